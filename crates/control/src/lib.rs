@@ -1,0 +1,1 @@
+//! Configuration, its diff and application, the API, the slow path.

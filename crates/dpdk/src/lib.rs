@@ -1,0 +1,1 @@
+//! DPDK behind a small C shim: the environment, ports, queues, memory pools.

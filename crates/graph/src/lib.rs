@@ -1,0 +1,1 @@
+//! The engine: nodes, exits, frames, dispatch, counters, traces, workers.

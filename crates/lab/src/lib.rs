@@ -1,0 +1,1 @@
+//! Measuring: searches, statistics, models, trials, reports.

@@ -1,0 +1,1 @@
+//! The packet-processing nodes, one file each.

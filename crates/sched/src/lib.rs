@@ -1,0 +1,1 @@
+//! Traffic schedulers as pure state machines over virtual time.
