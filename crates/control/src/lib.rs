@@ -1,1 +1,3 @@
 //! Configuration, its diff and application, the API, the slow path.
+
+pub mod config;

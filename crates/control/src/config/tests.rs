@@ -1,0 +1,3 @@
+//! Tests of the configuration as a whole.
+
+use super::*;
