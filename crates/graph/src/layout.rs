@@ -8,7 +8,7 @@ use crate::node::{Attach, NodeSpec, Role};
 use std::collections::HashMap;
 
 /// Most nodes in a graph: the pending set is one 128-bit word.
-pub const MOST_NODES: usize = 128;
+const MOST_NODES: usize = 128;
 
 /// Most exits of a node, demultiplexed ones included.
 const MOST_EXITS: usize = 250;
@@ -94,7 +94,9 @@ pub enum LayoutError {
         key: u32,
     },
     /// An exit leads to an input.
-    #[error("exit `{exit}` of node `{node}` leads to `{to}`, which is an input and takes no packets")]
+    #[error(
+        "exit `{exit}` of node `{node}` leads to `{to}`, which is an input and takes no packets"
+    )]
     IntoInput {
         /// Whose exit.
         node: &'static str,

@@ -108,12 +108,7 @@ impl Observer {
         }
     }
 
-    fn write_down(
-        &mut self,
-        frame: &mut Frame,
-        now_tsc: u64,
-        exit_of: impl Fn(usize) -> u8,
-    ) {
+    fn write_down(&mut self, frame: &mut Frame, now_tsc: u64, exit_of: impl Fn(usize) -> u8) {
         let call_packets = frame.len();
         for (index, mut record) in self.seen.drain(..) {
             if index < call_packets {

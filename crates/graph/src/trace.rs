@@ -1,7 +1,7 @@
 //! The walk of chosen packets through the graph, written down.
 
 /// Bytes of a packet that a record keeps: enough for Ethernet, IPv6 and a transport header.
-pub const TRACE_BYTES: usize = 96;
+pub(crate) const TRACE_BYTES: usize = 96;
 
 /// Which packets to follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
