@@ -1,10 +1,12 @@
 //! Forwarding tables, stand-alone: IPv4, IPv6, MAC, routes, neighbours, adjacencies.
 
+pub mod ip4;
 pub mod pages;
 pub mod quiesce;
 
 mod error;
 mod forward;
+mod prefetch;
 mod prefix;
 mod sync;
 
