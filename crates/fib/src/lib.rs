@@ -4,6 +4,7 @@ pub mod ip4;
 pub mod pages;
 pub mod quiesce;
 
+pub mod adjacency;
 mod error;
 mod forward;
 mod prefetch;
