@@ -4,6 +4,7 @@ pub mod ip4;
 pub mod neighbor;
 pub mod pages;
 pub mod quiesce;
+pub mod rib;
 
 pub mod adjacency;
 mod error;
