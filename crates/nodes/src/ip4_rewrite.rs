@@ -68,11 +68,11 @@ fn rewrite(packet: &mut PacketView<'_>, adjacency: &AdjacencyEntry) -> Exit {
     let Some(mut header) = ipv4::HeaderMut::new(packet.header_mut()) else {
         return Exit::NoHeadroom;
     };
-    if header.as_header().ttl() <= 1 {
+    if header.view().ttl() <= 1 {
         return Exit::TtlExpired;
     }
     if length > usize::from(fields.mtu()) {
-        return too_big(header.as_header());
+        return too_big(header.view());
     }
     header.decrement_ttl();
     packet.set_tx(fields.interface());

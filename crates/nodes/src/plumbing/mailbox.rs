@@ -81,9 +81,8 @@ impl<T> Mailbox<T> {
     fn read_letters(&self, held: &mut Vec<T>, number: impl Fn(&T) -> u16) {
         let mut letters = self.letters.lock().unwrap_or_else(PoisonError::into_inner);
         let removals = std::mem::take(&mut letters.removals);
-        let (gone, kept) = std::mem::take(held)
-            .into_iter()
-            .partition(|item| removals.contains(&number(item)));
+        let (gone, kept) =
+            std::mem::take(held).into_iter().partition(|item| removals.contains(&number(item)));
         *held = kept;
         letters.returned.extend::<Vec<T>>(gone);
         held.append(&mut letters.added);

@@ -14,8 +14,10 @@ mod mailbox;
 mod setup;
 mod slow_path;
 
-pub use counters::{DropCounters, InterfaceCounters, WorkerCounters};
+pub use counters::{DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters};
 pub use interfaces::{Interface, InterfaceId, Interfaces, Mode};
 pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
 pub use setup::{Kind, Setup, Shared};
-pub use slow_path::{ArpNews, Injected, Injector, SlowPath, SlowPathEvents, SlowPathNews, slow_path};
+pub use slow_path::{
+    ArpNews, Injected, Injector, SlowPath, SlowPathEvents, SlowPathNews, slow_path,
+};
