@@ -101,10 +101,7 @@ macro_rules! whole_numbers {
         }
     )*};
 }
-whole_numbers!(
-    u16 = "a whole number from 0 to 65535",
-    u32 = "a whole number from 0 to 4294967295"
-);
+whole_numbers!(u16 = "a whole number from 0 to 65535", u32 = "a whole number from 0 to 4294967295");
 
 impl Field for String {
     const EXPECTED: &'static str = "a text in quotes";
@@ -141,7 +138,8 @@ impl Field for IpAddr {
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         text.parse().map_err(|_| {
-            let bare = text.split_once('/').filter(|(address, _)| address.parse::<IpAddr>().is_ok());
+            let bare =
+                text.split_once('/').filter(|(address, _)| address.parse::<IpAddr>().is_ok());
             Refusal::default().suggesting(bare.map(|(address, _)| format!("write \"{address}\"")))
         })
     }
@@ -181,7 +179,9 @@ impl Field for Prefix {
     fn from_text(text: &str) -> Result<Self, Refusal> {
         text.parse().map_err(|error: PrefixError| {
             let cure = match &error {
-                PrefixError::HostBits(inside) => Some(format!("the network is {}", inside.prefix())),
+                PrefixError::HostBits(inside) => {
+                    Some(format!("the network is {}", inside.prefix()))
+                }
                 PrefixError::NoLength(text) => {
                     Some(format!("for this one address write \"{text}/{}\"", full_length(text)))
                 }
@@ -222,7 +222,8 @@ fn full_length(address: &str) -> u8 {
 const UNITS: [(&str, u64); 4] = [("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 
 impl Field for Duration {
-    const EXPECTED: &'static str = "a time with its unit, as in \"500ms\", \"30s\", \"5m\" or \"2h\"";
+    const EXPECTED: &'static str =
+        "a time with its unit, as in \"500ms\", \"30s\", \"5m\" or \"2h\"";
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -235,10 +236,10 @@ impl Field for Duration {
                 .filter(|ms| *ms <= MAX_DURATION_MS)
                 .map(Self::from_millis)
                 .ok_or_else(|| Refusal::because(format!("`{text}` is more than a year"))),
-            (Some(number), None) if unit.is_empty() => Err(Refusal::because(format!(
-                "`{text}` has no unit"
-            ))
-            .suggesting(Some(format!("for seconds write \"{number}s\"")))),
+            (Some(number), None) if unit.is_empty() => {
+                Err(Refusal::because(format!("`{text}` has no unit"))
+                    .suggesting(Some(format!("for seconds write \"{number}s\""))))
+            }
             _ => Err(Refusal::default()),
         }
     }
@@ -271,8 +272,9 @@ pub fn duration_text(duration: Duration) -> String {
 
 /// The refusal of a word that is none of `words`.
 pub(crate) fn refuse_word(text: &str, words: &[&'static str]) -> Refusal {
-    Refusal::because(format!("`{text}` is not known here"))
-        .suggesting(nearest(text, words.iter().copied()).map(|word| format!("did you mean `{word}`?")))
+    Refusal::because(format!("`{text}` is not known here")).suggesting(
+        nearest(text, words.iter().copied()).map(|word| format!("did you mean `{word}`?")),
+    )
 }
 
 /// A field that is one of a few words.

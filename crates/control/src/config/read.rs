@@ -33,7 +33,9 @@ impl<'a> TableReader<'a> {
         report: &'a mut Report,
     ) -> Self {
         let path = path.into();
-        report.place(&path, span.clone());
+        if !path.is_empty() {
+            report.place(&path, span.clone());
+        }
         Self { table, span, path, known: Vec::new(), report }
     }
 
@@ -207,8 +209,7 @@ pub(crate) fn read_value<T: Field>(
         Ok(read) => Some(read),
         Err(refusal) => {
             let key = field.rsplit('.').next().unwrap_or(field);
-            let message =
-                refusal.message.unwrap_or_else(|| format!("`{key}` is {}", found(value)));
+            let message = refusal.message.unwrap_or_else(|| format!("`{key}` is {}", found(value)));
             let mut problem = Problem::new(field, message).expected(T::EXPECTED).at(value.span());
             problem.suggestion = refusal.suggestion;
             report.push(problem);

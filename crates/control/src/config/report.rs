@@ -98,14 +98,17 @@ impl Report {
     }
 }
 
-/// The field's own place, or that of the nearest table around it.
+/// The field's own place, or that of the nearest table around it; the empty name is around all.
 fn nearest_place(places: &HashMap<String, Range<usize>>, field: &str) -> Option<Range<usize>> {
     let mut field = field;
     loop {
         if let Some(span) = places.get(field) {
             return Some(span.clone());
         }
-        field = &field[..field.rfind(['.', '['])?];
+        if field.is_empty() {
+            return None;
+        }
+        field = field.rfind(['.', '[']).map_or("", |end| &field[..end]);
     }
 }
 
@@ -140,9 +143,8 @@ pub struct Finding {
 impl Problems {
     /// The problems as plain data.
     pub fn findings(&self) -> Vec<Finding> {
-        let place = |problem: &Problem| {
-            problem.span.as_ref().map(|span| self.source.position(span.start))
-        };
+        let place =
+            |problem: &Problem| problem.span.as_ref().map(|span| self.source.position(span.start));
         self.problems
             .iter()
             .map(|problem| Finding {

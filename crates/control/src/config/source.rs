@@ -56,7 +56,8 @@ impl Source {
         writeln!(out, "{:margin$}--> {}:{}:{}", "", self.name, position.line, position.column)?;
         writeln!(out, "{:margin$} |", "")?;
         writeln!(out, "{:>margin$} | {shown}", position.line)?;
-        writeln!(out, "{:margin$} | {:2$}{:^<carets$}", "", "", position.column - 1)
+        let indent = position.column - 1;
+        writeln!(out, "{:margin$} | {:indent$}{:^<carets$}", "", "", "")
     }
 }
 
@@ -78,9 +79,6 @@ mod tests {
         let source = Source::new("f.toml", "x = 1\nmtu = 99999 # much\n");
         let mut out = String::new();
         source.excerpt(&mut out, &(12..17)).unwrap();
-        assert_eq!(
-            out,
-            "  --> f.toml:2:7\n   |\n 2 | mtu = 99999 # much\n   |       ^^^^^\n"
-        );
+        assert_eq!(out, "  --> f.toml:2:7\n   |\n 2 | mtu = 99999 # much\n   |       ^^^^^\n");
     }
 }

@@ -66,7 +66,8 @@ impl Fields {
 
     /// All of them as one inline table.
     pub fn inline(&self) -> String {
-        let pairs: Vec<String> = self.0.iter().map(|(key, toml)| format!("{key} = {toml}")).collect();
+        let pairs: Vec<String> =
+            self.0.iter().map(|(key, toml)| format!("{key} = {toml}")).collect();
         format!("{{ {} }}", pairs.join(", "))
     }
 

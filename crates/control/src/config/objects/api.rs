@@ -79,8 +79,9 @@ impl Object for Api {
                 Some(_) => table.required::<PathBuf>(key),
                 None => {
                     if table.has(key) && !table.has("tcp") {
-                        let problem = Problem::new(table.field(key), format!("`{key}` without `tcp`"))
-                            .expected("tcp = \"ADDRESS:PORT\" beside it");
+                        let problem =
+                            Problem::new(table.field(key), format!("`{key}` without `tcp`"))
+                                .expected("tcp = \"ADDRESS:PORT\" beside it");
                         table.report().push(problem);
                     }
                     table.optional(key)
@@ -118,11 +119,13 @@ pub(crate) fn check_socket(field: &str, path: &Path, report: &mut Report) {
     let bytes = path.as_os_str().len();
     if !path.is_absolute() {
         let message = format!("`{}` depends on where the router is started", path.display());
-        report.push(Problem::new(field, message).expected("a path from the root, as in \"/run/…\""));
+        report
+            .push(Problem::new(field, message).expected("a path from the root, as in \"/run/…\""));
     } else if bytes > MAX_SOCKET_PATH_BYTES {
         report.push(
-            Problem::new(field, format!("the path has {bytes} bytes"))
-                .expected(format!("at most {MAX_SOCKET_PATH_BYTES}, the kernel's limit for sockets")),
+            Problem::new(field, format!("the path has {bytes} bytes")).expected(format!(
+                "at most {MAX_SOCKET_PATH_BYTES}, the kernel's limit for sockets"
+            )),
         );
     }
 }

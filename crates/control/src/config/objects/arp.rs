@@ -70,7 +70,8 @@ impl Object for Arp {
     fn check(&self, _: &Config, _: &Host, report: &mut Report) {
         let second = Duration::from_secs(1);
         if self.lifetime < second {
-            let message = format!("an answer is believed for {} only", duration_text(self.lifetime));
+            let message =
+                format!("an answer is believed for {} only", duration_text(self.lifetime));
             report.push(Problem::new("arp.lifetime", message).expected("\"1s\" or more"));
         }
         let tenth = Duration::from_millis(100);

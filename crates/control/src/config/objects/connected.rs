@@ -58,8 +58,7 @@ impl<'a> Connected<'a> {
     /// Complains about networks on several ports.
     pub(crate) fn check(&self, report: &mut Report) {
         for Overlap { field, inner, outer } in &self.overlaps {
-            let message =
-                format!("{} on {} overlaps {} on {}", inner.0, inner.1, outer.0, outer.1);
+            let message = format!("{} on {} overlaps {} on {}", inner.0, inner.1, outer.0, outer.1);
             report.push(Problem::new(field, message).expected("each network on one port"));
         }
     }

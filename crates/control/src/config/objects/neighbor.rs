@@ -77,8 +77,9 @@ impl Object for Neighbors {
             let (Some(address), Some(port), Some(mac)) = (address, port, mac) else { return };
             let key = NeighborKey { port, address };
             if neighbors.contains(&key) {
-                let problem = Problem::new(table.field("address"), format!("{key} stands here twice"))
-                    .expected("one [[neighbor]] for each address on a port");
+                let problem =
+                    Problem::new(table.field("address"), format!("{key} stands here twice"))
+                        .expected("one [[neighbor]] for each address on a port");
                 table.report().push(problem);
             }
             table.rename(field_of(&key));
@@ -112,7 +113,8 @@ impl Object for Neighbors {
 
     fn write(&self, writer: &mut Writer) {
         for (key, neighbor) in self.iter() {
-            let fields = neighbor.fields().led_by("port", &key.port).led_by("address", &key.address);
+            let fields =
+                neighbor.fields().led_by("port", &key.port).led_by("address", &key.address);
             writer.section("[[neighbor]]", &fields);
         }
     }

@@ -20,13 +20,7 @@ pub(super) const COMMANDS: &[Command] = &[
         about: "Add a port, as in: port add p2 af_packet device veth2 mtu 9000",
         run: port_add,
     },
-    Command {
-        noun: "port",
-        verb: "del",
-        usage: "NAME",
-        about: "Remove a port",
-        run: port_del,
-    },
+    Command { noun: "port", verb: "del", usage: "NAME", about: "Remove a port", run: port_del },
     Command {
         noun: "port",
         verb: "set",
@@ -64,8 +58,7 @@ fn port_add(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let table = DeTable::parse(&toml)
         .map_err(|error| Problem::new(format!("port.{name}"), error.message().to_owned()))?;
     let mut report = Report::default();
-    let mut reader =
-        TableReader::new(table.get_ref(), 0..0, format!("port.{name}"), &mut report);
+    let mut reader = TableReader::new(table.get_ref(), 0..0, format!("port.{name}"), &mut report);
     let port = Port::read(&mut reader);
     reader.finish();
     if let Some(mut problem) = report.into_first() {
@@ -104,12 +97,16 @@ fn port_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
         } else if words.take("mtu") {
             let mtu = words.next("an MTU in bytes")?;
             if !(MIN_MTU..=MAX_MTU).contains(&mtu) {
-                return Err(Problem::new(format!("port.{name}.mtu"), format!("{mtu} is out of range"))
-                    .expected(format!("a number from {MIN_MTU} to {MAX_MTU}")));
+                return Err(Problem::new(
+                    format!("port.{name}.mtu"),
+                    format!("{mtu} is out of range"),
+                )
+                .expected(format!("a number from {MIN_MTU} to {MAX_MTU}")));
             }
             port.mtu = mtu;
         } else if words.take("mac") {
-            port.mac = if words.take("default") { None } else { Some(words.next("a MAC address")?) };
+            port.mac =
+                if words.take("default") { None } else { Some(words.next("a MAC address")?) };
         } else {
             return Err(words.unexpected(&["up", "down", "mtu", "mac"]));
         }
@@ -152,19 +149,14 @@ fn address_del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem
     Ok(())
 }
 
-fn port_mut<'a>(
-    config: &'a mut Config,
-    name: &PortName,
-) -> Result<&'a mut Port, Problem> {
-    if config.ports.contains(name) {
-        if let Some(port) = config.ports.get_mut(name) {
-            return Ok(port);
-        }
+fn port_mut<'a>(config: &'a mut Config, name: &PortName) -> Result<&'a mut Port, Problem> {
+    let missing = || Problem::new("port", format!("there is no port `{name}`"));
+    if !config.ports.contains(name) {
+        let names = config.ports.iter().map(|(name, _)| name.as_str());
+        return Err(match nearest(name.as_str(), names) {
+            Some(near) => missing().help(format!("did you mean `{near}`?")),
+            None => missing(),
+        });
     }
-    let mut problem = Problem::new("port", format!("there is no port `{name}`"));
-    let names = config.ports.iter().map(|(name, _)| name.as_str());
-    if let Some(near) = nearest(name.as_str(), names) {
-        problem = problem.help(format!("did you mean `{near}`?"));
-    }
-    Err(problem)
+    config.ports.get_mut(name).ok_or_else(missing)
 }

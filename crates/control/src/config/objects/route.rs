@@ -48,10 +48,11 @@ pub struct NextHop {
 
 impl NextHop {
     fn fields(&self) -> Fields {
-        Fields::new()
-            .maybe("address", &self.address)
-            .maybe("port", &self.port)
-            .unless("weight", &self.weight, &1)
+        Fields::new().maybe("address", &self.address).maybe("port", &self.port).unless(
+            "weight",
+            &self.weight,
+            &1,
+        )
     }
 
     fn to_toml(&self) -> String {
@@ -110,9 +111,10 @@ impl Object for Routes {
             let prefix = table.required::<Prefix>("prefix");
             if let Some(prefix) = prefix {
                 if routes.contains(&prefix) {
-                    let problem = Problem::new(table.field("prefix"), format!("{prefix} stands here twice"))
-                        .expected("one [[route]] for each prefix")
-                        .help("several next hops go into one list: via = [\"…\", \"…\"]");
+                    let problem =
+                        Problem::new(table.field("prefix"), format!("{prefix} stands here twice"))
+                            .expected("one [[route]] for each prefix")
+                            .help("several next hops go into one list: via = [\"…\", \"…\"]");
                     table.report().push(problem);
                 }
                 table.rename(format!("route.{prefix}"));
@@ -176,7 +178,8 @@ fn read_route(table: &mut TableReader<'_>) -> Option<Route> {
 /// Reads `via`: an address, a table, or a list of them; `port` is the default of all.
 fn read_hops(table: &mut TableReader<'_>, port: Option<&PortName>) -> Option<Vec<NextHop>> {
     let Some(value) = table.value("via") else {
-        return port.map(|port| vec![NextHop { address: None, port: Some(port.clone()), weight: 1 }]);
+        return port
+            .map(|port| vec![NextHop { address: None, port: Some(port.clone()), weight: 1 }]);
     };
     let field = table.field("via");
     let report = table.report();
@@ -185,7 +188,8 @@ fn read_hops(table: &mut TableReader<'_>, port: Option<&PortName>) -> Option<Vec
         _ => vec![value],
     };
     if items.is_empty() {
-        report.push(Problem::new(&field, "`via` is an empty list").expected("at least one next hop"));
+        report
+            .push(Problem::new(&field, "`via` is an empty list").expected("at least one next hop"));
         return None;
     }
     let mut hops = Vec::new();
@@ -229,9 +233,14 @@ fn check_route(
     }
     for (index, hop) in hops.iter().enumerate() {
         let field = format!("{field}[{index}]");
-        if hops[..index].iter().any(|other| (&other.address, &other.port) == (&hop.address, &hop.port)) {
+        if hops[..index]
+            .iter()
+            .any(|other| (&other.address, &other.port) == (&hop.address, &hop.port))
+        {
             let problem = Problem::new(&field, format!("{hop} stands here twice"));
-            report.push(problem.expected("each next hop once").help("a weight gives it a larger share"));
+            report.push(
+                problem.expected("each next hop once").help("a weight gives it a larger share"),
+            );
         }
         check_hop(&field, hop, config, connected, report);
     }
@@ -262,7 +271,9 @@ fn check_hop(
     };
     let reached = connected.port_to(address);
     match (reached, &hop.port) {
-        (Some(reached), _) if config.ports.get(reached).is_some_and(|port| own((reached, port))) => {
+        (Some(reached), _)
+            if config.ports.get(reached).is_some_and(|port| own((reached, port))) =>
+        {
             let message = format!("{address} is this router's own address");
             report.push(Problem::new(field, message).expected("a neighbour's address"));
         }

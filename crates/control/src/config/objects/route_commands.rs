@@ -36,8 +36,11 @@ fn route_add(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> 
     let prefix: Prefix = words.next("a prefix")?;
     let route = route_of(words)?;
     if config.routes.get(&prefix).is_some_and(|old| *old != route) {
-        return Err(Problem::new(format!("route.{prefix}"), format!("{prefix} has a route already"))
-            .help("`route replace` leads it elsewhere"));
+        return Err(Problem::new(
+            format!("route.{prefix}"),
+            format!("{prefix} has a route already"),
+        )
+        .help("`route replace` leads it elsewhere"));
     }
     config.routes.insert(prefix, route);
     Ok(())

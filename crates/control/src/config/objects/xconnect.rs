@@ -90,7 +90,8 @@ impl Object for Xconnects {
             let pair = PortPair::of(a.clone(), b.clone());
             table.rename(field_of(&pair));
             if xconnects.insert(pair, Xconnect).is_some() {
-                let problem = Problem::new(table.field("ports"), "the same xconnect stands here twice");
+                let problem =
+                    Problem::new(table.field("ports"), "the same xconnect stands here twice");
                 table.report().push(problem.expected("each pair once"));
             }
         });
@@ -110,7 +111,8 @@ impl Object for Xconnects {
                 check_exists(&field, name, &config.ports, report);
                 if let Some(other) = used.insert(name, pair) {
                     let message = format!("{name} is in the xconnect {other} already");
-                    report.push(Problem::new(&field, message).expected("each port in one xconnect"));
+                    report
+                        .push(Problem::new(&field, message).expected("each port in one xconnect"));
                 }
                 let routed = config.ports.get(name).is_some_and(|port| !port.addresses.is_empty());
                 if routed {

@@ -1,3 +1,0 @@
-//! Tests of the configuration as a whole.
-
-use super::*;
