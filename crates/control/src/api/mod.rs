@@ -30,7 +30,6 @@ use utoipa_axum::routes;
 use crate::control_loop::Handle;
 
 pub use listen::{ListenError, UnixSocket};
-pub use problem::ProblemDetails;
 pub use tls::{Tls, TlsError};
 pub use token::Token;
 
