@@ -50,7 +50,7 @@ fn verb(noun: &str, verb: &'static str, usage: &'static str, about: &'static str
                 .help("Undo it after this time unless confirmed, as in 60s")
                 .value_parser(cli::duration),
         )
-        .arg(Arg::new("words").value_name("WORDS").num_args(0..).trailing_var_arg(true).help(usage))
+        .arg(Arg::new("words").value_name("WORDS").num_args(0..).help(usage))
 }
 
 /// A command that edits, as it was typed.
