@@ -58,13 +58,13 @@ impl<'a> Iterator for Options<'a> {
             return None;
         }
         let len = usize::from(after.first().copied().unwrap_or(0));
-        // A length below 2 would not move the walk on.
+        // A length below 2 would not move the walk on: that range is empty backwards, hence no data.
         match rest.get(2..len) {
-            Some(data) if len >= 2 => {
+            Some(data) => {
                 self.offset += len;
                 Some(Ok(Entry { kind, data, offset }))
             }
-            _ => {
+            None => {
                 self.offset = self.bytes.len();
                 Some(Err(BadOption { offset }))
             }
