@@ -25,10 +25,10 @@ struct Arguments {
     #[arg(long)]
     only: Option<String>,
     /// Samples of each scenario.
-    #[arg(long, default_value_t = 25)]
+    #[arg(long, default_value_t = 150)]
     rounds: usize,
     /// Milliseconds of a sample.
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 3)]
     sample_ms: u64,
     /// Where the rows go.
     #[arg(long, default_value = "target/bench.json")]
