@@ -14,7 +14,7 @@ mod mailbox;
 mod setup;
 mod slow_path;
 
-pub use counters::{DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters};
+pub use counters::{DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound};
 pub use interfaces::{Interface, InterfaceId, Interfaces, Mode};
 pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
 pub use setup::{Kind, Setup, Shared};
