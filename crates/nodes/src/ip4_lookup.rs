@@ -3,6 +3,7 @@
 //! The route's word says what to do (its kind, which is this node's exit) and with what (its id,
 //! which goes into the frame), so no second table is touched here.
 
+use crate::ip4_resolve;
 use crate::plumbing::{Kind, Setup};
 use fib::Forward;
 use fib::ip4::Ip4Table;
@@ -34,7 +35,7 @@ graph::exits! {
         /// To one of our own addresses.
         Local => node "ip4-local",
         /// A neighbour on a connected subnet that is not known yet.
-        Glean => node "ip4-resolve",
+        Glean => node "ip4-resolve" cause ip4_resolve::INTERFACE,
         /// The route says to drop.
         Blackhole => drop,
         /// The route says that the host cannot be reached.

@@ -3,6 +3,7 @@
 //! RFC 1812 section 5.3.1 (TTL), RFC 1624 (the checksum follows without summing again).
 
 use crate::ip4_lookup::icmp4_cause;
+use crate::ip4_resolve;
 use crate::plumbing::Setup;
 use fib::adjacency::{AdjacencyEntry, AdjacencyTable};
 use graph::{Context, Exits, Node};
@@ -28,7 +29,7 @@ graph::exits! {
         /// Longer than the link takes.
         TooBig => node "ip4-fragment",
         /// The next hop's MAC address is not known.
-        Unresolved => node "ip4-resolve",
+        Unresolved => node "ip4-resolve" cause ip4_resolve::ADJACENCY,
         /// No room for the link header in front of the packet.
         NoHeadroom => drop,
     }
