@@ -7,13 +7,13 @@
 
 use crate::plumbing::{Interface, Interfaces, Setup};
 use graph::{Context, ExitIndex, Exits, Node, Published};
-use packet::{Frame, PacketView};
+use packet::Frame;
 use wire::ethernet::{self, ethertype};
 
 /// See the module.
 pub struct EthernetInput {
     interfaces: Published<Interfaces>,
-    /// The exit of each attached ethertype. Few: looked through in order, IPv4 first.
+    /// The exit of each attached ethertype.
     by_ethertype: Vec<(u16, ExitIndex)>,
 }
 
@@ -45,7 +45,6 @@ impl Node for EthernetInput {
 
     fn attach(&mut self, key: u32, exit: ExitIndex) {
         self.by_ethertype.push((key as u16, exit));
-        self.by_ethertype.sort_by_key(|&(ethertype, _)| ethertype);
     }
 
     fn process(
@@ -55,39 +54,39 @@ impl Node for EthernetInput {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
-        let mut rx = frame.rx()[0];
+        // The last packet's interface and ethertype are nearly always the next one's, too.
+        let (mut rx, mut ethertype) = (frame.rx()[0], ethertype::IPV4);
         let mut our_mac = mac_word(interfaces.get(rx));
+        let mut exit = self.exit_of(ethertype);
         exits.each(frame, |packet| {
             if packet.rx() != rx {
                 rx = packet.rx();
                 our_mac = mac_word(interfaces.get(rx));
             }
-            self.classify(packet, our_mac)
+            let Some(header) = packet.header().first_chunk::<{ ethernet::Header::LEN }>() else {
+                return Exit::Runt.into();
+            };
+            // The group bit is the lowest of the first byte (IEEE 802.3 section 3.2.3).
+            if destination_word(header) != our_mac && header[0] & 1 == 0 {
+                return Exit::NotForUs.into();
+            }
+            let found = u16::from_be_bytes([header[12], header[13]]);
+            if found != ethertype {
+                (ethertype, exit) = (found, self.exit_of(found));
+            }
+            packet.advance(ethernet::Header::LEN);
+            exit
         });
     }
 }
 
 impl EthernetInput {
-    #[inline(always)]
-    fn classify(&self, packet: &mut PacketView<'_>, our_mac: u64) -> ExitIndex {
-        let Some(header) = packet.header().first_chunk::<{ ethernet::Header::LEN }>() else {
-            return Exit::Runt.into();
-        };
-        let to = destination_word(header);
-        // The group bit is the lowest of the first byte (IEEE 802.3 section 3.2.3).
-        if to != our_mac && header[0] & 1 == 0 {
-            return Exit::NotForUs.into();
-        }
-        let ethertype = u16::from_be_bytes([header[12], header[13]]);
-        packet.advance(ethernet::Header::LEN);
-        match self.by_ethertype.iter().find(|&&(known, _)| known == ethertype) {
-            Some(&(_, exit)) => exit,
-            None => unknown(ethertype).into(),
-        }
+    fn exit_of(&self, ethertype: u16) -> ExitIndex {
+        let attached = self.by_ethertype.iter().find(|&&(known, _)| known == ethertype);
+        attached.map_or_else(|| unknown(ethertype).into(), |&(_, exit)| exit)
     }
 }
 
-#[cold]
 fn unknown(ethertype: u16) -> Exit {
     match ethertype {
         ethertype::VLAN | ethertype::QINQ | ethertype::QINQ_OLD => Exit::UnknownVlan,

@@ -2,7 +2,7 @@
 //! a router that waits for one port stalls all others.
 
 use crate::plumbing::{Interfaces, Mailbox, Setup, TxAttachment};
-use graph::{Context, ExitIndex, Exits, Node, Published};
+use graph::{Context, ExitIndex, Exits, Node, Published, Role};
 use packet::{Frame, PacketPtr, VECTOR};
 use std::sync::Arc;
 
@@ -29,6 +29,8 @@ graph::exits! {
 impl Node for PortTx {
     const NAME: &'static str = "port-tx";
     const ABOUT: &'static str = "sends to ports";
+    /// Ports come and go while there is nothing to send, too.
+    const ROLE: Role = Role::Polled;
     type Exit = Exit;
     type Setup = Setup;
 
@@ -49,6 +51,9 @@ impl Node for PortTx {
         context: &mut Context<'_>,
     ) {
         self.mailbox.read(&mut self.queues, |attachment| attachment.port);
+        if frame.is_empty() {
+            return;
+        }
         frame.commit();
         let interfaces = self.interfaces.get(context);
         let first = frame.tx()[0];
