@@ -24,6 +24,8 @@ graph::exits! {
         Runt => drop,
         /// To another station's MAC address.
         NotForUs => drop,
+        /// RFC 1812 section 5.3.4: IPv4 to a group of stations is not forwarded, nor answered.
+        GroupFrame => drop,
         /// A protocol that the router does not speak.
         UnknownEthertype => drop,
         /// A VLAN tag, and no interface for it.
@@ -66,9 +68,10 @@ impl Node for EthernetInput {
             let Some(header) = packet.header().first_chunk::<{ ethernet::Header::LEN }>() else {
                 return Exit::Runt.into();
             };
-            // The group bit is the lowest of the first byte (IEEE 802.3 section 3.2.3).
-            if destination_word(header) != our_mac && header[0] & 1 == 0 {
-                return Exit::NotForUs.into();
+            if destination_word(header) != our_mac
+                && let Some(exit) = refused(header)
+            {
+                return exit.into();
             }
             let found = u16::from_be_bytes([header[12], header[13]]);
             if found != ethertype {
@@ -85,6 +88,17 @@ impl EthernetInput {
         let attached = self.by_ethertype.iter().find(|&&(known, _)| known == ethertype);
         attached.map_or_else(|| unknown(ethertype).into(), |&(_, exit)| exit)
     }
+}
+
+/// Of frames to other MACs than ours, only those to groups are heard, and not by IPv4.
+#[cold]
+fn refused(header: &[u8; 14]) -> Option<Exit> {
+    // The group bit is the lowest of the first byte (IEEE 802.3 section 3.2.3).
+    if header[0] & 1 == 0 {
+        return Some(Exit::NotForUs);
+    }
+    let is_ip4 = ethernet::Header::of(header).ethertype() == ethertype::IPV4;
+    is_ip4.then_some(Exit::GroupFrame)
 }
 
 fn unknown(ethertype: u16) -> Exit {

@@ -68,3 +68,44 @@ fn answer_options(header: &mut [u8], own: u32) {
     let is_own = |address| address == own;
     let _full = stamp(header, &Stamp { address: Some(own), time_ms: since_midnight_ms(), is_own });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{HOST, US, World};
+    use graph::harness::NodeHarness;
+    use wire::craft;
+
+    fn answer(packet: Vec<u8>) -> Vec<u8> {
+        let mut node = NodeHarness::<Icmp4Echo>::new(&World::new().setup).unwrap();
+        let out = node.run(&[packet], 0, 0).remove(0);
+        assert_eq!(out.exit, "reply");
+        out.header
+    }
+
+    #[test]
+    fn the_reply_is_the_request_turned_round() {
+        let request = craft::ipv4(HOST, US).ttl(9).tos(0x28).dont_fragment().identification(999);
+        let reply = craft::ipv4(US, HOST).ttl(OWN_TTL).tos(0x28).identification(1);
+        let request = request.icmp_echo(7, 3).payload(b"as it came").build();
+        assert_eq!(answer(request), reply.icmp_echo_reply(7, 3).payload(b"as it came").build());
+    }
+
+    #[test]
+    fn a_recorded_route_goes_back_with_our_address_and_other_options_do_not() {
+        let recorded = [7, 11, 8, 192, 0, 2, 1, 0, 0, 0, 0];
+        let request = craft::ipv4(HOST, US).raw_options(&[&recorded[..], &[148, 4, 0, 0]].concat());
+        let replied = [7, 11, 12, 192, 0, 2, 1, 192, 0, 2, 1, 1, 1, 1, 1];
+        let reply = craft::ipv4(US, HOST).ttl(OWN_TTL).identification(1).raw_options(&replied);
+        assert_eq!(answer(request.icmp_echo(1, 1).build()), reply.icmp_echo_reply(1, 1).build());
+    }
+
+    #[test]
+    fn every_reply_has_an_identification_of_its_own() {
+        let mut node = NodeHarness::<Icmp4Echo>::new(&World::new().setup).unwrap();
+        let request = craft::ipv4(HOST, US).icmp_echo(1, 1).build();
+        let replies = node.run(&[request.clone(), request], 0, 0);
+        let numbers = replies.iter().map(|out| ipv4::Header::new(&out.header).unwrap());
+        assert_eq!(numbers.map(|h| h.identification()).collect::<Vec<_>>(), [1, 2]);
+    }
+}

@@ -62,3 +62,41 @@ fn classify(packet: &PacketView<'_>) -> Option<Exit> {
         _ => Exit::UnknownType,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{HOST, US, World};
+    use graph::harness::NodeHarness;
+    use wire::craft;
+
+    fn exit_of(packet: Vec<u8>) -> String {
+        let mut node = NodeHarness::<Icmp4Input>::new(&World::new().setup).unwrap();
+        node.run(&[packet], 0, 0).remove(0).exit
+    }
+
+    #[test]
+    fn messages_are_told_apart_by_type() {
+        let types = [(0, "unasked"), (3, "error-message"), (5, "error-message"), (8, "echo")];
+        let rare = [(13, "unknown-type"), (14, "unasked"), (77, "unknown-type")];
+        for (message_type, exit) in types.into_iter().chain(rare) {
+            let packet = craft::ipv4(HOST, US).icmp4(message_type, 0, [0; 4]).build();
+            assert_eq!(exit_of(packet), exit, "{message_type}");
+        }
+    }
+
+    #[test]
+    fn the_checksum_covers_the_data_and_not_the_options_of_ip() {
+        let echo = craft::ipv4(HOST, US).option(148, &[0, 0]).icmp_echo(1, 2).payload(b"abc");
+        let mut packet = echo.build();
+        assert_eq!(exit_of(packet.clone()), "echo");
+        *packet.last_mut().unwrap() ^= 1;
+        assert_eq!(exit_of(packet), "bad-checksum");
+    }
+
+    #[test]
+    fn seven_octets_are_no_message() {
+        let packet = craft::ipv4(HOST, US).protocol(1).payload(&[8, 0, 0xf7, 0xff, 0, 0, 0]);
+        assert_eq!(exit_of(packet.build()), "truncated");
+    }
+}

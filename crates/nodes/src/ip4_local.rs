@@ -53,3 +53,31 @@ impl Node for Ip4Local {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{HOST, US, World};
+    use graph::harness::NodeHarness;
+    use wire::craft;
+
+    fn exit_of(packet: Vec<u8>) -> String {
+        let mut node = NodeHarness::<Ip4Local>::new(&World::new().setup).unwrap();
+        node.attach(17, "udp");
+        node.run(&[packet], 0, 0).remove(0).exit
+    }
+
+    #[test]
+    fn packets_go_to_who_attached_to_their_protocol() {
+        assert_eq!(exit_of(craft::ipv4(HOST, US).udp(1, 2).build()), "udp");
+        assert_eq!(exit_of(craft::ipv4(HOST, US).protocol(132).build()), "unknown-protocol");
+    }
+
+    #[test]
+    fn fragments_are_not_put_together() {
+        for (offset, more) in [(0, true), (8, true), (8, false)] {
+            let fragment = craft::ipv4(HOST, US).fragment(offset, more).udp(1, 2).build();
+            assert_eq!(exit_of(fragment), "fragment");
+        }
+    }
+}

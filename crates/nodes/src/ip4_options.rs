@@ -116,3 +116,56 @@ pub(crate) fn since_midnight_ms() -> u32 {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     (since_1970.as_millis() % DAY_MS) as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{FAR, HOST, US, US_OUTSIDE, World};
+    use graph::harness::NodeHarness;
+    use wire::craft;
+    use wire::ipv4::option::{LOOSE_SOURCE_ROUTE, RECORD_ROUTE, ROUTER_ALERT, TIMESTAMP};
+
+    /// Exit, adjacency and options of a packet with these options.
+    fn run(destination: [u8; 4], options: &[u8]) -> (String, u32, Vec<u8>) {
+        let packet = craft::ipv4(HOST, destination).raw_options(options).udp(1, 2).build();
+        let mut node = NodeHarness::<Ip4Options>::new(&World::new().setup).unwrap();
+        let out = node.run(&[packet], 0, 0).remove(0);
+        let packet = ipv4::Packet::parse(&out.header).unwrap();
+        (out.exit, out.adjacency, packet.options.to_vec())
+    }
+
+    #[test]
+    fn record_route_gets_the_address_of_the_interface_that_the_packet_leaves_by() {
+        let (exit, _, options) = run(FAR, &[RECORD_ROUTE, 7, 4, 0, 0, 0, 0, 0]);
+        assert_eq!(exit, "lookup");
+        assert_eq!(options, [&[RECORD_ROUTE, 7, 8][..], &US_OUTSIDE, &[0]].concat());
+        let (_, _, options) = run([192, 0, 2, 77], &[RECORD_ROUTE, 7, 4, 0, 0, 0, 0]);
+        assert_eq!(options[3..7], US);
+    }
+
+    #[test]
+    fn a_packet_for_us_records_the_address_it_was_sent_to() {
+        let (_, _, options) = run(US_OUTSIDE, &[RECORD_ROUTE, 7, 4, 0, 0, 0, 0]);
+        assert_eq!(options[3..7], US_OUTSIDE);
+    }
+
+    #[test]
+    fn a_timestamp_gets_a_time_of_day() {
+        let (exit, _, options) = run(FAR, &[TIMESTAMP, 8, 5, 0, 255, 255, 255, 255]);
+        let time_ms = u32::from_be_bytes([options[4], options[5], options[6], options[7]]);
+        assert_eq!((exit.as_str(), options[2]), ("lookup", 9));
+        assert!(time_ms < 86_400_000);
+    }
+
+    #[test]
+    fn a_wrong_option_is_told_with_its_octet() {
+        let (exit, octet, _) = run(FAR, &[1, RECORD_ROUTE, 7, 3, 0, 0, 0, 0]);
+        assert_eq!((exit.as_str(), octet), ("parameter-problem", 20 + 3));
+    }
+
+    #[test]
+    fn a_source_route_is_refused_and_a_router_alert_is_nothing_to_us() {
+        assert_eq!(run(FAR, &[LOOSE_SOURCE_ROUTE, 7, 4, 10, 0, 0, 1, 0]).0, "source-route");
+        assert_eq!(run(FAR, &[ROUTER_ALERT, 4, 0, 0]).0, "lookup");
+    }
+}

@@ -117,3 +117,46 @@ fn write_reset(packet: &mut [u8], segment: &Segment) {
     let checksum = sum.bytes(header.view().bytes()).checksum();
     header.set_checksum(checksum);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::OWN_TTL;
+    use crate::plumbing::testing::{HOST, US, World};
+    use graph::harness::NodeHarness;
+    use wire::craft::{self, Craft, Tcp};
+
+    fn segment(flags: u8) -> Craft<Tcp> {
+        let segment = craft::ipv4(HOST, US).tcp(1000, 22).flags(flags);
+        segment.sequence(0xffff_fffe).acknowledgement(77)
+    }
+
+    fn run(packet: Vec<u8>) -> (String, Vec<u8>) {
+        let mut node = NodeHarness::<Tcp4Reset>::new(&World::new().setup).unwrap();
+        let out = node.run(&[packet], 0, 0).remove(0);
+        (out.exit, out.header)
+    }
+
+    #[test]
+    fn a_syn_is_answered_by_a_reset_that_acknowledges_it() {
+        let (exit, reset) = run(segment(flag::SYN).option(2, &[5, 180]).payload(b"abc").build());
+        let expected = craft::ipv4(US, HOST).ttl(OWN_TTL).dont_fragment().tcp(22, 1000);
+        // SYN and three octets behind 2^32 - 2.
+        let expected = expected.flags(flag::RST | flag::ACK).window(0).acknowledgement(2);
+        assert_eq!((exit.as_str(), reset), ("reset", expected.build()));
+    }
+
+    #[test]
+    fn an_acknowledgement_is_answered_by_a_reset_at_its_number() {
+        let (_, reset) = run(segment(flag::ACK).build());
+        let expected = craft::ipv4(US, HOST).ttl(OWN_TTL).dont_fragment().tcp(22, 1000);
+        assert_eq!(reset, expected.flags(flag::RST).window(0).sequence(77).build());
+    }
+
+    #[test]
+    fn resets_and_damaged_segments_are_not_answered() {
+        assert_eq!(run(segment(flag::RST | flag::ACK).build()).0, "was-reset");
+        assert_eq!(run(segment(flag::SYN).checksum(1).build()).0, "bad-checksum");
+        assert_eq!(run(segment(flag::SYN).data_offset(15).build()).0, "truncated");
+    }
+}

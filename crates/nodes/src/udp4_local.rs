@@ -73,3 +73,38 @@ impl Udp4Local {
         Some(taker.map_or(Exit::PortUnreachable.into(), |&(_, exit)| exit))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{HOST, US, World};
+    use graph::harness::NodeHarness;
+    use wire::craft;
+
+    fn exit_of(packet: Vec<u8>) -> String {
+        let mut node = NodeHarness::<Udp4Local>::new(&World::new().setup).unwrap();
+        node.attach(4789, "vxlan");
+        node.run(&[packet], 0, 0).remove(0).exit
+    }
+
+    #[test]
+    fn datagrams_go_to_who_attached_to_their_port() {
+        assert_eq!(exit_of(craft::ipv4(HOST, US).udp(9, 4789).build()), "vxlan");
+        assert_eq!(exit_of(craft::ipv4(HOST, US).udp(9, 33434).build()), "port-unreachable");
+    }
+
+    #[test]
+    fn a_wrong_checksum_is_found_and_none_is_allowed() {
+        let with = |checksum| craft::ipv4(HOST, US).udp(9, 4789).checksum(checksum).build();
+        assert_eq!(exit_of(with(0x1234)), "bad-checksum");
+        assert_eq!(exit_of(with(0)), "vxlan");
+    }
+
+    #[test]
+    fn lengths_that_lie_are_found() {
+        let with = |length| craft::ipv4(HOST, US).udp(9, 1).length(length).payload(b"ab").build();
+        assert_eq!(exit_of(with(7)), "bad-length");
+        assert_eq!(exit_of(with(11)), "bad-length");
+        assert_eq!(exit_of(craft::ipv4(HOST, US).protocol(17).payload(&[0; 7]).build()), "truncated");
+    }
+}

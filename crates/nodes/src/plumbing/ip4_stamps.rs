@@ -171,3 +171,85 @@ fn count_overflow(octets: &mut [u8], flag: u8) -> Result<(), usize> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN: u32 = 0x0a00_0001;
+
+    /// What becomes of these options, padded to whole words.
+    fn stamped(options: &[u8]) -> (Found, Vec<u8>) {
+        let mut header = vec![0; 20];
+        header.extend(options);
+        header.resize(header.len().next_multiple_of(4), 0);
+        let own = Stamp { address: Some(OWN), time_ms: 0x0102_0304, is_own: |a| a == OWN };
+        let found = stamp(&mut header, &own);
+        (found, header[20..].to_vec())
+    }
+
+    #[test]
+    fn an_address_goes_where_the_pointer_points() {
+        let (found, options) = stamped(&[7, 11, 8, 9, 9, 9, 9, 0, 0, 0, 0, 0]);
+        assert_eq!(found, Found::Good);
+        assert_eq!(options, [7, 11, 12, 9, 9, 9, 9, 10, 0, 0, 1, 0]);
+        assert_eq!(stamped(&options).1, options, "a full option is left as it is");
+    }
+
+    #[test]
+    fn times_are_written_as_the_flag_asks() {
+        assert_eq!(stamped(&[68, 8, 5, 0, 0, 0, 0, 0]).1, [68, 8, 9, 0, 1, 2, 3, 4]);
+        let with_address = stamped(&[68, 12, 5, 1, 0, 0, 0, 0, 0, 0, 0, 0]).1;
+        assert_eq!(with_address, [68, 12, 13, 1, 10, 0, 0, 1, 1, 2, 3, 4]);
+        let to_us = stamped(&[68, 12, 5, 3, 10, 0, 0, 1, 0, 0, 0, 0]).1;
+        assert_eq!(to_us, [68, 12, 13, 3, 10, 0, 0, 1, 1, 2, 3, 4]);
+        let to_another = [68, 12, 5, 3, 10, 0, 0, 2, 0, 0, 0, 0];
+        assert_eq!(stamped(&to_another).1, to_another);
+    }
+
+    #[test]
+    fn a_full_timestamp_counts_up_to_fifteen() {
+        assert_eq!(stamped(&[68, 8, 9, 0xe0, 9, 9, 9, 9]).1, [68, 8, 9, 0xf0, 9, 9, 9, 9]);
+        assert_eq!(stamped(&[68, 8, 9, 0xf0, 9, 9, 9, 9]).0, Found::Bad(23));
+    }
+
+    #[test]
+    fn each_fault_is_found_at_its_octet() {
+        for (options, octet) in [
+            (&[7, 1][..], 20),
+            (&[7, 9, 4, 0], 20),
+            (&[1, 1, 1, 7], 23),
+            (&[7, 2, 0, 0], 21),
+            (&[7, 7, 3, 0, 0, 0, 0, 0], 22),
+            (&[7, 7, 5, 0, 0, 0, 0, 0], 22),
+            (&[7, 3, 4, 7, 3, 4], 23),
+            (&[68, 3, 5, 0], 21),
+            (&[68, 8, 4, 0, 0, 0, 0, 0], 22),
+            (&[68, 8, 5, 1, 0, 0, 0, 0], 22),
+            (&[131, 3, 3, 0], 22),
+            (&[131, 3, 4, 131, 3, 4, 0, 0], 23),
+            (&[148, 3, 0, 0], 21),
+        ] {
+            assert_eq!(stamped(options).0, Found::Bad(octet), "{options:?}");
+        }
+    }
+
+    #[test]
+    fn a_source_route_is_found_and_unknown_options_are_not_looked_at() {
+        assert_eq!(stamped(&[137, 7, 4, 0, 0, 0, 0, 0]).0, Found::SourceRoute);
+        let unknown = [200, 6, 255, 255, 255, 255, 1, 0];
+        assert_eq!(stamped(&unknown), (Found::Good, unknown.to_vec()));
+    }
+
+    #[test]
+    fn what_follows_the_end_leaves_as_zeros() {
+        assert_eq!(stamped(&[0, 7, 9, 9]), (Found::Good, vec![0; 4]));
+    }
+
+    #[test]
+    fn blanking_leaves_fillers_where_options_were() {
+        let mut header = [vec![0; 20], vec![7, 3, 4, 148, 4, 0, 0, 0]].concat();
+        blank(&mut header, |kind| kind & option::COPIED != 0);
+        assert_eq!(header[20..], [1, 1, 1, 148, 4, 0, 0, 0]);
+    }
+}

@@ -16,6 +16,8 @@ mod own_ip4;
 mod rate_limit;
 mod setup;
 mod slow_path;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use counters::{DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters};
 pub use interfaces::{Interface, InterfaceId, Interfaces, Mode};
