@@ -182,3 +182,126 @@ fn answer(
     let rx = packet.rx();
     packet.set_tx(rx);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{HOST, HOST_MAC, QUEUE, US, US_OUTSIDE, World, our_mac};
+    use graph::harness::{NodeHarness, Outcome};
+    use wire::craft::{self, Arp, Craft};
+
+    const ALL: [u8; 6] = [0xff; 6];
+
+    fn run_on(world: &World, frames: &[Vec<u8>]) -> Vec<Outcome> {
+        NodeHarness::<ArpInput>::new(&world.setup).unwrap().run(frames, 0, 14)
+    }
+
+    /// The exit, the frame as it leaves, and the news.
+    fn run(frame: &Craft<Arp>) -> (String, Vec<u8>, Vec<ArpNews>) {
+        let world = World::new();
+        let out = run_on(&world, &[frame.build()]).remove(0);
+        let news = world.all_news().into_iter().map(|news| match news {
+            SlowPathNews::Arp(news) => news,
+            other @ SlowPathNews::Unresolved { .. } => panic!("{other:?}"),
+        });
+        (out.exit, out.header, news.collect())
+    }
+
+    fn request(sender: [u8; 4], target: [u8; 4]) -> Craft<Arp> {
+        craft::ethernet(HOST_MAC, ALL).arp_request(HOST_MAC, sender, target)
+    }
+
+    fn reply(to: [u8; 6], target_mac: [u8; 6], target: [u8; 4]) -> Craft<Arp> {
+        craft::ethernet(HOST_MAC, to).arp_reply(HOST_MAC, HOST, target_mac, target)
+    }
+
+    fn news() -> ArpNews {
+        ArpNews {
+            interface: 0,
+            address: u32::from_be_bytes(HOST),
+            mac: HOST_MAC,
+            is_reply: false,
+            is_gratuitous: false,
+            is_for_us: false,
+        }
+    }
+
+    #[test]
+    fn a_question_for_our_address_is_answered_and_its_sender_learned() {
+        let mut dirty = request(HOST, US).build();
+        dirty.resize(64, 0xee);
+        let world = World::new();
+        let out = run_on(&world, &[dirty]).remove(0);
+        let expected = craft::ethernet(our_mac(0), HOST_MAC);
+        let expected = expected.arp_reply(our_mac(0), US, HOST_MAC, HOST).pad_to(60).build();
+        assert_eq!((out.exit.as_str(), out.tx, out.header), ("reply", 0, expected));
+        assert_eq!(run(&request(HOST, US)).2, [ArpNews { is_for_us: true, ..news() }]);
+    }
+
+    #[test]
+    fn a_probe_is_answered_and_teaches_nothing() {
+        let (exit, frame, learned) = run(&request([0; 4], US));
+        let expected = craft::ethernet(our_mac(0), HOST_MAC);
+        let expected = expected.arp_reply(our_mac(0), US, HOST_MAC, [0; 4]).pad_to(60).build();
+        assert_eq!((exit.as_str(), frame, learned), ("reply", expected, vec![]));
+        assert_eq!(run(&request([0; 4], HOST)).0, "not-for-us");
+    }
+
+    #[test]
+    fn a_reply_to_us_is_news() {
+        let (exit, _, learned) = run(&reply(our_mac(0), our_mac(0), US));
+        assert_eq!(exit, "taken");
+        assert_eq!(learned, [ArpNews { is_reply: true, is_for_us: true, ..news() }]);
+    }
+
+    #[test]
+    fn an_announcement_is_news_for_all() {
+        for announcement in [request(HOST, HOST), reply(ALL, ALL, HOST)] {
+            let (exit, _, learned) = run(&announcement);
+            assert_eq!((exit.as_str(), learned.len()), ("taken", 1));
+            assert!(learned[0].is_gratuitous && !learned[0].is_for_us);
+        }
+    }
+
+    #[test]
+    fn whoever_claims_our_address_is_news_and_gets_no_answer() {
+        let (exit, _, learned) = run(&request(US, US));
+        assert_eq!((exit.as_str(), learned[0].address), ("taken", u32::from_be_bytes(US)));
+        assert_eq!(run(&request(US, HOST)).2.len(), 1);
+    }
+
+    #[test]
+    fn what_is_wrong_or_between_others_is_dropped() {
+        let other = [192, 0, 2, 9];
+        let mine = craft::ethernet(our_mac(0), ALL).arp_request(our_mac(0), HOST, US);
+        let group = craft::ethernet(HOST_MAC, ALL).arp_request([1, 0, 0, 0, 0, 9], HOST, US);
+        for (exit, frame) in [
+            ("unknown-format", request(HOST, US).hardware_type(6)),
+            ("unknown-format", request(HOST, US).protocol_type(0x86dd)),
+            ("unknown-format", request(HOST, US).address_lens(8, 4)),
+            ("unknown-operation", request(HOST, US).operation(3)),
+            ("bad-sender-mac", group),
+            ("bad-sender-mac", mine),
+            ("bad-sender-address", request(US_OUTSIDE, US)),
+            ("bad-sender-address", request([127, 0, 0, 1], US)),
+            ("bad-sender-address", request([0; 4], US).operation(REPLY)),
+            ("not-for-us", request(HOST, other)),
+            ("not-for-us", reply(our_mac(0), our_mac(0), other)),
+            ("not-for-us", reply(our_mac(0), HOST_MAC, US)),
+        ] {
+            let (found, _, learned) = run(&frame);
+            assert_eq!((found.as_str(), learned), (exit, vec![]), "{:?}", frame.build());
+        }
+        let short = request(HOST, US).build()[..41].to_vec();
+        assert_eq!(run_on(&World::new(), &[short])[0].exit, "truncated");
+    }
+
+    #[test]
+    fn a_flood_of_announcements_is_dropped_and_questions_are_still_answered() {
+        let world = World::new();
+        let mut frames = vec![request(HOST, HOST).build(); QUEUE + 1];
+        frames.push(request(HOST, US).build());
+        let exits: Vec<_> = run_on(&world, &frames).into_iter().map(|out| out.exit).collect();
+        assert_eq!(exits[QUEUE - 1..], ["taken", "too-much-news", "reply"]);
+    }
+}

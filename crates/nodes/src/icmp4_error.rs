@@ -205,3 +205,112 @@ fn write_message(bytes: &mut [u8], cause: u16, rest: u32) {
         header.set_checksum(checksum);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::OWN_TTL;
+    use crate::plumbing::testing::{FAR, HOST, HOST_MAC, NARROW, US, US_OUTSIDE, World, our_mac};
+    use graph::harness::{NodeHarness, Outcome};
+    use wire::craft::{self, Craft, Ethernet, Ipv4};
+
+    const NO_ROUTE: u16 = icmp4_cause(message::UNREACHABLE, unreachable::NET);
+
+    fn frame() -> Craft<Ethernet> {
+        craft::ethernet(HOST_MAC, our_mac(0))
+    }
+
+    /// An error from `US`, as it enters the lookup.
+    fn error_to_host() -> Craft<Ipv4> {
+        craft::ipv4(US, HOST).ttl(OWN_TTL).tos(PRECEDENCE).identification(1)
+    }
+
+    fn run_with(frame: Vec<u8>, rx: u16, cause: u16, told: u32) -> Outcome {
+        let mut node = NodeHarness::<Icmp4Error>::new(&World::new().setup).unwrap();
+        let mut out = node.run_prepared(&[frame], rx, 14, |frame| {
+            frame.fill_cause(0, cause);
+            frame.adjacencies_mut().fill(told);
+        });
+        out.remove(0)
+    }
+
+    fn exit_of(frame: Vec<u8>) -> String {
+        run_with(frame, 0, NO_ROUTE, 0).exit
+    }
+
+    #[test]
+    fn the_packet_becomes_the_quotation_of_an_error_from_the_receiving_interface() {
+        let packet = frame().ipv4(HOST, FAR).udp(1, 2).payload(b"abc").build();
+        let out = run_with(packet.clone(), 0, NO_ROUTE, 99);
+        let expected = error_to_host().icmp4(3, 0, [0; 4]).payload(&packet[14..]).build();
+        assert_eq!((out.exit.as_str(), out.header), ("send", expected));
+    }
+
+    #[test]
+    fn an_error_is_at_most_576_bytes_long() {
+        let packet = frame().ipv4(HOST, FAR).udp(1, 2).total_len(1514).build();
+        let out = run_with(packet.clone(), 0, NO_ROUTE, 0);
+        let expected = error_to_host().icmp4(3, 0, [0; 4]).payload(&packet[14..14 + 548]);
+        assert_eq!(out.header.len(), 576);
+        assert_eq!(out.header, expected.build());
+    }
+
+    #[test]
+    fn a_packet_too_long_is_told_the_mtu_and_a_wrong_option_its_octet() {
+        let packet = frame().ipv4(HOST, FAR).udp(1, 2).build();
+        for (cause, told, rest) in
+            [((3, 4), NARROW, [0, 0, 0, 100]), ((12, 0), 23, [23, 0, 0, 0])]
+        {
+            let out = run_with(packet.clone(), 0, icmp4_cause(cause.0, cause.1), told);
+            let expected = error_to_host().icmp4(cause.0, cause.1, rest).payload(&packet[14..]);
+            assert_eq!(out.header, expected.build());
+        }
+    }
+
+    #[test]
+    fn a_packet_for_us_is_answered_from_the_address_it_was_sent_to() {
+        let packet = frame().ipv4(HOST, US_OUTSIDE).udp(1, 33434).build();
+        let out = run_with(packet, 0, icmp4_cause(3, 3), 0);
+        assert_eq!(ipv4::Header::new(&out.header).unwrap().source_addr().octets(), US_OUTSIDE);
+    }
+
+    #[test]
+    fn no_error_is_sent_about_what_must_not_have_one() {
+        let group_frame = craft::ethernet(HOST_MAC, [0xff; 6]);
+        for (about, packet) in [
+            ("an error", frame().ipv4(HOST, FAR).icmp4(3, 1, [0; 4]).build()),
+            ("an unknown message", frame().ipv4(HOST, FAR).icmp4(19, 0, [0; 4]).build()),
+            ("a message without type", frame().ipv4(HOST, FAR).protocol(1).build()),
+            ("a later fragment", frame().ipv4(HOST, FAR).fragment(8, false).udp(1, 2).build()),
+            ("a group frame", group_frame.ipv4(HOST, FAR).udp(1, 2).build()),
+            ("a group", frame().ipv4(HOST, [224, 0, 0, 5]).udp(1, 2).build()),
+            ("all", frame().ipv4(HOST, [255; 4]).udp(1, 2).build()),
+            ("a subnet", frame().ipv4(HOST, [192, 0, 2, 255]).udp(1, 2).build()),
+            ("a sender that is all", frame().ipv4([255; 4], FAR).udp(1, 2).build()),
+            ("a sender that is a subnet", frame().ipv4([192, 0, 2, 255], FAR).udp(1, 2).build()),
+            ("a sender that is nobody", frame().ipv4([0; 4], FAR).udp(1, 2).build()),
+            ("a sender that is this router", frame().ipv4(US, FAR).udp(1, 2).build()),
+        ] {
+            assert_eq!(exit_of(packet), "not-allowed", "{about}");
+        }
+        assert_eq!(exit_of(frame().ipv4(HOST, FAR).icmp_echo(1, 1).build()), "send");
+        assert_eq!(exit_of(frame().ipv4(HOST, FAR).fragment(0, true).udp(1, 2).build()), "send");
+    }
+
+    #[test]
+    fn an_interface_without_address_sends_none() {
+        let packet = frame().ipv4(HOST, FAR).udp(1, 2).build();
+        assert_eq!(run_with(packet, 5, NO_ROUTE, 0).exit, "no-address");
+    }
+
+    #[test]
+    fn errors_are_limited_and_only_those_sent_count() {
+        let world = World::with_errors_per_second(3);
+        let mut node = NodeHarness::<Icmp4Error>::new(&world.setup).unwrap();
+        let bad = frame().ipv4(HOST, FAR).icmp4(3, 1, [0; 4]).build();
+        let good = frame().ipv4(HOST, FAR).udp(1, 2).build();
+        let out = node.run(&[vec![bad; 9], vec![good; 5]].concat(), 0, 14);
+        let exits: Vec<_> = out[9..].iter().map(|out| out.exit.as_str()).collect();
+        assert_eq!(exits, ["send", "send", "send", "rate-limited", "rate-limited"]);
+    }
+}

@@ -77,3 +77,43 @@ impl Node for Inject {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{TO_GATEWAY, World};
+    use graph::harness::NodeHarness;
+    use packet::{HeapPool, Pool};
+
+    #[test]
+    fn each_kind_goes_where_it_is_meant_to() {
+        let (world, pool) = (World::new(), HeapPool::new(8, 64).unwrap());
+        let mut cache = pool.cache();
+        let mut node = NodeHarness::<Inject>::new(&world.setup).unwrap();
+        let mut packet = || cache.copy_of(b"bytes").unwrap();
+        for injected in [
+            Injected::Frame { interface: 1, packet: packet() },
+            Injected::Ip4Resolved { adjacency: TO_GATEWAY, rx: 0, packet: packet() },
+            Injected::Ip4Unreachable { rx: 0, packet: packet() },
+            Injected::Discard { rx: 0, packet: packet() },
+        ] {
+            world.injector.send(injected).unwrap();
+        }
+        let out = node.run(&[], 0, 0);
+        let exits: Vec<_> = out.iter().map(|out| out.exit.as_str()).collect();
+        assert_eq!(exits, ["output", "rewrite", "unreachable", "unresolved"]);
+        assert_eq!((out[0].tx, out[1].adjacency), (1, TO_GATEWAY));
+        assert!(out.iter().all(|out| out.header == b"bytes"));
+        assert!(node.run(&[], 0, 0).is_empty());
+    }
+
+    #[test]
+    fn only_the_first_worker_injects() {
+        let (world, pool) = (World::new(), HeapPool::new(8, 64).unwrap());
+        let _first = NodeHarness::<Inject>::new(&world.setup).unwrap();
+        let mut second = NodeHarness::<Inject>::new(&world.setup).unwrap();
+        let packet = pool.cache().copy_of(b"bytes").unwrap();
+        world.injector.send(Injected::Frame { interface: 1, packet }).unwrap();
+        assert!(second.run(&[], 0, 0).is_empty());
+    }
+}

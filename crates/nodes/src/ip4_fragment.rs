@@ -107,3 +107,80 @@ fn set_place(packet: &mut [u8], header_len: usize, bits: u16) {
     }
     sum(&mut packet[..header_len]);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{FAR, HOST, NARROW, TO_GATEWAY, World};
+    use graph::harness::NodeHarness;
+    use wire::craft::{self, Craft, Ipv4};
+
+    /// The pieces of `packet` in the order they leave, for the link with an MTU of 100.
+    fn pieces(mut packet: Vec<u8>) -> Vec<Vec<u8>> {
+        let mut node = NodeHarness::<Ip4Fragment>::new(&World::new().setup).unwrap();
+        let mut pieces = Vec::new();
+        loop {
+            let narrow = |frame: &mut Frame| frame.adjacencies_mut().fill(NARROW);
+            let out = node.run_prepared(&[packet], 0, 0, narrow).remove(0);
+            if out.exit == "rewrite" {
+                pieces.push(out.header);
+                return pieces;
+            }
+            assert_eq!(out.exit, "again");
+            for piece in node.emitted() {
+                assert_eq!((piece.exit.as_str(), piece.adjacency), ("rewrite", NARROW));
+                pieces.push(piece.header);
+            }
+            packet = out.header;
+        }
+    }
+
+    fn original() -> Craft<Ipv4> {
+        craft::ipv4(HOST, FAR).ttl(9).identification(77).protocol(17)
+    }
+
+    #[test]
+    fn pieces_are_as_long_as_fits_in_whole_eights_and_in_order() {
+        let data: Vec<u8> = (0..200).collect();
+        let piece = |at: usize, end: usize, more| {
+            original().fragment(at, more).payload(&data[at..end]).build()
+        };
+        let expected = [piece(0, 80, true), piece(80, 160, true), piece(160, 200, false)];
+        assert_eq!(pieces(original().payload(&data).build()), expected);
+    }
+
+    #[test]
+    fn a_fragment_is_cut_like_a_packet_and_keeps_its_place() {
+        let data: Vec<u8> = (0..120).collect();
+        let piece = |at: usize, end: usize| {
+            original().fragment(800 + at, true).payload(&data[at..end]).build()
+        };
+        let whole = original().fragment(800, true).payload(&data).build();
+        assert_eq!(pieces(whole), [piece(0, 80), piece(80, 120)]);
+    }
+
+    #[test]
+    fn later_pieces_keep_only_the_options_that_are_copied() {
+        let options = [7, 3, 4, 148, 4, 0, 0, 0];
+        let pieces = pieces(original().raw_options(&options).payload_len(100).build());
+        let kept: Vec<_> = pieces.iter().map(|p| ipv4::Packet::parse(p).unwrap().options).collect();
+        assert_eq!(kept, [options, [1, 1, 1, 148, 4, 0, 0, 0]]);
+    }
+
+    #[test]
+    fn what_fits_goes_on_unchanged() {
+        let packet = original().payload_len(80).build();
+        assert_eq!(pieces(packet.clone()), [packet]);
+    }
+
+    #[test]
+    fn a_link_too_narrow_for_eight_bytes_takes_nothing() {
+        let world = World::new();
+        let narrowest = AdjacencyId(TO_GATEWAY);
+        world.setup.shared.adjacencies.set_mtu(narrowest, 27);
+        let mut node = NodeHarness::<Ip4Fragment>::new(&world.setup).unwrap();
+        let to_gateway = |frame: &mut Frame| frame.adjacencies_mut().fill(TO_GATEWAY);
+        let out = node.run_prepared(&[original().payload_len(80).build()], 0, 0, to_gateway);
+        assert_eq!((out[0].exit.as_str(), node.emitted().len()), ("mtu-too-small", 0));
+    }
+}

@@ -85,3 +85,56 @@ impl Ip4Resolve {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{FAR, HOST, INCOMPLETE, QUEUE, World};
+    use graph::harness::NodeHarness;
+    use wire::craft;
+
+    /// Exits, and the news as adjacency, next hop, interface and bytes.
+    fn run(count: usize, cause: u16, id: u32) -> (Vec<String>, Vec<(Option<u32>, u32, u16, usize)>) {
+        let world = World::new();
+        let mut node = NodeHarness::<Ip4Resolve>::new(&world.setup).unwrap();
+        let packet = craft::ipv4(HOST, FAR).udp(1, 2).build();
+        let out = node.run_prepared(&vec![packet; count], 0, 0, |frame| {
+            frame.fill_cause(0, cause);
+            frame.adjacencies_mut().fill(id);
+        });
+        let news = world.all_news().into_iter().map(|news| match news {
+            SlowPathNews::Unresolved { adjacency, next_hop, interface, packet } => {
+                (adjacency, next_hop, interface, packet.bytes().len())
+            }
+            SlowPathNews::Arp(news) => panic!("{news:?}"),
+        });
+        (out.into_iter().map(|out| out.exit).collect(), news.collect())
+    }
+
+    #[test]
+    fn a_packet_to_a_connected_subnet_waits_for_its_destination() {
+        let (exits, news) = run(1, INTERFACE, 1);
+        assert_eq!(exits, ["taken"]);
+        assert_eq!(news, [(None, u32::from_be_bytes(FAR), 1, 28)]);
+    }
+
+    #[test]
+    fn a_packet_to_an_incomplete_adjacency_waits_for_its_next_hop() {
+        let (_, news) = run(1, ADJACENCY, INCOMPLETE);
+        assert_eq!(news, [(Some(INCOMPLETE), u32::from_be_bytes([198, 51, 100, 3]), 1, 28)]);
+    }
+
+    #[test]
+    fn an_adjacency_that_is_gone_is_waited_for_by_nobody() {
+        for gone in [9, 9999] {
+            assert_eq!(run(1, ADJACENCY, gone), (vec!["adjacency-gone".to_owned()], vec![]));
+        }
+    }
+
+    #[test]
+    fn a_full_queue_drops_what_it_does_not_take() {
+        let (exits, news) = run(QUEUE + 2, INTERFACE, 1);
+        assert_eq!((exits[QUEUE - 1].as_str(), news.len()), ("taken", QUEUE));
+        assert_eq!(exits[QUEUE..], ["queue-full", "queue-full"]);
+    }
+}

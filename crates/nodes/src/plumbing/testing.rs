@@ -15,7 +15,6 @@ use fib::ip4::{Ip4Layout, Ip4Nodes, Ip4Options, Ip4Table};
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use graph::Publisher;
-use packet::PacketCache;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
 
@@ -83,18 +82,9 @@ impl World {
         Self { setup, news, injector, _interfaces: interfaces }
     }
 
-    /// All news so far; the packets go back into `cache`, and their bytes come along.
-    pub(crate) fn all_news(&self, cache: &mut dyn PacketCache) -> Vec<(SlowPathNews, Vec<u8>)> {
-        std::iter::from_fn(|| self.news.next())
-            .map(|news| {
-                let mut bytes = Vec::new();
-                if let SlowPathNews::Unresolved { packet, .. } = &news {
-                    bytes = packet.bytes().to_vec();
-                    cache.release(&[*packet]);
-                }
-                (news, bytes)
-            })
-            .collect()
+    /// All news so far.
+    pub(crate) fn all_news(&self) -> Vec<SlowPathNews> {
+        std::iter::from_fn(|| self.news.next()).collect()
     }
 }
 
