@@ -93,3 +93,44 @@ impl Node for Ip4Lookup {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{HOST, INCOMPLETE, TO_GATEWAY, TO_HOST, US, World};
+    use graph::harness::NodeHarness;
+    use wire::craft;
+
+    #[test]
+    fn each_packet_gets_what_its_route_says() {
+        let routes = [
+            ([172, 16, 0, 1], "no-route", 0),
+            (HOST, "rewrite", TO_HOST),
+            ([10, 9, 9, 9], "rewrite", TO_GATEWAY),
+            ([10, 4, 0, 1], "rewrite", INCOMPLETE),
+            (US, "local", 0),
+            ([198, 51, 100, 9], "glean", 1),
+            ([10, 1, 0, 1], "blackhole", 0),
+            ([10, 2, 0, 1], "unreachable", 0),
+            ([10, 3, 0, 1], "prohibit", 0),
+            ([224, 0, 0, 5], "martian-destination", 0),
+            ([192, 0, 2, 255], "directed-broadcast", 0),
+        ];
+        let packets = routes.map(|(to, ..)| craft::ipv4([1, 2, 3, 4], to).build());
+        let mut node = NodeHarness::<Ip4Lookup>::new(&World::new().setup).unwrap();
+        for (out, (to, exit, id)) in node.run(&packets, 0, 0).into_iter().zip(routes) {
+            assert_eq!((out.exit.as_str(), out.adjacency), (exit, id), "{to:?}");
+        }
+    }
+
+    #[test]
+    fn a_full_vector_is_looked_up() {
+        let world = World::new();
+        let mut node = NodeHarness::<Ip4Lookup>::new(&world.setup).unwrap();
+        let to = |n: usize| if n.is_multiple_of(3) { HOST } else { [10, 9, 9, n as u8] };
+        let packets: Vec<_> = (0..VECTOR).map(|n| craft::ipv4([1; 4], to(n)).build()).collect();
+        let out = node.run(&packets, 0, 0);
+        let expected = (0..VECTOR).map(|n| if n % 3 == 0 { TO_HOST } else { TO_GATEWAY });
+        assert!(out.iter().map(|out| out.adjacency).eq(expected));
+    }
+}

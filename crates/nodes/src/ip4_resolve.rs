@@ -93,8 +93,11 @@ mod tests {
     use graph::harness::NodeHarness;
     use wire::craft;
 
-    /// Exits, and the news as adjacency, next hop, interface and bytes.
-    fn run(count: usize, cause: u16, id: u32) -> (Vec<String>, Vec<(Option<u32>, u32, u16, usize)>) {
+    /// Adjacency, next hop, interface, length of the packet.
+    type Waiting = (Option<u32>, u32, u16, usize);
+
+    /// Exits, and what waits.
+    fn run(count: usize, cause: u16, id: u32) -> (Vec<String>, Vec<Waiting>) {
         let world = World::new();
         let mut node = NodeHarness::<Ip4Resolve>::new(&world.setup).unwrap();
         let packet = craft::ipv4(HOST, FAR).udp(1, 2).build();

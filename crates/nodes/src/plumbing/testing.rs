@@ -89,25 +89,22 @@ impl World {
 }
 
 fn rows() -> Vec<Option<Interface>> {
-    let modes = [
-        Mode::Routed,
-        Mode::Routed,
-        Mode::CrossConnect(InterfaceId(3)),
-        Mode::CrossConnect(InterfaceId(2)),
-        Mode::Routed,
-        Mode::Routed,
-    ];
-    let addresses = [vec![(US, 24)], vec![(US_OUTSIDE, 24)], vec![], vec![], vec![], vec![]];
-    let row = |(id, (mode, ip4)): (usize, (Mode, Vec<([u8; 4], u8)>))| Interface {
+    let (to_3, to_2) = (Mode::CrossConnect(InterfaceId(3)), Mode::CrossConnect(InterfaceId(2)));
+    let modes = [Mode::Routed, Mode::Routed, to_3, to_2, Mode::Routed, Mode::Routed];
+    let row = |id: u16, mode: Mode| Interface {
         name: format!("p{id}"),
-        port: id as u16,
+        port: id,
         up: id != 4,
         mode,
-        mac: our_mac(id as u16),
+        mac: our_mac(id),
         mtu_bytes: 1500,
-        ip4: ip4.into_iter().map(|(own, length)| (u32::from_be_bytes(own), length)).collect(),
+        ip4: match id {
+            0 => vec![(u32::from_be_bytes(US), 24)],
+            1 => vec![(u32::from_be_bytes(US_OUTSIDE), 24)],
+            _ => Vec::new(),
+        },
     };
-    modes.into_iter().zip(addresses).enumerate().map(row).map(Some).collect()
+    (0..).zip(modes).map(|(id, mode)| Some(row(id, mode))).collect()
 }
 
 fn fill(ip4: &Ip4Table, adjacencies: &AdjacencyTable) {
