@@ -26,6 +26,7 @@ mod queue;
 mod spec;
 mod stats;
 mod thread;
+mod unmap;
 
 pub use eal::{Eal, EalFacts, EalOptions, IovaMode, MemoryChoice};
 pub use error::Error;

@@ -9,7 +9,7 @@
 use crate::device::Device;
 use crate::queue::Queue;
 use crate::stats::{self, PortStats};
-use crate::{DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, ffi, gate, log};
+use crate::{DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, ffi, gate, log, unmap};
 use std::ffi::CString;
 use std::sync::Arc;
 
@@ -193,6 +193,9 @@ impl Port {
             };
             self.check(code, || format!("set up transmit queue {queue} of {tx_size} packets"))?;
             self.tx.push(Arc::default());
+        }
+        if matches!(self.spec, PortSpec::Memif { .. }) {
+            unmap::guard(self.rx.iter().chain(&self.tx));
         }
         Ok(())
     }
