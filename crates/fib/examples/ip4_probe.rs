@@ -1,12 +1,12 @@
 //! Measures the IPv4 table by itself: cycles per lookup, cost of a change, bytes.
 //!
-//! `cargo run --release -p fib --example ip4_probe -- [compact|small] SIZE|FILE...`
+//! `cargo run --release -p fib --example ip4_probe -- [compact|wide|small|huge|SIZE|FILE]...`
 //!
 //! A SIZE is a number of random routes whose lengths are spread as the Internet's; a FILE has lines
 //! `PREFIX AS`. Destinations are uniform over the routes, in batches of 256. Cycles are those of the
 //! time-stamp counter. Times of bulk changes are this thread's processor time.
 
-#![allow(unsafe_code)] // Reading the time-stamp counter.
+#![allow(unsafe_code)] // Reading the time-stamp counter and the thread's clock.
 
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -131,6 +131,18 @@ fn singles(routes: &[Route], mut call: impl FnMut(Route)) -> String {
     format!("mean {mean:.2?} p99 {p99:.2?} worst {worst:.2?}")
 }
 
+/// What this thread has had of a processor: on a busy machine less than has passed.
+fn processor_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call writes one timespec.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+fn each(since: Duration, count: usize) -> f64 {
+    (processor_time() - since).as_nanos() as f64 / count as f64
+}
+
 fn resident_bytes() -> Result<usize, Box<dyn Error>> {
     let statm = std::fs::read_to_string("/proc/self/statm")?;
     Ok(statm.split(' ').nth(1).ok_or("statm has a second field")?.parse::<usize>()? * 4096)
@@ -142,50 +154,45 @@ fn measure(name: &str, options: Ip4Options) -> Result<(), Box<dyn Error>> {
         Ok(count) => random_routes(count, &mut random),
         Err(_) => file_routes(name)?,
     };
-    let mib = |bytes: usize| bytes as f64 / f64::from(1 << 20);
+    let prefixes: Vec<Ip4Prefix> = routes.iter().map(|(prefix, _)| *prefix).collect();
+    println!("{name}: {} routes, {:?} {:?}", routes.len(), options.layout, options.page_size);
+
     let before = resident_bytes()?;
     let readers = Quiescence::new();
     let nodes = Ip4Nodes::new(16 << 20, options.page_size, &readers)?;
     let table = Ip4Table::new(&nodes, options)?;
-
-    let (bulk, held) = routes.split_at(routes.len() - SINGLES.min(routes.len() / 2));
-    let start = Instant::now();
-    for (prefix, to) in bulk {
-        table.insert(*prefix, *to)?;
-    }
-    let each = |elapsed: Duration, count: usize| elapsed.as_nanos() as f64 / count as f64;
-    println!("{name}: {} routes, {:?} {:?}", routes.len(), options.layout, options.page_size);
-    println!("  insert, bulk: {:.0} ns a route", each(start.elapsed(), bulk.len()));
-    let mut failure = None;
-    let said = singles(held, |(prefix, to)| {
-        failure = table.insert(prefix, to).err().or(failure.take());
-    });
-    println!("  insert, single: {said}");
-    if let Some(error) = failure {
-        return Err(error.into());
-    }
-    let memory = table.memory();
+    let start = processor_time();
+    table.insert_bulk(&routes).map_err(|(_, error)| error)?;
+    let first = each(start, routes.len());
+    let mib = |bytes: usize| bytes as f64 / f64::from(1 << 20);
+    let (memory, resident) = (table.memory(), resident_bytes()?);
     println!(
-        "  MiB: resident +{:.1}; root {:.1}, nodes {:.1} ({} of 64 B), record {:.1}",
-        mib(resident_bytes()?.saturating_sub(before)),
+        "  MiB: {:.1} = root {:.1} + {} nodes {:.1} + record {:.1}; the process grew by {:.1}",
+        mib(memory.root_bytes + nodes.bytes() + memory.record_bytes),
         mib(memory.root_bytes),
-        mib(nodes.bytes()),
         nodes.used(),
+        mib(nodes.bytes()),
         mib(memory.record_bytes),
+        mib(resident.saturating_sub(before)),
     );
+    let start = processor_time();
+    table.remove_bulk(&prefixes);
+    let removed = each(start, routes.len());
+    let start = processor_time();
+    table.insert_bulk(&routes).map_err(|(_, error)| error)?;
+    let second = each(start, routes.len());
+    println!("  bulk: insert {first:.0} ns, remove {removed:.0}, insert again {second:.0}");
+
+    let held = &routes[routes.len() - SINGLES.min(routes.len() / 2)..];
+    let remove = |(prefix, _)| {
+        table.remove(prefix);
+    };
+    println!("  single: remove {}", singles(held, remove));
+    let mut failure = None;
+    let insert = |(prefix, to)| failure = table.insert(prefix, to).err().or(failure.take());
+    println!("  single: insert {}", singles(held, insert));
     lookup_cycles(&table, &routes, &mut random);
-    println!(
-        "  remove, single: {}",
-        singles(held, |(prefix, _)| {
-            table.remove(prefix);
-        })
-    );
-    let start = Instant::now();
-    for (prefix, _) in bulk {
-        table.remove(*prefix);
-    }
-    println!("  remove, bulk: {:.0} ns a route", each(start.elapsed(), bulk.len()));
-    Ok(())
+    failure.map_or(Ok(()), |error| Err(error.into()))
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -193,7 +200,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     for argument in std::env::args().skip(1) {
         match &argument[..] {
             "compact" => options.layout = Ip4Layout::Compact,
+            "wide" => options.layout = Ip4Layout::Wide,
             "small" => options.page_size = PageSize::Small,
+            "huge" => options.page_size = PageSize::Huge,
             name => measure(name, options)?,
         }
     }
