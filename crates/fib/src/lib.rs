@@ -1,5 +1,6 @@
 //! Forwarding tables, stand-alone: IPv4, IPv6, MAC, routes, neighbours, adjacencies.
 
+pub mod ip6;
 pub mod pages;
 pub mod quiesce;
 
