@@ -18,11 +18,11 @@ fn real() -> Vec<(Ip6Prefix, u32)> {
     text.lines().map(|l| { let (p, a) = l.split_once(' ').unwrap(); (p.parse().unwrap(), a.parse::<u32>().unwrap() % 1024 + 1) }).collect()
 }
 fn run(name: &str, routes: &[(Ip6Prefix, u32)]) {
-    let mut w = Ip6Writer::new(Ip6Limits { routes: 4 << 20, bytes: 4 << 30 }, PageSize::Huge, Quiescence::new()).unwrap();
-    let t = w.table();
+    let pool = Ip6Pool::new(4 << 30, PageSize::Huge, &Quiescence::new()).unwrap();
+    let t = Ip6Table::new(&pool, 4 << 20);
     let start = Instant::now();
     let mut slow = vec![];
-    for (p, f) in routes { let a = tsc(); w.insert(&t, *p, Forward::new(1, *f)).unwrap(); slow.push(tsc() - a); }
+    for (p, f) in routes { let a = tsc(); t.insert(*p, Forward::new(1, *f)).unwrap(); slow.push(tsc() - a); }
     let took = start.elapsed();
     slow.sort_unstable();
     let mut rng = Rng(1);
@@ -38,13 +38,13 @@ fn run(name: &str, routes: &[(Ip6Prefix, u32)]) {
     }
     all.sort_unstable();
     let mut hot = u64::MAX; for _ in 0..9 { let a = tsc(); for _ in 0..400 { t.lookup_bulk(&dst[..256], &mut out); } hot = hot.min((tsc() - a) / 400); }
-    println!("   hot 256 {:.1} cyc; steps {:?}", hot as f64 / 256., t.steps(&dst[..100_000]));
+    println!("   hot 256 {:.1} cyc; ", hot as f64 / 256.);
     let miss = dst.iter().filter(|d| t.lookup(**d).is_none()).count();
-    let (r, u) = w.reader_bytes();
+    let m = pool.memory(); let (r, u) = (m.lookup_bytes, m.used_bytes);
     println!("{name:28} {:8} routes  add {:6.0} ns p99 {:6.0} ns max {:8.0} us   lookup {:6.1} (med {:6.1}) cyc   reader {:7.1} MiB all {:7.1} MiB  {:.1} B/route miss {miss} {}", routes.len(), took.as_nanos() as f64 / routes.len() as f64,
       slow[slow.len() * 99 / 100] as f64 / 2.5, slow[slow.len() - 1] as f64 / 2500., best as f64 / n as f64, all[3] as f64 / n as f64, r as f64 / 1048576., u as f64 / 1048576., r as f64 / routes.len() as f64, sum & 1);
-    for (p, _) in routes.iter().rev() { w.remove(&t, *p); }
-    println!("   after remove {:?}", w.reader_bytes());
+    for (p, _) in routes.iter().rev() { t.remove(*p); }
+    println!("   after remove {:?}", pool.memory());
 }
 fn main() {
     let mut rng = Rng(7);

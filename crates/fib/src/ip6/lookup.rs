@@ -12,7 +12,7 @@
 #![allow(unsafe_code)] // Vector instructions and pointers into the arrays; bench-fib: 2-4 times one by one.
 
 use std::arch::x86_64::{
-    __m256i, _MM_HINT_T0, _mm_cvtsi32_si128, _mm_prefetch, _mm256_castsi256_pd,
+    __m256i, _mm_cvtsi32_si128, _mm256_castsi256_pd,
     _mm256_cmpeq_epi64, _mm256_cvtepu8_epi64, _mm256_load_si256, _mm256_movemask_pd,
     _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_srlv_epi64, _mm256_xor_si256,
 };
@@ -20,7 +20,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::bucket::{Bucket, WAYS};
 use super::store::Memory;
-use super::word::{CLASSES, Word, half_of};
+use super::word::{CLASSES, Link, Word, half_of};
+use crate::prefetch::prefetch;
 
 /// Addresses looked up together: their lists stay in the first-level cache.
 const VECTOR: usize = 256;
@@ -41,6 +42,21 @@ impl Kernel {
             Kernel::Avx2
         } else {
             Kernel::Scalar
+        }
+    }
+}
+
+/// Looks one address up from `root`.
+pub(super) fn lookup(memory: &Memory, root: Word, address: u128) -> u32 {
+    let mut word = root;
+    loop {
+        word = match word.link() {
+            Link::Leaf(forward) => return forward,
+            Link::Bucket(index) => memory.bucket(index).find(half_of(address, word.is_low())),
+            Link::Node(node) => {
+                let slot = node.slot_of(address) as usize;
+                Word(memory.slots(node)[slot].load(Ordering::Acquire))
+            }
         }
     }
 }
@@ -152,7 +168,7 @@ fn walk(
         // All are at one node: no need to ask each word which.
         for (slot, &address) in slots.iter_mut().zip(addresses) {
             *slot = bases[root.class() as usize].wrapping_add(root.slot_in_class(address));
-            prefetch(*slot);
+            prefetch(*slot, 0);
         }
     }
     loop {
@@ -178,7 +194,7 @@ fn walk(
         }
         for &place in &at_buckets.places[..bucket_count] {
             let bucket = Word(words[usize::from(place)]).as_bucket();
-            prefetch(buckets.wrapping_add(bucket as usize));
+            prefetch(buckets, bucket as usize);
         }
         let here = bucket_count;
         bucket_count = 0;
@@ -212,12 +228,6 @@ fn aim(
         let word = Word(words[usize::from(place)]);
         let slot_in_class = word.slot_in_class(addresses[usize::from(place)]);
         *slot = bases[word.class() as usize].wrapping_add(slot_in_class);
-        prefetch(*slot);
+        prefetch(*slot, 0);
     }
-}
-
-#[inline(always)]
-fn prefetch<T>(item: *const T) {
-    // SAFETY: a prefetch touches nothing, whatever the address.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(item.cast()) }
 }

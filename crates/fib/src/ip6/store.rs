@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  Memory (readers)      buckets   64 B each          | |B|B|B|.....
-//!                        nodes     64 B << 4*class    |    N    |....   six classes
+//!                        nodes     64 B << 4*class    |    N    |....   five classes
 //!  Store (writer)        ledgers   twice the node     |       L       |....
 //! ```
 //!
@@ -71,6 +71,8 @@ pub(super) struct Store {
     buckets: Indices,
     nodes: [Indices; CLASSES],
     retired: Retired<Gone>,
+    /// What a failing build must not free: it still hangs elsewhere.
+    kept: Vec<Word>,
     limit_bytes: usize,
     used_bytes: usize,
 }
@@ -89,7 +91,7 @@ fn per_class(
         let nodes = (limit_bytes / node_bytes(class)).clamp(1, MAX_NODES);
         PagedArray::reserve("ip6 table", words_per_slot * nodes << stride(class), page_size)
     };
-    Ok([reserve(0)?, reserve(1)?, reserve(2)?, reserve(3)?, reserve(4)?, reserve(5)?])
+    Ok([reserve(0)?, reserve(1)?, reserve(2)?, reserve(3)?, reserve(4)?])
 }
 
 impl Store {
@@ -109,6 +111,7 @@ impl Store {
             buckets: Indices::default(),
             nodes: Default::default(),
             retired: Retired::new(quiescence),
+            kept: Vec::new(),
             limit_bytes,
             used_bytes: 0,
         })
@@ -207,9 +210,15 @@ impl Store {
         }
     }
 
-    /// Frees at once what no reader ever saw.
+    /// Frees at once what no reader ever saw, but not what is kept.
     pub(super) fn discard_tree(&mut self, word: Word) {
         self.free_tree(word);
+    }
+
+    /// Keeps `words` from [`Store::discard_tree`] until the next call.
+    pub(super) fn keep(&mut self, words: impl Iterator<Item = Word>) {
+        self.kept.clear();
+        self.kept.extend(words.filter(|word| !word.is_leaf()));
     }
 
     /// Takes back what every reader has let go of.
@@ -248,6 +257,9 @@ impl Store {
     }
 
     fn free_tree(&mut self, word: Word) {
+        if self.kept.contains(&word) {
+            return;
+        }
         match word.link() {
             Link::Leaf(_) => {}
             Link::Bucket(index) => {

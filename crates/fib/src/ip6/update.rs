@@ -12,7 +12,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::bucket::{Bucket, Entry, WAYS};
-use super::build::{CROWDED, Route, cover, entry, half_end, place_of};
+use super::build::{CROWDED, Item, cover, half_end, mask, place_of};
 use super::store::{Memory, ROUTE, Store};
 use super::word::{CLASSES, Link, Node, Word};
 use crate::FibError;
@@ -28,7 +28,7 @@ impl Store {
         memory: &Memory,
         slot: &AtomicU32,
         depth: u32,
-        route: &Route,
+        route: &Item,
     ) -> Result<Option<u32>, FibError> {
         let word = Word(slot.load(Ordering::Relaxed));
         match word.link() {
@@ -48,11 +48,11 @@ impl Store {
         slot: &AtomicU32,
         index: u32,
         depth: u32,
-        route: &Route,
+        route: &Item,
     ) -> Result<Option<u32>, FibError> {
         let bucket = memory.bucket(index);
-        let end = half_end(depth);
-        let mut added = entry(route.key, route.length, depth, true, Word::leaf(route.forward));
+        let (end, forward) = (half_end(depth), route.word.0);
+        let mut added = route.entry(depth);
         for (way, entry) in bucket.entries().enumerate() {
             let length = end - u32::from(entry.shift);
             if leads_to(&entry, length, end, added.key, route.length) {
@@ -61,8 +61,8 @@ impl Store {
             if length == route.length && entry.key == added.key {
                 let old = entry.owned.then(|| self.default_of(entry.word));
                 bucket.set_owned(way, true);
-                self.set_default(&bucket.words[way], route.forward);
-                self.recover(bucket, &entry, route.forward);
+                self.set_default(&bucket.words[way], forward);
+                self.recover(bucket, &entry, forward);
                 return Ok(old);
             }
         }
@@ -70,7 +70,7 @@ impl Store {
         let mut entries = Vec::with_capacity(WAYS + 1);
         entries.extend(bucket.entries().filter(|entry| entry.owned || !entry.word.is_leaf()));
         if entries.len() == WAYS {
-            self.rebuild(slot, depth, route.key, Some(route))?;
+            self.overflow(slot, index, depth, route)?;
             return Ok(None);
         }
         let default = bucket.default_word().load(Ordering::Relaxed);
@@ -90,7 +90,7 @@ impl Store {
         slot.store(made.0, Ordering::Release);
         self.retire_bucket(index);
         if added.owned {
-            self.recover(memory.bucket(made.as_bucket()), &added, route.forward);
+            self.recover(memory.bucket(made.as_bucket()), &added, forward);
         }
         Ok(None)
     }
@@ -100,23 +100,23 @@ impl Store {
         memory: &Memory,
         slot: &AtomicU32,
         node: Node,
-        route: &Route,
+        route: &Item,
     ) -> Result<Option<u32>, FibError> {
         let old = if route.length > node.end() {
             let below = &memory.slots(node)[node.slot_of(route.key) as usize];
             self.insert_at(memory, below, node.end(), route)?
         } else {
             let place = place_of(node, route.key, route.length);
-            let old = self.ledger(node)[place].swap(route.forward | ROUTE, Ordering::Relaxed);
-            self.spread(node, place, route.forward);
+            let old = self.ledger(node)[place].swap(route.word.0 | ROUTE, Ordering::Relaxed);
+            self.spread(node, place, route.word.0);
             (old & ROUTE != 0).then_some(old & !ROUTE)
         };
         if old.is_none() {
             let routes = self.ledger(node)[0].fetch_add(1, Ordering::Relaxed) as usize + 1;
-            let widest = node.class as usize == super::build::env("MAXC",5) || node.end() == half_end(node.depth);
-            if routes.is_multiple_of(super::build::env("CROWD",8) << node.stride()) && !widest {
+            let widest = node.class as usize == CLASSES - 1 || node.end() == half_end(node.depth);
+            if routes.is_multiple_of(CROWDED << node.stride()) && !widest {
                 // Only for speed: without memory for it the node stays crowded.
-                self.rebuild(slot, node.depth, route.key, None).ok();
+                self.rebuild(slot, node.depth, route.key).ok();
             }
         }
         Ok(old)
@@ -148,7 +148,7 @@ impl Store {
                 let routes = self.ledger(node)[0].fetch_sub(1, Ordering::Relaxed) - 1;
                 if routes <= SPARSE {
                     // Only to save memory: without memory for the bucket the node stays.
-                    self.rebuild(slot, node.depth, key, None).ok();
+                    self.rebuild(slot, node.depth, key).ok();
                 }
                 Some(old)
             }
@@ -164,7 +164,7 @@ impl Store {
         length: u32,
     ) -> Option<u32> {
         let end = half_end(depth);
-        let removed = entry(key, length, depth, true, Word::leaf(0));
+        let removed = Item::route(key, length, 0).entry(depth);
         for (way, entry) in bucket.entries().enumerate() {
             let entry_length = end - u32::from(entry.shift);
             if leads_to(&entry, entry_length, end, removed.key, length) {
@@ -221,22 +221,39 @@ impl Store {
         }
     }
 
-    /// Builds what hangs at `slot` anew, with `added`.
-    fn rebuild(
+    /// Puts a better shape in the stead of a full bucket.
+    fn overflow(
         &mut self,
         slot: &AtomicU32,
+        index: u32,
         depth: u32,
-        key: u128,
-        added: Option<&Route>,
+        added: &Item,
     ) -> Result<(), FibError> {
-        let word = Word(slot.load(Ordering::Relaxed));
-        let mut routes = Vec::new();
-        self.collect(word, key & super::build::mask(depth), depth, &mut routes);
-        if let Some(added) = added {
-            let order = |route: &Route| (route.key, route.length) < (added.key, added.length);
-            routes.insert(routes.partition_point(order), *added);
+        let mut items = self.items_of(index, added.key & mask(depth), depth);
+        let default = self.bucket(index).default_word().load(Ordering::Relaxed);
+        self.keep(items.iter().map(|item| item.word));
+        let order = |item: &Item| (item.key, item.length) < (added.key, added.length);
+        items.insert(items.partition_point(order), *added);
+        let built = self.build(&items, depth, default);
+        self.keep([].into_iter());
+        slot.store(built?.0, Ordering::Release);
+        self.retire_bucket(index);
+        for item in items.iter().filter(|item| !item.owned && added.covers(item)) {
+            let nearer = |other: &Item| other.owned && added.covers(other) && other.covers(item);
+            if items.iter().any(nearer) {
+                continue;
+            }
+            self.set_default_below(item.word, added.word.0);
         }
-        let built = self.build(&routes, depth, self.default_of(word))?;
+        Ok(())
+    }
+
+    /// Builds what hangs at `slot` anew.
+    fn rebuild(&mut self, slot: &AtomicU32, depth: u32, key: u128) -> Result<(), FibError> {
+        let word = Word(slot.load(Ordering::Relaxed));
+        let mut items = Vec::new();
+        self.for_each_below(word, key & mask(depth), depth, &mut |item| items.push(item));
+        let built = self.build(&items, depth, self.default_of(word))?;
         slot.store(built.0, Ordering::Release);
         self.retire_tree(word);
         Ok(())
