@@ -24,6 +24,7 @@
 //! the writer's record (`routes.rs`).
 
 mod bits;
+mod gather;
 mod lookup;
 mod naive;
 mod nodes;
@@ -40,6 +41,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::pages::{PageSize, PagedArray};
 use crate::{FibError, Forward, Ip4Prefix};
 
+pub use lookup::Ip4Kernel;
 pub use naive::NaiveIp4;
 pub use nodes::Ip4Nodes;
 

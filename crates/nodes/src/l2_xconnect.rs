@@ -1,0 +1,57 @@
+//! Sends what an interface received out of the one it is cross-connected with, unread.
+
+use crate::plumbing::{Interfaces, Mode, Setup};
+use graph::{Context, Exits, Node, Published};
+use packet::Frame;
+
+/// See the module.
+pub struct L2Xconnect {
+    interfaces: Published<Interfaces>,
+}
+
+graph::exits! {
+    /// What becomes of a cross-connected frame.
+    pub enum Exit {
+        /// To the other interface.
+        Output => node "interface-output",
+        /// The cross-connect was removed while the frame was under way.
+        Disconnected => drop,
+    }
+}
+
+impl Node for L2Xconnect {
+    const NAME: &'static str = "l2-xconnect";
+    const ABOUT: &'static str = "cross-connects two interfaces";
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        Self { interfaces: setup.shared.interfaces.clone() }
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        let peer_of = |rx: u16| match interfaces.get(rx)?.mode {
+            Mode::CrossConnect(peer) => Some(peer.0),
+            Mode::Routed => None,
+        };
+        let first = frame.rx()[0];
+        if frame.rx().iter().fold(true, |same, &rx| same & (rx == first))
+            && let Some(peer) = peer_of(first)
+        {
+            frame.tx_mut().fill(peer);
+            exits.all(Exit::Output);
+            return;
+        }
+        for slot in 0..frame.len() {
+            let peer = peer_of(frame.rx()[slot]);
+            exits.set(slot, if peer.is_some() { Exit::Output } else { Exit::Disconnected });
+            frame.tx_mut()[slot] = peer.unwrap_or_default();
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! What nodes stand on: the tables they read, the counters they write, the ways to the control
+//! thread and back.
+//!
+//! ```text
+//!  control thread ── Published tables ──▶ workers        interfaces (and fib's tables)
+//!                 ── mailbox ──────────▶ one worker      queues of ports that come and go
+//!                 ◀─ slow path ───────── workers         packets and news, bounded
+//!                 ◀─ counters ────────── workers         read at any time
+//! ```
+
+mod counters;
+mod interfaces;
+mod mailbox;
+mod setup;
+mod slow_path;
+
+pub use counters::{DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters};
+pub use interfaces::{Interface, InterfaceId, Interfaces, Mode};
+pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
+pub use setup::{Kind, Setup, Shared};
+pub use slow_path::{
+    ArpNews, Injected, Injector, SlowPath, SlowPathEvents, SlowPathNews, slow_path,
+};
