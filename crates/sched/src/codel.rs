@@ -106,3 +106,115 @@ pub(crate) fn describe(set: &CodelSettings) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::units::Time;
+    use crate::{CodelShape, Packet, Shape, testing::Bench};
+
+    const MS: u64 = 1_000_000;
+
+    fn codel(ecn: bool, threshold_ms: Option<u64>) -> Bench {
+        let ce_threshold = threshold_ms.map(|ms| Time(ms * MS));
+        let shape = CodelShape { limit: 500, ecn, ce_threshold, ..CodelShape::default() };
+        Bench::new(Shape::Codel(shape))
+    }
+
+    fn fill(bench: &mut Bench, handles: std::ops::Range<u64>, ecn_capable: bool) {
+        for handle in handles {
+            let packet = Packet { ecn_capable, ..Packet::new(handle, 1000, 0) };
+            bench.offer_packet(0, packet);
+        }
+    }
+
+    // The script of ns-3's CoDel tests: 20 packets of 1000 bytes at time 0, taken at 10, 210, 210 and 420 ms.
+
+    #[test]
+    fn twenty_packets_are_dropped_as_published() {
+        let mut bench = codel(false, None);
+        fill(&mut bench, 0..20, false);
+        assert_eq!(bench.take_one(10 * MS), Some(0));
+        assert!(bench.dropped.is_empty(), "above target, but not for an interval yet");
+        assert_eq!(bench.take_one(210 * MS), Some(2));
+        assert_eq!(bench.dropped_handles(), [1], "an interval above target: one drop");
+        assert_eq!(bench.take_one(210 * MS), Some(3), "not yet time for the next drop");
+        // Due at 310, then by Newton's first estimates of 1 / sqrt(2) and 1 / sqrt(3), 0.5 and 0.5625: at 360 and 416.
+        let taken = bench.take_one(420 * MS).unwrap();
+        let drops = bench.dropped.len() as u64;
+        assert_eq!((drops, taken), (4, 7));
+        assert_eq!(u64::from(bench.waiting()), 20 - 4 - drops);
+    }
+
+    #[test]
+    fn packets_that_can_be_marked_are_marked_in_place_of_every_drop() {
+        let mut bench = codel(true, None);
+        fill(&mut bench, 0..20, true);
+        for at in [10, 210, 210, 420] {
+            assert!(bench.take_one(at * MS).is_some());
+        }
+        assert!(bench.dropped.is_empty());
+        assert_eq!(bench.marked, [1, 3]);
+        assert_eq!(bench.waiting(), 16);
+    }
+
+    #[test]
+    fn with_ecn_those_that_cannot_be_marked_are_still_dropped() {
+        let mut bench = codel(true, None);
+        fill(&mut bench, 0..20, false);
+        bench.take_one(10 * MS);
+        bench.take_one(210 * MS);
+        assert_eq!(bench.dropped_handles(), [1]);
+    }
+
+    #[test]
+    fn the_threshold_marks_every_packet_that_waited_longer() {
+        let mut bench = codel(true, Some(2));
+        fill(&mut bench, 0..20, true);
+        bench.take_one(MS);
+        assert!(bench.marked.is_empty());
+        bench.take_one(3 * MS);
+        bench.take_one(10 * MS);
+        assert_eq!(bench.marked, [1, 2]);
+        let report = bench.report();
+        assert_eq!(report.gauge_value("ce_mark"), Some(2));
+        assert_eq!(report.gauge_value("ecn_mark"), Some(0));
+    }
+
+    #[test]
+    fn nothing_is_dropped_while_no_more_than_one_packet_waits_behind() {
+        let mut bench = codel(false, None);
+        fill(&mut bench, 0..3, false);
+        for (at, handle) in [(500, 0), (1000, 1), (1500, 2)] {
+            assert_eq!(bench.take_one(at * MS), Some(handle));
+        }
+    }
+
+    #[test]
+    fn a_return_to_dropping_within_sixteen_intervals_goes_on_at_the_rate_it_had() {
+        let mut bench = codel(false, None);
+        let mut handle = 0;
+        let mut time = 0;
+        // Overload: two arrivals for each departure, every 10 ms; then a pause that empties the queue, then again.
+        let mut overload = |bench: &mut Bench, time: &mut u64, steps: u64| {
+            for _ in 0..steps {
+                *time += 10 * MS;
+                bench.offer(*time, handle, 1000, 0);
+                bench.offer(*time, handle + 1, 1000, 0);
+                handle += 2;
+                bench.take_one(*time);
+            }
+        };
+        overload(&mut bench, &mut time, 200);
+        let count = |bench: &Bench| bench.report().gauge_value("count").unwrap();
+        let reached = count(&bench);
+        assert!(reached > 8, "{reached}");
+        bench.take_all(time + MS);
+        assert_eq!(bench.report().gauge_value("dropping"), Some(0));
+        overload(&mut bench, &mut time, 18);
+        assert!(count(&bench) > 4, "resumed at {}", count(&bench));
+        bench.take_all(time + MS);
+        time += 5_000 * MS;
+        overload(&mut bench, &mut time, 18);
+        assert!(count(&bench) <= 3, "long forgotten, but began at {}", count(&bench));
+    }
+}

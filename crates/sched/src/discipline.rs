@@ -41,8 +41,8 @@ pub(crate) trait Discipline {
     /// Gives out every packet in the order of its queue, with `class` or the class that it stood in.
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, class: ClassId, out: Drained<'_>);
     fn report(&self) -> Report;
-    /// The length of the packet that `dequeue` would give, where that can be told without taking it out.
-    fn head_length<T: Copy>(&self, _cx: &Context<'_, T>) -> Option<u32> {
+    /// What `dequeue` would give, where that can be told without taking a packet out.
+    fn peek<T: Copy>(&mut self, _cx: &mut Context<'_, T>) -> Option<Peek> {
         None
     }
 }
@@ -101,8 +101,8 @@ impl Child {
         if !self.held.is_nil() {
             return Peek::Length(self.held_bytes);
         }
-        if let Kind::Fifo(fifo) = &self.kind {
-            return fifo.head_length(cx).map_or(Peek::Empty, Peek::Length);
+        if let Some(peek) = each!(&mut self.kind, one => one.peek(cx)) {
+            return peek;
         }
         match self.dequeue(cx) {
             Step::Packet(id) => {

@@ -7,7 +7,7 @@
 //! Time O(1): the slot's cache line and its predecessor's. Space 72 bytes and the slots.
 
 use crate::ClassId;
-use crate::discipline::{Accepted, Discipline, Drained, Step};
+use crate::discipline::{Accepted, Discipline, Drained, Peek, Step};
 use crate::packet::DropReason;
 use crate::pool::{Backlog, Context, Queue, SlotId};
 use crate::report::{Counters, Report};
@@ -90,8 +90,9 @@ impl Discipline for Fifo {
     }
 
     #[inline]
-    fn head_length<T: Copy>(&self, cx: &Context<'_, T>) -> Option<u32> {
-        (!self.queue.head.is_nil()).then(|| cx.length_bytes(self.queue.head))
+    fn peek<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Option<Peek> {
+        let head = self.queue.head;
+        Some(if head.is_nil() { Peek::Empty } else { Peek::Length(cx.length_bytes(head)) })
     }
 }
 

@@ -259,3 +259,160 @@ impl Discipline for FqCodel {
             .gauge("old_flows_len", self.old_flows.count(&self.flows))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codel_law::tick;
+    use crate::packet::Packet;
+    use crate::pool::Pool;
+    use crate::{Shape, testing::Bench};
+
+    /// The discipline with its inside open, as the published scripts look at it.
+    struct Open {
+        fq: FqCodel,
+        pool: Pool<u64>,
+        drops: usize,
+    }
+
+    impl Open {
+        fn new(quantum_bytes: u32, limit: u32) -> Self {
+            let codel = CodelSettings {
+                target: tick(5_000_000),
+                interval: tick(100_000_000),
+                ce_threshold: None,
+                mtu_bytes: 1514,
+                ecn: true,
+            };
+            let (flows, memory_limit_bytes, drop_batch) = (1024, 32 << 20, 64);
+            let settings = FqCodelSettings {
+                limit,
+                flows,
+                quantum_bytes,
+                memory_limit_bytes,
+                drop_batch,
+                codel,
+            };
+            Self { fq: FqCodel::new(settings), pool: Pool::new(100), drops: 0 }
+        }
+
+        fn index(flow: u32) -> usize {
+            hash::bucket(flow, 1024) as usize
+        }
+
+        fn offer(&mut self, flow: u32, length_bytes: u32) {
+            let id = self.pool.take(&Packet::new(0, length_bytes, flow), 0).unwrap();
+            let mut drop = |_| self.drops += 1;
+            let mut cx = Context { now_ns: 0, pool: &mut self.pool, drops: &mut drop };
+            self.fq.enqueue(&mut cx, id, ClassId::NONE);
+        }
+
+        fn take(&mut self) -> Option<u32> {
+            let mut cx = Context { now_ns: 0, pool: &mut self.pool, drops: &mut |_| {} };
+            let Step::Packet(id) = self.fq.dequeue(&mut cx) else { return None };
+            let flow = self.pool.get(id).flow_hash;
+            self.pool.free(id);
+            Some(flow)
+        }
+
+        fn packets(&self, flow: u32) -> u32 {
+            self.fq.bytes[Self::index(flow)] / 120
+        }
+
+        fn deficit(&self, flow: u32) -> i32 {
+            self.fq.flows[Self::index(flow)].deficit
+        }
+
+        fn is_new(&self, flow: u32) -> bool {
+            self.on(self.fq.new_flows, flow)
+        }
+
+        fn is_old(&self, flow: u32) -> bool {
+            self.on(self.fq.old_flows, flow)
+        }
+
+        fn on(&self, list: FlowList, flow: u32) -> bool {
+            let mut at = list.head;
+            while at != NIL && at as usize != Self::index(flow) {
+                at = self.fq.flows[at as usize].next;
+            }
+            at != NIL
+        }
+    }
+
+    #[test]
+    fn deficits_and_lists_go_as_published() {
+        // ns-3's script: quantum 90, packets of 120 bytes, flows 1 and 2.
+        let mut open = Open::new(90, 10_240);
+        open.offer(1, 120);
+        assert_eq!((open.deficit(1), open.is_new(1)), (90, true));
+        assert_eq!(open.take(), Some(1));
+        assert_eq!(open.deficit(1), -30);
+        open.offer(1, 120);
+        open.offer(1, 120);
+        open.offer(2, 120);
+        open.offer(2, 120);
+        assert!(open.is_new(1) && open.is_new(2));
+        assert_eq!(open.take(), Some(2), "flow 1 has a debt");
+        assert_eq!((open.deficit(1), open.deficit(2)), (60, -30));
+        assert!(open.is_old(1) && open.is_new(2));
+        assert_eq!(open.take(), Some(1));
+        assert_eq!((open.deficit(1), open.deficit(2)), (-60, 60));
+        assert!(open.is_old(1) && open.is_old(2));
+        assert_eq!(open.take(), Some(2));
+        assert_eq!((open.deficit(1), open.deficit(2)), (30, -60));
+        assert_eq!(open.take(), Some(1));
+        assert_eq!((open.deficit(1), open.deficit(2)), (-90, 30));
+        assert_eq!(open.take(), None);
+        assert_eq!((open.deficit(1), open.deficit(2)), (90, 30));
+        assert!(!open.fq.flows.iter().any(|flow| flow.listed));
+    }
+
+    #[test]
+    fn overflow_takes_from_the_fattest_flow_as_published() {
+        // ns-3's script: limit 4; three packets of one flow, two of another; then two more of the other.
+        let mut open = Open::new(1500, 4);
+        for flow in [1, 1, 1, 2] {
+            open.offer(flow, 120);
+        }
+        assert_eq!(open.drops, 0);
+        open.offer(2, 120);
+        assert_eq!((open.packets(1), open.packets(2), open.drops), (1, 2, 2), "half of 360 is 2");
+        open.offer(2, 120);
+        assert_eq!((open.packets(1), open.packets(2)), (1, 3));
+        open.offer(2, 120);
+        assert_eq!((open.packets(1), open.packets(2), open.drops), (1, 2, 4));
+    }
+
+    #[test]
+    fn a_new_flow_goes_before_old_ones_once() {
+        let mut bench = Bench::new(Shape::fq_codel());
+        for handle in 0..4 {
+            bench.offer(0, handle, 1514, 1);
+        }
+        assert_eq!(bench.take_one(0), Some(0));
+        assert_eq!(bench.take_one(0), Some(1));
+        bench.offer(0, 10, 100, 2);
+        assert_eq!(bench.take_one(0), Some(10));
+        assert_eq!(bench.take_one(0), Some(2));
+    }
+
+    #[test]
+    fn memory_is_bounded_by_bytes_too() {
+        let mut shape = Shape::fq_codel();
+        if let Shape::FqCodel(settings) = &mut shape {
+            settings.memory_limit = Size(10_000);
+        }
+        let mut bench = Bench::new(shape);
+        for handle in 0..100 {
+            bench.offer(0, handle, 1000, handle as u32 % 5);
+        }
+        assert!(bench.report().backlog.bytes <= 10_000);
+        assert!(bench.report().gauge_value("drop_overmemory") > Some(0));
+    }
+
+    #[test]
+    fn a_flow_is_one_cache_line() {
+        assert!(size_of::<Flow>() <= 64);
+    }
+}

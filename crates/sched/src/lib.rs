@@ -43,6 +43,7 @@ mod report;
 mod root;
 mod sfq;
 mod tbf;
+pub mod tc;
 #[cfg(test)]
 mod testing;
 mod tournament;

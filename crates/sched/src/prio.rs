@@ -10,7 +10,7 @@
 
 use crate::ClassId;
 use crate::class_map::ClassMap;
-use crate::discipline::{Accepted, Child, Discipline, Drained, Step};
+use crate::discipline::{Accepted, Child, Discipline, Drained, Peek, Step};
 use crate::pool::{Backlog, Context, SlotId};
 use crate::report::{Counters, Report};
 
@@ -69,6 +69,21 @@ impl Discipline for Prio {
             }
         }
         wait.map_or(Step::Empty, Step::Wait)
+    }
+
+    /// A packet of a band before may still come and go first, unless the band has to take its head out to know it.
+    fn peek<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Option<Peek> {
+        let mut wait = None;
+        for band in &mut self.bands {
+            match band.peek(cx) {
+                Peek::Length(length_bytes) => return Some(Peek::Length(length_bytes)),
+                Peek::Wait(until_ns) => {
+                    wait = Some(wait.map_or(until_ns, |soonest: u64| soonest.min(until_ns)));
+                }
+                Peek::Empty => {}
+            }
+        }
+        Some(wait.map_or(Peek::Empty, Peek::Wait))
     }
 
     fn backlog(&self) -> Backlog {

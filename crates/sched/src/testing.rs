@@ -1,7 +1,8 @@
 //! A scheduler on the bench: offers and takes in virtual time, with all that was dropped kept for the asserts.
 
+use crate::units::Rate;
 use crate::{
-    Config, DropReason, Dropped, Error, Next, Packet, Replaced, Report, Scheduler, Shape, Verdict,
+    ClassId, Config, Dropped, Error, Next, Packet, Replaced, Report, Scheduler, Shape, Verdict,
     build, replace,
 };
 
@@ -62,12 +63,42 @@ impl Bench {
         std::iter::from_fn(|| self.take_one(now_ns)).collect()
     }
 
-    pub(crate) fn dropped_handles(&self) -> Vec<u64> {
-        self.dropped.iter().map(|drop| drop.handle).collect()
+    /// Lets classes that always have packets compete for a link, and tells the bytes that each got.
+    pub(crate) fn compete(
+        &mut self,
+        classes: &[(ClassId, u32)],
+        link: Rate,
+        time_ns: std::ops::Range<u64>,
+    ) -> Vec<u64> {
+        let mut got = vec![0; classes.len()];
+        let mut now_ns = time_ns.start;
+        for (at, &(class, length_bytes)) in classes.iter().enumerate() {
+            for _ in 0..20 {
+                self.offer_packet(now_ns, Packet::new(at as u64, length_bytes, 0).in_class(class));
+            }
+        }
+        while now_ns < time_ns.end {
+            match self.dequeue(now_ns) {
+                Next::Packet(sent) => {
+                    let at = sent.handle as usize;
+                    got[at] += u64::from(sent.length_bytes);
+                    let (class, length_bytes) = classes[at];
+                    let again = Packet::new(sent.handle, length_bytes, 0).in_class(class);
+                    self.offer_packet(now_ns, again);
+                    now_ns += u64::from(sent.length_bytes) * 8_000_000_000 / link.0;
+                }
+                Next::Wait(until_ns) => {
+                    assert!(until_ns > now_ns, "a wait lies in the future");
+                    now_ns = until_ns;
+                }
+                Next::Empty => panic!("empty while packets wait"),
+            }
+        }
+        got
     }
 
-    pub(crate) fn dropped_because(&self, reason: DropReason) -> usize {
-        self.dropped.iter().filter(|drop| drop.reason == reason).count()
+    pub(crate) fn dropped_handles(&self) -> Vec<u64> {
+        self.dropped.iter().map(|drop| drop.handle).collect()
     }
 
     pub(crate) fn try_replace(&mut self, now_ns: u64, config: &Config) -> Result<Replaced, Error> {
