@@ -4,5 +4,6 @@ pub mod error;
 pub mod random;
 pub mod search;
 pub mod sim;
+pub mod stats;
 
 pub use error::Error;
