@@ -16,6 +16,7 @@ pub mod mlr;
 pub mod outcome;
 pub mod reconfigure;
 pub mod rfc2544;
+pub mod soak;
 
 pub use outcome::{Latency, Outcome, Trial};
 

@@ -12,12 +12,14 @@ pub mod bootstrap;
 pub mod drift;
 pub mod groups;
 pub mod ks;
+pub mod minimise;
 pub mod modes;
 pub mod paired;
 pub mod period;
 pub mod special;
 pub mod spikes;
 pub mod summary;
+pub mod verdict;
 pub mod warmup;
 pub mod wilcoxon;
 
