@@ -2,8 +2,10 @@
 
 pub mod error;
 pub mod random;
+pub mod receive;
 pub mod search;
 pub mod sim;
 pub mod stats;
+pub mod test_frame;
 
 pub use error::Error;
