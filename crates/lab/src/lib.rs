@@ -1,8 +1,11 @@
 //! Measuring: searches, statistics, models, trials, reports.
 
+pub mod arrivals;
 pub mod error;
+pub mod model;
 pub mod random;
 pub mod receive;
+pub mod scenario;
 pub mod search;
 pub mod sim;
 pub mod stats;

@@ -229,8 +229,8 @@ mod tests {
     }
 
     #[test]
-    fn the_example_of_rfc_4737_counts_its_extents() {
-        // RFC 4737 4.2.3: packets 4 and 5 overtaken by 6, 7, 8.
+    fn an_extent_counts_the_packets_since_the_first_that_overtook() {
+        // 6 is the fifth to arrive and overtakes 4 (the eighth) and 5 (the ninth).
         let counts = track(64, &[0, 1, 2, 3, 6, 7, 8, 4, 5, 9, 10], 11);
         assert_eq!((counts.reordered, counts.largest_extent, counts.lost), (2, 4, 0));
     }
