@@ -87,7 +87,7 @@ impl OpenPort {
             Some(Device::Memory) => Link { up: true, mbps: 0 },
             Some(Device::Dpdk(port)) => port.link().map_or_else(
                 |_| Link::default(),
-                |link| Link { up: link.up, mbps: link.speed_mbps },
+                |link| Link { up: link.up, mbps: link.speed_mbps.unwrap_or(0) },
             ),
         }
     }

@@ -41,7 +41,7 @@ impl Router {
             kind: port.config.kind.name().word().to_owned(),
             admin_up: port.config.up,
             link_up: port.link.up,
-            link_mbps: if port.link.mbps == u32::MAX { 0 } else { port.link.mbps },
+            link_mbps: port.link.mbps,
             mtu: port.config.mtu,
             mac: MacAddr(port.mac).to_string(),
             addresses: port.config.addresses.iter().map(ToString::to_string).collect(),
