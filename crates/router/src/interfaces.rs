@@ -2,13 +2,11 @@
 
 use crate::devices::{Device, Devices};
 use control::config::objects::port::{Port, PortName};
-use control::config::objects::port_kind::PortKind;
 use dataplane::Dataplane;
 use fib::Ip4Prefix;
 use fib::rib::Target;
 use nodes::plumbing::{Interface, InterfaceId, Kind, Mode};
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
 
 /// The MAC of memory ports that configure none: locally administered, the id in the last bytes.
@@ -94,12 +92,10 @@ impl OpenPort {
 
     /// True if the device below is gone for good: only opening it again can bring it back.
     pub(crate) fn device_is_gone(&self) -> bool {
-        let (PortKind::AfPacket { device } | PortKind::AfXdp { device }) = &self.config.kind else {
-            return false;
-        };
-        // Of this process's own network namespace, unlike /sys.
-        let Ok(devices) = fs::read_to_string("/proc/self/net/dev") else { return false };
-        !devices.lines().any(|line| line.split(':').next().map(str::trim) == Some(device.as_str()))
+        match &self.device {
+            Some(Device::Dpdk(port)) => port.link().is_ok_and(|link| link.gone),
+            Some(Device::Memory) | None => false,
+        }
     }
 
     /// Packets can pass: the port is up, its device there, its link up.
