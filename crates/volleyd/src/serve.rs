@@ -1,6 +1,6 @@
 //! From a good configuration to a router that runs, until a signal ends it.
 
-use control::api::{TcpSocket, UnixSocket, router};
+use control::api::{Tls, UnixSocket, router};
 use control::config::{Config, Host};
 use control::control_loop::{Control, Handle, channel};
 use control::engine::Engine;
@@ -9,8 +9,8 @@ use router::Router;
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tokio::sync::Notify;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Notify;
 
 /// Runs the router until SIGTERM or SIGINT.
 pub(crate) fn serve(config: Config, file: PathBuf) -> Result<(), Box<dyn Error>> {
@@ -24,7 +24,7 @@ pub(crate) fn serve(config: Config, file: PathBuf) -> Result<(), Box<dyn Error>>
         tokio::spawn(listener.serve(router(handle.clone())));
         tokio::spawn(tick_on_news(news, handle.clone()));
         if let Some(tcp) = &config.api.tcp {
-            tokio::spawn(TcpSocket::bind(tcp)?.serve(router(handle.clone())));
+            tokio::spawn(Tls::bind(tcp).await?.serve(router(handle.clone())));
         }
         let mut control = Control::new(Box::new(engine), config, Host::this(), Some(file));
         let (mut terminated, mut interrupted) =
@@ -62,7 +62,12 @@ async fn tick_on_news(news: Arc<Notify>, handle: Handle) {
 
 fn say_what_runs(router: &Router, config: &Config) {
     let version = router.version();
-    eprintln!("volleyd {}: {} ports, {} routes", version.volley, config.ports.len(), config.routes.len());
+    eprintln!(
+        "volleyd {}: {} ports, {} routes",
+        version.volley,
+        config.ports.len(),
+        config.routes.len()
+    );
     for ability in &version.abilities {
         eprintln!("volleyd: {ability}");
     }
