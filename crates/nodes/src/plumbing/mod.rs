@@ -10,13 +10,21 @@
 
 mod counters;
 mod interfaces;
+mod ip4_stamps;
 mod mailbox;
+mod own_ip4;
+mod rate_limit;
 mod setup;
 mod slow_path;
+#[cfg(test)]
+pub(crate) mod testing;
 
-pub use counters::{DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters};
+pub use counters::{DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound};
 pub use interfaces::{Interface, InterfaceId, Interfaces, Mode};
+pub use ip4_stamps::{Found, Stamp, blank, stamp};
 pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
+pub use own_ip4::{OWN_TTL, OwnIp4, sum};
+pub use rate_limit::RateLimit;
 pub use setup::{Kind, Setup, Shared};
 pub use slow_path::{
     ArpNews, Injected, Injector, SlowPath, SlowPathEvents, SlowPathNews, slow_path,

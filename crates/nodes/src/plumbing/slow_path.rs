@@ -7,7 +7,7 @@
 
 use packet::PacketPtr;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// What an ARP packet said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -117,10 +117,7 @@ impl SlowPath {
 impl SlowPathEvents {
     /// The oldest news, if there is any.
     pub fn next(&self) -> Option<SlowPathNews> {
-        match self.0.try_recv() {
-            Ok(news) => Some(news),
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
-        }
+        self.0.try_recv().ok()
     }
 }
 
