@@ -2,6 +2,10 @@
 //!
 //! A transcript is what a person would see: `$ volley …`, both output streams (standard output
 //! first), and the exit code when it is not 0. `VOLLEY_BLESS=1 cargo test` writes what comes now.
+#![expect(
+    clippy::unwrap_used,
+    reason = "all of it is test; clippy only knows of #[test] functions"
+)]
 
 use std::fmt::Write;
 use std::fs;
