@@ -13,9 +13,12 @@ fuzz_target!(|text: &str| {
             let read = parse(&Source::new("written", written.as_str()), &Host::any());
             assert_eq!(read.as_ref(), Ok(&config), "{written}");
             assert!(Config::diff(&config, &config).is_empty());
-            let _ = Config::diff(&Config::default(), &config).iter().map(ToString::to_string).count();
+            let _ =
+                Config::diff(&Config::default(), &config).iter().map(ToString::to_string).count();
         }
-        Err(problems) => assert!(!problems.to_string().is_empty() && !problems.findings().is_empty()),
+        Err(problems) => {
+            assert!(!problems.to_string().is_empty() && !problems.findings().is_empty())
+        }
     }
     let base = "[port.p0]\nkind = \"memory\"\naddresses = [\"192.0.2.1/24\"]\n";
     let base = parse(&Source::new("base", base), &Host::any()).unwrap_or_default();
