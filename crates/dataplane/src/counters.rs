@@ -1,6 +1,7 @@
 //! What the workers counted, added up.
 
 use crate::start::Dataplane;
+use nodes::plumbing::is_outbound;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One node over all workers.
@@ -36,8 +37,10 @@ pub struct InterfaceTotals {
 /// Drops of one interface for one reason, over all workers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DropCount {
-    /// The interface that had received the packets.
+    /// The interface that had received the packets, or was to send them.
     pub interface: u16,
+    /// It was to send them.
+    pub outbound: bool,
     /// The node that decided.
     pub node: &'static str,
     /// Its exit.
@@ -102,7 +105,9 @@ impl Dataplane {
                     worker.setup.counters.drops.get(interface, number as u16)
                 };
                 let packets = self.workers.iter().map(of).sum();
-                DropCount { interface, node: reason.node, reason: reason.exit.clone(), packets }
+                let outbound = is_outbound(reason.node);
+                let (node, reason) = (reason.node, reason.exit.clone());
+                DropCount { interface, outbound, node, reason, packets }
             })
             .filter(|count| count.packets != 0)
             .collect()

@@ -145,7 +145,7 @@ impl Dataplane {
         for (number, &core) in cores.iter().enumerate() {
             let setup = Setup {
                 shared: shared.clone(),
-                counters: Arc::new(WorkerCounters::new(dataplane.layout.reasons.len())),
+                counters: Arc::new(WorkerCounters::new(&dataplane.layout.reasons)),
                 rx: Arc::default(),
                 tx: Arc::default(),
                 injected: Arc::new(Mutex::new(injected.take())),

@@ -117,6 +117,7 @@ unsafe extern "C" {
     pub(crate) fn rte_eal_iova_mode() -> c_uint;
     pub(crate) fn rte_thread_register() -> c_int;
     pub(crate) fn rte_thread_unregister();
+    pub(crate) fn rte_thread_is_intr() -> c_int;
 
     pub(crate) fn rte_pktmbuf_pool_create(
         name: *const c_char,

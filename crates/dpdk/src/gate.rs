@@ -53,6 +53,11 @@ pub(crate) fn shut<'g>(gates: impl Iterator<Item = &'g Gate> + Clone) {
     for gate in gates.clone() {
         gate.open.store(false, Ordering::Relaxed);
     }
+    wait_for_bursts(gates);
+}
+
+/// Waits until each burst that is in progress on a gate's queue is over.
+pub(crate) fn wait_for_bursts<'g>(gates: impl Iterator<Item = &'g Gate>) {
     barrier_everywhere();
     for gate in gates {
         while gate.inside.load(Ordering::Acquire) {

@@ -4,7 +4,8 @@
 //!  eal      started once; memory: hugepages or not; privilege: what we may do; log: kept quiet
 //!  pool     packet buffers in DPDK's memory; thread: who has a cache of them
 //!  spec     what a port is; device: the same as DPDK's arguments
-//!  port     one open port: configure, start, stop, close; stats, link
+//!  port     one open port: configure, start, stop, close; stats
+//!  link     its link, watched; linux: the Linux device behind it, unmap: memif's memory
 //!  queue    burst receive and transmit; gate: lets control stop a port under a polling worker
 //!  ffi      the calls; shim/shim.c: DPDK's inline functions as real ones
 //! ```
@@ -17,6 +18,8 @@ mod eal;
 mod error;
 mod ffi;
 mod gate;
+mod link;
+mod linux;
 mod log;
 mod memory;
 mod pool;
@@ -26,13 +29,15 @@ mod queue;
 mod spec;
 mod stats;
 mod thread;
+mod unmap;
 
 pub use eal::{Eal, EalFacts, EalOptions, IovaMode, MemoryChoice};
 pub use error::Error;
+pub use link::{Link, LinkEvent, LinkWatch};
 pub use log::{LogLevel, LogRoute};
 pub use memory::MemoryPlan;
 pub use pool::DpdkPool;
-pub use port::{Link, Port, PortFacts, PortOptions};
+pub use port::{Port, PortFacts, PortOptions};
 pub use privilege::Privilege;
 pub use queue::{RxHandle, TxHandle};
 pub use spec::{MemifRole, PortSpec};

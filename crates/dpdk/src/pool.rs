@@ -12,8 +12,10 @@ use std::ffi::CString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Buffers a thread keeps for itself: DPDK's most.
+/// Buffers a thread keeps for itself: DPDK's most, and at most this part of the pool, as what lies
+/// in one thread's cache is out of the others' reach.
 const CACHE: u32 = 512;
+const CACHE_PART: u32 = 64;
 
 const ANY_SOCKET: i32 = -1;
 
@@ -46,8 +48,7 @@ impl DpdkPool {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = CString::new(format!("volley_pool_{number}"))
             .map_err(|error| refuse(error.to_string()))?;
-        // A cache holds up to half as much again as its size; a small pool must not starve on it.
-        let cache = if count >= 8 * CACHE { CACHE } else { 0 };
+        let cache = CACHE.min(count / CACHE_PART);
         let since = log::mark();
         // SAFETY: DPDK runs (`eal`); the name outlives the call.
         let mempool = unsafe {

@@ -7,9 +7,11 @@
 //! thread owns the port; all its calls are short, none waits for the link.
 
 use crate::device::Device;
+use crate::link::Link;
+use crate::linux::{LinuxDevice, Presence};
 use crate::queue::Queue;
 use crate::stats::{self, PortStats};
-use crate::{DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, ffi, gate, log};
+use crate::{DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, ffi, gate, log, unmap};
 use std::ffi::CString;
 use std::sync::Arc;
 
@@ -70,17 +72,6 @@ pub struct PortFacts {
     pub socket: i32,
 }
 
-/// State of the link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Link {
-    /// Packets can pass.
-    pub up: bool,
-    /// 0 or `u32::MAX`: unknown.
-    pub speed_mbps: u32,
-    /// Both ways at once.
-    pub full_duplex: bool,
-}
-
 /// An open port.
 pub struct Port {
     spec: PortSpec,
@@ -90,6 +81,7 @@ pub struct Port {
     rx: Vec<Arc<Queue>>,
     tx: Vec<Arc<Queue>>,
     running: bool,
+    linux: Option<LinuxDevice>,
     // Dropped after the port is closed, in this order.
     _pool: DpdkPool,
     _eal: Eal,
@@ -100,6 +92,11 @@ impl Port {
     pub fn open(eal: &Eal, spec: &PortSpec, options: PortOptions) -> Result<Self, Error> {
         let pairs = options.rx_queues.max(options.tx_queues).max(1);
         let device = Device::of(spec, pairs)?;
+        // A tap's device comes with the port.
+        let linux = match spec.device() {
+            Some(name) if !matches!(spec, PortSpec::Tap { .. }) => Some(LinuxDevice::find(name)?),
+            _ => None,
+        };
         let since = log::mark();
         let refuse = |code: i32| Error::Open {
             device: spec.to_string(),
@@ -121,9 +118,13 @@ impl Port {
             rx: Vec::new(),
             tx: Vec::new(),
             running: false,
+            linux,
             _pool: options.pool.clone(),
             _eal: eal.clone(),
         };
+        if let PortSpec::Tap { name } = spec {
+            port.linux = Some(LinuxDevice::find(name)?);
+        }
         port.configure(&options, &raw)?;
         Ok(port)
     }
@@ -194,6 +195,9 @@ impl Port {
             self.check(code, || format!("set up transmit queue {queue} of {tx_size} packets"))?;
             self.tx.push(Arc::default());
         }
+        if matches!(self.spec, PortSpec::Memif { .. }) {
+            unmap::guard(self.rx.iter().chain(&self.tx));
+        }
         Ok(())
     }
 
@@ -205,6 +209,10 @@ impl Port {
         // SAFETY: an open, configured port.
         let code = unsafe { ffi::rte_eth_dev_start(self.number) };
         self.check(code, || "start".to_owned())?;
+        if let Some(linux) = &self.linux {
+            // Without the right to do so the link is down until somebody else switches it on.
+            let _ = linux.switch_on();
+        }
         self.running = true;
         for queue in self.rx.iter().chain(&self.tx) {
             queue.gate.open();
@@ -299,6 +307,15 @@ impl Port {
 
     /// Receive all packets, or only those to the port's address.
     pub fn set_promiscuous(&mut self, on: bool) -> Result<(), Error> {
+        if let Some(linux) = &mut self.linux {
+            let device = self.spec.to_string();
+            let action = "change promiscuous mode";
+            return linux.set_promiscuous(on).map_err(|source| Error::Device {
+                device,
+                action,
+                source,
+            });
+        }
         // SAFETY: an open port.
         let code = unsafe {
             match on {
@@ -321,13 +338,21 @@ impl Port {
         self.check(code, || "change all-multicast mode".to_owned())
     }
 
-    /// The link as the driver sees it now; does not wait for it.
+    /// The link as it is now; does not wait for it.
     pub fn link(&self) -> Result<Link, Error> {
         let mut raw = ffi::Link::default();
         // SAFETY: an open port; the result is ours.
         let code = unsafe { ffi::volley_port_link(self.number, &mut raw) };
         self.check(code, || "read the link's state".to_owned())?;
-        Ok(Link { up: raw.up != 0, speed_mbps: raw.speed_mbps, full_duplex: raw.full_duplex != 0 })
+        // Drivers of Linux devices do not look at them.
+        let presence = self.linux.as_ref().map_or(Presence::Up, LinuxDevice::presence);
+        Ok(Link {
+            up: raw.up != 0 && presence == Presence::Up,
+            gone: matches!(presence, Presence::Gone | Presence::Replaced),
+            returned: presence == Presence::Replaced,
+            speed_mbps: Some(raw.speed_mbps).filter(|&speed| speed != 0 && speed != u32::MAX),
+            full_duplex: raw.full_duplex != 0,
+        })
     }
 
     /// What every driver counts.

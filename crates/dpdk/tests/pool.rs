@@ -4,6 +4,7 @@ mod rig;
 
 use packet::{MBUF_HEADER_BYTES, PRIVATE_BYTES, PacketCache, PacketPtr, Pool};
 use rig::rig;
+use std::sync::Barrier;
 
 fn take(cache: &mut dyn PacketCache, count: usize) -> Option<Vec<PacketPtr>> {
     let mut slots = vec![None; count];
@@ -52,16 +53,24 @@ fn a_buffer_held_twice_comes_back_with_the_second_release() {
 #[test]
 fn threads_beyond_those_dpdk_knows_work_too() {
     let rig = rig();
-    let together = std::sync::Barrier::new(140);
+    let (known, done) = (Barrier::new(128), Barrier::new(128));
     std::thread::scope(|scope| {
-        for _ in 0..140 {
+        for _ in 0..127 {
             scope.spawn(|| {
-                let mut cache = rig.pool.cache();
-                let packets = take(&mut *cache, 8).unwrap();
-                together.wait();
-                cache.release(&packets);
+                rig.pool.cache().release(&[]);
+                known.wait();
+                done.wait();
             });
         }
+        known.wait();
+        let one_too_many = scope.spawn(|| {
+            let mut cache = rig.pool.cache();
+            let packets = take(&mut *cache, 8);
+            packets.inspect(|packets| cache.release(packets)).is_some()
+        });
+        let worked = one_too_many.join();
+        done.wait();
+        assert!(worked.unwrap());
     });
     assert!(rig.nothing_leaked());
 }

@@ -1,6 +1,7 @@
 //! Forwarding tables, stand-alone: IPv4, IPv6, MAC, routes, neighbours, adjacencies.
 
 pub mod ip4;
+pub mod ip6;
 pub mod neighbor;
 pub mod pages;
 pub mod quiesce;

@@ -95,6 +95,7 @@ impl Graph {
             nodes: slots.iter().map(|slot| NodeCounters::new(slot.edges.len())).collect(),
             loops: AtomicU64::new(0),
             idle_loops: AtomicU64::new(0),
+            sleeps: AtomicU64::new(0),
             frames_made: AtomicU64::new(0),
         };
         let inputs = (0..slots.len()).filter(|&slot| slots[slot].role != Role::Inner).collect();

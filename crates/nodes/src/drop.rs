@@ -27,7 +27,9 @@ impl Node for Drop {
         exits: &mut Exits<'_, NoExit>,
         context: &mut Context<'_>,
     ) {
-        for (&interface, &reason) in frame.rx().iter().zip(frame.causes()) {
+        for (slot, &reason) in frame.causes().iter().enumerate() {
+            let outbound = self.counters.outbound.get(usize::from(reason)) == Some(&true);
+            let interface = if outbound { frame.tx()[slot] } else { frame.rx()[slot] };
             self.counters.drops.count(interface, reason);
         }
         context.cache.release(frame.packets());

@@ -46,7 +46,10 @@ fn edges(prefixes: impl IntoIterator<Item = Ip4Prefix>) -> Vec<u32> {
 
 fn assert_same(table: &Ip4Table, naive: &NaiveIp4, addresses: &[u32]) {
     let mut out = vec![u32::MAX; addresses.len()];
-    table.lookup_bulk(addresses, &mut out);
+    table.lookup_bulk_with(Ip4Kernel::Scalar, addresses, &mut out);
+    let mut gathered = vec![u32::MAX; addresses.len()];
+    table.lookup_bulk_with(Ip4Kernel::Avx2, addresses, &mut gathered);
+    assert_eq!(out, gathered);
     for (address, bits) in addresses.iter().zip(out) {
         let to = Forward::from_bits(bits);
         assert_eq!(to, naive.lookup(*address), "{}", std::net::Ipv4Addr::from_bits(*address));

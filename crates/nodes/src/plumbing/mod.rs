@@ -21,7 +21,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod topology;
 
-pub use counters::{DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters};
+pub use counters::{DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound};
 pub use interfaces::{Interface, InterfaceId, Interfaces, Mode};
 pub use ip4_stamps::{Found, Stamp, blank, stamp};
 pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
