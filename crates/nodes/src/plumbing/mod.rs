@@ -18,6 +18,8 @@ mod setup;
 mod slow_path;
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod topology;
 
 pub use counters::{DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound};
 pub use interfaces::{Interface, InterfaceId, Interfaces, Mode};
