@@ -6,7 +6,7 @@
 //! Ports come and go while workers poll: a handle of a stopped or closed port is silent. The control
 //! thread owns the port; all its calls are short, none waits for the link.
 
-use crate::device::Device;
+use crate::device::{Device, Shape};
 use crate::link::Link;
 use crate::linux::{LinuxDevice, Presence};
 use crate::queue::Queue;
@@ -82,6 +82,7 @@ pub struct Port {
     tx: Vec<Arc<Queue>>,
     running: bool,
     linux: Option<LinuxDevice>,
+    remarks: Vec<String>,
     // Dropped after the port is closed, in this order.
     _pool: DpdkPool,
     _eal: Eal,
@@ -90,13 +91,23 @@ pub struct Port {
 impl Port {
     /// Opens `spec`: it is configured, has its queues, and is stopped.
     pub fn open(eal: &Eal, spec: &PortSpec, options: PortOptions) -> Result<Self, Error> {
-        let pairs = options.rx_queues.max(options.tx_queues).max(1);
-        let device = Device::of(spec, pairs)?;
+        let shape = Shape {
+            queues: options.rx_queues.max(options.tx_queues).max(1),
+            mtu: options.mtu.unwrap_or(1500),
+            descriptors: options.rx_descriptors,
+        };
+        let device = Device::of(spec, shape)?;
         // A tap's device comes with the port.
-        let linux = match spec.device() {
+        let mut linux = match spec.device() {
             Some(name) if !matches!(spec, PortSpec::Tap { .. }) => Some(LinuxDevice::find(name)?),
             _ => None,
         };
+        let mut remarks = Vec::new();
+        if let Some(device) = &mut linux {
+            // An XDP port brings a program of its own.
+            let program = matches!(spec, PortSpec::AfPacket { .. });
+            remarks.extend(device.want_whole_frames(program).err().map(|error| error.to_string()));
+        }
         let since = log::mark();
         let refuse = |code: i32| Error::Open {
             device: spec.to_string(),
@@ -119,6 +130,7 @@ impl Port {
             tx: Vec::new(),
             running: false,
             linux,
+            remarks,
             _pool: options.pool.clone(),
             _eal: eal.clone(),
         };
@@ -234,7 +246,8 @@ impl Port {
 
     /// Receive queue `number`: `None` if there is no such queue or somebody has it.
     pub fn rx(&self, number: u16) -> Option<RxHandle> {
-        RxHandle::take(self.rx.get(usize::from(number))?, self.number, number)
+        let queue = self.rx.get(usize::from(number))?;
+        RxHandle::take(queue, self.number, number, self.spec.leaves_out_checksums())
     }
 
     /// Transmit queue `number`: `None` if there is no such queue or somebody has it.
@@ -260,6 +273,11 @@ impl Port {
     /// What its driver says.
     pub fn facts(&self) -> &PortFacts {
         &self.facts
+    }
+
+    /// What the user should know of it: things that work less well than they could.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
     }
 
     /// True between start and stop.
