@@ -33,6 +33,7 @@ mod stats;
 mod thread;
 mod unmap;
 mod veth;
+mod xdp_sockets;
 
 pub use eal::{Eal, EalFacts, EalOptions, IovaMode, MemoryChoice};
 pub use error::Error;

@@ -11,6 +11,7 @@ use crate::link::Link;
 use crate::linux::{LinuxDevice, Presence};
 use crate::queue::Queue;
 use crate::stats::{self, PortStats};
+use crate::xdp_sockets::{self, XdpSocket};
 use crate::{DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, ffi, gate, log, unmap};
 use std::ffi::CString;
 use std::sync::Arc;
@@ -83,8 +84,10 @@ pub struct Port {
     running: bool,
     linux: Option<LinuxDevice>,
     remarks: Vec<String>,
+    /// Of an XDP port.
+    xdp_sockets: Vec<XdpSocket>,
     // Dropped after the port is closed, in this order.
-    _pool: DpdkPool,
+    pool: DpdkPool,
     _eal: Eal,
 }
 
@@ -131,13 +134,19 @@ impl Port {
             running: false,
             linux,
             remarks,
-            _pool: options.pool.clone(),
+            xdp_sockets: Vec::new(),
+            pool: options.pool.clone(),
             _eal: eal.clone(),
         };
         if let PortSpec::Tap { name } = spec {
             port.linux = Some(LinuxDevice::find(name)?);
         }
-        port.configure(&options, &raw)?;
+        let sockets_before = xdp_sockets::all();
+        let configured = port.configure(&options, &raw);
+        if let PortSpec::AfXdp { .. } = spec {
+            port.xdp_sockets = XdpSocket::hold_new(&sockets_before);
+        }
+        configured?;
         Ok(port)
     }
 
@@ -404,6 +413,9 @@ impl Drop for Port {
         // SAFETY: an open, stopped port; no worker is in one of its queues, nor will be.
         unsafe { ffi::rte_eth_dev_close(self.number) };
         unplug(&self.device);
+        for socket in self.xdp_sockets.drain(..) {
+            socket.recover(&self.pool);
+        }
     }
 }
 
