@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "shim.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -77,6 +78,27 @@ int volley_log_route(volley_log_sink sink)
 		return -1;
 	setvbuf(stream, NULL, _IOLBF, 0);
 	return rte_openlog_stream(stream);
+}
+
+/* Linked in (static), or else loaded by DPDK with its drivers. */
+extern void *libbpf_set_print(void *print) __attribute__((weak));
+extern void *libxdp_set_print(void *print) __attribute__((weak));
+
+static void hush(void *(*linked)(void *), const char *library, const char *name)
+{
+	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+
+	if (linked == NULL && handle != NULL)
+		linked = (void *(*)(void *))dlsym(handle, name);
+	if (linked != NULL)
+		linked(NULL);
+}
+
+/* Libraries of drivers that write to standard error by themselves. */
+void volley_hush_libraries(void)
+{
+	hush(libbpf_set_print, "libbpf.so.1", "libbpf_set_print");
+	hush(libxdp_set_print, "libxdp.so.1", "libxdp_set_print");
 }
 
 /* rte_pktmbuf_pool_create, but with the buffers side by side where devices see virtual addresses.

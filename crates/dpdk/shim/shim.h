@@ -70,6 +70,7 @@ typedef void (*volley_log_sink)(uint32_t level, const char *text, size_t length)
 int volley_errno(void);
 void volley_constants(struct volley_constants *out);
 int volley_log_route(volley_log_sink sink);
+void volley_hush_libraries(void);
 
 struct rte_mempool *volley_pool_create(const char *name, unsigned int count, unsigned int cache,
 				       uint16_t private_bytes, uint16_t room_bytes);

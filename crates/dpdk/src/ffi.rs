@@ -89,6 +89,7 @@ unsafe extern "C" {
     pub(crate) safe fn volley_errno() -> c_int;
     pub(crate) fn volley_constants(out: *mut Constants);
     pub(crate) safe fn volley_log_route(sink: LogSink) -> c_int;
+    pub(crate) safe fn volley_hush_libraries();
     pub(crate) fn volley_pool_create(
         name: *const c_char,
         count: c_uint,

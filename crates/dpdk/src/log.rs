@@ -5,7 +5,7 @@
 //!                                              └▶ the last warnings and errors, for error messages
 //! ```
 
-use core::ffi::{CStr, c_char, c_void};
+use core::ffi::c_char;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -120,26 +120,6 @@ fn record(level: LogLevel, line: &str) {
     }
     if let Some(route) = &log.route {
         route(level, line);
-    }
-}
-
-/// Keeps libraries quiet that drivers use and that write to standard error by themselves.
-pub(crate) fn hush_libraries() {
-    hush(c"libbpf.so.1", c"libbpf_set_print");
-    hush(c"libxdp.so.1", c"libxdp_set_print");
-}
-
-/// Calls `setter` of `library`, if that is loaded, with no function: nothing is printed any more.
-fn hush(library: &CStr, setter: &CStr) {
-    type SetPrint = unsafe extern "C" fn(*const c_void) -> *const c_void;
-    // SAFETY: nothing is loaded that is not yet; both setters take and give a function or null.
-    unsafe {
-        let handle = libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-        let scope = if handle.is_null() { libc::RTLD_DEFAULT } else { handle };
-        let address = libc::dlsym(scope, setter.as_ptr());
-        if !address.is_null() {
-            core::mem::transmute::<*mut c_void, SetPrint>(address)(core::ptr::null());
-        }
     }
 }
 

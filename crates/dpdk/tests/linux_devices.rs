@@ -1,5 +1,7 @@
 //! Ports on Linux devices, each test in a network namespace of its own.
 
+#![allow(clippy::unwrap_used, reason = "test code outside of #[test] functions")]
+
 mod rig;
 
 use dpdk::{LinkEvent, LinkWatch, Port, PortSpec};
