@@ -13,6 +13,7 @@
 // DPDK is C: this crate is the wall between it and the rest.
 #![allow(unsafe_code)]
 
+mod checksum;
 mod device;
 mod eal;
 mod error;
@@ -22,6 +23,7 @@ mod link;
 mod linux;
 mod log;
 mod memory;
+pub mod offloads;
 mod pool;
 mod port;
 mod privilege;
@@ -30,6 +32,8 @@ mod spec;
 mod stats;
 mod thread;
 mod unmap;
+mod veth;
+mod xdp_sockets;
 
 pub use eal::{Eal, EalFacts, EalOptions, IovaMode, MemoryChoice};
 pub use error::Error;

@@ -6,11 +6,12 @@
 //! Ports come and go while workers poll: a handle of a stopped or closed port is silent. The control
 //! thread owns the port; all its calls are short, none waits for the link.
 
-use crate::device::Device;
+use crate::device::{Device, Shape};
 use crate::link::Link;
 use crate::linux::{LinuxDevice, Presence};
 use crate::queue::Queue;
 use crate::stats::{self, PortStats};
+use crate::xdp_sockets::{self, XdpSocket};
 use crate::{DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, ffi, gate, log, unmap};
 use std::ffi::CString;
 use std::sync::Arc;
@@ -82,21 +83,34 @@ pub struct Port {
     tx: Vec<Arc<Queue>>,
     running: bool,
     linux: Option<LinuxDevice>,
+    remarks: Vec<String>,
+    /// Of an XDP port.
+    xdp_sockets: Vec<XdpSocket>,
     // Dropped after the port is closed, in this order.
-    _pool: DpdkPool,
+    pool: DpdkPool,
     _eal: Eal,
 }
 
 impl Port {
     /// Opens `spec`: it is configured, has its queues, and is stopped.
     pub fn open(eal: &Eal, spec: &PortSpec, options: PortOptions) -> Result<Self, Error> {
-        let pairs = options.rx_queues.max(options.tx_queues).max(1);
-        let device = Device::of(spec, pairs)?;
+        let shape = Shape {
+            queues: options.rx_queues.max(options.tx_queues).max(1),
+            mtu: options.mtu.unwrap_or(1500),
+            descriptors: options.rx_descriptors,
+        };
+        let device = Device::of(spec, shape)?;
         // A tap's device comes with the port.
-        let linux = match spec.device() {
+        let mut linux = match spec.device() {
             Some(name) if !matches!(spec, PortSpec::Tap { .. }) => Some(LinuxDevice::find(name)?),
             _ => None,
         };
+        let mut remarks = Vec::new();
+        if let Some(device) = &mut linux {
+            // An XDP port brings a program of its own.
+            let program = matches!(spec, PortSpec::AfPacket { .. });
+            remarks.extend(device.want_whole_frames(program).err().map(|error| error.to_string()));
+        }
         let since = log::mark();
         let refuse = |code: i32| Error::Open {
             device: spec.to_string(),
@@ -119,13 +133,20 @@ impl Port {
             tx: Vec::new(),
             running: false,
             linux,
-            _pool: options.pool.clone(),
+            remarks,
+            xdp_sockets: Vec::new(),
+            pool: options.pool.clone(),
             _eal: eal.clone(),
         };
         if let PortSpec::Tap { name } = spec {
             port.linux = Some(LinuxDevice::find(name)?);
         }
-        port.configure(&options, &raw)?;
+        let sockets_before = xdp_sockets::all();
+        let configured = port.configure(&options, &raw);
+        if let PortSpec::AfXdp { .. } = spec {
+            port.xdp_sockets = XdpSocket::hold_new(&sockets_before);
+        }
+        configured?;
         Ok(port)
     }
 
@@ -234,7 +255,8 @@ impl Port {
 
     /// Receive queue `number`: `None` if there is no such queue or somebody has it.
     pub fn rx(&self, number: u16) -> Option<RxHandle> {
-        RxHandle::take(self.rx.get(usize::from(number))?, self.number, number)
+        let queue = self.rx.get(usize::from(number))?;
+        RxHandle::take(queue, self.number, number, self.spec.leaves_out_checksums())
     }
 
     /// Transmit queue `number`: `None` if there is no such queue or somebody has it.
@@ -260,6 +282,11 @@ impl Port {
     /// What its driver says.
     pub fn facts(&self) -> &PortFacts {
         &self.facts
+    }
+
+    /// What the user should know of it: things that work less well than they could.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
     }
 
     /// True between start and stop.
@@ -386,6 +413,9 @@ impl Drop for Port {
         // SAFETY: an open, stopped port; no worker is in one of its queues, nor will be.
         unsafe { ffi::rte_eth_dev_close(self.number) };
         unplug(&self.device);
+        for socket in self.xdp_sockets.drain(..) {
+            socket.recover(&self.pool);
+        }
     }
 }
 

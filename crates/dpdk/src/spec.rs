@@ -110,6 +110,11 @@ impl PortSpec {
         )
     }
 
+    /// True if Linux may hand over frames whose checksums were left to a card.
+    pub(crate) fn leaves_out_checksums(&self) -> bool {
+        matches!(self, Self::AfPacket { .. } | Self::AfXdp { .. })
+    }
+
     /// The Linux device behind the port, if there is one.
     pub fn device(&self) -> Option<&str> {
         match self {

@@ -1,5 +1,7 @@
 //! Ports on Linux devices, each test in a network namespace of its own.
 
+#![allow(clippy::unwrap_used, reason = "test code outside of #[test] functions")]
+
 mod rig;
 
 use dpdk::{LinkEvent, LinkWatch, Port, PortSpec};
@@ -11,22 +13,34 @@ use std::process::Command;
 
 #[test]
 fn af_packet_sends_and_receives_over_a_veth_byte_for_byte() {
+    over_a_veth(PortSpec::AfPacket { device: "v0".into() });
+}
+
+#[test]
+fn af_xdp_sends_and_receives_over_a_veth_byte_for_byte() {
+    over_a_veth(PortSpec::AfXdp { device: "v0".into(), first_queue: 0, force_copy: false });
+}
+
+fn over_a_veth(spec: PortSpec) {
     let mut rig = rig();
     if !own_namespace() {
         return;
     }
     veth("v0", "v1");
-    let mut port = rig.open(&PortSpec::AfPacket { device: "v0".into() });
-    let peer = PacketSocket::bound_to("v1");
-    let sent = frames(32);
-    rig.send(&mut port, &sent);
-    assert_eq!(peer.expect(32), sent);
-    for frame in &sent {
-        peer.send(frame);
+    for round in 0..3 {
+        let mut port = rig.open(&spec);
+        wait_until("the link is up", || port.port.link().unwrap().up);
+        let peer = PacketSocket::bound_to("v1");
+        let sent = frames(32 + round);
+        rig.send(&mut port, &sent);
+        assert_eq!(peer.expect(sent.len()), sent);
+        for frame in &sent {
+            peer.send(frame);
+        }
+        assert_eq!(rig.expect(&mut port, sent.len()), sent);
+        drop(port);
+        assert!(rig.nothing_leaked());
     }
-    assert_eq!(rig.expect(&mut port, 32), sent);
-    drop(port);
-    assert!(rig.nothing_leaked());
 }
 
 #[test]
@@ -53,13 +67,21 @@ fn a_tap_is_a_device_of_the_kernel_and_goes_with_its_port() {
 }
 
 #[test]
-fn a_veth_that_is_deleted_under_a_port_is_gone_and_can_come_back() {
+fn a_veth_deleted_under_af_packet_is_gone_and_can_come_back() {
+    deleted_veth(PortSpec::AfPacket { device: "v0".into() });
+}
+
+#[test]
+fn a_veth_deleted_under_af_xdp_is_gone_and_can_come_back() {
+    deleted_veth(PortSpec::AfXdp { device: "v0".into(), first_queue: 0, force_copy: false });
+}
+
+fn deleted_veth(spec: PortSpec) {
     let mut rig = rig();
     if !own_namespace() {
         return;
     }
     veth("v0", "v1");
-    let spec = PortSpec::AfPacket { device: "v0".into() };
     let mut port = rig.open(&spec);
     let mut watch = LinkWatch::default();
     let mut next_event = |port: &Port| {
@@ -82,6 +104,7 @@ fn a_veth_that_is_deleted_under_a_port_is_gone_and_can_come_back() {
     assert_eq!(next_event(&port.port), LinkEvent::Returned);
     drop(port);
     let mut port = rig.open(&spec);
+    assert_eq!(next_event(&port.port), LinkEvent::Up);
     let peer = PacketSocket::bound_to("v1");
     rig.send(&mut port, &frames(3));
     assert_eq!(peer.expect(3), frames(3));

@@ -1,5 +1,7 @@
 //! The other end of a memif dies while we poll: the link is down, we live, and it comes back.
 
+#![allow(clippy::unwrap_used, reason = "test code outside of #[test] functions")]
+
 mod rig;
 
 use dpdk::{MemifRole, PortSpec};
