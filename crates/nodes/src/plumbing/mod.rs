@@ -27,7 +27,7 @@ pub use ip4_stamps::{Found, Stamp, blank, stamp};
 pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
 pub use own_ip4::{OWN_TTL, OwnIp4, sum};
 pub use rate_limit::RateLimit;
-pub use setup::{Kind, Setup, Shared};
+pub use setup::{IcmpLimits, Kind, Setup, Shared};
 pub use slow_path::{
     ArpNews, Injected, Injector, SlowPath, SlowPathEvents, SlowPathNews, slow_path,
 };
