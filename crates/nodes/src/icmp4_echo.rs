@@ -1,8 +1,14 @@
 //! Answers an echo request in its own buffer (RFC 1122 section 3.2.2.6): addresses swapped, type
 //! changed, data as it came, record route and timestamp options kept and filled in.
+//!
+//! ```text
+//!  icmp4_input ─▶ icmp4_echo ─▶ ip4_lookup
+//! ```
 
 use crate::ip4_options::since_midnight_ms;
-use crate::plumbing::{IcmpLimits, OWN_TTL, RateLimit, Setup, Stamp, blank, stamp, sum};
+use crate::plumbing::{
+    IcmpLimits, OWN_TTL, RateLimit, Setup, Stamp, blank_options, stamp_options, sum_ip4_header,
+};
 use graph::{Context, Exits, Node};
 use packet::{Frame, PacketView};
 use std::sync::Arc;
@@ -71,7 +77,7 @@ impl Icmp4Echo {
         if header_len > ipv4::Header::LEN {
             answer_options(header, destination);
         }
-        sum(header);
+        sum_ip4_header(header);
         if let Some(mut message) = icmp4::HeaderMut::new(message) {
             message.make_echo_reply();
         }
@@ -82,9 +88,9 @@ impl Icmp4Echo {
 /// it is: the request's was checked when it came in.
 #[cold]
 fn answer_options(header: &mut [u8], own: u32) {
-    blank(header, |kind| matches!(kind, option::RECORD_ROUTE | option::TIMESTAMP));
+    blank_options(header, |kind| matches!(kind, option::RECORD_ROUTE | option::TIMESTAMP));
     let is_own = |address| address == own;
-    let _full = stamp(header, &Stamp { address: Some(own), time_ms: since_midnight_ms(), is_own });
+    let _full = stamp_options(header, &Stamp { address: Some(own), time_ms: since_midnight_ms(), is_own });
 }
 
 #[cfg(test)]

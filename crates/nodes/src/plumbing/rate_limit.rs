@@ -1,4 +1,8 @@
 //! A token bucket on the TSC: so many a second, at most a second's worth at once.
+//!
+//! ```text
+//!  credit (cycles)  ◀── + time passed, up to a second ──   each event takes second / rate
+//! ```
 
 use graph::tsc_hz;
 
