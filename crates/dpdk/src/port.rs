@@ -114,6 +114,11 @@ impl Port {
         let device = Device::of(spec, shape)?;
         if let Some(socket) = spec.listens_at() {
             stale::remove_socket(socket);
+            // Several memifs share a socket. The vhost driver would remove another's when it fails.
+            if socket.exists() && !matches!(spec, PortSpec::Memif { .. }) {
+                let reason = "something else is at that path".to_owned();
+                return Err(Error::Open { device: spec.to_string(), reason });
+            }
         }
         // A tap's device comes with the port.
         let mut linux = match spec.device() {

@@ -31,7 +31,8 @@ pub enum PortSpec {
         /// Its name.
         name: String,
     },
-    /// Shared memory with another process (VPP, another Volley).
+    /// Shared memory with another process (VPP, another Volley). A client waits for its server,
+    /// and finds it again. (Both ends in one process: the server must be opened first.)
     Memif {
         /// Who listens.
         role: MemifRole,
