@@ -427,7 +427,12 @@ impl Port {
         // Drivers of Linux devices do not look at them.
         let presence = self.linux.as_ref().map_or(Presence::Up, LinuxDevice::presence);
         Ok(Link {
-            up: raw.up != 0 && presence == Presence::Up,
+            up: match presence {
+                Presence::Up => raw.up != 0,
+                // Neither we nor its driver can see how it fares there.
+                Presence::Elsewhere => true,
+                Presence::Down | Presence::Gone | Presence::Replaced => false,
+            },
             gone: matches!(presence, Presence::Gone | Presence::Replaced),
             returned: presence == Presence::Replaced,
             speed_mbps: Some(raw.speed_mbps).filter(|&speed| speed != 0 && speed != u32::MAX),
