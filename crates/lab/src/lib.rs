@@ -5,6 +5,7 @@ pub mod error;
 pub mod model;
 pub mod random;
 pub mod receive;
+pub mod report;
 pub mod scenario;
 pub mod search;
 pub mod sim;
