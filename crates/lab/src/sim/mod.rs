@@ -123,8 +123,9 @@ impl Device {
         let offered = (intended as f64).min(sendable) as u64;
         let load_pps = offered as f64 / trial.duration_s;
         let surplus = self.surplus(load_pps, capacity_pps) * trial.duration_s;
-        let stalls = self.model.stalls.of_trial(trial.duration_s, &mut self.random);
-        let stalled = stalls
+        self.stalls = self.model.stalls.of_trial(trial.duration_s, &mut self.random);
+        let stalled = self
+            .stalls
             .iter()
             .map(|&(_, length_s)| (length_s * load_pps - self.model.ring_packets as f64).max(0.0));
         let base = self.random.poisson(self.model.base_loss * offered as f64);
@@ -219,6 +220,14 @@ mod tests {
         let model = Model { generator_pps: 5e5, ..Model::quiet(1e6) };
         let outcome = Device::new(model, 1).measure(Trial::new(8e5, 1.0));
         assert_eq!((outcome.unsent(), outcome.lost()), (300_000, 0));
+    }
+
+    #[test]
+    fn a_stall_loses_what_does_not_fit_the_ring_and_is_told() {
+        let stalls = Stalls { periodic: Some((1.0, 0.01)), ..Stalls::none() };
+        let mut device = Device::new(Model { stalls, ..Model::quiet(1e6) }, 1);
+        assert_eq!(device.measure(Trial::new(5e5, 1.0)).lost(), 5_000 - 1_024);
+        assert_eq!(device.stalls().len(), 1);
     }
 
     #[test]

@@ -9,7 +9,7 @@
 use super::throughput::whisker;
 use crate::report::record::ComparisonRecord;
 use crate::report::svg::scale::Unit;
-use crate::report::svg::{Anchor, Plot, Scale};
+use crate::report::svg::{Plot, Scale};
 use crate::stats::paired::Finding;
 
 const ROW: f64 = 26.0;
@@ -30,7 +30,7 @@ pub fn draw(comparisons: &[ComparisonRecord]) -> Option<String> {
     let name = |it: &ComparisonRecord| format!("{} / {} — {}", it.other, it.base, it.case);
     let rows: Vec<String> = comparisons.iter().map(name).collect();
     let mut plot = Plot::with_rows(&rows, ROW, (scale, "ratio of rates"));
-    let (_, top, right, bottom) = plot.area;
+    let (_, top, _, bottom) = plot.area;
     let one = plot.x(1.0);
     plot.canvas.line((one, top), (one, bottom), r##"stroke="#444" stroke-dasharray="4 3""##);
     for (index, record) in comparisons.iter().enumerate() {
@@ -46,8 +46,7 @@ pub fn draw(comparisons: &[ComparisonRecord]) -> Option<String> {
         let style = format!(r##"fill="{colour}" stroke="#fff""##);
         plot.canvas.rect((x - half, y - half), (2.0 * half, 2.0 * half), &style);
         let interval = it.ratio_95;
-        let text = format!("{:.3} [{:.3}, {:.3}]", it.ratio, interval.low, interval.high);
-        plot.canvas.text((right - 4.0, y - 5.0), Anchor::End, "note", &text);
+        plot.number(y, &format!("{:.3} [{:.3}, {:.3}]", it.ratio, interval.low, interval.high));
     }
     plot.note("■ geometric mean over paired blocks, 95 % bootstrap interval");
     Some(plot.canvas.finish("Ratios of rates between devices with their 95 % intervals"))

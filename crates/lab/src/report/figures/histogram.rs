@@ -21,7 +21,15 @@ pub fn draw(series: &[(String, &Histogram)]) -> Option<String> {
     let bins: Vec<Vec<f64>> = used.iter().map(|(_, histogram)| shares(histogram, least)).collect();
     let tallest = bins.iter().flatten().copied().fold(0.0, f64::max);
     let x = Scale::log(least, most, Unit::Nanoseconds);
-    let y = Scale::linear(0.0, tallest, Unit::Share);
+    // A tail that reaches far is seen on a log scale only.
+    let middle = used.iter().map(|it| it.1.percentile_ns(50.0)).max()?.max(1) as f64;
+    let most_count = used.iter().map(|it| it.1.count()).max()?;
+    let floor = if most > 20.0 * middle { 0.5 / most_count as f64 } else { 0.0 };
+    let y = if floor > 0.0 {
+        Scale::log(floor, tallest, Unit::Share)
+    } else {
+        Scale::linear(0.0, tallest, Unit::Share)
+    };
     let mut plot = Plot::new(340.0, (x, "one-way latency"), (y, "share of packets"));
     for (index, bins) in bins.iter().enumerate() {
         let mut outline = Vec::new();
@@ -29,7 +37,7 @@ pub fn draw(series: &[(String, &Histogram)]) -> Option<String> {
             for edge in [bin, bin + 1] {
                 let latency = least * 2f64.powf(edge as f64 / BINS_PER_OCTAVE);
                 let x = plot.x(latency).min(plot.area.2);
-                outline.push((x, plot.y(share)));
+                outline.push((x, plot.y(share.max(floor)).min(plot.area.3)));
             }
         }
         let colour = palette::colour(index);

@@ -15,6 +15,11 @@ use crate::report::svg::{Anchor, Plot, Scale, palette};
 /// The trials of one series: (load, loss ratio).
 pub type Points = Vec<(f64, f64)>;
 
+/// Where an axis of loads begins: at 0, unless all of them lie together far above it.
+pub(super) fn start(least_pps: f64, most_pps: f64) -> f64 {
+    if least_pps > 0.4 * most_pps { least_pps - 0.1 * (most_pps - least_pps) } else { 0.0 }
+}
+
 /// Draws the figure; none without a trial.
 pub fn draw(series: &[(String, Points)]) -> Option<String> {
     let all = || series.iter().flat_map(|(_, points)| points);
@@ -26,7 +31,8 @@ pub fn draw(series: &[(String, Points)]) -> Option<String> {
     let least = lossy.fold(0.1, f64::min);
     // A decade below the least loss is the floor where trials without any stand.
     let floor = 10f64.powf(least.log10().floor() - 1.0);
-    let x = Scale::linear(0.0, most_pps, Unit::Count);
+    let least_pps = all().map(|point| point.0).fold(most_pps, f64::min);
+    let x = Scale::linear(start(least_pps, most_pps), most_pps, Unit::Count);
     let y = Scale::log(floor, 1.0, Unit::Share);
     let mut plot = Plot::new(360.0, (x, "offered load, packets per second"), (y, "loss ratio"));
     let (left, _, right, _) = plot.area;
@@ -40,7 +46,8 @@ pub fn draw(series: &[(String, Points)]) -> Option<String> {
             if !drawn.insert((at.0.round() as i64, at.1.round() as i64)) {
                 continue;
             }
-            palette::marker(&mut plot.canvas, at, index);
+            let colour = palette::colour(index);
+            plot.canvas.circle(at, 2.4, &format!(r#"fill="{colour}" fill-opacity="0.55""#));
         }
     }
     plot.canvas.text((left + 6.0, none_y - 7.0), Anchor::Start, "note", "no loss");

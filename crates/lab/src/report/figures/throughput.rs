@@ -23,21 +23,31 @@ pub struct Dot {
     pub interval: Interval,
 }
 
-const ROW: f64 = 30.0;
+/// Room of one metric within a row.
+const LINE: f64 = 11.0;
 
 /// Draws the figure.
 pub fn draw(rows: &[String], metrics: &[String], dots: &[Dot]) -> String {
     let ends = dots.iter().map(|dot| dot.interval.high.max(dot.value_pps));
     let most = ends.filter(|end| end.is_finite()).fold(0.0, f64::max);
+    let unit = match most {
+        most if most >= 1e6 => (1e6, "M"),
+        most if most >= 1e3 => (1e3, "k"),
+        _ => (1.0, ""),
+    };
     let scale = Scale::linear(0.0, most, Unit::Count);
-    let mut plot = Plot::with_rows(rows, ROW, (scale, "packets per second"));
+    let row_height = LINE * metrics.len() as f64 + 14.0;
+    let mut plot = Plot::with_rows(rows, row_height, (scale, "packets per second"));
     for dot in dots {
         // Metrics of a row lie a little apart, so that whiskers do not cover each other.
-        let shift = 7.0 * (dot.metric as f64 - (metrics.len() as f64 - 1.0) / 2.0);
-        let y = plot.row(dot.row, ROW) + shift;
+        let shift = LINE * (dot.metric as f64 - (metrics.len() as f64 - 1.0) / 2.0);
+        let y = plot.row(dot.row, row_height) + shift;
         whisker(&mut plot, y, dot.interval, palette::colour(dot.metric));
         let x = plot.x(dot.value_pps);
         palette::marker(&mut plot.canvas, (x, y), dot.metric);
+        let [value, low, high] =
+            [dot.value_pps, dot.interval.low, dot.interval.high].map(|it| it / unit.0);
+        plot.number(y, &format!("{value:.3} [{low:.3}, {high:.3}] {}", unit.1));
     }
     plot.legend(metrics);
     plot.note("whiskers: 95 % interval over restarts");

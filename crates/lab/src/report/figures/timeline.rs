@@ -7,6 +7,7 @@
 //!         ──────────────────── time
 //! ```
 
+use super::loss::start;
 use crate::report::record::TrialRecord;
 use crate::report::svg::scale::Unit;
 use crate::report::svg::{Anchor, Plot, Scale};
@@ -21,7 +22,9 @@ pub fn draw(trials: &[&TrialRecord]) -> Option<String> {
     let length_s = trials.iter().map(end).fold(0.0, f64::max);
     let most_pps = trials.iter().map(|trial| trial.outcome.trial.load_pps).fold(0.0, f64::max);
     let x = Scale::linear(0.0, length_s, Unit::Plain);
-    let y = Scale::linear(0.0, most_pps, Unit::Count);
+    let least_pps =
+        trials.iter().map(|trial| trial.outcome.trial.load_pps).fold(most_pps, f64::min);
+    let y = Scale::linear(start(least_pps, most_pps), most_pps, Unit::Count);
     let mut plot = Plot::new(340.0, (x, "time, s"), (y, "offered load, packets per second"));
     for trial in trials {
         let loss = trial.outcome.loss_ratio();

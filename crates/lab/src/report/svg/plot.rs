@@ -15,6 +15,8 @@ use super::scale::Scale;
 
 /// Width of every figure.
 pub const WIDTH: f64 = 720.0;
+/// Width of the column of numbers beside rows.
+const NUMBERS: f64 = 148.0;
 const GRID: &str = r##"stroke="#e4e4e4" stroke-width="1""##;
 const FINE: &str = r##"stroke="#f2f2f2" stroke-width="1""##;
 const AXIS: &str = r##"stroke="#444" stroke-width="1""##;
@@ -34,7 +36,7 @@ impl Plot {
     /// A plot with numeric axes, of this height in all.
     pub fn new(height: f64, (x, x_label): (Scale, &str), (y, y_label): (Scale, &str)) -> Self {
         let widest = y.ticks().iter().map(|tick| text_width(&tick.1, 11.0)).fold(0.0, f64::max);
-        let area = (widest + 34.0, 30.0, WIDTH - 18.0, height - 44.0);
+        let area = (widest + 34.0, 30.0, WIDTH - 28.0, height - 44.0);
         let mut plot = Self { canvas: Canvas::new(WIDTH, height), area, x, y };
         plot.grid_y(y_label);
         plot.grid_x(x_label);
@@ -44,19 +46,20 @@ impl Plot {
     /// A plot whose x axis is for the figure to label.
     pub fn with_categories(height: f64, (y, y_label): (Scale, &str)) -> Self {
         let widest = y.ticks().iter().map(|tick| text_width(&tick.1, 11.0)).fold(0.0, f64::max);
-        let area = (widest + 34.0, 30.0, WIDTH - 18.0, height - 44.0);
+        let area = (widest + 34.0, 30.0, WIDTH - 28.0, height - 44.0);
         let x = Scale::linear(0.0, 1.0, super::scale::Unit::Plain);
         let mut plot = Self { canvas: Canvas::new(WIDTH, height), area, x, y };
         plot.grid_y(y_label);
         plot
     }
 
-    /// A plot with rows instead of a y axis: names to the left, as wide as they need.
+    /// A plot with rows instead of a y axis: names to the left, as wide as they need, and a column
+    /// for numbers to the right.
     pub fn with_rows(rows: &[String], row_height: f64, (x, x_label): (Scale, &str)) -> Self {
         let widest = rows.iter().map(|row| text_width(row, 12.0)).fold(0.0, f64::max);
         let left = (widest + 22.0).min(0.5 * WIDTH);
         let bottom = 30.0 + row_height * rows.len() as f64;
-        let area = (left, 30.0, WIDTH - 18.0, bottom);
+        let area = (left, 30.0, WIDTH - NUMBERS, bottom);
         let y = Scale::linear(0.0, 1.0, super::scale::Unit::Plain);
         let mut plot = Self { canvas: Canvas::new(WIDTH, bottom + 44.0), area, x, y };
         plot.grid_x(x_label);
@@ -106,6 +109,12 @@ impl Plot {
         self.area.3 - self.y.place(value) * (self.area.3 - self.area.1)
     }
 
+    /// A number beside a row, at this height.
+    pub fn number(&mut self, y: f64, text: &str) {
+        let x = self.area.2 + 12.0;
+        self.canvas.text((x, y + 4.0), Anchor::Start, "note", text);
+    }
+
     /// Vertical middle of a row.
     pub fn row(&self, index: usize, row_height: f64) -> f64 {
         self.area.1 + row_height * (index as f64 + 0.5)
@@ -126,6 +135,6 @@ impl Plot {
 
     /// A grey note at the upper right.
     pub fn note(&mut self, text: &str) {
-        self.canvas.text((self.area.2, 18.0), Anchor::End, "note", text);
+        self.canvas.text((WIDTH - 12.0, 18.0), Anchor::End, "note", text);
     }
 }
