@@ -15,7 +15,7 @@ use lab::search::{Budget, Outcome, Trial, run};
 use serde::{Deserialize, Serialize};
 
 /// Devices to compare on.
-const CASES: u64 = 2_000;
+const CASES: u64 = 1_200;
 /// The version that is compared with.
 const REFERENCE: &str = "MLRsearch==1.2.1";
 

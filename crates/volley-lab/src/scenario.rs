@@ -22,7 +22,7 @@ fn check(files: &[String]) -> Result<(), Failure> {
     let mut last = Ok(());
     for file in files {
         match Scenario::load(Path::new(file)) {
-            Ok(scenario) => println!("{file}: {} cases", scenario.cases().len()),
+            Ok(scenario) => println!("{file}: cases {}", scenario.cases().len()),
             Err(error) => {
                 if let Err(earlier) = std::mem::replace(&mut last, Err(error.into())) {
                     eprintln!("volley-lab: {earlier}");

@@ -32,8 +32,12 @@ pub fn draw(groups: &[Group], series: &[String], unit: Unit, label: &str) -> Str
         let centre = left + share * (index as f64 + 0.5);
         let start = centre - bar * series.len() as f64 / 2.0;
         for (place, entry) in group.bars.iter().enumerate() {
-            let Some((value, interval)) = entry else { continue };
             let x = start + bar * place as f64;
+            let Some((value, interval)) = entry else {
+                let at = (x + bar / 2.0, bottom - 5.0);
+                plot.canvas.text(at, Anchor::Middle, "note", "n/a");
+                continue;
+            };
             let y = plot.y(*value);
             let style = format!(r#"fill="{}" fill-opacity="0.85""#, palette::colour(place));
             plot.canvas.rect((x + 1.0, y), (bar - 2.0, bottom - y), &style);
