@@ -3,6 +3,8 @@
 //! The slowdown of 1 %, the periodic stall, the injected loss and the Poisson gaps are tested where
 //! their code is (`stats::paired`, `stats::spikes`, `receive::sequence`, `arrivals::gaps`).
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // all of it is test code
+
 use lab::random::Random;
 use lab::report::record::{AnswerRecord, Campaign, Recorder, Stall, Subject, TrialRecord};
 use lab::report::summary::interval_of_bounds;

@@ -2,6 +2,8 @@
 //!
 //! With LAB_FIGURES set to a folder, the drawings are left there for a person to look at.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // all of it is test code
+
 use lab::model::clock::{OneTerm, TwoTerm};
 use lab::model::fit::Model;
 use lab::model::latency::{LatencyCurve, SOURCE};

@@ -5,6 +5,8 @@
 //! when the package index can be reached. Without it the test says loudly that it was skipped;
 //! where the variable CI is set it fails instead.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // all of it is test code
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

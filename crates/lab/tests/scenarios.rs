@@ -1,6 +1,8 @@
 //! The scenarios that come with the lab: all of them parse, and between them they cover every line
 //! of the sources' scenario table.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // all of it is test code
+
 use std::path::{Path, PathBuf};
 
 use lab::scenario::Scenario;

@@ -1,5 +1,7 @@
 //! The commands, as a user types them.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // all of it is test code
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
