@@ -150,6 +150,9 @@ fn measure(plan: &Plan, index: usize, results: &mut Results) -> Result<(), Failu
                        latency: Option<Histogram>| {
             let index = results.trials.len() as u32;
             let mut record = TrialRecord::new(subject.clone(), index, purpose, clock_s, outcome);
+            if latency.is_some() {
+                record.spikes.extend(device.spikes());
+            }
             record.latency = latency;
             record.stalls.extend(device.stalls().iter().map(|&(at_s, length_s)| Stall {
                 at_s,

@@ -15,6 +15,7 @@ pub use stall::Stalls;
 use crate::random::Random;
 use crate::receive::Histogram;
 use crate::search::{Latency, Outcome, Trial};
+use crate::stats::spikes::Spike;
 
 /// How loss sets in around the capacity.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -112,6 +113,19 @@ impl Device {
     /// When the last trial stalled, and for how long, in seconds.
     pub fn stalls(&self) -> &[(f64, f64)] {
         &self.stalls
+    }
+
+    /// The spikes that a receiver saw in the last trial: what arrived first in a stall waited for all
+    /// of it.
+    pub fn spikes(&self) -> impl Iterator<Item = Spike> + '_ {
+        let base_s = 1e-9 * self.model.base_latency_ns;
+        let spike = move |&(at_s, length_s): &(f64, f64)| Spike {
+            at_s,
+            length_s,
+            peak: base_s + length_s,
+            count: 1,
+        };
+        self.stalls.iter().map(spike)
     }
 
     /// Carries out a trial.

@@ -1,9 +1,10 @@
 //! The report: one HTML page that needs nothing but itself.
 //!
 //! ```text
-//! title ▸ throughput (figure, table) ▸ comparison ▸ curves ▸ latency ▸ loss ▸ time lines ▸ how measured
+//! title ▸ throughput (figure, table) ▸ comparison ▸ curves ▸ latency ▸ loss ▸ time lines ▸ spikes ▸ packets ▸ how measured
 //! ```
 
+mod accounts;
 mod sections;
 mod words;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::Section;
 use super::words::{rate, verdict};
+use super::{Section, accounts};
 use crate::receive::Histogram;
 use crate::report::figures::{
     bars, curves, forest, histogram, loss, percentiles, throughput, timeline,
@@ -36,6 +36,8 @@ pub(super) fn all(results: &Results) -> Vec<Section> {
         latency_section(results),
         loss_section(results),
         timeline_section(results),
+        accounts::spikes(results),
+        accounts::packets(results),
         Some(method_section(results)),
     ];
     sections.into_iter().flatten().collect()
