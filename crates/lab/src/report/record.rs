@@ -79,8 +79,9 @@ impl Subject {
     /// The case in words, without the device and the run.
     pub fn case(&self) -> String {
         let mut words = vec![self.function.clone()];
-        words.extend(self.axes.iter().map(|(name, value)| {
-            format!("{} {value}", name.replace("_percent", " %").replace('_', " "))
+        words.extend(self.axes.iter().map(|(name, value)| match name.strip_suffix("_percent") {
+            Some(name) => format!("{value} % {}", name.replace('_', " ")),
+            None => format!("{} {value}", name.replace('_', " ")),
         }));
         words.join(", ")
     }
@@ -355,8 +356,9 @@ mod tests {
 
     #[test]
     fn a_case_reads_like_a_phrase() {
-        let axes = BTreeMap::from([("frame_bytes".into(), "64".into())]);
+        let axes = [("frame_bytes", "64"), ("load_percent", "50")];
+        let axes = axes.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let subject = Subject { function: "ip4".into(), axes, ..Subject::default() };
-        assert_eq!(subject.case(), "ip4, frame bytes 64");
+        assert_eq!(subject.case(), "ip4, frame bytes 64, 50 % load");
     }
 }

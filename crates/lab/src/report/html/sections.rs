@@ -23,6 +23,8 @@ const AXES: [(&str, &str, bool); 6] = [
     ("vector_packets", "vector size, packets", true),
     ("frame_bytes", "frame size, octets", true),
 ];
+/// Purpose of the trials whose latency is drawn; their loads are chosen, not searched for.
+const LATENCY: &str = "latency";
 /// Subjects that get figures of their own; a sweep of fifty table sizes is not fifty time lines.
 const MOST_SUBJECTS: usize = 6;
 
@@ -171,7 +173,7 @@ fn bars_section(rows: &[Row]) -> Option<Section> {
 fn latency_section(results: &Results) -> Option<Section> {
     // (device and case without the load) → (load in words → all its latencies)
     let mut subjects: Vec<(String, Vec<(String, Histogram)>)> = Vec::new();
-    for trial in results.trials.iter().filter(|trial| trial.purpose == "latency") {
+    for trial in results.trials.iter().filter(|trial| trial.purpose == LATENCY) {
         let Some(latency) = &trial.latency else { continue };
         let mut rest = trial.subject.clone();
         let load = rest.axes.remove("load_percent");
@@ -231,7 +233,7 @@ fn percentile_table(series: &[(String, &Histogram)]) -> String {
 
 fn loss_section(results: &Results) -> Option<Section> {
     let mut cases: Vec<(String, Vec<(String, loss::Points)>)> = Vec::new();
-    for trial in &results.trials {
+    for trial in results.trials.iter().filter(|trial| trial.purpose != LATENCY) {
         let (case, device) = (trial.subject.case(), &trial.subject.device);
         let at = cases.iter().position(|it| it.0 == case).unwrap_or_else(|| {
             cases.push((case, Vec::new()));
@@ -264,6 +266,7 @@ fn timeline_section(results: &Results) -> Option<Section> {
         runs.entry(&trial.subject).or_default().push(trial);
     }
     let mut body = String::new();
+    order.retain(|subject| runs.get(subject).is_some_and(|trials| trials.len() >= 3));
     for subject in order.into_iter().take(MOST_SUBJECTS) {
         if let Some(svg) = runs.get(subject).and_then(|trials| timeline::draw(trials)) {
             let caption = format!("First run of {}: {}.", subject.device, subject.case());
