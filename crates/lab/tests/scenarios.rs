@@ -81,3 +81,33 @@ fn schedulers_are_measured_behind_a_real_bottleneck_for_each_kind_of_endpoint() 
     assert_eq!(scenario.cases().len(), 6 * 3);
     assert_eq!(scenario.functions[0].get_ref().bottleneck_mbps, Some(100));
 }
+
+#[test]
+fn a_damaged_file_is_refused_at_a_place_inside_it_or_still_makes_sense() {
+    let text = std::fs::read_to_string(folder().join("schedulers.toml")).unwrap();
+    let mut random = lab::random::Random::new(1);
+    let mut refused = 0;
+    for _ in 0..600 {
+        let mut damaged: Vec<char> = text.chars().collect();
+        for _ in 0..1 + random.below(3) {
+            let at = random.below(damaged.len() as u64) as usize;
+            match random.below(3) {
+                0 => drop(damaged.remove(at)),
+                1 => damaged.insert(at, ['"', '[', '=', '\n', '9', 'µ'][random.below(6) as usize]),
+                _ => damaged.truncate(at.max(1)),
+            }
+        }
+        let damaged: String = damaged.into_iter().collect();
+        match Scenario::parse(&damaged, "damaged.toml") {
+            Ok(scenario) => assert!(!scenario.cases().is_empty()),
+            Err(lab::Error::Scenario { line, column, reason, .. }) => {
+                refused += 1;
+                assert!(line <= damaged.split('\n').count(), "{line} of:\n{damaged}");
+                let length = damaged.split('\n').nth(line - 1).unwrap().chars().count();
+                assert!(column <= length + 1 && !reason.is_empty(), "{line}:{column} {reason}");
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert!(refused > 200, "{refused}");
+}
