@@ -41,6 +41,10 @@ pub(crate) trait Discipline {
     /// Gives out every packet in the order of its queue, with `class` or the class that it stood in.
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, class: ClassId, out: Drained<'_>);
     fn report(&self) -> Report;
+    /// The count of what waits, where the discipline keeps one: a packet taken out early is still counted in its limit.
+    fn own_backlog(&mut self) -> Option<&mut Backlog> {
+        None
+    }
     /// What `dequeue` would give, where that can be told without taking a packet out.
     fn peek<T: Copy>(&mut self, _cx: &mut Context<'_, T>) -> Option<Peek> {
         None
@@ -95,6 +99,13 @@ impl Child {
         }
     }
 
+    fn take_held(&mut self) -> SlotId {
+        if let Some(backlog) = each!(&mut self.kind, one => one.own_backlog()) {
+            backlog.remove(self.held_bytes);
+        }
+        std::mem::replace(&mut self.held, SlotId::NIL)
+    }
+
     /// The length of the packet that the next `dequeue` gives. A discipline that only knows by choosing chooses now.
     #[inline]
     pub(crate) fn peek<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Peek {
@@ -108,6 +119,9 @@ impl Child {
             Step::Packet(id) => {
                 self.held = id;
                 self.held_bytes = cx.length_bytes(id);
+                if let Some(backlog) = each!(&mut self.kind, one => one.own_backlog()) {
+                    backlog.add(self.held_bytes);
+                }
                 Peek::Length(self.held_bytes)
             }
             Step::Wait(until_ns) => Peek::Wait(until_ns),
@@ -138,14 +152,14 @@ impl Discipline for Child {
     #[inline]
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
         if !self.held.is_nil() {
-            return Step::Packet(std::mem::replace(&mut self.held, SlotId::NIL));
+            return Step::Packet(self.take_held());
         }
         each!(&mut self.kind, one => one.dequeue(cx))
     }
 
     fn backlog(&self) -> Backlog {
         let mut backlog = each!(&self.kind, one => one.backlog());
-        if !self.held.is_nil() {
+        if !self.held.is_nil() && matches!(self.kind, Kind::Tbf(_) | Kind::Htb(_) | Kind::Hfsc(_)) {
             backlog.add(self.held_bytes);
         }
         backlog
@@ -153,7 +167,7 @@ impl Discipline for Child {
 
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, class: ClassId, out: Drained<'_>) {
         if !self.held.is_nil() {
-            out(class, std::mem::replace(&mut self.held, SlotId::NIL));
+            out(class, self.take_held());
         }
         each!(&mut self.kind, one => one.drain(cx, class, out));
     }

@@ -322,6 +322,10 @@ impl Discipline for Sfq {
         self.backlog
     }
 
+    fn own_backlog(&mut self) -> Option<&mut Backlog> {
+        Some(&mut self.backlog)
+    }
+
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, class: ClassId, out: Drained<'_>) {
         let mut all = self.collect(cx);
         while let Some(id) = all.pop(cx.pool) {
