@@ -6,9 +6,8 @@
 //!   can't send: in no ring, only in the wait queue
 //! ```
 
-use super::class::{Class, Mode};
-use super::feed::NIL;
-use super::{Htb, PRIORITIES};
+use super::class::Mode;
+use super::{Htb, NIL, PRIORITIES};
 use crate::rate::{Ticks, elapsed, ns_to_pay};
 
 /// The priorities named by a mask.
@@ -30,10 +29,6 @@ impl Htb {
     #[inline]
     pub(super) fn feed_below(&self, class: u32, priority: usize) -> u32 {
         self.classes[class as usize].below + priority as u32
-    }
-
-    fn link(class: &Class, priority: usize) -> u32 {
-        if class.level > 0 { class.links + priority as u32 } else { class.links }
     }
 
     /// A leaf has packets now.
@@ -66,7 +61,7 @@ impl Htb {
                 if !self.feeds.is_empty(feed) {
                     mask &= !(1 << priority);
                 }
-                self.feeds.insert(feed, Self::link(&self.classes[at as usize], priority));
+                self.feeds.insert(feed, at);
             }
             self.classes[parent as usize].active |= mask;
             at = parent;
@@ -77,7 +72,7 @@ impl Htb {
             self.row_masks[level] |= mask;
             for priority in each(mask) {
                 let row = self.row(level, priority);
-                self.feeds.insert(row, Self::link(&self.classes[at as usize], priority));
+                self.feeds.insert(row, at);
             }
         }
     }
@@ -94,7 +89,7 @@ impl Htb {
             let mut emptied = 0;
             for priority in each(mask) {
                 let feed = self.feed_below(parent, priority);
-                self.feeds.remove(feed, Self::link(&self.classes[at as usize], priority));
+                self.feeds.remove(feed, at);
                 if self.feeds.is_empty(feed) {
                     emptied |= 1 << priority;
                 }
@@ -108,7 +103,7 @@ impl Htb {
             let level = usize::from(class.level);
             for priority in each(mask) {
                 let row = self.row(level, priority);
-                self.feeds.remove(row, Self::link(&self.classes[at as usize], priority));
+                self.feeds.remove(row, at);
                 if self.feeds.is_empty(row) {
                     self.row_masks[level] &= !(1 << priority);
                 }

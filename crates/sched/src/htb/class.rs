@@ -6,8 +6,8 @@
 //!   0 <= tokens            can send:    within its rate
 //! ```
 
+use super::NIL;
 use crate::ClassId;
-use crate::htb::feed::NIL;
 use crate::rate::{HORIZON, Price, Ticks};
 use crate::report::Counters;
 
@@ -41,8 +41,6 @@ pub(crate) struct Class {
     depth: Ticks,
     cdepth: Ticks,
     pub(crate) parent: u32,
-    /// First of its links: one for a leaf, one a priority for an inner class.
-    pub(crate) links: u32,
     /// First of its feeds (an inner class), or its leaf.
     pub(crate) below: u32,
     pub(crate) quantum_bytes: i32,
@@ -72,7 +70,6 @@ impl Class {
             depth,
             cdepth,
             parent: NIL,
-            links: 0,
             below: 0,
             quantum_bytes: settings.quantum_bytes as i32,
             level: 0,

@@ -29,7 +29,9 @@ use crate::pool::{Backlog, Context, SlotId};
 use crate::report::{Counters, Report};
 use crate::tournament::Tournament;
 use class::Class;
-use feed::{Feeds, NIL};
+use feed::Feeds;
+
+const NIL: u32 = u32::MAX;
 
 /// Priorities 0..=7, as in Linux.
 pub(crate) const PRIORITIES: usize = 8;
@@ -39,7 +41,7 @@ struct Leaf {
     class: u32,
 }
 
-/// The settings of the whole, checked: classes come parents first.
+/// The settings of the whole, checked: classes come breadth first, so that brothers stand side by side.
 pub(crate) struct HtbSettings {
     pub(crate) handle: ClassId,
     pub(crate) text: String,
@@ -92,16 +94,21 @@ impl Htb {
             classes[at].below = leaves.len() as u32;
             leaves.push(Leaf { child, class: at as u32 });
         }
-        for (at, class) in (0..).zip(&mut classes) {
-            let inner = class.level > 0;
-            class.links = feeds.add_links(at, if inner { PRIORITIES } else { 1 });
-            if inner {
-                class.below = feeds.add_feeds(PRIORITIES);
+        let mut first_children = vec![(NIL, 0u32); classes.len()];
+        for (at, class) in (0..).zip(&classes) {
+            if let Some((first, count)) = first_children.get_mut(class.parent as usize) {
+                *first = at.min(*first);
+                *count += 1;
+            }
+        }
+        for (class, &(first, count)) in classes.iter_mut().zip(&first_children) {
+            if count > 0 {
+                class.below = feeds.add(PRIORITIES, first, count);
             }
         }
         let levels = classes.iter().map(|class| class.level as usize + 1).max().unwrap_or(1);
         Self {
-            rows: feeds.add_feeds(levels * PRIORITIES),
+            rows: feeds.add(levels * PRIORITIES, 0, classes.len() as u32),
             row_masks: vec![0; levels],
             deficits: vec![0; leaves.len() * levels],
             waiting: Tournament::new(classes.len()),
