@@ -6,7 +6,8 @@
 //!   a case's figure is the median of its rounds, its spread the range of the middle half over the median
 //! ```
 //!
-//! Progress goes to stderr, rows to `target/bench-sched.json` (or the path given). `--quick` is a smoke run.
+//! Progress goes to stderr, rows to `target/bench-sched.json` (or the path given). `--quick` is a smoke run, `--only htb` measures that
+//! scheduler alone.
 
 mod cases;
 mod load;
@@ -30,22 +31,34 @@ struct Row {
     aim: Option<f64>,
 }
 
-fn main() -> ExitCode {
-    let mut quick = false;
-    let mut path = "target/bench-sched.json".to_string();
-    for argument in std::env::args().skip(1) {
+const USE: &str = "sched-bench [--quick] [--only SCHEDULER] [FILE.json]";
+
+struct Options {
+    quick: bool,
+    only: Option<String>,
+    path: String,
+}
+
+fn options() -> Result<Options, String> {
+    let mut options =
+        Options { quick: false, only: None, path: "target/bench-sched.json".to_string() };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
         match argument.as_str() {
-            "--quick" => quick = true,
+            "--quick" => options.quick = true,
+            "--only" => options.only = Some(arguments.next().ok_or(USE)?),
             flag if flag.starts_with('-') => {
-                eprintln!(
-                    "sched-bench: `{flag}` is unknown. Use: sched-bench [--quick] [FILE.json]"
-                );
-                return ExitCode::FAILURE;
+                return Err(format!("`{flag}` is unknown. Use: {USE}"));
             }
-            file => path = file.to_string(),
+            file => options.path = file.to_string(),
         }
     }
-    match measure(quick).and_then(|rows| write(&path, &rows)) {
+    Ok(options)
+}
+
+fn main() -> ExitCode {
+    let result = options().and_then(|options| write(&options.path, &measure(&options)?));
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(reason) => {
             eprintln!("sched-bench: {reason}");
@@ -54,11 +67,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn measure(quick: bool) -> Result<Vec<Row>, String> {
-    let (runs, packets) = if quick { (3, 20_000) } else { (11, 400_000) };
+fn measure(options: &Options) -> Result<Vec<Row>, String> {
+    let (runs, packets) = if options.quick { (3, 20_000) } else { (11, 400_000) };
     let cycles_per_ns = clock_ghz()?;
+    let wanted = |case: &Case| options.only.as_deref().is_none_or(|only| only == case.scheduler);
     let mut loads = Vec::new();
-    for case in all() {
+    for case in all().into_iter().filter(wanted) {
         let load = Load::new(&case).map_err(|error| format!("{}: {error}", case.scheduler))?;
         loads.push((case, load, Vec::with_capacity(runs)));
     }
@@ -68,13 +82,24 @@ fn measure(quick: bool) -> Result<Vec<Row>, String> {
             if run == 0 { " (warming up, not counted)" } else { "" }
         );
         for (_, load, figures) in &mut loads {
-            let ns = load.run(packets);
+            let before = on_processor_ns()?;
+            load.run(packets);
+            let ns = on_processor_ns()? - before;
             if run > 0 {
                 figures.push(ns * cycles_per_ns / f64::from(packets));
             }
         }
     }
     Ok(loads.into_iter().map(|(case, _, figures)| row(&case, figures)).collect())
+}
+
+/// The time that this thread has been on a processor: a shared machine's other work is not counted, its noise in the
+/// caches is.
+fn on_processor_ns() -> Result<f64, String> {
+    let path = "/proc/thread-self/schedstat";
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    let first = text.split(' ').next().and_then(|ns| ns.parse::<u64>().ok());
+    first.map(|ns| ns as f64).ok_or_else(|| format!("{path} cannot be read: `{text}`"))
 }
 
 fn row(case: &Case, mut figures: Vec<f64>) -> Row {

@@ -99,6 +99,24 @@ impl Child {
         }
     }
 
+    #[inline(never)]
+    fn enqueue_other<T: Copy>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        id: SlotId,
+        class: ClassId,
+    ) -> Accepted {
+        each!(&mut self.kind, one => one.enqueue(cx, id, class))
+    }
+
+    #[inline(never)]
+    fn dequeue_other<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
+        if !self.held.is_nil() {
+            return Step::Packet(self.take_held());
+        }
+        each!(&mut self.kind, one => one.dequeue(cx))
+    }
+
     fn take_held(&mut self) -> SlotId {
         if let Some(backlog) = each!(&mut self.kind, one => one.own_backlog()) {
             backlog.remove(self.held_bytes);
@@ -109,6 +127,9 @@ impl Child {
     /// The length of the packet that the next `dequeue` gives. A discipline that only knows by choosing chooses now.
     #[inline]
     pub(crate) fn peek<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Peek {
+        if let Kind::Fifo(fifo) = &mut self.kind {
+            return fifo.head(cx);
+        }
         if !self.held.is_nil() {
             return Peek::Length(self.held_bytes);
         }
@@ -146,15 +167,19 @@ impl Discipline for Child {
         id: SlotId,
         class: ClassId,
     ) -> Accepted {
-        each!(&mut self.kind, one => one.enqueue(cx, id, class))
+        match &mut self.kind {
+            // The usual leaf, in line.
+            Kind::Fifo(fifo) => fifo.enqueue(cx, id, class),
+            _ => self.enqueue_other(cx, id, class),
+        }
     }
 
     #[inline]
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
-        if !self.held.is_nil() {
-            return Step::Packet(self.take_held());
+        match &mut self.kind {
+            Kind::Fifo(fifo) => fifo.dequeue(cx),
+            _ => self.dequeue_other(cx),
         }
-        each!(&mut self.kind, one => one.dequeue(cx))
     }
 
     fn backlog(&self) -> Backlog {

@@ -85,6 +85,16 @@ impl Tournament {
         self.replace(player, node);
     }
 
+    /// The player competes with `key` from the time `at` on, which may have come.
+    #[inline]
+    pub(crate) fn set(&mut self, player: u32, now: u64, at: u64, key: u64) {
+        if at <= now {
+            self.set_ready(player, key);
+        } else {
+            self.set_waiting(player, at, key);
+        }
+    }
+
     /// The player leaves.
     #[inline]
     pub(crate) fn remove(&mut self, player: u32) {

@@ -10,6 +10,7 @@
 use super::NIL;
 use super::curve::{Anchored, Curve, Slopes};
 use crate::ClassId;
+use crate::discipline::Child;
 use crate::report::Counters;
 use crate::tournament::Tournament;
 
@@ -56,9 +57,10 @@ pub(super) struct Class {
     pub(super) place: u32,
     /// Its first child; the others follow.
     pub(super) first_child: u32,
-    /// An inner class's children by virtual time; a leaf's discipline is beside.
+    /// An inner class's children, by virtual time.
     pub(super) children: Option<Tournament>,
-    pub(super) leaf: u32,
+    /// A leaf's discipline.
+    pub(super) child: Option<Child>,
     pub(super) real_time: Option<RealTime>,
     pub(super) virtual_time: Option<Running>,
     pub(super) upper_limit: Option<Running>,
@@ -92,7 +94,7 @@ impl Class {
             place: 0,
             first_child: NIL,
             children: None,
-            leaf: NIL,
+            child: None,
             real_time,
             virtual_time: settings.link_share.map(Running::new),
             upper_limit: settings.upper_limit.map(Running::new),

@@ -34,11 +34,6 @@ const NIL: u32 = u32::MAX;
 /// The place of the class that stands above all the configured ones.
 const ROOT: u32 = 0;
 
-struct Leaf {
-    child: Child,
-    class: u32,
-}
-
 /// The settings of the whole, checked: classes come breadth first, so that brothers stand side by side.
 pub(crate) struct HfscSettings {
     pub(crate) handle: ClassId,
@@ -53,7 +48,6 @@ pub(crate) struct HfscSettings {
 pub(crate) struct Hfsc {
     /// The root, then the configured classes.
     classes: Vec<Class>,
-    leaves: Vec<Leaf>,
     /// The leaves with real-time curves: ready when eligible, by deadline.
     deadlines: Tournament,
     active_leaves: u32,
@@ -89,15 +83,12 @@ impl Hfsc {
         for (class, &children) in classes.iter_mut().zip(&brothers) {
             class.children = (children > 0).then(|| Tournament::new(children as usize));
         }
-        let mut leaves = Vec::with_capacity(settings.leaves.len());
         for (at, child) in settings.leaves {
-            classes[at + 1].leaf = leaves.len() as u32;
-            leaves.push(Leaf { child, class: at as u32 + 1 });
+            classes[at + 1].child = Some(child);
         }
         Self {
-            deadlines: Tournament::new(leaves.len()),
+            deadlines: Tournament::new(classes.len()),
             classes,
-            leaves,
             active_leaves: 0,
             map: settings.map,
             default: settings.default,
@@ -110,21 +101,18 @@ impl Hfsc {
     /// A leaf became busy, with a packet of this length at its head.
     fn activate(&mut self, leaf: u32, now_ns: u64, head_bytes: u32) {
         self.active_leaves += 1;
-        let at = self.leaves[leaf as usize].class;
-        let class = &mut self.classes[at as usize];
-        if let Some(real_time) = &mut class.real_time {
+        if let Some(real_time) = &mut self.classes[leaf as usize].real_time {
             real_time.restart(now_ns);
             let deadline = real_time.deadline_of(head_bytes);
-            self.deadlines.set_waiting(leaf, real_time.eligible_ns, deadline);
+            self.deadlines.set(leaf, now_ns, real_time.eligible_ns, deadline);
         }
-        self.join_sharing(at, now_ns);
+        self.join_sharing(leaf, now_ns);
     }
 
     /// Accounts for a packet of a leaf that left, and for what then stands at its head.
     fn account(&mut self, leaf: u32, sent: Departure, head: Option<u32>) {
-        let at = self.leaves[leaf as usize].class;
-        self.share_out(at, sent, head.is_none());
-        if let Some(real_time) = &mut self.classes[at as usize].real_time {
+        self.share_out(leaf, sent, head.is_none());
+        if let Some(real_time) = &mut self.classes[leaf as usize].real_time {
             if sent.by_deadline {
                 real_time.served_bytes += u64::from(sent.length_bytes);
             }
@@ -134,7 +122,7 @@ impl Hfsc {
                         real_time.eligible_ns = real_time.eligible.y_to_x(real_time.served_bytes);
                     }
                     let deadline = real_time.deadline_of(head_bytes);
-                    self.deadlines.set_waiting(leaf, real_time.eligible_ns, deadline);
+                    self.deadlines.set(leaf, sent.now_ns, real_time.eligible_ns, deadline);
                 }
                 None => self.deadlines.remove(leaf),
             }
@@ -161,19 +149,21 @@ impl Hfsc {
         }
     }
 
-    fn head_of<T: Copy>(&mut self, cx: &mut Context<'_, T>, leaf: u32) -> Option<u32> {
-        let child = &mut self.leaves[leaf as usize].child;
-        if child.is_empty() {
-            return None;
-        }
-        match child.peek(cx) {
-            Peek::Length(length_bytes) => Some(length_bytes),
-            Peek::Wait(_) | Peek::Empty => None,
-        }
-    }
-
+    /// The leaf of a packet, by its place among the classes.
     fn leaf_of(&self, class: ClassId) -> Option<u32> {
-        self.map.find(class).or(self.default)
+        self.map.find(class).or(self.default).map(|at| at + 1)
+    }
+}
+
+/// The length at the head of a leaf, if it has a packet.
+#[inline]
+fn head_of<T: Copy>(child: &mut Child, cx: &mut Context<'_, T>) -> Option<u32> {
+    if child.is_empty() {
+        return None;
+    }
+    match child.peek(cx) {
+        Peek::Length(length_bytes) => Some(length_bytes),
+        Peek::Wait(_) | Peek::Empty => None,
     }
 }
 
@@ -211,17 +201,18 @@ impl Discipline for Hfsc {
         id: SlotId,
         class: ClassId,
     ) -> Accepted {
-        let Some(leaf) = self.leaf_of(class) else {
+        let leaf = self.leaf_of(class);
+        let child = leaf.and_then(|leaf| self.classes[leaf as usize].child.as_mut());
+        let (Some(leaf), Some(child)) = (leaf, child) else {
             self.counters.dropped += 1;
             cx.drop_packet(id, DropReason::NoClass);
             return false;
         };
-        let child = &mut self.leaves[leaf as usize].child;
         let was_empty = child.is_empty();
         let accepted = child.enqueue(cx, id, class);
         self.counters.dropped += u64::from(!accepted);
         // The head is fixed now: what a child drops later can no longer change the deadline that it was given.
-        if was_empty && let Some(head_bytes) = self.head_of(cx, leaf) {
+        if was_empty && let Some(head_bytes) = head_of(child, cx) {
             self.activate(leaf, cx.now_ns, head_bytes);
         }
         accepted
@@ -237,11 +228,10 @@ impl Discipline for Hfsc {
             let until_ns = self.soonest().unwrap_or(u64::MAX);
             return Step::Wait(until_ns.max(cx.now_ns + 1));
         };
-        let Step::Packet(id) = self.leaves[leaf as usize].child.dequeue(cx) else {
-            return Step::Empty;
-        };
+        let Some(child) = &mut self.classes[leaf as usize].child else { return Step::Empty };
+        let Step::Packet(id) = child.dequeue(cx) else { return Step::Empty };
         let length_bytes = cx.length_bytes(id);
-        let head = self.head_of(cx, leaf);
+        let head = head_of(child, cx);
         let now_ns = cx.now_ns;
         self.account(leaf, Departure { now_ns, length_bytes, by_deadline }, head);
         self.counters.sent(length_bytes);
@@ -250,8 +240,8 @@ impl Discipline for Hfsc {
 
     fn backlog(&self) -> Backlog {
         let mut sum = Backlog::default();
-        for leaf in &self.leaves {
-            let one = leaf.child.backlog();
+        for child in self.classes.iter().filter_map(|class| class.child.as_ref()) {
+            let one = child.backlog();
             sum.packets += one.packets;
             sum.bytes += one.bytes;
         }
@@ -259,12 +249,14 @@ impl Discipline for Hfsc {
     }
 
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, _: ClassId, out: Drained<'_>) {
-        for leaf in 0..self.leaves.len() as u32 {
-            let Leaf { child, class } = &mut self.leaves[leaf as usize];
+        for leaf in 0..self.classes.len() as u32 {
+            let Class { child: Some(child), id, .. } = &mut self.classes[leaf as usize] else {
+                continue;
+            };
             if child.is_empty() {
                 continue;
             }
-            child.drain(cx, self.classes[*class as usize].id, out);
+            child.drain(cx, *id, out);
             let now_ns = cx.now_ns;
             let nothing = Departure { now_ns, length_bytes: 0, by_deadline: false };
             self.account(leaf, nothing, None);
@@ -293,8 +285,8 @@ impl Hfsc {
                 .gauge("work_bytes", class.total_bytes)
                 .gauge("rtwork_bytes", by_deadline);
         report.id = class.id;
-        report.children = match self.leaves.get(class.leaf as usize) {
-            Some(leaf) => vec![leaf.child.report()],
+        report.children = match &class.child {
+            Some(child) => vec![child.report()],
             None => self.reports_below(at),
         };
         for child in &report.children {

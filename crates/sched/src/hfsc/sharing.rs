@@ -6,7 +6,7 @@
 //!   choose:               at each level the least clock among those that fit
 //! ```
 
-use super::{Departure, Hfsc, NIL, ROOT};
+use super::{Departure, Hfsc, ROOT};
 
 impl Hfsc {
     /// A leaf, and every ancestor that was idle, joins its brothers.
@@ -67,11 +67,7 @@ impl Hfsc {
         // The top value means no key.
         let (place, vt, fit_ns) = (class.place, class.vt.min(u64::MAX - 1), class.fit_ns());
         if let Some(brothers) = &mut self.classes[parent as usize].children {
-            if fit_ns <= now_ns {
-                brothers.set_ready(place, vt);
-            } else {
-                brothers.set_waiting(place, fit_ns, vt);
-            }
+            brothers.set(place, now_ns, fit_ns, vt);
         }
     }
 
@@ -128,7 +124,7 @@ impl Hfsc {
         loop {
             let class = &mut self.classes[at as usize];
             let Some(children) = &mut class.children else {
-                return (class.leaf != NIL).then_some(class.leaf);
+                return class.child.is_some().then_some(at);
             };
             children.advance(now_ns);
             let place = children.least()?;

@@ -120,7 +120,7 @@ impl Htb {
         }
         let (ringed, old) = (class.active != 0, class.mode);
         if mode == Mode::CantSend {
-            self.classes[at as usize].counters.overlimits += 1;
+            self.classes[at as usize].overlimits += 1;
         }
         if ringed && old != Mode::CantSend {
             self.leave(at);
@@ -165,7 +165,8 @@ impl Htb {
             class.borrows += u64::from(!own_rate);
             class.pay(time, length_bytes, own_rate);
             class.filled_ns = now_ns;
-            class.counters.sent(length_bytes);
+            class.sent_packets += 1;
+            class.sent_bytes += u64::from(length_bytes);
             let (parent, old) = (class.parent, class.mode);
             let debt = self.change_mode(at, 0);
             if self.classes[at as usize].mode != old {
