@@ -1,0 +1,111 @@
+//! Answers an echo request in its own buffer (RFC 1122 section 3.2.2.6): addresses swapped, type
+//! changed, data as it came, record route and timestamp options kept and filled in.
+
+use crate::ip4_options::since_midnight_ms;
+use crate::plumbing::{OWN_TTL, Setup, Stamp, blank, stamp, sum};
+use graph::{Context, Exits, Node};
+use packet::{Frame, PacketView};
+use wire::ipv4::{self, option};
+use wire::icmp4;
+
+/// See the module.
+pub struct Icmp4Echo {
+    identification: u16,
+}
+
+graph::exits! {
+    /// All answers go the same way.
+    pub enum Exit {
+        /// To whoever asked.
+        Reply => node "ip4-lookup",
+    }
+}
+
+impl Node for Icmp4Echo {
+    const NAME: &'static str = "icmp4-echo";
+    const ABOUT: &'static str = "answers echo requests";
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(_: &Setup) -> Self {
+        Self { identification: 0 }
+    }
+
+    fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
+        frame.each(|mut packet| self.answer(&mut packet));
+        exits.all(Exit::Reply);
+    }
+}
+
+impl Icmp4Echo {
+    fn answer(&mut self, packet: &mut PacketView<'_>) {
+        let Some(mut header) = ipv4::HeaderMut::new(packet.header_mut()) else { return };
+        let (source, destination) = (header.view().source(), header.view().destination());
+        header.set_source(destination);
+        header.set_destination(source);
+        header.set_ttl(OWN_TTL);
+        // The reply may be fragmented, so its identification must be our own.
+        self.identification = self.identification.wrapping_add(1);
+        header.set_identification(self.identification);
+        header.set_fragment_bits(0);
+        let header_len = header.view().header_len().min(packet.length());
+        let (header, message) = packet.header_mut().split_at_mut(header_len);
+        if header_len > ipv4::Header::LEN {
+            answer_options(header, destination);
+        }
+        sum(header);
+        if let Some(mut message) = icmp4::HeaderMut::new(message) {
+            message.make_echo_reply();
+        }
+    }
+}
+
+/// The reply records our address once more, as it leaves. An option that is full by now stays as
+/// it is: the request's was checked when it came in.
+#[cold]
+fn answer_options(header: &mut [u8], own: u32) {
+    blank(header, |kind| matches!(kind, option::RECORD_ROUTE | option::TIMESTAMP));
+    let is_own = |address| address == own;
+    let _full = stamp(header, &Stamp { address: Some(own), time_ms: since_midnight_ms(), is_own });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{HOST, US, World};
+    use graph::harness::NodeHarness;
+    use wire::craft;
+
+    fn answer(packet: Vec<u8>) -> Vec<u8> {
+        let mut node = NodeHarness::<Icmp4Echo>::new(&World::new().setup).unwrap();
+        let out = node.run(&[packet], 0, 0).remove(0);
+        assert_eq!(out.exit, "reply");
+        out.header
+    }
+
+    #[test]
+    fn the_reply_is_the_request_turned_round() {
+        let request = craft::ipv4(HOST, US).ttl(9).tos(0x28).dont_fragment().identification(999);
+        let reply = craft::ipv4(US, HOST).ttl(OWN_TTL).tos(0x28).identification(1);
+        let request = request.icmp_echo(7, 3).payload(b"as it came").build();
+        assert_eq!(answer(request), reply.icmp_echo_reply(7, 3).payload(b"as it came").build());
+    }
+
+    #[test]
+    fn a_recorded_route_goes_back_with_our_address_and_other_options_do_not() {
+        let recorded = [7, 11, 8, 192, 0, 2, 1, 0, 0, 0, 0];
+        let request = craft::ipv4(HOST, US).raw_options(&[&recorded[..], &[148, 4, 0, 0]].concat());
+        let replied = [7, 11, 12, 192, 0, 2, 1, 192, 0, 2, 1, 1, 1, 1, 1];
+        let reply = craft::ipv4(US, HOST).ttl(OWN_TTL).identification(1).raw_options(&replied);
+        assert_eq!(answer(request.icmp_echo(1, 1).build()), reply.icmp_echo_reply(1, 1).build());
+    }
+
+    #[test]
+    fn every_reply_has_an_identification_of_its_own() {
+        let mut node = NodeHarness::<Icmp4Echo>::new(&World::new().setup).unwrap();
+        let request = craft::ipv4(HOST, US).icmp_echo(1, 1).build();
+        let replies = node.run(&[request.clone(), request], 0, 0);
+        let numbers = replies.iter().map(|out| ipv4::Header::new(&out.header).unwrap());
+        assert_eq!(numbers.map(|h| h.identification()).collect::<Vec<_>>(), [1, 2]);
+    }
+}

@@ -1,0 +1,267 @@
+//! Up to 256 packets as arrays: what nodes borrow and the engine moves.
+//!
+//! ```text
+//!  slot      0     1     2   …  255 │ 32 slack slots for kernels that write 16 at once
+//!  packet    ▪     ▪     ▪          │ the buffer
+//!  header    ▪     ▪     ▪          │ first byte of the header being looked at
+//!  length    ▪     ▪     ▪          │ bytes from there to the frame's end
+//!  consumed  ▪     ▪     ▪          │ bytes between the frame's start and that header
+//!  adjacency, rx, tx                │ what the lookup found, where it came from and goes to
+//!  cause                            │ why it came here: written by the edge, see `fill_cause`
+//! ```
+//! Between `port_rx` and `port_tx` these arrays are the truth and the mbuf is not touched: its line
+//! would cost more than the forwarding (docs/adr/0002-frames.md).
+
+use crate::split::{Avx512, Kernel, Scalar, Selection, Splitter};
+use crate::{Mbuf, PacketPtr, PacketView, prefetch_read, prefetch_write};
+use core::ptr;
+
+/// Packets in a full frame.
+pub const VECTOR: usize = 256;
+
+/// Slots behind the last packet that a SIMD kernel may scribble on.
+pub const SLACK: usize = 32;
+
+pub(crate) const SLOTS: usize = VECTOR + SLACK;
+
+/// Lists the arrays that travel with a packet once, so that no copy can forget one.
+macro_rules! travelling {
+    ($($name:ident: $type:ty = $empty:expr;)*) => {
+        /// A vector of packets with what is known of each. See the module.
+        #[repr(C, align(64))]
+        pub struct Frame {
+            pub(crate) count: usize,
+            pub(crate) traced: bool,
+            $(pub(crate) $name: [$type; SLOTS],)*
+            pub(crate) cause: [u16; SLOTS],
+        }
+
+        impl Frame {
+            /// An empty frame, on the heap: it is some 9 KiB.
+            pub fn new() -> Box<Self> {
+                let cause = [0; SLOTS];
+                Box::new(Self { count: 0, traced: false, $($name: [$empty; SLOTS],)* cause })
+            }
+
+            /// Moves `other`'s packets behind this frame's own. The caller checked [`Frame::room`];
+            /// what does not fit stays in `other`'s slots and is lost to it.
+            pub fn append(&mut self, other: &mut Frame) {
+                debug_assert!(other.count <= self.room());
+                let (at, count) = (self.count, other.count.min(self.room()));
+                $(self.$name[at..at + count].copy_from_slice(&other.$name[..count]);)*
+                self.count += count;
+                self.traced |= other.traced;
+                other.count = 0;
+            }
+
+            #[inline(always)]
+            fn gather_with<K: Kernel>(&mut self, from: &Frame, selected: &Selection) {
+                let at = self.count;
+                // SAFETY: the caller chose a kernel this processor has; the selection names only
+                // slots below VECTOR, there is room for them, and the slack takes the overshoot.
+                unsafe { $(K::compress(&from.$name, selected, &mut self.$name[at..]);)* }
+            }
+        }
+    };
+}
+
+travelling! {
+    packet: *mut Mbuf = ptr::null_mut();
+    header: *mut u8 = ptr::null_mut();
+    length: u32 = 0;
+    adjacency: u32 = 0;
+    consumed: u16 = 0;
+    rx: u16 = 0;
+    tx: u16 = 0;
+}
+
+// SAFETY: the frame's holder is the only user of its packets (see PacketPtr).
+unsafe impl Send for Frame {}
+
+impl Frame {
+    /// Packets in the frame.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// True if there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// How many more packets fit.
+    #[inline]
+    pub fn room(&self) -> usize {
+        VECTOR - self.count
+    }
+
+    /// Forgets the packets: their holder is someone else now.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.count = 0;
+        self.traced = false;
+    }
+
+    /// True when some packet of the frame may be followed by a trace.
+    pub fn is_traced(&self) -> bool {
+        self.traced
+    }
+
+    /// Says that some packet of the frame is followed by a trace.
+    pub fn mark_traced(&mut self) {
+        self.traced = true;
+    }
+
+    /// Adds the slots of `from` that `selected` marks, in order. `from` is left as it is: the
+    /// caller gives each slot to exactly one frame, and checked [`Frame::room`].
+    #[inline]
+    pub fn gather(&mut self, from: &Frame, selected: &Selection, splitter: Splitter) {
+        assert!(selected.len() <= self.room(), "the caller checks the room");
+        match splitter {
+            Splitter::Scalar => self.gather_with::<Scalar>(from, selected),
+            // SAFETY: `Splitter::detect` gave this value because the processor has the features.
+            Splitter::Avx512 => unsafe { self.gather_avx512(from, selected) },
+        }
+        self.count += selected.len();
+        self.traced |= from.traced;
+    }
+
+    /// # Safety
+    /// The processor has these features.
+    #[cfg_attr(
+        target_arch = "x86_64",
+        target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,popcnt")
+    )]
+    unsafe fn gather_avx512(&mut self, from: &Frame, selected: &Selection) {
+        self.gather_with::<Avx512>(from, selected);
+    }
+
+    /// Adds one packet that starts at its buffer's frame, received by interface `rx`.
+    pub fn push(&mut self, packet: PacketPtr, rx: u16) {
+        self.push_burst(&[Some(packet)], rx);
+    }
+
+    /// Adds received packets. True if one of them is a chain of several buffers, which the router
+    /// does not take: its slot then shows the first part only.
+    #[inline]
+    pub fn push_burst(&mut self, burst: &[Option<PacketPtr>], rx: u16) -> bool {
+        const MBUF_AHEAD: usize = 16;
+        const DATA_AHEAD: usize = 8;
+        let count = burst.len().min(self.room());
+        let at = self.count;
+        for packet in burst.iter().take(MBUF_AHEAD).flatten() {
+            prefetch_read(packet.as_ptr());
+        }
+        let mut chained = 0;
+        for index in 0..count {
+            if let Some(Some(ahead)) = burst.get(index + MBUF_AHEAD) {
+                prefetch_read(ahead.as_ptr());
+            }
+            if let Some(Some(ahead)) = burst.get(index + DATA_AHEAD) {
+                prefetch_read(ahead.start());
+            }
+            let Some(packet) = burst[index] else { break };
+            let (slot, mbuf) = (self.count, packet.mbuf());
+            self.packet[slot] = packet.as_ptr();
+            self.header[slot] = packet.start();
+            self.length[slot] = u32::from(mbuf.data_len);
+            chained |= mbuf.nb_segs ^ 1;
+            self.count += 1;
+        }
+        self.consumed[at..self.count].fill(0);
+        self.rx[at..self.count].fill(rx);
+        chained != 0
+    }
+
+    /// One packet.
+    #[inline]
+    pub fn view(&mut self, index: usize) -> PacketView<'_> {
+        assert!(index < self.count, "slot {index} of a frame of {}", self.count);
+        PacketView { frame: self, index }
+    }
+
+    /// Looks at each packet in order, its header prefetched.
+    #[inline(always)]
+    pub fn each(&mut self, mut look: impl FnMut(PacketView<'_>)) {
+        const AHEAD: usize = 8;
+        for index in 0..self.count {
+            // Slots behind the count hold stale or null addresses: a prefetch may name any.
+            prefetch_read(self.header[index + AHEAD]);
+            look(PacketView { frame: self, index });
+        }
+    }
+
+    /// The buffers, for who takes them over.
+    #[inline]
+    pub fn packets(&self) -> &[PacketPtr] {
+        // SAFETY: PacketPtr is a transparent non-null pointer, and slots below the count are live.
+        unsafe { core::slice::from_raw_parts(self.packet.as_ptr().cast(), self.count) }
+    }
+
+    /// Writes each packet's start and length into its buffer header, as drivers expect them.
+    #[inline]
+    pub fn commit(&mut self) {
+        const AHEAD: usize = 8;
+        for index in 0..self.count {
+            prefetch_write(self.packet[index + AHEAD]);
+            let packet = self.packets()[index];
+            // SAFETY: the frame's promise: header .. header + length lies in the buffer.
+            unsafe { packet.commit(self.header[index], self.length[index]) };
+        }
+    }
+
+    /// Sets the cause of the packets from slot `from` on: why they took the edge to this node.
+    pub fn fill_cause(&mut self, from: usize, cause: u16) {
+        self.cause[from..self.count].fill(cause);
+    }
+
+    /// First bytes of the headers; each is good for its `lengths` entry.
+    #[inline]
+    pub fn headers(&self) -> &[*mut u8] {
+        &self.header[..self.count]
+    }
+
+    /// Bytes from each header to its frame's end.
+    #[inline]
+    pub fn lengths(&self) -> &[u32] {
+        &self.length[..self.count]
+    }
+
+    /// Interfaces that the packets came in by.
+    #[inline]
+    pub fn rx(&self) -> &[u16] {
+        &self.rx[..self.count]
+    }
+
+    /// Interfaces that the packets leave by.
+    #[inline]
+    pub fn tx(&self) -> &[u16] {
+        &self.tx[..self.count]
+    }
+
+    /// The same, to set.
+    #[inline]
+    pub fn tx_mut(&mut self) -> &mut [u16] {
+        &mut self.tx[..self.count]
+    }
+
+    /// Why the packets came here, where the edges to this node say so.
+    #[inline]
+    pub fn causes(&self) -> &[u16] {
+        &self.cause[..self.count]
+    }
+
+    /// What the lookup found.
+    #[inline]
+    pub fn adjacencies(&self) -> &[u32] {
+        &self.adjacency[..self.count]
+    }
+
+    /// The same, to set.
+    #[inline]
+    pub fn adjacencies_mut(&mut self) -> &mut [u32] {
+        &mut self.adjacency[..self.count]
+    }
+}

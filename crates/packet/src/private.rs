@@ -1,0 +1,18 @@
+//! Our own words behind the mbuf header. Slow paths only: the forwarding path never reads them.
+
+/// Bytes DPDK pools must reserve behind each mbuf header.
+pub const PRIVATE_BYTES: usize = 64;
+
+/// What the engine and the memory source remember of a buffer.
+#[repr(C, align(64))]
+#[derive(Debug, Default)]
+pub struct Private {
+    /// Number of the trace that follows this packet; 0: none. Meaningful while tracing is on.
+    pub trace: u32,
+    /// Which template's bytes the buffer holds, plus one; 0: none. The memory source's.
+    pub(crate) template: u32,
+    /// The interface the packet came in by, for the slow path.
+    pub rx: u16,
+}
+
+const _: () = assert!(core::mem::size_of::<Private>() == PRIVATE_BYTES);
