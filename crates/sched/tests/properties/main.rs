@@ -1,4 +1,5 @@
 //! What holds for every scheduler, shape and load.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod deadlines;
 mod shapes;
@@ -83,7 +84,6 @@ proptest! {
         prop_assert_eq!((result.kept + result.dropped, result.dropped), (waiting, told));
         prop_assert_eq!(u64::from(scheduler.backlog().packets), result.kept);
         prop_assert_eq!(offered, sent + dropped + waiting);
-        let mut now_ns = now_ns;
         let mut rest = 0;
         loop {
             match scheduler.dequeue(now_ns, &mut |_| rest += 1) {
