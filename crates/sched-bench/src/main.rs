@@ -68,7 +68,7 @@ fn main() -> ExitCode {
 }
 
 fn measure(options: &Options) -> Result<Vec<Row>, String> {
-    let (runs, packets) = if options.quick { (3, 20_000) } else { (11, 400_000) };
+    let (runs, slices) = if options.quick { (3, 20) } else { (11, 400) };
     let cycles_per_ns = clock_ghz()?;
     let wanted = |case: &Case| options.only.as_deref().is_none_or(|only| only == case.scheduler);
     let mut loads = Vec::new();
@@ -82,24 +82,13 @@ fn measure(options: &Options) -> Result<Vec<Row>, String> {
             if run == 0 { " (warming up, not counted)" } else { "" }
         );
         for (_, load, figures) in &mut loads {
-            let before = on_processor_ns()?;
-            load.run(packets);
-            let ns = on_processor_ns()? - before;
+            let ns = load.run(slices);
             if run > 0 {
-                figures.push(ns * cycles_per_ns / f64::from(packets));
+                figures.push(ns * cycles_per_ns);
             }
         }
     }
     Ok(loads.into_iter().map(|(case, _, figures)| row(&case, figures)).collect())
-}
-
-/// The time that this thread has been on a processor: a shared machine's other work is not counted, its noise in the
-/// caches is.
-fn on_processor_ns() -> Result<f64, String> {
-    let path = "/proc/thread-self/schedstat";
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
-    let first = text.split(' ').next().and_then(|ns| ns.parse::<u64>().ok());
-    first.map(|ns| ns as f64).ok_or_else(|| format!("{path} cannot be read: `{text}`"))
 }
 
 fn row(case: &Case, mut figures: Vec<f64>) -> Row {

@@ -14,12 +14,27 @@ use crate::report::{Counters, Report};
 
 pub(crate) struct Fifo {
     queue: Queue,
-    backlog: Backlog,
+    /// All that was let in, ever: less what was sent, it is what waits. One count to keep in place of two.
+    let_in: Sum,
+    sent: Sum,
     limit_packets: u32,
     limit_bytes: u64,
-    sent_packets: u64,
-    sent_bytes: u64,
     dropped: u64,
+}
+
+/// Packets and bytes, counted up.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    packets: u64,
+    bytes: u64,
+}
+
+impl Sum {
+    #[inline]
+    fn add(&mut self, length_bytes: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(length_bytes);
+    }
 }
 
 impl Fifo {
@@ -34,11 +49,10 @@ impl Fifo {
     fn new(limit_packets: u32, limit_bytes: u64) -> Self {
         Self {
             queue: Queue::EMPTY,
-            backlog: Backlog::default(),
+            let_in: Sum::default(),
+            sent: Sum::default(),
             limit_packets,
             limit_bytes,
-            sent_packets: 0,
-            sent_bytes: 0,
             dropped: 0,
         }
     }
@@ -58,7 +72,7 @@ impl Fifo {
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.backlog.packets == 0
+        self.queue.head.is_nil()
     }
 }
 
@@ -66,12 +80,14 @@ impl Discipline for Fifo {
     #[inline]
     fn enqueue<T: Copy>(&mut self, cx: &mut Context<'_, T>, id: SlotId, _: ClassId) -> Accepted {
         let length_bytes = cx.length_bytes(id);
-        if self.backlog.packets >= self.limit_packets
-            || self.backlog.bytes + u64::from(length_bytes) > self.limit_bytes
+        let packets = self.let_in.packets - self.sent.packets;
+        let bytes = self.let_in.bytes - self.sent.bytes;
+        if packets >= u64::from(self.limit_packets)
+            || bytes + u64::from(length_bytes) > self.limit_bytes
         {
             return self.refuse(cx, id);
         }
-        self.backlog.add(length_bytes);
+        self.let_in.add(length_bytes);
         self.queue.push(cx.pool, id);
         true
     }
@@ -80,21 +96,22 @@ impl Discipline for Fifo {
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
         let Some(id) = self.queue.pop(cx.pool) else { return Step::Empty };
         let length_bytes = cx.length_bytes(id);
-        self.backlog.remove(length_bytes);
-        self.sent_packets += 1;
-        self.sent_bytes += u64::from(length_bytes);
+        self.sent.add(length_bytes);
         Step::Packet(id)
     }
 
     fn backlog(&self) -> Backlog {
-        self.backlog
+        Backlog {
+            packets: (self.let_in.packets - self.sent.packets) as u32,
+            bytes: self.let_in.bytes - self.sent.bytes,
+        }
     }
 
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, class: ClassId, out: Drained<'_>) {
         while let Some(id) = self.queue.pop(cx.pool) {
             out(class, id);
         }
-        self.backlog = Backlog::default();
+        self.let_in = self.sent;
     }
 
     fn report(&self) -> Report {
@@ -102,10 +119,10 @@ impl Discipline for Fifo {
             u64::MAX => ("pfifo", format!("limit {}p", self.limit_packets)),
             bytes => ("bfifo", format!("limit {}", crate::units::Size(bytes))),
         };
-        let (sent_packets, sent_bytes, dropped) =
-            (self.sent_packets, self.sent_bytes, self.dropped);
+        let Sum { packets: sent_packets, bytes: sent_bytes } = self.sent;
+        let dropped = self.dropped;
         let counters = Counters { sent_packets, sent_bytes, dropped, ..Counters::default() };
-        Report::new(kind, limit, counters, self.backlog)
+        Report::new(kind, limit, counters, self.backlog())
     }
 
     #[inline]

@@ -9,7 +9,7 @@
 //!            p0    p1      p2    p3
 //! ```
 //!
-//! It serves where a sorted tree would (HTB's wait queue, HFSC's eligible and virtual-time trees) and, unlike one, finds
+//! It serves where a sorted tree would, in HFSC's eligible and virtual-time trees, and unlike one it finds
 //! the first that is *due* without walking past those that are not. Ties go to the lower number.
 //! Time O(log n), one cache line a level; space 64 bytes a player (rounded up to a power of two); nothing is allocated.
 

@@ -1,6 +1,9 @@
 //! Enqueue and dequeue allocate nothing once a scheduler is built, whatever its shape and however long it is overloaded.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-#![allow(unsafe_code, reason = "an allocator that counts can only be written with unsafe functions")]
+#![allow(
+    unsafe_code,
+    reason = "an allocator that counts can only be written with unsafe functions"
+)]
 
 use sched::units::{Rate, Size};
 use sched::{
@@ -45,8 +48,12 @@ fn shapes() -> Vec<Shape> {
     let mut htb: Vec<HtbClass> = (1..9).map(htb_class).collect();
     htb.push(HtbClass::new(id(99), None, Rate(10_000_000)));
     let curve = Some(Curve::straight(Rate(1_000_000)));
-    let hfsc_class =
-        |minor| HfscClass { rt: curve, ls: curve, leaf: Some(Shape::sfq()), ..HfscClass::new(id(minor), None) };
+    let hfsc_class = |minor| HfscClass {
+        rt: curve,
+        ls: curve,
+        leaf: Some(Shape::sfq()),
+        ..HfscClass::new(id(minor), None)
+    };
     let (handle, default) = (id(0), Some(id(1)));
     vec![
         Shape::pfifo(100),

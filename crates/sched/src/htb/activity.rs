@@ -135,10 +135,10 @@ impl Htb {
     /// Puts a class into the wait queue, or takes it out once it can send.
     fn wait(&mut self, at: u32, now_ns: u64, debt: Ticks) {
         if self.classes[at as usize].mode == Mode::CanSend {
-            self.waiting.remove(at);
+            self.waiting.clear(at);
         } else {
             // At least a nanosecond on, or the same event would come again at once.
-            self.waiting.set_waiting(at, now_ns + ns_to_pay(debt).max(1), 0);
+            self.waiting.set(at, now_ns + ns_to_pay(debt).max(1));
         }
     }
 

@@ -16,6 +16,7 @@
 //! Space about 300 bytes a class, 200 more for an inner class, and each leaf's own discipline.
 
 mod activity;
+mod alarms;
 mod class;
 mod feed;
 
@@ -27,7 +28,7 @@ use crate::discipline::{Accepted, Child, Discipline, Drained, Step};
 use crate::fifo::Fifo;
 use crate::pool::{Backlog, Context, SlotId};
 use crate::report::{Counters, Report};
-use crate::tournament::Tournament;
+use alarms::Alarms;
 use class::Class;
 use feed::Feeds;
 
@@ -65,7 +66,7 @@ pub(crate) struct Htb {
     row_masks: Vec<u8>,
     /// What each class may still send in its turn, a level.
     deficits: Vec<i32>,
-    waiting: Tournament,
+    waiting: Alarms,
     active_leaves: u32,
     direct: Fifo,
     map: ClassMap,
@@ -110,7 +111,7 @@ impl Htb {
             rows: feeds.add(levels * PRIORITIES, 0, classes.len() as u32),
             row_masks: vec![0; levels],
             deficits: vec![0; classes.len() * levels],
-            waiting: Tournament::new(classes.len()),
+            waiting: Alarms::new(classes.len()),
             active_leaves: 0,
             direct: Fifo::of_packets(settings.direct_packets),
             map: settings.map,
