@@ -3,11 +3,13 @@
 //! ```text
 //!   round 1: fifo, sfq, codel, …   round 2: fifo, sfq, codel, …   …      interleaved: a slow spell of the machine
 //!                                                                        falls on all alike
-//!   a case's figure is the median of its rounds, its spread the range of the middle half over the median
+//!
+//!   a round's figure is its median slice of a thousand packets: slices in which the machine did other work do not count
+//!   a case's figure is the median of its rounds, its spread the range of their middle half over it
 //! ```
 //!
-//! Progress goes to stderr, rows to `target/bench-sched.json` (or the path given). `--quick` is a smoke run, `--only htb` measures that
-//! scheduler alone.
+//! Progress goes to stderr, rows to `target/bench-sched.json` (or the path given). `--quick` is a smoke run, `--only htb`
+//! measures that scheduler alone.
 
 mod cases;
 mod load;

@@ -34,6 +34,12 @@ const NIL: u32 = u32::MAX;
 /// The place of the class that stands above all the configured ones.
 const ROOT: u32 = 0;
 
+/// What is only told, not worked with.
+struct Label {
+    id: ClassId,
+    text: String,
+}
+
 /// The settings of the whole, checked: classes come breadth first, so that brothers stand side by side.
 pub(crate) struct HfscSettings {
     pub(crate) handle: ClassId,
@@ -48,6 +54,7 @@ pub(crate) struct HfscSettings {
 pub(crate) struct Hfsc {
     /// The root, then the configured classes.
     classes: Vec<Class>,
+    labels: Vec<Label>,
     /// The leaves with real-time curves: ready when eligible, by deadline.
     deadlines: Tournament,
     active_leaves: u32,
@@ -67,10 +74,12 @@ impl Hfsc {
             upper_limit: None,
             text: String::new(),
         };
-        let mut classes = vec![Class::new(root)];
+        let mut classes = vec![Class::new(&root)];
+        let mut labels = vec![Label { id: root.id, text: root.text }];
         let mut brothers = vec![0u32; settings.classes.len() + 1];
-        for (class, parent) in settings.classes {
-            let mut class = Class::new(class);
+        for (settings, parent) in settings.classes {
+            labels.push(Label { id: settings.id, text: settings.text.clone() });
+            let mut class = Class::new(&settings);
             class.parent = parent.map_or(ROOT, |parent| parent as u32 + 1);
             let place = &mut brothers[class.parent as usize];
             class.place = *place;
@@ -81,7 +90,7 @@ impl Hfsc {
             classes.push(class);
         }
         for (class, &children) in classes.iter_mut().zip(&brothers) {
-            class.children = (children > 0).then(|| Tournament::new(children as usize));
+            class.children = (children > 0).then(|| Box::new(Tournament::new(children as usize)));
         }
         for (at, child) in settings.leaves {
             classes[at + 1].child = Some(child);
@@ -89,6 +98,7 @@ impl Hfsc {
         Self {
             deadlines: Tournament::new(classes.len()),
             classes,
+            labels,
             active_leaves: 0,
             map: settings.map,
             default: settings.default,
@@ -119,7 +129,8 @@ impl Hfsc {
             match head {
                 Some(head_bytes) => {
                     if sent.by_deadline {
-                        real_time.eligible_ns = real_time.eligible.y_to_x(real_time.served_bytes);
+                        real_time.eligible_ns =
+                            real_time.deadline.eligible_at(real_time.served_bytes);
                     }
                     let deadline = real_time.deadline_of(head_bytes);
                     self.deadlines.set(leaf, sent.now_ns, real_time.eligible_ns, deadline);
@@ -179,17 +190,14 @@ impl class::RealTime {
     /// A new busy period begins: the curves are cut by one that starts here.
     fn restart(&mut self, now_ns: u64) {
         self.deadline.restart(now_ns, self.served_bytes);
-        let curve = self.deadline.curve;
-        self.eligible =
-            if self.deadline.set.is_convex() { curve.without_first_piece() } else { curve };
-        self.eligible_ns = self.eligible.y_to_x(self.served_bytes);
+        self.eligible_ns = self.deadline.eligible_at(self.served_bytes);
     }
 
     /// When a packet of this length at the head must have gone.
     #[inline]
     fn deadline_of(&self, head_bytes: u32) -> u64 {
         // The top value means no key; a deadline that far away is as good a nanosecond sooner.
-        self.deadline.curve.y_to_x(self.served_bytes + u64::from(head_bytes)).min(u64::MAX - 1)
+        self.deadline.y_to_x(self.served_bytes + u64::from(head_bytes)).min(u64::MAX - 1)
     }
 }
 
@@ -250,13 +258,11 @@ impl Discipline for Hfsc {
 
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, _: ClassId, out: Drained<'_>) {
         for leaf in 0..self.classes.len() as u32 {
-            let Class { child: Some(child), id, .. } = &mut self.classes[leaf as usize] else {
-                continue;
-            };
+            let Some(child) = &mut self.classes[leaf as usize].child else { continue };
             if child.is_empty() {
                 continue;
             }
-            child.drain(cx, *id, out);
+            child.drain(cx, self.labels[leaf as usize].id, out);
             let now_ns = cx.now_ns;
             let nothing = Departure { now_ns, length_bytes: 0, by_deadline: false };
             self.account(leaf, nothing, None);
@@ -279,12 +285,14 @@ impl Hfsc {
 
     fn class_report(&self, class: &Class, at: u32) -> Report {
         let by_deadline = class.real_time.as_ref().map_or(0, |real_time| real_time.served_bytes);
-        let mut report =
-            Report::new("class", class.text.clone(), class.counters, Backlog::default())
-                .gauge("period", class.period)
-                .gauge("work_bytes", class.total_bytes)
-                .gauge("rtwork_bytes", by_deadline);
-        report.id = class.id;
+        let Label { id, text } = &self.labels[at as usize];
+        let (sent_packets, sent_bytes) = (class.sent_packets, class.total_bytes);
+        let counters = Counters { sent_packets, sent_bytes, ..Counters::default() };
+        let mut report = Report::new("class", text.clone(), counters, Backlog::default())
+            .gauge("period", class.period)
+            .gauge("work_bytes", class.total_bytes)
+            .gauge("rtwork_bytes", by_deadline);
+        report.id = *id;
         report.children = match &class.child {
             Some(child) => vec![child.report()],
             None => self.reports_below(at),

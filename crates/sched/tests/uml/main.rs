@@ -1,7 +1,7 @@
 //! Linux as the oracle: the same `tc` lines and the same packets through its schedulers and through ours.
 //!
 //! Needs the package `user-mode-linux`, iproute2 and python3. Without the package the test says so and passes, except
-//! where `CI` is set: there it fails.
+//! where `CI` is set: there it fails. `SCHED_UML_ROOT` names a folder that the package was unpacked into, if not installed.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod boot;
