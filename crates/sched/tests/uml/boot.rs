@@ -19,6 +19,8 @@ pub(crate) struct Experiment {
     pub(crate) tc: Vec<String>,
     pub(crate) queue_length: u32,
     pub(crate) packets: Vec<Played>,
+    /// Lines for the kernel alone, once all packets were offered.
+    pub(crate) afterwards: Vec<String>,
     pub(crate) rest_ms: u64,
 }
 

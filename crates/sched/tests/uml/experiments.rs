@@ -17,18 +17,25 @@ pub(crate) struct Judged {
     pub(crate) judge: Judge,
 }
 
-/// A gate: after one packet of 1500 bytes it stays shut for 35 ms or more, while the burst arrives.
-const GATE: &str = "tc qdisc add dev near root handle 1: tbf rate 200kbit burst 1600 limit 1000000";
+/// A gate: two packets use up its bucket, and it stays shut for as many milliseconds as the next has bytes, while the
+/// burst arrives. Then it is opened; what comes out, and in which order, the discipline behind it decides alone.
+const GATE: &str = "tc qdisc add dev near root handle 1: tbf rate 8kbit burst 1600 limit 1000000";
+const OPEN: &str =
+    "tc qdisc change dev near root handle 1: tbf rate 4mbit burst 1600 limit 1000000";
+/// The packets that shut it.
+pub(crate) const SHUTTERS: usize = 2;
 
 fn burst(name: &str, child: &str, queue_length: u32, packets: Vec<Played>) -> Judged {
-    let mut all = vec![(0, 1500, 99, 0)];
+    let mut all = vec![(0, 1500, 99, 0), (0, 100, 99, 0)];
     all.extend(
         packets.into_iter().map(|(_, length, flow, priority)| (500, length, flow, priority)),
     );
     let tc = vec![GATE.to_string(), format!("tc qdisc add dev near parent 1:1 handle 2: {child}")];
-    let bytes: u32 = all.iter().map(|packet| packet.1).sum();
-    let rest_ms = u64::from(bytes) * 8 / 200 + 200;
-    let experiment = Experiment { name: name.to_string(), tc, queue_length, packets: all, rest_ms };
+    let afterwards = vec![OPEN.to_string()];
+    // The kernel looks again when the gate would have let the next packet through.
+    let rest_ms = 1_500;
+    let experiment =
+        Experiment { name: name.to_string(), tc, queue_length, packets: all, afterwards, rest_ms };
     Judged { experiment, judge: Judge::Exactly }
 }
 
@@ -60,8 +67,14 @@ fn steady(name: &str, tc: &[&str], sources: Vec<Vec<Played>>, judge: Judge) -> J
     let mut packets: Vec<Played> = sources.into_iter().flatten().collect();
     packets.sort_by_key(|packet| packet.0);
     let tc = tc.iter().map(|line| line.to_string()).collect();
-    let experiment =
-        Experiment { name: name.to_string(), tc, queue_length: 1000, packets, rest_ms: 300 };
+    let experiment = Experiment {
+        name: name.to_string(),
+        tc,
+        queue_length: 1000,
+        packets,
+        afterwards: Vec::new(),
+        rest_ms: 300,
+    };
     Judged { experiment, judge }
 }
 

@@ -9,7 +9,7 @@ mod experiments;
 mod replay;
 
 use boot::{Experiment, Trace};
-use experiments::Judge;
+use experiments::{Judge, SHUTTERS};
 use std::collections::BTreeSet;
 
 #[test]
@@ -62,7 +62,8 @@ fn judge(experiment: &Experiment, judge: &Judge, trace: &Trace) -> Result<String
 /// Everything was offered before anything could leave, so order and drops depend on the discipline alone.
 fn exactly(trace: &Trace, ours: &replay::Replayed) -> Result<String, String> {
     let last_offer = trace.sent.last().map_or(0, |sent| sent.0);
-    let early = trace.received[1..].iter().filter(|received| received.0 <= last_offer).count();
+    let early =
+        trace.received[SHUTTERS..].iter().filter(|received| received.0 <= last_offer).count();
     if early > 0 {
         return Err(format!(
             "{early} packets left before the last was offered: the machine stalled"

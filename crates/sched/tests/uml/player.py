@@ -1,6 +1,7 @@
 """Runs inside the user-mode kernel: plays packet schedules through its traffic control and writes what came out.
 
-Reads WORK/experiments.json: [{name, tc: [line], queue_length, packets: [[at_us, length, flow, priority]], rest_ms}],
+Reads WORK/experiments.json: [{name, tc: [line], queue_length, packets: [[at_us, length, flow, priority]],
+afterwards: [line], rest_ms}],
 writes WORK/traces.json: [{name, sent: [[ns, number]], received: [[ns, number]], statistics}].
 
 Packets go out of one end of a veth pair, whose traffic control is under test, and are timed by the kernel at the other.
@@ -93,6 +94,8 @@ def play(experiment):
             out.send(data)
         except OSError:
             pass  # The kernel tells of a drop as a lack of buffers.
+    for line in experiment["afterwards"]:
+        run(line)
     time.sleep(experiment["rest_ms"] / 1000)
     received = []
     while True:

@@ -74,7 +74,6 @@ pub(crate) fn replay(experiment: &Experiment, trace: &Trace) -> Replayed {
             .enqueue(now_ns, packet, &mut |drop| dropped.push(drop.handle as usize));
         replay.send_all(now_ns);
     }
-    let end_ns = trace.sent.last().map_or(0, |sent| sent.0) + experiment.rest_ms * 1_000_000;
-    replay.run_until(end_ns);
+    replay.run_until(u64::MAX);
     replay.result
 }
