@@ -3,6 +3,7 @@
 use super::{
     Injector, Interfaces, Setup, Shared, SlowPathEvents, SlowPathNews, WorkerCounters, slow_path,
 };
+use crate::plumbing::IcmpLimits;
 use fib::adjacency::AdjacencyTable;
 use fib::ip4::{Ip4Layout, Ip4Nodes, Ip4Options, Ip4Table};
 use fib::pages::PageSize;
@@ -42,7 +43,10 @@ impl World {
             ip4: Arc::new(ip4),
             adjacencies: Arc::new(adjacencies),
             slow_path,
-            icmp_errors_per_second,
+            icmp: Arc::new(IcmpLimits {
+                errors_per_second: icmp_errors_per_second.into(),
+                echoes_per_second: 1000.into(),
+            }),
         };
         let setup = Setup {
             shared,

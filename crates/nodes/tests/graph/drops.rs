@@ -144,14 +144,17 @@ fn expect(mut rig: Rig, reason: &str) {
     rig.settle();
 }
 
-fn reached_by_settings() -> [&'static str; 2] {
+fn reached_by_settings() -> [&'static str; 3] {
     let mut rig = Rig::with_settings(BUFFERS, |settings| settings.icmp_errors_per_second = 0);
     rig.receive(0, to([172, 16, 0, 1]).build());
     expect(rig, "icmp4-error/rate-limited");
+    let mut rig = Rig::with_settings(BUFFERS, |settings| settings.icmp_echoes_per_second = 0);
+    rig.receive(0, to(US).icmp_echo(1, 1).build());
+    expect(rig, "icmp4-echo/rate-limited");
     let mut rig = Rig::with_settings(1, |_| ());
     rig.receive(0, to([10, 5, 0, 1]).udp(1, 2).payload_len(200).build());
     expect(rig, "ip4-fragment/no-buffer");
-    ["icmp4-error/rate-limited", "ip4-fragment/no-buffer"]
+    ["icmp4-error/rate-limited", "icmp4-echo/rate-limited", "ip4-fragment/no-buffer"]
 }
 
 #[test]
