@@ -1,1 +1,19 @@
 //! Forwarding tables, stand-alone: IPv4, IPv6, MAC, routes, neighbours, adjacencies.
+
+pub mod ip4;
+pub mod ip6;
+pub mod neighbor;
+pub mod pages;
+pub mod quiesce;
+pub mod rib;
+
+pub mod adjacency;
+mod error;
+mod forward;
+mod prefetch;
+mod prefix;
+mod sync;
+
+pub use error::FibError;
+pub use forward::Forward;
+pub use prefix::{Address, Ip4Prefix, Ip6Prefix, Prefix};

@@ -1,1 +1,48 @@
-//! The engine: nodes, exits, frames, dispatch, counters, traces, workers.
+//! The engine: nodes decide, the engine moves.
+//!
+//! ```text
+//!  node       what a node is: decides an exit for each packet of a frame
+//!  exit       exits and where they lead; exits: a node's pen for naming them
+//!  layout     specs checked and wired into slots, by name, once
+//!  dispatch   one worker's graph: runs nodes in rank order, moves frames along edges
+//!  counters   calls, packets, cycles per node; packets per exit
+//!  trace      the walk of chosen packets; capture: copies of what takes an exit
+//!  worker     the thread around a graph: pinning, idling, stopping
+//!  draw       the graph as text, dot and SVG
+//!  harness    one node or a whole graph on in-memory packets, for tests
+//! ```
+
+mod capture;
+mod clock;
+mod context;
+mod counters;
+mod dispatch;
+mod draw;
+mod exit;
+mod exits;
+pub mod harness;
+mod idle;
+mod layout;
+mod node;
+mod observe;
+mod published;
+mod trace;
+mod worker;
+
+pub use capture::{CaptureRequest, Captured};
+pub use clock::{tsc, tsc_hz};
+pub use context::Context;
+pub use counters::{GraphCounters, NodeCounters, add};
+pub use dispatch::{Graph, GraphSettings};
+pub use draw::{draw_dot, draw_svg, draw_text};
+#[doc(hidden)]
+pub use exit::exit_index;
+pub use exit::{Exit, ExitIndex, ExitSpec, NoExit, To, kebab};
+pub use exits::Exits;
+pub use idle::{Idle, IdlePolicy};
+pub use layout::{Edge, Layout, LayoutError, LayoutNode, Reason};
+pub use node::{Attach, Node, NodeSpec, Role, spec};
+pub use observe::Observer;
+pub use published::{Published, Publisher};
+pub use trace::{TraceRecord, TraceRequest};
+pub use worker::{Mail, Worker, WorkerHandle};

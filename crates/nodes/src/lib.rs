@@ -1,1 +1,58 @@
-//! The packet-processing nodes, one file each.
+//! The packet-processing nodes, one file each. This page is their table of contents.
+//!
+//! A new node is one new file and one line below: CONTRIBUTING.md walks through an example.
+
+pub mod plumbing;
+
+/// Declares the node modules and lists their specs.
+macro_rules! nodes {
+    ($($file:ident::$node:ident,)+) => {
+        $(pub mod $file;)+
+
+        /// Every node of the router.
+        pub const ALL: &[graph::NodeSpec<plumbing::Setup>] =
+            &[$(graph::spec::<$file::$node>(),)+];
+
+        #[cfg(test)]
+        const FILES: &[&str] = &[$(stringify!($file),)+];
+    };
+}
+
+nodes! {
+    port_rx::PortRx,
+    inject::Inject,
+    ethernet_input::EthernetInput,
+    l2_xconnect::L2Xconnect,
+    arp_input::ArpInput,
+    ip4_input::Ip4Input,
+    ip4_options::Ip4Options,
+    ip4_lookup::Ip4Lookup,
+    ip4_rewrite::Ip4Rewrite,
+    ip4_fragment::Ip4Fragment,
+    ip4_resolve::Ip4Resolve,
+    ip4_local::Ip4Local,
+    icmp4_input::Icmp4Input,
+    icmp4_echo::Icmp4Echo,
+    icmp4_error::Icmp4Error,
+    udp4_local::Udp4Local,
+    tcp4_reset::Tcp4Reset,
+    interface_output::InterfaceOutput,
+    port_tx::PortTx,
+    drop::Drop,
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_node_is_named_after_its_file() {
+        for (file, spec) in super::FILES.iter().zip(super::ALL) {
+            assert_eq!(spec.name, file.replace('_', "-"));
+        }
+    }
+
+    #[test]
+    fn the_nodes_make_a_graph() {
+        let layout = graph::Layout::new(super::ALL).unwrap();
+        assert_eq!(layout.nodes.len(), super::ALL.len());
+    }
+}

@@ -1,0 +1,159 @@
+//! Lookups: one address, or a vector of them, level by level, the memory asked for ahead of need.
+//!
+//! ```text
+//!   first pass    root words of the whole vector; where one is extended: ask for its node,
+//!                 and note the place in a list
+//!   more passes   over the list alone: the node's word, until none is extended
+//! ```
+//!
+//! The first pass has two kernels: plain Rust, and AVX2 (`gather.rs`), which takes 8 at a time.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::nodes::{EXTENDED, NODE_BITS, NODE_ENTRIES, Node};
+use super::{Ip4Layout, Ip4Table, gather};
+use crate::Forward;
+use crate::prefetch::prefetch;
+
+/// How many root words are asked for ahead: enough to hide a memory access behind the others.
+pub(super) const AHEAD: usize = 24;
+
+/// The most addresses of one round of passes: a packet vector.
+pub(super) const VECTOR: usize = 256;
+
+/// How the first pass is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ip4Kernel {
+    /// One by one; runs everywhere.
+    Scalar,
+    /// Eight at a time; a processor without AVX2 runs the scalar one instead.
+    Avx2,
+}
+
+/// What all passes of one call read.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    pub(super) root: &'a [AtomicU32],
+    pub(super) nodes: &'a [Node],
+    pub(super) default: u32,
+}
+
+/// The places of a vector whose words are extended.
+pub(super) struct Pending {
+    places: [u8; VECTOR],
+    count: usize,
+}
+
+impl Pending {
+    /// Notes that the word of `place` is `value`, an extended one, and asks for its node.
+    #[inline(always)]
+    pub(super) fn push(&mut self, view: &View<'_>, place: usize, value: u32) {
+        prefetch(view.nodes.as_ptr(), (value & !EXTENDED) as usize);
+        self.places[self.count % VECTOR] = place as u8;
+        self.count += 1;
+    }
+}
+
+impl Ip4Table {
+    /// What `address` forwards to.
+    #[inline]
+    pub fn lookup(&self, address: u32) -> Forward {
+        let mut out = [0];
+        self.lookup_bulk_with(Ip4Kernel::Scalar, &[address], &mut out);
+        Forward::from_bits(out[0])
+    }
+
+    /// What each of `addresses` forwards to, as [`Forward::bits`], into the same place of `out`;
+    /// the shorter of the two decides how many.
+    #[inline]
+    pub fn lookup_bulk(&self, addresses: &[u32], out: &mut [u32]) {
+        self.lookup_bulk_with(Ip4Kernel::Avx2, addresses, out);
+    }
+
+    /// The same by a kernel of the caller's choice, to test and to compare.
+    #[inline]
+    pub fn lookup_bulk_with(&self, kernel: Ip4Kernel, addresses: &[u32], out: &mut [u32]) {
+        match self.options.layout {
+            Ip4Layout::Wide => self.lookup_from::<24>(kernel, addresses, out),
+            Ip4Layout::Compact => self.lookup_from::<20>(kernel, addresses, out),
+        }
+    }
+
+    #[inline]
+    fn lookup_from<const ROOT_BITS: u8>(
+        &self,
+        kernel: Ip4Kernel,
+        addresses: &[u32],
+        out: &mut [u32],
+    ) {
+        let view = View {
+            root: self.root.items(),
+            nodes: self.nodes.all(),
+            default: self.default.load(Ordering::Acquire),
+        };
+        for (addresses, out) in addresses.chunks(VECTOR).zip(out.chunks_mut(VECTOR)) {
+            let count = addresses.len().min(out.len());
+            let (addresses, out) = (&addresses[..count], &mut out[..count]);
+            let mut pending = Pending { places: [0; VECTOR], count: 0 };
+            let begun = match kernel {
+                Ip4Kernel::Scalar => 0,
+                Ip4Kernel::Avx2 => {
+                    gather::first_words::<ROOT_BITS>(&view, addresses, out, &mut pending)
+                }
+            };
+            first_words::<ROOT_BITS>(&view, addresses, out, begun, &mut pending);
+            descend::<ROOT_BITS>(&view, addresses, out, pending);
+        }
+    }
+}
+
+/// The first pass from place `begun` on.
+#[inline]
+fn first_words<const ROOT_BITS: u8>(
+    view: &View<'_>,
+    addresses: &[u32],
+    out: &mut [u32],
+    begun: usize,
+    pending: &mut Pending,
+) {
+    for place in begun..addresses.len().min(begun + AHEAD) {
+        prefetch(view.root.as_ptr(), (addresses[place] >> (32 - ROOT_BITS)) as usize);
+    }
+    for place in begun..addresses.len() {
+        if let Some(ahead) = addresses.get(place + AHEAD) {
+            prefetch(view.root.as_ptr(), (ahead >> (32 - ROOT_BITS)) as usize);
+        }
+        let entry = view.root.get((addresses[place] >> (32 - ROOT_BITS)) as usize);
+        let value = entry.map_or(0, |entry| entry.load(Ordering::Acquire));
+        out[place] = if value == 0 { view.default } else { value };
+        if value & EXTENDED != 0 {
+            pending.push(view, place, value);
+        }
+    }
+}
+
+/// Follows the pending words, one level of nodes a pass.
+#[inline]
+fn descend<const ROOT_BITS: u8>(
+    view: &View<'_>,
+    addresses: &[u32],
+    out: &mut [u32],
+    mut pending: Pending,
+) {
+    let mut bits = ROOT_BITS;
+    while pending.count > 0 && bits < 32 {
+        bits += NODE_BITS;
+        let count = std::mem::take(&mut pending.count);
+        for index in 0..count {
+            let place = usize::from(pending.places[index]);
+            // A node is there before a word leads to it; the check costs less than a proof would.
+            let node = view.nodes.get((out[place] & !EXTENDED) as usize);
+            let entry = (addresses[place] >> (32 - bits)) as usize % NODE_ENTRIES;
+            let value = node.map_or(0, |node| node[entry].load(Ordering::Acquire));
+            out[place] = if value == 0 { view.default } else { value };
+            if value & EXTENDED != 0 {
+                pending.push(view, place, value);
+            }
+        }
+    }
+}

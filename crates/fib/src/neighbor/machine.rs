@@ -1,0 +1,386 @@
+//! The machine: events in, actions out.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::rate::Rate;
+use super::{
+    Action, DropReason, Heard, Mac, Need, NeighborConfig, NeighborKey, NeighborState, NeighborView,
+};
+use crate::FibError;
+use crate::adjacency::AdjacencyId;
+
+/// All neighbours of a router.
+#[derive(Debug)]
+pub struct Neighbors {
+    config: NeighborConfig,
+    entries: HashMap<NeighborKey, Neighbor>,
+    /// When each entry wants to be looked at next.
+    timers: BTreeSet<(u64, NeighborKey)>,
+    rate: Rate,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Neighbor {
+    state: NeighborState,
+    mac: Mac,
+    adjacency: Option<AdjacencyId>,
+    /// A route leads here.
+    pinned: bool,
+    /// Used since its MAC was last confirmed, or needed while it had failed.
+    wanted: bool,
+    tries: u8,
+    failures: u8,
+    heard_ns: u64,
+    timer_ns: Option<u64>,
+}
+
+impl Neighbor {
+    fn new(state: NeighborState, now_ns: u64) -> Neighbor {
+        Neighbor {
+            state,
+            mac: [0; 6],
+            adjacency: None,
+            pinned: false,
+            wanted: false,
+            tries: 0,
+            failures: 0,
+            heard_ns: now_ns,
+            timer_ns: None,
+        }
+    }
+
+    fn has_mac(&self) -> bool {
+        use NeighborState::{Probing, Reachable, Static};
+        matches!(self.state, Reachable | Probing | Static)
+    }
+}
+
+impl Neighbors {
+    /// No neighbours yet.
+    pub fn new(config: NeighborConfig) -> Neighbors {
+        Neighbors {
+            config,
+            entries: HashMap::new(),
+            timers: BTreeSet::new(),
+            rate: Rate::new(config.requests_per_s, config.request_burst),
+        }
+    }
+
+    /// Someone wants to send to `key` by `adjacency`.
+    pub fn need(
+        &mut self,
+        now_ns: u64,
+        key: NeighborKey,
+        adjacency: AdjacencyId,
+        need: Need,
+        out: &mut Vec<Action>,
+    ) -> Result<(), FibError> {
+        let mut entry = match self.entries.get(&key) {
+            Some(entry) => *entry,
+            None => self.room_for(Neighbor::new(NeighborState::Incomplete, now_ns))?,
+        };
+        let new = !self.entries.contains_key(&key);
+        entry.wanted = true;
+        entry.pinned |= need == Need::Route;
+        if entry.adjacency != Some(adjacency) {
+            entry.adjacency = Some(adjacency);
+            if entry.has_mac() {
+                out.push(Action::Complete { adjacency, mac: entry.mac });
+            }
+        }
+        if need == Need::Packet && entry.has_mac() {
+            out.push(Action::ReleaseHeld { key });
+        }
+        if new {
+            self.ask(now_ns, key, &mut entry, out);
+        }
+        self.entries.insert(key, entry);
+        Ok(())
+    }
+
+    /// Packets left to `key`: it is worth confirming before its time is over.
+    pub fn used(&mut self, key: NeighborKey) {
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.wanted = true;
+        }
+    }
+
+    /// No route leads to `key` any more.
+    pub fn release(&mut self, key: NeighborKey) {
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.pinned = false;
+        }
+    }
+
+    /// `mac` was heard to have `key`. What was not asked for makes no entry, unless its owner asks
+    /// for us: it is about to send to us, so we are about to answer.
+    pub fn learned(
+        &mut self,
+        now_ns: u64,
+        key: NeighborKey,
+        mac: Mac,
+        heard: Heard,
+        out: &mut Vec<Action>,
+    ) {
+        // A group address is nobody's own (RFC 1812, 3.3.2).
+        if mac[0] & 1 == 1 || mac == [0; 6] {
+            return;
+        }
+        let known = self.entries.get(&key).copied();
+        let mut entry = match known {
+            Some(entry) => entry,
+            None if heard == Heard::Request => {
+                match self.room_for(Neighbor::new(NeighborState::Incomplete, now_ns)) {
+                    Ok(entry) => entry,
+                    Err(_) => return,
+                }
+            }
+            None => return,
+        };
+        let (had_mac, moved) = (entry.has_mac(), entry.mac != mac);
+        let fresh = now_ns.saturating_sub(entry.heard_ns) < self.config.conflict_ns;
+        if had_mac && moved && (fresh || entry.state == NeighborState::Static) {
+            out.push(Action::Conflict { key, held: entry.mac, claimed: mac });
+        }
+        if entry.state == NeighborState::Static {
+            return;
+        }
+        entry.mac = mac;
+        entry.state = NeighborState::Reachable;
+        entry.heard_ns = now_ns;
+        (entry.tries, entry.failures, entry.wanted) = (0, 0, false);
+        if let Some(adjacency) = entry.adjacency.filter(|_| !had_mac || moved) {
+            out.push(Action::Complete { adjacency, mac });
+        }
+        if !had_mac && known.is_some() {
+            out.push(Action::ReleaseHeld { key });
+        }
+        self.set_timer(key, &mut entry, Some(now_ns + self.config.reachable_ns - self.lead_ns()));
+        self.entries.insert(key, entry);
+    }
+
+    /// Does what is due by `now_ns`.
+    pub fn tick(&mut self, now_ns: u64, out: &mut Vec<Action>) {
+        while let Some((due_ns, key)) = self.timers.first().copied() {
+            if due_ns > now_ns {
+                return;
+            }
+            self.timers.pop_first();
+            let Some(mut entry) = self.entries.get(&key).copied() else { continue };
+            entry.timer_ns = None;
+            if self.expire(now_ns, key, &mut entry, out) {
+                self.entries.insert(key, entry);
+            } else {
+                self.entries.remove(&key);
+                out.push(Action::Forgotten { key, adjacency: entry.adjacency });
+            }
+        }
+    }
+
+    /// When [`Neighbors::tick`] has something to do next.
+    pub fn next_due_ns(&self) -> Option<u64> {
+        self.timers.first().map(|(due_ns, _)| *due_ns)
+    }
+
+    /// The operator sets `key`'s MAC.
+    pub fn add_static(
+        &mut self,
+        now_ns: u64,
+        key: NeighborKey,
+        mac: Mac,
+        out: &mut Vec<Action>,
+    ) -> Result<(), FibError> {
+        let mut entry = match self.entries.get(&key) {
+            Some(entry) => *entry,
+            None => self.room_for(Neighbor::new(NeighborState::Static, now_ns))?,
+        };
+        let changed = !entry.has_mac() || entry.mac != mac;
+        (entry.state, entry.mac, entry.heard_ns) = (NeighborState::Static, mac, now_ns);
+        if let Some(adjacency) = entry.adjacency.filter(|_| changed) {
+            out.push(Action::Complete { adjacency, mac });
+        }
+        out.push(Action::ReleaseHeld { key });
+        self.set_timer(key, &mut entry, None);
+        self.entries.insert(key, entry);
+        Ok(())
+    }
+
+    /// The operator takes a static MAC back: a pinned neighbour is asked for anew.
+    pub fn remove_static(&mut self, now_ns: u64, key: NeighborKey, out: &mut Vec<Action>) -> bool {
+        let is_static =
+            self.entries.get(&key).is_some_and(|entry| entry.state == NeighborState::Static);
+        if is_static {
+            self.drop_entry(now_ns, key, DropReason::Flushed, true, out);
+        }
+        is_static
+    }
+
+    /// Forgets what was learned on `interface`, or everywhere; static entries stay.
+    pub fn flush(&mut self, now_ns: u64, interface: Option<u16>, out: &mut Vec<Action>) {
+        for key in self.learned_on(interface) {
+            self.drop_entry(now_ns, key, DropReason::Flushed, true, out);
+        }
+    }
+
+    /// The link of `interface` is down: what was learned there is void. Pinned neighbours stay,
+    /// failed, and are asked for when a packet or a pause brings them up again.
+    pub fn interface_down(&mut self, now_ns: u64, interface: u16, out: &mut Vec<Action>) {
+        for key in self.learned_on(Some(interface)) {
+            self.drop_entry(now_ns, key, DropReason::InterfaceDown, false, out);
+        }
+    }
+
+    /// All neighbours, in order of interface and address.
+    pub fn list(&self) -> Vec<NeighborView> {
+        let mut list: Vec<_> = self.entries.keys().filter_map(|key| self.get(*key)).collect();
+        list.sort_unstable_by_key(|view| view.key);
+        list
+    }
+
+    /// One neighbour.
+    pub fn get(&self, key: NeighborKey) -> Option<NeighborView> {
+        self.entries.get(&key).map(|entry| NeighborView {
+            key,
+            state: entry.state,
+            mac: entry.has_mac().then_some(entry.mac),
+            adjacency: entry.adjacency,
+            heard_ns: entry.heard_ns,
+        })
+    }
+
+    /// How many neighbours there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Steps an entry whose time has come; false if it is to be forgotten.
+    fn expire(
+        &mut self,
+        now_ns: u64,
+        key: NeighborKey,
+        entry: &mut Neighbor,
+        out: &mut Vec<Action>,
+    ) -> bool {
+        let in_use = entry.pinned || entry.wanted;
+        match entry.state {
+            NeighborState::Static => {}
+            NeighborState::Reachable if in_use => {
+                (entry.state, entry.tries) = (NeighborState::Probing, 0);
+                self.ask(now_ns, key, entry, out);
+            }
+            NeighborState::Reachable => {
+                out.extend(entry.adjacency.map(|adjacency| Action::Incomplete { adjacency }));
+                return false;
+            }
+            NeighborState::Incomplete | NeighborState::Probing
+                if entry.tries < self.config.tries =>
+            {
+                self.ask(now_ns, key, entry, out);
+            }
+            NeighborState::Incomplete | NeighborState::Probing => {
+                self.fail(now_ns, key, entry, DropReason::Unanswered, out);
+            }
+            NeighborState::Failed if in_use => {
+                (entry.state, entry.tries) = (NeighborState::Incomplete, 0);
+                self.ask(now_ns, key, entry, out);
+            }
+            NeighborState::Failed => return false,
+        }
+        true
+    }
+
+    /// Sends a request if the rate allows; else tries again when it does, without counting it.
+    fn ask(&mut self, now_ns: u64, key: NeighborKey, entry: &mut Neighbor, out: &mut Vec<Action>) {
+        let again_ns = match self.rate.take(now_ns) {
+            Ok(()) => {
+                entry.tries += 1;
+                let to = (entry.state == NeighborState::Probing).then_some(entry.mac);
+                out.push(Action::SendRequest { key, to });
+                now_ns + self.config.retry_ns
+            }
+            Err(free_ns) => free_ns,
+        };
+        self.set_timer(key, entry, Some(again_ns));
+    }
+
+    fn fail(
+        &mut self,
+        now_ns: u64,
+        key: NeighborKey,
+        entry: &mut Neighbor,
+        reason: DropReason,
+        out: &mut Vec<Action>,
+    ) {
+        if entry.has_mac() {
+            out.extend(entry.adjacency.map(|adjacency| Action::Incomplete { adjacency }));
+        }
+        out.push(Action::DropHeld { key, reason });
+        let pause_ns = self.config.pause_ns.saturating_mul(1 << entry.failures.min(20));
+        entry.failures = entry.failures.saturating_add(1);
+        (entry.state, entry.wanted) = (NeighborState::Failed, false);
+        let until_ns = now_ns + pause_ns.min(self.config.longest_pause_ns);
+        self.set_timer(key, entry, Some(until_ns));
+    }
+
+    /// Voids an entry. A pinned one is asked for again, now or after the pause.
+    fn drop_entry(
+        &mut self,
+        now_ns: u64,
+        key: NeighborKey,
+        reason: DropReason,
+        ask_now: bool,
+        out: &mut Vec<Action>,
+    ) {
+        let Some(mut entry) = self.entries.remove(&key) else { return };
+        entry.failures = 0;
+        self.fail(now_ns, key, &mut entry, reason, out);
+        if !entry.pinned {
+            self.set_timer(key, &mut entry, None);
+            out.push(Action::Forgotten { key, adjacency: entry.adjacency });
+            return;
+        }
+        if ask_now {
+            (entry.state, entry.tries, entry.failures) = (NeighborState::Incomplete, 0, 0);
+            self.ask(now_ns, key, &mut entry, out);
+        }
+        self.entries.insert(key, entry);
+    }
+
+    fn learned_on(&self, interface: Option<u16>) -> Vec<NeighborKey> {
+        let mut keys: Vec<_> = self
+            .entries
+            .iter()
+            .filter(|(_, entry)| entry.state != NeighborState::Static)
+            .map(|(key, _)| *key)
+            .filter(|key| interface.is_none_or(|interface| key.interface == interface))
+            .collect();
+        keys.sort_unstable();
+        keys
+    }
+
+    fn set_timer(&mut self, key: NeighborKey, entry: &mut Neighbor, at_ns: Option<u64>) {
+        if let Some(old_ns) = std::mem::replace(&mut entry.timer_ns, at_ns) {
+            self.timers.remove(&(old_ns, key));
+        }
+        self.timers.extend(at_ns.map(|at_ns| (at_ns, key)));
+    }
+
+    fn room_for(&self, entry: Neighbor) -> Result<Neighbor, FibError> {
+        if self.entries.len() < self.config.capacity {
+            return Ok(entry);
+        }
+        let capacity = self.config.capacity;
+        Err(FibError::Full { table: "the neighbour table", unit: "neighbours", capacity })
+    }
+
+    /// How long before its end a MAC is confirmed: time for every try.
+    fn lead_ns(&self) -> u64 {
+        let lead_ns = self.config.retry_ns.saturating_mul(u64::from(self.config.tries) + 1);
+        lead_ns.min(self.config.reachable_ns / 2)
+    }
+}

@@ -1,0 +1,209 @@
+//! The state machine's walk through each of its arrows.
+
+use super::*;
+use crate::FibError;
+
+const S: u64 = 1_000_000_000;
+const ONE: Mac = [2, 0, 0, 0, 0, 1];
+const TWO: Mac = [2, 0, 0, 0, 0, 2];
+const ADJ: AdjacencyId = AdjacencyId(7);
+
+fn key(last: u8) -> NeighborKey {
+    NeighborKey { interface: 1, address: [192, 0, 2, last].into() }
+}
+
+fn machine() -> Neighbors {
+    Neighbors::new(NeighborConfig { capacity: 4, ..NeighborConfig::default() })
+}
+
+/// What an event made the machine say.
+fn said(event: impl FnOnce(&mut Vec<Action>)) -> Vec<Action> {
+    let mut out = Vec::new();
+    event(&mut out);
+    out
+}
+
+fn need(machine: &mut Neighbors, now_ns: u64, need: Need) -> Vec<Action> {
+    said(|out| machine.need(now_ns, key(1), ADJ, need, out).unwrap())
+}
+
+fn learned(machine: &mut Neighbors, now_ns: u64, mac: Mac, heard: Heard) -> Vec<Action> {
+    said(|out| machine.learned(now_ns, key(1), mac, heard, out))
+}
+
+fn tick(machine: &mut Neighbors, now_ns: u64) -> Vec<Action> {
+    said(|out| machine.tick(now_ns, out))
+}
+
+const ASK: Action = Action::SendRequest {
+    key: NeighborKey {
+        interface: 1,
+        address: std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)),
+    },
+    to: None,
+};
+
+fn reachable(heard_ns: u64, wanted: Need) -> Neighbors {
+    let mut machine = machine();
+    need(&mut machine, heard_ns, wanted);
+    learned(&mut machine, heard_ns, ONE, Heard::Reply);
+    machine
+}
+
+#[test]
+fn a_reply_completes_the_adjacency_and_frees_the_held() {
+    let mut machine = machine();
+    assert_eq!(need(&mut machine, 0, Need::Packet), [ASK]);
+    assert_eq!(need(&mut machine, 1, Need::Packet), []);
+    assert_eq!(
+        learned(&mut machine, 2, ONE, Heard::Reply),
+        [Action::Complete { adjacency: ADJ, mac: ONE }, Action::ReleaseHeld { key: key(1) }]
+    );
+    assert_eq!(need(&mut machine, 3, Need::Packet), [Action::ReleaseHeld { key: key(1) }]);
+}
+
+#[test]
+fn three_tries_without_an_answer_drop_what_waited() {
+    let mut machine = machine();
+    need(&mut machine, 0, Need::Packet);
+    assert_eq!(tick(&mut machine, S - 1), []);
+    assert_eq!(tick(&mut machine, S), [ASK]);
+    assert_eq!(tick(&mut machine, 2 * S), [ASK]);
+    let dropped = Action::DropHeld { key: key(1), reason: DropReason::Unanswered };
+    assert_eq!(tick(&mut machine, 3 * S), [dropped]);
+    assert_eq!(machine.get(key(1)).unwrap().state, NeighborState::Failed);
+    let forgotten = Action::Forgotten { key: key(1), adjacency: Some(ADJ) };
+    assert_eq!(tick(&mut machine, 8 * S), [forgotten]);
+    assert!(machine.is_empty());
+}
+
+#[test]
+fn a_failed_neighbour_of_a_route_is_asked_again_after_pauses_that_double() {
+    let mut machine = machine();
+    need(&mut machine, 0, Need::Route);
+    let mut asked = Vec::new();
+    for second in 1..=60 {
+        let requests = tick(&mut machine, second * S).contains(&ASK);
+        asked.extend(requests.then_some(second));
+    }
+    assert_eq!(asked, [1, 2, 8, 9, 10, 21, 22, 23, 44, 45, 46]);
+}
+
+#[test]
+fn packets_do_not_ask_while_the_pause_lasts() {
+    let mut machine = machine();
+    need(&mut machine, 0, Need::Packet);
+    (1..=3).for_each(|second| drop(tick(&mut machine, second * S)));
+    assert_eq!(need(&mut machine, 4 * S, Need::Packet), []);
+    assert_eq!(tick(&mut machine, 8 * S), [ASK]);
+}
+
+#[test]
+fn a_neighbour_in_use_is_confirmed_by_unicast_before_its_end() {
+    let mut machine = reachable(0, Need::Packet);
+    machine.used(key(1));
+    let probe = Action::SendRequest { key: key(1), to: Some(ONE) };
+    assert_eq!(tick(&mut machine, 1196 * S), [probe]);
+    assert_eq!(learned(&mut machine, 1197 * S, ONE, Heard::Reply), []);
+    assert_eq!(machine.get(key(1)).unwrap().state, NeighborState::Reachable);
+}
+
+#[test]
+fn an_idle_neighbour_is_forgotten_at_its_end() {
+    let mut machine = reachable(0, Need::Packet);
+    let incomplete = Action::Incomplete { adjacency: ADJ };
+    let forgotten = Action::Forgotten { key: key(1), adjacency: Some(ADJ) };
+    assert_eq!(tick(&mut machine, 1200 * S), [incomplete, forgotten]);
+}
+
+#[test]
+fn unanswered_probes_end_in_failure() {
+    let mut machine = reachable(0, Need::Route);
+    let said: Vec<_> = (1196..1200).flat_map(|second| tick(&mut machine, second * S)).collect();
+    let dropped = Action::DropHeld { key: key(1), reason: DropReason::Unanswered };
+    assert_eq!(said[3..], [Action::Incomplete { adjacency: ADJ }, dropped]);
+}
+
+#[test]
+fn a_mac_that_changes_soon_is_a_conflict_and_the_newer_holds() {
+    let mut machine = reachable(0, Need::Packet);
+    let conflict = Action::Conflict { key: key(1), held: ONE, claimed: TWO };
+    let complete = Action::Complete { adjacency: ADJ, mac: TWO };
+    assert_eq!(learned(&mut machine, S, TWO, Heard::Gratuitous), [conflict, complete]);
+    let later = learned(&mut machine, 60 * S, ONE, Heard::Gratuitous);
+    assert_eq!(later, [Action::Complete { adjacency: ADJ, mac: ONE }]);
+}
+
+#[test]
+fn announcements_of_strangers_and_group_macs_are_not_believed() {
+    let mut machine = machine();
+    assert_eq!(learned(&mut machine, 0, ONE, Heard::Gratuitous), []);
+    assert_eq!(learned(&mut machine, 0, ONE, Heard::Reply), []);
+    assert_eq!(learned(&mut machine, 0, [0xff; 6], Heard::Request), []);
+    assert!(machine.is_empty());
+    learned(&mut machine, 0, ONE, Heard::Request);
+    let complete = Action::Complete { adjacency: ADJ, mac: ONE };
+    assert_eq!(need(&mut machine, 1, Need::Route), [complete]);
+}
+
+#[test]
+fn a_static_mac_stays_whatever_is_heard() {
+    let mut machine = machine();
+    need(&mut machine, 0, Need::Route);
+    let said = said(|out| machine.add_static(1, key(1), ONE, out).unwrap());
+    let complete = Action::Complete { adjacency: ADJ, mac: ONE };
+    assert_eq!(said, [complete, Action::ReleaseHeld { key: key(1) }]);
+    let conflict = Action::Conflict { key: key(1), held: ONE, claimed: TWO };
+    assert_eq!(learned(&mut machine, 9000 * S, TWO, Heard::Reply), [conflict]);
+    assert_eq!(tick(&mut machine, 90_000 * S), []);
+    let mut out = Vec::new();
+    assert!(machine.remove_static(90_000 * S, key(1), &mut out));
+    assert!(out.contains(&ASK) && out.contains(&Action::Incomplete { adjacency: ADJ }));
+}
+
+#[test]
+fn a_link_that_goes_down_voids_what_was_learned_there() {
+    let mut machine = reachable(0, Need::Packet);
+    let down = said(|out| machine.interface_down(S, 2, out));
+    assert_eq!(down, []);
+    let down = said(|out| machine.interface_down(S, 1, out));
+    assert!(down.contains(&Action::Incomplete { adjacency: ADJ }));
+    assert!(down.contains(&Action::DropHeld { key: key(1), reason: DropReason::InterfaceDown }));
+    assert!(machine.is_empty() && machine.next_due_ns().is_none());
+}
+
+#[test]
+fn a_flush_asks_again_for_what_routes_need() {
+    let mut machine = reachable(0, Need::Route);
+    let flushed = said(|out| machine.flush(S, None, out));
+    assert_eq!(flushed.last(), Some(&ASK));
+    machine.release(key(1));
+    let flushed = said(|out| machine.flush(2 * S, None, out));
+    assert_eq!(flushed.last(), Some(&Action::Forgotten { key: key(1), adjacency: Some(ADJ) }));
+}
+
+#[test]
+fn a_full_table_refuses_and_keeps_what_it_has() {
+    let mut machine = machine();
+    let mut out = Vec::new();
+    for last in 1..=4 {
+        machine.need(0, key(last), ADJ, Need::Packet, &mut out).unwrap();
+    }
+    let refused = machine.need(0, key(5), ADJ, Need::Packet, &mut out);
+    assert!(matches!(refused, Err(FibError::Full { capacity: 4, .. })));
+    assert_eq!(machine.list().len(), 4);
+}
+
+#[test]
+fn requests_beyond_the_rate_wait_their_turn() {
+    let config = NeighborConfig { requests_per_s: 10, request_burst: 1, ..Default::default() };
+    let mut machine = Neighbors::new(config);
+    let mut out = Vec::new();
+    for last in 1..=3 {
+        machine.need(0, key(last), ADJ, Need::Packet, &mut out).unwrap();
+    }
+    assert_eq!(out, [ASK]);
+    for (at_ns, last) in [(S / 10, 2), (S / 5, 3)] {
+        assert_eq!(tick(&mut machine, at_ns), [Action::SendRequest { key: key(last), to: None }]);
+    }
+}

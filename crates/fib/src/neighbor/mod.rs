@@ -1,0 +1,196 @@
+//! Neighbours: which MAC an address on a link has (ARP, RFC 826; ND, RFC 4861), as a pure state
+//! machine over the caller's clock. It sends nothing and holds no packets: it says what to do.
+//!
+//! ```text
+//!             need                     learned
+//!   (none) --------> INCOMPLETE ------------------> REACHABLE <------------+
+//!     ^               | 3 tries                      | shortly before      | learned
+//!     | not pinned    v   unanswered                 v its end, if in use  |
+//!     +----------- FAILED <------------------------ PROBING ---------------+
+//!                     |      3 probes unanswered
+//!                     +--> INCOMPLETE again after a pause that doubles, if pinned or needed
+//!
+//!   STATIC: set by the operator; never asks, never ages, never changes by what is heard
+//! ```
+//!
+//! Thread rules: owned by the control thread. Cost: a hash and a timer-tree step an event.
+
+mod hold;
+mod machine;
+mod rate;
+
+#[cfg(test)]
+mod machine_tests;
+
+use std::net::IpAddr;
+
+use crate::adjacency::AdjacencyId;
+
+pub use hold::HoldQueue;
+pub use machine::Neighbors;
+
+/// A MAC address as bytes on the wire.
+pub type Mac = [u8; 6];
+
+/// Whose MAC is meant: an address on an interface's link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NeighborKey {
+    /// The interface.
+    pub interface: u16,
+    /// The address.
+    pub address: IpAddr,
+}
+
+/// How a MAC was heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// An answer to our question: an ARP reply, a solicited neighbour advertisement.
+    Reply,
+    /// Its own question to one of our addresses, which names its MAC.
+    Request,
+    /// An announcement that nobody asked for.
+    Gratuitous,
+}
+
+/// Why a neighbour is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// A route leads to it: keep it resolved until [`Neighbors::release`].
+    Route,
+    /// A packet waits for it: resolve it now, forget it when it falls silent.
+    Packet,
+}
+
+/// What the caller is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Ask who has the address.
+    SendRequest {
+        /// Whose MAC is wanted.
+        key: NeighborKey,
+        /// The MAC to ask, when only confirming; else everyone.
+        to: Option<Mac>,
+    },
+    /// Packets can leave by this adjacency, to this MAC.
+    Complete {
+        /// The adjacency.
+        adjacency: AdjacencyId,
+        /// The MAC.
+        mac: Mac,
+    },
+    /// Packets can leave by this adjacency no longer.
+    Incomplete {
+        /// The adjacency.
+        adjacency: AdjacencyId,
+    },
+    /// Send the packets that were held for this neighbour.
+    ReleaseHeld {
+        /// The neighbour.
+        key: NeighborKey,
+    },
+    /// Drop the packets that were held for this neighbour.
+    DropHeld {
+        /// The neighbour.
+        key: NeighborKey,
+        /// Why.
+        reason: DropReason,
+    },
+    /// The entry is gone: its adjacency, if it had one, may be freed once no route leads there.
+    Forgotten {
+        /// The neighbour.
+        key: NeighborKey,
+        /// The adjacency it had.
+        adjacency: Option<AdjacencyId>,
+    },
+    /// Two MACs claim one address.
+    Conflict {
+        /// The address.
+        key: NeighborKey,
+        /// The MAC that holds it.
+        held: Mac,
+        /// The MAC that claims it.
+        claimed: Mac,
+    },
+}
+
+/// Why held packets are dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropReason {
+    /// Nobody answered.
+    Unanswered,
+    /// The interface went down.
+    InterfaceDown,
+    /// The operator flushed or removed the neighbour.
+    Flushed,
+}
+
+/// What state a neighbour is in, for display.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NeighborState {
+    /// Asked for, not yet answered.
+    Incomplete,
+    /// Its MAC is known.
+    Reachable,
+    /// Its MAC is known and is being confirmed.
+    Probing,
+    /// It did not answer.
+    Failed,
+    /// Set by the operator.
+    Static,
+}
+
+/// A neighbour as `show neighbors` lists it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NeighborView {
+    /// Who.
+    pub key: NeighborKey,
+    /// Its state.
+    pub state: NeighborState,
+    /// Its MAC, if known.
+    pub mac: Option<Mac>,
+    /// Its adjacency, if it was needed yet.
+    pub adjacency: Option<AdjacencyId>,
+    /// When the MAC was last heard, on the caller's clock.
+    pub heard_ns: u64,
+}
+
+/// Times and bounds of the machine.
+#[derive(Clone, Copy, Debug)]
+pub struct NeighborConfig {
+    /// The most neighbours, static ones included.
+    pub capacity: usize,
+    /// Requests without an answer before a neighbour has failed.
+    pub tries: u8,
+    /// Between requests.
+    pub retry_ns: u64,
+    /// How long a MAC is believed after it was last heard.
+    pub reachable_ns: u64,
+    /// The first pause after failing; it doubles up to [`NeighborConfig::longest_pause_ns`].
+    pub pause_ns: u64,
+    /// The longest pause after failing.
+    pub longest_pause_ns: u64,
+    /// A MAC that changes sooner than this after it was heard is a conflict.
+    pub conflict_ns: u64,
+    /// Requests a second, over all interfaces.
+    pub requests_per_s: u32,
+    /// Requests at once.
+    pub request_burst: u32,
+}
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+impl Default for NeighborConfig {
+    fn default() -> NeighborConfig {
+        NeighborConfig {
+            capacity: 65_536,
+            tries: 3,
+            retry_ns: SECOND_NS,
+            reachable_ns: 1200 * SECOND_NS,
+            pause_ns: 5 * SECOND_NS,
+            longest_pause_ns: 80 * SECOND_NS,
+            conflict_ns: 10 * SECOND_NS,
+            requests_per_s: 1000,
+            request_burst: 200,
+        }
+    }
+}

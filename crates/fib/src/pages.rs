@@ -1,0 +1,281 @@
+//! Memory that tables are made of: a fixed range of addresses that fills in steps.
+//!
+//! ```text
+//!  base                    len                          capacity
+//!   |======= readable =======|------- reserved, no memory ------|
+//!           grows in 2 MiB steps -->
+//! ```
+//!
+//! The range is reserved whole at start, so it never moves: readers keep plain pointers while the
+//! writer grows it, and growing touches nothing that exists. Fresh memory reads as zeros. Pages
+//! are given by the kernel as they are first written; on request it is asked to make them huge,
+//! which saves a lookup most of its TLB misses.
+
+#![allow(unsafe_code)] // mmap is unsafe to call, and its bytes must be seen as a slice.
+
+use std::io;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use crate::FibError;
+
+/// How much is added at a time: one huge page.
+const STEP_BYTES: usize = 2 << 20;
+
+/// Which pages to ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageSize {
+    /// Huge pages where the kernel has them.
+    Huge,
+    /// Ordinary pages: less memory for a sparse table.
+    Small,
+}
+
+/// A type that is valid when all its bytes are zero, and that threads may share.
+///
+/// # Safety
+/// All-zero bytes are a valid value, it needs no drop, and it is changed through atomics only.
+pub unsafe trait Zeroed: Sync + Send {}
+
+// SAFETY: an atomic integer of value 0 is all zeros.
+unsafe impl Zeroed for AtomicU8 {}
+// SAFETY: as above.
+unsafe impl Zeroed for AtomicU16 {}
+// SAFETY: as above.
+unsafe impl Zeroed for AtomicU32 {}
+// SAFETY: as above.
+unsafe impl Zeroed for AtomicU64 {}
+// SAFETY: an array of valid values is valid.
+unsafe impl<T: Zeroed, const N: usize> Zeroed for [T; N] {}
+
+/// An array of at most `capacity` items, that grows without moving.
+#[derive(Debug)]
+pub struct PagedArray<T> {
+    name: &'static str,
+    base: NonNull<T>,
+    capacity: usize,
+    mapped_bytes: usize,
+    usable_bytes: AtomicUsize,
+    page_size: PageSize,
+}
+
+// SAFETY: the array owns its mapping, and hands out shared references to `Zeroed` (Sync) items only.
+unsafe impl<T: Zeroed> Send for PagedArray<T> {}
+// SAFETY: as above.
+unsafe impl<T: Zeroed> Sync for PagedArray<T> {}
+
+impl<T: Zeroed> PagedArray<T> {
+    /// Reserves addresses for `capacity` items; no item is there yet. `name` is for errors.
+    pub fn reserve(
+        name: &'static str,
+        capacity: usize,
+        page_size: PageSize,
+    ) -> Result<PagedArray<T>, FibError> {
+        let full = FibError::Full { table: name, unit: "items", capacity };
+        let Some(bytes) = capacity.max(1).checked_mul(size_of::<T>().max(1)) else {
+            return Err(full);
+        };
+        // One step more than needed, so that the base can sit on a huge page's boundary.
+        let Some(mapped_bytes) = bytes
+            .checked_next_multiple_of(STEP_BYTES)
+            .and_then(|bytes| bytes.checked_add(STEP_BYTES))
+        else {
+            return Err(full);
+        };
+        // SAFETY: an anonymous mapping at an address of the kernel's choice overlaps nothing.
+        let start = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                mapped_bytes,
+                libc::PROT_NONE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            )
+        };
+        if start == libc::MAP_FAILED {
+            let source = io::Error::last_os_error();
+            return Err(FibError::NoMemory { table: name, bytes: mapped_bytes, source });
+        }
+        let slack = start.addr().next_multiple_of(STEP_BYTES) - start.addr();
+        // SAFETY: the slack is less than the one step that was mapped on top.
+        let base = unsafe { NonNull::new_unchecked(start.byte_add(slack).cast::<T>()) };
+        // SAFETY: both ends lie inside this mapping, and nothing has a reference into them.
+        unsafe {
+            if slack > 0 {
+                libc::munmap(start, slack);
+            }
+            if STEP_BYTES > slack {
+                let tail = mapped_bytes - STEP_BYTES;
+                libc::munmap(base.as_ptr().byte_add(tail).cast(), STEP_BYTES - slack);
+            }
+        }
+        Ok(PagedArray {
+            name,
+            base,
+            capacity,
+            mapped_bytes: mapped_bytes - STEP_BYTES,
+            usable_bytes: AtomicUsize::new(0),
+            page_size,
+        })
+    }
+
+    /// Reserves `capacity` items and makes all of them usable.
+    pub fn filled(
+        name: &'static str,
+        capacity: usize,
+        page_size: PageSize,
+    ) -> Result<PagedArray<T>, FibError> {
+        let array = PagedArray::reserve(name, capacity, page_size)?;
+        array.grow(capacity)?;
+        Ok(array)
+    }
+
+    /// Makes at least `items` usable. Only the table's writer calls it.
+    pub fn grow(&self, items: usize) -> Result<(), FibError> {
+        if items > self.capacity {
+            let capacity = self.capacity;
+            return Err(FibError::Full { table: self.name, unit: "items", capacity });
+        }
+        let have = self.usable_bytes.load(Ordering::Relaxed);
+        let want = (items * size_of::<T>()).next_multiple_of(STEP_BYTES).min(self.mapped_bytes);
+        if want <= have {
+            return Ok(());
+        }
+        let bytes = want - have;
+        // SAFETY: `have..want` lies inside the mapping, and changing it from inaccessible to
+        // readable and writable invalidates no reference.
+        let refused = unsafe {
+            let start = self.base.as_ptr().byte_add(have).cast();
+            let refused = libc::mprotect(start, bytes, libc::PROT_READ | libc::PROT_WRITE) != 0;
+            let advice = match self.page_size {
+                PageSize::Huge => libc::MADV_HUGEPAGE,
+                PageSize::Small => libc::MADV_NOHUGEPAGE,
+            };
+            // Advice only: a kernel without huge pages serves ordinary ones.
+            libc::madvise(start, bytes, advice);
+            refused
+        };
+        if refused {
+            let source = io::Error::last_os_error();
+            return Err(FibError::NoMemory { table: self.name, bytes, source });
+        }
+        self.usable_bytes.store(want, Ordering::Release);
+        Ok(())
+    }
+
+    /// The item at `index`, if the array has grown that far.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<&T> {
+        self.items().get(index)
+    }
+
+    /// All usable items.
+    #[inline]
+    pub fn items(&self) -> &[T] {
+        let usable = self.usable_bytes.load(Ordering::Acquire) / size_of::<T>().max(1);
+        // SAFETY: the first `usable_bytes` are mapped for as long as `self` lives, zeroed or
+        // written as `T`, which is `Zeroed`.
+        unsafe { std::slice::from_raw_parts(self.base.as_ptr(), usable.min(self.capacity)) }
+    }
+
+    /// Where the items begin: fixed for the life of the array. For kernels that prefetch.
+    #[inline]
+    pub fn base(&self) -> *const T {
+        self.base.as_ptr()
+    }
+
+    /// How many items it may ever hold.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// How many bytes the kernel has given memory to.
+    pub fn resident_bytes(&self) -> usize {
+        const PAGE_BYTES: usize = 4096;
+        let mut flags = [0u8; 4096];
+        let mut resident = 0;
+        let usable = self.usable_bytes();
+        for start in (0..usable).step_by(flags.len() * PAGE_BYTES) {
+            let bytes = (usable - start).min(flags.len() * PAGE_BYTES);
+            // SAFETY: the range lies inside the mapping, and `flags` has a byte for each page.
+            let asked = unsafe {
+                let start = self.base.as_ptr().byte_add(start).cast();
+                libc::mincore(start, bytes, flags.as_mut_ptr().cast())
+            };
+            let pages = &flags[..bytes.div_ceil(PAGE_BYTES)];
+            // A kernel that does not tell is taken to have given all.
+            resident += match asked {
+                0 => pages.iter().filter(|flags| **flags & 1 == 1).count() * PAGE_BYTES,
+                _ => bytes,
+            };
+        }
+        resident
+    }
+
+    /// How many bytes are usable now; the kernel gives memory to those that were written.
+    pub fn usable_bytes(&self) -> usize {
+        self.usable_bytes.load(Ordering::Relaxed)
+    }
+}
+
+impl<T> Drop for PagedArray<T> {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this array's own, and no reference outlives it.
+        unsafe {
+            libc::munmap(self.base.as_ptr().cast(), self.mapped_bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_read_zero_then_what_was_stored() {
+        let array = PagedArray::<AtomicU32>::filled("test", 1000, PageSize::Small).unwrap();
+        assert!(array.items().iter().all(|item| item.load(Ordering::Relaxed) == 0));
+        array.items()[999].store(7, Ordering::Relaxed);
+        assert_eq!(array.get(999).unwrap().load(Ordering::Relaxed), 7);
+        assert!(array.get(1000).is_none());
+    }
+
+    #[test]
+    fn growing_keeps_what_is_there_and_where_it_is() {
+        let array = PagedArray::<AtomicU64>::reserve("test", 1 << 20, PageSize::Huge).unwrap();
+        assert!(array.get(0).is_none());
+        array.grow(1).unwrap();
+        let base = array.base();
+        array.items()[0].store(7, Ordering::Relaxed);
+        array.grow(1 << 20).unwrap();
+        assert_eq!(array.base(), base);
+        assert_eq!(array.base().addr() % STEP_BYTES, 0);
+        assert_eq!(array.items()[0].load(Ordering::Relaxed), 7);
+        array.items()[(1 << 20) - 1].store(1, Ordering::Relaxed);
+    }
+
+    #[test]
+    fn memory_is_taken_where_it_is_written() {
+        let array = PagedArray::<[AtomicU64; 512]>::filled("test", 6000, PageSize::Small).unwrap();
+        assert_eq!(array.resident_bytes(), 0);
+        for index in [0, 100, 5999] {
+            array.items()[index][0].store(1, Ordering::Relaxed);
+        }
+        assert_eq!(array.resident_bytes(), 3 * 4096);
+        assert!(array.usable_bytes() >= 6000 * 4096);
+    }
+
+    #[test]
+    fn growing_past_the_capacity_is_refused() {
+        let array = PagedArray::<AtomicU32>::reserve("test table", 10, PageSize::Small).unwrap();
+        let error = array.grow(11).unwrap_err().to_string();
+        assert!(error.contains("test table") && error.contains("10"), "{error}");
+    }
+
+    #[test]
+    fn more_addresses_than_there_are_is_an_error() {
+        let error = PagedArray::<AtomicU64>::reserve("huge", 1 << 50, PageSize::Small).unwrap_err();
+        assert!(matches!(error, FibError::NoMemory { table: "huge", .. }));
+    }
+}

@@ -1,0 +1,149 @@
+//! What routes are made of, and what they resolve to.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// Who may add routes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Protocol {
+    /// The address of an interface.
+    Connected,
+    /// The operator.
+    Static,
+    /// BGP, from another autonomous system.
+    Ebgp,
+    /// OSPF.
+    Ospf,
+    /// IS-IS.
+    Isis,
+    /// RIP.
+    Rip,
+    /// BGP, from our own autonomous system.
+    Ibgp,
+}
+
+impl Protocol {
+    /// How far it is preferred to others: the customary administrative distance, lowest first.
+    pub fn preference(self) -> u8 {
+        match self {
+            Protocol::Connected => 0,
+            Protocol::Static => 1,
+            Protocol::Ebgp => 20,
+            Protocol::Ospf => 110,
+            Protocol::Isis => 115,
+            Protocol::Rip => 120,
+            Protocol::Ibgp => 200,
+        }
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Protocol::Connected => "connected",
+            Protocol::Static => "static",
+            Protocol::Ebgp => "ebgp",
+            Protocol::Ospf => "ospf",
+            Protocol::Isis => "isis",
+            Protocol::Rip => "rip",
+            Protocol::Ibgp => "ibgp",
+        })
+    }
+}
+
+/// Whose route it is. A source has at most one route for a prefix; the least source is best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Source {
+    /// Lower is better.
+    pub preference: u8,
+    /// Who adds it.
+    pub protocol: Protocol,
+}
+
+impl From<Protocol> for Source {
+    fn from(protocol: Protocol) -> Source {
+        Source { preference: protocol.preference(), protocol }
+    }
+}
+
+/// Where a route leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// To next hops, shared by weight.
+    Via(Vec<NextHop>),
+    /// To the router itself.
+    Local,
+    /// Nowhere, silently.
+    Blackhole,
+    /// Nowhere, with "destination unreachable" to the sender.
+    Unreachable,
+    /// Nowhere, with "administratively prohibited" to the sender.
+    Prohibit,
+}
+
+/// A route, less its prefix and source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// Where it leads.
+    pub target: Target,
+}
+
+impl Route {
+    /// A route over one router, wherever that is.
+    pub fn via(address: impl Into<IpAddr>) -> Route {
+        let hop = NextHop { address: Some(address.into()), interface: None, weight: 1 };
+        Route { target: Target::Via(vec![hop]) }
+    }
+
+    /// A route to the hosts on an interface's link.
+    pub fn connected(interface: u16) -> Route {
+        let hop = NextHop { address: None, interface: Some(interface), weight: 1 };
+        Route { target: Target::Via(vec![hop]) }
+    }
+
+    /// The next hops, if it has any.
+    pub fn hops(&self) -> &[NextHop] {
+        match &self.target {
+            Target::Via(hops) => hops,
+            _ => &[],
+        }
+    }
+}
+
+/// One way of a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NextHop {
+    /// The next router; none means that the destination itself is on the link.
+    pub address: Option<IpAddr>,
+    /// The link; none means wherever the routes say that `address` is.
+    pub interface: Option<u16>,
+    /// Its share of the flows; 0 counts as 1.
+    pub weight: u16,
+}
+
+/// One resolved way: a neighbour on a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Path {
+    /// The link.
+    pub interface: u16,
+    /// The neighbour; none means that the destination itself is on the link.
+    pub address: Option<IpAddr>,
+    /// Its share among the paths.
+    pub weight: u32,
+}
+
+/// What a prefix forwards to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resolved {
+    /// At least one path, sorted, each neighbour once.
+    Paths(Arc<[Path]>),
+    /// To the router itself.
+    Local,
+    /// Nowhere, silently.
+    Blackhole,
+    /// Nowhere, with "destination unreachable".
+    Unreachable,
+    /// Nowhere, with "administratively prohibited".
+    Prohibit,
+}

@@ -1,0 +1,312 @@
+//! The table: candidates per prefix, the active one, and how a change spreads.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use super::hops::{Found, Hops};
+use super::resolve::Shares;
+use super::route::{NextHop, Path, Resolved, Route, Source, Target};
+use crate::{Address, Prefix};
+
+/// How often one call may change a prefix. Routes that lead to each other in a ring have no
+/// lasting answer; the one that reaches this is taken out, which breaks the ring.
+const MAX_TURNS: u32 = 16;
+
+/// A prefix that forwards differently now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change<A: Address> {
+    /// The prefix.
+    pub prefix: Prefix<A>,
+    /// What it forwards to; none if it is no route any more.
+    pub to: Option<Resolved>,
+}
+
+/// A route as `show routes` lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RouteView<'a, A: Address> {
+    /// Its prefix.
+    pub prefix: Prefix<A>,
+    /// Whose it is.
+    pub source: Source,
+    /// The route.
+    pub route: &'a Route,
+    /// What it forwards to, if it is the active one of its prefix.
+    pub active: Option<&'a Resolved>,
+}
+
+/// See the module's drawing.
+#[derive(Debug)]
+pub struct Rib<A: Address> {
+    entries: BTreeMap<Prefix<A>, Entry>,
+    hops: Hops<A>,
+    /// How many active routes there are of each length: the lengths a lookup tries.
+    active_of_length: Vec<usize>,
+    down: HashSet<u16>,
+}
+
+#[derive(Debug, Default)]
+struct Entry {
+    /// Best first; the sources differ.
+    candidates: Vec<(Source, Route)>,
+    active: Option<(Source, Resolved)>,
+}
+
+impl<A: Address> Default for Rib<A> {
+    fn default() -> Rib<A> {
+        Rib::new()
+    }
+}
+
+impl<A: Address> Rib<A> {
+    /// No routes.
+    pub fn new() -> Rib<A> {
+        Rib {
+            entries: BTreeMap::new(),
+            hops: Hops::new(),
+            active_of_length: vec![0; A::BITS as usize + 1],
+            down: HashSet::new(),
+        }
+    }
+
+    /// Adds a route, or replaces the one that `source` had for `prefix`.
+    pub fn add(
+        &mut self,
+        prefix: Prefix<A>,
+        source: Source,
+        route: Route,
+        changes: &mut Vec<Change<A>>,
+    ) {
+        self.take(prefix, source);
+        let candidates = &mut self.entries.entry(prefix).or_default().candidates;
+        let place = candidates.partition_point(|(other, _)| *other < source);
+        candidates.insert(place, (source, route));
+        self.join_hops(prefix);
+        self.settle([prefix], changes);
+    }
+
+    /// Removes the route that `source` has for `prefix`; false if it has none.
+    pub fn remove(
+        &mut self,
+        prefix: Prefix<A>,
+        source: Source,
+        changes: &mut Vec<Change<A>>,
+    ) -> bool {
+        let taken = self.take(prefix, source);
+        if taken {
+            self.settle([prefix], changes);
+        }
+        taken
+    }
+
+    /// Removes every route of `source`.
+    pub fn remove_source(&mut self, source: Source, changes: &mut Vec<Change<A>>) {
+        let of_source = |entry: &Entry| entry.candidates.iter().any(|(other, _)| *other == source);
+        let entries = self.entries.iter().filter(|(_, entry)| of_source(entry));
+        let prefixes: Vec<_> = entries.map(|(prefix, _)| *prefix).collect();
+        for prefix in &prefixes {
+            self.take(*prefix, source);
+        }
+        self.settle(prefixes, changes);
+    }
+
+    /// Says whether routes may use `interface`; at first they may use every one.
+    pub fn set_interface(&mut self, interface: u16, up: bool, changes: &mut Vec<Change<A>>) {
+        let changed = if up { self.down.remove(&interface) } else { self.down.insert(interface) };
+        if changed {
+            let uses = |hop: &NextHop| hop.interface == Some(interface);
+            let of_interface = |entry: &Entry| {
+                entry.candidates.iter().any(|(_, route)| route.hops().iter().any(uses))
+            };
+            let entries = self.entries.iter().filter(|(_, entry)| of_interface(entry));
+            let prefixes: Vec<_> = entries.map(|(prefix, _)| *prefix).collect();
+            self.settle(prefixes, changes);
+        }
+    }
+
+    /// What exactly `prefix` forwards to, and by whose route.
+    pub fn active(&self, prefix: Prefix<A>) -> Option<(Source, &Resolved)> {
+        self.entries.get(&prefix)?.active.as_ref().map(|(source, to)| (*source, to))
+    }
+
+    /// The longest active route that holds `address`.
+    pub fn lookup(&self, address: A) -> Option<(Prefix<A>, Source, &Resolved)> {
+        (0..=A::BITS).rev().filter(|length| self.active_of_length[*length as usize] > 0).find_map(
+            |length| {
+                let prefix = Prefix::new(address, length).ok()?;
+                self.active(prefix).map(|(source, to)| (prefix, source, to))
+            },
+        )
+    }
+
+    /// Every route, active or not, in order of address, length and preference.
+    pub fn routes(&self) -> impl Iterator<Item = RouteView<'_, A>> {
+        self.entries.iter().flat_map(|(prefix, entry)| {
+            entry.candidates.iter().map(|(source, route)| {
+                let active = entry.active.as_ref().filter(|(of, _)| of == source);
+                RouteView {
+                    prefix: *prefix,
+                    source: *source,
+                    route,
+                    active: active.map(|(_, to)| to),
+                }
+            })
+        })
+    }
+
+    /// How many prefixes forward.
+    pub fn active_len(&self) -> usize {
+        self.active_of_length.iter().sum()
+    }
+
+    /// Takes a candidate out, without yet looking what that changes.
+    fn take(&mut self, prefix: Prefix<A>, source: Source) -> bool {
+        let Some(entry) = self.entries.get_mut(&prefix) else { return false };
+        let Some(place) = entry.candidates.iter().position(|(other, _)| *other == source) else {
+            return false;
+        };
+        let (_, route) = entry.candidates.remove(place);
+        for address in recursive(&route) {
+            self.hops.leave(address, prefix);
+        }
+        self.join_hops(prefix);
+        true
+    }
+
+    /// Joins `prefix` to the next hops of its candidates, resolving those that are new.
+    fn join_hops(&mut self, prefix: Prefix<A>) {
+        let Some(entry) = self.entries.get(&prefix) else { return };
+        let wanted = entry.candidates.iter().flat_map(|(_, route)| recursive(route));
+        let wanted: Vec<A> = wanted.collect();
+        for address in wanted {
+            if self.hops.join(address, prefix) {
+                let found = self.find(address);
+                self.hops.set_found(address, found);
+            }
+        }
+    }
+
+    /// What routes say of `address` now.
+    fn find(&self, address: A) -> Option<Found> {
+        let (prefix, _, to) = self.lookup(address)?;
+        let paths = match to {
+            Resolved::Paths(paths) if paths.iter().all(|path| path.address.is_some()) => {
+                Some(paths.clone())
+            }
+            // On the link itself: the next hop is the neighbour.
+            Resolved::Paths(paths) => {
+                let neighbor = Some(address.to_ip());
+                let on_link = |path: &Path| Path { address: path.address.or(neighbor), ..*path };
+                Some(paths.iter().map(on_link).collect())
+            }
+            _ => None,
+        };
+        Some(Found { length: prefix.length(), paths })
+    }
+
+    /// Evaluates `prefixes` and whatever depends on them until nothing changes, then says what
+    /// became of all that.
+    fn settle(
+        &mut self,
+        prefixes: impl IntoIterator<Item = Prefix<A>>,
+        changes: &mut Vec<Change<A>>,
+    ) {
+        let mut queue: VecDeque<_> = prefixes.into_iter().collect();
+        let mut queued: HashSet<_> = queue.iter().copied().collect();
+        let mut before: BTreeMap<Prefix<A>, Option<Resolved>> = BTreeMap::new();
+        let mut turns: HashMap<Prefix<A>, u32> = HashMap::new();
+        while let Some(prefix) = queue.pop_front() {
+            queued.remove(&prefix);
+            let turn = turns.entry(prefix).or_default();
+            let active = if *turn < MAX_TURNS { self.evaluate(prefix) } else { None };
+            let old = self.set_active(prefix, active);
+            let new = self.active(prefix).map(|(_, to)| to);
+            if old.as_ref() == new {
+                continue;
+            }
+            *turn += 1;
+            before.entry(prefix).or_insert(old);
+            for address in self.hops.within(prefix) {
+                let found = self.find(address);
+                for user in self.hops.set_found(address, found) {
+                    if queued.insert(user) {
+                        queue.push_back(user);
+                    }
+                }
+            }
+        }
+        for (prefix, old) in before {
+            let to = self.active(prefix).map(|(_, to)| to.clone());
+            if old != to {
+                changes.push(Change { prefix, to });
+            }
+        }
+    }
+
+    /// The first candidate that leads somewhere.
+    fn evaluate(&self, prefix: Prefix<A>) -> Option<(Source, Resolved)> {
+        let candidates = &self.entries.get(&prefix)?.candidates;
+        candidates
+            .iter()
+            .find_map(|(source, route)| Some((*source, self.resolve(prefix, &route.target)?)))
+    }
+
+    fn resolve(&self, prefix: Prefix<A>, target: &Target) -> Option<Resolved> {
+        let hops = match target {
+            Target::Via(hops) => hops,
+            Target::Local => return Some(Resolved::Local),
+            Target::Blackhole => return Some(Resolved::Blackhole),
+            Target::Unreachable => return Some(Resolved::Unreachable),
+            Target::Prohibit => return Some(Resolved::Prohibit),
+        };
+        // By far the most routes have one next hop of weight 1: they share its paths.
+        if let [NextHop { address: Some(address), interface: None, .. }] = hops[..] {
+            let address = A::from_ip(address)?;
+            return self.through(prefix, address).map(Resolved::Paths);
+        }
+        let mut shares = Shares::default();
+        for hop in hops {
+            match (hop.interface, hop.address) {
+                (Some(interface), _) if self.down.contains(&interface) => {}
+                (Some(interface), address) => shares.add(interface, address, hop.weight),
+                (None, Some(address)) => {
+                    let paths = A::from_ip(address).and_then(|hop| self.through(prefix, hop));
+                    shares.add_all(paths.unwrap_or_default().as_ref(), hop.weight);
+                }
+                (None, None) => {}
+            }
+        }
+        shares.finish().map(Resolved::Paths)
+    }
+
+    /// The paths to next hop `address`, if a route other than `prefix` itself leads there.
+    fn through(&self, prefix: Prefix<A>, address: A) -> Option<Arc<[Path]>> {
+        let found = self.hops.found(address)?;
+        if prefix.contains(address) && found.length <= prefix.length() {
+            return None;
+        }
+        found.paths.clone()
+    }
+
+    /// Makes `active` the active route and returns what the prefix forwarded to before.
+    fn set_active(
+        &mut self,
+        prefix: Prefix<A>,
+        active: Option<(Source, Resolved)>,
+    ) -> Option<Resolved> {
+        let entry = self.entries.get_mut(&prefix)?;
+        let is_active = active.is_some();
+        let old = std::mem::replace(&mut entry.active, active).map(|(_, to)| to);
+        if entry.candidates.is_empty() {
+            self.entries.remove(&prefix);
+        }
+        let count = &mut self.active_of_length[prefix.length() as usize];
+        *count = *count + usize::from(is_active) - usize::from(old.is_some());
+        old
+    }
+}
+
+/// The addresses that a route needs other routes for.
+fn recursive<A: Address>(route: &Route) -> impl Iterator<Item = A> + '_ {
+    let hops = route.hops().iter().filter(|hop| hop.interface.is_none());
+    hops.filter_map(|hop| A::from_ip(hop.address?))
+}

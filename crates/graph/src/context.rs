@@ -1,0 +1,47 @@
+//! What a node may use beside the frame: the time, buffers, and a way to send packets of its own.
+
+use crate::exit::ExitIndex;
+use packet::{ExitBytes, Frame, PacketCache, PacketPtr, PacketView};
+
+/// One call's surroundings.
+pub struct Context<'a> {
+    /// TSC at the start of this pass over the graph.
+    pub now_tsc: u64,
+    /// Which worker runs the node.
+    pub worker: u16,
+    /// Buffers to take from and give back to.
+    pub cache: &'a mut dyn PacketCache,
+    pub(crate) emitted: &'a mut Emitted,
+}
+
+/// Packets that nodes made during one call, with their exits.
+pub(crate) struct Emitted {
+    pub(crate) frame: Box<Frame>,
+    pub(crate) exits: ExitBytes,
+}
+
+impl Emitted {
+    pub(crate) fn new() -> Self {
+        Self { frame: Frame::new(), exits: ExitBytes::default() }
+    }
+}
+
+impl Context<'_> {
+    /// Sends a packet of the node's own by `exit`, behind the frame's; the view sets where it goes.
+    /// At most a frame of them a call: a packet too many comes back.
+    pub fn emit(
+        &mut self,
+        mut packet: PacketPtr,
+        rx: u16,
+        exit: impl Into<ExitIndex>,
+    ) -> Result<PacketView<'_>, PacketPtr> {
+        let slot = self.emitted.frame.len();
+        if self.emitted.frame.room() == 0 {
+            return Err(packet);
+        }
+        packet.private_mut().trace = 0;
+        self.emitted.frame.push(packet, rx);
+        self.emitted.exits.0[slot] = exit.into().0;
+        Ok(self.emitted.frame.view(slot))
+    }
+}

@@ -1,0 +1,320 @@
+//! One worker's graph: runs nodes in rank order and moves their packets along the edges.
+//!
+//! ```text
+//!  inputs ─▶ frame ─▶ node.process ─▶ exits agree?  yes: the frame itself moves on
+//!                                                   no:  split, a SIMD compress for each exit
+//!  pending: a bit a slot; the lowest runs next, so a node sees all its inputs' packets at once
+//! ```
+//! Nothing is allocated once the arena has grown to what the graph needs.
+
+use crate::clock::tsc;
+use crate::context::{Context, Emitted};
+use crate::counters::{GraphCounters, NodeCounters, add};
+use crate::exit::ExitIndex;
+use crate::layout::Layout;
+use crate::node::{DynNode, Role};
+use crate::observe::Observer;
+use packet::{ExitBytes, Frame, PacketCache, Pool, Selection, Splitter};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// Frames made at start: enough for every node of a usual graph to have one waiting.
+const FIRST_FRAMES: usize = 32;
+/// Waiting frames that a node's queue holds before it has to grow.
+const QUEUE_FRAMES: usize = 16;
+
+/// How one worker's graph is made.
+#[derive(Clone, Copy, Debug)]
+pub struct GraphSettings {
+    /// Number of the worker.
+    pub worker: u16,
+    /// Read the TSC around every call (some 25 cycles a call).
+    pub count_cycles: bool,
+    /// How mixed frames are split.
+    pub splitter: Splitter,
+}
+
+impl Default for GraphSettings {
+    fn default() -> Self {
+        Self { worker: 0, count_cycles: true, splitter: Splitter::detect() }
+    }
+}
+
+/// A graph that runs.
+pub struct Graph {
+    slots: Vec<Slot>,
+    inputs: Vec<usize>,
+    mover: Mover,
+    bytes: Box<ExitBytes>,
+    emitted: Emitted,
+    spare_queue: Vec<Box<Frame>>,
+    cache: Box<dyn PacketCache>,
+    counters: Arc<GraphCounters>,
+    observer: Observer,
+    settings: GraphSettings,
+}
+
+struct Slot {
+    node: Box<dyn DynNode>,
+    role: Role,
+    edges: Box<[Wire]>,
+}
+
+#[derive(Clone, Copy)]
+struct Wire {
+    target: usize,
+    cause: Option<u16>,
+}
+
+/// Everything that moving packets touches.
+struct Mover {
+    queues: Vec<Vec<Box<Frame>>>,
+    pending: u128,
+    arena: Vec<Box<Frame>>,
+    made: u64,
+    splitter: Splitter,
+}
+
+impl Graph {
+    /// A worker's own copy of the layout, its nodes made from `setup`.
+    pub fn new<S>(layout: &Layout<S>, setup: &S, pool: &dyn Pool, settings: GraphSettings) -> Self {
+        let slots: Vec<Slot> = layout
+            .nodes
+            .iter()
+            .map(|node| {
+                let mut made = (node.spec.make)(setup);
+                for &(key, exit) in &node.attached {
+                    made.attach(key, exit);
+                }
+                let wire = |edge: &crate::Edge| Wire { target: edge.target, cause: edge.cause };
+                let edges = node.edges.iter().map(wire).collect();
+                Slot { node: made, role: node.spec.role, edges }
+            })
+            .collect();
+        let counters = GraphCounters {
+            nodes: slots.iter().map(|slot| NodeCounters::new(slot.edges.len())).collect(),
+            loops: AtomicU64::new(0),
+            idle_loops: AtomicU64::new(0),
+            sleeps: AtomicU64::new(0),
+            frames_made: AtomicU64::new(0),
+        };
+        let inputs = (0..slots.len()).filter(|&slot| slots[slot].role != Role::Inner).collect();
+        let queue = |_: &Slot| Vec::with_capacity(QUEUE_FRAMES);
+        let mover = Mover {
+            queues: slots.iter().map(queue).collect(),
+            pending: 0,
+            arena: (0..FIRST_FRAMES).map(|_| Frame::new()).collect(),
+            made: 0,
+            splitter: settings.splitter,
+        };
+        Self {
+            slots,
+            inputs,
+            mover,
+            bytes: Box::default(),
+            emitted: Emitted::new(),
+            spare_queue: Vec::with_capacity(QUEUE_FRAMES),
+            cache: pool.cache(),
+            counters: Arc::new(counters),
+            observer: Observer::default(),
+            settings,
+        }
+    }
+
+    /// The counters, to be read by others.
+    pub fn counters(&self) -> Arc<GraphCounters> {
+        Arc::clone(&self.counters)
+    }
+
+    /// Tracing and capture.
+    pub fn observer(&mut self) -> &mut Observer {
+        &mut self.observer
+    }
+
+    /// Buffers of this worker.
+    pub fn cache(&mut self) -> &mut dyn PacketCache {
+        &mut *self.cache
+    }
+
+    /// One pass: every input once, then all that is pending. Says how many packets came in.
+    pub fn run_once(&mut self) -> usize {
+        let now_tsc = tsc();
+        let mut clock = now_tsc;
+        let mut received = 0;
+        for input in 0..self.inputs.len() {
+            let slot = self.inputs[input];
+            let frame = self.mover.empty_frame();
+            received += self.run(slot, frame, now_tsc, &mut clock);
+        }
+        while self.mover.pending != 0 {
+            let slot = self.mover.pending.trailing_zeros() as usize;
+            self.mover.pending &= self.mover.pending - 1;
+            // The node may send to itself: that lands in the spare queue, for the next round.
+            let spare = core::mem::take(&mut self.spare_queue);
+            let mut frames = core::mem::replace(&mut self.mover.queues[slot], spare);
+            for frame in frames.drain(..) {
+                self.run(slot, frame, now_tsc, &mut clock);
+            }
+            self.spare_queue = frames;
+        }
+        add(&self.counters.loops, 1);
+        if received == 0 {
+            add(&self.counters.idle_loops, 1);
+        }
+        if self.mover.made != 0 {
+            add(&self.counters.frames_made, core::mem::take(&mut self.mover.made));
+        }
+        received
+    }
+
+    /// Shows `frame` to the node in `slot` and moves the packets where it says.
+    fn run(&mut self, slot: usize, mut frame: Box<Frame>, now_tsc: u64, clock: &mut u64) -> usize {
+        let Slot { node, role, edges } = &mut self.slots[slot];
+        let counters = &self.counters.nodes[slot];
+        let mut uniform = None;
+        if self.observer.is_active() {
+            self.observer.before(slot, &mut frame);
+        }
+        let mut context = Context {
+            now_tsc,
+            worker: self.settings.worker,
+            cache: &mut *self.cache,
+            emitted: &mut self.emitted,
+        };
+        node.process(&mut frame, &mut self.bytes, &mut uniform, &mut context);
+        let count = frame.len();
+        if self.observer.is_active() {
+            let input = *role == Role::Input;
+            self.observer.after(slot, input, &mut frame, &self.bytes, uniform);
+        }
+        if count == 0 {
+            self.mover.recycle(frame);
+        } else {
+            self.mover.forward(frame, &mut self.bytes, uniform, edges, counters);
+        }
+        let emitted = self.emitted.frame.len();
+        if emitted != 0 {
+            let full = core::mem::replace(&mut self.emitted.frame, self.mover.empty_frame());
+            self.mover.forward(full, &mut self.emitted.exits, None, edges, counters);
+        }
+        // A poll that found nothing is not counted as a call: idling would drown the figures.
+        if count + emitted != 0 || *role == Role::Inner {
+            add(&counters.calls, 1);
+            add(&counters.packets, count as u64);
+            if self.settings.count_cycles {
+                let end = tsc();
+                add(&counters.cycles, end - *clock);
+                *clock = end;
+            }
+        } else if self.settings.count_cycles {
+            *clock = tsc();
+        }
+        count + emitted
+    }
+}
+
+impl Mover {
+    fn empty_frame(&mut self) -> Box<Frame> {
+        self.arena.pop().unwrap_or_else(|| {
+            self.made += 1;
+            Frame::new()
+        })
+    }
+
+    fn recycle(&mut self, mut frame: Box<Frame>) {
+        frame.clear();
+        self.arena.push(frame);
+    }
+
+    /// Sends each packet along the edge its exit names.
+    #[inline]
+    fn forward(
+        &mut self,
+        frame: Box<Frame>,
+        bytes: &mut ExitBytes,
+        uniform: Option<ExitIndex>,
+        edges: &[Wire],
+        counters: &NodeCounters,
+    ) {
+        let count = frame.len();
+        match uniform.or_else(|| agreed(bytes, count)) {
+            Some(ExitIndex::TAKEN) => {
+                add(&counters.taken, count as u64);
+                self.recycle(frame);
+            }
+            Some(ExitIndex(exit)) => {
+                let exit = usize::from(exit);
+                add(&counters.exits[exit], count as u64);
+                self.move_whole(frame, edges[exit]);
+            }
+            None => self.split(frame, bytes, edges, counters),
+        }
+    }
+
+    /// The frame itself goes on, or its packets join the frame that waits there if they fit.
+    #[inline]
+    fn move_whole(&mut self, mut frame: Box<Frame>, wire: Wire) {
+        self.pending |= 1 << wire.target;
+        let queue = &mut self.queues[wire.target];
+        if let Some(waiting) = queue.last_mut().filter(|waiting| waiting.room() >= frame.len()) {
+            let from = waiting.len();
+            waiting.append(&mut frame);
+            if let Some(cause) = wire.cause {
+                waiting.fill_cause(from, cause);
+            }
+            self.recycle(frame);
+            return;
+        }
+        if let Some(cause) = wire.cause {
+            frame.fill_cause(0, cause);
+        }
+        queue.push(frame);
+    }
+
+    fn split(
+        &mut self,
+        frame: Box<Frame>,
+        bytes: &ExitBytes,
+        edges: &[Wire],
+        counters: &NodeCounters,
+    ) {
+        let mut rest = Selection::first(frame.len());
+        while let Some(slot) = rest.lowest() {
+            let exit = bytes.0[slot];
+            let chosen = rest.with_exit(bytes, exit);
+            rest.remove(&chosen);
+            let count = chosen.len();
+            if exit == ExitIndex::TAKEN.0 {
+                add(&counters.taken, count as u64);
+                continue;
+            }
+            add(&counters.exits[usize::from(exit)], count as u64);
+            let wire = edges[usize::from(exit)];
+            self.pending |= 1 << wire.target;
+            if self.queues[wire.target].last().is_none_or(|waiting| waiting.room() < count) {
+                let fresh = self.empty_frame();
+                self.queues[wire.target].push(fresh);
+            }
+            if let Some(target) = self.queues[wire.target].last_mut() {
+                let from = target.len();
+                target.gather(&frame, &chosen, self.splitter);
+                if let Some(cause) = wire.cause {
+                    target.fill_cause(from, cause);
+                }
+            }
+        }
+        self.recycle(frame);
+    }
+}
+
+/// The exit that all of the first `count` slots name, if they agree.
+#[inline]
+fn agreed(bytes: &mut ExitBytes, count: usize) -> Option<ExitIndex> {
+    const STEP: usize = 64;
+    let first = bytes.0[0];
+    let padded = count.next_multiple_of(STEP);
+    bytes.0[count..padded].fill(first);
+    // No early exit: a plain fold is what the compiler turns into vector code.
+    let differing = bytes.0[..padded].iter().fold(0, |found, &byte| found | (byte ^ first));
+    (differing == 0).then_some(ExitIndex(first))
+}

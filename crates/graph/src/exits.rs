@@ -1,0 +1,56 @@
+//! A node's pen for naming exits.
+
+use crate::exit::{Exit, ExitIndex};
+use core::marker::PhantomData;
+use packet::{ExitBytes, Frame, PacketView};
+
+/// Names an exit for each packet of one frame. A slot that is never named would take exit 0, so
+/// the ways to write below all cover the whole frame, or say which slot.
+pub struct Exits<'a, E> {
+    bytes: &'a mut ExitBytes,
+    uniform: &'a mut Option<ExitIndex>,
+    exits: PhantomData<E>,
+}
+
+impl<'a, E: Exit> Exits<'a, E> {
+    pub(crate) fn new(bytes: &'a mut ExitBytes, uniform: &'a mut Option<ExitIndex>) -> Self {
+        Self { bytes, uniform, exits: PhantomData }
+    }
+
+    /// All packets take this exit: the frame moves whole.
+    #[inline]
+    pub fn all(&mut self, exit: impl Into<ExitIndex>) {
+        *self.uniform = Some(exit.into());
+    }
+
+    /// The node took every packet.
+    #[inline]
+    pub fn all_taken(&mut self) {
+        self.all(ExitIndex::TAKEN);
+    }
+
+    /// The packet in `slot` takes this exit.
+    #[inline]
+    pub fn set(&mut self, slot: usize, exit: impl Into<ExitIndex>) {
+        self.bytes.0[slot] = exit.into().0;
+    }
+
+    /// Every slot's exit number, for bulk kernels.
+    #[inline]
+    pub fn bytes(&mut self) -> &mut ExitBytes {
+        self.bytes
+    }
+
+    /// Looks at each packet and names its exit.
+    #[inline(always)]
+    pub fn each<X: Into<ExitIndex>>(
+        &mut self,
+        frame: &mut Frame,
+        mut decide: impl FnMut(&mut PacketView<'_>) -> X,
+    ) {
+        frame.each(|mut packet| {
+            let exit = decide(&mut packet).into();
+            self.bytes.0[packet.index()] = exit.0;
+        });
+    }
+}

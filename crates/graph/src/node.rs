@@ -1,0 +1,120 @@
+//! What a node is.
+
+use crate::context::Context;
+use crate::exit::{Exit, ExitIndex, ExitSpec};
+use crate::exits::Exits;
+use packet::{ExitBytes, Frame};
+
+/// When the engine calls a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// Once a loop with an empty frame, to fill it.
+    Input,
+    /// With the packets that were sent to it.
+    Inner,
+    /// Both: with packets that were sent to it, and once a loop with an empty frame.
+    Polled,
+}
+
+/// A wish of a node: what the demultiplexing node `of` finds under `key` shall come to me.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Attach {
+    /// Name of the demultiplexing node.
+    pub of: &'static str,
+    /// Its key: an ethertype, an IP protocol, a UDP port; the node says.
+    pub key: u32,
+}
+
+/// Forwarding logic: names an exit for each packet it is shown. It never owns a packet, so it can
+/// neither leak, nor free twice, nor reorder; counting, tracing and moving are the engine's.
+pub trait Node: Send + Sized + 'static {
+    /// The file's name with hyphens; metric and trace label.
+    const NAME: &'static str;
+    /// What it does, one line.
+    const ABOUT: &'static str;
+    /// When it is called.
+    const ROLE: Role = Role::Inner;
+    /// What it wants to be sent by demultiplexing nodes.
+    const ATTACH: &'static [Attach] = &[];
+    /// Its exits.
+    type Exit: Exit;
+    /// What it is made from: the tables and settings of the program around it.
+    type Setup;
+
+    /// A node for one worker.
+    fn new(setup: &Self::Setup) -> Self;
+
+    /// Another node wants what this one finds under `key`. Called before the first frame.
+    fn attach(&mut self, _key: u32, _exit: ExitIndex) {}
+
+    /// Decides.
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Self::Exit>,
+        context: &mut Context<'_>,
+    );
+}
+
+/// A node as the layout knows it, before any worker has one.
+pub struct NodeSpec<S: 'static> {
+    /// [`Node::NAME`].
+    pub name: &'static str,
+    /// [`Node::ABOUT`].
+    pub about: &'static str,
+    /// [`Node::ROLE`].
+    pub role: Role,
+    /// [`Node::ATTACH`].
+    pub attach: &'static [Attach],
+    /// The declared exits.
+    pub exits: &'static [ExitSpec],
+    pub(crate) make: fn(&S) -> Box<dyn DynNode>,
+}
+
+impl<S> Clone for NodeSpec<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for NodeSpec<S> {}
+
+/// The spec of a node type.
+pub const fn spec<N: Node>() -> NodeSpec<N::Setup> {
+    NodeSpec {
+        name: N::NAME,
+        about: N::ABOUT,
+        role: N::ROLE,
+        attach: N::ATTACH,
+        exits: <N::Exit as Exit>::SPECS,
+        make: |setup| Box::new(N::new(setup)),
+    }
+}
+
+/// A node behind one indirect call a frame.
+pub(crate) trait DynNode: Send {
+    fn attach(&mut self, key: u32, exit: ExitIndex);
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        bytes: &mut ExitBytes,
+        uniform: &mut Option<ExitIndex>,
+        context: &mut Context<'_>,
+    );
+}
+
+impl<N: Node> DynNode for N {
+    fn attach(&mut self, key: u32, exit: ExitIndex) {
+        Node::attach(self, key, exit);
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        bytes: &mut ExitBytes,
+        uniform: &mut Option<ExitIndex>,
+        context: &mut Context<'_>,
+    ) {
+        Node::process(self, frame, &mut Exits::new(bytes, uniform), context);
+    }
+}

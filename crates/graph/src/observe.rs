@@ -1,0 +1,154 @@
+//! Following and copying packets as the engine moves them. Costs one branch a call while idle.
+
+use crate::capture::{CaptureRequest, Captured};
+use crate::clock::tsc;
+use crate::exit::ExitIndex;
+use crate::trace::{TRACE_BYTES, TraceRecord, TraceRequest};
+use packet::{ExitBytes, Frame, PacketView};
+use std::sync::mpsc::{SyncSender, TrySendError};
+
+/// A worker's tracing and capture.
+#[derive(Default)]
+pub struct Observer {
+    request: Option<TraceRequest>,
+    given: u32,
+    records: Option<SyncSender<TraceRecord>>,
+    captures: Vec<CaptureRequest>,
+    /// Of the call under way: the traced packets as the node will see them, and its start.
+    seen: Vec<(usize, TraceRecord)>,
+    start_tsc: u64,
+}
+
+impl Observer {
+    /// True while there is anything to do.
+    #[inline]
+    pub fn is_active(&self) -> bool {
+        self.records.is_some() || !self.captures.is_empty()
+    }
+
+    /// Follows packets from now on, numbered from 1; records go to `into` (a full channel loses
+    /// records, never packets). Ends what was followed before.
+    pub fn start_trace(&mut self, request: TraceRequest, into: SyncSender<TraceRecord>) {
+        (self.request, self.given, self.records) = (Some(request), 0, Some(into));
+    }
+
+    /// Follows no more packets.
+    pub fn stop_trace(&mut self) {
+        (self.request, self.records) = (None, None);
+    }
+
+    /// Copies packets from now on.
+    pub fn start_capture(&mut self, request: CaptureRequest) {
+        self.captures.push(request);
+    }
+
+    /// Copies no more packets.
+    pub fn stop_captures(&mut self) {
+        self.captures.clear();
+    }
+
+    pub(crate) fn before(&mut self, slot: usize, frame: &mut Frame) {
+        self.start_tsc = tsc();
+        self.seen.clear();
+        if self.records.is_some() && frame.is_traced() {
+            self.note_traced(slot, frame);
+        }
+    }
+
+    pub(crate) fn after(
+        &mut self,
+        slot: usize,
+        input: bool,
+        frame: &mut Frame,
+        bytes: &ExitBytes,
+        uniform: Option<ExitIndex>,
+    ) {
+        let now_tsc = tsc();
+        let exit_of = |index: usize| uniform.map_or(bytes.0[index], |exit| exit.0);
+        if input && self.records.is_some() {
+            self.choose(frame);
+            self.note_traced(slot, frame);
+        }
+        self.write_down(frame, now_tsc, exit_of);
+        for index in 0..frame.len() {
+            let exit = exit_of(index);
+            let wanted = |capture: &CaptureRequest| {
+                capture.slot == slot && capture.exit.is_none_or(|number| number == exit)
+            };
+            if exit == ExitIndex::TAKEN.0 || !self.captures.iter().any(wanted) {
+                continue;
+            }
+            let view = frame.view(index);
+            // A capture whose reader is gone ends.
+            self.captures.retain(|capture| !wanted(capture) || send(capture, &view, now_tsc));
+        }
+    }
+
+    /// Numbers the packets that the trace wants among those an input just brought.
+    fn choose(&mut self, frame: &mut Frame) {
+        let Some(request) = self.request else { return };
+        for index in 0..frame.len() {
+            let view = frame.view(index);
+            let wanted = request.rx.is_none_or(|rx| rx == view.rx()) && self.given < request.count;
+            self.given += u32::from(wanted);
+            view.packet().private_mut().trace = if wanted { self.given } else { 0 };
+            if wanted {
+                frame.mark_traced();
+            }
+        }
+    }
+
+    fn note_traced(&mut self, slot: usize, frame: &mut Frame) {
+        for index in 0..frame.len() {
+            let view = frame.view(index);
+            let packet = view.packet().private().trace;
+            if packet != 0 {
+                self.seen.push((index, record(packet, slot, &view)));
+            }
+        }
+    }
+
+    fn write_down(&mut self, frame: &mut Frame, now_tsc: u64, exit_of: impl Fn(usize) -> u8) {
+        let call_packets = frame.len();
+        for (index, mut record) in self.seen.drain(..) {
+            if index < call_packets {
+                let view = frame.view(index);
+                (record.tx, record.adjacency) = (view.tx(), view.adjacency());
+            }
+            record.exit = exit_of(index);
+            record.tsc = now_tsc;
+            record.call_cycles = now_tsc - self.start_tsc;
+            record.call_packets = call_packets;
+            if let Some(into) = &self.records {
+                // A reader that is slow or gone loses records, never packets.
+                let _lost = into.try_send(record);
+            }
+        }
+    }
+}
+
+fn record(packet: u32, slot: usize, view: &PacketView<'_>) -> TraceRecord {
+    let whole = view.whole();
+    TraceRecord {
+        packet,
+        slot,
+        exit: 0,
+        tsc: 0,
+        call_cycles: 0,
+        call_packets: 0,
+        rx: view.rx(),
+        tx: view.tx(),
+        adjacency: view.adjacency(),
+        length: view.length(),
+        consumed: view.consumed(),
+        bytes: whole[..whole.len().min(TRACE_BYTES)].to_vec(),
+    }
+}
+
+/// False when nobody will ever read this capture again.
+fn send(capture: &CaptureRequest, view: &PacketView<'_>, now_tsc: u64) -> bool {
+    let whole = view.whole();
+    let bytes = whole[..whole.len().min(capture.snap_bytes)].to_vec();
+    let copy = Captured { tsc: now_tsc, rx: view.rx(), length: whole.len(), bytes };
+    !matches!(capture.into.try_send(copy), Err(TrySendError::Disconnected(_)))
+}

@@ -1,0 +1,131 @@
+//! The last look at a frame before its port: is the interface up, does the frame fit, count it.
+
+use crate::plumbing::{Interface, Interfaces, Setup, WorkerCounters};
+use graph::{Context, Exits, Node, Published, add};
+use packet::Frame;
+use std::sync::Arc;
+
+/// A link header with two VLAN tags is this much longer than a plain one: such frames pass too.
+const TAG_BYTES: u32 = 8;
+const LINK_HEADER_BYTES: u32 = 14;
+
+/// See the module.
+pub struct InterfaceOutput {
+    interfaces: Published<Interfaces>,
+    counters: Arc<WorkerCounters>,
+}
+
+graph::exits! {
+    /// What becomes of a frame that wants to leave.
+    pub enum Exit {
+        /// To the port.
+        Transmit => node "port-tx",
+        /// The interface is administratively down, or gone.
+        InterfaceDown => drop,
+        /// Longer than the interface's MTU allows.
+        TooBig => drop,
+    }
+}
+
+impl Node for InterfaceOutput {
+    const NAME: &'static str = "interface-output";
+    const ABOUT: &'static str = "checks and counts what interfaces send";
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        let interfaces = setup.shared.interfaces.clone();
+        Self { interfaces, counters: Arc::clone(&setup.counters) }
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        let first = frame.tx()[0];
+        let same = frame.tx().iter().fold(true, |same, &tx| same & (tx == first));
+        if same && let Some(interface) = interfaces.get(first) {
+            let longest = frame.lengths().iter().fold(0, |longest, &length| longest.max(length));
+            if interface.up && longest <= limit(interface) {
+                self.count(first, frame.len() as u64, frame.lengths().iter().sum());
+                exits.all(Exit::Transmit);
+                return;
+            }
+        }
+        for slot in 0..frame.len() {
+            let (tx, length) = (frame.tx()[slot], frame.lengths()[slot]);
+            let exit = match interfaces.get(tx) {
+                Some(interface) if interface.up && length <= limit(interface) => Exit::Transmit,
+                Some(interface) if interface.up => Exit::TooBig,
+                _ => Exit::InterfaceDown,
+            };
+            if exit == Exit::Transmit {
+                self.count(tx, 1, length);
+            }
+            exits.set(slot, exit);
+        }
+    }
+}
+
+impl InterfaceOutput {
+    #[inline]
+    fn count(&self, interface: u16, packets: u64, bytes: u32) {
+        let Some(counters) = self.counters.interfaces.get(usize::from(interface)) else { return };
+        add(&counters.tx_packets, packets);
+        add(&counters.tx_bytes, u64::from(bytes));
+    }
+}
+
+fn limit(interface: &Interface) -> u32 {
+    u32::from(interface.mtu_bytes) + LINK_HEADER_BYTES + TAG_BYTES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::World;
+    use graph::harness::NodeHarness;
+    use std::sync::atomic::Ordering;
+
+    /// The exits of frames of these lengths that leave by these interfaces, and what was counted
+    /// on interface 0.
+    fn run(frames: &[(u16, usize)]) -> (Vec<String>, (u64, u64)) {
+        let world = World::new();
+        let bytes: Vec<_> = frames.iter().map(|&(_, length)| vec![0; length]).collect();
+        let mut node = NodeHarness::<InterfaceOutput>::new(&world.setup).unwrap();
+        let out = node.run_prepared(&bytes, 9, 0, |vector| {
+            for (tx, frame) in vector.tx_mut().iter_mut().zip(frames) {
+                *tx = frame.0;
+            }
+        });
+        let counted = &world.setup.counters.interfaces[0];
+        let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+        let counted = (read(&counted.tx_packets), read(&counted.tx_bytes));
+        (out.into_iter().map(|out| out.exit).collect(), counted)
+    }
+
+    #[test]
+    fn frames_that_leave_are_counted() {
+        let (exits, counted) = run(&[(0, 60), (0, 100)]);
+        assert_eq!((exits, counted), (vec!["transmit".to_owned(); 2], (2, 160)));
+    }
+
+    #[test]
+    fn a_down_interface_sends_nothing_and_a_missing_one_neither() {
+        assert_eq!(run(&[(4, 60)]).0, ["interface-down"]);
+        let (exits, counted) = run(&[(0, 60), (4, 60), (99, 60)]);
+        assert_eq!(exits, ["transmit", "interface-down", "interface-down"]);
+        assert_eq!(counted, (1, 60));
+    }
+
+    #[test]
+    fn a_frame_may_have_the_mtu_behind_a_link_header_with_two_tags() {
+        let longest = 1500 + 14 + 8;
+        let (exits, counted) = run(&[(0, longest), (0, longest + 1)]);
+        assert_eq!((exits[0].as_str(), exits[1].as_str()), ("transmit", "too-big"));
+        assert_eq!(counted, (1, longest as u64));
+    }
+}

@@ -1,0 +1,136 @@
+//! Finds the route of each packet's destination: longest prefix first (RFC 1812 section 5.2.4.3).
+//!
+//! The route's word says what to do (its kind, which is this node's exit) and with what (its id,
+//! which goes into the frame), so no second table is touched here.
+
+use crate::ip4_resolve;
+use crate::plumbing::{Kind, Setup};
+use fib::Forward;
+use fib::ip4::Ip4Table;
+use graph::{Context, Exits, Node};
+use packet::{Frame, VECTOR};
+use std::sync::Arc;
+use wire::icmp4::{message, unreachable};
+use wire::ipv4;
+
+/// See the module.
+pub struct Ip4Lookup {
+    table: Arc<Ip4Table>,
+    destinations: [u32; VECTOR],
+    found: [u32; VECTOR],
+}
+
+/// The cause that tells `icmp4-error` which message to send.
+pub const fn icmp4_cause(message_type: u8, code: u8) -> u16 {
+    (message_type as u16) << 8 | code as u16
+}
+
+graph::exits! {
+    /// In the order of [`Kind`].
+    pub enum Exit {
+        /// RFC 1812 section 5.2.7.1: no route leads to the destination.
+        NoRoute => node "icmp4-error" cause icmp4_cause(message::UNREACHABLE, unreachable::NET),
+        /// Out by an adjacency.
+        Rewrite => node "ip4-rewrite",
+        /// To one of our own addresses.
+        Local => node "ip4-local",
+        /// A neighbour on a connected subnet that is not known yet.
+        Glean => node "ip4-resolve" cause ip4_resolve::INTERFACE,
+        /// The route says to drop.
+        Blackhole => drop,
+        /// The route says that the host cannot be reached.
+        Unreachable => node "icmp4-error" cause icmp4_cause(message::UNREACHABLE, unreachable::HOST),
+        /// The route says that this is forbidden.
+        Prohibit => node "icmp4-error" cause icmp4_cause(message::UNREACHABLE, unreachable::ADMIN_PROHIBITED),
+        /// Loopback, multicast or reserved: no router forwards to it.
+        MartianDestination => drop,
+        /// RFC 2644: directed broadcasts are not forwarded.
+        DirectedBroadcast => drop,
+    }
+}
+
+const KINDS: u8 = 9;
+const _: () = {
+    assert!(Exit::NoRoute as u8 == Kind::NoRoute as u8);
+    assert!(Exit::Rewrite as u8 == Kind::Rewrite as u8);
+    assert!(Exit::Local as u8 == Kind::Local as u8);
+    assert!(Exit::Glean as u8 == Kind::Glean as u8);
+    assert!(Exit::Blackhole as u8 == Kind::Blackhole as u8);
+    assert!(Exit::Unreachable as u8 == Kind::Unreachable as u8);
+    assert!(Exit::Prohibit as u8 == Kind::Prohibit as u8);
+    assert!(Exit::MartianDestination as u8 == Kind::Martian as u8);
+    assert!(Exit::DirectedBroadcast as u8 == Kind::Broadcast as u8);
+    assert!(Exit::DirectedBroadcast as u8 + 1 == KINDS);
+};
+
+impl Node for Ip4Lookup {
+    const NAME: &'static str = "ip4-lookup";
+    const ABOUT: &'static str = "finds the longest matching IPv4 route";
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        let table = Arc::clone(&setup.shared.ip4);
+        Self { table, destinations: [0; VECTOR], found: [0; VECTOR] }
+    }
+
+    fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
+        let count = frame.len();
+        let mut slot = 0;
+        frame.each(|packet| {
+            self.destinations[slot] =
+                ipv4::Header::new(packet.header()).map_or(0, |header| header.destination());
+            slot += 1;
+        });
+        self.table.lookup_bulk(&self.destinations[..count], &mut self.found[..count]);
+        let bytes = exits.bytes();
+        for (slot, (&found, id)) in
+            self.found[..count].iter().zip(frame.adjacencies_mut()).enumerate()
+        {
+            // A kind that nobody defined cannot be in the table: the control thread wrote it.
+            bytes.0[slot] = ((found >> 24) as u8).min(KINDS - 1);
+            *id = found & Forward::MAX_ID;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{HOST, INCOMPLETE, TO_GATEWAY, TO_HOST, US, World};
+    use graph::harness::NodeHarness;
+    use wire::craft;
+
+    #[test]
+    fn each_packet_gets_what_its_route_says() {
+        let routes = [
+            ([172, 16, 0, 1], "no-route", 0),
+            (HOST, "rewrite", TO_HOST),
+            ([10, 9, 9, 9], "rewrite", TO_GATEWAY),
+            ([10, 4, 0, 1], "rewrite", INCOMPLETE),
+            (US, "local", 0),
+            ([198, 51, 100, 9], "glean", 1),
+            ([10, 1, 0, 1], "blackhole", 0),
+            ([10, 2, 0, 1], "unreachable", 0),
+            ([10, 3, 0, 1], "prohibit", 0),
+            ([224, 0, 0, 5], "martian-destination", 0),
+            ([192, 0, 2, 255], "directed-broadcast", 0),
+        ];
+        let packets = routes.map(|(to, ..)| craft::ipv4([1, 2, 3, 4], to).build());
+        let mut node = NodeHarness::<Ip4Lookup>::new(&World::new().setup).unwrap();
+        for (out, (to, exit, id)) in node.run(&packets, 0, 0).into_iter().zip(routes) {
+            assert_eq!((out.exit.as_str(), out.adjacency), (exit, id), "{to:?}");
+        }
+    }
+
+    #[test]
+    fn a_full_vector_is_looked_up() {
+        let world = World::new();
+        let mut node = NodeHarness::<Ip4Lookup>::new(&world.setup).unwrap();
+        let to = |n: usize| if n.is_multiple_of(3) { HOST } else { [10, 9, 9, n as u8] };
+        let packets: Vec<_> = (0..VECTOR).map(|n| craft::ipv4([1; 4], to(n)).build()).collect();
+        let out = node.run(&packets, 0, 0);
+        let expected = (0..VECTOR).map(|n| if n % 3 == 0 { TO_HOST } else { TO_GATEWAY });
+        assert!(out.iter().map(|out| out.adjacency).eq(expected));
+    }
+}

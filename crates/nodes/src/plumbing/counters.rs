@@ -1,0 +1,73 @@
+//! Per-interface counters of one worker, which alone writes them.
+
+use graph::{Reason, add};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Most interfaces; counters for all of them stand ready.
+pub const MOST_INTERFACES: usize = 1024;
+
+/// What one interface carried on one worker.
+#[derive(Default)]
+#[repr(align(64))]
+pub struct InterfaceCounters {
+    /// Frames received.
+    pub rx_packets: AtomicU64,
+    /// Their bytes, from the link header on.
+    pub rx_bytes: AtomicU64,
+    /// Frames given to the device.
+    pub tx_packets: AtomicU64,
+    /// Their bytes, from the link header on.
+    pub tx_bytes: AtomicU64,
+}
+
+/// Drops of one worker by interface and reason (the layout's reason numbers).
+pub struct DropCounters {
+    reasons: usize,
+    cells: Box<[AtomicU64]>,
+}
+
+impl DropCounters {
+    /// Counts one drop.
+    #[inline]
+    pub fn count(&self, interface: u16, reason: u16) {
+        let cell = usize::from(interface) * self.reasons + usize::from(reason);
+        if let Some(cell) = self.cells.get(cell) {
+            add(cell, 1);
+        }
+    }
+
+    /// Drops of `interface` for `reason`.
+    pub fn get(&self, interface: u16, reason: u16) -> u64 {
+        let cell = usize::from(interface) * self.reasons + usize::from(reason);
+        self.cells.get(cell).map_or(0, |cell| cell.load(Ordering::Relaxed))
+    }
+}
+
+/// True if packets that this node drops had an interface to leave by: then it is charged.
+pub fn is_outbound(node: &str) -> bool {
+    matches!(node, "interface-output" | "port-tx")
+}
+
+/// All that one worker counts beside the engine.
+pub struct WorkerCounters {
+    /// By interface id.
+    pub interfaces: Box<[InterfaceCounters]>,
+    /// Packets dropped, charged to the interface that received them or was to send them.
+    pub drops: DropCounters,
+    /// By reason: the interface that was to send is charged.
+    pub outbound: Box<[bool]>,
+}
+
+impl WorkerCounters {
+    /// Zeros for a layout with these drop reasons.
+    pub fn new(reasons: &[Reason]) -> Self {
+        let outbound = reasons.iter().map(|reason| is_outbound(reason.node)).collect();
+        let reasons = reasons.len();
+        let cells = (0..MOST_INTERFACES * reasons).map(|_| AtomicU64::new(0)).collect();
+        Self {
+            interfaces: (0..MOST_INTERFACES).map(|_| InterfaceCounters::default()).collect(),
+            drops: DropCounters { reasons, cells },
+            outbound,
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What every node of one worker is made from.
+
+use crate::plumbing::{
+    Injected, Interfaces, Mailbox, RxAttachment, SlowPath, TxAttachment, WorkerCounters,
+};
+use fib::adjacency::AdjacencyTable;
+use fib::ip4::Ip4Table;
+use graph::Published;
+use std::sync::atomic::AtomicU32;
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex};
+
+/// What a route's [`fib::Forward`] says to do; its id then means what stands beside it.
+/// `ip4-lookup`'s exits have the same numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Kind {
+    /// No route at all.
+    NoRoute = 0,
+    /// Send by the adjacency of this id.
+    Rewrite = 1,
+    /// One of our own addresses.
+    Local = 2,
+    /// A connected subnet: the destination itself is the next hop, on the interface of this id.
+    Glean = 3,
+    /// Drop without a word.
+    Blackhole = 4,
+    /// Drop and tell the sender that the host cannot be reached.
+    Unreachable = 5,
+    /// Drop and tell the sender that this is forbidden.
+    Prohibit = 6,
+    /// An address that no router forwards to: loopback, multicast, reserved.
+    Martian = 7,
+    /// The broadcast address of a connected subnet.
+    Broadcast = 8,
+}
+
+/// How much ICMP each worker may send, a second; the control thread changes it at any time.
+#[derive(Debug)]
+pub struct IcmpLimits {
+    /// Errors.
+    pub errors_per_second: AtomicU32,
+    /// Echo replies; 0: echo requests are not answered.
+    pub echoes_per_second: AtomicU32,
+}
+
+/// Tables and queues that all workers share.
+#[derive(Clone)]
+pub struct Shared {
+    /// Interface rows.
+    pub interfaces: Published<Interfaces>,
+    /// IPv4 routes.
+    pub ip4: Arc<Ip4Table>,
+    /// Where routes lead.
+    pub adjacencies: Arc<AdjacencyTable>,
+    /// To the control thread.
+    pub slow_path: SlowPath,
+    /// How much ICMP each worker may send.
+    pub icmp: Arc<IcmpLimits>,
+}
+
+/// One worker's share.
+#[derive(Clone)]
+pub struct Setup {
+    /// What all workers share.
+    pub shared: Shared,
+    /// What this worker counts.
+    pub counters: Arc<WorkerCounters>,
+    /// Receive queues that come and go.
+    pub rx: Arc<Mailbox<RxAttachment>>,
+    /// Transmit queues that come and go.
+    pub tx: Arc<Mailbox<TxAttachment>>,
+    /// Packets of the control thread's; one worker has them.
+    pub injected: Arc<Mutex<Option<Receiver<Injected>>>>,
+}

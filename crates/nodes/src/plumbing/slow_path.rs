@@ -1,0 +1,139 @@
+//! Between workers and the control thread: packets and news one way, packets to send the other.
+//!
+//! ```text
+//!  workers ── news (bounded, a full queue drops) ──▶ control thread ── injected ──▶ worker 0
+//! ```
+//! Both queues are bounded and made beforehand: a flood costs its own packets and nothing else.
+
+use packet::PacketPtr;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+/// What an ARP packet said.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ArpNews {
+    /// Interface that heard it.
+    pub interface: u16,
+    /// Sender's address.
+    pub address: u32,
+    /// Sender's MAC.
+    pub mac: [u8; 6],
+    /// A reply (to us, unless gratuitous); else a request.
+    pub is_reply: bool,
+    /// An announcement: sender and target address are the same, or the sender claims an address
+    /// of ours. It makes no neighbour of whoever sent it.
+    pub is_gratuitous: bool,
+    /// A request that asked for an address of ours, or a reply sent to our MAC.
+    pub is_for_us: bool,
+}
+
+/// What workers tell the control thread.
+#[derive(Debug)]
+pub enum SlowPathNews {
+    /// A packet that must wait until its next hop's MAC is known. The control thread owns it now.
+    Unresolved {
+        /// Its adjacency, which is incomplete; none for a neighbour on a connected subnet that
+        /// nobody asked for before.
+        adjacency: Option<u32>,
+        /// The next hop.
+        next_hop: u32,
+        /// The interface it is behind.
+        interface: u16,
+        /// The packet, from its IPv4 header on.
+        packet: PacketPtr,
+    },
+    /// Something about a neighbour.
+    Arp(ArpNews),
+}
+
+/// A packet that the control thread sends.
+#[derive(Debug)]
+pub enum Injected {
+    /// A whole frame, to leave by this interface.
+    Frame {
+        /// The interface.
+        interface: u16,
+        /// The frame.
+        packet: PacketPtr,
+    },
+    /// An IPv4 packet that waited for its adjacency, complete now.
+    Ip4Resolved {
+        /// The adjacency.
+        adjacency: u32,
+        /// Interface it came in by.
+        rx: u16,
+        /// From its IPv4 header on.
+        packet: PacketPtr,
+    },
+    /// An IPv4 packet whose next hop does not answer: its sender is to be told.
+    Ip4Unreachable {
+        /// Interface it came in by.
+        rx: u16,
+        /// From its IPv4 header on.
+        packet: PacketPtr,
+    },
+    /// A packet that nobody wants: its buffer goes back.
+    Discard {
+        /// Interface it came in by.
+        rx: u16,
+        /// The packet.
+        packet: PacketPtr,
+    },
+}
+
+/// The workers' end: tells the control thread, and wakes it.
+#[derive(Clone)]
+pub struct SlowPath {
+    news: SyncSender<SlowPathNews>,
+    wake: Arc<dyn Fn() + Send + Sync>,
+}
+
+/// The control thread's end of the news.
+pub struct SlowPathEvents(Receiver<SlowPathNews>);
+
+/// The control thread's end of a worker's injection queue.
+#[derive(Clone)]
+pub struct Injector(SyncSender<Injected>);
+
+/// A slow path that holds at most `most` news; `wake` is called (by workers) after each.
+pub fn slow_path(most: usize, wake: Arc<dyn Fn() + Send + Sync>) -> (SlowPath, SlowPathEvents) {
+    let (news, events) = sync_channel(most);
+    (SlowPath { news, wake }, SlowPathEvents(events))
+}
+
+impl SlowPath {
+    /// Tells the control thread; gives the news back when it has too much to do.
+    pub fn tell(&self, news: SlowPathNews) -> Result<(), SlowPathNews> {
+        use std::sync::mpsc::TrySendError::{Disconnected, Full};
+        match self.news.try_send(news) {
+            Ok(()) => {
+                (self.wake)();
+                Ok(())
+            }
+            Err(Full(news) | Disconnected(news)) => Err(news),
+        }
+    }
+}
+
+impl SlowPathEvents {
+    /// The oldest news, if there is any.
+    pub fn next(&self) -> Option<SlowPathNews> {
+        self.0.try_recv().ok()
+    }
+}
+
+impl Injector {
+    /// A queue of at most `most` packets, and the worker's end of it.
+    pub fn new(most: usize) -> (Self, Receiver<Injected>) {
+        let (send, receive) = sync_channel(most);
+        (Self(send), receive)
+    }
+
+    /// Sends; gives the packet back when the queue is full.
+    pub fn send(&self, injected: Injected) -> Result<(), Injected> {
+        use std::sync::mpsc::TrySendError::{Disconnected, Full};
+        self.0.try_send(injected).map_err(|error| match error {
+            Full(injected) | Disconnected(injected) => injected,
+        })
+    }
+}
