@@ -10,6 +10,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::parent_id;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// Set in child processes: what they do.
 const TASK: &str = "VOLLEY_TEST_TASK";
@@ -24,10 +25,11 @@ fn options(prefix: &str) -> EalOptions {
 #[test]
 fn child_process() {
     let Ok(task) = env::var(TASK) else { return };
+    let parent = parent_id();
     if task == "without-root" {
         become_nobody();
     }
-    let eal = Eal::start(options(&prefix(parent_id(), &task))).unwrap();
+    let eal = Eal::start(options(&prefix(parent, &task))).unwrap();
     println!("facts: {}", eal.facts());
     pass_a_packet(&eal);
     match task.as_str() {
@@ -36,9 +38,12 @@ fn child_process() {
             drop(eal);
             assert!(matches!(Eal::start(options("other")), Err(Error::AlreadyStarted)));
         }
-        "wait" => loop {
-            std::thread::park();
-        },
+        // Until the test kills it, or is gone.
+        "wait" => {
+            while parent_id() == parent {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        }
         _ => drop(eal),
     }
     println!("done");
