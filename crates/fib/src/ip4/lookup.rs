@@ -8,12 +8,11 @@
 //!
 //! The first pass has two kernels: plain Rust, and AVX2 (`gather.rs`), which takes 8 at a time.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use super::nodes::{EXTENDED, NODE_BITS, NODE_ENTRIES, Node};
 use super::{Ip4Layout, Ip4Table, gather};
 use crate::Forward;
 use crate::prefetch::prefetch;
+use crate::sync::{AtomicU32, Ordering};
 
 /// How many root words are asked for ahead: enough to hide a memory access behind the others.
 pub(super) const AHEAD: usize = 24;
