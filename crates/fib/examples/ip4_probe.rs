@@ -38,7 +38,7 @@ impl Random {
     }
 
     fn below(&mut self, end: usize) -> usize {
-        (u64::from(self.next()) * end as u64 >> 32) as usize
+        ((u64::from(self.next()) * end as u64) >> 32) as usize
     }
 }
 

@@ -3,6 +3,8 @@
 //! A step is one number, so that a million are quickly made and, should the two differ, quickly
 //! shrunk to the few that matter.
 
+#![allow(clippy::unwrap_used, clippy::panic)] // A test fails by panicking.
+
 use std::net::Ipv4Addr;
 
 use fib::ip4::{Ip4Kernel, Ip4Layout, Ip4Nodes, Ip4Options, Ip4Table, NaiveIp4};
