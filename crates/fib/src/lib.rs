@@ -5,6 +5,7 @@ pub mod neighbor;
 pub mod pages;
 pub mod quiesce;
 pub mod rib;
+pub mod route_file;
 
 pub mod adjacency;
 mod error;
