@@ -1,5 +1,6 @@
 //! Forwarding tables, stand-alone: IPv4, IPv6, MAC, routes, neighbours, adjacencies.
 
+pub mod ecmp;
 pub mod ip4;
 pub mod neighbor;
 pub mod pages;
