@@ -24,6 +24,7 @@
 //! the writer's record (`routes.rs`).
 
 mod bits;
+mod explain;
 mod gather;
 mod lookup;
 mod naive;
@@ -43,6 +44,7 @@ use crate::pages::{PageSize, PagedArray};
 use crate::sync::{Arc, AtomicU32, Mutex, MutexGuard};
 use crate::{FibError, Forward, Ip4Prefix};
 
+pub use explain::Ip4Match;
 pub use lookup::Ip4Kernel;
 pub use naive::NaiveIp4;
 pub use nodes::Ip4Nodes;
