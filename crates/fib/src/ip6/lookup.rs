@@ -1,0 +1,234 @@
+//! Lookups of a whole vector of addresses, one step of all of them at a time.
+//!
+//! ```text
+//!   all at the root ─▶ nodes: prefetch each slot, then read each ─┬─▶ leaf: done
+//!                        ▲   ▲──── still a node ──────────────────┤
+//!                        └── a link ── buckets: match each ◀──────┘ prefetch each
+//! ```
+//!
+//! The addresses of a vector that are at a node, and those at a bucket, stand in two lists, made
+//! without branches: which kind an address meets next cannot be predicted.
+
+#![allow(unsafe_code)] // Vector instructions and pointers into the arrays; bench-fib: 2-4 times one by one.
+
+use std::arch::x86_64::{
+    __m256i, _mm_cvtsi32_si128, _mm256_castsi256_pd, _mm256_cmpeq_epi64, _mm256_cvtepu8_epi64,
+    _mm256_load_si256, _mm256_movemask_pd, _mm256_set1_epi64x, _mm256_setzero_si256,
+    _mm256_srlv_epi64, _mm256_xor_si256,
+};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::bucket::{Bucket, WAYS};
+use super::store::Memory;
+use super::word::{CLASSES, Link, Word, half_of};
+use crate::prefetch::prefetch;
+
+/// Addresses looked up together: their lists stay in the first-level cache.
+const VECTOR: usize = 256;
+
+/// How a machine finds the match in a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kernel {
+    /// One entry after the other.
+    Scalar,
+    /// All four at once.
+    Avx2,
+}
+
+impl Kernel {
+    /// The fastest that this machine has.
+    pub(super) fn best() -> Kernel {
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
+            Kernel::Avx2
+        } else {
+            Kernel::Scalar
+        }
+    }
+}
+
+/// Looks one address up from `root`.
+pub(super) fn lookup(memory: &Memory, root: Word, address: u128) -> u32 {
+    let mut word = root;
+    loop {
+        word = match word.link() {
+            Link::Leaf(forward) => return forward,
+            Link::Bucket(index) => memory.bucket(index).find(half_of(address, word.is_low())),
+            Link::Node(node) => {
+                let slot = node.slot_of(address) as usize;
+                Word(memory.slots(node)[slot].load(Ordering::Acquire))
+            }
+        }
+    }
+}
+
+/// Looks `addresses` up from `root`, writing one word each to `out`.
+pub(super) fn lookup_bulk(
+    kernel: Kernel,
+    memory: &Memory,
+    root: Word,
+    addresses: &[u128],
+    out: &mut [u32],
+) {
+    let count = addresses.len().min(out.len());
+    let (vectors, rest) = addresses[..count].as_chunks::<VECTOR>();
+    let (outs, out_rest) = out[..count].as_chunks_mut::<VECTOR>();
+    for (addresses, out) in vectors.iter().zip(outs) {
+        walk_with(kernel, memory, root, addresses, out, VECTOR);
+    }
+    if !rest.is_empty() {
+        let (mut addresses, mut words) = ([0; VECTOR], [0; VECTOR]);
+        addresses[..rest.len()].copy_from_slice(rest);
+        walk_with(kernel, memory, root, &addresses, &mut words, rest.len());
+        out_rest.copy_from_slice(&words[..rest.len()]);
+    }
+}
+
+fn walk_with(
+    kernel: Kernel,
+    memory: &Memory,
+    root: Word,
+    addresses: &[u128; VECTOR],
+    words: &mut [u32; VECTOR],
+    count: usize,
+) {
+    match kernel {
+        Kernel::Scalar => walk(memory, root, addresses, words, count, find_scalar),
+        // SAFETY: this kernel is chosen only where the machine has the instructions.
+        Kernel::Avx2 => unsafe { walk_avx2(memory, root, addresses, words, count) },
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn walk_avx2(
+    memory: &Memory,
+    root: Word,
+    addresses: &[u128; VECTOR],
+    words: &mut [u32; VECTOR],
+    count: usize,
+) {
+    walk(memory, root, addresses, words, count, |bucket, half| find_avx2(bucket, half));
+}
+
+#[inline(always)]
+fn find_scalar(bucket: &Bucket, half: u64) -> Word {
+    bucket.find(half)
+}
+
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn find_avx2(bucket: &Bucket, half: u64) -> Word {
+    // SAFETY: keys are 32 bytes on a 64-byte boundary, and never change while a reader holds the
+    // bucket, so that reading them all at once races with nothing.
+    let keys = unsafe { _mm256_load_si256(bucket.keys.as_ptr().cast::<__m256i>()) };
+    let shifts = _mm_cvtsi32_si128(bucket.shifts.load(Ordering::Relaxed) as i32);
+    let differ = _mm256_xor_si256(keys, _mm256_set1_epi64x(half as i64));
+    let differ = _mm256_srlv_epi64(differ, _mm256_cvtepu8_epi64(shifts));
+    let same = _mm256_cmpeq_epi64(differ, _mm256_setzero_si256());
+    let ways = _mm256_movemask_pd(_mm256_castsi256_pd(same)) as u32 | 1 << WAYS;
+    Word(bucket.words[ways.trailing_zeros() as usize].load(Ordering::Acquire))
+}
+
+/// Addresses, by their place in the vector, that wait for the same kind of step.
+struct List {
+    places: [u8; VECTOR],
+}
+
+impl List {
+    fn new() -> List {
+        List { places: std::array::from_fn(|place| place as u8) }
+    }
+
+    /// Writes `place` at `count`, which stays below the vector's length.
+    #[inline(always)]
+    fn put(&mut self, count: usize, place: u8) {
+        self.places[count & (VECTOR - 1)] = place;
+    }
+}
+
+#[inline(always)]
+fn walk(
+    memory: &Memory,
+    root: Word,
+    addresses: &[u128; VECTOR],
+    words: &mut [u32; VECTOR],
+    count: usize,
+    find: impl Fn(&Bucket, u64) -> Word,
+) {
+    let count = count.min(VECTOR);
+    words[..count].fill(root.0);
+    if root.is_leaf() {
+        return;
+    }
+    let bases: [*const AtomicU32; 8] =
+        std::array::from_fn(|class| memory.nodes[class.min(CLASSES - 1)].base());
+    let buckets = memory.buckets.base();
+    let (mut at_nodes, mut at_buckets) = (List::new(), List::new());
+    let (mut node_count, mut bucket_count) = if root.is_bucket() { (0, count) } else { (count, 0) };
+    let mut slots = [std::ptr::null::<AtomicU32>(); VECTOR];
+    if !root.is_bucket() {
+        // All are at one node: no need to ask each word which.
+        for (slot, &address) in slots.iter_mut().zip(addresses) {
+            *slot = bases[root.class() as usize].wrapping_add(root.slot_in_class(address));
+            prefetch(*slot, 0);
+        }
+    }
+    loop {
+        while node_count > 0 {
+            let here = node_count;
+            node_count = 0;
+            for (position, slot) in slots[..here].iter().enumerate() {
+                let place = at_nodes.places[position];
+                // SAFETY: the word led to this node, so the slot lies in its array, and the
+                // caller has not passed a quiescent point since it read the word.
+                let word = Word(unsafe { &**slot }.load(Ordering::Acquire));
+                words[usize::from(place)] = word.0;
+                let bucket = usize::from(!word.is_leaf() & word.is_bucket());
+                at_nodes.put(node_count, place);
+                node_count += usize::from(!word.is_leaf()) - bucket;
+                at_buckets.put(bucket_count, place);
+                bucket_count += bucket;
+            }
+            aim(&mut slots, &at_nodes.places[..node_count], &bases, addresses, words);
+        }
+        if bucket_count == 0 {
+            return;
+        }
+        for &place in &at_buckets.places[..bucket_count] {
+            let bucket = Word(words[usize::from(place)]).as_bucket();
+            prefetch(buckets, bucket as usize);
+        }
+        let here = bucket_count;
+        bucket_count = 0;
+        for position in 0..here {
+            let place = at_buckets.places[position];
+            let word = Word(words[usize::from(place)]);
+            let half = half_of(addresses[usize::from(place)], word.is_low());
+            // SAFETY: as for slots.
+            let word = find(unsafe { &*buckets.wrapping_add(word.as_bucket() as usize) }, half);
+            words[usize::from(place)] = word.0;
+            let bucket = usize::from(!word.is_leaf() & word.is_bucket());
+            at_nodes.put(node_count, place);
+            node_count += usize::from(!word.is_leaf()) - bucket;
+            at_buckets.put(bucket_count, place);
+            bucket_count += bucket;
+        }
+        aim(&mut slots, &at_nodes.places[..node_count], &bases, addresses, words);
+    }
+}
+
+/// Prefetches the slot of each address that is at a node.
+#[inline(always)]
+fn aim(
+    slots: &mut [*const AtomicU32; VECTOR],
+    places: &[u8],
+    bases: &[*const AtomicU32; 8],
+    addresses: &[u128; VECTOR],
+    words: &[u32; VECTOR],
+) {
+    for (slot, &place) in slots.iter_mut().zip(places) {
+        let word = Word(words[usize::from(place)]);
+        let slot_in_class = word.slot_in_class(addresses[usize::from(place)]);
+        *slot = bases[word.class() as usize].wrapping_add(slot_in_class);
+        prefetch(*slot, 0);
+    }
+}
