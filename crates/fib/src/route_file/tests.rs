@@ -1,5 +1,7 @@
 //! What files give, and what they are refused for.
 
+use proptest::prelude::*;
+
 use super::*;
 
 fn read(bytes: &[u8], on_wrong: OnWrong) -> Result<FileRoutes, FibError> {
@@ -153,4 +155,28 @@ fn a_damaged_record_is_told_by_its_offset() {
     }
     let cut = read(&dump()[..dump().len() - 1], OnWrong::Refuse).unwrap_err();
     assert!(matches!(cut, FibError::RouteRecord { .. }), "{cut}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn damage_is_never_more_than_an_error(
+        dumped in any::<bool>(),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
+    ) {
+        let mut bytes = if dumped { dump() } else { GOOD.as_bytes().to_vec() };
+        for (place, byte) in damage {
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+        }
+        match (read(&bytes, OnWrong::Refuse), read(&bytes, OnWrong::Skip)) {
+            (Ok(strict), Ok(kept)) => {
+                prop_assert_eq!((strict.routes, kept.wrong_count), (kept.routes, 0));
+            }
+            (Err(_), Ok(kept)) => prop_assert!(kept.wrong_count > 0),
+            (Err(_), Err(_)) => {}
+            (Ok(_), Err(error)) => prop_assert!(false, "{error}"),
+        }
+    }
 }
