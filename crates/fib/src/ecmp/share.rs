@@ -74,10 +74,7 @@ pub(super) fn moves(held: &[Forward], weights: &BTreeMap<Forward, u64>) -> Vec<(
     let mut now = held.to_vec();
     let mut free: Vec<usize> =
         (0..now.len()).filter(|place| !weights.contains_key(&now[*place])).collect();
-    loop {
-        let (Some((need, to)), Some((excess, from))) = (neediest(&count), richest(&count)) else {
-            break;
-        };
+    while let (Some((need, to)), Some((excess, from))) = (neediest(&count), richest(&count)) {
         // A free bucket goes to whoever lacks most; else one moves as long as somebody lacks a
         // whole bucket or has one too many.
         let place = match free.pop() {
