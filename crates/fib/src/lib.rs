@@ -2,6 +2,7 @@
 
 pub mod ip4;
 pub mod ip6;
+pub mod mac;
 pub mod neighbor;
 pub mod pages;
 pub mod quiesce;

@@ -238,7 +238,8 @@ impl Store {
                 let bucket = self.bucket(index);
                 bucket.default_word().store(forward, Ordering::Relaxed);
                 for (way, entry) in bucket.entries().enumerate() {
-                    let shadowed = bucket.entries().any(|other| other.owned && other.covers(&entry));
+                    let shadowed =
+                        bucket.entries().any(|other| other.owned && other.covers(&entry));
                     if !entry.owned && !shadowed {
                         self.set_default(&bucket.words[way], forward);
                     }

@@ -50,13 +50,7 @@ impl Store {
         items
     }
 
-    fn for_each_in_node(
-        &self,
-        node: Node,
-        place: usize,
-        key: u128,
-        visit: &mut impl FnMut(Item),
-    ) {
+    fn for_each_in_node(&self, node: Node, place: usize, key: u128, visit: &mut impl FnMut(Item)) {
         let route = self.ledger(node)[place].load(Ordering::Relaxed);
         let level = place.ilog2();
         if place > 1 && route & ROUTE != 0 {

@@ -115,7 +115,8 @@ impl Store {
                     (word, depth) = (item.word, item.length);
                 }
                 Link::Node(node) if length <= node.end() => {
-                    let place = self.ledger(node)[place_of(node, key, length)].load(Ordering::Relaxed);
+                    let place =
+                        self.ledger(node)[place_of(node, key, length)].load(Ordering::Relaxed);
                     return (place & ROUTE != 0).then_some(place & !ROUTE);
                 }
                 Link::Node(node) => {

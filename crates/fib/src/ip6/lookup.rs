@@ -12,9 +12,9 @@
 #![allow(unsafe_code)] // Vector instructions and pointers into the arrays; bench-fib: 2-4 times one by one.
 
 use std::arch::x86_64::{
-    __m256i, _mm_cvtsi32_si128, _mm256_castsi256_pd,
-    _mm256_cmpeq_epi64, _mm256_cvtepu8_epi64, _mm256_load_si256, _mm256_movemask_pd,
-    _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_srlv_epi64, _mm256_xor_si256,
+    __m256i, _mm_cvtsi32_si128, _mm256_castsi256_pd, _mm256_cmpeq_epi64, _mm256_cvtepu8_epi64,
+    _mm256_load_si256, _mm256_movemask_pd, _mm256_set1_epi64x, _mm256_setzero_si256,
+    _mm256_srlv_epi64, _mm256_xor_si256,
 };
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -159,7 +159,8 @@ fn walk(
     if root.is_leaf() {
         return;
     }
-    let bases: [*const AtomicU32; 8] = std::array::from_fn(|class| memory.nodes[class.min(CLASSES - 1)].base());
+    let bases: [*const AtomicU32; 8] =
+        std::array::from_fn(|class| memory.nodes[class.min(CLASSES - 1)].base());
     let buckets = memory.buckets.base();
     let (mut at_nodes, mut at_buckets) = (List::new(), List::new());
     let (mut node_count, mut bucket_count) = if root.is_bucket() { (0, count) } else { (count, 0) };

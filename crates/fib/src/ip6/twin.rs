@@ -14,7 +14,8 @@ enum Step {
 fn any_prefix() -> impl Strategy<Value = Ip6Prefix> {
     let group = || prop_oneof![4 => Just(0u16), 2 => 0u16..8, 1 => Just(0x8000), 1 => any::<u16>()];
     let high = prop_oneof![Just(0x2001u16), Just(0x2a00), any::<u16>()];
-    let length = prop_oneof![0u8..=128, Just(48), Just(64), Just(128), (0u8..=32).prop_map(|n| n * 4)];
+    let length =
+        prop_oneof![0u8..=128, Just(48), Just(64), Just(128), (0u8..=32).prop_map(|n| n * 4)];
     (high, [group(), group(), group()], [group(), group(), group(), group()], length).prop_map(
         |(high, [a, b, c], [d, e, f, g], length)| {
             let groups = [high, a, b, c, d, e, f, g];

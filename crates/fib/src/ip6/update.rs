@@ -212,9 +212,8 @@ impl Store {
     /// Tells what hangs behind entries that lie right under `changed`, which now yields `forward`.
     fn recover(&self, bucket: &Bucket, changed: &Entry, forward: u32) {
         for (way, entry) in bucket.entries().enumerate() {
-            let nearer = |other: Entry| {
-                other.owned && other.covers(&entry) && changed.covers(&other)
-            };
+            let nearer =
+                |other: Entry| other.owned && other.covers(&entry) && changed.covers(&other);
             if !entry.owned && changed.covers(&entry) && !bucket.entries().any(nearer) {
                 self.set_default(&bucket.words[way], forward);
             }
