@@ -190,6 +190,29 @@ impl<T: Zeroed> PagedArray<T> {
         self.capacity
     }
 
+    /// How many bytes the kernel has given memory to.
+    pub fn resident_bytes(&self) -> usize {
+        const PAGE_BYTES: usize = 4096;
+        let mut flags = [0u8; 4096];
+        let mut resident = 0;
+        let usable = self.usable_bytes();
+        for start in (0..usable).step_by(flags.len() * PAGE_BYTES) {
+            let bytes = (usable - start).min(flags.len() * PAGE_BYTES);
+            // SAFETY: the range lies inside the mapping, and `flags` has a byte for each page.
+            let asked = unsafe {
+                let start = self.base.as_ptr().byte_add(start).cast();
+                libc::mincore(start, bytes, flags.as_mut_ptr().cast())
+            };
+            let pages = &flags[..bytes.div_ceil(PAGE_BYTES)];
+            // A kernel that does not tell is taken to have given all.
+            resident += match asked {
+                0 => pages.iter().filter(|flags| **flags & 1 == 1).count() * PAGE_BYTES,
+                _ => bytes,
+            };
+        }
+        resident
+    }
+
     /// How many bytes are usable now; the kernel gives memory to those that were written.
     pub fn usable_bytes(&self) -> usize {
         self.usable_bytes.load(Ordering::Relaxed)
@@ -230,6 +253,17 @@ mod tests {
         assert_eq!(array.base().addr() % STEP_BYTES, 0);
         assert_eq!(array.items()[0].load(Ordering::Relaxed), 7);
         array.items()[(1 << 20) - 1].store(1, Ordering::Relaxed);
+    }
+
+    #[test]
+    fn memory_is_taken_where_it_is_written() {
+        let array = PagedArray::<[AtomicU64; 512]>::filled("test", 6000, PageSize::Small).unwrap();
+        assert_eq!(array.resident_bytes(), 0);
+        for index in [0, 100, 5999] {
+            array.items()[index][0].store(1, Ordering::Relaxed);
+        }
+        assert_eq!(array.resident_bytes(), 3 * 4096);
+        assert!(array.usable_bytes() >= 6000 * 4096);
     }
 
     #[test]

@@ -102,7 +102,7 @@ pub struct Ip4Memory {
     pub routes: usize,
     /// The most it may hold.
     pub max_routes: usize,
-    /// Bytes of the root, as addresses; memory is taken where routes are.
+    /// Bytes of the root that have memory: it is given where routes are.
     pub root_bytes: usize,
     /// Bytes of the writer's record.
     pub record_bytes: usize,
@@ -147,7 +147,7 @@ impl Ip4Table {
         Ip4Memory {
             routes: record.len(),
             max_routes: self.options.max_routes,
-            root_bytes: self.root.usable_bytes(),
+            root_bytes: self.root.resident_bytes(),
             record_bytes: record.bytes(),
         }
     }

@@ -66,9 +66,9 @@ impl Ip4Nodes {
         spare.fresh as usize - spare.free.len()
     }
 
-    /// Bytes it has grown to.
+    /// Bytes that have memory, of which `used` nodes fill a part.
     pub fn bytes(&self) -> usize {
-        self.nodes.usable_bytes()
+        self.nodes.resident_bytes()
     }
 
     /// The node that `entry` leads to, if it is an extended one.

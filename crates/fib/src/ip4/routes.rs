@@ -5,7 +5,7 @@
 //!   [ shelf ] --256--> [ shelf ] --> [ shelf ] --> [ shelf ]      (shelf.rs)
 //! ```
 //!
-//! Bytes per route: 4 to 5 in a crowded /16, and 144 for each shelf in use. Readers never come here.
+//! Bytes per route: 4 to 5 in a crowded /16, and 128 for each shelf in use. Readers never come here.
 
 use std::collections::TryReserveError;
 
@@ -59,6 +59,24 @@ impl Routes {
     /// How many routes there are.
     pub(super) fn len(&self) -> usize {
         self.count
+    }
+
+    /// Asks for the shelf of `prefix`, if that is the last one that is not at hand.
+    #[inline]
+    pub(super) fn prefetch_shelf(&self, prefix: Ip4Prefix) {
+        let place = place_of(prefix.address(), prefix.length());
+        if let Some(shelf) = self.shelf_at(prefix.address(), place.level) {
+            shelf.prefetch();
+        }
+    }
+
+    /// Asks for the value of `prefix`; its shelf should be at hand.
+    #[inline]
+    pub(super) fn prefetch_value(&self, prefix: Ip4Prefix) {
+        let place = place_of(prefix.address(), prefix.length());
+        if let Some(shelf) = self.shelf_at(prefix.address(), place.level) {
+            shelf.prefetch_value(place.heap);
+        }
     }
 
     /// The route of exactly this prefix.

@@ -1,20 +1,22 @@
 //! The routes of eight prefix lengths below one point of the address space.
 //!
 //! ```text
-//!   present: one bit per prefix,          values: one word per member,
+//!   present: one bit per prefix,          list: one word per member,
 //!   numbered as a heap                    in the order of the bits
 //!              1
-//!          2       3        length +1     [ 3 | 6 | 13 | .. ]
+//!          2       3        length +1     [ 3 | 6 | 13 | .. | child of 256 | child of 259 | .. ]
 //!        4   5   6   7      length +2
 //!        :   :   :   :
-//!      256 ......... 511    length +8  -> children: a shelf below each, likewise ranked
+//!      256 ......... 511    length +8  -> then the children: a shelf below each, likewise ranked
 //! ```
 //!
-//! "Is there a route here, what covers it, is there one beneath" are bit tests in one cache line.
+//! "Is there a route here, what covers it, is there one beneath" are bit tests in one cache line; a
+//! shelf is two.
 
 use std::collections::TryReserveError;
 
 use super::bits;
+use crate::prefetch::prefetch;
 
 /// Prefix lengths of one shelf.
 pub(super) const STRIDE: u8 = 8;
@@ -23,18 +25,33 @@ pub(super) const LEAVES: usize = 1 << STRIDE;
 
 /// See the module's drawing. Place 1 is used by the topmost shelf alone, for the default route.
 #[derive(Debug, Default)]
+#[repr(align(64))]
 pub(super) struct Shelf {
     present: [u64; 8],
     child_present: [u64; 4],
-    values: Vec<u32>,
-    children: Vec<u32>,
+    list: Vec<u32>,
+    /// How many of the list are values.
+    values: usize,
 }
 
 impl Shelf {
     /// The value at heap place `place`.
     #[inline]
     pub(super) fn get(&self, place: usize) -> Option<u32> {
-        bits::contains(&self.present, place).then(|| self.values[bits::rank(&self.present, place)])
+        bits::contains(&self.present, place).then(|| self.list[bits::rank(&self.present, place)])
+    }
+
+    /// Asks for the memory of a call that follows.
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        prefetch(&raw const self.present, 0);
+        prefetch(&raw const self.child_present, 0);
+    }
+
+    /// Asks for the value of `place`; the shelf itself should be at hand.
+    #[inline]
+    pub(super) fn prefetch_value(&self, place: usize) {
+        prefetch(self.list.as_ptr(), bits::rank(&self.present, place));
     }
 
     /// Stores `value` and returns what was there; on an error nothing changed.
@@ -45,10 +62,11 @@ impl Shelf {
     ) -> Result<Option<u32>, TryReserveError> {
         let rank = bits::rank(&self.present, place);
         if bits::contains(&self.present, place) {
-            return Ok(Some(std::mem::replace(&mut self.values[rank], value)));
+            return Ok(Some(std::mem::replace(&mut self.list[rank], value)));
         }
-        reserve_quarter(&mut self.values)?;
-        self.values.insert(rank, value);
+        reserve_quarter(&mut self.list)?;
+        self.list.insert(rank, value);
+        self.values += 1;
         bits::set(&mut self.present, place);
         Ok(None)
     }
@@ -59,8 +77,9 @@ impl Shelf {
             return None;
         }
         bits::clear(&mut self.present, place);
-        let value = self.values.remove(bits::rank(&self.present, place));
-        shrink_half(&mut self.values);
+        self.values -= 1;
+        let value = self.list.remove(bits::rank(&self.present, place));
+        shrink_half(&mut self.list);
         Some(value)
     }
 
@@ -92,13 +111,13 @@ impl Shelf {
     #[inline]
     pub(super) fn child(&self, leaf: usize) -> Option<u32> {
         bits::contains(&self.child_present, leaf)
-            .then(|| self.children[bits::rank(&self.child_present, leaf)])
+            .then(|| self.list[self.values + bits::rank(&self.child_present, leaf)])
     }
 
     /// Hangs `child` below `leaf`, where there is none.
     pub(super) fn add_child(&mut self, leaf: usize, child: u32) -> Result<(), TryReserveError> {
-        reserve_quarter(&mut self.children)?;
-        self.children.insert(bits::rank(&self.child_present, leaf), child);
+        reserve_quarter(&mut self.list)?;
+        self.list.insert(self.values + bits::rank(&self.child_present, leaf), child);
         bits::set(&mut self.child_present, leaf);
         Ok(())
     }
@@ -107,29 +126,29 @@ impl Shelf {
     pub(super) fn remove_child(&mut self, leaf: usize) {
         if bits::contains(&self.child_present, leaf) {
             bits::clear(&mut self.child_present, leaf);
-            self.children.remove(bits::rank(&self.child_present, leaf));
-            shrink_half(&mut self.children);
+            self.list.remove(self.values + bits::rank(&self.child_present, leaf));
+            shrink_half(&mut self.list);
         }
     }
 
     /// Whether it holds no route and no child.
     pub(super) fn is_empty(&self) -> bool {
-        self.values.is_empty() && self.children.is_empty()
+        self.list.is_empty()
     }
 
     /// Each route's place and value.
     pub(super) fn routes(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
-        bits::members(&self.present).zip(self.values.iter().copied())
+        bits::members(&self.present).zip(self.list[..self.values].iter().copied())
     }
 
     /// Each child's leaf and index.
     pub(super) fn child_shelves(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
-        bits::members(&self.child_present).zip(self.children.iter().copied())
+        bits::members(&self.child_present).zip(self.list[self.values..].iter().copied())
     }
 
-    /// Bytes of its two lists.
+    /// Bytes of its list.
     pub(super) fn list_bytes(&self) -> usize {
-        (self.values.capacity() + self.children.capacity()) * size_of::<u32>()
+        self.list.capacity() * size_of::<u32>()
     }
 }
 

@@ -14,16 +14,72 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::Ip4Table;
 use super::nodes::{self, EXTENDED, NODE_BITS, NODE_ENTRIES};
 use super::routes::Routes;
+use crate::prefetch::prefetch;
 use crate::{FibError, Forward, Ip4Prefix, Prefix};
+
+/// Routes that a bulk change makes before it lets another writer in.
+const ROUND: usize = 256;
+/// How far ahead a bulk change asks for shelves and root words ...
+const FAR: usize = 16;
+/// ... and for values, whose place is in the shelf.
+const NEAR: usize = 8;
 
 impl Ip4Table {
     /// Adds or replaces a route, and returns what it forwarded to before. On an error the table is
     /// as it was.
     pub fn insert(&self, prefix: Ip4Prefix, to: Forward) -> Result<Option<Forward>, FibError> {
+        self.insert_into(&mut self.record(), prefix, to)
+    }
+
+    /// Adds or replaces many routes, quicker than one by one: the memory of the next ones is asked
+    /// for meanwhile. On an error says how many were added, which are those at the head.
+    pub fn insert_bulk(&self, routes: &[(Ip4Prefix, Forward)]) -> Result<(), (usize, FibError)> {
+        for (round, routes) in routes.chunks(ROUND).enumerate() {
+            let record = &mut *self.record();
+            for (index, (prefix, to)) in routes.iter().enumerate() {
+                self.prefetch(record, routes.iter().map(|(prefix, _)| *prefix).skip(index));
+                self.insert_into(record, *prefix, *to)
+                    .map_err(|error| (round * ROUND + index, error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes many routes, likewise, and says how many of them there were.
+    pub fn remove_bulk(&self, prefixes: &[Ip4Prefix]) -> usize {
+        let mut removed = 0;
+        for prefixes in prefixes.chunks(ROUND) {
+            let record = &mut *self.record();
+            for (index, prefix) in prefixes.iter().enumerate() {
+                self.prefetch(record, prefixes.iter().copied().skip(index));
+                removed += usize::from(self.remove_from(record, *prefix).is_some());
+            }
+        }
+        removed
+    }
+
+    /// Asks for what the changes of the `next` prefixes will touch, in the order of need.
+    #[inline]
+    fn prefetch(&self, record: &Routes, mut next: impl Iterator<Item = Ip4Prefix>) {
+        if let Some(prefix) = next.nth(NEAR) {
+            record.prefetch_value(prefix);
+        }
+        if let Some(prefix) = next.nth(FAR - NEAR - 1) {
+            let root_bits = self.options.layout.root_bits();
+            prefetch(self.root.base(), (prefix.address() >> (32 - root_bits)) as usize);
+            record.prefetch_shelf(prefix);
+        }
+    }
+
+    fn insert_into(
+        &self,
+        record: &mut Routes,
+        prefix: Ip4Prefix,
+        to: Forward,
+    ) -> Result<Option<Forward>, FibError> {
         if to.is_none() {
             return Err(FibError::NothingToForwardTo { prefix: prefix.to_string() });
         }
-        let mut record = self.record();
         if record.len() >= self.options.max_routes && record.get(prefix).is_none() {
             let capacity = self.options.max_routes;
             return Err(FibError::Full { table: "an IPv4 table", unit: "routes", capacity });
@@ -41,20 +97,23 @@ impl Ip4Table {
             }
         };
         self.extend(prefix, spare);
-        self.paint(&record, prefix, to.bits());
+        self.paint(record, prefix, to.bits());
         Ok(before.map(Forward::from_bits))
     }
 
     /// Removes a route, so that what covers it holds again, and returns what it forwarded to.
     pub fn remove(&self, prefix: Ip4Prefix) -> Option<Forward> {
-        let mut record = self.record();
+        self.remove_from(&mut self.record(), prefix)
+    }
+
+    fn remove_from(&self, record: &mut Routes, prefix: Ip4Prefix) -> Option<Forward> {
         let before = record.remove(prefix)?;
         let covering = match record.cover(prefix, false) {
             Some((cover, value)) if cover.length() > 0 => value,
             _ => 0,
         };
-        self.paint(&record, prefix, covering);
-        self.collapse(&record, prefix);
+        self.paint(record, prefix, covering);
+        self.collapse(record, prefix);
         Some(Forward::from_bits(before))
     }
 
