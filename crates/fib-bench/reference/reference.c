@@ -24,7 +24,8 @@ int reference_start(unsigned int megabytes, int huge_pages)
 {
 	char memory[16];
 	char *arguments[] = { "fib-bench", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry",
-		"--iova-mode=va", "--log-level=lib.*:1", "-l", "0", "-m", memory };
+		"--iova-mode=va", "--log-level=lib.*:1",
+		"--force-max-simd-bitwidth=512", "-l", "0", "-m", memory };
 	int advice = huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE;
 
 	snprintf(memory, sizeof(memory), "%u", megabytes);

@@ -97,7 +97,9 @@ impl Contestant {
     pub(crate) fn lookup(&self, keys: &Keys, first: usize, answers: &mut Answers) {
         let to = first + BATCH;
         match self {
-            Contestant::Ip4(table, _) => table.lookup_bulk(&keys.low[first..to], &mut answers.narrow),
+            Contestant::Ip4(table, _) => {
+                table.lookup_bulk(&keys.low[first..to], &mut answers.narrow)
+            }
             Contestant::Ip6(table, _) => {
                 table.lookup_bulk(&keys.whole[first..to], &mut answers.narrow);
             }

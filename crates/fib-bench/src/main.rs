@@ -131,7 +131,8 @@ fn parent(options: &Options) -> Result<(), BenchError> {
             eprintln!();
         }
     }
-    let result = json!({ "unit": "time-stamp cycles a lookup", "machine": machine(), "rows": rows });
+    let result =
+        json!({ "unit": "time-stamp cycles a lookup", "machine": machine(), "rows": rows });
     write(&options.out, &format!("{result:#}\n"))?;
     eprintln!("[{:4} s] wrote {}", begun.elapsed().as_secs(), options.out.display());
     if options.plot {
@@ -154,7 +155,8 @@ fn run_child(
     if options.quick {
         command.arg("--quick");
     }
-    let output = command.stdin(Stdio::null()).output().map_err(|error| failed(error.to_string()))?;
+    let output =
+        command.stdin(Stdio::null()).output().map_err(|error| failed(error.to_string()))?;
     // DPDK may print to the same stream: the rows are the last line.
     let text = String::from_utf8_lossy(&output.stdout);
     if let Some(Ok(Value::Array(rows))) = text.lines().last().map(serde_json::from_str) {

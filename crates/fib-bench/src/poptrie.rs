@@ -178,8 +178,12 @@ mod tests {
     #[test]
     fn the_longest_route_wins_at_every_depth() {
         let key = |a: u128| a << 96;
-        let routes =
-            [(0, 0, 1), (key(0x0a00_0000), 8, 2), (key(0x0a01_0200), 24, 3), (key(0x0a01_0203), 32, 4)];
+        let routes = [
+            (0, 0, 1),
+            (key(0x0a00_0000), 8, 2),
+            (key(0x0a01_0200), 24, 3),
+            (key(0x0a01_0203), 32, 4),
+        ];
         let trie = Poptrie::new(&routes, 18);
         let keys = [0x0101_0101, 0x0a02_0000, 0x0a01_0201, 0x0a01_0203].map(key);
         let mut out = [0; 4];

@@ -15,16 +15,23 @@ mod c {
         pub(super) fn reference_bytes() -> usize;
         pub(super) fn reference_fib_new(routes: c_uint, tables: c_uint) -> *mut c_void;
         pub(super) fn reference_fib_kernel(fib: *mut c_void, vector: c_int) -> c_int;
-        pub(super) fn reference_fib_add(t: *mut c_void, address: u32, length: u8, to: u32) -> c_int;
+        pub(super) fn reference_fib_add(t: *mut c_void, address: u32, length: u8, to: u32)
+        -> c_int;
         pub(super) fn reference_fib_delete(t: *mut c_void, address: u32, length: u8) -> c_int;
         pub(super) fn reference_fib_lookup(t: *mut c_void, a: *const u32, to: *mut u64, n: c_uint);
         pub(super) fn reference_lpm_new(routes: c_uint, tables: c_uint) -> *mut c_void;
-        pub(super) fn reference_lpm_add(t: *mut c_void, address: u32, length: u8, to: u32) -> c_int;
+        pub(super) fn reference_lpm_add(t: *mut c_void, address: u32, length: u8, to: u32)
+        -> c_int;
         pub(super) fn reference_lpm_delete(t: *mut c_void, address: u32, length: u8) -> c_int;
         pub(super) fn reference_lpm_lookup(t: *mut c_void, a: *const u32, to: *mut u32, n: c_uint);
         pub(super) fn reference_fib6_new(routes: c_uint, tables: c_uint) -> *mut c_void;
         pub(super) fn reference_fib6_kernel(fib: *mut c_void, vector: c_int) -> c_int;
-        pub(super) fn reference_fib6_add(t: *mut c_void, a: *const u8, length: u8, to: u32) -> c_int;
+        pub(super) fn reference_fib6_add(
+            t: *mut c_void,
+            a: *const u8,
+            length: u8,
+            to: u32,
+        ) -> c_int;
         pub(super) fn reference_fib6_delete(t: *mut c_void, a: *const u8, length: u8) -> c_int;
         pub(super) fn reference_fib6_lookup(t: *mut c_void, a: *const u8, to: *mut u64, n: c_uint);
         pub(super) fn reference_hash_new(entries: c_uint) -> *mut c_void;
@@ -105,9 +112,7 @@ impl Table {
             match self.kind {
                 Kind::Fib => c::reference_fib_add(table, key as u32, length, to),
                 Kind::Lpm => c::reference_lpm_add(table, key as u32, length, to),
-                Kind::Fib6 => {
-                    c::reference_fib6_add(table, key.to_be_bytes().as_ptr(), length, to)
-                }
+                Kind::Fib6 => c::reference_fib6_add(table, key.to_be_bytes().as_ptr(), length, to),
                 Kind::Hash => c::reference_hash_add(table, key as u64, to),
             }
         };
@@ -153,7 +158,9 @@ impl Table {
         let count = addresses.len() as c_uint;
         let table = self.table.as_ptr();
         // SAFETY: as for `lookup_fib`.
-        unsafe { c::reference_fib6_lookup(table, addresses.as_ptr().cast(), to.as_mut_ptr(), count) }
+        unsafe {
+            c::reference_fib6_lookup(table, addresses.as_ptr().cast(), to.as_mut_ptr(), count)
+        }
     }
 
     /// Looks keys up in `rte_hash`.

@@ -29,8 +29,9 @@ pub(crate) fn markdown(result: &Value) -> String {
     let machine = text(result, "machine");
     let unit = text(result, "unit");
     page += &format!(
-        "Made by `make bench-fib` on {machine}: {unit}, the median of interleaved rounds of 131072 \
-         lookups in batches of 256, with the quartiles for uniform destinations. \
+        "Made by `make bench-fib` on {machine}: {unit}, the median over interleaved rounds of 131072 \
+         lookups in batches of 256, 4096 of them timed together, with the quartiles for uniform \
+         destinations. \
          Destinations are uniform over the routes, Zipf (exponent 1), or one flow. \
          Bytes are all that a table takes, its record of routes among them.\n\n"
     );
@@ -65,9 +66,8 @@ pub(crate) fn markdown(result: &Value) -> String {
 
 /// Bars of the uniform medians on huge pages, ours dark.
 pub(crate) fn svg(result: &Value) -> String {
-    let shown = |row: &&Value| {
-        text(row, "pages") == "huge" && row["uniform"]["median"].as_f64().is_some()
-    };
+    let shown =
+        |row: &&Value| text(row, "pages") == "huge" && row["uniform"]["median"].as_f64().is_some();
     let mut body = String::new();
     let (mut y, mut last) = (30, "");
     for row in rows(result).filter(shown) {

@@ -77,9 +77,9 @@ const IP4_LENGTHS: [u32; 25] = [
 ];
 /// Routes of each length in a real IPv6 table, /20 first; /65 to /128 have 2 in 100 more.
 const IP6_LENGTHS: [u32; 45] = [
-    10, 7, 15, 21, 52, 41, 69, 65, 175, 10410, 974, 1523, 28341, 1808, 2173, 2580, 4860, 2673, 3330,
-    3739, 8021, 3762, 4368, 5099, 9835, 5009, 6329, 9632, 41327, 386, 405, 417, 520, 492, 386, 362,
-    457, 384, 537, 683, 800, 835, 869, 891, 1712,
+    10, 7, 15, 21, 52, 41, 69, 65, 175, 10410, 974, 1523, 28341, 1808, 2173, 2580, 4860, 2673,
+    3330, 3739, 8021, 3762, 4368, 5099, 9835, 5009, 6329, 9632, 41327, 386, 405, 417, 520, 492,
+    386, 362, 457, 384, 537, 683, 800, 835, 869, 891, 1712,
 ];
 /// Answers are adjacency ids from 1 on; a router has thousands of them at most.
 const ADJACENCIES: usize = 8192;
@@ -90,9 +90,7 @@ impl Case {
         let mut random = Random(self.name.len() as u64);
         match self.source {
             Source::Real(file) => real(&data.join(file)),
-            Source::Length(count, length) => {
-                Ok(self.distinct(count, &mut random, |_| length))
-            }
+            Source::Length(count, length) => Ok(self.distinct(count, &mut random, |_| length)),
             Source::Random(count) => {
                 let lengths = lengths(self.family);
                 Ok(self.distinct(count, &mut random, |random| lengths[random.below(lengths.len())]))
@@ -197,7 +195,8 @@ mod tests {
             assert_eq!(distinct.len(), items.len(), "{}", case.name);
             let bits = if case.family == Family::Ip4 { 32 } else { 128 };
             if case.family != Family::Mac {
-                let clean = |item: &Item| item.key.trailing_zeros() + u32::from(item.length) >= bits;
+                let clean =
+                    |item: &Item| item.key.trailing_zeros() + u32::from(item.length) >= bits;
                 assert!(items.iter().all(clean), "{}", case.name);
             }
         }

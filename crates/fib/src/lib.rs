@@ -15,6 +15,9 @@ mod prefetch;
 mod prefix;
 mod sync;
 
+#[cfg(test)]
+mod quiesce_tests;
+
 pub use error::FibError;
 pub use forward::Forward;
 pub use prefix::{Address, Ip4Prefix, Ip6Prefix, Prefix};

@@ -33,12 +33,14 @@ mod shelf;
 mod write;
 
 #[cfg(test)]
+mod nodes_tests;
+#[cfg(test)]
 mod twin;
 
-use std::sync::atomic::AtomicU32;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 use crate::pages::{PageSize, PagedArray};
+use crate::sync::{Arc, AtomicU32, Mutex, MutexGuard};
 use crate::{FibError, Forward, Ip4Prefix};
 
 pub use lookup::Ip4Kernel;

@@ -48,10 +48,13 @@ pub enum Learned {
 
 impl MacTable {
     /// Notes that `key` was seen on `port` at tick `now`.
-    #[inline]
     pub fn learn(&self, key: MacKey, port: u32, now: u32) -> Learned {
-        let line = self.line(self.hash.first(key));
-        if let Some(data) = line.find(key)
+        self.learn_from(self.hash.first(key), key, port, now)
+    }
+
+    #[inline(always)]
+    fn learn_from(&self, first: usize, key: MacKey, port: u32, now: u32) -> Learned {
+        if let Some(data) = self.line(first).find(key)
             && data.load(Ordering::Relaxed) == Data::new(port, false, now).0
         {
             return Learned::Known;
@@ -71,9 +74,9 @@ impl MacTable {
         for (vector, (keys, ports)) in
             keys.chunks(super::VECTOR).zip(ports.chunks(super::VECTOR)).enumerate()
         {
-            self.prefetch_lines(keys);
+            let first = self.prefetch_lines(keys);
             for (place, (key, port)) in keys.iter().zip(ports).enumerate() {
-                let learned = self.learn(*key, *port, now);
+                let learned = self.learn_from(first[place] as usize, *key, *port, now);
                 if learned != Learned::Known {
                     report(vector * super::VECTOR + place, learned);
                 }
@@ -81,6 +84,7 @@ impl MacTable {
         }
     }
 
+    #[inline(never)]
     fn learn_slowly(&self, key: MacKey, port: u32, now: u32) -> Learned {
         if !key.is_station() {
             return Learned::NoStation;

@@ -115,23 +115,32 @@ impl MacTable {
     /// `out`; the shorter of the two decides how many.
     pub fn lookup_bulk(&self, keys: &[MacKey], now: u32, out: &mut [u32]) {
         let max_age = self.max_age_ticks.load(Ordering::Relaxed);
+        let lines = self.lines.items();
         for (keys, out) in keys.chunks(VECTOR).zip(out.chunks_mut(VECTOR)) {
-            self.prefetch_lines(keys);
-            for (key, out) in keys.iter().zip(out) {
-                let data = self.find(*key, now, max_age);
+            let first = self.prefetch_lines(keys);
+            for ((key, out), first) in keys.iter().zip(out).zip(first) {
+                let line = &lines[first as usize];
+                let mut data = live_in(line, *key, now, max_age);
+                if data.is_none() && line.has_spilled() {
+                    data = self.find_further(*key, now, max_age);
+                }
                 *out = if data.is_none() { MacTable::UNKNOWN } else { data.port() };
             }
         }
     }
 
+    /// Asks for the first line of each of at most [`VECTOR`] keys, and says which it is.
     #[inline(always)]
-    fn prefetch_lines(&self, keys: &[MacKey]) {
-        for key in keys {
-            prefetch(self.lines.base(), self.hash.first(*key));
+    fn prefetch_lines(&self, keys: &[MacKey]) -> [u32; VECTOR] {
+        let mut first = [0; VECTOR];
+        for (key, first) in keys.iter().zip(&mut first) {
+            let line = self.hash.first(*key);
+            prefetch(self.lines.base(), line);
+            *first = line as u32;
         }
+        first
     }
 
-    #[inline(always)]
     fn find(&self, key: MacKey, now: u32, max_age: u32) -> Data {
         let line = self.line(self.hash.first(key));
         let data = live_in(line, key, now, max_age);
