@@ -6,6 +6,8 @@
 //!         where its nodes begin, where its answers begin
 //! ```
 
+#![allow(unsafe_code)] // Without the instruction a bit count is a dozen others.
+
 /// A route of the poptrie: the address stands in the high bits.
 pub(crate) type Route = (u128, u8, u32);
 
@@ -122,12 +124,9 @@ impl Poptrie {
 
     /// Looks up `keys`, whose addresses stand in their high bits, one step of all at a time.
     pub(crate) fn lookup_bulk(&self, keys: &[u128], out: &mut [u32]) {
-        if std::arch::is_x86_feature_detected!("popcnt") {
-            // SAFETY: the machine has the instruction.
-            #[allow(unsafe_code)] // Without it a bit count is a dozen instructions.
-            unsafe {
-                self.lookup_popcnt(keys, out);
-            }
+        if is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("bmi2") {
+            // SAFETY: the machine has the instructions.
+            unsafe { self.lookup_popcnt(keys, out) }
         } else {
             self.lookup_steps(keys, out);
         }
