@@ -17,7 +17,7 @@ use crate::table::{Family, Item};
 /// Lookups in one call.
 pub(crate) const BATCH: usize = 256;
 /// A table that takes longer to fill is left out.
-const PATIENCE: Duration = Duration::from_secs(40);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A competing table.
 pub(crate) enum Contestant {

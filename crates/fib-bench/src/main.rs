@@ -105,7 +105,7 @@ fn child(options: &Options, name: &str, pages: PageSize) -> Result<(), BenchErro
     let case = CASES.iter().find(|case| case.name == name);
     let case = case.ok_or_else(|| BenchError::Usage(name.to_owned()))?;
     let items = case.items(&options.data)?;
-    let rounds = if options.quick { 5 } else { 15 };
+    let rounds = if options.quick { 5 } else { 9 };
     println!("{}", Value::from(measure::run(case, &items, pages, rounds)));
     Ok(())
 }

@@ -8,15 +8,14 @@
 //! ```
 //!
 //! Two workers may claim two slots for one key, when a slot came free between their scans. Each looks for
-//! the other after its claim, and whoever sees both slots gives up the later; the order of claims and
-//! scans is total (`SeqCst`), so at least one of them sees the other.
-
-use std::sync::atomic::Ordering;
+//! the other after its claim, with a fence between, so that at least one sees both; who does gives up the
+//! later. `tests/mac_claims.rs` tries every interleaving.
 
 use super::MacTable;
 use super::entry::{Data, MAX_PORT, MacEntry, MacKey};
 use super::line::{Line, SLOTS};
 use crate::FibError;
+use crate::sync::{Ordering, fence};
 
 /// Marks a slot that a worker gave up; the next sweep takes it.
 pub(super) const GIVEN_UP: u32 = 1;
@@ -149,7 +148,7 @@ impl MacTable {
         for index in self.hash.lines(key) {
             let line = self.line(index);
             for slot in 0..SLOTS {
-                let order = (Ordering::SeqCst, Ordering::SeqCst);
+                let order = (Ordering::AcqRel, Ordering::Acquire);
                 match line.keys[slot].compare_exchange(0, key.bits(), order.0, order.1) {
                     Ok(_) => {
                         let none = Data::NONE.0;
@@ -169,13 +168,14 @@ impl MacTable {
 
     /// Looks for another claim of `key` beside the one in `mine`, and gives the later one up.
     fn settle(&self, key: MacKey, my_line: usize, my_slot: usize) -> Result<Learned, Learned> {
+        fence(Ordering::SeqCst);
         let mut seen_mine = false;
         for index in self.hash.lines(key) {
             let line = self.line(index);
             for slot in 0..SLOTS {
                 if (index, slot) == (my_line, my_slot) {
                     seen_mine = true;
-                } else if line.keys[slot].load(Ordering::SeqCst) == key.bits() {
+                } else if line.keys[slot].load(Ordering::Acquire) == key.bits() {
                     // A configured entry stays wherever it is.
                     if !seen_mine || line.data_of(slot).is_static() {
                         // Another may have given it up for me, and then it counted it out.
@@ -199,7 +199,7 @@ impl MacTable {
     /// Marks a slot for the next sweep; says whether it still was `key`'s.
     fn give_up(&self, line: &Line, slot: usize, key: MacKey) -> bool {
         let mark = super::entry::emptied(GIVEN_UP);
-        let (success, failure) = (Ordering::SeqCst, Ordering::Relaxed);
+        let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
         let was = line.keys[slot].compare_exchange(key.bits(), mark, success, failure);
         was.is_ok()
     }

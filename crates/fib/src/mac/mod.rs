@@ -27,12 +27,8 @@ mod line;
 mod naive;
 mod sweep;
 
-#[cfg(test)]
-mod twin;
-
 use std::hash::{BuildHasher, RandomState};
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 pub use entry::{MAX_PORT, MacEntry, MacKey};
 pub use learn::Learned;
@@ -40,11 +36,12 @@ pub use naive::NaiveMac;
 pub use sweep::{MacFlush, MacSweep};
 
 use self::entry::{Data, STAMPS};
-use self::line::{Hash, LINES_FOR, Line};
+use self::line::{Hash, LINES_FOR, Line, SLOTS};
 use crate::pages::{PageSize, PagedArray};
 use crate::prefetch::prefetch;
+use crate::FibError;
 use crate::quiesce::{Quiescence, Retired};
-use crate::{FibError, sync};
+use crate::sync::{Arc, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering};
 
 /// Lookups whose lines are asked for together.
 const VECTOR: usize = 64;
@@ -57,17 +54,14 @@ pub struct MacTable {
     hash: Hash,
     capacity: usize,
     max_age_ticks: AtomicU32,
-    entries: AtomicUsize,
-    /// One a bridge domain.
-    domains: Vec<Domain>,
+    entries: AtomicU64,
+    /// For each bridge domain its entries, and one more than it may have, or 0 for any number.
+    domains: PagedArray<[AtomicU32; 2]>,
     control: Mutex<Retired<Vec<u32>>>,
 }
 
-#[derive(Debug)]
-struct Domain {
-    entries: AtomicU32,
-    limit: AtomicU32,
-}
+/// How many bridge domains there are.
+const DOMAINS: usize = 1 << 16;
 
 /// What a table holds and takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,18 +84,30 @@ impl MacTable {
         page_size: PageSize,
         readers: &Arc<Quiescence>,
     ) -> Result<MacTable, FibError> {
+        // Stations choose their addresses: they must not know where those fall.
+        MacTable::with_seed(capacity, page_size, readers, RandomState::new().hash_one(capacity))
+    }
+
+    /// As [`MacTable::new`], with entries where `seed` puts them: the same in every run.
+    pub fn with_seed(
+        capacity: usize,
+        page_size: PageSize,
+        readers: &Arc<Quiescence>,
+        seed: u64,
+    ) -> Result<MacTable, FibError> {
+        if capacity > u32::MAX as usize / SLOTS {
+            return Err(FibError::Full { table: "a MAC table", unit: "entries", capacity });
+        }
         let line_count = (capacity.max(1) * LINES_FOR.0).div_ceil(LINES_FOR.1).next_multiple_of(2);
-        let domain = || Domain { entries: AtomicU32::new(0), limit: AtomicU32::new(u32::MAX) };
         Ok(MacTable {
-            lines: PagedArray::filled("the MAC table", line_count, page_size)?,
+            lines: PagedArray::filled("a MAC table", line_count, page_size)?,
             line_count,
-            // Stations choose their addresses: they must not know where those fall.
-            hash: Hash::new(RandomState::new().hash_one(line_count), line_count),
+            hash: Hash::new(seed, line_count),
             capacity,
             max_age_ticks: AtomicU32::new(u32::MAX),
-            entries: AtomicUsize::new(0),
-            domains: (0..=u16::MAX).map(|_| domain()).collect(),
-            control: Mutex::new(Retired::new(sync::Arc::clone(readers))),
+            entries: AtomicU64::new(0),
+            domains: PagedArray::filled("a MAC table's domains", DOMAINS, PageSize::Small)?,
+            control: Mutex::new(Retired::new(Arc::clone(readers))),
         })
     }
 
@@ -177,17 +183,18 @@ impl MacTable {
 
     /// Sets how many entries `domain` may have; learning stops there.
     pub fn set_domain_limit(&self, domain: u16, limit: Option<u32>) {
-        self.domains[usize::from(domain)].limit.store(limit.unwrap_or(u32::MAX), Ordering::Relaxed);
+        let limit = limit.map_or(0, |limit| limit.saturating_add(1));
+        self.domains.items()[usize::from(domain)][1].store(limit, Ordering::Relaxed);
     }
 
     /// How many entries `domain` has, expired ones that were not swept yet among them.
     pub fn domain_len(&self, domain: u16) -> u32 {
-        self.domains[usize::from(domain)].entries.load(Ordering::Relaxed)
+        self.domains.items()[usize::from(domain)][0].load(Ordering::Relaxed)
     }
 
     /// How many entries it has, expired ones that were not swept yet among them.
     pub fn len(&self) -> usize {
-        self.entries.load(Ordering::Relaxed)
+        self.entries.load(Ordering::Relaxed) as usize
     }
 
     /// Whether it has no entry.
@@ -197,29 +204,29 @@ impl MacTable {
 
     /// What it holds and takes.
     pub fn memory(&self) -> MacMemory {
-        let domains = self.domains.len() * size_of::<Domain>();
+        let domains = DOMAINS * size_of::<[AtomicU32; 2]>();
         let bytes = self.line_count * size_of::<Line>() + domains;
         MacMemory { entries: self.len(), capacity: self.capacity, bytes }
     }
 
     /// Counts one entry more of `domain`, unless there are too many.
     fn count_in(&self, domain: u16, limited: bool) -> Result<(), Learned> {
-        let domain = &self.domains[usize::from(domain)];
-        if limited && domain.entries.load(Ordering::Relaxed) >= domain.limit.load(Ordering::Relaxed)
-        {
+        let [entries, limit] = &self.domains.items()[usize::from(domain)];
+        let limit = limit.load(Ordering::Relaxed);
+        if limited && limit != 0 && entries.load(Ordering::Relaxed) >= limit - 1 {
             return Err(Learned::DomainFull);
         }
-        if self.entries.fetch_add(1, Ordering::Relaxed) >= self.capacity {
+        if self.entries.fetch_add(1, Ordering::Relaxed) >= self.capacity as u64 {
             self.entries.fetch_sub(1, Ordering::Relaxed);
             return Err(Learned::TableFull);
         }
-        domain.entries.fetch_add(1, Ordering::Relaxed);
+        entries.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
     /// Counts one entry less of `domain`.
     fn count_out(&self, domain: u16) {
-        self.domains[usize::from(domain)].entries.fetch_sub(1, Ordering::Relaxed);
+        self.domains.items()[usize::from(domain)][0].fetch_sub(1, Ordering::Relaxed);
         self.entries.fetch_sub(1, Ordering::Relaxed);
     }
 

@@ -8,13 +8,12 @@
 //! Only the control thread empties slots: first the data, so that lookups miss, then the key. The slot
 //! comes free when every reader has passed.
 
-use std::sync::atomic::Ordering;
-
 use super::MacTable;
 use super::entry::{Data, MacEntry, MacKey, emptied, emptied_in};
 use super::learn::GIVEN_UP;
 use super::line::SLOTS;
 use crate::quiesce::Retired;
+use crate::sync::Ordering;
 
 /// Marks a slot that waits for readers.
 const WAITING: u32 = 0;
