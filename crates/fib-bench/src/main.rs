@@ -8,6 +8,7 @@
 //!
 //! Each case runs in a process of its own, so that DPDK starts with fresh memory of the right pages.
 
+mod clock;
 mod contestant;
 mod measure;
 mod poptrie;
@@ -129,17 +130,21 @@ fn parent(options: &Options) -> Result<(), BenchError> {
                 rows.push(row);
             }
             eprintln!();
+            // After each case, so that a run that is stopped leaves what it has.
+            let result = result(&rows);
+            write(&options.out, &format!("{result:#}\n"))?;
+            if options.plot {
+                write(&"docs/bench-fib.md".into(), &report::markdown(&result))?;
+                write(&"docs/bench-fib.svg".into(), &report::svg(&result))?;
+            }
         }
     }
-    let result =
-        json!({ "unit": "time-stamp cycles a lookup", "machine": machine(), "rows": rows });
-    write(&options.out, &format!("{result:#}\n"))?;
     eprintln!("[{:4} s] wrote {}", begun.elapsed().as_secs(), options.out.display());
-    if options.plot {
-        write(&"docs/bench-fib.md".into(), &report::markdown(&result))?;
-        write(&"docs/bench-fib.svg".into(), &report::svg(&result))?;
-    }
     Ok(())
+}
+
+fn result(rows: &[Value]) -> Value {
+    json!({ "unit": "time-stamp cycles a lookup", "machine": machine(), "rows": rows })
 }
 
 /// The rows of one case; where it cannot run, one row that says why.

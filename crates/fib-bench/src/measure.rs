@@ -1,10 +1,9 @@
 //! One case: fills the tables, looks up in each in turn, again and again, and says what it took.
 
-use std::time::Instant;
-
 use fib::pages::PageSize;
 use serde_json::{Value, json};
 
+use crate::clock::{processor_time, time_stamp};
 use crate::contestant::{self, Answers, BATCH, Filled, Keys};
 use crate::random::Random;
 use crate::reference::{self, Kind};
@@ -207,9 +206,9 @@ fn delete_some(filled: &Filled, items: &[Item]) -> Option<f64> {
         return None;
     }
     let some = &items[..items.len().min(DELETES)];
-    let begun = Instant::now();
+    let begun = processor_time();
     let deleted = some.iter().filter(|item| filled.contestant.delete(item)).count();
-    Some(begun.elapsed().as_nanos() as f64 / deleted.max(1) as f64)
+    Some((processor_time() - begun).as_nanos() as f64 / deleted.max(1) as f64)
 }
 
 /// An address that `item` holds.
@@ -230,10 +229,4 @@ fn spread(cycles: &[f64]) -> Value {
     sorted.sort_unstable_by(f64::total_cmp);
     let at = |share: usize| sorted[(sorted.len() - 1) * share / 4];
     json!({ "median": at(2), "first_quartile": at(1), "third_quartile": at(3), "least": at(0) })
-}
-
-#[allow(unsafe_code)] // The time-stamp counter is read by an instruction of its own.
-fn time_stamp() -> u64 {
-    // SAFETY: every x86-64 machine has it, and it touches nothing.
-    unsafe { std::arch::x86_64::_rdtsc() }
 }

@@ -33,7 +33,8 @@ pub(crate) fn markdown(result: &Value) -> String {
          lookups in batches of 256, 4096 of them timed together, with the quartiles for uniform \
          destinations. \
          Destinations are uniform over the routes, Zipf (exponent 1), or one flow. \
-         Bytes are all that a table takes, its record of routes among them.\n\n"
+         Bytes are all that a table takes, its record of routes among them. Adds and deletes are \
+         processor time, one route at a time.\n\n"
     );
     page += "| table | pages | structure | uniform | quartiles | Zipf | one flow | bytes/route | add ns | delete ns | |\n";
     page += "|---|---|---|---|---|---|---|---|---|---|---|\n";
