@@ -37,9 +37,9 @@ pub use sweep::{MacFlush, MacSweep};
 
 use self::entry::{Data, STAMPS};
 use self::line::{Hash, LINES_FOR, Line, SLOTS};
+use crate::FibError;
 use crate::pages::{PageSize, PagedArray};
 use crate::prefetch::prefetch;
-use crate::FibError;
 use crate::quiesce::{Quiescence, Retired};
 use crate::sync::{Arc, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering};
 
