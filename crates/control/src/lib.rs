@@ -1,1 +1,22 @@
 //! Configuration, its diff and application, the API, the slow path.
+//!
+//! ```text
+//!  volley (CLI), curl, Prometheus
+//!     │ HTTP/JSON over a Unix socket, or TCP with TLS and token
+//!     ▼
+//!  api ──▶ control_loop ──▶ transaction ──▶ engine (trait) ──▶ the running router
+//!             │                 │
+//!           view             config: parse, check, diff, edit, render
+//! ```
+
+#[cfg(feature = "server")]
+pub mod api;
+pub mod config;
+#[cfg(feature = "server")]
+pub mod control_loop;
+pub mod engine;
+#[cfg(any(test, feature = "fake"))]
+pub mod fake;
+pub mod save;
+pub mod transaction;
+pub mod view;

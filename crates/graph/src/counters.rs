@@ -38,6 +38,8 @@ pub struct GraphCounters {
     pub loops: AtomicU64,
     /// Passes that found no packet.
     pub idle_loops: AtomicU64,
+    /// Rests taken for want of packets.
+    pub sleeps: AtomicU64,
     /// Frames that had to be allocated; stays put in steady state.
     pub frames_made: AtomicU64,
 }

@@ -95,9 +95,10 @@ impl Graph {
             nodes: slots.iter().map(|slot| NodeCounters::new(slot.edges.len())).collect(),
             loops: AtomicU64::new(0),
             idle_loops: AtomicU64::new(0),
+            sleeps: AtomicU64::new(0),
             frames_made: AtomicU64::new(0),
         };
-        let inputs = (0..slots.len()).filter(|&slot| slots[slot].role == Role::Input).collect();
+        let inputs = (0..slots.len()).filter(|&slot| slots[slot].role != Role::Inner).collect();
         let queue = |_: &Slot| Vec::with_capacity(QUEUE_FRAMES);
         let mover = Mover {
             queues: slots.iter().map(queue).collect(),
@@ -196,7 +197,7 @@ impl Graph {
             let full = core::mem::replace(&mut self.emitted.frame, self.mover.empty_frame());
             self.mover.forward(full, &mut self.emitted.exits, None, edges, counters);
         }
-        // An input that found nothing is not called "a call": idling would drown the figures.
+        // A poll that found nothing is not counted as a call: idling would drown the figures.
         if count + emitted != 0 || *role == Role::Inner {
             add(&counters.calls, 1);
             add(&counters.packets, count as u64);

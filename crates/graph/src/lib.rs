@@ -17,6 +17,7 @@ mod clock;
 mod context;
 mod counters;
 mod dispatch;
+mod draw;
 mod exit;
 mod exits;
 pub mod harness;
@@ -33,6 +34,7 @@ pub use clock::{tsc, tsc_hz};
 pub use context::Context;
 pub use counters::{GraphCounters, NodeCounters, add};
 pub use dispatch::{Graph, GraphSettings};
+pub use draw::{draw_dot, draw_svg, draw_text};
 #[doc(hidden)]
 pub use exit::exit_index;
 pub use exit::{Exit, ExitIndex, ExitSpec, NoExit, To, kebab};

@@ -12,6 +12,8 @@ pub enum Role {
     Input,
     /// With the packets that were sent to it.
     Inner,
+    /// Both: with packets that were sent to it, and once a loop with an empty frame.
+    Polled,
 }
 
 /// A wish of a node: what the demultiplexing node `of` finds under `key` shall come to me.

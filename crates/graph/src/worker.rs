@@ -6,7 +6,7 @@
 
 use crate::capture::CaptureRequest;
 use crate::clock::tsc;
-use crate::counters::GraphCounters;
+use crate::counters::{GraphCounters, add};
 use crate::dispatch::Graph;
 use crate::idle::{Idle, IdlePolicy};
 use crate::trace::{TraceRecord, TraceRequest};
@@ -78,6 +78,7 @@ impl Worker {
 
     /// Rests through `wait`, during which the worker holds no table.
     pub fn rest(&mut self, wait: impl FnOnce()) {
+        add(&self.shared.counters.sleeps, 1);
         self.reader.away();
         wait();
         self.reader.back();

@@ -7,13 +7,13 @@
 
 use crate::plumbing::{Interface, Interfaces, Setup};
 use graph::{Context, ExitIndex, Exits, Node, Published};
-use packet::{Frame, PacketView};
+use packet::Frame;
 use wire::ethernet::{self, ethertype};
 
 /// See the module.
 pub struct EthernetInput {
     interfaces: Published<Interfaces>,
-    /// The exit of each attached ethertype. Few: looked through in order, IPv4 first.
+    /// The exit of each attached ethertype.
     by_ethertype: Vec<(u16, ExitIndex)>,
 }
 
@@ -24,6 +24,8 @@ graph::exits! {
         Runt => drop,
         /// To another station's MAC address.
         NotForUs => drop,
+        /// RFC 1812 section 5.3.4: IPv4 to a group of stations is not forwarded, nor answered.
+        GroupFrame => drop,
         /// A protocol that the router does not speak.
         UnknownEthertype => drop,
         /// A VLAN tag, and no interface for it.
@@ -45,7 +47,6 @@ impl Node for EthernetInput {
 
     fn attach(&mut self, key: u32, exit: ExitIndex) {
         self.by_ethertype.push((key as u16, exit));
-        self.by_ethertype.sort_by_key(|&(ethertype, _)| ethertype);
     }
 
     fn process(
@@ -55,39 +56,51 @@ impl Node for EthernetInput {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
-        let mut rx = frame.rx()[0];
+        // The last packet's interface and ethertype are nearly always the next one's, too.
+        let (mut rx, mut ethertype) = (frame.rx()[0], ethertype::IPV4);
         let mut our_mac = mac_word(interfaces.get(rx));
+        let mut exit = self.exit_of(ethertype);
         exits.each(frame, |packet| {
             if packet.rx() != rx {
                 rx = packet.rx();
                 our_mac = mac_word(interfaces.get(rx));
             }
-            self.classify(packet, our_mac)
+            let Some(header) = packet.header().first_chunk::<{ ethernet::Header::LEN }>() else {
+                return Exit::Runt.into();
+            };
+            if destination_word(header) != our_mac
+                && let Some(exit) = refused(header)
+            {
+                return exit.into();
+            }
+            let found = u16::from_be_bytes([header[12], header[13]]);
+            if found != ethertype {
+                (ethertype, exit) = (found, self.exit_of(found));
+            }
+            packet.advance(ethernet::Header::LEN);
+            exit
         });
     }
 }
 
 impl EthernetInput {
-    #[inline(always)]
-    fn classify(&self, packet: &mut PacketView<'_>, our_mac: u64) -> ExitIndex {
-        let Some(header) = packet.header().first_chunk::<{ ethernet::Header::LEN }>() else {
-            return Exit::Runt.into();
-        };
-        let to = destination_word(header);
-        // The group bit is the lowest of the first byte (IEEE 802.3 section 3.2.3).
-        if to != our_mac && header[0] & 1 == 0 {
-            return Exit::NotForUs.into();
-        }
-        let ethertype = u16::from_be_bytes([header[12], header[13]]);
-        packet.advance(ethernet::Header::LEN);
-        match self.by_ethertype.iter().find(|&&(known, _)| known == ethertype) {
-            Some(&(_, exit)) => exit,
-            None => unknown(ethertype).into(),
-        }
+    fn exit_of(&self, ethertype: u16) -> ExitIndex {
+        let attached = self.by_ethertype.iter().find(|&&(known, _)| known == ethertype);
+        attached.map_or_else(|| unknown(ethertype).into(), |&(_, exit)| exit)
     }
 }
 
+/// Of frames to other MACs than ours, only those to groups are heard, and not by IPv4.
 #[cold]
+fn refused(header: &[u8; 14]) -> Option<Exit> {
+    // The group bit is the lowest of the first byte (IEEE 802.3 section 3.2.3).
+    if header[0] & 1 == 0 {
+        return Some(Exit::NotForUs);
+    }
+    let is_ip4 = ethernet::Header::of(header).ethertype() == ethertype::IPV4;
+    is_ip4.then_some(Exit::GroupFrame)
+}
+
 fn unknown(ethertype: u16) -> Exit {
     match ethertype {
         ethertype::VLAN | ethertype::QINQ | ethertype::QINQ_OLD => Exit::UnknownVlan,
@@ -108,4 +121,72 @@ fn mac_word(interface: Option<&Interface>) -> u64 {
     let Some(interface) = interface else { return u64::MAX };
     let [a, b, c, d, e, f] = interface.mac;
     u64::from_ne_bytes([a, b, c, d, e, f, 0, 0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{FAR, HOST, HOST_MAC, World, our_mac};
+    use graph::harness::{NodeHarness, Outcome};
+    use wire::craft;
+
+    fn run(frames: &[Vec<u8>], rx: u16) -> Vec<Outcome> {
+        let mut node = NodeHarness::<EthernetInput>::new(&World::new().setup).unwrap();
+        node.attach(0x0800, "ip4");
+        node.attach(0x0806, "arp");
+        node.run(frames, rx, 0)
+    }
+
+    fn exit_of(frame: Vec<u8>) -> String {
+        run(&[frame], 0).remove(0).exit
+    }
+
+    #[test]
+    fn a_frame_for_us_goes_to_its_protocol_without_its_link_header() {
+        let packet = craft::ipv4(HOST, FAR).udp(1, 2).build();
+        let frame = craft::ethernet(HOST_MAC, our_mac(0)).ipv4(HOST, FAR).udp(1, 2).build();
+        let out = run(&[frame], 0).remove(0);
+        assert_eq!((out.exit.as_str(), out.header), ("ip4", packet));
+    }
+
+    #[test]
+    fn each_packet_of_a_mixed_vector_is_judged_by_itself() {
+        let frame = |to: [u8; 6], kind| craft::ethernet(HOST_MAC, to).ethertype(kind).build();
+        let ours = our_mac(0);
+        let kinds = [0x0800, 0x0806, 0x1234, 0x0806, 0x0800];
+        let out = run(&kinds.map(|kind| frame(ours, kind)), 0);
+        let exits: Vec<_> = out.iter().map(|out| out.exit.as_str()).collect();
+        assert_eq!(exits, ["ip4", "arp", "unknown-ethertype", "arp", "ip4"]);
+        assert_eq!(exit_of(frame(our_mac(1), 0x0800)), "not-for-us");
+    }
+
+    #[test]
+    fn groups_are_heard_by_arp_and_not_by_ip4() {
+        let broadcast = |kind| craft::ethernet(HOST_MAC, [0xff; 6]).ethertype(kind).build();
+        assert_eq!(exit_of(broadcast(0x0806)), "arp");
+        assert_eq!(exit_of(broadcast(0x0800)), "group-frame");
+        let multicast = craft::ethernet(HOST_MAC, [1, 0, 0x5e, 0, 0, 5]).ethertype(0x0800);
+        assert_eq!(exit_of(multicast.build()), "group-frame");
+    }
+
+    #[test]
+    fn what_is_no_protocol_of_ours_is_told_apart() {
+        let frame = |kind| craft::ethernet(HOST_MAC, our_mac(0)).ethertype(kind).build();
+        for (kind, exit) in [
+            (0x8100, "unknown-vlan"),
+            (0x88a8, "unknown-vlan"),
+            (0x05ff, "llc-frame"),
+            (0x0600, "unknown-ethertype"),
+            (0x86dd, "unknown-ethertype"),
+        ] {
+            assert_eq!(exit_of(frame(kind)), exit, "{kind:#x}");
+        }
+        assert_eq!(exit_of(frame(0x0800)[..13].to_vec()), "runt");
+    }
+
+    #[test]
+    fn an_interface_that_is_gone_hears_nothing() {
+        let frame = craft::ethernet(HOST_MAC, our_mac(0)).ethertype(0x0800).build();
+        assert_eq!(run(&[frame], 99)[0].exit, "not-for-us");
+    }
 }

@@ -82,3 +82,50 @@ impl InterfaceOutput {
 fn limit(interface: &Interface) -> u32 {
     u32::from(interface.mtu_bytes) + LINK_HEADER_BYTES + TAG_BYTES
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::World;
+    use graph::harness::NodeHarness;
+    use std::sync::atomic::Ordering;
+
+    /// The exits of frames of these lengths that leave by these interfaces, and what was counted
+    /// on interface 0.
+    fn run(frames: &[(u16, usize)]) -> (Vec<String>, (u64, u64)) {
+        let world = World::new();
+        let bytes: Vec<_> = frames.iter().map(|&(_, length)| vec![0; length]).collect();
+        let mut node = NodeHarness::<InterfaceOutput>::new(&world.setup).unwrap();
+        let out = node.run_prepared(&bytes, 9, 0, |vector| {
+            for (tx, frame) in vector.tx_mut().iter_mut().zip(frames) {
+                *tx = frame.0;
+            }
+        });
+        let counted = &world.setup.counters.interfaces[0];
+        let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+        let counted = (read(&counted.tx_packets), read(&counted.tx_bytes));
+        (out.into_iter().map(|out| out.exit).collect(), counted)
+    }
+
+    #[test]
+    fn frames_that_leave_are_counted() {
+        let (exits, counted) = run(&[(0, 60), (0, 100)]);
+        assert_eq!((exits, counted), (vec!["transmit".to_owned(); 2], (2, 160)));
+    }
+
+    #[test]
+    fn a_down_interface_sends_nothing_and_a_missing_one_neither() {
+        assert_eq!(run(&[(4, 60)]).0, ["interface-down"]);
+        let (exits, counted) = run(&[(0, 60), (4, 60), (99, 60)]);
+        assert_eq!(exits, ["transmit", "interface-down", "interface-down"]);
+        assert_eq!(counted, (1, 60));
+    }
+
+    #[test]
+    fn a_frame_may_have_the_mtu_behind_a_link_header_with_two_tags() {
+        let longest = 1500 + 14 + 8;
+        let (exits, counted) = run(&[(0, longest), (0, longest + 1)]);
+        assert_eq!((exits[0].as_str(), exits[1].as_str()), ("transmit", "too-big"));
+        assert_eq!(counted, (1, longest as u64));
+    }
+}

@@ -135,3 +135,91 @@ fn check_unusual(packet: &mut PacketView<'_>) -> Exit {
     packet.truncate(total);
     if header_len > ipv4::Header::LEN { Exit::Options } else { Exit::Lookup }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{FAR, HOST, World};
+    use graph::harness::{NodeHarness, Outcome};
+    use proptest::prelude::*;
+    use wire::craft::{self, Craft, Ipv4};
+
+    fn run(packet: &[u8]) -> Outcome {
+        let mut node = NodeHarness::<Ip4Input>::new(&World::new().setup).unwrap();
+        node.run(&[packet.to_vec()], 0, 0).remove(0)
+    }
+
+    fn good() -> Craft<Ipv4> {
+        craft::ipv4(HOST, FAR)
+    }
+
+    #[test]
+    fn a_good_packet_goes_on_without_the_padding_of_its_link() {
+        let packet = good().udp(1, 2).build();
+        let out = run(&good().udp(1, 2).pad_to(46).build());
+        assert_eq!((out.exit.as_str(), out.header), ("lookup", packet));
+    }
+
+    #[test]
+    fn options_are_looked_at_elsewhere() {
+        let packet = good().option(148, &[0, 0]).udp(1, 2).build();
+        assert_eq!(run(&packet).exit, "options");
+        assert_eq!(run(&[packet, vec![0; 9]].concat()).header.len(), 32);
+    }
+
+    #[test]
+    fn each_lie_of_the_header_is_told_apart() {
+        let with_options = || good().option(148, &[0, 0]);
+        for (exit, packet) in [
+            ("bad-version", good().version(6).udp(1, 2).build()),
+            ("bad-header-length", good().ihl(4).udp(1, 2).build()),
+            ("bad-header-length", good().ihl(15).udp(1, 2).build()),
+            ("bad-total-length", good().length(19).udp(1, 2).build()),
+            ("bad-total-length", good().length(29).udp(1, 2).build()),
+            ("bad-total-length", with_options().length(23).udp(1, 2).build()),
+            ("bad-total-length", with_options().length(33).udp(1, 2).build()),
+            ("bad-checksum", good().checksum(1).udp(1, 2).build()),
+            ("bad-checksum", with_options().checksum(1).udp(1, 2).build()),
+            ("truncated", good().build()[..19].to_vec()),
+            ("truncated", Vec::new()),
+        ] {
+            assert_eq!(run(&packet).exit, exit, "{packet:x?}");
+        }
+    }
+
+    #[test]
+    fn nobody_has_a_martian_source() {
+        for source in [[0, 0, 0, 0], [127, 0, 0, 1], [224, 0, 0, 1], [240, 0, 0, 1], [255; 4]] {
+            assert_eq!(run(&craft::ipv4(source, FAR).build()).exit, "martian-source");
+            let with_options = craft::ipv4(source, FAR).option(148, &[0, 0]).build();
+            assert_eq!(run(&with_options).exit, "martian-source");
+        }
+        assert_eq!(run(&craft::ipv4([223, 255, 255, 255], FAR).build()).exit, "lookup");
+    }
+
+    #[test]
+    fn any_time_to_live_may_arrive() {
+        assert_eq!(run(&good().ttl(0).build()).exit, "lookup");
+    }
+
+    proptest! {
+        #[test]
+        fn what_goes_on_is_what_the_parser_takes(
+            mut bytes in prop::collection::vec(any::<u8>(), 0..80),
+            plain: bool,
+            words in 5u8..8,
+            total in 18u8..80,
+        ) {
+            if plain && bytes.len() >= 28 {
+                bytes[..4].copy_from_slice(&[0x40 | words, 0, 0, total]);
+                bytes[10..12].fill(0);
+                let sum = checksum::of(&bytes[..usize::from(words) * 4]);
+                bytes[10..12].copy_from_slice(&sum.to_be_bytes());
+            }
+            let exit = run(&bytes).exit;
+            let parsed = ipv4::Packet::parse(&bytes);
+            let good = parsed.is_ok_and(|p| !ipv4::is_martian_source(p.header.source()));
+            prop_assert_eq!(exit == "lookup" || exit == "options", good, "{}", exit);
+        }
+    }
+}

@@ -3,6 +3,7 @@
 //! The route's word says what to do (its kind, which is this node's exit) and with what (its id,
 //! which goes into the frame), so no second table is touched here.
 
+use crate::ip4_resolve;
 use crate::plumbing::{Kind, Setup};
 use fib::Forward;
 use fib::ip4::Ip4Table;
@@ -34,7 +35,7 @@ graph::exits! {
         /// To one of our own addresses.
         Local => node "ip4-local",
         /// A neighbour on a connected subnet that is not known yet.
-        Glean => node "ip4-resolve",
+        Glean => node "ip4-resolve" cause ip4_resolve::INTERFACE,
         /// The route says to drop.
         Blackhole => drop,
         /// The route says that the host cannot be reached.
@@ -90,5 +91,46 @@ impl Node for Ip4Lookup {
             bytes.0[slot] = ((found >> 24) as u8).min(KINDS - 1);
             *id = found & Forward::MAX_ID;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{HOST, INCOMPLETE, TO_GATEWAY, TO_HOST, US, World};
+    use graph::harness::NodeHarness;
+    use wire::craft;
+
+    #[test]
+    fn each_packet_gets_what_its_route_says() {
+        let routes = [
+            ([172, 16, 0, 1], "no-route", 0),
+            (HOST, "rewrite", TO_HOST),
+            ([10, 9, 9, 9], "rewrite", TO_GATEWAY),
+            ([10, 4, 0, 1], "rewrite", INCOMPLETE),
+            (US, "local", 0),
+            ([198, 51, 100, 9], "glean", 1),
+            ([10, 1, 0, 1], "blackhole", 0),
+            ([10, 2, 0, 1], "unreachable", 0),
+            ([10, 3, 0, 1], "prohibit", 0),
+            ([224, 0, 0, 5], "martian-destination", 0),
+            ([192, 0, 2, 255], "directed-broadcast", 0),
+        ];
+        let packets = routes.map(|(to, ..)| craft::ipv4([1, 2, 3, 4], to).build());
+        let mut node = NodeHarness::<Ip4Lookup>::new(&World::new().setup).unwrap();
+        for (out, (to, exit, id)) in node.run(&packets, 0, 0).into_iter().zip(routes) {
+            assert_eq!((out.exit.as_str(), out.adjacency), (exit, id), "{to:?}");
+        }
+    }
+
+    #[test]
+    fn a_full_vector_is_looked_up() {
+        let world = World::new();
+        let mut node = NodeHarness::<Ip4Lookup>::new(&world.setup).unwrap();
+        let to = |n: usize| if n.is_multiple_of(3) { HOST } else { [10, 9, 9, n as u8] };
+        let packets: Vec<_> = (0..VECTOR).map(|n| craft::ipv4([1; 4], to(n)).build()).collect();
+        let out = node.run(&packets, 0, 0);
+        let expected = (0..VECTOR).map(|n| if n % 3 == 0 { TO_HOST } else { TO_GATEWAY });
+        assert!(out.iter().map(|out| out.adjacency).eq(expected));
     }
 }

@@ -3,6 +3,7 @@
 //! RFC 1812 section 5.3.1 (TTL), RFC 1624 (the checksum follows without summing again).
 
 use crate::ip4_lookup::icmp4_cause;
+use crate::ip4_resolve;
 use crate::plumbing::Setup;
 use fib::adjacency::{AdjacencyEntry, AdjacencyTable};
 use graph::{Context, Exits, Node};
@@ -28,7 +29,7 @@ graph::exits! {
         /// Longer than the link takes.
         TooBig => node "ip4-fragment",
         /// The next hop's MAC address is not known.
-        Unresolved => node "ip4-resolve",
+        Unresolved => node "ip4-resolve" cause ip4_resolve::ADJACENCY,
         /// No room for the link header in front of the packet.
         NoHeadroom => drop,
     }
@@ -80,18 +81,108 @@ fn rewrite(packet: &mut PacketView<'_>, adjacency: &AdjacencyEntry) -> Exit {
     if !packet.prepend(link) {
         return Exit::NoHeadroom;
     }
-    // Two overlapping stores would do for 14 bytes; copying by the usual lengths lets the
-    // compiler make each case plain moves.
-    let bytes = adjacency.rewrite_bytes();
-    let front = packet.header_mut();
-    match link {
-        14 => front[..14].copy_from_slice(&bytes[..14]),
-        link => front[..link].copy_from_slice(&bytes[..link]),
-    }
+    write_link_header(packet.header_mut(), adjacency, link);
     Exit::Output
+}
+
+/// Copies the link header in front of the packet. The usual 14 bytes go as two overlapping words
+/// straight from the adjacency's: a copy through memory would wait for its own narrower stores.
+#[inline(always)]
+fn write_link_header(front: &mut [u8], adjacency: &AdjacencyEntry, length: usize) {
+    const PLAIN: usize = 14;
+    let [first, second, _] = adjacency.rewrite();
+    if length == PLAIN
+        && let Some(front) = front.first_chunk_mut::<PLAIN>()
+    {
+        let last = u64::from_le(first) >> 48 | u64::from_le(second) << 16;
+        front[6..].copy_from_slice(&last.to_le_bytes());
+        front[..8].copy_from_slice(&first.to_ne_bytes());
+        return;
+    }
+    front[..length].copy_from_slice(&adjacency.rewrite_bytes()[..length]);
 }
 
 #[cold]
 fn too_big(header: ipv4::Header<'_>) -> Exit {
     if header.dont_fragment() { Exit::FragmentationNeeded } else { Exit::TooBig }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{
+        FAR, GATEWAY_MAC, HOST, INCOMPLETE, NARROW, TO_GATEWAY, World, our_mac,
+    };
+    use fib::adjacency::{Adjacency, AdjacencyId};
+    use graph::harness::{NodeHarness, Outcome};
+    use wire::craft::{self, Craft, Ipv4};
+
+    fn run(packet: &[u8], adjacency: u32) -> Outcome {
+        let mut node = NodeHarness::<Ip4Rewrite>::new(&World::new().setup).unwrap();
+        let by = |frame: &mut Frame| frame.adjacencies_mut().fill(adjacency);
+        node.run_prepared(&[packet.to_vec()], 0, 0, by).remove(0)
+    }
+
+    fn packet() -> Craft<Ipv4> {
+        craft::ipv4(HOST, FAR).identification(7)
+    }
+
+    #[test]
+    fn a_packet_leaves_with_one_hop_less_behind_its_new_link_header() {
+        let link = craft::ethernet(our_mac(1), GATEWAY_MAC).ipv4(HOST, FAR).identification(7);
+        for ttl in [2, 64, 255] {
+            let out = run(&packet().ttl(ttl).udp(1, 2).build(), TO_GATEWAY);
+            assert_eq!((out.exit.as_str(), out.tx), ("output", 1));
+            assert_eq!(out.header, link.clone().ttl(ttl - 1).udp(1, 2).build());
+        }
+    }
+
+    #[test]
+    fn the_last_hop_is_not_forwarded_and_not_changed() {
+        for ttl in [0, 1] {
+            let sent = packet().ttl(ttl).udp(1, 2).build();
+            let out = run(&sent, TO_GATEWAY);
+            assert_eq!((out.exit.as_str(), out.header), ("ttl-expired", sent));
+        }
+    }
+
+    #[test]
+    fn a_packet_of_the_mtu_fits_and_one_byte_more_does_not() {
+        let of = |length: usize| packet().udp(1, 2).payload_len(length - 28);
+        assert_eq!(run(&of(100).build(), NARROW).exit, "output");
+        assert_eq!(run(&of(101).build(), NARROW).exit, "too-big");
+        let whole = packet().dont_fragment().udp(1, 2).payload_len(101 - 28).build();
+        assert_eq!(run(&whole, NARROW).exit, "fragmentation-needed");
+    }
+
+    #[test]
+    fn without_a_mac_a_packet_waits() {
+        assert_eq!(run(&packet().udp(1, 2).build(), INCOMPLETE).exit, "unresolved");
+        assert_eq!(run(&packet().udp(1, 2).build(), 9999).exit, "unresolved");
+    }
+
+    /// The link header of an adjacency made with `rewrite`, in front of a packet.
+    fn link_header(rewrite: &[u8]) -> Vec<u8> {
+        let world = World::new();
+        let mut bytes = [0; 22];
+        bytes[..rewrite.len()].copy_from_slice(rewrite);
+        let next_hop = std::net::Ipv4Addr::from(FAR).into();
+        let rewrite_len = rewrite.len() as u8;
+        let table = &world.setup.shared.adjacencies;
+        let made = Adjacency { interface: 1, mtu: 1500, next_hop, rewrite: bytes, rewrite_len };
+        let AdjacencyId(id) = table.allocate(&made).unwrap();
+        table.complete_as_is(AdjacencyId(id));
+        let mut node = NodeHarness::<Ip4Rewrite>::new(&world.setup).unwrap();
+        let by = |frame: &mut Frame| frame.adjacencies_mut().fill(id);
+        let out = node.run_prepared(&[packet().udp(1, 2).build()], 0, 0, by).remove(0);
+        out.header[..out.header.len() - 28].to_vec()
+    }
+
+    #[test]
+    fn link_headers_of_every_length_are_written() {
+        let rewrite: Vec<u8> = (1..=22).collect();
+        for length in 0..=22 {
+            assert_eq!(link_header(&rewrite[..length]), rewrite[..length]);
+        }
+    }
 }

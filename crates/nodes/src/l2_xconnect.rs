@@ -55,3 +55,31 @@ impl Node for L2Xconnect {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::World;
+    use graph::harness::NodeHarness;
+
+    #[test]
+    fn frames_leave_by_the_peer_as_they_came() {
+        let mut node = NodeHarness::<L2Xconnect>::new(&World::new().setup).unwrap();
+        for (rx, tx) in [(2, 3), (3, 2)] {
+            let out = node.run(&[vec![1, 2, 3], vec![4]], rx, 0);
+            assert_eq!((out[0].exit.as_str(), out[0].tx, out[1].tx), ("output", tx, tx));
+            assert_eq!((&out[0].header[..], &out[1].header[..]), (&[1, 2, 3][..], &[4][..]));
+        }
+    }
+
+    #[test]
+    fn frames_of_several_interfaces_part() {
+        let mut node = NodeHarness::<L2Xconnect>::new(&World::new().setup).unwrap();
+        let out = node.run_prepared(&vec![vec![1]; 3], 2, 0, |frame| {
+            frame.view(1).set_rx(3);
+            frame.view(2).set_rx(0);
+        });
+        let parted: Vec<_> = out.iter().map(|out| (out.exit.as_str(), out.tx)).collect();
+        assert_eq!(parted, [("output", 3), ("output", 2), ("disconnected", 0)]);
+    }
+}

@@ -113,3 +113,98 @@ fn count_received(counters: &WorkerCounters, interface: u16, lengths: &[u32]) {
     add(&counters.rx_packets, lengths.len() as u64);
     add(&counters.rx_bytes, u64::from(lengths.iter().sum::<u32>()));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::World;
+    use graph::harness::NodeHarness;
+    use packet::{MemorySource, PacketCache, Repeat, RxQueue};
+    use std::sync::atomic::Ordering;
+
+    fn attach(world: &World, interface: u16, count: usize) {
+        let queue = Box::new(MemorySource::new(vec![vec![7; 60]; count], Repeat::Once));
+        world.setup.rx.add(RxAttachment { interface, queue });
+    }
+
+    fn exits(world: &World) -> Vec<String> {
+        let mut node = NodeHarness::<PortRx>::new(&world.setup).unwrap();
+        node.run(&[], 0, 0).into_iter().map(|out| out.exit).collect()
+    }
+
+    #[test]
+    fn the_interface_says_where_its_frames_go() {
+        for (interface, exit) in
+            [(0, "ethernet"), (2, "cross-connect"), (4, "interface-down"), (99, "interface-down")]
+        {
+            let world = World::new();
+            attach(&world, interface, 2);
+            assert_eq!(exits(&world), [exit, exit]);
+        }
+    }
+
+    #[test]
+    fn frames_of_several_queues_come_in_one_vector_and_are_counted() {
+        let world = World::new();
+        attach(&world, 0, 2);
+        attach(&world, 2, 1);
+        let mut exits = exits(&world);
+        exits.sort_unstable();
+        assert_eq!(exits, ["cross-connect", "ethernet", "ethernet"]);
+        let counters = &world.setup.counters.interfaces[0];
+        assert_eq!(counters.rx_packets.load(Ordering::Relaxed), 2);
+        assert_eq!(counters.rx_bytes.load(Ordering::Relaxed), 120);
+    }
+
+    #[test]
+    fn a_vector_takes_256_and_the_next_queue_is_first_next_time() {
+        let world = World::new();
+        attach(&world, 0, 300);
+        attach(&world, 2, 300);
+        let mut node = NodeHarness::<PortRx>::new(&world.setup).unwrap();
+        let mut firsts = Vec::new();
+        for _ in 0..2 {
+            let out = node.run(&[], 0, 0);
+            assert_eq!(out.len(), VECTOR);
+            firsts.push(out[0].exit.clone());
+        }
+        firsts.sort_unstable();
+        assert_eq!(firsts, ["cross-connect", "ethernet"]);
+    }
+
+    /// Brings one frame in two buffers, as far as its header says.
+    struct Chains;
+
+    impl RxQueue for Chains {
+        fn receive(
+            &mut self,
+            cache: &mut dyn PacketCache,
+            slots: &mut [Option<PacketPtr>],
+        ) -> usize {
+            for segments in [2, 1] {
+                let mut packet = cache.copy_of(&[7; 60]).unwrap();
+                packet.mbuf_mut().nb_segs = segments;
+                slots[usize::from(2 - segments)] = Some(packet);
+            }
+            2
+        }
+    }
+
+    #[test]
+    fn a_frame_longer_than_a_buffer_is_dropped_and_the_others_are_not() {
+        let world = World::new();
+        world.setup.rx.add(RxAttachment { interface: 0, queue: Box::new(Chains) });
+        assert_eq!(exits(&world), ["oversize", "ethernet"]);
+    }
+
+    #[test]
+    fn a_queue_that_is_asked_back_comes_back() {
+        let world = World::new();
+        attach(&world, 0, 300);
+        let mut node = NodeHarness::<PortRx>::new(&world.setup).unwrap();
+        assert_eq!(node.run(&[], 0, 0).len(), VECTOR);
+        world.setup.rx.ask_back(0);
+        assert!(node.run(&[], 0, 0).is_empty());
+        assert_eq!(world.setup.rx.take_returned().len(), 1);
+    }
+}

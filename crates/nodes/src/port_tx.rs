@@ -2,7 +2,7 @@
 //! a router that waits for one port stalls all others.
 
 use crate::plumbing::{Interfaces, Mailbox, Setup, TxAttachment};
-use graph::{Context, ExitIndex, Exits, Node, Published};
+use graph::{Context, ExitIndex, Exits, Node, Published, Role};
 use packet::{Frame, PacketPtr, VECTOR};
 use std::sync::Arc;
 
@@ -29,6 +29,8 @@ graph::exits! {
 impl Node for PortTx {
     const NAME: &'static str = "port-tx";
     const ABOUT: &'static str = "sends to ports";
+    /// Ports come and go while there is nothing to send, too.
+    const ROLE: Role = Role::Polled;
     type Exit = Exit;
     type Setup = Setup;
 
@@ -49,6 +51,9 @@ impl Node for PortTx {
         context: &mut Context<'_>,
     ) {
         self.mailbox.read(&mut self.queues, |attachment| attachment.port);
+        if frame.is_empty() {
+            return;
+        }
         frame.commit();
         let interfaces = self.interfaces.get(context);
         let first = frame.tx()[0];
@@ -120,5 +125,80 @@ fn exit_of(index: usize, sent: Result<usize, Exit>) -> ExitIndex {
         Ok(sent) if index < sent => ExitIndex::TAKEN,
         Ok(_) => Exit::QueueFull.into(),
         Err(exit) => exit.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::World;
+    use graph::harness::NodeHarness;
+    use packet::{MemorySink, PacketCache, Recorded, TxQueue};
+
+    /// Takes so many frames and no more.
+    struct Narrow(usize);
+
+    impl TxQueue for Narrow {
+        fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &[PacketPtr]) -> usize {
+            let taken = packets.len().min(self.0);
+            cache.release(&packets[..taken]);
+            taken
+        }
+    }
+
+    fn attach(world: &World, port: u16) -> Recorded {
+        let recorded = Recorded::default();
+        let queue = Box::new(MemorySink::recording(Arc::clone(&recorded)));
+        world.setup.tx.add(TxAttachment { port, queue });
+        recorded
+    }
+
+    /// The exits of frames that leave by these interfaces; frame n holds the byte n.
+    fn run(world: &World, leave_by: &[u16]) -> Vec<String> {
+        let frames: Vec<_> = (0..leave_by.len()).map(|n| vec![n as u8]).collect();
+        let mut node = NodeHarness::<PortTx>::new(&world.setup).unwrap();
+        let by = |frame: &mut Frame| frame.tx_mut().copy_from_slice(leave_by);
+        node.run_prepared(&frames, 9, 0, by).into_iter().map(|out| out.exit).collect()
+    }
+
+    #[test]
+    fn frames_leave_by_their_port_in_order() {
+        let world = World::new();
+        let (zero, one) = (attach(&world, 0), attach(&world, 1));
+        assert_eq!(run(&world, &[0, 1, 0, 1, 1]), ["taken"; 5]);
+        assert_eq!(*zero.lock().unwrap(), [[0], [2]]);
+        assert_eq!(*one.lock().unwrap(), [[1], [3], [4]]);
+    }
+
+    #[test]
+    fn what_a_full_queue_refuses_is_dropped() {
+        let world = World::new();
+        world.setup.tx.add(TxAttachment { port: 0, queue: Box::new(Narrow(2)) });
+        attach(&world, 1);
+        assert_eq!(run(&world, &[0, 0, 0]), ["taken", "taken", "queue-full"]);
+        let world = World::new();
+        world.setup.tx.add(TxAttachment { port: 0, queue: Box::new(Narrow(1)) });
+        attach(&world, 1);
+        assert_eq!(run(&world, &[0, 1, 0]), ["taken", "taken", "queue-full"]);
+    }
+
+    #[test]
+    fn frames_to_a_port_that_is_gone_are_dropped() {
+        for (leave_by, exits) in
+            [([0, 0], ["no-port", "no-port"]), ([99, 1], ["no-port", "taken"])]
+        {
+            let world = World::new();
+            attach(&world, 1);
+            assert_eq!(run(&world, &leave_by), exits);
+        }
+    }
+
+    #[test]
+    fn the_frame_that_leaves_is_the_one_the_arrays_describe() {
+        let world = World::new();
+        let recorded = attach(&world, 0);
+        let mut node = NodeHarness::<PortTx>::new(&world.setup).unwrap();
+        node.run_prepared(&[b"link header".to_vec()], 9, 5, |frame| frame.view(0).truncate(3));
+        assert_eq!(*recorded.lock().unwrap(), [b"hea".to_vec()]);
     }
 }

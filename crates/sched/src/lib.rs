@@ -1,1 +1,107 @@
 //! Traffic schedulers as pure state machines over virtual time.
+//!
+//! ```text
+//!   Config ─ build ─▶ Box<dyn Scheduler<T>>
+//!
+//!        enqueue(now, packet) ─▶ queued | dropped          ┌─ pfifo, bfifo, pfifo_fast, prio
+//!                                     │                    ├─ sfq, codel, fq_codel
+//!        ┌────────────────────────────┴──────────┐         ├─ tbf
+//!        │  pool of slots   tree of disciplines  │ ◀───────┴─ htb, hfsc: trees of classes, any of these at the leaves
+//!        └────────────────────────────┬──────────┘
+//!        dequeue(now)         ─▶ packet (mark it?) | wait until | empty
+//! ```
+//!
+//! No clock and no I/O inside: the same calls give the same answers, so a schedule can be replayed, tested by
+//! properties, and compared packet by packet with another implementation. A packet is a handle that is never looked
+//! into. Time is the caller's, in nanoseconds, and never goes back.
+//!
+//! All memory is reserved by [`build()`]; [`memory()`] tells how much. Enqueue and dequeue allocate nothing.
+//! Each discipline's module states its time and space a packet.
+//!
+//! A scheduler belongs to one thread at a time (`Send`, not `Sync`).
+
+mod build;
+mod class_id;
+mod class_map;
+mod codel;
+mod codel_law;
+mod config;
+mod discipline;
+mod error;
+mod fifo;
+mod filter;
+mod fq_codel;
+mod hash;
+mod hfsc;
+mod htb;
+mod packet;
+mod pool;
+mod prio;
+mod rate;
+mod replace;
+mod report;
+mod root;
+mod sfq;
+mod tbf;
+pub mod tc;
+#[cfg(test)]
+mod testing;
+mod tournament;
+pub mod units;
+
+pub use build::{build, memory};
+pub use class_id::ClassId;
+pub use config::{
+    CodelShape, Config, FqCodelShape, HfscClass, HfscShape, HtbClass, HtbShape, PrioShape,
+    SfqShape, Shape, TbfShape,
+};
+pub use error::Error;
+pub use filter::{Fields, Filter, Ports, Prefix, classify};
+pub use hfsc::Curve;
+pub use packet::{Burst, DropReason, Dropped, Drops, Next, Packet, Sent, Verdict};
+pub use pool::Backlog;
+pub use replace::{Replaced, replace};
+pub use report::{Counters, Report};
+
+/// A traffic scheduler over packets that the caller names by `T`.
+pub trait Scheduler<T: Copy>: Send {
+    /// Offers a packet. Every packet dropped because of it, itself or another, goes to `drops`.
+    fn enqueue(&mut self, now_ns: u64, packet: Packet<T>, drops: Drops<'_, T>) -> Verdict;
+
+    /// The next packet to send, or how long to wait. Packets that CoDel drops on the way go to `drops`.
+    fn dequeue(&mut self, now_ns: u64, drops: Drops<'_, T>) -> Next<T>;
+
+    /// Up to `limit` packets at once, appended to `out`: one call a burst in place of one a packet.
+    fn dequeue_burst(
+        &mut self,
+        now_ns: u64,
+        limit: usize,
+        out: &mut Vec<Sent<T>>,
+        drops: Drops<'_, T>,
+    ) -> Burst;
+
+    /// Offers a packet that has waited elsewhere since `arrived_ns`: its delay counts from then.
+    fn adopt(
+        &mut self,
+        now_ns: u64,
+        arrived_ns: u64,
+        packet: Packet<T>,
+        drops: Drops<'_, T>,
+    ) -> Verdict;
+
+    /// Takes back a packet that could not be sent: it comes first again. Of several, give back the last one first.
+    /// Up to 256 are held; the one past that is returned.
+    fn give_back(&mut self, sent: Sent<T>) -> Result<(), Sent<T>>;
+
+    /// Takes out the first of the packets that were given back.
+    fn take_given_back(&mut self) -> Option<Sent<T>>;
+
+    /// Takes out every queued packet, with its arrival and the class that it stood in; within a queue in its order.
+    fn drain(&mut self, now_ns: u64, out: &mut dyn FnMut(u64, Packet<T>));
+
+    /// What waits, in all queues together.
+    fn backlog(&self) -> Backlog;
+
+    /// The tree of disciplines and classes with their statistics.
+    fn report(&self) -> Report;
+}

@@ -230,7 +230,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{craft, options::Choice};
+    use crate::{craft, options::Entry};
 
     fn packet() -> Vec<u8> {
         craft::ipv4([10, 0, 0, 1], [10, 0, 1, 2]).ttl(9).udp(1, 2).payload(b"hello").build()
@@ -289,7 +289,7 @@ mod tests {
         let packet = Packet::parse(&bytes).unwrap();
         assert_eq!(packet.header.header_len(), 24);
         let found: Vec<_> = packet.options().map(Result::unwrap).collect();
-        assert_eq!(found, [Choice { kind: option::ROUTER_ALERT, data: &[0, 0], offset: 0 }]);
+        assert_eq!(found, [Entry { kind: option::ROUTER_ALERT, data: &[0, 0], offset: 0 }]);
     }
 
     #[test]

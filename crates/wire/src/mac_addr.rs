@@ -51,7 +51,8 @@ impl MacAddr {
     #[inline]
     pub const fn to_bits(self) -> u64 {
         let [a, b, c, d, e, f] = self.0;
-        u64::from_be_bytes([0, 0, a, b, c, d, e, f])
+        // Two loads and two swaps; one array of eight octets becomes shuffles.
+        (u32::from_be_bytes([a, b, c, d]) as u64) << 16 | u16::from_be_bytes([e, f]) as u64
     }
 
     /// Whether this is the broadcast address.

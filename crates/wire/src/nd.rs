@@ -137,14 +137,14 @@ pub mod option {
 
 /// One option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Choice<'a> {
+pub struct Entry<'a> {
     /// One of [`option`].
     pub kind: u8,
     /// The whole option, type and length included.
     pub bytes: &'a [u8],
 }
 
-impl<'a> Choice<'a> {
+impl<'a> Entry<'a> {
     /// The MAC address of a link address option.
     pub fn mac(&self) -> Option<MacAddr> {
         let is_address =
@@ -177,7 +177,7 @@ impl<'a> Options<'a> {
 }
 
 impl<'a> Iterator for Options<'a> {
-    type Item = Result<Choice<'a>, Error>;
+    type Item = Result<Entry<'a>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let &[kind, ref after @ ..] = self.0 else { return None };
@@ -190,17 +190,17 @@ impl<'a> Iterator for Options<'a> {
             }
         };
         self.0 = rest;
-        Some(Ok(Choice { kind, bytes }))
+        Some(Ok(Entry { kind, bytes }))
     }
 }
 
 /// The link address that the options give under `kind`; an error if any option is malformed.
 pub fn link_address(options: &[u8], kind: u8) -> Result<Option<MacAddr>, Error> {
     let mut found = None;
-    for choice in Options::new(options) {
-        let choice = choice?;
-        if choice.kind == kind && found.is_none() {
-            found = choice.mac();
+    for entry in Options::new(options) {
+        let entry = entry?;
+        if entry.kind == kind && found.is_none() {
+            found = entry.mac();
         }
     }
     Ok(found)

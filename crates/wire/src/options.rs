@@ -13,7 +13,7 @@ pub const NOP: u8 = 1;
 
 /// One option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Choice<'a> {
+pub struct Entry<'a> {
     /// Which option.
     pub kind: u8,
     /// What it carries, without kind and length.
@@ -44,7 +44,7 @@ impl<'a> Options<'a> {
 }
 
 impl<'a> Iterator for Options<'a> {
-    type Item = Result<Choice<'a>, BadOption>;
+    type Item = Result<Entry<'a>, BadOption>;
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.bytes.get(self.offset) == Some(&NOP) {
@@ -58,13 +58,13 @@ impl<'a> Iterator for Options<'a> {
             return None;
         }
         let len = usize::from(after.first().copied().unwrap_or(0));
-        // A length below 2 would not move the walk on.
+        // A length below 2 would not move the walk on: that range is empty backwards, hence no data.
         match rest.get(2..len) {
-            Some(data) if len >= 2 => {
+            Some(data) => {
                 self.offset += len;
-                Some(Ok(Choice { kind, data, offset }))
+                Some(Ok(Entry { kind, data, offset }))
             }
-            _ => {
+            None => {
                 self.offset = self.bytes.len();
                 Some(Err(BadOption { offset }))
             }
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn fillers_are_skipped_and_the_end_ends() {
         let found: Vec<_> = Options::new(&[1, 1, 7, 3, 9, 1, 0, 7, 3]).collect();
-        assert_eq!(found, [Ok(Choice { kind: 7, data: &[9], offset: 2 })]);
+        assert_eq!(found, [Ok(Entry { kind: 7, data: &[9], offset: 2 })]);
     }
 
     #[test]

@@ -86,6 +86,7 @@ pub struct Reader<R> {
     is_swapped: bool,
     ns_per_fraction: u64,
     link_type: u32,
+    is_spent: bool,
 }
 
 impl<R: Read> Reader<R> {
@@ -106,7 +107,7 @@ impl<R: Read> Reader<R> {
         };
         // The upper bits hold the length of a check sequence, if known.
         let link_type = word(&header, 20, is_swapped) & 0x0fff_ffff;
-        Ok(Self { input, is_swapped, ns_per_fraction, link_type })
+        Ok(Self { input, is_swapped, ns_per_fraction, link_type, is_spent: false })
     }
 
     /// What the packets begin with: [`LINK_ETHERNET`], [`LINK_RAW`] or another.
@@ -143,9 +144,15 @@ impl<R: Read> Reader<R> {
 impl<R: Read> Iterator for Reader<R> {
     type Item = Result<Record, Error>;
 
+    /// The next record. An error comes once and is the last: where the next record begins is then unknown.
     fn next(&mut self) -> Option<Self::Item> {
+        if self.is_spent {
+            return None;
+        }
         let mut record = Record::default();
-        match self.read(&mut record) {
+        let outcome = self.read(&mut record);
+        self.is_spent = !matches!(outcome, Ok(true));
+        match outcome {
             Ok(true) => Some(Ok(record)),
             Ok(false) => None,
             Err(error) => Some(Err(error)),
@@ -226,8 +233,9 @@ mod tests {
     fn a_record_that_asks_for_too_much_memory_is_refused() {
         let mut whole = file(MAGIC_NANOSECONDS, false);
         whole[32..36].copy_from_slice(&(MAX_SNAP_LEN + 1).to_le_bytes());
-        let refused = Reader::new(&whole[..]).unwrap().next().unwrap();
-        assert!(matches!(refused, Err(Error::Field { found: 262_145, .. })));
+        let mut reader = Reader::new(&whole[..]).unwrap();
+        assert!(matches!(reader.next(), Some(Err(Error::Field { found: 262_145, .. }))));
+        assert!(reader.next().is_none());
     }
 
     #[test]
@@ -239,7 +247,10 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read_back(
-            packets in prop::collection::vec((any::<u32>(), 0..NS_PER_S, prop::collection::vec(any::<u8>(), 0..50)), 0..8)
+            packets in prop::collection::vec(
+                (any::<u32>(), 0..NS_PER_S, prop::collection::vec(any::<u8>(), 0..50)),
+                0..8,
+            )
         ) {
             let mut writer = Writer::new(Vec::new(), LINK_RAW).unwrap();
             let mut expected = Vec::new();

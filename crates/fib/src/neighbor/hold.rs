@@ -53,6 +53,11 @@ impl<T> HoldQueue<T> {
         self.items.len()
     }
 
+    /// How many items are held for `key`.
+    pub fn len_of(&self, key: NeighborKey) -> usize {
+        self.waiting.get(&key).map_or(0, VecDeque::len)
+    }
+
     /// Whether nothing is held.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()

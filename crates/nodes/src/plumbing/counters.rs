@@ -1,6 +1,6 @@
 //! Per-interface counters of one worker, which alone writes them.
 
-use graph::add;
+use graph::{Reason, add};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Most interfaces; counters for all of them stand ready.
@@ -43,21 +43,31 @@ impl DropCounters {
     }
 }
 
+/// True if packets that this node drops had an interface to leave by: then it is charged.
+pub fn is_outbound(node: &str) -> bool {
+    matches!(node, "interface-output" | "port-tx")
+}
+
 /// All that one worker counts beside the engine.
 pub struct WorkerCounters {
     /// By interface id.
     pub interfaces: Box<[InterfaceCounters]>,
-    /// Packets dropped that an interface had received.
+    /// Packets dropped, charged to the interface that received them or was to send them.
     pub drops: DropCounters,
+    /// By reason: the interface that was to send is charged.
+    pub outbound: Box<[bool]>,
 }
 
 impl WorkerCounters {
-    /// Zeros for a layout with so many drop reasons.
-    pub fn new(reasons: usize) -> Self {
+    /// Zeros for a layout with these drop reasons.
+    pub fn new(reasons: &[Reason]) -> Self {
+        let outbound = reasons.iter().map(|reason| is_outbound(reason.node)).collect();
+        let reasons = reasons.len();
         let cells = (0..MOST_INTERFACES * reasons).map(|_| AtomicU64::new(0)).collect();
         Self {
             interfaces: (0..MOST_INTERFACES).map(|_| InterfaceCounters::default()).collect(),
             drops: DropCounters { reasons, cells },
+            outbound,
         }
     }
 }

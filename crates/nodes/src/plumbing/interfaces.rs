@@ -38,6 +38,13 @@ impl Interface {
         self.ip4.first().map(|&(address, _)| address)
     }
 
+    /// The address that our own packets towards `neighbor` carry: one in its subnet, else the
+    /// primary one.
+    pub fn ip4_towards(&self, neighbor: u32) -> Option<u32> {
+        let near = self.ip4.iter().find(|&&subnet| contains(subnet, neighbor));
+        near.or(self.ip4.first()).map(|&(address, _)| address)
+    }
+
     /// True if `address` is one of its own.
     pub fn has_ip4(&self, address: u32) -> bool {
         self.ip4.iter().any(|&(own, _)| own == address)
@@ -45,12 +52,14 @@ impl Interface {
 
     /// True if `address` lies in a subnet of this interface.
     pub fn reaches_ip4(&self, address: u32) -> bool {
-        let same = |own: u32, length: u8| match length {
-            0 => true,
-            length => (own ^ address) >> (32 - u32::from(length)) == 0,
-        };
-        self.ip4.iter().any(|&(own, length)| same(own, length))
+        self.ip4.iter().any(|&subnet| contains(subnet, address))
     }
+}
+
+/// True if the subnet, an address of it and its prefix length, has `address`.
+fn contains((own, length): (u32, u8), address: u32) -> bool {
+    let host_bits = 32 - u32::from(length.min(32));
+    (own ^ address).checked_shr(host_bits).unwrap_or(0) == 0
 }
 
 /// All interfaces; rows stay where they are, so an id is good until the interface is removed.

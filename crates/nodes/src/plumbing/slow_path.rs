@@ -7,7 +7,7 @@
 
 use packet::PacketPtr;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// What an ARP packet said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,7 +20,8 @@ pub struct ArpNews {
     pub mac: [u8; 6],
     /// A reply (to us, unless gratuitous); else a request.
     pub is_reply: bool,
-    /// Sender and target address are the same: an announcement.
+    /// An announcement: sender and target address are the same, or the sender claims an address
+    /// of ours. It makes no neighbour of whoever sent it.
     pub is_gratuitous: bool,
     /// A request that asked for an address of ours, or a reply sent to our MAC.
     pub is_for_us: bool,
@@ -117,10 +118,7 @@ impl SlowPath {
 impl SlowPathEvents {
     /// The oldest news, if there is any.
     pub fn next(&self) -> Option<SlowPathNews> {
-        match self.0.try_recv() {
-            Ok(news) => Some(news),
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
-        }
+        self.0.try_recv().ok()
     }
 }
 

@@ -148,7 +148,7 @@ impl Craft<Ipv4> {
 
     /// Appends an option, padded to a full word; the header length follows unless it was set after.
     pub fn option(self, kind: u8, data: &[u8]) -> Self {
-        self.raw_options(&[&[kind, data.len() as u8 + 2], data].concat())
+        self.raw_options(&[&[kind, (data.len() + 2) as u8], data].concat())
     }
 
     /// Appends octets to the options as they are, padded to a full word.

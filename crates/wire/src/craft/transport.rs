@@ -66,10 +66,15 @@ impl Craft<Tcp> {
         self.set(14, &window.to_be_bytes())
     }
 
+    /// Where urgent data ends.
+    pub fn urgent(self, urgent: u16) -> Self {
+        self.set(18, &urgent.to_be_bytes())
+    }
+
     /// Appends an option, padded to a full word; the data offset follows unless it was set after.
     pub fn option(self, kind: u8, data: &[u8]) -> Self {
         self.edit(|layer| {
-            layer.bytes.extend([kind, data.len() as u8 + 2]);
+            layer.bytes.extend([kind, (data.len() + 2) as u8]);
             layer.bytes.extend(data);
             layer.bytes.resize(layer.bytes.len().next_multiple_of(4), END);
             layer.bytes[12] = layer.bytes[12] & 0x0f | ((layer.bytes.len() / 4) as u8) << 4;
@@ -93,8 +98,8 @@ mod tests {
 
     #[test]
     fn a_tcp_header_can_lie() {
-        let packet = craft::ipv4(1, 2).tcp(1, 2).data_offset(15).checksum(7).build();
-        assert_eq!((packet[32], &packet[36..38]), (0xf0, &[0, 7][..]));
+        let packet = craft::ipv4(1, 2).tcp(1, 2).data_offset(15).checksum(7).urgent(8).build();
+        assert_eq!((packet[32], &packet[36..40]), (0xf0, &[0, 7, 0, 8][..]));
     }
 
     #[test]

@@ -52,9 +52,10 @@ pub struct Upper<'a> {
     pub protocol: u8,
     /// Octets from the end of the IPv6 header to it.
     pub offset: usize,
-    /// Octets from the start of the IPv6 header to the next-header field that named it, for a parameter problem.
+    /// Octets from the start of the IPv6 header to the next-header field that named it: where a
+    /// parameter problem points.
     pub named_at: usize,
-    /// The fragment header passed. If its offset is not zero, what follows is no upper-layer header.
+    /// The fragment header passed. If its offset is not zero, no upper-layer header follows.
     pub fragment: Option<Fragment<'a>>,
     /// The hop-by-hop options passed, without next header and length.
     pub hop_by_hop: Option<&'a [u8]>,
@@ -67,9 +68,9 @@ pub enum Stop {
     Truncated,
     /// More than [`MAX_HEADERS`].
     TooMany,
-    /// Hop-by-hop options anywhere but first; the next-header field that names them is at this octet of the packet.
+    /// Hop-by-hop options anywhere but first.
     HopByHopNotFirst {
-        /// Octets from the start of the IPv6 header.
+        /// Octets from the start of the IPv6 header to the next-header field that names them.
         named_at: usize,
     },
 }
@@ -152,7 +153,7 @@ pub enum UnknownAction {
 
 /// One option of a hop-by-hop or destination header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Choice<'a> {
+pub struct Entry<'a> {
     /// Which option.
     pub kind: u8,
     /// What it carries.
@@ -161,7 +162,7 @@ pub struct Choice<'a> {
     pub offset: usize,
 }
 
-impl Choice<'_> {
+impl Entry<'_> {
     /// What to do with it if unknown.
     pub const fn unknown_action(&self) -> UnknownAction {
         match self.kind >> 6 {
@@ -193,7 +194,7 @@ const PAD1: u8 = 0;
 const PADN: u8 = 1;
 
 impl<'a> Iterator for Options<'a> {
-    type Item = Result<Choice<'a>, Stop>;
+    type Item = Result<Entry<'a>, Stop>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -211,7 +212,7 @@ impl<'a> Iterator for Options<'a> {
             };
             self.offset += 2 + data.len();
             if kind != PADN {
-                return Some(Ok(Choice { kind, data, offset }));
+                return Some(Ok(Entry { kind, data, offset }));
             }
         }
     }
@@ -296,7 +297,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_walk_of_any_bytes_stays_inside_them(next: u8, payload in prop::collection::vec(prop_oneof![Just(0u8), Just(43), Just(44), Just(60), any::<u8>()], 0..200)) {
+        fn a_walk_of_any_bytes_stays_inside_them(
+            next: u8,
+            payload in prop::collection::vec(
+                prop_oneof![Just(0u8), Just(43), Just(44), Just(60), any::<u8>()],
+                0..200,
+            ),
+        ) {
             if let Ok(upper) = walk(next, &payload) {
                 prop_assert!(upper.offset <= payload.len());
             }

@@ -1,0 +1,87 @@
+//! `volley-bench`: cycles per packet of the whole graph, node by node, on in-memory ports.
+//!
+//! ```text
+//!  scenarios × rounds, interleaved:  A B C  A B C  A B C …   so that a noisy minute hits all alike
+//!  a sample = some milliseconds of passes; a row = the median of its samples, with the quartiles
+//! ```
+//! Counted: every node behind the source, output and freeing included, as VPP's figures count.
+
+mod engine;
+mod host;
+mod report;
+mod rig;
+mod sample;
+mod scenarios;
+
+use clap::Parser;
+use std::error::Error;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+
+/// Measure cycles per packet, node by node, with an in-memory source and sink.
+#[derive(Parser)]
+struct Arguments {
+    /// Only scenarios whose name contains this.
+    #[arg(long)]
+    only: Option<String>,
+    /// Samples of each scenario.
+    #[arg(long, default_value_t = 150)]
+    rounds: usize,
+    /// Milliseconds of a sample.
+    #[arg(long, default_value_t = 3)]
+    sample_ms: u64,
+    /// Where the rows go.
+    #[arg(long, default_value = "target/bench.json")]
+    out: PathBuf,
+    /// Show each scenario's nodes, too.
+    #[arg(long)]
+    nodes: bool,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments = Arguments::parse();
+    let wanted = |name: &str| arguments.only.as_deref().is_none_or(|only| name.contains(only));
+    let mut scenarios = scenarios::all().into_iter().filter(|s| wanted(s.name)).collect::<Vec<_>>();
+    if scenarios.is_empty() {
+        return Err("no scenario has that in its name".into());
+    }
+    let mut rigs = Vec::new();
+    for scenario in &mut scenarios {
+        progress(&format!("preparing {}", scenario.name));
+        rigs.push((scenario.make)()?);
+    }
+    let mut samples = vec![Vec::new(); rigs.len()];
+    for round in 0..=arguments.rounds {
+        progress(&format!("round {round} of {}", arguments.rounds));
+        for (rig, samples) in rigs.iter_mut().zip(&mut samples) {
+            let sample = rig.sample(arguments.sample_ms);
+            // The first round warms caches and branch predictors.
+            if round != 0 {
+                samples.push(sample);
+            }
+        }
+    }
+    progress("");
+    let mut rows: Vec<_> = scenarios
+        .iter()
+        .zip(&samples)
+        .map(|(scenario, samples)| report::row(scenario, samples))
+        .collect();
+    if wanted("engine") {
+        rows.extend(engine::rows(arguments.rounds, progress));
+        progress("");
+    }
+    report::print(&rows, arguments.nodes);
+    report::write(&rows, &arguments.out)?;
+    println!("\nwritten to {}", arguments.out.display());
+    Ok(())
+}
+
+/// One line on stderr that the next one replaces; nothing where nobody watches.
+fn progress(what: &str) {
+    if std::io::stderr().is_terminal() {
+        eprint!("\r\x1b[K{what}");
+        // Progress that cannot be shown is not worth failing for.
+        let _ = std::io::stderr().flush();
+    }
+}

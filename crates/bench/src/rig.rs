@@ -1,0 +1,98 @@
+//! A data plane on memory ports, turned by this thread, and measured.
+
+use crate::sample::{NodeCost, Sample};
+use dataplane::{Dataplane, NodeTotals, PortQueues, Settings};
+use graph::{Idle, Worker};
+use nodes::plumbing::{Interface, InterfaceId, Mode};
+use packet::{HeapPool, MemorySink, MemorySource, Repeat};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The node whose cycles are the source's, not the router's.
+const SOURCE: &str = "port-rx";
+
+/// Buffers: more than a graph ever holds, few enough to stay in the second-level cache, as with
+/// the packet generator that the figures are compared with.
+const BUFFERS: usize = 4096;
+
+/// The router's own MAC address on each interface.
+pub(crate) const ROUTER_MAC: [u8; 6] = [0x02, 0, 0, 0, 0, 1];
+
+pub(crate) struct Rig {
+    pub(crate) dataplane: Dataplane,
+    worker: Worker,
+}
+
+impl Rig {
+    /// Two interfaces, 0 and 1: interface 0 brings `packets` for ever, and each sends to a sink.
+    pub(crate) fn new(packets: Vec<Vec<u8>>, mode: Mode) -> Result<Self, RigError> {
+        Self::with_settings(packets, mode, |_| ())
+    }
+
+    /// The same, with settings of its own.
+    pub(crate) fn with_settings(
+        packets: Vec<Vec<u8>>,
+        mode: Mode,
+        change: impl FnOnce(&mut Settings),
+    ) -> Result<Self, RigError> {
+        let mut settings = Settings::new(Arc::new(HeapPool::new(BUFFERS, 2048)?));
+        settings.idle = Idle::Poll;
+        change(&mut settings);
+        let mut dataplane = Dataplane::start(&settings)?;
+        let source = MemorySource::new(packets, Repeat::Forever);
+        let tx = || vec![Box::new(MemorySink::new()) as Box<dyn packet::TxQueue>];
+        dataplane.attach_port(0, 0, PortQueues { rx: vec![Box::new(source)], tx: tx() })?;
+        dataplane.attach_port(1, 1, PortQueues { rx: Vec::new(), tx: tx() })?;
+        for id in 0..2u16 {
+            dataplane.set_interface(id, Some(interface(id, mode)));
+        }
+        let worker = dataplane.take_local_worker().ok_or("the caller turns the worker")?;
+        Ok(Self { dataplane, worker })
+    }
+
+    /// Runs for some milliseconds.
+    pub(crate) fn sample(&mut self, milliseconds: u64) -> Sample {
+        let before = self.dataplane.node_totals(None);
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_millis(milliseconds) {
+            for _ in 0..64 {
+                self.worker.turn();
+            }
+        }
+        difference(&before, &self.dataplane.node_totals(None))
+    }
+}
+
+fn interface(id: u16, mode: Mode) -> Interface {
+    let mode = match mode {
+        Mode::CrossConnect(_) => Mode::CrossConnect(InterfaceId(1 - id)),
+        Mode::Routed => Mode::Routed,
+    };
+    Interface {
+        name: format!("p{id}"),
+        port: id,
+        up: true,
+        mode,
+        mac: ROUTER_MAC,
+        mtu_bytes: 1500,
+        ip4: vec![(u32::from_be_bytes([192, 0, 2 + id as u8, 1]), 24)],
+    }
+}
+
+fn difference(before: &[NodeTotals], after: &[NodeTotals]) -> Sample {
+    let mut sample = Sample { packets: 0, cycles: 0, nodes: Vec::new() };
+    for (before, after) in before.iter().zip(after) {
+        let packets = after.packets - before.packets;
+        if after.name == SOURCE {
+            sample.packets = packets;
+        } else if packets != 0 {
+            let (calls, cycles) = (after.calls - before.calls, after.cycles - before.cycles);
+            sample.cycles += cycles;
+            sample.nodes.push(NodeCost { name: after.name, calls, packets, cycles });
+        }
+    }
+    sample
+}
+
+/// What making a rig can fail with.
+pub(crate) type RigError = Box<dyn std::error::Error>;

@@ -1,0 +1,165 @@
+//! `/metrics`: everything countable in OpenMetrics text, for Prometheus and its kin.
+
+use std::fmt::Write;
+
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+
+use super::problem::{Refusal, Refused};
+use crate::control_loop::Handle;
+use crate::engine::Engine;
+
+/// The media type of OpenMetrics 1.0.
+const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Every counter in OpenMetrics text.
+#[utoipa::path(get, path = "/metrics", tag = "show",
+    responses(
+        (status = 200, description = "OpenMetrics 1.0.", body = String,
+            content_type = "application/openmetrics-text"),
+        Refused))]
+pub(super) async fn metrics(State(handle): State<Handle>) -> Result<Response, Refusal> {
+    let text = handle.call(|control, _| render(control.engine.as_ref())).await?;
+    Ok(([(header::CONTENT_TYPE, MEDIA_TYPE)], text).into_response())
+}
+
+/// A document in the making.
+#[derive(Default)]
+struct Exposition {
+    text: String,
+}
+
+/// Labels of a sample.
+type Labels<'a> = &'a [(&'a str, &'a str)];
+
+impl Exposition {
+    /// Begins a family; its samples follow.
+    fn family(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = writeln!(self.text, "# TYPE volley_{name} {kind}\n# HELP volley_{name} {help}");
+    }
+
+    fn counter(&mut self, name: &str, labels: Labels<'_>, value: u64) {
+        self.sample(&format!("{name}_total"), labels, &value.to_string());
+    }
+
+    fn gauge(&mut self, name: &str, labels: Labels<'_>, value: f64) {
+        self.sample(name, labels, &value.to_string());
+    }
+
+    fn sample(&mut self, name: &str, labels: Labels<'_>, value: &str) {
+        let labels: Vec<String> =
+            labels.iter().map(|(key, value)| format!("{key}=\"{}\"", escaped(value))).collect();
+        let _ = match labels[..] {
+            [] => writeln!(self.text, "volley_{name} {value}"),
+            _ => writeln!(self.text, "volley_{name}{{{}}} {value}", labels.join(",")),
+        };
+    }
+}
+
+fn escaped(label: &str) -> String {
+    label.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+fn render(engine: &dyn Engine) -> String {
+    let mut out = Exposition::default();
+    ports(&mut out, engine);
+    nodes(&mut out, engine);
+    workers(&mut out, engine);
+    memory(&mut out, engine);
+    out.text.push_str("# EOF\n");
+    out.text
+}
+
+fn ports(out: &mut Exposition, engine: &dyn Engine) {
+    let ports = engine.ports();
+    type Pick = fn(&crate::view::PortCounters) -> u64;
+    let families: [(&str, &str, Pick); 4] = [
+        ("port_packets", "Packets.", |counters| counters.packets),
+        ("port_bytes", "Bytes without the frame check sequence.", |counters| counters.bytes),
+        ("port_drops", "Packets dropped by the graph.", |counters| counters.drops),
+        ("port_errors", "Packets lost or refused by the device.", |counters| counters.errors),
+    ];
+    for (name, help, pick) in families {
+        out.family(name, "counter", help);
+        for port in &ports {
+            for (direction, counters) in [("rx", &port.rx), ("tx", &port.tx)] {
+                out.counter(
+                    name,
+                    &[("port", &port.name), ("direction", direction)],
+                    pick(counters),
+                );
+            }
+        }
+    }
+    out.family("port_link_up", "gauge", "Whether the link is up.");
+    for port in &ports {
+        out.gauge("port_link_up", &[("port", &port.name)], f64::from(u8::from(port.link_up)));
+    }
+}
+
+fn nodes(out: &mut Exposition, engine: &dyn Engine) {
+    let nodes = engine.nodes();
+    out.family("node_calls", "counter", "Calls of a node.");
+    for node in &nodes {
+        out.counter("node_calls", &[("node", &node.name)], node.calls);
+    }
+    out.family("node_packets", "counter", "Packets a node decided about.");
+    for node in &nodes {
+        out.counter("node_packets", &[("node", &node.name)], node.packets);
+    }
+    out.family("node_cycles_per_packet", "gauge", "Cycles a packet, on average.");
+    for node in &nodes {
+        out.gauge("node_cycles_per_packet", &[("node", &node.name)], node.cycles_per_packet);
+    }
+    out.family("exit_packets", "counter", "Packets that took an exit.");
+    for node in &nodes {
+        for exit in &node.exits {
+            out.counter(
+                "exit_packets",
+                &[("node", &node.name), ("exit", &exit.name)],
+                exit.packets,
+            );
+        }
+    }
+    out.family("drop_packets", "counter", "Packets dropped, by reason and port.");
+    for drop in engine.errors() {
+        let port = drop.port.as_deref().unwrap_or("");
+        let labels = [("node", &drop.node[..]), ("reason", &drop.reason), ("port", port)];
+        out.counter("drop_packets", &labels, drop.packets);
+    }
+}
+
+fn workers(out: &mut Exposition, engine: &dyn Engine) {
+    let workers = engine.workers();
+    out.family("worker_loops", "counter", "Rounds of the graph.");
+    for worker in &workers {
+        out.counter("worker_loops", &[("worker", &worker.id.to_string())], worker.loops);
+    }
+    out.family("worker_packets", "counter", "Packets received.");
+    for worker in &workers {
+        out.counter("worker_packets", &[("worker", &worker.id.to_string())], worker.packets);
+    }
+    out.family("worker_busy_ratio", "gauge", "Share of the time with packets at hand.");
+    for worker in &workers {
+        out.gauge("worker_busy_ratio", &[("worker", &worker.id.to_string())], worker.busy);
+    }
+}
+
+fn memory(out: &mut Exposition, engine: &dyn Engine) {
+    let memory = engine.memory();
+    out.family("memory_used", "gauge", "Entries in use.");
+    for part in &memory.parts {
+        out.gauge("memory_used", &[("part", &part.name)], part.used as f64);
+    }
+    out.family("memory_capacity", "gauge", "Entries there is room for.");
+    for part in &memory.parts {
+        out.gauge("memory_capacity", &[("part", &part.name)], part.capacity as f64);
+    }
+    out.family("memory_bytes", "gauge", "Bytes of a pool or table.");
+    for part in &memory.parts {
+        out.gauge("memory_bytes", &[("part", &part.name)], part.bytes as f64);
+    }
+    out.family("resident_bytes", "gauge", "Resident memory of the process.");
+    out.gauge("resident_bytes", &[], memory.resident_bytes as f64);
+}

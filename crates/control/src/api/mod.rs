@@ -1,0 +1,114 @@
+//! HTTP/JSON, generated into OpenAPI from the types themselves.
+//!
+//! ```text
+//!  listen (Unix socket) ─┐
+//!                        ├─▶ connection ─▶ router ─▶ show, config, observe ─▶ control loop
+//!  tls + token (TCP) ────┘                   └─▶ /metrics, /openapi.json
+//! ```
+//!
+//! Errors are problem details (RFC 9457). A handler holds no state but the control loop's handle.
+
+mod config;
+mod connection;
+mod extract;
+mod listen;
+mod metrics;
+mod observe;
+mod problem;
+mod show;
+mod tls;
+mod token;
+
+use axum::extract::DefaultBodyLimit;
+use axum::http::{Method, StatusCode, Uri};
+use axum::routing::get;
+use axum::{Json, Router};
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::config::Finding;
+use crate::control_loop::Handle;
+use crate::view::ProblemDetails;
+
+pub use listen::{ListenError, UnixSocket};
+pub use tls::{Tls, TlsError};
+pub use token::Token;
+
+/// Longest body taken: a configuration with about a million routes.
+const MAX_BODY_BYTES: usize = 64 << 20;
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Volley",
+        description = "The API of a Volley router: what it shows, its configuration, its traces.",
+        license(name = "Apache-2.0", identifier = "Apache-2.0"),
+    ),
+    components(schemas(ProblemDetails, Finding)),
+    tags(
+        (name = "show", description = "What the router is doing."),
+        (name = "config", description = "Its one configuration."),
+        (name = "observe", description = "Traces, captures, counters."),
+    ),
+)]
+struct Document;
+
+/// Every path with its handler, and the document that describes them.
+fn described() -> (Router<Handle>, utoipa::openapi::OpenApi) {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(show::version))
+        .routes(routes!(show::ports))
+        .routes(routes!(show::nodes))
+        .routes(routes!(show::errors))
+        .routes(routes!(show::routes))
+        .routes(routes!(show::neighbors))
+        .routes(routes!(show::graph))
+        .routes(routes!(show::draw))
+        .routes(routes!(show::memory))
+        .routes(routes!(show::workers))
+        .routes(routes!(show::lookup))
+        .routes(routes!(config::status))
+        .routes(routes!(config::check))
+        .routes(routes!(config::diff))
+        .routes(routes!(config::apply))
+        .routes(routes!(config::edit))
+        .routes(routes!(config::confirm))
+        .routes(routes!(config::rollback))
+        .routes(routes!(config::save))
+        .routes(routes!(config::history))
+        .routes(routes!(observe::trace))
+        .routes(routes!(observe::trace_start))
+        .routes(routes!(observe::trace_stop))
+        .routes(routes!(observe::capture))
+        .routes(routes!(observe::capture_start))
+        .routes(routes!(observe::capture_stop))
+        .routes(routes!(observe::capture_pcap))
+        .routes(routes!(observe::counters_clear))
+        .routes(routes!(metrics::metrics))
+        .split_for_parts()
+}
+
+/// The document that describes the API.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    described().1
+}
+
+/// Every path, served for this control loop.
+pub fn router(handle: Handle) -> Router {
+    let (paths, document) = described();
+    paths
+        .route("/openapi.json", get(async move || Json(document.clone())))
+        .fallback(async |uri: Uri| {
+            problem::refuse(StatusCode::NOT_FOUND, format!("there is nothing at {}", uri.path()))
+        })
+        .method_not_allowed_fallback(async |method: Method, uri: Uri| {
+            let detail = format!("{method} does not apply to {}", uri.path());
+            problem::refuse(StatusCode::METHOD_NOT_ALLOWED, detail)
+        })
+        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+        .with_state(handle)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! Errors as problem details (RFC 9457).
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use utoipa::IntoResponses;
+
+use crate::config::{Finding, Problems};
+use crate::control_loop::Stopped;
+use crate::engine::EngineError;
+use crate::transaction::TransactionError;
+use crate::view::ProblemDetails;
+
+/// How requests are refused; every handler may answer so.
+#[derive(IntoResponses)]
+#[expect(dead_code, reason = "read by the derive alone, for the document")]
+pub(super) enum Refused {
+    /// The request is malformed.
+    #[response(status = 400, content_type = "application/problem+json")]
+    Malformed(ProblemDetails),
+    /// It names something that is not there.
+    #[response(status = 404, content_type = "application/problem+json")]
+    Unknown(ProblemDetails),
+    /// It does not fit what is going on.
+    #[response(status = 409, content_type = "application/problem+json")]
+    Conflict(ProblemDetails),
+    /// The body is too long.
+    #[response(status = 413, content_type = "application/problem+json")]
+    TooLong(ProblemDetails),
+    /// The body is not JSON.
+    #[response(status = 415, content_type = "application/problem+json")]
+    NotJson(ProblemDetails),
+    /// The request is understood and wrong.
+    #[response(status = 422, content_type = "application/problem+json")]
+    Wrong(ProblemDetails),
+    /// The router is shutting down.
+    #[response(status = 503, content_type = "application/problem+json")]
+    Stopped(ProblemDetails),
+}
+
+/// A refusal on its way out.
+#[derive(Debug)]
+pub(super) struct Refusal(Box<ProblemDetails>);
+
+/// What handlers answer.
+pub(super) type Answer<T> = Result<Json<T>, Refusal>;
+
+/// A refusal with a reason.
+pub(super) fn refuse(status: StatusCode, detail: impl Into<String>) -> Refusal {
+    Refusal(Box::new(ProblemDetails {
+        kind: "about:blank".to_owned(),
+        title: status.canonical_reason().unwrap_or("").to_owned(),
+        status: status.as_u16(),
+        detail: detail.into(),
+        findings: Vec::new(),
+    }))
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let status =
+            StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = (status, Json(self.0)).into_response();
+        let kind = HeaderValue::from_static("application/problem+json");
+        response.headers_mut().insert(header::CONTENT_TYPE, kind);
+        response
+    }
+}
+
+impl From<Stopped> for Refusal {
+    fn from(stopped: Stopped) -> Self {
+        refuse(StatusCode::SERVICE_UNAVAILABLE, stopped.to_string())
+    }
+}
+
+impl From<EngineError> for Refusal {
+    fn from(error: EngineError) -> Self {
+        let status = match error {
+            EngineError::Unknown { .. } => StatusCode::NOT_FOUND,
+            EngineError::Conflict(_) => StatusCode::CONFLICT,
+        };
+        refuse(status, error.to_string())
+    }
+}
+
+impl From<Problems> for Refusal {
+    fn from(problems: Problems) -> Self {
+        let mut refusal = refuse(StatusCode::UNPROCESSABLE_ENTITY, problems.to_string());
+        refusal.0.findings = problems.findings();
+        refusal
+    }
+}
+
+impl From<TransactionError> for Refusal {
+    fn from(error: TransactionError) -> Self {
+        let status = match &error {
+            TransactionError::NoSuchRevision(_) => StatusCode::NOT_FOUND,
+            _ => StatusCode::CONFLICT,
+        };
+        let mut refusal = refuse(status, error.to_string());
+        if let TransactionError::Apply(fault) = error {
+            refusal.0.findings.push(Finding {
+                file: "running".to_owned(),
+                line: None,
+                column: None,
+                field: fault.field,
+                message: fault.message,
+                expected: None,
+                suggestion: fault.suggestion,
+            });
+        }
+        refusal
+    }
+}

@@ -1,0 +1,121 @@
+//! The TCP listener: TLS 1.2 or 1.3, and a token with every request.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use thiserror::Error;
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+
+use super::connection::{ACCEPT_PAUSE, Connections, serve};
+use super::token::Token;
+use crate::config::objects::api::Tcp;
+
+/// Time for a handshake.
+const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
+
+/// Why there is no TCP listener.
+#[derive(Debug, Error)]
+pub enum TlsError {
+    /// Certificate or key are not readable as such.
+    #[error("{}: {reason}", path.display())]
+    Pem {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Certificate and key do not go together.
+    #[error("certificate and key: {0}")]
+    Pair(#[from] rustls::Error),
+    /// The token is not there or too short.
+    #[error("{}: {error}", path.display())]
+    Token {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: io::Error,
+    },
+    /// The address cannot be had.
+    #[error("{address}: {error}")]
+    Address {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        error: io::Error,
+    },
+}
+
+/// A TCP listener with its certificate and token.
+pub struct Tls {
+    listener: TcpListener,
+    acceptor: TlsAcceptor,
+    token: Token,
+}
+
+impl Tls {
+    /// Listens as configured.
+    pub async fn bind(tcp: &Tcp) -> Result<Self, TlsError> {
+        let certificates = certificates(&tcp.tls_certificate)?;
+        let key = PrivateKeyDer::from_pem_file(&tcp.tls_key)
+            .map_err(|error| pem_error(&tcp.tls_key, &error))?;
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_single_cert(certificates, key)?;
+        let token = Token::read(&tcp.token_file)
+            .map_err(|error| TlsError::Token { path: tcp.token_file.clone(), error })?;
+        let listener = TcpListener::bind(tcp.listen)
+            .await
+            .map_err(|error| TlsError::Address { address: tcp.listen, error })?;
+        Ok(Self { listener, acceptor: TlsAcceptor::from(Arc::new(config)), token })
+    }
+
+    /// The address listened at, its port chosen by the system if it was 0.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves every connection, for ever.
+    pub async fn serve(self, router: Router) {
+        let router = self.token.guard(router);
+        let connections = Connections::new();
+        while let Some(slot) = connections.slot().await {
+            let Ok((stream, _)) = self.listener.accept().await else {
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            };
+            let (router, acceptor) = (router.clone(), self.acceptor.clone());
+            tokio::spawn(async move {
+                let handshake = tokio::time::timeout(HANDSHAKE_TIME, acceptor.accept(stream));
+                if let Ok(Ok(stream)) = handshake.await {
+                    serve(stream, router).await;
+                }
+                drop(slot);
+            });
+        }
+    }
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let chain: Result<Vec<_>, _> =
+        CertificateDer::pem_file_iter(path).map_err(|error| pem_error(path, &error))?.collect();
+    let chain = chain.map_err(|error| pem_error(path, &error))?;
+    if chain.is_empty() {
+        let reason = "holds no certificate".to_owned();
+        return Err(TlsError::Pem { path: path.to_owned(), reason });
+    }
+    Ok(chain)
+}
+
+fn pem_error(path: &Path, error: &rustls::pki_types::pem::Error) -> TlsError {
+    TlsError::Pem { path: path.to_owned(), reason: error.to_string() }
+}

@@ -1,0 +1,339 @@
+//! Values of fields: one reading from text, whether it came from a TOML value or a command word.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use toml::de::DeValue;
+use wire::MacAddr;
+
+use super::prefix::{InterfaceAddress, Prefix, PrefixError};
+use super::suggest::nearest;
+use super::write::quoted;
+
+/// Why a text is not the value a field wants.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refusal {
+    /// More exact than "expected …", where there is more to say.
+    pub message: Option<String>,
+    /// A likely cure.
+    pub suggestion: Option<String>,
+}
+
+impl Refusal {
+    fn because(message: impl ToString) -> Self {
+        Self { message: Some(message.to_string()), suggestion: None }
+    }
+
+    fn suggesting(mut self, suggestion: Option<String>) -> Self {
+        self.suggestion = suggestion;
+        self
+    }
+}
+
+/// A type that a field can have.
+pub trait Field: Sized {
+    /// Said after "expected".
+    const EXPECTED: &'static str;
+
+    /// Reads a command word, or the text within a TOML string.
+    fn from_text(text: &str) -> Result<Self, Refusal>;
+
+    /// Reads a TOML value; strings only, unless the type says otherwise.
+    fn from_value(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        match value {
+            DeValue::String(text) => Self::from_text(text),
+            _ => Err(Refusal::default()),
+        }
+    }
+
+    /// The value as TOML.
+    fn to_toml(&self) -> String;
+}
+
+impl Field for bool {
+    const EXPECTED: &'static str = "true or false";
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        text.parse().map_err(|_| Refusal::default())
+    }
+
+    fn from_value(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        match value {
+            DeValue::Boolean(value) => Ok(*value),
+            DeValue::String(text) => Err(Refusal::default().suggesting(
+                text.parse::<bool>().ok().map(|value| format!("write {value} without quotes")),
+            )),
+            _ => Err(Refusal::default()),
+        }
+    }
+
+    fn to_toml(&self) -> String {
+        self.to_string()
+    }
+}
+
+macro_rules! whole_numbers {
+    ($($int:ty = $expected:literal),*) => {$(
+        impl Field for $int {
+            const EXPECTED: &'static str = $expected;
+
+            fn from_text(text: &str) -> Result<Self, Refusal> {
+                text.parse().map_err(|_| Refusal::default())
+            }
+
+            fn from_value(value: &DeValue<'_>) -> Result<Self, Refusal> {
+                match value {
+                    DeValue::Integer(number) => {
+                        <$int>::from_str_radix(number.as_str(), number.radix())
+                            .map_err(|_| Refusal::default())
+                    }
+                    DeValue::String(text) => Err(Refusal::default().suggesting(
+                        text.parse::<$int>().ok().map(|n| format!("write {n} without quotes")),
+                    )),
+                    _ => Err(Refusal::default()),
+                }
+            }
+
+            fn to_toml(&self) -> String {
+                self.to_string()
+            }
+        }
+    )*};
+}
+whole_numbers!(u16 = "a whole number from 0 to 65535", u32 = "a whole number from 0 to 4294967295");
+
+impl Field for String {
+    const EXPECTED: &'static str = "a text in quotes";
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        if text.is_empty() {
+            return Err(Refusal::because("the text is empty"));
+        }
+        match text.chars().find(|c| c.is_control()) {
+            Some(control) => Err(Refusal::because(format!("the text holds {control:?}"))),
+            None => Ok(text.to_owned()),
+        }
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(self)
+    }
+}
+
+impl Field for PathBuf {
+    const EXPECTED: &'static str = "a path in quotes";
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        String::from_text(text).map(Self::from)
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(&self.to_string_lossy())
+    }
+}
+
+impl Field for IpAddr {
+    const EXPECTED: &'static str = "an IP address, as in \"192.0.2.1\"";
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        text.parse().map_err(|_| {
+            let bare =
+                text.split_once('/').filter(|(address, _)| address.parse::<IpAddr>().is_ok());
+            Refusal::default().suggesting(bare.map(|(address, _)| format!("write \"{address}\"")))
+        })
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(&self.to_string())
+    }
+}
+
+impl Field for SocketAddr {
+    const EXPECTED: &'static str = "an address and port, as in \"127.0.0.1:8443\"";
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        text.parse().map_err(|_| Refusal::default())
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(&self.to_string())
+    }
+}
+
+impl Field for MacAddr {
+    const EXPECTED: &'static str = "a MAC address, as in \"02:00:00:00:00:01\"";
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        text.parse().map_err(|_| Refusal::default())
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(&self.to_string())
+    }
+}
+
+impl Field for Prefix {
+    const EXPECTED: &'static str = "a network, as in \"10.0.0.0/8\" or \"default\"";
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        text.parse().map_err(|error: PrefixError| {
+            let cure = match &error {
+                PrefixError::HostBits(inside) => {
+                    Some(format!("the network is {}", inside.prefix()))
+                }
+                PrefixError::NoLength(text) => {
+                    Some(format!("for this one address write \"{text}/{}\"", full_length(text)))
+                }
+                _ => None,
+            };
+            Refusal::because(error).suggesting(cure)
+        })
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(&self.to_string())
+    }
+}
+
+impl Field for InterfaceAddress {
+    const EXPECTED: &'static str = "an address with its prefix length, as in \"192.0.2.1/24\"";
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        text.parse().map_err(|error: PrefixError| {
+            let cure = match &error {
+                PrefixError::NoLength(text) => Some(format!("as in \"{text}/24\"")),
+                _ => None,
+            };
+            Refusal::because(error).suggesting(cure)
+        })
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(&self.to_string())
+    }
+}
+
+fn full_length(address: &str) -> u8 {
+    if address.contains(':') { 128 } else { 32 }
+}
+
+/// Milliseconds a unit stands for, largest first.
+const UNITS: [(&str, u64); 4] = [("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
+
+impl Field for Duration {
+    const EXPECTED: &'static str =
+        "a time with its unit, as in \"500ms\", \"30s\", \"5m\" or \"2h\"";
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, unit) = text.split_at(digits);
+        let parsed = number.parse::<u64>().ok();
+        let unit_ms = UNITS.iter().find(|(name, _)| *name == unit.trim()).map(|(_, ms)| *ms);
+        match (parsed, unit_ms) {
+            (Some(number), Some(ms)) => number
+                .checked_mul(ms)
+                .filter(|ms| *ms <= MAX_DURATION_MS)
+                .map(Self::from_millis)
+                .ok_or_else(|| Refusal::because(format!("`{text}` is more than a year"))),
+            (Some(number), None) if unit.is_empty() => {
+                Err(Refusal::because(format!("`{text}` has no unit"))
+                    .suggesting(Some(format!("for seconds write \"{number}s\""))))
+            }
+            _ => Err(Refusal::default()),
+        }
+    }
+
+    fn from_value(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        match value {
+            DeValue::String(text) => Self::from_text(text),
+            DeValue::Integer(number) => Self::from_text(number.as_str()),
+            _ => Err(Refusal::default()),
+        }
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(&duration_text(*self))
+    }
+}
+
+/// A year bounds every time, so that adding two of them cannot overflow.
+const MAX_DURATION_MS: u64 = 366 * 24 * 3_600_000;
+
+/// The shortest exact text, as in `90s`, `2h`, `1500ms`.
+pub fn duration_text(duration: Duration) -> String {
+    let ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let (unit, unit_ms) = UNITS
+        .into_iter()
+        .find(|(_, unit_ms)| ms >= *unit_ms && ms.is_multiple_of(*unit_ms))
+        .unwrap_or(("s", 1_000));
+    format!("{}{unit}", ms / unit_ms)
+}
+
+/// The refusal of a word that is none of `words`.
+pub(crate) fn refuse_word(text: &str, words: &[&'static str]) -> Refusal {
+    Refusal::because(format!("`{text}` is not known here")).suggesting(
+        nearest(text, words.iter().copied()).map(|word| format!("did you mean `{word}`?")),
+    )
+}
+
+/// A field that is one of a few words.
+macro_rules! word_field {
+    (
+        $(#[$doc:meta])*
+        $name:ident { $( $(#[$variant_doc:meta])* $variant:ident = $word:literal ),+ $(,)? }
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $name { $( $(#[$variant_doc])* $variant ),+ }
+
+        impl $name {
+            /// The word of the configuration.
+            pub fn word(self) -> &'static str {
+                match self { $( Self::$variant => $word ),+ }
+            }
+        }
+
+        impl $crate::config::field::Field for $name {
+            const EXPECTED: &'static str = concat!("one of", $( " \"", $word, "\"" ),+);
+
+            fn from_text(text: &str) -> Result<Self, $crate::config::field::Refusal> {
+                match text {
+                    $( $word => Ok(Self::$variant), )+
+                    _ => Err($crate::config::field::refuse_word(text, &[$($word),+])),
+                }
+            }
+
+            fn to_toml(&self) -> String {
+                format!("\"{}\"", self.word())
+            }
+        }
+    };
+}
+pub(crate) use word_field;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_need_a_unit_and_read_back_what_they_print() {
+        for (text, ms) in [("500ms", 500), ("90s", 90_000), ("5m", 300_000), ("2h", 7_200_000)] {
+            let duration = Duration::from_text(text).unwrap();
+            assert_eq!(duration.as_millis(), ms);
+            assert_eq!(duration_text(duration), text);
+        }
+        assert_eq!(duration_text(Duration::from_secs(60)), "1m");
+        assert_eq!(duration_text(Duration::ZERO), "0s");
+        assert!(Duration::from_text("30").unwrap_err().suggestion.unwrap().contains("30s"));
+        for bad in ["", "s", "-1s", "1.5s", "99999999999999999999s", "10000h", "3 days"] {
+            assert!(Duration::from_text(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_prefix_with_host_bits_is_told_its_network() {
+        let refusal = Prefix::from_text("10.1.2.3/8").unwrap_err();
+        assert_eq!(refusal.suggestion.as_deref(), Some("the network is 10.0.0.0/8"));
+    }
+}

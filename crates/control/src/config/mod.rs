@@ -1,0 +1,70 @@
+//! The configuration: one value, read from one TOML file, checked, compared, edited, written.
+//!
+//! ```text
+//!  file ── parse ──▶ Config ── diff ──▶ [Change] ──▶ the running router
+//!            ▲         │ ▲
+//!            └─ write ─┘ └── edit: "route add 10.0.0.0/8 via 192.0.2.9"
+//! ```
+//!
+//! Values carry no positions. While a file is read a [`Report`] remembers where each field stood, so
+//! a check over plain values can still point at line and column.
+
+pub mod change;
+pub mod edit;
+pub mod field;
+pub mod host;
+pub mod objects;
+pub mod prefix;
+pub mod read;
+pub mod report;
+pub mod source;
+mod suggest;
+pub mod table;
+pub mod write;
+
+use toml::de::DeTable;
+
+pub use change::{Action, ChangeLine, Step};
+pub use edit::edit;
+pub use host::Host;
+pub use objects::{Change, Config};
+pub use prefix::{InterfaceAddress, Prefix};
+pub use report::{Finding, Problem, Problems, Report};
+pub use source::{Position, Source};
+pub use suggest::nearest;
+pub use table::{Delta, Table};
+
+use read::TableReader;
+use write::Writer;
+
+/// Reads and checks a configuration; reports everything wrong with it at once.
+pub fn parse(source: &Source, host: &Host) -> Result<Config, Problems> {
+    let mut report = Report::default();
+    let (root, faults) = DeTable::parse_recoverable(&source.text);
+    for fault in faults {
+        let mut problem = Problem::new("", fault.message().trim_end());
+        problem.span = fault.span();
+        report.push(problem);
+    }
+    // A file with broken syntax reads as something its author did not mean: no more is said of it.
+    if report.is_empty() {
+        let mut reader = TableReader::new(root.get_ref(), 0..0, "", &mut report);
+        let config = Config::read(&mut reader);
+        reader.finish();
+        config.check(host, &mut report);
+        report.into_result(source)?;
+        return Ok(config);
+    }
+    report.into_result(source)?;
+    Ok(Config::default())
+}
+
+/// Writes a configuration as TOML that [`parse`] reads as the same value.
+pub fn render(config: &Config) -> String {
+    let mut writer = Writer::default();
+    config.write(&mut writer);
+    writer.finish()
+}
+
+#[cfg(test)]
+mod tests;

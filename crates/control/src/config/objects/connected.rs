@@ -1,0 +1,87 @@
+//! The networks that the ports' addresses connect: which port reaches an address directly.
+//!
+//! Sorted by network address; networks inside others are left out, so one binary search decides.
+
+use std::net::IpAddr;
+
+use super::port::{PortName, Ports};
+use crate::config::prefix::{InterfaceAddress, Prefix};
+use crate::config::report::{Problem, Report};
+
+/// The connected networks, widest only, in the order of their addresses.
+#[derive(Debug)]
+pub struct Connected<'a> {
+    networks: Vec<(Prefix, &'a PortName)>,
+    overlaps: Vec<Overlap<'a>>,
+}
+
+#[derive(Debug)]
+struct Overlap<'a> {
+    field: String,
+    inner: (Prefix, &'a PortName),
+    outer: (Prefix, &'a PortName),
+}
+
+impl<'a> Connected<'a> {
+    /// The networks of these ports.
+    pub fn of(ports: &'a Ports) -> Self {
+        let mut all: Vec<(Prefix, &PortName, usize)> = Vec::new();
+        for (name, port) in ports.iter() {
+            let networks = port.addresses.iter().map(InterfaceAddress::prefix).enumerate();
+            all.extend(networks.map(|(index, prefix)| (prefix, name, index)));
+        }
+        all.sort();
+        let mut networks: Vec<(Prefix, &PortName)> = Vec::new();
+        let mut overlaps = Vec::new();
+        for (prefix, name, index) in all {
+            match networks.last() {
+                // Sorted, so whatever overlaps the widest before it lies inside.
+                Some(outer) if outer.0.overlaps(&prefix) => {
+                    if outer.1 != name {
+                        let field = format!("port.{name}.addresses[{index}]");
+                        overlaps.push(Overlap { field, inner: (prefix, name), outer: *outer });
+                    }
+                }
+                _ => networks.push((prefix, name)),
+            }
+        }
+        Self { networks, overlaps }
+    }
+
+    /// The port that reaches the address directly.
+    pub fn port_to(&self, address: IpAddr) -> Option<&'a PortName> {
+        let after = self.networks.partition_point(|(prefix, _)| prefix.address() <= address);
+        let (prefix, name) = self.networks.get(after.checked_sub(1)?)?;
+        prefix.contains(address).then_some(*name)
+    }
+
+    /// Complains about networks on several ports.
+    pub(crate) fn check(&self, report: &mut Report) {
+        for Overlap { field, inner, outer } in &self.overlaps {
+            let message = format!("{} on {} overlaps {} on {}", inner.0, inner.1, outer.0, outer.1);
+            report.push(Problem::new(field, message).expected("each network on one port"));
+        }
+    }
+}
+
+/// Complains about an address that no host can have.
+pub(crate) fn check_host_address(field: &str, address: InterfaceAddress, report: &mut Report) {
+    let (ip, prefix) = (address.address(), address.prefix());
+    let what = match ip {
+        _ if ip.is_multicast() => "a multicast address",
+        _ if ip.is_loopback() => "a loopback address",
+        _ if ip.is_unspecified() => "no address",
+        IpAddr::V4(v4) if v4.octets()[0] == 0 || v4.octets()[0] >= 240 => "a reserved address",
+        IpAddr::V4(_) if prefix.length() < 31 && ip == prefix.address() => "the network itself",
+        IpAddr::V4(_) if prefix.broadcast() == Some(ip) => "the network's broadcast address",
+        IpAddr::V6(_) => {
+            let message = format!("{ip} is an IPv6 address");
+            return report.push(Problem::new(field, message).expected("an IPv4 address"));
+        }
+        IpAddr::V4(_) => return,
+    };
+    report.push(
+        Problem::new(field, format!("{address} is {what}"))
+            .expected("the address of one host in its network"),
+    );
+}

@@ -1,0 +1,212 @@
+//! `[port.NAME]`: where packets come in and go out.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use wire::MacAddr;
+
+use super::connected::{Connected, check_host_address};
+use super::port_commands;
+use super::port_kind::PortKind;
+use super::{Config, Object};
+use crate::config::edit::Command;
+use crate::config::field::{Field, Refusal};
+use crate::config::host::Host;
+use crate::config::prefix::InterfaceAddress;
+use crate::config::read::TableReader;
+use crate::config::report::{Problem, Report};
+use crate::config::table::{Delta, Row, Table};
+use crate::config::write::{Fields, Writer, quoted};
+
+/// MTU of a port that does not say.
+pub const DEFAULT_MTU: u16 = 1_500;
+/// RFC 791: every link carries 68 bytes.
+pub(crate) const MIN_MTU: u16 = 68;
+/// Largest jumbo frames in common use.
+pub(crate) const MAX_MTU: u16 = 9_216;
+
+/// A port's name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PortName(String);
+
+impl PortName {
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for PortName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Field for PortName {
+    const EXPECTED: &'static str =
+        "a port name: a letter, then up to 14 letters, digits, `-`, `_` or `.`";
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        let letter = text.starts_with(|c: char| c.is_ascii_alphabetic());
+        let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+        if letter && plain && text.len() <= 15 {
+            return Ok(Self(text.to_owned()));
+        }
+        Err(Refusal { message: Some(format!("`{text}` is no port name")), suggestion: None })
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(&self.0)
+    }
+}
+
+/// A port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// What stands behind it.
+    pub kind: PortKind,
+    /// Whether it is to be up.
+    pub up: bool,
+    /// Longest packet, without the Ethernet header.
+    pub mtu: u16,
+    /// MAC address; `None`: the device's own.
+    pub mac: Option<MacAddr>,
+    /// Receive queues, spread over the workers.
+    pub rx_queues: u16,
+    /// Addresses with their connected networks.
+    pub addresses: Vec<InterfaceAddress>,
+}
+
+impl Port {
+    /// A port of this kind, everything else as by default.
+    pub fn new(kind: PortKind) -> Self {
+        Self { kind, up: true, mtu: DEFAULT_MTU, mac: None, rx_queues: 1, addresses: Vec::new() }
+    }
+
+    /// Whether the change from one to the other keeps the device open.
+    pub fn same_device(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.rx_queues == other.rx_queues
+    }
+
+    /// Reads the fields of a port.
+    pub(crate) fn read(table: &mut TableReader<'_>) -> Option<Self> {
+        let kind = PortKind::read(table);
+        let up = table.or("up", true);
+        let mtu = table.number("mtu", DEFAULT_MTU, MIN_MTU..=MAX_MTU);
+        let mac = table.optional("mac");
+        let rx_queues = table.number("rx_queues", 1, 1..=64);
+        let addresses = table.list("addresses");
+        Some(Self { kind: kind?, up, mtu, mac, rx_queues, addresses })
+    }
+
+    fn check(&self, name: &PortName, report: &mut Report) {
+        let port = format!("port.{name}");
+        self.kind.check(&port, report);
+        if let Some(mac) = self.mac.filter(|mac| !mac.is_unicast()) {
+            let what = if mac.is_multicast() { "a multicast address" } else { "no address" };
+            report.push(
+                Problem::new(format!("{port}.mac"), format!("{mac} is {what}"))
+                    .expected("the address of one station: first octet even, not all zero"),
+            );
+        }
+        if self.rx_queues > 1 && matches!(self.kind, PortKind::Pcap { .. }) {
+            let message = format!("a pcap port with {} receive queues", self.rx_queues);
+            report.push(Problem::new(format!("{port}.rx_queues"), message).expected("1"));
+        }
+        for (index, address) in self.addresses.iter().enumerate() {
+            let field = format!("{port}.addresses[{index}]");
+            if self.addresses[..index].iter().any(|other| other.address() == address.address()) {
+                let message = format!("{} stands here twice", address.address());
+                report.push(Problem::new(&field, message).expected("each address once"));
+            }
+            check_host_address(&field, *address, report);
+        }
+    }
+}
+
+impl Row for Port {
+    const KIND: &'static str = "port";
+
+    fn fields(&self) -> Fields {
+        self.kind
+            .fields()
+            .unless("up", &self.up, &true)
+            .unless("mtu", &self.mtu, &DEFAULT_MTU)
+            .maybe("mac", &self.mac)
+            .unless("rx_queues", &self.rx_queues, &1)
+            .list("addresses", &self.addresses)
+    }
+}
+
+/// All ports by name.
+pub type Ports = Table<PortName, Port>;
+
+impl Object for Ports {
+    type Change = Delta<PortName, Port>;
+
+    const COMMANDS: &'static [Command] = port_commands::COMMANDS;
+
+    fn read(root: &mut TableReader<'_>) -> Self {
+        let mut ports = Self::default();
+        root.each_table("port", |name, span, table| {
+            let port = Port::read(table);
+            match PortName::from_text(name) {
+                Ok(name) => {
+                    if let Some(port) = port {
+                        ports.insert(name, port);
+                    }
+                }
+                Err(refusal) => table.report().push(
+                    Problem::new(format!("port.{name}"), refusal.message.unwrap_or_default())
+                        .expected(PortName::EXPECTED)
+                        .at(span),
+                ),
+            }
+        });
+        ports
+    }
+
+    fn check(&self, _: &Config, _: &Host, report: &mut Report) {
+        let mut claims = HashMap::new();
+        for (name, port) in self.iter() {
+            port.check(name, report);
+            let Some(claim) = port.kind.claim() else { continue };
+            if let Some(other) = claims.insert(claim.clone(), name) {
+                let message = format!("{claim} is used by port {other} already");
+                let problem = Problem::new(format!("port.{name}"), message);
+                report.push(problem.expected("one port for each device"));
+            }
+        }
+        Connected::of(self).check(report);
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        for (name, port) in self.iter() {
+            let bare = !name.0.contains('.');
+            let key = if bare { name.0.clone() } else { quoted(&name.0) };
+            writer.section(&format!("[port.{key}]"), &port.fields());
+        }
+    }
+
+    fn diff(old: &Self, new: &Self) -> Vec<Self::Change> {
+        Self::delta(old, new)
+    }
+}
+
+/// Complains about a port that is not there.
+pub(crate) fn check_exists(field: &str, name: &PortName, ports: &Ports, report: &mut Report) {
+    if ports.contains(name) {
+        return;
+    }
+    let names: Vec<&str> = ports.iter().map(|(name, _)| name.as_str()).collect();
+    let mut problem = Problem::new(field, format!("there is no port `{name}`"));
+    problem = match names[..] {
+        [] => problem.expected("a port, and there is none"),
+        _ if names.len() <= 16 => problem.expected(format!("one of {}", names.join(", "))),
+        _ => problem.expected("the name of a port"),
+    };
+    if let Some(near) = crate::config::nearest(name.as_str(), names) {
+        problem = problem.help(format!("did you mean `{near}`?"));
+    }
+    report.push(problem);
+}

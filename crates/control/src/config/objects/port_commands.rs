@@ -1,0 +1,162 @@
+//! `port …` and `address …`: the commands that edit ports.
+
+use toml::de::DeTable;
+
+use super::Config;
+use super::port::{MAX_MTU, MIN_MTU, Port, PortName};
+use super::port_kind::KindName;
+use crate::config::edit::{Command, Words};
+use crate::config::field::Field;
+use crate::config::prefix::InterfaceAddress;
+use crate::config::read::TableReader;
+use crate::config::report::{Problem, Report};
+use crate::config::suggest::nearest;
+
+pub(super) const COMMANDS: &[Command] = &[
+    Command {
+        noun: "port",
+        verb: "add",
+        usage: "NAME KIND [FIELD VALUE]...",
+        about: "Add a port, as in: port add p2 af_packet device veth2 mtu 9000",
+        run: port_add,
+    },
+    Command { noun: "port", verb: "del", usage: "NAME", about: "Remove a port", run: port_del },
+    Command {
+        noun: "port",
+        verb: "set",
+        usage: "NAME up|down|mtu BYTES|mac ADDRESS|mac default",
+        about: "Change a port",
+        run: port_set,
+    },
+    Command {
+        noun: "address",
+        verb: "add",
+        usage: "ADDRESS/LENGTH port NAME",
+        about: "Give a port an address",
+        run: address_add,
+    },
+    Command {
+        noun: "address",
+        verb: "del",
+        usage: "ADDRESS/LENGTH port NAME",
+        about: "Take an address from a port",
+        run: address_del,
+    },
+];
+
+fn port_add(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+    let name: PortName = words.next("a port name")?;
+    let kind: KindName = words.next("a port kind")?;
+    let mut toml = format!("kind = {}\n", kind.to_toml());
+    while !words.is_empty() {
+        let key: String = words.next("a field")?;
+        let value: String = words.next("its value")?;
+        let plain = value.parse::<u32>().is_ok() || value.parse::<bool>().is_ok();
+        let value = if plain { value } else { value.to_toml() };
+        toml.push_str(&format!("{} = {value}\n", key.to_toml()));
+    }
+    let table = DeTable::parse(&toml)
+        .map_err(|error| Problem::new(format!("port.{name}"), error.message().to_owned()))?;
+    let mut report = Report::default();
+    let mut reader = TableReader::new(table.get_ref(), 0..0, format!("port.{name}"), &mut report);
+    let port = Port::read(&mut reader);
+    reader.finish();
+    if let Some(mut problem) = report.into_first() {
+        // Its place is in the text made up here, which nobody has seen.
+        problem.span = None;
+        return Err(problem);
+    }
+    if config.ports.contains(&name) {
+        return Err(Problem::new(format!("port.{name}"), format!("port {name} is there already"))
+            .help(format!("`port set {name} …` changes it, `port del {name}` removes it")));
+    }
+    if let Some(port) = port {
+        config.ports.insert(name, port);
+    }
+    Ok(())
+}
+
+fn port_del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+    let name = words.next("a port name")?;
+    port_mut(config, &name)?;
+    config.ports.remove(&name);
+    Ok(())
+}
+
+fn port_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+    let name = words.next("a port name")?;
+    let port = port_mut(config, &name)?;
+    if words.is_empty() {
+        return Err(words.unexpected(&["up", "down", "mtu", "mac"]));
+    }
+    while !words.is_empty() {
+        if words.take("up") {
+            port.up = true;
+        } else if words.take("down") {
+            port.up = false;
+        } else if words.take("mtu") {
+            let mtu = words.next("an MTU in bytes")?;
+            if !(MIN_MTU..=MAX_MTU).contains(&mtu) {
+                return Err(Problem::new(
+                    format!("port.{name}.mtu"),
+                    format!("{mtu} is out of range"),
+                )
+                .expected(format!("a number from {MIN_MTU} to {MAX_MTU}")));
+            }
+            port.mtu = mtu;
+        } else if words.take("mac") {
+            port.mac =
+                if words.take("default") { None } else { Some(words.next("a MAC address")?) };
+        } else {
+            return Err(words.unexpected(&["up", "down", "mtu", "mac"]));
+        }
+    }
+    Ok(())
+}
+
+fn address_add(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+    let address: InterfaceAddress = words.next("an address")?;
+    words.must("port")?;
+    let name = words.next("a port name")?;
+    let port = port_mut(config, &name)?;
+    if port.addresses.contains(&address) {
+        return Err(Problem::new(
+            format!("port.{name}.addresses"),
+            format!("port {name} has {address} already"),
+        ));
+    }
+    port.addresses.push(address);
+    Ok(())
+}
+
+fn address_del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+    let address: InterfaceAddress = words.next("an address")?;
+    words.must("port")?;
+    let name = words.next("a port name")?;
+    let port = port_mut(config, &name)?;
+    let Some(at) = port.addresses.iter().position(|other| *other == address) else {
+        let has: Vec<String> = port.addresses.iter().map(ToString::to_string).collect();
+        let problem = Problem::new(
+            format!("port.{name}.addresses"),
+            format!("port {name} has no address {address}"),
+        );
+        return Err(match has[..] {
+            [] => problem,
+            _ => problem.expected(format!("one of {}", has.join(", "))),
+        });
+    };
+    port.addresses.remove(at);
+    Ok(())
+}
+
+fn port_mut<'a>(config: &'a mut Config, name: &PortName) -> Result<&'a mut Port, Problem> {
+    let missing = || Problem::new("port", format!("there is no port `{name}`"));
+    if !config.ports.contains(name) {
+        let names = config.ports.iter().map(|(name, _)| name.as_str());
+        return Err(match nearest(name.as_str(), names) {
+            Some(near) => missing().help(format!("did you mean `{near}`?")),
+            None => missing(),
+        });
+    }
+    config.ports.get_mut(name).ok_or_else(missing)
+}

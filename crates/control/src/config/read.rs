@@ -1,0 +1,261 @@
+//! Reads TOML tables field by field, so that every fault gets its place and none hides another.
+//!
+//! A reader learns the known keys from what it is asked for; what remains is unknown.
+
+use std::fmt::Display;
+use std::ops::{Range, RangeInclusive};
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::field::Field;
+use super::report::{Problem, Report};
+use super::suggest::nearest;
+
+/// One table being read.
+pub struct TableReader<'a> {
+    table: &'a DeTable<'a>,
+    span: Range<usize>,
+    path: String,
+    known: Vec<&'static str>,
+    report: &'a mut Report,
+}
+
+/// A key's value with its place.
+type Value<'a> = &'a Spanned<DeValue<'a>>;
+
+impl<'a> TableReader<'a> {
+    /// A reader of `table`; `path` is how problems call it, empty for the whole file.
+    pub fn new(
+        table: &'a DeTable<'a>,
+        span: Range<usize>,
+        path: impl Into<String>,
+        report: &'a mut Report,
+    ) -> Self {
+        let path = path.into();
+        if !path.is_empty() {
+            report.place(&path, span.clone());
+        }
+        Self { table, span, path, known: Vec::new(), report }
+    }
+
+    /// How problems call a field of this table.
+    pub fn field(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+
+    /// Where problems without a better place go.
+    pub fn report(&mut self) -> &mut Report {
+        self.report
+    }
+
+    /// The table's own place.
+    pub fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+
+    /// Whether the key is there.
+    pub fn has(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
+    /// Renames the table once its key is known, and remembers its fields' places under that name.
+    pub fn rename(&mut self, path: impl Into<String>) {
+        self.path = path.into();
+        self.report.place(&self.path, self.span.clone());
+        for (key, value) in self.table {
+            let field = self.field(key.get_ref());
+            self.report.place(&field, value.span());
+        }
+    }
+
+    /// The value of a key, noted as known.
+    pub fn value(&mut self, key: &'static str) -> Option<Value<'a>> {
+        self.known.push(key);
+        let value = self.table.get(key)?;
+        let field = self.field(key);
+        self.report.place(&field, value.span());
+        Some(value)
+    }
+
+    /// A field that may be left out.
+    pub fn optional<T: Field>(&mut self, key: &'static str) -> Option<T> {
+        let value = self.value(key)?;
+        let field = self.field(key);
+        read_value(value, &field, self.report)
+    }
+
+    /// A field with a default.
+    pub fn or<T: Field>(&mut self, key: &'static str, default: T) -> T {
+        self.optional(key).unwrap_or(default)
+    }
+
+    /// A field that must be there.
+    pub fn required<T: Field>(&mut self, key: &'static str) -> Option<T> {
+        if !self.has(key) {
+            self.known.push(key);
+            let problem = Problem::new(self.field(key), format!("`{key}` is missing"))
+                .expected(T::EXPECTED)
+                .at(self.span());
+            self.report.push(problem);
+            return None;
+        }
+        self.optional(key)
+    }
+
+    /// A number with a default and a range.
+    pub fn number<T: Field + PartialOrd + Display + Copy>(
+        &mut self,
+        key: &'static str,
+        default: T,
+        range: RangeInclusive<T>,
+    ) -> T {
+        let Some(number) = self.optional::<T>(key) else { return default };
+        if range.contains(&number) {
+            return number;
+        }
+        let problem = Problem::new(self.field(key), format!("{number} is out of range"))
+            .expected(format!("a number from {} to {}", range.start(), range.end()));
+        self.report.push(problem);
+        default
+    }
+
+    /// A list of values; a single value stands for a list of one.
+    pub fn list<T: Field>(&mut self, key: &'static str) -> Vec<T> {
+        let Some(value) = self.value(key) else { return Vec::new() };
+        let field = self.field(key);
+        let DeValue::Array(items) = value.get_ref() else {
+            return read_value(value, &field, self.report).into_iter().collect();
+        };
+        let read = |(index, item): (usize, Value<'a>)| {
+            let field = format!("{field}[{index}]");
+            self.report.place(&field, item.span());
+            read_value(item, &field, self.report)
+        };
+        items.iter().enumerate().filter_map(read).collect()
+    }
+
+    /// A table within this one, to be read and finished by `read`.
+    pub fn table<T>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(&mut TableReader<'_>) -> T,
+    ) -> Option<T> {
+        let value = self.value(key)?;
+        let field = self.field(key);
+        read_table(value, field, self.report, read)
+    }
+
+    /// Every table of a table of tables, as in `[port.NAME]`.
+    pub fn each_table(
+        &mut self,
+        key: &'static str,
+        mut read: impl FnMut(&str, Range<usize>, &mut TableReader<'_>),
+    ) {
+        let Some(value) = self.value(key) else { return };
+        let Some(entries) = value.get_ref().as_table() else {
+            let problem = Problem::new(self.field(key), format!("`{key}` is {}", found(value)))
+                .expected(format!("tables with a name, as in [{key}.NAME]"));
+            return self.report.push(problem);
+        };
+        for (name, value) in in_file_order(entries) {
+            let field = format!("{}.{}", self.field(key), name.get_ref());
+            read_table(value, field, self.report, |reader| {
+                read(name.get_ref(), name.span(), reader);
+            });
+        }
+    }
+
+    /// Every table of an array of tables, as in `[[route]]`.
+    pub fn each_item(&mut self, key: &'static str, mut read: impl FnMut(&mut TableReader<'_>)) {
+        let Some(value) = self.value(key) else { return };
+        let Some(items) = value.get_ref().as_array() else {
+            let problem = Problem::new(self.field(key), format!("`{key}` is {}", found(value)))
+                .expected(format!("a list of tables, as in [[{key}]]"))
+                .help(format!("write [[{key}]] with two brackets"));
+            return self.report.push(problem);
+        };
+        for (index, item) in items.iter().enumerate() {
+            let field = format!("{}[{index}]", self.field(key));
+            read_table(item, field, self.report, &mut read);
+        }
+    }
+
+    /// Refuses every key that nobody asked for.
+    pub fn finish(&mut self) {
+        for (key, _) in in_file_order(self.table) {
+            let name = key.get_ref().as_ref();
+            if self.known.contains(&name) {
+                continue;
+            }
+            let mut problem = Problem::new(self.field(name), format!("unknown key `{name}`"))
+                .expected(format!("one of {}", self.known.join(", ")))
+                .at(key.span());
+            if let Some(word) = nearest(name, self.known.iter().copied()) {
+                problem = problem.help(format!("did you mean `{word}`?"));
+            }
+            self.report.push(problem);
+        }
+    }
+}
+
+/// Reads one value, or says why not.
+pub(crate) fn read_value<T: Field>(
+    value: &Spanned<DeValue<'_>>,
+    field: &str,
+    report: &mut Report,
+) -> Option<T> {
+    match T::from_value(value.get_ref()) {
+        Ok(read) => Some(read),
+        Err(refusal) => {
+            let key = field.rsplit('.').next().unwrap_or(field);
+            let message = refusal.message.unwrap_or_else(|| format!("`{key}` is {}", found(value)));
+            let mut problem = Problem::new(field, message).expected(T::EXPECTED).at(value.span());
+            problem.suggestion = refusal.suggestion;
+            report.push(problem);
+            None
+        }
+    }
+}
+
+/// Reads one value as a table and refuses its unknown keys.
+pub(crate) fn read_table<T>(
+    value: &Spanned<DeValue<'_>>,
+    field: String,
+    report: &mut Report,
+    read: impl FnOnce(&mut TableReader<'_>) -> T,
+) -> Option<T> {
+    let Some(table) = value.get_ref().as_table() else {
+        let problem = Problem::new(&field, format!("`{field}` is {}", found(value)))
+            .expected("a table")
+            .at(value.span());
+        report.push(problem);
+        return None;
+    };
+    let mut reader = TableReader::new(table, value.span(), field, report);
+    let result = read(&mut reader);
+    reader.finish();
+    Some(result)
+}
+
+/// What stands there, for "is …".
+fn found(value: &Spanned<DeValue<'_>>) -> String {
+    match value.get_ref() {
+        DeValue::String(text) => format!("\"{}\"", text.escape_debug()),
+        DeValue::Integer(number) => number.to_string(),
+        DeValue::Float(number) => number.to_string(),
+        DeValue::Boolean(value) => value.to_string(),
+        DeValue::Datetime(time) => time.to_string(),
+        DeValue::Array(_) => "a list".to_owned(),
+        DeValue::Table(_) => "a table".to_owned(),
+    }
+}
+
+type Entry<'a> = (&'a Spanned<std::borrow::Cow<'a, str>>, Value<'a>);
+
+/// The parser sorts keys by name; people think in the order they wrote.
+fn in_file_order<'a>(table: &'a DeTable<'a>) -> Vec<Entry<'a>> {
+    let mut entries: Vec<Entry<'a>> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
+}

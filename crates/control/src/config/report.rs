@@ -1,0 +1,204 @@
+//! What is wrong with a configuration: all of it at once, each with its place.
+
+use std::collections::HashMap;
+use std::fmt::{self, Write};
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::source::Source;
+
+/// One thing wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Problem {
+    /// The field, as in `port.p0.mtu`.
+    pub field: String,
+    /// What is wrong, with the offending value.
+    pub message: String,
+    /// What would have been right.
+    pub expected: Option<String>,
+    /// A likely cure.
+    pub suggestion: Option<String>,
+    /// Bytes of the source to point at.
+    pub span: Option<Range<usize>>,
+}
+
+impl Problem {
+    /// Something wrong with `field`.
+    pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { field: field.into(), message: message.into(), ..Self::default() }
+    }
+
+    /// Says what would have been right.
+    #[must_use]
+    pub fn expected(mut self, expected: impl Into<String>) -> Self {
+        self.expected = Some(expected.into());
+        self
+    }
+
+    /// Says what would cure it.
+    #[must_use]
+    pub fn help(mut self, suggestion: impl Into<String>) -> Self {
+        self.suggestion = Some(suggestion.into());
+        self
+    }
+
+    /// Points at bytes of the source.
+    #[must_use]
+    pub fn at(mut self, span: Range<usize>) -> Self {
+        self.span = Some(span);
+        self
+    }
+}
+
+/// Collects problems while a configuration is read and checked, and remembers where each field
+/// stood, so that a check over plain values can still point into the file.
+#[derive(Debug, Default)]
+pub struct Report {
+    problems: Vec<Problem>,
+    places: HashMap<String, Range<usize>>,
+}
+
+impl Report {
+    /// Adds a problem.
+    pub fn push(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+
+    /// Remembers where a field stands.
+    pub(crate) fn place(&mut self, field: &str, span: Range<usize>) {
+        self.places.insert(field.to_owned(), span);
+    }
+
+    /// Whether nothing was wrong so far.
+    pub fn is_empty(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    /// The first problem, if there is one.
+    pub(crate) fn into_first(self) -> Option<Problem> {
+        self.problems.into_iter().next()
+    }
+
+    /// The verdict: nothing, or every problem in the order of the file.
+    pub fn into_result(self, source: &Source) -> Result<(), Problems> {
+        if self.problems.is_empty() {
+            return Ok(());
+        }
+        let Self { mut problems, places } = self;
+        for problem in &mut problems {
+            if problem.span.is_none() {
+                problem.span = nearest_place(&places, &problem.field);
+            }
+        }
+        problems.sort_by_key(|problem| problem.span.as_ref().map_or(0, |span| span.start));
+        problems.dedup();
+        Err(Problems { source: source.clone(), problems })
+    }
+}
+
+/// The field's own place, or that of the nearest table around it; the empty name is around all.
+fn nearest_place(places: &HashMap<String, Range<usize>>, field: &str) -> Option<Range<usize>> {
+    let mut field = field;
+    loop {
+        if let Some(span) = places.get(field) {
+            return Some(span.clone());
+        }
+        if field.is_empty() {
+            return None;
+        }
+        field = field.rfind(['.', '[']).map_or("", |end| &field[..end]);
+    }
+}
+
+/// Everything wrong with one source. Displayed as a compiler would.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problems {
+    /// What was read.
+    pub source: Source,
+    /// At least one problem, in the order of the source.
+    pub problems: Vec<Problem>,
+}
+
+/// One problem as the API and `--json` tell it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Finding {
+    /// File name as it was given.
+    pub file: String,
+    /// Line, from 1; absent when the fault has no place in the text.
+    pub line: Option<usize>,
+    /// Column in characters, from 1.
+    pub column: Option<usize>,
+    /// The field, as in `port.p0.mtu`.
+    pub field: String,
+    /// What is wrong.
+    pub message: String,
+    /// What would have been right.
+    pub expected: Option<String>,
+    /// A likely cure.
+    pub suggestion: Option<String>,
+}
+
+impl Problems {
+    /// The problems as plain data.
+    pub fn findings(&self) -> Vec<Finding> {
+        let place =
+            |problem: &Problem| problem.span.as_ref().map(|span| self.source.position(span.start));
+        self.problems
+            .iter()
+            .map(|problem| Finding {
+                file: self.source.name.clone(),
+                line: place(problem).map(|position| position.line),
+                column: place(problem).map(|position| position.column),
+                field: problem.field.clone(),
+                message: problem.message.clone(),
+                expected: problem.expected.clone(),
+                suggestion: problem.suggestion.clone(),
+            })
+            .collect()
+    }
+}
+
+impl std::error::Error for Problems {}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = String::new();
+        for (index, problem) in self.problems.iter().enumerate() {
+            if index > 0 {
+                out.push('\n');
+            }
+            writeln!(out, "error: {}", problem.message)?;
+            match &problem.span {
+                Some(span) => self.source.excerpt(&mut out, span)?,
+                None => writeln!(out, "  --> {}", self.source.name)?,
+            }
+            if !problem.field.is_empty() {
+                writeln!(out, "   = field: {}", problem.field)?;
+            }
+            if let Some(expected) = &problem.expected {
+                writeln!(out, "   = expected: {expected}")?;
+            }
+            if let Some(suggestion) = &problem.suggestion {
+                writeln!(out, "   = help: {suggestion}")?;
+            }
+        }
+        f.write_str(&out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_without_its_own_place_points_at_the_table_around_it() {
+        let mut report = Report::default();
+        report.place("port.p0", 0..9);
+        report.push(Problem::new("port.p0.addresses[3]", "overlaps"));
+        let problems = report.into_result(&Source::new("f", "[port.p0]\n")).unwrap_err();
+        assert_eq!(problems.problems[0].span, Some(0..9));
+        assert_eq!(problems.findings()[0].line, Some(1));
+    }
+}

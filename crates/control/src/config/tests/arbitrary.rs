@@ -1,0 +1,169 @@
+//! Any valid configuration, for property tests.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+use proptest::collection::{btree_map, btree_set, vec};
+use proptest::prelude::*;
+use wire::MacAddr;
+
+use super::super::field::Field;
+use super::super::objects::arp::Arp;
+use super::super::objects::icmp::Icmp;
+use super::super::objects::memory::{Hugepages, Memory};
+use super::super::objects::neighbor::{Neighbor, NeighborKey};
+use super::super::objects::port::{Port, PortName};
+use super::super::objects::port_kind::{DeviceName, PortKind, Repeat, Role};
+use super::super::objects::route::{NextHop, Route};
+use super::super::objects::workers::{Idle, Placement, Workers};
+use super::super::objects::xconnect::{PortPair, Xconnect};
+use super::super::prefix::{InterfaceAddress, Prefix};
+use super::super::{Config, Host, Report};
+use super::host;
+
+/// Ports are numbered; port n has the network 10.n.0.0/24 and everything else follows from it.
+fn name(number: u8) -> PortName {
+    PortName::from_text(&format!("p{number}.x")).unwrap()
+}
+
+fn station(number: u8, host: u8) -> IpAddr {
+    Ipv4Addr::new(10, number, 0, host).into()
+}
+
+fn kind(number: u8) -> impl Strategy<Value = PortKind> {
+    let device = DeviceName::from_text(&format!("veth{number}")).unwrap();
+    let socket = format!("/run/a \"b\"\\c/{number}").into();
+    let path = "[a-zA-Z0-9 \"\\\\#=é'.]{1,12}";
+    prop_oneof![
+        Just(PortKind::AfPacket { device: device.clone() }),
+        Just(PortKind::Tap { device }),
+        any::<u32>().prop_map(move |id| PortKind::Memif {
+            socket: std::path::PathBuf::clone(&socket),
+            role: Role::Client,
+            id
+        }),
+        (path, any::<bool>()).prop_map(|(rx, once)| PortKind::Pcap {
+            rx: Some(rx.into()),
+            tx: None,
+            repeat: if once { Repeat::Once } else { Repeat::Forever },
+        }),
+        proptest::option::of(path).prop_map(|source| PortKind::Memory {
+            source: source.map(Into::into),
+            frames: Vec::new(),
+            record: None,
+        }),
+    ]
+}
+
+fn port(number: u8) -> impl Strategy<Value = Port> {
+    let mac = proptest::option::of(any::<[u8; 5]>());
+    let hosts = btree_set(1_u8..200, 0..3);
+    (kind(number), any::<bool>(), 68_u16..2000, mac, hosts).prop_map(
+        move |(kind, up, mtu, mac, hosts)| Port {
+            up,
+            mtu,
+            mac: mac.map(|[a, b, c, d, e]| MacAddr([2, a, b, c, d, e])),
+            addresses: hosts
+                .into_iter()
+                .map(|host| InterfaceAddress::new(station(number, host), 24))
+                .collect(),
+            ..Port::new(kind)
+        },
+    )
+}
+
+fn sections() -> impl Strategy<Value = (Workers, Memory, Arp, Icmp)> {
+    let workers = prop_oneof![
+        Just(Placement::Cores(vec![1, 0])),
+        Just(Placement::Cores(vec![1])),
+        (1_u16..3).prop_map(Placement::Count),
+        Just(Placement::SingleThread),
+    ];
+    (workers, any::<bool>(), 2048_u16..9000, 1_u64..1_000_000, any::<bool>(), 1_u32..99).prop_map(
+        |(placement, poll, frame_bytes, lifetime_ms, echo, rate)| {
+            let idle = if poll { Idle::Poll } else { Idle::Adaptive };
+            let hugepages = if poll { Hugepages::Never } else { Hugepages::Auto };
+            let lifetime = Duration::from_millis(lifetime_ms + 1_000);
+            (
+                Workers { placement, idle },
+                Memory { frame_bytes, hugepages, ..Memory::default() },
+                Arp { lifetime, requests_pps: rate, ..Arp::default() },
+                Icmp { echo, echo_pps: rate, ..Icmp::default() },
+            )
+        },
+    )
+}
+
+/// A route to next hops (port and weight), or to nowhere.
+type RouteSeed = (Vec<(u8, u16)>, u8);
+
+fn routes() -> impl Strategy<Value = Vec<(Prefix, RouteSeed)>> {
+    let prefix = (any::<u32>(), 0_u8..=32)
+        .prop_map(|(bits, length)| Prefix::of(Ipv4Addr::from(bits).into(), length));
+    let seed = (vec((0_u8..6, 1_u16..=255), 1..4), 0_u8..6);
+    btree_map(prefix, seed, 0..12).prop_map(|routes| routes.into_iter().collect())
+}
+
+fn route(seed: &RouteSeed, ports: &[u8]) -> Route {
+    let (hops, what) = seed;
+    match what {
+        0 => return Route::Blackhole,
+        1 => return Route::Unreachable,
+        2 => return Route::Prohibit,
+        _ if ports.is_empty() => return Route::Blackhole,
+        _ => {}
+    }
+    let hops = hops.iter().enumerate().map(|(index, (pick, weight))| {
+        let port = ports[usize::from(*pick) % ports.len()];
+        let hop = NextHop {
+            address: Some(station(port, 200 + index as u8)),
+            port: (*what == 3).then(|| name(port)),
+            weight: *weight,
+        };
+        if index == 0 && *what == 5 {
+            return NextHop { address: None, port: Some(name(port)), weight: *weight };
+        }
+        hop
+    });
+    Route::Via(hops.collect())
+}
+
+/// A configuration without a fault.
+pub(super) fn config() -> impl Strategy<Value = Config> {
+    let ports: Vec<_> = (0_u8..6).map(|number| proptest::option::of(port(number))).collect();
+    (sections(), ports, routes(), any::<bool>()).prop_map(|(sections, ports, routes, neighbor)| {
+        let (workers, memory, arp, icmp) = sections;
+        let mut config = Config { workers, memory, arp, icmp, ..Config::default() };
+        let (mut routed, mut bare) = (Vec::new(), Vec::new());
+        for (number, port) in (0..).zip(ports) {
+            let Some(port) = port else { continue };
+            if port.addresses.is_empty() {
+                bare.push(number)
+            } else {
+                routed.push(number)
+            }
+            config.ports.insert(name(number), port);
+        }
+        for (prefix, seed) in &routes {
+            config.routes.insert(*prefix, route(seed, &routed));
+        }
+        if let ([first, second, ..], true) = (&bare[..], neighbor) {
+            config.xconnects.insert(PortPair::of(name(*second), name(*first)), Xconnect);
+        }
+        if let ([first, ..], true) = (&routed[..], neighbor) {
+            let key = NeighborKey { port: name(*first), address: station(*first, 250) };
+            config.neighbors.insert(key, Neighbor { mac: MacAddr([2, 0, 0, 0, 0, 1]) });
+        }
+        config
+    })
+}
+
+proptest! {
+    #[test]
+    fn every_generated_configuration_is_without_fault(config in config()) {
+        let mut report = Report::default();
+        config.check(&host(), &mut report);
+        config.check(&Host::any(), &mut report);
+        prop_assert!(report.is_empty(), "{report:?}\n{}", super::render(&config));
+    }
+}

@@ -1,0 +1,212 @@
+//! The exact words of complaints.
+
+use super::{faults, messages};
+
+#[test]
+fn an_unknown_key_is_refused_with_its_neighbour_suggested() {
+    assert_eq!(
+        faults("[port.p0]\nkind = \"af_packet\"\ndevice = \"veth0\"\nmut = 1400\n"),
+        "\
+error: unknown key `mut`
+  --> router.toml:4:1
+   |
+ 4 | mut = 1400
+   | ^^^
+   = field: port.p0.mut
+   = expected: one of kind, device, up, mtu, mac, rx_queues, addresses
+   = help: did you mean `mtu`?
+"
+    );
+}
+
+#[test]
+fn every_fault_is_told_at_once_in_the_order_of_the_file() {
+    let text = r#"
+[port.p0]
+kind = "afpacket"
+mtu = 99999
+
+[port.p1]
+kind = "tap"
+device = "tap1"
+mtu = 20
+mac = "01:00:5e:00:00:01"
+addresses = ["192.0.2.0/24"]
+
+[[route]]
+prefix = "10.1.2.3/8"
+via = "192.0.2.9"
+
+[sections]
+"#;
+    assert_eq!(
+        messages(text),
+        [
+            "`afpacket` is not known here",
+            "`mtu` is 99999",
+            "20 is out of range",
+            "01:00:5e:00:00:01 is a multicast address",
+            "192.0.2.0/24 is the network itself",
+            "`10.1.2.3/8` has bits set beyond its prefix length",
+            "unknown key `sections`",
+        ]
+    );
+}
+
+#[test]
+fn overlapping_networks_on_two_ports_are_refused_at_the_later_one() {
+    let text = "[port.p0]\nkind = \"memory\"\naddresses = [\"10.0.0.1/8\"]\n\n\
+                [port.p1]\nkind = \"memory\"\naddresses = [\"192.0.2.1/24\", \"10.1.0.1/16\"]\n";
+    assert_eq!(
+        faults(text),
+        "\
+error: 10.1.0.0/16 on p1 overlaps 10.0.0.0/8 on p0
+  --> router.toml:7:30
+   |
+ 7 | addresses = [\"192.0.2.1/24\", \"10.1.0.1/16\"]
+   |                              ^^^^^^^^^^^^^
+   = field: port.p1.addresses[1]
+   = expected: each network on one port
+"
+    );
+}
+
+#[test]
+fn a_core_that_is_not_there_is_refused_with_those_that_are() {
+    assert_eq!(
+        faults("[workers]\ncores = [1, 7, 1]\n"),
+        "\
+error: core 7 is not there for us
+  --> router.toml:2:13
+   |
+ 2 | cores = [1, 7, 1]
+   |             ^
+   = field: workers.cores[1]
+   = expected: cores of 0, 1
+
+error: core 1 is named twice
+  --> router.toml:2:16
+   |
+ 2 | cores = [1, 7, 1]
+   |                ^
+   = field: workers.cores[2]
+   = expected: each core once
+"
+    );
+    assert_eq!(messages("[workers]\ncount = 3\n"), ["3 workers on 2 cores"]);
+    assert_eq!(messages("[workers]\ncores = []\n"), ["no core for any worker"]);
+    assert_eq!(
+        messages("[workers]\ncores = [1]\ncount = 1\n"),
+        ["`cores` and `count` exclude each other"]
+    );
+}
+
+#[test]
+fn a_route_to_nowhere_to_itself_or_beyond_the_networks_is_refused() {
+    let ports = "[port.p0]\nkind = \"memory\"\naddresses = [\"192.0.2.1/24\"]\n[port.p1]\nkind = \"memory\"\n";
+    let route =
+        |fields: &str| messages(&format!("{ports}[[route]]\nprefix = \"10.0.0.0/8\"\n{fields}\n"));
+    assert_eq!(route(""), ["the route leads nowhere"]);
+    assert_eq!(route("via = []"), ["`via` is an empty list"]);
+    assert_eq!(
+        route("via = \"192.0.2.9\"\nblackhole = true"),
+        ["the route leads to several things at once"]
+    );
+    assert_eq!(route("via = \"192.0.2.1\""), ["192.0.2.1 is this router's own address"]);
+    assert_eq!(route("via = \"198.51.100.1\""), ["no port has a network that 198.51.100.1 is in"]);
+    assert_eq!(
+        route("via = \"192.0.2.9\"\nport = \"p1\""),
+        ["192.0.2.9 is reached by p0, not by p1"]
+    );
+    assert_eq!(route("port = \"p2\""), ["there is no port `p2`"]);
+    assert_eq!(route("via = [\"192.0.2.9\", \"192.0.2.9\"]"), ["via 192.0.2.9 stands here twice"]);
+    assert_eq!(route("via = { address = \"192.0.2.9\", weight = 0 }"), ["0 is out of range"]);
+}
+
+#[test]
+fn rows_that_stand_twice_are_refused() {
+    let ports = "[port.p0]\nkind = \"memory\"\n[port.p1]\nkind = \"memory\"\n";
+    let twice = |row: &str| messages(&format!("{ports}{row}{row}"));
+    assert_eq!(
+        twice("[[route]]\nprefix = \"10.0.0.0/8\"\nblackhole = true\n"),
+        ["10.0.0.0/8 stands here twice"]
+    );
+    assert_eq!(
+        twice("[[xconnect]]\nports = [\"p0\", \"p1\"]\n"),
+        ["the same xconnect stands here twice"]
+    );
+    assert!(
+        messages("[port.p0]\nkind=\"memory\"\n[port.p0]\nkind=\"memory\"\n")[0]
+            .contains("duplicate")
+    );
+}
+
+#[test]
+fn a_device_and_a_port_serve_one_purpose_each() {
+    let text = "[port.p0]\nkind = \"af_packet\"\ndevice = \"veth0\"\n\
+                [port.p1]\nkind = \"af_xdp\"\ndevice = \"veth0\"\naddresses = [\"192.0.2.1/24\"]\n\
+                [port.p2]\nkind = \"memory\"\n\
+                [[xconnect]]\nports = [\"p0\", \"p1\"]\n\
+                [[xconnect]]\nports = [\"p0\", \"p2\"]\n\
+                [[xconnect]]\nports = [\"p2\", \"p2\"]\n";
+    assert_eq!(
+        messages(text),
+        [
+            "device veth0 is used by port p0 already",
+            "p1 has addresses and is in an xconnect",
+            "p0 is in the xconnect p0 p1 already",
+            "p2 is connected to itself",
+        ]
+    );
+}
+
+#[test]
+fn an_api_on_tcp_without_tls_and_token_is_refused() {
+    assert_eq!(
+        messages("[api]\ntcp = \"127.0.0.1:8443\"\n"),
+        ["`tls_certificate` is missing", "`tls_key` is missing", "`token_file` is missing"]
+    );
+    assert_eq!(messages("[api]\ntls_key = \"k\"\n"), ["`tls_key` without `tcp`"]);
+    assert_eq!(
+        messages("[api]\nsocket = \"api.sock\"\n"),
+        ["`api.sock` depends on where the router is started"]
+    );
+}
+
+#[test]
+fn a_large_mtu_wants_large_buffers() {
+    assert_eq!(
+        faults("[port.p0]\nkind = \"memory\"\nmtu = 9000\n"),
+        "\
+error: packets of 9000 bytes do not fit a buffer
+  --> router.toml:3:7
+   |
+ 3 | mtu = 9000
+   |       ^^^^
+   = field: port.p0.mtu
+   = expected: at most 2026 with frame_bytes = 2048
+   = help: set memory.frame_bytes to 9022 or more
+"
+    );
+}
+
+#[test]
+fn broken_syntax_is_told_with_its_place() {
+    let text = faults("[port.p0\nkind = \"memory\"\n");
+    assert!(text.contains("--> router.toml:1:"), "{text}");
+}
+
+#[test]
+fn values_of_the_wrong_type_name_what_stands_there() {
+    let text = faults(
+        "[port.p0]\nkind = \"memory\"\nup = \"true\"\nmtu = \"1500\"\naddresses = 5\n[arp]\nretry = 3\n",
+    );
+    assert!(text.contains("error: `up` is \"true\""), "{text}");
+    assert!(text.contains("help: write true without quotes"), "{text}");
+    assert!(text.contains("help: write 1500 without quotes"), "{text}");
+    assert!(text.contains("error: `addresses` is 5"), "{text}");
+    assert!(text.contains("help: for seconds write \"3s\""), "{text}");
+    assert_eq!(messages("route = 5\n"), ["`route` is 5"]);
+    assert_eq!(messages("[route]\nprefix = \"10.0.0.0/8\"\n"), ["`route` is a table"]);
+    assert_eq!(messages("port = 1\n"), ["`port` is 1"]);
+}

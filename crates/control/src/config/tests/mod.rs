@@ -1,0 +1,75 @@
+//! Tests of the configuration as a whole.
+
+mod arbitrary;
+mod edits;
+mod messages;
+mod round_trip;
+
+use super::*;
+
+/// A router with two routed ports and two connected ones.
+pub(crate) const EXAMPLE: &str = r#"
+[workers]
+cores = [0]
+
+[port.p0]
+kind = "af_packet"
+device = "veth0"
+addresses = ["192.0.2.1/24"]
+
+[port.p1]
+kind = "tap"
+device = "tap1"
+mtu = 1400
+addresses = ["198.51.100.1/24", "203.0.113.1/31"]
+
+[port.a]
+kind = "memif"
+socket = "/run/volley/memif.sock"
+role = "server"
+
+[port.b]
+kind = "memory"
+
+[[route]]
+prefix = "10.0.0.0/8"
+via = "192.0.2.9"
+
+[[route]]
+prefix = "default"
+via = ["192.0.2.9", { address = "198.51.100.9", weight = 3 }]
+
+[[route]]
+prefix = "10.66.0.0/16"
+blackhole = true
+
+[[neighbor]]
+address = "192.0.2.9"
+port = "p0"
+mac = "02:00:00:00:00:09"
+
+[[xconnect]]
+ports = ["b", "a"]
+"#;
+
+pub(crate) fn host() -> Host {
+    Host { cores: Some(vec![0, 1]) }
+}
+
+pub(crate) fn example() -> Config {
+    parse_ok(EXAMPLE)
+}
+
+fn parse_ok(text: &str) -> Config {
+    parse(&Source::new("router.toml", text), &host())
+        .unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn faults(text: &str) -> String {
+    parse(&Source::new("router.toml", text), &host()).unwrap_err().to_string()
+}
+
+fn messages(text: &str) -> Vec<String> {
+    let problems = parse(&Source::new("router.toml", text), &host()).unwrap_err();
+    problems.problems.into_iter().map(|problem| problem.message).collect()
+}

@@ -1,0 +1,125 @@
+//! The one task that owns the router and its configuration; everyone else sends it jobs.
+//!
+//! ```text
+//!  API handlers ─┐  jobs   ┌────────────────────────────┐
+//!  signals ──────┼──mpsc──▶│ Control: Engine + Transaction │──▶ workers (tables, snapshots)
+//!  timers ───────┘◀─reply──└────────────────────────────┘
+//! ```
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use thiserror::Error;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::config::{Config, Host};
+use crate::engine::Engine;
+use crate::transaction::{Moment, Transaction};
+
+/// Jobs that may wait.
+const QUEUE: usize = 64;
+
+/// The router, its configuration, and where that is saved.
+pub struct Control {
+    /// The running router.
+    pub engine: Box<dyn Engine>,
+    /// Its configuration.
+    pub transaction: Transaction,
+    /// The machine, for checks.
+    pub host: Host,
+    /// The configuration's file.
+    pub file: Option<PathBuf>,
+}
+
+/// What a job does, with the control loop's own hands.
+type Job = Box<dyn FnOnce(&mut Control, Moment) + Send>;
+
+/// The control loop has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the router is shutting down")]
+pub struct Stopped;
+
+/// Sends jobs to the control loop.
+#[derive(Clone)]
+pub struct Handle {
+    jobs: mpsc::Sender<Job>,
+}
+
+/// Receives the jobs of all handles.
+pub struct Jobs {
+    jobs: mpsc::Receiver<Job>,
+}
+
+/// A handle and its other end.
+pub fn channel() -> (Handle, Jobs) {
+    let (sender, receiver) = mpsc::channel(QUEUE);
+    (Handle { jobs: sender }, Jobs { jobs: receiver })
+}
+
+impl Handle {
+    /// Has the control loop do something, and waits for the outcome.
+    pub async fn call<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Control, Moment) -> T + Send + 'static,
+    ) -> Result<T, Stopped> {
+        let (reply, answer) = oneshot::channel();
+        let job: Job = Box::new(move |control, now| {
+            // Who asked may have hung up.
+            let _ = reply.send(job(control, now));
+        });
+        self.jobs.send(job).await.map_err(|_| Stopped)?;
+        answer.await.map_err(|_| Stopped)
+    }
+}
+
+impl Control {
+    /// Takes charge of a router that runs `config`.
+    pub fn new(engine: Box<dyn Engine>, config: Config, host: Host, file: Option<PathBuf>) -> Self {
+        let comment = match &file {
+            Some(file) => format!("start with {}", file.display()),
+            None => "start".to_owned(),
+        };
+        let transaction = Transaction::new(config, comment, Clock::new().now());
+        Self { engine, transaction, host, file }
+    }
+
+    /// Does jobs and housekeeping until every handle is gone.
+    pub async fn run(&mut self, mut jobs: Jobs) {
+        let clock = Clock::new();
+        let mut wanted = Duration::ZERO;
+        loop {
+            let now = clock.now();
+            if now.monotonic >= wanted {
+                wanted = now.monotonic + self.engine.tick(now.monotonic);
+            }
+            self.transaction.tick(self.engine.as_mut(), now);
+            let next = self.transaction.deadline().map_or(wanted, |at| at.min(wanted));
+            let sleep = tokio::time::sleep(next.saturating_sub(clock.now().monotonic));
+            tokio::select! {
+                biased;
+                job = jobs.jobs.recv() => match job {
+                    Some(job) => job(self, clock.now()),
+                    None => return,
+                },
+                () = sleep => {}
+            }
+        }
+    }
+}
+
+/// The process's clocks. Every copy starts at the same moment: when it was first asked.
+struct Clock {
+    start: Instant,
+}
+
+impl Clock {
+    fn new() -> Self {
+        static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+        Self { start: *START.get_or_init(Instant::now) }
+    }
+
+    fn now(&self) -> Moment {
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Moment { monotonic: self.start.elapsed(), wall_s: wall.as_secs() }
+    }
+}

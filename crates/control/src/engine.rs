@@ -1,0 +1,111 @@
+//! What the control side asks of the running router.
+//!
+//! ```text
+//!  API, CLI ──▶ control loop ──▶ Engine ──▶ workers
+//!               (transactions)   (tables, counters, traces)
+//! ```
+//!
+//! The control loop owns the engine and calls it from one thread; nothing here may block for long.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::config::{Change, Config};
+use crate::view;
+
+/// Why a change could not be made. Nothing of it has been made then.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{field}: {message}")]
+pub struct ApplyError {
+    /// The field at fault, as in `port.p0.device`.
+    pub field: String,
+    /// What is wrong, with the offending value.
+    pub message: String,
+    /// A likely cure.
+    pub suggestion: Option<String>,
+}
+
+/// Why a request was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum EngineError {
+    /// It names something that is not there.
+    #[error("there is no {what} `{name}`")]
+    Unknown {
+        /// Kind of thing, as in `port`.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// It does not fit what is going on.
+    #[error("{0}")]
+    Conflict(String),
+}
+
+/// The running router.
+pub trait Engine {
+    /// Turns `old` into `new`, whole or not at all. `changes` is their difference in an order in
+    /// which it can be done.
+    fn apply(&mut self, old: &Config, new: &Config, changes: &[Change]) -> Result<(), ApplyError>;
+
+    /// Housekeeping (neighbours, links, counters); returns when it wants to be called again.
+    fn tick(&mut self, now: Duration) -> Duration;
+
+    /// Every port.
+    fn ports(&self) -> Vec<view::Port>;
+
+    /// Every node, in the order of the graph.
+    fn nodes(&self) -> Vec<view::Node>;
+
+    /// Every drop reason with at least one packet.
+    fn errors(&self) -> Vec<view::Drop>;
+
+    /// Routes in the order of their prefixes.
+    fn routes(&self, filter: &view::RouteFilter) -> Result<view::Routes, EngineError>;
+
+    /// Every neighbour.
+    fn neighbors(&self) -> Vec<view::Neighbor>;
+
+    /// The graph of nodes.
+    fn graph(&self) -> view::Graph;
+
+    /// The graph of nodes, written.
+    fn draw(&self, format: view::GraphFormat) -> String;
+
+    /// What runs.
+    fn version(&self) -> view::Version;
+
+    /// Where memory goes.
+    fn memory(&self) -> view::Memory;
+
+    /// Every worker.
+    fn workers(&self) -> Vec<view::Worker>;
+
+    /// What becomes of a packet to this address.
+    fn lookup(&self, address: IpAddr) -> view::Lookup;
+
+    /// Traces the next packets; forgets earlier traces.
+    fn trace_start(&mut self, request: &view::TraceRequest) -> Result<(), EngineError>;
+
+    /// What was traced.
+    fn trace(&self) -> view::Trace;
+
+    /// Traces no more; keeps what was traced.
+    fn trace_stop(&mut self);
+
+    /// Captures the next packets; forgets earlier captures.
+    fn capture_start(&mut self, request: &view::CaptureRequest) -> Result<(), EngineError>;
+
+    /// How the capture stands.
+    fn capture(&self) -> view::Capture;
+
+    /// What was captured, as a pcap file.
+    fn capture_pcap(&self) -> Vec<u8>;
+
+    /// Captures no more; keeps what was captured.
+    fn capture_stop(&mut self);
+
+    /// Sets every counter to zero.
+    fn counters_clear(&mut self);
+}

@@ -1,0 +1,392 @@
+//! A router without workers: applies configurations and shows made-up counters. For tests.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use crate::config::objects::neighbor::{Neighbor, NeighborKey};
+use crate::config::objects::port::{Port, PortName};
+use crate::config::objects::port_kind::PortKind;
+use crate::config::objects::route::{NextHop, Route};
+use crate::config::{Change, Config, Prefix};
+use crate::engine::{ApplyError, Engine, EngineError};
+use crate::view;
+
+/// A router without workers.
+pub struct FakeRouter {
+    config: Config,
+    refusals: u32,
+    trace: Option<(bool, view::TraceRequest)>,
+    capture: Option<(bool, view::CaptureRequest)>,
+    cleared: bool,
+}
+
+impl FakeRouter {
+    /// A router that runs `config`.
+    pub fn new(config: &Config) -> Self {
+        Self { config: config.clone(), refusals: 0, trace: None, capture: None, cleared: false }
+    }
+
+    /// The configuration it runs.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Refuses so many changes from now on.
+    pub fn refuse_next(&mut self, count: u32) {
+        self.refusals = count;
+    }
+
+    fn count(&self, packets: u64) -> u64 {
+        if self.cleared { 0 } else { packets }
+    }
+
+    fn all_routes(&self) -> Vec<(Prefix, view::Route)> {
+        let mut routes: Vec<(Prefix, view::Route)> = Vec::new();
+        for (name, port) in self.config.ports.iter() {
+            for address in &port.addresses {
+                let hop = view::NextHop {
+                    address: None,
+                    port: Some(name.to_string()),
+                    weight: 1,
+                    usable: port.up,
+                };
+                let prefix = address.prefix();
+                routes.push((prefix, route(prefix, view::RouteSource::Connected, None, vec![hop])));
+            }
+        }
+        for (prefix, configured) in self.config.routes.iter() {
+            let (action, hops) = match configured {
+                Route::Via(hops) => (None, hops.iter().map(next_hop).collect()),
+                Route::Blackhole => (Some("blackhole"), Vec::new()),
+                Route::Unreachable => (Some("unreachable"), Vec::new()),
+                Route::Prohibit => (Some("prohibit"), Vec::new()),
+            };
+            routes.push((*prefix, route(*prefix, view::RouteSource::Static, action, hops)));
+        }
+        routes.sort_by_key(|(prefix, _)| *prefix);
+        routes
+    }
+
+    fn has_port(&self, name: &str) -> bool {
+        self.config.ports.iter().any(|(port, _)| port.as_str() == name)
+    }
+}
+
+fn next_hop(hop: &NextHop) -> view::NextHop {
+    view::NextHop {
+        address: hop.address.map(|address| address.to_string()),
+        port: hop.port.as_ref().map(ToString::to_string),
+        weight: hop.weight,
+        usable: true,
+    }
+}
+
+fn route(
+    prefix: Prefix,
+    source: view::RouteSource,
+    action: Option<&str>,
+    next_hops: Vec<view::NextHop>,
+) -> view::Route {
+    let action = action.map(str::to_owned);
+    view::Route { prefix: prefix.to_string(), source, active: true, action, next_hops }
+}
+
+/// The made-up graph: node, exit, node it leads to, packets.
+const EDGES: [(&str, &str, &str, u64); 6] = [
+    ("port-rx", "ethernet", "ethernet-input", 1_000_000),
+    ("ethernet-input", "ip4", "ip4-input", 999_000),
+    ("ethernet-input", "unknown-type", "drop", 1_000),
+    ("ip4-input", "lookup", "ip4-lookup", 998_500),
+    ("ip4-input", "bad-checksum", "drop", 500),
+    ("ip4-lookup", "rewrite", "port-tx", 998_500),
+];
+
+impl Engine for FakeRouter {
+    fn apply(&mut self, _: &Config, new: &Config, _: &[Change]) -> Result<(), ApplyError> {
+        let refuse =
+            |field: String, message: String| Err(ApplyError { field, message, suggestion: None });
+        if self.refusals > 0 {
+            self.refusals -= 1;
+            return refuse("test".to_owned(), "refused as asked".to_owned());
+        }
+        for (name, port) in new.ports.iter() {
+            if let PortKind::AfPacket { device } | PortKind::Tap { device } = &port.kind
+                && device.as_str().starts_with("missing")
+            {
+                let message = format!("there is no device `{}`", device.as_str());
+                return refuse(format!("port.{name}.device"), message);
+            }
+        }
+        self.config = new.clone();
+        Ok(())
+    }
+
+    fn tick(&mut self, _: Duration) -> Duration {
+        Duration::from_secs(1)
+    }
+
+    fn ports(&self) -> Vec<view::Port> {
+        let port = |(index, (name, port)): (usize, (&PortName, &Port))| {
+            let mac = port.mac.unwrap_or(wire::MacAddr([2, 0, 0, 0, 0, index as u8]));
+            view::Port {
+                name: name.to_string(),
+                kind: port.kind.name().word().to_owned(),
+                admin_up: port.up,
+                link_up: port.up,
+                link_mbps: 10_000,
+                mtu: port.mtu,
+                mac: mac.to_string(),
+                addresses: port.addresses.iter().map(ToString::to_string).collect(),
+                rx_queues: port.rx_queues,
+                rx: view::PortCounters {
+                    packets: self.count(1_000_000),
+                    bytes: self.count(64_000_000),
+                    drops: self.count(1_500),
+                    errors: 0,
+                },
+                tx: view::PortCounters {
+                    packets: self.count(998_500),
+                    bytes: self.count(63_904_000),
+                    drops: 0,
+                    errors: 0,
+                },
+            }
+        };
+        self.config.ports.iter().enumerate().map(port).collect()
+    }
+
+    fn nodes(&self) -> Vec<view::Node> {
+        let mut nodes: Vec<view::Node> = Vec::new();
+        for (name, exit, to, packets) in EDGES {
+            let packets = self.count(packets);
+            if nodes.last().is_none_or(|node| node.name != name) {
+                nodes.push(view::Node {
+                    name: name.to_owned(),
+                    calls: 0,
+                    packets: 0,
+                    packets_per_call: 0.0,
+                    cycles_per_packet: 0.0,
+                    exits: Vec::new(),
+                });
+            }
+            let Some(node) = nodes.last_mut() else { continue };
+            node.packets += packets;
+            node.calls = node.packets / 200;
+            node.packets_per_call = if node.calls == 0 { 0.0 } else { 200.0 };
+            node.cycles_per_packet = if node.calls == 0 { 0.0 } else { 12.5 };
+            node.exits.push(view::Exit { name: exit.to_owned(), to: to.to_owned(), packets });
+        }
+        nodes
+    }
+
+    fn errors(&self) -> Vec<view::Drop> {
+        let port = self.config.ports.iter().next().map(|(name, _)| name.to_string());
+        EDGES
+            .into_iter()
+            .filter(|(_, _, to, packets)| *to == "drop" && self.count(*packets) > 0)
+            .map(|(node, reason, _, packets)| view::Drop {
+                node: node.to_owned(),
+                reason: reason.to_owned(),
+                port: port.clone(),
+                packets,
+            })
+            .collect()
+    }
+
+    fn routes(&self, filter: &view::RouteFilter) -> Result<view::Routes, EngineError> {
+        let within = match &filter.within {
+            Some(text) => Some(
+                text.parse::<Prefix>()
+                    .map_err(|_| EngineError::Unknown { what: "prefix", name: text.clone() })?,
+            ),
+            None => None,
+        };
+        let all = self.all_routes();
+        let total = all.len();
+        let routes = all
+            .into_iter()
+            .filter(|(prefix, route)| {
+                within.is_none_or(|w| w.contains(prefix.address()) && w.length() <= prefix.length())
+                    && filter.source.is_none_or(|source| route.source == source)
+            })
+            .map(|(_, route)| route)
+            .take(filter.limit.unwrap_or(usize::MAX))
+            .collect();
+        Ok(view::Routes { total, routes })
+    }
+
+    fn neighbors(&self) -> Vec<view::Neighbor> {
+        let neighbor = |(key, neighbor): (&NeighborKey, &Neighbor)| view::Neighbor {
+            address: key.address.to_string(),
+            port: key.port.to_string(),
+            mac: Some(neighbor.mac.to_string()),
+            state: view::NeighborState::Static,
+            age_ms: 0,
+            held_packets: 0,
+        };
+        self.config.neighbors.iter().map(neighbor).collect()
+    }
+
+    fn graph(&self) -> view::Graph {
+        let nodes = self.nodes();
+        let edge = |(from, exit, to, _): (&str, &str, &str, u64)| view::GraphEdge {
+            from: from.to_owned(),
+            exit: exit.to_owned(),
+            to: to.to_owned(),
+        };
+        view::Graph {
+            nodes: nodes
+                .into_iter()
+                .map(|node| view::GraphNode {
+                    about: format!("The {}.", node.name),
+                    name: node.name,
+                })
+                .collect(),
+            edges: EDGES.into_iter().map(edge).collect(),
+        }
+    }
+
+    fn draw(&self, format: view::GraphFormat) -> String {
+        let edges = EDGES.into_iter();
+        match format {
+            view::GraphFormat::Text => {
+                edges.map(|(from, exit, to, _)| format!("{from} -- {exit} --> {to}\n")).collect()
+            }
+            view::GraphFormat::Dot => {
+                let lines: String = edges
+                    .map(|(from, exit, to, _)| {
+                        format!("  \"{from}\" -> \"{to}\" [label=\"{exit}\"];\n")
+                    })
+                    .collect();
+                format!("digraph volley {{\n{lines}}}\n")
+            }
+            view::GraphFormat::Svg => {
+                "<svg xmlns=\"http://www.w3.org/2000/svg\"></svg>\n".to_owned()
+            }
+        }
+    }
+
+    fn version(&self) -> view::Version {
+        view::Version {
+            volley: env!("CARGO_PKG_VERSION").to_owned(),
+            dpdk: None,
+            pid: std::process::id(),
+            uptime_s: 1,
+            abilities: vec!["no workers: a fake".to_owned()],
+        }
+    }
+
+    fn memory(&self) -> view::Memory {
+        let memory = &self.config.memory;
+        let part = |name: &str, used, capacity, bytes| view::MemoryUse {
+            name: name.to_owned(),
+            used,
+            capacity,
+            bytes,
+        };
+        let buffers = u64::from(memory.buffers);
+        view::Memory {
+            resident_bytes: 0,
+            parts: vec![
+                part("buffers", 0, buffers, buffers * u64::from(memory.frame_bytes)),
+                part("ip4 routes", self.all_routes().len() as u64, memory.routes.into(), 0),
+            ],
+        }
+    }
+
+    fn workers(&self) -> Vec<view::Worker> {
+        let worker = |id| view::Worker {
+            id,
+            core: None,
+            loops: self.count(5_000),
+            packets: self.count(1_000_000),
+            busy: 0.5,
+            sleeps: 0,
+            queues: self.config.ports.iter().map(|(name, _)| format!("{name}:0")).collect(),
+        };
+        (0..self.config.workers.count() as u32).map(worker).collect()
+    }
+
+    fn lookup(&self, address: IpAddr) -> view::Lookup {
+        let matching = self.all_routes().into_iter().filter(|(prefix, _)| prefix.contains(address));
+        let route = matching.max_by_key(|(prefix, _)| prefix.length()).map(|(_, route)| route);
+        let outcome = match &route {
+            None => "no route".to_owned(),
+            Some(view::Route { action: Some(action), .. }) => action.clone(),
+            Some(_) => "forwarded".to_owned(),
+        };
+        view::Lookup { address: address.to_string(), route, outcome, depth: 1, cache_lines: 1 }
+    }
+
+    fn trace_start(&mut self, request: &view::TraceRequest) -> Result<(), EngineError> {
+        if let Some(port) = request.port.as_ref().filter(|port| !self.has_port(port)) {
+            return Err(EngineError::Unknown { what: "port", name: port.clone() });
+        }
+        self.trace = Some((true, request.clone()));
+        Ok(())
+    }
+
+    fn trace(&self) -> view::Trace {
+        let Some((running, request)) = &self.trace else { return view::Trace::default() };
+        let steps = EDGES
+            .into_iter()
+            .filter(|(_, _, to, _)| *to != "drop")
+            .map(|(node, exit, _, _)| view::TraceStep {
+                node: node.to_owned(),
+                exit: exit.to_owned(),
+                detail: "192.0.2.9 > 10.0.0.1 ttl 64".to_owned(),
+                hex: "45000054".to_owned(),
+                cycles: 12.5,
+            })
+            .collect();
+        let packet = view::TracedPacket {
+            number: 1,
+            port: request.port.clone().unwrap_or_else(|| "p0".to_owned()),
+            worker: 0,
+            time_us: 17,
+            bytes: 98,
+            steps,
+        };
+        view::Trace { running: *running, packets: vec![packet] }
+    }
+
+    fn trace_stop(&mut self) {
+        if let Some((running, _)) = &mut self.trace {
+            *running = false;
+        }
+    }
+
+    fn capture_start(&mut self, request: &view::CaptureRequest) -> Result<(), EngineError> {
+        if !EDGES.iter().any(|(node, ..)| *node == request.node) {
+            return Err(EngineError::Unknown { what: "node", name: request.node.clone() });
+        }
+        self.capture = Some((true, request.clone()));
+        Ok(())
+    }
+
+    fn capture(&self) -> view::Capture {
+        let Some((running, request)) = self.capture.clone() else {
+            return view::Capture::default();
+        };
+        let view::CaptureRequest { node, exit, count, .. } = request;
+        view::Capture { running, node, exit, count, captured: 0 }
+    }
+
+    fn capture_pcap(&self) -> Vec<u8> {
+        // The header of a capture without packets.
+        let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0];
+        file.extend([0; 8]);
+        file.extend([0xff, 0xff, 0, 0, 1, 0, 0, 0]);
+        file
+    }
+
+    fn capture_stop(&mut self) {
+        if let Some((running, _)) = &mut self.capture {
+            *running = false;
+        }
+    }
+
+    fn counters_clear(&mut self) {
+        self.cleared = true;
+    }
+}

@@ -1,0 +1,25 @@
+//! What the router shows: plain data, the same for JSON, tables and metrics.
+//!
+//! Every number is a total since the router started or since `counters clear`, unless it says
+//! otherwise. Rates are the reader's to take, from two readings.
+
+mod config;
+mod forwarding;
+mod observe;
+mod problem;
+mod system;
+
+pub use config::{
+    Applied, Checked, ConfigStatus, ConfigText, Diff, EditText, HistoryEntry, Pending, RollbackTo,
+    Saved,
+};
+pub use forwarding::{
+    Lookup, Neighbor, NeighborState, NextHop, Port, PortCounters, Route, RouteFilter, RouteSource,
+    Routes,
+};
+pub use observe::{
+    Capture, CaptureRequest, Drop, Exit, Graph, GraphEdge, GraphFormat, GraphNode, Node, Trace,
+    TraceRequest, TraceStep, TracedPacket,
+};
+pub use problem::ProblemDetails;
+pub use system::{Memory, MemoryUse, Version, Worker};

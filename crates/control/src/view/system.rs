@@ -1,0 +1,60 @@
+//! The router as a program: version, memory, workers.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// What runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Version {
+    /// Volley's version.
+    pub volley: String,
+    /// DPDK's version; absent when it is not in use.
+    pub dpdk: Option<String>,
+    /// Process.
+    pub pid: u32,
+    /// Seconds since it started.
+    pub uptime_s: u64,
+    /// What it found it may do, as in `hugepages: no (2 MiB pages: 0)`.
+    pub abilities: Vec<String>,
+}
+
+/// Where memory goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Memory {
+    /// Resident memory of the process.
+    pub resident_bytes: u64,
+    /// Its parts.
+    pub parts: Vec<MemoryUse>,
+}
+
+/// One pool or table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct MemoryUse {
+    /// Its name, as in `buffers` or `ip4 routes`.
+    pub name: String,
+    /// Entries in use.
+    pub used: u64,
+    /// Entries there is room for.
+    pub capacity: u64,
+    /// Bytes it takes.
+    pub bytes: u64,
+}
+
+/// A worker.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Worker {
+    /// Its number, from 0.
+    pub id: u32,
+    /// Core it is pinned to.
+    pub core: Option<u16>,
+    /// Rounds of the graph.
+    pub loops: u64,
+    /// Packets received.
+    pub packets: u64,
+    /// Share of its time with packets at hand, 0 to 1.
+    pub busy: f64,
+    /// How often it slept.
+    pub sleeps: u64,
+    /// Queues it polls, as in `p0:0`.
+    pub queues: Vec<String>,
+}

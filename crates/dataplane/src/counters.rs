@@ -1,0 +1,115 @@
+//! What the workers counted, added up.
+
+use crate::start::Dataplane;
+use nodes::plumbing::is_outbound;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// One node over all workers.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NodeTotals {
+    /// Its name.
+    pub name: &'static str,
+    /// Calls.
+    pub calls: u64,
+    /// Packets shown to it.
+    pub packets: u64,
+    /// TSC cycles inside it.
+    pub cycles: u64,
+    /// Packets it took.
+    pub taken: u64,
+    /// Packets by exit, in the layout's order.
+    pub exits: Vec<u64>,
+}
+
+/// One interface over all workers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct InterfaceTotals {
+    /// Frames received.
+    pub rx_packets: u64,
+    /// Bytes received.
+    pub rx_bytes: u64,
+    /// Frames sent.
+    pub tx_packets: u64,
+    /// Bytes sent.
+    pub tx_bytes: u64,
+}
+
+/// Drops of one interface for one reason, over all workers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DropCount {
+    /// The interface that had received the packets, or was to send them.
+    pub interface: u16,
+    /// It was to send them.
+    pub outbound: bool,
+    /// The node that decided.
+    pub node: &'static str,
+    /// Its exit.
+    pub reason: String,
+    /// How many.
+    pub packets: u64,
+}
+
+fn read(counter: &AtomicU64) -> u64 {
+    counter.load(Ordering::Relaxed)
+}
+
+impl Dataplane {
+    /// Nodes in the layout's order, of the workers that `only` names, or of all.
+    pub fn node_totals(&self, only: Option<usize>) -> Vec<NodeTotals> {
+        let mut totals: Vec<_> = self
+            .layout
+            .nodes
+            .iter()
+            .map(|node| NodeTotals {
+                name: node.spec.name,
+                exits: vec![0; node.edges.len()],
+                ..NodeTotals::default()
+            })
+            .collect();
+        let chosen = self.workers.iter().enumerate();
+        for (_, worker) in chosen.filter(|(number, _)| only.is_none_or(|only| only == *number)) {
+            for (total, node) in totals.iter_mut().zip(&worker.handle.counters().nodes) {
+                total.calls += read(&node.calls);
+                total.packets += read(&node.packets);
+                total.cycles += read(&node.cycles);
+                total.taken += read(&node.taken);
+                for (sum, exit) in total.exits.iter_mut().zip(&node.exits) {
+                    *sum += read(exit);
+                }
+            }
+        }
+        totals
+    }
+
+    /// One interface.
+    pub fn interface_totals(&self, interface: u16) -> InterfaceTotals {
+        let mut totals = InterfaceTotals::default();
+        for worker in &self.workers {
+            let Some(row) = worker.setup.counters.interfaces.get(usize::from(interface)) else {
+                continue;
+            };
+            totals.rx_packets += read(&row.rx_packets);
+            totals.rx_bytes += read(&row.rx_bytes);
+            totals.tx_packets += read(&row.tx_packets);
+            totals.tx_bytes += read(&row.tx_bytes);
+        }
+        totals
+    }
+
+    /// Every drop there was of one interface's packets.
+    pub fn drops_of(&self, interface: u16) -> Vec<DropCount> {
+        let reasons = self.layout.reasons.iter().enumerate();
+        reasons
+            .map(|(number, reason)| {
+                let of = |worker: &crate::start::WorkerSlot| {
+                    worker.setup.counters.drops.get(interface, number as u16)
+                };
+                let packets = self.workers.iter().map(of).sum();
+                let outbound = is_outbound(reason.node);
+                let (node, reason) = (reason.node, reason.exit.clone());
+                DropCount { interface, outbound, node, reason, packets }
+            })
+            .filter(|count| count.packets != 0)
+            .collect()
+    }
+}

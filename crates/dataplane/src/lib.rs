@@ -1,0 +1,16 @@
+//! The forwarding half of the router, assembled: layout, tables, workers. It knows no device and
+//! no configuration, so the daemon, the benchmarks and the tests all stand on it.
+//!
+//! ```text
+//!  settings ─▶ Dataplane ┬ tables      interfaces (published), routes, adjacencies
+//!                        ├ workers     a graph each, with mailboxes for queues
+//!                        └ slow path   news out, packets in
+//! ```
+
+mod counters;
+mod ports;
+mod start;
+
+pub use counters::{DropCount, InterfaceTotals, NodeTotals};
+pub use ports::PortQueues;
+pub use start::{Dataplane, DataplaneError, Settings, Threads};

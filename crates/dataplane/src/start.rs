@@ -1,0 +1,231 @@
+//! Making the tables and the workers, and what the control thread holds of them.
+
+use fib::FibError;
+use fib::adjacency::AdjacencyTable;
+use fib::ip4::{Ip4Nodes, Ip4Options, Ip4Table};
+use fib::pages::PageSize;
+use fib::quiesce::Quiescence;
+use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, WorkerHandle};
+use nodes::plumbing::{
+    IcmpLimits, Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, WorkerCounters,
+    slow_path,
+};
+use packet::Pool;
+use std::sync::{Arc, Mutex};
+
+/// Who runs the graphs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Threads {
+    /// A thread for each entry, pinned to the core it names.
+    Pinned(Vec<Option<usize>>),
+    /// No thread of its own: the caller turns the one worker ([`Dataplane::take_local_worker`]).
+    Caller,
+}
+
+/// How a data plane is made.
+#[derive(Clone)]
+pub struct Settings {
+    /// Who runs it.
+    pub threads: Threads,
+    /// What workers do without packets.
+    pub idle: Idle,
+    /// Where packet buffers come from.
+    pub pool: Arc<dyn Pool>,
+    /// The IPv4 table.
+    pub ip4: Ip4Options,
+    /// Second-level nodes that IPv4 tables share.
+    pub ip4_nodes: usize,
+    /// Next hops in all.
+    pub adjacencies: usize,
+    /// Pages of the tables.
+    pub page_size: PageSize,
+    /// ICMP errors a second, of each worker.
+    pub icmp_errors_per_second: u32,
+    /// Echo replies a second, of each worker; 0: none.
+    pub icmp_echoes_per_second: u32,
+    /// News and packets that may wait between workers and the control thread.
+    pub slow_path_most: usize,
+    /// Called by workers when they have told the control thread something.
+    pub wake: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl Settings {
+    /// One worker turned by the caller, tables of usual size.
+    pub fn new(pool: Arc<dyn Pool>) -> Self {
+        Self {
+            threads: Threads::Caller,
+            idle: Idle::Adaptive,
+            pool,
+            ip4: Ip4Options::default(),
+            ip4_nodes: 1 << 20,
+            adjacencies: 1 << 16,
+            page_size: PageSize::Huge,
+            icmp_errors_per_second: 1000,
+            icmp_echoes_per_second: 1_000_000,
+            slow_path_most: 1024,
+            wake: Arc::new(|| ()),
+        }
+    }
+}
+
+/// Why there is no data plane.
+#[derive(Debug, thiserror::Error)]
+pub enum DataplaneError {
+    /// The nodes make no graph: a fault in the program.
+    #[error("the packet graph cannot be built: {0}")]
+    Layout(#[from] LayoutError),
+    /// A table cannot be made.
+    #[error(transparent)]
+    Table(#[from] FibError),
+    /// A thread cannot be started.
+    #[error("a worker thread cannot be started: {0}")]
+    Thread(#[from] std::io::Error),
+    /// A port has too few transmit queues.
+    #[error("port {port} has {queues} transmit queues, and each of {workers} workers needs one")]
+    TooFewQueues {
+        /// Which port.
+        port: u16,
+        /// What it has.
+        queues: usize,
+        /// What it needs.
+        workers: usize,
+    },
+}
+
+/// The control thread's hold on the forwarding half.
+pub struct Dataplane {
+    /// The graph's shape, the same on each worker.
+    pub layout: Arc<Layout<Setup>>,
+    /// IPv4 routes, written by the control thread alone.
+    pub ip4: Arc<Ip4Table>,
+    /// Next hops, written by the control thread alone.
+    pub adjacencies: Arc<AdjacencyTable>,
+    /// How much ICMP each worker may send.
+    pub icmp: Arc<IcmpLimits>,
+    /// What workers say.
+    pub events: SlowPathEvents,
+    /// Packets to send, by way of the first worker.
+    pub injector: Injector,
+    pub(crate) interfaces: Publisher<Interfaces>,
+    pub(crate) workers: Vec<WorkerSlot>,
+    local: Option<Worker>,
+}
+
+pub(crate) struct WorkerSlot {
+    pub(crate) handle: WorkerHandle,
+    pub(crate) setup: Setup,
+    pub(crate) core: Option<usize>,
+}
+
+impl Dataplane {
+    /// Starts it: tables empty, no interface, workers idle.
+    pub fn start(settings: &Settings) -> Result<Self, DataplaneError> {
+        let layout = Arc::new(Layout::new(nodes::ALL)?);
+        let readers = Quiescence::new();
+        let interfaces = Publisher::new(Interfaces::default(), &readers);
+        let ip4_nodes = Ip4Nodes::new(settings.ip4_nodes, settings.page_size, &readers)?;
+        let (slow_path, events) = slow_path(settings.slow_path_most, Arc::clone(&settings.wake));
+        let shared = Shared {
+            interfaces: interfaces.published(),
+            ip4: Arc::new(Ip4Table::new(&ip4_nodes, settings.ip4)?),
+            adjacencies: Arc::new(AdjacencyTable::new(settings.adjacencies, &readers)?),
+            slow_path,
+            icmp: Arc::new(IcmpLimits {
+                errors_per_second: settings.icmp_errors_per_second.into(),
+                echoes_per_second: settings.icmp_echoes_per_second.into(),
+            }),
+        };
+        let (injector, injected) = Injector::new(settings.slow_path_most);
+        let mut dataplane = Self {
+            layout,
+            ip4: Arc::clone(&shared.ip4),
+            adjacencies: Arc::clone(&shared.adjacencies),
+            icmp: Arc::clone(&shared.icmp),
+            events,
+            injector,
+            interfaces,
+            workers: Vec::new(),
+            local: None,
+        };
+        let mut injected = Some(injected);
+        let cores = match &settings.threads {
+            Threads::Pinned(cores) => cores.clone(),
+            Threads::Caller => vec![None],
+        };
+        for (number, &core) in cores.iter().enumerate() {
+            let setup = Setup {
+                shared: shared.clone(),
+                counters: Arc::new(WorkerCounters::new(&dataplane.layout.reasons)),
+                rx: Arc::default(),
+                tx: Arc::default(),
+                injected: Arc::new(Mutex::new(injected.take())),
+            };
+            dataplane.start_worker(number, core, setup, settings, &readers)?;
+        }
+        Ok(dataplane)
+    }
+
+    fn start_worker(
+        &mut self,
+        number: usize,
+        core: Option<usize>,
+        setup: Setup,
+        settings: &Settings,
+        readers: &Arc<Quiescence>,
+    ) -> Result<(), DataplaneError> {
+        let (layout, of_worker) = (Arc::clone(&self.layout), setup.clone());
+        let pool = Arc::clone(&settings.pool);
+        let graph_settings = GraphSettings { worker: number as u16, ..GraphSettings::default() };
+        let make = move || Graph::new(&layout, &of_worker, &*pool, graph_settings);
+        let reader = readers.reader();
+        let handle = match settings.threads {
+            Threads::Caller => {
+                let (worker, handle) = Worker::new(make(), reader, settings.idle);
+                self.local = Some(worker);
+                handle
+            }
+            Threads::Pinned(_) => {
+                let name = format!("worker-{number}");
+                WorkerHandle::spawn(&name, core, settings.idle, reader, make)?
+            }
+        };
+        self.workers.push(WorkerSlot { handle, setup, core });
+        Ok(())
+    }
+
+    /// The worker that the caller turns, once, where [`Threads::Caller`] was asked for.
+    pub fn take_local_worker(&mut self) -> Option<Worker> {
+        self.local.take()
+    }
+
+    /// How many workers, and the core of each.
+    pub fn worker_cores(&self) -> Vec<Option<usize>> {
+        self.workers.iter().map(|worker| worker.core).collect()
+    }
+
+    /// The hold on one worker.
+    pub fn worker(&self, number: usize) -> Option<&WorkerHandle> {
+        self.workers.get(number).map(|worker| &worker.handle)
+    }
+
+    /// Puts or removes an interface row.
+    pub fn set_interface(&mut self, id: u16, row: Option<Interface>) {
+        let mut table = (*self.interfaces).clone();
+        let index = usize::from(id);
+        if table.rows.len() <= index {
+            table.rows.resize(index + 1, None);
+        }
+        table.rows[index] = row;
+        self.interfaces.set(table);
+    }
+
+    /// The interface rows as workers see them.
+    pub fn interfaces(&self) -> &Interfaces {
+        &self.interfaces
+    }
+
+    /// Frees what workers have let go of. Call now and then.
+    pub fn reclaim(&mut self) {
+        self.interfaces.reclaim();
+    }
+}

@@ -1,0 +1,90 @@
+/* What Rust calls: see src/ffi.rs, which says the same in Rust. */
+#ifndef VOLLEY_DPDK_SHIM_H
+#define VOLLEY_DPDK_SHIM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rte_mbuf;
+struct rte_mempool;
+
+/* What a driver says of its port, of what we care for. */
+struct volley_port_facts {
+	char driver[64];
+	uint32_t if_index;
+	uint16_t min_mtu;
+	uint16_t max_mtu;
+	uint16_t max_rx_queues;
+	uint16_t max_tx_queues;
+	uint16_t min_rx_descriptors;
+	uint16_t max_rx_descriptors;
+	uint16_t rx_descriptors_multiple;
+	uint16_t min_tx_descriptors;
+	uint16_t max_tx_descriptors;
+	uint16_t tx_descriptors_multiple;
+	uint16_t preferred_rx_descriptors;
+	uint16_t preferred_tx_descriptors;
+	uint32_t max_rx_frame_bytes;
+	uint64_t rss_functions;
+	uint64_t rx_offloads;
+	uint64_t tx_offloads;
+	int32_t socket;
+};
+
+struct volley_port_config {
+	uint16_t rx_queues;
+	uint16_t tx_queues;
+	uint32_t mtu; /* 0: as it is */
+	uint64_t rss_functions; /* 0: no RSS */
+	uint64_t rx_offloads;
+	uint64_t tx_offloads;
+};
+
+struct volley_link {
+	uint32_t speed_mbps;
+	uint8_t up;
+	uint8_t full_duplex;
+};
+
+struct volley_port_stats {
+	uint64_t rx_packets;
+	uint64_t rx_bytes;
+	uint64_t rx_missed;
+	uint64_t rx_errors;
+	uint64_t rx_no_buffers;
+	uint64_t tx_packets;
+	uint64_t tx_bytes;
+	uint64_t tx_errors;
+};
+
+struct volley_constants {
+	uint64_t rss_ip;
+	uint64_t rss_l4;
+	uint64_t tx_fast_free;
+	uint32_t max_ports;
+	uint32_t name_bytes;
+};
+
+typedef void (*volley_log_sink)(uint32_t level, const char *text, size_t length);
+
+int volley_errno(void);
+void volley_constants(struct volley_constants *out);
+int volley_log_route(volley_log_sink sink);
+void volley_hush_libraries(void);
+
+struct rte_mempool *volley_pool_create(const char *name, unsigned int count, unsigned int cache,
+				       uint16_t private_bytes, uint16_t room_bytes);
+int volley_pool_alloc(struct rte_mempool *pool, struct rte_mbuf **out, unsigned int count);
+uintptr_t volley_pool_xdp_origin(struct rte_mempool *pool);
+int volley_pool_has(struct rte_mempool *pool, const void *mbuf);
+void volley_pool_facts(struct rte_mempool *pool, uint32_t *total, uint64_t *memory_bytes);
+
+uint16_t volley_rx_burst(uint16_t port, uint16_t queue, struct rte_mbuf **out, uint16_t count);
+uint16_t volley_tx_burst(uint16_t port, uint16_t queue, struct rte_mbuf **packets, uint16_t count);
+
+int volley_port_facts(uint16_t port, struct volley_port_facts *out);
+int volley_port_configure(uint16_t port, const struct volley_port_config *config);
+int volley_port_link(uint16_t port, struct volley_link *out);
+int volley_port_stats(uint16_t port, struct volley_port_stats *out);
+
+#endif

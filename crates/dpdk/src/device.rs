@@ -1,0 +1,305 @@
+//! A port's kind as the device name and arguments that DPDK takes: `net_tap3,iface=vt0`.
+//!
+//! DPDK splits arguments at `,` and `=` and knows no escape, so a value with such a character is
+//! refused instead of being understood as something else.
+
+use crate::Error;
+use crate::spec::{MemifRole, PortSpec};
+use std::fmt::Display;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Characters that mean something in DPDK's arguments.
+const SPECIAL: &[char] = &[',', '=', '"', '\'', '[', ']', '(', ')', '\\'];
+
+/// Most bytes of a Linux device name.
+const DEVICE_NAME_BYTES: usize = 15;
+
+/// Most bytes of a Unix socket's path.
+const SOCKET_PATH_BYTES: usize = 107;
+
+/// DPDK tells devices apart by name.
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// What some drivers must know of a port when the device is made.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    /// Queues each way.
+    pub(crate) queues: u16,
+    /// Largest packet.
+    pub(crate) mtu: u16,
+    /// Packets a queue holds.
+    pub(crate) descriptors: Option<u16>,
+}
+
+/// What `rte_eal_hotplug_add` takes.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Device {
+    pub(crate) bus: &'static str,
+    pub(crate) name: String,
+    pub(crate) arguments: String,
+}
+
+impl Device {
+    /// The device of `spec`, of that shape.
+    pub(crate) fn of(spec: &PortSpec, shape: Shape) -> Result<Self, Error> {
+        if let PortSpec::Pci { address } = spec {
+            check_pci_address(address)?;
+            return Ok(Self { bus: "pci", name: address.clone(), arguments: String::new() });
+        }
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{}{number}", driver(spec));
+        Ok(Self { bus: "vdev", name, arguments: arguments(spec, shape)?.0 })
+    }
+}
+
+/// The driver that takes device names beginning so.
+fn driver(spec: &PortSpec) -> &'static str {
+    match spec {
+        PortSpec::Pci { .. } => "",
+        PortSpec::AfPacket { .. } => "net_af_packet",
+        PortSpec::AfXdp { .. } => "net_af_xdp",
+        PortSpec::Tap { .. } => "net_tap",
+        PortSpec::Memif { .. } => "net_memif",
+        PortSpec::Vhost { .. } => "net_vhost",
+        PortSpec::VirtioUser { .. } => "net_virtio_user",
+        PortSpec::Pcap { .. } => "net_pcap",
+        PortSpec::Null { .. } => "net_null",
+        PortSpec::Ring => "net_ring",
+    }
+}
+
+fn arguments(spec: &PortSpec, shape: Shape) -> Result<Arguments, Error> {
+    let Shape { queues, mtu, descriptors } = shape;
+    let list = Arguments::default();
+    match spec {
+        PortSpec::Pci { .. } | PortSpec::Ring => Ok(list),
+        PortSpec::AfPacket { device } => {
+            let slot = packet_slot_bytes(mtu);
+            list.device("iface", device)?
+                .with("qpairs", queues)
+                .with("blocksz", slot * PACKET_SLOTS_A_BLOCK)
+                .with("framesz", slot)
+                .with("framecnt", packet_slots(descriptors))
+                .with("qdisc_bypass", 0)
+                .ok()
+        }
+        PortSpec::AfXdp { device, first_queue, force_copy } => list
+            .device("iface", device)?
+            .with("start_queue", first_queue)
+            .with("queue_count", queues)
+            .with("force_copy", u8::from(*force_copy))
+            .ok(),
+        PortSpec::Tap { name } => list.device("iface", name)?.ok(),
+        PortSpec::Memif { role, socket, id, ring_log2, buffer_bytes } => {
+            check_range("memif ring_log2", u32::from(*ring_log2), 1, 14)?;
+            list.with("role", role_name(*role))
+                .socket("socket", socket)?
+                .with("socket-abstract", "no")
+                .with("id", id)
+                .with("rsize", ring_log2)
+                .with("bsize", buffer_bytes)
+                .ok()
+        }
+        PortSpec::Vhost { socket, client } => list
+            .socket("iface", socket)?
+            .with("queues", queues)
+            .with("client", u8::from(*client))
+            .ok(),
+        PortSpec::VirtioUser { path } => list.socket("path", path)?.with("queues", queues).ok(),
+        PortSpec::Pcap { rx, tx, repeat } => pcap(list, rx.as_deref(), tx.as_deref(), *repeat),
+        PortSpec::Null { packet_bytes } => list.with("size", packet_bytes).ok(),
+    }
+}
+
+/// A slot of a packet socket's ring has a header of its own and, for tagged frames, 4 bytes to spare.
+fn packet_slot_bytes(mtu: u16) -> u32 {
+    const HEADER_BYTES: u32 = 128;
+    (HEADER_BYTES + 14 + 2 * 4 + u32::from(mtu)).next_power_of_two().max(2048)
+}
+
+/// Linux allocates a ring in blocks.
+const PACKET_SLOTS_A_BLOCK: u32 = 8;
+
+/// A host bursts as fast as it can copy while we may be waiting for its core: plenty.
+const PACKET_SLOTS: u16 = 4096;
+
+fn packet_slots(descriptors: Option<u16>) -> u32 {
+    let wanted = u32::from(descriptors.unwrap_or(PACKET_SLOTS));
+    wanted.max(1).next_multiple_of(PACKET_SLOTS_A_BLOCK)
+}
+
+fn pcap(
+    mut list: Arguments,
+    rx: Option<&Path>,
+    tx: Option<&Path>,
+    repeat: bool,
+) -> Result<Arguments, Error> {
+    if rx.is_none() && tx.is_none() {
+        return Err(refuse("pcap", "", "a file to receive from or to send to is needed"));
+    }
+    if let Some(path) = rx {
+        list = list.path("rx_pcap", path)?.with("infinite_rx", u8::from(repeat));
+    }
+    if let Some(path) = tx {
+        list = list.path("tx_pcap", path)?;
+    }
+    list.ok()
+}
+
+fn role_name(role: MemifRole) -> &'static str {
+    match role {
+        MemifRole::Server => "server",
+        MemifRole::Client => "client",
+    }
+}
+
+/// `key=value` pairs whose values were looked at.
+#[derive(Default)]
+struct Arguments(String);
+
+impl Arguments {
+    /// Adds a value of ours.
+    fn with(mut self, key: &str, value: impl Display) -> Self {
+        if !self.0.is_empty() {
+            self.0.push(',');
+        }
+        self.0.push_str(&format!("{key}={value}"));
+        self
+    }
+
+    fn device(self, key: &str, name: &str) -> Result<Self, Error> {
+        check_text("device", name)?;
+        if name.len() > DEVICE_NAME_BYTES || name.contains(['/', ' ', ':']) || name.starts_with('.')
+        {
+            return Err(refuse("device", name, "Linux has no devices of such a name"));
+        }
+        Ok(self.with(key, name))
+    }
+
+    fn path(self, key: &str, path: &Path) -> Result<Self, Error> {
+        let text = path
+            .to_str()
+            .ok_or_else(|| refuse("path", &path.to_string_lossy(), "it is not valid UTF-8"))?;
+        check_text("path", text)?;
+        Ok(self.with(key, text))
+    }
+
+    fn socket(self, key: &str, path: &Path) -> Result<Self, Error> {
+        if path.as_os_str().len() > SOCKET_PATH_BYTES {
+            return Err(refuse(
+                "path",
+                &path.to_string_lossy(),
+                "a socket's path has at most 107 bytes",
+            ));
+        }
+        self.path(key, path)
+    }
+
+    fn ok(self) -> Result<Self, Error> {
+        Ok(self)
+    }
+}
+
+fn check_text(what: &'static str, text: &str) -> Result<(), Error> {
+    if text.is_empty() {
+        return Err(refuse(what, text, "it is empty"));
+    }
+    match text.chars().find(|&c| c.is_control() || SPECIAL.contains(&c)) {
+        None => Ok(()),
+        Some(c) => Err(refuse(what, text, &format!("{c:?} has a meaning of its own there"))),
+    }
+}
+
+fn check_range(what: &'static str, value: u32, least: u32, most: u32) -> Result<(), Error> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(refuse(what, &value.to_string(), &format!("{least} to {most} are allowed")))
+}
+
+/// `0000:01:00.0`
+fn check_pci_address(text: &str) -> Result<(), Error> {
+    let pattern = "0000:01:00.0";
+    let fits = |(c, like): (char, char)| match like {
+        ':' | '.' => c == like,
+        _ => c.is_ascii_hexdigit(),
+    };
+    match text.len() == pattern.len() && text.chars().zip(pattern.chars()).all(fits) {
+        true => Ok(()),
+        false => Err(refuse("PCI address", text, &format!("one looks like {pattern}"))),
+    }
+}
+
+fn refuse(what: &'static str, value: &str, reason: &str) -> Error {
+    Error::Argument { what, value: value.to_owned(), reason: reason.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPE: Shape = Shape { queues: 2, mtu: 1500, descriptors: None };
+
+    fn text(spec: PortSpec) -> String {
+        let device = Device::of(&spec, SHAPE).unwrap();
+        format!(
+            "{},{}",
+            device.name.trim_end_matches(|c: char| c.is_ascii_digit()),
+            device.arguments
+        )
+    }
+
+    #[test]
+    fn kinds_become_the_arguments_that_drivers_know() {
+        let spec = PortSpec::AfPacket { device: "eth0".into() };
+        let sizes = "blocksz=16384,framesz=2048,framecnt=4096";
+        assert_eq!(text(spec), format!("net_af_packet,iface=eth0,qpairs=2,{sizes},qdisc_bypass=0"));
+        let spec = PortSpec::Memif {
+            role: MemifRole::Server,
+            socket: "/run/m.sock".into(),
+            id: 7,
+            ring_log2: 10,
+            buffer_bytes: 2048,
+        };
+        let expected = "role=server,socket=/run/m.sock,socket-abstract=no,id=7,rsize=10,bsize=2048";
+        assert_eq!(text(spec), format!("net_memif,{expected}"));
+        let spec = PortSpec::Pcap { rx: Some("a.pcap".into()), tx: None, repeat: true };
+        assert_eq!(text(spec), "net_pcap,rx_pcap=a.pcap,infinite_rx=1");
+    }
+
+    #[test]
+    fn slots_of_packet_sockets_hold_the_mtu_and_fill_blocks() {
+        let sizes = [1500, 1898, 1899, 9000, u16::MAX].map(packet_slot_bytes);
+        assert_eq!(sizes, [2048, 2048, 4096, 16_384, 131_072]);
+        assert_eq!([None, Some(0), Some(9)].map(packet_slots), [4096, 8, 16]);
+    }
+
+    #[test]
+    fn devices_of_one_kind_get_names_of_their_own() {
+        let spec = PortSpec::Ring;
+        assert_ne!(Device::of(&spec, SHAPE).unwrap().name, Device::of(&spec, SHAPE).unwrap().name);
+    }
+
+    #[test]
+    fn values_that_would_smuggle_in_arguments_are_refused() {
+        for device in ["eth0,qpairs=9", "a=b", "", "a b", "a/b", "sixteencharacter", "e\n", "x\"y"]
+        {
+            let spec = PortSpec::AfPacket { device: device.into() };
+            let error = Device::of(&spec, SHAPE).unwrap_err();
+            assert!(error.to_string().contains(device), "{error}");
+        }
+        let spec = PortSpec::VirtioUser { path: "/tmp/a,server=1".into() };
+        assert!(Device::of(&spec, SHAPE).is_err());
+        let spec = PortSpec::Vhost { socket: "/x".repeat(60).into(), client: false };
+        assert!(Device::of(&spec, SHAPE).is_err());
+    }
+
+    #[test]
+    fn a_pci_address_has_four_parts_in_hex() {
+        assert!(check_pci_address("0000:0a:1f.7").is_ok());
+        for wrong in ["01:00.0", "0000:01:00", "0000.01.00.0", "0000:01:00.0,x=1", "000g:01:00.0"] {
+            assert!(check_pci_address(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The Linux device behind a port: is it there, is it up, and seeing that we get all its packets.
+//!
+//! Bound to the network namespace that the opening thread is in, so that any thread may ask later.
+
+use crate::Error;
+use crate::offloads::{self, Ethtool, MERGING, Offload};
+use crate::veth::WholeFrames;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// A Linux device as it was when its port was opened.
+pub(crate) struct LinuxDevice {
+    name: String,
+    index: i32,
+    socket: OwnedFd,
+    /// Holds the device in promiscuous mode for as long as it is open; the kernel ends that with us.
+    promiscuous: Option<OwnedFd>,
+    /// Of a veth.
+    whole_frames: Option<WholeFrames>,
+    /// To be turned on again at the end.
+    offloads: Vec<Offload>,
+}
+
+/// How the device is now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Presence {
+    /// The same device, packets pass.
+    Up,
+    /// The same device, switched off or without a carrier.
+    Down,
+    /// It is not there any more.
+    Gone,
+    /// There is another device of that name.
+    Replaced,
+}
+
+impl LinuxDevice {
+    pub(crate) fn find(name: &str) -> Result<Self, Error> {
+        let fail = |source| Error::Device { device: name.to_owned(), action: "find it", source };
+        let socket = socket(libc::AF_INET, libc::SOCK_DGRAM).map_err(fail)?;
+        let index = index(&socket, name).map_err(fail)?;
+        let (name, promiscuous, whole_frames) = (name.to_owned(), None, None);
+        Ok(Self { name, index, socket, promiscuous, whole_frames, offloads: Vec::new() })
+    }
+
+    /// Has the device give us frames as they are on the wire, as far as we have the right to that;
+    /// see `offloads`. What is in the way is an error, but packets pass all the same.
+    pub(crate) fn want_whole_frames(&mut self, program: bool) -> Result<(), Error> {
+        let ethtool = Ethtool::on(&self.name)?;
+        if program && ethtool.driver().is_ok_and(|driver| driver == "veth") {
+            let demanded = WholeFrames::demand(self.index as u32);
+            self.whole_frames = Some(demanded.map_err(|source| Error::Device {
+                device: self.name.clone(),
+                action: "keep the host at the other end from sending frames of 64 KiB \
+                         (it may do so itself: ethtool -K DEVICE tso off gso off)",
+                source,
+            })?);
+        }
+        self.offloads = offloads::disable(&self.name, &MERGING)?;
+        Ok(())
+    }
+
+    pub(crate) fn presence(&self) -> Presence {
+        match index(&self.socket, &self.name) {
+            Err(_) => Presence::Gone,
+            Ok(index) if index != self.index => Presence::Replaced,
+            Ok(_) => match flags(&self.socket, &self.name) {
+                Ok(flags) if has(flags, libc::IFF_UP | libc::IFF_RUNNING) => Presence::Up,
+                _ => Presence::Down,
+            },
+        }
+    }
+
+    /// Switches the device on, as `ip link set up` does.
+    pub(crate) fn switch_on(&self) -> io::Result<()> {
+        let now = flags(&self.socket, &self.name)?;
+        if has(now, libc::IFF_UP) {
+            return Ok(());
+        }
+        let mut request = request(&self.name);
+        request.ifr_ifru.ifru_flags = now | libc::IFF_UP as i16;
+        // SAFETY: the request is ours and has its flags set.
+        unsafe { ioctl(&self.socket, libc::SIOCSIFFLAGS, &mut request) }
+    }
+
+    pub(crate) fn set_promiscuous(&mut self, on: bool) -> io::Result<()> {
+        self.promiscuous = match on {
+            false => None,
+            true if self.promiscuous.is_some() => return Ok(()),
+            true => Some(promiscuous_member(self.index)?),
+        };
+        Ok(())
+    }
+}
+
+impl Drop for LinuxDevice {
+    fn drop(&mut self) {
+        // Nobody is told: the device may be gone.
+        self.whole_frames = None;
+        let _ = offloads::enable(&self.name, &self.offloads);
+    }
+}
+
+/// A packet socket that receives nothing but makes the device promiscuous.
+fn promiscuous_member(index: i32) -> io::Result<OwnedFd> {
+    let socket = socket(libc::AF_PACKET, libc::SOCK_RAW)?;
+    // SAFETY: zeroes are a valid membership request.
+    let mut member: libc::packet_mreq = unsafe { core::mem::zeroed() };
+    member.mr_ifindex = index;
+    member.mr_type = libc::PACKET_MR_PROMISC as u16;
+    // SAFETY: the request is of the size given and read only.
+    let code = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_PACKET,
+            libc::PACKET_ADD_MEMBERSHIP,
+            (&raw const member).cast(),
+            size_of::<libc::packet_mreq>() as u32,
+        )
+    };
+    if code == 0 { Ok(socket) } else { Err(io::Error::last_os_error()) }
+}
+
+pub(crate) fn socket(family: i32, kind: i32) -> io::Result<OwnedFd> {
+    // SAFETY: a fresh descriptor, owned at once; protocol 0 of a packet socket receives nothing.
+    unsafe {
+        match libc::socket(family, kind | libc::SOCK_CLOEXEC, 0) {
+            -1 => Err(io::Error::last_os_error()),
+            fd => Ok(OwnedFd::from_raw_fd(fd)),
+        }
+    }
+}
+
+/// An interface request for the device of that name, otherwise zero.
+pub(crate) fn request(name: &str) -> libc::ifreq {
+    // SAFETY: zeroes are a valid request.
+    let mut request: libc::ifreq = unsafe { core::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes().take(libc::IFNAMSIZ - 1)) {
+        *to = from as libc::c_char;
+    }
+    request
+}
+
+/// # Safety
+/// The request's union holds what `number` reads.
+pub(crate) unsafe fn ioctl(
+    socket: &OwnedFd,
+    number: libc::Ioctl,
+    request: &mut libc::ifreq,
+) -> io::Result<()> {
+    // SAFETY: the request is ours to be written to; the caller filled it.
+    match unsafe { libc::ioctl(socket.as_raw_fd(), number, request as *mut libc::ifreq) } {
+        0.. => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+fn index(socket: &OwnedFd, name: &str) -> io::Result<i32> {
+    let mut request = request(name);
+    // SAFETY: reads the name only and writes the index.
+    unsafe {
+        ioctl(socket, libc::SIOCGIFINDEX, &mut request)?;
+        Ok(request.ifr_ifru.ifru_ifindex)
+    }
+}
+
+fn flags(socket: &OwnedFd, name: &str) -> io::Result<i16> {
+    let mut request = request(name);
+    // SAFETY: reads the name only and writes the flags.
+    unsafe {
+        ioctl(socket, libc::SIOCGIFFLAGS, &mut request)?;
+        Ok(request.ifr_ifru.ifru_flags)
+    }
+}
+
+fn has(flags: i16, wanted: i32) -> bool {
+    i32::from(flags) & wanted == wanted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_that_is_not_there_is_an_error_that_names_it() {
+        let error = LinuxDevice::find("no-such-dev").err().unwrap().to_string();
+        assert!(error.starts_with("no-such-dev: cannot find it"), "{error}");
+    }
+
+    #[test]
+    fn a_device_found_under_another_index_was_replaced() {
+        let mut device = LinuxDevice::find("lo").unwrap();
+        assert!(matches!(device.presence(), Presence::Up | Presence::Down));
+        device.index += 1;
+        assert_eq!(device.presence(), Presence::Replaced);
+        device.name = "no-such-dev".into();
+        assert_eq!(device.presence(), Presence::Gone);
+    }
+}

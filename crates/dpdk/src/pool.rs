@@ -1,0 +1,111 @@
+//! Packet buffers in DPDK's memory.
+//!
+//! ```text
+//!  thread's cache (512) ◀─▶ ring shared by all threads      each buffer:
+//!                                      ▲ drivers, too       ├ mbuf 128 ┼ private 64 ┼ headroom 128 ┼ frame …
+//! ```
+
+use crate::{Eal, Error, error, ffi, log, thread};
+use core::ptr::NonNull;
+use packet::{HEADROOM_BYTES, Mbuf, PRIVATE_BYTES, PacketCache, PacketPtr, Pool, PoolUsage};
+use std::ffi::CString;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Buffers a thread keeps for itself: DPDK's most, and at most this part of the pool, as what lies
+/// in one thread's cache is out of the others' reach.
+const CACHE: u32 = 512;
+const CACHE_PART: u32 = 64;
+
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// A pool of packet buffers. Cheap to clone; ports and caches keep it alive. Packets must have come
+/// back before the last of these goes.
+#[derive(Clone)]
+pub struct DpdkPool(Arc<Shared>);
+
+struct Shared {
+    mempool: NonNull<ffi::Mempool>,
+    total: usize,
+    memory_bytes: usize,
+    _eal: Eal,
+}
+
+// SAFETY: a mempool is made to be used by all threads at once.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+impl DpdkPool {
+    /// A pool of `count` buffers with room for frames of `frame_bytes`.
+    pub fn new(eal: &Eal, count: u32, frame_bytes: u16) -> Result<Self, Error> {
+        let refuse = |reason: String| Error::Pool { count, frame_bytes, reason };
+        let room = frame_bytes
+            .checked_add(HEADROOM_BYTES as u16)
+            .ok_or_else(|| refuse("a buffer has at most 65,407 bytes".to_owned()))?;
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = CString::new(format!("volley_pool_{number}"))
+            .map_err(|error| refuse(error.to_string()))?;
+        let cache = CACHE.min(count / CACHE_PART);
+        let since = log::mark();
+        // SAFETY: DPDK runs (`eal`); the name outlives the call.
+        let mempool = unsafe {
+            ffi::volley_pool_create(name.as_ptr(), count, cache, PRIVATE_BYTES as u16, room)
+        };
+        let mempool = NonNull::new(mempool)
+            .ok_or_else(|| refuse(error::reason(ffi::volley_errno(), since)))?;
+        let (mut total, mut memory_bytes) = (0, 0);
+        // SAFETY: a live pool; both results are ours.
+        unsafe { ffi::volley_pool_facts(mempool.as_ptr(), &mut total, &mut memory_bytes) };
+        let (total, memory_bytes) = (total as usize, memory_bytes as usize);
+        Ok(Self(Arc::new(Shared { mempool, total, memory_bytes, _eal: eal.clone() })))
+    }
+
+    pub(crate) fn as_ptr(&self) -> *mut ffi::Mempool {
+        self.0.mempool.as_ptr()
+    }
+}
+
+impl Pool for DpdkPool {
+    fn cache(&self) -> Box<dyn PacketCache> {
+        Box::new(DpdkCache { pool: self.clone() })
+    }
+
+    fn usage(&self) -> PoolUsage {
+        // SAFETY: a live pool.
+        let free = unsafe { ffi::rte_mempool_avail_count(self.as_ptr()) } as usize;
+        PoolUsage { total: self.0.total, free, memory_bytes: self.0.memory_bytes }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // SAFETY: no cache and no port of this pool is left, and packets came back (see DpdkPool).
+        unsafe { ffi::rte_mempool_free(self.mempool.as_ptr()) };
+    }
+}
+
+/// The cache itself is DPDK's, found by the calling thread's number.
+struct DpdkCache {
+    pool: DpdkPool,
+}
+
+impl PacketCache for DpdkCache {
+    #[inline]
+    fn allocate(&mut self, slots: &mut [Option<PacketPtr>]) -> bool {
+        thread::register();
+        let out = slots.as_mut_ptr().cast::<*mut Mbuf>();
+        // SAFETY: an Option<PacketPtr> is a pointer to an mbuf or null. All slots are written with
+        // live buffers of a pool with our private bytes, or none is.
+        unsafe { ffi::volley_pool_alloc(self.pool.as_ptr(), out, slots.len() as u32) == 0 }
+    }
+
+    #[inline]
+    fn release(&mut self, packets: &[PacketPtr]) {
+        thread::register();
+        let list = packets.as_ptr().cast::<*mut Mbuf>().cast_mut();
+        // SAFETY: a PacketPtr is a pointer to a live mbuf whose ownership comes with it; DPDK reads
+        // the list only.
+        unsafe { ffi::rte_pktmbuf_free_bulk(list, packets.len() as u32) };
+    }
+}

@@ -1,0 +1,529 @@
+//! One open port.
+//!
+//! ```text
+//!  open ─▶ stopped ◀─ start/stop ─▶ running ─▶ close (or drop): the device is gone
+//! ```
+//! Ports come and go while workers poll: a handle of a stopped or closed port is silent. The control
+//! thread owns the port; all its calls are short, none waits for the link.
+
+use crate::device::{Device, Shape};
+use crate::link::Link;
+use crate::linux::{LinuxDevice, Presence};
+use crate::queue::Queue;
+use crate::stats::{self, PortStats};
+use crate::xdp_sockets::{self, XdpSocket};
+use crate::{DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, ffi, gate, log, unmap};
+use std::ffi::CString;
+use std::sync::Arc;
+
+/// What is wanted of a port. What its driver cannot do is brought down to what it can.
+#[derive(Clone)]
+pub struct PortOptions {
+    /// Receive queues; receive side scaling spreads flows over them.
+    pub rx_queues: u16,
+    /// Transmit queues.
+    pub tx_queues: u16,
+    /// Packets a receive queue holds; `None`: as the driver likes it.
+    pub rx_descriptors: Option<u16>,
+    /// Packets a transmit queue holds; `None`: as the driver likes it.
+    pub tx_descriptors: Option<u16>,
+    /// Largest packet without its Ethernet header; `None`: as it is.
+    pub mtu: Option<u16>,
+    /// Receive all packets, not only those to the port's address.
+    pub promiscuous: bool,
+    /// Every packet sent comes from one pool and nobody else holds it: cheaper for some cards.
+    /// Packets held twice (flooded, mirrored) would be freed too early.
+    pub fast_free: bool,
+    /// Where received packets live.
+    pub pool: DpdkPool,
+}
+
+impl PortOptions {
+    /// One queue each way, promiscuous, the driver's own sizes.
+    pub fn new(pool: DpdkPool) -> Self {
+        Self {
+            rx_queues: 1,
+            tx_queues: 1,
+            rx_descriptors: None,
+            tx_descriptors: None,
+            mtu: None,
+            promiscuous: true,
+            fast_free: false,
+            pool,
+        }
+    }
+}
+
+/// What a driver says of its port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortFacts {
+    /// The driver's name.
+    pub driver: String,
+    /// Most receive queues.
+    pub max_rx_queues: u16,
+    /// Most transmit queues.
+    pub max_tx_queues: u16,
+    /// Largest packet without its Ethernet header.
+    pub max_mtu: u16,
+    /// Can spread flows over queues.
+    pub rss: bool,
+    /// The Linux device below, 0 if none.
+    pub if_index: u32,
+    /// The memory it is next to.
+    pub socket: i32,
+}
+
+/// An open port.
+pub struct Port {
+    spec: PortSpec,
+    device: Device,
+    number: u16,
+    facts: PortFacts,
+    rx: Vec<Arc<Queue>>,
+    tx: Vec<Arc<Queue>>,
+    running: bool,
+    linux: Option<LinuxDevice>,
+    remarks: Vec<String>,
+    /// Of an XDP port.
+    xdp_sockets: Vec<XdpSocket>,
+    // Dropped after the port is closed, in this order.
+    pool: DpdkPool,
+    _eal: Eal,
+}
+
+impl Port {
+    /// Opens `spec`: it is configured, has its queues, and is stopped.
+    pub fn open(eal: &Eal, spec: &PortSpec, options: PortOptions) -> Result<Self, Error> {
+        let shape = Shape {
+            queues: options.rx_queues.max(options.tx_queues).max(1),
+            mtu: options.mtu.unwrap_or(1500),
+            descriptors: options.rx_descriptors,
+        };
+        let device = Device::of(spec, shape)?;
+        // A tap's device comes with the port.
+        let mut linux = match spec.device() {
+            Some(name) if !matches!(spec, PortSpec::Tap { .. }) => Some(LinuxDevice::find(name)?),
+            _ => None,
+        };
+        let mut remarks = Vec::new();
+        if let Some(device) = &mut linux {
+            // An XDP port brings a program of its own.
+            let program = matches!(spec, PortSpec::AfPacket { .. });
+            remarks.extend(device.want_whole_frames(program).err().map(|error| error.to_string()));
+        }
+        let since = log::mark();
+        let refuse = |code: i32| Error::Open {
+            device: spec.to_string(),
+            reason: error::reason(code, since),
+        };
+        let number = plug(&device).map_err(refuse)?;
+        let raw = match raw_facts(number) {
+            Ok(raw) => raw,
+            Err(code) => {
+                unplug(&device);
+                return Err(refuse(code));
+            }
+        };
+        let mut port = Self {
+            spec: spec.clone(),
+            device,
+            number,
+            facts: PortFacts::from(&raw),
+            rx: Vec::new(),
+            tx: Vec::new(),
+            running: false,
+            linux,
+            remarks,
+            xdp_sockets: Vec::new(),
+            pool: options.pool.clone(),
+            _eal: eal.clone(),
+        };
+        if let PortSpec::Tap { name } = spec {
+            port.linux = Some(LinuxDevice::find(name)?);
+        }
+        let sockets_before = xdp_sockets::all();
+        let configured = port.configure(&options, &raw);
+        if let PortSpec::AfXdp { .. } = spec {
+            port.xdp_sockets = XdpSocket::hold_new(&sockets_before);
+        }
+        configured?;
+        Ok(port)
+    }
+
+    fn configure(&mut self, options: &PortOptions, raw: &ffi::PortFacts) -> Result<(), Error> {
+        let mut constants = ffi::Constants::default();
+        // SAFETY: the result is ours.
+        unsafe { ffi::volley_constants(&mut constants) };
+        let pairs = self.spec.has_queue_pairs();
+        let most = options.rx_queues.max(options.tx_queues);
+        let wanted = |queues: u16| if pairs { most } else { queues }.max(1);
+        let rx = wanted(options.rx_queues).min(raw.max_rx_queues);
+        let tx = wanted(options.tx_queues).min(raw.max_tx_queues);
+        let rss = (constants.rss_ip | constants.rss_l4) & raw.rss_functions;
+        let fast_free = if options.fast_free { constants.tx_fast_free } else { 0 };
+        let config = ffi::PortConfig {
+            rx_queues: rx,
+            tx_queues: tx,
+            mtu: 0,
+            rss_functions: if rx > 1 { rss } else { 0 },
+            rx_offloads: 0,
+            tx_offloads: fast_free & raw.tx_offloads,
+        };
+        // SAFETY: an open port; the configuration is read only during the call.
+        let code = unsafe { ffi::volley_port_configure(self.number, &config) };
+        self.check(code, || format!("set up {rx} receive and {tx} transmit queues"))?;
+        self.set_up_queues(options, raw, rx, tx)?;
+        if let Some(mtu) = options.mtu {
+            self.set_mtu(mtu)?;
+        }
+        // Drivers without such a mode receive all packets.
+        let _ = self.set_promiscuous(options.promiscuous);
+        Ok(())
+    }
+
+    fn set_up_queues(
+        &mut self,
+        options: &PortOptions,
+        raw: &ffi::PortFacts,
+        rx: u16,
+        tx: u16,
+    ) -> Result<(), Error> {
+        let (rx_limits, tx_limits) = (Descriptors::rx(raw), Descriptors::tx(raw));
+        let rx_size = rx_limits.choose(options.rx_descriptors);
+        let tx_size = tx_limits.choose(options.tx_descriptors);
+        let socket = raw.socket as u32;
+        let pool = options.pool.as_ptr();
+        for queue in 0..rx {
+            // SAFETY: an open, stopped port; the pool outlives it.
+            let code = unsafe {
+                ffi::rte_eth_rx_queue_setup(
+                    self.number,
+                    queue,
+                    rx_size,
+                    socket,
+                    core::ptr::null(),
+                    pool,
+                )
+            };
+            self.check(code, || format!("set up receive queue {queue} of {rx_size} packets"))?;
+            self.rx.push(Arc::default());
+        }
+        for queue in 0..tx {
+            // SAFETY: an open, stopped port.
+            let code = unsafe {
+                ffi::rte_eth_tx_queue_setup(self.number, queue, tx_size, socket, core::ptr::null())
+            };
+            self.check(code, || format!("set up transmit queue {queue} of {tx_size} packets"))?;
+            self.tx.push(Arc::default());
+        }
+        if matches!(self.spec, PortSpec::Memif { .. }) {
+            unmap::guard(self.rx.iter().chain(&self.tx));
+        }
+        Ok(())
+    }
+
+    /// Lets packets flow.
+    pub fn start(&mut self) -> Result<(), Error> {
+        if self.running {
+            return Ok(());
+        }
+        // SAFETY: an open, configured port.
+        let code = unsafe { ffi::rte_eth_dev_start(self.number) };
+        self.check(code, || "start".to_owned())?;
+        if let Some(linux) = &self.linux {
+            // Without the right to do so the link is down until somebody else switches it on.
+            let _ = linux.switch_on();
+        }
+        self.running = true;
+        for queue in self.rx.iter().chain(&self.tx) {
+            queue.gate.open();
+        }
+        Ok(())
+    }
+
+    /// Holds packets back. Workers may go on polling.
+    pub fn stop(&mut self) -> Result<(), Error> {
+        if !self.running {
+            return Ok(());
+        }
+        gate::shut(self.rx.iter().chain(&self.tx).map(|queue| &queue.gate));
+        self.running = false;
+        // SAFETY: an open port; no worker is in one of its queues.
+        let code = unsafe { ffi::rte_eth_dev_stop(self.number) };
+        self.check(code, || "stop".to_owned())
+    }
+
+    /// Receive queue `number`: `None` if there is no such queue or somebody has it.
+    pub fn rx(&self, number: u16) -> Option<RxHandle> {
+        let queue = self.rx.get(usize::from(number))?;
+        RxHandle::take(queue, self.number, number, self.spec.leaves_out_checksums())
+    }
+
+    /// Transmit queue `number`: `None` if there is no such queue or somebody has it.
+    pub fn tx(&self, number: u16) -> Option<TxHandle> {
+        TxHandle::take(self.tx.get(usize::from(number))?, self.number, number)
+    }
+
+    /// Receive queues it has.
+    pub fn rx_queues(&self) -> u16 {
+        self.rx.len() as u16
+    }
+
+    /// Transmit queues it has.
+    pub fn tx_queues(&self) -> u16 {
+        self.tx.len() as u16
+    }
+
+    /// What it was opened as.
+    pub fn spec(&self) -> &PortSpec {
+        &self.spec
+    }
+
+    /// What its driver says.
+    pub fn facts(&self) -> &PortFacts {
+        &self.facts
+    }
+
+    /// What the user should know of it: things that work less well than they could.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    /// True between start and stop.
+    pub fn is_running(&self) -> bool {
+        self.running
+    }
+
+    /// Its hardware address.
+    pub fn mac(&self) -> Result<[u8; 6], Error> {
+        let mut address = [0; 6];
+        // SAFETY: an open port; six bytes of ours.
+        let code = unsafe { ffi::rte_eth_macaddr_get(self.number, &mut address) };
+        self.check(code, || "read the MAC address".to_owned())?;
+        Ok(address)
+    }
+
+    /// Gives it a hardware address.
+    pub fn set_mac(&mut self, mut address: [u8; 6]) -> Result<(), Error> {
+        // SAFETY: an open port; the address is copied.
+        let code = unsafe { ffi::rte_eth_dev_default_mac_addr_set(self.number, &mut address) };
+        self.check(code, || format!("set the MAC address {address:02x?}"))
+    }
+
+    /// Largest packet without its Ethernet header.
+    pub fn mtu(&self) -> Result<u16, Error> {
+        let mut mtu = 0;
+        // SAFETY: an open port; the result is ours.
+        let code = unsafe { ffi::rte_eth_dev_get_mtu(self.number, &mut mtu) };
+        self.check(code, || "read the MTU".to_owned())?;
+        Ok(mtu)
+    }
+
+    /// Sets the largest packet. A driver that takes this only in a stopped port is stopped for it.
+    pub fn set_mtu(&mut self, mtu: u16) -> Result<(), Error> {
+        // SAFETY: an open port.
+        let set = |number| unsafe { ffi::rte_eth_dev_set_mtu(number, mtu) };
+        let mut code = set(self.number);
+        if code == -libc::EBUSY && self.running {
+            self.stop()?;
+            code = set(self.number);
+            self.start()?;
+        }
+        self.check(code, || format!("set the MTU {mtu}"))
+    }
+
+    /// Receive all packets, or only those to the port's address.
+    pub fn set_promiscuous(&mut self, on: bool) -> Result<(), Error> {
+        if let Some(linux) = &mut self.linux {
+            let device = self.spec.to_string();
+            let action = "change promiscuous mode";
+            return linux.set_promiscuous(on).map_err(|source| Error::Device {
+                device,
+                action,
+                source,
+            });
+        }
+        // SAFETY: an open port.
+        let code = unsafe {
+            match on {
+                true => ffi::rte_eth_promiscuous_enable(self.number),
+                false => ffi::rte_eth_promiscuous_disable(self.number),
+            }
+        };
+        self.check(code, || "change promiscuous mode".to_owned())
+    }
+
+    /// Receive packets to all groups, or only to those joined.
+    pub fn set_all_multicast(&mut self, on: bool) -> Result<(), Error> {
+        // SAFETY: an open port.
+        let code = unsafe {
+            match on {
+                true => ffi::rte_eth_allmulticast_enable(self.number),
+                false => ffi::rte_eth_allmulticast_disable(self.number),
+            }
+        };
+        self.check(code, || "change all-multicast mode".to_owned())
+    }
+
+    /// The link as it is now; does not wait for it.
+    pub fn link(&self) -> Result<Link, Error> {
+        let mut raw = ffi::Link::default();
+        // SAFETY: an open port; the result is ours.
+        let code = unsafe { ffi::volley_port_link(self.number, &mut raw) };
+        self.check(code, || "read the link's state".to_owned())?;
+        // Drivers of Linux devices do not look at them.
+        let presence = self.linux.as_ref().map_or(Presence::Up, LinuxDevice::presence);
+        Ok(Link {
+            up: raw.up != 0 && presence == Presence::Up,
+            gone: matches!(presence, Presence::Gone | Presence::Replaced),
+            returned: presence == Presence::Replaced,
+            speed_mbps: Some(raw.speed_mbps).filter(|&speed| speed != 0 && speed != u32::MAX),
+            full_duplex: raw.full_duplex != 0,
+        })
+    }
+
+    /// What every driver counts.
+    pub fn stats(&self) -> Result<PortStats, Error> {
+        stats::read(self.number).map_err(|code| self.failed(code, "read the counters".to_owned()))
+    }
+
+    /// All that its driver counts, by the driver's names.
+    pub fn extended_stats(&self) -> Result<Vec<(String, u64)>, Error> {
+        stats::read_extended(self.number)
+            .map_err(|code| self.failed(code, "read the driver's counters".to_owned()))
+    }
+
+    fn check(&self, code: i32, action: impl Fn() -> String) -> Result<(), Error> {
+        match code {
+            0.. => Ok(()),
+            code => Err(self.failed(code, action())),
+        }
+    }
+
+    fn failed(&self, code: i32, action: String) -> Error {
+        let reason = error::reason(code, log::mark());
+        Error::Port { device: self.spec.to_string(), action, reason }
+    }
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
+        // A driver that does not stop cleanly is closed all the same.
+        let _ = self.stop();
+        // SAFETY: an open, stopped port; no worker is in one of its queues, nor will be.
+        unsafe { ffi::rte_eth_dev_close(self.number) };
+        unplug(&self.device);
+        for socket in self.xdp_sockets.drain(..) {
+            socket.recover(&self.pool);
+        }
+    }
+}
+
+/// Makes DPDK open the device; its port number or an error number.
+fn plug(device: &Device) -> Result<u16, i32> {
+    let texts = [device.bus, &device.name, &device.arguments].map(CString::new);
+    let [Ok(bus), Ok(name), Ok(arguments)] = texts else { return Err(libc::EINVAL) };
+    // SAFETY: DPDK runs; three texts, copied.
+    let code = unsafe { ffi::rte_eal_hotplug_add(bus.as_ptr(), name.as_ptr(), arguments.as_ptr()) };
+    if code != 0 {
+        return Err(code);
+    }
+    let mut number = 0;
+    // SAFETY: DPDK runs; the result is ours.
+    match unsafe { ffi::rte_eth_dev_get_port_by_name(name.as_ptr(), &mut number) } {
+        0 => Ok(number),
+        code => {
+            unplug(device);
+            Err(code)
+        }
+    }
+}
+
+fn unplug(device: &Device) {
+    let (Ok(bus), Ok(name)) = (CString::new(device.bus), CString::new(device.name.as_str())) else {
+        return;
+    };
+    // SAFETY: DPDK runs; a device that is gone is an error number, and gone is what we want.
+    unsafe { ffi::rte_eal_hotplug_remove(bus.as_ptr(), name.as_ptr()) };
+}
+
+fn raw_facts(number: u16) -> Result<ffi::PortFacts, i32> {
+    // SAFETY: numbers and an array of them: zeroes are valid.
+    let mut raw: ffi::PortFacts = unsafe { core::mem::zeroed() };
+    // SAFETY: the result is ours.
+    match unsafe { ffi::volley_port_facts(number, &mut raw) } {
+        0 => Ok(raw),
+        code => Err(code),
+    }
+}
+
+impl From<&ffi::PortFacts> for PortFacts {
+    fn from(raw: &ffi::PortFacts) -> Self {
+        Self {
+            driver: stats::text(&raw.driver),
+            max_rx_queues: raw.max_rx_queues,
+            max_tx_queues: raw.max_tx_queues,
+            max_mtu: raw.max_mtu,
+            rss: raw.rss_functions != 0,
+            if_index: raw.if_index,
+            socket: raw.socket,
+        }
+    }
+}
+
+/// What a driver says of its queues' sizes.
+struct Descriptors {
+    least: u16,
+    most: u16,
+    multiple: u16,
+    preferred: u16,
+}
+
+/// Of drivers that have no wish of their own.
+const DESCRIPTORS: u16 = 1024;
+
+impl Descriptors {
+    fn rx(raw: &ffi::PortFacts) -> Self {
+        Self {
+            least: raw.min_rx_descriptors,
+            most: raw.max_rx_descriptors,
+            multiple: raw.rx_descriptors_multiple,
+            preferred: raw.preferred_rx_descriptors,
+        }
+    }
+
+    fn tx(raw: &ffi::PortFacts) -> Self {
+        Self {
+            least: raw.min_tx_descriptors,
+            most: raw.max_tx_descriptors,
+            multiple: raw.tx_descriptors_multiple,
+            preferred: raw.preferred_tx_descriptors,
+        }
+    }
+
+    fn choose(&self, wanted: Option<u16>) -> u16 {
+        let preferred = if self.preferred == 0 { DESCRIPTORS } else { self.preferred };
+        let multiple = self.multiple.max(1);
+        let most = if self.most == 0 { u16::MAX } else { self.most };
+        let most = (most / multiple * multiple).max(self.least);
+        let wanted = wanted.unwrap_or(preferred).max(self.least).max(1);
+        wanted.checked_next_multiple_of(multiple).unwrap_or(most).min(most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queue_sizes_obey_the_driver() {
+        let limits = Descriptors { least: 64, most: 4096, multiple: 32, preferred: 0 };
+        assert_eq!(limits.choose(None), 1024);
+        assert_eq!(limits.choose(Some(1)), 64);
+        assert_eq!(limits.choose(Some(100)), 128);
+        assert_eq!(limits.choose(Some(60_000)), 4096);
+        let silent = Descriptors { least: 0, most: 0, multiple: 0, preferred: 256 };
+        assert_eq!(silent.choose(None), 256);
+        assert_eq!(silent.choose(Some(0)), 1);
+    }
+}

@@ -1,0 +1,105 @@
+//! A port's queues as workers hold them.
+
+use crate::gate::Gate;
+use crate::{checksum, ffi, thread};
+use packet::{Mbuf, PacketCache, PacketPtr, RxQueue, TxQueue};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What a port and the holder of one of its queues share.
+#[derive(Default)]
+pub(crate) struct Queue {
+    pub(crate) gate: Gate,
+    /// A handle is out: a queue has one user.
+    taken: AtomicBool,
+}
+
+/// A port's queue in a worker's hands. It may outlive the port: then it is silent.
+struct Handle {
+    queue: Arc<Queue>,
+    port: u16,
+    number: u16,
+}
+
+impl Handle {
+    fn take(queue: &Arc<Queue>, port: u16, number: u16) -> Option<Self> {
+        let free = !queue.taken.swap(true, Ordering::AcqRel);
+        free.then(|| Self { queue: Arc::clone(queue), port, number })
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.queue.taken.store(false, Ordering::Release);
+    }
+}
+
+/// One receive queue.
+pub struct RxHandle {
+    handle: Handle,
+    /// Frames may come with their checksums left out (see `checksum`).
+    completes_checksums: bool,
+}
+
+/// One transmit queue.
+pub struct TxHandle(Handle);
+
+impl RxHandle {
+    pub(crate) fn take(
+        queue: &Arc<Queue>,
+        port: u16,
+        number: u16,
+        completes_checksums: bool,
+    ) -> Option<Self> {
+        let handle = Handle::take(queue, port, number)?;
+        Some(Self { handle, completes_checksums })
+    }
+}
+
+impl TxHandle {
+    pub(crate) fn take(queue: &Arc<Queue>, port: u16, number: u16) -> Option<Self> {
+        Handle::take(queue, port, number).map(Self)
+    }
+}
+
+impl RxQueue for RxHandle {
+    #[inline]
+    fn receive(&mut self, _: &mut dyn PacketCache, slots: &mut [Option<PacketPtr>]) -> usize {
+        let Handle { queue, port, number } = &self.handle;
+        if !queue.gate.enter() {
+            return 0;
+        }
+        // Drivers take buffers from their pool in here.
+        thread::register();
+        let out = slots.as_mut_ptr().cast::<*mut Mbuf>();
+        let room = slots.len().min(usize::from(u16::MAX)) as u16;
+        // SAFETY: the gate is open: the port runs and has this queue, and we are its one user. An
+        // Option<PacketPtr> is a pointer to an mbuf or null; the buffers come from the port's pool.
+        let count = unsafe { ffi::volley_rx_burst(*port, *number, out, room) };
+        queue.gate.leave();
+        let count = usize::from(count);
+        if self.completes_checksums {
+            for packet in slots[..count].iter_mut().flatten() {
+                checksum::complete(packet.bytes_mut());
+            }
+        }
+        count
+    }
+}
+
+impl TxQueue for TxHandle {
+    #[inline]
+    fn transmit(&mut self, _: &mut dyn PacketCache, packets: &[PacketPtr]) -> usize {
+        let Handle { queue, port, number } = &self.0;
+        if !queue.gate.enter() {
+            return 0;
+        }
+        thread::register();
+        let list = packets.as_ptr().cast::<*mut Mbuf>().cast_mut();
+        let count = packets.len().min(usize::from(u16::MAX)) as u16;
+        // SAFETY: as above; drivers read the list and own the buffers of its first `taken` slots.
+        let taken = unsafe { ffi::volley_tx_burst(*port, *number, list, count) };
+        queue.gate.leave();
+        usize::from(taken)
+    }
+}

@@ -1,0 +1,203 @@
+//! Ports on Linux devices, each test in a network namespace of its own.
+
+#![allow(clippy::unwrap_used, reason = "test code outside of #[test] functions")]
+
+mod rig;
+
+use dpdk::{LinkEvent, LinkWatch, Port, PortSpec};
+use packet::{RxQueue, TxQueue};
+use rig::network::{PacketSocket, own_namespace, run, veth};
+use rig::{Opened, Rig, frame, frames, rig, wait_until};
+use std::fs;
+use std::process::Command;
+
+#[test]
+fn af_packet_sends_and_receives_over_a_veth_byte_for_byte() {
+    over_a_veth(PortSpec::AfPacket { device: "v0".into() });
+}
+
+#[test]
+fn af_xdp_sends_and_receives_over_a_veth_byte_for_byte() {
+    over_a_veth(PortSpec::AfXdp { device: "v0".into(), first_queue: 0, force_copy: false });
+}
+
+fn over_a_veth(spec: PortSpec) {
+    let mut rig = rig();
+    if !own_namespace() {
+        return;
+    }
+    veth("v0", "v1");
+    for round in 0..3 {
+        let mut port = rig.open(&spec);
+        wait_until("the link is up", || port.port.link().unwrap().up);
+        let peer = PacketSocket::bound_to("v1");
+        let sent = frames(32 + round);
+        rig.send(&mut port, &sent);
+        assert_eq!(peer.expect(sent.len()), sent);
+        for frame in &sent {
+            peer.send(frame);
+        }
+        assert_eq!(rig.expect(&mut port, sent.len()), sent);
+        drop(port);
+        assert!(rig.nothing_leaked());
+    }
+}
+
+#[test]
+fn a_tap_is_a_device_of_the_kernel_and_goes_with_its_port() {
+    let mut rig = rig();
+    if !own_namespace() {
+        return;
+    }
+    let mut port = rig.open(&PortSpec::Tap { name: "vt0".into() });
+    run("sysctl -q net.ipv6.conf.vt0.disable_ipv6=1");
+    run("ip link set vt0 up");
+    let kernel = PacketSocket::bound_to("vt0");
+    let sent = frames(32);
+    rig.send(&mut port, &sent);
+    assert_eq!(kernel.expect(32), sent);
+    for frame in &sent {
+        kernel.send(frame);
+    }
+    assert_eq!(rig.expect(&mut port, 32), sent);
+    drop(port);
+    let devices = || fs::read_to_string("/proc/thread-self/net/dev").unwrap();
+    wait_until("the tap is gone", || !devices().contains("vt0"));
+    assert!(rig.nothing_leaked());
+}
+
+#[test]
+fn a_veth_deleted_under_af_packet_is_gone_and_can_come_back() {
+    deleted_veth(PortSpec::AfPacket { device: "v0".into() });
+}
+
+#[test]
+fn a_veth_deleted_under_af_xdp_is_gone_and_can_come_back() {
+    deleted_veth(PortSpec::AfXdp { device: "v0".into(), first_queue: 0, force_copy: false });
+}
+
+fn deleted_veth(spec: PortSpec) {
+    let mut rig = rig();
+    if !own_namespace() {
+        return;
+    }
+    veth("v0", "v1");
+    let mut port = rig.open(&spec);
+    let mut watch = LinkWatch::default();
+    let mut next_event = |port: &Port| {
+        let mut event = None;
+        wait_until("something happens to the link", || {
+            event = watch.look(port).unwrap();
+            event.is_some()
+        });
+        event.unwrap()
+    };
+    assert_eq!(next_event(&port.port), LinkEvent::Up);
+    run("ip link set v1 down");
+    assert_eq!(next_event(&port.port), LinkEvent::Down);
+    run("ip link set v1 up");
+    assert_eq!(next_event(&port.port), LinkEvent::Up);
+    run("ip link del v0");
+    assert_eq!(next_event(&port.port), LinkEvent::Gone);
+    poll_hard(&mut rig, &mut port);
+    veth("v0", "v1");
+    assert_eq!(next_event(&port.port), LinkEvent::Returned);
+    drop(port);
+    let mut port = rig.open(&spec);
+    assert_eq!(next_event(&port.port), LinkEvent::Up);
+    let peer = PacketSocket::bound_to("v1");
+    rig.send(&mut port, &frames(3));
+    assert_eq!(peer.expect(3), frames(3));
+    drop(port);
+    assert!(rig.nothing_leaked());
+}
+
+/// More packets than the driver has room for, sent and received on whatever is left of the port.
+fn poll_hard(rig: &mut Rig, port: &mut Opened) {
+    for _ in 0..2000 {
+        let packets: Vec<_> = (0..8).map_while(|_| rig.cache.copy_of(&frame(1, 60))).collect();
+        let sent = port.tx.transmit(&mut *rig.cache, &packets);
+        rig.cache.release(&packets[sent..]);
+        rig.receive(port);
+    }
+}
+
+#[test]
+fn a_tap_that_is_deleted_under_a_port_is_gone_and_can_come_back() {
+    let mut rig = rig();
+    if !own_namespace() {
+        return;
+    }
+    let spec = PortSpec::Tap { name: "vt0".into() };
+    let mut port = rig.open(&spec);
+    wait_until("the link is up", || port.port.link().unwrap().up);
+    run("ip link del vt0");
+    wait_until("the device is gone", || port.port.link().unwrap().gone);
+    poll_hard(&mut rig, &mut port);
+    drop(port);
+    let port = rig.open(&spec);
+    wait_until("the link is up", || port.port.link().unwrap().up);
+    drop(port);
+    assert!(rig.nothing_leaked());
+}
+
+#[test]
+fn a_port_switches_its_device_on_and_leaves_no_promiscuous_mode_behind() {
+    let rig = rig();
+    if !own_namespace() {
+        return;
+    }
+    veth("v0", "v1");
+    run("ip link set v0 down");
+    let promiscuous = || {
+        let output = Command::new("ip").args(["-d", "link", "show", "v0"]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().contains("promiscuity 1")
+    };
+    let port = rig.open(&PortSpec::AfPacket { device: "v0".into() });
+    wait_until("the link is up", || port.port.link().unwrap().up);
+    assert!(promiscuous());
+    drop(port);
+    assert!(!promiscuous());
+}
+
+#[test]
+fn a_frame_larger_than_the_link_does_not_stop_those_behind_it() {
+    let mut rig = rig();
+    if !own_namespace() {
+        return;
+    }
+    veth("v0", "v1");
+    let mut port = rig.open(&PortSpec::AfPacket { device: "v0".into() });
+    let peer = PacketSocket::bound_to("v1");
+    let giant = frame(0, 1900);
+    for fill in 0..200 {
+        rig.send(&mut port, &[giant.clone(), frame(fill, 100)]);
+        assert_eq!(peer.expect(1), [frame(fill, 100)]);
+    }
+    let tagged = [&frame(0, 60)[..12], &[0x81, 0, 0x20, 7], &frame(0, 60)[12..]].concat();
+    peer.send(&tagged);
+    let mut seen = Vec::new();
+    wait_until("the tagged frame comes whole", || {
+        seen.extend(rig.receive(&mut port));
+        seen.contains(&tagged)
+    });
+}
+
+#[test]
+fn ports_come_and_go_while_another_forwards() {
+    let mut rig = rig();
+    if !own_namespace() {
+        return;
+    }
+    veth("v0", "v1");
+    let mut ring = rig.open(&PortSpec::Ring);
+    for round in 0..30 {
+        let mut port = rig.open(&PortSpec::AfPacket { device: "v0".into() });
+        rig.send(&mut port, &frames(3));
+        rig.send(&mut ring, &frames(8));
+        drop(port.port);
+        assert_eq!(port.tx.transmit(&mut *rig.cache, &[]), 0, "round {round}");
+        assert_eq!(port.rx.receive(&mut *rig.cache, &mut [None; 8]), 0);
+        assert_eq!(rig.expect(&mut ring, 8), frames(8));
+    }
+}

@@ -1,0 +1,77 @@
+//! The other end of a memif dies while we poll: the link is down, we live, and it comes back.
+
+#![allow(clippy::unwrap_used, reason = "test code outside of #[test] functions")]
+
+mod rig;
+
+use dpdk::{MemifRole, PortSpec};
+use packet::{Pool, RxQueue, TxQueue};
+use rig::{frame, rig, wait_until};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Set in the child process: it is the peer, at this socket.
+const PEER: &str = "VOLLEY_TEST_MEMIF_PEER";
+
+fn memif(role: MemifRole, socket: PathBuf) -> PortSpec {
+    PortSpec::Memif { role, socket, id: 0, ring_log2: 10, buffer_bytes: 2048 }
+}
+
+/// Not a test by itself: what the child process runs until it is killed.
+#[test]
+fn peer_process() {
+    let Some(socket) = std::env::var_os(PEER) else { return };
+    let mut rig = rig();
+    let mut port = rig.open(&memif(MemifRole::Client, socket.into()));
+    let sent = frame(1, 200);
+    loop {
+        rig.receive(&mut port);
+        let packets: Vec<_> = (0..64).map_while(|_| rig.cache.copy_of(&sent)).collect();
+        let count = port.tx.transmit(&mut *rig.cache, &packets);
+        rig.cache.release(&packets[count..]);
+    }
+}
+
+fn start_peer(socket: &PathBuf) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "peer_process"]).env(PEER, socket);
+    command.stdout(Stdio::null()).spawn().unwrap()
+}
+
+#[test]
+fn a_killed_peer_is_a_link_that_goes_down_and_comes_back() {
+    let rounds = std::env::var("ROUNDS").map_or(8, |text| text.parse().unwrap());
+    let rig = rig();
+    let socket = std::env::temp_dir().join(format!("dpdk-killed-{}.sock", std::process::id()));
+    let mut opened = rig.open(&memif(MemifRole::Server, socket.clone()));
+    let (stop, received) = (AtomicBool::new(false), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        let (rx, tx) = (&mut opened.rx, &mut opened.tx);
+        let worker = scope.spawn(|| {
+            let mut cache = rig.pool.cache();
+            let mut slots = [None; 256];
+            while !stop.load(Ordering::Relaxed) {
+                let count = rx.receive(&mut *cache, &mut slots);
+                received.fetch_add(count as u64, Ordering::Relaxed);
+                let packets: Vec<_> = slots[..count].iter().flatten().copied().collect();
+                let sent = tx.transmit(&mut *cache, &packets);
+                cache.release(&packets[sent..]);
+            }
+        });
+        let up = || opened.port.link().unwrap().up;
+        for _ in 0..rounds {
+            let mut peer = start_peer(&socket);
+            let before = received.load(Ordering::Relaxed);
+            wait_until("packets come", || received.load(Ordering::Relaxed) > before + 10_000);
+            assert!(up());
+            peer.kill().unwrap();
+            peer.wait().unwrap();
+            wait_until("the link is seen down", || !up());
+        }
+        stop.store(true, Ordering::Relaxed);
+        worker.join().unwrap();
+    });
+    drop(opened);
+    assert!(rig.nothing_leaked());
+}

@@ -1,0 +1,98 @@
+//! A network namespace of the test's own: it ends with the test's thread and leaves nothing.
+
+use super::{is_ours, wait_until};
+use std::ffi::CString;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::process::Command;
+
+/// Moves this thread into a new network namespace. False, said loudly, without the right to; but
+/// never where CI asks for everything.
+pub(crate) fn own_namespace() -> bool {
+    // SAFETY: affects this thread's view of the network only.
+    if unsafe { libc::unshare(libc::CLONE_NEWNET) } == 0 {
+        run("ip link set lo up");
+        return true;
+    }
+    let error = std::io::Error::last_os_error();
+    assert!(std::env::var_os("CI").is_none(), "no network namespace: {error}");
+    eprintln!("SKIPPED: needs a network namespace of its own: {error}");
+    false
+}
+
+/// Runs a command here, in this thread's namespace.
+pub(crate) fn run(command: &str) {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let output = Command::new(words[0]).args(&words[1..]).output().unwrap();
+    assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A pair of devices that are up and on which Linux itself says nothing.
+pub(crate) fn veth(one: &str, other: &str) {
+    run(&format!("ip link add {one} type veth peer name {other}"));
+    for name in [one, other] {
+        run(&format!("sysctl -q net.ipv6.conf.{name}.disable_ipv6=1"));
+        run(&format!("ip link set {name} up"));
+    }
+}
+
+/// The far end of a device: sends and receives whole frames through the kernel.
+pub(crate) struct PacketSocket(OwnedFd);
+
+impl PacketSocket {
+    pub(crate) fn bound_to(device: &str) -> Self {
+        let protocol = (libc::ETH_P_ALL as u16).to_be();
+        let name = CString::new(device).unwrap();
+        // SAFETY: a fresh descriptor; the address is a local of the right size.
+        unsafe {
+            let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+            let socket = libc::socket(libc::AF_PACKET, kind, i32::from(protocol));
+            assert!(socket >= 0, "{}", std::io::Error::last_os_error());
+            let socket = OwnedFd::from_raw_fd(socket);
+            let mut address: libc::sockaddr_ll = std::mem::zeroed();
+            address.sll_family = libc::AF_PACKET as u16;
+            address.sll_protocol = protocol;
+            address.sll_ifindex = libc::if_nametoindex(name.as_ptr()) as i32;
+            let size = size_of::<libc::sockaddr_ll>() as u32;
+            let code = libc::bind(socket.as_raw_fd(), (&raw const address).cast(), size);
+            assert_eq!(code, 0, "{}", std::io::Error::last_os_error());
+            Self(socket)
+        }
+    }
+
+    pub(crate) fn send(&self, frame: &[u8]) {
+        // SAFETY: the frame is read only.
+        let sent = unsafe { libc::send(self.0.as_raw_fd(), frame.as_ptr().cast(), frame.len(), 0) };
+        assert_eq!(sent, frame.len() as isize, "{}", std::io::Error::last_os_error());
+    }
+
+    /// Frames of ours that came in, until there are `count`.
+    pub(crate) fn expect(&self, count: usize) -> Vec<Vec<u8>> {
+        let mut frames = Vec::new();
+        wait_until("frames arrive at the kernel", || {
+            frames.extend(self.receive().into_iter().filter(|frame| is_ours(frame)));
+            frames.len() >= count
+        });
+        frames
+    }
+
+    /// One incoming frame, if there is one; not those that were sent.
+    fn receive(&self) -> Option<Vec<u8>> {
+        let mut frame = vec![0; 65_536];
+        // SAFETY: buffer and address are ours and of the sizes given.
+        let (length, address) = unsafe {
+            let mut address: libc::sockaddr_ll = std::mem::zeroed();
+            let mut size = size_of::<libc::sockaddr_ll>() as u32;
+            let length = libc::recvfrom(
+                self.0.as_raw_fd(),
+                frame.as_mut_ptr().cast(),
+                frame.len(),
+                0,
+                (&raw mut address).cast(),
+                &mut size,
+            );
+            (length, address)
+        };
+        frame.truncate(usize::try_from(length).ok()?);
+        Some(if address.sll_pkttype == libc::PACKET_OUTGOING { Vec::new() } else { frame })
+    }
+}

@@ -1,0 +1,63 @@
+//! Ports whose other end is a program: memif and vhost, both ends in this process.
+
+#![allow(clippy::unwrap_used, reason = "test code outside of #[test] functions")]
+
+mod rig;
+
+use dpdk::{MemifRole, PortSpec};
+use rig::{Opened, Rig, frames, rig, wait_until};
+use std::path::{Path, PathBuf};
+
+fn memif(role: MemifRole, socket: &Path) -> PortSpec {
+    PortSpec::Memif { role, socket: socket.into(), id: 3, ring_log2: 10, buffer_bytes: 2048 }
+}
+
+fn socket(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("dpdk-{name}-{}.sock", std::process::id()))
+}
+
+fn wait_for_link(one: &Opened, other: &Opened) {
+    let up = |opened: &Opened| opened.port.link().unwrap().up;
+    wait_until("both ends see the link", || up(one) && up(other));
+}
+
+fn pass_both_ways(rig: &mut Rig, one: &mut Opened, other: &mut Opened) {
+    // A memif client hands out its receive buffers when it polls.
+    assert!(rig.receive(one).is_empty() && rig.receive(other).is_empty());
+    let sent = frames(40);
+    rig.send(one, &sent);
+    assert_eq!(rig.expect(other, 40), sent);
+    rig.send(other, &sent);
+    assert_eq!(rig.expect(one, 40), sent);
+}
+
+#[test]
+fn memif_carries_packets_both_ways() {
+    let mut rig = rig();
+    let socket = socket("memif");
+    let mut server = rig.open(&memif(MemifRole::Server, &socket));
+    let mut client = rig.open(&memif(MemifRole::Client, &socket));
+    wait_for_link(&server, &client);
+    pass_both_ways(&mut rig, &mut server, &mut client);
+    drop(client);
+    wait_until("the server sees the link down", || !server.port.link().unwrap().up);
+    let mut client = rig.open(&memif(MemifRole::Client, &socket));
+    wait_for_link(&server, &client);
+    pass_both_ways(&mut rig, &mut server, &mut client);
+    drop((server, client));
+    assert!(rig.nothing_leaked());
+    assert!(!socket.exists());
+}
+
+#[test]
+fn vhost_and_virtio_user_carry_packets_both_ways() {
+    let mut rig = rig();
+    let socket = socket("vhost");
+    let mut host = rig.open(&PortSpec::Vhost { socket: socket.clone(), client: false });
+    let mut machine = rig.open(&PortSpec::VirtioUser { path: socket.clone() });
+    wait_for_link(&host, &machine);
+    pass_both_ways(&mut rig, &mut host, &mut machine);
+    drop((machine, host));
+    assert!(rig.nothing_leaked());
+    assert!(!socket.exists());
+}

@@ -1,0 +1,125 @@
+//! What can go wrong in the pure parts of the lab; every message carries the offending value.
+
+use std::path::PathBuf;
+
+/// The errors of this crate.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The limits of a search do not make a range.
+    #[error("no loads to search between {min_pps} and {max_pps} packets per second")]
+    LoadLimits {
+        /// Smallest load asked for.
+        min_pps: f64,
+        /// Largest load asked for.
+        max_pps: f64,
+    },
+    /// A field of a search goal is outside its range.
+    #[error("search goal: {field} = {value} is out of range")]
+    Goal {
+        /// Name of the field.
+        field: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// A parameter of something else is outside its range.
+    #[error("{what} = {value} is out of range ({range})")]
+    Parameter {
+        /// What the number is.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// What is allowed.
+        range: &'static str,
+    },
+    /// Even the smallest load loses too much.
+    #[error("the smallest load, {min_pps} packets per second, already misses the goal")]
+    NoLowerBound {
+        /// The smallest load.
+        min_pps: f64,
+    },
+    /// A search asked for more trials than it may.
+    #[error("the search was not done after {trials} trials and {seconds:.1} s")]
+    SearchTooLong {
+        /// Trials made.
+        trials: usize,
+        /// Their time.
+        seconds: f64,
+    },
+    /// The trials handed back are not the ones that the search asked for.
+    #[error("trial {index} was asked at {asked_pps} pps but reports {reported_pps} pps")]
+    History {
+        /// Position in the history.
+        index: usize,
+        /// What the search asked.
+        asked_pps: f64,
+        /// What the history says.
+        reported_pps: f64,
+    },
+    /// Two parts of a search contradict each other: a defect of ours, never of the device.
+    #[error("search contradicts itself: {0}")]
+    Contradiction(String),
+    /// Too few values for a statistic.
+    #[error("{what} needs at least {needed} values, got {got}")]
+    TooFew {
+        /// The statistic.
+        what: &'static str,
+        /// Values it needs.
+        needed: usize,
+        /// Values it got.
+        got: usize,
+    },
+    /// A frame too short for the test signature.
+    #[error("a frame of {length} octets has no room for a signature of {needed}")]
+    FrameTooShort {
+        /// Octets there are.
+        length: usize,
+        /// Octets needed.
+        needed: usize,
+    },
+    /// A genome of packet sizes that does not parse.
+    #[error("IMIX genome {genome:?}: {reason}")]
+    Genome {
+        /// The text.
+        genome: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A scenario file that does not parse or makes no sense.
+    #[error("{path}:{line}:{column}: {reason}")]
+    Scenario {
+        /// File, as given.
+        path: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column in characters, from 1.
+        column: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A line of a result file that cannot be read.
+    #[error("{path}:{line}: {reason}", path = path.display())]
+    Record {
+        /// The result file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A file that cannot be read or written.
+    #[error("{path}: {source}", path = path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// Wraps an I/O error with the path that it is about.
+    pub fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { path, source }
+    }
+}

@@ -1,0 +1,104 @@
+//! What a device is asked to do, in words that every switch's adapter can translate.
+
+use serde::{Deserialize, Serialize};
+
+/// The kinds of forwarding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FunctionKind {
+    /// What comes in at one port goes out at the other.
+    CrossConnect,
+    /// A bridge over both ports.
+    Bridge,
+    /// IPv4 routing.
+    Ip4,
+    /// IPv6 routing.
+    Ip6,
+    /// L2 frames into VXLAN.
+    VxlanEncap,
+    /// VLAN tags pushed and popped.
+    VlanTagging,
+    /// IP in GRE.
+    Gre,
+    /// A list of sources that may pass.
+    SourceAllowList,
+    /// Stateless filter rules.
+    Acl,
+    /// Addresses by DHCPv4.
+    Dhcp4,
+    /// Locator/identifier separation.
+    Lisp,
+}
+
+impl FunctionKind {
+    /// Whether it looks packets up in a table whose size can be varied.
+    pub fn has_table(self) -> bool {
+        !matches!(self, Self::CrossConnect | Self::Dhcp4 | Self::VlanTagging)
+    }
+
+    /// Its name, as in scenario files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::CrossConnect => "cross-connect",
+            Self::Bridge => "bridge",
+            Self::Ip4 => "ip4",
+            Self::Ip6 => "ip6",
+            Self::VxlanEncap => "vxlan-encap",
+            Self::VlanTagging => "vlan-tagging",
+            Self::Gre => "gre",
+            Self::SourceAllowList => "source-allow-list",
+            Self::Acl => "acl",
+            Self::Dhcp4 => "dhcp4",
+            Self::Lisp => "lisp",
+        }
+    }
+}
+
+/// A function with its switches. Switches that are not given are at the device's own default.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Function {
+    /// What it does.
+    pub kind: FunctionKind,
+    /// Name in reports, where the kind alone does not tell functions apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Bridge: learn source addresses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learning: Option<bool>,
+    /// Bridge: forget addresses not seen for a while.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ageing: Option<bool>,
+    /// Bridge: send frames to unknown unicast addresses to all ports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown_unicast_flood: Option<bool>,
+    /// Bridge: send broadcast and multicast frames to all ports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flood: Option<bool>,
+    /// Entries in its table, where no axis varies them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entries: Option<u64>,
+    /// Egress port is limited to this rate: a real bottleneck for schedulers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bottleneck_mbps: Option<u64>,
+}
+
+impl Function {
+    /// Its name in reports.
+    pub fn name(&self) -> &str {
+        self.label.as_deref().unwrap_or(self.kind.name())
+    }
+
+    /// A switch that the kind does not have.
+    pub(super) fn misplaced(&self) -> Option<&'static str> {
+        let bridge = self.kind == FunctionKind::Bridge;
+        let switches = [
+            ("learning", self.learning.is_some() && !bridge),
+            ("ageing", self.ageing.is_some() && !bridge),
+            ("unknown_unicast_flood", self.unknown_unicast_flood.is_some() && !bridge),
+            ("flood", self.flood.is_some() && !bridge),
+            ("entries", self.entries.is_some() && !self.kind.has_table()),
+        ];
+        switches.into_iter().find(|&(_, wrong)| wrong).map(|(name, _)| name)
+    }
+}

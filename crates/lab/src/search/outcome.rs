@@ -1,0 +1,133 @@
+//! One trial: what was asked of the device and what came of it.
+//!
+//! ```text
+//!   intended ──────────────────────────────────┐  load x duration
+//!   offered  ───────────────────────────┐      │  really sent          unsent = intended - offered
+//!   received ─────────────────────┐     │      │  came back             lost = offered - received
+//! ```
+//!
+//! Unsent packets count as lost: a generator that cannot keep up must not flatter the device.
+
+use serde::{Deserialize, Serialize};
+
+/// What to measure.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Intended load of one direction.
+    pub load_pps: f64,
+    /// Time to send.
+    pub duration_s: f64,
+    /// Whether the live change under test is made in the middle of it.
+    #[serde(default)]
+    pub change: bool,
+}
+
+impl Trial {
+    /// A plain trial.
+    pub fn new(load_pps: f64, duration_s: f64) -> Self {
+        Self { load_pps, duration_s, change: false }
+    }
+
+    /// Packets to send.
+    pub fn packets(&self) -> u64 {
+        (self.load_pps * self.duration_s).round() as u64
+    }
+}
+
+/// One-way latency of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// Mean.
+    pub mean_ns: f64,
+    /// Median.
+    pub p50_ns: f64,
+    /// 99th percentile.
+    pub p99_ns: f64,
+    /// Largest.
+    pub max_ns: f64,
+}
+
+/// What came of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// What was asked.
+    pub trial: Trial,
+    /// Packets that should have been sent.
+    pub intended: u64,
+    /// Packets sent.
+    pub offered: u64,
+    /// Packets received, duplicates apart.
+    pub received: u64,
+    /// Time the trial took, overheads included.
+    pub elapsed_s: f64,
+    /// Latency, where it was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Latency>,
+}
+
+impl Outcome {
+    /// The outcome of a trial that sent all it should and took no longer than it should.
+    pub fn of(trial: Trial, received: u64) -> Self {
+        let packets = trial.packets();
+        Self {
+            trial,
+            intended: packets,
+            offered: packets,
+            received,
+            elapsed_s: trial.duration_s,
+            latency: None,
+        }
+    }
+
+    /// Packets sent that did not come back.
+    pub fn lost(&self) -> u64 {
+        self.offered.saturating_sub(self.received)
+    }
+
+    /// Packets that the generator failed to send.
+    pub fn unsent(&self) -> u64 {
+        self.intended.saturating_sub(self.offered)
+    }
+
+    /// (lost + unsent) / max(offered, intended); a disagreement in the other direction (more
+    /// received than sent, more sent than asked) counts against the trial too. 0 without packets.
+    pub fn loss_ratio(&self) -> f64 {
+        let all = self.offered.max(self.intended);
+        if all == 0 {
+            return 0.0;
+        }
+        let bad = self.offered.abs_diff(self.received) + self.intended.abs_diff(self.offered);
+        bad as f64 / all as f64
+    }
+
+    /// The load that got through, in the unit of the intended load.
+    pub fn forwarding_pps(&self) -> f64 {
+        self.trial.load_pps * (1.0 - self.loss_ratio())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unsent_packets_count_as_lost() {
+        let mut outcome = Outcome::of(Trial::new(1000.0, 1.0), 700);
+        outcome.offered = 800;
+        assert_eq!((outcome.lost(), outcome.unsent()), (100, 200));
+        assert!((outcome.loss_ratio() - 0.3).abs() < 1e-12);
+        assert!((outcome.forwarding_pps() - 700.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn counters_that_disagree_the_other_way_are_held_against_the_trial() {
+        let outcome = Outcome::of(Trial::new(100.0, 1.0), 110);
+        assert!((outcome.loss_ratio() - 0.1).abs() < 1e-12);
+        assert_eq!(outcome.lost(), 0);
+    }
+
+    #[test]
+    fn a_trial_without_packets_lost_nothing() {
+        assert_eq!(Outcome::of(Trial::new(0.1, 1.0), 0).loss_ratio(), 0.0);
+    }
+}

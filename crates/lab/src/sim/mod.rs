@@ -1,0 +1,211 @@
+//! A simulated device under test: every search and statistic is tried on one whose truth is known.
+//!
+//! ```text
+//! offered ──▶ ┌ capacity(t) = capacity · mode · drift(t) · (1 + noise) ┐ ──▶ received
+//!             │ below it: base loss · above it: the surplus is lost    │
+//!             └ stalls: nothing is served, what does not fit the ring is lost ┘
+//! ```
+//!
+//! A restart draws the device's mode and offset anew, as a restarted process lands on other memory.
+
+mod stall;
+
+pub use stall::Stalls;
+
+use crate::random::Random;
+use crate::search::{Latency, Outcome, Trial};
+
+/// How loss sets in around the capacity.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LossModel {
+    /// Nothing is lost up to the capacity, all of the surplus above it.
+    Sharp,
+    /// The load fluctuates by this share of itself, so loss sets in gradually around the capacity.
+    Gradual(f64),
+}
+
+/// What the device is like.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    /// Packets per second that it can forward.
+    pub capacity_pps: f64,
+    /// Standard deviation, from trial to trial, as a share of the capacity.
+    pub noise: f64,
+    /// Standard deviation from restart to restart.
+    pub restart_noise: f64,
+    /// How loss sets in.
+    pub loss: LossModel,
+    /// Share of packets lost at any load.
+    pub base_loss: f64,
+    /// Stalls of the host.
+    pub stalls: Stalls,
+    /// Packets that wait in rings during a stall.
+    pub ring_packets: u64,
+    /// Share of the capacity gained (or lost, if negative) per hour.
+    pub drift_per_hour: f64,
+    /// Probability that a restart lands in the slow mode, and the capacity there as a share.
+    pub slow_mode: Option<(f64, f64)>,
+    /// Latency without load.
+    pub base_latency_ns: f64,
+    /// Packets per second that the generator can send.
+    pub generator_pps: f64,
+}
+
+impl Model {
+    /// A quiet device: sharp loss, no noise, no stalls.
+    pub fn quiet(capacity_pps: f64) -> Self {
+        Self {
+            capacity_pps,
+            noise: 0.0,
+            restart_noise: 0.0,
+            loss: LossModel::Sharp,
+            base_loss: 0.0,
+            stalls: Stalls::none(),
+            ring_packets: 1024,
+            drift_per_hour: 0.0,
+            slow_mode: None,
+            base_latency_ns: 4_000.0,
+            generator_pps: f64::INFINITY,
+        }
+    }
+}
+
+/// A running instance of a model.
+#[derive(Debug, Clone)]
+pub struct Device {
+    model: Model,
+    random: Random,
+    /// Seconds since the campaign began.
+    clock_s: f64,
+    /// Capacity of this restart, drift and noise apart.
+    restart_pps: f64,
+}
+
+impl Device {
+    /// Starts a device.
+    pub fn new(model: Model, seed: u64) -> Self {
+        let mut device = Self { restart_pps: 0.0, random: Random::new(seed), clock_s: 0.0, model };
+        device.restart();
+        device
+    }
+
+    /// Stops and starts it.
+    pub fn restart(&mut self) {
+        let Model { capacity_pps, restart_noise, slow_mode, .. } = self.model;
+        let offset = 1.0 + restart_noise * self.random.normal();
+        let mode = match slow_mode {
+            Some((probability, share)) if self.random.chance(probability) => share,
+            _ => 1.0,
+        };
+        self.restart_pps = capacity_pps * offset * mode;
+    }
+
+    /// What it could forward now, noise apart.
+    pub fn capacity_pps(&self) -> f64 {
+        self.restart_pps * (1.0 + self.model.drift_per_hour * self.clock_s / 3600.0)
+    }
+
+    /// Carries out a trial.
+    pub fn measure(&mut self, trial: Trial) -> Outcome {
+        let noise = 1.0 + self.model.noise * self.random.normal();
+        let capacity_pps = self.capacity_pps() * noise.max(0.01);
+        let intended = trial.packets();
+        let sendable = (self.model.generator_pps * trial.duration_s).round();
+        let offered = (intended as f64).min(sendable) as u64;
+        let load_pps = offered as f64 / trial.duration_s;
+        let surplus = self.surplus(load_pps, capacity_pps) * trial.duration_s;
+        let stalls = self.model.stalls.of_trial(trial.duration_s, &mut self.random);
+        let stalled = stalls
+            .iter()
+            .map(|&(_, length_s)| (length_s * load_pps - self.model.ring_packets as f64).max(0.0));
+        let base = self.random.poisson(self.model.base_loss * offered as f64);
+        let lost = (surplus + stalled.sum::<f64>()).round() as u64 + base;
+        self.clock_s += trial.duration_s;
+        Outcome {
+            trial,
+            intended,
+            offered,
+            received: offered.saturating_sub(lost),
+            elapsed_s: trial.duration_s,
+            latency: Some(self.latency(load_pps / capacity_pps)),
+        }
+    }
+
+    /// Packets per second lost to a load above the capacity.
+    fn surplus(&self, load_pps: f64, capacity_pps: f64) -> f64 {
+        let excess = load_pps - capacity_pps;
+        match self.model.loss {
+            LossModel::Sharp => excess.max(0.0),
+            LossModel::Gradual(share) => {
+                let spread = share * capacity_pps;
+                // The mean of max(0, excess + logistic noise); exact 0 far below the capacity.
+                let rate = spread * (excess / spread).exp().ln_1p();
+                if excess > 30.0 * spread { excess } else { rate }
+            }
+        }
+    }
+
+    /// A queue's latency: flat, then rising steeply near the capacity, bounded by the rings.
+    fn latency(&mut self, share: f64) -> Latency {
+        let base_ns = self.model.base_latency_ns;
+        let service_ns = 1e9 / self.restart_pps;
+        let waiting = (share / (1.0 - share).max(1e-3)).min(self.model.ring_packets as f64);
+        let mean_ns = base_ns + service_ns * waiting * (1.0 + 0.01 * self.random.normal());
+        let spread_ns = service_ns * (waiting + 1.0);
+        Latency {
+            mean_ns,
+            p50_ns: mean_ns - 0.3 * spread_ns.min(mean_ns),
+            p99_ns: mean_ns + 3.6 * spread_ns,
+            max_ns: mean_ns + 10.0 * spread_ns,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quiet_device_loses_exactly_the_surplus() {
+        let mut device = Device::new(Model::quiet(1e6), 1);
+        assert_eq!(device.measure(Trial::new(1e6, 1.0)).lost(), 0);
+        assert_eq!(device.measure(Trial::new(1.5e6, 2.0)).lost(), 1_000_000);
+    }
+
+    #[test]
+    fn gradual_loss_sets_in_below_the_capacity() {
+        let model = Model { loss: LossModel::Gradual(0.01), ..Model::quiet(1e6) };
+        let mut device = Device::new(model, 1);
+        let mut lost = |share: f64| device.measure(Trial::new(share * 1e6, 1.0)).lost();
+        assert_eq!(lost(0.5), 0);
+        assert!(lost(0.97) > 100 && lost(1.0) > 5_000);
+    }
+
+    #[test]
+    fn a_generator_that_cannot_keep_up_leaves_packets_unsent() {
+        let model = Model { generator_pps: 5e5, ..Model::quiet(1e6) };
+        let outcome = Device::new(model, 1).measure(Trial::new(8e5, 1.0));
+        assert_eq!((outcome.unsent(), outcome.lost()), (300_000, 0));
+    }
+
+    #[test]
+    fn restarts_land_in_both_modes() {
+        let model = Model { slow_mode: Some((0.5, 0.9)), ..Model::quiet(1e6) };
+        let mut device = Device::new(model, 1);
+        let slow = (0..100).filter(|_| {
+            device.restart();
+            device.capacity_pps() < 0.95e6
+        });
+        assert!((30..70).contains(&slow.count()));
+    }
+
+    #[test]
+    fn drift_adds_up_over_trials() {
+        let model = Model { drift_per_hour: 0.1, ..Model::quiet(1e6) };
+        let mut device = Device::new(model, 1);
+        for _ in 0..36 {
+            device.measure(Trial::new(1.0, 100.0));
+        }
+        assert!((device.capacity_pps() - 1.1e6).abs() < 1.0);
+    }
+}

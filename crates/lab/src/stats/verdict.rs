@@ -1,0 +1,187 @@
+//! Verdicts: what a trial, or a series of them, must be read with.
+//!
+//! ```text
+//! trial    generator-bound · counters disagree · host stalled
+//! series   loss inversion · bimodal · drift · still warming up
+//! host     fit for absolute numbers, or for ratios and instruction counts only
+//! ```
+//! Facts in, words out: every verdict carries the number that it was drawn from.
+
+use serde::{Deserialize, Serialize};
+
+use super::drift::drift;
+use super::modes::{Mode, two_modes};
+use super::warmup::{Warmup, warmup};
+use crate::search::Outcome;
+
+/// A verdict, with its evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum Verdict {
+    /// Higher loads looked better than lower ones.
+    LossInversion {
+        /// The loads above the upper bound that carried.
+        loads_pps: Vec<f64>,
+    },
+    /// The results have two humps: their mean means nothing.
+    Bimodal {
+        /// The humps, lower first.
+        modes: [Mode; 2],
+    },
+    /// The results rise or fall over the campaign.
+    Drift {
+        /// Change over the series, as a share of its median.
+        share: f64,
+        /// p-value of no trend.
+        p: f64,
+    },
+    /// The series had not become steady when it ended.
+    StillWarmingUp,
+    /// The load is too near what the generator can do on this link.
+    GeneratorBound {
+        /// The load as a share of the ceiling.
+        share: f64,
+    },
+    /// Packets are unaccounted for: sent is not received plus every drop.
+    CountersDisagree {
+        /// Sent minus received, counted drops, and what is still in flight.
+        missing: i64,
+    },
+    /// The host took the processor away during the trial.
+    HostStalled {
+        /// Number of stalls.
+        stalls: u64,
+        /// The longest.
+        longest_us: f64,
+        /// Share of the trial that was lost to them.
+        share: f64,
+    },
+}
+
+/// What a trial's counters say, those of the device included.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Accounts {
+    /// Packets sent.
+    pub sent: u64,
+    /// Packets received.
+    pub received: u64,
+    /// Sum of every drop counter of the device.
+    pub dropped: u64,
+    /// Packets still in rings when the counters were read.
+    pub in_flight: u64,
+}
+
+/// Stalls seen by timestamp gaps during a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Stalled {
+    /// Number of gaps over the limit.
+    pub stalls: u64,
+    /// The longest.
+    pub longest_us: f64,
+    /// Their sum.
+    pub total_us: f64,
+}
+
+/// Share of the generator's ceiling above which a result says nothing of the device.
+pub const CEILING_SHARE: f64 = 0.9;
+
+/// The verdicts of one trial. `ceiling_pps` is the generator's own limit on this link, if known.
+pub fn of_trial(
+    outcome: &Outcome,
+    accounts: Option<&Accounts>,
+    stalled: &Stalled,
+    ceiling_pps: Option<f64>,
+) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
+    let share = ceiling_pps.map(|ceiling| outcome.forwarding_pps() / ceiling);
+    if let Some(share) = share.filter(|&share| share > CEILING_SHARE) {
+        verdicts.push(Verdict::GeneratorBound { share });
+    }
+    if let Some(accounts) = accounts {
+        let known = [accounts.received, accounts.dropped, accounts.in_flight];
+        let missing = known.iter().fold(accounts.sent as i64, |left, &count| left - count as i64);
+        if missing != 0 {
+            verdicts.push(Verdict::CountersDisagree { missing });
+        }
+    }
+    if stalled.stalls > 0 {
+        let share = stalled.total_us / 1e6 / outcome.elapsed_s.max(1e-9);
+        let &Stalled { stalls, longest_us, .. } = stalled;
+        verdicts.push(Verdict::HostStalled { stalls, longest_us, share });
+    }
+    verdicts
+}
+
+/// The verdicts of a series of results in order of time.
+pub fn of_series(series: &[f64]) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
+    if let Some(modes) = two_modes(series) {
+        verdicts.push(Verdict::Bimodal { modes });
+    }
+    match (warmup(series), drift(series)) {
+        (Warmup::Unfinished, Some(trend)) if trend.p < 0.01 => {
+            verdicts.push(Verdict::StillWarmingUp);
+        }
+        // A change too small to matter is no verdict, however sure.
+        (_, Some(trend)) if trend.p < 0.01 && trend.share.abs() > 0.002 => {
+            verdicts.push(Verdict::Drift { share: trend.share, p: trend.p });
+        }
+        _ => {}
+    }
+    verdicts
+}
+
+/// Whether a host may be used for absolute numbers: stalls may take up to this share of the time.
+pub fn is_fit_for_absolutes(stalled: &Stalled, watched_s: f64) -> bool {
+    stalled.total_us / 1e6 <= 0.001 * watched_s
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use crate::search::Trial;
+
+    fn outcome() -> Outcome {
+        Outcome::of(Trial::new(1e6, 1.0), 950_000)
+    }
+
+    #[test]
+    fn a_result_near_the_generators_ceiling_is_refused() {
+        let verdicts = of_trial(&outcome(), None, &Stalled::default(), Some(1e6));
+        assert!(matches!(verdicts[..], [Verdict::GeneratorBound { share }] if share > 0.94));
+        assert!(of_trial(&outcome(), None, &Stalled::default(), Some(2e6)).is_empty());
+    }
+
+    #[test]
+    fn a_trial_that_does_not_add_up_says_by_how_much() {
+        let mut accounts = Accounts { sent: 100, received: 90, dropped: 8, in_flight: 2 };
+        assert!(of_trial(&outcome(), Some(&accounts), &Stalled::default(), None).is_empty());
+        accounts.dropped = 11;
+        let verdicts = of_trial(&outcome(), Some(&accounts), &Stalled::default(), None);
+        assert_eq!(verdicts, [Verdict::CountersDisagree { missing: -3 }]);
+    }
+
+    #[test]
+    fn stalls_are_told_with_their_share_of_the_trial() {
+        let stalled = Stalled { stalls: 3, longest_us: 900.0, total_us: 2_000.0 };
+        let verdicts = of_trial(&outcome(), None, &stalled, None);
+        assert!(
+            matches!(verdicts[..], [Verdict::HostStalled { stalls: 3, share, .. }] if share == 0.002)
+        );
+        assert!(!is_fit_for_absolutes(&stalled, 1.0) && is_fit_for_absolutes(&stalled, 10.0));
+    }
+
+    #[test]
+    fn a_series_is_judged_on_its_shape() {
+        let mut random = Random::new(1);
+        let mut series = |shape: fn(i32) -> f64| -> Vec<f64> {
+            (0..40).map(|step| 100.0 * shape(step) + 0.1 * random.normal()).collect()
+        };
+        assert!(of_series(&series(|_| 1.0)).is_empty());
+        let two = of_series(&series(|step| if step % 3 == 0 { 0.9 } else { 1.0 }));
+        assert!(matches!(two[..], [Verdict::Bimodal { .. }]), "{two:?}");
+        let rising = of_series(&series(|step| 1.0 + 0.01 * f64::from(step)));
+        assert!(rising.contains(&Verdict::StillWarmingUp), "{rising:?}");
+    }
+}

@@ -1,0 +1,76 @@
+//! The scenarios that come with the lab: all of them parse, and between them they cover every line
+//! of the sources' scenario table.
+
+use std::path::{Path, PathBuf};
+
+use lab::scenario::Scenario;
+
+/// Each line of the sources' table, and the files that measure it.
+const TABLE: [(&str, &[&str]); 15] = [
+    ("L2 cross-connect", &["l2-xconnect"]),
+    ("L2 bridge", &["l2-bridge"]),
+    ("L2 table scaling", &["l2-table-size"]),
+    ("L2 with many flows", &["l2-flows"]),
+    ("L2 ethertype", &["l2-ethertype"]),
+    ("IPv4, IPv6", &["ip4-routes", "ip6-routes", "ip4-table-size", "ip6-table-size"]),
+    ("largest table", &["ip4-largest-table", "ip6-largest-table"]),
+    ("VXLAN encapsulation", &["vxlan-encap"]),
+    ("workers", &["workers"]),
+    ("clock", &["clock", "packet-cost"]),
+    ("vector size", &["vector-size"]),
+    ("live change", &["live-change"]),
+    ("containers / VMs", &["containers", "vms"]),
+    ("schedulers", &["schedulers"]),
+    ("functional set", &["functional"]),
+];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
+}
+
+fn load(name: &str) -> Scenario {
+    Scenario::load(&folder().join(name).with_extension("toml"))
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn every_file_parses_is_named_after_its_scenario_and_has_cases() {
+    let mut files = 0;
+    for entry in std::fs::read_dir(folder()).unwrap() {
+        let path = entry.unwrap().path();
+        let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let scenario = load(&stem);
+        assert_eq!(scenario.name.get_ref(), &stem);
+        assert!(!scenario.cases().is_empty(), "{stem}");
+        files += 1;
+    }
+    assert!(files >= 20, "{files} files");
+}
+
+#[test]
+fn every_line_of_the_sources_table_has_its_scenario() {
+    for (line, names) in TABLE {
+        names.iter().for_each(|name| drop(load(name)));
+        assert!(!names.is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn the_bridge_has_all_six_feature_sets() {
+    assert_eq!(load("l2-bridge").functions.len(), 6);
+}
+
+#[test]
+fn table_sizes_reach_as_far_as_the_source_asks() {
+    let last = |name: &str| load(name).cases().last().unwrap().number("entries");
+    assert_eq!(last("l2-table-size"), Some(1 << 23));
+    assert_eq!(last("ip4-routes"), Some(1 << 24));
+    assert!(load("ip6-routes").cases().iter().any(|case| case.number("entries") == Some(255_000)));
+}
+
+#[test]
+fn schedulers_are_measured_behind_a_real_bottleneck_for_each_kind_of_endpoint() {
+    let scenario = load("schedulers");
+    assert_eq!(scenario.cases().len(), 6 * 3);
+    assert_eq!(scenario.functions[0].get_ref().bottleneck_mbps, Some(100));
+}

@@ -1,0 +1,308 @@
+//! Answers questions for our addresses, and tells the control thread who is where (RFC 826).
+//!
+//! ```text
+//!  ethernet_input ─▶ arp_input ┬▶ interface_output   the answer, in the question's buffer
+//!                              ├▶ (control thread)   news of neighbours, so many a second
+//!                              └▶ drop
+//! ```
+//! A probe (RFC 5227, sender 0.0.0.0) is answered and teaches nothing. Whoever claims an address of
+//! ours gets no answer here: the control thread hears of it and decides.
+
+use crate::plumbing::{ArpNews, Interface, Interfaces, RateLimit, Setup, SlowPath, SlowPathNews};
+use graph::{Attach, Context, ExitIndex, Exits, Node, Published};
+use packet::{Frame, PacketView};
+use wire::arp::{self, REPLY, REQUEST};
+use wire::ethernet::{self, MIN_FRAME_LEN, ethertype};
+use wire::{MacAddr, ipv4};
+
+/// News a second and worker: more than a healthy link has to tell, less than the control thread
+/// can hear.
+const NEWS_PER_SECOND: u32 = 10_000;
+
+/// Octets of an ARP frame without padding.
+const FRAME_BYTES: usize = ethernet::Header::LEN + arp::Packet::LEN;
+
+/// See the module.
+pub struct ArpInput {
+    interfaces: Published<Interfaces>,
+    slow_path: SlowPath,
+    limit: RateLimit,
+}
+
+graph::exits! {
+    /// What becomes of an ARP packet that is not just news.
+    pub enum Exit {
+        /// The answer to a question for one of our addresses.
+        Reply => node "interface-output",
+        /// Fewer bytes than an ARP packet.
+        Truncated => drop,
+        /// Not about IPv4 over Ethernet.
+        UnknownFormat => drop,
+        /// Neither request nor reply.
+        UnknownOperation => drop,
+        /// RFC 1812 section 3.3.2: the sender's MAC is not one station's, or it is our own.
+        BadSenderMac => drop,
+        /// The sender's address is no host's in a subnet of the interface.
+        BadSenderAddress => drop,
+        /// Between others.
+        NotForUs => drop,
+        /// More news than the control thread takes.
+        TooMuchNews => drop,
+    }
+}
+
+impl Node for ArpInput {
+    const NAME: &'static str = "arp-input";
+    const ABOUT: &'static str = "answers ARP requests and learns from ARP";
+    const ATTACH: &'static [Attach] =
+        &[Attach { of: "ethernet-input", key: ethertype::ARP as u32 }];
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        Self {
+            interfaces: setup.shared.interfaces.clone(),
+            slow_path: setup.shared.slow_path.clone(),
+            limit: RateLimit::new(NEWS_PER_SECOND),
+        }
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        exits.each(frame, |packet| {
+            let heard = interfaces.get(packet.rx()).ok_or(Exit::NotForUs);
+            match heard.and_then(|interface| self.hear(packet, interface, context.now_tsc)) {
+                Ok(()) => {
+                    context.cache.release(&[packet.packet()]);
+                    ExitIndex::TAKEN
+                }
+                Err(exit) => exit.into(),
+            }
+        });
+    }
+}
+
+impl ArpInput {
+    /// Ok if the packet was news and nothing else.
+    fn hear(
+        &mut self,
+        packet: &mut PacketView<'_>,
+        interface: &Interface,
+        now_tsc: u64,
+    ) -> Result<(), Exit> {
+        let heard = arp::Packet::new(packet.header()).ok_or(Exit::Truncated)?;
+        check(heard, interface)?;
+        let (sender, target) = (heard.sender_ip(), heard.target_ip());
+        let asks_us = heard.operation() == REQUEST && interface.has_ip4(target);
+        let to_us = heard.target_mac().octets() == interface.mac && interface.has_ip4(target);
+        let claims_ours = interface.has_ip4(sender);
+        let news = ArpNews {
+            interface: packet.rx(),
+            address: sender,
+            mac: heard.sender_mac().octets(),
+            is_reply: heard.operation() == REPLY,
+            is_gratuitous: heard.is_gratuitous() || claims_ours,
+            is_for_us: asks_us || heard.operation() == REPLY && to_us,
+        };
+        let is_news = news.is_for_us || news.is_gratuitous;
+        let told = if !is_news {
+            Err(Exit::NotForUs)
+        } else if heard.is_probe() {
+            Ok(())
+        } else {
+            self.tell(news, now_tsc)
+        };
+        if asks_us && !claims_ours {
+            answer(packet, interface, target, sender, MacAddr(news.mac));
+            return Err(Exit::Reply);
+        }
+        told
+    }
+
+    fn tell(&mut self, news: ArpNews, now_tsc: u64) -> Result<(), Exit> {
+        let allowed = self.limit.take(now_tsc);
+        let told = allowed && self.slow_path.tell(SlowPathNews::Arp(news)).is_ok();
+        if told { Ok(()) } else { Err(Exit::TooMuchNews) }
+    }
+}
+
+fn check(heard: arp::Packet<'_>, interface: &Interface) -> Result<(), Exit> {
+    if !heard.is_ip4_over_ethernet() {
+        return Err(Exit::UnknownFormat);
+    }
+    if !matches!(heard.operation(), REQUEST | REPLY) {
+        return Err(Exit::UnknownOperation);
+    }
+    let mac = heard.sender_mac();
+    if !mac.is_unicast() || mac.octets() == interface.mac {
+        return Err(Exit::BadSenderMac);
+    }
+    let sender = heard.sender_ip();
+    let is_probe = heard.is_probe() && heard.operation() == REQUEST;
+    if !is_probe && (ipv4::is_martian_source(sender) || !interface.reaches_ip4(sender)) {
+        return Err(Exit::BadSenderAddress);
+    }
+    Ok(())
+}
+
+/// Turns the question into its answer, a whole frame of the shortest length there is.
+fn answer(
+    packet: &mut PacketView<'_>,
+    interface: &Interface,
+    own: u32,
+    asker: u32,
+    asker_mac: MacAddr,
+) {
+    let own_mac = MacAddr(interface.mac);
+    if let Some(mut reply) = arp::PacketMut::new(packet.header_mut()) {
+        reply.set_operation(REPLY);
+        reply.set_sender_mac(own_mac);
+        reply.set_sender_ip(own);
+        reply.set_target_mac(asker_mac);
+        reply.set_target_ip(asker);
+    }
+    // The link header was consumed right before this one.
+    packet.prepend(ethernet::Header::LEN);
+    packet.truncate(FRAME_BYTES);
+    packet.extend(MIN_FRAME_LEN - FRAME_BYTES);
+    let frame = packet.header_mut();
+    if let Some(padding) = frame.get_mut(FRAME_BYTES..) {
+        padding.fill(0);
+    }
+    if let Some(mut link) = ethernet::HeaderMut::new(frame) {
+        link.set_destination(asker_mac);
+        link.set_source(own_mac);
+        link.set_ethertype(ethertype::ARP);
+    }
+    let rx = packet.rx();
+    packet.set_tx(rx);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{HOST, HOST_MAC, QUEUE, US, US_OUTSIDE, World, our_mac};
+    use graph::harness::{NodeHarness, Outcome};
+    use wire::craft::{self, Arp, Craft};
+
+    const ALL: [u8; 6] = [0xff; 6];
+
+    fn run_on(world: &World, frames: &[Vec<u8>]) -> Vec<Outcome> {
+        NodeHarness::<ArpInput>::new(&world.setup).unwrap().run(frames, 0, 14)
+    }
+
+    /// The exit, the frame as it leaves, and the news.
+    fn run(frame: &Craft<Arp>) -> (String, Vec<u8>, Vec<ArpNews>) {
+        let world = World::new();
+        let out = run_on(&world, &[frame.build()]).remove(0);
+        let news = world.all_news().into_iter().map(|news| match news {
+            SlowPathNews::Arp(news) => news,
+            other @ SlowPathNews::Unresolved { .. } => panic!("{other:?}"),
+        });
+        (out.exit, out.header, news.collect())
+    }
+
+    fn request(sender: [u8; 4], target: [u8; 4]) -> Craft<Arp> {
+        craft::ethernet(HOST_MAC, ALL).arp_request(HOST_MAC, sender, target)
+    }
+
+    fn reply(to: [u8; 6], target_mac: [u8; 6], target: [u8; 4]) -> Craft<Arp> {
+        craft::ethernet(HOST_MAC, to).arp_reply(HOST_MAC, HOST, target_mac, target)
+    }
+
+    fn news() -> ArpNews {
+        ArpNews {
+            interface: 0,
+            address: u32::from_be_bytes(HOST),
+            mac: HOST_MAC,
+            is_reply: false,
+            is_gratuitous: false,
+            is_for_us: false,
+        }
+    }
+
+    #[test]
+    fn a_question_for_our_address_is_answered_and_its_sender_learned() {
+        let mut dirty = request(HOST, US).build();
+        dirty.resize(64, 0xee);
+        let world = World::new();
+        let out = run_on(&world, &[dirty]).remove(0);
+        let expected = craft::ethernet(our_mac(0), HOST_MAC);
+        let expected = expected.arp_reply(our_mac(0), US, HOST_MAC, HOST).pad_to(60).build();
+        assert_eq!((out.exit.as_str(), out.tx, out.header), ("reply", 0, expected));
+        assert_eq!(run(&request(HOST, US)).2, [ArpNews { is_for_us: true, ..news() }]);
+    }
+
+    #[test]
+    fn a_probe_is_answered_and_teaches_nothing() {
+        let (exit, frame, learned) = run(&request([0; 4], US));
+        let expected = craft::ethernet(our_mac(0), HOST_MAC);
+        let expected = expected.arp_reply(our_mac(0), US, HOST_MAC, [0; 4]).pad_to(60).build();
+        assert_eq!((exit.as_str(), frame, learned), ("reply", expected, vec![]));
+        assert_eq!(run(&request([0; 4], HOST)).0, "not-for-us");
+    }
+
+    #[test]
+    fn a_reply_to_us_is_news() {
+        let (exit, _, learned) = run(&reply(our_mac(0), our_mac(0), US));
+        assert_eq!(exit, "taken");
+        assert_eq!(learned, [ArpNews { is_reply: true, is_for_us: true, ..news() }]);
+    }
+
+    #[test]
+    fn an_announcement_is_news_for_all() {
+        for announcement in [request(HOST, HOST), reply(ALL, ALL, HOST)] {
+            let (exit, _, learned) = run(&announcement);
+            assert_eq!((exit.as_str(), learned.len()), ("taken", 1));
+            assert!(learned[0].is_gratuitous && !learned[0].is_for_us);
+        }
+    }
+
+    #[test]
+    fn whoever_claims_our_address_is_news_and_gets_no_answer() {
+        let (exit, _, learned) = run(&request(US, US));
+        assert_eq!((exit.as_str(), learned[0].address), ("taken", u32::from_be_bytes(US)));
+        let (_, _, learned) = run(&request(US, HOST));
+        assert!(learned[0].is_gratuitous && !learned[0].is_for_us);
+    }
+
+    #[test]
+    fn what_is_wrong_or_between_others_is_dropped() {
+        let other = [192, 0, 2, 9];
+        let mine = craft::ethernet(our_mac(0), ALL).arp_request(our_mac(0), HOST, US);
+        let group = craft::ethernet(HOST_MAC, ALL).arp_request([1, 0, 0, 0, 0, 9], HOST, US);
+        for (exit, frame) in [
+            ("unknown-format", request(HOST, US).hardware_type(6)),
+            ("unknown-format", request(HOST, US).protocol_type(0x86dd)),
+            ("unknown-format", request(HOST, US).address_lens(8, 4)),
+            ("unknown-operation", request(HOST, US).operation(3)),
+            ("bad-sender-mac", group),
+            ("bad-sender-mac", mine),
+            ("bad-sender-address", request(US_OUTSIDE, US)),
+            ("bad-sender-address", request([127, 0, 0, 1], US)),
+            ("bad-sender-address", request([0; 4], US).operation(REPLY)),
+            ("not-for-us", request(HOST, other)),
+            ("not-for-us", reply(our_mac(0), our_mac(0), other)),
+            ("not-for-us", reply(our_mac(0), HOST_MAC, US)),
+        ] {
+            let (found, _, learned) = run(&frame);
+            assert_eq!((found.as_str(), learned), (exit, vec![]), "{:?}", frame.build());
+        }
+        let short = request(HOST, US).build()[..41].to_vec();
+        assert_eq!(run_on(&World::new(), &[short])[0].exit, "truncated");
+    }
+
+    #[test]
+    fn a_flood_of_announcements_is_dropped_and_questions_are_still_answered() {
+        let world = World::new();
+        let mut frames = vec![request(HOST, HOST).build(); QUEUE + 1];
+        frames.push(request(HOST, US).build());
+        let exits: Vec<_> = run_on(&world, &frames).into_iter().map(|out| out.exit).collect();
+        assert_eq!(exits[QUEUE - 1..], ["taken", "too-much-news", "reply"]);
+    }
+}

@@ -1,0 +1,70 @@
+//! A small router for the tests of single nodes.
+
+use super::{
+    Injector, Interfaces, Setup, Shared, SlowPathEvents, SlowPathNews, WorkerCounters, slow_path,
+};
+use crate::plumbing::IcmpLimits;
+use fib::adjacency::AdjacencyTable;
+use fib::ip4::{Ip4Layout, Ip4Nodes, Ip4Options, Ip4Table};
+use fib::pages::PageSize;
+use fib::quiesce::Quiescence;
+use graph::{Publisher, Reason};
+use std::sync::{Arc, Mutex};
+
+pub(crate) use super::topology::*;
+
+/// News and injected packets that fit the queues.
+pub(crate) const QUEUE: usize = 4;
+
+pub(crate) struct World {
+    pub(crate) setup: Setup,
+    pub(crate) news: SlowPathEvents,
+    pub(crate) injector: Injector,
+    _interfaces: Publisher<Interfaces>,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self::with_errors_per_second(1000)
+    }
+
+    pub(crate) fn with_errors_per_second(icmp_errors_per_second: u32) -> Self {
+        let readers = Quiescence::new();
+        let interfaces = Publisher::new(Interfaces { rows: rows() }, &readers);
+        let nodes = Ip4Nodes::new(4096, PageSize::Small, &readers).unwrap();
+        let (layout, page_size) = (Ip4Layout::Compact, PageSize::Small);
+        let ip4 = Ip4Table::new(&nodes, Ip4Options { layout, page_size, max_routes: 100 }).unwrap();
+        let adjacencies = AdjacencyTable::new(16, &readers).unwrap();
+        add_routes(&ip4, &adjacencies);
+        let (slow_path, news) = slow_path(QUEUE, Arc::new(|| ()));
+        let (injector, injected) = Injector::new(QUEUE);
+        let shared = Shared {
+            interfaces: interfaces.published(),
+            ip4: Arc::new(ip4),
+            adjacencies: Arc::new(adjacencies),
+            slow_path,
+            icmp: Arc::new(IcmpLimits {
+                errors_per_second: icmp_errors_per_second.into(),
+                echoes_per_second: 1000.into(),
+            }),
+        };
+        let setup = Setup {
+            shared,
+            counters: Arc::new(WorkerCounters::new(&reasons())),
+            rx: Arc::default(),
+            tx: Arc::default(),
+            injected: Arc::new(Mutex::new(Some(injected))),
+        };
+        Self { setup, news, injector, _interfaces: interfaces }
+    }
+
+    /// All news so far.
+    pub(crate) fn all_news(&self) -> Vec<SlowPathNews> {
+        std::iter::from_fn(|| self.news.next()).collect()
+    }
+}
+
+/// Drop reasons 0 and 1, the second one's on the way out.
+fn reasons() -> [Reason; 2] {
+    ["ip4-input", "port-tx"].map(|node| Reason { node, exit: String::new(), about: String::new() })
+}

@@ -1,0 +1,69 @@
+//! The `memory` kind of port: packets from a capture file or the configuration, replayed for ever;
+//! what it sends is recorded or freed.
+
+use control::config::objects::port_kind::FrameHex;
+use dataplane::PortQueues;
+use packet::{MemorySink, MemorySource, PacketCache, PacketPtr, Repeat, RxQueue, TxQueue};
+use std::fs::File;
+use std::io::{BufReader, BufWriter};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+use wire::pcap::{LINK_ETHERNET, Reader, Record, Writer};
+
+/// Makes the queues of a memory port: all its packets come by the first receive queue.
+pub(crate) fn open(
+    source: Option<&Path>,
+    frames: &[FrameHex],
+    record: Option<&Path>,
+    workers: usize,
+) -> Result<PortQueues, String> {
+    let mut packets = source.map_or_else(|| Ok(Vec::new()), read_capture)?;
+    packets.extend(frames.iter().map(|frame| frame.bytes().to_vec()));
+    let writer = record.map(recorder).transpose()?;
+    let sink = |_| match &writer {
+        Some(writer) => Box::new(Recording(Arc::clone(writer))) as Box<dyn TxQueue>,
+        None => Box::new(MemorySink::new()),
+    };
+    let rx: Vec<Box<dyn RxQueue>> = match packets.is_empty() {
+        true => Vec::new(),
+        false => vec![Box::new(MemorySource::new(packets, Repeat::Forever))],
+    };
+    Ok(PortQueues { rx, tx: (0..workers).map(sink).collect() })
+}
+
+fn read_capture(path: &Path) -> Result<Vec<Vec<u8>>, String> {
+    let fault = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let file = File::open(path).map_err(|error| fault(&error))?;
+    let mut reader = Reader::new(BufReader::new(file)).map_err(|error| fault(&error))?;
+    let (mut record, mut packets) = (Record::default(), Vec::new());
+    while reader.read(&mut record).map_err(|error| fault(&error))? {
+        packets.push(record.bytes.clone());
+    }
+    Ok(packets)
+}
+
+type SharedWriter = Arc<Mutex<Writer<BufWriter<File>>>>;
+
+fn recorder(path: &Path) -> Result<SharedWriter, String> {
+    let fault = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let file = File::create(path).map_err(|error| fault(&error))?;
+    let writer = Writer::new(BufWriter::new(file), LINK_ETHERNET);
+    Ok(Arc::new(Mutex::new(writer.map_err(|error| fault(&error))?)))
+}
+
+/// Writes what it is sent into a capture file, then frees it.
+struct Recording(SharedWriter);
+
+impl TxQueue for Recording {
+    fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &[PacketPtr]) -> usize {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let mut writer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for packet in packets {
+            // A full disk ends the recording, not the forwarding.
+            let _lost = writer.write(now.as_nanos() as u64, packet.bytes());
+        }
+        cache.release(packets);
+        packets.len()
+    }
+}

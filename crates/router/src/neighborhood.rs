@@ -1,0 +1,223 @@
+//! ARP on the control thread: the machine decides, this carries out.
+//!
+//! ```text
+//!  worker: no MAC ──▶ hold the packet, need ─┐             ┌─▶ SendRequest  ──▶ injected frame
+//!  worker: ARP heard ──▶ learned ────────────┤ Neighbors ──┼─▶ Complete     ──▶ adjacency, route
+//!  clock ──▶ tick ───────────────────────────┘             └─▶ Release/Drop ──▶ held packets
+//! ```
+
+use crate::routing::{LinkOf, Routing, Wish};
+use fib::neighbor::{
+    Action, DropReason, Heard, HoldQueue, Need, NeighborConfig, NeighborKey, Neighbors,
+};
+use nodes::plumbing::{ArpNews, Injected, Injector};
+use packet::{PacketCache, PacketPtr};
+use std::net::{IpAddr, Ipv4Addr};
+use wire::{MacAddr, craft, ethernet};
+
+/// Packets that wait for a MAC, in all: a small share of the buffers.
+const MOST_HELD: usize = 1024;
+
+/// What a request needs to know of an interface: its MAC and our address towards the neighbour.
+pub(crate) type SourceOf<'a> = &'a dyn Fn(u16, Ipv4Addr) -> Option<([u8; 6], u32)>;
+
+/// The neighbours and the packets that wait for them.
+pub(crate) struct Neighborhood {
+    pub(crate) machine: Neighbors,
+    held: HoldQueue<Held>,
+    actions: Vec<Action>,
+    cache: Box<dyn PacketCache>,
+    injector: Injector,
+    /// Addresses that two stations claimed, and news lost for want of room.
+    pub(crate) conflicts: u64,
+}
+
+struct Held {
+    packet: PacketPtr,
+    rx: u16,
+}
+
+impl Neighborhood {
+    /// Nobody known yet.
+    pub(crate) fn new(
+        config: NeighborConfig,
+        hold_packets: usize,
+        cache: Box<dyn PacketCache>,
+        injector: Injector,
+    ) -> Self {
+        Self {
+            machine: Neighbors::new(config),
+            held: HoldQueue::new(hold_packets, MOST_HELD),
+            actions: Vec::new(),
+            cache,
+            injector,
+            conflicts: 0,
+        }
+    }
+
+    /// Calls the machine; what it wants done is done at the next [`Neighborhood::settle`].
+    pub(crate) fn call(
+        &mut self,
+        now_ns: u64,
+        call: impl FnOnce(&mut Neighbors, u64, &mut Vec<Action>),
+    ) {
+        call(&mut self.machine, now_ns, &mut self.actions);
+    }
+
+    /// How many packets wait.
+    pub(crate) fn held_packets(&self) -> usize {
+        self.held.len()
+    }
+
+    /// How many packets wait for one neighbour.
+    pub(crate) fn held_for(&self, key: NeighborKey) -> usize {
+        self.held.len_of(key)
+    }
+
+    /// What routes want of their next hops.
+    pub(crate) fn wish(&mut self, now_ns: u64, wishes: Vec<Wish>) {
+        for wish in wishes {
+            match wish {
+                Wish::Pin(key, id) => {
+                    // A full table leaves the adjacency incomplete: packets ask again.
+                    let _full = self.machine.need(now_ns, key, id, Need::Route, &mut self.actions);
+                }
+                Wish::Release(key) => self.machine.release(key),
+            }
+        }
+    }
+
+    /// A packet waits for `key`, whose adjacency is `id`.
+    pub(crate) fn hold(
+        &mut self,
+        now_ns: u64,
+        key: NeighborKey,
+        id: fib::adjacency::AdjacencyId,
+        packet: PacketPtr,
+    ) {
+        let rx = packet.private().rx;
+        if self.machine.need(now_ns, key, id, Need::Packet, &mut self.actions).is_err() {
+            self.inject(Injected::Discard { rx, packet });
+            return;
+        }
+        if let Some(oldest) = self.held.hold(key, Held { packet, rx }) {
+            self.inject(Injected::Discard { rx: oldest.rx, packet: oldest.packet });
+        }
+    }
+
+    /// A packet that cannot even be held.
+    pub(crate) fn discard(&mut self, packet: PacketPtr) {
+        let rx = packet.private().rx;
+        self.inject(Injected::Discard { rx, packet });
+    }
+
+    /// An ARP packet was heard.
+    pub(crate) fn heard(&mut self, now_ns: u64, news: &ArpNews) {
+        let address = IpAddr::V4(Ipv4Addr::from(news.address));
+        let key = NeighborKey { interface: news.interface, address };
+        let heard = match (news.is_gratuitous, news.is_reply) {
+            (true, _) => Heard::Gratuitous,
+            (false, true) => Heard::Reply,
+            (false, false) => Heard::Request,
+        };
+        self.machine.learned(now_ns, key, news.mac, heard, &mut self.actions);
+    }
+
+    /// Lets the time pass, then carries out what there is to do.
+    pub(crate) fn settle(
+        &mut self,
+        now_ns: u64,
+        routing: &mut Routing,
+        link: LinkOf<'_>,
+        source: SourceOf<'_>,
+    ) {
+        self.machine.tick(now_ns, &mut self.actions);
+        for action in std::mem::take(&mut self.actions) {
+            self.carry_out(action, routing, link, source);
+        }
+    }
+
+    fn carry_out(
+        &mut self,
+        action: Action,
+        routing: &mut Routing,
+        link: LinkOf<'_>,
+        source: SourceOf<'_>,
+    ) {
+        match action {
+            Action::SendRequest { key, to } => self.request(key, to, source),
+            Action::Complete { adjacency, mac } => {
+                // A full table costs the neighbour its host route only: it is asked for again.
+                let _full = routing.complete(adjacency, mac);
+            }
+            Action::Incomplete { adjacency } => {
+                let _full = routing.incomplete(adjacency);
+            }
+            Action::ReleaseHeld { key } => self.release(key, routing, link),
+            Action::DropHeld { key, reason } => self.drop_held(key, reason),
+            Action::Forgotten { key, .. } => {
+                let _full = routing.forget(key);
+            }
+            Action::Conflict { key, held, claimed } => {
+                self.conflicts += 1;
+                let (held, claimed) = (MacAddr(held), MacAddr(claimed));
+                eprintln!("volleyd: {} is claimed by {claimed} and by {held}", key.address);
+            }
+        }
+    }
+
+    fn release(&mut self, key: NeighborKey, routing: &mut Routing, link: LinkOf<'_>) {
+        let adjacency = routing.adjacency(key, link).ok().flatten();
+        let waiting: Vec<Held> = self.held.release(key).collect();
+        for Held { packet, rx } in waiting {
+            self.inject(match adjacency {
+                Some(id) => Injected::Ip4Resolved { adjacency: id.0, rx, packet },
+                None => Injected::Discard { rx, packet },
+            });
+        }
+    }
+
+    fn drop_held(&mut self, key: NeighborKey, reason: DropReason) {
+        let waiting: Vec<Held> = self.held.release(key).collect();
+        for Held { packet, rx } in waiting {
+            self.inject(match reason {
+                DropReason::Unanswered => Injected::Ip4Unreachable { rx, packet },
+                DropReason::InterfaceDown | DropReason::Flushed => Injected::Discard { rx, packet },
+            });
+        }
+    }
+
+    /// Sends an ARP request (RFC 826): to everybody, or to the MAC that is to be confirmed.
+    fn request(&mut self, key: NeighborKey, to: Option<[u8; 6]>, source: SourceOf<'_>) {
+        let IpAddr::V4(target) = key.address else { return };
+        let Some((mac, address)) = source(key.interface, target) else { return };
+        self.send_arp(key.interface, mac, to.unwrap_or([0xff; 6]), address, target);
+    }
+
+    /// Tells the link that an address is ours (RFC 5227 section 2.3).
+    pub(crate) fn announce(&mut self, interface: u16, mac: [u8; 6], address: u32) {
+        self.send_arp(interface, mac, [0xff; 6], address, Ipv4Addr::from(address));
+    }
+
+    fn send_arp(&mut self, interface: u16, mac: [u8; 6], to: [u8; 6], own: u32, target: Ipv4Addr) {
+        let frame = craft::ethernet(mac, to)
+            .arp_request(mac, Ipv4Addr::from(own), target)
+            .pad_to(ethernet::MIN_FRAME_LEN)
+            .build();
+        // Without a buffer the request is lost, as it may be on the wire: it is sent again.
+        if let Some(packet) = self.cache.copy_of(&frame) {
+            self.inject(Injected::Frame { interface, packet });
+        }
+    }
+
+    /// Hands a packet to the workers; when their queue is full, its buffer goes back.
+    fn inject(&mut self, injected: Injected) {
+        if let Err(refused) = self.injector.send(injected) {
+            let (Injected::Frame { packet, .. }
+            | Injected::Ip4Resolved { packet, .. }
+            | Injected::Ip4Unreachable { packet, .. }
+            | Injected::Discard { packet, .. }) = refused;
+            self.cache.release(&[packet]);
+        }
+    }
+}

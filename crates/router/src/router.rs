@@ -1,0 +1,281 @@
+//! The router itself: all that the control thread owns, and its turn now and then.
+
+use crate::devices::{DeviceError, Devices};
+use crate::interfaces::OpenPort;
+use crate::neighborhood::Neighborhood;
+use crate::observing::Observing;
+use crate::routing::Routing;
+use control::config::Config;
+use control::config::objects::icmp::Icmp;
+use control::config::objects::memory::Hugepages;
+use control::config::objects::port::PortName;
+use control::config::objects::workers::{Idle, Placement};
+use dataplane::{Dataplane, DataplaneError, InterfaceTotals, NodeTotals, Settings, Threads};
+use fib::FibError;
+use fib::neighbor::{Action, NeighborConfig, NeighborKey, Neighbors};
+use fib::pages::PageSize;
+use graph::Worker;
+use nodes::plumbing::SlowPathNews;
+use packet::Pool;
+use std::collections::{BTreeMap, HashMap};
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Between two looks at the links.
+const LINK_PERIOD: Duration = Duration::from_millis(200);
+/// Between two attempts to open a device that went away.
+const REOPEN_PERIOD: Duration = Duration::from_secs(1);
+/// Longest that the router wants to be left alone.
+const TICK_PERIOD: Duration = Duration::from_millis(20);
+/// How long one turn of the worker may keep the control thread, where one thread does all.
+const LOCAL_TURN: Duration = Duration::from_micros(500);
+/// News taken in one turn.
+const NEWS_A_TURN: usize = 4096;
+
+/// Why the router does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// No packets to be had.
+    #[error(transparent)]
+    Devices(#[from] DeviceError),
+    /// No workers or tables.
+    #[error(transparent)]
+    Dataplane(#[from] DataplaneError),
+    /// No routes.
+    #[error(transparent)]
+    Table(#[from] FibError),
+    /// Neither kind of pool.
+    #[error("there is no pool of packet buffers")]
+    NoPool,
+}
+
+/// The running router. Implements [`control::engine::Engine`].
+pub struct Router {
+    pub(crate) dataplane: Dataplane,
+    pub(crate) devices: Devices,
+    pub(crate) pool: Arc<dyn Pool>,
+    pub(crate) ports: BTreeMap<PortName, OpenPort>,
+    pub(crate) routing: Routing,
+    pub(crate) neighborhood: Neighborhood,
+    pub(crate) observing: Observing,
+    pub(crate) cleared: Cleared,
+    pub(crate) started: Instant,
+    local: Option<Worker>,
+    next_link_look: Instant,
+    next_reopen: Instant,
+}
+
+/// Counters as they stood when they were last cleared.
+#[derive(Default)]
+pub(crate) struct Cleared {
+    pub(crate) nodes: Vec<NodeTotals>,
+    pub(crate) interfaces: HashMap<u16, InterfaceTotals>,
+    pub(crate) drops: HashMap<(u16, &'static str, String), u64>,
+}
+
+impl Router {
+    /// Starts workers and memory as `config` says; nothing else of it is applied yet. `wake` is
+    /// called, from any thread, when [`control::engine::Engine::tick`] should be called soon.
+    pub fn start(config: &Config, wake: Arc<dyn Fn() + Send + Sync>) -> Result<Self, StartError> {
+        let devices = Devices::start(config)?;
+        let pool = devices.pool().ok_or(StartError::NoPool)?;
+        let settings = settings(config, Arc::clone(&pool), wake);
+        let mut dataplane = Dataplane::start(&settings)?;
+        let table = Arc::clone(&dataplane.ip4);
+        let routing = Routing::new(table, Arc::clone(&dataplane.adjacencies))?;
+        let neighborhood = Neighborhood::new(
+            neighbor_config(config),
+            config.arp.hold_packets.into(),
+            pool.cache(),
+            dataplane.injector.clone(),
+        );
+        let local = dataplane.take_local_worker();
+        let now = Instant::now();
+        Ok(Self {
+            dataplane,
+            devices,
+            pool,
+            ports: BTreeMap::new(),
+            routing,
+            neighborhood,
+            observing: Observing::default(),
+            cleared: Cleared::default(),
+            started: now,
+            local,
+            next_link_look: now,
+            next_reopen: now,
+        })
+    }
+
+    /// Time on the clock of neighbours.
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.started.elapsed().as_nanos() as u64
+    }
+
+    /// The port of an interface id.
+    pub(crate) fn port_of(&self, id: u16) -> Option<(&PortName, &OpenPort)> {
+        self.ports.iter().find(|(_, port)| port.id == id)
+    }
+
+    /// Ids by name.
+    pub(crate) fn ids(&self) -> HashMap<PortName, u16> {
+        self.ports.iter().map(|(name, port)| (name.clone(), port.id)).collect()
+    }
+
+    /// Writes every port's row into the data plane's table, where it changed.
+    pub(crate) fn publish_rows(&mut self) {
+        let ids = self.ids();
+        for (name, port) in &self.ports {
+            let row = port.row(name, &ids);
+            if self.dataplane.interfaces().get(port.id) != Some(&row) {
+                self.dataplane.set_interface(port.id, Some(row));
+            }
+        }
+    }
+
+    /// Carries out what neighbours are owed now.
+    pub(crate) fn settle_neighbors(&mut self) {
+        let now_ns = self.now_ns();
+        let Self { routing, neighborhood, ports, .. } = self;
+        let by_id: HashMap<u16, &OpenPort> = ports.values().map(|port| (port.id, port)).collect();
+        let link = |id: u16| by_id.get(&id).map(|port| (port.mac, port.config.mtu));
+        let source = |id: u16, neighbor: Ipv4Addr| {
+            let port = by_id.get(&id).filter(|port| port.carries())?;
+            Some((port.mac, port.source_towards(neighbor)?))
+        };
+        neighborhood.settle(now_ns, routing, &link, &source);
+    }
+
+    /// Turns the local worker, where there is one, for a moment; says whether it was busy.
+    pub(crate) fn turn_local(&mut self) -> bool {
+        let Some(worker) = &mut self.local else { return false };
+        let start = Instant::now();
+        while start.elapsed() < LOCAL_TURN {
+            if worker.turn().is_some() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The local worker, for who must turn it while the router is borrowed.
+    pub(crate) fn take_local(&mut self) -> Option<Worker> {
+        self.local.take()
+    }
+
+    /// Ends [`Router::take_local`].
+    pub(crate) fn give_back_local(&mut self, worker: Option<Worker>) {
+        self.local = worker;
+    }
+
+    /// Calls the neighbour machine.
+    pub(crate) fn with_neighbors(
+        &mut self,
+        call: impl FnOnce(&mut Neighbors, u64, &mut Vec<Action>),
+    ) {
+        let now_ns = self.now_ns();
+        self.neighborhood.call(now_ns, call);
+    }
+
+    /// One turn: news, neighbours, links, traces; says when the next is due.
+    pub(crate) fn turn(&mut self) -> Duration {
+        let busy = self.turn_local();
+        self.read_news();
+        self.settle_neighbors();
+        self.look_at_links();
+        self.observing.collect();
+        if self.observing.capture_is_full() {
+            self.observing.stop_capture(&self.dataplane);
+        }
+        self.dataplane.reclaim();
+        match (busy, self.local.is_some()) {
+            (true, _) => Duration::ZERO,
+            (false, true) => Duration::from_millis(1),
+            (false, false) => self.until_next_due(),
+        }
+    }
+
+    fn until_next_due(&self) -> Duration {
+        let due_ns = self.neighborhood.machine.next_due_ns().unwrap_or(u64::MAX);
+        Duration::from_nanos(due_ns.saturating_sub(self.now_ns())).min(TICK_PERIOD)
+    }
+
+    fn read_news(&mut self) {
+        for _ in 0..NEWS_A_TURN {
+            let Some(news) = self.dataplane.events.next() else { return };
+            let now_ns = self.now_ns();
+            match news {
+                SlowPathNews::Arp(news) => self.neighborhood.heard(now_ns, &news),
+                SlowPathNews::Unresolved { next_hop, interface, packet, .. } => {
+                    let address = IpAddr::V4(Ipv4Addr::from(next_hop));
+                    let key = NeighborKey { interface, address };
+                    let port = self.ports.values().find(|port| port.id == interface);
+                    let own = port.map(|port| (port.mac, port.config.mtu));
+                    match self.routing.adjacency(key, &|_| own) {
+                        Ok(Some(id)) => self.neighborhood.hold(now_ns, key, id, packet),
+                        Ok(None) | Err(_) => self.neighborhood.discard(packet),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Notices links that went or came, and devices to be opened again.
+    fn look_at_links(&mut self) {
+        let now = Instant::now();
+        if now < self.next_link_look {
+            return;
+        }
+        self.next_link_look = now + LINK_PERIOD;
+        let reopen = now >= self.next_reopen;
+        if reopen {
+            self.next_reopen = now + REOPEN_PERIOD;
+        }
+        let names: Vec<PortName> = self.ports.keys().cloned().collect();
+        for name in names {
+            self.look_at_link(&name, reopen);
+        }
+    }
+}
+
+fn settings(config: &Config, pool: Arc<dyn Pool>, wake: Arc<dyn Fn() + Send + Sync>) -> Settings {
+    let mut settings = Settings::new(pool);
+    settings.threads = match &config.workers.placement {
+        Placement::Cores(cores) => {
+            Threads::Pinned(cores.iter().map(|&core| Some(usize::from(core))).collect())
+        }
+        Placement::Count(count) => Threads::Pinned(vec![None; usize::from(*count).max(1)]),
+        Placement::SingleThread => Threads::Caller,
+    };
+    settings.idle = match config.workers.idle {
+        Idle::Adaptive => graph::Idle::Adaptive,
+        Idle::Poll => graph::Idle::Poll,
+    };
+    settings.page_size = match config.memory.hugepages {
+        Hugepages::Never => PageSize::Small,
+        Hugepages::Auto | Hugepages::Require => PageSize::Huge,
+    };
+    settings.ip4.page_size = settings.page_size;
+    settings.ip4.max_routes = config.memory.routes as usize;
+    settings.icmp_errors_per_second = config.icmp.errors_pps;
+    settings.icmp_echoes_per_second = echoes_pps(&config.icmp);
+    settings.wake = wake;
+    settings
+}
+
+/// Echo replies a second: none where they are switched off.
+pub(crate) fn echoes_pps(icmp: &Icmp) -> u32 {
+    if icmp.echo { icmp.echo_pps } else { 0 }
+}
+
+fn neighbor_config(config: &Config) -> NeighborConfig {
+    let arp = &config.arp;
+    NeighborConfig {
+        tries: arp.attempts.min(u16::from(u8::MAX)) as u8,
+        retry_ns: arp.retry.as_nanos() as u64,
+        reachable_ns: arp.lifetime.as_nanos() as u64,
+        requests_per_s: arp.requests_pps,
+        ..NeighborConfig::default()
+    }
+}

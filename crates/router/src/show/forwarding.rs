@@ -1,0 +1,214 @@
+//! Ports, routes, neighbours, lookups.
+
+use crate::devices::Device;
+use crate::interfaces::OpenPort;
+use crate::router::Router;
+use control::config::Prefix;
+use control::config::objects::port::PortName;
+use control::engine::EngineError;
+use control::view;
+use fib::Forward;
+use fib::neighbor::NeighborState;
+use fib::rib::{NextHop, Protocol, Resolved, RouteView, Target};
+use nodes::plumbing::Kind;
+use std::net::{IpAddr, Ipv4Addr};
+use wire::MacAddr;
+
+impl Router {
+    pub(super) fn show_ports(&self) -> Vec<view::Port> {
+        self.ports.iter().map(|(name, port)| self.show_port(name, port)).collect()
+    }
+
+    fn show_port(&self, name: &PortName, port: &OpenPort) -> view::Port {
+        let totals = self.dataplane.interface_totals(port.id);
+        let then = self.cleared.interfaces.get(&port.id).copied().unwrap_or_default();
+        let drops = |outbound: bool| {
+            let counts = self.dataplane.drops_of(port.id).into_iter();
+            counts
+                .filter(|count| count.outbound == outbound)
+                .map(|count| {
+                    let key = (port.id, count.node, count.reason);
+                    count.packets - self.cleared.drops.get(&key).copied().unwrap_or_default()
+                })
+                .sum()
+        };
+        let stats = match &port.device {
+            Some(Device::Dpdk(device)) => device.stats().unwrap_or_default(),
+            Some(Device::Memory) | None => dpdk::PortStats::default(),
+        };
+        view::Port {
+            name: name.as_str().to_owned(),
+            kind: port.config.kind.name().word().to_owned(),
+            admin_up: port.config.up,
+            link_up: port.link.up,
+            link_mbps: port.link.mbps,
+            mtu: port.config.mtu,
+            mac: MacAddr(port.mac).to_string(),
+            addresses: port.config.addresses.iter().map(ToString::to_string).collect(),
+            rx_queues: port.config.rx_queues,
+            rx: view::PortCounters {
+                packets: totals.rx_packets - then.rx_packets,
+                bytes: totals.rx_bytes - then.rx_bytes,
+                drops: drops(false),
+                errors: stats.rx_errors + stats.rx_missed + stats.rx_no_buffers,
+            },
+            tx: view::PortCounters {
+                packets: totals.tx_packets - then.tx_packets,
+                bytes: totals.tx_bytes - then.tx_bytes,
+                drops: drops(true),
+                errors: stats.tx_errors,
+            },
+        }
+    }
+
+    pub(super) fn show_routes(
+        &self,
+        filter: &view::RouteFilter,
+    ) -> Result<view::Routes, EngineError> {
+        let within = filter.within.as_deref().map(str::parse::<Prefix>).transpose();
+        let within = within.map_err(|error| EngineError::Conflict(error.to_string()))?;
+        let wanted = |route: &RouteView<'_, u32>| {
+            let inside = within.is_none_or(|within| {
+                let network = IpAddr::V4(Ipv4Addr::from(route.prefix.address()));
+                within.contains(network) && within.length() <= route.prefix.length()
+            });
+            inside && filter.source.is_none_or(|source| source == source_of(route.source.protocol))
+        };
+        let mut total = 0;
+        let limit = filter.limit.unwrap_or(usize::MAX);
+        let mut routes = Vec::new();
+        for route in self.routing.rib.routes().filter(wanted) {
+            total += 1;
+            if routes.len() < limit {
+                routes.push(self.show_route(&route));
+            }
+        }
+        Ok(view::Routes { total, routes })
+    }
+
+    fn show_route(&self, route: &RouteView<'_, u32>) -> view::Route {
+        let action = match &route.route.target {
+            Target::Via(_) => None,
+            Target::Local => Some("local"),
+            Target::Blackhole => Some("blackhole"),
+            Target::Unreachable => Some("unreachable"),
+            Target::Prohibit => Some("prohibit"),
+        };
+        view::Route {
+            prefix: route.prefix.to_string(),
+            source: source_of(route.source.protocol),
+            active: route.active.is_some(),
+            action: action.map(str::to_owned),
+            next_hops: route
+                .route
+                .hops()
+                .iter()
+                .map(|hop| self.show_next_hop(hop, route.active))
+                .collect(),
+        }
+    }
+
+    fn show_next_hop(&self, hop: &NextHop, active: Option<&Resolved>) -> view::NextHop {
+        let path = match active {
+            Some(Resolved::Paths(paths)) => paths.iter().find(|path| {
+                let same_link = hop.interface.is_none_or(|interface| interface == path.interface);
+                same_link && (hop.address == path.address || hop.interface.is_none())
+            }),
+            _ => None,
+        };
+        let interface = path.map(|path| path.interface).or(hop.interface);
+        let port = interface.and_then(|id| self.port_of(id));
+        view::NextHop {
+            address: hop.address.map(|address| address.to_string()),
+            port: port.map(|(name, _)| name.as_str().to_owned()),
+            weight: hop.weight,
+            usable: path.is_some(),
+        }
+    }
+
+    pub(super) fn show_neighbors(&self) -> Vec<view::Neighbor> {
+        let now_ns = self.now_ns();
+        let list = self.neighborhood.machine.list().into_iter();
+        list.map(|neighbor| view::Neighbor {
+            address: neighbor.key.address.to_string(),
+            port: self
+                .port_of(neighbor.key.interface)
+                .map_or_else(String::new, |(name, _)| name.as_str().to_owned()),
+            mac: neighbor.mac.map(|mac| MacAddr(mac).to_string()),
+            state: match neighbor.state {
+                NeighborState::Incomplete => view::NeighborState::Incomplete,
+                NeighborState::Reachable => view::NeighborState::Reachable,
+                NeighborState::Probing => view::NeighborState::Stale,
+                NeighborState::Failed => view::NeighborState::Failed,
+                NeighborState::Static => view::NeighborState::Static,
+            },
+            age_ms: now_ns.saturating_sub(neighbor.heard_ns) / 1_000_000,
+            held_packets: self.neighborhood.held_for(neighbor.key) as u32,
+        })
+        .collect()
+    }
+
+    pub(super) fn show_lookup(&self, address: IpAddr) -> view::Lookup {
+        let mut lookup = view::Lookup {
+            address: address.to_string(),
+            route: None,
+            outcome: "no route: the sender is told that the network is unreachable".to_owned(),
+            depth: 0,
+            cache_lines: 0,
+        };
+        let IpAddr::V4(v4) = address else {
+            lookup.outcome = "IPv6 is not forwarded by this version".to_owned();
+            return lookup;
+        };
+        if let Some((prefix, source, _)) = self.routing.rib.lookup(v4.into()) {
+            let found =
+                |route: &RouteView<'_, u32>| route.prefix == prefix && route.source == source;
+            lookup.route =
+                self.routing.rib.routes().find(found).map(|route| self.show_route(&route));
+        }
+        let forward = self.dataplane.ip4.lookup(v4.into());
+        lookup.outcome = self.outcome(forward);
+        lookup
+    }
+
+    fn outcome(&self, forward: Forward) -> String {
+        let port = |id: u16| {
+            self.port_of(id).map_or_else(|| id.to_string(), |(name, _)| name.as_str().to_owned())
+        };
+        let is = |kind: Kind| forward.kind() == kind as u8;
+        if is(Kind::Rewrite) {
+            let entry = self.dataplane.adjacencies.entry(fib::adjacency::AdjacencyId(forward.id()));
+            return entry.map_or_else(String::new, |entry| {
+                let (fields, to) = (entry.fields(), MacAddr(entry.destination()));
+                let mac =
+                    if fields.is_complete() { to.to_string() } else { "not yet known".into() };
+                format!(
+                    "out of {}, next hop {}, MAC {mac}",
+                    port(fields.interface()),
+                    entry.next_hop()
+                )
+            });
+        }
+        if is(Kind::Glean) {
+            return format!("on the link of {}: its MAC is asked for", port(forward.id() as u16));
+        }
+        let words = [
+            (Kind::Local, "one of our own addresses"),
+            (Kind::Blackhole, "dropped without a word"),
+            (Kind::Unreachable, "dropped: the sender is told that the host is unreachable"),
+            (Kind::Prohibit, "dropped: the sender is told that this is prohibited"),
+            (Kind::Martian, "dropped: no router forwards to this address"),
+            (Kind::Broadcast, "dropped: a directed broadcast"),
+        ];
+        let word = words.iter().find(|(kind, _)| is(*kind)).map(|(_, word)| *word);
+        word.unwrap_or("no route: the sender is told that the network is unreachable").to_owned()
+    }
+}
+
+fn source_of(protocol: Protocol) -> view::RouteSource {
+    match protocol {
+        Protocol::Connected => view::RouteSource::Connected,
+        Protocol::Static => view::RouteSource::Static,
+        _ => view::RouteSource::Dynamic,
+    }
+}

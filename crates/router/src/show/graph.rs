@@ -1,0 +1,101 @@
+//! Nodes, drops and the graph.
+
+use crate::router::{Cleared, Router};
+use control::view;
+use dataplane::NodeTotals;
+
+impl Router {
+    /// Node totals since the counters were cleared.
+    fn nodes_since(&self) -> Vec<NodeTotals> {
+        let mut totals = self.dataplane.node_totals(None);
+        for (now, then) in totals.iter_mut().zip(&self.cleared.nodes) {
+            now.calls -= then.calls;
+            now.packets -= then.packets;
+            now.cycles -= then.cycles;
+            now.taken -= then.taken;
+            for (now, then) in now.exits.iter_mut().zip(&then.exits) {
+                *now -= then;
+            }
+        }
+        totals
+    }
+
+    pub(super) fn show_nodes(&self) -> Vec<view::Node> {
+        let layout = &self.dataplane.layout;
+        let node = |(totals, node): (NodeTotals, &::graph::LayoutNode<_>)| {
+            let mut exits: Vec<_> = node
+                .edges
+                .iter()
+                .zip(&totals.exits)
+                .map(|(edge, &packets)| view::Exit {
+                    name: edge.name.clone(),
+                    to: layout.nodes[edge.target].spec.name.to_owned(),
+                    packets,
+                })
+                .collect();
+            if totals.taken != 0 {
+                let (name, to) = ("taken".to_owned(), String::new());
+                exits.push(view::Exit { name, to, packets: totals.taken });
+            }
+            view::Node {
+                name: totals.name.to_owned(),
+                calls: totals.calls,
+                packets: totals.packets,
+                packets_per_call: ratio(totals.packets, totals.calls),
+                cycles_per_packet: ratio(totals.cycles, totals.packets),
+                exits,
+            }
+        };
+        self.nodes_since().into_iter().zip(&layout.nodes).map(node).collect()
+    }
+
+    pub(super) fn show_errors(&self) -> Vec<view::Drop> {
+        let mut drops = Vec::new();
+        for (name, port) in &self.ports {
+            for count in self.dataplane.drops_of(port.id) {
+                let then = self.cleared.drops.get(&(port.id, count.node, count.reason.clone()));
+                let packets = count.packets - then.copied().unwrap_or_default();
+                if packets != 0 {
+                    drops.push(view::Drop {
+                        node: count.node.to_owned(),
+                        reason: count.reason,
+                        port: Some(name.as_str().to_owned()),
+                        packets,
+                    });
+                }
+            }
+        }
+        drops
+    }
+
+    pub(super) fn show_graph(&self) -> view::Graph {
+        let nodes = &self.dataplane.layout.nodes;
+        let mut graph = view::Graph::default();
+        for node in nodes {
+            let (name, about) = (node.spec.name.to_owned(), node.spec.about.to_owned());
+            graph.nodes.push(view::GraphNode { name, about });
+            graph.edges.extend(node.edges.iter().map(|edge| view::GraphEdge {
+                from: node.spec.name.to_owned(),
+                exit: edge.name.clone(),
+                to: nodes[edge.target].spec.name.to_owned(),
+            }));
+        }
+        graph
+    }
+
+    pub(super) fn clear_counters(&mut self) {
+        let mut cleared = Cleared { nodes: self.dataplane.node_totals(None), ..Cleared::default() };
+        for port in self.ports.values() {
+            cleared.interfaces.insert(port.id, self.dataplane.interface_totals(port.id));
+            for count in self.dataplane.drops_of(port.id) {
+                cleared.drops.insert((port.id, count.node, count.reason), count.packets);
+            }
+        }
+        self.cleared = cleared;
+    }
+}
+
+/// `a` for each `b`; 0 where there is no `b`.
+fn ratio(a: u64, b: u64) -> f64 {
+    if b == 0 { 0.0 } else { a as f64 / b as f64 }
+}

@@ -1,0 +1,104 @@
+//! Answers to every "show", as plain data.
+
+mod forwarding;
+mod graph;
+mod observe;
+mod system;
+
+use crate::router::Router;
+use control::config::{Change, Config};
+use control::engine::{ApplyError, Engine, EngineError};
+use control::view;
+use std::net::IpAddr;
+use std::time::Duration;
+
+impl Engine for Router {
+    fn apply(&mut self, _: &Config, _: &Config, changes: &[Change]) -> Result<(), ApplyError> {
+        self.apply_all(changes)
+    }
+
+    fn tick(&mut self, _: Duration) -> Duration {
+        self.turn()
+    }
+
+    fn ports(&self) -> Vec<view::Port> {
+        self.show_ports()
+    }
+
+    fn nodes(&self) -> Vec<view::Node> {
+        self.show_nodes()
+    }
+
+    fn errors(&self) -> Vec<view::Drop> {
+        self.show_errors()
+    }
+
+    fn routes(&self, filter: &view::RouteFilter) -> Result<view::Routes, EngineError> {
+        self.show_routes(filter)
+    }
+
+    fn neighbors(&self) -> Vec<view::Neighbor> {
+        self.show_neighbors()
+    }
+
+    fn graph(&self) -> view::Graph {
+        self.show_graph()
+    }
+
+    fn draw(&self, format: view::GraphFormat) -> String {
+        let layout = &self.dataplane.layout;
+        match format {
+            view::GraphFormat::Text => ::graph::draw_text(layout),
+            view::GraphFormat::Dot => ::graph::draw_dot(layout),
+            view::GraphFormat::Svg => ::graph::draw_svg(layout),
+        }
+    }
+
+    fn version(&self) -> view::Version {
+        self.show_version()
+    }
+
+    fn memory(&self) -> view::Memory {
+        self.show_memory()
+    }
+
+    fn workers(&self) -> Vec<view::Worker> {
+        self.show_workers()
+    }
+
+    fn lookup(&self, address: IpAddr) -> view::Lookup {
+        self.show_lookup(address)
+    }
+
+    fn trace_start(&mut self, request: &view::TraceRequest) -> Result<(), EngineError> {
+        self.start_trace(request)
+    }
+
+    fn trace(&self) -> view::Trace {
+        self.show_trace()
+    }
+
+    fn trace_stop(&mut self) {
+        self.observing.stop_trace(&self.dataplane);
+    }
+
+    fn capture_start(&mut self, request: &view::CaptureRequest) -> Result<(), EngineError> {
+        self.start_capture(request)
+    }
+
+    fn capture(&self) -> view::Capture {
+        self.show_capture()
+    }
+
+    fn capture_pcap(&self) -> Vec<u8> {
+        self.captured_pcap()
+    }
+
+    fn capture_stop(&mut self) {
+        self.observing.stop_capture(&self.dataplane);
+    }
+
+    fn counters_clear(&mut self) {
+        self.clear_counters();
+    }
+}

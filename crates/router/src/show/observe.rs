@@ -1,0 +1,155 @@
+//! Traces and captures, asked for and shown.
+
+use crate::observing::Capturing;
+use crate::router::Router;
+use control::config::nearest;
+use control::engine::EngineError;
+use control::view;
+use graph::{TraceRecord, TraceRequest, tsc_hz};
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+use wire::describe;
+use wire::pcap::{LINK_ETHERNET, Writer};
+
+/// Bytes shown of the header that a node looked at.
+const SHOWN_BYTES: usize = 40;
+/// Bytes of a packet that a capture keeps unless told otherwise.
+const SNAP_BYTES: u32 = 2048;
+/// The exit number that says that the node took the packet.
+const TAKEN: u8 = u8::MAX;
+
+impl Router {
+    pub(super) fn start_trace(&mut self, request: &view::TraceRequest) -> Result<(), EngineError> {
+        let rx = match &request.port {
+            None => None,
+            Some(name) => Some(self.id_of(name)?),
+        };
+        let request = TraceRequest { rx, count: request.count };
+        self.observing.start_trace(&self.dataplane, request);
+        Ok(())
+    }
+
+    fn id_of(&self, name: &str) -> Result<u16, EngineError> {
+        let found = self.ports.iter().find(|(known, _)| known.as_str() == name);
+        found.map(|(_, port)| port.id).ok_or_else(|| unknown("port", name))
+    }
+
+    pub(super) fn show_trace(&self) -> view::Trace {
+        let mut walks: BTreeMap<(usize, u32), Vec<&TraceRecord>> = BTreeMap::new();
+        for (worker, record) in &self.observing.records {
+            walks.entry((*worker, record.packet)).or_default().push(record);
+        }
+        let first = walks.values().filter_map(|walk| Some(walk.first()?.tsc)).min().unwrap_or(0);
+        let mut packets: Vec<_> = walks
+            .into_iter()
+            .filter_map(|((worker, _), walk)| self.show_walk(worker, &walk, first))
+            .collect();
+        packets.sort_by_key(|packet| packet.time_us);
+        packets.truncate(self.observing.wanted() as usize);
+        for (packet, number) in packets.iter_mut().zip(1..) {
+            packet.number = number;
+        }
+        view::Trace { running: self.observing.is_tracing(), packets }
+    }
+
+    fn show_walk(
+        &self,
+        worker: usize,
+        walk: &[&TraceRecord],
+        first: u64,
+    ) -> Option<view::TracedPacket> {
+        let start = walk.first()?;
+        let port = self.port_of(start.rx).map(|(name, _)| name.as_str().to_owned());
+        Some(view::TracedPacket {
+            number: 0,
+            port: port.unwrap_or_default(),
+            worker: worker as u32,
+            time_us: (start.tsc - first) / (tsc_hz() / 1_000_000).max(1),
+            bytes: (start.consumed + start.length) as u32,
+            steps: walk.iter().map(|record| self.show_step(record)).collect(),
+        })
+    }
+
+    fn show_step(&self, record: &TraceRecord) -> view::TraceStep {
+        let node = &self.dataplane.layout.nodes[record.slot];
+        let exit = match record.exit {
+            TAKEN => "taken".to_owned(),
+            exit => node.edges.get(usize::from(exit)).map_or_else(String::new, |e| e.name.clone()),
+        };
+        let seen = &record.bytes[record.consumed.min(record.bytes.len())..];
+        let detail = if record.consumed == 0 {
+            describe::frame(&record.bytes).to_string()
+        } else {
+            describe::packet(seen).to_string()
+        };
+        let hex = seen.iter().take(SHOWN_BYTES).map(|byte| format!("{byte:02x}"));
+        view::TraceStep {
+            node: node.spec.name.to_owned(),
+            exit,
+            detail,
+            hex: hex.collect::<Vec<_>>().join(" "),
+            cycles: record.call_cycles as f64 / record.call_packets.max(1) as f64,
+        }
+    }
+
+    pub(super) fn start_capture(
+        &mut self,
+        request: &view::CaptureRequest,
+    ) -> Result<(), EngineError> {
+        let layout = &self.dataplane.layout;
+        let slot = layout.slot(&request.node).ok_or_else(|| {
+            let names = layout.nodes.iter().map(|node| node.spec.name);
+            let near = nearest(&request.node, names)
+                .map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
+            unknown("node", &format!("{}{near}", request.node))
+        })?;
+        let edges = &layout.nodes[slot].edges;
+        let exit = match &request.exit {
+            None => None,
+            Some(name) => {
+                let found = edges.iter().position(|edge| edge.name == *name);
+                Some(found.ok_or_else(|| unknown("exit", name))? as u8)
+            }
+        };
+        let capturing = Capturing {
+            node: request.node.clone(),
+            exit: request.exit.clone(),
+            count: request.count,
+            copies: Vec::new(),
+        };
+        let snap_bytes = request.snap_bytes.unwrap_or(SNAP_BYTES) as usize;
+        self.observing.start_capture(&self.dataplane, capturing, slot, exit, snap_bytes);
+        Ok(())
+    }
+
+    pub(super) fn show_capture(&self) -> view::Capture {
+        let capturing = &self.observing.capturing;
+        view::Capture {
+            running: self.observing.is_capturing(),
+            node: capturing.node.clone(),
+            exit: capturing.exit.clone(),
+            count: capturing.count,
+            captured: capturing.copies.len() as u32,
+        }
+    }
+
+    pub(super) fn captured_pcap(&self) -> Vec<u8> {
+        let (now, now_tsc) = (SystemTime::now(), graph::tsc());
+        let now_ns = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
+        let ns_per_cycle = 1e9 / tsc_hz() as f64;
+        let write = || -> Result<Vec<u8>, wire::Error> {
+            let mut writer = Writer::new(Vec::new(), LINK_ETHERNET)?;
+            for copy in &self.observing.capturing.copies {
+                let age_ns = (now_tsc.saturating_sub(copy.tsc) as f64 * ns_per_cycle) as u64;
+                writer.write_part(now_ns - age_ns, &copy.bytes, copy.length as u32)?;
+            }
+            writer.finish()
+        };
+        // Writing into memory cannot fail.
+        write().unwrap_or_default()
+    }
+}
+
+fn unknown(what: &'static str, name: &str) -> EngineError {
+    EngineError::Unknown { what, name: name.to_owned() }
+}

@@ -1,0 +1,94 @@
+//! The router as a program.
+
+use crate::router::Router;
+use control::view;
+use std::fs;
+use std::sync::atomic::Ordering;
+
+impl Router {
+    pub(super) fn show_version(&self) -> view::Version {
+        let facts = self.devices.facts();
+        let mut abilities = Vec::new();
+        match (facts, &self.devices.without_dpdk) {
+            (Some(facts), _) => abilities.push(facts.to_string()),
+            (None, Some(why)) => abilities.push(format!("without DPDK: {why}")),
+            (None, None) => {}
+        }
+        abilities.push(format!("frames split by the {:?} kernel", packet::Splitter::detect()));
+        view::Version {
+            volley: env!("CARGO_PKG_VERSION").to_owned(),
+            dpdk: facts.map(|facts| facts.version.clone()),
+            pid: std::process::id(),
+            uptime_s: self.started.elapsed().as_secs(),
+            abilities,
+        }
+    }
+
+    pub(super) fn show_memory(&self) -> view::Memory {
+        let pool = self.pool.usage();
+        let table = self.dataplane.ip4.memory();
+        let part = |name: &str, used: usize, capacity: usize, bytes: usize| view::MemoryUse {
+            name: name.to_owned(),
+            used: used as u64,
+            capacity: capacity as u64,
+            bytes: bytes as u64,
+        };
+        let held = self.neighborhood.held_packets();
+        view::Memory {
+            resident_bytes: resident_bytes(),
+            parts: vec![
+                part("packet buffers", pool.total - pool.free, pool.total, pool.memory_bytes),
+                part(
+                    "IPv4 routes",
+                    table.routes,
+                    table.max_routes,
+                    table.root_bytes + table.record_bytes,
+                ),
+                part("neighbours", self.neighborhood.machine.len(), 0, 0),
+                part("packets waiting for a neighbour", held, 0, 0),
+            ],
+        }
+    }
+
+    pub(super) fn show_workers(&self) -> Vec<view::Worker> {
+        let cores = self.dataplane.worker_cores().into_iter().enumerate();
+        cores.map(|(number, core)| self.show_worker(number, core)).collect()
+    }
+
+    fn show_worker(&self, number: usize, core: Option<usize>) -> view::Worker {
+        let worker = self.dataplane.worker(number);
+        let read = |pick: fn(&graph::GraphCounters) -> &std::sync::atomic::AtomicU64| {
+            worker.map_or(0, |worker| pick(worker.counters()).load(Ordering::Relaxed))
+        };
+        let (loops, idle) = (read(|c| &c.loops), read(|c| &c.idle_loops));
+        let nodes = self.dataplane.node_totals(Some(number));
+        let received = nodes.iter().find(|node| node.name == "port-rx");
+        view::Worker {
+            id: number as u32,
+            core: core.map(|core| core as u16),
+            loops,
+            packets: received.map_or(0, |node| node.packets),
+            busy: if loops == 0 { 0.0 } else { (loops - idle) as f64 / loops as f64 },
+            sleeps: read(|c| &c.sleeps),
+            queues: self.queues_of(number),
+        }
+    }
+
+    /// The receive queues that a worker polls: they were dealt out in turn.
+    fn queues_of(&self, number: usize) -> Vec<String> {
+        let workers = self.dataplane.worker_cores().len().max(1);
+        let of_port = |(name, port): (&_, &crate::interfaces::OpenPort)| {
+            let queues = (0..usize::from(port.config.rx_queues)).filter(|q| q % workers == number);
+            let name: &control::config::objects::port::PortName = name;
+            queues.map(|queue| format!("{name}/{queue}")).collect::<Vec<_>>()
+        };
+        self.ports.iter().flat_map(of_port).collect()
+    }
+}
+
+fn resident_bytes() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}

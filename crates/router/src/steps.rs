@@ -1,0 +1,349 @@
+//! One change of the configuration at a time. A change that fails is followed by the inverses of
+//! those before it, so that the whole takes effect or nothing does.
+
+use crate::interfaces::OpenPort;
+use crate::router::{Router, echoes_pps};
+use crate::routing::Wish;
+use control::config::change::Replaced;
+use control::config::objects::neighbor::NeighborKey as ConfigNeighbor;
+use control::config::objects::port::{Port, PortName};
+use control::config::objects::route::Route as ConfigRoute;
+use control::config::objects::xconnect::PortPair;
+use control::config::{Change, Delta, Prefix};
+use control::engine::ApplyError;
+use fib::neighbor::NeighborKey;
+use fib::rib::{NextHop, Protocol, Route, Target};
+use fib::{FibError, Ip4Prefix};
+use nodes::plumbing::MOST_INTERFACES;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How long workers may take to give queues back: a stalled machine included.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+impl Router {
+    /// Makes all changes, or none.
+    pub(crate) fn apply_all(&mut self, changes: &[Change]) -> Result<(), ApplyError> {
+        for (done, change) in changes.iter().enumerate() {
+            if let Err(error) = self.step(change) {
+                for made in changes[..done].iter().rev() {
+                    if let Err(fault) = self.step(&inverse(made)) {
+                        eprintln!("volleyd: while taking back `{made}`: {fault}");
+                    }
+                }
+                self.after_steps();
+                return Err(error);
+            }
+        }
+        self.after_steps();
+        Ok(())
+    }
+
+    fn after_steps(&mut self) {
+        self.publish_rows();
+        self.settle_neighbors();
+    }
+
+    fn step(&mut self, change: &Change) -> Result<(), ApplyError> {
+        match change {
+            // Workers, memory and timers are made once, at the start.
+            Change::Workers(_) | Change::Memory(_) | Change::Api(_) | Change::Arp(_) => Ok(()),
+            Change::Icmp(Replaced { new, .. }) => {
+                let limits = &self.dataplane.icmp;
+                limits.errors_per_second.store(new.errors_pps, Ordering::Relaxed);
+                limits.echoes_per_second.store(echoes_pps(new), Ordering::Relaxed);
+                Ok(())
+            }
+            Change::Ports(Delta::Added { key, row }) => self.add_port(key, row),
+            Change::Ports(Delta::Removed { key, .. }) => self.remove_port(key),
+            Change::Ports(Delta::Modified { key, old, new }) => self.modify_port(key, old, new),
+            Change::Routes(Delta::Added { key, row }) => self.set_route(*key, Some(row)),
+            Change::Routes(Delta::Modified { key, new, .. }) => self.set_route(*key, Some(new)),
+            Change::Routes(Delta::Removed { key, .. }) => self.set_route(*key, None),
+            Change::Neighbors(Delta::Added { key, row }) => self.set_neighbor(key, Some(row.mac.0)),
+            Change::Neighbors(Delta::Modified { key, new, .. }) => {
+                self.set_neighbor(key, Some(new.mac.0))
+            }
+            Change::Neighbors(Delta::Removed { key, .. }) => self.set_neighbor(key, None),
+            Change::Xconnects(Delta::Removed { key, .. }) => self.set_xconnect(key, false),
+            Change::Xconnects(Delta::Added { key, .. } | Delta::Modified { key, .. }) => {
+                self.set_xconnect(key, true)
+            }
+        }
+    }
+
+    fn add_port(&mut self, name: &PortName, config: &Port) -> Result<(), ApplyError> {
+        let refuse = |message: String| fault(&format!("port.{name}"), message);
+        if config.addresses.iter().any(|own| own.address().is_ipv6()) {
+            return Err(fault(
+                &format!("port.{name}.addresses"),
+                "IPv6 is not forwarded by this version".to_owned(),
+            ));
+        }
+        let taken: Vec<u16> = self.ports.values().map(|port| port.id).collect();
+        let free = (0..MOST_INTERFACES as u16).find(|id| !taken.contains(id));
+        let id = free.ok_or_else(|| refuse(format!("more than {MOST_INTERFACES} ports")))?;
+        let port = OpenPort::open(id, config, &self.devices, &self.dataplane).map_err(refuse)?;
+        self.ports.insert(name.clone(), port);
+        self.publish_rows();
+        self.refresh_port(name).map_err(|error| refuse(error.to_string()))
+    }
+
+    fn remove_port(&mut self, name: &PortName) -> Result<(), ApplyError> {
+        if let Some(port) = self.ports.get_mut(name) {
+            port.config.addresses.clear();
+            port.config.up = false;
+        }
+        self.refresh_port(name)
+            .map_err(|error| fault(&format!("port.{name}"), error.to_string()))?;
+        self.close_device(name);
+        if let Some(port) = self.ports.remove(name) {
+            self.dataplane.set_interface(port.id, None);
+        }
+        Ok(())
+    }
+
+    /// Takes a port's queues from the workers, then closes its device.
+    pub(crate) fn close_device(&mut self, name: &PortName) {
+        let Some(port) = self.ports.get_mut(name) else { return };
+        let (id, device) = (port.id, port.device.take());
+        port.link = crate::interfaces::Link::default();
+        let mut local = self.take_local();
+        let queues = self.dataplane.detach_port(id, id, PATIENCE, || match &mut local {
+            Some(worker) => {
+                worker.turn();
+            }
+            None => std::thread::sleep(Duration::from_micros(100)),
+        });
+        self.give_back_local(local);
+        drop(queues);
+        drop(device);
+    }
+
+    fn modify_port(&mut self, name: &PortName, old: &Port, new: &Port) -> Result<(), ApplyError> {
+        let stays = old.same_device(new) && old.mac == new.mac && old.mtu == new.mtu;
+        if !stays {
+            self.remove_port(name)?;
+            return self.add_port(name, new).inspect_err(|_| {
+                if let Err(again) = self.add_port(name, old) {
+                    eprintln!("volleyd: port {name} cannot be opened again: {again}");
+                }
+            });
+        }
+        if let Some(port) = self.ports.get_mut(name) {
+            port.config = new.clone();
+        }
+        self.publish_rows();
+        self.refresh_port(name).map_err(|error| fault(&format!("port.{name}"), error.to_string()))
+    }
+
+    /// Brings routes and neighbours to what the port's addresses, state and link say.
+    pub(crate) fn refresh_port(&mut self, name: &PortName) -> Result<(), FibError> {
+        let Some(port) = self.ports.get(name) else { return Ok(()) };
+        let (id, mac, carries) = (port.id, port.mac, port.carries());
+        let (wanted, specials) = (port.wanted_routes(), port.wanted_specials());
+        let (had, had_specials) = (port.connected.clone(), port.specials.clone());
+        for prefix in had.keys().filter(|&prefix| wanted.get(prefix) != had.get(prefix)) {
+            self.change_routes(|routing, link| routing.remove(*prefix, Protocol::Connected, link))?;
+        }
+        for (&prefix, target) in wanted.iter().filter(|(prefix, to)| had.get(prefix) != Some(to)) {
+            let route = Route { target: target.clone() };
+            self.change_routes(|routing, link| {
+                routing.add(prefix, Protocol::Connected, route, link)
+            })?;
+            if *target == Target::Local && carries {
+                self.neighborhood.announce(id, mac, prefix.address());
+            }
+        }
+        for prefix in had_specials.keys().filter(|prefix| !specials.contains_key(prefix)) {
+            self.routing.set_special(*prefix, None)?;
+        }
+        for (&prefix, &kind) in &specials {
+            self.routing.set_special(prefix, Some(kind))?;
+        }
+        if let Some(port) = self.ports.get_mut(name) {
+            (port.connected, port.specials) = (wanted, specials);
+        }
+        self.change_routes(|routing, link| routing.set_interface(id, carries, link))
+    }
+
+    /// Looks at one port's link; opens a device again that went away.
+    pub(crate) fn look_at_link(&mut self, name: &PortName, reopen: bool) {
+        let Some(port) = self.ports.get(name) else { return };
+        let (before, mut now, id) = (port.link, port.read_link(), port.id);
+        let gone = port.device.is_some() && port.device_is_gone();
+        if gone {
+            eprintln!("volleyd: port {name}: its device is gone");
+            self.close_device(name);
+            now = crate::interfaces::Link::default();
+        }
+        if reopen && self.ports.get(name).is_some_and(|port| port.device.is_none()) {
+            let Some(port) = self.ports.get_mut(name) else { return };
+            if port.open_device(&self.devices, &self.dataplane).is_ok() {
+                eprintln!("volleyd: port {name}: its device is back");
+                now = port.link;
+            }
+        }
+        if now == before && !gone {
+            return;
+        }
+        if let Some(port) = self.ports.get_mut(name) {
+            port.link = now;
+        }
+        self.publish_rows();
+        if !now.up {
+            self.with_neighbors(|neighbors, now_ns, out| neighbors.interface_down(now_ns, id, out));
+        }
+        if let Err(error) = self.refresh_port(name) {
+            eprintln!("volleyd: port {name}: {error}");
+        }
+        if now.up && !before.up {
+            self.announce_addresses(name);
+            self.with_neighbors(|neighbors, now_ns, out| neighbors.flush(now_ns, Some(id), out));
+        }
+        self.settle_neighbors();
+    }
+
+    fn announce_addresses(&mut self, name: &PortName) {
+        let Some(port) = self.ports.get(name).filter(|port| port.carries()) else { return };
+        for (address, _) in port.addresses() {
+            self.neighborhood.announce(port.id, port.mac, address);
+        }
+    }
+
+    fn set_route(&mut self, prefix: Prefix, route: Option<&ConfigRoute>) -> Result<(), ApplyError> {
+        let field = format!("route {prefix}");
+        let refuse = |message: String| fault(&field, message);
+        let IpAddr::V4(address) = prefix.address() else {
+            return Err(refuse("IPv6 is not forwarded by this version".to_owned()));
+        };
+        let prefix = Ip4Prefix::new(address.into(), prefix.length())
+            .map_err(|error| refuse(error.to_string()))?;
+        let changed = match route {
+            None => {
+                self.change_routes(|routing, link| routing.remove(prefix, Protocol::Static, link))
+            }
+            Some(route) => {
+                let route = Route { target: target_of(route, &self.ids()) };
+                let added = self.change_routes(|routing, link| {
+                    routing.add(prefix, Protocol::Static, route, link)
+                });
+                if added.is_err() {
+                    // What was there before is what stays: the table had no room for the new one.
+                    let _taken_back = self.change_routes(|routing, link| {
+                        routing.remove(prefix, Protocol::Static, link)
+                    });
+                }
+                added
+            }
+        };
+        changed.map_err(|error| refuse(error.to_string()))
+    }
+
+    fn set_neighbor(
+        &mut self,
+        key: &ConfigNeighbor,
+        mac: Option<[u8; 6]>,
+    ) -> Result<(), ApplyError> {
+        let field = format!("neighbor {}", key.address);
+        let Some(interface) = self.ports.get(&key.port).map(|port| port.id) else {
+            return Err(fault(&field, format!("there is no port `{}`", key.port)));
+        };
+        let neighbor = NeighborKey { interface, address: key.address };
+        let Some(mac) = mac else {
+            self.with_neighbors(|neighbors, now_ns, out| {
+                neighbors.remove_static(now_ns, neighbor, out);
+            });
+            return Ok(());
+        };
+        let mut outcome = Ok(());
+        let own = self.ports.get(&key.port).map(|port| (port.mac, port.config.mtu));
+        let adjacency = self.routing.adjacency(neighbor, &|_| own);
+        self.with_neighbors(|neighbors, now_ns, out| {
+            outcome = neighbors.add_static(now_ns, neighbor, mac, out).and_then(|()| {
+                let Some(id) = adjacency? else { return Ok(()) };
+                neighbors.need(now_ns, neighbor, id, fib::neighbor::Need::Route, out)
+            });
+        });
+        outcome.map_err(|error| fault(&field, error.to_string()))
+    }
+
+    fn set_xconnect(&mut self, pair: &PortPair, connected: bool) -> Result<(), ApplyError> {
+        let [first, second] = pair.ports();
+        for (name, peer) in [(first, second), (second, first)] {
+            let Some(port) = self.ports.get_mut(name) else {
+                return Err(fault(
+                    &format!("xconnect {pair}"),
+                    format!("there is no port `{name}`"),
+                ));
+            };
+            port.peer = connected.then(|| peer.clone());
+        }
+        self.publish_rows();
+        Ok(())
+    }
+
+    /// Changes routes, then asks the neighbours what that takes.
+    fn change_routes(
+        &mut self,
+        change: impl FnOnce(
+            &mut crate::routing::Routing,
+            crate::routing::LinkOf<'_>,
+        ) -> Result<Vec<Wish>, FibError>,
+    ) -> Result<(), FibError> {
+        let now_ns = self.now_ns();
+        let Self { routing, neighborhood, ports, .. } = self;
+        let link = |id: u16| {
+            let port = ports.values().find(|port| port.id == id)?;
+            Some((port.mac, port.config.mtu))
+        };
+        let wishes = change(routing, &link)?;
+        neighborhood.wish(now_ns, wishes);
+        Ok(())
+    }
+}
+
+fn target_of(route: &ConfigRoute, ids: &HashMap<PortName, u16>) -> Target {
+    match route {
+        ConfigRoute::Blackhole => Target::Blackhole,
+        ConfigRoute::Unreachable => Target::Unreachable,
+        ConfigRoute::Prohibit => Target::Prohibit,
+        ConfigRoute::Via(hops) => Target::Via(
+            hops.iter()
+                .map(|hop| NextHop {
+                    address: hop.address,
+                    interface: hop.port.as_ref().and_then(|port| ids.get(port).copied()),
+                    weight: hop.weight,
+                })
+                .collect(),
+        ),
+    }
+}
+
+/// What undoes a change.
+fn inverse(change: &Change) -> Change {
+    fn of<K: Clone, V: Clone>(delta: &Delta<K, V>) -> Delta<K, V> {
+        match delta.clone() {
+            Delta::Added { key, row } => Delta::Removed { key, row },
+            Delta::Removed { key, row } => Delta::Added { key, row },
+            Delta::Modified { key, old, new } => Delta::Modified { key, old: new, new: old },
+        }
+    }
+    match change {
+        Change::Ports(delta) => Change::Ports(of(delta)),
+        Change::Routes(delta) => Change::Routes(of(delta)),
+        Change::Neighbors(delta) => Change::Neighbors(of(delta)),
+        Change::Xconnects(delta) => Change::Xconnects(of(delta)),
+        Change::Icmp(Replaced { old, new }) => {
+            Change::Icmp(Replaced { old: new.clone(), new: old.clone() })
+        }
+        // These take effect at the start alone: there is nothing to take back.
+        other => other.clone(),
+    }
+}
+
+fn fault(field: &str, message: String) -> ApplyError {
+    ApplyError { field: field.to_owned(), message, suggestion: None }
+}

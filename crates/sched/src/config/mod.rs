@@ -1,0 +1,65 @@
+//! What a scheduler is to be: a value that reads from and writes to TOML or JSON, refused with the reason if it is nonsense.
+//!
+//! ```text
+//!   text, tc lines ─▶ Config ─▶ check ─▶ build ─▶ Box<dyn Scheduler<T>>
+//!                       root: Shape ─ classes ─ leaf: Shape ─ …         filters: to which class a packet goes
+//! ```
+
+mod check;
+mod shape;
+
+pub(crate) use check::{breadth_first, check};
+pub use shape::{
+    CodelShape, FqCodelShape, HfscClass, HfscShape, HtbClass, HtbShape, PrioShape, SfqShape, Shape,
+    TbfShape,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::filter::Filter;
+use crate::units::{Rate, Size};
+
+/// A whole scheduler: its tree, its filters, its bounds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The discipline at the root.
+    pub root: Shape,
+    /// Which packets go to which class: the first that fits decides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub filters: Vec<Filter>,
+    /// The largest packet on the link, Ethernet header included: default quanta, bursts and CoDel's floor follow it.
+    #[serde(default = "default_mtu")]
+    pub mtu_bytes: u32,
+    /// The link's rate: with it, promises that the link itself cannot keep are refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_rate: Option<Rate>,
+    /// The most packets that may wait in the whole tree; by default the sum of the leaves' limits, no more than 131072.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool_packets: Option<u32>,
+    /// The most memory that the scheduler may reserve.
+    #[serde(default = "default_memory_limit")]
+    pub memory_limit: Size,
+}
+
+fn default_mtu() -> u32 {
+    1514
+}
+
+fn default_memory_limit() -> Size {
+    Size(512 << 20)
+}
+
+impl Config {
+    /// That discipline with the default bounds and no filters.
+    pub fn of(root: Shape) -> Self {
+        Self {
+            root,
+            filters: Vec::new(),
+            mtu_bytes: default_mtu(),
+            link_rate: None,
+            pool_packets: None,
+            memory_limit: default_memory_limit(),
+        }
+    }
+}

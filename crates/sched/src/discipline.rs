@@ -1,0 +1,164 @@
+//! What every discipline does, and the closed set of them that may stand under another.
+//!
+//! ```text
+//!   Root<T, D>                   the pool of packets, the packets given back, the public trait
+//!     └ D: Discipline            pfifo | prio | sfq | codel | fq_codel | tbf | htb | hfsc
+//!         └ Child (an enum)      the same set: a jump table in place of a virtual call, and no Box for a FIFO
+//! ```
+
+use crate::ClassId;
+use crate::codel::Codel;
+use crate::fifo::Fifo;
+use crate::fq_codel::FqCodel;
+use crate::hfsc::Hfsc;
+use crate::htb::Htb;
+use crate::pool::{Backlog, Context, SlotId};
+use crate::prio::Prio;
+use crate::report::Report;
+use crate::sfq::Sfq;
+use crate::tbf::Tbf;
+
+/// Whether the offered packet is now queued (others may have been dropped for it).
+pub(crate) type Accepted = bool;
+
+/// What a discipline answers to `dequeue`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Packet(SlotId),
+    Wait(u64),
+    Empty,
+}
+
+/// Where a drained packet stood, and its slot.
+pub(crate) type Drained<'a> = &'a mut dyn FnMut(ClassId, SlotId);
+
+pub(crate) trait Discipline {
+    /// Takes a slot whose `next` is nil and whose `note` is its arrival.
+    fn enqueue<T: Copy>(&mut self, cx: &mut Context<'_, T>, id: SlotId, class: ClassId)
+    -> Accepted;
+    fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step;
+    fn backlog(&self) -> Backlog;
+    /// Gives out every packet in the order of its queue, with `class` or the class that it stood in.
+    fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, class: ClassId, out: Drained<'_>);
+    fn report(&self) -> Report;
+    /// What `dequeue` would give, where that can be told without taking a packet out.
+    fn peek<T: Copy>(&mut self, _cx: &mut Context<'_, T>) -> Option<Peek> {
+        None
+    }
+}
+
+/// A discipline under another.
+pub(crate) enum Kind {
+    Fifo(Fifo),
+    Prio(Box<Prio>),
+    Sfq(Box<Sfq>),
+    Codel(Box<Codel>),
+    FqCodel(Box<FqCodel>),
+    Tbf(Box<Tbf>),
+    Htb(Box<Htb>),
+    Hfsc(Box<Hfsc>),
+}
+
+/// Runs `$call` on whichever discipline stands there.
+macro_rules! each {
+    ($kind:expr, $one:ident => $call:expr) => {
+        match $kind {
+            Kind::Fifo($one) => $call,
+            Kind::Prio($one) => $call,
+            Kind::Sfq($one) => $call,
+            Kind::Codel($one) => $call,
+            Kind::FqCodel($one) => $call,
+            Kind::Tbf($one) => $call,
+            Kind::Htb($one) => $call,
+            Kind::Hfsc($one) => $call,
+        }
+    };
+}
+/// A discipline under another, with the packet that was taken out of it to learn its length, if any.
+pub(crate) struct Child {
+    pub(crate) kind: Kind,
+    held: SlotId,
+    held_bytes: u32,
+}
+
+impl Child {
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self { kind, held: SlotId::NIL, held_bytes: 0 }
+    }
+
+    /// Nothing waits here.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        match &self.kind {
+            Kind::Fifo(fifo) => fifo.is_empty(),
+            _ => self.backlog().packets == 0,
+        }
+    }
+
+    /// The length of the packet that the next `dequeue` gives. A discipline that only knows by choosing chooses now.
+    #[inline]
+    pub(crate) fn peek<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Peek {
+        if !self.held.is_nil() {
+            return Peek::Length(self.held_bytes);
+        }
+        if let Some(peek) = each!(&mut self.kind, one => one.peek(cx)) {
+            return peek;
+        }
+        match self.dequeue(cx) {
+            Step::Packet(id) => {
+                self.held = id;
+                self.held_bytes = cx.length_bytes(id);
+                Peek::Length(self.held_bytes)
+            }
+            Step::Wait(until_ns) => Peek::Wait(until_ns),
+            Step::Empty => Peek::Empty,
+        }
+    }
+}
+
+/// What stands at the head of a child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Peek {
+    Length(u32),
+    Wait(u64),
+    Empty,
+}
+
+impl Discipline for Child {
+    #[inline]
+    fn enqueue<T: Copy>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        id: SlotId,
+        class: ClassId,
+    ) -> Accepted {
+        each!(&mut self.kind, one => one.enqueue(cx, id, class))
+    }
+
+    #[inline]
+    fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
+        if !self.held.is_nil() {
+            return Step::Packet(std::mem::replace(&mut self.held, SlotId::NIL));
+        }
+        each!(&mut self.kind, one => one.dequeue(cx))
+    }
+
+    fn backlog(&self) -> Backlog {
+        let mut backlog = each!(&self.kind, one => one.backlog());
+        if !self.held.is_nil() {
+            backlog.add(self.held_bytes);
+        }
+        backlog
+    }
+
+    fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, class: ClassId, out: Drained<'_>) {
+        if !self.held.is_nil() {
+            out(class, std::mem::replace(&mut self.held, SlotId::NIL));
+        }
+        each!(&mut self.kind, one => one.drain(cx, class, out));
+    }
+
+    fn report(&self) -> Report {
+        each!(&self.kind, one => one.report())
+    }
+}

@@ -1,0 +1,131 @@
+//! One HFSC class: its three curves, and where it stands on each.
+//!
+//! ```text
+//!   real time    bytes served by deadline ─▶ eligible curve ─▶ e: may go from      (leaves only)
+//!                                         └▶ deadline curve ─▶ d: must have gone by
+//!   link share   all bytes ─▶ virtual curve ─▶ vt: the class's own clock, equal among brothers when all get their share
+//!   upper limit  all bytes ─▶ limit curve ─▶ fit time: link sharing passes over the class before
+//! ```
+
+use super::NIL;
+use super::curve::{Anchored, Curve, Slopes};
+use crate::ClassId;
+use crate::report::Counters;
+use crate::tournament::Tournament;
+
+/// A class's settings, checked.
+#[derive(Debug, Clone)]
+pub(crate) struct ClassSettings {
+    pub(crate) id: ClassId,
+    pub(crate) real_time: Option<Curve>,
+    pub(crate) link_share: Option<Curve>,
+    pub(crate) upper_limit: Option<Curve>,
+    pub(crate) text: String,
+}
+
+/// A curve's setting, and the curve as it runs.
+pub(super) struct Running {
+    pub(super) set: Slopes,
+    pub(super) curve: Anchored,
+}
+
+impl Running {
+    fn new(curve: Curve) -> Self {
+        let set = Slopes::new(curve);
+        Self { set, curve: Anchored::new(&set, 0, 0) }
+    }
+
+    pub(super) fn restart(&mut self, x: u64, y: u64) {
+        self.curve.lower_to(&self.set, x, y);
+    }
+}
+
+/// A leaf's standing by the real-time criterion.
+pub(super) struct RealTime {
+    pub(super) deadline: Running,
+    pub(super) eligible: Anchored,
+    /// Bytes served because of a deadline.
+    pub(super) served_bytes: u64,
+    pub(super) eligible_ns: u64,
+}
+
+pub(super) struct Class {
+    pub(super) id: ClassId,
+    pub(super) parent: u32,
+    /// Its number among its brothers.
+    pub(super) place: u32,
+    /// Its first child; the others follow.
+    pub(super) first_child: u32,
+    /// An inner class's children by virtual time; a leaf's discipline is beside.
+    pub(super) children: Option<Tournament>,
+    pub(super) leaf: u32,
+    pub(super) real_time: Option<RealTime>,
+    pub(super) virtual_time: Option<Running>,
+    pub(super) upper_limit: Option<Running>,
+    pub(super) total_bytes: u64,
+    pub(super) vt: u64,
+    /// Added to the virtual curve's time for what the class missed while it did not fit.
+    pub(super) vt_adjust: u64,
+    /// The least virtual time that was served among the children in this busy period.
+    pub(super) child_vt_served: u64,
+    /// The highest virtual time of a child that became idle: where the next busy period begins.
+    pub(super) child_vt_left: u64,
+    /// Counts the busy periods.
+    pub(super) period: u64,
+    pub(super) parent_period: u64,
+    pub(super) active_children: u32,
+    /// When its own upper limit lets it go on.
+    pub(super) own_fit_ns: u64,
+    pub(super) counters: Counters,
+    pub(super) text: String,
+}
+
+impl Class {
+    pub(super) fn new(settings: ClassSettings) -> Self {
+        let real_time = settings.real_time.map(|curve| {
+            let deadline = Running::new(curve);
+            RealTime { eligible: deadline.curve, deadline, served_bytes: 0, eligible_ns: 0 }
+        });
+        Self {
+            id: settings.id,
+            parent: NIL,
+            place: 0,
+            first_child: NIL,
+            children: None,
+            leaf: NIL,
+            real_time,
+            virtual_time: settings.link_share.map(Running::new),
+            upper_limit: settings.upper_limit.map(Running::new),
+            total_bytes: 0,
+            vt: 0,
+            vt_adjust: 0,
+            child_vt_served: 0,
+            child_vt_left: 0,
+            period: 0,
+            parent_period: 0,
+            active_children: 0,
+            own_fit_ns: 0,
+            counters: Counters::default(),
+            text: settings.text,
+        }
+    }
+
+    /// When link sharing may choose it: its own limit's time, and the soonest of its children's.
+    #[inline]
+    pub(super) fn fit_ns(&self) -> u64 {
+        let below = self.children.as_ref().map_or(0, |children| match children.least() {
+            Some(_) => 0,
+            None => children.soonest().map_or(0, |(_, at_ns)| at_ns),
+        });
+        self.own_fit_ns.max(below)
+    }
+
+    /// When anything below may go by link sharing; none if nothing is queued there.
+    pub(super) fn children_fit_ns(&self) -> Option<u64> {
+        let children = self.children.as_ref()?;
+        match children.least() {
+            Some(_) => Some(0),
+            None => children.soonest().map(|(_, at_ns)| at_ns),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Which HTB classes stand in which ring: kept up as leaves fill and empty and as buckets change the classes' modes.
+//!
+//! ```text
+//!   leaf becomes busy ─▶ may borrow? into the parent's feed ─▶ parent may borrow? into the grandparent's ─▶ …
+//!                     └▶ can send?   into its level's row
+//!   can't send: in no ring, only in the wait queue
+//! ```
+
+use super::class::{Class, Mode};
+use super::feed::NIL;
+use super::{Htb, PRIORITIES};
+use crate::rate::{Ticks, elapsed, ns_to_pay};
+
+/// The priorities named by a mask.
+fn each(mut mask: u8) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let priority = mask.trailing_zeros() as usize;
+        mask &= mask.wrapping_sub(1);
+        (priority < PRIORITIES).then_some(priority)
+    })
+}
+
+impl Htb {
+    #[inline]
+    pub(super) fn row(&self, level: usize, priority: usize) -> u32 {
+        self.rows + (level * PRIORITIES + priority) as u32
+    }
+
+    /// The feed of an inner class.
+    #[inline]
+    pub(super) fn feed_below(&self, class: u32, priority: usize) -> u32 {
+        self.classes[class as usize].below + priority as u32
+    }
+
+    fn link(class: &Class, priority: usize) -> u32 {
+        if class.level > 0 { class.links + priority as u32 } else { class.links }
+    }
+
+    /// A leaf has packets now.
+    pub(super) fn activate(&mut self, leaf: u32) {
+        let class = &mut self.classes[leaf as usize];
+        class.active = 1 << class.priority;
+        self.active_leaves += 1;
+        self.enter(leaf);
+    }
+
+    /// A leaf has none any more.
+    pub(super) fn deactivate(&mut self, leaf: u32) {
+        self.leave(leaf);
+        self.classes[leaf as usize].active = 0;
+        self.active_leaves -= 1;
+    }
+
+    /// Puts a class, and as far as they borrow its ancestors, into the rings that its mode allows.
+    fn enter(&mut self, mut at: u32) {
+        let mut mask = self.classes[at as usize].active;
+        loop {
+            let class = &self.classes[at as usize];
+            let parent = class.parent;
+            if class.mode != Mode::MayBorrow || parent == NIL || mask == 0 {
+                break;
+            }
+            for priority in each(mask) {
+                let feed = self.feed_below(parent, priority);
+                // A parent that already passes this priority on is in its ring already.
+                if !self.feeds.is_empty(feed) {
+                    mask &= !(1 << priority);
+                }
+                self.feeds.insert(feed, Self::link(&self.classes[at as usize], priority));
+            }
+            self.classes[parent as usize].active |= mask;
+            at = parent;
+        }
+        let class = &self.classes[at as usize];
+        if class.mode == Mode::CanSend && mask != 0 {
+            let level = usize::from(class.level);
+            self.row_masks[level] |= mask;
+            for priority in each(mask) {
+                let row = self.row(level, priority);
+                self.feeds.insert(row, Self::link(&self.classes[at as usize], priority));
+            }
+        }
+    }
+
+    /// Takes a class out of its rings, and every ancestor that then has nothing to pass on.
+    fn leave(&mut self, mut at: u32) {
+        let mut mask = self.classes[at as usize].active;
+        loop {
+            let class = &self.classes[at as usize];
+            let parent = class.parent;
+            if class.mode != Mode::MayBorrow || parent == NIL || mask == 0 {
+                break;
+            }
+            let mut emptied = 0;
+            for priority in each(mask) {
+                let feed = self.feed_below(parent, priority);
+                self.feeds.remove(feed, Self::link(&self.classes[at as usize], priority));
+                if self.feeds.is_empty(feed) {
+                    emptied |= 1 << priority;
+                }
+            }
+            mask = emptied;
+            self.classes[parent as usize].active &= !mask;
+            at = parent;
+        }
+        let class = &self.classes[at as usize];
+        if class.mode == Mode::CanSend && mask != 0 {
+            let level = usize::from(class.level);
+            for priority in each(mask) {
+                let row = self.row(level, priority);
+                self.feeds.remove(row, Self::link(&self.classes[at as usize], priority));
+                if self.feeds.is_empty(row) {
+                    self.row_masks[level] &= !(1 << priority);
+                }
+            }
+        }
+    }
+
+    /// Moves a class into the mode that its buckets are in after `time`; returns the debt that keeps it from a better.
+    fn change_mode(&mut self, at: u32, time: Ticks) -> Ticks {
+        let class = &self.classes[at as usize];
+        let (mode, debt) = class.mode_after(time);
+        if mode == class.mode {
+            return debt;
+        }
+        let (ringed, old) = (class.active != 0, class.mode);
+        if mode == Mode::CantSend {
+            self.classes[at as usize].counters.overlimits += 1;
+        }
+        if ringed && old != Mode::CantSend {
+            self.leave(at);
+        }
+        self.classes[at as usize].mode = mode;
+        if ringed && mode != Mode::CantSend {
+            self.enter(at);
+        }
+        debt
+    }
+
+    /// Puts a class into the wait queue, or takes it out once it can send.
+    fn wait(&mut self, at: u32, now_ns: u64, debt: Ticks) {
+        if self.classes[at as usize].mode == Mode::CanSend {
+            self.waiting.remove(at);
+        } else {
+            // At least a nanosecond on, or the same event would come again at once.
+            self.waiting.set_waiting(at, now_ns + ns_to_pay(debt).max(1), 0);
+        }
+    }
+
+    /// Moves every class whose time has come into its better mode.
+    #[inline]
+    pub(super) fn run_due(&mut self, now_ns: u64) {
+        while let Some((at, at_ns)) = self.waiting.soonest()
+            && at_ns <= now_ns
+        {
+            let time = elapsed(self.classes[at as usize].filled_ns, now_ns);
+            let debt = self.change_mode(at, time);
+            self.wait(at, now_ns, debt);
+        }
+    }
+
+    /// Charges a packet served at `level` to the leaf and all its ancestors: those below the level borrowed.
+    pub(super) fn charge(&mut self, leaf: u32, level: usize, length_bytes: u32, now_ns: u64) {
+        let mut at = leaf;
+        while at != NIL {
+            let class = &mut self.classes[at as usize];
+            let time = elapsed(class.filled_ns, now_ns);
+            let own_rate = usize::from(class.level) >= level;
+            class.lends += u64::from(usize::from(class.level) == level);
+            class.borrows += u64::from(!own_rate);
+            class.pay(time, length_bytes, own_rate);
+            class.filled_ns = now_ns;
+            class.counters.sent(length_bytes);
+            let (parent, old) = (class.parent, class.mode);
+            let debt = self.change_mode(at, 0);
+            if self.classes[at as usize].mode != old {
+                self.wait(at, now_ns, debt);
+            }
+            at = parent;
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! One HTB class: its two buckets and the mode that they put it in.
+//!
+//! ```text
+//!   ctokens < 0            can't send:  above its ceil
+//!   tokens < 0 <= ctokens  may borrow:  above its rate, its ancestors may lend
+//!   0 <= tokens            can send:    within its rate
+//! ```
+
+use crate::ClassId;
+use crate::htb::feed::NIL;
+use crate::rate::{HORIZON, Price, Ticks};
+use crate::report::Counters;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    CantSend,
+    MayBorrow,
+    CanSend,
+}
+
+/// A class's settings, checked.
+#[derive(Debug, Clone)]
+pub(crate) struct ClassSettings {
+    pub(crate) id: ClassId,
+    pub(crate) rate: Price,
+    pub(crate) ceil: Price,
+    pub(crate) burst_bytes: u64,
+    pub(crate) cburst_bytes: u64,
+    pub(crate) priority: u8,
+    pub(crate) quantum_bytes: u32,
+    pub(crate) text: String,
+}
+
+pub(crate) struct Class {
+    pub(crate) tokens: Ticks,
+    pub(crate) ctokens: Ticks,
+    /// When the buckets were last filled.
+    pub(crate) filled_ns: u64,
+    rate: Price,
+    ceil: Price,
+    depth: Ticks,
+    cdepth: Ticks,
+    pub(crate) parent: u32,
+    /// First of its links: one for a leaf, one a priority for an inner class.
+    pub(crate) links: u32,
+    /// First of its feeds (an inner class), or its leaf.
+    pub(crate) below: u32,
+    pub(crate) quantum_bytes: i32,
+    /// 0 for a leaf, else one more than the highest child's.
+    pub(crate) level: u8,
+    pub(crate) priority: u8,
+    /// The priorities in which packets wait here or below and may be sent.
+    pub(crate) active: u8,
+    pub(crate) mode: Mode,
+    pub(crate) lends: u64,
+    pub(crate) borrows: u64,
+    pub(crate) counters: Counters,
+    pub(crate) id: ClassId,
+    pub(crate) text: String,
+}
+
+impl Class {
+    pub(crate) fn new(settings: ClassSettings) -> Self {
+        let depth = settings.rate.of_depth(settings.burst_bytes);
+        let cdepth = settings.ceil.of_depth(settings.cburst_bytes);
+        Self {
+            tokens: depth,
+            ctokens: cdepth,
+            filled_ns: 0,
+            rate: settings.rate,
+            ceil: settings.ceil,
+            depth,
+            cdepth,
+            parent: NIL,
+            links: 0,
+            below: 0,
+            quantum_bytes: settings.quantum_bytes as i32,
+            level: 0,
+            priority: settings.priority,
+            active: 0,
+            mode: Mode::CanSend,
+            lends: 0,
+            borrows: 0,
+            counters: Counters::default(),
+            id: settings.id,
+            text: settings.text,
+        }
+    }
+
+    /// The mode after `time` has passed, and the debt that keeps the class from a better one.
+    #[inline]
+    pub(crate) fn mode_after(&self, time: Ticks) -> (Mode, Ticks) {
+        let ctokens = self.ctokens + time;
+        if ctokens < 0 {
+            return (Mode::CantSend, -ctokens);
+        }
+        let tokens = self.tokens + time;
+        if tokens >= 0 { (Mode::CanSend, 0) } else { (Mode::MayBorrow, -tokens) }
+    }
+
+    /// Pays for a packet out of the ceil's bucket, and out of the rate's unless an ancestor lends.
+    #[inline]
+    pub(crate) fn pay(&mut self, time: Ticks, length_bytes: u32, own_rate: bool) {
+        if own_rate {
+            let tokens = (self.tokens + time).min(self.depth) - self.rate.of(length_bytes);
+            self.tokens = tokens.max(1 - HORIZON);
+        } else {
+            self.tokens += time;
+        }
+        let ctokens = (self.ctokens + time).min(self.cdepth) - self.ceil.of(length_bytes);
+        self.ctokens = ctokens.max(1 - HORIZON);
+    }
+}

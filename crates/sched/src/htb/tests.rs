@@ -1,0 +1,151 @@
+//! HTB by what its classes get.
+
+use crate::testing::Bench;
+use crate::units::{Rate, Size};
+use crate::{ClassId, HtbClass, HtbShape, Next, Packet, Shape};
+
+const SECOND: u64 = 1_000_000_000;
+const MBIT: u64 = 1_000_000;
+
+fn id(minor: u16) -> ClassId {
+    ClassId::new(1, minor)
+}
+
+/// A class by its number, parent (0: none), rate and ceil in Mbit/s.
+fn class(minor: u16, parent: u16, rate: u64, ceil: u64) -> HtbClass {
+    let parent = (parent != 0).then(|| id(parent));
+    HtbClass {
+        ceil: Some(Rate(ceil * MBIT)),
+        ..HtbClass::new(id(minor), parent, Rate(rate * MBIT))
+    }
+}
+
+fn htb(classes: Vec<HtbClass>) -> Bench {
+    Bench::new(Shape::Htb(HtbShape {
+        handle: id(0),
+        default: None,
+        r2q: 10,
+        direct_packets: 1000,
+        classes,
+    }))
+}
+
+/// Mbit/s that each of the classes gets in two seconds on a link of 1 Gbit/s.
+fn rates(bench: &mut Bench, minors: &[u16]) -> Vec<f64> {
+    let classes: Vec<_> = minors.iter().map(|&minor| (id(minor), 1000)).collect();
+    let bytes = bench.compete(&classes, Rate(1000 * MBIT), 0..2 * SECOND);
+    bytes.into_iter().map(|bytes| bytes as f64 * 8.0 / 2e6).collect()
+}
+
+fn assert_close(got: &[f64], wanted: &[f64]) {
+    let close = got.iter().zip(wanted).all(|(got, wanted)| (got - wanted).abs() <= 0.02 * wanted);
+    assert!(close, "got {got:?}, wanted {wanted:?}");
+}
+
+#[test]
+fn a_leaf_alone_borrows_up_to_its_ceil() {
+    let mut bench = htb(vec![class(1, 0, 10, 10), class(10, 1, 2, 6), class(20, 1, 3, 10)]);
+    assert_close(&rates(&mut bench, &[10]), &[6.0]);
+}
+
+#[test]
+fn rates_come_first_and_the_sum_keeps_the_ancestors_ceil() {
+    let mut bench = htb(vec![class(1, 0, 10, 10), class(10, 1, 7, 10), class(20, 1, 3, 10)]);
+    assert_close(&rates(&mut bench, &[10, 20]), &[7.0, 3.0]);
+}
+
+#[test]
+fn the_excess_is_shared_by_quantum() {
+    let mut classes = vec![class(1, 0, 30, 30), class(10, 1, 3, 30), class(20, 1, 3, 30)];
+    classes[1].quantum = Some(Size(6000));
+    classes[2].quantum = Some(Size(2000));
+    // 24 Mbit/s are left over: 18 and 6.
+    assert_close(&rates(&mut htb(classes), &[10, 20]), &[21.0, 9.0]);
+}
+
+#[test]
+fn the_lower_priority_number_borrows_all_it_can_first() {
+    let mut classes = vec![class(1, 0, 30, 30), class(10, 1, 3, 30), class(20, 1, 3, 30)];
+    classes[2].prio = 1;
+    assert_close(&rates(&mut htb(classes), &[10, 20]), &[27.0, 3.0]);
+}
+
+#[test]
+fn a_deep_tree_keeps_every_ceil_on_the_way() {
+    let mut classes = vec![class(1, 0, 100, 100)];
+    for level in 2..=12 {
+        classes.push(class(level, level - 1, 40, 100 - 5 * u64::from(level)));
+    }
+    classes.push(class(50, 1, 20, 100));
+    let got = rates(&mut htb(classes), &[12, 50]);
+    // The deep leaf: 40 Mbit/s in total at most. The other: all that is left of the root's 100.
+    assert_close(&got, &[40.0, 60.0]);
+}
+
+#[test]
+fn two_roots_do_not_lend_to_each_other() {
+    let mut bench = htb(vec![class(1, 0, 10, 10), class(2, 0, 5, 5)]);
+    assert_close(&rates(&mut bench, &[1, 2]), &[10.0, 5.0]);
+}
+
+#[test]
+fn rates_hold_from_one_megabit_to_ten_gigabit() {
+    for mbit in [1, 10, 100, 1000, 10_000] {
+        let mut bench = htb(vec![class(1, 0, mbit, mbit)]);
+        let span = 20_000 * SECOND / mbit / 100;
+        let bytes = bench.compete(&[(id(1), 1500)], Rate(100_000 * MBIT), 0..span)[0];
+        let rate = bytes as f64 * 8e3 / span as f64;
+        assert!((rate / mbit as f64 - 1.0).abs() < 0.02, "{mbit} Mbit/s: {rate}");
+    }
+}
+
+#[test]
+fn packets_of_no_class_pass_unshaped() {
+    let mut bench = htb(vec![class(1, 0, 1, 1)]);
+    for handle in 0..50 {
+        bench.offer(0, handle, 1500, 0);
+    }
+    assert_eq!(bench.take_all(0).len(), 50);
+    assert_eq!(bench.report().gauge_value("direct_packets"), Some(50));
+}
+
+#[test]
+fn a_waiting_class_says_when_it_may_go_on() {
+    let mut classes = vec![class(1, 0, 8, 8)];
+    (classes[0].burst, classes[0].cburst) = (Some(Size(1000)), Some(Size(1000)));
+    let mut bench = htb(classes);
+    for handle in 0..3 {
+        bench.offer_packet(0, Packet::new(handle, 2000, 0).in_class(id(1)));
+    }
+    // 2000 bytes out of a bucket of 1000 leave a debt of 1000 bytes: 1 ms.
+    assert_eq!(bench.take_all(0), [0]);
+    assert_eq!(bench.dequeue(0), Next::Wait(1_000_000));
+    assert!(bench.take_all(999_999).is_empty());
+    assert_eq!(bench.take_all(1_000_000), [1]);
+}
+
+#[test]
+fn who_lent_and_who_borrowed_is_counted() {
+    let mut bench = htb(vec![class(1, 0, 10, 10), class(10, 1, 2, 10)]);
+    rates(&mut bench, &[10]);
+    let report = bench.report();
+    let (parent, leaf) = (report.find(id(1)).unwrap(), report.find(id(10)).unwrap());
+    let borrowed = leaf.gauge_value("borrowed").unwrap();
+    assert_eq!(parent.gauge_value("lended"), Some(borrowed));
+    let lended = leaf.gauge_value("lended").unwrap();
+    assert_eq!((borrowed + lended) as u64, leaf.counters.sent_packets);
+    assert!((borrowed as f64 / lended as f64 - 4.0).abs() < 0.2, "{borrowed} {lended}");
+    assert_eq!(leaf.backlog.packets, 20);
+}
+
+#[test]
+fn a_leaf_that_an_aqm_empties_is_passed_over() {
+    let mut classes = vec![class(1, 0, 1, 1), class(10, 1, 1, 1), class(20, 1, 1, 1)];
+    classes[1].rate = Rate(500_000);
+    classes[2].rate = Rate(500_000);
+    classes[1].leaf = Some(Shape::codel());
+    let mut bench = htb(classes);
+    let bytes = bench.compete(&[(id(10), 1500), (id(20), 1500)], Rate(100 * MBIT), 0..20 * SECOND);
+    assert!(bytes.iter().all(|&bytes| bytes > 1_000_000), "{bytes:?}");
+    assert!(!bench.dropped.is_empty());
+}

@@ -1,0 +1,231 @@
+//! The packets that wait: one slab of slots shared by a whole scheduler tree, linked into queues in place.
+//!
+//! ```text
+//!   slot (32 bytes, two to a cache line when T is 8 bytes)
+//!   | handle 8 | note 8 | flow_hash 4 | length_bytes 4 | next 4 | priority 1, ecn 1, mark 1, - 1 |
+//!
+//!   queue:  head ─▶ slot ─▶ slot ─▶ slot ◀─ tail          free list: LIFO, so that a warm slot is used again
+//! ```
+//!
+//! Memory is reserved when the scheduler is built and never grows; taking and freeing a slot is O(1), one cache line each.
+
+use crate::packet::{DropReason, Dropped, Drops, Packet};
+
+/// Index of a slot in the pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SlotId(pub(crate) u32);
+
+impl SlotId {
+    pub(crate) const NIL: SlotId = SlotId(u32::MAX);
+
+    pub(crate) fn is_nil(self) -> bool {
+        self == Self::NIL
+    }
+}
+
+pub(crate) struct Slot<T> {
+    pub(crate) handle: T,
+    /// What the discipline that holds the packet remembers of it: its arrival in ns, or for SFQ the slot before it.
+    pub(crate) note: u64,
+    pub(crate) flow_hash: u32,
+    pub(crate) length_bytes: u32,
+    pub(crate) next: SlotId,
+    pub(crate) priority: u8,
+    pub(crate) ecn_capable: bool,
+    pub(crate) mark: bool,
+}
+
+pub(crate) struct Pool<T> {
+    slots: Vec<Slot<T>>,
+    capacity: usize,
+    free: SlotId,
+    packets: u32,
+    bytes: u64,
+}
+
+impl<T: Copy> Pool<T> {
+    pub(crate) fn new(capacity: u32) -> Self {
+        let capacity = capacity as usize;
+        Self {
+            slots: Vec::with_capacity(capacity),
+            capacity,
+            free: SlotId::NIL,
+            packets: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Packets and bytes held, over all queues.
+    pub(crate) fn backlog(&self) -> Backlog {
+        Backlog { packets: self.packets, bytes: self.bytes }
+    }
+
+    #[inline]
+    pub(crate) fn take(&mut self, packet: &Packet<T>, arrived_ns: u64) -> Option<SlotId> {
+        let filled = Slot {
+            handle: packet.handle,
+            note: arrived_ns,
+            flow_hash: packet.flow_hash,
+            length_bytes: packet.length_bytes,
+            next: SlotId::NIL,
+            priority: packet.priority,
+            ecn_capable: packet.ecn_capable,
+            mark: false,
+        };
+        let id = self.free;
+        if let Some(slot) = self.slots.get_mut(id.0 as usize) {
+            self.free = slot.next;
+            *slot = filled;
+            self.packets += 1;
+            self.bytes += u64::from(packet.length_bytes);
+            return Some(id);
+        }
+        self.take_fresh(filled)
+    }
+
+    /// A slot that was never used: the slab is touched page by page, as far as the backlog ever reached.
+    #[cold]
+    fn take_fresh(&mut self, filled: Slot<T>) -> Option<SlotId> {
+        if self.slots.len() >= self.capacity {
+            return None;
+        }
+        self.packets += 1;
+        self.bytes += u64::from(filled.length_bytes);
+        self.slots.push(filled);
+        Some(SlotId(self.slots.len() as u32 - 1))
+    }
+
+    #[inline]
+    pub(crate) fn free(&mut self, id: SlotId) {
+        let free = self.free;
+        let slot = &mut self.slots[id.0 as usize];
+        slot.next = free;
+        self.bytes -= u64::from(slot.length_bytes);
+        self.packets -= 1;
+        self.free = id;
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, id: SlotId) -> &Slot<T> {
+        &self.slots[id.0 as usize]
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: SlotId) -> &mut Slot<T> {
+        &mut self.slots[id.0 as usize]
+    }
+}
+
+/// Packets and bytes that wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct Backlog {
+    /// Packets.
+    pub packets: u32,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl Backlog {
+    pub(crate) fn add(&mut self, length_bytes: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(length_bytes);
+    }
+
+    pub(crate) fn remove(&mut self, length_bytes: u32) {
+        self.packets -= 1;
+        self.bytes -= u64::from(length_bytes);
+    }
+}
+
+/// A first-in first-out queue of slots.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Queue {
+    pub(crate) head: SlotId,
+    tail: SlotId,
+}
+
+impl Queue {
+    pub(crate) const EMPTY: Queue = Queue { head: SlotId::NIL, tail: SlotId::NIL };
+
+    /// Appends a slot whose `next` is nil.
+    #[inline]
+    pub(crate) fn push<T: Copy>(&mut self, pool: &mut Pool<T>, id: SlotId) {
+        if self.head.is_nil() {
+            self.head = id;
+        } else {
+            pool.get_mut(self.tail).next = id;
+        }
+        self.tail = id;
+    }
+
+    #[inline]
+    pub(crate) fn pop<T: Copy>(&mut self, pool: &mut Pool<T>) -> Option<SlotId> {
+        let id = self.head;
+        if id.is_nil() {
+            return None;
+        }
+        let slot = pool.get_mut(id);
+        self.head = slot.next;
+        slot.next = SlotId::NIL;
+        Some(id)
+    }
+}
+
+/// What a discipline works with in one call: the time, the packets, and where the dropped ones go.
+pub(crate) struct Context<'a, T> {
+    pub(crate) now_ns: u64,
+    pub(crate) pool: &'a mut Pool<T>,
+    pub(crate) drops: Drops<'a, T>,
+}
+
+impl<T: Copy> Context<'_, T> {
+    /// Frees the slot and reports its packet as dropped.
+    pub(crate) fn drop_packet(&mut self, id: SlotId, reason: DropReason) {
+        let slot = self.pool.get(id);
+        let dropped = Dropped { handle: slot.handle, length_bytes: slot.length_bytes, reason };
+        self.pool.free(id);
+        (self.drops)(dropped);
+    }
+
+    #[inline]
+    pub(crate) fn length_bytes(&self, id: SlotId) -> u32 {
+        self.pool.get(id).length_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_pool_gives_no_slot_until_one_is_freed() {
+        let mut pool = Pool::new(2);
+        let packet = Packet::new(7u64, 100, 1);
+        let first = pool.take(&packet, 0).unwrap();
+        pool.take(&packet, 0).unwrap();
+        assert!(pool.take(&packet, 0).is_none());
+        pool.free(first);
+        assert_eq!(pool.backlog(), Backlog { packets: 1, bytes: 100 });
+        assert_eq!(pool.take(&packet, 0), Some(first));
+    }
+
+    #[test]
+    fn a_slot_is_half_a_cache_line() {
+        assert_eq!(size_of::<Slot<u64>>(), 32);
+    }
+
+    #[test]
+    fn a_queue_gives_slots_in_the_order_they_came() {
+        let mut pool = Pool::new(3);
+        let mut queue = Queue::EMPTY;
+        for handle in 0..3u64 {
+            let id = pool.take(&Packet::new(handle, 60, 0), 0).unwrap();
+            queue.push(&mut pool, id);
+        }
+        let mut order = Vec::new();
+        while let Some(id) = queue.pop(&mut pool) {
+            order.push(pool.get(id).handle);
+        }
+        assert_eq!(order, [0, 1, 2]);
+    }
+}

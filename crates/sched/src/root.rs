@@ -1,0 +1,165 @@
+//! The whole scheduler: a tree of disciplines over one pool of packets, behind the public trait.
+//!
+//! ```text
+//!   enqueue ─▶ slot from the pool ─▶ discipline tree            dequeue ─▶ given back? those first
+//!                                                                         else the tree's choice, its slot freed
+//! ```
+
+use std::collections::VecDeque;
+
+use crate::discipline::{Discipline, Step};
+use crate::packet::{Burst, DropReason, Dropped, Drops, Next, Packet, Sent, Verdict};
+use crate::pool::{Backlog, Context, Pool};
+use crate::report::Report;
+use crate::{ClassId, Scheduler};
+
+/// As many packets as one burst to a device: what can be given back at once.
+const GIVEN_BACK: usize = 256;
+
+pub(crate) struct Root<T, D> {
+    pool: Pool<T>,
+    given_back: VecDeque<Sent<T>>,
+    given_back_bytes: u64,
+    requeues: u64,
+    pool_exhausted: u64,
+    discipline: D,
+}
+
+impl<T: Copy, D> Root<T, D> {
+    pub(crate) fn new(pool_packets: u32, discipline: D) -> Self {
+        Self {
+            pool: Pool::new(pool_packets),
+            given_back: VecDeque::with_capacity(GIVEN_BACK),
+            given_back_bytes: 0,
+            requeues: 0,
+            pool_exhausted: 0,
+            discipline,
+        }
+    }
+
+    #[cold]
+    fn refuse(&mut self, packet: &Packet<T>, drops: Drops<'_, T>) -> Verdict {
+        self.pool_exhausted += 1;
+        drops(Dropped {
+            handle: packet.handle,
+            length_bytes: packet.length_bytes,
+            reason: DropReason::PoolExhausted,
+        });
+        Verdict::Dropped
+    }
+}
+
+impl<T: Copy + Send, D: Discipline + Send> Scheduler<T> for Root<T, D> {
+    #[inline]
+    fn enqueue(&mut self, now_ns: u64, packet: Packet<T>, drops: Drops<'_, T>) -> Verdict {
+        self.adopt(now_ns, now_ns, packet, drops)
+    }
+
+    #[inline]
+    fn adopt(
+        &mut self,
+        now_ns: u64,
+        arrived_ns: u64,
+        packet: Packet<T>,
+        drops: Drops<'_, T>,
+    ) -> Verdict {
+        let Some(id) = self.pool.take(&packet, arrived_ns) else {
+            return self.refuse(&packet, drops);
+        };
+        let mut cx = Context { now_ns, pool: &mut self.pool, drops };
+        match self.discipline.enqueue(&mut cx, id, packet.class) {
+            true => Verdict::Queued,
+            false => Verdict::Dropped,
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now_ns: u64, drops: Drops<'_, T>) -> Next<T> {
+        if !self.given_back.is_empty()
+            && let Some(sent) = self.take_given_back()
+        {
+            return Next::Packet(sent);
+        }
+        let mut cx = Context { now_ns, pool: &mut self.pool, drops };
+        match self.discipline.dequeue(&mut cx) {
+            Step::Packet(id) => {
+                let slot = self.pool.get(id);
+                let sent =
+                    Sent { handle: slot.handle, length_bytes: slot.length_bytes, mark: slot.mark };
+                self.pool.free(id);
+                Next::Packet(sent)
+            }
+            Step::Wait(until_ns) => Next::Wait(until_ns),
+            Step::Empty => Next::Empty,
+        }
+    }
+
+    fn dequeue_burst(
+        &mut self,
+        now_ns: u64,
+        limit: usize,
+        out: &mut Vec<Sent<T>>,
+        drops: Drops<'_, T>,
+    ) -> Burst {
+        for _ in 0..limit {
+            match self.dequeue(now_ns, drops) {
+                Next::Packet(sent) => out.push(sent),
+                Next::Wait(until_ns) => return Burst::Wait(until_ns),
+                Next::Empty => return Burst::Empty,
+            }
+        }
+        Burst::More
+    }
+
+    fn give_back(&mut self, sent: Sent<T>) -> Result<(), Sent<T>> {
+        if self.given_back.len() == GIVEN_BACK {
+            return Err(sent);
+        }
+        self.requeues += 1;
+        self.given_back_bytes += u64::from(sent.length_bytes);
+        self.given_back.push_front(sent);
+        Ok(())
+    }
+
+    #[cold]
+    fn take_given_back(&mut self) -> Option<Sent<T>> {
+        let sent = self.given_back.pop_front()?;
+        self.given_back_bytes -= u64::from(sent.length_bytes);
+        Some(sent)
+    }
+
+    fn backlog(&self) -> Backlog {
+        let mut backlog = self.pool.backlog();
+        backlog.packets += self.given_back.len() as u32;
+        backlog.bytes += self.given_back_bytes;
+        backlog
+    }
+
+    fn drain(&mut self, now_ns: u64, out: &mut dyn FnMut(u64, Packet<T>)) {
+        let mut places = Vec::with_capacity(self.pool.backlog().packets as usize);
+        let drops: Drops<'_, T> = &mut |_| {};
+        let mut cx = Context { now_ns, pool: &mut self.pool, drops };
+        self.discipline.drain(&mut cx, ClassId::NONE, &mut |class, id| places.push((class, id)));
+        for (class, id) in places {
+            let slot = self.pool.get(id);
+            let packet = Packet {
+                handle: slot.handle,
+                length_bytes: slot.length_bytes,
+                flow_hash: slot.flow_hash,
+                class,
+                priority: slot.priority,
+                ecn_capable: slot.ecn_capable,
+            };
+            out(slot.note, packet);
+            self.pool.free(id);
+        }
+    }
+
+    fn report(&self) -> Report {
+        let mut report = self.discipline.report();
+        report.counters.requeues += self.requeues;
+        report.counters.dropped += self.pool_exhausted;
+        report.backlog = self.backlog();
+        report
+    }
+}

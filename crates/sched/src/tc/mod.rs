@@ -1,0 +1,328 @@
+//! A reader of `tc` command lines: what a person has for Linux becomes a configuration of ours, or is refused by line.
+//!
+//! ```text
+//!   tc qdisc add dev eth0 root handle 1: htb default 20
+//!   tc class add dev eth0 parent 1: classid 1:20 htb rate 5mbit ceil 10mbit      ─▶  [("eth0", Config)]
+//!   tc qdisc add dev eth0 parent 1:20 fq_codel
+//!   tc filter add dev eth0 parent 1: protocol ip u32 match ip dport 22 0xffff flowid 1:20
+//! ```
+//!
+//! Lines of one device are put together whatever their order. Empty lines, comments and a trailing `\` are read as a
+//! shell would. What Linux has and we have not is an error that names it, never silently left out.
+
+mod filter;
+mod options;
+
+use std::collections::BTreeMap;
+
+use crate::config::{Config, HfscShape, HtbShape, PrioShape, Shape, TbfShape};
+use crate::filter::Filter;
+use crate::prio::LINUX_PRIOMAP;
+use crate::units::Size;
+use crate::{ClassId, Error};
+use options::{ClassOptions, QdiscOptions};
+
+/// The words of one command that are still to be read.
+pub(crate) struct Words<'a> {
+    line: usize,
+    words: std::iter::Peekable<std::vec::IntoIter<&'a str>>,
+}
+
+impl<'a> Words<'a> {
+    fn new(line: usize, text: &'a str) -> Self {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        Self { line, words: words.into_iter().peekable() }
+    }
+
+    fn next(&mut self) -> Option<&'a str> {
+        self.words.next()
+    }
+
+    fn peek(&mut self) -> Option<&'a str> {
+        self.words.peek().copied()
+    }
+
+    fn refuse<V>(&self, reason: impl Into<String>) -> Result<V, Error> {
+        Err(Error::Tc { line: self.line, reason: reason.into() })
+    }
+
+    /// The word that must follow `after`.
+    fn value(&mut self, after: &str) -> Result<&'a str, Error> {
+        match self.next() {
+            Some(word) => Ok(word),
+            None => self.refuse(format!("nothing follows `{after}`")),
+        }
+    }
+
+    /// The value that must follow `after`, read by its own reader.
+    fn parsed<V>(&mut self, after: &str) -> Result<V, Error>
+    where
+        V: std::str::FromStr,
+        V::Err: std::fmt::Display,
+    {
+        let word = self.value(after)?;
+        match word.parse() {
+            Ok(value) => Ok(value),
+            Err(error) => self.refuse(format!("{after} `{word}`: {error}")),
+        }
+    }
+
+    /// A hexadecimal number, as `tc` reads minors and masks.
+    fn hexadecimal(&mut self, after: &str) -> Result<u16, Error> {
+        let word = self.value(after)?;
+        let digits = word.strip_prefix("0x").unwrap_or(word);
+        match u16::from_str_radix(digits, 16) {
+            Ok(value) => Ok(value),
+            Err(error) => self.refuse(format!("{after} `{word}`: {error}")),
+        }
+    }
+
+    fn unknown<V>(&self, what: &str, word: &str) -> Result<V, Error> {
+        self.refuse(format!("{what} has no option `{word}` here"))
+    }
+}
+
+struct Qdisc {
+    line: usize,
+    /// The class that it stands under; none at the root.
+    parent: Option<ClassId>,
+    handle: ClassId,
+    options: QdiscOptions,
+}
+
+struct Class {
+    line: usize,
+    parent: ClassId,
+    id: ClassId,
+    options: ClassOptions,
+}
+
+struct Filters {
+    line: usize,
+    parent: Option<ClassId>,
+    preference: u32,
+    filter: Filter,
+}
+
+#[derive(Default)]
+struct Device {
+    qdiscs: Vec<Qdisc>,
+    classes: Vec<Class>,
+    filters: Vec<Filters>,
+}
+
+/// Reads `tc` lines into a configuration for each device that they name, in the order of the devices' names.
+pub fn read(text: &str) -> Result<Vec<(String, Config)>, Error> {
+    let mut devices: BTreeMap<String, Device> = BTreeMap::new();
+    let mut joined = String::new();
+    let mut first_line = 1;
+    for (number, line) in (1..).zip(text.lines()) {
+        if joined.is_empty() {
+            first_line = number;
+        }
+        let line = line.split('#').next().unwrap_or("").trim();
+        if let Some(begun) = line.strip_suffix('\\') {
+            joined += begun;
+            joined.push(' ');
+            continue;
+        }
+        joined += line;
+        let command = std::mem::take(&mut joined);
+        statement(&mut Words::new(first_line, &command), &mut devices)?;
+    }
+    statement(&mut Words::new(first_line, &joined), &mut devices)?;
+    devices.into_iter().map(|(name, device)| Ok((name, device.assemble()?))).collect()
+}
+
+fn statement(words: &mut Words<'_>, devices: &mut BTreeMap<String, Device>) -> Result<(), Error> {
+    let Some(mut object) = words.next() else { return Ok(()) };
+    if object == "tc" || object.ends_with("/tc") {
+        object = words.value("tc")?;
+    }
+    let verb = words.value(object)?;
+    if !["qdisc", "class", "filter"].contains(&object) {
+        return words.refuse(format!("`{object}` is none of qdisc, class, filter"));
+    }
+    if !["add", "replace", "change", "del"].contains(&verb) {
+        return words.refuse(format!("`{object} {verb}` cannot be carried over"));
+    }
+    let mut name = None;
+    let mut parent = None;
+    let mut at_root = false;
+    let mut handle = None;
+    let mut preference = 0;
+    // What stands before the kind: the device and the place.
+    let kind = loop {
+        let word = words.value(object)?;
+        match word {
+            "dev" => name = Some(words.value(word)?.to_string()),
+            "root" => at_root = true,
+            "parent" => parent = Some(words.parsed::<ClassId>(word)?),
+            "handle" if object == "qdisc" => handle = Some(words.parsed::<ClassId>(word)?),
+            "handle" => handle = Some(options::mark(words, word)?),
+            "classid" => handle = Some(words.parsed::<ClassId>(word)?),
+            "protocol" => _ = words.value(word)?,
+            "prio" | "pref" if object == "filter" => preference = words.parsed(word)?,
+            kind => break kind,
+        }
+        if verb == "del" && words.peek().is_none() {
+            break "";
+        }
+    };
+    let Some(name) = name else { return words.refuse("no `dev` is named") };
+    let device = devices.entry(name).or_default();
+    match (object, verb) {
+        ("qdisc", "del") if at_root => *device = Device::default(),
+        ("qdisc", "add" | "replace" | "change") => {
+            if parent.is_none() && !at_root {
+                return words.refuse("neither `root` nor `parent` is given");
+            }
+            let handle = handle.unwrap_or(ClassId::NONE);
+            let options = options::qdisc(kind, words)?;
+            device.qdiscs.retain(|old| old.parent != parent);
+            device.qdiscs.push(Qdisc { line: words.line, parent, handle, options });
+        }
+        ("class", "add" | "replace" | "change") => {
+            let (Some(parent), Some(id)) = (parent, handle) else {
+                return words.refuse("a class needs `parent` and `classid`");
+            };
+            let options = options::class(kind, words)?;
+            device.classes.retain(|old| old.id != id);
+            device.classes.push(Class { line: words.line, parent, id, options });
+        }
+        ("filter", "add" | "replace") => {
+            let filter = filter::read(kind, handle, words)?;
+            device.filters.push(Filters { line: words.line, parent, preference, filter });
+        }
+        _ => return words.refuse(format!("`{object} {verb}` cannot be carried over")),
+    }
+    Ok(())
+}
+
+impl Device {
+    fn assemble(mut self) -> Result<Config, Error> {
+        let refuse = |line, reason: String| Err(Error::Tc { line, reason });
+        let Some(root) = self.qdiscs.iter().position(|qdisc| qdisc.parent.is_none()) else {
+            let line = self.qdiscs.first().map_or(1, |qdisc| qdisc.line);
+            return refuse(line, "there is no qdisc at the root".to_string());
+        };
+        let root = self.qdiscs.swap_remove(root);
+        let handle = root.handle;
+        let mut config = Config::of(self.shape(root)?);
+        if let Some(left) = self.qdiscs.first() {
+            return refuse(left.line, "its parent has no place for a qdisc".to_string());
+        }
+        if let Some(left) = self.classes.first() {
+            return refuse(left.line, format!("no qdisc has class {}", left.id));
+        }
+        self.filters.sort_by_key(|filter| filter.preference);
+        for filter in self.filters {
+            if filter.parent.is_some_and(|parent| parent != handle) {
+                let reason = "only filters of the qdisc at the root can be carried over";
+                return refuse(filter.line, reason.to_string());
+            }
+            config.filters.push(filter.filter);
+        }
+        Ok(config)
+    }
+
+    /// The discipline under a class, taken out of those still to be placed.
+    fn leaf(&mut self, class: ClassId) -> Result<Option<Shape>, Error> {
+        match self.qdiscs.iter().position(|qdisc| qdisc.parent == Some(class)) {
+            Some(at) => {
+                let qdisc = self.qdiscs.swap_remove(at);
+                self.shape(qdisc).map(Some)
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// The classes of a discipline, taken out of those still to be placed.
+    fn classes_of(&mut self, handle: ClassId) -> Vec<Class> {
+        let (own, others) = std::mem::take(&mut self.classes)
+            .into_iter()
+            .partition(|class| class.id.major() == handle.major());
+        self.classes = others;
+        own
+    }
+
+    fn shape(&mut self, qdisc: Qdisc) -> Result<Shape, Error> {
+        let Qdisc { line, handle, options, .. } = qdisc;
+        let minor = |minor: u16| ClassId::new(handle.major(), minor);
+        Ok(match options {
+            QdiscOptions::Plain(shape) => shape,
+            QdiscOptions::Prio { bands, priomap } => {
+                let bands: Result<Vec<Shape>, Error> = (1..=bands)
+                    .map(|band| Ok(self.leaf(minor(band))?.unwrap_or(Shape::pfifo(1000))))
+                    .collect();
+                Shape::Prio(PrioShape {
+                    handle,
+                    bands: bands?,
+                    priomap: priomap.unwrap_or(LINUX_PRIOMAP),
+                })
+            }
+            QdiscOptions::Tbf { rate, burst, peakrate, mtu, limit } => {
+                // Any minor names a token bucket's only class; `tc` shows it as 1.
+                let at = self.qdiscs.iter().position(|below| {
+                    below.parent.is_some_and(|parent| parent.major() == handle.major())
+                });
+                let leaf = match at.map(|at| self.qdiscs.swap_remove(at)) {
+                    Some(below) => self.shape(below)?,
+                    None => Shape::Bfifo { limit: Size(limit) },
+                };
+                Shape::Tbf(Box::new(TbfShape { rate, burst, peakrate, mtu, leaf }))
+            }
+            QdiscOptions::Htb { default, r2q, direct_packets } => {
+                let mut classes = Vec::new();
+                for class in self.classes_of(handle) {
+                    let ClassOptions::Htb(mut htb) = class.options else {
+                        return Err(mismatch(class.line, class.id, "htb"));
+                    };
+                    htb.id = class.id;
+                    htb.parent = (class.parent != handle).then_some(class.parent);
+                    htb.leaf = self.leaf(class.id)?;
+                    classes.push(*htb);
+                }
+                // A default that is not there sends packets past the shaper, in Linux and here.
+                let default = default.map(minor).filter(|id| classes.iter().any(|c| c.id == *id));
+                Shape::Htb(HtbShape {
+                    handle: checked(line, handle)?,
+                    default,
+                    r2q,
+                    direct_packets,
+                    classes,
+                })
+            }
+            QdiscOptions::Hfsc { default } => {
+                let mut classes = Vec::new();
+                for class in self.classes_of(handle) {
+                    let ClassOptions::Hfsc(mut hfsc) = class.options else {
+                        return Err(mismatch(class.line, class.id, "hfsc"));
+                    };
+                    hfsc.id = class.id;
+                    hfsc.parent = (class.parent != handle).then_some(class.parent);
+                    hfsc.leaf = self.leaf(class.id)?;
+                    classes.push(*hfsc);
+                }
+                let default = default.map(minor).filter(|id| classes.iter().any(|c| c.id == *id));
+                Shape::Hfsc(HfscShape { handle: checked(line, handle)?, default, classes })
+            }
+        })
+    }
+}
+
+fn mismatch(line: usize, id: ClassId, kind: &str) -> Error {
+    Error::Tc { line, reason: format!("class {id} is not of its qdisc's kind, {kind}") }
+}
+
+/// A discipline with classes needs a handle that they can name.
+fn checked(line: usize, handle: ClassId) -> Result<ClassId, Error> {
+    if handle == ClassId::NONE {
+        let reason = "a qdisc with classes needs a `handle`".to_string();
+        return Err(Error::Tc { line, reason });
+    }
+    Ok(handle)
+}
+
+#[cfg(test)]
+mod tests;

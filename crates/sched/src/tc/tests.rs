@@ -1,0 +1,157 @@
+//! Command lines as people have them.
+
+use super::*;
+use crate::units::{Rate, Time};
+use crate::{Curve, Fields, build, classify};
+
+fn one(text: &str) -> Config {
+    let mut devices = read(text).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(devices.len(), 1);
+    let (_, config) = devices.remove(0);
+    build::<u64>(&config).unwrap_or_else(|error| panic!("{error}"));
+    config
+}
+
+fn refused(text: &str) -> String {
+    match read(text) {
+        Ok(config) => panic!("accepted: {config:?}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+const HTB: &str = "
+# an office uplink
+tc qdisc add dev eth0 root handle 1: htb default 30 r2q 5
+tc class add dev eth0 parent 1: classid 1:1 htb rate 10mbit burst 15k
+tc class add dev eth0 parent 1:1 classid 1:10 htb rate 3mbit ceil 10mbit prio 0 quantum 1514
+tc class add dev eth0 parent 1:1 classid 1:30 htb rate 7mbit ceil 10mbit \\
+    prio 1 burst 15k cburst 1600b
+tc qdisc add dev eth0 parent 1:10 handle 10: sfq perturb 10
+tc qdisc add dev eth0 parent 1:30 fq_codel target 10ms noecn
+tc filter add dev eth0 parent 1: protocol ip prio 2 u32 match ip dport 22 0xffff flowid 1:10
+tc filter add dev eth0 protocol ip parent 1: prio 1 u32 match ip tos 0xb8 0xfc match ip dst 10.0.0.0/8 flowid 1:10
+";
+
+#[test]
+fn an_htb_tree_with_leaves_and_filters_is_put_together() {
+    let config = one(HTB);
+    let Shape::Htb(htb) = &config.root else { panic!("{config:?}") };
+    assert_eq!((htb.default, htb.r2q), (Some(ClassId::new(1, 0x30)), 5));
+    assert_eq!(htb.classes.len(), 3);
+    let bulk = htb.classes.iter().find(|class| class.id == ClassId::new(1, 0x30)).unwrap();
+    assert_eq!(bulk.parent, Some(ClassId::new(1, 1)));
+    assert_eq!((bulk.rate, bulk.ceil), (Rate(7_000_000), Some(Rate(10_000_000))));
+    assert_eq!((bulk.prio, bulk.burst, bulk.cburst), (1, Some(Size(15360)), Some(Size(1600))));
+    let Some(Shape::FqCodel(leaf)) = &bulk.leaf else { panic!("{bulk:?}") };
+    assert_eq!((leaf.target, leaf.ecn), (Time(10_000_000), false));
+    // Preference 1 comes first although it was written last.
+    assert_eq!(config.filters[0].dscp, Some(46));
+    let ssh = Fields { ports: Some((40_000, 22)), ..Fields::default() };
+    assert_eq!(classify(&config.filters, &ssh), ClassId::new(1, 0x10));
+}
+
+#[test]
+fn hfsc_curves_read_in_all_their_forms() {
+    let config = one("
+        qdisc add dev p0 root handle 1: hfsc default 2
+        class add dev p0 parent 1: classid 1:1 hfsc rt m1 2mbit d 5ms m2 1mbit ls rate 1mbit
+        class add dev p0 parent 1: classid 1:2 hfsc sc umax 1500b dmax 10ms rate 1mbit ul rate 8mbit
+        class add dev p0 parent 1: classid 1:3 hfsc sc umax 125b dmax 10ms rate 1mbit");
+    let Shape::Hfsc(hfsc) = &config.root else { panic!("{config:?}") };
+    let straight = Curve::straight(Rate(1_000_000));
+    let m2 = Rate(1_000_000);
+    let [one, two, three] = &hfsc.classes[..] else { panic!("{hfsc:?}") };
+    let concave = Curve { m1: Rate(2_000_000), d: Time(5_000_000), m2 };
+    assert_eq!((one.rt, one.ls), (Some(concave), Some(straight)));
+    let by_burst = Curve { m1: Rate(1_200_000), d: Time(10_000_000), m2 };
+    assert_eq!((two.rt, two.ls), (Some(by_burst), Some(by_burst)));
+    assert_eq!(two.ul, Some(Curve::straight(Rate(8_000_000))));
+    let convex = Curve { m1: Rate(0), d: Time(9_000_000), m2 };
+    assert_eq!(three.rt, Some(convex));
+}
+
+#[test]
+fn a_token_bucket_holds_what_stands_under_it() {
+    let config = one("tc qdisc add dev a root handle 1: tbf rate 1mbit burst 2k latency 50ms
+                      tc qdisc add dev a parent 1:1 handle 2: codel limit 100");
+    let Shape::Tbf(tbf) = &config.root else { panic!("{config:?}") };
+    assert_eq!(tbf.leaf.kind(), "codel");
+    let config = one("tc qdisc add dev a root tbf rate 8mbit burst 2k latency 50ms");
+    let Shape::Tbf(tbf) = &config.root else { panic!("{config:?}") };
+    assert_eq!(tbf.leaf, Shape::bfifo(50_000 + 2048));
+}
+
+#[test]
+fn prio_with_marks_and_a_shaper_in_its_last_band() {
+    let config = one(
+        "tc qdisc add dev a root handle 1: prio bands 2 priomap 1 1 1 1 1 1 0 0 1 1 1 1 1 1 1 1
+        tc qdisc add dev a parent 1:2 handle 20: htb default 1
+        tc class add dev a parent 20: classid 20:1 htb rate 1mbit
+        tc filter add dev a parent 1: handle 6 fw flowid 1:1
+        tc filter add dev a parent 1: matchall flowid 20:1",
+    );
+    let Shape::Prio(prio) = &config.root else { panic!("{config:?}") };
+    assert_eq!(prio.bands[1].kind(), "htb");
+    assert_eq!(config.filters[0].mark, Some(6));
+}
+
+#[test]
+fn a_later_replace_takes_the_place_of_an_earlier_add() {
+    let config = one("tc qdisc add dev a root pfifo limit 10
+                      tc qdisc replace dev a root handle 1: pfifo limit 20");
+    assert_eq!(config.root, Shape::pfifo(20));
+}
+
+#[test]
+fn what_cannot_be_carried_over_is_refused_by_line_and_name() {
+    let cases = [
+        ("tc qdisc add dev a root cake", "line 1: there is no discipline `cake` here"),
+        (
+            "\n\ntc qdisc add dev a root sfq redflowlimit 5",
+            "line 3: sfq has no option `redflowlimit` here",
+        ),
+        ("tc qdisc add dev a root htb default", "line 1: nothing follows `default`"),
+        ("tc qdisc add root sfq", "line 1: no `dev` is named"),
+        ("tc qdisc add dev a root tbf rate 10mbits burst 5k limit 1k", "`mbits` where one of"),
+        ("tc qdisc add dev a sfq", "line 1: neither `root` nor `parent` is given"),
+        ("tc qdisc add dev a parent 1:1 sfq", "line 1: there is no qdisc at the root"),
+        (
+            "tc qdisc add dev a root sfq\ntc class add dev a parent 1: classid 1:1 htb rate 1mbit",
+            "line 2: no qdisc has class 1:1",
+        ),
+        ("tc qdisc add dev a root htb default 1", "line 1: a qdisc with classes needs a `handle`"),
+        (
+            "tc qdisc add dev a root handle 1: hfsc\ntc class add dev a parent 1: classid 1:1 htb rate 1mbit",
+            "line 2: class 1:1 is not of its qdisc's kind, hfsc",
+        ),
+        ("tc filter add dev a parent 1: bpf obj x", "line 1: there is no filter `bpf` here"),
+        (
+            "tc filter add dev a parent 1: u32 match ip ttl 3 0xff flowid 1:1",
+            "`match ip ttl` cannot be carried over",
+        ),
+        ("tc qdisc show dev a root", "line 1: `qdisc show` cannot be carried over"),
+        ("ip link set a up", "`ip` is none of"),
+    ];
+    for (text, reason) in cases {
+        let error = refused(text);
+        assert!(error.contains(reason), "{text}: {error}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_makes_the_reader_panic(
+        words in proptest::collection::vec(proptest::sample::select(vec![
+            "tc", "qdisc", "class", "filter", "add", "replace", "del", "dev", "a", "root", "parent", "1:", "1:1",
+            "handle", "classid", "htb", "hfsc", "prio", "sfq", "tbf", "codel", "rate", "1mbit", "ceil", "burst", "15k",
+            "sc", "umax", "dmax", "10ms", "u32", "match", "ip", "dport", "22", "0xffff", "flowid", "default", "\n", "\\\n",
+            "fw", "limit", "0", "bands", "99999", "#", "d", "m1", "m2", "latency", "é",
+        ]), 0..40)
+    ) {
+        if let Ok(devices) = read(&words.join(" ")) {
+            for (_, config) in devices {
+                let _ = build::<u64>(&config);
+            }
+        }
+    }
+}

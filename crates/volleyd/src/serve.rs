@@ -1,0 +1,75 @@
+//! From a good configuration to a router that runs, until a signal ends it.
+
+use control::api::{Tls, UnixSocket, router};
+use control::config::{Config, Host};
+use control::control_loop::{Control, Handle, channel};
+use control::engine::Engine;
+use control::transaction::Moment;
+use router::Router;
+use std::error::Error;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Notify;
+
+/// Runs the router until SIGTERM or SIGINT.
+pub(crate) fn serve(config: Config, file: PathBuf) -> Result<(), Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let (handle, jobs) = channel();
+        let listener = UnixSocket::bind(&config.api.socket, config.api.group.as_deref())?;
+        let news = Arc::new(Notify::new());
+        let engine = start(&config, &news)?;
+        say_what_runs(&engine, &config);
+        tokio::spawn(listener.serve(router(handle.clone())));
+        tokio::spawn(tick_on_news(news, handle.clone()));
+        if let Some(tcp) = &config.api.tcp {
+            tokio::spawn(Tls::bind(tcp).await?.serve(router(handle.clone())));
+        }
+        let mut control = Control::new(Box::new(engine), config, Host::this(), Some(file));
+        let (mut terminated, mut interrupted) =
+            (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        tokio::select! {
+            () = control.run(jobs) => {}
+            _ = terminated.recv() => {}
+            _ = interrupted.recv() => {}
+        }
+        Ok(())
+    })
+}
+
+/// Starts the router and applies the whole configuration to it.
+fn start(config: &Config, news: &Arc<Notify>) -> Result<Router, Box<dyn Error>> {
+    let news = Arc::clone(news);
+    let mut router = Router::start(config, Arc::new(move || news.notify_one()))?;
+    let empty = Config::default();
+    router.apply(&empty, config, &Config::diff(&empty, config))?;
+    Ok(router)
+}
+
+/// Has the router look at what its workers told it, without waiting for its next turn.
+async fn tick_on_news(news: Arc<Notify>, handle: Handle) {
+    loop {
+        news.notified().await;
+        let tick = |control: &mut Control, now: Moment| {
+            control.engine.tick(now.monotonic);
+        };
+        if handle.call(tick).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn say_what_runs(router: &Router, config: &Config) {
+    let version = router.version();
+    eprintln!(
+        "volleyd {}: {} ports, {} routes",
+        version.volley,
+        config.ports.len(),
+        config.routes.len()
+    );
+    for ability in &version.abilities {
+        eprintln!("volleyd: {ability}");
+    }
+    eprintln!("volleyd: listening on {}", config.api.socket.display());
+}
