@@ -7,6 +7,7 @@ pub mod neighbor;
 pub mod pages;
 pub mod quiesce;
 pub mod rib;
+pub mod route_file;
 
 pub mod adjacency;
 mod error;

@@ -1,6 +1,8 @@
 //! Readers beside the one writer: routes that change show their old or their new word, routes that
 //! do not change show theirs, all the time.
 
+#![allow(clippy::unwrap_used, clippy::panic)] // A test fails by panicking.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;

@@ -2,6 +2,7 @@
 //! thread frees slots: the real code, built upon the model checker's atomics.
 
 #![allow(dead_code, unreachable_pub, unused_imports)] // Modules are taken in whole.
+#![allow(clippy::unwrap_used)] // In tests a panic is the report.
 #![allow(unsafe_code)] // They say that their memory may start zeroed.
 
 pub use error::FibError;

@@ -1,5 +1,7 @@
 //! The table held to its naive twin, and to its promises under threads.
 
+#![allow(clippy::unwrap_used)] // In tests a panic is the report.
+
 use fib::mac::{Learned, MAX_PORT, MacFlush, MacKey, MacSweep, MacTable, NaiveMac};
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;

@@ -76,12 +76,27 @@ impl<A: Address> Rib<A> {
         route: Route,
         changes: &mut Vec<Change<A>>,
     ) {
-        self.take(prefix, source);
-        let candidates = &mut self.entries.entry(prefix).or_default().candidates;
-        let place = candidates.partition_point(|(other, _)| *other < source);
-        candidates.insert(place, (source, route));
-        self.join_hops(prefix);
-        self.settle([prefix], changes);
+        self.add_all([(prefix, route)], source, changes);
+    }
+
+    /// Adds or replaces many routes of `source`: quicker than one by one, and a prefix that they
+    /// change several times is told of once.
+    pub fn add_all(
+        &mut self,
+        routes: impl IntoIterator<Item = (Prefix<A>, Route)>,
+        source: Source,
+        changes: &mut Vec<Change<A>>,
+    ) {
+        let mut prefixes = Vec::new();
+        for (prefix, route) in routes {
+            self.take(prefix, source);
+            let candidates = &mut self.entries.entry(prefix).or_default().candidates;
+            let place = candidates.partition_point(|(other, _)| *other < source);
+            candidates.insert(place, (source, route));
+            self.join_hops(prefix);
+            prefixes.push(prefix);
+        }
+        self.settle(prefixes, changes);
     }
 
     /// Removes the route that `source` has for `prefix`; false if it has none.
