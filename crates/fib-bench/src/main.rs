@@ -30,7 +30,7 @@ const USAGE: &str = "\
 usage: fib-bench [--quick] [--plot] [--only TEXT] [--data DIR] [--out FILE]
   --quick      a few small tables on huge pages, in less than a minute
   --plot       also writes docs/bench-fib.md and docs/bench-fib.svg
-  --only TEXT  only cases whose names contain TEXT
+  --only TEXT  only cases whose names contain TEXT; rows of others stay in the file
   --data DIR   where internet-ipv4.txt.zst and internet-ipv6.txt.zst are (data)
   --out FILE   where the rows go (target/bench-fib.json)";
 
@@ -114,13 +114,14 @@ fn child(options: &Options, name: &str, pages: PageSize) -> Result<(), BenchErro
 /// Runs a child for each case, and gathers what they say.
 fn parent(options: &Options) -> Result<(), BenchError> {
     let begun = Instant::now();
-    let mut rows = Vec::new();
+    let mut rows = if options.only.is_empty() { Vec::new() } else { earlier_rows(&options.out) };
     for case in CASES.iter().filter(|case| case.name.contains(&options.only)) {
         for pages in ["huge", "4k"] {
             if options.quick && !(case.quick && pages == "huge") {
                 continue;
             }
             eprint!("[{:4} s] {} on {pages} pages", begun.elapsed().as_secs(), case.name);
+            rows.retain(|row: &Value| row["case"] != case.name || row["pages"] != pages);
             for mut row in run_child(options, case, pages)? {
                 row["case"] = json!(case.name);
                 row["pages"] = json!(pages);
@@ -130,6 +131,12 @@ fn parent(options: &Options) -> Result<(), BenchError> {
                 rows.push(row);
             }
             eprintln!();
+            rows.sort_by_key(|row| {
+                CASES
+                    .iter()
+                    .position(|case| row["case"] == case.name)
+                    .map(|place| (place, row["pages"] != "huge"))
+            });
             // After each case, so that a run that is stopped leaves what it has.
             let result = result(&rows);
             write(&options.out, &format!("{result:#}\n"))?;
@@ -141,6 +148,16 @@ fn parent(options: &Options) -> Result<(), BenchError> {
     }
     eprintln!("[{:4} s] wrote {}", begun.elapsed().as_secs(), options.out.display());
     Ok(())
+}
+
+/// The rows of an earlier run, if there was one.
+fn earlier_rows(file: &PathBuf) -> Vec<Value> {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let mut result: Value = serde_json::from_str(&text).unwrap_or_default();
+    match result["rows"].take() {
+        Value::Array(rows) => rows,
+        _ => Vec::new(),
+    }
 }
 
 fn result(rows: &[Value]) -> Value {

@@ -9,8 +9,8 @@
 //!                  └───────▶ bucket with one entry, past 20 shared bits ─▶ node, 12 bits ─▶ …
 //! ```
 //!
-//! A *node* is an array indexed by 4 to 20 bits of the address, wide enough for about four routes a
-//! slot; a *bucket* compares up to four prefixes of any lengths on one cache line. So the number
+//! A *node* is an array indexed by 4 to 20 bits of the address, wide enough for two or three routes
+//! a slot; a *bucket* compares up to four prefixes of any lengths on one cache line. So the number
 //! of steps follows from how many routes there are and how they lie, hardly from their lengths.
 //! `docs/adr/0004-ip6-table.md` says what was measured against.
 //!
@@ -20,7 +20,7 @@
 //!
 //! Cost of a lookup: one cache line a step; with one route 1 step, with 255k or 1M random routes 2
 //! to 3, in a real table about 4. Bytes that lookups read: 52 a route at 255k random routes, 61 at 1M,
-//! 75 in a real table; the writer's ledgers take twice a node's bytes beside.
+//! 77 in a real table; the writer's ledgers take twice a node's bytes beside.
 
 mod bucket;
 mod build;
