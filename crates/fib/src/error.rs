@@ -47,6 +47,14 @@ pub enum FibError {
         /// The route's prefix.
         prefix: String,
     },
+    /// A MAC address that no station has, or a port that a MAC entry cannot hold.
+    #[error("{key} on port {port}: a station has a unicast address, and ports go up to 1048575")]
+    MacEntry {
+        /// The address and its bridge domain.
+        key: String,
+        /// The port given.
+        port: u32,
+    },
     /// A line of a route file that is no route.
     #[error("line {line}, column {column}: `{text}`, where was expected: {expected}")]
     RouteLine {

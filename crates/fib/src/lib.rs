@@ -3,6 +3,7 @@
 pub mod ecmp;
 pub mod ip4;
 pub mod ip6;
+pub mod mac;
 pub mod neighbor;
 pub mod pages;
 pub mod quiesce;
