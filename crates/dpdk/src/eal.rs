@@ -126,6 +126,7 @@ impl Eal {
             return Err(Error::Start { options: arguments.join(" "), reason });
         }
         init(&arguments, since)?;
+        ffi::volley_hush_libraries();
         memory::remove_runtime_folder(&options.file_prefix);
         RUNNING.store(true, Ordering::Release);
         let facts = EalFacts {

@@ -13,6 +13,7 @@
 // DPDK is C: this crate is the wall between it and the rest.
 #![allow(unsafe_code)]
 
+mod checksum;
 mod device;
 mod eal;
 mod error;
@@ -22,14 +23,18 @@ mod link;
 mod linux;
 mod log;
 mod memory;
+pub mod offloads;
 mod pool;
 mod port;
 mod privilege;
 mod queue;
 mod spec;
+mod stale;
 mod stats;
 mod thread;
 mod unmap;
+mod veth;
+mod xdp_sockets;
 
 pub use eal::{Eal, EalFacts, EalOptions, IovaMode, MemoryChoice};
 pub use error::Error;

@@ -3,6 +3,8 @@
 //! Bound to the network namespace that the opening thread is in, so that any thread may ask later.
 
 use crate::Error;
+use crate::offloads::{self, Ethtool, MERGING, Offload};
+use crate::veth::WholeFrames;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
@@ -13,6 +15,10 @@ pub(crate) struct LinuxDevice {
     socket: OwnedFd,
     /// Holds the device in promiscuous mode for as long as it is open; the kernel ends that with us.
     promiscuous: Option<OwnedFd>,
+    /// Of a veth.
+    whole_frames: Option<WholeFrames>,
+    /// To be turned on again at the end.
+    offloads: Vec<Offload>,
 }
 
 /// How the device is now.
@@ -33,7 +39,25 @@ impl LinuxDevice {
         let fail = |source| Error::Device { device: name.to_owned(), action: "find it", source };
         let socket = socket(libc::AF_INET, libc::SOCK_DGRAM).map_err(fail)?;
         let index = index(&socket, name).map_err(fail)?;
-        Ok(Self { name: name.to_owned(), index, socket, promiscuous: None })
+        let (name, promiscuous, whole_frames) = (name.to_owned(), None, None);
+        Ok(Self { name, index, socket, promiscuous, whole_frames, offloads: Vec::new() })
+    }
+
+    /// Has the device give us frames as they are on the wire, as far as we have the right to that;
+    /// see `offloads`. What is in the way is an error, but packets pass all the same.
+    pub(crate) fn want_whole_frames(&mut self, program: bool) -> Result<(), Error> {
+        let ethtool = Ethtool::on(&self.name)?;
+        if program && ethtool.driver().is_ok_and(|driver| driver == "veth") {
+            let demanded = WholeFrames::demand(self.index as u32);
+            self.whole_frames = Some(demanded.map_err(|source| Error::Device {
+                device: self.name.clone(),
+                action: "keep the host at the other end from sending frames of 64 KiB \
+                         (it may do so itself: ethtool -K DEVICE tso off gso off)",
+                source,
+            })?);
+        }
+        self.offloads = offloads::disable(&self.name, &MERGING)?;
+        Ok(())
     }
 
     pub(crate) fn presence(&self) -> Presence {
@@ -59,6 +83,23 @@ impl LinuxDevice {
         unsafe { ioctl(&self.socket, libc::SIOCSIFFLAGS, &mut request) }
     }
 
+    pub(crate) fn mtu(&self) -> io::Result<u16> {
+        let mut request = request(&self.name);
+        // SAFETY: reads the name only and writes the MTU.
+        let mtu = unsafe {
+            ioctl(&self.socket, libc::SIOCGIFMTU, &mut request)?;
+            request.ifr_ifru.ifru_mtu
+        };
+        Ok(u16::try_from(mtu).unwrap_or(u16::MAX))
+    }
+
+    pub(crate) fn set_mtu(&self, mtu: u16) -> io::Result<()> {
+        let mut request = request(&self.name);
+        request.ifr_ifru.ifru_mtu = i32::from(mtu);
+        // SAFETY: the request is ours and has its MTU set.
+        unsafe { ioctl(&self.socket, libc::SIOCSIFMTU, &mut request) }
+    }
+
     pub(crate) fn set_promiscuous(&mut self, on: bool) -> io::Result<()> {
         self.promiscuous = match on {
             false => None,
@@ -66,6 +107,14 @@ impl LinuxDevice {
             true => Some(promiscuous_member(self.index)?),
         };
         Ok(())
+    }
+}
+
+impl Drop for LinuxDevice {
+    fn drop(&mut self) {
+        // Nobody is told: the device may be gone.
+        self.whole_frames = None;
+        let _ = offloads::enable(&self.name, &self.offloads);
     }
 }
 

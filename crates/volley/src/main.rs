@@ -1,2 +1,40 @@
-//! The command line.
-fn main() {}
+//! The command line of the Volley router: a thin client of its API.
+//!
+//! ```text
+//!  words ─▶ cli ─▶ run ─┬─▶ show, observe ─▶ client ─▶ Unix socket
+//!                       ├─▶ config           (check works without a router)
+//!                       ├─▶ edits: nouns and verbs come from the configuration's own table
+//!                       └─▶ exec, shell ─▶ run
+//! ```
+
+mod cli;
+mod client;
+mod complete;
+mod config;
+mod edits;
+mod error;
+mod exec;
+mod observe;
+mod output;
+mod run;
+mod shell;
+mod show;
+mod table;
+mod watch;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let matches = match cli::command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => {
+            // Help goes to standard output with success, the rest to standard error with code 2.
+            drop(error.print());
+            return if error.use_stderr() { error::USAGE.into() } else { ExitCode::SUCCESS };
+        }
+    };
+    match run::start(&matches) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => error.report(),
+    }
+}

@@ -27,10 +27,11 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::config::Finding;
 use crate::control_loop::Handle;
+use crate::view::ProblemDetails;
 
 pub use listen::{ListenError, UnixSocket};
-pub use problem::ProblemDetails;
 pub use tls::{Tls, TlsError};
 pub use token::Token;
 
@@ -44,6 +45,7 @@ const MAX_BODY_BYTES: usize = 64 << 20;
         description = "The API of a Volley router: what it shows, its configuration, its traces.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
+    components(schemas(ProblemDetails, Finding)),
     tags(
         (name = "show", description = "What the router is doing."),
         (name = "config", description = "Its one configuration."),

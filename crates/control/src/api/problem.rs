@@ -3,30 +3,13 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoResponses, ToSchema};
+use utoipa::IntoResponses;
 
 use crate::config::{Finding, Problems};
 use crate::control_loop::Stopped;
 use crate::engine::EngineError;
 use crate::transaction::TransactionError;
-
-/// What went wrong (RFC 9457).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ProblemDetails {
-    /// Kind of problem; always `about:blank`: the status says it.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// The status in words.
-    pub title: String,
-    /// HTTP status.
-    pub status: u16,
-    /// This very problem, as a person reads it.
-    pub detail: String,
-    /// Faults of a configuration or command, each with its place.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub findings: Vec<Finding>,
-}
+use crate::view::ProblemDetails;
 
 /// How requests are refused; every handler may answer so.
 #[derive(IntoResponses)]

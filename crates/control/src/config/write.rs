@@ -6,7 +6,15 @@ use super::field::Field;
 
 /// Fields with their values as TOML, in the order in which they are written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Fields(Vec<(&'static str, String)>);
+pub struct Fields(Vec<Entry>);
+
+/// A field. Defaults are not written, but told when they change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    key: &'static str,
+    toml: String,
+    is_default: bool,
+}
 
 impl Fields {
     /// No fields yet.
@@ -31,8 +39,14 @@ impl Fields {
 
     /// A field that is written when it is not the default.
     #[must_use]
-    pub fn unless<T: Field + PartialEq>(self, key: &'static str, value: &T, default: &T) -> Self {
-        if value == default { self } else { self.with(key, value) }
+    pub fn unless<T: Field + PartialEq>(
+        mut self,
+        key: &'static str,
+        value: &T,
+        default: &T,
+    ) -> Self {
+        self.0.push(Entry { key, toml: value.to_toml(), is_default: value == default });
+        self
     }
 
     /// A list that is written when it is not empty.
@@ -48,52 +62,57 @@ impl Fields {
     /// A field already in TOML.
     #[must_use]
     pub fn raw(mut self, key: &'static str, toml: String) -> Self {
-        self.0.push((key, toml));
+        self.0.push(Entry { key, toml, is_default: false });
         self
     }
 
     /// The same fields behind one that names the row.
     #[must_use]
     pub fn led_by<T: Field>(mut self, key: &'static str, value: &T) -> Self {
-        self.0.insert(0, (key, value.to_toml()));
+        self.0.insert(0, Entry { key, toml: value.to_toml(), is_default: false });
         self
     }
 
     /// Whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.written().next().is_none()
+    }
+
+    /// What is written.
+    fn written(&self) -> impl Iterator<Item = &Entry> {
+        self.0.iter().filter(|entry| !entry.is_default)
     }
 
     /// All of them as one inline table.
     pub fn inline(&self) -> String {
         let pairs: Vec<String> =
-            self.0.iter().map(|(key, toml)| format!("{key} = {toml}")).collect();
+            self.written().map(|entry| format!("{} = {}", entry.key, entry.toml)).collect();
         format!("{{ {} }}", pairs.join(", "))
     }
 
-    /// What differs, as `mtu 1500 -> 9000, up (default) -> false`.
+    fn value(&self, key: &str) -> Option<&str> {
+        self.0.iter().find(|entry| entry.key == key).map(|entry| entry.toml.as_str())
+    }
+
+    /// What differs, as `mtu 1500 -> 9000, mac (none) -> "02:00:00:00:00:01"`.
     pub fn changes(&self, new: &Self) -> String {
-        let value = |fields: &Self, key: &str| {
-            let found = fields.0.iter().find(|(name, _)| *name == key);
-            found.map_or_else(|| "(default)".to_owned(), |(_, toml)| toml.clone())
+        let added = new.0.iter().filter(|entry| self.value(entry.key).is_none());
+        let change = |entry: &Entry| {
+            let (before, after) = (self.value(entry.key), new.value(entry.key));
+            let none = "(none)";
+            (before != after).then(|| {
+                format!("{} {} -> {}", entry.key, before.unwrap_or(none), after.unwrap_or(none))
+            })
         };
-        let added = new.0.iter().filter(|(key, _)| !self.0.iter().any(|(name, _)| name == key));
-        let parts: Vec<String> = self
-            .0
-            .iter()
-            .chain(added)
-            .map(|(key, _)| (*key, value(self, key), value(new, key)))
-            .filter(|(_, before, after)| before != after)
-            .map(|(key, before, after)| format!("{key} {before} -> {after}"))
-            .collect();
-        parts.join(", ")
+        self.0.iter().chain(added).filter_map(change).collect::<Vec<_>>().join(", ")
     }
 }
 
 impl Display for Fields {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, (key, toml)) in self.0.iter().enumerate() {
-            write!(f, "{} {key} = {toml}", if index == 0 { "" } else { "," })?;
+        for (index, entry) in self.written().enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            write!(f, "{comma} {} = {}", entry.key, entry.toml)?;
         }
         Ok(())
     }
@@ -113,10 +132,10 @@ impl Writer {
         }
         self.text.push_str(header);
         self.text.push('\n');
-        let width = fields.0.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
-        for (key, toml) in &fields.0 {
+        let width = fields.written().map(|entry| entry.key.len()).max().unwrap_or(0);
+        for entry in fields.written() {
             // Writing to a String cannot fail.
-            let _ = writeln!(self.text, "{key:width$} = {toml}");
+            let _ = writeln!(self.text, "{:width$} = {}", entry.key, entry.toml);
         }
     }
 

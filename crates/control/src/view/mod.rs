@@ -6,6 +6,7 @@
 mod config;
 mod forwarding;
 mod observe;
+mod problem;
 mod system;
 
 pub use config::{
@@ -20,4 +21,5 @@ pub use observe::{
     Capture, CaptureRequest, Drop, Exit, Graph, GraphEdge, GraphFormat, GraphNode, Node, Trace,
     TraceRequest, TraceStep, TracedPacket,
 };
+pub use problem::ProblemDetails;
 pub use system::{Memory, MemoryUse, Version, Worker};

@@ -29,7 +29,7 @@ fn routes_are_added_led_elsewhere_and_removed() {
     assert_eq!(changes("route add 10.0.0.0/8 via 192.0.2.9"), [""; 0]);
     assert_eq!(
         changes("route replace 10.0.0.0/8 unreachable"),
-        ["~ route 10.0.0.0/8: via \"192.0.2.9\" -> (default), unreachable (default) -> true"]
+        ["~ route 10.0.0.0/8: via \"192.0.2.9\" -> (none), unreachable (none) -> true"]
     );
     assert_eq!(
         changes("route del default"),
@@ -41,7 +41,7 @@ fn routes_are_added_led_elsewhere_and_removed() {
 fn ports_addresses_neighbours_and_xconnects_are_edited() {
     assert_eq!(
         changes("port set p0 down mtu 1280"),
-        ["~ port p0: up (default) -> false, mtu (default) -> 1280"]
+        ["~ port p0: up true -> false, mtu 1500 -> 1280"]
     );
     assert_eq!(changes("port set p1 up"), [""; 0]);
     assert_eq!(

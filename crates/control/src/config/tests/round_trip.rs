@@ -111,8 +111,8 @@ fn a_difference_reads_like_a_sentence_for_each_step() {
         [
             "- xconnect a b",
             "~ workers: cores [0] -> [0, 1]",
-            "~ port p1: mtu 1400 -> (default), up (default) -> false",
-            "~ route 10.66.0.0/16: blackhole true -> (default), prohibit (default) -> true",
+            "~ port p1: up true -> false, mtu 1400 -> 1500",
+            "~ route 10.66.0.0/16: blackhole true -> (none), prohibit (none) -> true",
         ]
     );
 }

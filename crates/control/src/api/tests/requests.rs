@@ -1,0 +1,173 @@
+//! Requests and answers, without a socket.
+
+use axum::body::Body;
+use axum::http::{Request, header};
+use serde_json::json;
+
+use super::{Reply, TEXT, fresh_router, get, on_one_thread, post, send, start};
+use crate::api::router;
+
+fn assert_problem(reply: &Reply, status: u16, detail: &str) {
+    assert_eq!(
+        (reply.status, &reply.kind[..]),
+        (status, "application/problem+json"),
+        "{}",
+        reply.text
+    );
+    let problem = reply.json();
+    assert_eq!(problem["status"], status);
+    assert!(problem["detail"].as_str().unwrap().contains(detail), "{}", reply.text);
+}
+
+#[test]
+fn what_is_not_there_or_does_not_apply_is_told_as_a_problem() {
+    on_one_thread(async {
+        let router = fresh_router();
+        assert_problem(&get(&router, "/v1/nothing").await, 404, "nothing at /v1/nothing");
+        let reply = send(&router, Request::delete("/v1/ports").body(Body::empty()).unwrap()).await;
+        assert_problem(&reply, 405, "DELETE does not apply to /v1/ports");
+        assert_problem(&get(&router, "/v1/lookup/here").await, 400, "here");
+        assert_problem(&get(&router, "/v1/routes?limit=x").await, 400, "limit");
+        assert_problem(&get(&router, "/v1/routes?colour=x").await, 400, "colour");
+        let trace = json!({ "count": 5, "port": "p9" });
+        assert_problem(&post(&router, "/v1/trace/start", trace).await, 404, "no port `p9`");
+        let trace = json!({ "count": 0 });
+        assert_problem(&post(&router, "/v1/trace/start", trace).await, 422, "count is 0");
+        let reply = post(&router, "/v1/config/edit", json!({ "command": "" })).await;
+        assert_problem(&reply, 422, "unknown field `command`");
+        let text = Request::post("/v1/config/edit").body(Body::from("x")).unwrap();
+        assert_problem(&send(&router, text).await, 415, "");
+        let broken =
+            Request::post("/v1/config/edit").header(header::CONTENT_TYPE, "application/json");
+        assert_problem(&send(&router, broken.body(Body::from("{")).unwrap()).await, 400, "");
+    });
+}
+
+#[test]
+fn a_body_beyond_the_limit_is_refused() {
+    on_one_thread(async {
+        let router = fresh_router();
+        let text = "#".repeat(crate::api::MAX_BODY_BYTES);
+        let reply = post(&router, "/v1/config/check", json!({ "toml": text })).await;
+        assert_problem(&reply, 413, "");
+    });
+}
+
+#[test]
+fn a_wrong_configuration_is_told_fault_by_fault_with_places() {
+    on_one_thread(async {
+        let router = fresh_router();
+        let toml = "[port.p0]\nkind = \"memory\"\nmut = 1500\n";
+        for verb in ["check", "diff", "apply"] {
+            let path = format!("/v1/config/{verb}");
+            let reply = post(&router, &path, json!({ "toml": toml, "file": "new.toml" })).await;
+            assert_problem(&reply, 422, "--> new.toml:3:1");
+            let finding = &reply.json()["findings"][0];
+            assert_eq!(finding["field"], "port.p0.mut");
+            assert_eq!((&finding["line"], &finding["column"]), (&json!(3), &json!(1)));
+            assert_eq!(finding["suggestion"], "did you mean `mtu`?");
+        }
+    });
+}
+
+#[test]
+fn a_configuration_is_compared_applied_confirmed_and_undone() {
+    on_one_thread(async {
+        let router = fresh_router();
+        let new = format!("{TEXT}[[route]]\nprefix = \"10.0.0.0/8\"\nblackhole = true\n");
+        let step = "+ route 10.0.0.0/8 blackhole = true";
+        let reply = post(&router, "/v1/config/diff", json!({ "toml": new })).await;
+        assert_eq!(reply.json()["changes"][0]["text"], step);
+
+        let body = json!({ "toml": new, "confirm_within_s": 3600 });
+        let reply = post(&router, "/v1/config/apply", body).await.json();
+        assert_eq!((&reply["revision"], &reply["pending"]["revision"]), (&json!(2), &json!(1)));
+        assert_eq!(get(&router, "/v1/routes").await.json()["total"], 3);
+        let edit = json!({ "commands": "route del default" });
+        assert_problem(
+            &post(&router, "/v1/config/edit", edit.clone()).await,
+            409,
+            "waits to be confirmed",
+        );
+        assert_eq!(post(&router, "/v1/config/confirm", json!({})).await.status, 200);
+        assert_problem(
+            &post(&router, "/v1/config/confirm", json!({})).await,
+            409,
+            "no change waits",
+        );
+
+        assert_eq!(post(&router, "/v1/config/edit", edit).await.json()["revision"], 3);
+        let reply = post(&router, "/v1/config/rollback", json!({ "revision": 1 })).await;
+        assert_eq!(reply.json()["changes"].as_array().unwrap().len(), 2);
+        let status = get(&router, "/v1/config").await.json();
+        assert_eq!((&status["unsaved"], &status["pending"]), (&json!(false), &json!(null)));
+        assert_eq!(status["value"]["route"][0]["via"], "192.0.2.9");
+        let history = get(&router, "/v1/config/history").await.json();
+        assert_eq!(history[2]["comment"], "route del default");
+        let reply = post(&router, "/v1/config/rollback", json!({ "revision": 77 })).await;
+        assert_problem(&reply, 404, "revision 77");
+    });
+}
+
+#[test]
+fn what_the_router_cannot_do_is_a_conflict_and_names_the_field() {
+    on_one_thread(async {
+        let router = fresh_router();
+        let edit = json!({ "commands": "port add p7 tap device missing0" });
+        let reply = post(&router, "/v1/config/edit", edit).await;
+        assert_problem(&reply, 409, "there is no device `missing0`");
+        assert_eq!(reply.json()["findings"][0]["field"], "port.p7.device");
+        let workers = json!({ "toml": format!("{TEXT}[workers]\nidle = \"poll\"\n") });
+        let reply = post(&router, "/v1/config/apply", workers).await;
+        assert_problem(&reply, 409, "this takes a restart: ~ workers: idle");
+    });
+}
+
+#[test]
+fn saving_needs_a_file_and_writes_it() {
+    let folder = std::env::temp_dir().join(format!("volley-api-save-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("router.toml");
+    std::fs::write(&file, TEXT).unwrap();
+    on_one_thread(async {
+        let without = fresh_router();
+        assert_problem(&post(&without, "/v1/config/save", json!({})).await, 409, "without a file");
+        let router = router(start(Some(file.clone())));
+        post(&router, "/v1/config/edit", json!({ "commands": "route del default" })).await;
+        assert_eq!(get(&router, "/v1/config").await.json()["unsaved"], true);
+        assert_eq!(post(&router, "/v1/config/save", json!({})).await.status, 200);
+        assert_eq!(get(&router, "/v1/config").await.json()["unsaved"], false);
+    });
+    assert!(!std::fs::read_to_string(&file).unwrap().contains("route"));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn metrics_are_open_metrics() {
+    on_one_thread(async {
+        let reply = get(&fresh_router(), "/metrics").await;
+        assert!(reply.kind.starts_with("application/openmetrics-text; version=1.0.0"));
+        assert!(reply.text.ends_with("# EOF\n"));
+        let sample = "volley_port_packets_total{port=\"p0\",direction=\"rx\"} 1000000\n";
+        assert!(reply.text.contains(sample), "{}", reply.text);
+        let mut family = String::new();
+        let mut seen = std::collections::HashSet::new();
+        for line in reply.text.lines() {
+            if let Some(rest) = line.strip_prefix("# TYPE ") {
+                family = rest.split(' ').next().unwrap().to_owned();
+                assert!(seen.insert(family.clone()), "{family} comes twice");
+            } else if !line.starts_with('#') {
+                assert!(line.starts_with(&family), "{line} stands under {family}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_router_that_has_stopped_says_so() {
+    on_one_thread(async {
+        let (handle, jobs) = crate::control_loop::channel();
+        drop(jobs);
+        assert_problem(&get(&router(handle), "/v1/ports").await, 503, "shutting down");
+    });
+}

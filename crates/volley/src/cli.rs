@@ -1,0 +1,264 @@
+//! Nouns and verbs. Those that edit come from the configuration's own table of commands.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
+use control::config::field::Field;
+use control::config::objects::api::DEFAULT_SOCKET;
+
+use crate::edits;
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done; 1 refused or wrong; 2 not a command; 3 no router to talk to.
+Without a command, a shell: history, completion, the same commands.";
+
+/// The command line of the Volley router.
+#[derive(Debug, Parser)]
+#[command(name = "volley", version, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) noun: Option<Noun>,
+}
+
+/// What every command takes.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Global {
+    /// The router's socket
+    #[arg(long, global = true, env = "VOLLEY_SOCKET", value_name = "PATH",
+        default_value = DEFAULT_SOCKET, hide_env_values = true, value_hint = ValueHint::FilePath)]
+    pub(crate) socket: PathBuf,
+    /// Answer in JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Noun {
+    /// Show what the router is doing
+    Show {
+        #[command(subcommand)]
+        what: Show,
+        /// Show again and again, every second or so many; counters as rates
+        #[arg(long, global = true, value_name = "SECONDS", num_args = 0..=1,
+            default_missing_value = "1", value_parser = clap::value_parser!(u64).range(1..=3600))]
+        watch: Option<u64>,
+    },
+    /// Check, apply, undo and save configurations
+    #[command(subcommand)]
+    Config(ConfigVerb),
+    /// Follow packets through the graph
+    #[command(subcommand)]
+    Trace(TraceVerb),
+    /// Copy packets at a node's exit into a pcap file
+    #[command(subcommand)]
+    Capture(CaptureVerb),
+    /// Counters of ports and nodes
+    #[command(subcommand)]
+    Counters(CountersVerb),
+    /// Tell what becomes of a packet to an address
+    Lookup {
+        /// The destination
+        address: std::net::IpAddr,
+    },
+    /// Print the graph of nodes
+    Graph {
+        /// How it is written
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
+    /// Run a file of commands; changes in a row are made together or not at all
+    Exec {
+        /// The file; `-` for standard input
+        #[arg(value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+    },
+    /// Print the completions of a shell, as in: source <(volley completion bash)
+    Completion {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum Show {
+    /// Ports, their state and counters
+    Ports,
+    /// Nodes, their calls, packets and cycles
+    Nodes,
+    /// Dropped packets by reason
+    Errors,
+    /// Routes
+    Routes(Routes),
+    /// Neighbours and their MAC addresses
+    Neighbors,
+    /// The graph of nodes
+    Graph,
+    /// What runs
+    Version,
+    /// Where memory goes
+    Memory,
+    /// Workers
+    Workers,
+}
+
+/// Which routes.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Routes {
+    /// Only routes inside this prefix
+    #[arg(long, value_name = "PREFIX")]
+    pub(crate) within: Option<String>,
+    /// Only routes from this source
+    #[arg(long, value_enum)]
+    pub(crate) source: Option<Source>,
+    /// At most so many
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) limit: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Source {
+    /// Addresses of ports
+    Connected,
+    /// The configuration
+    Static,
+    /// Routing protocols
+    Dynamic,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Format {
+    /// For reading
+    Text,
+    /// For Graphviz
+    Dot,
+    /// For browsers
+    Svg,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigVerb {
+    /// Check a file; needs no router
+    Check {
+        /// The file
+        #[arg(value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+        /// It is for another machine: believe its core lists
+        #[arg(long)]
+        any_host: bool,
+    },
+    /// Tell what a file would change
+    Diff {
+        /// The file
+        #[arg(value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+    },
+    /// Make a file the running configuration: all of it or nothing
+    Apply {
+        /// The file
+        #[arg(value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+        /// Undo it after this time unless confirmed, as in 60s
+        #[arg(long, value_name = "TIME", value_parser = duration)]
+        confirm_within: Option<Duration>,
+    },
+    /// Keep the change that waits to be confirmed
+    Confirm,
+    /// Go back to an earlier configuration
+    Rollback {
+        /// Its revision, as in `config history`; without one, that before the last change
+        revision: Option<u64>,
+    },
+    /// Print the running configuration
+    Show,
+    /// Write the running configuration to the router's file
+    Save,
+    /// List the configurations that ran
+    History,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TraceVerb {
+    /// Trace the next packets
+    Start {
+        /// Only packets that come in here
+        #[arg(long)]
+        port: Option<String>,
+        /// How many packets
+        #[arg(long, default_value_t = 20)]
+        count: u32,
+    },
+    /// Print the packets' walks
+    Show,
+    /// Trace no more
+    Stop,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CaptureVerb {
+    /// Capture the next packets
+    Start {
+        /// Node, as in `show nodes`
+        #[arg(long)]
+        node: String,
+        /// Exit of the node; without one, all of them
+        #[arg(long)]
+        exit: Option<String>,
+        /// How many packets
+        #[arg(long, default_value_t = 1_000)]
+        count: u32,
+        /// Bytes kept of each packet
+        #[arg(long, value_name = "BYTES")]
+        snap: Option<u32>,
+    },
+    /// Tell how the capture stands
+    Show,
+    /// Write what was captured, as pcap
+    Save {
+        /// The file; `-` for standard output
+        #[arg(value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+    },
+    /// Capture no more
+    Stop,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CountersVerb {
+    /// Set every counter to zero
+    Clear,
+}
+
+/// A time with its unit.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    Duration::from_text(text).map_err(|refusal| {
+        let message = refusal.message.unwrap_or_else(|| format!("`{text}` is no time"));
+        format!("{message}: expected {}", Duration::EXPECTED)
+    })
+}
+
+/// The whole grammar.
+pub(crate) fn command() -> clap::Command {
+    edits::add_nouns(Cli::command())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grammar_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_that_edits_has_its_noun_and_verb() {
+        let grammar = command();
+        for edit in control::config::objects::COMMANDS.iter().flat_map(|edits| edits.iter()) {
+            let noun = grammar.find_subcommand(edit.noun).unwrap();
+            assert!(noun.find_subcommand(edit.verb).is_some(), "{} {}", edit.noun, edit.verb);
+        }
+    }
+}

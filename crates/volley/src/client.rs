@@ -1,0 +1,111 @@
+//! HTTP over the router's Unix socket, one connection a request.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use control::view::ProblemDetails;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use hyper::client::conn::http1;
+use hyper::{Method, Request, StatusCode, header};
+use hyper_util::rt::TokioIo;
+use serde::Serialize;
+use serde_json::Value;
+use tokio::net::UnixStream;
+use tokio::runtime::Runtime;
+
+use crate::error::CliError;
+
+/// Time for an answer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A client of one router.
+pub(crate) struct Client {
+    socket: PathBuf,
+    runtime: Runtime,
+}
+
+impl Client {
+    /// A client of the router that listens at `socket`.
+    pub(crate) fn new(socket: &Path) -> Result<Self, CliError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        Ok(Self { socket: socket.to_owned(), runtime })
+    }
+
+    /// Asks for JSON.
+    pub(crate) fn get(&self, path: &str) -> Result<Value, CliError> {
+        json(&self.get_bytes(path)?)
+    }
+
+    /// Asks for a text.
+    pub(crate) fn get_text(&self, path: &str) -> Result<String, CliError> {
+        let bytes = self.get_bytes(path)?;
+        String::from_utf8(bytes.to_vec()).map_err(|error| CliError::Broken(error.to_string()))
+    }
+
+    /// Asks for whatever is there.
+    pub(crate) fn get_bytes(&self, path: &str) -> Result<Bytes, CliError> {
+        self.request(Method::GET, path, None)
+    }
+
+    /// Has something done that needs no words.
+    pub(crate) fn post(&self, path: &str) -> Result<Value, CliError> {
+        json(&self.request(Method::POST, path, None)?)
+    }
+
+    /// Has something done.
+    pub(crate) fn post_json(&self, path: &str, body: &impl Serialize) -> Result<Value, CliError> {
+        let body = serde_json::to_vec(body).map_err(|error| CliError::Broken(error.to_string()))?;
+        json(&self.request(Method::POST, path, Some(body))?)
+    }
+
+    fn request(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<Vec<u8>>,
+    ) -> Result<Bytes, CliError> {
+        let mut request =
+            Request::builder().method(method).uri(path).header(header::HOST, "volley");
+        if body.is_some() {
+            request = request.header(header::CONTENT_TYPE, "application/json");
+        }
+        let request = request
+            .body(Full::new(Bytes::from(body.unwrap_or_default())))
+            .map_err(|error| CliError::Broken(error.to_string()))?;
+        let (status, body) = self.runtime.block_on(async {
+            let late = |_| CliError::Broken(format!("nothing for {} s", PATIENCE.as_secs()));
+            tokio::time::timeout(PATIENCE, self.exchange(request)).await.map_err(late)?
+        })?;
+        if status.is_success() { Ok(body) } else { Err(refusal(status, &body)) }
+    }
+
+    async fn exchange(
+        &self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<(StatusCode, Bytes), CliError> {
+        let unreachable =
+            |error: io::Error| CliError::Unreachable { socket: self.socket.clone(), error };
+        let broken = |error: hyper::Error| CliError::Broken(error.to_string());
+        let stream = UnixStream::connect(&self.socket).await.map_err(unreachable)?;
+        let (mut sender, connection) =
+            http1::handshake(TokioIo::new(stream)).await.map_err(broken)?;
+        tokio::spawn(connection);
+        let response = sender.send_request(request).await.map_err(broken)?;
+        let status = response.status();
+        let body = response.into_body().collect().await.map_err(broken)?;
+        Ok((status, body.to_bytes()))
+    }
+}
+
+fn json(body: &[u8]) -> Result<Value, CliError> {
+    serde_json::from_slice(body).map_err(|error| CliError::Broken(error.to_string()))
+}
+
+fn refusal(status: StatusCode, body: &[u8]) -> CliError {
+    let json: Option<Value> = serde_json::from_slice(body).ok();
+    let details = json.clone().and_then(|json| serde_json::from_value::<ProblemDetails>(json).ok());
+    let detail = details.map_or_else(|| status.to_string(), |details| details.detail);
+    CliError::Refused { detail, json }
+}

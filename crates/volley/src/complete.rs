@@ -1,0 +1,71 @@
+//! What could come next: for shells as a script, for our own shell as words.
+
+use clap::Command;
+
+use crate::cli;
+use crate::error::CliError;
+use crate::output::Output;
+
+/// Prints the completions of a shell.
+pub(crate) fn script(output: Output, shell: clap_complete::Shell) -> Result<(), CliError> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut cli::command(), "volley", &mut script);
+    output.bytes(&script)
+}
+
+/// The words that could stand where `start` begins, after `words`.
+pub(crate) fn candidates(grammar: &Command, words: &[&str], start: &str) -> Vec<String> {
+    let mut command = grammar;
+    for word in words.iter().filter(|word| !word.starts_with('-')) {
+        match command.find_subcommand(word) {
+            Some(verb) => command = verb,
+            None => break,
+        }
+    }
+    let verbs = command.get_subcommands().map(|verb| verb.get_name().to_owned());
+    let flags = command
+        .get_arguments()
+        .chain(grammar.get_arguments().filter(|argument| argument.is_global_set()))
+        .filter_map(|argument| argument.get_long().map(|long| format!("--{long}")));
+    let keywords =
+        command.get_arguments().filter(|argument| argument.get_id() == "words").flat_map(
+            |argument| keywords(&argument.get_help().map(ToString::to_string).unwrap_or_default()),
+        );
+    let mut found: Vec<String> = verbs
+        .chain(keywords)
+        .chain(flags)
+        .filter(|word| {
+            word.starts_with(start) && (!word.starts_with('-') || start.starts_with('-'))
+        })
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The words in small letters of a usage line.
+fn keywords(usage: &str) -> Vec<String> {
+    usage
+        .split(|c: char| !c.is_ascii_lowercase())
+        .filter(|word| word.len() > 1)
+        .map(str::to_owned)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nouns_verbs_keywords_and_flags_are_offered_where_they_fit() {
+        let grammar = cli::command();
+        let next = |words: &[&str], start: &str| candidates(&grammar, words, start);
+        assert!(next(&[], "").contains(&"show".to_owned()));
+        assert_eq!(next(&[], "ro"), ["route"]);
+        assert_eq!(next(&["show"], "no"), ["nodes"]);
+        assert_eq!(next(&["route", "add", "10.0.0.0/8"], "v"), ["via"]);
+        assert_eq!(next(&["port", "set", "p0"], "d"), ["default", "down"]);
+        assert_eq!(next(&["config", "apply"], "--c"), ["--confirm-within"]);
+        assert!(next(&["route", "add"], "--j").contains(&"--json".to_owned()));
+    }
+}

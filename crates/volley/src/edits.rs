@@ -1,0 +1,115 @@
+//! The commands that edit the configuration: their nouns and verbs in the grammar, and their sending.
+
+use std::path::Path;
+use std::time::Duration;
+
+use clap::{Arg, ArgMatches, Command};
+use control::config::objects::COMMANDS;
+use control::view;
+
+use crate::cli;
+use crate::client::Client;
+use crate::config::applied;
+use crate::error::CliError;
+use crate::output::Output;
+
+/// Verb of `route` that shows and does not edit.
+const LIST: &str = "list";
+
+/// Adds every noun that edits to the grammar.
+pub(crate) fn add_nouns(mut grammar: Command) -> Command {
+    for commands in COMMANDS {
+        for edit in *commands {
+            if grammar.find_subcommand(edit.noun).is_none() {
+                let about = format!("Edit the configuration: {}", edit.noun);
+                grammar = grammar.subcommand(
+                    Command::new(edit.noun)
+                        .about(about)
+                        .subcommand_required(true)
+                        .arg_required_else_help(true),
+                );
+            }
+            grammar = grammar.mut_subcommand(edit.noun, |noun| {
+                noun.subcommand(verb(edit.noun, edit.verb, edit.usage, edit.about))
+            });
+        }
+    }
+    grammar.mut_subcommand("route", |noun| {
+        noun.subcommand(Command::new(LIST).about("List the routes, as `show routes` does"))
+    })
+}
+
+fn verb(noun: &str, verb: &'static str, usage: &'static str, about: &'static str) -> Command {
+    Command::new(verb)
+        .about(about)
+        .override_usage(format!("volley {noun} {verb} [OPTIONS] {usage}"))
+        .arg(
+            Arg::new("confirm_within")
+                .long("confirm-within")
+                .value_name("TIME")
+                .help("Undo it after this time unless confirmed, as in 60s")
+                .value_parser(cli::duration),
+        )
+        .arg(Arg::new("words").value_name("WORDS").num_args(0..).help(usage))
+}
+
+/// A command that edits, as it was typed.
+pub(crate) struct Edit {
+    line: String,
+    confirm_within: Option<Duration>,
+}
+
+impl Edit {
+    /// The edit among the matches, if it is one.
+    pub(crate) fn of(matches: &ArgMatches) -> Option<Self> {
+        let (noun, matches) = matches.subcommand()?;
+        let known = |edit: &&control::config::edit::Command| edit.noun == noun;
+        COMMANDS.iter().flat_map(|edits| edits.iter()).find(known)?;
+        let (verb, matches) = matches.subcommand().filter(|(verb, _)| *verb != LIST)?;
+        let mut line = format!("{noun} {verb}");
+        for word in matches.get_many::<String>("words").into_iter().flatten() {
+            line.push(' ');
+            line.push_str(&quoted(word));
+        }
+        let confirm_within = matches.get_one::<Duration>("confirm_within").copied();
+        Some(Self { line, confirm_within })
+    }
+
+    /// Whether it wants more than its words say.
+    pub(crate) fn has_options(&self) -> bool {
+        self.confirm_within.is_some()
+    }
+
+    /// Has the router make the change.
+    pub(crate) fn send(&self, client: &Client, output: Output) -> Result<(), CliError> {
+        send(client, output, self.line.clone(), None, self.confirm_within)
+    }
+}
+
+/// Has the router make all changes of a text, or none.
+pub(crate) fn send(
+    client: &Client,
+    output: Output,
+    commands: String,
+    file: Option<&Path>,
+    confirm_within: Option<Duration>,
+) -> Result<(), CliError> {
+    let body = view::EditText {
+        commands,
+        file: file.map(|file| file.display().to_string()),
+        confirm_within_s: confirm_within.map(seconds),
+    };
+    output.answer(client.post_json("/v1/config/edit", &body)?, applied)
+}
+
+/// Whole seconds, rounded up: nobody is given less time than asked for.
+pub(crate) fn seconds(time: Duration) -> u32 {
+    let whole = time.as_secs() + u64::from(time.subsec_nanos() > 0);
+    u32::try_from(whole).unwrap_or(u32::MAX)
+}
+
+/// A word as the configuration's commands read it.
+fn quoted(word: &str) -> String {
+    let plain = !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || c == '#');
+    if plain { word.to_owned() } else { format!("\"{word}\"") }
+}

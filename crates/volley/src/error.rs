@@ -1,0 +1,105 @@
+//! What can go wrong, and the exit code that says so.
+//!
+//! | code | meaning |
+//! |---|---|
+//! | 0 | done |
+//! | 1 | refused, or wrong: the message says what |
+//! | 2 | not a command |
+//! | 3 | no router to talk to |
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use control::config::Problems;
+use thiserror::Error;
+
+/// Exit code: refused, or wrong.
+pub(crate) const REFUSED: u8 = 1;
+/// Exit code: not a command.
+pub(crate) const USAGE: u8 = 2;
+/// Exit code: no router to talk to.
+pub(crate) const UNREACHABLE: u8 = 3;
+
+/// Why a command failed.
+#[derive(Debug, Error)]
+pub(crate) enum CliError {
+    /// Nobody answers.
+    #[error("no router answers at {}: {error}", socket.display())]
+    Unreachable {
+        /// Where it was looked for.
+        socket: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The router hung up or spoke nonsense.
+    #[error("the router's answer broke off: {0}")]
+    Broken(String),
+    /// The router refused.
+    #[error("{}", detail.trim_end())]
+    Refused {
+        /// What it said.
+        detail: String,
+        /// All it said, for `--json`.
+        json: Option<serde_json::Value>,
+    },
+    /// A configuration is wrong.
+    #[error("{}", .0.to_string().trim_end())]
+    Config(#[from] Problems),
+    /// A file cannot be read or written.
+    #[error("{}: {error}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// Not a command.
+    #[error("{0}")]
+    Usage(String),
+    /// It was told already.
+    #[error("a command failed")]
+    Quiet,
+    /// Standard output is gone.
+    #[error("standard output: {0}")]
+    Output(#[from] io::Error),
+}
+
+impl CliError {
+    /// Tells a person, and the caller by its exit code.
+    pub(crate) fn report(&self) -> ExitCode {
+        if let Self::Output(error) = self
+            && error.kind() == io::ErrorKind::BrokenPipe
+        {
+            // Whoever read us has seen enough.
+            return ExitCode::SUCCESS;
+        }
+        self.print();
+        self.code().into()
+    }
+
+    /// Tells a person.
+    pub(crate) fn print(&self) {
+        match self {
+            // Already worded as a compiler would.
+            Self::Config(_) => eprintln!("{self}"),
+            Self::Refused { detail, .. } if detail.starts_with("error:") => eprintln!("{self}"),
+            Self::Usage(text) => eprint!("{text}"),
+            Self::Quiet => {}
+            _ => eprintln!("error: {self}"),
+        }
+        if let Self::Unreachable { .. } = self {
+            eprintln!(
+                "   = help: is volleyd running? --socket PATH or VOLLEY_SOCKET names another"
+            );
+        }
+    }
+
+    fn code(&self) -> u8 {
+        match self {
+            Self::Unreachable { .. } => UNREACHABLE,
+            Self::Usage(_) => USAGE,
+            _ => REFUSED,
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! From matched words to what they do.
+
+use std::net::IpAddr;
+
+use clap::{ArgMatches, FromArgMatches};
+use control::view;
+
+use crate::cli::{self, Cli, CountersVerb, Format, Noun};
+use crate::client::Client;
+use crate::edits::Edit;
+use crate::error::CliError;
+use crate::output::{Output, Style};
+use crate::{complete, config, exec, observe, shell, show, watch};
+
+/// Who is talked to, and where results go.
+pub(crate) struct Session {
+    pub(crate) client: Client,
+    pub(crate) output: Output,
+}
+
+/// Runs what the command line says.
+pub(crate) fn start(matches: &ArgMatches) -> Result<(), CliError> {
+    let global = cli::Global::from_arg_matches(matches).map_err(usage)?;
+    let client = Client::new(&global.socket)?;
+    let output = Output { json: global.json, style: Style::of_stdout() };
+    let session = Session { client, output };
+    let outcome = match matches.subcommand() {
+        Some(_) => session.run(matches),
+        None => shell::run(&session),
+    };
+    if let Err(CliError::Refused { json: Some(json), .. }) = &outcome
+        && output.json
+    {
+        output.json(json)?;
+    }
+    outcome
+}
+
+/// What clap says, for those who typed it.
+pub(crate) fn usage(error: clap::Error) -> CliError {
+    CliError::Usage(error.render().to_string())
+}
+
+impl Session {
+    /// Runs one command.
+    pub(crate) fn run(&self, matches: &ArgMatches) -> Result<(), CliError> {
+        if let Some(edit) = Edit::of(matches) {
+            return edit.send(&self.client, self.output);
+        }
+        if matches.subcommand_name() == Some("route") {
+            return show::show(self, &cli::Show::Routes(cli::Routes::default()));
+        }
+        let cli = Cli::from_arg_matches(matches).map_err(usage)?;
+        match cli.noun {
+            None => Ok(()),
+            Some(Noun::Show { what, watch: None }) => show::show(self, &what),
+            Some(Noun::Show { what, watch: Some(seconds) }) => watch::watch(self, &what, seconds),
+            Some(Noun::Config(verb)) => config::run(self, verb),
+            Some(Noun::Trace(verb)) => observe::trace(self, verb),
+            Some(Noun::Capture(verb)) => observe::capture(self, verb),
+            Some(Noun::Counters(CountersVerb::Clear)) => self.clear(),
+            Some(Noun::Lookup { address }) => self.lookup(address),
+            Some(Noun::Graph { format }) => self.graph(format),
+            Some(Noun::Exec { file }) => exec::run(self, &file),
+            Some(Noun::Completion { shell }) => complete::script(self.output, shell),
+        }
+    }
+
+    fn clear(&self) -> Result<(), CliError> {
+        let answer = self.client.post("/v1/counters/clear")?;
+        if self.output.json { self.output.json(&answer) } else { Ok(()) }
+    }
+
+    fn lookup(&self, address: IpAddr) -> Result<(), CliError> {
+        let answer = self.client.get(&format!("/v1/lookup/{address}"))?;
+        self.output.answer(answer, |lookup: view::Lookup, style| show::lookup(&lookup, style))
+    }
+
+    pub(crate) fn graph(&self, format: Format) -> Result<(), CliError> {
+        let format = match format {
+            _ if self.output.json => return self.output.json(&self.client.get("/v1/graph")?),
+            Format::Text => "text",
+            Format::Dot => "dot",
+            Format::Svg => "svg",
+        };
+        let drawing = self.client.get_text(&format!("/v1/graph/drawing?format={format}"))?;
+        self.output.text(&drawing)
+    }
+}

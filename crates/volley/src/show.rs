@@ -1,0 +1,283 @@
+//! `volley show`: tables a person can read.
+
+use control::view;
+use serde_json::Value;
+
+use crate::cli::{Format, Routes, Show, Source};
+use crate::error::CliError;
+use crate::output::Style;
+use crate::run::Session;
+use crate::table::Table;
+
+/// Shows one thing once.
+pub(crate) fn show(session: &Session, what: &Show) -> Result<(), CliError> {
+    if matches!(what, Show::Graph) {
+        return session.graph(Format::Text);
+    }
+    let answer = session.client.get(&path(what))?;
+    if session.output.json {
+        return session.output.json(&answer);
+    }
+    session.output.text(&text(what, answer, session.output.style)?)
+}
+
+/// Where the API has it.
+pub(crate) fn path(what: &Show) -> String {
+    let name = match what {
+        Show::Ports => "ports",
+        Show::Nodes => "nodes",
+        Show::Errors => "errors",
+        Show::Routes(filter) => return route_path(filter),
+        Show::Neighbors => "neighbors",
+        Show::Graph => "graph",
+        Show::Version => "version",
+        Show::Memory => "memory",
+        Show::Workers => "workers",
+    };
+    format!("/v1/{name}")
+}
+
+fn route_path(filter: &Routes) -> String {
+    let mut parts = Vec::new();
+    if let Some(within) = &filter.within {
+        // What a prefix can hold needs no escaping; anything else is escaped whole.
+        let escaped = within.bytes().map(|byte| match byte {
+            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'.' | b':' | b'/' => {
+                char::from(byte).to_string()
+            }
+            _ => format!("%{byte:02X}"),
+        });
+        parts.push(format!("within={}", escaped.collect::<String>()));
+    }
+    if let Some(source) = filter.source {
+        let source = match source {
+            Source::Connected => "connected",
+            Source::Static => "static",
+            Source::Dynamic => "dynamic",
+        };
+        parts.push(format!("source={source}"));
+    }
+    if let Some(limit) = filter.limit {
+        parts.push(format!("limit={limit}"));
+    }
+    format!("/v1/routes?{}", parts.join("&"))
+}
+
+/// An answer as text.
+pub(crate) fn text(what: &Show, answer: Value, style: Style) -> Result<String, CliError> {
+    fn read<T: serde::de::DeserializeOwned>(answer: Value) -> Result<T, CliError> {
+        serde_json::from_value(answer).map_err(|error| CliError::Broken(error.to_string()))
+    }
+    Ok(match what {
+        Show::Ports => ports(&read::<Vec<view::Port>>(answer)?, style),
+        Show::Nodes => nodes(&read::<Vec<view::Node>>(answer)?, style),
+        Show::Errors => errors(&read::<Vec<view::Drop>>(answer)?, style),
+        Show::Routes(_) => routes(&read::<view::Routes>(answer)?, style),
+        Show::Neighbors => neighbors(&read::<Vec<view::Neighbor>>(answer)?, style),
+        Show::Graph => format!("{answer:#}\n"),
+        Show::Version => version(&read::<view::Version>(answer)?),
+        Show::Memory => memory(&read::<view::Memory>(answer)?, style),
+        Show::Workers => workers(&read::<Vec<view::Worker>>(answer)?, style),
+    })
+}
+
+fn up(up: bool) -> String {
+    if up { "up" } else { "down" }.to_owned()
+}
+
+pub(crate) fn ports(ports: &[view::Port], style: Style) -> String {
+    let mut table = Table::new(&[
+        "port",
+        "kind",
+        "admin",
+        "link",
+        "mtu",
+        "mac",
+        "rx packets",
+        "rx bytes",
+        "rx drops",
+        "tx packets",
+        "tx bytes",
+        "tx drops",
+        "errors",
+        "addresses",
+    ]);
+    for port in ports {
+        table.row([
+            port.name.clone(),
+            port.kind.clone(),
+            up(port.admin_up),
+            up(port.link_up),
+            port.mtu.to_string(),
+            port.mac.clone(),
+            port.rx.packets.to_string(),
+            port.rx.bytes.to_string(),
+            port.rx.drops.to_string(),
+            port.tx.packets.to_string(),
+            port.tx.bytes.to_string(),
+            port.tx.drops.to_string(),
+            (port.rx.errors + port.tx.errors).to_string(),
+            port.addresses.join(" "),
+        ]);
+    }
+    table.render(style)
+}
+
+pub(crate) fn nodes(nodes: &[view::Node], style: Style) -> String {
+    let mut table =
+        Table::new(&["node", "calls", "packets", "packets/call", "cycles/packet", "exits"]);
+    for node in nodes {
+        let exits: Vec<String> = node
+            .exits
+            .iter()
+            .filter(|exit| exit.packets > 0)
+            .map(|exit| format!("{} {}", exit.name, exit.packets))
+            .collect();
+        table.row([
+            node.name.clone(),
+            node.calls.to_string(),
+            node.packets.to_string(),
+            format!("{:.1}", node.packets_per_call),
+            format!("{:.1}", node.cycles_per_packet),
+            exits.join("  "),
+        ]);
+    }
+    table.render(style)
+}
+
+fn errors(drops: &[view::Drop], style: Style) -> String {
+    let mut table = Table::new(&["packets", "node", "reason", "port"]);
+    for drop in drops {
+        let port = drop.port.clone().unwrap_or_else(|| "-".to_owned());
+        table.row([drop.packets.to_string(), drop.node.clone(), drop.reason.clone(), port]);
+    }
+    table.render(style)
+}
+
+fn routes(shown: &view::Routes, style: Style) -> String {
+    let mut table = Table::new(&["prefix", "source", "state", "next hops"]);
+    for route in &shown.routes {
+        table.row([
+            route.prefix.clone(),
+            source(route.source).to_owned(),
+            if route.active { "active" } else { "inactive" }.to_owned(),
+            way(route),
+        ]);
+    }
+    let mut text = table.render(style);
+    if shown.routes.len() < shown.total {
+        let note = format!("{} of {} routes", shown.routes.len(), shown.total);
+        text.push_str(&style.dim(&note));
+        text.push('\n');
+    }
+    text
+}
+
+fn source(source: view::RouteSource) -> &'static str {
+    match source {
+        view::RouteSource::Connected => "connected",
+        view::RouteSource::Static => "static",
+        view::RouteSource::Dynamic => "dynamic",
+    }
+}
+
+fn way(route: &view::Route) -> String {
+    if let Some(action) = &route.action {
+        return action.clone();
+    }
+    let hop = |hop: &view::NextHop| {
+        let mut text = match (&hop.address, &hop.port) {
+            (Some(address), Some(port)) => format!("via {address} port {port}"),
+            (Some(address), None) => format!("via {address}"),
+            (None, Some(port)) => format!("port {port}"),
+            (None, None) => "nowhere".to_owned(),
+        };
+        if hop.weight != 1 {
+            text.push_str(&format!(" weight {}", hop.weight));
+        }
+        if !hop.usable {
+            text.push_str(" (unusable)");
+        }
+        text
+    };
+    route.next_hops.iter().map(hop).collect::<Vec<_>>().join(", ")
+}
+
+pub(crate) fn lookup(lookup: &view::Lookup, style: Style) -> String {
+    let matched = match &lookup.route {
+        Some(route) => format!("{} {}, {}", source(route.source), route.prefix, way(route)),
+        None => "no route".to_owned(),
+    };
+    format!(
+        "{}  {}\n  route    {matched}\n  steps    {}, cache lines {}\n",
+        style.bold(&lookup.address),
+        lookup.outcome,
+        lookup.depth,
+        lookup.cache_lines,
+    )
+}
+
+fn neighbors(neighbors: &[view::Neighbor], style: Style) -> String {
+    let mut table = Table::new(&["address", "port", "mac", "state", "age s", "held"]);
+    for neighbor in neighbors {
+        let state = match neighbor.state {
+            view::NeighborState::Incomplete => "incomplete",
+            view::NeighborState::Reachable => "reachable",
+            view::NeighborState::Stale => "stale",
+            view::NeighborState::Failed => "failed",
+            view::NeighborState::Static => "static",
+        };
+        table.row([
+            neighbor.address.clone(),
+            neighbor.port.clone(),
+            neighbor.mac.clone().unwrap_or_else(|| "-".to_owned()),
+            state.to_owned(),
+            (neighbor.age_ms / 1000).to_string(),
+            neighbor.held_packets.to_string(),
+        ]);
+    }
+    table.render(style)
+}
+
+fn version(version: &view::Version) -> String {
+    let dpdk = version.dpdk.as_deref().unwrap_or("not in use");
+    let mut text = format!(
+        "volley {}, DPDK {dpdk}, process {}, up {} s\n",
+        version.volley, version.pid, version.uptime_s
+    );
+    for ability in &version.abilities {
+        text.push_str(&format!("  {ability}\n"));
+    }
+    text
+}
+
+fn memory(memory: &view::Memory, style: Style) -> String {
+    let mut table = Table::new(&["part", "used", "capacity", "MiB"]);
+    let mib = |bytes: u64| format!("{:.1}", bytes as f64 / f64::from(1 << 20));
+    for part in &memory.parts {
+        table.row([
+            part.name.clone(),
+            part.used.to_string(),
+            part.capacity.to_string(),
+            mib(part.bytes),
+        ]);
+    }
+    table.row(["resident".to_owned(), "-".to_owned(), "-".to_owned(), mib(memory.resident_bytes)]);
+    table.render(style)
+}
+
+fn workers(workers: &[view::Worker], style: Style) -> String {
+    let mut table = Table::new(&["worker", "core", "busy", "loops", "packets", "sleeps", "queues"]);
+    for worker in workers {
+        table.row([
+            worker.id.to_string(),
+            worker.core.map_or_else(|| "-".to_owned(), |core| core.to_string()),
+            format!("{:.0}%", worker.busy * 100.0),
+            worker.loops.to_string(),
+            worker.packets.to_string(),
+            worker.sleeps.to_string(),
+            worker.queues.join(" "),
+        ]);
+    }
+    table.render(style)
+}
