@@ -33,8 +33,11 @@ impl Node for Udp4Discard {
     }
 
     fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
-        // 20 bytes of IPv4 and 8 of UDP: udp4_local has checked both.
-        exits.each(frame, |packet| if packet.length() > 28 { Exit::Discarded } else { Exit::Empty });
+        exits.each(frame, |packet| match packet.length() {
+            // 20 bytes of IPv4 and 8 of UDP: udp4_local has checked both.
+            ..=28 => Exit::Empty,
+            _ => Exit::Discarded,
+        });
     }
 }
 
