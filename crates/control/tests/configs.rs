@@ -1,4 +1,5 @@
 //! The examples in configs/ are good configurations, each with its comments.
+#![allow(clippy::unwrap_used, clippy::panic)] // These are tests.
 
 use control::config::{Config, Host, Source, parse, render};
 use std::fs;
