@@ -28,7 +28,7 @@ def receive():
             return
 
 
-work = subprocess.Popen(command)
+work = subprocess.Popen(command, stdout=subprocess.DEVNULL)
 begin = time.monotonic()
 while work.poll() is None or sent < int(rate_pps):
     # A stall of the machine is not made up for: bursts would overflow rings.
