@@ -80,7 +80,7 @@ fn arguments(spec: &PortSpec, shape: Shape) -> Result<Arguments, Error> {
                 .with("qpairs", queues)
                 .with("blocksz", slot * PACKET_SLOTS_A_BLOCK)
                 .with("framesz", slot)
-                .with("framecnt", packet_slots(descriptors))
+                .with("framecnt", packet_slots(descriptors, slot))
                 .with("qdisc_bypass", 0)
                 .ok()
         }
@@ -112,20 +112,22 @@ fn arguments(spec: &PortSpec, shape: Shape) -> Result<Arguments, Error> {
     }
 }
 
-/// A slot of a packet socket's ring has a header of its own and, for tagged frames, 4 bytes to spare.
+/// A slot of a packet socket's ring holds a header of its own, the frame, and a tag to spare. Its size
+/// is a quarter of something in pages, as the driver knows no gap at a block's end; and the driver
+/// wants the port's buffers to hold all of it but 32 bytes.
 fn packet_slot_bytes(mtu: u16) -> u32 {
-    const HEADER_BYTES: u32 = 128;
-    (HEADER_BYTES + 14 + 2 * 4 + u32::from(mtu)).next_power_of_two().max(2048)
+    const HEADER_BYTES: u32 = 66;
+    (HEADER_BYTES + 14 + 4 + u32::from(mtu)).next_multiple_of(1024).max(2048)
 }
 
 /// Linux allocates a ring in blocks.
-const PACKET_SLOTS_A_BLOCK: u32 = 8;
+const PACKET_SLOTS_A_BLOCK: u32 = 4;
 
-/// A host bursts as fast as it can copy while we may be waiting for its core: plenty.
-const PACKET_SLOTS: u16 = 4096;
+/// A host bursts as fast as it can copy while we may be waiting for its core: 4096 usual frames.
+const PACKET_RING_BYTES: u32 = 8 << 20;
 
-fn packet_slots(descriptors: Option<u16>) -> u32 {
-    let wanted = u32::from(descriptors.unwrap_or(PACKET_SLOTS));
+fn packet_slots(descriptors: Option<u16>, slot_bytes: u32) -> u32 {
+    let wanted = descriptors.map_or(PACKET_RING_BYTES / slot_bytes, u32::from);
     wanted.max(1).next_multiple_of(PACKET_SLOTS_A_BLOCK)
 }
 
@@ -253,7 +255,7 @@ mod tests {
     #[test]
     fn kinds_become_the_arguments_that_drivers_know() {
         let spec = PortSpec::AfPacket { device: "eth0".into() };
-        let sizes = "blocksz=16384,framesz=2048,framecnt=4096";
+        let sizes = "blocksz=8192,framesz=2048,framecnt=4096";
         assert_eq!(text(spec), format!("net_af_packet,iface=eth0,qpairs=2,{sizes},qdisc_bypass=0"));
         let spec = PortSpec::Memif {
             role: MemifRole::Server,
@@ -270,9 +272,12 @@ mod tests {
 
     #[test]
     fn slots_of_packet_sockets_hold_the_mtu_and_fill_blocks() {
-        let sizes = [1500, 1898, 1899, 9000, u16::MAX].map(packet_slot_bytes);
-        assert_eq!(sizes, [2048, 2048, 4096, 16_384, 131_072]);
-        assert_eq!([None, Some(0), Some(9)].map(packet_slots), [4096, 8, 16]);
+        let sizes = [1500, 1964, 1965, 9000, u16::MAX].map(packet_slot_bytes);
+        assert_eq!(sizes, [2048, 2048, 3072, 9216, 66_560]);
+        assert_eq!(
+            [None, Some(0), Some(9)].map(|wanted| packet_slots(wanted, 2048)),
+            [4096, 4, 12]
+        );
     }
 
     #[test]

@@ -29,6 +29,7 @@ mod port;
 mod privilege;
 mod queue;
 mod spec;
+mod stale;
 mod stats;
 mod thread;
 mod unmap;

@@ -83,6 +83,23 @@ impl LinuxDevice {
         unsafe { ioctl(&self.socket, libc::SIOCSIFFLAGS, &mut request) }
     }
 
+    pub(crate) fn mtu(&self) -> io::Result<u16> {
+        let mut request = request(&self.name);
+        // SAFETY: reads the name only and writes the MTU.
+        let mtu = unsafe {
+            ioctl(&self.socket, libc::SIOCGIFMTU, &mut request)?;
+            request.ifr_ifru.ifru_mtu
+        };
+        Ok(u16::try_from(mtu).unwrap_or(u16::MAX))
+    }
+
+    pub(crate) fn set_mtu(&self, mtu: u16) -> io::Result<()> {
+        let mut request = request(&self.name);
+        request.ifr_ifru.ifru_mtu = i32::from(mtu);
+        // SAFETY: the request is ours and has its MTU set.
+        unsafe { ioctl(&self.socket, libc::SIOCSIFMTU, &mut request) }
+    }
+
     pub(crate) fn set_promiscuous(&mut self, on: bool) -> io::Result<()> {
         self.promiscuous = match on {
             false => None,

@@ -12,9 +12,16 @@ use crate::linux::{LinuxDevice, Presence};
 use crate::queue::Queue;
 use crate::stats::{self, PortStats};
 use crate::xdp_sockets::{self, XdpSocket};
-use crate::{DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, ffi, gate, log, unmap};
+use crate::{
+    DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, ffi, gate, log, stale, unmap,
+};
 use std::ffi::CString;
+use std::io;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Between two tries of a memif client to connect.
+const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
 
 /// What is wanted of a port. What its driver cannot do is brought down to what it can.
 #[derive(Clone)]
@@ -81,7 +88,12 @@ pub struct Port {
     facts: PortFacts,
     rx: Vec<Arc<Queue>>,
     tx: Vec<Arc<Queue>>,
+    /// By will of the user.
     running: bool,
+    /// By the driver's word.
+    started: bool,
+    /// When a memif client last tried to connect.
+    tried: Option<Instant>,
     linux: Option<LinuxDevice>,
     remarks: Vec<String>,
     /// Of an XDP port.
@@ -100,6 +112,14 @@ impl Port {
             descriptors: options.rx_descriptors,
         };
         let device = Device::of(spec, shape)?;
+        if let Some(socket) = spec.listens_at() {
+            stale::remove_socket(socket);
+            // Several memifs share a socket. The vhost driver would remove another's when it fails.
+            if socket.exists() && !matches!(spec, PortSpec::Memif { .. }) {
+                let reason = "something else is at that path".to_owned();
+                return Err(Error::Open { device: spec.to_string(), reason });
+            }
+        }
         // A tap's device comes with the port.
         let mut linux = match spec.device() {
             Some(name) if !matches!(spec, PortSpec::Tap { .. }) => Some(LinuxDevice::find(name)?),
@@ -132,6 +152,8 @@ impl Port {
             rx: Vec::new(),
             tx: Vec::new(),
             running: false,
+            started: false,
+            tried: None,
             linux,
             remarks,
             xdp_sockets: Vec::new(),
@@ -222,35 +244,59 @@ impl Port {
         Ok(())
     }
 
-    /// Lets packets flow.
+    /// Lets packets flow. A memif client whose server is not there yet waits for it.
     pub fn start(&mut self) -> Result<(), Error> {
         if self.running {
             return Ok(());
         }
+        let started = self.start_driver();
+        self.running = started.is_ok() || self.spec.connects_to().is_some();
+        if self.running { Ok(()) } else { started }
+    }
+
+    /// Holds packets back. Workers may go on polling.
+    pub fn stop(&mut self) -> Result<(), Error> {
+        self.running = false;
+        self.stop_driver()
+    }
+
+    fn start_driver(&mut self) -> Result<(), Error> {
         // SAFETY: an open, configured port.
         let code = unsafe { ffi::rte_eth_dev_start(self.number) };
         self.check(code, || "start".to_owned())?;
+        self.started = true;
         if let Some(linux) = &self.linux {
             // Without the right to do so the link is down until somebody else switches it on.
             let _ = linux.switch_on();
         }
-        self.running = true;
         for queue in self.rx.iter().chain(&self.tx) {
             queue.gate.open();
         }
         Ok(())
     }
 
-    /// Holds packets back. Workers may go on polling.
-    pub fn stop(&mut self) -> Result<(), Error> {
-        if !self.running {
+    fn stop_driver(&mut self) -> Result<(), Error> {
+        if !self.started {
             return Ok(());
         }
         gate::shut(self.rx.iter().chain(&self.tx).map(|queue| &queue.gate));
-        self.running = false;
+        self.started = false;
         // SAFETY: an open port; no worker is in one of its queues.
         let code = unsafe { ffi::rte_eth_dev_stop(self.number) };
         self.check(code, || "stop".to_owned())
+    }
+
+    /// Connects a memif client whose link is down again, at most once a second; `LinkWatch` calls it.
+    pub(crate) fn reconnect(&mut self) {
+        let Some(socket) = self.spec.connects_to() else { return };
+        let recently = self.tried.is_some_and(|at| at.elapsed() < RECONNECT_PAUSE);
+        if !self.running || recently || !socket.exists() {
+            return;
+        }
+        self.tried = Some(Instant::now());
+        // If it does not work this time it will be tried again.
+        let _ = self.stop_driver();
+        let _ = self.start_driver();
     }
 
     /// Receive queue `number`: `None` if there is no such queue or somebody has it.
@@ -312,6 +358,9 @@ impl Port {
 
     /// Largest packet without its Ethernet header.
     pub fn mtu(&self) -> Result<u16, Error> {
+        if let Some(linux) = &self.linux {
+            return linux.mtu().map_err(|source| self.device_failed("read the MTU", source));
+        }
         let mut mtu = 0;
         // SAFETY: an open port; the result is ours.
         let code = unsafe { ffi::rte_eth_dev_get_mtu(self.number, &mut mtu) };
@@ -321,13 +370,17 @@ impl Port {
 
     /// Sets the largest packet. A driver that takes this only in a stopped port is stopped for it.
     pub fn set_mtu(&mut self, mtu: u16) -> Result<(), Error> {
+        if let (PortSpec::AfPacket { .. }, Some(linux)) = (&self.spec, &self.linux) {
+            // DPDK takes this driver's largest frame for 1518 bytes.
+            return linux.set_mtu(mtu).map_err(|source| self.device_failed("set the MTU", source));
+        }
         // SAFETY: an open port.
         let set = |number| unsafe { ffi::rte_eth_dev_set_mtu(number, mtu) };
         let mut code = set(self.number);
-        if code == -libc::EBUSY && self.running {
-            self.stop()?;
+        if code == -libc::EBUSY && self.started {
+            self.stop_driver()?;
             code = set(self.number);
-            self.start()?;
+            self.start_driver()?;
         }
         self.check(code, || format!("set the MTU {mtu}"))
     }
@@ -398,6 +451,10 @@ impl Port {
             0.. => Ok(()),
             code => Err(self.failed(code, action())),
         }
+    }
+
+    fn device_failed(&self, action: &'static str, source: io::Error) -> Error {
+        Error::Device { device: self.spec.to_string(), action, source }
     }
 
     fn failed(&self, code: i32, action: String) -> Error {

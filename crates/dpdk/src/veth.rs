@@ -5,7 +5,6 @@
 //! end. The program here passes every packet; all that counts is that it is there. The kernel takes
 //! it away when its descriptor is closed, by us or by our death.
 
-use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
@@ -14,6 +13,8 @@ const BPF_LINK_CREATE: i32 = 28;
 const BPF_PROG_TYPE_XDP: u32 = 6;
 const BPF_XDP: u32 = 37;
 const XDP_FLAGS_DRIVER: u32 = 4;
+/// The program can do with frames in several pieces, so Linux allows a veth an MTU above 3.4 KiB.
+const BPF_F_XDP_HAS_FRAGS: u32 = 1 << 5;
 
 /// `r0 = XDP_PASS; exit`
 const PASS_ALL: [u64; 2] = [0x0000_0002_0000_00b7, 0x95];
@@ -26,7 +27,9 @@ struct LoadProgram {
     instruction_count: u32,
     instructions: u64,
     license: u64,
-    log: [u64; 3],
+    log: [u64; 2],
+    kernel_version: u32,
+    flags: u32,
 }
 
 /// The same for attaching it.
@@ -46,16 +49,8 @@ pub(crate) struct WholeFrames {
 impl WholeFrames {
     /// For the veth end of that index in this thread's network namespace.
     pub(crate) fn demand(index: u32) -> io::Result<Self> {
-        let license = CString::new("Apache-2.0").map_err(io::Error::other)?;
-        let load = LoadProgram {
-            kind: BPF_PROG_TYPE_XDP,
-            instruction_count: PASS_ALL.len() as u32,
-            instructions: PASS_ALL.as_ptr() as u64,
-            license: license.as_ptr() as u64,
-            ..LoadProgram::default()
-        };
-        // SAFETY: program and license live until the call is over.
-        let program = unsafe { bpf(BPF_PROG_LOAD, &load)? };
+        // Linux before 5.18 does not know the flag.
+        let program = load_program(BPF_F_XDP_HAS_FRAGS).or_else(|_| load_program(0))?;
         let create = CreateLink {
             program: program.as_raw_fd() as u32,
             device: index,
@@ -66,6 +61,20 @@ impl WholeFrames {
         let link = unsafe { bpf(BPF_LINK_CREATE, &create)? };
         Ok(Self { _link: link })
     }
+}
+
+fn load_program(flags: u32) -> io::Result<OwnedFd> {
+    let license = c"Apache-2.0";
+    let load = LoadProgram {
+        kind: BPF_PROG_TYPE_XDP,
+        instruction_count: PASS_ALL.len() as u32,
+        instructions: PASS_ALL.as_ptr() as u64,
+        license: license.as_ptr() as u64,
+        flags,
+        ..LoadProgram::default()
+    };
+    // SAFETY: program and license live until the call is over.
+    unsafe { bpf(BPF_PROG_LOAD, &load) }
 }
 
 /// # Safety
