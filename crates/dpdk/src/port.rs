@@ -382,6 +382,10 @@ impl Port {
             code = set(self.number);
             self.start_driver()?;
         }
+        if code == -libc::ENOTSUP && !matches!(self.spec, PortSpec::Pci { .. }) {
+            // Shared memory and files carry whatever fits a buffer; there is nothing to set.
+            return Ok(());
+        }
         self.check(code, || format!("set the MTU {mtu}"))
     }
 
