@@ -286,8 +286,9 @@ impl Port {
         self.check(code, || "stop".to_owned())
     }
 
-    /// Connects a memif client whose link is down again, at most once a second; `LinkWatch` calls it.
-    pub(crate) fn reconnect(&mut self) {
+    /// Connects a memif client whose link is down again, at most once a second. `LinkWatch`
+    /// calls it; so must whoever watches the link otherwise.
+    pub fn reconnect(&mut self) {
         let Some(socket) = self.spec.connects_to() else { return };
         let recently = self.tried.is_some_and(|at| at.elapsed() < RECONNECT_PAUSE);
         if !self.running || recently || !socket.exists() {
