@@ -89,7 +89,7 @@ EOF
 
 # router NAME: starts volleyd on NAME.toml and waits until it answers; `ctl NAME …` speaks to it.
 router() {
-    # Not by `on`: $! must be the daemon's own number.
+    # Not through `on`: a function in the background is a shell, and a kill would meet only that.
     ip netns exec "$r" "$bin/volleyd" --config "$work/$1.toml" --socket "$work/$1.sock" 2>"$work/$1.log" &
     daemons+=($!)
     until_true "$bin/volley" --socket "$work/$1.sock" show version

@@ -286,8 +286,9 @@ impl Port {
         self.check(code, || "stop".to_owned())
     }
 
-    /// Connects a memif client whose link is down again, at most once a second; `LinkWatch` calls it.
-    pub(crate) fn reconnect(&mut self) {
+    /// Connects a memif client whose link is down again, at most once a second. `LinkWatch`
+    /// calls it; so must whoever watches the link otherwise.
+    pub fn reconnect(&mut self) {
         let Some(socket) = self.spec.connects_to() else { return };
         let recently = self.tried.is_some_and(|at| at.elapsed() < RECONNECT_PAUSE);
         if !self.running || recently || !socket.exists() {
@@ -381,6 +382,10 @@ impl Port {
             self.stop_driver()?;
             code = set(self.number);
             self.start_driver()?;
+        }
+        if code == -libc::ENOTSUP && !matches!(self.spec, PortSpec::Pci { .. }) {
+            // Shared memory and files carry whatever fits a buffer; there is nothing to set.
+            return Ok(());
         }
         self.check(code, || format!("set the MTU {mtu}"))
     }

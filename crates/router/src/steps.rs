@@ -171,8 +171,11 @@ impl Router {
 
     /// Looks at one port's link; opens a device again that went away.
     pub(crate) fn look_at_link(&mut self, name: &PortName, reopen: bool) {
-        let Some(port) = self.ports.get(name) else { return };
+        let Some(port) = self.ports.get_mut(name) else { return };
         let (before, mut now, id) = (port.link, port.read_link(), port.id);
+        if !now.up {
+            port.reconnect();
+        }
         let gone = port.device.is_some() && port.device_is_gone();
         if gone {
             eprintln!("volleyd: port {name}: its device is gone");
