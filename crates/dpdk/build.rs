@@ -3,11 +3,62 @@
 use std::env;
 use std::process::ExitCode;
 
-/// Every 22.11 release lays out `rte_mbuf` as `packet::Mbuf`; the shim asserts it for later ones.
+/// The first release with the `rte_mbuf` of `packet::Mbuf`; the shim asserts it for later ones.
 const OLDEST: &str = "22.11";
 
 /// What we call ourselves. Drivers are loaded by DPDK at run time from its own folder.
 const SHARED: [&str; 5] = ["rte_ethdev", "rte_mbuf", "rte_mempool", "rte_ring", "rte_eal"];
+
+/// With the feature `static`: drivers, which nothing refers to but themselves.
+const STATIC_DRIVERS: [&str; 21] = [
+    "rte_bus_pci",
+    "rte_bus_vdev",
+    "rte_mempool_ring",
+    "rte_net_af_packet",
+    "rte_net_af_xdp",
+    "rte_net_e1000",
+    "rte_net_ena",
+    "rte_net_i40e",
+    "rte_net_iavf",
+    "rte_net_ice",
+    "rte_net_igc",
+    "rte_net_ixgbe",
+    "rte_net_memif",
+    "rte_net_null",
+    "rte_net_pcap",
+    "rte_net_ring",
+    "rte_net_tap",
+    "rte_net_vhost",
+    "rte_net_virtio",
+    "rte_net_vmxnet3",
+    "rte_common_iavf",
+];
+
+/// What those and we refer to, users before used.
+const STATIC_LIBRARIES: [&str; 19] = [
+    "rte_vhost",
+    "rte_security",
+    "rte_cryptodev",
+    "rte_dmadev",
+    "rte_gso",
+    "rte_ip_frag",
+    "rte_hash",
+    "rte_pci",
+    "rte_ethdev",
+    "rte_net",
+    "rte_meter",
+    "rte_timer",
+    "rte_mbuf",
+    "rte_mempool",
+    "rte_rcu",
+    "rte_ring",
+    "rte_eal",
+    "rte_telemetry",
+    "rte_kvargs",
+];
+
+/// Others' libraries that do not have to be installed where the program runs.
+const STATIC_OTHERS: [&str; 8] = ["pcap", "xdp", "bpf", "elf", "z", "numa", "bsd", "md"];
 
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=shim");
@@ -18,34 +69,44 @@ fn main() -> ExitCode {
         .probe("libdpdk");
     let library = match probe {
         Ok(library) => library,
-        Err(error) => {
-            println!("cargo::error=DPDK {OLDEST} or later is needed to build this crate.");
-            println!(
-                "cargo::error=Debian or Ubuntu: apt-get install libdpdk-dev dpdk pkg-config gcc libpcap-dev"
-            );
-            println!("cargo::error={}", error.to_string().replace('\n', " | "));
-            return ExitCode::FAILURE;
-        }
+        Err(error) => return refuse(&error),
     };
-    // DPDK's inline functions need SSE4.2, as its own pkg-config file says.
-    if env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "x86_64") {
-        cc_build(&library).flag("-march=corei7").compile("volley_dpdk_shim");
+    compile_shim(&library);
+    let folder = pkg_config::get_variable("libdpdk", "libdir");
+    println!("cargo::rustc-link-search=native={}", folder.unwrap_or_default());
+    if env::var_os("CARGO_FEATURE_STATIC").is_some() {
+        link("static:+whole-archive,-bundle", &STATIC_DRIVERS);
+        link("static:-bundle", &STATIC_LIBRARIES);
+        link("static:-bundle", &STATIC_OTHERS);
+        cc::Build::new().file("shim/no_dbus.c").compile("volley_no_dbus");
     } else {
-        cc_build(&library).compile("volley_dpdk_shim");
-    }
-    for path in &library.link_paths {
-        println!("cargo::rustc-link-search=native={}", path.display());
-    }
-    for name in SHARED {
-        println!("cargo::rustc-link-lib=dylib={name}");
+        link("dylib", &SHARED);
     }
     ExitCode::SUCCESS
 }
 
-fn cc_build(library: &pkg_config::Library) -> cc::Build {
+fn refuse(error: &pkg_config::Error) -> ExitCode {
+    let packages = "libdpdk-dev dpdk pkg-config gcc libpcap-dev";
+    println!("cargo::error=DPDK {OLDEST} or later is needed to build the crate `dpdk`.");
+    println!("cargo::error=On Debian or Ubuntu: apt-get install {packages}");
+    println!("cargo::error={}", error.to_string().replace('\n', " "));
+    ExitCode::FAILURE
+}
+
+fn compile_shim(library: &pkg_config::Library) {
     let mut build = cc::Build::new();
     build.file("shim/shim.c").includes(&library.include_paths).opt_level(3);
     // DPDK headers expect their configuration in front of everything.
-    build.flag("-include").flag("rte_config.h").flag("-Wno-deprecated-declarations");
-    build
+    build.flag("-include").flag("rte_config.h");
+    if env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "x86_64") {
+        // DPDK's inline functions need SSE4.2; its own pkg-config file says so.
+        build.flag("-march=corei7");
+    }
+    build.compile("volley_dpdk_shim");
+}
+
+fn link(kind: &str, names: &[&str]) {
+    for name in names {
+        println!("cargo::rustc-link-lib={kind}={name}");
+    }
 }

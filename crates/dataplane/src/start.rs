@@ -7,7 +7,8 @@ use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, WorkerHandle};
 use nodes::plumbing::{
-    Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, WorkerCounters, slow_path,
+    IcmpLimits, Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, WorkerCounters,
+    slow_path,
 };
 use packet::Pool;
 use std::sync::{Arc, Mutex};
@@ -40,6 +41,8 @@ pub struct Settings {
     pub page_size: PageSize,
     /// ICMP errors a second, of each worker.
     pub icmp_errors_per_second: u32,
+    /// Echo replies a second, of each worker; 0: none.
+    pub icmp_echoes_per_second: u32,
     /// News and packets that may wait between workers and the control thread.
     pub slow_path_most: usize,
     /// Called by workers when they have told the control thread something.
@@ -58,6 +61,7 @@ impl Settings {
             adjacencies: 1 << 16,
             page_size: PageSize::Huge,
             icmp_errors_per_second: 1000,
+            icmp_echoes_per_second: 1_000_000,
             slow_path_most: 1024,
             wake: Arc::new(|| ()),
         }
@@ -96,6 +100,8 @@ pub struct Dataplane {
     pub ip4: Arc<Ip4Table>,
     /// Next hops, written by the control thread alone.
     pub adjacencies: Arc<AdjacencyTable>,
+    /// How much ICMP each worker may send.
+    pub icmp: Arc<IcmpLimits>,
     /// What workers say.
     pub events: SlowPathEvents,
     /// Packets to send, by way of the first worker.
@@ -124,13 +130,17 @@ impl Dataplane {
             ip4: Arc::new(Ip4Table::new(&ip4_nodes, settings.ip4)?),
             adjacencies: Arc::new(AdjacencyTable::new(settings.adjacencies, &readers)?),
             slow_path,
-            icmp_errors_per_second: settings.icmp_errors_per_second,
+            icmp: Arc::new(IcmpLimits {
+                errors_per_second: settings.icmp_errors_per_second.into(),
+                echoes_per_second: settings.icmp_echoes_per_second.into(),
+            }),
         };
         let (injector, injected) = Injector::new(settings.slow_path_most);
         let mut dataplane = Self {
             layout,
             ip4: Arc::clone(&shared.ip4),
             adjacencies: Arc::clone(&shared.adjacencies),
+            icmp: Arc::clone(&shared.icmp),
             events,
             injector,
             interfaces,

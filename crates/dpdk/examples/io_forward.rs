@@ -5,6 +5,7 @@
 //!  io_forward memif-server SOCKET        a memif to itself: what comes in goes out again
 //!  io_forward memif-client SOCKET        the same at the other end, and makes the first packets
 //!  io_forward af_packet DEVICE DEVICE    between two Linux devices (for iperf3)
+//!  io_forward af_xdp DEVICE DEVICE       the same through XDP sockets
 //! ```
 //! Says every second how many million packets and cycles a packet it forwarded.
 
@@ -21,6 +22,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let (specs, first_packets) = ports(&words).ok_or("see the head of this file for arguments")?;
+    // Hosts would not know packets with swapped addresses.
+    let swap = !matches!(specs[0], PortSpec::AfPacket { .. } | PortSpec::AfXdp { .. });
     let log = Box::new(|level: LogLevel, line: &str| eprintln!("dpdk {level}: {line}"));
     let options = EalOptions { log: Some((LogLevel::Warning, log)), ..EalOptions::default() };
     let eal = Eal::start(options)?;
@@ -30,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for spec in &specs {
         let mut port = Port::open(&eal, spec, PortOptions::new(pool.clone()))?;
         port.start()?;
-        println!("{spec}: {:?}", port.facts());
+        println!("{spec}: {:?} {:?}", port.facts(), port.remarks());
         let rx = port.rx(0).ok_or("no receive queue")?;
         let tx = port.tx(0).ok_or("no transmit queue")?;
         ends.push(End { _port: port, rx, tx });
@@ -40,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         make_packets(&mut ends[0], &mut *cache);
     }
     loop {
-        measure(&mut ends, &mut *cache);
+        measure(&mut ends, &mut *cache, swap);
     }
 }
 
@@ -61,11 +64,14 @@ fn ports(words: &[&str]) -> Option<(Vec<PortSpec>, bool)> {
     };
     let null = PortSpec::Null { packet_bytes: 64 };
     let linux = |device: &str| PortSpec::AfPacket { device: device.into() };
+    let xdp =
+        |device: &str| PortSpec::AfXdp { device: device.into(), first_queue: 0, force_copy: false };
     match words {
         ["null"] => Some((vec![null.clone(), null], false)),
         ["memif-server", socket] => Some((vec![memif(MemifRole::Server, socket)], false)),
         ["memif-client", socket] => Some((vec![memif(MemifRole::Client, socket)], true)),
         ["af_packet", one, other] => Some((vec![linux(one), linux(other)], false)),
+        ["af_xdp", one, other] => Some((vec![xdp(one), xdp(other)], false)),
         _ => None,
     }
 }
@@ -85,14 +91,14 @@ fn make_packets(end: &mut End, cache: &mut dyn PacketCache) {
     }
 }
 
-fn measure(ends: &mut [End], cache: &mut dyn PacketCache) {
+fn measure(ends: &mut [End], cache: &mut dyn PacketCache, swap: bool) {
     let (start, start_cycles) = (Instant::now(), cycles());
     let mut packets = 0;
     let mut burst = Vec::with_capacity(BURST);
     while start.elapsed() < Duration::from_secs(1) {
         for _ in 0..100 {
             for from in 0..ends.len() {
-                packets += forward(ends, from, cache, &mut burst);
+                packets += forward(ends, from, cache, swap, &mut burst);
             }
         }
     }
@@ -106,13 +112,16 @@ fn forward(
     ends: &mut [End],
     from: usize,
     cache: &mut dyn PacketCache,
+    swap: bool,
     packets: &mut Vec<PacketPtr>,
 ) -> usize {
     let mut slots = [None; BURST];
     let count = ends[from].rx.receive(cache, &mut slots);
     packets.clear();
     packets.extend(slots[..count].iter().flatten());
-    swap_addresses(packets);
+    if swap {
+        swap_addresses(packets);
+    }
     let to = (from + 1) % ends.len();
     let sent = ends[to].tx.transmit(cache, packets);
     cache.release(&packets[sent..]);

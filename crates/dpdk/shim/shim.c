@@ -3,13 +3,17 @@
 #define _GNU_SOURCE
 #include "shim.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_log.h>
 #include <rte_mbuf.h>
+#include <rte_mbuf_pool_ops.h>
 #include <rte_mempool.h>
 
 /* packet::Mbuf, field by field. */
@@ -76,6 +80,60 @@ int volley_log_route(volley_log_sink sink)
 	return rte_openlog_stream(stream);
 }
 
+/* Linked in (static), or else loaded by DPDK with its drivers. */
+extern void *libbpf_set_print(void *print) __attribute__((weak));
+extern void *libxdp_set_print(void *print) __attribute__((weak));
+
+static void hush(void *(*linked)(void *), const char *library, const char *name)
+{
+	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+
+	if (linked == NULL && handle != NULL)
+		linked = (void *(*)(void *))dlsym(handle, name);
+	if (linked != NULL)
+		linked(NULL);
+}
+
+/* Libraries of drivers that write to standard error by themselves. */
+void volley_hush_libraries(void)
+{
+	hush(libbpf_set_print, "libbpf.so.1", "libbpf_set_print");
+	hush(libxdp_set_print, "libxdp.so.1", "libxdp_set_print");
+}
+
+/* rte_pktmbuf_pool_create, but with the buffers side by side where devices see virtual addresses.
+ * Otherwise, on 4 KiB pages, each buffer gets a page of its own: all headers then fall into the same
+ * few sets of the L1 cache, and the af_xdp driver, which counts on buffers side by side, hands the
+ * kernel only the first part of the pool's memory. */
+struct rte_mempool *volley_pool_create(const char *name, unsigned int count, unsigned int cache,
+				       uint16_t private_bytes, uint16_t room_bytes)
+{
+	unsigned int flags = rte_eal_iova_mode() == RTE_IOVA_VA ? RTE_MEMPOOL_F_NO_IOVA_CONTIG : 0;
+	struct rte_pktmbuf_pool_private facts = {
+		.mbuf_data_room_size = room_bytes,
+		.mbuf_priv_size = private_bytes,
+	};
+	struct rte_mempool *pool =
+		rte_mempool_create_empty(name, count, sizeof(struct rte_mbuf) + private_bytes + room_bytes,
+					 cache, sizeof(facts), SOCKET_ID_ANY, flags);
+	int error;
+
+	if (pool == NULL)
+		return NULL;
+	error = rte_mempool_set_ops_byname(pool, rte_mbuf_best_mempool_ops(), NULL);
+	if (error == 0) {
+		rte_pktmbuf_pool_init(pool, &facts);
+		error = rte_mempool_populate_default(pool);
+	}
+	if (error < 0) {
+		rte_mempool_free(pool);
+		rte_errno = -error;
+		return NULL;
+	}
+	rte_mempool_obj_iter(pool, rte_pktmbuf_init, NULL);
+	return pool;
+}
+
 int volley_pool_alloc(struct rte_mempool *pool, struct rte_mbuf **out, unsigned int count)
 {
 	return rte_pktmbuf_alloc_bulk(pool, out, count);
@@ -89,6 +147,31 @@ void volley_pool_facts(struct rte_mempool *pool, uint32_t *total, uint64_t *memo
 	*memory_bytes = 0;
 	STAILQ_FOREACH(chunk, &pool->mem_list, next)
 		*memory_bytes += chunk->len;
+}
+
+/* As the af_xdp driver computes the memory it hands to the kernel, and the mbuf in it. */
+uintptr_t volley_pool_xdp_origin(struct rte_mempool *pool)
+{
+	uintptr_t chunk = (uintptr_t)STAILQ_FIRST(&pool->mem_list)->addr;
+
+	return (chunk & ~((uintptr_t)getpagesize() - 1)) + pool->header_size;
+}
+
+/* Is that one of the pool's buffers? Looks at no memory outside the pool. */
+int volley_pool_has(struct rte_mempool *pool, const void *mbuf)
+{
+	struct rte_mempool_memhdr *chunk;
+
+	STAILQ_FOREACH(chunk, &pool->mem_list, next) {
+		const char *start = chunk->addr;
+
+		if ((const char *)mbuf < start + sizeof(struct rte_mempool_objhdr) ||
+		    (const char *)mbuf + sizeof(struct rte_mbuf) > start + chunk->len)
+			continue;
+		return ((const struct rte_mbuf *)mbuf)->pool == pool &&
+		       rte_mempool_from_obj((void *)(uintptr_t)mbuf) == pool;
+	}
+	return 0;
 }
 
 uint16_t volley_rx_burst(uint16_t port, uint16_t queue, struct rte_mbuf **out, uint16_t count)

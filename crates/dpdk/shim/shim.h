@@ -70,8 +70,13 @@ typedef void (*volley_log_sink)(uint32_t level, const char *text, size_t length)
 int volley_errno(void);
 void volley_constants(struct volley_constants *out);
 int volley_log_route(volley_log_sink sink);
+void volley_hush_libraries(void);
 
+struct rte_mempool *volley_pool_create(const char *name, unsigned int count, unsigned int cache,
+				       uint16_t private_bytes, uint16_t room_bytes);
 int volley_pool_alloc(struct rte_mempool *pool, struct rte_mbuf **out, unsigned int count);
+uintptr_t volley_pool_xdp_origin(struct rte_mempool *pool);
+int volley_pool_has(struct rte_mempool *pool, const void *mbuf);
 void volley_pool_facts(struct rte_mempool *pool, uint32_t *total, uint64_t *memory_bytes);
 
 uint16_t volley_rx_burst(uint16_t port, uint16_t queue, struct rte_mbuf **out, uint16_t count);

@@ -3,8 +3,9 @@
 //! DPDK splits arguments at `,` and `=` and knows no escape, so a value with such a character is
 //! refused instead of being understood as something else.
 
-use crate::Error;
 use crate::spec::{MemifRole, PortSpec};
+use crate::{Error, ffi};
+use std::ffi::CString;
 use std::fmt::Display;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -21,6 +22,17 @@ const SOCKET_PATH_BYTES: usize = 107;
 /// DPDK tells devices apart by name.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
+/// What some drivers must know of a port when the device is made.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    /// Queues each way.
+    pub(crate) queues: u16,
+    /// Largest packet.
+    pub(crate) mtu: u16,
+    /// Packets a queue holds.
+    pub(crate) descriptors: Option<u16>,
+}
+
 /// What `rte_eal_hotplug_add` takes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Device {
@@ -30,15 +42,46 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    /// The device of `spec` with `queues` queues.
-    pub(crate) fn of(spec: &PortSpec, queues: u16) -> Result<Self, Error> {
+    /// The device of `spec`, of that shape.
+    pub(crate) fn of(spec: &PortSpec, shape: Shape) -> Result<Self, Error> {
         if let PortSpec::Pci { address } = spec {
             check_pci_address(address)?;
             return Ok(Self { bus: "pci", name: address.clone(), arguments: String::new() });
         }
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}{number}", driver(spec));
-        Ok(Self { bus: "vdev", name, arguments: arguments(spec, queues)?.0 })
+        Ok(Self { bus: "vdev", name, arguments: arguments(spec, shape)?.0 })
+    }
+}
+
+impl Device {
+    /// Makes DPDK open the device; its port number or an error number.
+    pub(crate) fn plug(&self) -> Result<u16, i32> {
+        let texts = [self.bus, &self.name, &self.arguments].map(CString::new);
+        let [Ok(bus), Ok(name), Ok(arguments)] = texts else { return Err(libc::EINVAL) };
+        // SAFETY: DPDK runs; three texts, copied.
+        let code =
+            unsafe { ffi::rte_eal_hotplug_add(bus.as_ptr(), name.as_ptr(), arguments.as_ptr()) };
+        if code != 0 {
+            return Err(code);
+        }
+        let mut number = 0;
+        // SAFETY: DPDK runs; the result is ours.
+        match unsafe { ffi::rte_eth_dev_get_port_by_name(name.as_ptr(), &mut number) } {
+            0 => Ok(number),
+            code => {
+                self.unplug();
+                Err(code)
+            }
+        }
+    }
+
+    /// Makes DPDK forget the device.
+    pub(crate) fn unplug(&self) {
+        let texts = [self.bus, &self.name].map(CString::new);
+        let [Ok(bus), Ok(name)] = texts else { return };
+        // SAFETY: DPDK runs; a device that is gone is an error number, and gone is what we want.
+        unsafe { ffi::rte_eal_hotplug_remove(bus.as_ptr(), name.as_ptr()) };
     }
 }
 
@@ -58,12 +101,20 @@ fn driver(spec: &PortSpec) -> &'static str {
     }
 }
 
-fn arguments(spec: &PortSpec, queues: u16) -> Result<Arguments, Error> {
+fn arguments(spec: &PortSpec, shape: Shape) -> Result<Arguments, Error> {
+    let Shape { queues, mtu, descriptors } = shape;
     let list = Arguments::default();
     match spec {
         PortSpec::Pci { .. } | PortSpec::Ring => Ok(list),
         PortSpec::AfPacket { device } => {
-            list.device("iface", device)?.with("qpairs", queues).with("qdisc_bypass", 0).ok()
+            let slot = packet_slot_bytes(mtu);
+            list.device("iface", device)?
+                .with("qpairs", queues)
+                .with("blocksz", slot * PACKET_SLOTS_A_BLOCK)
+                .with("framesz", slot)
+                .with("framecnt", packet_slots(descriptors, slot))
+                .with("qdisc_bypass", 0)
+                .ok()
         }
         PortSpec::AfXdp { device, first_queue, force_copy } => list
             .device("iface", device)?
@@ -91,6 +142,25 @@ fn arguments(spec: &PortSpec, queues: u16) -> Result<Arguments, Error> {
         PortSpec::Pcap { rx, tx, repeat } => pcap(list, rx.as_deref(), tx.as_deref(), *repeat),
         PortSpec::Null { packet_bytes } => list.with("size", packet_bytes).ok(),
     }
+}
+
+/// A slot of a packet socket's ring holds a header of its own, the frame, and a tag to spare. Its size
+/// is a quarter of something in pages, as the driver knows no gap at a block's end; and the driver
+/// wants the port's buffers to hold all of it but 32 bytes.
+fn packet_slot_bytes(mtu: u16) -> u32 {
+    const HEADER_BYTES: u32 = 66;
+    (HEADER_BYTES + 14 + 4 + u32::from(mtu)).next_multiple_of(1024).max(2048)
+}
+
+/// Linux allocates a ring in blocks.
+const PACKET_SLOTS_A_BLOCK: u32 = 4;
+
+/// A host bursts as fast as it can copy while we may be waiting for its core: 4096 usual frames.
+const PACKET_RING_BYTES: u32 = 8 << 20;
+
+fn packet_slots(descriptors: Option<u16>, slot_bytes: u32) -> u32 {
+    let wanted = descriptors.map_or(PACKET_RING_BYTES / slot_bytes, u32::from);
+    wanted.max(1).next_multiple_of(PACKET_SLOTS_A_BLOCK)
 }
 
 fn pcap(
@@ -203,8 +273,10 @@ fn refuse(what: &'static str, value: &str, reason: &str) -> Error {
 mod tests {
     use super::*;
 
+    const SHAPE: Shape = Shape { queues: 2, mtu: 1500, descriptors: None };
+
     fn text(spec: PortSpec) -> String {
-        let device = Device::of(&spec, 2).unwrap();
+        let device = Device::of(&spec, SHAPE).unwrap();
         format!(
             "{},{}",
             device.name.trim_end_matches(|c: char| c.is_ascii_digit()),
@@ -215,7 +287,8 @@ mod tests {
     #[test]
     fn kinds_become_the_arguments_that_drivers_know() {
         let spec = PortSpec::AfPacket { device: "eth0".into() };
-        assert_eq!(text(spec), "net_af_packet,iface=eth0,qpairs=2,qdisc_bypass=0");
+        let sizes = "blocksz=8192,framesz=2048,framecnt=4096";
+        assert_eq!(text(spec), format!("net_af_packet,iface=eth0,qpairs=2,{sizes},qdisc_bypass=0"));
         let spec = PortSpec::Memif {
             role: MemifRole::Server,
             socket: "/run/m.sock".into(),
@@ -230,9 +303,19 @@ mod tests {
     }
 
     #[test]
+    fn slots_of_packet_sockets_hold_the_mtu_and_fill_blocks() {
+        let sizes = [1500, 1964, 1965, 9000, u16::MAX].map(packet_slot_bytes);
+        assert_eq!(sizes, [2048, 2048, 3072, 9216, 66_560]);
+        assert_eq!(
+            [None, Some(0), Some(9)].map(|wanted| packet_slots(wanted, 2048)),
+            [4096, 4, 12]
+        );
+    }
+
+    #[test]
     fn devices_of_one_kind_get_names_of_their_own() {
         let spec = PortSpec::Ring;
-        assert_ne!(Device::of(&spec, 1).unwrap().name, Device::of(&spec, 1).unwrap().name);
+        assert_ne!(Device::of(&spec, SHAPE).unwrap().name, Device::of(&spec, SHAPE).unwrap().name);
     }
 
     #[test]
@@ -240,13 +323,13 @@ mod tests {
         for device in ["eth0,qpairs=9", "a=b", "", "a b", "a/b", "sixteencharacter", "e\n", "x\"y"]
         {
             let spec = PortSpec::AfPacket { device: device.into() };
-            let error = Device::of(&spec, 1).unwrap_err();
+            let error = Device::of(&spec, SHAPE).unwrap_err();
             assert!(error.to_string().contains(device), "{error}");
         }
         let spec = PortSpec::VirtioUser { path: "/tmp/a,server=1".into() };
-        assert!(Device::of(&spec, 1).is_err());
+        assert!(Device::of(&spec, SHAPE).is_err());
         let spec = PortSpec::Vhost { socket: "/x".repeat(60).into(), client: false };
-        assert!(Device::of(&spec, 1).is_err());
+        assert!(Device::of(&spec, SHAPE).is_err());
     }
 
     #[test]

@@ -126,6 +126,7 @@ impl Eal {
             return Err(Error::Start { options: arguments.join(" "), reason });
         }
         init(&arguments, since)?;
+        ffi::volley_hush_libraries();
         memory::remove_runtime_folder(&options.file_prefix);
         RUNNING.store(true, Ordering::Release);
         let facts = EalFacts {
@@ -177,6 +178,10 @@ fn arguments(options: &EalOptions, plan: &MemoryPlan, level: LogLevel) -> Vec<St
         list.push("--allow=0000:00:00.0".to_owned());
     } else {
         list.push("--no-pci".to_owned());
+    }
+    // Cards may want physical addresses; without them nobody does, and pools are packed closer.
+    if !options.pci || !plan.hugepages {
+        list.push("--iova-mode=va".to_owned());
     }
     list
 }

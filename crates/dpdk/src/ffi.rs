@@ -89,11 +89,21 @@ unsafe extern "C" {
     pub(crate) safe fn volley_errno() -> c_int;
     pub(crate) fn volley_constants(out: *mut Constants);
     pub(crate) safe fn volley_log_route(sink: LogSink) -> c_int;
+    pub(crate) safe fn volley_hush_libraries();
+    pub(crate) fn volley_pool_create(
+        name: *const c_char,
+        count: c_uint,
+        cache: c_uint,
+        private_bytes: u16,
+        room_bytes: u16,
+    ) -> *mut Mempool;
     pub(crate) fn volley_pool_alloc(
         pool: *mut Mempool,
         out: *mut *mut Mbuf,
         count: c_uint,
     ) -> c_int;
+    pub(crate) fn volley_pool_xdp_origin(pool: *mut Mempool) -> usize;
+    pub(crate) fn volley_pool_has(pool: *mut Mempool, mbuf: *const Mbuf) -> c_int;
     pub(crate) fn volley_pool_facts(pool: *mut Mempool, total: *mut u32, memory_bytes: *mut u64);
     pub(crate) fn volley_rx_burst(port: u16, queue: u16, out: *mut *mut Mbuf, count: u16) -> u16;
     pub(crate) fn volley_tx_burst(
@@ -119,14 +129,6 @@ unsafe extern "C" {
     pub(crate) fn rte_thread_unregister();
     pub(crate) fn rte_thread_is_intr() -> c_int;
 
-    pub(crate) fn rte_pktmbuf_pool_create(
-        name: *const c_char,
-        count: c_uint,
-        cache_size: c_uint,
-        private_bytes: u16,
-        data_room_bytes: u16,
-        socket: c_int,
-    ) -> *mut Mempool;
     pub(crate) fn rte_mempool_free(pool: *mut Mempool);
     pub(crate) fn rte_mempool_avail_count(pool: *const Mempool) -> c_uint;
     pub(crate) fn rte_pktmbuf_free_bulk(packets: *mut *mut Mbuf, count: c_uint);

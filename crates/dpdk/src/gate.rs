@@ -105,7 +105,7 @@ mod tests {
                     }
                 }
             });
-            for _ in 0..2000 {
+            for _ in 0..200 {
                 gate.open();
                 thread::yield_now();
                 shut([&gate].into_iter());

@@ -3,16 +3,26 @@
 //! Bound to the network namespace that the opening thread is in, so that any thread may ask later.
 
 use crate::Error;
+use crate::offloads::{self, Ethtool, MERGING, Offload};
+use crate::veth::WholeFrames;
+use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
 
 /// A Linux device as it was when its port was opened.
 pub(crate) struct LinuxDevice {
     name: String,
     index: i32,
     socket: OwnedFd,
+    /// Of a tap: where the kernel tells about our end.
+    tap: Option<PathBuf>,
     /// Holds the device in promiscuous mode for as long as it is open; the kernel ends that with us.
     promiscuous: Option<OwnedFd>,
+    /// Of a veth.
+    whole_frames: Option<WholeFrames>,
+    /// To be turned on again at the end.
+    offloads: Vec<Offload>,
 }
 
 /// How the device is now.
@@ -26,6 +36,20 @@ pub(crate) enum Presence {
     Gone,
     /// There is another device of that name.
     Replaced,
+    /// A tap of ours that somebody moved into another namespace or renamed: it works on.
+    Elsewhere,
+}
+
+/// The device's name as the kernel tells it of a tap's file; empty once the device is deleted.
+fn tap_name(file: &Path) -> Option<String> {
+    let text = fs::read_to_string(file).ok()?;
+    text.lines().find_map(|line| Some(line.strip_prefix("iff:")?.trim().to_owned()))
+}
+
+/// What the kernel tells of the file by which this process holds the tap `name`, if it does.
+fn tap_file(name: &str) -> Option<PathBuf> {
+    let files = fs::read_dir("/proc/self/fdinfo").ok()?.flatten().map(|file| file.path());
+    files.into_iter().find(|file| tap_name(file).as_deref() == Some(name))
 }
 
 impl LinuxDevice {
@@ -33,13 +57,34 @@ impl LinuxDevice {
         let fail = |source| Error::Device { device: name.to_owned(), action: "find it", source };
         let socket = socket(libc::AF_INET, libc::SOCK_DGRAM).map_err(fail)?;
         let index = index(&socket, name).map_err(fail)?;
-        Ok(Self { name: name.to_owned(), index, socket, promiscuous: None })
+        let (name, promiscuous, whole_frames) = (name.to_owned(), None, None);
+        let tap = tap_file(&name);
+        Ok(Self { name, index, socket, tap, promiscuous, whole_frames, offloads: Vec::new() })
+    }
+
+    /// Has the device give us frames as they are on the wire, as far as we have the right to that;
+    /// see `offloads`. What is in the way is an error, but packets pass all the same.
+    pub(crate) fn want_whole_frames(&mut self, program: bool) -> Result<(), Error> {
+        let ethtool = Ethtool::on(&self.name)?;
+        if program && ethtool.driver().is_ok_and(|driver| driver == "veth") {
+            let demanded = WholeFrames::demand(self.index as u32);
+            self.whole_frames = Some(demanded.map_err(|source| Error::Device {
+                device: self.name.clone(),
+                action: "keep the host at the other end from sending frames of 64 KiB \
+                         (it may do so itself: ethtool -K DEVICE tso off gso off)",
+                source,
+            })?);
+        }
+        self.offloads = offloads::disable(&self.name, &MERGING)?;
+        Ok(())
     }
 
     pub(crate) fn presence(&self) -> Presence {
+        let held = || self.tap.as_deref().and_then(tap_name).is_some_and(|name| !name.is_empty());
         match index(&self.socket, &self.name) {
-            Err(_) => Presence::Gone,
             Ok(index) if index != self.index => Presence::Replaced,
+            Err(_) if held() => Presence::Elsewhere,
+            Err(_) => Presence::Gone,
             Ok(_) => match flags(&self.socket, &self.name) {
                 Ok(flags) if has(flags, libc::IFF_UP | libc::IFF_RUNNING) => Presence::Up,
                 _ => Presence::Down,
@@ -59,6 +104,23 @@ impl LinuxDevice {
         unsafe { ioctl(&self.socket, libc::SIOCSIFFLAGS, &mut request) }
     }
 
+    pub(crate) fn mtu(&self) -> io::Result<u16> {
+        let mut request = request(&self.name);
+        // SAFETY: reads the name only and writes the MTU.
+        let mtu = unsafe {
+            ioctl(&self.socket, libc::SIOCGIFMTU, &mut request)?;
+            request.ifr_ifru.ifru_mtu
+        };
+        Ok(u16::try_from(mtu).unwrap_or(u16::MAX))
+    }
+
+    pub(crate) fn set_mtu(&self, mtu: u16) -> io::Result<()> {
+        let mut request = request(&self.name);
+        request.ifr_ifru.ifru_mtu = i32::from(mtu);
+        // SAFETY: the request is ours and has its MTU set.
+        unsafe { ioctl(&self.socket, libc::SIOCSIFMTU, &mut request) }
+    }
+
     pub(crate) fn set_promiscuous(&mut self, on: bool) -> io::Result<()> {
         self.promiscuous = match on {
             false => None,
@@ -66,6 +128,14 @@ impl LinuxDevice {
             true => Some(promiscuous_member(self.index)?),
         };
         Ok(())
+    }
+}
+
+impl Drop for LinuxDevice {
+    fn drop(&mut self) {
+        // Nobody is told: the device may be gone.
+        self.whole_frames = None;
+        let _ = offloads::enable(&self.name, &self.offloads);
     }
 }
 

@@ -17,8 +17,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const CACHE: u32 = 512;
 const CACHE_PART: u32 = 64;
 
-const ANY_SOCKET: i32 = -1;
-
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// A pool of packet buffers. Cheap to clone; ports and caches keep it alive. Packets must have come
@@ -52,14 +50,7 @@ impl DpdkPool {
         let since = log::mark();
         // SAFETY: DPDK runs (`eal`); the name outlives the call.
         let mempool = unsafe {
-            ffi::rte_pktmbuf_pool_create(
-                name.as_ptr(),
-                count,
-                cache,
-                PRIVATE_BYTES as u16,
-                room,
-                ANY_SOCKET,
-            )
+            ffi::volley_pool_create(name.as_ptr(), count, cache, PRIVATE_BYTES as u16, room)
         };
         let mempool = NonNull::new(mempool)
             .ok_or_else(|| refuse(error::reason(ffi::volley_errno(), since)))?;

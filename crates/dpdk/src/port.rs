@@ -6,14 +6,22 @@
 //! Ports come and go while workers poll: a handle of a stopped or closed port is silent. The control
 //! thread owns the port; all its calls are short, none waits for the link.
 
-use crate::device::Device;
+use crate::descriptors::Descriptors;
+use crate::device::{Device, Shape};
 use crate::link::Link;
 use crate::linux::{LinuxDevice, Presence};
 use crate::queue::Queue;
 use crate::stats::{self, PortStats};
-use crate::{DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, ffi, gate, log, unmap};
-use std::ffi::CString;
+use crate::xdp_sockets::{self, XdpSocket};
+use crate::{
+    DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, ffi, gate, log, stale, unmap,
+};
+use std::io;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Between two tries of a memif client to connect.
+const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
 
 /// What is wanted of a port. What its driver cannot do is brought down to what it can.
 #[derive(Clone)]
@@ -80,33 +88,59 @@ pub struct Port {
     facts: PortFacts,
     rx: Vec<Arc<Queue>>,
     tx: Vec<Arc<Queue>>,
+    /// By will of the user.
     running: bool,
+    /// By the driver's word.
+    started: bool,
+    /// When a memif client last tried to connect.
+    tried: Option<Instant>,
     linux: Option<LinuxDevice>,
+    remarks: Vec<String>,
+    /// Of an XDP port.
+    xdp_sockets: Vec<XdpSocket>,
     // Dropped after the port is closed, in this order.
-    _pool: DpdkPool,
+    pool: DpdkPool,
     _eal: Eal,
 }
 
 impl Port {
     /// Opens `spec`: it is configured, has its queues, and is stopped.
     pub fn open(eal: &Eal, spec: &PortSpec, options: PortOptions) -> Result<Self, Error> {
-        let pairs = options.rx_queues.max(options.tx_queues).max(1);
-        let device = Device::of(spec, pairs)?;
+        let shape = Shape {
+            queues: options.rx_queues.max(options.tx_queues).max(1),
+            mtu: options.mtu.unwrap_or(1500),
+            descriptors: options.rx_descriptors,
+        };
+        let device = Device::of(spec, shape)?;
+        if let Some(socket) = spec.listens_at() {
+            stale::remove_socket(socket);
+            // Several memifs share a socket. The vhost driver would remove another's when it fails.
+            if socket.exists() && !matches!(spec, PortSpec::Memif { .. }) {
+                let reason = "something else is at that path".to_owned();
+                return Err(Error::Open { device: spec.to_string(), reason });
+            }
+        }
         // A tap's device comes with the port.
-        let linux = match spec.device() {
+        let mut linux = match spec.device() {
             Some(name) if !matches!(spec, PortSpec::Tap { .. }) => Some(LinuxDevice::find(name)?),
             _ => None,
         };
+        let mut remarks = Vec::new();
+        if let Some(device) = &mut linux {
+            // An XDP port brings a program of its own.
+            let program = matches!(spec, PortSpec::AfPacket { .. });
+            remarks.extend(device.want_whole_frames(program).err().map(|error| error.to_string()));
+        }
         let since = log::mark();
         let refuse = |code: i32| Error::Open {
             device: spec.to_string(),
             reason: error::reason(code, since),
         };
-        let number = plug(&device).map_err(refuse)?;
+        let number = device.plug().map_err(refuse)?;
         let raw = match raw_facts(number) {
             Ok(raw) => raw,
             Err(code) => {
-                unplug(&device);
+                device.unplug();
                 return Err(refuse(code));
             }
         };
@@ -118,14 +152,23 @@ impl Port {
             rx: Vec::new(),
             tx: Vec::new(),
             running: false,
+            started: false,
+            tried: None,
             linux,
-            _pool: options.pool.clone(),
+            remarks,
+            xdp_sockets: Vec::new(),
+            pool: options.pool.clone(),
             _eal: eal.clone(),
         };
         if let PortSpec::Tap { name } = spec {
             port.linux = Some(LinuxDevice::find(name)?);
         }
-        port.configure(&options, &raw)?;
+        let sockets_before = xdp_sockets::all();
+        let configured = port.configure(&options, &raw);
+        if let PortSpec::AfXdp { .. } = spec {
+            port.xdp_sockets = XdpSocket::hold_new(&sockets_before);
+        }
+        configured?;
         Ok(port)
     }
 
@@ -201,40 +244,66 @@ impl Port {
         Ok(())
     }
 
-    /// Lets packets flow.
+    /// Lets packets flow. A memif client whose server is not there yet waits for it.
     pub fn start(&mut self) -> Result<(), Error> {
         if self.running {
             return Ok(());
         }
+        let started = self.start_driver();
+        self.running = started.is_ok() || self.spec.connects_to().is_some();
+        if self.running { Ok(()) } else { started }
+    }
+
+    /// Holds packets back. Workers may go on polling.
+    pub fn stop(&mut self) -> Result<(), Error> {
+        self.running = false;
+        self.stop_driver()
+    }
+
+    fn start_driver(&mut self) -> Result<(), Error> {
         // SAFETY: an open, configured port.
         let code = unsafe { ffi::rte_eth_dev_start(self.number) };
         self.check(code, || "start".to_owned())?;
+        self.started = true;
         if let Some(linux) = &self.linux {
             // Without the right to do so the link is down until somebody else switches it on.
             let _ = linux.switch_on();
         }
-        self.running = true;
         for queue in self.rx.iter().chain(&self.tx) {
             queue.gate.open();
         }
         Ok(())
     }
 
-    /// Holds packets back. Workers may go on polling.
-    pub fn stop(&mut self) -> Result<(), Error> {
-        if !self.running {
+    fn stop_driver(&mut self) -> Result<(), Error> {
+        if !self.started {
             return Ok(());
         }
         gate::shut(self.rx.iter().chain(&self.tx).map(|queue| &queue.gate));
-        self.running = false;
+        self.started = false;
         // SAFETY: an open port; no worker is in one of its queues.
         let code = unsafe { ffi::rte_eth_dev_stop(self.number) };
         self.check(code, || "stop".to_owned())
     }
 
+    /// Connects a memif client whose link is down again, at most once a second. `LinkWatch`
+    /// calls it; so must whoever watches the link otherwise.
+    pub fn reconnect(&mut self) {
+        let Some(socket) = self.spec.connects_to() else { return };
+        let recently = self.tried.is_some_and(|at| at.elapsed() < RECONNECT_PAUSE);
+        if !self.running || recently || !socket.exists() {
+            return;
+        }
+        self.tried = Some(Instant::now());
+        // If it does not work this time it will be tried again.
+        let _ = self.stop_driver();
+        let _ = self.start_driver();
+    }
+
     /// Receive queue `number`: `None` if there is no such queue or somebody has it.
     pub fn rx(&self, number: u16) -> Option<RxHandle> {
-        RxHandle::take(self.rx.get(usize::from(number))?, self.number, number)
+        let queue = self.rx.get(usize::from(number))?;
+        RxHandle::take(queue, self.number, number, self.spec.leaves_out_checksums())
     }
 
     /// Transmit queue `number`: `None` if there is no such queue or somebody has it.
@@ -262,6 +331,11 @@ impl Port {
         &self.facts
     }
 
+    /// What the user should know of it: things that work less well than they could.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
     /// True between start and stop.
     pub fn is_running(&self) -> bool {
         self.running
@@ -285,6 +359,9 @@ impl Port {
 
     /// Largest packet without its Ethernet header.
     pub fn mtu(&self) -> Result<u16, Error> {
+        if let Some(linux) = &self.linux {
+            return linux.mtu().map_err(|source| self.device_failed("read the MTU", source));
+        }
         let mut mtu = 0;
         // SAFETY: an open port; the result is ours.
         let code = unsafe { ffi::rte_eth_dev_get_mtu(self.number, &mut mtu) };
@@ -294,13 +371,21 @@ impl Port {
 
     /// Sets the largest packet. A driver that takes this only in a stopped port is stopped for it.
     pub fn set_mtu(&mut self, mtu: u16) -> Result<(), Error> {
+        if let (PortSpec::AfPacket { .. }, Some(linux)) = (&self.spec, &self.linux) {
+            // DPDK takes this driver's largest frame for 1518 bytes.
+            return linux.set_mtu(mtu).map_err(|source| self.device_failed("set the MTU", source));
+        }
         // SAFETY: an open port.
         let set = |number| unsafe { ffi::rte_eth_dev_set_mtu(number, mtu) };
         let mut code = set(self.number);
-        if code == -libc::EBUSY && self.running {
-            self.stop()?;
+        if code == -libc::EBUSY && self.started {
+            self.stop_driver()?;
             code = set(self.number);
-            self.start()?;
+            self.start_driver()?;
+        }
+        if code == -libc::ENOTSUP && !matches!(self.spec, PortSpec::Pci { .. }) {
+            // Shared memory and files carry whatever fits a buffer; there is nothing to set.
+            return Ok(());
         }
         self.check(code, || format!("set the MTU {mtu}"))
     }
@@ -347,7 +432,12 @@ impl Port {
         // Drivers of Linux devices do not look at them.
         let presence = self.linux.as_ref().map_or(Presence::Up, LinuxDevice::presence);
         Ok(Link {
-            up: raw.up != 0 && presence == Presence::Up,
+            up: match presence {
+                Presence::Up => raw.up != 0,
+                // Neither we nor its driver can see how it fares there.
+                Presence::Elsewhere => true,
+                Presence::Down | Presence::Gone | Presence::Replaced => false,
+            },
             gone: matches!(presence, Presence::Gone | Presence::Replaced),
             returned: presence == Presence::Replaced,
             speed_mbps: Some(raw.speed_mbps).filter(|&speed| speed != 0 && speed != u32::MAX),
@@ -373,6 +463,10 @@ impl Port {
         }
     }
 
+    fn device_failed(&self, action: &'static str, source: io::Error) -> Error {
+        Error::Device { device: self.spec.to_string(), action, source }
+    }
+
     fn failed(&self, code: i32, action: String) -> Error {
         let reason = error::reason(code, log::mark());
         Error::Port { device: self.spec.to_string(), action, reason }
@@ -385,36 +479,11 @@ impl Drop for Port {
         let _ = self.stop();
         // SAFETY: an open, stopped port; no worker is in one of its queues, nor will be.
         unsafe { ffi::rte_eth_dev_close(self.number) };
-        unplug(&self.device);
-    }
-}
-
-/// Makes DPDK open the device; its port number or an error number.
-fn plug(device: &Device) -> Result<u16, i32> {
-    let texts = [device.bus, &device.name, &device.arguments].map(CString::new);
-    let [Ok(bus), Ok(name), Ok(arguments)] = texts else { return Err(libc::EINVAL) };
-    // SAFETY: DPDK runs; three texts, copied.
-    let code = unsafe { ffi::rte_eal_hotplug_add(bus.as_ptr(), name.as_ptr(), arguments.as_ptr()) };
-    if code != 0 {
-        return Err(code);
-    }
-    let mut number = 0;
-    // SAFETY: DPDK runs; the result is ours.
-    match unsafe { ffi::rte_eth_dev_get_port_by_name(name.as_ptr(), &mut number) } {
-        0 => Ok(number),
-        code => {
-            unplug(device);
-            Err(code)
+        self.device.unplug();
+        for socket in self.xdp_sockets.drain(..) {
+            socket.recover(&self.pool);
         }
     }
-}
-
-fn unplug(device: &Device) {
-    let (Ok(bus), Ok(name)) = (CString::new(device.bus), CString::new(device.name.as_str())) else {
-        return;
-    };
-    // SAFETY: DPDK runs; a device that is gone is an error number, and gone is what we want.
-    unsafe { ffi::rte_eal_hotplug_remove(bus.as_ptr(), name.as_ptr()) };
 }
 
 fn raw_facts(number: u16) -> Result<ffi::PortFacts, i32> {
@@ -438,62 +507,5 @@ impl From<&ffi::PortFacts> for PortFacts {
             if_index: raw.if_index,
             socket: raw.socket,
         }
-    }
-}
-
-/// What a driver says of its queues' sizes.
-struct Descriptors {
-    least: u16,
-    most: u16,
-    multiple: u16,
-    preferred: u16,
-}
-
-/// Of drivers that have no wish of their own.
-const DESCRIPTORS: u16 = 1024;
-
-impl Descriptors {
-    fn rx(raw: &ffi::PortFacts) -> Self {
-        Self {
-            least: raw.min_rx_descriptors,
-            most: raw.max_rx_descriptors,
-            multiple: raw.rx_descriptors_multiple,
-            preferred: raw.preferred_rx_descriptors,
-        }
-    }
-
-    fn tx(raw: &ffi::PortFacts) -> Self {
-        Self {
-            least: raw.min_tx_descriptors,
-            most: raw.max_tx_descriptors,
-            multiple: raw.tx_descriptors_multiple,
-            preferred: raw.preferred_tx_descriptors,
-        }
-    }
-
-    fn choose(&self, wanted: Option<u16>) -> u16 {
-        let preferred = if self.preferred == 0 { DESCRIPTORS } else { self.preferred };
-        let multiple = self.multiple.max(1);
-        let most = if self.most == 0 { u16::MAX } else { self.most };
-        let most = (most / multiple * multiple).max(self.least);
-        let wanted = wanted.unwrap_or(preferred).max(self.least).max(1);
-        wanted.checked_next_multiple_of(multiple).unwrap_or(most).min(most)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn queue_sizes_obey_the_driver() {
-        let limits = Descriptors { least: 64, most: 4096, multiple: 32, preferred: 0 };
-        assert_eq!(limits.choose(None), 1024);
-        assert_eq!(limits.choose(Some(1)), 64);
-        assert_eq!(limits.choose(Some(100)), 128);
-        assert_eq!(limits.choose(Some(60_000)), 4096);
-        let silent = Descriptors { least: 0, most: 0, multiple: 0, preferred: 256 };
-        assert_eq!(silent.choose(None), 256);
-        assert_eq!(silent.choose(Some(0)), 1);
     }
 }

@@ -1,7 +1,7 @@
 //! A port's queues as workers hold them.
 
 use crate::gate::Gate;
-use crate::{ffi, thread};
+use crate::{checksum, ffi, thread};
 use packet::{Mbuf, PacketCache, PacketPtr, RxQueue, TxQueue};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,14 +35,24 @@ impl Drop for Handle {
 }
 
 /// One receive queue.
-pub struct RxHandle(Handle);
+pub struct RxHandle {
+    handle: Handle,
+    /// Frames may come with their checksums left out (see `checksum`).
+    completes_checksums: bool,
+}
 
 /// One transmit queue.
 pub struct TxHandle(Handle);
 
 impl RxHandle {
-    pub(crate) fn take(queue: &Arc<Queue>, port: u16, number: u16) -> Option<Self> {
-        Handle::take(queue, port, number).map(Self)
+    pub(crate) fn take(
+        queue: &Arc<Queue>,
+        port: u16,
+        number: u16,
+        completes_checksums: bool,
+    ) -> Option<Self> {
+        let handle = Handle::take(queue, port, number)?;
+        Some(Self { handle, completes_checksums })
     }
 }
 
@@ -55,7 +65,7 @@ impl TxHandle {
 impl RxQueue for RxHandle {
     #[inline]
     fn receive(&mut self, _: &mut dyn PacketCache, slots: &mut [Option<PacketPtr>]) -> usize {
-        let Handle { queue, port, number } = &self.0;
+        let Handle { queue, port, number } = &self.handle;
         if !queue.gate.enter() {
             return 0;
         }
@@ -67,7 +77,13 @@ impl RxQueue for RxHandle {
         // Option<PacketPtr> is a pointer to an mbuf or null; the buffers come from the port's pool.
         let count = unsafe { ffi::volley_rx_burst(*port, *number, out, room) };
         queue.gate.leave();
-        usize::from(count)
+        let count = usize::from(count);
+        if self.completes_checksums {
+            for packet in slots[..count].iter_mut().flatten() {
+                checksum::complete(packet.bytes_mut());
+            }
+        }
+        count
     }
 }
 

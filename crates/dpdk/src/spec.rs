@@ -1,7 +1,7 @@
 //! What a port is, as a configuration says it.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A kind of port and what that kind needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,8 @@ pub enum PortSpec {
         /// Its name.
         name: String,
     },
-    /// Shared memory with another process (VPP, another Volley).
+    /// Shared memory with another process (VPP, another Volley). A client waits for its server,
+    /// and finds it again. (Both ends in one process: the server must be opened first.)
     Memif {
         /// Who listens.
         role: MemifRole,
@@ -108,6 +109,28 @@ impl PortSpec {
             self,
             AfPacket { .. } | AfXdp { .. } | Tap { .. } | Vhost { .. } | VirtioUser { .. }
         )
+    }
+
+    /// True if Linux may hand over frames whose checksums were left to a card.
+    pub(crate) fn leaves_out_checksums(&self) -> bool {
+        matches!(self, Self::AfPacket { .. } | Self::AfXdp { .. })
+    }
+
+    /// The socket at which the port will listen.
+    pub(crate) fn listens_at(&self) -> Option<&Path> {
+        match self {
+            Self::Memif { role: MemifRole::Server, socket, .. }
+            | Self::Vhost { socket, client: false } => Some(socket),
+            _ => None,
+        }
+    }
+
+    /// The socket that the port connects to again and again.
+    pub(crate) fn connects_to(&self) -> Option<&Path> {
+        match self {
+            Self::Memif { role: MemifRole::Client, socket, .. } => Some(socket),
+            _ => None,
+        }
     }
 
     /// The Linux device behind the port, if there is one.

@@ -1,9 +1,11 @@
 //! Ports on Linux devices, each test in a network namespace of its own.
 
+#![allow(clippy::unwrap_used, reason = "test code outside of #[test] functions")]
+
 mod rig;
 
-use dpdk::{LinkEvent, LinkWatch, Port, PortSpec};
-use packet::{RxQueue, TxQueue};
+use dpdk::{DpdkPool, LinkEvent, LinkWatch, Port, PortOptions, PortSpec};
+use packet::{Pool, RxQueue, TxQueue};
 use rig::network::{PacketSocket, own_namespace, run, veth};
 use rig::{Opened, Rig, frame, frames, rig, wait_until};
 use std::fs;
@@ -11,22 +13,34 @@ use std::process::Command;
 
 #[test]
 fn af_packet_sends_and_receives_over_a_veth_byte_for_byte() {
+    over_a_veth(PortSpec::AfPacket { device: "v0".into() });
+}
+
+#[test]
+fn af_xdp_sends_and_receives_over_a_veth_byte_for_byte() {
+    over_a_veth(PortSpec::AfXdp { device: "v0".into(), first_queue: 0, force_copy: false });
+}
+
+fn over_a_veth(spec: PortSpec) {
     let mut rig = rig();
     if !own_namespace() {
         return;
     }
     veth("v0", "v1");
-    let mut port = rig.open(&PortSpec::AfPacket { device: "v0".into() });
-    let peer = PacketSocket::bound_to("v1");
-    let sent = frames(32);
-    rig.send(&mut port, &sent);
-    assert_eq!(peer.expect(32), sent);
-    for frame in &sent {
-        peer.send(frame);
+    for round in 0..3 {
+        let mut port = rig.open(&spec);
+        wait_until("the link is up", || port.port.link().unwrap().up);
+        let peer = PacketSocket::bound_to("v1");
+        let sent = frames(32 + round);
+        rig.send(&mut port, &sent);
+        assert_eq!(peer.expect(sent.len()), sent);
+        for frame in &sent {
+            peer.send(frame);
+        }
+        assert_eq!(rig.expect(&mut port, sent.len()), sent);
+        drop(port);
+        assert!(rig.nothing_leaked());
     }
-    assert_eq!(rig.expect(&mut port, 32), sent);
-    drop(port);
-    assert!(rig.nothing_leaked());
 }
 
 #[test]
@@ -53,16 +67,24 @@ fn a_tap_is_a_device_of_the_kernel_and_goes_with_its_port() {
 }
 
 #[test]
-fn a_veth_that_is_deleted_under_a_port_is_gone_and_can_come_back() {
+fn a_veth_deleted_under_af_packet_is_gone_and_can_come_back() {
+    deleted_veth(PortSpec::AfPacket { device: "v0".into() });
+}
+
+#[test]
+fn a_veth_deleted_under_af_xdp_is_gone_and_can_come_back() {
+    deleted_veth(PortSpec::AfXdp { device: "v0".into(), first_queue: 0, force_copy: false });
+}
+
+fn deleted_veth(spec: PortSpec) {
     let mut rig = rig();
     if !own_namespace() {
         return;
     }
     veth("v0", "v1");
-    let spec = PortSpec::AfPacket { device: "v0".into() };
     let mut port = rig.open(&spec);
     let mut watch = LinkWatch::default();
-    let mut next_event = |port: &Port| {
+    let mut next_event = |port: &mut Port| {
         let mut event = None;
         wait_until("something happens to the link", || {
             event = watch.look(port).unwrap();
@@ -70,18 +92,19 @@ fn a_veth_that_is_deleted_under_a_port_is_gone_and_can_come_back() {
         });
         event.unwrap()
     };
-    assert_eq!(next_event(&port.port), LinkEvent::Up);
+    assert_eq!(next_event(&mut port.port), LinkEvent::Up);
     run("ip link set v1 down");
-    assert_eq!(next_event(&port.port), LinkEvent::Down);
+    assert_eq!(next_event(&mut port.port), LinkEvent::Down);
     run("ip link set v1 up");
-    assert_eq!(next_event(&port.port), LinkEvent::Up);
+    assert_eq!(next_event(&mut port.port), LinkEvent::Up);
     run("ip link del v0");
-    assert_eq!(next_event(&port.port), LinkEvent::Gone);
+    assert_eq!(next_event(&mut port.port), LinkEvent::Gone);
     poll_hard(&mut rig, &mut port);
     veth("v0", "v1");
-    assert_eq!(next_event(&port.port), LinkEvent::Returned);
+    assert_eq!(next_event(&mut port.port), LinkEvent::Returned);
     drop(port);
     let mut port = rig.open(&spec);
+    assert_eq!(next_event(&mut port.port), LinkEvent::Up);
     let peer = PacketSocket::bound_to("v1");
     rig.send(&mut port, &frames(3));
     assert_eq!(peer.expect(3), frames(3));
@@ -177,4 +200,51 @@ fn ports_come_and_go_while_another_forwards() {
         assert_eq!(port.rx.receive(&mut *rig.cache, &mut [None; 8]), 0);
         assert_eq!(rig.expect(&mut ring, 8), frames(8));
     }
+}
+
+#[test]
+fn a_jumbo_frame_passes_a_port_that_was_opened_for_it() {
+    let mut rig = rig();
+    if !own_namespace() {
+        return;
+    }
+    veth("v0", "v1");
+    run("ip link set v1 mtu 9000");
+    let pool = DpdkPool::new(&rig.eal, 2048, 9216).unwrap();
+    let options = PortOptions { mtu: Some(9000), ..PortOptions::new(pool.clone()) };
+    let mut port =
+        Port::open(&rig.eal, &PortSpec::AfPacket { device: "v0".into() }, options).unwrap();
+    port.start().unwrap();
+    assert_eq!(port.mtu().unwrap(), 9000);
+    let mut port = Opened { rx: port.rx(0).unwrap(), tx: port.tx(0).unwrap(), port };
+    let peer = PacketSocket::bound_to("v1");
+    rig.cache = pool.cache();
+    let giant = frame(3, 9014);
+    rig.send(&mut port, std::slice::from_ref(&giant));
+    assert_eq!(peer.expect(1), std::slice::from_ref(&giant));
+    peer.send(&giant);
+    assert_eq!(rig.expect(&mut port, 1), [giant]);
+}
+
+#[test]
+fn linux_sees_the_address_and_the_mtu_of_a_tap() {
+    let rig = rig();
+    if !own_namespace() {
+        return;
+    }
+    let mut tap = rig.open(&PortSpec::Tap { name: "vt0".into() });
+    tap.port.set_mac([2, 0, 0, 0, 0, 9]).unwrap();
+    tap.port.set_mtu(1400).unwrap();
+    assert_eq!(tap.port.mac().unwrap(), [2, 0, 0, 0, 0, 9]);
+    let output = Command::new("ip").args(["link", "show", "vt0"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("02:00:00:00:00:09") && text.contains("mtu 1400"), "{text}");
+}
+
+#[test]
+fn a_device_that_is_not_there_is_an_error_that_names_it() {
+    let rig = rig();
+    let spec = PortSpec::AfPacket { device: "no-such-dev".into() };
+    let error = Port::open(&rig.eal, &spec, rig.options()).err().unwrap().to_string();
+    assert!(error.contains("no-such-dev"), "{error}");
 }

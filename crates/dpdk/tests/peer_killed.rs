@@ -1,16 +1,20 @@
 //! The other end of a memif dies while we poll: the link is down, we live, and it comes back.
 
+#![allow(clippy::unwrap_used, reason = "test code outside of #[test] functions")]
+
 mod rig;
 
-use dpdk::{MemifRole, PortSpec};
+use dpdk::{LinkEvent, LinkWatch, MemifRole, PortSpec};
 use packet::{Pool, RxQueue, TxQueue};
-use rig::{frame, rig, wait_until};
+use rig::{Opened, frame, rig, wait_until};
+use std::os::unix::process::parent_id;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Set in the child process: it is the peer, at this socket.
-const PEER: &str = "VOLLEY_TEST_MEMIF_PEER";
+/// Set in the child process: it is the peer, of that role, at that socket.
+const ROLE: &str = "VOLLEY_TEST_MEMIF_ROLE";
+const SOCKET: &str = "VOLLEY_TEST_MEMIF_SOCKET";
 
 fn memif(role: MemifRole, socket: PathBuf) -> PortSpec {
     PortSpec::Memif { role, socket, id: 0, ring_log2: 10, buffer_bytes: 2048 }
@@ -19,11 +23,15 @@ fn memif(role: MemifRole, socket: PathBuf) -> PortSpec {
 /// Not a test by itself: what the child process runs until it is killed.
 #[test]
 fn peer_process() {
-    let Some(socket) = std::env::var_os(PEER) else { return };
+    let Some(socket) = std::env::var_os(SOCKET) else { return };
+    let server = std::env::var(ROLE).unwrap() == "server";
+    let role = if server { MemifRole::Server } else { MemifRole::Client };
     let mut rig = rig();
-    let mut port = rig.open(&memif(MemifRole::Client, socket.into()));
+    let mut port = rig.open(&memif(role, socket.into()));
     let sent = frame(1, 200);
-    loop {
+    let parent = parent_id();
+    // Should the test fail, it does not go on for ever.
+    while parent_id() == parent {
         rig.receive(&mut port);
         let packets: Vec<_> = (0..64).map_while(|_| rig.cache.copy_of(&sent)).collect();
         let count = port.tx.transmit(&mut *rig.cache, &packets);
@@ -31,9 +39,9 @@ fn peer_process() {
     }
 }
 
-fn start_peer(socket: &PathBuf) -> Child {
+fn start_peer(role: &str, socket: &PathBuf) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "peer_process"]).env(PEER, socket);
+    command.args(["--exact", "peer_process"]).env(ROLE, role).env(SOCKET, socket);
     command.stdout(Stdio::null()).spawn().unwrap()
 }
 
@@ -59,7 +67,7 @@ fn a_killed_peer_is_a_link_that_goes_down_and_comes_back() {
         });
         let up = || opened.port.link().unwrap().up;
         for _ in 0..rounds {
-            let mut peer = start_peer(&socket);
+            let mut peer = start_peer("client", &socket);
             let before = received.load(Ordering::Relaxed);
             wait_until("packets come", || received.load(Ordering::Relaxed) > before + 10_000);
             assert!(up());
@@ -72,4 +80,27 @@ fn a_killed_peer_is_a_link_that_goes_down_and_comes_back() {
     });
     drop(opened);
     assert!(rig.nothing_leaked());
+}
+
+#[test]
+fn a_client_waits_for_its_server_and_finds_the_next_one() {
+    let mut rig = rig();
+    let socket = std::env::temp_dir().join(format!("dpdk-waits-{}.sock", std::process::id()));
+    let mut client = rig.open(&memif(MemifRole::Client, socket.clone()));
+    let mut watch = LinkWatch::default();
+    for _ in 0..2 {
+        let mut server = start_peer("server", &socket);
+        let mut wait_for = |client: &mut Opened, event| {
+            wait_until("the link changes", || watch.look(&mut client.port).unwrap() == Some(event));
+        };
+        wait_for(&mut client, LinkEvent::Up);
+        rig.expect(&mut client, 100);
+        // The socket stays behind: the next server must get over that.
+        server.kill().unwrap();
+        server.wait().unwrap();
+        wait_for(&mut client, LinkEvent::Down);
+    }
+    drop(client);
+    assert!(rig.nothing_leaked());
+    std::fs::remove_file(&socket).unwrap();
 }

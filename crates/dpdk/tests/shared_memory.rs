@@ -4,8 +4,9 @@
 
 mod rig;
 
-use dpdk::{MemifRole, PortSpec};
+use dpdk::{MemifRole, Port, PortSpec};
 use rig::{Opened, Rig, frames, rig, wait_until};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 fn memif(role: MemifRole, socket: &Path) -> PortSpec {
@@ -60,4 +61,30 @@ fn vhost_and_virtio_user_carry_packets_both_ways() {
     drop((machine, host));
     assert!(rig.nothing_leaked());
     assert!(!socket.exists());
+}
+
+#[test]
+fn a_socket_that_a_killed_process_left_is_no_obstacle() {
+    let rig = rig();
+    let socket = socket("left");
+    for spec in [
+        memif(MemifRole::Server, &socket),
+        PortSpec::Vhost { socket: socket.clone(), client: false },
+    ] {
+        drop(UnixListener::bind(&socket).unwrap());
+        drop(rig.open(&spec));
+        assert!(!socket.exists());
+    }
+}
+
+#[test]
+fn a_socket_of_somebody_who_lives_is_left_alone() {
+    let rig = rig();
+    let socket = socket("taken");
+    let listener = UnixListener::bind(&socket).unwrap();
+    let spec = PortSpec::Vhost { socket: socket.clone(), client: false };
+    let error = Port::open(&rig.eal, &spec, rig.options()).err().unwrap().to_string();
+    assert!(error.contains(socket.to_str().unwrap()) && socket.exists(), "{error}");
+    drop(listener);
+    std::fs::remove_file(&socket).unwrap();
 }

@@ -106,10 +106,10 @@ impl ArpInput {
             address: sender,
             mac: heard.sender_mac().octets(),
             is_reply: heard.operation() == REPLY,
-            is_gratuitous: heard.is_gratuitous(),
+            is_gratuitous: heard.is_gratuitous() || claims_ours,
             is_for_us: asks_us || heard.operation() == REPLY && to_us,
         };
-        let is_news = news.is_for_us || news.is_gratuitous || claims_ours;
+        let is_news = news.is_for_us || news.is_gratuitous;
         let told = if !is_news {
             Err(Exit::NotForUs)
         } else if heard.is_probe() {
@@ -267,7 +267,8 @@ mod tests {
     fn whoever_claims_our_address_is_news_and_gets_no_answer() {
         let (exit, _, learned) = run(&request(US, US));
         assert_eq!((exit.as_str(), learned[0].address), ("taken", u32::from_be_bytes(US)));
-        assert_eq!(run(&request(US, HOST)).2.len(), 1);
+        let (_, _, learned) = run(&request(US, HOST));
+        assert!(learned[0].is_gratuitous && !learned[0].is_for_us);
     }
 
     #[test]

@@ -43,18 +43,28 @@ mod tests {
     use crate::plumbing::testing::World;
     use graph::harness::NodeHarness;
 
-    #[test]
-    fn drops_are_counted_by_interface_and_reason_and_buffers_come_back() {
+    /// Drops of interface 0 and 1 for `reason`, of three packets from 1 to 0.
+    fn counted(reason: u16) -> (u64, u64) {
         let world = World::new();
         let mut node = NodeHarness::<Drop>::new(&world.setup).unwrap();
         let before = node.free_buffers();
         let out = node.run_prepared(&vec![vec![0]; 3], 1, 0, |frame| {
-            frame.fill_cause(0, 2);
-            frame.view(2).set_rx(0);
+            frame.fill_cause(0, reason);
+            frame.tx_mut().fill(0);
         });
         assert!(out.iter().all(|out| out.exit == "taken"));
-        let count = |interface, reason| world.setup.counters.drops.get(interface, reason);
-        assert_eq!((count(1, 2), count(0, 2), count(1, 1)), (2, 1, 0));
         assert_eq!(node.free_buffers(), before);
+        let count = |interface| world.setup.counters.drops.get(interface, reason);
+        (count(0), count(1))
+    }
+
+    #[test]
+    fn drops_are_counted_by_reason_where_the_packet_came_in() {
+        assert_eq!(counted(0), (0, 3));
+    }
+
+    #[test]
+    fn drops_on_the_way_out_are_counted_where_the_packet_was_to_leave() {
+        assert_eq!(counted(1), (3, 0));
     }
 }

@@ -1,23 +1,35 @@
 //! Answers an echo request in its own buffer (RFC 1122 section 3.2.2.6): addresses swapped, type
 //! changed, data as it came, record route and timestamp options kept and filled in.
+//!
+//! ```text
+//!  icmp4_input ─▶ icmp4_echo ─▶ ip4_lookup
+//! ```
 
 use crate::ip4_options::since_midnight_ms;
-use crate::plumbing::{OWN_TTL, Setup, Stamp, blank, stamp, sum};
+use crate::plumbing::{
+    IcmpLimits, OWN_TTL, RateLimit, Setup, Stamp, blank_options, stamp_options, sum_ip4_header,
+};
 use graph::{Context, Exits, Node};
 use packet::{Frame, PacketView};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use wire::ipv4::{self, option};
 use wire::icmp4;
 
 /// See the module.
 pub struct Icmp4Echo {
+    allowed: Arc<IcmpLimits>,
+    limit: RateLimit,
     identification: u16,
 }
 
 graph::exits! {
-    /// All answers go the same way.
+    /// Whether there is an answer.
     pub enum Exit {
         /// To whoever asked.
         Reply => node "ip4-lookup",
+        /// Enough answers for this second, or none are wanted.
+        RateLimited => drop,
     }
 }
 
@@ -27,13 +39,25 @@ impl Node for Icmp4Echo {
     type Exit = Exit;
     type Setup = Setup;
 
-    fn new(_: &Setup) -> Self {
-        Self { identification: 0 }
+    fn new(setup: &Setup) -> Self {
+        let allowed = Arc::clone(&setup.shared.icmp);
+        Self { allowed, limit: RateLimit::new(0), identification: 0 }
     }
 
-    fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
-        frame.each(|mut packet| self.answer(&mut packet));
-        exits.all(Exit::Reply);
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        self.limit.follow(self.allowed.echoes_per_second.load(Ordering::Relaxed));
+        exits.each(frame, |packet| {
+            if !self.limit.take(context.now_tsc) {
+                return Exit::RateLimited;
+            }
+            self.answer(packet);
+            Exit::Reply
+        });
     }
 }
 
@@ -53,7 +77,7 @@ impl Icmp4Echo {
         if header_len > ipv4::Header::LEN {
             answer_options(header, destination);
         }
-        sum(header);
+        sum_ip4_header(header);
         if let Some(mut message) = icmp4::HeaderMut::new(message) {
             message.make_echo_reply();
         }
@@ -64,9 +88,9 @@ impl Icmp4Echo {
 /// it is: the request's was checked when it came in.
 #[cold]
 fn answer_options(header: &mut [u8], own: u32) {
-    blank(header, |kind| matches!(kind, option::RECORD_ROUTE | option::TIMESTAMP));
+    blank_options(header, |kind| matches!(kind, option::RECORD_ROUTE | option::TIMESTAMP));
     let is_own = |address| address == own;
-    let _full = stamp(header, &Stamp { address: Some(own), time_ms: since_midnight_ms(), is_own });
+    let _full = stamp_options(header, &Stamp { address: Some(own), time_ms: since_midnight_ms(), is_own });
 }
 
 #[cfg(test)]
@@ -98,6 +122,17 @@ mod tests {
         let replied = [7, 11, 12, 192, 0, 2, 1, 192, 0, 2, 1, 1, 1, 1, 1];
         let reply = craft::ipv4(US, HOST).ttl(OWN_TTL).identification(1).raw_options(&replied);
         assert_eq!(answer(request.icmp_echo(1, 1).build()), reply.icmp_echo_reply(1, 1).build());
+    }
+
+    #[test]
+    fn no_more_answers_than_are_allowed_are_given() {
+        let world = World::new();
+        world.setup.shared.icmp.echoes_per_second.store(2, Ordering::Relaxed);
+        let mut node = NodeHarness::<Icmp4Echo>::new(&world.setup).unwrap();
+        let request = craft::ipv4(HOST, US).icmp_echo(1, 1).build();
+        let out = node.run(&[request.clone(), request.clone(), request], 0, 0);
+        let exits: Vec<_> = out.iter().map(|out| out.exit.as_str()).collect();
+        assert_eq!(exits, ["reply", "reply", "rate-limited"]);
     }
 
     #[test]

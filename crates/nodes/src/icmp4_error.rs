@@ -9,12 +9,13 @@
 //! to tell: the wrong octet of a parameter problem, the adjacency that a packet is too long for.
 
 use crate::ip4_lookup::icmp4_cause;
-use crate::plumbing::{Interfaces, Kind, OwnIp4, RateLimit, Setup};
+use crate::plumbing::{IcmpLimits, Interfaces, Kind, OwnIp4, RateLimit, Setup};
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use fib::ip4::Ip4Table;
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use wire::icmp4::{self, message, unreachable};
 use wire::ip::protocol;
 use wire::{checksum, ethernet, ipv4};
@@ -24,6 +25,7 @@ pub struct Icmp4Error {
     interfaces: Published<Interfaces>,
     table: Arc<Ip4Table>,
     adjacencies: Arc<AdjacencyTable>,
+    allowed: Arc<IcmpLimits>,
     limit: RateLimit,
     identification: u16,
 }
@@ -68,7 +70,8 @@ impl Node for Icmp4Error {
             interfaces: setup.shared.interfaces.clone(),
             table: Arc::clone(&setup.shared.ip4),
             adjacencies: Arc::clone(&setup.shared.adjacencies),
-            limit: RateLimit::new(setup.shared.icmp_errors_per_second),
+            allowed: Arc::clone(&setup.shared.icmp),
+            limit: RateLimit::new(0),
             identification: 0,
         }
     }
@@ -79,6 +82,7 @@ impl Node for Icmp4Error {
         exits: &mut Exits<'_, Exit>,
         context: &mut Context<'_>,
     ) {
+        self.limit.follow(self.allowed.errors_per_second.load(Ordering::Relaxed));
         let interfaces = self.interfaces.get(context);
         exits.each(frame, |packet| self.answer(packet, interfaces, context.now_tsc));
     }

@@ -1,5 +1,9 @@
 //! ICMP messages to ourselves (RFC 1122 section 3.2.2).
 //!
+//! ```text
+//!  ip4_local ─▶ icmp4_input ┬▶ icmp4_echo   somebody asks if we are there
+//!                           └▶ drop
+//! ```
 //! Only echo requests are answered. Errors belong to connections, of which the router has none;
 //! redirects are for hosts (RFC 1812 section 4.3.3.2 lets routers ignore them).
 

@@ -9,7 +9,7 @@
 //! order, and each byte is copied once. `header'` has fillers where options were that only the
 //! first piece carries.
 
-use crate::plumbing::{Setup, blank, sum};
+use crate::plumbing::{Setup, blank_options, sum_ip4_header};
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use graph::{Context, Exits, Node};
 use packet::{Frame, PacketView};
@@ -89,7 +89,7 @@ fn cut(
         }
     }
     let bytes = packet.header_mut();
-    blank(&mut bytes[..header_len], |kind| kind & option::COPIED != 0);
+    blank_options(&mut bytes[..header_len], |kind| kind & option::COPIED != 0);
     bytes.copy_within(..header_len, piece_len);
     packet.advance(piece_len);
     // The offset cannot overflow its 13 bits: the packet was at most 65,535 bytes long with it.
@@ -105,7 +105,7 @@ fn set_place(packet: &mut [u8], header_len: usize, bits: u16) {
         header.set_total_len(total_len);
         header.set_fragment_bits(bits);
     }
-    sum(&mut packet[..header_len]);
+    sum_ip4_header(&mut packet[..header_len]);
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 //! ```
 
 use crate::ip4_lookup::icmp4_cause;
-use crate::plumbing::{Found, Interfaces, Kind, Setup, Stamp, stamp, sum};
+use crate::plumbing::{OptionsFound, Interfaces, Kind, Setup, Stamp, stamp_options, sum_ip4_header};
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use fib::ip4::Ip4Table;
 use graph::{Context, Exits, Node, Published};
@@ -75,12 +75,12 @@ impl Ip4Options {
         let address = self.outgoing_address(header.destination(), interfaces);
         let is_own = |address| self.table.lookup(address).kind() == Kind::Local as u8;
         let header = &mut packet.header_mut()[..header_len];
-        let found = stamp(header, &Stamp { address, time_ms, is_own });
-        sum(header);
+        let found = stamp_options(header, &Stamp { address, time_ms, is_own });
+        sum_ip4_header(header);
         match found {
-            Found::Good => Exit::Lookup,
-            Found::SourceRoute => Exit::SourceRoute,
-            Found::Bad(octet) => {
+            OptionsFound::Good => Exit::Lookup,
+            OptionsFound::SourceRoute => Exit::SourceRoute,
+            OptionsFound::Bad(octet) => {
                 packet.set_adjacency(octet as u32);
                 Exit::ParameterProblem
             }

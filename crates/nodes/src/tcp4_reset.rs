@@ -1,5 +1,10 @@
 //! Refuses TCP connections to ourselves at once (RFC 9293 section 3.10.7.1): every segment but a
 //! reset is answered by one, in its own buffer.
+//!
+//! ```text
+//!  ip4_local ─▶ tcp4_reset ┬▶ ip4_lookup   the reset, to whoever sent the segment
+//!                          └▶ drop
+//! ```
 
 use crate::plumbing::{OwnIp4, Setup};
 use graph::{Attach, Context, Exits, Node};

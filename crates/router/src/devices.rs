@@ -76,7 +76,8 @@ impl Devices {
     /// Opens a port with a transmit queue for each worker; packets flow once it is started.
     pub(crate) fn open(&self, port: &Port, workers: usize) -> Result<(Device, PortQueues), String> {
         if let PortKind::Memory { source, frames, record } = &port.kind {
-            let queues = memory_port::open(source.as_deref(), frames, record.as_deref(), workers)?;
+            let (source, record) = (source.as_deref(), record.as_deref());
+            let queues = memory_port::open(source, frames, record, port.rx_queues, workers)?;
             return Ok((Device::Memory, queues));
         }
         let Some((eal, pool)) = &self.dpdk else {

@@ -11,11 +11,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 use wire::pcap::{LINK_ETHERNET, Reader, Record, Writer};
 
-/// Makes the queues of a memory port: all its packets come by the first receive queue.
+/// Makes the queues of a memory port: each receive queue replays all its packets.
 pub(crate) fn open(
     source: Option<&Path>,
     frames: &[FrameHex],
     record: Option<&Path>,
+    rx_queues: u16,
     workers: usize,
 ) -> Result<PortQueues, String> {
     let mut packets = source.map_or_else(|| Ok(Vec::new()), read_capture)?;
@@ -25,10 +26,10 @@ pub(crate) fn open(
         Some(writer) => Box::new(Recording(Arc::clone(writer))) as Box<dyn TxQueue>,
         None => Box::new(MemorySink::new()),
     };
-    let rx: Vec<Box<dyn RxQueue>> = match packets.is_empty() {
-        true => Vec::new(),
-        false => vec![Box::new(MemorySource::new(packets, Repeat::Forever))],
-    };
+    let queues = if packets.is_empty() { 0 } else { rx_queues };
+    let queue =
+        |_| Box::new(MemorySource::new(packets.clone(), Repeat::Forever)) as Box<dyn RxQueue>;
+    let rx = (0..queues).map(queue).collect();
     Ok(PortQueues { rx, tx: (0..workers).map(sink).collect() })
 }
 

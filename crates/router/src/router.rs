@@ -6,6 +6,7 @@ use crate::neighborhood::Neighborhood;
 use crate::observing::Observing;
 use crate::routing::Routing;
 use control::config::Config;
+use control::config::objects::icmp::Icmp;
 use control::config::objects::memory::Hugepages;
 use control::config::objects::port::PortName;
 use control::config::objects::workers::{Idle, Placement};
@@ -258,8 +259,14 @@ fn settings(config: &Config, pool: Arc<dyn Pool>, wake: Arc<dyn Fn() + Send + Sy
     settings.ip4.page_size = settings.page_size;
     settings.ip4.max_routes = config.memory.routes as usize;
     settings.icmp_errors_per_second = config.icmp.errors_pps;
+    settings.icmp_echoes_per_second = echoes_pps(&config.icmp);
     settings.wake = wake;
     settings
+}
+
+/// Echo replies a second: none where they are switched off.
+pub(crate) fn echoes_pps(icmp: &Icmp) -> u32 {
+    if icmp.echo { icmp.echo_pps } else { 0 }
 }
 
 fn neighbor_config(config: &Config) -> NeighborConfig {

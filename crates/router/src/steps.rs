@@ -2,8 +2,9 @@
 //! those before it, so that the whole takes effect or nothing does.
 
 use crate::interfaces::OpenPort;
-use crate::router::Router;
+use crate::router::{Router, echoes_pps};
 use crate::routing::Wish;
+use control::config::change::Replaced;
 use control::config::objects::neighbor::NeighborKey as ConfigNeighbor;
 use control::config::objects::port::{Port, PortName};
 use control::config::objects::route::Route as ConfigRoute;
@@ -16,6 +17,7 @@ use fib::{FibError, Ip4Prefix};
 use nodes::plumbing::MOST_INTERFACES;
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// How long workers may take to give queues back: a stalled machine included.
@@ -47,11 +49,13 @@ impl Router {
     fn step(&mut self, change: &Change) -> Result<(), ApplyError> {
         match change {
             // Workers, memory and timers are made once, at the start.
-            Change::Workers(_)
-            | Change::Memory(_)
-            | Change::Api(_)
-            | Change::Arp(_)
-            | Change::Icmp(_) => Ok(()),
+            Change::Workers(_) | Change::Memory(_) | Change::Api(_) | Change::Arp(_) => Ok(()),
+            Change::Icmp(Replaced { new, .. }) => {
+                let limits = &self.dataplane.icmp;
+                limits.errors_per_second.store(new.errors_pps, Ordering::Relaxed);
+                limits.echoes_per_second.store(echoes_pps(new), Ordering::Relaxed);
+                Ok(())
+            }
             Change::Ports(Delta::Added { key, row }) => self.add_port(key, row),
             Change::Ports(Delta::Removed { key, .. }) => self.remove_port(key),
             Change::Ports(Delta::Modified { key, old, new }) => self.modify_port(key, old, new),
@@ -167,8 +171,11 @@ impl Router {
 
     /// Looks at one port's link; opens a device again that went away.
     pub(crate) fn look_at_link(&mut self, name: &PortName, reopen: bool) {
-        let Some(port) = self.ports.get(name) else { return };
+        let Some(port) = self.ports.get_mut(name) else { return };
         let (before, mut now, id) = (port.link, port.read_link(), port.id);
+        if !now.up {
+            port.reconnect();
+        }
         let gone = port.device.is_some() && port.device_is_gone();
         if gone {
             eprintln!("volleyd: port {name}: its device is gone");
@@ -332,6 +339,9 @@ fn inverse(change: &Change) -> Change {
         Change::Routes(delta) => Change::Routes(of(delta)),
         Change::Neighbors(delta) => Change::Neighbors(of(delta)),
         Change::Xconnects(delta) => Change::Xconnects(of(delta)),
+        Change::Icmp(Replaced { old, new }) => {
+            Change::Icmp(Replaced { old: new.clone(), new: old.clone() })
+        }
         // These take effect at the start alone: there is nothing to take back.
         other => other.clone(),
     }

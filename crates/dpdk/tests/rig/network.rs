@@ -4,6 +4,7 @@ use super::{is_ours, wait_until};
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::process::Command;
+use std::sync::mpsc;
 
 /// Moves this thread into a new network namespace. False, said loudly, without the right to; but
 /// never where CI asks for everything.
@@ -94,5 +95,50 @@ impl PacketSocket {
         };
         frame.truncate(usize::try_from(length).ok()?);
         Some(if address.sll_pkttype == libc::PACKET_OUTGOING { Vec::new() } else { frame })
+    }
+}
+
+/// A host of its own namespace: a thread that does what it is told there.
+pub(crate) struct Host {
+    pub(crate) namespace: String,
+    _stay: mpsc::Sender<()>,
+    enter: OwnedFd,
+}
+
+impl Host {
+    pub(crate) fn new() -> Self {
+        let (stay, end) = mpsc::channel::<()>();
+        let (tell, told) = mpsc::channel();
+        std::thread::spawn(move || {
+            assert!(own_namespace());
+            // SAFETY: a look at this thread's number.
+            let thread = unsafe { libc::gettid() };
+            let namespace = format!("/proc/{}/task/{thread}/ns/net", std::process::id());
+            let enter = OwnedFd::from(std::fs::File::open(&namespace).unwrap());
+            tell.send((namespace, enter)).unwrap();
+            let _ = end.recv();
+        });
+        let (namespace, enter) = told.recv().unwrap();
+        Self { namespace, _stay: stay, enter }
+    }
+
+    /// A veth from here, `near`, to a device `far` of the host that has `address`.
+    pub(crate) fn connect(&self, near: &str, far: &str, address: &str) {
+        veth(near, far);
+        run(&format!("ip link set {far} netns {}", self.namespace));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                self.enter();
+                run(&format!("ip addr add {address} dev {far}"));
+                run(&format!("ip link set {far} up"));
+            });
+        });
+    }
+
+    /// Moves this thread to the host.
+    pub(crate) fn enter(&self) {
+        // SAFETY: affects this thread's view of the network only.
+        let code = unsafe { libc::setns(self.enter.as_raw_fd(), libc::CLONE_NEWNET) };
+        assert_eq!(code, 0, "{}", std::io::Error::last_os_error());
     }
 }

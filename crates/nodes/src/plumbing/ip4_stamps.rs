@@ -23,7 +23,7 @@ pub struct Stamp<F> {
 
 /// What was found in the options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Found {
+pub enum OptionsFound {
     /// Nothing that stops the packet.
     Good,
     /// A source route.
@@ -44,8 +44,8 @@ const WORD: usize = 4;
 
 /// Checks the options of `header` and writes into those that ask for it. The checksum is the
 /// caller's to renew.
-pub fn stamp<F: Fn(u32) -> bool>(header: &mut [u8], stamp: &Stamp<F>) -> Found {
-    let mut found = Found::Good;
+pub fn stamp_options<F: Fn(u32) -> bool>(header: &mut [u8], stamp: &Stamp<F>) -> OptionsFound {
+    let mut found = OptionsFound::Good;
     let mut once = 0u8;
     let mut at = ipv4::Header::LEN;
     while at < header.len() {
@@ -64,7 +64,7 @@ pub fn stamp<F: Fn(u32) -> bool>(header: &mut [u8], stamp: &Stamp<F>) -> Found {
         }
         let length = header.get(at + 1).map_or(0, |&length| usize::from(length));
         if length < 2 || length > header.len() - at {
-            return Found::Bad(at);
+            return OptionsFound::Bad(at);
         }
         // RFC 1812 section 5.2.4.1: neither of these may stand twice.
         let bit = match kind {
@@ -74,13 +74,13 @@ pub fn stamp<F: Fn(u32) -> bool>(header: &mut [u8], stamp: &Stamp<F>) -> Found {
             _ => 0,
         };
         if once & bit != 0 {
-            return Found::Bad(at);
+            return OptionsFound::Bad(at);
         }
         once |= bit;
         let octets = &mut header[at..at + length];
         let written = match kind {
             option::LOOSE_SOURCE_ROUTE | option::STRICT_SOURCE_ROUTE => {
-                found = Found::SourceRoute;
+                found = OptionsFound::SourceRoute;
                 pointer_of(octets, 3, 4).map(drop)
             }
             option::RECORD_ROUTE => record_address(octets, stamp),
@@ -89,7 +89,7 @@ pub fn stamp<F: Fn(u32) -> bool>(header: &mut [u8], stamp: &Stamp<F>) -> Found {
             _ => Ok(()),
         };
         if let Err(offset) = written {
-            return Found::Bad(at + offset);
+            return OptionsFound::Bad(at + offset);
         }
         at += length;
     }
@@ -97,7 +97,7 @@ pub fn stamp<F: Fn(u32) -> bool>(header: &mut [u8], stamp: &Stamp<F>) -> Found {
 }
 
 /// Overwrites every option that `keep` refuses by fillers; the header keeps its length.
-pub fn blank(header: &mut [u8], keep: impl Fn(u8) -> bool) {
+pub fn blank_options(header: &mut [u8], keep: impl Fn(u8) -> bool) {
     let mut at = ipv4::Header::LEN;
     while at < header.len() && header[at] != END {
         let length = match (header[at], header.get(at + 1)) {
@@ -179,19 +179,19 @@ mod tests {
     const OWN: u32 = 0x0a00_0001;
 
     /// What becomes of these options, padded to whole words.
-    fn stamped(options: &[u8]) -> (Found, Vec<u8>) {
+    fn stamped(options: &[u8]) -> (OptionsFound, Vec<u8>) {
         let mut header = vec![0; 20];
         header.extend(options);
         header.resize(header.len().next_multiple_of(4), 0);
         let own = Stamp { address: Some(OWN), time_ms: 0x0102_0304, is_own: |a| a == OWN };
-        let found = stamp(&mut header, &own);
+        let found = stamp_options(&mut header, &own);
         (found, header[20..].to_vec())
     }
 
     #[test]
     fn an_address_goes_where_the_pointer_points() {
         let (found, options) = stamped(&[7, 11, 8, 9, 9, 9, 9, 0, 0, 0, 0, 0]);
-        assert_eq!(found, Found::Good);
+        assert_eq!(found, OptionsFound::Good);
         assert_eq!(options, [7, 11, 12, 9, 9, 9, 9, 10, 0, 0, 1, 0]);
         assert_eq!(stamped(&options).1, options, "a full option is left as it is");
     }
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn a_full_timestamp_counts_up_to_fifteen() {
         assert_eq!(stamped(&[68, 8, 9, 0xe0, 9, 9, 9, 9]).1, [68, 8, 9, 0xf0, 9, 9, 9, 9]);
-        assert_eq!(stamped(&[68, 8, 9, 0xf0, 9, 9, 9, 9]).0, Found::Bad(23));
+        assert_eq!(stamped(&[68, 8, 9, 0xf0, 9, 9, 9, 9]).0, OptionsFound::Bad(23));
     }
 
     #[test]
@@ -230,26 +230,26 @@ mod tests {
             (&[131, 3, 4, 131, 3, 4, 0, 0], 23),
             (&[148, 3, 0, 0], 21),
         ] {
-            assert_eq!(stamped(options).0, Found::Bad(octet), "{options:?}");
+            assert_eq!(stamped(options).0, OptionsFound::Bad(octet), "{options:?}");
         }
     }
 
     #[test]
     fn a_source_route_is_found_and_unknown_options_are_not_looked_at() {
-        assert_eq!(stamped(&[137, 7, 4, 0, 0, 0, 0, 0]).0, Found::SourceRoute);
+        assert_eq!(stamped(&[137, 7, 4, 0, 0, 0, 0, 0]).0, OptionsFound::SourceRoute);
         let unknown = [200, 6, 255, 255, 255, 255, 1, 0];
-        assert_eq!(stamped(&unknown), (Found::Good, unknown.to_vec()));
+        assert_eq!(stamped(&unknown), (OptionsFound::Good, unknown.to_vec()));
     }
 
     #[test]
     fn what_follows_the_end_leaves_as_zeros() {
-        assert_eq!(stamped(&[0, 7, 9, 9]), (Found::Good, vec![0; 4]));
+        assert_eq!(stamped(&[0, 7, 9, 9]), (OptionsFound::Good, vec![0; 4]));
     }
 
     #[test]
     fn blanking_leaves_fillers_where_options_were() {
         let mut header = [vec![0; 20], vec![7, 3, 4, 148, 4, 0, 0, 0]].concat();
-        blank(&mut header, |kind| kind & option::COPIED != 0);
+        blank_options(&mut header, |kind| kind & option::COPIED != 0);
         assert_eq!(header[20..], [1, 1, 1, 148, 4, 0, 0, 0]);
     }
 }

@@ -18,14 +18,16 @@ mod setup;
 mod slow_path;
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod topology;
 
 pub use counters::{DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound};
 pub use interfaces::{Interface, InterfaceId, Interfaces, Mode};
-pub use ip4_stamps::{Found, Stamp, blank, stamp};
+pub use ip4_stamps::{OptionsFound, Stamp, blank_options, stamp_options};
 pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
-pub use own_ip4::{OWN_TTL, OwnIp4, sum};
+pub use own_ip4::{OWN_TTL, OwnIp4, sum_ip4_header};
 pub use rate_limit::RateLimit;
-pub use setup::{Kind, Setup, Shared};
+pub use setup::{IcmpLimits, Kind, Setup, Shared};
 pub use slow_path::{
     ArpNews, Injected, Injector, SlowPath, SlowPathEvents, SlowPathNews, slow_path,
 };

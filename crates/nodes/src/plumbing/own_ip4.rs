@@ -38,12 +38,12 @@ impl OwnIp4 {
         header.set_protocol(self.protocol);
         header.set_source(self.source);
         header.set_destination(self.destination);
-        sum(&mut packet[..ipv4::Header::LEN]);
+        sum_ip4_header(&mut packet[..ipv4::Header::LEN]);
     }
 }
 
 /// Writes the checksum of `header`, options included.
-pub fn sum(header: &mut [u8]) {
+pub fn sum_ip4_header(header: &mut [u8]) {
     if let Some(mut fields) = ipv4::HeaderMut::new(header) {
         fields.set_checksum(0);
     }

@@ -1,9 +1,14 @@
 //! A token bucket on the TSC: so many a second, at most a second's worth at once.
+//!
+//! ```text
+//!  credit (cycles)  ◀── + time passed, up to a second ──   each event takes second / rate
+//! ```
 
 use graph::tsc_hz;
 
 /// One worker's allowance. Time is the credit: what happens costs its share of a second.
 pub struct RateLimit {
+    per_second: u32,
     cost_tsc: u64,
     most_tsc: u64,
     credit_tsc: u64,
@@ -15,7 +20,15 @@ impl RateLimit {
     pub fn new(per_second: u32) -> Self {
         let cost_tsc = tsc_hz().checked_div(u64::from(per_second)).unwrap_or(u64::MAX);
         let most_tsc = if per_second == 0 { 0 } else { cost_tsc * u64::from(per_second) };
-        Self { cost_tsc, most_tsc, credit_tsc: most_tsc, last_tsc: 0 }
+        Self { per_second, cost_tsc, most_tsc, credit_tsc: most_tsc, last_tsc: 0 }
+    }
+
+    /// Allows `per_second` from now on.
+    #[inline]
+    pub fn follow(&mut self, per_second: u32) {
+        if per_second != self.per_second {
+            *self = Self { last_tsc: self.last_tsc, ..Self::new(per_second) };
+        }
     }
 
     /// True if it may happen now, at TSC `now_tsc`; it is paid for then.
@@ -46,6 +59,16 @@ mod tests {
         assert_eq!(taken(&mut limit, 7), 5);
         assert_eq!(taken(&mut limit, 7 + second / 5), 1);
         assert_eq!(taken(&mut limit, 7 + second * 9), 5);
+    }
+
+    #[test]
+    fn a_changed_allowance_counts_at_once() {
+        let mut limit = RateLimit::new(0);
+        assert_eq!(taken(&mut limit, 9), 0);
+        limit.follow(3);
+        assert_eq!(taken(&mut limit, 10), 3);
+        limit.follow(3);
+        assert_eq!(taken(&mut limit, 11), 0);
     }
 
     #[test]

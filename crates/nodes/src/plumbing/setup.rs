@@ -6,6 +6,7 @@ use crate::plumbing::{
 use fib::adjacency::AdjacencyTable;
 use fib::ip4::Ip4Table;
 use graph::Published;
+use std::sync::atomic::AtomicU32;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 
@@ -34,6 +35,15 @@ pub enum Kind {
     Broadcast = 8,
 }
 
+/// How much ICMP each worker may send, a second; the control thread changes it at any time.
+#[derive(Debug)]
+pub struct IcmpLimits {
+    /// Errors.
+    pub errors_per_second: AtomicU32,
+    /// Echo replies; 0: echo requests are not answered.
+    pub echoes_per_second: AtomicU32,
+}
+
 /// Tables and queues that all workers share.
 #[derive(Clone)]
 pub struct Shared {
@@ -45,8 +55,8 @@ pub struct Shared {
     pub adjacencies: Arc<AdjacencyTable>,
     /// To the control thread.
     pub slow_path: SlowPath,
-    /// ICMP errors that one worker sends a second, at most.
-    pub icmp_errors_per_second: u32,
+    /// How much ICMP each worker may send.
+    pub icmp: Arc<IcmpLimits>,
 }
 
 /// One worker's share.

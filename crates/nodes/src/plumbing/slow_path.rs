@@ -20,7 +20,8 @@ pub struct ArpNews {
     pub mac: [u8; 6],
     /// A reply (to us, unless gratuitous); else a request.
     pub is_reply: bool,
-    /// Sender and target address are the same: an announcement.
+    /// An announcement: sender and target address are the same, or the sender claims an address
+    /// of ours. It makes no neighbour of whoever sent it.
     pub is_gratuitous: bool,
     /// A request that asked for an address of ours, or a reply sent to our MAC.
     pub is_for_us: bool,

@@ -55,6 +55,8 @@ impl Row for Arp {
 impl Object for Arp {
     type Change = Replaced<Self>;
 
+    const NEEDS_RESTART: bool = true;
+
     fn read(root: &mut TableReader<'_>) -> Self {
         let default = Self::default();
         root.table("arp", |table| Self {

@@ -1,0 +1,104 @@
+//! Two hosts with Linux's default offloads talk TCP through two of our ports.
+
+#![allow(clippy::unwrap_used, reason = "test code outside of #[test] functions")]
+
+mod rig;
+
+use dpdk::{Port, PortOptions, PortSpec, RxHandle, TxHandle};
+use packet::{PacketCache, RxQueue, TxQueue};
+use rig::network::{Host, own_namespace};
+use rig::{PATIENCE, Rig, rig, wait_until};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const MESSAGE_BYTES: usize = 4 << 20;
+
+#[test]
+fn tcp_passes_through_af_packet() {
+    tcp_passes(1, |device| PortSpec::AfPacket { device: device.into() });
+}
+
+#[test]
+fn tcp_passes_through_af_packet_with_two_queues() {
+    tcp_passes(2, |device| PortSpec::AfPacket { device: device.into() });
+}
+
+#[test]
+fn tcp_passes_through_af_xdp() {
+    let spec =
+        |device: &str| PortSpec::AfXdp { device: device.into(), first_queue: 0, force_copy: false };
+    tcp_passes(1, spec);
+}
+
+fn tcp_passes(queues: u16, spec: impl Fn(&str) -> PortSpec) {
+    let mut rig = rig();
+    if !own_namespace() {
+        return;
+    }
+    let (server, client) = (Host::new(), Host::new());
+    server.connect("r0", "e0", "10.9.1.1/24");
+    client.connect("r1", "e1", "10.9.1.2/24");
+    let mut ports = [open(&rig, spec("r0"), queues), open(&rig, spec("r1"), queues)];
+    wait_until("both links are up", || ports.iter().all(|port| port.port.link().unwrap().up));
+    let sent: Vec<u8> =
+        (0..MESSAGE_BYTES as u32).map(|n| (n.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
+    let done = AtomicBool::new(false);
+    let received = std::thread::scope(|scope| {
+        let receiver = scope.spawn(|| {
+            server.enter();
+            let listener = TcpListener::bind("10.9.1.1:7000").unwrap();
+            let sender = scope.spawn(|| {
+                client.enter();
+                let mut stream =
+                    TcpStream::connect_timeout(&"10.9.1.1:7000".parse().unwrap(), PATIENCE)
+                        .unwrap();
+                stream.set_write_timeout(Some(PATIENCE)).unwrap();
+                stream.write_all(&sent).unwrap();
+            });
+            let mut stream = listener.accept().unwrap().0;
+            stream.set_read_timeout(Some(PATIENCE)).unwrap();
+            let mut received = Vec::new();
+            stream.read_to_end(&mut received).unwrap();
+            sender.join().unwrap();
+            done.store(true, Ordering::Relaxed);
+            received
+        });
+        while !done.load(Ordering::Relaxed) && !receiver.is_finished() {
+            forward(&mut ports, &mut *rig.cache);
+        }
+        receiver.join().unwrap()
+    });
+    assert!(received == sent, "{} bytes came, or others", received.len());
+    drop(ports);
+    assert!(rig.nothing_leaked());
+}
+
+struct Ends {
+    rx: Vec<RxHandle>,
+    tx: TxHandle,
+    port: Port,
+}
+
+fn open(rig: &Rig, spec: PortSpec, queues: u16) -> Ends {
+    let options = PortOptions { rx_queues: queues, tx_queues: queues, ..rig.options() };
+    let mut port = Port::open(&rig.eal, &spec, options).unwrap();
+    assert_eq!((port.rx_queues(), port.tx_queues()), (queues, queues));
+    assert_eq!(port.remarks(), [""; 0]);
+    port.start().unwrap();
+    let rx = (0..queues).map(|queue| port.rx(queue).unwrap()).collect();
+    Ends { rx, tx: port.tx(queues - 1).unwrap(), port }
+}
+
+fn forward(ports: &mut [Ends; 2], cache: &mut dyn PacketCache) {
+    let [one, other] = ports;
+    for (rx, tx) in [(&mut one.rx, &mut other.tx), (&mut other.rx, &mut one.tx)] {
+        for queue in rx {
+            let mut slots = [None; 64];
+            let count = queue.receive(cache, &mut slots);
+            let packets: Vec<_> = slots[..count].iter().flatten().copied().collect();
+            let sent = tx.transmit(cache, &packets);
+            cache.release(&packets[sent..]);
+        }
+    }
+}

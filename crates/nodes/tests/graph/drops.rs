@@ -1,0 +1,189 @@
+//! Every reason for a drop has a packet that meets it.
+
+use crate::rig::*;
+use fib::Forward;
+use fib::adjacency::{Adjacency, AdjacencyId};
+use nodes::plumbing::{Injected, Kind, Mode};
+use std::collections::BTreeSet;
+use wire::craft::{self, Arp, Craft, Ethernet, Ipv4};
+
+/// Reasons that a test on one thread cannot meet, and why.
+const OUT_OF_REACH: [&str; 1] = [
+    // The control thread takes a cross-connect away between two nodes of one pass.
+    "l2-xconnect/disconnected",
+];
+
+fn from_host() -> Craft<Ethernet> {
+    craft::ethernet(HOST_MAC, our_mac(0))
+}
+
+fn to(target: [u8; 4]) -> Craft<Ipv4> {
+    from_host().ipv4(HOST, target)
+}
+
+fn ask(sender: [u8; 4], target: [u8; 4]) -> Craft<Arp> {
+    craft::ethernet(HOST_MAC, [0xff; 6]).arp_request(HOST_MAC, sender, target)
+}
+
+/// Frames that interface 0 of the usual router receives, the last of which is dropped.
+fn frames() -> Vec<(&'static str, Vec<Vec<u8>>)> {
+    let one = |reason, frame: Vec<u8>| (reason, vec![frame]);
+    let kind = |ethertype| from_host().ethertype(ethertype).build();
+    let icmp = |message_type| to(US).icmp4(message_type, 0, [0; 4]).build();
+    let announcement = ask(HOST, HOST).build();
+    let waits = to([198, 51, 100, 77]).udp(1, 2).build();
+    vec![
+        one("ethernet-input/runt", vec![0; 13]),
+        one("ethernet-input/not-for-us", craft::ethernet(HOST_MAC, [4; 6]).build()),
+        one("ethernet-input/group-frame", craft::ethernet(HOST_MAC, [255; 6]).ipv4(1, 2).build()),
+        one("ethernet-input/unknown-ethertype", kind(0x86dd)),
+        one("ethernet-input/unknown-vlan", kind(0x8100)),
+        one("ethernet-input/llc-frame", kind(46)),
+        one("arp-input/truncated", ask(HOST, US).build()[..41].to_vec()),
+        one("arp-input/unknown-format", ask(HOST, US).hardware_type(6).build()),
+        one("arp-input/unknown-operation", ask(HOST, US).operation(9).build()),
+        one("arp-input/bad-sender-mac", from_host().arp_request([0; 6], HOST, US).build()),
+        one("arp-input/bad-sender-address", ask(FAR, US).build()),
+        one("arp-input/not-for-us", ask(HOST, [192, 0, 2, 9]).build()),
+        ("arp-input/too-much-news", vec![announcement; QUEUE + 1]),
+        one("ip4-input/truncated", to(FAR).build()[..33].to_vec()),
+        one("ip4-input/bad-version", to(FAR).version(5).build()),
+        one("ip4-input/bad-header-length", to(FAR).ihl(4).build()),
+        one("ip4-input/bad-total-length", to(FAR).length(21).build()),
+        one("ip4-input/bad-checksum", to(FAR).checksum(9).build()),
+        one("ip4-input/martian-source", from_host().ipv4([127, 0, 0, 1], FAR).build()),
+        one("ip4-options/source-route", to(FAR).option(131, &[4, 1, 2, 3, 4]).build()),
+        one("ip4-lookup/blackhole", to([10, 1, 0, 1]).build()),
+        one("ip4-lookup/martian-destination", to([224, 0, 0, 5]).build()),
+        one("ip4-lookup/directed-broadcast", to([192, 0, 2, 255]).build()),
+        ("ip4-resolve/queue-full", vec![waits; QUEUE + 1]),
+        one("ip4-local/fragment", to(US).fragment(0, true).udp(1, 2).build()),
+        one("icmp4-input/truncated", to(US).protocol(1).payload(&[8]).build()),
+        one("icmp4-input/bad-checksum", to(US).icmp_echo(1, 1).checksum(9).build()),
+        one("icmp4-input/error-message", icmp(3)),
+        one("icmp4-input/unasked", icmp(0)),
+        one("icmp4-input/unknown-type", icmp(99)),
+        one("icmp4-error/not-allowed", to([172, 16, 0, 1]).icmp4(3, 0, [0; 4]).build()),
+        one("udp4-local/truncated", to(US).protocol(17).payload(&[0]).build()),
+        one("udp4-local/bad-length", to(US).udp(1, 2).length(7).build()),
+        one("udp4-local/bad-checksum", to(US).udp(1, 2).checksum(9).build()),
+        one("tcp4-reset/truncated", to(US).protocol(6).payload(&[0]).build()),
+        one("tcp4-reset/bad-checksum", to(US).tcp(1, 2).checksum(9).build()),
+        one("tcp4-reset/was-reset", to(US).tcp(1, 2).flags(4).build()),
+    ]
+}
+
+type Play = fn(&mut Rig);
+
+/// Drops that want a router of another kind, or another way in.
+fn plays() -> Vec<(&'static str, Play)> {
+    vec![
+        ("port-rx/interface-down", |rig| rig.receive(4, vec![0; 60])),
+        ("port-rx/oversize", |rig| {
+            rig.receive_as(0, Incoming { bytes: vec![0; 60], segments: 2, headroom: 128 });
+        }),
+        ("inject/unresolved", |rig| rig.inject(&[0], |packet| Injected::Discard { rx: 0, packet })),
+        ("icmp4-error/no-address", |rig| {
+            rig.receive(
+                5,
+                craft::ethernet(HOST_MAC, our_mac(5)).ipv4(HOST, [172, 16, 0, 1]).build(),
+            );
+        }),
+        ("icmp4-error/no-headroom", |rig| {
+            let bytes = to([172, 16, 0, 1]).build();
+            rig.receive_as(0, Incoming { bytes, segments: 1, headroom: 0 });
+        }),
+        ("ip4-rewrite/no-headroom", |rig| {
+            route_by(rig, 22, 1500);
+            let bytes = to(FAR).build();
+            rig.receive_as(0, Incoming { bytes, segments: 1, headroom: 0 });
+        }),
+        ("ip4-fragment/mtu-too-small", |rig| {
+            route_by(rig, 14, 27);
+            rig.receive(0, to(FAR).udp(1, 2).build());
+        }),
+        ("ip4-resolve/adjacency-gone", |rig| {
+            let id = route_by(rig, 14, 1500);
+            rig.dataplane.adjacencies.free(id);
+            rig.receive(0, to(FAR).build());
+        }),
+        ("interface-output/interface-down", |rig| {
+            rig.change_interface(3, |row| row.up = false);
+            rig.receive(2, vec![0; 60]);
+        }),
+        ("interface-output/too-big", |rig| rig.receive(2, vec![0; 1523])),
+        ("port-tx/no-port", |rig| {
+            rig.change_interface(3, |row| row.port = 99);
+            rig.receive(2, vec![0; 60]);
+        }),
+        ("port-tx/queue-full", |rig| {
+            // Port 6 takes one frame a burst.
+            rig.attach(6, 1);
+            rig.change_interface(3, |row| row.port = 6);
+            rig.receive(2, vec![0; 60]);
+            rig.receive(2, vec![0; 60]);
+        }),
+    ]
+}
+
+/// Routes `FAR` by a link with so long a header and so small an MTU.
+fn route_by(rig: &mut Rig, rewrite_len: u8, mtu: u16) -> AdjacencyId {
+    let next_hop = std::net::Ipv4Addr::from(GATEWAY).into();
+    let made = Adjacency { interface: 1, mtu, next_hop, rewrite: [0; 22], rewrite_len };
+    let id = rig.dataplane.adjacencies.allocate(&made).unwrap();
+    rig.dataplane.adjacencies.complete_as_is(id);
+    let prefix = "10.0.0.9/32".parse().unwrap();
+    rig.dataplane.ip4.insert(prefix, Forward::new(Kind::Rewrite as u8, id.0)).unwrap();
+    id
+}
+
+/// Runs the router and checks that exactly one packet was dropped, for this reason.
+fn expect(mut rig: Rig, reason: &str) {
+    rig.run();
+    assert_eq!(rig.drops(), [(reason.to_owned(), 1)]);
+    rig.settle();
+}
+
+fn reached_by_settings() -> [&'static str; 3] {
+    let mut rig = Rig::with_settings(BUFFERS, |settings| settings.icmp_errors_per_second = 0);
+    rig.receive(0, to([172, 16, 0, 1]).build());
+    expect(rig, "icmp4-error/rate-limited");
+    let mut rig = Rig::with_settings(BUFFERS, |settings| settings.icmp_echoes_per_second = 0);
+    rig.receive(0, to(US).icmp_echo(1, 1).build());
+    expect(rig, "icmp4-echo/rate-limited");
+    let mut rig = Rig::with_settings(1, |_| ());
+    rig.receive(0, to([10, 5, 0, 1]).udp(1, 2).payload_len(200).build());
+    expect(rig, "ip4-fragment/no-buffer");
+    ["icmp4-error/rate-limited", "icmp4-echo/rate-limited", "ip4-fragment/no-buffer"]
+}
+
+#[test]
+fn every_reason_has_a_packet_that_meets_it() {
+    let mut met: BTreeSet<String> = reached_by_settings().map(str::to_owned).into();
+    met.extend(OUT_OF_REACH.map(str::to_owned));
+    for (reason, frames) in frames() {
+        let mut rig = Rig::new();
+        frames.into_iter().for_each(|frame| rig.receive(0, frame));
+        expect(rig, reason);
+        assert!(met.insert(reason.to_owned()), "{reason} twice");
+    }
+    for (reason, play) in plays() {
+        let mut rig = Rig::new();
+        play(&mut rig);
+        expect(rig, reason);
+        assert!(met.insert(reason.to_owned()), "{reason} twice");
+    }
+    let layout = Rig::new().dataplane.layout;
+    let named = |reason: &graph::Reason| format!("{}/{}", reason.node, reason.exit);
+    let all: BTreeSet<String> = layout.reasons.iter().map(named).collect();
+    assert_eq!(met, all);
+}
+
+#[test]
+fn a_cross_connect_to_a_routed_interface_is_one_way() {
+    let mut rig = Rig::new();
+    rig.change_interface(3, |row| row.mode = Mode::Routed);
+    assert_eq!(rig.answer(2, vec![1; 60]), [(3, vec![1; 60])]);
+    assert_eq!(rig.answer(3, vec![1; 60]), []);
+    rig.settle();
+}

@@ -1,0 +1,12 @@
+//! The whole graph, assembled as the daemon assembles it, over ports in memory.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod arp;
+mod drops;
+mod errors;
+mod forwarding;
+mod local;
+mod property;
+mod rig;
+mod steady;

@@ -1,0 +1,208 @@
+//! A router on memory ports, turned by the test: frames in, frames out, and the books.
+
+use dataplane::{Dataplane, DropCount, PortQueues, Settings};
+use fib::ip4::{Ip4Layout, Ip4Options};
+use fib::pages::PageSize;
+use graph::{Idle, Worker};
+use nodes::plumbing::{Interface, InterfaceId, Kind, Mode, SlowPathNews};
+use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+#[path = "../../src/plumbing/topology.rs"]
+mod topology;
+
+pub(crate) use topology::*;
+
+/// News and packets that may wait at a time.
+pub(crate) const QUEUE: usize = 8;
+pub(crate) const BUFFERS: usize = 1024;
+
+/// A frame to be received.
+pub(crate) struct Incoming {
+    pub(crate) bytes: Vec<u8>,
+    /// Buffers that its header says it takes.
+    pub(crate) segments: u16,
+    /// Bytes free in front of it.
+    pub(crate) headroom: u16,
+}
+
+type Frames<T> = Arc<Mutex<VecDeque<T>>>;
+
+struct Feed(Frames<Incoming>);
+
+impl RxQueue for Feed {
+    fn receive(&mut self, cache: &mut dyn PacketCache, slots: &mut [Option<PacketPtr>]) -> usize {
+        let mut waiting = self.0.lock().unwrap();
+        let count = waiting.len().min(slots.len());
+        for (slot, frame) in slots.iter_mut().zip(waiting.drain(..count)) {
+            let mut packet = cache.copy_of(&frame.bytes).unwrap();
+            let mbuf = packet.mbuf_mut();
+            (mbuf.nb_segs, mbuf.data_off) = (frame.segments, frame.headroom);
+            packet.bytes_mut().copy_from_slice(&frame.bytes);
+            *slot = Some(packet);
+        }
+        count
+    }
+}
+
+/// Keeps copies of what it sends; takes at most `most` frames a burst.
+struct Sink {
+    sent: Frames<Vec<u8>>,
+    most: usize,
+}
+
+impl TxQueue for Sink {
+    fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &[PacketPtr]) -> usize {
+        let taken = &packets[..packets.len().min(self.most)];
+        self.sent.lock().unwrap().extend(taken.iter().map(|packet| packet.bytes().to_vec()));
+        cache.release(taken);
+        taken.len()
+    }
+}
+
+pub(crate) struct Rig {
+    pub(crate) dataplane: Dataplane,
+    pub(crate) pool: Arc<HeapPool>,
+    worker: Worker,
+    feeds: Vec<Frames<Incoming>>,
+    sinks: Vec<Frames<Vec<u8>>>,
+    injected: u64,
+}
+
+impl Rig {
+    pub(crate) fn new() -> Self {
+        Self::with_settings(BUFFERS, |_| ())
+    }
+
+    pub(crate) fn with_settings(buffers: usize, change: impl FnOnce(&mut Settings)) -> Self {
+        let pool = Arc::new(HeapPool::new(buffers, 2048).unwrap());
+        let mut settings = Settings::new(Arc::clone(&pool) as Arc<dyn Pool>);
+        let (layout, page_size) = (Ip4Layout::Compact, PageSize::Small);
+        settings.ip4 = Ip4Options { layout, page_size, max_routes: 1000 };
+        (settings.page_size, settings.idle) = (page_size, Idle::Poll);
+        (settings.ip4_nodes, settings.adjacencies) = (4096, 64);
+        settings.slow_path_most = QUEUE;
+        change(&mut settings);
+        let mut dataplane = Dataplane::start(&settings).unwrap();
+        add_routes(&dataplane.ip4, &dataplane.adjacencies);
+        for (id, row) in (0..).zip(rows()) {
+            dataplane.set_interface(id, row);
+        }
+        let worker = dataplane.take_local_worker().unwrap();
+        let (feeds, sinks) = (Vec::new(), Vec::new());
+        let mut rig = Self { dataplane, pool, worker, feeds, sinks, injected: 0 };
+        for id in 0..rows().len() as u16 {
+            rig.attach(id, usize::MAX);
+        }
+        rig
+    }
+
+    /// Gives port `id` its queues.
+    pub(crate) fn attach(&mut self, id: u16, most: usize) {
+        let (feed, sent) = (Frames::default(), Frames::default());
+        let rx: Vec<Box<dyn RxQueue>> = vec![Box::new(Feed(Arc::clone(&feed)))];
+        let tx: Vec<Box<dyn TxQueue>> = vec![Box::new(Sink { sent: Arc::clone(&sent), most })];
+        self.dataplane.attach_port(id, id, PortQueues { rx, tx }).unwrap();
+        self.feeds.truncate(usize::from(id));
+        self.sinks.truncate(usize::from(id));
+        self.feeds.push(feed);
+        self.sinks.push(sent);
+    }
+
+    /// Changes an interface's row.
+    pub(crate) fn change_interface(&mut self, id: u16, change: impl FnOnce(&mut Interface)) {
+        let mut row = self.dataplane.interfaces().get(id).cloned().unwrap();
+        change(&mut row);
+        self.dataplane.set_interface(id, Some(row));
+    }
+
+    /// Has interface `id` receive `frame` when the graph runs next.
+    pub(crate) fn receive(&mut self, id: u16, bytes: Vec<u8>) {
+        self.receive_as(id, Incoming { bytes, segments: 1, headroom: 128 });
+    }
+
+    pub(crate) fn receive_as(&mut self, id: u16, frame: Incoming) {
+        self.feeds[usize::from(id)].lock().unwrap().push_back(frame);
+    }
+
+    /// Injects a packet of these bytes as `make` wishes.
+    pub(crate) fn inject(
+        &mut self,
+        bytes: &[u8],
+        make: impl FnOnce(PacketPtr) -> nodes::plumbing::Injected,
+    ) {
+        let packet = self.pool.cache().copy_of(bytes).unwrap();
+        self.inject_packet(make(packet));
+    }
+
+    pub(crate) fn inject_packet(&mut self, injected: nodes::plumbing::Injected) {
+        self.dataplane.injector.send(injected).unwrap();
+        self.injected += 1;
+    }
+
+    /// Runs the graph until nothing is left to receive.
+    pub(crate) fn run(&mut self) {
+        while self.feeds.iter().any(|feed| !feed.lock().unwrap().is_empty()) {
+            self.worker.turn();
+        }
+        self.worker.turn();
+    }
+
+    /// Runs it a number of times.
+    pub(crate) fn turn(&mut self, times: usize) {
+        for _ in 0..times {
+            self.worker.turn();
+        }
+    }
+
+    /// What interface `id` has sent since it was last asked.
+    pub(crate) fn sent(&mut self, id: u16) -> Vec<Vec<u8>> {
+        self.sinks[usize::from(id)].lock().unwrap().drain(..).collect()
+    }
+
+    /// Receives one frame and hands back what every interface sent for it.
+    pub(crate) fn answer(&mut self, id: u16, frame: Vec<u8>) -> Vec<(u16, Vec<u8>)> {
+        self.receive(id, frame);
+        self.run();
+        (0..self.sinks.len() as u16)
+            .flat_map(|id| self.sent(id).into_iter().map(move |frame| (id, frame)))
+            .collect()
+    }
+
+    /// The control thread's news so far.
+    pub(crate) fn news(&mut self) -> Vec<SlowPathNews> {
+        std::iter::from_fn(|| self.dataplane.events.next()).collect()
+    }
+
+    /// All drops as `node/reason`, of all interfaces.
+    pub(crate) fn drops(&self) -> Vec<(String, u64)> {
+        let named = |drop: DropCount| (format!("{}/{}", drop.node, drop.reason), drop.packets);
+        (0..64).flat_map(|id| self.dataplane.drops_of(id)).map(named).collect()
+    }
+
+    /// Ends the router and checks its books: every packet that came in or was made was sent,
+    /// dropped for a counted reason, or taken by a node that may; every buffer is back.
+    pub(crate) fn settle(mut self) {
+        self.run();
+        let totals = self.dataplane.node_totals(None);
+        let taken = |name: &str| totals.iter().find(|node| node.name == name).unwrap().taken;
+        let received: u64 = (0..64).map(|id| self.dataplane.interface_totals(id).rx_packets).sum();
+        let fragment = totals.iter().find(|node| node.name == "ip4-fragment").unwrap();
+        let pieces = fragment.exits.iter().sum::<u64>() - fragment.packets;
+        let known = ["port-tx", "drop", "arp-input", "ip4-resolve"].map(taken);
+        assert_eq!(received + self.injected + pieces, known.iter().sum(), "{totals:?}");
+        assert_eq!(totals.iter().map(|node| node.taken).sum::<u64>(), known.iter().sum());
+        let dropped: u64 = self.drops().iter().map(|drop| drop.1).sum();
+        assert_eq!(dropped, taken("drop"), "{:?}", self.drops());
+        let mut cache = self.pool.cache();
+        for news in self.news() {
+            if let SlowPathNews::Unresolved { packet, .. } = news {
+                cache.release(&[packet]);
+            }
+        }
+        let Self { dataplane, pool, worker, .. } = self;
+        drop((cache, worker, dataplane));
+        assert_eq!(pool.usage().free, pool.usage().total, "a buffer is lost");
+    }
+}

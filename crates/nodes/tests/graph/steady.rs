@@ -1,0 +1,72 @@
+//! Once warm, a pass over the graph allocates nothing, whatever the packets.
+
+use crate::rig::*;
+use dataplane::PortQueues;
+use packet::{MemorySink, MemorySource, Repeat};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use wire::craft::{self, Craft, Ethernet};
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: passes everything on to the system's allocator.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller's promise, passed on.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn from_host() -> Craft<Ethernet> {
+    craft::ethernet(HOST_MAC, our_mac(0))
+}
+
+/// One packet of every kind that has a way of its own.
+fn kinds() -> Vec<Vec<u8>> {
+    let to = |target: [u8; 4]| from_host().ipv4(HOST, target);
+    let ask = craft::ethernet(HOST_MAC, [0xff; 6]).arp_request(HOST_MAC, HOST, US);
+    vec![
+        to(FAR).udp(1, 2).build(),
+        to(FAR).ttl(1).udp(1, 2).build(),
+        to(FAR).option(7, &[4, 0, 0, 0, 0]).udp(1, 2).build(),
+        to(US).icmp_echo(1, 2).build(),
+        to(US).tcp(1, 2).build(),
+        to(US).udp(1, 2).build(),
+        to([10, 1, 0, 1]).udp(1, 2).build(),
+        to([10, 5, 0, 1]).udp(1, 2).payload_len(250).build(),
+        to([10, 5, 0, 1]).dont_fragment().udp(1, 2).payload_len(250).build(),
+        to([198, 51, 100, 77]).udp(1, 2).build(),
+        to([10, 4, 0, 1]).udp(1, 2).build(),
+        ask.build(),
+        vec![0; 9],
+    ]
+}
+
+#[test]
+fn a_warm_graph_allocates_nothing() {
+    let mut rig = Rig::with_settings(8192, |_| ());
+    for id in 0..4 {
+        let rx = Box::new(MemorySource::new(kinds(), Repeat::Forever));
+        let queues = PortQueues { rx: vec![rx], tx: vec![Box::new(MemorySink::new())] };
+        rig.dataplane.attach_port(10 + id, id, queues).unwrap();
+        rig.change_interface(id, |row| row.port = 10 + id);
+    }
+    rig.turn(200);
+    let before = ALLOCATIONS.get();
+    rig.turn(500);
+    assert_eq!(ALLOCATIONS.get() - before, 0);
+    assert!(rig.dataplane.interface_totals(1).tx_packets > 10_000);
+}

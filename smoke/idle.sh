@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# An idle router leaves the processor alone, however its threads are placed; two workers share a
+# port's queues; and where no device needs it, no privilege is needed either.
+. "$(dirname "$0")/lib.sh"
+fail() { echo "$1"; exit 1; }
+ticks() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
+# Below a tenth of a core over 5 s; a machine that disturbs a measurement gets two more.
+idles() {
+    local before after
+    for _ in 1 2 3; do
+        sleep 3
+        before=$(ticks "$1")
+        sleep 5
+        after=$(ticks "$1")
+        echo "$2: $(((after - before) * 100 / (5 * $(getconf CLK_TCK)))) % of a core when idle"
+        [ $((after - before)) -ge $(($(getconf CLK_TCK) / 2)) ] || return 0
+    done
+    fail "$2 is busy doing nothing"
+}
+for workers in 'count = 1' 'mode = "single-thread"' 'count = 2'; do
+    [ "$workers" != 'count = 2' ] || [ "$(nproc)" -ge 2 ] || continue
+    hosts
+    two_ports af_packet | sed "s/^count = 1/$workers/" >"$work/router.toml"
+    router router
+    until_true pings "$a" 10.0.2.2
+    on "$a" ping -q -c 200 -i 0.005 -W 2 10.0.2.2 >/dev/null
+    idles "${daemons[-1]}" "$workers"
+    pings "$a" 10.0.2.2 >/dev/null || fail "$workers: asleep for good"
+    kill "${daemons[-1]}"; wait "${daemons[-1]}" || true
+    for space in "$a" "$b" "$r"; do ip netns del "$space"; done
+done
+
+# As nobody, without huge pages: a source of packets for ever, two queues on two workers.
+frame=$(/usr/bin/python3 "$(dirname "$0")/frame.py")
+cat >"$work/memory.toml" <<END
+[workers]
+count = $(($(nproc) < 2 ? 1 : 2))
+[memory]
+buffers = 8192
+hugepages = "never"
+[port.source]
+kind = "memory"
+frames = ["$frame"]
+mac = "02:00:00:00:00:01"
+rx_queues = 2
+addresses = ["10.0.1.1/24"]
+[port.sink]
+kind = "memory"
+addresses = ["10.0.2.1/24"]
+[[neighbor]]
+address = "10.0.2.2"
+port = "sink"
+mac = "02:00:00:00:00:02"
+END
+chmod 755 "$work"
+mkdir -m 777 "$work/open"
+install -m 644 "$work/memory.toml" "$work/open"
+nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+"${nobody[@]}" --bounding-set -all --no-new-privs \
+    "$bin/volleyd" --config "$work/open/memory.toml" --socket "$work/open/memory.sock" 2>"$work/memory.log" &
+daemons+=($!)
+volley() { "$bin/volley" --socket "$work/open/memory.sock" "$@" --json; }
+until_true volley show version
+forwards() { volley show ports | jq -e '.[] | select(.name == "sink").tx.packets > 100000'; }
+until_true forwards
+all_poll() { volley show workers | jq -e 'all(.[]; .packets > 0)'; }
+until_true all_poll
+echo "memory as nobody: $(volley show workers | jq length) workers forward"
+kill "${daemons[-1]}"
+wait "${daemons[-1]}" || fail "SIGTERM: exit code $?"
+
+# A packet socket needs two capabilities and no more.
+hosts
+two_ports af_packet >"$work/open/caps.toml"
+ip netns exec "$r" "${nobody[@]}" --inh-caps=-all,+net_raw,+net_admin \
+    --ambient-caps=-all,+net_raw,+net_admin --bounding-set=-all,+net_raw,+net_admin \
+    "$bin/volleyd" --config "$work/open/caps.toml" --socket "$work/open/caps.sock" 2>"$work/caps.log" &
+daemons+=($!)
+until_true pings "$a" 10.0.2.2
+echo "af_packet as nobody with net_raw and net_admin: pings"
+echo "ok $name"

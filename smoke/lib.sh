@@ -1,0 +1,109 @@
+# What the smoke tests share: two hosts in network namespaces, a router between them, and the
+# certainty that nothing is left behind. Sourced, never run.
+#
+#   host a (10.0.1.2) ── va1 | va0 ── volleyd ── vb0 | vb1 ── host b (10.0.2.2)
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+bin=${VOLLEY_BIN:-$root/target/debug}
+name=$(basename "$0" .sh)
+work=$(mktemp -d "/tmp/volley-$name.XXXXXX")
+a=vly-$$-a b=vly-$$-b
+daemons=()
+
+# Says why a test cannot run here; in CI that is a failure.
+skip() {
+    echo "SKIPPED $name: $1"
+    [ -z "${CI:-}" ] || exit 1
+    exit 0
+}
+[ "$(id -u)" = 0 ] || skip "network namespaces need root"
+[ -x "$bin/volleyd" ] || { echo "no $bin/volleyd: run make build"; exit 1; }
+
+clean_up() {
+    local outcome=$?
+    for daemon in "${daemons[@]}"; do kill "$daemon" 2>/dev/null || true; done
+    for daemon in "${daemons[@]}"; do wait "$daemon" 2>/dev/null || true; done
+    for space in $(ip netns list | awk -v mine="vly-$$-" 'index($1, mine) == 1 { print $1 }'); do
+        ip netns pids "$space" | xargs -r kill 2>/dev/null || true
+        ip netns del "$space"
+    done
+    if [ $outcome != 0 ]; then
+        echo "FAILED $name ($outcome)"
+        tail -n 30 "$work"/*.log 2>/dev/null || true
+    fi
+    rm -rf "$work"
+    exit $outcome
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM
+
+# Runs a command until it succeeds; gives up after 30 s. Conditions are waited for, never times.
+until_true() {
+    for _ in $(seq 300); do
+        "$@" >/dev/null 2>&1 && return 0
+        sleep 0.1
+    done
+    echo "gave up on: $*"
+    return 1
+}
+
+on() { ip netns exec "$@"; }
+
+# The router's own namespace holds our ends of the veths, so the host's devices stay untouched.
+r=vly-$$-r
+hosts() {
+    local host number
+    ip netns add "$r"
+    ip -n "$r" link set lo up
+    for host in "$a:1" "$b:2"; do
+        number=${host##*:} host=${host%:*}
+        ip netns add "$host"
+        ip -n "$host" link set lo up
+        ip -n "$r" link add "v$number" type veth peer name eth0 netns "$host"
+        ip -n "$host" addr add "10.0.$number.2/24" dev eth0
+        ip -n "$host" link set eth0 up
+        ip -n "$host" route add default via "10.0.$number.1"
+        # A packet socket hands on frames whose checksums the kernel left to a card.
+        on "$host" ethtool -K eth0 tx off gso off tso off gro off >/dev/null
+        ip -n "$r" link set "v$number" up
+    done
+}
+
+# two_ports KIND: the usual configuration.
+two_ports() {
+    cat <<EOF
+[workers]
+count = 1
+[memory]
+buffers = 8192
+[port.p1]
+kind = "$1"
+device = "v1"
+addresses = ["10.0.1.1/24"]
+[port.p2]
+kind = "$1"
+device = "v2"
+addresses = ["10.0.2.1/24"]
+EOF
+}
+
+# router NAME: starts volleyd on NAME.toml and waits until it answers; `ctl NAME …` speaks to it.
+router() {
+    # Not through `on`: a function in the background is a shell, and a kill would meet only that.
+    ip netns exec "$r" "$bin/volleyd" --config "$work/$1.toml" --socket "$work/$1.sock" 2>"$work/$1.log" &
+    daemons+=($!)
+    until_true "$bin/volley" --socket "$work/$1.sock" show version
+}
+ctl() {
+    local router=$1
+    shift
+    "$bin/volley" --socket "$work/$router.sock" "$@"
+}
+
+pings() { on "$1" ping -c 3 -i 0.2 -W 2 "$2"; }
+# sum EXPRESSION NAME COMMAND…: a number out of the JSON of a show command.
+json() {
+    local filter=$1
+    shift
+    ctl "$@" --json | jq -r "$filter"
+}

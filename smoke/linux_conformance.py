@@ -1,0 +1,121 @@
+"""Sends every case through the router between two namespaces and keeps what comes out, or compares
+what came out of two routers: linux_conformance.py send A B FILE | compare LINUX OURS"""
+
+import fnmatch
+import json
+import os
+import select
+import sys
+import time
+
+HOST_MAC = {"a": "02:00:00:00:01:02", "b": "02:00:00:00:02:02"}
+ROUTER_MAC = {"a": "02:00:00:00:01:01", "b": "02:00:00:00:02:01"}
+
+MARK = b"volley-sentinel-"
+
+
+class Wire:
+    """Both far ends of the router."""
+
+    def __init__(self, spaces):
+        from namespaces import packet_socket
+
+        self.sockets = {side: packet_socket(space) for side, space in spaces.items()}
+        self.count = 0
+
+    def read(self, timeout):
+        """Frames that a router sent, with the side they came out at."""
+        ready, _, _ = select.select(list(self.sockets.values()), [], [], timeout)
+        for side, opened in self.sockets.items():
+            if opened in ready:
+                frame, origin = opened.recvfrom(65535)
+                if origin[2] != 4:  # PACKET_OUTGOING: our own
+                    yield side, frame
+
+    def settle(self, seen):
+        """Good packets both ways, twice: when they are through, so is all before them."""
+        from scapy.all import IP, UDP, Ether, Raw
+
+        for source, target in ("ab", "ba") * 2:
+            self.count += 1
+            mark = MARK + str(self.count).encode() + b"."
+            hosts = {"a": "10.0.1.2", "b": "10.0.2.2"}
+            link = Ether(src=HOST_MAC[source], dst=ROUTER_MAC[source])
+            packet = IP(src=hosts[source], dst=hosts[target]) / UDP(sport=9, dport=9) / Raw(mark)
+            self.sockets[source].send(bytes(link / packet))
+            deadline, arrived = time.monotonic() + 20, False
+            while not arrived:
+                if time.monotonic() > deadline:
+                    sys.exit(f"a good packet got lost after {len(seen)} frames: {mark}")
+                for side, frame in self.read(1):
+                    if MARK not in frame:
+                        seen.append((side, frame.hex()))
+                    arrived |= side == target and mark in frame
+
+
+def send(spaces, file):
+    from linux_cases import all_cases
+
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    wire, results = Wire(spaces), {}
+    wire.settle([])
+    for name, side, frame in all_cases():
+        assert name not in results, name
+        seen = []
+        wire.sockets[side].send(frame)
+        wire.settle(seen)
+        results[name] = sorted(seen, key=lambda one: one[0])
+    with open(file, "w") as out:
+        json.dump(results, out)
+    print(f"{len(results)} packets sent, {sum(map(len, results.values()))} came out")
+
+
+def fields(side, frame):
+    """A frame's fields by name; of checksums only whether they are right, of times that they are."""
+    from linux_fields import fields_of
+
+    return {"side": side, **fields_of(bytes.fromhex(frame))}
+
+
+def differences(linux, ours):
+    if [side for side, _ in linux] != [side for side, _ in ours]:
+        yield "frames", "".join(s for s, _ in linux) or "none", "".join(s for s, _ in ours) or "none"
+        return
+    for left, right in zip(linux, ours):
+        left, right = fields(*left), fields(*right)
+        for name in sorted(left.keys() | right.keys()):
+            if left.get(name) != right.get(name):
+                yield name, left.get(name), right.get(name)
+
+
+def compare(linux, ours):
+    from linux_explained import EXPLAINED
+
+    unused, unexplained, explained = set(range(len(EXPLAINED))), 0, 0
+    for name in linux:
+        for field, left, right in differences(linux[name], ours[name]):
+            rules = [
+                number
+                for number, (cases, names, _) in enumerate(EXPLAINED)
+                if any(fnmatch.fnmatchcase(name, case) for case in cases)
+                and any(fnmatch.fnmatchcase(field, one) for one in names)
+            ]
+            unused -= set(rules)
+            explained += bool(rules)
+            if not rules:
+                unexplained += 1
+                print(f"{name}: {field}: Linux {left}, ours {right}")
+    for number in unused:
+        print(f"explains nothing: {EXPLAINED[number]}")
+    print(f"{len(linux)} packets, {explained} differences explained, {unexplained} not")
+    return len(linux) >= 300 and not unexplained and not unused
+
+
+if __name__ == "__main__":
+    sys.modules["linux_conformance"] = sys.modules["__main__"]
+    verb, *words = sys.argv[1:]
+    if verb == "send":
+        send({"a": words[0], "b": words[1]}, words[2])
+    else:
+        left, right = (json.load(open(word)) for word in words)
+        sys.exit(not compare(left, right))

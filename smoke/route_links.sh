@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# IPv4 between two real hosts over each kind of Linux link: ping of all sizes, traceroute, TCP, UDP.
+. "$(dirname "$0")/lib.sh"
+kinds=${*:-af_packet af_xdp tap}
+
+# Taps are made by the router: their kernel ends go to the hosts instead of the veths.
+tap_hosts() {
+    local host number
+    for host in "$a:1" "$b:2"; do
+        number=${host##*:} host=${host%:*}
+        until_true ip -n "$r" link show "v$number"
+        ip -n "$r" link set "v$number" netns "$host"
+        ip -n "$host" link set "v$number" name eth0
+        ip -n "$host" addr add "10.0.$number.2/24" dev eth0
+        ip -n "$host" link set eth0 up
+        ip -n "$host" route add default via "10.0.$number.1"
+    done
+}
+
+# measure NAME OPTIONS…: one run of iperf3; fails while the server is busy with the one before.
+measure() {
+    local result=$work/$1.json
+    shift
+    on "$a" iperf3 -c 10.0.2.2 -J "$@" >"$result" && jq -e '.end | has("sum") or has("sum_received")' "$result"
+}
+
+for kind in $kinds; do
+    hosts
+    [ "$kind" != tap ] || { ip -n "$r" link del v1; ip -n "$r" link del v2; }
+    two_ports "$kind" >"$work/$kind.toml"
+    router "$kind"
+    [ "$kind" != tap ] || tap_hosts
+    until_true pings "$a" 10.0.2.2
+    for size in 0 1 17 18 64 100 576 1024 1471 1472; do
+        on "$a" ping -q -c 2 -i 0.05 -W 2 -M do -s "$size" 10.0.2.2 >/dev/null || { echo "ping of $size failed"; exit 1; }
+    done
+    on "$a" traceroute -n -q 1 -w 2 10.0.2.2 | grep -q '^ 1  10.0.1.1' || { echo "no first hop"; exit 1; }
+    on "$b" iperf3 -s -D -I "$work/iperf.$kind" >/dev/null
+    until_true measure tcp -t 2
+    until_true measure udp -t 2 -u -b 20M
+    tcp=$(jq '.end.sum_received.bits_per_second / 1e6 | floor' "$work/tcp.json")
+    lost=$(jq '.end.sum.lost_percent' "$work/udp.json")
+    echo "$kind: TCP $tcp Mbit/s, UDP at 20 Mbit/s lost $lost %"
+    [ "$tcp" -ge 1 ] && jq -e '.end.sum.lost_percent < 5' "$work/udp.json" >/dev/null
+    kill "${daemons[-1]}"; wait "${daemons[-1]}" || true
+    ip netns pids "$b" | xargs -r kill
+    for space in "$a" "$b" "$r"; do ip netns del "$space"; done
+done
+echo "ok $name"

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# A ping's walk through the graph, the packets of a capture, and counters that equal what was sent.
+. "$(dirname "$0")/lib.sh"
+fail() { echo "$1"; exit 1; }
+hosts
+# Nobody but the test sends anything.
+for host in "$a" "$b"; do on "$host" sysctl -qw net.ipv6.conf.all.disable_ipv6=1; done
+on "$r" sysctl -qw net.ipv6.conf.all.disable_ipv6=1
+{
+    two_ports af_packet
+    for number in 1 2; do
+        mac=$(ip -n "vly-$$-$([ $number = 1 ] && echo a || echo b)" -j link show eth0 | jq -r '.[0].address')
+        printf '[[neighbor]]\naddress = "10.0.%s.2"\nport = "p%s"\nmac = "%s"\n' $number $number "$mac"
+    done
+} >"$work/router.toml"
+router router
+for number in 1 2; do
+    host=$([ $number = 1 ] && echo "$a" || echo "$b")
+    mac=$(json ".[] | select(.name == \"p$number\").mac" router show ports)
+    ip -n "$host" neigh replace "10.0.$number.1" lladdr "$mac" dev eth0 nud permanent
+done
+until_true pings "$a" 10.0.2.2
+
+ctl router trace start --port p1 --count 2 >/dev/null
+on "$a" ping -q -c 2 -i 0.2 -W 2 10.0.2.2 >/dev/null
+two_traced() { [ "$(json '.packets | length' router trace show)" = 2 ]; }
+until_true two_traced
+walk=$(json '.packets[0].steps[].node' router trace show | tr '\n' ' ')
+for node in ethernet-input ip4-input ip4-lookup ip4-rewrite interface-output; do
+    [[ " $walk" == *" $node "* ]] || fail "$node is missing in: $walk"
+done
+ctl router trace show | grep -q ip4-lookup || fail "no walk to read"
+
+ctl router capture start --node ip4-rewrite --exit output --count 100 >/dev/null
+on "$a" ping -q -c 3 -i 0.2 -W 2 -s 200 10.0.2.2 >/dev/null
+all_six() { [ "$(json .captured router capture show)" = 6 ]; }
+until_true all_six
+ctl router capture save "$work/captured.pcap" >/dev/null
+seen=$(tshark -r "$work/captured.pcap" -T fields -e icmp.type -e ip.src -e ip.ttl -e ip.len 2>/dev/null)
+[ "$seen" = "$(for _ in 1 2 3; do printf '8\t10.0.1.2\t63\t228\n0\t10.0.2.2\t63\t228\n'; done)" ] || fail "captured: $seen"
+ctl router capture stop >/dev/null
+
+# 10 pings there and back, 7 packets nowhere.
+ctl router counters clear >/dev/null
+on "$a" ping -q -c 10 -i 0.05 -W 2 10.0.2.2 >/dev/null
+on "$a" ping -q -c 7 -i 0.05 -W 2 192.0.2.9 >/dev/null || true
+is() { [ "$3" = "$2" ] || fail "$1: $3, not $2"; }
+is "p1 received" 17 "$(json '.[] | select(.name == "p1").rx.packets' router show ports)"
+is "p1 sent" 17 "$(json '.[] | select(.name == "p1").tx.packets' router show ports)"
+is "p2 received" 10 "$(json '.[] | select(.name == "p2").rx.packets' router show ports)"
+is "p2 bytes sent" 980 "$(json '.[] | select(.name == "p2").tx.bytes' router show ports)"
+is "packets in ip4-input" 27 "$(json '.[] | select(.name == "ip4-input").packets' router show nodes)"
+is "no route" 7 "$(json '.[] | select(.name == "ip4-lookup").exits[] | select(.name == "no-route").packets' router show nodes)"
+printf 'x' | on "$a" socat - UDP-SENDTO:10.0.2.2:9,ttl=1
+is "expired" 1 "$(json '.[] | select(.name == "ip4-rewrite").exits[] | select(.name == "ttl-expired").packets' router show nodes)"
+on "$a" /usr/bin/python3 - <<'END'
+import socket
+link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+link.bind(("eth0", 0))
+for _ in range(5):
+    link.send(b"\2\0\0\0\0\x63" + b"\2\0\0\0\0\x62" + b"\x08\0" + bytes(46))
+END
+dropped() { [ "$(json '.[] | select(.node == "ethernet-input" and .reason == "not-for-us" and .port == "p1").packets' router show errors)" = 5 ]; }
+until_true dropped
+echo "ok $name"

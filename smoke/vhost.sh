@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Two routers of ours over vhost and virtio_user: what the hosts behind them send arrives.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/chain.sh"
+hosts
+link() { printf 'kind = "%s"\nsocket = "%s"\n' "$1" "$work/vhost"; }
+link vhost | half left 1 2
+link virtio_user | half right 2 1
+router left
+router right
+carries vhost
+echo "ok $name"
