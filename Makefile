@@ -1,7 +1,7 @@
 # Every command there is. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast lint fuzz bench bench-fib graph doc clean
+.PHONY: help setup build demo test test-fast lint fuzz bench bench-fib bench-sched graph doc clean
 
 help: ## Lists these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,8 +31,11 @@ fuzz: ## Fuzzes each target for FUZZ_SECONDS (60)
 bench: ## Measures cycles per packet, node by node, into target/bench.json
 	cargo run --release -p bench --bin volley-bench -- --nodes
 
-bench-fib: ## Measures the forwarding tables by themselves
-	cargo run --release -p fib --example ip4_probe
+bench-fib: ## Measures the forwarding tables by themselves, beside those of DPDK, into target/bench-fib.json
+	cargo run --release -p fib-bench -- --plot $(if $(DATA),--data $(DATA))
+
+bench-sched: ## Measures the schedulers into target/bench-sched.json
+	cargo run --release -p sched-bench
 
 graph: ## Draws docs/graph.svg from the nodes there are
 	cargo run --quiet -p nodes --example draw_graph > docs/graph.svg.new

@@ -92,7 +92,8 @@ impl Devices {
         };
         let mut device =
             dpdk::Port::open(eal, &spec_of(&port.kind), options).map_err(|e| e.to_string())?;
-        if let Some(mac) = port.mac {
+        // A tap's own address is the kernel's end of the wire; ours is another (see `OpenPort`).
+        if let (Some(mac), false) = (port.mac, is_tap(&port.kind)) {
             device.set_mac(mac.0).map_err(|error| error.to_string())?;
         }
         device.start().map_err(|error| error.to_string())?;
@@ -128,6 +129,11 @@ fn start_dpdk(config: &Config) -> Result<(Eal, DpdkPool), dpdk::Error> {
     })?;
     let pool = DpdkPool::new(&eal, memory.buffers, memory.frame_bytes)?;
     Ok((eal, pool))
+}
+
+/// True of ports whose device's MAC address belongs to the kernel's end.
+pub(crate) fn is_tap(kind: &PortKind) -> bool {
+    matches!(kind, PortKind::Tap { .. })
 }
 
 fn spec_of(kind: &PortKind) -> PortSpec {

@@ -1,6 +1,6 @@
 //! Open ports: the device, the row that workers see, the addresses and the link.
 
-use crate::devices::{Device, Devices};
+use crate::devices::{Device, Devices, is_tap};
 use control::config::objects::port::{Port, PortName};
 use dataplane::Dataplane;
 use fib::Ip4Prefix;
@@ -9,10 +9,11 @@ use nodes::plumbing::{Interface, InterfaceId, Kind, Mode};
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr};
 
-/// The MAC of memory ports that configure none: locally administered, the id in the last bytes.
+/// The MAC of ports that configure none and whose device has none for us (memory, tap): locally
+/// administered, told apart by process and id.
 fn made_up_mac(id: u16) -> [u8; 6] {
-    let [high, low] = id.to_be_bytes();
-    [0x02, 0x56, 0x4f, 0x4c, high, low]
+    let ([a, b, c, d], [_, low]) = (std::process::id().to_be_bytes(), id.to_be_bytes());
+    [0x02, 0x56, a ^ b, c, d, low]
 }
 
 /// One configured port, open or waiting for its device to come (back).
@@ -69,6 +70,7 @@ impl OpenPort {
         let (device, queues) = devices.open(&self.config, workers)?;
         if let Device::Dpdk(device) = &device
             && self.config.mac.is_none()
+            && !is_tap(&self.config.kind)
         {
             self.mac = device.mac().map_err(|error| error.to_string())?;
         }

@@ -17,7 +17,7 @@ impl Router {
         abilities.push(format!("frames split by the {:?} kernel", packet::Splitter::detect()));
         view::Version {
             volley: env!("CARGO_PKG_VERSION").to_owned(),
-            dpdk: facts.map(|facts| facts.version.clone()),
+            dpdk: facts.map(|facts| facts.version.trim_start_matches("DPDK ").to_owned()),
             pid: std::process::id(),
             uptime_s: self.started.elapsed().as_secs(),
             abilities,
