@@ -3,8 +3,9 @@
 //! DPDK splits arguments at `,` and `=` and knows no escape, so a value with such a character is
 //! refused instead of being understood as something else.
 
-use crate::Error;
 use crate::spec::{MemifRole, PortSpec};
+use crate::{Error, ffi};
+use std::ffi::CString;
 use std::fmt::Display;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -50,6 +51,37 @@ impl Device {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}{number}", driver(spec));
         Ok(Self { bus: "vdev", name, arguments: arguments(spec, shape)?.0 })
+    }
+}
+
+impl Device {
+    /// Makes DPDK open the device; its port number or an error number.
+    pub(crate) fn plug(&self) -> Result<u16, i32> {
+        let texts = [self.bus, &self.name, &self.arguments].map(CString::new);
+        let [Ok(bus), Ok(name), Ok(arguments)] = texts else { return Err(libc::EINVAL) };
+        // SAFETY: DPDK runs; three texts, copied.
+        let code =
+            unsafe { ffi::rte_eal_hotplug_add(bus.as_ptr(), name.as_ptr(), arguments.as_ptr()) };
+        if code != 0 {
+            return Err(code);
+        }
+        let mut number = 0;
+        // SAFETY: DPDK runs; the result is ours.
+        match unsafe { ffi::rte_eth_dev_get_port_by_name(name.as_ptr(), &mut number) } {
+            0 => Ok(number),
+            code => {
+                self.unplug();
+                Err(code)
+            }
+        }
+    }
+
+    /// Makes DPDK forget the device.
+    pub(crate) fn unplug(&self) {
+        let texts = [self.bus, &self.name].map(CString::new);
+        let [Ok(bus), Ok(name)] = texts else { return };
+        // SAFETY: DPDK runs; a device that is gone is an error number, and gone is what we want.
+        unsafe { ffi::rte_eal_hotplug_remove(bus.as_ptr(), name.as_ptr()) };
     }
 }
 

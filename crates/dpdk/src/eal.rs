@@ -179,6 +179,10 @@ fn arguments(options: &EalOptions, plan: &MemoryPlan, level: LogLevel) -> Vec<St
     } else {
         list.push("--no-pci".to_owned());
     }
+    // Cards may want physical addresses; without them nobody does, and pools are packed closer.
+    if !options.pci || !plan.hugepages {
+        list.push("--iova-mode=va".to_owned());
+    }
     list
 }
 

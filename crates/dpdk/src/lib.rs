@@ -3,17 +3,33 @@
 //! ```text
 //!  eal      started once; memory: hugepages or not; privilege: what we may do; log: kept quiet
 //!  pool     packet buffers in DPDK's memory; thread: who has a cache of them
-//!  spec     what a port is; device: the same as DPDK's arguments
-//!  port     one open port: configure, start, stop, close; stats
-//!  link     its link, watched; linux: the Linux device behind it, unmap: memif's memory
+//!  spec     what a port is; device: the same as DPDK's arguments; stale: sockets left by the dead
+//!  port     one open port: configure, start, stop, close; descriptors, stats
 //!  queue    burst receive and transmit; gate: lets control stop a port under a polling worker
+//!  link     a port's link, watched; linux: the Linux device behind it
+//!  offloads what Linux does to packets before we see them; checksum, veth: and how we live with it
+//!  unmap    memif's memory stays until bursts are over; xdp_sockets: what af_xdp forgets
 //!  ffi      the calls; shim/shim.c: DPDK's inline functions as real ones
 //! ```
-//! All of DPDK that a worker touches is a pool's cache and a queue's burst: one call a burst.
+//! All of DPDK that a worker touches is a pool's cache and a queue's burst: one call a burst. All
+//! the rest is the control thread's: ports open, close and change while workers poll.
+//!
+//! What the drivers of DPDK 22.11 get wrong, and is put right here:
+//! - memif unmaps its memory under a burst when the peer dies (`unmap`), and its client gives up
+//!   when there is no server (`link`);
+//! - af_xdp keeps its socket and its buffers when closed (`xdp_sockets`), and takes half of a pool
+//!   whose buffers lie on a page each (`volley_pool_create` in the shim);
+//! - af_packet says nothing of missing checksums and of frames cut off (`offloads`), always has a
+//!   link (`linux`), and refuses an MTU above 1500 (`port`);
+//! - memif and vhost fail on a socket file that a killed process left (`stale`).
+//!
+//! The feature `static` links 20 drivers into the program, which then needs the C library alone.
+//! Where it runs, af_xdp wants the file `xsk_def_xdp_prog.o` of the package libxdp1.
 // DPDK is C: this crate is the wall between it and the rest.
 #![allow(unsafe_code)]
 
 mod checksum;
+mod descriptors;
 mod device;
 mod eal;
 mod error;

@@ -5,14 +5,18 @@
 use crate::Error;
 use crate::offloads::{self, Ethtool, MERGING, Offload};
 use crate::veth::WholeFrames;
+use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
 
 /// A Linux device as it was when its port was opened.
 pub(crate) struct LinuxDevice {
     name: String,
     index: i32,
     socket: OwnedFd,
+    /// Of a tap: where the kernel tells about our end.
+    tap: Option<PathBuf>,
     /// Holds the device in promiscuous mode for as long as it is open; the kernel ends that with us.
     promiscuous: Option<OwnedFd>,
     /// Of a veth.
@@ -32,6 +36,20 @@ pub(crate) enum Presence {
     Gone,
     /// There is another device of that name.
     Replaced,
+    /// A tap of ours that somebody moved into another namespace or renamed: it works on.
+    Elsewhere,
+}
+
+/// The device's name as the kernel tells it of a tap's file; empty once the device is deleted.
+fn tap_name(file: &Path) -> Option<String> {
+    let text = fs::read_to_string(file).ok()?;
+    text.lines().find_map(|line| Some(line.strip_prefix("iff:")?.trim().to_owned()))
+}
+
+/// What the kernel tells of the file by which this process holds the tap `name`, if it does.
+fn tap_file(name: &str) -> Option<PathBuf> {
+    let files = fs::read_dir("/proc/self/fdinfo").ok()?.flatten().map(|file| file.path());
+    files.into_iter().find(|file| tap_name(file).as_deref() == Some(name))
 }
 
 impl LinuxDevice {
@@ -40,7 +58,8 @@ impl LinuxDevice {
         let socket = socket(libc::AF_INET, libc::SOCK_DGRAM).map_err(fail)?;
         let index = index(&socket, name).map_err(fail)?;
         let (name, promiscuous, whole_frames) = (name.to_owned(), None, None);
-        Ok(Self { name, index, socket, promiscuous, whole_frames, offloads: Vec::new() })
+        let tap = tap_file(&name);
+        Ok(Self { name, index, socket, tap, promiscuous, whole_frames, offloads: Vec::new() })
     }
 
     /// Has the device give us frames as they are on the wire, as far as we have the right to that;
@@ -61,9 +80,11 @@ impl LinuxDevice {
     }
 
     pub(crate) fn presence(&self) -> Presence {
+        let held = || self.tap.as_deref().and_then(tap_name).is_some_and(|name| !name.is_empty());
         match index(&self.socket, &self.name) {
-            Err(_) => Presence::Gone,
             Ok(index) if index != self.index => Presence::Replaced,
+            Err(_) if held() => Presence::Elsewhere,
+            Err(_) => Presence::Gone,
             Ok(_) => match flags(&self.socket, &self.name) {
                 Ok(flags) if has(flags, libc::IFF_UP | libc::IFF_RUNNING) => Presence::Up,
                 _ => Presence::Down,

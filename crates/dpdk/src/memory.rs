@@ -1,8 +1,8 @@
 //! Which memory DPDK gets: hugepages where enough are free, ordinary pages else.
 //!
 //! ```text
-//!  hugepages  --in-memory -m N                                anonymous, no file in hugetlbfs
-//!  ordinary   --no-huge --no-shconf -m N --iova-mode=va       fixed size, works as any user
+//!  hugepages  --in-memory -m N               anonymous, no file in hugetlbfs
+//!  ordinary   --no-huge --no-shconf -m N      fixed size, works as any user
 //! ```
 
 use crate::{Error, MemoryChoice};
@@ -28,7 +28,7 @@ impl MemoryPlan {
         let list: &[&str] = if self.hugepages {
             &["--in-memory", "-m", &size]
         } else {
-            &["--no-huge", "--no-shconf", "--iova-mode=va", "-m", &size]
+            &["--no-huge", "--no-shconf", "-m", &size]
         };
         list.iter().map(|&text| text.to_owned()).collect()
     }

@@ -6,6 +6,7 @@
 //! Ports come and go while workers poll: a handle of a stopped or closed port is silent. The control
 //! thread owns the port; all its calls are short, none waits for the link.
 
+use crate::descriptors::Descriptors;
 use crate::device::{Device, Shape};
 use crate::link::Link;
 use crate::linux::{LinuxDevice, Presence};
@@ -15,7 +16,6 @@ use crate::xdp_sockets::{self, XdpSocket};
 use crate::{
     DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, ffi, gate, log, stale, unmap,
 };
-use std::ffi::CString;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -136,11 +136,11 @@ impl Port {
             device: spec.to_string(),
             reason: error::reason(code, since),
         };
-        let number = plug(&device).map_err(refuse)?;
+        let number = device.plug().map_err(refuse)?;
         let raw = match raw_facts(number) {
             Ok(raw) => raw,
             Err(code) => {
-                unplug(&device);
+                device.unplug();
                 return Err(refuse(code));
             }
         };
@@ -432,7 +432,12 @@ impl Port {
         // Drivers of Linux devices do not look at them.
         let presence = self.linux.as_ref().map_or(Presence::Up, LinuxDevice::presence);
         Ok(Link {
-            up: raw.up != 0 && presence == Presence::Up,
+            up: match presence {
+                Presence::Up => raw.up != 0,
+                // Neither we nor its driver can see how it fares there.
+                Presence::Elsewhere => true,
+                Presence::Down | Presence::Gone | Presence::Replaced => false,
+            },
             gone: matches!(presence, Presence::Gone | Presence::Replaced),
             returned: presence == Presence::Replaced,
             speed_mbps: Some(raw.speed_mbps).filter(|&speed| speed != 0 && speed != u32::MAX),
@@ -474,39 +479,11 @@ impl Drop for Port {
         let _ = self.stop();
         // SAFETY: an open, stopped port; no worker is in one of its queues, nor will be.
         unsafe { ffi::rte_eth_dev_close(self.number) };
-        unplug(&self.device);
+        self.device.unplug();
         for socket in self.xdp_sockets.drain(..) {
             socket.recover(&self.pool);
         }
     }
-}
-
-/// Makes DPDK open the device; its port number or an error number.
-fn plug(device: &Device) -> Result<u16, i32> {
-    let texts = [device.bus, &device.name, &device.arguments].map(CString::new);
-    let [Ok(bus), Ok(name), Ok(arguments)] = texts else { return Err(libc::EINVAL) };
-    // SAFETY: DPDK runs; three texts, copied.
-    let code = unsafe { ffi::rte_eal_hotplug_add(bus.as_ptr(), name.as_ptr(), arguments.as_ptr()) };
-    if code != 0 {
-        return Err(code);
-    }
-    let mut number = 0;
-    // SAFETY: DPDK runs; the result is ours.
-    match unsafe { ffi::rte_eth_dev_get_port_by_name(name.as_ptr(), &mut number) } {
-        0 => Ok(number),
-        code => {
-            unplug(device);
-            Err(code)
-        }
-    }
-}
-
-fn unplug(device: &Device) {
-    let (Ok(bus), Ok(name)) = (CString::new(device.bus), CString::new(device.name.as_str())) else {
-        return;
-    };
-    // SAFETY: DPDK runs; a device that is gone is an error number, and gone is what we want.
-    unsafe { ffi::rte_eal_hotplug_remove(bus.as_ptr(), name.as_ptr()) };
 }
 
 fn raw_facts(number: u16) -> Result<ffi::PortFacts, i32> {
@@ -530,62 +507,5 @@ impl From<&ffi::PortFacts> for PortFacts {
             if_index: raw.if_index,
             socket: raw.socket,
         }
-    }
-}
-
-/// What a driver says of its queues' sizes.
-struct Descriptors {
-    least: u16,
-    most: u16,
-    multiple: u16,
-    preferred: u16,
-}
-
-/// Of drivers that have no wish of their own.
-const DESCRIPTORS: u16 = 1024;
-
-impl Descriptors {
-    fn rx(raw: &ffi::PortFacts) -> Self {
-        Self {
-            least: raw.min_rx_descriptors,
-            most: raw.max_rx_descriptors,
-            multiple: raw.rx_descriptors_multiple,
-            preferred: raw.preferred_rx_descriptors,
-        }
-    }
-
-    fn tx(raw: &ffi::PortFacts) -> Self {
-        Self {
-            least: raw.min_tx_descriptors,
-            most: raw.max_tx_descriptors,
-            multiple: raw.tx_descriptors_multiple,
-            preferred: raw.preferred_tx_descriptors,
-        }
-    }
-
-    fn choose(&self, wanted: Option<u16>) -> u16 {
-        let preferred = if self.preferred == 0 { DESCRIPTORS } else { self.preferred };
-        let multiple = self.multiple.max(1);
-        let most = if self.most == 0 { u16::MAX } else { self.most };
-        let most = (most / multiple * multiple).max(self.least);
-        let wanted = wanted.unwrap_or(preferred).max(self.least).max(1);
-        wanted.checked_next_multiple_of(multiple).unwrap_or(most).min(most)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn queue_sizes_obey_the_driver() {
-        let limits = Descriptors { least: 64, most: 4096, multiple: 32, preferred: 0 };
-        assert_eq!(limits.choose(None), 1024);
-        assert_eq!(limits.choose(Some(1)), 64);
-        assert_eq!(limits.choose(Some(100)), 128);
-        assert_eq!(limits.choose(Some(60_000)), 4096);
-        let silent = Descriptors { least: 0, most: 0, multiple: 0, preferred: 256 };
-        assert_eq!(silent.choose(None), 256);
-        assert_eq!(silent.choose(Some(0)), 1);
     }
 }

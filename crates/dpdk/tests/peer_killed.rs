@@ -7,6 +7,7 @@ mod rig;
 use dpdk::{LinkEvent, LinkWatch, MemifRole, PortSpec};
 use packet::{Pool, RxQueue, TxQueue};
 use rig::{Opened, frame, rig, wait_until};
+use std::os::unix::process::parent_id;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -28,7 +29,9 @@ fn peer_process() {
     let mut rig = rig();
     let mut port = rig.open(&memif(role, socket.into()));
     let sent = frame(1, 200);
-    loop {
+    let parent = parent_id();
+    // Should the test fail, it does not go on for ever.
+    while parent_id() == parent {
         rig.receive(&mut port);
         let packets: Vec<_> = (0..64).map_while(|_| rig.cache.copy_of(&sent)).collect();
         let count = port.tx.transmit(&mut *rig.cache, &packets);

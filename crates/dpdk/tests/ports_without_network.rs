@@ -5,9 +5,10 @@
 mod rig;
 
 use dpdk::{Port, PortSpec};
-use packet::{RxQueue, TxQueue};
-use rig::{frames, rig};
+use packet::{Pool, RxQueue, TxQueue};
+use rig::{Opened, frames, rig, wait_until};
 use std::fs;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 #[test]
 fn a_ring_gives_back_what_it_got() {
@@ -112,4 +113,35 @@ fn records(file: &[u8]) -> Vec<Vec<u8>> {
         rest = &rest[16 + length..];
     }
     frames
+}
+
+#[test]
+fn a_port_closes_under_a_worker_that_polls_it() {
+    let rig = rig();
+    for _ in 0..20 {
+        let null = rig.open(&PortSpec::Null { packet_bytes: 64 });
+        let Opened { mut rx, mut tx, port } = null;
+        let (received, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut cache = rig.pool.cache();
+                while !stop.load(Ordering::Relaxed) {
+                    let mut slots = [None; 32];
+                    let count = rx.receive(&mut *cache, &mut slots);
+                    received.fetch_add(count as u64, Ordering::Relaxed);
+                    let packets: Vec<_> = slots[..count].iter().flatten().copied().collect();
+                    let sent = tx.transmit(&mut *cache, &packets);
+                    cache.release(&packets[sent..]);
+                }
+            });
+            wait_until("packets flow", || received.load(Ordering::Relaxed) > 1000);
+            drop(port);
+            let after = received.load(Ordering::Relaxed);
+            std::thread::yield_now();
+            // At most the burst that was being counted.
+            assert!(received.load(Ordering::Relaxed) <= after + 32);
+            stop.store(true, Ordering::Relaxed);
+        });
+    }
+    assert!(rig.nothing_leaked());
 }

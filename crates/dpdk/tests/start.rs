@@ -7,8 +7,10 @@ use dpdk::{DpdkPool, Eal, EalOptions, Error, MemoryChoice, Port, PortOptions, Po
 use packet::{Pool, RxQueue, TxQueue};
 use std::env;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::parent_id;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// Set in child processes: what they do.
 const TASK: &str = "VOLLEY_TEST_TASK";
@@ -23,10 +25,11 @@ fn options(prefix: &str) -> EalOptions {
 #[test]
 fn child_process() {
     let Ok(task) = env::var(TASK) else { return };
+    let parent = parent_id();
     if task == "without-root" {
         become_nobody();
     }
-    let eal = Eal::start(options(&prefix())).unwrap();
+    let eal = Eal::start(options(&prefix(parent, &task))).unwrap();
     println!("facts: {}", eal.facts());
     pass_a_packet(&eal);
     match task.as_str() {
@@ -35,9 +38,12 @@ fn child_process() {
             drop(eal);
             assert!(matches!(Eal::start(options("other")), Err(Error::AlreadyStarted)));
         }
-        "wait" => loop {
-            std::thread::park();
-        },
+        // Until the test kills it, or is gone.
+        "wait" => {
+            while parent_id() == parent {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        }
         _ => drop(eal),
     }
     println!("done");
@@ -57,16 +63,16 @@ fn pass_a_packet(eal: &Eal) {
     cache.release(&[slot[0].unwrap()]);
 }
 
-/// Of this test's run-time folder, whoever runs beside it.
-fn prefix() -> String {
-    env::var("VOLLEY_TEST_PREFIX").unwrap_or_else(|_| format!("test-{}", std::process::id()))
+/// Of the run-time folder, one for each task, whoever runs beside it.
+fn prefix(parent: u32, task: &str) -> String {
+    format!("test-{parent}-{task}")
 }
 
 /// This program once more, doing `task`.
 fn child(task: &str) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
     command.args(["--exact", "child_process", "--nocapture"]);
-    command.env(TASK, task).env("VOLLEY_TEST_PREFIX", prefix());
+    command.env(TASK, task);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -90,10 +96,13 @@ fn finish(command: &mut Command) -> String {
     out
 }
 
-fn leftovers() -> Vec<PathBuf> {
+fn leftovers(task: &str) -> Vec<PathBuf> {
     let folders = ["/var/run/dpdk", "/tmp/dpdk"].map(PathBuf::from);
     let session = env::var_os("XDG_RUNTIME_DIR").map(|path| PathBuf::from(path).join("dpdk"));
-    let all = folders.into_iter().chain(session).map(|folder| folder.join(prefix()));
+    let all = folders
+        .into_iter()
+        .chain(session)
+        .map(|folder| folder.join(prefix(std::process::id(), task)));
     all.filter(|folder| folder.exists()).collect()
 }
 
@@ -101,14 +110,14 @@ fn leftovers() -> Vec<PathBuf> {
 fn it_starts_quietly_passes_packets_and_leaves_nothing() {
     let out = finish(&mut child("once"));
     assert!(out.contains("DPDK 2") && out.contains("64 MiB without hugepages"), "{out}");
-    assert_eq!(leftovers(), Vec::<PathBuf>::new());
+    assert_eq!(leftovers("once"), Vec::<PathBuf>::new());
 }
 
 #[test]
 fn it_starts_without_root() {
     let out = finish(&mut child("without-root"));
     assert!(out.contains("not root without capabilities"), "{out}");
-    assert_eq!(leftovers(), Vec::<PathBuf>::new());
+    assert_eq!(leftovers("without-root"), Vec::<PathBuf>::new());
 }
 
 #[test]
@@ -124,7 +133,7 @@ fn it_starts_again_after_a_kill_that_left_nothing() {
     assert!(lines.any(|line| line.unwrap().contains("facts:")));
     killed.kill().unwrap();
     killed.wait().unwrap();
-    assert_eq!(leftovers(), Vec::<PathBuf>::new());
+    assert_eq!(leftovers("wait"), Vec::<PathBuf>::new());
     finish(&mut child("again"));
 }
 

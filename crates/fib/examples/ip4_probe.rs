@@ -3,17 +3,19 @@
 //! `cargo run --release -p fib --example ip4_probe -- [compact|wide|small|huge|SIZE|FILE]...`
 //!
 //! A SIZE is a number of random routes whose lengths are spread as the Internet's; a FILE has lines
-//! `PREFIX AS`. Destinations are uniform over the routes, in batches of 256. Cycles are those of the
+//! `PREFIX AS`, and may be compressed by zstd. Destinations are uniform over the routes, in batches of 256. Cycles are those of the
 //! time-stamp counter. Times of bulk changes are this thread's processor time.
 
 #![allow(unsafe_code)] // Reading the time-stamp counter and the thread's clock.
 
 use std::error::Error;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fib::ip4::{Ip4Kernel, Ip4Layout, Ip4Nodes, Ip4Options, Ip4Table};
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
+use fib::route_file::{FilePrefix, FileTarget, OnWrong, load_routes};
 use fib::{Forward, Ip4Prefix, Prefix};
 
 /// Routes of each length in the real table, /8 first.
@@ -38,7 +40,7 @@ impl Random {
     }
 
     fn below(&mut self, end: usize) -> usize {
-        (u64::from(self.next()) * end as u64 >> 32) as usize
+        ((u64::from(self.next()) * end as u64) >> 32) as usize
     }
 }
 
@@ -69,13 +71,14 @@ fn random_routes(count: usize, random: &mut Random) -> Vec<Route> {
 }
 
 fn file_routes(path: &str) -> Result<Vec<Route>, Box<dyn Error>> {
-    let mut routes = Vec::new();
-    for line in std::fs::read_to_string(path)?.lines() {
-        let (prefix, number) = line.split_once(' ').ok_or("not PREFIX AS")?;
-        let id = number.parse::<u32>()? % 8192 + 1;
-        routes.push((prefix.parse()?, Forward::new(1, id)));
-    }
-    Ok(routes)
+    let file = load_routes(Path::new(path), OnWrong::Refuse, &mut |_| {})?;
+    let routes = file.routes.iter().filter_map(|route| match (route.prefix, route.target) {
+        (FilePrefix::V4(prefix), FileTarget::Number(number)) => {
+            Some((prefix, Forward::new(1, number % 8192 + 1)))
+        }
+        _ => None,
+    });
+    Ok(routes.collect())
 }
 
 fn cycles() -> u64 {

@@ -47,4 +47,38 @@ pub enum FibError {
         /// The route's prefix.
         prefix: String,
     },
+    /// A MAC address that no station has, or a port that a MAC entry cannot hold.
+    #[error("{key} on port {port}: a station has a unicast address, and ports go up to 1048575")]
+    MacEntry {
+        /// The address and its bridge domain.
+        key: String,
+        /// The port given.
+        port: u32,
+    },
+    /// A line of a route file that is no route.
+    #[error("line {line}, column {column}: `{text}`, where was expected: {expected}")]
+    RouteLine {
+        /// Which line, from 1.
+        line: u64,
+        /// Which byte of it, from 1.
+        column: usize,
+        /// What is there.
+        text: String,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// A record of a table dump that is not whole.
+    #[error("the record at byte {offset} is damaged: expected {expected}")]
+    RouteRecord {
+        /// Where it begins, in the file as it is when no longer compressed.
+        offset: u64,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// A route file that cannot be read.
+    #[error("cannot read the route file: {source}")]
+    RouteFile {
+        /// What the operating system or the decompressor said.
+        source: std::io::Error,
+    },
 }

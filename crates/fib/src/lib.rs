@@ -1,11 +1,14 @@
 //! Forwarding tables, stand-alone: IPv4, IPv6, MAC, routes, neighbours, adjacencies.
 
+pub mod ecmp;
 pub mod ip4;
 pub mod ip6;
+pub mod mac;
 pub mod neighbor;
 pub mod pages;
 pub mod quiesce;
 pub mod rib;
+pub mod route_file;
 
 pub mod adjacency;
 mod error;
@@ -13,6 +16,9 @@ mod forward;
 mod prefetch;
 mod prefix;
 mod sync;
+
+#[cfg(test)]
+mod quiesce_tests;
 
 pub use error::FibError;
 pub use forward::Forward;

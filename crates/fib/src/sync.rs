@@ -1,5 +1,5 @@
-//! The atomics that the publication code uses, in one place so that the model checker's test can
-//! put its own in their stead.
+//! The atomics that publication is made of, in one place: `tests/publication.rs` puts the model
+//! checker's in their stead.
 
-pub(crate) use std::sync::atomic::{AtomicU64, Ordering, fence};
-pub(crate) use std::sync::{Arc, Mutex};
+pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+pub(crate) use std::sync::{Arc, Mutex, MutexGuard};

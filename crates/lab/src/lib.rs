@@ -1,10 +1,24 @@
-//! Measuring: searches, statistics, models, trials, reports.
+//! Measuring: searches, statistics, models, receivers, scenarios, reports.
+//!
+//! ```text
+//!  scenario ──▶ cases ──▶ ┌───────── a trial: the one impure part ─────────┐
+//!                         │ arrivals ▶ test_frame ▶ (device) ▶ receive     │   or sim, in tests
+//!  search ──next trial──▶ └────────────────────────────────────────────────┘
+//!    ▲                                      │ outcome
+//!    └──────────── history ◀────────────────┤
+//!                                           ▼
+//!              stats, model ◀── report::record (raw.jsonl) ──▶ report
+//! ```
+//!
+//! The lab never links the router: ours is one device under test among others. Everything here is a
+//! function of its input and of a seed, and is tried on simulated devices whose truth is known.
 
 pub mod arrivals;
 pub mod error;
 pub mod model;
 pub mod random;
 pub mod receive;
+pub mod report;
 pub mod scenario;
 pub mod search;
 pub mod sim;

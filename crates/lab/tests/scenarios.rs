@@ -1,6 +1,8 @@
 //! The scenarios that come with the lab: all of them parse, and between them they cover every line
 //! of the sources' scenario table.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // all of it is test code
+
 use std::path::{Path, PathBuf};
 
 use lab::scenario::Scenario;
@@ -28,9 +30,8 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
 }
 
-fn load(name: &str) -> Scenario {
+fn load(name: &str) -> Result<Scenario, lab::Error> {
     Scenario::load(&folder().join(name).with_extension("toml"))
-        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -39,7 +40,7 @@ fn every_file_parses_is_named_after_its_scenario_and_has_cases() {
     for entry in std::fs::read_dir(folder()).unwrap() {
         let path = entry.unwrap().path();
         let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        let scenario = load(&stem);
+        let scenario = load(&stem).unwrap();
         assert_eq!(scenario.name.get_ref(), &stem);
         assert!(!scenario.cases().is_empty(), "{stem}");
         files += 1;
@@ -50,27 +51,63 @@ fn every_file_parses_is_named_after_its_scenario_and_has_cases() {
 #[test]
 fn every_line_of_the_sources_table_has_its_scenario() {
     for (line, names) in TABLE {
-        names.iter().for_each(|name| drop(load(name)));
+        names.iter().for_each(|name| drop(load(name).unwrap()));
         assert!(!names.is_empty(), "{line}");
     }
 }
 
 #[test]
 fn the_bridge_has_all_six_feature_sets() {
-    assert_eq!(load("l2-bridge").functions.len(), 6);
+    assert_eq!(load("l2-bridge").unwrap().functions.len(), 6);
 }
 
 #[test]
 fn table_sizes_reach_as_far_as_the_source_asks() {
-    let last = |name: &str| load(name).cases().last().unwrap().number("entries");
+    let last = |name: &str| load(name).unwrap().cases().last().unwrap().number("entries");
     assert_eq!(last("l2-table-size"), Some(1 << 23));
     assert_eq!(last("ip4-routes"), Some(1 << 24));
-    assert!(load("ip6-routes").cases().iter().any(|case| case.number("entries") == Some(255_000)));
+    assert!(
+        load("ip6-routes")
+            .unwrap()
+            .cases()
+            .iter()
+            .any(|case| case.number("entries") == Some(255_000))
+    );
 }
 
 #[test]
 fn schedulers_are_measured_behind_a_real_bottleneck_for_each_kind_of_endpoint() {
-    let scenario = load("schedulers");
+    let scenario = load("schedulers").unwrap();
     assert_eq!(scenario.cases().len(), 6 * 3);
     assert_eq!(scenario.functions[0].get_ref().bottleneck_mbps, Some(100));
+}
+
+#[test]
+fn a_damaged_file_is_refused_at_a_place_inside_it_or_still_makes_sense() {
+    let text = std::fs::read_to_string(folder().join("schedulers.toml")).unwrap();
+    let mut random = lab::random::Random::new(1);
+    let mut refused = 0;
+    for _ in 0..600 {
+        let mut damaged: Vec<char> = text.chars().collect();
+        for _ in 0..1 + random.below(3) {
+            let at = random.below(damaged.len() as u64) as usize;
+            match random.below(3) {
+                0 => drop(damaged.remove(at)),
+                1 => damaged.insert(at, ['"', '[', '=', '\n', '9', 'µ'][random.below(6) as usize]),
+                _ => damaged.truncate(at.max(1)),
+            }
+        }
+        let damaged: String = damaged.into_iter().collect();
+        match Scenario::parse(&damaged, "damaged.toml") {
+            Ok(scenario) => assert!(!scenario.cases().is_empty()),
+            Err(lab::Error::Scenario { line, column, reason, .. }) => {
+                refused += 1;
+                assert!(line <= damaged.split('\n').count(), "{line} of:\n{damaged}");
+                let length = damaged.split('\n').nth(line - 1).unwrap().chars().count();
+                assert!(column <= length + 1 && !reason.is_empty(), "{line}:{column} {reason}");
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert!(refused > 200, "{refused}");
 }

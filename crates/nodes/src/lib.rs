@@ -42,6 +42,9 @@ nodes! {
 }
 
 #[cfg(test)]
+pub mod contributing;
+
+#[cfg(test)]
 mod tests {
     #[test]
     fn a_node_is_named_after_its_file() {

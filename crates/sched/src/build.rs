@@ -271,7 +271,7 @@ fn leaves<'a>(
         ordered.order.iter().enumerate().filter(|(place, _)| ordered.is_leaf[*place])
     {
         let (id, shape) = leaf_of(at);
-        route(&mut map, id, shape, leaves.len() as u32);
+        route(&mut map, id, shape, place as u32);
         leaves.push((place, child(shape.unwrap_or(&fifo), mtu_bytes)?));
     }
     Ok((leaves, map))

@@ -71,6 +71,10 @@ impl Discipline for Codel {
         self.backlog
     }
 
+    fn own_backlog(&mut self) -> Option<&mut Backlog> {
+        Some(&mut self.backlog)
+    }
+
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, class: ClassId, out: Drained<'_>) {
         while let Some(id) = self.queue.pop(cx.pool) {
             out(class, id);

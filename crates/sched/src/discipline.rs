@@ -41,6 +41,10 @@ pub(crate) trait Discipline {
     /// Gives out every packet in the order of its queue, with `class` or the class that it stood in.
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, class: ClassId, out: Drained<'_>);
     fn report(&self) -> Report;
+    /// The count of what waits, where the discipline keeps one: a packet taken out early is still counted in its limit.
+    fn own_backlog(&mut self) -> Option<&mut Backlog> {
+        None
+    }
     /// What `dequeue` would give, where that can be told without taking a packet out.
     fn peek<T: Copy>(&mut self, _cx: &mut Context<'_, T>) -> Option<Peek> {
         None
@@ -95,9 +99,37 @@ impl Child {
         }
     }
 
+    #[inline(never)]
+    fn enqueue_other<T: Copy>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        id: SlotId,
+        class: ClassId,
+    ) -> Accepted {
+        each!(&mut self.kind, one => one.enqueue(cx, id, class))
+    }
+
+    #[inline(never)]
+    fn dequeue_other<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
+        if !self.held.is_nil() {
+            return Step::Packet(self.take_held());
+        }
+        each!(&mut self.kind, one => one.dequeue(cx))
+    }
+
+    fn take_held(&mut self) -> SlotId {
+        if let Some(backlog) = each!(&mut self.kind, one => one.own_backlog()) {
+            backlog.remove(self.held_bytes);
+        }
+        std::mem::replace(&mut self.held, SlotId::NIL)
+    }
+
     /// The length of the packet that the next `dequeue` gives. A discipline that only knows by choosing chooses now.
     #[inline]
     pub(crate) fn peek<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Peek {
+        if let Kind::Fifo(fifo) = &mut self.kind {
+            return fifo.head(cx);
+        }
         if !self.held.is_nil() {
             return Peek::Length(self.held_bytes);
         }
@@ -108,6 +140,9 @@ impl Child {
             Step::Packet(id) => {
                 self.held = id;
                 self.held_bytes = cx.length_bytes(id);
+                if let Some(backlog) = each!(&mut self.kind, one => one.own_backlog()) {
+                    backlog.add(self.held_bytes);
+                }
                 Peek::Length(self.held_bytes)
             }
             Step::Wait(until_ns) => Peek::Wait(until_ns),
@@ -132,20 +167,24 @@ impl Discipline for Child {
         id: SlotId,
         class: ClassId,
     ) -> Accepted {
-        each!(&mut self.kind, one => one.enqueue(cx, id, class))
+        match &mut self.kind {
+            // The usual leaf, in line.
+            Kind::Fifo(fifo) => fifo.enqueue(cx, id, class),
+            _ => self.enqueue_other(cx, id, class),
+        }
     }
 
     #[inline]
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
-        if !self.held.is_nil() {
-            return Step::Packet(std::mem::replace(&mut self.held, SlotId::NIL));
+        match &mut self.kind {
+            Kind::Fifo(fifo) => fifo.dequeue(cx),
+            _ => self.dequeue_other(cx),
         }
-        each!(&mut self.kind, one => one.dequeue(cx))
     }
 
     fn backlog(&self) -> Backlog {
         let mut backlog = each!(&self.kind, one => one.backlog());
-        if !self.held.is_nil() {
+        if !self.held.is_nil() && matches!(self.kind, Kind::Tbf(_) | Kind::Htb(_) | Kind::Hfsc(_)) {
             backlog.add(self.held_bytes);
         }
         backlog
@@ -153,7 +192,7 @@ impl Discipline for Child {
 
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, class: ClassId, out: Drained<'_>) {
         if !self.held.is_nil() {
-            out(class, std::mem::replace(&mut self.held, SlotId::NIL));
+            out(class, self.take_held());
         }
         each!(&mut self.kind, one => one.drain(cx, class, out));
     }

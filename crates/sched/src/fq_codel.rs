@@ -222,6 +222,10 @@ impl Discipline for FqCodel {
         self.backlog
     }
 
+    fn own_backlog(&mut self) -> Option<&mut Backlog> {
+        Some(&mut self.backlog)
+    }
+
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, class: ClassId, out: Drained<'_>) {
         for (flow, bytes) in self.flows.iter_mut().zip(&mut self.bytes) {
             while let Some(id) = flow.queue.pop(cx.pool) {

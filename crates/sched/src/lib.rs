@@ -68,6 +68,9 @@ pub trait Scheduler<T: Copy>: Send {
     /// Offers a packet. Every packet dropped because of it, itself or another, goes to `drops`.
     fn enqueue(&mut self, now_ns: u64, packet: Packet<T>, drops: Drops<'_, T>) -> Verdict;
 
+    /// Offers several packets that arrived together: one call a burst in place of one a packet.
+    fn enqueue_burst(&mut self, now_ns: u64, packets: &[Packet<T>], drops: Drops<'_, T>);
+
     /// The next packet to send, or how long to wait. Packets that CoDel drops on the way go to `drops`.
     fn dequeue(&mut self, now_ns: u64, drops: Drops<'_, T>) -> Next<T>;
 
@@ -99,7 +102,10 @@ pub trait Scheduler<T: Copy>: Send {
     /// Takes out every queued packet, with its arrival and the class that it stood in; within a queue in its order.
     fn drain(&mut self, now_ns: u64, out: &mut dyn FnMut(u64, Packet<T>));
 
-    /// What waits, in all queues together.
+    /// How many packets wait, at no cost: what a worker asks each round.
+    fn waiting_packets(&self) -> u32;
+
+    /// What waits, in all queues together: a pass over the classes.
     fn backlog(&self) -> Backlog;
 
     /// The tree of disciplines and classes with their statistics.

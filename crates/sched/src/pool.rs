@@ -40,24 +40,17 @@ pub(crate) struct Pool<T> {
     capacity: usize,
     free: SlotId,
     packets: u32,
-    bytes: u64,
 }
 
 impl<T: Copy> Pool<T> {
     pub(crate) fn new(capacity: u32) -> Self {
         let capacity = capacity as usize;
-        Self {
-            slots: Vec::with_capacity(capacity),
-            capacity,
-            free: SlotId::NIL,
-            packets: 0,
-            bytes: 0,
-        }
+        Self { slots: Vec::with_capacity(capacity), capacity, free: SlotId::NIL, packets: 0 }
     }
 
-    /// Packets and bytes held, over all queues.
-    pub(crate) fn backlog(&self) -> Backlog {
-        Backlog { packets: self.packets, bytes: self.bytes }
+    /// Packets held, over all queues.
+    pub(crate) fn packets(&self) -> u32 {
+        self.packets
     }
 
     #[inline]
@@ -77,7 +70,6 @@ impl<T: Copy> Pool<T> {
             self.free = slot.next;
             *slot = filled;
             self.packets += 1;
-            self.bytes += u64::from(packet.length_bytes);
             return Some(id);
         }
         self.take_fresh(filled)
@@ -90,7 +82,6 @@ impl<T: Copy> Pool<T> {
             return None;
         }
         self.packets += 1;
-        self.bytes += u64::from(filled.length_bytes);
         self.slots.push(filled);
         Some(SlotId(self.slots.len() as u32 - 1))
     }
@@ -100,7 +91,6 @@ impl<T: Copy> Pool<T> {
         let free = self.free;
         let slot = &mut self.slots[id.0 as usize];
         slot.next = free;
-        self.bytes -= u64::from(slot.length_bytes);
         self.packets -= 1;
         self.free = id;
     }
@@ -205,7 +195,7 @@ mod tests {
         pool.take(&packet, 0).unwrap();
         assert!(pool.take(&packet, 0).is_none());
         pool.free(first);
-        assert_eq!(pool.backlog(), Backlog { packets: 1, bytes: 100 });
+        assert_eq!(pool.packets(), 1);
         assert_eq!(pool.take(&packet, 0), Some(first));
     }
 

@@ -94,6 +94,16 @@ impl<T: Copy + Send, D: Discipline + Send> Scheduler<T> for Root<T, D> {
         }
     }
 
+    fn enqueue_burst(&mut self, now_ns: u64, packets: &[Packet<T>], drops: Drops<'_, T>) {
+        for packet in packets {
+            let _: Verdict = self.enqueue(now_ns, *packet, drops);
+        }
+    }
+
+    fn waiting_packets(&self) -> u32 {
+        self.pool.packets() + self.given_back.len() as u32
+    }
+
     fn dequeue_burst(
         &mut self,
         now_ns: u64,
@@ -129,14 +139,14 @@ impl<T: Copy + Send, D: Discipline + Send> Scheduler<T> for Root<T, D> {
     }
 
     fn backlog(&self) -> Backlog {
-        let mut backlog = self.pool.backlog();
+        let mut backlog = self.discipline.backlog();
         backlog.packets += self.given_back.len() as u32;
         backlog.bytes += self.given_back_bytes;
         backlog
     }
 
     fn drain(&mut self, now_ns: u64, out: &mut dyn FnMut(u64, Packet<T>)) {
-        let mut places = Vec::with_capacity(self.pool.backlog().packets as usize);
+        let mut places = Vec::with_capacity(self.pool.packets() as usize);
         let drops: Drops<'_, T> = &mut |_| {};
         let mut cx = Context { now_ns, pool: &mut self.pool, drops };
         self.discipline.drain(&mut cx, ClassId::NONE, &mut |class, id| places.push((class, id)));

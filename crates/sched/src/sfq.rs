@@ -61,11 +61,6 @@ pub(crate) struct Sfq {
     counters: Counters,
 }
 
-/// Allotments count in units of eight bytes, rounded up, as Linux's do: the order of two flows is then the same.
-fn allotment(bytes: u32) -> i32 {
-    bytes.div_ceil(8) as i32
-}
-
 impl Sfq {
     pub(crate) fn new(settings: SfqSettings) -> Self {
         let flows = settings.flows;
@@ -274,7 +269,7 @@ impl Sfq {
         self.push(cx, index, id);
         if packets == 0 {
             self.join_ring(index);
-            self.flows[index as usize].allotment = allotment(self.settings.quantum_bytes);
+            self.flows[index as usize].allotment = self.settings.quantum_bytes as i32;
         }
         Some(index)
     }
@@ -297,7 +292,7 @@ impl Discipline for Sfq {
         if self.tail == NIL {
             return Step::Empty;
         }
-        let quantum = allotment(self.settings.quantum_bytes);
+        let quantum = self.settings.quantum_bytes as i32;
         let index = loop {
             let first = self.flows[self.tail as usize].next;
             let flow = &mut self.flows[first as usize];
@@ -312,7 +307,7 @@ impl Discipline for Sfq {
         if self.flows[index as usize].packets == 0 {
             self.retire_first();
         } else {
-            self.flows[index as usize].allotment -= allotment(length_bytes);
+            self.flows[index as usize].allotment -= length_bytes as i32;
         }
         self.counters.sent(length_bytes);
         Step::Packet(id)
@@ -320,6 +315,10 @@ impl Discipline for Sfq {
 
     fn backlog(&self) -> Backlog {
         self.backlog
+    }
+
+    fn own_backlog(&mut self) -> Option<&mut Backlog> {
+        Some(&mut self.backlog)
     }
 
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, class: ClassId, out: Drained<'_>) {

@@ -110,7 +110,7 @@ impl Bench {
     }
 
     pub(crate) fn waiting(&self) -> u32 {
-        self.scheduler.backlog().packets
+        self.scheduler.waiting_packets()
     }
 
     pub(crate) fn report(&self) -> Report {

@@ -19,8 +19,11 @@ mod show;
 mod tls;
 mod token;
 
-use axum::extract::DefaultBodyLimit;
+use axum::body::{Body, to_bytes};
+use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::{Method, StatusCode, Uri};
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use utoipa::OpenApi;
@@ -106,8 +109,22 @@ pub fn router(handle: Handle) -> Router {
             let detail = format!("{method} does not apply to {}", uri.path());
             problem::refuse(StatusCode::METHOD_NOT_ALLOWED, detail)
         })
-        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+        .layer(DefaultBodyLimit::disable())
+        .layer(from_fn(read_body))
         .with_state(handle)
+}
+
+/// Reads the body before anything answers: a refusal that overtakes the body would cost the
+/// connection, and its next request.
+async fn read_body(request: Request, next: Next) -> Response {
+    let (head, body) = request.into_parts();
+    match to_bytes(body, MAX_BODY_BYTES).await {
+        Ok(bytes) => next.run(Request::from_parts(head, Body::from(bytes))).await,
+        Err(_) => {
+            let detail = format!("the body breaks off or has more than {MAX_BODY_BYTES} bytes");
+            problem::refuse(StatusCode::PAYLOAD_TOO_LARGE, detail).into_response()
+        }
+    }
 }
 
 #[cfg(test)]

@@ -4,13 +4,13 @@ use std::net::IpAddr;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::header;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::extract::{InPath, Parameters};
-use super::problem::{Answer, Refusal, Refused};
+use super::problem::{Answer, Refusal, Refused, refuse};
 use crate::control_loop::Handle;
 use crate::engine::Engine;
 use crate::view;
@@ -58,6 +58,9 @@ pub(super) async fn routes(
     State(handle): State<Handle>,
     Parameters(filter): Parameters<view::RouteFilter>,
 ) -> Answer<view::Routes> {
+    if filter.limit == Some(0) {
+        return Err(refuse(StatusCode::UNPROCESSABLE_ENTITY, "limit is 0: expected 1 or more"));
+    }
     Ok(Json(handle.call(move |control, _| control.engine.routes(&filter)).await??))
 }
 

@@ -124,6 +124,7 @@ pub fn edit(config: &Config, commands: &Source, host: &Host) -> Result<Config, P
     }
     if report.is_empty() {
         edited.check(host, &mut report);
+        report.preface("after this, ");
         // The fault is in the outcome as a whole; the last command is where to look first.
         report.place("", last);
     }

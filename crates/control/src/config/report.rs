@@ -58,12 +58,33 @@ impl Problem {
 pub struct Report {
     problems: Vec<Problem>,
     places: HashMap<String, Range<usize>>,
+    row_lost: bool,
 }
 
 impl Report {
     /// Adds a problem.
     pub fn push(&mut self, problem: Problem) {
         self.problems.push(problem);
+    }
+
+    /// Adds a problem about something missing, unless it may be missing only because a row with a
+    /// fault of its own could not be read: that fault is told, and enough.
+    pub(crate) fn push_missing(&mut self, problem: Problem) {
+        if !self.row_lost {
+            self.push(problem);
+        }
+    }
+
+    /// Notes that a row could not be read.
+    pub(crate) fn lose_row(&mut self) {
+        self.row_lost = true;
+    }
+
+    /// Puts words before every message.
+    pub(crate) fn preface(&mut self, preface: &str) {
+        for problem in &mut self.problems {
+            problem.message.insert_str(0, preface);
+        }
     }
 
     /// Remembers where a field stands.
@@ -86,7 +107,7 @@ impl Report {
         if self.problems.is_empty() {
             return Ok(());
         }
-        let Self { mut problems, places } = self;
+        let Self { mut problems, places, .. } = self;
         for problem in &mut problems {
             if problem.span.is_none() {
                 problem.span = nearest_place(&places, &problem.field);

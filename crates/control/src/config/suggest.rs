@@ -2,7 +2,12 @@
 
 /// The candidate nearest to `word`, when it is near enough to be a slip of the fingers.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (word.chars().count() / 3).max(1) + 1;
+    // Any two words of two letters are near; that says nothing.
+    let limit = match word.chars().count() {
+        0..=2 => 0,
+        3 => 1,
+        letters => letters / 3 + 1,
+    };
     candidates
         .into_iter()
         .map(|candidate| (distance(word, candidate), candidate))

@@ -8,12 +8,11 @@
 //!
 //! The first pass has two kernels: plain Rust, and AVX2 (`gather.rs`), which takes 8 at a time.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use super::nodes::{EXTENDED, NODE_BITS, NODE_ENTRIES, Node};
 use super::{Ip4Layout, Ip4Table, gather};
 use crate::Forward;
 use crate::prefetch::prefetch;
+use crate::sync::{AtomicU32, Ordering};
 
 /// How many root words are asked for ahead: enough to hide a memory access behind the others.
 pub(super) const AHEAD: usize = 24;
@@ -116,14 +115,14 @@ fn first_words<const ROOT_BITS: u8>(
     begun: usize,
     pending: &mut Pending,
 ) {
-    for place in begun..addresses.len().min(begun + AHEAD) {
-        prefetch(view.root.as_ptr(), (addresses[place] >> (32 - ROOT_BITS)) as usize);
+    for address in addresses.iter().skip(begun).take(AHEAD) {
+        prefetch(view.root.as_ptr(), (address >> (32 - ROOT_BITS)) as usize);
     }
-    for place in begun..addresses.len() {
+    for (place, address) in addresses.iter().enumerate().skip(begun) {
         if let Some(ahead) = addresses.get(place + AHEAD) {
             prefetch(view.root.as_ptr(), (ahead >> (32 - ROOT_BITS)) as usize);
         }
-        let entry = view.root.get((addresses[place] >> (32 - ROOT_BITS)) as usize);
+        let entry = view.root.get((address >> (32 - ROOT_BITS)) as usize);
         let value = entry.map_or(0, |entry| entry.load(Ordering::Acquire));
         out[place] = if value == 0 { view.default } else { value };
         if value & EXTENDED != 0 {

@@ -9,12 +9,12 @@
 //!
 //! A node that is unlinked goes back to the pool once every reader has passed.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 use crate::FibError;
 use crate::pages::{PageSize, PagedArray};
 use crate::quiesce::{Quiescence, Retired};
+use crate::sync::{Arc, AtomicU32, Mutex, MutexGuard, Ordering};
 
 /// Address bits that one node decides.
 pub(super) const NODE_BITS: u8 = 4;
@@ -120,46 +120,29 @@ impl Ip4Nodes {
         self.spare().free.extend(nodes);
     }
 
-    /// Takes back a node that the writer has just unlinked.
-    pub(super) fn retire(&self, entry: u32) {
-        self.spare().retired.retire(entry & !EXTENDED);
+    /// Hangs the fresh node `index` below `entry`, which says the same as before until the node's
+    /// own words change.
+    pub(super) fn link(&self, entry: &AtomicU32, index: u32) {
+        if let Some(node) = self.nodes.get(index as usize) {
+            let value = entry.load(Ordering::Relaxed);
+            for word in node {
+                word.store(value, Ordering::Relaxed);
+            }
+            // Whoever finds the node finds its words.
+            entry.store(EXTENDED | index, Ordering::Release);
+        }
+    }
+
+    /// Gives `entry` the word `value` in place of the node below it, if there is one.
+    pub(super) fn unlink(&self, entry: &AtomicU32, value: u32) {
+        let extended = entry.load(Ordering::Relaxed);
+        if extended & EXTENDED != 0 {
+            entry.store(value, Ordering::Release);
+            self.spare().retired.retire(extended & !EXTENDED);
+        }
     }
 
     fn spare(&self) -> MutexGuard<'_, Spare> {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Writes `value` into every entry of `node`, which no reader can see yet.
-pub(super) fn fill(node: &Node, value: u32) {
-    for entry in node {
-        entry.store(value, Ordering::Relaxed);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_node_comes_back_when_the_readers_have_passed() {
-        let readers = Quiescence::new();
-        let reader = readers.reader();
-        let pool = Ip4Nodes::new(1, PageSize::Small, &readers).unwrap();
-        let node = pool.take(1).unwrap()[0];
-        pool.retire(EXTENDED | node);
-        assert!(matches!(pool.take(1), Err(FibError::Full { capacity: 1, .. })));
-        reader.pass();
-        assert_eq!(pool.take(1).unwrap(), [node]);
-    }
-
-    #[test]
-    fn a_refused_request_takes_nothing() {
-        let pool = Ip4Nodes::new(3, PageSize::Small, &Quiescence::new()).unwrap();
-        let two = pool.take(2).unwrap();
-        assert!(pool.take(2).is_err());
-        assert_eq!(pool.used(), 2);
-        pool.put_back(two);
-        assert_eq!(pool.take(3).unwrap().len(), 3);
     }
 }

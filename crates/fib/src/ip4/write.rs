@@ -9,12 +9,11 @@
 //! The *gaps* of P are P less the longer routes inside it. Everything that can fail comes before
 //! the first change.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use super::Ip4Table;
-use super::nodes::{self, EXTENDED, NODE_BITS, NODE_ENTRIES};
+use super::nodes::{EXTENDED, NODE_BITS, NODE_ENTRIES};
 use super::routes::Routes;
 use crate::prefetch::prefetch;
+use crate::sync::{AtomicU32, Ordering};
 use crate::{FibError, Forward, Ip4Prefix, Prefix};
 
 /// Routes that a bulk change makes before it lets another writer in.
@@ -175,15 +174,11 @@ impl Ip4Table {
         let mut spare = spare.into_iter();
         for length in self.steps(prefix.length()) {
             let Some(entry) = self.step_entry(prefix, length) else { return };
-            let value = entry.load(Ordering::Relaxed);
-            if value & EXTENDED != 0 {
+            if entry.load(Ordering::Relaxed) & EXTENDED != 0 {
                 continue;
             }
             let Some(index) = spare.next() else { return };
-            if let Some(node) = self.nodes.node(EXTENDED | index) {
-                nodes::fill(node, value);
-                entry.store(EXTENDED | index, Ordering::Release);
-            }
+            self.nodes.link(entry, index);
         }
     }
 
@@ -195,10 +190,8 @@ impl Ip4Table {
                 return;
             }
             let Some(entry) = self.step_entry(prefix, length) else { return };
-            let extended = entry.load(Ordering::Relaxed);
-            if let Some(node) = self.nodes.node(extended) {
-                entry.store(node[0].load(Ordering::Relaxed), Ordering::Release);
-                self.nodes.retire(extended);
+            if let Some(node) = self.nodes.node(entry.load(Ordering::Relaxed)) {
+                self.nodes.unlink(entry, node[0].load(Ordering::Relaxed));
             }
         }
     }
@@ -218,11 +211,7 @@ impl Drop for Ip4Table {
         for length in self.steps(32).rev() {
             for prefix in long.iter().filter(|prefix| prefix.length() > length) {
                 let Some(entry) = self.step_entry(*prefix, length) else { continue };
-                let extended = entry.load(Ordering::Relaxed);
-                if extended & EXTENDED != 0 {
-                    entry.store(0, Ordering::Relaxed);
-                    self.nodes.retire(extended);
-                }
+                self.nodes.unlink(entry, 0);
             }
         }
     }

@@ -4,7 +4,7 @@
 //!   none              a leaf
 //!   up to 4 entries   a bucket
 //!   8 or more shared  a bucket with one entry that leads past the shared bits
-//!   otherwise         a node, wide enough for about four routes a slot; each slot likewise
+//!   otherwise         a node, wide enough for at most two routes a slot; each slot likewise
 //! ```
 //!
 //! An *entry* of a half of the address is a route that ends in that half, or all longer routes that
@@ -30,10 +30,10 @@ pub(super) struct Item {
 
 /// Shared bits worth an extra step: fewer are cheaper to index than to compare.
 const SKIP_BITS: u32 = 8;
-/// A node is built with at least a quarter as many slots as routes.
-const ROUTES_PER_SLOT: usize = 4;
-/// A node is rebuilt wider when it has this many routes a slot.
-pub(super) const CROWDED: usize = 16;
+/// A node is built with at least half as many slots as routes.
+const ROUTES_PER_SLOT: usize = 2;
+/// A node is rebuilt wider when it has this many routes a slot: more than it would be built with.
+pub(super) const CROWDED: usize = 3;
 
 /// The address bits before the end of the half that `depth` lies in.
 pub(super) fn half_end(depth: u32) -> u32 {

@@ -128,21 +128,20 @@ fn find_avx2(bucket: &Bucket, half: u64) -> Word {
     Word(bucket.words[ways.trailing_zeros() as usize].load(Ordering::Acquire))
 }
 
-/// Addresses, by their place in the vector, that wait for the same kind of step.
-struct List {
-    places: [u8; VECTOR],
-}
+/// Addresses, by their place in the vector, that are at nodes or at buckets. The counts are apart
+/// from the lists, so that they stay in registers.
+type List = [u8; VECTOR];
 
-impl List {
-    fn new() -> List {
-        List { places: std::array::from_fn(|place| place as u8) }
-    }
-
-    /// Writes `place` at `count`, which stays below the vector's length.
-    #[inline(always)]
-    fn put(&mut self, count: usize, place: u8) {
-        self.places[count & (VECTOR - 1)] = place;
-    }
+/// Files `place`, whose word is `word`, where it goes on, if it does.
+#[inline(always)]
+fn file(word: Word, place: u8, nodes: (&mut List, &mut usize), buckets: (&mut List, &mut usize)) {
+    let to_bucket = usize::from(!word.is_leaf() & word.is_bucket());
+    let to_node = usize::from(!word.is_leaf()) - to_bucket;
+    // No more are filed than the vector has places; the mask says so to the compiler.
+    nodes.0[*nodes.1 & (VECTOR - 1)] = place;
+    *nodes.1 += to_node;
+    buckets.0[*buckets.1 & (VECTOR - 1)] = place;
+    *buckets.1 += to_bucket;
 }
 
 #[inline(always)]
@@ -162,11 +161,29 @@ fn walk(
     let bases: [*const AtomicU32; 8] =
         std::array::from_fn(|class| memory.nodes[class.min(CLASSES - 1)].base());
     let buckets = memory.buckets.base();
-    let (mut at_nodes, mut at_buckets) = (List::new(), List::new());
-    let (mut node_count, mut bucket_count) = if root.is_bucket() { (0, count) } else { (count, 0) };
+    let all: List = std::array::from_fn(|place| place as u8);
+    let (mut at_nodes, mut at_buckets) = (all, all);
     let mut slots = [std::ptr::null::<AtomicU32>(); VECTOR];
-    if !root.is_bucket() {
+    let (mut node_count, mut bucket_count) = (0, 0);
+    if root.is_bucket() {
+        // All are at one bucket, and mostly it has the answers.
+        let bucket = memory.bucket(root.as_bucket());
+        let mut any = 0;
+        for (word, &address) in words[..count].iter_mut().zip(addresses) {
+            *word = find(bucket, half_of(address, false)).0;
+            any |= *word;
+        }
+        if Word(any).is_leaf() {
+            return;
+        }
+        for (place, &word) in words[..count].iter().enumerate() {
+            let nodes = (&mut at_nodes, &mut node_count);
+            file(Word(word), place as u8, nodes, (&mut at_buckets, &mut bucket_count));
+        }
+        aim(&mut slots, &at_nodes[..node_count], &bases, addresses, words);
+    } else {
         // All are at one node: no need to ask each word which.
+        node_count = count;
         for (slot, &address) in slots.iter_mut().zip(addresses) {
             *slot = bases[root.class() as usize].wrapping_add(root.slot_in_class(address));
             prefetch(*slot, 0);
@@ -177,42 +194,36 @@ fn walk(
             let here = node_count;
             node_count = 0;
             for (position, slot) in slots[..here].iter().enumerate() {
-                let place = at_nodes.places[position];
+                let place = at_nodes[position];
                 // SAFETY: the word led to this node, so the slot lies in its array, and the
                 // caller has not passed a quiescent point since it read the word.
                 let word = Word(unsafe { &**slot }.load(Ordering::Acquire));
                 words[usize::from(place)] = word.0;
-                let bucket = usize::from(!word.is_leaf() & word.is_bucket());
-                at_nodes.put(node_count, place);
-                node_count += usize::from(!word.is_leaf()) - bucket;
-                at_buckets.put(bucket_count, place);
-                bucket_count += bucket;
+                let nodes = (&mut at_nodes, &mut node_count);
+                file(word, place, nodes, (&mut at_buckets, &mut bucket_count));
             }
-            aim(&mut slots, &at_nodes.places[..node_count], &bases, addresses, words);
+            aim(&mut slots, &at_nodes[..node_count], &bases, addresses, words);
         }
         if bucket_count == 0 {
             return;
         }
-        for &place in &at_buckets.places[..bucket_count] {
+        for &place in &at_buckets[..bucket_count] {
             let bucket = Word(words[usize::from(place)]).as_bucket();
             prefetch(buckets, bucket as usize);
         }
         let here = bucket_count;
         bucket_count = 0;
         for position in 0..here {
-            let place = at_buckets.places[position];
+            let place = at_buckets[position];
             let word = Word(words[usize::from(place)]);
             let half = half_of(addresses[usize::from(place)], word.is_low());
             // SAFETY: as for slots.
             let word = find(unsafe { &*buckets.wrapping_add(word.as_bucket() as usize) }, half);
             words[usize::from(place)] = word.0;
-            let bucket = usize::from(!word.is_leaf() & word.is_bucket());
-            at_nodes.put(node_count, place);
-            node_count += usize::from(!word.is_leaf()) - bucket;
-            at_buckets.put(bucket_count, place);
-            bucket_count += bucket;
+            let nodes = (&mut at_nodes, &mut node_count);
+            file(word, place, nodes, (&mut at_buckets, &mut bucket_count));
         }
-        aim(&mut slots, &at_nodes.places[..node_count], &bases, addresses, words);
+        aim(&mut slots, &at_nodes[..node_count], &bases, addresses, words);
     }
 }
 

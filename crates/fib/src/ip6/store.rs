@@ -89,7 +89,7 @@ fn per_class(
 ) -> Result<[PagedArray<AtomicU32>; CLASSES], FibError> {
     let reserve = |class: usize| {
         let nodes = (limit_bytes / node_bytes(class)).clamp(1, MAX_NODES);
-        PagedArray::reserve("ip6 table", words_per_slot * nodes << stride(class), page_size)
+        PagedArray::reserve("ip6 table", (words_per_slot * nodes) << stride(class), page_size)
     };
     Ok([reserve(0)?, reserve(1)?, reserve(2)?, reserve(3)?, reserve(4)?])
 }

@@ -228,7 +228,7 @@ fn readers_see_only_answers_that_were_true() {
         let mut steps = Steps(7);
         for _ in 0..100_000 {
             let (prefix, address) = churned(&mut steps);
-            if steps.next() % 2 == 0 {
+            if steps.next().is_multiple_of(2) {
                 let own = Forward::new(2, (address >> 64) as u32 & 0xff_ffff);
                 table.insert(prefix, own).unwrap();
             } else {

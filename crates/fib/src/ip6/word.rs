@@ -186,7 +186,7 @@ mod tests {
         let address = 0x2001_0db8_1234_5678_9abc_def0_1122_3344;
         let slot = |class, depth| Node { class, depth, index: 0 }.slot_of(address);
         assert_eq!(slot(0, 0), 0x2);
-        assert_eq!(slot(4, 0), 0x2001_0);
+        assert_eq!(slot(4, 0), 0x20010);
         assert_eq!(slot(1, 32), 0x12);
         assert_eq!(slot(3, 48), 0x5678);
         assert_eq!(slot(2, 64), 0x9ab);

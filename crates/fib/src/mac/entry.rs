@@ -82,7 +82,11 @@ impl MacKey {
 impl fmt::Display for MacKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [a, b, c, d, e, g] = self.address();
-        write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x} in bridge domain {}", self.domain())
+        write!(
+            f,
+            "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x} in bridge domain {}",
+            self.domain()
+        )
     }
 }
 

@@ -1,13 +1,71 @@
 //! From next hops to paths: weights multiply along a recursion, equal neighbours merge.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::route::Path;
+use super::hops::Hops;
+use super::route::{NextHop, Path, Resolved, Route, Source, Target};
+use crate::{Address, Prefix};
 
 /// The most paths a prefix forwards to; of more, the lowest stay.
 pub const MAX_PATHS: usize = 256;
+
+/// Finds what routes lead to, by what their next hops resolved to.
+pub(super) struct Resolver<'a, A: Address> {
+    pub(super) hops: &'a Hops<A>,
+    pub(super) down: &'a HashSet<u16>,
+}
+
+impl<A: Address> Resolver<'_, A> {
+    /// The first of a prefix's candidates that leads somewhere.
+    pub(super) fn first(
+        &self,
+        prefix: Prefix<A>,
+        candidates: &[(Source, Route)],
+    ) -> Option<(Source, Resolved)> {
+        candidates
+            .iter()
+            .find_map(|(source, route)| Some((*source, self.resolve(prefix, &route.target)?)))
+    }
+
+    fn resolve(&self, prefix: Prefix<A>, target: &Target) -> Option<Resolved> {
+        let hops = match target {
+            Target::Via(hops) => hops,
+            Target::Local => return Some(Resolved::Local),
+            Target::Blackhole => return Some(Resolved::Blackhole),
+            Target::Unreachable => return Some(Resolved::Unreachable),
+            Target::Prohibit => return Some(Resolved::Prohibit),
+        };
+        // By far the most routes have one next hop of weight 1: they share its paths.
+        if let [NextHop { address: Some(address), interface: None, .. }] = hops[..] {
+            let address = A::from_ip(address)?;
+            return self.through(prefix, address).map(Resolved::Paths);
+        }
+        let mut shares = Shares::default();
+        for hop in hops {
+            match (hop.interface, hop.address) {
+                (Some(interface), _) if self.down.contains(&interface) => {}
+                (Some(interface), address) => shares.add(interface, address, hop.weight),
+                (None, Some(address)) => {
+                    let paths = A::from_ip(address).and_then(|hop| self.through(prefix, hop));
+                    shares.add_all(paths.unwrap_or_default().as_ref(), hop.weight);
+                }
+                (None, None) => {}
+            }
+        }
+        shares.finish().map(Resolved::Paths)
+    }
+
+    /// The paths to next hop `address`, if a route other than `prefix` itself leads there.
+    fn through(&self, prefix: Prefix<A>, address: A) -> Option<Arc<[Path]>> {
+        let found = self.hops.found(address)?;
+        if prefix.contains(address) && found.length <= prefix.length() {
+            return None;
+        }
+        found.paths.clone()
+    }
+}
 
 /// A next hop's shares are counted in this many parts before they are reduced.
 const PARTS: u64 = 1 << 20;

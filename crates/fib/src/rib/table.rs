@@ -1,11 +1,10 @@
 //! The table: candidates per prefix, the active one, and how a change spreads.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use super::hops::{Found, Hops};
-use super::resolve::Shares;
-use super::route::{NextHop, Path, Resolved, Route, Source, Target};
+use super::resolve::Resolver;
+use super::route::{NextHop, Path, Resolved, Route, Source};
 use crate::{Address, Prefix};
 
 /// How often one call may change a prefix. Routes that lead to each other in a ring have no
@@ -49,6 +48,8 @@ struct Entry {
     /// Best first; the sources differ.
     candidates: Vec<(Source, Route)>,
     active: Option<(Source, Resolved)>,
+    /// How often the call at hand has changed what it forwards to.
+    turns: u32,
 }
 
 impl<A: Address> Default for Rib<A> {
@@ -76,12 +77,27 @@ impl<A: Address> Rib<A> {
         route: Route,
         changes: &mut Vec<Change<A>>,
     ) {
-        self.take(prefix, source);
-        let candidates = &mut self.entries.entry(prefix).or_default().candidates;
-        let place = candidates.partition_point(|(other, _)| *other < source);
-        candidates.insert(place, (source, route));
-        self.join_hops(prefix);
-        self.settle([prefix], changes);
+        self.add_all([(prefix, route)], source, changes);
+    }
+
+    /// Adds or replaces many routes of `source`: quicker than one by one, and a prefix that they
+    /// change several times is told of once.
+    pub fn add_all(
+        &mut self,
+        routes: impl IntoIterator<Item = (Prefix<A>, Route)>,
+        source: Source,
+        changes: &mut Vec<Change<A>>,
+    ) {
+        let mut prefixes = Vec::new();
+        for (prefix, route) in routes {
+            self.take(prefix, source);
+            let candidates = &mut self.entries.entry(prefix).or_default().candidates;
+            let place = candidates.partition_point(|(other, _)| *other < source);
+            candidates.insert(place, (source, route));
+            self.join_hops(prefix);
+            prefixes.push(prefix);
+        }
+        self.settle(prefixes, changes);
     }
 
     /// Removes the route that `source` has for `prefix`; false if it has none.
@@ -210,99 +226,66 @@ impl<A: Address> Rib<A> {
         prefixes: impl IntoIterator<Item = Prefix<A>>,
         changes: &mut Vec<Change<A>>,
     ) {
-        let mut queue: VecDeque<_> = prefixes.into_iter().collect();
-        let mut queued: HashSet<_> = queue.iter().copied().collect();
-        let mut before: BTreeMap<Prefix<A>, Option<Resolved>> = BTreeMap::new();
-        let mut turns: HashMap<Prefix<A>, u32> = HashMap::new();
-        while let Some(prefix) = queue.pop_front() {
-            queued.remove(&prefix);
-            let turn = turns.entry(prefix).or_default();
-            let active = if *turn < MAX_TURNS { self.evaluate(prefix) } else { None };
-            let old = self.set_active(prefix, active);
-            let new = self.active(prefix).map(|(_, to)| to);
-            if old.as_ref() == new {
-                continue;
-            }
-            *turn += 1;
-            before.entry(prefix).or_insert(old);
-            for address in self.hops.within(prefix) {
-                let found = self.find(address);
-                for user in self.hops.set_found(address, found) {
-                    if queued.insert(user) {
-                        queue.push_back(user);
-                    }
-                }
-            }
+        let mut work = Work { queue: VecDeque::new(), queued: HashSet::new(), changed: Vec::new() };
+        for prefix in prefixes {
+            self.turn(prefix, &mut work);
         }
-        for (prefix, old) in before {
-            let to = self.active(prefix).map(|(_, to)| to.clone());
+        while let Some(prefix) = work.queue.pop_front() {
+            work.queued.remove(&prefix);
+            self.turn(prefix, &mut work);
+        }
+        work.changed.sort_unstable_by_key(|(prefix, _)| *prefix);
+        for (prefix, old) in work.changed {
+            let to = self.entries.get_mut(&prefix).and_then(|entry| {
+                entry.turns = 0;
+                entry.active.as_ref().map(|(_, to)| to.clone())
+            });
             if old != to {
                 changes.push(Change { prefix, to });
             }
         }
     }
 
-    /// The first candidate that leads somewhere.
-    fn evaluate(&self, prefix: Prefix<A>) -> Option<(Source, Resolved)> {
-        let candidates = &self.entries.get(&prefix)?.candidates;
-        candidates
-            .iter()
-            .find_map(|(source, route)| Some((*source, self.resolve(prefix, &route.target)?)))
-    }
-
-    fn resolve(&self, prefix: Prefix<A>, target: &Target) -> Option<Resolved> {
-        let hops = match target {
-            Target::Via(hops) => hops,
-            Target::Local => return Some(Resolved::Local),
-            Target::Blackhole => return Some(Resolved::Blackhole),
-            Target::Unreachable => return Some(Resolved::Unreachable),
-            Target::Prohibit => return Some(Resolved::Prohibit),
+    /// Evaluates one prefix; if it forwards differently now, queues those that depend on it.
+    fn turn(&mut self, prefix: Prefix<A>, work: &mut Work<A>) {
+        let Some(entry) = self.entries.get_mut(&prefix) else { return };
+        let resolver = Resolver { hops: &self.hops, down: &self.down };
+        let active = match entry.turns {
+            MAX_TURNS => None,
+            _ => resolver.first(prefix, &entry.candidates),
         };
-        // By far the most routes have one next hop of weight 1: they share its paths.
-        if let [NextHop { address: Some(address), interface: None, .. }] = hops[..] {
-            let address = A::from_ip(address)?;
-            return self.through(prefix, address).map(Resolved::Paths);
-        }
-        let mut shares = Shares::default();
-        for hop in hops {
-            match (hop.interface, hop.address) {
-                (Some(interface), _) if self.down.contains(&interface) => {}
-                (Some(interface), address) => shares.add(interface, address, hop.weight),
-                (None, Some(address)) => {
-                    let paths = A::from_ip(address).and_then(|hop| self.through(prefix, hop));
-                    shares.add_all(paths.unwrap_or_default().as_ref(), hop.weight);
-                }
-                (None, None) => {}
-            }
-        }
-        shares.finish().map(Resolved::Paths)
-    }
-
-    /// The paths to next hop `address`, if a route other than `prefix` itself leads there.
-    fn through(&self, prefix: Prefix<A>, address: A) -> Option<Arc<[Path]>> {
-        let found = self.hops.found(address)?;
-        if prefix.contains(address) && found.length <= prefix.length() {
-            return None;
-        }
-        found.paths.clone()
-    }
-
-    /// Makes `active` the active route and returns what the prefix forwarded to before.
-    fn set_active(
-        &mut self,
-        prefix: Prefix<A>,
-        active: Option<(Source, Resolved)>,
-    ) -> Option<Resolved> {
-        let entry = self.entries.get_mut(&prefix)?;
-        let is_active = active.is_some();
+        let count = &mut self.active_of_length[prefix.length() as usize];
+        *count = *count + usize::from(active.is_some()) - usize::from(entry.active.is_some());
         let old = std::mem::replace(&mut entry.active, active).map(|(_, to)| to);
+        let differs = old.as_ref() != entry.active.as_ref().map(|(_, to)| to);
+        if differs {
+            if entry.turns == 0 {
+                work.changed.push((prefix, old));
+            }
+            entry.turns = (entry.turns + 1).min(MAX_TURNS);
+        }
         if entry.candidates.is_empty() {
             self.entries.remove(&prefix);
         }
-        let count = &mut self.active_of_length[prefix.length() as usize];
-        *count = *count + usize::from(is_active) - usize::from(old.is_some());
-        old
+        if !differs {
+            return;
+        }
+        for address in self.hops.within(prefix) {
+            let found = self.find(address);
+            for user in self.hops.set_found(address, found) {
+                if work.queued.insert(user) {
+                    work.queue.push_back(user);
+                }
+            }
+        }
     }
+}
+
+/// What a call has still to evaluate, and what it has changed, with what was there before.
+struct Work<A: Address> {
+    queue: VecDeque<Prefix<A>>,
+    queued: HashSet<Prefix<A>>,
+    changed: Vec<(Prefix<A>, Option<Resolved>)>,
 }
 
 /// The addresses that a route needs other routes for.

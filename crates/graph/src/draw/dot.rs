@@ -21,3 +21,18 @@ pub fn draw_dot<S>(layout: &Layout<S>) -> String {
     dot.push_str("}\n");
     dot
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::draw::testing::small_graph;
+
+    #[test]
+    fn every_exit_is_an_edge_but_those_that_drop() {
+        let dot = super::draw_dot(&small_graph());
+        assert!(dot.starts_with("digraph volley {\n") && dot.ends_with("}\n"));
+        assert!(dot.contains("  \"work\" -> \"output\" [label=\"better\"];\n"));
+        assert!(dot.contains("[tooltip=\"brings packets in\" style=bold];"));
+        assert!(dot.contains("weighs <packets> & \\\"judges\\\" them"));
+        assert!(!dot.contains("-> \"drop\""));
+    }
+}

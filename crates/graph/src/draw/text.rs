@@ -18,3 +18,16 @@ pub fn draw_text<S>(layout: &Layout<S>) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::draw::testing::small_graph;
+
+    #[test]
+    fn a_node_is_followed_by_its_exits() {
+        let text = super::draw_text(&small_graph());
+        let wanted = "source  brings packets in\n  work      ▶ work\n  bypass    ▶ output\n";
+        assert!(text.starts_with(wanted), "{text}");
+        assert!(text.contains("  too-short ▶ drop\n"));
+    }
+}

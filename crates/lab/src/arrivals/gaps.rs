@@ -67,7 +67,7 @@ impl Gaps {
             Process::OnOff { peak, .. } if *peak <= 1.0 => {
                 return refuse("peak over mean rate", *peak, "above 1");
             }
-            Process::OnOff { on_us, .. } if !(*on_us > 0.0) => {
+            Process::OnOff { on_us, .. } if on_us.is_nan() || *on_us <= 0.0 => {
                 return refuse("on time in us", *on_us, "above 0");
             }
             Process::OnOff { peak, on_us } => (on_us * 1e3 * peak / mean_ns).round().max(1.0),

@@ -31,18 +31,17 @@ fn solve<const N: usize>(mut matrix: [[f64; N]; N], mut right: [f64; N]) -> Opti
     for column in 0..N {
         let size = |row: &usize| matrix[*row][column].abs();
         let pivot = (column..N).max_by(|a, b| size(a).total_cmp(&size(b)))?;
-        if matrix[pivot][column].abs()
-            <= 1e-12 * matrix[pivot].iter().fold(0.0, |m, x| x.abs().max(m))
-            || matrix[pivot][column] == 0.0
-        {
+        let largest = matrix[pivot].iter().fold(0.0f64, |most, entry| most.max(entry.abs()));
+        if matrix[pivot][column].abs() <= 1e-12 * largest {
             return None;
         }
         matrix.swap(column, pivot);
         right.swap(column, pivot);
         for row in column + 1..N {
             let factor = matrix[row][column] / matrix[column][column];
-            for place in column..N {
-                matrix[row][place] -= factor * matrix[column][place];
+            let (above, below) = matrix.split_at_mut(row);
+            for (entry, pivot) in below[0][column..].iter_mut().zip(&above[column][column..]) {
+                *entry -= factor * pivot;
             }
             right[row] -= factor * right[column];
         }

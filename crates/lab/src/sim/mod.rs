@@ -13,7 +13,9 @@ mod stall;
 pub use stall::Stalls;
 
 use crate::random::Random;
+use crate::receive::Histogram;
 use crate::search::{Latency, Outcome, Trial};
+use crate::stats::spikes::Spike;
 
 /// How loss sets in around the capacity.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -79,12 +81,15 @@ pub struct Device {
     clock_s: f64,
     /// Capacity of this restart, drift and noise apart.
     restart_pps: f64,
+    /// When and for how long it stalled in the last trial.
+    stalls: Vec<(f64, f64)>,
 }
 
 impl Device {
     /// Starts a device.
     pub fn new(model: Model, seed: u64) -> Self {
-        let mut device = Self { restart_pps: 0.0, random: Random::new(seed), clock_s: 0.0, model };
+        let random = Random::new(seed);
+        let mut device = Self { model, random, clock_s: 0.0, restart_pps: 0.0, stalls: Vec::new() };
         device.restart();
         device
     }
@@ -105,6 +110,24 @@ impl Device {
         self.restart_pps * (1.0 + self.model.drift_per_hour * self.clock_s / 3600.0)
     }
 
+    /// When the last trial stalled, and for how long, in seconds.
+    pub fn stalls(&self) -> &[(f64, f64)] {
+        &self.stalls
+    }
+
+    /// The spikes that a receiver saw in the last trial: what arrived first in a stall waited for all
+    /// of it.
+    pub fn spikes(&self) -> impl Iterator<Item = Spike> + '_ {
+        let base_s = 1e-9 * self.model.base_latency_ns;
+        let spike = move |&(at_s, length_s): &(f64, f64)| Spike {
+            at_s,
+            length_s,
+            peak: base_s + length_s,
+            count: 1,
+        };
+        self.stalls.iter().map(spike)
+    }
+
     /// Carries out a trial.
     pub fn measure(&mut self, trial: Trial) -> Outcome {
         let noise = 1.0 + self.model.noise * self.random.normal();
@@ -114,8 +137,9 @@ impl Device {
         let offered = (intended as f64).min(sendable) as u64;
         let load_pps = offered as f64 / trial.duration_s;
         let surplus = self.surplus(load_pps, capacity_pps) * trial.duration_s;
-        let stalls = self.model.stalls.of_trial(trial.duration_s, &mut self.random);
-        let stalled = stalls
+        self.stalls = self.model.stalls.of_trial(trial.duration_s, &mut self.random);
+        let stalled = self
+            .stalls
             .iter()
             .map(|&(_, length_s)| (length_s * load_pps - self.model.ring_packets as f64).max(0.0));
         let base = self.random.poisson(self.model.base_loss * offered as f64);
@@ -129,6 +153,30 @@ impl Device {
             elapsed_s: trial.duration_s,
             latency: Some(self.latency(load_pps / capacity_pps)),
         }
+    }
+
+    /// The latencies of a trial at this load, `packets` of them: the base, an exponential wait that
+    /// grows with the load, and what stalls add to those that arrive in them.
+    pub fn latencies(&mut self, load_pps: f64, packets: u32) -> Histogram {
+        let mut histogram = Histogram::default();
+        let service_ns = 1e9 / self.restart_pps;
+        let share = (load_pps / self.capacity_pps()).min(0.999);
+        let wait_ns = service_ns * (1.0 + share / (1.0 - share));
+        let Stalls { per_s, mean_s, periodic } = self.model.stalls;
+        let periodic_share = periodic.map_or(0.0, |(period_s, length_s)| length_s / period_s);
+        for _ in 0..packets {
+            let mut latency_ns = self.model.base_latency_ns * (1.0 + 0.04 * self.random.normal());
+            latency_ns += wait_ns * self.random.exponential();
+            if self.random.chance(per_s * mean_s) {
+                latency_ns += 1e9 * mean_s * self.random.exponential();
+            }
+            if self.random.chance(periodic_share) {
+                let length_s = periodic.map_or(0.0, |(_, length_s)| length_s);
+                latency_ns += 1e9 * length_s * self.random.uniform();
+            }
+            histogram.record(latency_ns.max(1.0) as u64);
+        }
+        histogram
     }
 
     /// Packets per second lost to a load above the capacity.
@@ -189,6 +237,14 @@ mod tests {
     }
 
     #[test]
+    fn a_stall_loses_what_does_not_fit_the_ring_and_is_told() {
+        let stalls = Stalls { periodic: Some((1.0, 0.01)), ..Stalls::none() };
+        let mut device = Device::new(Model { stalls, ..Model::quiet(1e6) }, 1);
+        assert_eq!(device.measure(Trial::new(5e5, 1.0)).lost(), 5_000 - 1_024);
+        assert_eq!(device.stalls().len(), 1);
+    }
+
+    #[test]
     fn restarts_land_in_both_modes() {
         let model = Model { slow_mode: Some((0.5, 0.9)), ..Model::quiet(1e6) };
         let mut device = Device::new(model, 1);
@@ -197,6 +253,14 @@ mod tests {
             device.capacity_pps() < 0.95e6
         });
         assert!((30..70).contains(&slow.count()));
+    }
+
+    #[test]
+    fn latencies_have_a_tail_that_grows_with_the_load() {
+        let mut device = Device::new(Model::quiet(1e6), 1);
+        let (idle, busy) = (device.latencies(1e5, 5_000), device.latencies(9.5e5, 5_000));
+        assert!(busy.percentile_ns(99.0) > 3 * idle.percentile_ns(99.0));
+        assert!(idle.percentile_ns(50.0) > 4_000);
     }
 
     #[test]

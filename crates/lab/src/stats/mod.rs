@@ -4,9 +4,10 @@
 //! restarts ─▶ summary, bootstrap                 how sure is a number
 //! blocks   ─▶ paired ─ wilcoxon                  is B different from A
 //! a series ─▶ warm-up, drift, modes, groups      is it one population at all
-//! times    ─▶ spikes ─ period                    what disturbs it, and how regularly
+//! times    ─▶ spikes ─ period ─ attribution      what disturbs it, how regularly, who is to blame
 //! ```
 
+pub mod attribution;
 pub mod blocks;
 pub mod bootstrap;
 pub mod drift;

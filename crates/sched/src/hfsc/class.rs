@@ -8,9 +8,9 @@
 //! ```
 
 use super::NIL;
-use super::curve::{Anchored, Curve, Slopes};
+use super::curve::{Curve, Running};
 use crate::ClassId;
-use crate::report::Counters;
+use crate::discipline::Child;
 use crate::tournament::Tournament;
 
 /// A class's settings, checked.
@@ -23,45 +23,27 @@ pub(crate) struct ClassSettings {
     pub(crate) text: String,
 }
 
-/// A curve's setting, and the curve as it runs.
-pub(super) struct Running {
-    pub(super) set: Slopes,
-    pub(super) curve: Anchored,
-}
-
-impl Running {
-    fn new(curve: Curve) -> Self {
-        let set = Slopes::new(curve);
-        Self { set, curve: Anchored::new(&set, 0, 0) }
-    }
-
-    pub(super) fn restart(&mut self, x: u64, y: u64) {
-        self.curve.lower_to(&self.set, x, y);
-    }
-}
-
 /// A leaf's standing by the real-time criterion.
 pub(super) struct RealTime {
     pub(super) deadline: Running,
-    pub(super) eligible: Anchored,
     /// Bytes served because of a deadline.
     pub(super) served_bytes: u64,
     pub(super) eligible_ns: u64,
 }
 
 pub(super) struct Class {
-    pub(super) id: ClassId,
     pub(super) parent: u32,
     /// Its number among its brothers.
     pub(super) place: u32,
     /// Its first child; the others follow.
     pub(super) first_child: u32,
-    /// An inner class's children by virtual time; a leaf's discipline is beside.
-    pub(super) children: Option<Tournament>,
-    pub(super) leaf: u32,
+    /// An inner class's children, by virtual time.
+    pub(super) children: Option<Box<Tournament>>,
+    /// A leaf's discipline.
+    pub(super) child: Option<Child>,
     pub(super) real_time: Option<RealTime>,
     pub(super) virtual_time: Option<Running>,
-    pub(super) upper_limit: Option<Running>,
+    pub(super) upper_limit: Option<Box<Running>>,
     pub(super) total_bytes: u64,
     pub(super) vt: u64,
     /// Added to the virtual curve's time for what the class missed while it did not fit.
@@ -76,26 +58,25 @@ pub(super) struct Class {
     pub(super) active_children: u32,
     /// When its own upper limit lets it go on.
     pub(super) own_fit_ns: u64,
-    pub(super) counters: Counters,
-    pub(super) text: String,
+    pub(super) sent_packets: u64,
 }
 
 impl Class {
-    pub(super) fn new(settings: ClassSettings) -> Self {
-        let real_time = settings.real_time.map(|curve| {
-            let deadline = Running::new(curve);
-            RealTime { eligible: deadline.curve, deadline, served_bytes: 0, eligible_ns: 0 }
+    pub(super) fn new(settings: &ClassSettings) -> Self {
+        let real_time = settings.real_time.map(|curve| RealTime {
+            deadline: Running::new(curve),
+            served_bytes: 0,
+            eligible_ns: 0,
         });
         Self {
-            id: settings.id,
             parent: NIL,
             place: 0,
             first_child: NIL,
             children: None,
-            leaf: NIL,
+            child: None,
             real_time,
             virtual_time: settings.link_share.map(Running::new),
-            upper_limit: settings.upper_limit.map(Running::new),
+            upper_limit: settings.upper_limit.map(|curve| Box::new(Running::new(curve))),
             total_bytes: 0,
             vt: 0,
             vt_adjust: 0,
@@ -105,8 +86,7 @@ impl Class {
             parent_period: 0,
             active_children: 0,
             own_fit_ns: 0,
-            counters: Counters::default(),
-            text: settings.text,
+            sent_packets: 0,
         }
     }
 

@@ -55,17 +55,6 @@ impl std::fmt::Display for Curve {
     }
 }
 
-/// A setting in fixed point.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Slopes {
-    slope1: u64,
-    inverse1: u64,
-    dx: u64,
-    dy: u64,
-    slope2: u64,
-    inverse2: u64,
-}
-
 fn slope(rate: Rate) -> u64 {
     // Rounded up: a source of just its rate would lose the first piece a byte at a time.
     (u128::from(rate.0) << SLOPE_SHIFT).div_ceil(8_000_000_000) as u64
@@ -92,42 +81,44 @@ fn time_for(y: u64, inverse: u64) -> u64 {
     u64::try_from(ns).unwrap_or(u64::MAX)
 }
 
-impl Slopes {
+/// A curve in fixed point, from the point where it begins now.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Running {
+    slope1: u64,
+    inverse1: u64,
+    slope2: u64,
+    inverse2: u64,
+    /// The first piece as it is set.
+    set_dx: u64,
+    set_dy: u64,
+    x: u64,
+    y: u64,
+    /// The first piece as it is now.
+    dx: u64,
+    dy: u64,
+}
+
+impl Running {
     pub(crate) fn new(curve: Curve) -> Self {
         let (slope1, slope2) = (slope(curve.m1), slope(curve.m2));
+        let (dx, dy) = (curve.d.0, bytes_over(curve.d.0, slope1));
         Self {
             slope1,
             inverse1: inverse(curve.m1),
-            dx: curve.d.0,
-            dy: bytes_over(curve.d.0, slope1),
             slope2,
             inverse2: inverse(curve.m2),
+            set_dx: dx,
+            set_dy: dy,
+            x: 0,
+            y: 0,
+            dx,
+            dy,
         }
     }
 
     /// Whether the first piece is the slower.
-    pub(crate) fn is_convex(&self) -> bool {
+    fn is_convex(&self) -> bool {
         self.slope1 <= self.slope2
-    }
-}
-
-/// A service curve anchored at a point.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Anchored {
-    x: u64,
-    y: u64,
-    slope1: u64,
-    inverse1: u64,
-    dx: u64,
-    dy: u64,
-    slope2: u64,
-    inverse2: u64,
-}
-
-impl Anchored {
-    pub(crate) fn new(set: &Slopes, x: u64, y: u64) -> Self {
-        let Slopes { slope1, inverse1, dx, dy, slope2, inverse2 } = *set;
-        Self { x, y, slope1, inverse1, dx, dy, slope2, inverse2 }
     }
 
     /// When `y` bytes are due.
@@ -137,16 +128,25 @@ impl Anchored {
             return self.x;
         }
         let bytes = y - self.y;
-        if bytes <= self.dy {
-            // A flat first piece gives its bytes only at its end.
-            if self.dy == 0 {
-                self.x.saturating_add(self.dx)
-            } else {
-                self.x.saturating_add(time_for(bytes, self.inverse1))
-            }
-        } else {
+        if bytes > self.dy {
             let after = time_for(bytes - self.dy, self.inverse2);
             self.x.saturating_add(self.dx).saturating_add(after)
+        } else if self.dy == 0 {
+            // A flat first piece gives its bytes only at its end.
+            self.x.saturating_add(self.dx)
+        } else {
+            self.x.saturating_add(time_for(bytes, self.inverse1))
+        }
+    }
+
+    /// When service of the bytes after `y` may begin. A slow first piece does not count: what is due at the second's
+    /// rate must begin early enough for it.
+    #[inline]
+    pub(crate) fn eligible_at(&self, y: u64) -> u64 {
+        if self.is_convex() {
+            self.x.saturating_add(time_for(y.saturating_sub(self.y), self.inverse2))
+        } else {
+            self.y_to_x(y)
         }
     }
 
@@ -162,37 +162,28 @@ impl Anchored {
         }
     }
 
-    /// Makes the curve the lesser of itself and the setting anchored at (x, y): what a class is due after a new start.
-    pub(crate) fn lower_to(&mut self, set: &Slopes, x: u64, y: u64) {
-        if set.is_convex() {
-            if self.x_to_y(x) >= y {
+    /// A busy period begins at (x, y): the curve becomes the lesser of itself and its setting begun there.
+    pub(crate) fn restart(&mut self, x: u64, y: u64) {
+        let due = self.x_to_y(x);
+        if self.is_convex() {
+            if due >= y {
                 (self.x, self.y) = (x, y);
             }
             return;
         }
-        if self.x_to_y(x) <= y {
+        if due <= y {
             return;
         }
-        if self.x_to_y(x + set.dx) >= y + set.dy {
-            *self = Self::new(set, x, y);
+        if self.x_to_y(x + self.set_dx) >= y + self.set_dy {
+            (self.x, self.y, self.dx, self.dy) = (x, y, self.set_dx, self.set_dy);
             return;
         }
         // They cross while the new curve is still in its first piece: that piece is made longer, up to the crossing.
-        let above = self.x_to_y(x) - y;
-        let mut dx = ((u128::from(above) << SLOPE_SHIFT)
-            / u128::from((set.slope1 - set.slope2).max(1))) as u64;
-        if self.x + self.dx > x {
-            dx += self.x + self.dx - x;
-        }
-        (self.x, self.y) = (x, y);
-        self.dx = dx;
+        let apart = u128::from(due - y) << SLOPE_SHIFT;
+        let mut dx = (apart / u128::from((self.slope1 - self.slope2).max(1))) as u64;
+        dx += (self.x + self.dx).saturating_sub(x);
+        (self.x, self.y, self.dx) = (x, y, dx);
         self.dy = bytes_over(dx, self.slope1);
-    }
-
-    /// The same without the slow first piece: what makes a class eligible early enough for the fast second one.
-    pub(crate) fn without_first_piece(mut self) -> Self {
-        (self.dx, self.dy) = (0, 0);
-        self
     }
 }
 
@@ -201,13 +192,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn slopes(m1: u64, d_ms: u64, m2: u64) -> Slopes {
-        Slopes::new(Curve { m1: Rate(m1), d: Time(d_ms * 1_000_000), m2: Rate(m2) })
+    fn running(m1: u64, d_ms: u64, m2: u64) -> Running {
+        Running::new(Curve { m1: Rate(m1), d: Time(d_ms * 1_000_000), m2: Rate(m2) })
     }
 
     #[test]
     fn two_pieces_give_two_rates() {
-        let curve = Anchored::new(&slopes(8_000_000, 10, 800_000), 0, 0);
+        let curve = running(8_000_000, 10, 800_000);
         assert_eq!(curve.x_to_y(10_000_000), 10_000);
         assert!(curve.x_to_y(20_000_000).abs_diff(11_000) <= 2);
         assert!(curve.y_to_x(5_000).abs_diff(5_000_000) <= 200);
@@ -216,7 +207,8 @@ mod tests {
 
     #[test]
     fn a_flat_first_piece_is_a_pure_delay() {
-        let curve = Anchored::new(&slopes(0, 10, 8_000_000), 100, 0);
+        let mut curve = running(0, 10, 8_000_000);
+        curve.restart(100, 0);
         assert_eq!(curve.y_to_x(0), 10_000_100);
         assert!(curve.y_to_x(1_000).abs_diff(11_000_100) <= 1_000);
     }
@@ -227,13 +219,12 @@ mod tests {
             m1 in 1u64..100, d in 1u64..50, m2 in 1u64..100,
             x in 0u64..40_000_000, y in 0u64..20_000, at in 0u64..200_000_000,
         ) {
-            let set = slopes(m1 * 100_000, d, m2 * 100_000);
-            let old = Anchored::new(&set, 0, 0);
+            let old = running(m1 * 100_000, d, m2 * 100_000);
             let mut low = old;
-            low.lower_to(&set, x, y);
+            low.restart(x, y);
             let at = x + at;
-            let least = old.x_to_y(at).min(Anchored::new(&set, x, y).x_to_y(at));
-            if set.is_convex() {
+            let least = old.x_to_y(at).min(y + old.x_to_y(at - x));
+            if old.is_convex() {
                 // A convex curve is not cut where the two cross, but replaced whole: it stays under the old or the new.
                 prop_assert!(low.x_to_y(at) <= old.x_to_y(at).max(least) + 2);
             } else {

@@ -34,9 +34,10 @@ const NIL: u32 = u32::MAX;
 /// The place of the class that stands above all the configured ones.
 const ROOT: u32 = 0;
 
-struct Leaf {
-    child: Child,
-    class: u32,
+/// What is only told, not worked with.
+struct Label {
+    id: ClassId,
+    text: String,
 }
 
 /// The settings of the whole, checked: classes come breadth first, so that brothers stand side by side.
@@ -53,7 +54,7 @@ pub(crate) struct HfscSettings {
 pub(crate) struct Hfsc {
     /// The root, then the configured classes.
     classes: Vec<Class>,
-    leaves: Vec<Leaf>,
+    labels: Vec<Label>,
     /// The leaves with real-time curves: ready when eligible, by deadline.
     deadlines: Tournament,
     active_leaves: u32,
@@ -73,10 +74,12 @@ impl Hfsc {
             upper_limit: None,
             text: String::new(),
         };
-        let mut classes = vec![Class::new(root)];
+        let mut classes = vec![Class::new(&root)];
+        let mut labels = vec![Label { id: root.id, text: root.text }];
         let mut brothers = vec![0u32; settings.classes.len() + 1];
-        for (class, parent) in settings.classes {
-            let mut class = Class::new(class);
+        for (settings, parent) in settings.classes {
+            labels.push(Label { id: settings.id, text: settings.text.clone() });
+            let mut class = Class::new(&settings);
             class.parent = parent.map_or(ROOT, |parent| parent as u32 + 1);
             let place = &mut brothers[class.parent as usize];
             class.place = *place;
@@ -87,17 +90,15 @@ impl Hfsc {
             classes.push(class);
         }
         for (class, &children) in classes.iter_mut().zip(&brothers) {
-            class.children = (children > 0).then(|| Tournament::new(children as usize));
+            class.children = (children > 0).then(|| Box::new(Tournament::new(children as usize)));
         }
-        let mut leaves = Vec::with_capacity(settings.leaves.len());
         for (at, child) in settings.leaves {
-            classes[at + 1].leaf = leaves.len() as u32;
-            leaves.push(Leaf { child, class: at as u32 + 1 });
+            classes[at + 1].child = Some(child);
         }
         Self {
-            deadlines: Tournament::new(leaves.len()),
+            deadlines: Tournament::new(classes.len()),
             classes,
-            leaves,
+            labels,
             active_leaves: 0,
             map: settings.map,
             default: settings.default,
@@ -110,31 +111,29 @@ impl Hfsc {
     /// A leaf became busy, with a packet of this length at its head.
     fn activate(&mut self, leaf: u32, now_ns: u64, head_bytes: u32) {
         self.active_leaves += 1;
-        let at = self.leaves[leaf as usize].class;
-        let class = &mut self.classes[at as usize];
-        if let Some(real_time) = &mut class.real_time {
+        if let Some(real_time) = &mut self.classes[leaf as usize].real_time {
             real_time.restart(now_ns);
             let deadline = real_time.deadline_of(head_bytes);
-            self.deadlines.set_waiting(leaf, real_time.eligible_ns, deadline);
+            self.deadlines.set(leaf, now_ns, real_time.eligible_ns, deadline);
         }
-        self.join_sharing(at, now_ns);
+        self.join_sharing(leaf, now_ns);
     }
 
     /// Accounts for a packet of a leaf that left, and for what then stands at its head.
     fn account(&mut self, leaf: u32, sent: Departure, head: Option<u32>) {
-        let at = self.leaves[leaf as usize].class;
-        self.share_out(at, sent, head.is_none());
-        if let Some(real_time) = &mut self.classes[at as usize].real_time {
+        self.share_out(leaf, sent, head.is_none());
+        if let Some(real_time) = &mut self.classes[leaf as usize].real_time {
             if sent.by_deadline {
                 real_time.served_bytes += u64::from(sent.length_bytes);
             }
             match head {
                 Some(head_bytes) => {
                     if sent.by_deadline {
-                        real_time.eligible_ns = real_time.eligible.y_to_x(real_time.served_bytes);
+                        real_time.eligible_ns =
+                            real_time.deadline.eligible_at(real_time.served_bytes);
                     }
                     let deadline = real_time.deadline_of(head_bytes);
-                    self.deadlines.set_waiting(leaf, real_time.eligible_ns, deadline);
+                    self.deadlines.set(leaf, sent.now_ns, real_time.eligible_ns, deadline);
                 }
                 None => self.deadlines.remove(leaf),
             }
@@ -161,19 +160,21 @@ impl Hfsc {
         }
     }
 
-    fn head_of<T: Copy>(&mut self, cx: &mut Context<'_, T>, leaf: u32) -> Option<u32> {
-        let child = &mut self.leaves[leaf as usize].child;
-        if child.is_empty() {
-            return None;
-        }
-        match child.peek(cx) {
-            Peek::Length(length_bytes) => Some(length_bytes),
-            Peek::Wait(_) | Peek::Empty => None,
-        }
-    }
-
+    /// The leaf of a packet, by its place among the classes.
     fn leaf_of(&self, class: ClassId) -> Option<u32> {
-        self.map.find(class).or(self.default)
+        self.map.find(class).or(self.default).map(|at| at + 1)
+    }
+}
+
+/// The length at the head of a leaf, if it has a packet.
+#[inline]
+fn head_of<T: Copy>(child: &mut Child, cx: &mut Context<'_, T>) -> Option<u32> {
+    if child.is_empty() {
+        return None;
+    }
+    match child.peek(cx) {
+        Peek::Length(length_bytes) => Some(length_bytes),
+        Peek::Wait(_) | Peek::Empty => None,
     }
 }
 
@@ -189,17 +190,14 @@ impl class::RealTime {
     /// A new busy period begins: the curves are cut by one that starts here.
     fn restart(&mut self, now_ns: u64) {
         self.deadline.restart(now_ns, self.served_bytes);
-        let curve = self.deadline.curve;
-        self.eligible =
-            if self.deadline.set.is_convex() { curve.without_first_piece() } else { curve };
-        self.eligible_ns = self.eligible.y_to_x(self.served_bytes);
+        self.eligible_ns = self.deadline.eligible_at(self.served_bytes);
     }
 
     /// When a packet of this length at the head must have gone.
     #[inline]
     fn deadline_of(&self, head_bytes: u32) -> u64 {
         // The top value means no key; a deadline that far away is as good a nanosecond sooner.
-        self.deadline.curve.y_to_x(self.served_bytes + u64::from(head_bytes)).min(u64::MAX - 1)
+        self.deadline.y_to_x(self.served_bytes + u64::from(head_bytes)).min(u64::MAX - 1)
     }
 }
 
@@ -211,17 +209,18 @@ impl Discipline for Hfsc {
         id: SlotId,
         class: ClassId,
     ) -> Accepted {
-        let Some(leaf) = self.leaf_of(class) else {
+        let leaf = self.leaf_of(class);
+        let child = leaf.and_then(|leaf| self.classes[leaf as usize].child.as_mut());
+        let (Some(leaf), Some(child)) = (leaf, child) else {
             self.counters.dropped += 1;
             cx.drop_packet(id, DropReason::NoClass);
             return false;
         };
-        let child = &mut self.leaves[leaf as usize].child;
         let was_empty = child.is_empty();
         let accepted = child.enqueue(cx, id, class);
         self.counters.dropped += u64::from(!accepted);
         // The head is fixed now: what a child drops later can no longer change the deadline that it was given.
-        if was_empty && let Some(head_bytes) = self.head_of(cx, leaf) {
+        if was_empty && let Some(head_bytes) = head_of(child, cx) {
             self.activate(leaf, cx.now_ns, head_bytes);
         }
         accepted
@@ -237,11 +236,10 @@ impl Discipline for Hfsc {
             let until_ns = self.soonest().unwrap_or(u64::MAX);
             return Step::Wait(until_ns.max(cx.now_ns + 1));
         };
-        let Step::Packet(id) = self.leaves[leaf as usize].child.dequeue(cx) else {
-            return Step::Empty;
-        };
+        let Some(child) = &mut self.classes[leaf as usize].child else { return Step::Empty };
+        let Step::Packet(id) = child.dequeue(cx) else { return Step::Empty };
         let length_bytes = cx.length_bytes(id);
-        let head = self.head_of(cx, leaf);
+        let head = head_of(child, cx);
         let now_ns = cx.now_ns;
         self.account(leaf, Departure { now_ns, length_bytes, by_deadline }, head);
         self.counters.sent(length_bytes);
@@ -250,8 +248,8 @@ impl Discipline for Hfsc {
 
     fn backlog(&self) -> Backlog {
         let mut sum = Backlog::default();
-        for leaf in &self.leaves {
-            let one = leaf.child.backlog();
+        for child in self.classes.iter().filter_map(|class| class.child.as_ref()) {
+            let one = child.backlog();
             sum.packets += one.packets;
             sum.bytes += one.bytes;
         }
@@ -259,12 +257,12 @@ impl Discipline for Hfsc {
     }
 
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, _: ClassId, out: Drained<'_>) {
-        for leaf in 0..self.leaves.len() as u32 {
-            let Leaf { child, class } = &mut self.leaves[leaf as usize];
+        for leaf in 0..self.classes.len() as u32 {
+            let Some(child) = &mut self.classes[leaf as usize].child else { continue };
             if child.is_empty() {
                 continue;
             }
-            child.drain(cx, self.classes[*class as usize].id, out);
+            child.drain(cx, self.labels[leaf as usize].id, out);
             let now_ns = cx.now_ns;
             let nothing = Departure { now_ns, length_bytes: 0, by_deadline: false };
             self.account(leaf, nothing, None);
@@ -287,14 +285,16 @@ impl Hfsc {
 
     fn class_report(&self, class: &Class, at: u32) -> Report {
         let by_deadline = class.real_time.as_ref().map_or(0, |real_time| real_time.served_bytes);
-        let mut report =
-            Report::new("class", class.text.clone(), class.counters, Backlog::default())
-                .gauge("period", class.period)
-                .gauge("work_bytes", class.total_bytes)
-                .gauge("rtwork_bytes", by_deadline);
-        report.id = class.id;
-        report.children = match self.leaves.get(class.leaf as usize) {
-            Some(leaf) => vec![leaf.child.report()],
+        let Label { id, text } = &self.labels[at as usize];
+        let (sent_packets, sent_bytes) = (class.sent_packets, class.total_bytes);
+        let counters = Counters { sent_packets, sent_bytes, ..Counters::default() };
+        let mut report = Report::new("class", text.clone(), counters, Backlog::default())
+            .gauge("period", class.period)
+            .gauge("work_bytes", class.total_bytes)
+            .gauge("rtwork_bytes", by_deadline);
+        report.id = *id;
+        report.children = match &class.child {
+            Some(child) => vec![child.report()],
             None => self.reports_below(at),
         };
         for child in &report.children {

@@ -6,7 +6,7 @@
 //!   choose:               at each level the least clock among those that fit
 //! ```
 
-use super::{Departure, Hfsc, NIL, ROOT};
+use super::{Departure, Hfsc, ROOT};
 
 impl Hfsc {
     /// A leaf, and every ancestor that was idle, joins its brothers.
@@ -58,7 +58,7 @@ impl Hfsc {
         class.parent_period = period + u64::from(above_idle);
         if let Some(limit) = &mut class.upper_limit {
             limit.restart(now_ns, class.total_bytes);
-            class.own_fit_ns = limit.curve.y_to_x(class.total_bytes);
+            class.own_fit_ns = limit.y_to_x(class.total_bytes);
         }
     }
 
@@ -67,11 +67,7 @@ impl Hfsc {
         // The top value means no key.
         let (place, vt, fit_ns) = (class.place, class.vt.min(u64::MAX - 1), class.fit_ns());
         if let Some(brothers) = &mut self.classes[parent as usize].children {
-            if fit_ns <= now_ns {
-                brothers.set_ready(place, vt);
-            } else {
-                brothers.set_waiting(place, fit_ns, vt);
-            }
+            brothers.set(place, now_ns, fit_ns, vt);
         }
     }
 
@@ -85,7 +81,7 @@ impl Hfsc {
             let class = &mut self.classes[at as usize];
             class.total_bytes += u64::from(sent.length_bytes);
             if sent.length_bytes > 0 {
-                class.counters.sent(sent.length_bytes);
+                class.sent_packets += 1;
             }
             let Some(virtual_time) =
                 class.virtual_time.as_ref().filter(|_| class.active_children > 0)
@@ -94,7 +90,7 @@ impl Hfsc {
                 at = parent;
                 continue;
             };
-            let time = virtual_time.curve.y_to_x(class.total_bytes);
+            let time = virtual_time.y_to_x(class.total_bytes);
             class.vt = time.saturating_add(class.vt_adjust);
             if class.vt < served {
                 // Passed over while it did not fit: it does not get that back.
@@ -114,7 +110,7 @@ impl Hfsc {
                 }
             } else {
                 if let Some(limit) = &class.upper_limit {
-                    class.own_fit_ns = limit.curve.y_to_x(class.total_bytes);
+                    class.own_fit_ns = limit.y_to_x(class.total_bytes);
                 }
                 self.place_among_brothers(at, parent, sent.now_ns);
             }
@@ -128,7 +124,7 @@ impl Hfsc {
         loop {
             let class = &mut self.classes[at as usize];
             let Some(children) = &mut class.children else {
-                return (class.leaf != NIL).then_some(class.leaf);
+                return class.child.is_some().then_some(at);
             };
             children.advance(now_ns);
             let place = children.least()?;

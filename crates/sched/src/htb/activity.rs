@@ -6,9 +6,8 @@
 //!   can't send: in no ring, only in the wait queue
 //! ```
 
-use super::class::{Class, Mode};
-use super::feed::NIL;
-use super::{Htb, PRIORITIES};
+use super::class::Mode;
+use super::{Htb, NIL, PRIORITIES};
 use crate::rate::{Ticks, elapsed, ns_to_pay};
 
 /// The priorities named by a mask.
@@ -30,10 +29,6 @@ impl Htb {
     #[inline]
     pub(super) fn feed_below(&self, class: u32, priority: usize) -> u32 {
         self.classes[class as usize].below + priority as u32
-    }
-
-    fn link(class: &Class, priority: usize) -> u32 {
-        if class.level > 0 { class.links + priority as u32 } else { class.links }
     }
 
     /// A leaf has packets now.
@@ -66,7 +61,7 @@ impl Htb {
                 if !self.feeds.is_empty(feed) {
                     mask &= !(1 << priority);
                 }
-                self.feeds.insert(feed, Self::link(&self.classes[at as usize], priority));
+                self.feeds.insert(feed, at);
             }
             self.classes[parent as usize].active |= mask;
             at = parent;
@@ -77,7 +72,7 @@ impl Htb {
             self.row_masks[level] |= mask;
             for priority in each(mask) {
                 let row = self.row(level, priority);
-                self.feeds.insert(row, Self::link(&self.classes[at as usize], priority));
+                self.feeds.insert(row, at);
             }
         }
     }
@@ -94,7 +89,7 @@ impl Htb {
             let mut emptied = 0;
             for priority in each(mask) {
                 let feed = self.feed_below(parent, priority);
-                self.feeds.remove(feed, Self::link(&self.classes[at as usize], priority));
+                self.feeds.remove(feed, at);
                 if self.feeds.is_empty(feed) {
                     emptied |= 1 << priority;
                 }
@@ -108,7 +103,7 @@ impl Htb {
             let level = usize::from(class.level);
             for priority in each(mask) {
                 let row = self.row(level, priority);
-                self.feeds.remove(row, Self::link(&self.classes[at as usize], priority));
+                self.feeds.remove(row, at);
                 if self.feeds.is_empty(row) {
                     self.row_masks[level] &= !(1 << priority);
                 }
@@ -125,7 +120,7 @@ impl Htb {
         }
         let (ringed, old) = (class.active != 0, class.mode);
         if mode == Mode::CantSend {
-            self.classes[at as usize].counters.overlimits += 1;
+            self.classes[at as usize].overlimits += 1;
         }
         if ringed && old != Mode::CantSend {
             self.leave(at);
@@ -140,10 +135,10 @@ impl Htb {
     /// Puts a class into the wait queue, or takes it out once it can send.
     fn wait(&mut self, at: u32, now_ns: u64, debt: Ticks) {
         if self.classes[at as usize].mode == Mode::CanSend {
-            self.waiting.remove(at);
+            self.waiting.clear(at);
         } else {
             // At least a nanosecond on, or the same event would come again at once.
-            self.waiting.set_waiting(at, now_ns + ns_to_pay(debt).max(1), 0);
+            self.waiting.set(at, now_ns + ns_to_pay(debt).max(1));
         }
     }
 
@@ -170,7 +165,8 @@ impl Htb {
             class.borrows += u64::from(!own_rate);
             class.pay(time, length_bytes, own_rate);
             class.filled_ns = now_ns;
-            class.counters.sent(length_bytes);
+            class.sent_packets += 1;
+            class.sent_bytes += u64::from(length_bytes);
             let (parent, old) = (class.parent, class.mode);
             let debt = self.change_mode(at, 0);
             if self.classes[at as usize].mode != old {

@@ -7,7 +7,7 @@
 //! ```
 
 use crate::ClassId;
-use crate::htb::feed::NIL;
+use crate::discipline::Child;
 use crate::rate::{HORIZON, Price, Ticks};
 use crate::report::Counters;
 
@@ -32,6 +32,8 @@ pub(crate) struct ClassSettings {
 }
 
 pub(crate) struct Class {
+    /// A leaf's discipline.
+    pub(crate) child: Option<Child>,
     pub(crate) tokens: Ticks,
     pub(crate) ctokens: Ticks,
     /// When the buckets were last filled.
@@ -41,9 +43,7 @@ pub(crate) struct Class {
     depth: Ticks,
     cdepth: Ticks,
     pub(crate) parent: u32,
-    /// First of its links: one for a leaf, one a priority for an inner class.
-    pub(crate) links: u32,
-    /// First of its feeds (an inner class), or its leaf.
+    /// First of an inner class's feeds.
     pub(crate) below: u32,
     pub(crate) quantum_bytes: i32,
     /// 0 for a leaf, else one more than the highest child's.
@@ -54,16 +54,17 @@ pub(crate) struct Class {
     pub(crate) mode: Mode,
     pub(crate) lends: u64,
     pub(crate) borrows: u64,
-    pub(crate) counters: Counters,
-    pub(crate) id: ClassId,
-    pub(crate) text: String,
+    pub(crate) sent_packets: u64,
+    pub(crate) sent_bytes: u64,
+    pub(crate) overlimits: u64,
 }
 
 impl Class {
-    pub(crate) fn new(settings: ClassSettings) -> Self {
+    pub(crate) fn new(settings: &ClassSettings, parent: u32) -> Self {
         let depth = settings.rate.of_depth(settings.burst_bytes);
         let cdepth = settings.ceil.of_depth(settings.cburst_bytes);
         Self {
+            child: None,
             tokens: depth,
             ctokens: cdepth,
             filled_ns: 0,
@@ -71,8 +72,7 @@ impl Class {
             ceil: settings.ceil,
             depth,
             cdepth,
-            parent: NIL,
-            links: 0,
+            parent,
             below: 0,
             quantum_bytes: settings.quantum_bytes as i32,
             level: 0,
@@ -81,10 +81,15 @@ impl Class {
             mode: Mode::CanSend,
             lends: 0,
             borrows: 0,
-            counters: Counters::default(),
-            id: settings.id,
-            text: settings.text,
+            sent_packets: 0,
+            sent_bytes: 0,
+            overlimits: 0,
         }
+    }
+
+    pub(crate) fn counters(&self) -> Counters {
+        let Self { sent_packets, sent_bytes, overlimits, .. } = *self;
+        Counters { sent_packets, sent_bytes, overlimits, ..Counters::default() }
     }
 
     /// The mode after `time` has passed, and the debt that keeps the class from a better one.

@@ -1,131 +1,165 @@
 //! HTB's round-robin rings: which classes of one priority may be served at a row, or through a parent that lends.
 //!
 //! ```text
-//!   feed:  head ─▶ link ◀─▶ link ◀─▶ link ◀─ tail          a class has one link for each priority it passes on
-//!                            ▲
-//!                            at: whose turn it is; past the tail means: rewind, and the turn of the feed above moves on
+//!   members:  one bit a class, brothers side by side        0 1 1 0 0 1 0 …     above 64, a word of words, and so on:
+//!   turn:     the bit to look from                              ▲               the next member is found in two or three
+//!             past the last member: rewind, and the             │               loads, however many classes there are
+//!             turn of the feed above moves on                 turn
 //! ```
 //!
-//! Time O(1). Space 12 bytes a link and 12 a feed.
+//! A class that leaves in its turn and comes back before the next look still has the turn, as in Linux: classes pass
+//! from borrowing to sending by right and back with every packet or two.
+//! Time O(log64 classes), one cache line up to 512 classes. Space 1 to 2 bits a class and 16 bytes a feed.
 
-pub(crate) const NIL: u32 = u32::MAX;
-
-#[derive(Clone, Copy)]
-struct Link {
-    class: u32,
-    next: u32,
-    previous: u32,
-}
+const BITS: u32 = u64::BITS;
 
 #[derive(Clone, Copy)]
 struct Feed {
-    head: u32,
-    tail: u32,
-    at: u32,
+    /// First word: those of the members, then those of the words that are not zero, and so on up to one word.
+    words: u32,
+    /// The class of the first bit.
+    first_class: u32,
+    /// Bits in all.
+    span: u32,
+    turn: u32,
 }
 
 #[derive(Default)]
 pub(crate) struct Feeds {
-    links: Vec<Link>,
+    words: Vec<u64>,
     feeds: Vec<Feed>,
 }
 
 impl Feeds {
-    /// Makes `count` links of one class, and tells the first.
-    pub(crate) fn add_links(&mut self, class: u32, count: usize) -> u32 {
-        let first = self.links.len();
-        self.links.resize(first + count, Link { class, next: NIL, previous: NIL });
-        first as u32
-    }
-
-    /// Makes `count` feeds, and tells the first.
-    pub(crate) fn add_feeds(&mut self, count: usize) -> u32 {
+    /// Makes `count` feeds for the classes from `first_class` on, and tells the first.
+    pub(crate) fn add(&mut self, count: usize, first_class: u32, span: u32) -> u32 {
         let first = self.feeds.len();
-        self.feeds.resize(first + count, Feed { head: NIL, tail: NIL, at: NIL });
+        for _ in 0..count {
+            let words = self.words.len() as u32;
+            self.feeds.push(Feed { words, first_class, span, turn: 0 });
+            let mut level = span.max(1);
+            while level > 1 || self.words.len() as u32 == words {
+                level = level.div_ceil(BITS);
+                self.words.resize(self.words.len() + level as usize, 0);
+            }
+        }
         first as u32
     }
 
     #[inline]
     pub(crate) fn is_empty(&self, feed: u32) -> bool {
-        self.feeds[feed as usize].head == NIL
-    }
-
-    /// Appends a link: its turn comes last.
-    #[inline]
-    pub(crate) fn insert(&mut self, feed: u32, link: u32) {
-        let Feed { tail, .. } = self.feeds[feed as usize];
-        let one = &mut self.links[link as usize];
-        (one.next, one.previous) = (NIL, tail);
-        let feed = &mut self.feeds[feed as usize];
-        feed.tail = link;
-        match tail {
-            NIL => (feed.head, feed.at) = (link, link),
-            _ => self.links[tail as usize].next = link,
+        let Feed { words, span, .. } = self.feeds[feed as usize];
+        let mut top = words;
+        let mut level = span.div_ceil(BITS);
+        while level > 1 {
+            top += level;
+            level = level.div_ceil(BITS);
         }
+        self.words[top as usize] == 0
     }
 
     #[inline]
-    pub(crate) fn remove(&mut self, feed: u32, link: u32) {
-        let Link { next, previous, .. } = self.links[link as usize];
-        let feed = &mut self.feeds[feed as usize];
-        if feed.at == link {
-            feed.at = next;
+    pub(crate) fn insert(&mut self, feed: u32, class: u32) {
+        let Feed { words, first_class, span, .. } = self.feeds[feed as usize];
+        let (mut bit, mut words, mut level) = (class - first_class, words, span);
+        loop {
+            level = level.div_ceil(BITS);
+            let word = &mut self.words[(words + bit / BITS) as usize];
+            let was_empty = *word == 0;
+            *word |= 1 << (bit % BITS);
+            if !was_empty || level <= 1 {
+                return;
+            }
+            words += level;
+            bit /= BITS;
         }
-        match previous {
-            NIL => feed.head = next,
-            _ => self.links[previous as usize].next = next,
-        }
-        match next {
-            NIL => feed.tail = previous,
-            _ => self.links[next as usize].previous = previous,
+    }
+
+    #[inline]
+    pub(crate) fn remove(&mut self, feed: u32, class: u32) {
+        let Feed { words, first_class, span, .. } = self.feeds[feed as usize];
+        let (mut bit, mut words, mut level) = (class - first_class, words, span);
+        loop {
+            level = level.div_ceil(BITS);
+            let word = &mut self.words[(words + bit / BITS) as usize];
+            *word &= !(1 << (bit % BITS));
+            if *word != 0 || level <= 1 {
+                return;
+            }
+            words += level;
+            bit /= BITS;
         }
     }
 
     /// The class whose turn it is; none at the end of the round.
     #[inline]
-    pub(crate) fn current(&self, feed: u32) -> Option<u32> {
-        match self.feeds[feed as usize].at {
-            NIL => None,
-            at => Some(self.links[at as usize].class),
+    pub(crate) fn current(&mut self, feed: u32) -> Option<u32> {
+        let Feed { words, first_class, span, turn } = self.feeds[feed as usize];
+        if turn >= span {
+            return None;
+        }
+        let word = self.words[(words + turn / BITS) as usize] & (!0 << (turn % BITS));
+        let bit = if word != 0 {
+            turn / BITS * BITS + word.trailing_zeros()
+        } else {
+            self.next_word(words, span, turn / BITS)?
+        };
+        self.feeds[feed as usize].turn = bit;
+        Some(first_class + bit)
+    }
+
+    /// The first member in a word after `word`: up until a level has one, and down again to it.
+    fn next_word(&self, words: u32, span: u32, word: u32) -> Option<u32> {
+        let mut starts = [words; 6];
+        let (mut at, mut level, mut height) = (word, span.div_ceil(BITS), 0);
+        loop {
+            if level <= 1 {
+                return None;
+            }
+            starts[height + 1] = starts[height] + level;
+            level = level.div_ceil(BITS);
+            height += 1;
+            // Bits of this level stand for words of the one below: those after `at`.
+            let word = self.words[(starts[height] + at / BITS) as usize];
+            let after = word & (!0u64 << (at % BITS)) & !(1 << (at % BITS));
+            at /= BITS;
+            if after == 0 {
+                continue;
+            }
+            let mut bit = at * BITS + after.trailing_zeros();
+            while height > 0 {
+                height -= 1;
+                let word = self.words[(starts[height] + bit) as usize];
+                bit = bit * BITS + word.trailing_zeros();
+            }
+            return Some(bit);
         }
     }
 
     /// Begins a new round.
     #[inline]
     pub(crate) fn rewind(&mut self, feed: u32) {
-        let feed = &mut self.feeds[feed as usize];
-        feed.at = feed.head;
+        self.feeds[feed as usize].turn = 0;
     }
 
     /// The turn moves on, at the last to the end of the round.
     #[inline]
     pub(crate) fn advance(&mut self, feed: u32) {
-        let feed = &mut self.feeds[feed as usize];
-        if feed.at != NIL {
-            feed.at = self.links[feed.at as usize].next;
-        }
+        self.feeds[feed as usize].turn += 1;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn three() -> (Feeds, u32, u32) {
-        let mut feeds = Feeds::default();
-        let feed = feeds.add_feeds(1);
-        let first = feeds.add_links(7, 1);
-        feeds.add_links(8, 1);
-        feeds.add_links(9, 1);
-        for link in first..first + 3 {
-            feeds.insert(feed, link);
-        }
-        (feeds, feed, first)
-    }
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
     #[test]
-    fn a_round_goes_over_every_link_and_ends() {
-        let (mut feeds, feed, _) = three();
+    fn a_round_goes_over_every_member_and_ends() {
+        let mut feeds = Feeds::default();
+        let feed = feeds.add(1, 7, 3);
+        (7..10).for_each(|class| feeds.insert(feed, class));
         let mut seen = Vec::new();
         while let Some(class) = feeds.current(feed) {
             seen.push(class);
@@ -137,13 +171,57 @@ mod tests {
     }
 
     #[test]
-    fn removing_whose_turn_it_is_passes_the_turn_on() {
-        let (mut feeds, feed, first) = three();
-        feeds.remove(feed, first);
-        assert_eq!(feeds.current(feed), Some(8));
-        feeds.remove(feed, first + 2);
-        feeds.remove(feed, first + 1);
-        assert!(feeds.is_empty(feed));
-        assert_eq!(feeds.current(feed), None);
+    fn who_leaves_in_turn_and_comes_back_has_it_still() {
+        let mut feeds = Feeds::default();
+        let feed = feeds.add(1, 0, 3);
+        (0..3).for_each(|class| feeds.insert(feed, class));
+        feeds.advance(feed);
+        assert_eq!(feeds.current(feed), Some(1));
+        feeds.remove(feed, 1);
+        feeds.insert(feed, 1);
+        assert_eq!(feeds.current(feed), Some(1));
+        feeds.remove(feed, 1);
+        assert_eq!(feeds.current(feed), Some(2));
+    }
+
+    proptest! {
+        #[test]
+        fn it_agrees_with_a_sorted_set(
+            span in prop_oneof![1u32..70, 4000u32..4200, 60_000u32..66_000],
+            moves in prop::collection::vec((any::<u32>(), 0u8..4), 1..100),
+        ) {
+            let mut feeds = Feeds::default();
+            feeds.add(2, 0, 1);
+            let feed = feeds.add(1, 100, span);
+            let mut set = BTreeSet::new();
+            let mut turn = 0;
+            for (bit, step) in moves {
+                let bit = bit % span;
+                match step {
+                    0 | 1 => {
+                        feeds.insert(feed, 100 + bit);
+                        set.insert(bit);
+                    }
+                    2 => {
+                        feeds.remove(feed, 100 + bit);
+                        set.remove(&bit);
+                    }
+                    _ => {
+                        feeds.advance(feed);
+                        turn += 1;
+                    }
+                }
+                prop_assert_eq!(feeds.is_empty(feed), set.is_empty());
+                let next = set.range(turn..).next().copied();
+                prop_assert_eq!(feeds.current(feed), next.map(|bit| 100 + bit));
+                match next {
+                    Some(bit) => turn = bit,
+                    None => {
+                        feeds.rewind(feed);
+                        turn = 0;
+                    }
+                }
+            }
+        }
     }
 }

@@ -16,6 +16,7 @@
 //! Space about 300 bytes a class, 200 more for an inner class, and each leaf's own discipline.
 
 mod activity;
+mod alarms;
 mod class;
 mod feed;
 
@@ -27,19 +28,22 @@ use crate::discipline::{Accepted, Child, Discipline, Drained, Step};
 use crate::fifo::Fifo;
 use crate::pool::{Backlog, Context, SlotId};
 use crate::report::{Counters, Report};
-use crate::tournament::Tournament;
+use alarms::Alarms;
 use class::Class;
-use feed::{Feeds, NIL};
+use feed::Feeds;
+
+const NIL: u32 = u32::MAX;
 
 /// Priorities 0..=7, as in Linux.
 pub(crate) const PRIORITIES: usize = 8;
 
-struct Leaf {
-    child: Child,
-    class: u32,
+/// What is only told, not worked with.
+struct Label {
+    id: ClassId,
+    text: String,
 }
 
-/// The settings of the whole, checked: classes come parents first.
+/// The settings of the whole, checked: classes come breadth first, so that brothers stand side by side.
 pub(crate) struct HtbSettings {
     pub(crate) handle: ClassId,
     pub(crate) text: String,
@@ -54,15 +58,15 @@ pub(crate) struct HtbSettings {
 
 pub(crate) struct Htb {
     classes: Vec<Class>,
-    leaves: Vec<Leaf>,
+    labels: Vec<Label>,
     feeds: Feeds,
     /// First row of feeds: one a level and priority.
     rows: u32,
     /// The priorities in which each level has something to send.
     row_masks: Vec<u8>,
-    /// What each leaf may still send in its turn, a level.
+    /// What each class may still send in its turn, a level.
     deficits: Vec<i32>,
-    waiting: Tournament,
+    waiting: Alarms,
     active_leaves: u32,
     direct: Fifo,
     map: ClassMap,
@@ -75,10 +79,10 @@ pub(crate) struct Htb {
 impl Htb {
     pub(crate) fn new(settings: HtbSettings) -> Self {
         let mut classes: Vec<Class> = Vec::with_capacity(settings.classes.len());
+        let mut labels = Vec::with_capacity(settings.classes.len());
         for (class, parent) in settings.classes {
-            let mut class = Class::new(class);
-            class.parent = parent.map_or(NIL, |parent| parent as u32);
-            classes.push(class);
+            classes.push(Class::new(&class, parent.map_or(NIL, |parent| parent as u32)));
+            labels.push(Label { id: class.id, text: class.text });
         }
         for at in (0..classes.len()).rev() {
             let (parent, level) = (classes[at].parent, classes[at].level);
@@ -87,24 +91,27 @@ impl Htb {
             }
         }
         let mut feeds = Feeds::default();
-        let mut leaves = Vec::with_capacity(settings.leaves.len());
         for (at, child) in settings.leaves {
-            classes[at].below = leaves.len() as u32;
-            leaves.push(Leaf { child, class: at as u32 });
+            classes[at].child = Some(child);
         }
-        for (at, class) in (0..).zip(&mut classes) {
-            let inner = class.level > 0;
-            class.links = feeds.add_links(at, if inner { PRIORITIES } else { 1 });
-            if inner {
-                class.below = feeds.add_feeds(PRIORITIES);
+        let mut first_children = vec![(NIL, 0u32); classes.len()];
+        for (at, class) in (0..).zip(&classes) {
+            if let Some((first, count)) = first_children.get_mut(class.parent as usize) {
+                *first = at.min(*first);
+                *count += 1;
+            }
+        }
+        for (class, &(first, count)) in classes.iter_mut().zip(&first_children) {
+            if count > 0 {
+                class.below = feeds.add(PRIORITIES, first, count);
             }
         }
         let levels = classes.iter().map(|class| class.level as usize + 1).max().unwrap_or(1);
         Self {
-            rows: feeds.add_feeds(levels * PRIORITIES),
+            rows: feeds.add(levels * PRIORITIES, 0, classes.len() as u32),
             row_masks: vec![0; levels],
-            deficits: vec![0; leaves.len() * levels],
-            waiting: Tournament::new(classes.len()),
+            deficits: vec![0; classes.len() * levels],
+            waiting: Alarms::new(classes.len()),
             active_leaves: 0,
             direct: Fifo::of_packets(settings.direct_packets),
             map: settings.map,
@@ -113,7 +120,7 @@ impl Htb {
             text: settings.text,
             counters: Counters::default(),
             classes,
-            leaves,
+            labels,
             feeds,
         }
     }
@@ -127,9 +134,9 @@ impl Htb {
     ) -> Option<SlotId> {
         let row = self.row(level, priority);
         while let Some(at) = self.turn(row, priority) {
-            let class = &self.classes[at as usize];
-            let (leaf, parent, quantum) = (class.below, class.parent, class.quantum_bytes);
-            let child = &mut self.leaves[leaf as usize].child;
+            let class = &mut self.classes[at as usize];
+            let (parent, quantum) = (class.parent, class.quantum_bytes);
+            let Some(child) = &mut class.child else { return None };
             let step = child.dequeue(cx);
             let emptied = child.is_empty();
             let Step::Packet(id) = step else {
@@ -138,7 +145,7 @@ impl Htb {
                 continue;
             };
             let length_bytes = cx.length_bytes(id);
-            let deficit = &mut self.deficits[leaf as usize * self.row_masks.len() + level];
+            let deficit = &mut self.deficits[at as usize * self.row_masks.len() + level];
             *deficit -= length_bytes as i32;
             if *deficit < 0 {
                 *deficit += quantum;
@@ -192,16 +199,16 @@ impl Discipline for Htb {
         id: SlotId,
         class: ClassId,
     ) -> Accepted {
-        let Some(leaf) = self.map.find(class).or(self.default) else {
+        let at = self.map.find(class).or(self.default);
+        let Some((at, leaf)) = at.map(|at| (at, &mut self.classes[at as usize])) else {
             return self.direct.enqueue(cx, id, class);
         };
-        let Leaf { child, class: at } = &mut self.leaves[leaf as usize];
+        let Some(child) = &mut leaf.child else { return self.direct.enqueue(cx, id, class) };
         let accepted = child.enqueue(cx, id, class);
-        self.counters.dropped += u64::from(!accepted);
-        let at = *at;
-        if self.classes[at as usize].active == 0 && !self.leaves[leaf as usize].child.is_empty() {
+        if leaf.active == 0 && !child.is_empty() {
             self.activate(at);
         }
+        self.counters.dropped += u64::from(!accepted);
         accepted
     }
 
@@ -231,8 +238,8 @@ impl Discipline for Htb {
 
     fn backlog(&self) -> Backlog {
         let mut sum = self.direct.backlog();
-        for leaf in &self.leaves {
-            let one = leaf.child.backlog();
+        for child in self.classes.iter().filter_map(|class| class.child.as_ref()) {
+            let one = child.backlog();
             sum.packets += one.packets;
             sum.bytes += one.bytes;
         }
@@ -241,12 +248,13 @@ impl Discipline for Htb {
 
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, class: ClassId, out: Drained<'_>) {
         self.direct.drain(cx, class, out);
-        for leaf in 0..self.leaves.len() {
-            let at = self.leaves[leaf].class;
-            if self.classes[at as usize].active != 0 {
-                self.deactivate(at);
+        for at in 0..self.classes.len() {
+            if self.classes[at].level == 0 && self.classes[at].active != 0 {
+                self.deactivate(at as u32);
             }
-            self.leaves[leaf].child.drain(cx, self.classes[at as usize].id, out);
+            if let Some(child) = &mut self.classes[at].child {
+                child.drain(cx, self.labels[at].id, out);
+            }
         }
     }
 
@@ -266,18 +274,17 @@ impl Htb {
     }
 
     fn class_report(&self, class: &Class, at: u32) -> Report {
-        let mut report =
-            Report::new("class", class.text.clone(), class.counters, Backlog::default())
-                .gauge("lended", class.lends)
-                .gauge("borrowed", class.borrows)
-                .signed_gauge("tokens_ns", class.tokens / crate::rate::TICKS_PER_NS)
-                .signed_gauge("ctokens_ns", class.ctokens / crate::rate::TICKS_PER_NS);
-        report.id = class.id;
-        if class.level > 0 {
-            report.children = self.reports_below(at);
-        } else {
-            report.children = vec![self.leaves[class.below as usize].child.report()];
-        }
+        let Label { id, text } = &self.labels[at as usize];
+        let mut report = Report::new("class", text.clone(), class.counters(), Backlog::default())
+            .gauge("lended", class.lends)
+            .gauge("borrowed", class.borrows)
+            .signed_gauge("tokens_ns", class.tokens / crate::rate::TICKS_PER_NS)
+            .signed_gauge("ctokens_ns", class.ctokens / crate::rate::TICKS_PER_NS);
+        report.id = *id;
+        report.children = match &class.child {
+            Some(child) => vec![child.report()],
+            None => self.reports_below(at),
+        };
         for child in &report.children {
             report.backlog.packets += child.backlog.packets;
             report.backlog.bytes += child.backlog.bytes;

@@ -29,6 +29,13 @@ fn what_is_not_there_or_does_not_apply_is_told_as_a_problem() {
         assert_problem(&get(&router, "/v1/lookup/here").await, 400, "here");
         assert_problem(&get(&router, "/v1/routes?limit=x").await, 400, "limit");
         assert_problem(&get(&router, "/v1/routes?colour=x").await, 400, "colour");
+        assert_problem(&get(&router, "/v1/routes?limit=0").await, 422, "limit is 0");
+        let list = json!([1]);
+        assert_problem(
+            &post(&router, "/v1/config/rollback", list).await,
+            422,
+            "expected an object",
+        );
         let trace = json!({ "count": 5, "port": "p9" });
         assert_problem(&post(&router, "/v1/trace/start", trace).await, 404, "no port `p9`");
         let trace = json!({ "count": 0 });

@@ -55,6 +55,28 @@ fn a_dead_routers_socket_is_replaced_and_a_live_ones_is_not() {
 }
 
 #[test]
+fn a_refused_request_with_a_late_body_leaves_the_connection_usable() {
+    let folder = folder("late");
+    let path = folder.join("api.sock");
+    on_one_thread(async {
+        let socket = UnixSocket::bind(&path, None).unwrap();
+        tokio::task::spawn_local(socket.serve(fresh_router()));
+        let mut stream = UnixStream::connect(&path).await.unwrap();
+        let refused = b"DELETE /v1/ports HTTP/1.1\r\nHost: v\r\nContent-Length: 4\r\n\r\n";
+        stream.write_all(refused).await.unwrap();
+        tokio::task::yield_now().await;
+        stream.write_all(b"late").await.unwrap();
+        let last = b"GET /v1/version HTTP/1.1\r\nHost: v\r\nConnection: close\r\n\r\n";
+        stream.write_all(last).await.unwrap();
+        let mut answers = String::new();
+        stream.read_to_string(&mut answers).await.unwrap();
+        assert!(answers.starts_with("HTTP/1.1 405 "), "{answers}");
+        assert!(answers.contains("HTTP/1.1 200 OK"), "{answers}");
+    });
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn noise_on_the_socket_harms_nobody_else() {
     let folder = folder("noise");
     let path = folder.join("api.sock");

@@ -150,17 +150,19 @@ impl Object for Ports {
         let mut ports = Self::default();
         root.each_table("port", |name, span, table| {
             let port = Port::read(table);
-            match PortName::from_text(name) {
-                Ok(name) => {
-                    if let Some(port) = port {
-                        ports.insert(name, port);
-                    }
+            match (PortName::from_text(name), port) {
+                (Ok(name), Some(port)) => {
+                    ports.insert(name, port);
                 }
-                Err(refusal) => table.report().push(
-                    Problem::new(format!("port.{name}"), refusal.message.unwrap_or_default())
-                        .expected(PortName::EXPECTED)
-                        .at(span),
-                ),
+                (Ok(_), None) => table.report().lose_row(),
+                (Err(refusal), _) => {
+                    table.report().lose_row();
+                    table.report().push(
+                        Problem::new(format!("port.{name}"), refusal.message.unwrap_or_default())
+                            .expected(PortName::EXPECTED)
+                            .at(span),
+                    );
+                }
             }
         });
         ports
@@ -208,5 +210,5 @@ pub(crate) fn check_exists(field: &str, name: &PortName, ports: &Ports, report: 
     if let Some(near) = crate::config::nearest(name.as_str(), names) {
         problem = problem.help(format!("did you mean `{near}`?"));
     }
-    report.push(problem);
+    report.push_missing(problem);
 }

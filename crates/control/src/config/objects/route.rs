@@ -282,7 +282,7 @@ fn check_hop(
                 .expected(format!("an address in a network of {port}")),
         ),
         (Some(_), _) => {}
-        (None, _) => report.push(
+        (None, _) => report.push_missing(
             Problem::new(field, format!("no port has a network that {address} is in"))
                 .expected("a next hop in a connected network")
                 .help("give a port an address in that network first"),

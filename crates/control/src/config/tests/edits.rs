@@ -110,8 +110,11 @@ error: `/33` is not a prefix length from 0 to 32
 #[test]
 fn an_edit_that_breaks_something_else_is_refused_whole() {
     let text = run("port set p1 mtu 1300\nport del p0").unwrap_err();
-    assert!(text.contains("no port has a network that 192.0.2.9 is in"), "{text}");
-    assert!(text.contains("there is no port `p0`"), "{text}");
+    assert!(
+        text.contains("error: after this, no port has a network that 192.0.2.9 is in"),
+        "{text}"
+    );
+    assert!(text.contains("error: after this, there is no port `p0`"), "{text}");
     assert!(text.contains("--> commands:2:1"), "{text}");
 }
 

@@ -210,3 +210,11 @@ fn values_of_the_wrong_type_name_what_stands_there() {
     assert_eq!(messages("[route]\nprefix = \"10.0.0.0/8\"\n"), ["`route` is a table"]);
     assert_eq!(messages("port = 1\n"), ["`port` is 1"]);
 }
+
+#[test]
+fn a_port_that_cannot_be_read_is_one_fault_and_not_one_for_each_route() {
+    let text = "[port.p0]\nkind = \"memroy\"\naddresses = [\"192.0.2.1/24\"]\n\
+                [[route]]\nprefix = \"10.0.0.0/8\"\nvia = \"192.0.2.9\"\n\
+                [[neighbor]]\naddress = \"192.0.2.9\"\nport = \"p0\"\nmac = \"02:00:00:00:00:09\"\n";
+    assert_eq!(messages(text), ["`memroy` is not known here"]);
+}

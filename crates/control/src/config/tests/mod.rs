@@ -73,3 +73,23 @@ fn messages(text: &str) -> Vec<String> {
     let problems = parse(&Source::new("router.toml", text), &host()).unwrap_err();
     problems.problems.into_iter().map(|problem| problem.message).collect()
 }
+
+#[test]
+fn the_examples_are_right_and_the_reference_names_every_default() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs");
+    let mut files = 0;
+    for file in std::fs::read_dir(&folder).unwrap() {
+        let path = file.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let source = Source::new(path.display().to_string(), text);
+        parse(&source, &Host::any()).unwrap_or_else(|problems| panic!("{problems}"));
+        files += 1;
+    }
+    assert!(files > 0);
+    let text = std::fs::read_to_string(folder.join("reference.toml")).unwrap();
+    let reference = parse_ok(&text);
+    let sections =
+        (reference.workers, reference.memory, reference.api, reference.arp, reference.icmp);
+    let default = Config::default();
+    assert_eq!(sections, (default.workers, default.memory, default.api, default.arp, default.icmp));
+}

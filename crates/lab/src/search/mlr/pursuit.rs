@@ -167,9 +167,6 @@ impl Pursuit {
                 return Ok(Some(found));
             }
         }
-        if !self.is_worth(bounds, middle) {
-            return Ok(None);
-        }
         let width = (middle - lower).min(upper - middle);
         self.limit_step(grid, width);
         Ok(Some(Nomination { notch: middle, width, grow_if: None }))

@@ -113,7 +113,7 @@ mod tests {
         let loss = |load_pps: f64| function.loss_pps(load_pps, middle_pps, spread_pps);
         let truth = crate::stats::special::invert(loss_ratio, 1.0, 2e6, |load| loss(load) / load);
         let mut random = Random::new(seed);
-        let mut search = Soak { loss_ratio, total_s: 300.0, ..Soak::usual(2e6) };
+        let mut search = Soak { loss_ratio, total_s: 200.0, ..Soak::usual(2e6) };
         let measured = run(&mut search, Budget::default(), |trial| {
             let lost = random.poisson(loss(trial.load_pps) * trial.duration_s);
             Ok(Outcome::of(trial, trial.packets().saturating_sub(lost)))

@@ -1,0 +1,46 @@
+# Every command there is. `make` alone lists them.
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test test-fast lint fuzz bench bench-fib graph doc clean
+
+help: ## Lists these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Installs what Debian lacks to build and test (root or sudo)
+	scripts/setup
+
+build: ## Builds volleyd and volley, optimised, into target/release
+	cargo build --release --bins
+
+demo: ## Shows the router between two hosts in network namespaces
+	scripts/demo.sh
+
+test: ## Runs every test; end-to-end ones only as root
+	scripts/test
+
+test-fast: ## Runs lints and unit tests
+	scripts/test fast
+
+lint: ## Checks format and lints
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+
+fuzz: ## Fuzzes each target for FUZZ_SECONDS (60)
+	scripts/fuzz
+
+bench: ## Measures cycles per packet, node by node, into target/bench.json
+	cargo run --release -p bench --bin volley-bench -- --nodes
+
+bench-fib: ## Measures the forwarding tables by themselves
+	cargo run --release -p fib --example ip4_probe
+
+graph: ## Draws docs/graph.svg from the nodes there are
+	cargo run --quiet -p nodes --example draw_graph > docs/graph.svg.new
+	mv docs/graph.svg.new docs/graph.svg
+
+doc: ## Builds the documentation of all crates
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+clean: ## Removes everything that was built
+	cargo clean
+	rm -rf fuzz/target fuzz/artifacts

@@ -1,0 +1,19 @@
+//! The flow hash: the packets of one flow take one way, different flows spread evenly.
+
+/// Mixes a flow's addresses, protocol and ports (source port in the upper half). Routers in a row
+/// should differ in `seed`, or each would send all flows it gets one way.
+#[inline]
+pub fn flow_hash(seed: u32, source: u128, destination: u128, protocol: u8, ports: u32) -> u32 {
+    let mut state = mix(u64::from(seed) << 8 | u64::from(protocol), u64::from(ports));
+    state = mix(state, source as u64 ^ mix((source >> 64) as u64, 1));
+    state = mix(state, destination as u64 ^ mix((destination >> 64) as u64, 2));
+    (state >> 32) as u32
+}
+
+/// One multiplication whose halves are folded: every input bit reaches every output bit.
+#[inline]
+fn mix(a: u64, b: u64) -> u64 {
+    // Odd constants with as many ones as zeros, so that zeros in the input do not annul.
+    let product = u128::from(a ^ 0x9e37_79b9_7f4a_7c15) * u128::from(b ^ 0xd1b5_4a32_d192_ed03);
+    (product >> 64) as u64 ^ product as u64
+}

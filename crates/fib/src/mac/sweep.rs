@@ -1,0 +1,150 @@
+//! Taking entries out: expired ones, one, or all of a port, a domain or the table.
+//!
+//! ```text
+//!   sweep(64 lines)  sweep(64 lines)  sweep(…)      a step is bounded; the caller sets the pace
+//!   |---------------|----------------|------ … end, and round again
+//! ```
+//!
+//! Only the control thread empties slots: first the data, so that lookups miss, then the key. The slot
+//! comes free when every reader has passed.
+
+use super::MacTable;
+use super::entry::{Data, MacEntry, MacKey, emptied, emptied_in};
+use super::learn::GIVEN_UP;
+use super::line::SLOTS;
+use crate::quiesce::Retired;
+use crate::sync::Ordering;
+
+/// Marks a slot that waits for readers.
+const WAITING: u32 = 0;
+
+/// Which learned entries to take out; configured ones stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MacFlush {
+    /// Those of one port.
+    Port(u32),
+    /// Those of one bridge domain.
+    Domain(u16),
+    /// All.
+    All,
+}
+
+/// How far a sweep has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MacSweep {
+    next_line: usize,
+}
+
+impl MacTable {
+    /// Takes out what expired by tick `now`, in the next `lines` cache lines; says how many entries
+    /// went, and starts again at the end of the table. Workers go on meanwhile.
+    pub fn sweep(&self, sweep: &mut MacSweep, lines: usize, now: u32) -> usize {
+        let max_age = self.max_age_ticks.load(Ordering::Relaxed);
+        let first = sweep.next_line.min(self.line_count);
+        let end = first.saturating_add(lines).min(self.line_count);
+        sweep.next_line = if end == self.line_count { 0 } else { end };
+        self.take_out(first..end, |_, data| !data.is_live(now, max_age))
+    }
+
+    /// Takes out all learned entries that `flush` names; says how many. Workers go on meanwhile,
+    /// and may learn the same entries anew.
+    pub fn flush(&self, flush: MacFlush) -> usize {
+        self.take_out(0..self.line_count, |key, data| {
+            !data.is_static()
+                && match flush {
+                    MacFlush::Port(port) => data.port() == port,
+                    MacFlush::Domain(domain) => key.domain() == domain,
+                    MacFlush::All => true,
+                }
+        })
+    }
+
+    /// Takes one entry out, configured or learned, and returns it.
+    pub fn remove(&self, key: MacKey) -> Option<MacEntry> {
+        let mut control = self.control();
+        let mut emptied = Vec::new();
+        let mut removed = None;
+        while let Some((line, slot)) = self.place_of(key) {
+            let data = Data(self.line(line).data[slot].swap(0, Ordering::AcqRel));
+            removed = removed.or(Some(data).filter(|data| !data.is_none()).map(Data::entry));
+            self.empty_key(line, slot, key, &mut emptied);
+        }
+        self.retire(&mut control, emptied);
+        removed
+    }
+
+    /// Calls `visit` with every entry that is live at tick `now`. Workers go on meanwhile.
+    pub fn for_each(&self, now: u32, mut visit: impl FnMut(MacKey, MacEntry)) {
+        let _control = self.control();
+        let max_age = self.max_age_ticks.load(Ordering::Relaxed);
+        for line in &self.lines.items()[..self.line_count] {
+            for slot in 0..SLOTS {
+                let key = MacKey::from_bits(line.keys[slot].load(Ordering::Acquire));
+                let data = line.data_of(slot);
+                if let Some(key) = key.filter(|_| data.is_live(now, max_age)) {
+                    visit(key, data.entry());
+                }
+            }
+        }
+    }
+
+    fn take_out(
+        &self,
+        lines: std::ops::Range<usize>,
+        unwanted: impl Fn(MacKey, Data) -> bool,
+    ) -> usize {
+        let mut control = self.control();
+        let (mut waiting, mut count) = (Vec::new(), 0);
+        for index in lines {
+            let line = self.line(index);
+            for slot in 0..SLOTS {
+                let bits = line.keys[slot].load(Ordering::Acquire);
+                if emptied_in(bits) == Some(GIVEN_UP) {
+                    line.keys[slot].store(emptied(WAITING), Ordering::Relaxed);
+                    waiting.push((index * SLOTS + slot) as u32);
+                }
+                let Some(key) = MacKey::from_bits(bits) else { continue };
+                let mut data = line.data_of(slot);
+                // Data of none is a claim whose data is on the way.
+                while !data.is_none() && unwanted(key, data) {
+                    let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+                    match line.data[slot].compare_exchange(data.0, 0, success, failure) {
+                        Ok(_) => {
+                            count += 1;
+                            self.empty_key(index, slot, key, &mut waiting);
+                            break;
+                        }
+                        Err(newer) => data = Data(newer),
+                    }
+                }
+            }
+        }
+        self.retire(&mut control, waiting);
+        count
+    }
+
+    fn empty_key(&self, index: usize, slot: usize, key: MacKey, waiting: &mut Vec<u32>) {
+        let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
+        let mark = emptied(WAITING);
+        let place = &self.line(index).keys[slot];
+        // It fails where a worker gave the slot up: then a later sweep takes it.
+        if place.compare_exchange(key.bits(), mark, success, failure).is_ok() {
+            self.count_out(key.domain());
+            waiting.push((index * SLOTS + slot) as u32);
+        }
+    }
+
+    fn retire(&self, control: &mut Retired<Vec<u32>>, waiting: Vec<u32>) {
+        if !waiting.is_empty() {
+            control.retire(waiting);
+        }
+        control.reclaim(|slots| {
+            for place in slots {
+                let (line, slot) = (self.line(place as usize / SLOTS), place as usize % SLOTS);
+                // A worker that wrote late, into a slot it had lost, has passed by now.
+                line.data[slot].store(0, Ordering::Relaxed);
+                line.keys[slot].store(0, Ordering::Release);
+            }
+        });
+    }
+}

@@ -1,0 +1,18 @@
+//! Reports: raw lines in, one self-contained page out. The same lines give the same page, always.
+//!
+//! ```text
+//! raw.jsonl ─▶ Results ─┬▶ figures ─▶ svg ─┬▶ report.html
+//!                       ├▶ tables ─────────┘
+//!                       ├▶ results.csv
+//!                       └▶ metrics.txt  (OpenMetrics)
+//! ```
+
+pub mod csv;
+pub mod figures;
+pub mod html;
+pub mod openmetrics;
+pub mod record;
+pub mod summary;
+pub mod svg;
+
+pub use record::{Recorder, Results};

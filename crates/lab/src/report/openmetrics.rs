@@ -1,0 +1,54 @@
+//! The summary as OpenMetrics text, for Prometheus and dashboards.
+
+use std::fmt::Write;
+
+use super::record::Results;
+use super::summary::rows;
+
+fn label(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+/// The exposition: rates with the ends of their intervals, and trials made.
+pub fn render(results: &Results) -> String {
+    let mut text = String::new();
+    let families: [(&str, &str); 3] = [
+        ("volley_lab_rate_pps", "Rate found, middle of its bounds."),
+        ("volley_lab_rate_low_pps", "Lower end of the 95 % interval."),
+        ("volley_lab_rate_high_pps", "Upper end of the 95 % interval."),
+    ];
+    let rows = rows(results);
+    for (index, (name, help)) in families.into_iter().enumerate() {
+        let _ = writeln!(text, "# TYPE {name} gauge\n# HELP {name} {help}");
+        for row in &rows {
+            let value = [row.value_pps, row.interval.low, row.interval.high][index];
+            let (device, case) = (label(&row.subject.device), label(&row.subject.case()));
+            let metric = label(&row.metric);
+            let _ = writeln!(
+                text,
+                "{name}{{device=\"{device}\",case=\"{case}\",metric=\"{metric}\"}} {value:.1}"
+            );
+        }
+    }
+    let name = "volley_lab_trials";
+    let _ = writeln!(text, "# TYPE {name} counter\n# HELP {name} Trials made.");
+    let _ = writeln!(text, "{name}_total {}", results.trials.len());
+    text.push_str("# EOF\n");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::record::{AnswerRecord, Subject};
+
+    #[test]
+    fn labels_are_escaped_and_the_exposition_ends_as_it_must() {
+        let subject = Subject { device: "a\"b".into(), ..Subject::default() };
+        let (metric, verdicts) = ("NDR".into(), Vec::new());
+        let answer = AnswerRecord { subject, metric, low_pps: 1.0, high_pps: 2.0, verdicts };
+        let text = render(&Results { answers: vec![answer], ..Results::default() });
+        assert!(text.contains(r#"volley_lab_rate_pps{device="a\"b",case="",metric="NDR"} 1.5"#));
+        assert!(text.ends_with("volley_lab_trials_total 0\n# EOF\n"));
+    }
+}

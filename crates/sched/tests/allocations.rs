@@ -1,0 +1,92 @@
+//! Enqueue and dequeue allocate nothing once a scheduler is built, whatever its shape and however long it is overloaded.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    unsafe_code,
+    reason = "an allocator that counts can only be written with unsafe functions"
+)]
+
+use sched::units::{Rate, Size};
+use sched::{
+    ClassId, Config, Curve, HfscClass, HfscShape, HtbClass, HtbShape, Next, Packet, Shape, build,
+};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: every call is handed to the system's allocator unchanged; counting touches a thread-local without a destructor.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller keeps the contract that the system's allocator asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: the caller got `at` from `alloc` above, which is the system's.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+fn id(minor: u16) -> ClassId {
+    ClassId::new(1, minor)
+}
+
+fn shapes() -> Vec<Shape> {
+    let htb_class = |minor| HtbClass {
+        leaf: Some(Shape::fq_codel()),
+        ceil: Some(Rate(10_000_000)),
+        ..HtbClass::new(id(minor), Some(id(99)), Rate(1_000_000))
+    };
+    let mut htb: Vec<HtbClass> = (1..9).map(htb_class).collect();
+    htb.push(HtbClass::new(id(99), None, Rate(10_000_000)));
+    let curve = Some(Curve::straight(Rate(1_000_000)));
+    let hfsc_class = |minor| HfscClass {
+        rt: curve,
+        ls: curve,
+        leaf: Some(Shape::sfq()),
+        ..HfscClass::new(id(minor), None)
+    };
+    let (handle, default) = (id(0), Some(id(1)));
+    vec![
+        Shape::pfifo(100),
+        Shape::pfifo_fast(),
+        Shape::prio(4),
+        Shape::sfq(),
+        Shape::codel(),
+        Shape::fq_codel(),
+        Shape::tbf(Rate(10_000_000), Size(3000), Shape::fq_codel()),
+        Shape::Htb(HtbShape { handle, default, r2q: 10, direct_packets: 10, classes: htb }),
+        Shape::Hfsc(HfscShape { handle, default, classes: (1..9).map(hfsc_class).collect() }),
+    ]
+}
+
+#[test]
+fn an_overloaded_scheduler_stays_within_the_memory_it_began_with() {
+    for shape in shapes() {
+        let kind = shape.kind();
+        let mut scheduler = build::<u64>(&Config::of(shape)).unwrap();
+        let mut dropped = 0u64;
+        let before = ALLOCATIONS.with(Cell::get);
+        // Two minutes of twice what goes out: 10 Mbit/s come in packets of 1250 bytes, 5 leave.
+        for millisecond in 0..120_000u64 {
+            let now_ns = millisecond * 1_000_000;
+            let mut packet = Packet::new(millisecond, 1250, (millisecond % 37) as u32);
+            packet.class = id((millisecond % 8) as u16 + 1);
+            packet.priority = (millisecond % 16) as u8;
+            let _ = scheduler.enqueue(now_ns, packet, &mut |_| dropped += 1);
+            if millisecond % 2 == 0 {
+                let _: Next<u64> = scheduler.dequeue(now_ns, &mut |_| dropped += 1);
+            }
+        }
+        assert_eq!(ALLOCATIONS.with(Cell::get) - before, 0, "{kind}");
+        assert!(dropped > 10_000, "{kind} was not overloaded: {dropped}");
+    }
+}

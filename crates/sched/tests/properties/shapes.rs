@@ -1,0 +1,171 @@
+//! Shapes and loads to draw from.
+
+use proptest::prelude::*;
+use sched::units::{Rate, Size, Time};
+use sched::{
+    ClassId, CodelShape, Config, Curve, FqCodelShape, HfscClass, HfscShape, HtbClass, HtbShape,
+    PrioShape, SfqShape, Shape, TbfShape,
+};
+
+/// One moment: some packets come, some are asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Step {
+    pub(crate) after_ns: u64,
+    pub(crate) offers: u8,
+    pub(crate) takes: u8,
+    pub(crate) length: u32,
+    pub(crate) flow: u32,
+    pub(crate) class: u8,
+}
+
+pub(crate) fn any_load() -> impl Strategy<Value = Vec<Step>> {
+    let step = (0u64..50_000_000, 0u8..20, 0u8..20, 60u32..1514, 0u32..12, any::<u8>()).prop_map(
+        |(after_ns, offers, takes, length, flow, class)| Step {
+            after_ns,
+            offers,
+            takes,
+            length,
+            flow,
+            class,
+        },
+    );
+    prop::collection::vec(step, 1..60)
+}
+
+fn conserving() -> impl Strategy<Value = Shape> {
+    let sfq = (1u32..60, 1u32..20, 1u32..6, any::<bool>(), 0u64..3).prop_map(
+        |(limit, depth, flows, head_drop, perturb)| {
+            Shape::Sfq(SfqShape {
+                limit,
+                depth,
+                flows,
+                divisor: 16,
+                perturb: Time(perturb * 30_000_000),
+                head_drop,
+                ..SfqShape::default()
+            })
+        },
+    );
+    let fq = (1u32..60, 1u32..8, 64u64..3000, 1000u64..50_000, 1u32..10).prop_map(
+        |(limit, flows, quantum, memory, drop_batch)| {
+            Shape::FqCodel(FqCodelShape {
+                limit,
+                flows,
+                quantum: Some(Size(quantum)),
+                memory_limit: Size(memory),
+                drop_batch,
+                ..FqCodelShape::default()
+            })
+        },
+    );
+    let codel = (1u32..60, any::<bool>())
+        .prop_map(|(limit, ecn)| Shape::Codel(CodelShape { limit, ecn, ..CodelShape::default() }));
+    prop_oneof![
+        (1u32..60).prop_map(Shape::pfifo),
+        (64u64..50_000).prop_map(Shape::bfifo),
+        Just(Shape::pfifo_fast()),
+        sfq,
+        fq,
+        codel,
+    ]
+}
+
+fn prio(handle: u16) -> impl Strategy<Value = Shape> {
+    prop::collection::vec(conserving(), 3..5).prop_map(move |bands| {
+        Shape::Prio(PrioShape { handle: ClassId::new(handle, 0), bands, priomap: [1; 16] })
+    })
+}
+
+fn leaf(handle: u16) -> impl Strategy<Value = Shape> {
+    prop_oneof![4 => conserving(), 1 => prio(handle)]
+}
+
+fn id(minor: u16) -> ClassId {
+    ClassId::new(1, minor)
+}
+
+/// A root class, two below it, three leaves below the first of these.
+fn parents() -> [Option<ClassId>; 6] {
+    [None, Some(id(1)), Some(id(1)), Some(id(2)), Some(id(2)), Some(id(2))]
+}
+
+fn htb() -> impl Strategy<Value = Shape> {
+    let leaves = (leaf(10), leaf(11), leaf(12), leaf(13));
+    (leaves, prop::collection::vec((1u64..20, 0u8..8, 500u64..5000), 6)).prop_map(
+        |(leaves, draws)| {
+            let mut leaves = [leaves.0, leaves.1, leaves.2, leaves.3].into_iter();
+            let classes = (1u16..).zip(parents()).zip(draws);
+            let classes = classes.map(|((minor, parent), (rate, prio, burst))| HtbClass {
+                ceil: Some(Rate(100_000_000 >> parent.map_or(0, |p| p.minor()))),
+                prio,
+                burst: Some(Size(burst)),
+                cburst: Some(Size(burst)),
+                leaf: if minor > 2 { leaves.next() } else { None },
+                ..HtbClass::new(id(minor), parent, Rate(rate * 300_000))
+            });
+            let (handle, r2q, direct_packets) = (id(0), 10, 5);
+            Shape::Htb(HtbShape {
+                handle,
+                default: Some(id(4)),
+                r2q,
+                direct_packets,
+                classes: classes.collect(),
+            })
+        },
+    )
+}
+
+fn curve() -> impl Strategy<Value = Curve> {
+    (1u64..50, 1u64..40, 1u64..50).prop_map(|(m1, d, m2)| Curve {
+        m1: Rate(m1 * 100_000),
+        d: Time(d * 1_000_000),
+        m2: Rate(m2 * 100_000),
+    })
+}
+
+fn hfsc() -> impl Strategy<Value = Shape> {
+    let leaves = (leaf(10), leaf(11), leaf(12), leaf(13));
+    let draws = prop::collection::vec((curve(), curve(), curve(), 0u8..8), 6);
+    (leaves, draws).prop_map(|(leaves, draws)| {
+        let mut leaves = [leaves.0, leaves.1, leaves.2, leaves.3].into_iter();
+        let classes = (1u16..).zip(parents()).zip(draws);
+        let classes = classes.map(|((minor, parent), (rt, ls, ul, has))| HfscClass {
+            // An upper limit on a class with promises below it might not hold them: those are for leaves without.
+            rt: (has & 1 != 0 && minor > 2).then_some(rt),
+            ls: Some(ls),
+            ul: (has & 3 == 2 && minor > 2).then_some(ul),
+            leaf: if minor > 2 { leaves.next() } else { None },
+            ..HfscClass::new(id(minor), parent)
+        });
+        Shape::Hfsc(HfscShape { handle: id(0), default: Some(id(4)), classes: classes.collect() })
+    })
+}
+
+fn tbf() -> impl Strategy<Value = Shape> {
+    (prop_oneof![conserving(), htb(), hfsc()], 1u64..100, 1514u64..5000, any::<bool>()).prop_map(
+        |(leaf, rate, burst, peak)| {
+            let rate = Rate(rate * 100_000);
+            let peakrate = peak.then_some(Rate(rate.0 * 2));
+            Shape::Tbf(Box::new(TbfShape { rate, burst: Size(burst), peakrate, mtu: None, leaf }))
+        },
+    )
+}
+
+pub(crate) fn any_shape() -> impl Strategy<Value = Shape> {
+    prop_oneof![3 => conserving(), 1 => prio(1), 3 => htb(), 3 => hfsc(), 2 => tbf()]
+}
+
+pub(crate) fn is_work_conserving(shape: &Shape) -> bool {
+    !matches!(shape, Shape::Tbf(_) | Shape::Htb(_) | Shape::Hfsc(_))
+}
+
+/// Classes to send to: the leaves, an inner one, one that is not there, none.
+pub(crate) fn classes_of(_: &Shape) -> Vec<ClassId> {
+    let mut classes: Vec<ClassId> = (1..=6).map(id).collect();
+    classes.extend([id(77), ClassId::NONE, ClassId::new(10, 1)]);
+    classes
+}
+
+pub(crate) fn named(shape: Shape) -> Config {
+    Config::of(shape)
+}

@@ -1,0 +1,120 @@
+//! `volley-lab fit MODEL [CSV]`: the sources' models, fitted to theirs or to anyone's points.
+
+use lab::Error;
+use lab::model::clock::{OneTerm, TwoTerm};
+use lab::model::fit::Model;
+use lab::model::latency::{LatencyCurve, SOURCE};
+use lab::model::lookup::LookupShare;
+use lab::model::reference::{CLOCKS_GHZ, VPP_MPPS};
+use lab::model::workers::Workers;
+use lab::model::{Fit, cache};
+
+use crate::Failure;
+use crate::arguments::Arguments;
+
+/// Fits and prints.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.only(&["max"])?;
+    let (model, file) = match &arguments.words[..] {
+        [model] => (model.as_str(), None),
+        [model, file] => (model.as_str(), Some(file.as_str())),
+        _ => return Err(Failure::Usage("fit needs a model, and a CSV of x,y lines".into())),
+    };
+    let Some(file) = file else {
+        return if model == "clock" {
+            source_table()
+        } else {
+            Err(Failure::Usage(format!("fit {model} needs a CSV of x,y lines")))
+        };
+    };
+    let points = read(file)?;
+    let highest = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).fold(0.0, f64::max);
+    match model {
+        "clock" => {
+            let max_ghz = arguments.number("max", highest(|point| point.0))?;
+            print("one term", &OneTerm { max_ghz }.fit(&points)?);
+            print("two terms", &TwoTerm.fit(&points)?);
+        }
+        "workers" => {
+            let line_rate = arguments.number("max", highest(|point| point.1) * 1.03)?;
+            print("workers", &Workers { line_rate }.fit(&points)?);
+        }
+        "lookup" => print("lookup share", &LookupShare.fit(&points)?),
+        "latency" => {
+            print("ours", &LatencyCurve.fit(&points)?);
+            let r2 = LatencyCurve.source_quality(&points).r2;
+            println!(
+                "source       a = {}, b = {}, k = {}, R² = {r2:.4}",
+                SOURCE[0], SOURCE[1], SOURCE[2]
+            );
+        }
+        "knee" => match cache::knee(&points) {
+            Some(entries) => println!("knee at {entries:.0} entries"),
+            None => println!("no knee: the curve does not fall"),
+        },
+        other => return Err(Failure::Usage(format!("no model {other:?}; see volley-lab help"))),
+    }
+    Ok(())
+}
+
+/// Both clock models on each line of the sources' table.
+fn source_table() -> Result<(), Failure> {
+    println!("VPP 18.10, one worker, 64 octets: Mpps at {CLOCKS_GHZ:?} GHz");
+    println!("{:<32}{:>16}{:>24}{:>12}", "", "one term", "two terms", "held out");
+    println!(
+        "{:<32}{:>8}{:>8}{:>8}{:>8}{:>8}{:>6}{:>6}",
+        "", "p_max", "R²", "cycles", "ns", "R²", "1", "2"
+    );
+    for (name, mpps) in VPP_MPPS {
+        let points: Vec<(f64, f64)> = CLOCKS_GHZ.into_iter().zip(mpps).collect();
+        let one = OneTerm { max_ghz: 3.2 }.fit(&points)?;
+        let two = TwoTerm.fit(&points)?;
+        let held = |fit: &Fit| fit.held_out.map_or("-".into(), |it| format!("{:.1}%", 100.0 * it));
+        println!(
+            "{name:<32}{:>8.2}{:>8.4}{:>8.0}{:>8.1}{:>8.4}{:>6}{:>6}",
+            one.parameters[0].1,
+            one.quality.r2,
+            1e3 * two.parameters[0].1,
+            1e3 * two.parameters[1].1,
+            two.quality.r2,
+            held(&one),
+            held(&two)
+        );
+    }
+    Ok(())
+}
+
+fn print(name: &str, fit: &Fit) {
+    let parameters: Vec<String> =
+        fit.parameters.iter().map(|(name, value)| format!("{name} = {value:.5}")).collect();
+    println!("{name:<12} {}", fit.formula);
+    println!("{:<12} {}", "", parameters.join(", "));
+    let held = fit.held_out.map_or("none".into(), |it| format!("{:.2} %", 100.0 * it));
+    println!(
+        "{:<12} R² = {:.4}, worst residual {:.2} %, held-out error {held}",
+        "",
+        fit.quality.r2,
+        100.0 * fit.quality.worst
+    );
+    let residuals: Vec<String> =
+        fit.quality.residuals.iter().map(|it| format!("{it:+.4}")).collect();
+    println!("{:<12} residuals {}", "", residuals.join(" "));
+}
+
+/// Lines of `x,y`; a first line of words is a header.
+fn read(file: &str) -> Result<Vec<(f64, f64)>, Failure> {
+    let text = std::fs::read_to_string(file).map_err(Error::file(file))?;
+    let mut points = Vec::new();
+    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let mut fields = line.split(',').map(|field| field.trim().parse::<f64>());
+        match (fields.next(), fields.next()) {
+            (Some(Ok(x)), Some(Ok(y))) => points.push((x, y)),
+            _ if index == 0 => {}
+            _ => {
+                let reason = format!("{line:?} is not x,y");
+                return Err(Error::Record { path: file.into(), line: index + 1, reason }.into());
+            }
+        }
+    }
+    Ok(points)
+}

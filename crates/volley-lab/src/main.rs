@@ -1,0 +1,80 @@
+//! The measuring lab's command line.
+//!
+//! ```text
+//! volley-lab simulate …        a search against simulated devices, with a report
+//! volley-lab report DIR        renders a results folder again
+//! volley-lab scenario …        checks scenario files, lists their cases
+//! volley-lab fit MODEL [CSV]   fits one of the sources' models
+//! ```
+
+mod arguments;
+mod fit;
+mod report;
+mod scenario;
+mod simulate;
+
+use std::process::ExitCode;
+
+use arguments::Arguments;
+
+/// What ends a command early.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    /// The command line makes no sense.
+    #[error("{0}")]
+    Usage(String),
+    /// The lab refused.
+    #[error(transparent)]
+    Lab(#[from] lab::Error),
+}
+
+const USAGE: &str = "\
+volley-lab: measures switches and routers
+
+  volley-lab simulate [--search mlr|max-rate|throughput|loss-scan|soak]
+                      [--capacity 10M[,9.5M…]] [--noise 0.002] [--stalls RATE:MEAN_MS]
+                      [--base-loss 0] [--max 14.88M] [--runs 5] [--blocks 20] [--seed 1]
+                      [--out DIR]
+      Runs a search against simulated devices of known capacity. With two capacities or more the
+      devices are compared in interleaved blocks. With --out, writes raw.jsonl and the report.
+
+  volley-lab report DIR
+      Renders report.html, results.csv and metrics.txt from DIR/raw.jsonl again.
+
+  volley-lab scenario check FILE…      tells the first fault of each file, with its position
+  volley-lab scenario cases FILE       lists what a scenario would measure
+
+  volley-lab fit clock|workers|lookup|latency|knee [CSV] [--max X]
+      Fits a model to lines of `x,y`. Without a CSV, clock fits the sources' own table.
+";
+
+fn main() -> ExitCode {
+    let mut words = std::env::args().skip(1);
+    let command = words.next().unwrap_or_default();
+    let arguments = match Arguments::parse(words) {
+        Ok(arguments) => arguments,
+        Err(failure) => return fail(&failure),
+    };
+    let done = match command.as_str() {
+        "simulate" => simulate::run(&arguments),
+        "report" => report::run(&arguments),
+        "scenario" => scenario::run(&arguments),
+        "fit" => fit::run(&arguments),
+        "help" | "--help" | "-h" => {
+            print!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        "" => Err(Failure::Usage(format!("no command\n\n{USAGE}"))),
+        other => Err(Failure::Usage(format!("no command {other:?}; see volley-lab help"))),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => fail(&failure),
+    }
+}
+
+/// 2 for a command line that makes no sense, 1 for everything else.
+fn fail(failure: &Failure) -> ExitCode {
+    eprintln!("volley-lab: {failure}");
+    ExitCode::from(if matches!(failure, Failure::Usage(_)) { 2 } else { 1 })
+}

@@ -1,0 +1,27 @@
+//! `volley-lab report DIR`: the report of a results folder, rendered again.
+
+use std::path::Path;
+
+use lab::report::html;
+
+use crate::Failure;
+use crate::arguments::Arguments;
+
+/// Renders it and says what is in it.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.only(&[])?;
+    let [folder] = &arguments.words[..] else {
+        return Err(Failure::Usage("report needs one folder".into()));
+    };
+    let folder = Path::new(folder);
+    let results = html::write(folder)?;
+    results.skipped.iter().for_each(|line| eprintln!("volley-lab: left out: {line}"));
+    println!(
+        "{}: {} trials, {} answers, {} comparisons",
+        folder.join("report.html").display(),
+        results.trials.len(),
+        results.answers.len(),
+        results.comparisons.len()
+    );
+    Ok(())
+}

@@ -1,0 +1,316 @@
+//! `volley-lab simulate`: a search against devices whose truth is known.
+//!
+//! ```text
+//! each device ─ each run ─ restart ─ search ─▶ trials, answers ─┐
+//! two devices or more ─ A against A, then A against B ─▶ ratios ─┴▶ raw.jsonl ─▶ report
+//! ```
+
+use std::path::Path;
+
+use lab::receive::Histogram;
+use lab::report::record::{
+    AnswerRecord, Campaign, ComparisonRecord, DeviceFacts, Recorder, Stall, Subject, TrialRecord,
+};
+use lab::report::{Results, html, summary};
+use lab::search::loss_scan::LossScan;
+use lab::search::max_rate::MaxRate;
+use lab::search::mlr::{self, Goal, GoalAnswer, MlrSearch};
+use lab::search::rfc2544::Throughput;
+use lab::search::soak::{Soak, SoakAnswer};
+use lab::search::{Budget, Outcome, Search, Trial};
+use lab::sim::{Device, Model, Stalls};
+use lab::stats::blocks::{Side, log_ratio, order};
+use lab::stats::paired::{Null, compare};
+use lab::stats::verdict::Verdict;
+
+use crate::Failure;
+use crate::arguments::{Arguments, number};
+
+const FLAGS: [&str; 11] = [
+    "search",
+    "capacity",
+    "noise",
+    "stalls",
+    "base-loss",
+    "max",
+    "runs",
+    "blocks",
+    "seed",
+    "out",
+    "title",
+];
+
+/// Packets whose latency is drawn for a latency trial.
+const TIMED_PACKETS: u32 = 200_000;
+
+/// What was asked for.
+struct Plan {
+    search: String,
+    models: Vec<Model>,
+    max_pps: f64,
+    runs: u32,
+    blocks: usize,
+    seed: u64,
+}
+
+/// A number that a search found: its name, its lower and upper bound, its verdicts.
+type Found = (String, f64, f64, Vec<Verdict>);
+
+/// Runs it and prints what was found.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.only(&FLAGS)?;
+    let plan = plan(arguments)?;
+    let mut results = Results::default();
+    let title = arguments.text("title").unwrap_or("Simulated devices").to_owned();
+    results.campaigns.push(campaign(&plan, title));
+    for index in 0..plan.models.len() {
+        measure(&plan, index, &mut results)?;
+    }
+    for index in 1..plan.models.len() {
+        results.comparisons.push(hold_against_first(&plan, index)?);
+    }
+    print(&plan, &results);
+    match arguments.text("out") {
+        Some(folder) => write(results, Path::new(folder)),
+        None => Ok(()),
+    }
+}
+
+fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
+    let refuse =
+        |flag: &str, text: &str| Failure::Usage(format!("--{flag} {text:?} makes no sense"));
+    let stalls = match arguments.text("stalls") {
+        None => Stalls::none(),
+        Some(text) => {
+            let parts = text.split_once(':').and_then(|(a, b)| number(a).zip(number(b)));
+            let (per_s, mean_ms) = parts.ok_or_else(|| refuse("stalls", text))?;
+            Stalls::random(per_s, mean_ms / 1e3)
+        }
+    };
+    let noise = arguments.number("noise", 0.002)?;
+    let base_loss = arguments.number("base-loss", 0.0)?;
+    let capacities = arguments.text("capacity").unwrap_or("10M");
+    let mut models = Vec::new();
+    for text in capacities.split(',') {
+        let capacity = number(text).filter(|&it| it >= 1e4);
+        let capacity_pps = capacity.ok_or_else(|| refuse("capacity", text))?;
+        let restart_noise = noise;
+        models.push(Model {
+            noise,
+            restart_noise,
+            stalls,
+            base_loss,
+            ..Model::quiet(capacity_pps)
+        });
+    }
+    Ok(Plan {
+        search: arguments.text("search").unwrap_or("mlr").to_owned(),
+        models,
+        max_pps: arguments.number("max", 14_880_952.0)?,
+        runs: arguments.count("runs", 5)?.clamp(1, 1_000) as u32,
+        blocks: arguments.count("blocks", 20)?.clamp(6, 10_000) as usize,
+        seed: arguments.count("seed", 1)?,
+    })
+}
+
+fn name(plan: &Plan, index: usize) -> String {
+    format!("sim {:.2} Mpps", plan.models[index].capacity_pps / 1e6)
+}
+
+fn campaign(plan: &Plan, title: String) -> Campaign {
+    let facts = |index: usize| DeviceFacts {
+        name: name(plan, index),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commands: vec![format!("{:#?}", plan.models[index])],
+    };
+    let devices = (0..plan.models.len()).map(facts).collect();
+    let host = [("device", "simulated: every number here is of a model, none of a machine")];
+    Campaign {
+        scenario: format!("simulate-{}", plan.search),
+        title,
+        started: "simulated time".into(),
+        seed: plan.seed,
+        host: host.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+        devices,
+    }
+}
+
+/// All runs of one device.
+fn measure(plan: &Plan, index: usize, results: &mut Results) -> Result<(), Failure> {
+    let mut device = Device::new(plan.models[index].clone(), plan.seed + 1_000 * index as u64);
+    let mut clock_s = 0.0;
+    for run in 0..plan.runs {
+        device.restart();
+        let function = "forwarding".to_owned();
+        let subject = Subject { device: name(plan, index), function, run, ..Subject::default() };
+        let mut log = |subject: &Subject,
+                       purpose: &str,
+                       device: &Device,
+                       outcome: Outcome,
+                       latency: Option<Histogram>| {
+            let index = results.trials.len() as u32;
+            let mut record = TrialRecord::new(subject.clone(), index, purpose, clock_s, outcome);
+            if latency.is_some() {
+                record.spikes.extend(device.spikes());
+            }
+            record.latency = latency;
+            record.stalls.extend(device.stalls().iter().map(|&(at_s, length_s)| Stall {
+                at_s,
+                length_us: 1e6 * length_s,
+                seen_by: "model".into(),
+            }));
+            clock_s += outcome.elapsed_s;
+            results.trials.push(record);
+        };
+        let found = search(plan, |trial| {
+            let outcome = device.measure(trial);
+            log(&subject, &plan.search, &device, outcome, None);
+            Ok(outcome)
+        })?;
+        for percent in [10, 50, 90] {
+            let load_pps = device.capacity_pps() * f64::from(percent) / 100.0;
+            let outcome = device.measure(Trial::new(load_pps, 1.0));
+            let mut subject = subject.clone();
+            subject.axes.insert("load_percent".into(), percent.to_string());
+            let latency = device.latencies(load_pps, TIMED_PACKETS);
+            log(&subject, "latency", &device, outcome, Some(latency));
+        }
+        for (metric, low_pps, high_pps, verdicts) in found {
+            let subject = subject.clone();
+            results.answers.push(AnswerRecord { subject, metric, low_pps, high_pps, verdicts });
+        }
+    }
+    Ok(())
+}
+
+/// One search to its end, whichever it is.
+fn search(
+    plan: &Plan,
+    measure: impl FnMut(Trial) -> Result<Outcome, lab::Error>,
+) -> Result<Vec<Found>, Failure> {
+    let (max_pps, min_pps) = (plan.max_pps, plan.max_pps / 1_000.0);
+    let stalls_per_s = plan.models[0].stalls.per_s;
+    let found = match plan.search.as_str() {
+        "mlr" => {
+            let goals = [Goal::ndr(), Goal::pdr()].map(|goal| goal.on_stalling_host(stalls_per_s));
+            let config = mlr::Config { min_pps, max_pps, warmup_s: 1.0, goals: goals.to_vec() };
+            let answers = finish(MlrSearch::new(&config)?, measure)?;
+            answers.into_iter().map(|answer| goal_answer(answer, max_pps)).collect()
+        }
+        "max-rate" => {
+            let answer = finish(MaxRate { max_pps, trial_s: 1.0, trials: 10 }, measure)?;
+            vec![("MRR".into(), answer.mean_pps, answer.mean_pps, Vec::new())]
+        }
+        "throughput" => {
+            let answer = finish(Throughput::strict(min_pps, max_pps, 0.005), measure)?;
+            let low = answer.throughput_pps.unwrap_or(0.0);
+            vec![("RFC 2544".into(), low, answer.upper_pps.unwrap_or(max_pps), Vec::new())]
+        }
+        "loss-scan" => {
+            let answer = finish(LossScan::linear(max_pps / 40.0, max_pps, 40, 1.0), measure)?;
+            let (up, down) = (answer.carried_up_pps, answer.carried_down_pps);
+            let bounds = |load: Option<f64>| (load.unwrap_or(0.0), load.unwrap_or(0.0));
+            let ((a, b), (c, d)) = (bounds(up), bounds(down));
+            vec![("way up".into(), a, b, Vec::new()), ("way down".into(), c, d, Vec::new())]
+        }
+        "soak" => {
+            let answer = finish(Soak { loss_ratio: 1e-6, ..Soak::usual(max_pps) }, measure)?;
+            let SoakAnswer { critical_pps, sd_pps, .. } = answer;
+            vec![("critical".into(), critical_pps - sd_pps, critical_pps + sd_pps, Vec::new())]
+        }
+        other => return Err(Failure::Usage(format!("no search {other:?}; see volley-lab help"))),
+    };
+    Ok(found)
+}
+
+fn finish<S: Search>(
+    mut search: S,
+    measure: impl FnMut(Trial) -> Result<Outcome, lab::Error>,
+) -> Result<S::Answer, Failure> {
+    Ok(lab::search::run(&mut search, Budget::default(), measure)?.0)
+}
+
+fn goal_answer(answer: GoalAnswer, max_pps: f64) -> Found {
+    let metric = match answer.loss_ratio {
+        0.0 => "NDR".to_owned(),
+        ratio => format!("PDR {} %", 100.0 * ratio),
+    };
+    let mut verdicts = Vec::new();
+    if !answer.inversions_pps.is_empty() {
+        verdicts.push(Verdict::LossInversion { loads_pps: answer.inversions_pps });
+    }
+    let (low, high) = (answer.lower_pps.unwrap_or(0.0), answer.upper_pps.unwrap_or(max_pps));
+    (metric, low, high, verdicts)
+}
+
+/// Interleaved blocks of maximum rates: the first device against itself, then against this one.
+fn hold_against_first(plan: &Plan, index: usize) -> Result<ComparisonRecord, Failure> {
+    let mut seed = plan.seed + 7_777 * (index as u64 + 1);
+    let mut campaign = |other: usize| -> Vec<f64> {
+        seed += 1;
+        let models = [&plan.models[0], &plan.models[other]];
+        let mut devices = [0, 1].map(|it| Device::new(models[it].clone(), 2 * seed + it as u64));
+        let block = |sides: [Side; 4]| {
+            let (mut a, mut b) = (Vec::new(), Vec::new());
+            for side in sides {
+                let (device, rates) = match side {
+                    Side::A => (&mut devices[0], &mut a),
+                    Side::B => (&mut devices[1], &mut b),
+                };
+                device.restart();
+                rates.push(device.measure(Trial::new(plan.max_pps, 1.0)).received as f64);
+            }
+            log_ratio([a[0], a[1]], [b[0], b[1]])
+        };
+        order(plan.blocks, seed).into_iter().map(block).collect()
+    };
+    let null = Null::of(&campaign(0))?;
+    let comparison = compare(&campaign(index), Some(&null), plan.seed)?;
+    let (base, other) = (name(plan, 0), name(plan, index));
+    Ok(ComparisonRecord { base, other, case: "largest load".into(), comparison })
+}
+
+fn print(plan: &Plan, results: &Results) {
+    println!("{:<18}{:<12}{:>12}{:>12}{:>12}{:>10}", "device", "", "Mpps", "from", "to", "truth");
+    for row in summary::rows(results) {
+        let named = |index: &usize| name(plan, *index) == row.subject.device;
+        let truth = (0..plan.models.len()).find(named).map(|it| plan.models[it].capacity_pps);
+        println!(
+            "{:<18}{:<12}{:>12.4}{:>12.4}{:>12.4}{:>10.4}",
+            row.subject.device,
+            row.metric,
+            row.value_pps / 1e6,
+            row.interval.low / 1e6,
+            row.interval.high / 1e6,
+            truth.unwrap_or(0.0) / 1e6
+        );
+    }
+    let seconds: f64 = results.trials.iter().map(|trial| trial.outcome.elapsed_s).sum();
+    println!("{} trials, {seconds:.0} s of them if they were real", results.trials.len());
+    for record in &results.comparisons {
+        let it = &record.comparison;
+        let least = 100.0 * it.smallest_believable.unwrap_or(0.0);
+        println!(
+            "{} / {}: {:.4} [{:.4}, {:.4}], p = {:.4}, {:?}; nothing below {least:.2} % is believed",
+            record.other,
+            record.base,
+            it.ratio,
+            it.ratio_95.low,
+            it.ratio_95.high,
+            it.p,
+            it.finding
+        );
+    }
+}
+
+/// Writes the raw lines, then the report from them.
+fn write(results: Results, folder: &Path) -> Result<(), Failure> {
+    let mut recorder = Recorder::open(folder)?;
+    results.campaigns.into_iter().try_for_each(|record| recorder.write(record))?;
+    results.trials.into_iter().try_for_each(|record| recorder.write(record))?;
+    results.answers.into_iter().try_for_each(|record| recorder.write(record))?;
+    results.comparisons.into_iter().try_for_each(|record| recorder.write(record))?;
+    html::write(folder)?;
+    println!("{}", folder.join("report.html").display());
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! The commands, as a user types them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // all of it is test code
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn lab(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_volley-lab")).args(arguments).output().unwrap()
+}
+
+fn text(output: &Output) -> (String, String) {
+    let read = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (read(&output.stdout), read(&output.stderr))
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    folder
+}
+
+#[test]
+fn a_simulated_campaign_finds_the_truth_and_its_report_renders_again_to_the_byte() {
+    let folder = folder("simulate");
+    let path = folder.to_str().unwrap();
+    let arguments = ["simulate", "--capacity", "9M,8.5M", "--runs", "3", "--out", path];
+    let output = lab(&arguments);
+    let (told, errors) = text(&output);
+    assert!(output.status.success(), "{errors}");
+    assert!(told.contains("sim 9.00 Mpps") && told.contains("Lower"), "{told}");
+    let page = std::fs::read(folder.join("report.html")).unwrap();
+    std::fs::remove_file(folder.join("report.html")).unwrap();
+    assert!(lab(&["report", path]).status.success());
+    assert_eq!(std::fs::read(folder.join("report.html")).unwrap(), page);
+    let raw = std::fs::read_to_string(folder.join("raw.jsonl")).unwrap();
+    assert!(raw.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));
+}
+
+#[test]
+fn every_search_can_be_simulated() {
+    for search in ["max-rate", "throughput", "loss-scan"] {
+        let output = lab(&["simulate", "--search", search, "--runs", "2", "--noise", "0"]);
+        let (told, errors) = text(&output);
+        assert!(output.status.success(), "{search}: {errors}");
+        assert!(told.contains("10.0"), "{search}: {told}");
+    }
+}
+
+#[test]
+fn a_scenario_with_a_fault_is_told_at_its_place_and_fails() {
+    let folder = folder("scenario");
+    std::fs::create_dir_all(&folder).unwrap();
+    let (good, bad) = (folder.join("good.toml"), folder.join("bad.toml"));
+    let plain = "name = 'good'\ntitle = 'T'\nabout = 'A'\n[[function]]\nkind = 'ip4'\n\
+                 [measure]\nsearch = 'mlr'\n";
+    std::fs::write(&good, plain).unwrap();
+    std::fs::write(&bad, plain.replace("'ip4'", "'ip5'")).unwrap();
+    let paths = [&bad, &good].map(|path| path.to_str().unwrap());
+    let output = lab(&["scenario", "check", paths[0], paths[1]]);
+    let (told, errors) = text(&output);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(told.contains("good.toml: cases 1"), "{told}");
+    assert!(errors.contains("bad.toml:5:8: unknown variant `ip5`"), "{errors}");
+}
+
+#[test]
+fn the_clock_models_fit_the_sources_table() {
+    let (told, _) = text(&lab(&["fit", "clock"]));
+    let line = told.lines().find(|line| line.starts_with("L2 cross-connect")).unwrap();
+    assert!(line.contains("0.99"), "{line}");
+}
+
+#[test]
+fn a_fit_of_ones_own_points_names_the_line_that_is_wrong() {
+    let folder = folder("fit");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("points.csv");
+    std::fs::write(&file, "workers,mpps\n1,4\n2,8\n3,11.9\n").unwrap();
+    let path = file.to_str().unwrap();
+    let (told, errors) = text(&lab(&["fit", "workers", path]));
+    assert!(told.contains("t = 3.9") || told.contains("t = 4.0"), "{told}{errors}");
+    std::fs::write(&file, "1,4\ntwo,8\n").unwrap();
+    let (_, errors) = text(&lab(&["fit", "workers", path]));
+    assert!(errors.contains("points.csv:2: \"two,8\" is not x,y"), "{errors}");
+}
+
+#[test]
+fn nonsense_is_refused_with_exit_code_2() {
+    for line in [&["frobnicate"][..], &[], &["simulate", "--capacity", "x"], &["report"]] {
+        let output = lab(line);
+        assert_eq!(output.status.code(), Some(2), "{line:?}");
+        assert!(text(&output).1.starts_with("volley-lab: "));
+    }
+    assert_eq!(lab(&["report", "/nonexistent"]).status.code(), Some(1));
+}

@@ -1,0 +1,20 @@
+//! The route file reader, on any bytes: it never panics, and refusing and skipping agree.
+#![no_main]
+
+use fib::route_file::{FileRoutes, OnWrong, read_routes};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let read = |on_wrong| -> Option<FileRoutes> { read_routes(bytes, on_wrong, &mut |_| {}).ok() };
+    let (strict, kept) = (read(OnWrong::Refuse), read(OnWrong::Skip));
+    match (strict, kept) {
+        // A file without a wrong line: both read the same.
+        (Some(strict), Some(kept)) => {
+            assert_eq!((strict.routes, kept.wrong_count), (kept.routes, 0));
+        }
+        // One wrong line refuses the file, and is told of by who keeps the good ones.
+        (None, Some(kept)) => assert!(kept.wrong_count > 0 && !kept.wrong.is_empty()),
+        (None, None) => {}
+        (Some(_), None) => panic!("the strict reader took what the lenient one could not read"),
+    }
+});

@@ -1,0 +1,34 @@
+#!/bin/bash
+# Tests the API against its own OpenAPI document with schemathesis (kept in target/venv).
+# usage: smoke/api_schemathesis.sh [SOCKET]; without a socket, a router without workers is built.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+pids=()
+cleanup() {
+    for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
+    rm -rf "$work"
+}
+trap cleanup EXIT
+
+venv=target/venv
+[ -x $venv/bin/schemathesis ] || {
+    python3 -m venv $venv
+    $venv/bin/pip install --quiet 'schemathesis>=4,<5'
+}
+
+socket=${1:-}
+if [ -z "$socket" ]; then
+    socket=$work/api.sock
+    cargo build --quiet --package control --example fake_router --features fake
+    printf '[port.p0]\nkind = "memory"\naddresses = ["192.0.2.1/24"]\n' > "$work/router.toml"
+    target/debug/examples/fake_router "$socket" "$work/router.toml" &
+    pids+=($!)
+fi
+for _ in $(seq 100); do [ -S "$socket" ] && break; sleep 0.1; done
+
+exec 3< <(exec python3 smoke/tcp_to_unix.py "$socket")
+pids+=($!)
+read -r port <&3
+$venv/bin/schemathesis --config-file smoke/schemathesis.toml run \
+    "http://127.0.0.1:$port/openapi.json" "${@:2}"
