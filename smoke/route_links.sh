@@ -34,6 +34,8 @@ for kind in $kinds; do
     for size in 0 1 17 18 64 100 576 1024 1471 1472; do
         on "$a" ping -q -c 2 -i 0.05 -W 2 -M do -s "$size" 10.0.2.2 >/dev/null || { echo "ping of $size failed"; exit 1; }
     done
+    # Fragments are forwarded as they come.
+    on "$a" ping -q -c 2 -i 0.05 -W 2 -s 3000 10.0.2.2 >/dev/null || { echo "fragments are lost"; exit 1; }
     on "$a" traceroute -n -q 1 -w 2 10.0.2.2 | grep -q '^ 1  10.0.1.1' || { echo "no first hop"; exit 1; }
     on "$b" iperf3 -s -D -I "$work/iperf.$kind" >/dev/null
     until_true measure tcp -t 2

@@ -33,6 +33,7 @@ mod descriptors;
 mod device;
 mod eal;
 mod error;
+mod fanout;
 mod ffi;
 mod gate;
 mod link;

@@ -37,13 +37,12 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    let mut config = read(&arguments.config)?;
-    if let Some(socket) = &arguments.socket {
-        config.api.socket.clone_from(socket);
-    }
+    let config = read(&arguments.config)?;
     // A path that is good from any folder: `save` may come much later.
     let file = std::path::absolute(&arguments.config)?;
-    serve::serve(config, file)
+    // Where it listens is not a change of the configuration: applying the same file changes nothing.
+    let socket = arguments.socket.clone().unwrap_or_else(|| config.api.socket.clone());
+    serve::serve(config, file, &socket)
 }
 
 fn read(path: &Path) -> Result<Config, Box<dyn Error>> {

@@ -7,20 +7,20 @@ use control::engine::Engine;
 use control::transaction::Moment;
 use router::Router;
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
 /// Runs the router until SIGTERM or SIGINT.
-pub(crate) fn serve(config: Config, file: PathBuf) -> Result<(), Box<dyn Error>> {
+pub(crate) fn serve(config: Config, file: PathBuf, socket: &Path) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let (handle, jobs) = channel();
-        let listener = UnixSocket::bind(&config.api.socket, config.api.group.as_deref())?;
+        let listener = UnixSocket::bind(socket, config.api.group.as_deref())?;
         let news = Arc::new(Notify::new());
         let engine = start(&config, &news)?;
-        say_what_runs(&engine, &config);
+        say_what_runs(&engine, &config, socket);
         tokio::spawn(listener.serve(router(handle.clone())));
         tokio::spawn(tick_on_news(news, handle.clone()));
         if let Some(tcp) = &config.api.tcp {
@@ -60,10 +60,10 @@ async fn tick_on_news(news: Arc<Notify>, handle: Handle) {
     }
 }
 
-fn say_what_runs(router: &Router, config: &Config) {
+fn say_what_runs(router: &Router, config: &Config, socket: &Path) {
     let version = router.version();
     eprintln!(
-        "volleyd {}: {} ports, {} routes",
+        "volleyd {}: ports {}, static routes {}",
         version.volley,
         config.ports.len(),
         config.routes.len()
@@ -71,5 +71,5 @@ fn say_what_runs(router: &Router, config: &Config) {
     for ability in &version.abilities {
         eprintln!("volleyd: {ability}");
     }
-    eprintln!("volleyd: listening on {}", config.api.socket.display());
+    eprintln!("volleyd: listening on {}", socket.display());
 }

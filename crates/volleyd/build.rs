@@ -1,0 +1,7 @@
+//! Exports the program's own `setsockopt`, so that DPDK's drivers call it instead of the C
+//! library's: see `dpdk::fanout`.
+
+fn main() {
+    println!("cargo:rustc-link-arg-bins=-Wl,--export-dynamic-symbol=setsockopt");
+    println!("cargo:rerun-if-changed=build.rs");
+}
