@@ -8,7 +8,7 @@
 use core::ffi::{c_int, c_void};
 
 /// The flag in the upper half of the option's value (`linux/if_packet.h`).
-const DEFRAG: u32 = (libc::PACKET_FANOUT_FLAG_DEFRAG as u32) << 16;
+const DEFRAG: u32 = libc::PACKET_FANOUT_FLAG_DEFRAG << 16;
 
 /// The C library's call, for all of the program; packet sockets do not reassemble.
 ///
