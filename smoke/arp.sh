@@ -14,6 +14,10 @@ neighbor() { json ".[] | select(.address == \"$1\").$2" router show neighbors; }
 mac_of() { ip -n "$1" -j link show eth0 | jq -r '.[0].address'; }
 mac_is() { [ "$(neighbor "$1" mac)" = "$2" ]; }
 
+# Without a carrier there is no route: that would be another answer.
+links_up() { json 'all(.link_up)' router show ports | grep -q true; }
+until_true links_up
+
 # The very first packet finds nobody resolved, and is answered.
 [ -z "$(neighbor 10.0.2.2 mac)" ] || fail "b is known already"
 on "$a" ping -q -c 1 -W 10 10.0.2.2 >/dev/null || fail "the first packet was lost"
