@@ -20,6 +20,8 @@ pub(crate) fn all() -> Vec<Scenario> {
     vec![
         Scenario { name: "l2-xconnect", vpp: 53.0, aim: 28.0, make: xconnect },
         Scenario { name: "ip4-1", vpp: 102.0, aim: 50.0, make: || ip4(1) },
+        Scenario { name: "ip4-255k", vpp: 304.0, aim: 75.0, make: || ip4(255_000) },
+        Scenario { name: "ip4-1m", vpp: 370.0, aim: 85.0, make: || ip4(1_000_000) },
     ]
 }
 

@@ -59,9 +59,11 @@ impl Router {
             Change::Ports(Delta::Added { key, row }) => self.add_port(key, row),
             Change::Ports(Delta::Removed { key, .. }) => self.remove_port(key),
             Change::Ports(Delta::Modified { key, old, new }) => self.modify_port(key, old, new),
-            Change::Routes(Delta::Added { key, row }) => self.set_route(*key, Some(row)),
-            Change::Routes(Delta::Modified { key, new, .. }) => self.set_route(*key, Some(new)),
-            Change::Routes(Delta::Removed { key, .. }) => self.set_route(*key, None),
+            Change::Routes(Delta::Added { key, row }) => self.change_route(*key, None, Some(row)),
+            Change::Routes(Delta::Modified { key, old, new }) => {
+                self.change_route(*key, Some(old), Some(new))
+            }
+            Change::Routes(Delta::Removed { key, row }) => self.change_route(*key, Some(row), None),
             Change::Neighbors(Delta::Added { key, row }) => self.set_neighbor(key, Some(row.mac.0)),
             Change::Neighbors(Delta::Modified { key, new, .. }) => {
                 self.set_neighbor(key, Some(new.mac.0))
@@ -216,33 +218,33 @@ impl Router {
         }
     }
 
+    /// Turns a static route into another; one that does not fit leaves the old one.
+    fn change_route(
+        &mut self,
+        prefix: Prefix,
+        old: Option<&ConfigRoute>,
+        new: Option<&ConfigRoute>,
+    ) -> Result<(), ApplyError> {
+        self.set_route(prefix, new).inspect_err(|_| {
+            if let Err(again) = self.set_route(prefix, old) {
+                eprintln!("volleyd: while taking back: {again}");
+            }
+        })
+    }
+
     fn set_route(&mut self, prefix: Prefix, route: Option<&ConfigRoute>) -> Result<(), ApplyError> {
-        let field = format!("route {prefix}");
-        let refuse = |message: String| fault(&field, message);
+        let refuse = |message: String| fault(&format!("route {prefix}"), message);
         let IpAddr::V4(address) = prefix.address() else {
             return Err(refuse("IPv6 is not forwarded by this version".to_owned()));
         };
-        let prefix = Ip4Prefix::new(address.into(), prefix.length())
+        let network = Ip4Prefix::new(address.into(), prefix.length())
             .map_err(|error| refuse(error.to_string()))?;
-        let changed = match route {
-            None => {
-                self.change_routes(|routing, link| routing.remove(prefix, Protocol::Static, link))
-            }
-            Some(route) => {
-                let route = Route { target: target_of(route, &self.ids()) };
-                let added = self.change_routes(|routing, link| {
-                    routing.add(prefix, Protocol::Static, route, link)
-                });
-                if added.is_err() {
-                    // What was there before is what stays: the table had no room for the new one.
-                    let _taken_back = self.change_routes(|routing, link| {
-                        routing.remove(prefix, Protocol::Static, link)
-                    });
-                }
-                added
-            }
-        };
-        changed.map_err(|error| refuse(error.to_string()))
+        let target = route.map(|route| target_of(route, &self.ids()));
+        self.change_routes(|routing, link| match target {
+            Some(target) => routing.add(network, Protocol::Static, Route { target }, link),
+            None => routing.remove(network, Protocol::Static, link),
+        })
+        .map_err(|error| refuse(error.to_string()))
     }
 
     fn set_neighbor(

@@ -166,8 +166,10 @@ impl Router {
             lookup.route =
                 self.routing.rib.routes().find(found).map(|route| self.show_route(&route));
         }
-        let forward = self.dataplane.ip4.lookup(v4.into());
-        lookup.outcome = self.outcome(forward);
+        let found = self.dataplane.ip4.explain(v4.into());
+        lookup.depth = found.depth.into();
+        lookup.cache_lines = found.cache_lines.into();
+        lookup.outcome = self.outcome(found.to);
         lookup
     }
 
