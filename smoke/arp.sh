@@ -15,7 +15,7 @@ mac_of() { ip -n "$1" -j link show eth0 | jq -r '.[0].address'; }
 mac_is() { [ "$(neighbor "$1" mac)" = "$2" ]; }
 
 # Without a carrier there is no route: that would be another answer.
-links_up() { json 'all(.link_up)' router show ports | grep -q true; }
+links_up() { json 'all(.link_up)' router show ports | has true; }
 until_true links_up
 
 # The very first packet finds nobody resolved, and is answered.
@@ -28,7 +28,7 @@ on "$b" timeout 20 tcpdump -n -i eth0 -c 1 -w "$work/static.pcap" 'arp host 10.0
 until_true grep -q listening "$work/dump.txt"
 on "$a" ping -q -c 1 -W 1 10.0.2.50 >/dev/null || true
 wait $! || fail "nothing came for the static neighbour"
-tshark -r "$work/static.pcap" -T fields -e eth.dst -e icmp.type 2>/dev/null | grep -qP '^02:00:00:00:00:50\t8$' || fail "the static MAC address was not used"
+tshark -r "$work/static.pcap" -T fields -e eth.dst -e icmp.type 2>/dev/null | has -P '^02:00:00:00:00:50\t8$' || fail "the static MAC address was not used"
 
 # An announcement after a change of MAC address is believed.
 ip -n "$b" link set eth0 address 02:00:00:00:00:77

@@ -28,11 +28,9 @@ carries() {
         on "$a" ping -q -c 2 -i 0.05 -W 2 -M do -s "$size" 10.0.2.2 >/dev/null || { echo "$kind: ping of $size failed"; exit 1; }
     done
     on "$b" iperf3 -s -D -I "$work/iperf" >/dev/null
-    until_true on "$a" iperf3 -c 10.0.2.2 -n 1M
-    on "$a" iperf3 -c 10.0.2.2 -t 2 -J >"$work/tcp.json"
-    on "$a" iperf3 -c 10.0.2.2 -u -b 20M -t 2 -J >"$work/udp.json"
+    until_true measure tcp -t 2
+    until_true udp_arrives
     echo "$kind: TCP $(jq '.end.sum_received.bits_per_second / 1e6 | floor' "$work/tcp.json") Mbit/s," \
         "UDP at 20 Mbit/s lost $(jq '.end.sum.lost_percent' "$work/udp.json") %"
     jq -e '.end.sum_received.bits_per_second > 1e6' "$work/tcp.json" >/dev/null
-    jq -e '.end.sum.lost_percent < 5' "$work/udp.json" >/dev/null
 }

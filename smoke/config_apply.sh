@@ -40,7 +40,7 @@ exits 3 "$bin/volley" --socket "$work/nobody.sock" show ports
 
 # Undone in time; kept when confirmed; undone on demand.
 printf '[[route]]\nprefix = "172.20.0.0/16"\nvia = "10.0.2.2"\n' | new
-config diff "$work/new.toml" | grep -q 172.20.0.0/16 || fail "no diff"
+config diff "$work/new.toml" | has 172.20.0.0/16 || fail "no diff"
 [ "$(routes)" = "$before" ] || fail "a diff changed something"
 config apply "$work/new.toml" --confirm-within 1s >/dev/null
 [ "$(routes)" = $((before + 1)) ] || fail "not applied"
@@ -61,7 +61,7 @@ printf 'route add 172.17.0.0/16 via 10.0.2.2\nport set p2 mtu 1400\n' >"$work/co
 ctl router exec "$work/commands" >/dev/null
 config save >/dev/null
 grep -q '172.17.0.0/16' "$work/router.toml" || fail "not saved"
-config diff "$work/router.toml" | grep -q 'nothing changes' || fail "saved is not what runs"
+config diff "$work/router.toml" | has 'nothing changes' || fail "saved is not what runs"
 exits 1 on "$a" ping -c 1 -W 1 -M do -s 1400 10.0.2.2
 
 ctl router port set p2 down >/dev/null

@@ -28,7 +28,7 @@ expect "$before" "after removing 10 000 at once"
 head -n 300 "$work/add" | sed "s|^|${ctl_path[*]} |" >"$work/singly.sh"
 flow bash -e "$work/singly.sh"
 expect $((before + 300)) "after adding 300 one by one"
-ctl router lookup 172.16.0.0 | grep -q '10.0.2.2'
+ctl router lookup 172.16.0.0 | has '10.0.2.2'
 head -n 300 "$work/del" | sed "s|^|${ctl_path[*]} |" >"$work/singly.sh"
 flow bash -e "$work/singly.sh"
 expect "$before" "after removing 300 one by one"

@@ -29,7 +29,7 @@ walk=$(json '.packets[0].steps[].node' router trace show | tr '\n' ' ')
 for node in ethernet-input ip4-input ip4-lookup ip4-rewrite interface-output; do
     [[ " $walk" == *" $node "* ]] || fail "$node is missing in: $walk"
 done
-ctl router trace show | grep -q ip4-lookup || fail "no walk to read"
+ctl router trace show | has ip4-lookup || fail "no walk to read"
 
 ctl router capture start --node ip4-rewrite --exit output --count 100 >/dev/null
 on "$a" ping -q -c 3 -i 0.2 -W 2 -s 200 10.0.2.2 >/dev/null
