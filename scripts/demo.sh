@@ -84,7 +84,7 @@ run ip netns exec $a traceroute -n -q 1 10.0.2.2
 say "TCP for three seconds"
 ip netns exec $b iperf3 -s -1 -D >/dev/null
 for _ in $(seq 50); do
-    ip netns exec $b ss -ltn | grep -q ':5201' && break
+    ip netns exec $b ss -ltn | grep ':5201' >/dev/null && break
     sleep 0.1
 done
 run ip netns exec $a iperf3 -c 10.0.2.2 -t 3 -f m
