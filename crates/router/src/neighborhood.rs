@@ -12,11 +12,15 @@ use fib::neighbor::{
 };
 use nodes::plumbing::{ArpNews, Injected, Injector};
 use packet::{PacketCache, PacketPtr};
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
 use wire::{MacAddr, craft, ethernet};
 
 /// Packets that wait for a MAC, in all: a small share of the buffers.
 const MOST_HELD: usize = 1024;
+
+/// Between two defences of an address (RFC 5227's DEFEND_INTERVAL).
+const DEFEND_NS: u64 = 10_000_000_000;
 
 /// What a request needs to know of an interface: its MAC and our address towards the neighbour.
 pub(crate) type SourceOf<'a> = &'a dyn Fn(u16, Ipv4Addr) -> Option<([u8; 6], u32)>;
@@ -30,6 +34,8 @@ pub(crate) struct Neighborhood {
     injector: Injector,
     /// Addresses that two stations claimed, and news lost for want of room.
     pub(crate) conflicts: u64,
+    /// When each address of ours was last defended.
+    defended_ns: HashMap<u32, u64>,
 }
 
 struct Held {
@@ -52,6 +58,7 @@ impl Neighborhood {
             cache,
             injector,
             conflicts: 0,
+            defended_ns: HashMap::new(),
         }
     }
 
@@ -121,6 +128,20 @@ impl Neighborhood {
             (false, false) => Heard::Request,
         };
         self.machine.learned(now_ns, key, news.mac, heard, &mut self.actions);
+    }
+
+    /// Somebody claims an address of ours: it is told, and announced again, at most once in
+    /// [`DEFEND_NS`] (RFC 5227 section 2.4 b), so that two who claim it do not shout for ever.
+    pub(crate) fn defend(&mut self, now_ns: u64, news: &ArpNews, mac: [u8; 6]) {
+        self.conflicts += 1;
+        let last_ns = self.defended_ns.get(&news.address);
+        if last_ns.is_some_and(|last_ns| now_ns.saturating_sub(*last_ns) < DEFEND_NS) {
+            return;
+        }
+        self.defended_ns.insert(news.address, now_ns);
+        let (address, claimed) = (Ipv4Addr::from(news.address), MacAddr(news.mac));
+        eprintln!("volleyd: our own {address} is claimed by {claimed}");
+        self.announce(news.interface, mac, news.address);
     }
 
     /// Lets the time pass, then carries out what there is to do.

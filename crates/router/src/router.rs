@@ -15,7 +15,7 @@ use fib::FibError;
 use fib::neighbor::{Action, NeighborConfig, NeighborKey, Neighbors};
 use fib::pages::PageSize;
 use graph::Worker;
-use nodes::plumbing::SlowPathNews;
+use nodes::plumbing::{ArpNews, SlowPathNews};
 use packet::Pool;
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr};
@@ -206,7 +206,7 @@ impl Router {
             let Some(news) = self.dataplane.events.next() else { return };
             let now_ns = self.now_ns();
             match news {
-                SlowPathNews::Arp(news) => self.neighborhood.heard(now_ns, &news),
+                SlowPathNews::Arp(news) => self.hear(now_ns, &news),
                 SlowPathNews::Unresolved { next_hop, interface, packet, .. } => {
                     let address = IpAddr::V4(Ipv4Addr::from(next_hop));
                     let key = NeighborKey { interface, address };
@@ -218,6 +218,16 @@ impl Router {
                     }
                 }
             }
+        }
+    }
+
+    /// Believes what ARP says of neighbours; a claim on an address of ours is told and answered.
+    fn hear(&mut self, now_ns: u64, news: &ArpNews) {
+        let port = self.ports.values().find(|port| port.id == news.interface);
+        let own = port.filter(|port| port.addresses().iter().any(|own| own.0 == news.address));
+        match own.map(|port| port.mac) {
+            Some(mac) => self.neighborhood.defend(now_ns, news, mac),
+            None => self.neighborhood.heard(now_ns, news),
         }
     }
 
