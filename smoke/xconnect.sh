@@ -29,5 +29,5 @@ s.bind(('eth0', 0))
 s.send(bytes.fromhex('$frame' + '00' * 30))"
 wait $!
 tshark -r "$work/tagged.pcap" -x 2>/dev/null | awk '{ for (i = 2; i <= 17; i++) printf "%s", $i }' | has "^$frame" || { tshark -r "$work/tagged.pcap" -x; exit 1; }
-[ "$(json '[.[] | .rx.drops + .tx.drops] | add' router show ports)" = 0 ]
+[ "$(json "[.[] | .rx.drops + .tx.drops] | add" router show ports)" = 0 ] || { ctl router show ports --json; ctl router show errors; ctl router show nodes; exit 1; }
 echo "ok $name"

@@ -23,19 +23,36 @@ impl Dataplane {
         interface: u16,
         queues: PortQueues,
     ) -> Result<(), DataplaneError> {
+        self.attach_tx(port, queues.tx)?;
+        self.attach_rx(interface, queues.rx);
+        Ok(())
+    }
+
+    /// The transmitting half of [`Dataplane::attach_port`].
+    pub fn attach_tx(
+        &self,
+        port: u16,
+        queues: Vec<Box<dyn TxQueue>>,
+    ) -> Result<(), DataplaneError> {
         let workers = self.workers.len();
-        if queues.tx.len() < workers {
-            let queues = queues.tx.len();
+        if queues.len() < workers {
+            let queues = queues.len();
             return Err(DataplaneError::TooFewQueues { port, queues, workers });
         }
-        for (worker, queue) in self.workers.iter().zip(queues.tx) {
+        for (worker, queue) in self.workers.iter().zip(queues) {
             worker.setup.tx.add(TxAttachment { port, queue });
-        }
-        for (worker, queue) in self.workers.iter().cycle().zip(queues.rx) {
-            worker.setup.rx.add(RxAttachment { interface, queue });
         }
         self.wake_all();
         Ok(())
+    }
+
+    /// The receiving half: from here on packets come in, so all that says what becomes of them
+    /// should be in place.
+    pub fn attach_rx(&self, interface: u16, queues: Vec<Box<dyn RxQueue>>) {
+        for (worker, queue) in self.workers.iter().cycle().zip(queues) {
+            worker.setup.rx.add(RxAttachment { interface, queue });
+        }
+        self.wake_all();
     }
 
     /// Gets a port's queues back from the workers; `turn` is called while waiting for them (where

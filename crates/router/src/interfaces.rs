@@ -6,6 +6,7 @@ use dataplane::Dataplane;
 use fib::Ip4Prefix;
 use fib::rib::Target;
 use nodes::plumbing::{Interface, InterfaceId, Kind, Mode};
+use packet::RxQueue;
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -23,6 +24,8 @@ pub(crate) struct OpenPort {
     pub(crate) mac: [u8; 6],
     /// None while the device is away.
     pub(crate) device: Option<Device>,
+    /// Receive queues that no worker reads yet.
+    pub(crate) unread: Vec<Box<dyn RxQueue>>,
     pub(crate) link: Link,
     pub(crate) peer: Option<PortName>,
     /// Routes that stand because of its addresses.
@@ -51,6 +54,7 @@ impl OpenPort {
             config: config.clone(),
             mac: config.mac.map_or_else(|| made_up_mac(id), |mac| mac.0),
             device: None,
+            unread: Vec::new(),
             link: Link::default(),
             peer: None,
             connected: BTreeMap::new(),
@@ -60,7 +64,8 @@ impl OpenPort {
         Ok(port)
     }
 
-    /// Opens its device (again).
+    /// Opens its device (again). It can send at once; nothing is read from it before
+    /// [`OpenPort::begin_reading`].
     pub(crate) fn open_device(
         &mut self,
         devices: &Devices,
@@ -74,10 +79,19 @@ impl OpenPort {
         {
             self.mac = device.mac().map_err(|error| error.to_string())?;
         }
-        dataplane.attach_port(self.id, self.id, queues).map_err(|error| error.to_string())?;
+        dataplane.attach_tx(self.id, queues.tx).map_err(|error| error.to_string())?;
+        self.unread = queues.rx;
         self.device = Some(device);
         self.link = self.read_link();
         Ok(())
+    }
+
+    /// Gives the receive queues to the workers, once all is in place that says what becomes of
+    /// the packets.
+    pub(crate) fn begin_reading(&mut self, dataplane: &Dataplane) {
+        if !self.unread.is_empty() {
+            dataplane.attach_rx(self.id, std::mem::take(&mut self.unread));
+        }
     }
 
     /// What the device says of its link now.

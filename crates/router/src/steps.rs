@@ -44,6 +44,9 @@ impl Router {
     fn after_steps(&mut self) {
         self.publish_rows();
         self.settle_neighbors();
+        for port in self.ports.values_mut() {
+            port.begin_reading(&self.dataplane);
+        }
     }
 
     fn step(&mut self, change: &Change) -> Result<(), ApplyError> {
@@ -111,6 +114,7 @@ impl Router {
     pub(crate) fn close_device(&mut self, name: &PortName) {
         let Some(port) = self.ports.get_mut(name) else { return };
         let (id, device) = (port.id, port.device.take());
+        port.unread.clear();
         port.link = crate::interfaces::Link::default();
         let mut local = self.take_local();
         let queues = self.dataplane.detach_port(id, id, PATIENCE, || match &mut local {
@@ -188,6 +192,7 @@ impl Router {
             let Some(port) = self.ports.get_mut(name) else { return };
             if port.open_device(&self.devices, &self.dataplane).is_ok() {
                 eprintln!("volleyd: port {name}: its device is back");
+                port.begin_reading(&self.dataplane);
                 now = port.link;
             }
         }
