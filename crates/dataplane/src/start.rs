@@ -3,12 +3,13 @@
 use fib::FibError;
 use fib::adjacency::AdjacencyTable;
 use fib::ip4::{Ip4Nodes, Ip4Options, Ip4Table};
+use fib::mac::MacTable;
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, WorkerHandle};
 use nodes::plumbing::{
-    IcmpLimits, Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, WorkerCounters,
-    slow_path,
+    IcmpLimits, Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, Stations,
+    WorkerCounters, slow_path,
 };
 use packet::Pool;
 use std::sync::{Arc, Mutex};
@@ -37,6 +38,8 @@ pub struct Settings {
     pub ip4_nodes: usize,
     /// Next hops in all.
     pub adjacencies: usize,
+    /// Stations of all bridges.
+    pub stations: usize,
     /// Pages of the tables.
     pub page_size: PageSize,
     /// ICMP errors a second, of each worker.
@@ -59,6 +62,7 @@ impl Settings {
             ip4: Ip4Options::default(),
             ip4_nodes: 1 << 20,
             adjacencies: 1 << 16,
+            stations: 1 << 16,
             page_size: PageSize::Huge,
             icmp_errors_per_second: 1000,
             icmp_echoes_per_second: 1_000_000,
@@ -100,6 +104,8 @@ pub struct Dataplane {
     pub ip4: Arc<Ip4Table>,
     /// Next hops, written by the control thread alone.
     pub adjacencies: Arc<AdjacencyTable>,
+    /// Stations of all bridges, learned by the workers, aged by the control thread.
+    pub stations: Stations,
     /// How much ICMP each worker may send.
     pub icmp: Arc<IcmpLimits>,
     /// What workers say.
@@ -124,11 +130,13 @@ impl Dataplane {
         let readers = Quiescence::new();
         let interfaces = Publisher::new(Interfaces::default(), &readers);
         let ip4_nodes = Ip4Nodes::new(settings.ip4_nodes, settings.page_size, &readers)?;
+        let stations = MacTable::new(settings.stations, settings.page_size, &readers)?;
         let (slow_path, events) = slow_path(settings.slow_path_most, Arc::clone(&settings.wake));
         let shared = Shared {
             interfaces: interfaces.published(),
             ip4: Arc::new(Ip4Table::new(&ip4_nodes, settings.ip4)?),
             adjacencies: Arc::new(AdjacencyTable::new(settings.adjacencies, &readers)?),
+            stations: Stations::new(stations),
             slow_path,
             icmp: Arc::new(IcmpLimits {
                 errors_per_second: settings.icmp_errors_per_second.into(),
@@ -140,6 +148,7 @@ impl Dataplane {
             layout,
             ip4: Arc::clone(&shared.ip4),
             adjacencies: Arc::clone(&shared.adjacencies),
+            stations: shared.stations.clone(),
             icmp: Arc::clone(&shared.icmp),
             events,
             injector,
@@ -210,12 +219,7 @@ impl Dataplane {
 
     /// Puts or removes an interface row.
     pub fn set_interface(&mut self, id: u16, row: Option<Interface>) {
-        let mut table = (*self.interfaces).clone();
-        let index = usize::from(id);
-        if table.rows.len() <= index {
-            table.rows.resize(index + 1, None);
-        }
-        table.rows[index] = row;
+        let table = self.interfaces.with(id, row);
         self.interfaces.set(table);
     }
 

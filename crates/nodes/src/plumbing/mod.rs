@@ -8,6 +8,7 @@
 //!                 ◀─ counters ────────── workers         read at any time
 //! ```
 
+mod bridge;
 mod counters;
 mod interfaces;
 mod ip4_stamps;
@@ -16,13 +17,17 @@ mod own_ip4;
 mod rate_limit;
 mod setup;
 mod slow_path;
+mod stations;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod topology;
 
-pub use counters::{DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound};
-pub use interfaces::{Interface, InterfaceId, Interfaces, Mode};
+pub use bridge::{BridgeId, BridgePort};
+pub use counters::{
+    BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound,
+};
+pub use interfaces::{Interface, InterfaceId, Interfaces, Mode, bridge_port};
 pub use ip4_stamps::{OptionsFound, Stamp, blank_options, stamp_options};
 pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
 pub use own_ip4::{OWN_TTL, OwnIp4, sum_ip4_header};
@@ -31,3 +36,4 @@ pub use setup::{IcmpLimits, Kind, Setup, Shared};
 pub use slow_path::{
     ArpNews, Injected, Injector, SlowPath, SlowPathEvents, SlowPathNews, slow_path,
 };
+pub use stations::Stations;

@@ -1,7 +1,7 @@
 //! What every node of one worker is made from.
 
 use crate::plumbing::{
-    Injected, Interfaces, Mailbox, RxAttachment, SlowPath, TxAttachment, WorkerCounters,
+    Injected, Interfaces, Mailbox, RxAttachment, SlowPath, Stations, TxAttachment, WorkerCounters,
 };
 use fib::adjacency::AdjacencyTable;
 use fib::ip4::Ip4Table;
@@ -53,6 +53,8 @@ pub struct Shared {
     pub ip4: Arc<Ip4Table>,
     /// Where routes lead.
     pub adjacencies: Arc<AdjacencyTable>,
+    /// Who is where, in all bridges.
+    pub stations: Stations,
     /// To the control thread.
     pub slow_path: SlowPath,
     /// How much ICMP each worker may send.

@@ -1,11 +1,13 @@
 //! A small router for the tests of single nodes.
 
 use super::{
-    Injector, Interfaces, Setup, Shared, SlowPathEvents, SlowPathNews, WorkerCounters, slow_path,
+    Injector, Interfaces, Setup, Shared, SlowPathEvents, SlowPathNews, Stations, WorkerCounters,
+    slow_path,
 };
 use crate::plumbing::IcmpLimits;
 use fib::adjacency::AdjacencyTable;
 use fib::ip4::{Ip4Layout, Ip4Nodes, Ip4Options, Ip4Table};
+use fib::mac::MacTable;
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use graph::{Publisher, Reason};
@@ -30,18 +32,20 @@ impl World {
 
     pub(crate) fn with_errors_per_second(icmp_errors_per_second: u32) -> Self {
         let readers = Quiescence::new();
-        let interfaces = Publisher::new(Interfaces { rows: rows() }, &readers);
+        let interfaces = Publisher::new(Interfaces::new(rows()), &readers);
         let nodes = Ip4Nodes::new(4096, PageSize::Small, &readers).unwrap();
         let (layout, page_size) = (Ip4Layout::Compact, PageSize::Small);
         let ip4 = Ip4Table::new(&nodes, Ip4Options { layout, page_size, max_routes: 100 }).unwrap();
         let adjacencies = AdjacencyTable::new(16, &readers).unwrap();
         add_routes(&ip4, &adjacencies);
+        let stations = MacTable::new(100, PageSize::Small, &readers).unwrap();
         let (slow_path, news) = slow_path(QUEUE, Arc::new(|| ()));
         let (injector, injected) = Injector::new(QUEUE);
         let shared = Shared {
             interfaces: interfaces.published(),
             ip4: Arc::new(ip4),
             adjacencies: Arc::new(adjacencies),
+            stations: Stations::new(stations),
             slow_path,
             icmp: Arc::new(IcmpLimits {
                 errors_per_second: icmp_errors_per_second.into(),
