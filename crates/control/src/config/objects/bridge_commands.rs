@@ -95,8 +95,10 @@ fn bridge_join(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem
         if words.take("group") {
             let group = words.next("a group")?;
             if !(1..=MAX_GROUP).contains(&group) {
-                let problem =
-                    Problem::new(format!("bridge.{name}"), format!("group {group} is out of range"));
+                let problem = Problem::new(
+                    format!("bridge.{name}"),
+                    format!("group {group} is out of range"),
+                );
                 return Err(problem.expected(format!("a number from 1 to {MAX_GROUP}")));
             }
             member.group = Some(group);
