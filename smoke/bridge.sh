@@ -69,7 +69,7 @@ until_true pings "$b" 10.0.9.1
 until_true pings "$c" 10.0.9.1
 ! on "$b" ping -q -c 2 -i 0.2 -W 1 10.0.9.3 >/dev/null || { echo "isolated ports reach each other"; exit 1; }
 ctl router show bridge | has 'p3 .* yes '
-ctl router mac fill lan p1 1000 | has '1000 stations added'
+ctl router mac fill lan p1 1000 --first 06:00:00:01:00:00 | has '1000 stations added'
 [ "$(json .total router mac show --bridge lan --port p1 --limit 5)" -ge 1000 ]
 ctl router config show >"$work/saved.toml"
 "$bin/volley" config check "$work/saved.toml" >/dev/null
