@@ -133,9 +133,9 @@ fn route(seed: &RouteSeed, ports: &[u8]) -> Route {
 /// A bridge of these ports, each of which may do something else, and a station behind the last.
 fn bridge(config: &mut Config, ports: &[u8]) {
     let member = |number: &u8| Member {
-        flags: Flags { learn: number % 2 == 0, flood_groups: number % 3 == 0, ..Flags::default() },
-        group: (number % 2 == 0).then_some(u16::from(*number) + 1),
-        isolated: number % 3 == 1,
+        flags: Flags { learn: number & 1 == 0, flood_groups: *number > 3, ..Flags::default() },
+        group: (number & 1 == 0).then_some(u16::from(*number) + 1),
+        isolated: *number == 4,
         ..Member::new(name(*number))
     };
     let lan = BridgeName::from_text("lan.1").unwrap();
