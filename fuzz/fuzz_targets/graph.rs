@@ -10,7 +10,7 @@ use dataplane::{Dataplane, PortQueues, Settings};
 use fib::{ip4::Ip4Layout, pages::PageSize};
 use graph::{Idle, Worker};
 use libfuzzer_sys::fuzz_target;
-use nodes::plumbing::{Interface, InterfaceId, Kind, Mode, SlowPathNews};
+use nodes::plumbing::{Interface, InterfaceId, Kind, Mode, SlowPathNews, link_key};
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use std::{
     cell::RefCell,
@@ -46,7 +46,8 @@ impl Router {
         (settings.page_size, settings.ip4_nodes) = (PageSize::Small, 4096);
         (settings.idle, settings.icmp_errors_per_second) = (Idle::Poll, u32::MAX);
         let mut dataplane = Dataplane::start(&settings).expect("a data plane");
-        topology::add_routes(&dataplane.ip4, &dataplane.adjacencies);
+        let Dataplane { ip4, ip6, ip6_links, adjacencies, .. } = &dataplane;
+        topology::add_routes(ip4, ip6, ip6_links, adjacencies);
         let mut feeds = Vec::new();
         for (id, row) in (0..).zip(topology::rows()) {
             let mode = row.as_ref().map_or(Mode::Routed, |row| row.mode);
@@ -94,7 +95,7 @@ impl Router {
         let received: u64 = interfaces.clone().map(received).sum();
         let fragment = of("ip4-fragment");
         let pieces = fragment.exits.iter().sum::<u64>() - fragment.packets;
-        let taken = ["port-tx", "drop", "arp-input", "ip4-resolve"].map(|name| of(name).taken);
+        let taken = ["port-tx", "drop", "arp-input", "nd-input", "ip-resolve"].map(|name| of(name).taken);
         assert_eq!(received + pieces, taken.iter().sum::<u64>(), "{totals:?}");
         let dropped = interfaces.flat_map(|id| self.dataplane.drops_of(id));
         assert_eq!(dropped.map(|drop| drop.packets).sum::<u64>(), of("drop").taken);
