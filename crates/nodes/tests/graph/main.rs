@@ -5,8 +5,10 @@
 mod arp;
 mod bridging;
 mod drops;
+mod drops6;
 mod errors;
 mod forwarding;
+mod ip6;
 mod local;
 mod property;
 mod rig;
