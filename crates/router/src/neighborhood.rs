@@ -148,7 +148,7 @@ impl Neighborhood {
     pub(crate) fn settle(
         &mut self,
         now_ns: u64,
-        routing: &mut Routing,
+        routing: &mut Routing<u32>,
         link: LinkOf<'_>,
         source: SourceOf<'_>,
     ) {
@@ -161,7 +161,7 @@ impl Neighborhood {
     fn carry_out(
         &mut self,
         action: Action,
-        routing: &mut Routing,
+        routing: &mut Routing<u32>,
         link: LinkOf<'_>,
         source: SourceOf<'_>,
     ) {
@@ -187,12 +187,12 @@ impl Neighborhood {
         }
     }
 
-    fn release(&mut self, key: NeighborKey, routing: &mut Routing, link: LinkOf<'_>) {
+    fn release(&mut self, key: NeighborKey, routing: &mut Routing<u32>, link: LinkOf<'_>) {
         let adjacency = routing.adjacency(key, link).ok().flatten();
         let waiting: Vec<Held> = self.held.release(key).collect();
         for Held { packet, rx } in waiting {
             self.inject(match adjacency {
-                Some(id) => Injected::Ip4Resolved { adjacency: id.0, rx, packet },
+                Some(id) => Injected::Resolved { adjacency: id.0, rx, packet },
                 None => Injected::Discard { rx, packet },
             });
         }
@@ -202,7 +202,7 @@ impl Neighborhood {
         let waiting: Vec<Held> = self.held.release(key).collect();
         for Held { packet, rx } in waiting {
             self.inject(match reason {
-                DropReason::Unanswered => Injected::Ip4Unreachable { rx, packet },
+                DropReason::Unanswered => Injected::Unreachable { rx, packet },
                 DropReason::InterfaceDown | DropReason::Flushed => Injected::Discard { rx, packet },
             });
         }
@@ -235,8 +235,8 @@ impl Neighborhood {
     fn inject(&mut self, injected: Injected) {
         if let Err(refused) = self.injector.send(injected) {
             let (Injected::Frame { packet, .. }
-            | Injected::Ip4Resolved { packet, .. }
-            | Injected::Ip4Unreachable { packet, .. }
+            | Injected::Resolved { packet, .. }
+            | Injected::Unreachable { packet, .. }
             | Injected::Discard { packet, .. }) = refused;
             self.cache.release(&[packet]);
         }
