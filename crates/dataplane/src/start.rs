@@ -2,6 +2,7 @@
 
 use fib::FibError;
 use fib::adjacency::AdjacencyTable;
+use fib::ecmp::EcmpTable;
 use fib::ip4::{Ip4Nodes, Ip4Options, Ip4Table};
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
@@ -37,6 +38,12 @@ pub struct Settings {
     pub ip4_nodes: usize,
     /// Next hops in all.
     pub adjacencies: usize,
+    /// Groups of next hops that share flows.
+    pub groups: usize,
+    /// Buckets of all groups: 16 or more a member.
+    pub group_buckets: usize,
+    /// Makes flows choose differently from those of the router before this one.
+    pub flow_seed: u32,
     /// Pages of the tables.
     pub page_size: PageSize,
     /// ICMP errors a second, of each worker.
@@ -59,6 +66,9 @@ impl Settings {
             ip4: Ip4Options::default(),
             ip4_nodes: 1 << 20,
             adjacencies: 1 << 16,
+            groups: 1 << 14,
+            group_buckets: 1 << 20,
+            flow_seed: 0,
             page_size: PageSize::Huge,
             icmp_errors_per_second: 1000,
             icmp_echoes_per_second: 1_000_000,
@@ -98,8 +108,12 @@ pub struct Dataplane {
     pub layout: Arc<Layout<Setup>>,
     /// IPv4 routes, written by the control thread alone.
     pub ip4: Arc<Ip4Table>,
+    /// Second-level nodes of the IPv4 table.
+    pub ip4_nodes: Arc<Ip4Nodes>,
     /// Next hops, written by the control thread alone.
     pub adjacencies: Arc<AdjacencyTable>,
+    /// Groups of next hops, written by the control thread alone.
+    pub groups: Arc<EcmpTable>,
     /// How much ICMP each worker may send.
     pub icmp: Arc<IcmpLimits>,
     /// What workers say.
@@ -129,6 +143,8 @@ impl Dataplane {
             interfaces: interfaces.published(),
             ip4: Arc::new(Ip4Table::new(&ip4_nodes, settings.ip4)?),
             adjacencies: Arc::new(AdjacencyTable::new(settings.adjacencies, &readers)?),
+            groups: Arc::new(EcmpTable::new(settings.groups, settings.group_buckets, &readers)?),
+            flow_seed: settings.flow_seed,
             slow_path,
             icmp: Arc::new(IcmpLimits {
                 errors_per_second: settings.icmp_errors_per_second.into(),
@@ -139,7 +155,9 @@ impl Dataplane {
         let mut dataplane = Self {
             layout,
             ip4: Arc::clone(&shared.ip4),
+            ip4_nodes,
             adjacencies: Arc::clone(&shared.adjacencies),
+            groups: Arc::clone(&shared.groups),
             icmp: Arc::clone(&shared.icmp),
             events,
             injector,

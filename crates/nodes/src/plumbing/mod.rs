@@ -9,6 +9,7 @@
 //! ```
 
 mod counters;
+mod flow;
 mod interfaces;
 mod ip4_stamps;
 mod mailbox;
@@ -22,6 +23,7 @@ pub(crate) mod testing;
 mod topology;
 
 pub use counters::{DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound};
+pub use flow::{MemberPicker, ip4_flow, ports};
 pub use interfaces::{Interface, InterfaceId, Interfaces, Mode};
 pub use ip4_stamps::{OptionsFound, Stamp, blank_options, stamp_options};
 pub use mailbox::{Mailbox, RxAttachment, TxAttachment};

@@ -4,6 +4,7 @@ use crate::plumbing::{
     Injected, Interfaces, Mailbox, RxAttachment, SlowPath, TxAttachment, WorkerCounters,
 };
 use fib::adjacency::AdjacencyTable;
+use fib::ecmp::EcmpTable;
 use fib::ip4::Ip4Table;
 use graph::Published;
 use std::sync::atomic::AtomicU32;
@@ -33,6 +34,9 @@ pub enum Kind {
     Martian = 7,
     /// The broadcast address of a connected subnet.
     Broadcast = 8,
+    /// To the member of the group of this id that the packet's flow takes. The highest, and no
+    /// exit: the member's own kind takes its place.
+    Group = 9,
 }
 
 /// How much ICMP each worker may send, a second; the control thread changes it at any time.
@@ -53,6 +57,10 @@ pub struct Shared {
     pub ip4: Arc<Ip4Table>,
     /// Where routes lead.
     pub adjacencies: Arc<AdjacencyTable>,
+    /// Next hops that share flows.
+    pub groups: Arc<EcmpTable>,
+    /// Makes this router choose differently from the one before it.
+    pub flow_seed: u32,
     /// To the control thread.
     pub slow_path: SlowPath,
     /// How much ICMP each worker may send.

@@ -5,6 +5,7 @@ use super::{
 };
 use crate::plumbing::IcmpLimits;
 use fib::adjacency::AdjacencyTable;
+use fib::ecmp::EcmpTable;
 use fib::ip4::{Ip4Layout, Ip4Nodes, Ip4Options, Ip4Table};
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
@@ -35,13 +36,16 @@ impl World {
         let (layout, page_size) = (Ip4Layout::Compact, PageSize::Small);
         let ip4 = Ip4Table::new(&nodes, Ip4Options { layout, page_size, max_routes: 100 }).unwrap();
         let adjacencies = AdjacencyTable::new(16, &readers).unwrap();
-        add_routes(&ip4, &adjacencies);
+        let groups = EcmpTable::new(4, 1024, &readers).unwrap();
+        add_routes(&ip4, &adjacencies, &groups);
         let (slow_path, news) = slow_path(QUEUE, Arc::new(|| ()));
         let (injector, injected) = Injector::new(QUEUE);
         let shared = Shared {
             interfaces: interfaces.published(),
             ip4: Arc::new(ip4),
             adjacencies: Arc::new(adjacencies),
+            groups: Arc::new(groups),
+            flow_seed: 7,
             slow_path,
             icmp: Arc::new(IcmpLimits {
                 errors_per_second: icmp_errors_per_second.into(),

@@ -8,6 +8,7 @@
 use super::{Interface, InterfaceId, Kind, Mode};
 use fib::Forward;
 use fib::adjacency::{Adjacency, AdjacencyTable};
+use fib::ecmp::{EcmpTable, Member};
 use fib::ip4::Ip4Table;
 use std::net::Ipv4Addr;
 
@@ -53,8 +54,13 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
     (0..).zip(modes).map(|(id, mode)| Some(row(id, mode))).collect()
 }
 
-/// Adds the next hops and the routes of the drawing.
-pub(crate) fn add_routes(ip4: &Ip4Table, adjacencies: &AdjacencyTable) {
+/// A group's member that leads to an adjacency.
+pub(crate) fn member(id: u32, weight: u32) -> Member {
+    Member { to: Forward::new(Kind::Rewrite as u8, id), weight }
+}
+
+/// Adds the next hops and the routes of the drawing; those to 10.6/16 share two next hops, 1 to 3.
+pub(crate) fn add_routes(ip4: &Ip4Table, adjacencies: &AdjacencyTable, groups: &EcmpTable) {
     let add = |interface: u16, next_hop: [u8; 4], mtu: u16, mac: Option<[u8; 6]>| {
         let mut rewrite = [0; 22];
         rewrite[6..12].copy_from_slice(&our_mac(interface));
@@ -70,6 +76,9 @@ pub(crate) fn add_routes(ip4: &Ip4Table, adjacencies: &AdjacencyTable) {
     add(1, GATEWAY, 1500, Some(GATEWAY_MAC));
     add(1, [198, 51, 100, 3], 1500, None);
     add(1, GATEWAY, 100, Some(GATEWAY_MAC));
+    let members = [(TO_HOST, 1), (TO_GATEWAY, 3)];
+    let members = members.map(|(id, weight)| member(id, weight));
+    let shared = groups.create(&members).unwrap().0;
     for (prefix, kind, id) in [
         ("192.0.2.0/24", Kind::Glean, 0),
         ("192.0.2.1/32", Kind::Local, 0),
@@ -83,6 +92,7 @@ pub(crate) fn add_routes(ip4: &Ip4Table, adjacencies: &AdjacencyTable) {
         ("10.3.0.0/16", Kind::Prohibit, 0),
         ("10.4.0.0/16", Kind::Rewrite, INCOMPLETE),
         ("10.5.0.0/16", Kind::Rewrite, NARROW),
+        ("10.6.0.0/16", Kind::Group, shared),
         ("224.0.0.0/4", Kind::Martian, 0),
     ] {
         ip4.insert(prefix.parse().unwrap(), Forward::new(kind as u8, id)).unwrap();
