@@ -85,7 +85,7 @@ impl Rig {
         settings.slow_path_most = QUEUE;
         change(&mut settings);
         let mut dataplane = Dataplane::start(&settings).unwrap();
-        add_routes(&dataplane.ip4, &dataplane.adjacencies);
+        add_routes(&dataplane.ip4, &dataplane.adjacencies, &dataplane.groups);
         for (id, row) in (0..).zip(rows()) {
             dataplane.set_interface(id, row);
         }
