@@ -155,6 +155,8 @@ impl OpenPort {
             mac: self.mac,
             mtu_bytes: self.config.mtu,
             ip4: self.addresses(),
+            ip6: Vec::new(),
+            tentative6: Vec::new(),
         }
     }
 
@@ -179,8 +181,8 @@ impl OpenPort {
             if let (Some(IpAddr::V4(last)), IpAddr::V4(first)) =
                 (own.prefix().broadcast(), own.prefix().address())
             {
-                specials.insert(Ip4Prefix::host(last.into()), Kind::Broadcast);
-                specials.insert(Ip4Prefix::host(first.into()), Kind::Broadcast);
+                specials.insert(Ip4Prefix::host(last.into()), Kind::Link);
+                specials.insert(Ip4Prefix::host(first.into()), Kind::Link);
             }
         }
         specials

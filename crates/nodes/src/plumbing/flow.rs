@@ -10,7 +10,7 @@ use fib::ecmp::{EcmpTable, GroupId, flow_hash};
 use packet::Frame;
 use std::sync::Arc;
 use wire::ip::protocol;
-use wire::ipv4;
+use wire::{ipv4, ipv6};
 
 /// Picks members of groups.
 pub struct MemberPicker {
@@ -26,8 +26,16 @@ impl MemberPicker {
 
     /// Turns groups, among what a vector's packets were found to lead to (kinds here, ids in the
     /// frame), into members. `hash` takes the seed and the packet from its network header on.
-    #[inline(never)]
+    #[inline]
     pub fn pick(&self, frame: &mut Frame, kinds: &mut [u8], hash: impl Fn(u32, &[u8]) -> u32) {
+        // No kind is higher, so that whole vectors are asked at once whether there is any.
+        if kinds.iter().fold(0, |highest, kind| highest.max(*kind)) == Kind::Group as u8 {
+            self.pick_some(frame, kinds, hash);
+        }
+    }
+
+    #[inline(never)]
+    fn pick_some(&self, frame: &mut Frame, kinds: &mut [u8], hash: impl Fn(u32, &[u8]) -> u32) {
         let groups = kinds.iter_mut().enumerate().filter(|(_, kind)| **kind == Kind::Group as u8);
         for (slot, kind) in groups {
             let group = GroupId(frame.adjacencies()[slot]);
@@ -50,8 +58,18 @@ pub fn ip4_flow(seed: u32, packet: &[u8]) -> u32 {
     flow_hash(seed, source, destination, header.protocol(), ports)
 }
 
+/// The flow of an IPv6 packet, of which its label tells (RFC 6438), and its ports where no other
+/// header stands before them. A fragment has one.
+pub fn ip6_flow(seed: u32, packet: &[u8]) -> u32 {
+    let Some(header) = ipv6::Header::new(packet) else { return 0 };
+    let ports = ports(header.next_header(), packet.get(ipv6::Header::LEN..).unwrap_or_default());
+    let (source, destination) = (header.source(), header.destination());
+    let marks = ports ^ header.flow_label().rotate_left(12);
+    flow_hash(seed, source, destination, header.next_header(), marks)
+}
+
 /// Source and destination port, where the protocol has them first.
-pub fn ports(protocol: u8, payload: &[u8]) -> u32 {
+fn ports(protocol: u8, payload: &[u8]) -> u32 {
     match (protocol, payload.first_chunk()) {
         (protocol::TCP | protocol::UDP | protocol::SCTP, Some(ports)) => u32::from_be_bytes(*ports),
         _ => 0,

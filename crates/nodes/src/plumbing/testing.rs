@@ -7,6 +7,7 @@ use crate::plumbing::IcmpLimits;
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;
 use fib::ip4::{Ip4Layout, Ip4Nodes, Ip4Options, Ip4Table};
+use fib::ip6::{Ip6Pool, Ip6Table};
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use graph::{Publisher, Reason};
@@ -35,14 +36,16 @@ impl World {
         let nodes = Ip4Nodes::new(4096, PageSize::Small, &readers).unwrap();
         let (layout, page_size) = (Ip4Layout::Compact, PageSize::Small);
         let ip4 = Ip4Table::new(&nodes, Ip4Options { layout, page_size, max_routes: 100 }).unwrap();
+        let pool6 = Ip6Pool::new(1 << 24, PageSize::Small, &readers).unwrap();
         let adjacencies = AdjacencyTable::new(16, &readers).unwrap();
         let groups = EcmpTable::new(4, 1024, &readers).unwrap();
-        add_routes(&ip4, &adjacencies, &groups);
         let (slow_path, news) = slow_path(QUEUE, Arc::new(|| ()));
         let (injector, injected) = Injector::new(QUEUE);
         let shared = Shared {
             interfaces: interfaces.published(),
             ip4: Arc::new(ip4),
+            ip6: Arc::new(Ip6Table::new(&pool6, 100)),
+            ip6_links: Arc::new(Ip6Table::new(&pool6, 100)),
             adjacencies: Arc::new(adjacencies),
             groups: Arc::new(groups),
             flow_seed: 7,
@@ -52,6 +55,8 @@ impl World {
                 echoes_per_second: 1000.into(),
             }),
         };
+        let Shared { ip4, ip6, ip6_links, adjacencies, groups, .. } = &shared;
+        add_routes(ip4, ip6, ip6_links, adjacencies, groups);
         let setup = Setup {
             shared,
             counters: Arc::new(WorkerCounters::new(&reasons())),

@@ -4,7 +4,7 @@ use dataplane::{Dataplane, DropCount, PortQueues, Settings};
 use fib::ip4::{Ip4Layout, Ip4Options};
 use fib::pages::PageSize;
 use graph::{Idle, Worker};
-use nodes::plumbing::{Interface, InterfaceId, Kind, Mode, SlowPathNews};
+use nodes::plumbing::{Interface, InterfaceId, Kind, Mode, SlowPathNews, link_key};
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -85,7 +85,8 @@ impl Rig {
         settings.slow_path_most = QUEUE;
         change(&mut settings);
         let mut dataplane = Dataplane::start(&settings).unwrap();
-        add_routes(&dataplane.ip4, &dataplane.adjacencies, &dataplane.groups);
+        let Dataplane { ip4, ip6, ip6_links, adjacencies, groups, .. } = &dataplane;
+        add_routes(ip4, ip6, ip6_links, adjacencies, groups);
         for (id, row) in (0..).zip(rows()) {
             dataplane.set_interface(id, row);
         }
@@ -190,7 +191,7 @@ impl Rig {
         let received: u64 = (0..64).map(|id| self.dataplane.interface_totals(id).rx_packets).sum();
         let fragment = totals.iter().find(|node| node.name == "ip4-fragment").unwrap();
         let pieces = fragment.exits.iter().sum::<u64>() - fragment.packets;
-        let known = ["port-tx", "drop", "arp-input", "ip4-resolve"].map(taken);
+        let known = ["port-tx", "drop", "arp-input", "nd-input", "ip-resolve"].map(taken);
         assert_eq!(received + self.injected + pieces, known.iter().sum(), "{totals:?}");
         assert_eq!(totals.iter().map(|node| node.taken).sum::<u64>(), known.iter().sum());
         let dropped: u64 = self.drops().iter().map(|drop| drop.1).sum();
