@@ -105,8 +105,11 @@ mod tests {
     use crate::plumbing::testing::World;
     use graph::harness::NodeHarness;
 
+    /// Exit and interface of each packet.
+    type Ways = Vec<(String, u16)>;
+
     /// Ports 6 to 9 are one bridge, and 6 and 9 of one group.
-    fn run(rx: u16, frames: &[Vec<u8>]) -> (Vec<(String, u16)>, Vec<(String, u16)>) {
+    fn run(rx: u16, frames: &[Vec<u8>]) -> (Ways, Ways) {
         let mut node = NodeHarness::<L2Flood>::new(&World::new().setup).unwrap();
         let before = node.free_buffers();
         let out = node.run(frames, rx, 0).into_iter().map(|out| (out.exit, out.tx)).collect();
