@@ -1,15 +1,17 @@
-//! Bridges: few stations and many, learned and not.
+//! Bridges: few stations and many, learned and not; VLANs.
 
-use crate::rig::{Rig, RigError};
+use crate::rig::{Rig, RigError, interface};
 use crate::scenarios::{Scenario, random, udp};
 use fib::mac::MacKey;
-use nodes::plumbing::{BridgeId, BridgePort, Mode};
+use nodes::plumbing::{BridgeId, BridgePort, Interface, InterfaceId, Link, Mode, Vlan, VlanTags};
+use wire::ethernet::ethertype;
 
 pub(crate) fn all() -> Vec<Scenario> {
     vec![
         Scenario::new("l2-bridge", Some(70.0), 32.0, || bridge(256, false)),
         Scenario::new("l2-bridge-learn", Some(88.0), 42.0, || bridge(256, true)),
         Scenario::new("l2-bridge-100k", Some(379.0), 120.0, || bridge(100_000, true)),
+        Scenario::new("vlan-xconnect", None, 36.0, vlan_xconnect),
         Scenario::new("l2-bridge-1m", None, 160.0, || bridge(1_000_000, true)),
     ]
 }
@@ -35,6 +37,24 @@ fn bridge(count: u32, learn: bool) -> Result<Rig, RigError> {
     let rig = Rig::with_settings(packets, Mode::Bridged(port), |it| it.stations = room)?;
     for (side, number) in (0..2u8).flat_map(|side| (0..count).map(move |number| (side, number))) {
         rig.dataplane.stations.table.learn(MacKey::new(1, station(side, number)), side.into(), 0);
+    }
+    Ok(rig)
+}
+
+/// VLAN 100 of interface 0 leaves as VLAN 200 of interface 1.
+fn vlan_xconnect() -> Result<Rig, RigError> {
+    let tagged = |number: u32| {
+        let mut frame = udp(0x0a00_0001 + number);
+        frame.splice(12..12, [0x81, 0, 0, 100]);
+        frame
+    };
+    let mut rig = Rig::new((0..256).map(tagged).collect(), Mode::Routed)?;
+    for (id, parent, vid) in [(2, 0, 100), (3, 1, 200)] {
+        let (tags, protocol) = (VlanTags::One(vid), ethertype::VLAN);
+        let link = Link::Vlan(Vlan { parent, tags, protocol, priority: None });
+        let row = interface(id, Mode::CrossConnect(InterfaceId(5 - id)));
+        let mode = Mode::CrossConnect(InterfaceId(5 - id));
+        rig.dataplane.set_interface(id, Some(Interface { port: parent, link, mode, ..row }));
     }
     Ok(rig)
 }

@@ -22,6 +22,7 @@ nodes! {
     port_rx::PortRx,
     inject::Inject,
     ethernet_input::EthernetInput,
+    vlan_input::VlanInput,
     l2_xconnect::L2Xconnect,
     l2_learn::L2Learn,
     l2_forward::L2Forward,
@@ -52,6 +53,7 @@ nodes! {
     tcp6_reset::Tcp6Reset,
     ip_resolve::IpResolve,
     interface_output::InterfaceOutput,
+    vlan_output::VlanOutput,
     port_tx::PortTx,
     drop::Drop,
 }

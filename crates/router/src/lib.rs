@@ -22,5 +22,6 @@ mod router;
 mod routing;
 mod show;
 mod steps;
+mod virtual_ports;
 
 pub use router::{Router, StartError};

@@ -136,6 +136,7 @@ impl Router {
         let ids = self.ids();
         for (name, port) in &self.ports {
             let mut row = port.row(name, &ids);
+            port.stand_on_others(&mut row, &ids);
             if let Some(bridged) = self.bridging.port(name) {
                 row.mode = Mode::Bridged(bridged);
             }
@@ -218,6 +219,7 @@ impl Router {
             let Some(news) = self.dataplane.events.next() else { return };
             let now_ns = self.now_ns();
             match news {
+                SlowPathNews::Moved(moved) => self.station_moved(&moved),
                 SlowPathNews::Arp(news) => self.hear(now_ns, &news),
                 // No interface has an IPv6 address yet, so none is asked for.
                 SlowPathNews::Nd(_) => {}

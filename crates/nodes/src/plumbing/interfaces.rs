@@ -1,7 +1,8 @@
 //! Interfaces as workers see them: rows of one table that the control thread publishes.
 
-use crate::plumbing::{BridgeId, BridgePort};
+use crate::plumbing::{BridgeId, BridgePort, Vlan, VlanMap};
 use fib::{Address, Prefix};
+use std::sync::Arc;
 use wire::ipv6;
 
 /// A row of the interface table.
@@ -19,6 +20,17 @@ pub enum Mode {
     Bridged(BridgePort),
 }
 
+/// What an interface stands on: where its frames go, and as what.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Link {
+    /// A port: they leave as they are.
+    Port,
+    /// A VLAN of a port: they get its tags.
+    Vlan(Vlan),
+    /// The bridge that it is in: the router's own station there.
+    Bridge,
+}
+
 /// One interface.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Interface {
@@ -28,6 +40,8 @@ pub struct Interface {
     pub port: u16,
     /// Administratively up: a down interface neither receives nor sends.
     pub up: bool,
+    /// What it stands on.
+    pub link: Link,
     /// What becomes of received packets.
     pub mode: Mode,
     /// Its MAC address.
@@ -116,6 +130,8 @@ pub struct Interfaces {
     rows: Vec<Option<Interface>>,
     /// The ports of each bridge, by its number.
     members: Vec<Vec<u16>>,
+    /// The sub-interfaces of each interface, by its number.
+    vlans: Vec<Option<Arc<VlanMap>>>,
 }
 
 /// What an interface may do in its bridge, if it is in one.
@@ -131,6 +147,7 @@ impl Interfaces {
     /// A table of these rows.
     pub fn new(rows: Vec<Option<Interface>>) -> Self {
         let mut members: Vec<Vec<u16>> = Vec::new();
+        let mut vlans: Vec<Option<VlanMap>> = Vec::new();
         for (id, row) in (0..).zip(&rows) {
             if let Some(Interface { mode: Mode::Bridged(port), .. }) = row {
                 let bridge = usize::from(port.bridge.0);
@@ -140,7 +157,17 @@ impl Interfaces {
                 members[bridge].push(id);
             }
         }
-        Self { rows, members }
+        for (id, row) in (0..).zip(&rows) {
+            if let Some(Interface { link: Link::Vlan(vlan), .. }) = row {
+                let parent = usize::from(vlan.parent);
+                if vlans.len() <= parent {
+                    vlans.resize_with(parent + 1, || None);
+                }
+                vlans[parent].get_or_insert_default().insert(vlan.tags, id);
+            }
+        }
+        let vlans = vlans.into_iter().map(|map| map.map(Arc::new)).collect();
+        Self { rows, members, vlans }
     }
 
     /// The table with another row `id`.
@@ -157,6 +184,12 @@ impl Interfaces {
     /// Every interface, by number.
     pub fn all(&self) -> impl Iterator<Item = &Interface> {
         self.rows.iter().flatten()
+    }
+
+    /// The sub-interfaces of an interface, if it has any.
+    #[inline]
+    pub fn vlans(&self, id: u16) -> Option<&VlanMap> {
+        self.vlans.get(usize::from(id))?.as_deref()
     }
 
     /// The ports of a bridge.

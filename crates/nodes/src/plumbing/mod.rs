@@ -28,6 +28,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod topology;
 mod transport;
+mod vlan;
 
 pub use bridge::{BridgeId, BridgePort};
 pub use counters::{
@@ -35,7 +36,7 @@ pub use counters::{
 };
 pub use flow::{MemberPicker, ip4_flow, ip6_flow};
 pub use icmp_message::{ICMP_BYTES, icmp_cause, sum_icmp, was_group_frame, write_icmp_error};
-pub use interfaces::{Interface, InterfaceId, Interfaces, Mode, bridge_port, link_key};
+pub use interfaces::{Interface, InterfaceId, Interfaces, Link, Mode, bridge_port, link_key};
 pub use ip4_stamps::{OptionsFound, Stamp, blank_options, stamp_options};
 pub use ip6_options::{OptionFault, check_options};
 pub use link_header::leave_by;
@@ -45,7 +46,9 @@ pub use own_ip6::OwnIp6;
 pub use rate_limit::RateLimit;
 pub use setup::{IcmpLimits, Kind, Setup, Shared};
 pub use slow_path::{
-    ArpNews, Injected, Injector, NdNews, NdSaid, SlowPath, SlowPathEvents, SlowPathNews, slow_path,
+    ArpNews, Injected, Injector, NdNews, NdSaid, SlowPath, SlowPathEvents, SlowPathNews,
+    StationMoved, slow_path,
 };
 pub use stations::Stations;
 pub use transport::{TcpFault, TcpReset, UdpFault, UdpFound, UdpPorts, find_udp};
+pub use vlan::{TAG_BYTES, Vlan, VlanMap, VlanTags};

@@ -5,7 +5,7 @@ use crate::rig::*;
 use dataplane::Settings;
 use fib::Forward;
 use fib::adjacency::{Adjacency, AdjacencyId};
-use nodes::plumbing::{Injected, Kind, Mode};
+use nodes::plumbing::{BridgeId, BridgePort, Injected, InterfaceId, Kind, Mode};
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
 use wire::craft::{self, Arp, Craft, Ethernet, Ipv4};
@@ -17,6 +17,10 @@ const OUT_OF_REACH: [&str; 2] = [
     // The control thread takes a cross-connect away between two nodes of one pass.
     "l2-xconnect/disconnected",
 ];
+
+fn in_vlan(vid: u16) -> Vec<u8> {
+    craft::ethernet(HOST_MAC, [4; 6]).vlan(vid).build()
+}
 
 fn from_host() -> Craft<Ethernet> {
     craft::ethernet(HOST_MAC, our_mac(0))
@@ -147,10 +151,24 @@ fn plays() -> Vec<(&'static str, Play)> {
             (7..=9).for_each(|id| rig.change_port(id, |port| port.flood_groups = false));
             rig.receive(6, craft::ethernet(HOST_MAC, [255; 6]).build());
         }),
+        ("l2-flood/storm", |rig| {
+            rig.change_port(6, |port| port.storm_pps = 1);
+            (0..2).for_each(|_| rig.receive(6, craft::ethernet(HOST_MAC, [255; 6]).build()));
+        }),
+        ("vlan-input/runt", |rig| rig.receive(TRUNK, vec![0; 13])),
+        ("vlan-input/unknown-vlan", |rig| rig.receive(TRUNK, in_vlan(5))),
+        ("vlan-input/interface-down", |rig| {
+            rig.change_interface(ROUTED_VLAN, |row| row.up = false);
+            rig.receive(TRUNK, in_vlan(100));
+        }),
+        ("vlan-output/no-headroom", |rig| {
+            rig.change_interface(2, |row| row.mode = Mode::CrossConnect(InterfaceId(ROUTED_VLAN)));
+            rig.receive_as(2, Incoming { bytes: vec![0; 60], segments: 1, headroom: 0 });
+        }),
         ("port-tx/queue-full", |rig| {
-            // Port 10 takes one frame a burst.
-            rig.attach(10, 1);
-            rig.change_interface(3, |row| row.port = 10);
+            // Port 16 takes one frame a burst.
+            rig.attach(16, 1);
+            rig.change_interface(3, |row| row.port = 16);
             rig.receive(2, vec![0; 60]);
             rig.receive(2, vec![0; 60]);
         }),
@@ -193,6 +211,13 @@ fn reached_by_settings() -> Vec<String> {
     meet("icmp6-echo/rate-limited", ping, BUFFERS, no_echoes);
     let long = to([10, 5, 0, 1]).udp(1, 2).payload_len(200).build();
     meet("ip4-fragment/no-buffer", long, 1, |_| ());
+    // One port of the bridge wants a tagged copy.
+    let mut rig = Rig::with_settings(1, |_| ());
+    let bridged = Mode::Bridged(BridgePort::new(BridgeId(OWN_BRIDGE)));
+    rig.change_interface(7, |row| row.mode = bridged);
+    rig.receive(7, craft::ethernet(HOST_MAC, [255; 6]).build());
+    expect(rig, "l2-flood/no-buffer");
+    met.push("l2-flood/no-buffer".to_owned());
     met
 }
 

@@ -13,3 +13,4 @@ mod local;
 mod property;
 mod rig;
 mod steady;
+mod vlans;

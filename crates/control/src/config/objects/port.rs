@@ -8,6 +8,7 @@ use wire::MacAddr;
 use super::connected::{Connected, check_host_address};
 use super::port_commands;
 use super::port_kind::PortKind;
+use super::vlan;
 use super::{Config, Object};
 use crate::config::edit::Command;
 use crate::config::field::{Field, Refusal};
@@ -179,6 +180,7 @@ impl Object for Ports {
                 report.push(problem.expected("one port for each device"));
             }
         }
+        vlan::check_all(self, report);
         Connected::of(self).check(report);
     }
 
@@ -191,7 +193,13 @@ impl Object for Ports {
     }
 
     fn diff(old: &Self, new: &Self) -> Vec<Self::Change> {
-        Self::delta(old, new)
+        let mut deltas = Self::delta(old, new);
+        // Ports that stand on others go before those, and come after them.
+        deltas.sort_by_key(|delta| match delta {
+            Delta::Removed { row, .. } => !row.kind.is_virtual(),
+            Delta::Added { row, .. } | Delta::Modified { new: row, .. } => row.kind.is_virtual(),
+        });
+        deltas
     }
 }
 

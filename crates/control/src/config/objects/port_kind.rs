@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::api::check_socket;
+use super::vlan::Vlan;
 use crate::config::field::{Field, Refusal, word_field};
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
@@ -29,6 +30,10 @@ word_field! {
         Pcap = "pcap",
         /// Packets in memory, replayed for ever.
         Memory = "memory",
+        /// A VLAN of another port.
+        Vlan = "vlan",
+        /// The router's own station in a bridge.
+        Bvi = "bvi",
     }
 }
 
@@ -112,6 +117,10 @@ pub enum PortKind {
         /// Capture file to write sent packets to; without it they are freed.
         record: Option<PathBuf>,
     },
+    /// A VLAN of another port.
+    Vlan(Vlan),
+    /// The router's own station in the bridge that it is in.
+    Bvi,
 }
 
 impl PortKind {
@@ -127,7 +136,14 @@ impl PortKind {
             Self::VirtioUser { .. } => KindName::VirtioUser,
             Self::Pcap { .. } => KindName::Pcap,
             Self::Memory { .. } => KindName::Memory,
+            Self::Vlan(_) => KindName::Vlan,
+            Self::Bvi => KindName::Bvi,
         }
+    }
+
+    /// Whether no device belongs to it: it stands on other ports.
+    pub fn is_virtual(&self) -> bool {
+        matches!(self, Self::Vlan(_) | Self::Bvi)
     }
 
     /// What no two ports can share, as a person calls it.
@@ -146,6 +162,7 @@ impl PortKind {
             Self::Memory { record, .. } => {
                 record.as_ref().map(|path| format!("file {}", path.display()))
             }
+            Self::Vlan(_) | Self::Bvi => None,
         }
     }
 
@@ -174,6 +191,8 @@ impl PortKind {
                 frames: table.list("frames"),
                 record: table.optional("record"),
             },
+            KindName::Vlan => Self::Vlan(Vlan::read(table)?),
+            KindName::Bvi => Self::Bvi,
         })
     }
 
@@ -195,6 +214,8 @@ impl PortKind {
             Self::Memory { source, frames, record } => {
                 fields.maybe("source", source).list("frames", frames).maybe("record", record)
             }
+            Self::Vlan(vlan) => vlan.fields(fields),
+            Self::Bvi => fields,
         }
     }
 
