@@ -11,7 +11,7 @@ use fib::{ip4::Ip4Layout, pages::PageSize};
 use graph::{Idle, Worker};
 use libfuzzer_sys::fuzz_target;
 use nodes::plumbing::{
-    BridgeId, BridgePort, Interface, InterfaceId, Kind, Link, Mode, SlowPathNews, Vlan, VlanTags, link_key, sum_icmp,
+    BridgeId, BridgePort, Interface, InterfaceId, Kind, Link, Mode, SlowPathNews, Tunnel, Vlan, VlanTags, Wrap, link_key, sum_icmp,
 };
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use std::{
@@ -31,8 +31,8 @@ fuzz_target!(|bytes: &[u8]| {
     ROUTER.with_borrow_mut(|router| router.play(bytes));
 });
 
-/// Where frames come in: routed, cross-connected, bridged, a trunk.
-const INTERFACES: [usize; 8] = [0, 1, 2, 6, 7, 8, 9, 10];
+/// Where frames come in: routed, cross-connected, bridged, a trunk, beside tunnels.
+const INTERFACES: [usize; 8] = [0, 1, 2, 6, 7, 9, 10, 18];
 
 type Waiting = Arc<Mutex<VecDeque<Vec<u8>>>>;
 

@@ -3,6 +3,7 @@
 //! ```text
 //!  interface_output ┬▶ port_tx        by what the interface stands on
 //!                   ├▶ vlan_output
+//!                   ├▶ tunnel_encap
 //!                   └▶ l2_forward     the router's own station in a bridge
 //! ```
 
@@ -30,6 +31,8 @@ graph::exits! {
         Tag => node "vlan-output",
         /// Into the bridge, as if its interface there had received it.
         Bridge => node "l2-forward",
+        /// Into a packet to the tunnel's other end.
+        Encap => node "tunnel-encap",
         /// The interface is administratively down, or gone.
         InterfaceDown => drop,
         /// Longer than the interface's MTU allows.
@@ -101,13 +104,14 @@ fn by_link(link: Link) -> Exit {
         Link::Port => Exit::Transmit,
         Link::Vlan(_) => Exit::Tag,
         Link::Bridge => Exit::Bridge,
+        Link::Tunnel(_) => Exit::Encap,
     }
 }
 
 fn limit(interface: &Interface) -> u32 {
     let tags = match interface.link {
         Link::Vlan(vlan) => TAG_BYTES - vlan.tag_bytes() as u32,
-        Link::Port | Link::Bridge => TAG_BYTES,
+        Link::Port | Link::Bridge | Link::Tunnel(_) => TAG_BYTES,
     };
     u32::from(interface.mtu_bytes) + LINK_HEADER_BYTES + tags
 }

@@ -54,6 +54,8 @@ nodes! {
     ip_resolve::IpResolve,
     interface_output::InterfaceOutput,
     vlan_output::VlanOutput,
+    tunnel_encap::TunnelEncap,
+    tunnel_decap::TunnelDecap,
     port_tx::PortTx,
     drop::Drop,
 }

@@ -167,6 +167,10 @@ fn spec_of(kind: &PortKind) -> PortSpec {
             PortSpec::Pcap { rx: rx.clone(), tx: tx.clone(), repeat: *repeat == Repeat::Forever }
         }
         // Opened without DPDK; as a spec it is a port that nothing ever comes from.
-        PortKind::Memory { .. } | PortKind::Vlan(_) | PortKind::Bvi => PortSpec::Ring,
+        PortKind::Memory { .. }
+        | PortKind::Vlan(_)
+        | PortKind::Bvi
+        | PortKind::Vxlan(_)
+        | PortKind::Gre(_) => PortSpec::Ring,
     }
 }

@@ -1,4 +1,5 @@
-//! Ports without a device of their own: VLANs of other ports, the router's own stations in bridges.
+//! Ports without a device of their own: VLANs of other ports, the router's own stations in bridges,
+//! tunnels.
 //!
 //! ```text
 //!  p1 ── device        p1.100 ── VLAN 100 of p1: its link is p1's, its frames leave by p1's queues
@@ -8,9 +9,11 @@ use crate::interfaces::{Link, OpenPort};
 use crate::router::Router;
 use control::config::objects::port::{Port, PortName};
 use control::config::objects::port_kind::PortKind;
+use control::config::objects::tunnel::Ends;
 use control::config::objects::vlan::{Protocol, Vid, Vlan as VlanConfig};
-use nodes::plumbing::{Interface, Link as RowLink, Vlan, VlanTags};
+use nodes::plumbing::{Interface, Link as RowLink, Tunnel, Vlan, VlanTags, Wrap};
 use std::collections::HashMap;
+use std::net::IpAddr;
 use wire::ethernet::ethertype;
 
 impl Router {
@@ -37,18 +40,18 @@ impl OpenPort {
 
     /// Makes of a row what a port without a device needs.
     pub(crate) fn stand_on_others(&self, row: &mut Interface, ids: &HashMap<PortName, u16>) {
-        let PortKind::Vlan(config) = &self.config.kind else {
-            if self.config.kind == PortKind::Bvi {
-                row.link = RowLink::Bridge;
-            }
-            return;
-        };
-        match ids.get(&config.parent) {
-            Some(&parent) => {
-                row.port = parent;
-                row.link = RowLink::Vlan(vlan(config, parent));
-            }
-            None => row.up = false,
+        match &self.config.kind {
+            PortKind::Vlan(config) => match ids.get(&config.parent) {
+                Some(&parent) => {
+                    row.port = parent;
+                    row.link = RowLink::Vlan(vlan(config, parent));
+                }
+                None => row.up = false,
+            },
+            PortKind::Bvi => row.link = RowLink::Bridge,
+            PortKind::Vxlan(vxlan) => row.link = tunnel(Wrap::Vxlan(vxlan.vni), vxlan.ends),
+            PortKind::Gre(gre) => row.link = tunnel(Wrap::Gre(gre.key), gre.ends),
+            _ => {}
         }
     }
 }
@@ -58,6 +61,15 @@ fn parent_of(config: &Port) -> Option<&PortName> {
         PortKind::Vlan(vlan) => Some(&vlan.parent),
         _ => None,
     }
+}
+
+fn tunnel(wrap: Wrap, ends: Ends) -> RowLink {
+    let bits = |address: IpAddr| match address {
+        IpAddr::V4(address) => address.to_bits(),
+        // The configuration's check lets none in.
+        IpAddr::V6(_) => 0,
+    };
+    RowLink::Tunnel(Tunnel { wrap, local: bits(ends.local), remote: bits(ends.remote) })
 }
 
 fn vlan(config: &VlanConfig, parent: u16) -> Vlan {

@@ -1,7 +1,8 @@
 //! Interfaces as workers see them: rows of one table that the control thread publishes.
 
-use crate::plumbing::{BridgeId, BridgePort, Vlan, VlanMap};
+use crate::plumbing::{BridgeId, BridgePort, Tunnel, Vlan, VlanMap};
 use fib::{Address, Prefix};
+use std::collections::HashMap;
 use std::sync::Arc;
 use wire::ipv6;
 
@@ -29,6 +30,8 @@ pub enum Link {
     Vlan(Vlan),
     /// The bridge that it is in: the router's own station there.
     Bridge,
+    /// A tunnel: they leave in packets to its other end.
+    Tunnel(Tunnel),
 }
 
 /// One interface.
@@ -132,6 +135,7 @@ pub struct Interfaces {
     members: Vec<Vec<u16>>,
     /// The sub-interfaces of each interface, by its number.
     vlans: Vec<Option<Arc<VlanMap>>>,
+    tunnels: HashMap<Tunnel, u16>,
 }
 
 /// What an interface may do in its bridge, if it is in one.
@@ -167,7 +171,12 @@ impl Interfaces {
             }
         }
         let vlans = vlans.into_iter().map(|map| map.map(Arc::new)).collect();
-        Self { rows, members, vlans }
+        let tunnel = |(id, row): (u16, &Option<Interface>)| match row.as_ref()?.link {
+            Link::Tunnel(tunnel) => Some((tunnel, id)),
+            _ => None,
+        };
+        let tunnels = (0..).zip(&rows).filter_map(tunnel).collect();
+        Self { rows, members, vlans, tunnels }
     }
 
     /// The table with another row `id`.
@@ -184,6 +193,11 @@ impl Interfaces {
     /// Every interface, by number.
     pub fn all(&self) -> impl Iterator<Item = &Interface> {
         self.rows.iter().flatten()
+    }
+
+    /// The interface of a tunnel.
+    pub fn tunnel(&self, tunnel: Tunnel) -> Option<u16> {
+        self.tunnels.get(&tunnel).copied()
     }
 
     /// The sub-interfaces of an interface, if it has any.

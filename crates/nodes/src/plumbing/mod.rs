@@ -28,6 +28,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod topology;
 mod transport;
+mod tunnel;
 mod vlan;
 
 pub use bridge::{BridgeId, BridgePort};
@@ -51,4 +52,5 @@ pub use slow_path::{
 };
 pub use stations::Stations;
 pub use transport::{TcpFault, TcpReset, UdpFault, UdpFound, UdpPorts, find_udp};
+pub use tunnel::{Tunnel, Wrap};
 pub use vlan::{TAG_BYTES, Vlan, VlanMap, VlanTags};

@@ -6,13 +6,15 @@
 //!                    6 7 8 9 bridged: 6 and 9 of one group, 8 takes no unknown stations, 9 does not learn
 //!                    10 a trunk: 11 its VLAN 100, routed; 12 its 200 and 7, cross-connected with 13, its 300;
 //!                    14 its VLAN 400, bridged (in a bridge with 15, the router's own station there)
+//!                    16 a VXLAN and 17 a GRE tunnel from US to FAR, in a bridge with 18
 //!
 //!  IPv6 likewise: HOST6 2001:db8::2 ── 0: 2001:db8::1/64 │ 1: 2001:db8:1::1/64 ── GATEWAY6 2001:db8:1::2
 //!  ── 2001:db8:a::/48; link-local addresses made from MACs; on 0 2001:db8::7e is tentative.
 //! ```
 
 use super::{
-    BridgeId, BridgePort, Interface, InterfaceId, Kind, Link, Mode, Vlan, VlanTags, link_key,
+    BridgeId, BridgePort, Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan, VlanTags, Wrap,
+    link_key,
 };
 use fib::adjacency::{Adjacency, AdjacencyTable};
 use fib::ecmp::{EcmpTable, Member};
@@ -68,6 +70,13 @@ pub(crate) const BRIDGED_VLAN: u16 = 14;
 /// The router's own station in the second bridge.
 pub(crate) const OWN_STATION: u16 = 15;
 pub(crate) const OWN_BRIDGE: u16 = 2;
+/// Tunnels from `US` to `FAR`, and a port in one bridge with them.
+pub(crate) const VXLAN: u16 = 16;
+pub(crate) const VNI: u32 = 42;
+pub(crate) const GRE: u16 = 17;
+pub(crate) const GRE_KEY: u32 = 9;
+pub(crate) const BESIDE_TUNNELS: u16 = 18;
+pub(crate) const TUNNEL_BRIDGE: u16 = 3;
 
 /// The router's own MAC on an interface.
 pub(crate) fn our_mac(interface: u16) -> [u8; 6] {
@@ -100,7 +109,14 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         Mode::CrossConnect(InterfaceId(PAIR_VLAN)),
         Mode::Bridged(BridgePort::new(BridgeId(OWN_BRIDGE))),
         Mode::Bridged(BridgePort::new(BridgeId(OWN_BRIDGE))),
+        Mode::Bridged(BridgePort { groups: 1, ..BridgePort::new(BridgeId(TUNNEL_BRIDGE)) }),
+        Mode::Bridged(BridgePort { groups: 1, ..BridgePort::new(BridgeId(TUNNEL_BRIDGE)) }),
+        Mode::Bridged(BridgePort::new(BridgeId(TUNNEL_BRIDGE))),
     ];
+    let tunnel = |wrap| {
+        let [local, remote] = [US, FAR].map(u32::from_be_bytes);
+        Link::Tunnel(Tunnel { wrap, local, remote })
+    };
     let vlan = |tags, protocol| Link::Vlan(Vlan { parent: TRUNK, tags, protocol, priority: None });
     let link = |id: u16| match id {
         ROUTED_VLAN => vlan(VlanTags::One(100), 0x8100),
@@ -108,6 +124,8 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         OTHER_VLAN => vlan(VlanTags::One(300), 0x8100),
         BRIDGED_VLAN => vlan(VlanTags::One(400), 0x8100),
         OWN_STATION => Link::Bridge,
+        VXLAN => tunnel(Wrap::Vxlan(VNI)),
+        GRE => tunnel(Wrap::Gre(Some(GRE_KEY))),
         _ => Link::Port,
     };
     let row = |id: u16, mode: Mode| Interface {

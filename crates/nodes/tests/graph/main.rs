@@ -13,4 +13,5 @@ mod local;
 mod property;
 mod rig;
 mod steady;
+mod tunnels;
 mod vlans;

@@ -5,8 +5,8 @@ use fib::ip4::{Ip4Layout, Ip4Options};
 use fib::pages::PageSize;
 use graph::{Idle, Worker};
 use nodes::plumbing::{
-    BridgeId, BridgePort, Interface, InterfaceId, Kind, Link, Mode, SlowPathNews, Vlan, VlanTags,
-    link_key,
+    BridgeId, BridgePort, Interface, InterfaceId, Kind, Link, Mode, SlowPathNews, Tunnel, Vlan,
+    VlanTags, Wrap, link_key,
 };
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use std::collections::VecDeque;

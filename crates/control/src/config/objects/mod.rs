@@ -18,6 +18,7 @@ pub mod port_kind;
 pub mod route;
 mod route_commands;
 pub mod station;
+pub mod tunnel;
 pub mod vlan;
 pub mod workers;
 pub mod xconnect;
@@ -76,7 +77,7 @@ macro_rules! objects {
         pub enum Change { $( $(#[$doc])* $kind(<$kind as Object>::Change), )+ }
 
         /// Every command that edits, by kind of object.
-        pub const COMMANDS: &[&[Command]] = &[$( <$kind as Object>::COMMANDS, )+ vlan::COMMANDS];
+        pub const COMMANDS: &[&[Command]] = &[$( <$kind as Object>::COMMANDS, )+ vlan::COMMANDS, tunnel::COMMANDS];
 
         impl Config {
             pub(crate) fn read(root: &mut TableReader<'_>) -> Self {

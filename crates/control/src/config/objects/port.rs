@@ -8,8 +8,8 @@ use wire::MacAddr;
 use super::connected::{Connected, check_host_address};
 use super::port_commands;
 use super::port_kind::PortKind;
-use super::vlan;
 use super::{Config, Object};
+use super::{tunnel, vlan};
 use crate::config::edit::Command;
 use crate::config::field::{Field, Refusal};
 use crate::config::host::Host;
@@ -181,6 +181,7 @@ impl Object for Ports {
             }
         }
         vlan::check_all(self, report);
+        tunnel::check_all(self, report);
         Connected::of(self).check(report);
     }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::api::check_socket;
+use super::tunnel::{Gre, Vxlan};
 use super::vlan::Vlan;
 use crate::config::field::{Field, Refusal, word_field};
 use crate::config::read::TableReader;
@@ -34,6 +35,10 @@ word_field! {
         Vlan = "vlan",
         /// The router's own station in a bridge.
         Bvi = "bvi",
+        /// A VXLAN tunnel.
+        Vxlan = "vxlan",
+        /// A GRE tunnel of Ethernet frames.
+        Gre = "gre",
     }
 }
 
@@ -121,6 +126,10 @@ pub enum PortKind {
     Vlan(Vlan),
     /// The router's own station in the bridge that it is in.
     Bvi,
+    /// A VXLAN tunnel.
+    Vxlan(Vxlan),
+    /// A GRE tunnel of Ethernet frames.
+    Gre(Gre),
 }
 
 impl PortKind {
@@ -138,12 +147,14 @@ impl PortKind {
             Self::Memory { .. } => KindName::Memory,
             Self::Vlan(_) => KindName::Vlan,
             Self::Bvi => KindName::Bvi,
+            Self::Vxlan(_) => KindName::Vxlan,
+            Self::Gre(_) => KindName::Gre,
         }
     }
 
     /// Whether no device belongs to it: it stands on other ports.
     pub fn is_virtual(&self) -> bool {
-        matches!(self, Self::Vlan(_) | Self::Bvi)
+        matches!(self, Self::Vlan(_) | Self::Bvi | Self::Vxlan(_) | Self::Gre(_))
     }
 
     /// What no two ports can share, as a person calls it.
@@ -162,7 +173,7 @@ impl PortKind {
             Self::Memory { record, .. } => {
                 record.as_ref().map(|path| format!("file {}", path.display()))
             }
-            Self::Vlan(_) | Self::Bvi => None,
+            Self::Vlan(_) | Self::Bvi | Self::Vxlan(_) | Self::Gre(_) => None,
         }
     }
 
@@ -193,6 +204,8 @@ impl PortKind {
             },
             KindName::Vlan => Self::Vlan(Vlan::read(table)?),
             KindName::Bvi => Self::Bvi,
+            KindName::Vxlan => Self::Vxlan(Vxlan::read(table)?),
+            KindName::Gre => Self::Gre(Gre::read(table)?),
         })
     }
 
@@ -216,6 +229,8 @@ impl PortKind {
             }
             Self::Vlan(vlan) => vlan.fields(fields),
             Self::Bvi => fields,
+            Self::Vxlan(vxlan) => vxlan.fields(fields),
+            Self::Gre(gre) => gre.fields(fields),
         }
     }
 
