@@ -177,7 +177,7 @@ fn hand_over(mut packet: PacketView<'_>, target: Target, counters: &WorkerCounte
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plumbing::testing::World;
+    use crate::plumbing::testing::{BESIDE_TUNNELS, BRIDGED_VLAN, GRE, OWN_STATION, VXLAN, World};
     use graph::harness::NodeHarness;
 
     /// Exit and interface of each packet.
@@ -210,6 +210,15 @@ mod tests {
         let unknown = [vec![2; 60]];
         assert_eq!(run(7, &unknown), (vec![output(9)], vec![output(6)]));
         assert_eq!(run(0, &unknown).0[0].0, "nowhere");
+    }
+
+    #[test]
+    fn an_interface_that_wraps_its_frames_gets_one_of_its_own() {
+        let broadcast = [vec![0xff; 60]];
+        let tunnels = (vec![output(GRE)], vec![output(VXLAN)]);
+        assert_eq!(run(BESIDE_TUNNELS, &broadcast), tunnels);
+        assert_eq!(run(BRIDGED_VLAN, &broadcast), (vec![("own".to_owned(), 0)], Vec::new()));
+        assert_eq!(run(OWN_STATION, &broadcast).0, [output(BRIDGED_VLAN)]);
     }
 
     #[test]

@@ -136,7 +136,7 @@ impl Router {
         let ids = self.ids();
         for (name, port) in &self.ports {
             let mut row = port.row(name, &ids);
-            port.stand_on_others(&mut row, &ids);
+            port.stand_on_others(&mut row, &ids, &self.ports);
             if let Some(bridged) = self.bridging.port(name) {
                 row.mode = Mode::Bridged(bridged);
             }

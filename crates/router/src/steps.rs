@@ -43,6 +43,7 @@ impl Router {
     }
 
     fn after_steps(&mut self) {
+        self.inherit_macs();
         self.publish_rows();
         let (ids, table) = (self.ids(), &self.dataplane.stations.table);
         let own = self.ports.iter().filter(|(_, port)| port.config.kind == PortKind::Bvi);

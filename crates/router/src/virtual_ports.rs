@@ -12,7 +12,7 @@ use control::config::objects::port_kind::PortKind;
 use control::config::objects::tunnel::Ends;
 use control::config::objects::vlan::{Protocol, Vid, Vlan as VlanConfig};
 use nodes::plumbing::{Interface, Link as RowLink, Tunnel, Vlan, VlanTags, Wrap};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use wire::ethernet::ethertype;
 
@@ -25,7 +25,20 @@ impl Router {
         }
     }
 
-    /// The MAC address of a port that has none of its own, at its start.
+    /// Gives ports without a MAC address of their own that of the port they are a part of, which
+    /// may have another now.
+    pub(crate) fn inherit_macs(&mut self) {
+        let names: Vec<PortName> = self.ports.keys().cloned().collect();
+        for name in names {
+            let Some(port) = self.ports.get(&name) else { continue };
+            let mac = self.inherited_mac(&port.config);
+            if let (Some(mac), Some(port)) = (mac, self.ports.get_mut(&name)) {
+                port.mac = mac;
+            }
+        }
+    }
+
+    /// The MAC address of a port that has none of its own.
     pub(crate) fn inherited_mac(&self, config: &Port) -> Option<[u8; 6]> {
         let parent = self.ports.get(parent_of(config)?)?;
         config.mac.is_none().then_some(parent.mac)
@@ -39,12 +52,18 @@ impl OpenPort {
     }
 
     /// Makes of a row what a port without a device needs.
-    pub(crate) fn stand_on_others(&self, row: &mut Interface, ids: &HashMap<PortName, u16>) {
+    pub(crate) fn stand_on_others(
+        &self,
+        row: &mut Interface,
+        ids: &HashMap<PortName, u16>,
+        ports: &BTreeMap<PortName, OpenPort>,
+    ) {
         match &self.config.kind {
             PortKind::Vlan(config) => match ids.get(&config.parent) {
                 Some(&parent) => {
                     row.port = parent;
                     row.link = RowLink::Vlan(vlan(config, parent));
+                    row.up &= ports.get(&config.parent).is_some_and(|parent| parent.config.up);
                 }
                 None => row.up = false,
             },
