@@ -4,8 +4,8 @@
 here=$(dirname "$0")
 hosts
 {
-    two_ports af_packet
-    printf '[memory]\nroutes = 60000\n[[route]]\nprefix = "172.16.0.0/16"\nvia = "10.0.2.2"\n'
+    two_ports af_packet | sed 's/^\[memory\]/&\nroutes = 60000/'
+    printf '[[route]]\nprefix = "172.16.0.0/16"\nvia = "10.0.2.2"\n'
 } >"$work/router.toml"
 ip -n "$b" route add local 172.16.0.0/16 dev lo
 router router
