@@ -12,9 +12,9 @@ use clap::{ArgMatches, Args, FromArgMatches, Subcommand, ValueHint};
 use control::view::{self, BulkState};
 use serde_json::Value;
 
-use crate::client::escaped;
 use crate::error::CliError;
 use crate::run::{Session, usage};
+use crate::show::query;
 
 /// Verbs of `route` that change no configuration.
 #[derive(Debug, Subcommand)]
@@ -134,18 +134,15 @@ impl BulkVerb {
 
 impl Load {
     fn path(&self) -> String {
-        let mut path = format!("/v1/routes/load?source={}", escaped(&self.source));
-        if let Some(via) = &self.via {
-            path.push_str(&format!("&via={}", escaped(via)));
-        }
-        for (name, given) in
-            [("share", self.share), ("replace", self.replace), ("skip_wrong", self.skip_wrong)]
-        {
-            if given {
-                path.push_str(&format!("&{name}=true"));
-            }
-        }
-        path
+        let flag = |given: bool| given.then(|| "true".to_owned());
+        let query = query(&[
+            ("source", Some(self.source.clone())),
+            ("via", self.via.clone()),
+            ("share", flag(self.share)),
+            ("replace", flag(self.replace)),
+            ("skip_wrong", flag(self.skip_wrong)),
+        ]);
+        format!("/v1/routes/load?{query}")
     }
 }
 

@@ -139,17 +139,6 @@ fn broken(error: hyper::Error) -> CliError {
     CliError::Broken(error.to_string())
 }
 
-/// A value of a query: what prefixes and addresses are made of needs no escaping.
-pub(crate) fn escaped(value: &str) -> String {
-    let escape = |byte| match byte {
-        b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'.' | b':' | b'/' | b',' => {
-            char::from(byte).to_string()
-        }
-        _ => format!("%{byte:02X}"),
-    };
-    value.bytes().map(escape).collect()
-}
-
 fn json(body: &[u8]) -> Result<Value, CliError> {
     serde_json::from_slice(body).map_err(|error| CliError::Broken(error.to_string()))
 }

@@ -8,6 +8,7 @@
 //!                       └─▶ exec, shell ─▶ run
 //! ```
 
+mod bridging;
 mod bulk;
 mod cli;
 mod client;

@@ -3,6 +3,7 @@
 //! Every number is a total since the router started or since `counters clear`, unless it says
 //! otherwise. Rates are the reader's to take, from two readings.
 
+mod bridging;
 mod bulk;
 mod config;
 mod forwarding;
@@ -10,6 +11,9 @@ mod observe;
 mod problem;
 mod system;
 
+pub use bridging::{
+    Bridge, BridgePort, Station, StationCount, StationFill, StationFilter, StationFlush, Stations,
+};
 pub use bulk::{Bulk, BulkState, RouteFlush, RouteLoad, RouteRange};
 pub use config::{
     Applied, Checked, ConfigStatus, ConfigText, Diff, EditText, HistoryEntry, Pending, RollbackTo,

@@ -8,6 +8,7 @@
 //!                 ◀─ counters ────────── workers         read at any time
 //! ```
 
+mod bridge;
 mod counters;
 mod flow;
 mod icmp_message;
@@ -21,16 +22,20 @@ mod own_ip6;
 mod rate_limit;
 mod setup;
 mod slow_path;
+mod stations;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod topology;
 mod transport;
 
-pub use counters::{DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound};
+pub use bridge::{BridgeId, BridgePort};
+pub use counters::{
+    BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound,
+};
 pub use flow::{MemberPicker, ip4_flow, ip6_flow};
 pub use icmp_message::{ICMP_BYTES, icmp_cause, sum_icmp, was_group_frame, write_icmp_error};
-pub use interfaces::{Interface, InterfaceId, Interfaces, Mode, link_key};
+pub use interfaces::{Interface, InterfaceId, Interfaces, Mode, bridge_port, link_key};
 pub use ip4_stamps::{OptionsFound, Stamp, blank_options, stamp_options};
 pub use ip6_options::{OptionFault, check_options};
 pub use link_header::leave_by;
@@ -42,4 +47,5 @@ pub use setup::{IcmpLimits, Kind, Setup, Shared};
 pub use slow_path::{
     ArpNews, Injected, Injector, NdNews, NdSaid, SlowPath, SlowPathEvents, SlowPathNews, slow_path,
 };
+pub use stations::Stations;
 pub use transport::{TcpFault, TcpReset, UdpFault, UdpFound, UdpPorts, find_udp};

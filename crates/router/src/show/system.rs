@@ -50,8 +50,8 @@ impl Router {
         &self,
         part: impl Fn(&str, usize, usize, usize) -> view::MemoryUse,
     ) -> Vec<view::MemoryUse> {
-        let Dataplane { ip4, ip4_nodes, adjacencies, groups, .. } = &self.dataplane;
-        let (ip4, groups) = (ip4.memory(), groups.memory());
+        let Dataplane { ip4, ip4_nodes, adjacencies, groups, stations, .. } = &self.dataplane;
+        let (ip4, groups, stations) = (ip4.memory(), groups.memory(), stations.table.memory());
         let rib = &self.routing.rib;
         let on_pages = |mut part: view::MemoryUse, pages: PageSize| {
             part.page_bytes = Some(pages.bytes() as u64);
@@ -78,6 +78,7 @@ impl Router {
                 part("groups of next hops", groups.groups, groups.max_groups, groups.bytes),
                 PageSize::Small,
             ),
+            part("stations", stations.entries, stations.capacity, stations.bytes),
         ]
     }
 
