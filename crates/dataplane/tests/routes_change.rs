@@ -89,7 +89,7 @@ fn interface(id: u16) -> Interface {
         up: true,
         mode: Mode::Routed,
         mac: ROUTER_MAC,
-        link: nodes::plumbing::Link::Port,
+        link: Link::Port,
         mtu_bytes: 1500,
         ip4: Vec::new(),
         ip6: Vec::new(),
