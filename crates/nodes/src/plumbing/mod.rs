@@ -28,7 +28,7 @@ mod transport;
 
 pub use counters::{DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound};
 pub use icmp_message::{ICMP_BYTES, icmp_cause, sum_icmp, was_group_frame, write_icmp_error};
-pub use interfaces::{Interface, InterfaceId, Interfaces, Mode, link_key};
+pub use interfaces::{Interface, InterfaceId, Interfaces, Mode, address_of_link_key, link_key};
 pub use ip4_stamps::{OptionsFound, Stamp, blank_options, stamp_options};
 pub use ip6_options::{OptionFault, check_options};
 pub use link_header::leave_by;

@@ -119,7 +119,7 @@ impl<A: Family> Routing<A> {
         let (_, _, to) = self.rib.lookup(prefix.address())?;
         let Resolved::Paths(paths) = to else { return None };
         let on_link = paths.iter().find(|path| path.address.is_none())?;
-        let address = prefix.address().to_ip();
+        let address = prefix.address().plain().to_ip();
         self.next_hops.known(NeighborKey { interface: on_link.interface, address })
     }
 }

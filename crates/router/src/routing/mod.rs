@@ -7,12 +7,14 @@
 //!     Paths(on link)  ──▶ glean: ask for the destination itself
 //! ```
 
+mod both;
 mod family;
 mod follow;
 mod next_hops;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use both::Routes;
 pub(crate) use family::Family;
 
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
@@ -63,8 +65,8 @@ impl<A: Family> Routing<A> {
             changes: Vec::new(),
             wishes: Vec::new(),
         };
-        for prefix in A::martians() {
-            routing.set_special(prefix, Some(Kind::Martian))?;
+        for (prefix, kind) in A::specials() {
+            routing.set_special(prefix, Some(kind))?;
         }
         Ok(routing)
     }

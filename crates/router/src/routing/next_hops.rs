@@ -96,7 +96,7 @@ impl<A: Family> NextHops<A> {
     fn set_known(&mut self, id: AdjacencyId, known: bool) -> Option<Prefix<A>> {
         let key = self.keys.get(&id)?;
         self.by_key.get_mut(key)?.known = known;
-        A::from_ip(key.address).map(Prefix::host)
+        A::of_neighbor(*key).map(Prefix::host)
     }
 
     /// Nobody asks for it any more.

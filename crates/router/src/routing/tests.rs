@@ -1,5 +1,6 @@
 //! What stands in the table after routes, neighbours and interfaces come and go.
 
+use super::family::Ip6Tables;
 use super::*;
 use fib::Forward;
 use fib::adjacency::AdjacencyState;
@@ -132,14 +133,22 @@ fn a_special_address_gives_way_to_a_route_and_comes_back() {
     assert_eq!(at(&table, "127.0.0.0/8"), martian);
 }
 
-#[test]
-fn ipv6_is_routed_by_the_same_code() {
+/// Both IPv6 tables, a network on interface 1.
+fn tables6() -> (Arc<Ip6Tables>, Arc<AdjacencyTable>, Routing<u128>) {
     let readers = Quiescence::new();
     let pool = Ip6Pool::new(1 << 24, PageSize::Small, &readers).unwrap();
-    let table = Arc::new(Ip6Table::new(&pool, 100));
+    let table = || Arc::new(Ip6Table::new(&pool, 100));
+    let tables = Arc::new(Ip6Tables { routes: table(), links: table() });
     let adjacencies = Arc::new(AdjacencyTable::new(16, &readers).unwrap());
-    let mut routing = Routing::<u128>::new(Arc::clone(&table), Arc::clone(&adjacencies)).unwrap();
+    let mut routing = Routing::<u128>::new(Arc::clone(&tables), Arc::clone(&adjacencies)).unwrap();
     connect(&mut routing, "2001:db8::/64");
+    (tables, adjacencies, routing)
+}
+
+#[test]
+fn ipv6_is_routed_by_the_same_code() {
+    let (tables, adjacencies, mut routing) = tables6();
+    let table = &tables.routes;
     add(&mut routing, "2001:db8:9::/48", "2001:db8::9").unwrap();
     let id = routing.adjacency(key("2001:db8::9"), &link).unwrap().unwrap();
     assert_eq!(routing.take_wishes(), [Wish::Pin(key("2001:db8::9"), id)]);
@@ -149,4 +158,38 @@ fn ipv6_is_routed_by_the_same_code() {
     assert_eq!(entry.rewrite_bytes()[12..14], [0x86, 0xdd]);
     routing.complete(id, [9; 6]).unwrap();
     assert_eq!(table.get("2001:db8::9/128".parse().unwrap()), forward(Kind::Rewrite, id.0));
+}
+
+#[test]
+fn link_local_neighbours_stand_in_their_own_table_by_interface() {
+    let (tables, _, mut routing) = tables6();
+    let routes_before = tables.routes.len();
+    let network = |interface: u16| {
+        let address = (0xfe80_u128 << 112).on_interface(interface);
+        Prefix::new(address, 64).unwrap()
+    };
+    for interface in [1, 2] {
+        let route = Route::connected(interface);
+        routing.add(network(interface), Protocol::Connected, route, &link).unwrap();
+    }
+    let id = routing.adjacency(key("fe80::9"), &link).unwrap().unwrap();
+    routing.complete(id, [9; 6]).unwrap();
+    let on = |interface: u16| tables.links.lookup(network(interface).address() | 9);
+    assert_eq!(Some(on(1)), forward(Kind::Rewrite, id.0));
+    assert_eq!(Some(on(2)), forward(Kind::Glean, 2));
+    routing.incomplete(id).unwrap();
+    assert_eq!(Some(on(1)), forward(Kind::Glean, 1));
+    assert_eq!(tables.routes.len(), routes_before);
+}
+
+#[test]
+fn a_next_hop_on_the_link_is_used_by_its_interface() {
+    let (tables, _, mut routing) = tables6();
+    let address = "fe80::9".parse().ok();
+    let hop = fib::rib::NextHop { address, interface: Some(1), weight: 1 };
+    let route = Route { target: fib::rib::Target::Via(vec![hop]) };
+    routing.add("2001:db8:9::/48".parse().unwrap(), Protocol::Static, route, &link).unwrap();
+    let id = routing.adjacency(key("fe80::9"), &link).unwrap().unwrap();
+    let found = tables.routes.get("2001:db8:9::/48".parse().unwrap());
+    assert_eq!(found, forward(Kind::Rewrite, id.0));
 }
