@@ -8,7 +8,6 @@ global() { ip -n "$1" -6 addr show dev eth0 scope global -tentative | has 'inet6
 for host in "$a" "$b"; do
     on "$host" sysctl -qw net.ipv6.conf.eth0.accept_ra=2 net.ipv6.conf.eth0.use_tempaddr=0
 done
-on "$b" sysctl -qw net.ipv6.conf.eth0.accept_ra_mtu=0
 # Somebody on b's link has this address before we want it.
 ip -n "$b" addr add 2001:db8:2::dad/64 dev eth0 nodad
 {
@@ -53,9 +52,11 @@ has -P '^ 1  2001:db8:1::1 ' <"$work/trace" && has -P "^ 2  $host_b " <"$work/tr
 on "$a" ping -6 -c 1 -W 10 2001:db8:2::99 >"$work/nobody" || true
 has 'From 2001:db8:1::1 .*unreachable: Address unreachable' <"$work/nobody" || { cat "$work/nobody"; fail "no address unreachable"; }
 
-# The link to b takes 1400 bytes and b does not say so: senders hear of it from us, and get through.
+# The link to b takes 1400 bytes, and b tells TCP more: senders hear of it from us, and get through.
 learned() { ip -n "$a" -6 route get "$host_b" | has 'mtu 1400'; }
 forget() { ip -n "$a" -6 route flush cache; }
+via=$(ip -n "$b" -j -6 route show default | jq -r '.[0].gateway')
+ip -n "$b" -6 route add "$host_a" via "$via" dev eth0 advmss 1440
 on "$b" iperf3 -s -D --logfile "$work/iperf.log"
 forget
 until_true on "$a" iperf3 -6 -c "$host_b" -n 2M -J

@@ -3,6 +3,7 @@
 //! ```text
 //!  control ── apply, show, trace ──▶ Router (implements control's Engine; the control thread's)
 //!    steps          one change of the configuration at a time, each with its inverse
+//!    bridging       bridges, fixed stations, ageing
 //!    devices        DPDK or plain memory: pools and open ports
 //!    interfaces     a port's row in the data plane's table, its addresses, its link
 //!    connected      the routes that a port's addresses make
@@ -15,6 +16,7 @@
 //! ```
 
 mod advertiser;
+mod bridging;
 mod connected;
 mod dad;
 mod devices;

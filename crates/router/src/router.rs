@@ -1,6 +1,7 @@
 //! The router itself: all that the control thread owns, and its turn now and then.
 
 use crate::advertiser::Advertiser;
+use crate::bridging::Bridging;
 use crate::dad::Dad;
 use crate::devices::{DeviceError, Devices};
 use crate::interfaces::OpenPort;
@@ -12,14 +13,17 @@ use control::config::objects::icmp::Icmp;
 use control::config::objects::memory::Hugepages;
 use control::config::objects::port::PortName;
 use control::config::objects::workers::{Idle, Placement};
-use dataplane::{Dataplane, DataplaneError, InterfaceTotals, NodeTotals, Settings, Threads};
+use dataplane::{
+    BridgedTotals, Dataplane, DataplaneError, InterfaceTotals, NodeTotals, Settings, Threads,
+};
 use fib::FibError;
 use fib::neighbor::{Action, NeighborConfig, NeighborKey, Neighbors};
 use fib::pages::PageSize;
 use graph::Worker;
-use nodes::plumbing::{ArpNews, SlowPathNews};
+use nodes::plumbing::{ArpNews, Mode, SlowPathNews};
 use packet::Pool;
 use std::collections::{BTreeMap, HashMap};
+use std::hash::BuildHasher;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -62,6 +66,7 @@ pub struct Router {
     pub(crate) neighborhood: Neighborhood,
     pub(crate) dad: Dad,
     pub(crate) advertiser: Advertiser,
+    pub(crate) bridging: Bridging,
     pub(crate) observing: Observing,
     pub(crate) cleared: Cleared,
     pub(crate) started: Instant,
@@ -76,6 +81,7 @@ pub(crate) struct Cleared {
     pub(crate) nodes: Vec<NodeTotals>,
     pub(crate) interfaces: HashMap<u16, InterfaceTotals>,
     pub(crate) drops: HashMap<(u16, &'static str, String), u64>,
+    pub(crate) bridged: HashMap<u16, BridgedTotals>,
 }
 
 impl Router {
@@ -104,6 +110,7 @@ impl Router {
             neighborhood,
             dad: Dad::default(),
             advertiser: Advertiser::default(),
+            bridging: Bridging::new(),
             observing: Observing::default(),
             cleared: Cleared::default(),
             started: now,
@@ -132,7 +139,10 @@ impl Router {
     pub(crate) fn publish_rows(&mut self) {
         let ids = self.ids();
         for (name, port) in &self.ports {
-            let row = port.row(name, &ids);
+            let mut row = port.row(name, &ids);
+            if let Some(bridged) = self.bridging.port(name) {
+                row.mode = Mode::Bridged(bridged);
+            }
             if self.dataplane.interfaces().get(port.id) != Some(&row) {
                 self.dataplane.set_interface(port.id, Some(row));
             }
@@ -195,6 +205,7 @@ impl Router {
         self.turn_ip6();
         self.settle_neighbors();
         self.look_at_links();
+        self.age_stations();
         self.observing.collect();
         if self.observing.capture_is_full() {
             self.observing.stop_capture(&self.dataplane);
@@ -287,8 +298,10 @@ fn settings(config: &Config, pool: Arc<dyn Pool>, wake: Arc<dyn Fn() + Send + Sy
     };
     settings.ip4.page_size = settings.page_size;
     settings.ip4.max_routes = config.memory.routes as usize;
+    settings.stations = config.memory.macs as usize;
     settings.icmp_errors_per_second = config.icmp.errors_pps;
     settings.icmp_echoes_per_second = echoes_pps(&config.icmp);
+    settings.flow_seed = std::hash::RandomState::new().hash_one(0) as u32;
     settings.wake = wake;
     settings
 }

@@ -3,12 +3,16 @@
 //! Every number is a total since the router started or since `counters clear`, unless it says
 //! otherwise. Rates are the reader's to take, from two readings.
 
+mod bridging;
 mod config;
 mod forwarding;
 mod observe;
 mod problem;
 mod system;
 
+pub use bridging::{
+    Bridge, BridgePort, Station, StationCount, StationFill, StationFilter, StationFlush, Stations,
+};
 pub use config::{
     Applied, Checked, ConfigStatus, ConfigText, Diff, EditText, HistoryEntry, Pending, RollbackTo,
     Saved,

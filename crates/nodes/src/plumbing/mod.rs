@@ -8,7 +8,9 @@
 //!                 ◀─ counters ────────── workers         read at any time
 //! ```
 
+mod bridge;
 mod counters;
+mod flow;
 mod icmp_message;
 mod interfaces;
 mod ip4_stamps;
@@ -20,15 +22,22 @@ mod own_ip6;
 mod rate_limit;
 mod setup;
 mod slow_path;
+mod stations;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod topology;
 mod transport;
 
-pub use counters::{DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound};
+pub use bridge::{BridgeId, BridgePort};
+pub use counters::{
+    BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound,
+};
+pub use flow::{MemberPicker, ip4_flow, ip6_flow};
 pub use icmp_message::{ICMP_BYTES, icmp_cause, sum_icmp, was_group_frame, write_icmp_error};
-pub use interfaces::{Interface, InterfaceId, Interfaces, Mode, address_of_link_key, link_key};
+pub use interfaces::{
+    Interface, InterfaceId, Interfaces, Mode, address_of_link_key, bridge_port, link_key,
+};
 pub use ip4_stamps::{OptionsFound, Stamp, blank_options, stamp_options};
 pub use ip6_options::{OptionFault, check_options};
 pub use link_header::leave_by;
@@ -40,4 +49,5 @@ pub use setup::{IcmpLimits, Kind, Setup, Shared};
 pub use slow_path::{
     ArpNews, Injected, Injector, NdNews, NdSaid, SlowPath, SlowPathEvents, SlowPathNews, slow_path,
 };
+pub use stations::Stations;
 pub use transport::{TcpFault, TcpReset, UdpFault, UdpFound, UdpPorts, find_udp};

@@ -3,13 +3,15 @@
 //! ```text
 //!  HOST 192.0.2.2 ── 0: 192.0.2.1/24 │ router │ 1: 198.51.100.1/24 ── GATEWAY 198.51.100.2 ── 10/8
 //!                    2 ══ 3 cross-connected    4 down    5 without address
+//!                    6 7 8 9 bridged: 6 and 9 of one group, 8 takes no unknown stations, 9 does not learn
 //!
 //!  IPv6 likewise: HOST6 2001:db8::2 ── 0: 2001:db8::1/64 │ 1: 2001:db8:1::1/64 ── GATEWAY6 2001:db8:1::2
 //!  ── 2001:db8:a::/48; link-local addresses made from MACs; on 0 2001:db8::7e is tentative.
 //! ```
 
-use super::{Interface, InterfaceId, Kind, Mode, link_key};
+use super::{BridgeId, BridgePort, Interface, InterfaceId, Kind, Mode, link_key};
 use fib::adjacency::{Adjacency, AdjacencyTable};
+use fib::ecmp::{EcmpTable, Member};
 use fib::ip4::Ip4Table;
 use fib::ip6::Ip6Table;
 use fib::{Forward, Ip6Prefix};
@@ -51,6 +53,9 @@ pub(crate) const INCOMPLETE6: u32 = 6;
 pub(crate) const NARROW6: u32 = 7;
 pub(crate) const TO_LINK_HOST: u32 = 8;
 
+/// The bridge.
+pub(crate) const BRIDGE: u16 = 1;
+
 /// The router's own MAC on an interface.
 pub(crate) fn our_mac(interface: u16) -> [u8; 6] {
     [2, 0, 0, 0, 0, interface as u8]
@@ -64,7 +69,19 @@ pub(crate) fn link_local(interface: u16) -> Ipv6Addr {
 /// The interfaces of the drawing.
 pub(crate) fn rows() -> Vec<Option<Interface>> {
     let (to_3, to_2) = (Mode::CrossConnect(InterfaceId(3)), Mode::CrossConnect(InterfaceId(2)));
-    let modes = [Mode::Routed, Mode::Routed, to_3, to_2, Mode::Routed, Mode::Routed];
+    let free = BridgePort::new(BridgeId(BRIDGE));
+    let modes = [
+        Mode::Routed,
+        Mode::Routed,
+        to_3,
+        to_2,
+        Mode::Routed,
+        Mode::Routed,
+        Mode::Bridged(BridgePort { groups: 1, ..free }),
+        Mode::Bridged(free),
+        Mode::Bridged(BridgePort { flood_unknown: false, ..free }),
+        Mode::Bridged(BridgePort { groups: 1, learn: false, ..free }),
+    ];
     let row = |id: u16, mode: Mode| Interface {
         name: format!("p{id}"),
         port: id,
@@ -87,14 +104,27 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
     (0..).zip(modes).map(|(id, mode)| Some(row(id, mode))).collect()
 }
 
-/// Adds the next hops and the routes of the drawing.
+/// A group's member that leads to an adjacency.
+pub(crate) fn member(id: u32, weight: u32) -> Member {
+    Member { to: Forward::new(Kind::Rewrite as u8, id), weight }
+}
+
+/// Adds the next hops and the routes of the drawing; those to 10.6/16 and 2001:db8:a:6/64 share two
+/// next hops each, 1 to 3.
 pub(crate) fn add_routes(
     ip4: &Ip4Table,
     ip6: &Ip6Table,
     ip6_links: &Ip6Table,
     adjacencies: &AdjacencyTable,
+    groups: &EcmpTable,
 ) {
     add_next_hops(adjacencies);
+    let shared = |members: [(u32, u32); 2]| {
+        let members = members.map(|(id, weight)| member(id, weight));
+        groups.create(&members).unwrap().0
+    };
+    let shared4 = shared([(TO_HOST, 1), (TO_GATEWAY, 3)]);
+    let shared6 = shared([(TO_HOST6, 1), (TO_GATEWAY6, 3)]);
     for (prefix, kind, id) in [
         ("192.0.2.0/24", Kind::Glean, 0),
         ("192.0.2.1/32", Kind::Local, 0),
@@ -108,6 +138,7 @@ pub(crate) fn add_routes(
         ("10.3.0.0/16", Kind::Prohibit, 0),
         ("10.4.0.0/16", Kind::Rewrite, INCOMPLETE),
         ("10.5.0.0/16", Kind::Rewrite, NARROW),
+        ("10.6.0.0/16", Kind::Group, shared4),
         ("224.0.0.0/4", Kind::Martian, 0),
     ] {
         ip4.insert(prefix.parse().unwrap(), Forward::new(kind as u8, id)).unwrap();
@@ -124,6 +155,7 @@ pub(crate) fn add_routes(
         ("2001:db8:a:3::/64", Kind::Prohibit, 0),
         ("2001:db8:a:4::/64", Kind::Rewrite, INCOMPLETE6),
         ("2001:db8:a:5::/64", Kind::Rewrite, NARROW6),
+        ("2001:db8:a:6::/64", Kind::Group, shared6),
         ("::/128", Kind::Martian, 0),
         ("::1/128", Kind::Martian, 0),
         ("fe80::/10", Kind::Link, 0),

@@ -18,10 +18,11 @@ impl Routes {
     /// No routes.
     pub(crate) fn new(dataplane: &Dataplane) -> Result<Self, FibError> {
         let adjacencies = || Arc::clone(&dataplane.adjacencies);
+        let groups = || Arc::clone(&dataplane.groups);
         let (routes, links) = (Arc::clone(&dataplane.ip6), Arc::clone(&dataplane.ip6_links));
         Ok(Self {
-            ip4: Routing::new(Arc::clone(&dataplane.ip4), adjacencies())?,
-            ip6: Routing::new(Arc::new(Ip6Tables { routes, links }), adjacencies())?,
+            ip4: Routing::new(Arc::clone(&dataplane.ip4), adjacencies(), groups())?,
+            ip6: Routing::new(Arc::new(Ip6Tables { routes, links }), adjacencies(), groups())?,
         })
     }
 

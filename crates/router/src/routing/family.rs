@@ -16,6 +16,9 @@ pub(crate) trait Table<A> {
 
     /// Removes a route; returns what it forwarded to.
     fn remove(&self, prefix: Prefix<A>) -> Option<Forward>;
+
+    /// What exactly `prefix` forwards to.
+    fn get(&self, prefix: Prefix<A>) -> Option<Forward>;
 }
 
 /// An address family.
@@ -52,6 +55,10 @@ impl Table<u32> for Ip4Table {
     fn remove(&self, prefix: Prefix<u32>) -> Option<Forward> {
         Self::remove(self, prefix)
     }
+
+    fn get(&self, prefix: Prefix<u32>) -> Option<Forward> {
+        Self::get(self, prefix)
+    }
 }
 
 /// IPv6 has two tables: that of routes, and that of link-local addresses.
@@ -75,6 +82,10 @@ impl Table<u128> for Ip6Tables {
 
     fn remove(&self, prefix: Prefix<u128>) -> Option<Forward> {
         self.of(prefix).remove(prefix)
+    }
+
+    fn get(&self, prefix: Prefix<u128>) -> Option<Forward> {
+        self.of(prefix).get(prefix)
     }
 }
 
