@@ -381,9 +381,8 @@ mod tests {
     #[test]
     fn a_claim_on_a_tentative_address_is_heard_before_its_subnet_is_ours() {
         let mut world = World::new();
-        let mut rows = (*world.interfaces).clone();
-        rows.rows[0].as_mut().unwrap().ip6.clear();
-        world.interfaces.set(rows);
+        let row = world.interfaces.get(0).map(|row| Interface { ip6: Vec::new(), ..row.clone() });
+        world.interfaces.set(world.interfaces.with(0, row));
         let group: Ipv6Addr = ipv6::ALL_NODES.into();
         let claim = from_host().ipv6(TENTATIVE6, group);
         let claim = claim.neighbor_advertisement(TENTATIVE6.into(), HOST_MAC, 0x20).build();

@@ -83,7 +83,7 @@ impl Advertiser {
 fn vary(most: u64, interface: u16, count: u32) -> u64 {
     let seed = u64::from(interface) << 32 | u64::from(count);
     let hash = (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (u128::from(most) * u128::from(hash) >> 64) as u64
+    ((u128::from(most) * u128::from(hash)) >> 64) as u64
 }
 
 #[cfg(test)]

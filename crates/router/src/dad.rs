@@ -49,14 +49,10 @@ impl Dad {
         new
     }
 
-    /// Somebody claims `address`: true if it is no more ours to have.
-    pub(crate) fn claimed(&mut self, interface: u16, address: u128) -> bool {
-        match self.states.get_mut(&(interface, address)) {
-            Some(state @ State::Tentative { .. }) => {
-                *state = State::Duplicate;
-                true
-            }
-            _ => false,
+    /// Somebody claims `address`: if it is tentative, it is not to be ours.
+    pub(crate) fn claimed(&mut self, interface: u16, address: u128) {
+        if let Some(state @ State::Tentative { .. }) = self.states.get_mut(&(interface, address)) {
+            *state = State::Duplicate;
         }
     }
 
@@ -107,11 +103,12 @@ mod tests {
     fn a_claim_takes_a_tentative_address_and_no_valid_one() {
         let mut dad = Dad::default();
         dad.set(0, 1, &[7]);
-        assert!(dad.claimed(1, 7) && !dad.claimed(1, 7) && !dad.claimed(2, 7));
+        dad.claimed(1, 7);
+        dad.claimed(2, 7);
         assert_eq!((dad.tick(SECOND_NS), dad.state(1, 7)), (vec![], Some(State::Duplicate)));
         dad.set(0, 2, &[7]);
         dad.tick(SECOND_NS);
-        assert!(!dad.claimed(2, 7));
+        dad.claimed(2, 7);
         assert_eq!(dad.state(2, 7), Some(State::Valid));
     }
 

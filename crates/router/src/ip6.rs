@@ -73,11 +73,10 @@ impl Router {
         let own = claimed.and_then(|address| Some((address, self.dad.state(interface, address)?)));
         match own {
             Some((address, State::Tentative { .. })) => {
-                if self.dad.claimed(interface, address) {
-                    let (ours, theirs) = (Ipv6Addr::from(address), wire::MacAddr(mac));
-                    eprintln!("volleyd: {ours} is not used: {theirs} has it");
-                    self.refresh_interface(interface);
-                }
+                self.dad.claimed(interface, address);
+                let (ours, theirs) = (Ipv6Addr::from(address), wire::MacAddr(mac));
+                eprintln!("volleyd: {ours} is not used: {theirs} has it");
+                self.refresh_interface(interface);
             }
             Some((address, State::Valid)) => {
                 let Some(own_mac) = self.port_of(interface).map(|(_, port)| port.mac) else {
