@@ -6,6 +6,7 @@
 //!    bridging       bridges, fixed stations, ageing
 //!    devices        DPDK or plain memory: pools and open ports
 //!    interfaces     a port's row in the data plane's table, its addresses, its link
+//!    bulk           many routes at once, as a routing protocol brings them
 //!    connected      the routes that a port's addresses make
 //!    routing        the RIB and what of it stands in the forwarding table, for both families
 //!    neighborhood   ARP and ND: who is behind which MAC, and packets that wait to know
@@ -17,6 +18,7 @@
 
 mod advertiser;
 mod bridging;
+mod bulk;
 mod connected;
 mod dad;
 mod devices;

@@ -18,8 +18,10 @@ impl<A: Family> Routing<A> {
     /// Follows all changes so far. One that fails does not keep the others back.
     pub(super) fn follow(&mut self, link: LinkOf<'_>) -> Result<(), FibError> {
         let mut outcome = Ok(());
+        self.refused.clear();
         for change in std::mem::take(&mut self.changes) {
             if let Err(error) = self.follow_one(&change, link) {
+                self.refused.push(change.prefix);
                 outcome = Err(error);
             }
         }
@@ -45,9 +47,25 @@ impl<A: Family> Routing<A> {
             None => None,
         };
         match routed {
-            Some(forward) => self.write(change.prefix, Some(forward), false),
-            None => self.write_without_route(change.prefix),
+            Some(forward) => self.write(change.prefix, Some(forward), false)?,
+            None => self.write_without_route(change.prefix)?,
         }
+        let is_link = routed.is_some_and(|to| to.kind() == Kind::Glean as u8);
+        let was_link = match is_link {
+            true => !self.links.insert(change.prefix),
+            false => self.links.remove(&change.prefix),
+        };
+        if is_link || was_link { self.follow_neighbors(change.prefix) } else { Ok(()) }
+    }
+
+    /// A network on a link came or went, and with it the host routes of known neighbours in it.
+    fn follow_neighbors(&mut self, network: Prefix<A>) -> Result<(), FibError> {
+        for host in self.next_hops.known_hosts() {
+            if network.contains(host.address()) {
+                self.follow_without_route(host)?;
+            }
+        }
+        Ok(())
     }
 
     /// Writes what `prefix` comes to if no route says.

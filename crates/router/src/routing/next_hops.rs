@@ -126,6 +126,12 @@ impl<A: Family> NextHops<A> {
         self.by_key.get(&key).map(|hop| hop.id)
     }
 
+    /// The host prefixes of all neighbours whose MAC is known.
+    pub(super) fn known_hosts(&self) -> Vec<Prefix<A>> {
+        let known = self.by_key.iter().filter(|(_, hop)| hop.known);
+        known.filter_map(|(key, _)| A::of_neighbor(*key).map(Prefix::host)).collect()
+    }
+
     /// The adjacency of a neighbour whose MAC is known.
     pub(super) fn known(&self, key: NeighborKey) -> Option<AdjacencyId> {
         self.by_key.get(&key).filter(|hop| hop.known).map(|hop| hop.id)

@@ -119,6 +119,19 @@ fn a_known_neighbour_is_reached_by_its_own_address_until_it_is_forgotten() {
 }
 
 #[test]
+fn a_neighbour_that_was_known_before_its_network_is_reached_as_soon_as_that_is_there() {
+    let (table, mut routing) = tables(ROUTES);
+    let id = routing.adjacency(key("198.51.100.7"), &link).unwrap().unwrap();
+    routing.complete(id, [7; 6]).unwrap();
+    assert_eq!(at(&table, "198.51.100.7/32"), None);
+    connect(&mut routing, "198.51.100.0/24");
+    assert_eq!(at(&table, "198.51.100.7/32"), forward(Kind::Rewrite, id.0));
+    let network = "198.51.100.0/24".parse().unwrap();
+    routing.remove(network, Protocol::Connected, &link).unwrap();
+    assert_eq!(at(&table, "198.51.100.7/32"), None);
+}
+
+#[test]
 fn a_forgotten_neighbour_that_routes_lead_over_keeps_its_adjacency() {
     let (table, mut routing) = tables(ROUTES);
     add(&mut routing, "10.0.0.0/8", "192.0.2.9").unwrap();
@@ -277,7 +290,7 @@ fn a_next_hop_on_the_link_is_used_by_its_interface() {
     let (tables, _, mut routing) = tables6();
     let address = "fe80::9".parse().ok();
     let hop = fib::rib::NextHop { address, interface: Some(1), weight: 1 };
-    let route = Route { target: fib::rib::Target::Via(vec![hop]) };
+    let route = Route { target: fib::rib::Target::Via(vec![hop].into()) };
     routing.add("2001:db8:9::/48".parse().unwrap(), Protocol::Static, route, &link).unwrap();
     let id = routing.adjacency(key("fe80::9"), &link).unwrap().unwrap();
     let found = tables.routes.get("2001:db8:9::/48".parse().unwrap());

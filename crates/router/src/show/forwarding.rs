@@ -111,6 +111,7 @@ impl Router {
         view::Route {
             prefix: format!("{}/{}", prefix.address().plain().to_ip(), prefix.length()),
             source: source_of(route.source.protocol),
+            origin: format!("{}/{}", route.source.protocol, route.source.preference),
             active: route.active.is_some(),
             action: action.map(str::to_owned),
             next_hops: route
@@ -192,8 +193,7 @@ impl Router {
     /// The route that packets to `address` follow.
     fn route_to<A: Family>(&self, routing: &Routing<A>, address: A) -> Option<view::Route> {
         let (prefix, source, _) = routing.rib.lookup(address)?;
-        let found = |route: &RouteView<'_, A>| route.prefix == prefix && route.source == source;
-        routing.rib.routes().find(found).map(|route| self.show_route(&route))
+        routing.rib.route(prefix, source).map(|route| self.show_route(&route))
     }
 
     fn outcome(&self, forward: Forward) -> String {
