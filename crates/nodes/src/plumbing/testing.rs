@@ -24,7 +24,7 @@ pub(crate) struct World {
     pub(crate) setup: Setup,
     pub(crate) news: SlowPathEvents,
     pub(crate) injector: Injector,
-    _interfaces: Publisher<Interfaces>,
+    pub(crate) interfaces: Publisher<Interfaces>,
 }
 
 impl World {
@@ -68,7 +68,7 @@ impl World {
             tx: Arc::default(),
             injected: Arc::new(Mutex::new(Some(injected))),
         };
-        Self { setup, news, injector, _interfaces: interfaces }
+        Self { setup, news, injector, interfaces }
     }
 
     /// All news so far.
