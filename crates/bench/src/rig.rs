@@ -3,7 +3,7 @@
 use crate::sample::{NodeCost, Sample};
 use dataplane::{Dataplane, NodeTotals, PortQueues, Settings};
 use graph::{Idle, Worker};
-use nodes::plumbing::{Interface, InterfaceId, Mode};
+use nodes::plumbing::{Interface, InterfaceId, Link, Mode};
 use packet::{HeapPool, MemorySink, MemorySource, Repeat};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,6 +21,7 @@ pub(crate) const ROUTER_MAC: [u8; 6] = [0x02, 0, 0, 0, 0, 1];
 pub(crate) struct Rig {
     pub(crate) dataplane: Dataplane,
     worker: Worker,
+    made: Instant,
 }
 
 impl Rig {
@@ -35,23 +36,14 @@ impl Rig {
         mode: Mode,
         change: impl FnOnce(&mut Settings),
     ) -> Result<Self, RigError> {
-        let mut settings = Settings::new(Arc::new(HeapPool::new(BUFFERS, 2048)?));
-        settings.idle = Idle::Poll;
-        change(&mut settings);
-        let mut dataplane = Dataplane::start(&settings)?;
-        let source = MemorySource::new(packets, Repeat::Forever);
-        let tx = || vec![Box::new(MemorySink::new()) as Box<dyn packet::TxQueue>];
-        dataplane.attach_port(0, 0, PortQueues { rx: vec![Box::new(source)], tx: tx() })?;
-        dataplane.attach_port(1, 1, PortQueues { rx: Vec::new(), tx: tx() })?;
-        for id in 0..2u16 {
-            dataplane.set_interface(id, Some(interface(id, mode)));
-        }
+        let mut dataplane = plane(packets, mode, change)?;
         let worker = dataplane.take_local_worker().ok_or("the caller turns the worker")?;
-        Ok(Self { dataplane, worker })
+        Ok(Self { dataplane, worker, made: Instant::now() })
     }
 
     /// Runs for some milliseconds.
     pub(crate) fn sample(&mut self, milliseconds: u64) -> Sample {
+        self.dataplane.stations.set_now(self.made.elapsed().as_secs() as u32);
         let before = self.dataplane.node_totals(None);
         let start = Instant::now();
         while start.elapsed() < Duration::from_millis(milliseconds) {
@@ -63,19 +55,42 @@ impl Rig {
     }
 }
 
-fn interface(id: u16, mode: Mode) -> Interface {
+/// The data plane alone: its worker is another thread's where the settings say so.
+pub(crate) fn plane(
+    packets: Vec<Vec<u8>>,
+    mode: Mode,
+    change: impl FnOnce(&mut Settings),
+) -> Result<Dataplane, RigError> {
+    let mut settings = Settings::new(Arc::new(HeapPool::new(BUFFERS, 2048)?));
+    settings.idle = Idle::Poll;
+    change(&mut settings);
+    let mut dataplane = Dataplane::start(&settings)?;
+    let source = MemorySource::new(packets, Repeat::Forever);
+    let tx = || vec![Box::new(MemorySink::new()) as Box<dyn packet::TxQueue>];
+    dataplane.attach_port(0, 0, PortQueues { rx: vec![Box::new(source)], tx: tx() })?;
+    dataplane.attach_port(1, 1, PortQueues { rx: Vec::new(), tx: tx() })?;
+    for id in 0..2u16 {
+        dataplane.set_interface(id, Some(interface(id, mode)));
+    }
+    Ok(dataplane)
+}
+
+pub(crate) fn interface(id: u16, mode: Mode) -> Interface {
     let mode = match mode {
         Mode::CrossConnect(_) => Mode::CrossConnect(InterfaceId(1 - id)),
-        Mode::Routed => Mode::Routed,
+        same => same,
     };
     Interface {
         name: format!("p{id}"),
         port: id,
+        link: Link::Port,
         up: true,
         mode,
         mac: ROUTER_MAC,
         mtu_bytes: 1500,
         ip4: vec![(u32::from_be_bytes([192, 0, 2 + id as u8, 1]), 24)],
+        ip6: vec![(0x2001_0db8 << 96 | u128::from(id) << 64 | 1, 64)],
+        tentative6: Vec::new(),
     }
 }
 

@@ -1,12 +1,19 @@
 //! A router without workers: applies configurations and shows made-up counters. For tests.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use fib::rib::{Source, SourceCount};
+use fib::route_file::FilePrefix;
+
+use crate::bulk::BulkRoute;
+use crate::config::objects::bridge::Member;
 use crate::config::objects::neighbor::{Neighbor, NeighborKey};
 use crate::config::objects::port::{Port, PortName};
 use crate::config::objects::port_kind::PortKind;
 use crate::config::objects::route::{NextHop, Route};
+use crate::config::objects::station::{Station, StationKey};
 use crate::config::{Change, Config, Prefix};
 use crate::engine::{ApplyError, Engine, EngineError};
 use crate::view;
@@ -18,12 +25,15 @@ pub struct FakeRouter {
     trace: Option<(bool, view::TraceRequest)>,
     capture: Option<(bool, view::CaptureRequest)>,
     cleared: bool,
+    /// Loaded routes; one is refused where there are as many as `[memory]` has room for.
+    bulk: BTreeMap<(Source, FilePrefix), Option<IpAddr>>,
 }
 
 impl FakeRouter {
     /// A router that runs `config`.
     pub fn new(config: &Config) -> Self {
-        Self { config: config.clone(), refusals: 0, trace: None, capture: None, cleared: false }
+        let (config, bulk) = (config.clone(), BTreeMap::new());
+        Self { config, refusals: 0, trace: None, capture: None, cleared: false, bulk }
     }
 
     /// The configuration it runs.
@@ -63,6 +73,14 @@ impl FakeRouter {
             };
             routes.push((*prefix, route(*prefix, view::RouteSource::Static, action, hops)));
         }
+        for ((source, prefix), hop) in &self.bulk {
+            let Ok(prefix) = prefix.to_string().parse() else { continue };
+            let address = hop.map(|hop| hop.to_string());
+            let hop = view::NextHop { address, port: None, weight: 1, usable: true };
+            let mut route = route(prefix, view::RouteSource::Dynamic, None, vec![hop]);
+            route.origin = format!("{}/{}", source.protocol, source.preference);
+            routes.push((prefix, route));
+        }
         routes.sort_by_key(|(prefix, _)| *prefix);
         routes
     }
@@ -88,7 +106,12 @@ fn route(
     next_hops: Vec<view::NextHop>,
 ) -> view::Route {
     let action = action.map(str::to_owned);
-    view::Route { prefix: prefix.to_string(), source, active: true, action, next_hops }
+    let origin = match source {
+        view::RouteSource::Connected => "connected/0",
+        _ => "static/1",
+    };
+    let (prefix, origin) = (prefix.to_string(), origin.to_owned());
+    view::Route { prefix, source, origin, active: true, action, next_hops }
 }
 
 /// The made-up graph: node, exit, node it leads to, packets.
@@ -215,6 +238,39 @@ impl Engine for FakeRouter {
         Ok(view::Routes { total, routes })
     }
 
+    fn add_routes(
+        &mut self,
+        source: Source,
+        routes: Vec<BulkRoute>,
+    ) -> (usize, Result<(), EngineError>) {
+        let (room, count) = (self.config.memory.routes as usize, routes.len());
+        for (added, (prefix, route)) in routes.into_iter().enumerate() {
+            let key = (source, prefix);
+            if self.bulk.len() >= room && !self.bulk.contains_key(&key) {
+                let full = EngineError::Conflict(format!("there is room for {room} routes"));
+                return (added, Err(full));
+            }
+            self.bulk.insert(key, route.hops().first().and_then(|hop| hop.address));
+        }
+        (count, Ok(()))
+    }
+
+    fn sweep_routes(
+        &mut self,
+        source: Source,
+        _: FilePrefix,
+        wanted: &dyn Fn(FilePrefix) -> bool,
+    ) -> Result<(usize, Option<FilePrefix>), EngineError> {
+        let before = self.bulk.len();
+        self.bulk.retain(|(of, prefix), _| *of != source || wanted(*prefix));
+        Ok((before - self.bulk.len(), None))
+    }
+
+    fn count_routes(&self, source: Source) -> SourceCount {
+        let routes = self.bulk.keys().filter(|(of, _)| *of == source).count();
+        SourceCount { routes, active: routes }
+    }
+
     fn neighbors(&self) -> Vec<view::Neighbor> {
         let neighbor = |(key, neighbor): (&NeighborKey, &Neighbor)| view::Neighbor {
             address: key.address.to_string(),
@@ -283,6 +339,7 @@ impl Engine for FakeRouter {
             used,
             capacity,
             bytes,
+            page_bytes: (bytes > 0).then_some(4096),
         };
         let buffers = u64::from(memory.buffers);
         view::Memory {
@@ -316,6 +373,59 @@ impl Engine for FakeRouter {
             Some(_) => "forwarded".to_owned(),
         };
         view::Lookup { address: address.to_string(), route, outcome, depth: 1, cache_lines: 1 }
+    }
+
+    fn bridges(&self) -> Vec<view::Bridge> {
+        let port = |member: &Member| view::BridgePort {
+            port: member.port.to_string(),
+            up: true,
+            flags: vec!["learn".to_owned(), "forward".to_owned()],
+            group: member.group,
+            isolated: member.isolated,
+            learned: self.count(3),
+            moved: self.count(1),
+            not_learned: 0,
+        };
+        let bridges = self.config.bridges.iter();
+        bridges
+            .map(|(name, bridge)| view::Bridge {
+                name: name.to_string(),
+                stations: 3,
+                mac_limit: bridge.mac_limit,
+                ageing_s: bridge.ageing.as_secs(),
+                ports: bridge.ports.iter().map(port).collect(),
+            })
+            .collect()
+    }
+
+    fn stations(&self, filter: &view::StationFilter) -> Result<view::Stations, EngineError> {
+        let station = |(key, station): (&StationKey, &Station)| view::Station {
+            bridge: key.bridge.to_string(),
+            mac: key.address.to_string(),
+            port: station.port.to_string(),
+            is_static: true,
+            age_s: 0,
+        };
+        let all: Vec<_> = self.config.stations.iter().map(station).collect();
+        let stations = all.iter().take(filter.limit.unwrap_or(usize::MAX)).cloned().collect();
+        Ok(view::Stations { total: all.len(), stations })
+    }
+
+    fn stations_flush(
+        &mut self,
+        _: &view::StationFlush,
+    ) -> Result<view::StationCount, EngineError> {
+        Ok(view::StationCount { stations: 3 })
+    }
+
+    fn stations_fill(
+        &mut self,
+        request: &view::StationFill,
+    ) -> Result<view::StationCount, EngineError> {
+        if !self.has_port(&request.port) {
+            return Err(EngineError::Unknown { what: "port", name: request.port.clone() });
+        }
+        Ok(view::StationCount { stations: request.count as usize })
     }
 
     fn trace_start(&mut self, request: &view::TraceRequest) -> Result<(), EngineError> {

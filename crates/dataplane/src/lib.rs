@@ -11,6 +11,6 @@ mod counters;
 mod ports;
 mod start;
 
-pub use counters::{DropCount, InterfaceTotals, NodeTotals};
+pub use counters::{BridgedTotals, DropCount, InterfaceTotals, NodeTotals};
 pub use ports::PortQueues;
 pub use start::{Dataplane, DataplaneError, Settings, Threads};

@@ -2,13 +2,16 @@
 
 use fib::FibError;
 use fib::adjacency::AdjacencyTable;
+use fib::ecmp::EcmpTable;
 use fib::ip4::{Ip4Nodes, Ip4Options, Ip4Table};
+use fib::ip6::{Ip6Pool, Ip6Table};
+use fib::mac::MacTable;
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, WorkerHandle};
 use nodes::plumbing::{
-    IcmpLimits, Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, WorkerCounters,
-    slow_path,
+    IcmpLimits, Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, Stations,
+    WorkerCounters, slow_path,
 };
 use packet::Pool;
 use std::sync::{Arc, Mutex};
@@ -35,8 +38,20 @@ pub struct Settings {
     pub ip4: Ip4Options,
     /// Second-level nodes that IPv4 tables share.
     pub ip4_nodes: usize,
+    /// Most IPv6 routes.
+    pub ip6_routes: usize,
+    /// The most that IPv6 tables may grow to.
+    pub ip6_max_bytes: usize,
     /// Next hops in all.
     pub adjacencies: usize,
+    /// Stations of all bridges.
+    pub stations: usize,
+    /// Groups of next hops that share flows.
+    pub groups: usize,
+    /// Buckets of all groups: 16 or more a member.
+    pub group_buckets: usize,
+    /// Makes flows choose differently from those of the router before this one.
+    pub flow_seed: u32,
     /// Pages of the tables.
     pub page_size: PageSize,
     /// ICMP errors a second, of each worker.
@@ -58,7 +73,13 @@ impl Settings {
             pool,
             ip4: Ip4Options::default(),
             ip4_nodes: 1 << 20,
+            ip6_routes: 1 << 20,
+            ip6_max_bytes: 1 << 30,
             adjacencies: 1 << 16,
+            stations: 1 << 16,
+            groups: 1 << 14,
+            group_buckets: 1 << 20,
+            flow_seed: 0,
             page_size: PageSize::Huge,
             icmp_errors_per_second: 1000,
             icmp_echoes_per_second: 1_000_000,
@@ -98,8 +119,18 @@ pub struct Dataplane {
     pub layout: Arc<Layout<Setup>>,
     /// IPv4 routes, written by the control thread alone.
     pub ip4: Arc<Ip4Table>,
+    /// Second-level nodes of the IPv4 table.
+    pub ip4_nodes: Arc<Ip4Nodes>,
+    /// IPv6 routes, written by the control thread alone.
+    pub ip6: Arc<Ip6Table>,
+    /// Link-local addresses by interface, written by the control thread alone.
+    pub ip6_links: Arc<Ip6Table>,
     /// Next hops, written by the control thread alone.
     pub adjacencies: Arc<AdjacencyTable>,
+    /// Stations of all bridges, learned by the workers, aged by the control thread.
+    pub stations: Stations,
+    /// Groups of next hops, written by the control thread alone.
+    pub groups: Arc<EcmpTable>,
     /// How much ICMP each worker may send.
     pub icmp: Arc<IcmpLimits>,
     /// What workers say.
@@ -124,11 +155,19 @@ impl Dataplane {
         let readers = Quiescence::new();
         let interfaces = Publisher::new(Interfaces::default(), &readers);
         let ip4_nodes = Ip4Nodes::new(settings.ip4_nodes, settings.page_size, &readers)?;
+        let ip6 = Ip6Pool::new(settings.ip6_max_bytes, settings.page_size, &readers)?;
+        let ip6_table = |most: usize| Arc::new(Ip6Table::new(&ip6, most));
+        let stations = MacTable::new(settings.stations, settings.page_size, &readers)?;
         let (slow_path, events) = slow_path(settings.slow_path_most, Arc::clone(&settings.wake));
         let shared = Shared {
             interfaces: interfaces.published(),
             ip4: Arc::new(Ip4Table::new(&ip4_nodes, settings.ip4)?),
+            ip6: ip6_table(settings.ip6_routes),
+            ip6_links: ip6_table(settings.adjacencies),
             adjacencies: Arc::new(AdjacencyTable::new(settings.adjacencies, &readers)?),
+            stations: Stations::new(stations),
+            groups: Arc::new(EcmpTable::new(settings.groups, settings.group_buckets, &readers)?),
+            flow_seed: settings.flow_seed,
             slow_path,
             icmp: Arc::new(IcmpLimits {
                 errors_per_second: settings.icmp_errors_per_second.into(),
@@ -139,7 +178,12 @@ impl Dataplane {
         let mut dataplane = Self {
             layout,
             ip4: Arc::clone(&shared.ip4),
+            ip4_nodes,
+            ip6: Arc::clone(&shared.ip6),
+            ip6_links: Arc::clone(&shared.ip6_links),
             adjacencies: Arc::clone(&shared.adjacencies),
+            stations: shared.stations.clone(),
+            groups: Arc::clone(&shared.groups),
             icmp: Arc::clone(&shared.icmp),
             events,
             injector,
@@ -210,12 +254,7 @@ impl Dataplane {
 
     /// Puts or removes an interface row.
     pub fn set_interface(&mut self, id: u16, row: Option<Interface>) {
-        let mut table = (*self.interfaces).clone();
-        let index = usize::from(id);
-        if table.rows.len() <= index {
-            table.rows.resize(index + 1, None);
-        }
-        table.rows[index] = row;
+        let table = self.interfaces.with(id, row);
         self.interfaces.set(table);
     }
 

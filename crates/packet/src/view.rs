@@ -22,6 +22,16 @@ impl PacketView<'_> {
         self.index
     }
 
+    /// The `N` bytes consumed last, right in front of the header; none where fewer were.
+    #[inline]
+    pub fn consumed_last<const N: usize>(&self) -> Option<&[u8; N]> {
+        if self.consumed() < N {
+            return None;
+        }
+        // SAFETY: `consumed` bytes before the header are the frame's own (kept by every method).
+        Some(unsafe { &*self.frame.header[self.index].sub(N).cast() })
+    }
+
     /// Bytes from the header to the frame's end.
     #[inline]
     pub fn length(&self) -> usize {
@@ -169,6 +179,16 @@ impl PacketView<'_> {
         packet.private_mut().rx = self.rx();
         // SAFETY: the frame's promise.
         unsafe { packet.commit(self.frame.header[self.index], self.frame.length[self.index]) };
+        packet
+    }
+
+    /// Has `count` more hold the buffer, each with the packet from its header on. The holders must
+    /// not change it: this is for frames that leave by several ports as they are.
+    pub fn share(&mut self, count: u16) -> PacketPtr {
+        let packet = self.packet();
+        // SAFETY: the frame's promise.
+        unsafe { packet.commit(self.frame.header[self.index], self.frame.length[self.index]) };
+        packet.add_holders(count);
         packet
     }
 

@@ -3,22 +3,35 @@
 //! ```text
 //!  control ── apply, show, trace ──▶ Router (implements control's Engine; the control thread's)
 //!    steps          one change of the configuration at a time, each with its inverse
+//!    bridging       bridges, fixed stations, ageing
 //!    devices        DPDK or plain memory: pools and open ports
 //!    interfaces     a port's row in the data plane's table, its addresses, its link
-//!    routing        the RIB and what of it stands in the forwarding table
-//!    neighborhood   ARP: who is behind which MAC, and packets that wait to know
+//!    bulk           many routes at once, as a routing protocol brings them
+//!    connected      the routes that a port's addresses make
+//!    routing        the RIB and what of it stands in the forwarding table, for both families
+//!    neighborhood   ARP and ND: who is behind which MAC, and packets that wait to know
+//!    ip6, dad       IPv6 addresses are tried before they are used
+//!    advertiser     when routers are advertised; router_advertisement: what is said then
 //!    observing      traces and captures on their way from the workers
 //!    show           answers to every "show"
 //! ```
 
+mod advertiser;
+mod bridging;
+mod bulk;
+mod connected;
+mod dad;
 mod devices;
 mod interfaces;
+mod ip6;
 mod memory_port;
 mod neighborhood;
 mod observing;
 mod router;
+mod router_advertisement;
 mod routing;
 mod show;
 mod steps;
+mod virtual_ports;
 
 pub use router::{Router, StartError};

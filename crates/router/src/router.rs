@@ -1,24 +1,30 @@
 //! The router itself: all that the control thread owns, and its turn now and then.
 
+use crate::advertiser::Advertiser;
+use crate::bridging::Bridging;
+use crate::dad::Dad;
 use crate::devices::{DeviceError, Devices};
 use crate::interfaces::OpenPort;
 use crate::neighborhood::Neighborhood;
 use crate::observing::Observing;
-use crate::routing::Routing;
+use crate::routing::Routes;
 use control::config::Config;
 use control::config::objects::icmp::Icmp;
 use control::config::objects::memory::Hugepages;
 use control::config::objects::port::PortName;
 use control::config::objects::workers::{Idle, Placement};
-use dataplane::{Dataplane, DataplaneError, InterfaceTotals, NodeTotals, Settings, Threads};
+use dataplane::{
+    BridgedTotals, Dataplane, DataplaneError, InterfaceTotals, NodeTotals, Settings, Threads,
+};
 use fib::FibError;
 use fib::neighbor::{Action, NeighborConfig, NeighborKey, Neighbors};
 use fib::pages::PageSize;
 use graph::Worker;
-use nodes::plumbing::{ArpNews, SlowPathNews};
+use nodes::plumbing::{ArpNews, Mode, SlowPathNews};
 use packet::Pool;
 use std::collections::{BTreeMap, HashMap};
-use std::net::{IpAddr, Ipv4Addr};
+use std::hash::BuildHasher;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -56,8 +62,11 @@ pub struct Router {
     pub(crate) devices: Devices,
     pub(crate) pool: Arc<dyn Pool>,
     pub(crate) ports: BTreeMap<PortName, OpenPort>,
-    pub(crate) routing: Routing,
+    pub(crate) routing: Routes,
     pub(crate) neighborhood: Neighborhood,
+    pub(crate) dad: Dad,
+    pub(crate) advertiser: Advertiser,
+    pub(crate) bridging: Bridging,
     pub(crate) observing: Observing,
     pub(crate) cleared: Cleared,
     pub(crate) started: Instant,
@@ -72,6 +81,7 @@ pub(crate) struct Cleared {
     pub(crate) nodes: Vec<NodeTotals>,
     pub(crate) interfaces: HashMap<u16, InterfaceTotals>,
     pub(crate) drops: HashMap<(u16, &'static str, String), u64>,
+    pub(crate) bridged: HashMap<u16, BridgedTotals>,
 }
 
 impl Router {
@@ -82,8 +92,7 @@ impl Router {
         let pool = devices.pool().ok_or(StartError::NoPool)?;
         let settings = settings(config, Arc::clone(&pool), wake);
         let mut dataplane = Dataplane::start(&settings)?;
-        let table = Arc::clone(&dataplane.ip4);
-        let routing = Routing::new(table, Arc::clone(&dataplane.adjacencies))?;
+        let routing = Routes::new(&dataplane)?;
         let neighborhood = Neighborhood::new(
             neighbor_config(config),
             config.arp.hold_packets.into(),
@@ -99,6 +108,9 @@ impl Router {
             ports: BTreeMap::new(),
             routing,
             neighborhood,
+            dad: Dad::default(),
+            advertiser: Advertiser::default(),
+            bridging: Bridging::new(),
             observing: Observing::default(),
             cleared: Cleared::default(),
             started: now,
@@ -127,7 +139,11 @@ impl Router {
     pub(crate) fn publish_rows(&mut self) {
         let ids = self.ids();
         for (name, port) in &self.ports {
-            let row = port.row(name, &ids);
+            let mut row = port.row(name, &ids);
+            port.stand_on_others(&mut row, &ids, &self.ports);
+            if let Some(bridged) = self.bridging.port(name) {
+                row.mode = Mode::Bridged(bridged);
+            }
             if self.dataplane.interfaces().get(port.id) != Some(&row) {
                 self.dataplane.set_interface(port.id, Some(row));
             }
@@ -137,12 +153,17 @@ impl Router {
     /// Carries out what neighbours are owed now.
     pub(crate) fn settle_neighbors(&mut self) {
         let now_ns = self.now_ns();
-        let Self { routing, neighborhood, ports, .. } = self;
+        let Self { routing, neighborhood, ports, dataplane, .. } = self;
         let by_id: HashMap<u16, &OpenPort> = ports.values().map(|port| (port.id, port)).collect();
         let link = |id: u16| by_id.get(&id).map(|port| (port.mac, port.config.mtu));
-        let source = |id: u16, neighbor: Ipv4Addr| {
+        let source = |id: u16, neighbor: IpAddr| {
             let port = by_id.get(&id).filter(|port| port.carries())?;
-            Some((port.mac, port.source_towards(neighbor)?))
+            let row = dataplane.interfaces().get(id)?;
+            let own = match neighbor {
+                IpAddr::V4(to) => row.ip4_towards(to.into()).map(|own| Ipv4Addr::from(own).into()),
+                IpAddr::V6(to) => row.ip6_towards(to.into()).map(|own| Ipv6Addr::from(own).into()),
+            };
+            Some((port.mac, own?))
         };
         neighborhood.settle(now_ns, routing, &link, &source);
     }
@@ -182,8 +203,10 @@ impl Router {
     pub(crate) fn turn(&mut self) -> Duration {
         let busy = self.turn_local();
         self.read_news();
+        self.turn_ip6();
         self.settle_neighbors();
         self.look_at_links();
+        self.age_stations();
         self.observing.collect();
         if self.observing.capture_is_full() {
             self.observing.stop_capture(&self.dataplane);
@@ -197,7 +220,12 @@ impl Router {
     }
 
     fn until_next_due(&self) -> Duration {
-        let due_ns = self.neighborhood.machine.next_due_ns().unwrap_or(u64::MAX);
+        let due = [
+            self.neighborhood.machine.next_due_ns(),
+            self.dad.next_due_ns(),
+            self.advertiser.next_due_ns(),
+        ];
+        let due_ns = due.into_iter().flatten().min().unwrap_or(u64::MAX);
         Duration::from_nanos(due_ns.saturating_sub(self.now_ns())).min(TICK_PERIOD)
     }
 
@@ -206,10 +234,11 @@ impl Router {
             let Some(news) = self.dataplane.events.next() else { return };
             let now_ns = self.now_ns();
             match news {
+                SlowPathNews::Moved(moved) => self.station_moved(&moved),
                 SlowPathNews::Arp(news) => self.hear(now_ns, &news),
+                SlowPathNews::Nd(news) => self.hear_nd(now_ns, &news),
                 SlowPathNews::Unresolved { next_hop, interface, packet, .. } => {
-                    let address = IpAddr::V4(Ipv4Addr::from(next_hop));
-                    let key = NeighborKey { interface, address };
+                    let key = NeighborKey { interface, address: next_hop };
                     let port = self.ports.values().find(|port| port.id == interface);
                     let own = port.map(|port| (port.mac, port.config.mtu));
                     match self.routing.adjacency(key, &|_| own) {
@@ -226,7 +255,10 @@ impl Router {
         let port = self.ports.values().find(|port| port.id == news.interface);
         let own = port.filter(|port| port.addresses().iter().any(|own| own.0 == news.address));
         match own.map(|port| port.mac) {
-            Some(mac) => self.neighborhood.defend(now_ns, news, mac),
+            Some(mac) => {
+                let own = Ipv4Addr::from(news.address).into();
+                self.neighborhood.defend(now_ns, news.interface, own, news.mac, mac);
+            }
             None => self.neighborhood.heard(now_ns, news),
         }
     }
@@ -268,8 +300,12 @@ fn settings(config: &Config, pool: Arc<dyn Pool>, wake: Arc<dyn Fn() + Send + Sy
     };
     settings.ip4.page_size = settings.page_size;
     settings.ip4.max_routes = config.memory.routes as usize;
+    settings.stations = config.memory.macs as usize;
+    // A route longer than /24 takes at most two nodes: the routes' own limit is met first.
+    settings.ip4_nodes = settings.ip4.max_routes * 2;
     settings.icmp_errors_per_second = config.icmp.errors_pps;
     settings.icmp_echoes_per_second = echoes_pps(&config.icmp);
+    settings.flow_seed = std::hash::RandomState::new().hash_one(0) as u32;
     settings.wake = wake;
     settings
 }

@@ -1,22 +1,24 @@
 //! One change of the configuration at a time. A change that fails is followed by the inverses of
 //! those before it, so that the whole takes effect or nothing does.
 
+use crate::connected;
 use crate::interfaces::OpenPort;
 use crate::router::{Router, echoes_pps};
-use crate::routing::Wish;
+use crate::routing::{Family, LinkOf, Routes, Routing};
 use control::config::change::Replaced;
 use control::config::objects::neighbor::NeighborKey as ConfigNeighbor;
 use control::config::objects::port::{Port, PortName};
+use control::config::objects::port_kind::PortKind;
 use control::config::objects::route::Route as ConfigRoute;
 use control::config::objects::xconnect::PortPair;
 use control::config::{Change, Delta, Prefix};
 use control::engine::ApplyError;
+use fib::FibError;
 use fib::neighbor::NeighborKey;
 use fib::rib::{NextHop, Protocol, Route, Target};
-use fib::{FibError, Ip4Prefix};
 use nodes::plumbing::MOST_INTERFACES;
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -42,7 +44,14 @@ impl Router {
     }
 
     fn after_steps(&mut self) {
+        self.inherit_macs();
         self.publish_rows();
+        let (ids, table) = (self.ids(), &self.dataplane.stations.table);
+        let own = self.ports.iter().filter(|(_, port)| port.config.kind == PortKind::Bvi);
+        let own = own.map(|(name, port)| (name, port.mac));
+        if let Err(error) = self.bridging.place_fixed(own, &ids, table) {
+            eprintln!("volleyd: {error}");
+        }
         self.settle_neighbors();
         for port in self.ports.values_mut() {
             port.begin_reading(&self.dataplane);
@@ -76,21 +85,28 @@ impl Router {
             Change::Xconnects(Delta::Added { key, .. } | Delta::Modified { key, .. }) => {
                 self.set_xconnect(key, true)
             }
+            Change::Bridges(delta) => {
+                let (name, config) = outcome_of(delta);
+                self.set_bridge(name, config).map_err(|why| fault(&format!("bridge.{name}"), why))
+            }
+            Change::Stations(delta) => {
+                let (key, station) = outcome_of(delta);
+                let port = station.map(|station| &station.port);
+                self.bridging.set_fixed(key, port, &self.dataplane.stations.table);
+                Ok(())
+            }
         }
     }
 
     fn add_port(&mut self, name: &PortName, config: &Port) -> Result<(), ApplyError> {
         let refuse = |message: String| fault(&format!("port.{name}"), message);
-        if config.addresses.iter().any(|own| own.address().is_ipv6()) {
-            return Err(fault(
-                &format!("port.{name}.addresses"),
-                "IPv6 is not forwarded by this version".to_owned(),
-            ));
-        }
         let taken: Vec<u16> = self.ports.values().map(|port| port.id).collect();
         let free = (0..MOST_INTERFACES as u16).find(|id| !taken.contains(id));
         let id = free.ok_or_else(|| refuse(format!("more than {MOST_INTERFACES} ports")))?;
-        let port = OpenPort::open(id, config, &self.devices, &self.dataplane).map_err(refuse)?;
+        let mut port =
+            OpenPort::open(id, config, &self.devices, &self.dataplane).map_err(refuse)?;
+        port.mac = self.inherited_mac(config).unwrap_or(port.mac);
+        port.link = self.link_of(&port);
         self.ports.insert(name.clone(), port);
         self.publish_rows();
         self.refresh_port(name).map_err(|error| refuse(error.to_string()))
@@ -106,6 +122,7 @@ impl Router {
         self.close_device(name);
         if let Some(port) = self.ports.remove(name) {
             self.dataplane.set_interface(port.id, None);
+            self.forget_stations_behind(port.id);
         }
         Ok(())
     }
@@ -147,38 +164,41 @@ impl Router {
 
     /// Brings routes and neighbours to what the port's addresses, state and link say.
     pub(crate) fn refresh_port(&mut self, name: &PortName) -> Result<(), FibError> {
+        self.watch_addresses(name);
         let Some(port) = self.ports.get(name) else { return Ok(()) };
         let (id, mac, carries) = (port.id, port.mac, port.carries());
-        let (wanted, specials) = (port.wanted_routes(), port.wanted_specials());
-        let (had, had_specials) = (port.connected.clone(), port.specials.clone());
-        for prefix in had.keys().filter(|&prefix| wanted.get(prefix) != had.get(prefix)) {
-            self.change_routes(|routing, link| routing.remove(*prefix, Protocol::Connected, link))?;
-        }
-        for (&prefix, target) in wanted.iter().filter(|(prefix, to)| had.get(prefix) != Some(to)) {
-            let route = Route { target: target.clone() };
-            self.change_routes(|routing, link| {
-                routing.add(prefix, Protocol::Connected, route, link)
-            })?;
-            if *target == Target::Local && carries {
-                self.neighborhood.announce(id, mac, prefix.address());
-            }
+        let wanted4 = connected::of_addresses(id, &port.addresses());
+        let wanted6 = connected::of_addresses(id, &port.valid6);
+        let (specials, had_specials) = (port.wanted_specials(), port.specials.clone());
+        let (had4, had6) = (port.connected4.clone(), port.connected6.clone());
+        let mut new: Vec<IpAddr> = Vec::new();
+        self.change_routes(|routes, link| {
+            let new4 = connected::change(&mut routes.ip4, &had4, &wanted4, link)?;
+            let new6 = connected::change(&mut routes.ip6, &had6, &wanted6, link)?;
+            new.extend(new4.into_iter().map(fib::Address::to_ip));
+            new.extend(new6.into_iter().map(fib::Address::to_ip));
+            Ok(())
+        })?;
+        for address in new.into_iter().filter(|_| carries) {
+            self.neighborhood.announce(id, mac, address);
         }
         for prefix in had_specials.keys().filter(|prefix| !specials.contains_key(prefix)) {
-            self.routing.set_special(*prefix, None)?;
+            self.routing.ip4.set_special(*prefix, None)?;
         }
         for (&prefix, &kind) in &specials {
-            self.routing.set_special(prefix, Some(kind))?;
+            self.routing.ip4.set_special(prefix, Some(kind))?;
         }
         if let Some(port) = self.ports.get_mut(name) {
-            (port.connected, port.specials) = (wanted, specials);
+            (port.connected4, port.connected6, port.specials) = (wanted4, wanted6, specials);
         }
-        self.change_routes(|routing, link| routing.set_interface(id, carries, link))
+        self.change_routes(|routes, link| routes.set_interface(id, carries, link))
     }
 
     /// Looks at one port's link; opens a device again that went away.
     pub(crate) fn look_at_link(&mut self, name: &PortName, reopen: bool) {
+        let Some(now) = self.ports.get(name).map(|port| self.link_of(port)) else { return };
         let Some(port) = self.ports.get_mut(name) else { return };
-        let (before, mut now, id) = (port.link, port.read_link(), port.id);
+        let (before, mut now, id) = (port.link, now, port.id);
         if !now.up {
             port.reconnect();
         }
@@ -204,6 +224,7 @@ impl Router {
         }
         self.publish_rows();
         if !now.up {
+            self.forget_stations_behind(id);
             self.with_neighbors(|neighbors, now_ns, out| neighbors.interface_down(now_ns, id, out));
         }
         if let Err(error) = self.refresh_port(name) {
@@ -218,8 +239,9 @@ impl Router {
 
     fn announce_addresses(&mut self, name: &PortName) {
         let Some(port) = self.ports.get(name).filter(|port| port.carries()) else { return };
+        // IPv6 addresses are announced when nobody else was found to have them.
         for (address, _) in port.addresses() {
-            self.neighborhood.announce(port.id, port.mac, address);
+            self.neighborhood.announce(port.id, port.mac, Ipv4Addr::from(address).into());
         }
     }
 
@@ -239,17 +261,13 @@ impl Router {
 
     fn set_route(&mut self, prefix: Prefix, route: Option<&ConfigRoute>) -> Result<(), ApplyError> {
         let refuse = |message: String| fault(&format!("route {prefix}"), message);
-        let IpAddr::V4(address) = prefix.address() else {
-            return Err(refuse("IPv6 is not forwarded by this version".to_owned()));
-        };
-        let network = Ip4Prefix::new(address.into(), prefix.length())
-            .map_err(|error| refuse(error.to_string()))?;
         let target = route.map(|route| target_of(route, &self.ids()));
-        self.change_routes(|routing, link| match target {
-            Some(target) => routing.add(network, Protocol::Static, Route { target }, link),
-            None => routing.remove(network, Protocol::Static, link),
-        })
-        .map_err(|error| refuse(error.to_string()))
+        let length = prefix.length();
+        let set = |routes: &mut Routes, link: LinkOf<'_>| match prefix.address() {
+            IpAddr::V4(first) => set_static(&mut routes.ip4, first.into(), length, target, link),
+            IpAddr::V6(first) => set_static(&mut routes.ip6, first.into(), length, target, link),
+        };
+        self.change_routes(set).map_err(|error| refuse(error.to_string()))
     }
 
     fn set_neighbor(
@@ -296,22 +314,33 @@ impl Router {
     }
 
     /// Changes routes, then asks the neighbours what that takes.
-    fn change_routes(
+    pub(crate) fn change_routes<T>(
         &mut self,
-        change: impl FnOnce(
-            &mut crate::routing::Routing,
-            crate::routing::LinkOf<'_>,
-        ) -> Result<Vec<Wish>, FibError>,
-    ) -> Result<(), FibError> {
+        change: impl FnOnce(&mut Routes, LinkOf<'_>) -> T,
+    ) -> T {
         let now_ns = self.now_ns();
         let Self { routing, neighborhood, ports, .. } = self;
         let link = |id: u16| {
             let port = ports.values().find(|port| port.id == id)?;
             Some((port.mac, port.config.mtu))
         };
-        let wishes = change(routing, &link)?;
-        neighborhood.wish(now_ns, wishes);
-        Ok(())
+        let outcome = change(routing, &link);
+        neighborhood.wish(now_ns, routing.take_wishes());
+        outcome
+    }
+}
+
+fn set_static<A: Family>(
+    routing: &mut Routing<A>,
+    first: A,
+    length: u8,
+    target: Option<Target>,
+    link: LinkOf<'_>,
+) -> Result<(), FibError> {
+    let network = fib::Prefix::new(first, length)?;
+    match target {
+        Some(target) => routing.add(network, Protocol::Static, Route { target }, link),
+        None => routing.remove(network, Protocol::Static, link),
     }
 }
 
@@ -332,6 +361,15 @@ fn target_of(route: &ConfigRoute, ids: &HashMap<PortName, u16>) -> Target {
     }
 }
 
+/// The row after a change, if it is there then.
+fn outcome_of<K, V>(delta: &Delta<K, V>) -> (&K, Option<&V>) {
+    match delta {
+        Delta::Added { key, row } => (key, Some(row)),
+        Delta::Modified { key, new, .. } => (key, Some(new)),
+        Delta::Removed { key, .. } => (key, None),
+    }
+}
+
 /// What undoes a change.
 fn inverse(change: &Change) -> Change {
     fn of<K: Clone, V: Clone>(delta: &Delta<K, V>) -> Delta<K, V> {
@@ -346,6 +384,8 @@ fn inverse(change: &Change) -> Change {
         Change::Routes(delta) => Change::Routes(of(delta)),
         Change::Neighbors(delta) => Change::Neighbors(of(delta)),
         Change::Xconnects(delta) => Change::Xconnects(of(delta)),
+        Change::Bridges(delta) => Change::Bridges(of(delta)),
+        Change::Stations(delta) => Change::Stations(of(delta)),
         Change::Icmp(Replaced { old, new }) => {
             Change::Icmp(Replaced { old: new.clone(), new: old.clone() })
         }

@@ -1,6 +1,11 @@
 //! The measuring lab's command line.
 //!
 //! ```text
+//! volley-lab run SCENARIO     measures it on real devices, with a report
+//! volley-lab compare A B …      two devices in interleaved blocks; bisect: several builds of ours
+//! volley-lab trend DIR…         a number over many campaigns
+//! volley-lab self-test          what the lab itself can do
+//! volley-lab traffic PORT …    sends test frames, says what came of each
 //! volley-lab simulate …        a search against simulated devices, with a report
 //! volley-lab report DIR        renders a results folder again
 //! volley-lab scenario …        checks scenario files, lists their cases
@@ -8,10 +13,17 @@
 //! ```
 
 mod arguments;
+mod bench;
+mod compare;
 mod fit;
+mod interrupt;
 mod report;
+mod run;
 mod scenario;
+mod self_test;
 mod simulate;
+mod traffic;
+mod trend;
 
 use std::process::ExitCode;
 
@@ -23,6 +35,9 @@ enum Failure {
     /// The command line makes no sense.
     #[error("{0}")]
     Usage(String),
+    /// Somebody stopped it; what was measured is kept.
+    #[error("stopped; what was measured is kept")]
+    Stopped,
     /// The lab refused.
     #[error(transparent)]
     Lab(#[from] lab::Error),
@@ -30,6 +45,40 @@ enum Failure {
 
 const USAGE: &str = "\
 volley-lab: measures switches and routers
+
+  volley-lab run SCENARIO [--devices volley,linux-bridge,linux-router,ovs,testpmd] [--link veth]
+                     [--minutes N] [--restarts N] [--out DIR] [--device-cores 0] [--lab-core 1]
+                     [--seed 1]
+      Measures a scenario on devices of this host, in network namespaces of its own, and writes
+      raw.jsonl and the report. Ctrl-C keeps what is measured. Devices: these, testpmd-mac, and
+      volley=FOLDER for other builds. Links: veth, veth-xdp, memif, vhost.
+
+  volley-lab compare A B SCENARIO [--blocks 20] [--link veth] [--out DIR] …
+      Holds device B against A: interleaved blocks of fresh starts, compared pair by pair, after as
+      many blocks of A against itself, which tell what is too small to be believed on this host.
+
+  volley-lab bisect SCENARIO FOLDER FOLDER… [--blocks 20] …
+      Of builds of Volley in these folders, oldest first, finds the first that is slower than the
+      first of them.
+
+  volley-lab trend DIR DIR… [--metric NDR] [--device volley]
+      Numbers that several campaigns have, in order of time, cut where they changed.
+
+  volley-lab self-test [LINK…] [--frame-bytes 64]
+      What the lab itself can send and receive over each kind of link, and at which latency.
+
+  volley-lab traffic PORT [PORT] [--rate 1Mpps|2.5Gbps|50%|max] [--seconds 10] [--directions 1]
+                     [--frame-bytes 64[,512…] | --imix 7a4d1g] [--arrivals constant|poisson|
+                     burst:N|on-off:PEAK:US|trace:PCAP] [--kind udp4|udp6|tcp4|tcp6|ethernet]
+                     [--ethertype 0x88b5] [--vlan ID] [--vxlan VNI] [--source-mac MAC]
+                     [--destination-mac MAC] [--source IP] [--destination IP] [--source-port N]
+                     [--destination-port N] [--ttl N] [--flows N] [--vary FIELD,…]
+                     [--order increment|random|permutation] [--step N] [--packets N]
+                     [--link 10G] [--seed 1] [--streams TOML] [--out JSON]
+      Sends test frames at the first port, awaits them at the second (or at the same, if there is
+      one) and says what came of every one of them. Ports: af_packet:DEVICE, af_xdp:DEVICE, tap:NAME,
+      memif:SOCKET, memif-client:SOCKET, vhost:SOCKET, virtio_user:SOCKET, pcap:IN+OUT, pci:ADDRESS,
+      ring, or memory[:delay=50us,lose=1000,…], a link of its own.
 
   volley-lab simulate [--search mlr|max-rate|throughput|loss-scan|soak]
                       [--capacity 10M[,9.5M…]] [--noise 0.002] [--stalls RATE:MEAN_MS]
@@ -56,6 +105,12 @@ fn main() -> ExitCode {
         Err(failure) => return fail(&failure),
     };
     let done = match command.as_str() {
+        "run" => run::run(&arguments),
+        "compare" => compare::compare(&arguments),
+        "bisect" => compare::bisect(&arguments),
+        "trend" => trend::run(&arguments),
+        "self-test" => self_test::run(&arguments),
+        "traffic" => traffic::run(&arguments),
         "simulate" => simulate::run(&arguments),
         "report" => report::run(&arguments),
         "scenario" => scenario::run(&arguments),
@@ -73,8 +128,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// 2 for a command line that makes no sense, 1 for everything else.
+/// 2 for a command line that makes no sense, 130 where somebody stopped it, 1 for everything else.
 fn fail(failure: &Failure) -> ExitCode {
     eprintln!("volley-lab: {failure}");
-    ExitCode::from(if matches!(failure, Failure::Usage(_)) { 2 } else { 1 })
+    ExitCode::from(match failure {
+        Failure::Usage(_) => 2,
+        Failure::Stopped => 130,
+        Failure::Lab(_) => 1,
+    })
 }

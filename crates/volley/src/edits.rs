@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command, Subcommand};
 use control::config::objects::COMMANDS;
 use control::view;
 
+use crate::bulk::BulkVerb;
 use crate::cli;
 use crate::client::Client;
 use crate::config::applied;
@@ -35,7 +36,8 @@ pub(crate) fn add_nouns(mut grammar: Command) -> Command {
         }
     }
     grammar.mut_subcommand("route", |noun| {
-        noun.subcommand(Command::new(LIST).about("List the routes, as `show routes` does"))
+        let list = Command::new(LIST).about("List the routes, as `show routes` does");
+        BulkVerb::augment_subcommands(noun.subcommand(list))
     })
 }
 
@@ -63,9 +65,9 @@ impl Edit {
     /// The edit among the matches, if it is one.
     pub(crate) fn of(matches: &ArgMatches) -> Option<Self> {
         let (noun, matches) = matches.subcommand()?;
-        let known = |edit: &&control::config::edit::Command| edit.noun == noun;
+        let (verb, matches) = matches.subcommand()?;
+        let known = |edit: &&control::config::edit::Command| (edit.noun, edit.verb) == (noun, verb);
         COMMANDS.iter().flat_map(|edits| edits.iter()).find(known)?;
-        let (verb, matches) = matches.subcommand().filter(|(verb, _)| *verb != LIST)?;
         let mut line = format!("{noun} {verb}");
         for word in matches.get_many::<String>("words").into_iter().flatten() {
             line.push(' ');

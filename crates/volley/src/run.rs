@@ -5,12 +5,13 @@ use std::net::IpAddr;
 use clap::{ArgMatches, FromArgMatches};
 use control::view;
 
+use crate::bulk::BulkVerb;
 use crate::cli::{self, Cli, CountersVerb, Format, Noun};
 use crate::client::Client;
 use crate::edits::Edit;
 use crate::error::CliError;
 use crate::output::{Output, Style};
-use crate::{complete, config, exec, observe, shell, show, watch};
+use crate::{bridging, complete, config, exec, observe, shell, show, watch};
 
 /// Who is talked to, and where results go.
 pub(crate) struct Session {
@@ -47,6 +48,9 @@ impl Session {
         if let Some(edit) = Edit::of(matches) {
             return edit.send(&self.client, self.output);
         }
+        if let Some(bulk) = BulkVerb::of(matches) {
+            return bulk?.run(self);
+        }
         if matches.subcommand_name() == Some("route") {
             return show::show(self, &cli::Show::Routes(cli::Routes::default()));
         }
@@ -58,6 +62,7 @@ impl Session {
             Some(Noun::Config(verb)) => config::run(self, verb),
             Some(Noun::Trace(verb)) => observe::trace(self, verb),
             Some(Noun::Capture(verb)) => observe::capture(self, verb),
+            Some(Noun::Mac(verb)) => bridging::run(self, verb),
             Some(Noun::Counters(CountersVerb::Clear)) => self.clear(),
             Some(Noun::Lookup { address }) => self.lookup(address),
             Some(Noun::Graph { format }) => self.graph(format),

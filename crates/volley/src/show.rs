@@ -3,6 +3,7 @@
 use control::view;
 use serde_json::Value;
 
+use crate::bridging;
 use crate::cli::{Format, Routes, Show, Source};
 use crate::error::CliError;
 use crate::output::Style;
@@ -29,6 +30,7 @@ pub(crate) fn path(what: &Show) -> String {
         Show::Errors => "errors",
         Show::Routes(filter) => return route_path(filter),
         Show::Neighbors => "neighbors",
+        Show::Bridge => "bridges",
         Show::Graph => "graph",
         Show::Version => "version",
         Show::Memory => "memory",
@@ -38,29 +40,30 @@ pub(crate) fn path(what: &Show) -> String {
 }
 
 fn route_path(filter: &Routes) -> String {
-    let mut parts = Vec::new();
-    if let Some(within) = &filter.within {
-        // What a prefix can hold needs no escaping; anything else is escaped whole.
-        let escaped = within.bytes().map(|byte| match byte {
-            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'.' | b':' | b'/' => {
-                char::from(byte).to_string()
-            }
-            _ => format!("%{byte:02X}"),
-        });
-        parts.push(format!("within={}", escaped.collect::<String>()));
-    }
-    if let Some(source) = filter.source {
-        let source = match source {
-            Source::Connected => "connected",
-            Source::Static => "static",
-            Source::Dynamic => "dynamic",
-        };
-        parts.push(format!("source={source}"));
-    }
-    if let Some(limit) = filter.limit {
-        parts.push(format!("limit={limit}"));
-    }
-    format!("/v1/routes?{}", parts.join("&"))
+    let source = filter.source.map(|source| match source {
+        Source::Connected => "connected".to_owned(),
+        Source::Static => "static".to_owned(),
+        Source::Dynamic => "dynamic".to_owned(),
+    });
+    let limit = filter.limit.map(|limit| limit.to_string());
+    let within = filter.within.clone();
+    format!("/v1/routes?{}", query(&[("within", within), ("source", source), ("limit", limit)]))
+}
+
+/// The parameters that are given, as a URL has them.
+pub(crate) fn query(parameters: &[(&str, Option<String>)]) -> String {
+    // What names and prefixes can hold needs no escaping; anything else is escaped whole.
+    let escaped = |byte: u8| match byte {
+        b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'.' | b':' | b'/' | b'-' | b'_' => {
+            char::from(byte).to_string()
+        }
+        _ => format!("%{byte:02X}"),
+    };
+    let given = parameters.iter().filter_map(|(key, value)| Some((key, value.as_ref()?)));
+    let parts: Vec<String> = given
+        .map(|(key, value)| format!("{key}={}", value.bytes().map(escaped).collect::<String>()))
+        .collect();
+    parts.join("&")
 }
 
 /// An answer as text.
@@ -74,6 +77,7 @@ pub(crate) fn text(what: &Show, answer: Value, style: Style) -> Result<String, C
         Show::Errors => errors(&read::<Vec<view::Drop>>(answer)?, style),
         Show::Routes(_) => routes(&read::<view::Routes>(answer)?, style),
         Show::Neighbors => neighbors(&read::<Vec<view::Neighbor>>(answer)?, style),
+        Show::Bridge => bridging::bridges(&read::<Vec<view::Bridge>>(answer)?, style),
         Show::Graph => format!("{answer:#}\n"),
         Show::Version => version(&read::<view::Version>(answer)?),
         Show::Memory => memory(&read::<view::Memory>(answer)?, style),
@@ -159,7 +163,7 @@ fn routes(shown: &view::Routes, style: Style) -> String {
     for route in &shown.routes {
         table.row([
             route.prefix.clone(),
-            source(route.source).to_owned(),
+            source(route),
             if route.active { "active" } else { "inactive" }.to_owned(),
             way(route),
         ]);
@@ -173,11 +177,11 @@ fn routes(shown: &view::Routes, style: Style) -> String {
     text
 }
 
-fn source(source: view::RouteSource) -> &'static str {
-    match source {
-        view::RouteSource::Connected => "connected",
-        view::RouteSource::Static => "static",
-        view::RouteSource::Dynamic => "dynamic",
+fn source(route: &view::Route) -> String {
+    match route.source {
+        view::RouteSource::Connected => "connected".to_owned(),
+        view::RouteSource::Static => "static".to_owned(),
+        view::RouteSource::Dynamic => route.origin.clone(),
     }
 }
 
@@ -205,7 +209,7 @@ fn way(route: &view::Route) -> String {
 
 pub(crate) fn lookup(lookup: &view::Lookup, style: Style) -> String {
     let matched = match &lookup.route {
-        Some(route) => format!("{} {}, {}", source(route.source), route.prefix, way(route)),
+        Some(route) => format!("{} {}, {}", source(route), route.prefix, way(route)),
         None => "no route".to_owned(),
     };
     format!(
@@ -252,18 +256,29 @@ fn version(version: &view::Version) -> String {
 }
 
 fn memory(memory: &view::Memory, style: Style) -> String {
-    let mut table = Table::new(&["part", "used", "capacity", "MiB"]);
+    let mut table = Table::new(&["part", "used", "capacity", "MiB", "bytes each", "pages"]);
     let mib = |bytes: u64| format!("{:.1}", bytes as f64 / f64::from(1 << 20));
+    let dash = || "-".to_owned();
     for part in &memory.parts {
+        let each = part.bytes.checked_div(part.used).filter(|_| part.bytes > 0);
         table.row([
             part.name.clone(),
             part.used.to_string(),
-            part.capacity.to_string(),
+            if part.capacity == 0 { dash() } else { part.capacity.to_string() },
             mib(part.bytes),
+            each.map_or_else(dash, |bytes| bytes.to_string()),
+            part.page_bytes.map_or_else(dash, page),
         ]);
     }
-    table.row(["resident".to_owned(), "-".to_owned(), "-".to_owned(), mib(memory.resident_bytes)]);
+    table.row(["resident".into(), dash(), dash(), mib(memory.resident_bytes), dash(), dash()]);
     table.render(style)
+}
+
+fn page(bytes: u64) -> String {
+    match bytes >> 20 {
+        0 => format!("{}K", bytes >> 10),
+        megabytes => format!("{megabytes}M"),
+    }
 }
 
 fn workers(workers: &[view::Worker], style: Style) -> String {

@@ -3,12 +3,18 @@
 //! Every number is a total since the router started or since `counters clear`, unless it says
 //! otherwise. Rates are the reader's to take, from two readings.
 
+mod bridging;
+mod bulk;
 mod config;
 mod forwarding;
 mod observe;
 mod problem;
 mod system;
 
+pub use bridging::{
+    Bridge, BridgePort, Station, StationCount, StationFill, StationFilter, StationFlush, Stations,
+};
+pub use bulk::{Bulk, BulkState, RouteFlush, RouteLoad, RouteRange};
 pub use config::{
     Applied, Checked, ConfigStatus, ConfigText, Diff, EditText, HistoryEntry, Pending, RollbackTo,
     Saved,

@@ -83,18 +83,21 @@ pub struct Sweep {
 }
 
 /// How a scenario is repeated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Campaign {
     /// Restarts of the device: the outer sample.
     pub restarts: u32,
     /// Names the order of cases and everything random in the traffic.
     pub seed: u64,
+    /// Time for all of it: restarts that do not fit are left out, searches end early.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub minutes: Option<f64>,
 }
 
 impl Default for Campaign {
     fn default() -> Self {
-        Self { restarts: 10, seed: 1 }
+        Self { restarts: 10, seed: 1, minutes: None }
     }
 }
 
@@ -117,7 +120,7 @@ impl Scenario {
 }
 
 /// An error at an offset, as line and column.
-fn fault(text: &str, path: &str, at: usize, reason: &str) -> Error {
+pub fn fault(text: &str, path: &str, at: usize, reason: &str) -> Error {
     let before = text.get(..at.min(text.len())).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     Error::Scenario {

@@ -1,5 +1,11 @@
 //! Interfaces as workers see them: rows of one table that the control thread publishes.
 
+use crate::plumbing::{BridgeId, BridgePort, Tunnel, Vlan, VlanMap};
+use fib::{Address, Prefix};
+use std::collections::HashMap;
+use std::sync::Arc;
+use wire::ipv6;
+
 /// A row of the interface table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct InterfaceId(pub u16);
@@ -11,6 +17,21 @@ pub enum Mode {
     Routed,
     /// They leave by another interface as they came.
     CrossConnect(InterfaceId),
+    /// They are bridged.
+    Bridged(BridgePort),
+}
+
+/// What an interface stands on: where its frames go, and as what.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Link {
+    /// A port: they leave as they are.
+    Port,
+    /// A VLAN of a port: they get its tags.
+    Vlan(Vlan),
+    /// The bridge that it is in: the router's own station there.
+    Bridge,
+    /// A tunnel: they leave in packets to its other end.
+    Tunnel(Tunnel),
 }
 
 /// One interface.
@@ -22,6 +43,8 @@ pub struct Interface {
     pub port: u16,
     /// Administratively up: a down interface neither receives nor sends.
     pub up: bool,
+    /// What it stands on.
+    pub link: Link,
     /// What becomes of received packets.
     pub mode: Mode,
     /// Its MAC address.
@@ -30,6 +53,11 @@ pub struct Interface {
     pub mtu_bytes: u16,
     /// Its IPv4 addresses with their prefix lengths, the primary one first, host byte order.
     pub ip4: Vec<(u32, u8)>,
+    /// Its IPv6 addresses, the link-local one included: those that nobody else was found to have.
+    pub ip6: Vec<(u128, u8)>,
+    /// IPv6 addresses that are not its own yet: whether somebody else has them is being found out
+    /// (RFC 4862 section 5.4).
+    pub tentative6: Vec<u128>,
 }
 
 impl Interface {
@@ -41,8 +69,18 @@ impl Interface {
     /// The address that our own packets towards `neighbor` carry: one in its subnet, else the
     /// primary one.
     pub fn ip4_towards(&self, neighbor: u32) -> Option<u32> {
-        let near = self.ip4.iter().find(|&&subnet| contains(subnet, neighbor));
-        near.or(self.ip4.first()).map(|&(address, _)| address)
+        own_in_subnet_of(&self.ip4, neighbor).or(self.primary_ip4())
+    }
+
+    /// The address that our own packets towards `peer` carry (RFC 6724 section 5, as far as one
+    /// interface goes): link-local to link-local peers, else one in its subnet, else any that
+    /// reaches as far.
+    pub fn ip6_towards(&self, peer: u128) -> Option<u128> {
+        let near = ipv6::is_link_local(peer);
+        let scoped = |&&(own, _): &&(u128, u8)| ipv6::is_link_local(own) == near;
+        let fitting = || self.ip6.iter().filter(scoped);
+        let same = fitting().find(|&&subnet| contains(subnet, peer));
+        same.or(fitting().next()).map(|&(address, _)| address)
     }
 
     /// True if `address` is one of its own.
@@ -50,29 +88,187 @@ impl Interface {
         self.ip4.iter().any(|&(own, _)| own == address)
     }
 
+    /// True if `address` is one of its own.
+    pub fn has_ip6(&self, address: u128) -> bool {
+        self.ip6.iter().any(|&(own, _)| own == address)
+    }
+
+    /// True if `address` is one of its own, or may become one.
+    pub fn claims_ip6(&self, address: u128) -> bool {
+        self.has_ip6(address) || self.tentative6.contains(&address)
+    }
+
+    /// True if packets to `group` are for us: all nodes, all routers, and the groups on which
+    /// others ask for our addresses.
+    pub fn hears_ip6(&self, group: u128) -> bool {
+        let asks = |&own: &u128| ipv6::solicited_node(own) == group;
+        let mut own = self.ip6.iter().map(|(address, _)| address).chain(&self.tentative6);
+        group == ipv6::ALL_NODES || group == ipv6::ALL_ROUTERS || own.any(asks)
+    }
+
     /// True if `address` lies in a subnet of this interface.
     pub fn reaches_ip4(&self, address: u32) -> bool {
-        self.ip4.iter().any(|&subnet| contains(subnet, address))
+        own_in_subnet_of(&self.ip4, address).is_some()
+    }
+
+    /// True if `address` lies in a subnet of this interface.
+    pub fn reaches_ip6(&self, address: u128) -> bool {
+        own_in_subnet_of(&self.ip6, address).is_some()
     }
 }
 
+fn own_in_subnet_of<A: Address>(own: &[(A, u8)], peer: A) -> Option<A> {
+    own.iter().find(|&&subnet| contains(subnet, peer)).map(|&(address, _)| address)
+}
+
 /// True if the subnet, an address of it and its prefix length, has `address`.
-fn contains((own, length): (u32, u8), address: u32) -> bool {
-    let host_bits = 32 - u32::from(length.min(32));
-    (own ^ address).checked_shr(host_bits).unwrap_or(0) == 0
+fn contains<A: Address>((own, length): (A, u8), address: A) -> bool {
+    Prefix::new(own, length).is_ok_and(|subnet| subnet.contains(address))
 }
 
 /// All interfaces; rows stay where they are, so an id is good until the interface is removed.
 #[derive(Clone, Debug, Default)]
 pub struct Interfaces {
     /// Rows by id; a removed interface leaves a gap.
-    pub rows: Vec<Option<Interface>>,
+    rows: Vec<Option<Interface>>,
+    /// The ports of each bridge, by its number.
+    members: Vec<Vec<u16>>,
+    /// The sub-interfaces of each interface, by its number.
+    vlans: Vec<Option<Arc<VlanMap>>>,
+    tunnels: HashMap<Tunnel, u16>,
+}
+
+/// What an interface may do in its bridge, if it is in one.
+#[inline]
+pub fn bridge_port(interfaces: &Interfaces, id: u16) -> Option<BridgePort> {
+    match interfaces.get(id)?.mode {
+        Mode::Bridged(port) => Some(port),
+        Mode::Routed | Mode::CrossConnect(_) => None,
+    }
 }
 
 impl Interfaces {
+    /// A table of these rows.
+    pub fn new(rows: Vec<Option<Interface>>) -> Self {
+        let mut members: Vec<Vec<u16>> = Vec::new();
+        let mut vlans: Vec<Option<VlanMap>> = Vec::new();
+        for (id, row) in (0..).zip(&rows) {
+            if let Some(Interface { mode: Mode::Bridged(port), .. }) = row {
+                let bridge = usize::from(port.bridge.0);
+                if members.len() <= bridge {
+                    members.resize_with(bridge + 1, Vec::new);
+                }
+                members[bridge].push(id);
+            }
+        }
+        for (id, row) in (0..).zip(&rows) {
+            if let Some(Interface { link: Link::Vlan(vlan), .. }) = row {
+                let parent = usize::from(vlan.parent);
+                if vlans.len() <= parent {
+                    vlans.resize_with(parent + 1, || None);
+                }
+                vlans[parent].get_or_insert_default().insert(vlan.tags, id);
+            }
+        }
+        let vlans = vlans.into_iter().map(|map| map.map(Arc::new)).collect();
+        let tunnel = |(id, row): (u16, &Option<Interface>)| match row.as_ref()?.link {
+            Link::Tunnel(tunnel) => Some((tunnel, id)),
+            _ => None,
+        };
+        let tunnels = (0..).zip(&rows).filter_map(tunnel).collect();
+        Self { rows, members, vlans, tunnels }
+    }
+
+    /// The table with another row `id`.
+    #[must_use]
+    pub fn with(&self, id: u16, row: Option<Interface>) -> Self {
+        let (mut rows, index) = (self.rows.clone(), usize::from(id));
+        if rows.len() <= index {
+            rows.resize(index + 1, None);
+        }
+        rows[index] = row;
+        Self::new(rows)
+    }
+
+    /// Every interface, by number.
+    pub fn all(&self) -> impl Iterator<Item = &Interface> {
+        self.rows.iter().flatten()
+    }
+
+    /// The interface of a tunnel.
+    pub fn tunnel(&self, tunnel: Tunnel) -> Option<u16> {
+        self.tunnels.get(&tunnel).copied()
+    }
+
+    /// The sub-interfaces of an interface, if it has any.
+    #[inline]
+    pub fn vlans(&self, id: u16) -> Option<&VlanMap> {
+        self.vlans.get(usize::from(id))?.as_deref()
+    }
+
+    /// The ports of a bridge.
+    pub fn members(&self, bridge: BridgeId) -> &[u16] {
+        self.members.get(usize::from(bridge.0)).map_or(&[], Vec::as_slice)
+    }
+
     /// The interface of a frame's `rx` or `tx` entry.
     #[inline]
     pub fn get(&self, id: u16) -> Option<&Interface> {
         self.rows.get(usize::from(id))?.as_ref()
+    }
+}
+
+/// How a link-local address is written where interfaces must be told apart: with the interface's
+/// number in it. None of an address whose 54 middle bits are not zero: no node has such a one
+/// (RFC 4291 section 2.5.6), so what is on a wire is never taken for one that is written so.
+///
+/// ```text
+///  | fe80 (16) | interface (16) | 0 (32) | interface identifier (64) |
+/// ```
+pub fn link_key(interface: u16, address: u128) -> Option<u128> {
+    let is_plain = address >> 64 == 0xfe80 << 48;
+    is_plain.then_some(address | u128::from(interface) << LINK_SHIFT)
+}
+
+/// The link-local address that [`link_key`] wrote.
+pub fn address_of_link_key(key: u128) -> u128 {
+    key & !(u128::from(u16::MAX) << LINK_SHIFT)
+}
+
+const LINK_SHIFT: u32 = 96;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{HOST6, LINK_HOST, US6, link_local, rows};
+
+    const FAR: u128 = 0x2001_0db8_00ff << 80 | 1;
+
+    #[test]
+    fn our_packets_carry_an_address_of_the_peers_scope() {
+        let row = rows().remove(0).unwrap();
+        assert_eq!(row.ip6_towards(HOST6.into()), Some(US6.into()));
+        assert_eq!(row.ip6_towards(FAR), Some(US6.into()));
+        assert_eq!(row.ip6_towards(LINK_HOST.into()), Some(link_local(0).into()));
+    }
+
+    #[test]
+    fn groups_of_tentative_addresses_are_heard_too() {
+        let mut row = rows().remove(0).unwrap();
+        row.tentative6 = vec![FAR | 0x00ab_cdef];
+        assert!(
+            row.hears_ip6(ipv6::solicited_node(0x00ab_cdef)) && row.hears_ip6(ipv6::ALL_ROUTERS)
+        );
+        assert!(row.hears_ip6(ipv6::solicited_node(US6.into())));
+        assert!(!row.hears_ip6(ipv6::solicited_node(0x77)));
+        assert!(row.claims_ip6(FAR | 0x00ab_cdef) && !row.has_ip6(FAR | 0x00ab_cdef));
+    }
+
+    #[test]
+    fn a_link_local_address_is_told_apart_by_its_interface() {
+        let address = 0xfe80 << 112 | 7;
+        assert_eq!(link_key(3, address), Some(0xfe80_0003 << 96 | 7));
+        assert_eq!(address_of_link_key(0xfe80_0003 << 96 | 7), address);
+        assert_eq!(link_key(3, address | 1 << 64), None);
     }
 }

@@ -8,26 +8,51 @@
 //!                 ◀─ counters ────────── workers         read at any time
 //! ```
 
+mod bridge;
 mod counters;
+mod flow;
+mod icmp_message;
 mod interfaces;
 mod ip4_stamps;
+mod ip6_options;
+mod link_header;
 mod mailbox;
 mod own_ip4;
+mod own_ip6;
 mod rate_limit;
 mod setup;
 mod slow_path;
+mod stations;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod topology;
+mod transport;
+mod tunnel;
+mod vlan;
 
-pub use counters::{DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound};
-pub use interfaces::{Interface, InterfaceId, Interfaces, Mode};
+pub use bridge::{BridgeId, BridgePort};
+pub use counters::{
+    BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound,
+};
+pub use flow::{MemberPicker, ip4_flow, ip6_flow};
+pub use icmp_message::{ICMP_BYTES, icmp_cause, sum_icmp, was_group_frame, write_icmp_error};
+pub use interfaces::{
+    Interface, InterfaceId, Interfaces, Link, Mode, address_of_link_key, bridge_port, link_key,
+};
 pub use ip4_stamps::{OptionsFound, Stamp, blank_options, stamp_options};
+pub use ip6_options::{OptionFault, check_options};
+pub use link_header::leave_by;
 pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
 pub use own_ip4::{OWN_TTL, OwnIp4, sum_ip4_header};
+pub use own_ip6::OwnIp6;
 pub use rate_limit::RateLimit;
 pub use setup::{IcmpLimits, Kind, Setup, Shared};
 pub use slow_path::{
-    ArpNews, Injected, Injector, SlowPath, SlowPathEvents, SlowPathNews, slow_path,
+    ArpNews, Injected, Injector, NdNews, NdSaid, SlowPath, SlowPathEvents, SlowPathNews,
+    StationMoved, slow_path,
 };
+pub use stations::Stations;
+pub use transport::{TcpFault, TcpReset, UdpFault, UdpFound, UdpPorts, find_udp};
+pub use tunnel::{Tunnel, Wrap};
+pub use vlan::{TAG_BYTES, Vlan, VlanMap, VlanTags};

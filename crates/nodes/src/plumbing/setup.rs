@@ -1,17 +1,19 @@
 //! What every node of one worker is made from.
 
 use crate::plumbing::{
-    Injected, Interfaces, Mailbox, RxAttachment, SlowPath, TxAttachment, WorkerCounters,
+    Injected, Interfaces, Mailbox, RxAttachment, SlowPath, Stations, TxAttachment, WorkerCounters,
 };
 use fib::adjacency::AdjacencyTable;
+use fib::ecmp::EcmpTable;
 use fib::ip4::Ip4Table;
+use fib::ip6::Ip6Table;
 use graph::Published;
 use std::sync::atomic::AtomicU32;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 
 /// What a route's [`fib::Forward`] says to do; its id then means what stands beside it.
-/// `ip4-lookup`'s exits have the same numbers.
+/// The exits of `ip4-lookup` and `ip6-lookup` have the same numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Kind {
@@ -29,10 +31,14 @@ pub enum Kind {
     Unreachable = 5,
     /// Drop and tell the sender that this is forbidden.
     Prohibit = 6,
-    /// An address that no router forwards to: loopback, multicast, reserved.
+    /// An address that no router forwards to: loopback, reserved, IPv4 multicast.
     Martian = 7,
-    /// The broadcast address of a connected subnet.
-    Broadcast = 8,
+    /// An address that one link alone knows: of IPv4 the broadcast address of a connected subnet,
+    /// of IPv6 link-local and group addresses.
+    Link = 8,
+    /// To the member of the group of this id that the packet's flow takes. The highest, and no
+    /// exit: the member's own kind takes its place.
+    Group = 9,
 }
 
 /// How much ICMP each worker may send, a second; the control thread changes it at any time.
@@ -51,8 +57,19 @@ pub struct Shared {
     pub interfaces: Published<Interfaces>,
     /// IPv4 routes.
     pub ip4: Arc<Ip4Table>,
+    /// IPv6 routes.
+    pub ip6: Arc<Ip6Table>,
+    /// Link-local addresses, ours and known neighbours', as [`link_key`](crate::plumbing::link_key)
+    /// writes them.
+    pub ip6_links: Arc<Ip6Table>,
     /// Where routes lead.
     pub adjacencies: Arc<AdjacencyTable>,
+    /// Who is where, in all bridges.
+    pub stations: Stations,
+    /// Next hops that share flows.
+    pub groups: Arc<EcmpTable>,
+    /// Makes this router choose differently from the one before it.
+    pub flow_seed: u32,
     /// To the control thread.
     pub slow_path: SlowPath,
     /// How much ICMP each worker may send.

@@ -1,11 +1,15 @@
 //! A small router for the tests of single nodes.
 
 use super::{
-    Injector, Interfaces, Setup, Shared, SlowPathEvents, SlowPathNews, WorkerCounters, slow_path,
+    Injector, Interfaces, Setup, Shared, SlowPathEvents, SlowPathNews, Stations, WorkerCounters,
+    slow_path,
 };
 use crate::plumbing::IcmpLimits;
 use fib::adjacency::AdjacencyTable;
+use fib::ecmp::EcmpTable;
 use fib::ip4::{Ip4Layout, Ip4Nodes, Ip4Options, Ip4Table};
+use fib::ip6::{Ip6Pool, Ip6Table};
+use fib::mac::MacTable;
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use graph::{Publisher, Reason};
@@ -20,7 +24,7 @@ pub(crate) struct World {
     pub(crate) setup: Setup,
     pub(crate) news: SlowPathEvents,
     pub(crate) injector: Injector,
-    _interfaces: Publisher<Interfaces>,
+    pub(crate) interfaces: Publisher<Interfaces>,
 }
 
 impl World {
@@ -30,24 +34,33 @@ impl World {
 
     pub(crate) fn with_errors_per_second(icmp_errors_per_second: u32) -> Self {
         let readers = Quiescence::new();
-        let interfaces = Publisher::new(Interfaces { rows: rows() }, &readers);
+        let interfaces = Publisher::new(Interfaces::new(rows()), &readers);
         let nodes = Ip4Nodes::new(4096, PageSize::Small, &readers).unwrap();
         let (layout, page_size) = (Ip4Layout::Compact, PageSize::Small);
         let ip4 = Ip4Table::new(&nodes, Ip4Options { layout, page_size, max_routes: 100 }).unwrap();
+        let pool6 = Ip6Pool::new(1 << 24, PageSize::Small, &readers).unwrap();
         let adjacencies = AdjacencyTable::new(16, &readers).unwrap();
-        add_routes(&ip4, &adjacencies);
+        let stations = MacTable::new(100, PageSize::Small, &readers).unwrap();
+        let groups = EcmpTable::new(4, 1024, &readers).unwrap();
         let (slow_path, news) = slow_path(QUEUE, Arc::new(|| ()));
         let (injector, injected) = Injector::new(QUEUE);
         let shared = Shared {
             interfaces: interfaces.published(),
             ip4: Arc::new(ip4),
+            ip6: Arc::new(Ip6Table::new(&pool6, 100)),
+            ip6_links: Arc::new(Ip6Table::new(&pool6, 100)),
             adjacencies: Arc::new(adjacencies),
+            stations: Stations::new(stations),
+            groups: Arc::new(groups),
+            flow_seed: 7,
             slow_path,
             icmp: Arc::new(IcmpLimits {
                 errors_per_second: icmp_errors_per_second.into(),
                 echoes_per_second: 1000.into(),
             }),
         };
+        let Shared { ip4, ip6, ip6_links, adjacencies, groups, .. } = &shared;
+        add_routes(ip4, ip6, ip6_links, adjacencies, groups);
         let setup = Setup {
             shared,
             counters: Arc::new(WorkerCounters::new(&reasons())),
@@ -55,7 +68,7 @@ impl World {
             tx: Arc::default(),
             injected: Arc::new(Mutex::new(Some(injected))),
         };
-        Self { setup, news, injector, _interfaces: interfaces }
+        Self { setup, news, injector, interfaces }
     }
 
     /// All news so far.

@@ -1,17 +1,44 @@
 //! Every reason for a drop has a packet that meets it.
 
+use crate::drops6;
 use crate::rig::*;
+use dataplane::Settings;
 use fib::Forward;
 use fib::adjacency::{Adjacency, AdjacencyId};
-use nodes::plumbing::{Injected, Kind, Mode};
+use nodes::plumbing::{
+    BridgeId, BridgePort, Injected, InterfaceId, Kind, Link, Mode, Tunnel, Wrap,
+};
 use std::collections::BTreeSet;
+use std::net::Ipv6Addr;
 use wire::craft::{self, Arp, Craft, Ethernet, Ipv4};
 
 /// Reasons that a test on one thread cannot meet, and why.
-const OUT_OF_REACH: [&str; 1] = [
+const OUT_OF_REACH: [&str; 3] = [
+    // Or a tunnel.
+    "tunnel-encap/no-tunnel",
+    // Or an interface out of its bridge.
+    "l2-learn/not-bridged",
     // The control thread takes a cross-connect away between two nodes of one pass.
     "l2-xconnect/disconnected",
 ];
+
+fn from_far() -> Craft<Ipv4> {
+    from_host().ipv4(FAR, US)
+}
+
+fn in_vxlan(flags: u8, vni: u8, inner: usize) -> Vec<u8> {
+    let data = [&[flags, 0, 0, 0, 0, 0, vni, 0][..], &vec![2; inner]].concat();
+    from_far().udp(50_000, 4789).payload(&data).build()
+}
+
+fn in_gre(flags: u16, kind: u16) -> Vec<u8> {
+    let data = [flags.to_be_bytes(), kind.to_be_bytes(), [2; 2], [2; 2]].concat();
+    from_far().protocol(47).payload(&data).build()
+}
+
+fn in_vlan(vid: u16) -> Vec<u8> {
+    craft::ethernet(HOST_MAC, [4; 6]).vlan(vid).build()
+}
 
 fn from_host() -> Craft<Ethernet> {
     craft::ethernet(HOST_MAC, our_mac(0))
@@ -36,7 +63,7 @@ fn frames() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         one("ethernet-input/runt", vec![0; 13]),
         one("ethernet-input/not-for-us", craft::ethernet(HOST_MAC, [4; 6]).build()),
         one("ethernet-input/group-frame", craft::ethernet(HOST_MAC, [255; 6]).ipv4(1, 2).build()),
-        one("ethernet-input/unknown-ethertype", kind(0x86dd)),
+        one("ethernet-input/unknown-ethertype", kind(0x88cc)),
         one("ethernet-input/unknown-vlan", kind(0x8100)),
         one("ethernet-input/llc-frame", kind(46)),
         one("arp-input/truncated", ask(HOST, US).build()[..41].to_vec()),
@@ -56,7 +83,7 @@ fn frames() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         one("ip4-lookup/blackhole", to([10, 1, 0, 1]).build()),
         one("ip4-lookup/martian-destination", to([224, 0, 0, 5]).build()),
         one("ip4-lookup/directed-broadcast", to([192, 0, 2, 255]).build()),
-        ("ip4-resolve/queue-full", vec![waits; QUEUE + 1]),
+        ("ip-resolve/queue-full", vec![waits; QUEUE + 1]),
         one("ip4-local/fragment", to(US).fragment(0, true).udp(1, 2).build()),
         one("icmp4-input/truncated", to(US).protocol(1).payload(&[8]).build()),
         one("icmp4-input/bad-checksum", to(US).icmp_echo(1, 1).checksum(9).build()),
@@ -73,7 +100,7 @@ fn frames() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     ]
 }
 
-type Play = fn(&mut Rig);
+pub(crate) type Play = fn(&mut Rig);
 
 /// Drops that want a router of another kind, or another way in.
 fn plays() -> Vec<(&'static str, Play)> {
@@ -102,7 +129,7 @@ fn plays() -> Vec<(&'static str, Play)> {
             route_by(rig, 14, 27);
             rig.receive(0, to(FAR).udp(1, 2).build());
         }),
-        ("ip4-resolve/adjacency-gone", |rig| {
+        ("ip-resolve/adjacency-gone", |rig| {
             let id = route_by(rig, 14, 1500);
             rig.dataplane.adjacencies.free(id);
             rig.receive(0, to(FAR).build());
@@ -116,10 +143,70 @@ fn plays() -> Vec<(&'static str, Play)> {
             rig.change_interface(3, |row| row.port = 99);
             rig.receive(2, vec![0; 60]);
         }),
+        ("l2-learn/runt", |rig| rig.receive(6, vec![0; 13])),
+        ("l2-learn/bad-source", |rig| rig.receive(6, craft::ethernet([255; 6], [2; 6]).build())),
+        ("l2-learn/fixed-elsewhere", |rig| {
+            rig.fix_station(HOST_MAC, 7);
+            rig.receive(6, craft::ethernet(HOST_MAC, [2; 6]).build());
+        }),
+        ("l2-forward/runt", |rig| rig.receive(9, vec![0; 13])),
+        ("l2-forward/not-forwarding", |rig| {
+            rig.change_port(6, |port| port.forward = false);
+            rig.receive(6, craft::ethernet(HOST_MAC, [2; 6]).build());
+        }),
+        ("l2-forward/reserved-address", |rig| {
+            rig.receive(6, craft::ethernet(HOST_MAC, [1, 0x80, 0xc2, 0, 0, 0]).build());
+        }),
+        ("l2-forward/same-port", |rig| {
+            rig.fix_station(GATEWAY_MAC, 6);
+            rig.receive(6, craft::ethernet(HOST_MAC, GATEWAY_MAC).build());
+        }),
+        ("l2-forward/isolated", |rig| {
+            rig.fix_station(GATEWAY_MAC, 9);
+            rig.receive(6, craft::ethernet(HOST_MAC, GATEWAY_MAC).build());
+        }),
+        ("l2-flood/nowhere", |rig| {
+            (7..=9).for_each(|id| rig.change_port(id, |port| port.flood_groups = false));
+            rig.receive(6, craft::ethernet(HOST_MAC, [255; 6]).build());
+        }),
+        ("l2-flood/storm", |rig| {
+            rig.change_port(6, |port| port.storm_pps = 1);
+            (0..2).for_each(|_| rig.receive(6, craft::ethernet(HOST_MAC, [255; 6]).build()));
+        }),
+        ("vlan-input/runt", |rig| rig.receive(TRUNK, vec![0; 13])),
+        ("vlan-input/unknown-vlan", |rig| rig.receive(TRUNK, in_vlan(5))),
+        ("vlan-input/interface-down", |rig| {
+            rig.change_interface(ROUTED_VLAN, |row| row.up = false);
+            rig.receive(TRUNK, in_vlan(100));
+        }),
+        ("vlan-output/no-headroom", |rig| {
+            rig.change_interface(2, |row| row.mode = Mode::CrossConnect(InterfaceId(ROUTED_VLAN)));
+            rig.receive_as(2, Incoming { bytes: vec![0; 60], segments: 1, headroom: 0 });
+        }),
+        ("tunnel-encap/no-headroom", |rig| {
+            let bytes = craft::ethernet(HOST_MAC, [255; 6]).build();
+            rig.receive_as(BESIDE_TUNNELS, Incoming { bytes, segments: 1, headroom: 0 });
+        }),
+        ("tunnel-decap/truncated", |rig| rig.receive(0, from_far().udp(1, 4789).build())),
+        ("tunnel-decap/bad-vxlan-flags", |rig| rig.receive(0, in_vxlan(0, 42, 14))),
+        ("tunnel-decap/unknown-tunnel", |rig| rig.receive(0, in_vxlan(8, 43, 14))),
+        ("tunnel-decap/inner-runt", |rig| rig.receive(0, in_vxlan(8, 42, 13))),
+        ("tunnel-decap/bad-gre-header", |rig| rig.receive(0, in_gre(0x4000, 0x6558))),
+        ("tunnel-decap/no-frame", |rig| rig.receive(0, in_gre(0, 0x0800))),
+        ("tunnel-decap/interface-down", |rig| {
+            rig.change_interface(VXLAN, |row| row.up = false);
+            rig.receive(0, in_vxlan(8, 42, 14));
+        }),
+        ("tunnel-decap/nested", |rig| {
+            let us = u32::from_be_bytes(US);
+            let tunnel = Tunnel { wrap: Wrap::Vxlan(VNI), local: us, remote: us };
+            rig.change_interface(VXLAN, |row| row.link = Link::Tunnel(tunnel));
+            rig.receive(BESIDE_TUNNELS, craft::ethernet(HOST_MAC, [255; 6]).build());
+        }),
         ("port-tx/queue-full", |rig| {
-            // Port 6 takes one frame a burst.
-            rig.attach(6, 1);
-            rig.change_interface(3, |row| row.port = 6);
+            // Port 19 takes one frame a burst.
+            rig.attach(19, 1);
+            rig.change_interface(3, |row| row.port = 19);
             rig.receive(2, vec![0; 60]);
             rig.receive(2, vec![0; 60]);
         }),
@@ -127,7 +214,7 @@ fn plays() -> Vec<(&'static str, Play)> {
 }
 
 /// Routes `FAR` by a link with so long a header and so small an MTU.
-fn route_by(rig: &mut Rig, rewrite_len: u8, mtu: u16) -> AdjacencyId {
+pub(crate) fn route_by(rig: &mut Rig, rewrite_len: u8, mtu: u16) -> AdjacencyId {
     let next_hop = std::net::Ipv4Addr::from(GATEWAY).into();
     let made = Adjacency { interface: 1, mtu, next_hop, rewrite: [0; 22], rewrite_len };
     let id = rig.dataplane.adjacencies.allocate(&made).unwrap();
@@ -144,30 +231,45 @@ fn expect(mut rig: Rig, reason: &str) {
     rig.settle();
 }
 
-fn reached_by_settings() -> [&'static str; 3] {
-    let mut rig = Rig::with_settings(BUFFERS, |settings| settings.icmp_errors_per_second = 0);
-    rig.receive(0, to([172, 16, 0, 1]).build());
-    expect(rig, "icmp4-error/rate-limited");
-    let mut rig = Rig::with_settings(BUFFERS, |settings| settings.icmp_echoes_per_second = 0);
-    rig.receive(0, to(US).icmp_echo(1, 1).build());
-    expect(rig, "icmp4-echo/rate-limited");
+fn reached_by_settings() -> Vec<String> {
+    let mut met = Vec::new();
+    let mut meet = |reason: &str, frame: Vec<u8>, buffers: usize, change: fn(&mut Settings)| {
+        let mut rig = Rig::with_settings(buffers, change);
+        rig.receive(0, frame);
+        expect(rig, reason);
+        met.push(reason.to_owned());
+    };
+    let no_errors: fn(&mut Settings) = |settings| settings.icmp_errors_per_second = 0;
+    let no_echoes: fn(&mut Settings) = |settings| settings.icmp_echoes_per_second = 0;
+    let nowhere: Ipv6Addr = "3fff::1".parse().unwrap();
+    meet("icmp4-error/rate-limited", to([172, 16, 0, 1]).build(), BUFFERS, no_errors);
+    meet("icmp6-error/rate-limited", from_host().ipv6(HOST6, nowhere).build(), BUFFERS, no_errors);
+    meet("icmp4-echo/rate-limited", to(US).icmp_echo(1, 1).build(), BUFFERS, no_echoes);
+    let ping = from_host().ipv6(HOST6, US6).icmp_echo(1, 1).build();
+    meet("icmp6-echo/rate-limited", ping, BUFFERS, no_echoes);
+    let long = to([10, 5, 0, 1]).udp(1, 2).payload_len(200).build();
+    meet("ip4-fragment/no-buffer", long, 1, |_| ());
+    // One port of the bridge wants a tagged copy.
     let mut rig = Rig::with_settings(1, |_| ());
-    rig.receive(0, to([10, 5, 0, 1]).udp(1, 2).payload_len(200).build());
-    expect(rig, "ip4-fragment/no-buffer");
-    ["icmp4-error/rate-limited", "icmp4-echo/rate-limited", "ip4-fragment/no-buffer"]
+    let bridged = Mode::Bridged(BridgePort::new(BridgeId(OWN_BRIDGE)));
+    rig.change_interface(7, |row| row.mode = bridged);
+    rig.receive(7, craft::ethernet(HOST_MAC, [255; 6]).build());
+    expect(rig, "l2-flood/no-buffer");
+    met.push("l2-flood/no-buffer".to_owned());
+    met
 }
 
 #[test]
 fn every_reason_has_a_packet_that_meets_it() {
-    let mut met: BTreeSet<String> = reached_by_settings().map(str::to_owned).into();
+    let mut met: BTreeSet<String> = reached_by_settings().into_iter().collect();
     met.extend(OUT_OF_REACH.map(str::to_owned));
-    for (reason, frames) in frames() {
+    for (reason, frames) in frames().into_iter().chain(drops6::frames()) {
         let mut rig = Rig::new();
         frames.into_iter().for_each(|frame| rig.receive(0, frame));
         expect(rig, reason);
         assert!(met.insert(reason.to_owned()), "{reason} twice");
     }
-    for (reason, play) in plays() {
+    for (reason, play) in plays().into_iter().chain(drops6::plays()) {
         let mut rig = Rig::new();
         play(&mut rig);
         expect(rig, reason);

@@ -3,10 +3,15 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod arp;
+mod bridging;
 mod drops;
+mod drops6;
 mod errors;
 mod forwarding;
+mod ip6;
 mod local;
 mod property;
 mod rig;
 mod steady;
+mod tunnels;
+mod vlans;

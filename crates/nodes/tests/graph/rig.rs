@@ -4,7 +4,10 @@ use dataplane::{Dataplane, DropCount, PortQueues, Settings};
 use fib::ip4::{Ip4Layout, Ip4Options};
 use fib::pages::PageSize;
 use graph::{Idle, Worker};
-use nodes::plumbing::{Interface, InterfaceId, Kind, Mode, SlowPathNews};
+use nodes::plumbing::{
+    BridgeId, BridgePort, Interface, InterfaceId, Kind, Link, Mode, SlowPathNews, Tunnel, Vlan,
+    VlanTags, Wrap, link_key,
+};
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -85,7 +88,8 @@ impl Rig {
         settings.slow_path_most = QUEUE;
         change(&mut settings);
         let mut dataplane = Dataplane::start(&settings).unwrap();
-        add_routes(&dataplane.ip4, &dataplane.adjacencies);
+        let Dataplane { ip4, ip6, ip6_links, adjacencies, groups, .. } = &dataplane;
+        add_routes(ip4, ip6, ip6_links, adjacencies, groups);
         for (id, row) in (0..).zip(rows()) {
             dataplane.set_interface(id, row);
         }
@@ -115,6 +119,21 @@ impl Rig {
         let mut row = self.dataplane.interfaces().get(id).cloned().unwrap();
         change(&mut row);
         self.dataplane.set_interface(id, Some(row));
+    }
+
+    /// Changes what an interface may do in its bridge.
+    pub(crate) fn change_port(&mut self, id: u16, change: impl FnOnce(&mut BridgePort)) {
+        self.change_interface(id, |row| {
+            if let Mode::Bridged(port) = &mut row.mode {
+                change(port);
+            }
+        });
+    }
+
+    /// Configures a station of the bridge behind a port.
+    pub(crate) fn fix_station(&mut self, mac: [u8; 6], port: u32) {
+        let table = &self.dataplane.stations.table;
+        table.insert_static(fib::mac::MacKey::new(BRIDGE, mac), port).unwrap();
     }
 
     /// Has interface `id` receive `frame` when the graph runs next.
@@ -187,10 +206,14 @@ impl Rig {
         self.run();
         let totals = self.dataplane.node_totals(None);
         let taken = |name: &str| totals.iter().find(|node| node.name == name).unwrap().taken;
-        let received: u64 = (0..64).map(|id| self.dataplane.interface_totals(id).rx_packets).sum();
-        let fragment = totals.iter().find(|node| node.name == "ip4-fragment").unwrap();
-        let pieces = fragment.exits.iter().sum::<u64>() - fragment.packets;
-        let known = ["port-tx", "drop", "arp-input", "ip4-resolve"].map(taken);
+        // Interfaces that stand on others count their frames once more.
+        let received = totals.iter().find(|node| node.name == "port-rx").unwrap().packets;
+        let more = |name: &str| {
+            let node = totals.iter().find(|node| node.name == name).unwrap();
+            node.exits.iter().sum::<u64>() - node.packets
+        };
+        let pieces = more("ip4-fragment") + more("l2-flood");
+        let known = ["port-tx", "drop", "arp-input", "nd-input", "ip-resolve"].map(taken);
         assert_eq!(received + self.injected + pieces, known.iter().sum(), "{totals:?}");
         assert_eq!(totals.iter().map(|node| node.taken).sum::<u64>(), known.iter().sum());
         let dropped: u64 = self.drops().iter().map(|drop| drop.1).sum();

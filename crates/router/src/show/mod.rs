@@ -1,14 +1,18 @@
 //! Answers to every "show", as plain data.
 
+mod bridging;
 mod forwarding;
 mod graph;
 mod observe;
 mod system;
 
 use crate::router::Router;
+use control::bulk::BulkRoute;
 use control::config::{Change, Config};
 use control::engine::{ApplyError, Engine, EngineError};
 use control::view;
+use fib::rib::{Source, SourceCount};
+use fib::route_file::FilePrefix;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -35,6 +39,27 @@ impl Engine for Router {
 
     fn routes(&self, filter: &view::RouteFilter) -> Result<view::Routes, EngineError> {
         self.show_routes(filter)
+    }
+
+    fn add_routes(
+        &mut self,
+        source: Source,
+        routes: Vec<BulkRoute>,
+    ) -> (usize, Result<(), EngineError>) {
+        self.add_bulk(source, routes)
+    }
+
+    fn sweep_routes(
+        &mut self,
+        source: Source,
+        from: FilePrefix,
+        wanted: &dyn Fn(FilePrefix) -> bool,
+    ) -> Result<(usize, Option<FilePrefix>), EngineError> {
+        self.sweep_bulk(source, from, wanted)
+    }
+
+    fn count_routes(&self, source: Source) -> SourceCount {
+        self.count_bulk(source)
     }
 
     fn neighbors(&self) -> Vec<view::Neighbor> {
@@ -68,6 +93,28 @@ impl Engine for Router {
 
     fn lookup(&self, address: IpAddr) -> view::Lookup {
         self.show_lookup(address)
+    }
+
+    fn bridges(&self) -> Vec<view::Bridge> {
+        self.show_bridges()
+    }
+
+    fn stations(&self, filter: &view::StationFilter) -> Result<view::Stations, EngineError> {
+        self.show_stations(filter)
+    }
+
+    fn stations_flush(
+        &mut self,
+        request: &view::StationFlush,
+    ) -> Result<view::StationCount, EngineError> {
+        self.flush_stations(request)
+    }
+
+    fn stations_fill(
+        &mut self,
+        request: &view::StationFill,
+    ) -> Result<view::StationCount, EngineError> {
+        self.fill_stations(request)
     }
 
     fn trace_start(&mut self, request: &view::TraceRequest) -> Result<(), EngineError> {

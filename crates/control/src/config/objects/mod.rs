@@ -6,6 +6,8 @@
 
 pub mod api;
 pub mod arp;
+pub mod bridge;
+mod bridge_commands;
 pub mod connected;
 pub mod icmp;
 pub mod memory;
@@ -13,8 +15,12 @@ pub mod neighbor;
 pub mod port;
 mod port_commands;
 pub mod port_kind;
+pub mod port_ra;
 pub mod route;
 mod route_commands;
+pub mod station;
+pub mod tunnel;
+pub mod vlan;
 pub mod workers;
 pub mod xconnect;
 
@@ -27,11 +33,13 @@ use super::write::Writer;
 
 use api::Api;
 use arp::Arp;
+use bridge::Bridges;
 use icmp::Icmp;
 use memory::Memory;
 use neighbor::Neighbors;
 use port::Ports;
 use route::Routes;
+use station::Stations;
 use workers::Workers;
 use xconnect::Xconnects;
 
@@ -70,7 +78,7 @@ macro_rules! objects {
         pub enum Change { $( $(#[$doc])* $kind(<$kind as Object>::Change), )+ }
 
         /// Every command that edits, by kind of object.
-        pub const COMMANDS: &[&[Command]] = &[$( <$kind as Object>::COMMANDS ),+];
+        pub const COMMANDS: &[&[Command]] = &[$( <$kind as Object>::COMMANDS, )+ vlan::COMMANDS, tunnel::COMMANDS];
 
         impl Config {
             pub(crate) fn read(root: &mut TableReader<'_>) -> Self {
@@ -151,4 +159,8 @@ objects! {
     neighbors: Neighbors,
     /// Cross-connects.
     xconnects: Xconnects,
+    /// Bridges.
+    bridges: Bridges,
+    /// Stations that do not move.
+    stations: Stations,
 }

@@ -8,7 +8,9 @@ use wire::MacAddr;
 use super::connected::{Connected, check_host_address};
 use super::port_commands;
 use super::port_kind::PortKind;
+use super::port_ra::Ra;
 use super::{Config, Object};
+use super::{tunnel, vlan};
 use crate::config::edit::Command;
 use crate::config::field::{Field, Refusal};
 use crate::config::host::Host;
@@ -22,6 +24,8 @@ use crate::config::write::{Fields, Writer, quoted};
 pub const DEFAULT_MTU: u16 = 1_500;
 /// RFC 791: every link carries 68 bytes.
 pub(crate) const MIN_MTU: u16 = 68;
+/// RFC 8200 section 5: every link that carries IPv6 carries so many.
+const MIN_IP6_MTU: u16 = 1_280;
 /// Largest jumbo frames in common use.
 pub(crate) const MAX_MTU: u16 = 9_216;
 
@@ -75,12 +79,20 @@ pub struct Port {
     pub rx_queues: u16,
     /// Addresses with their connected networks.
     pub addresses: Vec<InterfaceAddress>,
+    /// How it advertises the router to IPv6 hosts; `None`: not at all.
+    pub ra: Option<Ra>,
 }
 
 impl Port {
     /// A port of this kind, everything else as by default.
     pub fn new(kind: PortKind) -> Self {
-        Self { kind, up: true, mtu: DEFAULT_MTU, mac: None, rx_queues: 1, addresses: Vec::new() }
+        let (mtu, addresses) = (DEFAULT_MTU, Vec::new());
+        Self { kind, up: true, mtu, mac: None, rx_queues: 1, addresses, ra: None }
+    }
+
+    /// Whether it speaks IPv6.
+    pub fn has_ip6(&self) -> bool {
+        self.addresses.iter().any(|own| own.address().is_ipv6())
     }
 
     /// Whether the change from one to the other keeps the device open.
@@ -96,7 +108,8 @@ impl Port {
         let mac = table.optional("mac");
         let rx_queues = table.number("rx_queues", 1, 1..=64);
         let addresses = table.list("addresses");
-        Some(Self { kind: kind?, up, mtu, mac, rx_queues, addresses })
+        let ra = table.table("ra", Ra::read);
+        Some(Self { kind: kind?, up, mtu, mac, rx_queues, addresses, ra })
     }
 
     fn check(&self, name: &PortName, report: &mut Report) {
@@ -112,6 +125,14 @@ impl Port {
         if self.rx_queues > 1 && matches!(self.kind, PortKind::Pcap { .. }) {
             let message = format!("a pcap port with {} receive queues", self.rx_queues);
             report.push(Problem::new(format!("{port}.rx_queues"), message).expected("1"));
+        }
+        if self.has_ip6() && self.mtu < MIN_IP6_MTU {
+            let message = format!("IPv6 addresses and an MTU of {}", self.mtu);
+            let problem = Problem::new(format!("{port}.mtu"), message);
+            report.push(problem.expected(format!("{MIN_IP6_MTU} or more with IPv6 (RFC 8200)")));
+        }
+        if let Some(ra) = &self.ra {
+            ra.check(name, self, report);
         }
         for (index, address) in self.addresses.iter().enumerate() {
             let field = format!("{port}.addresses[{index}]");
@@ -135,6 +156,7 @@ impl Row for Port {
             .maybe("mac", &self.mac)
             .unless("rx_queues", &self.rx_queues, &1)
             .list("addresses", &self.addresses)
+            .maybe_raw("ra", self.ra.as_ref().map(|ra| ra.fields().inline()))
     }
 }
 
@@ -179,6 +201,8 @@ impl Object for Ports {
                 report.push(problem.expected("one port for each device"));
             }
         }
+        vlan::check_all(self, report);
+        tunnel::check_all(self, report);
         Connected::of(self).check(report);
     }
 
@@ -191,7 +215,13 @@ impl Object for Ports {
     }
 
     fn diff(old: &Self, new: &Self) -> Vec<Self::Change> {
-        Self::delta(old, new)
+        let mut deltas = Self::delta(old, new);
+        // Ports that stand on others go before those, and come after them.
+        deltas.sort_by_key(|delta| match delta {
+            Delta::Removed { row, .. } => !row.kind.is_virtual(),
+            Delta::Added { row, .. } | Delta::Modified { new: row, .. } => row.kind.is_virtual(),
+        });
+        deltas
     }
 }
 

@@ -9,12 +9,16 @@ use wire::MacAddr;
 
 use super::super::field::Field;
 use super::super::objects::arp::Arp;
+use super::super::objects::bridge::{Bridge, BridgeName, Flags, Member};
 use super::super::objects::icmp::Icmp;
 use super::super::objects::memory::{Hugepages, Memory};
 use super::super::objects::neighbor::{Neighbor, NeighborKey};
 use super::super::objects::port::{Port, PortName};
 use super::super::objects::port_kind::{DeviceName, PortKind, Repeat, Role};
 use super::super::objects::route::{NextHop, Route};
+use super::super::objects::station::{Station, StationKey};
+use super::super::objects::tunnel::{Ends, Gre, Vxlan};
+use super::super::objects::vlan::{Protocol, Vid, Vlan};
 use super::super::objects::workers::{Idle, Placement, Workers};
 use super::super::objects::xconnect::{PortPair, Xconnect};
 use super::super::prefix::{InterfaceAddress, Prefix};
@@ -128,6 +132,59 @@ fn route(seed: &RouteSeed, ports: &[u8]) -> Route {
     Route::Via(hops.collect())
 }
 
+/// VLANs of these ports, and tunnels that begin at their addresses.
+fn virtual_ports(config: &mut Config, ports: &[u8]) {
+    let mut kinds = Vec::new();
+    for (index, &number) in ports.iter().enumerate() {
+        let parent = name(number);
+        let Some(own) = config.ports.get(&parent).and_then(|port| port.addresses.first()) else {
+            continue;
+        };
+        let ends = Ends { local: own.address(), remote: station(number, 240) };
+        let inner = [None, Some(Vid::Any), Some(Vid::Exact(7))][index % 3];
+        kinds.extend([
+            PortKind::Vlan(Vlan {
+                parent: parent.clone(),
+                vlan: Vid::Exact(100 + u16::from(number)),
+                inner,
+                protocol: if index == 0 { Protocol::Service } else { Protocol::Customer },
+                priority: inner.map(|_| 5),
+            }),
+            PortKind::Vlan(Vlan {
+                parent,
+                vlan: if index == 0 { Vid::Untagged } else { Vid::Any },
+                inner: None,
+                protocol: Protocol::Customer,
+                priority: None,
+            }),
+            PortKind::Vxlan(Vxlan { vni: number.into(), ends }),
+            PortKind::Gre(Gre { key: inner.map(|_| 9), ends }),
+        ]);
+    }
+    for (number, kind) in kinds.into_iter().enumerate() {
+        let name = PortName::from_text(&format!("v{number}")).unwrap();
+        config.ports.insert(name, Port::new(kind));
+    }
+}
+
+/// A bridge of these ports, each of which may do something else, and a station behind the last.
+fn bridge(config: &mut Config, ports: &[u8]) {
+    let member = |number: &u8| Member {
+        flags: Flags { learn: number & 1 == 0, flood_groups: *number > 3, ..Flags::default() },
+        group: (number & 1 == 0).then_some(u16::from(*number) + 1),
+        isolated: *number == 4,
+        ..Member::new(name(*number))
+    };
+    let lan = BridgeName::from_text("lan.1").unwrap();
+    let members = ports.iter().map(member).collect();
+    let ageing = Duration::from_secs(30 + ports.len() as u64);
+    config.bridges.insert(lan.clone(), Bridge { ports: members, ageing, ..Bridge::default() });
+    if let Some(last) = ports.last() {
+        let key = StationKey { bridge: lan, address: MacAddr([2, 0, 0, 0, 0, *last]) };
+        config.stations.insert(key, Station { port: name(*last) });
+    }
+}
+
 /// A configuration without a fault.
 pub(super) fn config() -> impl Strategy<Value = Config> {
     let ports: Vec<_> = (0_u8..6).map(|number| proptest::option::of(port(number))).collect();
@@ -144,11 +201,15 @@ pub(super) fn config() -> impl Strategy<Value = Config> {
             }
             config.ports.insert(name(number), port);
         }
+        virtual_ports(&mut config, &routed);
         for (prefix, seed) in &routes {
             config.routes.insert(*prefix, route(seed, &routed));
         }
         if let ([first, second, ..], true) = (&bare[..], neighbor) {
             config.xconnects.insert(PortPair::of(name(*second), name(*first)), Xconnect);
+        }
+        if let ([_, _, rest @ ..], true) = (&bare[..], neighbor) {
+            bridge(&mut config, rest);
         }
         if let ([first, ..], true) = (&routed[..], neighbor) {
             let key = NeighborKey { port: name(*first), address: station(*first, 250) };

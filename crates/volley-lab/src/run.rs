@@ -1,0 +1,52 @@
+//! `volley-lab run SCENARIO`: measures it on real devices and writes the report.
+//!
+//! ```text
+//! run ─▶ unshare --net --mount (itself, again) ─▶ campaign ─▶ raw.jsonl, line by line ─▶ report.html
+//! ```
+//! In a network namespace of its own the lab meets no other device of the host, and all that it makes
+//! there ends with it.
+
+use lab::report::{html, summary};
+use lab::trial::host;
+
+use crate::Failure;
+use crate::arguments::Arguments;
+use crate::bench::{FLAGS, Setting};
+
+/// Devices measured unless others are named.
+const USUAL: &str = "volley,linux-bridge,linux-router,ovs,testpmd";
+
+/// Measures a scenario.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.only(&FLAGS)?;
+    let [file] = &arguments.words[..] else {
+        return Err(Failure::Usage("run needs one scenario".into()));
+    };
+    let setting = Setting::enter(arguments, file)?;
+    let devices: Vec<String> =
+        arguments.text("devices").unwrap_or(USUAL).split(',').map(str::to_owned).collect();
+    let mut recorder = setting.recorder()?;
+    let stolen_s = host::stolen_s();
+    let outcome = setting.campaign(&devices, |campaign| campaign.run(&mut recorder));
+    let results = html::write(&setting.out)?;
+    for row in summary::rows(&results) {
+        println!(
+            "{:<44} {:<12}{:>10.4} Mpps [{:.4}, {:.4}] of {} runs",
+            row.name(),
+            row.metric,
+            row.value_pps / 1e6,
+            row.interval.low / 1e6,
+            row.interval.high / 1e6,
+            row.runs
+        );
+    }
+    for failure in results.failures.iter().filter(|failure| !failure.refused) {
+        println!("{}, {}: {}", failure.subject.device, failure.subject.case(), failure.reason);
+    }
+    println!("stolen from the host meanwhile: {:.2} s", host::stolen_s() - stolen_s);
+    println!("{}", setting.out.join("report.html").display());
+    match outcome {
+        Err(lab::Error::Stopped) => Err(Failure::Stopped),
+        other => Ok(other?),
+    }
+}
