@@ -72,6 +72,7 @@ fn interface(id: u16, mode: Mode) -> Interface {
         name: format!("p{id}"),
         port: id,
         up: true,
+        shaped: false,
         mode,
         mac: ROUTER_MAC,
         mtu_bytes: 1500,

@@ -20,6 +20,8 @@ graph::exits! {
     pub enum Exit {
         /// To the port.
         Transmit => node "port-tx",
+        /// To wait for its turn: the port is shaped. Counted when it leaves.
+        Shape => node "shape",
         /// The interface is administratively down, or gone.
         InterfaceDown => drop,
         /// Longer than the interface's MTU allows.
@@ -50,6 +52,10 @@ impl Node for InterfaceOutput {
         if same && let Some(interface) = interfaces.get(first) {
             let longest = frame.lengths().iter().fold(0, |longest, &length| longest.max(length));
             if interface.up && longest <= limit(interface) {
+                if interface.shaped {
+                    exits.all(Exit::Shape);
+                    return;
+                }
                 self.count(first, frame.len() as u64, frame.lengths().iter().sum());
                 exits.all(Exit::Transmit);
                 return;
@@ -58,7 +64,8 @@ impl Node for InterfaceOutput {
         for slot in 0..frame.len() {
             let (tx, length) = (frame.tx()[slot], frame.lengths()[slot]);
             let exit = match interfaces.get(tx) {
-                Some(interface) if interface.up && length <= limit(interface) => Exit::Transmit,
+                Some(row) if row.up && length <= limit(row) && row.shaped => Exit::Shape,
+                Some(row) if row.up && length <= limit(row) => Exit::Transmit,
                 Some(interface) if interface.up => Exit::TooBig,
                 _ => Exit::InterfaceDown,
             };
@@ -93,7 +100,10 @@ mod tests {
     /// The exits of frames of these lengths that leave by these interfaces, and what was counted
     /// on interface 0.
     fn run(frames: &[(u16, usize)]) -> (Vec<String>, (u64, u64)) {
-        let world = World::new();
+        run_in(&World::new(), frames)
+    }
+
+    fn run_in(world: &World, frames: &[(u16, usize)]) -> (Vec<String>, (u64, u64)) {
         let bytes: Vec<_> = frames.iter().map(|&(_, length)| vec![0; length]).collect();
         let mut node = NodeHarness::<InterfaceOutput>::new(&world.setup).unwrap();
         let out = node.run_prepared(&bytes, 9, 0, |vector| {
@@ -111,6 +121,15 @@ mod tests {
     fn frames_that_leave_are_counted() {
         let (exits, counted) = run(&[(0, 60), (0, 100)]);
         assert_eq!((exits, counted), (vec!["transmit".to_owned(); 2], (2, 160)));
+    }
+
+    #[test]
+    fn frames_of_a_shaped_interface_wait_uncounted() {
+        let mut world = World::new();
+        world.change_interface(1, |row| row.shaped = true);
+        assert_eq!(run_in(&world, &[(1, 60), (1, 60)]), (vec!["shape".to_owned(); 2], (0, 0)));
+        let (exits, counted) = run_in(&world, &[(1, 60), (0, 60)]);
+        assert_eq!((exits, counted), (vec!["shape".to_owned(), "transmit".to_owned()], (1, 60)));
     }
 
     #[test]

@@ -37,6 +37,7 @@ nodes! {
     udp4_local::Udp4Local,
     tcp4_reset::Tcp4Reset,
     interface_output::InterfaceOutput,
+    shape::Shape,
     port_tx::PortTx,
     drop::Drop,
 }

@@ -151,6 +151,7 @@ impl OpenPort {
             name: name.as_str().to_owned(),
             port: self.id,
             up: self.config.up,
+            shaped: false,
             mode: peer.map_or(Mode::Routed, |&peer| Mode::CrossConnect(InterfaceId(peer))),
             mac: self.mac,
             mtu_bytes: self.config.mtu,

@@ -127,7 +127,8 @@ impl Router {
     pub(crate) fn publish_rows(&mut self) {
         let ids = self.ids();
         for (name, port) in &self.ports {
-            let row = port.row(name, &ids);
+            let mut row = port.row(name, &ids);
+            row.shaped = self.dataplane.is_shaped(row.port);
             if self.dataplane.interfaces().get(port.id) != Some(&row) {
                 self.dataplane.set_interface(port.id, Some(row));
             }

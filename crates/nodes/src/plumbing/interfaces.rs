@@ -22,6 +22,8 @@ pub struct Interface {
     pub port: u16,
     /// Administratively up: a down interface neither receives nor sends.
     pub up: bool,
+    /// What leaves by it waits for its turn in a scheduler.
+    pub shaped: bool,
     /// What becomes of received packets.
     pub mode: Mode,
     /// Its MAC address.

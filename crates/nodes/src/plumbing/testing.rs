@@ -1,7 +1,8 @@
 //! A small router for the tests of single nodes.
 
 use super::{
-    Injector, Interfaces, Setup, Shared, SlowPathEvents, SlowPathNews, WorkerCounters, slow_path,
+    Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, SlowPathNews, WorkerCounters,
+    slow_path,
 };
 use crate::plumbing::IcmpLimits;
 use fib::adjacency::AdjacencyTable;
@@ -20,7 +21,7 @@ pub(crate) struct World {
     pub(crate) setup: Setup,
     pub(crate) news: SlowPathEvents,
     pub(crate) injector: Injector,
-    _interfaces: Publisher<Interfaces>,
+    interfaces: Publisher<Interfaces>,
 }
 
 impl World {
@@ -53,9 +54,19 @@ impl World {
             counters: Arc::new(WorkerCounters::new(&reasons())),
             rx: Arc::default(),
             tx: Arc::default(),
+            shape: Arc::default(),
             injected: Arc::new(Mutex::new(Some(injected))),
         };
-        Self { setup, news, injector, _interfaces: interfaces }
+        Self { setup, news, injector, interfaces }
+    }
+
+    /// Changes an interface's row.
+    pub(crate) fn change_interface(&mut self, id: u16, change: impl FnOnce(&mut Interface)) {
+        let mut table = (*self.interfaces).clone();
+        if let Some(row) = &mut table.rows[usize::from(id)] {
+            change(row);
+        }
+        self.interfaces.set(table);
     }
 
     /// All news so far.

@@ -41,6 +41,7 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         name: format!("p{id}"),
         port: id,
         up: id != 4,
+        shaped: false,
         mode,
         mac: our_mac(id),
         mtu_bytes: 1500,

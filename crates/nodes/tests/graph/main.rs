@@ -9,4 +9,5 @@ mod forwarding;
 mod local;
 mod property;
 mod rig;
+mod shaping;
 mod steady;
