@@ -91,6 +91,24 @@ addresses = ["10.0.2.1/24"]
 EOF
 }
 
+# As two_ports, with a tap in place of a's veth. The router makes the tap, in its own namespace:
+# there, once it runs and tap_host was called, the kernel itself is host a.
+tap_and_veth() {
+    ip -n "$r" link del v1
+    two_ports tap | awk '/port.p2/ { second = 1 } second { sub("tap", "af_packet") } 1'
+}
+tap_address() {
+    ip -n "$r" addr add 10.0.1.2/24 dev v1 &&
+        ip -n "$r" link set v1 up &&
+        ip -n "$r" route add default via 10.0.1.1
+}
+tap_host() {
+    until_true ip -n "$r" link show v1
+    tap_address
+    ip netns del "$a"
+    a=$r
+}
+
 # router NAME: starts volleyd on NAME.toml and waits until it answers; `ctl NAME …` speaks to it.
 router() {
     # Not through `on`: a function in the background is a shell, and a kill would meet only that.

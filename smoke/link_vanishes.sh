@@ -34,6 +34,26 @@ for kind in af_packet af_xdp; do
     for space in "$a" "$b" "$r"; do ip netns del "$space"; done
 done
 
+# A tap is deleted, by the kernel's end of it.
+hosts
+tap_and_veth >"$work/tap.toml"
+router tap
+host_a=$a
+tap_host
+until_true pings "$a" 10.0.2.2
+for round in 1 2; do
+    ip -n "$r" link del v1
+    lives "${daemons[-1]}"
+    pings "$b" 10.0.2.1 >/dev/null || fail "tap: p2 died with p1"
+    until_true tap_address
+    until_true link_is tap p1 true
+    until_true pings "$a" 10.0.2.2
+    echo "tap: gone and back ($round)"
+done
+kill "${daemons[-1]}"; wait "${daemons[-1]}" || true
+for space in "$b" "$r"; do ip netns del "$space"; done
+a=$host_a
+
 # Either end of a memif is killed while the other polls it.
 hosts
 link() { printf 'kind = "memif"\nsocket = "%s"\nrole = "%s"\n' "$work/memif" "$1"; }

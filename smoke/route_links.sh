@@ -3,23 +3,12 @@
 . "$(dirname "$0")/lib.sh"
 kinds=${*:-af_packet af_xdp tap}
 
-# Taps are made by the router, in its namespace: there the kernel itself is host a, behind tap v1.
-tap_host() {
-    until_true ip -n "$r" link show v1
-    ip -n "$r" addr add 10.0.1.2/24 dev v1
-    ip -n "$r" link set v1 up
-    ip -n "$r" route add default via 10.0.1.1
-    ip netns del "$a"
-    a=$r
-}
-
 for kind in $kinds; do
     hosts
     two_ports "$kind" >"$work/$kind.toml"
     if [ "$kind" = tap ]; then
-        ip -n "$r" link del v1
-        awk '/port.p2/ { second = 1 } second { sub("tap", "af_packet") } 1' "$work/tap.toml" >"$work/mixed.toml"
         kind=mixed
+        tap_and_veth >"$work/mixed.toml"
     fi
     router "$kind"
     [ "$kind" != mixed ] || tap_host

@@ -10,6 +10,7 @@ use crate::descriptors::Descriptors;
 use crate::device::{Device, Shape};
 use crate::link::Link;
 use crate::linux::{LinuxDevice, Presence};
+use crate::privilege::Privilege;
 use crate::queue::Queue;
 use crate::stats::{self, PortStats};
 use crate::xdp_sockets::{self, XdpSocket};
@@ -132,9 +133,12 @@ impl Port {
             remarks.extend(device.want_whole_frames(program).err().map(|error| error.to_string()));
         }
         let since = log::mark();
-        let refuse = |code: i32| Error::Open {
-            device: spec.to_string(),
-            reason: error::reason(code, since),
+        let refuse = |code: i32| {
+            let mut reason = error::reason(code, since);
+            if let Some(lacks) = Privilege::of_this_process().lacks(spec) {
+                reason.push_str(&format!("; {lacks}"));
+            }
+            Error::Open { device: spec.to_string(), reason }
         };
         let number = device.plug().map_err(refuse)?;
         let raw = match raw_facts(number) {

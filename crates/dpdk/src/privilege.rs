@@ -1,9 +1,11 @@
 //! What this process may do: the rights that kinds of ports need.
 
+use crate::spec::PortSpec;
 use std::{fmt, fs};
 
 const CAP_NET_ADMIN: u32 = 12;
 const CAP_NET_RAW: u32 = 13;
+const CAP_IPC_LOCK: u32 = 14;
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_BPF: u32 = 39;
 
@@ -16,6 +18,8 @@ pub struct Privilege {
     pub net_admin: bool,
     /// Packet sockets: af_packet, af_xdp.
     pub net_raw: bool,
+    /// Lock more memory than `ulimit -l`: the rings of packet sockets.
+    pub ipc_lock: bool,
     /// Load programs: af_xdp.
     pub bpf: bool,
 }
@@ -36,15 +40,36 @@ impl Privilege {
             root,
             net_admin: has(CAP_NET_ADMIN),
             net_raw: has(CAP_NET_RAW),
+            ipc_lock: has(CAP_IPC_LOCK),
             bpf: has(CAP_BPF) || has(CAP_SYS_ADMIN),
         }
+    }
+
+    /// What a port of this kind may be refused for: rights that its kind uses and we have not.
+    pub(crate) fn lacks(self, spec: &PortSpec) -> Option<String> {
+        let raw = (self.net_raw, "CAP_NET_RAW");
+        let lock = (self.ipc_lock, "CAP_IPC_LOCK or a larger `ulimit -l`");
+        let admin = (self.net_admin, "CAP_NET_ADMIN");
+        let uses: &[(bool, &str)] = match spec {
+            PortSpec::AfPacket { .. } => &[raw, lock],
+            PortSpec::AfXdp { .. } => &[raw, admin, lock, (self.bpf, "CAP_BPF")],
+            PortSpec::Tap { .. } => &[admin],
+            _ => &[],
+        };
+        let lacking: Vec<_> = uses.iter().filter(|(has, _)| !has).map(|(_, name)| *name).collect();
+        (!lacking.is_empty()).then(|| format!("{self} lacks {}", lacking.join(", ")))
     }
 }
 
 impl fmt::Display for Privilege {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.root { "root" } else { "not root" })?;
-        let named = [(self.net_admin, "net_admin"), (self.net_raw, "net_raw"), (self.bpf, "bpf")];
+        let named = [
+            (self.net_admin, "net_admin"),
+            (self.net_raw, "net_raw"),
+            (self.ipc_lock, "ipc_lock"),
+            (self.bpf, "bpf"),
+        ];
         let have: Vec<_> = named.iter().filter(|(has, _)| *has).map(|(_, name)| *name).collect();
         match have.is_empty() {
             true => f.write_str(" without capabilities"),
@@ -63,5 +88,17 @@ mod tests {
         assert_eq!(some, Privilege { net_raw: true, ..Privilege::default() });
         assert_eq!(some.to_string(), "not root with net_raw");
         assert!(Privilege::from_bits(true, 1 << 21).bpf);
+    }
+
+    #[test]
+    fn a_refused_port_hears_what_it_lacks() {
+        let spec = PortSpec::AfPacket { device: "eth0".to_owned() };
+        let some = Privilege::from_bits(false, 1 << 13);
+        assert_eq!(
+            some.lacks(&spec).as_deref(),
+            Some("not root with net_raw lacks CAP_IPC_LOCK or a larger `ulimit -l`")
+        );
+        assert_eq!(Privilege::from_bits(false, 1 << 13 | 1 << 14).lacks(&spec), None);
+        assert_eq!(Privilege::default().lacks(&PortSpec::Ring), None);
     }
 }

@@ -148,7 +148,7 @@ impl Neighborhood {
     pub(crate) fn settle(
         &mut self,
         now_ns: u64,
-        routing: &mut Routing,
+        routing: &mut Routing<u32>,
         link: LinkOf<'_>,
         source: SourceOf<'_>,
     ) {
@@ -161,7 +161,7 @@ impl Neighborhood {
     fn carry_out(
         &mut self,
         action: Action,
-        routing: &mut Routing,
+        routing: &mut Routing<u32>,
         link: LinkOf<'_>,
         source: SourceOf<'_>,
     ) {
@@ -187,7 +187,7 @@ impl Neighborhood {
         }
     }
 
-    fn release(&mut self, key: NeighborKey, routing: &mut Routing, link: LinkOf<'_>) {
+    fn release(&mut self, key: NeighborKey, routing: &mut Routing<u32>, link: LinkOf<'_>) {
         let adjacency = routing.adjacency(key, link).ok().flatten();
         let waiting: Vec<Held> = self.held.release(key).collect();
         for Held { packet, rx } in waiting {

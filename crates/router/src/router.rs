@@ -56,7 +56,7 @@ pub struct Router {
     pub(crate) devices: Devices,
     pub(crate) pool: Arc<dyn Pool>,
     pub(crate) ports: BTreeMap<PortName, OpenPort>,
-    pub(crate) routing: Routing,
+    pub(crate) routing: Routing<u32>,
     pub(crate) neighborhood: Neighborhood,
     pub(crate) observing: Observing,
     pub(crate) cleared: Cleared,

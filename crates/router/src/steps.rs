@@ -3,7 +3,7 @@
 
 use crate::interfaces::OpenPort;
 use crate::router::{Router, echoes_pps};
-use crate::routing::Wish;
+use crate::routing::{LinkOf, Routing};
 use control::config::change::Replaced;
 use control::config::objects::neighbor::NeighborKey as ConfigNeighbor;
 use control::config::objects::port::{Port, PortName};
@@ -298,10 +298,7 @@ impl Router {
     /// Changes routes, then asks the neighbours what that takes.
     fn change_routes(
         &mut self,
-        change: impl FnOnce(
-            &mut crate::routing::Routing,
-            crate::routing::LinkOf<'_>,
-        ) -> Result<Vec<Wish>, FibError>,
+        change: impl FnOnce(&mut Routing<u32>, LinkOf<'_>) -> Result<(), FibError>,
     ) -> Result<(), FibError> {
         let now_ns = self.now_ns();
         let Self { routing, neighborhood, ports, .. } = self;
@@ -309,9 +306,9 @@ impl Router {
             let port = ports.values().find(|port| port.id == id)?;
             Some((port.mac, port.config.mtu))
         };
-        let wishes = change(routing, &link)?;
-        neighborhood.wish(now_ns, wishes);
-        Ok(())
+        let outcome = change(routing, &link);
+        neighborhood.wish(now_ns, routing.take_wishes());
+        outcome
     }
 }
 

@@ -1,0 +1,133 @@
+//! Brings the forwarding table to what the routes say, where that changed.
+//!
+//! ```text
+//!  Change { prefix, to }      join what it leads to ─▶ write the table's word ─▶ leave what it led to
+//! ```
+//! What the word was before is what its users are counted by: nothing else remembers it.
+
+use super::family::{Family, Table};
+use super::{LinkOf, Routing};
+use fib::adjacency::AdjacencyId;
+use fib::neighbor::NeighborKey;
+use fib::rib::{Change, Path, Resolved};
+use fib::{FibError, Forward, Prefix};
+use nodes::plumbing::Kind;
+
+impl<A: Family> Routing<A> {
+    /// Follows all changes so far. One that fails does not keep the others back.
+    pub(super) fn follow(&mut self, link: LinkOf<'_>) -> Result<(), FibError> {
+        let mut outcome = Ok(());
+        for change in std::mem::take(&mut self.changes) {
+            if let Err(error) = self.follow_one(&change, link) {
+                outcome = Err(error);
+            }
+        }
+        outcome
+    }
+
+    fn follow_one(&mut self, change: &Change<A>, link: LinkOf<'_>) -> Result<(), FibError> {
+        let routed = match &change.to {
+            Some(to) => self.forward_of(to, link)?,
+            None => None,
+        };
+        match routed {
+            Some(forward) => self.write(change.prefix, Some(forward), false),
+            None => self.write_without_route(change.prefix),
+        }
+    }
+
+    /// Writes what `prefix` comes to if no route says.
+    pub(super) fn follow_without_route(&mut self, prefix: Prefix<A>) -> Result<(), FibError> {
+        if self.rib.active(prefix).is_some() {
+            return Ok(());
+        }
+        self.write_without_route(prefix)
+    }
+
+    fn write_without_route(&mut self, prefix: Prefix<A>) -> Result<(), FibError> {
+        if let Some(&kind) = self.specials.get(&prefix) {
+            return self.write(prefix, Some(plain(kind, 0)), false);
+        }
+        match self.known_host(prefix) {
+            Some(id) => self.write(prefix, Some(plain(Kind::Rewrite, id.0)), true),
+            None => self.write(prefix, None, false),
+        }
+    }
+
+    /// Writes one word of the table, or clears it; `is_own`: the word of a neighbour's own address.
+    fn write(
+        &mut self,
+        prefix: Prefix<A>,
+        to: Option<Forward>,
+        is_own: bool,
+    ) -> Result<(), FibError> {
+        let joins = to.filter(|_| !is_own);
+        self.join(joins);
+        let written = match to {
+            Some(to) => self.table.insert(prefix, to),
+            None => Ok(self.table.remove(prefix)),
+        };
+        let before = written.inspect_err(|_| self.leave(joins))?;
+        let was_own = match is_own {
+            true => !self.neighbors.insert(prefix),
+            false => prefix.length() == A::BITS && self.neighbors.remove(&prefix),
+        };
+        self.leave(before.filter(|_| !was_own));
+        Ok(())
+    }
+
+    fn join(&mut self, to: Option<Forward>) {
+        if let Some(id) = to.and_then(adjacency_of) {
+            self.next_hops.join(id, &mut self.wishes);
+        }
+    }
+
+    fn leave(&mut self, from: Option<Forward>) {
+        if let Some(id) = from.and_then(adjacency_of) {
+            self.next_hops.leave(id, &mut self.wishes);
+        }
+    }
+
+    /// The word for what a route resolved to; none if its interface is not there.
+    fn forward_of(&mut self, to: &Resolved, link: LinkOf<'_>) -> Result<Option<Forward>, FibError> {
+        Ok(match to {
+            Resolved::Paths(paths) => match paths.first() {
+                Some(path) => self.forward_by(path, link)?,
+                None => None,
+            },
+            Resolved::Local => Some(plain(Kind::Local, 0)),
+            Resolved::Blackhole => Some(plain(Kind::Blackhole, 0)),
+            Resolved::Unreachable => Some(plain(Kind::Unreachable, 0)),
+            Resolved::Prohibit => Some(plain(Kind::Prohibit, 0)),
+        })
+    }
+
+    fn forward_by(&mut self, path: &Path, link: LinkOf<'_>) -> Result<Option<Forward>, FibError> {
+        let interface = path.interface;
+        let Some(address) = path.address else {
+            return Ok(Some(plain(Kind::Glean, interface.into())));
+        };
+        let id = self.next_hops.adjacency(NeighborKey { interface, address }, link)?;
+        Ok(id.map(|id| plain(Kind::Rewrite, id.0)))
+    }
+
+    /// The adjacency of a known neighbour with exactly this address, on a link of its network.
+    fn known_host(&self, prefix: Prefix<A>) -> Option<AdjacencyId> {
+        if prefix.length() != A::BITS {
+            return None;
+        }
+        let (_, _, to) = self.rib.lookup(prefix.address())?;
+        let Resolved::Paths(paths) = to else { return None };
+        let on_link = paths.iter().find(|path| path.address.is_none())?;
+        let address = prefix.address().to_ip();
+        self.next_hops.known(NeighborKey { interface: on_link.interface, address })
+    }
+}
+
+fn plain(kind: Kind, id: u32) -> Forward {
+    Forward::new(kind as u8, id)
+}
+
+fn adjacency_of(forward: Forward) -> Option<AdjacencyId> {
+    (forward.kind() == Kind::Rewrite as u8).then(|| AdjacencyId(forward.id()))
+}

@@ -1,0 +1,122 @@
+//! Next hops: one adjacency each, shared by all routes over it.
+//!
+//! ```text
+//!  route 10.0.0.0/8 ─┐
+//!  route 10.9.0.0/16 ┼─▶ next hop 192.0.2.9 on p0, 3 users ──▶ adjacency 7
+//!  group of next hops┘        the first user pins the neighbour, the last one releases it
+//! ```
+
+use super::family::Family;
+use super::{LinkOf, Wish};
+use fib::adjacency::{Adjacency, AdjacencyId, AdjacencyTable, MAX_REWRITE};
+use fib::neighbor::NeighborKey;
+use fib::{FibError, Prefix};
+use std::collections::HashMap;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// All next hops of one family.
+pub(super) struct NextHops<A> {
+    adjacencies: Arc<AdjacencyTable>,
+    by_key: HashMap<NeighborKey, NextHop>,
+    keys: HashMap<AdjacencyId, NeighborKey>,
+    family: PhantomData<A>,
+}
+
+struct NextHop {
+    id: AdjacencyId,
+    /// Routes and groups that lead over it.
+    users: usize,
+    /// Its MAC is known, so that a host route leads to it.
+    known: bool,
+}
+
+impl<A: Family> NextHops<A> {
+    pub(super) fn new(adjacencies: Arc<AdjacencyTable>) -> Self {
+        Self { adjacencies, by_key: HashMap::new(), keys: HashMap::new(), family: PhantomData }
+    }
+
+    /// The adjacency of a neighbour, made if need be; none if there is no such interface.
+    pub(super) fn adjacency(
+        &mut self,
+        key: NeighborKey,
+        link: LinkOf<'_>,
+    ) -> Result<Option<AdjacencyId>, FibError> {
+        if let Some(hop) = self.by_key.get(&key) {
+            return Ok(Some(hop.id));
+        }
+        let Some((mac, mtu)) = link(key.interface) else { return Ok(None) };
+        let mut rewrite = [0; MAX_REWRITE];
+        rewrite[6..12].copy_from_slice(&mac);
+        rewrite[12..14].copy_from_slice(&A::ETHERTYPE.to_be_bytes());
+        let id = self.adjacencies.allocate(&Adjacency {
+            interface: key.interface,
+            mtu,
+            next_hop: key.address,
+            rewrite,
+            rewrite_len: 14,
+        })?;
+        self.by_key.insert(key, NextHop { id, users: 0, known: false });
+        self.keys.insert(id, key);
+        Ok(Some(id))
+    }
+
+    /// One more route or group leads over it.
+    pub(super) fn join(&mut self, id: AdjacencyId, wishes: &mut Vec<Wish>) {
+        let Some(key) = self.keys.get(&id) else { return };
+        let Some(hop) = self.by_key.get_mut(key) else { return };
+        hop.users += 1;
+        if hop.users == 1 {
+            wishes.push(Wish::Pin(*key, id));
+        }
+    }
+
+    /// One less.
+    pub(super) fn leave(&mut self, id: AdjacencyId, wishes: &mut Vec<Wish>) {
+        let Some(key) = self.keys.get(&id) else { return };
+        let Some(hop) = self.by_key.get_mut(key) else { return };
+        hop.users -= 1;
+        if hop.users == 0 {
+            wishes.push(Wish::Release(*key));
+        }
+    }
+
+    /// Its MAC is known: packets can leave. The host prefix that now leads to it.
+    pub(super) fn complete(&mut self, id: AdjacencyId, mac: [u8; 6]) -> Option<Prefix<A>> {
+        self.adjacencies.complete(id, mac);
+        self.set_known(id, true)
+    }
+
+    /// Its MAC is not known any more. The host prefix that leads to it no longer.
+    pub(super) fn incomplete(&mut self, id: AdjacencyId) -> Option<Prefix<A>> {
+        self.adjacencies.incomplete(id);
+        self.set_known(id, false)
+    }
+
+    fn set_known(&mut self, id: AdjacencyId, known: bool) -> Option<Prefix<A>> {
+        let key = self.keys.get(&id)?;
+        self.by_key.get_mut(key)?.known = known;
+        A::from_ip(key.address).map(Prefix::host)
+    }
+
+    /// Nobody asks for it any more.
+    pub(super) fn forget(&mut self, key: NeighborKey) -> Option<Prefix<A>> {
+        let id = self.by_key.get(&key)?.id;
+        self.set_known(id, false)
+    }
+
+    /// Frees the adjacency that was forgotten, unless it has users.
+    pub(super) fn free_unused(&mut self, key: NeighborKey) {
+        if self.by_key.get(&key).is_some_and(|hop| hop.users == 0)
+            && let Some(hop) = self.by_key.remove(&key)
+        {
+            self.keys.remove(&hop.id);
+            self.adjacencies.free(hop.id);
+        }
+    }
+
+    /// The adjacency of a neighbour whose MAC is known.
+    pub(super) fn known(&self, key: NeighborKey) -> Option<AdjacencyId> {
+        self.by_key.get(&key).filter(|hop| hop.known).map(|hop| hop.id)
+    }
+}
