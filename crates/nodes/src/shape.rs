@@ -310,7 +310,7 @@ impl Clock {
     #[inline]
     fn ns(self, tsc: u64) -> u64 {
         let cycles = u128::from(tsc.saturating_sub(self.start_tsc));
-        (cycles * u128::from(self.ns_per_cycle) >> SHIFT) as u64
+        ((cycles * u128::from(self.ns_per_cycle)) >> SHIFT) as u64
     }
 
     /// The first moment at which [`Clock::ns`] says so much.
