@@ -29,7 +29,7 @@ fuzz: ## Fuzzes each target for FUZZ_SECONDS (60)
 	scripts/fuzz
 
 bench: ## Measures cycles per packet, node by node, into target/bench.json
-	cargo run --release -p bench --bin volley-bench -- --nodes
+	cargo run --release -p bench --bin volley-bench -- --nodes $(if $(DATA),--data $(DATA))
 
 bench-fib: ## Measures the forwarding tables by themselves, beside those of DPDK, into target/bench-fib.json
 	cargo run --release -p fib-bench -- --plot $(if $(DATA),--data $(DATA))

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! input: ( choice │ length │ frame … )*
-//! choice: interface 0..3 │ 3: to our MAC │ 4: right IPv4 checksum │ 5..7: destination
+//! choice: interface 0..3 │ 3: to our MAC │ 4: right lengths and checksums │ 5..7: an address
 //! ```
 #![no_main]
 
@@ -10,14 +10,14 @@ use dataplane::{Dataplane, PortQueues, Settings};
 use fib::{ip4::Ip4Layout, pages::PageSize};
 use graph::{Idle, Worker};
 use libfuzzer_sys::fuzz_target;
-use nodes::plumbing::{Interface, InterfaceId, Kind, Mode, SlowPathNews};
+use nodes::plumbing::{Interface, InterfaceId, Kind, Mode, SlowPathNews, link_key, sum_icmp};
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use std::{
     cell::RefCell,
     collections::VecDeque,
     sync::{Arc, Mutex},
 };
-use wire::{checksum, ipv4};
+use wire::{checksum, ip::protocol, ipv4, ipv6};
 
 #[path = "../../crates/nodes/src/plumbing/topology.rs"]
 mod topology;
@@ -46,7 +46,8 @@ impl Router {
         (settings.page_size, settings.ip4_nodes) = (PageSize::Small, 4096);
         (settings.idle, settings.icmp_errors_per_second) = (Idle::Poll, u32::MAX);
         let mut dataplane = Dataplane::start(&settings).expect("a data plane");
-        topology::add_routes(&dataplane.ip4, &dataplane.adjacencies);
+        let Dataplane { ip4, ip6, ip6_links, adjacencies, .. } = &dataplane;
+        topology::add_routes(ip4, ip6, ip6_links, adjacencies);
         let mut feeds = Vec::new();
         for (id, row) in (0..).zip(topology::rows()) {
             let mode = row.as_ref().map_or(Mode::Routed, |row| row.mode);
@@ -94,7 +95,7 @@ impl Router {
         let received: u64 = interfaces.clone().map(received).sum();
         let fragment = of("ip4-fragment");
         let pieces = fragment.exits.iter().sum::<u64>() - fragment.packets;
-        let taken = ["port-tx", "drop", "arp-input", "ip4-resolve"].map(|name| of(name).taken);
+        let taken = ["port-tx", "drop", "arp-input", "nd-input", "ip-resolve"].map(|name| of(name).taken);
         assert_eq!(received + pieces, taken.iter().sum::<u64>(), "{totals:?}");
         let dropped = interfaces.flat_map(|id| self.dataplane.drops_of(id));
         assert_eq!(dropped.map(|drop| drop.packets).sum::<u64>(), of("drop").taken);
@@ -108,9 +109,13 @@ fn improve(mut frame: Vec<u8>, interface: u16, choice: u8) -> Vec<u8> {
     }
     if choice & 8 != 0 {
         frame[..6].copy_from_slice(&topology::our_mac(interface));
-        if frame[12..14] != [8, 6] {
+        if ![[8, 6], [0x86, 0xdd]].iter().any(|known| frame[12..14] == *known) {
             frame[12..14].copy_from_slice(&[8, 0]);
         }
+    }
+    if frame[12..14] == [0x86, 0xdd] {
+        improve_ip6(&mut frame[14..], interface, choice);
+        return frame;
     }
     let Some(mut header) = ipv4::HeaderMut::new(&mut frame[14..]) else { return frame };
     match choice >> 5 {
@@ -128,6 +133,33 @@ fn improve(mut frame: Vec<u8>, interface: u16, choice: u8) -> Vec<u8> {
         frame[24..26].copy_from_slice(&sum.to_be_bytes());
     }
     frame
+}
+
+/// The same of an IPv6 packet.
+fn improve_ip6(packet: &mut [u8], interface: u16, choice: u8) {
+    let payload_len = packet.len().saturating_sub(ipv6::Header::LEN) as u16;
+    let Some(mut header) = ipv6::HeaderMut::new(packet) else { return };
+    let ours = topology::link_local(interface);
+    match choice >> 5 {
+        1 => header.set_destination(topology::US6.into()),
+        2 => header.set_destination(topology::FAR6.into()),
+        3 => header.set_destination(ours.into()),
+        4 => header.set_destination(ipv6::ALL_NODES),
+        5 => header.set_source(topology::HOST6.into()),
+        6 => header.set_source(topology::LINK_HOST.into()),
+        _ => {}
+    }
+    if choice & 16 == 0 {
+        return;
+    }
+    header.set_first_word(6 << 28 | header.view().first_word() & 0x0fff_ffff);
+    header.set_payload_len(payload_len);
+    let (source, destination) = (header.view().source(), header.view().destination());
+    let is_icmp = header.view().next_header() == protocol::ICMP6;
+    if let Some(message) = packet.get_mut(ipv6::Header::LEN..).filter(|_| is_icmp) {
+        let pseudo = checksum::pseudo6(source, destination, protocol::ICMP6, message.len() as u32);
+        sum_icmp(message, pseudo);
+    }
 }
 
 struct Feed(Waiting);
@@ -156,6 +188,10 @@ impl TxQueue for Sink {
                 [8, 0] => {
                     let packet = ipv4::Packet::parse(&frame[14..]).expect("a whole packet");
                     assert_eq!(14 + usize::from(packet.header.total_len()), frame.len());
+                }
+                [0x86, 0xdd] => {
+                    let packet = ipv6::Packet::parse(&frame[14..]).expect("a whole packet");
+                    assert_eq!(54 + usize::from(packet.header.payload_len()), frame.len());
                 }
                 kind => assert_eq!((kind, frame.len()), (&[8, 6][..], 60)),
             }

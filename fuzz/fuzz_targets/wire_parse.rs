@@ -59,6 +59,9 @@ fn with_checksum(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn walk(next_header: u8, payload: &[u8]) {
+    if let Some(header) = extension::header(next_header, payload) {
+        assert!(header.len() >= 8 && header.len() <= payload.len());
+    }
     if let Ok(upper) = extension::walk(next_header, payload) {
         assert!(upper.offset <= payload.len() && upper.named_at >= 6);
         let options = extension::Options::new(upper.hop_by_hop.unwrap_or_default());

@@ -12,6 +12,7 @@ mod report;
 mod rig;
 mod sample;
 mod scenarios;
+mod scenarios6;
 
 use clap::Parser;
 use std::error::Error;
@@ -33,6 +34,9 @@ struct Arguments {
     /// Where the rows go.
     #[arg(long, default_value = "target/bench.json")]
     out: PathBuf,
+    /// A folder with internet-ipv6.txt.zst, for the scenarios of real tables.
+    #[arg(long)]
+    data: Option<PathBuf>,
     /// Show each scenario's nodes, too.
     #[arg(long)]
     nodes: bool,
@@ -41,12 +45,13 @@ struct Arguments {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     let wanted = |name: &str| arguments.only.as_deref().is_none_or(|only| name.contains(only));
-    let mut scenarios = scenarios::all().into_iter().filter(|s| wanted(s.name)).collect::<Vec<_>>();
+    let mut scenarios = scenarios::all(arguments.data.as_deref());
+    scenarios.retain(|scenario| wanted(scenario.name));
     if scenarios.is_empty() {
         return Err("no scenario has that in its name".into());
     }
     let mut rigs = Vec::new();
-    for scenario in &mut scenarios {
+    for scenario in &scenarios {
         progress(&format!("preparing {}", scenario.name));
         rigs.push((scenario.make)()?);
     }

@@ -55,7 +55,7 @@ pub(crate) fn row(scenario: &Scenario, samples: &[Sample]) -> Row {
         nodes,
         runs: samples.len(),
         spread: Spread { min: round(total.min), q1: round(total.q1), q3: round(total.q3) },
-        vpp_cycles_per_packet: Some(scenario.vpp),
+        vpp_cycles_per_packet: scenario.vpp,
         aim_cycles_per_packet: Some(scenario.aim),
         host: host::facts(),
     }

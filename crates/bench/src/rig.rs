@@ -77,6 +77,8 @@ fn interface(id: u16, mode: Mode) -> Interface {
         mac: ROUTER_MAC,
         mtu_bytes: 1500,
         ip4: vec![(u32::from_be_bytes([192, 0, 2 + id as u8, 1]), 24)],
+        ip6: vec![(0x2001_0db8 << 96 | u128::from(id) << 64 | 1, 64)],
+        tentative6: Vec::new(),
     }
 }
 

@@ -3,6 +3,7 @@
 use fib::FibError;
 use fib::adjacency::AdjacencyTable;
 use fib::ip4::{Ip4Nodes, Ip4Options, Ip4Table};
+use fib::ip6::{Ip6Pool, Ip6Table};
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, WorkerHandle};
@@ -36,6 +37,10 @@ pub struct Settings {
     pub ip4: Ip4Options,
     /// Second-level nodes that IPv4 tables share.
     pub ip4_nodes: usize,
+    /// Most IPv6 routes.
+    pub ip6_routes: usize,
+    /// The most that IPv6 tables may grow to.
+    pub ip6_max_bytes: usize,
     /// Next hops in all.
     pub adjacencies: usize,
     /// Pages of the tables.
@@ -59,6 +64,8 @@ impl Settings {
             pool,
             ip4: Ip4Options::default(),
             ip4_nodes: 1 << 20,
+            ip6_routes: 1 << 20,
+            ip6_max_bytes: 1 << 30,
             adjacencies: 1 << 16,
             page_size: PageSize::Huge,
             icmp_errors_per_second: 1000,
@@ -99,6 +106,10 @@ pub struct Dataplane {
     pub layout: Arc<Layout<Setup>>,
     /// IPv4 routes, written by the control thread alone.
     pub ip4: Arc<Ip4Table>,
+    /// IPv6 routes, written by the control thread alone.
+    pub ip6: Arc<Ip6Table>,
+    /// Link-local addresses by interface, written by the control thread alone.
+    pub ip6_links: Arc<Ip6Table>,
     /// Next hops, written by the control thread alone.
     pub adjacencies: Arc<AdjacencyTable>,
     /// How much ICMP each worker may send.
@@ -127,10 +138,14 @@ impl Dataplane {
         let readers = Quiescence::new();
         let interfaces = Publisher::new(Interfaces::default(), &readers);
         let ip4_nodes = Ip4Nodes::new(settings.ip4_nodes, settings.page_size, &readers)?;
+        let ip6 = Ip6Pool::new(settings.ip6_max_bytes, settings.page_size, &readers)?;
+        let ip6_table = |most: usize| Arc::new(Ip6Table::new(&ip6, most));
         let (slow_path, events) = slow_path(settings.slow_path_most, Arc::clone(&settings.wake));
         let shared = Shared {
             interfaces: interfaces.published(),
             ip4: Arc::new(Ip4Table::new(&ip4_nodes, settings.ip4)?),
+            ip6: ip6_table(settings.ip6_routes),
+            ip6_links: ip6_table(settings.adjacencies),
             adjacencies: Arc::new(AdjacencyTable::new(settings.adjacencies, &readers)?),
             slow_path,
             icmp: Arc::new(IcmpLimits {
@@ -142,6 +157,8 @@ impl Dataplane {
         let mut dataplane = Self {
             layout,
             ip4: Arc::clone(&shared.ip4),
+            ip6: Arc::clone(&shared.ip6),
+            ip6_links: Arc::clone(&shared.ip6_links),
             adjacencies: Arc::clone(&shared.adjacencies),
             icmp: Arc::clone(&shared.icmp),
             events,

@@ -9,6 +9,7 @@ use crate::plumbing::{Interface, Interfaces, Setup};
 use graph::{Context, ExitIndex, Exits, Node, Published};
 use packet::Frame;
 use wire::ethernet::{self, ethertype};
+use wire::ipv6;
 
 /// See the module.
 pub struct EthernetInput {
@@ -24,7 +25,7 @@ graph::exits! {
         Runt => drop,
         /// To another station's MAC address.
         NotForUs => drop,
-        /// RFC 1812 section 5.3.4: IPv4 to a group of stations is not forwarded, nor answered.
+        /// RFC 1812 section 5.3.4: IP to one node in a frame to a group of stations is not forwarded, nor answered.
         GroupFrame => drop,
         /// A protocol that the router does not speak.
         UnknownEthertype => drop,
@@ -69,7 +70,7 @@ impl Node for EthernetInput {
                 return Exit::Runt.into();
             };
             if destination_word(header) != our_mac
-                && let Some(exit) = refused(header)
+                && let Some(exit) = refused(packet.header())
             {
                 return exit.into();
             }
@@ -90,15 +91,24 @@ impl EthernetInput {
     }
 }
 
-/// Of frames to other MACs than ours, only those to groups are heard, and not by IPv4.
+/// Of frames to other MACs than ours, only those to groups are heard; not by IPv4, and by IPv6 if
+/// they are to a group of nodes.
 #[cold]
-fn refused(header: &[u8; 14]) -> Option<Exit> {
+fn refused(frame: &[u8]) -> Option<Exit> {
     // The group bit is the lowest of the first byte (IEEE 802.3 section 3.2.3).
-    if header[0] & 1 == 0 {
+    if frame.first().is_none_or(|first| first & 1 == 0) {
         return Some(Exit::NotForUs);
     }
-    let is_ip4 = ethernet::Header::of(header).ethertype() == ethertype::IPV4;
-    is_ip4.then_some(Exit::GroupFrame)
+    let to_group = || {
+        let packet = ipv6::Header::new(&frame[ethernet::Header::LEN..]);
+        packet.is_none_or(|packet| ipv6::is_multicast(packet.destination()))
+    };
+    let is_wrong = match ethernet::Header::new(frame)?.ethertype() {
+        ethertype::IPV4 => true,
+        ethertype::IPV6 => !to_group(),
+        _ => false,
+    };
+    is_wrong.then_some(Exit::GroupFrame)
 }
 
 fn unknown(ethertype: u16) -> Exit {
@@ -126,7 +136,7 @@ fn mac_word(interface: Option<&Interface>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plumbing::testing::{FAR, HOST, HOST_MAC, World, our_mac};
+    use crate::plumbing::testing::{FAR, FAR6, HOST, HOST_MAC, HOST6, World, our_mac};
     use graph::harness::{NodeHarness, Outcome};
     use wire::craft;
 
@@ -134,6 +144,7 @@ mod tests {
         let mut node = NodeHarness::<EthernetInput>::new(&World::new().setup).unwrap();
         node.attach(0x0800, "ip4");
         node.attach(0x0806, "arp");
+        node.attach(0x86dd, "ip6");
         node.run(frames, rx, 0)
     }
 
@@ -170,6 +181,15 @@ mod tests {
     }
 
     #[test]
+    fn groups_are_heard_by_ip6_when_the_packet_is_to_a_group_too() {
+        let frame = || craft::ethernet(HOST_MAC, [0x33, 0x33, 0, 0, 0, 1]);
+        let group: std::net::Ipv6Addr = ipv6::ALL_NODES.into();
+        assert_eq!(exit_of(frame().ipv6(HOST6, group).udp(1, 2).build()), "ip6");
+        assert_eq!(exit_of(frame().ipv6(HOST6, FAR6).udp(1, 2).build()), "group-frame");
+        assert_eq!(exit_of(frame().ethertype(0x86dd).build()), "ip6");
+    }
+
+    #[test]
     fn what_is_no_protocol_of_ours_is_told_apart() {
         let frame = |kind| craft::ethernet(HOST_MAC, our_mac(0)).ethertype(kind).build();
         for (kind, exit) in [
@@ -177,7 +197,7 @@ mod tests {
             (0x88a8, "unknown-vlan"),
             (0x05ff, "llc-frame"),
             (0x0600, "unknown-ethertype"),
-            (0x86dd, "unknown-ethertype"),
+            (0x88cc, "unknown-ethertype"),
         ] {
             assert_eq!(exit_of(frame(kind)), exit, "{kind:#x}");
         }

@@ -5,11 +5,13 @@
 //!  │ ... │       the packet, cut to 548 bytes       │
 //!  │ IPv4 20 │ ICMP 8 │ the packet, as much as makes 576 in all │
 //! ```
-//! The edge here says which message (`icmp4_cause`); the packet's adjacency is what more there is
+//! The edge here says which message (`icmp_cause`); the packet's adjacency is what more there is
 //! to tell: the wrong octet of a parameter problem, the adjacency that a packet is too long for.
 
-use crate::ip4_lookup::icmp4_cause;
-use crate::plumbing::{IcmpLimits, Interfaces, Kind, OwnIp4, RateLimit, Setup};
+use crate::plumbing::{
+    ICMP_BYTES, IcmpLimits, Interfaces, Kind, OwnIp4, RateLimit, Setup, icmp_cause, was_group_frame,
+    write_icmp_error,
+};
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use fib::ip4::Ip4Table;
 use graph::{Context, Exits, Node, Published};
@@ -17,8 +19,9 @@ use packet::{Frame, PacketView};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wire::icmp4::{self, message, unreachable};
+use wire::checksum::Sum;
 use wire::ip::protocol;
-use wire::{checksum, ethernet, ipv4};
+use wire::ipv4;
 
 /// See the module.
 pub struct Icmp4Error {
@@ -32,7 +35,7 @@ pub struct Icmp4Error {
 
 /// RFC 1812 section 4.3.2.3: as much of the packet as leaves the message no longer than this.
 const LONGEST_BYTES: usize = 576;
-const HEADERS_BYTES: usize = ipv4::Header::LEN + icmp4::Header::LEN;
+const HEADERS_BYTES: usize = ipv4::Header::LEN + ICMP_BYTES;
 
 /// RFC 1812 section 4.3.2.5: errors have the precedence of internetwork control, and the other
 /// bits of the packet's type of service.
@@ -125,15 +128,15 @@ impl Icmp4Error {
             destination: sender,
         };
         own.write(packet.header_mut());
-        write_message(&mut packet.header_mut()[ipv4::Header::LEN..], cause, rest);
+        write_icmp_error(&mut packet.header_mut()[ipv4::Header::LEN..], cause, rest, Sum::ZERO);
         Exit::Send
     }
 
     /// Octets 4 to 7 of the message.
     fn rest(&self, packet: &PacketView<'_>) -> u32 {
         const TOO_LONG: u16 =
-            icmp4_cause(message::UNREACHABLE, unreachable::FRAGMENTATION_NEEDED);
-        const BAD_OCTET: u16 = icmp4_cause(message::PARAMETER_PROBLEM, 0);
+            icmp_cause(message::UNREACHABLE, unreachable::FRAGMENTATION_NEEDED);
+        const BAD_OCTET: u16 = icmp_cause(message::PARAMETER_PROBLEM, 0);
         let told = packet.adjacency();
         match packet.cause() {
             // RFC 1191 section 4: the next hop's MTU in the low half.
@@ -169,20 +172,15 @@ impl Icmp4Error {
     fn is_host(&self, address: u32) -> bool {
         let kind = self.kind(address);
         !ipv4::is_martian_source(address)
-            && kind != Kind::Broadcast as u8
+            && kind != Kind::Link as u8
             && kind != Kind::Local as u8
     }
 
     fn is_group(&self, address: u32) -> bool {
         ipv4::is_multicast(address)
             || address == u32::MAX
-            || self.kind(address) == Kind::Broadcast as u8
+            || self.kind(address) == Kind::Link as u8
     }
-}
-
-/// True if the frame around the packet, where it is still there, went to a group of stations.
-fn was_group_frame(packet: &PacketView<'_>) -> bool {
-    packet.consumed() >= ethernet::Header::LEN && packet.whole()[0] & 1 != 0
 }
 
 /// True if an error may be sent about a packet like this.
@@ -197,19 +195,6 @@ fn is_answerable(bytes: &[u8], header: ipv4::Header<'_>) -> bool {
     message_type.is_some_and(|&known| known <= HIGHEST_KNOWN && !icmp4::is_error(known))
 }
 
-fn write_message(bytes: &mut [u8], cause: u16, rest: u32) {
-    let Some(mut header) = icmp4::HeaderMut::new(bytes) else { return };
-    let [message_type, code] = cause.to_be_bytes();
-    header.set_message_type(message_type);
-    header.set_code(code);
-    header.set_checksum(0);
-    header.set_rest(rest);
-    let checksum = checksum::of(bytes);
-    if let Some(mut header) = icmp4::HeaderMut::new(bytes) {
-        header.set_checksum(checksum);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,7 +203,7 @@ mod tests {
     use graph::harness::{NodeHarness, Outcome};
     use wire::craft::{self, Craft, Ethernet, Ipv4};
 
-    const NO_ROUTE: u16 = icmp4_cause(message::UNREACHABLE, unreachable::NET);
+    const NO_ROUTE: u16 = icmp_cause(message::UNREACHABLE, unreachable::NET);
 
     fn frame() -> Craft<Ethernet> {
         craft::ethernet(HOST_MAC, our_mac(0))
@@ -265,7 +250,7 @@ mod tests {
         for (cause, told, rest) in
             [((3, 4), NARROW, [0, 0, 0, 100]), ((12, 0), 23, [23, 0, 0, 0])]
         {
-            let out = run_with(packet.clone(), 0, icmp4_cause(cause.0, cause.1), told);
+            let out = run_with(packet.clone(), 0, icmp_cause(cause.0, cause.1), told);
             let expected = error_to_host().icmp4(cause.0, cause.1, rest).payload(&packet[14..]);
             assert_eq!(out.header, expected.build());
         }
@@ -274,7 +259,7 @@ mod tests {
     #[test]
     fn a_packet_for_us_is_answered_from_the_address_it_was_sent_to() {
         let packet = frame().ipv4(HOST, US_OUTSIDE).udp(1, 33434).build();
-        let out = run_with(packet, 0, icmp4_cause(3, 3), 0);
+        let out = run_with(packet, 0, icmp_cause(3, 3), 0);
         assert_eq!(ipv4::Header::new(&out.header).unwrap().source_addr().octets(), US_OUTSIDE);
     }
 

@@ -2,18 +2,17 @@
 //!
 //! ```text
 //!  control thread ─▶ inject ┬▶ interface_output   a whole frame
-//!                           ├▶ ip4_rewrite        the next hop's MAC is known now
-//!                           ├▶ icmp4_error        nobody answered for the next hop
+//!                           ├▶ ip4_rewrite, ip6_rewrite    the next hop's MAC is known now
+//!                           ├▶ icmp4_error, icmp6_error    nobody answered for the next hop
 //!                           └▶ drop
 //! ```
 
-use crate::ip4_lookup::icmp4_cause;
-use crate::plumbing::{Injected, Setup};
+use crate::plumbing::{Injected, Setup, icmp_cause};
 use graph::{Context, Exits, Node, Role};
 use packet::Frame;
 use std::sync::PoisonError;
 use std::sync::mpsc::Receiver;
-use wire::icmp4::{message, unreachable};
+use wire::{icmp4, icmp6, ip};
 
 /// See the module.
 pub struct Inject {
@@ -27,9 +26,13 @@ graph::exits! {
         /// A frame of the control thread's.
         Output => node "interface-output",
         /// An IPv4 packet whose adjacency is complete.
-        Rewrite => node "ip4-rewrite",
+        Rewrite4 => node "ip4-rewrite",
+        /// An IPv6 packet whose adjacency is complete.
+        Rewrite6 => node "ip6-rewrite",
         /// RFC 1812 section 5.2.7.1: the next hop does not answer.
-        Unreachable => node "icmp4-error" cause icmp4_cause(message::UNREACHABLE, unreachable::HOST),
+        Unreachable4 => node "icmp4-error" cause icmp_cause(icmp4::message::UNREACHABLE, icmp4::unreachable::HOST),
+        /// RFC 4861 section 7.2.2: the next hop does not answer.
+        Unreachable6 => node "icmp6-error" cause icmp_cause(icmp6::message::UNREACHABLE, icmp6::unreachable::ADDRESS),
         /// It waited for a neighbour that did not answer, or that others waited for too.
         Unresolved => drop,
     }
@@ -59,14 +62,16 @@ impl Node for Inject {
                     frame.view(slot).set_tx(interface);
                     Exit::Output
                 }
-                Injected::Ip4Resolved { adjacency, rx, packet } => {
+                Injected::Resolved { adjacency, rx, packet } => {
+                    let is_ip6 = ip::version(packet.bytes()) == 6;
                     frame.push(packet, rx);
                     frame.view(slot).set_adjacency(adjacency);
-                    Exit::Rewrite
+                    if is_ip6 { Exit::Rewrite6 } else { Exit::Rewrite4 }
                 }
-                Injected::Ip4Unreachable { rx, packet } => {
+                Injected::Unreachable { rx, packet } => {
+                    let is_ip6 = ip::version(packet.bytes()) == 6;
                     frame.push(packet, rx);
-                    Exit::Unreachable
+                    if is_ip6 { Exit::Unreachable6 } else { Exit::Unreachable4 }
                 }
                 Injected::Discard { rx, packet } => {
                     frame.push(packet, rx);
@@ -90,20 +95,23 @@ mod tests {
         let (world, pool) = (World::new(), HeapPool::new(8, 64).unwrap());
         let mut cache = pool.cache();
         let mut node = NodeHarness::<Inject>::new(&world.setup).unwrap();
-        let mut packet = || cache.copy_of(b"bytes").unwrap();
-        for injected in [
-            Injected::Frame { interface: 1, packet: packet() },
-            Injected::Ip4Resolved { adjacency: TO_GATEWAY, rx: 0, packet: packet() },
-            Injected::Ip4Unreachable { rx: 0, packet: packet() },
-            Injected::Discard { rx: 0, packet: packet() },
-        ] {
+        let mut packet = |first: u8| cache.copy_of(&[first, 1, 2]).unwrap();
+        let resolved = |packet| Injected::Resolved { adjacency: TO_GATEWAY, rx: 0, packet };
+        let expected = [
+            (Injected::Frame { interface: 1, packet: packet(0) }, "output"),
+            (resolved(packet(0x45)), "rewrite4"),
+            (resolved(packet(0x60)), "rewrite6"),
+            (Injected::Unreachable { rx: 0, packet: packet(0x45) }, "unreachable4"),
+            (Injected::Unreachable { rx: 0, packet: packet(0x60) }, "unreachable6"),
+            (Injected::Discard { rx: 0, packet: packet(0) }, "unresolved"),
+        ];
+        for (injected, exit) in expected {
             world.injector.send(injected).unwrap();
+            let out = node.run(&[], 0, 0).remove(0);
+            assert_eq!((out.exit.as_str(), &out.header[1..]), (exit, &[1, 2][..]));
+            assert_eq!(out.tx, u16::from(exit == "output"));
+            assert_eq!(out.adjacency == TO_GATEWAY, exit.starts_with("rewrite"));
         }
-        let out = node.run(&[], 0, 0);
-        let exits: Vec<_> = out.iter().map(|out| out.exit.as_str()).collect();
-        assert_eq!(exits, ["output", "rewrite", "unreachable", "unresolved"]);
-        assert_eq!((out[0].tx, out[1].adjacency), (1, TO_GATEWAY));
-        assert!(out.iter().all(|out| out.header == b"bytes"));
         assert!(node.run(&[], 0, 0).is_empty());
     }
 

@@ -6,8 +6,7 @@
 //! ```
 //! RFC 1122 section 3.2.1. Broadcasts do not come here: their routes have a kind of their own.
 
-use crate::ip4_lookup::icmp4_cause;
-use crate::plumbing::Setup;
+use crate::plumbing::{Setup, icmp_cause};
 use graph::{Context, ExitIndex, Exits, Node};
 use packet::Frame;
 use wire::icmp4::{message, unreachable};
@@ -22,7 +21,7 @@ graph::exits! {
     /// What becomes of a packet for us that nobody takes.
     pub enum Exit {
         /// RFC 1122 section 3.2.2.1: nobody here speaks the protocol.
-        UnknownProtocol => node "icmp4-error" cause icmp4_cause(message::UNREACHABLE, unreachable::PROTOCOL),
+        UnknownProtocol => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::PROTOCOL),
         /// A piece of a packet: the router does not put packets to itself together.
         Fragment => drop,
     }

@@ -3,8 +3,8 @@
 //! The route's word says what to do (its kind, which is this node's exit) and with what (its id,
 //! which goes into the frame), so no second table is touched here.
 
-use crate::ip4_resolve;
-use crate::plumbing::{Kind, Setup};
+use crate::ip_resolve;
+use crate::plumbing::{Kind, Setup, icmp_cause};
 use fib::Forward;
 use fib::ip4::Ip4Table;
 use graph::{Context, Exits, Node};
@@ -20,28 +20,23 @@ pub struct Ip4Lookup {
     found: [u32; VECTOR],
 }
 
-/// The cause that tells `icmp4-error` which message to send.
-pub const fn icmp4_cause(message_type: u8, code: u8) -> u16 {
-    (message_type as u16) << 8 | code as u16
-}
-
 graph::exits! {
     /// In the order of [`Kind`].
     pub enum Exit {
         /// RFC 1812 section 5.2.7.1: no route leads to the destination.
-        NoRoute => node "icmp4-error" cause icmp4_cause(message::UNREACHABLE, unreachable::NET),
+        NoRoute => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::NET),
         /// Out by an adjacency.
         Rewrite => node "ip4-rewrite",
         /// To one of our own addresses.
         Local => node "ip4-local",
         /// A neighbour on a connected subnet that is not known yet.
-        Glean => node "ip4-resolve" cause ip4_resolve::INTERFACE,
+        Glean => node "ip-resolve" cause ip_resolve::INTERFACE,
         /// The route says to drop.
         Blackhole => drop,
         /// The route says that the host cannot be reached.
-        Unreachable => node "icmp4-error" cause icmp4_cause(message::UNREACHABLE, unreachable::HOST),
+        Unreachable => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::HOST),
         /// The route says that this is forbidden.
-        Prohibit => node "icmp4-error" cause icmp4_cause(message::UNREACHABLE, unreachable::ADMIN_PROHIBITED),
+        Prohibit => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::ADMIN_PROHIBITED),
         /// Loopback, multicast or reserved: no router forwards to it.
         MartianDestination => drop,
         /// RFC 2644: directed broadcasts are not forwarded.
@@ -59,7 +54,7 @@ const _: () = {
     assert!(Exit::Unreachable as u8 == Kind::Unreachable as u8);
     assert!(Exit::Prohibit as u8 == Kind::Prohibit as u8);
     assert!(Exit::MartianDestination as u8 == Kind::Martian as u8);
-    assert!(Exit::DirectedBroadcast as u8 == Kind::Broadcast as u8);
+    assert!(Exit::DirectedBroadcast as u8 == Kind::Link as u8);
     assert!(Exit::DirectedBroadcast as u8 + 1 == KINDS);
 };
 

@@ -6,8 +6,7 @@
 //!                           └▶ icmp4_error  (its adjacency: the octet that is wrong)
 //! ```
 
-use crate::ip4_lookup::icmp4_cause;
-use crate::plumbing::{OptionsFound, Interfaces, Kind, Setup, Stamp, stamp_options, sum_ip4_header};
+use crate::plumbing::{OptionsFound, Interfaces, Kind, Setup, Stamp, stamp_options, sum_ip4_header, icmp_cause};
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use fib::ip4::Ip4Table;
 use graph::{Context, Exits, Node, Published};
@@ -31,7 +30,7 @@ graph::exits! {
         /// Nothing that stops it.
         Lookup => node "ip4-lookup",
         /// RFC 1812 section 4.3.3.5: an option is wrong.
-        ParameterProblem => node "icmp4-error" cause icmp4_cause(message::PARAMETER_PROBLEM, 0),
+        ParameterProblem => node "icmp4-error" cause icmp_cause(message::PARAMETER_PROBLEM, 0),
         /// RFC 6274 section 3.13.2.3: a source route, which the sender does not get to choose here.
         SourceRoute => drop,
     }

@@ -2,9 +2,8 @@
 //!
 //! RFC 1812 section 5.3.1 (TTL), RFC 1624 (the checksum follows without summing again).
 
-use crate::ip4_lookup::icmp4_cause;
-use crate::ip4_resolve;
-use crate::plumbing::Setup;
+use crate::ip_resolve;
+use crate::plumbing::{Setup, icmp_cause, leave_by};
 use fib::adjacency::{AdjacencyEntry, AdjacencyTable};
 use graph::{Context, Exits, Node};
 use packet::{Frame, PacketView, prefetch_read};
@@ -23,13 +22,13 @@ graph::exits! {
         /// Its frame is complete.
         Output => node "interface-output",
         /// RFC 1812 section 5.3.1: its time to live is used up.
-        TtlExpired => node "icmp4-error" cause icmp4_cause(message::TIME_EXCEEDED, time_exceeded::TTL),
+        TtlExpired => node "icmp4-error" cause icmp_cause(message::TIME_EXCEEDED, time_exceeded::TTL),
         /// RFC 1191: longer than the link takes, and it must not be fragmented.
-        FragmentationNeeded => node "icmp4-error" cause icmp4_cause(message::UNREACHABLE, unreachable::FRAGMENTATION_NEEDED),
+        FragmentationNeeded => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::FRAGMENTATION_NEEDED),
         /// Longer than the link takes.
         TooBig => node "ip4-fragment",
         /// The next hop's MAC address is not known.
-        Unresolved => node "ip4-resolve" cause ip4_resolve::ADJACENCY,
+        Unresolved => node "ip-resolve" cause ip_resolve::ADJACENCY,
         /// No room for the link header in front of the packet.
         NoHeadroom => drop,
     }
@@ -76,30 +75,7 @@ fn rewrite(packet: &mut PacketView<'_>, adjacency: &AdjacencyEntry) -> Exit {
         return too_big(header.view());
     }
     header.decrement_ttl();
-    packet.set_tx(fields.interface());
-    let link = fields.rewrite_len();
-    if !packet.prepend(link) {
-        return Exit::NoHeadroom;
-    }
-    write_link_header(packet.header_mut(), adjacency, link);
-    Exit::Output
-}
-
-/// Copies the link header in front of the packet. The usual 14 bytes go as two overlapping words
-/// straight from the adjacency's: a copy through memory would wait for its own narrower stores.
-#[inline(always)]
-fn write_link_header(front: &mut [u8], adjacency: &AdjacencyEntry, length: usize) {
-    const PLAIN: usize = 14;
-    let [first, second, _] = adjacency.rewrite();
-    if length == PLAIN
-        && let Some(front) = front.first_chunk_mut::<PLAIN>()
-    {
-        let last = u64::from_le(first) >> 48 | u64::from_le(second) << 16;
-        front[6..].copy_from_slice(&last.to_le_bytes());
-        front[..8].copy_from_slice(&first.to_ne_bytes());
-        return;
-    }
-    front[..length].copy_from_slice(&adjacency.rewrite_bytes()[..length]);
+    if leave_by(packet, adjacency) { Exit::Output } else { Exit::NoHeadroom }
 }
 
 #[cold]
@@ -113,7 +89,6 @@ mod tests {
     use crate::plumbing::testing::{
         FAR, GATEWAY_MAC, HOST, INCOMPLETE, NARROW, TO_GATEWAY, World, our_mac,
     };
-    use fib::adjacency::{Adjacency, AdjacencyId};
     use graph::harness::{NodeHarness, Outcome};
     use wire::craft::{self, Craft, Ipv4};
 
@@ -159,30 +134,5 @@ mod tests {
     fn without_a_mac_a_packet_waits() {
         assert_eq!(run(&packet().udp(1, 2).build(), INCOMPLETE).exit, "unresolved");
         assert_eq!(run(&packet().udp(1, 2).build(), 9999).exit, "unresolved");
-    }
-
-    /// The link header of an adjacency made with `rewrite`, in front of a packet.
-    fn link_header(rewrite: &[u8]) -> Vec<u8> {
-        let world = World::new();
-        let mut bytes = [0; 22];
-        bytes[..rewrite.len()].copy_from_slice(rewrite);
-        let next_hop = std::net::Ipv4Addr::from(FAR).into();
-        let rewrite_len = rewrite.len() as u8;
-        let table = &world.setup.shared.adjacencies;
-        let made = Adjacency { interface: 1, mtu: 1500, next_hop, rewrite: bytes, rewrite_len };
-        let AdjacencyId(id) = table.allocate(&made).unwrap();
-        table.complete_as_is(AdjacencyId(id));
-        let mut node = NodeHarness::<Ip4Rewrite>::new(&world.setup).unwrap();
-        let by = |frame: &mut Frame| frame.adjacencies_mut().fill(id);
-        let out = node.run_prepared(&[packet().udp(1, 2).build()], 0, 0, by).remove(0);
-        out.header[..out.header.len() - 28].to_vec()
-    }
-
-    #[test]
-    fn link_headers_of_every_length_are_written() {
-        let rewrite: Vec<u8> = (1..=22).collect();
-        for length in 0..=22 {
-            assert_eq!(link_header(&rewrite[..length]), rewrite[..length]);
-        }
     }
 }

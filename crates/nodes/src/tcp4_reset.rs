@@ -6,12 +6,11 @@
 //!                          └▶ drop
 //! ```
 
-use crate::plumbing::{OwnIp4, Setup};
+use crate::plumbing::{OwnIp4, Setup, TcpFault, TcpReset};
 use graph::{Attach, Context, Exits, Node};
 use packet::{Frame, PacketView};
 use wire::ip::protocol;
-use wire::tcp::{self, flag};
-use wire::{checksum, ipv4};
+use wire::{checksum, ipv4, tcp};
 
 /// See the module.
 pub struct Tcp4Reset;
@@ -49,78 +48,34 @@ impl Node for Tcp4Reset {
     }
 }
 
-/// What the answer needs of the segment.
-struct Segment {
-    tos: u8,
-    source: u32,
-    destination: u32,
-    source_port: u16,
-    destination_port: u16,
-    flags: u8,
-    acknowledgement: u32,
-    /// Number of the first octet behind the segment.
-    end: u32,
-}
-
 fn refuse(packet: &mut PacketView<'_>) -> Option<Exit> {
     let header = ipv4::Header::new(packet.header())?;
     let bytes = packet.header().get(header.header_len()..)?;
-    let segment = tcp::Segment::parse(bytes).ok()?;
-    let (source, destination) = (header.source(), header.destination());
-    let sum = checksum::pseudo4(source, destination, protocol::TCP, bytes.len() as u16);
-    if !sum.bytes(bytes).is_valid() {
-        return Some(Exit::BadChecksum);
-    }
-    let flags = segment.header.flags();
-    if flags & flag::RST != 0 {
-        return Some(Exit::WasReset);
-    }
-    // SYN and FIN take a number each.
-    let marks = (flags & (flag::SYN | flag::FIN)).count_ones();
-    let length = segment.payload.len() as u32 + marks;
-    let segment = Segment {
-        tos: header.tos(),
-        source,
-        destination,
-        source_port: segment.header.source_port(),
-        destination_port: segment.header.destination_port(),
-        flags,
-        acknowledgement: segment.header.acknowledgement(),
-        end: segment.header.sequence().wrapping_add(length),
+    let (tos, source, destination) = (header.tos(), header.source(), header.destination());
+    let pseudo = |length: usize| {
+        checksum::pseudo4(source, destination, protocol::TCP, length as u16)
+    };
+    let reset = match TcpReset::to(bytes, pseudo(bytes.len())) {
+        Ok(reset) => reset,
+        Err(TcpFault::Truncated) => return None,
+        Err(TcpFault::BadChecksum) => return Some(Exit::BadChecksum),
+        Err(TcpFault::WasReset) => return Some(Exit::WasReset),
     };
     packet.truncate(RESET_BYTES);
-    write_reset(packet.header_mut(), &segment);
-    Some(Exit::Reset)
-}
-
-fn write_reset(packet: &mut [u8], segment: &Segment) {
-    let (source, destination) = (segment.destination, segment.source);
     let own = OwnIp4 {
-        tos: segment.tos,
+        tos,
         // Never fragmented, so it needs no identification (RFC 6864 section 4.1).
         identification: 0,
         flags: ipv4::DONT_FRAGMENT,
         protocol: protocol::TCP,
-        source,
-        destination,
+        source: destination,
+        destination: source,
     };
-    own.write(packet);
-    let Some(answer) = packet.get_mut(ipv4::Header::LEN..) else { return };
-    answer.fill(0);
-    let Some(mut header) = tcp::HeaderMut::new(answer) else { return };
-    header.set_source_port(segment.destination_port);
-    header.set_destination_port(segment.source_port);
-    header.set_offset_bits(5 << 4);
-    if segment.flags & flag::ACK != 0 {
-        header.set_flags(flag::RST);
-        header.set_sequence(segment.acknowledgement);
-    } else {
-        header.set_flags(flag::RST | flag::ACK);
-        header.set_acknowledgement(segment.end);
-    }
-    let sum = checksum::pseudo4(source, destination, protocol::TCP, tcp::Header::LEN as u16);
-    let checksum = sum.bytes(header.view().bytes()).checksum();
-    header.set_checksum(checksum);
+    own.write(packet.header_mut());
+    // Addresses that changed places sum to the same.
+    let pseudo = pseudo(tcp::Header::LEN);
+    reset.write(&mut packet.header_mut()[ipv4::Header::LEN..], pseudo);
+    Some(Exit::Reset)
 }
 
 #[cfg(test)]
@@ -130,6 +85,7 @@ mod tests {
     use crate::plumbing::testing::{HOST, US, World};
     use graph::harness::NodeHarness;
     use wire::craft::{self, Craft, Tcp};
+    use wire::tcp::flag;
 
     fn segment(flags: u8) -> Craft<Tcp> {
         let segment = craft::ipv4(HOST, US).tcp(1000, 22).flags(flags);

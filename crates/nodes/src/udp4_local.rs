@@ -6,25 +6,23 @@
 //! ```
 //! RFC 1122 section 4.1.3. The port unreachable message is what ends a traceroute to the router.
 
-use crate::ip4_lookup::icmp4_cause;
-use crate::plumbing::Setup;
+use crate::plumbing::{Setup, UdpFault, UdpPorts, find_udp, icmp_cause};
 use graph::{Attach, Context, ExitIndex, Exits, Node};
 use packet::{Frame, PacketView};
 use wire::icmp4::{message, unreachable};
 use wire::ip::protocol;
-use wire::{checksum, ipv4, udp};
+use wire::{checksum, ipv4};
 
 /// See the module.
 pub struct Udp4Local {
-    /// The exit of each attached port. Few: looked through in order.
-    by_port: Vec<(u16, ExitIndex)>,
+    ports: UdpPorts,
 }
 
 graph::exits! {
     /// What becomes of a datagram that nobody takes.
     pub enum Exit {
         /// RFC 1122 section 4.1.3.1: nobody listens on the port.
-        PortUnreachable => node "icmp4-error" cause icmp4_cause(message::UNREACHABLE, unreachable::PORT),
+        PortUnreachable => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::PORT),
         /// Fewer bytes than a UDP header.
         Truncated => drop,
         /// The length is below the header's or above the packet's.
@@ -42,35 +40,31 @@ impl Node for Udp4Local {
     type Setup = Setup;
 
     fn new(_: &Setup) -> Self {
-        Self { by_port: Vec::new() }
+        Self { ports: UdpPorts::default() }
     }
 
     fn attach(&mut self, key: u32, exit: ExitIndex) {
-        self.by_port.push((key as u16, exit));
+        self.ports.attach(key as u16, exit);
     }
 
     fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
-        exits.each(frame, |packet| self.classify(packet).unwrap_or(Exit::Truncated.into()));
+        exits.each(frame, |packet| self.classify(packet).unwrap_or_else(ExitIndex::from));
     }
 }
 
 impl Udp4Local {
-    fn classify(&self, packet: &PacketView<'_>) -> Option<ExitIndex> {
-        let header = ipv4::Header::new(packet.header())?;
-        let bytes = packet.header().get(header.header_len()..)?;
-        let datagram = udp::Header::new(bytes)?;
-        let length = usize::from(datagram.length());
-        let Some(covered) = bytes.get(..length).filter(|_| length >= udp::Header::LEN) else {
-            return Some(Exit::BadLength.into());
-        };
+    fn classify(&self, packet: &PacketView<'_>) -> Result<ExitIndex, Exit> {
+        let header = ipv4::Header::new(packet.header()).ok_or(Exit::Truncated)?;
+        let bytes = packet.header().get(header.header_len()..).ok_or(Exit::Truncated)?;
         let (source, destination) = (header.source(), header.destination());
-        let sum = checksum::pseudo4(source, destination, protocol::UDP, datagram.length());
-        if datagram.checksum() != 0 && !sum.bytes(covered).is_valid() {
-            return Some(Exit::BadChecksum.into());
-        }
-        let port = datagram.destination_port();
-        let taker = self.by_port.iter().find(|&&(known, _)| known == port);
-        Some(taker.map_or(Exit::PortUnreachable.into(), |&(_, exit)| exit))
+        let pseudo = |length| checksum::pseudo4(source, destination, protocol::UDP, length);
+        // RFC 768: there need be no checksum.
+        let found = find_udp(bytes, pseudo).map_err(|fault| match fault {
+            UdpFault::Truncated => Exit::Truncated,
+            UdpFault::BadLength => Exit::BadLength,
+            UdpFault::BadChecksum => Exit::BadChecksum,
+        })?;
+        self.ports.taker(found.port).ok_or(Exit::PortUnreachable)
     }
 }
 

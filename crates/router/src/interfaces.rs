@@ -2,6 +2,7 @@
 
 use crate::devices::{Device, Devices, is_tap};
 use control::config::objects::port::{Port, PortName};
+use control::config::objects::qos::Qos;
 use dataplane::Dataplane;
 use fib::Ip4Prefix;
 use fib::rib::Target;
@@ -28,6 +29,8 @@ pub(crate) struct OpenPort {
     pub(crate) unread: Vec<Box<dyn RxQueue>>,
     pub(crate) link: Link,
     pub(crate) peer: Option<PortName>,
+    /// The scheduler that its packets wait in.
+    pub(crate) shaped: Option<Qos>,
     /// Routes that stand because of its addresses.
     pub(crate) connected: BTreeMap<Ip4Prefix, Target>,
     /// Broadcast addresses of its networks.
@@ -57,6 +60,7 @@ impl OpenPort {
             unread: Vec::new(),
             link: Link::default(),
             peer: None,
+            shaped: None,
             connected: BTreeMap::new(),
             specials: BTreeMap::new(),
         };
@@ -156,6 +160,8 @@ impl OpenPort {
             mac: self.mac,
             mtu_bytes: self.config.mtu,
             ip4: self.addresses(),
+            ip6: Vec::new(),
+            tentative6: Vec::new(),
         }
     }
 
@@ -180,8 +186,8 @@ impl OpenPort {
             if let (Some(IpAddr::V4(last)), IpAddr::V4(first)) =
                 (own.prefix().broadcast(), own.prefix().address())
             {
-                specials.insert(Ip4Prefix::host(last.into()), Kind::Broadcast);
-                specials.insert(Ip4Prefix::host(first.into()), Kind::Broadcast);
+                specials.insert(Ip4Prefix::host(last.into()), Kind::Link);
+                specials.insert(Ip4Prefix::host(first.into()), Kind::Link);
             }
         }
         specials

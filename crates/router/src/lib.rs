@@ -18,6 +18,7 @@ mod neighborhood;
 mod observing;
 mod router;
 mod routing;
+mod shaping;
 mod show;
 mod steps;
 

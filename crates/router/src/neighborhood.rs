@@ -192,7 +192,7 @@ impl Neighborhood {
         let waiting: Vec<Held> = self.held.release(key).collect();
         for Held { packet, rx } in waiting {
             self.inject(match adjacency {
-                Some(id) => Injected::Ip4Resolved { adjacency: id.0, rx, packet },
+                Some(id) => Injected::Resolved { adjacency: id.0, rx, packet },
                 None => Injected::Discard { rx, packet },
             });
         }
@@ -202,7 +202,7 @@ impl Neighborhood {
         let waiting: Vec<Held> = self.held.release(key).collect();
         for Held { packet, rx } in waiting {
             self.inject(match reason {
-                DropReason::Unanswered => Injected::Ip4Unreachable { rx, packet },
+                DropReason::Unanswered => Injected::Unreachable { rx, packet },
                 DropReason::InterfaceDown | DropReason::Flushed => Injected::Discard { rx, packet },
             });
         }
@@ -235,8 +235,8 @@ impl Neighborhood {
     fn inject(&mut self, injected: Injected) {
         if let Err(refused) = self.injector.send(injected) {
             let (Injected::Frame { packet, .. }
-            | Injected::Ip4Resolved { packet, .. }
-            | Injected::Ip4Unreachable { packet, .. }
+            | Injected::Resolved { packet, .. }
+            | Injected::Unreachable { packet, .. }
             | Injected::Discard { packet, .. }) = refused;
             self.cache.release(&[packet]);
         }

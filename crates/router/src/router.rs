@@ -18,7 +18,7 @@ use graph::Worker;
 use nodes::plumbing::{ArpNews, SlowPathNews};
 use packet::Pool;
 use std::collections::{BTreeMap, HashMap};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -208,9 +208,10 @@ impl Router {
             let now_ns = self.now_ns();
             match news {
                 SlowPathNews::Arp(news) => self.hear(now_ns, &news),
+                // No interface has an IPv6 address yet, so none is asked for.
+                SlowPathNews::Nd(_) => {}
                 SlowPathNews::Unresolved { next_hop, interface, packet, .. } => {
-                    let address = IpAddr::V4(Ipv4Addr::from(next_hop));
-                    let key = NeighborKey { interface, address };
+                    let key = NeighborKey { interface, address: next_hop };
                     let port = self.ports.values().find(|port| port.id == interface);
                     let own = port.map(|port| (port.mac, port.config.mtu));
                     match self.routing.adjacency(key, &|_| own) {

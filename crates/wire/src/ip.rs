@@ -1,5 +1,11 @@
 //! What IPv4 and IPv6 share: protocol numbers, congestion marks, service classes.
 
+/// The version that a packet's first octet claims; 0 of no octets.
+#[inline]
+pub fn version(packet: &[u8]) -> u8 {
+    packet.first().map_or(0, |first| first >> 4)
+}
+
 /// Protocol and next-header numbers (IANA registry "Protocol Numbers").
 pub mod protocol {
     /// IPv6 hop-by-hop options.

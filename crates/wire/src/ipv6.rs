@@ -16,7 +16,7 @@ pub mod extension;
 
 use std::net::Ipv6Addr;
 
-use crate::Error;
+use crate::{Error, MacAddr};
 
 view! {
     /// An IPv6 header.
@@ -145,15 +145,30 @@ pub const fn solicited_node(address: u128) -> u128 {
     0xff02_0000_0000_0000_0000_0001_ff00_0000 | address & 0x00ff_ffff
 }
 
+/// The link-local address that a MAC makes: `fe80::/64` and the MAC as a modified EUI-64 (RFC 2464, 5).
+#[inline]
+pub const fn link_local_of(mac: MacAddr) -> u128 {
+    let [a, b, c, d, e, f] = mac.octets();
+    let eui64 = u64::from_be_bytes([a ^ 0x02, b, c, 0xff, 0xfe, d, e, f]);
+    0xfe80 << 112 | eui64 as u128
+}
+
+/// Whether this stands for an IPv4 address, `::ffff:0:0/96`: inside hosts, never on a wire.
+#[inline]
+pub const fn is_ip4_mapped(address: u128) -> bool {
+    address >> 32 == 0xffff
+}
+
 /// The group of all nodes on the link, `ff02::1`.
 pub const ALL_NODES: u128 = 0xff02 << 112 | 1;
 /// The group of all routers on the link, `ff02::2`.
 pub const ALL_ROUTERS: u128 = 0xff02 << 112 | 2;
 
-/// Whether no packet on a wire may come from here: groups and loopback. `::` may, in neighbour discovery.
+/// Whether no packet on a wire may come from here: groups, loopback, IPv4 addresses. `::` may, in
+/// neighbour discovery.
 #[inline]
 pub const fn is_martian_source(address: u128) -> bool {
-    is_multicast(address) || address == 1
+    is_multicast(address) || address == 1 || is_ip4_mapped(address)
 }
 
 /// Whether no packet on a wire may go there: `::`, loopback, and groups of interface scope or less.
@@ -206,6 +221,9 @@ mod tests {
         assert!(is_multicast(address("ff02::1")) && !is_multicast(address("fe80::1")));
         assert_eq!(multicast_scope(address("ff1e::1")), 14);
         assert_eq!(solicited_node(address("2001:db8::1:2345:6789")), address("ff02::1:ff45:6789"));
+        let mac = MacAddr([0x02, 0x11, 0x22, 0x33, 0x44, 0x55]);
+        assert_eq!(link_local_of(mac), address("fe80::11:22ff:fe33:4455"));
+        assert!(is_ip4_mapped(address("::ffff:1.2.3.4")) && !is_ip4_mapped(address("::1.2.3.4")));
         assert_eq!((ALL_NODES, ALL_ROUTERS), (address("ff02::1"), address("ff02::2")));
         assert!(is_martian_source(1) && is_martian_source(ALL_NODES) && !is_martian_source(0));
         assert!(is_martian_destination(0) && is_martian_destination(address("ff01::1")));

@@ -7,6 +7,7 @@ mod config;
 mod forwarding;
 mod observe;
 mod problem;
+mod qos;
 mod system;
 
 pub use config::{
@@ -22,4 +23,5 @@ pub use observe::{
     TraceRequest, TraceStep, TracedPacket,
 };
 pub use problem::ProblemDetails;
+pub use qos::{Qos, QosNode};
 pub use system::{Memory, MemoryUse, Version, Worker};

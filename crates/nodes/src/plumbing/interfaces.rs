@@ -1,5 +1,8 @@
 //! Interfaces as workers see them: rows of one table that the control thread publishes.
 
+use fib::{Address, Prefix};
+use wire::ipv6;
+
 /// A row of the interface table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct InterfaceId(pub u16);
@@ -32,6 +35,11 @@ pub struct Interface {
     pub mtu_bytes: u16,
     /// Its IPv4 addresses with their prefix lengths, the primary one first, host byte order.
     pub ip4: Vec<(u32, u8)>,
+    /// Its IPv6 addresses, the link-local one included: those that nobody else was found to have.
+    pub ip6: Vec<(u128, u8)>,
+    /// IPv6 addresses that are not its own yet: whether somebody else has them is being found out
+    /// (RFC 4862 section 5.4).
+    pub tentative6: Vec<u128>,
 }
 
 impl Interface {
@@ -43,8 +51,18 @@ impl Interface {
     /// The address that our own packets towards `neighbor` carry: one in its subnet, else the
     /// primary one.
     pub fn ip4_towards(&self, neighbor: u32) -> Option<u32> {
-        let near = self.ip4.iter().find(|&&subnet| contains(subnet, neighbor));
-        near.or(self.ip4.first()).map(|&(address, _)| address)
+        own_in_subnet_of(&self.ip4, neighbor).or(self.primary_ip4())
+    }
+
+    /// The address that our own packets towards `peer` carry (RFC 6724 section 5, as far as one
+    /// interface goes): link-local to link-local peers, else one in its subnet, else any that
+    /// reaches as far.
+    pub fn ip6_towards(&self, peer: u128) -> Option<u128> {
+        let near = ipv6::is_link_local(peer);
+        let scoped = |&&(own, _): &&(u128, u8)| ipv6::is_link_local(own) == near;
+        let fitting = || self.ip6.iter().filter(scoped);
+        let same = fitting().find(|&&subnet| contains(subnet, peer));
+        same.or(fitting().next()).map(|&(address, _)| address)
     }
 
     /// True if `address` is one of its own.
@@ -52,16 +70,42 @@ impl Interface {
         self.ip4.iter().any(|&(own, _)| own == address)
     }
 
+    /// True if `address` is one of its own.
+    pub fn has_ip6(&self, address: u128) -> bool {
+        self.ip6.iter().any(|&(own, _)| own == address)
+    }
+
+    /// True if `address` is one of its own, or may become one.
+    pub fn claims_ip6(&self, address: u128) -> bool {
+        self.has_ip6(address) || self.tentative6.contains(&address)
+    }
+
+    /// True if packets to `group` are for us: all nodes, all routers, and the groups on which
+    /// others ask for our addresses.
+    pub fn hears_ip6(&self, group: u128) -> bool {
+        let asks = |&own: &u128| ipv6::solicited_node(own) == group;
+        let mut own = self.ip6.iter().map(|(address, _)| address).chain(&self.tentative6);
+        group == ipv6::ALL_NODES || group == ipv6::ALL_ROUTERS || own.any(asks)
+    }
+
     /// True if `address` lies in a subnet of this interface.
     pub fn reaches_ip4(&self, address: u32) -> bool {
-        self.ip4.iter().any(|&subnet| contains(subnet, address))
+        own_in_subnet_of(&self.ip4, address).is_some()
+    }
+
+    /// True if `address` lies in a subnet of this interface.
+    pub fn reaches_ip6(&self, address: u128) -> bool {
+        own_in_subnet_of(&self.ip6, address).is_some()
     }
 }
 
+fn own_in_subnet_of<A: Address>(own: &[(A, u8)], peer: A) -> Option<A> {
+    own.iter().find(|&&subnet| contains(subnet, peer)).map(|&(address, _)| address)
+}
+
 /// True if the subnet, an address of it and its prefix length, has `address`.
-fn contains((own, length): (u32, u8), address: u32) -> bool {
-    let host_bits = 32 - u32::from(length.min(32));
-    (own ^ address).checked_shr(host_bits).unwrap_or(0) == 0
+fn contains<A: Address>((own, length): (A, u8), address: A) -> bool {
+    Prefix::new(own, length).is_ok_and(|subnet| subnet.contains(address))
 }
 
 /// All interfaces; rows stay where they are, so an id is good until the interface is removed.
@@ -76,5 +120,52 @@ impl Interfaces {
     #[inline]
     pub fn get(&self, id: u16) -> Option<&Interface> {
         self.rows.get(usize::from(id))?.as_ref()
+    }
+}
+
+/// How a link-local address is written in the table of such addresses, with the number of the
+/// interface that it belongs to. None of an address whose 54 middle bits are not zero: no node
+/// has such a one (RFC 4291 section 2.5.6).
+///
+/// ```text
+///  | 0 (48) | interface (16) | interface identifier (64) |
+/// ```
+pub fn link_key(interface: u16, address: u128) -> Option<u128> {
+    let is_plain = address >> 64 == 0xfe80 << 48;
+    is_plain.then_some(u128::from(interface) << 64 | u128::from(address as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{HOST6, LINK_HOST, US6, link_local, rows};
+
+    const FAR: u128 = 0x2001_0db8_00ff << 80 | 1;
+
+    #[test]
+    fn our_packets_carry_an_address_of_the_peers_scope() {
+        let row = rows().remove(0).unwrap();
+        assert_eq!(row.ip6_towards(HOST6.into()), Some(US6.into()));
+        assert_eq!(row.ip6_towards(FAR), Some(US6.into()));
+        assert_eq!(row.ip6_towards(LINK_HOST.into()), Some(link_local(0).into()));
+    }
+
+    #[test]
+    fn groups_of_tentative_addresses_are_heard_too() {
+        let mut row = rows().remove(0).unwrap();
+        row.tentative6 = vec![FAR | 0x00ab_cdef];
+        assert!(
+            row.hears_ip6(ipv6::solicited_node(0x00ab_cdef)) && row.hears_ip6(ipv6::ALL_ROUTERS)
+        );
+        assert!(row.hears_ip6(ipv6::solicited_node(US6.into())));
+        assert!(!row.hears_ip6(ipv6::solicited_node(0x77)));
+        assert!(row.claims_ip6(FAR | 0x00ab_cdef) && !row.has_ip6(FAR | 0x00ab_cdef));
+    }
+
+    #[test]
+    fn a_link_local_address_is_told_apart_by_its_interface() {
+        let address = 0xfe80 << 112 | 7;
+        assert_eq!(link_key(3, address), Some(3 << 64 | 7));
+        assert_eq!(link_key(3, address | 1 << 64), None);
     }
 }

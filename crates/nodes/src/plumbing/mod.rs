@@ -11,10 +11,14 @@
 
 mod classify;
 mod counters;
+mod icmp_message;
 mod interfaces;
 mod ip4_stamps;
+mod ip6_options;
+mod link_header;
 mod mailbox;
 mod own_ip4;
+mod own_ip6;
 mod rate_limit;
 mod setup;
 mod shaping;
@@ -23,18 +27,24 @@ mod slow_path;
 pub(crate) mod testing;
 #[cfg(test)]
 mod topology;
+mod transport;
 
 pub use classify::{Classifier, mark_congestion};
 pub use counters::{DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound};
-pub use interfaces::{Interface, InterfaceId, Interfaces, Mode};
+pub use icmp_message::{ICMP_BYTES, icmp_cause, sum_icmp, was_group_frame, write_icmp_error};
+pub use interfaces::{Interface, InterfaceId, Interfaces, Mode, link_key};
 pub use ip4_stamps::{OptionsFound, Stamp, blank_options, stamp_options};
+pub use ip6_options::{OptionFault, check_options};
+pub use link_header::leave_by;
 pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
 pub use own_ip4::{OWN_TTL, OwnIp4, sum_ip4_header};
+pub use own_ip6::OwnIp6;
 pub use rate_limit::RateLimit;
 pub use setup::{IcmpLimits, Kind, Setup, Shared};
 pub use shaping::{
     HandOver, Leftover, Outcome, PacketScheduler, ShapeLetter, ShapeLetters, Shaper,
 };
 pub use slow_path::{
-    ArpNews, Injected, Injector, SlowPath, SlowPathEvents, SlowPathNews, slow_path,
+    ArpNews, Injected, Injector, NdNews, NdSaid, SlowPath, SlowPathEvents, SlowPathNews, slow_path,
 };
+pub use transport::{TcpFault, TcpReset, UdpFault, UdpFound, UdpPorts, find_udp};

@@ -6,13 +6,14 @@ use crate::plumbing::{
 };
 use fib::adjacency::AdjacencyTable;
 use fib::ip4::Ip4Table;
+use fib::ip6::Ip6Table;
 use graph::Published;
 use std::sync::atomic::AtomicU32;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 
 /// What a route's [`fib::Forward`] says to do; its id then means what stands beside it.
-/// `ip4-lookup`'s exits have the same numbers.
+/// The exits of `ip4-lookup` and `ip6-lookup` have the same numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Kind {
@@ -30,10 +31,11 @@ pub enum Kind {
     Unreachable = 5,
     /// Drop and tell the sender that this is forbidden.
     Prohibit = 6,
-    /// An address that no router forwards to: loopback, multicast, reserved.
+    /// An address that no router forwards to: loopback, reserved, IPv4 multicast.
     Martian = 7,
-    /// The broadcast address of a connected subnet.
-    Broadcast = 8,
+    /// An address that one link alone knows: of IPv4 the broadcast address of a connected subnet,
+    /// of IPv6 link-local and group addresses.
+    Link = 8,
 }
 
 /// How much ICMP each worker may send, a second; the control thread changes it at any time.
@@ -52,6 +54,11 @@ pub struct Shared {
     pub interfaces: Published<Interfaces>,
     /// IPv4 routes.
     pub ip4: Arc<Ip4Table>,
+    /// IPv6 routes.
+    pub ip6: Arc<Ip6Table>,
+    /// Link-local addresses, ours and known neighbours', as [`link_key`](crate::plumbing::link_key)
+    /// writes them.
+    pub ip6_links: Arc<Ip6Table>,
     /// Where routes lead.
     pub adjacencies: Arc<AdjacencyTable>,
     /// To the control thread.

@@ -6,6 +6,7 @@
 //! Both queues are bounded and made beforehand: a flood costs its own packets and nothing else.
 
 use packet::PacketPtr;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -27,6 +28,41 @@ pub struct ArpNews {
     pub is_for_us: bool,
 }
 
+/// What a neighbour discovery message said (RFC 4861).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NdNews {
+    /// Interface that heard it.
+    pub interface: u16,
+    /// Whose the message is; `::` in a solicitation that only looks whether its target is free.
+    pub source: u128,
+    /// The MAC that the message tells of: its sender's, or its target's in an advertisement. None
+    /// if it tells of none.
+    pub mac: Option<[u8; 6]>,
+    /// What it says.
+    pub said: NdSaid,
+}
+
+/// What a neighbour discovery message says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NdSaid {
+    /// A question for an address of ours, valid or tentative.
+    Solicited {
+        /// The address.
+        target: u128,
+    },
+    /// An answer, or an announcement, of a neighbour's.
+    Advertised {
+        /// The neighbour's address.
+        target: u128,
+        /// It answers a question.
+        solicited: bool,
+        /// It replaces what is known.
+        overrides: bool,
+    },
+    /// A host looks for routers.
+    RouterWanted,
+}
+
 /// What workers tell the control thread.
 #[derive(Debug)]
 pub enum SlowPathNews {
@@ -36,14 +72,16 @@ pub enum SlowPathNews {
         /// nobody asked for before.
         adjacency: Option<u32>,
         /// The next hop.
-        next_hop: u32,
+        next_hop: IpAddr,
         /// The interface it is behind.
         interface: u16,
-        /// The packet, from its IPv4 header on.
+        /// The packet, from its IP header on.
         packet: PacketPtr,
     },
-    /// Something about a neighbour.
+    /// Something about an IPv4 neighbour.
     Arp(ArpNews),
+    /// Something about an IPv6 neighbour, or a question to the router.
+    Nd(NdNews),
 }
 
 /// A packet that the control thread sends.
@@ -56,20 +94,20 @@ pub enum Injected {
         /// The frame.
         packet: PacketPtr,
     },
-    /// An IPv4 packet that waited for its adjacency, complete now.
-    Ip4Resolved {
+    /// A packet that waited for its adjacency, complete now.
+    Resolved {
         /// The adjacency.
         adjacency: u32,
         /// Interface it came in by.
         rx: u16,
-        /// From its IPv4 header on.
+        /// From its IP header on.
         packet: PacketPtr,
     },
-    /// An IPv4 packet whose next hop does not answer: its sender is to be told.
-    Ip4Unreachable {
+    /// A packet whose next hop does not answer: its sender is to be told.
+    Unreachable {
         /// Interface it came in by.
         rx: u16,
-        /// From its IPv4 header on.
+        /// From its IP header on.
         packet: PacketPtr,
     },
     /// A packet that nobody wants: its buffer goes back.

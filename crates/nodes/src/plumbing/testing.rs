@@ -7,6 +7,7 @@ use super::{
 use crate::plumbing::IcmpLimits;
 use fib::adjacency::AdjacencyTable;
 use fib::ip4::{Ip4Layout, Ip4Nodes, Ip4Options, Ip4Table};
+use fib::ip6::{Ip6Pool, Ip6Table};
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use graph::{Publisher, Reason};
@@ -35,13 +36,15 @@ impl World {
         let nodes = Ip4Nodes::new(4096, PageSize::Small, &readers).unwrap();
         let (layout, page_size) = (Ip4Layout::Compact, PageSize::Small);
         let ip4 = Ip4Table::new(&nodes, Ip4Options { layout, page_size, max_routes: 100 }).unwrap();
+        let pool6 = Ip6Pool::new(1 << 24, PageSize::Small, &readers).unwrap();
         let adjacencies = AdjacencyTable::new(16, &readers).unwrap();
-        add_routes(&ip4, &adjacencies);
         let (slow_path, news) = slow_path(QUEUE, Arc::new(|| ()));
         let (injector, injected) = Injector::new(QUEUE);
         let shared = Shared {
             interfaces: interfaces.published(),
             ip4: Arc::new(ip4),
+            ip6: Arc::new(Ip6Table::new(&pool6, 100)),
+            ip6_links: Arc::new(Ip6Table::new(&pool6, 100)),
             adjacencies: Arc::new(adjacencies),
             slow_path,
             icmp: Arc::new(IcmpLimits {
@@ -49,6 +52,7 @@ impl World {
                 echoes_per_second: 1000.into(),
             }),
         };
+        add_routes(&shared.ip4, &shared.ip6, &shared.ip6_links, &shared.adjacencies);
         let setup = Setup {
             shared,
             counters: Arc::new(WorkerCounters::new(&reasons())),

@@ -3,13 +3,18 @@
 //! ```text
 //!  HOST 192.0.2.2 ── 0: 192.0.2.1/24 │ router │ 1: 198.51.100.1/24 ── GATEWAY 198.51.100.2 ── 10/8
 //!                    2 ══ 3 cross-connected    4 down    5 without address
+//!
+//!  IPv6 likewise: HOST6 2001:db8::2 ── 0: 2001:db8::1/64 │ 1: 2001:db8:1::1/64 ── GATEWAY6 2001:db8:1::2
+//!  ── 2001:db8:a::/48; link-local addresses made from MACs; on 0 2001:db8::7e is tentative.
 //! ```
 
-use super::{Interface, InterfaceId, Kind, Mode};
-use fib::Forward;
+use super::{Interface, InterfaceId, Kind, Mode, link_key};
 use fib::adjacency::{Adjacency, AdjacencyTable};
 use fib::ip4::Ip4Table;
-use std::net::Ipv4Addr;
+use fib::ip6::Ip6Table;
+use fib::{Forward, Ip6Prefix};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use wire::{MacAddr, ipv6};
 
 pub(crate) const US: [u8; 4] = [192, 0, 2, 1];
 pub(crate) const HOST: [u8; 4] = [192, 0, 2, 2];
@@ -17,6 +22,17 @@ pub(crate) const US_OUTSIDE: [u8; 4] = [198, 51, 100, 1];
 pub(crate) const GATEWAY: [u8; 4] = [198, 51, 100, 2];
 /// Behind the gateway.
 pub(crate) const FAR: [u8; 4] = [10, 0, 0, 9];
+
+pub(crate) const US6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1);
+pub(crate) const HOST6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2);
+pub(crate) const US6_OUTSIDE: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 1, 0, 0, 0, 0, 1);
+pub(crate) const GATEWAY6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 1, 0, 0, 0, 0, 2);
+/// Whether somebody else has it is being found out on interface 0.
+pub(crate) const TENTATIVE6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0x7e);
+/// Behind the gateway.
+pub(crate) const FAR6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0xa, 0, 0, 0, 0, 9);
+/// The host, as its link knows it.
+pub(crate) const LINK_HOST: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0x800, 0xff, 0xfe00, 2);
 
 pub(crate) const HOST_MAC: [u8; 6] = [0x0a, 0, 0, 0, 0, 2];
 pub(crate) const GATEWAY_MAC: [u8; 6] = [0x0a, 0, 0, 0, 0, 3];
@@ -28,9 +44,21 @@ pub(crate) const INCOMPLETE: u32 = 2;
 /// To the gateway, with an MTU of 100.
 pub(crate) const NARROW: u32 = 3;
 
+pub(crate) const TO_HOST6: u32 = 4;
+pub(crate) const TO_GATEWAY6: u32 = 5;
+pub(crate) const INCOMPLETE6: u32 = 6;
+/// To the IPv6 gateway, with an MTU of 1280.
+pub(crate) const NARROW6: u32 = 7;
+pub(crate) const TO_LINK_HOST: u32 = 8;
+
 /// The router's own MAC on an interface.
 pub(crate) fn our_mac(interface: u16) -> [u8; 6] {
     [2, 0, 0, 0, 0, interface as u8]
+}
+
+/// The router's own link-local address on an interface.
+pub(crate) fn link_local(interface: u16) -> Ipv6Addr {
+    ipv6::link_local_of(MacAddr(our_mac(interface))).into()
 }
 
 /// The interfaces of the drawing.
@@ -50,32 +78,29 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
             1 => vec![(u32::from_be_bytes(US_OUTSIDE), 24)],
             _ => Vec::new(),
         },
+        ip6: match id {
+            0 => vec![(US6.into(), 64), (link_local(0).into(), 64)],
+            1 => vec![(US6_OUTSIDE.into(), 64), (link_local(1).into(), 64)],
+            _ => Vec::new(),
+        },
+        tentative6: if id == 0 { vec![TENTATIVE6.into()] } else { Vec::new() },
     };
     (0..).zip(modes).map(|(id, mode)| Some(row(id, mode))).collect()
 }
 
 /// Adds the next hops and the routes of the drawing.
-pub(crate) fn add_routes(ip4: &Ip4Table, adjacencies: &AdjacencyTable) {
-    let add = |interface: u16, next_hop: [u8; 4], mtu: u16, mac: Option<[u8; 6]>| {
-        let mut rewrite = [0; 22];
-        rewrite[6..12].copy_from_slice(&our_mac(interface));
-        rewrite[12] = 8;
-        let next_hop = Ipv4Addr::from(next_hop).into();
-        let adjacency = Adjacency { interface, mtu, next_hop, rewrite, rewrite_len: 14 };
-        let id = adjacencies.allocate(&adjacency).unwrap();
-        if let Some(mac) = mac {
-            adjacencies.complete(id, mac);
-        }
-    };
-    add(0, HOST, 1500, Some(HOST_MAC));
-    add(1, GATEWAY, 1500, Some(GATEWAY_MAC));
-    add(1, [198, 51, 100, 3], 1500, None);
-    add(1, GATEWAY, 100, Some(GATEWAY_MAC));
+pub(crate) fn add_routes(
+    ip4: &Ip4Table,
+    ip6: &Ip6Table,
+    ip6_links: &Ip6Table,
+    adjacencies: &AdjacencyTable,
+) {
+    add_next_hops(adjacencies);
     for (prefix, kind, id) in [
         ("192.0.2.0/24", Kind::Glean, 0),
         ("192.0.2.1/32", Kind::Local, 0),
         ("192.0.2.2/32", Kind::Rewrite, TO_HOST),
-        ("192.0.2.255/32", Kind::Broadcast, 0),
+        ("192.0.2.255/32", Kind::Link, 0),
         ("198.51.100.0/24", Kind::Glean, 1),
         ("198.51.100.1/32", Kind::Local, 0),
         ("10.0.0.0/8", Kind::Rewrite, TO_GATEWAY),
@@ -88,4 +113,56 @@ pub(crate) fn add_routes(ip4: &Ip4Table, adjacencies: &AdjacencyTable) {
     ] {
         ip4.insert(prefix.parse().unwrap(), Forward::new(kind as u8, id)).unwrap();
     }
+    for (prefix, kind, id) in [
+        ("2001:db8::/64", Kind::Glean, 0),
+        ("2001:db8::1/128", Kind::Local, 0),
+        ("2001:db8::2/128", Kind::Rewrite, TO_HOST6),
+        ("2001:db8:1::/64", Kind::Glean, 1),
+        ("2001:db8:1::1/128", Kind::Local, 0),
+        ("2001:db8:a::/48", Kind::Rewrite, TO_GATEWAY6),
+        ("2001:db8:a:1::/64", Kind::Blackhole, 0),
+        ("2001:db8:a:2::/64", Kind::Unreachable, 0),
+        ("2001:db8:a:3::/64", Kind::Prohibit, 0),
+        ("2001:db8:a:4::/64", Kind::Rewrite, INCOMPLETE6),
+        ("2001:db8:a:5::/64", Kind::Rewrite, NARROW6),
+        ("::/128", Kind::Martian, 0),
+        ("::1/128", Kind::Martian, 0),
+        ("fe80::/10", Kind::Link, 0),
+        ("ff00::/8", Kind::Link, 0),
+    ] {
+        ip6.insert(prefix.parse().unwrap(), Forward::new(kind as u8, id)).unwrap();
+    }
+    for (interface, address, kind, id) in [
+        (0, link_local(0), Kind::Local, 0),
+        (1, link_local(1), Kind::Local, 0),
+        (0, LINK_HOST, Kind::Rewrite, TO_LINK_HOST),
+    ] {
+        let key = Ip6Prefix::host(link_key(interface, address.into()).unwrap());
+        ip6_links.insert(key, Forward::new(kind as u8, id)).unwrap();
+    }
+}
+
+/// Adds the adjacencies above, in the order of their ids.
+fn add_next_hops(adjacencies: &AdjacencyTable) {
+    let add = |interface: u16, next_hop: IpAddr, mtu: u16, mac: Option<[u8; 6]>| {
+        let mut rewrite = [0; 22];
+        rewrite[6..12].copy_from_slice(&our_mac(interface));
+        let ethertype: u16 = if next_hop.is_ipv4() { 0x0800 } else { 0x86dd };
+        rewrite[12..14].copy_from_slice(&ethertype.to_be_bytes());
+        let adjacency = Adjacency { interface, mtu, next_hop, rewrite, rewrite_len: 14 };
+        let id = adjacencies.allocate(&adjacency).unwrap();
+        if let Some(mac) = mac {
+            adjacencies.complete(id, mac);
+        }
+    };
+    let (host, gateway) = (Some(HOST_MAC), Some(GATEWAY_MAC));
+    add(0, Ipv4Addr::from(HOST).into(), 1500, host);
+    add(1, Ipv4Addr::from(GATEWAY).into(), 1500, gateway);
+    add(1, Ipv4Addr::new(198, 51, 100, 3).into(), 1500, None);
+    add(1, Ipv4Addr::from(GATEWAY).into(), 100, gateway);
+    add(0, HOST6.into(), 1500, host);
+    add(1, GATEWAY6.into(), 1500, gateway);
+    add(1, Ipv6Addr::new(0x2001, 0xdb8, 1, 0, 0, 0, 0, 3).into(), 1500, None);
+    add(1, GATEWAY6.into(), 1280, gateway);
+    add(0, LINK_HOST.into(), 1500, host);
 }

@@ -35,6 +35,7 @@ impl Control {
                     self.hold(adjacency, next_hop, interface, packet, &mut actions);
                 }
                 SlowPathNews::Arp(news) => self.hear(news, &mut actions),
+                SlowPathNews::Nd(news) => panic!("{news:?}"),
             }
         }
         self.machine.tick(self.now_ns, &mut actions);
@@ -45,13 +46,12 @@ impl Control {
     fn hold(
         &mut self,
         adjacency: Option<u32>,
-        next_hop: u32,
+        next_hop: IpAddr,
         interface: u16,
         packet: PacketPtr,
         actions: &mut Vec<Action>,
     ) {
-        let address = IpAddr::from(Ipv4Addr::from(next_hop));
-        let key = NeighborKey { interface, address };
+        let key = NeighborKey { interface, address: next_hop };
         let known = self.machine.get(key).and_then(|known| known.adjacency);
         let id = known.or(adjacency.map(AdjacencyId)).unwrap_or_else(|| self.adjacency(key));
         if let Some((_, pushed_out)) = self.held.hold(key, (id.0, packet)) {
@@ -90,13 +90,13 @@ impl Control {
             Action::ReleaseHeld { key } => {
                 for (adjacency, packet) in self.held.release(key).collect::<Vec<_>>() {
                     let rx = packet.private().rx;
-                    self.rig.inject_packet(Injected::Ip4Resolved { adjacency, rx, packet });
+                    self.rig.inject_packet(Injected::Resolved { adjacency, rx, packet });
                 }
             }
             Action::DropHeld { key, .. } => {
                 for (_, packet) in self.held.release(key).collect::<Vec<_>>() {
                     let rx = packet.private().rx;
-                    self.rig.inject_packet(Injected::Ip4Unreachable { rx, packet });
+                    self.rig.inject_packet(Injected::Unreachable { rx, packet });
                 }
             }
             other => panic!("{other:?}"),

@@ -1,12 +1,15 @@
 //! Every reason for a drop has a packet that meets it.
 
+use crate::drops6;
 use crate::rig::*;
+use dataplane::Settings;
 use fib::Forward;
 use fib::adjacency::{Adjacency, AdjacencyId};
 use nodes::plumbing::{Injected, Kind, Leftover, Mode};
 use sched::units::{Rate, Size, Time};
 use sched::{ClassId, CodelShape, Config, Curve, HfscClass, HfscShape, SfqShape, Shape};
 use std::collections::BTreeSet;
+use std::net::Ipv6Addr;
 use wire::craft::{self, Arp, Craft, Ethernet, Ipv4};
 
 /// Reasons that a test on one thread cannot meet, and why.
@@ -40,7 +43,7 @@ fn frames() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         one("ethernet-input/runt", vec![0; 13]),
         one("ethernet-input/not-for-us", craft::ethernet(HOST_MAC, [4; 6]).build()),
         one("ethernet-input/group-frame", craft::ethernet(HOST_MAC, [255; 6]).ipv4(1, 2).build()),
-        one("ethernet-input/unknown-ethertype", kind(0x86dd)),
+        one("ethernet-input/unknown-ethertype", kind(0x88cc)),
         one("ethernet-input/unknown-vlan", kind(0x8100)),
         one("ethernet-input/llc-frame", kind(46)),
         one("arp-input/truncated", ask(HOST, US).build()[..41].to_vec()),
@@ -60,7 +63,7 @@ fn frames() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         one("ip4-lookup/blackhole", to([10, 1, 0, 1]).build()),
         one("ip4-lookup/martian-destination", to([224, 0, 0, 5]).build()),
         one("ip4-lookup/directed-broadcast", to([192, 0, 2, 255]).build()),
-        ("ip4-resolve/queue-full", vec![waits; QUEUE + 1]),
+        ("ip-resolve/queue-full", vec![waits; QUEUE + 1]),
         one("ip4-local/fragment", to(US).fragment(0, true).udp(1, 2).build()),
         one("icmp4-input/truncated", to(US).protocol(1).payload(&[8]).build()),
         one("icmp4-input/bad-checksum", to(US).icmp_echo(1, 1).checksum(9).build()),
@@ -77,7 +80,7 @@ fn frames() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     ]
 }
 
-type Play = fn(&mut Rig);
+pub(crate) type Play = fn(&mut Rig);
 
 /// Drops that want a router of another kind, or another way in.
 fn plays() -> Vec<(&'static str, Play)> {
@@ -106,7 +109,7 @@ fn plays() -> Vec<(&'static str, Play)> {
             route_by(rig, 14, 27);
             rig.receive(0, to(FAR).udp(1, 2).build());
         }),
-        ("ip4-resolve/adjacency-gone", |rig| {
+        ("ip-resolve/adjacency-gone", |rig| {
             let id = route_by(rig, 14, 1500);
             rig.dataplane.adjacencies.free(id);
             rig.receive(0, to(FAR).build());
@@ -191,7 +194,7 @@ fn slow(leaf: Shape) -> Shape {
 }
 
 /// Routes `FAR` by a link with so long a header and so small an MTU.
-fn route_by(rig: &mut Rig, rewrite_len: u8, mtu: u16) -> AdjacencyId {
+pub(crate) fn route_by(rig: &mut Rig, rewrite_len: u8, mtu: u16) -> AdjacencyId {
     let next_hop = std::net::Ipv4Addr::from(GATEWAY).into();
     let made = Adjacency { interface: 1, mtu, next_hop, rewrite: [0; 22], rewrite_len };
     let id = rig.dataplane.adjacencies.allocate(&made).unwrap();
@@ -208,30 +211,38 @@ fn expect(mut rig: Rig, reason: &str) {
     rig.settle();
 }
 
-fn reached_by_settings() -> [&'static str; 3] {
-    let mut rig = Rig::with_settings(BUFFERS, |settings| settings.icmp_errors_per_second = 0);
-    rig.receive(0, to([172, 16, 0, 1]).build());
-    expect(rig, "icmp4-error/rate-limited");
-    let mut rig = Rig::with_settings(BUFFERS, |settings| settings.icmp_echoes_per_second = 0);
-    rig.receive(0, to(US).icmp_echo(1, 1).build());
-    expect(rig, "icmp4-echo/rate-limited");
-    let mut rig = Rig::with_settings(1, |_| ());
-    rig.receive(0, to([10, 5, 0, 1]).udp(1, 2).payload_len(200).build());
-    expect(rig, "ip4-fragment/no-buffer");
-    ["icmp4-error/rate-limited", "icmp4-echo/rate-limited", "ip4-fragment/no-buffer"]
+fn reached_by_settings() -> Vec<String> {
+    let mut met = Vec::new();
+    let mut meet = |reason: &str, frame: Vec<u8>, buffers: usize, change: fn(&mut Settings)| {
+        let mut rig = Rig::with_settings(buffers, change);
+        rig.receive(0, frame);
+        expect(rig, reason);
+        met.push(reason.to_owned());
+    };
+    let no_errors: fn(&mut Settings) = |settings| settings.icmp_errors_per_second = 0;
+    let no_echoes: fn(&mut Settings) = |settings| settings.icmp_echoes_per_second = 0;
+    let nowhere: Ipv6Addr = "3fff::1".parse().unwrap();
+    meet("icmp4-error/rate-limited", to([172, 16, 0, 1]).build(), BUFFERS, no_errors);
+    meet("icmp6-error/rate-limited", from_host().ipv6(HOST6, nowhere).build(), BUFFERS, no_errors);
+    meet("icmp4-echo/rate-limited", to(US).icmp_echo(1, 1).build(), BUFFERS, no_echoes);
+    let ping = from_host().ipv6(HOST6, US6).icmp_echo(1, 1).build();
+    meet("icmp6-echo/rate-limited", ping, BUFFERS, no_echoes);
+    let long = to([10, 5, 0, 1]).udp(1, 2).payload_len(200).build();
+    meet("ip4-fragment/no-buffer", long, 1, |_| ());
+    met
 }
 
 #[test]
 fn every_reason_has_a_packet_that_meets_it() {
-    let mut met: BTreeSet<String> = reached_by_settings().map(str::to_owned).into();
+    let mut met: BTreeSet<String> = reached_by_settings().into_iter().collect();
     met.extend(OUT_OF_REACH.map(str::to_owned));
-    for (reason, frames) in frames() {
+    for (reason, frames) in frames().into_iter().chain(drops6::frames()) {
         let mut rig = Rig::new();
         frames.into_iter().for_each(|frame| rig.receive(0, frame));
         expect(rig, reason);
         assert!(met.insert(reason.to_owned()), "{reason} twice");
     }
-    for (reason, play) in plays() {
+    for (reason, play) in plays().into_iter().chain(drops6::plays()) {
         let mut rig = Rig::new();
         play(&mut rig);
         expect(rig, reason);

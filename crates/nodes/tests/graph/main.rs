@@ -4,8 +4,10 @@
 
 mod arp;
 mod drops;
+mod drops6;
 mod errors;
 mod forwarding;
+mod ip6;
 mod local;
 mod property;
 mod rig;

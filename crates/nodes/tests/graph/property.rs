@@ -2,7 +2,8 @@
 
 use crate::rig::*;
 use proptest::prelude::*;
-use wire::{checksum, craft, ipv4};
+use std::net::Ipv6Addr;
+use wire::{checksum, craft, ipv4, ipv6};
 
 /// A frame that gets further than any bytes would: good but for some of its octets.
 fn nearly_good() -> impl Strategy<Value = Vec<u8>> {
@@ -56,6 +57,46 @@ fn with_checksum(mut frame: Vec<u8>) -> Vec<u8> {
     frame
 }
 
+/// The same of IPv6, with extension headers, to us more often than not.
+fn nearly_good_ip6() -> impl Strategy<Value = Vec<u8>> {
+    let address = |text: &str| text.parse::<Ipv6Addr>().unwrap();
+    let targets = ["ff02::1", "ff02::1:ff00:1", "fe80::99", "3fff::1", "2001:db8:a:5::1"];
+    let targets =
+        targets.map(address).into_iter().chain([US6, FAR6, HOST6, link_local(0), TENTATIVE6]);
+    let sources = vec![HOST6, LINK_HOST, US6, FAR6, Ipv6Addr::UNSPECIFIED];
+    let (targets, sources) = (targets.collect::<Vec<_>>(), prop::sample::select(sources));
+    let numbers = prop::sample::select(vec![0u8, 6, 17, 43, 44, 58, 58, 58, 60, 132]);
+    let message = prop_oneof![any::<u8>(), Just(128), 133u8..138];
+    let data = prop::collection::vec(any::<u8>(), 0..1400);
+    let damage = prop::collection::vec((0..120usize, any::<u8>()), 0..3);
+    let extensions =
+        prop::collection::vec((0u8..4, prop::collection::vec(any::<u8>(), 0..9)), 0..3);
+    let fields = (prop_oneof![any::<u8>(), Just(255)], numbers, message, extensions);
+    (sources, prop::sample::select(targets), data, damage, fields).prop_map(
+        |(source, target, data, damage, (hops, number, message, extensions))| {
+            let start = craft::ethernet(HOST_MAC, our_mac(0)).ipv6(source, target).hop_limit(hops);
+            let mut frame = if number == 58 {
+                start.icmp6(message, 0, [0; 4]).payload(&data).build()
+            } else if let [(kind, content), rest @ ..] = &extensions[..] {
+                let number_of = |kind: &u8| [0, 43, 44, 60][usize::from(*kind)];
+                let mut chain = start.next_header(number_of(kind)).destination_options(content);
+                for (kind, content) in rest {
+                    chain = chain.next_header(number_of(kind)).destination_options(content);
+                }
+                chain.next_header(number).payload(&data).build()
+            } else {
+                start.next_header(number).payload(&data).build()
+            };
+            for (at, octet) in damage {
+                if let Some(hit) = frame.get_mut(at) {
+                    *hit = octet;
+                }
+            }
+            frame
+        },
+    )
+}
+
 fn arp() -> impl Strategy<Value = Vec<u8>> {
     let addresses = || prop::sample::select(vec![HOST, US, FAR, [0; 4], [192, 0, 2, 9]]);
     let macs = prop::sample::select(vec![HOST_MAC, our_mac(0), [0; 6], [0xff; 6]]);
@@ -69,6 +110,7 @@ fn any_frame() -> impl Strategy<Value = (u16, Vec<u8>)> {
     let bytes = prop_oneof![
         1 => prop::collection::vec(any::<u8>(), 0..120),
         6 => nearly_good(),
+        6 => nearly_good_ip6(),
         1 => arp(),
     ];
     (prop::sample::select(vec![0u16, 0, 0, 1, 2, 4, 5]), bytes)
@@ -98,6 +140,8 @@ fn is_whole(frame: &[u8]) -> bool {
     match &frame[12..14] {
         [8, 0] => ipv4::Packet::parse(&frame[14..])
             .is_ok_and(|packet| 14 + usize::from(packet.header.total_len()) == frame.len()),
+        [0x86, 0xdd] => ipv6::Packet::parse(&frame[14..])
+            .is_ok_and(|packet| 54 + usize::from(packet.header.payload_len()) == frame.len()),
         kind => kind == [8, 6] && frame.len() == 60,
     }
 }

@@ -4,7 +4,7 @@ use dataplane::{Dataplane, DropCount, PortQueues, Settings, Waiting};
 use fib::ip4::{Ip4Layout, Ip4Options};
 use fib::pages::PageSize;
 use graph::{Idle, Worker};
-use nodes::plumbing::{Interface, InterfaceId, Kind, Leftover, Mode, SlowPathNews};
+use nodes::plumbing::{Interface, InterfaceId, Kind, Leftover, Mode, SlowPathNews, link_key};
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use sched::Replaced;
 use std::collections::VecDeque;
@@ -89,7 +89,8 @@ impl Rig {
         settings.slow_path_most = QUEUE;
         change(&mut settings);
         let mut dataplane = Dataplane::start(&settings).unwrap();
-        add_routes(&dataplane.ip4, &dataplane.adjacencies);
+        let Dataplane { ip4, ip6, ip6_links, adjacencies, .. } = &dataplane;
+        add_routes(ip4, ip6, ip6_links, adjacencies);
         for (id, row) in (0..).zip(rows()) {
             dataplane.set_interface(id, row);
         }
@@ -213,7 +214,7 @@ impl Rig {
         let pieces = fragment.exits.iter().sum::<u64>() - fragment.packets;
         // What waited for its turn is no longer the engine's, and comes back.
         let waited = taken("shape");
-        let known = ["port-tx", "drop", "arp-input", "ip4-resolve"].map(taken);
+        let known = ["port-tx", "drop", "arp-input", "nd-input", "ip-resolve"].map(taken);
         assert_eq!(received + self.injected + pieces, known.iter().sum(), "{totals:?}");
         assert_eq!(totals.iter().map(|node| node.taken).sum::<u64>() - waited, known.iter().sum());
         let dropped: u64 = self.drops().iter().map(|drop| drop.1).sum();

@@ -5,6 +5,7 @@ use dataplane::PortQueues;
 use packet::{MemorySink, MemorySource, Repeat};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::net::Ipv6Addr;
 use wire::craft::{self, Craft, Ethernet};
 
 thread_local! {
@@ -55,11 +56,34 @@ fn kinds() -> Vec<Vec<u8>> {
     ]
 }
 
+/// The same of IPv6.
+fn kinds6() -> Vec<Vec<u8>> {
+    let to = |target: &str| from_host().ipv6(HOST6, target.parse::<Ipv6Addr>().unwrap());
+    let us = || from_host().ipv6(HOST6, US6);
+    vec![
+        from_host().ipv6(HOST6, FAR6).udp(1, 2).build(),
+        from_host().ipv6(HOST6, FAR6).hop_limit(1).udp(1, 2).build(),
+        from_host().ipv6(HOST6, FAR6).hop_by_hop(&[5, 2, 0, 0]).udp(1, 2).build(),
+        from_host().ipv6(LINK_HOST, FAR6).udp(1, 2).build(),
+        from_host().ipv6(LINK_HOST, link_local(0)).icmp_echo(1, 2).build(),
+        us().icmp_echo(1, 2).build(),
+        us().destination_options(&[]).tcp(1, 2).build(),
+        us().udp(1, 2).build(),
+        us().neighbor_solicitation(US6.into(), HOST_MAC).build(),
+        us().neighbor_advertisement(HOST6.into(), HOST_MAC, 0x60).build(),
+        to("2001:db8:a:5::1").udp(1, 2).payload_len(1400).build(),
+        to("2001:db8:1::77").udp(1, 2).build(),
+        to("2001:db8:a:4::1").udp(1, 2).build(),
+        to("ff02::1").icmp_echo(1, 2).build(),
+        to("ff02::99").udp(1, 2).build(),
+    ]
+}
+
 #[test]
 fn a_warm_graph_allocates_nothing() {
     let mut rig = Rig::with_settings(8192, |_| ());
     for id in 0..4 {
-        let rx = Box::new(MemorySource::new(kinds(), Repeat::Forever));
+        let rx = Box::new(MemorySource::new([kinds(), kinds6()].concat(), Repeat::Forever));
         let queues = PortQueues { rx: vec![rx], tx: vec![Box::new(MemorySink::new())] };
         rig.dataplane.attach_port(10 + id, id, queues).unwrap();
         rig.change_interface(id, |row| row.port = 10 + id);

@@ -200,7 +200,7 @@ impl Router {
             (Kind::Unreachable, "dropped: the sender is told that the host is unreachable"),
             (Kind::Prohibit, "dropped: the sender is told that this is prohibited"),
             (Kind::Martian, "dropped: no router forwards to this address"),
-            (Kind::Broadcast, "dropped: a directed broadcast"),
+            (Kind::Link, "dropped: a directed broadcast"),
         ];
         let word = words.iter().find(|(kind, _)| is(*kind)).map(|(_, word)| *word);
         word.unwrap_or("no route: the sender is told that the network is unreachable").to_owned()

@@ -117,24 +117,30 @@ pub fn walk(next_header: u8, payload: &[u8]) -> Result<Upper<'_>, Stop> {
 const NEXT_HEADER_AT: usize = 6;
 const IPV6_LEN: usize = super::Header::LEN;
 
-/// Moves over the header that stands at `upper.offset`.
-fn pass<'a>(upper: &mut Upper<'a>, payload: &'a [u8]) -> Result<(), Stop> {
-    let rest = payload.get(upper.offset..).ok_or(Stop::Truncated)?;
-    let &[next_header, len, ..] = rest else { return Err(Stop::Truncated) };
-    let len = match upper.protocol {
+/// The extension header that `rest` begins with, whose number is `kind`; none if it is cut short.
+#[inline]
+pub fn header(kind: u8, rest: &[u8]) -> Option<&[u8]> {
+    let &[_, len, ..] = rest else { return None };
+    let len = match kind {
         protocol::FRAGMENT => Fragment::LEN,
         protocol::AH => (usize::from(len) + 2) * 4,
         _ => (usize::from(len) + 1) * 8,
     };
-    let header = rest.get(..len).ok_or(Stop::Truncated)?;
+    rest.get(..len)
+}
+
+/// Moves over the header that stands at `upper.offset`.
+fn pass<'a>(upper: &mut Upper<'a>, payload: &'a [u8]) -> Result<(), Stop> {
+    let rest = payload.get(upper.offset..).ok_or(Stop::Truncated)?;
+    let header = header(upper.protocol, rest).ok_or(Stop::Truncated)?;
     match upper.protocol {
         protocol::FRAGMENT => upper.fragment = Fragment::new(header),
         protocol::HOP_BY_HOP => upper.hop_by_hop = Some(&header[2..]),
         _ => {}
     }
-    upper.protocol = next_header;
+    upper.protocol = header[0];
     upper.named_at = IPV6_LEN + upper.offset;
-    upper.offset += len;
+    upper.offset += header.len();
     Ok(())
 }
 

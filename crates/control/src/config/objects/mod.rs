@@ -13,6 +13,7 @@ pub mod neighbor;
 pub mod port;
 mod port_commands;
 pub mod port_kind;
+pub mod qos;
 pub mod route;
 mod route_commands;
 pub mod workers;
@@ -46,6 +47,9 @@ pub trait Object: Clone + PartialEq + Default {
     /// The commands that edit it.
     const COMMANDS: &'static [Command] = &[];
 
+    /// Those that edit a part of it under a noun of their own.
+    const MORE_COMMANDS: &'static [Command] = &[];
+
     /// Takes its keys out of the file.
     fn read(root: &mut TableReader<'_>) -> Self;
 
@@ -70,7 +74,7 @@ macro_rules! objects {
         pub enum Change { $( $(#[$doc])* $kind(<$kind as Object>::Change), )+ }
 
         /// Every command that edits, by kind of object.
-        pub const COMMANDS: &[&[Command]] = &[$( <$kind as Object>::COMMANDS ),+];
+        pub const COMMANDS: &[&[Command]] = &[$( <$kind as Object>::COMMANDS, <$kind as Object>::MORE_COMMANDS ),+];
 
         impl Config {
             pub(crate) fn read(root: &mut TableReader<'_>) -> Self {

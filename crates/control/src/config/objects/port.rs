@@ -8,6 +8,7 @@ use wire::MacAddr;
 use super::connected::{Connected, check_host_address};
 use super::port_commands;
 use super::port_kind::PortKind;
+use super::qos::{self, Qos};
 use super::{Config, Object};
 use crate::config::edit::Command;
 use crate::config::field::{Field, Refusal};
@@ -75,12 +76,15 @@ pub struct Port {
     pub rx_queues: u16,
     /// Addresses with their connected networks.
     pub addresses: Vec<InterfaceAddress>,
+    /// How packets wait before they leave by it; `None`: they do not.
+    pub qos: Option<Qos>,
 }
 
 impl Port {
     /// A port of this kind, everything else as by default.
     pub fn new(kind: PortKind) -> Self {
-        Self { kind, up: true, mtu: DEFAULT_MTU, mac: None, rx_queues: 1, addresses: Vec::new() }
+        let addresses = Vec::new();
+        Self { kind, up: true, mtu: DEFAULT_MTU, mac: None, rx_queues: 1, addresses, qos: None }
     }
 
     /// Whether the change from one to the other keeps the device open.
@@ -96,7 +100,8 @@ impl Port {
         let mac = table.optional("mac");
         let rx_queues = table.number("rx_queues", 1, 1..=64);
         let addresses = table.list("addresses");
-        Some(Self { kind: kind?, up, mtu, mac, rx_queues, addresses })
+        let qos = table.table("qos", |qos| Qos::read(qos, mtu)).flatten();
+        Some(Self { kind: kind?, up, mtu, mac, rx_queues, addresses, qos })
     }
 
     fn check(&self, name: &PortName, report: &mut Report) {
@@ -121,13 +126,13 @@ impl Port {
             }
             check_host_address(&field, *address, report);
         }
+        if let Some(qos) = &self.qos {
+            qos.check(&port, self.mtu, report);
+        }
     }
-}
 
-impl Row for Port {
-    const KIND: &'static str = "port";
-
-    fn fields(&self) -> Fields {
+    /// The fields of the port's own table.
+    fn own_fields(&self) -> Fields {
         self.kind
             .fields()
             .unless("up", &self.up, &true)
@@ -138,6 +143,17 @@ impl Row for Port {
     }
 }
 
+impl Row for Port {
+    const KIND: &'static str = "port";
+
+    fn fields(&self) -> Fields {
+        match &self.qos {
+            Some(qos) => qos.told(self.own_fields()),
+            None => self.own_fields(),
+        }
+    }
+}
+
 /// All ports by name.
 pub type Ports = Table<PortName, Port>;
 
@@ -145,6 +161,7 @@ impl Object for Ports {
     type Change = Delta<PortName, Port>;
 
     const COMMANDS: &'static [Command] = port_commands::COMMANDS;
+    const MORE_COMMANDS: &'static [Command] = qos::commands::COMMANDS;
 
     fn read(root: &mut TableReader<'_>) -> Self {
         let mut ports = Self::default();
@@ -186,7 +203,10 @@ impl Object for Ports {
         for (name, port) in self.iter() {
             let bare = !name.0.contains('.');
             let key = if bare { name.0.clone() } else { quoted(&name.0) };
-            writer.section(&format!("[port.{key}]"), &port.fields());
+            writer.section(&format!("[port.{key}]"), &port.own_fields());
+            if let Some(qos) = &port.qos {
+                qos.write(&key, writer);
+            }
         }
     }
 

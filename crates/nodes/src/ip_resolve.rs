@@ -1,11 +1,12 @@
 //! Hands packets whose next hop's MAC is not known to the control thread, which asks for it.
 //!
 //! ```text
-//!  ip4_lookup  ─▶ ip4_resolve    a connected subnet: the destination is the next hop
-//!  ip4_rewrite ─▶     │          an adjacency that is not complete
-//!                     ▼
-//!               control thread ─▶ inject     once the MAC is known, or nobody has answered
+//!  ip4_lookup,  ip6_lookup, ip6_link ─▶ ip_resolve    the destination itself is the next hop
+//!  ip4_rewrite, ip6_rewrite          ─▶     │         an adjacency that is not complete
+//!                                           ▼
+//!                                     control thread ─▶ inject    the MAC is known, or nobody answered
 //! ```
+//! One node for both families: packets of both wait in the same way.
 
 use crate::plumbing::{Setup, SlowPath, SlowPathNews};
 use fib::adjacency::{AdjacencyEntry, AdjacencyId, AdjacencyState, AdjacencyTable};
@@ -13,7 +14,7 @@ use graph::{Context, ExitIndex, Exits, Node};
 use packet::{Frame, PacketView};
 use std::net::IpAddr;
 use std::sync::Arc;
-use wire::ipv4;
+use wire::{ip, ipv4, ipv6};
 
 /// Cause: the packet's adjacency is the number of the interface that its destination is behind.
 pub const INTERFACE: u16 = 1;
@@ -21,7 +22,7 @@ pub const INTERFACE: u16 = 1;
 pub const ADJACENCY: u16 = 2;
 
 /// See the module.
-pub struct Ip4Resolve {
+pub struct IpResolve {
     slow_path: SlowPath,
     adjacencies: Arc<AdjacencyTable>,
 }
@@ -36,8 +37,8 @@ graph::exits! {
     }
 }
 
-impl Node for Ip4Resolve {
-    const NAME: &'static str = "ip4-resolve";
+impl Node for IpResolve {
+    const NAME: &'static str = "ip-resolve";
     const ABOUT: &'static str = "lets packets wait for their next hop's MAC";
     type Exit = Exit;
     type Setup = Setup;
@@ -55,7 +56,7 @@ impl Node for Ip4Resolve {
     }
 }
 
-impl Ip4Resolve {
+impl IpResolve {
     fn hand_over(&self, packet: PacketView<'_>) -> ExitIndex {
         let Some((adjacency, next_hop, interface)) = self.next_hop(&packet) else {
             return Exit::AdjacencyGone.into();
@@ -69,38 +70,44 @@ impl Ip4Resolve {
     }
 
     /// The adjacency, if there is one yet, the next hop, and the interface it is behind.
-    fn next_hop(&self, packet: &PacketView<'_>) -> Option<(Option<u32>, u32, u16)> {
+    fn next_hop(&self, packet: &PacketView<'_>) -> Option<(Option<u32>, IpAddr, u16)> {
         let id = packet.adjacency();
         if packet.cause() == INTERFACE {
-            let destination = ipv4::Header::new(packet.header())?.destination();
-            return Some((None, destination, id as u16));
+            return Some((None, destination(packet.header())?, id as u16));
         }
         let is_live = |entry: &&AdjacencyEntry| entry.fields().state() != AdjacencyState::Free;
         let entry = self.adjacencies.entry(AdjacencyId(id)).filter(is_live)?;
-        match entry.next_hop() {
-            IpAddr::V4(next_hop) => {
-                Some((Some(id), next_hop.to_bits(), entry.fields().interface()))
-            }
-            IpAddr::V6(_) => None,
-        }
+        Some((Some(id), entry.next_hop(), entry.fields().interface()))
     }
+}
+
+/// The destination of a packet of either family, whose header was checked before.
+fn destination(packet: &[u8]) -> Option<IpAddr> {
+    Some(if ip::version(packet) == 6 {
+        ipv6::Header::new(packet)?.destination_addr().into()
+    } else {
+        ipv4::Header::new(packet)?.destination_addr().into()
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plumbing::testing::{FAR, HOST, INCOMPLETE, QUEUE, World};
+    use crate::plumbing::testing::{FAR, FAR6, HOST, HOST6, INCOMPLETE, QUEUE, World};
     use graph::harness::NodeHarness;
     use wire::craft;
 
     /// Adjacency, next hop, interface, length of the packet.
-    type Waiting = (Option<u32>, u32, u16, usize);
+    type Waiting = (Option<u32>, IpAddr, u16, usize);
 
     /// Exits, and what waits.
     fn run(count: usize, cause: u16, id: u32) -> (Vec<String>, Vec<Waiting>) {
+        run_with(craft::ipv4(HOST, FAR).udp(1, 2).build(), count, cause, id)
+    }
+
+    fn run_with(packet: Vec<u8>, count: usize, cause: u16, id: u32) -> (Vec<String>, Vec<Waiting>) {
         let world = World::new();
-        let mut node = NodeHarness::<Ip4Resolve>::new(&world.setup).unwrap();
-        let packet = craft::ipv4(HOST, FAR).udp(1, 2).build();
+        let mut node = NodeHarness::<IpResolve>::new(&world.setup).unwrap();
         let out = node.run_prepared(&vec![packet; count], 0, 0, |frame| {
             frame.fill_cause(0, cause);
             frame.adjacencies_mut().fill(id);
@@ -109,7 +116,7 @@ mod tests {
             SlowPathNews::Unresolved { adjacency, next_hop, interface, packet } => {
                 (adjacency, next_hop, interface, packet.bytes().len())
             }
-            SlowPathNews::Arp(news) => panic!("{news:?}"),
+            other => panic!("{other:?}"),
         });
         (out.into_iter().map(|out| out.exit).collect(), news.collect())
     }
@@ -118,13 +125,20 @@ mod tests {
     fn a_packet_to_a_connected_subnet_waits_for_its_destination() {
         let (exits, news) = run(1, INTERFACE, 1);
         assert_eq!(exits, ["taken"]);
-        assert_eq!(news, [(None, u32::from_be_bytes(FAR), 1, 28)]);
+        assert_eq!(news, [(None, FAR.into(), 1, 28)]);
+    }
+
+    #[test]
+    fn an_ipv6_packet_waits_for_its_destination_as_well() {
+        let packet = craft::ipv6(HOST6, FAR6).udp(1, 2).build();
+        let (_, news) = run_with(packet, 1, INTERFACE, 1);
+        assert_eq!(news, [(None, FAR6.into(), 1, 48)]);
     }
 
     #[test]
     fn a_packet_to_an_incomplete_adjacency_waits_for_its_next_hop() {
         let (_, news) = run(1, ADJACENCY, INCOMPLETE);
-        assert_eq!(news, [(Some(INCOMPLETE), u32::from_be_bytes([198, 51, 100, 3]), 1, 28)]);
+        assert_eq!(news, [(Some(INCOMPLETE), [198, 51, 100, 3].into(), 1, 28)]);
     }
 
     #[test]

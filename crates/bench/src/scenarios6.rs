@@ -1,0 +1,83 @@
+//! IPv6: routes that are random, the hard case for a compressed table, and those of a real table.
+
+use crate::rig::{ROUTER_MAC, Rig, RigError};
+use crate::scenarios::{NEXT_HOP_MAC, PACKETS, SOURCE_MAC, Scenario, adjacency, random};
+use fib::adjacency::AdjacencyId;
+use fib::route_file::{FilePrefix, FileTarget, OnWrong, load_routes};
+use fib::{Forward, Ip6Prefix};
+use nodes::plumbing::{Kind, Mode};
+use std::net::Ipv6Addr;
+use std::path::Path;
+use wire::{MacAddr, craft};
+
+/// Where the real table is in the folder of data: prefixes and the systems that announce them.
+const REAL_TABLE: &str = "internet-ipv6.txt.zst";
+/// Next hops of the real table.
+const NEXT_HOPS: u32 = 64;
+
+pub(crate) fn all(data: Option<&Path>) -> Vec<Scenario> {
+    let mut all = vec![
+        Scenario::new("ip6-1", Some(141.0), 65.0, || ip6(random_routes(1))),
+        Scenario::new("ip6-255k", None, 160.0, || ip6(random_routes(255_000))),
+        Scenario::new("ip6-1m", None, 200.0, || ip6(random_routes(1_000_000))),
+    ];
+    if let Some(data) = data {
+        let table = data.join(REAL_TABLE);
+        all.push(Scenario::new("ip6-real", None, 150.0, move || ip6(routes_of(&table)?)));
+    }
+    all
+}
+
+/// A prefix, and which next hop it leads over.
+type Routes = Vec<(Ip6Prefix, u32)>;
+
+/// So many /64 prefixes anywhere in 2000::/3.
+fn random_routes(count: usize) -> Routes {
+    let mut random = random();
+    let network = |bits: u64| u128::from(bits >> 3 | 1 << 61) << 64;
+    let prefixes = std::iter::repeat_with(|| Ip6Prefix::new(network(random()), 64));
+    prefixes.flatten().take(count).map(|prefix| (prefix, 0)).collect()
+}
+
+fn routes_of(table: &Path) -> Result<Routes, RigError> {
+    let file = load_routes(table, OnWrong::Refuse, &mut |_| ())?;
+    let routes = file.routes.iter().filter_map(|route| match (route.prefix, route.target) {
+        (FilePrefix::V6(prefix), FileTarget::Number(system)) => Some((prefix, system % NEXT_HOPS)),
+        _ => None,
+    });
+    Ok(routes.collect())
+}
+
+/// A 60-byte UDP frame, the shortest that IPv6 and UDP make, and two octets more.
+fn udp(destination: u128) -> Vec<u8> {
+    craft::ethernet(MacAddr(SOURCE_MAC), MacAddr(ROUTER_MAC))
+        .ipv6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 9), Ipv6Addr::from(destination))
+        .udp(1234, 5678)
+        .payload_len(2)
+        .build()
+}
+
+/// These routes, destinations uniform over them in random order, any host of each.
+fn ip6(routes: Routes) -> Result<Rig, RigError> {
+    let mut random = random();
+    let count = PACKETS.min((routes.len() as u32).max(256) * 4);
+    let packets = (0..count).map(|_| {
+        let (prefix, _) = routes[random() as usize % routes.len()];
+        let host = u128::from(random()) << 64 | u128::from(random());
+        let below = u128::MAX.checked_shr(u32::from(prefix.length())).unwrap_or(0);
+        udp(prefix.address() | host & below)
+    });
+    let rig = Rig::new(packets.collect(), Mode::Routed)?;
+    let mut ids = Vec::new();
+    for hop in 0..NEXT_HOPS as u16 {
+        let next_hop = Ipv6Addr::new(0x2001, 0xdb8, 0, 1, 0, 0, 1, hop).into();
+        let id = rig.dataplane.adjacencies.allocate(&adjacency(next_hop))?;
+        rig.dataplane.adjacencies.complete(id, NEXT_HOP_MAC);
+        ids.push(id);
+    }
+    for (prefix, hop) in routes {
+        let AdjacencyId(id) = ids[hop as usize];
+        rig.dataplane.ip6.insert(prefix, Forward::new(Kind::Rewrite as u8, id))?;
+    }
+    Ok(rig)
+}
