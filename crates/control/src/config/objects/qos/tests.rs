@@ -125,7 +125,7 @@ fn nonsense_is_refused_where_it_stands() {
     ] {
         let told = read(&text).unwrap_err();
         assert!(told.contains(says), "{says}: {told}");
-        //X        assert!(told.contains(&format!("test.toml:{line}:")), "{told}");
+        assert!(told.contains(&format!("test.toml:{line}:")), "{told}");
     }
 }
 
