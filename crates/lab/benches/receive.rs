@@ -45,12 +45,16 @@ fn main() {
     });
     measure("sequence, in order", || {
         let mut tracker = SequenceTracker::new(1 << 16);
-        (0..PACKETS).for_each(|packet| tracker.observe(packet));
+        (0..PACKETS).for_each(|packet| {
+            tracker.observe(packet);
+        });
         black_box(tracker.finish(PACKETS));
     });
     measure("sequence, pairs swapped", || {
         let mut tracker = SequenceTracker::new(1 << 16);
-        (0..PACKETS).for_each(|packet| tracker.observe(packet ^ 1));
+        (0..PACKETS).for_each(|packet| {
+            tracker.observe(packet ^ 1);
+        });
         black_box(tracker.finish(PACKETS));
     });
     measure("everything", || {

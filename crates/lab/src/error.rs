@@ -76,6 +76,40 @@ pub enum Error {
         /// Octets needed.
         needed: usize,
     },
+    /// A stream that cannot be sent.
+    #[error("stream {name}: {reason}")]
+    Stream {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A word of the user's that means nothing here.
+    #[error("{what} {text:?}: {allowed}")]
+    Text {
+        /// What it should be.
+        what: &'static str,
+        /// The word.
+        text: String,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+    /// A port that cannot be used.
+    #[error("port {port}: {reason}")]
+    Port {
+        /// The port, as the user wrote it.
+        port: String,
+        /// Why.
+        reason: String,
+    },
+    /// A capture file that cannot be used.
+    #[error("{path}: {reason}", path = path.display())]
+    Capture {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// A genome of packet sizes that does not parse.
     #[error("IMIX genome {genome:?}: {reason}")]
     Genome {

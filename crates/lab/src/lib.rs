@@ -10,10 +10,12 @@
 //!              stats, model ◀── report::record (raw.jsonl) ──▶ report
 //! ```
 //!
-//! The lab never links the router: ours is one device under test among others. Everything here is a
-//! function of its input and of a seed, and is tried on simulated devices whose truth is known.
+//! The lab never links the router: ours is one device under test among others. All but `traffic` and
+//! `clock` is a function of its input and of a seed, and is tried on simulated devices whose truth is
+//! known; these two are tried on links in memory, by a clock that can be stepped.
 
 pub mod arrivals;
+pub mod clock;
 pub mod error;
 pub mod model;
 pub mod random;
@@ -24,5 +26,6 @@ pub mod search;
 pub mod sim;
 pub mod stats;
 pub mod test_frame;
+pub mod traffic;
 
 pub use error::Error;

@@ -4,7 +4,7 @@
 //! which goes into the frame), so no second table is touched here.
 
 use crate::ip_resolve;
-use crate::plumbing::{Kind, Setup, icmp_cause};
+use crate::plumbing::{Kind, MemberPicker, Setup, icmp_cause, ip4_flow};
 use fib::Forward;
 use fib::ip4::Ip4Table;
 use graph::{Context, Exits, Node};
@@ -16,6 +16,7 @@ use wire::ipv4;
 /// See the module.
 pub struct Ip4Lookup {
     table: Arc<Ip4Table>,
+    members: MemberPicker,
     destinations: [u32; VECTOR],
     found: [u32; VECTOR],
 }
@@ -44,7 +45,7 @@ graph::exits! {
     }
 }
 
-const KINDS: u8 = 9;
+const KINDS: u8 = Kind::Group as u8 + 1;
 const _: () = {
     assert!(Exit::NoRoute as u8 == Kind::NoRoute as u8);
     assert!(Exit::Rewrite as u8 == Kind::Rewrite as u8);
@@ -55,7 +56,7 @@ const _: () = {
     assert!(Exit::Prohibit as u8 == Kind::Prohibit as u8);
     assert!(Exit::MartianDestination as u8 == Kind::Martian as u8);
     assert!(Exit::DirectedBroadcast as u8 == Kind::Link as u8);
-    assert!(Exit::DirectedBroadcast as u8 + 1 == KINDS);
+    assert!(Exit::DirectedBroadcast as u8 + 1 == Kind::Group as u8);
 };
 
 impl Node for Ip4Lookup {
@@ -66,7 +67,8 @@ impl Node for Ip4Lookup {
 
     fn new(setup: &Setup) -> Self {
         let table = Arc::clone(&setup.shared.ip4);
-        Self { table, destinations: [0; VECTOR], found: [0; VECTOR] }
+        let members = MemberPicker::new(setup);
+        Self { table, members, destinations: [0; VECTOR], found: [0; VECTOR] }
     }
 
     fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
@@ -86,13 +88,17 @@ impl Node for Ip4Lookup {
             bytes.0[slot] = ((found >> 24) as u8).min(KINDS - 1);
             *id = found & Forward::MAX_ID;
         }
+        self.members.pick(frame, &mut bytes.0[..count], ip4_flow);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plumbing::testing::{HOST, INCOMPLETE, TO_GATEWAY, TO_HOST, US, World};
+    use crate::plumbing::testing::{
+        HOST, INCOMPLETE, NARROW, TO_GATEWAY, TO_HOST, US, World, member,
+    };
+    use fib::ecmp::GroupId;
     use graph::harness::NodeHarness;
     use wire::craft;
 
@@ -116,6 +122,65 @@ mod tests {
         for (out, (to, exit, id)) in node.run(&packets, 0, 0).into_iter().zip(routes) {
             assert_eq!((out.exit.as_str(), out.adjacency), (exit, id), "{to:?}");
         }
+    }
+
+    /// Where each of `count` flows goes.
+    fn flows(node: &mut NodeHarness<Ip4Lookup>, count: u16) -> Vec<u32> {
+        let flow = |port| craft::ipv4(HOST, [10, 6, 0, 1]).udp(port, 53).build();
+        let packets: Vec<_> = (0..count).map(flow).collect();
+        let vectors = packets.chunks(VECTOR).flat_map(|vector| node.run(vector, 0, 0));
+        let took = |out: graph::harness::Outcome| {
+            assert_eq!(out.exit, "rewrite");
+            out.adjacency
+        };
+        vectors.map(took).collect()
+    }
+
+    #[test]
+    fn flows_are_shared_by_weight_and_each_keeps_its_way() {
+        let mut node = NodeHarness::<Ip4Lookup>::new(&World::new().setup).unwrap();
+        let first = flows(&mut node, 4000);
+        let to_host = first.iter().filter(|to| **to == TO_HOST).count();
+        assert!((800..1200).contains(&to_host), "{to_host} of 4000, where a quarter was asked for");
+        assert!(first.iter().all(|to| [TO_HOST, TO_GATEWAY].contains(to)));
+        assert_eq!(flows(&mut node, 4000), first);
+    }
+
+    #[test]
+    fn when_a_member_leaves_its_flows_alone_move() {
+        let world = World::new();
+        let mut node = NodeHarness::<Ip4Lookup>::new(&world.setup).unwrap();
+        let groups = &world.setup.shared.groups;
+        let three = [TO_HOST, TO_GATEWAY, NARROW].map(|id| member(id, 1));
+        groups.set_members(GroupId(0), &three).unwrap();
+        let before = flows(&mut node, 600);
+        groups.set_members(GroupId(0), &three[..2]).unwrap();
+        for (old, new) in before.into_iter().zip(flows(&mut node, 600)) {
+            assert!(new == old || old == NARROW && new != NARROW);
+        }
+    }
+
+    #[test]
+    fn fragments_of_a_packet_go_one_way() {
+        let mut node = NodeHarness::<Ip4Lookup>::new(&World::new().setup).unwrap();
+        let packet = || craft::ipv4(HOST, [10, 6, 0, 1]);
+        for port in 0..50 {
+            let fragments = [
+                packet().fragment(0, true).udp(port, 53).build(),
+                packet().fragment(8, false).udp(0, 0).build(),
+            ];
+            let out = node.run(&fragments, 0, 0);
+            assert_eq!(out[0].adjacency, out[1].adjacency);
+        }
+    }
+
+    #[test]
+    fn a_group_without_members_leads_nowhere() {
+        let world = World::new();
+        let mut node = NodeHarness::<Ip4Lookup>::new(&world.setup).unwrap();
+        world.setup.shared.groups.set_members(GroupId(0), &[]).unwrap();
+        let out = node.run(&[craft::ipv4(HOST, [10, 6, 0, 1]).udp(1, 2).build()], 0, 0);
+        assert_eq!(out[0].exit, "no-route");
     }
 
     #[test]

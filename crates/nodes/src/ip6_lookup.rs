@@ -2,7 +2,7 @@
 //!
 //! As in `ip4-lookup` the route's word says what to do and with what, so no second table is touched.
 
-use crate::plumbing::{Kind, Setup, icmp_cause};
+use crate::plumbing::{Kind, MemberPicker, Setup, icmp_cause, ip6_flow};
 use crate::{ip_resolve, ip6_link};
 use fib::Forward;
 use fib::ip6::Ip6Table;
@@ -15,6 +15,7 @@ use wire::ipv6;
 /// See the module.
 pub struct Ip6Lookup {
     table: Arc<Ip6Table>,
+    members: MemberPicker,
     destinations: [u128; VECTOR],
     found: [u32; VECTOR],
 }
@@ -43,7 +44,7 @@ graph::exits! {
     }
 }
 
-const KINDS: u8 = 9;
+const KINDS: u8 = Kind::Group as u8 + 1;
 const _: () = {
     assert!(Exit::NoRoute as u8 == Kind::NoRoute as u8);
     assert!(Exit::Rewrite as u8 == Kind::Rewrite as u8);
@@ -54,7 +55,7 @@ const _: () = {
     assert!(Exit::Prohibit as u8 == Kind::Prohibit as u8);
     assert!(Exit::MartianDestination as u8 == Kind::Martian as u8);
     assert!(Exit::Link as u8 == Kind::Link as u8);
-    assert!(Exit::Link as u8 + 1 == KINDS);
+    assert!(Exit::Link as u8 + 1 == Kind::Group as u8);
 };
 
 impl Node for Ip6Lookup {
@@ -65,7 +66,8 @@ impl Node for Ip6Lookup {
 
     fn new(setup: &Setup) -> Self {
         let table = Arc::clone(&setup.shared.ip6);
-        Self { table, destinations: [0; VECTOR], found: [0; VECTOR] }
+        let members = MemberPicker::new(setup);
+        Self { table, members, destinations: [0; VECTOR], found: [0; VECTOR] }
     }
 
     fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
@@ -85,6 +87,7 @@ impl Node for Ip6Lookup {
             bytes.0[slot] = ((found >> 24) as u8).min(KINDS - 1);
             *id = found & Forward::MAX_ID;
         }
+        self.members.pick(frame, &mut bytes.0[..count], ip6_flow);
     }
 }
 
@@ -118,6 +121,26 @@ mod tests {
         let mut node = NodeHarness::<Ip6Lookup>::new(&World::new().setup).unwrap();
         for (out, (to, exit, id)) in node.run(&packets, 0, 0).into_iter().zip(routes) {
             assert_eq!((out.exit.as_str(), out.adjacency), (exit, id), "{to}");
+        }
+    }
+
+    #[test]
+    fn flows_are_shared_by_weight_and_each_keeps_its_way() {
+        let mut node = NodeHarness::<Ip6Lookup>::new(&World::new().setup).unwrap();
+        let far: Ipv6Addr = "2001:db8:a:6::1".parse().unwrap();
+        // Told apart by ports here, by the label alone there.
+        for port in [1, 0] {
+            let packets: Vec<_> = (0..200)
+                .map(|n| craft::ipv6(HOST6, far).flow_label(n).udp(n as u16 * port, 53).build())
+                .collect();
+            let took = |out: graph::harness::Outcome| {
+                assert_eq!(out.exit, "rewrite");
+                out.adjacency
+            };
+            let first: Vec<u32> = node.run(&packets, 0, 0).into_iter().map(took).collect();
+            let to_host = first.iter().filter(|to| **to == TO_HOST6).count();
+            assert!((25..80).contains(&to_host), "{to_host} of 200, where a quarter was asked for");
+            assert!(node.run(&packets, 0, 0).into_iter().map(took).eq(first));
         }
     }
 

@@ -1,6 +1,5 @@
 //! A source and a sink without a device: for tests, benchmarks and demos.
 
-use crate::mbuf::HEADROOM_BYTES;
 use crate::{PacketCache, PacketPtr, RxQueue, TxQueue};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -47,7 +46,7 @@ impl RxQueue for MemorySource {
             return 0;
         }
         for packet in slots.iter_mut().flatten() {
-            restore(packet, &self.templates[self.next], self.next as u32 + 1);
+            packet.refill(&self.templates[self.next], self.next as u32 + 1, HEADER_BYTES);
             self.next += 1;
             if self.next == self.templates.len() && self.repeat == Repeat::Forever {
                 self.next = 0;
@@ -55,19 +54,6 @@ impl RxQueue for MemorySource {
         }
         wanted
     }
-}
-
-/// Makes `packet` hold `template` again, cut to the buffer's room.
-fn restore(packet: &mut PacketPtr, template: &[u8], number: u32) {
-    let length = template.len().min(packet.capacity_bytes());
-    let fresh = packet.private().template != number;
-    let stale = if fresh { length } else { length.min(HEADER_BYTES) };
-    let mbuf = packet.mbuf_mut();
-    mbuf.data_off = HEADROOM_BYTES as u16;
-    mbuf.data_len = length as u16;
-    mbuf.pkt_len = length as u32;
-    packet.private_mut().template = number;
-    packet.bytes_mut()[..stale].copy_from_slice(&template[..stale]);
 }
 
 /// Frames that a recording sink saw, in order.

@@ -91,6 +91,21 @@ impl PacketPtr {
         true
     }
 
+    /// Makes the buffer hold `template` again, cut to its room. Of a buffer that still holds it, as
+    /// `number` (not 0) says, only the first `header_bytes` are written: all that forwarding changes.
+    #[inline]
+    pub fn refill(&mut self, template: &[u8], number: u32, header_bytes: usize) {
+        let length = template.len().min(self.capacity_bytes());
+        let fresh = self.private().template != number;
+        let stale = if fresh { length } else { length.min(header_bytes) };
+        let mbuf = self.mbuf_mut();
+        mbuf.data_off = HEADROOM_BYTES as u16;
+        mbuf.data_len = length as u16;
+        mbuf.pkt_len = length as u32;
+        self.private_mut().template = number;
+        self.bytes_mut()[..stale].copy_from_slice(&template[..stale]);
+    }
+
     /// Sets where the frame starts and how long it is, as the frame arrays say.
     ///
     /// # Safety

@@ -18,6 +18,7 @@ use graph::Worker;
 use nodes::plumbing::{ArpNews, SlowPathNews};
 use packet::Pool;
 use std::collections::{BTreeMap, HashMap};
+use std::hash::BuildHasher;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -83,7 +84,8 @@ impl Router {
         let settings = settings(config, Arc::clone(&pool), wake);
         let mut dataplane = Dataplane::start(&settings)?;
         let table = Arc::clone(&dataplane.ip4);
-        let routing = Routing::new(table, Arc::clone(&dataplane.adjacencies))?;
+        let (adjacencies, groups) = (&dataplane.adjacencies, &dataplane.groups);
+        let routing = Routing::new(table, Arc::clone(adjacencies), Arc::clone(groups))?;
         let neighborhood = Neighborhood::new(
             neighbor_config(config),
             config.arp.hold_packets.into(),
@@ -272,6 +274,7 @@ fn settings(config: &Config, pool: Arc<dyn Pool>, wake: Arc<dyn Fn() + Send + Sy
     settings.ip4.max_routes = config.memory.routes as usize;
     settings.icmp_errors_per_second = config.icmp.errors_pps;
     settings.icmp_echoes_per_second = echoes_pps(&config.icmp);
+    settings.flow_seed = std::hash::RandomState::new().hash_one(0) as u32;
     settings.wake = wake;
     settings
 }

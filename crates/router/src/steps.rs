@@ -306,10 +306,10 @@ impl Router {
     }
 
     /// Changes routes, then asks the neighbours what that takes.
-    fn change_routes(
+    pub(crate) fn change_routes<T>(
         &mut self,
-        change: impl FnOnce(&mut Routing<u32>, LinkOf<'_>) -> Result<(), FibError>,
-    ) -> Result<(), FibError> {
+        change: impl FnOnce(&mut Routing<u32>, LinkOf<'_>) -> T,
+    ) -> T {
         let now_ns = self.now_ns();
         let Self { routing, neighborhood, ports, .. } = self;
         let link = |id: u16| {

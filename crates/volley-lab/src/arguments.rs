@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use lab::traffic::rate::with_prefix as number;
+
 use crate::Failure;
 
 /// A parsed command line.
@@ -59,18 +61,6 @@ impl Arguments {
         }
         Ok(value as u64)
     }
-}
-
-/// 14.88M is 14,880,000.
-pub(crate) fn number(text: &str) -> Option<f64> {
-    let (digits, factor) = match text.chars().last()? {
-        'k' => (&text[..text.len() - 1], 1e3),
-        'M' => (&text[..text.len() - 1], 1e6),
-        'G' => (&text[..text.len() - 1], 1e9),
-        _ => (text, 1.0),
-    };
-    let value: f64 = digits.parse().ok()?;
-    value.is_finite().then_some(value * factor)
 }
 
 #[cfg(test)]

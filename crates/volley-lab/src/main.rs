@@ -1,6 +1,7 @@
 //! The measuring lab's command line.
 //!
 //! ```text
+//! volley-lab traffic PORT …    sends test frames, says what came of each
 //! volley-lab simulate …        a search against simulated devices, with a report
 //! volley-lab report DIR        renders a results folder again
 //! volley-lab scenario …        checks scenario files, lists their cases
@@ -9,9 +10,11 @@
 
 mod arguments;
 mod fit;
+mod interrupt;
 mod report;
 mod scenario;
 mod simulate;
+mod traffic;
 
 use std::process::ExitCode;
 
@@ -30,6 +33,19 @@ enum Failure {
 
 const USAGE: &str = "\
 volley-lab: measures switches and routers
+
+  volley-lab traffic PORT [PORT] [--rate 1Mpps|2.5Gbps|50%|max] [--seconds 10] [--directions 1]
+                     [--frame-bytes 64[,512…] | --imix 7a4d1g] [--arrivals constant|poisson|
+                     burst:N|on-off:PEAK:US|trace:PCAP] [--kind udp4|udp6|tcp4|tcp6|ethernet]
+                     [--ethertype 0x88b5] [--vlan ID] [--vxlan VNI] [--source-mac MAC]
+                     [--destination-mac MAC] [--source IP] [--destination IP] [--source-port N]
+                     [--destination-port N] [--ttl N] [--flows N] [--vary FIELD,…]
+                     [--order increment|random|permutation] [--step N] [--packets N]
+                     [--link 10G] [--seed 1] [--streams TOML] [--out JSON]
+      Sends test frames at the first port, awaits them at the second (or at the same, if there is
+      one) and says what came of every one of them. Ports: af_packet:DEVICE, af_xdp:DEVICE, tap:NAME,
+      memif:SOCKET, memif-client:SOCKET, vhost:SOCKET, virtio_user:SOCKET, pcap:IN+OUT, pci:ADDRESS,
+      ring, or memory[:delay=50us,lose=1000,…], a link of its own.
 
   volley-lab simulate [--search mlr|max-rate|throughput|loss-scan|soak]
                       [--capacity 10M[,9.5M…]] [--noise 0.002] [--stalls RATE:MEAN_MS]
@@ -56,6 +72,7 @@ fn main() -> ExitCode {
         Err(failure) => return fail(&failure),
     };
     let done = match command.as_str() {
+        "traffic" => traffic::run(&arguments),
         "simulate" => simulate::run(&arguments),
         "report" => report::run(&arguments),
         "scenario" => scenario::run(&arguments),

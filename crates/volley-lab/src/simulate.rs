@@ -22,9 +22,10 @@ use lab::sim::{Device, Model, Stalls};
 use lab::stats::blocks::{Side, log_ratio, order};
 use lab::stats::paired::{Null, compare};
 use lab::stats::verdict::Verdict;
+use lab::traffic::rate::with_prefix as number;
 
 use crate::Failure;
-use crate::arguments::{Arguments, number};
+use crate::arguments::Arguments;
 
 const FLAGS: [&str; 11] = [
     "search",

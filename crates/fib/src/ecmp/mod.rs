@@ -21,6 +21,7 @@ mod share;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 use crate::pages::{PageSize, PagedArray};
@@ -42,6 +43,8 @@ pub struct GroupId(pub u32);
 pub struct EcmpMemory {
     /// Groups in use, or that were and may still be read.
     pub groups: usize,
+    /// The most there may be.
+    pub max_groups: usize,
     /// Bytes that have memory.
     pub bytes: usize,
 }
@@ -104,6 +107,15 @@ impl EcmpTable {
 
     /// Makes a group. Members that are the same count as one.
     pub fn create(&self, members: &[Member]) -> Result<GroupId, FibError> {
+        self.create_from(None, members)
+    }
+
+    /// Makes a group whose flows go where those of `from` go, as far as its members allow.
+    pub fn copy(&self, from: GroupId, members: &[Member]) -> Result<GroupId, FibError> {
+        self.create_from(Some(from), members)
+    }
+
+    fn create_from(&self, from: Option<GroupId>, members: &[Member]) -> Result<GroupId, FibError> {
         let mut writer = self.writer();
         writer.reclaim();
         let members = share::merged(members);
@@ -112,13 +124,15 @@ impl EcmpTable {
             let (table, capacity) = ("the ECMP groups", self.groups.capacity());
             return Err(FibError::Full { table, unit: "groups", capacity });
         }
-        let block = writer.blocks.take(share::size_for(&members))?;
+        let old = from.and_then(|group| writer.used.get(group.0 as usize).copied().flatten());
+        let held = old.map_or_else(|| vec![Forward::NONE], |block| self.held(block));
+        let block = writer.blocks.take(share::size_for(&members).max(held.len()))?;
         let id = writer.free.pop().unwrap_or(next as u32);
         if id as usize == next {
             writer.used.push(None);
         }
         writer.used[id as usize] = Some(block);
-        self.fill(block, &share::moves(&vec![Forward::NONE; block.len()], &members));
+        self.spread(block, &held, &members);
         self.publish(id, block.word());
         Ok(GroupId(id))
     }
@@ -131,25 +145,30 @@ impl EcmpTable {
         let Some(old) = writer.used.get(group.0 as usize).copied().flatten() else { return Ok(0) };
         let members = share::merged(members);
         let size = share::size_for(&members).max(old.len());
+        let held = self.held(old);
         if size == old.len() {
-            let moves = share::moves(&self.held(old), &members);
+            let moves = share::moves(&held, &members);
             self.fill(old, &moves);
             return Ok(moves.len());
         }
-        // A flow's bucket of the larger block is one of those that its old bucket became.
         let block = writer.blocks.take(size)?;
-        let factor = block.len() / old.len();
-        let held = self.held(old);
-        let spread: Vec<Forward> =
-            held.iter().flat_map(|to| std::iter::repeat_n(*to, factor)).collect();
-        let copies: Vec<_> = spread.iter().copied().enumerate().collect();
-        let moves = share::moves(&spread, &members);
-        self.fill(block, &copies);
-        self.fill(block, &moves);
+        let moved = self.spread(block, &held, &members);
         writer.used[group.0 as usize] = Some(block);
         self.publish(group.0, block.word());
         writer.retired.retire(Gone::Block(old));
-        Ok(moves.len())
+        Ok(moved)
+    }
+
+    /// Fills a new block as `held` was, then moves buckets as `members` ask for: a flow's bucket of
+    /// a larger block is one of those that its old bucket became.
+    fn spread(&self, block: Block, held: &[Forward], members: &BTreeMap<Forward, u64>) -> usize {
+        let factor = block.len() / held.len();
+        let start: Vec<Forward> =
+            held.iter().flat_map(|to| std::iter::repeat_n(*to, factor)).collect();
+        let moves = share::moves(&start, members);
+        self.fill(block, &start.into_iter().enumerate().collect::<Vec<_>>());
+        self.fill(block, &moves);
+        moves.len()
     }
 
     /// Takes a group away, to which no route leads any more. Workers that still hold its id find
@@ -175,6 +194,7 @@ impl EcmpTable {
         let writer = self.writer();
         EcmpMemory {
             groups: writer.used.len() - writer.free.len(),
+            max_groups: self.groups.capacity(),
             bytes: self.groups.resident_bytes() + self.buckets.resident_bytes(),
         }
     }

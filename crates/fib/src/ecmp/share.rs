@@ -14,7 +14,7 @@ pub const MAX_BUCKETS: usize = 4096;
 const BUCKETS_OF_LIGHTEST: u64 = 16;
 
 /// One of those who share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Member {
     /// Where its flows go.
     pub to: Forward,

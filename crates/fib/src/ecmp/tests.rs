@@ -66,6 +66,27 @@ proptest! {
     }
 
     #[test]
+    fn a_copy_keeps_the_flows_of_those_that_stay(
+        members in any_members(),
+        others in any_members(),
+        who in any::<prop::sample::Index>(),
+    ) {
+        let (table, _) = table(2, 1 << 16);
+        let group = table.create(&members).unwrap();
+        let before = flows(&table, group);
+        let gone = who.get(&members).to;
+        let rest: Vec<_> = members.iter().copied().filter(|member| member.to != gone).collect();
+        let copy = table.copy(group, &rest).unwrap();
+        for (old, new) in before.iter().zip(flows(&table, copy)) {
+            prop_assert!(*old == new || *old == gone);
+        }
+        prop_assert_eq!(&flows(&table, group), &before);
+        table.remove(copy);
+        let copy = table.copy(group, &others).unwrap();
+        assert_fair(&table, copy, &others);
+    }
+
+    #[test]
     fn when_one_joins_flows_move_to_it_alone(count in 1u32..30) {
         let (table, _) = table(1, 1 << 14);
         let members: Vec<_> = (1..=count).map(|id| member(id, 1)).collect();
@@ -109,12 +130,17 @@ fn a_full_table_refuses_and_keeps_what_it_has() {
 
 #[test]
 fn a_group_without_members_leads_nowhere() {
-    let (table, _) = table(1, 64);
+    let (table, _) = table(2, 64);
     let group = table.create(&[member(1, 1)]).unwrap();
     table.set_members(group, &[]).unwrap();
     assert_eq!(table.pick(group, 7), Forward::NONE);
     assert!(table.members(group).is_empty());
     assert_eq!(table.set_members(GroupId(9), &[member(1, 1)]).unwrap(), 0);
+    // Not even where another group's buckets were.
+    table.set_members(group, &[member(1, 1)]).unwrap();
+    table.remove(group);
+    let empty = table.create(&[]).unwrap();
+    assert_eq!(table.pick(empty, 7), Forward::NONE);
 }
 
 #[test]

@@ -70,6 +70,12 @@ impl Imix {
         Self { frame_bytes: vec![frame_bytes] }
     }
 
+    /// These sizes in this order; none of a list that is empty, too long or has a fault.
+    pub fn list<E>(sizes: impl Iterator<Item = Result<u16, E>>) -> Option<Self> {
+        let frame_bytes: Vec<u16> = sizes.collect::<Result<_, _>>().ok()?;
+        (1..=LONGEST).contains(&frame_bytes.len()).then_some(Self { frame_bytes })
+    }
+
     /// The size of the `index`-th frame.
     #[inline]
     pub fn frame_bytes(&self, index: u64) -> u16 {
@@ -97,6 +103,13 @@ mod tests {
         let imix = Imix::parse("aadz", 9_018).unwrap();
         assert_eq!(imix.sequence(), [64, 64, 512, 9_018]);
         assert_eq!((imix.frame_bytes(2), imix.frame_bytes(5)), (512, 64));
+    }
+
+    #[test]
+    fn a_list_with_a_fault_is_none() {
+        let list = |text: &str| Imix::list(text.split(',').map(str::parse));
+        assert_eq!(list("64,128").unwrap().sequence(), [64, 128]);
+        assert!(list("").is_none() && list("64,x").is_none());
     }
 
     #[test]

@@ -45,6 +45,19 @@ impl SequenceCounts {
     }
 }
 
+/// What a packet is to its stream when it arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrival {
+    /// Newer than all before it.
+    InOrder,
+    /// Overtaken by a newer one.
+    Reordered,
+    /// Its number came before.
+    Duplicate,
+    /// Too old to judge.
+    BeyondWindow,
+}
+
 /// Tracks the numbers of one stream, which start at 0.
 #[derive(Debug, Clone)]
 pub struct SequenceTracker {
@@ -74,9 +87,15 @@ impl SequenceTracker {
         }
     }
 
+    /// Different numbers so far.
+    #[inline]
+    pub fn unique(&self) -> u64 {
+        self.counts.unique
+    }
+
     /// Takes note of a packet's number.
     #[inline]
-    pub fn observe(&mut self, number: u64) {
+    pub fn observe(&mut self, number: u64) -> Arrival {
         self.counts.received += 1;
         if number >= self.next {
             self.advance_base((number + 1).saturating_sub(self.mask + 1));
@@ -85,16 +104,20 @@ impl SequenceTracker {
             self.in_order_arrivals[(number & self.mask) as usize] = self.counts.received;
             self.counts.unique += 1;
             self.next = number + 1;
+            Arrival::InOrder
         } else if number < self.base {
             self.counts.beyond_window += 1;
+            Arrival::BeyondWindow
         } else if self.is_set(number) {
             self.counts.duplicates += 1;
+            Arrival::Duplicate
         } else {
             self.set(number);
             self.counts.unique += 1;
             self.counts.reordered += 1;
             let extent = self.counts.received - self.first_overtaker(number);
             self.counts.largest_extent = self.counts.largest_extent.max(extent);
+            Arrival::Reordered
         }
     }
 
@@ -192,7 +215,9 @@ mod tests {
 
     fn track(window: usize, numbers: &[u64], sent: u64) -> SequenceCounts {
         let mut tracker = SequenceTracker::new(window);
-        numbers.iter().for_each(|&number| tracker.observe(number));
+        numbers.iter().for_each(|&number| {
+            tracker.observe(number);
+        });
         tracker.finish(sent)
     }
 

@@ -117,7 +117,7 @@ impl Scenario {
 }
 
 /// An error at an offset, as line and column.
-fn fault(text: &str, path: &str, at: usize, reason: &str) -> Error {
+pub fn fault(text: &str, path: &str, at: usize, reason: &str) -> Error {
     let before = text.get(..at.min(text.len())).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     Error::Scenario {

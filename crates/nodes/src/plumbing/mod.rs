@@ -11,6 +11,7 @@
 
 mod classify;
 mod counters;
+mod flow;
 mod icmp_message;
 mod interfaces;
 mod ip4_stamps;
@@ -31,6 +32,7 @@ mod transport;
 
 pub use classify::{Classifier, mark_congestion};
 pub use counters::{DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound};
+pub use flow::{MemberPicker, ip4_flow, ip6_flow};
 pub use icmp_message::{ICMP_BYTES, icmp_cause, sum_icmp, was_group_frame, write_icmp_error};
 pub use interfaces::{Interface, InterfaceId, Interfaces, Mode, link_key};
 pub use ip4_stamps::{OptionsFound, Stamp, blank_options, stamp_options};

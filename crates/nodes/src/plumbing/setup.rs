@@ -5,6 +5,7 @@ use crate::plumbing::{
     WorkerCounters,
 };
 use fib::adjacency::AdjacencyTable;
+use fib::ecmp::EcmpTable;
 use fib::ip4::Ip4Table;
 use fib::ip6::Ip6Table;
 use graph::Published;
@@ -36,6 +37,9 @@ pub enum Kind {
     /// An address that one link alone knows: of IPv4 the broadcast address of a connected subnet,
     /// of IPv6 link-local and group addresses.
     Link = 8,
+    /// To the member of the group of this id that the packet's flow takes. The highest, and no
+    /// exit: the member's own kind takes its place.
+    Group = 9,
 }
 
 /// How much ICMP each worker may send, a second; the control thread changes it at any time.
@@ -61,6 +65,10 @@ pub struct Shared {
     pub ip6_links: Arc<Ip6Table>,
     /// Where routes lead.
     pub adjacencies: Arc<AdjacencyTable>,
+    /// Next hops that share flows.
+    pub groups: Arc<EcmpTable>,
+    /// Makes this router choose differently from the one before it.
+    pub flow_seed: u32,
     /// To the control thread.
     pub slow_path: SlowPath,
     /// How much ICMP each worker may send.

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::plumbing::IcmpLimits;
 use fib::adjacency::AdjacencyTable;
+use fib::ecmp::EcmpTable;
 use fib::ip4::{Ip4Layout, Ip4Nodes, Ip4Options, Ip4Table};
 use fib::ip6::{Ip6Pool, Ip6Table};
 use fib::pages::PageSize;
@@ -38,6 +39,7 @@ impl World {
         let ip4 = Ip4Table::new(&nodes, Ip4Options { layout, page_size, max_routes: 100 }).unwrap();
         let pool6 = Ip6Pool::new(1 << 24, PageSize::Small, &readers).unwrap();
         let adjacencies = AdjacencyTable::new(16, &readers).unwrap();
+        let groups = EcmpTable::new(4, 1024, &readers).unwrap();
         let (slow_path, news) = slow_path(QUEUE, Arc::new(|| ()));
         let (injector, injected) = Injector::new(QUEUE);
         let shared = Shared {
@@ -46,13 +48,16 @@ impl World {
             ip6: Arc::new(Ip6Table::new(&pool6, 100)),
             ip6_links: Arc::new(Ip6Table::new(&pool6, 100)),
             adjacencies: Arc::new(adjacencies),
+            groups: Arc::new(groups),
+            flow_seed: 7,
             slow_path,
             icmp: Arc::new(IcmpLimits {
                 errors_per_second: icmp_errors_per_second.into(),
                 echoes_per_second: 1000.into(),
             }),
         };
-        add_routes(&shared.ip4, &shared.ip6, &shared.ip6_links, &shared.adjacencies);
+        let Shared { ip4, ip6, ip6_links, adjacencies, groups, .. } = &shared;
+        add_routes(ip4, ip6, ip6_links, adjacencies, groups);
         let setup = Setup {
             shared,
             counters: Arc::new(WorkerCounters::new(&reasons())),

@@ -10,6 +10,7 @@
 
 use super::{Interface, InterfaceId, Kind, Mode, link_key};
 use fib::adjacency::{Adjacency, AdjacencyTable};
+use fib::ecmp::{EcmpTable, Member};
 use fib::ip4::Ip4Table;
 use fib::ip6::Ip6Table;
 use fib::{Forward, Ip6Prefix};
@@ -88,14 +89,27 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
     (0..).zip(modes).map(|(id, mode)| Some(row(id, mode))).collect()
 }
 
-/// Adds the next hops and the routes of the drawing.
+/// A group's member that leads to an adjacency.
+pub(crate) fn member(id: u32, weight: u32) -> Member {
+    Member { to: Forward::new(Kind::Rewrite as u8, id), weight }
+}
+
+/// Adds the next hops and the routes of the drawing; those to 10.6/16 and 2001:db8:a:6/64 share two
+/// next hops each, 1 to 3.
 pub(crate) fn add_routes(
     ip4: &Ip4Table,
     ip6: &Ip6Table,
     ip6_links: &Ip6Table,
     adjacencies: &AdjacencyTable,
+    groups: &EcmpTable,
 ) {
     add_next_hops(adjacencies);
+    let shared = |members: [(u32, u32); 2]| {
+        let members = members.map(|(id, weight)| member(id, weight));
+        groups.create(&members).unwrap().0
+    };
+    let shared4 = shared([(TO_HOST, 1), (TO_GATEWAY, 3)]);
+    let shared6 = shared([(TO_HOST6, 1), (TO_GATEWAY6, 3)]);
     for (prefix, kind, id) in [
         ("192.0.2.0/24", Kind::Glean, 0),
         ("192.0.2.1/32", Kind::Local, 0),
@@ -109,6 +123,7 @@ pub(crate) fn add_routes(
         ("10.3.0.0/16", Kind::Prohibit, 0),
         ("10.4.0.0/16", Kind::Rewrite, INCOMPLETE),
         ("10.5.0.0/16", Kind::Rewrite, NARROW),
+        ("10.6.0.0/16", Kind::Group, shared4),
         ("224.0.0.0/4", Kind::Martian, 0),
     ] {
         ip4.insert(prefix.parse().unwrap(), Forward::new(kind as u8, id)).unwrap();
@@ -125,6 +140,7 @@ pub(crate) fn add_routes(
         ("2001:db8:a:3::/64", Kind::Prohibit, 0),
         ("2001:db8:a:4::/64", Kind::Rewrite, INCOMPLETE6),
         ("2001:db8:a:5::/64", Kind::Rewrite, NARROW6),
+        ("2001:db8:a:6::/64", Kind::Group, shared6),
         ("::/128", Kind::Martian, 0),
         ("::1/128", Kind::Martian, 0),
         ("fe80::/10", Kind::Link, 0),

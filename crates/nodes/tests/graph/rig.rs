@@ -89,8 +89,8 @@ impl Rig {
         settings.slow_path_most = QUEUE;
         change(&mut settings);
         let mut dataplane = Dataplane::start(&settings).unwrap();
-        let Dataplane { ip4, ip6, ip6_links, adjacencies, .. } = &dataplane;
-        add_routes(ip4, ip6, ip6_links, adjacencies);
+        let Dataplane { ip4, ip6, ip6_links, adjacencies, groups, .. } = &dataplane;
+        add_routes(ip4, ip6, ip6_links, adjacencies, groups);
         for (id, row) in (0..).zip(rows()) {
             dataplane.set_interface(id, row);
         }

@@ -12,6 +12,9 @@ pub(crate) trait Table<A> {
 
     /// Removes a route; returns what it forwarded to.
     fn remove(&self, prefix: Prefix<A>) -> Option<Forward>;
+
+    /// What exactly `prefix` forwards to.
+    fn get(&self, prefix: Prefix<A>) -> Option<Forward>;
 }
 
 /// An address family.
@@ -34,6 +37,10 @@ impl Table<u32> for Ip4Table {
     fn remove(&self, prefix: Prefix<u32>) -> Option<Forward> {
         Self::remove(self, prefix)
     }
+
+    fn get(&self, prefix: Prefix<u32>) -> Option<Forward> {
+        Self::get(self, prefix)
+    }
 }
 
 impl Table<u128> for Ip6Table {
@@ -43,6 +50,10 @@ impl Table<u128> for Ip6Table {
 
     fn remove(&self, prefix: Prefix<u128>) -> Option<Forward> {
         Self::remove(self, prefix)
+    }
+
+    fn get(&self, prefix: Prefix<u128>) -> Option<Forward> {
+        Self::get(self, prefix)
     }
 }
 

@@ -8,6 +8,7 @@
 use super::family::{Family, Table};
 use super::{LinkOf, Routing};
 use fib::adjacency::AdjacencyId;
+use fib::ecmp::{GroupId, Member};
 use fib::neighbor::NeighborKey;
 use fib::rib::{Change, Path, Resolved};
 use fib::{FibError, Forward, Prefix};
@@ -22,12 +23,25 @@ impl<A: Family> Routing<A> {
                 outcome = Err(error);
             }
         }
+        self.groups.settle();
         outcome
+    }
+
+    /// Takes what is behind an interface out of every group at once, before the routes follow.
+    pub(super) fn leave_groups(&mut self, interface: u16) {
+        let next_hops = &self.next_hops;
+        let behind = |to: Forward| match adjacency_of(to) {
+            Some(id) => next_hops.interface(id) == Some(interface),
+            None => to == plain(Kind::Glean, interface.into()),
+        };
+        for left in self.groups.drop_members(behind) {
+            self.leave(Some(left));
+        }
     }
 
     fn follow_one(&mut self, change: &Change<A>, link: LinkOf<'_>) -> Result<(), FibError> {
         let routed = match &change.to {
-            Some(to) => self.forward_of(to, link)?,
+            Some(to) => self.forward_of(change.prefix, to, link)?,
             None => None,
         };
         match routed {
@@ -77,23 +91,38 @@ impl<A: Family> Routing<A> {
     }
 
     fn join(&mut self, to: Option<Forward>) {
-        if let Some(id) = to.and_then(adjacency_of) {
+        let Some(to) = to else { return };
+        if let Some(id) = adjacency_of(to) {
             self.next_hops.join(id, &mut self.wishes);
+        } else if let Some(id) = group_of(to) {
+            for member in self.groups.join(id) {
+                self.join(Some(member));
+            }
         }
     }
 
     fn leave(&mut self, from: Option<Forward>) {
-        if let Some(id) = from.and_then(adjacency_of) {
+        let Some(from) = from else { return };
+        if let Some(id) = adjacency_of(from) {
             self.next_hops.leave(id, &mut self.wishes);
+        } else if let Some(id) = group_of(from) {
+            for member in self.groups.leave(id) {
+                self.leave(Some(member));
+            }
         }
     }
 
     /// The word for what a route resolved to; none if its interface is not there.
-    fn forward_of(&mut self, to: &Resolved, link: LinkOf<'_>) -> Result<Option<Forward>, FibError> {
+    fn forward_of(
+        &mut self,
+        prefix: Prefix<A>,
+        to: &Resolved,
+        link: LinkOf<'_>,
+    ) -> Result<Option<Forward>, FibError> {
         Ok(match to {
-            Resolved::Paths(paths) => match paths.first() {
-                Some(path) => self.forward_by(path, link)?,
-                None => None,
+            Resolved::Paths(paths) => match &paths[..] {
+                [path] => self.forward_by(path, link)?,
+                paths => self.forward_by_group(prefix, paths, link)?,
             },
             Resolved::Local => Some(plain(Kind::Local, 0)),
             Resolved::Blackhole => Some(plain(Kind::Blackhole, 0)),
@@ -109,6 +138,30 @@ impl<A: Family> Routing<A> {
         };
         let id = self.next_hops.adjacency(NeighborKey { interface, address }, link)?;
         Ok(id.map(|id| plain(Kind::Rewrite, id.0)))
+    }
+
+    fn forward_by_group(
+        &mut self,
+        prefix: Prefix<A>,
+        paths: &[Path],
+        link: LinkOf<'_>,
+    ) -> Result<Option<Forward>, FibError> {
+        let mut members = Vec::with_capacity(paths.len());
+        for path in paths {
+            let to = self.forward_by(path, link)?;
+            members.extend(to.map(|to| Member { to, weight: path.weight }));
+        }
+        if let [] | [_] = members[..] {
+            return Ok(members.first().map(|member| member.to));
+        }
+        let before = self.table.get(prefix).and_then(group_of);
+        let ways: Vec<Forward> = members.iter().map(|member| member.to).collect();
+        let group = self.groups.of(before, members).inspect_err(|_| {
+            // Next hops made for it have no other user.
+            ways.iter().for_each(|to| self.join(Some(*to)));
+            ways.iter().for_each(|to| self.leave(Some(*to)));
+        })?;
+        Ok(Some(plain(Kind::Group, group.0)))
     }
 
     /// The adjacency of a known neighbour with exactly this address, on a link of its network.
@@ -130,4 +183,8 @@ fn plain(kind: Kind, id: u32) -> Forward {
 
 fn adjacency_of(forward: Forward) -> Option<AdjacencyId> {
     (forward.kind() == Kind::Rewrite as u8).then(|| AdjacencyId(forward.id()))
+}
+
+fn group_of(forward: Forward) -> Option<GroupId> {
+    (forward.kind() == Kind::Group as u8).then(|| GroupId(forward.id()))
 }

@@ -4,11 +4,13 @@
 //! ```text
 //!  for each prefix, the first of:   the RIB's best route · a special address · a known neighbour
 //!     Paths(next hop) ──▶ adjacency, shared by all routes over that next hop
+//!     Paths(several)  ──▶ group of such, shared by all routes over the same ones
 //!     Paths(on link)  ──▶ glean: ask for the destination itself
 //! ```
 
 mod family;
 mod follow;
+mod groups;
 mod next_hops;
 #[cfg(test)]
 mod tests;
@@ -16,9 +18,11 @@ mod tests;
 pub(crate) use family::Family;
 
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
+use fib::ecmp::EcmpTable;
 use fib::neighbor::NeighborKey;
 use fib::rib::{Change, Protocol, Rib, Route, Source};
 use fib::{FibError, Prefix};
+use groups::Groups;
 use next_hops::NextHops;
 use nodes::plumbing::Kind;
 use std::collections::{BTreeMap, HashSet};
@@ -41,6 +45,7 @@ pub(crate) struct Routing<A: Family> {
     pub(crate) rib: Rib<A>,
     table: Arc<A::Table>,
     next_hops: NextHops<A>,
+    groups: Groups,
     specials: BTreeMap<Prefix<A>, Kind>,
     /// Host prefixes that lead to known neighbours because no route says otherwise.
     neighbors: HashSet<Prefix<A>>,
@@ -53,11 +58,13 @@ impl<A: Family> Routing<A> {
     pub(crate) fn new(
         table: Arc<A::Table>,
         adjacencies: Arc<AdjacencyTable>,
+        groups: Arc<EcmpTable>,
     ) -> Result<Self, FibError> {
         let mut routing = Self {
             rib: Rib::new(),
             table,
             next_hops: NextHops::new(adjacencies),
+            groups: Groups::new(groups),
             specials: BTreeMap::new(),
             neighbors: HashSet::new(),
             changes: Vec::new(),
@@ -99,6 +106,9 @@ impl<A: Family> Routing<A> {
         up: bool,
         link: LinkOf<'_>,
     ) -> Result<(), FibError> {
+        if !up {
+            self.leave_groups(interface);
+        }
         self.rib.set_interface(interface, up, &mut self.changes);
         self.follow(link)
     }

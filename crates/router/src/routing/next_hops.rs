@@ -61,6 +61,11 @@ impl<A: Family> NextHops<A> {
         Ok(Some(id))
     }
 
+    /// The interface that it is behind.
+    pub(super) fn interface(&self, id: AdjacencyId) -> Option<u16> {
+        self.keys.get(&id).map(|key| key.interface)
+    }
+
     /// One more route or group leads over it.
     pub(super) fn join(&mut self, id: AdjacencyId, wishes: &mut Vec<Wish>) {
         let Some(key) = self.keys.get(&id) else { return };
@@ -113,6 +118,12 @@ impl<A: Family> NextHops<A> {
             self.keys.remove(&hop.id);
             self.adjacencies.free(hop.id);
         }
+    }
+
+    /// The adjacency of a neighbour, if it has one.
+    #[cfg(test)]
+    pub(super) fn existing(&self, key: NeighborKey) -> Option<AdjacencyId> {
+        self.by_key.get(&key).map(|hop| hop.id)
     }
 
     /// The adjacency of a neighbour whose MAC is known.

@@ -3,6 +3,7 @@
 use super::*;
 use fib::Forward;
 use fib::adjacency::AdjacencyState;
+use fib::ecmp::GroupId;
 use fib::ip4::{Ip4Layout, Ip4Nodes, Ip4Options, Ip4Table};
 use fib::ip6::{Ip6Pool, Ip6Table};
 use fib::pages::PageSize;
@@ -25,13 +26,18 @@ fn tables_and_adjacencies(max_routes: usize) -> (Arc<Ip4Table>, Arc<AdjacencyTab
     let table =
         Arc::new(Ip4Table::new(&nodes, Ip4Options { layout, page_size, max_routes }).unwrap());
     let adjacencies = Arc::new(AdjacencyTable::new(16, &readers).unwrap());
-    let mut routing = Routing::new(Arc::clone(&table), Arc::clone(&adjacencies)).unwrap();
+    let mut routing =
+        Routing::new(Arc::clone(&table), Arc::clone(&adjacencies), groups(&readers)).unwrap();
     connect(&mut routing, "192.0.2.0/24");
     (table, adjacencies, routing)
 }
 
+fn groups(readers: &Arc<Quiescence>) -> Arc<EcmpTable> {
+    Arc::new(EcmpTable::new(4, 1024, readers).unwrap())
+}
+
 fn link(interface: u16) -> Option<([u8; 6], u16)> {
-    (interface == 1).then_some(([2; 6], 1500))
+    (1..=3).contains(&interface).then_some(([2; 6], 1500))
 }
 
 /// A network on interface 1.
@@ -132,13 +138,97 @@ fn a_special_address_gives_way_to_a_route_and_comes_back() {
     assert_eq!(at(&table, "127.0.0.0/8"), martian);
 }
 
+/// A route over several neighbours, by interface and last octet of 192.0.2.
+fn share(routing: &mut Routing<u32>, prefix: &str, hops: &[(u16, u8)]) -> Result<(), FibError> {
+    let hop = |(interface, octet): &(u16, u8)| fib::rib::NextHop {
+        address: Some(IpAddr::from([192, 0, 2, *octet])),
+        interface: Some(*interface),
+        weight: 1,
+    };
+    let target = fib::rib::Target::Via(hops.iter().map(hop).collect());
+    routing.add(prefix.parse().unwrap(), Protocol::Static, Route { target }, &link)
+}
+
+/// The neighbours that a prefix's group leads to, each with its buckets.
+fn members(routing: &mut Routing<u32>, table: &Ip4Table, prefix: &str) -> Vec<(u8, usize)> {
+    let word = at(table, prefix).unwrap();
+    assert_eq!(word.kind(), Kind::Group as u8);
+    let octet = |to: Forward| {
+        let key = |octet| (1..=3).map(move |interface| (interface, octet));
+        let is = |(interface, octet): &(u16, u8)| {
+            let address = IpAddr::from([192, 0, 2, *octet]);
+            let key = NeighborKey { interface: *interface, address };
+            routing.next_hops.existing(key) == Some(AdjacencyId(to.id()))
+        };
+        (1..=9).flat_map(key).find(is).unwrap().1
+    };
+    let held = routing.groups.table().members(GroupId(word.id())).into_iter();
+    held.map(|(to, buckets)| (octet(to), buckets)).collect()
+}
+
+#[test]
+fn routes_over_the_same_next_hops_share_a_group() {
+    let (table, mut routing) = tables(ROUTES);
+    share(&mut routing, "10.0.0.0/8", &[(1, 1), (2, 2)]).unwrap();
+    share(&mut routing, "11.0.0.0/8", &[(2, 2), (1, 1)]).unwrap();
+    assert_eq!(at(&table, "10.0.0.0/8"), at(&table, "11.0.0.0/8"));
+    assert_eq!(members(&mut routing, &table, "10.0.0.0/8"), [(1, 16), (2, 16)]);
+    let pins = routing.take_wishes();
+    assert!(matches!(pins[..], [Wish::Pin(..), Wish::Pin(..)]), "{pins:?}");
+    // The last of the two routes takes the group along, and lets its neighbours go.
+    remove(&mut routing, "10.0.0.0/8");
+    assert_eq!(routing.take_wishes(), []);
+    remove(&mut routing, "11.0.0.0/8");
+    let released = routing.take_wishes();
+    assert!(matches!(released[..], [Wish::Release(_), Wish::Release(_)]), "{released:?}");
+    assert_eq!(routing.groups.table().memory().groups, 1, "kept until readers have passed");
+    share(&mut routing, "10.0.0.0/8", &[(1, 1), (2, 2)]).unwrap();
+    assert_eq!(routing.groups.table().memory().groups, 1);
+}
+
+#[test]
+fn a_member_whose_interface_goes_leaves_in_place_and_comes_back_without_moving_the_rest() {
+    let (table, mut routing) = tables(ROUTES);
+    share(&mut routing, "10.0.0.0/8", &[(1, 1), (2, 2), (3, 3)]).unwrap();
+    let word = at(&table, "10.0.0.0/8").unwrap();
+    routing.set_interface(2, false, &link).unwrap();
+    assert_eq!(at(&table, "10.0.0.0/8"), Some(word), "no route was written");
+    let rest = members(&mut routing, &table, "10.0.0.0/8");
+    assert_eq!(rest, [(1, 32), (3, 32)]);
+    routing.set_interface(2, true, &link).unwrap();
+    let all = members(&mut routing, &table, "10.0.0.0/8");
+    assert_eq!(all.iter().map(|(octet, _)| *octet).collect::<Vec<_>>(), [1, 2, 3]);
+    // One that is left alone is led to without a group.
+    routing.set_interface(2, false, &link).unwrap();
+    routing.set_interface(3, false, &link).unwrap();
+    assert_eq!(at(&table, "10.0.0.0/8").unwrap().kind(), Kind::Rewrite as u8);
+}
+
+#[test]
+fn when_there_is_no_room_for_a_group_its_route_is_refused_and_its_neighbours_are_let_go() {
+    let (table, mut routing) = tables(ROUTES + 1);
+    for (prefix, octet) in
+        [("10.0.0.0/8", 2), ("11.0.0.0/8", 3), ("12.0.0.0/8", 4), ("13.0.0.0/8", 5)]
+    {
+        share(&mut routing, prefix, &[(1, 1), (2, octet)]).unwrap();
+    }
+    routing.take_wishes();
+    let error = share(&mut routing, "14.0.0.0/8", &[(1, 1), (2, 6)]).unwrap_err();
+    assert!(matches!(error, FibError::Full { unit: "groups", .. }), "{error}");
+    assert_eq!(at(&table, "14.0.0.0/8"), None);
+    let wishes = routing.take_wishes();
+    assert!(matches!(wishes[..], [Wish::Pin(..), Wish::Release(_)]), "{wishes:?}");
+}
+
 #[test]
 fn ipv6_is_routed_by_the_same_code() {
     let readers = Quiescence::new();
     let pool = Ip6Pool::new(1 << 24, PageSize::Small, &readers).unwrap();
     let table = Arc::new(Ip6Table::new(&pool, 100));
     let adjacencies = Arc::new(AdjacencyTable::new(16, &readers).unwrap());
-    let mut routing = Routing::<u128>::new(Arc::clone(&table), Arc::clone(&adjacencies)).unwrap();
+    let mut routing =
+        Routing::<u128>::new(Arc::clone(&table), Arc::clone(&adjacencies), groups(&readers))
+            .unwrap();
     connect(&mut routing, "2001:db8::/64");
     add(&mut routing, "2001:db8:9::/48", "2001:db8::9").unwrap();
     let id = routing.adjacency(key("2001:db8::9"), &link).unwrap().unwrap();

@@ -194,6 +194,15 @@ impl Router {
         if is(Kind::Glean) {
             return format!("on the link of {}: its MAC is asked for", port(forward.id() as u16));
         }
+        if is(Kind::Group) {
+            let members = self.dataplane.groups.members(fib::ecmp::GroupId(forward.id()));
+            let all: usize = members.iter().map(|(_, buckets)| buckets).sum();
+            let ways: Vec<String> = members
+                .iter()
+                .map(|(to, buckets)| format!("{buckets} of {all} flows {}", self.outcome(*to)))
+                .collect();
+            return format!("shared: {}", ways.join("; "));
+        }
         let words = [
             (Kind::Local, "one of our own addresses"),
             (Kind::Blackhole, "dropped without a word"),

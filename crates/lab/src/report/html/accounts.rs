@@ -157,7 +157,9 @@ mod tests {
         let outcome = Outcome::of(Trial::new(1_000.0, 1.0), 990);
         let mut trial = TrialRecord::new(Subject::default(), 0, "mlr", 0.0, outcome);
         let mut tracker = SequenceTracker::new(64);
-        [0, 1, 1, 3, 2].into_iter().for_each(|number| tracker.observe(number));
+        [0, 1, 1, 3, 2].into_iter().for_each(|number| {
+            tracker.observe(number);
+        });
         trial.sequence = Some(tracker.finish(9));
         trial.verdicts = vec![Verdict::CountersDisagree { missing: 3 }];
         for step in 0..20 {

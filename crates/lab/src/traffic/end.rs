@@ -1,0 +1,55 @@
+//! One end of a link: what sends, what receives, where buffers come from.
+
+use packet::{PacketCache, RxQueue, TxQueue};
+
+/// Packets moved at once. Small, so that many flows of low rate are not held up by one burst.
+pub const BURST: usize = 32;
+
+/// An end that the lab holds.
+pub struct End {
+    /// Name in results.
+    pub name: String,
+    /// Packets from the device.
+    pub rx: Box<dyn RxQueue>,
+    /// Packets to it.
+    pub tx: Box<dyn TxQueue>,
+    /// Buffers for packets to send. Nobody else fills them: what a template wrote into one is still
+    /// there when it comes back.
+    pub cache: Box<dyn PacketCache>,
+    /// What keeps the port behind it open, if one is.
+    pub port: Option<dpdk::Port>,
+}
+
+impl End {
+    /// Packets that the port itself lost on their way to us: our fault, not the device's.
+    pub fn missed(&self) -> u64 {
+        let stats = self.port.as_ref().and_then(|port| port.stats().ok()).unwrap_or_default();
+        stats.rx_missed + stats.rx_no_buffers + stats.rx_errors
+    }
+
+    /// Hands each packet that is waiting to `look`, and gives the buffers back. At most a burst.
+    #[inline]
+    pub fn receive(&mut self, mut look: impl FnMut(&[u8])) -> usize {
+        let mut slots = [None; BURST];
+        let count = self.rx.receive(&mut *self.cache, &mut slots);
+        let Some(first) = slots[0] else { return 0 };
+        let mut packets = [first; BURST];
+        for (place, packet) in packets.iter_mut().zip(slots[..count].iter().flatten()) {
+            look(packet.bytes());
+            *place = *packet;
+        }
+        self.cache.release(&packets[..count]);
+        count
+    }
+
+    /// Throws away what is waiting to be received.
+    pub fn drain(&mut self) -> u64 {
+        let mut thrown = 0;
+        loop {
+            match self.receive(|_| {}) {
+                0 => return thrown,
+                count => thrown += count as u64,
+            }
+        }
+    }
+}

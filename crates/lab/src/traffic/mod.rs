@@ -1,0 +1,28 @@
+//! Traffic on real ports: a generator that tells the truth and a receiver that looks at everything.
+//!
+//! ```text
+//! stream ─▶ template ─▶ sender ─paced─▶ end ══ device ══ end ─▶ receiver ─▶ result
+//! (headers,  (bytes,     (when, what                      (each packet's
+//!  sizes,     patches)    was late)                        latency, order)
+//!  rate)                   └────────────── drive: one thread, all ends ─────┘
+//! ```
+//! Packets are paced one by one against one clock, and carry the time at which they were *meant* to
+//! leave. With two cores the generator and the receiver share one thread, the device has the other.
+
+pub mod drive;
+pub mod end;
+pub mod memory;
+pub mod ports;
+pub mod rate;
+pub mod receiver;
+pub mod replay;
+pub mod result;
+pub mod sender;
+pub mod stream;
+pub mod template;
+
+pub use drive::{Plan, Side, drive};
+pub use end::End;
+pub use rate::Rate;
+pub use result::{StreamResult, TrafficResult};
+pub use stream::{Header, Stream, Vary};

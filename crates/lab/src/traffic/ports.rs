@@ -1,0 +1,156 @@
+//! Ports as people write them, opened.
+//!
+//! ```text
+//! memory[:FAULTS]          a link of our own: both ends      ring    what is sent comes back
+//! af_packet:DEVICE         af_xdp:DEVICE         tap:NAME
+//! memif:SOCKET[#ID]        …as server            memif-client:SOCKET[#ID]
+//! vhost:SOCKET             virtio_user:SOCKET
+//! pcap:IN+OUT              either may be missing           pci:0000:01:00.0
+//! ```
+
+use std::time::{Duration, Instant};
+
+use dpdk::{
+    DpdkPool, Eal, EalOptions, LinkWatch, MemifRole, MemoryChoice, Port, PortOptions, PortSpec,
+};
+use packet::Pool;
+
+use super::end::End;
+use super::stream::FRAME_BYTES;
+use crate::Error;
+
+/// Reads a port; `memory` is no such port.
+pub fn parse(text: &str) -> Result<PortSpec, Error> {
+    let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
+    let refuse = || Error::Text {
+        what: "port",
+        text: text.to_owned(),
+        allowed: "af_packet:DEVICE, af_xdp:DEVICE, tap:NAME, memif:SOCKET, memif-client:SOCKET, \
+                  vhost:SOCKET, virtio_user:SOCKET, pcap:IN+OUT, pci:ADDRESS, ring, or memory",
+    };
+    if rest.is_empty() && kind != "ring" {
+        return Err(refuse());
+    }
+    let memif = |role| {
+        let (socket, id) = rest.split_once('#').unwrap_or((rest, "0"));
+        let id = id.parse().map_err(|_| refuse())?;
+        Ok(PortSpec::Memif { role, socket: socket.into(), id, ring_log2: 10, buffer_bytes: 2048 })
+    };
+    Ok(match kind {
+        "af_packet" => PortSpec::AfPacket { device: rest.into() },
+        "af_xdp" => PortSpec::AfXdp { device: rest.into(), first_queue: 0, force_copy: false },
+        "tap" => PortSpec::Tap { name: rest.into() },
+        "memif" | "memif-server" => memif(MemifRole::Server)?,
+        "memif-client" => memif(MemifRole::Client)?,
+        "vhost" => PortSpec::Vhost { socket: rest.into(), client: false },
+        "virtio_user" => PortSpec::VirtioUser { path: rest.into() },
+        "pci" => PortSpec::Pci { address: rest.into() },
+        "ring" => PortSpec::Ring,
+        "pcap" => {
+            let (rx, tx) = rest.split_once('+').unwrap_or((rest, ""));
+            let path = |text: &str| (!text.is_empty()).then(|| text.into());
+            PortSpec::Pcap { rx: path(rx), tx: path(tx), repeat: false }
+        }
+        _ => return Err(refuse()),
+    })
+}
+
+/// DPDK, and the buffers of all ports.
+pub struct Ports {
+    eal: Eal,
+    received: DpdkPool,
+    max_frame_bytes: u16,
+}
+
+/// Buffers that frames are received into.
+const RECEIVED: u32 = 16_384;
+/// Buffers of each end that frames are sent from: what a port's ring holds, and some.
+const SENT: u32 = 8_192;
+
+/// Longest wait for a link.
+const LINK_PATIENCE: Duration = Duration::from_secs(20);
+
+impl Ports {
+    /// Starts DPDK for frames of up to this size, with checksum.
+    pub fn start(max_frame_bytes: u16, pci: bool) -> Result<Self, Error> {
+        let room = max_frame_bytes.max(2_048).min(*FRAME_BYTES.end() + 78);
+        let buffers = u64::from(RECEIVED + 2 * SENT) * (u64::from(room) + 512);
+        let options = EalOptions {
+            memory_mib: 64 + (buffers >> 20) as usize,
+            memory: MemoryChoice::Auto,
+            pci,
+            file_prefix: format!("volley-lab-{}", std::process::id()),
+            log: None,
+        };
+        let eal = Eal::start(options).map_err(refused("DPDK"))?;
+        let received = DpdkPool::new(&eal, RECEIVED, room).map_err(refused("buffers"))?;
+        Ok(Self { eal, received, max_frame_bytes })
+    }
+
+    /// Opens a port and starts it.
+    pub fn open(&self, spec: &PortSpec) -> Result<End, Error> {
+        let name = spec.to_string();
+        let room = self.max_frame_bytes.max(2_048);
+        let sent = DpdkPool::new(&self.eal, SENT, room).map_err(refused(&name))?;
+        let mut options = PortOptions::new(self.received.clone());
+        if self.max_frame_bytes > 1_522 {
+            options.mtu = Some(self.max_frame_bytes - 18);
+        }
+        let mut port = Port::open(&self.eal, spec, options).map_err(refused(&name))?;
+        port.start().map_err(refused(&name))?;
+        let gone = || Error::Port { port: name.clone(), reason: "it has no queue".into() };
+        let rx = port.rx(0).ok_or_else(gone)?;
+        let tx = port.tx(0).ok_or_else(gone)?;
+        Ok(End { name, rx: Box::new(rx), tx: Box::new(tx), cache: sent.cache(), port: Some(port) })
+    }
+
+    /// DPDK's version and memory.
+    pub fn facts(&self) -> String {
+        self.eal.facts().to_string()
+    }
+}
+
+/// Waits until all links are up.
+pub fn wait_for_links(ends: &mut [End]) -> Result<(), Error> {
+    let began = Instant::now();
+    let mut watches: Vec<LinkWatch> = ends.iter().map(|_| LinkWatch::default()).collect();
+    for (end, watch) in ends.iter_mut().zip(&mut watches) {
+        let Some(port) = &mut end.port else { continue };
+        while !port.link().map_err(refused(&end.name))?.up {
+            if began.elapsed() > LINK_PATIENCE {
+                let reason = format!("no link within {} s", LINK_PATIENCE.as_secs());
+                return Err(Error::Port { port: end.name.clone(), reason });
+            }
+            // A memif client connects again at each look.
+            watch.look(port).map_err(refused(&end.name))?;
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    Ok(())
+}
+
+fn refused(port: &str) -> impl Fn(dpdk::Error) -> Error {
+    let port = port.to_owned();
+    move |error| Error::Port { port: port.clone(), reason: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_are_read_as_they_are_written() {
+        assert_eq!(
+            parse("af_packet:veth0").unwrap(),
+            PortSpec::AfPacket { device: "veth0".into() }
+        );
+        let memif = parse("memif-client:/run/m#3").unwrap();
+        assert!(matches!(memif, PortSpec::Memif { role: MemifRole::Client, id: 3, .. }));
+        let pcap = PortSpec::Pcap { rx: None, tx: Some("b".into()), repeat: false };
+        assert_eq!(parse("pcap:+b").unwrap(), pcap);
+        assert_eq!(parse("ring").unwrap(), PortSpec::Ring);
+        for wrong in ["", "af_packet", "wifi:wlan0", "memif:/s#x"] {
+            assert!(parse(wrong).unwrap_err().to_string().contains("af_packet:DEVICE"), "{wrong}");
+        }
+    }
+}

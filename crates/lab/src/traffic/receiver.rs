@@ -1,0 +1,190 @@
+//! Looks at every packet that comes out of the device at one end.
+//!
+//! ```text
+//! packet ─┬─ no signature of this trial ───▶ foreign (ARP, router advertisements …)
+//!         ├─ of an earlier trial ──────────▶ stale
+//!         ├─ of a stream sent from here ───▶ misdirected
+//!         └─ stream ─▶ sequence · latency · jitter · delay variation · rates
+//! ```
+//! Test frames carry no magic number. But a time within the trial and a stream that there is are
+//! some 60 bits that hold together: no other packet has them by chance.
+
+use super::sender::STREAM_SHIFT;
+use crate::receive::delay_variation::DelayVariationTracker;
+use crate::receive::jitter::Jitter;
+use crate::receive::rate_windows::RateWindows;
+use crate::receive::sequence::Arrival;
+use crate::receive::{Histogram, SequenceTracker};
+use crate::test_frame::Signature;
+
+/// Numbers that a stream may be behind its newest and still be told apart exactly.
+const WINDOW: usize = 1 << 16;
+/// Length of the windows whose worst latency is kept: a spike is at least as long.
+pub const SPIKE_WINDOW_NS: u64 = 100_000;
+/// The counter may differ that much between processors.
+const CLOCK_SLACK_NS: u64 = 1_000;
+
+/// One stream as it arrives.
+pub struct StreamReceiver {
+    /// Which packets came, in which order.
+    pub sequence: SequenceTracker,
+    /// From when each was meant to leave until it came.
+    pub latency: Histogram,
+    /// RFC 3550.
+    pub jitter: Jitter,
+    /// RFC 5481.
+    pub variation: DelayVariationTracker,
+}
+
+impl StreamReceiver {
+    fn new() -> Self {
+        Self {
+            sequence: SequenceTracker::new(WINDOW),
+            latency: Histogram::default(),
+            jitter: Jitter::default(),
+            variation: DelayVariationTracker::default(),
+        }
+    }
+
+    #[inline]
+    fn observe(&mut self, number: u64, latency_ns: u64) {
+        match self.sequence.observe(number) {
+            Arrival::InOrder => {
+                self.jitter.observe(latency_ns as i64);
+                self.variation.observe(latency_ns);
+            }
+            Arrival::Reordered => {}
+            // It came before; when its copy came says nothing of the stream.
+            Arrival::Duplicate | Arrival::BeyondWindow => return,
+        }
+        self.latency.record(latency_ns);
+    }
+}
+
+/// All that arrives at one end.
+pub struct Receiver {
+    /// By the stream's number; none for those that do not end here.
+    pub streams: Vec<Option<StreamReceiver>>,
+    /// Packets that are no test frames.
+    pub foreign: u64,
+    /// Test frames of an earlier trial.
+    pub stale: u64,
+    /// Test frames that should have come out elsewhere.
+    pub misdirected: u64,
+    /// Different test frames of this trial that should come out here and did.
+    pub unique: u64,
+    /// Octets of these, without checksums.
+    pub octets: u64,
+    /// Rates on four time scales.
+    pub rates: RateWindows,
+    /// The worst latency of each window, from the start.
+    pub worst_ns: Vec<u64>,
+    start_ns: u64,
+    last_ns: u64,
+}
+
+impl Receiver {
+    /// Of `streams` there are in all, those `here` should come out at this end.
+    pub fn new(streams: u16, here: &[u16]) -> Self {
+        let receiver = |id| here.contains(&id).then(StreamReceiver::new);
+        Self {
+            streams: (0..streams).map(receiver).collect(),
+            foreign: 0,
+            stale: 0,
+            misdirected: 0,
+            unique: 0,
+            octets: 0,
+            rates: RateWindows::new(0, 0),
+            worst_ns: Vec::new(),
+            start_ns: 0,
+            last_ns: 0,
+        }
+    }
+
+    /// When the trial begins, and how long it may last.
+    pub fn schedule(&mut self, start_ns: u64, longest_ns: u64) {
+        (self.start_ns, self.last_ns) = (start_ns, start_ns);
+        self.rates = RateWindows::new(start_ns, (longest_ns / 1_000_000) as usize + 1);
+        self.worst_ns = Vec::with_capacity((longest_ns / SPIKE_WINDOW_NS) as usize + 1);
+    }
+
+    /// When the last test frame came.
+    pub fn last_ns(&self) -> u64 {
+        self.last_ns
+    }
+
+    /// Takes note of a packet.
+    #[inline]
+    pub fn observe(&mut self, at_ns: u64, frame: &[u8]) {
+        let Some(signature) = Signature::read(frame, false) else {
+            self.foreign += 1;
+            return;
+        };
+        let id = (signature.sequence >> STREAM_SHIFT) as usize;
+        if id >= self.streams.len() || signature.intended_ns > at_ns + CLOCK_SLACK_NS {
+            self.foreign += 1;
+            return;
+        }
+        if signature.intended_ns < self.start_ns {
+            self.stale += 1;
+            return;
+        }
+        let Some(stream) = &mut self.streams[id] else {
+            self.misdirected += 1;
+            return;
+        };
+        let latency_ns = at_ns.saturating_sub(signature.intended_ns);
+        let before = stream.sequence.unique();
+        stream.observe(signature.sequence & ((1 << STREAM_SHIFT) - 1), latency_ns);
+        self.unique += stream.sequence.unique() - before;
+        self.octets += frame.len() as u64;
+        self.rates.observe(at_ns, 1);
+        self.last_ns = at_ns;
+        let window = ((at_ns - self.start_ns) / SPIKE_WINDOW_NS) as usize;
+        if window >= self.worst_ns.len() {
+            self.worst_ns.resize(window + 1, 0);
+        }
+        self.worst_ns[window] = self.worst_ns[window].max(latency_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(stream: u64, sequence: u64, intended_ns: u64) -> Vec<u8> {
+        let mut frame = vec![0; 60];
+        let sequence = stream << STREAM_SHIFT | sequence;
+        Signature { sequence, intended_ns, flow: None }.write(&mut frame).unwrap();
+        frame
+    }
+
+    #[test]
+    fn packets_are_told_apart_by_whose_they_are() {
+        let mut receiver = Receiver::new(2, &[1]);
+        receiver.schedule(1_000_000, 10_000_000);
+        receiver.observe(2_000_000, &frame(1, 0, 1_500_000));
+        receiver.observe(2_000_000, &frame(0, 0, 1_500_000));
+        receiver.observe(2_000_000, &frame(1, 1, 900_000));
+        receiver.observe(2_000_000, &frame(1, 1, 2_100_000));
+        receiver.observe(2_000_000, &frame(9, 1, 1_500_000));
+        receiver.observe(2_000_000, &[0xff; 60]);
+        receiver.observe(2_000_000, &[0; 12]);
+        assert_eq!((receiver.unique, receiver.misdirected, receiver.stale), (1, 1, 1));
+        assert_eq!(receiver.foreign, 4);
+        assert_eq!(receiver.streams[1].as_ref().unwrap().latency.max_ns(), 500_000);
+        assert_eq!(receiver.worst_ns.last(), Some(&500_000));
+    }
+
+    #[test]
+    fn a_copy_of_a_packet_is_no_second_latency() {
+        let mut receiver = Receiver::new(1, &[0]);
+        receiver.schedule(0, 10_000_000);
+        for at_ns in [100, 300] {
+            receiver.observe(at_ns, &frame(0, 0, 50));
+        }
+        let stream = receiver.streams.remove(0).unwrap();
+        assert_eq!((stream.latency.count(), stream.latency.max_ns()), (1, 50));
+        assert_eq!(stream.sequence.finish(1).duplicates, 1);
+    }
+}

@@ -1,0 +1,141 @@
+//! Groups of next hops: routes with the same members and weights share one.
+//!
+//! ```text
+//!  routes ── A, B, C ──▶ group 4        B's link goes: B leaves group 4 in place, at once for all
+//!  routes ── A, C ─────▶ group 5        its routes; the routes then resolve to A, C and stay
+//!  a route leaves group 4 for A, C, D:  a new group that begins as a copy of 4, so that flows stay
+//! ```
+
+use fib::ecmp::{EcmpTable, GroupId, Member};
+use fib::{FibError, Forward};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// All groups of one family.
+pub(super) struct Groups {
+    table: Arc<EcmpTable>,
+    groups: HashMap<GroupId, Group>,
+    by_members: HashMap<Vec<Member>, GroupId>,
+    /// What groups were copied into by the changes at hand: routes that leave one group for the
+    /// same members stay together.
+    copies: HashMap<(GroupId, Vec<Member>), GroupId>,
+}
+
+struct Group {
+    members: Vec<Member>,
+    routes: usize,
+}
+
+impl Groups {
+    pub(super) fn new(table: Arc<EcmpTable>) -> Self {
+        let (groups, by_members, copies) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Self { table, groups, by_members, copies }
+    }
+
+    /// The group of these members, for a route that led to group `before`; made if need be, and
+    /// then without routes: [`Groups::join`] follows.
+    pub(super) fn of(
+        &mut self,
+        before: Option<GroupId>,
+        members: Vec<Member>,
+    ) -> Result<GroupId, FibError> {
+        let left = before.and_then(|id| Some((id, self.groups.get(&id)?)));
+        let Some((before, group)) = left else { return self.shared(members) };
+        if group.members == members {
+            return Ok(before);
+        }
+        if let Some(copy) = self.copies.get(&(before, members.clone())) {
+            return Ok(*copy);
+        }
+        let id = self.table.copy(before, &members)?;
+        self.copies.insert((before, members.clone()), id);
+        self.add(id, members);
+        Ok(id)
+    }
+
+    fn shared(&mut self, members: Vec<Member>) -> Result<GroupId, FibError> {
+        if let Some(id) = self.by_members.get(&members) {
+            return Ok(*id);
+        }
+        let id = self.table.create(&members)?;
+        self.add(id, members);
+        Ok(id)
+    }
+
+    fn add(&mut self, id: GroupId, members: Vec<Member>) {
+        self.by_members.entry(members.clone()).or_insert(id);
+        self.groups.insert(id, Group { members, routes: 0 });
+    }
+
+    /// One more route leads to it; its members, if it is the first.
+    pub(super) fn join(&mut self, id: GroupId) -> Vec<Forward> {
+        let Some(group) = self.groups.get_mut(&id) else { return Vec::new() };
+        group.routes += 1;
+        if group.routes == 1 { led_to(&group.members) } else { Vec::new() }
+    }
+
+    /// One route less; its members, if that was the last: the group is gone then.
+    pub(super) fn leave(&mut self, id: GroupId) -> Vec<Forward> {
+        let Some(group) = self.groups.get_mut(&id) else { return Vec::new() };
+        group.routes -= 1;
+        if group.routes > 0 {
+            return Vec::new();
+        }
+        let members = std::mem::take(&mut group.members);
+        self.groups.remove(&id);
+        self.forget(id, &members);
+        self.copies.retain(|(from, _), to| *from != id && *to != id);
+        self.table.remove(id);
+        led_to(&members)
+    }
+
+    /// Takes out of every group the members that `gone` names, and returns them, once for each
+    /// group: the flows of the others stay, and no route changes.
+    pub(super) fn drop_members(&mut self, gone: impl Fn(Forward) -> bool) -> Vec<Forward> {
+        let mut left = Vec::new();
+        let touched = self.groups.iter().filter(|(_, g)| g.members.iter().any(|m| gone(m.to)));
+        for id in touched.map(|(id, _)| *id).collect::<Vec<_>>() {
+            let Some(group) = self.groups.get_mut(&id) else { continue };
+            let before = group.members.clone();
+            group.members.retain(|member| !gone(member.to));
+            reduce(&mut group.members);
+            let members = group.members.clone();
+            left.extend(before.iter().map(|member| member.to).filter(|to| gone(*to)));
+            // Fewer members need no more buckets: this cannot fail.
+            let _moved = self.table.set_members(id, &members);
+            self.forget(id, &before);
+            self.by_members.entry(members).or_insert(id);
+        }
+        left
+    }
+
+    /// Where the groups are.
+    #[cfg(test)]
+    pub(super) fn table(&self) -> &EcmpTable {
+        &self.table
+    }
+
+    /// Ends the changes at hand.
+    pub(super) fn settle(&mut self) {
+        self.copies.clear();
+    }
+
+    fn forget(&mut self, id: GroupId, members: &[Member]) {
+        if self.by_members.get(members) == Some(&id) {
+            self.by_members.remove(members);
+        }
+    }
+}
+
+/// Divides weights by what they have in common, as the RIB does.
+fn reduce(members: &mut [Member]) {
+    fn common(a: u32, b: u32) -> u32 {
+        if b == 0 { a } else { common(b, a % b) }
+    }
+    let divisor = members.iter().map(|member| member.weight).fold(0, common).max(1);
+    members.iter_mut().for_each(|member| member.weight /= divisor);
+}
+
+fn led_to(members: &[Member]) -> Vec<Forward> {
+    members.iter().map(|member| member.to).collect()
+}

@@ -1,0 +1,98 @@
+//! `volley-lab traffic PORT [PORT]`: sends test frames and says what came of every one of them.
+//!
+//! ```text
+//! PORT PORT     what is sent at the first is awaited at the second, and with two directions back
+//! PORT          what is sent is awaited at the same port
+//! memory        a link of our own, with the faults one wants: what the generator is tried on
+//! ```
+
+mod flags;
+mod told;
+
+use lab::clock::Clock;
+use lab::traffic::memory::{self, Account, Line};
+use lab::traffic::ports::{self, Ports};
+use lab::traffic::{End, Side, Stream, TrafficResult, drive};
+
+use crate::Failure;
+use crate::arguments::Arguments;
+use crate::interrupt::Interrupt;
+
+/// Sends, receives, tells.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.only(&flags::KNOWN)?;
+    let streams = flags::streams(arguments)?;
+    streams.iter().try_for_each(Stream::check)?;
+    let plan = flags::plan(arguments)?;
+    let both = arguments.count("directions", 1)? == 2;
+    let clock = Clock::real();
+    let link = Link::open(&arguments.words, &clock, &streams)?;
+    let (mut ends, account) = (link.ends, link.account);
+    let back: Vec<Stream> = match both {
+        true => streams.iter().map(Stream::reversed).collect(),
+        false => Vec::new(),
+    };
+    let interrupt = Interrupt::listen()?;
+    let mut sides: Vec<Side<'_>> =
+        ends.iter_mut().map(|end| Side { end, streams: Vec::new() }).collect();
+    if let [_, second, ..] = &mut sides[..] {
+        second.streams = back;
+    }
+    if let [first, ..] = &mut sides[..] {
+        first.streams = streams;
+    }
+    let mut progress = told::Progress::new(plan.duration_ns);
+    let result = drive(&clock, sides, &plan, &mut |elapsed_ns| {
+        progress.tell(elapsed_ns);
+        !interrupt.came()
+    })?;
+    progress.finish();
+    told::tell(&result);
+    if let Some(account) = account {
+        told::tell_line(&account.of(0));
+    }
+    match arguments.text("out") {
+        Some(file) => save(file, &result),
+        None => Ok(()),
+    }
+}
+
+/// Ends of a link; the ports are closed before DPDK ends.
+struct Link {
+    ends: Vec<End>,
+    account: Option<Account>,
+}
+
+impl Link {
+    fn open(words: &[String], clock: &Clock, streams: &[Stream]) -> Result<Self, Failure> {
+        let usage = || Failure::Usage("traffic needs one port or two; see volley-lab help".into());
+        if let [word] = words
+            && let Some(faults) = memory_line(word)
+        {
+            let line: Line = faults.parse()?;
+            let (ends, account) = memory::pair(clock, line.clone(), line)?;
+            return Ok(Self { ends: ends.into(), account: Some(account) });
+        }
+        if words.is_empty() || words.len() > 2 {
+            return Err(usage());
+        }
+        let specs = words.iter().map(|word| ports::parse(word)).collect::<Result<Vec<_>, _>>()?;
+        let sizes = streams.iter().flat_map(|stream| stream.frame_bytes.sequence());
+        let pci = specs.iter().any(|spec| spec.kind() == "pci");
+        let opened = Ports::start(sizes.copied().max().unwrap_or(64), pci)?;
+        let mut ends = specs.iter().map(|spec| opened.open(spec)).collect::<Result<Vec<_>, _>>()?;
+        ports::wait_for_links(&mut ends)?;
+        Ok(Self { ends, account: None })
+    }
+}
+
+fn memory_line(word: &str) -> Option<&str> {
+    if word == "memory" { Some("") } else { word.strip_prefix("memory:") }
+}
+
+fn save(file: &str, result: &TrafficResult) -> Result<(), Failure> {
+    let text =
+        serde_json::to_string(result).map_err(|error| lab::Error::file(file)(error.into()))?;
+    std::fs::write(file, text + "\n").map_err(lab::Error::file(file))?;
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! What came of it, in words.
+
+use std::io::{IsTerminal, Write};
+
+use lab::receive::Histogram;
+use lab::traffic::memory::Done;
+use lab::traffic::result::{StreamResult, TrafficResult};
+
+/// A line that says how far it is, on a terminal alone.
+pub(super) struct Progress {
+    duration_s: f64,
+    shown: u64,
+    wanted: bool,
+}
+
+impl Progress {
+    pub(super) fn new(duration_ns: u64) -> Self {
+        let wanted = std::io::stderr().is_terminal();
+        Self { duration_s: duration_ns as f64 / 1e9, shown: u64::MAX, wanted }
+    }
+
+    pub(super) fn tell(&mut self, elapsed_ns: u64) {
+        let second = elapsed_ns / 1_000_000_000;
+        if self.wanted && second != self.shown {
+            self.shown = second;
+            eprint!("\r{second} of {:.0} s ", self.duration_s);
+            let _ = std::io::stderr().flush();
+        }
+    }
+
+    pub(super) fn finish(&self) {
+        if self.wanted {
+            eprint!("\r\x1b[K");
+        }
+    }
+}
+
+/// Prints a result.
+pub(super) fn tell(result: &TrafficResult) {
+    let seconds = result.duration_ns as f64 / 1e9;
+    for stream in &result.streams {
+        tell_stream(stream, seconds);
+    }
+    for end in &result.ends {
+        println!("{}", end.name);
+        if end.gaps.count() > 0 {
+            println!("  gaps sent    {}", distribution(&end.gaps));
+            println!("  sent late by {}", distribution(&end.lateness));
+        }
+        let others = [
+            ("foreign", end.foreign),
+            ("stale", end.stale),
+            ("misdirected", end.misdirected),
+            ("missed", end.missed),
+            ("starved", end.starved),
+        ];
+        let others = others.iter().filter(|&&(_, count)| count > 0);
+        let others: Vec<String> = others.map(|(name, count)| format!("{name} {count}")).collect();
+        if !others.is_empty() {
+            println!("  also         {}", others.join(", "));
+        }
+        for scale in &end.rates {
+            println!(
+                "  each {:>4} ms {:.0} to {:.0} pps, {} of {} windows empty",
+                scale.window_ms, scale.min_pps, scale.max_pps, scale.empty, scale.windows
+            );
+        }
+    }
+    let away = &result.away;
+    let longest = away.longest.iter().map(|&(_, length_ns)| length_ns).max().unwrap_or(0);
+    println!(
+        "the generator was away {} times, {:.3} ms in all, {:.3} ms at most",
+        away.count,
+        away.total_ns as f64 / 1e6,
+        longest as f64 / 1e6
+    );
+    if result.stopped {
+        println!("stopped early");
+    }
+}
+
+fn tell_stream(stream: &StreamResult, seconds: f64) {
+    let counts = &stream.sequence;
+    println!("{}: {} to {}", stream.name, stream.from, stream.to);
+    println!(
+        "  intended {}, sent {} ({:.4} Mpps, {:.4} Gbit/s), received {} ({:.4} Mpps)",
+        stream.intended,
+        stream.offered,
+        stream.offered as f64 / seconds / 1e6,
+        stream.octets as f64 * 8.0 / seconds / 1e9,
+        counts.unique,
+        counts.unique as f64 / seconds / 1e6
+    );
+    println!(
+        "  lost {} ({:.6} %), longest run {}, duplicates {}, reordered {} (extent {})",
+        counts.lost,
+        100.0 * counts.lost as f64 / stream.offered.max(1) as f64,
+        counts.longest_loss_run,
+        counts.duplicates,
+        counts.reordered,
+        counts.largest_extent
+    );
+    if !counts.is_exact() {
+        println!("  {} packets came too late to be judged", counts.beyond_window);
+    }
+    println!("  latency      {}", distribution(&stream.latency));
+    println!(
+        "  jitter {:.3} us, delay variation p99.9 {:.3} us",
+        stream.jitter_ns / 1e3,
+        stream.variation.pdv_p999_ns as f64 / 1e3
+    );
+}
+
+fn distribution(times: &Histogram) -> String {
+    let us = |percent: f64| times.percentile_ns(percent) as f64 / 1e3;
+    format!(
+        "min {:.3} p50 {:.3} p99 {:.3} p99.9 {:.3} max {:.3} us",
+        times.min_ns() as f64 / 1e3,
+        us(50.0),
+        us(99.0),
+        us(99.9),
+        times.max_ns() as f64 / 1e3
+    )
+}
+
+/// What a line in memory did on purpose: the truth to hold the rest against.
+pub(super) fn tell_line(done: &Done) {
+    println!(
+        "the line lost {} on purpose, {} for want of room, sent {} twice, held {} back",
+        done.lost, done.overflowed, done.duplicated, done.held
+    );
+}
