@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! input: ( choice │ length │ frame … )*
-//! choice: interface 0..3 │ 3: to our MAC │ 4: right lengths and checksums │ 5..7: an address
+//! choice: interface 0..2 │ 3: to our MAC │ 4: right lengths and checksums │ 5..7: an address
 //! ```
 #![no_main]
 
@@ -10,7 +10,9 @@ use dataplane::{Dataplane, PortQueues, Settings};
 use fib::{ip4::Ip4Layout, pages::PageSize};
 use graph::{Idle, Worker};
 use libfuzzer_sys::fuzz_target;
-use nodes::plumbing::{Interface, InterfaceId, Kind, Mode, SlowPathNews, link_key, sum_icmp};
+use nodes::plumbing::{
+    BridgeId, BridgePort, Interface, InterfaceId, Kind, Mode, SlowPathNews, link_key, sum_icmp,
+};
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use std::{
     cell::RefCell,
@@ -93,8 +95,8 @@ impl Router {
         let interfaces = 0..self.feeds.len() as u16;
         let received = |id| self.dataplane.interface_totals(id).rx_packets;
         let received: u64 = interfaces.clone().map(received).sum();
-        let fragment = of("ip4-fragment");
-        let pieces = fragment.exits.iter().sum::<u64>() - fragment.packets;
+        let more = |name| of(name).exits.iter().sum::<u64>() - of(name).packets;
+        let pieces = more("ip4-fragment") + more("l2-flood");
         let taken = ["port-tx", "drop", "arp-input", "nd-input", "ip-resolve"].map(|name| of(name).taken);
         assert_eq!(received + pieces, taken.iter().sum::<u64>(), "{totals:?}");
         let dropped = interfaces.flat_map(|id| self.dataplane.drops_of(id));

@@ -13,6 +13,7 @@ mod rig;
 mod sample;
 mod scenarios;
 mod scenarios6;
+mod scenarios_l2;
 
 use clap::Parser;
 use std::error::Error;

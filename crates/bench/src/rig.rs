@@ -21,6 +21,7 @@ pub(crate) const ROUTER_MAC: [u8; 6] = [0x02, 0, 0, 0, 0, 1];
 pub(crate) struct Rig {
     pub(crate) dataplane: Dataplane,
     worker: Worker,
+    made: Instant,
 }
 
 impl Rig {
@@ -47,11 +48,12 @@ impl Rig {
             dataplane.set_interface(id, Some(interface(id, mode)));
         }
         let worker = dataplane.take_local_worker().ok_or("the caller turns the worker")?;
-        Ok(Self { dataplane, worker })
+        Ok(Self { dataplane, worker, made: Instant::now() })
     }
 
     /// Runs for some milliseconds.
     pub(crate) fn sample(&mut self, milliseconds: u64) -> Sample {
+        self.dataplane.stations.set_now(self.made.elapsed().as_secs() as u32);
         let before = self.dataplane.node_totals(None);
         let start = Instant::now();
         while start.elapsed() < Duration::from_millis(milliseconds) {
@@ -66,7 +68,7 @@ impl Rig {
 fn interface(id: u16, mode: Mode) -> Interface {
     let mode = match mode {
         Mode::CrossConnect(_) => Mode::CrossConnect(InterfaceId(1 - id)),
-        Mode::Routed => Mode::Routed,
+        same => same,
     };
     Interface {
         name: format!("p{id}"),

@@ -1,7 +1,7 @@
 //! What is measured: each scenario by name, with the figure it is compared with and our aim.
 
 use crate::rig::{ROUTER_MAC, Rig, RigError};
-use crate::scenarios6;
+use crate::{scenarios_l2, scenarios6};
 use fib::adjacency::{Adjacency, MAX_REWRITE};
 use fib::{Forward, Ip4Prefix};
 use nodes::plumbing::{InterfaceId, Kind, Mode};
@@ -38,6 +38,7 @@ pub(crate) fn all(data: Option<&Path>) -> Vec<Scenario> {
         Scenario::new("ip4-255k", Some(304.0), 75.0, || ip4(255_000)),
         Scenario::new("ip4-1m", Some(370.0), 85.0, || ip4(1_000_000)),
     ];
+    all.extend(scenarios_l2::all());
     all.extend(scenarios6::all(data));
     all
 }
@@ -46,7 +47,7 @@ pub(crate) const SOURCE_MAC: [u8; 6] = [0x02, 0, 0, 0, 1, 1];
 pub(crate) const NEXT_HOP_MAC: [u8; 6] = [0x02, 0, 0, 0, 2, 2];
 
 /// A 60-byte UDP frame, as 64 on the wire.
-fn udp(destination: u32) -> Vec<u8> {
+pub(crate) fn udp(destination: u32) -> Vec<u8> {
     craft::ethernet(MacAddr(SOURCE_MAC), MacAddr(ROUTER_MAC))
         .ipv4(Ipv4Addr::new(192, 0, 2, 9), Ipv4Addr::from(destination))
         .udp(1234, 5678)

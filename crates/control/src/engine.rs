@@ -88,6 +88,24 @@ pub trait Engine {
     /// What becomes of a packet to this address.
     fn lookup(&self, address: IpAddr) -> view::Lookup;
 
+    /// Every bridge.
+    fn bridges(&self) -> Vec<view::Bridge>;
+
+    /// Stations of bridges, in the order of their addresses.
+    fn stations(&self, filter: &view::StationFilter) -> Result<view::Stations, EngineError>;
+
+    /// Forgets learned stations.
+    fn stations_flush(
+        &mut self,
+        request: &view::StationFlush,
+    ) -> Result<view::StationCount, EngineError>;
+
+    /// Has stations learned that nobody has heard.
+    fn stations_fill(
+        &mut self,
+        request: &view::StationFill,
+    ) -> Result<view::StationCount, EngineError>;
+
     /// Traces the next packets; forgets earlier traces.
     fn trace_start(&mut self, request: &view::TraceRequest) -> Result<(), EngineError>;
 

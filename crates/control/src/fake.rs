@@ -3,10 +3,12 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use crate::config::objects::bridge::Member;
 use crate::config::objects::neighbor::{Neighbor, NeighborKey};
 use crate::config::objects::port::{Port, PortName};
 use crate::config::objects::port_kind::PortKind;
 use crate::config::objects::route::{NextHop, Route};
+use crate::config::objects::station::{Station, StationKey};
 use crate::config::{Change, Config, Prefix};
 use crate::engine::{ApplyError, Engine, EngineError};
 use crate::view;
@@ -324,6 +326,59 @@ impl Engine for FakeRouter {
             Some(_) => "forwarded".to_owned(),
         };
         view::Lookup { address: address.to_string(), route, outcome, depth: 1, cache_lines: 1 }
+    }
+
+    fn bridges(&self) -> Vec<view::Bridge> {
+        let port = |member: &Member| view::BridgePort {
+            port: member.port.to_string(),
+            up: true,
+            flags: vec!["learn".to_owned(), "forward".to_owned()],
+            group: member.group,
+            isolated: member.isolated,
+            learned: self.count(3),
+            moved: self.count(1),
+            not_learned: 0,
+        };
+        let bridges = self.config.bridges.iter();
+        bridges
+            .map(|(name, bridge)| view::Bridge {
+                name: name.to_string(),
+                stations: 3,
+                mac_limit: bridge.mac_limit,
+                ageing_s: bridge.ageing.as_secs(),
+                ports: bridge.ports.iter().map(port).collect(),
+            })
+            .collect()
+    }
+
+    fn stations(&self, filter: &view::StationFilter) -> Result<view::Stations, EngineError> {
+        let station = |(key, station): (&StationKey, &Station)| view::Station {
+            bridge: key.bridge.to_string(),
+            mac: key.address.to_string(),
+            port: station.port.to_string(),
+            is_static: true,
+            age_s: 0,
+        };
+        let all: Vec<_> = self.config.stations.iter().map(station).collect();
+        let stations = all.iter().take(filter.limit.unwrap_or(usize::MAX)).cloned().collect();
+        Ok(view::Stations { total: all.len(), stations })
+    }
+
+    fn stations_flush(
+        &mut self,
+        _: &view::StationFlush,
+    ) -> Result<view::StationCount, EngineError> {
+        Ok(view::StationCount { stations: 3 })
+    }
+
+    fn stations_fill(
+        &mut self,
+        request: &view::StationFill,
+    ) -> Result<view::StationCount, EngineError> {
+        if !self.has_port(&request.port) {
+            return Err(EngineError::Unknown { what: "port", name: request.port.clone() });
+        }
+        Ok(view::StationCount { stations: request.count as usize })
     }
 
     fn trace_start(&mut self, request: &view::TraceRequest) -> Result<(), EngineError> {

@@ -34,6 +34,17 @@ pub struct InterfaceTotals {
     pub tx_bytes: u64,
 }
 
+/// What one port of a bridge taught, over all workers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BridgedTotals {
+    /// Stations that were not known.
+    pub learned: u64,
+    /// Stations that were behind another port before.
+    pub moved: u64,
+    /// Frames whose station there was no room for.
+    pub not_learned: u64,
+}
+
 /// Drops of one interface for one reason, over all workers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DropCount {
@@ -92,6 +103,20 @@ impl Dataplane {
             totals.rx_bytes += read(&row.rx_bytes);
             totals.tx_packets += read(&row.tx_packets);
             totals.tx_bytes += read(&row.tx_bytes);
+        }
+        totals
+    }
+
+    /// One port of a bridge.
+    pub fn bridged_totals(&self, interface: u16) -> BridgedTotals {
+        let mut totals = BridgedTotals::default();
+        for worker in &self.workers {
+            let Some(row) = worker.setup.counters.bridged.get(usize::from(interface)) else {
+                continue;
+            };
+            totals.learned += read(&row.learned);
+            totals.moved += read(&row.moved);
+            totals.not_learned += read(&row.not_learned);
         }
         totals
     }

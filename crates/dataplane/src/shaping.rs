@@ -109,11 +109,7 @@ impl Dataplane {
     }
 
     fn mark_rows(&mut self, port: u16, shaped: bool) {
-        let mut table = (*self.interfaces).clone();
-        for row in table.rows.iter_mut().flatten().filter(|row| row.port == port) {
-            row.shaped = shaped;
-        }
-        self.interfaces.set(table);
+        self.interfaces.set(self.interfaces.with_port_shaped(port, shaped));
     }
 
     /// Writes a letter that is answered, and waits for the answer.

@@ -5,12 +5,13 @@ use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;
 use fib::ip4::{Ip4Nodes, Ip4Options, Ip4Table};
 use fib::ip6::{Ip6Pool, Ip6Table};
+use fib::mac::MacTable;
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, WorkerHandle};
 use nodes::plumbing::{
-    IcmpLimits, Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, WorkerCounters,
-    slow_path,
+    IcmpLimits, Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, Stations,
+    WorkerCounters, slow_path,
 };
 use packet::Pool;
 use std::collections::BTreeSet;
@@ -44,6 +45,8 @@ pub struct Settings {
     pub ip6_max_bytes: usize,
     /// Next hops in all.
     pub adjacencies: usize,
+    /// Stations of all bridges.
+    pub stations: usize,
     /// Groups of next hops that share flows.
     pub groups: usize,
     /// Buckets of all groups: 16 or more a member.
@@ -74,6 +77,7 @@ impl Settings {
             ip6_routes: 1 << 20,
             ip6_max_bytes: 1 << 30,
             adjacencies: 1 << 16,
+            stations: 1 << 16,
             groups: 1 << 14,
             group_buckets: 1 << 20,
             flow_seed: 0,
@@ -124,6 +128,8 @@ pub struct Dataplane {
     pub ip6_links: Arc<Ip6Table>,
     /// Next hops, written by the control thread alone.
     pub adjacencies: Arc<AdjacencyTable>,
+    /// Stations of all bridges, learned by the workers, aged by the control thread.
+    pub stations: Stations,
     /// Groups of next hops, written by the control thread alone.
     pub groups: Arc<EcmpTable>,
     /// How much ICMP each worker may send.
@@ -154,6 +160,7 @@ impl Dataplane {
         let ip4_nodes = Ip4Nodes::new(settings.ip4_nodes, settings.page_size, &readers)?;
         let ip6 = Ip6Pool::new(settings.ip6_max_bytes, settings.page_size, &readers)?;
         let ip6_table = |most: usize| Arc::new(Ip6Table::new(&ip6, most));
+        let stations = MacTable::new(settings.stations, settings.page_size, &readers)?;
         let (slow_path, events) = slow_path(settings.slow_path_most, Arc::clone(&settings.wake));
         let shared = Shared {
             interfaces: interfaces.published(),
@@ -161,6 +168,7 @@ impl Dataplane {
             ip6: ip6_table(settings.ip6_routes),
             ip6_links: ip6_table(settings.adjacencies),
             adjacencies: Arc::new(AdjacencyTable::new(settings.adjacencies, &readers)?),
+            stations: Stations::new(stations),
             groups: Arc::new(EcmpTable::new(settings.groups, settings.group_buckets, &readers)?),
             flow_seed: settings.flow_seed,
             slow_path,
@@ -177,6 +185,7 @@ impl Dataplane {
             ip6: Arc::clone(&shared.ip6),
             ip6_links: Arc::clone(&shared.ip6_links),
             adjacencies: Arc::clone(&shared.adjacencies),
+            stations: shared.stations.clone(),
             groups: Arc::clone(&shared.groups),
             icmp: Arc::clone(&shared.icmp),
             events,
@@ -254,12 +263,7 @@ impl Dataplane {
         if let Some(row) = &mut row {
             row.shaped = self.shaped.contains(&row.port);
         }
-        let mut table = (*self.interfaces).clone();
-        let index = usize::from(id);
-        if table.rows.len() <= index {
-            table.rows.resize(index + 1, None);
-        }
-        table.rows[index] = row;
+        let table = self.interfaces.with(id, row);
         self.interfaces.set(table);
     }
 

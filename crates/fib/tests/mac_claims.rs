@@ -92,7 +92,7 @@ fn every_interleaving(
         control(&table);
         workers.into_iter().for_each(|worker| worker.join().unwrap());
         let mut listed = Vec::new();
-        table.for_each(0, |key, entry| listed.push((key, entry.port)));
+        table.for_each(0, |key, entry, _| listed.push((key, entry.port)));
         let (keys, ports): (Vec<_>, Vec<_>) = listed.into_iter().unzip();
         assert_eq!(keys, [station(9)], "{ports:?}");
         assert!([3, 4].contains(&ports[0]));

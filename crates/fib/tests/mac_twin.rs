@@ -115,7 +115,7 @@ proptest! {
         }
         assert_same(&table, &naive, &keys, now);
         let (mut listed, mut wanted) = (Vec::new(), Vec::new());
-        table.for_each(now, |key, entry| listed.push((key, entry.port)));
+        table.for_each(now, |key, entry, _| listed.push((key, entry.port)));
         wanted.extend(naive.entries().map(|(key, entry)| (key, entry.port)));
         listed.sort_unstable();
         wanted.sort_unstable();
@@ -180,9 +180,25 @@ fn a_freed_slot_waits_for_every_reader() {
 }
 
 #[test]
+fn a_domain_with_an_age_of_its_own_keeps_to_it_when_it_is_swept() {
+    let table = table(100);
+    table.set_domain_max_age(1, Some(5));
+    for domain in [1, 2] {
+        assert_eq!(table.learn(station(domain, 1), 7, 0), Learned::New);
+    }
+    assert_eq!(sweep_all(&table, 5), 0);
+    assert_eq!(sweep_all(&table, 6), 1);
+    assert_eq!(table.lookup(station(1, 1), 6), None);
+    assert!(table.lookup(station(2, 1), 6).is_some());
+    table.set_domain_max_age(1, None);
+    assert_eq!(table.learn(station(1, 1), 7, 6), Learned::New);
+    assert_eq!(sweep_all(&table, 8000), 0);
+}
+
+#[test]
 fn an_entry_takes_24_bytes() {
     let per_entry = |capacity| table(capacity).memory().bytes / capacity;
-    assert_eq!(per_entry(1_000_000), 23);
+    assert_eq!(per_entry(1_000_000), 24);
 }
 
 #[test]
@@ -217,7 +233,7 @@ fn workers_that_learn_the_same_stations_make_one_entry_each() {
     // What was given up goes with the sweep; then each station has one entry, and all are counted.
     sweep_all(&table, 40);
     let mut listed = Vec::new();
-    table.for_each(40, |key, _| listed.push(key));
+    table.for_each(40, |key, _, _| listed.push(key));
     let entries = listed.len();
     listed.sort_unstable();
     listed.dedup();

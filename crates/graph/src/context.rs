@@ -48,11 +48,33 @@ impl Context<'_> {
         rx: u16,
         exit: impl Into<ExitIndex>,
     ) -> Result<PacketView<'_>, PacketPtr> {
-        let slot = self.emitted.frame.len();
-        if self.emitted.frame.room() == 0 {
+        if self.room() == 0 {
             return Err(packet);
         }
         packet.private_mut().trace = 0;
+        self.emit_shared(packet, rx, exit)
+    }
+
+    /// How many more packets can be emitted in this call.
+    pub fn room(&self) -> usize {
+        self.emitted.frame.room()
+    }
+
+    /// Sends one more reference of a packet that the frame has, too ([`PacketView::share`]); a trace
+    /// follows all of them.
+    pub fn emit_shared(
+        &mut self,
+        packet: PacketPtr,
+        rx: u16,
+        exit: impl Into<ExitIndex>,
+    ) -> Result<PacketView<'_>, PacketPtr> {
+        let slot = self.emitted.frame.len();
+        if self.room() == 0 {
+            return Err(packet);
+        }
+        if packet.private().trace != 0 {
+            self.emitted.frame.mark_traced();
+        }
         self.emitted.frame.push(packet, rx);
         self.emitted.exits.0[slot] = exit.into().0;
         Ok(self.emitted.frame.view(slot))

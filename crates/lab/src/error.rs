@@ -102,6 +102,67 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// A command that failed.
+    #[error("{line}: {reason}")]
+    Command {
+        /// The command.
+        line: String,
+        /// What it said.
+        reason: String,
+    },
+    /// A device that cannot do a job.
+    #[error("{device} refuses {job}: {reason}")]
+    Refused {
+        /// The device.
+        device: String,
+        /// The job.
+        job: String,
+        /// Why.
+        reason: String,
+    },
+    /// A process that ended while it was needed.
+    #[error("{name} died ({status}): {words}")]
+    Died {
+        /// The process.
+        name: String,
+        /// How it ended.
+        status: String,
+        /// Its last words.
+        words: String,
+    },
+    /// A device from which nothing comes back.
+    #[error("no packet came back through {device} within {seconds} s: {hint}")]
+    Silent {
+        /// The device.
+        device: String,
+        /// How long it was waited for.
+        seconds: u64,
+        /// What was seen instead.
+        hint: String,
+    },
+    /// A search that had no time to find anything.
+    #[error("the time was up before {search} was found")]
+    TimeUp {
+        /// The search.
+        search: &'static str,
+    },
+    /// A function that loses packets at a load that anything carries.
+    #[error("{lost} of {sent} packets were lost at a load that anything carries")]
+    Lossy {
+        /// Packets lost.
+        lost: u64,
+        /// Packets sent.
+        sent: u64,
+    },
+    /// A search that the lab cannot carry out on real devices.
+    #[error("the lab cannot carry out the search {search} on real devices")]
+    NoSearch {
+        /// The search.
+        search: String,
+    },
+    /// Somebody wanted it to end.
+    #[error("stopped")]
+    Stopped,
     /// A capture file that cannot be used.
     #[error("{path}: {reason}", path = path.display())]
     Capture {

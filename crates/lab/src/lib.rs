@@ -10,8 +10,8 @@
 //!              stats, model ◀── report::record (raw.jsonl) ──▶ report
 //! ```
 //!
-//! The lab never links the router: ours is one device under test among others. All but `traffic` and
-//! `clock` is a function of its input and of a seed, and is tried on simulated devices whose truth is
+//! The lab never links the router: ours is one device under test among others. All but `clock`,
+//! `traffic` and `trial` is a function of its input and of a seed, and is tried on simulated devices whose truth is
 //! known; these two are tried on links in memory, by a clock that can be stepped.
 
 pub mod arrivals;
@@ -27,5 +27,6 @@ pub mod sim;
 pub mod stats;
 pub mod test_frame;
 pub mod traffic;
+pub mod trial;
 
 pub use error::Error;

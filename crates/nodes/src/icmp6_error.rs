@@ -150,7 +150,7 @@ impl Icmp6Error {
             return Some(target);
         }
         let heard = interfaces.get(rx)?;
-        let mut others = interfaces.rows.iter().flatten().filter(|_| !ipv6::is_link_local(sender));
+        let mut others = interfaces.all().filter(|_| !ipv6::is_link_local(sender));
         heard.ip6_towards(sender).or_else(|| others.find_map(|other| other.ip6_towards(sender)))
     }
 

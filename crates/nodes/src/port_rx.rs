@@ -3,6 +3,7 @@
 //! ```text
 //!  queue ─▶ port_rx ┬▶ ethernet_input
 //!                   ├▶ l2_xconnect      the interface is cross-connected: no header is read
+//!                   ├▶ l2_learn         it is bridged; or l2_forward, where nothing is learned
 //!                   └▶ drop             the interface is down, or the packet is a chain of buffers
 //! ```
 
@@ -31,6 +32,10 @@ graph::exits! {
         Ethernet => node "ethernet-input",
         /// To the interface that this one is cross-connected with.
         CrossConnect => node "l2-xconnect",
+        /// To be bridged.
+        Bridge => node "l2-learn",
+        /// To be bridged, and nothing is to be learned from it.
+        BridgeUnlearned => node "l2-forward",
         /// The interface is administratively down.
         InterfaceDown => drop,
         /// The frame is longer than a packet buffer.
@@ -103,6 +108,10 @@ fn exit_of(interface: Option<&Interface>) -> Exit {
     match interface {
         Some(Interface { up: true, mode: Mode::Routed, .. }) => Exit::Ethernet,
         Some(Interface { up: true, mode: Mode::CrossConnect(_), .. }) => Exit::CrossConnect,
+        Some(Interface { up: true, mode: Mode::Bridged(port), .. }) => match port.learn {
+            true => Exit::Bridge,
+            false => Exit::BridgeUnlearned,
+        },
         _ => Exit::InterfaceDown,
     }
 }

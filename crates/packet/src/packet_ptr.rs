@@ -3,6 +3,7 @@
 use crate::mbuf::{HEADROOM_BYTES, Mbuf};
 use crate::private::Private;
 use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU16, Ordering};
 
 /// A packet buffer, by address. Copying the handle copies no packet; who may use it is a matter of
 /// ownership: a frame, a queue or a pool holds each buffer once.
@@ -89,6 +90,14 @@ impl PacketPtr {
         self.private_mut().template = 0;
         self.bytes_mut().copy_from_slice(bytes);
         true
+    }
+
+    /// Adds holders: each of them, and the one there is, gives up one reference in the end. While
+    /// there are several, nobody changes the buffer.
+    pub fn add_holders(self, count: u16) {
+        // SAFETY: the buffer is live; its count is only ever changed atomically while shared.
+        let references = unsafe { AtomicU16::from_ptr(&raw mut (*self.0.as_ptr()).refcnt) };
+        references.fetch_add(count, Ordering::Relaxed);
     }
 
     /// Makes the buffer hold `template` again, cut to its room. Of a buffer that still holds it, as

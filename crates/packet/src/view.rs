@@ -178,6 +178,16 @@ impl PacketView<'_> {
         packet
     }
 
+    /// Has `count` more hold the buffer, each with the packet from its header on. The holders must
+    /// not change it: this is for frames that leave by several ports as they are.
+    pub fn share(&mut self, count: u16) -> PacketPtr {
+        let packet = self.packet();
+        // SAFETY: the frame's promise.
+        unsafe { packet.commit(self.frame.header[self.index], self.frame.length[self.index]) };
+        packet.add_holders(count);
+        packet
+    }
+
     /// The buffer, for the engine's slow paths.
     pub fn packet(&self) -> PacketPtr {
         self.frame.packets()[self.index]

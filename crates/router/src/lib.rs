@@ -3,6 +3,7 @@
 //! ```text
 //!  control ── apply, show, trace ──▶ Router (implements control's Engine; the control thread's)
 //!    steps          one change of the configuration at a time, each with its inverse
+//!    bridging       bridges, fixed stations, ageing
 //!    devices        DPDK or plain memory: pools and open ports
 //!    interfaces     a port's row in the data plane's table, its addresses, its link
 //!    routing        the RIB and what of it stands in the forwarding table
@@ -11,6 +12,7 @@
 //!    show           answers to every "show"
 //! ```
 
+mod bridging;
 mod devices;
 mod interfaces;
 mod memory_port;

@@ -1,5 +1,6 @@
 //! The router itself: all that the control thread owns, and its turn now and then.
 
+use crate::bridging::Bridging;
 use crate::devices::{DeviceError, Devices};
 use crate::interfaces::OpenPort;
 use crate::neighborhood::Neighborhood;
@@ -10,12 +11,14 @@ use control::config::objects::icmp::Icmp;
 use control::config::objects::memory::Hugepages;
 use control::config::objects::port::PortName;
 use control::config::objects::workers::{Idle, Placement};
-use dataplane::{Dataplane, DataplaneError, InterfaceTotals, NodeTotals, Settings, Threads};
+use dataplane::{
+    BridgedTotals, Dataplane, DataplaneError, InterfaceTotals, NodeTotals, Settings, Threads,
+};
 use fib::FibError;
 use fib::neighbor::{Action, NeighborConfig, NeighborKey, Neighbors};
 use fib::pages::PageSize;
 use graph::Worker;
-use nodes::plumbing::{ArpNews, SlowPathNews};
+use nodes::plumbing::{ArpNews, Mode, SlowPathNews};
 use packet::Pool;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasher;
@@ -59,6 +62,7 @@ pub struct Router {
     pub(crate) ports: BTreeMap<PortName, OpenPort>,
     pub(crate) routing: Routing<u32>,
     pub(crate) neighborhood: Neighborhood,
+    pub(crate) bridging: Bridging,
     pub(crate) observing: Observing,
     pub(crate) cleared: Cleared,
     pub(crate) started: Instant,
@@ -73,6 +77,7 @@ pub(crate) struct Cleared {
     pub(crate) nodes: Vec<NodeTotals>,
     pub(crate) interfaces: HashMap<u16, InterfaceTotals>,
     pub(crate) drops: HashMap<(u16, &'static str, String), u64>,
+    pub(crate) bridged: HashMap<u16, BridgedTotals>,
 }
 
 impl Router {
@@ -101,6 +106,7 @@ impl Router {
             ports: BTreeMap::new(),
             routing,
             neighborhood,
+            bridging: Bridging::new(),
             observing: Observing::default(),
             cleared: Cleared::default(),
             started: now,
@@ -131,6 +137,9 @@ impl Router {
         for (name, port) in &self.ports {
             let mut row = port.row(name, &ids);
             row.shaped = self.dataplane.is_shaped(row.port);
+            if let Some(bridged) = self.bridging.port(name) {
+                row.mode = Mode::Bridged(bridged);
+            }
             if self.dataplane.interfaces().get(port.id) != Some(&row) {
                 self.dataplane.set_interface(port.id, Some(row));
             }
@@ -187,6 +196,7 @@ impl Router {
         self.read_news();
         self.settle_neighbors();
         self.look_at_links();
+        self.age_stations();
         self.observing.collect();
         if self.observing.capture_is_full() {
             self.observing.stop_capture(&self.dataplane);
@@ -272,6 +282,7 @@ fn settings(config: &Config, pool: Arc<dyn Pool>, wake: Arc<dyn Fn() + Send + Sy
     };
     settings.ip4.page_size = settings.page_size;
     settings.ip4.max_routes = config.memory.routes as usize;
+    settings.stations = config.memory.macs as usize;
     settings.icmp_errors_per_second = config.icmp.errors_pps;
     settings.icmp_echoes_per_second = echoes_pps(&config.icmp);
     settings.flow_seed = std::hash::RandomState::new().hash_one(0) as u32;

@@ -43,6 +43,10 @@ impl Router {
 
     fn after_steps(&mut self) {
         self.publish_rows();
+        let (ids, table) = (self.ids(), &self.dataplane.stations.table);
+        if let Err(error) = self.bridging.place_fixed(&ids, table) {
+            eprintln!("volleyd: {error}");
+        }
         self.settle_neighbors();
         for port in self.ports.values_mut() {
             port.begin_reading(&self.dataplane);
@@ -76,6 +80,16 @@ impl Router {
             Change::Xconnects(Delta::Added { key, .. } | Delta::Modified { key, .. }) => {
                 self.set_xconnect(key, true)
             }
+            Change::Bridges(delta) => {
+                let (name, config) = outcome_of(delta);
+                self.set_bridge(name, config).map_err(|why| fault(&format!("bridge.{name}"), why))
+            }
+            Change::Stations(delta) => {
+                let (key, station) = outcome_of(delta);
+                let port = station.map(|station| &station.port);
+                self.bridging.set_fixed(key, port, &self.dataplane.stations.table);
+                Ok(())
+            }
         }
     }
 
@@ -108,6 +122,7 @@ impl Router {
         self.close_device(name);
         if let Some(port) = self.ports.remove(name) {
             self.dataplane.set_interface(port.id, None);
+            self.forget_stations_behind(port.id);
         }
         Ok(())
     }
@@ -214,6 +229,7 @@ impl Router {
         }
         self.publish_rows();
         if !now.up {
+            self.forget_stations_behind(id);
             self.with_neighbors(|neighbors, now_ns, out| neighbors.interface_down(now_ns, id, out));
         }
         if let Err(error) = self.refresh_port(name) {
@@ -339,6 +355,15 @@ fn target_of(route: &ConfigRoute, ids: &HashMap<PortName, u16>) -> Target {
     }
 }
 
+/// The row after a change, if it is there then.
+fn outcome_of<K, V>(delta: &Delta<K, V>) -> (&K, Option<&V>) {
+    match delta {
+        Delta::Added { key, row } => (key, Some(row)),
+        Delta::Modified { key, new, .. } => (key, Some(new)),
+        Delta::Removed { key, .. } => (key, None),
+    }
+}
+
 /// What undoes a change.
 fn inverse(change: &Change) -> Change {
     fn of<K: Clone, V: Clone>(delta: &Delta<K, V>) -> Delta<K, V> {
@@ -353,6 +378,8 @@ fn inverse(change: &Change) -> Change {
         Change::Routes(delta) => Change::Routes(of(delta)),
         Change::Neighbors(delta) => Change::Neighbors(of(delta)),
         Change::Xconnects(delta) => Change::Xconnects(of(delta)),
+        Change::Bridges(delta) => Change::Bridges(of(delta)),
+        Change::Stations(delta) => Change::Stations(of(delta)),
         Change::Icmp(Replaced { old, new }) => {
             Change::Icmp(Replaced { old: new.clone(), new: old.clone() })
         }

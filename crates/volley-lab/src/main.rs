@@ -1,6 +1,7 @@
 //! The measuring lab's command line.
 //!
 //! ```text
+//! volley-lab run SCENARIO     measures it on real devices, with a report
 //! volley-lab traffic PORT …    sends test frames, says what came of each
 //! volley-lab simulate …        a search against simulated devices, with a report
 //! volley-lab report DIR        renders a results folder again
@@ -12,6 +13,7 @@ mod arguments;
 mod fit;
 mod interrupt;
 mod report;
+mod run;
 mod scenario;
 mod simulate;
 mod traffic;
@@ -26,6 +28,9 @@ enum Failure {
     /// The command line makes no sense.
     #[error("{0}")]
     Usage(String),
+    /// Somebody stopped it; what was measured is kept.
+    #[error("stopped; what was measured is kept")]
+    Stopped,
     /// The lab refused.
     #[error(transparent)]
     Lab(#[from] lab::Error),
@@ -33,6 +38,13 @@ enum Failure {
 
 const USAGE: &str = "\
 volley-lab: measures switches and routers
+
+  volley-lab run SCENARIO [--devices volley,linux-bridge,linux-router,ovs,testpmd] [--link veth]
+                     [--minutes N] [--restarts N] [--out DIR] [--device-cores 0] [--lab-core 1]
+                     [--seed 1]
+      Measures a scenario on devices of this host, in network namespaces of its own, and writes
+      raw.jsonl and the report. Ctrl-C keeps what is measured. Devices: these, testpmd-mac, and
+      volley=FOLDER for other builds. Links: veth, veth-xdp, memif, vhost.
 
   volley-lab traffic PORT [PORT] [--rate 1Mpps|2.5Gbps|50%|max] [--seconds 10] [--directions 1]
                      [--frame-bytes 64[,512…] | --imix 7a4d1g] [--arrivals constant|poisson|
@@ -72,6 +84,7 @@ fn main() -> ExitCode {
         Err(failure) => return fail(&failure),
     };
     let done = match command.as_str() {
+        "run" => run::run(&arguments),
         "traffic" => traffic::run(&arguments),
         "simulate" => simulate::run(&arguments),
         "report" => report::run(&arguments),
@@ -90,8 +103,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// 2 for a command line that makes no sense, 1 for everything else.
+/// 2 for a command line that makes no sense, 130 where somebody stopped it, 1 for everything else.
 fn fail(failure: &Failure) -> ExitCode {
     eprintln!("volley-lab: {failure}");
-    ExitCode::from(if matches!(failure, Failure::Usage(_)) { 2 } else { 1 })
+    ExitCode::from(match failure {
+        Failure::Usage(_) => 2,
+        Failure::Stopped => 130,
+        Failure::Lab(_) => 1,
+    })
 }

@@ -7,6 +7,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use control::config::field::Field;
 use control::config::objects::api::DEFAULT_SOCKET;
 
+use crate::bridging::MacVerb;
 use crate::edits;
 
 const EXIT_CODES: &str = "\
@@ -55,6 +56,9 @@ pub(crate) enum Noun {
     /// Copy packets at a node's exit into a pcap file
     #[command(subcommand)]
     Capture(CaptureVerb),
+    /// Stations of bridges: show, forget, fix
+    #[command(subcommand)]
+    Mac(MacVerb),
     /// Counters of ports and nodes
     #[command(subcommand)]
     Counters(CountersVerb),
@@ -96,6 +100,8 @@ pub(crate) enum Show {
     Routes(Routes),
     /// Neighbours and their MAC addresses
     Neighbors,
+    /// Bridges and their ports
+    Bridge,
     /// The graph of nodes
     Graph,
     /// What runs

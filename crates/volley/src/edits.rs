@@ -66,9 +66,9 @@ impl Edit {
     /// The edit among the matches, if it is one.
     pub(crate) fn of(matches: &ArgMatches) -> Option<Self> {
         let (noun, matches) = matches.subcommand()?;
-        let known = |edit: &&control::config::edit::Command| edit.noun == noun;
+        let (verb, matches) = matches.subcommand()?;
+        let known = |edit: &&control::config::edit::Command| (edit.noun, edit.verb) == (noun, verb);
         COMMANDS.iter().flat_map(|edits| edits.iter()).find(known)?;
-        let (verb, matches) = matches.subcommand().filter(|(verb, _)| *verb != LIST)?;
         let mut line = format!("{noun} {verb}");
         for word in matches.get_many::<String>("words").into_iter().flatten() {
             line.push(' ');

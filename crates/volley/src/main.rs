@@ -7,6 +7,7 @@
 //!                       └─▶ exec, shell ─▶ run
 //! ```
 
+mod bridging;
 mod cli;
 mod client;
 mod complete;

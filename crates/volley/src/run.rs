@@ -10,7 +10,7 @@ use crate::client::Client;
 use crate::edits::Edit;
 use crate::error::CliError;
 use crate::output::{Output, Style};
-use crate::{complete, config, exec, observe, shell, show, watch};
+use crate::{bridging, complete, config, exec, observe, shell, show, watch};
 
 /// Who is talked to, and where results go.
 pub(crate) struct Session {
@@ -58,6 +58,7 @@ impl Session {
             Some(Noun::Config(verb)) => config::run(self, verb),
             Some(Noun::Trace(verb)) => observe::trace(self, verb),
             Some(Noun::Capture(verb)) => observe::capture(self, verb),
+            Some(Noun::Mac(verb)) => bridging::run(self, verb),
             Some(Noun::Counters(CountersVerb::Clear)) => self.clear(),
             Some(Noun::Lookup { address }) => self.lookup(address),
             Some(Noun::Graph { format }) => self.graph(format),

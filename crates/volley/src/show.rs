@@ -3,6 +3,7 @@
 use control::view;
 use serde_json::Value;
 
+use crate::bridging;
 use crate::cli::{Format, Routes, Show, Source};
 use crate::error::CliError;
 use crate::output::Style;
@@ -31,6 +32,7 @@ pub(crate) fn path(what: &Show) -> String {
         Show::Errors => "errors",
         Show::Routes(filter) => return route_path(filter),
         Show::Neighbors => "neighbors",
+        Show::Bridge => "bridges",
         Show::Graph => "graph",
         Show::Version => "version",
         Show::Memory => "memory",
@@ -40,29 +42,30 @@ pub(crate) fn path(what: &Show) -> String {
 }
 
 fn route_path(filter: &Routes) -> String {
-    let mut parts = Vec::new();
-    if let Some(within) = &filter.within {
-        // What a prefix can hold needs no escaping; anything else is escaped whole.
-        let escaped = within.bytes().map(|byte| match byte {
-            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'.' | b':' | b'/' => {
-                char::from(byte).to_string()
-            }
-            _ => format!("%{byte:02X}"),
-        });
-        parts.push(format!("within={}", escaped.collect::<String>()));
-    }
-    if let Some(source) = filter.source {
-        let source = match source {
-            Source::Connected => "connected",
-            Source::Static => "static",
-            Source::Dynamic => "dynamic",
-        };
-        parts.push(format!("source={source}"));
-    }
-    if let Some(limit) = filter.limit {
-        parts.push(format!("limit={limit}"));
-    }
-    format!("/v1/routes?{}", parts.join("&"))
+    let source = filter.source.map(|source| match source {
+        Source::Connected => "connected".to_owned(),
+        Source::Static => "static".to_owned(),
+        Source::Dynamic => "dynamic".to_owned(),
+    });
+    let limit = filter.limit.map(|limit| limit.to_string());
+    let within = filter.within.clone();
+    format!("/v1/routes?{}", query(&[("within", within), ("source", source), ("limit", limit)]))
+}
+
+/// The parameters that are given, as a URL has them.
+pub(crate) fn query(parameters: &[(&str, Option<String>)]) -> String {
+    // What names and prefixes can hold needs no escaping; anything else is escaped whole.
+    let escaped = |byte: u8| match byte {
+        b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'.' | b':' | b'/' | b'-' | b'_' => {
+            char::from(byte).to_string()
+        }
+        _ => format!("%{byte:02X}"),
+    };
+    let given = parameters.iter().filter_map(|(key, value)| Some((key, value.as_ref()?)));
+    let parts: Vec<String> = given
+        .map(|(key, value)| format!("{key}={}", value.bytes().map(escaped).collect::<String>()))
+        .collect();
+    parts.join("&")
 }
 
 /// An answer as text.
@@ -77,6 +80,7 @@ pub(crate) fn text(what: &Show, answer: Value, style: Style) -> Result<String, C
         Show::Errors => errors(&read::<Vec<view::Drop>>(answer)?, style),
         Show::Routes(_) => routes(&read::<view::Routes>(answer)?, style),
         Show::Neighbors => neighbors(&read::<Vec<view::Neighbor>>(answer)?, style),
+        Show::Bridge => bridging::bridges(&read::<Vec<view::Bridge>>(answer)?, style),
         Show::Graph => format!("{answer:#}\n"),
         Show::Version => version(&read::<view::Version>(answer)?),
         Show::Memory => memory(&read::<view::Memory>(answer)?, style),

@@ -67,6 +67,7 @@ fn render(engine: &mut dyn Engine) -> String {
     ports(&mut out, engine);
     nodes(&mut out, engine);
     workers(&mut out, engine);
+    bridges(&mut out, engine);
     memory(&mut out, engine);
     out.text.push_str("# EOF\n");
     out.text
@@ -175,6 +176,29 @@ fn workers(out: &mut Exposition, engine: &dyn Engine) {
     out.family("worker_busy_ratio", "gauge", "Share of the time with packets at hand.");
     for worker in &workers {
         out.gauge("worker_busy_ratio", &[("worker", &worker.id.to_string())], worker.busy);
+    }
+}
+
+fn bridges(out: &mut Exposition, engine: &dyn Engine) {
+    let bridges = engine.bridges();
+    out.family("bridge_stations", "gauge", "Stations that a bridge knows.");
+    for bridge in &bridges {
+        out.gauge("bridge_stations", &[("bridge", &bridge.name)], bridge.stations.into());
+    }
+    type Pick = fn(&crate::view::BridgePort) -> u64;
+    let families: [(&str, &str, Pick); 3] = [
+        ("bridge_learned", "Stations learned behind a port.", |port| port.learned),
+        ("bridge_moved", "Stations that came from another port.", |port| port.moved),
+        ("bridge_not_learned", "Frames whose station had no room.", |port| port.not_learned),
+    ];
+    for (name, help, pick) in families {
+        out.family(name, "counter", help);
+        for bridge in &bridges {
+            for port in &bridge.ports {
+                let labels = [("bridge", &bridge.name[..]), ("port", &port.port)];
+                out.counter(name, &labels, pick(port));
+            }
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 //!
 //! Errors are problem details (RFC 9457). A handler holds no state but the control loop's handle.
 
+mod bridging;
 mod config;
 mod connection;
 mod extract;
@@ -72,6 +73,10 @@ fn described() -> (Router<Handle>, utoipa::openapi::OpenApi) {
         .routes(routes!(show::memory))
         .routes(routes!(show::workers))
         .routes(routes!(show::lookup))
+        .routes(routes!(bridging::bridges))
+        .routes(routes!(bridging::stations))
+        .routes(routes!(bridging::flush))
+        .routes(routes!(bridging::fill))
         .routes(routes!(config::status))
         .routes(routes!(config::check))
         .routes(routes!(config::diff))

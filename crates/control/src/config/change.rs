@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! removals, dependants first        then the rest, foundations first
-//! xconnect, neighbor, route, port ▶ workers, …, port, route, neighbor, xconnect
+//! mac, bridge, xconnect, …, port ▶ workers, …, port, …, xconnect, bridge, mac
 //! ```
 
 use std::fmt::{self, Display};

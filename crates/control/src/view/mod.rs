@@ -3,6 +3,7 @@
 //! Every number is a total since the router started or since `counters clear`, unless it says
 //! otherwise. Rates are the reader's to take, from two readings.
 
+mod bridging;
 mod config;
 mod forwarding;
 mod observe;
@@ -10,6 +11,9 @@ mod problem;
 mod qos;
 mod system;
 
+pub use bridging::{
+    Bridge, BridgePort, Station, StationCount, StationFill, StationFilter, StationFlush, Stations,
+};
 pub use config::{
     Applied, Checked, ConfigStatus, ConfigText, Diff, EditText, HistoryEntry, Pending, RollbackTo,
     Saved,

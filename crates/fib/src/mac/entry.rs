@@ -5,7 +5,7 @@
 //!        +----------------+---------------------------------------+
 //!        | bridge domain  |  MAC address                          |    0: free
 //!        +----------------+---------------------------------------+
-//!  data   31   30     29        20 19                            0
+//!  data   31   30     29        16 15                            0
 //!        +---+------+-------------+-------------------------------+
 //!        | V |static|    stamp    |  port                         |    0: not there (yet)
 //!        +---+------+-------------+-------------------------------+
@@ -34,14 +34,17 @@ pub struct MacEntry {
 const GROUP: u64 = 1 << 40;
 const ADDRESS: u64 = (1 << 48) - 1;
 /// The largest port.
-pub const MAX_PORT: u32 = (1 << 20) - 1;
+pub const MAX_PORT: u32 = (1 << 16) - 1;
 /// Stamps count modulo this.
-pub(super) const STAMPS: u32 = 1 << 10;
+pub(super) const STAMPS: u32 = 1 << 14;
 
 const VALID: u32 = 1 << 31;
 const STATIC: u32 = 1 << 30;
 
 impl MacKey {
+    /// No station's: never in a table.
+    pub const NOBODY: MacKey = MacKey(0);
+
     /// The key of `address` in `domain`.
     #[inline(always)]
     pub fn new(domain: u16, address: [u8; 6]) -> MacKey {
@@ -116,7 +119,7 @@ impl Data {
     #[inline(always)]
     pub(super) fn new(port: u32, is_static: bool, stamp: u32) -> Data {
         let fixed = if is_static { STATIC } else { 0 };
-        Data(VALID | fixed | (stamp % STAMPS) << 20 | port & MAX_PORT)
+        Data(VALID | fixed | (stamp % STAMPS) << 16 | port & MAX_PORT)
     }
 
     #[inline(always)]
@@ -137,7 +140,7 @@ impl Data {
     /// Ticks since it was last seen.
     #[inline(always)]
     pub(super) fn age(self, now: u32) -> u32 {
-        now.wrapping_sub(self.0 >> 20) % STAMPS
+        now.wrapping_sub(self.0 >> 16) % STAMPS
     }
 
     /// Whether it is there, and not older than `max_age`.

@@ -55,8 +55,9 @@ pub struct MacTable {
     capacity: usize,
     max_age_ticks: AtomicU32,
     entries: AtomicU64,
-    /// For each bridge domain its entries, and one more than it may have, or 0 for any number.
-    domains: PagedArray<[AtomicU32; 2]>,
+    /// For each bridge domain its entries; one more than it may have, or 0 for any number; its
+    /// entries' greatest age, or 0 for the table's.
+    domains: PagedArray<[AtomicU32; 3]>,
     control: Mutex<Retired<Vec<u32>>>,
 }
 
@@ -174,8 +175,8 @@ impl MacTable {
     }
 
     /// Sets for how many ticks an entry holds after it was seen; `None` for ever. Ticks are the
-    /// caller's, of its clock of 32 bits. At most half of the 1024 that a stamp tells apart are
-    /// taken, so a sweep has to come round at least every 512 ticks.
+    /// caller's, of its clock of 32 bits. At most half of the 16,384 that a stamp tells apart are
+    /// taken, so a sweep has to come round at least every 8192 ticks.
     pub fn set_max_age(&self, ticks: Option<u32>) {
         let ticks = ticks.map_or(u32::MAX, |ticks| ticks.min(STAMPS / 2));
         self.max_age_ticks.store(ticks, Ordering::Relaxed);
@@ -185,6 +186,26 @@ impl MacTable {
     pub fn set_domain_limit(&self, domain: u16, limit: Option<u32>) {
         let limit = limit.map_or(0, |limit| limit.saturating_add(1));
         self.domains.items()[usize::from(domain)][1].store(limit, Ordering::Relaxed);
+    }
+
+    /// Sets another greatest age for `domain`, or the table's again. Only sweeps hold to it: a
+    /// lookup would pay for reading it.
+    pub fn set_domain_max_age(&self, domain: u16, ticks: Option<u32>) {
+        let ticks = ticks.map_or(0, |ticks| ticks.clamp(1, STAMPS / 2));
+        self.domains.items()[usize::from(domain)][2].store(ticks, Ordering::Relaxed);
+    }
+
+    /// The greatest age of `domain`'s entries.
+    fn max_age_of(&self, domain: u16) -> u32 {
+        match self.domains.items()[usize::from(domain)][2].load(Ordering::Relaxed) {
+            0 => self.max_age_ticks.load(Ordering::Relaxed),
+            ticks => ticks,
+        }
+    }
+
+    /// How many cache lines a sweep has to pass.
+    pub fn line_count(&self) -> usize {
+        self.line_count
     }
 
     /// How many entries `domain` has, expired ones that were not swept yet among them.
@@ -204,14 +225,14 @@ impl MacTable {
 
     /// What it holds and takes.
     pub fn memory(&self) -> MacMemory {
-        let domains = DOMAINS * size_of::<[AtomicU32; 2]>();
+        let domains = DOMAINS * size_of::<[AtomicU32; 3]>();
         let bytes = self.line_count * size_of::<Line>() + domains;
         MacMemory { entries: self.len(), capacity: self.capacity, bytes }
     }
 
     /// Counts one entry more of `domain`, unless there are too many.
     fn count_in(&self, domain: u16, limited: bool) -> Result<(), Learned> {
-        let [entries, limit] = &self.domains.items()[usize::from(domain)];
+        let [entries, limit, _] = &self.domains.items()[usize::from(domain)];
         let limit = limit.load(Ordering::Relaxed);
         if limited && limit != 0 && entries.load(Ordering::Relaxed) >= limit - 1 {
             return Err(Learned::DomainFull);

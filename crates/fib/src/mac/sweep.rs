@@ -39,11 +39,10 @@ impl MacTable {
     /// Takes out what expired by tick `now`, in the next `lines` cache lines; says how many entries
     /// went, and starts again at the end of the table. Workers go on meanwhile.
     pub fn sweep(&self, sweep: &mut MacSweep, lines: usize, now: u32) -> usize {
-        let max_age = self.max_age_ticks.load(Ordering::Relaxed);
         let first = sweep.next_line.min(self.line_count);
         let end = first.saturating_add(lines).min(self.line_count);
         sweep.next_line = if end == self.line_count { 0 } else { end };
-        self.take_out(first..end, |_, data| !data.is_live(now, max_age))
+        self.take_out(first..end, |key, data| !data.is_live(now, self.max_age_of(key.domain())))
     }
 
     /// Takes out all learned entries that `flush` names; says how many. Workers go on meanwhile,
@@ -73,16 +72,17 @@ impl MacTable {
         removed
     }
 
-    /// Calls `visit` with every entry that is live at tick `now`. Workers go on meanwhile.
-    pub fn for_each(&self, now: u32, mut visit: impl FnMut(MacKey, MacEntry)) {
+    /// Calls `visit` with every entry that is live at tick `now`, and the ticks since it was seen.
+    /// Workers go on meanwhile.
+    pub fn for_each(&self, now: u32, mut visit: impl FnMut(MacKey, MacEntry, u32)) {
         let _control = self.control();
-        let max_age = self.max_age_ticks.load(Ordering::Relaxed);
         for line in &self.lines.items()[..self.line_count] {
             for slot in 0..SLOTS {
                 let key = MacKey::from_bits(line.keys[slot].load(Ordering::Acquire));
                 let data = line.data_of(slot);
-                if let Some(key) = key.filter(|_| data.is_live(now, max_age)) {
-                    visit(key, data.entry());
+                let live = |key: &MacKey| data.is_live(now, self.max_age_of(key.domain()));
+                if let Some(key) = key.filter(live) {
+                    visit(key, data.entry(), data.age(now));
                 }
             }
         }

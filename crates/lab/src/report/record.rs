@@ -5,6 +5,8 @@
 //! {"v":1,"trial":{…}}        one trial with all that was counted in it
 //! {"v":1,"answer":{…}}       what a search said of one run
 //! {"v":1,"comparison":{…}}   one device held against another
+//! {"v":1,"failure":{…}}      what could not be measured, and why
+//! {"v":1,"device":{…}}       a device as it was set up, with exact commands
 //! ```
 //! Everything that is ever reported is a function of these lines. A line cut off by a full disk or a
 //! crash loses itself alone; a line of another version is told and left out.
@@ -25,6 +27,7 @@ use crate::search::Outcome;
 use crate::stats::paired::Comparison;
 use crate::stats::spikes::Spike;
 use crate::stats::verdict::{Accounts, Verdict};
+use crate::trial::device::Counters;
 
 /// Version of the lines written here.
 pub const SCHEMA: u32 = 1;
@@ -129,6 +132,9 @@ pub struct TrialRecord {
     /// The device's counters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accounts: Option<Accounts>,
+    /// The device's own counters, with drops by place and reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<Counters>,
     /// Stalls of the host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stalls: Vec<Stall>,
@@ -155,6 +161,7 @@ impl TrialRecord {
             variation: None,
             jitter_ns: None,
             accounts: None,
+            device: None,
             stalls: Vec::new(),
             spikes: Vec::new(),
             verdicts: Vec::new(),
@@ -176,6 +183,17 @@ pub struct AnswerRecord {
     /// What the run must be read with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub verdicts: Vec<Verdict>,
+}
+
+/// Something that could not be measured, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureRecord {
+    /// What should have been measured.
+    pub subject: Subject,
+    /// Whether the device cannot do it at all; else something went wrong.
+    pub refused: bool,
+    /// Why.
+    pub reason: String,
 }
 
 /// One device held against another.
@@ -204,6 +222,10 @@ pub struct Line {
     answer: Option<AnswerRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     comparison: Option<ComparisonRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    failure: Option<FailureRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    device: Option<DeviceFacts>,
 }
 
 /// Something that can be written down.
@@ -227,6 +249,18 @@ impl Record for TrialRecord {
 impl Record for AnswerRecord {
     fn line(self) -> Line {
         Line { v: SCHEMA, answer: Some(self), ..Line::default() }
+    }
+}
+
+impl Record for FailureRecord {
+    fn line(self) -> Line {
+        Line { v: SCHEMA, failure: Some(self), ..Line::default() }
+    }
+}
+
+impl Record for DeviceFacts {
+    fn line(self) -> Line {
+        Line { v: SCHEMA, device: Some(self), ..Line::default() }
     }
 }
 
@@ -272,6 +306,8 @@ pub struct Results {
     pub answers: Vec<AnswerRecord>,
     /// Comparisons made.
     pub comparisons: Vec<ComparisonRecord>,
+    /// What could not be measured.
+    pub failures: Vec<FailureRecord>,
     /// Lines that could not be read, each with its number and why.
     pub skipped: Vec<String>,
 }
@@ -282,6 +318,18 @@ impl Results {
         let path = folder.join(RAW_FILE);
         let text = std::fs::read_to_string(&path).map_err(Error::file(&path))?;
         Ok(Self::parse(&text))
+    }
+
+    /// A device with its commands belongs to the campaign that it was measured in: once a name.
+    fn meet(&mut self, device: DeviceFacts) {
+        let Some(campaign) = self.campaigns.last_mut() else { return };
+        match campaign.devices.iter_mut().find(|known| known.name == device.name) {
+            Some(known) => {
+                known.commands.push(String::new());
+                known.commands.extend(device.commands);
+            }
+            None => campaign.devices.push(device),
+        }
     }
 
     /// Reads the text of a raw file.
@@ -307,6 +355,10 @@ impl Results {
                     results.trials.extend(line.trial.map(|trial| *trial));
                     results.answers.extend(line.answer);
                     results.comparisons.extend(line.comparison);
+                    results.failures.extend(line.failure);
+                    if let Some(device) = line.device {
+                        results.meet(device);
+                    }
                 }
             }
         }

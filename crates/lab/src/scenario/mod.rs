@@ -83,18 +83,21 @@ pub struct Sweep {
 }
 
 /// How a scenario is repeated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Campaign {
     /// Restarts of the device: the outer sample.
     pub restarts: u32,
     /// Names the order of cases and everything random in the traffic.
     pub seed: u64,
+    /// Time for all of it: restarts that do not fit are left out, searches end early.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub minutes: Option<f64>,
 }
 
 impl Default for Campaign {
     fn default() -> Self {
-        Self { restarts: 10, seed: 1 }
+        Self { restarts: 10, seed: 1, minutes: None }
     }
 }
 

@@ -35,6 +35,11 @@ pub enum Verdict {
         /// p-value of no trend.
         p: f64,
     },
+    /// The time was up before the bounds were as close as asked.
+    CutShort {
+        /// Trials made.
+        trials: u64,
+    },
     /// The series had not become steady when it ended.
     StillWarmingUp,
     /// The load is too near what the generator can do on this link.
@@ -94,7 +99,9 @@ pub fn of_trial(
 ) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     let share = ceiling_pps.map(|ceiling| outcome.forwarding_pps() / ceiling);
-    if let Some(share) = share.filter(|&share| share > CEILING_SHARE) {
+    // What the generator itself failed to send limits a trial, whatever its ceiling was once.
+    let limits = outcome.unsent() > outcome.lost();
+    if let Some(share) = share.filter(|&share| share > CEILING_SHARE || limits) {
         verdicts.push(Verdict::GeneratorBound { share });
     }
     if let Some(accounts) = accounts {
@@ -151,6 +158,9 @@ mod tests {
         let verdicts = of_trial(&outcome(), None, &Stalled::default(), Some(1e6));
         assert!(matches!(verdicts[..], [Verdict::GeneratorBound { share }] if share > 0.94));
         assert!(of_trial(&outcome(), None, &Stalled::default(), Some(2e6)).is_empty());
+        let late = Outcome { offered: 600_000, received: 590_000, ..outcome() };
+        let verdicts = of_trial(&late, None, &Stalled::default(), Some(2e6));
+        assert!(matches!(verdicts[..], [Verdict::GeneratorBound { share }] if share < 0.3));
     }
 
     #[test]

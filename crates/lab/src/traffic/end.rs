@@ -13,11 +13,11 @@ pub struct End {
     pub rx: Box<dyn RxQueue>,
     /// Packets to it.
     pub tx: Box<dyn TxQueue>,
+    /// What keeps the port behind it open, if one is. Closed before the buffers go.
+    pub port: Option<dpdk::Port>,
     /// Buffers for packets to send. Nobody else fills them: what a template wrote into one is still
     /// there when it comes back.
     pub cache: Box<dyn PacketCache>,
-    /// What keeps the port behind it open, if one is.
-    pub port: Option<dpdk::Port>,
 }
 
 impl End {

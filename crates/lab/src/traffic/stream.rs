@@ -144,6 +144,8 @@ pub enum FieldName {
     SourceIp,
     /// Destination IP; of IPv6 its lower half.
     DestinationIp,
+    /// The upper half of an IPv6 destination.
+    DestinationPrefix,
     /// Source port.
     SourcePort,
     /// Destination port.

@@ -20,6 +20,17 @@ pub struct InterfaceCounters {
     pub tx_bytes: AtomicU64,
 }
 
+/// What one port of a bridge taught one worker.
+#[derive(Default)]
+pub struct BridgedCounters {
+    /// Stations that were not known.
+    pub learned: AtomicU64,
+    /// Stations that were behind another port before.
+    pub moved: AtomicU64,
+    /// Frames whose station there was no room for.
+    pub not_learned: AtomicU64,
+}
+
 /// Drops of one worker by interface and reason (the layout's reason numbers).
 pub struct DropCounters {
     reasons: usize,
@@ -52,6 +63,8 @@ pub fn is_outbound(node: &str) -> bool {
 pub struct WorkerCounters {
     /// By interface id.
     pub interfaces: Box<[InterfaceCounters]>,
+    /// By interface id: what it taught its bridge.
+    pub bridged: Box<[BridgedCounters]>,
     /// Packets dropped, charged to the interface that received them or was to send them.
     pub drops: DropCounters,
     /// By reason: the interface that was to send is charged.
@@ -66,6 +79,7 @@ impl WorkerCounters {
         let cells = (0..MOST_INTERFACES * reasons).map(|_| AtomicU64::new(0)).collect();
         Self {
             interfaces: (0..MOST_INTERFACES).map(|_| InterfaceCounters::default()).collect(),
+            bridged: (0..MOST_INTERFACES).map(|_| BridgedCounters::default()).collect(),
             drops: DropCounters { reasons, cells },
             outbound,
         }

@@ -1,5 +1,6 @@
 //! Interfaces as workers see them: rows of one table that the control thread publishes.
 
+use crate::plumbing::{BridgeId, BridgePort};
 use fib::{Address, Prefix};
 use wire::ipv6;
 
@@ -14,6 +15,8 @@ pub enum Mode {
     Routed,
     /// They leave by another interface as they came.
     CrossConnect(InterfaceId),
+    /// They are bridged.
+    Bridged(BridgePort),
 }
 
 /// One interface.
@@ -112,10 +115,67 @@ fn contains<A: Address>((own, length): (A, u8), address: A) -> bool {
 #[derive(Clone, Debug, Default)]
 pub struct Interfaces {
     /// Rows by id; a removed interface leaves a gap.
-    pub rows: Vec<Option<Interface>>,
+    rows: Vec<Option<Interface>>,
+    /// The ports of each bridge, by its number.
+    members: Vec<Vec<u16>>,
+}
+
+/// What an interface may do in its bridge, if it is in one.
+#[inline]
+pub fn bridge_port(interfaces: &Interfaces, id: u16) -> Option<BridgePort> {
+    match interfaces.get(id)?.mode {
+        Mode::Bridged(port) => Some(port),
+        Mode::Routed | Mode::CrossConnect(_) => None,
+    }
 }
 
 impl Interfaces {
+    /// A table of these rows.
+    pub fn new(rows: Vec<Option<Interface>>) -> Self {
+        let mut members: Vec<Vec<u16>> = Vec::new();
+        for (id, row) in (0..).zip(&rows) {
+            if let Some(Interface { mode: Mode::Bridged(port), .. }) = row {
+                let bridge = usize::from(port.bridge.0);
+                if members.len() <= bridge {
+                    members.resize_with(bridge + 1, Vec::new);
+                }
+                members[bridge].push(id);
+            }
+        }
+        Self { rows, members }
+    }
+
+    /// The table with another row `id`.
+    #[must_use]
+    pub fn with(&self, id: u16, row: Option<Interface>) -> Self {
+        let (mut rows, index) = (self.rows.clone(), usize::from(id));
+        if rows.len() <= index {
+            rows.resize(index + 1, None);
+        }
+        rows[index] = row;
+        Self::new(rows)
+    }
+
+    /// The table where the interfaces of a port are shaped, or are not.
+    #[must_use]
+    pub fn with_port_shaped(&self, port: u16, shaped: bool) -> Self {
+        let mut rows = self.rows.clone();
+        for row in rows.iter_mut().flatten().filter(|row| row.port == port) {
+            row.shaped = shaped;
+        }
+        Self::new(rows)
+    }
+
+    /// Every interface, by number.
+    pub fn all(&self) -> impl Iterator<Item = &Interface> {
+        self.rows.iter().flatten()
+    }
+
+    /// The ports of a bridge.
+    pub fn members(&self, bridge: BridgeId) -> &[u16] {
+        self.members.get(usize::from(bridge.0)).map_or(&[], Vec::as_slice)
+    }
+
     /// The interface of a frame's `rx` or `tx` entry.
     #[inline]
     pub fn get(&self, id: u16) -> Option<&Interface> {

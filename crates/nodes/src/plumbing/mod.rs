@@ -9,6 +9,7 @@
 //!                 ◀─ counters ────────── workers         read at any time
 //! ```
 
+mod bridge;
 mod classify;
 mod counters;
 mod flow;
@@ -24,17 +25,21 @@ mod rate_limit;
 mod setup;
 mod shaping;
 mod slow_path;
+mod stations;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod topology;
 mod transport;
 
+pub use bridge::{BridgeId, BridgePort};
 pub use classify::{Classifier, mark_congestion};
-pub use counters::{DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound};
+pub use counters::{
+    BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound,
+};
 pub use flow::{MemberPicker, ip4_flow, ip6_flow};
 pub use icmp_message::{ICMP_BYTES, icmp_cause, sum_icmp, was_group_frame, write_icmp_error};
-pub use interfaces::{Interface, InterfaceId, Interfaces, Mode, link_key};
+pub use interfaces::{Interface, InterfaceId, Interfaces, Mode, bridge_port, link_key};
 pub use ip4_stamps::{OptionsFound, Stamp, blank_options, stamp_options};
 pub use ip6_options::{OptionFault, check_options};
 pub use link_header::leave_by;
@@ -49,4 +54,5 @@ pub use shaping::{
 pub use slow_path::{
     ArpNews, Injected, Injector, NdNews, NdSaid, SlowPath, SlowPathEvents, SlowPathNews, slow_path,
 };
+pub use stations::Stations;
 pub use transport::{TcpFault, TcpReset, UdpFault, UdpFound, UdpPorts, find_udp};

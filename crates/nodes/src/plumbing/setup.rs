@@ -1,7 +1,7 @@
 //! What every node of one worker is made from.
 
 use crate::plumbing::{
-    Injected, Interfaces, Mailbox, RxAttachment, ShapeLetters, SlowPath, TxAttachment,
+    Injected, Interfaces, Mailbox, RxAttachment, ShapeLetters, SlowPath, Stations, TxAttachment,
     WorkerCounters,
 };
 use fib::adjacency::AdjacencyTable;
@@ -65,6 +65,8 @@ pub struct Shared {
     pub ip6_links: Arc<Ip6Table>,
     /// Where routes lead.
     pub adjacencies: Arc<AdjacencyTable>,
+    /// Who is where, in all bridges.
+    pub stations: Stations,
     /// Next hops that share flows.
     pub groups: Arc<EcmpTable>,
     /// Makes this router choose differently from the one before it.

@@ -1,14 +1,15 @@
 //! A small router for the tests of single nodes.
 
 use super::{
-    Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, SlowPathNews, WorkerCounters,
-    slow_path,
+    Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, SlowPathNews, Stations,
+    WorkerCounters, slow_path,
 };
 use crate::plumbing::IcmpLimits;
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;
 use fib::ip4::{Ip4Layout, Ip4Nodes, Ip4Options, Ip4Table};
 use fib::ip6::{Ip6Pool, Ip6Table};
+use fib::mac::MacTable;
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use graph::{Publisher, Reason};
@@ -33,12 +34,13 @@ impl World {
 
     pub(crate) fn with_errors_per_second(icmp_errors_per_second: u32) -> Self {
         let readers = Quiescence::new();
-        let interfaces = Publisher::new(Interfaces { rows: rows() }, &readers);
+        let interfaces = Publisher::new(Interfaces::new(rows()), &readers);
         let nodes = Ip4Nodes::new(4096, PageSize::Small, &readers).unwrap();
         let (layout, page_size) = (Ip4Layout::Compact, PageSize::Small);
         let ip4 = Ip4Table::new(&nodes, Ip4Options { layout, page_size, max_routes: 100 }).unwrap();
         let pool6 = Ip6Pool::new(1 << 24, PageSize::Small, &readers).unwrap();
         let adjacencies = AdjacencyTable::new(16, &readers).unwrap();
+        let stations = MacTable::new(100, PageSize::Small, &readers).unwrap();
         let groups = EcmpTable::new(4, 1024, &readers).unwrap();
         let (slow_path, news) = slow_path(QUEUE, Arc::new(|| ()));
         let (injector, injected) = Injector::new(QUEUE);
@@ -48,6 +50,7 @@ impl World {
             ip6: Arc::new(Ip6Table::new(&pool6, 100)),
             ip6_links: Arc::new(Ip6Table::new(&pool6, 100)),
             adjacencies: Arc::new(adjacencies),
+            stations: Stations::new(stations),
             groups: Arc::new(groups),
             flow_seed: 7,
             slow_path,
@@ -71,11 +74,9 @@ impl World {
 
     /// Changes an interface's row.
     pub(crate) fn change_interface(&mut self, id: u16, change: impl FnOnce(&mut Interface)) {
-        let mut table = (*self.interfaces).clone();
-        if let Some(row) = &mut table.rows[usize::from(id)] {
-            change(row);
-        }
-        self.interfaces.set(table);
+        let mut row = self.interfaces.get(id).cloned();
+        change(row.as_mut().unwrap());
+        self.interfaces.set(self.interfaces.with(id, row));
     }
 
     /// All news so far.

@@ -3,12 +3,13 @@
 //! ```text
 //!  HOST 192.0.2.2 ── 0: 192.0.2.1/24 │ router │ 1: 198.51.100.1/24 ── GATEWAY 198.51.100.2 ── 10/8
 //!                    2 ══ 3 cross-connected    4 down    5 without address
+//!                    6 7 8 9 bridged: 6 and 9 of one group, 8 takes no unknown stations, 9 does not learn
 //!
 //!  IPv6 likewise: HOST6 2001:db8::2 ── 0: 2001:db8::1/64 │ 1: 2001:db8:1::1/64 ── GATEWAY6 2001:db8:1::2
 //!  ── 2001:db8:a::/48; link-local addresses made from MACs; on 0 2001:db8::7e is tentative.
 //! ```
 
-use super::{Interface, InterfaceId, Kind, Mode, link_key};
+use super::{BridgeId, BridgePort, Interface, InterfaceId, Kind, Mode, link_key};
 use fib::adjacency::{Adjacency, AdjacencyTable};
 use fib::ecmp::{EcmpTable, Member};
 use fib::ip4::Ip4Table;
@@ -52,6 +53,9 @@ pub(crate) const INCOMPLETE6: u32 = 6;
 pub(crate) const NARROW6: u32 = 7;
 pub(crate) const TO_LINK_HOST: u32 = 8;
 
+/// The bridge.
+pub(crate) const BRIDGE: u16 = 1;
+
 /// The router's own MAC on an interface.
 pub(crate) fn our_mac(interface: u16) -> [u8; 6] {
     [2, 0, 0, 0, 0, interface as u8]
@@ -65,7 +69,19 @@ pub(crate) fn link_local(interface: u16) -> Ipv6Addr {
 /// The interfaces of the drawing.
 pub(crate) fn rows() -> Vec<Option<Interface>> {
     let (to_3, to_2) = (Mode::CrossConnect(InterfaceId(3)), Mode::CrossConnect(InterfaceId(2)));
-    let modes = [Mode::Routed, Mode::Routed, to_3, to_2, Mode::Routed, Mode::Routed];
+    let free = BridgePort::new(BridgeId(BRIDGE));
+    let modes = [
+        Mode::Routed,
+        Mode::Routed,
+        to_3,
+        to_2,
+        Mode::Routed,
+        Mode::Routed,
+        Mode::Bridged(BridgePort { groups: 1, ..free }),
+        Mode::Bridged(free),
+        Mode::Bridged(BridgePort { flood_unknown: false, ..free }),
+        Mode::Bridged(BridgePort { groups: 1, learn: false, ..free }),
+    ];
     let row = |id: u16, mode: Mode| Interface {
         name: format!("p{id}"),
         port: id,

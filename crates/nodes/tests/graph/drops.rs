@@ -13,9 +13,11 @@ use std::net::Ipv6Addr;
 use wire::craft::{self, Arp, Craft, Ethernet, Ipv4};
 
 /// Reasons that a test on one thread cannot meet, and why.
-const OUT_OF_REACH: [&str; 2] = [
+const OUT_OF_REACH: [&str; 3] = [
     // The control thread takes a cross-connect away between two nodes of one pass.
     "l2-xconnect/disconnected",
+    // Or an interface out of its bridge.
+    "l2-learn/not-bridged",
     // It takes a second worker; the node's own tests play that.
     "shape/handover-full",
 ];
@@ -160,10 +162,36 @@ fn plays() -> Vec<(&'static str, Play)> {
             rig.change_interface(3, |row| row.port = 99);
             rig.receive(2, vec![0; 60]);
         }),
+        ("l2-learn/runt", |rig| rig.receive(6, vec![0; 13])),
+        ("l2-learn/bad-source", |rig| rig.receive(6, craft::ethernet([255; 6], [2; 6]).build())),
+        ("l2-learn/fixed-elsewhere", |rig| {
+            rig.fix_station(HOST_MAC, 7);
+            rig.receive(6, craft::ethernet(HOST_MAC, [2; 6]).build());
+        }),
+        ("l2-forward/runt", |rig| rig.receive(9, vec![0; 13])),
+        ("l2-forward/not-forwarding", |rig| {
+            rig.change_port(6, |port| port.forward = false);
+            rig.receive(6, craft::ethernet(HOST_MAC, [2; 6]).build());
+        }),
+        ("l2-forward/reserved-address", |rig| {
+            rig.receive(6, craft::ethernet(HOST_MAC, [1, 0x80, 0xc2, 0, 0, 0]).build());
+        }),
+        ("l2-forward/same-port", |rig| {
+            rig.fix_station(GATEWAY_MAC, 6);
+            rig.receive(6, craft::ethernet(HOST_MAC, GATEWAY_MAC).build());
+        }),
+        ("l2-forward/isolated", |rig| {
+            rig.fix_station(GATEWAY_MAC, 9);
+            rig.receive(6, craft::ethernet(HOST_MAC, GATEWAY_MAC).build());
+        }),
+        ("l2-flood/nowhere", |rig| {
+            (7..=9).for_each(|id| rig.change_port(id, |port| port.flood_groups = false));
+            rig.receive(6, craft::ethernet(HOST_MAC, [255; 6]).build());
+        }),
         ("port-tx/queue-full", |rig| {
-            // Port 6 takes one frame a burst.
-            rig.attach(6, 1);
-            rig.change_interface(3, |row| row.port = 6);
+            // Port 10 takes one frame a burst.
+            rig.attach(10, 1);
+            rig.change_interface(3, |row| row.port = 10);
             rig.receive(2, vec![0; 60]);
             rig.receive(2, vec![0; 60]);
         }),

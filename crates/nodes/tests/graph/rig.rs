@@ -4,7 +4,9 @@ use dataplane::{Dataplane, DropCount, PortQueues, Settings, Waiting};
 use fib::ip4::{Ip4Layout, Ip4Options};
 use fib::pages::PageSize;
 use graph::{Idle, Worker};
-use nodes::plumbing::{Interface, InterfaceId, Kind, Leftover, Mode, SlowPathNews, link_key};
+use nodes::plumbing::{
+    BridgeId, BridgePort, Interface, InterfaceId, Kind, Leftover, Mode, SlowPathNews, link_key,
+};
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use sched::Replaced;
 use std::collections::VecDeque;
@@ -122,6 +124,21 @@ impl Rig {
         self.dataplane.set_interface(id, Some(row));
     }
 
+    /// Changes what an interface may do in its bridge.
+    pub(crate) fn change_port(&mut self, id: u16, change: impl FnOnce(&mut BridgePort)) {
+        self.change_interface(id, |row| {
+            if let Mode::Bridged(port) = &mut row.mode {
+                change(port);
+            }
+        });
+    }
+
+    /// Configures a station of the bridge behind a port.
+    pub(crate) fn fix_station(&mut self, mac: [u8; 6], port: u32) {
+        let table = &self.dataplane.stations.table;
+        table.insert_static(fib::mac::MacKey::new(BRIDGE, mac), port).unwrap();
+    }
+
     /// Has interface `id` receive `frame` when the graph runs next.
     pub(crate) fn receive(&mut self, id: u16, bytes: Vec<u8>) {
         self.receive_as(id, Incoming { bytes, segments: 1, headroom: 128 });
@@ -210,8 +227,11 @@ impl Rig {
         let totals = self.dataplane.node_totals(None);
         let taken = |name: &str| totals.iter().find(|node| node.name == name).unwrap().taken;
         let received: u64 = (0..64).map(|id| self.dataplane.interface_totals(id).rx_packets).sum();
-        let fragment = totals.iter().find(|node| node.name == "ip4-fragment").unwrap();
-        let pieces = fragment.exits.iter().sum::<u64>() - fragment.packets;
+        let more = |name: &str| {
+            let node = totals.iter().find(|node| node.name == name).unwrap();
+            node.exits.iter().sum::<u64>() - node.packets
+        };
+        let pieces = more("ip4-fragment") + more("l2-flood");
         // What waited for its turn is no longer the engine's, and comes back.
         let waited = taken("shape");
         let known = ["port-tx", "drop", "arp-input", "nd-input", "ip-resolve"].map(taken);

@@ -87,6 +87,7 @@ impl Router {
         let mut cleared = Cleared { nodes: self.dataplane.node_totals(None), ..Cleared::default() };
         for port in self.ports.values() {
             cleared.interfaces.insert(port.id, self.dataplane.interface_totals(port.id));
+            cleared.bridged.insert(port.id, self.dataplane.bridged_totals(port.id));
             for count in self.dataplane.drops_of(port.id) {
                 cleared.drops.insert((port.id, count.node, count.reason), count.packets);
             }

@@ -1,5 +1,6 @@
 //! Answers to every "show", as plain data.
 
+mod bridging;
 mod forwarding;
 mod graph;
 mod observe;
@@ -72,6 +73,28 @@ impl Engine for Router {
 
     fn lookup(&self, address: IpAddr) -> view::Lookup {
         self.show_lookup(address)
+    }
+
+    fn bridges(&self) -> Vec<view::Bridge> {
+        self.show_bridges()
+    }
+
+    fn stations(&self, filter: &view::StationFilter) -> Result<view::Stations, EngineError> {
+        self.show_stations(filter)
+    }
+
+    fn stations_flush(
+        &mut self,
+        request: &view::StationFlush,
+    ) -> Result<view::StationCount, EngineError> {
+        self.flush_stations(request)
+    }
+
+    fn stations_fill(
+        &mut self,
+        request: &view::StationFill,
+    ) -> Result<view::StationCount, EngineError> {
+        self.fill_stations(request)
     }
 
     fn trace_start(&mut self, request: &view::TraceRequest) -> Result<(), EngineError> {

@@ -27,6 +27,7 @@ impl Router {
     pub(super) fn show_memory(&self) -> view::Memory {
         let pool = self.pool.usage();
         let table = self.dataplane.ip4.memory();
+        let stations = self.dataplane.stations.table.memory();
         let part = |name: &str, used: usize, capacity: usize, bytes: usize| view::MemoryUse {
             name: name.to_owned(),
             used: used as u64,
@@ -44,6 +45,7 @@ impl Router {
                     table.max_routes,
                     table.root_bytes + table.record_bytes,
                 ),
+                part("stations", stations.entries, stations.capacity, stations.bytes),
                 part("neighbours", self.neighborhood.machine.len(), 0, 0),
                 part("packets waiting for a neighbour", held, 0, 0),
             ],

@@ -35,11 +35,19 @@ pub struct Memory {
     pub hugepages: Hugepages,
     /// IPv4 routes there is room for.
     pub routes: u32,
+    /// Stations of bridges there is room for.
+    pub macs: u32,
 }
 
 impl Default for Memory {
     fn default() -> Self {
-        Self { buffers: 16_384, frame_bytes: 2_048, hugepages: Hugepages::Auto, routes: 1_048_576 }
+        Self {
+            buffers: 16_384,
+            frame_bytes: 2_048,
+            hugepages: Hugepages::Auto,
+            routes: 1_048_576,
+            macs: 65_536,
+        }
     }
 }
 
@@ -53,6 +61,7 @@ impl Row for Memory {
             .unless("frame_bytes", &self.frame_bytes, &default.frame_bytes)
             .unless("hugepages", &self.hugepages, &default.hugepages)
             .unless("routes", &self.routes, &default.routes)
+            .unless("macs", &self.macs, &default.macs)
     }
 }
 
@@ -68,6 +77,7 @@ impl Object for Memory {
             frame_bytes: table.number("frame_bytes", default.frame_bytes, 256..=16_384),
             hugepages: table.or("hugepages", default.hugepages),
             routes: table.number("routes", default.routes, 1..=16_777_216),
+            macs: table.number("macs", default.macs, 1..=16_777_216),
         })
         .unwrap_or_default()
     }

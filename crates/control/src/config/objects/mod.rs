@@ -6,6 +6,8 @@
 
 pub mod api;
 pub mod arp;
+pub mod bridge;
+mod bridge_commands;
 pub mod connected;
 pub mod icmp;
 pub mod memory;
@@ -16,6 +18,7 @@ pub mod port_kind;
 pub mod qos;
 pub mod route;
 mod route_commands;
+pub mod station;
 pub mod workers;
 pub mod xconnect;
 
@@ -28,11 +31,13 @@ use super::write::Writer;
 
 use api::Api;
 use arp::Arp;
+use bridge::Bridges;
 use icmp::Icmp;
 use memory::Memory;
 use neighbor::Neighbors;
 use port::Ports;
 use route::Routes;
+use station::Stations;
 use workers::Workers;
 use xconnect::Xconnects;
 
@@ -155,4 +160,8 @@ objects! {
     neighbors: Neighbors,
     /// Cross-connects.
     xconnects: Xconnects,
+    /// Bridges.
+    bridges: Bridges,
+    /// Stations that do not move.
+    stations: Stations,
 }

@@ -9,12 +9,14 @@ use wire::MacAddr;
 
 use super::super::field::Field;
 use super::super::objects::arp::Arp;
+use super::super::objects::bridge::{Bridge, BridgeName, Flags, Member};
 use super::super::objects::icmp::Icmp;
 use super::super::objects::memory::{Hugepages, Memory};
 use super::super::objects::neighbor::{Neighbor, NeighborKey};
 use super::super::objects::port::{Port, PortName};
 use super::super::objects::port_kind::{DeviceName, PortKind, Repeat, Role};
 use super::super::objects::route::{NextHop, Route};
+use super::super::objects::station::{Station, StationKey};
 use super::super::objects::workers::{Idle, Placement, Workers};
 use super::super::objects::xconnect::{PortPair, Xconnect};
 use super::super::prefix::{InterfaceAddress, Prefix};
@@ -128,6 +130,24 @@ fn route(seed: &RouteSeed, ports: &[u8]) -> Route {
     Route::Via(hops.collect())
 }
 
+/// A bridge of these ports, each of which may do something else, and a station behind the last.
+fn bridge(config: &mut Config, ports: &[u8]) {
+    let member = |number: &u8| Member {
+        flags: Flags { learn: number & 1 == 0, flood_groups: *number > 3, ..Flags::default() },
+        group: (number & 1 == 0).then_some(u16::from(*number) + 1),
+        isolated: *number == 4,
+        ..Member::new(name(*number))
+    };
+    let lan = BridgeName::from_text("lan.1").unwrap();
+    let members = ports.iter().map(member).collect();
+    let ageing = Duration::from_secs(30 + ports.len() as u64);
+    config.bridges.insert(lan.clone(), Bridge { ports: members, ageing, ..Bridge::default() });
+    if let Some(last) = ports.last() {
+        let key = StationKey { bridge: lan, address: MacAddr([2, 0, 0, 0, 0, *last]) };
+        config.stations.insert(key, Station { port: name(*last) });
+    }
+}
+
 /// A configuration without a fault.
 pub(super) fn config() -> impl Strategy<Value = Config> {
     let ports: Vec<_> = (0_u8..6).map(|number| proptest::option::of(port(number))).collect();
@@ -149,6 +169,9 @@ pub(super) fn config() -> impl Strategy<Value = Config> {
         }
         if let ([first, second, ..], true) = (&bare[..], neighbor) {
             config.xconnects.insert(PortPair::of(name(*second), name(*first)), Xconnect);
+        }
+        if let ([_, _, rest @ ..], true) = (&bare[..], neighbor) {
+            bridge(&mut config, rest);
         }
         if let ([first, ..], true) = (&routed[..], neighbor) {
             let key = NeighborKey { port: name(*first), address: station(*first, 250) };

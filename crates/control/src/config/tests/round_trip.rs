@@ -30,6 +30,8 @@ fn follow(mut config: Config, changes: &[Change]) -> Config {
             Change::Routes(delta) => step(&mut config.routes, delta),
             Change::Neighbors(delta) => step(&mut config.neighbors, delta),
             Change::Xconnects(delta) => step(&mut config.xconnects, delta),
+            Change::Bridges(delta) => step(&mut config.bridges, delta),
+            Change::Stations(delta) => step(&mut config.stations, delta),
         }
     }
     config

@@ -32,6 +32,7 @@ pub(super) fn all(results: &Results) -> Vec<Section> {
     let rows = rows(results);
     let sections = [
         throughput_section(&rows),
+        failures_section(results),
         comparison_section(results),
         curves_section(&rows),
         bars_section(&rows),
@@ -91,6 +92,20 @@ fn throughput_section(rows: &[Row]) -> Option<Section> {
     }
     body.push_str("</table>\n");
     Some(Section { title: "Throughput", lead: String::new(), body })
+}
+
+fn failures_section(results: &Results) -> Option<Section> {
+    let lines = distinct(results.failures.iter().map(|failure| {
+        let (device, case) = (escape(&failure.subject.device), escape(&failure.subject.case()));
+        let class = if failure.refused { "" } else { " class=\"verdict\"" };
+        format!(
+            "<tr><td>{device}</td><td>{case}</td><td{class}>{}</td></tr>",
+            escape(&failure.reason)
+        )
+    }));
+    let head = "<tr><th>device</th><th>case</th><th>why</th></tr>";
+    let body = format!("<table>\n{head}\n{}\n</table>\n", lines.join("\n"));
+    (!lines.is_empty()).then_some(Section { title: "Not measured", lead: String::new(), body })
 }
 
 fn comparison_section(results: &Results) -> Option<Section> {

@@ -35,6 +35,7 @@ pub(super) fn verdict(verdict: &Verdict) -> String {
             high.count
         ),
         Verdict::Drift { share, p } => format!("drifts by {:+.2} % (p = {p:.2e})", 100.0 * share),
+        Verdict::CutShort { trials } => format!("the time was up after {trials} trials"),
         Verdict::StillWarmingUp => "was still warming up".into(),
         Verdict::GeneratorBound { share } => {
             format!("generator-bound: {:.0} % of the generator's ceiling", 100.0 * share)

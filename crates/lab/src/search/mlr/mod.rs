@@ -205,7 +205,8 @@ impl MlrSearch {
         Ok(())
     }
 
-    fn answers(&self) -> Vec<GoalAnswer> {
+    /// What is known so far: bounds that may still be far apart.
+    pub fn answers(&self) -> Vec<GoalAnswer> {
         let goals = self.goals.iter().zip(&self.finals);
         goals.map(|(goal, &id)| GoalAnswer::read(&self.grid, &self.database, goal, id)).collect()
     }

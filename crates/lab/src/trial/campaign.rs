@@ -1,0 +1,317 @@
+//! A scenario measured on several devices, written down as it goes.
+//!
+//! ```text
+//! restart 1: function ─ device a: start ─ sizes: search, latency ─ stop │ device b … │ …
+//! restart 2: the same, the devices in another order: what drifts on the host meets all of them
+//! ```
+//! When the time is up what was measured stands; so it does after Ctrl-C, a device that dies or a
+//! disk that is full.
+
+use std::time::{Duration, Instant};
+
+use super::device::Device;
+use super::devices;
+use super::frames::Load;
+use super::pursue::{Found, pursue};
+use super::rig::{Bench, Rig, Wish};
+use super::self_test::{self, SelfTest};
+use crate::Error;
+use crate::arrivals::Imix;
+use crate::report::record::{AnswerRecord, FailureRecord, Recorder, Subject};
+use crate::scenario::{Case, Scenario};
+use crate::search::Trial;
+
+/// Axes that the generator varies while the device runs on.
+const GENERATOR_AXES: [&str; 4] = ["frame_bytes", "flows", "load_percent", "ethertype"];
+/// Axes that a device is started with.
+const DEVICE_AXES: [&str; 2] = ["entries", "workers"];
+/// Trials at each load of `latency_at_percent`: this many times as long as a search's.
+const LATENCY_TRIALS: f64 = 2.0;
+
+/// What is to be measured.
+pub struct Campaign<'a> {
+    /// The scenario.
+    pub scenario: &'a Scenario,
+    /// Names of the devices.
+    pub devices: &'a [String],
+    /// Where they run.
+    pub bench: &'a Bench<'a>,
+    /// Restarts of each device.
+    pub restarts: u32,
+    /// Time for all of it.
+    pub limit: Option<Duration>,
+    /// Told how far it is.
+    pub progress: &'a dyn Fn(&Progress<'_>),
+}
+
+/// How far a campaign is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress<'a> {
+    /// Searches that are over.
+    pub done: usize,
+    /// All of them.
+    pub all: usize,
+    /// What is being measured.
+    pub what: &'a str,
+    /// Time left, where it is limited.
+    pub left: Option<Duration>,
+}
+
+/// Cases that one start of a device serves.
+struct Group {
+    wish: Wish,
+    cases: Vec<Case>,
+}
+
+struct Running<'a> {
+    campaign: &'a Campaign<'a>,
+    recorder: &'a mut Recorder,
+    began: Instant,
+    self_tests: Vec<SelfTest>,
+    /// Searches that are over, and all.
+    done: usize,
+    all: usize,
+    trials: u32,
+}
+
+impl Campaign<'_> {
+    /// Measures; an error only where nothing more can be written down or somebody stopped it.
+    pub fn run(&self, recorder: &mut Recorder) -> Result<(), Error> {
+        let groups = self.groups();
+        let cases: usize = groups.iter().map(|group| group.cases.len()).sum();
+        let mut running = Running {
+            campaign: self,
+            recorder,
+            began: Instant::now(),
+            self_tests: Vec::new(),
+            done: 0,
+            all: cases * self.devices.len() * self.restarts as usize,
+            trials: 0,
+        };
+        running.test_ourselves(&groups)?;
+        for run in 0..self.restarts {
+            for group in &groups {
+                for turn in 0..self.devices.len() {
+                    let at = (turn + run as usize) % self.devices.len();
+                    if running.is_over(run) {
+                        return Ok(());
+                    }
+                    running.device(&self.devices[at], group, run)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn groups(&self) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        for case in self.scenario.cases() {
+            let wish = Wish {
+                function: case.function.clone(),
+                entries: case.number("entries").or(case.function.entries).unwrap_or(1),
+                workers: case.number("workers").unwrap_or(1),
+                max_frame_bytes: self
+                    .sizes(&case)
+                    .map_or(1_518, |sizes| sizes.sequence().iter().copied().max().unwrap_or(1_518)),
+            };
+            let same = |group: &&mut Group| {
+                let wide = Wish { max_frame_bytes: group.wish.max_frame_bytes, ..wish.clone() };
+                group.wish == wide
+            };
+            match groups.iter_mut().rev().find(same) {
+                Some(group) => {
+                    let max = group.wish.max_frame_bytes.max(wish.max_frame_bytes);
+                    group.wish.max_frame_bytes = max;
+                    group.cases.push(case);
+                }
+                None => groups.push(Group { wish, cases: vec![case] }),
+            }
+        }
+        groups
+    }
+
+    fn sizes(&self, case: &Case) -> Result<Imix, Error> {
+        let traffic = &self.scenario.traffic;
+        match (&traffic.imix, case.number("frame_bytes")) {
+            (_, Some(bytes)) => Ok(Imix::single(bytes as u16)),
+            (Some(genome), None) => Imix::parse(genome.get_ref(), 1_518),
+            (None, None) => Ok(Imix::single(*traffic.frame_bytes.get_ref())),
+        }
+    }
+
+    fn load(&self, case: &Case, wish: &Wish) -> Result<Load, Error> {
+        let traffic = &self.scenario.traffic;
+        let load = Load::new(case.function.kind, case.ethertype, traffic, self.sizes(case)?);
+        let flows = case.number("flows").unwrap_or(*traffic.flows.get_ref());
+        let seed = self.scenario.campaign.seed;
+        Ok(Load { entries: wish.entries, flows, seed, ..load })
+    }
+}
+
+impl Running<'_> {
+    /// Whether the time is up; the first restart is always carried out.
+    fn is_over(&self, run: u32) -> bool {
+        run > 0 && self.campaign.limit.is_some_and(|limit| self.began.elapsed() >= limit)
+    }
+
+    /// Until when a search may take: its share of what is left.
+    fn deadline(&self) -> Option<Instant> {
+        let limit = self.campaign.limit?;
+        let left = limit.saturating_sub(self.began.elapsed());
+        let searches = (self.all - self.done).max(1) as u32;
+        Some(Instant::now() + left / searches)
+    }
+
+    fn subject(&self, device: &str, case: &Case, run: u32) -> Subject {
+        Subject {
+            device: device.to_owned(),
+            function: case.function.name().to_owned(),
+            axes: case.axes.clone(),
+            run,
+        }
+    }
+
+    /// Everything of a group on one device. What goes wrong there is written down.
+    fn device(&mut self, name: &str, group: &Group, run: u32) -> Result<(), Error> {
+        let before = self.done;
+        let outcome = self.try_device(name, group, run);
+        let missing = group.cases.len() - (self.done - before);
+        self.done += missing;
+        let Err(error) = outcome else { return Ok(()) };
+        if matches!(error, Error::Stopped | Error::File { .. }) {
+            return Err(error);
+        }
+        let refused = matches!(error, Error::Refused { .. });
+        // What a device cannot do it cannot do at the next restart either.
+        if refused && run > 0 {
+            return Ok(());
+        }
+        for case in &group.cases[group.cases.len() - missing..] {
+            let subject = self.subject(name, case, run);
+            self.recorder.write(FailureRecord { subject, refused, reason: error.to_string() })?;
+        }
+        Ok(())
+    }
+
+    fn try_device(&mut self, name: &str, group: &Group, run: u32) -> Result<(), Error> {
+        let device: Box<dyn Device> = devices::named(name)?;
+        let known = |axis: &&String| {
+            GENERATOR_AXES.contains(&axis.as_str()) || DEVICE_AXES.contains(&axis.as_str())
+        };
+        let axes = group.cases.first().map(|case| case.axes.keys()).into_iter().flatten();
+        if let Some(axis) = axes.into_iter().find(|axis| !known(axis)) {
+            return Err(Error::Refused {
+                device: name.to_owned(),
+                job: group.wish.function.name().to_owned(),
+                reason: format!("the lab cannot set its {axis}"),
+            });
+        }
+        self.tell(&format!("{name}: starting"));
+        let mut rig = Rig::start(self.campaign.bench, device, &group.wish)?;
+        let mut told = false;
+        for case in &group.cases {
+            let load = self.campaign.load(case, &group.wish)?;
+            rig.first_packet(&load)?;
+            if !told {
+                told = true;
+                if run == 0 {
+                    let facts = rig.facts();
+                    self.recorder.write(crate::report::record::DeviceFacts {
+                        name: name.to_owned(),
+                        ..facts
+                    })?;
+                }
+            }
+            let subject = self.subject(name, case, run);
+            self.tell(&format!("{name}: {}", subject.case()));
+            self.case(&mut rig, &load, subject)?;
+            self.done += 1;
+        }
+        Ok(())
+    }
+
+    fn tell(&self, what: &str) {
+        let left = self.campaign.limit.map(|limit| limit.saturating_sub(self.began.elapsed()));
+        let (done, all) = (self.done, self.all);
+        (self.campaign.progress)(&Progress { done, all, what, left });
+    }
+
+    /// One search on a running device, and latencies at shares of what it found.
+    fn case(&mut self, rig: &mut Rig<'_>, load: &Load, subject: Subject) -> Result<(), Error> {
+        let (scenario, deadline) = (self.campaign.scenario, self.deadline());
+        let both = scenario.traffic.both_directions;
+        let ceiling_pps = self.ceiling_pps(load) / if both { 2.0 } else { 1.0 };
+        rig.settle(load, both)?;
+        let measure = &scenario.measure;
+        let max_pps = ceiling_pps * self.load_share(&subject);
+        let purpose = format!("{:?}", measure.search).to_lowercase();
+        let mut trial = |trial: Trial| {
+            let at_s = self.began.elapsed().as_secs_f64();
+            let measured = rig.measure(load, trial, both)?;
+            let outcome = measured.outcome;
+            let mut record =
+                measured.record(subject.clone(), self.trials, &purpose, at_s, Some(ceiling_pps));
+            // Latencies under a load that is searched for are of no load in particular.
+            record.latency = None;
+            self.trials += 1;
+            self.recorder.write(record)?;
+            Ok(outcome)
+        };
+        let found = pursue(measure, max_pps, deadline, &mut trial)?;
+        let carried_pps = found.iter().map(|found| found.low_pps).fold(f64::INFINITY, f64::min);
+        for Found { metric, low_pps, high_pps, verdicts } in found {
+            let subject = subject.clone();
+            let answer = AnswerRecord { subject, metric, low_pps, high_pps, verdicts };
+            self.recorder.write(answer)?;
+        }
+        for percent in &measure.latency_at_percent {
+            let load_pps = carried_pps * *percent as f64 / 100.0;
+            if load_pps < 1.0 {
+                continue;
+            }
+            let at_s = self.began.elapsed().as_secs_f64();
+            let long = Trial::new(load_pps, measure.trial_s * LATENCY_TRIALS);
+            let measured = rig.measure(load, long, both)?;
+            let mut subject = subject.clone();
+            subject.axes.insert("load_percent".into(), percent.to_string());
+            let record = measured.record(subject, self.trials, "latency", at_s, Some(ceiling_pps));
+            self.trials += 1;
+            self.recorder.write(record)?;
+        }
+        Ok(())
+    }
+
+    /// Share of the ceiling that a case of a load sweep offers at most.
+    fn load_share(&self, subject: &Subject) -> f64 {
+        let percent = subject.axes.get("load_percent").and_then(|it| it.parse::<f64>().ok());
+        percent.map_or(1.0, |percent| percent / 100.0)
+    }
+
+    /// Finds out what the lab itself can do with frames of each size on this link.
+    fn test_ourselves(&mut self, groups: &[Group]) -> Result<(), Error> {
+        let bench = self.campaign.bench;
+        let folder = bench.folder.with_extension("self-test");
+        for case in groups.iter().flat_map(|group| &group.cases) {
+            let frame_bytes = mean_bytes(&self.campaign.sizes(case)?);
+            if self.self_tests.iter().any(|it| it.frame_bytes == frame_bytes) {
+                continue;
+            }
+            self.tell(&format!("the lab itself: {frame_bytes} octets over {}", bench.link));
+            let test = self_test::known(bench.clock, bench.ports, bench.link, frame_bytes, &folder);
+            let _ = std::fs::remove_dir_all(&folder);
+            self.self_tests.push(test?);
+        }
+        Ok(())
+    }
+
+    /// The most that the lab can do with these frames.
+    fn ceiling_pps(&self, load: &Load) -> f64 {
+        let frame_bytes = mean_bytes(&load.sizes);
+        let test = self.self_tests.iter().find(|it| it.frame_bytes == frame_bytes);
+        test.map_or(1e6, |test| test.ceiling_pps)
+    }
+}
+
+fn mean_bytes(sizes: &Imix) -> u16 {
+    sizes.mean_bytes().round() as u16
+}

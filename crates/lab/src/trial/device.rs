@@ -1,0 +1,125 @@
+//! What a device under test can be asked: one job, in words that every switch's adapter translates.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::link::{DeviceEnd, LinkKind};
+use super::place::Place;
+use crate::Error;
+use crate::scenario::Function;
+
+/// What a device is to do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// The function, with its switches.
+    pub function: Function,
+    /// Entries of its table.
+    pub entries: u64,
+    /// Worker threads.
+    pub workers: u64,
+    /// Kind of the links.
+    pub link: LinkKind,
+    /// Its ends of them.
+    pub ends: [DeviceEnd; 2],
+}
+
+/// Packets that were not forwarded, by place and reason.
+pub type Drops = BTreeMap<String, u64>;
+
+/// A device's own counters, since it started.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counters {
+    /// Packets that it received at its ends.
+    pub received: u64,
+    /// Packets that it sent there.
+    pub sent: u64,
+    /// Packets that it did not forward.
+    #[serde(default, skip_serializing_if = "Drops::is_empty")]
+    pub drops: Drops,
+}
+
+impl Counters {
+    /// What was counted since an earlier look.
+    pub fn since(&self, before: &Self) -> Self {
+        let grown = |(reason, &count): (&String, &u64)| {
+            let more = count.saturating_sub(before.drops.get(reason).copied().unwrap_or(0));
+            (more > 0).then(|| (reason.clone(), more))
+        };
+        Self {
+            received: self.received.saturating_sub(before.received),
+            sent: self.sent.saturating_sub(before.sent),
+            drops: self.drops.iter().filter_map(grown).collect(),
+        }
+    }
+
+    /// Counts a drop, if there was one.
+    pub fn drop(&mut self, reason: String, count: u64) {
+        if count > 0 {
+            *self.drops.entry(reason).or_default() += count;
+        }
+    }
+}
+
+/// A kind of device under test.
+pub trait Device {
+    /// Name in results.
+    fn name(&self) -> &'static str;
+
+    /// Its version as it says itself; an error if it is not installed.
+    fn version(&self) -> Result<String, Error>;
+
+    /// Makes it do the job; it may not be ready yet when this returns.
+    fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error>;
+
+    /// What it counted since it started.
+    fn counters(&mut self, place: &mut Place) -> Result<Counters, Error>;
+
+    /// A refusal of a job.
+    fn refuse(&self, job: &Job, what: &str) -> Error {
+        Error::Refused {
+            device: self.name().to_owned(),
+            job: format!("{} over {}", job.function.name(), job.link),
+            reason: what.to_owned(),
+        }
+    }
+}
+
+/// Counters of kernel devices, out of the text of `/proc/net/dev`.
+pub fn kernel_counters(text: &str, devices: &[&str]) -> Counters {
+    let mut counters = Counters::default();
+    for line in text.lines() {
+        let Some((name, numbers)) = line.split_once(':') else { continue };
+        let name = name.trim();
+        if !devices.contains(&name) {
+            continue;
+        }
+        let numbers: Vec<u64> =
+            numbers.split_whitespace().filter_map(|number| number.parse().ok()).collect();
+        // bytes packets errs drop fifo frame compressed multicast, then the same of sending.
+        let number = |at: usize| numbers.get(at).copied().unwrap_or(0);
+        counters.received += number(1);
+        counters.sent += number(9);
+        counters.drop(format!("{name} rx"), number(3));
+        counters.drop(format!("{name} tx"), number(11));
+    }
+    counters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_table_is_read_by_device_and_way() {
+        let text = "Inter-|   Receive  |  Transmit\n face |bytes packets errs drop …\n\
+                    \x20   g0:  60 1 0 7 0 0 0 0  120 2 0 9 0 0 0 0\n    lo: 0 0 0 5 0 0 0 0 0 0 0 0 0 0 0 0\n";
+        let counters = kernel_counters(text, &["g0", "g1"]);
+        assert_eq!((counters.received, counters.sent), (1, 2));
+        assert_eq!(counters.drops, [("g0 rx".to_owned(), 7), ("g0 tx".to_owned(), 9)].into());
+        let before = Counters { received: 1, sent: 0, drops: [("g0 tx".to_owned(), 9)].into() };
+        let since = counters.since(&before);
+        assert_eq!((since.received, since.sent), (0, 2));
+        assert_eq!(since.drops, [("g0 rx".to_owned(), 7)].into());
+    }
+}

@@ -1,0 +1,134 @@
+//! Open vSwitch with its userspace datapath: two daemons of our own, no service of the host's.
+
+use std::time::Duration;
+
+use crate::Error;
+use crate::scenario::FunctionKind;
+use crate::trial::device::{Counters, Device, Job, kernel_counters};
+use crate::trial::frames::{self, Route};
+use crate::trial::link::{DEVICE_DEVICES, DEVICE_MACS, LAB_MACS, LinkKind};
+use crate::trial::place::{Place, has_program, output};
+
+/// See the module.
+#[derive(Default)]
+pub(super) struct OpenVswitch {
+    bridge: String,
+}
+
+const SCHEMA: &str = "/usr/share/openvswitch/vswitch.ovsschema";
+const PATIENCE: Duration = Duration::from_secs(20);
+
+impl Device for OpenVswitch {
+    fn name(&self) -> &'static str {
+        "ovs"
+    }
+
+    fn version(&self) -> Result<String, Error> {
+        let missing = ["ovs-vswitchd", "ovsdb-server", "ovs-vsctl", "ovs-ofctl"];
+        if let Some(program) = missing.into_iter().find(|program| !has_program(program)) {
+            let (device, job) = (self.name().into(), "any job".into());
+            let reason = format!("{program} is not installed (package openvswitch-switch)");
+            return Err(Error::Refused { device, job, reason });
+        }
+        let told = output(&["ovs-vswitchd", "--version"]).unwrap_or_default();
+        Ok(format!("{}, userspace datapath", told.lines().next().unwrap_or_default()))
+    }
+
+    fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
+        if job.link != LinkKind::Veth {
+            return Err(self.refuse(job, "without DPDK its ports are kernel devices"));
+        }
+        let flows = flows(job).ok_or_else(|| self.refuse(job, "no flows are known for it"))?;
+        let folder = place.folder().display().to_string();
+        place.run(&format!("ovsdb-tool create {folder}/conf.db {SCHEMA}"))?;
+        place.spawn(
+            "ovsdb-server",
+            &format!(
+                "env OVS_RUNDIR={folder} ovsdb-server {folder}/conf.db \
+                 --remote=punix:{folder}/db.sock --unixctl={folder}/ovsdb.ctl"
+            ),
+        )?;
+        let socket = place.folder().join("db.sock");
+        place.wait_until("ovsdb-server listens", PATIENCE, |_| socket.exists())?;
+        let vsctl = format!("ovs-vsctl --db=unix:{folder}/db.sock --timeout=20");
+        place.run(&format!("{vsctl} --no-wait init"))?;
+        place.spawn(
+            "ovs-vswitchd",
+            &format!(
+                "env OVS_RUNDIR={folder} ovs-vswitchd unix:{folder}/db.sock \
+                 --unixctl={folder}/vswitchd.ctl --disable-system"
+            ),
+        )?;
+        place.run(&format!(
+            "{vsctl} add-br br0 -- set bridge br0 datapath_type=netdev \
+             -- add-port br0 d0 -- set interface d0 ofport_request=1 \
+             -- add-port br0 d1 -- set interface d1 ofport_request=2"
+        ))?;
+        self.bridge = format!("unix:{folder}/br0.mgmt");
+        if let Some(flows) = flows {
+            let path = place.write("flows", &flows)?;
+            place.run(&format!("ovs-ofctl del-flows {}", self.bridge))?;
+            place.run(&format!("ovs-ofctl add-flows {} {}", self.bridge, path.display()))?;
+        }
+        Ok(())
+    }
+
+    fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {
+        let mut counters = kernel_counters(&place.network_devices()?, &DEVICE_DEVICES);
+        // What did not fit a packet socket is counted at the socket alone: `skmem:(…,d7)`.
+        let sockets = place.quietly("ss -H -0 -n -m")?;
+        let lost: u64 = sockets.split("skmem:(").skip(1).filter_map(socket_drops).sum();
+        counters.drop("packet sockets".into(), lost);
+        Ok(counters)
+    }
+}
+
+fn socket_drops(text: &str) -> Option<u64> {
+    let fields = text.split_once(')')?.0;
+    fields.split(',').find_map(|field| field.strip_prefix('d'))?.parse().ok()
+}
+
+/// The flows of a job; none of its own for a bridge, which learns. Outer none: not possible.
+fn flows(job: &Job) -> Option<Option<String>> {
+    let six = match job.function.kind {
+        FunctionKind::CrossConnect => {
+            return Some(Some("in_port=1,actions=output:2\nin_port=2,actions=output:1\n".into()));
+        }
+        FunctionKind::Bridge if job.entries <= 1 => return Some(None),
+        FunctionKind::Bridge => {
+            let station = |mac| format!("priority=10,dl_dst={mac},actions=output:2\n");
+            let stations: String = frames::macs(job.entries).map(station).collect();
+            return Some(Some(format!("{stations}priority=0,actions=NORMAL\n")));
+        }
+        FunctionKind::Ip4 => false,
+        FunctionKind::Ip6 => true,
+        _ => return None,
+    };
+    let (family, destination) = if six { ("ipv6", "ipv6_dst") } else { ("ip", "nw_dst") };
+    let flow = |prefix: &str, side: usize| {
+        format!(
+            "{family},{destination}={prefix},actions=dec_ttl,mod_dl_src:{},mod_dl_dst:{},output:{}\n",
+            DEVICE_MACS[side],
+            LAB_MACS[side],
+            side + 1
+        )
+    };
+    let mut flows = String::new();
+    for side in 0..2 {
+        flows += &flow(&frames::lab_address(six, side).to_string(), side);
+    }
+    flows.extend(frames::routes(six, job.entries).map(|Route { prefix, .. }| flow(&prefix, 1)));
+    Some(Some(flows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_socket_lost_is_read_from_its_memory_line() {
+        let line = "r0,rb212992,t0,tb212992,f0,w0,o0,bl0,d41) more";
+        assert_eq!(socket_drops(line), Some(41));
+        assert_eq!(socket_drops("r0"), None);
+    }
+}

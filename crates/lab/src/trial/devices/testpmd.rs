@@ -1,0 +1,142 @@
+//! DPDK's testpmd: moves packets between two ports and does nothing else, the floor of all others.
+
+use std::time::Duration;
+
+use crate::Error;
+use crate::scenario::FunctionKind;
+use crate::trial::device::{Counters, Device, Job};
+use crate::trial::link::{DeviceEnd, LAB_MACS, LinkKind};
+use crate::trial::place::{Place, has_program, output};
+
+/// With one of its forwarding modes.
+pub(super) struct Testpmd {
+    name: &'static str,
+    mode: &'static str,
+}
+
+/// Longest wait for it to say something.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// What it says when both ports' counters are told.
+const LAST_PORT: &str = "NIC statistics for port 1 ";
+
+impl Testpmd {
+    pub(super) fn new(name: &'static str, mode: &'static str) -> Self {
+        Self { name, mode }
+    }
+}
+
+impl Device for Testpmd {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn version(&self) -> Result<String, Error> {
+        if !has_program("dpdk-testpmd") {
+            let (device, job) = (self.name.into(), "any job".into());
+            let reason = "dpdk-testpmd is not installed (package dpdk-dev)".into();
+            return Err(Error::Refused { device, job, reason });
+        }
+        let version = output(&["pkg-config", "--modversion", "libdpdk"]).unwrap_or_default();
+        Ok(format!("dpdk-testpmd {version}, {} mode", self.mode))
+    }
+
+    fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
+        if job.function.kind != FunctionKind::CrossConnect {
+            return Err(self.refuse(job, "testpmd joins two ports, no more"));
+        }
+        let core = place.cores().split(',').next().unwrap_or("0").to_owned();
+        let mut devices = String::new();
+        for (side, end) in job.ends.iter().enumerate() {
+            let device = match (end, job.link) {
+                (DeviceEnd::Kernel(name), LinkKind::VethXdp) => {
+                    format!("net_af_xdp{side},iface={name}")
+                }
+                (DeviceEnd::Kernel(name), _) => {
+                    format!(
+                        "net_af_packet{side},iface={name},blocksz=8192,framesz=2048,framecnt=4096"
+                    )
+                }
+                (DeviceEnd::Memif(socket), _) => format!(
+                    "net_memif{side},role=server,socket={},socket-abstract=no",
+                    socket.display()
+                ),
+                (DeviceEnd::Vhost(socket), _) => {
+                    format!("net_vhost{side},iface={},queues=1", socket.display())
+                }
+            };
+            devices += &format!(" --vdev '{device}'");
+        }
+        let peers: String =
+            (0..2).map(|side| format!(" --eth-peer={},{}", side, LAB_MACS[1 - side])).collect();
+        place.spawn(
+            self.name,
+            &format!(
+                "stdbuf -oL dpdk-testpmd --lcores 0@{core},1@{core} --no-huge --no-shconf -m 256 --no-pci \
+                 --iova-mode=va --no-telemetry --file-prefix volley-lab-testpmd{devices} -- \
+                 --interactive --auto-start --nb-cores=1 --forward-mode={}{peers} \
+                 --total-num-mbufs=32768 --rxd=1024 --txd=1024",
+                self.mode
+            ),
+        )?;
+        let (name, forwards) = (self.name, "Start automatic packet forwarding");
+        place.wait_until("testpmd forwards", PATIENCE, |place| place.log(name).contains(forwards))
+    }
+
+    fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {
+        let before = place.log(self.name).len();
+        place.tell(self.name, "show port stats all\n")?;
+        let name = self.name;
+        let complete = |log: &str| {
+            let told = log.get(before..).unwrap_or_default();
+            told.split_once(LAST_PORT).is_some_and(|(_, rest)| rest.contains("Throughput"))
+        };
+        place.wait_until("testpmd tells its counters", PATIENCE, |place| {
+            complete(&place.log(name))
+        })?;
+        Ok(counters(place.log(name).get(before..).unwrap_or_default()))
+    }
+}
+
+/// `RX-packets: 7` and the like, after the line that names the port.
+fn counters(text: &str) -> Counters {
+    let mut counters = Counters::default();
+    let mut port = "";
+    let mut words = text.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        let next = words.peek().copied().unwrap_or_default();
+        let number = || next.parse::<u64>().unwrap_or(0);
+        match word {
+            "port" => port = next,
+            "RX-packets:" => counters.received += number(),
+            "TX-packets:" => counters.sent += number(),
+            "RX-missed:" | "RX-errors:" | "RX-nombuf:" | "TX-errors:" => {
+                counters.drop(format!("port {port} {}", word.trim_end_matches(':')), number());
+            }
+            _ => {}
+        }
+    }
+    counters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOLD: &str = "testpmd> show port stats all\n\
+        ######## NIC statistics for port 0  ########\n\
+        RX-packets: 40000      RX-missed: 12         RX-bytes:  2400000\n\
+        RX-errors: 0\nRX-nombuf:  0\nTX-packets: 0          TX-errors: 3          TX-bytes:  0\n\
+        Throughput (since last show)\n\
+        ######## NIC statistics for port 1  ########\n\
+        RX-packets: 0      RX-missed: 0         RX-bytes:  0\n\
+        RX-errors: 0\nRX-nombuf:  0\nTX-packets: 39988          TX-errors: 0          TX-bytes:  0\n\
+        Throughput (since last show)\n";
+
+    #[test]
+    fn its_counters_are_read_by_port() {
+        let expected = [("port 0 RX-missed".to_owned(), 12), ("port 0 TX-errors".to_owned(), 3)];
+        let told = counters(TOLD);
+        assert_eq!(told.drops, expected.into());
+        assert_eq!((told.received, told.sent), (40_000, 39_988));
+    }
+}

@@ -1,0 +1,164 @@
+//! The two links between the lab and a device, of one kind.
+//!
+//! ```text
+//! kind       lab's ends                     device's ends
+//! veth       af_packet g0, g1               d0, d1 (any device)
+//! veth-xdp   af_xdp g0, g1                  d0, d1
+//! memif      memif client                   memif server      (DPDK devices)
+//! vhost      virtio_user                    vhost, listening  (DPDK devices)
+//! ```
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use dpdk::{MemifRole, PortSpec};
+use serde::{Deserialize, Serialize};
+use wire::MacAddr;
+
+use super::place::{Place, output};
+use crate::Error;
+
+/// A kind of link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkKind {
+    /// A pair of kernel devices, by packet sockets.
+    Veth,
+    /// The same, by XDP sockets.
+    VethXdp,
+    /// Shared memory between processes.
+    Memif,
+    /// The shared memory of virtual machines.
+    Vhost,
+}
+
+impl LinkKind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Veth, Self::VethXdp, Self::Memif, Self::Vhost];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Veth => "veth",
+            Self::VethXdp => "veth-xdp",
+            Self::Memif => "memif",
+            Self::Vhost => "vhost",
+        }
+    }
+
+    /// Whether the kernel has a device at the device's end.
+    pub fn is_kernel(self) -> bool {
+        matches!(self, Self::Veth | Self::VethXdp)
+    }
+
+    /// An iteration of the generator longer than this is a stall: a call into the kernel with a burst
+    /// takes its time, shared memory does not.
+    pub fn stall_ns(self) -> u64 {
+        if self.is_kernel() { 300_000 } else { 5_000 }
+    }
+}
+
+impl fmt::Display for LinkKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for LinkKind {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let allowed = "veth, veth-xdp, memif or vhost";
+        let refuse = || Error::Text { what: "kind of link", text: text.to_owned(), allowed };
+        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(refuse)
+    }
+}
+
+/// Addresses of the lab's ends.
+pub const LAB_MACS: [MacAddr; 2] = [MacAddr([2, 0x4c, 0, 0, 0, 1]), MacAddr([2, 0x4c, 0, 0, 0, 2])];
+/// Addresses of the device's ends, where they can be set.
+pub const DEVICE_MACS: [MacAddr; 2] =
+    [MacAddr([2, 0x44, 0, 0, 0, 1]), MacAddr([2, 0x44, 0, 0, 0, 2])];
+/// Kernel devices at the lab's ends.
+pub const LAB_DEVICES: [&str; 2] = ["g0", "g1"];
+/// Kernel devices at the device's ends.
+pub const DEVICE_DEVICES: [&str; 2] = ["d0", "d1"];
+
+/// What the device opens at one end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeviceEnd {
+    /// A kernel device.
+    Kernel(String),
+    /// A memif, as server.
+    Memif(PathBuf),
+    /// A vhost socket, listening.
+    Vhost(PathBuf),
+}
+
+/// Makes the kernel's part of the links, and says what the device is to open.
+pub fn lay(kind: LinkKind, place: &mut Place, mtu: u16) -> Result<[DeviceEnd; 2], Error> {
+    let socket = |side: usize| place.folder().join(format!("{}{side}.sock", kind.name()));
+    Ok(match kind {
+        LinkKind::Memif => [0, 1].map(|side| DeviceEnd::Memif(socket(side))),
+        LinkKind::Vhost => [0, 1].map(|side| DeviceEnd::Vhost(socket(side))),
+        LinkKind::Veth | LinkKind::VethXdp => {
+            for side in 0..2 {
+                veth(place, side, mtu)?;
+            }
+            DEVICE_DEVICES.map(|name| DeviceEnd::Kernel(name.to_owned()))
+        }
+    })
+}
+
+fn veth(place: &mut Place, side: usize, mtu: u16) -> Result<(), Error> {
+    let (near, far) = (LAB_DEVICES[side], DEVICE_DEVICES[side]);
+    let here = |line: String| {
+        let shell = ["sh", "-c", &line];
+        output(&shell).map_err(|reason| Error::Command { line: line.clone(), reason })
+    };
+    let quiet = |name: &str| format!("echo 1 > /proc/sys/net/ipv6/conf/{name}/disable_ipv6");
+    // An earlier one ends with its namespace, but not at once.
+    let _ = output(&["ip", "link", "del", near]);
+    here(format!(
+        "ip link add {near} address {} mtu {mtu} type veth peer name {far} address {} mtu {mtu} netns {}",
+        LAB_MACS[side],
+        DEVICE_MACS[side],
+        place.namespace()
+    ))?;
+    here(format!("{} && ip link set {near} up", quiet(near)))?;
+    // Without a card below, nobody would ever fill in a checksum that is left out.
+    place.quietly(&format!(
+        "{} && ip link set {far} up && ethtool -K {far} tx off gso off tso off gro off >/dev/null || true",
+        quiet(far)
+    ))?;
+    Ok(())
+}
+
+/// What the lab opens at its ends.
+pub fn lab_ports(kind: LinkKind, place: &Place) -> [PortSpec; 2] {
+    let socket = |side: usize| place.folder().join(format!("{}{side}.sock", kind.name()));
+    [0, 1].map(|side| match kind {
+        LinkKind::Veth => PortSpec::AfPacket { device: LAB_DEVICES[side].into() },
+        LinkKind::VethXdp => {
+            PortSpec::AfXdp { device: LAB_DEVICES[side].into(), first_queue: 0, force_copy: false }
+        }
+        LinkKind::Memif => PortSpec::Memif {
+            role: MemifRole::Client,
+            socket: socket(side),
+            id: 0,
+            ring_log2: 10,
+            buffer_bytes: 2_048,
+        },
+        LinkKind::Vhost => PortSpec::VirtioUser { path: socket(side) },
+    })
+}
+
+/// Takes the kernel's part away again.
+pub fn take_up(kind: LinkKind) {
+    if kind.is_kernel() {
+        for near in LAB_DEVICES {
+            let _ = output(&["ip", "link", "del", near]);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Where a device runs: a network namespace of its own, processes that cannot outlive us, a transcript.
+//!
+//! ```text
+//! holder (cat, its stdin is our pipe) ── holds the namespace ── ends when we do
+//! daemon: setpriv --pdeathsig KILL nsenter --net=… taskset -c CORES sh -c "exec …"
+//! ```
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::Error;
+
+/// How long a process may take to end when it is asked to.
+const END_PATIENCE: Duration = Duration::from_secs(3);
+/// Last octets of a log that are told when its process died.
+const LOG_TAIL_BYTES: usize = 600;
+
+/// A process that runs beside us.
+struct Daemon {
+    name: String,
+    child: Child,
+    input: Option<ChildStdin>,
+    log: PathBuf,
+}
+
+/// A device's namespace with all that is in it.
+pub struct Place {
+    folder: PathBuf,
+    holder: Child,
+    cores: String,
+    daemons: Vec<Daemon>,
+    commands: Vec<String>,
+}
+
+impl Place {
+    /// An empty place; the device gets these cores (as `taskset` writes them).
+    pub fn new(folder: &Path, cores: &str) -> Result<Self, Error> {
+        std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
+        let mut holder = Command::new("unshare")
+            .args(["--net", "cat"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(Error::file("unshare"))?;
+        // What comes back says that the namespace is there.
+        let mut echo = [0];
+        let written = holder.stdin.as_mut().map(|stdin| stdin.write_all(b".").and(stdin.flush()));
+        let read = holder.stdout.as_mut().map(|stdout| stdout.read_exact(&mut echo));
+        let place = Self {
+            folder: folder.to_owned(),
+            holder,
+            cores: cores.to_owned(),
+            daemons: Vec::new(),
+            commands: Vec::new(),
+        };
+        if !matches!((written, read), (Some(Ok(())), Some(Ok(())))) {
+            let reason = "no network namespace: are we root?".to_owned();
+            return Err(Error::Command { line: "unshare --net".into(), reason });
+        }
+        place.quietly("ip link set lo up")?;
+        Ok(place)
+    }
+
+    /// A folder of its own.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The cores that the device may use.
+    pub fn cores(&self) -> &str {
+        &self.cores
+    }
+
+    /// The namespace, as `ip` and `nsenter` take it.
+    pub fn namespace(&self) -> String {
+        format!("/proc/{}/ns/net", self.holder.id())
+    }
+
+    /// Commands so far, as a person would type them in the device's namespace.
+    pub fn commands(&self) -> &[String] {
+        &self.commands
+    }
+
+    /// What the kernel says of the devices in the namespace.
+    pub fn network_devices(&self) -> Result<String, Error> {
+        let path = PathBuf::from(format!("/proc/{}/net/dev", self.holder.id()));
+        std::fs::read_to_string(&path).map_err(Error::file(path))
+    }
+
+    /// Runs a command in the namespace and writes it down. What it says.
+    pub fn run(&mut self, line: &str) -> Result<String, Error> {
+        self.commands.push(line.to_owned());
+        self.quietly(line)
+    }
+
+    /// The same, without writing it down: looks change nothing.
+    pub fn quietly(&self, line: &str) -> Result<String, Error> {
+        let enter = format!("--net={}", self.namespace());
+        let shell = ["nsenter", &enter, "--", "sh", "-c", line];
+        output(&shell).map_err(|reason| Error::Command { line: line.to_owned(), reason })
+    }
+
+    /// Writes a file into the folder, and down.
+    pub fn write(&mut self, name: &str, text: &str) -> Result<PathBuf, Error> {
+        let path = self.folder.join(name);
+        std::fs::write(&path, text).map_err(Error::file(&path))?;
+        let shown: Vec<&str> = text.lines().take(60).collect();
+        self.commands.push(format!("cat > {} <<END\n{}\nEND", path.display(), shown.join("\n")));
+        Ok(path)
+    }
+
+    /// Starts a process in the namespace, on the device's cores. What it says goes to a log.
+    pub fn spawn(&mut self, name: &str, line: &str) -> Result<(), Error> {
+        self.commands.push(format!("{line} &"));
+        let log = self.folder.join(format!("{name}.log"));
+        let out = File::create(&log).map_err(Error::file(&log))?;
+        let both = out.try_clone().map_err(Error::file(&log))?;
+        let enter = format!("--net={}", self.namespace());
+        let mut child = Command::new("setpriv")
+            .args(["--pdeathsig", "KILL", "nsenter", &enter, "--", "taskset", "-c", &self.cores])
+            .args(["sh", "-c", &format!("exec {line}")])
+            .stdin(Stdio::piped())
+            .stdout(out)
+            .stderr(both)
+            .spawn()
+            .map_err(Error::file("setpriv"))?;
+        let input = child.stdin.take();
+        self.daemons.push(Daemon { name: name.to_owned(), child, input, log });
+        Ok(())
+    }
+
+    /// Says something to a process' standard input.
+    pub fn tell(&mut self, name: &str, text: &str) -> Result<(), Error> {
+        let daemon = self.daemons.iter_mut().find(|daemon| daemon.name == name);
+        let input = daemon.and_then(|daemon| daemon.input.as_mut());
+        let told = input.map(|input| input.write_all(text.as_bytes()).and(input.flush()));
+        match told {
+            Some(Ok(())) => Ok(()),
+            _ => self.alive(),
+        }
+    }
+
+    /// What a process said so far.
+    pub fn log(&self, name: &str) -> String {
+        let path = self.folder.join(format!("{name}.log"));
+        String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
+    }
+
+    /// An error if one of the processes has ended, with its last words.
+    pub fn alive(&mut self) -> Result<(), Error> {
+        for daemon in &mut self.daemons {
+            if let Ok(Some(status)) = daemon.child.try_wait() {
+                return Err(died(daemon, status));
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until something holds; an error when a process dies meanwhile or it takes too long.
+    pub fn wait_until(
+        &mut self,
+        what: &str,
+        patience: Duration,
+        mut holds: impl FnMut(&mut Self) -> bool,
+    ) -> Result<(), Error> {
+        let began = Instant::now();
+        while !holds(self) {
+            self.alive()?;
+            if began.elapsed() > patience {
+                let reason = format!("not within {} s", patience.as_secs());
+                return Err(Error::Command { line: what.to_owned(), reason });
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Ok(())
+    }
+
+    /// Ends all processes, the last started first.
+    pub fn stop(&mut self) {
+        for mut daemon in self.daemons.drain(..).rev() {
+            drop(daemon.input.take());
+            let _ = output(&["kill", "-TERM", &daemon.child.id().to_string()]);
+            let began = Instant::now();
+            while matches!(daemon.child.try_wait(), Ok(None)) {
+                if began.elapsed() > END_PATIENCE {
+                    let _ = daemon.child.kill();
+                    let _ = daemon.child.wait();
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.stop();
+        let _ = self.holder.kill();
+        let _ = self.holder.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn died(daemon: &Daemon, status: ExitStatus) -> Error {
+    let log = std::fs::read(&daemon.log).unwrap_or_default();
+    let tail = &log[log.len().saturating_sub(LOG_TAIL_BYTES)..];
+    let words = String::from_utf8_lossy(tail).trim().to_owned();
+    Error::Died { name: daemon.name.clone(), status: status.to_string(), words }
+}
+
+/// Runs a command here. What it says, or why it failed.
+pub fn output(words: &[&str]) -> Result<String, String> {
+    let [program, arguments @ ..] = words else { return Ok(String::new()) };
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("{program}: {error}"))?;
+    let text = |octets: &[u8]| String::from_utf8_lossy(octets).trim_end().to_owned();
+    match output.status.success() {
+        true => Ok(text(&output.stdout)),
+        false => Err(format!("{} ({})", text(&output.stderr), output.status)),
+    }
+}
+
+/// Whether a program is there to be run.
+pub fn has_program(name: &str) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let sbin = ["/usr/sbin", "/sbin"].map(PathBuf::from);
+    name.contains('/') && Path::new(name).exists()
+        || std::env::split_paths(&paths).chain(sbin).any(|folder| folder.join(name).exists())
+}

@@ -1,0 +1,173 @@
+//! A search carried out on a running device, to its end or until the time is up.
+
+use std::time::Instant;
+
+use crate::Error;
+use crate::scenario::{Measure, SearchKind};
+use crate::search::loss_scan::LossScan;
+use crate::search::max_rate::MaxRate;
+use crate::search::mlr::{self, GoalAnswer, MlrSearch};
+use crate::search::rfc2544::Throughput;
+use crate::search::{Outcome, Search, Step, Trial};
+use crate::stats::verdict::Verdict;
+
+/// A number that a search found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Its name: NDR, PDR 0.5 %, MRR …
+    pub metric: String,
+    /// Lower bound, or the number itself.
+    pub low_pps: f64,
+    /// Upper bound, or the number itself.
+    pub high_pps: f64,
+    /// What it must be read with.
+    pub verdicts: Vec<Verdict>,
+}
+
+/// Loads that a loss scan tries each way.
+const SCAN_STEPS: usize = 20;
+/// Trials of a maximum receive rate.
+const MAX_RATE_TRIALS: usize = 10;
+/// The smallest load searched, as a share of the largest.
+const LEAST_SHARE: f64 = 1e-3;
+/// A load that anything carries, as a share of the largest.
+const EASY_SHARE: f64 = 0.02;
+
+/// Searches up to `max_pps`, until `deadline` at the latest.
+pub fn pursue(
+    measure: &Measure,
+    max_pps: f64,
+    deadline: Option<Instant>,
+    trial: &mut dyn FnMut(Trial) -> Result<Outcome, Error>,
+) -> Result<Vec<Found>, Error> {
+    let min_pps = max_pps * LEAST_SHARE;
+    let trial_s = measure.trial_s;
+    match measure.search {
+        SearchKind::Mlr => {
+            let goals = measure.goals()?;
+            let warmup_s = trial_s.min(0.2);
+            let config = mlr::Config { min_pps, max_pps, warmup_s, goals };
+            let mut search = MlrSearch::new(&config)?;
+            let (answer, trials) = carry_out(&mut search, deadline, trial)?;
+            let cut = answer.is_none().then_some(trials);
+            let answers = answer.unwrap_or_else(|| search.answers());
+            Ok(answers.into_iter().map(|answer| goal(answer, max_pps, cut)).collect())
+        }
+        SearchKind::MaxRate => {
+            let mut search = MaxRate { max_pps, trial_s, trials: MAX_RATE_TRIALS };
+            let (answer, _) = carry_out(&mut search, deadline, trial)?;
+            let answer = answer.ok_or(Error::TimeUp { search: "the maximum rate" })?;
+            Ok(vec![one("MRR", answer.mean_pps)])
+        }
+        SearchKind::Throughput | SearchKind::Latency => {
+            let mut search = Throughput::strict(min_pps, max_pps, measure.relative_width);
+            search.trial_s = trial_s;
+            let (answer, _) = carry_out(&mut search, deadline, trial)?;
+            let answer = answer.ok_or(Error::TimeUp { search: "RFC 2544 throughput" })?;
+            Ok(vec![Found {
+                metric: "RFC 2544".into(),
+                low_pps: answer.throughput_pps.unwrap_or(0.0),
+                high_pps: answer.upper_pps.unwrap_or(max_pps),
+                verdicts: Vec::new(),
+            }])
+        }
+        SearchKind::LossScan | SearchKind::FrameLoss => {
+            let mut search =
+                LossScan::linear(max_pps / SCAN_STEPS as f64, max_pps, SCAN_STEPS, trial_s);
+            let (answer, _) = carry_out(&mut search, deadline, trial)?;
+            let answer = answer.ok_or(Error::TimeUp { search: "the loss scan" })?;
+            Ok(vec![
+                one("way up", answer.carried_up_pps.unwrap_or(0.0)),
+                one("way down", answer.carried_down_pps.unwrap_or(0.0)),
+            ])
+        }
+        SearchKind::Functional => {
+            let outcome = trial(Trial::new(max_pps * EASY_SHARE, trial_s))?;
+            match outcome.lost() {
+                0 => Ok(vec![one("works at", outcome.forwarding_pps())]),
+                lost => Err(Error::Lossy { lost, sent: outcome.offered }),
+            }
+        }
+        other => Err(Error::NoSearch { search: format!("{other:?}") }),
+    }
+}
+
+fn one(metric: &str, pps: f64) -> Found {
+    Found { metric: metric.into(), low_pps: pps, high_pps: pps, verdicts: Vec::new() }
+}
+
+fn goal(answer: GoalAnswer, max_pps: f64, cut: Option<usize>) -> Found {
+    let metric = match answer.loss_ratio {
+        0.0 => "NDR".to_owned(),
+        ratio => format!("PDR {} %", 100.0 * ratio),
+    };
+    let mut verdicts = Vec::new();
+    if !answer.inversions_pps.is_empty() {
+        verdicts.push(Verdict::LossInversion { loads_pps: answer.inversions_pps });
+    }
+    verdicts.extend(cut.map(|trials| Verdict::CutShort { trials: trials as u64 }));
+    let low_pps = answer.lower_pps.unwrap_or(0.0);
+    Found { metric, low_pps, high_pps: answer.upper_pps.unwrap_or(max_pps), verdicts }
+}
+
+/// The answer, if there was time for it, and the number of trials.
+fn carry_out<S: Search>(
+    search: &mut S,
+    deadline: Option<Instant>,
+    trial: &mut dyn FnMut(Trial) -> Result<Outcome, Error>,
+) -> Result<(Option<S::Answer>, usize), Error> {
+    let mut history = Vec::new();
+    loop {
+        match search.next(&history)? {
+            Step::Done(answer) => return Ok((Some(answer), history.len())),
+            Step::Measure(next) => {
+                if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                    return Ok((None, history.len()));
+                }
+                history.push(trial(next)?);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::scenario::Scenario;
+    use crate::sim::{Device, Model};
+
+    fn measure(search: &str) -> Measure {
+        let text = format!(
+            "name = 'x'\ntitle = 'X'\nabout = 'y'\n[[function]]\nkind = 'ip4'\n\
+             [measure]\nsearch = '{search}'\nloss_ratios = [0.0]\n"
+        );
+        Scenario::parse(&text, "x").unwrap().measure
+    }
+
+    fn found(search: &str, deadline: Option<Instant>) -> Result<Vec<Found>, Error> {
+        let mut device = Device::new(Model::quiet(4e6), 1);
+        pursue(&measure(search), 1e7, deadline, &mut |trial| Ok(device.measure(trial)))
+    }
+
+    #[test]
+    fn each_search_finds_the_capacity_of_a_quiet_device() {
+        for search in ["mlr", "max-rate", "throughput", "loss-scan"] {
+            let found = found(search, None).unwrap();
+            let (low, high) = (found[0].low_pps, found[0].high_pps);
+            assert!(low > 3.4e6 && low <= 4.01e6 && high < 4.6e6, "{search}: {low} to {high}");
+        }
+        assert_eq!(found("functional", None).unwrap()[0].low_pps, 2e5);
+        assert!(found("stream", None).unwrap_err().to_string().contains("Stream"));
+    }
+
+    #[test]
+    fn a_search_whose_time_is_up_says_what_it_knows() {
+        let past = Instant::now().checked_sub(Duration::from_secs(1));
+        let cut = found("mlr", past).unwrap();
+        assert_eq!((cut[0].low_pps, cut[0].high_pps), (0.0, 1e7));
+        assert_eq!(cut[0].verdicts, [Verdict::CutShort { trials: 0 }]);
+        assert!(matches!(found("throughput", past), Err(Error::TimeUp { .. })));
+    }
+}

@@ -1,0 +1,289 @@
+//! One device, started and wired to the lab: trial after trial until it is stopped.
+//!
+//! ```text
+//! lay links ▶ start ▶ open ports ▶ first packet back ▶ settle ▶ measure … measure ▶ stop
+//!                                                                 └ sent = received + every drop
+//! ```
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::device::{Counters, Device, Job, kernel_counters};
+use super::frames::Load;
+use super::link::{self, LAB_DEVICES, LinkKind};
+use super::place::Place;
+use crate::Error;
+use crate::clock::Clock;
+use crate::report::record::{DeviceFacts, Stall, Subject, TrialRecord};
+use crate::scenario::Function;
+use crate::search::{Latency, Outcome, Trial};
+use crate::stats::verdict::{Accounts, Stalled, of_trial};
+use crate::traffic::ports::{self, Ports};
+use crate::traffic::{End, Plan, Rate, Side, TrafficResult, drive};
+
+/// What all rigs of a campaign share.
+pub struct Bench<'a> {
+    /// The time.
+    pub clock: &'a Clock,
+    /// DPDK.
+    pub ports: &'a Ports,
+    /// Kind of the links.
+    pub link: LinkKind,
+    /// Cores that devices get, as `taskset` writes them.
+    pub cores: String,
+    /// Where devices keep their files.
+    pub folder: PathBuf,
+    /// Asked now and then whether to go on.
+    pub go_on: &'a dyn Fn() -> bool,
+}
+
+/// What a device is wanted for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wish {
+    /// The function.
+    pub function: Function,
+    /// Entries of its table.
+    pub entries: u64,
+    /// Worker threads.
+    pub workers: u64,
+    /// Largest frame, with checksum.
+    pub max_frame_bytes: u16,
+}
+
+/// Longest wait for the first packet.
+const FIRST_PACKET: Duration = Duration::from_secs(20);
+/// Rate at which the first packet is looked for: anything carries it.
+const PROBE_PPS: f64 = 500.0;
+/// Rate at which a device settles.
+const SETTLE_PPS: f64 = 5_000.0;
+/// Trials without loss, one after the other, after which a device counts as settled.
+const SETTLED_AFTER: u32 = 2;
+
+/// A running device.
+pub struct Rig<'a> {
+    bench: &'a Bench<'a>,
+    // Closed before the device stops.
+    ends: Vec<End>,
+    device: Box<dyn Device>,
+    place: Place,
+    version: String,
+    counted: Counters,
+}
+
+/// What a trial counted.
+pub struct Measured {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// All of it.
+    pub traffic: TrafficResult,
+    /// The device's own counters, and drops at the lab's ends.
+    pub device: Counters,
+}
+
+impl<'a> Rig<'a> {
+    /// Starts a device; it may not forward yet.
+    pub fn start(
+        bench: &'a Bench<'a>,
+        mut device: Box<dyn Device>,
+        wish: &Wish,
+    ) -> Result<Self, Error> {
+        let version = device.version()?;
+        let mut place = Place::new(&bench.folder, &bench.cores)?;
+        let mtu = wish.max_frame_bytes.max(1_518) - 18;
+        let job = Job {
+            function: wish.function.clone(),
+            entries: wish.entries,
+            workers: wish.workers,
+            link: bench.link,
+            ends: link::lay(bench.link, &mut place, mtu)?,
+        };
+        let started = device.start(&job, &mut place);
+        let mut rig =
+            Self { bench, ends: Vec::new(), device, place, version, counted: Counters::default() };
+        started?;
+        for spec in link::lab_ports(bench.link, &rig.place) {
+            rig.ends.push(bench.ports.open(&spec)?);
+        }
+        ports::wait_for_links(&mut rig.ends)?;
+        Ok(rig)
+    }
+
+    /// The device, its version and the commands that set it up.
+    pub fn facts(&self) -> DeviceFacts {
+        DeviceFacts {
+            name: self.device.name().to_owned(),
+            version: self.version.clone(),
+            commands: self.place.commands().to_vec(),
+        }
+    }
+
+    /// Waits until packets come through, both ways: bridges learn from it where the lab is.
+    pub fn first_packet(&mut self, load: &Load) -> Result<(), Error> {
+        let began = Instant::now();
+        loop {
+            let result = self.send(load, PROBE_PPS, 0.04, true)?;
+            if result.streams.iter().all(|stream| stream.sequence.unique > 0) {
+                break;
+            }
+            if began.elapsed() > FIRST_PACKET {
+                let came: Vec<String> = result
+                    .ends
+                    .iter()
+                    .map(|end| {
+                        format!(
+                            "{}: {} foreign, {} misdirected",
+                            end.name, end.foreign, end.misdirected
+                        )
+                    })
+                    .collect();
+                return Err(Error::Silent {
+                    device: self.device.name().to_owned(),
+                    seconds: FIRST_PACKET.as_secs(),
+                    hint: format!("{}; dropped {:?}", came.join(", "), self.count()?.drops),
+                });
+            }
+        }
+        self.counted = self.count()?;
+        Ok(())
+    }
+
+    /// Sends a little until nothing is lost any more. Whether it came to that.
+    pub fn settle(&mut self, load: &Load, both: bool) -> Result<bool, Error> {
+        let mut good = 0;
+        for _ in 0..10 {
+            let result = self.send(load, SETTLE_PPS, 0.02, both)?;
+            good = if result.received() == result.offered() { good + 1 } else { 0 };
+            if good == SETTLED_AFTER {
+                break;
+            }
+        }
+        self.counted = self.count()?;
+        Ok(good == SETTLED_AFTER)
+    }
+
+    /// Carries out a trial.
+    pub fn measure(&mut self, load: &Load, trial: Trial, both: bool) -> Result<Measured, Error> {
+        let began = Instant::now();
+        let traffic = self.send(load, trial.load_pps, trial.duration_s, both)?;
+        let total = self.count()?;
+        let mut device = total.since(&self.counted);
+        self.counted = total;
+        let missed = traffic.ends.iter().map(|end| end.missed).sum();
+        device.drop("the lab's own rings".into(), missed);
+        let latency = traffic.latency();
+        let outcome = Outcome {
+            trial,
+            intended: traffic.intended(),
+            offered: traffic.offered(),
+            received: traffic.received(),
+            elapsed_s: began.elapsed().as_secs_f64(),
+            latency: (latency.count() > 0).then(|| Latency {
+                mean_ns: latency.mean_ns(),
+                p50_ns: latency.percentile_ns(50.0) as f64,
+                p99_ns: latency.percentile_ns(99.0) as f64,
+                max_ns: latency.max_ns() as f64,
+            }),
+        };
+        Ok(Measured { outcome, traffic, device })
+    }
+
+    fn send(
+        &mut self,
+        load: &Load,
+        pps: f64,
+        duration_s: f64,
+        both: bool,
+    ) -> Result<TrafficResult, Error> {
+        let rate = Rate::Pps(pps);
+        let mut streams = [vec![load.stream(rate)], Vec::new()];
+        if both {
+            streams[1].push(load.stream_back(rate));
+        }
+        let sides = self.ends.iter_mut().zip(streams);
+        let sides = sides.map(|(end, streams)| Side { end, streams }).collect();
+        let stall_ns = self.bench.link.stall_ns();
+        let plan = Plan { stall_ns, seed: load.seed, ..Plan::new(duration_s) };
+        let go_on = self.bench.go_on;
+        let result = drive(self.bench.clock, sides, &plan, &mut |_| go_on())?;
+        if result.stopped {
+            return Err(Error::Stopped);
+        }
+        self.place.alive()?;
+        Ok(result)
+    }
+
+    /// The device's counters since the start, and drops at the lab's ends.
+    fn count(&mut self) -> Result<Counters, Error> {
+        let mut counters = self.device.counters(&mut self.place)?;
+        if self.bench.link.is_kernel() {
+            let text = std::fs::read_to_string("/proc/net/dev").unwrap_or_default();
+            counters.drops.extend(kernel_counters(&text, &LAB_DEVICES).drops);
+        }
+        Ok(counters)
+    }
+}
+
+impl Drop for Rig<'_> {
+    fn drop(&mut self) {
+        // Devices survive that their peer goes; drivers of ours survive it less well.
+        self.ends.clear();
+        self.place.stop();
+        link::take_up(self.bench.link);
+    }
+}
+
+impl Measured {
+    /// As it is written down.
+    pub fn record(
+        self,
+        subject: Subject,
+        index: u32,
+        purpose: &str,
+        at_s: f64,
+        ceiling_pps: Option<f64>,
+    ) -> TrialRecord {
+        let Self { outcome, traffic, device } = self;
+        let accounts = Accounts {
+            sent: outcome.offered,
+            received: outcome.received,
+            dropped: device.drops.values().sum(),
+            in_flight: 0,
+        };
+        let away = &traffic.away;
+        let longest_ns = away.longest.iter().map(|&(_, length_ns)| length_ns).max().unwrap_or(0);
+        let stalled = Stalled {
+            stalls: away.count,
+            longest_us: longest_ns as f64 / 1e3,
+            total_us: away.total_ns as f64 / 1e3,
+        };
+        let stall = |&(at_ns, length_ns): &(u64, u64)| Stall {
+            at_s: at_ns as f64 / 1e9,
+            length_us: length_ns as f64 / 1e3,
+            seen_by: "generator".into(),
+        };
+        let mut longest = away.longest.clone();
+        longest.sort_unstable_by_key(|&(_, length_ns)| std::cmp::Reverse(length_ns));
+        longest.truncate(MOST_STALLS);
+        let mut record = TrialRecord::new(subject, index, purpose, at_s, outcome);
+        record.verdicts = of_trial(&outcome, Some(&accounts), &stalled, ceiling_pps);
+        record.accounts = Some(accounts);
+        record.device = Some(device);
+        record.stalls = longest.iter().map(stall).collect();
+        record.latency = Some(traffic.latency());
+        if let Some(stream) = traffic.streams.first() {
+            record.sequence = Some(stream.sequence.clone());
+            record.variation = Some(stream.variation);
+            record.jitter_ns = Some(stream.jitter_ns);
+        }
+        if let Some(end) = traffic.ends.last() {
+            record.rates = end.rates.clone();
+            record.spikes = end.spikes.iter().copied().take(MOST_SPIKES).collect();
+        }
+        record
+    }
+}
+
+/// Stalls of a trial that are written down one by one: the longest.
+const MOST_STALLS: usize = 20;
+/// Spikes of a trial that are written down one by one.
+const MOST_SPIKES: usize = 50;

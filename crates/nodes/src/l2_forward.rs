@@ -1,0 +1,180 @@
+//! Sends bridged frames to the port behind which their destination is (IEEE 802.1Q section 8.6).
+//!
+//! ```text
+//!  l2_learn, port_rx ─▶ l2_forward ┬▶ interface_output   the station is known
+//!                                  ├▶ l2_flood           it is not, or it is a group
+//!                                  └▶ drop
+//! ```
+
+use crate::plumbing::{Interfaces, Setup, Stations, bridge_port};
+use fib::mac::{MacKey, MacTable};
+use graph::{Context, Exits, Node, Published};
+use packet::{Frame, VECTOR};
+use wire::ethernet;
+
+/// See the module.
+pub struct L2Forward {
+    interfaces: Published<Interfaces>,
+    stations: Stations,
+    keys: [MacKey; VECTOR],
+    found: [u32; VECTOR],
+}
+
+graph::exits! {
+    /// What becomes of a bridged frame.
+    pub enum Exit {
+        /// To the port that the station is behind.
+        Output => node "interface-output",
+        /// To all that may want it.
+        Flood => node "l2-flood",
+        /// Shorter than an Ethernet header.
+        Runt => drop,
+        /// The interface left its bridge while the frame was under way, or forwards nothing.
+        NotForwarding => drop,
+        /// IEEE 802.1Q section 8.6.3: to an address that bridges keep to themselves.
+        ReservedAddress => drop,
+        /// The station is behind the port that the frame came in by: it has it already.
+        SamePort => drop,
+        /// The two ports do not reach each other: split horizon, or one forwards nothing.
+        Isolated => drop,
+    }
+}
+
+impl Node for L2Forward {
+    const NAME: &'static str = "l2-forward";
+    const ABOUT: &'static str = "sends bridged frames to their station's port";
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        Self {
+            interfaces: setup.shared.interfaces.clone(),
+            stations: setup.shared.stations.clone(),
+            keys: [MacKey::NOBODY; VECTOR],
+            found: [0; VECTOR],
+        }
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        let Self { keys, found, .. } = self;
+        let mut rx = frame.rx()[0];
+        let mut bridge = bridge_port(interfaces, rx).map_or(0, |port| port.bridge.0);
+        frame.each(|packet| {
+            if packet.rx() != rx {
+                rx = packet.rx();
+                bridge = bridge_port(interfaces, rx).map_or(0, |port| port.bridge.0);
+            }
+            let header = packet.header().first_chunk::<{ ethernet::Header::LEN }>();
+            keys[packet.index()] = match header {
+                Some(&[a, b, c, d, e, f, ..]) => MacKey::new(bridge, [a, b, c, d, e, f]),
+                None => MacKey::NOBODY,
+            };
+        });
+        let count = frame.len();
+        let now = self.stations.now();
+        self.stations.table.lookup_bulk(&keys[..count], now, &mut found[..count]);
+        // The last frame's ports are often the next one's, too.
+        let mut last = (frame.rx()[0], found[0]);
+        let mut exit = decide(interfaces, last.0, last.1);
+        for slot in 0..count {
+            let ports = (frame.rx()[slot], found[slot]);
+            if ports != last {
+                (last, exit) = (ports, decide(interfaces, ports.0, ports.1));
+            }
+            frame.tx_mut()[slot] = ports.1 as u16;
+            exits.set(slot, exit);
+            if exit == Exit::Flood {
+                frame.adjacencies_mut()[slot] = 0;
+                exits.set(slot, unknown(keys[slot], frame.lengths()[slot]));
+            }
+        }
+    }
+}
+
+/// What becomes of frames from `rx` to a station that was `found` behind a port.
+fn decide(interfaces: &Interfaces, rx: u16, found: u32) -> Exit {
+    let Some(from) = bridge_port(interfaces, rx).filter(|port| port.forward) else {
+        return Exit::NotForwarding;
+    };
+    // A station behind a port that left is looked for everywhere.
+    let to = u16::try_from(found).ok().and_then(|to| bridge_port(interfaces, to));
+    match to.filter(|to| found != MacTable::UNKNOWN && to.bridge == from.bridge) {
+        None => Exit::Flood,
+        Some(_) if found == u32::from(rx) => Exit::SamePort,
+        Some(to) if from.reaches(&to) => Exit::Output,
+        Some(_) => Exit::Isolated,
+    }
+}
+
+/// What becomes of a frame whose destination nobody has.
+fn unknown(destination: MacKey, length: u32) -> Exit {
+    if length < ethernet::Header::LEN as u32 {
+        return Exit::Runt;
+    }
+    match destination.address() {
+        [0x01, 0x80, 0xc2, 0, 0, last] if last < 0x10 => Exit::ReservedAddress,
+        _ => Exit::Flood,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{BRIDGE, HOST_MAC, World};
+    use graph::harness::{NodeHarness, Outcome};
+    use wire::craft;
+
+    const KNOWN: [u8; 6] = [2, 0, 0, 0, 0, 0x77];
+
+    fn frame_to(destination: [u8; 6]) -> Vec<u8> {
+        craft::ethernet(HOST_MAC, destination).ethertype(0x88b5).pad_to(60).build()
+    }
+
+    /// Frames from port 6 of the bridge; `KNOWN` is behind `behind`.
+    fn run(frames: &[Vec<u8>], behind: u32) -> Vec<Outcome> {
+        let world = World::new();
+        let table = &world.setup.shared.stations.table;
+        table.insert_static(MacKey::new(BRIDGE, KNOWN), behind).unwrap();
+        let mut node = NodeHarness::<L2Forward>::new(&world.setup).unwrap();
+        node.run(frames, 6, 0)
+    }
+
+    #[test]
+    fn a_known_station_gets_its_frame_as_it_is() {
+        let out = run(&[frame_to(KNOWN)], 7).remove(0);
+        assert_eq!((out.exit.as_str(), out.tx, out.header), ("output", 7, frame_to(KNOWN)));
+    }
+
+    #[test]
+    fn the_destination_decides_frame_by_frame() {
+        let frames = [
+            frame_to([0xff; 6]),
+            frame_to(KNOWN),
+            frame_to([0x01, 0x80, 0xc2, 0, 0, 0x0e]),
+            frame_to([0x01, 0x80, 0xc2, 0, 0, 0x10]),
+            vec![0; 13],
+            frame_to([2, 9, 9, 9, 9, 9]),
+        ];
+        let exits: Vec<_> = run(&frames, 7).into_iter().map(|out| out.exit).collect();
+        assert_eq!(exits, ["flood", "output", "reserved-address", "flood", "runt", "flood"]);
+    }
+
+    #[test]
+    fn a_frame_does_not_go_back_nor_to_a_port_of_its_group() {
+        for (behind, exit) in [(6, "same-port"), (8, "output"), (9, "isolated"), (0, "flood")] {
+            assert_eq!(run(&[frame_to(KNOWN)], behind)[0].exit, exit, "behind {behind}");
+        }
+    }
+
+    #[test]
+    fn an_interface_outside_bridges_forwards_nothing() {
+        let mut node = NodeHarness::<L2Forward>::new(&World::new().setup).unwrap();
+        assert_eq!(node.run(&[frame_to(KNOWN)], 0, 0)[0].exit, "not-forwarding");
+    }
+}

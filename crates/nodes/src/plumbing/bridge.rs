@@ -1,0 +1,64 @@
+//! Bridge domains as workers see them: what a port of one may do, and who is in it.
+//!
+//! ```text
+//!  interface row ── mode ──▶ BridgePort { bridge, flags, groups }
+//!  Interfaces    ── members(bridge) ──▶ its ports, by number: where flooding goes
+//! ```
+//! Two ports that share a bit of `groups` do not reach each other: split horizon. Isolation is the
+//! group of all isolated ports.
+
+/// A bridge domain; also the domain of its MAC addresses.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct BridgeId(pub u16);
+
+/// What an interface may do in its bridge. The bridge's own flags are already in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BridgePort {
+    /// The bridge.
+    pub bridge: BridgeId,
+    /// Stations behind it are learned.
+    pub learn: bool,
+    /// Frames pass it.
+    pub forward: bool,
+    /// Frames to stations that are not known leave by it.
+    pub flood_unknown: bool,
+    /// Broadcasts and multicasts leave by it.
+    pub flood_groups: bool,
+    /// A bit for each split-horizon group that it is in.
+    pub groups: u64,
+}
+
+impl BridgePort {
+    /// A port that may do everything.
+    pub fn new(bridge: BridgeId) -> Self {
+        Self {
+            bridge,
+            learn: true,
+            forward: true,
+            flood_unknown: true,
+            flood_groups: true,
+            groups: 0,
+        }
+    }
+
+    /// True if what comes in here may leave by `other`.
+    #[inline]
+    pub fn reaches(&self, other: &BridgePort) -> bool {
+        self.bridge == other.bridge && other.forward && self.groups & other.groups == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_of_a_group_do_not_reach_each_other() {
+        let free = BridgePort::new(BridgeId(1));
+        let (a, b) = (BridgePort { groups: 1, ..free }, BridgePort { groups: 3, ..free });
+        assert!(free.reaches(&a) && a.reaches(&free) && free.reaches(&free));
+        assert!(!a.reaches(&b) && !b.reaches(&a));
+        assert!(!free.reaches(&BridgePort { forward: false, ..free }));
+        assert!(!free.reaches(&BridgePort::new(BridgeId(2))));
+    }
+}

@@ -1,0 +1,252 @@
+//! Bridges: who is in them, and the ageing of their stations.
+//!
+//! ```text
+//!  configuration ─▶ bridges, fixed stations ─▶ mode of each port's row, entries of the MAC table
+//!  clock ─▶ tick (a second) ─▶ what was not heard for long is swept out, a part of the table a turn
+//! ```
+
+use crate::router::Router;
+use control::config::objects::bridge::{Bridge, BridgeName, Flags, Member};
+use control::config::objects::port::PortName;
+use control::config::objects::station::StationKey;
+use fib::FibError;
+use fib::mac::{MacFlush, MacKey, MacSweep, MacTable};
+use nodes::plumbing::{BridgeId, BridgePort};
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
+
+/// Between two steps of the sweep.
+const SWEEP_PERIOD: Duration = Duration::from_millis(50);
+/// Steps in which the sweep comes round.
+const SWEEP_STEPS: usize = 20;
+/// The bit of all isolated ports; the bits above are the split-horizon groups'.
+const ISOLATED: u64 = 1;
+
+/// All bridges.
+pub(crate) struct Bridging {
+    pub(crate) bridges: BTreeMap<BridgeName, OpenBridge>,
+    /// Stations that do not move.
+    pub(crate) fixed: BTreeMap<StationKey, PortName>,
+    sweep: MacSweep,
+    next_sweep: Instant,
+}
+
+/// A configured bridge.
+pub(crate) struct OpenBridge {
+    pub(crate) id: BridgeId,
+    pub(crate) config: Bridge,
+}
+
+impl OpenBridge {
+    /// What a port may do in it, its own and the bridge's flags together.
+    pub(crate) fn flags_of(&self, member: &Member) -> Flags {
+        self.config.flags.and(member.flags)
+    }
+
+    fn port(&self, member: &Member) -> BridgePort {
+        let flags = self.flags_of(member);
+        let group = member.group.map_or(0, |group| 1 << group);
+        BridgePort {
+            bridge: self.id,
+            learn: flags.learn,
+            forward: flags.forward,
+            flood_unknown: flags.flood_unknown,
+            flood_groups: flags.flood_groups,
+            groups: group | if member.isolated { ISOLATED } else { 0 },
+        }
+    }
+}
+
+impl Bridging {
+    /// No bridge yet.
+    pub(crate) fn new() -> Self {
+        Self {
+            bridges: BTreeMap::new(),
+            fixed: BTreeMap::new(),
+            sweep: MacSweep::default(),
+            next_sweep: Instant::now(),
+        }
+    }
+
+    /// What a port may do in the bridge that it is in, if it is in one.
+    pub(crate) fn port(&self, name: &PortName) -> Option<BridgePort> {
+        let found = |bridge: &OpenBridge| bridge.config.member(name).map(|it| bridge.port(it));
+        self.bridges.values().find_map(found)
+    }
+
+    /// The bridge of a number.
+    pub(crate) fn name_of(&self, id: u16) -> Option<&BridgeName> {
+        let mut bridges = self.bridges.iter();
+        bridges.find(|(_, bridge)| bridge.id.0 == id).map(|(name, _)| name)
+    }
+
+    /// Makes, changes or removes a bridge. Stations behind ports that leave are forgotten.
+    pub(crate) fn set(
+        &mut self,
+        name: &BridgeName,
+        config: Option<&Bridge>,
+        ports: &HashMap<PortName, u16>,
+        table: &MacTable,
+    ) -> Result<(), String> {
+        let had = self.bridges.remove(name);
+        if let Some(had) = &had {
+            let stays = |port: &PortName| config.is_some_and(|new| new.member(port).is_some());
+            for left in had.config.ports.iter().filter(|member| !stays(&member.port)) {
+                if let Some(&id) = ports.get(&left.port) {
+                    table.flush(MacFlush::Port(id.into()));
+                }
+            }
+        }
+        let Some(config) = config else {
+            if let Some(OpenBridge { id, .. }) = had {
+                table.flush(MacFlush::Domain(id.0));
+                table.set_domain_limit(id.0, None);
+                table.set_domain_max_age(id.0, None);
+            }
+            return Ok(());
+        };
+        let taken: Vec<u16> = self.bridges.values().map(|bridge| bridge.id.0).collect();
+        let free = || (1..u16::MAX).find(|id| !taken.contains(id)).map(BridgeId);
+        let id = had.map(|had| had.id).or_else(free).ok_or("too many bridges")?;
+        table.set_domain_limit(id.0, Some(config.mac_limit));
+        table.set_domain_max_age(id.0, Some(config.ageing.as_secs() as u32));
+        self.bridges.insert(name.clone(), OpenBridge { id, config: config.clone() });
+        Ok(())
+    }
+
+    /// Fixes a station behind a port, or lets it move again.
+    pub(crate) fn set_fixed(
+        &mut self,
+        key: &StationKey,
+        port: Option<&PortName>,
+        table: &MacTable,
+    ) {
+        if let Some(bridge) = self.bridges.get(&key.bridge) {
+            table.remove(MacKey::new(bridge.id.0, key.address.0));
+        }
+        match port {
+            Some(port) => drop(self.fixed.insert(key.clone(), port.clone())),
+            None => drop(self.fixed.remove(key)),
+        }
+    }
+
+    /// Puts every fixed station behind its port: bridges and ports may have other numbers now.
+    pub(crate) fn place_fixed(
+        &self,
+        ports: &HashMap<PortName, u16>,
+        table: &MacTable,
+    ) -> Result<(), FibError> {
+        for (key, port) in &self.fixed {
+            if let (Some(bridge), Some(&id)) = (self.bridges.get(&key.bridge), ports.get(port)) {
+                table.insert_static(MacKey::new(bridge.id.0, key.address.0), id.into())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Router {
+    /// Lets the stations' time pass.
+    pub(crate) fn age_stations(&mut self) {
+        let now = Instant::now();
+        if now < self.bridging.next_sweep {
+            return;
+        }
+        self.bridging.next_sweep = now + SWEEP_PERIOD;
+        let tick = self.started.elapsed().as_secs() as u32;
+        let stations = &self.dataplane.stations;
+        stations.set_now(tick);
+        let lines = stations.table.line_count().div_ceil(SWEEP_STEPS);
+        stations.table.sweep(&mut self.bridging.sweep, lines, tick);
+    }
+
+    /// Makes, changes or removes a bridge.
+    pub(crate) fn set_bridge(
+        &mut self,
+        name: &BridgeName,
+        config: Option<&Bridge>,
+    ) -> Result<(), String> {
+        let ids = self.ids();
+        self.bridging.set(name, config, &ids, &self.dataplane.stations.table)?;
+        self.publish_rows();
+        Ok(())
+    }
+
+    /// Forgets who was behind a port.
+    pub(crate) fn forget_stations_behind(&mut self, id: u16) {
+        if !self.bridging.bridges.is_empty() {
+            self.dataplane.stations.table.flush(MacFlush::Port(id.into()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use control::config::field::Field;
+    use fib::pages::PageSize;
+    use fib::quiesce::Quiescence;
+
+    fn port(name: &str) -> PortName {
+        PortName::from_text(name).unwrap()
+    }
+
+    fn of(ports: &[&str]) -> Bridge {
+        let ports = ports.iter().map(|name| Member::new(port(name))).collect();
+        Bridge { ports, ..Bridge::default() }
+    }
+
+    #[test]
+    fn a_port_that_leaves_takes_its_stations_with_it() {
+        let table = MacTable::new(100, PageSize::Small, &Quiescence::new()).unwrap();
+        let mut bridging = Bridging::new();
+        let lan = BridgeName::from_text("lan").unwrap();
+        let ids = HashMap::from([(port("a"), 4), (port("b"), 5)]);
+        bridging.set(&lan, Some(&of(&["a", "b"])), &ids, &table).unwrap();
+        let id = bridging.port(&port("a")).unwrap().bridge;
+        let stations = [[2; 6], [4; 6]].map(|mac| MacKey::new(id.0, mac));
+        table.learn(stations[0], 4, 0);
+        table.learn(stations[1], 5, 0);
+        bridging.set(&lan, Some(&of(&["b"])), &ids, &table).unwrap();
+        assert_eq!(bridging.port(&port("a")), None);
+        assert_eq!(stations.map(|key| table.lookup(key, 0).is_some()), [false, true]);
+        bridging.set(&lan, None, &ids, &table).unwrap();
+        assert!(table.is_empty());
+    }
+
+    #[test]
+    fn groups_and_flags_of_bridge_and_port_add_up() {
+        let table = MacTable::new(100, PageSize::Small, &Quiescence::new()).unwrap();
+        let mut bridging = Bridging::new();
+        let lan = BridgeName::from_text("lan").unwrap();
+        let mut config = of(&["a", "b", "c"]);
+        config.flags.learn = false;
+        config.ports[0].isolated = true;
+        config.ports[1].group = Some(3);
+        config.ports[1].flags.flood_unknown = false;
+        bridging.set(&lan, Some(&config), &HashMap::new(), &table).unwrap();
+        let ports = ["a", "b", "c"].map(|name| bridging.port(&port(name)).unwrap());
+        assert_eq!(ports.map(|port| port.groups), [1, 8, 0]);
+        assert_eq!(ports.map(|port| port.learn), [false; 3]);
+        assert_eq!(ports.map(|port| port.flood_unknown), [true, false, true]);
+    }
+
+    #[test]
+    fn fixed_stations_follow_their_port_to_its_new_number() {
+        let table = MacTable::new(100, PageSize::Small, &Quiescence::new()).unwrap();
+        let mut bridging = Bridging::new();
+        let lan = BridgeName::from_text("lan").unwrap();
+        bridging.set(&lan, Some(&of(&["a"])), &HashMap::new(), &table).unwrap();
+        let key = StationKey { bridge: lan, address: wire::MacAddr([2; 6]) };
+        bridging.set_fixed(&key, Some(&port("a")), &table);
+        let place = |bridging: &Bridging, id| {
+            bridging.place_fixed(&HashMap::from([(port("a"), id)]), &table).unwrap();
+            let bridge = bridging.port(&port("a")).unwrap().bridge;
+            table.lookup(MacKey::new(bridge.0, [2; 6]), 0).map(|entry| entry.port)
+        };
+        assert_eq!(place(&bridging, 4), Some(4));
+        assert_eq!(place(&bridging, 9), Some(9));
+        bridging.set_fixed(&key, None, &table);
+        assert!(table.is_empty());
+    }
+}

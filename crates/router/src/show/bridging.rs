@@ -1,0 +1,140 @@
+//! Bridges and stations.
+
+use crate::router::Router;
+use control::config::field::Field;
+use control::config::objects::bridge::{BridgeName, Flags, Member};
+use control::config::objects::port::PortName;
+use control::engine::EngineError;
+use control::view;
+use fib::mac::{Learned, MacFlush, MacKey};
+use wire::MacAddr;
+
+impl Router {
+    pub(super) fn show_bridges(&self) -> Vec<view::Bridge> {
+        let bridges = self.bridging.bridges.iter();
+        bridges
+            .map(|(name, bridge)| view::Bridge {
+                name: name.to_string(),
+                stations: self.dataplane.stations.table.domain_len(bridge.id.0),
+                mac_limit: bridge.config.mac_limit,
+                ageing_s: bridge.config.ageing.as_secs(),
+                ports: bridge
+                    .config
+                    .ports
+                    .iter()
+                    .map(|member| self.show_member(member, bridge.flags_of(member)))
+                    .collect(),
+            })
+            .collect()
+    }
+
+    fn show_member(&self, member: &Member, flags: Flags) -> view::BridgePort {
+        let port = self.ports.get(&member.port);
+        let id = port.map_or(u16::MAX, |port| port.id);
+        let now = self.dataplane.bridged_totals(id);
+        let then = self.cleared.bridged.get(&id).copied().unwrap_or_default();
+        let words = [
+            (flags.learn, "learn"),
+            (flags.forward, "forward"),
+            (flags.flood_unknown, "flood_unknown"),
+            (flags.flood_groups, "flood_groups"),
+        ];
+        let set = words.iter().filter(|(set, _)| *set);
+        view::BridgePort {
+            port: member.port.to_string(),
+            up: port.is_some_and(crate::interfaces::OpenPort::carries),
+            flags: set.map(|(_, word)| (*word).to_owned()).collect(),
+            group: member.group,
+            isolated: member.isolated,
+            learned: now.learned - then.learned,
+            moved: now.moved - then.moved,
+            not_learned: now.not_learned - then.not_learned,
+        }
+    }
+
+    pub(super) fn show_stations(
+        &self,
+        filter: &view::StationFilter,
+    ) -> Result<view::Stations, EngineError> {
+        let bridge = filter.bridge.as_deref().map(|name| self.bridge_id(name)).transpose()?;
+        let port = filter.port.as_deref().map(|name| self.port_id(name)).transpose()?;
+        let stations = &self.dataplane.stations;
+        let mut found = Vec::new();
+        stations.table.for_each(stations.now(), |key, entry, age| {
+            let wanted = bridge.is_none_or(|bridge| bridge == key.domain())
+                && port.is_none_or(|port| u32::from(port) == entry.port);
+            if wanted {
+                found.push((key, entry, age));
+            }
+        });
+        found.sort_unstable_by_key(|(key, ..)| *key);
+        let show = |(key, entry, age): &(MacKey, fib::mac::MacEntry, u32)| view::Station {
+            bridge: self.bridging.name_of(key.domain()).map_or_else(String::new, |n| n.to_string()),
+            mac: MacAddr(key.address()).to_string(),
+            port: self
+                .port_of(entry.port as u16)
+                .map_or_else(String::new, |(name, _)| name.to_string()),
+            is_static: entry.is_static,
+            age_s: if entry.is_static { 0 } else { *age },
+        };
+        let shown = found.iter().take(filter.limit.unwrap_or(usize::MAX)).map(show).collect();
+        Ok(view::Stations { total: found.len(), stations: shown })
+    }
+
+    pub(super) fn flush_stations(
+        &self,
+        request: &view::StationFlush,
+    ) -> Result<view::StationCount, EngineError> {
+        let bridge = request.bridge.as_deref().map(|name| self.bridge_id(name)).transpose()?;
+        let port = request.port.as_deref().map(|name| self.port_id(name)).transpose()?;
+        let flush = match (bridge, port) {
+            (Some(_), Some(_)) => {
+                let both = "a port is in one bridge: name the bridge or the port";
+                return Err(EngineError::Conflict(both.to_owned()));
+            }
+            (Some(bridge), None) => MacFlush::Domain(bridge),
+            (None, Some(port)) => MacFlush::Port(port.into()),
+            (None, None) => MacFlush::All,
+        };
+        Ok(view::StationCount { stations: self.dataplane.stations.table.flush(flush) })
+    }
+
+    pub(super) fn fill_stations(
+        &self,
+        request: &view::StationFill,
+    ) -> Result<view::StationCount, EngineError> {
+        let bridge = self.bridge_id(&request.bridge)?;
+        let port = self.port_id(&request.port)?;
+        let conflict = |message: String| EngineError::Conflict(message);
+        let first = MacAddr::from_text(&request.first)
+            .map_err(|_| conflict(format!("`{}` is no MAC address", request.first)))?;
+        let [a, b, c, d, e, f] = first.0;
+        let first = u64::from_be_bytes([0, 0, a, b, c, d, e, f]);
+        let stations = &self.dataplane.stations;
+        let mut added = 0;
+        for number in first..first + u64::from(request.count) {
+            let [_, _, address @ ..] = number.to_be_bytes();
+            match stations.table.learn(MacKey::new(bridge, address), port.into(), stations.now()) {
+                Learned::New => added += 1,
+                Learned::TableFull | Learned::DomainFull => {
+                    let message = format!("there is room for {added} stations more, and no more");
+                    return Err(conflict(message));
+                }
+                _ => {}
+            }
+        }
+        Ok(view::StationCount { stations: added })
+    }
+
+    fn bridge_id(&self, name: &str) -> Result<u16, EngineError> {
+        let unknown = || EngineError::Unknown { what: "bridge", name: name.to_owned() };
+        let key = BridgeName::from_text(name).map_err(|_| unknown())?;
+        self.bridging.bridges.get(&key).map(|bridge| bridge.id.0).ok_or_else(unknown)
+    }
+
+    fn port_id(&self, name: &str) -> Result<u16, EngineError> {
+        let unknown = || EngineError::Unknown { what: "port", name: name.to_owned() };
+        let key = PortName::from_text(name).map_err(|_| unknown())?;
+        self.ports.get(&key).map(|port| port.id).ok_or_else(unknown)
+    }
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Three hosts on a bridge: flooding until a station is known, then none; ageing, moves, isolation.
+. "$(dirname "$0")/lib.sh"
+c=vly-$$-c
+ip netns add "$r"
+number=0
+for host in "$a" "$b" "$c"; do
+    number=$((number + 1))
+    ip netns add "$host"
+    ip -n "$r" link add "v$number" type veth peer name eth0 netns "$host"
+    on "$host" sysctl -qw net.ipv6.conf.all.disable_ipv6=1
+    ip -n "$host" link set eth0 address "06:00:00:00:00:0$number"
+    ip -n "$host" addr add "10.0.9.$number/24" dev eth0
+    ip -n "$host" link set lo up
+    ip -n "$host" link set eth0 up
+    on "$host" ethtool -K eth0 tx off gso off tso off gro off >/dev/null
+    ip -n "$r" link set "v$number" up
+done
+{
+    printf '[workers]\ncount = 2\n[memory]\nbuffers = 8192\n'
+    for number in 1 2 3; do printf '[port.p%s]\nkind = "af_packet"\ndevice = "v%s"\n' $number $number; done
+    printf '[bridge.lan]\nports = ["p1", "p2", "p3"]\nageing = "4s"\n'
+} >"$work/router.toml"
+router router
+until_true pings "$a" 10.0.9.2
+until_true pings "$c" 10.0.9.1
+place() { json ".stations[] | select(.mac == \"$1\") | .port" router mac show; }
+is_at() { [ "$(place "$1")" = "$2" ]; }
+is_at 06:00:00:00:00:01 p1 && is_at 06:00:00:00:00:02 p2 || { ctl router mac show; exit 1; }
+
+# What a says to b is seen by c while b is unknown, and not when it is known.
+say() { on "$a" /usr/bin/python3 -c "
+import socket
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+s.bind(('eth0', 0))
+s.send(bytes.fromhex('$1' + '060000000001' + '88b5' + '$2' * 46))"; }
+on "$c" timeout 40 tcpdump -n -i eth0 -c 2 -w "$work/c.pcap" 'ether proto 0x88b5' 2>"$work/dump.txt" &
+dump=$!
+until_true has listening "$work/dump.txt"
+ctl router mac flush >/dev/null
+say 060000000002 11
+pings "$b" 10.0.9.1 >/dev/null
+is_at 06:00:00:00:00:02 p2
+say 060000000002 22
+say ffffffffffff 33
+wait $dump
+tshark -r "$work/c.pcap" -x 2>/dev/null >"$work/seen.txt"
+has ' 11 11' "$work/seen.txt" && has ' 33 33' "$work/seen.txt" || { cat "$work/seen.txt"; exit 1; }
+! has ' 22 22' "$work/seen.txt" || { echo "a known station's frame was flooded"; exit 1; }
+
+# Who is silent is forgotten; who moves is found where it is; who is fixed stays.
+gone() { [ -z "$(place 06:00:00:00:00:02)" ]; }
+until_true gone
+ip -n "$b" link set eth0 down
+ip -n "$c" link set eth0 address 06:00:00:00:00:02
+until_true pings "$c" 10.0.9.1
+is_at 06:00:00:00:00:02 p3
+ip -n "$c" link set eth0 address 06:00:00:00:00:03
+ip -n "$b" link set eth0 up
+ctl router mac add lan 06:00:00:00:00:03 port p2 >/dev/null
+! pings "$c" 10.0.9.1 >/dev/null || { echo "a fixed station moved"; exit 1; }
+ctl router mac del lan 06:00:00:00:00:03 >/dev/null
+until_true pings "$c" 10.0.9.1
+
+# Isolated ports reach the others alone.
+ctl router bridge join lan p2 isolated true >/dev/null
+ctl router bridge join lan p3 isolated true >/dev/null
+until_true pings "$b" 10.0.9.1
+until_true pings "$c" 10.0.9.1
+! on "$b" ping -q -c 2 -i 0.2 -W 1 10.0.9.3 >/dev/null || { echo "isolated ports reach each other"; exit 1; }
+ctl router show bridge | has 'p3 .* yes '
+ctl router mac fill lan p1 1000 --first 06:00:00:01:00:00 | has '1000 stations added'
+[ "$(json .total router mac show --bridge lan --port p1 --limit 5)" -ge 1000 ]
+ctl router config show >"$work/saved.toml"
+"$bin/volley" config check "$work/saved.toml" >/dev/null
+echo "ok $name"

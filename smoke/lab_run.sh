@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# The lab measures four devices over the same links; Ctrl-C keeps what was measured; a device that dies is
+# told, and the others are measured all the same. Nothing is left running.
+. "$(dirname "$0")/lib.sh"
+command -v ovs-vswitchd dpdk-testpmd >/dev/null || skip "no Open vSwitch or no testpmd"
+export XDG_CACHE_HOME=$work
+scenario() {
+    cat <<END
+name = "smoke"
+title = "Smoke"
+about = "As little as will do."
+[[function]]
+kind = "cross-connect"
+[[function]]
+kind = "ip4"
+entries = 20
+[traffic]
+destinations = "permutation"
+[measure]
+search = "max-rate"
+trial_s = $1
+latency_at_percent = [10]
+[campaign]
+restarts = 1
+END
+}
+export TMPDIR=$work
+lab() { "$bin/volley-lab" run "$@" 2>"$work/progress.txt"; }
+# of FOLDER FILTER: what jq makes of all lines of a raw file.
+of() { jq -s -e "$2" "$1/raw.jsonl" >"$work/jq.txt" || { echo "not so: $2"; cat "$1/raw.jsonl" | cut -c 1-400 | tail -n 5; exit 1; }; }
+nothing_left() {
+    ! pgrep -f "$work" >/dev/null || { pgrep -af "$work"; return 1; }
+}
+
+scenario 0.02 >"$work/smoke.toml"
+lab "$work/smoke.toml" --out "$work/four" >"$work/told.txt"
+of "$work/four" '[.[] | .answer // empty | .subject | "\(.device) \(.function)"] | unique == ["linux-bridge cross-connect", "linux-router ip4", "ovs cross-connect", "ovs ip4", "testpmd cross-connect", "volley cross-connect", "volley ip4"]'
+# What a device cannot do is a refusal with its reason, and nothing else went wrong.
+of "$work/four" '[.[] | .failure // empty] | length == 3 and all(.refused)'
+# Every packet is accounted for: sent is received and every drop, by the device's own counters.
+of "$work/four" '[.[] | .trial // empty | select(.subject.device != "linux-bridge" and .subject.device != "linux-router") | .accounts | .sent - .received - .dropped] | length > 40 and all(. == 0)'
+of "$work/four" '[.[] | .trial // empty | select(.purpose == "latency") | .latency.min_ns] | length == 7 and all(. > 500)'
+of "$work/four" '[.[] | .device // empty | .commands | length] | all(. > 0)'
+has '<svg' "$work/four/report.html"
+cp "$work/four/report.html" "$work/first.html"
+"$bin/volley-lab" report "$work/four" >/dev/null
+cmp "$work/first.html" "$work/four/report.html"
+nothing_left
+
+# Over shared memory testpmd's own counters say what ours say.
+lab "$work/smoke.toml" --devices testpmd --link memif --out "$work/memif" >/dev/null
+of "$work/memif" '[.[] | .trial // empty | select(.outcome.offered > 0)] | length > 5 and all((.device.received - .outcome.offered | fabs) <= 0.03 * .outcome.offered and (.device.sent - .outcome.received | fabs) <= 0.03 * .outcome.offered)'
+
+# Ctrl-C in the middle.
+scenario 1 >"$work/smoke.toml"
+# Not through the function: a signal would meet only its shell.
+"$bin/volley-lab" run "$work/smoke.toml" --devices volley --out "$work/stopped" >/dev/null 2>&1 &
+until_true has '"trial"' "$work/stopped/raw.jsonl"
+kill -INT $!
+wait $! && { echo "it should say that it was stopped"; exit 1; }
+[ -s "$work/stopped/report.html" ]
+of "$work/stopped" '[.[] | .trial // empty] | length >= 1'
+until_true nothing_left
+
+# A device that dies, and one after it.
+"$bin/volley-lab" run "$work/smoke.toml" --devices volley,testpmd --out "$work/died" >/dev/null 2>&1 &
+until_true has '"trial"' "$work/died/raw.jsonl"
+kill -KILL "$(pgrep -P $! -x volleyd)"
+until_true has 'testpmd","function":"cross-connect' "$work/died/raw.jsonl"
+of "$work/died" '[.[] | .failure // empty | select(.subject.device == "volley" and .refused == false)] | length == 1 and (.[0].reason | contains("volleyd died"))'
+kill -INT $!
+wait $! || true
+until_true nothing_left
+echo "ok $name"
