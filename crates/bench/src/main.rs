@@ -6,12 +6,14 @@
 //! ```
 //! Counted: every node behind the source, output and freeing included, as VPP's figures count.
 
+mod churn;
 mod engine;
 mod host;
 mod report;
 mod rig;
 mod sample;
 mod scenarios;
+mod scenarios4;
 mod scenarios6;
 mod scenarios_l2;
 
@@ -35,9 +37,12 @@ struct Arguments {
     /// Where the rows go.
     #[arg(long, default_value = "target/bench.json")]
     out: PathBuf,
-    /// A folder with internet-ipv6.txt.zst, for the scenarios of real tables.
+    /// A folder with internet-ipv4.txt.zst and internet-ipv6.txt.zst, for the scenarios of real tables.
     #[arg(long)]
     data: Option<PathBuf>,
+    /// Measure instead what it costs packets that 255 000 routes come and go, over so many pairs.
+    #[arg(long, value_name = "PAIRS", num_args = 0..=1, default_missing_value = "200")]
+    churn: Option<usize>,
     /// Show each scenario's nodes, too.
     #[arg(long)]
     nodes: bool,
@@ -45,6 +50,9 @@ struct Arguments {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
+    if let Some(pairs) = arguments.churn {
+        return churn::run(pairs, progress);
+    }
     let wanted = |name: &str| arguments.only.as_deref().is_none_or(|only| name.contains(only));
     let mut scenarios = scenarios::all(arguments.data.as_deref());
     scenarios.retain(|scenario| wanted(scenario.name));

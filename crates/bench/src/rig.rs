@@ -36,17 +36,7 @@ impl Rig {
         mode: Mode,
         change: impl FnOnce(&mut Settings),
     ) -> Result<Self, RigError> {
-        let mut settings = Settings::new(Arc::new(HeapPool::new(BUFFERS, 2048)?));
-        settings.idle = Idle::Poll;
-        change(&mut settings);
-        let mut dataplane = Dataplane::start(&settings)?;
-        let source = MemorySource::new(packets, Repeat::Forever);
-        let tx = || vec![Box::new(MemorySink::new()) as Box<dyn packet::TxQueue>];
-        dataplane.attach_port(0, 0, PortQueues { rx: vec![Box::new(source)], tx: tx() })?;
-        dataplane.attach_port(1, 1, PortQueues { rx: Vec::new(), tx: tx() })?;
-        for id in 0..2u16 {
-            dataplane.set_interface(id, Some(interface(id, mode)));
-        }
+        let mut dataplane = plane(packets, mode, change)?;
         let worker = dataplane.take_local_worker().ok_or("the caller turns the worker")?;
         Ok(Self { dataplane, worker, made: Instant::now() })
     }
@@ -63,6 +53,26 @@ impl Rig {
         }
         difference(&before, &self.dataplane.node_totals(None))
     }
+}
+
+/// The data plane alone: its worker is another thread's where the settings say so.
+pub(crate) fn plane(
+    packets: Vec<Vec<u8>>,
+    mode: Mode,
+    change: impl FnOnce(&mut Settings),
+) -> Result<Dataplane, RigError> {
+    let mut settings = Settings::new(Arc::new(HeapPool::new(BUFFERS, 2048)?));
+    settings.idle = Idle::Poll;
+    change(&mut settings);
+    let mut dataplane = Dataplane::start(&settings)?;
+    let source = MemorySource::new(packets, Repeat::Forever);
+    let tx = || vec![Box::new(MemorySink::new()) as Box<dyn packet::TxQueue>];
+    dataplane.attach_port(0, 0, PortQueues { rx: vec![Box::new(source)], tx: tx() })?;
+    dataplane.attach_port(1, 1, PortQueues { rx: Vec::new(), tx: tx() })?;
+    for id in 0..2u16 {
+        dataplane.set_interface(id, Some(interface(id, mode)));
+    }
+    Ok(dataplane)
 }
 
 fn interface(id: u16, mode: Mode) -> Interface {

@@ -1,10 +1,10 @@
 //! What is measured: each scenario by name, with the figure it is compared with and our aim.
 
 use crate::rig::{ROUTER_MAC, Rig, RigError};
-use crate::{scenarios_l2, scenarios6};
+use crate::{scenarios_l2, scenarios4, scenarios6};
 use fib::adjacency::{Adjacency, MAX_REWRITE};
-use fib::{Forward, Ip4Prefix};
-use nodes::plumbing::{InterfaceId, Kind, Mode};
+use fib::route_file::{FilePrefix, FileTarget, OnWrong, load_routes};
+use nodes::plumbing::{InterfaceId, Mode};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use wire::ethernet::ethertype;
@@ -32,12 +32,8 @@ impl Scenario {
 
 /// Every scenario; those of real tables where `data` is the folder that has them.
 pub(crate) fn all(data: Option<&Path>) -> Vec<Scenario> {
-    let mut all = vec![
-        Scenario::new("l2-xconnect", Some(53.0), 28.0, xconnect),
-        Scenario::new("ip4-1", Some(102.0), 50.0, || ip4(1)),
-        Scenario::new("ip4-255k", Some(304.0), 75.0, || ip4(255_000)),
-        Scenario::new("ip4-1m", Some(370.0), 85.0, || ip4(1_000_000)),
-    ];
+    let mut all = vec![Scenario::new("l2-xconnect", Some(53.0), 28.0, xconnect)];
+    all.extend(scenarios4::all(data));
     all.extend(scenarios_l2::all());
     all.extend(scenarios6::all(data));
     all
@@ -48,9 +44,14 @@ pub(crate) const NEXT_HOP_MAC: [u8; 6] = [0x02, 0, 0, 0, 2, 2];
 
 /// A 60-byte UDP frame, as 64 on the wire.
 pub(crate) fn udp(destination: u32) -> Vec<u8> {
+    flow(destination, 1234)
+}
+
+/// The same, of a flow of its own.
+pub(crate) fn flow(destination: u32, source_port: u16) -> Vec<u8> {
     craft::ethernet(MacAddr(SOURCE_MAC), MacAddr(ROUTER_MAC))
         .ipv4(Ipv4Addr::new(192, 0, 2, 9), Ipv4Addr::from(destination))
-        .udp(1234, 5678)
+        .udp(source_port, 5678)
         .payload_len(18)
         .build()
 }
@@ -74,23 +75,17 @@ pub(crate) fn random() -> impl FnMut() -> u64 {
     }
 }
 
-/// Routes of `count` /24 prefixes, destinations uniform over them in random order.
-fn ip4(count: u32) -> Result<Rig, RigError> {
-    let mut random = random();
-    let mut random = move || (random() >> 32) as u32;
-    let prefix_of = |n: u32| 0x0a00_0000 + (n << 8);
-    let packets = (0..PACKETS.min(count.max(256) * 4))
-        .map(|_| udp(prefix_of(random() % count) + 1 + random() % 250))
-        .collect();
-    let rig = Rig::new(packets, Mode::Routed)?;
-    let next_hop = Ipv4Addr::new(192, 0, 3, 9).into();
-    let id = rig.dataplane.adjacencies.allocate(&adjacency(next_hop))?;
-    rig.dataplane.adjacencies.complete(id, NEXT_HOP_MAC);
-    for n in 0..count {
-        let prefix = Ip4Prefix::new(prefix_of(n), 24)?;
-        rig.dataplane.ip4.insert(prefix, Forward::new(Kind::Rewrite as u8, id.0))?;
-    }
-    Ok(rig)
+/// Prefixes of a family and the numbers they lead to, from a file.
+pub(crate) fn table_of<P>(
+    file: &Path,
+    of_family: impl Fn(FilePrefix) -> Option<P>,
+) -> Result<Vec<(P, u32)>, RigError> {
+    let file = load_routes(file, OnWrong::Refuse, &mut |_| ())?;
+    let routes = file.routes.iter().filter_map(|route| match route.target {
+        FileTarget::Number(number) => Some((of_family(route.prefix)?, number)),
+        FileTarget::Address(_) => None,
+    });
+    Ok(routes.collect())
 }
 
 /// Out of interface 1, by plain Ethernet.

@@ -1,9 +1,9 @@
 //! IPv6: routes that are random, the hard case for a compressed table, and those of a real table.
 
 use crate::rig::{ROUTER_MAC, Rig, RigError};
-use crate::scenarios::{NEXT_HOP_MAC, PACKETS, SOURCE_MAC, Scenario, adjacency, random};
+use crate::scenarios::{NEXT_HOP_MAC, PACKETS, SOURCE_MAC, Scenario, adjacency, random, table_of};
 use fib::adjacency::AdjacencyId;
-use fib::route_file::{FilePrefix, FileTarget, OnWrong, load_routes};
+use fib::route_file::FilePrefix;
 use fib::{Forward, Ip6Prefix};
 use nodes::plumbing::{Kind, Mode};
 use std::net::Ipv6Addr;
@@ -40,12 +40,12 @@ fn random_routes(count: usize) -> Routes {
 }
 
 fn routes_of(table: &Path) -> Result<Routes, RigError> {
-    let file = load_routes(table, OnWrong::Refuse, &mut |_| ())?;
-    let routes = file.routes.iter().filter_map(|route| match (route.prefix, route.target) {
-        (FilePrefix::V6(prefix), FileTarget::Number(system)) => Some((prefix, system % NEXT_HOPS)),
-        _ => None,
-    });
-    Ok(routes.collect())
+    let of_family = |prefix| match prefix {
+        FilePrefix::V6(prefix) => Some(prefix),
+        FilePrefix::V4(_) => None,
+    };
+    let routes = table_of(table, of_family)?.into_iter();
+    Ok(routes.map(|(prefix, system)| (prefix, system % NEXT_HOPS)).collect())
 }
 
 /// A 60-byte UDP frame, the shortest that IPv6 and UDP make, and two octets more.

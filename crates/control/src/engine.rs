@@ -10,8 +10,11 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use fib::rib::{Source, SourceCount};
+use fib::route_file::FilePrefix;
 use thiserror::Error;
 
+use crate::bulk::BulkRoute;
 use crate::config::{Change, Config};
 use crate::view;
 
@@ -66,6 +69,26 @@ pub trait Engine {
 
     /// Routes in the order of their prefixes.
     fn routes(&self, filter: &view::RouteFilter) -> Result<view::Routes, EngineError>;
+
+    /// Adds or replaces routes of a source; of what does not fit, nothing is kept. Says how many
+    /// were added. Called with few at a time, so that nothing else waits.
+    fn add_routes(
+        &mut self,
+        source: Source,
+        routes: Vec<BulkRoute>,
+    ) -> (usize, Result<(), EngineError>);
+
+    /// Removes routes of a source, from a prefix on, unless they are wanted; says how many, and
+    /// where to go on.
+    fn sweep_routes(
+        &mut self,
+        source: Source,
+        from: FilePrefix,
+        wanted: &dyn Fn(FilePrefix) -> bool,
+    ) -> Result<(usize, Option<FilePrefix>), EngineError>;
+
+    /// How many routes a source has.
+    fn count_routes(&self, source: Source) -> SourceCount;
 
     /// Every neighbour.
     fn neighbors(&self) -> Vec<view::Neighbor>;

@@ -1,8 +1,13 @@
 //! A router without workers: applies configurations and shows made-up counters. For tests.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use fib::rib::{Source, SourceCount};
+use fib::route_file::FilePrefix;
+
+use crate::bulk::BulkRoute;
 use crate::config::objects::bridge::Member;
 use crate::config::objects::neighbor::{Neighbor, NeighborKey};
 use crate::config::objects::port::{Port, PortName};
@@ -20,12 +25,15 @@ pub struct FakeRouter {
     trace: Option<(bool, view::TraceRequest)>,
     capture: Option<(bool, view::CaptureRequest)>,
     cleared: bool,
+    /// Loaded routes; one is refused where there are as many as `[memory]` has room for.
+    bulk: BTreeMap<(Source, FilePrefix), Option<IpAddr>>,
 }
 
 impl FakeRouter {
     /// A router that runs `config`.
     pub fn new(config: &Config) -> Self {
-        Self { config: config.clone(), refusals: 0, trace: None, capture: None, cleared: false }
+        let (config, bulk) = (config.clone(), BTreeMap::new());
+        Self { config, refusals: 0, trace: None, capture: None, cleared: false, bulk }
     }
 
     /// The configuration it runs.
@@ -65,6 +73,14 @@ impl FakeRouter {
             };
             routes.push((*prefix, route(*prefix, view::RouteSource::Static, action, hops)));
         }
+        for ((source, prefix), hop) in &self.bulk {
+            let Ok(prefix) = prefix.to_string().parse() else { continue };
+            let address = hop.map(|hop| hop.to_string());
+            let hop = view::NextHop { address, port: None, weight: 1, usable: true };
+            let mut route = route(prefix, view::RouteSource::Dynamic, None, vec![hop]);
+            route.origin = format!("{}/{}", source.protocol, source.preference);
+            routes.push((prefix, route));
+        }
         routes.sort_by_key(|(prefix, _)| *prefix);
         routes
     }
@@ -90,7 +106,12 @@ fn route(
     next_hops: Vec<view::NextHop>,
 ) -> view::Route {
     let action = action.map(str::to_owned);
-    view::Route { prefix: prefix.to_string(), source, active: true, action, next_hops }
+    let origin = match source {
+        view::RouteSource::Connected => "connected/0",
+        _ => "static/1",
+    };
+    let (prefix, origin) = (prefix.to_string(), origin.to_owned());
+    view::Route { prefix, source, origin, active: true, action, next_hops }
 }
 
 /// The made-up graph: node, exit, node it leads to, packets.
@@ -225,6 +246,39 @@ impl Engine for FakeRouter {
         Ok(view::Routes { total, routes })
     }
 
+    fn add_routes(
+        &mut self,
+        source: Source,
+        routes: Vec<BulkRoute>,
+    ) -> (usize, Result<(), EngineError>) {
+        let (room, count) = (self.config.memory.routes as usize, routes.len());
+        for (added, (prefix, route)) in routes.into_iter().enumerate() {
+            let key = (source, prefix);
+            if self.bulk.len() >= room && !self.bulk.contains_key(&key) {
+                let full = EngineError::Conflict(format!("there is room for {room} routes"));
+                return (added, Err(full));
+            }
+            self.bulk.insert(key, route.hops().first().and_then(|hop| hop.address));
+        }
+        (count, Ok(()))
+    }
+
+    fn sweep_routes(
+        &mut self,
+        source: Source,
+        _: FilePrefix,
+        wanted: &dyn Fn(FilePrefix) -> bool,
+    ) -> Result<(usize, Option<FilePrefix>), EngineError> {
+        let before = self.bulk.len();
+        self.bulk.retain(|(of, prefix), _| *of != source || wanted(*prefix));
+        Ok((before - self.bulk.len(), None))
+    }
+
+    fn count_routes(&self, source: Source) -> SourceCount {
+        let routes = self.bulk.keys().filter(|(of, _)| *of == source).count();
+        SourceCount { routes, active: routes }
+    }
+
     fn neighbors(&self) -> Vec<view::Neighbor> {
         let neighbor = |(key, neighbor): (&NeighborKey, &Neighbor)| view::Neighbor {
             address: key.address.to_string(),
@@ -293,6 +347,7 @@ impl Engine for FakeRouter {
             used,
             capacity,
             bytes,
+            page_bytes: (bytes > 0).then_some(4096),
         };
         let buffers = u64::from(memory.buffers);
         view::Memory {

@@ -11,6 +11,7 @@
 
 #[cfg(feature = "server")]
 pub mod api;
+pub mod bulk;
 pub mod config;
 #[cfg(feature = "server")]
 pub mod control_loop;

@@ -291,6 +291,16 @@ impl AdjacencyTable {
         spare.fresh as usize - spare.free.len()
     }
 
+    /// The most entries there may be.
+    pub fn capacity(&self) -> usize {
+        self.entries.capacity()
+    }
+
+    /// Bytes that have memory.
+    pub fn bytes(&self) -> usize {
+        self.entries.resident_bytes()
+    }
+
     fn live(&self, id: AdjacencyId) -> Option<&AdjacencyEntry> {
         self.entry(id).filter(|entry| entry.fields().state() != AdjacencyState::Free)
     }

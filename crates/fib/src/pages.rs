@@ -31,6 +31,16 @@ pub enum PageSize {
     Small,
 }
 
+impl PageSize {
+    /// Bytes of one.
+    pub const fn bytes(self) -> usize {
+        match self {
+            PageSize::Huge => STEP_BYTES,
+            PageSize::Small => 4096,
+        }
+    }
+}
+
 /// A type that is valid when all its bytes are zero, and that threads may share.
 ///
 /// # Safety

@@ -6,6 +6,7 @@
 //!    bridging       bridges, fixed stations, ageing
 //!    devices        DPDK or plain memory: pools and open ports
 //!    interfaces     a port's row in the data plane's table, its addresses, its link
+//!    bulk           many routes at once, as a routing protocol brings them
 //!    routing        the RIB and what of it stands in the forwarding table
 //!    neighborhood   ARP: who is behind which MAC, and packets that wait to know
 //!    observing      traces and captures on their way from the workers
@@ -13,6 +14,7 @@
 //! ```
 
 mod bridging;
+mod bulk;
 mod devices;
 mod interfaces;
 mod memory_port;

@@ -283,6 +283,8 @@ fn settings(config: &Config, pool: Arc<dyn Pool>, wake: Arc<dyn Fn() + Send + Sy
     settings.ip4.page_size = settings.page_size;
     settings.ip4.max_routes = config.memory.routes as usize;
     settings.stations = config.memory.macs as usize;
+    // A route longer than /24 takes at most two nodes: the routes' own limit is met first.
+    settings.ip4_nodes = settings.ip4.max_routes * 2;
     settings.icmp_errors_per_second = config.icmp.errors_pps;
     settings.icmp_echoes_per_second = echoes_pps(&config.icmp);
     settings.flow_seed = std::hash::RandomState::new().hash_one(0) as u32;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use control::view::ProblemDetails;
 use http_body_util::{BodyExt, Full};
-use hyper::body::Bytes;
+use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
 use hyper::{Method, Request, StatusCode, header};
 use hyper_util::rt::TokioIo;
@@ -60,6 +60,39 @@ impl Client {
         json(&self.request(Method::POST, path, Some(body))?)
     }
 
+    /// Has something done that is told of line by line.
+    pub(crate) fn post_lines(
+        &self,
+        path: &str,
+        kind: &'static str,
+        body: Vec<u8>,
+        mut told: impl FnMut(&[u8]) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        let request = Request::post(path)
+            .header(header::HOST, "volley")
+            .header(header::CONTENT_TYPE, kind)
+            .body(Full::new(Bytes::from(body)))
+            .map_err(|error| CliError::Broken(error.to_string()))?;
+        self.runtime.block_on(async {
+            let (status, mut body) = in_time(self.begin(request)).await?;
+            if !status.is_success() {
+                let body = in_time(async { body.collect().await.map_err(broken) }).await?;
+                return Err(refusal(status, &body.to_bytes()));
+            }
+            let mut line = Vec::new();
+            while let Some(frame) = in_time(async { Ok(body.frame().await) }).await? {
+                let data = frame.map_err(broken)?.into_data().unwrap_or_default();
+                for byte in data {
+                    match byte {
+                        b'\n' => told(&std::mem::take(&mut line))?,
+                        byte => line.push(byte),
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
     fn request(
         &self,
         method: Method,
@@ -74,29 +107,36 @@ impl Client {
         let request = request
             .body(Full::new(Bytes::from(body.unwrap_or_default())))
             .map_err(|error| CliError::Broken(error.to_string()))?;
-        let (status, body) = self.runtime.block_on(async {
-            let late = |_| CliError::Broken(format!("nothing for {} s", PATIENCE.as_secs()));
-            tokio::time::timeout(PATIENCE, self.exchange(request)).await.map_err(late)?
-        })?;
+        let (status, body) = self.runtime.block_on(in_time(async {
+            let (status, body) = self.begin(request).await?;
+            Ok((status, body.collect().await.map_err(broken)?.to_bytes()))
+        }))?;
         if status.is_success() { Ok(body) } else { Err(refusal(status, &body)) }
     }
 
-    async fn exchange(
+    /// The answer's head, and the body as it comes.
+    async fn begin(
         &self,
         request: Request<Full<Bytes>>,
-    ) -> Result<(StatusCode, Bytes), CliError> {
+    ) -> Result<(StatusCode, Incoming), CliError> {
         let unreachable =
             |error: io::Error| CliError::Unreachable { socket: self.socket.clone(), error };
-        let broken = |error: hyper::Error| CliError::Broken(error.to_string());
         let stream = UnixStream::connect(&self.socket).await.map_err(unreachable)?;
         let (mut sender, connection) =
             http1::handshake(TokioIo::new(stream)).await.map_err(broken)?;
         tokio::spawn(connection);
         let response = sender.send_request(request).await.map_err(broken)?;
-        let status = response.status();
-        let body = response.into_body().collect().await.map_err(broken)?;
-        Ok((status, body.to_bytes()))
+        Ok((response.status(), response.into_body()))
     }
+}
+
+async fn in_time<T>(answer: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
+    let late = |_| CliError::Broken(format!("nothing for {} s", PATIENCE.as_secs()));
+    tokio::time::timeout(PATIENCE, answer).await.map_err(late)?
+}
+
+fn broken(error: hyper::Error) -> CliError {
+    CliError::Broken(error.to_string())
 }
 
 fn json(body: &[u8]) -> Result<Value, CliError> {

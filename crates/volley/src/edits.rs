@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command, Subcommand};
 use control::config::objects::COMMANDS;
 use control::view;
 
+use crate::bulk::BulkVerb;
 use crate::cli;
 use crate::client::Client;
 use crate::config::applied;
@@ -36,7 +37,8 @@ pub(crate) fn add_nouns(mut grammar: Command) -> Command {
         }
     }
     grammar.mut_subcommand("route", |noun| {
-        noun.subcommand(Command::new(LIST).about("List the routes, as `show routes` does"))
+        let list = Command::new(LIST).about("List the routes, as `show routes` does");
+        BulkVerb::augment_subcommands(noun.subcommand(list))
     })
 }
 

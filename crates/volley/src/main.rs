@@ -3,11 +3,13 @@
 //! ```text
 //!  words ─▶ cli ─▶ run ─┬─▶ show, observe ─▶ client ─▶ Unix socket
 //!                       ├─▶ config           (check works without a router)
+//!                       ├─▶ bulk: many routes at once
 //!                       ├─▶ edits: nouns and verbs come from the configuration's own table
 //!                       └─▶ exec, shell ─▶ run
 //! ```
 
 mod bridging;
+mod bulk;
 mod cli;
 mod client;
 mod complete;

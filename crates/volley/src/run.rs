@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use clap::{ArgMatches, FromArgMatches};
 use control::view;
 
+use crate::bulk::BulkVerb;
 use crate::cli::{self, Cli, CountersVerb, Format, Noun};
 use crate::client::Client;
 use crate::edits::Edit;
@@ -46,6 +47,9 @@ impl Session {
     pub(crate) fn run(&self, matches: &ArgMatches) -> Result<(), CliError> {
         if let Some(edit) = Edit::of(matches) {
             return edit.send(&self.client, self.output);
+        }
+        if let Some(bulk) = BulkVerb::of(matches) {
+            return bulk?.run(self);
         }
         if matches.subcommand_name() == Some("route") {
             return show::show(self, &cli::Show::Routes(cli::Routes::default()));

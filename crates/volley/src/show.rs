@@ -166,7 +166,7 @@ fn routes(shown: &view::Routes, style: Style) -> String {
     for route in &shown.routes {
         table.row([
             route.prefix.clone(),
-            source(route.source).to_owned(),
+            source(route),
             if route.active { "active" } else { "inactive" }.to_owned(),
             way(route),
         ]);
@@ -180,11 +180,11 @@ fn routes(shown: &view::Routes, style: Style) -> String {
     text
 }
 
-fn source(source: view::RouteSource) -> &'static str {
-    match source {
-        view::RouteSource::Connected => "connected",
-        view::RouteSource::Static => "static",
-        view::RouteSource::Dynamic => "dynamic",
+fn source(route: &view::Route) -> String {
+    match route.source {
+        view::RouteSource::Connected => "connected".to_owned(),
+        view::RouteSource::Static => "static".to_owned(),
+        view::RouteSource::Dynamic => route.origin.clone(),
     }
 }
 
@@ -212,7 +212,7 @@ fn way(route: &view::Route) -> String {
 
 pub(crate) fn lookup(lookup: &view::Lookup, style: Style) -> String {
     let matched = match &lookup.route {
-        Some(route) => format!("{} {}, {}", source(route.source), route.prefix, way(route)),
+        Some(route) => format!("{} {}, {}", source(route), route.prefix, way(route)),
         None => "no route".to_owned(),
     };
     format!(
@@ -259,18 +259,29 @@ fn version(version: &view::Version) -> String {
 }
 
 fn memory(memory: &view::Memory, style: Style) -> String {
-    let mut table = Table::new(&["part", "used", "capacity", "MiB"]);
+    let mut table = Table::new(&["part", "used", "capacity", "MiB", "bytes each", "pages"]);
     let mib = |bytes: u64| format!("{:.1}", bytes as f64 / f64::from(1 << 20));
+    let dash = || "-".to_owned();
     for part in &memory.parts {
+        let each = part.bytes.checked_div(part.used).filter(|_| part.bytes > 0);
         table.row([
             part.name.clone(),
             part.used.to_string(),
-            part.capacity.to_string(),
+            if part.capacity == 0 { dash() } else { part.capacity.to_string() },
             mib(part.bytes),
+            each.map_or_else(dash, |bytes| bytes.to_string()),
+            part.page_bytes.map_or_else(dash, page),
         ]);
     }
-    table.row(["resident".to_owned(), "-".to_owned(), "-".to_owned(), mib(memory.resident_bytes)]);
+    table.row(["resident".into(), dash(), dash(), mib(memory.resident_bytes), dash(), dash()]);
     table.render(style)
+}
+
+fn page(bytes: u64) -> String {
+    match bytes >> 20 {
+        0 => format!("{}K", bytes >> 10),
+        megabytes => format!("{megabytes}M"),
+    }
 }
 
 fn workers(workers: &[view::Worker], style: Style) -> String {

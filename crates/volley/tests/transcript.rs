@@ -82,13 +82,18 @@ fn run(folder: &Path, line: &str) -> String {
     untimed(&seen.replace(&format!("{}/", folder.display()), ""))
 }
 
-/// Seconds left depend on how fast the machine is.
+/// Seconds left and seconds spent depend on how fast the machine is.
 fn untimed(seen: &str) -> String {
-    let mut parts = seen.split(" s left");
-    let mut text = parts.next().unwrap().to_owned();
-    for part in parts {
-        text.truncate(text.trim_end_matches(|c: char| c.is_ascii_digit()).len());
-        write!(text, "N s left{part}").unwrap();
+    let mut text = seen.to_owned();
+    for unit in [" s left", " s; "] {
+        let mut parts = text.split(unit);
+        let mut without = parts.next().unwrap().to_owned();
+        for part in parts {
+            let number = |c: char| c.is_ascii_digit() || c == '.';
+            without.truncate(without.trim_end_matches(number).len());
+            write!(without, "N{unit}{part}").unwrap();
+        }
+        text = without;
     }
     text
 }
@@ -125,6 +130,11 @@ fn how_the_running_configuration_is_edited() {
 #[test]
 fn how_configurations_are_checked_applied_undone_and_saved() {
     replay("config");
+}
+
+#[test]
+fn how_many_routes_come_and_go() {
+    replay("bulk");
 }
 
 #[test]

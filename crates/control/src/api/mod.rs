@@ -9,6 +9,7 @@
 //! Errors are problem details (RFC 9457). A handler holds no state but the control loop's handle.
 
 mod bridging;
+mod bulk;
 mod config;
 mod connection;
 mod extract;
@@ -41,6 +42,8 @@ pub use token::Token;
 
 /// Longest body taken: a configuration with about a million routes.
 const MAX_BODY_BYTES: usize = 64 << 20;
+/// Longest file of routes.
+const MAX_FILE_BYTES: usize = 1 << 30;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -52,6 +55,7 @@ const MAX_BODY_BYTES: usize = 64 << 20;
     components(schemas(ProblemDetails, Finding)),
     tags(
         (name = "show", description = "What the router is doing."),
+        (name = "routes", description = "Many routes at once."),
         (name = "config", description = "Its one configuration."),
         (name = "observe", description = "Traces, captures, counters."),
     ),
@@ -67,6 +71,9 @@ fn described() -> (Router<Handle>, utoipa::openapi::OpenApi) {
         .routes(routes!(show::nodes))
         .routes(routes!(show::errors))
         .routes(routes!(show::routes))
+        .routes(routes!(bulk::load))
+        .routes(routes!(bulk::range))
+        .routes(routes!(bulk::flush))
         .routes(routes!(show::neighbors))
         .routes(routes!(show::graph))
         .routes(routes!(show::draw))
@@ -124,10 +131,11 @@ pub fn router(handle: Handle) -> Router {
 /// connection, and its next request.
 async fn read_body(request: Request, next: Next) -> Response {
     let (head, body) = request.into_parts();
-    match to_bytes(body, MAX_BODY_BYTES).await {
+    let most = if head.uri.path() == bulk::LOAD_PATH { MAX_FILE_BYTES } else { MAX_BODY_BYTES };
+    match to_bytes(body, most).await {
         Ok(bytes) => next.run(Request::from_parts(head, Body::from(bytes))).await,
         Err(_) => {
-            let detail = format!("the body breaks off or has more than {MAX_BODY_BYTES} bytes");
+            let detail = format!("the body breaks off or has more than {most} bytes");
             problem::refuse(StatusCode::PAYLOAD_TOO_LARGE, detail).into_response()
         }
     }

@@ -68,7 +68,7 @@ pub enum RouteSource {
     Connected,
     /// The configuration.
     Static,
-    /// A routing protocol.
+    /// A routing protocol, or a file that was loaded.
     Dynamic,
 }
 
@@ -88,6 +88,8 @@ pub struct Route {
     pub prefix: String,
     /// Where it comes from.
     pub source: RouteSource,
+    /// Who brought it, and its preference among others, as in `ebgp/20`; lower is better.
+    pub origin: String,
     /// Whether it forwards: the best of its prefix, and a next hop is there.
     pub active: bool,
     /// What it does when not forwarding to next hops, as in `blackhole`.

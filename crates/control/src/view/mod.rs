@@ -4,6 +4,7 @@
 //! otherwise. Rates are the reader's to take, from two readings.
 
 mod bridging;
+mod bulk;
 mod config;
 mod forwarding;
 mod observe;
@@ -14,6 +15,7 @@ mod system;
 pub use bridging::{
     Bridge, BridgePort, Station, StationCount, StationFill, StationFilter, StationFlush, Stations,
 };
+pub use bulk::{Bulk, BulkState, RouteFlush, RouteLoad, RouteRange};
 pub use config::{
     Applied, Checked, ConfigStatus, ConfigText, Diff, EditText, HistoryEntry, Pending, RollbackTo,
     Saved,

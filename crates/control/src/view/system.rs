@@ -30,7 +30,7 @@ pub struct Memory {
 /// One pool or table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct MemoryUse {
-    /// Its name, as in `buffers` or `ip4 routes`.
+    /// Its name, as in `packet buffers` or `IPv4 table`.
     pub name: String,
     /// Entries in use.
     pub used: u64,
@@ -38,6 +38,8 @@ pub struct MemoryUse {
     pub capacity: u64,
     /// Bytes it takes.
     pub bytes: u64,
+    /// Bytes of the pages it asks for; the machine may have given smaller ones.
+    pub page_bytes: Option<u64>,
 }
 
 /// A worker.

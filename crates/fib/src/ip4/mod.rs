@@ -110,6 +110,8 @@ pub struct Ip4Memory {
     pub root_bytes: usize,
     /// Bytes of the writer's record.
     pub record_bytes: usize,
+    /// Pages asked for.
+    pub page_size: PageSize,
 }
 
 impl Ip4Table {
@@ -153,6 +155,7 @@ impl Ip4Table {
             max_routes: self.options.max_routes,
             root_bytes: self.root.resident_bytes(),
             record_bytes: record.bytes(),
+            page_size: self.options.page_size,
         }
     }
 

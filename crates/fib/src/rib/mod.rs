@@ -24,4 +24,4 @@ mod table_tests;
 
 pub use resolve::MAX_PATHS;
 pub use route::{NextHop, Path, Protocol, Resolved, Route, Source, Target};
-pub use table::{Change, Rib, RouteView};
+pub use table::{Change, Rib, RouteView, SourceCount};

@@ -43,7 +43,7 @@ impl<A: Address> Resolver<'_, A> {
             return self.through(prefix, address).map(Resolved::Paths);
         }
         let mut shares = Shares::default();
-        for hop in hops {
+        for hop in hops.iter() {
             match (hop.interface, hop.address) {
                 (Some(interface), _) if self.down.contains(&interface) => {}
                 (Some(interface), address) => shares.add(interface, address, hop.weight),

@@ -24,6 +24,10 @@ pub enum Protocol {
 }
 
 impl Protocol {
+    /// Those that bring routes by themselves, not by the configuration.
+    pub const DYNAMIC: [Protocol; 5] =
+        [Protocol::Ebgp, Protocol::Ospf, Protocol::Isis, Protocol::Rip, Protocol::Ibgp];
+
     /// How far it is preferred to others: the customary administrative distance, lowest first.
     pub fn preference(self) -> u8 {
         match self {
@@ -70,8 +74,8 @@ impl From<Protocol> for Source {
 /// Where a route leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// To next hops, shared by weight.
-    Via(Vec<NextHop>),
+    /// To next hops, shared by weight. Routes over the same ones may share the list.
+    Via(Arc<[NextHop]>),
     /// To the router itself.
     Local,
     /// Nowhere, silently.
@@ -93,13 +97,13 @@ impl Route {
     /// A route over one router, wherever that is.
     pub fn via(address: impl Into<IpAddr>) -> Route {
         let hop = NextHop { address: Some(address.into()), interface: None, weight: 1 };
-        Route { target: Target::Via(vec![hop]) }
+        Route { target: Target::Via([hop].into()) }
     }
 
     /// A route to the hosts on an interface's link.
     pub fn connected(interface: u16) -> Route {
         let hop = NextHop { address: None, interface: Some(interface), weight: 1 };
-        Route { target: Target::Via(vec![hop]) }
+        Route { target: Target::Via([hop].into()) }
     }
 
     /// The next hops, if it has any.

@@ -33,6 +33,15 @@ pub struct RouteView<'a, A: Address> {
     pub active: Option<&'a Resolved>,
 }
 
+/// How many routes a source has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SourceCount {
+    /// All of them.
+    pub routes: usize,
+    /// Those that forward.
+    pub active: usize,
+}
+
 /// See the module's drawing.
 #[derive(Debug)]
 pub struct Rib<A: Address> {
@@ -40,6 +49,7 @@ pub struct Rib<A: Address> {
     hops: Hops<A>,
     /// How many active routes there are of each length: the lengths a lookup tries.
     active_of_length: Vec<usize>,
+    counts: BTreeMap<Source, SourceCount>,
     down: HashSet<u16>,
 }
 
@@ -65,6 +75,7 @@ impl<A: Address> Rib<A> {
             entries: BTreeMap::new(),
             hops: Hops::new(),
             active_of_length: vec![0; A::BITS as usize + 1],
+            counts: BTreeMap::new(),
             down: HashSet::new(),
         }
     }
@@ -94,6 +105,7 @@ impl<A: Address> Rib<A> {
             let candidates = &mut self.entries.entry(prefix).or_default().candidates;
             let place = candidates.partition_point(|(other, _)| *other < source);
             candidates.insert(place, (source, route));
+            self.counts.entry(source).or_default().routes += 1;
             self.join_hops(prefix);
             prefixes.push(prefix);
         }
@@ -114,15 +126,54 @@ impl<A: Address> Rib<A> {
         taken
     }
 
-    /// Removes every route of `source`.
-    pub fn remove_source(&mut self, source: Source, changes: &mut Vec<Change<A>>) {
-        let of_source = |entry: &Entry| entry.candidates.iter().any(|(other, _)| *other == source);
-        let entries = self.entries.iter().filter(|(_, entry)| of_source(entry));
-        let prefixes: Vec<_> = entries.map(|(prefix, _)| *prefix).collect();
-        for prefix in &prefixes {
-            self.take(*prefix, source);
-        }
+    /// Removes the routes that `source` has for `prefixes`; says how many it had.
+    pub fn remove_all(
+        &mut self,
+        mut prefixes: Vec<Prefix<A>>,
+        source: Source,
+        changes: &mut Vec<Change<A>>,
+    ) -> usize {
+        prefixes.retain(|prefix| self.take(*prefix, source));
+        let taken = prefixes.len();
         self.settle(prefixes, changes);
+        taken
+    }
+
+    /// For which of the next `most` prefixes from `from` on `source` has a route, and where to go
+    /// on: all routes of a source are found piece by piece, so that nobody waits for long.
+    pub fn of_source(
+        &self,
+        source: Source,
+        from: Prefix<A>,
+        most: usize,
+    ) -> (Vec<Prefix<A>>, Option<Prefix<A>>) {
+        let mut entries = self.entries.range(from..);
+        let is_of = |entry: &Entry| entry.candidates.iter().any(|(other, _)| *other == source);
+        let piece = entries.by_ref().take(most).filter(|(_, entry)| is_of(entry));
+        (piece.map(|(prefix, _)| *prefix).collect(), entries.next().map(|(prefix, _)| *prefix))
+    }
+
+    /// How many routes `source` has.
+    pub fn count(&self, source: Source) -> SourceCount {
+        self.counts.get(&source).copied().unwrap_or_default()
+    }
+
+    /// How many routes of all sources there are.
+    pub fn len(&self) -> usize {
+        self.counts.values().map(|count| count.routes).sum()
+    }
+
+    /// Bytes it takes, about: what each route allocates, and the maps' own.
+    pub fn bytes(&self) -> usize {
+        // A B-tree is two thirds full on average; a next hop's list of users likewise.
+        const PREFIX: usize = (size_of::<Prefix<u128>>() + size_of::<Entry>()) * 3 / 2;
+        const ROUTE: usize = size_of::<(Source, Route)>() + size_of::<Prefix<u128>>() * 3 / 2;
+        self.entries.len() * PREFIX + self.len() * ROUTE
+    }
+
+    /// Whether there is no route.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// Says whether routes may use `interface`; at first they may use every one.
@@ -169,6 +220,14 @@ impl<A: Address> Rib<A> {
         })
     }
 
+    /// The route that `source` has for exactly `prefix`.
+    pub fn route(&self, prefix: Prefix<A>, source: Source) -> Option<RouteView<'_, A>> {
+        let entry = self.entries.get(&prefix)?;
+        let (_, route) = entry.candidates.iter().find(|(of, _)| *of == source)?;
+        let active = entry.active.as_ref().filter(|(of, _)| *of == source);
+        Some(RouteView { prefix, source, route, active: active.map(|(_, to)| to) })
+    }
+
     /// How many prefixes forward.
     pub fn active_len(&self) -> usize {
         self.active_of_length.iter().sum()
@@ -181,6 +240,7 @@ impl<A: Address> Rib<A> {
             return false;
         };
         let (_, route) = entry.candidates.remove(place);
+        self.counts.entry(source).or_default().routes -= 1;
         for address in recursive(&route) {
             self.hops.leave(address, prefix);
         }
@@ -256,6 +316,13 @@ impl<A: Address> Rib<A> {
         };
         let count = &mut self.active_of_length[prefix.length() as usize];
         *count = *count + usize::from(active.is_some()) - usize::from(entry.active.is_some());
+        for (source, grows) in [(&entry.active, false), (&active, true)]
+            .into_iter()
+            .filter_map(|(active, grows)| Some((active.as_ref()?.0, grows)))
+        {
+            let count = self.counts.entry(source).or_default();
+            count.active = if grows { count.active + 1 } else { count.active - 1 };
+        }
         let old = std::mem::replace(&mut entry.active, active).map(|(_, to)| to);
         let differs = old.as_ref() != entry.active.as_ref().map(|(_, to)| to);
         if differs {

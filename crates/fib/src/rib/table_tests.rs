@@ -111,7 +111,7 @@ fn groups_merge_weights_and_lose_dead_members() {
         hop(Some(ip("10.9.0.1")), Some(9), 1),
         hop(Some(ip("7.7.7.7")), None, 5),
     ];
-    let group = Route { target: Target::Via(hops) };
+    let group = Route { target: Target::Via(hops.into()) };
     let changes = add(&mut rib, "9.0.0.0/8", Protocol::Static, group);
     assert_eq!(changes, ["9.0.0.0/8=1@10.0.0.1*3,9@10.9.0.1*1"]);
     let mut changes = Vec::new();
@@ -150,15 +150,21 @@ fn a_ring_of_routes_comes_to_rest_and_the_rest_still_forwards() {
 }
 
 #[test]
-fn a_whole_source_leaves_at_once() {
+fn a_whole_source_is_found_and_leaves_piece_by_piece() {
     let mut rib = with_link();
     for third in 0..5u32 {
         let prefix = Prefix::new(0x0900_0000 | third << 8, 24).unwrap();
         rib.add(prefix, Protocol::Ebgp.into(), via("10.0.0.1"), &mut Vec::new());
     }
+    let (ebgp, mut from, mut pieces) = (Source::from(Protocol::Ebgp), Some(Prefix::all()), 0);
     let mut changes = Vec::new();
-    rib.remove_source(Protocol::Ebgp.into(), &mut changes);
-    assert_eq!((changes.len(), rib.active_len()), (5, 1));
+    while let Some(start) = from {
+        let (found, next) = rib.of_source(ebgp, start, 2);
+        rib.remove_all(found, ebgp, &mut changes);
+        (from, pieces) = (next, pieces + 1);
+    }
+    assert_eq!((changes.len(), rib.active_len(), pieces), (5, 1, 3));
+    assert_eq!(rib.remove_all(vec![Prefix::all()], ebgp, &mut changes), 0);
 }
 
 #[test]
@@ -228,5 +234,11 @@ proptest! {
         prop_assert_eq!(active(&rib), active(&anew));
         prop_assert_eq!(active(&rib), shadow);
         prop_assert_eq!(rib.active_len(), active(&rib).len());
+        for protocol in [Protocol::Static, Protocol::Ebgp, Protocol::Ibgp] {
+            let of = |view: &RouteView<'_, u32>| view.source == protocol.into();
+            let routes = rib.routes().filter(of).count();
+            let active = rib.routes().filter(|view| of(view) && view.active.is_some()).count();
+            prop_assert_eq!(rib.count(protocol.into()), SourceCount { routes, active });
+        }
     }
 }

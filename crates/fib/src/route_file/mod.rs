@@ -1,8 +1,8 @@
-//! Reads routes from a file: lines of text, or a BGP table dump, plain or compressed by zstd.
+//! Reads routes from a file: lines of text, or a BGP table dump, plain or compressed by zstd or gzip.
 //!
 //! ```text
-//!   file -> [ zstd? by its magic ] -> [ MRT? by its first record's type ] -> mrt.rs   -> routes
-//!                                                                       \-> text.rs  /
+//!   file -> [ zstd, gzip? by magic ] -> [ MRT? by its first record's type ] -> mrt.rs   -> routes
+//!                                                                         \-> text.rs  /
 //! ```
 //!
 //! What is wrong is told with its line and column, or with the offset of its record. A caller
@@ -14,10 +14,12 @@ mod text;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::net::IpAddr;
 use std::path::Path;
+use std::str::FromStr;
 
 use crate::{FibError, Ip4Prefix, Ip6Prefix};
 
@@ -29,12 +31,39 @@ const PROGRESS_ROUTES: usize = 10_000;
 const BUFFER_BYTES: usize = 1 << 16;
 
 /// A prefix of either family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FilePrefix {
     /// IPv4.
     V4(Ip4Prefix),
     /// IPv6.
     V6(Ip6Prefix),
+}
+
+impl FilePrefix {
+    /// The first of all, in their order.
+    pub fn first() -> FilePrefix {
+        FilePrefix::V4(Ip4Prefix::all())
+    }
+}
+
+impl fmt::Display for FilePrefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FilePrefix::V4(prefix) => prefix.fmt(f),
+            FilePrefix::V6(prefix) => prefix.fmt(f),
+        }
+    }
+}
+
+impl FromStr for FilePrefix {
+    type Err = FibError;
+
+    fn from_str(text: &str) -> Result<FilePrefix, FibError> {
+        match text.contains(':') {
+            true => text.parse().map(FilePrefix::V6),
+            false => text.parse().map(FilePrefix::V4),
+        }
+    }
 }
 
 /// Where a file says that a route leads.
@@ -131,6 +160,10 @@ pub fn read_routes(
     let file = if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         let plain = ruzstd::decoding::StreamingDecoder::new(raw)
             .map_err(|error| unreadable(io::Error::new(io::ErrorKind::InvalidData, error)))?;
+        let (head, plain) = peek(BufReader::with_capacity(BUFFER_BYTES, plain))?;
+        read_plain(&head, plain, on_wrong, &mut report)?
+    } else if head.starts_with(&[0x1f, 0x8b]) {
+        let plain = flate2::bufread::MultiGzDecoder::new(raw);
         let (head, plain) = peek(BufReader::with_capacity(BUFFER_BYTES, plain))?;
         read_plain(&head, plain, on_wrong, &mut report)?
     } else {

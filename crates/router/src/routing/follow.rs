@@ -18,8 +18,10 @@ impl<A: Family> Routing<A> {
     /// Follows all changes so far. One that fails does not keep the others back.
     pub(super) fn follow(&mut self, link: LinkOf<'_>) -> Result<(), FibError> {
         let mut outcome = Ok(());
+        self.refused.clear();
         for change in std::mem::take(&mut self.changes) {
             if let Err(error) = self.follow_one(&change, link) {
+                self.refused.push(change.prefix);
                 outcome = Err(error);
             }
         }

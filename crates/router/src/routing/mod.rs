@@ -51,6 +51,8 @@ pub(crate) struct Routing<A: Family> {
     neighbors: HashSet<Prefix<A>>,
     changes: Vec<Change<A>>,
     wishes: Vec<Wish>,
+    /// Prefixes that the last changes found no room for.
+    refused: Vec<Prefix<A>>,
 }
 
 impl<A: Family> Routing<A> {
@@ -69,6 +71,7 @@ impl<A: Family> Routing<A> {
             neighbors: HashSet::new(),
             changes: Vec::new(),
             wishes: Vec::new(),
+            refused: Vec::new(),
         };
         for prefix in A::martians() {
             routing.set_special(prefix, Some(Kind::Martian))?;
@@ -97,6 +100,34 @@ impl<A: Family> Routing<A> {
     ) -> Result<(), FibError> {
         self.rib.remove(prefix, Source::from(protocol), &mut self.changes);
         self.follow(link)
+    }
+
+    /// Adds or replaces many routes of a source. Those that do not fit are taken out again; says how
+    /// many were added.
+    pub(crate) fn add_all(
+        &mut self,
+        routes: Vec<(Prefix<A>, Route)>,
+        source: Source,
+        link: LinkOf<'_>,
+    ) -> (usize, Result<(), FibError>) {
+        let count = routes.len();
+        self.rib.add_all(routes, source, &mut self.changes);
+        let outcome = self.follow(link);
+        let refused = std::mem::take(&mut self.refused);
+        let taken_out = self.rib.remove_all(refused, source, &mut self.changes);
+        // What they covered or replaced stands in their place: that needs no more room.
+        (count - taken_out, outcome.and(self.follow(link)))
+    }
+
+    /// Removes many routes of a source; says how many it had.
+    pub(crate) fn remove_all(
+        &mut self,
+        prefixes: Vec<Prefix<A>>,
+        source: Source,
+        link: LinkOf<'_>,
+    ) -> (usize, Result<(), FibError>) {
+        let removed = self.rib.remove_all(prefixes, source, &mut self.changes);
+        (removed, self.follow(link))
     }
 
     /// An interface begins or ceases to carry packets.

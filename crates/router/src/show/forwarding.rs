@@ -97,6 +97,7 @@ impl Router {
         view::Route {
             prefix: route.prefix.to_string(),
             source: source_of(route.source.protocol),
+            origin: format!("{}/{}", route.source.protocol, route.source.preference),
             active: route.active.is_some(),
             action: action.map(str::to_owned),
             next_hops: route
@@ -161,10 +162,8 @@ impl Router {
             return lookup;
         };
         if let Some((prefix, source, _)) = self.routing.rib.lookup(v4.into()) {
-            let found =
-                |route: &RouteView<'_, u32>| route.prefix == prefix && route.source == source;
-            lookup.route =
-                self.routing.rib.routes().find(found).map(|route| self.show_route(&route));
+            let route = self.routing.rib.route(prefix, source);
+            lookup.route = route.map(|route| self.show_route(&route));
         }
         let found = self.dataplane.ip4.explain(v4.into());
         lookup.depth = found.depth.into();

@@ -7,9 +7,12 @@ mod observe;
 mod system;
 
 use crate::router::Router;
+use control::bulk::BulkRoute;
 use control::config::{Change, Config};
 use control::engine::{ApplyError, Engine, EngineError};
 use control::view;
+use fib::rib::{Source, SourceCount};
+use fib::route_file::FilePrefix;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -40,6 +43,27 @@ impl Engine for Router {
 
     fn routes(&self, filter: &view::RouteFilter) -> Result<view::Routes, EngineError> {
         self.show_routes(filter)
+    }
+
+    fn add_routes(
+        &mut self,
+        source: Source,
+        routes: Vec<BulkRoute>,
+    ) -> (usize, Result<(), EngineError>) {
+        self.add_bulk(source, routes)
+    }
+
+    fn sweep_routes(
+        &mut self,
+        source: Source,
+        from: FilePrefix,
+        wanted: &dyn Fn(FilePrefix) -> bool,
+    ) -> Result<(usize, Option<FilePrefix>), EngineError> {
+        self.sweep_bulk(source, from, wanted)
+    }
+
+    fn count_routes(&self, source: Source) -> SourceCount {
+        self.count_bulk(source)
     }
 
     fn neighbors(&self) -> Vec<view::Neighbor> {

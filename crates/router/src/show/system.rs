@@ -2,6 +2,8 @@
 
 use crate::router::Router;
 use control::view;
+use dataplane::Dataplane;
+use fib::pages::PageSize;
 use std::fs;
 use std::sync::atomic::Ordering;
 
@@ -26,30 +28,58 @@ impl Router {
 
     pub(super) fn show_memory(&self) -> view::Memory {
         let pool = self.pool.usage();
-        let table = self.dataplane.ip4.memory();
-        let stations = self.dataplane.stations.table.memory();
         let part = |name: &str, used: usize, capacity: usize, bytes: usize| view::MemoryUse {
             name: name.to_owned(),
             used: used as u64,
             capacity: capacity as u64,
             bytes: bytes as u64,
+            page_bytes: None,
         };
-        let held = self.neighborhood.held_packets();
-        view::Memory {
-            resident_bytes: resident_bytes(),
-            parts: vec![
-                part("packet buffers", pool.total - pool.free, pool.total, pool.memory_bytes),
+        let mut parts =
+            vec![part("packet buffers", pool.total - pool.free, pool.total, pool.memory_bytes)];
+        parts.extend(self.show_tables(part));
+        parts.extend([
+            part("neighbours", self.neighborhood.machine.len(), 0, 0),
+            part("packets waiting for a neighbour", self.neighborhood.held_packets(), 0, 0),
+        ]);
+        view::Memory { resident_bytes: resident_bytes(), parts }
+    }
+
+    /// Routes as they were given, and the tables that packets are forwarded by.
+    fn show_tables(
+        &self,
+        part: impl Fn(&str, usize, usize, usize) -> view::MemoryUse,
+    ) -> Vec<view::MemoryUse> {
+        let Dataplane { ip4, ip4_nodes, adjacencies, groups, stations, .. } = &self.dataplane;
+        let (ip4, groups, stations) = (ip4.memory(), groups.memory(), stations.table.memory());
+        let rib = &self.routing.rib;
+        let on_pages = |mut part: view::MemoryUse, pages: PageSize| {
+            part.page_bytes = Some(pages.bytes() as u64);
+            part
+        };
+        let ip4_bytes = ip4.root_bytes + ip4.record_bytes;
+        vec![
+            part("IPv4 routes of all sources", rib.len(), 0, rib.bytes()),
+            on_pages(part("IPv4 table", ip4.routes, ip4.max_routes, ip4_bytes), ip4.page_size),
+            on_pages(
                 part(
-                    "IPv4 routes",
-                    table.routes,
-                    table.max_routes,
-                    table.root_bytes + table.record_bytes,
+                    "IPv4 table beyond /24",
+                    ip4_nodes.used(),
+                    ip4_nodes.capacity(),
+                    ip4_nodes.bytes(),
                 ),
-                part("stations", stations.entries, stations.capacity, stations.bytes),
-                part("neighbours", self.neighborhood.machine.len(), 0, 0),
-                part("packets waiting for a neighbour", held, 0, 0),
-            ],
-        }
+                ip4.page_size,
+            ),
+            on_pages(
+                part("next hops", adjacencies.used(), adjacencies.capacity(), adjacencies.bytes()),
+                PageSize::Huge,
+            ),
+            on_pages(
+                part("groups of next hops", groups.groups, groups.max_groups, groups.bytes),
+                PageSize::Small,
+            ),
+            part("stations", stations.entries, stations.capacity, stations.bytes),
+        ]
     }
 
     pub(super) fn show_workers(&self) -> Vec<view::Worker> {

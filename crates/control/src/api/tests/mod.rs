@@ -1,5 +1,6 @@
 //! Tests over real sockets.
 
+mod bulk;
 mod document;
 mod requests;
 mod sockets;

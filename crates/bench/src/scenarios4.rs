@@ -1,0 +1,121 @@
+//! IPv4: one route, networks in a row, lengths as on the Internet, a real table, shared flows.
+
+use crate::rig::{Rig, RigError};
+use crate::scenarios::{NEXT_HOP_MAC, Scenario, adjacency, flow, random, table_of, udp};
+use fib::ecmp::Member;
+use fib::route_file::FilePrefix;
+use fib::{Forward, Ip4Prefix};
+use nodes::plumbing::{Kind, Mode};
+use std::collections::HashSet;
+use std::net::Ipv4Addr;
+use std::path::Path;
+
+/// Where the real table is in the folder of data: prefixes and the systems that announce them.
+const REAL_TABLE: &str = "internet-ipv4.txt.zst";
+/// Next hops of the large tables: as many adjacencies as a large router has.
+const NEXT_HOPS: usize = 4096;
+/// Packets that are told apart: of the large tables more than caches hold lines of.
+const PACKETS: usize = 1 << 20;
+/// Next hops that share flows.
+const SHARED: u32 = 16;
+
+/// Routes of each length in a thousand, as on the Internet; the rest are /24.
+const LENGTHS: [(u8, u64); 9] =
+    [(16, 16), (18, 14), (19, 25), (20, 42), (21, 52), (22, 110), (23, 105), (28, 4), (32, 4)];
+
+pub(crate) fn all(data: Option<&Path>) -> Vec<Scenario> {
+    let mut all = vec![
+        Scenario::new("ip4-1", Some(102.0), 50.0, || ip4(in_a_row(1), 1)),
+        Scenario::new("ip4-255k", Some(304.0), 75.0, || ip4(in_a_row(255_000), 1)),
+        Scenario::new("ip4-1m", Some(370.0), 85.0, || ip4(like_the_internet(1_000_000), NEXT_HOPS)),
+        Scenario::new("ip4-16m", None, 145.0, || ip4(like_the_internet(16_000_000), NEXT_HOPS)),
+        Scenario::new("ip4-ecmp-16", None, 65.0, shared),
+    ];
+    if let Some(data) = data {
+        let table = data.join(REAL_TABLE);
+        let routes = move || {
+            let of_family = |prefix| match prefix {
+                FilePrefix::V4(prefix) => Some(prefix),
+                FilePrefix::V6(_) => None,
+            };
+            ip4(table_of(&table, of_family)?, NEXT_HOPS)
+        };
+        all.push(Scenario::new("ip4-real", None, 75.0, routes));
+    }
+    all
+}
+
+/// A prefix, and a number that stands for its next hop.
+type Routes = Vec<(Ip4Prefix, u32)>;
+
+fn in_a_row(count: u32) -> Routes {
+    let prefixes = (0..count).map(|n| Ip4Prefix::new(0x0a00_0000 + (n << 8), 24));
+    prefixes.flatten().map(|prefix| (prefix, 0)).collect()
+}
+
+fn like_the_internet(count: usize) -> Routes {
+    let mut random = random();
+    let mut known = HashSet::with_capacity(count);
+    let mut routes = Vec::with_capacity(count);
+    while routes.len() < count {
+        let (bits, mut place) = (random(), random() % 1000);
+        let length = LENGTHS.iter().find(|(_, share)| {
+            let found = place < *share;
+            place = place.wrapping_sub(*share);
+            found
+        });
+        let address = 0x0100_0000 + (bits >> 32) as u32 % 0xdf00_0000;
+        let Ok(prefix) = Ip4Prefix::new(address, length.map_or(24, |(length, _)| *length)) else {
+            continue;
+        };
+        if known.insert(prefix) {
+            routes.push((prefix, bits as u32));
+        }
+    }
+    routes
+}
+
+/// These routes, destinations uniform over them in random order, any host of each.
+fn ip4(routes: Routes, next_hops: usize) -> Result<Rig, RigError> {
+    let mut random = random();
+    let packets = (0..PACKETS.min(routes.len().max(256) * 4)).map(|_| {
+        let (prefix, _) = routes[random() as usize % routes.len()];
+        let below = u32::MAX.checked_shr(prefix.length().into()).unwrap_or(0);
+        udp(prefix.address() | (random() >> 32) as u32 & below)
+    });
+    let rig = Rig::with_settings(packets.collect(), Mode::Routed, |settings| {
+        settings.ip4_nodes = routes.len().max(1 << 20);
+    })?;
+    let ways = next_hops_of(&rig, next_hops)?;
+    let mut forwards: Vec<(Ip4Prefix, Forward)> =
+        routes.iter().map(|(prefix, hop)| (*prefix, ways[*hop as usize % ways.len()])).collect();
+    forwards.sort_unstable_by_key(|(prefix, _)| *prefix);
+    rig.dataplane.ip4.insert_bulk(&forwards).map_err(|(_, error)| error)?;
+    Ok(rig)
+}
+
+/// One route over several next hops, every packet a flow of its own.
+fn shared() -> Result<Rig, RigError> {
+    let mut random = random();
+    let packets = (0..65_536).map(|_| flow(0x0a00_0000 | random() as u32 >> 8, random() as u16));
+    let rig = Rig::new(packets.collect(), Mode::Routed)?;
+    let ways = next_hops_of(&rig, SHARED as usize)?;
+    let members: Vec<Member> = ways.into_iter().map(|to| Member { to, weight: 1 }).collect();
+    let group = rig.dataplane.groups.create(&members)?;
+    rig.dataplane.ip4.insert(Ip4Prefix::new(0x0a00_0000, 8)?, plain(Kind::Group, group.0))?;
+    Ok(rig)
+}
+
+fn next_hops_of(rig: &Rig, count: usize) -> Result<Vec<Forward>, RigError> {
+    let made = (0..count as u32).map(|n| {
+        let next_hop = Ipv4Addr::from(0xac10_0000 + n).into();
+        let id = rig.dataplane.adjacencies.allocate(&adjacency(next_hop))?;
+        rig.dataplane.adjacencies.complete(id, NEXT_HOP_MAC);
+        Ok(plain(Kind::Rewrite, id.0))
+    });
+    made.collect()
+}
+
+fn plain(kind: Kind, id: u32) -> Forward {
+    Forward::new(kind as u8, id)
+}
