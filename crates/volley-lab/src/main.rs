@@ -2,6 +2,9 @@
 //!
 //! ```text
 //! volley-lab run SCENARIO     measures it on real devices, with a report
+//! volley-lab compare A B …      two devices in interleaved blocks; bisect: several builds of ours
+//! volley-lab trend DIR…         a number over many campaigns
+//! volley-lab self-test          what the lab itself can do
 //! volley-lab traffic PORT …    sends test frames, says what came of each
 //! volley-lab simulate …        a search against simulated devices, with a report
 //! volley-lab report DIR        renders a results folder again
@@ -10,13 +13,17 @@
 //! ```
 
 mod arguments;
+mod bench;
+mod compare;
 mod fit;
 mod interrupt;
 mod report;
 mod run;
 mod scenario;
+mod self_test;
 mod simulate;
 mod traffic;
+mod trend;
 
 use std::process::ExitCode;
 
@@ -45,6 +52,20 @@ volley-lab: measures switches and routers
       Measures a scenario on devices of this host, in network namespaces of its own, and writes
       raw.jsonl and the report. Ctrl-C keeps what is measured. Devices: these, testpmd-mac, and
       volley=FOLDER for other builds. Links: veth, veth-xdp, memif, vhost.
+
+  volley-lab compare A B SCENARIO [--blocks 20] [--link veth] [--out DIR] …
+      Holds device B against A: interleaved blocks of fresh starts, compared pair by pair, after as
+      many blocks of A against itself, which tell what is too small to be believed on this host.
+
+  volley-lab bisect SCENARIO FOLDER FOLDER… [--blocks 20] …
+      Of builds of Volley in these folders, oldest first, finds the first that is slower than the
+      first of them.
+
+  volley-lab trend DIR DIR… [--metric NDR] [--device volley]
+      Numbers that several campaigns have, in order of time, cut where they changed.
+
+  volley-lab self-test [LINK…] [--frame-bytes 64]
+      What the lab itself can send and receive over each kind of link, and at which latency.
 
   volley-lab traffic PORT [PORT] [--rate 1Mpps|2.5Gbps|50%|max] [--seconds 10] [--directions 1]
                      [--frame-bytes 64[,512…] | --imix 7a4d1g] [--arrivals constant|poisson|
@@ -85,6 +106,10 @@ fn main() -> ExitCode {
     };
     let done = match command.as_str() {
         "run" => run::run(&arguments),
+        "compare" => compare::compare(&arguments),
+        "bisect" => compare::bisect(&arguments),
+        "trend" => trend::run(&arguments),
+        "self-test" => self_test::run(&arguments),
         "traffic" => traffic::run(&arguments),
         "simulate" => simulate::run(&arguments),
         "report" => report::run(&arguments),

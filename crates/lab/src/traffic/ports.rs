@@ -67,8 +67,8 @@ const RECEIVED: u32 = 16_384;
 /// Buffers of each end that frames are sent from: what a port's ring holds, and some.
 const SENT: u32 = 8_192;
 
-/// Longest wait for a link.
-const LINK_PATIENCE: Duration = Duration::from_secs(20);
+/// Longest wait for a link that somebody else makes.
+pub const LINK_PATIENCE: Duration = Duration::from_secs(20);
 
 impl Ports {
     /// Starts DPDK for frames of up to this size, with checksum.
@@ -111,14 +111,14 @@ impl Ports {
 }
 
 /// Waits until all links are up.
-pub fn wait_for_links(ends: &mut [End]) -> Result<(), Error> {
+pub fn wait_for_links(ends: &mut [End], patience: Duration) -> Result<(), Error> {
     let began = Instant::now();
     let mut watches: Vec<LinkWatch> = ends.iter().map(|_| LinkWatch::default()).collect();
     for (end, watch) in ends.iter_mut().zip(&mut watches) {
         let Some(port) = &mut end.port else { continue };
         while !port.link().map_err(refused(&end.name))?.up {
-            if began.elapsed() > LINK_PATIENCE {
-                let reason = format!("no link within {} s", LINK_PATIENCE.as_secs());
+            if began.elapsed() > patience {
+                let reason = format!("no link within {} s", patience.as_secs());
                 return Err(Error::Port { port: end.name.clone(), reason });
             }
             // A memif client connects again at each look.

@@ -9,12 +9,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::device::Device;
-use super::devices;
 use super::frames::Load;
 use super::pursue::{Found, pursue};
 use super::rig::{Bench, Rig, Wish};
-use super::self_test::{self, SelfTest};
+use super::self_test;
 use crate::Error;
 use crate::arrivals::Imix;
 use crate::report::record::{AnswerRecord, FailureRecord, Recorder, Subject};
@@ -67,7 +65,8 @@ struct Running<'a> {
     campaign: &'a Campaign<'a>,
     recorder: &'a mut Recorder,
     began: Instant,
-    self_tests: Vec<SelfTest>,
+    /// Of each size.
+    ceilings: Vec<(u16, f64)>,
     /// Searches that are over, and all.
     done: usize,
     all: usize,
@@ -83,7 +82,7 @@ impl Campaign<'_> {
             campaign: self,
             recorder,
             began: Instant::now(),
-            self_tests: Vec::new(),
+            ceilings: Vec::new(),
             done: 0,
             all: cases * self.devices.len() * self.restarts as usize,
             trials: 0,
@@ -139,7 +138,26 @@ impl Campaign<'_> {
         }
     }
 
-    fn load(&self, case: &Case, wish: &Wish) -> Result<Load, Error> {
+    /// Each case, with what its device is started with.
+    pub(super) fn cases(&self) -> Vec<(Wish, Case)> {
+        let groups = self.groups().into_iter();
+        let of = |group: Group| {
+            group.cases.into_iter().map(move |case| (group.wish.clone(), case)).collect::<Vec<_>>()
+        };
+        groups.flat_map(of).collect()
+    }
+
+    /// The most that the lab itself can do with frames of these sizes on this link. To be asked while
+    /// no device runs.
+    pub(super) fn ceiling_pps(&self, sizes: &Imix) -> Result<f64, Error> {
+        let Bench { clock, ports, link, .. } = *self.bench;
+        let folder = self.bench.folder.with_extension("self-test");
+        let test = self_test::known(clock, ports, link, mean_bytes(sizes), &folder);
+        let _ = std::fs::remove_dir_all(&folder);
+        Ok(test?.ceiling_pps)
+    }
+
+    pub(super) fn load(&self, case: &Case, wish: &Wish) -> Result<Load, Error> {
         let traffic = &self.scenario.traffic;
         let load = Load::new(case.function.kind, case.ethertype, traffic, self.sizes(case)?);
         let flows = case.number("flows").unwrap_or(*traffic.flows.get_ref());
@@ -194,7 +212,6 @@ impl Running<'_> {
     }
 
     fn try_device(&mut self, name: &str, group: &Group, run: u32) -> Result<(), Error> {
-        let device: Box<dyn Device> = devices::named(name)?;
         let known = |axis: &&String| {
             GENERATOR_AXES.contains(&axis.as_str()) || DEVICE_AXES.contains(&axis.as_str())
         };
@@ -207,7 +224,7 @@ impl Running<'_> {
             });
         }
         self.tell(&format!("{name}: starting"));
-        let mut rig = Rig::start(self.campaign.bench, device, &group.wish)?;
+        let mut rig = Rig::start(self.campaign.bench, name, &group.wish)?;
         let mut told = false;
         for case in &group.cases {
             let load = self.campaign.load(case, &group.wish)?;
@@ -240,7 +257,7 @@ impl Running<'_> {
     fn case(&mut self, rig: &mut Rig<'_>, load: &Load, subject: Subject) -> Result<(), Error> {
         let (scenario, deadline) = (self.campaign.scenario, self.deadline());
         let both = scenario.traffic.both_directions;
-        let ceiling_pps = self.ceiling_pps(load) / if both { 2.0 } else { 1.0 };
+        let ceiling_pps = self.ceiling_pps(load)? / if both { 2.0 } else { 1.0 };
         rig.settle(load, both)?;
         let measure = &scenario.measure;
         let max_pps = ceiling_pps * self.load_share(&subject);
@@ -287,28 +304,26 @@ impl Running<'_> {
         percent.map_or(1.0, |percent| percent / 100.0)
     }
 
-    /// Finds out what the lab itself can do with frames of each size on this link.
+    /// Finds out what the lab itself can do with frames of each size.
     fn test_ourselves(&mut self, groups: &[Group]) -> Result<(), Error> {
-        let bench = self.campaign.bench;
-        let folder = bench.folder.with_extension("self-test");
         for case in groups.iter().flat_map(|group| &group.cases) {
-            let frame_bytes = mean_bytes(&self.campaign.sizes(case)?);
-            if self.self_tests.iter().any(|it| it.frame_bytes == frame_bytes) {
-                continue;
+            let sizes = self.campaign.sizes(case)?;
+            let frame_bytes = mean_bytes(&sizes);
+            if self.ceilings.iter().all(|&(known, _)| known != frame_bytes) {
+                self.tell(&format!("the lab itself with {frame_bytes} octets"));
+                self.ceilings.push((frame_bytes, self.campaign.ceiling_pps(&sizes)?));
             }
-            self.tell(&format!("the lab itself: {frame_bytes} octets over {}", bench.link));
-            let test = self_test::known(bench.clock, bench.ports, bench.link, frame_bytes, &folder);
-            let _ = std::fs::remove_dir_all(&folder);
-            self.self_tests.push(test?);
         }
         Ok(())
     }
 
-    /// The most that the lab can do with these frames.
-    fn ceiling_pps(&self, load: &Load) -> f64 {
+    fn ceiling_pps(&self, load: &Load) -> Result<f64, Error> {
         let frame_bytes = mean_bytes(&load.sizes);
-        let test = self.self_tests.iter().find(|it| it.frame_bytes == frame_bytes);
-        test.map_or(1e6, |test| test.ceiling_pps)
+        let known = self.ceilings.iter().find(|&&(known, _)| known == frame_bytes);
+        known.map_or_else(
+            || self.campaign.ceiling_pps(&load.sizes),
+            |&(_, ceiling_pps)| Ok(ceiling_pps),
+        )
     }
 }
 

@@ -21,6 +21,7 @@ pub mod place;
 pub mod pursue;
 pub mod rig;
 pub mod self_test;
+pub mod versus;
 
 pub use device::{Device, Job};
 pub use link::LinkKind;

@@ -7,7 +7,8 @@ use crate::scenario::{Measure, SearchKind};
 use crate::search::loss_scan::LossScan;
 use crate::search::max_rate::MaxRate;
 use crate::search::mlr::{self, GoalAnswer, MlrSearch};
-use crate::search::rfc2544::Throughput;
+use crate::search::rfc2544::{FrameLoss, Throughput};
+use crate::search::soak::Soak;
 use crate::search::{Outcome, Search, Step, Trial};
 use crate::stats::verdict::Verdict;
 
@@ -26,6 +27,8 @@ pub struct Found {
 
 /// Loads that a loss scan tries each way.
 const SCAN_STEPS: usize = 20;
+/// A soak shorter than this knows nothing.
+const SHORTEST_SOAK_S: f64 = 60.0;
 /// Trials of a maximum receive rate.
 const MAX_RATE_TRIALS: usize = 10;
 /// The smallest load searched, as a share of the largest.
@@ -71,7 +74,26 @@ pub fn pursue(
                 verdicts: Vec::new(),
             }])
         }
-        SearchKind::LossScan | SearchKind::FrameLoss => {
+        SearchKind::Soak => {
+            let total_s = measure.duration_sum_s.get_ref().max(SHORTEST_SOAK_S);
+            let mut search = Soak { total_s, ..Soak::usual(max_pps) };
+            let (answer, _) = carry_out(&mut search, deadline, trial)?;
+            let answer = answer.ok_or(Error::TimeUp { search: "the critical load" })?;
+            Ok(vec![Found {
+                metric: "critical".into(),
+                low_pps: answer.critical_pps - answer.sd_pps,
+                high_pps: answer.critical_pps + answer.sd_pps,
+                verdicts: Vec::new(),
+            }])
+        }
+        SearchKind::FrameLoss => {
+            let mut search = FrameLoss { max_pps, step: 0.1, trial_s };
+            let (answer, _) = carry_out(&mut search, deadline, trial)?;
+            let points = answer.ok_or(Error::TimeUp { search: "the frame loss" })?.points;
+            let whole = points.iter().find(|&&(_, loss)| loss == 0.0);
+            Ok(vec![one("largest load without loss", whole.map_or(0.0, |&(load, _)| load))])
+        }
+        SearchKind::LossScan => {
             let mut search =
                 LossScan::linear(max_pps / SCAN_STEPS as f64, max_pps, SCAN_STEPS, trial_s);
             let (answer, _) = carry_out(&mut search, deadline, trial)?;
@@ -153,7 +175,7 @@ mod tests {
 
     #[test]
     fn each_search_finds_the_capacity_of_a_quiet_device() {
-        for search in ["mlr", "max-rate", "throughput", "loss-scan"] {
+        for search in ["mlr", "max-rate", "throughput", "loss-scan", "frame-loss"] {
             let found = found(search, None).unwrap();
             let (low, high) = (found[0].low_pps, found[0].high_pps);
             assert!(low > 3.4e6 && low <= 4.01e6 && high < 4.6e6, "{search}: {low} to {high}");

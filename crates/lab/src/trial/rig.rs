@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::device::{Counters, Device, Job, kernel_counters};
+use super::devices;
 use super::frames::Load;
 use super::link::{self, LAB_DEVICES, LinkKind};
 use super::place::Place;
@@ -52,6 +53,9 @@ pub struct Wish {
 
 /// Longest wait for the first packet.
 const FIRST_PACKET: Duration = Duration::from_secs(20);
+/// Longest wait for a link, and how often a device is started for one.
+const LINK_PATIENCE: Duration = Duration::from_secs(6);
+const STARTS: u32 = 4;
 /// Rate at which the first packet is looked for: anything carries it.
 const PROBE_PPS: f64 = 500.0;
 /// Rate at which a device settles.
@@ -81,8 +85,19 @@ pub struct Measured {
 }
 
 impl<'a> Rig<'a> {
-    /// Starts a device; it may not forward yet.
-    pub fn start(
+    /// Starts the device of a name; it may not forward yet. A link that does not come up (memif's
+    /// servers sometimes do not accept) is worth another try; the device is started anew for it.
+    pub fn start(bench: &'a Bench<'a>, name: &str, wish: &Wish) -> Result<Self, Error> {
+        for _ in 1..STARTS {
+            match Self::try_start(bench, devices::named(name)?, wish) {
+                Err(Error::Port { .. }) => {}
+                outcome => return outcome,
+            }
+        }
+        Self::try_start(bench, devices::named(name)?, wish)
+    }
+
+    fn try_start(
         bench: &'a Bench<'a>,
         mut device: Box<dyn Device>,
         wish: &Wish,
@@ -104,7 +119,7 @@ impl<'a> Rig<'a> {
         for spec in link::lab_ports(bench.link, &rig.place) {
             rig.ends.push(bench.ports.open(&spec)?);
         }
-        ports::wait_for_links(&mut rig.ends)?;
+        ports::wait_for_links(&mut rig.ends, LINK_PATIENCE)?;
         Ok(rig)
     }
 

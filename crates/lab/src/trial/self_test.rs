@@ -154,6 +154,6 @@ fn direct(ports: &Ports, link: LinkKind, folder: &Path) -> Result<Vec<End>, Erro
         }
     };
     let mut ends = specs.iter().map(|spec| ports.open(spec)).collect::<Result<Vec<_>, _>>()?;
-    ports::wait_for_links(&mut ends)?;
+    ports::wait_for_links(&mut ends, ports::LINK_PATIENCE)?;
     Ok(ends)
 }

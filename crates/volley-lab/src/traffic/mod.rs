@@ -81,7 +81,7 @@ impl Link {
         let pci = specs.iter().any(|spec| spec.kind() == "pci");
         let opened = Ports::start(sizes.copied().max().unwrap_or(64), pci)?;
         let mut ends = specs.iter().map(|spec| opened.open(spec)).collect::<Result<Vec<_>, _>>()?;
-        ports::wait_for_links(&mut ends)?;
+        ports::wait_for_links(&mut ends, ports::LINK_PATIENCE)?;
         Ok(Self { ends, account: None })
     }
 }

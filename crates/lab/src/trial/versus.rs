@@ -1,0 +1,138 @@
+//! Two devices, or two builds of one, held against each other in interleaved blocks.
+//!
+//! ```text
+//! null    A A' A' A │ A' A A A' │ …   the same twice: what this host makes of no difference
+//! real    A B  B  A │ B  A A B  │ …   what is believed must be larger than that
+//! ```
+//! The device is started anew for each letter: a restart lands on other memory, and what differs only
+//! by that is no difference. A letter's value is the median rate received at the largest load.
+
+use std::time::Instant;
+
+use super::campaign::{Campaign, Progress};
+use super::frames::Load;
+use super::rig::{Rig, Wish};
+use crate::Error;
+use crate::report::record::{ComparisonRecord, Recorder, Subject};
+use crate::scenario::Case;
+use crate::search::Trial;
+use crate::stats::blocks::{Side, log_ratio, order};
+use crate::stats::paired::{Null, compare};
+use crate::stats::summary::median;
+
+/// Trials of one start.
+const TRIALS: usize = 3;
+
+/// Where a comparison is.
+struct Versus<'a> {
+    campaign: &'a Campaign<'a>,
+    recorder: &'a mut Recorder,
+    began: Instant,
+    done: usize,
+    all: usize,
+    trials: u32,
+}
+
+impl Campaign<'_> {
+    /// Compares `other` with `base`, case by case, in that many blocks after as many of the null.
+    pub fn compare(
+        &self,
+        recorder: &mut Recorder,
+        base: &str,
+        other: &str,
+        blocks: usize,
+    ) -> Result<Vec<ComparisonRecord>, Error> {
+        let cases = self.cases();
+        let all = cases.len() * 2 * blocks * 4;
+        let mut versus =
+            Versus { campaign: self, recorder, began: Instant::now(), done: 0, all, trials: 0 };
+        let mut found = Vec::new();
+        for (wish, case) in &cases {
+            let null = Null::of(&versus.blocks(base, base, wish, case, blocks)?)?;
+            let ratios = versus.blocks(base, other, wish, case, blocks)?;
+            let seed = self.scenario.campaign.seed;
+            let subject = Subject {
+                function: case.function.name().to_owned(),
+                axes: case.axes.clone(),
+                ..Subject::default()
+            };
+            let record = ComparisonRecord {
+                base: base.to_owned(),
+                other: other.to_owned(),
+                case: subject.case(),
+                comparison: compare(&ratios, Some(&null), seed)?,
+            };
+            versus.recorder.write(record.clone())?;
+            found.push(record);
+        }
+        Ok(found)
+    }
+}
+
+impl Versus<'_> {
+    /// The log-ratio of each block.
+    fn blocks(
+        &mut self,
+        base: &str,
+        other: &str,
+        wish: &Wish,
+        case: &Case,
+        blocks: usize,
+    ) -> Result<Vec<f64>, Error> {
+        let load = self.campaign.load(case, wish)?;
+        let ceiling_pps = self.campaign.ceiling_pps(&load.sizes)?;
+        let mut ratios = Vec::new();
+        for (block, sides) in order(blocks, self.campaign.scenario.campaign.seed).iter().enumerate()
+        {
+            let (mut a, mut b) = (Vec::new(), Vec::new());
+            for side in sides {
+                let (device, rates) = match side {
+                    Side::A => (base, &mut a),
+                    Side::B => (other, &mut b),
+                };
+                rates.push(self.rate(device, (wish, case), &load, block as u32, ceiling_pps)?);
+            }
+            ratios.push(log_ratio([a[0], a[1]], [b[0], b[1]]));
+        }
+        Ok(ratios)
+    }
+
+    /// One start, and the median rate of its trials.
+    fn rate(
+        &mut self,
+        device: &str,
+        (wish, case): (&Wish, &Case),
+        load: &Load,
+        run: u32,
+        ceiling_pps: f64,
+    ) -> Result<f64, Error> {
+        let campaign = self.campaign;
+        let (done, all) = (self.done, self.all);
+        (campaign.progress)(&Progress { done, all, what: device, left: None });
+        let mut rig = Rig::start(campaign.bench, device, wish)?;
+        let both = campaign.scenario.traffic.both_directions;
+        rig.first_packet(load)?;
+        rig.settle(load, both)?;
+        let mut rates = Vec::new();
+        for _ in 0..TRIALS {
+            let trial = Trial::new(ceiling_pps, campaign.scenario.measure.trial_s);
+            let at_s = self.began.elapsed().as_secs_f64();
+            let measured = rig.measure(load, trial, both)?;
+            // A trial that loses all would have no logarithm.
+            rates.push(measured.traffic.received_pps().max(1.0));
+            let subject = Subject {
+                device: device.to_owned(),
+                function: case.function.name().to_owned(),
+                axes: case.axes.clone(),
+                run,
+            };
+            let mut record =
+                measured.record(subject, self.trials, "compare", at_s, Some(ceiling_pps));
+            record.latency = None;
+            self.trials += 1;
+            self.recorder.write(record)?;
+        }
+        self.done += 1;
+        Ok(median(&rates))
+    }
+}

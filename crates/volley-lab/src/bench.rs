@@ -1,0 +1,189 @@
+//! What `run`, `compare` and `bisect` share: a namespace of our own, a core, DPDK, a results folder.
+
+use std::io::{IsTerminal, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use lab::clock::Clock;
+use lab::report::record::{Campaign as CampaignRecord, Recorder};
+use lab::scenario::Scenario;
+use lab::traffic::ports::Ports;
+use lab::trial::campaign::{Campaign, Progress};
+use lab::trial::host;
+use lab::trial::place::output;
+use lab::trial::{Bench, LinkKind};
+
+use crate::Failure;
+use crate::arguments::Arguments;
+use crate::interrupt::Interrupt;
+
+/// Flags of all of them.
+pub(crate) const FLAGS: [&str; 8] =
+    ["link", "out", "minutes", "restarts", "device-cores", "lab-core", "seed", "devices"];
+/// Says that we are inside already.
+const INSIDE: &str = "VOLLEY_LAB_INSIDE";
+
+/// What a campaign needs.
+pub(crate) struct Setting {
+    pub(crate) scenario: Scenario,
+    pub(crate) out: PathBuf,
+    pub(crate) restarts: u32,
+    pub(crate) limit: Option<Duration>,
+    link: LinkKind,
+    device_cores: String,
+    lab_core: String,
+    clock: Clock,
+    ports: Ports,
+    interrupt: Interrupt,
+}
+
+impl Setting {
+    /// Reads the scenario and goes on in a network namespace of its own.
+    pub(crate) fn enter(arguments: &Arguments, file: &str) -> Result<Self, Failure> {
+        let mut scenario = Scenario::load(Path::new(file))?;
+        scenario.campaign.seed = arguments.count("seed", scenario.campaign.seed)?;
+        let link: LinkKind = arguments.text("link").unwrap_or("veth").parse()?;
+        let minutes = arguments.number("minutes", scenario.campaign.minutes.unwrap_or(0.0))?;
+        let restarts = arguments.count("restarts", scenario.campaign.restarts.into())?;
+        let (device_cores, lab_core) = cores(arguments)?;
+        enter()?;
+        pin(&lab_core);
+        let out = PathBuf::from(match arguments.text("out") {
+            Some(folder) => folder.to_owned(),
+            None => format!("results/{}-{}", scenario.name.get_ref(), seconds()),
+        });
+        Ok(Self {
+            ports: Ports::start(largest(&scenario), false)?,
+            clock: Clock::real(),
+            interrupt: Interrupt::listen()?,
+            limit: (minutes > 0.0).then(|| Duration::from_secs_f64(minutes * 60.0)),
+            restarts: restarts.max(1) as u32,
+            scenario,
+            out,
+            link,
+            device_cores,
+            lab_core,
+        })
+    }
+
+    /// Opens the results folder and writes down what is measured with.
+    pub(crate) fn recorder(&self) -> Result<Recorder, Failure> {
+        let mut recorder = Recorder::open(&self.out)?;
+        let mut host = host::facts();
+        host.insert("links".into(), self.link.to_string());
+        let cores = format!("{}; {}", self.lab_core, self.device_cores);
+        host.insert("lab's core; devices' cores".into(), cores);
+        host.insert("DPDK of the lab".into(), self.ports.facts());
+        recorder.write(CampaignRecord {
+            scenario: self.scenario.name.get_ref().clone(),
+            title: self.scenario.title.clone(),
+            started: started(),
+            seed: self.scenario.campaign.seed,
+            host,
+            devices: Vec::new(),
+        })?;
+        Ok(recorder)
+    }
+
+    /// Lets `work` measure with these devices.
+    pub(crate) fn campaign<T>(
+        &self,
+        devices: &[String],
+        work: impl FnOnce(&Campaign<'_>) -> Result<T, lab::Error>,
+    ) -> Result<T, lab::Error> {
+        let bench = Bench {
+            clock: &self.clock,
+            ports: &self.ports,
+            link: self.link,
+            cores: self.device_cores.clone(),
+            folder: std::env::temp_dir().join(format!("volley-lab-{}", std::process::id())),
+            go_on: &|| !self.interrupt.came(),
+        };
+        let line = Line { terminal: std::io::stderr().is_terminal() };
+        let outcome = work(&Campaign {
+            scenario: &self.scenario,
+            devices,
+            bench: &bench,
+            restarts: self.restarts,
+            limit: self.limit,
+            progress: &|now| line.tell(now),
+        });
+        line.finish();
+        outcome
+    }
+}
+
+/// Goes on in a network namespace of its own.
+pub(crate) fn enter() -> Result<(), Failure> {
+    if std::env::var_os(INSIDE).is_some() {
+        return Ok(());
+    }
+    let own = std::env::current_exe().map_err(lab::Error::file("volley-lab"))?;
+    let failed = Command::new("unshare")
+        .args(["--net", "--mount", "--"])
+        .arg(own)
+        .args(std::env::args_os().skip(1))
+        .env(INSIDE, "1")
+        .exec();
+    Err(lab::Error::file("unshare")(failed).into())
+}
+
+/// The devices' cores and ours: all but the last, and the last.
+pub(crate) fn cores(arguments: &Arguments) -> Result<(String, String), Failure> {
+    let count = std::thread::available_parallelism().map_or(1, usize::from);
+    let last = count - 1;
+    let others = || (0..last.max(1)).map(|core| core.to_string()).collect::<Vec<_>>().join(",");
+    let devices = arguments.text("device-cores").map_or_else(others, str::to_owned);
+    let own = arguments.count("lab-core", last as u64)?.to_string();
+    Ok((devices, own))
+}
+
+/// Keeps us on one core; where that is not allowed, the scheduler decides.
+pub(crate) fn pin(core: &str) {
+    let _ = output(&["taskset", "-cp", core, &std::process::id().to_string()]);
+}
+
+/// The largest frame of a scenario.
+fn largest(scenario: &Scenario) -> u16 {
+    let swept = scenario.sweep.frame_bytes.iter().flat_map(|axis| axis.get_ref().values());
+    let most = swept.max().unwrap_or(0).max(u64::from(*scenario.traffic.frame_bytes.get_ref()));
+    most.clamp(1_518, 9_022) as u16
+}
+
+fn seconds() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.unwrap_or_default().as_secs()
+}
+
+/// Now, as ISO 8601.
+fn started() -> String {
+    output(&["date", "--utc", "+%Y-%m-%dT%H:%M:%SZ"]).unwrap_or_else(|_| seconds().to_string())
+}
+
+/// How far it is: one line of a terminal over and over, or a line each.
+struct Line {
+    terminal: bool,
+}
+
+impl Line {
+    fn tell(&self, now: &Progress<'_>) {
+        let Progress { done, all, what, left } = now;
+        let left = left.map_or(String::new(), |left| {
+            format!(", {}:{:02} left", left.as_secs() / 60, left.as_secs() % 60)
+        });
+        if self.terminal {
+            eprint!("\r\x1b[K[{done}/{all}{left}] {what}");
+            let _ = std::io::stderr().flush();
+        } else {
+            eprintln!("[{done}/{all}{left}] {what}");
+        }
+    }
+
+    fn finish(&self) {
+        if self.terminal {
+            eprint!("\r\x1b[K");
+        }
+    }
+}

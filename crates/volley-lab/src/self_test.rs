@@ -1,0 +1,39 @@
+//! `volley-lab self-test [LINK…]`: what the lab itself can do, with no device in between.
+
+use lab::clock::Clock;
+use lab::traffic::ports::Ports;
+use lab::trial::{LinkKind, self_test};
+
+use crate::Failure;
+use crate::arguments::Arguments;
+use crate::bench;
+
+/// Measures each kind of link anew and prints it.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.only(&["frame-bytes", "lab-core", "device-cores"])?;
+    let links = match &arguments.words[..] {
+        [] => LinkKind::ALL.to_vec(),
+        words => words.iter().map(|word| word.parse()).collect::<Result<Vec<LinkKind>, _>>()?,
+    };
+    let frame_bytes = arguments.count("frame-bytes", 64)?.clamp(64, 1_518) as u16;
+    bench::enter()?;
+    bench::pin(&bench::cores(arguments)?.1);
+    let (clock, ports) = (Clock::real(), Ports::start(frame_bytes, false)?);
+    println!("{:<10}{:>8}{:>14}{:>12}{:>12}", "link", "octets", "ceiling", "floor", "usual");
+    for link in links {
+        let folder = std::env::temp_dir().join(format!("volley-lab-{}", std::process::id()));
+        let found = self_test::measure(&clock, &ports, link, frame_bytes, &folder);
+        let _ = std::fs::remove_dir_all(&folder);
+        match found {
+            Ok(found) => println!(
+                "{:<10}{frame_bytes:>8}{:>9.3} Mpps{:>9.2} us{:>9.2} us",
+                link.name(),
+                found.ceiling_pps / 1e6,
+                found.floor_ns as f64 / 1e3,
+                found.usual_ns as f64 / 1e3
+            ),
+            Err(error) => println!("{:<10}{error}", link.name()),
+        }
+    }
+    Ok(())
+}

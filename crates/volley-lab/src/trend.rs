@@ -1,0 +1,64 @@
+//! `volley-lab trend DIR…`: one number over many campaigns, cut where it changed.
+//!
+//! ```text
+//! NDR   9.1 9.2 9.1 9.2 | 8.4 8.5 8.4       groups by minimum description length (lab::stats::groups)
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use lab::report::{Results, summary};
+use lab::stats::groups::groups;
+
+use crate::Failure;
+use crate::arguments::Arguments;
+
+/// A number of one campaign: when, where from, how much.
+type Point = (String, String, f64);
+
+/// Reads the folders and prints the groups of each number that more than one of them has.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.only(&["metric", "device"])?;
+    if arguments.words.len() < 2 {
+        return Err(Failure::Usage("trend needs two results folders or more".into()));
+    }
+    let wanted = |flag: &str, value: &str| arguments.text(flag).is_none_or(|only| only == value);
+    let mut series: BTreeMap<(String, String), Vec<Point>> = BTreeMap::new();
+    for folder in &arguments.words {
+        let results = Results::load(Path::new(folder))?;
+        let started = results.campaigns.first().map(|campaign| campaign.started.clone());
+        for row in summary::rows(&results) {
+            if wanted("metric", &row.metric) && wanted("device", &row.subject.device) {
+                let point = (started.clone().unwrap_or_default(), folder.clone(), row.value_pps);
+                series.entry((row.name(), row.metric)).or_default().push(point);
+            }
+        }
+    }
+    for ((name, metric), mut points) in series {
+        if points.len() < 2 {
+            continue;
+        }
+        points.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
+        println!("{name}, {metric}");
+        tell(&points);
+    }
+    Ok(())
+}
+
+fn tell(points: &[Point]) {
+    let values: Vec<f64> = points.iter().map(|point| point.2).collect();
+    let mut before: Option<f64> = None;
+    for group in groups(&values) {
+        let (started, folder, _) = &points[group.from];
+        let change = before.map_or(String::new(), |before| {
+            format!(", {:+.2} %", 100.0 * (group.mean / before.max(1e-9) - 1.0))
+        });
+        println!(
+            "  {:>3} campaigns since {started} ({folder}): {:.4} Mpps, sd {:.4}{change}",
+            group.count,
+            group.mean / 1e6,
+            group.sd / 1e6
+        );
+        before = Some(group.mean);
+    }
+}

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Interleaved blocks tell a fast device from a slow one, after a null campaign; numbers of several
+# campaigns make a trend; the lab tells what it can do itself.
+. "$(dirname "$0")/lib.sh"
+command -v ovs-vswitchd >/dev/null || skip "no Open vSwitch"
+export XDG_CACHE_HOME=$work TMPDIR=$work
+cat >"$work/smoke.toml" <<END
+name = "smoke"
+title = "Smoke"
+about = "As little as will do."
+[[function]]
+kind = "cross-connect"
+[measure]
+search = "max-rate"
+trial_s = 0.02
+[campaign]
+restarts = 1
+END
+lab() { "$bin/volley-lab" "$@" 2>"$work/progress.txt" || { tail -n 3 "$work/progress.txt"; exit 1; }; }
+
+lab compare linux-bridge ovs "$work/smoke.toml" --blocks 6 --out "$work/compared" >"$work/told.txt"
+has 'is believed here' "$work/told.txt"
+# Open vSwitch's userspace takes a packet at a time through sockets: far slower than the kernel's bridge.
+jq -s -e '[.[] | .comparison // empty] | length == 1 and (.[0].comparison | .blocks == 6 and .ratio < 0.8 and .smallest_believable > 0)' "$work/compared/raw.jsonl" >/dev/null || { cat "$work/told.txt"; exit 1; }
+# A block is four starts of three trials; six of the null, six of both.
+[ "$(jq -c 'select(.trial)' "$work/compared/raw.jsonl" | wc -l)" = 144 ]
+has '<svg' "$work/compared/report.html"
+
+for campaign in 1 2; do
+    lab run "$work/smoke.toml" --devices linux-bridge --out "$work/campaign$campaign" >/dev/null
+done
+lab trend "$work/campaign1" "$work/campaign2" --metric MRR >"$work/trend.txt"
+has 'linux-bridge — cross-connect, MRR' "$work/trend.txt"
+has 'campaigns since' "$work/trend.txt"
+
+lab self-test veth >"$work/self.txt"
+has '^veth .* Mpps' "$work/self.txt"
+! pgrep -f "$work" >/dev/null
+echo "ok $name: $(head -n 1 "$work/told.txt")"
