@@ -43,7 +43,7 @@ graph::exits! {
         Resolve => node "ip-resolve" cause ip_resolve::INTERFACE,
         /// RFC 4291 section 2.5.6: a link-local source, and a destination behind another link.
         BeyondScope => node "icmp6-error" cause icmp_cause(message::UNREACHABLE, unreachable::BEYOND_SCOPE),
-        /// RFC 4291 section 2.5.2: a packet from nobody, and not to a group.
+        /// RFC 4291 sections 2.5.2 and 2.5.6: from nobody, and not to a group; or from a link-local address that no node has.
         NoSource => drop,
         /// RFC 4291 section 2.7: a group of no scope, or of one node.
         MartianGroup => drop,
@@ -92,7 +92,8 @@ impl Ip6Link {
                 false => Exit::OtherGroup,
             };
         }
-        if source == 0 {
+        let is_strange = ipv6::is_link_local(source) && link_key(packet.rx(), source).is_none();
+        if source == 0 || is_strange {
             return Exit::NoSource;
         }
         if ipv6::is_link_local(destination) {
@@ -180,6 +181,8 @@ mod tests {
     fn nobody_speaks_to_groups_alone() {
         assert_eq!(run(Ipv6Addr::UNSPECIFIED, US6, RECEIVED).exit, "no-source");
         assert_eq!(run(Ipv6Addr::UNSPECIFIED, link_local(0), RECEIVED).exit, "no-source");
+        let strange = "fe80:1::1".parse().unwrap();
+        assert_eq!(run(strange, US6, RECEIVED).exit, "no-source");
     }
 
     #[test]

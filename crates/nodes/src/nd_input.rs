@@ -138,7 +138,12 @@ impl NdInput {
         }
         let (source, frame_mac) = (heard.source, heard.frame_mac);
         let on_link = |address| ipv6::is_link_local(address) || interface.reaches_ip6(address);
-        if source != 0 && !on_link(source) {
+        // As long as our own address is tentative, so is whether its subnet is on the link.
+        let is_claim = match said {
+            NdSaid::Advertised { target, .. } => interface.claims_ip6(target),
+            NdSaid::Solicited { .. } | NdSaid::RouterWanted => false,
+        };
+        if source != 0 && !on_link(source) && !is_claim {
             return Err(Exit::OffLinkAddress);
         }
         let asked = match said {
@@ -146,7 +151,7 @@ impl NdInput {
                 return Err(Exit::NotForUs);
             }
             NdSaid::Solicited { target } => Some(target).filter(|&own| interface.has_ip6(own)),
-            NdSaid::Advertised { target, .. } if !on_link(target) => {
+            NdSaid::Advertised { target, .. } if !on_link(target) && !is_claim => {
                 return Err(Exit::OffLinkAddress);
             }
             NdSaid::Advertised { .. } | NdSaid::RouterWanted => None,
@@ -155,7 +160,8 @@ impl NdInput {
         let told = if asked.is_some() && source == 0 {
             Ok(())
         } else {
-            let mac = mac.map(MacAddr::octets);
+            // One who looks whether an address is free tells no MAC but that of its frame.
+            let mac = mac.or((source == 0).then_some(frame_mac)).map(MacAddr::octets);
             self.tell(NdNews { interface: packet.rx(), source, mac, said }, now_tsc)
         };
         match asked {
@@ -358,7 +364,7 @@ mod tests {
     fn a_tentative_address_is_told_of_and_not_answered_for() {
         let (exit, _, learned) = run(&probe(TENTATIVE6).build());
         let said = NdSaid::Solicited { target: TENTATIVE6.into() };
-        assert_eq!((exit.as_str(), learned), ("taken", vec![NdNews { mac: None, ..news(NOBODY, said) }]));
+        assert_eq!((exit.as_str(), learned), ("taken", vec![news(NOBODY, said)]));
     }
 
     #[test]
@@ -370,6 +376,18 @@ mod tests {
             let said = NdSaid::Advertised { target: LINK_HOST.into(), solicited, overrides };
             assert_eq!((exit.as_str(), learned), ("taken", vec![news(HOST6, said)]));
         }
+    }
+
+    #[test]
+    fn a_claim_on_a_tentative_address_is_heard_before_its_subnet_is_ours() {
+        let mut world = World::new();
+        let row = world.interfaces.get(0).map(|row| Interface { ip6: Vec::new(), ..row.clone() });
+        world.interfaces.set(world.interfaces.with(0, row));
+        let group: Ipv6Addr = ipv6::ALL_NODES.into();
+        let claim = from_host().ipv6(TENTATIVE6, group);
+        let claim = claim.neighbor_advertisement(TENTATIVE6.into(), HOST_MAC, 0x20).build();
+        assert_eq!(run_on(&world, &[claim])[0].exit, "taken");
+        assert_eq!(world.all_news().len(), 1);
     }
 
     #[test]

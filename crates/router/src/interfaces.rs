@@ -1,15 +1,16 @@
 //! Open ports: the device, the row that workers see, the addresses and the link.
 
+use crate::connected::Connected;
 use crate::devices::{Device, Devices, is_tap};
 use control::config::objects::port::{Port, PortName};
 use control::config::objects::qos::Qos;
 use dataplane::Dataplane;
 use fib::Ip4Prefix;
-use fib::rib::Target;
 use nodes::plumbing::{Interface, InterfaceId, Kind, Mode};
 use packet::RxQueue;
 use std::collections::{BTreeMap, HashMap};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
+use wire::{MacAddr, ipv6};
 
 /// The MAC of ports that configure none and whose device has none for us (memory, tap): locally
 /// administered, told apart by process and id.
@@ -17,6 +18,9 @@ fn made_up_mac(id: u16) -> [u8; 6] {
     let ([a, b, c, d], [_, low]) = (std::process::id().to_be_bytes(), id.to_be_bytes());
     [0x02, 0x56, a ^ b, c, d, low]
 }
+
+/// Length of the prefix of link-local addresses (RFC 4291 section 2.5.6).
+const LINK_LOCAL_LENGTH: u8 = 64;
 
 /// One configured port, open or waiting for its device to come (back).
 pub(crate) struct OpenPort {
@@ -32,7 +36,12 @@ pub(crate) struct OpenPort {
     /// The scheduler that its packets wait in.
     pub(crate) shaped: Option<Qos>,
     /// Routes that stand because of its addresses.
-    pub(crate) connected: BTreeMap<Ip4Prefix, Target>,
+    pub(crate) connected4: Connected<u32>,
+    pub(crate) connected6: Connected<u128>,
+    /// IPv6 addresses that nobody else was found to have, with their prefix lengths.
+    pub(crate) valid6: Vec<(u128, u8)>,
+    /// IPv6 addresses of which that is being found out.
+    pub(crate) tentative6: Vec<u128>,
     /// Broadcast addresses of its networks.
     pub(crate) specials: BTreeMap<Ip4Prefix, Kind>,
 }
@@ -61,7 +70,10 @@ impl OpenPort {
             link: Link::default(),
             peer: None,
             shaped: None,
-            connected: BTreeMap::new(),
+            connected4: Connected::new(),
+            connected6: Connected::new(),
+            valid6: Vec::new(),
+            tentative6: Vec::new(),
             specials: BTreeMap::new(),
         };
         port.open_device(devices, dataplane)?;
@@ -139,13 +151,19 @@ impl OpenPort {
         v4.collect()
     }
 
-    /// Our address to use towards a neighbour: of the same network if there is one.
-    pub(crate) fn source_towards(&self, neighbor: Ipv4Addr) -> Option<u32> {
-        let addresses = self.addresses();
-        let row = |&&(own, length): &&(u32, u8)| {
-            Ip4Prefix::new(own, length).is_ok_and(|prefix| prefix.contains(neighbor.into()))
-        };
-        addresses.iter().find(row).or(addresses.first()).map(|&(own, _)| own)
+    /// The IPv6 addresses that it is to have: those configured, and where there is one the
+    /// link-local one, made from the MAC (RFC 4862 section 5.3) unless it is configured, too.
+    pub(crate) fn addresses6(&self) -> Vec<(u128, u8)> {
+        let v6 = self.config.addresses.iter().filter_map(|own| match own.address() {
+            IpAddr::V4(_) => None,
+            IpAddr::V6(address) => Some((u128::from(address), own.prefix().length())),
+        });
+        let mut addresses: Vec<_> = v6.collect();
+        let has_link_local = addresses.iter().any(|&(own, _)| ipv6::is_link_local(own));
+        if !addresses.is_empty() && !has_link_local {
+            addresses.push((ipv6::link_local_of(MacAddr(self.mac)), LINK_LOCAL_LENGTH));
+        }
+        addresses
     }
 
     /// The row that workers see.
@@ -160,23 +178,9 @@ impl OpenPort {
             mac: self.mac,
             mtu_bytes: self.config.mtu,
             ip4: self.addresses(),
-            ip6: Vec::new(),
-            tentative6: Vec::new(),
+            ip6: self.valid6.clone(),
+            tentative6: self.tentative6.clone(),
         }
-    }
-
-    /// The routes that its addresses make: each network on the link, each address our own.
-    pub(crate) fn wanted_routes(&self) -> BTreeMap<Ip4Prefix, Target> {
-        let mut routes = BTreeMap::new();
-        for (address, length) in self.addresses() {
-            if let Ok(network) = Ip4Prefix::new(address, length) {
-                routes.insert(network, fib::rib::Route::connected(self.id).target);
-            }
-        }
-        for (address, _) in self.addresses() {
-            routes.insert(Ip4Prefix::host(address), Target::Local);
-        }
-        routes
     }
 
     /// Broadcast and network addresses (RFC 1812 section 4.2.2.11): of networks that have them.

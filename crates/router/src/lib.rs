@@ -7,20 +7,28 @@
 //!    devices        DPDK or plain memory: pools and open ports
 //!    interfaces     a port's row in the data plane's table, its addresses, its link
 //!    bulk           many routes at once, as a routing protocol brings them
-//!    routing        the RIB and what of it stands in the forwarding table
-//!    neighborhood   ARP: who is behind which MAC, and packets that wait to know
+//!    connected      the routes that a port's addresses make
+//!    routing        the RIB and what of it stands in the forwarding table, for both families
+//!    neighborhood   ARP and ND: who is behind which MAC, and packets that wait to know
+//!    ip6, dad       IPv6 addresses are tried before they are used
+//!    advertiser     when routers are advertised; router_advertisement: what is said then
 //!    observing      traces and captures on their way from the workers
 //!    show           answers to every "show"
 //! ```
 
+mod advertiser;
 mod bridging;
 mod bulk;
+mod connected;
+mod dad;
 mod devices;
 mod interfaces;
+mod ip6;
 mod memory_port;
 mod neighborhood;
 mod observing;
 mod router;
+mod router_advertisement;
 mod routing;
 mod shaping;
 mod show;

@@ -1,20 +1,22 @@
-//! ARP on the control thread: the machine decides, this carries out.
+//! ARP and neighbour discovery on the control thread: the machine decides, this carries out.
 //!
 //! ```text
 //!  worker: no MAC ──▶ hold the packet, need ─┐             ┌─▶ SendRequest  ──▶ injected frame
-//!  worker: ARP heard ──▶ learned ────────────┤ Neighbors ──┼─▶ Complete     ──▶ adjacency, route
+//!  worker: ARP, ND ─────▶ learned ───────────┤ Neighbors ──┼─▶ Complete     ──▶ adjacency, route
 //!  clock ──▶ tick ───────────────────────────┘             └─▶ Release/Drop ──▶ held packets
 //! ```
 
-use crate::routing::{LinkOf, Routing, Wish};
+use crate::routing::{LinkOf, Routes, Wish};
 use fib::neighbor::{
     Action, DropReason, Heard, HoldQueue, Need, NeighborConfig, NeighborKey, Neighbors,
 };
-use nodes::plumbing::{ArpNews, Injected, Injector};
+use nodes::plumbing::{ArpNews, Injected, Injector, NdNews, NdSaid};
 use packet::{PacketCache, PacketPtr};
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv4Addr};
-use wire::{MacAddr, craft, ethernet};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use wire::icmp6::message;
+use wire::nd::flag;
+use wire::{MacAddr, craft, ethernet, ipv6};
 
 /// Packets that wait for a MAC, in all: a small share of the buffers.
 const MOST_HELD: usize = 1024;
@@ -23,7 +25,7 @@ const MOST_HELD: usize = 1024;
 const DEFEND_NS: u64 = 10_000_000_000;
 
 /// What a request needs to know of an interface: its MAC and our address towards the neighbour.
-pub(crate) type SourceOf<'a> = &'a dyn Fn(u16, Ipv4Addr) -> Option<([u8; 6], u32)>;
+pub(crate) type SourceOf<'a> = &'a dyn Fn(u16, IpAddr) -> Option<([u8; 6], IpAddr)>;
 
 /// The neighbours and the packets that wait for them.
 pub(crate) struct Neighborhood {
@@ -35,7 +37,7 @@ pub(crate) struct Neighborhood {
     /// Addresses that two stations claimed, and news lost for want of room.
     pub(crate) conflicts: u64,
     /// When each address of ours was last defended.
-    defended_ns: HashMap<u32, u64>,
+    defended_ns: HashMap<IpAddr, u64>,
 }
 
 struct Held {
@@ -130,25 +132,51 @@ impl Neighborhood {
         self.machine.learned(now_ns, key, news.mac, heard, &mut self.actions);
     }
 
+    /// A neighbour discovery message of a neighbour's was heard.
+    pub(crate) fn heard_nd(&mut self, now_ns: u64, news: &NdNews) {
+        let (address, heard) = match news.said {
+            NdSaid::Advertised { target, solicited: true, .. } => (target, Heard::Reply),
+            NdSaid::Advertised { target, .. } => (target, Heard::Gratuitous),
+            NdSaid::Solicited { .. } | NdSaid::RouterWanted => (news.source, Heard::Request),
+        };
+        let key =
+            NeighborKey { interface: news.interface, address: Ipv6Addr::from(address).into() };
+        let known = self.machine.get(key).and_then(|neighbor| neighbor.mac);
+        // RFC 4861 section 7.2.5: an answer need not tell a MAC that it was sent to, and one that
+        // does not override does not change what is known.
+        let bears = matches!(news.said, NdSaid::Advertised { overrides: false, .. });
+        let mac = if bears { known.or(news.mac) } else { news.mac.or(known) };
+        let differs = bears && known.is_some() && news.mac.is_some() && known != news.mac;
+        if let Some(mac) = mac.filter(|_| !differs) {
+            self.machine.learned(now_ns, key, mac, heard, &mut self.actions);
+        }
+    }
+
     /// Somebody claims an address of ours: it is told, and announced again, at most once in
     /// [`DEFEND_NS`] (RFC 5227 section 2.4 b), so that two who claim it do not shout for ever.
-    pub(crate) fn defend(&mut self, now_ns: u64, news: &ArpNews, mac: [u8; 6]) {
+    pub(crate) fn defend(
+        &mut self,
+        now_ns: u64,
+        interface: u16,
+        own: IpAddr,
+        claimed: [u8; 6],
+        mac: [u8; 6],
+    ) {
         self.conflicts += 1;
-        let last_ns = self.defended_ns.get(&news.address);
+        let last_ns = self.defended_ns.get(&own);
         if last_ns.is_some_and(|last_ns| now_ns.saturating_sub(*last_ns) < DEFEND_NS) {
             return;
         }
-        self.defended_ns.insert(news.address, now_ns);
-        let (address, claimed) = (Ipv4Addr::from(news.address), MacAddr(news.mac));
-        eprintln!("volleyd: our own {address} is claimed by {claimed}");
-        self.announce(news.interface, mac, news.address);
+        self.defended_ns.insert(own, now_ns);
+        eprintln!("volleyd: our own {own} is claimed by {}", MacAddr(claimed));
+        self.announce(interface, mac, own);
     }
 
     /// Lets the time pass, then carries out what there is to do.
     pub(crate) fn settle(
         &mut self,
         now_ns: u64,
-        routing: &mut Routing<u32>,
+        routing: &mut Routes,
         link: LinkOf<'_>,
         source: SourceOf<'_>,
     ) {
@@ -161,7 +189,7 @@ impl Neighborhood {
     fn carry_out(
         &mut self,
         action: Action,
-        routing: &mut Routing<u32>,
+        routing: &mut Routes,
         link: LinkOf<'_>,
         source: SourceOf<'_>,
     ) {
@@ -187,7 +215,7 @@ impl Neighborhood {
         }
     }
 
-    fn release(&mut self, key: NeighborKey, routing: &mut Routing<u32>, link: LinkOf<'_>) {
+    fn release(&mut self, key: NeighborKey, routing: &mut Routes, link: LinkOf<'_>) {
         let adjacency = routing.adjacency(key, link).ok().flatten();
         let waiting: Vec<Held> = self.held.release(key).collect();
         for Held { packet, rx } in waiting {
@@ -208,25 +236,79 @@ impl Neighborhood {
         }
     }
 
-    /// Sends an ARP request (RFC 826): to everybody, or to the MAC that is to be confirmed.
+    /// Asks for a neighbour: everybody, or the MAC that is to be confirmed.
     fn request(&mut self, key: NeighborKey, to: Option<[u8; 6]>, source: SourceOf<'_>) {
-        let IpAddr::V4(target) = key.address else { return };
-        let Some((mac, address)) = source(key.interface, target) else { return };
-        self.send_arp(key.interface, mac, to.unwrap_or([0xff; 6]), address, target);
+        let interface = key.interface;
+        match (key.address, source(interface, key.address)) {
+            (IpAddr::V4(target), Some((mac, IpAddr::V4(own)))) => {
+                self.send_arp(interface, mac, to.unwrap_or([0xff; 6]), own, target);
+            }
+            (IpAddr::V6(target), Some((mac, IpAddr::V6(own)))) => {
+                self.solicit(interface, mac, to, own, target);
+            }
+            _ => {}
+        }
     }
 
-    /// Tells the link that an address is ours (RFC 5227 section 2.3).
-    pub(crate) fn announce(&mut self, interface: u16, mac: [u8; 6], address: u32) {
-        self.send_arp(interface, mac, [0xff; 6], address, Ipv4Addr::from(address));
+    /// Tells the link that an address is ours (RFC 5227 section 2.3, RFC 4861 section 7.2.6).
+    pub(crate) fn announce(&mut self, interface: u16, mac: [u8; 6], address: IpAddr) {
+        match address {
+            IpAddr::V4(own) => self.send_arp(interface, mac, [0xff; 6], own, own),
+            IpAddr::V6(own) => {
+                let to = craft::ethernet(mac, MacAddr::of_ip6_group(ipv6::ALL_NODES));
+                let packet = to.ipv6(own, Ipv6Addr::from(ipv6::ALL_NODES));
+                let flags = flag::ROUTER | flag::OVERRIDE;
+                self.send(
+                    interface,
+                    &packet.neighbor_advertisement(own.into(), mac, flags).build(),
+                );
+            }
+        }
     }
 
-    fn send_arp(&mut self, interface: u16, mac: [u8; 6], to: [u8; 6], own: u32, target: Ipv4Addr) {
-        let frame = craft::ethernet(mac, to)
-            .arp_request(mac, Ipv4Addr::from(own), target)
-            .pad_to(ethernet::MIN_FRAME_LEN)
-            .build();
-        // Without a buffer the request is lost, as it may be on the wire: it is sent again.
-        if let Some(packet) = self.cache.copy_of(&frame) {
+    /// Sends an ARP request (RFC 826).
+    fn send_arp(
+        &mut self,
+        interface: u16,
+        mac: [u8; 6],
+        to: [u8; 6],
+        own: Ipv4Addr,
+        target: Ipv4Addr,
+    ) {
+        let request = craft::ethernet(mac, to).arp_request(mac, own, target);
+        self.send(interface, &request.pad_to(ethernet::MIN_FRAME_LEN).build());
+    }
+
+    /// Sends a neighbour solicitation (RFC 4861 section 7.2.2).
+    fn solicit(
+        &mut self,
+        interface: u16,
+        mac: [u8; 6],
+        to: Option<[u8; 6]>,
+        own: Ipv6Addr,
+        target: Ipv6Addr,
+    ) {
+        let group = ipv6::solicited_node(target.into());
+        let (link, network) = match to {
+            Some(known) => (MacAddr(known), target),
+            None => (MacAddr::of_ip6_group(group), group.into()),
+        };
+        let packet = craft::ethernet(mac, link).ipv6(own, network);
+        self.send(interface, &packet.neighbor_solicitation(target.into(), mac).build());
+    }
+
+    /// Asks whether anybody has an address that is to be ours (RFC 4862 section 5.4.2).
+    pub(crate) fn probe(&mut self, interface: u16, mac: [u8; 6], target: u128) {
+        let group = ipv6::solicited_node(target);
+        let packet = craft::ethernet(mac, MacAddr::of_ip6_group(group));
+        let packet = packet.ipv6(Ipv6Addr::UNSPECIFIED, Ipv6Addr::from(group));
+        self.send(interface, &packet.neighbor(message::NEIGHBOR_SOLICITATION, target, 0).build());
+    }
+
+    /// Sends a whole frame.
+    pub(crate) fn send(&mut self, interface: u16, frame: &[u8]) {
+        // Without a buffer it is lost, as it may be on the wire: what matters is sent again.
+        if let Some(packet) = self.cache.copy_of(frame) {
             self.inject(Injected::Frame { interface, packet });
         }
     }

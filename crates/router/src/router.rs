@@ -1,11 +1,13 @@
 //! The router itself: all that the control thread owns, and its turn now and then.
 
+use crate::advertiser::Advertiser;
 use crate::bridging::Bridging;
+use crate::dad::Dad;
 use crate::devices::{DeviceError, Devices};
 use crate::interfaces::OpenPort;
 use crate::neighborhood::Neighborhood;
 use crate::observing::Observing;
-use crate::routing::Routing;
+use crate::routing::Routes;
 use control::config::Config;
 use control::config::objects::icmp::Icmp;
 use control::config::objects::memory::Hugepages;
@@ -22,7 +24,7 @@ use nodes::plumbing::{ArpNews, Mode, SlowPathNews};
 use packet::Pool;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasher;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -60,8 +62,10 @@ pub struct Router {
     pub(crate) devices: Devices,
     pub(crate) pool: Arc<dyn Pool>,
     pub(crate) ports: BTreeMap<PortName, OpenPort>,
-    pub(crate) routing: Routing<u32>,
+    pub(crate) routing: Routes,
     pub(crate) neighborhood: Neighborhood,
+    pub(crate) dad: Dad,
+    pub(crate) advertiser: Advertiser,
     pub(crate) bridging: Bridging,
     pub(crate) observing: Observing,
     pub(crate) cleared: Cleared,
@@ -88,9 +92,7 @@ impl Router {
         let pool = devices.pool().ok_or(StartError::NoPool)?;
         let settings = settings(config, Arc::clone(&pool), wake);
         let mut dataplane = Dataplane::start(&settings)?;
-        let table = Arc::clone(&dataplane.ip4);
-        let (adjacencies, groups) = (&dataplane.adjacencies, &dataplane.groups);
-        let routing = Routing::new(table, Arc::clone(adjacencies), Arc::clone(groups))?;
+        let routing = Routes::new(&dataplane)?;
         let neighborhood = Neighborhood::new(
             neighbor_config(config),
             config.arp.hold_packets.into(),
@@ -106,6 +108,8 @@ impl Router {
             ports: BTreeMap::new(),
             routing,
             neighborhood,
+            dad: Dad::default(),
+            advertiser: Advertiser::default(),
             bridging: Bridging::new(),
             observing: Observing::default(),
             cleared: Cleared::default(),
@@ -149,12 +153,17 @@ impl Router {
     /// Carries out what neighbours are owed now.
     pub(crate) fn settle_neighbors(&mut self) {
         let now_ns = self.now_ns();
-        let Self { routing, neighborhood, ports, .. } = self;
+        let Self { routing, neighborhood, ports, dataplane, .. } = self;
         let by_id: HashMap<u16, &OpenPort> = ports.values().map(|port| (port.id, port)).collect();
         let link = |id: u16| by_id.get(&id).map(|port| (port.mac, port.config.mtu));
-        let source = |id: u16, neighbor: Ipv4Addr| {
+        let source = |id: u16, neighbor: IpAddr| {
             let port = by_id.get(&id).filter(|port| port.carries())?;
-            Some((port.mac, port.source_towards(neighbor)?))
+            let row = dataplane.interfaces().get(id)?;
+            let own = match neighbor {
+                IpAddr::V4(to) => row.ip4_towards(to.into()).map(|own| Ipv4Addr::from(own).into()),
+                IpAddr::V6(to) => row.ip6_towards(to.into()).map(|own| Ipv6Addr::from(own).into()),
+            };
+            Some((port.mac, own?))
         };
         neighborhood.settle(now_ns, routing, &link, &source);
     }
@@ -194,6 +203,7 @@ impl Router {
     pub(crate) fn turn(&mut self) -> Duration {
         let busy = self.turn_local();
         self.read_news();
+        self.turn_ip6();
         self.settle_neighbors();
         self.look_at_links();
         self.age_stations();
@@ -210,7 +220,12 @@ impl Router {
     }
 
     fn until_next_due(&self) -> Duration {
-        let due_ns = self.neighborhood.machine.next_due_ns().unwrap_or(u64::MAX);
+        let due = [
+            self.neighborhood.machine.next_due_ns(),
+            self.dad.next_due_ns(),
+            self.advertiser.next_due_ns(),
+        ];
+        let due_ns = due.into_iter().flatten().min().unwrap_or(u64::MAX);
         Duration::from_nanos(due_ns.saturating_sub(self.now_ns())).min(TICK_PERIOD)
     }
 
@@ -220,8 +235,7 @@ impl Router {
             let now_ns = self.now_ns();
             match news {
                 SlowPathNews::Arp(news) => self.hear(now_ns, &news),
-                // No interface has an IPv6 address yet, so none is asked for.
-                SlowPathNews::Nd(_) => {}
+                SlowPathNews::Nd(news) => self.hear_nd(now_ns, &news),
                 SlowPathNews::Unresolved { next_hop, interface, packet, .. } => {
                     let key = NeighborKey { interface, address: next_hop };
                     let port = self.ports.values().find(|port| port.id == interface);
@@ -240,7 +254,10 @@ impl Router {
         let port = self.ports.values().find(|port| port.id == news.interface);
         let own = port.filter(|port| port.addresses().iter().any(|own| own.0 == news.address));
         match own.map(|port| port.mac) {
-            Some(mac) => self.neighborhood.defend(now_ns, news, mac),
+            Some(mac) => {
+                let own = Ipv4Addr::from(news.address).into();
+                self.neighborhood.defend(now_ns, news.interface, own, news.mac, mac);
+            }
             None => self.neighborhood.heard(now_ns, news),
         }
     }

@@ -1,9 +1,10 @@
 //! One change of the configuration at a time. A change that fails is followed by the inverses of
 //! those before it, so that the whole takes effect or nothing does.
 
+use crate::connected;
 use crate::interfaces::OpenPort;
 use crate::router::{Router, echoes_pps};
-use crate::routing::{LinkOf, Routing};
+use crate::routing::{Family, LinkOf, Routes, Routing};
 use control::config::change::Replaced;
 use control::config::objects::neighbor::NeighborKey as ConfigNeighbor;
 use control::config::objects::port::{Port, PortName};
@@ -11,12 +12,12 @@ use control::config::objects::route::Route as ConfigRoute;
 use control::config::objects::xconnect::PortPair;
 use control::config::{Change, Delta, Prefix};
 use control::engine::ApplyError;
+use fib::FibError;
 use fib::neighbor::NeighborKey;
 use fib::rib::{NextHop, Protocol, Route, Target};
-use fib::{FibError, Ip4Prefix};
 use nodes::plumbing::MOST_INTERFACES;
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -95,12 +96,6 @@ impl Router {
 
     fn add_port(&mut self, name: &PortName, config: &Port) -> Result<(), ApplyError> {
         let refuse = |message: String| fault(&format!("port.{name}"), message);
-        if config.addresses.iter().any(|own| own.address().is_ipv6()) {
-            return Err(fault(
-                &format!("port.{name}.addresses"),
-                "IPv6 is not forwarded by this version".to_owned(),
-            ));
-        }
         let taken: Vec<u16> = self.ports.values().map(|port| port.id).collect();
         let free = (0..MOST_INTERFACES as u16).find(|id| !taken.contains(id));
         let id = free.ok_or_else(|| refuse(format!("more than {MOST_INTERFACES} ports")))?;
@@ -172,32 +167,34 @@ impl Router {
 
     /// Brings routes and neighbours to what the port's addresses, state and link say.
     pub(crate) fn refresh_port(&mut self, name: &PortName) -> Result<(), FibError> {
+        self.watch_addresses(name);
         let Some(port) = self.ports.get(name) else { return Ok(()) };
         let (id, mac, carries) = (port.id, port.mac, port.carries());
-        let (wanted, specials) = (port.wanted_routes(), port.wanted_specials());
-        let (had, had_specials) = (port.connected.clone(), port.specials.clone());
-        for prefix in had.keys().filter(|&prefix| wanted.get(prefix) != had.get(prefix)) {
-            self.change_routes(|routing, link| routing.remove(*prefix, Protocol::Connected, link))?;
-        }
-        for (&prefix, target) in wanted.iter().filter(|(prefix, to)| had.get(prefix) != Some(to)) {
-            let route = Route { target: target.clone() };
-            self.change_routes(|routing, link| {
-                routing.add(prefix, Protocol::Connected, route, link)
-            })?;
-            if *target == Target::Local && carries {
-                self.neighborhood.announce(id, mac, prefix.address());
-            }
+        let wanted4 = connected::of_addresses(id, &port.addresses());
+        let wanted6 = connected::of_addresses(id, &port.valid6);
+        let (specials, had_specials) = (port.wanted_specials(), port.specials.clone());
+        let (had4, had6) = (port.connected4.clone(), port.connected6.clone());
+        let mut new: Vec<IpAddr> = Vec::new();
+        self.change_routes(|routes, link| {
+            let new4 = connected::change(&mut routes.ip4, &had4, &wanted4, link)?;
+            let new6 = connected::change(&mut routes.ip6, &had6, &wanted6, link)?;
+            new.extend(new4.into_iter().map(fib::Address::to_ip));
+            new.extend(new6.into_iter().map(fib::Address::to_ip));
+            Ok(())
+        })?;
+        for address in new.into_iter().filter(|_| carries) {
+            self.neighborhood.announce(id, mac, address);
         }
         for prefix in had_specials.keys().filter(|prefix| !specials.contains_key(prefix)) {
-            self.routing.set_special(*prefix, None)?;
+            self.routing.ip4.set_special(*prefix, None)?;
         }
         for (&prefix, &kind) in &specials {
-            self.routing.set_special(prefix, Some(kind))?;
+            self.routing.ip4.set_special(prefix, Some(kind))?;
         }
         if let Some(port) = self.ports.get_mut(name) {
-            (port.connected, port.specials) = (wanted, specials);
+            (port.connected4, port.connected6, port.specials) = (wanted4, wanted6, specials);
         }
-        self.change_routes(|routing, link| routing.set_interface(id, carries, link))
+        self.change_routes(|routes, link| routes.set_interface(id, carries, link))
     }
 
     /// Looks at one port's link; opens a device again that went away.
@@ -244,8 +241,9 @@ impl Router {
 
     fn announce_addresses(&mut self, name: &PortName) {
         let Some(port) = self.ports.get(name).filter(|port| port.carries()) else { return };
+        // IPv6 addresses are announced when nobody else was found to have them.
         for (address, _) in port.addresses() {
-            self.neighborhood.announce(port.id, port.mac, address);
+            self.neighborhood.announce(port.id, port.mac, Ipv4Addr::from(address).into());
         }
     }
 
@@ -265,17 +263,13 @@ impl Router {
 
     fn set_route(&mut self, prefix: Prefix, route: Option<&ConfigRoute>) -> Result<(), ApplyError> {
         let refuse = |message: String| fault(&format!("route {prefix}"), message);
-        let IpAddr::V4(address) = prefix.address() else {
-            return Err(refuse("IPv6 is not forwarded by this version".to_owned()));
-        };
-        let network = Ip4Prefix::new(address.into(), prefix.length())
-            .map_err(|error| refuse(error.to_string()))?;
         let target = route.map(|route| target_of(route, &self.ids()));
-        self.change_routes(|routing, link| match target {
-            Some(target) => routing.add(network, Protocol::Static, Route { target }, link),
-            None => routing.remove(network, Protocol::Static, link),
-        })
-        .map_err(|error| refuse(error.to_string()))
+        let length = prefix.length();
+        let set = |routes: &mut Routes, link: LinkOf<'_>| match prefix.address() {
+            IpAddr::V4(first) => set_static(&mut routes.ip4, first.into(), length, target, link),
+            IpAddr::V6(first) => set_static(&mut routes.ip6, first.into(), length, target, link),
+        };
+        self.change_routes(set).map_err(|error| refuse(error.to_string()))
     }
 
     fn set_neighbor(
@@ -324,7 +318,7 @@ impl Router {
     /// Changes routes, then asks the neighbours what that takes.
     pub(crate) fn change_routes<T>(
         &mut self,
-        change: impl FnOnce(&mut Routing<u32>, LinkOf<'_>) -> T,
+        change: impl FnOnce(&mut Routes, LinkOf<'_>) -> T,
     ) -> T {
         let now_ns = self.now_ns();
         let Self { routing, neighborhood, ports, .. } = self;
@@ -335,6 +329,20 @@ impl Router {
         let outcome = change(routing, &link);
         neighborhood.wish(now_ns, routing.take_wishes());
         outcome
+    }
+}
+
+fn set_static<A: Family>(
+    routing: &mut Routing<A>,
+    first: A,
+    length: u8,
+    target: Option<Target>,
+    link: LinkOf<'_>,
+) -> Result<(), FibError> {
+    let network = fib::Prefix::new(first, length)?;
+    match target {
+        Some(target) => routing.add(network, Protocol::Static, Route { target }, link),
+        None => routing.remove(network, Protocol::Static, link),
     }
 }
 

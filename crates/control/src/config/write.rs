@@ -68,6 +68,15 @@ impl Fields {
         self
     }
 
+    /// A field already in TOML, if it is there.
+    #[must_use]
+    pub fn maybe_raw(self, key: &'static str, toml: Option<String>) -> Self {
+        match toml {
+            Some(toml) => self.raw(key, toml),
+            None => self,
+        }
+    }
+
     /// The same fields behind one that names the row.
     #[must_use]
     pub fn led_by<T: Field>(mut self, key: &'static str, value: &T) -> Self {

@@ -224,6 +224,11 @@ impl Ip6Table {
         self.len() == 0
     }
 
+    /// What the pool that it lives in takes.
+    pub fn memory(&self) -> Ip6PoolMemory {
+        self.pool.memory()
+    }
+
     /// The most routes it may hold.
     pub fn max_routes(&self) -> usize {
         self.max_routes

@@ -183,17 +183,24 @@ impl Interfaces {
     }
 }
 
-/// How a link-local address is written in the table of such addresses, with the number of the
-/// interface that it belongs to. None of an address whose 54 middle bits are not zero: no node
-/// has such a one (RFC 4291 section 2.5.6).
+/// How a link-local address is written where interfaces must be told apart: with the interface's
+/// number in it. None of an address whose 54 middle bits are not zero: no node has such a one
+/// (RFC 4291 section 2.5.6), so what is on a wire is never taken for one that is written so.
 ///
 /// ```text
-///  | 0 (48) | interface (16) | interface identifier (64) |
+///  | fe80 (16) | interface (16) | 0 (32) | interface identifier (64) |
 /// ```
 pub fn link_key(interface: u16, address: u128) -> Option<u128> {
     let is_plain = address >> 64 == 0xfe80 << 48;
-    is_plain.then_some(u128::from(interface) << 64 | u128::from(address as u64))
+    is_plain.then_some(address | u128::from(interface) << LINK_SHIFT)
 }
+
+/// The link-local address that [`link_key`] wrote.
+pub fn address_of_link_key(key: u128) -> u128 {
+    key & !(u128::from(u16::MAX) << LINK_SHIFT)
+}
+
+const LINK_SHIFT: u32 = 96;
 
 #[cfg(test)]
 mod tests {
@@ -225,7 +232,8 @@ mod tests {
     #[test]
     fn a_link_local_address_is_told_apart_by_its_interface() {
         let address = 0xfe80 << 112 | 7;
-        assert_eq!(link_key(3, address), Some(3 << 64 | 7));
+        assert_eq!(link_key(3, address), Some(0xfe80_0003 << 96 | 7));
+        assert_eq!(address_of_link_key(0xfe80_0003 << 96 | 7), address);
         assert_eq!(link_key(3, address | 1 << 64), None);
     }
 }

@@ -39,7 +39,9 @@ pub use counters::{
 };
 pub use flow::{MemberPicker, ip4_flow, ip6_flow};
 pub use icmp_message::{ICMP_BYTES, icmp_cause, sum_icmp, was_group_frame, write_icmp_error};
-pub use interfaces::{Interface, InterfaceId, Interfaces, Mode, bridge_port, link_key};
+pub use interfaces::{
+    Interface, InterfaceId, Interfaces, Mode, address_of_link_key, bridge_port, link_key,
+};
 pub use ip4_stamps::{OptionsFound, Stamp, blank_options, stamp_options};
 pub use ip6_options::{OptionFault, check_options};
 pub use link_header::leave_by;

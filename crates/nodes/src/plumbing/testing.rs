@@ -24,7 +24,7 @@ pub(crate) struct World {
     pub(crate) setup: Setup,
     pub(crate) news: SlowPathEvents,
     pub(crate) injector: Injector,
-    interfaces: Publisher<Interfaces>,
+    pub(crate) interfaces: Publisher<Interfaces>,
 }
 
 impl World {

@@ -47,9 +47,25 @@ impl<A: Family> Routing<A> {
             None => None,
         };
         match routed {
-            Some(forward) => self.write(change.prefix, Some(forward), false),
-            None => self.write_without_route(change.prefix),
+            Some(forward) => self.write(change.prefix, Some(forward), false)?,
+            None => self.write_without_route(change.prefix)?,
         }
+        let is_link = routed.is_some_and(|to| to.kind() == Kind::Glean as u8);
+        let was_link = match is_link {
+            true => !self.links.insert(change.prefix),
+            false => self.links.remove(&change.prefix),
+        };
+        if is_link || was_link { self.follow_neighbors(change.prefix) } else { Ok(()) }
+    }
+
+    /// A network on a link came or went, and with it the host routes of known neighbours in it.
+    fn follow_neighbors(&mut self, network: Prefix<A>) -> Result<(), FibError> {
+        for host in self.next_hops.known_hosts() {
+            if network.contains(host.address()) {
+                self.follow_without_route(host)?;
+            }
+        }
+        Ok(())
     }
 
     /// Writes what `prefix` comes to if no route says.
@@ -174,7 +190,7 @@ impl<A: Family> Routing<A> {
         let (_, _, to) = self.rib.lookup(prefix.address())?;
         let Resolved::Paths(paths) = to else { return None };
         let on_link = paths.iter().find(|path| path.address.is_none())?;
-        let address = prefix.address().to_ip();
+        let address = prefix.address().plain().to_ip();
         self.next_hops.known(NeighborKey { interface: on_link.interface, address })
     }
 }

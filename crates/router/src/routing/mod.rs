@@ -8,6 +8,7 @@
 //!     Paths(on link)  ──▶ glean: ask for the destination itself
 //! ```
 
+mod both;
 mod family;
 mod follow;
 mod groups;
@@ -15,6 +16,7 @@ mod next_hops;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use both::Routes;
 pub(crate) use family::Family;
 
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
@@ -49,6 +51,8 @@ pub(crate) struct Routing<A: Family> {
     specials: BTreeMap<Prefix<A>, Kind>,
     /// Host prefixes that lead to known neighbours because no route says otherwise.
     neighbors: HashSet<Prefix<A>>,
+    /// Networks on a link.
+    links: HashSet<Prefix<A>>,
     changes: Vec<Change<A>>,
     wishes: Vec<Wish>,
     /// Prefixes that the last changes found no room for.
@@ -69,12 +73,13 @@ impl<A: Family> Routing<A> {
             groups: Groups::new(groups),
             specials: BTreeMap::new(),
             neighbors: HashSet::new(),
+            links: HashSet::new(),
             changes: Vec::new(),
             wishes: Vec::new(),
             refused: Vec::new(),
         };
-        for prefix in A::martians() {
-            routing.set_special(prefix, Some(Kind::Martian))?;
+        for (prefix, kind) in A::specials() {
+            routing.set_special(prefix, Some(kind))?;
         }
         Ok(routing)
     }

@@ -101,7 +101,7 @@ impl<A: Family> NextHops<A> {
     fn set_known(&mut self, id: AdjacencyId, known: bool) -> Option<Prefix<A>> {
         let key = self.keys.get(&id)?;
         self.by_key.get_mut(key)?.known = known;
-        A::from_ip(key.address).map(Prefix::host)
+        A::of_neighbor(*key).map(Prefix::host)
     }
 
     /// Nobody asks for it any more.
@@ -124,6 +124,12 @@ impl<A: Family> NextHops<A> {
     #[cfg(test)]
     pub(super) fn existing(&self, key: NeighborKey) -> Option<AdjacencyId> {
         self.by_key.get(&key).map(|hop| hop.id)
+    }
+
+    /// The host prefixes of all neighbours whose MAC is known.
+    pub(super) fn known_hosts(&self) -> Vec<Prefix<A>> {
+        let known = self.by_key.iter().filter(|(_, hop)| hop.known);
+        known.filter_map(|(key, _)| A::of_neighbor(*key).map(Prefix::host)).collect()
     }
 
     /// The adjacency of a neighbour whose MAC is known.

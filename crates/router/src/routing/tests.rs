@@ -1,5 +1,6 @@
 //! What stands in the table after routes, neighbours and interfaces come and go.
 
+use super::family::Ip6Tables;
 use super::*;
 use fib::Forward;
 use fib::adjacency::AdjacencyState;
@@ -118,6 +119,19 @@ fn a_known_neighbour_is_reached_by_its_own_address_until_it_is_forgotten() {
 }
 
 #[test]
+fn a_neighbour_that_was_known_before_its_network_is_reached_as_soon_as_that_is_there() {
+    let (table, mut routing) = tables(ROUTES);
+    let id = routing.adjacency(key("198.51.100.7"), &link).unwrap().unwrap();
+    routing.complete(id, [7; 6]).unwrap();
+    assert_eq!(at(&table, "198.51.100.7/32"), None);
+    connect(&mut routing, "198.51.100.0/24");
+    assert_eq!(at(&table, "198.51.100.7/32"), forward(Kind::Rewrite, id.0));
+    let network = "198.51.100.0/24".parse().unwrap();
+    routing.remove(network, Protocol::Connected, &link).unwrap();
+    assert_eq!(at(&table, "198.51.100.7/32"), None);
+}
+
+#[test]
 fn a_forgotten_neighbour_that_routes_lead_over_keeps_its_adjacency() {
     let (table, mut routing) = tables(ROUTES);
     add(&mut routing, "10.0.0.0/8", "192.0.2.9").unwrap();
@@ -220,16 +234,24 @@ fn when_there_is_no_room_for_a_group_its_route_is_refused_and_its_neighbours_are
     assert!(matches!(wishes[..], [Wish::Pin(..), Wish::Release(_)]), "{wishes:?}");
 }
 
-#[test]
-fn ipv6_is_routed_by_the_same_code() {
+/// Both IPv6 tables, a network on interface 1.
+fn tables6() -> (Arc<Ip6Tables>, Arc<AdjacencyTable>, Routing<u128>) {
     let readers = Quiescence::new();
     let pool = Ip6Pool::new(1 << 24, PageSize::Small, &readers).unwrap();
-    let table = Arc::new(Ip6Table::new(&pool, 100));
+    let table = || Arc::new(Ip6Table::new(&pool, 100));
+    let tables = Arc::new(Ip6Tables { routes: table(), links: table() });
     let adjacencies = Arc::new(AdjacencyTable::new(16, &readers).unwrap());
     let mut routing =
-        Routing::<u128>::new(Arc::clone(&table), Arc::clone(&adjacencies), groups(&readers))
+        Routing::<u128>::new(Arc::clone(&tables), Arc::clone(&adjacencies), groups(&readers))
             .unwrap();
     connect(&mut routing, "2001:db8::/64");
+    (tables, adjacencies, routing)
+}
+
+#[test]
+fn ipv6_is_routed_by_the_same_code() {
+    let (tables, adjacencies, mut routing) = tables6();
+    let table = &tables.routes;
     add(&mut routing, "2001:db8:9::/48", "2001:db8::9").unwrap();
     let id = routing.adjacency(key("2001:db8::9"), &link).unwrap().unwrap();
     assert_eq!(routing.take_wishes(), [Wish::Pin(key("2001:db8::9"), id)]);
@@ -239,4 +261,38 @@ fn ipv6_is_routed_by_the_same_code() {
     assert_eq!(entry.rewrite_bytes()[12..14], [0x86, 0xdd]);
     routing.complete(id, [9; 6]).unwrap();
     assert_eq!(table.get("2001:db8::9/128".parse().unwrap()), forward(Kind::Rewrite, id.0));
+}
+
+#[test]
+fn link_local_neighbours_stand_in_their_own_table_by_interface() {
+    let (tables, _, mut routing) = tables6();
+    let routes_before = tables.routes.len();
+    let network = |interface: u16| {
+        let address = (0xfe80_u128 << 112).on_interface(interface);
+        Prefix::new(address, 64).unwrap()
+    };
+    for interface in [1, 2] {
+        let route = Route::connected(interface);
+        routing.add(network(interface), Protocol::Connected, route, &link).unwrap();
+    }
+    let id = routing.adjacency(key("fe80::9"), &link).unwrap().unwrap();
+    routing.complete(id, [9; 6]).unwrap();
+    let on = |interface: u16| tables.links.lookup(network(interface).address() | 9);
+    assert_eq!(Some(on(1)), forward(Kind::Rewrite, id.0));
+    assert_eq!(Some(on(2)), forward(Kind::Glean, 2));
+    routing.incomplete(id).unwrap();
+    assert_eq!(Some(on(1)), forward(Kind::Glean, 1));
+    assert_eq!(tables.routes.len(), routes_before);
+}
+
+#[test]
+fn a_next_hop_on_the_link_is_used_by_its_interface() {
+    let (tables, _, mut routing) = tables6();
+    let address = "fe80::9".parse().ok();
+    let hop = fib::rib::NextHop { address, interface: Some(1), weight: 1 };
+    let route = Route { target: fib::rib::Target::Via(vec![hop].into()) };
+    routing.add("2001:db8:9::/48".parse().unwrap(), Protocol::Static, route, &link).unwrap();
+    let id = routing.adjacency(key("fe80::9"), &link).unwrap().unwrap();
+    let found = tables.routes.get("2001:db8:9::/48".parse().unwrap());
+    assert_eq!(found, forward(Kind::Rewrite, id.0));
 }

@@ -3,6 +3,7 @@
 use crate::devices::Device;
 use crate::interfaces::OpenPort;
 use crate::router::Router;
+use crate::routing::{Family, Routing};
 use control::config::Prefix;
 use control::config::objects::port::PortName;
 use control::engine::EngineError;
@@ -11,7 +12,7 @@ use fib::Forward;
 use fib::neighbor::NeighborState;
 use fib::rib::{NextHop, Protocol, Resolved, RouteView, Target};
 use nodes::plumbing::Kind;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use wire::MacAddr;
 
 impl Router {
@@ -67,26 +68,38 @@ impl Router {
     ) -> Result<view::Routes, EngineError> {
         let within = filter.within.as_deref().map(str::parse::<Prefix>).transpose();
         let within = within.map_err(|error| EngineError::Conflict(error.to_string()))?;
-        let wanted = |route: &RouteView<'_, u32>| {
-            let inside = within.is_none_or(|within| {
-                let network = IpAddr::V4(Ipv4Addr::from(route.prefix.address()));
-                within.contains(network) && within.length() <= route.prefix.length()
-            });
-            inside && filter.source.is_none_or(|source| source == source_of(route.source.protocol))
-        };
-        let mut total = 0;
+        let mut shown = view::Routes::default();
         let limit = filter.limit.unwrap_or(usize::MAX);
-        let mut routes = Vec::new();
-        for route in self.routing.rib.routes().filter(wanted) {
-            total += 1;
-            if routes.len() < limit {
-                routes.push(self.show_route(&route));
-            }
-        }
-        Ok(view::Routes { total, routes })
+        self.add_routes(&self.routing.ip4, within, filter.source, limit, &mut shown);
+        self.add_routes(&self.routing.ip6, within, filter.source, limit, &mut shown);
+        Ok(shown)
     }
 
-    fn show_route(&self, route: &RouteView<'_, u32>) -> view::Route {
+    /// Counts the routes that are wanted, and adds them as far as there is room.
+    fn add_routes<A: Family>(
+        &self,
+        routing: &Routing<A>,
+        within: Option<Prefix>,
+        source: Option<view::RouteSource>,
+        limit: usize,
+        shown: &mut view::Routes,
+    ) {
+        let wanted = |route: &RouteView<'_, A>| {
+            let inside = within.is_none_or(|within| {
+                let network = route.prefix.address().plain().to_ip();
+                within.contains(network) && within.length() <= route.prefix.length()
+            });
+            inside && source.is_none_or(|source| source == source_of(route.source.protocol))
+        };
+        for route in routing.rib.routes().filter(wanted) {
+            shown.total += 1;
+            if shown.routes.len() < limit {
+                shown.routes.push(self.show_route(&route));
+            }
+        }
+    }
+
+    fn show_route<A: Family>(&self, route: &RouteView<'_, A>) -> view::Route {
         let action = match &route.route.target {
             Target::Via(_) => None,
             Target::Local => Some("local"),
@@ -94,8 +107,9 @@ impl Router {
             Target::Unreachable => Some("unreachable"),
             Target::Prohibit => Some("prohibit"),
         };
+        let prefix = &route.prefix;
         view::Route {
-            prefix: route.prefix.to_string(),
+            prefix: format!("{}/{}", prefix.address().plain().to_ip(), prefix.length()),
             source: source_of(route.source.protocol),
             origin: format!("{}/{}", route.source.protocol, route.source.preference),
             active: route.active.is_some(),
@@ -157,19 +171,29 @@ impl Router {
             depth: 0,
             cache_lines: 0,
         };
-        let IpAddr::V4(v4) = address else {
-            lookup.outcome = "IPv6 is not forwarded by this version".to_owned();
-            return lookup;
+        let found = match address {
+            IpAddr::V4(address) => {
+                lookup.route = self.route_to(&self.routing.ip4, address.into());
+                let found = self.dataplane.ip4.explain(address.into());
+                (found.to, found.depth.into(), found.cache_lines.into())
+            }
+            IpAddr::V6(address) => {
+                lookup.route = self.route_to(&self.routing.ip6, address.into());
+                let found = self.dataplane.ip6.explain(address.into());
+                // Each step is one cache line.
+                let steps = found.steps.len() as u32;
+                (found.forward, steps, steps)
+            }
         };
-        if let Some((prefix, source, _)) = self.routing.rib.lookup(v4.into()) {
-            let route = self.routing.rib.route(prefix, source);
-            lookup.route = route.map(|route| self.show_route(&route));
-        }
-        let found = self.dataplane.ip4.explain(v4.into());
-        lookup.depth = found.depth.into();
-        lookup.cache_lines = found.cache_lines.into();
-        lookup.outcome = self.outcome(found.to);
+        (lookup.depth, lookup.cache_lines) = (found.1, found.2);
+        lookup.outcome = self.outcome(found.0);
         lookup
+    }
+
+    /// The route that packets to `address` follow.
+    fn route_to<A: Family>(&self, routing: &Routing<A>, address: A) -> Option<view::Route> {
+        let (prefix, source, _) = routing.rib.lookup(address)?;
+        routing.rib.route(prefix, source).map(|route| self.show_route(&route))
     }
 
     fn outcome(&self, forward: Forward) -> String {
@@ -208,7 +232,7 @@ impl Router {
             (Kind::Unreachable, "dropped: the sender is told that the host is unreachable"),
             (Kind::Prohibit, "dropped: the sender is told that this is prohibited"),
             (Kind::Martian, "dropped: no router forwards to this address"),
-            (Kind::Link, "dropped: a directed broadcast"),
+            (Kind::Link, "not routed: an address of one link alone, or a group"),
         ];
         let word = words.iter().find(|(kind, _)| is(*kind)).map(|(_, word)| *word);
         word.unwrap_or("no route: the sender is told that the network is unreachable").to_owned()

@@ -28,6 +28,8 @@ impl<'a> Connected<'a> {
         let mut all: Vec<(Prefix, &PortName, usize)> = Vec::new();
         for (name, port) in ports.iter() {
             let networks = port.addresses.iter().map(InterfaceAddress::prefix).enumerate();
+            // Every port may have the same link-local network: it tells no port from another.
+            let networks = networks.filter(|(_, prefix)| !is_link_local(prefix.address()));
             all.extend(networks.map(|(index, prefix)| (prefix, name, index)));
         }
         all.sort();
@@ -64,6 +66,11 @@ impl<'a> Connected<'a> {
     }
 }
 
+/// Whether one link alone knows the address: `fe80::/10`.
+pub(crate) fn is_link_local(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local())
+}
+
 /// Complains about an address that no host can have.
 pub(crate) fn check_host_address(field: &str, address: InterfaceAddress, report: &mut Report) {
     let (ip, prefix) = (address.address(), address.prefix());
@@ -74,10 +81,15 @@ pub(crate) fn check_host_address(field: &str, address: InterfaceAddress, report:
         IpAddr::V4(v4) if v4.octets()[0] == 0 || v4.octets()[0] >= 240 => "a reserved address",
         IpAddr::V4(_) if prefix.length() < 31 && ip == prefix.address() => "the network itself",
         IpAddr::V4(_) if prefix.broadcast() == Some(ip) => "the network's broadcast address",
-        IpAddr::V6(_) => {
-            let message = format!("{ip} is an IPv6 address");
-            return report.push(Problem::new(field, message).expected("an IPv4 address"));
+        IpAddr::V6(_) if is_link_local(ip) && prefix.length() != 64 => {
+            "a link-local address whose prefix length is not 64"
         }
+        IpAddr::V6(v6) if v6.to_ipv4_mapped().is_some() => "an IPv4 address written as IPv6",
+        IpAddr::V6(_) if is_link_local(ip) => return,
+        IpAddr::V6(_) if prefix.length() < 127 && ip == prefix.address() => {
+            "the anycast address of the network's routers"
+        }
+        IpAddr::V6(_) => return,
         IpAddr::V4(_) => return,
     };
     report.push(

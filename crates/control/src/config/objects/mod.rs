@@ -15,6 +15,7 @@ pub mod neighbor;
 pub mod port;
 mod port_commands;
 pub mod port_kind;
+pub mod port_ra;
 pub mod qos;
 pub mod route;
 mod route_commands;

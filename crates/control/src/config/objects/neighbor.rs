@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use wire::MacAddr;
 
-use super::connected::Connected;
+use super::connected::{Connected, is_link_local};
 use super::port::{PortName, check_exists};
 use super::{Config, Object};
 use crate::config::edit::{Command, Words};
@@ -101,7 +101,8 @@ impl Object for Neighbors {
             }
             check_exists(&format!("{field}.port"), &key.port, &config.ports, report);
             let reached = connected.port_to(key.address);
-            if config.ports.contains(&key.port) && reached != Some(&key.port) {
+            let on_any_link = is_link_local(key.address);
+            if config.ports.contains(&key.port) && !on_any_link && reached != Some(&key.port) {
                 let message = format!("{} is in no network of {}", key.address, key.port);
                 report.push(
                     Problem::new(format!("{field}.address"), message)

@@ -8,6 +8,7 @@ use wire::MacAddr;
 use super::connected::{Connected, check_host_address};
 use super::port_commands;
 use super::port_kind::PortKind;
+use super::port_ra::Ra;
 use super::qos::{self, Qos};
 use super::{Config, Object};
 use crate::config::edit::Command;
@@ -23,6 +24,8 @@ use crate::config::write::{Fields, Writer, quoted};
 pub const DEFAULT_MTU: u16 = 1_500;
 /// RFC 791: every link carries 68 bytes.
 pub(crate) const MIN_MTU: u16 = 68;
+/// RFC 8200 section 5: every link that carries IPv6 carries so many.
+const MIN_IP6_MTU: u16 = 1_280;
 /// Largest jumbo frames in common use.
 pub(crate) const MAX_MTU: u16 = 9_216;
 
@@ -78,13 +81,20 @@ pub struct Port {
     pub addresses: Vec<InterfaceAddress>,
     /// How packets wait before they leave by it; `None`: they do not.
     pub qos: Option<Qos>,
+    /// How it advertises the router to IPv6 hosts; `None`: not at all.
+    pub ra: Option<Ra>,
 }
 
 impl Port {
     /// A port of this kind, everything else as by default.
     pub fn new(kind: PortKind) -> Self {
-        let addresses = Vec::new();
-        Self { kind, up: true, mtu: DEFAULT_MTU, mac: None, rx_queues: 1, addresses, qos: None }
+        let (mtu, addresses) = (DEFAULT_MTU, Vec::new());
+        Self { kind, up: true, mtu, mac: None, rx_queues: 1, addresses, qos: None, ra: None }
+    }
+
+    /// Whether it speaks IPv6.
+    pub fn has_ip6(&self) -> bool {
+        self.addresses.iter().any(|own| own.address().is_ipv6())
     }
 
     /// Whether the change from one to the other keeps the device open.
@@ -101,7 +111,8 @@ impl Port {
         let rx_queues = table.number("rx_queues", 1, 1..=64);
         let addresses = table.list("addresses");
         let qos = table.table("qos", |qos| Qos::read(qos, mtu)).flatten();
-        Some(Self { kind: kind?, up, mtu, mac, rx_queues, addresses, qos })
+        let ra = table.table("ra", Ra::read);
+        Some(Self { kind: kind?, up, mtu, mac, rx_queues, addresses, qos, ra })
     }
 
     fn check(&self, name: &PortName, report: &mut Report) {
@@ -117,6 +128,14 @@ impl Port {
         if self.rx_queues > 1 && matches!(self.kind, PortKind::Pcap { .. }) {
             let message = format!("a pcap port with {} receive queues", self.rx_queues);
             report.push(Problem::new(format!("{port}.rx_queues"), message).expected("1"));
+        }
+        if self.has_ip6() && self.mtu < MIN_IP6_MTU {
+            let message = format!("IPv6 addresses and an MTU of {}", self.mtu);
+            let problem = Problem::new(format!("{port}.mtu"), message);
+            report.push(problem.expected(format!("{MIN_IP6_MTU} or more with IPv6 (RFC 8200)")));
+        }
+        if let Some(ra) = &self.ra {
+            ra.check(name, self, report);
         }
         for (index, address) in self.addresses.iter().enumerate() {
             let field = format!("{port}.addresses[{index}]");
@@ -140,6 +159,7 @@ impl Port {
             .maybe("mac", &self.mac)
             .unless("rx_queues", &self.rx_queues, &1)
             .list("addresses", &self.addresses)
+            .maybe_raw("ra", self.ra.as_ref().map(|ra| ra.fields().inline()))
     }
 }
 

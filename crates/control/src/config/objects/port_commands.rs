@@ -24,7 +24,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         noun: "port",
         verb: "set",
-        usage: "NAME up|down|mtu BYTES|mac ADDRESS|mac default",
+        usage: "NAME up|down|mtu BYTES|mac ADDRESS|mac default|ra on|ra off",
         about: "Change a port",
         run: port_set,
     },
@@ -87,7 +87,7 @@ fn port_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let name = words.next("a port name")?;
     let port = port_mut(config, &name)?;
     if words.is_empty() {
-        return Err(words.unexpected(&["up", "down", "mtu", "mac"]));
+        return Err(words.unexpected(&["up", "down", "mtu", "mac", "ra"]));
     }
     while !words.is_empty() {
         if words.take("up") {
@@ -107,8 +107,16 @@ fn port_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
         } else if words.take("mac") {
             port.mac =
                 if words.take("default") { None } else { Some(words.next("a MAC address")?) };
+        } else if words.take("ra") {
+            port.ra = match words.take("off") {
+                true => None,
+                false => {
+                    words.must("on")?;
+                    Some(port.ra.take().unwrap_or_default())
+                }
+            };
         } else {
-            return Err(words.unexpected(&["up", "down", "mtu", "mac"]));
+            return Err(words.unexpected(&["up", "down", "mtu", "mac", "ra"]));
         }
     }
     Ok(())

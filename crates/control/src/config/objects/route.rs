@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use toml::de::DeValue;
 
-use super::connected::Connected;
+use super::connected::{Connected, is_link_local};
 use super::port::{PortName, check_exists};
 use super::{Config, Object, route_commands};
 use crate::config::edit::Command;
@@ -220,10 +220,13 @@ fn check_route(
     connected: &Connected<'_>,
     report: &mut Report,
 ) {
-    if prefix.address().is_ipv6() {
-        let message = format!("{prefix} is an IPv6 network");
-        let problem = Problem::new(format!("route.{prefix}.prefix"), message);
-        report.push(problem.expected("an IPv4 network"));
+    let is_group = prefix.address().is_ipv6() && prefix.address().is_multicast();
+    if is_link_local(prefix.address()) || is_group {
+        let problem = Problem::new(
+            format!("route.{prefix}.prefix"),
+            format!("{prefix} is no network to be routed to"),
+        );
+        report.push(problem.expected("a network of unicast addresses beyond one link"));
     }
     let Route::Via(hops) = route else { return };
     let field = format!("route.{prefix}.via");
@@ -241,6 +244,11 @@ fn check_route(
             report.push(
                 problem.expected("each next hop once").help("a weight gives it a larger share"),
             );
+        }
+        if hop.address.is_some_and(|address| address.is_ipv4() != prefix.address().is_ipv4()) {
+            let message = format!("{hop} is of another family than {prefix}");
+            report.push(Problem::new(&field, message).expected("a next hop of the same family"));
+            continue;
         }
         check_hop(&field, hop, config, connected, report);
     }
@@ -266,6 +274,13 @@ fn check_hop(
         }
         return;
     };
+    if is_link_local(address) {
+        if hop.port.is_none() {
+            let problem = Problem::new(field, format!("{address} may be on any link"));
+            report.push(problem.expected("a `port` with a link-local next hop"));
+        }
+        return;
+    }
     let own = |(_, port): (&PortName, &super::port::Port)| {
         port.addresses.iter().any(|own| own.address() == address)
     };

@@ -2,6 +2,7 @@
 
 mod arbitrary;
 mod edits;
+mod ip6;
 mod messages;
 mod round_trip;
 

@@ -1,0 +1,125 @@
+//! Whether an IPv6 address of ours is anybody else's (RFC 4862 section 5.4): a state machine over
+//! the caller's clock.
+//!
+//! ```text
+//!                 solicited, nobody answers for a second
+//!  new ─▶ TENTATIVE ─────────────────────────────────────▶ VALID
+//!             └── another claims it ──▶ DUPLICATE          a claim on it is answered, not obeyed
+//!
+//!  the link is lost, or the address taken from the port ─▶ forgotten
+//! ```
+//! Owned by the control thread.
+
+use std::collections::BTreeMap;
+
+/// How long nobody may answer (RFC 4861's RETRANS_TIMER; one question is asked).
+const WAIT_NS: u64 = 1_000_000_000;
+
+/// How far an address is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum State {
+    /// Whether anybody has it is being found out.
+    Tentative {
+        /// It is ours at this time.
+        until_ns: u64,
+    },
+    /// Ours.
+    Valid,
+    /// Another's: not used.
+    Duplicate,
+}
+
+/// The addresses of all interfaces that carry packets.
+#[derive(Default)]
+pub(crate) struct Dad {
+    states: BTreeMap<(u16, u128), State>,
+}
+
+impl Dad {
+    /// The addresses of `interface` are `wanted` now. Those that are new are to be solicited.
+    pub(crate) fn set(&mut self, now_ns: u64, interface: u16, wanted: &[u128]) -> Vec<u128> {
+        self.states.retain(|&(of, address), _| of != interface || wanted.contains(&address));
+        let mut new = Vec::new();
+        for &address in wanted {
+            self.states.entry((interface, address)).or_insert_with(|| {
+                new.push(address);
+                State::Tentative { until_ns: now_ns + WAIT_NS }
+            });
+        }
+        new
+    }
+
+    /// Somebody claims `address`: if it is tentative, it is not to be ours.
+    pub(crate) fn claimed(&mut self, interface: u16, address: u128) {
+        if let Some(state @ State::Tentative { .. }) = self.states.get_mut(&(interface, address)) {
+            *state = State::Duplicate;
+        }
+    }
+
+    /// Lets the time pass: interfaces some of whose addresses are valid now, and these.
+    pub(crate) fn tick(&mut self, now_ns: u64) -> Vec<(u16, u128)> {
+        let mut valid = Vec::new();
+        for (&key, state) in &mut self.states {
+            if matches!(*state, State::Tentative { until_ns } if until_ns <= now_ns) {
+                *state = State::Valid;
+                valid.push(key);
+            }
+        }
+        valid
+    }
+
+    /// When [`Dad::tick`] has something to do next.
+    pub(crate) fn next_due_ns(&self) -> Option<u64> {
+        let due = |state: &State| match *state {
+            State::Tentative { until_ns } => Some(until_ns),
+            State::Valid | State::Duplicate => None,
+        };
+        self.states.values().filter_map(due).min()
+    }
+
+    /// How far `address` is.
+    pub(crate) fn state(&self, interface: u16, address: u128) -> Option<State> {
+        self.states.get(&(interface, address)).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND_NS: u64 = 1_000_000_000;
+
+    #[test]
+    fn an_address_that_nobody_claims_is_ours_after_a_second() {
+        let mut dad = Dad::default();
+        assert_eq!(dad.set(5, 1, &[7, 8]), [7, 8]);
+        assert_eq!((dad.next_due_ns(), dad.tick(SECOND_NS)), (Some(SECOND_NS + 5), vec![]));
+        assert_eq!(dad.tick(SECOND_NS + 5), [(1, 7), (1, 8)]);
+        assert_eq!((dad.state(1, 7), dad.next_due_ns()), (Some(State::Valid), None));
+        assert_eq!(dad.set(9, 1, &[8, 7]), []);
+    }
+
+    #[test]
+    fn a_claim_takes_a_tentative_address_and_no_valid_one() {
+        let mut dad = Dad::default();
+        dad.set(0, 1, &[7]);
+        dad.claimed(1, 7);
+        dad.claimed(2, 7);
+        assert_eq!((dad.tick(SECOND_NS), dad.state(1, 7)), (vec![], Some(State::Duplicate)));
+        dad.set(0, 2, &[7]);
+        dad.tick(SECOND_NS);
+        dad.claimed(2, 7);
+        assert_eq!(dad.state(2, 7), Some(State::Valid));
+    }
+
+    #[test]
+    fn what_is_taken_away_begins_anew_when_it_comes_back() {
+        let mut dad = Dad::default();
+        dad.set(0, 1, &[7]);
+        dad.set(0, 2, &[9]);
+        dad.tick(SECOND_NS);
+        dad.set(SECOND_NS, 1, &[]);
+        assert_eq!((dad.state(1, 7), dad.state(2, 9)), (None, Some(State::Valid)));
+        assert_eq!(dad.set(SECOND_NS, 1, &[7]), [7]);
+    }
+}

@@ -1,0 +1,77 @@
+//! The routes of both families, and which of them an address or an adjacency is of.
+
+use super::family::Ip6Tables;
+use super::{LinkOf, Routing, Wish};
+use dataplane::Dataplane;
+use fib::FibError;
+use fib::adjacency::AdjacencyId;
+use fib::neighbor::NeighborKey;
+use std::sync::Arc;
+
+/// Routes of both families.
+pub(crate) struct Routes {
+    pub(crate) ip4: Routing<u32>,
+    pub(crate) ip6: Routing<u128>,
+}
+
+impl Routes {
+    /// No routes.
+    pub(crate) fn new(dataplane: &Dataplane) -> Result<Self, FibError> {
+        let adjacencies = || Arc::clone(&dataplane.adjacencies);
+        let groups = || Arc::clone(&dataplane.groups);
+        let (routes, links) = (Arc::clone(&dataplane.ip6), Arc::clone(&dataplane.ip6_links));
+        Ok(Self {
+            ip4: Routing::new(Arc::clone(&dataplane.ip4), adjacencies(), groups())?,
+            ip6: Routing::new(Arc::new(Ip6Tables { routes, links }), adjacencies(), groups())?,
+        })
+    }
+
+    /// The adjacency of a neighbour, made if need be; none if there is no such interface.
+    pub(crate) fn adjacency(
+        &mut self,
+        key: NeighborKey,
+        link: LinkOf<'_>,
+    ) -> Result<Option<AdjacencyId>, FibError> {
+        match key.address.is_ipv4() {
+            true => self.ip4.adjacency(key, link),
+            false => self.ip6.adjacency(key, link),
+        }
+    }
+
+    /// A neighbour's MAC is known.
+    pub(crate) fn complete(&mut self, id: AdjacencyId, mac: [u8; 6]) -> Result<(), FibError> {
+        // An adjacency is of one family; the other does not know it.
+        self.ip4.complete(id, mac)?;
+        self.ip6.complete(id, mac)
+    }
+
+    /// A neighbour's MAC is not known any more.
+    pub(crate) fn incomplete(&mut self, id: AdjacencyId) -> Result<(), FibError> {
+        self.ip4.incomplete(id)?;
+        self.ip6.incomplete(id)
+    }
+
+    /// Nobody keeps the neighbour.
+    pub(crate) fn forget(&mut self, key: NeighborKey) -> Result<(), FibError> {
+        match key.address.is_ipv4() {
+            true => self.ip4.forget(key),
+            false => self.ip6.forget(key),
+        }
+    }
+
+    /// An interface begins or ceases to carry packets.
+    pub(crate) fn set_interface(
+        &mut self,
+        interface: u16,
+        up: bool,
+        link: LinkOf<'_>,
+    ) -> Result<(), FibError> {
+        self.ip4.set_interface(interface, up, link)?;
+        self.ip6.set_interface(interface, up, link)
+    }
+
+    /// What neighbours are to be asked since the last call.
+    pub(crate) fn take_wishes(&mut self) -> Vec<Wish> {
+        [self.ip4.take_wishes(), self.ip6.take_wishes()].concat()
+    }
+}
