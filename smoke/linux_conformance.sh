@@ -38,7 +38,7 @@ ip -n "$r" route add 198.51.100.0/24 via 10.0.2.2
 ip -n "$r" route add blackhole 203.0.113.0/28
 ip -n "$r" route add unreachable 203.0.113.16/28
 ip -n "$r" route add prohibit 203.0.113.32/28
-"$python" "$here/linux_conformance.py" send "$a" "$b" "$work/linux.json"
+"$python" "$here/linux_conformance.py" send linux_cases "$a" "$b" "$work/linux.json"
 
 # Ours in its place; the kernel beside it has no address either.
 in_router net.ipv4.ip_forward=0
@@ -50,6 +50,6 @@ for number in 1 2; do ip -n "$r" addr flush dev "v$number"; done
     cat "$here/linux_conformance.toml"
 } >"$work/ours.toml"
 router ours
-"$python" "$here/linux_conformance.py" send "$a" "$b" "$work/ours.json"
-"$python" "$here/linux_conformance.py" compare "$work/linux.json" "$work/ours.json"
+"$python" "$here/linux_conformance.py" send linux_cases "$a" "$b" "$work/ours.json"
+"$python" "$here/linux_conformance.py" compare linux_explained "$work/linux.json" "$work/ours.json"
 echo "ok $name"

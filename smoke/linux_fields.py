@@ -1,5 +1,6 @@
 """Takes a frame apart into named fields, quotations of ICMP errors included."""
 
+import ipaddress
 import time
 
 from scapy.utils import checksum
@@ -9,6 +10,8 @@ def fields_of(frame):
     fields = {"eth.dst": frame[:6].hex(), "eth.src": frame[6:12].hex(), "eth.type": frame[12:14].hex()}
     if frame[12:14] == b"\x08\x00":
         return fields | ip_fields("ip", frame[14:])
+    if frame[12:14] == b"\x86\xdd":
+        return fields | ip6_fields("ip", frame[14:])
     return fields | {"payload": frame[14:].hex()}
 
 
@@ -39,6 +42,41 @@ def ip_fields(name, packet):
     if packet[9] == 1 and len(body) >= 8 and fields[f"{name}.offset"] == 0 and name == "ip":
         return fields | icmp_fields(body)
     return fields | {f"{name}.body": body.hex()}
+
+
+def ip6_fields(name, packet):
+    if len(packet) < 40:
+        return {f"{name}.bytes": packet.hex()}
+    length = int.from_bytes(packet[4:6], "big")
+    body, trailer = packet[40 : 40 + length], packet[40 + length :]
+    fields = {
+        "version": packet[0] >> 4,
+        "class": int.from_bytes(packet[:2], "big") >> 4 & 0xFF,
+        "label": packet[1:4].hex()[1:],
+        "length": length,
+        "next": packet[6],
+        "hops": packet[7],
+        "src": str(ipaddress.IPv6Address(packet[8:24])),
+        "dst": str(ipaddress.IPv6Address(packet[24:40])),
+        "trailer": trailer.hex(),
+    }
+    fields = {f"{name}.{field}": value for field, value in fields.items()}
+    if packet[6] == 58 and len(body) >= 8 and name == "ip":
+        return fields | icmp6_fields(body, packet[8:40])
+    return fields | {f"{name}.body": body.hex()}
+
+
+def icmp6_fields(message, addresses):
+    pseudo = addresses + len(message).to_bytes(4, "big") + b"\0\0\0\x3a"
+    fields = {
+        "icmp.type": message[0],
+        "icmp.code": message[1],
+        "icmp.checksum": checksum(pseudo + message) == 0,
+        "icmp.rest": message[4:8].hex(),
+    }
+    if 1 <= message[0] <= 4:
+        return fields | ip6_fields("quoted", message[8:])
+    return fields | {"icmp.body": message[8:].hex()}
 
 
 def made_by_router(fields):

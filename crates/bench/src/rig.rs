@@ -3,7 +3,7 @@
 use crate::sample::{NodeCost, Sample};
 use dataplane::{Dataplane, NodeTotals, PortQueues, Settings};
 use graph::{Idle, Worker};
-use nodes::plumbing::{Interface, InterfaceId, Mode};
+use nodes::plumbing::{Interface, InterfaceId, Link, Mode};
 use packet::{HeapPool, MemorySink, MemorySource, Repeat};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -75,7 +75,7 @@ pub(crate) fn plane(
     Ok(dataplane)
 }
 
-fn interface(id: u16, mode: Mode) -> Interface {
+pub(crate) fn interface(id: u16, mode: Mode) -> Interface {
     let mode = match mode {
         Mode::CrossConnect(_) => Mode::CrossConnect(InterfaceId(1 - id)),
         same => same,
@@ -83,6 +83,7 @@ fn interface(id: u16, mode: Mode) -> Interface {
     Interface {
         name: format!("p{id}"),
         port: id,
+        link: Link::Port,
         up: true,
         shaped: false,
         mode,

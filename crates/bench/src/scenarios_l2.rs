@@ -1,15 +1,22 @@
-//! Bridges: few stations and many, learned and not.
+//! Bridges: few stations and many, learned and not; VLANs; tunnels.
 
-use crate::rig::{Rig, RigError};
-use crate::scenarios::{Scenario, random, udp};
+use crate::rig::{Rig, RigError, interface};
+use crate::scenarios::{NEXT_HOP_MAC, Scenario, adjacency, random, udp};
+use fib::Forward;
 use fib::mac::MacKey;
-use nodes::plumbing::{BridgeId, BridgePort, Mode};
+use nodes::plumbing::{
+    BridgeId, BridgePort, Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan, VlanTags, Wrap,
+};
+use wire::ethernet::ethertype;
 
 pub(crate) fn all() -> Vec<Scenario> {
     vec![
         Scenario::new("l2-bridge", Some(70.0), 32.0, || bridge(256, false)),
         Scenario::new("l2-bridge-learn", Some(88.0), 42.0, || bridge(256, true)),
         Scenario::new("l2-bridge-100k", Some(379.0), 120.0, || bridge(100_000, true)),
+        Scenario::new("vlan-xconnect", None, 36.0, vlan_xconnect),
+        Scenario::new("vxlan-encap", Some(146.0), 75.0, || vxlan(false)),
+        Scenario::new("vxlan-decap", None, 85.0, || vxlan(true)),
         Scenario::new("l2-bridge-1m", None, 160.0, || bridge(1_000_000, true)),
     ]
 }
@@ -35,6 +42,67 @@ fn bridge(count: u32, learn: bool) -> Result<Rig, RigError> {
     let rig = Rig::with_settings(packets, Mode::Bridged(port), |it| it.stations = room)?;
     for (side, number) in (0..2u8).flat_map(|side| (0..count).map(move |number| (side, number))) {
         rig.dataplane.stations.table.learn(MacKey::new(1, station(side, number)), side.into(), 0);
+    }
+    Ok(rig)
+}
+
+/// VLAN 100 of interface 0 leaves as VLAN 200 of interface 1.
+fn vlan_xconnect() -> Result<Rig, RigError> {
+    let tagged = |number: u32| {
+        let mut frame = udp(0x0a00_0001 + number);
+        frame.splice(12..12, [0x81, 0, 0, 100]);
+        frame
+    };
+    let mut rig = Rig::new((0..256).map(tagged).collect(), Mode::Routed)?;
+    for (id, parent, vid) in [(2, 0, 100), (3, 1, 200)] {
+        let (tags, protocol) = (VlanTags::One(vid), ethertype::VLAN);
+        let link = Link::Vlan(Vlan { parent, tags, protocol, priority: None });
+        let row = interface(id, Mode::CrossConnect(InterfaceId(5 - id)));
+        let mode = Mode::CrossConnect(InterfaceId(5 - id));
+        rig.dataplane.set_interface(id, Some(Interface { port: parent, link, mode, ..row }));
+    }
+    Ok(rig)
+}
+
+/// Interface 0 is cross-connected with a tunnel to a host behind interface 1; or packets of the tunnel
+/// come in by interface 0, and what is inside leaves by interface 1.
+fn vxlan(decap: bool) -> Result<Rig, RigError> {
+    const LOCAL: u32 = 0xc000_0201;
+    const REMOTE: u32 = 0x0a00_0001;
+    const TUNNEL: u16 = 2;
+    let tunnel = Tunnel { wrap: Wrap::Vxlan(42), local: LOCAL, remote: REMOTE };
+    let there = Tunnel { local: REMOTE, remote: LOCAL, ..tunnel };
+    let packets = (0..256).map(|number| {
+        let frame = udp(0x0a00_0001 + number);
+        if !decap {
+            return frame;
+        }
+        let mut packet = frame[..14].to_vec();
+        packet.resize(14 + there.header_bytes(), 0);
+        packet.extend_from_slice(&frame);
+        there.write(&mut packet[14..]);
+        packet
+    });
+    let mut rig = Rig::new(packets.collect(), Mode::Routed)?;
+    let connect = |id: u16, peer: u16| Interface {
+        mode: Mode::CrossConnect(InterfaceId(peer)),
+        ..interface(id, Mode::Routed)
+    };
+    let port = u16::from(decap);
+    if decap {
+        rig.dataplane.set_interface(1, Some(connect(1, TUNNEL)));
+    } else {
+        rig.dataplane.set_interface(0, Some(connect(0, TUNNEL)));
+    }
+    let row = Interface { link: Link::Tunnel(tunnel), ..connect(TUNNEL, port) };
+    rig.dataplane.set_interface(TUNNEL, Some(row));
+    let id =
+        rig.dataplane.adjacencies.allocate(&adjacency(std::net::Ipv4Addr::from(REMOTE).into()))?;
+    rig.dataplane.adjacencies.complete(id, NEXT_HOP_MAC);
+    for (prefix, kind, id) in
+        [("10.0.0.1/32", Kind::Rewrite, id.0), ("192.0.2.1/32", Kind::Local, 0)]
+    {
+        rig.dataplane.ip4.insert(prefix.parse()?, Forward::new(kind as u8, id))?;
     }
     Ok(rig)
 }

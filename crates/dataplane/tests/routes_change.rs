@@ -13,7 +13,7 @@
 use dataplane::{Dataplane, PortQueues, Settings, Threads};
 use fib::adjacency::{Adjacency, AdjacencyId, MAX_REWRITE};
 use fib::{Forward, Ip4Prefix};
-use nodes::plumbing::{Interface, Kind, Mode};
+use nodes::plumbing::{Interface, Kind, Link, Mode};
 use packet::{HeapPool, PacketCache, PacketPtr, RxQueue, TxQueue};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -90,6 +90,7 @@ fn interface(id: u16) -> Interface {
         shaped: false,
         mode: Mode::Routed,
         mac: ROUTER_MAC,
+        link: Link::Port,
         mtu_bytes: 1500,
         ip4: Vec::new(),
         ip6: Vec::new(),

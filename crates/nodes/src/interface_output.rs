@@ -1,6 +1,13 @@
 //! The last look at a frame before its port: is the interface up, does the frame fit, count it.
+//!
+//! ```text
+//!  interface_output ┬▶ port_tx        by what the interface stands on
+//!                   ├▶ vlan_output
+//!                   ├▶ tunnel_encap
+//!                   └▶ l2_forward     the router's own station in a bridge
+//! ```
 
-use crate::plumbing::{Interface, Interfaces, Setup, WorkerCounters};
+use crate::plumbing::{Interface, Interfaces, Link, Setup, WorkerCounters};
 use graph::{Context, Exits, Node, Published, add};
 use packet::Frame;
 use std::sync::Arc;
@@ -22,6 +29,12 @@ graph::exits! {
         Transmit => node "port-tx",
         /// To wait for its turn: the port is shaped. Counted when it leaves.
         Shape => node "shape",
+        /// To get its tags.
+        Tag => node "vlan-output",
+        /// Into the bridge, as if its interface there had received it.
+        Bridge => node "l2-forward",
+        /// Into a packet to the tunnel's other end.
+        Encap => node "tunnel-encap",
         /// The interface is administratively down, or gone.
         InterfaceDown => drop,
         /// Longer than the interface's MTU allows.
@@ -52,25 +65,32 @@ impl Node for InterfaceOutput {
         if same && let Some(interface) = interfaces.get(first) {
             let longest = frame.lengths().iter().fold(0, |longest, &length| longest.max(length));
             if interface.up && longest <= limit(interface) {
-                if interface.shaped {
+                if waits(interface) {
                     exits.all(Exit::Shape);
                     return;
                 }
                 self.count(first, frame.len() as u64, frame.lengths().iter().sum());
-                exits.all(Exit::Transmit);
+                let exit = by_link(interface.link);
+                if exit == Exit::Bridge {
+                    (0..frame.len()).for_each(|slot| frame.view(slot).set_rx(first));
+                }
+                exits.all(exit);
                 return;
             }
         }
         for slot in 0..frame.len() {
             let (tx, length) = (frame.tx()[slot], frame.lengths()[slot]);
             let exit = match interfaces.get(tx) {
-                Some(row) if row.up && length <= limit(row) && row.shaped => Exit::Shape,
-                Some(row) if row.up && length <= limit(row) => Exit::Transmit,
+                Some(row) if row.up && length <= limit(row) && waits(row) => Exit::Shape,
+                Some(interface) if interface.up && length <= limit(interface) => {
+                    self.count(tx, 1, length);
+                    by_link(interface.link)
+                }
                 Some(interface) if interface.up => Exit::TooBig,
                 _ => Exit::InterfaceDown,
             };
-            if exit == Exit::Transmit {
-                self.count(tx, 1, length);
+            if exit == Exit::Bridge {
+                frame.view(slot).set_rx(tx);
             }
             exits.set(slot, exit);
         }
@@ -86,8 +106,26 @@ impl InterfaceOutput {
     }
 }
 
+/// Only what leaves by a port itself waits: an interface on another one has its own way there.
+fn waits(interface: &Interface) -> bool {
+    interface.shaped && interface.link == Link::Port
+}
+
+fn by_link(link: Link) -> Exit {
+    match link {
+        Link::Port => Exit::Transmit,
+        Link::Vlan(_) => Exit::Tag,
+        Link::Bridge => Exit::Bridge,
+        Link::Tunnel(_) => Exit::Encap,
+    }
+}
+
 fn limit(interface: &Interface) -> u32 {
-    u32::from(interface.mtu_bytes) + LINK_HEADER_BYTES + TAG_BYTES
+    let tags = match interface.link {
+        Link::Vlan(vlan) => TAG_BYTES - vlan.tag_bytes() as u32,
+        Link::Port | Link::Bridge | Link::Tunnel(_) => TAG_BYTES,
+    };
+    u32::from(interface.mtu_bytes) + LINK_HEADER_BYTES + tags
 }
 
 #[cfg(test)]

@@ -1,22 +1,30 @@
-//! Sends a frame out of every port of its bridge that may want it, without copying it.
+//! Sends a frame out of every port of its bridge that may want it, without copying its payload.
 //!
 //! ```text
-//!  l2_forward ─▶ l2_flood ┬▶ interface_output   the buffer itself by the last port,
-//!                 ▲       │                      one more reference of it by each other
+//!  l2_forward ─▶ l2_flood ┬▶ interface_output   the buffer itself by the last port, one more
+//!                 ▲       │                      reference of it by each other
+//!                 │       ├▶ ethernet_input      a copy for the router's own station
 //!                 └───────┘ again: more copies than a call may make
 //! ```
-//! All references show the same bytes, so nobody behind this node may change them: ports send them
-//! as they are.
+//! All references show the same bytes, so nobody behind this node may change them: ports send them as
+//! they are. An interface that puts something in front of its frames (a tag, a tunnel's headers) gets a
+//! copy of its own.
 
-use crate::plumbing::{Interfaces, Setup, bridge_port};
+use crate::l2_forward::hand_in;
+use crate::plumbing::{Interfaces, Link, RateLimit, Setup, WorkerCounters, bridge_port};
+use crate::plumbing::MOST_INTERFACES;
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
+use std::sync::Arc;
 
 /// See the module.
 pub struct L2Flood {
     interfaces: Published<Interfaces>,
-    /// Ports that the frame at hand leaves by.
-    targets: Vec<u16>,
+    counters: Arc<WorkerCounters>,
+    /// Ports that the frame at hand leaves by, those that need a copy first.
+    targets: Vec<Target>,
+    /// How much each port may still flood, where that is limited.
+    storms: Vec<Option<RateLimit>>,
 }
 
 graph::exits! {
@@ -24,10 +32,28 @@ graph::exits! {
     pub enum Exit {
         /// To the last of its ports.
         Output => node "interface-output",
+        /// To the router's own station.
+        Own => node "ethernet-input",
         /// There are ports left, and no room for their copies in this call.
         Again => node "l2-flood",
         /// No port may have it.
         Nowhere => drop,
+        /// The port has flooded more than it may in this second.
+        Storm => drop,
+        /// No buffer for a copy: the ports behind that one do not get it.
+        NoBuffer => drop,
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Target {
+    interface: u16,
+    link: Link,
+}
+
+impl Target {
+    fn exit(self) -> Exit {
+        if self.link == Link::Bridge { Exit::Own } else { Exit::Output }
     }
 }
 
@@ -38,7 +64,12 @@ impl Node for L2Flood {
     type Setup = Setup;
 
     fn new(setup: &Setup) -> Self {
-        Self { interfaces: setup.shared.interfaces.clone(), targets: Vec::with_capacity(64) }
+        Self {
+            interfaces: setup.shared.interfaces.clone(),
+            counters: Arc::clone(&setup.counters),
+            targets: Vec::with_capacity(MOST_INTERFACES),
+            storms: (0..MOST_INTERFACES).map(|_| None).collect(),
+        }
     }
 
     fn process(
@@ -49,60 +80,104 @@ impl Node for L2Flood {
     ) {
         let interfaces = self.interfaces.get(context);
         let mut chosen_for = None;
+        let mut storm_pps = 0;
         for slot in 0..frame.len() {
             let packet = frame.view(slot);
+            let rx = packet.rx();
             // The group bit is the lowest of the first byte (IEEE 802.3 section 3.2.3).
             let to_group = packet.header().first().is_some_and(|first| first & 1 != 0);
-            if chosen_for != Some((packet.rx(), to_group)) {
-                chosen_for = Some((packet.rx(), to_group));
-                choose(&mut self.targets, interfaces, packet.rx(), to_group);
+            if chosen_for != Some((rx, to_group)) {
+                chosen_for = Some((rx, to_group));
+                choose(&mut self.targets, interfaces, rx, to_group);
+                storm_pps = bridge_port(interfaces, rx).map_or(0, |port| port.storm_pps);
             }
-            exits.set(slot, flood(packet, &self.targets, context));
+            let starts = packet.adjacency() == 0;
+            let exit = if starts && storm_pps != 0 && !self.may_flood(rx, storm_pps, context.now_tsc)
+            {
+                Exit::Storm
+            } else {
+                flood(packet, &self.targets, &self.counters, context)
+            };
+            exits.set(slot, exit);
         }
+    }
+}
+
+impl L2Flood {
+    fn may_flood(&mut self, rx: u16, pps: u32, now_tsc: u64) -> bool {
+        let Some(storm) = self.storms.get_mut(usize::from(rx)) else { return true };
+        let limit = storm.get_or_insert_with(|| RateLimit::new(pps));
+        limit.follow(pps);
+        limit.take(now_tsc)
     }
 }
 
 /// The ports that a frame from `rx` is flooded to.
-fn choose(targets: &mut Vec<u16>, interfaces: &Interfaces, rx: u16, to_group: bool) {
+fn choose(targets: &mut Vec<Target>, interfaces: &Interfaces, rx: u16, to_group: bool) {
     targets.clear();
     let Some(from) = bridge_port(interfaces, rx) else { return };
-    let wants = |id: &u16| {
-        bridge_port(interfaces, *id).is_some_and(|to| {
-            let floods = if to_group { to.flood_groups } else { to.flood_unknown };
-            *id != rx && floods && from.reaches(&to)
-        })
+    let target = |&id: &u16| {
+        let to = bridge_port(interfaces, id)?;
+        let floods = if to_group { to.flood_groups } else { to.flood_unknown };
+        let link = interfaces.get(id)?.link;
+        (id != rx && floods && from.reaches(&to)).then_some(Target { interface: id, link })
     };
-    targets.extend(interfaces.members(from.bridge).iter().copied().filter(wants));
+    targets.extend(interfaces.members(from.bridge).iter().filter_map(target));
+    // A stable sort by yes and no allocates nothing where there is nothing to move.
+    if targets.iter().any(|target| target.link != Link::Port) {
+        targets.sort_by_key(|target| target.link == Link::Port);
+    }
 }
 
-/// Sends a reference by each target but the last, as far as there is room; the packet's adjacency
-/// tells how many have theirs already.
-fn flood(mut packet: PacketView<'_>, targets: &[u16], context: &mut Context<'_>) -> Exit {
+/// Sends to each target but the last, as far as there is room; the packet's adjacency tells how
+/// many have theirs already.
+fn flood(
+    mut packet: PacketView<'_>,
+    targets: &[Target],
+    counters: &WorkerCounters,
+    context: &mut Context<'_>,
+) -> Exit {
     let Some((&last, others)) = targets.split_last() else { return Exit::Nowhere };
-    let others = others.get(packet.adjacency() as usize..).unwrap_or_default();
+    let rx = packet.rx();
+    let done = packet.adjacency() as usize;
+    let others = others.get(done..).unwrap_or_default();
     let (now, later) = others.split_at(others.len().min(context.room()));
-    if !now.is_empty() {
-        let rx = packet.rx();
-        let shared = packet.share(now.len() as u16);
-        for &target in now {
+    let copies = now.iter().take_while(|target| target.link != Link::Port).count();
+    let (to_copy, to_share) = now.split_at(copies);
+    for &target in to_copy {
+        let Some(copy) = context.cache.copy_of(packet.whole()) else { return Exit::NoBuffer };
+        if let Ok(mut copy) = context.emit(copy, rx, target.exit()) {
+            copy.advance(packet.consumed());
+            hand_over(copy, target, counters);
+        }
+    }
+    if !to_share.is_empty() {
+        let shared = packet.share(to_share.len() as u16);
+        for target in to_share {
             if let Ok(mut copy) = context.emit_shared(shared, rx, Exit::Output) {
-                copy.set_tx(target);
+                copy.set_tx(target.interface);
             }
         }
     }
     if later.is_empty() {
-        packet.set_tx(last);
-        return Exit::Output;
+        hand_over(packet, last, counters);
+        return last.exit();
     }
-    let done = packet.adjacency() + now.len() as u32;
-    packet.set_adjacency(done);
+    packet.set_adjacency((done + now.len()) as u32);
     Exit::Again
+}
+
+fn hand_over(mut packet: PacketView<'_>, target: Target, counters: &WorkerCounters) {
+    match target.link {
+        Link::Bridge => hand_in(counters, packet, target.interface),
+        _ => packet.set_tx(target.interface),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plumbing::testing::World;
+    use crate::plumbing::testing::{BESIDE_TUNNELS, BRIDGED_VLAN, GRE, OWN_STATION, VXLAN, World};
     use graph::harness::NodeHarness;
 
     /// Exit and interface of each packet.
@@ -135,6 +210,15 @@ mod tests {
         let unknown = [vec![2; 60]];
         assert_eq!(run(7, &unknown), (vec![output(9)], vec![output(6)]));
         assert_eq!(run(0, &unknown).0[0].0, "nowhere");
+    }
+
+    #[test]
+    fn an_interface_that_wraps_its_frames_gets_one_of_its_own() {
+        let broadcast = [vec![0xff; 60]];
+        let tunnels = (vec![output(GRE)], vec![output(VXLAN)]);
+        assert_eq!(run(BESIDE_TUNNELS, &broadcast), tunnels);
+        assert_eq!(run(BRIDGED_VLAN, &broadcast), (vec![("own".to_owned(), 0)], Vec::new()));
+        assert_eq!(run(OWN_STATION, &broadcast).0, [output(BRIDGED_VLAN)]);
     }
 
     #[test]

@@ -3,19 +3,22 @@
 //! ```text
 //!  l2_learn, port_rx ─▶ l2_forward ┬▶ interface_output   the station is known
 //!                                  ├▶ l2_flood           it is not, or it is a group
+//!                                  ├▶ ethernet_input     it is the router's own
 //!                                  └▶ drop
 //! ```
 
-use crate::plumbing::{Interfaces, Setup, Stations, bridge_port};
+use crate::plumbing::{Interface, Interfaces, Link, Setup, Stations, WorkerCounters, bridge_port};
 use fib::mac::{MacKey, MacTable};
-use graph::{Context, Exits, Node, Published};
-use packet::{Frame, VECTOR};
+use graph::{Context, Exits, Node, Published, add};
+use packet::{Frame, PacketView, VECTOR};
+use std::sync::Arc;
 use wire::ethernet;
 
 /// See the module.
 pub struct L2Forward {
     interfaces: Published<Interfaces>,
     stations: Stations,
+    counters: Arc<WorkerCounters>,
     keys: [MacKey; VECTOR],
     found: [u32; VECTOR],
 }
@@ -25,6 +28,8 @@ graph::exits! {
     pub enum Exit {
         /// To the port that the station is behind.
         Output => node "interface-output",
+        /// To the router, whose station it is.
+        Own => node "ethernet-input",
         /// To all that may want it.
         Flood => node "l2-flood",
         /// Shorter than an Ethernet header.
@@ -50,6 +55,7 @@ impl Node for L2Forward {
         Self {
             interfaces: setup.shared.interfaces.clone(),
             stations: setup.shared.stations.clone(),
+            counters: Arc::clone(&setup.counters),
             keys: [MacKey::NOBODY; VECTOR],
             found: [0; VECTOR],
         }
@@ -89,6 +95,9 @@ impl Node for L2Forward {
             }
             frame.tx_mut()[slot] = ports.1 as u16;
             exits.set(slot, exit);
+            if exit == Exit::Own {
+                hand_in(&self.counters, frame.view(slot), ports.1 as u16);
+            }
             if exit == Exit::Flood {
                 frame.adjacencies_mut()[slot] = 0;
                 exits.set(slot, unknown(keys[slot], frame.lengths()[slot]));
@@ -107,8 +116,20 @@ fn decide(interfaces: &Interfaces, rx: u16, found: u32) -> Exit {
     match to.filter(|to| found != MacTable::UNKNOWN && to.bridge == from.bridge) {
         None => Exit::Flood,
         Some(_) if found == u32::from(rx) => Exit::SamePort,
-        Some(to) if from.reaches(&to) => Exit::Output,
+        Some(to) if from.reaches(&to) => {
+            let own = |row: &Interface| row.link == Link::Bridge;
+            if interfaces.get(found as u16).is_some_and(own) { Exit::Own } else { Exit::Output }
+        }
         Some(_) => Exit::Isolated,
+    }
+}
+
+/// Makes the router's own interface in the bridge the one that received the frame.
+pub(crate) fn hand_in(counters: &WorkerCounters, mut packet: PacketView<'_>, own: u16) {
+    packet.set_rx(own);
+    if let Some(counters) = counters.interfaces.get(usize::from(own)) {
+        add(&counters.rx_packets, 1);
+        add(&counters.rx_bytes, packet.length() as u64);
     }
 }
 

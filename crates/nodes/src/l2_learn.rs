@@ -6,18 +6,26 @@
 //! A station that is known to be there and was seen in this second costs a look at one cache line
 //! and no store, so workers that hear the same stations do not fight over them.
 
-use crate::plumbing::{Interfaces, Setup, Stations, WorkerCounters, bridge_port};
+use crate::plumbing::{
+    Interfaces, RateLimit, Setup, SlowPath, SlowPathNews, StationMoved, Stations, WorkerCounters,
+    bridge_port,
+};
 use fib::mac::{Learned, MacKey};
 use graph::{Context, Exits, Node, Published, add};
 use packet::{Frame, VECTOR};
 use std::sync::Arc;
 use wire::ethernet;
 
+/// Moves told a second and worker: enough to see that a station flaps.
+const MOVES_PER_SECOND: u32 = 20;
+
 /// See the module.
 pub struct L2Learn {
     interfaces: Published<Interfaces>,
     stations: Stations,
     counters: Arc<WorkerCounters>,
+    slow_path: SlowPath,
+    limit: RateLimit,
     keys: [MacKey; VECTOR],
     ports: [u32; VECTOR],
     /// What was not known, by slot.
@@ -51,6 +59,8 @@ impl Node for L2Learn {
             interfaces: setup.shared.interfaces.clone(),
             stations: setup.shared.stations.clone(),
             counters: Arc::clone(&setup.counters),
+            slow_path: setup.shared.slow_path.clone(),
+            limit: RateLimit::new(MOVES_PER_SECOND),
             keys: [NOBODY; VECTOR],
             ports: [0; VECTOR],
             news: Vec::with_capacity(VECTOR),
@@ -98,7 +108,14 @@ impl Node for L2Learn {
             match learned {
                 Learned::Known => {}
                 Learned::New => add(&counters.learned, 1),
-                Learned::Moved { .. } => add(&counters.moved, 1),
+                Learned::Moved { from } => {
+                    add(&counters.moved, 1);
+                    if self.limit.take(context.now_tsc) {
+                        let moved = StationMoved { station: self.keys[slot], from, to: rx };
+                        // A control thread with too much to do misses one of many.
+                        let _missed = self.slow_path.tell(SlowPathNews::Moved(moved));
+                    }
+                }
                 Learned::DomainFull | Learned::TableFull => add(&counters.not_learned, 1),
                 Learned::Fixed { .. } => exits.set(slot, Exit::FixedElsewhere),
                 Learned::NoStation => {

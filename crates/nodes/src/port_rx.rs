@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  queue ─▶ port_rx ┬▶ ethernet_input
+//!                   ├▶ vlan_input       it has sub-interfaces
 //!                   ├▶ l2_xconnect      the interface is cross-connected: no header is read
 //!                   ├▶ l2_learn         it is bridged; or l2_forward, where nothing is learned
 //!                   └▶ drop             the interface is down, or the packet is a chain of buffers
@@ -32,6 +33,8 @@ graph::exits! {
         Ethernet => node "ethernet-input",
         /// To the interface that this one is cross-connected with.
         CrossConnect => node "l2-xconnect",
+        /// The interface has sub-interfaces: one of them may be meant.
+        Vlan => node "vlan-input",
         /// To be bridged.
         Bridge => node "l2-learn",
         /// To be bridged, and nothing is to be learned from it.
@@ -89,7 +92,11 @@ impl Node for PortRx {
             let from = frame.len();
             let chained = frame.push_burst(&self.slots[..count], *interface);
             count_received(&self.counters, *interface, &frame.lengths()[from..]);
-            let exit = exit_of(interfaces.get(*interface));
+            let exit = match exit_of(interfaces.get(*interface)) {
+                Exit::InterfaceDown => Exit::InterfaceDown,
+                _ if interfaces.vlans(*interface).is_some() => Exit::Vlan,
+                exit => exit,
+            };
             mixed |= chained || sole.is_some_and(|sole| sole != exit);
             sole = Some(exit);
             for slot in from..frame.len() {

@@ -22,6 +22,16 @@ impl PacketView<'_> {
         self.index
     }
 
+    /// The `N` bytes consumed last, right in front of the header; none where fewer were.
+    #[inline]
+    pub fn consumed_last<const N: usize>(&self) -> Option<&[u8; N]> {
+        if self.consumed() < N {
+            return None;
+        }
+        // SAFETY: `consumed` bytes before the header are the frame's own (kept by every method).
+        Some(unsafe { &*self.frame.header[self.index].sub(N).cast() })
+    }
+
     /// Bytes from the header to the frame's end.
     #[inline]
     pub fn length(&self) -> usize {

@@ -11,7 +11,7 @@ use control::config::objects::port::PortName;
 use control::config::objects::station::StationKey;
 use fib::FibError;
 use fib::mac::{MacFlush, MacKey, MacSweep, MacTable};
-use nodes::plumbing::{BridgeId, BridgePort};
+use nodes::plumbing::{BridgeId, BridgePort, StationMoved};
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,12 @@ use std::time::{Duration, Instant};
 const SWEEP_PERIOD: Duration = Duration::from_millis(50);
 /// Steps in which the sweep comes round.
 const SWEEP_STEPS: usize = 20;
+/// For so long moves are counted before they are told.
+const FLAP_PERIOD: Duration = Duration::from_secs(10);
+/// A station that moves so often in that time flaps: somebody has its address, too, or there is a loop.
+const FLAPS: u32 = 4;
+/// Stations whose moves are counted at a time.
+const FLAPS_COUNTED: usize = 1024;
 /// The bit of all isolated ports; the bits above are the split-horizon groups'.
 const ISOLATED: u64 = 1;
 
@@ -29,6 +35,13 @@ pub(crate) struct Bridging {
     pub(crate) fixed: BTreeMap<StationKey, PortName>,
     sweep: MacSweep,
     next_sweep: Instant,
+    flapping: Flapping,
+}
+
+/// Moves of stations heard of since `since`.
+struct Flapping {
+    since: Instant,
+    moves: HashMap<MacKey, u32>,
 }
 
 /// A configured bridge.
@@ -53,6 +66,7 @@ impl OpenBridge {
             flood_unknown: flags.flood_unknown,
             flood_groups: flags.flood_groups,
             groups: group | if member.isolated { ISOLATED } else { 0 },
+            storm_pps: member.storm_pps,
         }
     }
 }
@@ -65,6 +79,7 @@ impl Bridging {
             fixed: BTreeMap::new(),
             sweep: MacSweep::default(),
             next_sweep: Instant::now(),
+            flapping: Flapping { since: Instant::now(), moves: HashMap::new() },
         }
     }
 
@@ -130,15 +145,22 @@ impl Bridging {
         }
     }
 
-    /// Puts every fixed station behind its port: bridges and ports may have other numbers now.
-    pub(crate) fn place_fixed(
+    /// Puts every fixed station behind its port: bridges and ports may have other numbers now. So
+    /// with the router's own stations, of these names and addresses.
+    pub(crate) fn place_fixed<'a>(
         &self,
+        own: impl Iterator<Item = (&'a PortName, [u8; 6])>,
         ports: &HashMap<PortName, u16>,
         table: &MacTable,
     ) -> Result<(), FibError> {
         for (key, port) in &self.fixed {
             if let (Some(bridge), Some(&id)) = (self.bridges.get(&key.bridge), ports.get(port)) {
                 table.insert_static(MacKey::new(bridge.id.0, key.address.0), id.into())?;
+            }
+        }
+        for (name, mac) in own {
+            if let (Some(port), Some(&id)) = (self.port(name), ports.get(name)) {
+                table.insert_static(MacKey::new(port.bridge.0, mac), id.into())?;
             }
         }
         Ok(())
@@ -153,11 +175,43 @@ impl Router {
             return;
         }
         self.bridging.next_sweep = now + SWEEP_PERIOD;
+        self.tell_flapping(now);
         let tick = self.started.elapsed().as_secs() as u32;
         let stations = &self.dataplane.stations;
         stations.set_now(tick);
         let lines = stations.table.line_count().div_ceil(SWEEP_STEPS);
         stations.table.sweep(&mut self.bridging.sweep, lines, tick);
+    }
+
+    /// Counts a station's move.
+    pub(crate) fn station_moved(&mut self, moved: &StationMoved) {
+        let moves = &mut self.bridging.flapping.moves;
+        if moves.len() < FLAPS_COUNTED || moves.contains_key(&moved.station) {
+            *moves.entry(moved.station).or_insert(0) += 1;
+        }
+    }
+
+    /// Tells, once in a while, which station moves more than any other.
+    fn tell_flapping(&mut self, now: Instant) {
+        let flapping = &mut self.bridging.flapping;
+        if now.duration_since(flapping.since) < FLAP_PERIOD {
+            return;
+        }
+        flapping.since = now;
+        let moves = std::mem::take(&mut flapping.moves);
+        let flaps = moves.values().filter(|&&count| count >= FLAPS).count();
+        let Some((station, count)) = moves.into_iter().max_by_key(|&(_, count)| count) else {
+            return;
+        };
+        if count >= FLAPS {
+            let (mac, domain) = (wire::MacAddr(station.address()), station.domain());
+            let name = self.bridging.name_of(domain).map_or("?", BridgeName::as_str);
+            eprintln!(
+                "volleyd: bridge {name}: {mac} moved {count} times or more in {} s; \
+                 {flaps} stations flap: look for a loop",
+                FLAP_PERIOD.as_secs()
+            );
+        }
     }
 
     /// Makes, changes or removes a bridge.
@@ -240,7 +294,8 @@ mod tests {
         let key = StationKey { bridge: lan, address: wire::MacAddr([2; 6]) };
         bridging.set_fixed(&key, Some(&port("a")), &table);
         let place = |bridging: &Bridging, id| {
-            bridging.place_fixed(&HashMap::from([(port("a"), id)]), &table).unwrap();
+            let ids = HashMap::from([(port("a"), id)]);
+            bridging.place_fixed(std::iter::empty(), &ids, &table).unwrap();
             let bridge = bridging.port(&port("a")).unwrap().bridge;
             table.lookup(MacKey::new(bridge.0, [2; 6]), 0).map(|entry| entry.port)
         };

@@ -41,6 +41,8 @@ pub(crate) enum Device {
     Dpdk(Box<dpdk::Port>),
     /// Queues in memory: no device at all.
     Memory,
+    /// None of its own.
+    Virtual,
 }
 
 impl Devices {
@@ -75,6 +77,9 @@ impl Devices {
 
     /// Opens a port with a transmit queue for each worker; packets flow once it is started.
     pub(crate) fn open(&self, port: &Port, workers: usize) -> Result<(Device, PortQueues), String> {
+        if port.kind.is_virtual() {
+            return Ok((Device::Virtual, PortQueues::default()));
+        }
         if let PortKind::Memory { source, frames, record } = &port.kind {
             let (source, record) = (source.as_deref(), record.as_deref());
             let queues = memory_port::open(source, frames, record, port.rx_queues, workers)?;
@@ -162,6 +167,10 @@ fn spec_of(kind: &PortKind) -> PortSpec {
             PortSpec::Pcap { rx: rx.clone(), tx: tx.clone(), repeat: *repeat == Repeat::Forever }
         }
         // Opened without DPDK; as a spec it is a port that nothing ever comes from.
-        PortKind::Memory { .. } => PortSpec::Ring,
+        PortKind::Memory { .. }
+        | PortKind::Vlan(_)
+        | PortKind::Bvi
+        | PortKind::Vxlan(_)
+        | PortKind::Gre(_) => PortSpec::Ring,
     }
 }

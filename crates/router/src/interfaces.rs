@@ -95,7 +95,9 @@ impl OpenPort {
         {
             self.mac = device.mac().map_err(|error| error.to_string())?;
         }
-        dataplane.attach_tx(self.id, queues.tx).map_err(|error| error.to_string())?;
+        if !self.config.kind.is_virtual() {
+            dataplane.attach_tx(self.id, queues.tx).map_err(|error| error.to_string())?;
+        }
         self.unread = queues.rx;
         self.device = Some(device);
         self.link = self.read_link();
@@ -114,7 +116,7 @@ impl OpenPort {
     pub(crate) fn read_link(&self) -> Link {
         match &self.device {
             None => Link::default(),
-            Some(Device::Memory) => Link { up: true, mbps: 0 },
+            Some(Device::Memory | Device::Virtual) => Link { up: true, mbps: 0 },
             Some(Device::Dpdk(port)) => port.link().map_or_else(
                 |_| Link::default(),
                 |link| Link { up: link.up, mbps: link.speed_mbps.unwrap_or(0) },
@@ -133,7 +135,7 @@ impl OpenPort {
     pub(crate) fn device_is_gone(&self) -> bool {
         match &self.device {
             Some(Device::Dpdk(port)) => port.link().is_ok_and(|link| link.gone),
-            Some(Device::Memory) | None => false,
+            Some(Device::Memory | Device::Virtual) | None => false,
         }
     }
 
@@ -172,6 +174,7 @@ impl OpenPort {
         Interface {
             name: name.as_str().to_owned(),
             port: self.id,
+            link: nodes::plumbing::Link::Port,
             up: self.config.up,
             shaped: false,
             mode: peer.map_or(Mode::Routed, |&peer| Mode::CrossConnect(InterfaceId(peer))),

@@ -33,5 +33,6 @@ mod routing;
 mod shaping;
 mod show;
 mod steps;
+mod virtual_ports;
 
 pub use router::{Router, StartError};

@@ -140,6 +140,7 @@ impl Router {
         let ids = self.ids();
         for (name, port) in &self.ports {
             let mut row = port.row(name, &ids);
+            port.stand_on_others(&mut row, &ids, &self.ports);
             row.shaped = self.dataplane.is_shaped(row.port);
             if let Some(bridged) = self.bridging.port(name) {
                 row.mode = Mode::Bridged(bridged);
@@ -234,6 +235,7 @@ impl Router {
             let Some(news) = self.dataplane.events.next() else { return };
             let now_ns = self.now_ns();
             match news {
+                SlowPathNews::Moved(moved) => self.station_moved(&moved),
                 SlowPathNews::Arp(news) => self.hear(now_ns, &news),
                 SlowPathNews::Nd(news) => self.hear_nd(now_ns, &news),
                 SlowPathNews::Unresolved { next_hop, interface, packet, .. } => {

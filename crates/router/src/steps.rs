@@ -8,6 +8,7 @@ use crate::routing::{Family, LinkOf, Routes, Routing};
 use control::config::change::Replaced;
 use control::config::objects::neighbor::NeighborKey as ConfigNeighbor;
 use control::config::objects::port::{Port, PortName};
+use control::config::objects::port_kind::PortKind;
 use control::config::objects::route::Route as ConfigRoute;
 use control::config::objects::xconnect::PortPair;
 use control::config::{Change, Delta, Prefix};
@@ -43,9 +44,12 @@ impl Router {
     }
 
     fn after_steps(&mut self) {
+        self.inherit_macs();
         self.publish_rows();
         let (ids, table) = (self.ids(), &self.dataplane.stations.table);
-        if let Err(error) = self.bridging.place_fixed(&ids, table) {
+        let own = self.ports.iter().filter(|(_, port)| port.config.kind == PortKind::Bvi);
+        let own = own.map(|(name, port)| (name, port.mac));
+        if let Err(error) = self.bridging.place_fixed(own, &ids, table) {
             eprintln!("volleyd: {error}");
         }
         self.settle_neighbors();
@@ -99,7 +103,10 @@ impl Router {
         let taken: Vec<u16> = self.ports.values().map(|port| port.id).collect();
         let free = (0..MOST_INTERFACES as u16).find(|id| !taken.contains(id));
         let id = free.ok_or_else(|| refuse(format!("more than {MOST_INTERFACES} ports")))?;
-        let port = OpenPort::open(id, config, &self.devices, &self.dataplane).map_err(refuse)?;
+        let mut port =
+            OpenPort::open(id, config, &self.devices, &self.dataplane).map_err(refuse)?;
+        port.mac = self.inherited_mac(config).unwrap_or(port.mac);
+        port.link = self.link_of(&port);
         self.ports.insert(name.clone(), port);
         self.publish_rows();
         self.refresh_qos(name)?;
@@ -199,8 +206,9 @@ impl Router {
 
     /// Looks at one port's link; opens a device again that went away.
     pub(crate) fn look_at_link(&mut self, name: &PortName, reopen: bool) {
+        let Some(now) = self.ports.get(name).map(|port| self.link_of(port)) else { return };
         let Some(port) = self.ports.get_mut(name) else { return };
-        let (before, mut now, id) = (port.link, port.read_link(), port.id);
+        let (before, mut now, id) = (port.link, now, port.id);
         if !now.up {
             port.reconnect();
         }

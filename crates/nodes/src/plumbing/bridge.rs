@@ -26,6 +26,8 @@ pub struct BridgePort {
     pub flood_groups: bool,
     /// A bit for each split-horizon group that it is in.
     pub groups: u64,
+    /// Frames a second and worker that may be flooded from it; 0: any number.
+    pub storm_pps: u32,
 }
 
 impl BridgePort {
@@ -38,6 +40,7 @@ impl BridgePort {
             flood_unknown: true,
             flood_groups: true,
             groups: 0,
+            storm_pps: 0,
         }
     }
 

@@ -1,7 +1,9 @@
 //! Interfaces as workers see them: rows of one table that the control thread publishes.
 
-use crate::plumbing::{BridgeId, BridgePort};
+use crate::plumbing::{BridgeId, BridgePort, Tunnel, Vlan, VlanMap};
 use fib::{Address, Prefix};
+use std::collections::HashMap;
+use std::sync::Arc;
 use wire::ipv6;
 
 /// A row of the interface table.
@@ -19,6 +21,19 @@ pub enum Mode {
     Bridged(BridgePort),
 }
 
+/// What an interface stands on: where its frames go, and as what.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Link {
+    /// A port: they leave as they are.
+    Port,
+    /// A VLAN of a port: they get its tags.
+    Vlan(Vlan),
+    /// The bridge that it is in: the router's own station there.
+    Bridge,
+    /// A tunnel: they leave in packets to its other end.
+    Tunnel(Tunnel),
+}
+
 /// One interface.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Interface {
@@ -30,6 +45,8 @@ pub struct Interface {
     pub up: bool,
     /// What leaves by it waits for its turn in a scheduler.
     pub shaped: bool,
+    /// What it stands on.
+    pub link: Link,
     /// What becomes of received packets.
     pub mode: Mode,
     /// Its MAC address.
@@ -118,6 +135,9 @@ pub struct Interfaces {
     rows: Vec<Option<Interface>>,
     /// The ports of each bridge, by its number.
     members: Vec<Vec<u16>>,
+    /// The sub-interfaces of each interface, by its number.
+    vlans: Vec<Option<Arc<VlanMap>>>,
+    tunnels: HashMap<Tunnel, u16>,
 }
 
 /// What an interface may do in its bridge, if it is in one.
@@ -133,6 +153,7 @@ impl Interfaces {
     /// A table of these rows.
     pub fn new(rows: Vec<Option<Interface>>) -> Self {
         let mut members: Vec<Vec<u16>> = Vec::new();
+        let mut vlans: Vec<Option<VlanMap>> = Vec::new();
         for (id, row) in (0..).zip(&rows) {
             if let Some(Interface { mode: Mode::Bridged(port), .. }) = row {
                 let bridge = usize::from(port.bridge.0);
@@ -142,7 +163,22 @@ impl Interfaces {
                 members[bridge].push(id);
             }
         }
-        Self { rows, members }
+        for (id, row) in (0..).zip(&rows) {
+            if let Some(Interface { link: Link::Vlan(vlan), .. }) = row {
+                let parent = usize::from(vlan.parent);
+                if vlans.len() <= parent {
+                    vlans.resize_with(parent + 1, || None);
+                }
+                vlans[parent].get_or_insert_default().insert(vlan.tags, id);
+            }
+        }
+        let vlans = vlans.into_iter().map(|map| map.map(Arc::new)).collect();
+        let tunnel = |(id, row): (u16, &Option<Interface>)| match row.as_ref()?.link {
+            Link::Tunnel(tunnel) => Some((tunnel, id)),
+            _ => None,
+        };
+        let tunnels = (0..).zip(&rows).filter_map(tunnel).collect();
+        Self { rows, members, vlans, tunnels }
     }
 
     /// The table with another row `id`.
@@ -169,6 +205,17 @@ impl Interfaces {
     /// Every interface, by number.
     pub fn all(&self) -> impl Iterator<Item = &Interface> {
         self.rows.iter().flatten()
+    }
+
+    /// The interface of a tunnel.
+    pub fn tunnel(&self, tunnel: Tunnel) -> Option<u16> {
+        self.tunnels.get(&tunnel).copied()
+    }
+
+    /// The sub-interfaces of an interface, if it has any.
+    #[inline]
+    pub fn vlans(&self, id: u16) -> Option<&VlanMap> {
+        self.vlans.get(usize::from(id))?.as_deref()
     }
 
     /// The ports of a bridge.

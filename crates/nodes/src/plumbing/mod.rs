@@ -31,6 +31,8 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod topology;
 mod transport;
+mod tunnel;
+mod vlan;
 
 pub use bridge::{BridgeId, BridgePort};
 pub use classify::{Classifier, mark_congestion};
@@ -40,7 +42,7 @@ pub use counters::{
 pub use flow::{MemberPicker, ip4_flow, ip6_flow};
 pub use icmp_message::{ICMP_BYTES, icmp_cause, sum_icmp, was_group_frame, write_icmp_error};
 pub use interfaces::{
-    Interface, InterfaceId, Interfaces, Mode, address_of_link_key, bridge_port, link_key,
+    Interface, InterfaceId, Interfaces, Link, Mode, address_of_link_key, bridge_port, link_key,
 };
 pub use ip4_stamps::{OptionsFound, Stamp, blank_options, stamp_options};
 pub use ip6_options::{OptionFault, check_options};
@@ -54,7 +56,10 @@ pub use shaping::{
     HandOver, Leftover, Outcome, PacketScheduler, ShapeLetter, ShapeLetters, Shaper,
 };
 pub use slow_path::{
-    ArpNews, Injected, Injector, NdNews, NdSaid, SlowPath, SlowPathEvents, SlowPathNews, slow_path,
+    ArpNews, Injected, Injector, NdNews, NdSaid, SlowPath, SlowPathEvents, SlowPathNews,
+    StationMoved, slow_path,
 };
 pub use stations::Stations;
 pub use transport::{TcpFault, TcpReset, UdpFault, UdpFound, UdpPorts, find_udp};
+pub use tunnel::{Tunnel, Wrap};
+pub use vlan::{TAG_BYTES, Vlan, VlanMap, VlanTags};

@@ -63,6 +63,17 @@ pub enum NdSaid {
     RouterWanted,
 }
 
+/// A station of a bridge was heard behind another port than before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StationMoved {
+    /// Bridge and address.
+    pub station: fib::mac::MacKey,
+    /// The interface that it was behind.
+    pub from: u32,
+    /// The interface that it is behind.
+    pub to: u16,
+}
+
 /// What workers tell the control thread.
 #[derive(Debug)]
 pub enum SlowPathNews {
@@ -78,6 +89,8 @@ pub enum SlowPathNews {
         /// The packet, from its IP header on.
         packet: PacketPtr,
     },
+    /// Something about a station of a bridge.
+    Moved(StationMoved),
     /// Something about an IPv4 neighbour.
     Arp(ArpNews),
     /// Something about an IPv6 neighbour, or a question to the router.

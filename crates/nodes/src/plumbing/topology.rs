@@ -4,12 +4,18 @@
 //!  HOST 192.0.2.2 ── 0: 192.0.2.1/24 │ router │ 1: 198.51.100.1/24 ── GATEWAY 198.51.100.2 ── 10/8
 //!                    2 ══ 3 cross-connected    4 down    5 without address
 //!                    6 7 8 9 bridged: 6 and 9 of one group, 8 takes no unknown stations, 9 does not learn
+//!                    10 a trunk: 11 its VLAN 100, routed; 12 its 200 and 7, cross-connected with 13, its 300;
+//!                    14 its VLAN 400, bridged (in a bridge with 15, the router's own station there)
+//!                    16 a VXLAN and 17 a GRE tunnel from US to FAR, in a bridge with 18
 //!
 //!  IPv6 likewise: HOST6 2001:db8::2 ── 0: 2001:db8::1/64 │ 1: 2001:db8:1::1/64 ── GATEWAY6 2001:db8:1::2
 //!  ── 2001:db8:a::/48; link-local addresses made from MACs; on 0 2001:db8::7e is tentative.
 //! ```
 
-use super::{BridgeId, BridgePort, Interface, InterfaceId, Kind, Mode, link_key};
+use super::{
+    BridgeId, BridgePort, Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan, VlanTags, Wrap,
+    link_key,
+};
 use fib::adjacency::{Adjacency, AdjacencyTable};
 use fib::ecmp::{EcmpTable, Member};
 use fib::ip4::Ip4Table;
@@ -55,6 +61,22 @@ pub(crate) const TO_LINK_HOST: u32 = 8;
 
 /// The bridge.
 pub(crate) const BRIDGE: u16 = 1;
+/// A port with sub-interfaces, and those.
+pub(crate) const TRUNK: u16 = 10;
+pub(crate) const ROUTED_VLAN: u16 = 11;
+pub(crate) const PAIR_VLAN: u16 = 12;
+pub(crate) const OTHER_VLAN: u16 = 13;
+pub(crate) const BRIDGED_VLAN: u16 = 14;
+/// The router's own station in the second bridge.
+pub(crate) const OWN_STATION: u16 = 15;
+pub(crate) const OWN_BRIDGE: u16 = 2;
+/// Tunnels from `US` to `FAR`, and a port in one bridge with them.
+pub(crate) const VXLAN: u16 = 16;
+pub(crate) const VNI: u32 = 42;
+pub(crate) const GRE: u16 = 17;
+pub(crate) const GRE_KEY: u32 = 9;
+pub(crate) const BESIDE_TUNNELS: u16 = 18;
+pub(crate) const TUNNEL_BRIDGE: u16 = 3;
 
 /// The router's own MAC on an interface.
 pub(crate) fn our_mac(interface: u16) -> [u8; 6] {
@@ -81,10 +103,35 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         Mode::Bridged(free),
         Mode::Bridged(BridgePort { flood_unknown: false, ..free }),
         Mode::Bridged(BridgePort { groups: 1, learn: false, ..free }),
+        Mode::Routed,
+        Mode::Routed,
+        Mode::CrossConnect(InterfaceId(OTHER_VLAN)),
+        Mode::CrossConnect(InterfaceId(PAIR_VLAN)),
+        Mode::Bridged(BridgePort::new(BridgeId(OWN_BRIDGE))),
+        Mode::Bridged(BridgePort::new(BridgeId(OWN_BRIDGE))),
+        Mode::Bridged(BridgePort { groups: 1, ..BridgePort::new(BridgeId(TUNNEL_BRIDGE)) }),
+        Mode::Bridged(BridgePort { groups: 1, ..BridgePort::new(BridgeId(TUNNEL_BRIDGE)) }),
+        Mode::Bridged(BridgePort::new(BridgeId(TUNNEL_BRIDGE))),
     ];
+    let tunnel = |wrap| {
+        let [local, remote] = [US, FAR].map(u32::from_be_bytes);
+        Link::Tunnel(Tunnel { wrap, local, remote })
+    };
+    let vlan = |tags, protocol| Link::Vlan(Vlan { parent: TRUNK, tags, protocol, priority: None });
+    let link = |id: u16| match id {
+        ROUTED_VLAN => vlan(VlanTags::One(100), 0x8100),
+        PAIR_VLAN => vlan(VlanTags::Two(200, 7), 0x88a8),
+        OTHER_VLAN => vlan(VlanTags::One(300), 0x8100),
+        BRIDGED_VLAN => vlan(VlanTags::One(400), 0x8100),
+        OWN_STATION => Link::Bridge,
+        VXLAN => tunnel(Wrap::Vxlan(VNI)),
+        GRE => tunnel(Wrap::Gre(Some(GRE_KEY))),
+        _ => Link::Port,
+    };
     let row = |id: u16, mode: Mode| Interface {
         name: format!("p{id}"),
-        port: id,
+        port: if (ROUTED_VLAN..=BRIDGED_VLAN).contains(&id) { TRUNK } else { id },
+        link: link(id),
         up: id != 4,
         shaped: false,
         mode,
@@ -93,6 +140,8 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         ip4: match id {
             0 => vec![(u32::from_be_bytes(US), 24)],
             1 => vec![(u32::from_be_bytes(US_OUTSIDE), 24)],
+            ROUTED_VLAN => vec![(0xcb00_7101, 24)],
+            OWN_STATION => vec![(0xcb00_7201, 24)],
             _ => Vec::new(),
         },
         ip6: match id {
@@ -134,6 +183,8 @@ pub(crate) fn add_routes(
         ("198.51.100.0/24", Kind::Glean, 1),
         ("198.51.100.1/32", Kind::Local, 0),
         ("10.0.0.0/8", Kind::Rewrite, TO_GATEWAY),
+        ("203.0.113.1/32", Kind::Local, 0),
+        ("203.0.114.1/32", Kind::Local, 0),
         ("10.1.0.0/16", Kind::Blackhole, 0),
         ("10.2.0.0/16", Kind::Unreachable, 0),
         ("10.3.0.0/16", Kind::Prohibit, 0),

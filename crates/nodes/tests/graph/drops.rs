@@ -5,7 +5,9 @@ use crate::rig::*;
 use dataplane::Settings;
 use fib::Forward;
 use fib::adjacency::{Adjacency, AdjacencyId};
-use nodes::plumbing::{Injected, Kind, Leftover, Mode};
+use nodes::plumbing::{
+    BridgeId, BridgePort, Injected, InterfaceId, Kind, Leftover, Link, Mode, Tunnel, Wrap,
+};
 use sched::units::{Rate, Size, Time};
 use sched::{ClassId, CodelShape, Config, Curve, HfscClass, HfscShape, SfqShape, Shape};
 use std::collections::BTreeSet;
@@ -13,14 +15,34 @@ use std::net::Ipv6Addr;
 use wire::craft::{self, Arp, Craft, Ethernet, Ipv4};
 
 /// Reasons that a test on one thread cannot meet, and why.
-const OUT_OF_REACH: [&str; 3] = [
+const OUT_OF_REACH: [&str; 4] = [
     // The control thread takes a cross-connect away between two nodes of one pass.
     "l2-xconnect/disconnected",
+    // Or a tunnel.
+    "tunnel-encap/no-tunnel",
     // Or an interface out of its bridge.
     "l2-learn/not-bridged",
     // It takes a second worker; the node's own tests play that.
     "shape/handover-full",
 ];
+
+fn from_far() -> Craft<Ipv4> {
+    from_host().ipv4(FAR, US)
+}
+
+fn in_vxlan(flags: u8, vni: u8, inner: usize) -> Vec<u8> {
+    let data = [&[flags, 0, 0, 0, 0, 0, vni, 0][..], &vec![2; inner]].concat();
+    from_far().udp(50_000, 4789).payload(&data).build()
+}
+
+fn in_gre(flags: u16, kind: u16) -> Vec<u8> {
+    let data = [flags.to_be_bytes(), kind.to_be_bytes(), [2; 2], [2; 2]].concat();
+    from_far().protocol(47).payload(&data).build()
+}
+
+fn in_vlan(vid: u16) -> Vec<u8> {
+    craft::ethernet(HOST_MAC, [4; 6]).vlan(vid).build()
+}
 
 fn from_host() -> Craft<Ethernet> {
     craft::ethernet(HOST_MAC, our_mac(0))
@@ -188,10 +210,44 @@ fn plays() -> Vec<(&'static str, Play)> {
             (7..=9).for_each(|id| rig.change_port(id, |port| port.flood_groups = false));
             rig.receive(6, craft::ethernet(HOST_MAC, [255; 6]).build());
         }),
+        ("l2-flood/storm", |rig| {
+            rig.change_port(6, |port| port.storm_pps = 1);
+            (0..2).for_each(|_| rig.receive(6, craft::ethernet(HOST_MAC, [255; 6]).build()));
+        }),
+        ("vlan-input/runt", |rig| rig.receive(TRUNK, vec![0; 13])),
+        ("vlan-input/unknown-vlan", |rig| rig.receive(TRUNK, in_vlan(5))),
+        ("vlan-input/interface-down", |rig| {
+            rig.change_interface(ROUTED_VLAN, |row| row.up = false);
+            rig.receive(TRUNK, in_vlan(100));
+        }),
+        ("vlan-output/no-headroom", |rig| {
+            rig.change_interface(2, |row| row.mode = Mode::CrossConnect(InterfaceId(ROUTED_VLAN)));
+            rig.receive_as(2, Incoming { bytes: vec![0; 60], segments: 1, headroom: 0 });
+        }),
+        ("tunnel-encap/no-headroom", |rig| {
+            let bytes = craft::ethernet(HOST_MAC, [255; 6]).build();
+            rig.receive_as(BESIDE_TUNNELS, Incoming { bytes, segments: 1, headroom: 0 });
+        }),
+        ("tunnel-decap/truncated", |rig| rig.receive(0, from_far().udp(1, 4789).build())),
+        ("tunnel-decap/bad-vxlan-flags", |rig| rig.receive(0, in_vxlan(0, 42, 14))),
+        ("tunnel-decap/unknown-tunnel", |rig| rig.receive(0, in_vxlan(8, 43, 14))),
+        ("tunnel-decap/inner-runt", |rig| rig.receive(0, in_vxlan(8, 42, 13))),
+        ("tunnel-decap/bad-gre-header", |rig| rig.receive(0, in_gre(0x4000, 0x6558))),
+        ("tunnel-decap/no-frame", |rig| rig.receive(0, in_gre(0, 0x0800))),
+        ("tunnel-decap/interface-down", |rig| {
+            rig.change_interface(VXLAN, |row| row.up = false);
+            rig.receive(0, in_vxlan(8, 42, 14));
+        }),
+        ("tunnel-decap/nested", |rig| {
+            let us = u32::from_be_bytes(US);
+            let tunnel = Tunnel { wrap: Wrap::Vxlan(VNI), local: us, remote: us };
+            rig.change_interface(VXLAN, |row| row.link = Link::Tunnel(tunnel));
+            rig.receive(BESIDE_TUNNELS, craft::ethernet(HOST_MAC, [255; 6]).build());
+        }),
         ("port-tx/queue-full", |rig| {
-            // Port 10 takes one frame a burst.
-            rig.attach(10, 1);
-            rig.change_interface(3, |row| row.port = 10);
+            // Port 19 takes one frame a burst.
+            rig.attach(19, 1);
+            rig.change_interface(3, |row| row.port = 19);
             rig.receive(2, vec![0; 60]);
             rig.receive(2, vec![0; 60]);
         }),
@@ -257,6 +313,13 @@ fn reached_by_settings() -> Vec<String> {
     meet("icmp6-echo/rate-limited", ping, BUFFERS, no_echoes);
     let long = to([10, 5, 0, 1]).udp(1, 2).payload_len(200).build();
     meet("ip4-fragment/no-buffer", long, 1, |_| ());
+    // One port of the bridge wants a tagged copy.
+    let mut rig = Rig::with_settings(1, |_| ());
+    let bridged = Mode::Bridged(BridgePort::new(BridgeId(OWN_BRIDGE)));
+    rig.change_interface(7, |row| row.mode = bridged);
+    rig.receive(7, craft::ethernet(HOST_MAC, [255; 6]).build());
+    expect(rig, "l2-flood/no-buffer");
+    met.push("l2-flood/no-buffer".to_owned());
     met
 }
 

@@ -14,3 +14,5 @@ mod property;
 mod rig;
 mod shaping;
 mod steady;
+mod tunnels;
+mod vlans;

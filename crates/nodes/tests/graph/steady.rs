@@ -85,8 +85,8 @@ fn a_warm_graph_allocates_nothing() {
     for id in 0..4 {
         let rx = Box::new(MemorySource::new([kinds(), kinds6()].concat(), Repeat::Forever));
         let queues = PortQueues { rx: vec![rx], tx: vec![Box::new(MemorySink::new())] };
-        rig.dataplane.attach_port(10 + id, id, queues).unwrap();
-        rig.change_interface(id, |row| row.port = 10 + id);
+        rig.dataplane.attach_port(30 + id, id, queues).unwrap();
+        rig.change_interface(id, |row| row.port = 30 + id);
     }
     rig.turn(200);
     let before = ALLOCATIONS.get();

@@ -35,7 +35,7 @@ impl Router {
         };
         let stats = match &port.device {
             Some(Device::Dpdk(device)) => device.stats().unwrap_or_default(),
-            Some(Device::Memory) | None => dpdk::PortStats::default(),
+            Some(Device::Memory | Device::Virtual) | None => dpdk::PortStats::default(),
         };
         view::Port {
             name: name.as_str().to_owned(),

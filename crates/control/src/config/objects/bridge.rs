@@ -7,7 +7,8 @@ use std::time::Duration;
 use toml::de::DeValue;
 
 use super::bridge_commands;
-use super::port::{PortName, check_exists};
+use super::port::{Port, PortName, check_exists};
+use super::port_kind::PortKind;
 use super::{Config, Object};
 use crate::config::edit::Command;
 use crate::config::field::{Field, Refusal};
@@ -92,6 +93,8 @@ pub struct Member {
     pub group: Option<u16>,
     /// It does not reach other isolated ports.
     pub isolated: bool,
+    /// Most frames a second (of each worker) that are flooded from it; 0: any number.
+    pub storm_pps: u32,
 }
 
 impl Default for Bridge {
@@ -156,14 +159,15 @@ impl Flags {
 impl Member {
     /// A port that may do everything.
     pub fn new(port: PortName) -> Self {
-        Self { port, flags: Flags::default(), group: None, isolated: false }
+        Self { port, flags: Flags::default(), group: None, isolated: false, storm_pps: 0 }
     }
 
     fn read(table: &mut TableReader<'_>) -> Option<Self> {
         let port = table.required("port");
         let group = table.has("group").then(|| table.number("group", 1, 1..=MAX_GROUP));
         let (isolated, flags) = (table.or("isolated", false), Flags::read(table));
-        Some(Self { port: port?, flags, group, isolated })
+        let storm_pps = table.or("storm_pps", 0);
+        Some(Self { port: port?, flags, group, isolated, storm_pps })
     }
 
     fn to_toml(&self) -> String {
@@ -171,7 +175,9 @@ impl Member {
             return self.port.to_toml();
         }
         let fields = Fields::new().with("port", &self.port).maybe("group", &self.group);
-        self.flags.fields(fields.unless("isolated", &self.isolated, &false)).inline()
+        let fields = fields.unless("isolated", &self.isolated, &false);
+        let fields = fields.unless("storm_pps", &self.storm_pps, &0);
+        self.flags.fields(fields).inline()
     }
 }
 
@@ -275,12 +281,14 @@ impl Object for Bridges {
                     let problem = Problem::new(&field, format!("{port} is in {other} already"));
                     report.push(problem.expected("each port in one bridge or xconnect"));
                 }
-                if config.ports.get(port).is_some_and(|port| !port.addresses.is_empty()) {
+                let routed =
+                    |port: &Port| !port.addresses.is_empty() && !matches!(port.kind, PortKind::Bvi);
+                if config.ports.get(port).is_some_and(routed) {
                     let message = format!("{port} has addresses and is in a bridge");
                     report.push(
                         Problem::new(&field, message)
                             .expected("a port that either routes or is bridged")
-                            .help(format!("remove port.{port}.addresses")),
+                            .help("a port of the kind `bvi` in the bridge may have addresses"),
                     );
                 }
             }

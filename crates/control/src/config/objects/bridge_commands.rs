@@ -32,7 +32,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         noun: "bridge",
         verb: "join",
-        usage: "NAME PORT [group NUMBER] [isolated|learn|forward|flood_unknown|flood_groups true|false]...",
+        usage: "NAME PORT [group NUMBER] [storm_pps RATE] [isolated|learn|forward|flood_unknown|flood_groups true|false]...",
         about: "Take a port into a bridge, or change what it may do there",
         run: bridge_join,
     },
@@ -102,10 +102,12 @@ fn bridge_join(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem
                 return Err(problem.expected(format!("a number from 1 to {MAX_GROUP}")));
             }
             member.group = Some(group);
+        } else if words.take("storm_pps") {
+            member.storm_pps = words.next("a rate")?;
         } else if words.take("isolated") {
             member.isolated = words.next("a truth")?;
         } else if !set_flag(&mut member.flags, words)? {
-            return Err(words.unexpected(&keywords(&["group", "isolated"])));
+            return Err(words.unexpected(&keywords(&["group", "isolated", "storm_pps"])));
         }
     }
     match at {

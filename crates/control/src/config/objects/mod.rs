@@ -20,6 +20,8 @@ pub mod qos;
 pub mod route;
 mod route_commands;
 pub mod station;
+pub mod tunnel;
+pub mod vlan;
 pub mod workers;
 pub mod xconnect;
 
@@ -53,9 +55,6 @@ pub trait Object: Clone + PartialEq + Default {
     /// The commands that edit it.
     const COMMANDS: &'static [Command] = &[];
 
-    /// Those that edit a part of it under a noun of their own.
-    const MORE_COMMANDS: &'static [Command] = &[];
-
     /// Takes its keys out of the file.
     fn read(root: &mut TableReader<'_>) -> Self;
 
@@ -80,7 +79,7 @@ macro_rules! objects {
         pub enum Change { $( $(#[$doc])* $kind(<$kind as Object>::Change), )+ }
 
         /// Every command that edits, by kind of object.
-        pub const COMMANDS: &[&[Command]] = &[$( <$kind as Object>::COMMANDS, <$kind as Object>::MORE_COMMANDS ),+];
+        pub const COMMANDS: &[&[Command]] = &[$( <$kind as Object>::COMMANDS, )+ vlan::COMMANDS, tunnel::COMMANDS, qos::commands::COMMANDS];
 
         impl Config {
             pub(crate) fn read(root: &mut TableReader<'_>) -> Self {

@@ -9,8 +9,9 @@ use super::connected::{Connected, check_host_address};
 use super::port_commands;
 use super::port_kind::PortKind;
 use super::port_ra::Ra;
-use super::qos::{self, Qos};
+use super::qos::Qos;
 use super::{Config, Object};
+use super::{tunnel, vlan};
 use crate::config::edit::Command;
 use crate::config::field::{Field, Refusal};
 use crate::config::host::Host;
@@ -181,7 +182,6 @@ impl Object for Ports {
     type Change = Delta<PortName, Port>;
 
     const COMMANDS: &'static [Command] = port_commands::COMMANDS;
-    const MORE_COMMANDS: &'static [Command] = qos::commands::COMMANDS;
 
     fn read(root: &mut TableReader<'_>) -> Self {
         let mut ports = Self::default();
@@ -216,6 +216,8 @@ impl Object for Ports {
                 report.push(problem.expected("one port for each device"));
             }
         }
+        vlan::check_all(self, report);
+        tunnel::check_all(self, report);
         Connected::of(self).check(report);
     }
 
@@ -231,7 +233,13 @@ impl Object for Ports {
     }
 
     fn diff(old: &Self, new: &Self) -> Vec<Self::Change> {
-        Self::delta(old, new)
+        let mut deltas = Self::delta(old, new);
+        // Ports that stand on others go before those, and come after them.
+        deltas.sort_by_key(|delta| match delta {
+            Delta::Removed { row, .. } => !row.kind.is_virtual(),
+            Delta::Added { row, .. } | Delta::Modified { new: row, .. } => row.kind.is_virtual(),
+        });
+        deltas
     }
 }
 

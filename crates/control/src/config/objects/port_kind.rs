@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use super::api::check_socket;
+use super::tunnel::{Gre, Vxlan};
+use super::vlan::Vlan;
 use crate::config::field::{Field, Refusal, word_field};
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
@@ -29,6 +31,14 @@ word_field! {
         Pcap = "pcap",
         /// Packets in memory, replayed for ever.
         Memory = "memory",
+        /// A VLAN of another port.
+        Vlan = "vlan",
+        /// The router's own station in a bridge.
+        Bvi = "bvi",
+        /// A VXLAN tunnel.
+        Vxlan = "vxlan",
+        /// A GRE tunnel of Ethernet frames.
+        Gre = "gre",
     }
 }
 
@@ -112,6 +122,14 @@ pub enum PortKind {
         /// Capture file to write sent packets to; without it they are freed.
         record: Option<PathBuf>,
     },
+    /// A VLAN of another port.
+    Vlan(Vlan),
+    /// The router's own station in the bridge that it is in.
+    Bvi,
+    /// A VXLAN tunnel.
+    Vxlan(Vxlan),
+    /// A GRE tunnel of Ethernet frames.
+    Gre(Gre),
 }
 
 impl PortKind {
@@ -127,7 +145,16 @@ impl PortKind {
             Self::VirtioUser { .. } => KindName::VirtioUser,
             Self::Pcap { .. } => KindName::Pcap,
             Self::Memory { .. } => KindName::Memory,
+            Self::Vlan(_) => KindName::Vlan,
+            Self::Bvi => KindName::Bvi,
+            Self::Vxlan(_) => KindName::Vxlan,
+            Self::Gre(_) => KindName::Gre,
         }
+    }
+
+    /// Whether no device belongs to it: it stands on other ports.
+    pub fn is_virtual(&self) -> bool {
+        matches!(self, Self::Vlan(_) | Self::Bvi | Self::Vxlan(_) | Self::Gre(_))
     }
 
     /// What no two ports can share, as a person calls it.
@@ -146,6 +173,7 @@ impl PortKind {
             Self::Memory { record, .. } => {
                 record.as_ref().map(|path| format!("file {}", path.display()))
             }
+            Self::Vlan(_) | Self::Bvi | Self::Vxlan(_) | Self::Gre(_) => None,
         }
     }
 
@@ -174,6 +202,10 @@ impl PortKind {
                 frames: table.list("frames"),
                 record: table.optional("record"),
             },
+            KindName::Vlan => Self::Vlan(Vlan::read(table)?),
+            KindName::Bvi => Self::Bvi,
+            KindName::Vxlan => Self::Vxlan(Vxlan::read(table)?),
+            KindName::Gre => Self::Gre(Gre::read(table)?),
         })
     }
 
@@ -195,6 +227,10 @@ impl PortKind {
             Self::Memory { source, frames, record } => {
                 fields.maybe("source", source).list("frames", frames).maybe("record", record)
             }
+            Self::Vlan(vlan) => vlan.fields(fields),
+            Self::Bvi => fields,
+            Self::Vxlan(vxlan) => vxlan.fields(fields),
+            Self::Gre(gre) => gre.fields(fields),
         }
     }
 

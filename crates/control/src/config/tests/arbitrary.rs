@@ -17,6 +17,8 @@ use super::super::objects::port::{Port, PortName};
 use super::super::objects::port_kind::{DeviceName, PortKind, Repeat, Role};
 use super::super::objects::route::{NextHop, Route};
 use super::super::objects::station::{Station, StationKey};
+use super::super::objects::tunnel::{Ends, Gre, Vxlan};
+use super::super::objects::vlan::{Protocol, Vid, Vlan};
 use super::super::objects::workers::{Idle, Placement, Workers};
 use super::super::objects::xconnect::{PortPair, Xconnect};
 use super::super::prefix::{InterfaceAddress, Prefix};
@@ -130,6 +132,41 @@ fn route(seed: &RouteSeed, ports: &[u8]) -> Route {
     Route::Via(hops.collect())
 }
 
+/// VLANs of these ports, and tunnels that begin at their addresses.
+fn virtual_ports(config: &mut Config, ports: &[u8]) {
+    let mut kinds = Vec::new();
+    for (index, &number) in ports.iter().enumerate() {
+        let parent = name(number);
+        let Some(own) = config.ports.get(&parent).and_then(|port| port.addresses.first()) else {
+            continue;
+        };
+        let ends = Ends { local: own.address(), remote: station(number, 240) };
+        let inner = [None, Some(Vid::Any), Some(Vid::Exact(7))][index % 3];
+        kinds.extend([
+            PortKind::Vlan(Vlan {
+                parent: parent.clone(),
+                vlan: Vid::Exact(100 + u16::from(number)),
+                inner,
+                protocol: if index == 0 { Protocol::Service } else { Protocol::Customer },
+                priority: inner.map(|_| 5),
+            }),
+            PortKind::Vlan(Vlan {
+                parent,
+                vlan: if index == 0 { Vid::Untagged } else { Vid::Any },
+                inner: None,
+                protocol: Protocol::Customer,
+                priority: None,
+            }),
+            PortKind::Vxlan(Vxlan { vni: number.into(), ends }),
+            PortKind::Gre(Gre { key: inner.map(|_| 9), ends }),
+        ]);
+    }
+    for (number, kind) in kinds.into_iter().enumerate() {
+        let name = PortName::from_text(&format!("v{number}")).unwrap();
+        config.ports.insert(name, Port::new(kind));
+    }
+}
+
 /// A bridge of these ports, each of which may do something else, and a station behind the last.
 fn bridge(config: &mut Config, ports: &[u8]) {
     let member = |number: &u8| Member {
@@ -164,6 +201,7 @@ pub(super) fn config() -> impl Strategy<Value = Config> {
             }
             config.ports.insert(name(number), port);
         }
+        virtual_ports(&mut config, &routed);
         for (prefix, seed) in &routes {
             config.routes.insert(*prefix, route(seed, &routed));
         }

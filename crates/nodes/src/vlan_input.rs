@@ -1,0 +1,217 @@
+//! Finds the sub-interface that a frame belongs to, and takes its tags off (IEEE 802.1Q section 6.9).
+//!
+//! ```text
+//!  port_rx ─▶ vlan_input ┬▶ ethernet_input      by the sub-interface's mode, as port_rx does
+//!                        ├▶ l2_xconnect         with a port's own frames
+//!                        ├▶ l2_learn, l2_forward
+//!                        └▶ drop
+//! ```
+//! Frames without a tag stay the port's, unless a sub-interface wants them.
+
+use crate::plumbing::{
+    Interface, Interfaces, Link, Mode, Setup, TAG_BYTES, VlanMap, WorkerCounters,
+};
+use graph::{Context, Exits, Node, Published, add};
+use packet::{Frame, PacketView};
+use std::sync::Arc;
+use wire::vlan::{Tag, is_tag};
+
+/// Octets of the two addresses that stand before the tags.
+const ADDRESSES: usize = 12;
+/// Octets up to the end of the first tag.
+const TAGGED: usize = ADDRESSES + TAG_BYTES;
+
+/// See the module.
+pub struct VlanInput {
+    interfaces: Published<Interfaces>,
+    counters: Arc<WorkerCounters>,
+}
+
+graph::exits! {
+    /// By the mode of the frame's interface.
+    pub enum Exit {
+        /// To be routed, or for us.
+        Ethernet => node "ethernet-input",
+        /// To the interface that this one is cross-connected with.
+        CrossConnect => node "l2-xconnect",
+        /// To be bridged.
+        Bridge => node "l2-learn",
+        /// To be bridged, and nothing is to be learned from it.
+        BridgeUnlearned => node "l2-forward",
+        /// Shorter than an Ethernet header, or than its tags.
+        Runt => drop,
+        /// No sub-interface has this VLAN.
+        UnknownVlan => drop,
+        /// The sub-interface is administratively down.
+        InterfaceDown => drop,
+    }
+}
+
+impl Node for VlanInput {
+    const NAME: &'static str = "vlan-input";
+    const ABOUT: &'static str = "finds the sub-interfaces of tagged frames";
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        let interfaces = setup.shared.interfaces.clone();
+        Self { interfaces, counters: Arc::clone(&setup.counters) }
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        let mut port = frame.rx()[0];
+        let mut map = interfaces.vlans(port);
+        let mut own = (port, Exit::UnknownVlan, 0);
+        let mut counted = (own.0, 0, 0);
+        exits.each(frame, |packet| {
+            if packet.rx() != port {
+                port = packet.rx();
+                map = interfaces.vlans(port);
+            }
+            let (found, priority_bytes) = match owner(packet.header(), port, map) {
+                Ok(found) => found,
+                Err(exit) => return exit,
+            };
+            if found != own.0 || own.1 == Exit::UnknownVlan {
+                own = of(found, interfaces.get(found));
+            }
+            take_off(packet, own.2 + priority_bytes);
+            if found != port {
+                packet.set_rx(found);
+                if counted.0 != found {
+                    self.count(counted);
+                    counted = (found, 0, 0);
+                }
+                counted = (found, counted.1 + 1, counted.2 + packet.length() as u64);
+            }
+            own.1
+        });
+        self.count(counted);
+    }
+}
+
+impl VlanInput {
+    #[inline]
+    fn count(&self, (interface, packets, bytes): (u16, u64, u64)) {
+        let Some(counters) = self.counters.interfaces.get(usize::from(interface)) else { return };
+        add(&counters.rx_packets, packets);
+        add(&counters.rx_bytes, bytes);
+    }
+}
+
+/// The interface that a frame of `port` belongs to, and the octets of a tag that tells a priority
+/// and no VLAN.
+#[inline(always)]
+fn owner(frame: &[u8], port: u16, map: Option<&VlanMap>) -> Result<(u16, usize), Exit> {
+    let Some(head) = frame.first_chunk::<14>() else { return Err(Exit::Runt) };
+    let Some(map) = map else { return Ok((port, 0)) };
+    if !is_tag(u16::from_be_bytes([head[12], head[13]])) {
+        return Ok((map.untagged().unwrap_or(port), 0));
+    }
+    let Some(tag) = Tag::new(&frame[14..]) else { return Err(Exit::Runt) };
+    // IEEE 802.1Q section 9.6: VLAN 0 tells a priority, and the frame is as one without a tag.
+    if tag.tci().vid() == 0 {
+        return Ok((map.untagged().unwrap_or(port), TAG_BYTES));
+    }
+    let found = map.tagged(tag, &frame[14 + Tag::LEN..]).ok_or(Exit::UnknownVlan);
+    found.map(|id| (id, 0))
+}
+
+/// An interface with its exit and the octets of its tags.
+fn of(id: u16, interface: Option<&Interface>) -> (u16, Exit, usize) {
+    let Some(interface) = interface.filter(|interface| interface.up) else {
+        return (id, Exit::InterfaceDown, 0);
+    };
+    let exit = match interface.mode {
+        Mode::Routed => Exit::Ethernet,
+        Mode::CrossConnect(_) => Exit::CrossConnect,
+        Mode::Bridged(port) if port.learn => Exit::Bridge,
+        Mode::Bridged(_) => Exit::BridgeUnlearned,
+    };
+    match interface.link {
+        Link::Vlan(vlan) => (id, exit, vlan.tag_bytes()),
+        _ => (id, exit, 0),
+    }
+}
+
+/// Moves the addresses over the tags; the outer tag is left right in front of the frame.
+#[inline(always)]
+fn take_off(packet: &mut PacketView<'_>, bytes: usize) {
+    let header = packet.header_mut();
+    let Some(&[.., a, b, c, d]) = header.first_chunk::<TAGGED>().filter(|_| bytes != 0) else {
+        return;
+    };
+    header.copy_within(..ADDRESSES, bytes);
+    header[bytes - TAG_BYTES..bytes].copy_from_slice(&[a, b, c, d]);
+    packet.advance(bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{BRIDGED_VLAN, HOST_MAC, ROUTED_VLAN, TRUNK, World};
+    use graph::harness::{NodeHarness, Outcome};
+    use std::sync::atomic::Ordering;
+    use wire::craft;
+
+    fn run(world: &World, frames: &[Vec<u8>]) -> Vec<Outcome> {
+        NodeHarness::<VlanInput>::new(&world.setup).unwrap().run(frames, TRUNK, 0)
+    }
+
+    fn tagged(vids: &[u16]) -> Vec<u8> {
+        let plain = craft::ethernet(HOST_MAC, [4; 6]).ethertype(0x88b5).payload(&[7; 46]);
+        let mut frame = plain.build();
+        for vid in vids.iter().rev() {
+            let [high, low] = vid.to_be_bytes();
+            frame.splice(12..12, [0x81, 0, high, low]);
+        }
+        frame
+    }
+
+    #[test]
+    fn a_frame_goes_to_its_sub_interface_without_its_tags() {
+        let plain = tagged(&[]);
+        for (vids, exit) in [
+            (&[100][..], "ethernet"),
+            (&[400], "bridge"),
+            (&[200, 7], "cross-connect"),
+            (&[], "ethernet"),
+            (&[0], "ethernet"),
+        ] {
+            let out = run(&World::new(), &[tagged(vids)]).remove(0);
+            assert_eq!((out.exit.as_str(), &out.header), (exit, &plain), "{vids:?}");
+        }
+    }
+
+    #[test]
+    fn tags_that_nobody_named_stay() {
+        let out = run(&World::new(), &[tagged(&[100, 9])]).remove(0);
+        assert_eq!((out.exit.as_str(), out.header), ("ethernet", tagged(&[9])));
+    }
+
+    #[test]
+    fn each_frame_is_counted_where_it_belongs() {
+        let world = World::new();
+        let vids = [&[100][..], &[400], &[100], &[5], &[200, 8], &[100]];
+        let mut frames: Vec<_> = vids.iter().map(|vids| tagged(vids)).collect();
+        frames.push(tagged(&[100])[..15].to_vec());
+        frames.push(tagged(&[200, 7])[..20].to_vec());
+        frames.push(vec![0; 13]);
+        let exits: Vec<_> = run(&world, &frames).into_iter().map(|out| out.exit).collect();
+        let (unknown, routed) = ("unknown-vlan", "ethernet");
+        assert_eq!(exits[..6], [routed, "bridge", routed, unknown, unknown, routed]);
+        assert_eq!(exits[6..], ["runt", unknown, "runt"]);
+        let counted = |id: u16| {
+            let counters = &world.setup.counters.interfaces[usize::from(id)];
+            let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+            (read(&counters.rx_packets), read(&counters.rx_bytes))
+        };
+        assert_eq!((counted(ROUTED_VLAN), counted(BRIDGED_VLAN)), ((3, 180), (1, 60)));
+    }
+}

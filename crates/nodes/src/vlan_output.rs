@@ -1,0 +1,125 @@
+//! Puts the tags of a sub-interface on what leaves by it (IEEE 802.1Q section 6.9).
+//!
+//! ```text
+//!  interface_output ─▶ vlan_output ─▶ port_tx
+//!
+//!  │ room │ addresses │ type …      becomes      │ addresses │ tags │ type …
+//! ```
+
+use crate::plumbing::{Interfaces, Link, Setup};
+use graph::{Context, Exits, Node, Published};
+use packet::{Frame, PacketView};
+
+/// Octets of the two addresses that stand before the tags.
+const ADDRESSES: usize = 12;
+
+/// See the module.
+pub struct VlanOutput {
+    interfaces: Published<Interfaces>,
+}
+
+graph::exits! {
+    /// What becomes of a frame that is to have tags.
+    pub enum Exit {
+        /// It has them.
+        Transmit => node "port-tx",
+        /// No room for them in front of the frame.
+        NoHeadroom => drop,
+    }
+}
+
+impl Node for VlanOutput {
+    const NAME: &'static str = "vlan-output";
+    const ABOUT: &'static str = "tags what leaves by sub-interfaces";
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        Self { interfaces: setup.shared.interfaces.clone() }
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        let link_of = |tx: u16| interfaces.get(tx).map_or(Link::Port, |interface| interface.link);
+        let mut tx = frame.tx()[0];
+        let mut link = link_of(tx);
+        exits.each(frame, |packet| {
+            if packet.tx() != tx {
+                tx = packet.tx();
+                link = link_of(tx);
+            }
+            let Link::Vlan(vlan) = link else { return Exit::Transmit };
+            let tags = vlan.written(packet.consumed_last().copied());
+            if put_on(packet, &tags[..vlan.tag_bytes()]) {
+                Exit::Transmit
+            } else {
+                Exit::NoHeadroom
+            }
+        });
+    }
+}
+
+/// Moves the addresses forward and writes the tags behind them; false where there is no room.
+#[inline(always)]
+fn put_on(packet: &mut PacketView<'_>, tags: &[u8]) -> bool {
+    if packet.length() < ADDRESSES || !packet.prepend(tags.len()) {
+        return false;
+    }
+    let header = packet.header_mut();
+    header.copy_within(tags.len()..tags.len() + ADDRESSES, 0);
+    header[ADDRESSES..ADDRESSES + tags.len()].copy_from_slice(tags);
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::TAG_BYTES;
+    use crate::plumbing::testing::{HOST_MAC, PAIR_VLAN, ROUTED_VLAN, World};
+    use graph::harness::NodeHarness;
+    use wire::craft;
+
+    fn plain() -> Vec<u8> {
+        craft::ethernet(HOST_MAC, [4; 6]).ethertype(0x88b5).payload(&[7; 46]).build()
+    }
+
+    /// A frame that came with `old` as its tag, if with any, leaves by `tx`.
+    fn run(old: Option<[u8; TAG_BYTES]>, tx: u16) -> Vec<u8> {
+        let bytes = [&old.unwrap_or_default()[..], &plain()].concat();
+        let mut node = NodeHarness::<VlanOutput>::new(&World::new().setup).unwrap();
+        let out = node.run_prepared(&[bytes], 9, TAG_BYTES, |frame| {
+            if old.is_none() {
+                frame.view(0).start_here();
+            }
+            frame.tx_mut()[0] = tx;
+        });
+        assert_eq!(out[0].exit, "transmit");
+        out[0].header.clone()
+    }
+
+    #[test]
+    fn a_frame_gets_the_tags_of_its_sub_interface() {
+        let with = |tags: &[u8]| [&plain()[..12], tags, &plain()[12..]].concat();
+        assert_eq!(run(None, ROUTED_VLAN), with(&[0x81, 0, 0, 100]));
+        assert_eq!(run(None, PAIR_VLAN), with(&[0x88, 0xa8, 0, 200, 0x81, 0, 0, 7]));
+        assert_eq!(run(None, 0), plain());
+    }
+
+    #[test]
+    fn the_priority_it_came_with_is_kept() {
+        let tagged = run(Some([0x81, 0, 0xa0, 5]), ROUTED_VLAN);
+        assert_eq!(tagged[12..16], [0x81, 0, 0xa0, 100]);
+    }
+
+    #[test]
+    fn a_frame_without_room_in_front_is_dropped() {
+        let mut node = NodeHarness::<VlanOutput>::new(&World::new().setup).unwrap();
+        let out = node.run_prepared(&[vec![0; 11]], 9, 0, |frame| frame.tx_mut()[0] = ROUTED_VLAN);
+        assert_eq!(out[0].exit, "no-headroom");
+    }
+}

@@ -1,0 +1,107 @@
+//! Ports without a device of their own: VLANs of other ports, the router's own stations in bridges,
+//! tunnels.
+//!
+//! ```text
+//!  p1 ── device        p1.100 ── VLAN 100 of p1: its link is p1's, its frames leave by p1's queues
+//! ```
+
+use crate::interfaces::{Link, OpenPort};
+use crate::router::Router;
+use control::config::objects::port::{Port, PortName};
+use control::config::objects::port_kind::PortKind;
+use control::config::objects::tunnel::Ends;
+use control::config::objects::vlan::{Protocol, Vid, Vlan as VlanConfig};
+use nodes::plumbing::{Interface, Link as RowLink, Tunnel, Vlan, VlanTags, Wrap};
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+use wire::ethernet::ethertype;
+
+impl Router {
+    /// What is known of a port's link: the device's, or that of the port it is a part of.
+    pub(crate) fn link_of(&self, port: &OpenPort) -> Link {
+        match parent_of(&port.config) {
+            Some(parent) => self.ports.get(parent).map_or_else(Link::default, |it| it.link_now()),
+            None => port.read_link(),
+        }
+    }
+
+    /// Gives ports without a MAC address of their own that of the port they are a part of, which
+    /// may have another now.
+    pub(crate) fn inherit_macs(&mut self) {
+        let names: Vec<PortName> = self.ports.keys().cloned().collect();
+        for name in names {
+            let Some(port) = self.ports.get(&name) else { continue };
+            let mac = self.inherited_mac(&port.config);
+            if let (Some(mac), Some(port)) = (mac, self.ports.get_mut(&name)) {
+                port.mac = mac;
+            }
+        }
+    }
+
+    /// The MAC address of a port that has none of its own.
+    pub(crate) fn inherited_mac(&self, config: &Port) -> Option<[u8; 6]> {
+        let parent = self.ports.get(parent_of(config)?)?;
+        config.mac.is_none().then_some(parent.mac)
+    }
+}
+
+impl OpenPort {
+    /// The link for those that stand on it.
+    fn link_now(&self) -> Link {
+        Link { up: self.carries(), ..self.link }
+    }
+
+    /// Makes of a row what a port without a device needs.
+    pub(crate) fn stand_on_others(
+        &self,
+        row: &mut Interface,
+        ids: &HashMap<PortName, u16>,
+        ports: &BTreeMap<PortName, OpenPort>,
+    ) {
+        match &self.config.kind {
+            PortKind::Vlan(config) => match ids.get(&config.parent) {
+                Some(&parent) => {
+                    row.port = parent;
+                    row.link = RowLink::Vlan(vlan(config, parent));
+                    row.up &= ports.get(&config.parent).is_some_and(|parent| parent.config.up);
+                }
+                None => row.up = false,
+            },
+            PortKind::Bvi => row.link = RowLink::Bridge,
+            PortKind::Vxlan(vxlan) => row.link = tunnel(Wrap::Vxlan(vxlan.vni), vxlan.ends),
+            PortKind::Gre(gre) => row.link = tunnel(Wrap::Gre(gre.key), gre.ends),
+            _ => {}
+        }
+    }
+}
+
+fn parent_of(config: &Port) -> Option<&PortName> {
+    match &config.kind {
+        PortKind::Vlan(vlan) => Some(&vlan.parent),
+        _ => None,
+    }
+}
+
+fn tunnel(wrap: Wrap, ends: Ends) -> RowLink {
+    let bits = |address: IpAddr| match address {
+        IpAddr::V4(address) => address.to_bits(),
+        // The configuration's check lets none in.
+        IpAddr::V6(_) => 0,
+    };
+    RowLink::Tunnel(Tunnel { wrap, local: bits(ends.local), remote: bits(ends.remote) })
+}
+
+fn vlan(config: &VlanConfig, parent: u16) -> Vlan {
+    let tags = match (config.vlan, config.inner) {
+        (Vid::Exact(outer), Some(Vid::Exact(inner))) => VlanTags::Two(outer, inner),
+        (Vid::Exact(outer), Some(_)) => VlanTags::AnyInner(outer),
+        (Vid::Exact(outer), None) => VlanTags::One(outer),
+        (Vid::Any, _) => VlanTags::Any,
+        (Vid::Untagged, _) => VlanTags::Untagged,
+    };
+    let protocol = match config.protocol {
+        Protocol::Customer => ethertype::VLAN,
+        Protocol::Service => ethertype::QINQ,
+    };
+    Vlan { parent, tags, protocol, priority: config.priority.map(|priority| priority as u8) }
+}

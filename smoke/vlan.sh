@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# VLANs of a trunk: one routed, one in a bridge with an untagged port and the router's own station. This
+# kernel may have no VLAN devices, so scapy makes and reads the tags of host a.
+. "$(dirname "$0")/lib.sh"
+/usr/bin/python3 -c 'import scapy' 2>/dev/null || skip "python3-scapy is missing"
+hosts
+{
+    two_ports af_packet | grep -v addresses
+    cat <<'TOML'
+[port."p1.100"]
+kind = "vlan"
+parent = "p1"
+vlan = 100
+addresses = ["10.0.100.1/24"]
+[port."p1.200"]
+kind = "vlan"
+parent = "p1"
+vlan = 200
+[port.own]
+kind = "bvi"
+addresses = ["10.0.2.1/24"]
+[bridge.lan]
+ports = ["p1.200", "p2", "own"]
+TOML
+} >"$work/router.toml"
+router router
+on "$b" sysctl -qw net.ipv6.conf.all.disable_ipv6=1
+# The own station of the bridge is the gateway of b.
+until_true pings "$b" 10.0.2.1
+
+cat >"$work/trunk.py" <<'PY'
+import sys
+from scapy.all import ARP, ICMP, IP, UDP, Dot1Q, Ether, conf, get_if_hwaddr, srp1
+conf.verb = 0
+mac = get_if_hwaddr("eth0")
+
+def ask(vlan, packet, to="ff:ff:ff:ff:ff:ff"):
+    for _ in range(10):
+        answer = srp1(Ether(src=mac, dst=to) / Dot1Q(vlan=vlan, prio=3) / packet, iface="eth0", timeout=2)
+        if answer is not None:
+            assert answer[Dot1Q].vlan == vlan, answer.summary()
+            return answer
+    sys.exit(f"nobody answered in VLAN {vlan}: {packet.summary()}")
+
+# Routed: the gateway of VLAN 100 answers, and leads to b over the bridge's own station.
+gateway = ask(100, ARP(op=1, hwsrc=mac, psrc="10.0.100.9", pdst="10.0.100.1"))[ARP].hwsrc
+ping = IP(src="10.0.100.9", dst="10.0.100.1") / ICMP(id=7)
+ask(100, ping, gateway)
+# The first one may have waited for our MAC address, and then has no priority any more.
+echo = ask(100, ping, gateway)
+assert echo[ICMP].type == 0 and echo[Dot1Q].prio == 3, echo.summary()
+# Bridged: b is in VLAN 200 here and untagged there.
+b = ask(200, ARP(op=1, hwsrc=mac, psrc="10.0.2.9", pdst="10.0.2.2"))[ARP].hwsrc
+echo = ask(200, IP(src="10.0.2.9", dst="10.0.2.2") / ICMP(id=8) / (b"x" * 1400), b)
+assert echo[ICMP].type == 0 and len(echo[IP]) == 1428, echo.summary()
+own = ask(200, ARP(op=1, hwsrc=mac, psrc="10.0.2.9", pdst="10.0.2.1"))[ARP].hwsrc
+print(own)
+PY
+on "$a" timeout 50 /usr/bin/python3 "$work/trunk.py" >"$work/own.txt" || { ctl router show errors; ctl router mac show; exit 1; }
+ctl router mac show | has 'p1.200'
+ctl router show ports --json | jq -e '.[] | select(.name == "p1.100") | .rx.packets > 0 and .tx.packets > 0' >/dev/null
+ctl router vlan add p1 300 inner any >/dev/null
+ctl router config show | has 'inner *= "any"'
+ctl router vlan del p1 300 inner any >/dev/null
+echo "ok $name"
