@@ -85,6 +85,7 @@ pub(crate) fn interface(id: u16, mode: Mode) -> Interface {
         port: id,
         link: Link::Port,
         up: true,
+        shaped: false,
         mode,
         mac: ROUTER_MAC,
         mtu_bytes: 1500,

@@ -58,6 +58,9 @@ pub trait Engine {
     /// Every port.
     fn ports(&self) -> Vec<view::Port>;
 
+    /// Every shaped port, with what waits there. Asks the workers, so it takes a moment.
+    fn qos(&mut self) -> Vec<view::Qos>;
+
     /// Every node, in the order of the graph.
     fn nodes(&self) -> Vec<view::Node>;
 

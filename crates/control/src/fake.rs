@@ -178,6 +178,14 @@ impl Engine for FakeRouter {
         self.config.ports.iter().enumerate().map(port).collect()
     }
 
+    fn qos(&mut self) -> Vec<view::Qos> {
+        let shaped = self.config.ports.iter().filter_map(|(name, port)| {
+            let scheduler = sched::build::<u64>(&port.qos.as_ref()?.scheduler(port.mtu)).ok()?;
+            Some(view::Qos { port: name.to_string(), root: scheduler.report().into() })
+        });
+        shaped.collect()
+    }
+
     fn nodes(&self) -> Vec<view::Node> {
         let mut nodes: Vec<view::Node> = Vec::new();
         for (name, exit, to, packets) in EDGES {

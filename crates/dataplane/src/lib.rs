@@ -9,8 +9,10 @@
 
 mod counters;
 mod ports;
+mod shaping;
 mod start;
 
 pub use counters::{BridgedTotals, DropCount, InterfaceTotals, NodeTotals};
 pub use ports::PortQueues;
+pub use shaping::{ShapingError, Waiting};
 pub use start::{Dataplane, DataplaneError, Settings, Threads};

@@ -14,6 +14,7 @@ use nodes::plumbing::{
     WorkerCounters, slow_path,
 };
 use packet::Pool;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 /// Who runs the graphs.
@@ -139,6 +140,8 @@ pub struct Dataplane {
     pub injector: Injector,
     pub(crate) interfaces: Publisher<Interfaces>,
     pub(crate) workers: Vec<WorkerSlot>,
+    /// Ports with a scheduler.
+    pub(crate) shaped: BTreeSet<u16>,
     local: Option<Worker>,
 }
 
@@ -189,6 +192,7 @@ impl Dataplane {
             injector,
             interfaces,
             workers: Vec::new(),
+            shaped: BTreeSet::new(),
             local: None,
         };
         let mut injected = Some(injected);
@@ -202,6 +206,7 @@ impl Dataplane {
                 counters: Arc::new(WorkerCounters::new(&dataplane.layout.reasons)),
                 rx: Arc::default(),
                 tx: Arc::default(),
+                shape: Arc::default(),
                 injected: Arc::new(Mutex::new(injected.take())),
             };
             dataplane.start_worker(number, core, setup, settings, &readers)?;
@@ -252,8 +257,12 @@ impl Dataplane {
         self.workers.get(number).map(|worker| &worker.handle)
     }
 
-    /// Puts or removes an interface row.
-    pub fn set_interface(&mut self, id: u16, row: Option<Interface>) {
+    /// Puts or removes an interface row. Whether it is shaped is not the row's to say: that goes by
+    /// its port.
+    pub fn set_interface(&mut self, id: u16, mut row: Option<Interface>) {
+        if let Some(row) = &mut row {
+            row.shaped = self.shaped.contains(&row.port);
+        }
         let table = self.interfaces.with(id, row);
         self.interfaces.set(table);
     }

@@ -87,6 +87,7 @@ fn interface(id: u16) -> Interface {
         name: format!("p{id}"),
         port: id,
         up: true,
+        shaped: false,
         mode: Mode::Routed,
         mac: ROUTER_MAC,
         link: Link::Port,

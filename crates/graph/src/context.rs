@@ -12,6 +12,7 @@ pub struct Context<'a> {
     /// Buffers to take from and give back to.
     pub cache: &'a mut dyn PacketCache,
     pub(crate) emitted: &'a mut Emitted,
+    pub(crate) due_tsc: &'a mut u64,
 }
 
 /// Packets that nodes made during one call, with their exits.
@@ -27,6 +28,18 @@ impl Emitted {
 }
 
 impl Context<'_> {
+    /// Has timed nodes called again once the TSC has come so far, even if the worker rests by then.
+    #[inline]
+    pub fn call_at(&mut self, tsc: u64) {
+        *self.due_tsc = tsc.min(*self.due_tsc);
+    }
+
+    /// How many more packets this call may emit.
+    #[inline]
+    pub fn room_to_emit(&self) -> usize {
+        self.emitted.frame.room()
+    }
+
     /// Sends a packet of the node's own by `exit`, behind the frame's; the view sets where it goes.
     /// At most a frame of them a call: a packet too many comes back.
     pub fn emit(

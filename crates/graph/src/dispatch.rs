@@ -44,6 +44,8 @@ impl Default for GraphSettings {
 pub struct Graph {
     slots: Vec<Slot>,
     inputs: Vec<usize>,
+    timed: Vec<usize>,
+    due_tsc: u64,
     mover: Mover,
     bytes: Box<ExitBytes>,
     emitted: Emitted,
@@ -98,7 +100,11 @@ impl Graph {
             sleeps: AtomicU64::new(0),
             frames_made: AtomicU64::new(0),
         };
-        let inputs = (0..slots.len()).filter(|&slot| slots[slot].role != Role::Inner).collect();
+        let with_role = |roles: &[Role]| -> Vec<usize> {
+            (0..slots.len()).filter(|&slot| roles.contains(&slots[slot].role)).collect()
+        };
+        let inputs = with_role(&[Role::Input, Role::Polled]);
+        let timed = with_role(&[Role::Timed]);
         let queue = |_: &Slot| Vec::with_capacity(QUEUE_FRAMES);
         let mover = Mover {
             queues: slots.iter().map(queue).collect(),
@@ -110,6 +116,8 @@ impl Graph {
         Self {
             slots,
             inputs,
+            timed,
+            due_tsc: u64::MAX,
             mover,
             bytes: Box::default(),
             emitted: Emitted::new(),
@@ -146,6 +154,9 @@ impl Graph {
             let frame = self.mover.empty_frame();
             received += self.run(slot, frame, now_tsc, &mut clock);
         }
+        if now_tsc >= self.due_tsc {
+            received += self.run_timed(now_tsc, &mut clock);
+        }
         while self.mover.pending != 0 {
             let slot = self.mover.pending.trailing_zeros() as usize;
             self.mover.pending &= self.mover.pending - 1;
@@ -167,6 +178,27 @@ impl Graph {
         received
     }
 
+    /// When timed nodes want to be called next.
+    #[inline]
+    pub fn due_tsc(&self) -> u64 {
+        self.due_tsc
+    }
+
+    /// Has timed nodes called in the next pass.
+    pub fn call_timed(&mut self) {
+        self.due_tsc = 0;
+    }
+
+    fn run_timed(&mut self, now_tsc: u64, clock: &mut u64) -> usize {
+        self.due_tsc = u64::MAX;
+        let mut emitted = 0;
+        for at in 0..self.timed.len() {
+            let frame = self.mover.empty_frame();
+            emitted += self.run(self.timed[at], frame, now_tsc, clock);
+        }
+        emitted
+    }
+
     /// Shows `frame` to the node in `slot` and moves the packets where it says.
     fn run(&mut self, slot: usize, mut frame: Box<Frame>, now_tsc: u64, clock: &mut u64) -> usize {
         let Slot { node, role, edges } = &mut self.slots[slot];
@@ -180,6 +212,7 @@ impl Graph {
             worker: self.settings.worker,
             cache: &mut *self.cache,
             emitted: &mut self.emitted,
+            due_tsc: &mut self.due_tsc,
         };
         node.process(&mut frame, &mut self.bytes, &mut uniform, &mut context);
         let count = frame.len();

@@ -25,6 +25,8 @@ pub struct NodeHarness<N: Node> {
     cache: Box<dyn PacketCache>,
     pool: HeapPool,
     emitted: crate::context::Emitted,
+    clock: Option<u64>,
+    due_tsc: u64,
     attached: Vec<(u32, String)>,
 }
 
@@ -33,7 +35,8 @@ impl<N: Node> NodeHarness<N> {
     pub fn new(setup: &N::Setup) -> Result<Self, PoolError> {
         let pool = HeapPool::new(1024, 9216)?;
         let (cache, emitted) = (pool.cache(), crate::context::Emitted::new());
-        Ok(Self { node: N::new(setup), cache, pool, emitted, attached: Vec::new() })
+        let (clock, due_tsc, attached) = (None, u64::MAX, Vec::new());
+        Ok(Self { node: N::new(setup), cache, pool, emitted, clock, due_tsc, attached })
     }
 
     /// Pretends that a node named `name` attached itself under `key`.
@@ -63,10 +66,11 @@ impl<N: Node> NodeHarness<N> {
         prepare(&mut frame);
         let (mut bytes, mut uniform) = (Box::default(), None);
         let mut context = Context {
-            now_tsc: crate::tsc(),
+            now_tsc: self.clock.unwrap_or_else(crate::tsc),
             worker: 0,
             cache: &mut *self.cache,
             emitted: &mut self.emitted,
+            due_tsc: &mut self.due_tsc,
         };
         self.node.process(&mut frame, &mut Exits::new(&mut bytes, &mut uniform), &mut context);
         let mut outcomes = Vec::new();
@@ -104,6 +108,16 @@ impl<N: Node> NodeHarness<N> {
             .collect();
         self.cache.release(frame.packets());
         outcomes
+    }
+
+    /// Sets the clock: it stands there until it is set again.
+    pub fn set_clock(&mut self, tsc: u64) {
+        self.clock = Some(tsc);
+    }
+
+    /// When the node wants to be called again, as it said since this was asked last.
+    pub fn take_due_tsc(&mut self) -> u64 {
+        std::mem::replace(&mut self.due_tsc, u64::MAX)
     }
 
     /// Buffers that nobody holds; equal before and after a test, unless the node keeps some.

@@ -10,6 +10,9 @@
 use crate::clock::tsc_hz;
 use std::time::Duration;
 
+/// How late the system ends a rest, where timers have their usual slack of 50 us.
+const LATE_US: u64 = 70;
+
 /// What a worker does while there are no packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Idle {
@@ -32,6 +35,18 @@ impl IdlePolicy {
     /// As if a packet had come just now.
     pub fn new(idle: Idle, now_tsc: u64) -> Self {
         Self { idle, last_packet_tsc: now_tsc, cycles_per_us: (tsc_hz() / 1_000_000).max(1) }
+    }
+
+    /// The same, where somebody is to be called at `due_tsc`: a rest ends before, and none is begun
+    /// that could outlast it.
+    #[inline]
+    pub fn until(&mut self, due_tsc: u64, received: usize, now_tsc: u64) -> Option<Duration> {
+        let rest = self.rest(received, now_tsc)?;
+        let left_us = due_tsc.saturating_sub(now_tsc) / self.cycles_per_us;
+        match left_us.checked_sub(LATE_US) {
+            None | Some(0) => None,
+            Some(us) => Some(rest.min(Duration::from_micros(us))),
+        }
     }
 
     /// How long to rest after a pass that received so many packets.
@@ -66,6 +81,17 @@ mod tests {
         assert_eq!(policy.rest(0, 30_000_000 * us), Some(Duration::from_millis(4)));
         assert_eq!(policy.rest(1, 30_000_001 * us), None);
         assert_eq!(policy.rest(0, 30_000_100 * us), None);
+    }
+
+    #[test]
+    fn a_rest_ends_before_what_is_due() {
+        let us = (tsc_hz() / 1_000_000).max(1);
+        let mut policy = IdlePolicy::new(Idle::Adaptive, 0);
+        let now = 3_000_000 * us;
+        assert_eq!(policy.until(u64::MAX, 0, now), Some(Duration::from_millis(1)));
+        assert_eq!(policy.until(now + 570 * us, 0, now), Some(Duration::from_micros(500)));
+        assert_eq!(policy.until(now + 60 * us, 0, now), None);
+        assert_eq!(policy.until(now - 1, 0, now), None);
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod clock;
 mod context;
 mod counters;
 mod dispatch;
+mod doorbell;
 mod draw;
 mod exit;
 mod exits;
@@ -34,6 +35,7 @@ pub use clock::{tsc, tsc_hz};
 pub use context::Context;
 pub use counters::{GraphCounters, NodeCounters, add};
 pub use dispatch::{Graph, GraphSettings};
+pub use doorbell::Doorbell;
 pub use draw::{draw_dot, draw_svg, draw_text};
 #[doc(hidden)]
 pub use exit::exit_index;

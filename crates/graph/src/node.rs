@@ -14,6 +14,9 @@ pub enum Role {
     Inner,
     /// Both: with packets that were sent to it, and once a loop with an empty frame.
     Polled,
+    /// With packets that were sent to it, and with an empty frame when the time has come that it
+    /// asked for ([`Context::call_at`]) or somebody rings ([`crate::Doorbell`]). Costs nothing else.
+    Timed,
 }
 
 /// A wish of a node: what the demultiplexing node `of` finds under `key` shall come to me.

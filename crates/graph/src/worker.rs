@@ -8,6 +8,7 @@ use crate::capture::CaptureRequest;
 use crate::clock::tsc;
 use crate::counters::{GraphCounters, add};
 use crate::dispatch::Graph;
+use crate::doorbell::Doorbell;
 use crate::idle::{Idle, IdlePolicy};
 use crate::trace::{TraceRecord, TraceRequest};
 use fib::quiesce::Reader;
@@ -43,6 +44,7 @@ struct Shared {
     has_mail: AtomicBool,
     mail: Mutex<Vec<Mail>>,
     stop: AtomicBool,
+    bell: Doorbell,
     counters: Arc<GraphCounters>,
 }
 
@@ -59,6 +61,7 @@ impl Worker {
             has_mail: AtomicBool::new(false),
             mail: Mutex::default(),
             stop: AtomicBool::new(false),
+            bell: Doorbell::default(),
             counters: graph.counters(),
         });
         let handle = WorkerHandle { shared: Arc::clone(&shared), thread: None };
@@ -71,16 +74,20 @@ impl Worker {
         if self.shared.has_mail.load(Ordering::Relaxed) {
             self.read_mail();
         }
+        if self.shared.bell.answer() {
+            self.graph.call_timed();
+        }
         let received = self.graph.run_once();
         self.reader.pass();
-        self.idle.rest(received, tsc())
+        let now_tsc = tsc();
+        self.idle.until(self.graph.due_tsc(), received, now_tsc)
     }
 
     /// Rests through `wait`, during which the worker holds no table.
     pub fn rest(&mut self, wait: impl FnOnce()) {
         add(&self.shared.counters.sleeps, 1);
         self.reader.away();
-        wait();
+        self.shared.bell.rest(wait);
         self.reader.back();
     }
 
@@ -121,6 +128,7 @@ impl WorkerHandle {
                 pin_to(core);
             }
             let (mut worker, _) = Worker::new(make(), reader, idle);
+            worker.shared.bell.belongs_to_this_thread();
             // The spawner waits for exactly this message.
             let _listening = started.send(Arc::clone(&worker.shared));
             while !worker.is_stopped() {
@@ -146,6 +154,11 @@ impl WorkerHandle {
         self.shared.mail.lock().unwrap_or_else(PoisonError::into_inner).push(mail);
         self.shared.has_mail.store(true, Ordering::Release);
         self.wake();
+    }
+
+    /// For who hands the worker's timed nodes something.
+    pub fn doorbell(&self) -> &Doorbell {
+        &self.shared.bell
     }
 
     /// Ends a rest early.

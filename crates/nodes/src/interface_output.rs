@@ -27,6 +27,8 @@ graph::exits! {
     pub enum Exit {
         /// To the port.
         Transmit => node "port-tx",
+        /// To wait for its turn: the port is shaped. Counted when it leaves.
+        Shape => node "shape",
         /// To get its tags.
         Tag => node "vlan-output",
         /// Into the bridge, as if its interface there had received it.
@@ -63,6 +65,10 @@ impl Node for InterfaceOutput {
         if same && let Some(interface) = interfaces.get(first) {
             let longest = frame.lengths().iter().fold(0, |longest, &length| longest.max(length));
             if interface.up && longest <= limit(interface) {
+                if waits(interface) {
+                    exits.all(Exit::Shape);
+                    return;
+                }
                 self.count(first, frame.len() as u64, frame.lengths().iter().sum());
                 let exit = by_link(interface.link);
                 if exit == Exit::Bridge {
@@ -75,6 +81,7 @@ impl Node for InterfaceOutput {
         for slot in 0..frame.len() {
             let (tx, length) = (frame.tx()[slot], frame.lengths()[slot]);
             let exit = match interfaces.get(tx) {
+                Some(row) if row.up && length <= limit(row) && waits(row) => Exit::Shape,
                 Some(interface) if interface.up && length <= limit(interface) => {
                     self.count(tx, 1, length);
                     by_link(interface.link)
@@ -97,6 +104,11 @@ impl InterfaceOutput {
         add(&counters.tx_packets, packets);
         add(&counters.tx_bytes, u64::from(bytes));
     }
+}
+
+/// Only what leaves by a port itself waits: an interface on another one has its own way there.
+fn waits(interface: &Interface) -> bool {
+    interface.shaped && interface.link == Link::Port
 }
 
 fn by_link(link: Link) -> Exit {
@@ -126,7 +138,10 @@ mod tests {
     /// The exits of frames of these lengths that leave by these interfaces, and what was counted
     /// on interface 0.
     fn run(frames: &[(u16, usize)]) -> (Vec<String>, (u64, u64)) {
-        let world = World::new();
+        run_in(&World::new(), frames)
+    }
+
+    fn run_in(world: &World, frames: &[(u16, usize)]) -> (Vec<String>, (u64, u64)) {
         let bytes: Vec<_> = frames.iter().map(|&(_, length)| vec![0; length]).collect();
         let mut node = NodeHarness::<InterfaceOutput>::new(&world.setup).unwrap();
         let out = node.run_prepared(&bytes, 9, 0, |vector| {
@@ -144,6 +159,15 @@ mod tests {
     fn frames_that_leave_are_counted() {
         let (exits, counted) = run(&[(0, 60), (0, 100)]);
         assert_eq!((exits, counted), (vec!["transmit".to_owned(); 2], (2, 160)));
+    }
+
+    #[test]
+    fn frames_of_a_shaped_interface_wait_uncounted() {
+        let mut world = World::new();
+        world.change_interface(1, |row| row.shaped = true);
+        assert_eq!(run_in(&world, &[(1, 60), (1, 60)]), (vec!["shape".to_owned(); 2], (0, 0)));
+        let (exits, counted) = run_in(&world, &[(1, 60), (0, 60)]);
+        assert_eq!((exits, counted), (vec!["shape".to_owned(), "transmit".to_owned()], (1, 60)));
     }
 
     #[test]

@@ -56,6 +56,7 @@ nodes! {
     vlan_output::VlanOutput,
     tunnel_encap::TunnelEncap,
     tunnel_decap::TunnelDecap,
+    shape::Shape,
     port_tx::PortTx,
     drop::Drop,
 }

@@ -14,6 +14,7 @@
 #![allow(unsafe_code)]
 
 mod frame;
+mod handoff;
 mod heap_pool;
 mod mbuf;
 mod memory_queue;
@@ -26,6 +27,7 @@ mod split;
 mod view;
 
 pub use frame::{Frame, SLACK, VECTOR};
+pub use handoff::{Consumer, Producer, handoff};
 pub use heap_pool::HeapPool;
 pub use mbuf::{HEADROOM_BYTES, MBUF_HEADER_BYTES, Mbuf};
 pub use memory_queue::{MemorySink, MemorySource, Recorded, Repeat};

@@ -11,8 +11,10 @@ pub struct Private {
     pub trace: u32,
     /// Which template's bytes the buffer holds, plus one; 0: none. The memory source's.
     pub(crate) template: u32,
-    /// The interface the packet came in by, for the slow path.
+    /// The interface the packet came in by, for who took it out of its frame.
     pub rx: u16,
+    /// The interface it is to leave by.
+    pub tx: u16,
 }
 
 const _: () = assert!(core::mem::size_of::<Private>() == PRIVATE_BYTES);

@@ -174,9 +174,15 @@ impl PacketView<'_> {
 
     /// Writes start and length into the buffer header and hands the buffer out. The node then
     /// names the exit "taken": the frame forgets the packet.
-    pub fn take(self) -> PacketPtr {
+    pub fn take(mut self) -> PacketPtr {
+        self.leave()
+    }
+
+    /// The same, where the view is needed once more: to name an exit after all.
+    pub fn leave(&mut self) -> PacketPtr {
         let mut packet = self.packet();
-        packet.private_mut().rx = self.rx();
+        let private = packet.private_mut();
+        (private.rx, private.tx) = (self.rx(), self.tx());
         // SAFETY: the frame's promise.
         unsafe { packet.commit(self.frame.header[self.index], self.frame.length[self.index]) };
         packet

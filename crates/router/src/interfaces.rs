@@ -3,6 +3,7 @@
 use crate::connected::Connected;
 use crate::devices::{Device, Devices, is_tap};
 use control::config::objects::port::{Port, PortName};
+use control::config::objects::qos::Qos;
 use dataplane::Dataplane;
 use fib::Ip4Prefix;
 use nodes::plumbing::{Interface, InterfaceId, Kind, Mode};
@@ -32,6 +33,8 @@ pub(crate) struct OpenPort {
     pub(crate) unread: Vec<Box<dyn RxQueue>>,
     pub(crate) link: Link,
     pub(crate) peer: Option<PortName>,
+    /// The scheduler that its packets wait in.
+    pub(crate) shaped: Option<Qos>,
     /// Routes that stand because of its addresses.
     pub(crate) connected4: Connected<u32>,
     pub(crate) connected6: Connected<u128>,
@@ -66,6 +69,7 @@ impl OpenPort {
             unread: Vec::new(),
             link: Link::default(),
             peer: None,
+            shaped: None,
             connected4: Connected::new(),
             connected6: Connected::new(),
             valid6: Vec::new(),
@@ -172,6 +176,7 @@ impl OpenPort {
             port: self.id,
             link: nodes::plumbing::Link::Port,
             up: self.config.up,
+            shaped: false,
             mode: peer.map_or(Mode::Routed, |&peer| Mode::CrossConnect(InterfaceId(peer))),
             mac: self.mac,
             mtu_bytes: self.config.mtu,

@@ -30,6 +30,7 @@ mod observing;
 mod router;
 mod router_advertisement;
 mod routing;
+mod shaping;
 mod show;
 mod steps;
 mod virtual_ports;

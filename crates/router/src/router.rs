@@ -141,6 +141,7 @@ impl Router {
         for (name, port) in &self.ports {
             let mut row = port.row(name, &ids);
             port.stand_on_others(&mut row, &ids, &self.ports);
+            row.shaped = self.dataplane.is_shaped(row.port);
             if let Some(bridged) = self.bridging.port(name) {
                 row.mode = Mode::Bridged(bridged);
             }

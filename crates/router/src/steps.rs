@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// How long workers may take to give queues back: a stalled machine included.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Router {
     /// Makes all changes, or none.
@@ -109,6 +109,7 @@ impl Router {
         port.link = self.link_of(&port);
         self.ports.insert(name.clone(), port);
         self.publish_rows();
+        self.refresh_qos(name)?;
         self.refresh_port(name).map_err(|error| refuse(error.to_string()))
     }
 
@@ -119,6 +120,7 @@ impl Router {
         }
         self.refresh_port(name)
             .map_err(|error| fault(&format!("port.{name}"), error.to_string()))?;
+        self.end_qos(name)?;
         self.close_device(name);
         if let Some(port) = self.ports.remove(name) {
             self.dataplane.set_interface(port.id, None);
@@ -145,6 +147,12 @@ impl Router {
         drop(device);
     }
 
+    fn configure(&mut self, name: &PortName, config: &Port) {
+        if let Some(port) = self.ports.get_mut(name) {
+            port.config = config.clone();
+        }
+    }
+
     fn modify_port(&mut self, name: &PortName, old: &Port, new: &Port) -> Result<(), ApplyError> {
         let stays = old.same_device(new) && old.mac == new.mac && old.mtu == new.mtu;
         if !stays {
@@ -155,8 +163,10 @@ impl Router {
                 }
             });
         }
-        if let Some(port) = self.ports.get_mut(name) {
-            port.config = new.clone();
+        self.configure(name, new);
+        if let Err(error) = self.refresh_qos(name) {
+            self.configure(name, old);
+            return Err(error);
         }
         self.publish_rows();
         self.refresh_port(name).map_err(|error| fault(&format!("port.{name}"), error.to_string()))
@@ -394,6 +404,6 @@ fn inverse(change: &Change) -> Change {
     }
 }
 
-fn fault(field: &str, message: String) -> ApplyError {
+pub(crate) fn fault(field: &str, message: String) -> ApplyError {
     ApplyError { field: field.to_owned(), message, suggestion: None }
 }

@@ -179,3 +179,24 @@ pub enum Error {
         reason: String,
     },
 }
+
+impl Error {
+    /// The class or discipline at fault, where there is one.
+    pub fn class(&self) -> Option<ClassId> {
+        match self {
+            Self::Twice { id }
+            | Self::HandleTwice { id }
+            | Self::UnknownClass { id, .. }
+            | Self::Stranger { id, .. }
+            | Self::Loop { id }
+            | Self::NotALeaf { id, .. }
+            | Self::ZeroRate { id, .. }
+            | Self::Above { id, .. }
+            | Self::Overbooked { id, .. }
+            | Self::CannotBeMet { id, .. }
+            | Self::Curves { id, .. }
+            | Self::Nesting { id, .. } => Some(*id),
+            _ => None,
+        }
+    }
+}

@@ -53,14 +53,14 @@ pub use build::{build, memory};
 pub use class_id::ClassId;
 pub use config::{
     CodelShape, Config, FqCodelShape, HfscClass, HfscShape, HtbClass, HtbShape, PrioShape,
-    SfqShape, Shape, TbfShape,
+    SfqShape, Shape, TbfShape, check,
 };
 pub use error::Error;
 pub use filter::{Fields, Filter, Ports, Prefix, classify};
 pub use hfsc::Curve;
 pub use packet::{Burst, DropReason, Dropped, Drops, Next, Packet, Sent, Verdict};
 pub use pool::Backlog;
-pub use replace::{Replaced, replace};
+pub use replace::{Replaced, replace, take_over};
 pub use report::{Counters, Report};
 
 /// A traffic scheduler over packets that the caller names by `T`.

@@ -25,27 +25,38 @@ pub fn replace<T: Copy + Send + 'static>(
     drops: Drops<'_, T>,
 ) -> Result<Replaced, Error> {
     let mut new = build::<T>(config)?;
+    let result = take_over(&mut *scheduler, &mut new, now_ns, drops);
+    *scheduler = new;
+    Ok(result)
+}
+
+/// Moves all packets that wait in `old` into `new`, in order. Allocates a list of them.
+pub fn take_over<T: Copy>(
+    old: &mut Box<dyn Scheduler<T>>,
+    new: &mut Box<dyn Scheduler<T>>,
+    now_ns: u64,
+    drops: Drops<'_, T>,
+) -> Replaced {
     let mut result = Replaced::default();
     let mut count_drop = |dropped: Dropped<T>| {
         result.dropped += 1;
         drops(dropped);
     };
-    let mut waiting = u64::from(scheduler.backlog().packets);
+    let mut waiting = u64::from(old.waiting_packets());
     let mut given_back = Vec::new();
-    while let Some(sent) = scheduler.take_given_back() {
+    while let Some(sent) = old.take_given_back() {
         given_back.push(sent);
     }
     for sent in given_back.into_iter().rev() {
         // As many were held at most as the new one can hold.
         waiting -= u64::from(new.give_back(sent).is_err());
     }
-    scheduler.drain(now_ns, &mut |arrived_ns, packet| {
+    old.drain(now_ns, &mut |arrived_ns, packet| {
         // Counted by the drops: a packet that is queued now may be dropped for one that follows.
         let _: Verdict = new.adopt(now_ns, arrived_ns, packet, &mut count_drop);
     });
     result.kept = waiting - result.dropped;
-    *scheduler = new;
-    Ok(result)
+    result
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! ```
 
 use serde::Serialize;
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::ClassId;
@@ -43,7 +44,7 @@ impl Counters {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// `htb`, `fq_codel`, `class`, `band`.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// Its name, where it has one.
     pub id: ClassId,
     /// What it was set to.
@@ -53,7 +54,7 @@ pub struct Report {
     /// What waits in it.
     pub backlog: Backlog,
     /// What else it tells, by `tc`'s names.
-    pub gauges: Vec<(&'static str, i64)>,
+    pub gauges: Vec<(Cow<'static, str>, i64)>,
     /// What stands under it.
     pub children: Vec<Report>,
 }
@@ -66,7 +67,7 @@ impl Report {
         backlog: Backlog,
     ) -> Self {
         let (id, gauges, children) = (ClassId::NONE, Vec::new(), Vec::new());
-        Self { kind, id, settings, counters, backlog, gauges, children }
+        Self { kind: kind.into(), id, settings, counters, backlog, gauges, children }
     }
 
     pub(crate) fn gauge(self, name: &'static str, value: u64) -> Self {
@@ -74,7 +75,7 @@ impl Report {
     }
 
     pub(crate) fn signed_gauge(mut self, name: &'static str, value: i64) -> Self {
-        self.gauges.push((name, value));
+        self.gauges.push((name.into(), value));
         self
     }
 
@@ -93,7 +94,7 @@ impl Report {
 
     fn title(&self) -> String {
         let mut words = Vec::new();
-        if !matches!(self.kind, "class" | "band") {
+        if !matches!(&*self.kind, "class" | "band") {
             words.push(self.kind.to_string());
         }
         if self.id != ClassId::NONE {

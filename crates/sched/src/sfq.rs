@@ -152,7 +152,8 @@ impl Sfq {
         let flow = &mut self.flows[index as usize];
         let id = flow.tail;
         let slot = cx.pool.get(id);
-        flow.tail = SlotId(slot.note as u32);
+        // A lone packet's note may name one that has left from before it.
+        flow.tail = if flow.packets == 1 { SlotId::NIL } else { SlotId(slot.note as u32) };
         flow.bytes -= slot.length_bytes;
         self.backlog.remove(slot.length_bytes);
         if flow.tail.is_nil() {
@@ -349,7 +350,7 @@ impl Discipline for Sfq {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Shape, testing::Bench};
+    use crate::{SfqShape, Shape, testing::Bench};
 
     fn sfq(change: impl Fn(&mut u32, &mut u32, &mut bool)) -> Bench {
         let mut shape = Shape::sfq();
@@ -439,5 +440,19 @@ mod tests {
             let of_flow: Vec<u64> = out.iter().copied().filter(|h| h % 3 == flow).collect();
             assert!(of_flow.is_sorted());
         }
+    }
+
+    #[test]
+    fn a_lone_packet_that_once_had_one_before_it_can_be_dropped() {
+        let mut bench = Bench::new(Shape::Sfq(SfqShape { limit: 2, ..SfqShape::default() }));
+        bench.offer(0, 1, 100, 1);
+        bench.offer(0, 2, 100, 1);
+        assert_eq!(bench.take_one(0), Some(1));
+        bench.offer(0, 3, 100, 2);
+        bench.offer(0, 4, 100, 3);
+        assert_eq!(bench.dropped_handles(), [2]);
+        assert_eq!(bench.take_all(0), [3, 4]);
+        bench.offer(0, 5, 100, 1);
+        assert_eq!(bench.take_all(0), [5]);
     }
 }

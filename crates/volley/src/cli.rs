@@ -90,6 +90,8 @@ pub(crate) enum Noun {
 pub(crate) enum Show {
     /// Ports, their state and counters
     Ports,
+    /// Shaped ports: disciplines, classes and what waits in them
+    Qos,
     /// Nodes, their calls, packets and cycles
     Nodes,
     /// Dropped packets by reason

@@ -13,6 +13,7 @@ use crate::client::Client;
 use crate::config::applied;
 use crate::error::CliError;
 use crate::output::Output;
+use crate::qos;
 
 /// Verb of `route` that shows and does not edit.
 const LIST: &str = "list";
@@ -58,6 +59,8 @@ fn verb(noun: &str, verb: &'static str, usage: &'static str, about: &'static str
 /// A command that edits, as it was typed.
 pub(crate) struct Edit {
     line: String,
+    /// A `tc` script that is the command's text.
+    script: Option<String>,
     confirm_within: Option<Duration>,
 }
 
@@ -74,17 +77,24 @@ impl Edit {
             line.push_str(&quoted(word));
         }
         let confirm_within = matches.get_one::<Duration>("confirm_within").copied();
-        Some(Self { line, confirm_within })
+        let script =
+            matches.get_many::<String>("words").filter(|_| (noun, verb) == ("qos", "import"));
+        let script = script.and_then(|mut words| words.next().cloned());
+        Some(Self { line, script, confirm_within })
     }
 
     /// Whether it wants more than its words say.
     pub(crate) fn has_options(&self) -> bool {
-        self.confirm_within.is_some()
+        self.confirm_within.is_some() || self.script.is_some()
     }
 
     /// Has the router make the change.
     pub(crate) fn send(&self, client: &Client, output: Output) -> Result<(), CliError> {
-        send(client, output, self.line.clone(), None, self.confirm_within)
+        let line = match &self.script {
+            Some(file) => qos::import(file)?,
+            None => self.line.clone(),
+        };
+        send(client, output, line, None, self.confirm_within)
     }
 }
 

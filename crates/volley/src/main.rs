@@ -19,6 +19,7 @@ mod error;
 mod exec;
 mod observe;
 mod output;
+mod qos;
 mod run;
 mod shell;
 mod show;

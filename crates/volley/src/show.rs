@@ -7,6 +7,7 @@ use crate::bridging;
 use crate::cli::{Format, Routes, Show, Source};
 use crate::error::CliError;
 use crate::output::Style;
+use crate::qos;
 use crate::run::Session;
 use crate::table::Table;
 
@@ -26,6 +27,7 @@ pub(crate) fn show(session: &Session, what: &Show) -> Result<(), CliError> {
 pub(crate) fn path(what: &Show) -> String {
     let name = match what {
         Show::Ports => "ports",
+        Show::Qos => "qos",
         Show::Nodes => "nodes",
         Show::Errors => "errors",
         Show::Routes(filter) => return route_path(filter),
@@ -73,6 +75,7 @@ pub(crate) fn text(what: &Show, answer: Value, style: Style) -> Result<String, C
     }
     Ok(match what {
         Show::Ports => ports(&read::<Vec<view::Port>>(answer)?, style),
+        Show::Qos => qos::trees(&read::<Vec<view::Qos>>(answer)?, style),
         Show::Nodes => nodes(&read::<Vec<view::Node>>(answer)?, style),
         Show::Errors => errors(&read::<Vec<view::Drop>>(answer)?, style),
         Show::Routes(_) => routes(&read::<view::Routes>(answer)?, style),

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::cli::Show;
 use crate::error::CliError;
 use crate::output::Style;
+use crate::qos;
 use crate::run::Session;
 use crate::show;
 
@@ -47,6 +48,11 @@ fn frame(
     let broken = |error: serde_json::Error| CliError::Broken(error.to_string());
     let note = style.dim("per second\n");
     Ok(match what {
+        Show::Qos => {
+            let now: Vec<view::Qos> = serde_json::from_value(answer.clone()).map_err(broken)?;
+            let then: Vec<view::Qos> = serde_json::from_value(before.clone()).map_err(broken)?;
+            note + &qos::trees(&qos::rates(&then, now, elapsed), style)
+        }
         Show::Nodes => {
             let now: Vec<view::Node> = serde_json::from_value(answer.clone()).map_err(broken)?;
             let then: Vec<view::Node> = serde_json::from_value(before.clone()).map_err(broken)?;
@@ -62,7 +68,7 @@ fn frame(
 }
 
 /// What came in a second, rounded; a counter that was cleared starts anew.
-fn rate(then: u64, now: u64, elapsed: Duration) -> u64 {
+pub(crate) fn rate(then: u64, now: u64, elapsed: Duration) -> u64 {
     let grown = if now >= then { now - then } else { now };
     (grown as f64 / elapsed.as_secs_f64().max(1e-3)).round() as u64
 }

@@ -20,7 +20,7 @@ const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=u
             content_type = "application/openmetrics-text"),
         Refused))]
 pub(super) async fn metrics(State(handle): State<Handle>) -> Result<Response, Refusal> {
-    let text = handle.call(|control, _| render(control.engine.as_ref())).await?;
+    let text = handle.call(|control, _| render(control.engine.as_mut())).await?;
     Ok(([(header::CONTENT_TYPE, MEDIA_TYPE)], text).into_response())
 }
 
@@ -61,8 +61,9 @@ fn escaped(label: &str) -> String {
     label.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-fn render(engine: &dyn Engine) -> String {
+fn render(engine: &mut dyn Engine) -> String {
     let mut out = Exposition::default();
+    qos(&mut out, &engine.qos());
     ports(&mut out, engine);
     nodes(&mut out, engine);
     workers(&mut out, engine);
@@ -96,6 +97,37 @@ fn ports(out: &mut Exposition, engine: &dyn Engine) {
     out.family("port_link_up", "gauge", "Whether the link is up.");
     for port in &ports {
         out.gauge("port_link_up", &[("port", &port.name)], f64::from(u8::from(port.link_up)));
+    }
+}
+
+fn qos(out: &mut Exposition, shaped: &[crate::view::Qos]) {
+    type Pick = fn(&crate::view::QosNode) -> u64;
+    let counters: [(&str, &str, Pick); 5] = [
+        ("qos_sent_packets", "Packets sent by a class.", |node| node.sent_packets),
+        ("qos_sent_bytes", "Bytes sent by a class.", |node| node.sent_bytes),
+        ("qos_dropped_packets", "Packets dropped by a class.", |node| node.dropped),
+        ("qos_marked_packets", "Packets marked by a class.", |node| node.marked),
+        ("qos_overlimits", "Times that a class had to wait for tokens.", |node| node.overlimits),
+    ];
+    let gauges: [(&str, &str, Pick); 2] = [
+        ("qos_backlog_packets", "Packets that wait.", |node| node.backlog_packets.into()),
+        ("qos_backlog_bytes", "Bytes that wait.", |node| node.backlog_bytes),
+    ];
+    let nodes: Vec<_> = shaped
+        .iter()
+        .flat_map(|port| port.root.walk().into_iter().map(|(path, node)| (&port.port, path, node)))
+        .collect();
+    for (name, help, pick) in counters {
+        out.family(name, "counter", help);
+        for (port, path, node) in &nodes {
+            out.counter(name, &[("port", port), ("class", path)], pick(node));
+        }
+    }
+    for (name, help, pick) in gauges {
+        out.family(name, "gauge", help);
+        for (port, path, node) in &nodes {
+            out.gauge(name, &[("port", port), ("class", path)], pick(node) as f64);
+        }
     }
 }
 

@@ -67,6 +67,7 @@ fn described() -> (Router<Handle>, utoipa::openapi::OpenApi) {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(show::version))
         .routes(routes!(show::ports))
+        .routes(routes!(show::qos))
         .routes(routes!(show::nodes))
         .routes(routes!(show::errors))
         .routes(routes!(show::routes))

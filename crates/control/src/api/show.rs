@@ -37,6 +37,13 @@ pub(super) async fn ports(State(handle): State<Handle>) -> Answer<Vec<view::Port
     ask(&handle, |engine| engine.ports()).await
 }
 
+/// Every shaped port: its disciplines and classes with their statistics.
+#[utoipa::path(get, path = "/v1/qos", tag = "show",
+    responses((status = 200, description = "Every shaped port.", body = Vec<view::Qos>), Refused))]
+pub(super) async fn qos(State(handle): State<Handle>) -> Answer<Vec<view::Qos>> {
+    Ok(Json(handle.call(|control, _| control.engine.qos()).await?))
+}
+
 /// Every node with its counters.
 #[utoipa::path(get, path = "/v1/nodes", tag = "show",
     responses((status = 200, description = "Every node.", body = Vec<view::Node>), Refused))]

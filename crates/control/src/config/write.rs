@@ -1,5 +1,6 @@
 //! Writes TOML that reads back as the same value, in the style of the examples.
 
+use std::borrow::Cow;
 use std::fmt::{self, Display, Write};
 
 use super::field::Field;
@@ -11,7 +12,7 @@ pub struct Fields(Vec<Entry>);
 /// A field. Defaults are not written, but told when they change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
-    key: &'static str,
+    key: Cow<'static, str>,
     toml: String,
     is_default: bool,
 }
@@ -45,7 +46,8 @@ impl Fields {
         value: &T,
         default: &T,
     ) -> Self {
-        self.0.push(Entry { key, toml: value.to_toml(), is_default: value == default });
+        let is_default = value == default;
+        self.0.push(Entry { key: key.into(), toml: value.to_toml(), is_default });
         self
     }
 
@@ -61,8 +63,8 @@ impl Fields {
 
     /// A field already in TOML.
     #[must_use]
-    pub fn raw(mut self, key: &'static str, toml: String) -> Self {
-        self.0.push(Entry { key, toml, is_default: false });
+    pub fn raw(mut self, key: impl Into<Cow<'static, str>>, toml: String) -> Self {
+        self.0.push(Entry { key: key.into(), toml, is_default: false });
         self
     }
 
@@ -78,7 +80,7 @@ impl Fields {
     /// The same fields behind one that names the row.
     #[must_use]
     pub fn led_by<T: Field>(mut self, key: &'static str, value: &T) -> Self {
-        self.0.insert(0, Entry { key, toml: value.to_toml(), is_default: false });
+        self.0.insert(0, Entry { key: key.into(), toml: value.to_toml(), is_default: false });
         self
     }
 
@@ -99,15 +101,20 @@ impl Fields {
         format!("{{ {} }}", pairs.join(", "))
     }
 
+    /// What is written, as keys with their TOML.
+    pub(crate) fn pairs(&self) -> Vec<(String, String)> {
+        self.written().map(|entry| (entry.key.to_string(), entry.toml.clone())).collect()
+    }
+
     fn value(&self, key: &str) -> Option<&str> {
         self.0.iter().find(|entry| entry.key == key).map(|entry| entry.toml.as_str())
     }
 
     /// What differs, as `mtu 1500 -> 9000, mac (none) -> "02:00:00:00:00:01"`.
     pub fn changes(&self, new: &Self) -> String {
-        let added = new.0.iter().filter(|entry| self.value(entry.key).is_none());
+        let added = new.0.iter().filter(|entry| self.value(&entry.key).is_none());
         let change = |entry: &Entry| {
-            let (before, after) = (self.value(entry.key), new.value(entry.key));
+            let (before, after) = (self.value(&entry.key), new.value(&entry.key));
             let none = "(none)";
             (before != after).then(|| {
                 format!("{} {} -> {}", entry.key, before.unwrap_or(none), after.unwrap_or(none))

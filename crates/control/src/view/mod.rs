@@ -9,6 +9,7 @@ mod config;
 mod forwarding;
 mod observe;
 mod problem;
+mod qos;
 mod system;
 
 pub use bridging::{
@@ -28,4 +29,5 @@ pub use observe::{
     TraceRequest, TraceStep, TracedPacket,
 };
 pub use problem::ProblemDetails;
+pub use qos::{Qos, QosNode};
 pub use system::{Memory, MemoryUse, Version, Worker};

@@ -56,7 +56,7 @@ impl DropCounters {
 
 /// True if packets that this node drops had an interface to leave by: then it is charged.
 pub fn is_outbound(node: &str) -> bool {
-    matches!(node, "interface-output" | "port-tx")
+    matches!(node, "interface-output" | "shape" | "port-tx")
 }
 
 /// All that one worker counts beside the engine.

@@ -43,6 +43,8 @@ pub struct Interface {
     pub port: u16,
     /// Administratively up: a down interface neither receives nor sends.
     pub up: bool,
+    /// What leaves by it waits for its turn in a scheduler.
+    pub shaped: bool,
     /// What it stands on.
     pub link: Link,
     /// What becomes of received packets.
@@ -187,6 +189,16 @@ impl Interfaces {
             rows.resize(index + 1, None);
         }
         rows[index] = row;
+        Self::new(rows)
+    }
+
+    /// The table where the interfaces of a port are shaped, or are not.
+    #[must_use]
+    pub fn with_port_shaped(&self, port: u16, shaped: bool) -> Self {
+        let mut rows = self.rows.clone();
+        for row in rows.iter_mut().flatten().filter(|row| row.port == port) {
+            row.shaped = shaped;
+        }
         Self::new(rows)
     }
 

@@ -4,11 +4,13 @@
 //! ```text
 //!  control thread ── Published tables ──▶ workers        interfaces (and fib's tables)
 //!                 ── mailbox ──────────▶ one worker      queues of ports that come and go
+//!                 ── shape letters ────▶ one worker      schedulers of shaped ports
 //!                 ◀─ slow path ───────── workers         packets and news, bounded
 //!                 ◀─ counters ────────── workers         read at any time
 //! ```
 
 mod bridge;
+mod classify;
 mod counters;
 mod flow;
 mod icmp_message;
@@ -21,6 +23,7 @@ mod own_ip4;
 mod own_ip6;
 mod rate_limit;
 mod setup;
+mod shaping;
 mod slow_path;
 mod stations;
 #[cfg(test)]
@@ -32,6 +35,7 @@ mod tunnel;
 mod vlan;
 
 pub use bridge::{BridgeId, BridgePort};
+pub use classify::{Classifier, mark_congestion};
 pub use counters::{
     BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound,
 };
@@ -48,6 +52,9 @@ pub use own_ip4::{OWN_TTL, OwnIp4, sum_ip4_header};
 pub use own_ip6::OwnIp6;
 pub use rate_limit::RateLimit;
 pub use setup::{IcmpLimits, Kind, Setup, Shared};
+pub use shaping::{
+    HandOver, Leftover, Outcome, PacketScheduler, ShapeLetter, ShapeLetters, Shaper,
+};
 pub use slow_path::{
     ArpNews, Injected, Injector, NdNews, NdSaid, SlowPath, SlowPathEvents, SlowPathNews,
     StationMoved, slow_path,

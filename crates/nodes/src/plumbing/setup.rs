@@ -1,7 +1,8 @@
 //! What every node of one worker is made from.
 
 use crate::plumbing::{
-    Injected, Interfaces, Mailbox, RxAttachment, SlowPath, Stations, TxAttachment, WorkerCounters,
+    Injected, Interfaces, Mailbox, RxAttachment, ShapeLetters, SlowPath, Stations, TxAttachment,
+    WorkerCounters,
 };
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;
@@ -87,6 +88,8 @@ pub struct Setup {
     pub rx: Arc<Mailbox<RxAttachment>>,
     /// Transmit queues that come and go.
     pub tx: Arc<Mailbox<TxAttachment>>,
+    /// Schedulers of ports that this worker owns, and ways to those of others.
+    pub shape: Arc<ShapeLetters>,
     /// Packets of the control thread's; one worker has them.
     pub injected: Arc<Mutex<Option<Receiver<Injected>>>>,
 }

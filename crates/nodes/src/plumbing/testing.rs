@@ -1,8 +1,8 @@
 //! A small router for the tests of single nodes.
 
 use super::{
-    Injector, Interfaces, Setup, Shared, SlowPathEvents, SlowPathNews, Stations, WorkerCounters,
-    slow_path,
+    Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, SlowPathNews, Stations,
+    WorkerCounters, slow_path,
 };
 use crate::plumbing::IcmpLimits;
 use fib::adjacency::AdjacencyTable;
@@ -66,9 +66,17 @@ impl World {
             counters: Arc::new(WorkerCounters::new(&reasons())),
             rx: Arc::default(),
             tx: Arc::default(),
+            shape: Arc::default(),
             injected: Arc::new(Mutex::new(Some(injected))),
         };
         Self { setup, news, injector, interfaces }
+    }
+
+    /// Changes an interface's row.
+    pub(crate) fn change_interface(&mut self, id: u16, change: impl FnOnce(&mut Interface)) {
+        let mut row = self.interfaces.get(id).cloned();
+        change(row.as_mut().unwrap());
+        self.interfaces.set(self.interfaces.with(id, row));
     }
 
     /// All news so far.

@@ -133,6 +133,7 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         port: if (ROUTED_VLAN..=BRIDGED_VLAN).contains(&id) { TRUNK } else { id },
         link: link(id),
         up: id != 4,
+        shaped: false,
         mode,
         mac: our_mac(id),
         mtu_bytes: 1500,

@@ -6,20 +6,24 @@ use dataplane::Settings;
 use fib::Forward;
 use fib::adjacency::{Adjacency, AdjacencyId};
 use nodes::plumbing::{
-    BridgeId, BridgePort, Injected, InterfaceId, Kind, Link, Mode, Tunnel, Wrap,
+    BridgeId, BridgePort, Injected, InterfaceId, Kind, Leftover, Link, Mode, Tunnel, Wrap,
 };
+use sched::units::{Rate, Size, Time};
+use sched::{ClassId, CodelShape, Config, Curve, HfscClass, HfscShape, SfqShape, Shape};
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
 use wire::craft::{self, Arp, Craft, Ethernet, Ipv4};
 
 /// Reasons that a test on one thread cannot meet, and why.
-const OUT_OF_REACH: [&str; 3] = [
+const OUT_OF_REACH: [&str; 4] = [
+    // The control thread takes a cross-connect away between two nodes of one pass.
+    "l2-xconnect/disconnected",
     // Or a tunnel.
     "tunnel-encap/no-tunnel",
     // Or an interface out of its bridge.
     "l2-learn/not-bridged",
-    // The control thread takes a cross-connect away between two nodes of one pass.
-    "l2-xconnect/disconnected",
+    // It takes a second worker; the node's own tests play that.
+    "shape/handover-full",
 ];
 
 fn from_far() -> Craft<Ipv4> {
@@ -139,6 +143,43 @@ fn plays() -> Vec<(&'static str, Play)> {
             rig.receive(2, vec![0; 60]);
         }),
         ("interface-output/too-big", |rig| rig.receive(2, vec![0; 1523])),
+        ("shape/queue-full", |rig| {
+            shape(rig, slow(Shape::pfifo(1)), |_| ());
+            wait_for(rig, 3, &[vec![0; 60], vec![0; 60]], 1);
+        }),
+        ("shape/longest-queue", |rig| {
+            shape(rig, slow(Shape::Sfq(SfqShape { limit: 2, ..SfqShape::default() })), |_| ());
+            wait_for(rig, 3, &[vec![0; 60], vec![0; 60], vec![0; 60]], 2);
+        }),
+        ("shape/delay", |rig| {
+            let (target, interval) = (Time(2_000), Time(10_000));
+            let codel = CodelShape { target, interval, ..CodelShape::default() };
+            shape(rig, slow(Shape::Codel(codel)), |_| ());
+            wait_for(rig, 3, &vec![vec![0; 1500]; 6], 5);
+        }),
+        ("shape/no-class", |rig| {
+            let class = HfscClass {
+                ls: Some(Curve::straight(Rate(1_000_000))),
+                ..HfscClass::new(ClassId::new(1, 1), None)
+            };
+            let handle = ClassId::new(1, 0);
+            let hfsc = HfscShape { handle, default: None, classes: vec![class] };
+            shape(rig, Shape::Hfsc(hfsc), |_| ());
+            rig.receive(2, vec![0; 60]);
+        }),
+        ("shape/too-long", |rig| {
+            shape(rig, slow(Shape::pfifo(10)), |_| ());
+            rig.receive(2, vec![0; 1515]);
+        }),
+        ("shape/pool-exhausted", |rig| {
+            shape(rig, slow(Shape::pfifo(10)), |config| config.pool_packets = Some(1));
+            wait_for(rig, 3, &[vec![0; 1000], vec![0; 1000]], 1);
+        }),
+        ("shape/port-gone", |rig| {
+            shape(rig, slow(Shape::pfifo(10)), |_| ());
+            wait_for(rig, 3, &[vec![0; 1500], vec![0; 1500]], 1);
+            rig.unshape(3, Leftover::Dropped);
+        }),
         ("port-tx/no-port", |rig| {
             rig.change_interface(3, |row| row.port = 99);
             rig.receive(2, vec![0; 60]);
@@ -211,6 +252,29 @@ fn plays() -> Vec<(&'static str, Play)> {
             rig.receive(2, vec![0; 60]);
         }),
     ]
+}
+
+/// Shapes port 3, to which interface 2 is cross-connected.
+fn shape(rig: &mut Rig, root: Shape, change: impl FnOnce(&mut Config)) {
+    let mut config = Config::of(root);
+    change(&mut config);
+    rig.shape(3, &config);
+}
+
+/// Has interface 2 receive frames for port 3, and turns the worker until so many have left.
+fn wait_for(rig: &mut Rig, port: u16, frames: &[Vec<u8>], count: usize) {
+    frames.iter().for_each(|frame| rig.receive(2, frame.clone()));
+    rig.run();
+    let mut left = 0;
+    while left < count {
+        rig.turn(1);
+        left += rig.sent(port).len();
+    }
+}
+
+/// A full packet in 10 ms, and one at once.
+fn slow(leaf: Shape) -> Shape {
+    Shape::tbf(Rate(1_200_000), Size(1514), leaf)
 }
 
 /// Routes `FAR` by a link with so long a header and so small an MTU.

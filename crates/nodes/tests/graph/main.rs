@@ -12,6 +12,7 @@ mod ip6;
 mod local;
 mod property;
 mod rig;
+mod shaping;
 mod steady;
 mod tunnels;
 mod vlans;

@@ -1,16 +1,18 @@
 //! A router on memory ports, turned by the test: frames in, frames out, and the books.
 
-use dataplane::{Dataplane, DropCount, PortQueues, Settings};
+use dataplane::{Dataplane, DropCount, PortQueues, Settings, Waiting};
 use fib::ip4::{Ip4Layout, Ip4Options};
 use fib::pages::PageSize;
 use graph::{Idle, Worker};
 use nodes::plumbing::{
-    BridgeId, BridgePort, Interface, InterfaceId, Kind, Link, Mode, SlowPathNews, Tunnel, Vlan,
-    VlanTags, Wrap, link_key,
+    BridgeId, BridgePort, Interface, InterfaceId, Kind, Leftover, Link, Mode, SlowPathNews, Tunnel,
+    Vlan, VlanTags, Wrap, link_key,
 };
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
+use sched::Replaced;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 #[path = "../../src/plumbing/topology.rs"]
 mod topology;
@@ -20,6 +22,8 @@ pub(crate) use topology::*;
 /// News and packets that may wait at a time.
 pub(crate) const QUEUE: usize = 8;
 pub(crate) const BUFFERS: usize = 1024;
+/// What a worker may take to answer: it is turned by the one who waits.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A frame to be received.
 pub(crate) struct Incoming {
@@ -145,6 +149,23 @@ impl Rig {
         self.feeds[usize::from(id)].lock().unwrap().push_back(frame);
     }
 
+    /// Gives port `port` a scheduler.
+    pub(crate) fn shape(&mut self, port: u16, config: &sched::Config) -> Replaced {
+        let Self { dataplane, worker, .. } = self;
+        let mut turn = || _ = worker.turn();
+        dataplane
+            .shape_port(port, config, &mut Waiting { patience: PATIENCE, turn: &mut turn })
+            .unwrap()
+    }
+
+    /// Takes it away again.
+    pub(crate) fn unshape(&mut self, port: u16, leftover: Leftover) -> Replaced {
+        let Self { dataplane, worker, .. } = self;
+        let mut turn = || _ = worker.turn();
+        let mut waiting = Waiting { patience: PATIENCE, turn: &mut turn };
+        dataplane.unshape_port(port, leftover, &mut waiting).unwrap()
+    }
+
     /// Injects a packet of these bytes as `make` wishes.
     pub(crate) fn inject(
         &mut self,
@@ -213,9 +234,11 @@ impl Rig {
             node.exits.iter().sum::<u64>() - node.packets
         };
         let pieces = more("ip4-fragment") + more("l2-flood");
+        // What waited for its turn is no longer the engine's, and comes back.
+        let waited = taken("shape");
         let known = ["port-tx", "drop", "arp-input", "nd-input", "ip-resolve"].map(taken);
         assert_eq!(received + self.injected + pieces, known.iter().sum(), "{totals:?}");
-        assert_eq!(totals.iter().map(|node| node.taken).sum::<u64>(), known.iter().sum());
+        assert_eq!(totals.iter().map(|node| node.taken).sum::<u64>() - waited, known.iter().sum());
         let dropped: u64 = self.drops().iter().map(|drop| drop.1).sum();
         assert_eq!(dropped, taken("drop"), "{:?}", self.drops());
         let mut cache = self.pool.cache();

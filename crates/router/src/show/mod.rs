@@ -29,6 +29,10 @@ impl Engine for Router {
         self.show_ports()
     }
 
+    fn qos(&mut self) -> Vec<view::Qos> {
+        self.show_qos()
+    }
+
     fn nodes(&self) -> Vec<view::Node> {
         self.show_nodes()
     }

@@ -12,8 +12,8 @@ const MAX_CLASSES: usize = 65_534;
 /// Disciplines one under the other.
 const MAX_NESTING: usize = 8;
 
-/// Checks everything, and tells the names of all leaves.
-pub(crate) fn check(config: &Config) -> Result<(), Error> {
+/// Says why there can be no such scheduler, if so.
+pub fn check(config: &Config) -> Result<(), Error> {
     within("scheduler", "mtu_bytes", u64::from(config.mtu_bytes), 64, 65_535, "64 to 65535")?;
     if let Some(packets) = config.pool_packets {
         within("scheduler", "pool_packets", u64::from(packets), 1, 1 << 26, "1 to 2^26")?;

@@ -8,7 +8,8 @@
 mod check;
 mod shape;
 
-pub(crate) use check::{breadth_first, check};
+pub(crate) use check::breadth_first;
+pub use check::check;
 pub use shape::{
     CodelShape, FqCodelShape, HfscClass, HfscShape, HtbClass, HtbShape, PrioShape, SfqShape, Shape,
     TbfShape,

@@ -16,6 +16,7 @@ pub mod port;
 mod port_commands;
 pub mod port_kind;
 pub mod port_ra;
+pub mod qos;
 pub mod route;
 mod route_commands;
 pub mod station;
@@ -78,7 +79,7 @@ macro_rules! objects {
         pub enum Change { $( $(#[$doc])* $kind(<$kind as Object>::Change), )+ }
 
         /// Every command that edits, by kind of object.
-        pub const COMMANDS: &[&[Command]] = &[$( <$kind as Object>::COMMANDS, )+ vlan::COMMANDS, tunnel::COMMANDS];
+        pub const COMMANDS: &[&[Command]] = &[$( <$kind as Object>::COMMANDS, )+ vlan::COMMANDS, tunnel::COMMANDS, qos::commands::COMMANDS];
 
         impl Config {
             pub(crate) fn read(root: &mut TableReader<'_>) -> Self {

@@ -9,6 +9,7 @@ use super::connected::{Connected, check_host_address};
 use super::port_commands;
 use super::port_kind::PortKind;
 use super::port_ra::Ra;
+use super::qos::Qos;
 use super::{Config, Object};
 use super::{tunnel, vlan};
 use crate::config::edit::Command;
@@ -79,6 +80,8 @@ pub struct Port {
     pub rx_queues: u16,
     /// Addresses with their connected networks.
     pub addresses: Vec<InterfaceAddress>,
+    /// How packets wait before they leave by it; `None`: they do not.
+    pub qos: Option<Qos>,
     /// How it advertises the router to IPv6 hosts; `None`: not at all.
     pub ra: Option<Ra>,
 }
@@ -87,7 +90,7 @@ impl Port {
     /// A port of this kind, everything else as by default.
     pub fn new(kind: PortKind) -> Self {
         let (mtu, addresses) = (DEFAULT_MTU, Vec::new());
-        Self { kind, up: true, mtu, mac: None, rx_queues: 1, addresses, ra: None }
+        Self { kind, up: true, mtu, mac: None, rx_queues: 1, addresses, qos: None, ra: None }
     }
 
     /// Whether it speaks IPv6.
@@ -108,8 +111,9 @@ impl Port {
         let mac = table.optional("mac");
         let rx_queues = table.number("rx_queues", 1, 1..=64);
         let addresses = table.list("addresses");
+        let qos = table.table("qos", |qos| Qos::read(qos, mtu)).flatten();
         let ra = table.table("ra", Ra::read);
-        Some(Self { kind: kind?, up, mtu, mac, rx_queues, addresses, ra })
+        Some(Self { kind: kind?, up, mtu, mac, rx_queues, addresses, qos, ra })
     }
 
     fn check(&self, name: &PortName, report: &mut Report) {
@@ -142,13 +146,13 @@ impl Port {
             }
             check_host_address(&field, *address, report);
         }
+        if let Some(qos) = &self.qos {
+            qos.check(&port, self.mtu, report);
+        }
     }
-}
 
-impl Row for Port {
-    const KIND: &'static str = "port";
-
-    fn fields(&self) -> Fields {
+    /// The fields of the port's own table.
+    fn own_fields(&self) -> Fields {
         self.kind
             .fields()
             .unless("up", &self.up, &true)
@@ -157,6 +161,17 @@ impl Row for Port {
             .unless("rx_queues", &self.rx_queues, &1)
             .list("addresses", &self.addresses)
             .maybe_raw("ra", self.ra.as_ref().map(|ra| ra.fields().inline()))
+    }
+}
+
+impl Row for Port {
+    const KIND: &'static str = "port";
+
+    fn fields(&self) -> Fields {
+        match &self.qos {
+            Some(qos) => qos.told(self.own_fields()),
+            None => self.own_fields(),
+        }
     }
 }
 
@@ -210,7 +225,10 @@ impl Object for Ports {
         for (name, port) in self.iter() {
             let bare = !name.0.contains('.');
             let key = if bare { name.0.clone() } else { quoted(&name.0) };
-            writer.section(&format!("[port.{key}]"), &port.fields());
+            writer.section(&format!("[port.{key}]"), &port.own_fields());
+            if let Some(qos) = &port.qos {
+                qos.write(&key, writer);
+            }
         }
     }
 

@@ -157,7 +157,10 @@ fn address_del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem
     Ok(())
 }
 
-fn port_mut<'a>(config: &'a mut Config, name: &PortName) -> Result<&'a mut Port, Problem> {
+pub(super) fn port_mut<'a>(
+    config: &'a mut Config,
+    name: &PortName,
+) -> Result<&'a mut Port, Problem> {
     let missing = || Problem::new("port", format!("there is no port `{name}`"));
     if !config.ports.contains(name) {
         let names = config.ports.iter().map(|(name, _)| name.as_str());

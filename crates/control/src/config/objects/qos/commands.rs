@@ -1,0 +1,263 @@
+//! `qos …`: the commands that edit how a port's packets wait.
+//!
+//! Words are turned into the TOML that they stand for, so that a command and the file read alike:
+//! `qos class p0 1:10 rate 5mbit leaf fq_codel target 10ms`.
+
+use sched::{ClassId, Filter, HfscClass, HtbClass, Shape};
+use toml::de::DeTable;
+
+use super::{LINK_HEADER_BYTES, Qos, read, write};
+use crate::config::edit::{Command, Words};
+use crate::config::field::Field;
+use crate::config::objects::Config;
+use crate::config::objects::port::PortName;
+use crate::config::objects::port_commands::port_mut;
+use crate::config::read::TableReader;
+use crate::config::report::{Problem, Report};
+use crate::config::write::quoted;
+
+/// The commands.
+pub(in crate::config::objects) const COMMANDS: &[Command] = &[
+    Command {
+        noun: "qos",
+        verb: "set",
+        usage: "PORT KIND [OPTION VALUE]...",
+        about: "Give a port a scheduler, as in: qos set p0 fq_codel rate 100mbit",
+        run: set,
+    },
+    Command {
+        noun: "qos",
+        verb: "class",
+        usage: "PORT CLASS [OPTION VALUE]... [leaf KIND [OPTION VALUE]...]",
+        about: "Add or change a class of HTB or HFSC, as in: qos class p0 1:10 rate 3mbit ceil 10mbit",
+        run: class,
+    },
+    Command {
+        noun: "qos",
+        verb: "filter",
+        usage: "PORT CLASS [WHAT VALUE]...",
+        about: "Send packets to a class, as in: qos filter p0 1:10 dscp 46",
+        run: filter,
+    },
+    Command {
+        noun: "qos",
+        verb: "del",
+        usage: "PORT [class CLASS | filter NUMBER]",
+        about: "Take the scheduler, a class or a filter from a port",
+        run: del,
+    },
+    Command {
+        noun: "qos",
+        verb: "import",
+        usage: "FILE",
+        about: "Take over what tc command lines say, of ports by their names; - reads standard input",
+        run: import,
+    },
+];
+
+/// `key = value` for each pair of words, as TOML.
+fn pairs(words: &mut Words<'_>, toml: &mut Vec<(String, String)>) -> Result<(), Problem> {
+    while !words.is_empty() {
+        if words.take("leaf") {
+            let kind: String = words.next("a discipline")?;
+            let mut inner = vec![("kind".to_owned(), quoted(&kind))];
+            pairs(words, &mut inner)?;
+            put(toml, "leaf".to_owned(), inline(&inner));
+            return Ok(());
+        }
+        let key: String = words.next("an option")?;
+        let value: String = words.next("its value")?;
+        let plain = value.parse::<u32>().is_ok() || value.parse::<bool>().is_ok();
+        put(toml, key, if plain { value } else { quoted(&value) });
+    }
+    Ok(())
+}
+
+/// Sets a key, whatever it was.
+fn put(toml: &mut Vec<(String, String)>, key: String, value: String) {
+    toml.retain(|(had, _)| *had != key);
+    toml.push((key, value));
+}
+
+fn inline(toml: &[(String, String)]) -> String {
+    let pairs: Vec<String> =
+        toml.iter().map(|(key, value)| format!("{} = {value}", quoted(key))).collect();
+    format!("{{ {} }}", pairs.join(", "))
+}
+
+/// Reads a table made of words.
+fn table<T>(
+    field: &str,
+    toml: &[(String, String)],
+    read: impl FnOnce(&mut TableReader<'_>) -> Option<T>,
+) -> Result<T, Problem> {
+    let text = format!("it = {}", inline(toml));
+    let broken = |message: &str| Problem::new(field, message.trim_end().to_owned());
+    let root = DeTable::parse(&text).map_err(|error| broken(error.message()))?;
+    let mut report = Report::default();
+    let Some(it) = root.get_ref().get("it").and_then(|it| it.get_ref().as_table()) else {
+        return Err(broken("the options make no table"));
+    };
+    let mut reader = TableReader::new(it, 0..0, field, &mut report);
+    let value = read(&mut reader);
+    reader.finish();
+    if let Some(mut problem) = report.into_first() {
+        // Its place is in the text made up here, which nobody has seen.
+        problem.span = None;
+        return Err(problem);
+    }
+    value.ok_or_else(|| broken("the options are not enough"))
+}
+
+fn missing(name: &PortName) -> Problem {
+    Problem::new(format!("port.{name}.qos"), format!("port {name} has no scheduler"))
+        .help(format!("`qos set {name} htb` gives it one"))
+}
+
+fn set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+    let name: PortName = words.next("a port name")?;
+    let port = port_mut(config, &name)?;
+    let kind: String = words.next("a discipline")?;
+    let mut toml = vec![("kind".to_owned(), quoted(&kind))];
+    pairs(words, &mut toml)?;
+    let mtu = port.mtu;
+    let new = table(&format!("port.{name}.qos"), &toml, |table| Qos::read(table, mtu))?;
+    port.qos = Some(match port.qos.take() {
+        Some(old) => with_classes_of(&old, new),
+        None => new,
+    });
+    Ok(())
+}
+
+/// A scheduler of the same kind keeps its classes and filters.
+fn with_classes_of(old: &Qos, mut new: Qos) -> Qos {
+    let kept = match (&old.0.root, &mut new.change().root) {
+        (Shape::Htb(old), Shape::Htb(new)) => {
+            new.classes.clone_from(&old.classes);
+            true
+        }
+        (Shape::Hfsc(old), Shape::Hfsc(new)) => {
+            new.classes.clone_from(&old.classes);
+            true
+        }
+        _ => false,
+    };
+    if kept {
+        new.change().filters.clone_from(&old.0.filters);
+    }
+    new
+}
+
+fn class(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+    let name: PortName = words.next("a port name")?;
+    let port = port_mut(config, &name)?;
+    let frame_bytes = u32::from(port.mtu) + LINK_HEADER_BYTES;
+    let qos = port.qos.as_mut().ok_or_else(|| missing(&name))?;
+    let id: ClassId = words.next("a class")?;
+    let field = format!("port.{name}.qos.class");
+    let had = write::classes(&qos.0.root).into_iter().find(|(had, _)| *had == id.to_string());
+    let mut toml = had.map(|(_, fields)| fields.pairs()).unwrap_or_default();
+    put(&mut toml, "id".to_owned(), id.to_toml());
+    pairs(words, &mut toml)?;
+    match classful(&mut qos.change().root) {
+        Some(Classes::Htb(classes)) => {
+            let class = table(&field, &toml, |table| read::htb_class(table, &field, frame_bytes))?;
+            match classes.iter_mut().find(|had| had.id == id) {
+                Some(had) => *had = class,
+                None => classes.push(class),
+            }
+        }
+        Some(Classes::Hfsc(classes)) => {
+            let class = table(&field, &toml, |table| read::hfsc_class(table, &field, frame_bytes))?;
+            match classes.iter_mut().find(|had| had.id == id) {
+                Some(had) => *had = class,
+                None => classes.push(class),
+            }
+        }
+        None => {
+            let kind = qos.0.root.kind();
+            let problem = Problem::new(field, format!("{kind} has no classes of its own"));
+            return Err(problem.expected("a port with htb or hfsc"));
+        }
+    }
+    Ok(())
+}
+
+enum Classes<'a> {
+    Htb(&'a mut Vec<HtbClass>),
+    Hfsc(&'a mut Vec<HfscClass>),
+}
+
+fn classful(shape: &mut Shape) -> Option<Classes<'_>> {
+    match shape {
+        Shape::Htb(htb) => Some(Classes::Htb(&mut htb.classes)),
+        Shape::Hfsc(hfsc) => Some(Classes::Hfsc(&mut hfsc.classes)),
+        Shape::Tbf(tbf) => classful(&mut tbf.leaf),
+        _ => None,
+    }
+}
+
+fn filter(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+    let name: PortName = words.next("a port name")?;
+    let port = port_mut(config, &name)?;
+    let qos = port.qos.as_mut().ok_or_else(|| missing(&name))?;
+    let class: ClassId = words.next("a class")?;
+    let mut toml = vec![("class".to_owned(), class.to_toml())];
+    pairs(words, &mut toml)?;
+    let field = format!("port.{name}.qos.filter[{}]", qos.0.filters.len());
+    let new: Filter = table(&field, &toml, read::filter)?;
+    qos.change().filters.push(new);
+    Ok(())
+}
+
+fn del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+    let name: PortName = words.next("a port name")?;
+    let port = port_mut(config, &name)?;
+    let qos = port.qos.as_mut().ok_or_else(|| missing(&name))?;
+    if words.is_empty() {
+        port.qos = None;
+        return Ok(());
+    }
+    let gone = if words.take("class") {
+        let id: ClassId = words.next("a class")?;
+        let before = write::classes(&qos.0.root).len();
+        match classful(&mut qos.change().root) {
+            Some(Classes::Htb(classes)) => classes.retain(|class| class.id != id),
+            Some(Classes::Hfsc(classes)) => classes.retain(|class| class.id != id),
+            None => {}
+        }
+        (before == write::classes(&qos.0.root).len()).then(|| format!("class {id}"))
+    } else if words.take("filter") {
+        let number: u32 = words.next("its number, from 0")?;
+        let filters = &mut qos.change().filters;
+        let there = (number as usize) < filters.len();
+        if there {
+            filters.remove(number as usize);
+        }
+        (!there).then(|| format!("filter {number}"))
+    } else {
+        return Err(words.unexpected(&["class", "filter"]));
+    };
+    match gone {
+        Some(what) => {
+            Err(Problem::new(format!("port.{name}.qos"), format!("port {name} has no {what}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The command line sends the file's text as one word, its lines parted by `;`.
+fn import(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+    let text: String = words.next("the lines of a tc script")?;
+    let read = sched::tc::read(&text.replace(';', "\n"))
+        .map_err(|error| Problem::new("qos import", error.to_string()))?;
+    if read.is_empty() {
+        return Err(Problem::new("qos import", "there is no tc command"));
+    }
+    for (device, scheduler) in read {
+        let name = PortName::from_text(&device)
+            .map_err(|_| Problem::new("qos import", format!("`{device}` is no port name")))?;
+        port_mut(config, &name)?.qos = Some(Qos::new(scheduler));
+    }
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! `[port.NAME.qos]`: how packets wait before they leave by a port.
+//!
+//! ```text
+//!  [port.p0.qos]            kind, options            a discipline
+//!  [[port.p0.qos.class]]    id, parent, rate, leaf   the tree of HTB and HFSC
+//!  [[port.p0.qos.filter]]   class, dscp, source, …   which packets go where: the first that fits
+//! ```
+//! The value is `sched`'s own; what it refuses is refused here, at the class or filter at fault.
+
+pub(super) mod commands;
+mod read;
+mod units;
+mod write;
+
+pub use read::Kind;
+
+use std::sync::Arc;
+
+use sched::units::Rate;
+use sched::{Config as Scheduler, Error, Shape};
+
+use crate::config::read::TableReader;
+use crate::config::report::{Problem, Report};
+use crate::config::write::{Fields, Writer};
+
+/// An Ethernet header: a scheduler counts frames from it on.
+const LINK_HEADER_BYTES: u32 = 14;
+
+/// How packets wait before they leave by a port. Shared until it is changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Qos(Arc<Scheduler>);
+
+impl Qos {
+    /// This scheduler; its MTU is the port's.
+    pub fn new(scheduler: Scheduler) -> Self {
+        Self(Arc::new(Scheduler {
+            mtu_bytes: Scheduler::of(Shape::pfifo(1)).mtu_bytes,
+            ..scheduler
+        }))
+    }
+
+    /// The scheduler for a port of this MTU.
+    pub fn scheduler(&self, mtu: u16) -> Scheduler {
+        Scheduler { mtu_bytes: u32::from(mtu) + LINK_HEADER_BYTES, ..(*self.0).clone() }
+    }
+
+    fn change(&mut self) -> &mut Scheduler {
+        Arc::make_mut(&mut self.0)
+    }
+
+    /// Reads the table; `mtu` is the port's.
+    pub(super) fn read(table: &mut TableReader<'_>, mtu: u16) -> Option<Self> {
+        let root = read::shape(table, u32::from(mtu) + LINK_HEADER_BYTES);
+        let link_rate: Option<Rate> = table.optional("link_rate");
+        let pool_packets = table.optional("pool_packets");
+        let mut filters = Vec::new();
+        table.each_item("filter", |item| filters.extend(read::filter(item)));
+        Some(Self::new(Scheduler { filters, link_rate, pool_packets, ..Scheduler::of(root?) }))
+    }
+
+    pub(super) fn check(&self, port: &str, mtu: u16, report: &mut Report) {
+        let field = format!("{port}.qos");
+        if let Shape::Tbf(outer) = &self.0.root
+            && matches!(outer.leaf, Shape::Tbf(_))
+        {
+            report.push(Problem::new(&field, "a token bucket in a token bucket").expected("one"));
+        }
+        if let Err(error) = sched::check(&self.scheduler(mtu)) {
+            let at = match (place_of_filter(&error), error.class()) {
+                (Some(number), _) => format!("{field}.filter[{}]", number - 1),
+                (None, Some(class)) => format!("{field}.class.{class}"),
+                (None, None) => field,
+            };
+            report.push_missing(Problem::new(at, error.to_string()));
+        }
+    }
+
+    /// Everything, for telling what changes: a field for each class and filter.
+    pub(super) fn told(&self, mut fields: Fields) -> Fields {
+        fields = fields.raw("qos", self.head().inline());
+        for (id, class) in write::classes(&self.0.root) {
+            fields = fields.raw(format!("qos.class.{id}"), class.inline());
+        }
+        for (index, filter) in self.0.filters.iter().enumerate() {
+            fields = fields.raw(format!("qos.filter[{index}]"), write::filter(filter).inline());
+        }
+        fields
+    }
+
+    pub(super) fn write(&self, port: &str, writer: &mut Writer) {
+        writer.section(&format!("[port.{port}.qos]"), &self.head());
+        for (_, class) in write::classes(&self.0.root) {
+            writer.section(&format!("[[port.{port}.qos.class]]"), &class);
+        }
+        for filter in &self.0.filters {
+            writer.section(&format!("[[port.{port}.qos.filter]]"), &write::filter(filter));
+        }
+    }
+
+    fn head(&self) -> Fields {
+        write::alone(&self.0.root)
+            .maybe("link_rate", &self.0.link_rate)
+            .maybe("pool_packets", &self.0.pool_packets)
+    }
+}
+
+/// The number of the filter at fault, from 1.
+fn place_of_filter(error: &Error) -> Option<usize> {
+    let (Error::UnknownClass { place, .. } | Error::NotALeaf { use_: place, .. }) = error else {
+        return None;
+    };
+    place.strip_prefix("filter ")?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! What a person writes, what comes of it, and what is refused.
+
+use super::super::Config;
+use crate::config::field::Field;
+use crate::config::objects::port::PortName;
+use crate::config::{Host, Source, edit, parse, render};
+use sched::units::Rate;
+use sched::{Config as Scheduler, Shape};
+
+const PORT: &str = "[port.p0]\nkind = \"memory\"\n";
+
+const TREE: &str = r#"
+[port.p0.qos]
+kind = "htb"
+default = "1:20"
+
+[[port.p0.qos.class]]
+id = "1:1"
+rate = "10mbit"
+
+[[port.p0.qos.class]]
+id = "1:10"
+parent = "1:1"
+rate = "3mbit"
+ceil = "10mbit"
+leaf = { kind = "fq_codel", target = "10ms" }
+
+[[port.p0.qos.class]]
+id = "1:20"
+parent = "1:1"
+rate = "7mbit"
+ceil = "10mbit"
+prio = 1
+
+[[port.p0.qos.filter]]
+class = "1:10"
+dscp = 46
+protocol = "udp"
+destination_port = "5060-5062"
+"#;
+
+fn read(text: &str) -> Result<Config, String> {
+    let source = Source::new("test.toml", format!("{PORT}{text}"));
+    parse(&source, &Host::any()).map_err(|problems| problems.to_string())
+}
+
+fn edited(config: &Config, commands: &str) -> Result<Config, String> {
+    let source = Source::new("commands", commands);
+    edit(config, &source, &Host::any()).map_err(|problems| problems.to_string())
+}
+
+fn scheduler(config: &Config) -> Option<Scheduler> {
+    let port = config.ports.get(&PortName::from_text("p0").unwrap()).unwrap();
+    port.qos.as_ref().map(|qos| qos.scheduler(port.mtu))
+}
+
+#[test]
+fn a_tree_with_filters_reads_back_as_it_is_written() {
+    let config = read(TREE).unwrap();
+    let scheduler = scheduler(&config).unwrap();
+    let Shape::Htb(htb) = &scheduler.root else { panic!("{:?}", scheduler.root) };
+    assert_eq!((htb.classes.len(), scheduler.filters.len(), scheduler.mtu_bytes), (3, 1, 1514));
+    let again = parse(&Source::new("again", render(&config)), &Host::any()).unwrap();
+    assert_eq!(again, config);
+}
+
+#[test]
+fn every_discipline_reads_back_as_it_is_written() {
+    for head in [
+        "kind = \"pfifo\"\nlimit = 5",
+        "kind = \"bfifo\"\nlimit = \"64kb\"",
+        "kind = \"pfifo_fast\"",
+        "kind = \"prio\"\nbands = 5",
+        "kind = \"prio\"\nband = [{ kind = \"sfq\" }, { kind = \"codel\", ecn = true }]",
+        "kind = \"sfq\"\nperturb = \"10s\"\nquantum = 3000",
+        "kind = \"codel\"\nrate = \"1gbit\"\npeakrate = \"2gbit\"",
+        "kind = \"fq_codel\"\nrate = \"100mbit\"\nburst = \"64kb\"\nmemory_limit = \"4mb\"",
+        "kind = \"tbf\"\nrate = \"1mbit\"\nlimit = \"32kb\"",
+        "kind = \"hfsc\"\nclass = [{ id = \"1:1\", rt = \"m1 5mbit d 10ms m2 1mbit\", ls = \"1mbit\" }]",
+        "kind = \"htb\"\nclass = [{ id = \"1:1\", rate = \"1mbit\", leaf = { kind = \"prio\", handle = \"2:\" } }]",
+    ] {
+        let config = read(&format!("[port.p0.qos]\n{head}\n")).unwrap_or_else(|e| panic!("{e}"));
+        let written = render(&config);
+        let again = parse(&Source::new("again", written.as_str()), &Host::any());
+        assert_eq!(again.as_ref(), Ok(&config), "{written}");
+    }
+}
+
+#[test]
+fn a_rate_puts_any_discipline_under_a_token_bucket() {
+    let config = read("[port.p0.qos]\nkind = \"fq_codel\"\nrate = \"100mbit\"\n").unwrap();
+    let Shape::Tbf(tbf) = scheduler(&config).unwrap().root else { panic!() };
+    assert_eq!((tbf.rate, tbf.leaf), (Rate(100_000_000), Shape::fq_codel()));
+    assert_eq!(tbf.burst.0, 12_500 + 2 * 1514);
+}
+
+#[test]
+fn nonsense_is_refused_where_it_stands() {
+    let many: String = (1..70_000)
+        .map(|n| {
+            format!("[[port.p0.qos.class]]\nid = \"1:{:x}\"\nrate = \"1kbit\"\n", n % 0xffff + 1)
+        })
+        .collect();
+    for (text, line, says) in [
+        (TREE.replace("\"7mbit\"", "\"0bit\""), 19, "rate is zero"),
+        (TREE.replace("\"7mbit\"", "\"8mbit\""), 8, "promised"),
+        (
+            TREE.replace(
+                "rate = \"3mbit\"\nceil = \"10mbit\"",
+                "rate = \"3mbit\"\nceil = \"20mbit\"",
+            ),
+            12,
+            "20mbit",
+        ),
+        (TREE.replace("id = \"1:1\"\n", "id = \"1:1\"\nparent = \"1:10\"\n"), 13, "ancestor"),
+        (TREE.replace("parent = \"1:1\"", "parent = \"1:7\""), 8, "1:7"),
+        (TREE.replace("class = \"1:10\"", "class = \"1:11\""), 26, "1:11"),
+        (TREE.replace("class = \"1:10\"", "class = \"1:1\""), 26, "1:1"),
+        (TREE.replace("default = \"1:20\"", "default = \"1:30\""), 8, "1:30"),
+        (TREE.replace("\"10ms\"", "\"10\""), 17, "no unit"),
+        (TREE.replace("fq_codel", "fq_codle"), 17, "fq_codle"),
+        (TREE.replace("dscp = 46", "dscp = 64"), 4, "64"),
+        (TREE.replace("3mbit", "3 mbit/s"), 15, "mbit/s"),
+        (format!("[port.p0.qos]\nkind = \"htb\"\n{many}"), 3, "more than"),
+    ] {
+        let told = read(&text).unwrap_err();
+        assert!(told.contains(says), "{says}: {told}");
+        assert!(told.contains(&format!("test.toml:{line}:")), "{told}");
+    }
+}
+
+#[test]
+fn commands_build_what_the_file_says() {
+    let config = read("").unwrap();
+    let built = edited(
+        &config,
+        "qos set p0 htb default 1:20\n\
+         qos class p0 1:1 rate 10mbit\n\
+         qos class p0 1:10 parent 1:1 rate 3mbit ceil 10mbit leaf fq_codel target 10ms\n\
+         qos class p0 1:20 parent 1:1 rate 7mbit ceil 10mbit prio 1\n\
+         qos filter p0 1:10 dscp 46 protocol udp destination_port 5060-5062\n",
+    )
+    .unwrap();
+    assert_eq!(built, read(TREE).unwrap());
+    let changed = edited(&built, "qos class p0 1:20 rate 6mbit").unwrap();
+    assert_eq!(changed, read(&TREE.replace("7mbit", "6mbit")).unwrap());
+    let told: Vec<String> =
+        Config::diff(&built, &changed).iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 1);
+    assert!(told[0].starts_with("~ port p0: qos.class.1:20 { id = \"1:20\""), "{told:?}");
+    let without = edited(&built, "qos del p0 filter 0\nqos del p0 class 1:10\nqos del p0");
+    assert_eq!(without.unwrap(), config);
+}
+
+#[test]
+fn commands_are_refused_with_their_reason() {
+    let config = read("").unwrap();
+    for (command, says) in [
+        ("qos class p0 1:1 rate 1mbit", "no scheduler"),
+        ("qos set p0 fq_codle", "fq_codel"),
+        ("qos set p0 fq_codel targt 5ms", "target"),
+        ("qos set p9 fq_codel", "p9"),
+        ("qos set p0 fq_codel\nqos class p0 1:1 rate 1mbit", "no classes"),
+        ("qos set p0 sfq\nqos del p0 filter 3", "filter 3"),
+        ("qos set p0 htb\nqos del p0 class 1:3", "class 1:3"),
+        ("qos set p0 sfq burst 3kb", "rate"),
+        ("qos import \"nonsense\"", "nonsense"),
+    ] {
+        let told = edited(&config, command).unwrap_err();
+        assert!(told.contains(says), "{says}: {told}");
+    }
+}
+
+#[test]
+fn tc_lines_are_taken_over() {
+    let lines = "tc qdisc add dev p0 root handle 1: htb default 20;\
+                 tc class add dev p0 parent 1: classid 1:20 htb rate 5mbit ceil 10mbit;\
+                 tc qdisc add dev p0 parent 1:20 sfq perturb 10";
+    let config = edited(&read("").unwrap(), &format!("qos import \"{lines}\"")).unwrap();
+    let Shape::Htb(htb) = scheduler(&config).unwrap().root else { panic!() };
+    assert_eq!(htb.classes[0].ceil, Some(Rate(10_000_000)));
+    assert!(matches!(htb.classes[0].leaf, Some(Shape::Sfq(_))));
+    let unknown = edited(&config, "qos import \"tc qdisc add dev p7 root sfq\"").unwrap_err();
+    assert!(unknown.contains("p7"), "{unknown}");
+}

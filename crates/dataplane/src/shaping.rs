@@ -1,0 +1,157 @@
+//! Giving a port a scheduler, changing it under traffic, taking it away.
+//!
+//! ```text
+//!  shape:    owner gets the scheduler ─▶ the others get their rings ─▶ rows say shaped
+//!  unshape:  rows say unshaped ─▶ the others keep their packets ─▶ the owner gives back
+//! ```
+//! In this order no packet for a shaped port ever meets a worker that does not know it. A port's owner
+//! is the worker of its number modulo the workers, so that many shaped ports spread.
+
+use crate::start::{Dataplane, WorkerSlot};
+use nodes::plumbing::{
+    Classifier, HandOver, Leftover, Outcome, PacketScheduler, ShapeLetter, Shaper,
+};
+use packet::handoff;
+use sched::{Config, Replaced, Report};
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+use std::time::{Duration, Instant};
+
+/// Packets that another worker may have handed over before it has to drop: four full frames.
+const HANDED_PACKETS: usize = 1024;
+
+/// Why a port is not shaped as asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ShapingError {
+    /// There can be no such scheduler.
+    #[error(transparent)]
+    Refused(#[from] sched::Error),
+    /// The owner is stuck.
+    #[error("worker {worker} did not answer within {} s", patience.as_secs())]
+    NoAnswer {
+        /// The worker.
+        worker: usize,
+        /// How long it had.
+        patience: Duration,
+    },
+}
+
+/// How to wait for workers.
+pub struct Waiting<'a> {
+    /// How long they have.
+    pub patience: Duration,
+    /// Called meanwhile; where the caller turns the worker, it does so there.
+    pub turn: &'a mut dyn FnMut(),
+}
+
+impl Dataplane {
+    /// Whether packets for this port wait in a scheduler.
+    pub fn is_shaped(&self, port: u16) -> bool {
+        self.shaped.contains(&port)
+    }
+
+    /// Shapes a port, or changes how: says what became of the packets that waited.
+    pub fn shape_port(
+        &mut self,
+        port: u16,
+        config: &Config,
+        waiting: &mut Waiting<'_>,
+    ) -> Result<Replaced, ShapingError> {
+        let scheduler: PacketScheduler = sched::build(config)?;
+        let classifier = Classifier::new(config.filters.clone());
+        let owner = self.owner_of(port);
+        let others = || (0..self.workers.len()).filter(|&worker| worker != owner);
+        let (rings, handed): (Vec<_>, Vec<_>) = others().map(|_| handoff(HANDED_PACKETS)).unzip();
+        let shaper = Shaper { port, scheduler, classifier: classifier.clone(), handed };
+        let outcome =
+            self.ask(owner, waiting, |reply| ShapeLetter::Own(Box::new(shaper), reply))?;
+        for (worker, ring) in others().zip(rings) {
+            let doorbell = self.workers[owner].handle.doorbell().clone();
+            let way = HandOver { port, classifier: classifier.clone(), ring, doorbell };
+            self.workers[worker].write(ShapeLetter::HandOver(Box::new(way)));
+            self.wait_until_read(worker, waiting)?;
+        }
+        self.shaped.insert(port);
+        self.mark_rows(port, true);
+        Ok(outcome.packets)
+    }
+
+    /// Shapes a port no longer; `leftover` says what becomes of the packets that wait.
+    pub fn unshape_port(
+        &mut self,
+        port: u16,
+        leftover: Leftover,
+        waiting: &mut Waiting<'_>,
+    ) -> Result<Replaced, ShapingError> {
+        self.shaped.remove(&port);
+        self.mark_rows(port, false);
+        let owner = self.owner_of(port);
+        for worker in (0..self.workers.len()).filter(|&worker| worker != owner) {
+            self.workers[worker].write(ShapeLetter::Keep(port));
+            self.wait_until_read(worker, waiting)?;
+        }
+        let outcome: Outcome =
+            self.ask(owner, waiting, |reply| ShapeLetter::Disown(port, leftover, reply))?;
+        Ok(outcome.packets)
+    }
+
+    /// How a shaped port's scheduler does. The owner writes it down between two vectors: some
+    /// microseconds for tens of classes.
+    pub fn shaping_report(
+        &self,
+        port: u16,
+        waiting: &mut Waiting<'_>,
+    ) -> Result<Report, ShapingError> {
+        self.ask(self.owner_of(port), waiting, |reply| ShapeLetter::Tell(port, reply))
+    }
+
+    fn owner_of(&self, port: u16) -> usize {
+        usize::from(port) % self.workers.len().max(1)
+    }
+
+    fn mark_rows(&mut self, port: u16, shaped: bool) {
+        self.interfaces.set(self.interfaces.with_port_shaped(port, shaped));
+    }
+
+    /// Writes a letter that is answered, and waits for the answer.
+    fn ask<T>(
+        &self,
+        worker: usize,
+        waiting: &mut Waiting<'_>,
+        letter: impl FnOnce(std::sync::mpsc::SyncSender<T>) -> ShapeLetter,
+    ) -> Result<T, ShapingError> {
+        let (reply, answer): (_, Receiver<T>) = sync_channel(1);
+        self.workers[worker].write(letter(reply));
+        let start = Instant::now();
+        loop {
+            match answer.try_recv() {
+                Ok(answer) => return Ok(answer),
+                Err(TryRecvError::Empty) if start.elapsed() < waiting.patience => (waiting.turn)(),
+                Err(_) => {
+                    return Err(ShapingError::NoAnswer { worker, patience: waiting.patience });
+                }
+            }
+        }
+    }
+
+    fn wait_until_read(
+        &self,
+        worker: usize,
+        waiting: &mut Waiting<'_>,
+    ) -> Result<(), ShapingError> {
+        let start = Instant::now();
+        while !self.workers[worker].setup.shape.are_read() {
+            if start.elapsed() >= waiting.patience {
+                return Err(ShapingError::NoAnswer { worker, patience: waiting.patience });
+            }
+            (waiting.turn)();
+        }
+        Ok(())
+    }
+}
+
+impl WorkerSlot {
+    fn write(&self, letter: ShapeLetter) {
+        self.setup.shape.write(letter);
+        self.handle.doorbell().ring();
+    }
+}
