@@ -22,6 +22,8 @@ use crate::interrupt::Interrupt;
 /// Flags of all of them.
 pub(crate) const FLAGS: [&str; 8] =
     ["link", "out", "minutes", "restarts", "device-cores", "lab-core", "seed", "devices"];
+/// A stall that overflows the rings of a device under load.
+const STALL_NS: u64 = 1_000_000;
 /// Says that we are inside already.
 const INSIDE: &str = "VOLLEY_LAB_INSIDE";
 
@@ -35,6 +37,7 @@ pub(crate) struct Setting {
     device_cores: String,
     lab_core: String,
     clock: Clock,
+    stalls: (u64, u64),
     ports: Ports,
     interrupt: Interrupt,
 }
@@ -50,13 +53,15 @@ impl Setting {
         let (device_cores, lab_core) = cores(arguments)?;
         enter()?;
         pin(&lab_core);
+        let clock = Clock::real();
         let out = PathBuf::from(match arguments.text("out") {
             Some(folder) => folder.to_owned(),
             None => format!("results/{}-{}", scenario.name.get_ref(), seconds()),
         });
         Ok(Self {
             ports: Ports::start(largest(&scenario), false)?,
-            clock: Clock::real(),
+            stalls: host::stalls_per_s(&clock, STALL_NS),
+            clock,
             interrupt: Interrupt::listen()?,
             limit: (minutes > 0.0).then(|| Duration::from_secs_f64(minutes * 60.0)),
             restarts: restarts.max(1) as u32,
@@ -75,6 +80,9 @@ impl Setting {
         host.insert("links".into(), self.link.to_string());
         let cores = format!("{}; {}", self.lab_core, self.device_cores);
         host.insert("lab's core; devices' cores".into(), cores);
+        let (stalls, longest_ns) = self.stalls;
+        let stalls = format!("{stalls} a second, {:.1} ms at most", longest_ns as f64 / 1e6);
+        host.insert("stalls over 1 ms of an idle thread".into(), stalls);
         host.insert("DPDK of the lab".into(), self.ports.facts());
         recorder.write(CampaignRecord {
             scenario: self.scenario.name.get_ref().clone(),
@@ -108,6 +116,7 @@ impl Setting {
             bench: &bench,
             restarts: self.restarts,
             limit: self.limit,
+            stalls_per_s: self.stalls.0 as f64,
             progress: &|now| line.tell(now),
         });
         line.finish();

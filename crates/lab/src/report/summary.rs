@@ -66,7 +66,11 @@ fn row((subject, metric): (Subject, String), answers: &[&AnswerRecord]) -> Row {
 /// three runs, what they span.
 pub fn interval_of_bounds(lows: &[f64], highs: &[f64]) -> Interval {
     match (Summary::of(lows), Summary::of(highs)) {
-        (Ok(low), Ok(high)) if low.count >= 3 => low.mean_95.hull(high.mean_95),
+        // No rate is below 0, whatever the spread.
+        (Ok(low), Ok(high)) if low.count >= 3 => {
+            let hull = low.mean_95.hull(high.mean_95);
+            Interval { low: hull.low.max(0.0), ..hull }
+        }
         (Ok(low), Ok(high)) => Interval { low: low.min, high: high.max },
         _ => Interval { low: f64::NEG_INFINITY, high: f64::INFINITY },
     }
@@ -101,6 +105,12 @@ mod tests {
         assert_eq!((rows[0].runs, rows[0].value_pps), (5, 107.0));
         assert!(rows[0].interval.contains(102.0) && rows[0].interval.contains(112.0));
         assert_eq!(rows[1].interval, Interval { low: 50.0, high: 60.0 });
+    }
+
+    #[test]
+    fn a_wide_spread_does_not_make_a_rate_negative() {
+        let interval = interval_of_bounds(&[1.0, 1.0, 90.0], &[2.0, 2.0, 95.0]);
+        assert!(interval.low == 0.0 && interval.high > 95.0, "{interval:?}");
     }
 
     #[test]

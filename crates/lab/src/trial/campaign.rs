@@ -38,6 +38,8 @@ pub struct Campaign<'a> {
     pub restarts: u32,
     /// Time for all of it.
     pub limit: Option<Duration>,
+    /// Stalls of the host in a second that searches should live with.
+    pub stalls_per_s: f64,
     /// Told how far it is.
     pub progress: &'a dyn Fn(&Progress<'_>),
 }
@@ -274,7 +276,7 @@ impl Running<'_> {
             self.recorder.write(record)?;
             Ok(outcome)
         };
-        let found = pursue(measure, max_pps, deadline, &mut trial)?;
+        let found = pursue(measure, max_pps, self.campaign.stalls_per_s, deadline, &mut trial)?;
         let carried_pps = found.iter().map(|found| found.low_pps).fold(f64::INFINITY, f64::min);
         for Found { metric, low_pps, high_pps, verdicts } in found {
             let subject = subject.clone();

@@ -36,10 +36,12 @@ const LEAST_SHARE: f64 = 1e-3;
 /// A load that anything carries, as a share of the largest.
 const EASY_SHARE: f64 = 0.02;
 
-/// Searches up to `max_pps`, until `deadline` at the latest.
+/// Searches up to `max_pps`, until `deadline` at the latest. On a host that stalls, an MLRsearch makes
+/// more and shorter trials: a long one would nearly always meet a stall and call it loss.
 pub fn pursue(
     measure: &Measure,
     max_pps: f64,
+    stalls_per_s: f64,
     deadline: Option<Instant>,
     trial: &mut dyn FnMut(Trial) -> Result<Outcome, Error>,
 ) -> Result<Vec<Found>, Error> {
@@ -47,7 +49,8 @@ pub fn pursue(
     let trial_s = measure.trial_s;
     match measure.search {
         SearchKind::Mlr => {
-            let goals = measure.goals()?;
+            let goals = measure.goals()?.into_iter();
+            let goals = goals.map(|goal| goal.on_stalling_host(stalls_per_s)).collect();
             let warmup_s = trial_s.min(0.2);
             let config = mlr::Config { min_pps, max_pps, warmup_s, goals };
             let mut search = MlrSearch::new(&config)?;
@@ -170,7 +173,7 @@ mod tests {
 
     fn found(search: &str, deadline: Option<Instant>) -> Result<Vec<Found>, Error> {
         let mut device = Device::new(Model::quiet(4e6), 1);
-        pursue(&measure(search), 1e7, deadline, &mut |trial| Ok(device.measure(trial)))
+        pursue(&measure(search), 1e7, 0.0, deadline, &mut |trial| Ok(device.measure(trial)))
     }
 
     #[test]

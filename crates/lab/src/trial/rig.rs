@@ -60,6 +60,8 @@ const STARTS: u32 = 4;
 const PROBE_PPS: f64 = 500.0;
 /// Rate at which a device settles.
 const SETTLE_PPS: f64 = 5_000.0;
+/// Longest wait for packets that nobody has accounted for.
+const LATE_NS: u64 = 300_000_000;
 /// Trials without loss, one after the other, after which a device counts as settled.
 const SETTLED_AFTER: u32 = 2;
 
@@ -82,6 +84,8 @@ pub struct Measured {
     pub traffic: TrafficResult,
     /// The device's own counters, and drops at the lab's ends.
     pub device: Counters,
+    /// Packets that came when the trial was over.
+    pub late: u64,
 }
 
 impl<'a> Rig<'a> {
@@ -180,11 +184,21 @@ impl<'a> Rig<'a> {
     pub fn measure(&mut self, load: &Load, trial: Trial, both: bool) -> Result<Measured, Error> {
         let began = Instant::now();
         let traffic = self.send(load, trial.load_pps, trial.duration_s, both)?;
-        let total = self.count()?;
-        let mut device = total.since(&self.counted);
-        self.counted = total;
         let missed = traffic.ends.iter().map(|end| end.missed).sum();
-        device.drop("the lab's own rings".into(), missed);
+        let count = |rig: &mut Self| {
+            let total = rig.count()?;
+            let mut device = total.since(&rig.counted);
+            device.drop("the lab's own rings".into(), missed);
+            Ok::<_, Error>((device, total))
+        };
+        let (mut device, mut total) = count(self)?;
+        let known = traffic.received() + device.drops.values().sum::<u64>();
+        let mut late = 0;
+        if traffic.offered() > known {
+            late = self.late(traffic.offered() - known);
+            (device, total) = count(self)?;
+        }
+        self.counted = total;
         let latency = traffic.latency();
         let outcome = Outcome {
             trial,
@@ -199,7 +213,7 @@ impl<'a> Rig<'a> {
                 max_ns: latency.max_ns() as f64,
             }),
         };
-        Ok(Measured { outcome, traffic, device })
+        Ok(Measured { outcome, traffic, device, late })
     }
 
     fn send(
@@ -225,6 +239,18 @@ impl<'a> Rig<'a> {
         }
         self.place.alive()?;
         Ok(result)
+    }
+
+    /// Packets that were still on their way: a device that was held up hands them over late.
+    fn late(&mut self, missing: u64) -> u64 {
+        let (clock, mut count) = (self.bench.clock, 0);
+        let began_ns = clock.now_ns();
+        while count < missing && clock.now_ns() - began_ns < LATE_NS {
+            for end in &mut self.ends {
+                end.receive(|_| count += 1);
+            }
+        }
+        count.min(missing)
     }
 
     /// The device's counters since the start, and drops at the lab's ends.
@@ -257,12 +283,12 @@ impl Measured {
         at_s: f64,
         ceiling_pps: Option<f64>,
     ) -> TrialRecord {
-        let Self { outcome, traffic, device } = self;
+        let Self { outcome, traffic, device, late } = self;
         let accounts = Accounts {
             sent: outcome.offered,
             received: outcome.received,
             dropped: device.drops.values().sum(),
-            in_flight: 0,
+            in_flight: late,
         };
         let away = &traffic.away;
         let longest_ns = away.longest.iter().map(|&(_, length_ns)| length_ns).max().unwrap_or(0);
