@@ -11,7 +11,8 @@ use fib::{ip4::Ip4Layout, pages::PageSize};
 use graph::{Idle, Worker};
 use libfuzzer_sys::fuzz_target;
 use nodes::plumbing::{
-    BridgeId, BridgePort, Interface, InterfaceId, Kind, Link, Mode, SlowPathNews, Tunnel, Vlan, VlanTags, Wrap, link_key, sum_icmp,
+    BridgeId, BridgePort, Interface, InterfaceId, Kind, Link, Mode, SlowPathNews, Tunnel, Vlan,
+    VlanTags, Wrap, link_key, sum_icmp,
 };
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use std::{
@@ -32,7 +33,8 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 /// Where frames come in: routed, cross-connected, bridged, a trunk, beside tunnels.
-const INTERFACES: [usize; 8] = [0, 1, 2, 6, 7, 9, 10, 18];
+const INTERFACES: [usize; 8] =
+    [0, 1, 2, 6, 7, 9, topology::TRUNK as usize, topology::BESIDE_TUNNELS as usize];
 
 type Waiting = Arc<Mutex<VecDeque<Vec<u8>>>>;
 
@@ -51,8 +53,8 @@ impl Router {
         (settings.page_size, settings.ip4_nodes) = (PageSize::Small, 4096);
         (settings.idle, settings.icmp_errors_per_second) = (Idle::Poll, u32::MAX);
         let mut dataplane = Dataplane::start(&settings).expect("a data plane");
-        let Dataplane { ip4, ip6, ip6_links, adjacencies, .. } = &dataplane;
-        topology::add_routes(ip4, ip6, ip6_links, adjacencies);
+        let Dataplane { ip4, ip6, ip6_links, adjacencies, groups, .. } = &dataplane;
+        topology::add_routes(ip4, ip6, ip6_links, adjacencies, groups);
         let mut feeds = Vec::new();
         for (id, row) in (0..).zip(topology::rows()) {
             dataplane.set_interface(id, row);
@@ -99,7 +101,8 @@ impl Router {
         let received = of("port-rx").packets;
         let more = |name| of(name).exits.iter().sum::<u64>() - of(name).packets;
         let pieces = more("ip4-fragment") + more("l2-flood");
-        let taken = ["port-tx", "drop", "arp-input", "nd-input", "ip-resolve"].map(|name| of(name).taken);
+        let taken =
+            ["port-tx", "drop", "arp-input", "nd-input", "ip-resolve"].map(|name| of(name).taken);
         assert_eq!(received + pieces, taken.iter().sum::<u64>(), "{totals:?}");
         let dropped = interfaces.flat_map(|id| self.dataplane.drops_of(id));
         assert_eq!(dropped.map(|drop| drop.packets).sum::<u64>(), of("drop").taken);

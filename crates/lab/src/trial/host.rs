@@ -61,7 +61,8 @@ pub fn fingerprint() -> String {
 /// Stalls of this thread in a second in which it does nothing but look at the clock: how many were
 /// longer than `limit_ns`, and the longest.
 pub fn stalls_per_s(clock: &Clock, limit_ns: u64) -> (u64, u64) {
-    let (began_ns, mut last_ns) = (clock.now_ns(), clock.now_ns());
+    let began_ns = clock.now_ns();
+    let mut last_ns = began_ns;
     let (mut count, mut longest_ns) = (0, 0);
     while last_ns - began_ns < PROBE_NS {
         let now_ns = clock.now_ns();
