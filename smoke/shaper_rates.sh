@@ -11,7 +11,7 @@ server
 # A machine that is kept busy by others stalls for longer than any bucket holds: a few attempts.
 holds() {
     local attempt
-    for attempt in 1 2 3; do
+    for attempt in 1 2 3 4 5 6; do
         bulk 8 -P 4
         until_true waits
         found=$(arriving 3)
@@ -30,7 +30,7 @@ end_bulk
 echo "unshaped: $unshaped bit/s"
 for setting in 1mbit:1000000 10mbit:10000000 100mbit:100000000 1gbit:1000000000; do
     rate=${setting%:*} wanted=${setting#*:}
-    if [ "$unshaped" -lt $((wanted * 12 / 10)) ]; then
+    if [ "$unshaped" -lt $((wanted * 15 / 10)) ]; then
         echo "NOT TESTED at $rate: this machine passes $unshaped bit/s without any shaping"
         continue
     fi
