@@ -80,6 +80,12 @@ EXPLAINED = [
         ["frames"],
         "Linux speaks IGMP, PIM and UDP-Lite; to us they are unknown protocols",
     ),
+    (
+        ["protocol 47 to us"],
+        ["frames"],
+        "we speak GRE: what belongs to no tunnel of ours is a counted drop; to Linux without a tunnel"
+        " it is an unknown protocol",
+    ),
     (["piece 1 to us"], ["frames"], "packets to the router itself are not put together"),
     (
         ["UDP to us of length *"],
