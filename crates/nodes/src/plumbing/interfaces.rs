@@ -87,6 +87,12 @@ impl Interface {
         same.or(fitting().next()).map(|&(address, _)| address)
     }
 
+    /// True if its frames leave as they are: nothing is put in front of them, and none waits for its
+    /// turn, to be marked perhaps. Others may hold such a frame's buffer, too.
+    pub fn sends_unchanged(&self) -> bool {
+        self.link == Link::Port && !self.shaped
+    }
+
     /// True if `address` is one of its own.
     pub fn has_ip4(&self, address: u32) -> bool {
         self.ip4.iter().any(|&(own, _)| own == address)

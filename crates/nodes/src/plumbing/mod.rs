@@ -12,6 +12,7 @@
 mod bridge;
 mod classify;
 mod counters;
+mod entrance;
 mod flow;
 mod icmp_message;
 mod interfaces;
@@ -40,6 +41,8 @@ pub use classify::{Classifier, mark_congestion};
 pub use counters::{
     BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound,
 };
+pub(crate) use entrance::entrances;
+pub use entrance::{Entrance, ReceivedRun};
 pub use flow::{MemberPicker, ip4_flow, ip6_flow};
 pub use icmp_message::{ICMP_BYTES, icmp_cause, sum_icmp, was_group_frame, write_icmp_error};
 pub use interfaces::{
