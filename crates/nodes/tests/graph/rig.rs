@@ -6,7 +6,7 @@ use fib::pages::PageSize;
 use graph::{Idle, Worker};
 use nodes::plumbing::{
     BridgeId, BridgePort, Interface, InterfaceId, Kind, Leftover, Link, Mode, SlowPathNews, Tunnel,
-    Vlan, VlanTags, Wrap, link_key,
+    Vlan, VlanTags, VrfId, Wrap, link_key,
 };
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use sched::Replaced;
