@@ -120,8 +120,10 @@ pub struct Dataplane {
     pub layout: Arc<Layout<Setup>>,
     /// IPv4 routes, written by the control thread alone.
     pub ip4: Arc<Ip4Table>,
-    /// Second-level nodes of the IPv4 table.
+    /// Second-level nodes that all IPv4 tables share.
     pub ip4_nodes: Arc<Ip4Nodes>,
+    /// The memory that all IPv6 tables share.
+    pub ip6_pool: Arc<Ip6Pool>,
     /// IPv6 routes, written by the control thread alone.
     pub ip6: Arc<Ip6Table>,
     /// Link-local addresses by interface, written by the control thread alone.
@@ -158,8 +160,8 @@ impl Dataplane {
         let readers = Quiescence::new();
         let interfaces = Publisher::new(Interfaces::default(), &readers);
         let ip4_nodes = Ip4Nodes::new(settings.ip4_nodes, settings.page_size, &readers)?;
-        let ip6 = Ip6Pool::new(settings.ip6_max_bytes, settings.page_size, &readers)?;
-        let ip6_table = |most: usize| Arc::new(Ip6Table::new(&ip6, most));
+        let ip6_pool = Ip6Pool::new(settings.ip6_max_bytes, settings.page_size, &readers)?;
+        let ip6_table = |most: usize| Arc::new(Ip6Table::new(&ip6_pool, most));
         let stations = MacTable::new(settings.stations, settings.page_size, &readers)?;
         let (slow_path, events) = slow_path(settings.slow_path_most, Arc::clone(&settings.wake));
         let shared = Shared {
@@ -182,6 +184,7 @@ impl Dataplane {
             layout,
             ip4: Arc::clone(&shared.ip4),
             ip4_nodes,
+            ip6_pool,
             ip6: Arc::clone(&shared.ip6),
             ip6_links: Arc::clone(&shared.ip6_links),
             adjacencies: Arc::clone(&shared.adjacencies),

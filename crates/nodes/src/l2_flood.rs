@@ -7,11 +7,11 @@
 //!                 └───────┘ again: more copies than a call may make
 //! ```
 //! All references show the same bytes, so nobody behind this node may change them: ports send them as
-//! they are. An interface that puts something in front of its frames (a tag, a tunnel's headers) gets a
-//! copy of its own.
+//! they are. An interface that puts something in front of its frames (a tag, a tunnel's headers), or
+//! lets them wait, gets a copy of its own.
 
 use crate::l2_forward::hand_in;
-use crate::plumbing::{Interfaces, Link, RateLimit, Setup, WorkerCounters, bridge_port};
+use crate::plumbing::{Interface, Interfaces, Link, RateLimit, Setup, WorkerCounters, bridge_port};
 use crate::plumbing::MOST_INTERFACES;
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
@@ -48,12 +48,32 @@ graph::exits! {
 #[derive(Clone, Copy)]
 struct Target {
     interface: u16,
-    link: Link,
+    holds: Holds,
+}
+
+/// What a target gets.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Holds {
+    /// A copy, for the router itself.
+    Own,
+    /// A copy.
+    Copy,
+    /// A reference.
+    Reference,
 }
 
 impl Target {
+    fn new(interface: u16, row: &Interface) -> Self {
+        let holds = match row.link {
+            Link::Bridge => Holds::Own,
+            _ if row.sends_unchanged() => Holds::Reference,
+            _ => Holds::Copy,
+        };
+        Self { interface, holds }
+    }
+
     fn exit(self) -> Exit {
-        if self.link == Link::Bridge { Exit::Own } else { Exit::Output }
+        if self.holds == Holds::Own { Exit::Own } else { Exit::Output }
     }
 }
 
@@ -119,14 +139,12 @@ fn choose(targets: &mut Vec<Target>, interfaces: &Interfaces, rx: u16, to_group:
     let target = |&id: &u16| {
         let to = bridge_port(interfaces, id)?;
         let floods = if to_group { to.flood_groups } else { to.flood_unknown };
-        let link = interfaces.get(id)?.link;
-        (id != rx && floods && from.reaches(&to)).then_some(Target { interface: id, link })
+        let row = interfaces.get(id)?;
+        (id != rx && floods && from.reaches(&to)).then(|| Target::new(id, row))
     };
     targets.extend(interfaces.members(from.bridge).iter().filter_map(target));
-    // A stable sort by yes and no allocates nothing where there is nothing to move.
-    if targets.iter().any(|target| target.link != Link::Port) {
-        targets.sort_by_key(|target| target.link == Link::Port);
-    }
+    // An unstable sort allocates nothing; each target's number keeps their order.
+    targets.sort_unstable_by_key(|target| (target.holds, target.interface));
 }
 
 /// Sends to each target but the last, as far as there is room; the packet's adjacency tells how
@@ -142,7 +160,7 @@ fn flood(
     let done = packet.adjacency() as usize;
     let others = others.get(done..).unwrap_or_default();
     let (now, later) = others.split_at(others.len().min(context.room()));
-    let copies = now.iter().take_while(|target| target.link != Link::Port).count();
+    let copies = now.iter().take_while(|target| target.holds != Holds::Reference).count();
     let (to_copy, to_share) = now.split_at(copies);
     for &target in to_copy {
         let Some(copy) = context.cache.copy_of(packet.whole()) else { return Exit::NoBuffer };
@@ -168,8 +186,8 @@ fn flood(
 }
 
 fn hand_over(mut packet: PacketView<'_>, target: Target, counters: &WorkerCounters) {
-    match target.link {
-        Link::Bridge => hand_in(counters, packet, target.interface),
+    match target.holds {
+        Holds::Own => hand_in(counters, packet, target.interface),
         _ => packet.set_tx(target.interface),
     }
 }
@@ -219,6 +237,17 @@ mod tests {
         assert_eq!(run(BESIDE_TUNNELS, &broadcast), tunnels);
         assert_eq!(run(BRIDGED_VLAN, &broadcast), (vec![("own".to_owned(), 0)], Vec::new()));
         assert_eq!(run(OWN_STATION, &broadcast).0, [output(BRIDGED_VLAN)]);
+    }
+
+    #[test]
+    fn a_port_whose_frames_wait_gets_one_of_its_own() {
+        let mut world = World::new();
+        world.change_interface(8, |row| row.shaped = true);
+        let mut node = NodeHarness::<L2Flood>::new(&world.setup).unwrap();
+        let out = node.run(&[vec![0xff; 60]], 7, 0);
+        // Copies are made before anybody else holds the buffer.
+        let copies: Vec<_> = node.emitted().iter().map(|copy| copy.tx).collect();
+        assert_eq!((copies, out[0].tx), (vec![8, 6], 9));
     }
 
     #[test]

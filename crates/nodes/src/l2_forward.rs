@@ -9,7 +9,7 @@
 
 use crate::plumbing::{Interface, Interfaces, Link, Setup, Stations, WorkerCounters, bridge_port};
 use fib::mac::{MacKey, MacTable};
-use graph::{Context, Exits, Node, Published, add};
+use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView, VECTOR};
 use std::sync::Arc;
 use wire::ethernet;
@@ -127,10 +127,7 @@ fn decide(interfaces: &Interfaces, rx: u16, found: u32) -> Exit {
 /// Makes the router's own interface in the bridge the one that received the frame.
 pub(crate) fn hand_in(counters: &WorkerCounters, mut packet: PacketView<'_>, own: u16) {
     packet.set_rx(own);
-    if let Some(counters) = counters.interfaces.get(usize::from(own)) {
-        add(&counters.rx_packets, 1);
-        add(&counters.rx_bytes, packet.length() as u64);
-    }
+    counters.count_received(own, 1, packet.length() as u64);
 }
 
 /// What becomes of a frame whose destination nobody has.

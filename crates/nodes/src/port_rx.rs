@@ -1,17 +1,15 @@
 //! Brings packets in from the receive queues that this worker polls.
 //!
 //! ```text
-//!  queue ─▶ port_rx ┬▶ ethernet_input
-//!                   ├▶ vlan_input       it has sub-interfaces
-//!                   ├▶ l2_xconnect      the interface is cross-connected: no header is read
-//!                   ├▶ l2_learn         it is bridged; or l2_forward, where nothing is learned
-//!                   └▶ drop             the interface is down, or the packet is a chain of buffers
+//!  queue ─▶ port_rx ┬▶ vlan_input       the interface has sub-interfaces
+//!                   ├▶ (an entrance)    by its mode
+//!                   └▶ drop             it is down, or the packet is a chain of buffers
 //! ```
 
 use crate::plumbing::{
-    Interface, Interfaces, Mailbox, Mode, RxAttachment, Setup, WorkerCounters,
+    Entrance, Interfaces, Mailbox, RxAttachment, Setup, WorkerCounters, entrances,
 };
-use graph::{Context, Exits, Node, Published, Role, add};
+use graph::{Context, Exits, Node, Published, Role};
 use packet::{Frame, PacketPtr, VECTOR};
 use std::sync::Arc;
 
@@ -26,21 +24,11 @@ pub struct PortRx {
     slots: [Option<PacketPtr>; VECTOR],
 }
 
-graph::exits! {
+entrances! {
     /// By the interface's mode.
     pub enum Exit {
-        /// To be routed, or for us.
-        Ethernet => node "ethernet-input",
-        /// To the interface that this one is cross-connected with.
-        CrossConnect => node "l2-xconnect",
         /// The interface has sub-interfaces: one of them may be meant.
         Vlan => node "vlan-input",
-        /// To be bridged.
-        Bridge => node "l2-learn",
-        /// To be bridged, and nothing is to be learned from it.
-        BridgeUnlearned => node "l2-forward",
-        /// The interface is administratively down.
-        InterfaceDown => drop,
         /// The frame is longer than a packet buffer.
         Oversize => drop,
     }
@@ -91,11 +79,12 @@ impl Node for PortRx {
             }
             let from = frame.len();
             let chained = frame.push_burst(&self.slots[..count], *interface);
-            count_received(&self.counters, *interface, &frame.lengths()[from..]);
-            let exit = match exit_of(interfaces.get(*interface)) {
-                Exit::InterfaceDown => Exit::InterfaceDown,
+            let bytes = frame.lengths()[from..].iter().sum::<u32>();
+            self.counters.count_received(*interface, count as u64, bytes.into());
+            let exit = match interfaces.entrance(*interface) {
+                Entrance::InterfaceDown => Exit::InterfaceDown,
                 _ if interfaces.vlans(*interface).is_some() => Exit::Vlan,
-                exit => exit,
+                entrance => entrance.into(),
             };
             mixed |= chained || sole.is_some_and(|sole| sole != exit);
             sole = Some(exit);
@@ -108,26 +97,6 @@ impl Node for PortRx {
             exits.all(exit);
         }
     }
-}
-
-#[inline]
-fn exit_of(interface: Option<&Interface>) -> Exit {
-    match interface {
-        Some(Interface { up: true, mode: Mode::Routed, .. }) => Exit::Ethernet,
-        Some(Interface { up: true, mode: Mode::CrossConnect(_), .. }) => Exit::CrossConnect,
-        Some(Interface { up: true, mode: Mode::Bridged(port), .. }) => match port.learn {
-            true => Exit::Bridge,
-            false => Exit::BridgeUnlearned,
-        },
-        _ => Exit::InterfaceDown,
-    }
-}
-
-#[inline]
-fn count_received(counters: &WorkerCounters, interface: u16, lengths: &[u32]) {
-    let Some(counters) = counters.interfaces.get(usize::from(interface)) else { return };
-    add(&counters.rx_packets, lengths.len() as u64);
-    add(&counters.rx_bytes, u64::from(lengths.iter().sum::<u32>()));
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! Takes frames out of VXLAN and GRE packets to ourselves (RFC 7348 section 4.1, RFC 2784, RFC 2890).
 //!
 //! ```text
-//!  udp4_local, ip4_local ─▶ tunnel_decap ┬▶ ethernet_input      by the tunnel's mode, as port_rx
-//!                                        ├▶ l2_xconnect         does with a port's frames
-//!                                        ├▶ l2_learn, l2_forward
+//!  udp4_local, ip4_local ─▶ tunnel_decap ┬▶ (an entrance)    by the tunnel's mode
 //!                                        └▶ drop
 //! ```
 //! GRE's sequence numbers are read over: frames are taken as they come.
 
-use crate::plumbing::{Interfaces, Link, Mode, Setup, Tunnel, WorkerCounters, Wrap};
-use graph::{Attach, Context, Exits, Node, Published, add};
+use crate::plumbing::{
+    Interfaces, Link, ReceivedRun, Setup, Tunnel, WorkerCounters, Wrap, entrances,
+};
+use graph::{Attach, Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use std::sync::Arc;
 use wire::ethernet::{self, ethertype};
@@ -22,17 +22,9 @@ pub struct TunnelDecap {
     counters: Arc<WorkerCounters>,
 }
 
-graph::exits! {
+entrances! {
     /// What becomes of a tunnel's packet.
     pub enum Exit {
-        /// To be routed, or for us.
-        Ethernet => node "ethernet-input",
-        /// To the interface that the tunnel is cross-connected with.
-        CrossConnect => node "l2-xconnect",
-        /// To be bridged.
-        Bridge => node "l2-learn",
-        /// To be bridged, and nothing is to be learned from it.
-        BridgeUnlearned => node "l2-forward",
         /// Shorter than its headers.
         Truncated => drop,
         /// RFC 7348 section 5: the flag that says that there is a network identifier must be set.
@@ -45,8 +37,6 @@ graph::exits! {
         UnknownTunnel => drop,
         /// The frame inside is shorter than an Ethernet header.
         InnerRunt => drop,
-        /// The tunnel's interface is administratively down.
-        InterfaceDown => drop,
         /// It came by a tunnel, perhaps by our own: tunnels inside tunnels are not opened.
         Nested => drop,
     }
@@ -76,6 +66,7 @@ impl Node for TunnelDecap {
         let interfaces = self.interfaces.get(context);
         // The last packet's tunnel is often the next one's, too.
         let mut last = None;
+        let mut received = ReceivedRun::new(&self.counters);
         exits.each(frame, |packet| {
             let (tunnel, bytes) = match open(packet) {
                 Ok(opened) => opened,
@@ -85,10 +76,13 @@ impl Node for TunnelDecap {
             if matches!(from, Some(Link::Tunnel(_))) {
                 return Exit::Nested;
             }
-            let (id, exit) = match last {
+            let found = match last {
                 Some((known, found)) if known == tunnel => found,
                 _ => {
-                    let found = interface_of(interfaces, tunnel);
+                    let found = interfaces
+                        .tunnel(tunnel)
+                        .map(|id| (id, Exit::from(interfaces.entrance(id))))
+                        .ok_or(Exit::UnknownTunnel);
                     last = Some((tunnel, found));
                     found
                 }
@@ -96,14 +90,15 @@ impl Node for TunnelDecap {
             if packet.length() < bytes + ethernet::Header::LEN {
                 return Exit::InnerRunt;
             }
-            let Some(id) = id else { return exit };
+            let (id, exit) = match found {
+                Ok((_, Exit::InterfaceDown)) => return Exit::InterfaceDown,
+                Ok(found) => found,
+                Err(exit) => return exit,
+            };
             packet.advance(bytes);
             packet.start_here();
             packet.set_rx(id);
-            if let Some(counters) = self.counters.interfaces.get(usize::from(id)) {
-                add(&counters.rx_packets, 1);
-                add(&counters.rx_bytes, packet.length() as u64);
-            }
+            received.add(id, packet.length());
             exit
         });
     }
@@ -141,21 +136,6 @@ fn open_gre(inside: &[u8]) -> Result<(Wrap, usize), Exit> {
         return Err(Exit::NoFrame);
     }
     Ok((Wrap::Gre(parsed.key), parsed.payload.len()))
-}
-
-/// The interface of a tunnel, if frames may come in by it, and what becomes of them.
-fn interface_of(interfaces: &Interfaces, tunnel: Tunnel) -> (Option<u16>, Exit) {
-    let Some(id) = interfaces.tunnel(tunnel) else { return (None, Exit::UnknownTunnel) };
-    let Some(interface) = interfaces.get(id).filter(|interface| interface.up) else {
-        return (None, Exit::InterfaceDown);
-    };
-    let exit = match interface.mode {
-        Mode::Routed => Exit::Ethernet,
-        Mode::CrossConnect(_) => Exit::CrossConnect,
-        Mode::Bridged(port) if port.learn => Exit::Bridge,
-        Mode::Bridged(_) => Exit::BridgeUnlearned,
-    };
-    (Some(id), exit)
 }
 
 #[cfg(test)]

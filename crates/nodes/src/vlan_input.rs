@@ -1,17 +1,15 @@
 //! Finds the sub-interface that a frame belongs to, and takes its tags off (IEEE 802.1Q section 6.9).
 //!
 //! ```text
-//!  port_rx ─▶ vlan_input ┬▶ ethernet_input      by the sub-interface's mode, as port_rx does
-//!                        ├▶ l2_xconnect         with a port's own frames
-//!                        ├▶ l2_learn, l2_forward
+//!  port_rx ─▶ vlan_input ┬▶ (an entrance)    by the sub-interface's mode
 //!                        └▶ drop
 //! ```
 //! Frames without a tag stay the port's, unless a sub-interface wants them.
 
 use crate::plumbing::{
-    Interface, Interfaces, Link, Mode, Setup, TAG_BYTES, VlanMap, WorkerCounters,
+    Interfaces, Link, ReceivedRun, Setup, TAG_BYTES, VlanMap, WorkerCounters, entrances,
 };
-use graph::{Context, Exits, Node, Published, add};
+use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use std::sync::Arc;
 use wire::vlan::{Tag, is_tag};
@@ -27,23 +25,13 @@ pub struct VlanInput {
     counters: Arc<WorkerCounters>,
 }
 
-graph::exits! {
+entrances! {
     /// By the mode of the frame's interface.
     pub enum Exit {
-        /// To be routed, or for us.
-        Ethernet => node "ethernet-input",
-        /// To the interface that this one is cross-connected with.
-        CrossConnect => node "l2-xconnect",
-        /// To be bridged.
-        Bridge => node "l2-learn",
-        /// To be bridged, and nothing is to be learned from it.
-        BridgeUnlearned => node "l2-forward",
         /// Shorter than an Ethernet header, or than its tags.
         Runt => drop,
         /// No sub-interface has this VLAN.
         UnknownVlan => drop,
-        /// The sub-interface is administratively down.
-        InterfaceDown => drop,
     }
 }
 
@@ -68,7 +56,7 @@ impl Node for VlanInput {
         let mut port = frame.rx()[0];
         let mut map = interfaces.vlans(port);
         let mut own = (port, Exit::UnknownVlan, 0);
-        let mut counted = (own.0, 0, 0);
+        let mut received = ReceivedRun::new(&self.counters);
         exits.each(frame, |packet| {
             if packet.rx() != port {
                 port = packet.rx();
@@ -79,29 +67,15 @@ impl Node for VlanInput {
                 Err(exit) => return exit,
             };
             if found != own.0 || own.1 == Exit::UnknownVlan {
-                own = of(found, interfaces.get(found));
+                own = (found, interfaces.entrance(found).into(), tag_bytes(interfaces, found));
             }
             take_off(packet, own.2 + priority_bytes);
             if found != port {
                 packet.set_rx(found);
-                if counted.0 != found {
-                    self.count(counted);
-                    counted = (found, 0, 0);
-                }
-                counted = (found, counted.1 + 1, counted.2 + packet.length() as u64);
+                received.add(found, packet.length());
             }
             own.1
         });
-        self.count(counted);
-    }
-}
-
-impl VlanInput {
-    #[inline]
-    fn count(&self, (interface, packets, bytes): (u16, u64, u64)) {
-        let Some(counters) = self.counters.interfaces.get(usize::from(interface)) else { return };
-        add(&counters.rx_packets, packets);
-        add(&counters.rx_bytes, bytes);
     }
 }
 
@@ -123,20 +97,11 @@ fn owner(frame: &[u8], port: u16, map: Option<&VlanMap>) -> Result<(u16, usize),
     found.map(|id| (id, 0))
 }
 
-/// An interface with its exit and the octets of its tags.
-fn of(id: u16, interface: Option<&Interface>) -> (u16, Exit, usize) {
-    let Some(interface) = interface.filter(|interface| interface.up) else {
-        return (id, Exit::InterfaceDown, 0);
-    };
-    let exit = match interface.mode {
-        Mode::Routed => Exit::Ethernet,
-        Mode::CrossConnect(_) => Exit::CrossConnect,
-        Mode::Bridged(port) if port.learn => Exit::Bridge,
-        Mode::Bridged(_) => Exit::BridgeUnlearned,
-    };
-    match interface.link {
-        Link::Vlan(vlan) => (id, exit, vlan.tag_bytes()),
-        _ => (id, exit, 0),
+/// The octets of the tags that an interface takes off.
+fn tag_bytes(interfaces: &Interfaces, id: u16) -> usize {
+    match interfaces.get(id).map(|interface| interface.link) {
+        Some(Link::Vlan(vlan)) => vlan.tag_bytes(),
+        _ => 0,
     }
 }
 

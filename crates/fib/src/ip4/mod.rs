@@ -81,6 +81,14 @@ pub struct Ip4Options {
     pub max_routes: usize,
 }
 
+impl Ip4Options {
+    /// For one of many tables that hold few routes each: it takes memory where those are, half a
+    /// MiB for the martian networks and 4 MiB at the very most, and one step more for long ones.
+    pub const fn sparse(max_routes: usize) -> Ip4Options {
+        Ip4Options { layout: Ip4Layout::Compact, page_size: PageSize::Small, max_routes }
+    }
+}
+
 impl Default for Ip4Options {
     fn default() -> Ip4Options {
         let (layout, page_size) = (Ip4Layout::Wide, PageSize::Huge);

@@ -72,6 +72,14 @@ pub struct WorkerCounters {
 }
 
 impl WorkerCounters {
+    /// Counts frames that an interface received; of one that is none, nothing.
+    #[inline]
+    pub fn count_received(&self, interface: u16, packets: u64, bytes: u64) {
+        let Some(counters) = self.interfaces.get(usize::from(interface)) else { return };
+        add(&counters.rx_packets, packets);
+        add(&counters.rx_bytes, bytes);
+    }
+
     /// Zeros for a layout with these drop reasons.
     pub fn new(reasons: &[Reason]) -> Self {
         let outbound = reasons.iter().map(|reason| is_outbound(reason.node)).collect();

@@ -12,6 +12,7 @@
 mod bridge;
 mod classify;
 mod counters;
+mod entrance;
 mod flow;
 mod icmp_message;
 mod interfaces;
@@ -33,12 +34,15 @@ mod topology;
 mod transport;
 mod tunnel;
 mod vlan;
+mod vrfs;
 
 pub use bridge::{BridgeId, BridgePort};
 pub use classify::{Classifier, mark_congestion};
 pub use counters::{
     BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound,
 };
+pub(crate) use entrance::entrances;
+pub use entrance::{Entrance, ReceivedRun};
 pub use flow::{MemberPicker, ip4_flow, ip6_flow};
 pub use icmp_message::{ICMP_BYTES, icmp_cause, sum_icmp, was_group_frame, write_icmp_error};
 pub use interfaces::{
@@ -63,3 +67,4 @@ pub use stations::Stations;
 pub use transport::{TcpFault, TcpReset, UdpFault, UdpFound, UdpPorts, find_udp};
 pub use tunnel::{Tunnel, Wrap};
 pub use vlan::{TAG_BYTES, Vlan, VlanMap, VlanTags};
+pub use vrfs::{VrfId, VrfTables, Vrfs};
