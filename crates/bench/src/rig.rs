@@ -41,6 +41,11 @@ impl Rig {
         Ok(Self { dataplane, worker, made: Instant::now() })
     }
 
+    /// Runs once.
+    pub(crate) fn turn(&mut self) {
+        self.worker.turn();
+    }
+
     /// Runs for some milliseconds.
     pub(crate) fn sample(&mut self, milliseconds: u64) -> Sample {
         self.dataplane.stations.set_now(self.made.elapsed().as_secs() as u32);

@@ -42,14 +42,14 @@ pub use counters::{
 };
 pub(crate) use entrance::entrances;
 pub use entrance::{Entrance, ReceivedRun};
-pub use flow::{MemberPicker, ip4_flow, ip6_flow};
+pub use flow::{MemberPicker, ip4_flow, ip6_flow, split_words};
 pub use icmp_message::{ICMP_BYTES, icmp_cause, sum_icmp, was_group_frame, write_icmp_error};
 pub use interfaces::{
     Interface, InterfaceId, Interfaces, Link, Mode, address_of_link_key, bridge_port, link_key,
 };
 pub use ip4_stamps::{OptionsFound, Stamp, blank_options, stamp_options};
 pub use ip6_options::{OptionFault, check_options};
-pub use link_header::leave_by;
+pub use link_header::{each_with_adjacency, leave_by};
 pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
 pub use own_ip4::{OWN_TTL, OwnIp4, sum_ip4_header};
 pub use own_ip6::OwnIp6;
