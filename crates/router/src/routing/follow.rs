@@ -81,7 +81,7 @@ impl<A: Family> Routing<A> {
             return self.write(prefix, Some(plain(kind, 0)), false);
         }
         match self.known_host(prefix) {
-            Some(id) => self.write(prefix, Some(plain(Kind::Rewrite, id.0)), true),
+            Some(id) => self.write(prefix, Some(by_neighbor(id)), true),
             None => self.write(prefix, None, false),
         }
     }
@@ -155,7 +155,7 @@ impl<A: Family> Routing<A> {
             return Ok(Some(plain(Kind::Glean, interface.into())));
         };
         let id = self.next_hops.adjacency(NeighborKey { interface, address }, link)?;
-        Ok(id.map(|id| plain(Kind::Rewrite, id.0)))
+        Ok(id.map(by_neighbor))
     }
 
     fn forward_by_group(
@@ -197,6 +197,11 @@ impl<A: Family> Routing<A> {
 
 fn plain(kind: Kind, id: u32) -> Forward {
     Forward::new(kind as u8, id)
+}
+
+/// The word of a way over a neighbour.
+pub(super) fn by_neighbor(id: AdjacencyId) -> Forward {
+    plain(Kind::Rewrite, id.0)
 }
 
 fn adjacency_of(forward: Forward) -> Option<AdjacencyId> {

@@ -24,6 +24,7 @@ use fib::ecmp::EcmpTable;
 use fib::neighbor::NeighborKey;
 use fib::rib::{Change, Protocol, Rib, Route, Source};
 use fib::{FibError, Prefix};
+use follow::by_neighbor;
 use groups::Groups;
 use next_hops::NextHops;
 use nodes::plumbing::Kind;
@@ -178,6 +179,7 @@ impl<A: Family> Routing<A> {
 
     /// A neighbour's MAC is known: packets go, and its own address needs no asking any more.
     pub(crate) fn complete(&mut self, id: AdjacencyId, mac: [u8; 6]) -> Result<(), FibError> {
+        self.groups.set_silent(by_neighbor(id), false);
         let host = self.next_hops.complete(id, mac);
         host.map_or(Ok(()), |host| self.follow_without_route(host))
     }
@@ -188,11 +190,20 @@ impl<A: Family> Routing<A> {
         host.map_or(Ok(()), |host| self.follow_without_route(host))
     }
 
+    /// A neighbour does not answer: it leaves its groups until its MAC is known.
+    pub(crate) fn silent(&mut self, key: NeighborKey) {
+        if let Some(id) = self.next_hops.existing(key) {
+            self.groups.set_silent(by_neighbor(id), true);
+        }
+    }
+
     /// Nobody keeps the neighbour: its adjacency goes, unless routes lead over it.
     pub(crate) fn forget(&mut self, key: NeighborKey) -> Result<(), FibError> {
         let Some(host) = self.next_hops.forget(key) else { return Ok(()) };
         self.follow_without_route(host)?;
-        self.next_hops.free_unused(key);
+        if let Some(id) = self.next_hops.free_unused(key) {
+            self.groups.set_silent(by_neighbor(id), false);
+        }
         Ok(())
     }
 }

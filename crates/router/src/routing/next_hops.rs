@@ -110,18 +110,16 @@ impl<A: Family> NextHops<A> {
         self.set_known(id, false)
     }
 
-    /// Frees the adjacency that was forgotten, unless it has users.
-    pub(super) fn free_unused(&mut self, key: NeighborKey) {
-        if self.by_key.get(&key).is_some_and(|hop| hop.users == 0)
-            && let Some(hop) = self.by_key.remove(&key)
-        {
-            self.keys.remove(&hop.id);
-            self.adjacencies.free(hop.id);
-        }
+    /// Frees the adjacency that was forgotten, unless it has users; says which.
+    pub(super) fn free_unused(&mut self, key: NeighborKey) -> Option<AdjacencyId> {
+        let id = self.by_key.get(&key).filter(|hop| hop.users == 0)?.id;
+        self.by_key.remove(&key);
+        self.keys.remove(&id);
+        self.adjacencies.free(id);
+        Some(id)
     }
 
     /// The adjacency of a neighbour, if it has one.
-    #[cfg(test)]
     pub(super) fn existing(&self, key: NeighborKey) -> Option<AdjacencyId> {
         self.by_key.get(&key).map(|hop| hop.id)
     }
