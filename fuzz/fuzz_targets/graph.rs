@@ -12,7 +12,7 @@ use graph::{Idle, Worker};
 use libfuzzer_sys::fuzz_target;
 use nodes::plumbing::{
     BridgeId, BridgePort, Interface, InterfaceId, Kind, Link, Mode, SlowPathNews, Tunnel, Vlan,
-    VlanTags, Wrap, link_key, sum_icmp,
+    VlanTags, VrfId, Wrap, link_key, sum_icmp,
 };
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use std::{

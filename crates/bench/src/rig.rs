@@ -3,7 +3,7 @@
 use crate::sample::{NodeCost, Sample};
 use dataplane::{Dataplane, NodeTotals, PortQueues, Settings};
 use graph::{Idle, Worker};
-use nodes::plumbing::{Interface, InterfaceId, Link, Mode};
+use nodes::plumbing::{Interface, InterfaceId, Link, Mode, VrfId};
 use packet::{HeapPool, MemorySink, MemorySource, Repeat};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -92,6 +92,7 @@ pub(crate) fn interface(id: u16, mode: Mode) -> Interface {
         up: true,
         shaped: false,
         mode,
+        vrf: VrfId::DEFAULT,
         mac: ROUTER_MAC,
         mtu_bytes: 1500,
         ip4: vec![(u32::from_be_bytes([192, 0, 2 + id as u8, 1]), 24)],

@@ -13,7 +13,7 @@
 use dataplane::{Dataplane, PortQueues, Settings, Threads};
 use fib::adjacency::{Adjacency, AdjacencyId, MAX_REWRITE};
 use fib::{Forward, Ip4Prefix};
-use nodes::plumbing::{Interface, Kind, Link, Mode};
+use nodes::plumbing::{Interface, Kind, Link, Mode, VrfId};
 use packet::{HeapPool, PacketCache, PacketPtr, RxQueue, TxQueue};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -89,6 +89,7 @@ fn interface(id: u16) -> Interface {
         up: true,
         shaped: false,
         mode: Mode::Routed,
+        vrf: VrfId::DEFAULT,
         mac: ROUTER_MAC,
         link: Link::Port,
         mtu_bytes: 1500,

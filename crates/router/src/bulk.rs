@@ -6,12 +6,13 @@
 //! ```
 
 use crate::router::Router;
-use crate::routing::{Family, LinkOf, Routes, Routing};
+use crate::routing::{Family, InVrf, LinkOf, Routes, VrfRoutes};
 use control::bulk::BulkRoute;
 use control::engine::EngineError;
-use fib::rib::{Source, SourceCount};
+use fib::rib::{Route, Source, SourceCount};
 use fib::route_file::FilePrefix;
 use fib::{FibError, Prefix};
+use nodes::plumbing::VrfId;
 
 /// Prefixes looked at in one turn of a sweep.
 const SWEEP: usize = 512;
@@ -19,6 +20,7 @@ const SWEEP: usize = 512;
 impl Router {
     pub(crate) fn add_bulk(
         &mut self,
+        vrf: VrfId,
         source: Source,
         routes: Vec<BulkRoute>,
     ) -> (usize, Result<(), EngineError>) {
@@ -30,11 +32,11 @@ impl Router {
             }
         }
         let (added, outcome) = self.change_routes(|routes, link| {
-            let (added4, outcome4) = routes.ip4.add_all(ip4, source, link);
+            let (added4, outcome4) = add(routes.ip4.in_vrf(vrf, link), ip4, source);
             if outcome4.is_err() {
                 return (added4, outcome4);
             }
-            let (added6, outcome6) = routes.ip6.add_all(ip6, source, link);
+            let (added6, outcome6) = add(routes.ip6.in_vrf(vrf, link), ip6, source);
             (added4 + added6, outcome6)
         });
         (added, outcome.map_err(conflict))
@@ -42,6 +44,7 @@ impl Router {
 
     pub(crate) fn sweep_bulk(
         &mut self,
+        vrf: VrfId,
         source: Source,
         from: FilePrefix,
         wanted: &dyn Fn(FilePrefix) -> bool,
@@ -49,13 +52,8 @@ impl Router {
         match from {
             FilePrefix::V4(from) => {
                 let swept = |routes: &mut Routes, link: LinkOf<'_>| {
-                    sweep(
-                        &mut routes.ip4,
-                        source,
-                        from,
-                        |prefix| wanted(FilePrefix::V4(prefix)),
-                        link,
-                    )
+                    let wanted = |prefix| wanted(FilePrefix::V4(prefix));
+                    sweep(routes.ip4.in_vrf(vrf, link), source, from, wanted)
                 };
                 let (removed, next) = self.change_routes(swept).map_err(conflict)?;
                 // IPv6 comes after IPv4.
@@ -64,13 +62,8 @@ impl Router {
             }
             FilePrefix::V6(from) => {
                 let swept = |routes: &mut Routes, link: LinkOf<'_>| {
-                    sweep(
-                        &mut routes.ip6,
-                        source,
-                        from,
-                        |prefix| wanted(FilePrefix::V6(prefix)),
-                        link,
-                    )
+                    let wanted = |prefix| wanted(FilePrefix::V6(prefix));
+                    sweep(routes.ip6.in_vrf(vrf, link), source, from, wanted)
                 };
                 let (removed, next) = self.change_routes(swept).map_err(conflict)?;
                 Ok((removed, next.map(FilePrefix::V6)))
@@ -78,23 +71,37 @@ impl Router {
         }
     }
 
-    pub(crate) fn count_bulk(&self, source: Source) -> SourceCount {
-        let (ip4, ip6) = (self.routing.ip4.rib.count(source), self.routing.ip6.rib.count(source));
+    pub(crate) fn count_bulk(&self, vrf: VrfId, source: Source) -> SourceCount {
+        let ip4 = count(self.routing.ip4.vrf(vrf), source);
+        let ip6 = count(self.routing.ip6.vrf(vrf), source);
         SourceCount { routes: ip4.routes + ip6.routes, active: ip4.active + ip6.active }
     }
 }
 
+fn count<A: Family>(routes: Option<&VrfRoutes<A>>, source: Source) -> SourceCount {
+    routes.map_or_else(SourceCount::default, |routes| routes.rib.count(source))
+}
+
+/// Adds routes to a VRF; none if it is gone meanwhile.
+fn add<A: Family>(
+    routes: Option<InVrf<'_, A>>,
+    new: Vec<(Prefix<A>, Route)>,
+    source: Source,
+) -> (usize, Result<(), FibError>) {
+    routes.map_or((0, Ok(())), |mut routes| routes.add_all(new, source))
+}
+
 /// Removes what is not wanted of the next [`SWEEP`] routes of `source`; how many, and where to go on.
 fn sweep<A: Family>(
-    routing: &mut Routing<A>,
+    routes: Option<InVrf<'_, A>>,
     source: Source,
     from: Prefix<A>,
     wanted: impl Fn(Prefix<A>) -> bool,
-    link: LinkOf<'_>,
 ) -> Result<(usize, Option<Prefix<A>>), FibError> {
-    let (mut found, next) = routing.rib.of_source(source, from, SWEEP);
+    let Some(mut vrf) = routes else { return Ok((0, None)) };
+    let (mut found, next) = vrf.routes.rib.of_source(source, from, SWEEP);
     found.retain(|prefix| !wanted(*prefix));
-    let (removed, outcome) = routing.remove_all(found, source, link);
+    let (removed, outcome) = vrf.remove_all(found, source);
     outcome.map(|()| (removed, next))
 }
 

@@ -1,12 +1,16 @@
 //! The routes that a port's addresses make: each network on the link, each address our own.
 
-use crate::routing::{Family, LinkOf, Routing};
+use crate::routing::{Family, InVrf};
 use fib::rib::{Protocol, Route, Target};
-use fib::{FibError, Prefix};
+use fib::{FibError, Ip4Prefix, Prefix};
+use nodes::plumbing::Kind;
 use std::collections::BTreeMap;
 
 /// Connected and local routes of one family.
 pub(crate) type Connected<A> = BTreeMap<Prefix<A>, Target>;
+
+/// Addresses that are no host's.
+pub(crate) type Specials = BTreeMap<Ip4Prefix, Kind>;
 
 /// What `addresses` of `interface`, with their prefix lengths, make.
 pub(crate) fn of_addresses<A: Family>(interface: u16, addresses: &[(A, u8)]) -> Connected<A> {
@@ -24,21 +28,32 @@ pub(crate) fn of_addresses<A: Family>(interface: u16, addresses: &[(A, u8)]) -> 
 
 /// Turns the routes that a port `had` into those that it wants; says which addresses are new.
 pub(crate) fn change<A: Family>(
-    routing: &mut Routing<A>,
+    routes: &mut InVrf<'_, A>,
     had: &Connected<A>,
     wanted: &Connected<A>,
-    link: LinkOf<'_>,
 ) -> Result<Vec<A>, FibError> {
     for prefix in had.keys().filter(|&prefix| wanted.get(prefix) != had.get(prefix)) {
-        routing.remove(*prefix, Protocol::Connected, link)?;
+        routes.remove(*prefix, Protocol::Connected)?;
     }
     let mut new = Vec::new();
     for (&prefix, target) in wanted.iter().filter(|(prefix, to)| had.get(prefix) != Some(to)) {
         let route = Route { target: target.clone() };
-        routing.add(prefix, Protocol::Connected, route, link)?;
+        routes.add(prefix, Protocol::Connected, route)?;
         if *target == Target::Local {
             new.push(prefix.address().plain());
         }
     }
     Ok(new)
+}
+
+/// Turns the broadcast addresses that a port `had` into those that it wants.
+pub(crate) fn change_specials(
+    routes: &mut InVrf<'_, u32>,
+    had: &Specials,
+    wanted: &Specials,
+) -> Result<(), FibError> {
+    for prefix in had.keys().filter(|prefix| !wanted.contains_key(prefix)) {
+        routes.set_special(*prefix, None)?;
+    }
+    wanted.iter().try_for_each(|(&prefix, &kind)| routes.set_special(prefix, Some(kind)))
 }

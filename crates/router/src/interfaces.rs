@@ -1,14 +1,14 @@
 //! Open ports: the device, the row that workers see, the addresses and the link.
 
-use crate::connected::Connected;
+use crate::connected::{Connected, Specials};
 use crate::devices::{Device, Devices, is_tap};
 use control::config::objects::port::{Port, PortName};
 use control::config::objects::qos::Qos;
 use dataplane::Dataplane;
 use fib::Ip4Prefix;
-use nodes::plumbing::{Interface, InterfaceId, Kind, Mode};
+use nodes::plumbing::{Interface, InterfaceId, Kind, Mode, VrfId};
 use packet::RxQueue;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::net::IpAddr;
 use wire::{MacAddr, ipv6};
 
@@ -43,7 +43,7 @@ pub(crate) struct OpenPort {
     /// IPv6 addresses of which that is being found out.
     pub(crate) tentative6: Vec<u128>,
     /// Broadcast addresses of its networks.
-    pub(crate) specials: BTreeMap<Ip4Prefix, Kind>,
+    pub(crate) specials: Specials,
 }
 
 /// What is known of a link.
@@ -74,7 +74,7 @@ impl OpenPort {
             connected6: Connected::new(),
             valid6: Vec::new(),
             tentative6: Vec::new(),
-            specials: BTreeMap::new(),
+            specials: Specials::new(),
         };
         port.open_device(devices, dataplane)?;
         Ok(port)
@@ -178,6 +178,7 @@ impl OpenPort {
             up: self.config.up,
             shaped: false,
             mode: peer.map_or(Mode::Routed, |&peer| Mode::CrossConnect(InterfaceId(peer))),
+            vrf: VrfId::DEFAULT,
             mac: self.mac,
             mtu_bytes: self.config.mtu,
             ip4: self.addresses(),
@@ -187,8 +188,8 @@ impl OpenPort {
     }
 
     /// Broadcast and network addresses (RFC 1812 section 4.2.2.11): of networks that have them.
-    pub(crate) fn wanted_specials(&self) -> BTreeMap<Ip4Prefix, Kind> {
-        let mut specials = BTreeMap::new();
+    pub(crate) fn wanted_specials(&self) -> Specials {
+        let mut specials = Specials::new();
         for own in &self.config.addresses {
             if let (Some(IpAddr::V4(last)), IpAddr::V4(first)) =
                 (own.prefix().broadcast(), own.prefix().address())

@@ -4,7 +4,7 @@
 use crate::connected;
 use crate::interfaces::OpenPort;
 use crate::router::{Router, echoes_pps};
-use crate::routing::{Family, LinkOf, Routes, Routing};
+use crate::routing::{Family, InVrf, LinkOf, Routes};
 use control::config::change::Replaced;
 use control::config::objects::neighbor::NeighborKey as ConfigNeighbor;
 use control::config::objects::port::{Port, PortName};
@@ -16,7 +16,7 @@ use control::engine::ApplyError;
 use fib::FibError;
 use fib::neighbor::NeighborKey;
 use fib::rib::{NextHop, Protocol, Route, Target};
-use nodes::plumbing::MOST_INTERFACES;
+use nodes::plumbing::{MOST_INTERFACES, VrfId};
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::Ordering;
@@ -183,20 +183,19 @@ impl Router {
         let (had4, had6) = (port.connected4.clone(), port.connected6.clone());
         let mut new: Vec<IpAddr> = Vec::new();
         self.change_routes(|routes, link| {
-            let new4 = connected::change(&mut routes.ip4, &had4, &wanted4, link)?;
-            let new6 = connected::change(&mut routes.ip6, &had6, &wanted6, link)?;
-            new.extend(new4.into_iter().map(fib::Address::to_ip));
-            new.extend(new6.into_iter().map(fib::Address::to_ip));
+            if let Some(mut ip4) = routes.ip4.in_vrf(VrfId::DEFAULT, link) {
+                let own = connected::change(&mut ip4, &had4, &wanted4)?;
+                new.extend(own.into_iter().map(fib::Address::to_ip));
+                connected::change_specials(&mut ip4, &had_specials, &specials)?;
+            }
+            if let Some(mut ip6) = routes.ip6.in_vrf(VrfId::DEFAULT, link) {
+                let own = connected::change(&mut ip6, &had6, &wanted6)?;
+                new.extend(own.into_iter().map(fib::Address::to_ip));
+            }
             Ok(())
         })?;
         for address in new.into_iter().filter(|_| carries) {
             self.neighborhood.announce(id, mac, address);
-        }
-        for prefix in had_specials.keys().filter(|prefix| !specials.contains_key(prefix)) {
-            self.routing.ip4.set_special(*prefix, None)?;
-        }
-        for (&prefix, &kind) in &specials {
-            self.routing.ip4.set_special(prefix, Some(kind))?;
         }
         if let Some(port) = self.ports.get_mut(name) {
             (port.connected4, port.connected6, port.specials) = (wanted4, wanted6, specials);
@@ -273,9 +272,14 @@ impl Router {
         let refuse = |message: String| fault(&format!("route {prefix}"), message);
         let target = route.map(|route| target_of(route, &self.ids()));
         let length = prefix.length();
+        let vrf = VrfId::DEFAULT;
         let set = |routes: &mut Routes, link: LinkOf<'_>| match prefix.address() {
-            IpAddr::V4(first) => set_static(&mut routes.ip4, first.into(), length, target, link),
-            IpAddr::V6(first) => set_static(&mut routes.ip6, first.into(), length, target, link),
+            IpAddr::V4(first) => {
+                set_static(routes.ip4.in_vrf(vrf, link), first.into(), length, target)
+            }
+            IpAddr::V6(first) => {
+                set_static(routes.ip6.in_vrf(vrf, link), first.into(), length, target)
+            }
         };
         self.change_routes(set).map_err(|error| refuse(error.to_string()))
     }
@@ -341,16 +345,17 @@ impl Router {
 }
 
 fn set_static<A: Family>(
-    routing: &mut Routing<A>,
+    routes: Option<InVrf<'_, A>>,
     first: A,
     length: u8,
     target: Option<Target>,
-    link: LinkOf<'_>,
 ) -> Result<(), FibError> {
+    // The routes of a VRF that is gone went with it.
+    let Some(mut routes) = routes else { return Ok(()) };
     let network = fib::Prefix::new(first, length)?;
     match target {
-        Some(target) => routing.add(network, Protocol::Static, Route { target }, link),
-        None => routing.remove(network, Protocol::Static, link),
+        Some(target) => routes.add(network, Protocol::Static, Route { target }),
+        None => routes.remove(network, Protocol::Static),
     }
 }
 

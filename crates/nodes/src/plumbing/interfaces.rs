@@ -1,6 +1,6 @@
 //! Interfaces as workers see them: rows of one table that the control thread publishes.
 
-use crate::plumbing::{BridgeId, BridgePort, Tunnel, Vlan, VlanMap};
+use crate::plumbing::{BridgeId, BridgePort, Tunnel, Vlan, VlanMap, VrfId};
 use fib::{Address, Prefix};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -49,6 +49,8 @@ pub struct Interface {
     pub link: Link,
     /// What becomes of received packets.
     pub mode: Mode,
+    /// Whose routes they follow, where they are routed.
+    pub vrf: VrfId,
     /// Its MAC address.
     pub mac: [u8; 6],
     /// Longest packet behind the link header that it takes.
@@ -216,6 +218,12 @@ impl Interfaces {
     /// The interface of a tunnel.
     pub fn tunnel(&self, tunnel: Tunnel) -> Option<u16> {
         self.tunnels.get(&tunnel).copied()
+    }
+
+    /// The VRF of an interface's packets.
+    #[inline]
+    pub fn vrf(&self, id: u16) -> VrfId {
+        self.get(id).map_or(VrfId::DEFAULT, |interface| interface.vrf)
     }
 
     /// The sub-interfaces of an interface, if it has any.

@@ -34,6 +34,7 @@ mod topology;
 mod transport;
 mod tunnel;
 mod vlan;
+mod vrfs;
 
 pub use bridge::{BridgeId, BridgePort};
 pub use classify::{Classifier, mark_congestion};
@@ -66,3 +67,4 @@ pub use stations::Stations;
 pub use transport::{TcpFault, TcpReset, UdpFault, UdpFound, UdpPorts, find_udp};
 pub use tunnel::{Tunnel, Wrap};
 pub use vlan::{TAG_BYTES, Vlan, VlanMap, VlanTags};
+pub use vrfs::{VrfId, VrfTables, Vrfs};

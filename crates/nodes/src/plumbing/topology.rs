@@ -13,8 +13,8 @@
 //! ```
 
 use super::{
-    BridgeId, BridgePort, Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan, VlanTags, Wrap,
-    link_key,
+    BridgeId, BridgePort, Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan, VlanTags, VrfId,
+    Wrap, link_key,
 };
 use fib::adjacency::{Adjacency, AdjacencyTable};
 use fib::ecmp::{EcmpTable, Member};
@@ -135,6 +135,7 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         up: id != 4,
         shaped: false,
         mode,
+        vrf: VrfId::DEFAULT,
         mac: our_mac(id),
         mtu_bytes: 1500,
         ip4: match id {

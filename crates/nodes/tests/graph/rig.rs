@@ -6,7 +6,7 @@ use fib::pages::PageSize;
 use graph::{Idle, Worker};
 use nodes::plumbing::{
     BridgeId, BridgePort, Interface, InterfaceId, Kind, Leftover, Link, Mode, SlowPathNews, Tunnel,
-    Vlan, VlanTags, Wrap, link_key,
+    Vlan, VlanTags, VrfId, Wrap, link_key,
 };
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use sched::Replaced;
@@ -164,6 +164,14 @@ impl Rig {
         let mut turn = || _ = worker.turn();
         let mut waiting = Waiting { patience: PATIENCE, turn: &mut turn };
         dataplane.unshape_port(port, leftover, &mut waiting).unwrap()
+    }
+
+    /// How its scheduler does.
+    pub(crate) fn shaping_report(&mut self, port: u16) -> sched::Report {
+        let Self { dataplane, worker, .. } = self;
+        let mut turn = || _ = worker.turn();
+        let mut waiting = Waiting { patience: PATIENCE, turn: &mut turn };
+        dataplane.shaping_report(port, &mut waiting).unwrap()
     }
 
     /// Injects a packet of these bytes as `make` wishes.

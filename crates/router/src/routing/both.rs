@@ -6,6 +6,7 @@ use dataplane::Dataplane;
 use fib::FibError;
 use fib::adjacency::AdjacencyId;
 use fib::neighbor::NeighborKey;
+use nodes::plumbing::{VrfId, VrfTables};
 use std::sync::Arc;
 
 /// Routes of both families.
@@ -15,15 +16,30 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    /// No routes.
+    /// No routes, in the default VRF alone.
     pub(crate) fn new(dataplane: &Dataplane) -> Result<Self, FibError> {
         let adjacencies = || Arc::clone(&dataplane.adjacencies);
         let groups = || Arc::clone(&dataplane.groups);
-        let (routes, links) = (Arc::clone(&dataplane.ip6), Arc::clone(&dataplane.ip6_links));
-        Ok(Self {
-            ip4: Routing::new(Arc::clone(&dataplane.ip4), adjacencies(), groups())?,
-            ip6: Routing::new(Arc::new(Ip6Tables { routes, links }), adjacencies(), groups())?,
-        })
+        let (ip4, ip6) =
+            (Routing::new(adjacencies(), groups()), Routing::new(adjacencies(), groups()));
+        let mut routes = Self { ip4, ip6 };
+        let (ip4, ip6) = (Arc::clone(&dataplane.ip4), Arc::clone(&dataplane.ip6));
+        routes.add_vrf(VrfId::DEFAULT, VrfTables { ip4, ip6 }, dataplane)?;
+        Ok(routes)
+    }
+
+    /// A VRF without routes, of these tables.
+    pub(crate) fn add_vrf(
+        &mut self,
+        vrf: VrfId,
+        tables: VrfTables,
+        dataplane: &Dataplane,
+    ) -> Result<(), FibError> {
+        let VrfTables { ip4, ip6: routes } = tables;
+        // Link-local addresses are told apart by interface, so all VRFs share their table.
+        let links = Arc::clone(&dataplane.ip6_links);
+        self.ip4.add_vrf(vrf, ip4)?;
+        self.ip6.add_vrf(vrf, Arc::new(Ip6Tables { routes, links }))
     }
 
     /// The adjacency of a neighbour, made if need be; none if there is no such interface.

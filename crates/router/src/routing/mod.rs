@@ -1,11 +1,13 @@
-//! Routes: the RIB knows all of them, the forwarding table holds what they come to. The same code
-//! for both address families.
+//! Routes: each VRF's RIB knows all of its own, its forwarding table holds what they come to. The
+//! same code for both address families.
 //!
 //! ```text
 //!  for each prefix, the first of:   the RIB's best route · a special address · a known neighbour
 //!     Paths(next hop) ──▶ adjacency, shared by all routes over that next hop
 //!     Paths(several)  ──▶ group of such, shared by all routes over the same ones
 //!     Paths(on link)  ──▶ glean: ask for the destination itself
+//!
+//!  VRF:  RIB, table, special addresses        all VRFs together:  next hops, groups (`ways`)
 //! ```
 
 mod both;
@@ -15,21 +17,23 @@ mod groups;
 mod next_hops;
 #[cfg(test)]
 mod tests;
+mod vrf;
+#[cfg(test)]
+mod vrf_tests;
+mod ways;
 
 pub(crate) use both::Routes;
 pub(crate) use family::Family;
+pub(crate) use vrf::{InVrf, VrfRoutes};
 
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use fib::ecmp::EcmpTable;
 use fib::neighbor::NeighborKey;
-use fib::rib::{Change, Protocol, Rib, Route, Source};
 use fib::{FibError, Prefix};
-use follow::by_neighbor;
-use groups::Groups;
-use next_hops::NextHops;
-use nodes::plumbing::Kind;
-use std::collections::{BTreeMap, HashSet};
+use nodes::plumbing::VrfId;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use ways::Ways;
 
 /// What must be asked of the neighbour table after a change of routes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,97 +47,65 @@ pub(crate) enum Wish {
 /// How interfaces write link headers.
 pub(crate) type LinkOf<'a> = &'a dyn Fn(u16) -> Option<([u8; 6], u16)>;
 
-/// All routes of one family.
+/// All routes of one family, in all VRFs.
 pub(crate) struct Routing<A: Family> {
-    pub(crate) rib: Rib<A>,
-    table: Arc<A::Table>,
-    next_hops: NextHops<A>,
-    groups: Groups,
-    specials: BTreeMap<Prefix<A>, Kind>,
-    /// Host prefixes that lead to known neighbours because no route says otherwise.
-    neighbors: HashSet<Prefix<A>>,
-    /// Networks on a link.
-    links: HashSet<Prefix<A>>,
-    changes: Vec<Change<A>>,
-    wishes: Vec<Wish>,
-    /// Prefixes that the last changes found no room for.
-    refused: Vec<Prefix<A>>,
+    vrfs: BTreeMap<VrfId, VrfRoutes<A>>,
+    ways: Ways<A>,
+    /// Interfaces that carry no packets: a new VRF's routes do not use them either.
+    down: BTreeSet<u16>,
 }
 
 impl<A: Family> Routing<A> {
-    /// No routes; martian networks are closed.
-    pub(crate) fn new(
-        table: Arc<A::Table>,
-        adjacencies: Arc<AdjacencyTable>,
-        groups: Arc<EcmpTable>,
-    ) -> Result<Self, FibError> {
-        let mut routing = Self {
-            rib: Rib::new(),
-            table,
-            next_hops: NextHops::new(adjacencies),
-            groups: Groups::new(groups),
-            specials: BTreeMap::new(),
-            neighbors: HashSet::new(),
-            links: HashSet::new(),
-            changes: Vec::new(),
-            wishes: Vec::new(),
-            refused: Vec::new(),
-        };
-        for (prefix, kind) in A::specials() {
-            routing.set_special(prefix, Some(kind))?;
-        }
-        Ok(routing)
+    /// No VRF yet.
+    pub(crate) fn new(adjacencies: Arc<AdjacencyTable>, groups: Arc<EcmpTable>) -> Self {
+        let ways = Ways::new(adjacencies, groups);
+        Self { vrfs: BTreeMap::new(), ways, down: BTreeSet::new() }
     }
 
-    /// Adds or replaces a route.
-    pub(crate) fn add(
+    /// A VRF without routes whose table is `table`; martian networks are closed.
+    pub(crate) fn add_vrf(&mut self, vrf: VrfId, table: Arc<A::Table>) -> Result<(), FibError> {
+        let mut routes = VrfRoutes::new(table);
+        let mut added = InVrf { routes: &mut routes, ways: &mut self.ways, link: &|_| None };
+        added.set_specials()?;
+        self.down.iter().try_for_each(|&interface| added.set_interface(interface, false))?;
+        self.vrfs.insert(vrf, routes);
+        Ok(())
+    }
+
+    /// Takes a VRF's routes out of the tables.
+    #[cfg(test)]
+    pub(crate) fn remove_vrf(&mut self, vrf: VrfId) -> Result<(), FibError> {
+        let Some(mut routes) = self.vrfs.remove(&vrf) else { return Ok(()) };
+        InVrf { routes: &mut routes, ways: &mut self.ways, link: &|_| None }.clear()
+    }
+
+    /// The routes of a VRF, if it is there.
+    pub(crate) fn vrf(&self, vrf: VrfId) -> Option<&VrfRoutes<A>> {
+        self.vrfs.get(&vrf)
+    }
+
+    /// Routes of all sources in all VRFs, and the bytes that they take.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        let sizes = self.vrfs.values().map(|routes| (routes.rib.len(), routes.rib.bytes()));
+        sizes.fold((0, 0), |(count, bytes), one| (count + one.0, bytes + one.1))
+    }
+
+    /// The routes of a VRF, to be changed, if it is there.
+    pub(crate) fn in_vrf<'a>(&'a mut self, vrf: VrfId, link: LinkOf<'a>) -> Option<InVrf<'a, A>> {
+        let Self { vrfs, ways, .. } = self;
+        vrfs.get_mut(&vrf).map(|routes| InVrf { routes, ways, link })
+    }
+
+    /// Does the same in each VRF; what fails in one does not keep it from the others.
+    fn in_each(
         &mut self,
-        prefix: Prefix<A>,
-        protocol: Protocol,
-        route: Route,
         link: LinkOf<'_>,
+        change: impl Fn(&mut InVrf<'_, A>) -> Result<(), FibError>,
     ) -> Result<(), FibError> {
-        self.rib.add(prefix, Source::from(protocol), route, &mut self.changes);
-        self.follow(link)
-    }
-
-    /// Removes a route.
-    pub(crate) fn remove(
-        &mut self,
-        prefix: Prefix<A>,
-        protocol: Protocol,
-        link: LinkOf<'_>,
-    ) -> Result<(), FibError> {
-        self.rib.remove(prefix, Source::from(protocol), &mut self.changes);
-        self.follow(link)
-    }
-
-    /// Adds or replaces many routes of a source. Those that do not fit are taken out again; says how
-    /// many were added.
-    pub(crate) fn add_all(
-        &mut self,
-        routes: Vec<(Prefix<A>, Route)>,
-        source: Source,
-        link: LinkOf<'_>,
-    ) -> (usize, Result<(), FibError>) {
-        let count = routes.len();
-        self.rib.add_all(routes, source, &mut self.changes);
-        let outcome = self.follow(link);
-        let refused = std::mem::take(&mut self.refused);
-        let taken_out = self.rib.remove_all(refused, source, &mut self.changes);
-        // What they covered or replaced stands in their place: that needs no more room.
-        (count - taken_out, outcome.and(self.follow(link)))
-    }
-
-    /// Removes many routes of a source; says how many it had.
-    pub(crate) fn remove_all(
-        &mut self,
-        prefixes: Vec<Prefix<A>>,
-        source: Source,
-        link: LinkOf<'_>,
-    ) -> (usize, Result<(), FibError>) {
-        let removed = self.rib.remove_all(prefixes, source, &mut self.changes);
-        (removed, self.follow(link))
+        let Self { vrfs, ways, .. } = self;
+        vrfs.values_mut()
+            .map(|routes| change(&mut InVrf { routes, ways: &mut *ways, link }))
+            .fold(Ok(()), Result::and)
     }
 
     /// An interface begins or ceases to carry packets.
@@ -143,29 +115,18 @@ impl<A: Family> Routing<A> {
         up: bool,
         link: LinkOf<'_>,
     ) -> Result<(), FibError> {
-        if !up {
-            self.leave_groups(interface);
+        if up {
+            self.down.remove(&interface);
+        } else {
+            self.down.insert(interface);
+            self.ways.leave_groups(interface);
         }
-        self.rib.set_interface(interface, up, &mut self.changes);
-        self.follow(link)
+        self.in_each(link, |vrf| vrf.set_interface(interface, up))
     }
 
     /// What neighbours are to be asked since the last call; to be had whatever came of the change.
     pub(crate) fn take_wishes(&mut self) -> Vec<Wish> {
-        std::mem::take(&mut self.wishes)
-    }
-
-    /// Sets what a special address is, where no route says otherwise.
-    pub(crate) fn set_special(
-        &mut self,
-        prefix: Prefix<A>,
-        kind: Option<Kind>,
-    ) -> Result<(), FibError> {
-        match kind {
-            Some(kind) => self.specials.insert(prefix, kind),
-            None => self.specials.remove(&prefix),
-        };
-        self.follow_without_route(prefix)
+        self.ways.take_wishes()
     }
 
     /// The adjacency of a neighbour, made if need be.
@@ -174,36 +135,40 @@ impl<A: Family> Routing<A> {
         key: NeighborKey,
         link: LinkOf<'_>,
     ) -> Result<Option<AdjacencyId>, FibError> {
-        self.next_hops.adjacency(key, link)
+        self.ways.next_hops.adjacency(key, link)
     }
 
     /// A neighbour's MAC is known: packets go, and its own address needs no asking any more.
     pub(crate) fn complete(&mut self, id: AdjacencyId, mac: [u8; 6]) -> Result<(), FibError> {
-        self.groups.set_silent(by_neighbor(id), false);
-        let host = self.next_hops.complete(id, mac);
-        host.map_or(Ok(()), |host| self.follow_without_route(host))
+        self.ways.not_silent(id);
+        let host = self.ways.next_hops.complete(id, mac);
+        self.follow_neighbor(host)
     }
 
     /// A neighbour's MAC is not known any more.
     pub(crate) fn incomplete(&mut self, id: AdjacencyId) -> Result<(), FibError> {
-        let host = self.next_hops.incomplete(id);
-        host.map_or(Ok(()), |host| self.follow_without_route(host))
+        let host = self.ways.next_hops.incomplete(id);
+        self.follow_neighbor(host)
     }
 
     /// A neighbour does not answer: it leaves its groups until its MAC is known.
     pub(crate) fn silent(&mut self, key: NeighborKey) {
-        if let Some(id) = self.next_hops.existing(key) {
-            self.groups.set_silent(by_neighbor(id), true);
-        }
+        self.ways.silent(key);
     }
 
     /// Nobody keeps the neighbour: its adjacency goes, unless routes lead over it.
     pub(crate) fn forget(&mut self, key: NeighborKey) -> Result<(), FibError> {
-        let Some(host) = self.next_hops.forget(key) else { return Ok(()) };
-        self.follow_without_route(host)?;
-        if let Some(id) = self.next_hops.free_unused(key) {
-            self.groups.set_silent(by_neighbor(id), false);
+        let host = self.ways.next_hops.forget(key);
+        self.follow_neighbor(host)?;
+        if let Some(id) = self.ways.next_hops.free_unused(key) {
+            self.ways.not_silent(id);
         }
         Ok(())
+    }
+
+    /// Its link may be of several VRFs: routes of one can lead to links of another.
+    fn follow_neighbor(&mut self, host: Option<Prefix<A>>) -> Result<(), FibError> {
+        let Some(host) = host else { return Ok(()) };
+        self.in_each(&|_| None, |vrf| vrf.follow_neighbor(host))
     }
 }

@@ -9,6 +9,8 @@ use fib::ip4::{Ip4Layout, Ip4Nodes, Ip4Options, Ip4Table};
 use fib::ip6::{Ip6Pool, Ip6Table};
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
+use fib::rib::{Protocol, Route};
+use nodes::plumbing::Kind;
 use std::net::IpAddr;
 
 /// Room for the martians and four routes more.
@@ -27,8 +29,8 @@ fn tables_and_adjacencies(max_routes: usize) -> (Arc<Ip4Table>, Arc<AdjacencyTab
     let table =
         Arc::new(Ip4Table::new(&nodes, Ip4Options { layout, page_size, max_routes }).unwrap());
     let adjacencies = Arc::new(AdjacencyTable::new(16, &readers).unwrap());
-    let mut routing =
-        Routing::new(Arc::clone(&table), Arc::clone(&adjacencies), groups(&readers)).unwrap();
+    let mut routing = Routing::new(Arc::clone(&adjacencies), groups(&readers));
+    routing.add_vrf(VrfId::DEFAULT, Arc::clone(&table)).unwrap();
     connect(&mut routing, "192.0.2.0/24");
     (table, adjacencies, routing)
 }
@@ -41,19 +43,24 @@ fn link(interface: u16) -> Option<([u8; 6], u16)> {
     (1..=3).contains(&interface).then_some(([2; 6], 1500))
 }
 
+/// The routes of the default VRF.
+fn routes<A: Family>(routing: &mut Routing<A>) -> InVrf<'_, A> {
+    routing.in_vrf(VrfId::DEFAULT, &link).unwrap()
+}
+
 /// A network on interface 1.
 fn connect<A: Family>(routing: &mut Routing<A>, prefix: &str) {
     let prefix = prefix.parse().unwrap();
-    routing.add(prefix, Protocol::Connected, Route::connected(1), &link).unwrap();
+    routes(routing).add(prefix, Protocol::Connected, Route::connected(1)).unwrap();
 }
 
 fn add<A: Family>(routing: &mut Routing<A>, prefix: &str, hop: &str) -> Result<(), FibError> {
     let hop: IpAddr = hop.parse().unwrap();
-    routing.add(prefix.parse().unwrap(), Protocol::Static, Route::via(hop), &link)
+    routes(routing).add(prefix.parse().unwrap(), Protocol::Static, Route::via(hop))
 }
 
 fn remove<A: Family>(routing: &mut Routing<A>, prefix: &str) {
-    routing.remove(prefix.parse().unwrap(), Protocol::Static, &link).unwrap();
+    routes(routing).remove(prefix.parse().unwrap(), Protocol::Static).unwrap();
 }
 
 fn key(address: &str) -> NeighborKey {
@@ -127,7 +134,7 @@ fn a_neighbour_that_was_known_before_its_network_is_reached_as_soon_as_that_is_t
     connect(&mut routing, "198.51.100.0/24");
     assert_eq!(at(&table, "198.51.100.7/32"), forward(Kind::Rewrite, id.0));
     let network = "198.51.100.0/24".parse().unwrap();
-    routing.remove(network, Protocol::Connected, &link).unwrap();
+    routes(&mut routing).remove(network, Protocol::Connected).unwrap();
     assert_eq!(at(&table, "198.51.100.7/32"), None);
 }
 
@@ -160,7 +167,7 @@ fn share(routing: &mut Routing<u32>, prefix: &str, hops: &[(u16, u8)]) -> Result
         weight: 1,
     };
     let target = fib::rib::Target::Via(hops.iter().map(hop).collect());
-    routing.add(prefix.parse().unwrap(), Protocol::Static, Route { target }, &link)
+    routes(routing).add(prefix.parse().unwrap(), Protocol::Static, Route { target })
 }
 
 /// The neighbours that a prefix's group leads to, each with its buckets.
@@ -172,11 +179,11 @@ fn members(routing: &mut Routing<u32>, table: &Ip4Table, prefix: &str) -> Vec<(u
         let is = |(interface, octet): &(u16, u8)| {
             let address = IpAddr::from([192, 0, 2, *octet]);
             let key = NeighborKey { interface: *interface, address };
-            routing.next_hops.existing(key) == Some(AdjacencyId(to.id()))
+            routing.ways.next_hops.existing(key) == Some(AdjacencyId(to.id()))
         };
         (1..=9).flat_map(key).find(is).unwrap().1
     };
-    let held = routing.groups.table().members(GroupId(word.id())).into_iter();
+    let held = routing.ways.groups.table().members(GroupId(word.id())).into_iter();
     held.map(|(to, buckets)| (octet(to), buckets)).collect()
 }
 
@@ -195,9 +202,9 @@ fn routes_over_the_same_next_hops_share_a_group() {
     remove(&mut routing, "11.0.0.0/8");
     let released = routing.take_wishes();
     assert!(matches!(released[..], [Wish::Release(_), Wish::Release(_)]), "{released:?}");
-    assert_eq!(routing.groups.table().memory().groups, 1, "kept until readers have passed");
+    assert_eq!(routing.ways.groups.table().memory().groups, 1, "kept until readers have passed");
     share(&mut routing, "10.0.0.0/8", &[(1, 1), (2, 2)]).unwrap();
-    assert_eq!(routing.groups.table().memory().groups, 1);
+    assert_eq!(routing.ways.groups.table().memory().groups, 1);
 }
 
 #[test]
@@ -226,7 +233,7 @@ fn sharing(routing: &mut Routing<u32>, table: &Ip4Table) -> Vec<u8> {
 fn silence(routing: &mut Routing<u32>, interface: u16, octet: u8) -> AdjacencyId {
     let key = NeighborKey { interface, address: IpAddr::from([192, 0, 2, octet]) };
     routing.silent(key);
-    routing.next_hops.existing(key).unwrap()
+    routing.ways.next_hops.existing(key).unwrap()
 }
 
 #[test]
@@ -278,7 +285,7 @@ fn a_silent_next_hop_that_is_forgotten_leaves_nothing_to_the_next_one_of_its_id(
     routing.forget(gone).unwrap();
     share(&mut routing, "10.0.0.0/8", &[(1, 1), (3, 3)]).unwrap();
     let heir = NeighborKey { interface: 3, address: IpAddr::from([192, 0, 2, 3]) };
-    assert_eq!(routing.next_hops.existing(heir), Some(id), "the id serves again");
+    assert_eq!(routing.ways.next_hops.existing(heir), Some(id), "the id serves again");
     assert_eq!(sharing(&mut routing, &table), [1, 3]);
 }
 
@@ -305,9 +312,8 @@ fn tables6() -> (Arc<Ip6Tables>, Arc<AdjacencyTable>, Routing<u128>) {
     let table = || Arc::new(Ip6Table::new(&pool, 100));
     let tables = Arc::new(Ip6Tables { routes: table(), links: table() });
     let adjacencies = Arc::new(AdjacencyTable::new(16, &readers).unwrap());
-    let mut routing =
-        Routing::<u128>::new(Arc::clone(&tables), Arc::clone(&adjacencies), groups(&readers))
-            .unwrap();
+    let mut routing = Routing::<u128>::new(Arc::clone(&adjacencies), groups(&readers));
+    routing.add_vrf(VrfId::DEFAULT, Arc::clone(&tables)).unwrap();
     connect(&mut routing, "2001:db8::/64");
     (tables, adjacencies, routing)
 }
@@ -337,7 +343,7 @@ fn link_local_neighbours_stand_in_their_own_table_by_interface() {
     };
     for interface in [1, 2] {
         let route = Route::connected(interface);
-        routing.add(network(interface), Protocol::Connected, route, &link).unwrap();
+        routes(&mut routing).add(network(interface), Protocol::Connected, route).unwrap();
     }
     let id = routing.adjacency(key("fe80::9"), &link).unwrap().unwrap();
     routing.complete(id, [9; 6]).unwrap();
@@ -355,7 +361,7 @@ fn a_next_hop_on_the_link_is_used_by_its_interface() {
     let address = "fe80::9".parse().ok();
     let hop = fib::rib::NextHop { address, interface: Some(1), weight: 1 };
     let route = Route { target: fib::rib::Target::Via(vec![hop].into()) };
-    routing.add("2001:db8:9::/48".parse().unwrap(), Protocol::Static, route, &link).unwrap();
+    routes(&mut routing).add("2001:db8:9::/48".parse().unwrap(), Protocol::Static, route).unwrap();
     let id = routing.adjacency(key("fe80::9"), &link).unwrap().unwrap();
     let found = tables.routes.get("2001:db8:9::/48".parse().unwrap());
     assert_eq!(found, forward(Kind::Rewrite, id.0));

@@ -3,7 +3,7 @@
 use crate::devices::Device;
 use crate::interfaces::OpenPort;
 use crate::router::Router;
-use crate::routing::{Family, Routing};
+use crate::routing::{Family, VrfRoutes};
 use control::config::Prefix;
 use control::config::objects::port::PortName;
 use control::engine::EngineError;
@@ -11,7 +11,7 @@ use control::view;
 use fib::Forward;
 use fib::neighbor::NeighborState;
 use fib::rib::{NextHop, Protocol, Resolved, RouteView, Target};
-use nodes::plumbing::Kind;
+use nodes::plumbing::{Kind, VrfId};
 use std::net::IpAddr;
 use wire::MacAddr;
 
@@ -70,15 +70,16 @@ impl Router {
         let within = within.map_err(|error| EngineError::Conflict(error.to_string()))?;
         let mut shown = view::Routes::default();
         let limit = filter.limit.unwrap_or(usize::MAX);
-        self.add_routes(&self.routing.ip4, within, filter.source, limit, &mut shown);
-        self.add_routes(&self.routing.ip6, within, filter.source, limit, &mut shown);
+        let vrf = VrfId::DEFAULT;
+        self.add_routes(self.routing.ip4.vrf(vrf), within, filter.source, limit, &mut shown);
+        self.add_routes(self.routing.ip6.vrf(vrf), within, filter.source, limit, &mut shown);
         Ok(shown)
     }
 
     /// Counts the routes that are wanted, and adds them as far as there is room.
     fn add_routes<A: Family>(
         &self,
-        routing: &Routing<A>,
+        routes: Option<&VrfRoutes<A>>,
         within: Option<Prefix>,
         source: Option<view::RouteSource>,
         limit: usize,
@@ -91,7 +92,8 @@ impl Router {
             });
             inside && source.is_none_or(|source| source == source_of(route.source.protocol))
         };
-        for route in routing.rib.routes().filter(wanted) {
+        let routes = routes.into_iter().flat_map(|routes| routes.rib.routes());
+        for route in routes.filter(wanted) {
             shown.total += 1;
             if shown.routes.len() < limit {
                 shown.routes.push(self.show_route(&route));
@@ -171,14 +173,15 @@ impl Router {
             depth: 0,
             cache_lines: 0,
         };
+        let vrf = VrfId::DEFAULT;
         let found = match address {
             IpAddr::V4(address) => {
-                lookup.route = self.route_to(&self.routing.ip4, address.into());
+                lookup.route = self.route_to(self.routing.ip4.vrf(vrf), address.into());
                 let found = self.dataplane.ip4.explain(address.into());
                 (found.to, found.depth.into(), found.cache_lines.into())
             }
             IpAddr::V6(address) => {
-                lookup.route = self.route_to(&self.routing.ip6, address.into());
+                lookup.route = self.route_to(self.routing.ip6.vrf(vrf), address.into());
                 let found = self.dataplane.ip6.explain(address.into());
                 // Each step is one cache line.
                 let steps = found.steps.len() as u32;
@@ -191,9 +194,14 @@ impl Router {
     }
 
     /// The route that packets to `address` follow.
-    fn route_to<A: Family>(&self, routing: &Routing<A>, address: A) -> Option<view::Route> {
-        let (prefix, source, _) = routing.rib.lookup(address)?;
-        routing.rib.route(prefix, source).map(|route| self.show_route(&route))
+    fn route_to<A: Family>(
+        &self,
+        routes: Option<&VrfRoutes<A>>,
+        address: A,
+    ) -> Option<view::Route> {
+        let rib = &routes?.rib;
+        let (prefix, source, _) = rib.lookup(address)?;
+        rib.route(prefix, source).map(|route| self.show_route(&route))
     }
 
     fn outcome(&self, forward: Forward) -> String {

@@ -13,6 +13,7 @@ use control::engine::{ApplyError, Engine, EngineError};
 use control::view;
 use fib::rib::{Source, SourceCount};
 use fib::route_file::FilePrefix;
+use nodes::plumbing::VrfId;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -50,7 +51,7 @@ impl Engine for Router {
         source: Source,
         routes: Vec<BulkRoute>,
     ) -> (usize, Result<(), EngineError>) {
-        self.add_bulk(source, routes)
+        self.add_bulk(VrfId::DEFAULT, source, routes)
     }
 
     fn sweep_routes(
@@ -59,11 +60,11 @@ impl Engine for Router {
         from: FilePrefix,
         wanted: &dyn Fn(FilePrefix) -> bool,
     ) -> Result<(usize, Option<FilePrefix>), EngineError> {
-        self.sweep_bulk(source, from, wanted)
+        self.sweep_bulk(VrfId::DEFAULT, source, from, wanted)
     }
 
     fn count_routes(&self, source: Source) -> SourceCount {
-        self.count_bulk(source)
+        self.count_bulk(VrfId::DEFAULT, source)
     }
 
     fn neighbors(&self) -> Vec<view::Neighbor> {

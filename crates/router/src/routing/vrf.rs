@@ -1,0 +1,129 @@
+//! The routes of one VRF: its RIB, and what of it stands in its forwarding table.
+
+use super::LinkOf;
+use super::family::Family;
+use super::ways::Ways;
+use fib::rib::{Change, Protocol, Rib, Route, Source};
+use fib::{FibError, Prefix};
+use nodes::plumbing::Kind;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+/// All routes of one family in one VRF.
+pub(crate) struct VrfRoutes<A: Family> {
+    pub(crate) rib: Rib<A>,
+    pub(super) table: Arc<A::Table>,
+    pub(super) specials: BTreeMap<Prefix<A>, Kind>,
+    /// Host prefixes that lead to known neighbours because no route says otherwise.
+    pub(super) neighbors: HashSet<Prefix<A>>,
+    /// Networks on a link.
+    pub(super) links: HashSet<Prefix<A>>,
+    pub(super) changes: Vec<Change<A>>,
+    /// Prefixes that the last changes found no room for.
+    pub(super) refused: Vec<Prefix<A>>,
+}
+
+impl<A: Family> VrfRoutes<A> {
+    pub(super) fn new(table: Arc<A::Table>) -> Self {
+        Self {
+            rib: Rib::new(),
+            table,
+            specials: BTreeMap::new(),
+            neighbors: HashSet::new(),
+            links: HashSet::new(),
+            changes: Vec::new(),
+            refused: Vec::new(),
+        }
+    }
+
+    #[cfg(test)]
+    /// Every prefix that has, or had until now, a word in the table.
+    fn prefixes(&self) -> Vec<Prefix<A>> {
+        let routes = self.rib.routes().map(|route| route.prefix);
+        routes.chain(self.neighbors.iter().copied()).chain(self.specials.keys().copied()).collect()
+    }
+}
+
+/// The routes of one VRF while they are changed, beside what all VRFs share.
+pub(crate) struct InVrf<'a, A: Family> {
+    pub(crate) routes: &'a mut VrfRoutes<A>,
+    pub(super) ways: &'a mut Ways<A>,
+    pub(super) link: LinkOf<'a>,
+}
+
+impl<A: Family> InVrf<'_, A> {
+    /// Adds or replaces a route.
+    pub(crate) fn add(
+        &mut self,
+        prefix: Prefix<A>,
+        protocol: Protocol,
+        route: Route,
+    ) -> Result<(), FibError> {
+        self.routes.rib.add(prefix, Source::from(protocol), route, &mut self.routes.changes);
+        self.follow()
+    }
+
+    /// Removes a route.
+    pub(crate) fn remove(&mut self, prefix: Prefix<A>, protocol: Protocol) -> Result<(), FibError> {
+        self.routes.rib.remove(prefix, Source::from(protocol), &mut self.routes.changes);
+        self.follow()
+    }
+
+    /// Adds or replaces many routes of a source. Those that do not fit are taken out again; says how
+    /// many were added.
+    pub(crate) fn add_all(
+        &mut self,
+        routes: Vec<(Prefix<A>, Route)>,
+        source: Source,
+    ) -> (usize, Result<(), FibError>) {
+        let count = routes.len();
+        self.routes.rib.add_all(routes, source, &mut self.routes.changes);
+        let outcome = self.follow();
+        let refused = std::mem::take(&mut self.routes.refused);
+        let taken_out = self.routes.rib.remove_all(refused, source, &mut self.routes.changes);
+        // What they covered or replaced stands in their place: that needs no more room.
+        (count - taken_out, outcome.and(self.follow()))
+    }
+
+    /// Removes many routes of a source; says how many it had.
+    pub(crate) fn remove_all(
+        &mut self,
+        prefixes: Vec<Prefix<A>>,
+        source: Source,
+    ) -> (usize, Result<(), FibError>) {
+        let removed = self.routes.rib.remove_all(prefixes, source, &mut self.routes.changes);
+        (removed, self.follow())
+    }
+
+    /// Sets what a special address is, where no route says otherwise.
+    pub(crate) fn set_special(
+        &mut self,
+        prefix: Prefix<A>,
+        kind: Option<Kind>,
+    ) -> Result<(), FibError> {
+        match kind {
+            Some(kind) => self.routes.specials.insert(prefix, kind),
+            None => self.routes.specials.remove(&prefix),
+        };
+        self.follow_without_route(prefix)
+    }
+
+    /// Martian networks are closed.
+    pub(super) fn set_specials(&mut self) -> Result<(), FibError> {
+        A::specials()
+            .into_iter()
+            .try_for_each(|(prefix, kind)| self.set_special(prefix, Some(kind)))
+    }
+
+    /// An interface begins or ceases to carry packets.
+    pub(super) fn set_interface(&mut self, interface: u16, up: bool) -> Result<(), FibError> {
+        self.routes.rib.set_interface(interface, up, &mut self.routes.changes);
+        self.follow()
+    }
+
+    /// Takes every word out of the table: the VRF goes.
+    #[cfg(test)]
+    pub(super) fn clear(&mut self) -> Result<(), FibError> {
+        self.routes.prefixes().into_iter().try_for_each(|prefix| self.write(prefix, None, false))
+    }
+}
