@@ -89,6 +89,7 @@ pub(crate) fn interface(id: u16, mode: Mode) -> Interface {
         link: Link::Port,
         up: true,
         shaped: false,
+        mirror: Default::default(),
         mode,
         vrf: VrfId::DEFAULT,
         mac: ROUTER_MAC,
