@@ -90,6 +90,7 @@ fn interface(id: u16) -> Interface {
         shaped: false,
         mode: Mode::Routed,
         vrf: VrfId::DEFAULT,
+        domain: String::new(),
         mac: ROUTER_MAC,
         link: Link::Port,
         mtu_bytes: 1500,

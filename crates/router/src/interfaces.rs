@@ -179,6 +179,7 @@ impl OpenPort {
             shaped: false,
             mode: peer.map_or(Mode::Routed, |&peer| Mode::CrossConnect(InterfaceId(peer))),
             vrf: VrfId::DEFAULT,
+            domain: String::new(),
             mac: self.mac,
             mtu_bytes: self.config.mtu,
             ip4: self.addresses(),

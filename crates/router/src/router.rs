@@ -144,6 +144,8 @@ impl Router {
             row.shaped = self.dataplane.is_shaped(row.port);
             if let Some(bridged) = self.bridging.port(name) {
                 row.mode = Mode::Bridged(bridged);
+                let bridge = self.bridging.name_of(bridged.bridge.0);
+                row.domain = bridge.map_or_else(String::new, ToString::to_string);
             }
             if self.dataplane.interfaces().get(port.id) != Some(&row) {
                 self.dataplane.set_interface(port.id, Some(row));

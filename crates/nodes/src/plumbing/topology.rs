@@ -136,6 +136,7 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         shaped: false,
         mode,
         vrf: VrfId::DEFAULT,
+        domain: String::new(),
         mac: our_mac(id),
         mtu_bytes: 1500,
         ip4: match id {
