@@ -123,7 +123,7 @@ mod tests {
     /// A tree of two leaves under 1:9, of HTB or HFSC; `change` changes the first leaf.
     fn tree(hfsc: bool, change: impl Fn(&mut HtbClass, &mut HfscClass)) -> Shape {
         let (id, top) = (|minor| ClassId::new(1, minor), Some(ClassId::new(1, 9)));
-        let curve = |mbit| Some(Curve::straight(Rate(mbit * 1_000_000)));
+        let curve = |mbit: u64| Some(Curve::straight(Rate(mbit * 1_000_000)));
         let (mut htb, mut hfsc_classes) = (Vec::new(), Vec::new());
         htb.push(HtbClass::new(id(9), None, Rate(9_000_000)));
         hfsc_classes.push(HfscClass { ls: curve(9), ..HfscClass::new(id(9), None) });
