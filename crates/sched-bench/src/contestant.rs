@@ -1,22 +1,20 @@
 //! Whoever is measured: ours in this process, DPDK's in this process, the kernel's in a namespace.
 
 use crate::cases::{Case, Subject};
-use crate::kernel::{Kernel, Qdisc};
+use crate::kernel::Kernel;
 use crate::load::{Load, SLICE};
 use crate::reference::{self, RteSched};
-use std::rc::Rc;
 
 pub(crate) enum Contestant {
     Ours(Box<Load>),
     RteSched(RteSched),
-    Kernel(Rc<Kernel>, Qdisc),
+    Kernel(Kernel),
 }
 
 /// What several of them share.
 #[derive(Default)]
 pub(crate) struct Contestants {
     dpdk_started: bool,
-    kernel: Option<Rc<Kernel>>,
 }
 
 impl Contestants {
@@ -34,11 +32,7 @@ impl Contestants {
                 RteSched::new(case.classes).map(Contestant::RteSched)
             }
             Subject::Kernel(qdisc) => {
-                let kernel = match &self.kernel {
-                    Some(kernel) => Rc::clone(kernel),
-                    None => Rc::clone(self.kernel.insert(Rc::new(Kernel::new()?))),
-                };
-                Ok(Contestant::Kernel(kernel, *qdisc))
+                Kernel::new(case.scheduler, *qdisc, case.classes).map(Contestant::Kernel)
             }
         }
     }
@@ -46,12 +40,7 @@ impl Contestants {
 
 impl Contestant {
     /// Cycles a packet in the median of so many slices of packets.
-    pub(crate) fn run(
-        &mut self,
-        case: &Case,
-        slices: usize,
-        cycles_per_ns: f64,
-    ) -> Result<f64, String> {
+    pub(crate) fn run(&mut self, slices: usize, cycles_per_ns: f64) -> Result<f64, String> {
         Ok(match self {
             Self::Ours(load) => load.run(slices) * cycles_per_ns,
             Self::RteSched(one) => {
@@ -59,7 +48,7 @@ impl Contestant {
                 cycles.sort_unstable();
                 cycles[slices / 2] as f64 / SLICE as f64
             }
-            Self::Kernel(kernel, qdisc) => kernel.run(*qdisc, case.classes)? * cycles_per_ns,
+            Self::Kernel(kernel) => kernel.run()? * cycles_per_ns,
         })
     }
 }

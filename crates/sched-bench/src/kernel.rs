@@ -12,7 +12,6 @@ use std::process::{Command, Stdio};
 
 use crate::cases::LINK;
 
-const NAMESPACE: &str = "volley-sched-bench";
 /// The sending end.
 const DEVICE: &str = "near";
 const PACKETS: u32 = 64_000;
@@ -26,27 +25,32 @@ pub(crate) enum Qdisc {
     Htb,
 }
 
-/// The namespace with its two devices, while it is needed.
-pub(crate) struct Kernel(());
+/// A namespace with two devices and a scheduler between, while it is needed.
+pub(crate) struct Kernel {
+    namespace: String,
+    classes: u32,
+}
 
 impl Kernel {
-    pub(crate) fn new() -> Result<Self, String> {
-        run("ip", &["netns", "add", NAMESPACE], "")?;
-        let kernel = Self(());
-        let pair = format!(
-            "link add {DEVICE} type veth peer name far\nlink set {DEVICE} up\nlink set far up\n"
-        );
-        run("ip", &["-n", NAMESPACE, "-batch", "-"], &pair)?;
+    pub(crate) fn new(scheduler: &str, qdisc: Qdisc, classes: u32) -> Result<Self, String> {
+        let namespace = format!("sched-bench-{scheduler}-{classes}");
+        // One that an interrupted run left behind is in the way, and usually there is none.
+        let _gone = run("ip", &["netns", "del", &namespace], "");
+        run("ip", &["netns", "add", &namespace], "")?;
+        let kernel = Self { namespace, classes };
+        let add = format!("link add {DEVICE} type veth peer name far\n");
+        let pair = add + &format!("link set {DEVICE} up\nlink set far up\n");
+        run("ip", &["-n", &kernel.namespace, "-batch", "-"], &pair)?;
+        run("tc", &["-n", &kernel.namespace, "-batch", "-"], &lines(qdisc, classes))?;
         Ok(kernel)
     }
 
-    /// Nanoseconds a packet through one scheduler.
-    pub(crate) fn run(&self, qdisc: Qdisc, classes: u32) -> Result<f64, String> {
-        run("tc", &["-n", NAMESPACE, "-batch", "-"], &lines(qdisc, classes))?;
+    /// Nanoseconds a packet.
+    pub(crate) fn run(&self) -> Result<f64, String> {
         let own = std::env::current_exe().map_err(|error| error.to_string())?;
         let own = own.to_string_lossy();
-        let (count, packets) = (classes.to_string(), PACKETS.to_string());
-        let send = ["netns", "exec", NAMESPACE, &own, "--send", DEVICE, &count, &packets];
+        let (classes, packets) = (self.classes.to_string(), PACKETS.to_string());
+        let send = ["netns", "exec", &self.namespace, &own, "--send", DEVICE, &classes, &packets];
         let ns = run("ip", &send, "")?;
         let ns: f64 = ns.trim().parse().map_err(|_| format!("`{ns}` is no time"))?;
         Ok(ns / f64::from(PACKETS))
@@ -56,18 +60,16 @@ impl Kernel {
 impl Drop for Kernel {
     fn drop(&mut self) {
         // Nothing can be done about one that stays.
-        let _gone = run("ip", &["netns", "del", NAMESPACE], "");
+        let _gone = run("ip", &["netns", "del", &self.namespace], "");
     }
 }
 
 /// What `tc` is told: a tree as the one that ours is measured with.
 fn lines(qdisc: Qdisc, classes: u32) -> String {
-    let none = format!("qdisc replace dev {DEVICE} root noqueue\n");
-    // What was there goes first: its handle is taken.
-    let root = format!("{none}qdisc replace dev {DEVICE} root handle 1:");
+    let root = format!("qdisc replace dev {DEVICE} root handle 1:");
     let link = LINK.0;
     match qdisc {
-        Qdisc::None => none,
+        Qdisc::None => format!("qdisc replace dev {DEVICE} root noqueue\n"),
         Qdisc::Pfifo => format!("{root} pfifo limit 1000\n"),
         Qdisc::Tbf => format!("{root} tbf rate {link}bit burst 100000 limit 10000000\n"),
         Qdisc::Htb => {

@@ -110,8 +110,8 @@ fn measure(options: &Options) -> Result<Vec<Row>, String> {
             "round {run} of {runs}{}",
             if run == 0 { " (warming up, not counted)" } else { "" }
         );
-        for (case, one, figures) in &mut loads {
-            let cycles = one.run(case, slices, cycles_per_ns)?;
+        for (_, one, figures) in &mut loads {
+            let cycles = one.run(slices, cycles_per_ns)?;
             if run > 0 {
                 figures.push(cycles);
             }
