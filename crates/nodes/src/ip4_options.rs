@@ -74,7 +74,8 @@ impl Ip4Options {
         let address = self.outgoing_address(header.destination(), interfaces);
         let is_own = |address| self.table.lookup(address).kind() == Kind::Local as u8;
         let header = &mut packet.header_mut()[..header_len];
-        let found = stamp_options(header, &Stamp { address, time_ms, is_own });
+        let found =
+            stamp_options(header, &Stamp { address, time_ms, is_own, counts_overflow: true });
         sum_ip4_header(header);
         match found {
             OptionsFound::Good => Exit::Lookup,
