@@ -92,6 +92,7 @@ pub(crate) fn interface(id: u16, mode: Mode) -> Interface {
         mirror: Default::default(),
         mode,
         vrf: VrfId::DEFAULT,
+        domain: String::new(),
         mac: ROUTER_MAC,
         mtu_bytes: 1500,
         ip4: vec![(u32::from_be_bytes([192, 0, 2 + id as u8, 1]), 24)],

@@ -91,6 +91,7 @@ fn interface(id: u16) -> Interface {
         mirror: Default::default(),
         mode: Mode::Routed,
         vrf: VrfId::DEFAULT,
+        domain: String::new(),
         mac: ROUTER_MAC,
         link: Link::Port,
         mtu_bytes: 1500,

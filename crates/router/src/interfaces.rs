@@ -193,6 +193,7 @@ impl OpenPort {
             mirror: MirrorTo::default(),
             mode: peer.map_or(Mode::Routed, |&peer| Mode::CrossConnect(InterfaceId(peer))),
             vrf: VrfId::DEFAULT,
+            domain: String::new(),
             mac: self.mac,
             mtu_bytes: self.config.mtu,
             ip4: self.addresses(),

@@ -155,6 +155,8 @@ impl Router {
             row.mirror = self.mirroring.of(name, &ids);
             if let Some(bridged) = self.bridging.port(name) {
                 row.mode = Mode::Bridged(bridged);
+                let bridge = self.bridging.name_of(bridged.bridge.0);
+                row.domain = bridge.map_or_else(String::new, ToString::to_string);
             }
             let mut rows = port.remote_rows(&mut row);
             rows.push((port.id, row));

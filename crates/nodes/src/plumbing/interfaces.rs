@@ -53,6 +53,8 @@ pub struct Interface {
     pub mirror: MirrorTo,
     /// Whose routes they follow, where they are routed.
     pub vrf: VrfId,
+    /// The name of the bridge that it is in, or of the VRF; empty where it is in none.
+    pub domain: String,
     /// Its MAC address.
     pub mac: [u8; 6],
     /// Longest packet behind the link header that it takes.

@@ -153,6 +153,7 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         mode,
         mirror: Default::default(),
         vrf: VrfId::DEFAULT,
+        domain: String::new(),
         mac: our_mac(id),
         mtu_bytes: 1500,
         ip4: match id {

@@ -224,10 +224,13 @@ impl Object for Ports {
         ports
     }
 
-    fn check(&self, _: &Config, _: &Host, report: &mut Report) {
+    fn check(&self, config: &Config, _: &Host, report: &mut Report) {
         let mut claims = HashMap::new();
         for (name, port) in self.iter() {
             port.check(name, report);
+            if let Some(qos) = &port.qos {
+                qos.check_bridges(name, &config.bridges, report);
+            }
             let Some(claim) = port.kind.claim() else { continue };
             if let Some(other) = claims.insert(claim.clone(), name) {
                 let message = format!("{claim} is used by port {other} already");
