@@ -44,8 +44,17 @@ pub(crate) enum Wish {
     Release(NeighborKey),
 }
 
-/// How interfaces write link headers.
-pub(crate) type LinkOf<'a> = &'a dyn Fn(u16) -> Option<([u8; 6], u16)>;
+/// What an interface puts in front of packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LinkHeader {
+    /// An Ethernet header with this source.
+    From([u8; 6]),
+    /// Nothing: there is the other end, and nobody to be asked for.
+    Nothing,
+}
+
+/// How interfaces write link headers, and their MTUs.
+pub(crate) type LinkOf<'a> = &'a dyn Fn(u16) -> Option<(LinkHeader, u16)>;
 
 /// All routes of one family, in all VRFs.
 pub(crate) struct Routing<A: Family> {

@@ -39,8 +39,12 @@ fn groups(readers: &Arc<Quiescence>) -> Arc<EcmpTable> {
     Arc::new(EcmpTable::new(4, 1024, readers).unwrap())
 }
 
-fn link(interface: u16) -> Option<([u8; 6], u16)> {
-    (1..=3).contains(&interface).then_some(([2; 6], 1500))
+fn link(interface: u16) -> Option<(LinkHeader, u16)> {
+    match interface {
+        1..=3 => Some((LinkHeader::From([2; 6]), 1500)),
+        4 => Some((LinkHeader::Nothing, 1476)),
+        _ => None,
+    }
 }
 
 /// The routes of the default VRF.
@@ -90,6 +94,25 @@ fn the_first_route_over_a_next_hop_pins_it_and_the_last_releases_it() {
     let other = routing.adjacency(key("192.0.2.8"), &link).unwrap().unwrap();
     let moved = [Wish::Pin(key("192.0.2.8"), other), Wish::Release(key("192.0.2.9"))];
     assert_eq!(routing.take_wishes(), moved);
+}
+
+#[test]
+fn over_a_link_of_two_nobody_is_asked_for() {
+    let (table, adjacencies, mut routing) = tables_and_adjacencies(ROUTES);
+    let network = "203.0.113.0/24".parse().unwrap();
+    routes(&mut routing).add(network, Protocol::Connected, Route::connected(4)).unwrap();
+    add(&mut routing, "10.0.0.0/8", "203.0.113.2").unwrap();
+    assert_eq!(routing.take_wishes(), []);
+    let connected = at(&table, "203.0.113.0/24").unwrap();
+    assert_eq!(connected.kind(), Kind::Rewrite as u8);
+    let entry = adjacencies.entry(fib::adjacency::AdjacencyId(connected.id())).unwrap();
+    let made = entry.fields();
+    assert_eq!((made.rewrite_len(), made.mtu(), made.interface()), (0, 1476, 4));
+    assert!(made.is_complete());
+    remove(&mut routing, "10.0.0.0/8");
+    routes(&mut routing).remove(network, Protocol::Connected).unwrap();
+    assert_eq!(routing.take_wishes(), []);
+    assert!(!entry.fields().is_complete(), "nothing leads over it any more");
 }
 
 #[test]

@@ -10,7 +10,7 @@
 use super::family::Family;
 use super::groups::Groups;
 use super::next_hops::NextHops;
-use super::{LinkOf, Wish};
+use super::{LinkHeader, LinkOf, Wish};
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use fib::ecmp::{EcmpTable, GroupId, Member};
 use fib::neighbor::NeighborKey;
@@ -107,8 +107,12 @@ impl<A: Family> Ways<A> {
 
     fn by_path(&mut self, path: &Path, link: LinkOf<'_>) -> Result<Option<Forward>, FibError> {
         let interface = path.interface;
-        let Some(address) = path.address else {
-            return Ok(Some(plain(Kind::Glean, interface.into())));
+        let alone = || matches!(link(interface), Some((LinkHeader::Nothing, _)));
+        let address = match path.address {
+            Some(address) => address,
+            // Whoever is behind the other end: nobody is asked for.
+            None if alone() => A::mask(0).to_ip(),
+            None => return Ok(Some(plain(Kind::Glean, interface.into()))),
         };
         let id = self.next_hops.adjacency(NeighborKey { interface, address }, link)?;
         Ok(id.map(by_neighbor))
