@@ -88,6 +88,7 @@ fn interface(id: u16) -> Interface {
         port: id,
         up: true,
         shaped: false,
+        mirror: Default::default(),
         mode: Mode::Routed,
         vrf: VrfId::DEFAULT,
         domain: String::new(),
