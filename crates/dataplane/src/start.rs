@@ -10,7 +10,7 @@ use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, WorkerHandle};
 use nodes::plumbing::{
-    IcmpLimits, Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, Stations,
+    Bindings, IcmpLimits, Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, Stations,
     WorkerCounters, slow_path,
 };
 use packet::Pool;
@@ -141,6 +141,7 @@ pub struct Dataplane {
     /// Packets to send, by way of the first worker.
     pub injector: Injector,
     pub(crate) interfaces: Publisher<Interfaces>,
+    bindings: Publisher<Bindings>,
     pub(crate) workers: Vec<WorkerSlot>,
     /// Ports with a scheduler.
     pub(crate) shaped: BTreeSet<u16>,
@@ -159,6 +160,7 @@ impl Dataplane {
         let layout = Arc::new(Layout::new(nodes::ALL)?);
         let readers = Quiescence::new();
         let interfaces = Publisher::new(Interfaces::default(), &readers);
+        let bindings = Publisher::new(Bindings::default(), &readers);
         let ip4_nodes = Ip4Nodes::new(settings.ip4_nodes, settings.page_size, &readers)?;
         let ip6_pool = Ip6Pool::new(settings.ip6_max_bytes, settings.page_size, &readers)?;
         let ip6_table = |most: usize| Arc::new(Ip6Table::new(&ip6_pool, most));
@@ -166,6 +168,7 @@ impl Dataplane {
         let (slow_path, events) = slow_path(settings.slow_path_most, Arc::clone(&settings.wake));
         let shared = Shared {
             interfaces: interfaces.published(),
+            bindings: bindings.published(),
             ip4: Arc::new(Ip4Table::new(&ip4_nodes, settings.ip4)?),
             ip6: ip6_table(settings.ip6_routes),
             ip6_links: ip6_table(settings.adjacencies),
@@ -194,6 +197,7 @@ impl Dataplane {
             events,
             injector,
             interfaces,
+            bindings,
             workers: Vec::new(),
             shaped: BTreeSet::new(),
             local: None,
@@ -275,8 +279,14 @@ impl Dataplane {
         &self.interfaces
     }
 
+    /// Tells workers who has which address in bridges.
+    pub fn set_bindings(&mut self, bindings: Bindings) {
+        self.bindings.set(bindings);
+    }
+
     /// Frees what workers have let go of. Call now and then.
     pub fn reclaim(&mut self) {
         self.interfaces.reclaim();
+        self.bindings.reclaim();
     }
 }

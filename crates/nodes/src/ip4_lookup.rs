@@ -4,11 +4,10 @@
 //! which goes into the frame), so no second table is touched here.
 
 use crate::ip_resolve;
-use crate::plumbing::{Kind, MemberPicker, Setup, icmp_cause, ip4_flow};
-use fib::Forward;
+use crate::plumbing::{Kind, MemberPicker, Setup, icmp_cause, split_words, ip4_flow};
 use fib::ip4::Ip4Table;
 use graph::{Context, Exits, Node};
-use packet::{Frame, VECTOR};
+use packet::{Frame, VECTOR, vectorized};
 use std::sync::Arc;
 use wire::icmp4::{message, unreachable};
 use wire::ipv4;
@@ -45,7 +44,6 @@ graph::exits! {
     }
 }
 
-const KINDS: u8 = Kind::Group as u8 + 1;
 const _: () = {
     assert!(Exit::NoRoute as u8 == Kind::NoRoute as u8);
     assert!(Exit::Rewrite as u8 == Kind::Rewrite as u8);
@@ -73,22 +71,16 @@ impl Node for Ip4Lookup {
 
     fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
         let count = frame.len();
-        let mut slot = 0;
         frame.each(|packet| {
-            self.destinations[slot] =
-                ipv4::Header::new(packet.header()).map_or(0, |header| header.destination());
-            slot += 1;
+            let header = ipv4::Header::new(packet.header());
+            self.destinations[packet.index() % VECTOR] =
+                header.map_or(0, |header| header.destination());
         });
         self.table.lookup_bulk(&self.destinations[..count], &mut self.found[..count]);
-        let bytes = exits.bytes();
-        for (slot, (&found, id)) in
-            self.found[..count].iter().zip(frame.adjacencies_mut()).enumerate()
-        {
-            // A kind that nobody defined cannot be in the table: the control thread wrote it.
-            bytes.0[slot] = ((found >> 24) as u8).min(KINDS - 1);
-            *id = found & Forward::MAX_ID;
-        }
-        self.members.pick(frame, &mut bytes.0[..count], ip4_flow);
+        let kinds = &mut exits.bytes().0[..count];
+        let ids = frame.adjacencies_mut();
+        vectorized(|| split_words(&self.found[..count], kinds, ids));
+        self.members.pick(frame, &mut exits.bytes().0[..count], ip4_flow);
     }
 }
 

@@ -2,12 +2,11 @@
 //!
 //! As in `ip4-lookup` the route's word says what to do and with what, so no second table is touched.
 
-use crate::plumbing::{Kind, MemberPicker, Setup, icmp_cause, ip6_flow};
+use crate::plumbing::{Kind, MemberPicker, Setup, icmp_cause, split_words, ip6_flow};
 use crate::{ip_resolve, ip6_link};
-use fib::Forward;
 use fib::ip6::Ip6Table;
 use graph::{Context, Exits, Node};
-use packet::{Frame, VECTOR};
+use packet::{Frame, VECTOR, vectorized};
 use std::sync::Arc;
 use wire::icmp6::{message, unreachable};
 use wire::ipv6;
@@ -44,7 +43,6 @@ graph::exits! {
     }
 }
 
-const KINDS: u8 = Kind::Group as u8 + 1;
 const _: () = {
     assert!(Exit::NoRoute as u8 == Kind::NoRoute as u8);
     assert!(Exit::Rewrite as u8 == Kind::Rewrite as u8);
@@ -72,22 +70,18 @@ impl Node for Ip6Lookup {
 
     fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
         let count = frame.len();
-        let mut slot = 0;
+        let ahead = self.table.ahead();
         frame.each(|packet| {
-            self.destinations[slot] =
-                ipv6::Header::new(packet.header()).map_or(0, |header| header.destination());
-            slot += 1;
+            let header = ipv6::Header::new(packet.header());
+            let destination = header.map_or(0, |header| header.destination());
+            ahead.ask(destination);
+            self.destinations[packet.index() % VECTOR] = destination;
         });
         self.table.lookup_bulk(&self.destinations[..count], &mut self.found[..count]);
-        let bytes = exits.bytes();
-        for (slot, (&found, id)) in
-            self.found[..count].iter().zip(frame.adjacencies_mut()).enumerate()
-        {
-            // A kind that nobody defined cannot be in the table: the control thread wrote it.
-            bytes.0[slot] = ((found >> 24) as u8).min(KINDS - 1);
-            *id = found & Forward::MAX_ID;
-        }
-        self.members.pick(frame, &mut bytes.0[..count], ip6_flow);
+        let kinds = &mut exits.bytes().0[..count];
+        let ids = frame.adjacencies_mut();
+        vectorized(|| split_words(&self.found[..count], kinds, ids));
+        self.members.pick(frame, &mut exits.bytes().0[..count], ip6_flow);
     }
 }
 

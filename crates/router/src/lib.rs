@@ -17,6 +17,7 @@
 //! ```
 
 mod advertiser;
+mod binding;
 mod bridging;
 mod bulk;
 mod connected;
@@ -25,8 +26,10 @@ mod devices;
 mod interfaces;
 mod ip6;
 mod memory_port;
+mod mirroring;
 mod neighborhood;
 mod observing;
+mod remotes;
 mod router;
 mod router_advertisement;
 mod routing;

@@ -1,6 +1,6 @@
 //! Interfaces as workers see them: rows of one table that the control thread publishes.
 
-use crate::plumbing::{BridgeId, BridgePort, Tunnel, Vlan, VlanMap, VrfId};
+use crate::plumbing::{BridgeId, BridgePort, MirrorTo, Tunnel, TunnelKey, Vlan, VlanMap, VrfId};
 use fib::{Address, Prefix};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -49,8 +49,12 @@ pub struct Interface {
     pub link: Link,
     /// What becomes of received packets.
     pub mode: Mode,
+    /// Who gets copies of its frames.
+    pub mirror: MirrorTo,
     /// Whose routes they follow, where they are routed.
     pub vrf: VrfId,
+    /// The name of the bridge that it is in, or of the VRF; empty where it is in none.
+    pub domain: String,
     /// Its MAC address.
     pub mac: [u8; 6],
     /// Longest packet behind the link header that it takes.
@@ -145,7 +149,7 @@ pub struct Interfaces {
     members: Vec<Vec<u16>>,
     /// The sub-interfaces of each interface, by its number.
     vlans: Vec<Option<Arc<VlanMap>>>,
-    tunnels: HashMap<Tunnel, u16>,
+    tunnels: HashMap<TunnelKey, u16>,
 }
 
 /// What an interface may do in its bridge, if it is in one.
@@ -182,7 +186,7 @@ impl Interfaces {
         }
         let vlans = vlans.into_iter().map(|map| map.map(Arc::new)).collect();
         let tunnel = |(id, row): (u16, &Option<Interface>)| match row.as_ref()?.link {
-            Link::Tunnel(tunnel) => Some((tunnel, id)),
+            Link::Tunnel(tunnel) => Some((tunnel.key, id)),
             _ => None,
         };
         let tunnels = (0..).zip(&rows).filter_map(tunnel).collect();
@@ -216,8 +220,8 @@ impl Interfaces {
     }
 
     /// The interface of a tunnel.
-    pub fn tunnel(&self, tunnel: Tunnel) -> Option<u16> {
-        self.tunnels.get(&tunnel).copied()
+    pub fn tunnel(&self, key: &TunnelKey) -> Option<u16> {
+        self.tunnels.get(key).copied()
     }
 
     /// The VRF of an interface's packets.

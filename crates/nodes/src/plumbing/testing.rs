@@ -1,8 +1,8 @@
 //! A small router for the tests of single nodes.
 
 use super::{
-    Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, SlowPathNews, Stations,
-    WorkerCounters, slow_path,
+    Bindings, Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, SlowPathNews,
+    Stations, WorkerCounters, slow_path,
 };
 use crate::plumbing::IcmpLimits;
 use fib::adjacency::AdjacencyTable;
@@ -25,6 +25,7 @@ pub(crate) struct World {
     pub(crate) news: SlowPathEvents,
     pub(crate) injector: Injector,
     pub(crate) interfaces: Publisher<Interfaces>,
+    pub(crate) bindings: Publisher<Bindings>,
 }
 
 impl World {
@@ -35,6 +36,7 @@ impl World {
     pub(crate) fn with_errors_per_second(icmp_errors_per_second: u32) -> Self {
         let readers = Quiescence::new();
         let interfaces = Publisher::new(Interfaces::new(rows()), &readers);
+        let bindings = Publisher::new(Bindings::default(), &readers);
         let nodes = Ip4Nodes::new(4096, PageSize::Small, &readers).unwrap();
         let (layout, page_size) = (Ip4Layout::Compact, PageSize::Small);
         let ip4 = Ip4Table::new(&nodes, Ip4Options { layout, page_size, max_routes: 100 }).unwrap();
@@ -46,6 +48,7 @@ impl World {
         let (injector, injected) = Injector::new(QUEUE);
         let shared = Shared {
             interfaces: interfaces.published(),
+            bindings: bindings.published(),
             ip4: Arc::new(ip4),
             ip6: Arc::new(Ip6Table::new(&pool6, 100)),
             ip6_links: Arc::new(Ip6Table::new(&pool6, 100)),
@@ -69,7 +72,7 @@ impl World {
             shape: Arc::default(),
             injected: Arc::new(Mutex::new(Some(injected))),
         };
-        Self { setup, news, injector, interfaces }
+        Self { setup, news, injector, interfaces, bindings }
     }
 
     /// Changes an interface's row.
