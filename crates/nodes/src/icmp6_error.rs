@@ -10,8 +10,8 @@
 
 use crate::ip6_link;
 use crate::plumbing::{
-    ICMP_BYTES, IcmpLimits, Interfaces, Kind, OwnIp6, RateLimit, Setup, icmp_cause, link_key,
-    was_group_frame, write_icmp_error,
+    ICMP_BYTES, IcmpLimits, Interface, Interfaces, Kind, OwnIp6, PacketRoutes, RateLimit, Setup, Vrfs,
+    icmp_cause, link_key, was_group_frame, write_icmp_error,
 };
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use fib::ip6::Ip6Table;
@@ -27,7 +27,7 @@ use wire::{checksum, ipv6::MIN_MTU};
 /// See the module.
 pub struct Icmp6Error {
     interfaces: Published<Interfaces>,
-    routes: Arc<Ip6Table>,
+    vrfs: Published<Vrfs>,
     links: Arc<Ip6Table>,
     adjacencies: Arc<AdjacencyTable>,
     allowed: Arc<IcmpLimits>,
@@ -67,7 +67,7 @@ impl Node for Icmp6Error {
         let shared = &setup.shared;
         Self {
             interfaces: shared.interfaces.clone(),
-            routes: Arc::clone(&shared.ip6),
+            vrfs: shared.vrfs.clone(),
             links: Arc::clone(&shared.ip6_links),
             adjacencies: Arc::clone(&shared.adjacencies),
             allowed: Arc::clone(&shared.icmp),
@@ -82,8 +82,11 @@ impl Node for Icmp6Error {
         context: &mut Context<'_>,
     ) {
         self.limit.follow(self.allowed.errors_per_second.load(Ordering::Relaxed));
-        let interfaces = self.interfaces.get(context);
-        exits.each(frame, |packet| self.answer(packet, interfaces, context.now_tsc));
+        let (interfaces, vrfs) = (self.interfaces.get(context), self.vrfs.get(context));
+        exits.each(frame, |packet| {
+            let routes = PacketRoutes::new(vrfs, interfaces, packet.rx());
+            self.answer(packet, interfaces, routes, context.now_tsc)
+        });
     }
 }
 
@@ -92,6 +95,7 @@ impl Icmp6Error {
         &mut self,
         packet: &mut PacketView<'_>,
         interfaces: &Interfaces,
+        routes: PacketRoutes<'_>,
         now_tsc: u64,
     ) -> Exit {
         let (cause, rx) = (packet.cause(), packet.rx());
@@ -100,13 +104,16 @@ impl Icmp6Error {
         let to_group = ipv6::is_multicast(target) || was_group_frame(packet);
         // RFC 4443 section 2.4 (e.3): two messages are wanted about groups, too.
         let bears_group = matches!(cause, TOO_BIG | UNKNOWN_OPTION);
-        let is_node = sender != 0 && !ipv6::is_martian_source(sender) && !self.is_ours(rx, sender);
+        let is_ours = |address| self.is_ours(rx, address, routes);
+        let is_node = sender != 0 && !ipv6::is_martian_source(sender) && !is_ours(sender);
         if !is_node || to_group && !bears_group || !is_answerable(header, packet.header()) {
             return Exit::NotAllowed;
         }
-        let Some(source) = self.source_address(sender, target, rx, interfaces) else {
-            return Exit::NoAddress;
+        let source = match is_ours(target) {
+            true => Some(target),
+            false => source_address(sender, rx, interfaces),
         };
+        let Some(source) = source else { return Exit::NoAddress };
         if !self.limit.take(now_tsc) {
             return Exit::RateLimited;
         }
@@ -137,30 +144,22 @@ impl Icmp6Error {
         }
     }
 
-    /// RFC 4443 section 2.2: the address that the packet was sent to, if it is ours; else one of the
-    /// interface that it came in by; else any that the sender can know.
-    fn source_address(
-        &self,
-        sender: u128,
-        target: u128,
-        rx: u16,
-        interfaces: &Interfaces,
-    ) -> Option<u128> {
-        if self.is_ours(rx, target) {
-            return Some(target);
+    fn is_ours(&self, rx: u16, address: u128, routes: PacketRoutes<'_>) -> bool {
+        let on_link = || link_key(rx, address).map(|key| self.links.lookup(key).kind());
+        match ipv6::is_link_local(address) {
+            true => on_link() == Some(Kind::Local as u8),
+            false => routes.are_ours(address),
         }
-        let heard = interfaces.get(rx)?;
-        let mut others = interfaces.all().filter(|_| !ipv6::is_link_local(sender));
-        heard.ip6_towards(sender).or_else(|| others.find_map(|other| other.ip6_towards(sender)))
     }
+}
 
-    fn is_ours(&self, rx: u16, address: u128) -> bool {
-        let found = match ipv6::is_link_local(address) {
-            true => link_key(rx, address).map(|key| self.links.lookup(key)),
-            false => Some(self.routes.lookup(address)),
-        };
-        found.is_some_and(|found| found.kind() == Kind::Local as u8)
-    }
+/// RFC 4443 section 2.2: of a packet that was not for us, an address of the interface that it came
+/// in by; else any that the sender can know.
+fn source_address(sender: u128, rx: u16, interfaces: &Interfaces) -> Option<u128> {
+    let heard = interfaces.get(rx)?;
+    let is_near = |other: &&Interface| other.vrf == heard.vrf && !ipv6::is_link_local(sender);
+    let mut others = interfaces.all().filter(is_near);
+    heard.ip6_towards(sender).or_else(|| others.find_map(|other| other.ip6_towards(sender)))
 }
 
 /// True if an error may be sent about a packet like this: not about errors, redirects, nor what

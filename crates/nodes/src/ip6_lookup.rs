@@ -2,23 +2,14 @@
 //!
 //! As in `ip4-lookup` the route's word says what to do and with what, so no second table is touched.
 
-use crate::plumbing::{Kind, MemberPicker, Setup, icmp_cause, ip6_flow};
+use crate::plumbing::{Kind, RouteLookup, Setup, icmp_cause};
 use crate::{ip_resolve, ip6_link};
-use fib::Forward;
-use fib::ip6::Ip6Table;
 use graph::{Context, Exits, Node};
-use packet::{Frame, VECTOR};
-use std::sync::Arc;
+use packet::Frame;
 use wire::icmp6::{message, unreachable};
-use wire::ipv6;
 
 /// See the module.
-pub struct Ip6Lookup {
-    table: Arc<Ip6Table>,
-    members: MemberPicker,
-    destinations: [u128; VECTOR],
-    found: [u32; VECTOR],
-}
+pub struct Ip6Lookup(RouteLookup<u128>);
 
 graph::exits! {
     /// In the order of [`Kind`].
@@ -41,10 +32,11 @@ graph::exits! {
         MartianDestination => drop,
         /// A group, or an address that one link alone knows.
         Link => node "ip6-link" cause ip6_link::RECEIVED,
+        /// Routes lead from one VRF to the next and on, in a ring perhaps.
+        VrfRing => drop,
     }
 }
 
-const KINDS: u8 = Kind::Group as u8 + 1;
 const _: () = {
     assert!(Exit::NoRoute as u8 == Kind::NoRoute as u8);
     assert!(Exit::Rewrite as u8 == Kind::Rewrite as u8);
@@ -55,7 +47,8 @@ const _: () = {
     assert!(Exit::Prohibit as u8 == Kind::Prohibit as u8);
     assert!(Exit::MartianDestination as u8 == Kind::Martian as u8);
     assert!(Exit::Link as u8 == Kind::Link as u8);
-    assert!(Exit::Link as u8 + 1 == Kind::Group as u8);
+    assert!(Exit::VrfRing as u8 == Kind::Vrf as u8);
+    assert!(Exit::VrfRing as u8 + 1 == Kind::Group as u8);
 };
 
 impl Node for Ip6Lookup {
@@ -65,35 +58,23 @@ impl Node for Ip6Lookup {
     type Setup = Setup;
 
     fn new(setup: &Setup) -> Self {
-        let table = Arc::clone(&setup.shared.ip6);
-        let members = MemberPicker::new(setup);
-        Self { table, members, destinations: [0; VECTOR], found: [0; VECTOR] }
+        Self(RouteLookup::new(setup))
     }
 
-    fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
-        let count = frame.len();
-        let mut slot = 0;
-        frame.each(|packet| {
-            self.destinations[slot] =
-                ipv6::Header::new(packet.header()).map_or(0, |header| header.destination());
-            slot += 1;
-        });
-        self.table.lookup_bulk(&self.destinations[..count], &mut self.found[..count]);
-        let bytes = exits.bytes();
-        for (slot, (&found, id)) in
-            self.found[..count].iter().zip(frame.adjacencies_mut()).enumerate()
-        {
-            // A kind that nobody defined cannot be in the table: the control thread wrote it.
-            bytes.0[slot] = ((found >> 24) as u8).min(KINDS - 1);
-            *id = found & Forward::MAX_ID;
-        }
-        self.members.pick(frame, &mut bytes.0[..count], ip6_flow);
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        self.0.look_up(frame, &mut exits.bytes().0, context);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use packet::VECTOR;
     use crate::plumbing::testing::{HOST6, INCOMPLETE6, TO_GATEWAY6, TO_HOST6, World};
     use graph::harness::NodeHarness;
     use std::net::Ipv6Addr;

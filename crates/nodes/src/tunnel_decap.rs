@@ -72,18 +72,19 @@ impl Node for TunnelDecap {
                 Ok(opened) => opened,
                 Err(exit) => return exit,
             };
-            let from = interfaces.get(packet.rx()).map(|interface| interface.link);
-            if matches!(from, Some(Link::Tunnel(_))) {
+            let heard = interfaces.get(packet.rx()).map(|heard| (heard.link, heard.vrf));
+            let Some((link, vrf)) = heard else { return Exit::InterfaceDown };
+            if matches!(link, Link::Tunnel(_)) {
                 return Exit::Nested;
             }
             let found = match last {
-                Some((known, found)) if known == tunnel => found,
+                Some((known, found)) if known == (tunnel, vrf) => found,
                 _ => {
                     let found = interfaces
-                        .tunnel(tunnel)
+                        .tunnel(tunnel, vrf)
                         .map(|id| (id, Exit::from(interfaces.entrance(id))))
                         .ok_or(Exit::UnknownTunnel);
-                    last = Some((tunnel, found));
+                    last = Some(((tunnel, vrf), found));
                     found
                 }
             };

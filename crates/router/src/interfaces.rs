@@ -35,6 +35,8 @@ pub(crate) struct OpenPort {
     pub(crate) peer: Option<PortName>,
     /// The scheduler that its packets wait in.
     pub(crate) shaped: Option<Qos>,
+    /// The VRF that its routes stand in.
+    pub(crate) vrf: VrfId,
     /// Routes that stand because of its addresses.
     pub(crate) connected4: Connected<u32>,
     pub(crate) connected6: Connected<u128>,
@@ -70,6 +72,7 @@ impl OpenPort {
             link: Link::default(),
             peer: None,
             shaped: None,
+            vrf: VrfId::DEFAULT,
             connected4: Connected::new(),
             connected6: Connected::new(),
             valid6: Vec::new(),
@@ -137,6 +140,13 @@ impl OpenPort {
             Some(Device::Dpdk(port)) => port.link().is_ok_and(|link| link.gone),
             Some(Device::Memory | Device::Virtual) | None => false,
         }
+    }
+
+    /// Notes that none of its routes stands any more.
+    pub(crate) fn stands_nowhere(&mut self) {
+        self.connected4.clear();
+        self.connected6.clear();
+        self.specials.clear();
     }
 
     /// Packets can pass: the port is up, its device there, its link up.

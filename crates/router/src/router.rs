@@ -8,6 +8,7 @@ use crate::interfaces::OpenPort;
 use crate::neighborhood::Neighborhood;
 use crate::observing::Observing;
 use crate::routing::Routes;
+use crate::vrfs::VrfNumbers;
 use control::config::Config;
 use control::config::objects::icmp::Icmp;
 use control::config::objects::memory::Hugepages;
@@ -63,6 +64,7 @@ pub struct Router {
     pub(crate) pool: Arc<dyn Pool>,
     pub(crate) ports: BTreeMap<PortName, OpenPort>,
     pub(crate) routing: Routes,
+    pub(crate) vrfs: VrfNumbers,
     pub(crate) neighborhood: Neighborhood,
     pub(crate) dad: Dad,
     pub(crate) advertiser: Advertiser,
@@ -107,6 +109,7 @@ impl Router {
             pool,
             ports: BTreeMap::new(),
             routing,
+            vrfs: VrfNumbers::default(),
             neighborhood,
             dad: Dad::default(),
             advertiser: Advertiser::default(),
@@ -141,6 +144,7 @@ impl Router {
         for (name, port) in &self.ports {
             let mut row = port.row(name, &ids);
             port.stand_on_others(&mut row, &ids, &self.ports);
+            row.vrf = self.vrf_of(&port.config);
             row.shaped = self.dataplane.is_shaped(row.port);
             if let Some(bridged) = self.bridging.port(name) {
                 row.mode = Mode::Bridged(bridged);

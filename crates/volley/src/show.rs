@@ -31,6 +31,7 @@ pub(crate) fn path(what: &Show) -> String {
         Show::Nodes => "nodes",
         Show::Errors => "errors",
         Show::Routes(filter) => return route_path(filter),
+        Show::Vrfs => "vrfs",
         Show::Neighbors => "neighbors",
         Show::Bridge => "bridges",
         Show::Graph => "graph",
@@ -48,8 +49,9 @@ fn route_path(filter: &Routes) -> String {
         Source::Dynamic => "dynamic".to_owned(),
     });
     let limit = filter.limit.map(|limit| limit.to_string());
-    let within = filter.within.clone();
-    format!("/v1/routes?{}", query(&[("within", within), ("source", source), ("limit", limit)]))
+    let (within, vrf) = (filter.within.clone(), filter.vrf.clone());
+    let given = [("within", within), ("source", source), ("vrf", vrf), ("limit", limit)];
+    format!("/v1/routes?{}", query(&given))
 }
 
 /// The parameters that are given, as a URL has them.
@@ -79,6 +81,7 @@ pub(crate) fn text(what: &Show, answer: Value, style: Style) -> Result<String, C
         Show::Nodes => nodes(&read::<Vec<view::Node>>(answer)?, style),
         Show::Errors => errors(&read::<Vec<view::Drop>>(answer)?, style),
         Show::Routes(_) => routes(&read::<view::Routes>(answer)?, style),
+        Show::Vrfs => vrfs(&read::<Vec<view::Vrf>>(answer)?, style),
         Show::Neighbors => neighbors(&read::<Vec<view::Neighbor>>(answer)?, style),
         Show::Bridge => bridging::bridges(&read::<Vec<view::Bridge>>(answer)?, style),
         Show::Graph => format!("{answer:#}\n"),
@@ -222,6 +225,22 @@ pub(crate) fn lookup(lookup: &view::Lookup, style: Style) -> String {
         lookup.depth,
         lookup.cache_lines,
     )
+}
+
+fn vrfs(vrfs: &[view::Vrf], style: Style) -> String {
+    let mut table =
+        Table::new(&["vrf", "ip4 routes", "forwarded", "ip6 routes", "forwarded", "ports"]);
+    for vrf in vrfs {
+        table.row([
+            vrf.name.clone(),
+            vrf.ip4.routes.to_string(),
+            vrf.ip4.forwarded.to_string(),
+            vrf.ip6.routes.to_string(),
+            vrf.ip6.forwarded.to_string(),
+            vrf.ports.join(" "),
+        ]);
+    }
+    table.render(style)
 }
 
 fn neighbors(neighbors: &[view::Neighbor], style: Style) -> String {

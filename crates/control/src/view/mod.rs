@@ -21,8 +21,8 @@ pub use config::{
     Saved,
 };
 pub use forwarding::{
-    Lookup, Neighbor, NeighborState, NextHop, Port, PortCounters, Route, RouteFilter, RouteSource,
-    Routes,
+    InVrf, Lookup, Neighbor, NeighborState, NextHop, Port, PortCounters, Route, RouteFilter,
+    RouteSource, Routes, Vrf, VrfRoutes,
 };
 pub use observe::{
     Capture, CaptureRequest, Drop, Exit, Graph, GraphEdge, GraphFormat, GraphNode, Node, Trace,

@@ -16,3 +16,4 @@ mod shaping;
 mod steady;
 mod tunnels;
 mod vlans;
+mod vrfs;

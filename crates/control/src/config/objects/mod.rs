@@ -22,6 +22,7 @@ mod route_commands;
 pub mod station;
 pub mod tunnel;
 pub mod vlan;
+pub mod vrf;
 pub mod workers;
 pub mod xconnect;
 
@@ -41,6 +42,7 @@ use neighbor::Neighbors;
 use port::Ports;
 use route::Routes;
 use station::Stations;
+use vrf::Vrfs;
 use workers::Workers;
 use xconnect::Xconnects;
 
@@ -152,6 +154,8 @@ objects! {
     arp: Arp,
     /// Rates of the messages the router sends by itself.
     icmp: Icmp,
+    /// VRFs.
+    vrfs: Vrfs,
     /// Ports.
     ports: Ports,
     /// Static routes.

@@ -10,6 +10,7 @@ use super::port_commands;
 use super::port_kind::PortKind;
 use super::port_ra::Ra;
 use super::qos::Qos;
+use super::vrf::VrfName;
 use super::{Config, Object};
 use super::{tunnel, vlan};
 use crate::config::edit::Command;
@@ -74,6 +75,8 @@ pub struct Port {
     pub up: bool,
     /// Longest packet, without the Ethernet header.
     pub mtu: u16,
+    /// Whose routes its packets follow; `None`: the default VRF's.
+    pub vrf: Option<VrfName>,
     /// MAC address; `None`: the device's own.
     pub mac: Option<MacAddr>,
     /// Receive queues, spread over the workers.
@@ -89,8 +92,17 @@ pub struct Port {
 impl Port {
     /// A port of this kind, everything else as by default.
     pub fn new(kind: PortKind) -> Self {
-        let (mtu, addresses) = (DEFAULT_MTU, Vec::new());
-        Self { kind, up: true, mtu, mac: None, rx_queues: 1, addresses, qos: None, ra: None }
+        Self {
+            kind,
+            up: true,
+            mtu: DEFAULT_MTU,
+            vrf: None,
+            mac: None,
+            rx_queues: 1,
+            addresses: Vec::new(),
+            qos: None,
+            ra: None,
+        }
     }
 
     /// Whether it speaks IPv6.
@@ -108,12 +120,13 @@ impl Port {
         let kind = PortKind::read(table);
         let up = table.or("up", true);
         let mtu = table.number("mtu", DEFAULT_MTU, MIN_MTU..=MAX_MTU);
+        let vrf = table.optional("vrf");
         let mac = table.optional("mac");
         let rx_queues = table.number("rx_queues", 1, 1..=64);
         let addresses = table.list("addresses");
         let qos = table.table("qos", |qos| Qos::read(qos, mtu)).flatten();
         let ra = table.table("ra", Ra::read);
-        Some(Self { kind: kind?, up, mtu, mac, rx_queues, addresses, qos, ra })
+        Some(Self { kind: kind?, up, mtu, vrf, mac, rx_queues, addresses, qos, ra })
     }
 
     fn check(&self, name: &PortName, report: &mut Report) {
@@ -157,6 +170,7 @@ impl Port {
             .fields()
             .unless("up", &self.up, &true)
             .unless("mtu", &self.mtu, &DEFAULT_MTU)
+            .maybe("vrf", &self.vrf)
             .maybe("mac", &self.mac)
             .unless("rx_queues", &self.rx_queues, &1)
             .list("addresses", &self.addresses)

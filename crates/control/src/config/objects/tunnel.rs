@@ -8,6 +8,7 @@ use wire::vxlan::MAX_VNI;
 use super::Config;
 use super::port::{Port, PortName, Ports};
 use super::port_kind::PortKind;
+use super::vrf::VrfName;
 use crate::config::edit::{Command, Words};
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
@@ -50,7 +51,7 @@ impl Ends {
         fields.with("local", &self.local).with("remote", &self.remote)
     }
 
-    fn check(&self, port: &PortName, ports: &Ports, report: &mut Report) {
+    fn check(&self, port: &PortName, vrf: Option<&VrfName>, ports: &Ports, report: &mut Report) {
         for (key, address) in [("local", self.local), ("remote", self.remote)] {
             let field = format!("port.{port}.{key}");
             if address.is_ipv6() || address.is_multicast() || address.is_unspecified() {
@@ -58,8 +59,10 @@ impl Ends {
                 report.push(Problem::new(field, message).expected("the IPv4 address of one host"));
             }
         }
+        // A tunnel's packets are in the VRF that what is inside comes in by.
+        let beside = || ports.iter().filter(|(_, other)| other.vrf.as_ref() == vrf);
         let own = |address: IpAddr| {
-            ports.iter().flat_map(|(_, it)| &it.addresses).any(|own| own.address() == address)
+            beside().flat_map(|(_, it)| &it.addresses).any(|own| own.address() == address)
         };
         if own(self.remote) {
             let message = format!("{} is an address of ours", self.remote);
@@ -68,7 +71,10 @@ impl Ends {
                 .push(Problem::new(field, message).expected("another router's or host's address"));
         }
         if !own(self.local) {
-            let message = format!("no port has the address {}", self.local);
+            let message = match vrf {
+                Some(vrf) => format!("no port of VRF {vrf} has the address {}", self.local),
+                None => format!("no port has the address {}", self.local),
+            };
             let field = format!("port.{port}.local");
             report.push_missing(Problem::new(field, message).expected("an address of a port"));
         }
@@ -104,15 +110,16 @@ impl Gre {
 
 /// Finds what is wrong with all tunnels.
 pub(super) fn check_all(ports: &Ports, report: &mut Report) {
-    let mut used: HashMap<(Option<u32>, Option<u32>, Ends), &PortName> = HashMap::new();
+    let mut used = HashMap::new();
     for (name, port) in ports.iter() {
         let key = match &port.kind {
             PortKind::Vxlan(vxlan) => (Some(vxlan.vni), None, vxlan.ends),
             PortKind::Gre(gre) => (None, gre.key, gre.ends),
             _ => continue,
         };
-        key.2.check(name, ports, report);
-        if let Some(other) = used.insert(key, name) {
+        let vrf = port.vrf.as_ref();
+        key.2.check(name, vrf, ports, report);
+        if let Some(other) = used.insert((key, vrf), name) {
             let problem = Problem::new(format!("port.{name}"), format!("it is {other} once more"));
             report.push(problem.expected("another network identifier, key or end"));
         }
