@@ -67,7 +67,8 @@ proptest! {
         prop_assert!(rest.iter().all(|change| change.action() != Action::Remove));
         let port = |change: &Change| matches!(change, Change::Ports(_));
         let removals = &changes[..changes.len() - rest.len()];
-        prop_assert!(removals.iter().skip_while(|change| !port(change)).all(port));
+        let is_below = |change: &Change| port(change) || matches!(change, Change::Vrfs(_));
+        prop_assert!(removals.iter().skip_while(|change| !port(change)).all(is_below));
         prop_assert!(!rest.iter().skip_while(|c| !matches!(c, Change::Routes(_))).any(port));
     }
 
