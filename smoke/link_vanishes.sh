@@ -2,7 +2,7 @@
 # A link that vanishes under a running router is a link that is down, and comes back by itself: a
 # veth deleted under traffic, the other end of a memif killed while it is polled, a tap that went.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/chain.sh"
+. "$(dirname "$0")/chain.bash"
 fail() { echo "$1"; exit 1; }
 link_is() { [ "$(json ".[] | select(.name == \"$2\").link_up" "$1" show ports)" = "$3" ]; }
 lives() { kill -0 "$1" 2>/dev/null || fail "the router died"; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Two routers of ours over memif: what the hosts behind them send arrives.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/chain.sh"
+. "$(dirname "$0")/chain.bash"
 hosts
 link() { printf 'kind = "memif"\nsocket = "%s"\nrole = "%s"\n' "$work/memif" "$1"; }
 link server | half left 1 2

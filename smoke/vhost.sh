@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Two routers of ours over vhost and virtio_user: what the hosts behind them send arrives.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/chain.sh"
+. "$(dirname "$0")/chain.bash"
 hosts
 link() { printf 'kind = "%s"\nsocket = "%s"\n' "$1" "$work/vhost"; }
 link vhost | half left 1 2

@@ -5,8 +5,7 @@
 //!              └──────────▶┘ both exits lead there         mixed: every hop splits its frame
 //! ```
 
-use crate::host;
-use crate::report::{Row, Spread, round};
+use crate::report::Row;
 use crate::sample::Middle;
 use graph::{Context, Exits, Graph, GraphSettings, Layout, NoExit, Node, Role, spec};
 use packet::{Frame, HeapPool, MemorySource, Repeat, RxQueue, VECTOR};
@@ -136,22 +135,8 @@ pub(crate) fn rows(rounds: usize, progress: fn(&str)) -> Vec<Row> {
             progress(&format!("engine, {vector} packets, {kind} exits"));
             let samples = measure(&Shape { vector, mixed }, rounds).unwrap_or_default();
             let middle = Middle::of(samples.iter().copied());
-            rows.push(Row {
-                scenario: format!("engine-hop-{kind}-{vector}"),
-                cycles_per_packet: round(middle.median),
-                mpps: round(graph::tsc_hz() as f64 / middle.median / 1e6),
-                packets_per_call: vector as f64,
-                nodes: Vec::new(),
-                runs: samples.len(),
-                spread: Spread {
-                    min: round(middle.min),
-                    q1: round(middle.q1),
-                    q3: round(middle.q3),
-                },
-                vpp_cycles_per_packet: None,
-                aim_cycles_per_packet: None,
-                host: host::facts(),
-            });
+            let scenario = format!("engine-hop-{kind}-{vector}");
+            rows.push(Row::plain(scenario, middle, samples.len(), vector as f64));
         }
     }
     rows

@@ -2,13 +2,15 @@
 //!
 //! ```text
 //!  scenarios × rounds, interleaved:  A B C  A B C  A B C …   so that a noisy minute hits all alike
-//!  a sample = some milliseconds of passes; a row = the median of its samples, with the quartiles
+//!  a sample = some milliseconds of passes; a row = the median of its quiet samples, with the
+//!  quartiles, and that of all
 //! ```
 //! Counted: every node behind the source, output and freeing included, as VPP's figures count.
 
 mod churn;
 mod engine;
 mod host;
+mod pace;
 mod report;
 mod rig;
 mod sample;
@@ -76,10 +78,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     progress("");
+    let paces = samples.iter().flatten().map(|sample| sample.pace);
+    let best = paces.min().unwrap_or(pace::Pace::Interrupted);
     let mut rows: Vec<_> = scenarios
         .iter()
         .zip(&samples)
-        .map(|(scenario, samples)| report::row(scenario, samples))
+        .map(|(scenario, samples)| report::row(scenario, samples, best))
         .collect();
     if wanted("engine") {
         rows.extend(engine::rows(arguments.rounds, progress));

@@ -1,6 +1,7 @@
 //! Rows of the result: printed for people, written as JSON for programs.
 
 use crate::host::{self, Host};
+use crate::pace::Pace;
 use crate::sample::{Middle, Sample};
 use crate::scenarios::Scenario;
 use serde::Serialize;
@@ -11,12 +12,17 @@ use std::path::Path;
 #[derive(Serialize)]
 pub(crate) struct Row {
     pub(crate) scenario: String,
-    /// Median over the samples: all nodes behind the source.
+    /// Median over the quiet samples: all nodes behind the source.
     pub(crate) cycles_per_packet: f64,
+    /// Median over all samples.
+    pub(crate) cycles_per_packet_with_noise: f64,
     pub(crate) mpps: f64,
     pub(crate) packets_per_call: f64,
     pub(crate) nodes: Vec<NodeRow>,
+    /// Quiet samples, which the row is of; 0: there was none, and it is of all.
     pub(crate) runs: usize,
+    /// All samples.
+    pub(crate) samples: usize,
     pub(crate) spread: Spread,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) vpp_cycles_per_packet: Option<f64>,
@@ -33,7 +39,7 @@ pub(crate) struct NodeRow {
     pub(crate) packets_per_call: f64,
 }
 
-/// How far the samples lie apart, in cycles per packet.
+/// How far the quiet samples lie apart, in cycles per packet.
 #[derive(Serialize)]
 pub(crate) struct Spread {
     pub(crate) min: f64,
@@ -41,28 +47,54 @@ pub(crate) struct Spread {
     pub(crate) q3: f64,
 }
 
-pub(crate) fn row(scenario: &Scenario, samples: &[Sample]) -> Row {
-    let total = Middle::of(samples.iter().map(Sample::cycles_per_packet));
-    let nodes: Vec<NodeRow> = samples.first().map_or_else(Vec::new, |first| {
-        first.nodes.iter().map(|node| node_row(node.name, samples)).collect()
+/// The row of a scenario; `best` is the best moment of the whole run.
+pub(crate) fn row(scenario: &Scenario, samples: &[Sample], best: Pace) -> Row {
+    let quiet: Vec<_> = samples.iter().filter(|sample| sample.pace.is_quiet(best)).collect();
+    let runs = quiet.len();
+    let used = if quiet.is_empty() { samples.iter().collect() } else { quiet };
+    let nodes: Vec<NodeRow> = used.first().map_or_else(Vec::new, |first| {
+        first.nodes.iter().map(|node| node_row(node.name, &used)).collect()
     });
     let calls = Middle::of(nodes.iter().map(|node| node.packets_per_call));
+    let all = Middle::of(samples.iter().map(Sample::cycles_per_packet));
+    let middle = Middle::of(used.iter().map(|sample| sample.cycles_per_packet()));
     Row {
-        scenario: scenario.name.to_owned(),
-        cycles_per_packet: round(total.median),
-        mpps: round(graph::tsc_hz() as f64 / total.median / 1e6),
-        packets_per_call: round(calls.min),
         nodes,
-        runs: samples.len(),
-        spread: Spread { min: round(total.min), q1: round(total.q1), q3: round(total.q3) },
+        runs,
+        cycles_per_packet_with_noise: round(all.median),
         vpp_cycles_per_packet: scenario.vpp,
         aim_cycles_per_packet: Some(scenario.aim),
-        host: host::facts(),
+        ..Row::plain(scenario.name.to_owned(), middle, samples.len(), round(calls.min))
     }
 }
 
-fn node_row(name: &str, samples: &[Sample]) -> NodeRow {
-    let of_node = |sample: &Sample| sample.nodes.iter().find(|node| node.name == name).cloned();
+impl Row {
+    /// A row without nodes, all of whose samples count.
+    pub(crate) fn plain(
+        scenario: String,
+        middle: Middle,
+        samples: usize,
+        packets_per_call: f64,
+    ) -> Self {
+        Self {
+            scenario,
+            cycles_per_packet: round(middle.median),
+            cycles_per_packet_with_noise: round(middle.median),
+            mpps: round(graph::tsc_hz() as f64 / middle.median / 1e6),
+            packets_per_call,
+            nodes: Vec::new(),
+            runs: samples,
+            samples,
+            spread: Spread { min: round(middle.min), q1: round(middle.q1), q3: round(middle.q3) },
+            vpp_cycles_per_packet: None,
+            aim_cycles_per_packet: None,
+            host: host::facts(),
+        }
+    }
+}
+
+fn node_row(name: &str, samples: &[&Sample]) -> NodeRow {
+    let of_node = |sample: &&Sample| sample.nodes.iter().find(|node| node.name == name).cloned();
     let costs = || samples.iter().filter_map(of_node);
     // A node's cost is told by packets of the scenario, so that the nodes add up to the whole.
     let cycles = samples
@@ -83,18 +115,20 @@ pub(crate) fn round(value: f64) -> f64 {
 
 pub(crate) fn print(rows: &[Row], nodes: bool) {
     println!(
-        "{:<24} {:>9} {:>9} {:>15} {:>8} {:>7} {:>7}  TSC cycles per packet",
-        "scenario", "median", "min", "quartiles", "Mpps", "VPP", "aim"
+        "{:<24} {:>9} {:>9} {:>15} {:>9} {:>9} {:>8} {:>7} {:>7}  TSC cycles per packet",
+        "scenario", "median", "min", "quartiles", "quiet", "all", "Mpps", "VPP", "aim"
     );
     for row in rows {
         let known =
             |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.0}"));
         println!(
-            "{:<24} {:>9.1} {:>9.1} {:>15} {:>8.1} {:>7} {:>7}",
+            "{:<24} {:>9.1} {:>9.1} {:>15} {:>9} {:>9.1} {:>8.1} {:>7} {:>7}",
             row.scenario,
             row.cycles_per_packet,
             row.spread.min,
             format!("{:.1}..{:.1}", row.spread.q1, row.spread.q3),
+            format!("{}/{}", row.runs, row.samples),
+            row.cycles_per_packet_with_noise,
             row.mpps,
             known(row.vpp_cycles_per_packet),
             known(row.aim_cycles_per_packet),

@@ -1,5 +1,6 @@
 //! A data plane on memory ports, turned by this thread, and measured.
 
+use crate::pace::Pace;
 use crate::sample::{NodeCost, Sample};
 use dataplane::{Dataplane, NodeTotals, PortQueues, Settings};
 use graph::{Idle, Worker};
@@ -45,13 +46,15 @@ impl Rig {
     pub(crate) fn sample(&mut self, milliseconds: u64) -> Sample {
         self.dataplane.stations.set_now(self.made.elapsed().as_secs() as u32);
         let before = self.dataplane.node_totals(None);
-        let start = Instant::now();
-        while start.elapsed() < Duration::from_millis(milliseconds) {
-            for _ in 0..64 {
-                self.worker.turn();
+        let ((), pace) = Pace::beside(|| {
+            let start = Instant::now();
+            while start.elapsed() < Duration::from_millis(milliseconds) {
+                for _ in 0..64 {
+                    self.worker.turn();
+                }
             }
-        }
-        difference(&before, &self.dataplane.node_totals(None))
+        });
+        difference(&before, &self.dataplane.node_totals(None), pace)
     }
 }
 
@@ -96,8 +99,8 @@ pub(crate) fn interface(id: u16, mode: Mode) -> Interface {
     }
 }
 
-fn difference(before: &[NodeTotals], after: &[NodeTotals]) -> Sample {
-    let mut sample = Sample { packets: 0, cycles: 0, nodes: Vec::new() };
+fn difference(before: &[NodeTotals], after: &[NodeTotals], pace: Pace) -> Sample {
+    let mut sample = Sample { packets: 0, cycles: 0, nodes: Vec::new(), pace };
     for (before, after) in before.iter().zip(after) {
         let packets = after.packets - before.packets;
         if after.name == SOURCE {

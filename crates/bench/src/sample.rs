@@ -1,5 +1,7 @@
 //! One sample: what some milliseconds of passes cost, node by node; and the middle of many.
 
+use crate::pace::Pace;
+
 /// Cycles of one node in a sample.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeCost {
@@ -18,6 +20,8 @@ pub(crate) struct Sample {
     pub(crate) cycles: u64,
     /// Every node that ran, but the source.
     pub(crate) nodes: Vec<NodeCost>,
+    /// How much of the processor it had.
+    pub(crate) pace: Pace,
 }
 
 impl Sample {

@@ -101,6 +101,35 @@ void volley_hush_libraries(void)
 	hush(libxdp_set_print, "libxdp.so.1", "libxdp_set_print");
 }
 
+static void release_zone(struct rte_mempool_memhdr *chunk, void *zone)
+{
+	(void)chunk;
+	rte_memzone_free(zone);
+}
+
+/* One stretch of memory for all objects. Not rte_mempool_populate_default: of a pool whose objects may
+ * cross pages that one tells devices no address at all, and what a card then writes goes astray. */
+static int populate_in_one(struct rte_mempool *pool)
+{
+	char name[RTE_MEMZONE_NAMESIZE];
+	size_t least, align;
+	ssize_t bytes = rte_mempool_op_calc_mem_size_default(pool, pool->size, 0, &least, &align);
+	const struct rte_memzone *zone;
+	int count;
+
+	if (bytes < 0)
+		return bytes;
+	snprintf(name, sizeof(name), "%s zone", pool->name);
+	zone = rte_memzone_reserve_aligned(name, bytes, SOCKET_ID_ANY, RTE_MEMZONE_IOVA_CONTIG, align);
+	if (zone == NULL)
+		return -rte_errno;
+	count = rte_mempool_populate_iova(pool, zone->addr, zone->iova, zone->len, release_zone,
+					  (void *)(uintptr_t)zone);
+	if (count < 0)
+		rte_memzone_free(zone);
+	return count;
+}
+
 /* rte_pktmbuf_pool_create, but with the buffers side by side where devices see virtual addresses.
  * Otherwise, on 4 KiB pages, each buffer gets a page of its own: all headers then fall into the same
  * few sets of the L1 cache, and the af_xdp driver, which counts on buffers side by side, hands the
@@ -108,7 +137,8 @@ void volley_hush_libraries(void)
 struct rte_mempool *volley_pool_create(const char *name, unsigned int count, unsigned int cache,
 				       uint16_t private_bytes, uint16_t room_bytes)
 {
-	unsigned int flags = rte_eal_iova_mode() == RTE_IOVA_VA ? RTE_MEMPOOL_F_NO_IOVA_CONTIG : 0;
+	int side_by_side = rte_eal_iova_mode() == RTE_IOVA_VA;
+	unsigned int flags = side_by_side ? RTE_MEMPOOL_F_NO_IOVA_CONTIG : 0;
 	struct rte_pktmbuf_pool_private facts = {
 		.mbuf_data_room_size = room_bytes,
 		.mbuf_priv_size = private_bytes,
@@ -123,7 +153,7 @@ struct rte_mempool *volley_pool_create(const char *name, unsigned int count, uns
 	error = rte_mempool_set_ops_byname(pool, rte_mbuf_best_mempool_ops(), NULL);
 	if (error == 0) {
 		rte_pktmbuf_pool_init(pool, &facts);
-		error = rte_mempool_populate_default(pool);
+		error = side_by_side ? populate_in_one(pool) : rte_mempool_populate_default(pool);
 	}
 	if (error < 0) {
 		rte_mempool_free(pool);

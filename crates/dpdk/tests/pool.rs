@@ -18,6 +18,8 @@ fn buffers_look_as_the_packet_crate_says() {
     let mbuf = packet.mbuf();
     let private_end = packet.as_ptr() as usize + MBUF_HEADER_BYTES + PRIVATE_BYTES;
     assert_eq!(mbuf.buf_addr as usize, private_end);
+    // Without an IOMMU that is told otherwise, cards are told the addresses that we see.
+    assert_eq!(mbuf.buf_iova, mbuf.buf_addr as u64);
     assert_eq!((mbuf.data_off, mbuf.buf_len, mbuf.refcnt, mbuf.nb_segs), (128, 2176, 1, 1));
     assert_eq!(packet.bytes(), [7; 2048]);
     packet.private_mut().trace = u32::MAX;

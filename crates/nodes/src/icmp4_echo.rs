@@ -90,7 +90,8 @@ impl Icmp4Echo {
 fn answer_options(header: &mut [u8], own: u32) {
     blank_options(header, |kind| matches!(kind, option::RECORD_ROUTE | option::TIMESTAMP));
     let is_own = |address| address == own;
-    let _full = stamp_options(header, &Stamp { address: Some(own), time_ms: since_midnight_ms(), is_own });
+    let (address, time_ms) = (Some(own), since_midnight_ms());
+    let _full = stamp_options(header, &Stamp { address, time_ms, is_own, counts_overflow: false });
 }
 
 #[cfg(test)]
@@ -122,6 +123,15 @@ mod tests {
         let replied = [7, 11, 12, 192, 0, 2, 1, 192, 0, 2, 1, 1, 1, 1, 1];
         let reply = craft::ipv4(US, HOST).ttl(OWN_TTL).identification(1).raw_options(&replied);
         assert_eq!(answer(request.icmp_echo(1, 1).build()), reply.icmp_echo_reply(1, 1).build());
+    }
+
+    #[test]
+    fn a_full_timestamp_counted_us_when_the_request_came() {
+        let full = [68, 8, 9, 0x20, 1, 2, 3, 4];
+        let with = |packet: craft::Craft<craft::Ipv4>| packet.raw_options(&full);
+        let reply = with(craft::ipv4(US, HOST).ttl(OWN_TTL).identification(1));
+        let request = with(craft::ipv4(HOST, US)).icmp_echo(1, 1).build();
+        assert_eq!(answer(request), reply.icmp_echo_reply(1, 1).build());
     }
 
     #[test]

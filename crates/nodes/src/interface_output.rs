@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  interface_output ┬▶ port_tx        by what the interface stands on
+//!                   ├▶ shape          a port whose packets wait for their turn
 //!                   ├▶ vlan_output
 //!                   ├▶ tunnel_encap
 //!                   └▶ l2_forward     the router's own station in a bridge
@@ -65,12 +66,10 @@ impl Node for InterfaceOutput {
         if same && let Some(interface) = interfaces.get(first) {
             let longest = frame.lengths().iter().fold(0, |longest, &length| longest.max(length));
             if interface.up && longest <= limit(interface) {
-                if waits(interface) {
-                    exits.all(Exit::Shape);
-                    return;
+                if !interface.shaped {
+                    self.count(first, frame.len() as u64, frame.lengths().iter().sum());
                 }
-                self.count(first, frame.len() as u64, frame.lengths().iter().sum());
-                let exit = by_link(interface.link);
+                let exit = way_of(interface);
                 if exit == Exit::Bridge {
                     (0..frame.len()).for_each(|slot| frame.view(slot).set_rx(first));
                 }
@@ -81,10 +80,11 @@ impl Node for InterfaceOutput {
         for slot in 0..frame.len() {
             let (tx, length) = (frame.tx()[slot], frame.lengths()[slot]);
             let exit = match interfaces.get(tx) {
-                Some(row) if row.up && length <= limit(row) && waits(row) => Exit::Shape,
                 Some(interface) if interface.up && length <= limit(interface) => {
-                    self.count(tx, 1, length);
-                    by_link(interface.link)
+                    if !interface.shaped {
+                        self.count(tx, 1, length);
+                    }
+                    way_of(interface)
                 }
                 Some(interface) if interface.up => Exit::TooBig,
                 _ => Exit::InterfaceDown,
@@ -106,13 +106,9 @@ impl InterfaceOutput {
     }
 }
 
-/// Only what leaves by a port itself waits: an interface on another one has its own way there.
-fn waits(interface: &Interface) -> bool {
-    interface.shaped && interface.link == Link::Port
-}
-
-fn by_link(link: Link) -> Exit {
-    match link {
+fn way_of(interface: &Interface) -> Exit {
+    match interface.link {
+        Link::Port if interface.shaped => Exit::Shape,
         Link::Port => Exit::Transmit,
         Link::Vlan(_) => Exit::Tag,
         Link::Bridge => Exit::Bridge,
@@ -131,7 +127,7 @@ fn limit(interface: &Interface) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plumbing::testing::World;
+    use crate::plumbing::testing::{ROUTED_VLAN, World};
     use graph::harness::NodeHarness;
     use std::sync::atomic::Ordering;
 
@@ -168,6 +164,17 @@ mod tests {
         assert_eq!(run_in(&world, &[(1, 60), (1, 60)]), (vec!["shape".to_owned(); 2], (0, 0)));
         let (exits, counted) = run_in(&world, &[(1, 60), (0, 60)]);
         assert_eq!((exits, counted), (vec!["shape".to_owned(), "transmit".to_owned()], (1, 60)));
+    }
+
+    #[test]
+    fn frames_of_a_vlan_of_a_shaped_port_are_tagged_uncounted() {
+        let mut world = World::new();
+        world.change_interface(ROUTED_VLAN, |row| row.shaped = true);
+        let frames = [(ROUTED_VLAN, 60), (ROUTED_VLAN, 60)];
+        assert_eq!(run_in(&world, &frames).0, ["tag"; 2]);
+        assert_eq!(run_in(&world, &[(ROUTED_VLAN, 60), (0, 60)]).0, ["tag", "transmit"]);
+        let counted = &world.setup.counters.interfaces[usize::from(ROUTED_VLAN)];
+        assert_eq!(counted.tx_packets.load(Ordering::Relaxed), 0);
     }
 
     #[test]

@@ -80,7 +80,8 @@ impl Ip4Options {
         let address = self.outgoing_address(header.destination(), interfaces, routes);
         let is_own = |address: u32| routes.are_ours(address);
         let header = &mut packet.header_mut()[..header_len];
-        let found = stamp_options(header, &Stamp { address, time_ms, is_own });
+        let found =
+            stamp_options(header, &Stamp { address, time_ms, is_own, counts_overflow: true });
         sum_ip4_header(header);
         match found {
             OptionsFound::Good => Exit::Lookup,

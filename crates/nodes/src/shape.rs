@@ -1,17 +1,18 @@
 //! Lets packets wait for their turn: the scheduler of each shaped port stands here, on the one worker that owns it.
 //!
 //! ```text
-//!  interface_output ─▶ shape ┬ owner: classify ─▶ scheduler ─ when due ─▶ port_tx
-//!                            │                       ▲   └─ dropped ─▶ drop, by reason
+//!  interface_output ┬▶ shape ┬ owner: classify ─▶ scheduler ─ when due ─▶ port_tx
+//!  vlan_output ─────┘        │                       ▲   └─ dropped ─▶ drop, by reason
 //!                            └ others: classify ─▶ ring (full: drop), doorbell
 //! ```
 //! Packets that wait are this node's, not the engine's: they are taken, and emitted when the scheduler
 //! lets them go, at most a frame of them a call. The clock is the TSC as it stood when the pass began. A
-//! worker on which nothing waits never calls this node but with packets for a shaped port.
+//! worker on which nothing waits never calls this node but with packets for a shaped port. What leaves is
+//! counted here: on the way in nobody knew yet whether it would.
 
 use crate::plumbing::{
-    HandOver, Interfaces, Leftover, Outcome, Setup, ShapeLetter, ShapeLetters, Shaper,
-    WorkerCounters, mark_congestion,
+    HandOver, Interface, Interfaces, Leftover, Link, Outcome, Setup, ShapeLetter, ShapeLetters,
+    Shaper, WorkerCounters, mark_congestion,
 };
 use graph::{Context, ExitIndex, Exits, Node, Published, Role, add, tsc_hz};
 use packet::{Frame, PacketPtr, VECTOR};
@@ -21,6 +22,9 @@ use std::sync::Arc;
 
 /// Packets that may wait to be emitted before memory for them has to be found.
 const OWED: usize = 4096;
+
+/// No port has this number: there are no more than [`crate::plumbing::MOST_INTERFACES`].
+const NO_PORT: u16 = u16::MAX;
 
 /// See the module.
 pub struct Shape {
@@ -133,11 +137,10 @@ impl Shape {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
-        let Self { owned, handing, owed, .. } = self;
+        let Self { owned, handing, owed, counters, .. } = self;
         exits.each(frame, |packet| {
-            let Some(port) = interfaces.get(packet.tx()).map(|row| row.port) else {
-                return ExitIndex::from(Exit::Unshaped);
-            };
+            let row = interfaces.get(packet.tx());
+            let port = row.map_or(NO_PORT, |row| row.port);
             if let Some(shaper) = owned.iter_mut().find(|shaper| shaper.port == port) {
                 let offered = shaper.classifier.describe(packet.packet(), packet.header());
                 packet.leave();
@@ -153,6 +156,7 @@ impl Shape {
                 way.pushed = true;
                 return ExitIndex::TAKEN;
             }
+            count(counters, row, packet.tx(), packet.length() as u32);
             Exit::Unshaped.into()
         });
         for way in self.handing.iter_mut().filter(|way| way.pushed) {
@@ -163,15 +167,15 @@ impl Shape {
 
     /// Emits what is due, then what else leaves, and says when to be called again.
     fn release(&mut self, now_ns: u64, context: &mut Context<'_>) {
-        let count = self.owned.len();
-        self.turn = if count == 0 { 0 } else { (self.turn + 1) % count };
-        for at in (self.turn..count).chain(0..self.turn) {
+        let ports = self.owned.len();
+        self.turn = if ports == 0 { 0 } else { (self.turn + 1) % ports };
+        for at in (self.turn..ports).chain(0..self.turn) {
             self.release_port(at, now_ns, context);
         }
         while context.room_to_emit() != 0
             && let Some((packet, exit)) = self.owed.pop_front()
         {
-            emit(packet, exit, context);
+            self.emit(packet, exit, context);
         }
         if !self.owed.is_empty() {
             context.call_at(context.now_tsc);
@@ -179,7 +183,7 @@ impl Shape {
     }
 
     fn release_port(&mut self, at: usize, now_ns: u64, context: &mut Context<'_>) {
-        let Self { owned, sent, handed, owed, counters, clock, .. } = self;
+        let Self { owned, sent, handed, owed, clock, .. } = self;
         let shaper = &mut owned[at];
         for ring in &mut shaper.handed {
             ring.pop(VECTOR, handed);
@@ -198,17 +202,29 @@ impl Shape {
             Burst::Wait(until_ns) => context.call_at(clock.tsc(until_ns)),
             Burst::Empty => {}
         }
+        let mut sent = std::mem::take(sent);
         for released in sent.drain(..) {
             let mut packet = released.handle;
             if released.mark {
                 mark_congestion(packet.bytes_mut());
             }
-            let row = counters.interfaces.get(usize::from(packet.private().tx));
-            if let Some(row) = row {
-                add(&row.tx_packets, 1);
-                add(&row.tx_bytes, u64::from(released.length_bytes));
+            self.emit(packet, Exit::Release, context);
+        }
+        self.sent = sent;
+    }
+
+    /// The caller has seen that there is room.
+    fn emit(&self, packet: PacketPtr, exit: Exit, context: &mut Context<'_>) {
+        let interfaces = self.interfaces.get(context);
+        let (rx, tx) = (packet.private().rx, packet.private().tx);
+        match context.emit(packet, rx, exit) {
+            Ok(mut view) => {
+                view.set_tx(tx);
+                if matches!(exit, Exit::Release | Exit::Unshaped) {
+                    count(&self.counters, interfaces.get(tx), tx, view.length() as u32);
+                }
             }
-            emit(packet, Exit::Release, context);
+            Err(packet) => context.cache.release(&[packet]),
         }
     }
 
@@ -282,13 +298,17 @@ fn drops_to(owed: &mut VecDeque<(PacketPtr, Exit)>) -> impl FnMut(Dropped<Packet
     |dropped| owed.push_back((dropped.handle, dropped.reason.into()))
 }
 
-/// The caller has seen that there is room.
-fn emit(packet: PacketPtr, exit: Exit, context: &mut Context<'_>) {
-    let (rx, tx) = (packet.private().rx, packet.private().tx);
-    match context.emit(packet, rx, exit) {
-        Ok(mut view) => view.set_tx(tx),
-        Err(packet) => context.cache.release(&[packet]),
-    }
+/// Counts what an interface sends as `interface-output` does for those that do not wait: a sub-interface
+/// without the tags that it got since.
+#[inline]
+fn count(counters: &WorkerCounters, row: Option<&Interface>, tx: u16, length_bytes: u32) {
+    let Some(counters) = counters.interfaces.get(usize::from(tx)) else { return };
+    let tags = match row.map(|row| row.link) {
+        Some(Link::Vlan(vlan)) => vlan.tag_bytes() as u64,
+        _ => 0,
+    };
+    add(&counters.tx_packets, 1);
+    add(&counters.tx_bytes, u64::from(length_bytes).saturating_sub(tags));
 }
 
 /// From TSC cycles to nanoseconds and back, in fixed point; both count from this node's start.
@@ -330,6 +350,7 @@ mod tests {
     use packet::{Consumer, handoff};
     use sched::units::{Rate, Size, Time};
     use sched::{CodelShape, Config, Shape as Scheduler};
+    use std::sync::atomic::Ordering;
     use std::sync::mpsc::{Receiver, sync_channel};
     use wire::craft;
 
@@ -394,6 +415,12 @@ mod tests {
             }
         }
 
+        /// Packets and bytes that an interface was counted to send.
+        fn counted(&self, interface: usize) -> (u64, u64) {
+            let row = &self.world.setup.counters.interfaces[interface];
+            (row.tx_packets.load(Ordering::Relaxed), row.tx_bytes.load(Ordering::Relaxed))
+        }
+
         /// Exits and first bytes of what it emitted.
         fn emitted(&mut self) -> Vec<(String, u8)> {
             let out = self.node.emitted();
@@ -426,16 +453,16 @@ mod tests {
         assert_eq!(rig.emitted(), [release(60)]);
         rig.at_ms(2);
         assert_eq!(rig.emitted(), [release(90)]);
-        let row = &rig.world.setup.counters.interfaces[1];
-        assert_eq!(row.tx_packets.load(std::sync::atomic::Ordering::Relaxed), 3);
-        assert_eq!(row.tx_bytes.load(std::sync::atomic::Ordering::Relaxed), 250);
+        assert_eq!(rig.counted(1), (3, 250));
         rig.at_ms(3);
         assert_eq!(rig.node.take_due_tsc(), u64::MAX, "nothing waits: nobody is called");
     }
 
     #[test]
     fn packets_for_a_port_that_nothing_shapes_pass() {
-        assert_eq!(Rig::new().send(&[60, 61]), ["unshaped", "unshaped"]);
+        let mut rig = Rig::new();
+        assert_eq!(rig.send(&[60, 61]), ["unshaped", "unshaped"]);
+        assert_eq!(rig.counted(1), (2, 121));
     }
 
     #[test]
@@ -474,9 +501,12 @@ mod tests {
             rig.at_ms(1);
             rig.send(&[100, 60, 61]);
             rig.emitted();
+            assert_eq!(rig.counted(1), (1, 100));
             let outcome = rig.disown(leftover);
             assert_eq!(outcome.packets.kept + outcome.packets.dropped, 2);
             assert_eq!(rig.emitted(), [(exit.to_owned(), 60), (exit.to_owned(), 61)]);
+            let sent = if leftover == Leftover::Sent { (3, 221) } else { (1, 100) };
+            assert_eq!(rig.counted(1), sent);
             assert_eq!(rig.send(&[62]), ["unshaped"]);
             assert_eq!(rig.node.free_buffers(), free);
         }

@@ -1,7 +1,8 @@
 //! Puts the tags of a sub-interface on what leaves by it (IEEE 802.1Q section 6.9).
 //!
 //! ```text
-//!  interface_output ─▶ vlan_output ─▶ port_tx
+//!  interface_output ─▶ vlan_output ┬▶ port_tx
+//!                                  └▶ shape     the port below is shaped
 //!
 //!  │ room │ addresses │ type …      becomes      │ addresses │ tags │ type …
 //! ```
@@ -23,6 +24,8 @@ graph::exits! {
     pub enum Exit {
         /// It has them.
         Transmit => node "port-tx",
+        /// It has them, and waits for its turn among all that leaves by the port.
+        Shape => node "shape",
         /// No room for them in front of the frame.
         NoHeadroom => drop,
     }
@@ -45,18 +48,22 @@ impl Node for VlanOutput {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
-        let link_of = |tx: u16| interfaces.get(tx).map_or(Link::Port, |interface| interface.link);
+        let way_of = |tx: u16| match interfaces.get(tx) {
+            Some(row) if row.shaped => (row.link, Exit::Shape),
+            Some(row) => (row.link, Exit::Transmit),
+            None => (Link::Port, Exit::Transmit),
+        };
         let mut tx = frame.tx()[0];
-        let mut link = link_of(tx);
+        let (mut link, mut tagged) = way_of(tx);
         exits.each(frame, |packet| {
             if packet.tx() != tx {
                 tx = packet.tx();
-                link = link_of(tx);
+                (link, tagged) = way_of(tx);
             }
-            let Link::Vlan(vlan) = link else { return Exit::Transmit };
+            let Link::Vlan(vlan) = link else { return tagged };
             let tags = vlan.written(packet.consumed_last().copied());
             if put_on(packet, &tags[..vlan.tag_bytes()]) {
-                Exit::Transmit
+                tagged
             } else {
                 Exit::NoHeadroom
             }
@@ -90,16 +97,22 @@ mod tests {
 
     /// A frame that came with `old` as its tag, if with any, leaves by `tx`.
     fn run(old: Option<[u8; TAG_BYTES]>, tx: u16) -> Vec<u8> {
+        let (exit, frame) = run_in(&World::new(), old, tx);
+        assert_eq!(exit, "transmit");
+        frame
+    }
+
+    fn run_in(world: &World, old: Option<[u8; TAG_BYTES]>, tx: u16) -> (String, Vec<u8>) {
         let bytes = [&old.unwrap_or_default()[..], &plain()].concat();
-        let mut node = NodeHarness::<VlanOutput>::new(&World::new().setup).unwrap();
-        let out = node.run_prepared(&[bytes], 9, TAG_BYTES, |frame| {
+        let mut node = NodeHarness::<VlanOutput>::new(&world.setup).unwrap();
+        let mut out = node.run_prepared(&[bytes], 9, TAG_BYTES, |frame| {
             if old.is_none() {
                 frame.view(0).start_here();
             }
             frame.tx_mut()[0] = tx;
         });
-        assert_eq!(out[0].exit, "transmit");
-        out[0].header.clone()
+        let out = out.remove(0);
+        (out.exit, out.header)
     }
 
     #[test]
@@ -114,6 +127,14 @@ mod tests {
     fn the_priority_it_came_with_is_kept() {
         let tagged = run(Some([0x81, 0, 0xa0, 5]), ROUTED_VLAN);
         assert_eq!(tagged[12..16], [0x81, 0, 0xa0, 100]);
+    }
+
+    #[test]
+    fn a_frame_for_a_shaped_port_waits_with_its_tag() {
+        let mut world = World::new();
+        world.change_interface(ROUTED_VLAN, |row| row.shaped = true);
+        let (exit, frame) = run_in(&world, None, ROUTED_VLAN);
+        assert_eq!((exit.as_str(), &frame[12..16]), ("shape", &[0x81, 0, 0, 100][..]));
     }
 
     #[test]

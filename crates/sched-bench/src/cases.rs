@@ -16,8 +16,8 @@ pub(crate) struct Case {
     pub(crate) classes: u32,
     /// Cycles a packet aimed at.
     pub(crate) aim: Option<f64>,
-    /// What is built.
-    pub(crate) config: Config,
+    /// What is built; nothing, to see what the benchmark itself costs.
+    pub(crate) config: Option<Config>,
 }
 
 /// A link that all classes share.
@@ -33,7 +33,7 @@ fn flat(scheduler: &'static str, aim: Option<f64>, shape: Shape) -> impl Iterato
         flows,
         classes: 1,
         aim,
-        config: Config::of(shape.clone()),
+        config: Some(Config::of(shape.clone())),
     })
 }
 
@@ -47,7 +47,7 @@ fn classful(
         flows: classes,
         classes,
         aim: (classes <= 1_000).then_some(aim),
-        config: Config::of(shape(classes)),
+        config: Some(Config::of(shape(classes))),
     })
 }
 
@@ -88,7 +88,9 @@ pub(crate) fn all() -> Vec<Case> {
     let fq_codel = FqCodelShape { limit: LIMIT, flows: 65_536, ..FqCodelShape::default() };
     let codel = CodelShape { limit: LIMIT, ..CodelShape::default() };
     let tbf = Shape::tbf(LINK, Size(100_000), Shape::pfifo(LIMIT));
-    flat("pfifo", Some(15.0), Shape::pfifo(LIMIT))
+    let none = Case { scheduler: "none", flows: 1, classes: 1, aim: None, config: None };
+    std::iter::once(none)
+        .chain(flat("pfifo", Some(15.0), Shape::pfifo(LIMIT)))
         .chain(flat("prio", None, Shape::prio(3)).take(1))
         .chain(flat("tbf", None, tbf).take(1))
         .chain(flat("sfq", Some(60.0), Shape::Sfq(sfq)))

@@ -1,13 +1,21 @@
 //! A scheduler under load: bursts of 32 in, 32 out, with a standing backlog, on a link that is always busy.
+//!
+//! Counted is all between two looks at the clock: the scheduler's two calls a burst, reading the descriptions of the
+//! packets (24 bytes each, made beforehand, in order) and writing those that come out. What that is without a scheduler
+//! is the row `none`.
 
 use sched::{Burst, Error, Packet, Scheduler, Sent, build};
 use std::time::Instant;
 
 use crate::cases::{Case, LINK, leaf};
+use crate::nothing::Nothing;
 
 const BURST: usize = 32;
 const SLICE: usize = 1000;
 const LENGTH_BYTES: u32 = 700;
+
+/// Packets that are made beforehand; then they come again.
+const ARRIVALS: usize = 65_536;
 
 /// One case's scheduler and the packets on their way to it.
 pub(crate) struct Load {
@@ -29,15 +37,19 @@ impl Load {
                 .wrapping_add(1_442_695_040_888_963_407);
             ((seed >> 33) % u64::from(below)) as u32
         };
-        let arrivals = (0..65_536u64)
+        let arrivals = (0..ARRIVALS as u64)
             .map(|handle| {
                 let flow = draw(case.flows);
                 let packet = Packet::new(handle, LENGTH_BYTES, flow);
                 if case.classes > 1 { packet.in_class(leaf(flow)) } else { packet }
             })
             .collect();
+        let scheduler: Box<dyn Scheduler<u64>> = match &case.config {
+            Some(config) => build(config)?,
+            None => Box::new(Nothing::default()),
+        };
         let out = Vec::with_capacity(BURST);
-        let mut load = Self { scheduler: build(&case.config)?, arrivals, next: 0, out, now_ns: 0 };
+        let mut load = Self { scheduler, arrivals, next: 0, out, now_ns: 0 };
         let fill = (2 * case.flows).clamp(1000, 100_000);
         (0..fill).for_each(|_| load.offer(1));
         Ok(load)
@@ -55,6 +67,7 @@ impl Load {
     }
 
     /// Takes so many slices of packets through enqueue and dequeue: nanoseconds a packet in the median slice.
+    #[inline(never)]
     pub(crate) fn run(&mut self, slices: usize) -> f64 {
         let mut figures: Vec<f64> = (0..slices).map(|_| self.slice()).collect();
         figures.sort_by(f64::total_cmp);

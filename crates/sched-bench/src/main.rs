@@ -9,10 +9,11 @@
 //! ```
 //!
 //! Progress goes to stderr, rows to `target/bench-sched.json` (or the path given). `--quick` is a smoke run, `--only htb`
-//! measures that scheduler alone.
+//! measures that scheduler alone, `--flows 1000` those rows alone: for a profiler.
 
 mod cases;
 mod load;
+mod nothing;
 
 use serde::Serialize;
 use std::process::ExitCode;
@@ -33,22 +34,27 @@ struct Row {
     aim: Option<f64>,
 }
 
-const USE: &str = "sched-bench [--quick] [--only SCHEDULER] [FILE.json]";
+const USE: &str = "sched-bench [--quick] [--only SCHEDULER] [--flows COUNT] [FILE.json]";
 
 struct Options {
     quick: bool,
     only: Option<String>,
+    flows: Option<u32>,
     path: String,
 }
 
 fn options() -> Result<Options, String> {
-    let mut options =
-        Options { quick: false, only: None, path: "target/bench-sched.json".to_string() };
+    let path = "target/bench-sched.json".to_string();
+    let mut options = Options { quick: false, only: None, flows: None, path };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--quick" => options.quick = true,
             "--only" => options.only = Some(arguments.next().ok_or(USE)?),
+            "--flows" => {
+                let count = arguments.next().and_then(|count| count.parse().ok());
+                options.flows = Some(count.ok_or(USE)?);
+            }
             flag if flag.starts_with('-') => {
                 return Err(format!("`{flag}` is unknown. Use: {USE}"));
             }
@@ -72,7 +78,10 @@ fn main() -> ExitCode {
 fn measure(options: &Options) -> Result<Vec<Row>, String> {
     let (runs, slices) = if options.quick { (3, 20) } else { (11, 400) };
     let cycles_per_ns = clock_ghz()?;
-    let wanted = |case: &Case| options.only.as_deref().is_none_or(|only| only == case.scheduler);
+    let wanted = |case: &Case| {
+        options.only.as_deref().is_none_or(|only| only == case.scheduler)
+            && options.flows.is_none_or(|flows| flows == case.flows)
+    };
     let mut loads = Vec::new();
     for case in all().into_iter().filter(wanted) {
         let load = Load::new(&case).map_err(|error| format!("{}: {error}", case.scheduler))?;

@@ -14,6 +14,7 @@ use crate::fifo::Fifo;
 use crate::fq_codel::{FqCodel, FqCodelSettings};
 use crate::hfsc::{self, Hfsc, HfscSettings};
 use crate::htb::{self, Htb, HtbSettings};
+use crate::pool::Reuse;
 use crate::prio::Prio;
 use crate::rate::Price;
 use crate::root::Root;
@@ -33,18 +34,27 @@ const LEAF_PACKETS: u32 = 1000;
 pub fn build<T: Copy + Send + 'static>(config: &Config) -> Result<Box<dyn Scheduler<T>>, Error> {
     check(config)?;
     let slots = pool_packets(config);
-    let mtu_bytes = config.mtu_bytes;
+    let (mtu_bytes, reuse) = (config.mtu_bytes, reuse(&config.root));
     // One concrete type for each discipline at the root: its code is compiled for T without a call between the two.
     Ok(match kind(&config.root, mtu_bytes)? {
-        Kind::Fifo(it) => Box::new(Root::new(slots, it)),
-        Kind::Prio(it) => Box::new(Root::new(slots, *it)),
-        Kind::Sfq(it) => Box::new(Root::new(slots, *it)),
-        Kind::Codel(it) => Box::new(Root::new(slots, *it)),
-        Kind::FqCodel(it) => Box::new(Root::new(slots, *it)),
-        Kind::Tbf(it) => Box::new(Root::new(slots, *it)),
-        Kind::Htb(it) => Box::new(Root::new(slots, *it)),
-        Kind::Hfsc(it) => Box::new(Root::new(slots, *it)),
+        Kind::Fifo(it) => Box::new(Root::new(slots, reuse, it)),
+        Kind::Prio(it) => Box::new(Root::new(slots, reuse, *it)),
+        Kind::Sfq(it) => Box::new(Root::new(slots, reuse, *it)),
+        Kind::Codel(it) => Box::new(Root::new(slots, reuse, *it)),
+        Kind::FqCodel(it) => Box::new(Root::new(slots, reuse, *it)),
+        Kind::Tbf(it) => Box::new(Root::new(slots, reuse, *it)),
+        Kind::Htb(it) => Box::new(Root::new(slots, reuse, *it)),
+        Kind::Hfsc(it) => Box::new(Root::new(slots, reuse, *it)),
     })
+}
+
+/// One queue gives packets back in the order in which they came.
+fn reuse(shape: &Shape) -> Reuse {
+    match shape {
+        Shape::Pfifo { .. } | Shape::Bfifo { .. } | Shape::Codel(_) => Reuse::InOrder,
+        Shape::Tbf(tbf) => reuse(&tbf.leaf),
+        _ => Reuse::Soonest,
+    }
 }
 
 /// What a scheduler of this configuration reserves, for handles of 8 bytes: slots, flows, classes, maps.
@@ -87,9 +97,9 @@ fn limit_packets(shape: &Shape) -> u64 {
 fn state_bytes(shape: &Shape) -> u64 {
     let own = match shape {
         Shape::Sfq(sfq) => {
-            48 * u64::from(sfq.flows) + 4 * u64::from(sfq.divisor) + 4 * u64::from(sfq.depth)
+            32 * u64::from(sfq.flows) + 2 * u64::from(sfq.divisor) + 8 * u64::from(sfq.depth)
         }
-        Shape::FqCodel(fq) => 68 * u64::from(fq.flows),
+        Shape::FqCodel(fq) => 84 * u64::from(fq.flows),
         Shape::Htb(htb) => 1024 * htb.classes.len() as u64 + (1 << 18),
         Shape::Hfsc(hfsc) => 1280 * hfsc.classes.len() as u64 + (1 << 18),
         _ => 0,

@@ -12,7 +12,8 @@ use crate::fifo::Fifo;
 use crate::fq_codel::FqCodel;
 use crate::hfsc::Hfsc;
 use crate::htb::Htb;
-use crate::pool::{Backlog, Context, SlotId};
+use crate::packet::Packet;
+use crate::pool::{Backlog, Context, Pool, SlotId};
 use crate::prio::Prio;
 use crate::report::Report;
 use crate::sfq::Sfq;
@@ -37,6 +38,9 @@ pub(crate) trait Discipline {
     fn enqueue<T: Copy>(&mut self, cx: &mut Context<'_, T>, id: SlotId, class: ClassId)
     -> Accepted;
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step;
+    /// Asks for the memory that these packets, offered next, will touch.
+    #[inline(always)]
+    fn foresee<T: Copy>(&self, _pool: &Pool<T>, _packets: &[Packet<T>]) {}
     fn backlog(&self) -> Backlog;
     /// Gives out every packet in the order of its queue, with `class` or the class that it stood in.
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, class: ClassId, out: Drained<'_>);

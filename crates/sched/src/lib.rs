@@ -34,8 +34,10 @@ mod fq_codel;
 mod hash;
 mod hfsc;
 mod htb;
+mod least_tree;
 mod packet;
 mod pool;
+mod prefetch;
 mod prio;
 mod rate;
 mod replace;
@@ -47,6 +49,7 @@ pub mod tc;
 #[cfg(test)]
 mod testing;
 mod tournament;
+mod turns;
 pub mod units;
 
 pub use build::{build, memory};

@@ -4,12 +4,16 @@
 //!   slot (32 bytes, two to a cache line when T is 8 bytes)
 //!   | handle 8 | note 8 | flow_hash 4 | length_bytes 4 | next 4 | priority 1, ecn 1, mark 1, - 1 |
 //!
-//!   queue:  head ─▶ slot ─▶ slot ─▶ slot ◀─ tail          free list: LIFO, so that a warm slot is used again
+//!   queue:  head ─▶ slot ─▶ slot ─▶ slot ◀─ tail
+//!   free:   head ─▶ slot ─▶ slot ─▶ slot ◀─ tail          freed to the front, or to the back
 //! ```
 //!
+//! With many queues a freed slot comes first again: it is warm. With one queue it comes last: so slots are taken and
+//! freed in the order of their addresses, which the processor sees coming.
 //! Memory is reserved when the scheduler is built and never grows; taking and freeing a slot is O(1), one cache line each.
 
 use crate::packet::{DropReason, Dropped, Drops, Packet};
+use crate::prefetch::prefetch;
 
 /// Index of a slot in the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,17 +39,33 @@ pub(crate) struct Slot<T> {
     pub(crate) mark: bool,
 }
 
+/// Where a freed slot goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reuse {
+    Soonest,
+    InOrder,
+}
+
 pub(crate) struct Pool<T> {
     slots: Vec<Slot<T>>,
     capacity: usize,
     free: SlotId,
+    last_free: SlotId,
+    reuse: Reuse,
     packets: u32,
 }
 
 impl<T: Copy> Pool<T> {
-    pub(crate) fn new(capacity: u32) -> Self {
+    pub(crate) fn new(capacity: u32, reuse: Reuse) -> Self {
         let capacity = capacity as usize;
-        Self { slots: Vec::with_capacity(capacity), capacity, free: SlotId::NIL, packets: 0 }
+        Self {
+            slots: Vec::with_capacity(capacity),
+            capacity,
+            free: SlotId::NIL,
+            last_free: SlotId::NIL,
+            reuse,
+            packets: 0,
+        }
     }
 
     /// Packets held, over all queues.
@@ -53,9 +73,34 @@ impl<T: Copy> Pool<T> {
         self.packets
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, packet: &Packet<T>, arrived_ns: u64) -> Option<SlotId> {
-        let filled = Slot {
+        let id = self.free;
+        let Some(slot) = self.slots.get_mut(id.0 as usize) else {
+            return self.take_fresh(packet, arrived_ns);
+        };
+        self.free = slot.next;
+        self.packets += 1;
+        // Field by field: a slot made on the stack and copied would be read back wider than it was written, which stalls.
+        slot.handle = packet.handle;
+        slot.note = arrived_ns;
+        slot.flow_hash = packet.flow_hash;
+        slot.length_bytes = packet.length_bytes;
+        slot.next = SlotId::NIL;
+        slot.priority = packet.priority;
+        slot.ecn_capable = packet.ecn_capable;
+        slot.mark = false;
+        Some(id)
+    }
+
+    /// A slot that was never used: the slab is touched page by page, as far as the backlog ever reached.
+    #[cold]
+    fn take_fresh(&mut self, packet: &Packet<T>, arrived_ns: u64) -> Option<SlotId> {
+        if self.slots.len() >= self.capacity {
+            return None;
+        }
+        self.packets += 1;
+        self.slots.push(Slot {
             handle: packet.handle,
             note: arrived_ns,
             flow_hash: packet.flow_hash,
@@ -64,35 +109,27 @@ impl<T: Copy> Pool<T> {
             priority: packet.priority,
             ecn_capable: packet.ecn_capable,
             mark: false,
-        };
-        let id = self.free;
-        if let Some(slot) = self.slots.get_mut(id.0 as usize) {
-            self.free = slot.next;
-            *slot = filled;
-            self.packets += 1;
-            return Some(id);
-        }
-        self.take_fresh(filled)
-    }
-
-    /// A slot that was never used: the slab is touched page by page, as far as the backlog ever reached.
-    #[cold]
-    fn take_fresh(&mut self, filled: Slot<T>) -> Option<SlotId> {
-        if self.slots.len() >= self.capacity {
-            return None;
-        }
-        self.packets += 1;
-        self.slots.push(filled);
+        });
         Some(SlotId(self.slots.len() as u32 - 1))
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn free(&mut self, id: SlotId) {
-        let free = self.free;
-        let slot = &mut self.slots[id.0 as usize];
-        slot.next = free;
         self.packets -= 1;
-        self.free = id;
+        if self.reuse == Reuse::InOrder && !self.free.is_nil() {
+            self.slots[id.0 as usize].next = SlotId::NIL;
+            self.slots[self.last_free.0 as usize].next = id;
+        } else {
+            self.slots[id.0 as usize].next = self.free;
+            self.free = id;
+        }
+        self.last_free = id;
+    }
+
+    /// Asks for a slot's cache line.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, id: SlotId) {
+        prefetch(&self.slots, id.0 as usize);
     }
 
     #[inline]
@@ -189,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_full_pool_gives_no_slot_until_one_is_freed() {
-        let mut pool = Pool::new(2);
+        let mut pool = Pool::new(2, Reuse::Soonest);
         let packet = Packet::new(7u64, 100, 1);
         let first = pool.take(&packet, 0).unwrap();
         pool.take(&packet, 0).unwrap();
@@ -200,13 +237,25 @@ mod tests {
     }
 
     #[test]
+    fn with_one_queue_slots_are_taken_in_the_order_in_which_they_are_freed() {
+        for (reuse, order) in [(Reuse::InOrder, [0, 1, 2]), (Reuse::Soonest, [2, 1, 0])] {
+            let mut pool = Pool::new(3, reuse);
+            let packet = Packet::new(7u64, 100, 1);
+            let taken: Vec<SlotId> = (0..3).map(|_| pool.take(&packet, 0).unwrap()).collect();
+            taken.iter().for_each(|&id| pool.free(id));
+            assert_eq!(order.map(SlotId), [0; 3].map(|_| pool.take(&packet, 0).unwrap()));
+            assert!(pool.take(&packet, 0).is_none());
+        }
+    }
+
+    #[test]
     fn a_slot_is_half_a_cache_line() {
         assert_eq!(size_of::<Slot<u64>>(), 32);
     }
 
     #[test]
     fn a_queue_gives_slots_in_the_order_they_came() {
-        let mut pool = Pool::new(3);
+        let mut pool = Pool::new(3, Reuse::InOrder);
         let mut queue = Queue::EMPTY;
         for handle in 0..3u64 {
             let id = pool.take(&Packet::new(handle, 60, 0), 0).unwrap();

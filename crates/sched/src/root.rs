@@ -9,12 +9,15 @@ use std::collections::VecDeque;
 
 use crate::discipline::{Discipline, Step};
 use crate::packet::{Burst, DropReason, Dropped, Drops, Next, Packet, Sent, Verdict};
-use crate::pool::{Backlog, Context, Pool};
+use crate::pool::{Backlog, Context, Pool, Reuse};
 use crate::report::Report;
 use crate::{ClassId, Scheduler};
 
 /// As many packets as one burst to a device: what can be given back at once.
 const GIVEN_BACK: usize = 256;
+
+/// Packets of a burst whose memory is asked for together: as much as the first cache holds beside all else.
+const FORESEEN: usize = 32;
 
 pub(crate) struct Root<T, D> {
     pool: Pool<T>,
@@ -26,14 +29,52 @@ pub(crate) struct Root<T, D> {
 }
 
 impl<T: Copy, D> Root<T, D> {
-    pub(crate) fn new(pool_packets: u32, discipline: D) -> Self {
+    pub(crate) fn new(pool_packets: u32, reuse: Reuse, discipline: D) -> Self {
         Self {
-            pool: Pool::new(pool_packets),
+            pool: Pool::new(pool_packets, reuse),
             given_back: VecDeque::with_capacity(GIVEN_BACK),
             given_back_bytes: 0,
             requeues: 0,
             pool_exhausted: 0,
             discipline,
+        }
+    }
+}
+
+impl<T: Copy, D: Discipline> Root<T, D> {
+    /// A packet into the tree: in line, for one and for each of a burst.
+    #[inline(always)]
+    fn offer(
+        &mut self,
+        now_ns: u64,
+        arrived_ns: u64,
+        packet: &Packet<T>,
+        drops: Drops<'_, T>,
+    ) -> Verdict {
+        let Some(id) = self.pool.take(packet, arrived_ns) else {
+            return self.refuse(packet, drops);
+        };
+        let mut cx = Context { now_ns, pool: &mut self.pool, drops };
+        match self.discipline.enqueue(&mut cx, id, packet.class) {
+            true => Verdict::Queued,
+            false => Verdict::Dropped,
+        }
+    }
+
+    /// The tree's choice, likewise.
+    #[inline(always)]
+    fn choose(&mut self, now_ns: u64, drops: Drops<'_, T>) -> Next<T> {
+        let mut cx = Context { now_ns, pool: &mut self.pool, drops };
+        match self.discipline.dequeue(&mut cx) {
+            Step::Packet(id) => {
+                let slot = self.pool.get(id);
+                let sent =
+                    Sent { handle: slot.handle, length_bytes: slot.length_bytes, mark: slot.mark };
+                self.pool.free(id);
+                Next::Packet(sent)
+            }
+            Step::Wait(until_ns) => Next::Wait(until_ns),
+            Step::Empty => Next::Empty,
         }
     }
 
@@ -50,12 +91,19 @@ impl<T: Copy, D> Root<T, D> {
 }
 
 impl<T: Copy + Send, D: Discipline + Send> Scheduler<T> for Root<T, D> {
-    #[inline]
     fn enqueue(&mut self, now_ns: u64, packet: Packet<T>, drops: Drops<'_, T>) -> Verdict {
-        self.adopt(now_ns, now_ns, packet, drops)
+        self.offer(now_ns, now_ns, &packet, drops)
     }
 
-    #[inline]
+    fn enqueue_burst(&mut self, now_ns: u64, packets: &[Packet<T>], drops: Drops<'_, T>) {
+        for some in packets.chunks(FORESEEN) {
+            self.discipline.foresee(&self.pool, some);
+            for packet in some {
+                let _: Verdict = self.offer(now_ns, now_ns, packet, drops);
+            }
+        }
+    }
+
     fn adopt(
         &mut self,
         now_ns: u64,
@@ -63,40 +111,13 @@ impl<T: Copy + Send, D: Discipline + Send> Scheduler<T> for Root<T, D> {
         packet: Packet<T>,
         drops: Drops<'_, T>,
     ) -> Verdict {
-        let Some(id) = self.pool.take(&packet, arrived_ns) else {
-            return self.refuse(&packet, drops);
-        };
-        let mut cx = Context { now_ns, pool: &mut self.pool, drops };
-        match self.discipline.enqueue(&mut cx, id, packet.class) {
-            true => Verdict::Queued,
-            false => Verdict::Dropped,
-        }
+        self.offer(now_ns, arrived_ns, &packet, drops)
     }
 
-    #[inline]
     fn dequeue(&mut self, now_ns: u64, drops: Drops<'_, T>) -> Next<T> {
-        if !self.given_back.is_empty()
-            && let Some(sent) = self.take_given_back()
-        {
-            return Next::Packet(sent);
-        }
-        let mut cx = Context { now_ns, pool: &mut self.pool, drops };
-        match self.discipline.dequeue(&mut cx) {
-            Step::Packet(id) => {
-                let slot = self.pool.get(id);
-                let sent =
-                    Sent { handle: slot.handle, length_bytes: slot.length_bytes, mark: slot.mark };
-                self.pool.free(id);
-                Next::Packet(sent)
-            }
-            Step::Wait(until_ns) => Next::Wait(until_ns),
-            Step::Empty => Next::Empty,
-        }
-    }
-
-    fn enqueue_burst(&mut self, now_ns: u64, packets: &[Packet<T>], drops: Drops<'_, T>) {
-        for packet in packets {
-            let _: Verdict = self.enqueue(now_ns, *packet, drops);
+        match self.take_given_back() {
+            Some(sent) => Next::Packet(sent),
+            None => self.choose(now_ns, drops),
         }
     }
 
@@ -111,8 +132,15 @@ impl<T: Copy + Send, D: Discipline + Send> Scheduler<T> for Root<T, D> {
         out: &mut Vec<Sent<T>>,
         drops: Drops<'_, T>,
     ) -> Burst {
-        for _ in 0..limit {
-            match self.dequeue(now_ns, drops) {
+        out.reserve(limit);
+        let full = out.len() + limit;
+        while out.len() < full
+            && let Some(sent) = self.take_given_back()
+        {
+            out.push(sent);
+        }
+        while out.len() < full {
+            match self.choose(now_ns, drops) {
                 Next::Packet(sent) => out.push(sent),
                 Next::Wait(until_ns) => return Burst::Wait(until_ns),
                 Next::Empty => return Burst::Empty,
@@ -131,7 +159,7 @@ impl<T: Copy + Send, D: Discipline + Send> Scheduler<T> for Root<T, D> {
         Ok(())
     }
 
-    #[cold]
+    #[inline]
     fn take_given_back(&mut self) -> Option<Sent<T>> {
         let sent = self.given_back.pop_front()?;
         self.given_back_bytes -= u64::from(sent.length_bytes);

@@ -6,18 +6,22 @@
 //!   lengths:  longest ─▶ flows of that many packets             full: the tail of a longest queue is dropped
 //! ```
 //!
-//! Time O(1), about five cache lines; every `perturb` one pass over the queued packets to hash them anew.
-//! Space 48 bytes a flow, 4 a bucket and 4 a length.
+//! Time O(1), about five cache lines, asked for some packets ahead; every `perturb` one pass over the queued packets to
+//! hash them anew. Space 28 bytes a flow, 2 a bucket and 8 a length.
 
 use crate::ClassId;
 use crate::discipline::{Accepted, Discipline, Drained, Step};
 use crate::hash;
-use crate::packet::DropReason;
-use crate::pool::{Backlog, Context, Queue, SlotId};
+use crate::packet::{DropReason, Packet};
+use crate::pool::{Backlog, Context, Pool, Queue, SlotId};
+use crate::prefetch::prefetch;
 use crate::report::{Counters, Report};
+use crate::turns::Turns;
 use crate::units::{Size, Time};
 
-const NIL: u32 = u32::MAX;
+const NIL: u16 = u16::MAX;
+/// Up to so many flows, all of their state stays in the near caches.
+const FEW_FLOWS: u32 = 4096;
 
 /// The settings, checked.
 #[derive(Debug, Clone, Copy)]
@@ -31,30 +35,31 @@ pub(crate) struct SfqSettings {
     pub(crate) head_drop: bool,
 }
 
+/// Four to a cache line.
 #[derive(Clone, Copy)]
 struct Flow {
     head: SlotId,
     tail: SlotId,
-    packets: u32,
-    bytes: u32,
-    bucket: u32,
     allotment: i32,
-    /// The next flow of the ring.
-    next: u32,
-    /// Neighbours among the flows of the same number of packets.
-    longer: u32,
-    shorter: u32,
+    bucket: u16,
+    packets: u16,
+}
+
+/// Neighbours on the ring of the flows of one number of packets, which the ring's own entry closes: nothing to branch on.
+#[derive(Clone, Copy)]
+struct Links {
+    before: u32,
+    after: u32,
 }
 
 pub(crate) struct Sfq {
     settings: SfqSettings,
     flows: Vec<Flow>,
-    buckets: Vec<u32>,
-    /// First flow of each number of packets; those of 0 are free.
-    of_length: Vec<u32>,
-    longest: u32,
-    /// The ring's last flow.
-    tail: u32,
+    /// Of each flow, then of the rings for 0 packets, 1 packet, …; flows of none are free.
+    links: Vec<Links>,
+    buckets: Vec<u16>,
+    longest: u16,
+    turns: Turns,
     backlog: Backlog,
     seed: u32,
     reseed_at_ns: u64,
@@ -63,82 +68,86 @@ pub(crate) struct Sfq {
 
 impl Sfq {
     pub(crate) fn new(settings: SfqSettings) -> Self {
-        let flows = settings.flows;
-        let free = |index: u32| Flow {
-            head: SlotId::NIL,
-            tail: SlotId::NIL,
-            packets: 0,
-            bytes: 0,
-            bucket: 0,
-            allotment: 0,
-            next: NIL,
-            longer: if index == 0 { NIL } else { index - 1 },
-            shorter: if index + 1 == flows { NIL } else { index + 1 },
+        let SfqSettings { flows, depth, divisor, perturb_ns, .. } = settings;
+        let (head, tail) = (SlotId::NIL, SlotId::NIL);
+        let free = Flow { head, tail, allotment: 0, bucket: 0, packets: 0 };
+        // All flows stand on the first ring, whose own entry follows theirs.
+        let ring = |at: u32| Links {
+            before: at.checked_sub(1).unwrap_or(flows),
+            after: if at == flows { 0 } else { at + 1 },
         };
-        let mut of_length = vec![NIL; settings.depth as usize + 1];
-        of_length[0] = 0;
+        let alone = |at: u32| Links { before: at, after: at };
         Self {
             settings,
-            flows: (0..flows).map(free).collect(),
-            buckets: vec![NIL; settings.divisor as usize],
-            of_length,
+            flows: vec![free; flows as usize],
+            links: (0..=flows).map(ring).chain((flows + 1..=flows + depth).map(alone)).collect(),
+            buckets: vec![NIL; divisor as usize],
             longest: 0,
-            tail: NIL,
+            turns: Turns::new(flows),
             backlog: Backlog::default(),
             seed: 0,
-            reseed_at_ns: settings.perturb_ns,
+            reseed_at_ns: perturb_ns,
             counters: Counters::default(),
         }
     }
 
-    /// Moves the flow from the list of its length to the list of `packets`.
-    fn set_length(&mut self, index: u32, packets: u32) {
-        let Flow { longer: before, shorter: after, packets: old, .. } = self.flows[index as usize];
-        match before {
-            NIL => self.of_length[old as usize] = after,
-            _ => self.flows[before as usize].shorter = after,
-        }
-        if after != NIL {
-            self.flows[after as usize].longer = before;
-        }
-        let first = std::mem::replace(&mut self.of_length[packets as usize], index);
-        if first != NIL {
-            self.flows[first as usize].longer = index;
-        }
-        let flow = &mut self.flows[index as usize];
-        (flow.longer, flow.shorter, flow.packets) = (NIL, first, packets);
-        self.longest = self.longest.max(packets);
-        while self.longest > 0 && self.of_length[self.longest as usize] == NIL {
+    /// The ring of the flows that have so many packets.
+    #[inline]
+    fn ring_of(&self, packets: u16) -> u32 {
+        self.settings.flows + u32::from(packets)
+    }
+
+    /// The flow that came to this number of packets last, unless there is none.
+    #[inline]
+    fn first_of(&self, packets: u16) -> Option<u16> {
+        let ring = self.ring_of(packets);
+        let first = self.links[ring as usize].after;
+        (first != ring).then_some(first as u16)
+    }
+
+    /// Moves the flow from the ring of its length to the ring of `packets`, one more or one less.
+    #[inline]
+    fn set_length(&mut self, index: u16, packets: u16) {
+        self.flows[usize::from(index)].packets = packets;
+        let flow = u32::from(index);
+        let Links { before, after } = self.links[flow as usize];
+        self.links[before as usize].after = after;
+        self.links[after as usize].before = before;
+        let ring = self.ring_of(packets);
+        let first = std::mem::replace(&mut self.links[ring as usize].after, flow);
+        self.links[first as usize].before = flow;
+        self.links[flow as usize] = Links { before: ring, after: first };
+        if packets > self.longest {
+            self.longest = packets;
+        } else if self.first_of(self.longest).is_none() {
             self.longest -= 1;
         }
     }
 
-    fn push<T: Copy>(&mut self, cx: &mut Context<'_, T>, index: u32, id: SlotId) {
-        let flow = &mut self.flows[index as usize];
+    #[inline]
+    fn push<T: Copy>(&mut self, cx: &mut Context<'_, T>, index: u16, id: SlotId) {
+        let flow = &mut self.flows[usize::from(index)];
         let slot = cx.pool.get_mut(id);
         slot.note = u64::from(flow.tail.0);
         slot.next = SlotId::NIL;
-        let length_bytes = slot.length_bytes;
+        self.backlog.add(slot.length_bytes);
         if flow.head.is_nil() {
             flow.head = id;
         } else {
-            let tail = flow.tail;
-            cx.pool.get_mut(tail).next = id;
+            cx.pool.get_mut(flow.tail).next = id;
         }
         flow.tail = id;
-        flow.bytes += length_bytes;
-        self.backlog.add(length_bytes);
         let packets = flow.packets + 1;
         self.set_length(index, packets);
     }
 
-    fn pop_head<T: Copy>(&mut self, cx: &mut Context<'_, T>, index: u32) -> SlotId {
-        let flow = &mut self.flows[index as usize];
+    #[inline]
+    fn pop_head<T: Copy>(&mut self, cx: &mut Context<'_, T>, index: u16) -> SlotId {
+        let flow = &mut self.flows[usize::from(index)];
         let id = flow.head;
         let slot = cx.pool.get_mut(id);
         flow.head = slot.next;
         slot.next = SlotId::NIL;
-        flow.bytes -= slot.length_bytes;
         self.backlog.remove(slot.length_bytes);
         if flow.head.is_nil() {
             flow.tail = SlotId::NIL;
@@ -148,13 +157,12 @@ impl Sfq {
         id
     }
 
-    fn pop_tail<T: Copy>(&mut self, cx: &mut Context<'_, T>, index: u32) -> SlotId {
-        let flow = &mut self.flows[index as usize];
+    fn pop_tail<T: Copy>(&mut self, cx: &mut Context<'_, T>, index: u16) -> SlotId {
+        let flow = &mut self.flows[usize::from(index)];
         let id = flow.tail;
         let slot = cx.pool.get(id);
         // A lone packet's note may name one that has left from before it.
         flow.tail = if flow.packets == 1 { SlotId::NIL } else { SlotId(slot.note as u32) };
-        flow.bytes -= slot.length_bytes;
         self.backlog.remove(slot.length_bytes);
         if flow.tail.is_nil() {
             flow.head = SlotId::NIL;
@@ -166,37 +174,36 @@ impl Sfq {
         id
     }
 
-    /// Appends the flow to the ring: the new flow waits its turn, or new flows alone would be served.
-    fn join_ring(&mut self, index: u32) {
-        let next = match self.tail {
-            NIL => index,
-            tail => std::mem::replace(&mut self.flows[tail as usize].next, index),
-        };
-        self.flows[index as usize].next = next;
-        self.tail = index;
-    }
-
-    /// Takes the ring's first flow, now empty, out of it and out of its bucket.
+    /// Takes the flow whose turn it is, now empty, out of the ring and out of its bucket.
+    #[inline]
     fn retire_first(&mut self) {
-        let first = self.flows[self.tail as usize].next;
-        let Flow { next, bucket, .. } = self.flows[first as usize];
-        self.buckets[bucket as usize] = NIL;
-        if first == self.tail {
-            self.tail = NIL;
-        } else {
-            self.flows[self.tail as usize].next = next;
+        if let Some(first) = self.turns.front() {
+            self.buckets[usize::from(self.flows[first as usize].bucket)] = NIL;
+            self.turns.pop();
         }
     }
 
+    /// Asks for a flow whose turn comes soon, and for the packet of one whose turn comes sooner.
+    #[inline]
+    fn foresee_turns<T: Copy>(&self, pool: &Pool<T>) {
+        if self.settings.flows <= FEW_FLOWS {
+            return;
+        }
+        let soon = self.turns.at(6) as usize;
+        prefetch(&self.flows, soon);
+        prefetch(&self.links, soon);
+        pool.prefetch(self.flows[self.turns.at(3) as usize].head);
+    }
+
     /// Drops one packet of a longest queue: its last, or its first with `head_drop`. Returns its flow.
-    fn drop_longest<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> u32 {
+    fn drop_longest<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Option<u16> {
         let index = if self.longest > 1 {
-            self.of_length[self.longest as usize]
+            self.first_of(self.longest)?
         } else {
             // Every flow has one packet: the flow whose turn it is loses its own.
-            let first = self.flows[self.tail as usize].next;
+            let first = self.turns.front()?;
             self.retire_first();
-            first
+            first as u16
         };
         let id = if self.settings.head_drop {
             self.pop_head(cx, index)
@@ -205,20 +212,23 @@ impl Sfq {
         };
         self.counters.dropped += 1;
         cx.drop_packet(id, DropReason::LongestQueue);
-        index
+        Some(index)
+    }
+
+    #[inline]
+    fn bucket_of(&self, flow_hash: u32) -> usize {
+        hash::bucket(flow_hash ^ self.seed, self.settings.divisor) as usize
     }
 
     /// Finds the flow of a packet, or gives it a free one.
-    fn flow_of(&mut self, flow_hash: u32) -> Option<u32> {
-        let bucket = hash::bucket(flow_hash ^ self.seed, self.settings.divisor);
-        match self.buckets[bucket as usize] {
+    #[inline]
+    fn flow_of(&mut self, flow_hash: u32) -> Option<u16> {
+        let bucket = self.bucket_of(flow_hash);
+        match self.buckets[bucket] {
             NIL => {
-                let free = self.of_length[0];
-                if free == NIL {
-                    return None;
-                }
-                self.buckets[bucket as usize] = free;
-                self.flows[free as usize].bucket = bucket;
+                let free = self.first_of(0)?;
+                self.buckets[bucket] = free;
+                self.flows[usize::from(free)].bucket = bucket as u16;
                 Some(free)
             }
             index => Some(index),
@@ -228,10 +238,9 @@ impl Sfq {
     /// Takes every packet out, flow after flow, each flow in its order.
     fn collect<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Queue {
         let mut all = Queue::EMPTY;
-        while self.tail != NIL {
-            let first = self.flows[self.tail as usize].next;
+        while let Some(first) = self.turns.front() {
             while !self.flows[first as usize].head.is_nil() {
-                let id = self.pop_head(cx, first);
+                let id = self.pop_head(cx, first as u16);
                 all.push(cx.pool, id);
             }
             self.retire_first();
@@ -251,14 +260,20 @@ impl Sfq {
     }
 
     /// Puts a packet at the end of its flow, where a flow is free and not too long.
-    fn admit<T: Copy>(&mut self, cx: &mut Context<'_, T>, id: SlotId) -> Option<u32> {
+    #[inline]
+    fn admit<T: Copy>(&mut self, cx: &mut Context<'_, T>, id: SlotId) -> Option<u16> {
         let Some(index) = self.flow_of(cx.pool.get(id).flow_hash) else {
             self.counters.dropped += 1;
             cx.drop_packet(id, DropReason::QueueFull);
             return None;
         };
-        let packets = self.flows[index as usize].packets;
-        if packets >= self.settings.depth {
+        let flow = &mut self.flows[usize::from(index)];
+        let packets = flow.packets;
+        if packets == 0 {
+            // Behind all others: the new flow waits its turn, or new flows alone would be served.
+            flow.allotment = self.settings.quantum_bytes as i32;
+            self.turns.push(u32::from(index));
+        } else if u32::from(packets) >= self.settings.depth {
             self.counters.dropped += 1;
             if !self.settings.head_drop {
                 cx.drop_packet(id, DropReason::QueueFull);
@@ -268,15 +283,12 @@ impl Sfq {
             cx.drop_packet(head, DropReason::QueueFull);
         }
         self.push(cx, index, id);
-        if packets == 0 {
-            self.join_ring(index);
-            self.flows[index as usize].allotment = self.settings.quantum_bytes as i32;
-        }
         Some(index)
     }
 }
 
 impl Discipline for Sfq {
+    #[inline]
     fn enqueue<T: Copy>(&mut self, cx: &mut Context<'_, T>, id: SlotId, _: ClassId) -> Accepted {
         if self.settings.perturb_ns != 0 && cx.now_ns >= self.reseed_at_ns {
             self.reseed(cx);
@@ -286,32 +298,51 @@ impl Discipline for Sfq {
             return true;
         }
         // The arrival stands at the tail of its flow: it is the one dropped when that flow is a longest.
-        self.drop_longest(cx) != index || self.settings.head_drop
+        self.drop_longest(cx) != Some(index) || self.settings.head_drop
     }
 
+    #[inline]
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
-        if self.tail == NIL {
-            return Step::Empty;
-        }
         let quantum = self.settings.quantum_bytes as i32;
         let index = loop {
-            let first = self.flows[self.tail as usize].next;
+            let Some(first) = self.turns.front() else { return Step::Empty };
             let flow = &mut self.flows[first as usize];
             if flow.allotment > 0 {
-                break first;
+                break first as u16;
             }
             flow.allotment += quantum;
-            self.tail = first;
+            self.turns.pop();
+            self.turns.push(first);
+            self.foresee_turns(cx.pool);
         };
         let id = self.pop_head(cx, index);
         let length_bytes = cx.length_bytes(id);
-        if self.flows[index as usize].packets == 0 {
+        let flow = &mut self.flows[usize::from(index)];
+        if flow.packets == 0 {
             self.retire_first();
+            self.foresee_turns(cx.pool);
         } else {
-            self.flows[index as usize].allotment -= length_bytes as i32;
+            flow.allotment -= length_bytes as i32;
         }
         self.counters.sent(length_bytes);
         Step::Packet(id)
+    }
+
+    #[inline]
+    fn foresee<T: Copy>(&self, pool: &Pool<T>, packets: &[Packet<T>]) {
+        if self.settings.flows <= FEW_FLOWS {
+            return;
+        }
+        let flows = || packets.iter().map(|packet| self.buckets[self.bucket_of(packet.flow_hash)]);
+        for flow in flows() {
+            prefetch(&self.flows, usize::from(flow));
+            prefetch(&self.links, usize::from(flow));
+        }
+        for flow in flows() {
+            if let Some(flow) = self.flows.get(usize::from(flow)) {
+                pool.prefetch(flow.tail);
+            }
+        }
     }
 
     fn backlog(&self) -> Backlog {

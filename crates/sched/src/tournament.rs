@@ -1,85 +1,43 @@
-//! A tournament of numbered players: the least key among those that are ready, the soonest time among those that wait.
+//! Numbered players with keys: the least key among those that are ready, the soonest time among those that wait.
 //!
 //! ```text
-//!   node (32 bytes, two brothers to a cache line): least ready key and whose, soonest time and whose, highest key
-//!
-//!                     [1]                  a player is away, ready with a key, or waiting for a time with a key;
-//!              [2]           [3]           one change replays log2(players) matches on the way up,
-//!           [4]   [5]     [6]   [7]        and stops where nothing changes
-//!            p0    p1      p2    p3
+//!   ready:    least key first          a player is away, ready with a key, or waiting for a time with a key
+//!   waiting:  soonest time first ──▶ ready when its time has come
+//!   keys:     highest first            of both
 //! ```
 //!
-//! It serves where a sorted tree would, in HFSC's eligible and virtual-time trees, and unlike one it finds
-//! the first that is *due* without walking past those that are not. A tie goes to the player who came last.
-//! Time O(log n), one cache line a level; space 64 bytes a player (rounded up to a power of two); nothing is allocated.
+//! It serves where a sorted tree would, in HFSC's eligible and virtual-time trees, and unlike one it finds the first
+//! that is *due* without walking past those that are not. Time O(log n); space 66 bytes a player; nothing is allocated.
 
-const NEVER: u64 = u64::MAX;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Node {
-    ready: u64,
-    soonest: u64,
-    highest: u64,
-    ready_player: u32,
-    soonest_player: u32,
-}
-
-impl Node {
-    const AWAY: Node =
-        Node { ready: NEVER, soonest: NEVER, highest: 0, ready_player: 0, soonest_player: 0 };
-
-    /// The match of two brothers, played without a branch. In a tie `self` wins.
-    #[inline]
-    fn against(&self, other: &Node) -> Node {
-        let (mine, theirs) = ((self.ready, self.ready_player), (other.ready, other.ready_player));
-        let (ready, ready_player) = if theirs.0 < mine.0 { theirs } else { mine };
-        let (mine, theirs) =
-            ((self.soonest, self.soonest_player), (other.soonest, other.soonest_player));
-        let (soonest, soonest_player) = if theirs.0 < mine.0 { theirs } else { mine };
-        let highest = self.highest.max(other.highest);
-        Node { ready, soonest, highest, ready_player, soonest_player }
-    }
-}
+use crate::least_tree::{LeastTree, NEVER};
 
 pub(crate) struct Tournament {
-    /// Heap order from 1; players stand at `players..2 * players`.
-    nodes: Vec<Node>,
-    players: usize,
+    ready: LeastTree,
+    waiting: LeastTree,
+    /// The keys turned over: the least is the highest.
+    keys: LeastTree,
 }
 
 impl Tournament {
     pub(crate) fn new(players: usize) -> Self {
-        let players = players.max(1).next_power_of_two();
-        Self { nodes: vec![Node::AWAY; 2 * players], players }
-    }
-
-    #[inline]
-    fn replace(&mut self, player: u32, mut node: Node) {
-        let mut at = self.players + player as usize;
-        self.nodes[at] = node;
-        while at > 1 {
-            // The winner so far stays in registers; only its next opponent is loaded.
-            node = node.against(&self.nodes[at ^ 1]);
-            at /= 2;
-            if self.nodes[at] == node {
-                return;
-            }
-            self.nodes[at] = node;
-        }
+        let tree = || LeastTree::new(players);
+        Self { ready: tree(), waiting: tree(), keys: tree() }
     }
 
     /// The player competes with `key`.
     #[inline]
     pub(crate) fn set_ready(&mut self, player: u32, key: u64) {
-        let node = Node { ready: key, highest: key, ready_player: player, ..Node::AWAY };
-        self.replace(player, node);
+        self.waiting.set(player, NEVER);
+        self.ready.set(player, key);
+        self.keys.set(player, !key);
     }
 
     /// The player competes with `key` from the time `at` on.
     #[inline]
     pub(crate) fn set_waiting(&mut self, player: u32, at: u64, key: u64) {
-        let node = Node { soonest: at, highest: key, soonest_player: player, ..Node::AWAY };
-        self.replace(player, node);
+        self.waiting.set(player, at);
+        self.ready.set(player, NEVER);
+        self.keys.set(player, !key);
     }
 
     /// The player competes with `key` from the time `at` on, which may have come.
@@ -95,48 +53,50 @@ impl Tournament {
     /// The player leaves.
     #[inline]
     pub(crate) fn remove(&mut self, player: u32) {
-        self.replace(player, Node::AWAY);
+        self.waiting.set(player, NEVER);
+        self.ready.set(player, NEVER);
+        self.keys.set(player, NEVER);
     }
 
     /// Makes ready every player whose time has come.
     #[inline]
     pub(crate) fn advance(&mut self, now: u64) {
-        while self.nodes[1].soonest <= now {
-            let player = self.nodes[1].soonest_player;
-            let key = self.nodes[self.players + player as usize].highest;
-            self.set_ready(player, key);
+        while self.waiting.least_key() <= now
+            && let Some((player, _)) = self.waiting.least()
+        {
+            self.waiting.set(player, NEVER);
+            self.ready.set(player, !self.keys.key_of(player));
         }
     }
 
     /// The ready player of the least key.
     #[inline]
     pub(crate) fn least(&self) -> Option<u32> {
-        (self.nodes[1].ready != NEVER).then_some(self.nodes[1].ready_player)
+        self.ready.least().map(|(player, _)| player)
     }
 
     /// The least ready key.
     #[inline]
     pub(crate) fn least_key(&self) -> u64 {
-        self.nodes[1].ready
+        self.ready.least_key()
     }
 
     /// All players are away.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.nodes[1].ready == NEVER && self.nodes[1].soonest == NEVER
+        self.ready.least().is_none() && self.waiting.least().is_none()
     }
 
     /// The player that waits for the soonest time, and that time.
     #[inline]
     pub(crate) fn soonest(&self) -> Option<(u32, u64)> {
-        let Node { soonest, soonest_player, .. } = self.nodes[1];
-        (soonest != NEVER).then_some((soonest_player, soonest))
+        self.waiting.least()
     }
 
     /// The highest key, ready or waiting; 0 when all are away.
     #[inline]
     pub(crate) fn highest(&self) -> u64 {
-        self.nodes[1].highest
+        !self.keys.least_key()
     }
 }
 

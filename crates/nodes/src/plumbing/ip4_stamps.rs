@@ -19,6 +19,8 @@ pub struct Stamp<F> {
     pub time_ms: u32,
     /// Tells whether an address is ours: timestamps may be asked of named routers.
     pub is_own: F,
+    /// A full timestamp option counts us. Not where we have been counted already.
+    pub counts_overflow: bool,
 }
 
 /// What was found in the options.
@@ -140,7 +142,7 @@ fn record_time<F: Fn(u32) -> bool>(octets: &mut [u8], stamp: &Stamp<F>) -> Resul
     let pointer = pointer_of(octets, 4, 5)?;
     let flag = octets[3] & 0x0f;
     if pointer > octets.len() {
-        return count_overflow(octets, flag);
+        return if stamp.counts_overflow { count_overflow(octets, flag) } else { Ok(()) };
     }
     let with_address = matches!(flag, timestamp_flag::WITH_ADDRESS | timestamp_flag::NAMED);
     let wanted = if with_address { 2 * WORD } else { WORD };
@@ -183,7 +185,8 @@ mod tests {
         let mut header = vec![0; 20];
         header.extend(options);
         header.resize(header.len().next_multiple_of(4), 0);
-        let own = Stamp { address: Some(OWN), time_ms: 0x0102_0304, is_own: |a| a == OWN };
+        let is_own = |a| a == OWN;
+        let own = Stamp { address: Some(OWN), time_ms: 0x0102_0304, is_own, counts_overflow: true };
         let found = stamp_options(&mut header, &own);
         (found, header[20..].to_vec())
     }

@@ -12,6 +12,7 @@ mod ip6;
 mod local;
 mod property;
 mod rig;
+mod shaped_parents;
 mod shaping;
 mod steady;
 mod tunnels;

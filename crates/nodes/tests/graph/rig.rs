@@ -174,6 +174,14 @@ impl Rig {
         dataplane.unshape_port(port, leftover, &mut waiting).unwrap()
     }
 
+    /// How its scheduler does.
+    pub(crate) fn shaping_report(&mut self, port: u16) -> sched::Report {
+        let Self { dataplane, worker, .. } = self;
+        let mut turn = || _ = worker.turn();
+        let mut waiting = Waiting { patience: PATIENCE, turn: &mut turn };
+        dataplane.shaping_report(port, &mut waiting).unwrap()
+    }
+
     /// Injects a packet of these bytes as `make` wishes.
     pub(crate) fn inject(
         &mut self,

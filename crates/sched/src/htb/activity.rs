@@ -8,6 +8,7 @@
 
 use super::class::Mode;
 use super::{Htb, NIL, PRIORITIES};
+use crate::least_tree::NEVER;
 use crate::rate::{Ticks, elapsed, ns_to_pay};
 
 /// The priorities named by a mask.
@@ -135,7 +136,7 @@ impl Htb {
     /// Puts a class into the wait queue, or takes it out once it can send.
     fn wait(&mut self, at: u32, now_ns: u64, debt: Ticks) {
         if self.classes[at as usize].mode == Mode::CanSend {
-            self.waiting.clear(at);
+            self.waiting.set(at, NEVER);
         } else {
             // At least a nanosecond on, or the same event would come again at once.
             self.waiting.set(at, now_ns + ns_to_pay(debt).max(1));
@@ -145,8 +146,8 @@ impl Htb {
     /// Moves every class whose time has come into its better mode.
     #[inline]
     pub(super) fn run_due(&mut self, now_ns: u64) {
-        while let Some((at, at_ns)) = self.waiting.soonest()
-            && at_ns <= now_ns
+        while self.waiting.least_key() <= now_ns
+            && let Some((at, _)) = self.waiting.least()
         {
             let time = elapsed(self.classes[at as usize].filled_ns, now_ns);
             let debt = self.change_mode(at, time);

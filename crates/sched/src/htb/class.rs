@@ -31,15 +31,13 @@ pub(crate) struct ClassSettings {
     pub(crate) text: String,
 }
 
+/// In the order of use: what a mode depends on, what a packet costs and is counted in, the packets.
+#[repr(C, align(64))]
 pub(crate) struct Class {
-    /// A leaf's discipline.
-    pub(crate) child: Option<Child>,
     pub(crate) tokens: Ticks,
     pub(crate) ctokens: Ticks,
     /// When the buckets were last filled.
     pub(crate) filled_ns: u64,
-    rate: Price,
-    ceil: Price,
     depth: Ticks,
     cdepth: Ticks,
     pub(crate) parent: u32,
@@ -52,10 +50,14 @@ pub(crate) struct Class {
     /// The priorities in which packets wait here or below and may be sent.
     pub(crate) active: u8,
     pub(crate) mode: Mode,
+    rate: Price,
+    ceil: Price,
     pub(crate) lends: u64,
     pub(crate) borrows: u64,
     pub(crate) sent_packets: u64,
     pub(crate) sent_bytes: u64,
+    /// A leaf's discipline.
+    pub(crate) child: Option<Child>,
     pub(crate) overlimits: u64,
 }
 

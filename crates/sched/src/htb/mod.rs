@@ -16,7 +16,6 @@
 //! Space about 300 bytes a class, 200 more for an inner class, and each leaf's own discipline.
 
 mod activity;
-mod alarms;
 mod class;
 mod feed;
 
@@ -26,9 +25,11 @@ use crate::ClassId;
 use crate::class_map::ClassMap;
 use crate::discipline::{Accepted, Child, Discipline, Drained, Step};
 use crate::fifo::Fifo;
-use crate::pool::{Backlog, Context, SlotId};
+use crate::least_tree::LeastTree;
+use crate::packet::Packet;
+use crate::pool::{Backlog, Context, Pool, SlotId};
+use crate::prefetch::prefetch;
 use crate::report::{Counters, Report};
-use alarms::Alarms;
 use class::Class;
 use feed::Feeds;
 
@@ -66,7 +67,8 @@ pub(crate) struct Htb {
     row_masks: Vec<u8>,
     /// What each class may still send in its turn, a level.
     deficits: Vec<i32>,
-    waiting: Alarms,
+    /// For each class the time at which its mode changes.
+    waiting: LeastTree,
     active_leaves: u32,
     direct: Fifo,
     map: ClassMap,
@@ -111,7 +113,7 @@ impl Htb {
             rows: feeds.add(levels * PRIORITIES, 0, classes.len() as u32),
             row_masks: vec![0; levels],
             deficits: vec![0; classes.len() * levels],
-            waiting: Alarms::new(classes.len()),
+            waiting: LeastTree::new(classes.len()),
             active_leaves: 0,
             direct: Fifo::of_packets(settings.direct_packets),
             map: settings.map,
@@ -233,7 +235,18 @@ impl Discipline for Htb {
             return Step::Empty;
         }
         self.counters.overlimits += 1;
-        self.waiting.soonest().map_or(Step::Empty, |(_, at_ns)| Step::Wait(at_ns))
+        self.waiting.least().map_or(Step::Empty, |(_, at_ns)| Step::Wait(at_ns))
+    }
+
+    #[inline]
+    fn foresee<T: Copy>(&self, _: &Pool<T>, packets: &[Packet<T>]) {
+        for packet in packets {
+            let at = self.map.find(packet.class).or(self.default);
+            if let Some(leaf) = at.and_then(|at| self.classes.get(at as usize)) {
+                prefetch(std::slice::from_ref(leaf), 0);
+                prefetch(std::slice::from_ref(&leaf.child), 0);
+            }
+        }
     }
 
     fn backlog(&self) -> Backlog {

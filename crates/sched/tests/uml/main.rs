@@ -23,8 +23,8 @@ fn the_schedulers_do_as_linux_does() {
     };
     let mut left = experiments::all();
     let mut failures = Vec::new();
-    // A stall of the machine can spoil a run: what failed is played again, twice at most.
-    for _ in 0..3 {
+    // A stall of the machine can spoil a run: what failed is played again, five times at most.
+    for _ in 0..6 {
         let played: Vec<Experiment> = left.iter().map(|one| one.experiment.clone()).collect();
         let traces = boot::play(&kernel, &modules, &played);
         assert_eq!(traces.len(), left.len());

@@ -89,6 +89,21 @@ pub struct Port {
     pub ra: Option<Ra>,
 }
 
+/// A scheduler holds the packets of a device back: what stands on others has none.
+fn no_qos(port: &str, kind: &PortKind) -> Problem {
+    let (message, help) = match kind {
+        PortKind::Vlan(vlan) => (
+            "frames of a sub-interface wait in the scheduler of its port".to_owned(),
+            format!("give [port.{}.qos] a class and a filter for them", vlan.parent),
+        ),
+        _ => (
+            "its packets leave by other ports, and wait there".to_owned(),
+            "give those ports a scheduler".to_owned(),
+        ),
+    };
+    Problem::new(format!("{port}.qos"), message).expected("a port with a device").help(help)
+}
+
 impl Port {
     /// A port of this kind, everything else as by default.
     pub fn new(kind: PortKind) -> Self {
@@ -161,6 +176,9 @@ impl Port {
         }
         if let Some(qos) = &self.qos {
             qos.check(&port, self.mtu, report);
+            if self.kind.is_virtual() {
+                report.push(no_qos(&port, &self.kind));
+            }
         }
     }
 

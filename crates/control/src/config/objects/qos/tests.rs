@@ -130,6 +130,18 @@ fn nonsense_is_refused_where_it_stands() {
 }
 
 #[test]
+fn what_stands_on_other_ports_has_no_scheduler_of_its_own() {
+    let on = |kind: &str| format!("[port.v1]\n{kind}\n[port.v1.qos]\nkind = \"pfifo\"\n");
+    for (kind, says) in [
+        ("kind = \"vlan\"\nparent = \"p0\"\nvlan = 7", "[port.p0.qos]"),
+        ("kind = \"bvi\"", "other ports"),
+    ] {
+        let told = read(&on(kind)).unwrap_err();
+        assert!(told.contains("port.v1.qos") && told.contains(says), "{told}");
+    }
+}
+
+#[test]
 fn commands_build_what_the_file_says() {
     let config = read("").unwrap();
     let built = edited(

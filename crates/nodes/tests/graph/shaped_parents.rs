@@ -1,0 +1,82 @@
+//! What stands on a shaped port waits in its scheduler, too: sub-interfaces, and tunnels that leave by it.
+
+use crate::rig::*;
+use sched::units::{Rate, Size};
+use sched::{Config, Shape};
+use wire::craft;
+
+/// Fast enough that nobody waits for it, and a scheduler all the same.
+fn fast() -> Config {
+    Config::of(Shape::tbf(Rate(1_000_000_000), Size(1514), Shape::pfifo(10)))
+}
+
+/// Turns the router until so many frames have left by a port.
+fn wait_for(rig: &mut Rig, port: u16, count: usize) -> Vec<Vec<u8>> {
+    let mut sent = Vec::new();
+    while sent.len() < count {
+        rig.turn(1);
+        sent.extend(rig.sent(port));
+    }
+    sent
+}
+
+/// Packets and bytes that an interface was counted to send.
+fn sent_by(rig: &Rig, interface: u16) -> (u64, u64) {
+    let totals = rig.dataplane.interface_totals(interface);
+    (totals.tx_packets, totals.tx_bytes)
+}
+
+/// Packets that a port's scheduler gave out, and their bytes.
+fn scheduled(rig: &mut Rig, port: u16) -> (u64, u64) {
+    let counters = rig.shaping_report(port).counters;
+    (counters.sent_packets, counters.sent_bytes)
+}
+
+#[test]
+fn frames_of_sub_interfaces_wait_for_their_turn_and_are_counted_once() {
+    let mut rig = Rig::new();
+    rig.shape(TRUNK, &fast());
+    let plain = craft::ethernet(HOST_MAC, [4; 6]).ethertype(0x88b5).payload(&[7; 46]).build();
+    let with = |tags: &[u8]| [&plain[..12], tags, &plain[12..]].concat();
+    let two = with(&[0x88, 0xa8, 0xa0, 200, 0x81, 0, 0xa0, 7]);
+    let one = with(&[0x81, 0, 0xa1, 0x2c]);
+    rig.receive(TRUNK, two.clone());
+    rig.receive(TRUNK, one.clone());
+    assert_eq!(wait_for(&mut rig, TRUNK, 2), [one.clone(), two.clone()]);
+    let wire_bytes = (one.len() + two.len()) as u64;
+    assert_eq!(scheduled(&mut rig, TRUNK), (2, wire_bytes), "the tags take time, too");
+    let own = (1, plain.len() as u64);
+    assert_eq!([OTHER_VLAN, PAIR_VLAN, TRUNK].map(|id| sent_by(&rig, id)), [own, own, (0, 0)]);
+    rig.settle();
+}
+
+#[test]
+fn what_is_cross_connected_to_the_port_itself_shares_its_scheduler_with_the_vlans() {
+    let mut rig = Rig::new();
+    rig.shape(TRUNK, &fast());
+    rig.change_interface(2, |row| {
+        row.mode = nodes::plumbing::Mode::CrossConnect(nodes::plumbing::InterfaceId(TRUNK));
+    });
+    let plain = craft::ethernet(HOST_MAC, [4; 6]).ethertype(0x88b5).payload(&[7; 46]).build();
+    let tagged = [&plain[..12], &[0x81, 0, 0xa1, 0x2c], &plain[12..]].concat();
+    rig.receive(2, plain.clone());
+    rig.receive(TRUNK, tagged);
+    wait_for(&mut rig, TRUNK, 2);
+    assert_eq!(scheduled(&mut rig, TRUNK).0, 2);
+    assert_eq!([TRUNK, PAIR_VLAN].map(|id| sent_by(&rig, id).0), [1, 1]);
+    rig.settle();
+}
+
+#[test]
+fn packets_of_tunnels_wait_at_the_port_that_they_leave_by() {
+    let mut rig = Rig::new();
+    rig.shape(1, &fast());
+    let frame = craft::ethernet(HOST_MAC, [0xff; 6]).ethertype(0x88b5).payload(&[7; 46]).build();
+    rig.receive(BESIDE_TUNNELS, frame.clone());
+    let sent = wait_for(&mut rig, 1, 2);
+    let bytes = sent.iter().map(|packet| packet.len() as u64).sum();
+    assert_eq!(scheduled(&mut rig, 1), (2, bytes));
+    assert_eq!(sent_by(&rig, 1), (2, bytes));
+    assert_eq!([VXLAN, GRE].map(|id| sent_by(&rig, id)), [(1, frame.len() as u64); 2]);
+    rig.settle();
+}
