@@ -34,14 +34,15 @@ addresses = ["192.0.2.1/24", "2001:db8::1/64"]
 TOML
 router router
 reaches() { on "$1" ping -c 1 -W 1 -q "$2"; }
+isolated() { if reaches "$@" >/dev/null; then echo "$* is reached"; exit 1; fi; }
 for host in "$a" "$b"; do
     until_true reaches "$host" 192.0.2.1
     until_true reaches "$host" 2001:db8::1
 done
 
 # Nobody has a route to the other's own address, and it is never the other one that answers.
-! reaches "$a" 10.0.2.9 >/dev/null
-! reaches "$a" 2001:db8:2::9 >/dev/null
+isolated "$a" 10.0.2.9
+isolated "$a" 2001:db8:2::9
 [ "$(json '[.[] | select(.address == "192.0.2.2") | .vrf] | sort | join(" ")' router show neighbors)" = "blue red" ]
 
 # Each VRF leads to its own host by the same next hop; still none across.
@@ -49,7 +50,7 @@ for vrf in red:1 blue:2; do
     ctl router route add "10.0.${vrf#*:}.9/32" via 192.0.2.2 vrf "${vrf%:*}"
     ctl router route add "2001:db8:${vrf#*:}::9/128" via 2001:db8::2 vrf "${vrf%:*}"
 done
-! reaches "$a" 10.0.2.9 >/dev/null
+isolated "$a" 10.0.2.9
 
 # Red leaks to blue by blue's port, blue to red by red's table.
 ctl router route add 10.0.2.9/32 via 192.0.2.2 port p2 vrf red
@@ -64,8 +65,8 @@ ctl router show routes --vrf red | has '10.0.2.9/32'
 # Routes in bulk go into their VRF; one that ports and routes name stays.
 ctl router route add-range 172.16.0.0/24 --count 1000 --via 192.0.2.2 --vrf blue >/dev/null
 [ "$(json '[.[] | select(.name == "blue") | .ip4.routes >= 1000] | any' router show vrfs)" = true ]
-[ "$(json .total router show routes --vrf red --source dynamic)" -lt 100 ] || exit 1
-! ctl router vrf del red 2>"$work/refused" || exit 1
+[ "$(json .total router show routes --vrf red --source dynamic)" = 0 ]
+if ctl router vrf del red 2>"$work/refused"; then echo "a VRF in use was removed"; exit 1; fi
 has 'there is no VRF `red`' "$work/refused"
 
 # A port moves to another VRF with all that it brings.
@@ -75,5 +76,5 @@ ctl router route del 10.0.2.9/32 vrf blue
 ctl router route del 2001:db8:2::9/128 vrf blue
 ctl router port set p2 vrf default
 until_true reaches "$b" 192.0.2.1
-! reaches "$b" 10.0.1.9 >/dev/null
+isolated "$b" 10.0.1.9
 echo "ok $name"
