@@ -34,7 +34,7 @@ bench: ## Measures cycles per packet, node by node, into target/bench.json
 bench-fib: ## Measures the forwarding tables by themselves, beside those of DPDK, into target/bench-fib.json
 	cargo run --release -p fib-bench -- --plot $(if $(DATA),--data $(DATA))
 
-bench-sched: ## Measures the schedulers into target/bench-sched.json
+bench-sched: ## Measures the schedulers, beside DPDK's and the kernel's, into target/bench-sched.json
 	cargo run --release -p sched-bench
 
 graph: ## Draws docs/graph.svg from the nodes there are

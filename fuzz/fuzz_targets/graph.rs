@@ -11,8 +11,8 @@ use fib::{ip4::Ip4Layout, pages::PageSize};
 use graph::{Idle, Worker};
 use libfuzzer_sys::fuzz_target;
 use nodes::plumbing::{
-    BridgeId, BridgePort, Interface, InterfaceId, Kind, Link, Mode, SlowPathNews, Tunnel, Vlan,
-    VlanTags, VrfId, Wrap, link_key, sum_icmp,
+    BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Link, MirrorTo, Mode, SlowPathNews, Tunnel,
+    Vlan, VlanTags, VrfId, Wrap, link_key, sum_icmp,
 };
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use std::{
@@ -36,6 +36,11 @@ fuzz_target!(|bytes: &[u8]| {
 const INTERFACES: [usize; 8] =
     [0, 1, 2, 6, 7, 9, topology::TRUNK as usize, topology::BESIDE_TUNNELS as usize];
 
+/// Mirrored ones: cross-connected, bridged, a trunk and a VLAN of it, a tunnel.
+const HEARD: [u16; 5] = [2, 6, topology::TRUNK, topology::BRIDGED_VLAN, topology::VXLAN];
+/// Where their copies leave.
+const LISTENER: u16 = 5;
+
 type Waiting = Arc<Mutex<VecDeque<Vec<u8>>>>;
 
 struct Router {
@@ -56,7 +61,13 @@ impl Router {
         let Dataplane { ip4, ip6, ip6_links, adjacencies, groups, .. } = &dataplane;
         topology::add_routes(ip4, ip6, ip6_links, adjacencies, groups);
         let mut feeds = Vec::new();
-        for (id, row) in (0..).zip(topology::rows()) {
+        for (id, mut row) in (0..).zip(topology::rows()) {
+            if let Some(row) = row.as_mut().filter(|_| HEARD.contains(&id)) {
+                row.mirror = MirrorTo { received: Some(LISTENER), sent: Some(LISTENER) };
+            }
+            if let Some(Mode::Bridged(port)) = row.as_mut().map(|row| &mut row.mode) {
+                port.answers_arp = true;
+            }
             dataplane.set_interface(id, row);
             let feed = Waiting::default();
             let rx: Vec<Box<dyn RxQueue>> = vec![Box::new(Feed(Arc::clone(&feed)))];
@@ -100,7 +111,8 @@ impl Router {
         // Interfaces that stand on others count their frames once more.
         let received = of("port-rx").packets;
         let more = |name| of(name).exits.iter().sum::<u64>() - of(name).packets;
-        let pieces = more("ip4-fragment") + more("l2-flood");
+        let copying = ["ip4-fragment", "l2-flood", "mirror-input", "mirror-output"];
+        let pieces: u64 = copying.map(more).into_iter().sum();
         let taken =
             ["port-tx", "drop", "arp-input", "nd-input", "ip-resolve"].map(|name| of(name).taken);
         assert_eq!(received + pieces, taken.iter().sum::<u64>(), "{totals:?}");
@@ -130,6 +142,11 @@ fn improve(mut frame: Vec<u8>, interface: u16, choice: u8) -> Vec<u8> {
         2 => header.set_destination(u32::from_be_bytes(topology::FAR)),
         3 => header.set_destination(u32::from_be_bytes([10, 5, 0, 1])),
         4 => header.set_source(u32::from_be_bytes(topology::HOST)),
+        5 => {
+            // As a tunnel's other end sends.
+            header.set_source(u32::from_be_bytes(topology::FAR));
+            header.set_destination(u32::from_be_bytes(topology::US));
+        }
         _ => {}
     }
     if choice & 16 != 0 {
@@ -154,6 +171,10 @@ fn improve_ip6(packet: &mut [u8], interface: u16, choice: u8) {
         4 => header.set_destination(ipv6::ALL_NODES),
         5 => header.set_source(topology::HOST6.into()),
         6 => header.set_source(topology::LINK_HOST.into()),
+        7 => {
+            header.set_source(topology::FAR6.into());
+            header.set_destination(topology::US6.into());
+        }
         _ => {}
     }
     if choice & 16 == 0 {

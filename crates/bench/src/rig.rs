@@ -42,6 +42,11 @@ impl Rig {
         Ok(Self { dataplane, worker, made: Instant::now() })
     }
 
+    /// Runs once.
+    pub(crate) fn turn(&mut self) {
+        self.worker.turn();
+    }
+
     /// Runs for some milliseconds.
     pub(crate) fn sample(&mut self, milliseconds: u64) -> Sample {
         self.dataplane.stations.set_now(self.made.elapsed().as_secs() as u32);
@@ -89,8 +94,10 @@ pub(crate) fn interface(id: u16, mode: Mode) -> Interface {
         link: Link::Port,
         up: true,
         shaped: false,
+        mirror: Default::default(),
         mode,
         vrf: VrfId::DEFAULT,
+        domain: String::new(),
         mac: ROUTER_MAC,
         mtu_bytes: 1500,
         ip4: vec![(u32::from_be_bytes([192, 0, 2 + id as u8, 1]), 24)],

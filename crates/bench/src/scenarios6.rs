@@ -28,6 +28,9 @@ pub(crate) fn all(data: Option<&Path>) -> Vec<Scenario> {
     all
 }
 
+/// Routes that come between two turns of the worker.
+const ROUTES_A_TURN: usize = 256;
+
 /// A prefix, and which next hop it leads over.
 type Routes = Vec<(Ip6Prefix, u32)>;
 
@@ -67,7 +70,7 @@ fn ip6(routes: Routes) -> Result<Rig, RigError> {
         let below = u128::MAX.checked_shr(u32::from(prefix.length())).unwrap_or(0);
         udp(prefix.address() | host & below)
     });
-    let rig = Rig::new(packets.collect(), Mode::Routed)?;
+    let mut rig = Rig::new(packets.collect(), Mode::Routed)?;
     let mut ids = Vec::new();
     for hop in 0..NEXT_HOPS as u16 {
         let next_hop = Ipv6Addr::new(0x2001, 0xdb8, 0, 1, 0, 0, 1, hop).into();
@@ -75,9 +78,13 @@ fn ip6(routes: Routes) -> Result<Rig, RigError> {
         rig.dataplane.adjacencies.complete(id, NEXT_HOP_MAC);
         ids.push(id);
     }
-    for (prefix, hop) in routes {
-        let AdjacencyId(id) = ids[hop as usize];
-        rig.dataplane.ip6.insert(prefix, Forward::new(Kind::Rewrite as u8, id))?;
+    for routes in routes.chunks(ROUTES_A_TURN) {
+        for (prefix, hop) in routes {
+            let AdjacencyId(id) = ids[*hop as usize];
+            rig.dataplane.ip6.insert(*prefix, Forward::new(Kind::Rewrite as u8, id))?;
+        }
+        // As in a router that learns routes: what changes leave over serves the next ones.
+        rig.turn();
     }
     Ok(rig)
 }

@@ -5,7 +5,8 @@ use crate::scenarios::{NEXT_HOP_MAC, Scenario, adjacency, random, udp};
 use fib::Forward;
 use fib::mac::MacKey;
 use nodes::plumbing::{
-    BridgeId, BridgePort, Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan, VlanTags, Wrap,
+    BridgeId, BridgePort, Ends, Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan, VlanTags,
+    Wrap,
 };
 use wire::ethernet::ethertype;
 
@@ -70,8 +71,8 @@ fn vxlan(decap: bool) -> Result<Rig, RigError> {
     const LOCAL: u32 = 0xc000_0201;
     const REMOTE: u32 = 0x0a00_0001;
     const TUNNEL: u16 = 2;
-    let tunnel = Tunnel { wrap: Wrap::Vxlan(42), local: LOCAL, remote: REMOTE };
-    let there = Tunnel { local: REMOTE, remote: LOCAL, ..tunnel };
+    let between = |local, remote| Tunnel::new(Wrap::Vxlan(42), Ends::V4 { local, remote });
+    let (tunnel, there) = (between(LOCAL, REMOTE), between(REMOTE, LOCAL));
     let packets = (0..256).map(|number| {
         let frame = udp(0x0a00_0001 + number);
         if !decap {

@@ -119,6 +119,9 @@ pub trait Engine {
     /// Every bridge.
     fn bridges(&self) -> Vec<view::Bridge>;
 
+    /// Every mirror.
+    fn mirrors(&self) -> Vec<view::Mirror>;
+
     /// Stations of bridges, in the order of their addresses.
     fn stations(&self, filter: &view::StationFilter) -> Result<view::Stations, EngineError>;
 

@@ -9,6 +9,7 @@ use fib::route_file::FilePrefix;
 
 use crate::bulk::BulkRoute;
 use crate::config::objects::bridge::Member;
+use crate::config::objects::mirror;
 use crate::config::objects::neighbor::{Neighbor, NeighborKey};
 use crate::config::objects::port::{Port, PortName};
 use crate::config::objects::port_kind::PortKind;
@@ -447,9 +448,26 @@ impl Engine for FakeRouter {
                 stations: 3,
                 mac_limit: bridge.mac_limit,
                 ageing_s: bridge.ageing.as_secs(),
+                bindings: bridge.answer_arp.then_some(bridge.bindings.len()),
                 ports: bridge.ports.iter().map(port).collect(),
             })
             .collect()
+    }
+
+    fn mirrors(&self) -> Vec<view::Mirror> {
+        let source = |source: &mirror::Source| view::MirrorSource {
+            port: source.port.to_string(),
+            direction: source.direction.word().to_owned(),
+            received: self.count(5),
+            sent: self.count(4),
+            lost: 0,
+        };
+        let mirror = |(name, mirror): (&mirror::MirrorName, &mirror::Mirror)| view::Mirror {
+            name: name.to_string(),
+            destination: mirror.destination.to_string(),
+            sources: mirror.sources.iter().map(source).collect(),
+        };
+        self.config.mirrors.iter().map(mirror).collect()
     }
 
     fn stations(&self, filter: &view::StationFilter) -> Result<view::Stations, EngineError> {
@@ -457,6 +475,7 @@ impl Engine for FakeRouter {
             bridge: key.bridge.to_string(),
             mac: key.address.to_string(),
             port: station.port.to_string(),
+            remote: station.remote.map(|remote| remote.to_string()),
             is_static: true,
             age_s: 0,
         };

@@ -45,6 +45,17 @@ pub struct BridgedTotals {
     pub not_learned: u64,
 }
 
+/// Copies of one interface's frames, over all workers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MirroredTotals {
+    /// Of those that it received.
+    pub received: u64,
+    /// Of those that it sent.
+    pub sent: u64,
+    /// Not made for want of a buffer.
+    pub lost: u64,
+}
+
 /// Drops of one interface for one reason, over all workers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DropCount {
@@ -117,6 +128,20 @@ impl Dataplane {
             totals.learned += read(&row.learned);
             totals.moved += read(&row.moved);
             totals.not_learned += read(&row.not_learned);
+        }
+        totals
+    }
+
+    /// Copies of one interface's frames.
+    pub fn mirrored_totals(&self, interface: u16) -> MirroredTotals {
+        let mut totals = MirroredTotals::default();
+        for worker in &self.workers {
+            let Some(row) = worker.setup.counters.mirrored.get(usize::from(interface)) else {
+                continue;
+            };
+            totals.received += read(&row.received);
+            totals.sent += read(&row.sent);
+            totals.lost += read(&row.lost);
         }
         totals
     }

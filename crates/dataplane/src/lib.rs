@@ -12,7 +12,7 @@ mod ports;
 mod shaping;
 mod start;
 
-pub use counters::{BridgedTotals, DropCount, InterfaceTotals, NodeTotals};
+pub use counters::{BridgedTotals, DropCount, InterfaceTotals, MirroredTotals, NodeTotals};
 pub use ports::PortQueues;
 pub use shaping::{ShapingError, Waiting};
 pub use start::{Dataplane, DataplaneError, Settings, Threads};

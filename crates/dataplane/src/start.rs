@@ -10,8 +10,8 @@ use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, WorkerHandle};
 use nodes::plumbing::{
-    IcmpLimits, Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, Stations, VrfId,
-    VrfTables, Vrfs, WorkerCounters, slow_path,
+    Bindings, IcmpLimits, Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, Stations,
+    VrfId, VrfTables, Vrfs, WorkerCounters, slow_path,
 };
 use packet::Pool;
 use std::collections::BTreeSet;
@@ -142,6 +142,7 @@ pub struct Dataplane {
     pub injector: Injector,
     pub(crate) interfaces: Publisher<Interfaces>,
     vrfs: Publisher<Vrfs>,
+    bindings: Publisher<Bindings>,
     pub(crate) workers: Vec<WorkerSlot>,
     /// Ports with a scheduler.
     pub(crate) shaped: BTreeSet<u16>,
@@ -160,6 +161,7 @@ impl Dataplane {
         let layout = Arc::new(Layout::new(nodes::ALL)?);
         let readers = Quiescence::new();
         let interfaces = Publisher::new(Interfaces::default(), &readers);
+        let bindings = Publisher::new(Bindings::default(), &readers);
         let ip4_nodes = Ip4Nodes::new(settings.ip4_nodes, settings.page_size, &readers)?;
         let ip6_pool = Ip6Pool::new(settings.ip6_max_bytes, settings.page_size, &readers)?;
         let ip4 = Arc::new(Ip4Table::new(&ip4_nodes, settings.ip4)?);
@@ -171,6 +173,7 @@ impl Dataplane {
         let shared = Shared {
             interfaces: interfaces.published(),
             vrfs: vrfs.published(),
+            bindings: bindings.published(),
             ip6_links: Arc::new(Ip6Table::new(&ip6_pool, settings.adjacencies)),
             adjacencies: Arc::new(AdjacencyTable::new(settings.adjacencies, &readers)?),
             stations: Stations::new(stations),
@@ -198,6 +201,7 @@ impl Dataplane {
             injector,
             interfaces,
             vrfs,
+            bindings,
             workers: Vec::new(),
             shaped: BTreeSet::new(),
             local: None,
@@ -298,9 +302,15 @@ impl Dataplane {
         &self.interfaces
     }
 
+    /// Tells workers who has which address in bridges.
+    pub fn set_bindings(&mut self, bindings: Bindings) {
+        self.bindings.set(bindings);
+    }
+
     /// Frees what workers have let go of. Call now and then.
     pub fn reclaim(&mut self) {
         self.interfaces.reclaim();
         self.vrfs.reclaim();
+        self.bindings.reclaim();
     }
 }

@@ -8,19 +8,18 @@
 //! A probe (RFC 5227, sender 0.0.0.0) is answered and teaches nothing. Whoever claims an address of
 //! ours gets no answer here: the control thread hears of it and decides.
 
-use crate::plumbing::{ArpNews, Interface, Interfaces, RateLimit, Setup, SlowPath, SlowPathNews};
+use crate::plumbing::{
+    ArpNews, Interface, Interfaces, RateLimit, Setup, SlowPath, SlowPathNews, answer_arp,
+};
 use graph::{Attach, Context, ExitIndex, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use wire::arp::{self, REPLY, REQUEST};
-use wire::ethernet::{self, MIN_FRAME_LEN, ethertype};
+use wire::ethernet::ethertype;
 use wire::{MacAddr, ipv4};
 
 /// News a second and worker: more than a healthy link has to tell, less than the control thread
 /// can hear.
 const NEWS_PER_SECOND: u32 = 10_000;
-
-/// Octets of an ARP frame without padding.
-const FRAME_BYTES: usize = ethernet::Header::LEN + arp::Packet::LEN;
 
 /// See the module.
 pub struct ArpInput {
@@ -118,7 +117,7 @@ impl ArpInput {
             self.tell(news, now_tsc)
         };
         if asks_us && !claims_ours {
-            answer(packet, interface, target, sender, MacAddr(news.mac));
+            answer_arp(packet, target, MacAddr(interface.mac));
             return Err(Exit::Reply);
         }
         told
@@ -148,39 +147,6 @@ fn check(heard: arp::Packet<'_>, interface: &Interface) -> Result<(), Exit> {
         return Err(Exit::BadSenderAddress);
     }
     Ok(())
-}
-
-/// Turns the question into its answer, a whole frame of the shortest length there is.
-fn answer(
-    packet: &mut PacketView<'_>,
-    interface: &Interface,
-    own: u32,
-    asker: u32,
-    asker_mac: MacAddr,
-) {
-    let own_mac = MacAddr(interface.mac);
-    if let Some(mut reply) = arp::PacketMut::new(packet.header_mut()) {
-        reply.set_operation(REPLY);
-        reply.set_sender_mac(own_mac);
-        reply.set_sender_ip(own);
-        reply.set_target_mac(asker_mac);
-        reply.set_target_ip(asker);
-    }
-    // The link header was consumed right before this one.
-    packet.prepend(ethernet::Header::LEN);
-    packet.truncate(FRAME_BYTES);
-    packet.extend(MIN_FRAME_LEN - FRAME_BYTES);
-    let frame = packet.header_mut();
-    if let Some(padding) = frame.get_mut(FRAME_BYTES..) {
-        padding.fill(0);
-    }
-    if let Some(mut link) = ethernet::HeaderMut::new(frame) {
-        link.set_destination(asker_mac);
-        link.set_source(own_mac);
-        link.set_ethertype(ethertype::ARP);
-    }
-    let rx = packet.rx();
-    packet.set_tx(rx);
 }
 
 #[cfg(test)]

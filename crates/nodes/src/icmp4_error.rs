@@ -15,6 +15,7 @@ use crate::plumbing::{
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wire::icmp4::{self, message, unreachable};
@@ -41,6 +42,9 @@ const HEADERS_BYTES: usize = ipv4::Header::LEN + ICMP_BYTES;
 const PRECEDENCE: u8 = 0xc0;
 const TYPE_OF_SERVICE: u8 = 0x1e;
 
+/// A packet that may not be cut is too long for the next link.
+const NEEDS_FRAGMENTS: u16 = icmp_cause(message::UNREACHABLE, unreachable::FRAGMENTATION_NEEDED);
+
 /// The highest message type that has a meaning here; of higher ones nobody knows if they are
 /// errors (RFC 1122 section 3.2.2).
 const HIGHEST_KNOWN: u8 = 18;
@@ -56,6 +60,10 @@ graph::exits! {
         NoAddress => drop,
         /// RFC 1812 section 4.3.2.8: enough errors for this second.
         RateLimited => drop,
+        /// A tunnel's packet is longer than the way to the other end carries: its MTU, or that way's, is set wrong.
+        TunnelTooBig => drop,
+        /// There is no way to a tunnel's other end.
+        TunnelUnreachable => drop,
         /// No room for the message's headers in front of the packet.
         NoHeadroom => drop,
     }
@@ -103,6 +111,12 @@ impl Icmp4Error {
     ) -> Exit {
         let Some(header) = ipv4::Header::new(packet.header()) else { return Exit::NotAllowed };
         let (sender, target) = (header.source(), header.destination());
+        if interfaces.is_tunnels_own(packet.rx(), Ipv4Addr::from(sender), Ipv4Addr::from(target)) {
+            return match packet.cause() == NEEDS_FRAGMENTS {
+                true => Exit::TunnelTooBig,
+                false => Exit::TunnelUnreachable,
+            };
+        }
         let tos = header.tos() & TYPE_OF_SERVICE | PRECEDENCE;
         if was_group_frame(packet) || !is_answerable(packet.header(), header) {
             return Exit::NotAllowed;

@@ -17,6 +17,7 @@ use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use fib::ip6::Ip6Table;
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
+use std::net::Ipv6Addr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wire::icmp6::{self, message, parameter_problem};
@@ -52,6 +53,10 @@ graph::exits! {
         NoAddress => drop,
         /// RFC 4443 section 2.4 (f): enough errors for this second.
         RateLimited => drop,
+        /// A tunnel's packet is longer than the way to the other end carries: its MTU, or that way's, is set wrong.
+        TunnelTooBig => drop,
+        /// There is no way to a tunnel's other end.
+        TunnelUnreachable => drop,
         /// No room for the message's headers in front of the packet.
         NoHeadroom => drop,
     }
@@ -101,6 +106,12 @@ impl Icmp6Error {
         let (cause, rx) = (packet.cause(), packet.rx());
         let Some(header) = ipv6::Header::new(packet.header()) else { return Exit::NotAllowed };
         let (sender, target) = (header.source(), header.destination());
+        if interfaces.is_tunnels_own(rx, Ipv6Addr::from(sender), Ipv6Addr::from(target)) {
+            return match cause == TOO_BIG {
+                true => Exit::TunnelTooBig,
+                false => Exit::TunnelUnreachable,
+            };
+        }
         let to_group = ipv6::is_multicast(target) || was_group_frame(packet);
         // RFC 4443 section 2.4 (e.3): two messages are wanted about groups, too.
         let bears_group = matches!(cause, TOO_BIG | UNKNOWN_OPTION);

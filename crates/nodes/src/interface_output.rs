@@ -1,14 +1,14 @@
 //! The last look at a frame before its port: is the interface up, does the frame fit, count it.
 //!
 //! ```text
-//!  interface_output ┬▶ port_tx        by what the interface stands on
-//!                   ├▶ shape          a port whose packets wait for their turn
-//!                   ├▶ vlan_output
-//!                   ├▶ tunnel_encap
-//!                   └▶ l2_forward     the router's own station in a bridge
+//!  interface_output ┬▶ (a departure)   by what the interface stands on
+//!                   ├▶ mirror_output   or somebody listens to it
+//!                   └▶ drop
 //! ```
 
-use crate::plumbing::{Interface, Interfaces, Link, Setup, WorkerCounters};
+use crate::plumbing::{
+    Departure, Inside, Interface, Interfaces, Link, Setup, Tunnel, WorkerCounters, departures,
+};
 use graph::{Context, Exits, Node, Published, add};
 use packet::Frame;
 use std::sync::Arc;
@@ -23,19 +23,11 @@ pub struct InterfaceOutput {
     counters: Arc<WorkerCounters>,
 }
 
-graph::exits! {
+departures! {
     /// What becomes of a frame that wants to leave.
     pub enum Exit {
-        /// To the port.
-        Transmit => node "port-tx",
-        /// To wait for its turn: the port is shaped. Counted when it leaves.
-        Shape => node "shape",
-        /// To get its tags.
-        Tag => node "vlan-output",
-        /// Into the bridge, as if its interface there had received it.
-        Bridge => node "l2-forward",
-        /// Into a packet to the tunnel's other end.
-        Encap => node "tunnel-encap",
+        /// The interface is mirrored: who listens gets a copy first.
+        Mirror => node "mirror-output",
         /// The interface is administratively down, or gone.
         InterfaceDown => drop,
         /// Longer than the interface's MTU allows.
@@ -66,14 +58,14 @@ impl Node for InterfaceOutput {
         if same && let Some(interface) = interfaces.get(first) {
             let longest = frame.lengths().iter().fold(0, |longest, &length| longest.max(length));
             if interface.up && longest <= limit(interface) {
+                let departure = interface.departure();
                 if !interface.shaped {
                     self.count(first, frame.len() as u64, frame.lengths().iter().sum());
                 }
-                let exit = way_of(interface);
-                if exit == Exit::Bridge {
+                if departure == Departure::Bridge {
                     (0..frame.len()).for_each(|slot| frame.view(slot).set_rx(first));
                 }
-                exits.all(exit);
+                exits.all(exit_of(interface, departure));
                 return;
             }
         }
@@ -81,17 +73,18 @@ impl Node for InterfaceOutput {
             let (tx, length) = (frame.tx()[slot], frame.lengths()[slot]);
             let exit = match interfaces.get(tx) {
                 Some(interface) if interface.up && length <= limit(interface) => {
+                    let departure = interface.departure();
                     if !interface.shaped {
                         self.count(tx, 1, length);
                     }
-                    way_of(interface)
+                    if departure == Departure::Bridge {
+                        frame.view(slot).set_rx(tx);
+                    }
+                    exit_of(interface, departure)
                 }
                 Some(interface) if interface.up => Exit::TooBig,
                 _ => Exit::InterfaceDown,
             };
-            if exit == Exit::Bridge {
-                frame.view(slot).set_rx(tx);
-            }
             exits.set(slot, exit);
         }
     }
@@ -106,19 +99,18 @@ impl InterfaceOutput {
     }
 }
 
-fn way_of(interface: &Interface) -> Exit {
-    match interface.link {
-        Link::Port if interface.shaped => Exit::Shape,
-        Link::Port => Exit::Transmit,
-        Link::Vlan(_) => Exit::Tag,
-        Link::Bridge => Exit::Bridge,
-        Link::Tunnel(_) => Exit::Encap,
+fn exit_of(interface: &Interface, departure: Departure) -> Exit {
+    match interface.mirror.sent {
+        Some(_) => Exit::Mirror,
+        None => departure.into(),
     }
 }
 
 fn limit(interface: &Interface) -> u32 {
     let tags = match interface.link {
         Link::Vlan(vlan) => TAG_BYTES - vlan.tag_bytes() as u32,
+        // There is no link header.
+        Link::Tunnel(Tunnel { inside: Inside::Packets, .. }) => return interface.mtu_bytes.into(),
         Link::Port | Link::Bridge | Link::Tunnel(_) => TAG_BYTES,
     };
     u32::from(interface.mtu_bytes) + LINK_HEADER_BYTES + tags

@@ -3,10 +3,10 @@
 //! RFC 1812 section 5.3.1 (TTL), RFC 1624 (the checksum follows without summing again).
 
 use crate::ip_resolve;
-use crate::plumbing::{Setup, icmp_cause, leave_by};
+use crate::plumbing::{Setup, each_with_adjacency, icmp_cause, leave_by};
 use fib::adjacency::{AdjacencyEntry, AdjacencyTable};
 use graph::{Context, Exits, Node};
-use packet::{Frame, PacketView, prefetch_read};
+use packet::{Frame, PacketView};
 use std::sync::Arc;
 use wire::icmp4::{message, time_exceeded, unreachable};
 use wire::ipv4;
@@ -45,16 +45,7 @@ impl Node for Ip4Rewrite {
     }
 
     fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
-        let entries = self.adjacencies.entries();
-        for &id in frame.adjacencies() {
-            if let Some(entry) = entries.get(id as usize) {
-                prefetch_read(entry);
-            }
-        }
-        exits.each(frame, |packet| match entries.get(packet.adjacency() as usize) {
-            Some(entry) => rewrite(packet, entry),
-            None => Exit::Unresolved,
-        });
+        each_with_adjacency(frame, exits, &self.adjacencies, Exit::Unresolved, rewrite);
     }
 }
 
@@ -75,7 +66,7 @@ fn rewrite(packet: &mut PacketView<'_>, adjacency: &AdjacencyEntry) -> Exit {
         return too_big(header.view());
     }
     header.decrement_ttl();
-    if leave_by(packet, adjacency) { Exit::Output } else { Exit::NoHeadroom }
+    if leave_by(packet, adjacency, fields) { Exit::Output } else { Exit::NoHeadroom }
 }
 
 #[cold]

@@ -133,6 +133,17 @@ pub fn upper_layer<'a>(packet: &'a PacketView<'_>) -> Option<(ipv6::Header<'a>, 
     Some((ipv6::Header::new(bytes)?, bytes.get(packet.adjacency() as usize..)?))
 }
 
+/// The number of the upper-layer header that earlier nodes found, behind whatever extension headers.
+pub fn upper_protocol(packet: &PacketView<'_>) -> Option<u8> {
+    let (bytes, end) = (packet.header(), packet.adjacency() as usize);
+    let (mut next, mut at) = (ipv6::Header::new(bytes)?.next_header(), ipv6::Header::LEN);
+    while at < end {
+        let header = extension::header(next, bytes.get(at..)?)?;
+        (next, at) = (header[0], at + header.len());
+    }
+    Some(next)
+}
+
 /// Moves the packet's start so that its upper-layer message is where it would be without extension
 /// headers. What is in front of it then is no IPv6 header until the caller has written one.
 pub fn strip_extensions(packet: &mut PacketView<'_>) {

@@ -3,10 +3,10 @@
 //! RFC 8200 section 3 (hop limit) and section 5 (who forwards does not fragment).
 
 use crate::ip_resolve;
-use crate::plumbing::{Setup, icmp_cause, leave_by};
+use crate::plumbing::{Setup, each_with_adjacency, icmp_cause, leave_by};
 use fib::adjacency::{AdjacencyEntry, AdjacencyTable};
 use graph::{Context, Exits, Node};
-use packet::{Frame, PacketView, prefetch_read};
+use packet::{Frame, PacketView};
 use std::sync::Arc;
 use wire::icmp6::{message, time_exceeded};
 use wire::ipv6;
@@ -43,16 +43,7 @@ impl Node for Ip6Rewrite {
     }
 
     fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
-        let entries = self.adjacencies.entries();
-        for &id in frame.adjacencies() {
-            if let Some(entry) = entries.get(id as usize) {
-                prefetch_read(entry);
-            }
-        }
-        exits.each(frame, |packet| match entries.get(packet.adjacency() as usize) {
-            Some(entry) => rewrite(packet, entry),
-            None => Exit::Unresolved,
-        });
+        each_with_adjacency(frame, exits, &self.adjacencies, Exit::Unresolved, rewrite);
     }
 }
 
@@ -73,7 +64,7 @@ fn rewrite(packet: &mut PacketView<'_>, adjacency: &AdjacencyEntry) -> Exit {
         return Exit::TooBig;
     }
     header.decrement_hop_limit();
-    if leave_by(packet, adjacency) { Exit::Output } else { Exit::NoHeadroom }
+    if leave_by(packet, adjacency, fields) { Exit::Output } else { Exit::NoHeadroom }
 }
 
 #[cfg(test)]

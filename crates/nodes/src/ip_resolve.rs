@@ -93,7 +93,7 @@ fn destination(packet: &[u8]) -> Option<IpAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plumbing::testing::{FAR, FAR6, HOST, HOST6, INCOMPLETE, QUEUE, World};
+    use crate::plumbing::testing::{FAR, FAR6, HOST, HOST6, INCOMPLETE, OVER_GRE6, QUEUE, World};
     use graph::harness::NodeHarness;
     use wire::craft;
 
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn an_adjacency_that_is_gone_is_waited_for_by_nobody() {
-        for gone in [9, 9999] {
+        for gone in [OVER_GRE6 + 1, 9999] {
             assert_eq!(run(1, ADJACENCY, gone), (vec!["adjacency-gone".to_owned()], vec![]));
         }
     }

@@ -195,7 +195,9 @@ fn hand_over(mut packet: PacketView<'_>, target: Target, counters: &WorkerCounte
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plumbing::testing::{BESIDE_TUNNELS, BRIDGED_VLAN, GRE, OWN_STATION, VXLAN, World};
+    use crate::plumbing::testing::{
+        BESIDE_TUNNELS, BRIDGED_VLAN, GRE, OWN_STATION, VXLAN, VXLAN6, World,
+    };
     use graph::harness::NodeHarness;
 
     /// Exit and interface of each packet.
@@ -233,7 +235,7 @@ mod tests {
     #[test]
     fn an_interface_that_wraps_its_frames_gets_one_of_its_own() {
         let broadcast = [vec![0xff; 60]];
-        let tunnels = (vec![output(GRE)], vec![output(VXLAN)]);
+        let tunnels = (vec![output(VXLAN6)], vec![output(VXLAN), output(GRE)]);
         assert_eq!(run(BESIDE_TUNNELS, &broadcast), tunnels);
         assert_eq!(run(BRIDGED_VLAN, &broadcast), (vec![("own".to_owned(), 0)], Vec::new()));
         assert_eq!(run(OWN_STATION, &broadcast).0, [output(BRIDGED_VLAN)]);

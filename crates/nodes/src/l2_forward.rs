@@ -3,16 +3,18 @@
 //! ```text
 //!  l2_learn, port_rx ─▶ l2_forward ┬▶ interface_output   the station is known
 //!                                  ├▶ l2_flood           it is not, or it is a group
+//!                                  ├▶ l2_arp             ARP, where the bridge answers it
 //!                                  ├▶ ethernet_input     it is the router's own
 //!                                  └▶ drop
 //! ```
 
+use crate::l2_arp::{ASKING, PASSING};
 use crate::plumbing::{Interface, Interfaces, Link, Setup, Stations, WorkerCounters, bridge_port};
 use fib::mac::{MacKey, MacTable};
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView, VECTOR};
 use std::sync::Arc;
-use wire::ethernet;
+use wire::ethernet::{self, ethertype};
 
 /// See the module.
 pub struct L2Forward {
@@ -32,6 +34,10 @@ graph::exits! {
         Own => node "ethernet-input",
         /// To all that may want it.
         Flood => node "l2-flood",
+        /// ARP to a station that is known, in a bridge that learns addresses from it.
+        ArpPassing => node "l2-arp" cause PASSING,
+        /// ARP to all, in a bridge that answers it.
+        ArpAsking => node "l2-arp" cause ASKING,
         /// Shorter than an Ethernet header.
         Runt => drop,
         /// The interface left its bridge while the frame was under way, or forwards nothing.
@@ -88,10 +94,12 @@ impl Node for L2Forward {
         // The last frame's ports are often the next one's, too.
         let mut last = (frame.rx()[0], found[0]);
         let mut exit = decide(interfaces, last.0, last.1);
+        let mut answers = answers_arp(interfaces, last.0);
         for slot in 0..count {
             let ports = (frame.rx()[slot], found[slot]);
             if ports != last {
                 (last, exit) = (ports, decide(interfaces, ports.0, ports.1));
+                answers = answers_arp(interfaces, ports.0);
             }
             frame.tx_mut()[slot] = ports.1 as u16;
             exits.set(slot, exit);
@@ -100,7 +108,12 @@ impl Node for L2Forward {
             }
             if exit == Exit::Flood {
                 frame.adjacencies_mut()[slot] = 0;
-                exits.set(slot, unknown(keys[slot], frame.lengths()[slot]));
+                let exit = unknown(keys[slot], frame.lengths()[slot]);
+                let asks = answers && exit == Exit::Flood && is_arp(frame.view(slot).header());
+                exits.set(slot, if asks { Exit::ArpAsking } else { exit });
+            }
+            if answers && exit == Exit::Output && is_arp(frame.view(slot).header()) {
+                exits.set(slot, Exit::ArpPassing);
             }
         }
     }
@@ -124,6 +137,15 @@ fn decide(interfaces: &Interfaces, rx: u16, found: u32) -> Exit {
     }
 }
 
+fn answers_arp(interfaces: &Interfaces, rx: u16) -> bool {
+    bridge_port(interfaces, rx).is_some_and(|port| port.answers_arp)
+}
+
+/// True of whole ARP frames, without tags.
+fn is_arp(frame: &[u8]) -> bool {
+    ethernet::Header::new(frame).is_some_and(|header| header.ethertype() == ethertype::ARP)
+}
+
 /// Makes the router's own interface in the bridge the one that received the frame.
 pub(crate) fn hand_in(counters: &WorkerCounters, mut packet: PacketView<'_>, own: u16) {
     packet.set_rx(own);
@@ -145,6 +167,7 @@ fn unknown(destination: MacKey, length: u32) -> Exit {
 mod tests {
     use super::*;
     use crate::plumbing::testing::{BRIDGE, HOST_MAC, World};
+    use crate::plumbing::{BridgeId, BridgePort, Mode};
     use graph::harness::{NodeHarness, Outcome};
     use wire::craft;
 
@@ -188,6 +211,25 @@ mod tests {
         for (behind, exit) in [(6, "same-port"), (8, "output"), (9, "isolated"), (0, "flood")] {
             assert_eq!(run(&[frame_to(KNOWN)], behind)[0].exit, exit, "behind {behind}");
         }
+    }
+
+    #[test]
+    fn a_bridge_that_answers_arp_looks_at_it_first() {
+        let mut world = World::new();
+        let answers = BridgePort { answers_arp: true, ..BridgePort::new(BridgeId(BRIDGE)) };
+        world.change_interface(6, |row| row.mode = Mode::Bridged(answers));
+        let table = &world.setup.shared.stations.table;
+        table.insert_static(MacKey::new(BRIDGE, KNOWN), 7).unwrap();
+        let mut node = NodeHarness::<L2Forward>::new(&world.setup).unwrap();
+        let arp = |to: [u8; 6]| craft::ethernet(HOST_MAC, to).arp_request(HOST_MAC, 1, 2).build();
+        let kept = [0x01, 0x80, 0xc2, 0, 0, 0];
+        let frames = [arp([0xff; 6]), arp(KNOWN), arp(kept), frame_to(KNOWN), frame_to([0xff; 6])];
+        let exits = |node: &mut NodeHarness<L2Forward>, rx| {
+            let out = node.run(&frames, rx, 0);
+            out.into_iter().map(|out| out.exit).collect::<Vec<_>>()
+        };
+        assert_eq!(exits(&mut node, 6), ["arp-asking", "arp-passing", "reserved-address", "output", "flood"]);
+        assert_eq!(exits(&mut node, 8), ["flood", "output", "reserved-address", "output", "flood"]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  queue ─▶ port_rx ┬▶ vlan_input       the interface has sub-interfaces
+//!                   ├▶ mirror_input     or somebody listens to it
 //!                   ├▶ (an entrance)    by its mode
 //!                   └▶ drop             it is down, or the packet is a chain of buffers
 //! ```
@@ -29,6 +30,8 @@ entrances! {
     pub enum Exit {
         /// The interface has sub-interfaces: one of them may be meant.
         Vlan => node "vlan-input",
+        /// The interface is mirrored: who listens gets a copy first.
+        Mirror => node "mirror-input",
         /// The frame is longer than a packet buffer.
         Oversize => drop,
     }
@@ -83,6 +86,7 @@ impl Node for PortRx {
             self.counters.count_received(*interface, count as u64, bytes.into());
             let exit = match interfaces.entrance(*interface) {
                 Entrance::InterfaceDown => Exit::InterfaceDown,
+                _ if interfaces.is_heard(*interface) => Exit::Mirror,
                 _ if interfaces.vlans(*interface).is_some() => Exit::Vlan,
                 entrance => entrance.into(),
             };

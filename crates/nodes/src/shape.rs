@@ -141,14 +141,16 @@ impl Shape {
         exits.each(frame, |packet| {
             let row = interfaces.get(packet.tx());
             let port = row.map_or(NO_PORT, |row| row.port);
+            let rx = packet.rx();
+            let domain = || domain(interfaces, row, rx);
             if let Some(shaper) = owned.iter_mut().find(|shaper| shaper.port == port) {
-                let offered = shaper.classifier.describe(packet.packet(), packet.header());
+                let offered = shaper.classifier.describe(packet.packet(), packet.header(), domain);
                 packet.leave();
                 let _: Verdict = shaper.scheduler.enqueue(now_ns, offered, &mut drops_to(owed));
                 return ExitIndex::TAKEN;
             }
             if let Some(way) = handing.iter_mut().find(|way| way.to.port == port) {
-                let offered = way.to.classifier.describe(packet.packet(), packet.header());
+                let offered = way.to.classifier.describe(packet.packet(), packet.header(), domain);
                 packet.leave();
                 if way.to.ring.push(&[offered]) == 0 {
                     return Exit::HandoverFull.into();
@@ -296,6 +298,15 @@ impl Shape {
 /// Where a scheduler's drops go: each leaves by its reason's exit when there is room.
 fn drops_to(owed: &mut VecDeque<(PacketPtr, Exit)>) -> impl FnMut(Dropped<PacketPtr>) {
     |dropped| owed.push_back((dropped.handle, dropped.reason.into()))
+}
+
+/// The bridge or VRF that a packet was forwarded in: that of the interface it leaves by, else of the one it came by.
+fn domain<'a>(interfaces: &'a Interfaces, leaves_by: Option<&'a Interface>, rx: u16) -> &'a str {
+    let of = |row: Option<&'a Interface>| row.map_or("", |row| row.domain.as_str());
+    match of(leaves_by) {
+        "" => of(interfaces.get(rx)),
+        domain => domain,
+    }
 }
 
 /// Counts what an interface sends as `interface-output` does for those that do not wait: a sub-interface

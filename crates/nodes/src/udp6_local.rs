@@ -4,7 +4,8 @@
 //!  ip6_local ─▶ udp6_local ┬▶ whoever attached itself to the destination port (key: the port)
 //!                          └▶ icmp6_error  nobody did
 //! ```
-//! RFC 8200 section 8.1: unlike over IPv4, a datagram without a checksum is not taken.
+//! RFC 8200 section 8.1: unlike over IPv4, a datagram without a checksum is not taken. Of tunnels' ones
+//! the tunnel decides (RFC 6935, RFC 6936 section 4).
 
 use crate::ip6_local::upper_layer;
 use crate::plumbing::{Setup, UdpFault, UdpPorts, find_udp, icmp_cause};
@@ -13,6 +14,7 @@ use packet::{Frame, PacketView};
 use wire::checksum;
 use wire::icmp6::{message, unreachable};
 use wire::ip::protocol;
+use wire::udp;
 
 /// See the module.
 pub struct Udp6Local {
@@ -66,7 +68,7 @@ impl Udp6Local {
             UdpFault::BadLength => Exit::BadLength,
             UdpFault::BadChecksum => Exit::BadChecksum,
         })?;
-        if !found.summed {
+        if !found.summed && found.port != udp::port::VXLAN {
             return Err(Exit::NoChecksum);
         }
         self.ports.taker(found.port).ok_or(Exit::PortUnreachable)
@@ -101,9 +103,11 @@ mod tests {
 
     #[test]
     fn there_must_be_a_checksum_and_a_right_one() {
-        let with = |checksum| craft::ipv6(HOST6, US6).udp(9, 4789).checksum(checksum).build();
-        assert_eq!(exit_of(with(0x1234)), "bad-checksum");
-        assert_eq!(exit_of(with(0)), "no-checksum");
+        let with = |port, checksum| {
+            exit_of(craft::ipv6(HOST6, US6).udp(9, port).checksum(checksum).build())
+        };
+        assert_eq!(with(4789, 0x1234), "bad-checksum");
+        assert_eq!((with(53, 0).as_str(), with(4789, 0).as_str()), ("no-checksum", "vxlan"));
     }
 
     #[test]

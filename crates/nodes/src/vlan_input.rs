@@ -2,12 +2,13 @@
 //!
 //! ```text
 //!  port_rx ─▶ vlan_input ┬▶ (an entrance)    by the sub-interface's mode
+//!                        ├▶ mirror_input     that is mirrored
 //!                        └▶ drop
 //! ```
 //! Frames without a tag stay the port's, unless a sub-interface wants them.
 
 use crate::plumbing::{
-    Interfaces, Link, ReceivedRun, Setup, TAG_BYTES, VlanMap, WorkerCounters, entrances,
+    Entrance, Interfaces, Link, ReceivedRun, Setup, TAG_BYTES, VlanMap, WorkerCounters, entrances,
 };
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
@@ -28,6 +29,8 @@ pub struct VlanInput {
 entrances! {
     /// By the mode of the frame's interface.
     pub enum Exit {
+        /// The sub-interface is mirrored: who listens gets a copy first.
+        Mirror => node "mirror-input",
         /// Shorter than an Ethernet header, or than its tags.
         Runt => drop,
         /// No sub-interface has this VLAN.
@@ -67,7 +70,7 @@ impl Node for VlanInput {
                 Err(exit) => return exit,
             };
             if found != own.0 || own.1 == Exit::UnknownVlan {
-                own = (found, interfaces.entrance(found).into(), tag_bytes(interfaces, found));
+                own = of(interfaces, found, port);
             }
             take_off(packet, own.2 + priority_bytes);
             if found != port {
@@ -97,11 +100,17 @@ fn owner(frame: &[u8], port: u16, map: Option<&VlanMap>) -> Result<(u16, usize),
     found.map(|id| (id, 0))
 }
 
-/// The octets of the tags that an interface takes off.
-fn tag_bytes(interfaces: &Interfaces, id: u16) -> usize {
+/// An interface with its exit and the octets of its tags. What stays the port's was copied already,
+/// if anybody listens there.
+fn of(interfaces: &Interfaces, id: u16, port: u16) -> (u16, Exit, usize) {
+    let exit = match interfaces.entrance(id) {
+        Entrance::InterfaceDown => Exit::InterfaceDown,
+        _ if id != port && interfaces.is_heard(id) => Exit::Mirror,
+        entrance => entrance.into(),
+    };
     match interfaces.get(id).map(|interface| interface.link) {
-        Some(Link::Vlan(vlan)) => vlan.tag_bytes(),
-        _ => 0,
+        Some(Link::Vlan(vlan)) => (id, exit, vlan.tag_bytes()),
+        _ => (id, exit, 0),
     }
 }
 

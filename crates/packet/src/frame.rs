@@ -24,6 +24,9 @@ pub const SLACK: usize = 32;
 
 pub(crate) const SLOTS: usize = VECTOR + SLACK;
 
+/// How many packets before its turn a packet's header is asked for.
+const AHEAD: usize = 8;
+
 /// Lists the arrays that travel with a packet once, so that no copy can forget one.
 macro_rules! travelling {
     ($($name:ident: $type:ty = $empty:expr;)*) => {
@@ -185,11 +188,48 @@ impl Frame {
     /// Looks at each packet in order, its header prefetched.
     #[inline(always)]
     pub fn each(&mut self, mut look: impl FnMut(PacketView<'_>)) {
-        const AHEAD: usize = 8;
         for index in 0..self.count {
             // Slots behind the count hold stale or null addresses: a prefetch may name any.
             prefetch_read(self.header[index + AHEAD]);
             look(PacketView { frame: self, index });
+        }
+    }
+
+    /// Whether `look` says yes to every packet: asked in order, its header prefetched, until a no.
+    #[inline(always)]
+    pub fn all(&mut self, mut look: impl FnMut(PacketView<'_>) -> bool) -> bool {
+        for index in 0..self.count {
+            prefetch_read(self.header[index + AHEAD]);
+            if !look(PacketView { frame: self, index }) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Moves every packet's header over `bytes`; false, and none moved, when one is shorter.
+    #[inline]
+    pub fn advance(&mut self, bytes: u16) -> bool {
+        let count = self.count;
+        let shortest = self.length[..count].iter().fold(u32::MAX, |least, &n| least.min(n));
+        let deepest = self.consumed[..count].iter().fold(0, |most, &n| most.max(n));
+        if shortest < u32::from(bytes) || deepest > u16::MAX - bytes {
+            return false;
+        }
+        for header in &mut self.header[..count] {
+            // SAFETY: no packet is shorter, so that the new header is at most its frame's end.
+            *header = unsafe { header.add(usize::from(bytes)) };
+        }
+        self.length[..count].iter_mut().for_each(|length| *length -= u32::from(bytes));
+        self.consumed[..count].iter_mut().for_each(|consumed| *consumed += bytes);
+        true
+    }
+
+    /// Cuts each packet behind so many bytes from its header, if it is longer.
+    #[inline]
+    pub fn truncate(&mut self, lengths: &[u32]) {
+        for (length, &most) in self.length[..self.count].iter_mut().zip(lengths) {
+            *length = (*length).min(most);
         }
     }
 
@@ -203,7 +243,6 @@ impl Frame {
     /// Writes each packet's start and length into its buffer header, as drivers expect them.
     #[inline]
     pub fn commit(&mut self) {
-        const AHEAD: usize = 8;
         for index in 0..self.count {
             prefetch_write(self.packet[index + AHEAD]);
             let packet = self.packets()[index];
@@ -263,5 +302,53 @@ impl Frame {
     #[inline]
     pub fn adjacencies_mut(&mut self) -> &mut [u32] {
         &mut self.adjacency[..self.count]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{HeapPool, Pool};
+
+    /// A frame of packets of these lengths.
+    fn frame(lengths: &[usize]) -> (HeapPool, Box<Frame>) {
+        let pool = HeapPool::new(8, 256).unwrap();
+        let mut frame = Frame::new();
+        for length in lengths {
+            frame.push(pool.cache().copy_of(&vec![7; *length]).unwrap(), 0);
+        }
+        (pool, frame)
+    }
+
+    #[test]
+    fn all_headers_move_or_none() {
+        let (_pool, mut frame) = frame(&[60, 14, 20]);
+        assert!(!frame.advance(15));
+        assert_eq!(frame.lengths(), [60, 14, 20]);
+        assert_eq!(frame.view(1).consumed(), 0);
+        assert!(frame.advance(14));
+        assert_eq!(frame.lengths(), [46, 0, 6]);
+        assert_eq!((frame.view(2).consumed(), frame.view(2).whole().len()), (14, 20));
+    }
+
+    #[test]
+    fn packets_are_cut_and_never_lengthened() {
+        let (_pool, mut frame) = frame(&[60, 14]);
+        frame.truncate(&[28, 15]);
+        assert_eq!(frame.lengths(), [28, 14]);
+    }
+
+    #[test]
+    fn asking_all_ends_at_the_first_no() {
+        let (_pool, mut frame) = frame(&[1, 2, 3]);
+        let mut asked = 0;
+        let mut up_to = |most| {
+            frame.all(|packet| {
+                asked += 1;
+                packet.length() <= most
+            })
+        };
+        assert!(up_to(3) && !up_to(1));
+        assert_eq!(asked, 3 + 2);
     }
 }

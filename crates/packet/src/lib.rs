@@ -7,6 +7,7 @@
 //!  queue        burst receive and transmit; memory_queue: a source and a sink without a device
 //!  frame        up to 256 packets as arrays, what nodes borrow; view: one packet of it
 //!  split        a frame divided by its packets' exits, with SIMD
+//!  vectors      loops over arrays, compiled for the vectors that the processor has
 //! ```
 //!
 //! `unsafe` lives here so that nodes need none: a [`Frame`] promises that each of its packets is a
@@ -24,6 +25,7 @@ mod prefetch;
 mod private;
 mod queue;
 mod split;
+mod vectors;
 mod view;
 
 pub use frame::{Frame, SLACK, VECTOR};
@@ -37,4 +39,5 @@ pub use prefetch::{prefetch_read, prefetch_write};
 pub use private::{PRIVATE_BYTES, Private};
 pub use queue::{RxQueue, TxQueue};
 pub use split::{ExitBytes, Selection, Splitter};
+pub use vectors::vectorized;
 pub use view::PacketView;

@@ -7,7 +7,7 @@
 //! ```
 
 use crate::mbuf::MBUF_HEADER_BYTES;
-use crate::{Frame, PacketPtr};
+use crate::{Frame, PacketPtr, SLACK};
 
 /// One packet, borrowed.
 pub struct PacketView<'f> {
@@ -158,6 +158,13 @@ impl PacketView<'_> {
     #[inline]
     pub fn adjacency(&self) -> u32 {
         self.frame.adjacency[self.index]
+    }
+
+    /// What the lookup found for the packet that comes `AHEAD` slots later; anything behind the last.
+    #[inline]
+    pub fn adjacency_ahead<const AHEAD: usize>(&self) -> u32 {
+        const { assert!(AHEAD <= SLACK) };
+        self.frame.adjacency[self.index + AHEAD]
     }
 
     /// Sets what the lookup found.

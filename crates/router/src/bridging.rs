@@ -8,11 +8,12 @@
 use crate::router::Router;
 use control::config::objects::bridge::{Bridge, BridgeName, Flags, Member};
 use control::config::objects::port::PortName;
-use control::config::objects::station::StationKey;
+use control::config::objects::station::{Station, StationKey};
 use fib::FibError;
 use fib::mac::{MacFlush, MacKey, MacSweep, MacTable};
 use nodes::plumbing::{BridgeId, BridgePort, StationMoved};
 use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 /// Between two steps of the sweep.
@@ -32,7 +33,7 @@ const ISOLATED: u64 = 1;
 pub(crate) struct Bridging {
     pub(crate) bridges: BTreeMap<BridgeName, OpenBridge>,
     /// Stations that do not move.
-    pub(crate) fixed: BTreeMap<StationKey, PortName>,
+    pub(crate) fixed: BTreeMap<StationKey, Station>,
     sweep: MacSweep,
     next_sweep: Instant,
     flapping: Flapping,
@@ -63,9 +64,11 @@ impl OpenBridge {
             bridge: self.id,
             learn: flags.learn,
             forward: flags.forward,
+            answers_arp: self.config.answer_arp,
             flood_unknown: flags.flood_unknown,
             flood_groups: flags.flood_groups,
             groups: group | if member.isolated { ISOLATED } else { 0 },
+            tunnel: None,
             storm_pps: member.storm_pps,
         }
     }
@@ -100,15 +103,15 @@ impl Bridging {
         &mut self,
         name: &BridgeName,
         config: Option<&Bridge>,
-        ports: &HashMap<PortName, u16>,
+        rows: &HashMap<PortName, Vec<u16>>,
         table: &MacTable,
     ) -> Result<(), String> {
         let had = self.bridges.remove(name);
         if let Some(had) = &had {
             let stays = |port: &PortName| config.is_some_and(|new| new.member(port).is_some());
             for left in had.config.ports.iter().filter(|member| !stays(&member.port)) {
-                if let Some(&id) = ports.get(&left.port) {
-                    table.flush(MacFlush::Port(id.into()));
+                for id in rows.get(&left.port).into_iter().flatten() {
+                    table.flush(MacFlush::Port((*id).into()));
                 }
             }
         }
@@ -133,14 +136,14 @@ impl Bridging {
     pub(crate) fn set_fixed(
         &mut self,
         key: &StationKey,
-        port: Option<&PortName>,
+        station: Option<&Station>,
         table: &MacTable,
     ) {
         if let Some(bridge) = self.bridges.get(&key.bridge) {
             table.remove(MacKey::new(bridge.id.0, key.address.0));
         }
-        match port {
-            Some(port) => drop(self.fixed.insert(key.clone(), port.clone())),
+        match station {
+            Some(station) => drop(self.fixed.insert(key.clone(), station.clone())),
             None => drop(self.fixed.remove(key)),
         }
     }
@@ -150,16 +153,17 @@ impl Bridging {
     pub(crate) fn place_fixed<'a>(
         &self,
         own: impl Iterator<Item = (&'a PortName, [u8; 6])>,
-        ports: &HashMap<PortName, u16>,
+        row_of: &dyn Fn(&PortName, Option<IpAddr>) -> Option<u16>,
         table: &MacTable,
     ) -> Result<(), FibError> {
-        for (key, port) in &self.fixed {
-            if let (Some(bridge), Some(&id)) = (self.bridges.get(&key.bridge), ports.get(port)) {
+        for (key, station) in &self.fixed {
+            let row = row_of(&station.port, station.remote);
+            if let (Some(bridge), Some(id)) = (self.bridges.get(&key.bridge), row) {
                 table.insert_static(MacKey::new(bridge.id.0, key.address.0), id.into())?;
             }
         }
         for (name, mac) in own {
-            if let (Some(port), Some(&id)) = (self.port(name), ports.get(name)) {
+            if let (Some(port), Some(id)) = (self.port(name), row_of(name, None)) {
                 table.insert_static(MacKey::new(port.bridge.0, mac), id.into())?;
             }
         }
@@ -220,8 +224,13 @@ impl Router {
         name: &BridgeName,
         config: Option<&Bridge>,
     ) -> Result<(), String> {
-        let ids = self.ids();
-        self.bridging.set(name, config, &ids, &self.dataplane.stations.table)?;
+        let rows = self.rows();
+        let id = |bridging: &Bridging| bridging.bridges.get(name).map(|bridge| bridge.id);
+        let before = id(&self.bridging);
+        self.bridging.set(name, config, &rows, &self.dataplane.stations.table)?;
+        if let Some(id) = id(&self.bridging).or(before) {
+            self.binding.set(id, config);
+        }
         self.publish_rows();
         Ok(())
     }
@@ -255,7 +264,7 @@ mod tests {
         let table = MacTable::new(100, PageSize::Small, &Quiescence::new()).unwrap();
         let mut bridging = Bridging::new();
         let lan = BridgeName::from_text("lan").unwrap();
-        let ids = HashMap::from([(port("a"), 4), (port("b"), 5)]);
+        let ids = HashMap::from([(port("a"), vec![4]), (port("b"), vec![5])]);
         bridging.set(&lan, Some(&of(&["a", "b"])), &ids, &table).unwrap();
         let id = bridging.port(&port("a")).unwrap().bridge;
         let stations = [[2; 6], [4; 6]].map(|mac| MacKey::new(id.0, mac));
@@ -292,10 +301,11 @@ mod tests {
         let lan = BridgeName::from_text("lan").unwrap();
         bridging.set(&lan, Some(&of(&["a"])), &HashMap::new(), &table).unwrap();
         let key = StationKey { bridge: lan, address: wire::MacAddr([2; 6]) };
-        bridging.set_fixed(&key, Some(&port("a")), &table);
+        let station = Station { port: port("a"), remote: None };
+        bridging.set_fixed(&key, Some(&station), &table);
         let place = |bridging: &Bridging, id| {
-            let ids = HashMap::from([(port("a"), id)]);
-            bridging.place_fixed(std::iter::empty(), &ids, &table).unwrap();
+            let row_of = |_: &PortName, _| Some(id);
+            bridging.place_fixed(std::iter::empty(), &row_of, &table).unwrap();
             let bridge = bridging.port(&port("a")).unwrap().bridge;
             table.lookup(MacKey::new(bridge.0, [2; 6]), 0).map(|entry| entry.port)
         };

@@ -49,7 +49,9 @@ impl Devices {
     /// Starts DPDK if it can; where no port asks for it, does without if it must.
     pub(crate) fn start(config: &Config) -> Result<Self, DeviceError> {
         let memory = &config.memory;
-        let needs_dpdk = |(_, port): (_, &Port)| !matches!(port.kind, PortKind::Memory { .. });
+        let needs_dpdk = |(_, port): (_, &Port)| {
+            !port.kind.is_virtual() && !matches!(port.kind, PortKind::Memory { .. })
+        };
         match start_dpdk(config) {
             Ok(dpdk) => Ok(Self { dpdk: Some(dpdk), heap: None, without_dpdk: None }),
             Err(error) if config.ports.iter().any(needs_dpdk) => Err(error.into()),

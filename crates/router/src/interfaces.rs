@@ -2,13 +2,15 @@
 
 use crate::connected::{Connected, Specials};
 use crate::devices::{Device, Devices, is_tap};
+use crate::remotes::Remote;
+use crate::routing::LinkHeader;
 use control::config::objects::port::{Port, PortName};
 use control::config::objects::qos::Qos;
 use dataplane::Dataplane;
 use fib::Ip4Prefix;
-use nodes::plumbing::{Interface, InterfaceId, Kind, Mode, VrfId};
+use nodes::plumbing::{Interface, InterfaceId, Kind, MirrorTo, Mode, VrfId};
 use packet::RxQueue;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use wire::{MacAddr, ipv6};
 
@@ -33,6 +35,8 @@ pub(crate) struct OpenPort {
     pub(crate) unread: Vec<Box<dyn RxQueue>>,
     pub(crate) link: Link,
     pub(crate) peer: Option<PortName>,
+    /// The other ends of a tunnel that has several.
+    pub(crate) remotes: BTreeMap<IpAddr, Remote>,
     /// The scheduler that its packets wait in.
     pub(crate) shaped: Option<Qos>,
     /// The VRF that its routes stand in.
@@ -71,6 +75,7 @@ impl OpenPort {
             unread: Vec::new(),
             link: Link::default(),
             peer: None,
+            remotes: BTreeMap::new(),
             shaped: None,
             vrf: VrfId::DEFAULT,
             connected4: Connected::new(),
@@ -149,6 +154,14 @@ impl OpenPort {
         self.specials.clear();
     }
 
+    /// What stands in front of packets on its link.
+    pub(crate) fn link_header(&self) -> LinkHeader {
+        match self.config.kind.is_point_to_point() {
+            true => LinkHeader::Nothing,
+            false => LinkHeader::From(self.mac),
+        }
+    }
+
     /// Packets can pass: the port is up, its device there, its link up.
     pub(crate) fn carries(&self) -> bool {
         self.config.up && self.link.up
@@ -187,8 +200,10 @@ impl OpenPort {
             link: nodes::plumbing::Link::Port,
             up: self.config.up,
             shaped: false,
+            mirror: MirrorTo::default(),
             mode: peer.map_or(Mode::Routed, |&peer| Mode::CrossConnect(InterfaceId(peer))),
             vrf: VrfId::DEFAULT,
+            domain: String::new(),
             mac: self.mac,
             mtu_bytes: self.config.mtu,
             ip4: self.addresses(),

@@ -17,6 +17,11 @@ impl Router {
         let Some(port) = self.ports.get_mut(name) else { return };
         let (id, mac, routed) = (port.id, port.mac, port.carries() && port.peer.is_none());
         let configured = if routed { port.addresses6() } else { Vec::new() };
+        if port.config.kind.is_point_to_point() {
+            // Nobody else is on the link.
+            port.valid6 = configured;
+            return;
+        }
         let addresses: Vec<u128> = configured.iter().map(|&(own, _)| own).collect();
         for new in self.dad.set(now_ns, id, &addresses) {
             self.neighborhood.probe(id, mac, new);

@@ -18,6 +18,7 @@
 //! ```
 
 mod advertiser;
+mod binding;
 mod bridging;
 mod bulk;
 mod connected;
@@ -26,8 +27,10 @@ mod devices;
 mod interfaces;
 mod ip6;
 mod memory_port;
+mod mirroring;
 mod neighborhood;
 mod observing;
+mod remotes;
 mod router;
 mod router_advertisement;
 mod routing;

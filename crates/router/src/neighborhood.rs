@@ -203,7 +203,12 @@ impl Neighborhood {
                 let _full = routing.incomplete(adjacency);
             }
             Action::ReleaseHeld { key } => self.release(key, routing, link),
-            Action::DropHeld { key, reason } => self.drop_held(key, reason),
+            Action::DropHeld { key, reason } => {
+                if reason == DropReason::Unanswered {
+                    routing.silent(key);
+                }
+                self.drop_held(key, reason);
+            }
             Action::Forgotten { key, .. } => {
                 let _full = routing.forget(key);
             }

@@ -1,10 +1,12 @@
 //! The router itself: all that the control thread owns, and its turn now and then.
 
 use crate::advertiser::Advertiser;
+use crate::binding::Binding;
 use crate::bridging::Bridging;
 use crate::dad::Dad;
 use crate::devices::{DeviceError, Devices};
 use crate::interfaces::OpenPort;
+use crate::mirroring::Mirroring;
 use crate::neighborhood::Neighborhood;
 use crate::observing::Observing;
 use crate::routing::Routes;
@@ -15,7 +17,8 @@ use control::config::objects::memory::Hugepages;
 use control::config::objects::port::PortName;
 use control::config::objects::workers::{Idle, Placement};
 use dataplane::{
-    BridgedTotals, Dataplane, DataplaneError, InterfaceTotals, NodeTotals, Settings, Threads,
+    BridgedTotals, Dataplane, DataplaneError, InterfaceTotals, MirroredTotals, NodeTotals,
+    Settings, Threads,
 };
 use fib::FibError;
 use fib::neighbor::{Action, NeighborConfig, NeighborKey, Neighbors};
@@ -69,12 +72,15 @@ pub struct Router {
     pub(crate) dad: Dad,
     pub(crate) advertiser: Advertiser,
     pub(crate) bridging: Bridging,
+    pub(crate) binding: Binding,
+    pub(crate) mirroring: Mirroring,
     pub(crate) observing: Observing,
     pub(crate) cleared: Cleared,
     pub(crate) started: Instant,
     local: Option<Worker>,
     next_link_look: Instant,
     next_reopen: Instant,
+    pub(crate) next_remote_look: Instant,
 }
 
 /// Counters as they stood when they were last cleared.
@@ -84,6 +90,7 @@ pub(crate) struct Cleared {
     pub(crate) interfaces: HashMap<u16, InterfaceTotals>,
     pub(crate) drops: HashMap<(u16, &'static str, String), u64>,
     pub(crate) bridged: HashMap<u16, BridgedTotals>,
+    pub(crate) mirrored: HashMap<u16, MirroredTotals>,
 }
 
 impl Router {
@@ -114,12 +121,15 @@ impl Router {
             dad: Dad::default(),
             advertiser: Advertiser::default(),
             bridging: Bridging::new(),
+            binding: Binding::default(),
+            mirroring: Mirroring::default(),
             observing: Observing::default(),
             cleared: Cleared::default(),
             started: now,
             local,
             next_link_look: now,
             next_reopen: now,
+            next_remote_look: now,
         })
     }
 
@@ -130,7 +140,7 @@ impl Router {
 
     /// The port of an interface id.
     pub(crate) fn port_of(&self, id: u16) -> Option<(&PortName, &OpenPort)> {
-        self.ports.iter().find(|(_, port)| port.id == id)
+        self.ports.iter().find(|(_, port)| port.rows().any(|row| row == id))
     }
 
     /// Ids by name.
@@ -146,11 +156,18 @@ impl Router {
             port.stand_on_others(&mut row, &ids, &self.ports);
             row.vrf = self.vrf_of(&port.config);
             row.shaped = self.dataplane.is_shaped(row.port);
+            row.mirror = self.mirroring.of(name, &ids);
             if let Some(bridged) = self.bridging.port(name) {
                 row.mode = Mode::Bridged(bridged);
+                let bridge = self.bridging.name_of(bridged.bridge.0);
+                row.domain = bridge.map_or_else(String::new, ToString::to_string);
             }
-            if self.dataplane.interfaces().get(port.id) != Some(&row) {
-                self.dataplane.set_interface(port.id, Some(row));
+            let mut rows = port.remote_rows(&mut row);
+            rows.push((port.id, row));
+            for (id, row) in rows {
+                if self.dataplane.interfaces().get(id) != Some(&row) {
+                    self.dataplane.set_interface(id, Some(row));
+                }
             }
         }
     }
@@ -160,7 +177,7 @@ impl Router {
         let now_ns = self.now_ns();
         let Self { routing, neighborhood, ports, dataplane, .. } = self;
         let by_id: HashMap<u16, &OpenPort> = ports.values().map(|port| (port.id, port)).collect();
-        let link = |id: u16| by_id.get(&id).map(|port| (port.mac, port.config.mtu));
+        let link = |id: u16| by_id.get(&id).map(|port| (port.link_header(), port.config.mtu));
         let source = |id: u16, neighbor: IpAddr| {
             let port = by_id.get(&id).filter(|port| port.carries())?;
             let row = dataplane.interfaces().get(id)?;
@@ -212,6 +229,8 @@ impl Router {
         self.settle_neighbors();
         self.look_at_links();
         self.age_stations();
+        self.age_remotes(Instant::now());
+        self.publish_bindings(Instant::now());
         self.observing.collect();
         if self.observing.capture_is_full() {
             self.observing.stop_capture(&self.dataplane);
@@ -240,12 +259,16 @@ impl Router {
             let now_ns = self.now_ns();
             match news {
                 SlowPathNews::Moved(moved) => self.station_moved(&moved),
+                SlowPathNews::Binding(news) => self.binding_heard(&news),
+                SlowPathNews::RemoteHeard { interface, remote } => {
+                    self.remote_heard(interface, remote);
+                }
                 SlowPathNews::Arp(news) => self.hear(now_ns, &news),
                 SlowPathNews::Nd(news) => self.hear_nd(now_ns, &news),
                 SlowPathNews::Unresolved { next_hop, interface, packet, .. } => {
                     let key = NeighborKey { interface, address: next_hop };
                     let port = self.ports.values().find(|port| port.id == interface);
-                    let own = port.map(|port| (port.mac, port.config.mtu));
+                    let own = port.map(|port| (port.link_header(), port.config.mtu));
                     match self.routing.adjacency(key, &|_| own) {
                         Ok(Some(id)) => self.neighborhood.hold(now_ns, key, id, packet),
                         Ok(None) | Err(_) => self.neighborhood.discard(packet),

@@ -44,11 +44,15 @@ impl Router {
 
     fn after_steps(&mut self) {
         self.inherit_macs();
+        if let Err(full) = self.settle_remotes() {
+            eprintln!("volleyd: {full}");
+        }
         self.publish_rows();
-        let (ids, table) = (self.ids(), &self.dataplane.stations.table);
+        let table = &self.dataplane.stations.table;
+        let row_of = |port: &PortName, remote| self.row_of(port, remote);
         let own = self.ports.iter().filter(|(_, port)| port.config.kind == PortKind::Bvi);
         let own = own.map(|(name, port)| (name, port.mac));
-        if let Err(error) = self.bridging.place_fixed(own, &ids, table) {
+        if let Err(error) = self.bridging.place_fixed(own, &row_of, table) {
             eprintln!("volleyd: {error}");
         }
         self.settle_neighbors();
@@ -92,10 +96,14 @@ impl Router {
                 let (name, config) = outcome_of(delta);
                 self.set_bridge(name, config).map_err(|why| fault(&format!("bridge.{name}"), why))
             }
+            Change::Mirrors(delta) => {
+                let (name, config) = outcome_of(delta);
+                self.mirroring.set(name, config);
+                Ok(())
+            }
             Change::Stations(delta) => {
                 let (key, station) = outcome_of(delta);
-                let port = station.map(|station| &station.port);
-                self.bridging.set_fixed(key, port, &self.dataplane.stations.table);
+                self.bridging.set_fixed(key, station, &self.dataplane.stations.table);
                 Ok(())
             }
         }
@@ -103,9 +111,8 @@ impl Router {
 
     fn add_port(&mut self, name: &PortName, config: &Port) -> Result<(), ApplyError> {
         let refuse = |message: String| fault(&format!("port.{name}"), message);
-        let taken: Vec<u16> = self.ports.values().map(|port| port.id).collect();
-        let free = (0..MOST_INTERFACES as u16).find(|id| !taken.contains(id));
-        let id = free.ok_or_else(|| refuse(format!("more than {MOST_INTERFACES} ports")))?;
+        let id =
+            self.free_id().ok_or_else(|| refuse(format!("more than {MOST_INTERFACES} ports")))?;
         let mut port =
             OpenPort::open(id, config, &self.devices, &self.dataplane).map_err(refuse)?;
         port.mac = self.inherited_mac(config).unwrap_or(port.mac);
@@ -126,8 +133,10 @@ impl Router {
         self.end_qos(name)?;
         self.close_device(name);
         if let Some(port) = self.ports.remove(name) {
-            self.dataplane.set_interface(port.id, None);
-            self.forget_stations_behind(port.id);
+            for id in port.rows() {
+                self.dataplane.set_interface(id, None);
+                self.forget_stations_behind(id);
+            }
         }
         Ok(())
     }
@@ -185,6 +194,7 @@ impl Router {
         }
         let Some(port) = self.ports.get(name) else { return Ok(()) };
         let (id, mac, carries) = (port.id, port.mac, port.carries());
+        let announces = carries && !port.config.kind.is_point_to_point();
         let wanted4 = connected::of_addresses(id, &port.addresses());
         let wanted6 = connected::of_addresses(id, &port.valid6);
         let (specials, had_specials) = (port.wanted_specials(), port.specials.clone());
@@ -202,7 +212,7 @@ impl Router {
             }
             Ok(())
         })?;
-        for address in new.into_iter().filter(|_| carries) {
+        for address in new.into_iter().filter(|_| announces) {
             self.neighborhood.announce(id, mac, address);
         }
         if let Some(port) = self.ports.get_mut(name) {
@@ -259,7 +269,8 @@ impl Router {
     }
 
     fn announce_addresses(&mut self, name: &PortName) {
-        let Some(port) = self.ports.get(name).filter(|port| port.carries()) else { return };
+        let asks = |port: &&OpenPort| port.carries() && !port.config.kind.is_point_to_point();
+        let Some(port) = self.ports.get(name).filter(asks) else { return };
         // IPv6 addresses are announced when nobody else was found to have them.
         for (address, _) in port.addresses() {
             self.neighborhood.announce(port.id, port.mac, Ipv4Addr::from(address).into());
@@ -312,7 +323,7 @@ impl Router {
             return Ok(());
         };
         let mut outcome = Ok(());
-        let own = self.ports.get(&key.port).map(|port| (port.mac, port.config.mtu));
+        let own = self.ports.get(&key.port).map(|port| (port.link_header(), port.config.mtu));
         let adjacency = self.routing.adjacency(neighbor, &|_| own);
         self.with_neighbors(|neighbors, now_ns, out| {
             outcome = neighbors.add_static(now_ns, neighbor, mac, out).and_then(|()| {
@@ -364,7 +375,7 @@ impl Router {
         let Self { routing, neighborhood, ports, .. } = self;
         let link = |id: u16| {
             let port = ports.values().find(|port| port.id == id)?;
-            Some((port.mac, port.config.mtu))
+            Some((port.link_header(), port.config.mtu))
         };
         let outcome = change(routing, &link);
         neighborhood.wish(now_ns, routing.take_wishes());
@@ -413,6 +424,7 @@ fn inverse(change: &Change) -> Change {
         Change::Xconnects(delta) => Change::Xconnects(of(delta)),
         Change::Bridges(delta) => Change::Bridges(of(delta)),
         Change::Stations(delta) => Change::Stations(of(delta)),
+        Change::Mirrors(delta) => Change::Mirrors(of(delta)),
         Change::Icmp(Replaced { old, new }) => {
             Change::Icmp(Replaced { old: new.clone(), new: old.clone() })
         }

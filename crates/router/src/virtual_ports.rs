@@ -9,11 +9,11 @@ use crate::interfaces::{Link, OpenPort};
 use crate::router::Router;
 use control::config::objects::port::{Port, PortName};
 use control::config::objects::port_kind::PortKind;
-use control::config::objects::tunnel::Ends;
+use control::config::objects::tunnel::Remotes;
 use control::config::objects::vlan::{Protocol, Vid, Vlan as VlanConfig};
-use nodes::plumbing::{Interface, Link as RowLink, Tunnel, Vlan, VlanTags, Wrap};
+use nodes::plumbing::{Ends, Inside, Interface, Link as RowLink, Tunnel, Vlan, VlanTags, Wrap};
 use std::collections::{BTreeMap, HashMap};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use wire::ethernet::ethertype;
 
 impl Router {
@@ -68,9 +68,11 @@ impl OpenPort {
                 None => row.up = false,
             },
             PortKind::Bvi => row.link = RowLink::Bridge,
-            PortKind::Vxlan(vxlan) => row.link = tunnel(Wrap::Vxlan(vxlan.vni), vxlan.ends),
-            PortKind::Gre(gre) => row.link = tunnel(Wrap::Gre(gre.key), gre.ends),
-            _ => {}
+            kind => {
+                if let Some(tunnel) = tunnel(kind) {
+                    row.link = RowLink::Tunnel(tunnel);
+                }
+            }
         }
     }
 }
@@ -82,13 +84,33 @@ fn parent_of(config: &Port) -> Option<&PortName> {
     }
 }
 
-fn tunnel(wrap: Wrap, ends: Ends) -> RowLink {
-    let bits = |address: IpAddr| match address {
-        IpAddr::V4(address) => address.to_bits(),
-        // The configuration's check lets none in.
-        IpAddr::V6(_) => 0,
+/// A tunnel; one of several remotes as that from any of them.
+fn tunnel(kind: &PortKind) -> Option<Tunnel> {
+    let ends = kind.ends()?;
+    let (remote, learns) = match &ends.remotes {
+        Remotes::One(remote) => (*remote, false),
+        Remotes::Several { learn, .. } => (unspecified(ends.local), *learn),
     };
-    RowLink::Tunnel(Tunnel { wrap, local: bits(ends.local), remote: bits(ends.remote) })
+    let wrap = match kind {
+        PortKind::Vxlan(vxlan) => Wrap::Vxlan(vxlan.vni),
+        PortKind::Gre(gre) => Wrap::Gre(gre.key),
+        _ => return None,
+    };
+    let usual = Tunnel::new(wrap, Ends::new(ends.local, remote)?);
+    let summed = match kind {
+        PortKind::Vxlan(vxlan) => vxlan.checksum.unwrap_or(usual.summed),
+        _ => usual.summed,
+    };
+    let inside = if kind.is_point_to_point() { Inside::Packets } else { Inside::Frames };
+    Some(Tunnel { inside, summed, learns, ..usual })
+}
+
+/// No address, of the family of another one.
+fn unspecified(like: IpAddr) -> IpAddr {
+    match like {
+        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    }
 }
 
 fn vlan(config: &VlanConfig, parent: u16) -> Vlan {

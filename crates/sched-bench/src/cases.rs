@@ -6,6 +6,8 @@ use sched::{
     SfqShape, Shape,
 };
 
+use crate::kernel::Qdisc;
+
 /// One row of the result.
 pub(crate) struct Case {
     /// The scheduler's name.
@@ -16,8 +18,17 @@ pub(crate) struct Case {
     pub(crate) classes: u32,
     /// Cycles a packet aimed at.
     pub(crate) aim: Option<f64>,
-    /// What is built; nothing, to see what the benchmark itself costs.
-    pub(crate) config: Option<Config>,
+    /// What is measured.
+    pub(crate) subject: Subject,
+}
+
+/// Whose scheduler it is.
+pub(crate) enum Subject {
+    /// Nobody's: what the benchmark itself costs.
+    Nothing,
+    Ours(Config),
+    RteSched,
+    Kernel(Qdisc),
 }
 
 /// A link that all classes share.
@@ -33,7 +44,7 @@ fn flat(scheduler: &'static str, aim: Option<f64>, shape: Shape) -> impl Iterato
         flows,
         classes: 1,
         aim,
-        config: Some(Config::of(shape.clone())),
+        subject: Subject::Ours(Config::of(shape.clone())),
     })
 }
 
@@ -47,8 +58,12 @@ fn classful(
         flows: classes,
         classes,
         aim: (classes <= 1_000).then_some(aim),
-        config: Some(Config::of(shape(classes))),
+        subject: Subject::Ours(Config::of(shape(classes))),
     })
+}
+
+fn other(scheduler: &'static str, classes: u32, subject: Subject) -> Case {
+    Case { scheduler, flows: classes, classes, aim: None, subject }
 }
 
 /// The leaf class numbered `at`; 1:ffff is the class above them all.
@@ -88,8 +103,7 @@ pub(crate) fn all() -> Vec<Case> {
     let fq_codel = FqCodelShape { limit: LIMIT, flows: 65_536, ..FqCodelShape::default() };
     let codel = CodelShape { limit: LIMIT, ..CodelShape::default() };
     let tbf = Shape::tbf(LINK, Size(100_000), Shape::pfifo(LIMIT));
-    let none = Case { scheduler: "none", flows: 1, classes: 1, aim: None, config: None };
-    std::iter::once(none)
+    std::iter::once(other("none", 1, Subject::Nothing))
         .chain(flat("pfifo", Some(15.0), Shape::pfifo(LIMIT)))
         .chain(flat("prio", None, Shape::prio(3)).take(1))
         .chain(flat("tbf", None, tbf).take(1))
@@ -98,5 +112,12 @@ pub(crate) fn all() -> Vec<Case> {
         .chain(flat("fq_codel", Some(80.0), Shape::FqCodel(fq_codel)))
         .chain(classful("htb", 90.0, htb))
         .chain(classful("hfsc", 140.0, hfsc))
+        .chain(CLASSES.map(|classes| other("rte_sched", classes, Subject::RteSched)))
+        .chain([
+            other("linux-none", 1, Subject::Kernel(Qdisc::None)),
+            other("linux-pfifo", 1, Subject::Kernel(Qdisc::Pfifo)),
+            other("linux-tbf", 1, Subject::Kernel(Qdisc::Tbf)),
+        ])
+        .chain(CLASSES.map(|classes| other("linux-htb", classes, Subject::Kernel(Qdisc::Htb))))
         .collect()
 }

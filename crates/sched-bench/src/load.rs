@@ -4,14 +4,14 @@
 //! packets (24 bytes each, made beforehand, in order) and writing those that come out. What that is without a scheduler
 //! is the row `none`.
 
-use sched::{Burst, Error, Packet, Scheduler, Sent, build};
+use sched::{Burst, Config, Error, Packet, Scheduler, Sent, build};
 use std::time::Instant;
 
 use crate::cases::{Case, LINK, leaf};
 use crate::nothing::Nothing;
 
 const BURST: usize = 32;
-const SLICE: usize = 1000;
+pub(crate) const SLICE: usize = 1000;
 const LENGTH_BYTES: u32 = 700;
 
 /// Packets that are made beforehand; then they come again.
@@ -28,8 +28,8 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Builds the scheduler and fills it: two packets a flow, at least a thousand.
-    pub(crate) fn new(case: &Case) -> Result<Self, Error> {
+    /// Builds the scheduler of this configuration, or none, and fills it: two packets a flow, at least a thousand.
+    pub(crate) fn new(case: &Case, config: Option<&Config>) -> Result<Self, Error> {
         let mut seed = 1u64;
         let mut draw = |below: u32| {
             seed = seed
@@ -44,7 +44,7 @@ impl Load {
                 if case.classes > 1 { packet.in_class(leaf(flow)) } else { packet }
             })
             .collect();
-        let scheduler: Box<dyn Scheduler<u64>> = match &case.config {
+        let scheduler: Box<dyn Scheduler<u64>> = match config {
             Some(config) => build(config)?,
             None => Box::new(Nothing::default()),
         };

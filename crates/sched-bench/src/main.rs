@@ -12,14 +12,17 @@
 //! measures that scheduler alone, `--flows 1000` those rows alone: for a profiler.
 
 mod cases;
+mod contestant;
+mod kernel;
 mod load;
 mod nothing;
+mod reference;
 
 use serde::Serialize;
 use std::process::ExitCode;
 
 use cases::{Case, all};
-use load::Load;
+use contestant::Contestants;
 
 #[derive(Serialize)]
 struct Row {
@@ -65,7 +68,11 @@ fn options() -> Result<Options, String> {
 }
 
 fn main() -> ExitCode {
-    let result = options().and_then(|options| write(&options.path, &measure(&options)?));
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let result = match &arguments[..] {
+        [flag, device, classes, packets] if flag == "--send" => send(device, classes, packets),
+        _ => options().and_then(|options| write(&options.path, &measure(&options)?)),
+    };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(reason) => {
@@ -75,6 +82,13 @@ fn main() -> ExitCode {
     }
 }
 
+/// What this program does within a namespace of the kernel's devices: sends, and prints the nanoseconds that it took.
+fn send(device: &str, classes: &str, packets: &str) -> Result<(), String> {
+    let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is no number"));
+    println!("{}", reference::send(device, number(classes)?, number(packets)?)?);
+    Ok(())
+}
+
 fn measure(options: &Options) -> Result<Vec<Row>, String> {
     let (runs, slices) = if options.quick { (3, 20) } else { (11, 400) };
     let cycles_per_ns = clock_ghz()?;
@@ -82,20 +96,24 @@ fn measure(options: &Options) -> Result<Vec<Row>, String> {
         options.only.as_deref().is_none_or(|only| only == case.scheduler)
             && options.flows.is_none_or(|flows| flows == case.flows)
     };
+    let mut contestants = Contestants::default();
     let mut loads = Vec::new();
     for case in all().into_iter().filter(wanted) {
-        let load = Load::new(&case).map_err(|error| format!("{}: {error}", case.scheduler))?;
-        loads.push((case, load, Vec::with_capacity(runs)));
+        match contestants.enter(&case) {
+            Ok(one) => loads.push((case, one, Vec::with_capacity(runs))),
+            // The kernel's need root.
+            Err(reason) => eprintln!("{} is not measured: {reason}", case.scheduler),
+        }
     }
     for run in 0..=runs {
         eprintln!(
             "round {run} of {runs}{}",
             if run == 0 { " (warming up, not counted)" } else { "" }
         );
-        for (_, load, figures) in &mut loads {
-            let ns = load.run(slices);
+        for (_, one, figures) in &mut loads {
+            let cycles = one.run(slices, cycles_per_ns)?;
             if run > 0 {
-                figures.push(ns * cycles_per_ns);
+                figures.push(cycles);
             }
         }
     }
@@ -122,7 +140,7 @@ fn row(case: &Case, mut figures: Vec<f64>) -> Row {
 fn write(path: &str, rows: &[Row]) -> Result<(), String> {
     for row in rows {
         eprintln!(
-            "{:>10}  flows {:>6}  classes {:>6}  {:>7.1} cycles a packet  spread {:>5.1} %{}",
+            "{:>11}  flows {:>6}  classes {:>6}  {:>7.1} cycles a packet  spread {:>5.1} %{}",
             row.scheduler,
             row.flows,
             row.classes,

@@ -62,8 +62,11 @@ pub fn take_over<T: Copy>(
 #[cfg(test)]
 mod tests {
     use crate::testing::Bench;
-    use crate::units::Rate;
-    use crate::{Config, HtbClass, HtbShape, Next, Replaced, Shape};
+    use crate::units::{Rate, Size, Time};
+    use crate::{
+        ClassId, Config, Curve, FqCodelShape, HfscClass, HfscShape, HtbClass, HtbShape, Next,
+        Packet, Replaced, SfqShape, Shape,
+    };
 
     fn htb(minors: &[u16]) -> Shape {
         let class =
@@ -115,6 +118,92 @@ mod tests {
         // Class 1:1 is gone and there is no default: of its ten packets one fits into the unshaped queue.
         assert_eq!(replaced, Replaced { kept: 11, dropped: 9 });
         assert!(bench.dropped_handles().iter().all(|handle| handle % 2 == 0));
+    }
+
+    /// A tree of two leaves under 1:9, of HTB or HFSC; `change` changes the first leaf.
+    fn tree(hfsc: bool, change: impl Fn(&mut HtbClass, &mut HfscClass)) -> Shape {
+        let (id, top) = (|minor| ClassId::new(1, minor), Some(ClassId::new(1, 9)));
+        let curve = |mbit: u64| Some(Curve::straight(Rate(mbit * 1_000_000)));
+        let (mut htb, mut hfsc_classes) = (Vec::new(), Vec::new());
+        htb.push(HtbClass::new(id(9), None, Rate(9_000_000)));
+        hfsc_classes.push(HfscClass { ls: curve(9), ..HfscClass::new(id(9), None) });
+        for minor in [1, 2] {
+            htb.push(HtbClass::new(id(minor), top, Rate(2_000_000)));
+            hfsc_classes.push(HfscClass { ls: curve(2), ..HfscClass::new(id(minor), top) });
+        }
+        change(&mut htb[1], &mut hfsc_classes[1]);
+        let (handle, default) = (id(0), None);
+        if hfsc {
+            return Shape::Hfsc(HfscShape { handle, default, classes: hfsc_classes });
+        }
+        Shape::Htb(HtbShape { handle, default, r2q: 10, direct_packets: 1, classes: htb })
+    }
+
+    #[test]
+    fn no_change_that_leaves_room_loses_a_packet_or_its_class() {
+        type Change = fn(&mut HtbClass, &mut HfscClass);
+        let changes: [(&str, Change); 6] = [
+            ("nothing", |_, _| ()),
+            ("rate", |htb, hfsc| {
+                htb.rate = Rate(1_000_000);
+                hfsc.ls = Some(Curve::straight(Rate(1_000_000)));
+            }),
+            ("ceil or upper limit", |htb, hfsc| {
+                htb.ceil = Some(Rate(9_000_000));
+                hfsc.ul = Some(Curve::straight(Rate(9_000_000)));
+            }),
+            ("priority or real-time curve", |htb, hfsc| {
+                htb.prio = 3;
+                hfsc.rt = Some(Curve { m1: Rate(3_000_000), d: Time(1_000), m2: Rate(1_000_000) });
+            }),
+            ("the leaf's discipline", |htb, hfsc| {
+                (htb.leaf, hfsc.leaf) = (Some(Shape::fq_codel()), Some(Shape::fq_codel()));
+            }),
+            ("the class's parent", |htb, hfsc| (htb.parent, hfsc.parent) = (None, None)),
+        ];
+        for (change, from, to) in changes.iter().flat_map(|change| {
+            [(false, false), (false, true), (true, false), (true, true)]
+                .map(|to| (change, to.0, to.1))
+        }) {
+            let mut bench = Bench::new(tree(from, |_, _| ()));
+            for handle in 0..100u64 {
+                let class = ClassId::new(1, 1 + handle as u16 % 2);
+                bench.offer_packet(0, Packet::new(handle, 1000, 0).in_class(class));
+            }
+            let replaced = bench.replace(1, &Config::of(tree(to, change.1)));
+            assert_eq!(replaced, Replaced { kept: 100, dropped: 0 }, "{}", change.0);
+            let report = bench.report();
+            for minor in [1, 2] {
+                let class = report.find(ClassId::new(1, minor)).unwrap();
+                assert_eq!(class.backlog.packets, 50, "{} of 1:{minor}", change.0);
+            }
+        }
+    }
+
+    #[test]
+    fn options_of_plain_disciplines_change_around_the_packets() {
+        let slow = |leaf| Shape::tbf(Rate(1_000_000), Size(2000), leaf);
+        let fq = |flows| Shape::FqCodel(FqCodelShape { flows, ..FqCodelShape::default() });
+        let sfq = |divisor| Shape::Sfq(SfqShape { divisor, ..SfqShape::default() });
+        for (from, to) in [
+            (Shape::pfifo(100), Shape::pfifo(50)),
+            (slow(Shape::pfifo(100)), Shape::tbf(Rate(9_000_000), Size(9000), Shape::pfifo(100))),
+            (Shape::pfifo(100), slow(Shape::pfifo(100))),
+            (slow(Shape::codel()), Shape::codel()),
+            (fq(1024), fq(16)),
+            (sfq(1024), sfq(4096)),
+            (Shape::prio(3), Shape::prio(2)),
+            (Shape::pfifo_fast(), fq(1024)),
+        ] {
+            let told = format!("{from:?} to {to:?}");
+            let mut bench = Bench::new(from);
+            for handle in 0..50u64 {
+                bench.offer(0, handle, 1000, handle as u32 % 5);
+            }
+            let replaced = bench.replace(1, &Config::of(to));
+            assert_eq!(replaced, Replaced { kept: 50, dropped: 0 }, "{told}");
+            assert_eq!(bench.waiting(), 50, "{told}");
+        }
     }
 
     #[test]

@@ -79,7 +79,10 @@ fn stations(shown: view::Stations, style: Style) -> String {
         table.row([
             station.bridge.clone(),
             station.mac.clone(),
-            station.port.clone(),
+            match &station.remote {
+                Some(remote) => format!("{} to {remote}", station.port),
+                None => station.port.clone(),
+            },
             if station.is_static { "static" } else { "learned" }.to_owned(),
             station.age_s.to_string(),
         ]);
@@ -98,11 +101,12 @@ pub(crate) fn bridges(bridges: &[view::Bridge], style: Style) -> String {
     let mut text = String::new();
     for bridge in bridges {
         text.push_str(&format!(
-            "{}  {} stations of at most {}, remembered for {} s\n",
+            "{}  {} stations of at most {}, remembered for {} s{}\n",
             style.bold(&bridge.name),
             bridge.stations,
             bridge.mac_limit,
             bridge.ageing_s,
+            bridge.bindings.map_or_else(String::new, |count| format!("; answers ARP for {count}")),
         ));
         let heading =
             ["port", "state", "group", "isolated", "learned", "moved", "not learned", "may"];

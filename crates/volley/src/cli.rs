@@ -107,6 +107,8 @@ pub(crate) enum Show {
     Neighbors,
     /// Bridges and their ports
     Bridge,
+    /// Mirrors: ports whose frames leave by another one as well
+    Mirror,
     /// The graph of nodes
     Graph,
     /// What runs

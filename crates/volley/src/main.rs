@@ -17,6 +17,7 @@ mod config;
 mod edits;
 mod error;
 mod exec;
+mod mirror;
 mod observe;
 mod output;
 mod qos;

@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::bridging;
 use crate::cli::{Format, Routes, Show, Source};
 use crate::error::CliError;
+use crate::mirror;
 use crate::output::Style;
 use crate::qos;
 use crate::run::Session;
@@ -34,6 +35,7 @@ pub(crate) fn path(what: &Show) -> String {
         Show::Vrfs => "vrfs",
         Show::Neighbors => "neighbors",
         Show::Bridge => "bridges",
+        Show::Mirror => "mirrors",
         Show::Graph => "graph",
         Show::Version => "version",
         Show::Memory => "memory",
@@ -84,6 +86,7 @@ pub(crate) fn text(what: &Show, answer: Value, style: Style) -> Result<String, C
         Show::Vrfs => vrfs(&read::<Vec<view::Vrf>>(answer)?, style),
         Show::Neighbors => neighbors(&read::<Vec<view::Neighbor>>(answer)?, style),
         Show::Bridge => bridging::bridges(&read::<Vec<view::Bridge>>(answer)?, style),
+        Show::Mirror => mirror::mirrors(&read::<Vec<view::Mirror>>(answer)?, style),
         Show::Graph => format!("{answer:#}\n"),
         Show::Version => version(&read::<view::Version>(answer)?),
         Show::Memory => memory(&read::<view::Memory>(answer)?, style),

@@ -91,6 +91,13 @@ pub(super) async fn neighbors(State(handle): State<Handle>) -> Answer<Vec<view::
     ask(&handle, |engine| engine.neighbors()).await
 }
 
+/// Every mirror: whose frames leave by which other port as well.
+#[utoipa::path(get, path = "/v1/mirrors", tag = "show",
+    responses((status = 200, description = "Every mirror.", body = Vec<view::Mirror>), Refused))]
+pub(super) async fn mirrors(State(handle): State<Handle>) -> Answer<Vec<view::Mirror>> {
+    ask(&handle, |engine| engine.mirrors()).await
+}
+
 /// The graph of nodes.
 #[utoipa::path(get, path = "/v1/graph", tag = "show",
     responses((status = 200, description = "Nodes and edges.", body = view::Graph), Refused))]

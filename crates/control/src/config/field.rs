@@ -1,6 +1,6 @@
 //! Values of fields: one reading from text, whether it came from a TOML value or a command word.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -142,6 +142,18 @@ impl Field for IpAddr {
                 text.split_once('/').filter(|(address, _)| address.parse::<IpAddr>().is_ok());
             Refusal::default().suggesting(bare.map(|(address, _)| format!("write \"{address}\"")))
         })
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(&self.to_string())
+    }
+}
+
+impl Field for Ipv4Addr {
+    const EXPECTED: &'static str = "an IPv4 address, as in \"192.0.2.1\"";
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        text.parse().map_err(|_| Refusal::default())
     }
 
     fn to_toml(&self) -> String {

@@ -14,6 +14,8 @@ pub struct Bridge {
     pub mac_limit: u32,
     /// Seconds that a station is remembered that is not heard any more.
     pub ageing_s: u64,
+    /// Addresses of stations that it answers ARP requests for; `null`: it answers none.
+    pub bindings: Option<usize>,
     /// Its ports.
     pub ports: Vec<BridgePort>,
 }
@@ -74,6 +76,8 @@ pub struct Station {
     pub mac: String,
     /// The port it is behind.
     pub port: String,
+    /// Of a tunnel with several remotes, the one it is behind.
+    pub remote: Option<String>,
     /// Whether it was configured: it neither ages nor moves.
     pub is_static: bool,
     /// Seconds since it was heard.

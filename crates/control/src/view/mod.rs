@@ -7,6 +7,7 @@ mod bridging;
 mod bulk;
 mod config;
 mod forwarding;
+mod mirror;
 mod observe;
 mod problem;
 mod qos;
@@ -24,6 +25,7 @@ pub use forwarding::{
     InVrf, Lookup, Neighbor, NeighborState, NextHop, Port, PortCounters, Route, RouteFilter,
     RouteSource, Routes, Vrf, VrfRoutes,
 };
+pub use mirror::{Mirror, MirrorSource};
 pub use observe::{
     Capture, CaptureRequest, Drop, Exit, Graph, GraphEdge, GraphFormat, GraphNode, Node, Trace,
     TraceRequest, TraceStep, TracedPacket,

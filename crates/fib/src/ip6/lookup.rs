@@ -1,9 +1,10 @@
 //! Lookups of a whole vector of addresses, one step of all of them at a time.
 //!
 //! ```text
-//!   all at the root ─▶ nodes: prefetch each slot, then read each ─┬─▶ leaf: done
-//!                        ▲   ▲──── still a node ──────────────────┤
-//!                        └── a link ── buckets: match each ◀──────┘ prefetch each
+//!   all at the root ─▶ nodes: read each slot ─┬─▶ leaf: done
+//!                        ▲   ▲── still a node ──┤
+//!                        └── a link ── buckets: match each ◀── a bucket
+//!   whatever is read next is prefetched when its link is found
 //! ```
 //!
 //! The addresses of a vector that are at a node, and those at a bucket, stand in two lists, made
@@ -42,6 +43,29 @@ impl Kernel {
             Kernel::Avx2
         } else {
             Kernel::Scalar
+        }
+    }
+}
+
+/// Asks for the root's words while the caller still gathers its addresses: see
+/// [`Ip6Table::ahead`](super::Ip6Table::ahead).
+#[derive(Clone, Copy)]
+pub struct Ip6Ahead {
+    /// The root and where its class's words begin, if it is a node.
+    root: Option<(Word, *const AtomicU32)>,
+}
+
+impl Ip6Ahead {
+    pub(super) fn new(memory: &Memory, root: Word) -> Ip6Ahead {
+        let is_node = !root.is_leaf() && !root.is_bucket();
+        Ip6Ahead { root: is_node.then(|| (root, memory.nodes[root.class() as usize].base())) }
+    }
+
+    /// Asks for what the lookup of `address` reads first.
+    #[inline(always)]
+    pub fn ask(self, address: u128) {
+        if let Some((word, words)) = self.root {
+            prefetch(words, word.slot_in_class(address));
         }
     }
 }
@@ -132,16 +156,50 @@ fn find_avx2(bucket: &Bucket, half: u64) -> Word {
 /// from the lists, so that they stay in registers.
 type List = [u8; VECTOR];
 
-/// Files `place`, whose word is `word`, where it goes on, if it does.
+/// Where each address of the list of nodes reads next.
+type Slots = [*const AtomicU32; VECTOR];
+
+/// Where the arrays begin.
+struct Bases {
+    /// By class; there are as many as a word's class has values.
+    nodes: [*const AtomicU32; 8],
+    buckets: *const Bucket,
+}
+
+impl Bases {
+    #[inline(always)]
+    fn slot(&self, word: Word, address: u128) -> *const AtomicU32 {
+        self.nodes[word.class() as usize].wrapping_add(word.slot_in_class(address))
+    }
+
+    #[inline(always)]
+    fn bucket(&self, word: Word) -> *const Bucket {
+        self.buckets.wrapping_add(word.as_bucket() as usize)
+    }
+}
+
+/// Files `place`, whose address has come to `word`, where it goes on, if it does, and asks for what
+/// it reads there.
 #[inline(always)]
-fn file(word: Word, place: u8, nodes: (&mut List, &mut usize), buckets: (&mut List, &mut usize)) {
-    let to_bucket = usize::from(!word.is_leaf() & word.is_bucket());
-    let to_node = usize::from(!word.is_leaf()) - to_bucket;
+fn file(
+    bases: &Bases,
+    word: Word,
+    (place, address): (u8, u128),
+    nodes: (&mut List, &mut Slots, &mut usize),
+    buckets: (&mut List, &mut usize),
+) {
+    let to_bucket = !word.is_leaf() & word.is_bucket();
+    let to_node = !word.is_leaf() & !word.is_bucket();
+    let slot = bases.slot(word, address);
+    // Where nothing follows, what is asked for is at hand, mostly.
+    let next: *const Bucket = if to_bucket { bases.bucket(word) } else { bases.buckets };
+    prefetch(if to_node { slot.cast() } else { next }, 0);
     // No more are filed than the vector has places; the mask says so to the compiler.
-    nodes.0[*nodes.1 & (VECTOR - 1)] = place;
-    *nodes.1 += to_node;
+    nodes.0[*nodes.2 & (VECTOR - 1)] = place;
+    nodes.1[*nodes.2 & (VECTOR - 1)] = slot;
+    *nodes.2 += usize::from(to_node);
     buckets.0[*buckets.1 & (VECTOR - 1)] = place;
-    *buckets.1 += to_bucket;
+    *buckets.1 += usize::from(to_bucket);
 }
 
 #[inline(always)]
@@ -158,12 +216,13 @@ fn walk(
     if root.is_leaf() {
         return;
     }
-    let bases: [*const AtomicU32; 8] =
-        std::array::from_fn(|class| memory.nodes[class.min(CLASSES - 1)].base());
-    let buckets = memory.buckets.base();
+    let bases = Bases {
+        nodes: std::array::from_fn(|class| memory.nodes[class.min(CLASSES - 1)].base()),
+        buckets: memory.buckets.base(),
+    };
     let all: List = std::array::from_fn(|place| place as u8);
     let (mut at_nodes, mut at_buckets) = (all, all);
-    let mut slots = [std::ptr::null::<AtomicU32>(); VECTOR];
+    let mut slots: Slots = [std::ptr::null(); VECTOR];
     let (mut node_count, mut bucket_count) = (0, 0);
     if root.is_bucket() {
         // All are at one bucket, and mostly it has the answers.
@@ -176,16 +235,16 @@ fn walk(
         if Word(any).is_leaf() {
             return;
         }
-        for (place, &word) in words[..count].iter().enumerate() {
-            let nodes = (&mut at_nodes, &mut node_count);
-            file(Word(word), place as u8, nodes, (&mut at_buckets, &mut bucket_count));
+        for (place, (&word, &address)) in words[..count].iter().zip(addresses).enumerate() {
+            let nodes = (&mut at_nodes, &mut slots, &mut node_count);
+            let buckets = (&mut at_buckets, &mut bucket_count);
+            file(&bases, Word(word), (place as u8, address), nodes, buckets);
         }
-        aim(&mut slots, &at_nodes[..node_count], &bases, addresses, words);
     } else {
         // All are at one node: no need to ask each word which.
         node_count = count;
         for (slot, &address) in slots.iter_mut().zip(addresses) {
-            *slot = bases[root.class() as usize].wrapping_add(root.slot_in_class(address));
+            *slot = bases.slot(root, address);
             prefetch(*slot, 0);
         }
     }
@@ -193,53 +252,32 @@ fn walk(
         while node_count > 0 {
             let here = node_count;
             node_count = 0;
-            for (position, slot) in slots[..here].iter().enumerate() {
+            for position in 0..here {
                 let place = at_nodes[position];
                 // SAFETY: the word led to this node, so the slot lies in its array, and the
                 // caller has not passed a quiescent point since it read the word.
-                let word = Word(unsafe { &**slot }.load(Ordering::Acquire));
+                let word = Word(unsafe { &*slots[position] }.load(Ordering::Acquire));
                 words[usize::from(place)] = word.0;
-                let nodes = (&mut at_nodes, &mut node_count);
-                file(word, place, nodes, (&mut at_buckets, &mut bucket_count));
+                let nodes = (&mut at_nodes, &mut slots, &mut node_count);
+                let buckets = (&mut at_buckets, &mut bucket_count);
+                file(&bases, word, (place, addresses[usize::from(place)]), nodes, buckets);
             }
-            aim(&mut slots, &at_nodes[..node_count], &bases, addresses, words);
         }
         if bucket_count == 0 {
             return;
-        }
-        for &place in &at_buckets[..bucket_count] {
-            let bucket = Word(words[usize::from(place)]).as_bucket();
-            prefetch(buckets, bucket as usize);
         }
         let here = bucket_count;
         bucket_count = 0;
         for position in 0..here {
             let place = at_buckets[position];
+            let address = addresses[usize::from(place)];
             let word = Word(words[usize::from(place)]);
-            let half = half_of(addresses[usize::from(place)], word.is_low());
             // SAFETY: as for slots.
-            let word = find(unsafe { &*buckets.wrapping_add(word.as_bucket() as usize) }, half);
+            let bucket = unsafe { &*bases.bucket(word) };
+            let word = find(bucket, half_of(address, word.is_low()));
             words[usize::from(place)] = word.0;
-            let nodes = (&mut at_nodes, &mut node_count);
-            file(word, place, nodes, (&mut at_buckets, &mut bucket_count));
+            let nodes = (&mut at_nodes, &mut slots, &mut node_count);
+            file(&bases, word, (place, address), nodes, (&mut at_buckets, &mut bucket_count));
         }
-        aim(&mut slots, &at_nodes[..node_count], &bases, addresses, words);
-    }
-}
-
-/// Prefetches the slot of each address that is at a node.
-#[inline(always)]
-fn aim(
-    slots: &mut [*const AtomicU32; VECTOR],
-    places: &[u8],
-    bases: &[*const AtomicU32; 8],
-    addresses: &[u128; VECTOR],
-    words: &[u32; VECTOR],
-) {
-    for (slot, &place) in slots.iter_mut().zip(places) {
-        let word = Word(words[usize::from(place)]);
-        let slot_in_class = word.slot_in_class(addresses[usize::from(place)]);
-        *slot = bases[word.class() as usize].wrapping_add(slot_in_class);
-        prefetch(*slot, 0);
     }
 }

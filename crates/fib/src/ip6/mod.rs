@@ -39,6 +39,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use explain::{Ip6Match, Ip6Step};
+pub use lookup::Ip6Ahead;
 pub use naive::NaiveIp6;
 
 use self::build::Item;
@@ -132,6 +133,11 @@ impl Ip6Table {
             0 => Forward::from_bits(self.default.load(Ordering::Acquire)),
             bits => Forward::from_bits(bits),
         }
+    }
+
+    /// To ask for memory ahead of [`Ip6Table::lookup_bulk`].
+    pub fn ahead(&self) -> Ip6Ahead {
+        Ip6Ahead::new(&self.pool.memory, Word(self.root.load(Ordering::Acquire)))
     }
 
     /// What each of `addresses` forwards to, as [`Forward::bits`], into the same place of `out`;

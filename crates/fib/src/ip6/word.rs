@@ -137,7 +137,8 @@ impl Word {
     fn slot_of(self, address: u128) -> u32 {
         let half = half_of(address, self.0 & 1 << 26 != 0);
         let shift = self.0 >> (NODE_INDEX_BITS - 2) & 60;
-        (half >> shift) as u32 & ((16 << (4 * self.class())) - 1)
+        // Lookups ask words that are no nodes, too, and drop the answer: their class may be any.
+        (half >> shift) as u32 & (16u32 << (4 * self.class())).wrapping_sub(1)
     }
 
     /// The fields of a word that is a node.

@@ -24,8 +24,12 @@ pub struct BridgePort {
     pub flood_unknown: bool,
     /// Broadcasts and multicasts leave by it.
     pub flood_groups: bool,
+    /// Its bridge answers ARP requests for stations that it knows.
+    pub answers_arp: bool,
     /// A bit for each split-horizon group that it is in.
     pub groups: u64,
+    /// The tunnel that it is one of several remotes of: those do not reach each other.
+    pub tunnel: Option<u16>,
     /// Frames a second and worker that may be flooded from it; 0: any number.
     pub storm_pps: u32,
 }
@@ -39,7 +43,9 @@ impl BridgePort {
             forward: true,
             flood_unknown: true,
             flood_groups: true,
+            answers_arp: false,
             groups: 0,
+            tunnel: None,
             storm_pps: 0,
         }
     }
@@ -47,7 +53,9 @@ impl BridgePort {
     /// True if what comes in here may leave by `other`.
     #[inline]
     pub fn reaches(&self, other: &BridgePort) -> bool {
-        self.bridge == other.bridge && other.forward && self.groups & other.groups == 0
+        let of_one_tunnel = self.tunnel.is_some() && self.tunnel == other.tunnel;
+        let parted = self.groups & other.groups != 0 || of_one_tunnel;
+        self.bridge == other.bridge && other.forward && !parted
     }
 }
 
@@ -63,5 +71,8 @@ mod tests {
         assert!(!a.reaches(&b) && !b.reaches(&a));
         assert!(!free.reaches(&BridgePort { forward: false, ..free }));
         assert!(!free.reaches(&BridgePort::new(BridgeId(2))));
+        let remote = |tunnel| BridgePort { tunnel: Some(tunnel), ..free };
+        assert!(!remote(5).reaches(&remote(5)) && remote(5).reaches(&remote(6)));
+        assert!(remote(5).reaches(&free));
     }
 }

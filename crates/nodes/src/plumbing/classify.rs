@@ -24,6 +24,8 @@ const PRIORITIES: [u8; 4] = [0, 2, 6, 4];
 #[derive(Clone, Debug, Default)]
 pub struct Classifier {
     filters: Vec<Filter>,
+    /// Some filter asks for the bridge or VRF.
+    by_domain: bool,
 }
 
 /// What was found behind the link header.
@@ -39,12 +41,22 @@ struct Found {
 impl Classifier {
     /// The first filter that fits decides.
     pub fn new(filters: Vec<Filter>) -> Self {
-        Self { filters }
+        let by_domain = filters.iter().any(|filter| filter.domain.is_some());
+        Self { filters, by_domain }
     }
 
-    /// What there is to know of `frame`, for the packet that holds it.
-    pub fn describe(&self, handle: PacketPtr, frame: &[u8]) -> Packet<PacketPtr> {
+    /// What there is to know of `frame`, for the packet that holds it; `domain` tells the bridge or VRF that it was
+    /// forwarded in.
+    pub fn describe<'a>(
+        &self,
+        handle: PacketPtr,
+        frame: &[u8],
+        domain: impl FnOnce() -> &'a str,
+    ) -> Packet<PacketPtr> {
         let mut fields = Fields::default();
+        if self.by_domain {
+            fields.domain = domain();
+        }
         let walk = vlan::walk(frame);
         if let Some(walk) = &walk {
             // The outer tag's priority is the one that the next bridge looks at.
@@ -160,7 +172,8 @@ mod tests {
         let pool = HeapPool::new(1, 64).unwrap();
         let handle = pool.cache().copy_of(&[]).unwrap();
         let class = ClassId::new(1, 1);
-        let found = Classifier::new(vec![Filter { class, ..filter }]).describe(handle, frame);
+        let found =
+            Classifier::new(vec![Filter { class, ..filter }]).describe(handle, frame, || "blue");
         (found.class == class, found)
     }
 
@@ -202,6 +215,12 @@ mod tests {
         assert!(fits(filter.clone(), &plain) && fits(filter.clone(), &tagged));
         let urgent = Filter { vlan_pcp: Some(5), ..filter };
         assert!(fits(urgent.clone(), &tagged) && !fits(urgent, &plain));
+    }
+
+    #[test]
+    fn filters_see_the_bridge_that_a_frame_was_forwarded_in() {
+        let of = |domain: &str| Filter { domain: Some(domain.into()), ..Filter::default() };
+        assert!(fits(of("blue"), &frame().build()) && !fits(of("red"), &frame().build()));
     }
 
     #[test]

@@ -31,6 +31,17 @@ pub struct BridgedCounters {
     pub not_learned: AtomicU64,
 }
 
+/// Copies that one worker made of one interface's frames.
+#[derive(Default)]
+pub struct MirroredCounters {
+    /// Of those that it received.
+    pub received: AtomicU64,
+    /// Of those that it sent.
+    pub sent: AtomicU64,
+    /// Not made: there was no buffer.
+    pub lost: AtomicU64,
+}
+
 /// Drops of one worker by interface and reason (the layout's reason numbers).
 pub struct DropCounters {
     reasons: usize,
@@ -65,6 +76,8 @@ pub struct WorkerCounters {
     pub interfaces: Box<[InterfaceCounters]>,
     /// By interface id: what it taught its bridge.
     pub bridged: Box<[BridgedCounters]>,
+    /// By interface id: copies of its frames.
+    pub mirrored: Box<[MirroredCounters]>,
     /// Packets dropped, charged to the interface that received them or was to send them.
     pub drops: DropCounters,
     /// By reason: the interface that was to send is charged.
@@ -88,6 +101,7 @@ impl WorkerCounters {
         Self {
             interfaces: (0..MOST_INTERFACES).map(|_| InterfaceCounters::default()).collect(),
             bridged: (0..MOST_INTERFACES).map(|_| BridgedCounters::default()).collect(),
+            mirrored: (0..MOST_INTERFACES).map(|_| MirroredCounters::default()).collect(),
             drops: DropCounters { reasons, cells },
             outbound,
         }

@@ -7,6 +7,7 @@
 //!                                    ├▶ l2_forward          bridged, and nothing is to be learned
 //!                                    └▶ drop                down, or gone
 //! ```
+//! What mirrored interfaces receive takes a turn by `mirror_input` first.
 
 use crate::plumbing::{Interfaces, Mode, WorkerCounters};
 

@@ -6,6 +6,7 @@
 //! Only packets whose route leads to a group come here.
 
 use super::{Kind, Setup};
+use fib::Forward;
 use fib::ecmp::{EcmpTable, GroupId, flow_hash};
 use packet::Frame;
 use std::sync::Arc;
@@ -43,6 +44,16 @@ impl MemberPicker {
             *kind = member.kind();
             frame.adjacencies_mut()[slot] = member.id();
         }
+    }
+}
+
+/// Splits the words of a lookup into kinds and ids, each in its place.
+#[inline(always)]
+pub fn split_words(found: &[u32], kinds: &mut [u8], ids: &mut [u32]) {
+    for ((found, kind), id) in found.iter().zip(kinds).zip(ids) {
+        // A kind that nobody defined cannot be in the table: the control thread wrote it.
+        *kind = ((found >> 24) as u8).min(Kind::Group as u8);
+        *id = found & Forward::MAX_ID;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Interfaces as workers see them: rows of one table that the control thread publishes.
 
-use crate::plumbing::{BridgeId, BridgePort, Tunnel, Vlan, VlanMap, VrfId};
+use crate::plumbing::{BridgeId, BridgePort, MirrorTo, Tunnel, TunnelKey, Vlan, VlanMap, VrfId};
 use fib::{Address, Prefix};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -49,8 +49,12 @@ pub struct Interface {
     pub link: Link,
     /// What becomes of received packets.
     pub mode: Mode,
+    /// Who gets copies of its frames.
+    pub mirror: MirrorTo,
     /// Whose routes they follow, where they are routed.
     pub vrf: VrfId,
+    /// The name of the bridge that it is in, or of the VRF; empty where it is in none.
+    pub domain: String,
     /// Its MAC address.
     pub mac: [u8; 6],
     /// Longest packet behind the link header that it takes.
@@ -146,7 +150,7 @@ pub struct Interfaces {
     /// The sub-interfaces of each interface, by its number.
     vlans: Vec<Option<Arc<VlanMap>>>,
     /// The interface of each tunnel, by the VRF that its packets are in.
-    tunnels: HashMap<(Tunnel, VrfId), u16>,
+    tunnels: HashMap<(TunnelKey, VrfId), u16>,
 }
 
 /// What an interface may do in its bridge, if it is in one.
@@ -183,7 +187,7 @@ impl Interfaces {
         }
         let vlans = vlans.into_iter().map(|map| map.map(Arc::new)).collect();
         let tunnel = |(id, row): (u16, &Option<Interface>)| match row.as_ref()? {
-            Interface { link: Link::Tunnel(tunnel), vrf, .. } => Some(((*tunnel, *vrf), id)),
+            Interface { link: Link::Tunnel(tunnel), vrf, .. } => Some(((tunnel.key, *vrf), id)),
             _ => None,
         };
         let tunnels = (0..).zip(&rows).filter_map(tunnel).collect();
@@ -217,8 +221,8 @@ impl Interfaces {
     }
 
     /// The interface of a tunnel whose packets are in a VRF.
-    pub fn tunnel(&self, tunnel: Tunnel, vrf: VrfId) -> Option<u16> {
-        self.tunnels.get(&(tunnel, vrf)).copied()
+    pub fn tunnel(&self, key: TunnelKey, vrf: VrfId) -> Option<u16> {
+        self.tunnels.get(&(key, vrf)).copied()
     }
 
     /// The VRF of an interface's packets.

@@ -9,9 +9,12 @@
 //!                 ◀─ counters ────────── workers         read at any time
 //! ```
 
+mod arp_answer;
+mod bindings;
 mod bridge;
 mod classify;
 mod counters;
+mod departure;
 mod entrance;
 mod flow;
 mod icmp_message;
@@ -20,6 +23,7 @@ mod ip4_stamps;
 mod ip6_options;
 mod link_header;
 mod mailbox;
+mod mirror;
 mod own_ip4;
 mod own_ip6;
 mod rate_limit;
@@ -34,25 +38,32 @@ pub(crate) mod testing;
 mod topology;
 mod transport;
 mod tunnel;
+mod tunnel_headers;
 mod vlan;
 mod vrfs;
 
+pub use arp_answer::answer_arp;
+pub use bindings::Bindings;
 pub use bridge::{BridgeId, BridgePort};
 pub use classify::{Classifier, mark_congestion};
 pub use counters::{
-    BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, WorkerCounters, is_outbound,
+    BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, MirroredCounters,
+    WorkerCounters, is_outbound,
 };
+pub use departure::Departure;
+pub(crate) use departure::departures;
 pub(crate) use entrance::entrances;
 pub use entrance::{Entrance, ReceivedRun};
-pub use flow::{MemberPicker, ip4_flow, ip6_flow};
+pub use flow::{MemberPicker, ip4_flow, ip6_flow, split_words};
 pub use icmp_message::{ICMP_BYTES, icmp_cause, sum_icmp, was_group_frame, write_icmp_error};
 pub use interfaces::{
     Interface, InterfaceId, Interfaces, Link, Mode, address_of_link_key, bridge_port, link_key,
 };
 pub use ip4_stamps::{OptionsFound, Stamp, blank_options, stamp_options};
 pub use ip6_options::{OptionFault, check_options};
-pub use link_header::leave_by;
+pub use link_header::{each_with_adjacency, leave_by};
 pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
+pub use mirror::{Copies, MirrorTo};
 pub use own_ip4::{OWN_TTL, OwnIp4, sum_ip4_header};
 pub use own_ip6::OwnIp6;
 pub use rate_limit::RateLimit;
@@ -62,11 +73,11 @@ pub use shaping::{
     HandOver, Leftover, Outcome, PacketScheduler, ShapeLetter, ShapeLetters, Shaper,
 };
 pub use slow_path::{
-    ArpNews, Injected, Injector, NdNews, NdSaid, SlowPath, SlowPathEvents, SlowPathNews,
-    StationMoved, slow_path,
+    ArpNews, BindingNews, Injected, Injector, NdNews, NdSaid, SlowPath, SlowPathEvents,
+    SlowPathNews, StationMoved, slow_path,
 };
 pub use stations::Stations;
 pub use transport::{TcpFault, TcpReset, UdpFault, UdpFound, UdpPorts, find_udp};
-pub use tunnel::{Tunnel, Wrap};
+pub use tunnel::{Ends, Inside, Tunnel, TunnelKey, Wrap};
 pub use vlan::{TAG_BYTES, Vlan, VlanMap, VlanTags};
 pub use vrfs::{VrfId, VrfTables, Vrfs};

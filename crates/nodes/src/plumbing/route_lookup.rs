@@ -8,12 +8,14 @@
 //! Where the default VRF is the only one the whole vector is looked up in its table, after one
 //! branch. Among several, packets of one VRF that follow each other are looked up together.
 
-use super::{Interfaces, Kind, MemberPicker, Setup, VrfId, VrfTables, Vrfs, ip4_flow, ip6_flow};
+use super::{
+    Interfaces, Kind, MemberPicker, Setup, VrfId, VrfTables, Vrfs, ip4_flow, ip6_flow, split_words,
+};
 use fib::Forward;
 use fib::ip4::Ip4Table;
-use fib::ip6::Ip6Table;
+use fib::ip6::{Ip6Ahead, Ip6Table};
 use graph::{Context, Published};
-use packet::{Frame, VECTOR};
+use packet::{Frame, VECTOR, vectorized};
 use wire::{ipv4, ipv6};
 
 /// How often one packet may be led on to another VRF.
@@ -24,11 +26,20 @@ pub trait RouteAddress: Copy + Default {
     /// The tables of its family.
     type Table;
 
+    /// What asks for their memory ahead of a lookup.
+    type Ahead;
+
     /// The destination of a packet, from its network header on.
     fn destination(packet: &[u8]) -> Option<Self>;
 
     /// Its family's table of a VRF.
     fn table(tables: &VrfTables) -> &Self::Table;
+
+    /// Ready to ask for a table's memory.
+    fn ahead(table: &Self::Table) -> Self::Ahead;
+
+    /// Asks for the memory that a lookup of it will want.
+    fn ask(self, ahead: &Self::Ahead);
 
     /// Where packets to one address go.
     fn find(self, table: &Self::Table) -> Forward;
@@ -42,6 +53,8 @@ pub trait RouteAddress: Copy + Default {
 
 impl RouteAddress for u32 {
     type Table = Ip4Table;
+    /// Its bulk lookup asks by itself.
+    type Ahead = ();
 
     #[inline(always)]
     fn destination(packet: &[u8]) -> Option<Self> {
@@ -51,6 +64,12 @@ impl RouteAddress for u32 {
     fn table(tables: &VrfTables) -> &Ip4Table {
         &tables.ip4
     }
+
+    #[inline(always)]
+    fn ahead(_: &Ip4Table) {}
+
+    #[inline(always)]
+    fn ask(self, _: &()) {}
 
     fn find(self, table: &Ip4Table) -> Forward {
         table.lookup(self)
@@ -68,6 +87,7 @@ impl RouteAddress for u32 {
 
 impl RouteAddress for u128 {
     type Table = Ip6Table;
+    type Ahead = Ip6Ahead;
 
     #[inline(always)]
     fn destination(packet: &[u8]) -> Option<Self> {
@@ -76,6 +96,16 @@ impl RouteAddress for u128 {
 
     fn table(tables: &VrfTables) -> &Ip6Table {
         &tables.ip6
+    }
+
+    #[inline(always)]
+    fn ahead(table: &Ip6Table) -> Ip6Ahead {
+        table.ahead()
+    }
+
+    #[inline(always)]
+    fn ask(self, ahead: &Ip6Ahead) {
+        ahead.ask(self);
     }
 
     fn find(self, table: &Ip6Table) -> Forward {
@@ -118,26 +148,30 @@ impl<A: RouteAddress> RouteLookup<A> {
     #[inline]
     pub fn look_up(&mut self, frame: &mut Frame, kinds: &mut [u8], context: &Context<'_>) {
         let count = frame.len();
-        let mut slot = 0;
-        frame.each(|packet| {
-            self.destinations[slot] = A::destination(packet.header()).unwrap_or_default();
-            slot += 1;
-        });
         let vrfs = self.vrfs.get(context);
-        match vrfs.only() {
-            Some(tables) => {
-                let found = &mut self.found[..count];
-                A::find_all(A::table(tables), &self.destinations[..count], found);
+        match vrfs.only().map(A::table) {
+            Some(table) => {
+                let ahead = A::ahead(table);
+                self.read_destinations(frame, |destination| destination.ask(&ahead));
+                A::find_all(table, &self.destinations[..count], &mut self.found[..count]);
             }
-            None => self.find_by_vrf(frame.rx(), vrfs, self.interfaces.get(context)),
+            None => {
+                self.read_destinations(frame, |_| ());
+                self.find_by_vrf(frame.rx(), vrfs, self.interfaces.get(context));
+            }
         }
-        let slots = kinds.iter_mut().zip(frame.adjacencies_mut());
-        for (&found, (kind, id)) in self.found[..count].iter().zip(slots) {
-            // A kind that nobody defined cannot be in the table: the control thread wrote it.
-            *kind = ((found >> 24) as u8).min(Kind::Group as u8);
-            *id = found & Forward::MAX_ID;
-        }
+        let ids = frame.adjacencies_mut();
+        vectorized(|| split_words(&self.found[..count], &mut kinds[..count], ids));
         self.members.pick(frame, &mut kinds[..count], A::flow);
+    }
+
+    #[inline(always)]
+    fn read_destinations(&mut self, frame: &mut Frame, ask: impl Fn(A)) {
+        frame.each(|packet| {
+            let destination = A::destination(packet.header()).unwrap_or_default();
+            ask(destination);
+            self.destinations[packet.index() % VECTOR] = destination;
+        });
     }
 
     #[inline(never)]

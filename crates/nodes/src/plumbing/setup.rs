@@ -1,8 +1,8 @@
 //! What every node of one worker is made from.
 
 use crate::plumbing::{
-    Injected, Interfaces, Mailbox, RxAttachment, ShapeLetters, SlowPath, Stations, TxAttachment,
-    Vrfs, WorkerCounters,
+    Bindings, Injected, Interfaces, Mailbox, RxAttachment, ShapeLetters, SlowPath, Stations,
+    TxAttachment, Vrfs, WorkerCounters,
 };
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;
@@ -66,6 +66,8 @@ pub struct Shared {
     pub adjacencies: Arc<AdjacencyTable>,
     /// Who is where, in all bridges.
     pub stations: Stations,
+    /// Who has which address in bridges that answer ARP.
+    pub bindings: Published<Bindings>,
     /// Next hops that share flows.
     pub groups: Arc<EcmpTable>,
     /// Makes this router choose differently from the one before it.

@@ -5,6 +5,7 @@
 //! ```
 //! Both queues are bounded and made beforehand: a flood costs its own packets and nothing else.
 
+use crate::plumbing::BridgeId;
 use packet::PacketPtr;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -74,6 +75,17 @@ pub struct StationMoved {
     pub to: u16,
 }
 
+/// A station of a bridge said that it has an IPv4 address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BindingNews {
+    /// The bridge.
+    pub bridge: BridgeId,
+    /// The address.
+    pub address: u32,
+    /// The station.
+    pub mac: [u8; 6],
+}
+
 /// What workers tell the control thread.
 #[derive(Debug)]
 pub enum SlowPathNews {
@@ -91,6 +103,15 @@ pub enum SlowPathNews {
     },
     /// Something about a station of a bridge.
     Moved(StationMoved),
+    /// Who has an address in a bridge.
+    Binding(BindingNews),
+    /// A tunnel's packet came from an end that is not known.
+    RemoteHeard {
+        /// The tunnel's own interface.
+        interface: u16,
+        /// The other end.
+        remote: IpAddr,
+    },
     /// Something about an IPv4 neighbour.
     Arp(ArpNews),
     /// Something about an IPv6 neighbour, or a question to the router.

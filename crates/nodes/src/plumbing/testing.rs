@@ -1,8 +1,8 @@
 //! A small router for the tests of single nodes.
 
 use super::{
-    Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, SlowPathNews, Stations, VrfId,
-    VrfTables, Vrfs, WorkerCounters, slow_path,
+    Bindings, Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, SlowPathNews,
+    Stations, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path,
 };
 use crate::plumbing::IcmpLimits;
 use fib::adjacency::AdjacencyTable;
@@ -31,6 +31,7 @@ pub(crate) struct World {
     pub(crate) vrfs: Publisher<Vrfs>,
     /// Tables of a VRF that is not there yet ([`World::add_red`]).
     pub(crate) red: VrfTables,
+    pub(crate) bindings: Publisher<Bindings>,
 }
 
 impl World {
@@ -41,6 +42,7 @@ impl World {
     pub(crate) fn with_errors_per_second(icmp_errors_per_second: u32) -> Self {
         let readers = Quiescence::new();
         let interfaces = Publisher::new(Interfaces::new(rows()), &readers);
+        let bindings = Publisher::new(Bindings::default(), &readers);
         let nodes = Ip4Nodes::new(4096, PageSize::Small, &readers).unwrap();
         let (layout, page_size) = (Ip4Layout::Compact, PageSize::Small);
         let pool6 = Ip6Pool::new(1 << 24, PageSize::Small, &readers).unwrap();
@@ -59,6 +61,7 @@ impl World {
         let shared = Shared {
             interfaces: interfaces.published(),
             vrfs: vrfs.published(),
+            bindings: bindings.published(),
             ip6_links: Arc::new(Ip6Table::new(&pool6, 100)),
             adjacencies: Arc::new(adjacencies),
             stations: Stations::new(stations),
@@ -81,7 +84,7 @@ impl World {
             shape: Arc::default(),
             injected: Arc::new(Mutex::new(Some(injected))),
         };
-        Self { setup, news, injector, interfaces, vrfs, red }
+        Self { setup, news, injector, interfaces, bindings, vrfs, red }
     }
 
     /// Changes an interface's row.

@@ -6,15 +6,16 @@
 //!                    6 7 8 9 bridged: 6 and 9 of one group, 8 takes no unknown stations, 9 does not learn
 //!                    10 a trunk: 11 its VLAN 100, routed; 12 its 200 and 7, cross-connected with 13, its 300;
 //!                    14 its VLAN 400, bridged (in a bridge with 15, the router's own station there)
-//!                    16 a VXLAN and 17 a GRE tunnel from US to FAR, in a bridge with 18
+//!                    16 a VXLAN and 17 a GRE tunnel from US to FAR, 19 a VXLAN tunnel from US6 to FAR6, in a
+//!                    bridge with 18; 20 a GRE tunnel of packets from US to FAR: 203.0.115/24, 2001:db8:c::/48
 //!
 //!  IPv6 likewise: HOST6 2001:db8::2 ── 0: 2001:db8::1/64 │ 1: 2001:db8:1::1/64 ── GATEWAY6 2001:db8:1::2
 //!  ── 2001:db8:a::/48; link-local addresses made from MACs; on 0 2001:db8::7e is tentative.
 //! ```
 
 use super::{
-    BridgeId, BridgePort, Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan, VlanTags, VrfId,
-    Wrap, link_key,
+    BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan,
+    VlanTags, VrfId, Wrap, link_key,
 };
 use fib::adjacency::{Adjacency, AdjacencyTable};
 use fib::ecmp::{EcmpTable, Member};
@@ -76,6 +77,16 @@ pub(crate) const VNI: u32 = 42;
 pub(crate) const GRE: u16 = 17;
 pub(crate) const GRE_KEY: u32 = 9;
 pub(crate) const BESIDE_TUNNELS: u16 = 18;
+/// One from `US6` to `FAR6`, in the same bridge.
+pub(crate) const VXLAN6: u16 = 19;
+/// A tunnel of packets from `US` to `FAR`, and two adjacencies over it.
+pub(crate) const GRE_LINK: u16 = 20;
+pub(crate) const GRE_LINK_KEY: u32 = 10;
+pub(crate) const OVER_GRE: u32 = 9;
+pub(crate) const OVER_GRE6: u32 = 10;
+/// Behind it.
+pub(crate) const INSIDE_GRE: [u8; 4] = [203, 0, 115, 9];
+pub(crate) const INSIDE_GRE6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0xc, 0, 0, 0, 0, 9);
 pub(crate) const TUNNEL_BRIDGE: u16 = 3;
 
 /// The router's own MAC on an interface.
@@ -112,11 +123,11 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         Mode::Bridged(BridgePort { groups: 1, ..BridgePort::new(BridgeId(TUNNEL_BRIDGE)) }),
         Mode::Bridged(BridgePort { groups: 1, ..BridgePort::new(BridgeId(TUNNEL_BRIDGE)) }),
         Mode::Bridged(BridgePort::new(BridgeId(TUNNEL_BRIDGE))),
+        Mode::Bridged(BridgePort { groups: 1, ..BridgePort::new(BridgeId(TUNNEL_BRIDGE)) }),
+        Mode::Routed,
     ];
-    let tunnel = |wrap| {
-        let [local, remote] = [US, FAR].map(u32::from_be_bytes);
-        Link::Tunnel(Tunnel { wrap, local, remote })
-    };
+    let over4 = |wrap| Tunnel::new(wrap, Ends::new(US.into(), FAR.into()).unwrap());
+    let over6 = |wrap| Tunnel::new(wrap, Ends::new(US6.into(), FAR6.into()).unwrap());
     let vlan = |tags, protocol| Link::Vlan(Vlan { parent: TRUNK, tags, protocol, priority: None });
     let link = |id: u16| match id {
         ROUTED_VLAN => vlan(VlanTags::One(100), 0x8100),
@@ -124,8 +135,13 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         OTHER_VLAN => vlan(VlanTags::One(300), 0x8100),
         BRIDGED_VLAN => vlan(VlanTags::One(400), 0x8100),
         OWN_STATION => Link::Bridge,
-        VXLAN => tunnel(Wrap::Vxlan(VNI)),
-        GRE => tunnel(Wrap::Gre(Some(GRE_KEY))),
+        VXLAN => Link::Tunnel(over4(Wrap::Vxlan(VNI))),
+        GRE => Link::Tunnel(over4(Wrap::Gre(Some(GRE_KEY)))),
+        VXLAN6 => Link::Tunnel(over6(Wrap::Vxlan(VNI))),
+        GRE_LINK => {
+            let tunnel = over4(Wrap::Gre(Some(GRE_LINK_KEY)));
+            Link::Tunnel(Tunnel { inside: Inside::Packets, ..tunnel })
+        }
         _ => Link::Port,
     };
     let row = |id: u16, mode: Mode| Interface {
@@ -135,7 +151,9 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         up: id != 4,
         shaped: false,
         mode,
+        mirror: Default::default(),
         vrf: VrfId::DEFAULT,
+        domain: String::new(),
         mac: our_mac(id),
         mtu_bytes: 1500,
         ip4: match id {
@@ -143,6 +161,7 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
             1 => vec![(u32::from_be_bytes(US_OUTSIDE), 24)],
             ROUTED_VLAN => vec![(0xcb00_7101, 24)],
             OWN_STATION => vec![(0xcb00_7201, 24)],
+            GRE_LINK => vec![(0xcb00_7301, 24)],
             _ => Vec::new(),
         },
         ip6: match id {
@@ -186,6 +205,8 @@ pub(crate) fn add_routes(
         ("10.0.0.0/8", Kind::Rewrite, TO_GATEWAY),
         ("203.0.113.1/32", Kind::Local, 0),
         ("203.0.114.1/32", Kind::Local, 0),
+        ("203.0.115.0/24", Kind::Rewrite, OVER_GRE),
+        ("203.0.115.1/32", Kind::Local, 0),
         ("10.1.0.0/16", Kind::Blackhole, 0),
         ("10.2.0.0/16", Kind::Unreachable, 0),
         ("10.3.0.0/16", Kind::Prohibit, 0),
@@ -209,6 +230,7 @@ pub(crate) fn add_routes(
         ("2001:db8:a:4::/64", Kind::Rewrite, INCOMPLETE6),
         ("2001:db8:a:5::/64", Kind::Rewrite, NARROW6),
         ("2001:db8:a:6::/64", Kind::Group, shared6),
+        ("2001:db8:c::/48", Kind::Rewrite, OVER_GRE6),
         ("::/128", Kind::Martian, 0),
         ("::1/128", Kind::Martian, 0),
         ("fe80::/10", Kind::Link, 0),
@@ -249,4 +271,9 @@ fn add_next_hops(adjacencies: &AdjacencyTable) {
     add(1, Ipv6Addr::new(0x2001, 0xdb8, 1, 0, 0, 0, 0, 3).into(), 1500, None);
     add(1, GATEWAY6.into(), 1280, gateway);
     add(0, LINK_HOST.into(), 1500, host);
+    for next_hop in [IpAddr::from(INSIDE_GRE), INSIDE_GRE6.into()] {
+        let (interface, mtu, rewrite) = (GRE_LINK, 1472, [0; 22]);
+        let link = Adjacency { interface, mtu, next_hop, rewrite, rewrite_len: 0 };
+        adjacencies.complete_as_is(adjacencies.allocate(&link).unwrap());
+    }
 }

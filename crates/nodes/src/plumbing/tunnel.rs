@@ -1,19 +1,20 @@
-//! Tunnels as workers see them: the two ends, and what stands in front of a frame inside.
+//! Tunnels as workers see them: the two ends, what wraps, and what is inside.
 //!
 //! ```text
-//!  VXLAN  │ IPv4 20 │ UDP 8 │ VXLAN 8 │ frame …          RFC 7348 section 5
-//!  GRE    │ IPv4 20 │ GRE 4 or 8      │ frame …          RFC 2784, with a key RFC 2890
+//!  VXLAN  │ IPv4 20 or IPv6 40 │ UDP 8 │ VXLAN 8 │ frame …            RFC 7348 section 5
+//!  GRE    │ IPv4 20 or IPv6 40 │ GRE 4 or 8      │ frame or packet …  RFC 2784, RFC 7676, with a key RFC 2890
+//!
+//!  several remotes:  one tunnel ─┬─ an interface for each remote, in the tunnel's bridge
+//!                                └─ one more, in no bridge: packets of remotes that are not known
 //! ```
-//! Several remotes of one network are several tunnels in one bridge, of one split-horizon group: then
-//! flooding reaches every remote, and stations are learned behind theirs.
+//! Remotes of one tunnel do not reach each other, so flooding reaches every one of them once, and
+//! stations are learned behind theirs as they are behind ports.
 
-use crate::plumbing::OwnIp4;
-use fib::ecmp::flow_hash;
-use wire::ethernet::{self, ethertype};
-use wire::ip::protocol;
-use wire::{gre, ipv4, udp, vxlan};
+use crate::plumbing::{Interfaces, Link};
+use std::net::IpAddr;
+use wire::{gre, ipv4, ipv6, udp, vxlan};
 
-/// What wraps a frame.
+/// What wraps a frame or a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Wrap {
     /// VXLAN, by its network identifier.
@@ -22,150 +23,134 @@ pub enum Wrap {
     Gre(Option<u32>),
 }
 
-/// A tunnel over IPv4: also what tells arriving packets of different tunnels apart.
+/// The addresses that a tunnel's packets go between.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Tunnel {
-    /// What wraps the frames.
-    pub wrap: Wrap,
-    /// Our end.
-    pub local: u32,
-    /// The other end.
-    pub remote: u32,
+pub enum Ends {
+    /// Over IPv4.
+    V4 {
+        /// Our end.
+        local: u32,
+        /// The other end; 0: any that is not known.
+        remote: u32,
+    },
+    /// Over IPv6.
+    V6 {
+        /// Our end.
+        local: u128,
+        /// The other end; 0: any that is not known.
+        remote: u128,
+    },
 }
 
-/// First of the ports that flows are spread over (RFC 7348 section 5: the dynamic ones).
-const FIRST_PORT: u16 = 0xc000;
+/// What tells arriving packets of different tunnels apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TunnelKey {
+    /// What wraps.
+    pub wrap: Wrap,
+    /// Between whom.
+    pub ends: Ends,
+}
+
+/// What a tunnel carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Inside {
+    /// Ethernet frames.
+    Frames,
+    /// IPv4 and IPv6 packets, by GRE alone.
+    Packets,
+}
+
+/// A tunnel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tunnel {
+    /// What its packets are known by.
+    pub key: TunnelKey,
+    /// What it carries.
+    pub inside: Inside,
+    /// Its datagrams have UDP checksums; over IPv6, others are refused then (RFC 6936 section 4).
+    pub summed: bool,
+    /// Remotes that are not known yet are taken in.
+    pub learns: bool,
+}
+
+impl Ends {
+    /// The ends of these addresses; none where they are of two families.
+    pub fn new(local: IpAddr, remote: IpAddr) -> Option<Self> {
+        match (local, remote) {
+            (IpAddr::V4(local), IpAddr::V4(remote)) => {
+                Some(Self::V4 { local: local.into(), remote: remote.into() })
+            }
+            (IpAddr::V6(local), IpAddr::V6(remote)) => {
+                Some(Self::V6 { local: local.into(), remote: remote.into() })
+            }
+            _ => None,
+        }
+    }
+
+    /// The same with any other end.
+    #[must_use]
+    pub fn with_any_remote(self) -> Self {
+        match self {
+            Self::V4 { local, .. } => Self::V4 { local, remote: 0 },
+            Self::V6 { local, .. } => Self::V6 { local, remote: 0 },
+        }
+    }
+
+    /// The same with another other end; none where that is of another family.
+    pub fn with_remote(self, remote: IpAddr) -> Option<Self> {
+        Self::new(self.local(), remote)
+    }
+
+    /// Our end.
+    pub fn local(self) -> IpAddr {
+        match self {
+            Self::V4 { local, .. } => IpAddr::V4(local.into()),
+            Self::V6 { local, .. } => IpAddr::V6(local.into()),
+        }
+    }
+
+    /// The other end.
+    pub fn remote(self) -> IpAddr {
+        match self {
+            Self::V4 { remote, .. } => IpAddr::V4(remote.into()),
+            Self::V6 { remote, .. } => IpAddr::V6(remote.into()),
+        }
+    }
+}
 
 impl Tunnel {
-    /// Octets in front of the frame inside.
+    /// A tunnel of frames whose datagrams have the checksums that they must have.
+    pub fn new(wrap: Wrap, ends: Ends) -> Self {
+        let summed = matches!(ends, Ends::V6 { .. });
+        Self { key: TunnelKey { wrap, ends }, inside: Inside::Frames, summed, learns: false }
+    }
+
+    /// Octets in front of what is inside.
     #[inline]
     pub fn header_bytes(&self) -> usize {
-        ipv4::Header::LEN
-            + match self.wrap {
-                Wrap::Vxlan(_) => udp::Header::LEN + vxlan::Header::LEN,
-                Wrap::Gre(None) => gre::Header::LEN,
-                Wrap::Gre(Some(_)) => gre::Header::LEN + 4,
-            }
-    }
-
-    /// Writes the headers at the start of `packet`, for the frame behind them.
-    #[inline]
-    pub fn write(&self, packet: &mut [u8]) {
-        let Some((headers, frame)) = packet.split_at_mut_checked(self.header_bytes()) else {
-            return;
+        let ip = match self.key.ends {
+            Ends::V4 { .. } => ipv4::Header::LEN,
+            Ends::V6 { .. } => ipv6::Header::LEN,
         };
-        let (protocol, inside) = (self.protocol(), &mut headers[ipv4::Header::LEN..]);
-        match self.wrap {
-            Wrap::Vxlan(vni) => {
-                let (datagram, header) = inside.split_at_mut(udp::Header::LEN);
-                header.copy_from_slice(&vxlan::header(vni));
-                let length = udp::Header::LEN + vxlan::Header::LEN + frame.len();
-                if let Some(mut udp) = udp::HeaderMut::new(datagram) {
-                    udp.set_source_port(source_port(frame));
-                    udp.set_destination_port(udp::port::VXLAN);
-                    udp.set_length(length as u16);
-                    // RFC 7348 section 5: over IPv4 it should be zero.
-                    udp.set_checksum(0);
-                }
-            }
-            Wrap::Gre(key) => {
-                if let Some(mut header) = gre::HeaderMut::new(inside) {
-                    header.set_flags(if key.is_some() { gre::KEY } else { 0 });
-                    header.set_ethertype(ethertype::TEB);
-                }
-                if let Some(key) = key {
-                    inside[gre::Header::LEN..].copy_from_slice(&key.to_be_bytes());
-                }
-            }
-        }
-        // RFC 7348 section 4.3: a tunnel's packets are not fragmented.
-        let (flags, source, destination) = (ipv4::DONT_FRAGMENT, self.local, self.remote);
-        OwnIp4 { tos: 0, identification: 0, flags, protocol, source, destination }.write(packet);
-    }
-
-    fn protocol(&self) -> u8 {
-        match self.wrap {
-            Wrap::Vxlan(_) => protocol::UDP,
-            Wrap::Gre(_) => protocol::GRE,
+        ip + match self.key.wrap {
+            Wrap::Vxlan(_) => udp::Header::LEN + vxlan::Header::LEN,
+            Wrap::Gre(None) => gre::Header::LEN,
+            Wrap::Gre(Some(_)) => gre::Header::LEN + 4,
         }
     }
 }
 
-/// The port that tells the flow of the frame inside (RFC 7348 section 5), so that routers on the way
-/// can spread flows and keep each in order.
-#[inline]
-fn source_port(frame: &[u8]) -> u16 {
-    FIRST_PORT | (flow_of(frame) & 0x3fff) as u16
-}
-
-#[inline]
-fn flow_of(frame: &[u8]) -> u32 {
-    let Some((link, packet)) = frame.split_first_chunk::<{ ethernet::Header::LEN }>() else {
-        return 0;
-    };
-    let header = ethernet::Header::of(link);
-    if header.ethertype() == ethertype::IPV4
-        && let Some(ip) = ipv4::Header::new(packet)
-    {
-        let ports = packet.get(ip.header_len()..).and_then(<[u8]>::first_chunk::<4>);
-        let has_ports = matches!(ip.protocol(), protocol::TCP | protocol::UDP) && !ip.is_fragment();
-        let ports = ports.filter(|_| has_ports).map_or(0, |ports| u32::from_be_bytes(*ports));
-        return flow_hash(0, ip.source().into(), ip.destination().into(), ip.protocol(), ports);
-    }
-    let word = |mac: [u8; 6]| {
-        let [a, b, c, d, e, f] = mac;
-        u128::from(u64::from_be_bytes([0, 0, a, b, c, d, e, f]))
-    };
-    let (source, destination) = (header.source().octets(), header.destination().octets());
-    flow_hash(0, word(source), word(destination), 0, header.ethertype().into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plumbing::OWN_TTL;
-    use wire::craft;
-
-    fn inner(port: u16) -> Vec<u8> {
-        craft::ethernet([2; 6], [4; 6]).ipv4(1, 2).udp(port, 6).payload(b"inside").build()
-    }
-
-    fn written(wrap: Wrap, inner: &[u8]) -> Vec<u8> {
-        let tunnel = Tunnel { wrap, local: 7, remote: 8 };
-        let mut packet = vec![0; tunnel.header_bytes()];
-        packet.extend_from_slice(inner);
-        tunnel.write(&mut packet);
-        packet
-    }
-
-    #[test]
-    fn a_vxlan_packet_is_the_crafted_one() {
-        let packet = written(Wrap::Vxlan(42), &inner(5));
-        let port = u16::from_be_bytes([packet[20], packet[21]]);
-        let outer = craft::ipv4(7, 8).ttl(OWN_TTL).identification(0).dont_fragment();
-        let crafted = outer.udp(port, 4789).checksum(0).vxlan(42);
-        let crafted = crafted.ethernet([2; 6], [4; 6]).ipv4(1, 2).udp(5, 6).payload(b"inside");
-        assert_eq!(packet, crafted.build());
-        assert!(port >= FIRST_PORT);
-    }
-
-    #[test]
-    fn the_source_port_is_the_flows() {
-        let port = |inner: &[u8]| written(Wrap::Vxlan(42), inner)[20..22].to_vec();
-        assert_eq!(port(&inner(5)), port(&inner(5)));
-        let ports: std::collections::HashSet<_> = (0..64).map(|n| port(&inner(n))).collect();
-        assert!(ports.len() > 60, "{} ports for 64 flows", ports.len());
-        let arp = craft::ethernet([2; 6], [255; 6]).arp_request([2; 6], 1, 2).build();
-        assert_ne!(port(&arp), port(&inner(5)));
-    }
-
-    #[test]
-    fn a_gre_packet_has_its_key() {
-        for (key, length) in [(None, 24), (Some(0x0102_0304), 28)] {
-            let packet = written(Wrap::Gre(key), &inner(5));
-            let parsed = gre::Packet::parse(&packet[20..]).unwrap();
-            assert_eq!((parsed.key, parsed.payload), (key, &inner(5)[..]));
-            assert_eq!((parsed.ethertype, packet.len() - inner(5).len()), (ethertype::TEB, length));
-        }
+impl Interfaces {
+    /// True if an IP packet that is said to have come by `rx` is what a tunnel there made, not what
+    /// came out of it.
+    pub fn is_tunnels_own(
+        &self,
+        rx: u16,
+        source: impl Into<IpAddr>,
+        destination: impl Into<IpAddr>,
+    ) -> bool {
+        let Some(Link::Tunnel(tunnel)) = self.get(rx).map(|row| row.link) else { return false };
+        let ends = tunnel.key.ends;
+        (ends.local(), ends.remote()) == (source.into(), destination.into())
     }
 }

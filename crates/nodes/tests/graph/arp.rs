@@ -35,7 +35,7 @@ impl Control {
                     self.hold(adjacency, next_hop, interface, packet, &mut actions);
                 }
                 SlowPathNews::Arp(news) => self.hear(news, &mut actions),
-                news @ (SlowPathNews::Nd(_) | SlowPathNews::Moved(_)) => panic!("{news:?}"),
+                news => panic!("{news:?}"),
             }
         }
         self.machine.tick(self.now_ns, &mut actions);

@@ -1,13 +1,12 @@
 //! Every reason for a drop has a packet that meets it.
 
+use crate::drops_tunnels;
 use crate::drops6;
 use crate::rig::*;
 use dataplane::Settings;
 use fib::Forward;
 use fib::adjacency::{Adjacency, AdjacencyId};
-use nodes::plumbing::{
-    BridgeId, BridgePort, Injected, InterfaceId, Kind, Leftover, Link, Mode, Tunnel, Wrap,
-};
+use nodes::plumbing::{BridgeId, BridgePort, Injected, InterfaceId, Kind, Leftover, Mode};
 use sched::units::{Rate, Size, Time};
 use sched::{ClassId, CodelShape, Config, Curve, HfscClass, HfscShape, SfqShape, Shape};
 use std::collections::BTreeSet;
@@ -15,30 +14,18 @@ use std::net::Ipv6Addr;
 use wire::craft::{self, Arp, Craft, Ethernet, Ipv4};
 
 /// Reasons that a test on one thread cannot meet, and why.
-const OUT_OF_REACH: [&str; 4] = [
+const OUT_OF_REACH: [&str; 5] = [
     // The control thread takes a cross-connect away between two nodes of one pass.
     "l2-xconnect/disconnected",
     // Or a tunnel.
     "tunnel-encap/no-tunnel",
-    // Or an interface out of its bridge.
+    // Or an interface down.
+    "mirror-input/interface-down",
+    // Or out of its bridge.
     "l2-learn/not-bridged",
     // It takes a second worker; the node's own tests play that.
     "shape/handover-full",
 ];
-
-fn from_far() -> Craft<Ipv4> {
-    from_host().ipv4(FAR, US)
-}
-
-fn in_vxlan(flags: u8, vni: u8, inner: usize) -> Vec<u8> {
-    let data = [&[flags, 0, 0, 0, 0, 0, vni, 0][..], &vec![2; inner]].concat();
-    from_far().udp(50_000, 4789).payload(&data).build()
-}
-
-fn in_gre(flags: u16, kind: u16) -> Vec<u8> {
-    let data = [flags.to_be_bytes(), kind.to_be_bytes(), [2; 2], [2; 2]].concat();
-    from_far().protocol(47).payload(&data).build()
-}
 
 fn in_vlan(vid: u16) -> Vec<u8> {
     craft::ethernet(HOST_MAC, [4; 6]).vlan(vid).build()
@@ -230,30 +217,11 @@ fn plays() -> Vec<(&'static str, Play)> {
             rig.change_interface(2, |row| row.mode = Mode::CrossConnect(InterfaceId(ROUTED_VLAN)));
             rig.receive_as(2, Incoming { bytes: vec![0; 60], segments: 1, headroom: 0 });
         }),
-        ("tunnel-encap/no-headroom", |rig| {
-            let bytes = craft::ethernet(HOST_MAC, [255; 6]).build();
-            rig.receive_as(BESIDE_TUNNELS, Incoming { bytes, segments: 1, headroom: 0 });
-        }),
-        ("tunnel-decap/truncated", |rig| rig.receive(0, from_far().udp(1, 4789).build())),
-        ("tunnel-decap/bad-vxlan-flags", |rig| rig.receive(0, in_vxlan(0, 42, 14))),
-        ("tunnel-decap/unknown-tunnel", |rig| rig.receive(0, in_vxlan(8, 43, 14))),
-        ("tunnel-decap/inner-runt", |rig| rig.receive(0, in_vxlan(8, 42, 13))),
-        ("tunnel-decap/bad-gre-header", |rig| rig.receive(0, in_gre(0x4000, 0x6558))),
-        ("tunnel-decap/no-frame", |rig| rig.receive(0, in_gre(0, 0x0800))),
-        ("tunnel-decap/interface-down", |rig| {
-            rig.change_interface(VXLAN, |row| row.up = false);
-            rig.receive(0, in_vxlan(8, 42, 14));
-        }),
-        ("tunnel-decap/nested", |rig| {
-            let us = u32::from_be_bytes(US);
-            let tunnel = Tunnel { wrap: Wrap::Vxlan(VNI), local: us, remote: us };
-            rig.change_interface(VXLAN, |row| row.link = Link::Tunnel(tunnel));
-            rig.receive(BESIDE_TUNNELS, craft::ethernet(HOST_MAC, [255; 6]).build());
-        }),
         ("port-tx/queue-full", |rig| {
-            // Port 19 takes one frame a burst.
-            rig.attach(19, 1);
-            rig.change_interface(3, |row| row.port = 19);
+            // A port more, which takes one frame a burst.
+            let more = rows().len() as u16;
+            rig.attach(more, 1);
+            rig.change_interface(3, |row| row.port = more);
             rig.receive(2, vec![0; 60]);
             rig.receive(2, vec![0; 60]);
         }),
@@ -339,7 +307,7 @@ fn every_reason_has_a_packet_that_meets_it() {
         expect(rig, reason);
         assert!(met.insert(reason.to_owned()), "{reason} twice");
     }
-    for (reason, play) in plays().into_iter().chain(drops6::plays()) {
+    for (reason, play) in plays().into_iter().chain(drops6::plays()).chain(drops_tunnels::plays()) {
         let mut rig = Rig::new();
         play(&mut rig);
         expect(rig, reason);

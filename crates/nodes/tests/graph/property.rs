@@ -1,6 +1,7 @@
 //! Whatever comes in, nothing panics and every packet is accounted for.
 
 use crate::rig::*;
+use nodes::plumbing::MirrorTo;
 use proptest::prelude::*;
 use std::net::Ipv6Addr;
 use wire::{checksum, craft, ipv4, ipv6};
@@ -106,14 +107,55 @@ fn arp() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-fn any_frame() -> impl Strategy<Value = (u16, Vec<u8>)> {
-    let bytes = prop_oneof![
+/// A packet of a tunnel, or nearly: with any frame or packet inside, over either family.
+fn in_tunnel() -> impl Strategy<Value = Vec<u8>> {
+    let inside = prop_oneof![
+        3 => nearly_good(),
+        1 => nearly_good().prop_map(|frame| frame[14..].to_vec()),
+        1 => prop::collection::vec(any::<u8>(), 0..40),
+    ];
+    let flags = prop::sample::select(vec![8u8, 8, 8, 0]);
+    let vni = prop::sample::select(vec![VNI as u8, VNI as u8, 43]);
+    let key = prop::sample::select(vec![GRE_KEY as u8, GRE_LINK_KEY as u8, 77]);
+    let kind = prop::sample::select(vec![[0x65, 0x58], [8, 0], [0x86, 0xdd], [1, 1]]);
+    (inside, flags, vni, key, kind, 0u8..4).prop_map(|(inside, flags, vni, key, kind, how)| {
+        let link = || craft::ethernet(HOST_MAC, our_mac(0));
+        let vxlan = || [&[flags, 0, 0, 0, 0, 0, vni, 0][..], &inside].concat();
+        let gre = || [&[0x20, 0, kind[0], kind[1], 0, 0, 0, key][..], &inside].concat();
+        match how {
+            0 => link().ipv4(FAR, US).udp(50_000, 4789).payload(&vxlan()).build(),
+            1 => link().ipv6(FAR6, US6).udp(50_000, 4789).payload(&vxlan()).build(),
+            2 => link().ipv4(FAR, US).protocol(47).payload(&gre()).build(),
+            _ => link().ipv6(FAR6, US6).next_header(47).payload(&gre()).build(),
+        }
+    })
+}
+
+fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
         1 => prop::collection::vec(any::<u8>(), 0..120),
         6 => nearly_good(),
         6 => nearly_good_ip6(),
+        4 => in_tunnel(),
         1 => arp(),
-    ];
-    (prop::sample::select(vec![0u16, 0, 0, 1, 2, 4, 5]), bytes)
+    ]
+}
+
+fn any_frame() -> impl Strategy<Value = (u16, Vec<u8>)> {
+    (prop::sample::select(vec![0u16, 0, 0, 1, 2, 4, 5]), any_bytes())
+}
+
+/// A frame for a port of any kind: a trunk's may have tags.
+fn any_switched() -> impl Strategy<Value = (u16, Vec<u8>)> {
+    let ports = vec![0u16, 2, 6, 7, 9, TRUNK, BESIDE_TUNNELS];
+    let tags = prop::sample::select(vec![vec![], vec![100], vec![400], vec![200, 7], vec![5]]);
+    (prop::sample::select(ports), any_bytes(), tags).prop_map(|(port, mut frame, tags)| {
+        let tagged = port == TRUNK && frame.len() > 12;
+        for vid in tags.iter().rev().filter(|_| tagged) {
+            frame.splice(12..12, [0x81, 0, (vid >> 8) as u8, *vid as u8]);
+        }
+        (port, frame)
+    })
 }
 
 proptest! {
@@ -131,6 +173,28 @@ proptest! {
                 prop_assert!(id == 2 || id == 3 || is_whole(&frame), "sent {:x?}", frame);
             }
         }
+        rig.settle();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn every_copy_is_accounted_for(frames in prop::collection::vec(any_switched(), 1..200)) {
+        let mut rig = Rig::with_settings(4 * BUFFERS, |_| ());
+        for id in [2, 6, TRUNK, BRIDGED_VLAN, VXLAN] {
+            rig.change_interface(id, |row| {
+                row.mirror = MirrorTo { received: Some(5), sent: Some(5) };
+            });
+        }
+        for id in [6, 7, 8, 9, BRIDGED_VLAN, BESIDE_TUNNELS] {
+            rig.change_port(id, |port| port.answers_arp = true);
+        }
+        for (interface, frame) in frames {
+            rig.receive(interface, frame);
+        }
+        rig.run();
         rig.settle();
     }
 }

@@ -5,8 +5,8 @@ use fib::ip4::{Ip4Layout, Ip4Options};
 use fib::pages::PageSize;
 use graph::{Idle, Worker};
 use nodes::plumbing::{
-    BridgeId, BridgePort, Interface, InterfaceId, Kind, Leftover, Link, Mode, SlowPathNews, Tunnel,
-    Vlan, VlanTags, VrfId, VrfTables, Wrap, link_key,
+    BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Leftover, Link, Mode,
+    SlowPathNews, Tunnel, Vlan, VlanTags, VrfId, VrfTables, Wrap, link_key,
 };
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use sched::Replaced;
@@ -249,7 +249,8 @@ impl Rig {
             let node = totals.iter().find(|node| node.name == name).unwrap();
             node.exits.iter().sum::<u64>() - node.packets
         };
-        let pieces = more("ip4-fragment") + more("l2-flood");
+        let copying = ["ip4-fragment", "l2-flood", "mirror-input", "mirror-output"];
+        let pieces: u64 = copying.map(more).into_iter().sum();
         // What waited for its turn is no longer the engine's, and comes back.
         let waited = taken("shape");
         let known = ["port-tx", "drop", "arp-input", "nd-input", "ip-resolve"].map(taken);

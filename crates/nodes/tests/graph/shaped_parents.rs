@@ -2,7 +2,7 @@
 
 use crate::rig::*;
 use sched::units::{Rate, Size};
-use sched::{Config, Shape};
+use sched::{ClassId, Config, Filter, HtbClass, HtbShape, Shape};
 use wire::craft;
 
 /// Fast enough that nobody waits for it, and a scheduler all the same.
@@ -73,10 +73,32 @@ fn packets_of_tunnels_wait_at_the_port_that_they_leave_by() {
     rig.shape(1, &fast());
     let frame = craft::ethernet(HOST_MAC, [0xff; 6]).ethertype(0x88b5).payload(&[7; 46]).build();
     rig.receive(BESIDE_TUNNELS, frame.clone());
-    let sent = wait_for(&mut rig, 1, 2);
+    let sent = wait_for(&mut rig, 1, 3);
     let bytes = sent.iter().map(|packet| packet.len() as u64).sum();
-    assert_eq!(scheduled(&mut rig, 1), (2, bytes));
-    assert_eq!(sent_by(&rig, 1), (2, bytes));
-    assert_eq!([VXLAN, GRE].map(|id| sent_by(&rig, id)), [(1, frame.len() as u64); 2]);
+    assert_eq!(scheduled(&mut rig, 1), (3, bytes));
+    assert_eq!(sent_by(&rig, 1), (3, bytes));
+    assert_eq!([VXLAN, GRE, VXLAN6].map(|id| sent_by(&rig, id)), [(1, frame.len() as u64); 3]);
+    rig.settle();
+}
+
+#[test]
+fn a_class_can_be_had_for_what_a_bridge_forwards() {
+    let mut rig = Rig::new();
+    let class = |minor| ClassId::new(1, minor);
+    let classes = [1, 2].map(|minor| HtbClass::new(class(minor), None, Rate(1_000_000_000)));
+    let (handle, default) = (ClassId::new(1, 0), Some(class(2)));
+    let htb = HtbShape { handle, default, r2q: 10, direct_packets: 1, classes: classes.into() };
+    let of_bridge = Filter { domain: Some("blue".to_owned()), ..Filter::to(class(1)) };
+    rig.shape(TRUNK, &Config { filters: vec![of_bridge], ..Config::of(Shape::Htb(htb)) });
+    let mode = rig.dataplane.interfaces().get(BRIDGED_VLAN).unwrap().mode;
+    rig.change_interface(7, |row| (row.mode, row.domain) = (mode, "blue".to_owned()));
+    let frame = craft::ethernet(HOST_MAC, [0xff; 6]).ethertype(0x88b5).payload(&[7; 46]).build();
+    // Flooded to the VLAN of that bridge; another goes from VLAN to VLAN.
+    rig.receive(7, frame.clone());
+    rig.receive(TRUNK, [&frame[..12], &[0x81, 0, 1, 0x2c], &frame[12..]].concat());
+    wait_for(&mut rig, TRUNK, 2);
+    let report = rig.shaping_report(TRUNK);
+    let sent = [1, 2].map(|minor| report.find(class(minor)).unwrap().counters.sent_packets);
+    assert_eq!(sent, [1, 1]);
     rig.settle();
 }

@@ -72,6 +72,14 @@ impl Routes {
         self.ip6.incomplete(id)
     }
 
+    /// A neighbour does not answer.
+    pub(crate) fn silent(&mut self, key: NeighborKey) {
+        match key.address.is_ipv4() {
+            true => self.ip4.silent(key),
+            false => self.ip6.silent(key),
+        }
+    }
+
     /// Nobody keeps the neighbour.
     pub(crate) fn forget(&mut self, key: NeighborKey) -> Result<(), FibError> {
         match key.address.is_ipv4() {

@@ -4,11 +4,14 @@
 //!  routes ── A, B, C ──▶ group 4        B's link goes: B leaves group 4 in place, at once for all
 //!  routes ── A, C ─────▶ group 5        its routes; the routes then resolve to A, C and stay
 //!  a route leaves group 4 for A, C, D:  a new group that begins as a copy of 4, so that flows stay
+//!
+//!  B answers no more   B stays a member, and gets no flows while another member answers
 //! ```
 
 use fib::ecmp::{EcmpTable, GroupId, Member};
 use fib::{FibError, Forward};
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// All groups of one family.
@@ -19,6 +22,8 @@ pub(super) struct Groups {
     /// What groups were copied into by the changes at hand: routes that leave one group for the
     /// same members stay together.
     copies: HashMap<(GroupId, Vec<Member>), GroupId>,
+    /// Ways that lead to nobody at present.
+    silent: HashSet<Forward>,
 }
 
 struct Group {
@@ -29,7 +34,7 @@ struct Group {
 impl Groups {
     pub(super) fn new(table: Arc<EcmpTable>) -> Self {
         let (groups, by_members, copies) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { table, groups, by_members, copies }
+        Self { table, groups, by_members, copies, silent: HashSet::new() }
     }
 
     /// The group of these members, for a route that led to group `before`; made if need be, and
@@ -62,7 +67,9 @@ impl Groups {
         Ok(id)
     }
 
+    /// A group made with room for all `members`, so that the silent ones can come back.
     fn add(&mut self, id: GroupId, members: Vec<Member>) {
+        self.spread(id, &members);
         self.by_members.entry(members.clone()).or_insert(id);
         self.groups.insert(id, Group { members, routes: 0 });
     }
@@ -101,12 +108,32 @@ impl Groups {
             reduce(&mut group.members);
             let members = group.members.clone();
             left.extend(before.iter().map(|member| member.to).filter(|to| gone(*to)));
-            // Fewer members need no more buckets: this cannot fail.
-            let _moved = self.table.set_members(id, &members);
+            self.spread(id, &members);
             self.forget(id, &before);
             self.by_members.entry(members).or_insert(id);
         }
         left
+    }
+
+    /// Says whether a way leads to nobody. Its flows go to the other members of its groups, or come
+    /// back: the flows of the others stay, and no route changes.
+    pub(super) fn set_silent(&mut self, to: Forward, silent: bool) {
+        let changed = if silent { self.silent.insert(to) } else { self.silent.remove(&to) };
+        let touched = self.groups.iter().filter(|(_, g)| g.members.iter().any(|m| m.to == to));
+        for (id, group) in touched.filter(|_| changed) {
+            self.spread(*id, &group.members);
+        }
+    }
+
+    /// Gives the flows of a group to those of its members that are not silent. Of members that all
+    /// are, each keeps its share: packets are how one that comes back is found.
+    fn spread(&self, id: GroupId, members: &[Member]) {
+        let mut sharing = Cow::Borrowed(members);
+        if !self.silent.is_empty() && members.iter().any(|m| !self.silent.contains(&m.to)) {
+            sharing.to_mut().retain(|member| !self.silent.contains(&member.to));
+        }
+        // The group was made for all of its members: fewer need no more buckets, so this cannot fail.
+        let _moved = self.table.set_members(id, &sharing);
     }
 
     /// Where the groups are.

@@ -44,8 +44,17 @@ pub(crate) enum Wish {
     Release(NeighborKey),
 }
 
-/// How interfaces write link headers.
-pub(crate) type LinkOf<'a> = &'a dyn Fn(u16) -> Option<([u8; 6], u16)>;
+/// What an interface puts in front of packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LinkHeader {
+    /// An Ethernet header with this source.
+    From([u8; 6]),
+    /// Nothing: there is the other end, and nobody to be asked for.
+    Nothing,
+}
+
+/// How interfaces write link headers, and their MTUs.
+pub(crate) type LinkOf<'a> = &'a dyn Fn(u16) -> Option<(LinkHeader, u16)>;
 
 /// All routes of one family, in all VRFs.
 pub(crate) struct Routing<A: Family> {
@@ -139,6 +148,7 @@ impl<A: Family> Routing<A> {
 
     /// A neighbour's MAC is known: packets go, and its own address needs no asking any more.
     pub(crate) fn complete(&mut self, id: AdjacencyId, mac: [u8; 6]) -> Result<(), FibError> {
+        self.ways.not_silent(id);
         let host = self.ways.next_hops.complete(id, mac);
         self.follow_neighbor(host)
     }
@@ -149,11 +159,18 @@ impl<A: Family> Routing<A> {
         self.follow_neighbor(host)
     }
 
+    /// A neighbour does not answer: it leaves its groups until its MAC is known.
+    pub(crate) fn silent(&mut self, key: NeighborKey) {
+        self.ways.silent(key);
+    }
+
     /// Nobody keeps the neighbour: its adjacency goes, unless routes lead over it.
     pub(crate) fn forget(&mut self, key: NeighborKey) -> Result<(), FibError> {
         let host = self.ways.next_hops.forget(key);
         self.follow_neighbor(host)?;
-        self.ways.next_hops.free_unused(key);
+        if let Some(id) = self.ways.next_hops.free_unused(key) {
+            self.ways.not_silent(id);
+        }
         Ok(())
     }
 

@@ -7,7 +7,7 @@
 //! ```
 
 use super::family::Family;
-use super::{LinkOf, Wish};
+use super::{LinkHeader, LinkOf, Wish};
 use fib::adjacency::{Adjacency, AdjacencyId, AdjacencyTable, MAX_REWRITE};
 use fib::neighbor::NeighborKey;
 use fib::{FibError, Prefix};
@@ -29,6 +29,8 @@ struct NextHop {
     users: usize,
     /// Its MAC is known, so that a host route leads to it.
     known: bool,
+    /// It has none: it is all there is on its link.
+    alone: bool,
 }
 
 impl<A: Family> NextHops<A> {
@@ -45,18 +47,24 @@ impl<A: Family> NextHops<A> {
         if let Some(hop) = self.by_key.get(&key) {
             return Ok(Some(hop.id));
         }
-        let Some((mac, mtu)) = link(key.interface) else { return Ok(None) };
+        let Some((header, mtu)) = link(key.interface) else { return Ok(None) };
         let mut rewrite = [0; MAX_REWRITE];
-        rewrite[6..12].copy_from_slice(&mac);
-        rewrite[12..14].copy_from_slice(&A::ETHERTYPE.to_be_bytes());
+        let alone = header == LinkHeader::Nothing;
+        if let LinkHeader::From(mac) = header {
+            rewrite[6..12].copy_from_slice(&mac);
+            rewrite[12..14].copy_from_slice(&A::ETHERTYPE.to_be_bytes());
+        }
         let id = self.adjacencies.allocate(&Adjacency {
             interface: key.interface,
             mtu,
             next_hop: key.address,
             rewrite,
-            rewrite_len: 14,
+            rewrite_len: if alone { 0 } else { 14 },
         })?;
-        self.by_key.insert(key, NextHop { id, users: 0, known: false });
+        if alone {
+            self.adjacencies.complete_as_is(id);
+        }
+        self.by_key.insert(key, NextHop { id, users: 0, known: false, alone });
         self.keys.insert(id, key);
         Ok(Some(id))
     }
@@ -71,7 +79,7 @@ impl<A: Family> NextHops<A> {
         let Some(key) = self.keys.get(&id) else { return };
         let Some(hop) = self.by_key.get_mut(key) else { return };
         hop.users += 1;
-        if hop.users == 1 {
+        if hop.users == 1 && !hop.alone {
             wishes.push(Wish::Pin(*key, id));
         }
     }
@@ -81,7 +89,13 @@ impl<A: Family> NextHops<A> {
         let Some(key) = self.keys.get(&id) else { return };
         let Some(hop) = self.by_key.get_mut(key) else { return };
         hop.users -= 1;
-        if hop.users == 0 {
+        if hop.users != 0 {
+            return;
+        }
+        if hop.alone {
+            let key = *key;
+            self.free_unused(key);
+        } else {
             wishes.push(Wish::Release(*key));
         }
     }
@@ -110,18 +124,16 @@ impl<A: Family> NextHops<A> {
         self.set_known(id, false)
     }
 
-    /// Frees the adjacency that was forgotten, unless it has users.
-    pub(super) fn free_unused(&mut self, key: NeighborKey) {
-        if self.by_key.get(&key).is_some_and(|hop| hop.users == 0)
-            && let Some(hop) = self.by_key.remove(&key)
-        {
-            self.keys.remove(&hop.id);
-            self.adjacencies.free(hop.id);
-        }
+    /// Frees the adjacency that was forgotten, unless it has users; says which.
+    pub(super) fn free_unused(&mut self, key: NeighborKey) -> Option<AdjacencyId> {
+        let id = self.by_key.get(&key).filter(|hop| hop.users == 0)?.id;
+        self.by_key.remove(&key);
+        self.keys.remove(&id);
+        self.adjacencies.free(id);
+        Some(id)
     }
 
     /// The adjacency of a neighbour, if it has one.
-    #[cfg(test)]
     pub(super) fn existing(&self, key: NeighborKey) -> Option<AdjacencyId> {
         self.by_key.get(&key).map(|hop| hop.id)
     }

@@ -39,8 +39,12 @@ fn groups(readers: &Arc<Quiescence>) -> Arc<EcmpTable> {
     Arc::new(EcmpTable::new(4, 1024, readers).unwrap())
 }
 
-fn link(interface: u16) -> Option<([u8; 6], u16)> {
-    (1..=3).contains(&interface).then_some(([2; 6], 1500))
+fn link(interface: u16) -> Option<(LinkHeader, u16)> {
+    match interface {
+        1..=3 => Some((LinkHeader::From([2; 6]), 1500)),
+        4 => Some((LinkHeader::Nothing, 1476)),
+        _ => None,
+    }
 }
 
 /// The routes of the default VRF.
@@ -90,6 +94,25 @@ fn the_first_route_over_a_next_hop_pins_it_and_the_last_releases_it() {
     let other = routing.adjacency(key("192.0.2.8"), &link).unwrap().unwrap();
     let moved = [Wish::Pin(key("192.0.2.8"), other), Wish::Release(key("192.0.2.9"))];
     assert_eq!(routing.take_wishes(), moved);
+}
+
+#[test]
+fn over_a_link_of_two_nobody_is_asked_for() {
+    let (table, adjacencies, mut routing) = tables_and_adjacencies(ROUTES);
+    let network = "203.0.113.0/24".parse().unwrap();
+    routes(&mut routing).add(network, Protocol::Connected, Route::connected(4)).unwrap();
+    add(&mut routing, "10.0.0.0/8", "203.0.113.2").unwrap();
+    assert_eq!(routing.take_wishes(), []);
+    let connected = at(&table, "203.0.113.0/24").unwrap();
+    assert_eq!(connected.kind(), Kind::Rewrite as u8);
+    let entry = adjacencies.entry(fib::adjacency::AdjacencyId(connected.id())).unwrap();
+    let made = entry.fields();
+    assert_eq!((made.rewrite_len(), made.mtu(), made.interface()), (0, 1476, 4));
+    assert!(made.is_complete());
+    remove(&mut routing, "10.0.0.0/8");
+    routes(&mut routing).remove(network, Protocol::Connected).unwrap();
+    assert_eq!(routing.take_wishes(), []);
+    assert!(!entry.fields().is_complete(), "nothing leads over it any more");
 }
 
 #[test]
@@ -223,6 +246,70 @@ fn a_member_whose_interface_goes_leaves_in_place_and_comes_back_without_moving_t
     routing.set_interface(2, false, &link).unwrap();
     routing.set_interface(3, false, &link).unwrap();
     assert_eq!(at(&table, "10.0.0.0/8").unwrap().kind(), Kind::Rewrite as u8);
+}
+
+/// The members of a group that have buckets, by octet.
+fn sharing(routing: &mut Routing<u32>, table: &Ip4Table) -> Vec<u8> {
+    members(routing, table, "10.0.0.0/8").into_iter().map(|(octet, _)| octet).collect()
+}
+
+fn silence(routing: &mut Routing<u32>, interface: u16, octet: u8) -> AdjacencyId {
+    let key = NeighborKey { interface, address: IpAddr::from([192, 0, 2, octet]) };
+    routing.silent(key);
+    routing.ways.next_hops.existing(key).unwrap()
+}
+
+#[test]
+fn a_next_hop_that_does_not_answer_gets_no_flows_until_it_does() {
+    let (table, mut routing) = tables(ROUTES);
+    share(&mut routing, "10.0.0.0/8", &[(1, 1), (2, 2), (3, 3)]).unwrap();
+    let word = at(&table, "10.0.0.0/8");
+    routing.take_wishes();
+    let id = silence(&mut routing, 2, 2);
+    assert_eq!(members(&mut routing, &table, "10.0.0.0/8"), [(1, 32), (3, 32)]);
+    assert_eq!(
+        (at(&table, "10.0.0.0/8"), routing.take_wishes()),
+        (word, vec![]),
+        "still asked for"
+    );
+    // A route that comes meanwhile over the same ones shares the group; over others, too, it is out.
+    share(&mut routing, "11.0.0.0/8", &[(1, 1), (2, 2), (3, 3)]).unwrap();
+    assert_eq!(at(&table, "11.0.0.0/8"), word);
+    share(&mut routing, "12.0.0.0/8", &[(2, 2), (3, 3)]).unwrap();
+    assert_eq!(members(&mut routing, &table, "12.0.0.0/8"), [(3, 32)]);
+    routing.complete(id, [2; 6]).unwrap();
+    assert_eq!(sharing(&mut routing, &table), [1, 2, 3]);
+    assert_eq!(members(&mut routing, &table, "12.0.0.0/8"), [(2, 16), (3, 16)]);
+    assert_eq!(at(&table, "10.0.0.0/8"), word);
+}
+
+#[test]
+fn next_hops_none_of_which_answers_keep_their_shares() {
+    let (table, mut routing) = tables(ROUTES);
+    share(&mut routing, "10.0.0.0/8", &[(1, 1), (2, 2), (3, 3)]).unwrap();
+    let ids = [(1, 1), (2, 2)].map(|(interface, octet)| silence(&mut routing, interface, octet));
+    assert_eq!(sharing(&mut routing, &table), [3]);
+    silence(&mut routing, 3, 3);
+    assert_eq!(sharing(&mut routing, &table), [1, 2, 3]);
+    routing.complete(ids[0], [1; 6]).unwrap();
+    assert_eq!(sharing(&mut routing, &table), [1]);
+    // The interface of the one that answers goes: what is left shares, though it is silent.
+    routing.set_interface(1, false, &link).unwrap();
+    assert_eq!(sharing(&mut routing, &table), [2, 3]);
+}
+
+#[test]
+fn a_silent_next_hop_that_is_forgotten_leaves_nothing_to_the_next_one_of_its_id() {
+    let (table, mut routing) = tables(ROUTES);
+    share(&mut routing, "10.0.0.0/8", &[(1, 1), (2, 2)]).unwrap();
+    let id = silence(&mut routing, 2, 2);
+    remove(&mut routing, "10.0.0.0/8");
+    let gone = NeighborKey { interface: 2, address: IpAddr::from([192, 0, 2, 2]) };
+    routing.forget(gone).unwrap();
+    share(&mut routing, "10.0.0.0/8", &[(1, 1), (3, 3)]).unwrap();
+    let heir = NeighborKey { interface: 3, address: IpAddr::from([192, 0, 2, 3]) };
+    assert_eq!(routing.ways.next_hops.existing(heir), Some(id), "the id serves again");
+    assert_eq!(sharing(&mut routing, &table), [1, 3]);
 }
 
 #[test]

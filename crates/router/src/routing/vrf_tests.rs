@@ -14,8 +14,8 @@ use std::net::IpAddr;
 const RED: VrfId = VrfId(1);
 const BLUE: VrfId = VrfId(2);
 
-fn link(interface: u16) -> Option<([u8; 6], u16)> {
-    (1..=2).contains(&interface).then_some(([2; 6], 1500))
+fn link(interface: u16) -> Option<(LinkHeader, u16)> {
+    (1..=2).contains(&interface).then_some((LinkHeader::From([2; 6]), 1500))
 }
 
 /// Red and blue, with the same network on interfaces 1 and 2, and their tables.

@@ -10,7 +10,7 @@
 use super::family::Family;
 use super::groups::Groups;
 use super::next_hops::NextHops;
-use super::{LinkOf, Wish};
+use super::{LinkHeader, LinkOf, Wish};
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use fib::ecmp::{EcmpTable, GroupId, Member};
 use fib::neighbor::NeighborKey;
@@ -47,6 +47,18 @@ impl<A: Family> Ways<A> {
         for left in self.groups.drop_members(behind) {
             self.leave(Some(left));
         }
+    }
+
+    /// A neighbour does not answer: it leaves its groups until its MAC is known.
+    pub(super) fn silent(&mut self, key: NeighborKey) {
+        if let Some(id) = self.next_hops.existing(key) {
+            self.groups.set_silent(by_neighbor(id), true);
+        }
+    }
+
+    /// A neighbour answers, or its id is to serve another one.
+    pub(super) fn not_silent(&mut self, id: AdjacencyId) {
+        self.groups.set_silent(by_neighbor(id), false);
     }
 
     /// One more route leads there.
@@ -96,11 +108,15 @@ impl<A: Family> Ways<A> {
 
     fn by_path(&mut self, path: &Path, link: LinkOf<'_>) -> Result<Option<Forward>, FibError> {
         let interface = path.interface;
-        let Some(address) = path.address else {
-            return Ok(Some(plain(Kind::Glean, interface.into())));
+        let alone = || matches!(link(interface), Some((LinkHeader::Nothing, _)));
+        let address = match path.address {
+            Some(address) => address,
+            // Whoever is behind the other end: nobody is asked for.
+            None if alone() => A::mask(0).to_ip(),
+            None => return Ok(Some(plain(Kind::Glean, interface.into()))),
         };
         let id = self.next_hops.adjacency(NeighborKey { interface, address }, link)?;
-        Ok(id.map(|id| plain(Kind::Rewrite, id.0)))
+        Ok(id.map(by_neighbor))
     }
 
     fn by_group(
@@ -131,6 +147,10 @@ impl<A: Family> Ways<A> {
 /// A word.
 pub(super) fn plain(kind: Kind, id: u32) -> Forward {
     Forward::new(kind as u8, id)
+}
+
+fn by_neighbor(id: AdjacencyId) -> Forward {
+    plain(Kind::Rewrite, id.0)
 }
 
 fn adjacency_of(forward: Forward) -> Option<AdjacencyId> {

@@ -18,6 +18,7 @@ impl Router {
                 stations: self.dataplane.stations.table.domain_len(bridge.id.0),
                 mac_limit: bridge.config.mac_limit,
                 ageing_s: bridge.config.ageing.as_secs(),
+                bindings: bridge.config.answer_arp.then(|| self.binding.count(bridge.id)),
                 ports: bridge
                     .config
                     .ports
@@ -30,9 +31,7 @@ impl Router {
 
     fn show_member(&self, member: &Member, flags: Flags) -> view::BridgePort {
         let port = self.ports.get(&member.port);
-        let id = port.map_or(u16::MAX, |port| port.id);
-        let now = self.dataplane.bridged_totals(id);
-        let then = self.cleared.bridged.get(&id).copied().unwrap_or_default();
+        let taught = port.map(|port| self.taught(port)).unwrap_or_default();
         let words = [
             (flags.learn, "learn"),
             (flags.forward, "forward"),
@@ -46,9 +45,9 @@ impl Router {
             flags: set.map(|(_, word)| (*word).to_owned()).collect(),
             group: member.group,
             isolated: member.isolated,
-            learned: now.learned - then.learned,
-            moved: now.moved - then.moved,
-            not_learned: now.not_learned - then.not_learned,
+            learned: taught.learned,
+            moved: taught.moved,
+            not_learned: taught.not_learned,
         }
     }
 
@@ -57,12 +56,12 @@ impl Router {
         filter: &view::StationFilter,
     ) -> Result<view::Stations, EngineError> {
         let bridge = filter.bridge.as_deref().map(|name| self.bridge_id(name)).transpose()?;
-        let port = filter.port.as_deref().map(|name| self.port_id(name)).transpose()?;
+        let rows = filter.port.as_deref().map(|name| self.rows_of(name)).transpose()?;
         let stations = &self.dataplane.stations;
         let mut found = Vec::new();
         stations.table.for_each(stations.now(), |key, entry, age| {
             let wanted = bridge.is_none_or(|bridge| bridge == key.domain())
-                && port.is_none_or(|port| u32::from(port) == entry.port);
+                && rows.as_ref().is_none_or(|rows| rows.contains(&(entry.port as u16)));
             if wanted {
                 found.push((key, entry, age));
             }
@@ -74,6 +73,7 @@ impl Router {
             port: self
                 .port_of(entry.port as u16)
                 .map_or_else(String::new, |(name, _)| name.to_string()),
+            remote: self.remote_of(entry.port as u16).map(|remote| remote.to_string()),
             is_static: entry.is_static,
             age_s: if entry.is_static { 0 } else { *age },
         };
@@ -86,17 +86,21 @@ impl Router {
         request: &view::StationFlush,
     ) -> Result<view::StationCount, EngineError> {
         let bridge = request.bridge.as_deref().map(|name| self.bridge_id(name)).transpose()?;
-        let port = request.port.as_deref().map(|name| self.port_id(name)).transpose()?;
-        let flush = match (bridge, port) {
+        let rows = request.port.as_deref().map(|name| self.rows_of(name)).transpose()?;
+        let table = &self.dataplane.stations.table;
+        let flushed = |rows: Vec<u16>| {
+            rows.into_iter().map(|row| table.flush(MacFlush::Port(row.into()))).sum()
+        };
+        let stations = match (bridge, rows) {
             (Some(_), Some(_)) => {
                 let both = "a port is in one bridge: name the bridge or the port";
                 return Err(EngineError::Conflict(both.to_owned()));
             }
-            (Some(bridge), None) => MacFlush::Domain(bridge),
-            (None, Some(port)) => MacFlush::Port(port.into()),
-            (None, None) => MacFlush::All,
+            (Some(bridge), None) => table.flush(MacFlush::Domain(bridge)),
+            (None, Some(rows)) => flushed(rows),
+            (None, None) => table.flush(MacFlush::All),
         };
-        Ok(view::StationCount { stations: self.dataplane.stations.table.flush(flush) })
+        Ok(view::StationCount { stations })
     }
 
     pub(super) fn fill_stations(
@@ -104,7 +108,9 @@ impl Router {
         request: &view::StationFill,
     ) -> Result<view::StationCount, EngineError> {
         let bridge = self.bridge_id(&request.bridge)?;
-        let port = self.port_id(&request.port)?;
+        let rows = self.rows_of(&request.port)?;
+        // Of a tunnel, behind its first remote.
+        let port = rows.get(1).or(rows.first()).copied().unwrap_or_default();
         let conflict = |message: String| EngineError::Conflict(message);
         let first = MacAddr::from_text(&request.first)
             .map_err(|_| conflict(format!("`{}` is no MAC address", request.first)))?;
@@ -132,9 +138,9 @@ impl Router {
         self.bridging.bridges.get(&key).map(|bridge| bridge.id.0).ok_or_else(unknown)
     }
 
-    fn port_id(&self, name: &str) -> Result<u16, EngineError> {
+    fn rows_of(&self, name: &str) -> Result<Vec<u16>, EngineError> {
         let unknown = || EngineError::Unknown { what: "port", name: name.to_owned() };
         let key = PortName::from_text(name).map_err(|_| unknown())?;
-        self.ports.get(&key).map(|port| port.id).ok_or_else(unknown)
+        self.ports.get(&key).map(|port| port.rows().collect()).ok_or_else(unknown)
     }
 }

@@ -22,17 +22,10 @@ impl Router {
     }
 
     fn show_port(&self, name: &PortName, port: &OpenPort) -> view::Port {
-        let totals = self.dataplane.interface_totals(port.id);
-        let then = self.cleared.interfaces.get(&port.id).copied().unwrap_or_default();
+        let (totals, dropped) = (self.carried(port), self.dropped(port));
         let drops = |outbound: bool| {
-            let counts = self.dataplane.drops_of(port.id).into_iter();
-            counts
-                .filter(|count| count.outbound == outbound)
-                .map(|count| {
-                    let key = (port.id, count.node, count.reason);
-                    count.packets - self.cleared.drops.get(&key).copied().unwrap_or_default()
-                })
-                .sum()
+            let counts = dropped.iter().filter(|count| count.outbound == outbound);
+            counts.map(|count| count.packets).sum()
         };
         let stats = match &port.device {
             Some(Device::Dpdk(device)) => device.stats().unwrap_or_default(),
@@ -50,14 +43,14 @@ impl Router {
             addresses: port.config.addresses.iter().map(ToString::to_string).collect(),
             rx_queues: port.config.rx_queues,
             rx: view::PortCounters {
-                packets: totals.rx_packets - then.rx_packets,
-                bytes: totals.rx_bytes - then.rx_bytes,
+                packets: totals.rx_packets,
+                bytes: totals.rx_bytes,
                 drops: drops(false),
                 errors: stats.rx_errors + stats.rx_missed + stats.rx_no_buffers,
             },
             tx: view::PortCounters {
-                packets: totals.tx_packets - then.tx_packets,
-                bytes: totals.tx_bytes - then.tx_bytes,
+                packets: totals.tx_packets,
+                bytes: totals.tx_bytes,
                 drops: drops(true),
                 errors: stats.tx_errors,
             },

@@ -1,5 +1,6 @@
 //! Nodes, drops and the graph.
 
+use crate::interfaces::OpenPort;
 use crate::router::{Cleared, Router};
 use control::view;
 use dataplane::NodeTotals;
@@ -52,17 +53,13 @@ impl Router {
     pub(super) fn show_errors(&self) -> Vec<view::Drop> {
         let mut drops = Vec::new();
         for (name, port) in &self.ports {
-            for count in self.dataplane.drops_of(port.id) {
-                let then = self.cleared.drops.get(&(port.id, count.node, count.reason.clone()));
-                let packets = count.packets - then.copied().unwrap_or_default();
-                if packets != 0 {
-                    drops.push(view::Drop {
-                        node: count.node.to_owned(),
-                        reason: count.reason,
-                        port: Some(name.as_str().to_owned()),
-                        packets,
-                    });
-                }
+            for count in self.dropped(port) {
+                drops.push(view::Drop {
+                    node: count.node.to_owned(),
+                    reason: count.reason,
+                    port: Some(name.as_str().to_owned()),
+                    packets: count.packets,
+                });
             }
         }
         drops
@@ -85,11 +82,12 @@ impl Router {
 
     pub(super) fn clear_counters(&mut self) {
         let mut cleared = Cleared { nodes: self.dataplane.node_totals(None), ..Cleared::default() };
-        for port in self.ports.values() {
-            cleared.interfaces.insert(port.id, self.dataplane.interface_totals(port.id));
-            cleared.bridged.insert(port.id, self.dataplane.bridged_totals(port.id));
-            for count in self.dataplane.drops_of(port.id) {
-                cleared.drops.insert((port.id, count.node, count.reason), count.packets);
+        for id in self.ports.values().flat_map(OpenPort::rows) {
+            cleared.interfaces.insert(id, self.dataplane.interface_totals(id));
+            cleared.bridged.insert(id, self.dataplane.bridged_totals(id));
+            cleared.mirrored.insert(id, self.dataplane.mirrored_totals(id));
+            for count in self.dataplane.drops_of(id) {
+                cleared.drops.insert((id, count.node, count.reason), count.packets);
             }
         }
         self.cleared = cleared;

@@ -113,6 +113,10 @@ impl Engine for Router {
         self.show_bridges()
     }
 
+    fn mirrors(&self) -> Vec<view::Mirror> {
+        self.show_mirrors()
+    }
+
     fn stations(&self, filter: &view::StationFilter) -> Result<view::Stations, EngineError> {
         self.show_stations(filter)
     }

@@ -1,17 +1,19 @@
 //! `[bridge.NAME]`: ports that are one Ethernet network.
 
 use std::collections::HashMap;
-use std::fmt;
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use toml::de::DeValue;
+use wire::MacAddr;
 
 use super::bridge_commands;
+use super::name::name_field;
 use super::port::{Port, PortName, check_exists};
 use super::port_kind::PortKind;
 use super::{Config, Object};
 use crate::config::edit::Command;
-use crate::config::field::{Field, Refusal};
+use crate::config::field::Field;
 use crate::config::host::Host;
 use crate::config::read::{TableReader, read_table, read_value};
 use crate::config::report::{Problem, Report};
@@ -23,37 +25,9 @@ pub(crate) const MAX_GROUP: u16 = 63;
 /// Longest that a station may be remembered.
 const MAX_AGEING: Duration = Duration::from_secs(2 * 3600);
 
-/// A bridge's name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BridgeName(PortName);
-
-impl BridgeName {
-    /// The name.
-    pub fn as_str(&self) -> &str {
-        self.0.as_str()
-    }
-}
-
-impl fmt::Display for BridgeName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Field for BridgeName {
-    const EXPECTED: &'static str =
-        "a bridge name: a letter, then up to 14 letters, digits, `-`, `_` or `.`";
-
-    fn from_text(text: &str) -> Result<Self, Refusal> {
-        PortName::from_text(text).map(Self).map_err(|_| Refusal {
-            message: Some(format!("`{text}` is no bridge name")),
-            suggestion: None,
-        })
-    }
-
-    fn to_toml(&self) -> String {
-        self.0.to_toml()
-    }
+name_field! {
+    /// A bridge's name.
+    BridgeName = "bridge"
 }
 
 /// A bridge.
@@ -65,8 +39,21 @@ pub struct Bridge {
     pub ageing: Duration,
     /// Most stations it remembers.
     pub mac_limit: u32,
+    /// Whether it answers ARP requests for stations that it knows, and does not flood them then.
+    pub answer_arp: bool,
+    /// Who has which address, beside what is heard.
+    pub bindings: Vec<BoundAddress>,
     /// What all its ports may do.
     pub flags: Flags,
+}
+
+/// A station's address that need not be heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BoundAddress {
+    /// The address.
+    pub address: Ipv4Addr,
+    /// The station that has it.
+    pub mac: MacAddr,
 }
 
 /// What may be done: by a bridge, and by a port in it. What is off for the bridge is off for all.
@@ -100,7 +87,14 @@ pub struct Member {
 impl Default for Bridge {
     fn default() -> Self {
         let (ageing, flags) = (Duration::from_secs(300), Flags::default());
-        Self { ports: Vec::new(), ageing, mac_limit: 16_384, flags }
+        Self {
+            ports: Vec::new(),
+            ageing,
+            mac_limit: 16_384,
+            answer_arp: false,
+            bindings: Vec::new(),
+            flags,
+        }
     }
 }
 
@@ -193,9 +187,50 @@ impl Bridge {
             ports: read_members(table),
             ageing: table.or("ageing", default.ageing),
             mac_limit: table.number("mac_limit", default.mac_limit, 1..=16_777_216),
+            answer_arp: table.or("answer_arp", false),
+            bindings: read_bindings(table),
             flags: Flags::read(table),
         }
     }
+}
+
+impl BoundAddress {
+    fn read(table: &mut TableReader<'_>) -> Option<Self> {
+        let (address, mac) = (table.required("address"), table.required("mac"));
+        Some(Self { address: address?, mac: mac? })
+    }
+
+    fn to_toml(self) -> String {
+        Fields::new().with("address", &self.address).with("mac", &self.mac).inline()
+    }
+
+    fn check(self, field: &str, report: &mut Report) {
+        let Self { address, mac } = self;
+        if address.is_unspecified() || address.is_multicast() || address.is_broadcast() {
+            let problem = Problem::new(field, format!("{address} is no host's address"));
+            report.push(problem.expected("the address of one host"));
+        }
+        if !mac.is_unicast() {
+            let problem = Problem::new(field, format!("{mac} is no station's address"));
+            report.push(problem.expected("the address of one station"));
+        }
+    }
+}
+
+fn read_bindings(table: &mut TableReader<'_>) -> Vec<BoundAddress> {
+    let Some(value) = table.value("bindings") else { return Vec::new() };
+    let field = table.field("bindings");
+    let report = table.report();
+    let items = match value.get_ref() {
+        DeValue::Array(items) => items.iter().collect(),
+        _ => vec![value],
+    };
+    let mut bindings = Vec::new();
+    for (index, item) in items.into_iter().enumerate() {
+        let field = format!("{field}[{index}]");
+        bindings.extend(read_table(item, field, report, BoundAddress::read).flatten());
+    }
+    bindings
 }
 
 fn read_members(table: &mut TableReader<'_>) -> Vec<Member> {
@@ -228,6 +263,11 @@ impl Row for Bridge {
             let ports: Vec<String> = self.ports.iter().map(Member::to_toml).collect();
             fields = fields.raw("ports", format!("[{}]", ports.join(", ")));
         }
+        if !self.bindings.is_empty() {
+            let bindings: Vec<String> = self.bindings.iter().map(|it| it.to_toml()).collect();
+            fields = fields.raw("bindings", format!("[{}]", bindings.join(", ")));
+        }
+        fields = fields.unless("answer_arp", &self.answer_arp, &false);
         self.flags.fields(fields.unless("ageing", &self.ageing, &default.ageing).unless(
             "mac_limit",
             &self.mac_limit,
@@ -274,12 +314,24 @@ impl Object for Bridges {
                 let problem = Problem::new(format!("bridge.{name}.ageing"), message);
                 report.push(problem.expected("\"1s\" to \"2h\""));
             }
+            for (index, binding) in bridge.bindings.iter().enumerate() {
+                let field = format!("bridge.{name}.bindings[{index}]");
+                binding.check(&field, report);
+                if bridge.bindings[..index].iter().any(|it| it.address == binding.address) {
+                    let message = format!("{} stands here twice", binding.address);
+                    report.push(Problem::new(&field, message).expected("each address once"));
+                }
+            }
             for (index, member) in bridge.ports.iter().enumerate() {
                 let (field, port) = (format!("bridge.{name}.ports[{index}]"), &member.port);
                 check_exists(&field, port, &config.ports, report);
                 if let Some(other) = used.insert(port, format!("the bridge {name}")) {
                     let problem = Problem::new(&field, format!("{port} is in {other} already"));
                     report.push(problem.expected("each port in one bridge or xconnect"));
+                }
+                if config.ports.get(port).is_some_and(|port| port.kind.is_point_to_point()) {
+                    let message = format!("{port} carries packets, not frames");
+                    report.push(Problem::new(&field, message).expected("a port of frames"));
                 }
                 let routed =
                     |port: &Port| !port.addresses.is_empty() && !matches!(port.kind, PortKind::Bvi);

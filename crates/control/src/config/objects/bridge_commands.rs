@@ -1,7 +1,9 @@
 //! `bridge …`: the commands that edit bridges.
 
+use std::net::Ipv4Addr;
+
 use super::Config;
-use super::bridge::{Bridge, BridgeName, Flags, MAX_GROUP, Member};
+use super::bridge::{BoundAddress, Bridge, BridgeName, Flags, MAX_GROUP, Member};
 use super::port::PortName;
 use crate::config::edit::{Command, Words};
 use crate::config::report::Problem;
@@ -25,7 +27,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         noun: "bridge",
         verb: "set",
-        usage: "NAME ageing TIME|mac_limit COUNT|learn|forward|flood_unknown|flood_groups true|false",
+        usage: "NAME ageing TIME|mac_limit COUNT|answer_arp true|false|learn|forward|flood_unknown|flood_groups true|false",
         about: "Change a bridge",
         run: bridge_set,
     },
@@ -35,6 +37,20 @@ pub(super) const COMMANDS: &[Command] = &[
         usage: "NAME PORT [group NUMBER] [storm_pps RATE] [isolated|learn|forward|flood_unknown|flood_groups true|false]...",
         about: "Take a port into a bridge, or change what it may do there",
         run: bridge_join,
+    },
+    Command {
+        noun: "bridge",
+        verb: "bind",
+        usage: "NAME ADDRESS MAC",
+        about: "Tell a bridge that answers ARP who has an address",
+        run: bridge_bind,
+    },
+    Command {
+        noun: "bridge",
+        verb: "unbind",
+        usage: "NAME ADDRESS",
+        about: "Have it learn again who has an address",
+        run: bridge_unbind,
     },
     Command {
         noun: "bridge",
@@ -71,15 +87,17 @@ fn bridge_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem>
     let name = words.next("a bridge name")?;
     let bridge = bridge_mut(config, &name)?;
     if words.is_empty() {
-        return Err(words.unexpected(&keywords(&["ageing", "mac_limit"])));
+        return Err(words.unexpected(&keywords(&["ageing", "mac_limit", "answer_arp"])));
     }
     while !words.is_empty() {
         if words.take("ageing") {
             bridge.ageing = words.next("a time")?;
         } else if words.take("mac_limit") {
             bridge.mac_limit = words.next("a number of stations")?;
+        } else if words.take("answer_arp") {
+            bridge.answer_arp = words.next("a truth")?;
         } else if !set_flag(&mut bridge.flags, words)? {
-            return Err(words.unexpected(&keywords(&["ageing", "mac_limit"])));
+            return Err(words.unexpected(&keywords(&["ageing", "mac_limit", "answer_arp"])));
         }
     }
     Ok(())
@@ -126,6 +144,28 @@ fn bridge_leave(config: &mut Config, words: &mut Words<'_>) -> Result<(), Proble
     if bridge.ports.len() == before {
         let message = format!("{port} is not in bridge {name}");
         return Err(Problem::new(format!("bridge.{name}.ports"), message));
+    }
+    Ok(())
+}
+
+fn bridge_bind(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+    let name = words.next("a bridge name")?;
+    let (address, mac) = (words.next("an address")?, words.next("a MAC address")?);
+    let bindings = &mut bridge_mut(config, &name)?.bindings;
+    bindings.retain(|binding| binding.address != address);
+    bindings.push(BoundAddress { address, mac });
+    Ok(())
+}
+
+fn bridge_unbind(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+    let name: BridgeName = words.next("a bridge name")?;
+    let address: Ipv4Addr = words.next("an address")?;
+    let bindings = &mut bridge_mut(config, &name)?.bindings;
+    let before = bindings.len();
+    bindings.retain(|binding| binding.address != address);
+    if bindings.len() == before {
+        let message = format!("{address} is not bound in bridge {name}");
+        return Err(Problem::new(format!("bridge.{name}.bindings"), message));
     }
     Ok(())
 }

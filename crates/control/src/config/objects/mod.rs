@@ -11,6 +11,8 @@ mod bridge_commands;
 pub mod connected;
 pub mod icmp;
 pub mod memory;
+pub mod mirror;
+mod name;
 pub mod neighbor;
 pub mod port;
 mod port_commands;
@@ -21,6 +23,7 @@ pub mod route;
 mod route_commands;
 pub mod station;
 pub mod tunnel;
+mod tunnel_commands;
 pub mod vlan;
 pub mod vrf;
 pub mod workers;
@@ -38,6 +41,7 @@ use arp::Arp;
 use bridge::Bridges;
 use icmp::Icmp;
 use memory::Memory;
+use mirror::Mirrors;
 use neighbor::Neighbors;
 use port::Ports;
 use route::Routes;
@@ -81,7 +85,7 @@ macro_rules! objects {
         pub enum Change { $( $(#[$doc])* $kind(<$kind as Object>::Change), )+ }
 
         /// Every command that edits, by kind of object.
-        pub const COMMANDS: &[&[Command]] = &[$( <$kind as Object>::COMMANDS, )+ vlan::COMMANDS, tunnel::COMMANDS, qos::commands::COMMANDS];
+        pub const COMMANDS: &[&[Command]] = &[$( <$kind as Object>::COMMANDS, )+ vlan::COMMANDS, tunnel_commands::COMMANDS, qos::commands::COMMANDS];
 
         impl Config {
             pub(crate) fn read(root: &mut TableReader<'_>) -> Self {
@@ -168,4 +172,6 @@ objects! {
     bridges: Bridges,
     /// Stations that do not move.
     stations: Stations,
+    /// Mirrors.
+    mirrors: Mirrors,
 }

@@ -107,14 +107,15 @@ fn no_qos(port: &str, kind: &PortKind) -> Problem {
 impl Port {
     /// A port of this kind, everything else as by default.
     pub fn new(kind: PortKind) -> Self {
+        let (mtu, addresses) = (kind.default_mtu(), Vec::new());
         Self {
             kind,
             up: true,
-            mtu: DEFAULT_MTU,
+            mtu,
             vrf: None,
             mac: None,
             rx_queues: 1,
-            addresses: Vec::new(),
+            addresses,
             qos: None,
             ra: None,
         }
@@ -134,7 +135,8 @@ impl Port {
     pub(crate) fn read(table: &mut TableReader<'_>) -> Option<Self> {
         let kind = PortKind::read(table);
         let up = table.or("up", true);
-        let mtu = table.number("mtu", DEFAULT_MTU, MIN_MTU..=MAX_MTU);
+        let usual_mtu = kind.as_ref().map_or(DEFAULT_MTU, PortKind::default_mtu);
+        let mtu = table.number("mtu", usual_mtu, MIN_MTU..=MAX_MTU);
         let vrf = table.optional("vrf");
         let mac = table.optional("mac");
         let rx_queues = table.number("rx_queues", 1, 1..=64);
@@ -187,7 +189,7 @@ impl Port {
         self.kind
             .fields()
             .unless("up", &self.up, &true)
-            .unless("mtu", &self.mtu, &DEFAULT_MTU)
+            .unless("mtu", &self.mtu, &self.kind.default_mtu())
             .maybe("vrf", &self.vrf)
             .maybe("mac", &self.mac)
             .unless("rx_queues", &self.rx_queues, &1)
@@ -237,10 +239,13 @@ impl Object for Ports {
         ports
     }
 
-    fn check(&self, _: &Config, _: &Host, report: &mut Report) {
+    fn check(&self, config: &Config, _: &Host, report: &mut Report) {
         let mut claims = HashMap::new();
         for (name, port) in self.iter() {
             port.check(name, report);
+            if let Some(qos) = &port.qos {
+                qos.check_bridges(name, &config.bridges, report);
+            }
             let Some(claim) = port.kind.claim() else { continue };
             if let Some(other) = claims.insert(claim.clone(), name) {
                 let message = format!("{claim} is used by port {other} already");

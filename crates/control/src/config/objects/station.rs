@@ -1,6 +1,7 @@
 //! `[[mac]]`: stations whose port in a bridge is given, not learned.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use wire::MacAddr;
 
@@ -34,13 +35,38 @@ impl fmt::Display for StationKey {
 pub struct Station {
     /// Behind this port.
     pub port: PortName,
+    /// Of a tunnel with several remotes, behind this one.
+    pub remote: Option<IpAddr>,
+}
+
+impl Station {
+    /// A station is behind a port, and of a tunnel with several remotes behind one of them.
+    fn check_remote(&self, field: &str, config: &Config, report: &mut Report) {
+        let Some(port) = config.ports.get(&self.port) else { return };
+        let name = &self.port;
+        let (message, expected) = match (port.kind.ends(), self.remote) {
+            (Some(ends), Some(remote)) if port.kind.has_remotes() => {
+                if remote.is_ipv4() == ends.local.is_ipv4() {
+                    return;
+                }
+                let message = format!("{remote} is not of the family of {}", ends.local);
+                (message, "a remote of the tunnel's family")
+            }
+            (Some(_), None) if port.kind.has_remotes() => {
+                (format!("{name} has several remotes"), "the `remote` that the station is behind")
+            }
+            (_, Some(_)) => (format!("{name} has not several remotes"), "no `remote` here"),
+            (_, None) => return,
+        };
+        report.push(Problem::new(format!("{field}.remote"), message).expected(expected));
+    }
 }
 
 impl Row for Station {
     const KIND: &'static str = "mac";
 
     fn fields(&self) -> Fields {
-        Fields::new().with("port", &self.port)
+        Fields::new().with("port", &self.port).maybe("remote", &self.remote)
     }
 }
 
@@ -54,7 +80,7 @@ impl Object for Stations {
         Command {
             noun: "mac",
             verb: "add",
-            usage: "BRIDGE MAC port NAME",
+            usage: "BRIDGE MAC port NAME [remote ADDRESS]",
             about: "Fix a station behind a port of a bridge",
             run: mac_add,
         },
@@ -73,10 +99,11 @@ impl Object for Stations {
             let bridge = table.required::<BridgeName>("bridge");
             let address = table.required::<MacAddr>("address");
             let port = table.required::<PortName>("port");
+            let remote = table.optional("remote");
             let (Some(bridge), Some(address), Some(port)) = (bridge, address, port) else { return };
             let key = StationKey { bridge, address };
             table.rename(field_of(&key));
-            if stations.insert(key, Station { port }).is_some() {
+            if stations.insert(key, Station { port, remote }).is_some() {
                 let problem =
                     Problem::new(table.field("address"), format!("{address} stands here twice"));
                 table.report().push(problem.expected("each station of a bridge once"));
@@ -100,6 +127,7 @@ impl Object for Stations {
                 report.push_missing(Problem::new(format!("{field}.bridge"), message));
                 continue;
             };
+            station.check_remote(&field, config, report);
             if bridge.member(&station.port).is_none() {
                 let message = format!("{} is not in bridge {}", station.port, key.bridge);
                 let problem = Problem::new(format!("{field}.port"), message);
@@ -111,7 +139,8 @@ impl Object for Stations {
     fn write(&self, writer: &mut Writer) {
         for (key, station) in self.iter() {
             let fields = Fields::new().with("bridge", &key.bridge).with("address", &key.address);
-            writer.section("[[mac]]", &fields.with("port", &station.port));
+            let fields = fields.with("port", &station.port).maybe("remote", &station.remote);
+            writer.section("[[mac]]", &fields);
         }
     }
 
@@ -132,7 +161,8 @@ fn mac_add(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let key = key_of(words)?;
     words.must("port")?;
     let port = words.next("a port name")?;
-    config.stations.insert(key, Station { port });
+    let remote = if words.take("remote") { Some(words.next("an address")?) } else { None };
+    config.stations.insert(key, Station { port, remote });
     Ok(())
 }
 

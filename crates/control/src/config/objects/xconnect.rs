@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::port::{PortName, check_exists};
+use super::port::{Port, PortName, check_exists};
 use super::{Config, Object};
 use crate::config::edit::{Command, Words};
 use crate::config::host::Host;
@@ -113,6 +113,11 @@ impl Object for Xconnects {
                     let message = format!("{name} is in the xconnect {other} already");
                     report
                         .push(Problem::new(&field, message).expected("each port in one xconnect"));
+                }
+                let unfit = |port: &Port| port.kind.is_point_to_point() || port.kind.has_remotes();
+                if config.ports.get(name).is_some_and(unfit) {
+                    let message = format!("{name} carries packets, or has several other ends");
+                    report.push(Problem::new(&field, message).expected("a port of frames"));
                 }
                 let routed = config.ports.get(name).is_some_and(|port| !port.addresses.is_empty());
                 if routed {

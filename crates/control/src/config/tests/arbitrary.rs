@@ -9,15 +9,16 @@ use wire::MacAddr;
 
 use super::super::field::Field;
 use super::super::objects::arp::Arp;
-use super::super::objects::bridge::{Bridge, BridgeName, Flags, Member};
+use super::super::objects::bridge::{BoundAddress, Bridge, BridgeName, Flags, Member};
 use super::super::objects::icmp::Icmp;
 use super::super::objects::memory::{Hugepages, Memory};
+use super::super::objects::mirror::{Direction, Mirror, MirrorName, Source};
 use super::super::objects::neighbor::{Neighbor, NeighborKey};
 use super::super::objects::port::{Port, PortName};
 use super::super::objects::port_kind::{DeviceName, PortKind, Repeat, Role};
 use super::super::objects::route::{NextHop, Route, RouteKey};
 use super::super::objects::station::{Station, StationKey};
-use super::super::objects::tunnel::{Ends, Gre, Vxlan};
+use super::super::objects::tunnel::{Ends, Gre, Payload, Remotes, Vxlan};
 use super::super::objects::vlan::{Protocol, Vid, Vlan};
 use super::super::objects::vrf::{Vrf, VrfName};
 use super::super::objects::workers::{Idle, Placement, Workers};
@@ -141,7 +142,15 @@ fn virtual_ports(config: &mut Config, ports: &[u8]) {
         let Some(own) = config.ports.get(&parent).and_then(|port| port.addresses.first()) else {
             continue;
         };
-        let ends = Ends { local: own.address(), remote: station(number, 240) };
+        let local = own.address();
+        let to = |remotes| Ends { local, remotes };
+        let one = || to(Remotes::One(station(number, 240)));
+        let several = [None, Some(vec![]), Some(vec![station(number, 241), station(number, 242)])];
+        let several = several[index % 3].clone().map(|flood| {
+            let learn = flood.is_empty() || index > 3;
+            to(Remotes::Several { flood, learn })
+        });
+        let payload = if index % 2 == 0 { Payload::Frames } else { Payload::Packets };
         let inner = [None, Some(Vid::Any), Some(Vid::Exact(7))][index % 3];
         kinds.extend([
             PortKind::Vlan(Vlan {
@@ -158,9 +167,15 @@ fn virtual_ports(config: &mut Config, ports: &[u8]) {
                 protocol: Protocol::Customer,
                 priority: None,
             }),
-            PortKind::Vxlan(Vxlan { vni: number.into(), ends }),
-            PortKind::Gre(Gre { key: inner.map(|_| 9), ends }),
+            PortKind::Vxlan(Vxlan {
+                vni: number.into(),
+                checksum: inner.map(|_| index > 1),
+                ends: one(),
+            }),
+            PortKind::Gre(Gre { key: inner.map(|_| 9), payload, ends: one() }),
         ]);
+        let vxlan = |ends| PortKind::Vxlan(Vxlan { vni: 1000, checksum: None, ends });
+        kinds.extend(several.map(vxlan));
     }
     for (number, kind) in kinds.into_iter().enumerate() {
         let name = PortName::from_text(&format!("v{number}")).unwrap();
@@ -196,7 +211,8 @@ fn vrfs(config: &mut Config, ports: &[u8]) {
     }
 }
 
-/// A bridge of these ports, each of which may do something else, and a station behind the last.
+/// A bridge of these ports, each of which may do something else, the router's own station, and a tunnel
+/// with several ends if there is one; stations behind the last port and behind an end.
 fn bridge(config: &mut Config, ports: &[u8]) {
     let member = |number: &u8| Member {
         flags: Flags { learn: number & 1 == 0, flood_groups: *number > 3, ..Flags::default() },
@@ -205,12 +221,44 @@ fn bridge(config: &mut Config, ports: &[u8]) {
         ..Member::new(name(*number))
     };
     let lan = BridgeName::from_text("lan.1").unwrap();
-    let members = ports.iter().map(member).collect();
+    let mut members: Vec<_> = ports.iter().map(member).collect();
+    let own = PortName::from_text("own").unwrap();
+    let addresses = vec![InterfaceAddress::new(Ipv4Addr::new(10, 98, 0, 1).into(), 24)];
+    config.ports.insert(own.clone(), Port { addresses, ..Port::new(PortKind::Bvi) });
+    members.push(Member::new(own));
+    let tunnel = config.ports.iter().find(|(_, port)| port.kind.has_remotes());
+    let tunnel = tunnel.map(|(name, _)| name.clone());
+    members.extend(tunnel.iter().cloned().map(Member::new));
     let ageing = Duration::from_secs(30 + ports.len() as u64);
-    config.bridges.insert(lan.clone(), Bridge { ports: members, ageing, ..Bridge::default() });
+    let bound = |number: &u8| BoundAddress {
+        address: Ipv4Addr::new(10, 99, 0, *number + 1),
+        mac: MacAddr([2, 0, 0, 0, 1, *number]),
+    };
+    let bindings: Vec<_> = ports.iter().map(bound).collect();
+    let answer_arp = bindings.len() > 1;
+    let made = Bridge { ports: members, ageing, answer_arp, bindings, ..Bridge::default() };
+    config.bridges.insert(lan.clone(), made);
+    if let Some(port) = tunnel {
+        let key = StationKey { bridge: lan.clone(), address: MacAddr([2, 0, 0, 0, 2, 1]) };
+        let remote = Some(Ipv4Addr::new(172, 16, 0, 9).into());
+        config.stations.insert(key, Station { port, remote });
+    }
     if let Some(last) = ports.last() {
         let key = StationKey { bridge: lan, address: MacAddr([2, 0, 0, 0, 0, *last]) };
-        config.stations.insert(key, Station { port: name(*last) });
+        config.stations.insert(key, Station { port: name(*last), remote: None });
+    }
+}
+
+/// Mirrors to a port that carries nothing, of each of these ports one direction or both.
+fn mirrors(config: &mut Config, destination: u8, sources: &[u8]) {
+    let directions = [Direction::Both, Direction::Received, Direction::Sent];
+    for (index, direction) in directions.into_iter().enumerate() {
+        let mine = sources.iter().skip(index).step_by(directions.len());
+        let sources: Vec<_> = mine.map(|port| Source { port: name(*port), direction }).collect();
+        if !sources.is_empty() {
+            let mirror = MirrorName::from_text(&format!("m.{index}")).unwrap();
+            config.mirrors.insert(mirror, Mirror { destination: name(destination), sources });
+        }
     }
 }
 
@@ -242,6 +290,9 @@ pub(super) fn config() -> impl Strategy<Value = Config> {
         }
         if let ([_, _, rest @ ..], true) = (&bare[..], neighbor) {
             bridge(&mut config, rest);
+        }
+        if let ([first, rest @ ..], false) = (&bare[..], neighbor) {
+            mirrors(&mut config, *first, &[rest, &routed[..]].concat());
         }
         if let ([first, ..], true) = (&routed[..], neighbor) {
             let key = NeighborKey { port: name(*first), address: station(*first, 250) };

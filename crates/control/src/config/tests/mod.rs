@@ -5,6 +5,7 @@ mod edits;
 mod ip6;
 mod messages;
 mod round_trip;
+mod switching;
 mod vrfs;
 
 use super::*;

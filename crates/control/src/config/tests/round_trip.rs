@@ -33,6 +33,7 @@ fn follow(mut config: Config, changes: &[Change]) -> Config {
             Change::Xconnects(delta) => step(&mut config.xconnects, delta),
             Change::Bridges(delta) => step(&mut config.bridges, delta),
             Change::Stations(delta) => step(&mut config.stations, delta),
+            Change::Mirrors(delta) => step(&mut config.mirrors, delta),
         }
     }
     config

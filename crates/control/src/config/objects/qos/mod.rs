@@ -19,6 +19,8 @@ use std::sync::Arc;
 use sched::units::Rate;
 use sched::{Config as Scheduler, Error, Shape};
 
+use super::bridge::Bridges;
+use super::port::PortName;
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
 use crate::config::write::{Fields, Writer};
@@ -72,6 +74,19 @@ impl Qos {
                 (None, None) => field,
             };
             report.push_missing(Problem::new(at, error.to_string()));
+        }
+    }
+
+    /// Finds filters that name bridges which there are not.
+    pub(super) fn check_bridges(&self, port: &PortName, bridges: &Bridges, report: &mut Report) {
+        for (index, filter) in self.0.filters.iter().enumerate() {
+            let Some(name) = &filter.domain else { continue };
+            if bridges.iter().any(|(bridge, _)| bridge.as_str() == name) {
+                continue;
+            }
+            let field = format!("port.{port}.qos.filter[{index}].bridge");
+            let problem = Problem::new(field, format!("there is no bridge `{name}`"));
+            report.push_missing(problem.expected("the name of a bridge"));
         }
     }
 

@@ -1,0 +1,236 @@
+//! Mirrors, tunnels and bindings: what is refused, and the commands that edit them.
+
+use super::super::{Host, Source, edit, parse, render};
+use super::{host, messages};
+
+/// Ports of every sort, and the start of a mirror of p1.
+const PORTS: &str = r#"
+[port]
+p1 = { kind = "memory" }
+p2 = { kind = "memory" }
+listener = { kind = "memory" }
+routed = { kind = "memory", addresses = ["192.0.2.1/24"] }
+trunk = { kind = "memory" }
+"trunk.7" = { kind = "vlan", parent = "trunk", vlan = 7 }
+bridged = { kind = "memory" }
+own = { kind = "bvi" }
+wired = { kind = "memory" }
+wired2 = { kind = "memory" }
+
+[bridge.lan]
+ports = ["bridged", "own"]
+
+[[xconnect]]
+ports = ["wired", "wired2"]
+
+[mirror.spy]
+sources = ["p1"]
+"#;
+
+fn mirrored(rest: &str) -> Vec<String> {
+    messages(&format!("{PORTS}{rest}"))
+}
+
+#[test]
+fn copies_leave_by_a_port_that_carries_nothing_else() {
+    for (destination, message) in [
+        ("p1", "p1 is mirrored itself: its copies would be copied"),
+        ("trunk.7", "trunk.7 stands on other ports: copies would pass those"),
+        ("routed", "routed has addresses: it carries packets of its own"),
+        ("bridged", "bridged is in a bridge: it carries frames of its own"),
+        ("wired", "wired is in an xconnect: it carries frames of its own"),
+        ("trunk", "trunk has sub-interfaces: it carries frames of their own"),
+        ("nobody", "there is no port `nobody`"),
+    ] {
+        assert_eq!(mirrored(&format!("destination = {destination:?}")), [message]);
+    }
+    let text = format!("{PORTS}destination = \"listener\"\n");
+    assert!(parse(&Source::new("router.toml", &text), &Host::any()).is_ok());
+}
+
+#[test]
+fn a_port_is_copied_once_and_a_mirror_copies_something() {
+    let more = |text: &str| mirrored(&format!("destination = \"listener\"\n{text}"));
+    assert_eq!(
+        more(
+            "[mirror.two]\ndestination = \"p2\"\nsources = [{ port = \"p1\", direction = \"rx\" }]\n"
+        ),
+        ["p1 rx is copied by mirror spy already"]
+    );
+    assert_eq!(
+        more("[mirror.two]\ndestination = \"p2\"\nsources = [\"trunk\", \"trunk\"]\n"),
+        ["trunk stands here twice"]
+    );
+    assert_eq!(more("[mirror.two]\ndestination = \"p2\"\n"), ["it copies nothing"]);
+    assert_eq!(
+        more("[mirror.two]\ndestination = \"p2\"\nsources = \"own\"\n"),
+        ["own is the router's own station in a bridge"]
+    );
+    assert_eq!(
+        more("[mirror.two]\ndestination = \"p1\"\nsources = \"p2\"\n"),
+        ["p1 is mirrored itself: its copies would be copied"]
+    );
+}
+
+#[test]
+fn mirrors_are_made_and_removed_by_command() {
+    let ports = PORTS.split("[mirror").next().unwrap();
+    let start = parse(&Source::new("router.toml", ports), &host()).unwrap();
+    let run = |commands: &str| {
+        let edited = edit(&start, &Source::new("commands", commands), &host());
+        edited.map(|config| render(&config)).map_err(|problems| problems.to_string())
+    };
+    let made = run("mirror add spy to listener from p1 rx from p2").unwrap();
+    let section = "[mirror.spy]\ndestination = \"listener\"\nsources     = [{ port = \"p1\", direction = \"rx\" }, \"p2\"]\n";
+    assert!(made.contains(section), "{made}");
+    let twice = run("mirror add a to listener from p1\nmirror add a to listener").unwrap_err();
+    assert!(twice.contains("mirror a is there already"), "{twice}");
+    assert!(run("mirror del a").unwrap_err().contains("there is no mirror `a`"));
+    assert!(run("mirror add a to listener from p1\nmirror del a").is_ok());
+}
+
+/// A port with an address of each family.
+const UNDERLAY: &str = r#"
+[port.p1]
+kind = "memory"
+addresses = ["192.0.2.1/24", "2001:db8::1/64"]
+"#;
+
+fn tunnel(fields: &str) -> Vec<String> {
+    let text = format!("{UNDERLAY}\n[port.t]\n{fields}\n");
+    match parse(&Source::new("router.toml", &text), &host()) {
+        Ok(_) => Vec::new(),
+        Err(problems) => problems.problems.into_iter().map(|problem| problem.message).collect(),
+    }
+}
+
+#[test]
+fn tunnels_end_at_hosts_of_one_family() {
+    for (ends, faults) in [
+        (r#"local = "192.0.2.1", remote = "192.0.2.9""#, &[][..]),
+        (r#"local = "2001:db8::1", remote = "2001:db8::9""#, &[]),
+        (r#"local = "2001:db8::1", remotes = ["2001:db8::9", "2001:db8::8"]"#, &[]),
+        (r#"local = "192.0.2.1", learn_remotes = true"#, &[]),
+        (
+            r#"local = "192.0.2.1", remote = "2001:db8::9""#,
+            &["2001:db8::9 is not of the family of 192.0.2.1"],
+        ),
+        (r#"local = "192.0.2.1", remote = "224.0.0.5""#, &["224.0.0.5 is no end of a tunnel"]),
+        (r#"local = "2001:db8::1", remote = "fe80::9""#, &["fe80::9 is no end of a tunnel"]),
+        (r#"local = "192.0.2.7", remote = "192.0.2.9""#, &["no port has the address 192.0.2.7"]),
+        (r#"local = "192.0.2.1", remote = "192.0.2.1""#, &["192.0.2.1 is an address of ours"]),
+        (
+            r#"local = "192.0.2.1", remotes = ["192.0.2.9", "192.0.2.9"]"#,
+            &["192.0.2.9 stands here twice"],
+        ),
+        (r#"local = "192.0.2.1""#, &["`remote` is missing"]),
+    ] {
+        let found = tunnel(&format!(
+            "kind = \"vxlan\"\nvni = 5\n{}",
+            ends.replace(", re", "\nre").replace(", learn", "\nlearn")
+        ));
+        assert_eq!(found, faults, "{ends}");
+    }
+}
+
+#[test]
+fn what_carries_packets_is_routed_and_what_has_several_ends_is_bridged() {
+    let gre = "kind = \"gre\"\npayload = \"packets\"\nlocal = \"192.0.2.1\"\n";
+    let one = format!("{gre}remote = \"192.0.2.9\"\n");
+    let addresses = "addresses = [\"10.9.0.1/30\"]\n";
+    assert_eq!(tunnel(&format!("{one}{addresses}")), [""; 0]);
+    assert_eq!(
+        tunnel(&format!("{gre}remotes = [\"192.0.2.9\"]\n")),
+        ["a tunnel of packets has one other end"]
+    );
+    assert_eq!(
+        tunnel(&format!("{one}[bridge.lan]\nports = [\"t\"]\n")),
+        ["t carries packets, not frames"]
+    );
+    assert_eq!(
+        tunnel(&format!(
+            "{one}[port.l]\nkind = \"memory\"\n[mirror.m]\ndestination = \"l\"\nsources = \"t\"\n"
+        )),
+        ["t carries packets, not frames"]
+    );
+    let several = "kind = \"vxlan\"\nvni = 5\nlocal = \"192.0.2.1\"\nremotes = [\"192.0.2.9\"]\n";
+    assert_eq!(
+        tunnel(&format!("{several}{addresses}")),
+        ["routes do not say which of several remotes they mean"]
+    );
+    assert_eq!(
+        tunnel(&format!(
+            "{several}[port.q]\nkind = \"memory\"\n[[xconnect]]\nports = [\"t\", \"q\"]\n"
+        )),
+        ["t carries packets, or has several other ends"]
+    );
+}
+
+#[test]
+fn a_fixed_station_of_several_remotes_is_behind_one() {
+    let start = "kind = \"vxlan\"\nvni = 5\nlocal = \"192.0.2.1\"\n";
+    let fixed = |ends: &str, remote: &str| {
+        tunnel(&format!(
+            "{start}{ends}\n[bridge.lan]\nports = [\"t\"]\n\
+             [[mac]]\nbridge = \"lan\"\naddress = \"06:00:00:00:00:01\"\nport = \"t\"\n{remote}\n"
+        ))
+    };
+    let several = "remotes = [\"192.0.2.9\"]";
+    assert_eq!(fixed(several, "remote = \"192.0.2.10\""), [""; 0]);
+    assert_eq!(fixed(several, ""), ["t has several remotes"]);
+    assert_eq!(
+        fixed(several, "remote = \"2001:db8::9\""),
+        ["2001:db8::9 is not of the family of 192.0.2.1"]
+    );
+    assert_eq!(
+        fixed("remote = \"192.0.2.9\"", "remote = \"192.0.2.9\""),
+        ["t has not several remotes"]
+    );
+}
+
+#[test]
+fn tunnels_and_bindings_are_made_by_command() {
+    let start = parse(&Source::new("router.toml", UNDERLAY), &host()).unwrap();
+    let run = |commands: &str| {
+        let edited = edit(&start, &Source::new("commands", commands), &host());
+        edited.map(|config| render(&config)).map_err(|problems| problems.to_string())
+    };
+    let made = |command: &str| {
+        let text = run(command).unwrap_or_else(|fault| panic!("{fault}"));
+        let lines = text.lines().skip_while(|line| *line != "[port.t]").skip(1);
+        let lines = lines.take_while(|line| !line.starts_with('['));
+        lines.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        made("vxlan add t vni 7 checksum false local 2001:db8::1 remote 2001:db8::9"),
+        [
+            "kind = \"vxlan\"",
+            "vni = 7",
+            "checksum = false",
+            "local = \"2001:db8::1\"",
+            "remote = \"2001:db8::9\""
+        ]
+    );
+    assert_eq!(
+        made("vxlan add t vni 7 local 192.0.2.1 remote 192.0.2.9 remote 192.0.2.8 learn")[2..],
+        [
+            "local = \"192.0.2.1\"",
+            "remotes = [\"192.0.2.9\", \"192.0.2.8\"]",
+            "learn_remotes = true"
+        ]
+    );
+    assert_eq!(
+        made("gre add t key 3 packets local 192.0.2.1 remote 192.0.2.9")[1..3],
+        ["key = 3", "payload = \"packets\""]
+    );
+    assert!(run("gre add t local 192.0.2.1").unwrap_err().contains("remote"));
+    assert!(run("vxlan del p1").unwrap_err().contains("there is no tunnel `p1`"));
+    let bound = "bridge add lan\nbridge set lan answer_arp true\nbridge bind lan 10.0.0.9 06:00:00:00:00:09\n";
+    let text = run(bound).unwrap();
+    assert!(text.contains("{ address = \"10.0.0.9\", mac = \"06:00:00:00:00:09\" }"), "{text}");
+    assert!(!run(&format!("{bound}bridge unbind lan 10.0.0.9\n")).unwrap().contains("10.0.0.9"));
+    let missing = run("bridge add lan\nbridge unbind lan 10.0.0.9\n").unwrap_err();
+    assert!(missing.contains("10.0.0.9 is not bound in bridge lan"), "{missing}");
+    let group = run("bridge add lan\nbridge bind lan 224.0.0.9 06:00:00:00:00:09\n").unwrap_err();
+    assert!(group.contains("224.0.0.9 is no host's address"), "{group}");
+}

@@ -1,0 +1,139 @@
+//! Copies of what interfaces carry, for who listens at another one.
+//!
+//! ```text
+//!  port_rx, vlan_input, tunnel_decap ─▶ mirror_input  ─▶ (an entrance)
+//!  interface_output                  ─▶ mirror_output ─▶ (a departure)
+//!                                           └─ the copy ─▶ interface_output
+//! ```
+//! Where neither the frame nor its copy is changed any more, both are references of one buffer.
+
+use crate::plumbing::{BridgePort, Interface, Interfaces, Link, Mode};
+use graph::{Context, ExitIndex};
+use packet::PacketView;
+
+/// Where copies of an interface's frames go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MirrorTo {
+    /// Of those that it receives.
+    pub received: Option<u16>,
+    /// Of those that it sends.
+    pub sent: Option<u16>,
+}
+
+/// How copies of one interface's frames are made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Copies {
+    to: u16,
+    shares: bool,
+}
+
+impl Interfaces {
+    /// True if somebody listens to what `id` receives.
+    #[inline]
+    pub fn is_heard(&self, id: u16) -> bool {
+        self.get(id).is_some_and(|row| row.mirror.received.is_some())
+    }
+
+    /// How to copy what `id` receives, if that is wanted.
+    pub fn copies_of_received(&self, id: u16) -> Option<Copies> {
+        let row = self.get(id)?;
+        let to = row.mirror.received?;
+        Some(Copies { to, shares: self.passes_on_unchanged(id, row) && self.sends_unchanged(to) })
+    }
+
+    /// How to copy what `id` sends, if that is wanted.
+    pub fn copies_of_sent(&self, id: u16) -> Option<Copies> {
+        let row = self.get(id)?;
+        let to = row.mirror.sent?;
+        Some(Copies { to, shares: row.sends_unchanged() && self.sends_unchanged(to) })
+    }
+
+    fn sends_unchanged(&self, id: u16) -> bool {
+        self.get(id).is_some_and(Interface::sends_unchanged)
+    }
+
+    /// True if what `id` receives leaves, if it leaves at all, as it came.
+    fn passes_on_unchanged(&self, id: u16, row: &Interface) -> bool {
+        // A question that the bridge answers becomes the answer.
+        let bridges = |port: BridgePort| {
+            let mut members = self.members(port.bridge).iter();
+            !port.answers_arp && members.all(|&member| self.sends_unchanged(member))
+        };
+        self.vlans(id).is_none()
+            && match row.mode {
+                Mode::Routed => false,
+                Mode::CrossConnect(peer) => self.sends_unchanged(peer.0),
+                Mode::Bridged(port) => bridges(port),
+            }
+    }
+
+    /// True if `id` has sub-interfaces that its own frames may belong to.
+    pub fn has_sub_interfaces(&self, id: u16) -> bool {
+        self.vlans(id).is_some() && self.get(id).is_some_and(|row| row.link == Link::Port)
+    }
+}
+
+impl Copies {
+    /// Sends a copy of the packet from its header on by `exit`; false where there is no buffer.
+    pub fn make(
+        self,
+        packet: &mut PacketView<'_>,
+        exit: impl Into<ExitIndex>,
+        context: &mut Context<'_>,
+    ) -> bool {
+        let rx = packet.rx();
+        if context.room() == 0 {
+            return false;
+        }
+        let emitted = if self.shares {
+            context.emit_shared(packet.share(1), rx, exit)
+        } else {
+            let Some(copy) = context.cache.copy_of(packet.header()) else { return false };
+            context.emit(copy, rx, exit)
+        };
+        // There is room: it was asked for.
+        emitted.map(|mut copy| copy.set_tx(self.to)).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{BESIDE_TUNNELS, World};
+
+    fn copies(change: impl FnOnce(&mut World), id: u16) -> (Option<Copies>, Option<Copies>) {
+        let mut world = World::new();
+        let mirror = MirrorTo { received: Some(5), sent: Some(5) };
+        world.change_interface(id, |row| row.mirror = mirror);
+        change(&mut world);
+        (world.interfaces.copies_of_received(id), world.interfaces.copies_of_sent(id))
+    }
+
+    #[test]
+    fn frames_that_stay_as_they_are_are_not_copied_byte_by_byte() {
+        let with = |shares| Some(Copies { to: 5, shares });
+        assert_eq!(copies(|_| (), 2), (with(true), with(true)));
+        assert_eq!(copies(|_| (), 7), (with(true), with(true)));
+        assert_eq!(copies(|_| (), 0), (with(false), with(true)));
+        assert_eq!(copies(|_| (), BESIDE_TUNNELS), (with(false), with(true)));
+        let shaped =
+            |id: u16| move |world: &mut World| world.change_interface(id, |row| row.shaped = true);
+        assert_eq!(copies(shaped(3), 2), (with(false), with(true)));
+        assert_eq!(copies(shaped(2), 2), (with(true), with(false)));
+        assert_eq!(copies(shaped(5), 2), (with(false), with(false)));
+        let answers = |world: &mut World| {
+            world.change_interface(7, |row| {
+                if let Mode::Bridged(port) = &mut row.mode {
+                    port.answers_arp = true;
+                }
+            });
+        };
+        assert_eq!(copies(answers, 7), (with(false), with(true)));
+    }
+
+    #[test]
+    fn an_interface_that_nobody_listens_to_has_no_copies() {
+        let interfaces = World::new().interfaces;
+        assert_eq!((interfaces.copies_of_received(2), interfaces.copies_of_sent(99)), (None, None));
+    }
+}

@@ -1,0 +1,148 @@
+//! The packets that meet each reason for a drop around tunnels: malformed, unknown, too long, without a
+//! way, inside each other.
+
+use crate::drops::Play;
+use crate::rig::*;
+use nodes::plumbing::{Ends, Injected, InterfaceId, Link, Mode, Tunnel, Wrap};
+use std::net::{IpAddr, Ipv6Addr};
+use wire::craft::{self, Craft, Ipv4, Ipv6};
+
+pub(crate) fn from_far() -> Craft<Ipv4> {
+    craft::ethernet(HOST_MAC, our_mac(0)).ipv4(FAR, US)
+}
+
+fn from_far6() -> Craft<Ipv6> {
+    craft::ethernet(HOST_MAC, our_mac(0)).ipv6(FAR6, US6)
+}
+
+fn vxlan(flags: u8, vni: u8, inner: usize) -> Vec<u8> {
+    [&[flags, 0, 0, 0, 0, 0, vni, 0][..], &vec![2; inner]].concat()
+}
+
+fn in_vxlan(flags: u8, vni: u8, inner: usize) -> Vec<u8> {
+    from_far().udp(50_000, 4789).payload(&vxlan(flags, vni, inner)).build()
+}
+
+fn in_gre(flags: u16, kind: u16) -> Vec<u8> {
+    let data = [&flags.to_be_bytes()[..], &kind.to_be_bytes(), &GRE_KEY.to_be_bytes()].concat();
+    from_far().protocol(47).payload(&data).build()
+}
+
+fn broadcast() -> Vec<u8> {
+    craft::ethernet(HOST_MAC, [255; 6]).build()
+}
+
+/// Gives a tunnel other ends.
+pub(crate) fn lead(rig: &mut Rig, id: u16, local: impl Into<IpAddr>, remote: impl Into<IpAddr>) {
+    let ends = Ends::new(local.into(), remote.into()).unwrap();
+    rig.change_interface(id, |row| {
+        if let Link::Tunnel(tunnel) = &mut row.link {
+            tunnel.key.ends = ends;
+        }
+    });
+}
+
+/// Has a frame of so many bytes leave by tunnel `id`, and nothing else.
+fn send_by(rig: &mut Rig, id: u16, bytes: usize) {
+    rig.change_interface(2, |row| row.mode = Mode::CrossConnect(InterfaceId(id)));
+    rig.receive(2, vec![2; bytes]);
+}
+
+fn address(text: &str) -> Ipv6Addr {
+    text.parse().unwrap()
+}
+
+pub(crate) fn plays() -> Vec<(&'static str, Play)> {
+    vec![
+        ("tunnel-encap/no-headroom", |rig| {
+            rig.receive_as(
+                BESIDE_TUNNELS,
+                Incoming { bytes: broadcast(), segments: 1, headroom: 0 },
+            );
+        }),
+        ("tunnel-encap/no-packet", |rig| {
+            rig.inject(&[0xff; 60], |packet| Injected::Frame { interface: GRE_LINK, packet });
+        }),
+        ("tunnel-decap/truncated", |rig| rig.receive(0, from_far().udp(1, 4789).build())),
+        ("tunnel-decap/bad-vxlan-flags", |rig| rig.receive(0, in_vxlan(0, 42, 14))),
+        ("tunnel-decap/unknown-tunnel", |rig| rig.receive(0, in_vxlan(8, 43, 14))),
+        ("tunnel-decap/inner-runt", |rig| rig.receive(0, in_vxlan(8, 42, 13))),
+        ("tunnel-decap/bad-gre-header", |rig| rig.receive(0, in_gre(0x4000, 0x6558))),
+        ("tunnel-decap/wrong-payload", |rig| rig.receive(0, in_gre(0x2000, 0x0800))),
+        ("tunnel-decap/no-checksum", |rig| {
+            let bare = from_far6().udp(50_000, 4789).checksum(0);
+            rig.receive(0, bare.payload(&vxlan(8, 42, 14)).build());
+        }),
+        ("tunnel-decap/new-remote", |rig| {
+            let ends = Ends::new(US.into(), [0; 4].into()).unwrap();
+            let hub = Tunnel { learns: true, ..Tunnel::new(Wrap::Vxlan(42), ends) };
+            rig.change_interface(VXLAN, |row| row.link = Link::Tunnel(hub));
+            rig.receive(0, in_vxlan(8, 42, 14));
+        }),
+        ("tunnel-decap/interface-down", |rig| {
+            rig.change_interface(VXLAN, |row| row.up = false);
+            rig.receive(0, in_vxlan(8, 42, 14));
+        }),
+        ("tunnel-decap/nested", |rig| {
+            lead(rig, VXLAN, US, US);
+            rig.receive(BESIDE_TUNNELS, broadcast());
+        }),
+        ("icmp4-error/tunnel-too-big", |rig| {
+            lead(rig, VXLAN, US, [10, 5, 0, 1]);
+            send_by(rig, VXLAN, 200);
+        }),
+        ("icmp4-error/tunnel-unreachable", |rig| {
+            lead(rig, VXLAN, US, [172, 16, 0, 1]);
+            send_by(rig, VXLAN, 60);
+        }),
+        ("icmp6-error/tunnel-too-big", |rig| {
+            lead(rig, VXLAN6, US6, address("2001:db8:a:5::1"));
+            send_by(rig, VXLAN6, 1300);
+        }),
+        ("icmp6-error/tunnel-unreachable", |rig| {
+            lead(rig, VXLAN6, US6, address("3fff::1"));
+            send_by(rig, VXLAN6, 60);
+        }),
+    ]
+}
+
+/// Drops that a tunnel over IPv6 and one of packets meet as those above do.
+#[test]
+fn tunnels_of_every_kind_come_to_an_end() {
+    let plays: [(&str, Play); 6] = [
+        ("tunnel-decap/nested", |rig| {
+            lead(rig, VXLAN6, US6, US6);
+            rig.receive(BESIDE_TUNNELS, broadcast());
+        }),
+        ("tunnel-decap/nested", |rig| {
+            lead(rig, GRE_LINK, US, US);
+            rig.receive(0, to_inside_gre());
+        }),
+        // The way to the other end leads through the tunnel itself.
+        ("tunnel-encap/no-headroom", |rig| {
+            let forward = fib::Forward::new(nodes::plumbing::Kind::Rewrite as u8, OVER_GRE);
+            rig.dataplane.ip4.insert("10.0.0.9/32".parse().unwrap(), forward).unwrap();
+            rig.receive(0, to_inside_gre());
+        }),
+        ("tunnel-decap/bad-vxlan-flags", |rig| {
+            rig.receive(0, from_far6().udp(50_000, 4789).payload(&vxlan(0, 42, 14)).build());
+        }),
+        ("tunnel-decap/inner-runt", |rig| {
+            rig.receive(0, from_far6().udp(50_000, 4789).payload(&vxlan(8, 42, 13)).build());
+        }),
+        ("tunnel-decap/unknown-tunnel", |rig| {
+            rig.receive(0, from_far6().next_header(47).payload(&[0, 0, 0x65, 0x58]).build());
+        }),
+    ];
+    for (reason, play) in plays {
+        let mut rig = Rig::new();
+        play(&mut rig);
+        rig.run();
+        assert_eq!(rig.drops(), [(reason.to_owned(), 1)]);
+        rig.settle();
+    }
+}
+
+fn to_inside_gre() -> Vec<u8> {
+    craft::ethernet(HOST_MAC, our_mac(0)).ipv4(HOST, INSIDE_GRE).udp(1, 2).build()
+}

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# A bridge that answers ARP: once it has heard b, a's question for b is answered and c does not see it; a
+# binding that is configured is answered while its station is known; without the flag all is flooded.
+. "$(dirname "$0")/lib.sh"
+c=vly-$$-c
+ip netns add "$r"
+number=0
+for host in "$a" "$b" "$c"; do
+    number=$((number + 1))
+    ip netns add "$host"
+    ip -n "$r" link add "v$number" type veth peer name eth0 netns "$host"
+    on "$host" sysctl -qw net.ipv6.conf.all.disable_ipv6=1
+    ip -n "$host" link set eth0 address "06:00:00:00:00:0$number"
+    ip -n "$host" addr add "10.0.9.$number/24" dev eth0
+    ip -n "$host" link set lo up
+    ip -n "$host" link set eth0 up
+    on "$host" ethtool -K eth0 tx off gso off tso off gro off >/dev/null
+    ip -n "$r" link set "v$number" up
+done
+{
+    printf '[workers]\ncount = 2\n[memory]\nbuffers = 8192\n'
+    for number in 1 2 3; do printf '[port.p%s]\nkind = "af_packet"\ndevice = "v%s"\n' $number $number; done
+    printf '[bridge.lan]\nports = ["p1", "p2", "p3"]\nanswer_arp = true\n'
+    printf 'bindings = [{ address = "10.0.9.50", mac = "06:00:00:00:00:02" }]\n'
+} >"$work/router.toml"
+router router
+until_true pings "$a" 10.0.9.2
+knows() { ctl router show bridge | has "answers ARP for $1"; }
+until_true knows 3
+
+# What c sees of ARP: c itself says nothing meanwhile.
+ip netns exec "$c" tcpdump -n -U -i eth0 -w "$work/c.pcap" arp 2>"$work/dump.txt" &
+daemons+=($!)
+until_true has listening "$work/dump.txt"
+asks() {
+    ip -n "$a" neigh flush dev eth0
+    on "$a" ping -q -c 1 -W 2 "$1" >/dev/null || true
+    ip -n "$a" neigh show "$1" | has "06:00:00:00:00:02"
+}
+until_true asks 10.0.9.2
+until_true asks 10.0.9.50
+on "$a" ping -q -c 1 -W 1 10.0.9.99 >/dev/null || true
+seen() { tshark -r "$work/c.pcap" -Y "arp.opcode == 1 && arp.dst.proto_ipv4 == $1" 2>/dev/null | has .; }
+until_true seen 10.0.9.99
+! seen 10.0.9.2 && ! seen 10.0.9.50 || { echo "a known station's question was flooded"; exit 1; }
+ctl router bridge set lan answer_arp false >/dev/null
+flooded() { asks 10.0.9.2 && seen 10.0.9.2; }
+until_true flooded
+echo "ok $name"
