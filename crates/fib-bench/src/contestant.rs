@@ -128,7 +128,7 @@ impl Contestant {
     }
 
     /// Adds an item; says whether the table took it.
-    fn add(&self, item: &Item) -> bool {
+    pub(crate) fn add(&self, item: &Item) -> bool {
         let to = Forward::from_bits(item.to);
         match self {
             Contestant::Ip4(table, _) => Prefix::new(item.key as u32, item.length)

@@ -1,5 +1,7 @@
 //! One case: fills the tables, looks up in each in turn, again and again, and says what it took.
 
+use std::time::Instant;
+
 use fib::pages::PageSize;
 use serde_json::{Value, json};
 
@@ -13,8 +15,8 @@ use crate::table::{Case, Family, Item};
 const LOOKUPS: usize = 1 << 17;
 /// Lookups that are timed together: few, so that the scheduler falls between most of them.
 const TIMED: usize = 1 << 12;
-/// Single deletes that are timed together.
-const DELETES: usize = 20_000;
+/// Single changes of a full table that are timed.
+const CHANGES: usize = 20_000;
 /// Memory that DPDK may take.
 const DPDK_MEGABYTES: u32 = 9216;
 /// A poptrie of more routes takes more memory to build than it is worth.
@@ -166,7 +168,7 @@ impl Race {
 
     fn rows(&mut self, items: &[Item], destinations: &[Vec<Option<Timing>>; 3]) -> Vec<Value> {
         let mut rows = Vec::new();
-        let mut deletes: Vec<Option<Option<f64>>> = vec![None; self.tables.len()];
+        let mut changes: Vec<Option<Option<Changes>>> = vec![None; self.tables.len()];
         for (place, entrant) in self.entrants.iter().enumerate() {
             let mut row = json!({ "contestant": entrant.name, "routes": items.len() });
             for (kind, timings) in DESTINATIONS.iter().zip(destinations) {
@@ -183,8 +185,9 @@ impl Race {
                     let filled = &self.tables[*table];
                     row["bytes_per_route"] = json!(filled.bytes as f64 / items.len() as f64);
                     row["add_ns"] = json!(filled.nanoseconds);
-                    let took = deletes[*table].get_or_insert_with(|| delete_some(filled, items));
-                    row["delete_ns"] = json!(took);
+                    let took = changes[*table].get_or_insert_with(|| change_some(filled, items));
+                    row["delete_ns"] = json!(took.map(|took| took.delete_ns));
+                    row["add_p99_ns"] = json!(took.map(|took| took.add_p99_ns));
                     if filled.refused > 0 {
                         let share = 100.0 * filled.refused as f64 / items.len() as f64;
                         row["note"] = json!(format!("refused {share:.1} % of the routes"));
@@ -200,15 +203,32 @@ impl Race {
     }
 }
 
-/// Nanoseconds for each of some deletes.
-fn delete_some(filled: &Filled, items: &[Item]) -> Option<f64> {
+/// What changes of a full table take.
+#[derive(Clone, Copy)]
+struct Changes {
+    /// One delete, on average.
+    delete_ns: f64,
+    /// One add, of 99 in 100 at most.
+    add_p99_ns: f64,
+}
+
+/// Takes some items out of a full table, and adds them again one by one.
+fn change_some(filled: &Filled, items: &[Item]) -> Option<Changes> {
     if !filled.contestant.is_dynamic() {
         return None;
     }
-    let some = &items[..items.len().min(DELETES)];
+    let some = &items[..items.len().min(CHANGES)];
     let begun = processor_time();
     let deleted = some.iter().filter(|item| filled.contestant.delete(item)).count();
-    Some((processor_time() - begun).as_nanos() as f64 / deleted.max(1) as f64)
+    let delete_ns = (processor_time() - begun).as_nanos() as f64 / deleted.max(1) as f64;
+    let add = |item| {
+        let begun = Instant::now();
+        filled.contestant.add(item);
+        begun.elapsed().as_nanos()
+    };
+    let mut adds: Vec<u128> = some.iter().map(add).collect();
+    adds.sort_unstable();
+    Some(Changes { delete_ns, add_p99_ns: adds[(adds.len() - 1) * 99 / 100] as f64 })
 }
 
 /// An address that `item` holds.

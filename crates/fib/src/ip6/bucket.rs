@@ -14,17 +14,16 @@
 
 #![allow(unsafe_code)] // Says that a bucket may start as zeroed memory.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-
 use super::word::Word;
 use crate::pages::Zeroed;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// Routes that a bucket holds.
 pub(super) const WAYS: usize = 4;
 
 /// A bucket as readers see it.
 #[repr(C, align(64))]
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Bucket {
     pub(super) keys: [AtomicU64; WAYS],
     /// One word an entry, then the default: what an address that matches none of them gets.

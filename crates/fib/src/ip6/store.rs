@@ -13,14 +13,12 @@
 //!   [0] routes below   [1] what covers the whole node   [2] 0… [3] 1…   [4] 00… [5] 01… …
 //! ```
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use super::bucket::{Bucket, Entry};
 use super::word::{CLASSES, Link, MAX_BUCKETS, MAX_NODES, Node, Word, stride};
 use crate::FibError;
 use crate::pages::{PageSize, PagedArray};
 use crate::quiesce::{Quiescence, Retired};
+use crate::sync::{Arc, AtomicU32, Ordering};
 
 /// Marks a place of a ledger that holds a route.
 pub(super) const ROUTE: u32 = 1 << 31;
