@@ -69,9 +69,20 @@ ctl router route add-range 172.16.0.0/24 --count 1000 --via 192.0.2.2 --vrf blue
 if ctl router vrf del red 2>"$work/refused"; then echo "a VRF in use was removed"; exit 1; fi
 has 'there is no VRF `red`' "$work/refused"
 
+# Two ports change places in one change: each keeps its network, in the other VRF.
+printf 'port set p1 vrf blue\nport set p2 vrf red\nroute del 10.0.2.9/32 vrf red\nroute del 2001:db8:2::9/128 vrf red\n' |
+    ctl router exec - >/dev/null
+for host in "$a" "$b"; do
+    until_true reaches "$host" 192.0.2.1
+    until_true reaches "$host" 2001:db8::1
+done
+ctl router exec - >/dev/null <<'COMMANDS'
+port set p1 vrf red
+port set p2 vrf blue
+COMMANDS
+for host in "$a" "$b"; do until_true reaches "$host" 192.0.2.1; done
+
 # A port moves to another VRF with all that it brings.
-ctl router route del 10.0.2.9/32 vrf red
-ctl router route del 2001:db8:2::9/128 vrf red
 ctl router route del 10.0.2.9/32 vrf blue
 ctl router route del 2001:db8:2::9/128 vrf blue
 ctl router port set p2 vrf default

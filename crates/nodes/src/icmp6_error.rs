@@ -190,9 +190,9 @@ fn is_answerable(header: ipv6::Header<'_>, packet: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plumbing::OWN_TTL;
+    use crate::plumbing::{OWN_TTL, VrfId};
     use crate::plumbing::testing::{
-        FAR6, HOST_MAC, HOST6, LINK_HOST, NARROW6, US6, US6_OUTSIDE, World, link_local, our_mac,
+        FAR6, HOST_MAC, HOST6, LINK_HOST, NARROW6, RED, US6, US6_OUTSIDE, World, link_local, our_mac,
     };
     use graph::harness::{NodeHarness, Outcome};
     use std::net::Ipv6Addr;
@@ -210,7 +210,11 @@ mod tests {
     }
 
     fn run_with(frame: Vec<u8>, rx: u16, cause: u16, told: u32) -> Outcome {
-        let mut node = NodeHarness::<Icmp6Error>::new(&World::new().setup).unwrap();
+        run_in(&World::new(), frame, rx, cause, told)
+    }
+
+    fn run_in(world: &World, frame: Vec<u8>, rx: u16, cause: u16, told: u32) -> Outcome {
+        let mut node = NodeHarness::<Icmp6Error>::new(&world.setup).unwrap();
         let mut out = node.run_prepared(&[frame], rx, 14, |frame| {
             frame.fill_cause(0, cause);
             frame.adjacencies_mut().fill(told);
@@ -265,6 +269,22 @@ mod tests {
         // Interface 5 has no address: another one's will do, unless the sender is on its link.
         assert_eq!(source_of(&run_with(to(HOST6, FAR6), 5, NO_ROUTE, 0)), US6);
         assert_eq!(run_with(to(LINK_HOST, FAR6), 5, NO_ROUTE, 0).exit, "no-address");
+    }
+
+    #[test]
+    fn the_source_is_an_address_of_the_senders_vrf() {
+        let mut world = World::new();
+        world.add_red();
+        // Interface 5 has no address, and of its VRF is interface 1 alone.
+        world.change_interface(5, |row| row.vrf = RED);
+        let packet = frame().ipv6(HOST6, FAR6).udp(1, 2).build();
+        assert_eq!(source_of(&run_in(&world, packet.clone(), 5, NO_ROUTE, 0)), US6_OUTSIDE);
+        world.change_interface(1, |row| row.vrf = VrfId::DEFAULT);
+        assert_eq!(run_in(&world, packet.clone(), 5, NO_ROUTE, 0).exit, "no-address");
+        // An address of ours in the default VRF is nobody's in red: not answered from.
+        world.change_interface(1, |row| row.vrf = RED);
+        let elsewhere = frame().ipv6(HOST6, US6).udp(1, 2).build();
+        assert_eq!(source_of(&run_in(&world, elsewhere, 5, NO_ROUTE, 0)), US6_OUTSIDE);
     }
 
     #[test]

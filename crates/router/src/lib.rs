@@ -36,6 +36,7 @@ mod router_advertisement;
 mod routing;
 mod shaping;
 mod show;
+mod standing;
 mod steps;
 mod virtual_ports;
 mod vrfs;

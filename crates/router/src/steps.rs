@@ -5,6 +5,7 @@ use crate::connected;
 use crate::interfaces::OpenPort;
 use crate::router::{Router, echoes_pps};
 use crate::routing::{Family, InVrf, LinkOf, Routes};
+use crate::standing::Standing;
 use control::config::change::Replaced;
 use control::config::objects::neighbor::NeighborKey as ConfigNeighbor;
 use control::config::objects::port::{Port, PortName};
@@ -188,39 +189,17 @@ impl Router {
     pub(crate) fn refresh_port(&mut self, name: &PortName) -> Result<(), FibError> {
         self.watch_addresses(name);
         let Some(port) = self.ports.get(name) else { return Ok(()) };
-        let vrf = self.vrf_of(&port.config);
-        if port.vrf != vrf {
-            self.leave_vrf(name)?;
-        }
-        let Some(port) = self.ports.get(name) else { return Ok(()) };
         let (id, mac, carries) = (port.id, port.mac, port.carries());
         let announces = carries && !port.config.kind.is_point_to_point();
-        let wanted4 = connected::of_addresses(id, &port.addresses());
-        let wanted6 = connected::of_addresses(id, &port.valid6);
-        let (specials, had_specials) = (port.wanted_specials(), port.specials.clone());
-        let (had4, had6) = (port.connected4.clone(), port.connected6.clone());
-        let mut new: Vec<IpAddr> = Vec::new();
-        self.change_routes(|routes, link| {
-            if let Some(mut ip4) = routes.ip4.in_vrf(vrf, link) {
-                let own = connected::change(&mut ip4, &had4, &wanted4)?;
-                new.extend(own.into_iter().map(fib::Address::to_ip));
-                connected::change_specials(&mut ip4, &had_specials, &specials)?;
-            }
-            if let Some(mut ip6) = routes.ip6.in_vrf(vrf, link) {
-                let own = connected::change(&mut ip6, &had6, &wanted6)?;
-                new.extend(own.into_iter().map(fib::Address::to_ip));
-            }
-            Ok(())
-        })?;
+        let wanted = Standing {
+            vrf: self.vrf_of(&port.config),
+            ip4: connected::of_addresses(id, &port.addresses()),
+            ip6: connected::of_addresses(id, &port.valid6),
+            specials: port.wanted_specials(),
+        };
+        let new = self.set_standing(name, wanted)?;
         for address in new.into_iter().filter(|_| announces) {
             self.neighborhood.announce(id, mac, address);
-        }
-        if let Some(port) = self.ports.get_mut(name) {
-            (port.connected4, port.connected6, port.specials) = (wanted4, wanted6, specials);
-            port.vrf = vrf;
-            if self.routing.ip4.vrf(vrf).is_none() {
-                port.stands_nowhere();
-            }
         }
         self.change_routes(|routes, link| routes.set_interface(id, carries, link))
     }

@@ -8,8 +8,8 @@
 //! A name keeps its number for as long as the router runs. So a port or route that names a VRF which
 //! is not there (while changes are made, or taken back) reaches no other one.
 
-use crate::connected::{self, Connected, Specials};
 use crate::router::Router;
+use crate::standing::Standing;
 use crate::steps::fault;
 use control::config::objects::port::PortName;
 use control::config::objects::vrf::{DEFAULT_NAME, VrfName};
@@ -66,8 +66,8 @@ impl Router {
     }
 
     fn remove_vrf(&mut self, id: VrfId) -> Result<(), FibError> {
-        for port in self.ports.values_mut().filter(|port| port.vrf == id) {
-            port.stands_nowhere();
+        for port in self.ports.values_mut().filter(|port| port.standing.vrf == id) {
+            port.standing = Standing::nothing_in(id);
         }
         self.dataplane.set_vrf(id, None);
         self.change_routes(|routes, _| routes.remove_vrf(id))
@@ -77,24 +77,6 @@ impl Router {
     pub(crate) fn ports_in(&self, id: VrfId) -> Vec<PortName> {
         let inside = self.ports.iter().filter(|(_, port)| self.vrf_of(&port.config) == id);
         inside.map(|(name, _)| name.clone()).collect()
-    }
-
-    /// Takes a port's own routes out of the VRF that they stand in.
-    pub(crate) fn leave_vrf(&mut self, name: &PortName) -> Result<(), FibError> {
-        let Some(port) = self.ports.get_mut(name) else { return Ok(()) };
-        let (vrf, specials) = (port.vrf, std::mem::take(&mut port.specials));
-        let (had4, had6) =
-            (std::mem::take(&mut port.connected4), std::mem::take(&mut port.connected6));
-        self.change_routes(|routes, link| {
-            if let Some(mut ip4) = routes.ip4.in_vrf(vrf, link) {
-                connected::change(&mut ip4, &had4, &Connected::new())?;
-                connected::change_specials(&mut ip4, &specials, &Specials::new())?;
-            }
-            if let Some(mut ip6) = routes.ip6.in_vrf(vrf, link) {
-                connected::change(&mut ip6, &had6, &Connected::new())?;
-            }
-            Ok(())
-        })
     }
 
     /// The VRF that a port names.

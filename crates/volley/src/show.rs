@@ -1,5 +1,6 @@
 //! `volley show`: tables a person can read.
 
+use control::config::objects::vrf::DEFAULT_NAME;
 use control::view;
 use serde_json::Value;
 
@@ -102,6 +103,7 @@ pub(crate) fn ports(ports: &[view::Port], style: Style) -> String {
     let mut table = Table::new(&[
         "port",
         "kind",
+        "vrf",
         "admin",
         "link",
         "mtu",
@@ -119,6 +121,7 @@ pub(crate) fn ports(ports: &[view::Port], style: Style) -> String {
         table.row([
             port.name.clone(),
             port.kind.clone(),
+            port.vrf.clone(),
             up(port.admin_up),
             up(port.link_up),
             port.mtu.to_string(),
@@ -133,6 +136,7 @@ pub(crate) fn ports(ports: &[view::Port], style: Style) -> String {
             port.addresses.join(" "),
         ]);
     }
+    table.hide_where_all("vrf", DEFAULT_NAME);
     table.render(style)
 }
 
@@ -247,7 +251,7 @@ fn vrfs(vrfs: &[view::Vrf], style: Style) -> String {
 }
 
 fn neighbors(neighbors: &[view::Neighbor], style: Style) -> String {
-    let mut table = Table::new(&["address", "port", "mac", "state", "age s", "held"]);
+    let mut table = Table::new(&["address", "port", "vrf", "mac", "state", "age s", "held"]);
     for neighbor in neighbors {
         let state = match neighbor.state {
             view::NeighborState::Incomplete => "incomplete",
@@ -259,12 +263,14 @@ fn neighbors(neighbors: &[view::Neighbor], style: Style) -> String {
         table.row([
             neighbor.address.clone(),
             neighbor.port.clone(),
+            neighbor.vrf.clone(),
             neighbor.mac.clone().unwrap_or_else(|| "-".to_owned()),
             state.to_owned(),
             (neighbor.age_ms / 1000).to_string(),
             neighbor.held_packets.to_string(),
         ]);
     }
+    table.hide_where_all("vrf", DEFAULT_NAME);
     table.render(style)
 }
 
