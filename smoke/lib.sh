@@ -19,8 +19,9 @@ skip() {
 [ "$(id -u)" = 0 ] || skip "network namespaces need root"
 [ -x "$bin/volleyd" ] || { echo "no $bin/volleyd: run make build"; exit 1; }
 
+# clean_up [OUTCOME]
 clean_up() {
-    local outcome=$?
+    local outcome=${1:-$?}
     for daemon in "${daemons[@]}"; do kill "$daemon" 2>/dev/null || true; done
     for daemon in "${daemons[@]}"; do wait "$daemon" 2>/dev/null || true; done
     for space in $(ip netns list | awk -v mine="vly-$$-" 'index($1, mine) == 1 { print $1 }'); do

@@ -22,7 +22,7 @@ ip -n "$r" link set v2 mtu 1400
 in_router net.ipv4.ip_forward=1 net.ipv4.icmp_ratelimit=0 net.ipv4.ipfrag_time=600
 # These limits are the whole machine's: they come back when the test ends.
 limits=$(sysctl net.ipv4.route.error_cost net.ipv4.icmp_msgs_per_sec net.ipv4.icmp_msgs_burst 2>/dev/null | tr -d ' ')
-trap 'outcome=$?; sysctl -qw $limits; (exit $outcome); clean_up' EXIT
+trap 'outcome=$?; sysctl -qw $limits || true; clean_up $outcome' EXIT
 sysctl -qw net.ipv4.route.error_cost=0 net.ipv4.icmp_msgs_per_sec=100000 net.ipv4.icmp_msgs_burst=100000
 in_router net.ipv4.icmp_msgs_per_sec=100000 net.ipv4.icmp_msgs_burst=100000 2>/dev/null || true
 for device in all default v1 v2; do

@@ -41,4 +41,10 @@ EXPLAINED = [
         ["frames"],
         "a packet to one node in a frame to a group of stations is not answered, as in IPv4",
     ),
+    (
+        ["protocol 47 to us"],
+        ["frames"],
+        "we speak GRE: what belongs to no tunnel of ours is a counted drop; to Linux without a tunnel"
+        " it is an unknown protocol",
+    ),
 ]

@@ -10,7 +10,7 @@
 
 use crate::plumbing::{Interface, Link};
 
-/// The ways out. [`departures!`] makes an exit of each.
+/// The ways out. `departures!` makes an exit of each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Departure {
     /// To the port.

@@ -11,7 +11,7 @@
 
 use crate::plumbing::{Interfaces, Mode, WorkerCounters};
 
-/// The ways in. [`entrances!`] makes an exit of each.
+/// The ways in. `entrances!` makes an exit of each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Entrance {
     /// To be routed, or for us.
