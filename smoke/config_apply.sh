@@ -68,4 +68,18 @@ ctl router port set p2 down >/dev/null
 ! pings "$a" 10.0.2.2 >/dev/null || fail "p2 is down and forwards"
 ctl router port set p2 up >/dev/null
 until_true pings "$a" 10.0.2.2
+
+# Two ports whose addresses change places in one file: each network follows, with its broadcast address.
+config save >/dev/null
+sed 's/10\.0\.1\.1\/24/FIRST/; s/10\.0\.2\.1\/24/10.0.1.1\/24/; s/FIRST/10.0.2.1\/24/' "$work/router.toml" >"$work/new.toml"
+config apply "$work/new.toml" >/dev/null
+for host in "$a:2" "$b:1"; do
+    number=${host##*:} host=${host%:*}
+    ip -n "$host" addr flush dev eth0 scope global
+    ip -n "$host" addr add "10.0.$number.2/24" dev eth0
+    ip -n "$host" route replace default via "10.0.$number.1"
+    ctl router lookup "10.0.$number.255" | has 'not routed' || fail "10.0.$number.255 is a host's by now"
+done
+until_true pings "$a" 10.0.1.2
+until_true pings "$b" 10.0.2.2
 echo "ok $name"

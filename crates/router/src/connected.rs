@@ -26,14 +26,36 @@ pub(crate) fn of_addresses<A: Family>(interface: u16, addresses: &[(A, u8)]) -> 
     routes
 }
 
-/// Turns the routes that a port `had` into those that it wants; says which addresses are new.
+/// What leaves a port because another has it by now: the addresses of two ports may change places, one port at a time.
+pub(crate) fn taken_over<'a, P: Ord + Copy + 'a, L: Clone + PartialEq + 'a>(
+    had: &BTreeMap<P, L>,
+    wanted: &BTreeMap<P, L>,
+    others: impl Iterator<Item = &'a BTreeMap<P, L>> + Clone,
+) -> BTreeMap<P, L> {
+    had.iter()
+        .filter(|&(prefix, lead)| wanted.get(prefix) != Some(lead))
+        .filter_map(|(&prefix, _)| {
+            let lead = others.clone().find_map(|other| other.get(&prefix))?;
+            Some((prefix, lead.clone()))
+        })
+        .collect()
+}
+
+/// Turns the routes that a port `had` into those that it wants; what another has [`taken_over`] is that one's.
+/// Says which addresses are new.
 pub(crate) fn change<A: Family>(
     routes: &mut InVrf<'_, A>,
     had: &Connected<A>,
     wanted: &Connected<A>,
+    taken: &Connected<A>,
 ) -> Result<Vec<A>, FibError> {
     for prefix in had.keys().filter(|&prefix| wanted.get(prefix) != had.get(prefix)) {
-        routes.remove(*prefix, Protocol::Connected)?;
+        match taken.get(prefix) {
+            Some(target) => {
+                routes.add(*prefix, Protocol::Connected, Route { target: target.clone() })?;
+            }
+            None => routes.remove(*prefix, Protocol::Connected)?,
+        }
     }
     let mut new = Vec::new();
     for (&prefix, target) in wanted.iter().filter(|(prefix, to)| had.get(prefix) != Some(to)) {
@@ -46,14 +68,15 @@ pub(crate) fn change<A: Family>(
     Ok(new)
 }
 
-/// Turns the broadcast addresses that a port `had` into those that it wants.
+/// Turns the broadcast addresses that a port `had` into those that it wants, as [`change`] does routes.
 pub(crate) fn change_specials(
     routes: &mut InVrf<'_, u32>,
     had: &Specials,
     wanted: &Specials,
+    taken: &Specials,
 ) -> Result<(), FibError> {
-    for prefix in had.keys().filter(|prefix| !wanted.contains_key(prefix)) {
-        routes.set_special(*prefix, None)?;
+    for &prefix in had.keys().filter(|prefix| !wanted.contains_key(prefix)) {
+        routes.set_special(prefix, taken.get(&prefix).copied())?;
     }
     wanted.iter().try_for_each(|(&prefix, &kind)| routes.set_special(prefix, Some(kind)))
 }

@@ -1,7 +1,7 @@
 //! One change of the configuration at a time. A change that fails is followed by the inverses of
 //! those before it, so that the whole takes effect or nothing does.
 
-use crate::connected;
+use crate::connected::{self, taken_over};
 use crate::interfaces::OpenPort;
 use crate::router::{Router, echoes_pps};
 use crate::routing::{Family, InVrf, LinkOf, Routes};
@@ -191,15 +191,20 @@ impl Router {
         let wanted6 = connected::of_addresses(id, &port.valid6);
         let (specials, had_specials) = (port.wanted_specials(), port.specials.clone());
         let (had4, had6) = (port.connected4.clone(), port.connected6.clone());
+        let others = self.ports.iter().filter(|&(other, _)| other != name).map(|(_, port)| port);
+        let taken4 = taken_over(&had4, &wanted4, others.clone().map(|port| &port.connected4));
+        let taken6 = taken_over(&had6, &wanted6, others.clone().map(|port| &port.connected6));
+        let taken_specials =
+            taken_over(&had_specials, &specials, others.map(|port| &port.specials));
         let mut new: Vec<IpAddr> = Vec::new();
         self.change_routes(|routes, link| {
             if let Some(mut ip4) = routes.ip4.in_vrf(VrfId::DEFAULT, link) {
-                let own = connected::change(&mut ip4, &had4, &wanted4)?;
+                let own = connected::change(&mut ip4, &had4, &wanted4, &taken4)?;
                 new.extend(own.into_iter().map(fib::Address::to_ip));
-                connected::change_specials(&mut ip4, &had_specials, &specials)?;
+                connected::change_specials(&mut ip4, &had_specials, &specials, &taken_specials)?;
             }
             if let Some(mut ip6) = routes.ip6.in_vrf(VrfId::DEFAULT, link) {
-                let own = connected::change(&mut ip6, &had6, &wanted6)?;
+                let own = connected::change(&mut ip6, &had6, &wanted6, &taken6)?;
                 new.extend(own.into_iter().map(fib::Address::to_ip));
             }
             Ok(())

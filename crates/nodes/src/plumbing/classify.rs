@@ -103,7 +103,7 @@ fn read_ip(ethertype: u16, ip: &[u8], fields: &mut Fields<'_>) -> Option<u8> {
 }
 
 fn read_ipv4(ip: &[u8], fields: &mut Fields<'_>) -> Option<Found> {
-    let header = ipv4::Header::new(ip)?;
+    let header = ipv4_header(ip)?;
     let (source, target) = (header.source_addr(), header.destination_addr());
     fields.addresses = Some((IpAddr::V4(source), IpAddr::V4(target)));
     Some(Found {
@@ -116,7 +116,7 @@ fn read_ipv4(ip: &[u8], fields: &mut Fields<'_>) -> Option<Found> {
 }
 
 fn read_ipv6(ip: &[u8], fields: &mut Fields<'_>) -> Option<Found> {
-    let header = ipv6::Header::new(ip)?;
+    let header = ipv6_header(ip)?;
     let (source, target) = (header.source_addr(), header.destination_addr());
     fields.addresses = Some((IpAddr::V6(source), IpAddr::V6(target)));
     let words = [header.source(), header.destination()];
@@ -130,24 +130,34 @@ fn read_ipv6(ip: &[u8], fields: &mut Fields<'_>) -> Option<Found> {
     })
 }
 
+/// A header that is what its ethertype says, and long enough that the transport header lies behind it.
+fn ipv4_header(ip: &[u8]) -> Option<ipv4::Header<'_>> {
+    ipv4::Header::new(ip)
+        .filter(|header| header.version() == 4 && header.header_len() >= ipv4::Header::LEN)
+}
+
+fn ipv6_header(ip: &[u8]) -> Option<ipv6::Header<'_>> {
+    ipv6::Header::new(ip).filter(|header| header.version() == 6)
+}
+
 /// Takes one more word into a hash: a multiplication and two rotations, enough to spread flows.
 #[inline]
 fn mix(hash: u32, word: u32) -> u32 {
     (hash.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b1).rotate_left(15)
 }
 
-/// Marks Congestion Experienced in an IP header (RFC 3168 section 5).
+/// Marks Congestion Experienced in an IP header (RFC 3168 section 5); of anything else, nothing.
 pub fn mark_congestion(frame: &mut [u8]) {
     let Some(walk) = vlan::walk(frame) else { return };
     let ip = &mut frame[walk.offset..];
     match walk.ethertype {
-        ethertype::IPV4 => {
+        ethertype::IPV4 if ipv4_header(ip).is_some() => {
             if let Some(mut header) = ipv4::HeaderMut::new(ip) {
                 let tos = header.view().tos();
                 header.remark(tos | CE);
             }
         }
-        ethertype::IPV6 => {
+        ethertype::IPV6 if ipv6_header(ip).is_some() => {
             if let Some(mut header) = ipv6::HeaderMut::new(ip) {
                 let word = header.view().first_word();
                 header.set_first_word(word | u32::from(CE) << 20);
@@ -256,6 +266,22 @@ mod tests {
         let mut v6 = frame().ipv6([1; 16], [2; 16]).udp(5, 6).build();
         mark_congestion(&mut v6);
         assert_eq!(v6[15] >> 4 & 3, 3);
+    }
+
+    /// Found by fuzzing: without its own length to go by, the header itself was read as ports, and a mark moved it
+    /// to another flow.
+    #[test]
+    fn a_header_of_another_version_or_too_short_is_not_known_and_not_marked() {
+        let v4 = frame().ipv4([10, 0, 0, 1], [10, 9, 0, 2]).tcp(5, 443).build();
+        let v6 = frame().ipv6([1; 16], [2; 16]).udp(5, 6).build();
+        for (frame, first) in [(&v4, 0x65), (&v4, 0x44), (&v4, 0), (&v6, 0x40)] {
+            let mut lying = frame.clone();
+            lying[14] = first;
+            assert!(!fits(Filter { dscp: Some(0), ..Filter::default() }, &lying));
+            let before = lying.clone();
+            mark_congestion(&mut lying);
+            assert_eq!(lying, before);
+        }
     }
 
     #[test]
