@@ -22,4 +22,5 @@ mod quiesce_tests;
 
 pub use error::FibError;
 pub use forward::Forward;
+pub use prefetch::prefetch;
 pub use prefix::{Address, Ip4Prefix, Ip6Prefix, Prefix};
