@@ -2,24 +2,9 @@
 # A bridge that answers ARP: once it has heard b, a's question for b is answered and c does not see it; a
 # binding that is configured is answered while its station is known; without the flag all is flooded.
 . "$(dirname "$0")/lib.sh"
-c=vly-$$-c
-ip netns add "$r"
-number=0
-for host in "$a" "$b" "$c"; do
-    number=$((number + 1))
-    ip netns add "$host"
-    ip -n "$r" link add "v$number" type veth peer name eth0 netns "$host"
-    on "$host" sysctl -qw net.ipv6.conf.all.disable_ipv6=1
-    ip -n "$host" link set eth0 address "06:00:00:00:00:0$number"
-    ip -n "$host" addr add "10.0.9.$number/24" dev eth0
-    ip -n "$host" link set lo up
-    ip -n "$host" link set eth0 up
-    on "$host" ethtool -K eth0 tx off gso off tso off gro off >/dev/null
-    ip -n "$r" link set "v$number" up
-done
+bridged_hosts
 {
-    printf '[workers]\ncount = 2\n[memory]\nbuffers = 8192\n'
-    for number in 1 2 3; do printf '[port.p%s]\nkind = "af_packet"\ndevice = "v%s"\n' $number $number; done
+    three_ports
     printf '[bridge.lan]\nports = ["p1", "p2", "p3"]\nanswer_arp = true\n'
     printf 'bindings = [{ address = "10.0.9.50", mac = "06:00:00:00:00:02" }]\n'
 } >"$work/router.toml"

@@ -13,6 +13,7 @@ pub mod route_file;
 pub mod adjacency;
 mod error;
 mod forward;
+mod naive;
 mod prefetch;
 mod prefix;
 mod sync;
@@ -22,5 +23,6 @@ mod quiesce_tests;
 
 pub use error::FibError;
 pub use forward::Forward;
+pub use naive::Naive;
 pub use prefetch::prefetch;
 pub use prefix::{Address, Ip4Prefix, Ip6Prefix, Prefix};

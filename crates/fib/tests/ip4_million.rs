@@ -7,10 +7,10 @@
 
 use std::net::Ipv4Addr;
 
-use fib::ip4::{Ip4Kernel, Ip4Layout, Ip4Nodes, Ip4Options, Ip4Table, NaiveIp4};
+use fib::ip4::{Ip4Kernel, Ip4Layout, Ip4Nodes, Ip4Options, Ip4Table};
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
-use fib::{Forward, Ip4Prefix, Prefix};
+use fib::{Forward, Ip4Prefix, Naive, Prefix};
 use proptest::prelude::*;
 
 const RUNS: u32 = 50;
@@ -63,7 +63,7 @@ impl std::fmt::Debug for Steps {
 
 struct Pair {
     table: Ip4Table,
-    naive: NaiveIp4,
+    naive: Naive<u32>,
     asked: Vec<u32>,
 }
 
@@ -72,7 +72,7 @@ impl Pair {
         let nodes = Ip4Nodes::new(1 << 16, PageSize::Small, &Quiescence::new()).unwrap();
         let options = Ip4Options { layout, page_size: PageSize::Small, max_routes: 1 << 20 };
         let table = Ip4Table::new(&nodes, options).unwrap();
-        Pair { table, naive: NaiveIp4::new(), asked: Vec::new() }
+        Pair { table, naive: Naive::new(), asked: Vec::new() }
     }
 
     fn step(&mut self, bits: u64) -> Result<(), TestCaseError> {

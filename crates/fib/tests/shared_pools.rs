@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use fib::ip4::{Ip4Nodes, Ip4Options, Ip4Table, NaiveIp4};
-use fib::ip6::{Ip6Pool, Ip6Table, NaiveIp6};
+use fib::ip4::{Ip4Nodes, Ip4Options, Ip4Table};
+use fib::ip6::{Ip6Pool, Ip6Table};
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
-use fib::{Forward, Ip4Prefix, Ip6Prefix};
+use fib::{Forward, Ip4Prefix, Ip6Prefix, Naive};
 use proptest::prelude::*;
 
 /// Tables over one pool.
@@ -47,7 +47,7 @@ proptest! {
     #[test]
     fn each_ip4_table_equals_its_own_twin(steps in any_steps()) {
         let nodes = Ip4Nodes::new(520, PageSize::Small, &Quiescence::new()).unwrap();
-        let mut tables: [_; TABLES] = std::array::from_fn(|_| (table4(&nodes), NaiveIp4::new()));
+        let mut tables: [_; TABLES] = std::array::from_fn(|_| (table4(&nodes), Naive::new()));
         for &(table, place, length, id) in &steps {
             let (table, twin) = &mut tables[table];
             let prefix = prefix4(place, length);
@@ -76,7 +76,7 @@ proptest! {
     fn each_ip6_table_equals_its_own_twin(steps in any_steps()) {
         let pool = Ip6Pool::new(16 << 20, PageSize::Small, &Quiescence::new()).unwrap();
         let mut tables: [_; TABLES] =
-            std::array::from_fn(|_| (Ip6Table::new(&pool, 1000), NaiveIp6::new()));
+            std::array::from_fn(|_| (Ip6Table::new(&pool, 1000), Naive::new()));
         for &(table, place, length, id) in &steps {
             let (table, twin) = &mut tables[table];
             let prefix = prefix6(place, length);

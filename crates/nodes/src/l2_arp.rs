@@ -9,7 +9,7 @@
 //! with it. Who asks is not answered by itself, nor by a station behind the same port.
 
 use crate::plumbing::{
-    Bindings, BindingNews, Interfaces, RateLimit, Setup, SlowPath, SlowPathNews, Stations,
+    BindingNews, Bindings, BridgeId, Interfaces, RateLimit, Setup, SlowPath, SlowPathNews, Stations,
     answer_arp, bridge_port,
 };
 use fib::mac::MacKey;
@@ -99,7 +99,7 @@ impl Node for L2Arp {
 
 /// An ARP packet in a bridge.
 struct Heard {
-    bridge: crate::plumbing::BridgeId,
+    bridge: BridgeId,
     operation: u16,
     sender: u32,
     sender_mac: MacAddr,
@@ -131,7 +131,6 @@ fn hear(packet: &PacketView<'_>, interfaces: &Interfaces) -> Option<Heard> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plumbing::BridgeId;
     use crate::plumbing::testing::{BRIDGE, HOST_MAC, World};
     use graph::harness::{NodeHarness, Outcome};
     use wire::craft;

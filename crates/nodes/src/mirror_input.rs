@@ -5,7 +5,7 @@
 //!                                                    └▶ interface_output   the copy
 //! ```
 
-use crate::plumbing::{Interfaces, Setup, WorkerCounters, entrances};
+use crate::plumbing::{Interfaces, Setup, WorkerCounters, copy_each, entrances};
 use graph::{Context, Exits, Node, Published, add};
 use packet::Frame;
 use std::sync::Arc;
@@ -44,27 +44,18 @@ impl Node for MirrorInput {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
-        let of = |rx: u16| {
+        let way = |rx: u16| {
             let exit = match interfaces.has_sub_interfaces(rx) {
                 true => Exit::Vlan,
                 false => interfaces.entrance(rx).into(),
             };
             (exit, interfaces.copies_of_received(rx))
         };
-        let mut rx = frame.rx()[0];
-        let mut found = of(rx);
-        for slot in 0..frame.len() {
-            let mut packet = frame.view(slot);
-            if packet.rx() != rx {
-                rx = packet.rx();
-                found = of(rx);
+        copy_each(frame, exits, context, Exit::Copy, |packet| packet.rx(), way, |rx, made| {
+            if let Some(counters) = self.counters.mirrored.get(usize::from(rx)) {
+                add(if made { &counters.received } else { &counters.lost }, 1);
             }
-            exits.set(slot, found.0);
-            let Some(copies) = found.1 else { continue };
-            let made = copies.make(&mut packet, Exit::Copy, context);
-            let Some(counters) = self.counters.mirrored.get(usize::from(rx)) else { continue };
-            add(if made { &counters.received } else { &counters.lost }, 1);
-        }
+        });
     }
 }
 

@@ -6,7 +6,7 @@
 //! ```
 //! No interface that copies leave by is mirrored itself: the configuration's check sees to it.
 
-use crate::plumbing::{Interface, Interfaces, Setup, WorkerCounters, departures};
+use crate::plumbing::{Interface, Interfaces, Setup, WorkerCounters, copy_each, departures};
 use graph::{Context, Exits, Node, Published, add};
 use packet::Frame;
 use std::sync::Arc;
@@ -43,25 +43,16 @@ impl Node for MirrorOutput {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
-        let of = |tx: u16| {
+        let way = |tx: u16| {
             let departure = interfaces.get(tx).map(Interface::departure);
             // An interface that is gone, port_tx says so.
             (departure.map_or(Exit::Transmit, Exit::from), interfaces.copies_of_sent(tx))
         };
-        let mut tx = frame.tx()[0];
-        let mut found = of(tx);
-        for slot in 0..frame.len() {
-            let mut packet = frame.view(slot);
-            if packet.tx() != tx {
-                tx = packet.tx();
-                found = of(tx);
+        copy_each(frame, exits, context, Exit::Copy, |packet| packet.tx(), way, |tx, made| {
+            if let Some(counters) = self.counters.mirrored.get(usize::from(tx)) {
+                add(if made { &counters.sent } else { &counters.lost }, 1);
             }
-            exits.set(slot, found.0);
-            let Some(copies) = found.1 else { continue };
-            let made = copies.make(&mut packet, Exit::Copy, context);
-            let Some(counters) = self.counters.mirrored.get(usize::from(tx)) else { continue };
-            add(if made { &counters.sent } else { &counters.lost }, 1);
-        }
+        });
     }
 }
 

@@ -27,7 +27,6 @@ mod bits;
 mod explain;
 mod gather;
 mod lookup;
-mod naive;
 mod nodes;
 mod routes;
 mod shelf;
@@ -46,7 +45,6 @@ use crate::{FibError, Forward, Ip4Prefix};
 
 pub use explain::Ip4Match;
 pub use lookup::Ip4Kernel;
-pub use naive::NaiveIp4;
 pub use nodes::Ip4Nodes;
 
 use routes::Routes;

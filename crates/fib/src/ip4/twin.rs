@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::quiesce::Quiescence;
-use crate::{Forward, Prefix};
+use crate::{Forward, Naive, Prefix};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -44,7 +44,7 @@ fn edges(prefixes: impl IntoIterator<Item = Ip4Prefix>) -> Vec<u32> {
     ends.collect()
 }
 
-fn assert_same(table: &Ip4Table, naive: &NaiveIp4, addresses: &[u32]) {
+fn assert_same(table: &Ip4Table, naive: &Naive<u32>, addresses: &[u32]) {
     let mut out = vec![u32::MAX; addresses.len()];
     table.lookup_bulk_with(Ip4Kernel::Scalar, addresses, &mut out);
     let mut gathered = vec![u32::MAX; addresses.len()];
@@ -70,7 +70,7 @@ proptest! {
         layout in layouts(),
         steps in prop::collection::vec(any_step(), 1..80),
     ) {
-        let (table, mut naive) = (table(layout, 10_000, 10_000), NaiveIp4::new());
+        let (table, mut naive) = (table(layout, 10_000, 10_000), Naive::new());
         let mut touched = Vec::new();
         for step in steps {
             let prefix = match step {
@@ -106,7 +106,7 @@ proptest! {
         max_routes in 1usize..12,
         prefixes in prop::collection::vec(any_prefix(), 1..40),
     ) {
-        let (table, mut naive) = (table(layout, nodes, max_routes), NaiveIp4::new());
+        let (table, mut naive) = (table(layout, nodes, max_routes), Naive::new());
         for (id, prefix) in prefixes.iter().enumerate() {
             let to = Forward::new(1, id as u32);
             match table.insert(*prefix, to) {

@@ -27,7 +27,6 @@ mod build;
 mod collect;
 mod explain;
 mod lookup;
-mod naive;
 mod store;
 mod update;
 mod word;
@@ -40,7 +39,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use explain::{Ip6Match, Ip6Step};
 pub use lookup::Ip6Ahead;
-pub use naive::NaiveIp6;
 
 use self::build::Item;
 use self::lookup::Kernel;

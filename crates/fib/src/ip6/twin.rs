@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::Naive;
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -47,7 +48,7 @@ fn edges(prefixes: impl IntoIterator<Item = Ip6Prefix>) -> Vec<u128> {
     ends.collect()
 }
 
-fn assert_same(table: &Ip6Table, naive: &NaiveIp6, addresses: &[u128]) {
+fn assert_same(table: &Ip6Table, naive: &Naive<u128>, addresses: &[u128]) {
     let mut out = vec![u32::MAX; addresses.len()];
     table.lookup_bulk(addresses, &mut out);
     let mut scalar = vec![u32::MAX; addresses.len()];
@@ -63,7 +64,7 @@ fn assert_same(table: &Ip6Table, naive: &NaiveIp6, addresses: &[u128]) {
     assert_eq!(table.len(), naive.len());
 }
 
-fn apply(table: &Ip6Table, naive: &mut NaiveIp6, step: &Step) -> Ip6Prefix {
+fn apply(table: &Ip6Table, naive: &mut Naive<u128>, step: &Step) -> Ip6Prefix {
     match *step {
         Step::Insert(prefix, to) => {
             assert_eq!(table.insert(prefix, to).unwrap(), naive.insert(prefix, to), "{prefix}");
@@ -83,7 +84,7 @@ proptest! {
     fn every_interleaving_equals_the_naive_twin(
         steps in prop::collection::vec(any_step(), 1..120),
     ) {
-        let (table, mut naive) = (table(64 << 20, 10_000), NaiveIp6::new());
+        let (table, mut naive) = (table(64 << 20, 10_000), Naive::new());
         let mut touched = Vec::new();
         for step in &steps {
             let prefix = apply(&table, &mut naive, step);
@@ -115,7 +116,7 @@ proptest! {
         max_routes in 1usize..60,
         prefixes in prop::collection::vec(any_prefix(), 1..80),
     ) {
-        let (table, mut naive) = (table(lines * 64, max_routes), NaiveIp6::new());
+        let (table, mut naive) = (table(lines * 64, max_routes), Naive::new());
         let mut accepted = Vec::new();
         for (id, prefix) in prefixes.iter().enumerate() {
             let to = Forward::new(1, id as u32);
@@ -162,7 +163,7 @@ impl Steps {
 
 #[test]
 fn a_million_random_operations_equal_the_twin() {
-    let (table, mut naive, mut steps) = (table(1 << 30, 1 << 20), NaiveIp6::new(), Steps(1));
+    let (table, mut naive, mut steps) = (table(1 << 30, 1 << 20), Naive::new(), Steps(1));
     for round in 0..10u32 {
         for _ in 0..100_000 {
             let prefix = steps.prefix();

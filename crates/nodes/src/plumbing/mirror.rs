@@ -8,8 +8,8 @@
 //! Where neither the frame nor its copy is changed any more, both are references of one buffer.
 
 use crate::plumbing::{BridgePort, Interface, Interfaces, Link, Mode};
-use graph::{Context, ExitIndex};
-use packet::PacketView;
+use graph::{Context, Exit, ExitIndex, Exits};
+use packet::{Frame, PacketView};
 
 /// Where copies of an interface's frames go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -75,7 +75,7 @@ impl Interfaces {
 
 impl Copies {
     /// Sends a copy of the packet from its header on by `exit`; false where there is no buffer.
-    pub fn make(
+    fn make(
         self,
         packet: &mut PacketView<'_>,
         exit: impl Into<ExitIndex>,
@@ -93,6 +93,32 @@ impl Copies {
         };
         // There is room: it was asked for.
         emitted.map(|mut copy| copy.set_tx(self.to)).is_ok()
+    }
+}
+
+/// Gives each packet the exit of its interface, and who listens there a copy; `count` is told whether there was a
+/// buffer for it.
+pub(crate) fn copy_each<E: Exit>(
+    frame: &mut Frame,
+    exits: &mut Exits<'_, E>,
+    context: &mut Context<'_>,
+    copy: E,
+    interface: impl Fn(&PacketView<'_>) -> u16,
+    way: impl Fn(u16) -> (E, Option<Copies>),
+    count: impl Fn(u16, bool),
+) {
+    let mut id = interface(&frame.view(0));
+    let (mut exit, mut copies) = way(id);
+    for slot in 0..frame.len() {
+        let mut packet = frame.view(slot);
+        if interface(&packet) != id {
+            id = interface(&packet);
+            (exit, copies) = way(id);
+        }
+        exits.set(slot, exit);
+        if let Some(copies) = copies {
+            count(id, copies.make(&mut packet, copy, context));
+        }
     }
 }
 

@@ -62,6 +62,7 @@ pub use ip4_stamps::{OptionsFound, Stamp, blank_options, stamp_options};
 pub use ip6_options::{OptionFault, check_options};
 pub use link_header::{each_with_adjacency, leave_by};
 pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
+pub(crate) use mirror::copy_each;
 pub use mirror::{Copies, MirrorTo};
 pub use own_ip4::{OWN_TTL, OwnIp4, sum_ip4_header};
 pub use own_ip6::OwnIp6;

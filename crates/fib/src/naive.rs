@@ -1,33 +1,39 @@
-//! The IPv6 table as plainly as it can be said: what the fast one must agree with.
+//! A table of prefixes as plainly as it can be said: what the fast ones must agree with.
 
 use std::collections::HashMap;
 
-use crate::{Forward, Ip6Prefix, Prefix};
+use crate::{Address, Forward, Prefix};
 
 /// Routes in a hash map; a lookup tries every length, longest first.
-#[derive(Debug, Default)]
-pub struct NaiveIp6 {
-    routes: HashMap<Ip6Prefix, Forward>,
+#[derive(Debug)]
+pub struct Naive<A: Address> {
+    routes: HashMap<Prefix<A>, Forward>,
 }
 
-impl NaiveIp6 {
+impl<A: Address> Default for Naive<A> {
+    fn default() -> Self {
+        Self { routes: HashMap::new() }
+    }
+}
+
+impl<A: Address> Naive<A> {
     /// An empty table.
-    pub fn new() -> NaiveIp6 {
-        NaiveIp6::default()
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Adds or replaces a route, and returns what it forwarded to before.
-    pub fn insert(&mut self, prefix: Ip6Prefix, to: Forward) -> Option<Forward> {
+    pub fn insert(&mut self, prefix: Prefix<A>, to: Forward) -> Option<Forward> {
         self.routes.insert(prefix, to)
     }
 
     /// Removes a route, and returns what it forwarded to.
-    pub fn remove(&mut self, prefix: Ip6Prefix) -> Option<Forward> {
+    pub fn remove(&mut self, prefix: Prefix<A>) -> Option<Forward> {
         self.routes.remove(&prefix)
     }
 
     /// The longest route that holds `address`.
-    pub fn find(&self, address: u128) -> Option<(Ip6Prefix, Forward)> {
+    pub fn find(&self, address: A) -> Option<(Prefix<A>, Forward)> {
         let mut prefix = Some(Prefix::host(address));
         while let Some(tried) = prefix {
             if let Some(to) = self.routes.get(&tried) {
@@ -39,7 +45,7 @@ impl NaiveIp6 {
     }
 
     /// What `address` forwards to.
-    pub fn lookup(&self, address: u128) -> Forward {
+    pub fn lookup(&self, address: A) -> Forward {
         self.find(address).map_or(Forward::NONE, |(_, to)| to)
     }
 
@@ -54,7 +60,7 @@ impl NaiveIp6 {
     }
 
     /// All routes, in no order.
-    pub fn routes(&self) -> impl Iterator<Item = (Ip6Prefix, Forward)> + '_ {
+    pub fn routes(&self) -> impl Iterator<Item = (Prefix<A>, Forward)> + '_ {
         self.routes.iter().map(|(prefix, to)| (*prefix, *to))
     }
 }
