@@ -278,12 +278,12 @@ impl Dataplane {
         self.interfaces.set(table);
     }
 
-    /// Tables for one more VRF: small ones, that grow with its routes.
-    pub fn make_vrf_tables(&self, max_routes: usize) -> Result<VrfTables, FibError> {
+    /// Tables for one more VRF: small ones, that grow with its routes to as many as the default one's.
+    pub fn make_vrf_tables(&self) -> Result<VrfTables, FibError> {
         let (layout, page_size) = (Ip4Layout::Compact, PageSize::Small);
-        let options = Ip4Options { layout, page_size, max_routes };
+        let options = Ip4Options { layout, page_size, max_routes: self.ip4.max_routes() };
         let ip4 = Arc::new(Ip4Table::new(&self.ip4_nodes, options)?);
-        Ok(VrfTables { ip4, ip6: Arc::new(Ip6Table::new(&self.ip6_pool, max_routes)) })
+        Ok(VrfTables { ip4, ip6: Arc::new(Ip6Table::new(&self.ip6_pool, self.ip6.max_routes())) })
     }
 
     /// Puts or removes a VRF; the default one stays.

@@ -331,6 +331,8 @@ fn settings(config: &Config, pool: Arc<dyn Pool>, wake: Arc<dyn Fn() + Send + Sy
     settings.stations = config.memory.macs as usize;
     // A route longer than /24 takes at most two nodes: the routes' own limit is met first.
     settings.ip4_nodes = settings.ip4.max_routes * 2;
+    settings.ip6_routes = config.memory.ip6_routes as usize;
+    settings.ip6_max_bytes = IP6_LEAST_BYTES + settings.ip6_routes * IP6_ROUTE_BYTES;
     settings.icmp_errors_per_second = config.icmp.errors_pps;
     settings.icmp_echoes_per_second = echoes_pps(&config.icmp);
     settings.flow_seed = std::hash::RandomState::new().hash_one(0) as u32;
@@ -342,6 +344,11 @@ fn settings(config: &Config, pool: Arc<dyn Pool>, wake: Arc<dyn Fn() + Send + Sy
 pub(crate) fn echoes_pps(icmp: &Icmp) -> u32 {
     if icmp.echo { icmp.echo_pps } else { 0 }
 }
+
+/// What IPv6 tables may grow to: several times what real routes take, whatever those are like.
+const IP6_ROUTE_BYTES: usize = 1024;
+/// Widest nodes of a table of a few routes, and of the tables of VRFs.
+const IP6_LEAST_BYTES: usize = 64 << 20;
 
 fn neighbor_config(config: &Config) -> NeighborConfig {
     let arp = &config.arp;

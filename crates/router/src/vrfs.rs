@@ -58,8 +58,7 @@ impl Router {
     }
 
     fn add_vrf(&mut self, id: VrfId) -> Result<(), FibError> {
-        let most = self.dataplane.ip4.memory().max_routes;
-        let tables = self.dataplane.make_vrf_tables(most)?;
+        let tables = self.dataplane.make_vrf_tables()?;
         self.routing.add_vrf(id, tables.clone(), &self.dataplane)?;
         self.dataplane.set_vrf(id, Some(tables));
         self.ports_in(id).iter().try_for_each(|port| self.refresh_port(port))

@@ -127,7 +127,7 @@ impl Rig {
 
     /// Adds VRF 1, and puts interface 1 into it.
     pub(crate) fn add_vrf(&mut self) -> VrfTables {
-        let tables = self.dataplane.make_vrf_tables(100).unwrap();
+        let tables = self.dataplane.make_vrf_tables().unwrap();
         self.dataplane.set_vrf(VrfId(1), Some(tables.clone()));
         self.change_interface(1, |row| row.vrf = VrfId(1));
         tables

@@ -191,6 +191,15 @@ error: packets of 9000 bytes do not fit a buffer
 }
 
 #[test]
+fn more_static_routes_of_a_family_than_there_is_room_for_are_refused() {
+    let route = |prefix| format!("[[route]]\nprefix = \"{prefix}\"\nblackhole = true\n");
+    let rows: String = ["10.0.0.0/8", "2001:db8::/32", "2001:db9::/32"].map(route).concat();
+    let text = format!("[memory]\nroutes = 1\nip6_routes = 1\n{rows}");
+    assert_eq!(messages(&text), ["2 static IPv6 routes and room for 1"]);
+    assert!(faults(&text).contains("set memory.ip6_routes to 2 or more"));
+}
+
+#[test]
 fn broken_syntax_is_told_with_its_place() {
     let text = faults("[port.p0\nkind = \"memory\"\n");
     assert!(text.contains("--> router.toml:1:"), "{text}");
