@@ -1,7 +1,7 @@
 # Every command there is. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast lint fuzz bench bench-fib bench-sched graph doc clean
+.PHONY: help setup build demo test test-fast lint fuzz bench bench-fib bench-sched bench-acl graph doc clean
 
 help: ## Lists these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ bench-fib: ## Measures the forwarding tables by themselves, beside those of DPDK
 
 bench-sched: ## Measures the schedulers, beside DPDK's and the kernel's, into target/bench-sched.json
 	cargo run --release -p sched-bench
+
+bench-acl: ## Measures access lists beside DPDK's, into target/bench-acl.json
+	cargo run --release -p acl-bench
 
 graph: ## Draws docs/graph.svg from the nodes there are
 	cargo run --quiet -p nodes --example draw_graph > docs/graph.svg.new

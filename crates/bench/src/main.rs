@@ -18,6 +18,7 @@ mod scenarios;
 mod scenarios4;
 mod scenarios6;
 mod scenarios_l2;
+mod thread_time;
 
 use clap::Parser;
 use std::error::Error;
@@ -43,7 +44,7 @@ struct Arguments {
     #[arg(long)]
     data: Option<PathBuf>,
     /// Measure instead what it costs packets that 255 000 routes come and go, over so many pairs.
-    #[arg(long, value_name = "PAIRS", num_args = 0..=1, default_missing_value = "200")]
+    #[arg(long, value_name = "PAIRS", num_args = 0..=1, default_missing_value = "1000")]
     churn: Option<usize>,
     /// Show each scenario's nodes, too.
     #[arg(long)]

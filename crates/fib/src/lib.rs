@@ -24,4 +24,5 @@ mod quiesce_tests;
 pub use error::FibError;
 pub use forward::Forward;
 pub use naive::Naive;
+pub use prefetch::prefetch;
 pub use prefix::{Address, Ip4Prefix, Ip6Prefix, Prefix};

@@ -5,7 +5,7 @@
 /// Starts fetching the line of item `index` of the array at `base` into the nearest cache. The
 /// item need not exist.
 #[inline(always)]
-pub(crate) fn prefetch<T>(base: *const T, index: usize) {
+pub fn prefetch<T>(base: *const T, index: usize) {
     let address = base.wrapping_add(index);
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch is a hint; an address that is not mapped is ignored.

@@ -61,6 +61,10 @@ mod pages {
             &self.0
         }
 
+        pub fn base(&self) -> *const T {
+            self.0.as_ptr()
+        }
+
         pub fn capacity(&self) -> usize {
             self.0.len()
         }

@@ -10,6 +10,7 @@ use crate::mirroring::Mirroring;
 use crate::neighborhood::Neighborhood;
 use crate::observing::Observing;
 use crate::routing::Routes;
+use crate::vrfs::VrfNumbers;
 use control::config::Config;
 use control::config::objects::icmp::Icmp;
 use control::config::objects::memory::Hugepages;
@@ -66,6 +67,7 @@ pub struct Router {
     pub(crate) pool: Arc<dyn Pool>,
     pub(crate) ports: BTreeMap<PortName, OpenPort>,
     pub(crate) routing: Routes,
+    pub(crate) vrfs: VrfNumbers,
     pub(crate) neighborhood: Neighborhood,
     pub(crate) dad: Dad,
     pub(crate) advertiser: Advertiser,
@@ -114,6 +116,7 @@ impl Router {
             pool,
             ports: BTreeMap::new(),
             routing,
+            vrfs: VrfNumbers::default(),
             neighborhood,
             dad: Dad::default(),
             advertiser: Advertiser::default(),
@@ -151,6 +154,7 @@ impl Router {
         for (name, port) in &self.ports {
             let mut row = port.row(name, &ids);
             port.stand_on_others(&mut row, &ids, &self.ports);
+            row.vrf = self.vrf_of(&port.config);
             row.shaped = self.dataplane.is_shaped(row.port);
             row.mirror = self.mirroring.of(name, &ids);
             if let Some(bridged) = self.bridging.port(name) {
@@ -327,6 +331,8 @@ fn settings(config: &Config, pool: Arc<dyn Pool>, wake: Arc<dyn Fn() + Send + Sy
     settings.stations = config.memory.macs as usize;
     // A route longer than /24 takes at most two nodes: the routes' own limit is met first.
     settings.ip4_nodes = settings.ip4.max_routes * 2;
+    settings.ip6_routes = config.memory.ip6_routes as usize;
+    settings.ip6_max_bytes = IP6_LEAST_BYTES + settings.ip6_routes * IP6_ROUTE_BYTES;
     settings.icmp_errors_per_second = config.icmp.errors_pps;
     settings.icmp_echoes_per_second = echoes_pps(&config.icmp);
     settings.flow_seed = std::hash::RandomState::new().hash_one(0) as u32;
@@ -338,6 +344,11 @@ fn settings(config: &Config, pool: Arc<dyn Pool>, wake: Arc<dyn Fn() + Send + Sy
 pub(crate) fn echoes_pps(icmp: &Icmp) -> u32 {
     if icmp.echo { icmp.echo_pps } else { 0 }
 }
+
+/// What IPv6 tables may grow to: several times what real routes take, whatever those are like.
+const IP6_ROUTE_BYTES: usize = 1024;
+/// Widest nodes of a table of a few routes, and of the tables of VRFs.
+const IP6_LEAST_BYTES: usize = 64 << 20;
 
 fn neighbor_config(config: &Config) -> NeighborConfig {
     let arp = &config.arp;

@@ -8,7 +8,7 @@
 //!
 //! The first pass has two kernels: plain Rust, and AVX2 (`gather.rs`), which takes 8 at a time.
 
-use super::nodes::{EXTENDED, NODE_BITS, NODE_ENTRIES, Node};
+use super::nodes::{EXTENDED, Ip4Nodes, NODE_BITS, NODE_ENTRIES};
 use super::{Ip4Layout, Ip4Table, gather};
 use crate::Forward;
 use crate::prefetch::prefetch;
@@ -33,7 +33,7 @@ pub enum Ip4Kernel {
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
     pub(super) root: &'a [AtomicU32],
-    pub(super) nodes: &'a [Node],
+    pub(super) nodes: &'a Ip4Nodes,
     pub(super) default: u32,
 }
 
@@ -47,7 +47,7 @@ impl Pending {
     /// Notes that the word of `place` is `value`, an extended one, and asks for its node.
     #[inline(always)]
     pub(super) fn push(&mut self, view: &View<'_>, place: usize, value: u32) {
-        prefetch(view.nodes.as_ptr(), (value & !EXTENDED) as usize);
+        prefetch(view.nodes.base(), (value & !EXTENDED) as usize);
         self.places[self.count % VECTOR] = place as u8;
         self.count += 1;
     }
@@ -85,11 +85,7 @@ impl Ip4Table {
         addresses: &[u32],
         out: &mut [u32],
     ) {
-        let view = View {
-            root: self.root.items(),
-            nodes: self.nodes.all(),
-            default: self.default.load(Ordering::Acquire),
-        };
+        let view = self.view();
         for (addresses, out) in addresses.chunks(VECTOR).zip(out.chunks_mut(VECTOR)) {
             let count = addresses.len().min(out.len());
             let (addresses, out) = (&addresses[..count], &mut out[..count]);
@@ -103,6 +99,14 @@ impl Ip4Table {
             first_words::<ROOT_BITS>(&view, addresses, out, begun, &mut pending);
             descend::<ROOT_BITS>(&view, addresses, out, pending);
         }
+    }
+}
+
+impl Ip4Table {
+    #[inline]
+    fn view(&self) -> View<'_> {
+        let default = self.default.load(Ordering::Acquire);
+        View { root: self.root.items(), nodes: &self.nodes, default }
     }
 }
 
@@ -143,10 +147,12 @@ fn descend<const ROOT_BITS: u8>(
     while pending.count > 0 && bits < 32 {
         bits += NODE_BITS;
         let count = std::mem::take(&mut pending.count);
+        // The pool may have grown since the last pass; a node is there before a word leads to it.
+        let nodes = view.nodes.all();
         for index in 0..count {
             let place = usize::from(pending.places[index]);
-            // A node is there before a word leads to it; the check costs less than a proof would.
-            let node = view.nodes.get((out[place] & !EXTENDED) as usize);
+            // The check costs less than a proof would.
+            let node = nodes.get((out[place] & !EXTENDED) as usize);
             let entry = (addresses[place] >> (32 - bits)) as usize % NODE_ENTRIES;
             let value = node.map_or(0, |node| node[entry].load(Ordering::Acquire));
             out[place] = if value == 0 { view.default } else { value };
@@ -154,5 +160,26 @@ fn descend<const ROOT_BITS: u8>(
                 pending.push(view, place, value);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ip4::Ip4Options;
+    use crate::pages::PageSize;
+    use crate::quiesce::Quiescence;
+
+    #[test]
+    fn a_lookup_finds_nodes_that_came_after_it_began() {
+        let nodes = Ip4Nodes::new(64, PageSize::Small, &Quiescence::new()).unwrap();
+        let table = Ip4Table::new(&nodes, Ip4Options::sparse(10)).unwrap();
+        let (view, to) = (table.view(), Forward::new(1, 7));
+        table.insert("10.1.2.3/32".parse().unwrap(), to).unwrap();
+        let (addresses, mut out) = ([0x0a01_0203], [0]);
+        let mut pending = Pending { places: [0; VECTOR], count: 0 };
+        first_words::<20>(&view, &addresses, &mut out, 0, &mut pending);
+        descend::<20>(&view, &addresses, &mut out, pending);
+        assert_eq!(out, [to.bits()]);
     }
 }

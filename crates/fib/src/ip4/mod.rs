@@ -138,6 +138,11 @@ impl Ip4Table {
         self.record().len()
     }
 
+    /// The most routes it may hold.
+    pub fn max_routes(&self) -> usize {
+        self.options.max_routes
+    }
+
     /// Whether it holds no route.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

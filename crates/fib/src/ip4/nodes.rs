@@ -80,7 +80,13 @@ impl Ip4Nodes {
         self.nodes.get((entry & !EXTENDED) as usize)
     }
 
-    /// All nodes there are, for a kernel to look into many times.
+    /// Where they begin: fixed for the life of the pool.
+    #[inline(always)]
+    pub(super) fn base(&self) -> *const Node {
+        self.nodes.base()
+    }
+
+    /// All nodes there are by now, for a kernel to look into many times.
     #[inline(always)]
     pub(super) fn all(&self) -> &[Node] {
         self.nodes.items()

@@ -101,6 +101,12 @@ fn plays() -> Vec<(&'static str, Play)> {
             rig.receive_as(0, Incoming { bytes: vec![0; 60], segments: 2, headroom: 128 });
         }),
         ("inject/unresolved", |rig| rig.inject(&[0], |packet| Injected::Discard { rx: 0, packet })),
+        ("ip4-lookup/vrf-ring", |rig| {
+            let table = rig.add_vrf().ip4;
+            let around = Forward::new(Kind::Vrf as u8, 1);
+            table.insert("10.0.0.9/32".parse().unwrap(), around).unwrap();
+            rig.receive(1, craft::ethernet(GATEWAY_MAC, our_mac(1)).ipv4(HOST, FAR).build());
+        }),
         ("icmp4-error/no-address", |rig| {
             rig.receive(
                 5,

@@ -19,6 +19,9 @@ pub(crate) trait Table<A> {
 
     /// What exactly `prefix` forwards to.
     fn get(&self, prefix: Prefix<A>) -> Option<Forward>;
+
+    /// The most routes it may hold.
+    fn max_routes(&self) -> usize;
 }
 
 /// An address family.
@@ -59,6 +62,10 @@ impl Table<u32> for Ip4Table {
     fn get(&self, prefix: Prefix<u32>) -> Option<Forward> {
         Self::get(self, prefix)
     }
+
+    fn max_routes(&self) -> usize {
+        Self::max_routes(self)
+    }
 }
 
 /// IPv6 has two tables: that of routes, and that of link-local addresses.
@@ -86,6 +93,10 @@ impl Table<u128> for Ip6Tables {
 
     fn get(&self, prefix: Prefix<u128>) -> Option<Forward> {
         self.of(prefix).get(prefix)
+    }
+
+    fn max_routes(&self) -> usize {
+        self.routes.max_routes()
     }
 }
 

@@ -82,7 +82,6 @@ impl<A: Family> Routing<A> {
     }
 
     /// Takes a VRF's routes out of the tables.
-    #[cfg(test)]
     pub(crate) fn remove_vrf(&mut self, vrf: VrfId) -> Result<(), FibError> {
         let Some(mut routes) = self.vrfs.remove(&vrf) else { return Ok(()) };
         InVrf { routes: &mut routes, ways: &mut self.ways, link: &|_| None }.clear()
@@ -93,10 +92,11 @@ impl<A: Family> Routing<A> {
         self.vrfs.get(&vrf)
     }
 
-    /// Routes of all sources in all VRFs, and the bytes that they take.
-    pub(crate) fn size(&self) -> (usize, usize) {
-        let sizes = self.vrfs.values().map(|routes| (routes.rib.len(), routes.rib.bytes()));
-        sizes.fold((0, 0), |(count, bytes), one| (count + one.0, bytes + one.1))
+    /// Routes of all sources in all VRFs, the most there may be, and the bytes that they take.
+    pub(crate) fn size(&self) -> [usize; 3] {
+        let sizes =
+            self.vrfs.values().map(|routes| [routes.rib.len(), routes.most(), routes.rib.bytes()]);
+        sizes.fold([0; 3], |sum, one| std::array::from_fn(|n| sum[n] + one[n]))
     }
 
     /// The routes of a VRF, to be changed, if it is there.

@@ -128,6 +128,24 @@ fn a_full_table_refuses_the_route_and_keeps_the_rest() {
 }
 
 #[test]
+fn a_full_list_of_routes_refuses_new_ones_and_takes_those_it_has() {
+    let (_, mut routing) = tables(ROUTES);
+    // Nothing leads to their next hop, so that the table needs no room for them.
+    let route = |n: u32| {
+        let prefix = Prefix::new(0x0a00_0000 | n << 8, 24).unwrap();
+        (prefix, Route::via(IpAddr::from([203, 0, 113, 1])))
+    };
+    let mut add = |range: std::ops::Range<u32>| {
+        routes(&mut routing).add_all(range.map(route).collect(), Protocol::Ebgp.into())
+    };
+    let (added, outcome) = add(0..100);
+    assert_eq!(added, 4 * ROUTES - 1, "beside the connected one");
+    assert!(matches!(outcome, Err(FibError::Full { capacity: 32, .. })), "{outcome:?}");
+    assert!(matches!(add(0..31), (31, Ok(()))));
+    assert!(matches!(add(31..32), (0, Err(_))));
+}
+
+#[test]
 fn a_known_neighbour_is_reached_by_its_own_address_until_it_is_forgotten() {
     let (table, adjacencies, mut routing) = tables_and_adjacencies(ROUTES);
     let id = routing.adjacency(key("192.0.2.7"), &link).unwrap().unwrap();

@@ -1,13 +1,16 @@
 //! The routes of one VRF: its RIB, and what of it stands in its forwarding table.
 
 use super::LinkOf;
-use super::family::Family;
+use super::family::{Family, Table};
 use super::ways::Ways;
 use fib::rib::{Change, Protocol, Rib, Route, Source};
 use fib::{FibError, Prefix};
 use nodes::plumbing::Kind;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
+
+/// Routes of all sources that there is room for, for each that the forwarding table holds.
+const CANDIDATES: usize = 4;
 
 /// All routes of one family in one VRF.
 pub(crate) struct VrfRoutes<A: Family> {
@@ -36,7 +39,34 @@ impl<A: Family> VrfRoutes<A> {
         }
     }
 
-    #[cfg(test)]
+    /// The most routes of all sources together.
+    pub(crate) fn most(&self) -> usize {
+        self.table.max_routes().saturating_mul(CANDIDATES)
+    }
+
+    /// Leaves of `routes`, of `source`, those that there is room for: all that take another's place, and
+    /// as many new ones as fit.
+    fn retain_fitting(
+        &self,
+        routes: &mut Vec<(Prefix<A>, Route)>,
+        source: Source,
+    ) -> Result<(), FibError> {
+        let mut room = self.most().saturating_sub(self.rib.len());
+        if routes.len() <= room {
+            return Ok(());
+        }
+        let count = routes.len();
+        routes.retain(|(prefix, _)| {
+            let is_new = self.rib.route(*prefix, source).is_none();
+            let fits = !is_new || room > 0;
+            room -= usize::from(is_new && fits);
+            fits
+        });
+        let (table, unit) = ("the list of routes of all sources", "routes");
+        let full = FibError::Full { table, unit, capacity: self.most() };
+        if routes.len() == count { Ok(()) } else { Err(full) }
+    }
+
     /// Every prefix that has, or had until now, a word in the table.
     fn prefixes(&self) -> Vec<Prefix<A>> {
         let routes = self.rib.routes().map(|route| route.prefix);
@@ -59,7 +89,9 @@ impl<A: Family> InVrf<'_, A> {
         protocol: Protocol,
         route: Route,
     ) -> Result<(), FibError> {
-        self.routes.rib.add(prefix, Source::from(protocol), route, &mut self.routes.changes);
+        let (mut routes, source) = (vec![(prefix, route)], Source::from(protocol));
+        self.routes.retain_fitting(&mut routes, source)?;
+        self.routes.rib.add_all(routes, source, &mut self.routes.changes);
         self.follow()
     }
 
@@ -73,16 +105,17 @@ impl<A: Family> InVrf<'_, A> {
     /// many were added.
     pub(crate) fn add_all(
         &mut self,
-        routes: Vec<(Prefix<A>, Route)>,
+        mut routes: Vec<(Prefix<A>, Route)>,
         source: Source,
     ) -> (usize, Result<(), FibError>) {
+        let room = self.routes.retain_fitting(&mut routes, source);
         let count = routes.len();
         self.routes.rib.add_all(routes, source, &mut self.routes.changes);
         let outcome = self.follow();
         let refused = std::mem::take(&mut self.routes.refused);
         let taken_out = self.routes.rib.remove_all(refused, source, &mut self.routes.changes);
         // What they covered or replaced stands in their place: that needs no more room.
-        (count - taken_out, outcome.and(self.follow()))
+        (count - taken_out, room.and(outcome).and(self.follow()))
     }
 
     /// Removes many routes of a source; says how many it had.
@@ -122,7 +155,6 @@ impl<A: Family> InVrf<'_, A> {
     }
 
     /// Takes every word out of the table: the VRF goes.
-    #[cfg(test)]
     pub(super) fn clear(&mut self) -> Result<(), FibError> {
         self.routes.prefixes().into_iter().try_for_each(|prefix| self.write(prefix, None, false))
     }

@@ -52,16 +52,20 @@ impl Router {
     ) -> Vec<view::MemoryUse> {
         let Dataplane { ip4, ip4_nodes, adjacencies, groups, stations, .. } = &self.dataplane;
         let (ip4, groups, stations) = (ip4.memory(), groups.memory(), stations.table.memory());
-        let (rib, rib_bytes) = self.routing.ip4.size();
-        let (rib6, rib6_bytes) = self.routing.ip6.size();
+        let [rib, rib_most, rib_bytes] = self.routing.ip4.size();
+        let [rib6, rib6_most, rib6_bytes] = self.routing.ip6.size();
         let (ip6, ip6_memory) = (&self.dataplane.ip6, self.dataplane.ip6.memory());
+        let others = self.dataplane.vrfs().others().map(|tables| tables.ip4.memory());
+        let others = others.fold((0, 0), |(routes, bytes), one| {
+            (routes + one.routes, bytes + one.root_bytes + one.record_bytes)
+        });
         let on_pages = |mut part: view::MemoryUse, pages: PageSize| {
             part.page_bytes = Some(pages.bytes() as u64);
             part
         };
         let ip4_bytes = ip4.root_bytes + ip4.record_bytes;
         vec![
-            part("IPv4 routes of all sources", rib, 0, rib_bytes),
+            part("IPv4 routes of all sources", rib, rib_most, rib_bytes),
             on_pages(part("IPv4 table", ip4.routes, ip4.max_routes, ip4_bytes), ip4.page_size),
             on_pages(
                 part(
@@ -72,8 +76,12 @@ impl Router {
                 ),
                 ip4.page_size,
             ),
-            part("IPv6 routes of all sources", rib6, 0, rib6_bytes),
-            part("IPv6 table", ip6.len(), ip6.max_routes(), ip6_memory.used_bytes),
+            part("IPv4 tables of other VRFs", others.0, 0, others.1),
+            part("IPv6 routes of all sources", rib6, rib6_most, rib6_bytes),
+            on_pages(
+                part("IPv6 table", ip6.len(), ip6.max_routes(), ip6_memory.used_bytes),
+                ip4.page_size,
+            ),
             on_pages(
                 part("next hops", adjacencies.used(), adjacencies.capacity(), adjacencies.bytes()),
                 PageSize::Huge,

@@ -35,6 +35,8 @@ pub struct Memory {
     pub hugepages: Hugepages,
     /// IPv4 routes there is room for.
     pub routes: u32,
+    /// IPv6 routes there is room for.
+    pub ip6_routes: u32,
     /// Stations of bridges there is room for.
     pub macs: u32,
 }
@@ -46,6 +48,7 @@ impl Default for Memory {
             frame_bytes: 2_048,
             hugepages: Hugepages::Auto,
             routes: 1_048_576,
+            ip6_routes: 1_048_576,
             macs: 65_536,
         }
     }
@@ -61,6 +64,7 @@ impl Row for Memory {
             .unless("frame_bytes", &self.frame_bytes, &default.frame_bytes)
             .unless("hugepages", &self.hugepages, &default.hugepages)
             .unless("routes", &self.routes, &default.routes)
+            .unless("ip6_routes", &self.ip6_routes, &default.ip6_routes)
             .unless("macs", &self.macs, &default.macs)
     }
 }
@@ -77,6 +81,7 @@ impl Object for Memory {
             frame_bytes: table.number("frame_bytes", default.frame_bytes, 256..=16_384),
             hugepages: table.or("hugepages", default.hugepages),
             routes: table.number("routes", default.routes, 1..=16_777_216),
+            ip6_routes: table.number("ip6_routes", default.ip6_routes, 1..=4_194_304),
             macs: table.number("macs", default.macs, 1..=16_777_216),
         })
         .unwrap_or_default()
@@ -95,14 +100,19 @@ impl Object for Memory {
                     )),
             );
         }
-        if config.routes.len() > self.routes as usize {
-            let message =
-                format!("{} static routes and room for {}", config.routes.len(), self.routes);
-            report.push(
-                Problem::new("memory.routes", message)
-                    .expected("room for every route")
-                    .help(format!("set memory.routes to {} or more", config.routes.len())),
-            );
+        let ip6 = config.routes.iter().filter(|(key, _)| key.prefix.address().is_ipv6()).count();
+        for (field, family, count, room) in [
+            ("routes", "IPv4", config.routes.len() - ip6, self.routes),
+            ("ip6_routes", "IPv6", ip6, self.ip6_routes),
+        ] {
+            if count > room as usize {
+                let message = format!("{count} static {family} routes and room for {room}");
+                report.push(
+                    Problem::new(format!("memory.{field}"), message)
+                        .expected("room for every route")
+                        .help(format!("set memory.{field} to {count} or more")),
+                );
+            }
         }
     }
 

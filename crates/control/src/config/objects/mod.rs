@@ -25,6 +25,7 @@ pub mod station;
 pub mod tunnel;
 mod tunnel_commands;
 pub mod vlan;
+pub mod vrf;
 pub mod workers;
 pub mod xconnect;
 
@@ -45,6 +46,7 @@ use neighbor::Neighbors;
 use port::Ports;
 use route::Routes;
 use station::Stations;
+use vrf::Vrfs;
 use workers::Workers;
 use xconnect::Xconnects;
 
@@ -156,6 +158,8 @@ objects! {
     arp: Arp,
     /// Rates of the messages the router sends by itself.
     icmp: Icmp,
+    /// VRFs.
+    vrfs: Vrfs,
     /// Ports.
     ports: Ports,
     /// Static routes.

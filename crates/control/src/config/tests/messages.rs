@@ -13,7 +13,7 @@ error: unknown key `mut`
  4 | mut = 1400
    | ^^^
    = field: port.p0.mut
-   = expected: one of kind, device, up, mtu, mac, rx_queues, addresses, qos, ra
+   = expected: one of kind, device, up, mtu, vrf, mac, rx_queues, addresses, qos, ra
    = help: did you mean `mtu`?
 "
     );
@@ -66,7 +66,7 @@ error: 10.1.0.0/16 on p1 overlaps 10.0.0.0/8 on p0
  7 | addresses = [\"192.0.2.1/24\", \"10.1.0.1/16\"]
    |                              ^^^^^^^^^^^^^
    = field: port.p1.addresses[1]
-   = expected: each network on one port
+   = expected: each network on one port of a VRF
 "
     );
 }
@@ -188,6 +188,15 @@ error: packets of 9000 bytes do not fit a buffer
    = help: set memory.frame_bytes to 9022 or more
 "
     );
+}
+
+#[test]
+fn more_static_routes_of_a_family_than_there_is_room_for_are_refused() {
+    let route = |prefix| format!("[[route]]\nprefix = \"{prefix}\"\nblackhole = true\n");
+    let rows: String = ["10.0.0.0/8", "2001:db8::/32", "2001:db9::/32"].map(route).concat();
+    let text = format!("[memory]\nroutes = 1\nip6_routes = 1\n{rows}");
+    assert_eq!(messages(&text), ["2 static IPv6 routes and room for 1"]);
+    assert!(faults(&text).contains("set memory.ip6_routes to 2 or more"));
 }
 
 #[test]

@@ -1,0 +1,132 @@
+//! What is known of a packet, and how it lies in the cells that rules are compared with.
+//!
+//! ```text
+//!  cell   0 … A-1      A … 2A-1        2A                              2A+1        2A+2      2A+3
+//!        ┌────────────┬───────────────┬────────┬─────┬───────┬───────┬─────┬─────┬─────────┬──────┬──────┐
+//!        │ source     │ destination   │protocol│ has │ flags │   0   │VLAN │ MAC │ MAC     │source│dest. │
+//!        └────────────┴───────────────┴────────┴─────┴───────┴───────┴─────┴─────┴─────────┴──────┴──────┘
+//!         A words: 1 of IPv4, 4 of IPv6  8       8     8       8      16    16    32         16     16
+//! ```
+//! An ICMP message's type and code lie where the ports do; `has` tells which of them there are.
+
+use fib::Address;
+
+/// Cells of an IPv4 packet.
+pub const CELLS4: usize = 6;
+/// Cells of an IPv6 packet.
+pub const CELLS6: usize = 12;
+
+/// `has`: the last cell holds two ports.
+pub(crate) const PORTS: u32 = 1;
+/// `has`: the last cell holds an ICMP message's type and code.
+pub(crate) const ICMP: u32 = 2;
+/// `has`: there are TCP flags.
+pub(crate) const TCP: u32 = 4;
+
+/// What a transport header begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// Nothing that is known: it is another protocol's, or lies in the packet's first fragment.
+    Unknown,
+    /// Source and destination port.
+    Ports(u16, u16),
+    /// Type and code of an ICMP message.
+    Icmp(u8, u8),
+}
+
+/// What a list may ask about a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fields<A> {
+    /// Where it comes from.
+    pub source: A,
+    /// Where it goes.
+    pub destination: A,
+    /// The protocol; of IPv6, that behind the extension headers.
+    pub protocol: u8,
+    /// What its transport header begins with.
+    pub transport: Transport,
+    /// The TCP flags.
+    pub tcp_flags: Option<u8>,
+    /// The outer VLAN; 0: none.
+    pub vlan: u16,
+    /// The station that sent it.
+    pub source_mac: [u8; 6],
+}
+
+/// An address family, with its packets in `N` cells.
+pub trait Family<const N: usize>: Address {
+    /// The address's cells, the highest bits first.
+    fn cells(self) -> impl Iterator<Item = u32>;
+}
+
+impl Family<CELLS4> for u32 {
+    #[inline]
+    fn cells(self) -> impl Iterator<Item = u32> {
+        std::iter::once(self)
+    }
+}
+
+impl Family<CELLS6> for u128 {
+    #[inline]
+    fn cells(self) -> impl Iterator<Item = u32> {
+        [96, 64, 32, 0].into_iter().map(move |shift| (self >> shift) as u32)
+    }
+}
+
+/// A packet's cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(8))]
+pub struct Key<const N: usize>(pub(crate) [u32; N]);
+
+impl<const N: usize> Default for Key<N> {
+    fn default() -> Self {
+        Self([0; N])
+    }
+}
+
+impl<const N: usize> Key<N> {
+    /// The cells of a packet.
+    #[inline]
+    pub fn new<A: Family<N>>(packet: &Fields<A>) -> Self {
+        let (last, mut has) = match packet.transport {
+            Transport::Unknown => (0, 0),
+            Transport::Ports(source, destination) => (pair(source, destination), PORTS),
+            Transport::Icmp(kind, code) => (pair(kind.into(), code.into()), ICMP),
+        };
+        if packet.tcp_flags.is_some() {
+            has |= TCP;
+        }
+        let flags = packet.tcp_flags.unwrap_or_default();
+        let (high, low) = halves(packet.source_mac);
+        Self(laid_out(
+            packet.source.cells().chain(packet.destination.cells()),
+            [kind_cell(packet.protocol, has, flags), pair(packet.vlan, high), low, last],
+        ))
+    }
+}
+
+/// The cell of what kind of packet it is.
+pub(crate) fn kind_cell(protocol: u8, has: u32, flags: u8) -> u32 {
+    u32::from(protocol) << 24 | has << 16 | u32::from(flags) << 8
+}
+
+/// Two halves of a cell.
+pub(crate) fn pair(high: u16, low: u16) -> u32 {
+    u32::from(high) << 16 | u32::from(low)
+}
+
+/// A MAC address as a half cell and a whole one.
+pub(crate) fn halves([a, b, c, d, e, f]: [u8; 6]) -> (u16, u32) {
+    (u16::from_be_bytes([a, b]), u32::from_be_bytes([c, d, e, f]))
+}
+
+/// All cells: those of the addresses, then the others.
+#[inline]
+pub(crate) fn laid_out<const N: usize>(
+    addresses: impl Iterator<Item = u32>,
+    others: [u32; 4],
+) -> [u32; N] {
+    let mut cells = [0; N];
+    cells.iter_mut().zip(addresses.chain(others)).for_each(|(cell, word)| *cell = word);
+    cells
+}
