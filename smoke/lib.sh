@@ -29,8 +29,11 @@ clean_up() {
         ip netns del "$space"
     done
     if [ $outcome != 0 ]; then
-        echo "FAILED $name ($outcome)"
-        tail -n 30 "$work"/*.log 2>/dev/null || true
+        # Where it failed standard output may lead into a file that goes now.
+        {
+            echo "FAILED $name ($outcome)"
+            tail -n 30 "$work"/*.log 2>/dev/null || true
+        } >&2
     fi
     rm -rf "$work"
     exit $outcome
