@@ -17,6 +17,7 @@ mod sample;
 mod scenarios;
 mod scenarios4;
 mod scenarios6;
+mod scenarios_acl;
 mod scenarios_l2;
 mod thread_time;
 

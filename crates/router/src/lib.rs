@@ -16,6 +16,7 @@
 //!    show           answers to every "show"
 //! ```
 
+mod access;
 mod advertiser;
 mod binding;
 mod bridging;

@@ -1,5 +1,6 @@
 //! The router itself: all that the control thread owns, and its turn now and then.
 
+use crate::access::AccessLists;
 use crate::advertiser::Advertiser;
 use crate::binding::Binding;
 use crate::bridging::Bridging;
@@ -72,6 +73,7 @@ pub struct Router {
     pub(crate) bridging: Bridging,
     pub(crate) binding: Binding,
     pub(crate) mirroring: Mirroring,
+    pub(crate) access: AccessLists,
     pub(crate) observing: Observing,
     pub(crate) cleared: Cleared,
     pub(crate) started: Instant,
@@ -120,6 +122,7 @@ impl Router {
             bridging: Bridging::new(),
             binding: Binding::default(),
             mirroring: Mirroring::default(),
+            access: AccessLists::default(),
             observing: Observing::default(),
             cleared: Cleared::default(),
             started: now,
@@ -153,6 +156,7 @@ impl Router {
             port.stand_on_others(&mut row, &ids, &self.ports);
             row.shaped = self.dataplane.is_shaped(row.port);
             row.mirror = self.mirroring.of(name, &ids);
+            row.access = self.access.of(&port.config);
             if let Some(bridged) = self.bridging.port(name) {
                 row.mode = Mode::Bridged(bridged);
                 let bridge = self.bridging.name_of(bridged.bridge.0);

@@ -93,6 +93,13 @@ impl Router {
                 let (name, config) = outcome_of(delta);
                 self.set_bridge(name, config).map_err(|why| fault(&format!("bridge.{name}"), why))
             }
+            Change::Acls(delta) => {
+                let (name, config) = outcome_of(delta);
+                let workers = self.dataplane.worker_cores().len();
+                let refuse =
+                    |error: acl::AclError| fault(&format!("acl.{name}"), error.to_string());
+                self.access.set(name, config, workers).map_err(refuse)
+            }
             Change::Mirrors(delta) => {
                 let (name, config) = outcome_of(delta);
                 self.mirroring.set(name, config);

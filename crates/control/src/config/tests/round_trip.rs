@@ -33,6 +33,7 @@ fn follow(mut config: Config, changes: &[Change]) -> Config {
             Change::Bridges(delta) => step(&mut config.bridges, delta),
             Change::Stations(delta) => step(&mut config.stations, delta),
             Change::Mirrors(delta) => step(&mut config.mirrors, delta),
+            Change::Acls(delta) => step(&mut config.acls, delta),
         }
     }
     config
@@ -67,7 +68,8 @@ proptest! {
         prop_assert!(rest.iter().all(|change| change.action() != Action::Remove));
         let port = |change: &Change| matches!(change, Change::Ports(_));
         let removals = &changes[..changes.len() - rest.len()];
-        prop_assert!(removals.iter().skip_while(|change| !port(change)).all(port));
+        let stands_alone = |change: &Change| port(change) || matches!(change, Change::Acls(_));
+        prop_assert!(removals.iter().skip_while(|change| !port(change)).all(stands_alone));
         prop_assert!(!rest.iter().skip_while(|c| !matches!(c, Change::Routes(_))).any(port));
     }
 
