@@ -70,25 +70,27 @@ pub trait Engine {
     /// Routes in the order of their prefixes.
     fn routes(&self, filter: &view::RouteFilter) -> Result<view::Routes, EngineError>;
 
-    /// Adds or replaces routes of a source; of what does not fit, nothing is kept. Says how many
+    /// Adds or replaces routes of a source in a VRF; of what does not fit, nothing is kept. Says how many
     /// were added. Called with few at a time, so that nothing else waits.
     fn add_routes(
         &mut self,
+        vrf: &str,
         source: Source,
         routes: Vec<BulkRoute>,
     ) -> (usize, Result<(), EngineError>);
 
-    /// Removes routes of a source, from a prefix on, unless they are wanted; says how many, and
+    /// Removes routes of a source in a VRF, from a prefix on, unless they are wanted; says how many, and
     /// where to go on.
     fn sweep_routes(
         &mut self,
+        vrf: &str,
         source: Source,
         from: FilePrefix,
         wanted: &dyn Fn(FilePrefix) -> bool,
     ) -> Result<(usize, Option<FilePrefix>), EngineError>;
 
-    /// How many routes a source has.
-    fn count_routes(&self, source: Source) -> SourceCount;
+    /// How many routes a source has in a VRF.
+    fn count_routes(&self, vrf: &str, source: Source) -> SourceCount;
 
     /// Every neighbour.
     fn neighbors(&self) -> Vec<view::Neighbor>;
@@ -108,8 +110,11 @@ pub trait Engine {
     /// Every worker.
     fn workers(&self) -> Vec<view::Worker>;
 
-    /// What becomes of a packet to this address.
-    fn lookup(&self, address: IpAddr) -> view::Lookup;
+    /// What becomes of a packet to this address in a VRF.
+    fn lookup(&self, vrf: &str, address: IpAddr) -> Result<view::Lookup, EngineError>;
+
+    /// Every VRF, the default one first.
+    fn vrfs(&self) -> Vec<view::Vrf>;
 
     /// Every bridge.
     fn bridges(&self) -> Vec<view::Bridge>;

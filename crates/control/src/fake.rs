@@ -14,8 +14,9 @@ use crate::config::objects::mirror;
 use crate::config::objects::neighbor::{Neighbor, NeighborKey};
 use crate::config::objects::port::{Port, PortName};
 use crate::config::objects::port_kind::PortKind;
-use crate::config::objects::route::{NextHop, Route};
+use crate::config::objects::route::{NextHop, Route, RouteKey};
 use crate::config::objects::station::{Station, StationKey};
+use crate::config::objects::vrf::{DEFAULT_NAME, name_of};
 use crate::config::{Change, Config, Prefix};
 use crate::engine::{ApplyError, Engine, EngineError};
 use crate::view;
@@ -28,7 +29,7 @@ pub struct FakeRouter {
     capture: Option<(bool, view::CaptureRequest)>,
     cleared: bool,
     /// Loaded routes; one is refused where there are as many as `[memory]` has room for.
-    bulk: BTreeMap<(Source, FilePrefix), Option<IpAddr>>,
+    bulk: BTreeMap<(String, Source, FilePrefix), Option<IpAddr>>,
 }
 
 impl FakeRouter {
@@ -63,28 +64,39 @@ impl FakeRouter {
                     usable: port.up,
                 };
                 let prefix = address.prefix();
-                routes.push((prefix, route(prefix, view::RouteSource::Connected, None, vec![hop])));
+                let vrf = name_of(port.vrf.as_ref());
+                let source = view::RouteSource::Connected;
+                routes.push((prefix, route(prefix, vrf, source, None, vec![hop])));
             }
         }
-        for (prefix, configured) in self.config.routes.iter() {
+        for (RouteKey { vrf, prefix }, configured) in self.config.routes.iter() {
             let (action, hops) = match configured {
                 Route::Via(hops) => (None, hops.iter().map(next_hop).collect()),
+                Route::Vrf(_) => (Some("via vrf"), Vec::new()),
                 Route::Blackhole => (Some("blackhole"), Vec::new()),
                 Route::Unreachable => (Some("unreachable"), Vec::new()),
                 Route::Prohibit => (Some("prohibit"), Vec::new()),
             };
-            routes.push((*prefix, route(*prefix, view::RouteSource::Static, action, hops)));
+            let (vrf, source) = (name_of(vrf.as_ref()), view::RouteSource::Static);
+            routes.push((*prefix, route(*prefix, vrf, source, action, hops)));
         }
-        for ((source, prefix), hop) in &self.bulk {
+        for ((vrf, source, prefix), hop) in &self.bulk {
             let Ok(prefix) = prefix.to_string().parse() else { continue };
             let address = hop.map(|hop| hop.to_string());
             let hop = view::NextHop { address, port: None, weight: 1, usable: true };
-            let mut route = route(prefix, view::RouteSource::Dynamic, None, vec![hop]);
+            let mut route = route(prefix, vrf, view::RouteSource::Dynamic, None, vec![hop]);
             route.origin = format!("{}/{}", source.protocol, source.preference);
             routes.push((prefix, route));
         }
         routes.sort_by_key(|(prefix, _)| *prefix);
         routes
+    }
+
+    fn routes_of(&self, vrf: &str) -> Result<Vec<(Prefix, view::Route)>, EngineError> {
+        if vrf != DEFAULT_NAME && !self.config.vrfs.iter().any(|(name, _)| name.as_str() == vrf) {
+            return Err(EngineError::Unknown { what: "vrf", name: vrf.to_owned() });
+        }
+        Ok(self.all_routes().into_iter().filter(|(_, route)| route.vrf == vrf).collect())
     }
 
     fn has_port(&self, name: &str) -> bool {
@@ -103,6 +115,7 @@ fn next_hop(hop: &NextHop) -> view::NextHop {
 
 fn route(
     prefix: Prefix,
+    vrf: &str,
     source: view::RouteSource,
     action: Option<&str>,
     next_hops: Vec<view::NextHop>,
@@ -112,8 +125,8 @@ fn route(
         view::RouteSource::Connected => "connected/0",
         _ => "static/1",
     };
-    let (prefix, origin) = (prefix.to_string(), origin.to_owned());
-    view::Route { prefix, source, origin, active: true, action, next_hops }
+    let (prefix, vrf, origin) = (prefix.to_string(), vrf.to_owned(), origin.to_owned());
+    view::Route { prefix, vrf, source, origin, active: true, action, next_hops }
 }
 
 /// The made-up graph: node, exit, node it leads to, packets.
@@ -159,6 +172,7 @@ impl Engine for FakeRouter {
                 admin_up: port.up,
                 link_up: port.up,
                 link_mbps: 10_000,
+                vrf: name_of(port.vrf.as_ref()).to_owned(),
                 mtu: port.mtu,
                 mac: mac.to_string(),
                 addresses: port.addresses.iter().map(ToString::to_string).collect(),
@@ -234,7 +248,8 @@ impl Engine for FakeRouter {
             ),
             None => None,
         };
-        let all = self.all_routes();
+        let vrf = filter.vrf.as_deref().unwrap_or(DEFAULT_NAME);
+        let all = self.routes_of(vrf)?;
         let total = all.len();
         let routes = all
             .into_iter()
@@ -250,12 +265,13 @@ impl Engine for FakeRouter {
 
     fn add_routes(
         &mut self,
+        vrf: &str,
         source: Source,
         routes: Vec<BulkRoute>,
     ) -> (usize, Result<(), EngineError>) {
         let (room, count) = (self.config.memory.routes as usize, routes.len());
         for (added, (prefix, route)) in routes.into_iter().enumerate() {
-            let key = (source, prefix);
+            let key = (vrf.to_owned(), source, prefix);
             if self.bulk.len() >= room && !self.bulk.contains_key(&key) {
                 let full = EngineError::Conflict(format!("there is room for {room} routes"));
                 return (added, Err(full));
@@ -267,17 +283,21 @@ impl Engine for FakeRouter {
 
     fn sweep_routes(
         &mut self,
+        vrf: &str,
         source: Source,
         _: FilePrefix,
         wanted: &dyn Fn(FilePrefix) -> bool,
     ) -> Result<(usize, Option<FilePrefix>), EngineError> {
         let before = self.bulk.len();
-        self.bulk.retain(|(of, prefix), _| *of != source || wanted(*prefix));
+        self.bulk.retain(|(name, of, prefix), _| {
+            (name.as_str(), *of) != (vrf, source) || wanted(*prefix)
+        });
         Ok((before - self.bulk.len(), None))
     }
 
-    fn count_routes(&self, source: Source) -> SourceCount {
-        let routes = self.bulk.keys().filter(|(of, _)| *of == source).count();
+    fn count_routes(&self, vrf: &str, source: Source) -> SourceCount {
+        let is_meant = |(name, of, _): &&(String, Source, FilePrefix)| name == vrf && *of == source;
+        let routes = self.bulk.keys().filter(is_meant).count();
         SourceCount { routes, active: routes }
     }
 
@@ -285,6 +305,8 @@ impl Engine for FakeRouter {
         let neighbor = |(key, neighbor): (&NeighborKey, &Neighbor)| view::Neighbor {
             address: key.address.to_string(),
             port: key.port.to_string(),
+            vrf: name_of(self.config.ports.get(&key.port).and_then(|port| port.vrf.as_ref()))
+                .to_owned(),
             mac: Some(neighbor.mac.to_string()),
             state: view::NeighborState::Static,
             age_ms: 0,
@@ -374,15 +396,39 @@ impl Engine for FakeRouter {
         (0..self.config.workers.count() as u32).map(worker).collect()
     }
 
-    fn lookup(&self, address: IpAddr) -> view::Lookup {
-        let matching = self.all_routes().into_iter().filter(|(prefix, _)| prefix.contains(address));
+    fn vrfs(&self) -> Vec<view::Vrf> {
+        let vrf = |name: &str| {
+            let of = |(_, port): &(&PortName, &Port)| name_of(port.vrf.as_ref()) == name;
+            let routes = |routes| view::VrfRoutes { routes, ..view::VrfRoutes::default() };
+            let count = self.routes_of(name).map_or(0, |routes| routes.len() as u64);
+            view::Vrf {
+                name: name.to_owned(),
+                ports: self
+                    .config
+                    .ports
+                    .iter()
+                    .filter(of)
+                    .map(|(port, _)| port.to_string())
+                    .collect(),
+                ip4: routes(count),
+                ip6: routes(0),
+            }
+        };
+        let named = self.config.vrfs.iter().map(|(name, _)| name.as_str());
+        std::iter::once(DEFAULT_NAME).chain(named).map(vrf).collect()
+    }
+
+    fn lookup(&self, vrf: &str, address: IpAddr) -> Result<view::Lookup, EngineError> {
+        let matching =
+            self.routes_of(vrf)?.into_iter().filter(|(prefix, _)| prefix.contains(address));
         let route = matching.max_by_key(|(prefix, _)| prefix.length()).map(|(_, route)| route);
         let outcome = match &route {
             None => "no route".to_owned(),
             Some(view::Route { action: Some(action), .. }) => action.clone(),
             Some(_) => "forwarded".to_owned(),
         };
-        view::Lookup { address: address.to_string(), route, outcome, depth: 1, cache_lines: 1 }
+        let (address, vrf) = (address.to_string(), vrf.to_owned());
+        Ok(view::Lookup { address, vrf, route, outcome, depth: 1, cache_lines: 1 })
     }
 
     fn bridges(&self) -> Vec<view::Bridge> {

@@ -3,7 +3,7 @@
 use fib::FibError;
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;
-use fib::ip4::{Ip4Nodes, Ip4Options, Ip4Table};
+use fib::ip4::{Ip4Layout, Ip4Nodes, Ip4Options, Ip4Table};
 use fib::ip6::{Ip6Pool, Ip6Table};
 use fib::mac::MacTable;
 use fib::pages::PageSize;
@@ -11,7 +11,7 @@ use fib::quiesce::Quiescence;
 use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, WorkerHandle};
 use nodes::plumbing::{
     Bindings, IcmpLimits, Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, Stations,
-    WorkerCounters, slow_path,
+    VrfId, VrfTables, Vrfs, WorkerCounters, slow_path,
 };
 use packet::Pool;
 use std::collections::BTreeSet;
@@ -118,13 +118,13 @@ pub enum DataplaneError {
 pub struct Dataplane {
     /// The graph's shape, the same on each worker.
     pub layout: Arc<Layout<Setup>>,
-    /// IPv4 routes, written by the control thread alone.
+    /// IPv4 routes of the default VRF, written by the control thread alone.
     pub ip4: Arc<Ip4Table>,
     /// Second-level nodes that all IPv4 tables share.
     pub ip4_nodes: Arc<Ip4Nodes>,
     /// The memory that all IPv6 tables share.
     pub ip6_pool: Arc<Ip6Pool>,
-    /// IPv6 routes, written by the control thread alone.
+    /// IPv6 routes of the default VRF, written by the control thread alone.
     pub ip6: Arc<Ip6Table>,
     /// Link-local addresses by interface, written by the control thread alone.
     pub ip6_links: Arc<Ip6Table>,
@@ -141,6 +141,7 @@ pub struct Dataplane {
     /// Packets to send, by way of the first worker.
     pub injector: Injector,
     pub(crate) interfaces: Publisher<Interfaces>,
+    vrfs: Publisher<Vrfs>,
     bindings: Publisher<Bindings>,
     pub(crate) workers: Vec<WorkerSlot>,
     /// Ports with a scheduler.
@@ -163,15 +164,17 @@ impl Dataplane {
         let bindings = Publisher::new(Bindings::default(), &readers);
         let ip4_nodes = Ip4Nodes::new(settings.ip4_nodes, settings.page_size, &readers)?;
         let ip6_pool = Ip6Pool::new(settings.ip6_max_bytes, settings.page_size, &readers)?;
-        let ip6_table = |most: usize| Arc::new(Ip6Table::new(&ip6_pool, most));
+        let ip4 = Arc::new(Ip4Table::new(&ip4_nodes, settings.ip4)?);
+        let ip6 = Arc::new(Ip6Table::new(&ip6_pool, settings.ip6_routes));
+        let tables = VrfTables { ip4: Arc::clone(&ip4), ip6: Arc::clone(&ip6) };
+        let vrfs = Publisher::new(Vrfs::new(tables), &readers);
         let stations = MacTable::new(settings.stations, settings.page_size, &readers)?;
         let (slow_path, events) = slow_path(settings.slow_path_most, Arc::clone(&settings.wake));
         let shared = Shared {
             interfaces: interfaces.published(),
+            vrfs: vrfs.published(),
             bindings: bindings.published(),
-            ip4: Arc::new(Ip4Table::new(&ip4_nodes, settings.ip4)?),
-            ip6: ip6_table(settings.ip6_routes),
-            ip6_links: ip6_table(settings.adjacencies),
+            ip6_links: Arc::new(Ip6Table::new(&ip6_pool, settings.adjacencies)),
             adjacencies: Arc::new(AdjacencyTable::new(settings.adjacencies, &readers)?),
             stations: Stations::new(stations),
             groups: Arc::new(EcmpTable::new(settings.groups, settings.group_buckets, &readers)?),
@@ -185,10 +188,10 @@ impl Dataplane {
         let (injector, injected) = Injector::new(settings.slow_path_most);
         let mut dataplane = Self {
             layout,
-            ip4: Arc::clone(&shared.ip4),
+            ip4,
             ip4_nodes,
             ip6_pool,
-            ip6: Arc::clone(&shared.ip6),
+            ip6,
             ip6_links: Arc::clone(&shared.ip6_links),
             adjacencies: Arc::clone(&shared.adjacencies),
             stations: shared.stations.clone(),
@@ -197,6 +200,7 @@ impl Dataplane {
             events,
             injector,
             interfaces,
+            vrfs,
             bindings,
             workers: Vec::new(),
             shaped: BTreeSet::new(),
@@ -274,6 +278,25 @@ impl Dataplane {
         self.interfaces.set(table);
     }
 
+    /// Tables for one more VRF: small ones, that grow with its routes to as many as the default one's.
+    pub fn make_vrf_tables(&self) -> Result<VrfTables, FibError> {
+        let (layout, page_size) = (Ip4Layout::Compact, PageSize::Small);
+        let options = Ip4Options { layout, page_size, max_routes: self.ip4.max_routes() };
+        let ip4 = Arc::new(Ip4Table::new(&self.ip4_nodes, options)?);
+        Ok(VrfTables { ip4, ip6: Arc::new(Ip6Table::new(&self.ip6_pool, self.ip6.max_routes())) })
+    }
+
+    /// Puts or removes a VRF; the default one stays.
+    pub fn set_vrf(&mut self, id: VrfId, tables: Option<VrfTables>) {
+        let vrfs = self.vrfs.with(id, tables);
+        self.vrfs.set(vrfs);
+    }
+
+    /// The VRFs as workers see them.
+    pub fn vrfs(&self) -> &Vrfs {
+        &self.vrfs
+    }
+
     /// The interface rows as workers see them.
     pub fn interfaces(&self) -> &Interfaces {
         &self.interfaces
@@ -287,6 +310,7 @@ impl Dataplane {
     /// Frees what workers have let go of. Call now and then.
     pub fn reclaim(&mut self) {
         self.interfaces.reclaim();
+        self.vrfs.reclaim();
         self.bindings.reclaim();
     }
 }

@@ -9,11 +9,10 @@
 //! to tell: the wrong octet of a parameter problem, the adjacency that a packet is too long for.
 
 use crate::plumbing::{
-    ICMP_BYTES, IcmpLimits, Interfaces, Kind, OwnIp4, RateLimit, Setup, icmp_cause, was_group_frame,
-    write_icmp_error,
+    ICMP_BYTES, IcmpLimits, Interfaces, Kind, OwnIp4, PacketRoutes, RateLimit, Setup, Vrfs,
+    icmp_cause, was_group_frame, write_icmp_error,
 };
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
-use fib::ip4::Ip4Table;
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use std::net::Ipv4Addr;
@@ -27,7 +26,7 @@ use wire::ipv4;
 /// See the module.
 pub struct Icmp4Error {
     interfaces: Published<Interfaces>,
-    table: Arc<Ip4Table>,
+    vrfs: Published<Vrfs>,
     adjacencies: Arc<AdjacencyTable>,
     allowed: Arc<IcmpLimits>,
     limit: RateLimit,
@@ -79,7 +78,7 @@ impl Node for Icmp4Error {
     fn new(setup: &Setup) -> Self {
         Self {
             interfaces: setup.shared.interfaces.clone(),
-            table: Arc::clone(&setup.shared.ip4),
+            vrfs: setup.shared.vrfs.clone(),
             adjacencies: Arc::clone(&setup.shared.adjacencies),
             allowed: Arc::clone(&setup.shared.icmp),
             limit: RateLimit::new(0),
@@ -94,8 +93,11 @@ impl Node for Icmp4Error {
         context: &mut Context<'_>,
     ) {
         self.limit.follow(self.allowed.errors_per_second.load(Ordering::Relaxed));
-        let interfaces = self.interfaces.get(context);
-        exits.each(frame, |packet| self.answer(packet, interfaces, context.now_tsc));
+        let (interfaces, vrfs) = (self.interfaces.get(context), self.vrfs.get(context));
+        exits.each(frame, |packet| {
+            let routes = PacketRoutes::new(vrfs, interfaces, packet.rx());
+            self.answer(packet, interfaces, routes, context.now_tsc)
+        });
     }
 }
 
@@ -104,6 +106,7 @@ impl Icmp4Error {
         &mut self,
         packet: &mut PacketView<'_>,
         interfaces: &Interfaces,
+        routes: PacketRoutes<'_>,
         now_tsc: u64,
     ) -> Exit {
         let Some(header) = ipv4::Header::new(packet.header()) else { return Exit::NotAllowed };
@@ -118,12 +121,14 @@ impl Icmp4Error {
         if was_group_frame(packet) || !is_answerable(packet.header(), header) {
             return Exit::NotAllowed;
         }
-        if !self.is_host(sender) || self.is_group(target) {
+        if !is_host(sender, routes) || is_group(target, routes) {
             return Exit::NotAllowed;
         }
-        let Some(source) = self.source_address(sender, target, packet.rx(), interfaces) else {
-            return Exit::NoAddress;
-        };
+        // A packet that was for us is answered from the address it was sent to; any other from the
+        // interface it came in by.
+        let heard = || interfaces.get(packet.rx())?.ip4_towards(sender);
+        let source = if routes.are_ours(target) { Some(target) } else { heard() };
+        let Some(source) = source else { return Exit::NoAddress };
         if !self.limit.take(now_tsc) {
             return Exit::RateLimited;
         }
@@ -162,39 +167,18 @@ impl Icmp4Error {
             _ => 0,
         }
     }
+}
 
-    /// A packet that was for us is answered from the address it was sent to; any other from the
-    /// interface it came in by.
-    fn source_address(
-        &self,
-        sender: u32,
-        target: u32,
-        rx: u16,
-        interfaces: &Interfaces,
-    ) -> Option<u32> {
-        if self.kind(target) == Kind::Local as u8 {
-            return Some(target);
-        }
-        interfaces.get(rx)?.ip4_towards(sender)
-    }
+/// True if `address` can be one host's, and is not ours: we know what we sent.
+fn is_host(address: u32, routes: PacketRoutes<'_>) -> bool {
+    let kind = routes.to(address).kind();
+    !ipv4::is_martian_source(address) && kind != Kind::Link as u8 && kind != Kind::Local as u8
+}
 
-    fn kind(&self, address: u32) -> u8 {
-        self.table.lookup(address).kind()
-    }
-
-    /// True if `address` can be one host's, and is not ours: we know what we sent.
-    fn is_host(&self, address: u32) -> bool {
-        let kind = self.kind(address);
-        !ipv4::is_martian_source(address)
-            && kind != Kind::Link as u8
-            && kind != Kind::Local as u8
-    }
-
-    fn is_group(&self, address: u32) -> bool {
-        ipv4::is_multicast(address)
-            || address == u32::MAX
-            || self.kind(address) == Kind::Link as u8
-    }
+fn is_group(address: u32, routes: PacketRoutes<'_>) -> bool {
+    ipv4::is_multicast(address)
+        || address == u32::MAX
+        || routes.to(address).kind() == Kind::Link as u8
 }
 
 /// True if an error may be sent about a packet like this.

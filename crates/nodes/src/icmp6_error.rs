@@ -10,8 +10,8 @@
 
 use crate::ip6_link;
 use crate::plumbing::{
-    ICMP_BYTES, IcmpLimits, Interfaces, Kind, OwnIp6, RateLimit, Setup, icmp_cause, link_key,
-    was_group_frame, write_icmp_error,
+    ICMP_BYTES, IcmpLimits, Interface, Interfaces, Kind, OwnIp6, PacketRoutes, RateLimit, Setup, Vrfs,
+    icmp_cause, link_key, was_group_frame, write_icmp_error,
 };
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use fib::ip6::Ip6Table;
@@ -28,7 +28,7 @@ use wire::{checksum, ipv6::MIN_MTU};
 /// See the module.
 pub struct Icmp6Error {
     interfaces: Published<Interfaces>,
-    routes: Arc<Ip6Table>,
+    vrfs: Published<Vrfs>,
     links: Arc<Ip6Table>,
     adjacencies: Arc<AdjacencyTable>,
     allowed: Arc<IcmpLimits>,
@@ -72,7 +72,7 @@ impl Node for Icmp6Error {
         let shared = &setup.shared;
         Self {
             interfaces: shared.interfaces.clone(),
-            routes: Arc::clone(&shared.ip6),
+            vrfs: shared.vrfs.clone(),
             links: Arc::clone(&shared.ip6_links),
             adjacencies: Arc::clone(&shared.adjacencies),
             allowed: Arc::clone(&shared.icmp),
@@ -87,8 +87,11 @@ impl Node for Icmp6Error {
         context: &mut Context<'_>,
     ) {
         self.limit.follow(self.allowed.errors_per_second.load(Ordering::Relaxed));
-        let interfaces = self.interfaces.get(context);
-        exits.each(frame, |packet| self.answer(packet, interfaces, context.now_tsc));
+        let (interfaces, vrfs) = (self.interfaces.get(context), self.vrfs.get(context));
+        exits.each(frame, |packet| {
+            let routes = PacketRoutes::new(vrfs, interfaces, packet.rx());
+            self.answer(packet, interfaces, routes, context.now_tsc)
+        });
     }
 }
 
@@ -97,6 +100,7 @@ impl Icmp6Error {
         &mut self,
         packet: &mut PacketView<'_>,
         interfaces: &Interfaces,
+        routes: PacketRoutes<'_>,
         now_tsc: u64,
     ) -> Exit {
         let (cause, rx) = (packet.cause(), packet.rx());
@@ -111,13 +115,16 @@ impl Icmp6Error {
         let to_group = ipv6::is_multicast(target) || was_group_frame(packet);
         // RFC 4443 section 2.4 (e.3): two messages are wanted about groups, too.
         let bears_group = matches!(cause, TOO_BIG | UNKNOWN_OPTION);
-        let is_node = sender != 0 && !ipv6::is_martian_source(sender) && !self.is_ours(rx, sender);
+        let is_ours = |address| self.is_ours(rx, address, routes);
+        let is_node = sender != 0 && !ipv6::is_martian_source(sender) && !is_ours(sender);
         if !is_node || to_group && !bears_group || !is_answerable(header, packet.header()) {
             return Exit::NotAllowed;
         }
-        let Some(source) = self.source_address(sender, target, rx, interfaces) else {
-            return Exit::NoAddress;
+        let source = match is_ours(target) {
+            true => Some(target),
+            false => source_address(sender, rx, interfaces),
         };
+        let Some(source) = source else { return Exit::NoAddress };
         if !self.limit.take(now_tsc) {
             return Exit::RateLimited;
         }
@@ -148,30 +155,22 @@ impl Icmp6Error {
         }
     }
 
-    /// RFC 4443 section 2.2: the address that the packet was sent to, if it is ours; else one of the
-    /// interface that it came in by; else any that the sender can know.
-    fn source_address(
-        &self,
-        sender: u128,
-        target: u128,
-        rx: u16,
-        interfaces: &Interfaces,
-    ) -> Option<u128> {
-        if self.is_ours(rx, target) {
-            return Some(target);
+    fn is_ours(&self, rx: u16, address: u128, routes: PacketRoutes<'_>) -> bool {
+        let on_link = || link_key(rx, address).map(|key| self.links.lookup(key).kind());
+        match ipv6::is_link_local(address) {
+            true => on_link() == Some(Kind::Local as u8),
+            false => routes.are_ours(address),
         }
-        let heard = interfaces.get(rx)?;
-        let mut others = interfaces.all().filter(|_| !ipv6::is_link_local(sender));
-        heard.ip6_towards(sender).or_else(|| others.find_map(|other| other.ip6_towards(sender)))
     }
+}
 
-    fn is_ours(&self, rx: u16, address: u128) -> bool {
-        let found = match ipv6::is_link_local(address) {
-            true => link_key(rx, address).map(|key| self.links.lookup(key)),
-            false => Some(self.routes.lookup(address)),
-        };
-        found.is_some_and(|found| found.kind() == Kind::Local as u8)
-    }
+/// RFC 4443 section 2.2: of a packet that was not for us, an address of the interface that it came
+/// in by; else any that the sender can know.
+fn source_address(sender: u128, rx: u16, interfaces: &Interfaces) -> Option<u128> {
+    let heard = interfaces.get(rx)?;
+    let is_near = |other: &&Interface| other.vrf == heard.vrf && !ipv6::is_link_local(sender);
+    let mut others = interfaces.all().filter(is_near);
+    heard.ip6_towards(sender).or_else(|| others.find_map(|other| other.ip6_towards(sender)))
 }
 
 /// True if an error may be sent about a packet like this: not about errors, redirects, nor what
@@ -191,9 +190,9 @@ fn is_answerable(header: ipv6::Header<'_>, packet: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plumbing::OWN_TTL;
+    use crate::plumbing::{OWN_TTL, VrfId};
     use crate::plumbing::testing::{
-        FAR6, HOST_MAC, HOST6, LINK_HOST, NARROW6, US6, US6_OUTSIDE, World, link_local, our_mac,
+        FAR6, HOST_MAC, HOST6, LINK_HOST, NARROW6, RED, US6, US6_OUTSIDE, World, link_local, our_mac,
     };
     use graph::harness::{NodeHarness, Outcome};
     use std::net::Ipv6Addr;
@@ -211,7 +210,11 @@ mod tests {
     }
 
     fn run_with(frame: Vec<u8>, rx: u16, cause: u16, told: u32) -> Outcome {
-        let mut node = NodeHarness::<Icmp6Error>::new(&World::new().setup).unwrap();
+        run_in(&World::new(), frame, rx, cause, told)
+    }
+
+    fn run_in(world: &World, frame: Vec<u8>, rx: u16, cause: u16, told: u32) -> Outcome {
+        let mut node = NodeHarness::<Icmp6Error>::new(&world.setup).unwrap();
         let mut out = node.run_prepared(&[frame], rx, 14, |frame| {
             frame.fill_cause(0, cause);
             frame.adjacencies_mut().fill(told);
@@ -266,6 +269,22 @@ mod tests {
         // Interface 5 has no address: another one's will do, unless the sender is on its link.
         assert_eq!(source_of(&run_with(to(HOST6, FAR6), 5, NO_ROUTE, 0)), US6);
         assert_eq!(run_with(to(LINK_HOST, FAR6), 5, NO_ROUTE, 0).exit, "no-address");
+    }
+
+    #[test]
+    fn the_source_is_an_address_of_the_senders_vrf() {
+        let mut world = World::new();
+        world.add_red();
+        // Interface 5 has no address, and of its VRF is interface 1 alone.
+        world.change_interface(5, |row| row.vrf = RED);
+        let packet = frame().ipv6(HOST6, FAR6).udp(1, 2).build();
+        assert_eq!(source_of(&run_in(&world, packet.clone(), 5, NO_ROUTE, 0)), US6_OUTSIDE);
+        world.change_interface(1, |row| row.vrf = VrfId::DEFAULT);
+        assert_eq!(run_in(&world, packet.clone(), 5, NO_ROUTE, 0).exit, "no-address");
+        // An address of ours in the default VRF is nobody's in red: not answered from.
+        world.change_interface(1, |row| row.vrf = RED);
+        let elsewhere = frame().ipv6(HOST6, US6).udp(1, 2).build();
+        assert_eq!(source_of(&run_in(&world, elsewhere, 5, NO_ROUTE, 0)), US6_OUTSIDE);
     }
 
     #[test]

@@ -4,21 +4,13 @@
 //! which goes into the frame), so no second table is touched here.
 
 use crate::ip_resolve;
-use crate::plumbing::{Kind, MemberPicker, Setup, icmp_cause, split_words, ip4_flow};
-use fib::ip4::Ip4Table;
+use crate::plumbing::{Kind, RouteLookup, Setup, icmp_cause};
 use graph::{Context, Exits, Node};
-use packet::{Frame, VECTOR, vectorized};
-use std::sync::Arc;
+use packet::Frame;
 use wire::icmp4::{message, unreachable};
-use wire::ipv4;
 
 /// See the module.
-pub struct Ip4Lookup {
-    table: Arc<Ip4Table>,
-    members: MemberPicker,
-    destinations: [u32; VECTOR],
-    found: [u32; VECTOR],
-}
+pub struct Ip4Lookup(RouteLookup<u32>);
 
 graph::exits! {
     /// In the order of [`Kind`].
@@ -41,6 +33,8 @@ graph::exits! {
         MartianDestination => drop,
         /// RFC 2644: directed broadcasts are not forwarded.
         DirectedBroadcast => drop,
+        /// Routes lead from one VRF to the next and on, in a ring perhaps.
+        VrfRing => drop,
     }
 }
 
@@ -54,7 +48,8 @@ const _: () = {
     assert!(Exit::Prohibit as u8 == Kind::Prohibit as u8);
     assert!(Exit::MartianDestination as u8 == Kind::Martian as u8);
     assert!(Exit::DirectedBroadcast as u8 == Kind::Link as u8);
-    assert!(Exit::DirectedBroadcast as u8 + 1 == Kind::Group as u8);
+    assert!(Exit::VrfRing as u8 == Kind::Vrf as u8);
+    assert!(Exit::VrfRing as u8 + 1 == Kind::Group as u8);
 };
 
 impl Node for Ip4Lookup {
@@ -64,32 +59,27 @@ impl Node for Ip4Lookup {
     type Setup = Setup;
 
     fn new(setup: &Setup) -> Self {
-        let table = Arc::clone(&setup.shared.ip4);
-        let members = MemberPicker::new(setup);
-        Self { table, members, destinations: [0; VECTOR], found: [0; VECTOR] }
+        Self(RouteLookup::new(setup))
     }
 
-    fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
-        let count = frame.len();
-        frame.each(|packet| {
-            let header = ipv4::Header::new(packet.header());
-            self.destinations[packet.index() % VECTOR] =
-                header.map_or(0, |header| header.destination());
-        });
-        self.table.lookup_bulk(&self.destinations[..count], &mut self.found[..count]);
-        let kinds = &mut exits.bytes().0[..count];
-        let ids = frame.adjacencies_mut();
-        vectorized(|| split_words(&self.found[..count], kinds, ids));
-        self.members.pick(frame, &mut exits.bytes().0[..count], ip4_flow);
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        self.0.look_up(frame, &mut exits.bytes().0, context);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use packet::VECTOR;
     use crate::plumbing::testing::{
-        HOST, INCOMPLETE, NARROW, TO_GATEWAY, TO_HOST, US, World, member,
+        HOST, INCOMPLETE, NARROW, RED, TO_GATEWAY, TO_HOST, US, World, member,
     };
+    use fib::Forward;
     use fib::ecmp::GroupId;
     use graph::harness::NodeHarness;
     use wire::craft;
@@ -184,5 +174,59 @@ mod tests {
         let out = node.run(&packets, 0, 0);
         let expected = (0..VECTOR).map(|n| if n % 3 == 0 { TO_HOST } else { TO_GATEWAY });
         assert!(out.iter().map(|out| out.adjacency).eq(expected));
+    }
+
+    /// Adds a route to VRF red, where there is but one address of interface 1's network.
+    fn add(red: &crate::plumbing::VrfTables, prefix: &str, kind: Kind, id: u32) {
+        red.ip4.insert(prefix.parse().unwrap(), Forward::new(kind as u8, id)).unwrap();
+    }
+
+    #[test]
+    fn each_vrf_looks_up_in_its_own_table_whatever_their_packets_are_mixed() {
+        let mut world = World::new();
+        let red = world.add_red();
+        add(red, "10.0.0.0/8", Kind::Rewrite, NARROW);
+        add(red, "192.0.2.1/32", Kind::Blackhole, 0);
+        let mut node = NodeHarness::<Ip4Lookup>::new(&world.setup).unwrap();
+        let to = |address| craft::ipv4([1, 2, 3, 4], address).build();
+        let packets = [to([10, 9, 9, 9]), to(US), to(HOST)];
+        // Interface 1 is in red, 0 is not.
+        for rx in [[1, 1, 1], [0, 1, 0], [1, 0, 0], [0, 0, 1]] {
+            let out = node.run_prepared(&packets, 0, 0, |frame| {
+                (0..rx.len()).for_each(|slot| frame.view(slot).set_rx(rx[slot]));
+            });
+            let expected = [
+                ["rewrite", "local", "rewrite"],
+                ["rewrite", "blackhole", "no-route"],
+            ];
+            for (slot, (out, rx)) in out.iter().zip(rx).enumerate() {
+                assert_eq!(out.exit, expected[usize::from(rx)][slot], "{rx:?}");
+            }
+            assert_eq!(out[0].adjacency, [TO_GATEWAY, NARROW][usize::from(rx[0])]);
+        }
+    }
+
+    #[test]
+    fn a_route_leads_on_to_another_vrf_and_a_ring_ends_somewhere() {
+        let mut world = World::new();
+        let red = world.add_red();
+        add(red, "10.0.0.0/8", Kind::Vrf, 0);
+        add(red, "11.0.0.0/8", Kind::Vrf, RED.0.into());
+        add(red, "12.0.0.0/8", Kind::Vrf, 7);
+        let mut node = NodeHarness::<Ip4Lookup>::new(&world.setup).unwrap();
+        let to = |first| craft::ipv4([1, 2, 3, 4], [first, 9, 9, 9]).build();
+        let out = node.run(&[to(10), to(11), to(12)], 1, 0);
+        assert_eq!((out[0].exit.as_str(), out[0].adjacency), ("rewrite", TO_GATEWAY));
+        assert_eq!((out[1].exit.as_str(), out[2].exit.as_str()), ("vrf-ring", "no-route"));
+    }
+
+    #[test]
+    fn packets_of_a_vrf_that_is_gone_lead_nowhere() {
+        let mut world = World::new();
+        world.add_red();
+        world.change_interface(1, |row| row.vrf = crate::plumbing::VrfId(9));
+        let mut node = NodeHarness::<Ip4Lookup>::new(&world.setup).unwrap();
+        let out = node.run(&[craft::ipv4([1, 2, 3, 4], HOST).build()], 1, 0);
+        assert_eq!(out[0].exit, "no-route");
     }
 }

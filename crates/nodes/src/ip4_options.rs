@@ -6,9 +6,11 @@
 //!                           └▶ icmp4_error  (its adjacency: the octet that is wrong)
 //! ```
 
-use crate::plumbing::{OptionsFound, Interfaces, Kind, Setup, Stamp, stamp_options, sum_ip4_header, icmp_cause};
+use crate::plumbing::{
+    Interfaces, Kind, OptionsFound, PacketRoutes, Setup, Stamp, Vrfs, icmp_cause, stamp_options,
+    sum_ip4_header,
+};
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
-use fib::ip4::Ip4Table;
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use std::net::IpAddr;
@@ -20,7 +22,7 @@ use wire::ipv4;
 /// See the module.
 pub struct Ip4Options {
     interfaces: Published<Interfaces>,
-    table: Arc<Ip4Table>,
+    vrfs: Published<Vrfs>,
     adjacencies: Arc<AdjacencyTable>,
 }
 
@@ -45,7 +47,7 @@ impl Node for Ip4Options {
     fn new(setup: &Setup) -> Self {
         Self {
             interfaces: setup.shared.interfaces.clone(),
-            table: Arc::clone(&setup.shared.ip4),
+            vrfs: setup.shared.vrfs.clone(),
             adjacencies: Arc::clone(&setup.shared.adjacencies),
         }
     }
@@ -56,9 +58,12 @@ impl Node for Ip4Options {
         exits: &mut Exits<'_, Exit>,
         context: &mut Context<'_>,
     ) {
-        let interfaces = self.interfaces.get(context);
+        let (interfaces, vrfs) = (self.interfaces.get(context), self.vrfs.get(context));
         let time_ms = since_midnight_ms();
-        exits.each(frame, |packet| self.look_at(packet, interfaces, time_ms));
+        exits.each(frame, |packet| {
+            let routes = PacketRoutes::new(vrfs, interfaces, packet.rx());
+            self.look_at(packet, interfaces, routes, time_ms)
+        });
     }
 }
 
@@ -67,12 +72,13 @@ impl Ip4Options {
         &self,
         packet: &mut PacketView<'_>,
         interfaces: &Interfaces,
+        routes: PacketRoutes<'_>,
         time_ms: u32,
     ) -> Exit {
         let Some(header) = ipv4::Header::new(packet.header()) else { return Exit::Lookup };
         let header_len = header.header_len().min(packet.length());
-        let address = self.outgoing_address(header.destination(), interfaces);
-        let is_own = |address| self.table.lookup(address).kind() == Kind::Local as u8;
+        let address = self.outgoing_address(header.destination(), interfaces, routes);
+        let is_own = |address: u32| routes.are_ours(address);
         let header = &mut packet.header_mut()[..header_len];
         let found =
             stamp_options(header, &Stamp { address, time_ms, is_own, counts_overflow: true });
@@ -89,8 +95,13 @@ impl Ip4Options {
 
     /// What a router records is its address where the packet leaves (RFC 1812 section 4.2.2.2 (c));
     /// the last one records the address it was sent to.
-    fn outgoing_address(&self, destination: u32, interfaces: &Interfaces) -> Option<u32> {
-        let route = self.table.lookup(destination);
+    fn outgoing_address(
+        &self,
+        destination: u32,
+        interfaces: &Interfaces,
+        routes: PacketRoutes<'_>,
+    ) -> Option<u32> {
+        let route = routes.to(destination);
         let kind = route.kind();
         if kind == Kind::Local as u8 {
             return Some(destination);

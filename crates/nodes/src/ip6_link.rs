@@ -11,7 +11,7 @@
 //! with their interface ([`link_key`]).
 
 use crate::ip_resolve;
-use crate::plumbing::{Interfaces, Kind, Setup, icmp_cause, link_key};
+use crate::plumbing::{Interfaces, Kind, PacketRoutes, Setup, Vrfs, icmp_cause, link_key};
 use fib::Forward;
 use fib::ip6::Ip6Table;
 use graph::{Context, Exits, Node, Published};
@@ -28,7 +28,7 @@ pub const OURS: u16 = 2;
 /// See the module.
 pub struct Ip6Link {
     interfaces: Published<Interfaces>,
-    routes: Arc<Ip6Table>,
+    vrfs: Published<Vrfs>,
     links: Arc<Ip6Table>,
 }
 
@@ -62,8 +62,8 @@ impl Node for Ip6Link {
 
     fn new(setup: &Setup) -> Self {
         let interfaces = setup.shared.interfaces.clone();
-        let (routes, links) = (Arc::clone(&setup.shared.ip6), Arc::clone(&setup.shared.ip6_links));
-        Self { interfaces, routes, links }
+        let (vrfs, links) = (setup.shared.vrfs.clone(), Arc::clone(&setup.shared.ip6_links));
+        Self { interfaces, vrfs, links }
     }
 
     fn process(
@@ -72,16 +72,16 @@ impl Node for Ip6Link {
         exits: &mut Exits<'_, Exit>,
         context: &mut Context<'_>,
     ) {
-        let interfaces = self.interfaces.get(context);
+        let (interfaces, vrfs) = (self.interfaces.get(context), self.vrfs.get(context));
         exits.each(frame, |packet| match packet.cause() {
             OURS => self.send(packet),
-            _ => self.receive(packet, interfaces),
+            _ => self.receive(packet, interfaces, vrfs),
         });
     }
 }
 
 impl Ip6Link {
-    fn receive(&self, packet: &PacketView<'_>, interfaces: &Interfaces) -> Exit {
+    fn receive(&self, packet: &PacketView<'_>, interfaces: &Interfaces, vrfs: &Vrfs) -> Exit {
         let Some(header) = ipv6::Header::new(packet.header()) else { return Exit::NoSource };
         let (source, destination) = (header.source(), header.destination());
         if ipv6::is_multicast(destination) {
@@ -100,8 +100,8 @@ impl Ip6Link {
             let ours = self.on_link(packet.rx(), destination).kind() == Kind::Local as u8;
             return if ours { Exit::Local } else { Exit::NotOurAddress };
         }
-        let ours = self.routes.lookup(destination).kind() == Kind::Local as u8;
-        if ours { Exit::Local } else { Exit::BeyondScope }
+        let routes = PacketRoutes::new(vrfs, interfaces, packet.rx());
+        if routes.are_ours(destination) { Exit::Local } else { Exit::BeyondScope }
     }
 
     fn send(&self, packet: &mut PacketView<'_>) -> Exit {

@@ -2,22 +2,14 @@
 //!
 //! As in `ip4-lookup` the route's word says what to do and with what, so no second table is touched.
 
-use crate::plumbing::{Kind, MemberPicker, Setup, icmp_cause, split_words, ip6_flow};
+use crate::plumbing::{Kind, RouteLookup, Setup, icmp_cause};
 use crate::{ip_resolve, ip6_link};
-use fib::ip6::Ip6Table;
 use graph::{Context, Exits, Node};
-use packet::{Frame, VECTOR, vectorized};
-use std::sync::Arc;
+use packet::Frame;
 use wire::icmp6::{message, unreachable};
-use wire::ipv6;
 
 /// See the module.
-pub struct Ip6Lookup {
-    table: Arc<Ip6Table>,
-    members: MemberPicker,
-    destinations: [u128; VECTOR],
-    found: [u32; VECTOR],
-}
+pub struct Ip6Lookup(RouteLookup<u128>);
 
 graph::exits! {
     /// In the order of [`Kind`].
@@ -40,6 +32,8 @@ graph::exits! {
         MartianDestination => drop,
         /// A group, or an address that one link alone knows.
         Link => node "ip6-link" cause ip6_link::RECEIVED,
+        /// Routes lead from one VRF to the next and on, in a ring perhaps.
+        VrfRing => drop,
     }
 }
 
@@ -53,7 +47,8 @@ const _: () = {
     assert!(Exit::Prohibit as u8 == Kind::Prohibit as u8);
     assert!(Exit::MartianDestination as u8 == Kind::Martian as u8);
     assert!(Exit::Link as u8 == Kind::Link as u8);
-    assert!(Exit::Link as u8 + 1 == Kind::Group as u8);
+    assert!(Exit::VrfRing as u8 == Kind::Vrf as u8);
+    assert!(Exit::VrfRing as u8 + 1 == Kind::Group as u8);
 };
 
 impl Node for Ip6Lookup {
@@ -63,31 +58,23 @@ impl Node for Ip6Lookup {
     type Setup = Setup;
 
     fn new(setup: &Setup) -> Self {
-        let table = Arc::clone(&setup.shared.ip6);
-        let members = MemberPicker::new(setup);
-        Self { table, members, destinations: [0; VECTOR], found: [0; VECTOR] }
+        Self(RouteLookup::new(setup))
     }
 
-    fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
-        let count = frame.len();
-        let ahead = self.table.ahead();
-        frame.each(|packet| {
-            let header = ipv6::Header::new(packet.header());
-            let destination = header.map_or(0, |header| header.destination());
-            ahead.ask(destination);
-            self.destinations[packet.index() % VECTOR] = destination;
-        });
-        self.table.lookup_bulk(&self.destinations[..count], &mut self.found[..count]);
-        let kinds = &mut exits.bytes().0[..count];
-        let ids = frame.adjacencies_mut();
-        vectorized(|| split_words(&self.found[..count], kinds, ids));
-        self.members.pick(frame, &mut exits.bytes().0[..count], ip6_flow);
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        self.0.look_up(frame, &mut exits.bytes().0, context);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use packet::VECTOR;
     use crate::plumbing::testing::{HOST6, INCOMPLETE6, TO_GATEWAY6, TO_HOST6, World};
     use graph::harness::NodeHarness;
     use std::net::Ipv6Addr;

@@ -12,7 +12,7 @@
 use crate::ip6_local::{upper_layer, upper_protocol};
 use crate::plumbing::{
     Ends, Entrance, Inside, Interfaces, Link, RateLimit, ReceivedRun, Setup, SlowPath,
-    SlowPathNews, Tunnel, TunnelKey, WorkerCounters, Wrap, entrances,
+    SlowPathNews, Tunnel, TunnelKey, WorkerCounters, Wrap, entrances, VrfId,
 };
 use graph::{Attach, Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
@@ -98,13 +98,15 @@ impl Node for TunnelDecap {
                 let _missed = slow_path.tell(news);
             }
         };
-        let nests = |rx: u16| {
-            interfaces.get(rx).is_some_and(|row| matches!(row.link, Link::Tunnel(_)))
+        // Whether a tunnel brought it, and the VRF that it is in.
+        let heard = |rx: u16| {
+            let nested = interfaces.get(rx).is_some_and(|row| matches!(row.link, Link::Tunnel(_)));
+            (nested, interfaces.vrf(rx))
         };
         let mut rx = frame.rx()[0];
-        let mut nested = nests(rx);
+        let (mut nested, mut vrf) = heard(rx);
         // The last packet's tunnel is often the next one's, too.
-        let mut last: Option<(TunnelKey, Result<Found, Exit>)> = None;
+        let mut last: Option<((TunnelKey, VrfId), Result<Found, Exit>)> = None;
         let mut received = ReceivedRun::new(counters);
         exits.each(frame, |packet| {
             let opened = match open(packet) {
@@ -113,16 +115,16 @@ impl Node for TunnelDecap {
             };
             if packet.rx() != rx {
                 rx = packet.rx();
-                nested = nests(rx);
+                (nested, vrf) = heard(rx);
             }
             if nested {
                 return Exit::Nested;
             }
             let found = match last {
-                Some((known, found)) if known == opened.key => found,
+                Some((known, found)) if known == (opened.key, vrf) => found,
                 _ => {
-                    let found = find(interfaces, opened.key, &mut tell);
-                    last = Some((opened.key, found));
+                    let found = find(interfaces, opened.key, vrf, &mut tell);
+                    last = Some(((opened.key, vrf), found));
                     found
                 }
             };
@@ -207,15 +209,16 @@ fn open_gre(packet: &[u8]) -> Result<(Wrap, u16, usize, bool), Exit> {
 fn find(
     interfaces: &Interfaces,
     key: TunnelKey,
+    vrf: VrfId,
     tell: &mut impl FnMut(u16, TunnelKey),
 ) -> Result<Found, Exit> {
     let tunnel_of = |id: u16| match interfaces.get(id)?.link {
         Link::Tunnel(tunnel) => Some(tunnel),
         _ => None,
     };
-    let Some(id) = interfaces.tunnel(&key) else {
+    let Some(id) = interfaces.tunnel(key, vrf) else {
         let any = TunnelKey { ends: key.ends.with_any_remote(), ..key };
-        let hub = interfaces.tunnel(&any).filter(|_| any != key).ok_or(Exit::UnknownTunnel)?;
+        let hub = interfaces.tunnel(any, vrf).filter(|_| any != key).ok_or(Exit::UnknownTunnel)?;
         return match tunnel_of(hub) {
             Some(Tunnel { learns: true, .. }) => {
                 tell(hub, key);

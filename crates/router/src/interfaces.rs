@@ -1,9 +1,10 @@
 //! Open ports: the device, the row that workers see, the addresses and the link.
 
-use crate::connected::{Connected, Specials};
+use crate::connected::Specials;
 use crate::devices::{Device, Devices, is_tap};
 use crate::remotes::Remote;
 use crate::routing::LinkHeader;
+use crate::standing::Standing;
 use control::config::objects::port::{Port, PortName};
 use control::config::objects::qos::Qos;
 use dataplane::Dataplane;
@@ -40,14 +41,11 @@ pub(crate) struct OpenPort {
     /// The scheduler that its packets wait in.
     pub(crate) shaped: Option<Qos>,
     /// Routes that stand because of its addresses.
-    pub(crate) connected4: Connected<u32>,
-    pub(crate) connected6: Connected<u128>,
+    pub(crate) standing: Standing,
     /// IPv6 addresses that nobody else was found to have, with their prefix lengths.
     pub(crate) valid6: Vec<(u128, u8)>,
     /// IPv6 addresses of which that is being found out.
     pub(crate) tentative6: Vec<u128>,
-    /// Broadcast addresses of its networks.
-    pub(crate) specials: Specials,
 }
 
 /// What is known of a link.
@@ -75,11 +73,9 @@ impl OpenPort {
             peer: None,
             remotes: BTreeMap::new(),
             shaped: None,
-            connected4: Connected::new(),
-            connected6: Connected::new(),
+            standing: Standing::default(),
             valid6: Vec::new(),
             tentative6: Vec::new(),
-            specials: Specials::new(),
         };
         port.open_device(devices, dataplane)?;
         Ok(port)

@@ -9,6 +9,7 @@
 //!    bulk           many routes at once, as a routing protocol brings them
 //!    connected      the routes that a port's addresses make
 //!    routing        the RIB and what of it stands in the forwarding table, for both families
+//!    vrfs           which there are, and who is in them
 //!    neighborhood   ARP and ND: who is behind which MAC, and packets that wait to know
 //!    ip6, dad       IPv6 addresses are tried before they are used
 //!    advertiser     when routers are advertised; router_advertisement: what is said then
@@ -36,7 +37,9 @@ mod router_advertisement;
 mod routing;
 mod shaping;
 mod show;
+mod standing;
 mod steps;
 mod virtual_ports;
+mod vrfs;
 
 pub use router::{Router, StartError};

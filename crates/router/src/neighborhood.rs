@@ -37,7 +37,7 @@ pub(crate) struct Neighborhood {
     /// Addresses that two stations claimed, and news lost for want of room.
     pub(crate) conflicts: u64,
     /// When each address of ours was last defended.
-    defended_ns: HashMap<IpAddr, u64>,
+    defended_ns: HashMap<(u16, IpAddr), u64>,
 }
 
 struct Held {
@@ -163,11 +163,11 @@ impl Neighborhood {
         mac: [u8; 6],
     ) {
         self.conflicts += 1;
-        let last_ns = self.defended_ns.get(&own);
+        let last_ns = self.defended_ns.get(&(interface, own));
         if last_ns.is_some_and(|last_ns| now_ns.saturating_sub(*last_ns) < DEFEND_NS) {
             return;
         }
-        self.defended_ns.insert(own, now_ns);
+        self.defended_ns.insert((interface, own), now_ns);
         eprintln!("volleyd: our own {own} is claimed by {}", MacAddr(claimed));
         self.announce(interface, mac, own);
     }

@@ -11,6 +11,7 @@ use crate::mirroring::Mirroring;
 use crate::neighborhood::Neighborhood;
 use crate::observing::Observing;
 use crate::routing::Routes;
+use crate::vrfs::VrfNumbers;
 use control::config::Config;
 use control::config::objects::icmp::Icmp;
 use control::config::objects::memory::Hugepages;
@@ -67,6 +68,7 @@ pub struct Router {
     pub(crate) pool: Arc<dyn Pool>,
     pub(crate) ports: BTreeMap<PortName, OpenPort>,
     pub(crate) routing: Routes,
+    pub(crate) vrfs: VrfNumbers,
     pub(crate) neighborhood: Neighborhood,
     pub(crate) dad: Dad,
     pub(crate) advertiser: Advertiser,
@@ -116,6 +118,7 @@ impl Router {
             pool,
             ports: BTreeMap::new(),
             routing,
+            vrfs: VrfNumbers::default(),
             neighborhood,
             dad: Dad::default(),
             advertiser: Advertiser::default(),
@@ -154,6 +157,7 @@ impl Router {
         for (name, port) in &self.ports {
             let mut row = port.row(name, &ids);
             port.stand_on_others(&mut row, &ids, &self.ports);
+            row.vrf = self.vrf_of(&port.config);
             row.shaped = self.dataplane.is_shaped(row.port);
             row.mirror = self.mirroring.of(name, &ids);
             row.access = self.access.of(&port.config);

@@ -1,23 +1,23 @@
 //! One change of the configuration at a time. A change that fails is followed by the inverses of
 //! those before it, so that the whole takes effect or nothing does.
 
-use crate::connected::{self, taken_over};
+use crate::connected;
 use crate::interfaces::OpenPort;
 use crate::router::{Router, echoes_pps};
 use crate::routing::{Family, InVrf, LinkOf, Routes};
+use crate::standing::Standing;
 use control::config::change::Replaced;
 use control::config::objects::neighbor::NeighborKey as ConfigNeighbor;
 use control::config::objects::port::{Port, PortName};
 use control::config::objects::port_kind::PortKind;
-use control::config::objects::route::Route as ConfigRoute;
+use control::config::objects::route::{NextHop as ConfigHop, Route as ConfigRoute, RouteKey};
 use control::config::objects::xconnect::PortPair;
-use control::config::{Change, Delta, Prefix};
+use control::config::{Change, Delta};
 use control::engine::ApplyError;
 use fib::FibError;
 use fib::neighbor::NeighborKey;
 use fib::rib::{NextHop, Protocol, Route, Target};
-use nodes::plumbing::{MOST_INTERFACES, VrfId};
-use std::collections::HashMap;
+use nodes::plumbing::MOST_INTERFACES;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -72,14 +72,18 @@ impl Router {
                 limits.echoes_per_second.store(echoes_pps(new), Ordering::Relaxed);
                 Ok(())
             }
+            Change::Vrfs(Delta::Removed { key, .. }) => self.set_vrf(key, false),
+            Change::Vrfs(Delta::Added { key, .. } | Delta::Modified { key, .. }) => {
+                self.set_vrf(key, true)
+            }
             Change::Ports(Delta::Added { key, row }) => self.add_port(key, row),
             Change::Ports(Delta::Removed { key, .. }) => self.remove_port(key),
             Change::Ports(Delta::Modified { key, old, new }) => self.modify_port(key, old, new),
-            Change::Routes(Delta::Added { key, row }) => self.change_route(*key, None, Some(row)),
+            Change::Routes(Delta::Added { key, row }) => self.change_route(key, None, Some(row)),
             Change::Routes(Delta::Modified { key, old, new }) => {
-                self.change_route(*key, Some(old), Some(new))
+                self.change_route(key, Some(old), Some(new))
             }
-            Change::Routes(Delta::Removed { key, row }) => self.change_route(*key, Some(row), None),
+            Change::Routes(Delta::Removed { key, row }) => self.change_route(key, Some(row), None),
             Change::Neighbors(Delta::Added { key, row }) => self.set_neighbor(key, Some(row.mac.0)),
             Change::Neighbors(Delta::Modified { key, new, .. }) => {
                 self.set_neighbor(key, Some(new.mac.0))
@@ -188,39 +192,21 @@ impl Router {
         self.refresh_port(name).map_err(|error| fault(&format!("port.{name}"), error.to_string()))
     }
 
-    /// Brings routes and neighbours to what the port's addresses, state and link say.
+    /// Brings routes and neighbours to what the port's addresses, VRF, state and link say.
     pub(crate) fn refresh_port(&mut self, name: &PortName) -> Result<(), FibError> {
         self.watch_addresses(name);
         let Some(port) = self.ports.get(name) else { return Ok(()) };
         let (id, mac, carries) = (port.id, port.mac, port.carries());
         let announces = carries && !port.config.kind.is_point_to_point();
-        let wanted4 = connected::of_addresses(id, &port.addresses());
-        let wanted6 = connected::of_addresses(id, &port.valid6);
-        let (specials, had_specials) = (port.wanted_specials(), port.specials.clone());
-        let (had4, had6) = (port.connected4.clone(), port.connected6.clone());
-        let others = self.ports.iter().filter(|&(other, _)| other != name).map(|(_, port)| port);
-        let taken4 = taken_over(&had4, &wanted4, others.clone().map(|port| &port.connected4));
-        let taken6 = taken_over(&had6, &wanted6, others.clone().map(|port| &port.connected6));
-        let taken_specials =
-            taken_over(&had_specials, &specials, others.map(|port| &port.specials));
-        let mut new: Vec<IpAddr> = Vec::new();
-        self.change_routes(|routes, link| {
-            if let Some(mut ip4) = routes.ip4.in_vrf(VrfId::DEFAULT, link) {
-                let own = connected::change(&mut ip4, &had4, &wanted4, &taken4)?;
-                new.extend(own.into_iter().map(fib::Address::to_ip));
-                connected::change_specials(&mut ip4, &had_specials, &specials, &taken_specials)?;
-            }
-            if let Some(mut ip6) = routes.ip6.in_vrf(VrfId::DEFAULT, link) {
-                let own = connected::change(&mut ip6, &had6, &wanted6, &taken6)?;
-                new.extend(own.into_iter().map(fib::Address::to_ip));
-            }
-            Ok(())
-        })?;
+        let wanted = Standing {
+            vrf: self.vrf_of(&port.config),
+            ip4: connected::of_addresses(id, &port.addresses()),
+            ip6: connected::of_addresses(id, &port.valid6),
+            specials: port.wanted_specials(),
+        };
+        let new = self.set_standing(name, wanted)?;
         for address in new.into_iter().filter(|_| announces) {
             self.neighborhood.announce(id, mac, address);
-        }
-        if let Some(port) = self.ports.get_mut(name) {
-            (port.connected4, port.connected6, port.specials) = (wanted4, wanted6, specials);
         }
         self.change_routes(|routes, link| routes.set_interface(id, carries, link))
     }
@@ -280,23 +266,22 @@ impl Router {
     /// Turns a static route into another; one that does not fit leaves the old one.
     fn change_route(
         &mut self,
-        prefix: Prefix,
+        key: &RouteKey,
         old: Option<&ConfigRoute>,
         new: Option<&ConfigRoute>,
     ) -> Result<(), ApplyError> {
-        self.set_route(prefix, new).inspect_err(|_| {
-            if let Err(again) = self.set_route(prefix, old) {
+        self.set_route(key, new).inspect_err(|_| {
+            if let Err(again) = self.set_route(key, old) {
                 eprintln!("volleyd: while taking back: {again}");
             }
         })
     }
 
-    fn set_route(&mut self, prefix: Prefix, route: Option<&ConfigRoute>) -> Result<(), ApplyError> {
-        let refuse = |message: String| fault(&format!("route {prefix}"), message);
-        let target = route.map(|route| target_of(route, &self.ids()));
-        let length = prefix.length();
-        let vrf = VrfId::DEFAULT;
-        let set = |routes: &mut Routes, link: LinkOf<'_>| match prefix.address() {
+    fn set_route(&mut self, key: &RouteKey, route: Option<&ConfigRoute>) -> Result<(), ApplyError> {
+        let refuse = |message: String| fault(&format!("route {key}"), message);
+        let target = route.map(|route| self.target_of(route));
+        let (vrf, length) = (self.vrfs.of(key.vrf.as_ref()), key.prefix.length());
+        let set = |routes: &mut Routes, link: LinkOf<'_>| match key.prefix.address() {
             IpAddr::V4(first) => {
                 set_static(routes.ip4.in_vrf(vrf, link), first.into(), length, target)
             }
@@ -350,6 +335,23 @@ impl Router {
         Ok(())
     }
 
+    fn target_of(&self, route: &ConfigRoute) -> Target {
+        let hops = match route {
+            ConfigRoute::Vrf(vrf) => return Target::Table(self.vrfs.of(vrf.as_ref()).0),
+            ConfigRoute::Blackhole => return Target::Blackhole,
+            ConfigRoute::Unreachable => return Target::Unreachable,
+            ConfigRoute::Prohibit => return Target::Prohibit,
+            ConfigRoute::Via(hops) => hops,
+        };
+        let ids = self.ids();
+        let hop = |hop: &ConfigHop| NextHop {
+            address: hop.address,
+            interface: hop.port.as_ref().and_then(|port| ids.get(port).copied()),
+            weight: hop.weight,
+        };
+        Target::Via(hops.iter().map(hop).collect())
+    }
+
     /// Changes routes, then asks the neighbours what that takes.
     pub(crate) fn change_routes<T>(
         &mut self,
@@ -382,23 +384,6 @@ fn set_static<A: Family>(
     }
 }
 
-fn target_of(route: &ConfigRoute, ids: &HashMap<PortName, u16>) -> Target {
-    match route {
-        ConfigRoute::Blackhole => Target::Blackhole,
-        ConfigRoute::Unreachable => Target::Unreachable,
-        ConfigRoute::Prohibit => Target::Prohibit,
-        ConfigRoute::Via(hops) => Target::Via(
-            hops.iter()
-                .map(|hop| NextHop {
-                    address: hop.address,
-                    interface: hop.port.as_ref().and_then(|port| ids.get(port).copied()),
-                    weight: hop.weight,
-                })
-                .collect(),
-        ),
-    }
-}
-
 /// The row after a change, if it is there then.
 fn outcome_of<K, V>(delta: &Delta<K, V>) -> (&K, Option<&V>) {
     match delta {
@@ -418,6 +403,7 @@ fn inverse(change: &Change) -> Change {
         }
     }
     match change {
+        Change::Vrfs(delta) => Change::Vrfs(of(delta)),
         Change::Ports(delta) => Change::Ports(of(delta)),
         Change::Routes(delta) => Change::Routes(of(delta)),
         Change::Neighbors(delta) => Change::Neighbors(of(delta)),

@@ -29,6 +29,9 @@ pub(crate) enum BulkVerb {
         /// Whose routes, as in ebgp
         #[arg(long, value_name = "NAME")]
         source: String,
+        /// VRF that they are in
+        #[arg(long, value_name = "NAME")]
+        vrf: Option<String>,
     },
 }
 
@@ -41,6 +44,9 @@ pub(crate) struct Load {
     /// Whose routes they are: ebgp, ospf, isis, rip or ibgp, and maybe a preference, as in ospf/90
     #[arg(long, value_name = "NAME", default_value = "ebgp")]
     source: String,
+    /// VRF that they go into
+    #[arg(long, value_name = "NAME")]
+    vrf: Option<String>,
     /// Next hops to lead the routes over, instead of the file's own
     #[arg(long, value_name = "ADDRESS,...")]
     via: Option<String>,
@@ -72,6 +78,9 @@ pub(crate) struct AddRange {
     /// Whose routes they are, as for `route load`
     #[arg(long, value_name = "NAME", default_value = "ebgp")]
     source: String,
+    /// VRF that they go into
+    #[arg(long, value_name = "NAME")]
+    vrf: Option<String>,
 }
 
 impl BulkVerb {
@@ -120,13 +129,14 @@ impl BulkVerb {
                     read.map_err(|error| CliError::File { path: load.file.clone(), error })?;
                 (load.path(), "application/octet-stream", body)
             }
-            Self::AddRange(AddRange { prefix, count, via, share, source }) => {
+            Self::AddRange(AddRange { prefix, count, via, share, source, vrf }) => {
                 let source = Some(source);
-                let range = view::RouteRange { prefix, count, source, via, share };
+                let range = view::RouteRange { prefix, count, source, vrf, via, share };
                 ("/v1/routes/range".to_owned(), JSON, json(&range)?)
             }
-            Self::Flush { source } => {
-                ("/v1/routes/flush".to_owned(), JSON, json(&view::RouteFlush { source })?)
+            Self::Flush { source, vrf } => {
+                let flush = view::RouteFlush { source, vrf };
+                ("/v1/routes/flush".to_owned(), JSON, json(&flush)?)
             }
         })
     }
@@ -137,6 +147,7 @@ impl Load {
         let flag = |given: bool| given.then(|| "true".to_owned());
         let query = query(&[
             ("source", Some(self.source.clone())),
+            ("vrf", self.vrf.clone()),
             ("via", self.via.clone()),
             ("share", flag(self.share)),
             ("replace", flag(self.replace)),

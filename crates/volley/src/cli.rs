@@ -66,6 +66,9 @@ pub(crate) enum Noun {
     Lookup {
         /// The destination
         address: std::net::IpAddr,
+        /// VRF that it is looked up in
+        #[arg(long, value_name = "NAME")]
+        vrf: Option<String>,
     },
     /// Print the graph of nodes
     Graph {
@@ -98,6 +101,8 @@ pub(crate) enum Show {
     Errors,
     /// Routes
     Routes(Routes),
+    /// VRFs, their ports and routes
+    Vrfs,
     /// Neighbours and their MAC addresses
     Neighbors,
     /// Bridges and their ports
@@ -125,6 +130,9 @@ pub(crate) struct Routes {
     /// Only routes from this source
     #[arg(long, value_enum)]
     pub(crate) source: Option<Source>,
+    /// Of this VRF
+    #[arg(long, value_name = "NAME")]
+    pub(crate) vrf: Option<String>,
     /// At most so many
     #[arg(long, value_name = "COUNT")]
     pub(crate) limit: Option<usize>,

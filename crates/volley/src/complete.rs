@@ -63,7 +63,7 @@ mod tests {
         assert!(next(&[], "").contains(&"show".to_owned()));
         assert_eq!(next(&[], "ro"), ["route"]);
         assert_eq!(next(&["show"], "no"), ["nodes"]);
-        assert_eq!(next(&["route", "add", "10.0.0.0/8"], "v"), ["via"]);
+        assert_eq!(next(&["route", "add", "10.0.0.0/8"], "v"), ["via", "vrf"]);
         assert_eq!(next(&["port", "set", "p0"], "d"), ["default", "down"]);
         assert_eq!(next(&["config", "apply"], "--c"), ["--confirm-within"]);
         assert!(next(&["route", "add"], "--j").contains(&"--json".to_owned()));

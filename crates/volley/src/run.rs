@@ -64,7 +64,7 @@ impl Session {
             Some(Noun::Capture(verb)) => observe::capture(self, verb),
             Some(Noun::Mac(verb)) => bridging::run(self, verb),
             Some(Noun::Counters(CountersVerb::Clear)) => self.clear(),
-            Some(Noun::Lookup { address }) => self.lookup(address),
+            Some(Noun::Lookup { address, vrf }) => self.lookup(address, vrf),
             Some(Noun::Graph { format }) => self.graph(format),
             Some(Noun::Exec { file }) => exec::run(self, &file),
             Some(Noun::Completion { shell }) => complete::script(self.output, shell),
@@ -76,8 +76,9 @@ impl Session {
         if self.output.json { self.output.json(&answer) } else { Ok(()) }
     }
 
-    fn lookup(&self, address: IpAddr) -> Result<(), CliError> {
-        let answer = self.client.get(&format!("/v1/lookup/{address}"))?;
+    fn lookup(&self, address: IpAddr, vrf: Option<String>) -> Result<(), CliError> {
+        let query = show::query(&[("vrf", vrf)]);
+        let answer = self.client.get(&format!("/v1/lookup/{address}?{query}"))?;
         self.output.answer(answer, |lookup: view::Lookup, style| show::lookup(&lookup, style))
     }
 

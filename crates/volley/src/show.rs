@@ -1,5 +1,6 @@
 //! `volley show`: tables a person can read.
 
+use control::config::objects::vrf::DEFAULT_NAME;
 use control::view;
 use serde_json::Value;
 
@@ -33,6 +34,7 @@ pub(crate) fn path(what: &Show) -> String {
         Show::Nodes => "nodes",
         Show::Errors => "errors",
         Show::Routes(filter) => return route_path(filter),
+        Show::Vrfs => "vrfs",
         Show::Neighbors => "neighbors",
         Show::Bridge => "bridges",
         Show::Acl => "acls",
@@ -52,8 +54,9 @@ fn route_path(filter: &Routes) -> String {
         Source::Dynamic => "dynamic".to_owned(),
     });
     let limit = filter.limit.map(|limit| limit.to_string());
-    let within = filter.within.clone();
-    format!("/v1/routes?{}", query(&[("within", within), ("source", source), ("limit", limit)]))
+    let (within, vrf) = (filter.within.clone(), filter.vrf.clone());
+    let given = [("within", within), ("source", source), ("vrf", vrf), ("limit", limit)];
+    format!("/v1/routes?{}", query(&given))
 }
 
 /// The parameters that are given, as a URL has them.
@@ -83,6 +86,7 @@ pub(crate) fn text(what: &Show, answer: Value, style: Style) -> Result<String, C
         Show::Nodes => nodes(&read::<Vec<view::Node>>(answer)?, style),
         Show::Errors => errors(&read::<Vec<view::Drop>>(answer)?, style),
         Show::Routes(_) => routes(&read::<view::Routes>(answer)?, style),
+        Show::Vrfs => vrfs(&read::<Vec<view::Vrf>>(answer)?, style),
         Show::Neighbors => neighbors(&read::<Vec<view::Neighbor>>(answer)?, style),
         Show::Bridge => bridging::bridges(&read::<Vec<view::Bridge>>(answer)?, style),
         Show::Acl => acl::acls(&read::<Vec<view::Acl>>(answer)?, style),
@@ -102,6 +106,7 @@ pub(crate) fn ports(ports: &[view::Port], style: Style) -> String {
     let mut table = Table::new(&[
         "port",
         "kind",
+        "vrf",
         "admin",
         "link",
         "mtu",
@@ -119,6 +124,7 @@ pub(crate) fn ports(ports: &[view::Port], style: Style) -> String {
         table.row([
             port.name.clone(),
             port.kind.clone(),
+            port.vrf.clone(),
             up(port.admin_up),
             up(port.link_up),
             port.mtu.to_string(),
@@ -133,6 +139,7 @@ pub(crate) fn ports(ports: &[view::Port], style: Style) -> String {
             port.addresses.join(" "),
         ]);
     }
+    table.hide_where_all("vrf", DEFAULT_NAME);
     table.render(style)
 }
 
@@ -230,8 +237,24 @@ pub(crate) fn lookup(lookup: &view::Lookup, style: Style) -> String {
     )
 }
 
+fn vrfs(vrfs: &[view::Vrf], style: Style) -> String {
+    let mut table =
+        Table::new(&["vrf", "ip4 routes", "forwarded", "ip6 routes", "forwarded", "ports"]);
+    for vrf in vrfs {
+        table.row([
+            vrf.name.clone(),
+            vrf.ip4.routes.to_string(),
+            vrf.ip4.forwarded.to_string(),
+            vrf.ip6.routes.to_string(),
+            vrf.ip6.forwarded.to_string(),
+            vrf.ports.join(" "),
+        ]);
+    }
+    table.render(style)
+}
+
 fn neighbors(neighbors: &[view::Neighbor], style: Style) -> String {
-    let mut table = Table::new(&["address", "port", "mac", "state", "age s", "held"]);
+    let mut table = Table::new(&["address", "port", "vrf", "mac", "state", "age s", "held"]);
     for neighbor in neighbors {
         let state = match neighbor.state {
             view::NeighborState::Incomplete => "incomplete",
@@ -243,12 +266,14 @@ fn neighbors(neighbors: &[view::Neighbor], style: Style) -> String {
         table.row([
             neighbor.address.clone(),
             neighbor.port.clone(),
+            neighbor.vrf.clone(),
             neighbor.mac.clone().unwrap_or_else(|| "-".to_owned()),
             state.to_owned(),
             (neighbor.age_ms / 1000).to_string(),
             neighbor.held_packets.to_string(),
         ]);
     }
+    table.hide_where_all("vrf", DEFAULT_NAME);
     table.render(style)
 }
 

@@ -19,6 +19,17 @@ impl Table {
         self.rows.push(cells.into_iter().collect());
     }
 
+    /// Leaves a column out in which every row says the same as `nothing`.
+    pub(crate) fn hide_where_all(&mut self, heading: &str, nothing: &str) {
+        let Some(column) = self.heading.iter().position(|name| *name == heading) else { return };
+        if self.rows.iter().all(|row| row.get(column).is_none_or(|cell| cell == nothing)) {
+            self.heading.remove(column);
+            for row in self.rows.iter_mut().filter(|row| row.len() > column) {
+                row.remove(column);
+            }
+        }
+    }
+
     /// The text, a line a row.
     pub(crate) fn render(&self, style: Style) -> String {
         let columns = self.heading.len();
@@ -77,5 +88,20 @@ mod tests {
             table.render(Style::plain()),
             "port    packets  exits\np0           12  ip4\nuplink     1000\n"
         );
+    }
+
+    #[test]
+    fn a_column_that_says_nothing_is_left_out() {
+        let table = |vrfs: [&str; 2]| {
+            let mut table = Table::new(&["port", "vrf", "mtu"]);
+            for vrf in vrfs {
+                table.row(["p0", vrf, "1500"].map(str::to_owned));
+            }
+            table.hide_where_all("vrf", "default");
+            table.render(Style::plain())
+        };
+        assert_eq!(table(["default"; 2]), "port   mtu\np0    1500\np0    1500\n");
+        let shown = "port  vrf       mtu\np0    default  1500\np0    red      1500\n";
+        assert_eq!(table(["default", "red"]), shown);
     }
 }

@@ -21,6 +21,7 @@ use tokio::sync::mpsc;
 
 use super::extract::{Body as JsonBody, Parameters, within};
 use super::problem::{Refusal, Refused, refuse};
+use super::show::vrf_of;
 use crate::bulk::{BulkError, BulkRoute, Via, routes_in_a_row, routes_of, source_of, source_text};
 use crate::control_loop::Handle;
 use crate::engine::EngineError;
@@ -57,7 +58,7 @@ pub(super) async fn load(
     let source = source_of(load.source.as_deref())?;
     let via = Via::of(load.via.as_deref(), load.share)?;
     let on_wrong = if load.skip_wrong { OnWrong::Skip } else { OnWrong::Refuse };
-    let (mut telling, lines) = Telling::new(source);
+    let (mut telling, lines) = Telling::new(vrf_of(load.vrf), source);
     tokio::spawn(async move {
         let size = file.len().max(1) as f64;
         let read = tokio::task::spawn_blocking(move || {
@@ -93,7 +94,7 @@ pub(super) async fn range(
     let source = source_of(range.source.as_deref())?;
     let via = Via::of(Some(&range.via), range.share)?;
     let routes = routes_in_a_row(&range.prefix, range.count, &via)?;
-    let (mut telling, lines) = Telling::new(source);
+    let (mut telling, lines) = Telling::new(vrf_of(range.vrf), source);
     telling.bulk.read = routes.len() as u64;
     tokio::spawn(make(handle, telling, Ok(routes), false));
     Ok(lines)
@@ -107,7 +108,7 @@ pub(super) async fn flush(
     State(handle): State<Handle>,
     JsonBody(flush): JsonBody<view::RouteFlush>,
 ) -> Result<Response, Refusal> {
-    let (telling, lines) = Telling::new(source_of(Some(&flush.source))?);
+    let (telling, lines) = Telling::new(vrf_of(flush.vrf), source_of(Some(&flush.source))?);
     tokio::spawn(make(handle, telling, Ok(Vec::new()), true));
     Ok(lines)
 }
@@ -126,8 +127,8 @@ async fn make(
         Ok(routes) => add_then_remove(&handle, &mut telling, routes, replace).await,
         Err(detail) => Err(detail),
     };
-    let source = telling.source;
-    let counts = handle.call(move |control, _| control.engine.count_routes(source)).await;
+    let (vrf, source) = (telling.vrf.clone(), telling.source);
+    let counts = handle.call(move |control, _| control.engine.count_routes(&vrf, source)).await;
     let counts = counts.unwrap_or_default();
     (telling.bulk.routes, telling.bulk.active) = (counts.routes as u64, counts.active as u64);
     telling.end(outcome).await;
@@ -152,8 +153,9 @@ async fn add_then_remove(
         if slice.is_empty() {
             break;
         }
+        let vrf = telling.vrf.clone();
         let add = move |control: &mut crate::control_loop::Control, _| {
-            control.engine.add_routes(source, slice)
+            control.engine.add_routes(&vrf, source, slice)
         };
         let (added, outcome) = handle.call(add).await.map_err(|error| error.to_string())?;
         telling.bulk.added += added as u64;
@@ -168,9 +170,10 @@ async fn add_then_remove(
     let mut from = Some(FilePrefix::first());
     while let Some(start) = from {
         let kept = std::mem::take(&mut keep);
+        let vrf = telling.vrf.clone();
         let sweep = move |control: &mut crate::control_loop::Control, _| {
             let wanted = |prefix: FilePrefix| kept.binary_search(&prefix).is_ok();
-            (control.engine.sweep_routes(source, start, &wanted), kept)
+            (control.engine.sweep_routes(&vrf, source, start, &wanted), kept)
         };
         let (swept, kept) = handle.call(sweep).await.map_err(|error| error.to_string())?;
         keep = kept;
@@ -185,6 +188,7 @@ async fn add_then_remove(
 /// Tells whoever asked how it goes.
 struct Telling {
     bulk: view::Bulk,
+    vrf: String,
     source: Source,
     started: Instant,
     told: Instant,
@@ -193,13 +197,13 @@ struct Telling {
 
 impl Telling {
     /// And the answer that the lines go into.
-    fn new(source: Source) -> (Self, Response) {
+    fn new(vrf: String, source: Source) -> (Self, Response) {
         let (lines, receiver) = mpsc::channel(LINES);
         let bulk = view::Bulk { source: source_text(source), ..view::Bulk::default() };
         let now = Instant::now();
         let body = Body::new(Lines(receiver));
         let answer = ([(header::CONTENT_TYPE, "application/x-ndjson")], body).into_response();
-        (Self { bulk, source, started: now, told: now, lines }, answer)
+        (Self { bulk, vrf, source, started: now, told: now, lines }, answer)
     }
 
     /// The next line, if it is time for one.

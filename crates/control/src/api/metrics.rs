@@ -68,6 +68,7 @@ fn render(engine: &mut dyn Engine) -> String {
     nodes(&mut out, engine);
     workers(&mut out, engine);
     bridges(&mut out, engine);
+    vrfs(&mut out, engine);
     memory(&mut out, engine);
     out.text.push_str("# EOF\n");
     out.text
@@ -197,6 +198,24 @@ fn bridges(out: &mut Exposition, engine: &dyn Engine) {
             for port in &bridge.ports {
                 let labels = [("bridge", &bridge.name[..]), ("port", &port.port)];
                 out.counter(name, &labels, pick(port));
+            }
+        }
+    }
+}
+
+fn vrfs(out: &mut Exposition, engine: &dyn Engine) {
+    let vrfs = engine.vrfs();
+    type Pick = fn(&crate::view::VrfRoutes) -> u64;
+    let families: [(&str, &str, Pick); 3] = [
+        ("vrf_routes", "Routes of all sources in a VRF.", |routes| routes.routes),
+        ("vrf_forwarded", "Prefixes that a VRF forwards by.", |routes| routes.forwarded),
+        ("vrf_capacity", "Prefixes that a VRF has room for.", |routes| routes.capacity),
+    ];
+    for (name, help, pick) in families {
+        out.family(name, "gauge", help);
+        for vrf in &vrfs {
+            for (family, routes) in [("ip4", &vrf.ip4), ("ip6", &vrf.ip6)] {
+                out.gauge(name, &[("vrf", &vrf.name), ("family", family)], pick(routes) as f64);
             }
         }
     }

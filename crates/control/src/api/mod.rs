@@ -74,6 +74,7 @@ fn described() -> (Router<Handle>, utoipa::openapi::OpenApi) {
         .routes(routes!(bulk::load))
         .routes(routes!(bulk::range))
         .routes(routes!(bulk::flush))
+        .routes(routes!(show::vrfs))
         .routes(routes!(show::neighbors))
         .routes(routes!(show::graph))
         .routes(routes!(show::draw))

@@ -11,6 +11,7 @@ use utoipa::IntoParams;
 
 use super::extract::{InPath, Parameters};
 use super::problem::{Answer, Refusal, Refused, refuse};
+use crate::config::objects::vrf::DEFAULT_NAME;
 use crate::control_loop::Handle;
 use crate::engine::Engine;
 use crate::view;
@@ -69,6 +70,18 @@ pub(super) async fn routes(
         return Err(refuse(StatusCode::UNPROCESSABLE_ENTITY, "limit is 0: expected 1 or more"));
     }
     Ok(Json(handle.call(move |control, _| control.engine.routes(&filter)).await??))
+}
+
+/// Every VRF: its ports and routes.
+#[utoipa::path(get, path = "/v1/vrfs", tag = "show",
+    responses((status = 200, description = "Every VRF.", body = Vec<view::Vrf>), Refused))]
+pub(super) async fn vrfs(State(handle): State<Handle>) -> Answer<Vec<view::Vrf>> {
+    ask(&handle, |engine| engine.vrfs()).await
+}
+
+/// The VRF that a request names.
+pub(super) fn vrf_of(named: Option<String>) -> String {
+    named.unwrap_or_else(|| DEFAULT_NAME.to_owned())
 }
 
 /// Every neighbour.
@@ -146,11 +159,14 @@ pub(super) async fn workers(State(handle): State<Handle>) -> Answer<Vec<view::Wo
 
 /// What becomes of a packet to an address.
 #[utoipa::path(get, path = "/v1/lookup/{address}", tag = "show",
-    params(("address" = String, Path, format = "ipv4", description = "The destination.")),
+    params(("address" = String, Path, format = "ipv4", description = "The destination."),
+        view::InVrf),
     responses((status = 200, description = "What the table says.", body = view::Lookup), Refused))]
 pub(super) async fn lookup(
     State(handle): State<Handle>,
     InPath(address): InPath<IpAddr>,
+    Parameters(view::InVrf { vrf }): Parameters<view::InVrf>,
 ) -> Answer<view::Lookup> {
-    ask(&handle, move |engine| engine.lookup(address)).await
+    let vrf = vrf_of(vrf);
+    Ok(Json(handle.call(move |control, _| control.engine.lookup(&vrf, address)).await??))
 }

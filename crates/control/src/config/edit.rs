@@ -69,6 +69,11 @@ impl Words<'_> {
         }
     }
 
+    /// Whether the next word is this one.
+    pub fn sees(&self, keyword: &str) -> bool {
+        self.words.first().is_some_and(|word| word.text == keyword)
+    }
+
     /// Takes the next word, which must be this one.
     pub fn must(&mut self, keyword: &str) -> Result<(), Problem> {
         if self.take(keyword) { Ok(()) } else { Err(self.unexpected(&[keyword])) }

@@ -12,6 +12,9 @@ pub struct RouteLoad {
     /// its preference.
     #[serde(default)]
     pub source: Option<String>,
+    /// VRF that they go into; `default` or nothing is the default one.
+    #[serde(default)]
+    pub vrf: Option<String>,
     /// Next hops to lead them over instead of the file's own, as in `192.0.2.9,192.0.2.10`. Routes
     /// with the same next hop in the file have the same one of these.
     #[serde(default)]
@@ -39,6 +42,9 @@ pub struct RouteRange {
     /// Whose they are, as for a file.
     #[serde(default)]
     pub source: Option<String>,
+    /// VRF that they go into, as for a file.
+    #[serde(default)]
+    pub vrf: Option<String>,
     /// Next hops, taken in turn.
     pub via: String,
     /// Lead every route over all of `via`.
@@ -52,6 +58,9 @@ pub struct RouteRange {
 pub struct RouteFlush {
     /// Whose, as for a file.
     pub source: String,
+    /// VRF that they are in, as for a file.
+    #[serde(default)]
+    pub vrf: Option<String>,
 }
 
 /// How far a change of many routes is.

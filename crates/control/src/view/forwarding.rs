@@ -16,6 +16,8 @@ pub struct Port {
     pub link_up: bool,
     /// The link's speed; 0 when unknown.
     pub link_mbps: u32,
+    /// VRF that it is in.
+    pub vrf: String,
     /// Longest packet without the Ethernet header.
     pub mtu: u16,
     /// Its MAC address.
@@ -54,6 +56,9 @@ pub struct RouteFilter {
     /// Only routes from this source.
     #[serde(default)]
     pub source: Option<RouteSource>,
+    /// Of this VRF; `default` or nothing is the default one.
+    #[serde(default)]
+    pub vrf: Option<String>,
     /// At most so many.
     #[serde(default)]
     #[param(minimum = 1)]
@@ -86,13 +91,15 @@ pub struct Routes {
 pub struct Route {
     /// Its network.
     pub prefix: String,
+    /// The VRF that has it.
+    pub vrf: String,
     /// Where it comes from.
     pub source: RouteSource,
     /// Who brought it, and its preference among others, as in `ebgp/20`; lower is better.
     pub origin: String,
     /// Whether it forwards: the best of its prefix, and a next hop is there.
     pub active: bool,
-    /// What it does when not forwarding to next hops, as in `blackhole`.
+    /// What it does when not forwarding to next hops, as in `blackhole` or `via vrf blue`.
     pub action: Option<String>,
     /// Its next hops.
     pub next_hops: Vec<NextHop>,
@@ -134,6 +141,8 @@ pub struct Neighbor {
     pub address: String,
     /// Port it is behind.
     pub port: String,
+    /// VRF that the port is in.
+    pub vrf: String,
     /// Its MAC address, when known.
     pub mac: Option<String>,
     /// How well it is known.
@@ -149,6 +158,8 @@ pub struct Neighbor {
 pub struct Lookup {
     /// The address.
     pub address: String,
+    /// The VRF that it was looked up in.
+    pub vrf: String,
     /// The longest matching route, if there is one.
     pub route: Option<Route>,
     /// What happens to a packet, as in `via 192.0.2.9 port p0 (02:00:00:00:00:09)`.
@@ -157,4 +168,38 @@ pub struct Lookup {
     pub depth: u32,
     /// Cache lines it touched.
     pub cache_lines: u32,
+}
+
+/// Which VRF.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct InVrf {
+    /// Its name; `default` or nothing is the default one.
+    #[serde(default)]
+    pub vrf: Option<String>,
+}
+
+/// A VRF.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Vrf {
+    /// Its name.
+    pub name: String,
+    /// Ports that are in it.
+    pub ports: Vec<String>,
+    /// Its IPv4 routes.
+    pub ip4: VrfRoutes,
+    /// Its IPv6 routes.
+    pub ip6: VrfRoutes,
+}
+
+/// A VRF's routes of one family.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct VrfRoutes {
+    /// Of all sources.
+    pub routes: u64,
+    /// Prefixes that its table forwards by.
+    pub forwarded: u64,
+    /// The most that it forwards by.
+    pub capacity: u64,
 }

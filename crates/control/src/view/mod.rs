@@ -24,8 +24,8 @@ pub use config::{
     Saved,
 };
 pub use forwarding::{
-    Lookup, Neighbor, NeighborState, NextHop, Port, PortCounters, Route, RouteFilter, RouteSource,
-    Routes,
+    InVrf, Lookup, Neighbor, NeighborState, NextHop, Port, PortCounters, Route, RouteFilter,
+    RouteSource, Routes, Vrf, VrfRoutes,
 };
 pub use mirror::{Mirror, MirrorSource};
 pub use observe::{

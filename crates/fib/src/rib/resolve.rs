@@ -33,6 +33,7 @@ impl<A: Address> Resolver<'_, A> {
         let hops = match target {
             Target::Via(hops) => hops,
             Target::Local => return Some(Resolved::Local),
+            Target::Table(table) => return Some(Resolved::Table(*table)),
             Target::Blackhole => return Some(Resolved::Blackhole),
             Target::Unreachable => return Some(Resolved::Unreachable),
             Target::Prohibit => return Some(Resolved::Prohibit),

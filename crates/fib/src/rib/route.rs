@@ -78,6 +78,8 @@ pub enum Target {
     Via(Arc<[NextHop]>),
     /// To the router itself.
     Local,
+    /// Where the table of this number leads: another VRF's.
+    Table(u16),
     /// Nowhere, silently.
     Blackhole,
     /// Nowhere, with "destination unreachable" to the sender.
@@ -144,6 +146,8 @@ pub enum Resolved {
     Paths(Arc<[Path]>),
     /// To the router itself.
     Local,
+    /// Where the table of this number leads.
+    Table(u16),
     /// Nowhere, silently.
     Blackhole,
     /// Nowhere, with "destination unreachable".

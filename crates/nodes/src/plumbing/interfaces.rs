@@ -153,7 +153,8 @@ pub struct Interfaces {
     members: Vec<Vec<u16>>,
     /// The sub-interfaces of each interface, by its number.
     vlans: Vec<Option<Arc<VlanMap>>>,
-    tunnels: HashMap<TunnelKey, u16>,
+    /// The interface of each tunnel, by the VRF that its packets are in.
+    tunnels: HashMap<(TunnelKey, VrfId), u16>,
 }
 
 /// What an interface may do in its bridge, if it is in one.
@@ -189,8 +190,8 @@ impl Interfaces {
             }
         }
         let vlans = vlans.into_iter().map(|map| map.map(Arc::new)).collect();
-        let tunnel = |(id, row): (u16, &Option<Interface>)| match row.as_ref()?.link {
-            Link::Tunnel(tunnel) => Some((tunnel.key, id)),
+        let tunnel = |(id, row): (u16, &Option<Interface>)| match row.as_ref()? {
+            Interface { link: Link::Tunnel(tunnel), vrf, .. } => Some(((tunnel.key, *vrf), id)),
             _ => None,
         };
         let tunnels = (0..).zip(&rows).filter_map(tunnel).collect();
@@ -223,9 +224,9 @@ impl Interfaces {
         self.rows.iter().flatten()
     }
 
-    /// The interface of a tunnel.
-    pub fn tunnel(&self, key: &TunnelKey) -> Option<u16> {
-        self.tunnels.get(key).copied()
+    /// The interface of a tunnel whose packets are in a VRF.
+    pub fn tunnel(&self, key: TunnelKey, vrf: VrfId) -> Option<u16> {
+        self.tunnels.get(&(key, vrf)).copied()
     }
 
     /// The access list that the frames are held to which an interface receives.

@@ -28,6 +28,7 @@ mod mirror;
 mod own_ip4;
 mod own_ip6;
 mod rate_limit;
+mod route_lookup;
 mod setup;
 mod shaping;
 mod slow_path;
@@ -69,6 +70,7 @@ pub use mirror::{Copies, MirrorTo};
 pub use own_ip4::{OWN_TTL, OwnIp4, sum_ip4_header};
 pub use own_ip6::OwnIp6;
 pub use rate_limit::RateLimit;
+pub use route_lookup::{MOST_LED_ON, PacketRoutes, RouteAddress, RouteLookup};
 pub use setup::{IcmpLimits, Kind, Setup, Shared};
 pub use shaping::{
     HandOver, Leftover, Outcome, PacketScheduler, ShapeLetter, ShapeLetters, Shaper,

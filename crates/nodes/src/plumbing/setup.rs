@@ -2,11 +2,10 @@
 
 use crate::plumbing::{
     Bindings, Injected, Interfaces, Mailbox, RxAttachment, ShapeLetters, SlowPath, Stations,
-    TxAttachment, WorkerCounters,
+    TxAttachment, Vrfs, WorkerCounters,
 };
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;
-use fib::ip4::Ip4Table;
 use fib::ip6::Ip6Table;
 use graph::Published;
 use std::sync::atomic::AtomicU32;
@@ -37,9 +36,11 @@ pub enum Kind {
     /// An address that one link alone knows: of IPv4 the broadcast address of a connected subnet,
     /// of IPv6 link-local and group addresses.
     Link = 8,
+    /// As the VRF of this id says. The exit of what is led from VRF to VRF too often.
+    Vrf = 9,
     /// To the member of the group of this id that the packet's flow takes. The highest, and no
     /// exit: the member's own kind takes its place.
-    Group = 9,
+    Group = 10,
 }
 
 /// How much ICMP each worker may send, a second; the control thread changes it at any time.
@@ -56,10 +57,8 @@ pub struct IcmpLimits {
 pub struct Shared {
     /// Interface rows.
     pub interfaces: Published<Interfaces>,
-    /// IPv4 routes.
-    pub ip4: Arc<Ip4Table>,
-    /// IPv6 routes.
-    pub ip6: Arc<Ip6Table>,
+    /// Routes, of each VRF.
+    pub vrfs: Published<Vrfs>,
     /// Link-local addresses, ours and known neighbours', as [`link_key`](crate::plumbing::link_key)
     /// writes them.
     pub ip6_links: Arc<Ip6Table>,

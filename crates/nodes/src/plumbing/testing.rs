@@ -2,7 +2,7 @@
 
 use super::{
     Bindings, Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, SlowPathNews,
-    Stations, WorkerCounters, slow_path,
+    Stations, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path,
 };
 use crate::plumbing::IcmpLimits;
 use fib::adjacency::AdjacencyTable;
@@ -20,11 +20,17 @@ pub(crate) use super::topology::*;
 /// News and injected packets that fit the queues.
 pub(crate) const QUEUE: usize = 4;
 
+/// The VRF that tests add.
+pub(crate) const RED: VrfId = VrfId(1);
+
 pub(crate) struct World {
     pub(crate) setup: Setup,
     pub(crate) news: SlowPathEvents,
     pub(crate) injector: Injector,
     pub(crate) interfaces: Publisher<Interfaces>,
+    pub(crate) vrfs: Publisher<Vrfs>,
+    /// Tables of a VRF that is not there yet ([`World::add_red`]).
+    pub(crate) red: VrfTables,
     pub(crate) bindings: Publisher<Bindings>,
 }
 
@@ -39,8 +45,14 @@ impl World {
         let bindings = Publisher::new(Bindings::default(), &readers);
         let nodes = Ip4Nodes::new(4096, PageSize::Small, &readers).unwrap();
         let (layout, page_size) = (Ip4Layout::Compact, PageSize::Small);
-        let ip4 = Ip4Table::new(&nodes, Ip4Options { layout, page_size, max_routes: 100 }).unwrap();
         let pool6 = Ip6Pool::new(1 << 24, PageSize::Small, &readers).unwrap();
+        let options = Ip4Options { layout, page_size, max_routes: 100 };
+        let tables = || VrfTables {
+            ip4: Arc::new(Ip4Table::new(&nodes, options).unwrap()),
+            ip6: Arc::new(Ip6Table::new(&pool6, 100)),
+        };
+        let (default, red) = (tables(), tables());
+        let vrfs = Publisher::new(Vrfs::new(default.clone()), &readers);
         let adjacencies = AdjacencyTable::new(16, &readers).unwrap();
         let stations = MacTable::new(100, PageSize::Small, &readers).unwrap();
         let groups = EcmpTable::new(4, 1024, &readers).unwrap();
@@ -48,9 +60,8 @@ impl World {
         let (injector, injected) = Injector::new(QUEUE);
         let shared = Shared {
             interfaces: interfaces.published(),
+            vrfs: vrfs.published(),
             bindings: bindings.published(),
-            ip4: Arc::new(ip4),
-            ip6: Arc::new(Ip6Table::new(&pool6, 100)),
             ip6_links: Arc::new(Ip6Table::new(&pool6, 100)),
             adjacencies: Arc::new(adjacencies),
             stations: Stations::new(stations),
@@ -62,7 +73,8 @@ impl World {
                 echoes_per_second: 1000.into(),
             }),
         };
-        let Shared { ip4, ip6, ip6_links, adjacencies, groups, .. } = &shared;
+        let Shared { ip6_links, adjacencies, groups, .. } = &shared;
+        let VrfTables { ip4, ip6 } = &default;
         add_routes(ip4, ip6, ip6_links, adjacencies, groups);
         let setup = Setup {
             shared,
@@ -72,7 +84,7 @@ impl World {
             shape: Arc::default(),
             injected: Arc::new(Mutex::new(Some(injected))),
         };
-        Self { setup, news, injector, interfaces, bindings }
+        Self { setup, news, injector, interfaces, bindings, vrfs, red }
     }
 
     /// Changes an interface's row.
@@ -80,6 +92,13 @@ impl World {
         let mut row = self.interfaces.get(id).cloned();
         change(row.as_mut().unwrap());
         self.interfaces.set(self.interfaces.with(id, row));
+    }
+
+    /// Adds VRF red, and puts interface 1 into it.
+    pub(crate) fn add_red(&mut self) -> &VrfTables {
+        self.vrfs.set(self.vrfs.with(RED, Some(self.red.clone())));
+        self.change_interface(1, |row| row.vrf = RED);
+        &self.red
     }
 
     /// All news so far.

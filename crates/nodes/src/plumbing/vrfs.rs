@@ -75,6 +75,11 @@ impl Vrfs {
         }
     }
 
+    /// The tables of all VRFs but the default one.
+    pub fn others(&self) -> impl Iterator<Item = &VrfTables> {
+        self.others.iter().flatten()
+    }
+
     /// The tables for packets that come in by an interface.
     #[inline]
     pub fn of(&self, interfaces: &Interfaces, interface: u16) -> Option<&VrfTables> {

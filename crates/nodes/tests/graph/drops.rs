@@ -124,6 +124,12 @@ fn plays() -> Vec<(&'static str, Play)> {
             rig.receive(0, to(FAR).version(5).build());
         }),
         ("inject/unresolved", |rig| rig.inject(&[0], |packet| Injected::Discard { rx: 0, packet })),
+        ("ip4-lookup/vrf-ring", |rig| {
+            let table = rig.add_vrf().ip4;
+            let around = Forward::new(Kind::Vrf as u8, 1);
+            table.insert("10.0.0.9/32".parse().unwrap(), around).unwrap();
+            rig.receive(1, craft::ethernet(GATEWAY_MAC, our_mac(1)).ipv4(HOST, FAR).build());
+        }),
         ("icmp4-error/no-address", |rig| {
             rig.receive(
                 5,

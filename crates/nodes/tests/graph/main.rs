@@ -20,3 +20,4 @@ mod shaping;
 mod steady;
 mod tunnels;
 mod vlans;
+mod vrfs;

@@ -6,7 +6,7 @@ use fib::pages::PageSize;
 use graph::{Idle, Worker};
 use nodes::plumbing::{
     BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Leftover, Link, Mode,
-    SlowPathNews, Tunnel, Vlan, VlanTags, VrfId, Wrap, link_key,
+    SlowPathNews, Tunnel, Vlan, VlanTags, VrfId, VrfTables, Wrap, link_key,
 };
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use sched::Replaced;
@@ -123,6 +123,14 @@ impl Rig {
         let mut row = self.dataplane.interfaces().get(id).cloned().unwrap();
         change(&mut row);
         self.dataplane.set_interface(id, Some(row));
+    }
+
+    /// Adds VRF 1, and puts interface 1 into it.
+    pub(crate) fn add_vrf(&mut self) -> VrfTables {
+        let tables = self.dataplane.make_vrf_tables().unwrap();
+        self.dataplane.set_vrf(VrfId(1), Some(tables.clone()));
+        self.change_interface(1, |row| row.vrf = VrfId(1));
+        tables
     }
 
     /// Changes what an interface may do in its bridge.

@@ -42,6 +42,11 @@ impl Routes {
         self.ip6.add_vrf(vrf, Arc::new(Ip6Tables { routes, links }))
     }
 
+    /// Takes a VRF's routes out of the tables.
+    pub(crate) fn remove_vrf(&mut self, vrf: VrfId) -> Result<(), FibError> {
+        self.ip4.remove_vrf(vrf).and(self.ip6.remove_vrf(vrf))
+    }
+
     /// The adjacency of a neighbour, made if need be; none if there is no such interface.
     pub(crate) fn adjacency(
         &mut self,

@@ -82,7 +82,6 @@ impl<A: Family> Routing<A> {
     }
 
     /// Takes a VRF's routes out of the tables.
-    #[cfg(test)]
     pub(crate) fn remove_vrf(&mut self, vrf: VrfId) -> Result<(), FibError> {
         let Some(mut routes) = self.vrfs.remove(&vrf) else { return Ok(()) };
         InVrf { routes: &mut routes, ways: &mut self.ways, link: &|_| None }.clear()

@@ -67,7 +67,6 @@ impl<A: Family> VrfRoutes<A> {
         if routes.len() == count { Ok(()) } else { Err(full) }
     }
 
-    #[cfg(test)]
     /// Every prefix that has, or had until now, a word in the table.
     fn prefixes(&self) -> Vec<Prefix<A>> {
         let routes = self.rib.routes().map(|route| route.prefix);
@@ -156,7 +155,6 @@ impl<A: Family> InVrf<'_, A> {
     }
 
     /// Takes every word out of the table: the VRF goes.
-    #[cfg(test)]
     pub(super) fn clear(&mut self) -> Result<(), FibError> {
         self.routes.prefixes().into_iter().try_for_each(|prefix| self.write(prefix, None, false))
     }

@@ -99,6 +99,7 @@ impl<A: Family> Ways<A> {
                 paths => self.by_group(paths, before, link)?,
             },
             Resolved::Local => Some(plain(Kind::Local, 0)),
+            Resolved::Table(vrf) => Some(plain(Kind::Vrf, (*vrf).into())),
             Resolved::Blackhole => Some(plain(Kind::Blackhole, 0)),
             Resolved::Unreachable => Some(plain(Kind::Unreachable, 0)),
             Resolved::Prohibit => Some(plain(Kind::Prohibit, 0)),

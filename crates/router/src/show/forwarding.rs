@@ -6,12 +6,13 @@ use crate::router::Router;
 use crate::routing::{Family, VrfRoutes};
 use control::config::Prefix;
 use control::config::objects::port::PortName;
+use control::config::objects::vrf::{DEFAULT_NAME, name_of};
 use control::engine::EngineError;
 use control::view;
 use fib::Forward;
 use fib::neighbor::NeighborState;
 use fib::rib::{NextHop, Protocol, Resolved, RouteView, Target};
-use nodes::plumbing::{Kind, VrfId};
+use nodes::plumbing::{Kind, MOST_LED_ON, VrfId};
 use std::net::IpAddr;
 use wire::MacAddr;
 
@@ -36,6 +37,7 @@ impl Router {
             admin_up: port.config.up,
             link_up: port.link.up,
             link_mbps: port.link.mbps,
+            vrf: name_of(port.config.vrf.as_ref()).to_owned(),
             mtu: port.config.mtu,
             mac: MacAddr(port.mac).to_string(),
             addresses: port.config.addresses.iter().map(ToString::to_string).collect(),
@@ -63,15 +65,16 @@ impl Router {
         let within = within.map_err(|error| EngineError::Conflict(error.to_string()))?;
         let mut shown = view::Routes::default();
         let limit = filter.limit.unwrap_or(usize::MAX);
-        let vrf = VrfId::DEFAULT;
-        self.add_routes(self.routing.ip4.vrf(vrf), within, filter.source, limit, &mut shown);
-        self.add_routes(self.routing.ip6.vrf(vrf), within, filter.source, limit, &mut shown);
+        let vrf = self.vrf_named(filter.vrf.as_deref().unwrap_or(DEFAULT_NAME))?;
+        self.add_routes(vrf, self.routing.ip4.vrf(vrf), within, filter.source, limit, &mut shown);
+        self.add_routes(vrf, self.routing.ip6.vrf(vrf), within, filter.source, limit, &mut shown);
         Ok(shown)
     }
 
     /// Counts the routes that are wanted, and adds them as far as there is room.
     fn add_routes<A: Family>(
         &self,
+        vrf: VrfId,
         routes: Option<&VrfRoutes<A>>,
         within: Option<Prefix>,
         source: Option<view::RouteSource>,
@@ -89,26 +92,29 @@ impl Router {
         for route in routes.filter(wanted) {
             shown.total += 1;
             if shown.routes.len() < limit {
-                shown.routes.push(self.show_route(&route));
+                shown.routes.push(self.show_route(vrf, &route));
             }
         }
     }
 
-    fn show_route<A: Family>(&self, route: &RouteView<'_, A>) -> view::Route {
+    fn show_route<A: Family>(&self, vrf: VrfId, route: &RouteView<'_, A>) -> view::Route {
+        let through = |table: u16| format!("via vrf {}", self.vrfs.name(VrfId(table)));
         let action = match &route.route.target {
             Target::Via(_) => None,
-            Target::Local => Some("local"),
-            Target::Blackhole => Some("blackhole"),
-            Target::Unreachable => Some("unreachable"),
-            Target::Prohibit => Some("prohibit"),
+            Target::Table(table) => Some(through(*table)),
+            Target::Local => Some("local".to_owned()),
+            Target::Blackhole => Some("blackhole".to_owned()),
+            Target::Unreachable => Some("unreachable".to_owned()),
+            Target::Prohibit => Some("prohibit".to_owned()),
         };
         let prefix = &route.prefix;
         view::Route {
             prefix: format!("{}/{}", prefix.address().plain().to_ip(), prefix.length()),
+            vrf: self.vrfs.name(vrf).to_owned(),
             source: source_of(route.source.protocol),
             origin: format!("{}/{}", route.source.protocol, route.source.preference),
             active: route.active.is_some(),
-            action: action.map(str::to_owned),
+            action,
             next_hops: route
                 .route
                 .hops()
@@ -144,6 +150,9 @@ impl Router {
             port: self
                 .port_of(neighbor.key.interface)
                 .map_or_else(String::new, |(name, _)| name.as_str().to_owned()),
+            vrf: self
+                .port_of(neighbor.key.interface)
+                .map_or_else(String::new, |(_, port)| name_of(port.config.vrf.as_ref()).to_owned()),
             mac: neighbor.mac.map(|mac| MacAddr(mac).to_string()),
             state: match neighbor.state {
                 NeighborState::Incomplete => view::NeighborState::Incomplete,
@@ -158,43 +167,84 @@ impl Router {
         .collect()
     }
 
-    pub(super) fn show_lookup(&self, address: IpAddr) -> view::Lookup {
+    pub(super) fn show_lookup(&self, vrf: VrfId, address: IpAddr) -> view::Lookup {
         let mut lookup = view::Lookup {
             address: address.to_string(),
-            route: None,
-            outcome: "no route: the sender is told that the network is unreachable".to_owned(),
+            vrf: self.vrfs.name(vrf).to_owned(),
+            route: match address {
+                IpAddr::V4(address) => {
+                    self.route_to(vrf, self.routing.ip4.vrf(vrf), address.into())
+                }
+                IpAddr::V6(address) => {
+                    self.route_to(vrf, self.routing.ip6.vrf(vrf), address.into())
+                }
+            },
+            outcome: String::new(),
             depth: 0,
             cache_lines: 0,
         };
-        let vrf = VrfId::DEFAULT;
-        let found = match address {
-            IpAddr::V4(address) => {
-                lookup.route = self.route_to(self.routing.ip4.vrf(vrf), address.into());
-                let found = self.dataplane.ip4.explain(address.into());
-                (found.to, found.depth.into(), found.cache_lines.into())
+        let mut tables = self.dataplane.vrfs().get(vrf);
+        for _ in 0..=MOST_LED_ON {
+            let found = match (tables, address) {
+                (None, _) => (Forward::NONE, 0, 0),
+                (Some(tables), IpAddr::V4(address)) => {
+                    let found = tables.ip4.explain(address.into());
+                    (found.to, found.depth.into(), found.cache_lines.into())
+                }
+                (Some(tables), IpAddr::V6(address)) => {
+                    let found = tables.ip6.explain(address.into());
+                    // Each step is one cache line.
+                    let steps = found.steps.len() as u32;
+                    (found.forward, steps, steps)
+                }
+            };
+            lookup.depth += found.1;
+            lookup.cache_lines += found.2;
+            lookup.outcome += &self.outcome(found.0);
+            if found.0.kind() != Kind::Vrf as u8 {
+                return lookup;
             }
-            IpAddr::V6(address) => {
-                lookup.route = self.route_to(self.routing.ip6.vrf(vrf), address.into());
-                let found = self.dataplane.ip6.explain(address.into());
-                // Each step is one cache line.
-                let steps = found.steps.len() as u32;
-                (found.forward, steps, steps)
-            }
-        };
-        (lookup.depth, lookup.cache_lines) = (found.1, found.2);
-        lookup.outcome = self.outcome(found.0);
+            tables = self.dataplane.vrfs().get(VrfId(found.0.id() as u16));
+        }
+        lookup.outcome += "and so on: dropped, as routes lead from VRF to VRF";
         lookup
+    }
+
+    pub(super) fn show_vrfs(&self) -> Vec<view::Vrf> {
+        let there = (0..=u16::MAX).map(VrfId).filter_map(|id| {
+            let (tables, ip4) = (self.dataplane.vrfs().get(id)?, self.routing.ip4.vrf(id)?);
+            Some((id, tables, ip4, self.routing.ip6.vrf(id)?))
+        });
+        let shown = there.map(|(id, tables, ip4, ip6)| {
+            let memory = tables.ip4.memory();
+            view::Vrf {
+                name: self.vrfs.name(id).to_owned(),
+                ports: self.ports_in(id).iter().map(ToString::to_string).collect(),
+                ip4: view::VrfRoutes {
+                    routes: ip4.rib.len() as u64,
+                    forwarded: memory.routes as u64,
+                    capacity: memory.max_routes as u64,
+                },
+                ip6: view::VrfRoutes {
+                    routes: ip6.rib.len() as u64,
+                    forwarded: tables.ip6.len() as u64,
+                    capacity: tables.ip6.max_routes() as u64,
+                },
+            }
+        });
+        shown.collect()
     }
 
     /// The route that packets to `address` follow.
     fn route_to<A: Family>(
         &self,
+        vrf: VrfId,
         routes: Option<&VrfRoutes<A>>,
         address: A,
     ) -> Option<view::Route> {
         let rib = &routes?.rib;
         let (prefix, source, _) = rib.lookup(address)?;
-        rib.route(prefix, source).map(|route| self.show_route(&route))
+        rib.route(prefix, source).map(|route| self.show_route(vrf, &route))
     }
 
     fn outcome(&self, forward: Forward) -> String {
@@ -214,6 +264,9 @@ impl Router {
                     entry.next_hop()
                 )
             });
+        }
+        if is(Kind::Vrf) {
+            return format!("as VRF {} says: ", self.vrfs.name(VrfId(forward.id() as u16)));
         }
         if is(Kind::Glean) {
             return format!("on the link of {}: its MAC is asked for", port(forward.id() as u16));

@@ -13,7 +13,6 @@ use control::engine::{ApplyError, Engine, EngineError};
 use control::view;
 use fib::rib::{Source, SourceCount};
 use fib::route_file::FilePrefix;
-use nodes::plumbing::VrfId;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -48,23 +47,29 @@ impl Engine for Router {
 
     fn add_routes(
         &mut self,
+        vrf: &str,
         source: Source,
         routes: Vec<BulkRoute>,
     ) -> (usize, Result<(), EngineError>) {
-        self.add_bulk(VrfId::DEFAULT, source, routes)
+        match self.vrf_named(vrf) {
+            Ok(vrf) => self.add_bulk(vrf, source, routes),
+            Err(unknown) => (0, Err(unknown)),
+        }
     }
 
     fn sweep_routes(
         &mut self,
+        vrf: &str,
         source: Source,
         from: FilePrefix,
         wanted: &dyn Fn(FilePrefix) -> bool,
     ) -> Result<(usize, Option<FilePrefix>), EngineError> {
-        self.sweep_bulk(VrfId::DEFAULT, source, from, wanted)
+        self.sweep_bulk(self.vrf_named(vrf)?, source, from, wanted)
     }
 
-    fn count_routes(&self, source: Source) -> SourceCount {
-        self.count_bulk(VrfId::DEFAULT, source)
+    fn count_routes(&self, vrf: &str, source: Source) -> SourceCount {
+        let vrf = self.vrf_named(vrf);
+        vrf.map_or_else(|_| SourceCount::default(), |vrf| self.count_bulk(vrf, source))
     }
 
     fn neighbors(&self) -> Vec<view::Neighbor> {
@@ -96,8 +101,12 @@ impl Engine for Router {
         self.show_workers()
     }
 
-    fn lookup(&self, address: IpAddr) -> view::Lookup {
-        self.show_lookup(address)
+    fn lookup(&self, vrf: &str, address: IpAddr) -> Result<view::Lookup, EngineError> {
+        Ok(self.show_lookup(self.vrf_named(vrf)?, address))
+    }
+
+    fn vrfs(&self) -> Vec<view::Vrf> {
+        self.show_vrfs()
     }
 
     fn bridges(&self) -> Vec<view::Bridge> {

@@ -55,6 +55,10 @@ impl Router {
         let [rib, rib_most, rib_bytes] = self.routing.ip4.size();
         let [rib6, rib6_most, rib6_bytes] = self.routing.ip6.size();
         let (ip6, ip6_memory) = (&self.dataplane.ip6, self.dataplane.ip6.memory());
+        let others = self.dataplane.vrfs().others().map(|tables| tables.ip4.memory());
+        let others = others.fold((0, 0), |(routes, bytes), one| {
+            (routes + one.routes, bytes + one.root_bytes + one.record_bytes)
+        });
         let on_pages = |mut part: view::MemoryUse, pages: PageSize| {
             part.page_bytes = Some(pages.bytes() as u64);
             part
@@ -72,6 +76,7 @@ impl Router {
                 ),
                 ip4.page_size,
             ),
+            part("IPv4 tables of other VRFs", others.0, 0, others.1),
             part("IPv6 routes of all sources", rib6, rib6_most, rib6_bytes),
             on_pages(
                 part("IPv6 table", ip6.len(), ip6.max_routes(), ip6_memory.used_bytes),

@@ -1,17 +1,22 @@
-//! The networks that the ports' addresses connect: which port reaches an address directly.
+//! The networks that the ports' addresses connect: which port of a VRF reaches an address directly.
 //!
-//! Sorted by network address; networks inside others are left out, so one binary search decides.
+//! Sorted by VRF and network address; networks inside others are left out, so one binary search
+//! decides.
 
 use std::net::IpAddr;
 
 use super::port::{PortName, Ports};
+use super::vrf::VrfName;
 use crate::config::prefix::{InterfaceAddress, Prefix};
 use crate::config::report::{Problem, Report};
 
-/// The connected networks, widest only, in the order of their addresses.
+/// A network of a VRF.
+type Network<'a> = (Option<&'a VrfName>, Prefix);
+
+/// The connected networks, widest only, in the order of their VRFs and addresses.
 #[derive(Debug)]
 pub struct Connected<'a> {
-    networks: Vec<(Prefix, &'a PortName)>,
+    networks: Vec<(Network<'a>, &'a PortName)>,
     overlaps: Vec<Overlap<'a>>,
 }
 
@@ -25,43 +30,49 @@ struct Overlap<'a> {
 impl<'a> Connected<'a> {
     /// The networks of these ports.
     pub fn of(ports: &'a Ports) -> Self {
-        let mut all: Vec<(Prefix, &PortName, usize)> = Vec::new();
+        let mut all: Vec<(Network<'_>, &PortName, usize)> = Vec::new();
         for (name, port) in ports.iter() {
             let networks = port.addresses.iter().map(InterfaceAddress::prefix).enumerate();
             // Every port may have the same link-local network: it tells no port from another.
             let networks = networks.filter(|(_, prefix)| !is_link_local(prefix.address()));
-            all.extend(networks.map(|(index, prefix)| (prefix, name, index)));
+            let vrf = port.vrf.as_ref();
+            all.extend(networks.map(|(index, prefix)| ((vrf, prefix), name, index)));
         }
         all.sort();
-        let mut networks: Vec<(Prefix, &PortName)> = Vec::new();
+        let mut networks: Vec<(Network<'_>, &PortName)> = Vec::new();
         let mut overlaps = Vec::new();
-        for (prefix, name, index) in all {
+        for ((vrf, prefix), name, index) in all {
             match networks.last() {
                 // Sorted, so whatever overlaps the widest before it lies inside.
-                Some(outer) if outer.0.overlaps(&prefix) => {
-                    if outer.1 != name {
+                Some(&((same, wide), outer)) if same == vrf && wide.overlaps(&prefix) => {
+                    if outer != name {
                         let field = format!("port.{name}.addresses[{index}]");
-                        overlaps.push(Overlap { field, inner: (prefix, name), outer: *outer });
+                        overlaps.push(Overlap {
+                            field,
+                            inner: (prefix, name),
+                            outer: (wide, outer),
+                        });
                     }
                 }
-                _ => networks.push((prefix, name)),
+                _ => networks.push(((vrf, prefix), name)),
             }
         }
         Self { networks, overlaps }
     }
 
-    /// The port that reaches the address directly.
-    pub fn port_to(&self, address: IpAddr) -> Option<&'a PortName> {
-        let after = self.networks.partition_point(|(prefix, _)| prefix.address() <= address);
-        let (prefix, name) = self.networks.get(after.checked_sub(1)?)?;
-        prefix.contains(address).then_some(*name)
+    /// The port of a VRF that reaches the address directly.
+    pub fn port_to(&self, vrf: Option<&VrfName>, address: IpAddr) -> Option<&'a PortName> {
+        let is_before = |network: Network<'_>| (network.0, network.1.address()) <= (vrf, address);
+        let after = self.networks.partition_point(|(network, _)| is_before(*network));
+        let ((of, prefix), name) = self.networks.get(after.checked_sub(1)?)?;
+        (*of == vrf && prefix.contains(address)).then_some(*name)
     }
 
     /// Complains about networks on several ports.
     pub(crate) fn check(&self, report: &mut Report) {
         for Overlap { field, inner, outer } in &self.overlaps {
             let message = format!("{} on {} overlaps {} on {}", inner.0, inner.1, outer.0, outer.1);
-            report.push(Problem::new(field, message).expected("each network on one port"));
+            report.push(Problem::new(field, message).expected("each network on one port of a VRF"));
         }
     }
 }

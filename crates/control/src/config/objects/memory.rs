@@ -100,7 +100,7 @@ impl Object for Memory {
                     )),
             );
         }
-        let ip6 = config.routes.iter().filter(|(prefix, _)| prefix.address().is_ipv6()).count();
+        let ip6 = config.routes.iter().filter(|(key, _)| key.prefix.address().is_ipv6()).count();
         for (field, family, count, room) in [
             ("routes", "IPv4", config.routes.len() - ip6, self.routes),
             ("ip6_routes", "IPv6", ip6, self.ip6_routes),

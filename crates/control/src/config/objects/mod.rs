@@ -26,6 +26,7 @@ pub mod station;
 pub mod tunnel;
 mod tunnel_commands;
 pub mod vlan;
+pub mod vrf;
 pub mod workers;
 pub mod xconnect;
 
@@ -47,6 +48,7 @@ use neighbor::Neighbors;
 use port::Ports;
 use route::Routes;
 use station::Stations;
+use vrf::Vrfs;
 use workers::Workers;
 use xconnect::Xconnects;
 
@@ -160,6 +162,8 @@ objects! {
     icmp: Icmp,
     /// Access lists.
     acls: Acls,
+    /// VRFs.
+    vrfs: Vrfs,
     /// Ports.
     ports: Ports,
     /// Static routes.

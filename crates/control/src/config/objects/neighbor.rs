@@ -100,7 +100,8 @@ impl Object for Neighbors {
                 );
             }
             check_exists(&format!("{field}.port"), &key.port, &config.ports, report);
-            let reached = connected.port_to(key.address);
+            let vrf = config.ports.get(&key.port).and_then(|port| port.vrf.as_ref());
+            let reached = connected.port_to(vrf, key.address);
             let on_any_link = is_link_local(key.address);
             if config.ports.contains(&key.port) && !on_any_link && reached != Some(&key.port) {
                 let message = format!("{} is in no network of {}", key.address, key.port);

@@ -11,6 +11,7 @@ use super::port_commands;
 use super::port_kind::PortKind;
 use super::port_ra::Ra;
 use super::qos::Qos;
+use super::vrf::VrfName;
 use super::{Config, Object};
 use super::{tunnel, vlan};
 use crate::config::edit::Command;
@@ -75,6 +76,8 @@ pub struct Port {
     pub up: bool,
     /// Longest packet, without the Ethernet header.
     pub mtu: u16,
+    /// Whose routes its packets follow; `None`: the default VRF's.
+    pub vrf: Option<VrfName>,
     /// MAC address; `None`: the device's own.
     pub mac: Option<MacAddr>,
     /// Receive queues, spread over the workers.
@@ -112,6 +115,7 @@ impl Port {
             kind,
             up: true,
             mtu,
+            vrf: None,
             mac: None,
             rx_queues: 1,
             addresses,
@@ -137,13 +141,14 @@ impl Port {
         let up = table.or("up", true);
         let usual_mtu = kind.as_ref().map_or(DEFAULT_MTU, PortKind::default_mtu);
         let mtu = table.number("mtu", usual_mtu, MIN_MTU..=MAX_MTU);
+        let vrf = table.optional("vrf");
         let mac = table.optional("mac");
         let rx_queues = table.number("rx_queues", 1, 1..=64);
         let addresses = table.list("addresses");
         let acl_in = table.optional("acl_in");
         let qos = table.table("qos", |qos| Qos::read(qos, mtu)).flatten();
         let ra = table.table("ra", Ra::read);
-        Some(Self { kind: kind?, up, mtu, mac, rx_queues, addresses, acl_in, qos, ra })
+        Some(Self { kind: kind?, up, mtu, vrf, mac, rx_queues, addresses, acl_in, qos, ra })
     }
 
     fn check(&self, name: &PortName, report: &mut Report) {
@@ -201,6 +206,7 @@ impl Port {
             .fields()
             .unless("up", &self.up, &true)
             .unless("mtu", &self.mtu, &self.kind.default_mtu())
+            .maybe("vrf", &self.vrf)
             .maybe("mac", &self.mac)
             .unless("rx_queues", &self.rx_queues, &1)
             .list("addresses", &self.addresses)

@@ -5,6 +5,7 @@ use toml::de::DeTable;
 use super::Config;
 use super::port::{MAX_MTU, MIN_MTU, Port, PortName};
 use super::port_kind::KindName;
+use super::vrf::vrf_or_default;
 use crate::config::edit::{Command, Words};
 use crate::config::field::Field;
 use crate::config::prefix::InterfaceAddress;
@@ -24,7 +25,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         noun: "port",
         verb: "set",
-        usage: "NAME up|down|mtu BYTES|mac ADDRESS|mac default|ra on|ra off",
+        usage: "NAME up|down|mtu BYTES|vrf NAME|vrf default|mac ADDRESS|mac default|ra on|ra off",
         about: "Change a port",
         run: port_set,
     },
@@ -83,11 +84,14 @@ fn port_del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
+/// What `port set` sets.
+const SETTINGS: &[&str] = &["up", "down", "mtu", "vrf", "mac", "ra"];
+
 fn port_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let name = words.next("a port name")?;
     let port = port_mut(config, &name)?;
     if words.is_empty() {
-        return Err(words.unexpected(&["up", "down", "mtu", "mac", "ra"]));
+        return Err(words.unexpected(SETTINGS));
     }
     while !words.is_empty() {
         if words.take("up") {
@@ -104,6 +108,8 @@ fn port_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
                 .expected(format!("a number from {MIN_MTU} to {MAX_MTU}")));
             }
             port.mtu = mtu;
+        } else if words.take("vrf") {
+            port.vrf = vrf_or_default(words)?;
         } else if words.take("mac") {
             port.mac =
                 if words.take("default") { None } else { Some(words.next("a MAC address")?) };
@@ -116,7 +122,7 @@ fn port_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
                 }
             };
         } else {
-            return Err(words.unexpected(&["up", "down", "mtu", "mac", "ra"]));
+            return Err(words.unexpected(SETTINGS));
         }
     }
     Ok(())

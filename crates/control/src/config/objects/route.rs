@@ -7,26 +7,63 @@ use toml::de::DeValue;
 
 use super::connected::{Connected, is_link_local};
 use super::port::{PortName, check_exists};
+use super::vrf::{self, DEFAULT_NAME, VrfName, name_of};
 use super::{Config, Object, route_commands};
 use crate::config::edit::Command;
-use crate::config::field::Field;
+use crate::config::field::{Field, Refusal};
 use crate::config::host::Host;
 use crate::config::prefix::Prefix;
 use crate::config::read::{TableReader, read_table, read_value};
 use crate::config::report::{Problem, Report};
 use crate::config::table::{Delta, Row, Table};
-use crate::config::write::{Fields, Writer};
+use crate::config::write::{Fields, Writer, quoted};
 
 /// Most next hops of a route.
 pub(crate) const MAX_NEXT_HOPS: usize = 64;
 /// Largest share of a next hop.
 pub(crate) const MAX_WEIGHT: u16 = 255;
 
+/// Which route.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RouteKey {
+    /// Whose packets follow it; `None`: the default VRF's.
+    pub vrf: Option<VrfName>,
+    /// Where they go.
+    pub prefix: Prefix,
+}
+
+impl From<Prefix> for RouteKey {
+    fn from(prefix: Prefix) -> Self {
+        Self { vrf: None, prefix }
+    }
+}
+
+impl fmt::Display for RouteKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.vrf {
+            Some(vrf) => write!(f, "{} vrf {vrf}", self.prefix),
+            None => self.prefix.fmt(f),
+        }
+    }
+}
+
+impl RouteKey {
+    /// How problems call it.
+    pub(super) fn field(&self) -> String {
+        match &self.vrf {
+            Some(vrf) => format!("route.{}@{vrf}", self.prefix),
+            None => format!("route.{}", self.prefix),
+        }
+    }
+}
+
 /// Where a route leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
     /// To next hops, in proportion to their weights.
     Via(Vec<NextHop>),
+    /// As this VRF routes it; `None`: the default one.
+    Vrf(Option<VrfName>),
     /// Nowhere, silently.
     Blackhole,
     /// Nowhere; the sender is told "network unreachable".
@@ -90,6 +127,7 @@ impl Row for Route {
                     Fields::new().raw("via", format!("[{}]", hops.join(", ")))
                 }
             },
+            Self::Vrf(vrf) => Fields::new().raw("via_vrf", quoted(name_of(vrf.as_ref()))),
             Self::Blackhole => Fields::new().with("blackhole", &true),
             Self::Unreachable => Fields::new().with("unreachable", &true),
             Self::Prohibit => Fields::new().with("prohibit", &true),
@@ -97,31 +135,32 @@ impl Row for Route {
     }
 }
 
-/// Static routes by prefix.
-pub type Routes = Table<Prefix, Route>;
+/// Static routes by VRF and prefix.
+pub type Routes = Table<RouteKey, Route>;
 
 impl Object for Routes {
-    type Change = Delta<Prefix, Route>;
+    type Change = Delta<RouteKey, Route>;
 
     const COMMANDS: &'static [Command] = route_commands::COMMANDS;
 
     fn read(root: &mut TableReader<'_>) -> Self {
         let mut routes = Self::default();
         root.each_item("route", |table| {
-            let prefix = table.required::<Prefix>("prefix");
-            if let Some(prefix) = prefix {
-                if routes.contains(&prefix) {
+            let vrf = table.optional("vrf");
+            let key = table.required("prefix").map(|prefix| RouteKey { vrf, prefix });
+            if let Some(key) = &key {
+                if routes.contains(key) {
                     let problem =
-                        Problem::new(table.field("prefix"), format!("{prefix} stands here twice"))
+                        Problem::new(table.field("prefix"), format!("{key} stands here twice"))
                             .expected("one [[route]] for each prefix")
                             .help("several next hops go into one list: via = [\"…\", \"…\"]");
                     table.report().push(problem);
                 }
-                table.rename(format!("route.{prefix}"));
+                table.rename(key.field());
             }
             let route = read_route(table);
-            if let (Some(prefix), Some(route)) = (prefix, route) {
-                routes.insert(prefix, route);
+            if let (Some(key), Some(route)) = (key, route) {
+                routes.insert(key, route);
             }
         });
         routes
@@ -129,14 +168,19 @@ impl Object for Routes {
 
     fn check(&self, config: &Config, _: &Host, report: &mut Report) {
         let connected = Connected::of(&config.ports);
-        for (prefix, route) in self.iter() {
-            check_route(prefix, route, config, &connected, report);
+        for (key, route) in self.iter() {
+            check_route(key, route, config, &connected, report);
         }
     }
 
     fn write(&self, writer: &mut Writer) {
-        for (prefix, route) in self.iter() {
-            writer.section("[[route]]", &route.fields().led_by("prefix", prefix));
+        for (key, route) in self.iter() {
+            let fields = route.fields().led_by("prefix", &key.prefix);
+            let fields = match &key.vrf {
+                Some(vrf) => fields.led_by("vrf", vrf),
+                None => fields,
+            };
+            writer.section("[[route]]", &fields);
         }
     }
 
@@ -153,6 +197,9 @@ fn read_route(table: &mut TableReader<'_>) -> Option<Route> {
     if table.has("via") || table.has("port") {
         ways.push(hops.map(Route::Via));
     }
+    if table.has("via_vrf") {
+        ways.push(table.optional::<VrfOrDefault>("via_vrf").map(|vrf| Route::Vrf(vrf.0)));
+    }
     for (key, route) in [
         ("blackhole", Route::Blackhole),
         ("unreachable", Route::Unreachable),
@@ -167,8 +214,9 @@ fn read_route(table: &mut TableReader<'_>) -> Option<Route> {
             0 => "the route leads nowhere",
             _ => "the route leads to several things at once",
         };
-        let problem = Problem::new(table.field("via"), message)
-            .expected("one of via, port, blackhole = true, unreachable = true, prohibit = true");
+        let problem = Problem::new(table.field("via"), message).expected(
+            "one of via, port, via_vrf, blackhole = true, unreachable = true, prohibit = true",
+        );
         table.report().push(problem);
         return None;
     }
@@ -214,22 +262,32 @@ fn read_hops(table: &mut TableReader<'_>, port: Option<&PortName>) -> Option<Vec
 }
 
 fn check_route(
-    prefix: &Prefix,
+    key: &RouteKey,
     route: &Route,
     config: &Config,
     connected: &Connected<'_>,
     report: &mut Report,
 ) {
+    let (prefix, field) = (&key.prefix, key.field());
+    vrf::check_exists(&format!("{field}.vrf"), key.vrf.as_ref(), &config.vrfs, report);
     let is_group = prefix.address().is_ipv6() && prefix.address().is_multicast();
     if is_link_local(prefix.address()) || is_group {
         let problem = Problem::new(
-            format!("route.{prefix}.prefix"),
+            format!("{field}.prefix"),
             format!("{prefix} is no network to be routed to"),
         );
         report.push(problem.expected("a network of unicast addresses beyond one link"));
     }
+    if let Route::Vrf(to) = route {
+        let field = format!("{field}.via_vrf");
+        vrf::check_exists(&field, to.as_ref(), &config.vrfs, report);
+        if *to == key.vrf {
+            let message = format!("the route leads back to VRF {} itself", name_of(to.as_ref()));
+            report.push(Problem::new(field, message).expected("another VRF"));
+        }
+    }
     let Route::Via(hops) = route else { return };
-    let field = format!("route.{prefix}.via");
+    let field = format!("{field}.via");
     if hops.is_empty() || hops.len() > MAX_NEXT_HOPS {
         let message = format!("{} next hops", hops.len());
         report.push(Problem::new(&field, message).expected(format!("1 to {MAX_NEXT_HOPS}")));
@@ -250,12 +308,13 @@ fn check_route(
             report.push(Problem::new(&field, message).expected("a next hop of the same family"));
             continue;
         }
-        check_hop(&field, hop, config, connected, report);
+        check_hop(&field, key.vrf.as_ref(), hop, config, connected, report);
     }
 }
 
 fn check_hop(
     field: &str,
+    of: Option<&VrfName>,
     hop: &NextHop,
     config: &Config,
     connected: &Connected<'_>,
@@ -281,10 +340,13 @@ fn check_hop(
         }
         return;
     }
+    // A next hop whose port is said may be in another VRF than the route.
+    let said = hop.port.as_ref().and_then(|port| config.ports.get(port));
+    let vrf = said.map_or(of, |port| port.vrf.as_ref());
     let own = |(_, port): (&PortName, &super::port::Port)| {
         port.addresses.iter().any(|own| own.address() == address)
     };
-    let reached = connected.port_to(address);
+    let reached = connected.port_to(vrf, address);
     match (reached, &hop.port) {
         (Some(reached), _)
             if config.ports.get(reached).is_some_and(|port| own((reached, port))) =>
@@ -298,9 +360,34 @@ fn check_hop(
         ),
         (Some(_), _) => {}
         (None, _) => report.push_missing(
-            Problem::new(field, format!("no port has a network that {address} is in"))
+            Problem::new(field, nowhere(address, vrf))
                 .expected("a next hop in a connected network")
                 .help("give a port an address in that network first"),
         ),
+    }
+}
+
+fn nowhere(address: IpAddr, vrf: Option<&VrfName>) -> String {
+    match vrf {
+        Some(vrf) => format!("no port of VRF {vrf} has a network that {address} is in"),
+        None => format!("no port has a network that {address} is in"),
+    }
+}
+
+/// A VRF's name where the default one is named, too.
+struct VrfOrDefault(Option<VrfName>);
+
+impl Field for VrfOrDefault {
+    const EXPECTED: &'static str = "the name of a VRF, or \"default\"";
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        match text {
+            DEFAULT_NAME => Ok(Self(None)),
+            text => VrfName::from_text(text).map(|name| Self(Some(name))),
+        }
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(name_of(self.0.as_ref()))
     }
 }

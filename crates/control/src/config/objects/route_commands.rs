@@ -1,12 +1,12 @@
 //! `route …`: the commands that edit static routes.
 
 use super::Config;
-use super::route::{MAX_WEIGHT, NextHop, Route};
+use super::route::{MAX_WEIGHT, NextHop, Route, RouteKey};
+use super::vrf::{take_vrf, vrf_or_default};
 use crate::config::edit::{Command, Words};
-use crate::config::prefix::Prefix;
 use crate::config::report::Problem;
 
-const USAGE: &str = "PREFIX via ADDRESS [port NAME] [weight N] [via ...] | port NAME | blackhole | unreachable | prohibit";
+const USAGE: &str = "PREFIX via ADDRESS [port NAME] [weight N] [via ...] | port NAME | via vrf NAME | blackhole | unreachable | prohibit [vrf NAME]";
 
 pub(super) const COMMANDS: &[Command] = &[
     Command {
@@ -26,46 +26,46 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         noun: "route",
         verb: "del",
-        usage: "PREFIX",
+        usage: "PREFIX [vrf NAME]",
         about: "Remove a route",
         run: route_del,
     },
 ];
 
 fn route_add(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let prefix: Prefix = words.next("a prefix")?;
-    let route = route_of(words)?;
-    if config.routes.get(&prefix).is_some_and(|old| *old != route) {
-        return Err(Problem::new(
-            format!("route.{prefix}"),
-            format!("{prefix} has a route already"),
-        )
-        .help("`route replace` leads it elsewhere"));
+    let (key, route) = route_of(words)?;
+    if config.routes.get(&key).is_some_and(|old| *old != route) {
+        return Err(Problem::new(key.field(), format!("{key} has a route already"))
+            .help("`route replace` leads it elsewhere"));
     }
-    config.routes.insert(prefix, route);
+    config.routes.insert(key, route);
     Ok(())
 }
 
 fn route_replace(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let prefix = words.next("a prefix")?;
-    let route = route_of(words)?;
-    config.routes.insert(prefix, route);
+    let (key, route) = route_of(words)?;
+    config.routes.insert(key, route);
     Ok(())
 }
 
 fn route_del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let prefix: Prefix = words.next("a prefix")?;
-    match config.routes.remove(&prefix) {
+    let prefix = words.next("a prefix")?;
+    let key = RouteKey { vrf: take_vrf(words)?, prefix };
+    match config.routes.remove(&key) {
         Some(_) => Ok(()),
-        None => Err(Problem::new(
-            format!("route.{prefix}"),
-            format!("there is no static route to {prefix}"),
-        )),
+        None => Err(Problem::new(key.field(), format!("there is no static route to {key}"))),
     }
 }
 
+/// Which route, and where it leads.
+fn route_of(words: &mut Words<'_>) -> Result<(RouteKey, Route), Problem> {
+    let prefix = words.next("a prefix")?;
+    let route = target_of(words)?;
+    Ok((RouteKey { vrf: take_vrf(words)?, prefix }, route))
+}
+
 /// Where the words lead.
-fn route_of(words: &mut Words<'_>) -> Result<Route, Problem> {
+fn target_of(words: &mut Words<'_>) -> Result<Route, Problem> {
     for (word, route) in [
         ("blackhole", Route::Blackhole),
         ("unreachable", Route::Unreachable),
@@ -77,7 +77,11 @@ fn route_of(words: &mut Words<'_>) -> Result<Route, Problem> {
     }
     let mut hops = Vec::new();
     loop {
-        let address = if words.take("via") { Some(words.next("a next hop")?) } else { None };
+        let via = words.take("via");
+        if via && hops.is_empty() && words.take("vrf") {
+            return vrf_or_default(words).map(Route::Vrf);
+        }
+        let address = if via { Some(words.next("a next hop")?) } else { None };
         let port = if words.take("port") { Some(words.next("a port name")?) } else { None };
         if address.is_none() && port.is_none() {
             return Err(words.unexpected(&["via", "port", "blackhole", "unreachable", "prohibit"]));
@@ -88,7 +92,7 @@ fn route_of(words: &mut Words<'_>) -> Result<Route, Problem> {
                 .expected(format!("a number from 1 to {MAX_WEIGHT}")));
         }
         hops.push(NextHop { address, port, weight });
-        if words.is_empty() {
+        if words.is_empty() || words.sees("vrf") {
             return Ok(Route::Via(hops));
         }
     }

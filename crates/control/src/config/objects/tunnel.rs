@@ -8,6 +8,7 @@ use wire::vxlan::MAX_VNI;
 
 use super::port::{DEFAULT_MTU, PortName, Ports};
 use super::port_kind::PortKind;
+use super::vrf::VrfName;
 use crate::config::field::word_field;
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
@@ -109,7 +110,7 @@ impl Ends {
         if self.local.is_ipv4() { 20 } else { 40 }
     }
 
-    fn check(&self, port: &PortName, ports: &Ports, report: &mut Report) {
+    fn check(&self, port: &PortName, vrf: Option<&VrfName>, ports: &Ports, report: &mut Report) {
         let field = |key: &str| format!("port.{port}.{key}");
         let list = match self.remotes {
             Remotes::One(_) => "remote",
@@ -126,8 +127,10 @@ impl Ends {
                 report.push(Problem::new(field(key), message).expected("ends of one family"));
             }
         }
+        // A tunnel's packets are in the VRF that what is inside comes in by.
+        let beside = || ports.iter().filter(|(_, other)| other.vrf.as_ref() == vrf);
         let own = |address: IpAddr| {
-            ports.iter().flat_map(|(_, it)| &it.addresses).any(|own| own.address() == address)
+            beside().flat_map(|(_, it)| &it.addresses).any(|own| own.address() == address)
         };
         for (index, remote) in remotes.iter().enumerate() {
             if own(*remote) {
@@ -140,7 +143,10 @@ impl Ends {
             }
         }
         if !own(self.local) {
-            let message = format!("no port has the address {}", self.local);
+            let message = match vrf {
+                Some(vrf) => format!("no port of VRF {vrf} has the address {}", self.local),
+                None => format!("no port has the address {}", self.local),
+            };
             let problem = Problem::new(field("local"), message);
             report.push_missing(problem.expected("an address of a port"));
         }
@@ -221,18 +227,19 @@ impl PortKind {
 
 /// Finds what is wrong with all tunnels.
 pub(super) fn check_all(ports: &Ports, report: &mut Report) {
-    type Known = (Option<u32>, Option<u32>, IpAddr, Option<IpAddr>);
-    let mut used: HashMap<Known, &PortName> = HashMap::new();
+    type Known<'a> = (Option<&'a VrfName>, Option<u32>, Option<u32>, IpAddr, Option<IpAddr>);
+    let mut used: HashMap<Known<'_>, &PortName> = HashMap::new();
     for (name, port) in ports.iter() {
         let (vni, key, ends) = match &port.kind {
             PortKind::Vxlan(vxlan) => (Some(vxlan.vni), None, &vxlan.ends),
             PortKind::Gre(gre) => (None, gre.key, &gre.ends),
             _ => continue,
         };
-        ends.check(name, ports, report);
+        let vrf = port.vrf.as_ref();
+        ends.check(name, vrf, ports, report);
         let unknown = port.kind.has_remotes().then_some(None);
         for remote in ends.remotes.listed().iter().copied().map(Some).chain(unknown) {
-            let other = used.insert((vni, key, ends.local, remote), name);
+            let other = used.insert((vrf, vni, key, ends.local, remote), name);
             if let Some(other) = other.filter(|other| *other != name) {
                 let message = format!("it is {other} once more");
                 let problem = Problem::new(format!("port.{name}"), message);

@@ -17,10 +17,11 @@ use super::super::objects::mirror::{Direction, Mirror, MirrorName, Source};
 use super::super::objects::neighbor::{Neighbor, NeighborKey};
 use super::super::objects::port::{Port, PortName};
 use super::super::objects::port_kind::{DeviceName, PortKind, Repeat, Role};
-use super::super::objects::route::{NextHop, Route};
+use super::super::objects::route::{NextHop, Route, RouteKey};
 use super::super::objects::station::{Station, StationKey};
 use super::super::objects::tunnel::{Ends, Gre, Payload, Remotes, Vxlan};
 use super::super::objects::vlan::{Protocol, Vid, Vlan};
+use super::super::objects::vrf::{Vrf, VrfName};
 use super::super::objects::workers::{Idle, Placement, Workers};
 use super::super::objects::xconnect::{PortPair, Xconnect};
 use super::super::prefix::{InterfaceAddress, Prefix};
@@ -183,6 +184,34 @@ fn virtual_ports(config: &mut Config, ports: &[u8]) {
     }
 }
 
+/// Two VRFs with the same network on the first two of these ports, a route from one to the other,
+/// one over the other's port, and one to the default VRF.
+fn vrfs(config: &mut Config, ports: &[u8]) {
+    let [red, blue] = ["red", "blue.1"].map(|name| VrfName::from_text(name).unwrap());
+    let to = |vrf: &VrfName, prefix: &str| RouteKey {
+        vrf: Some(vrf.clone()),
+        prefix: prefix.parse().unwrap(),
+    };
+    let beside = "192.168.0.9".parse().ok();
+    for (number, vrf) in ports.iter().zip([&red, &blue]) {
+        config.vrfs.insert(vrf.clone(), Vrf);
+        let (own, port) = (format!("r{number}"), Port::new(PortKind::Bvi));
+        let own = PortName::from_text(&own).unwrap();
+        let addresses = vec![InterfaceAddress::from_text("192.168.0.1/24").unwrap()];
+        let vrf = Some(vrf.clone());
+        config.ports.insert(own.clone(), Port { addresses, vrf, ..port });
+        let hop = NextHop { address: beside, port: Some(own), weight: 1 };
+        let key = to(&red, &format!("10.{number}.0.0/16"));
+        if config.vrfs.contains(&red) {
+            config.routes.insert(key, Route::Via(vec![hop]));
+        }
+    }
+    if let [_, _, ..] = ports {
+        config.routes.insert(to(&red, "172.16.0.0/12"), Route::Vrf(Some(blue.clone())));
+        config.routes.insert(to(&blue, "0.0.0.0/0"), Route::Vrf(None));
+    }
+}
+
 /// A bridge of these ports, each of which may do something else, the router's own station, and a tunnel
 /// with several ends if there is one; stations behind the last port and behind an end.
 fn bridge(config: &mut Config, ports: &[u8]) {
@@ -278,8 +307,11 @@ pub(super) fn config() -> impl Strategy<Value = Config> {
         }
         acls(&mut config, &bare);
         virtual_ports(&mut config, &routed);
+        if neighbor {
+            vrfs(&mut config, &bare);
+        }
         for (prefix, seed) in &routes {
-            config.routes.insert(*prefix, route(seed, &routed));
+            config.routes.insert((*prefix).into(), route(seed, &routed));
         }
         if let ([first, second, ..], true) = (&bare[..], neighbor) {
             config.xconnects.insert(PortPair::of(name(*second), name(*first)), Xconnect);

@@ -78,7 +78,7 @@ error: `/33` is not a prefix length from 0 to 32
  2 | route add 10.0.0.0/33 via 192.0.2.9
    |           ^^^^^^^^^^^
    = expected: a network, as in \"10.0.0.0/8\" or \"default\"
-   = help: usage: route add PREFIX via ADDRESS [port NAME] [weight N] [via ...] | port NAME | blackhole | unreachable | prohibit
+   = help: usage: route add PREFIX via ADDRESS [port NAME] [weight N] [via ...] | port NAME | via vrf NAME | blackhole | unreachable | prohibit [vrf NAME]
 "
     );
     for (command, message) in [

@@ -13,7 +13,7 @@ error: unknown key `mut`
  4 | mut = 1400
    | ^^^
    = field: port.p0.mut
-   = expected: one of kind, device, up, mtu, mac, rx_queues, addresses, acl_in, qos, ra
+   = expected: one of kind, device, up, mtu, vrf, mac, rx_queues, addresses, acl_in, qos, ra
    = help: did you mean `mtu`?
 "
     );
@@ -66,7 +66,7 @@ error: 10.1.0.0/16 on p1 overlaps 10.0.0.0/8 on p0
  7 | addresses = [\"192.0.2.1/24\", \"10.1.0.1/16\"]
    |                              ^^^^^^^^^^^^^
    = field: port.p1.addresses[1]
-   = expected: each network on one port
+   = expected: each network on one port of a VRF
 "
     );
 }

@@ -6,6 +6,7 @@ mod ip6;
 mod messages;
 mod round_trip;
 mod switching;
+mod vrfs;
 
 use super::*;
 

@@ -26,6 +26,7 @@ fn follow(mut config: Config, changes: &[Change]) -> Config {
             Change::Api(replaced) => config.api = replaced.new.clone(),
             Change::Arp(replaced) => config.arp = replaced.new.clone(),
             Change::Icmp(replaced) => config.icmp = replaced.new.clone(),
+            Change::Vrfs(delta) => step(&mut config.vrfs, delta),
             Change::Ports(delta) => step(&mut config.ports, delta),
             Change::Routes(delta) => step(&mut config.routes, delta),
             Change::Neighbors(delta) => step(&mut config.neighbors, delta),
@@ -68,8 +69,10 @@ proptest! {
         prop_assert!(rest.iter().all(|change| change.action() != Action::Remove));
         let port = |change: &Change| matches!(change, Change::Ports(_));
         let removals = &changes[..changes.len() - rest.len()];
-        let stands_alone = |change: &Change| port(change) || matches!(change, Change::Acls(_));
-        prop_assert!(removals.iter().skip_while(|change| !port(change)).all(stands_alone));
+        let is_below = |change: &Change| {
+            port(change) || matches!(change, Change::Vrfs(_) | Change::Acls(_))
+        };
+        prop_assert!(removals.iter().skip_while(|change| !port(change)).all(is_below));
         prop_assert!(!rest.iter().skip_while(|c| !matches!(c, Change::Routes(_))).any(port));
     }
 
