@@ -16,24 +16,29 @@ trial_s = 0.02
 [campaign]
 restarts = 1
 END
-lab() { "$bin/volley-lab" "$@" 2>"$work/progress.txt" || { tail -n 3 "$work/progress.txt"; exit 1; }; }
+# What it says on the way is shown when the test fails.
+lab() { "$bin/volley-lab" "$@" 2>>"$work/progress.log"; }
+fail() { echo "$1"; exit 1; }
 
 lab compare linux-bridge ovs "$work/smoke.toml" --blocks 6 --out "$work/compared" >"$work/told.txt"
-has 'is believed here' "$work/told.txt"
+has 'is believed here' "$work/told.txt" || { cat "$work/told.txt"; fail "it does not tell what to believe"; }
 # Which of the two is faster is this machine's business.
 jq -s -e '[.[] | .comparison // empty] | length == 1 and (.[0].comparison | .blocks == 6 and .ratio > 0 and .smallest_believable > 0)' "$work/compared/raw.jsonl" >/dev/null || { cat "$work/told.txt"; exit 1; }
 # A block is four starts of three trials; six of the null, six of both.
-[ "$(jq -c 'select(.trial)' "$work/compared/raw.jsonl" | wc -l)" = 144 ]
-has '<svg' "$work/compared/report.html"
+trials=$(jq -c 'select(.trial)' "$work/compared/raw.jsonl" | wc -l)
+[ "$trials" = 144 ] || { jq -c 'select(.failure)' "$work/compared/raw.jsonl"; fail "$trials trials"; }
+has '<svg' "$work/compared/report.html" || fail "no figure"
 
 for campaign in 1 2; do
     lab run "$work/smoke.toml" --devices linux-bridge --out "$work/campaign$campaign" >/dev/null
 done
 lab trend "$work/campaign1" "$work/campaign2" --metric MRR >"$work/trend.txt"
-has 'linux-bridge — cross-connect, MRR' "$work/trend.txt"
-has 'campaigns since' "$work/trend.txt"
+has 'linux-bridge — cross-connect, MRR' "$work/trend.txt" && has 'campaigns since' "$work/trend.txt" || {
+    cat "$work/trend.txt"
+    fail "no trend"
+}
 
 lab self-test veth >"$work/self.txt"
-has '^veth .* Mpps' "$work/self.txt"
-! pgrep -f "$work" >/dev/null
+has '^veth .* Mpps' "$work/self.txt" || fail "it does not tell what it can do"
+! pgrep -af "$work" || fail "something is left running"
 echo "ok $name: $(head -n 1 "$work/told.txt")"

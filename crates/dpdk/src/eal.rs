@@ -1,12 +1,15 @@
-//! DPDK's environment: started once, ended when the last pool and port are gone.
+//! DPDK's environment: started once, for as long as the process lives.
 //!
 //! ```text
-//!  EalOptions ─▶ memory plan ─▶ rte_eal_init ─▶ Eal ──┬─▶ DpdkPool ┐ each keeps
-//!               (hugepages?)                          └─▶ Port     ┘ the environment alive
+//!  EalOptions ─▶ memory plan ─▶ rte_eal_init ─▶ Eal ──┬─▶ DpdkPool
+//!               (hugepages?)                          └─▶ Port
 //! ```
 //! The calling thread becomes DPDK's main thread but keeps its CPU affinity; DPDK makes no threads
 //! for cores, workers are ordinary threads (see `thread`). Nothing is shared with other processes:
 //! no files are left behind, not even by a kill, and a restart finds nothing in its way.
+//!
+//! It is not ended by `rte_eal_cleanup`, which unmaps the memory that the interrupt thread still works with (22.11):
+//! ports are closed one by one, and the rest is memory without a name, which goes with the process.
 
 use crate::memory::{self, MemoryPlan};
 use crate::{Error, LogLevel, LogRoute, error, ffi, log, privilege};
@@ -93,21 +96,11 @@ impl fmt::Display for IovaMode {
     }
 }
 
-/// The running environment. Cheap to clone; the last one gone ends it.
+/// The running environment. Cheap to clone.
 #[derive(Clone)]
-pub struct Eal(Arc<Running>);
-
-struct Running {
-    facts: EalFacts,
-}
+pub struct Eal(Arc<EalFacts>);
 
 static STARTED: AtomicBool = AtomicBool::new(false);
-static RUNNING: AtomicBool = AtomicBool::new(false);
-
-/// True between start and end. Threads look before they unregister.
-pub(crate) fn is_running() -> bool {
-    RUNNING.load(Ordering::Acquire)
-}
 
 impl Eal {
     /// Starts DPDK. Once a process.
@@ -128,7 +121,6 @@ impl Eal {
         init(&arguments, since)?;
         ffi::volley_hush_libraries();
         memory::remove_runtime_folder(&options.file_prefix);
-        RUNNING.store(true, Ordering::Release);
         let facts = EalFacts {
             version: version(),
             hugepages: plan.hugepages,
@@ -137,20 +129,12 @@ impl Eal {
             pci: options.pci,
             privilege: privilege::Privilege::of_this_process(),
         };
-        Ok(Self(Arc::new(Running { facts })))
+        Ok(Self(Arc::new(facts)))
     }
 
     /// What DPDK found and uses.
     pub fn facts(&self) -> &EalFacts {
-        &self.0.facts
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        RUNNING.store(false, Ordering::Release);
-        // SAFETY: pools and ports hold the environment, so none is left.
-        unsafe { ffi::rte_eal_cleanup() };
+        &self.0
     }
 }
 

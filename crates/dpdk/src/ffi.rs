@@ -121,13 +121,17 @@ unsafe extern "C" {
 // DPDK.
 unsafe extern "C" {
     pub(crate) fn rte_eal_init(argc: c_int, argv: *mut *mut c_char) -> c_int;
-    pub(crate) fn rte_eal_cleanup() -> c_int;
     pub(crate) fn rte_version() -> *const c_char;
     pub(crate) fn rte_strerror(error: c_int) -> *const c_char;
     pub(crate) fn rte_eal_iova_mode() -> c_uint;
     pub(crate) fn rte_thread_register() -> c_int;
     pub(crate) fn rte_thread_unregister();
     pub(crate) fn rte_thread_is_intr() -> c_int;
+    pub(crate) fn rte_eal_alarm_set(
+        us: u64,
+        callback: extern "C" fn(*mut c_void),
+        argument: *mut c_void,
+    ) -> c_int;
 
     pub(crate) fn rte_mempool_free(pool: *mut Mempool);
     pub(crate) fn rte_mempool_avail_count(pool: *const Mempool) -> c_uint;

@@ -8,6 +8,7 @@
 //!  queue    burst receive and transmit; gate: lets control stop a port under a polling worker
 //!  link     a port's link, watched; linux: the Linux device behind it
 //!  offloads what Linux does to packets before we see them; checksum, veth: and how we live with it
+//!  interrupts waits for DPDK's interrupt thread
 //!  unmap    memif's memory stays until bursts are over; xdp_sockets: what af_xdp forgets
 //!  ffi      the calls; shim/shim.c: DPDK's inline functions as real ones
 //! ```
@@ -15,8 +16,8 @@
 //! the rest is the control thread's: ports open, close and change while workers poll.
 //!
 //! What the drivers of DPDK 22.11 get wrong, and is put right here:
-//! - memif unmaps its memory under a burst when the peer dies (`unmap`), and its client gives up
-//!   when there is no server (`link`);
+//! - memif unmaps its memory under a burst when the peer dies (`unmap`), frees what its interrupt handler
+//!   frees (`interrupts`), and its client gives up when there is no server (`link`);
 //! - af_xdp keeps its socket and its buffers when closed (`xdp_sockets`), and takes half of a pool
 //!   whose buffers lie on a page each (`volley_pool_create` in the shim);
 //! - af_packet says nothing of missing checksums and of frames cut off (`offloads`), always has a
@@ -36,6 +37,7 @@ mod error;
 mod fanout;
 mod ffi;
 mod gate;
+mod interrupts;
 mod link;
 mod linux;
 mod log;

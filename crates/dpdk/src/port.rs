@@ -15,7 +15,8 @@ use crate::queue::Queue;
 use crate::stats::{self, PortStats};
 use crate::xdp_sockets::{self, XdpSocket};
 use crate::{
-    DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, ffi, gate, log, stale, unmap,
+    DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, ffi, gate, interrupts, log, stale,
+    unmap,
 };
 use std::io;
 use std::sync::Arc;
@@ -254,6 +255,9 @@ impl Port {
             return Ok(());
         }
         let started = self.start_driver();
+        // A client that leaves its server in the middle of their first words, and comes again at once, is taken for the
+        // one that left: DPDK's server then waits for it without end. So the first connection has its time, too.
+        self.tried = started.is_ok().then(Instant::now);
         self.running = started.is_ok() || self.spec.connects_to().is_some();
         if self.running { Ok(()) } else { started }
     }
@@ -285,9 +289,18 @@ impl Port {
         }
         gate::shut(self.rx.iter().chain(&self.tx).map(|queue| &queue.gate));
         self.started = false;
+        self.settle();
         // SAFETY: an open port; no worker is in one of its queues.
         let code = unsafe { ffi::rte_eth_dev_stop(self.number) };
+        self.settle();
         self.check(code, || "stop".to_owned())
+    }
+
+    /// Of memif, whose handlers would meet what we do.
+    fn settle(&self) {
+        if matches!(self.spec, PortSpec::Memif { .. }) {
+            interrupts::settle();
+        }
     }
 
     /// Connects a memif client whose link is down again, at most once a second. `LinkWatch`
@@ -483,6 +496,7 @@ impl Drop for Port {
         let _ = self.stop();
         // SAFETY: an open, stopped port; no worker is in one of its queues, nor will be.
         unsafe { ffi::rte_eth_dev_close(self.number) };
+        self.settle();
         self.device.unplug();
         for socket in self.xdp_sockets.drain(..) {
             socket.recover(&self.pool);

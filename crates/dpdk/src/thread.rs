@@ -3,7 +3,7 @@
 //! A thread registers itself when it first touches a pool and leaves when it ends. DPDK knows at
 //! most 127 such threads; the next ones work without a cache.
 
-use crate::{eal, ffi};
+use crate::ffi;
 
 struct Registration {
     registered: bool,
@@ -19,7 +19,7 @@ impl Registration {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        if self.registered && eal::is_running() {
+        if self.registered {
             // SAFETY: this thread registered itself.
             unsafe { ffi::rte_thread_unregister() };
         }

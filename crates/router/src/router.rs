@@ -156,7 +156,7 @@ impl Router {
         let ids = self.ids();
         for (name, port) in &self.ports {
             let mut row = port.row(name, &ids);
-            port.stand_on_others(&mut row, &ids, &self.ports);
+            port.stand_on_others(&mut row, &ids, &self.ports, &self.vrfs);
             row.vrf = self.vrf_of(&port.config);
             row.shaped = self.dataplane.is_shaped(row.port);
             row.mirror = self.mirroring.of(name, &ids);

@@ -7,6 +7,7 @@
 
 use crate::interfaces::{Link, OpenPort};
 use crate::router::Router;
+use crate::vrfs::VrfNumbers;
 use control::config::objects::port::{Port, PortName};
 use control::config::objects::port_kind::PortKind;
 use control::config::objects::tunnel::Remotes;
@@ -57,6 +58,7 @@ impl OpenPort {
         row: &mut Interface,
         ids: &HashMap<PortName, u16>,
         ports: &BTreeMap<PortName, OpenPort>,
+        vrfs: &VrfNumbers,
     ) {
         match &self.config.kind {
             PortKind::Vlan(config) => match ids.get(&config.parent) {
@@ -69,7 +71,7 @@ impl OpenPort {
             },
             PortKind::Bvi => row.link = RowLink::Bridge,
             kind => {
-                if let Some(tunnel) = tunnel(kind) {
+                if let Some(tunnel) = tunnel(kind, vrfs) {
                     row.link = RowLink::Tunnel(tunnel);
                 }
             }
@@ -85,7 +87,7 @@ fn parent_of(config: &Port) -> Option<&PortName> {
 }
 
 /// A tunnel; one of several remotes as that from any of them.
-fn tunnel(kind: &PortKind) -> Option<Tunnel> {
+fn tunnel(kind: &PortKind, vrfs: &VrfNumbers) -> Option<Tunnel> {
     let ends = kind.ends()?;
     let (remote, learns) = match &ends.remotes {
         Remotes::One(remote) => (*remote, false),
@@ -102,7 +104,8 @@ fn tunnel(kind: &PortKind) -> Option<Tunnel> {
         _ => usual.summed,
     };
     let inside = if kind.is_point_to_point() { Inside::Packets } else { Inside::Frames };
-    Some(Tunnel { inside, summed, learns, ..usual })
+    let underlay = vrfs.of(ends.underlay_vrf.as_ref());
+    Some(Tunnel { inside, summed, learns, underlay, ..usual })
 }
 
 /// No address, of the family of another one.

@@ -89,8 +89,8 @@ pub struct Measured {
 }
 
 impl<'a> Rig<'a> {
-    /// Starts the device of a name; it may not forward yet. A link that does not come up (memif's
-    /// servers sometimes do not accept) is worth another try; the device is started anew for it.
+    /// Starts the device of a name; it may not forward yet. A link that does not come up is worth another try; the
+    /// device is started anew for it.
     pub fn start(bench: &'a Bench<'a>, name: &str, wish: &Wish) -> Result<Self, Error> {
         for _ in 1..STARTS {
             match Self::try_start(bench, devices::named(name)?, wish) {

@@ -10,7 +10,7 @@ use fib::Forward;
 use fib::ecmp::{EcmpTable, GroupId, flow_hash};
 use packet::Frame;
 use std::sync::Arc;
-use wire::ip::protocol;
+use wire::ip::{self, protocol};
 use wire::{ipv4, ipv6};
 
 /// Picks members of groups.
@@ -44,6 +44,13 @@ impl MemberPicker {
             *kind = member.kind();
             frame.adjacencies_mut()[slot] = member.id();
         }
+    }
+
+    /// The member of a group that one packet takes, from its network header on.
+    #[inline(never)]
+    pub fn pick_one(&self, group: GroupId, packet: &[u8]) -> Forward {
+        let flow = if ip::version(packet) == 6 { ip6_flow } else { ip4_flow };
+        self.table.pick(group, flow(self.seed, packet))
     }
 }
 

@@ -191,7 +191,9 @@ impl Interfaces {
         }
         let vlans = vlans.into_iter().map(|map| map.map(Arc::new)).collect();
         let tunnel = |(id, row): (u16, &Option<Interface>)| match row.as_ref()? {
-            Interface { link: Link::Tunnel(tunnel), vrf, .. } => Some(((tunnel.key, *vrf), id)),
+            Interface { link: Link::Tunnel(tunnel), .. } => {
+                Some(((tunnel.key, tunnel.underlay), id))
+            }
             _ => None,
         };
         let tunnels = (0..).zip(&rows).filter_map(tunnel).collect();

@@ -205,7 +205,7 @@ fn led_on<A: RouteAddress>(vrfs: &Vrfs, address: A, first: Forward) -> Forward {
     to
 }
 
-/// The routes of the VRF that one packet came in by.
+/// The routes of one packet's VRF.
 #[derive(Clone, Copy)]
 pub struct PacketRoutes<'a> {
     vrfs: &'a Vrfs,
@@ -217,6 +217,11 @@ impl<'a> PacketRoutes<'a> {
     #[inline]
     pub fn new(vrfs: &'a Vrfs, interfaces: &Interfaces, rx: u16) -> Self {
         Self { vrfs, own: vrfs.of(interfaces, rx) }
+    }
+
+    /// Those of packets in a VRF.
+    pub fn of_vrf(vrfs: &'a Vrfs, vrf: VrfId) -> Self {
+        Self { vrfs, own: vrfs.get(vrf) }
     }
 
     /// Where packets to an address go.

@@ -10,7 +10,8 @@
 //! Remotes of one tunnel do not reach each other, so flooding reaches every one of them once, and
 //! stations are learned behind theirs as they are behind ports.
 
-use crate::plumbing::{Interfaces, Link};
+use crate::plumbing::{Interfaces, Link, PacketRoutes, VrfId, Vrfs};
+use fib::Forward;
 use std::net::IpAddr;
 use wire::{gre, ipv4, ipv6, udp, vxlan};
 
@@ -71,6 +72,8 @@ pub struct Tunnel {
     pub summed: bool,
     /// Remotes that are not known yet are taken in.
     pub learns: bool,
+    /// The VRF that its packets are in: they are routed there, and come in there.
+    pub underlay: VrfId,
 }
 
 impl Ends {
@@ -122,7 +125,17 @@ impl Tunnel {
     /// A tunnel of frames whose datagrams have the checksums that they must have.
     pub fn new(wrap: Wrap, ends: Ends) -> Self {
         let summed = matches!(ends, Ends::V6 { .. });
-        Self { key: TunnelKey { wrap, ends }, inside: Inside::Frames, summed, learns: false }
+        let (key, inside, underlay) = (TunnelKey { wrap, ends }, Inside::Frames, VrfId::DEFAULT);
+        Self { key, inside, summed, learns: false, underlay }
+    }
+
+    /// Where its packets go: to the other end.
+    pub fn way(&self, vrfs: &Vrfs) -> Forward {
+        let routes = PacketRoutes::of_vrf(vrfs, self.underlay);
+        match self.key.ends {
+            Ends::V4 { remote, .. } => routes.to(remote),
+            Ends::V6 { remote, .. } => routes.to(remote),
+        }
     }
 
     /// Octets in front of what is inside.

@@ -84,6 +84,15 @@ pub(crate) fn plays() -> Vec<(&'static str, Play)> {
             rig.receive(0, in_vxlan(8, 42, 14));
         }),
         ("tunnel-decap/nested", |rig| {
+            let inside = craft::ipv4(INSIDE_GRE, US).udp(1, 4789).payload(&vxlan(8, 42, 14));
+            let gre = [&[0x20, 0, 8, 0, 0, 0, 0, GRE_LINK_KEY as u8][..], &inside.build()].concat();
+            rig.receive(0, from_far().protocol(47).payload(&gre).build());
+        }),
+        ("tunnel-encap/no-route", |rig| {
+            lead(rig, VXLAN, US, [172, 16, 0, 1]);
+            send_by(rig, VXLAN, 60);
+        }),
+        ("tunnel-encap/to-ourselves", |rig| {
             lead(rig, VXLAN, US, US);
             rig.receive(BESIDE_TUNNELS, broadcast());
         }),
@@ -92,16 +101,16 @@ pub(crate) fn plays() -> Vec<(&'static str, Play)> {
             send_by(rig, VXLAN, 200);
         }),
         ("icmp4-error/tunnel-unreachable", |rig| {
-            lead(rig, VXLAN, US, [172, 16, 0, 1]);
-            send_by(rig, VXLAN, 60);
+            let own = craft::ipv4(US, FAR).udp(50_000, 4789).build();
+            rig.inject(&own, |packet| Injected::Unreachable { rx: VXLAN, packet });
         }),
         ("icmp6-error/tunnel-too-big", |rig| {
             lead(rig, VXLAN6, US6, address("2001:db8:a:5::1"));
             send_by(rig, VXLAN6, 1300);
         }),
         ("icmp6-error/tunnel-unreachable", |rig| {
-            lead(rig, VXLAN6, US6, address("3fff::1"));
-            send_by(rig, VXLAN6, 60);
+            let own = craft::ipv6(US6, FAR6).udp(50_000, 4789).build();
+            rig.inject(&own, |packet| Injected::Unreachable { rx: VXLAN6, packet });
         }),
     ]
 }
@@ -110,11 +119,11 @@ pub(crate) fn plays() -> Vec<(&'static str, Play)> {
 #[test]
 fn tunnels_of_every_kind_come_to_an_end() {
     let plays: [(&str, Play); 6] = [
-        ("tunnel-decap/nested", |rig| {
+        ("tunnel-encap/to-ourselves", |rig| {
             lead(rig, VXLAN6, US6, US6);
             rig.receive(BESIDE_TUNNELS, broadcast());
         }),
-        ("tunnel-decap/nested", |rig| {
+        ("tunnel-encap/to-ourselves", |rig| {
             lead(rig, GRE_LINK, US, US);
             rig.receive(0, to_inside_gre());
         }),

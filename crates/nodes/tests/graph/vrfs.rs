@@ -2,7 +2,7 @@
 
 use crate::rig::*;
 use fib::Forward;
-use nodes::plumbing::{Kind, VrfTables};
+use nodes::plumbing::{Kind, Link, VrfId, VrfTables};
 use wire::craft::{self, Craft, Ethernet};
 use wire::{ethernet, icmp4, icmp6, ipv4, ipv6};
 
@@ -95,8 +95,40 @@ fn a_tunnel_ends_where_its_vrf_has_its_address() {
     rig.run();
     assert_eq!(rig.drops(), [("tunnel-decap/unknown-tunnel".to_owned(), 1)]);
     let (mut rig, _) = twins();
-    rig.change_interface(VXLAN, |row| row.vrf = nodes::plumbing::VrfId(1));
+    put_under(&mut rig, VXLAN, VrfId(1));
     rig.receive(1, tunnelled(from_twin()));
     rig.run();
     assert_eq!((rig.drops(), rig.sent(BESIDE_TUNNELS).len()), (vec![], 1));
+}
+
+/// Has a tunnel's packets be in a VRF.
+fn put_under(rig: &mut Rig, tunnel: u16, vrf: VrfId) {
+    rig.change_interface(tunnel, |row| {
+        if let Link::Tunnel(tunnel) = &mut row.link {
+            tunnel.underlay = vrf;
+        }
+    });
+}
+
+#[test]
+fn what_is_inside_a_tunnel_is_of_one_vrf_and_its_packets_of_another() {
+    let (mut rig, tables) = twins();
+    let to_host = Forward::new(Kind::Rewrite as u8, TO_HOST);
+    tables.ip4.insert("10.0.0.0/8".parse().unwrap(), to_host).unwrap();
+    // The default VRF inside, VRF 1 around it: the same address leads elsewhere there.
+    put_under(&mut rig, GRE_LINK, VrfId(1));
+    rig.receive(0, craft::ethernet(HOST_MAC, our_mac(0)).ipv4(HOST, INSIDE_GRE).udp(1, 2).build());
+    rig.run();
+    let sent = rig.sent(0);
+    assert_eq!((sent.len(), sent[0][23], &sent[0][30..34]), (1, 47, &FAR[..]));
+    // The other way round: an answer comes out of it into VRF 1, by whose route it goes on.
+    put_under(&mut rig, GRE_LINK, VrfId::DEFAULT);
+    rig.change_interface(GRE_LINK, |row| row.vrf = VrfId(1));
+    let inside = craft::ipv4(INSIDE_GRE, FAR).ttl(9).udp(1, 2).build();
+    let gre = [&[0x20, 0, 8, 0, 0, 0, 0, GRE_LINK_KEY as u8][..], &inside].concat();
+    let outer = craft::ethernet(HOST_MAC, our_mac(0)).ipv4(FAR, US).protocol(47).payload(&gre);
+    rig.receive(0, outer.build());
+    rig.run();
+    let on = craft::ethernet(our_mac(0), HOST_MAC).ipv4(INSIDE_GRE, FAR).ttl(8).udp(1, 2);
+    assert_eq!(rig.sent(0), [on.build()]);
 }

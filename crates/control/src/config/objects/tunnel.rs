@@ -21,6 +21,8 @@ pub struct Ends {
     pub local: IpAddr,
     /// The other end's.
     pub remotes: Remotes,
+    /// The VRF that its packets are in, whatever VRF that is in which they carry.
+    pub underlay_vrf: Option<VrfName>,
 }
 
 /// The other end of a tunnel, or several.
@@ -89,12 +91,12 @@ impl Ends {
         } else {
             Remotes::One(table.required("remote")?)
         };
-        Some(Self { local: local?, remotes })
+        Some(Self { local: local?, remotes, underlay_vrf: table.optional("underlay_vrf") })
     }
 
     fn fields(&self, fields: Fields) -> Fields {
         let fields = fields.with("local", &self.local);
-        match &self.remotes {
+        let fields = match &self.remotes {
             Remotes::One(remote) => fields.with("remote", remote),
             Remotes::Several { flood, learn: false } if flood.is_empty() => {
                 fields.with("learn_remotes", &false)
@@ -102,7 +104,8 @@ impl Ends {
             Remotes::Several { flood, learn } => {
                 fields.list("remotes", flood).unless("learn_remotes", learn, &false)
             }
-        }
+        };
+        fields.maybe("underlay_vrf", &self.underlay_vrf)
     }
 
     /// Octets of the outer IP header.
@@ -110,7 +113,7 @@ impl Ends {
         if self.local.is_ipv4() { 20 } else { 40 }
     }
 
-    fn check(&self, port: &PortName, vrf: Option<&VrfName>, ports: &Ports, report: &mut Report) {
+    fn check(&self, port: &PortName, ports: &Ports, report: &mut Report) {
         let field = |key: &str| format!("port.{port}.{key}");
         let list = match self.remotes {
             Remotes::One(_) => "remote",
@@ -127,8 +130,7 @@ impl Ends {
                 report.push(Problem::new(field(key), message).expected("ends of one family"));
             }
         }
-        // A tunnel's packets are in the VRF that what is inside comes in by.
-        let beside = || ports.iter().filter(|(_, other)| other.vrf.as_ref() == vrf);
+        let beside = || ports.iter().filter(|(_, other)| other.vrf == self.underlay_vrf);
         let own = |address: IpAddr| {
             beside().flat_map(|(_, it)| &it.addresses).any(|own| own.address() == address)
         };
@@ -143,7 +145,7 @@ impl Ends {
             }
         }
         if !own(self.local) {
-            let message = match vrf {
+            let message = match &self.underlay_vrf {
                 Some(vrf) => format!("no port of VRF {vrf} has the address {}", self.local),
                 None => format!("no port has the address {}", self.local),
             };
@@ -235,11 +237,11 @@ pub(super) fn check_all(ports: &Ports, report: &mut Report) {
             PortKind::Gre(gre) => (None, gre.key, &gre.ends),
             _ => continue,
         };
-        let vrf = port.vrf.as_ref();
-        ends.check(name, vrf, ports, report);
+        ends.check(name, ports, report);
         let unknown = port.kind.has_remotes().then_some(None);
         for remote in ends.remotes.listed().iter().copied().map(Some).chain(unknown) {
-            let other = used.insert((vrf, vni, key, ends.local, remote), name);
+            let under = ends.underlay_vrf.as_ref();
+            let other = used.insert((under, vni, key, ends.local, remote), name);
             if let Some(other) = other.filter(|other| *other != name) {
                 let message = format!("it is {other} once more");
                 let problem = Problem::new(format!("port.{name}"), message);

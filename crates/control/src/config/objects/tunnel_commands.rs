@@ -6,6 +6,7 @@ use super::Config;
 use super::port::{Port, PortName};
 use super::port_kind::PortKind;
 use super::tunnel::{Ends, Gre, Payload, Remotes, Vxlan};
+use super::vrf::vrf_or_default;
 use crate::config::edit::{Command, Words};
 use crate::config::report::Problem;
 
@@ -13,7 +14,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         noun: "vxlan",
         verb: "add",
-        usage: "NAME vni NUMBER [checksum true|false] local ADDRESS [remote ADDRESS]... [learn]",
+        usage: "NAME vni NUMBER [checksum true|false] local ADDRESS [remote ADDRESS]... [learn] [underlay VRF]",
         about: "Make a VXLAN tunnel, a port that a bridge may take in",
         run: vxlan_add,
     },
@@ -27,7 +28,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         noun: "gre",
         verb: "add",
-        usage: "NAME [key NUMBER] [packets] local ADDRESS [remote ADDRESS]... [learn]",
+        usage: "NAME [key NUMBER] [packets] local ADDRESS [remote ADDRESS]... [learn] [underlay VRF]",
         about: "Make a GRE tunnel of frames, a port that a bridge may take in, or of packets, a link",
         run: gre_add,
     },
@@ -75,7 +76,8 @@ fn ends_of(words: &mut Words<'_>) -> Result<Ends, Problem> {
         ([remote], false) => Remotes::One(*remote),
         _ => Remotes::Several { flood: remotes, learn },
     };
-    Ok(Ends { local, remotes })
+    let underlay_vrf = if words.take("underlay") { vrf_or_default(words)? } else { None };
+    Ok(Ends { local, remotes, underlay_vrf })
 }
 
 fn insert(config: &mut Config, name: PortName, kind: PortKind) -> Result<(), Problem> {

@@ -118,7 +118,10 @@ impl Object for Vrfs {
             report.push(problem.expected(format!("at most {MAX_VRFS}")));
         }
         for (port, row) in config.ports.iter() {
-            check_exists(&format!("port.{port}.vrf"), row.vrf.as_ref(), self, report);
+            let underlay = row.kind.ends().and_then(|ends| ends.underlay_vrf.as_ref());
+            for (key, vrf) in [("vrf", row.vrf.as_ref()), ("underlay_vrf", underlay)] {
+                check_exists(&format!("port.{port}.{key}"), vrf, self, report);
+            }
         }
     }
 

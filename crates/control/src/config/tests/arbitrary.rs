@@ -144,7 +144,7 @@ fn virtual_ports(config: &mut Config, ports: &[u8]) {
             continue;
         };
         let local = own.address();
-        let to = |remotes| Ends { local, remotes };
+        let to = |remotes| Ends { local, remotes, underlay_vrf: None };
         let one = || to(Remotes::One(station(number, 240)));
         let several = [None, Some(vec![]), Some(vec![station(number, 241), station(number, 242)])];
         let several = several[index % 3].clone().map(|flood| {
@@ -206,7 +206,12 @@ fn vrfs(config: &mut Config, ports: &[u8]) {
             config.routes.insert(key, Route::Via(vec![hop]));
         }
     }
-    if let [_, _, ..] = ports {
+    if let [first, second, ..] = ports {
+        let (local, remotes) = ("192.168.0.1".parse().unwrap(), Remotes::One(beside.unwrap()));
+        let ends = Ends { local, remotes, underlay_vrf: Some(red.clone()) };
+        let kind = PortKind::Vxlan(Vxlan { vni: (*first).into(), checksum: None, ends });
+        let (over, vrf) = (format!("o{second}"), Some(blue.clone()));
+        config.ports.insert(PortName::from_text(&over).unwrap(), Port { vrf, ..Port::new(kind) });
         config.routes.insert(to(&red, "172.16.0.0/12"), Route::Vrf(Some(blue.clone())));
         config.routes.insert(to(&blue, "0.0.0.0/0"), Route::Vrf(None));
     }

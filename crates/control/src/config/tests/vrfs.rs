@@ -118,6 +118,29 @@ fn vrfs_are_added_and_ports_moved_into_them() {
 }
 
 #[test]
+fn a_tunnel_begins_at_an_address_of_its_underlays_vrf() {
+    let tunnel = "vxlan add vx vni 7 local 192.0.2.1 remote 192.0.2.9";
+    for under in ["red", "blue"] {
+        let (added, key) = (changes(&format!("{tunnel} underlay {under}")), "underlay_vrf");
+        assert_eq!(added.len(), 1);
+        assert!(added[0].ends_with(&format!("{key} = \"{under}\"")), "{added:?}");
+    }
+    let other = format!("{tunnel} underlay red\n{}", tunnel.replace("vx ", "vy "));
+    assert_eq!(changes(&format!("{other} underlay blue\nport set vx vrf blue")).len(), 2);
+    for (commands, message) in [
+        (tunnel.to_owned(), "no port has the address 192.0.2.1"),
+        (format!("{tunnel} underlay default"), "no port has the address 192.0.2.1"),
+        (format!("{tunnel} underlay green"), "there is no VRF `green`"),
+        (format!("{tunnel} underlay"), "a VRF name is missing"),
+        (format!("{other} underlay red"), "it is vx once more"),
+        (tunnel.replace("2.1", "2.7") + " underlay red", "no port of VRF red has the address"),
+    ] {
+        let text = run(&commands).unwrap_err();
+        assert!(text.contains(message), "{commands}: {text}");
+    }
+}
+
+#[test]
 fn a_vrf_that_is_named_cannot_go() {
     let text = run("vrf del red").unwrap_err();
     for reason in [

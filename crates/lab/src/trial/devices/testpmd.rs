@@ -16,8 +16,8 @@ pub(super) struct Testpmd {
 
 /// Longest wait for it to say something.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// What it says when both ports' counters are told.
-const LAST_PORT: &str = "NIC statistics for port 1 ";
+/// What it says when both ports' counters, and what it dropped between them, are told.
+const SUM: &str = "Accumulated forward statistics";
 
 impl Testpmd {
     pub(super) fn new(name: &'static str, mode: &'static str) -> Self {
@@ -84,11 +84,11 @@ impl Device for Testpmd {
 
     fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {
         let before = place.log(self.name).len();
-        place.tell(self.name, "show port stats all\n")?;
+        place.tell(self.name, "show port stats all\nshow fwd stats all\n")?;
         let name = self.name;
         let complete = |log: &str| {
             let told = log.get(before..).unwrap_or_default();
-            told.split_once(LAST_PORT).is_some_and(|(_, rest)| rest.contains("Throughput"))
+            told.split_once(SUM).is_some_and(|(_, rest)| rest.contains("TX-total"))
         };
         place.wait_until("testpmd tells its counters", PATIENCE, |place| {
             complete(&place.log(name))
@@ -97,19 +97,23 @@ impl Device for Testpmd {
     }
 }
 
-/// `RX-packets: 7` and the like, after the line that names the port.
+/// `RX-packets: 7` and the like, after the line that names the port: first of the ports, then of what it did with the
+/// packets, of which only what it could not send is news (`RX-dropped` is `RX-missed` again).
 fn counters(text: &str) -> Counters {
     let mut counters = Counters::default();
     let mut port = "";
+    let mut forwarding = false;
+    let text = text.split_once(SUM).map_or(text, |(ports, _)| ports);
     let mut words = text.split_whitespace().peekable();
     while let Some(word) = words.next() {
         let next = words.peek().copied().unwrap_or_default();
         let number = || next.parse::<u64>().unwrap_or(0);
         match word {
             "port" => port = next,
-            "RX-packets:" => counters.received += number(),
-            "TX-packets:" => counters.sent += number(),
-            "RX-missed:" | "RX-errors:" | "RX-nombuf:" | "TX-errors:" => {
+            "Forward" => forwarding = true,
+            "RX-packets:" if !forwarding => counters.received += number(),
+            "TX-packets:" if !forwarding => counters.sent += number(),
+            "RX-missed:" | "RX-errors:" | "RX-nombuf:" | "TX-errors:" | "TX-dropped:" => {
                 counters.drop(format!("port {port} {}", word.trim_end_matches(':')), number());
             }
             _ => {}
@@ -129,14 +133,24 @@ mod tests {
         Throughput (since last show)\n\
         ######## NIC statistics for port 1  ########\n\
         RX-packets: 0      RX-missed: 0         RX-bytes:  0\n\
-        RX-errors: 0\nRX-nombuf:  0\nTX-packets: 39988          TX-errors: 0          TX-bytes:  0\n\
-        Throughput (since last show)\n";
+        RX-errors: 0\nRX-nombuf:  0\nTX-packets: 39956          TX-errors: 0          TX-bytes:  0\n\
+        Throughput (since last show)\n\
+        ------- Forward statistics for port 0  -------\n\
+        RX-packets: 40000      RX-dropped: 12            RX-total: 40012\n\
+        TX-packets: 0          TX-dropped: 0             TX-total: 0\n\
+        ------- Forward statistics for port 1  -------\n\
+        RX-packets: 0          RX-dropped: 0             RX-total: 0\n\
+        TX-packets: 39956      TX-dropped: 32            TX-total: 39988\n\
+        +++++++ Accumulated forward statistics for all ports +++++++\n\
+        RX-packets: 40000      RX-dropped: 0             RX-total: 40000\n\
+        TX-packets: 39956      TX-dropped: 32            TX-total: 39988\n";
 
     #[test]
     fn its_counters_are_read_by_port() {
-        let expected = [("port 0 RX-missed".to_owned(), 12), ("port 0 TX-errors".to_owned(), 3)];
+        let expected = [("0 RX-missed", 12), ("0 TX-errors", 3), ("1 TX-dropped", 32)];
+        let expected = expected.map(|(what, count)| (format!("port {what}"), count));
         let told = counters(TOLD);
         assert_eq!(told.drops, expected.into());
-        assert_eq!((told.received, told.sent), (40_000, 39_988));
+        assert_eq!((told.received, told.sent), (40_000, 39_956));
     }
 }
