@@ -5,6 +5,7 @@
 //!  a sample = some milliseconds of passes; a row = the median of its quiet samples, with the
 //!  quartiles, and that of all
 //! ```
+//! Then with two workers: a row's `×2` and how often that is one worker's rate, the source counted in.
 //! Counted: every node behind the source, output and freeing included, as VPP's figures count.
 
 mod churn;
@@ -14,6 +15,7 @@ mod pace;
 mod report;
 mod rig;
 mod sample;
+mod scaling;
 mod scenarios;
 mod scenarios4;
 mod scenarios6;
@@ -87,6 +89,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         .zip(&samples)
         .map(|(scenario, samples)| report::row(scenario, samples, best))
         .collect();
+    drop(rigs);
+    rows.extend(scaling::rows(&scenarios, arguments.rounds, progress)?);
     if wanted("engine") {
         rows.extend(engine::rows(arguments.rounds, progress));
         progress("");

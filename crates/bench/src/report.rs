@@ -12,6 +12,11 @@ use std::path::Path;
 #[derive(Serialize)]
 pub(crate) struct Row {
     pub(crate) scenario: String,
+    /// Workers that shared the packets.
+    pub(crate) workers: u16,
+    /// Packets a second, as a multiple of what one of them alone makes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) times_one_worker: Option<f64>,
     /// Median over the quiet samples: all nodes behind the source.
     pub(crate) cycles_per_packet: f64,
     /// Median over all samples.
@@ -78,6 +83,8 @@ impl Row {
     ) -> Self {
         Self {
             scenario,
+            workers: 1,
+            times_one_worker: None,
             cycles_per_packet: round(middle.median),
             cycles_per_packet_with_noise: round(middle.median),
             mpps: round(graph::tsc_hz() as f64 / middle.median / 1e6),
@@ -123,7 +130,10 @@ pub(crate) fn print(rows: &[Row], nodes: bool) {
             |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.0}"));
         println!(
             "{:<24} {:>9.1} {:>9.1} {:>15} {:>9} {:>9.1} {:>8.1} {:>7} {:>7}",
-            row.scenario,
+            match row.times_one_worker {
+                Some(times) => format!("{} ×{} {times:.2}", row.scenario, row.workers),
+                None => row.scenario.clone(),
+            },
             row.cycles_per_packet,
             row.spread.min,
             format!("{:.1}..{:.1}", row.spread.q1, row.spread.q3),

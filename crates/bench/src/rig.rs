@@ -2,15 +2,15 @@
 
 use crate::pace::Pace;
 use crate::sample::{NodeCost, Sample};
-use dataplane::{Dataplane, NodeTotals, PortQueues, Settings};
+use dataplane::{Dataplane, NodeTotals, PortQueues, Settings, Threads};
 use graph::{Idle, Worker};
 use nodes::plumbing::{Interface, InterfaceId, Link, Mode, VrfId};
-use packet::{HeapPool, MemorySink, MemorySource, Repeat};
+use packet::{HeapPool, MemorySink, MemorySource, Repeat, RxQueue, TxQueue};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The node whose cycles are the source's, not the router's.
-const SOURCE: &str = "port-rx";
+pub(crate) const SOURCE: &str = "port-rx";
 
 /// Buffers: more than a graph ever holds, few enough to stay in the second-level cache, as with
 /// the packet generator that the figures are compared with.
@@ -21,7 +21,8 @@ pub(crate) const ROUTER_MAC: [u8; 6] = [0x02, 0, 0, 0, 0, 1];
 
 pub(crate) struct Rig {
     pub(crate) dataplane: Dataplane,
-    worker: Worker,
+    /// None where workers are threads of their own.
+    worker: Option<Worker>,
     made: Instant,
 }
 
@@ -38,24 +39,50 @@ impl Rig {
         change: impl FnOnce(&mut Settings),
     ) -> Result<Self, RigError> {
         let mut dataplane = plane(packets, mode, change)?;
-        let worker = dataplane.take_local_worker().ok_or("the caller turns the worker")?;
+        let worker = dataplane.take_local_worker();
         Ok(Self { dataplane, worker, made: Instant::now() })
     }
 
-    /// Runs once.
+    /// Two interfaces as [`Rig::new`] makes them; of several workers each is a thread, that sleeps where
+    /// nothing comes in.
+    pub(crate) fn with_workers(
+        workers: usize,
+        packets: Vec<Vec<u8>>,
+        mode: Mode,
+        change: impl FnOnce(&mut Settings),
+    ) -> Result<Self, RigError> {
+        let pool = Arc::new(HeapPool::new(workers * BUFFERS, 2048)?);
+        Self::with_settings(packets, mode, |settings| {
+            if workers > 1 {
+                settings.pool = pool;
+                settings.threads = Threads::Pinned(vec![None; workers]);
+                settings.idle = Idle::Adaptive;
+            }
+            change(settings);
+        })
+    }
+
+    /// Runs once, where no thread does that.
     pub(crate) fn turn(&mut self) {
-        self.worker.turn();
+        if let Some(worker) = &mut self.worker {
+            worker.turn();
+        }
+    }
+
+    /// Tells the stations' clock what time it is.
+    pub(crate) fn look_at_clock(&self) {
+        self.dataplane.stations.set_now(self.made.elapsed().as_secs() as u32);
     }
 
     /// Runs for some milliseconds.
     pub(crate) fn sample(&mut self, milliseconds: u64) -> Sample {
-        self.dataplane.stations.set_now(self.made.elapsed().as_secs() as u32);
+        self.look_at_clock();
         let before = self.dataplane.node_totals(None);
         let ((), pace) = Pace::beside(|| {
             let start = Instant::now();
             while start.elapsed() < Duration::from_millis(milliseconds) {
                 for _ in 0..64 {
-                    self.worker.turn();
+                    self.turn();
                 }
             }
         });
@@ -73,9 +100,14 @@ pub(crate) fn plane(
     settings.idle = Idle::Poll;
     change(&mut settings);
     let mut dataplane = Dataplane::start(&settings)?;
-    let source = MemorySource::new(packets, Repeat::Forever);
-    let tx = || vec![Box::new(MemorySink::new()) as Box<dyn packet::TxQueue>];
-    dataplane.attach_port(0, 0, PortQueues { rx: vec![Box::new(source)], tx: tx() })?;
+    let workers = dataplane.worker_cores().len();
+    let packets: Arc<[Vec<u8>]> = packets.into();
+    let source = |_| {
+        let source = MemorySource::new(Arc::clone(&packets), Repeat::Forever);
+        Box::new(source) as Box<dyn RxQueue>
+    };
+    let tx = || (0..workers).map(|_| Box::new(MemorySink::new()) as Box<dyn TxQueue>).collect();
+    dataplane.attach_port(0, 0, PortQueues { rx: (0..workers).map(source).collect(), tx: tx() })?;
     dataplane.attach_port(1, 1, PortQueues { rx: Vec::new(), tx: tx() })?;
     for id in 0..2u16 {
         dataplane.set_interface(id, Some(interface(id, mode)));

@@ -12,18 +12,18 @@ use wire::ethernet::ethertype;
 
 pub(crate) fn all() -> Vec<Scenario> {
     vec![
-        Scenario::new("l2-bridge", Some(70.0), 32.0, || bridge(256, false)),
-        Scenario::new("l2-bridge-learn", Some(88.0), 42.0, || bridge(256, true)),
-        Scenario::new("l2-bridge-100k", Some(379.0), 120.0, || bridge(100_000, true)),
-        Scenario::new("vlan-xconnect", None, 36.0, vlan_xconnect),
-        Scenario::new("vxlan-encap", Some(146.0), 75.0, || vxlan(false)),
-        Scenario::new("vxlan-decap", None, 85.0, || vxlan(true)),
-        Scenario::new("l2-bridge-1m", None, 160.0, || bridge(1_000_000, true)),
+        Scenario::scaled("l2-bridge", Some(70.0), 32.0, |it| bridge(it, 256, false)),
+        Scenario::scaled("l2-bridge-learn", Some(88.0), 42.0, |it| bridge(it, 256, true)),
+        Scenario::scaled("l2-bridge-100k", Some(379.0), 120.0, |it| bridge(it, 100_000, true)),
+        Scenario::scaled("vlan-xconnect", None, 36.0, vlan_xconnect),
+        Scenario::scaled("vxlan-encap", Some(146.0), 75.0, |it| vxlan(it, false)),
+        Scenario::scaled("vxlan-decap", None, 85.0, |it| vxlan(it, true)),
+        Scenario::scaled("l2-bridge-1m", None, 160.0, |it| bridge(it, 1_000_000, true)),
     ]
 }
 
 /// A bridge with `count` stations on either side, all known; each packet is from and to any.
-fn bridge(count: u32, learn: bool) -> Result<Rig, RigError> {
+fn bridge(workers: usize, count: u32, learn: bool) -> Result<Rig, RigError> {
     let mut random = random();
     let mut any = move || (random() >> 32) as u32 % count;
     let station = |side: u8, number: u32| {
@@ -40,7 +40,8 @@ fn bridge(count: u32, learn: bool) -> Result<Rig, RigError> {
         .collect();
     let port = BridgePort { learn, ..BridgePort::new(BridgeId(1)) };
     let room = 3 * count as usize;
-    let rig = Rig::with_settings(packets, Mode::Bridged(port), |it| it.stations = room)?;
+    let mode = Mode::Bridged(port);
+    let rig = Rig::with_workers(workers, packets, mode, |it| it.stations = room)?;
     for (side, number) in (0..2u8).flat_map(|side| (0..count).map(move |number| (side, number))) {
         rig.dataplane.stations.table.learn(MacKey::new(1, station(side, number)), side.into(), 0);
     }
@@ -48,13 +49,14 @@ fn bridge(count: u32, learn: bool) -> Result<Rig, RigError> {
 }
 
 /// VLAN 100 of interface 0 leaves as VLAN 200 of interface 1.
-fn vlan_xconnect() -> Result<Rig, RigError> {
+fn vlan_xconnect(workers: usize) -> Result<Rig, RigError> {
     let tagged = |number: u32| {
         let mut frame = udp(0x0a00_0001 + number);
         frame.splice(12..12, [0x81, 0, 0, 100]);
         frame
     };
-    let mut rig = Rig::new((0..256).map(tagged).collect(), Mode::Routed)?;
+    let packets = (0..256).map(tagged).collect();
+    let mut rig = Rig::with_workers(workers, packets, Mode::Routed, |_| ())?;
     for (id, parent, vid) in [(2, 0, 100), (3, 1, 200)] {
         let (tags, protocol) = (VlanTags::One(vid), ethertype::VLAN);
         let link = Link::Vlan(Vlan { parent, tags, protocol, priority: None });
@@ -67,7 +69,7 @@ fn vlan_xconnect() -> Result<Rig, RigError> {
 
 /// Interface 0 is cross-connected with a tunnel to a host behind interface 1; or packets of the tunnel
 /// come in by interface 0, and what is inside leaves by interface 1.
-fn vxlan(decap: bool) -> Result<Rig, RigError> {
+fn vxlan(workers: usize, decap: bool) -> Result<Rig, RigError> {
     const LOCAL: u32 = 0xc000_0201;
     const REMOTE: u32 = 0x0a00_0001;
     const TUNNEL: u16 = 2;
@@ -84,7 +86,7 @@ fn vxlan(decap: bool) -> Result<Rig, RigError> {
         there.write(&mut packet[14..]);
         packet
     });
-    let mut rig = Rig::new(packets.collect(), Mode::Routed)?;
+    let mut rig = Rig::with_workers(workers, packets.collect(), Mode::Routed, |_| ())?;
     let connect = |id: u16, peer: u16| Interface {
         mode: Mode::CrossConnect(InterfaceId(peer)),
         ..interface(id, Mode::Routed)

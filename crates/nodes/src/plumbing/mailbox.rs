@@ -28,15 +28,19 @@ pub struct Mailbox<T> {
 }
 
 struct Letters<T> {
-    added: Vec<T>,
-    removals: Vec<u16>,
+    /// In the order in which they were written: what comes and goes before it is read comes back.
+    unread: Vec<Letter<T>>,
     returned: Vec<T>,
+}
+
+enum Letter<T> {
+    Add(T),
+    AskBack(u16),
 }
 
 impl<T> Default for Mailbox<T> {
     fn default() -> Self {
-        let (added, removals, returned) = (Vec::new(), Vec::new(), Vec::new());
-        let letters = Mutex::new(Letters { added, removals, returned });
+        let letters = Mutex::new(Letters { unread: Vec::new(), returned: Vec::new() });
         Self { full: AtomicBool::new(false), letters }
     }
 }
@@ -44,12 +48,12 @@ impl<T> Default for Mailbox<T> {
 impl<T> Mailbox<T> {
     /// Gives the worker something.
     pub fn add(&self, item: T) {
-        self.change(|letters| letters.added.push(item));
+        self.write(Letter::Add(item));
     }
 
     /// Asks for all that belongs to `number` (an interface, a port) back.
     pub fn ask_back(&self, number: u16) {
-        self.change(|letters| letters.removals.push(number));
+        self.write(Letter::AskBack(number));
     }
 
     /// What came back so far.
@@ -63,9 +67,9 @@ impl<T> Mailbox<T> {
         !self.full.load(Ordering::Acquire)
     }
 
-    fn change(&self, change: impl FnOnce(&mut Letters<T>)) {
+    fn write(&self, letter: Letter<T>) {
         let mut letters = self.letters.lock().unwrap_or_else(PoisonError::into_inner);
-        change(&mut letters);
+        letters.unread.push(letter);
         self.full.store(true, Ordering::Release);
     }
 
@@ -80,12 +84,32 @@ impl<T> Mailbox<T> {
     #[cold]
     fn read_letters(&self, held: &mut Vec<T>, number: impl Fn(&T) -> u16) {
         let mut letters = self.letters.lock().unwrap_or_else(PoisonError::into_inner);
-        let removals = std::mem::take(&mut letters.removals);
-        let (gone, kept) =
-            std::mem::take(held).into_iter().partition(|item| removals.contains(&number(item)));
-        *held = kept;
-        letters.returned.extend::<Vec<T>>(gone);
-        held.append(&mut letters.added);
+        for letter in std::mem::take(&mut letters.unread) {
+            match letter {
+                Letter::Add(item) => held.push(item),
+                Letter::AskBack(asked) => {
+                    letters.returned.extend(held.extract_if(.., |item| number(item) == asked));
+                }
+            }
+        }
         self.full.store(false, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_read_in_the_order_in_which_they_were_written() {
+        let (mailbox, mut held) = (Mailbox::default(), vec![(1, 'a'), (2, 'b')]);
+        mailbox.add((1, 'c'));
+        mailbox.ask_back(1);
+        mailbox.add((1, 'd'));
+        assert!(!mailbox.is_read());
+        mailbox.read(&mut held, |item: &(u16, char)| item.0);
+        assert_eq!(held, [(2, 'b'), (1, 'd')]);
+        assert_eq!(mailbox.take_returned(), [(1, 'a'), (1, 'c')]);
+        assert!(mailbox.is_read() && mailbox.take_returned().is_empty());
     }
 }

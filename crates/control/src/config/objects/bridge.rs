@@ -106,11 +106,11 @@ impl Default for Flags {
 
 impl Flags {
     /// The names of the flags.
-    pub(super) const NAMES: [&'static str; 4] =
+    pub(in crate::config) const NAMES: [&'static str; 4] =
         ["learn", "forward", "flood_unknown", "flood_groups"];
 
     /// The flag of a name.
-    pub(super) fn named(&mut self, name: &str) -> Option<&mut bool> {
+    pub(in crate::config) fn named(&mut self, name: &str) -> Option<&mut bool> {
         match name {
             "learn" => Some(&mut self.learn),
             "forward" => Some(&mut self.forward),

@@ -1,6 +1,7 @@
 //! Tests of the configuration as a whole.
 
 mod arbitrary;
+mod commands;
 mod edits;
 mod ip6;
 mod messages;
