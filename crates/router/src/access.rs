@@ -17,6 +17,8 @@ const MOST_BYTES: usize = 256 << 20;
 #[derive(Default)]
 pub(crate) struct AccessLists {
     lists: BTreeMap<AclName, Made>,
+    /// Those taken away by a change that is not over: until a later step says otherwise, ports are held to them.
+    leaving: BTreeMap<AclName, Made>,
 }
 
 /// A list as it is configured, and as workers ask it.
@@ -34,7 +36,7 @@ impl AccessLists {
         workers: usize,
     ) -> Result<(), AclError> {
         let Some(config) = config else {
-            self.lists.remove(name);
+            self.leaving.extend(self.lists.remove_entry(name));
             return Ok(());
         };
         let list = Arc::new(make(config, workers)?);
@@ -44,8 +46,14 @@ impl AccessLists {
 
     /// What a port's packets are held to.
     pub(crate) fn of(&self, port: &Port) -> Option<Access> {
-        let made = self.lists.get(port.acl_in.as_ref()?)?;
+        let name = port.acl_in.as_ref()?;
+        let made = self.lists.get(name).or_else(|| self.leaving.get(name))?;
         Some(Access(Arc::clone(&made.list)))
+    }
+
+    /// The change is over: no port names what it took away.
+    pub(crate) fn settle(&mut self) {
+        self.leaving.clear();
     }
 }
 
@@ -137,6 +145,21 @@ fn action(configured: config::Action) -> Action {
 mod tests {
     use super::*;
     use acl::{Fields, Key, Transport, Verdict};
+
+    #[test]
+    fn a_port_is_held_to_a_list_that_goes_until_the_change_is_over() {
+        let name: AclName = control::config::field::Field::from_text("edge").unwrap();
+        let config = config::Acl { default: config::Action::Deny, rules: Arc::default() };
+        let kind = control::config::objects::port_kind::PortKind::Bvi;
+        let port = Port { acl_in: Some(name.clone()), ..Port::new(kind) };
+        let mut lists = AccessLists::default();
+        lists.set(&name, Some(&config), 1).unwrap();
+        let held = lists.of(&port);
+        lists.set(&name, None, 1).unwrap();
+        assert!(held.is_some() && lists.of(&port) == held);
+        lists.settle();
+        assert_eq!(lists.of(&port), None);
+    }
 
     #[test]
     fn rules_keep_their_places_in_the_lists_of_both_families() {

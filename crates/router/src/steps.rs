@@ -44,6 +44,7 @@ impl Router {
     }
 
     fn after_steps(&mut self) {
+        self.access.settle();
         self.inherit_macs();
         if let Err(full) = self.settle_remotes() {
             eprintln!("volleyd: {full}");
