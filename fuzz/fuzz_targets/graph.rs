@@ -6,13 +6,14 @@
 //! ```
 #![no_main]
 
+use acl::{Acl4, Acl6, Action, Icmp, Ports, Rule, RuleCounters};
 use dataplane::{Dataplane, PortQueues, Settings};
-use fib::{ip4::Ip4Layout, pages::PageSize};
+use fib::{Address, ip4::Ip4Layout, pages::PageSize};
 use graph::{Idle, Worker};
 use libfuzzer_sys::fuzz_target;
 use nodes::plumbing::{
-    BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Link, MirrorTo, Mode, SlowPathNews, Tunnel,
-    Vlan, VlanTags, VrfId, Wrap, link_key, sum_icmp,
+    Access, AccessList, BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Link,
+    MirrorTo, Mode, SlowPathNews, Tunnel, Vlan, VlanTags, VrfId, Wrap, link_key, sum_icmp,
 };
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use std::{
@@ -41,6 +42,25 @@ const HEARD: [u16; 5] = [2, 6, topology::TRUNK, topology::BRIDGED_VLAN, topology
 /// Where their copies leave.
 const LISTENER: u16 = 5;
 
+/// One that is held to an access list: routed.
+const HELD: u16 = 1;
+
+/// A list that denies some of both families.
+fn access() -> Access {
+    fn rules<A: Address>() -> [(u32, Rule<A>); 2] {
+        let some = Rule { source_ports: Ports::new(0, 99).ok(), ..Rule::any(Action::Deny) };
+        [
+            (0, some),
+            (1, Rule { icmp: Some(Icmp { kind: 8, code: None }), ..Rule::any(Action::Deny) }),
+        ]
+    }
+    Access(Arc::new(AccessList {
+        ip4: Acl4::new::<u32>(&rules(), Action::Permit, 4096).expect("a list"),
+        ip6: Acl6::new::<u128>(&rules(), Action::Permit, 4096).expect("a list"),
+        counters: [RuleCounters::new(2)].into(),
+    }))
+}
+
 type Waiting = Arc<Mutex<VecDeque<Vec<u8>>>>;
 
 struct Router {
@@ -64,6 +84,9 @@ impl Router {
         for (id, mut row) in (0..).zip(topology::rows()) {
             if let Some(row) = row.as_mut().filter(|_| HEARD.contains(&id)) {
                 row.mirror = MirrorTo { received: Some(LISTENER), sent: Some(LISTENER) };
+            }
+            if let Some(row) = row.as_mut().filter(|_| id == HELD) {
+                row.access = Some(access());
             }
             if let Some(Mode::Bridged(port)) = row.as_mut().map(|row| &mut row.mode) {
                 port.answers_arp = true;

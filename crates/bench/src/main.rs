@@ -19,6 +19,7 @@ mod scaling;
 mod scenarios;
 mod scenarios4;
 mod scenarios6;
+mod scenarios_acl;
 mod scenarios_l2;
 mod thread_time;
 

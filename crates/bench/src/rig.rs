@@ -127,6 +127,7 @@ pub(crate) fn interface(id: u16, mode: Mode) -> Interface {
         up: true,
         shaped: false,
         mirror: Default::default(),
+        access: None,
         mode,
         vrf: VrfId::DEFAULT,
         domain: String::new(),

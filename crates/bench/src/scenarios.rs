@@ -1,7 +1,7 @@
 //! What is measured: each scenario by name, with the figure it is compared with and our aim.
 
 use crate::rig::{ROUTER_MAC, Rig, RigError};
-use crate::{scenarios_l2, scenarios4, scenarios6};
+use crate::{scenarios_acl, scenarios_l2, scenarios4, scenarios6};
 use fib::adjacency::{Adjacency, MAX_REWRITE};
 use fib::route_file::{FilePrefix, FileTarget, OnWrong, load_routes};
 use nodes::plumbing::{InterfaceId, Mode};
@@ -49,6 +49,7 @@ pub(crate) fn all(data: Option<&Path>) -> Vec<Scenario> {
     all.extend(scenarios4::all(data));
     all.extend(scenarios_l2::all());
     all.extend(scenarios6::all(data));
+    all.extend(scenarios_acl::all());
     all
 }
 

@@ -119,6 +119,9 @@ pub trait Engine {
     /// Every bridge.
     fn bridges(&self) -> Vec<view::Bridge>;
 
+    /// Every access list.
+    fn acls(&self) -> Vec<view::Acl>;
+
     /// Every mirror.
     fn mirrors(&self) -> Vec<view::Mirror>;
 

@@ -8,6 +8,7 @@ use fib::rib::{Source, SourceCount};
 use fib::route_file::FilePrefix;
 
 use crate::bulk::BulkRoute;
+use crate::config::objects::acl;
 use crate::config::objects::bridge::Member;
 use crate::config::objects::mirror;
 use crate::config::objects::neighbor::{Neighbor, NeighborKey};
@@ -452,6 +453,29 @@ impl Engine for FakeRouter {
                 ports: bridge.ports.iter().map(port).collect(),
             })
             .collect()
+    }
+
+    fn acls(&self) -> Vec<view::Acl> {
+        let rule = |rule: &acl::Rule| view::AclRule {
+            rule: rule.to_string(),
+            packets: self.count(3),
+            bytes: self.count(180),
+        };
+        let ports_in = |name: &acl::AclName| {
+            let named =
+                self.config.ports.iter().filter(|(_, port)| port.acl_in.as_ref() == Some(name));
+            named.map(|(port, _)| port.to_string()).collect()
+        };
+        let acl = |(name, acl): (&acl::AclName, &acl::Acl)| view::Acl {
+            name: name.to_string(),
+            ports_in: ports_in(name),
+            default: acl.default.word().to_owned(),
+            rules: acl.rules.iter().map(rule).collect(),
+            other_packets: self.count(1),
+            other_bytes: self.count(60),
+            memory_bytes: 64 * acl.rules.len(),
+        };
+        self.config.acls.iter().map(acl).collect()
     }
 
     fn mirrors(&self) -> Vec<view::Mirror> {

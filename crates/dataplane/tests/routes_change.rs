@@ -89,6 +89,7 @@ fn interface(id: u16) -> Interface {
         up: true,
         shaped: false,
         mirror: Default::default(),
+        access: None,
         mode: Mode::Routed,
         vrf: VrfId::DEFAULT,
         domain: String::new(),

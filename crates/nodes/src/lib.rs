@@ -23,6 +23,7 @@ nodes! {
     inject::Inject,
     ethernet_input::EthernetInput,
     mirror_input::MirrorInput,
+    acl_input::AclInput,
     vlan_input::VlanInput,
     l2_xconnect::L2Xconnect,
     l2_learn::L2Learn,

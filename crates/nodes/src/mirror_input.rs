@@ -1,7 +1,7 @@
 //! Copies what mirrored interfaces receive; the frames themselves go on as if nobody listened.
 //!
 //! ```text
-//!  port_rx, vlan_input, tunnel_decap ─▶ mirror_input ┬▶ vlan_input, (an entrance)
+//!  port_rx, vlan_input, tunnel_decap ─▶ mirror_input ┬▶ acl_input, vlan_input, (an entrance)
 //!                                                    └▶ interface_output   the copy
 //! ```
 
@@ -21,6 +21,8 @@ entrances! {
     pub enum Exit {
         /// The interface has sub-interfaces: one of them may be meant.
         Vlan => node "vlan-input",
+        /// The interface has an access list: who listens sees what it denies, too.
+        Acl => node "acl-input",
         /// A copy, to who listens.
         Copy => node "interface-output",
     }
@@ -45,9 +47,10 @@ impl Node for MirrorInput {
     ) {
         let interfaces = self.interfaces.get(context);
         let way = |rx: u16| {
-            let exit = match interfaces.has_sub_interfaces(rx) {
-                true => Exit::Vlan,
-                false => interfaces.entrance(rx).into(),
+            let exit = match interfaces.entrance(rx) {
+                _ if interfaces.access(rx).is_some() => Exit::Acl,
+                _ if interfaces.has_sub_interfaces(rx) => Exit::Vlan,
+                entrance => entrance.into(),
             };
             (exit, interfaces.copies_of_received(rx))
         };

@@ -3,6 +3,7 @@
 //! ```text
 //!  queue ─▶ port_rx ┬▶ vlan_input       the interface has sub-interfaces
 //!                   ├▶ mirror_input     or somebody listens to it
+//!                   ├▶ acl_input        or it has an access list
 //!                   ├▶ (an entrance)    by its mode
 //!                   └▶ drop             it is down, or the packet is a chain of buffers
 //! ```
@@ -32,6 +33,8 @@ entrances! {
         Vlan => node "vlan-input",
         /// The interface is mirrored: who listens gets a copy first.
         Mirror => node "mirror-input",
+        /// The interface has an access list: what it denies goes no further.
+        Acl => node "acl-input",
         /// The frame is longer than a packet buffer.
         Oversize => drop,
     }
@@ -87,6 +90,7 @@ impl Node for PortRx {
             let exit = match interfaces.entrance(*interface) {
                 Entrance::InterfaceDown => Exit::InterfaceDown,
                 _ if interfaces.is_heard(*interface) => Exit::Mirror,
+                _ if interfaces.access(*interface).is_some() => Exit::Acl,
                 _ if interfaces.vlans(*interface).is_some() => Exit::Vlan,
                 entrance => entrance.into(),
             };

@@ -187,6 +187,7 @@ impl OpenPort {
             up: self.config.up,
             shaped: false,
             mirror: MirrorTo::default(),
+            access: None,
             mode: peer.map_or(Mode::Routed, |&peer| Mode::CrossConnect(InterfaceId(peer))),
             vrf: VrfId::DEFAULT,
             domain: String::new(),

@@ -17,6 +17,7 @@
 //!    show           answers to every "show"
 //! ```
 
+mod access;
 mod advertiser;
 mod binding;
 mod bridging;

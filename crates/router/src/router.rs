@@ -1,5 +1,6 @@
 //! The router itself: all that the control thread owns, and its turn now and then.
 
+use crate::access::AccessLists;
 use crate::advertiser::Advertiser;
 use crate::binding::Binding;
 use crate::bridging::Bridging;
@@ -74,6 +75,7 @@ pub struct Router {
     pub(crate) bridging: Bridging,
     pub(crate) binding: Binding,
     pub(crate) mirroring: Mirroring,
+    pub(crate) access: AccessLists,
     pub(crate) observing: Observing,
     pub(crate) cleared: Cleared,
     pub(crate) started: Instant,
@@ -123,6 +125,7 @@ impl Router {
             bridging: Bridging::new(),
             binding: Binding::default(),
             mirroring: Mirroring::default(),
+            access: AccessLists::default(),
             observing: Observing::default(),
             cleared: Cleared::default(),
             started: now,
@@ -157,6 +160,7 @@ impl Router {
             row.vrf = self.vrf_of(&port.config);
             row.shaped = self.dataplane.is_shaped(row.port);
             row.mirror = self.mirroring.of(name, &ids);
+            row.access = self.access.of(&port.config);
             if let Some(bridged) = self.bridging.port(name) {
                 row.mode = Mode::Bridged(bridged);
                 let bridge = self.bridging.name_of(bridged.bridge.0);

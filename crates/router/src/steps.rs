@@ -44,6 +44,7 @@ impl Router {
     }
 
     fn after_steps(&mut self) {
+        self.access.settle();
         self.inherit_macs();
         if let Err(full) = self.settle_remotes() {
             eprintln!("volleyd: {full}");
@@ -96,6 +97,13 @@ impl Router {
             Change::Bridges(delta) => {
                 let (name, config) = outcome_of(delta);
                 self.set_bridge(name, config).map_err(|why| fault(&format!("bridge.{name}"), why))
+            }
+            Change::Acls(delta) => {
+                let (name, config) = outcome_of(delta);
+                let workers = self.dataplane.worker_cores().len();
+                let refuse =
+                    |error: acl::AclError| fault(&format!("acl.{name}"), error.to_string());
+                self.access.set(name, config, workers).map_err(refuse)
             }
             Change::Mirrors(delta) => {
                 let (name, config) = outcome_of(delta);

@@ -8,6 +8,7 @@
 //!                       └─▶ exec, shell ─▶ run
 //! ```
 
+mod acl;
 mod bridging;
 mod bulk;
 mod cli;

@@ -4,6 +4,7 @@ use control::config::objects::vrf::DEFAULT_NAME;
 use control::view;
 use serde_json::Value;
 
+use crate::acl;
 use crate::bridging;
 use crate::cli::{Format, Routes, Show, Source};
 use crate::error::CliError;
@@ -36,6 +37,7 @@ pub(crate) fn path(what: &Show) -> String {
         Show::Vrfs => "vrfs",
         Show::Neighbors => "neighbors",
         Show::Bridge => "bridges",
+        Show::Acl => "acls",
         Show::Mirror => "mirrors",
         Show::Graph => "graph",
         Show::Version => "version",
@@ -87,6 +89,7 @@ pub(crate) fn text(what: &Show, answer: Value, style: Style) -> Result<String, C
         Show::Vrfs => vrfs(&read::<Vec<view::Vrf>>(answer)?, style),
         Show::Neighbors => neighbors(&read::<Vec<view::Neighbor>>(answer)?, style),
         Show::Bridge => bridging::bridges(&read::<Vec<view::Bridge>>(answer)?, style),
+        Show::Acl => acl::acls(&read::<Vec<view::Acl>>(answer)?, style),
         Show::Mirror => mirror::mirrors(&read::<Vec<view::Mirror>>(answer)?, style),
         Show::Graph => format!("{answer:#}\n"),
         Show::Version => version(&read::<view::Version>(answer)?),

@@ -82,6 +82,7 @@ fn described() -> (Router<Handle>, utoipa::openapi::OpenApi) {
         .routes(routes!(show::workers))
         .routes(routes!(show::lookup))
         .routes(routes!(bridging::bridges))
+        .routes(routes!(show::acls))
         .routes(routes!(show::mirrors))
         .routes(routes!(bridging::stations))
         .routes(routes!(bridging::flush))

@@ -91,6 +91,13 @@ pub(super) async fn neighbors(State(handle): State<Handle>) -> Answer<Vec<view::
     ask(&handle, |engine| engine.neighbors()).await
 }
 
+/// Every access list, with what its rules decided.
+#[utoipa::path(get, path = "/v1/acls", tag = "show",
+    responses((status = 200, description = "Every access list.", body = Vec<view::Acl>), Refused))]
+pub(super) async fn acls(State(handle): State<Handle>) -> Answer<Vec<view::Acl>> {
+    ask(&handle, |engine| engine.acls()).await
+}
+
 /// Every mirror: whose frames leave by which other port as well.
 #[utoipa::path(get, path = "/v1/mirrors", tag = "show",
     responses((status = 200, description = "Every mirror.", body = Vec<view::Mirror>), Refused))]

@@ -3,6 +3,7 @@
 //! Every number is a total since the router started or since `counters clear`, unless it says
 //! otherwise. Rates are the reader's to take, from two readings.
 
+mod acl;
 mod bridging;
 mod bulk;
 mod config;
@@ -13,6 +14,7 @@ mod problem;
 mod qos;
 mod system;
 
+pub use acl::{Acl, AclRule};
 pub use bridging::{
     Bridge, BridgePort, Station, StationCount, StationFill, StationFilter, StationFlush, Stations,
 };

@@ -7,7 +7,8 @@
 //!                                    ├▶ l2_forward          bridged, and nothing is to be learned
 //!                                    └▶ drop                down, or gone
 //! ```
-//! What mirrored interfaces receive takes a turn by `mirror_input` first.
+//! What mirrored interfaces receive takes a turn by `mirror_input` first, and what those with an access list receive
+//! one by `acl_input`.
 
 use crate::plumbing::{Interfaces, Mode, WorkerCounters};
 

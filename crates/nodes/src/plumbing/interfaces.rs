@@ -1,6 +1,8 @@
 //! Interfaces as workers see them: rows of one table that the control thread publishes.
 
-use crate::plumbing::{BridgeId, BridgePort, MirrorTo, Tunnel, TunnelKey, Vlan, VlanMap, VrfId};
+use crate::plumbing::{
+    Access, AccessList, BridgeId, BridgePort, MirrorTo, Tunnel, TunnelKey, Vlan, VlanMap, VrfId,
+};
 use fib::{Address, Prefix};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -51,6 +53,8 @@ pub struct Interface {
     pub mode: Mode,
     /// Who gets copies of its frames.
     pub mirror: MirrorTo,
+    /// What the frames that it receives are held to.
+    pub access: Option<Access>,
     /// Whose routes they follow, where they are routed.
     pub vrf: VrfId,
     /// The name of the bridge that it is in, or of the VRF; empty where it is in none.
@@ -225,6 +229,12 @@ impl Interfaces {
     /// The interface of a tunnel whose packets are in a VRF.
     pub fn tunnel(&self, key: TunnelKey, vrf: VrfId) -> Option<u16> {
         self.tunnels.get(&(key, vrf)).copied()
+    }
+
+    /// The access list that the frames are held to which an interface receives.
+    #[inline]
+    pub fn access(&self, id: u16) -> Option<&AccessList> {
+        self.get(id)?.access.as_ref().map(|access| &*access.0)
     }
 
     /// The VRF of an interface's packets.

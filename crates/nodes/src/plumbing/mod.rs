@@ -9,6 +9,7 @@
 //!                 ◀─ counters ────────── workers         read at any time
 //! ```
 
+mod access;
 mod arp_answer;
 mod bindings;
 mod bridge;
@@ -42,6 +43,7 @@ mod tunnel_headers;
 mod vlan;
 mod vrfs;
 
+pub use access::{Access, AccessList, Question};
 pub use arp_answer::answer_arp;
 pub use bindings::Bindings;
 pub use bridge::{BridgeId, BridgePort};

@@ -152,6 +152,7 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         shaped: false,
         mode,
         mirror: Default::default(),
+        access: None,
         vrf: VrfId::DEFAULT,
         domain: String::new(),
         mac: our_mac(id),

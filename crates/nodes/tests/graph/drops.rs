@@ -3,24 +3,29 @@
 use crate::drops_tunnels;
 use crate::drops6;
 use crate::rig::*;
+use acl::{Acl4, Acl6, Action};
 use dataplane::Settings;
 use fib::Forward;
 use fib::adjacency::{Adjacency, AdjacencyId};
-use nodes::plumbing::{BridgeId, BridgePort, Injected, InterfaceId, Kind, Leftover, Mode};
+use nodes::plumbing::{
+    Access, AccessList, BridgeId, BridgePort, Injected, InterfaceId, Kind, Leftover, Mode,
+};
 use sched::units::{Rate, Size, Time};
 use sched::{ClassId, CodelShape, Config, Curve, HfscClass, HfscShape, SfqShape, Shape};
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
+use std::sync::Arc;
 use wire::craft::{self, Arp, Craft, Ethernet, Ipv4};
 
 /// Reasons that a test on one thread cannot meet, and why.
-const OUT_OF_REACH: [&str; 5] = [
+const OUT_OF_REACH: [&str; 6] = [
     // The control thread takes a cross-connect away between two nodes of one pass.
     "l2-xconnect/disconnected",
     // Or a tunnel.
     "tunnel-encap/no-tunnel",
     // Or an interface down.
     "mirror-input/interface-down",
+    "acl-input/interface-down",
     // Or out of its bridge.
     "l2-learn/not-bridged",
     // It takes a second worker; the node's own tests play that.
@@ -93,12 +98,30 @@ fn frames() -> Vec<(&'static str, Vec<Vec<u8>>)> {
 
 pub(crate) type Play = fn(&mut Rig);
 
+/// Has interface 0 deny all.
+fn hold_to_nothing(rig: &mut Rig) {
+    let list = AccessList {
+        ip4: Acl4::new::<u32>(&[], Action::Deny, 0).unwrap(),
+        ip6: Acl6::new::<u128>(&[], Action::Deny, 0).unwrap(),
+        counters: Box::default(),
+    };
+    rig.change_interface(0, |row| row.access = Some(Access(Arc::new(list))));
+}
+
 /// Drops that want a router of another kind, or another way in.
 fn plays() -> Vec<(&'static str, Play)> {
     vec![
         ("port-rx/interface-down", |rig| rig.receive(4, vec![0; 60])),
         ("port-rx/oversize", |rig| {
             rig.receive_as(0, Incoming { bytes: vec![0; 60], segments: 2, headroom: 128 });
+        }),
+        ("acl-input/denied", |rig| {
+            hold_to_nothing(rig);
+            rig.receive(0, to(FAR).udp(1, 2).build());
+        }),
+        ("acl-input/unreadable", |rig| {
+            hold_to_nothing(rig);
+            rig.receive(0, to(FAR).version(5).build());
         }),
         ("inject/unresolved", |rig| rig.inject(&[0], |packet| Injected::Discard { rx: 0, packet })),
         ("ip4-lookup/vrf-ring", |rig| {

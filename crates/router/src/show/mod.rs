@@ -113,6 +113,10 @@ impl Engine for Router {
         self.show_bridges()
     }
 
+    fn acls(&self) -> Vec<view::Acl> {
+        self.show_acls()
+    }
+
     fn mirrors(&self) -> Vec<view::Mirror> {
         self.show_mirrors()
     }

@@ -4,6 +4,7 @@
 //! add its line to the table below, after what it refers to. Reading, checking, differences,
 //! commands and writing follow.
 
+pub mod acl;
 pub mod api;
 pub mod arp;
 pub mod bridge;
@@ -36,6 +37,7 @@ use super::read::TableReader;
 use super::report::Report;
 use super::write::Writer;
 
+use acl::Acls;
 use api::Api;
 use arp::Arp;
 use bridge::Bridges;
@@ -158,6 +160,8 @@ objects! {
     arp: Arp,
     /// Rates of the messages the router sends by itself.
     icmp: Icmp,
+    /// Access lists.
+    acls: Acls,
     /// VRFs.
     vrfs: Vrfs,
     /// Ports.

@@ -5,6 +5,7 @@ use std::fmt;
 
 use wire::MacAddr;
 
+use super::acl::{self, AclName, Acls};
 use super::connected::{Connected, check_host_address};
 use super::port_commands;
 use super::port_kind::PortKind;
@@ -83,6 +84,8 @@ pub struct Port {
     pub rx_queues: u16,
     /// Addresses with their connected networks.
     pub addresses: Vec<InterfaceAddress>,
+    /// The access list that packets are held to which it receives; `None`: none.
+    pub acl_in: Option<AclName>,
     /// How packets wait before they leave by it; `None`: they do not.
     pub qos: Option<Qos>,
     /// How it advertises the router to IPv6 hosts; `None`: not at all.
@@ -116,6 +119,7 @@ impl Port {
             mac: None,
             rx_queues: 1,
             addresses,
+            acl_in: None,
             qos: None,
             ra: None,
         }
@@ -141,9 +145,10 @@ impl Port {
         let mac = table.optional("mac");
         let rx_queues = table.number("rx_queues", 1, 1..=64);
         let addresses = table.list("addresses");
+        let acl_in = table.optional("acl_in");
         let qos = table.table("qos", |qos| Qos::read(qos, mtu)).flatten();
         let ra = table.table("ra", Ra::read);
-        Some(Self { kind: kind?, up, mtu, vrf, mac, rx_queues, addresses, qos, ra })
+        Some(Self { kind: kind?, up, mtu, vrf, mac, rx_queues, addresses, acl_in, qos, ra })
     }
 
     fn check(&self, name: &PortName, report: &mut Report) {
@@ -184,6 +189,17 @@ impl Port {
         }
     }
 
+    fn check_acl(&self, name: &PortName, acls: &Acls, report: &mut Report) {
+        let Some(acl) = &self.acl_in else { return };
+        let field = format!("port.{name}.acl_in");
+        acl::check_exists(&field, acl, acls, report);
+        if self.kind.is_virtual() {
+            let message = format!("{name} stands on other ports");
+            let problem = Problem::new(field, message).expected("a port with a device");
+            report.push(problem.help("give those ports a list: it may ask for VLANs"));
+        }
+    }
+
     /// The fields of the port's own table.
     fn own_fields(&self) -> Fields {
         self.kind
@@ -194,6 +210,7 @@ impl Port {
             .maybe("mac", &self.mac)
             .unless("rx_queues", &self.rx_queues, &1)
             .list("addresses", &self.addresses)
+            .maybe("acl_in", &self.acl_in)
             .maybe_raw("ra", self.ra.as_ref().map(|ra| ra.fields().inline()))
     }
 }
@@ -243,6 +260,7 @@ impl Object for Ports {
         let mut claims = HashMap::new();
         for (name, port) in self.iter() {
             port.check(name, report);
+            port.check_acl(name, &config.acls, report);
             if let Some(qos) = &port.qos {
                 qos.check_bridges(name, &config.bridges, report);
             }

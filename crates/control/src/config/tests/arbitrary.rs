@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use wire::MacAddr;
 
 use super::super::field::Field;
+use super::super::objects::acl::{Acl, AclName, Action, Rule, TcpFlags};
 use super::super::objects::arp::Arp;
 use super::super::objects::bridge::{BoundAddress, Bridge, BridgeName, Flags, Member};
 use super::super::objects::icmp::Icmp;
@@ -267,6 +268,32 @@ fn mirrors(config: &mut Config, destination: u8, sources: &[u8]) {
     }
 }
 
+/// An access list of one rule of each kind for each of these ports.
+fn acls(config: &mut Config, ports: &[u8]) {
+    for &number in ports {
+        let acl = AclName::from_text(&format!("acl.{number}")).unwrap();
+        let tcp = Rule {
+            source: Some(Prefix::of(station(number, 0), 24)),
+            protocol: Some(Field::from_text("tcp").unwrap()),
+            destination_port: Some(Field::from_text("80-443").unwrap()),
+            tcp_flags: Some(TcpFlags { set: 2, of: 0x12 }),
+            vlan: Some(number.into()),
+            ..Rule::any(Action::Permit)
+        };
+        let icmp = Rule {
+            protocol: Some(Field::from_text("icmp").unwrap()),
+            icmp_type: Some(8),
+            source_mac: Some(MacAddr([2, 0, 0, 0, 0, number])),
+            ..Rule::any(Action::Deny)
+        };
+        let rules = std::sync::Arc::new(vec![tcp, icmp]);
+        config.acls.insert(acl.clone(), Acl { default: Action::Permit, rules });
+        if let Some(port) = config.ports.get_mut(&name(number)) {
+            port.acl_in = Some(acl);
+        }
+    }
+}
+
 /// A configuration without a fault.
 pub(super) fn config() -> impl Strategy<Value = Config> {
     let ports: Vec<_> = (0_u8..6).map(|number| proptest::option::of(port(number))).collect();
@@ -283,6 +310,7 @@ pub(super) fn config() -> impl Strategy<Value = Config> {
             }
             config.ports.insert(name(number), port);
         }
+        acls(&mut config, &bare);
         virtual_ports(&mut config, &routed);
         if neighbor {
             vrfs(&mut config, &bare);

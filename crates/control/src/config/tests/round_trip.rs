@@ -34,6 +34,7 @@ fn follow(mut config: Config, changes: &[Change]) -> Config {
             Change::Bridges(delta) => step(&mut config.bridges, delta),
             Change::Stations(delta) => step(&mut config.stations, delta),
             Change::Mirrors(delta) => step(&mut config.mirrors, delta),
+            Change::Acls(delta) => step(&mut config.acls, delta),
         }
     }
     config
@@ -68,7 +69,9 @@ proptest! {
         prop_assert!(rest.iter().all(|change| change.action() != Action::Remove));
         let port = |change: &Change| matches!(change, Change::Ports(_));
         let removals = &changes[..changes.len() - rest.len()];
-        let is_below = |change: &Change| port(change) || matches!(change, Change::Vrfs(_));
+        let is_below = |change: &Change| {
+            port(change) || matches!(change, Change::Vrfs(_) | Change::Acls(_))
+        };
         prop_assert!(removals.iter().skip_while(|change| !port(change)).all(is_below));
         prop_assert!(!rest.iter().skip_while(|c| !matches!(c, Change::Routes(_))).any(port));
     }

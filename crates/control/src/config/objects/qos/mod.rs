@@ -9,7 +9,7 @@
 
 pub(super) mod commands;
 mod read;
-mod units;
+pub(super) mod units;
 mod write;
 
 pub use read::Kind;

@@ -81,7 +81,7 @@ impl Field for Curve {
 
 /// A port, or the first and the last of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PortRange(pub(super) Ports);
+pub struct PortRange(pub Ports);
 
 impl Field for PortRange {
     const EXPECTED: &'static str = "a port or a range of them, as in 443 or \"5060-5062\"";
@@ -114,7 +114,7 @@ const PROTOCOLS: [(&str, u8); 6] =
 
 /// An IP protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Protocol(pub(super) u8);
+pub struct Protocol(pub u8);
 
 impl Field for Protocol {
     const EXPECTED: &'static str = "icmp, tcp, udp, gre, icmp6, sctp or a number from 0 to 255";

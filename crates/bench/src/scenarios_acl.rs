@@ -1,0 +1,66 @@
+//! Routed IPv4 that is held to an access list: rules like a router's, and packets that meet each as often.
+
+use crate::rig::{ROUTER_MAC, Rig, RigError};
+use crate::scenarios::{NEXT_HOP_MAC, SOURCE_MAC, Scenario, adjacency};
+use acl::synthetic::{self, Flavour, Numbers};
+use acl::{Acl4, Acl6, Action, Fields, Rule, RuleCounters, Transport};
+use fib::{Forward, Ip4Prefix};
+use nodes::plumbing::{Access, AccessList, Kind, Mode};
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use wire::ip::protocol;
+use wire::{MacAddr, craft, ipv4};
+
+/// Packets that are told apart.
+const PACKETS: usize = 65_536;
+/// What a list may take.
+const ROOM: usize = 64 << 20;
+
+pub(crate) fn all() -> Vec<Scenario> {
+    // A route, and 40 or 80 for the list.
+    vec![
+        Scenario::new("ip4-acl-1k", None, 90.0, || ip4(1_000)),
+        Scenario::new("ip4-acl-50k", None, 130.0, || ip4(50_000)),
+    ]
+}
+
+fn ip4(rules: usize) -> Result<Rig, RigError> {
+    // What is denied costs less: here all passes.
+    let permit = |(number, rule)| (number, Rule { action: Action::Permit, ..rule });
+    let rules: Vec<(u32, Rule<u32>)> =
+        synthetic::rules(Flavour::Acl, rules, 5).into_iter().map(permit).collect();
+    let mut numbers = Numbers::new(6);
+    let made = std::iter::repeat_with(|| synthetic::packet(&rules, &mut numbers));
+    let rig =
+        Rig::new(made.filter_map(|fields| frame(&fields)).take(PACKETS).collect(), Mode::Routed)?;
+    let next_hop = Ipv4Addr::new(172, 16, 0, 1).into();
+    let id = rig.dataplane.adjacencies.allocate(&adjacency(next_hop))?;
+    rig.dataplane.adjacencies.complete(id, NEXT_HOP_MAC);
+    rig.dataplane.ip4.insert(Ip4Prefix::all(), Forward::new(Kind::Rewrite as u8, id.0))?;
+    let list = AccessList {
+        ip4: Acl4::new(&rules, Action::Permit, ROOM)?,
+        ip6: Acl6::new::<u128>(&[], Action::Permit, 0)?,
+        counters: [RuleCounters::new(rules.len())].into(),
+    };
+    let mut row = rig.dataplane.interfaces().get(0).cloned().ok_or("interface 0 is there")?;
+    row.access = Some(Access(Arc::new(list)));
+    let mut rig = rig;
+    rig.dataplane.set_interface(0, Some(row));
+    Ok(rig)
+}
+
+/// The packet, if it has ports and a router forwards it.
+fn frame(fields: &Fields<u32>) -> Option<Vec<u8>> {
+    let Transport::Ports(from, to) = fields.transport else { return None };
+    let host = |address: u32| !matches!(address >> 24, 0 | 127 | 224..);
+    if !host(fields.source) || !host(fields.destination) || ipv4::is_martian_source(fields.source) {
+        return None;
+    }
+    let [source, destination] = [fields.source, fields.destination].map(Ipv4Addr::from);
+    let packet =
+        craft::ethernet(MacAddr(SOURCE_MAC), MacAddr(ROUTER_MAC)).ipv4(source, destination);
+    Some(match fields.protocol {
+        protocol::TCP => packet.tcp(from, to).payload_len(6).build(),
+        _ => packet.udp(from, to).payload_len(18).build(),
+    })
+}

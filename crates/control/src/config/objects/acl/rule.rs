@@ -1,0 +1,195 @@
+//! `[[acl.NAME.rule]]`: what packets it fits, and what becomes of them. What is not said fits always.
+
+use super::Action;
+use crate::config::field::{Field, Refusal};
+use crate::config::objects::qos::units::{PortRange, Protocol};
+use crate::config::prefix::Prefix;
+use crate::config::read::TableReader;
+use crate::config::report::{Problem, Report};
+use crate::config::write::{Fields, quoted};
+use wire::MacAddr;
+use wire::ip::protocol;
+
+/// One rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// What becomes of packets that fit.
+    pub action: Action,
+    /// Where they come from.
+    pub source: Option<Prefix>,
+    /// Where they go.
+    pub destination: Option<Prefix>,
+    /// Their protocol.
+    pub protocol: Option<Protocol>,
+    /// Their source port.
+    pub source_port: Option<PortRange>,
+    /// Their destination port.
+    pub destination_port: Option<PortRange>,
+    /// The type of ICMP message.
+    pub icmp_type: Option<u8>,
+    /// Its code.
+    pub icmp_code: Option<u8>,
+    /// TCP flags that are set or not.
+    pub tcp_flags: Option<TcpFlags>,
+    /// Their outer VLAN; 0: none.
+    pub vlan: Option<u16>,
+    /// The station that sent them.
+    pub source_mac: Option<MacAddr>,
+}
+
+impl Rule {
+    /// The rule that every packet fits.
+    pub fn any(action: Action) -> Self {
+        Self {
+            action,
+            source: None,
+            destination: None,
+            protocol: None,
+            source_port: None,
+            destination_port: None,
+            icmp_type: None,
+            icmp_code: None,
+            tcp_flags: None,
+            vlan: None,
+            source_mac: None,
+        }
+    }
+
+    pub(super) fn read(table: &mut TableReader<'_>) -> Option<Self> {
+        let action = table.required("action");
+        let read = Self {
+            source: table.optional("source"),
+            destination: table.optional("destination"),
+            protocol: table.optional("protocol"),
+            source_port: table.optional("source_port"),
+            destination_port: table.optional("destination_port"),
+            icmp_type: small(table, "icmp_type"),
+            icmp_code: small(table, "icmp_code"),
+            tcp_flags: table.optional("tcp_flags"),
+            vlan: table.optional("vlan"),
+            source_mac: table.optional("source_mac"),
+            ..Self::any(action.unwrap_or(Action::Deny))
+        };
+        action.is_some().then_some(read)
+    }
+
+    pub(super) fn check(&self, field: &str, report: &mut Report) {
+        let mut refuse = |name: &str, message: String, expected: &str| {
+            let problem = Problem::new(format!("{field}.{name}"), message);
+            report.push(problem.expected(expected));
+        };
+        if let (Some(source), Some(destination)) = (self.source, self.destination)
+            && source.address().is_ipv4() != destination.address().is_ipv4()
+        {
+            let message = format!("{destination} is not of the family of {source}");
+            refuse("destination", message, "source and destination of one family");
+        }
+        let number = self.protocol.map(|Protocol(number)| number);
+        let is_one_of = |some: &[u8]| number.is_some_and(|number| some.contains(&number));
+        for (name, ports) in
+            [("source_port", self.source_port), ("destination_port", self.destination_port)]
+        {
+            let Some(PortRange(ports)) = ports else { continue };
+            if ports.first > ports.last {
+                let message = format!("{} is above {}", ports.first, ports.last);
+                refuse(name, message, "the lower port first");
+            }
+            if number.is_some() && !is_one_of(&[protocol::TCP, protocol::UDP, protocol::SCTP]) {
+                refuse(name, "this protocol has no ports".to_owned(), "tcp, udp or sctp");
+            }
+        }
+        let icmp = [protocol::ICMP4, protocol::ICMP6];
+        if self.icmp_type.is_some() && !is_one_of(&icmp) {
+            let message = "only ICMP has types of messages".to_owned();
+            refuse("icmp_type", message, "protocol = \"icmp\" or \"icmp6\" beside it");
+        }
+        if self.icmp_code.is_some() && self.icmp_type.is_none() {
+            refuse("icmp_code", "a code of no type".to_owned(), "an `icmp_type` beside it");
+        }
+        if self.tcp_flags.is_some() && !is_one_of(&[protocol::TCP]) {
+            refuse("tcp_flags", "only TCP has flags".to_owned(), "protocol = \"tcp\" beside it");
+        }
+        if let Some(vlan) = self.vlan.filter(|vlan| *vlan > wire::vlan::MAX_VID) {
+            refuse("vlan", format!("{vlan} is no VLAN"), "a number from 0, for none, to 4094");
+        }
+    }
+
+    pub(super) fn fields(&self) -> Fields {
+        Fields::new()
+            .with("action", &self.action)
+            .maybe("source", &self.source)
+            .maybe("destination", &self.destination)
+            .maybe("protocol", &self.protocol)
+            .maybe("source_port", &self.source_port)
+            .maybe("destination_port", &self.destination_port)
+            .maybe("icmp_type", &self.icmp_type.map(u16::from))
+            .maybe("icmp_code", &self.icmp_code.map(u16::from))
+            .maybe("tcp_flags", &self.tcp_flags)
+            .maybe("vlan", &self.vlan)
+            .maybe("source_mac", &self.source_mac)
+    }
+}
+
+impl std::fmt::Display for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.fields().inline())
+    }
+}
+
+fn small(table: &mut TableReader<'_>, key: &'static str) -> Option<u8> {
+    let is_there = table.has(key);
+    let number = table.number::<u16>(key, 0, 0..=u8::MAX.into());
+    is_there.then_some(number as u8)
+}
+
+/// TcpFlags by their bits (RFC 9293 section 3.1, RFC 3168 section 6.1).
+const FLAGS: [(&str, u8); 8] = [
+    ("fin", 0x01),
+    ("syn", 0x02),
+    ("rst", 0x04),
+    ("psh", 0x08),
+    ("ack", 0x10),
+    ("urg", 0x20),
+    ("ece", 0x40),
+    ("cwr", 0x80),
+];
+
+/// TCP flags that must be set, and some that must not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpFlags {
+    /// Those that must be set.
+    pub set: u8,
+    /// Those that are looked at.
+    pub of: u8,
+}
+
+impl Field for TcpFlags {
+    const EXPECTED: &'static str = "TCP flags, as in \"syn !ack\": set, and not set";
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        let mut flags = Self { set: 0, of: 0 };
+        for word in text.split_whitespace() {
+            let name = word.strip_prefix('!').unwrap_or(word);
+            let Some((_, bit)) = FLAGS.iter().find(|(known, _)| *known == name) else {
+                let message = Some(format!("`{word}` is no TCP flag"));
+                return Err(Refusal { message, suggestion: None });
+            };
+            if flags.of & bit != 0 {
+                let message = Some(format!("`{name}` stands here twice"));
+                return Err(Refusal { message, suggestion: None });
+            }
+            flags.of |= bit;
+            flags.set |= if name == word { *bit } else { 0 };
+        }
+        if flags.of == 0 { Err(Refusal::default()) } else { Ok(flags) }
+    }
+
+    fn to_toml(&self) -> String {
+        let asked = FLAGS.iter().filter(|(_, bit)| self.of & bit != 0);
+        let words = asked.map(|(name, bit)| match self.set & bit {
+            0 => format!("!{name}"),
+            _ => (*name).to_owned(),
+        });
+        quoted(&words.collect::<Vec<_>>().join(" "))
+    }
+}

@@ -1,0 +1,75 @@
+//! Lists are read, refused, written and told.
+
+use super::*;
+use crate::config::tests::host;
+use crate::config::{Source, parse, render};
+
+const LIST: &str = r#"[acl.edge]
+default = "permit"
+
+[[acl.edge.rule]]
+action           = "deny"
+source           = "10.0.0.0/8"
+destination      = "192.0.2.0/24"
+protocol         = "tcp"
+source_port      = "1024-65535"
+destination_port = 22
+tcp_flags        = "syn !ack"
+vlan             = 7
+source_mac       = "02:00:00:00:00:01"
+
+[[acl.edge.rule]]
+action    = "permit"
+protocol  = "icmp6"
+icmp_type = 128
+icmp_code = 0
+"#;
+
+fn faults(rule: &str) -> String {
+    let text = format!("[acl.a]\n[[acl.a.rule]]\n{rule}\n");
+    parse(&Source::new("test", text.as_str()), &host()).unwrap_err().to_string()
+}
+
+#[test]
+fn a_list_is_written_as_it_was_read() {
+    let config = parse(&Source::new("test", LIST), &host()).unwrap();
+    assert!(render(&config).contains(LIST.trim_end()), "{}", render(&config));
+    assert_eq!(config.acls.iter().next().unwrap().1.rules.len(), 2);
+}
+
+#[test]
+fn rules_that_nothing_can_fit_are_refused_with_their_reason() {
+    for (rule, reason) in [
+        ("source = \"10.0.0.0/8\"", "`action` is missing"),
+        ("action = \"allow\"", "\"permit\""),
+        ("action = \"deny\"\nsource = \"10.0.0.0/8\"\ndestination = \"::/0\"", "family"),
+        ("action = \"deny\"\nsource_port = \"9-1\"", "9 is above 1"),
+        ("action = \"deny\"\nprotocol = \"gre\"\nsource_port = 1", "has no ports"),
+        ("action = \"deny\"\nicmp_type = 8", "only ICMP"),
+        ("action = \"deny\"\nprotocol = \"icmp\"\nicmp_type = 256", "out of range"),
+        ("action = \"deny\"\nprotocol = \"icmp\"\nicmp_code = 1", "of no type"),
+        ("action = \"deny\"\ntcp_flags = \"syn\"", "only TCP"),
+        ("action = \"deny\"\nprotocol = \"tcp\"\ntcp_flags = \"syn !syn\"", "twice"),
+        ("action = \"deny\"\nprotocol = \"tcp\"\ntcp_flags = \"sin\"", "no TCP flag"),
+        ("action = \"deny\"\nvlan = 4095", "no VLAN"),
+        ("action = \"deny\"\nports = 9", "unknown key"),
+    ] {
+        let faults = faults(rule);
+        assert!(faults.contains(reason), "{rule}: {faults}");
+    }
+}
+
+#[test]
+fn a_port_names_a_list_that_is_there() {
+    let text = format!("{LIST}[port.p0]\nkind = \"memory\"\nacl_in = \"egde\"\n");
+    let faults = parse(&Source::new("test", text.as_str()), &host()).unwrap_err().to_string();
+    assert!(faults.contains("there is no access list `egde`"), "{faults}");
+    assert!(faults.contains("did you mean `edge`?"), "{faults}");
+}
+
+#[test]
+fn a_change_of_one_of_many_rules_is_seen() {
+    let list = |action| Acl { default: Action::Deny, rules: Arc::new(vec![Rule::any(action); 9]) };
+    let (before, after) = (list(Action::Deny), list(Action::Permit));
+    assert_ne!(before.fields().changes(&after.fields()), "");
+}

@@ -1,0 +1,210 @@
+//! Holds what ports receive to their access lists: the first rule that fits decides.
+//!
+//! ```text
+//!  port_rx, mirror_input ─▶ acl_input ┬▶ vlan_input, (an entrance)
+//!                                     └▶ drop     denied
+//! ```
+//! Lists speak of IP packets alone: ARP and what else there is passes.
+
+use crate::plumbing::{Interfaces, Question, Setup, entrances};
+use acl::{Action, CELLS4, CELLS6, Key, Verdict};
+use graph::{Context, Exits, Node, Published};
+use packet::{Frame, VECTOR};
+
+/// See the module.
+pub struct AclInput {
+    interfaces: Published<Interfaces>,
+    ip4: Asked<CELLS4>,
+    ip6: Asked<CELLS6>,
+}
+
+/// Packets of one family that a list is asked about together.
+struct Asked<const N: usize> {
+    keys: [Key<N>; VECTOR],
+    slots: [u8; VECTOR],
+    count: usize,
+    verdicts: [Verdict; VECTOR],
+}
+
+entrances! {
+    /// By the mode of the interface that received the frame.
+    pub enum Exit {
+        /// The interface has sub-interfaces: one of them may be meant.
+        Vlan => node "vlan-input",
+        /// The access list of the port denies it.
+        Denied => drop,
+        /// It says that it is IP, and its headers are cut short or wrong: no list can judge it.
+        Unreadable => drop,
+    }
+}
+
+impl Node for AclInput {
+    const NAME: &'static str = "acl-input";
+    const ABOUT: &'static str = "holds received packets to access lists";
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        let interfaces = setup.shared.interfaces.clone();
+        Self { interfaces, ip4: Asked::new(), ip6: Asked::new() }
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let worker = usize::from(context.worker);
+        let interfaces = self.interfaces.get(context);
+        let mut from = 0;
+        while from < frame.len() {
+            let rx = frame.rx()[from];
+            let until = from + frame.rx()[from..].iter().take_while(|other| **other == rx).count();
+            let way = match interfaces.has_sub_interfaces(rx) {
+                true => Exit::Vlan,
+                false => interfaces.entrance(rx).into(),
+            };
+            (from..until).for_each(|slot| exits.set(slot, way));
+            if let Some(list) = interfaces.access(rx) {
+                (self.ip4.count, self.ip6.count) = (0, 0);
+                for slot in from..until {
+                    match Question::about(frame.view(slot).header()) {
+                        Question::Ip4(fields) => self.ip4.ask(slot, Key::new(&fields)),
+                        Question::Ip6(fields) => self.ip6.ask(slot, Key::new(&fields)),
+                        Question::NotIp => {}
+                        Question::Unreadable => exits.set(slot, Exit::Unreadable),
+                    }
+                }
+                self.ip4.answer(|keys, verdicts| list.ip4.classify(keys, verdicts));
+                self.ip6.answer(|keys, verdicts| list.ip6.classify(keys, verdicts));
+                let answers = self.ip4.answers().chain(self.ip6.answers());
+                for (slot, verdict) in answers {
+                    if let Some(counters) = list.counters.get(worker) {
+                        counters.add(verdict, frame.lengths()[slot]);
+                    }
+                    if !verdict.is_permitted() {
+                        exits.set(slot, Exit::Denied);
+                    }
+                }
+            }
+            from = until;
+        }
+    }
+}
+
+impl<const N: usize> Asked<N> {
+    fn new() -> Self {
+        Self {
+            keys: [Key::default(); VECTOR],
+            slots: [0; VECTOR],
+            count: 0,
+            verdicts: [Verdict::none(Action::Permit); VECTOR],
+        }
+    }
+
+    #[inline(always)]
+    fn ask(&mut self, slot: usize, key: Key<N>) {
+        self.keys[self.count % VECTOR] = key;
+        self.slots[self.count % VECTOR] = slot as u8;
+        self.count += 1;
+    }
+
+    fn answer(&mut self, classify: impl FnOnce(&[Key<N>], &mut [Verdict])) {
+        classify(&self.keys[..self.count], &mut self.verdicts[..self.count]);
+    }
+
+    /// Each packet's slot, and what becomes of it.
+    fn answers(&self) -> impl Iterator<Item = (usize, Verdict)> {
+        let verdicts = self.verdicts[..self.count].iter().copied();
+        self.slots.iter().map(|slot| usize::from(*slot)).zip(verdicts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plumbing::testing::{FAR, HOST, TRUNK, World};
+    use crate::plumbing::{Access, AccessList};
+    use acl::{Acl4, Acl6, Ports, Rule, RuleCounters};
+    use graph::harness::NodeHarness;
+    use std::sync::Arc;
+    use wire::craft;
+
+    const ROOM: usize = 1 << 20;
+
+    /// Denies port 53, permits UDP, and denies the rest.
+    fn list() -> Arc<AccessList> {
+        fn rules<A: fib::Address>() -> [(u32, Rule<A>); 2] {
+            let udp = Rule { protocol: Some(17), ..Rule::any(Action::Permit) };
+            let dns = Rule {
+                destination_ports: Some(Ports::one(53)),
+                action: Action::Deny,
+                ..udp
+            };
+            [(0, dns), (1, udp)]
+        }
+        Arc::new(AccessList {
+            ip4: Acl4::new::<u32>(&rules(), Action::Deny, ROOM).unwrap(),
+            ip6: Acl6::new::<u128>(&rules(), Action::Deny, ROOM).unwrap(),
+            counters: [RuleCounters::new(2)].into(),
+        })
+    }
+
+    fn frames() -> Vec<Vec<u8>> {
+        let frame = || craft::ethernet([2; 6], [4; 6]);
+        let mut arp = frame().ipv4(HOST, FAR).udp(1, 53).build();
+        arp[12..14].copy_from_slice(&[8, 6]);
+        let mut lying = frame().ipv4(HOST, FAR).udp(1, 99).build();
+        lying[14] = 0x65;
+        vec![
+            frame().ipv4(HOST, FAR).udp(1, 53).build(),
+            frame().ipv4(HOST, FAR).udp(1, 99).build(),
+            frame().ipv6([1; 16], [2; 16]).udp(1, 53).build(),
+            frame().ipv6([1; 16], [2; 16]).udp(1, 99).build(),
+            frame().ipv4(HOST, FAR).tcp(1, 99).build(),
+            arp,
+            lying,
+        ]
+    }
+
+    /// The exits of all frames, received by `id` that has the list.
+    fn exits(id: u16, list: &Arc<AccessList>) -> Vec<String> {
+        let mut world = World::new();
+        world.change_interface(id, |row| row.access = Some(Access(Arc::clone(list))));
+        let mut node = NodeHarness::<AclInput>::new(&world.setup).unwrap();
+        node.run(&frames(), id, 0).into_iter().map(|out| out.exit).collect()
+    }
+
+    #[test]
+    fn the_first_rule_decides_for_both_families_and_counts() {
+        let list = list();
+        let expected =
+            ["denied", "ethernet", "denied", "ethernet", "denied", "ethernet", "unreadable"];
+        assert_eq!(exits(0, &list), expected);
+        let all = frames();
+        let bytes = |which: &[usize]| {
+            (which.len() as u64, which.iter().map(|n| all[*n].len() as u64).sum())
+        };
+        let counted: Vec<_> = list.counters[0].read().collect();
+        assert_eq!(counted, [bytes(&[0, 2]), bytes(&[1, 3]), bytes(&[4])]);
+    }
+
+    #[test]
+    fn what_passes_goes_the_way_of_its_port() {
+        for (id, way) in [(0, "ethernet"), (2, "cross-connect"), (6, "bridge"), (TRUNK, "vlan")] {
+            assert_eq!(exits(id, &list())[1], way);
+        }
+    }
+
+    #[test]
+    fn frames_of_several_ports_are_each_held_to_their_own_list() {
+        let mut world = World::new();
+        world.change_interface(0, |row| row.access = Some(Access(list())));
+        let node = NodeHarness::<AclInput>::new(&world.setup).unwrap();
+        let mut node = node;
+        let denied = &frames()[..1];
+        assert_eq!(node.run(denied, 0, 0)[0].exit, "denied");
+        assert_eq!(node.run(denied, 2, 0)[0].exit, "cross-connect");
+    }
+}

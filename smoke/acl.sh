@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Access lists against the Linux stack: the first rule decides, for both families, in a VLAN too; counters tell; a list
+# is replaced as a whole while packets flow, and a port without one is held to nothing.
+. "$(dirname "$0")/lib.sh"
+hosts
+for host in "$a:1" "$b:2"; do
+    ip -n "${host%:*}" addr add "2001:db8:${host##*:}::2/64" dev eth0 nodad
+    ip -n "${host%:*}" route add default via "2001:db8:${host##*:}::1"
+done
+list() { printf '[acl.edge]\ndefault = "%s"\n' "$1"; }
+rule() { printf '[[acl.edge.rule]]\n'; printf '%s\n' "$@"; }
+ports() {
+    two_ports af_packet | sed 's/\(10.0.\)\(.\)\(.1.24"\)\]/\1\2\3, "2001:db8:\2::1\/64"]/; s/^device = "v1"/&\nacl_in = "edge"/'
+}
+{
+    ports
+    list deny
+    rule 'action = "deny"' 'protocol = "udp"' 'destination_port = "7000-7009"'
+    rule 'action = "permit"' 'protocol = "udp"' 'source = "10.0.1.0/24"'
+    rule 'action = "permit"' 'protocol = "icmp"' 'icmp_type = 8'
+    rule 'action = "permit"' 'protocol = "icmp6"'
+    rule 'action = "deny"' 'protocol = "tcp"' 'tcp_flags = "syn !ack"' 'destination_port = 8001'
+    rule 'action = "permit"' 'protocol = "tcp"'
+} >"$work/edge.toml"
+router edge
+until_true pings "$a" 10.0.2.2
+until_true pings "$a" 2001:db8:2::2
+
+# serve PORT, answers PORT: what host b has there, over TCP.
+serve() {
+    ip netns exec "$b" socat TCP-LISTEN:"$1",fork,reuseaddr SYSTEM:'echo hello' 2>/dev/null &
+    daemons+=($!)
+}
+answers() { on "$a" timeout 2 socat -T1 - "TCP:10.0.2.2:$1,connect-timeout=1" </dev/null 2>/dev/null | has hello; }
+serve 8000
+serve 8001
+until_true answers 8000
+! answers 8001 || { echo "a connection was made that the list denies"; exit 1; }
+
+# heard PORT: whether host b hears what a says over UDP.
+heard() {
+    ip netns exec "$b" timeout 3 socat -u "UDP-RECV:$1" "OPEN:$work/heard-$1,creat" 2>/dev/null &
+    local listener=$!
+    for _ in $(seq 10); do
+        on "$a" socat - "UDP:10.0.2.2:$1" <<<hello
+        sleep 0.1
+    done
+    kill "$listener" 2>/dev/null || true
+    wait "$listener" 2>/dev/null || true
+    [ -s "$work/heard-$1" ]
+}
+heard 7010 || { echo "what the list permits did not arrive"; exit 1; }
+! heard 7005 || { echo "what the list denies arrived"; exit 1; }
+
+counted() { json ".[0].$1" edge show acl | has "$2"; }
+counted 'rules[0] | select(.packets >= 10 and .bytes >= 300) | .packets' .
+counted 'rules[4] | select(.packets >= 1) | .packets' .
+counted 'ports_in[0]' p1
+ctl edge show errors | has 'acl-input'
+ctl edge show acl | has 'edge *0 .*7000-7009'
+
+# As a whole, at once: now pings are what is denied.
+{ ports; list permit; rule 'action = "deny"' 'protocol = "icmp"'; } >"$work/other.toml"
+ctl edge config apply "$work/other.toml" >/dev/null
+answers 8001 || { echo "the old list still stands"; exit 1; }
+! pings "$a" 10.0.2.2 || { echo "the new list does not"; exit 1; }
+pings "$a" 2001:db8:2::2 || { echo "a rule of one family fitted the other"; exit 1; }
+
+# A list that is not there is refused, and without one everything passes.
+sed '/acl.edge/,$d' "$work/other.toml" >"$work/none.toml"
+! ctl edge config apply "$work/none.toml" >/dev/null 2>&1 || { echo "a list was named that is not there"; exit 1; }
+sed -i '/acl_in/d' "$work/none.toml"
+ctl edge config apply "$work/none.toml" >/dev/null
+pings "$a" 10.0.2.2
+echo "ok $name"
