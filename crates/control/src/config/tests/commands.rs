@@ -35,10 +35,12 @@ fn bare(config: &Config) -> Config {
         memory: config.memory.clone(),
         arp: config.arp.clone(),
         icmp: config.icmp.clone(),
+        acls: config.acls.clone(),
         ..Config::default()
     };
     for (name, port) in config.ports.iter().filter(|(_, port)| !is_made(port)) {
-        bare.ports.insert(name.clone(), Port::new(port.kind.clone()));
+        let acl_in = port.acl_in.clone();
+        bare.ports.insert(name.clone(), Port { acl_in, ..Port::new(port.kind.clone()) });
     }
     bare
 }
