@@ -201,8 +201,7 @@ mod tests {
     fn frames_of_several_ports_are_each_held_to_their_own_list() {
         let mut world = World::new();
         world.change_interface(0, |row| row.access = Some(Access(list())));
-        let node = NodeHarness::<AclInput>::new(&world.setup).unwrap();
-        let mut node = node;
+        let mut node = NodeHarness::<AclInput>::new(&world.setup).unwrap();
         let denied = &frames()[..1];
         assert_eq!(node.run(denied, 0, 0)[0].exit, "denied");
         assert_eq!(node.run(denied, 2, 0)[0].exit, "cross-connect");

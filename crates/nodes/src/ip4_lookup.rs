@@ -75,13 +75,14 @@ impl Node for Ip4Lookup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use packet::VECTOR;
+    use crate::plumbing::VrfTables;
     use crate::plumbing::testing::{
         HOST, INCOMPLETE, NARROW, RED, TO_GATEWAY, TO_HOST, US, World, member,
     };
     use fib::Forward;
     use fib::ecmp::GroupId;
     use graph::harness::NodeHarness;
+    use packet::VECTOR;
     use wire::craft;
 
     #[test]
@@ -177,7 +178,7 @@ mod tests {
     }
 
     /// Adds a route to VRF red, where there is but one address of interface 1's network.
-    fn add(red: &crate::plumbing::VrfTables, prefix: &str, kind: Kind, id: u32) {
+    fn add(red: &VrfTables, prefix: &str, kind: Kind, id: u32) {
         red.ip4.insert(prefix.parse().unwrap(), Forward::new(kind as u8, id)).unwrap();
     }
 

@@ -175,28 +175,20 @@ mod tests {
         ];
         let config = config::Acl { default: permit, rules: Arc::new(rules) };
         let list = make(&config, 2).unwrap();
-        let fields = |source| Fields {
-            source,
-            destination: source,
-            protocol: 17,
-            transport: Transport::Unknown,
-            tcp_flags: None,
-            vlan: 0,
-            source_mac: [2; 6],
-        };
         let mut verdicts = [Verdict::none(Action::Permit); 2];
-        list.ip4.classify(&[0x0a00_0001, 7].map(|from| Key::new(&fields(from))), &mut verdicts);
+        list.ip4.classify(&[0x0a00_0001, 7].map(|from| Key::new(&from_one(from))), &mut verdicts);
         assert_eq!(verdicts.map(Verdict::number), [Some(1), Some(2)]);
-        let six = Fields { source: 0x2001_0db8_u128 << 96, destination: 0, ..six() };
+        let six = from_one(0x2001_0db8_u128 << 96);
         list.ip6.classify(&[Key::new(&six)], &mut verdicts[..1]);
         assert_eq!(verdicts[0].number(), Some(0));
         assert_eq!(list.counters.len(), 2);
     }
 
-    fn six() -> Fields<u128> {
+    /// A packet of UDP from an address to the same.
+    fn from_one<A: Copy>(address: A) -> Fields<A> {
         Fields {
-            source: 0,
-            destination: 0,
+            source: address,
+            destination: address,
             protocol: 17,
             transport: Transport::Unknown,
             tcp_flags: None,

@@ -106,7 +106,7 @@ impl Line {
         write!(f, " len {}", header.total_len())?;
         let header_len = header.header_len();
         let end = usize::from(header.total_len()).min(bytes.len());
-        if header.version() != 4 || header_len < ipv4::Header::LEN || end < header_len {
+        if !header.is_sound() || end < header_len {
             return write!(f, " [bad header: version {} ihl {header_len}]", header.version());
         }
         if !checksum::is_valid(&bytes[..header_len]) {

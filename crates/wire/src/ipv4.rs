@@ -66,6 +66,12 @@ impl Header<'_> {
         self.version_ihl() >> 4
     }
 
+    /// Whether it is of version 4 and claims no fewer octets than it has.
+    #[inline]
+    pub fn is_sound(self) -> bool {
+        self.version() == 4 && self.header_len() >= Self::LEN
+    }
+
     /// Octets of the header, options included, as it says: 0 to 60, valid from 20.
     #[inline]
     pub fn header_len(self) -> usize {

@@ -66,11 +66,8 @@ impl Question {
 }
 
 fn ip4(packet: &[u8], vlan: u16, source_mac: [u8; 6]) -> Option<Fields<u32>> {
-    let header = ipv4::Header::new(packet)?;
+    let header = ipv4::Header::new(packet).filter(|header| header.is_sound())?;
     let behind = packet.get(header.header_len()..)?;
-    if header.version() != 4 || header.header_len() < ipv4::Header::LEN {
-        return None;
-    }
     let is_later = header.fragment_offset() != 0;
     let (transport, tcp_flags) = transport(header.protocol(), protocol::ICMP4, is_later, behind);
     Some(Fields {

@@ -132,8 +132,7 @@ fn read_ipv6(ip: &[u8], fields: &mut Fields<'_>) -> Option<Found> {
 
 /// A header that is what its ethertype says, and long enough that the transport header lies behind it.
 fn ipv4_header(ip: &[u8]) -> Option<ipv4::Header<'_>> {
-    ipv4::Header::new(ip)
-        .filter(|header| header.version() == 4 && header.header_len() >= ipv4::Header::LEN)
+    ipv4::Header::new(ip).filter(|header| header.is_sound())
 }
 
 fn ipv6_header(ip: &[u8]) -> Option<ipv6::Header<'_>> {

@@ -36,7 +36,7 @@ word_field! {
 word_field! {
     /// What a worker does when there is nothing to do.
     Idle {
-        /// Sleeps a little, then longer; wakes within a millisecond.
+        /// Sleeps a little, then longer; wakes within a few milliseconds.
         Adaptive = "adaptive",
         /// Polls at full speed.
         Poll = "poll",
