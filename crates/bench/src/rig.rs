@@ -128,6 +128,7 @@ pub(crate) fn interface(id: u16, mode: Mode) -> Interface {
         shaped: false,
         mirror: Default::default(),
         access: None,
+        twin: false,
         mode,
         vrf: VrfId::DEFAULT,
         domain: String::new(),

@@ -1,7 +1,7 @@
 //! What the workers counted, added up.
 
 use crate::start::Dataplane;
-use nodes::plumbing::is_outbound;
+use nodes::plumbing::{TwinClass, is_outbound};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One node over all workers.
@@ -54,6 +54,15 @@ pub struct MirroredTotals {
     pub sent: u64,
     /// Not made for want of a buffer.
     pub lost: u64,
+}
+
+/// What the twin of one interface was handed, by class, over all workers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TwinnedTotals {
+    /// Handed over.
+    pub passed: [u64; TwinClass::COUNT],
+    /// Not: more of the class than it may have a second.
+    pub limited: [u64; TwinClass::COUNT],
 }
 
 /// Drops of one interface for one reason, over all workers.
@@ -142,6 +151,23 @@ impl Dataplane {
             totals.received += read(&row.received);
             totals.sent += read(&row.sent);
             totals.lost += read(&row.lost);
+        }
+        totals
+    }
+
+    /// What the twin of one interface was handed.
+    pub fn twinned_totals(&self, interface: u16) -> TwinnedTotals {
+        let mut totals = TwinnedTotals::default();
+        let rows = self.workers.iter().map(|worker| &worker.setup.counters.twinned);
+        for row in rows.filter_map(|rows| rows.get(usize::from(interface))) {
+            let sum = |totals: &mut [u64], counters: &[AtomicU64]| {
+                totals
+                    .iter_mut()
+                    .zip(counters)
+                    .for_each(|(total, counter)| *total += read(counter));
+            };
+            sum(&mut totals.passed, &row.passed);
+            sum(&mut totals.limited, &row.limited);
         }
         totals
     }

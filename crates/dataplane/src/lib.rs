@@ -12,7 +12,9 @@ mod ports;
 mod shaping;
 mod start;
 
-pub use counters::{BridgedTotals, DropCount, InterfaceTotals, MirroredTotals, NodeTotals};
+pub use counters::{
+    BridgedTotals, DropCount, InterfaceTotals, MirroredTotals, NodeTotals, TwinnedTotals,
+};
 pub use ports::PortQueues;
 pub use shaping::{ShapingError, Waiting};
 pub use start::{Dataplane, DataplaneError, Settings, Threads};

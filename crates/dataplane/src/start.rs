@@ -11,10 +11,11 @@ use fib::quiesce::Quiescence;
 use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, WorkerHandle};
 use nodes::plumbing::{
     Bindings, IcmpLimits, Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, Stations,
-    VrfId, VrfTables, Vrfs, WorkerCounters, slow_path,
+    ToTwin, TwinLimits, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path, twin_queue,
 };
 use packet::Pool;
 use std::collections::BTreeSet;
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 
 /// Who runs the graphs.
@@ -63,6 +64,8 @@ pub struct Settings {
     pub slow_path_most: usize,
     /// Called by workers when they have told the control thread something.
     pub wake: Arc<dyn Fn() + Send + Sync>,
+    /// Called by workers when they have handed packets to the kernel's twins.
+    pub wake_twins: Arc<dyn Fn() + Send + Sync>,
 }
 
 impl Settings {
@@ -86,6 +89,7 @@ impl Settings {
             icmp_echoes_per_second: 1_000_000,
             slow_path_most: 1024,
             wake: Arc::new(|| ()),
+            wake_twins: Arc::new(|| ()),
         }
     }
 }
@@ -136,6 +140,8 @@ pub struct Dataplane {
     pub groups: Arc<EcmpTable>,
     /// How much ICMP each worker may send.
     pub icmp: Arc<IcmpLimits>,
+    /// How much each worker may hand to the kernel's twins.
+    pub twin_limits: Arc<TwinLimits>,
     /// What workers say.
     pub events: SlowPathEvents,
     /// Packets to send, by way of the first worker.
@@ -147,6 +153,7 @@ pub struct Dataplane {
     /// Ports with a scheduler.
     pub(crate) shaped: BTreeSet<u16>,
     local: Option<Worker>,
+    twin_packets: Option<Receiver<ToTwin>>,
 }
 
 pub(crate) struct WorkerSlot {
@@ -170,6 +177,8 @@ impl Dataplane {
         let vrfs = Publisher::new(Vrfs::new(tables), &readers);
         let stations = MacTable::new(settings.stations, settings.page_size, &readers)?;
         let (slow_path, events) = slow_path(settings.slow_path_most, Arc::clone(&settings.wake));
+        let (twins, twin_packets) =
+            twin_queue(settings.slow_path_most, Arc::clone(&settings.wake_twins));
         let shared = Shared {
             interfaces: interfaces.published(),
             vrfs: vrfs.published(),
@@ -184,6 +193,8 @@ impl Dataplane {
                 errors_per_second: settings.icmp_errors_per_second.into(),
                 echoes_per_second: settings.icmp_echoes_per_second.into(),
             }),
+            twins,
+            twin_limits: Arc::default(),
         };
         let (injector, injected) = Injector::new(settings.slow_path_most);
         let mut dataplane = Self {
@@ -197,6 +208,7 @@ impl Dataplane {
             stations: shared.stations.clone(),
             groups: Arc::clone(&shared.groups),
             icmp: Arc::clone(&shared.icmp),
+            twin_limits: Arc::clone(&shared.twin_limits),
             events,
             injector,
             interfaces,
@@ -205,6 +217,7 @@ impl Dataplane {
             workers: Vec::new(),
             shaped: BTreeSet::new(),
             local: None,
+            twin_packets: Some(twin_packets),
         };
         let mut injected = Some(injected);
         let cores = match &settings.threads {
@@ -256,6 +269,11 @@ impl Dataplane {
     /// The worker that the caller turns, once, where [`Threads::Caller`] was asked for.
     pub fn take_local_worker(&mut self) -> Option<Worker> {
         self.local.take()
+    }
+
+    /// What workers hand to the kernel's twins, once: for who writes to those.
+    pub fn take_twin_packets(&mut self) -> Option<Receiver<ToTwin>> {
+        self.twin_packets.take()
     }
 
     /// How many workers, and the core of each.

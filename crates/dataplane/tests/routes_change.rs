@@ -90,6 +90,7 @@ fn interface(id: u16) -> Interface {
         shaped: false,
         mirror: Default::default(),
         access: None,
+        twin: false,
         mode: Mode::Routed,
         vrf: VrfId::DEFAULT,
         domain: String::new(),

@@ -3,11 +3,13 @@
 //! ```text
 //!  ethernet_input ─▶ arp_input ┬▶ interface_output   the answer, in the question's buffer
 //!                              ├▶ (control thread)   news of neighbours, so many a second
+//!                              ├▶ twin_output        answers, which the kernel may have asked for
 //!                              └▶ drop
 //! ```
 //! A probe (RFC 5227, sender 0.0.0.0) is answered and teaches nothing. Whoever claims an address of
 //! ours gets no answer here: the control thread hears of it and decides.
 
+use crate::twin_output;
 use crate::plumbing::{
     ArpNews, Interface, Interfaces, RateLimit, Setup, SlowPath, SlowPathNews, answer_arp,
 };
@@ -33,6 +35,8 @@ graph::exits! {
     pub enum Exit {
         /// The answer to a question for one of our addresses.
         Reply => node "interface-output",
+        /// An answer, news as well, and the interface has a twin: the kernel may have asked.
+        Twin => node "twin-output" cause twin_output::PACKET,
         /// Fewer bytes than an ARP packet.
         Truncated => drop,
         /// Not about IPv4 over Ethernet.
@@ -76,6 +80,7 @@ impl Node for ArpInput {
         exits.each(frame, |packet| {
             let heard = interfaces.get(packet.rx()).ok_or(Exit::NotForUs);
             match heard.and_then(|interface| self.hear(packet, interface, context.now_tsc)) {
+                Ok(()) if interfaces.has_twin(packet.rx()) => Exit::Twin.into(),
                 Ok(()) => {
                     context.cache.release(&[packet.packet()]);
                     ExitIndex::TAKEN

@@ -1,15 +1,17 @@
 //! Reads the Ethernet header: is the frame for us, and which protocol is inside?
 //!
 //! ```text
-//!  ethernet_input ─▶ whoever attached itself to the ethertype (key: the ethertype)
+//!  ethernet_input ┬▶ whoever attached itself to the ethertype (key: the ethertype)
+//!                 └▶ twin_output   IPv4 groups of the link, which the router itself does not hear
 //! ```
 //! IEEE 802.3: 14 bytes; a frame for another station's MAC is not for a routed interface.
 
+use crate::twin_output;
 use crate::plumbing::{Interface, Interfaces, Setup};
 use graph::{Context, ExitIndex, Exits, Node, Published};
 use packet::Frame;
 use wire::ethernet::{self, ethertype};
-use wire::ipv6;
+use wire::{ipv4, ipv6};
 
 /// See the module.
 pub struct EthernetInput {
@@ -21,6 +23,8 @@ pub struct EthernetInput {
 graph::exits! {
     /// What becomes of a frame that no protocol gets.
     pub enum Exit {
+        /// To a group of the link's, and the interface has a twin: OSPF, DHCP and their like.
+        Twin => node "twin-output" cause twin_output::FRAME,
         /// Shorter than an Ethernet header.
         Runt => drop,
         /// To another station's MAC address.
@@ -74,7 +78,7 @@ impl Node for EthernetInput {
                 return Exit::Runt.into();
             };
             if destination_word(header) != our_mac
-                && let Some(exit) = refused(packet.header())
+                && let Some(exit) = refused(packet.header(), interfaces.has_twin(rx))
             {
                 return exit.into();
             }
@@ -116,9 +120,9 @@ impl EthernetInput {
 }
 
 /// Of frames to other MACs than ours, only those to groups are heard; not by IPv4, and by IPv6 if
-/// they are to a group of nodes.
+/// they are to a group of nodes. A twin hears IPv4, too.
 #[cold]
-fn refused(frame: &[u8]) -> Option<Exit> {
+fn refused(frame: &[u8], has_twin: bool) -> Option<Exit> {
     // The group bit is the lowest of the first byte (IEEE 802.3 section 3.2.3).
     if frame.first().is_none_or(|first| first & 1 == 0) {
         return Some(Exit::NotForUs);
@@ -127,12 +131,22 @@ fn refused(frame: &[u8]) -> Option<Exit> {
         let packet = ipv6::Header::new(&frame[ethernet::Header::LEN..]);
         packet.is_none_or(|packet| ipv6::is_multicast(packet.destination()))
     };
+    let on_link = || {
+        let packet = ipv4::Header::new(&frame[ethernet::Header::LEN..]);
+        packet.is_some_and(|packet| is_on_link(packet.destination()))
+    };
     let is_wrong = match ethernet::Header::new(frame)?.ethertype() {
+        ethertype::IPV4 if has_twin && on_link() => return Some(Exit::Twin),
         ethertype::IPV4 => true,
         ethertype::IPV6 => !to_group(),
         _ => false,
     };
     is_wrong.then_some(Exit::GroupFrame)
+}
+
+/// Groups of one link (RFC 5771 section 4), and its broadcast address (RFC 919).
+fn is_on_link(destination: u32) -> bool {
+    destination >> 8 == 0x00e0_0000 || destination == u32::MAX
 }
 
 fn unknown(ethertype: u16) -> Exit {

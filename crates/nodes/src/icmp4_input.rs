@@ -2,26 +2,32 @@
 //!
 //! ```text
 //!  ip4_local ─▶ icmp4_input ┬▶ icmp4_echo   somebody asks if we are there
+//!            ├▶ twin_output  the kernel's: errors, answers, rarer questions
 //!                           └▶ drop
 //! ```
-//! Only echo requests are answered. Errors belong to connections, of which the router has none;
-//! redirects are for hosts (RFC 1812 section 4.3.3.2 lets routers ignore them).
+//! Only echo requests are answered. Errors belong to connections, of which the router has none, but
+//! the kernel may; redirects are for hosts (RFC 1812 section 4.3.3.2 lets routers ignore them).
 
-use crate::plumbing::Setup;
-use graph::{Attach, Context, Exits, Node};
+use crate::plumbing::{Interfaces, Setup};
+use crate::twin_output;
+use graph::{Attach, Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use wire::icmp4::{self, message};
 use wire::ip::protocol;
 use wire::{checksum, ipv4};
 
 /// See the module.
-pub struct Icmp4Input;
+pub struct Icmp4Input {
+    interfaces: Published<Interfaces>,
+}
 
 graph::exits! {
     /// What becomes of an ICMP message.
     pub enum Exit {
         /// It asks for an echo.
         Echo => node "icmp4-echo",
+        /// The interface has a twin, and the message is the kernel's.
+        Twin => node "twin-output" cause twin_output::PACKET,
         /// Fewer bytes than an ICMP header.
         Truncated => drop,
         /// RFC 792: the checksum over the message is wrong.
@@ -43,13 +49,27 @@ impl Node for Icmp4Input {
     type Exit = Exit;
     type Setup = Setup;
 
-    fn new(_: &Setup) -> Self {
-        Self
+    fn new(setup: &Setup) -> Self {
+        Self { interfaces: setup.shared.interfaces.clone() }
     }
 
-    fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
-        exits.each(frame, |packet| classify(packet).unwrap_or(Exit::Truncated));
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        exits.each(frame, |packet| match classify(packet).unwrap_or(Exit::Truncated) {
+            exit if is_kernels(exit) && interfaces.has_twin(packet.rx()) => Exit::Twin,
+            exit => exit,
+        });
     }
+}
+
+/// Whether the kernel's twin gets what would take this exit.
+fn is_kernels(exit: Exit) -> bool {
+    matches!(exit, Exit::ErrorMessage | Exit::Unasked | Exit::UnknownType)
 }
 
 fn classify(packet: &PacketView<'_>) -> Option<Exit> {
@@ -87,6 +107,19 @@ mod tests {
             let packet = craft::ipv4(HOST, US).icmp4(message_type, 0, [0; 4]).build();
             assert_eq!(exit_of(packet), exit, "{message_type}");
         }
+    }
+
+    #[test]
+    fn a_twin_gets_all_sound_messages_but_echo_requests() {
+        let mut world = World::new();
+        world.change_interface(0, |row| row.twin = true);
+        let mut node = NodeHarness::<Icmp4Input>::new(&world.setup).unwrap();
+        for (message_type, exit) in [(0, "twin"), (3, "twin"), (8, "echo"), (13, "twin")] {
+            let packet = craft::ipv4(HOST, US).icmp4(message_type, 0, [0; 4]).build();
+            assert_eq!(node.run(&[packet], 0, 0).remove(0).exit, exit, "{message_type}");
+        }
+        let damaged = craft::ipv4(HOST, US).icmp4(0, 0, [0; 4]).checksum(1).build();
+        assert_eq!(node.run(&[damaged], 0, 0).remove(0).exit, "bad-checksum");
     }
 
     #[test]

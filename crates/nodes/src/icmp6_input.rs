@@ -3,19 +3,23 @@
 //! ```text
 //!  ip6_local ─▶ icmp6_input ┬▶ icmp6_echo   somebody asks if we are there
 //!                           ├▶ nd_input     neighbour discovery
+//!                           ├▶ twin_output  the kernel's: errors, answers, MLD
 //!                           └▶ drop
 //! ```
-//! Errors belong to connections, of which the router has none.
+//! Errors belong to connections, of which the router has none, but the kernel may.
 
 use crate::ip6_local::upper_layer;
-use crate::plumbing::Setup;
-use graph::{Attach, Context, Exits, Node};
+use crate::plumbing::{Interfaces, Setup};
+use crate::twin_output;
+use graph::{Attach, Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use wire::icmp6::{self, message};
 use wire::ip::protocol;
 
 /// See the module.
-pub struct Icmp6Input;
+pub struct Icmp6Input {
+    interfaces: Published<Interfaces>,
+}
 
 graph::exits! {
     /// What becomes of an ICMPv6 message.
@@ -24,6 +28,8 @@ graph::exits! {
         Echo => node "icmp6-echo",
         /// It is about who is where on the link.
         Neighbor => node "nd-input",
+        /// The interface has a twin, and the message is the kernel's.
+        Twin => node "twin-output" cause twin_output::PACKET,
         /// Fewer bytes than an ICMPv6 header.
         Truncated => drop,
         /// RFC 4443 section 2.3: the checksum over pseudo header and message is wrong.
@@ -47,13 +53,28 @@ impl Node for Icmp6Input {
     type Exit = Exit;
     type Setup = Setup;
 
-    fn new(_: &Setup) -> Self {
-        Self
+    fn new(setup: &Setup) -> Self {
+        Self { interfaces: setup.shared.interfaces.clone() }
     }
 
-    fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
-        exits.each(frame, |packet| classify(packet).unwrap_or(Exit::Truncated));
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        exits.each(frame, |packet| match classify(packet).unwrap_or(Exit::Truncated) {
+            exit if is_kernels(exit) && interfaces.has_twin(packet.rx()) => Exit::Twin,
+            exit => exit,
+        });
     }
+}
+
+/// Whether the kernel's twin gets what would take this exit.
+fn is_kernels(exit: Exit) -> bool {
+    let answered = matches!(exit, Exit::ErrorMessage | Exit::Unasked | Exit::UnknownType);
+    answered || matches!(exit, Exit::MulticastListener)
 }
 
 fn classify(packet: &PacketView<'_>) -> Option<Exit> {
@@ -103,6 +124,20 @@ mod tests {
         ] {
             let packet = craft::ipv6(HOST6, US6).icmp6(message_type, 0, [0; 4]).build();
             assert_eq!(exit_at(packet, 40), exit, "{message_type}");
+        }
+    }
+
+    #[test]
+    fn a_twin_gets_what_is_neither_echo_request_nor_neighbour_discovery() {
+        let mut world = World::new();
+        world.change_interface(0, |row| row.twin = true);
+        let mut node = NodeHarness::<Icmp6Input>::new(&world.setup).unwrap();
+        for (message_type, exit) in
+            [(2, "twin"), (128, "echo"), (129, "twin"), (130, "twin"), (135, "neighbor")]
+        {
+            let packet = craft::ipv6(HOST6, US6).icmp6(message_type, 0, [0; 4]).build();
+            let by = |frame: &mut Frame| frame.adjacencies_mut().fill(40);
+            assert_eq!(node.run_prepared(&[packet], 0, 0, by).remove(0).exit, exit);
         }
     }
 

@@ -2,24 +2,30 @@
 //!
 //! ```text
 //!  ip4_lookup ─▶ ip4_local ┬▶ whoever attached itself to the protocol (key: the protocol number)
+//!             ├▶ twin_output  the kernel's: TCP, fragments, protocols that nobody here speaks
 //!                          └▶ icmp4_error  nobody did
 //! ```
 //! RFC 1122 section 3.2.1. Broadcasts do not come here: their routes have a kind of their own.
 
-use crate::plumbing::{Setup, icmp_cause};
-use graph::{Context, ExitIndex, Exits, Node};
+use crate::plumbing::{Interfaces, Setup, icmp_cause};
+use crate::twin_output;
+use graph::{Context, ExitIndex, Exits, Node, Published};
 use packet::Frame;
 use wire::icmp4::{message, unreachable};
+use wire::ip::protocol;
 use wire::ipv4;
 
 /// See the module.
 pub struct Ip4Local {
+    interfaces: Published<Interfaces>,
     by_protocol: [ExitIndex; 256],
 }
 
 graph::exits! {
     /// What becomes of a packet for us that nobody takes.
     pub enum Exit {
+        /// The interface has a twin, and the packet is the kernel's to answer.
+        Twin => node "twin-output" cause twin_output::PACKET,
         /// RFC 1122 section 3.2.2.1: nobody here speaks the protocol.
         UnknownProtocol => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::PROTOCOL),
         /// A piece of a packet: the router does not put packets to itself together.
@@ -33,8 +39,9 @@ impl Node for Ip4Local {
     type Exit = Exit;
     type Setup = Setup;
 
-    fn new(_: &Setup) -> Self {
-        Self { by_protocol: [Exit::UnknownProtocol.into(); 256] }
+    fn new(setup: &Setup) -> Self {
+        let interfaces = setup.shared.interfaces.clone();
+        Self { interfaces, by_protocol: [Exit::UnknownProtocol.into(); 256] }
     }
 
     fn attach(&mut self, key: u32, exit: ExitIndex) {
@@ -43,13 +50,34 @@ impl Node for Ip4Local {
         }
     }
 
-    fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
-        exits.each(frame, |packet| match ipv4::Header::new(packet.header()) {
-            Some(header) if !header.is_fragment() => {
-                self.by_protocol[usize::from(header.protocol())]
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        exits.each(frame, |packet| {
+            let exit = match ipv4::Header::new(packet.header()) {
+                Some(header) if !header.is_fragment() => {
+                    self.by_protocol[usize::from(header.protocol())]
+                }
+                _ => Exit::Fragment.into(),
+            };
+            match interfaces.has_twin(packet.rx()) && self.is_kernels(exit) {
+                true => Exit::Twin.into(),
+                false => exit,
             }
-            _ => Exit::Fragment.into(),
         });
+    }
+}
+
+impl Ip4Local {
+    /// Whether the kernel's twin gets what would take this exit.
+    fn is_kernels(&self, exit: ExitIndex) -> bool {
+        let of_tcp = self.by_protocol[usize::from(protocol::TCP)];
+        let of_nobody = [Exit::UnknownProtocol, Exit::Fragment].map(ExitIndex::from);
+        exit == of_tcp || of_nobody.contains(&exit)
     }
 }
 
@@ -61,7 +89,12 @@ mod tests {
     use wire::craft;
 
     fn exit_of(packet: Vec<u8>) -> String {
-        let mut node = NodeHarness::<Ip4Local>::new(&World::new().setup).unwrap();
+        exit_in(&World::new(), packet)
+    }
+
+    fn exit_in(world: &World, packet: Vec<u8>) -> String {
+        let mut node = NodeHarness::<Ip4Local>::new(&world.setup).unwrap();
+        node.attach(6, "tcp");
         node.attach(17, "udp");
         node.run(&[packet], 0, 0).remove(0).exit
     }
@@ -70,6 +103,18 @@ mod tests {
     fn packets_go_to_who_attached_to_their_protocol() {
         assert_eq!(exit_of(craft::ipv4(HOST, US).udp(1, 2).build()), "udp");
         assert_eq!(exit_of(craft::ipv4(HOST, US).protocol(132).build()), "unknown-protocol");
+    }
+
+    #[test]
+    fn a_twin_gets_what_nobody_here_answers() {
+        let mut world = World::new();
+        world.change_interface(0, |row| row.twin = true);
+        let to_us = || craft::ipv4(HOST, US);
+        assert_eq!(exit_in(&world, to_us().tcp(1, 22).build()), "twin");
+        assert_eq!(exit_in(&world, to_us().protocol(89).build()), "twin");
+        assert_eq!(exit_in(&world, to_us().fragment(0, true).udp(1, 2).build()), "twin");
+        assert_eq!(exit_in(&world, to_us().udp(1, 2).build()), "udp");
+        assert_eq!(exit_of(to_us().tcp(1, 22).build()), "tcp");
     }
 
     #[test]

@@ -4,13 +4,14 @@
 //! ```text
 //!  ip6_input, ip6_lookup ─▶ ip6_link ┬▶ ip6_local     to one of our addresses or groups
 //!    (received)             ▲        ├▶ icmp6_error   to elsewhere, from a link-local address
+//!                           │        ├▶ twin_output   to a group of the link's that is not ours
 //!  icmp6_echo, ... ─────────┘        ├▶ ip6_rewrite   our own, to a neighbour that is known
 //!    (ours)                          └▶ ip_resolve    our own, to another neighbour
 //! ```
 //! Routes do not tell one link from another, so link-local addresses stand in a table of their own,
 //! with their interface ([`link_key`]).
 
-use crate::ip_resolve;
+use crate::{ip_resolve, twin_output};
 use crate::plumbing::{Interfaces, Kind, PacketRoutes, Setup, Vrfs, icmp_cause, link_key};
 use fib::Forward;
 use fib::ip6::Ip6Table;
@@ -41,6 +42,8 @@ graph::exits! {
         Rewrite => node "ip6-rewrite",
         /// Ours, to a neighbour whose MAC is not known.
         Resolve => node "ip-resolve" cause ip_resolve::INTERFACE,
+        /// To a group of the link's that we do not belong to, and the interface has a twin: the kernel may.
+        Twin => node "twin-output" cause twin_output::PACKET,
         /// RFC 4291 section 2.5.6: a link-local source, and a destination behind another link.
         BeyondScope => node "icmp6-error" cause icmp_cause(message::UNREACHABLE, unreachable::BEYOND_SCOPE),
         /// RFC 4291 sections 2.5.2 and 2.5.6: from nobody, and not to a group; or from a link-local address that no node has.
@@ -80,6 +83,11 @@ impl Node for Ip6Link {
     }
 }
 
+/// RFC 4291 section 2.7: a group of link-local scope.
+fn is_of_link(group: u128) -> bool {
+    group >> 112 & 0xff0f == 0xff02
+}
+
 impl Ip6Link {
     fn receive(&self, packet: &PacketView<'_>, interfaces: &Interfaces, vrfs: &Vrfs) -> Exit {
         let Some(header) = ipv6::Header::new(packet.header()) else { return Exit::NoSource };
@@ -89,6 +97,7 @@ impl Ip6Link {
             return match ipv6::is_martian_destination(destination) {
                 true => Exit::MartianGroup,
                 false if heard => Exit::Local,
+                false if is_of_link(destination) && interfaces.has_twin(packet.rx()) => Exit::Twin,
                 false => Exit::OtherGroup,
             };
         }

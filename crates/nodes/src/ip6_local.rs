@@ -2,12 +2,14 @@
 //!
 //! ```text
 //!  ip6_lookup, ip6_link ─▶ ip6_local ┬▶ whoever attached itself to the protocol (key: its number)
+//!                       ├▶ twin_output  the kernel's: TCP, fragments, protocols that nobody here speaks
 //!                                    └▶ icmp6_error  a header that we do not know
 //! ```
 //! RFC 8200 section 4. Upper layers find their header by the packet's adjacency ([`upper_layer`]).
 
-use crate::plumbing::{OptionFault, Setup, check_options, icmp_cause};
-use graph::{Context, ExitIndex, Exits, Node};
+use crate::plumbing::{Interfaces, OptionFault, Setup, check_options, icmp_cause};
+use crate::twin_output;
+use graph::{Context, ExitIndex, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use wire::icmp6::{message, parameter_problem};
 use wire::ip::protocol;
@@ -15,12 +17,15 @@ use wire::ipv6::{self, extension};
 
 /// See the module.
 pub struct Ip6Local {
+    interfaces: Published<Interfaces>,
     by_protocol: [ExitIndex; 256],
 }
 
 graph::exits! {
     /// What becomes of a packet for us that nobody takes.
     pub enum Exit {
+        /// The interface has a twin, and the packet is the kernel's to answer.
+        Twin => node "twin-output" cause twin_output::PACKET,
         /// RFC 8200 section 4: a next header that nobody here knows.
         UnknownNextHeader => node "icmp6-error" cause icmp_cause(message::PARAMETER_PROBLEM, parameter_problem::NEXT_HEADER),
         /// RFC 8200 section 4.2: an unknown option that asks for it.
@@ -46,8 +51,9 @@ impl Node for Ip6Local {
     type Exit = Exit;
     type Setup = Setup;
 
-    fn new(_: &Setup) -> Self {
-        Self { by_protocol: [Exit::UnknownNextHeader.into(); 256] }
+    fn new(setup: &Setup) -> Self {
+        let interfaces = setup.shared.interfaces.clone();
+        Self { interfaces, by_protocol: [Exit::UnknownNextHeader.into(); 256] }
     }
 
     fn attach(&mut self, key: u32, exit: ExitIndex) {
@@ -56,16 +62,32 @@ impl Node for Ip6Local {
         }
     }
 
-    fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
         exits.each(frame, |packet| {
             let (exit, told) = self.walk(packet.header()).unwrap_or_else(|exit| (exit.into(), 0));
             packet.set_adjacency(told as u32);
-            exit
+            match interfaces.has_twin(packet.rx()) && self.is_kernels(exit) {
+                true => Exit::Twin.into(),
+                false => exit,
+            }
         });
     }
 }
 
 impl Ip6Local {
+    /// Whether the kernel's twin gets what would take this exit.
+    fn is_kernels(&self, exit: ExitIndex) -> bool {
+        let of_tcp = self.by_protocol[usize::from(protocol::TCP)];
+        let of_nobody = [Exit::UnknownNextHeader, Exit::Fragment].map(ExitIndex::from);
+        exit == of_tcp || of_nobody.contains(&exit)
+    }
+
     /// Where a packet goes, and what the next node is told: the place of the upper-layer header,
     /// or of what is wrong.
     fn walk(&self, packet: &[u8]) -> Result<(ExitIndex, usize), Exit> {
@@ -177,6 +199,21 @@ mod tests {
     fn packets_go_to_who_attached_to_their_protocol() {
         assert_eq!(run(to_us().udp(1, 2).build()), found("udp", 40));
         assert_eq!(run(to_us().next_header(132).build()), found("unknown-next-header", 6));
+    }
+
+    #[test]
+    fn a_twin_gets_what_nobody_here_answers() {
+        let mut world = World::new();
+        world.change_interface(0, |row| row.twin = true);
+        let mut node = NodeHarness::<Ip6Local>::new(&world.setup).unwrap();
+        node.attach(6, "tcp");
+        node.attach(17, "udp");
+        let mut exit = |packet| node.run(&[packet], 0, 0).remove(0).exit;
+        assert_eq!(exit(to_us().tcp(1, 22).build()), "twin");
+        assert_eq!(exit(to_us().next_header(89).build()), "twin");
+        assert_eq!(exit(to_us().fragment_header(0, true, 7).udp(1, 2).build()), "twin");
+        assert_eq!(exit(to_us().udp(1, 2).build()), "udp");
+        assert_eq!(exit(to_us().build()), "no-next-header");
     }
 
     #[test]

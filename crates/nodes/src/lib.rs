@@ -55,6 +55,7 @@ nodes! {
     udp6_local::Udp6Local,
     tcp6_reset::Tcp6Reset,
     ip_resolve::IpResolve,
+    twin_output::TwinOutput,
     interface_output::InterfaceOutput,
     mirror_output::MirrorOutput,
     vlan_output::VlanOutput,

@@ -4,11 +4,13 @@
 //! ```text
 //!  icmp6_input ─▶ nd_input ┬▶ interface_output   the answer, in the question's buffer
 //!                          ├▶ (control thread)   news of neighbours, so many a second
+//!                          ├▶ twin_output        advertisements, which the kernel may have asked for
 //!                          └▶ drop
 //! ```
 //! Questions for tentative addresses are not answered (RFC 4862 section 5.4.3): the control thread
 //! hears of them, and of whoever advertises an address of ours. Redirects are for hosts.
 
+use crate::twin_output;
 use crate::ip6_local::{strip_extensions, upper_layer};
 use crate::plumbing::{
     Interface, Interfaces, NdNews, NdSaid, OwnIp6, RateLimit, Setup, SlowPath, SlowPathNews,
@@ -41,6 +43,8 @@ graph::exits! {
     pub enum Exit {
         /// The answer to a question for one of our addresses.
         Advertise => node "interface-output",
+        /// News, and the interface has a twin: the kernel may have asked.
+        Twin => node "twin-output" cause twin_output::PACKET,
         /// RFC 4861 section 7.1: a hop limit below 255: it is not from this link.
         NotFromLink => drop,
         /// RFC 4861 sections 6.1 and 7.1: a length, code, target or option that must not be.
@@ -84,6 +88,7 @@ impl Node for NdInput {
         exits.each(frame, |packet| {
             let heard = interfaces.get(packet.rx()).ok_or(Exit::NotForUs);
             match heard.and_then(|interface| self.hear(packet, interface, context.now_tsc)) {
+                Ok(()) if interfaces.has_twin(packet.rx()) => Exit::Twin.into(),
                 Ok(()) => {
                     context.cache.release(&[packet.packet()]);
                     ExitIndex::TAKEN

@@ -2,12 +2,14 @@
 //!
 //! ```text
 //!  ip4_local ─▶ udp4_local ┬▶ whoever attached itself to the destination port (key: the port)
+//!            ├▶ twin_output  nobody did, but the kernel may
 //!                          └▶ icmp4_error  nobody did
 //! ```
 //! RFC 1122 section 4.1.3. The port unreachable message is what ends a traceroute to the router.
 
-use crate::plumbing::{Setup, UdpFault, UdpPorts, find_udp, icmp_cause};
-use graph::{Attach, Context, ExitIndex, Exits, Node};
+use crate::plumbing::{Interfaces, Setup, UdpFault, UdpPorts, find_udp, icmp_cause};
+use crate::twin_output;
+use graph::{Attach, Context, ExitIndex, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use wire::icmp4::{message, unreachable};
 use wire::ip::protocol;
@@ -15,6 +17,7 @@ use wire::{checksum, ipv4};
 
 /// See the module.
 pub struct Udp4Local {
+    interfaces: Published<Interfaces>,
     ports: UdpPorts,
 }
 
@@ -23,6 +26,8 @@ graph::exits! {
     pub enum Exit {
         /// RFC 1122 section 4.1.3.1: nobody listens on the port.
         PortUnreachable => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::PORT),
+        /// Nobody here listens on the port, and the interface has a twin: the kernel may.
+        Twin => node "twin-output" cause twin_output::PACKET,
         /// Fewer bytes than a UDP header.
         Truncated => drop,
         /// The length is below the header's or above the packet's.
@@ -39,16 +44,27 @@ impl Node for Udp4Local {
     type Exit = Exit;
     type Setup = Setup;
 
-    fn new(_: &Setup) -> Self {
-        Self { ports: UdpPorts::default() }
+    fn new(setup: &Setup) -> Self {
+        let interfaces = setup.shared.interfaces.clone();
+        Self { interfaces, ports: UdpPorts::default() }
     }
 
     fn attach(&mut self, key: u32, exit: ExitIndex) {
         self.ports.attach(key as u16, exit);
     }
 
-    fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
-        exits.each(frame, |packet| self.classify(packet).unwrap_or_else(ExitIndex::from));
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        exits.each(frame, |packet| match self.classify(packet) {
+            Ok(taker) => taker,
+            Err(Exit::PortUnreachable) if interfaces.has_twin(packet.rx()) => Exit::Twin.into(),
+            Err(exit) => exit.into(),
+        });
     }
 }
 
@@ -85,6 +101,19 @@ mod tests {
     fn datagrams_go_to_who_attached_to_their_port() {
         assert_eq!(exit_of(craft::ipv4(HOST, US).udp(9, 4789).build()), "vxlan");
         assert_eq!(exit_of(craft::ipv4(HOST, US).udp(9, 33434).build()), "port-unreachable");
+    }
+
+    #[test]
+    fn a_twin_gets_what_nobody_here_listens_for() {
+        let mut world = World::new();
+        world.change_interface(0, |row| row.twin = true);
+        let mut node = NodeHarness::<Udp4Local>::new(&world.setup).unwrap();
+        node.attach(4789, "vxlan");
+        let mut exit_of = |port| {
+            let packet = craft::ipv4(HOST, US).udp(9, port).build();
+            node.run(&[packet], 0, 0).remove(0).exit
+        };
+        assert_eq!((exit_of(53).as_str(), exit_of(4789).as_str()), ("twin", "vxlan"));
     }
 
     #[test]

@@ -2,14 +2,16 @@
 //!
 //! ```text
 //!  ip6_local ─▶ udp6_local ┬▶ whoever attached itself to the destination port (key: the port)
+//!            ├▶ twin_output  nobody did, but the kernel may
 //!                          └▶ icmp6_error  nobody did
 //! ```
 //! RFC 8200 section 8.1: unlike over IPv4, a datagram without a checksum is not taken. Of tunnels' ones
 //! the tunnel decides (RFC 6935, RFC 6936 section 4).
 
 use crate::ip6_local::upper_layer;
-use crate::plumbing::{Setup, UdpFault, UdpPorts, find_udp, icmp_cause};
-use graph::{Attach, Context, ExitIndex, Exits, Node};
+use crate::plumbing::{Interfaces, Setup, UdpFault, UdpPorts, find_udp, icmp_cause};
+use crate::twin_output;
+use graph::{Attach, Context, ExitIndex, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use wire::checksum;
 use wire::icmp6::{message, unreachable};
@@ -18,6 +20,7 @@ use wire::udp;
 
 /// See the module.
 pub struct Udp6Local {
+    interfaces: Published<Interfaces>,
     ports: UdpPorts,
 }
 
@@ -26,6 +29,8 @@ graph::exits! {
     pub enum Exit {
         /// RFC 4443 section 3.1: nobody listens on the port.
         PortUnreachable => node "icmp6-error" cause icmp_cause(message::UNREACHABLE, unreachable::PORT),
+        /// Nobody here listens on the port, and the interface has a twin: the kernel may.
+        Twin => node "twin-output" cause twin_output::PACKET,
         /// Fewer bytes than a UDP header.
         Truncated => drop,
         /// The length is below the header's or above the packet's.
@@ -44,16 +49,27 @@ impl Node for Udp6Local {
     type Exit = Exit;
     type Setup = Setup;
 
-    fn new(_: &Setup) -> Self {
-        Self { ports: UdpPorts::default() }
+    fn new(setup: &Setup) -> Self {
+        let interfaces = setup.shared.interfaces.clone();
+        Self { interfaces, ports: UdpPorts::default() }
     }
 
     fn attach(&mut self, key: u32, exit: ExitIndex) {
         self.ports.attach(key as u16, exit);
     }
 
-    fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
-        exits.each(frame, |packet| self.classify(packet).unwrap_or_else(ExitIndex::from));
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        exits.each(frame, |packet| match self.classify(packet) {
+            Ok(taker) => taker,
+            Err(Exit::PortUnreachable) if interfaces.has_twin(packet.rx()) => Exit::Twin.into(),
+            Err(exit) => exit.into(),
+        });
     }
 }
 

@@ -188,6 +188,7 @@ impl OpenPort {
             shaped: false,
             mirror: MirrorTo::default(),
             access: None,
+            twin: false,
             mode: peer.map_or(Mode::Routed, |&peer| Mode::CrossConnect(InterfaceId(peer))),
             vrf: VrfId::DEFAULT,
             domain: String::new(),

@@ -1,5 +1,6 @@
 //! Per-interface counters of one worker, which alone writes them.
 
+use crate::plumbing::TwinClass;
 use graph::{Reason, add};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -42,6 +43,15 @@ pub struct MirroredCounters {
     pub lost: AtomicU64,
 }
 
+/// What one worker handed to the twin of one interface, by [`TwinClass`].
+#[derive(Default)]
+pub struct TwinnedCounters {
+    /// Handed over.
+    pub passed: [AtomicU64; TwinClass::COUNT],
+    /// Not: more of the class than it may have a second.
+    pub limited: [AtomicU64; TwinClass::COUNT],
+}
+
 /// Drops of one worker by interface and reason (the layout's reason numbers).
 pub struct DropCounters {
     reasons: usize,
@@ -78,6 +88,8 @@ pub struct WorkerCounters {
     pub bridged: Box<[BridgedCounters]>,
     /// By interface id: copies of its frames.
     pub mirrored: Box<[MirroredCounters]>,
+    /// By interface id: what its twin was handed.
+    pub twinned: Box<[TwinnedCounters]>,
     /// Packets dropped, charged to the interface that received them or was to send them.
     pub drops: DropCounters,
     /// By reason: the interface that was to send is charged.
@@ -102,6 +114,7 @@ impl WorkerCounters {
             interfaces: (0..MOST_INTERFACES).map(|_| InterfaceCounters::default()).collect(),
             bridged: (0..MOST_INTERFACES).map(|_| BridgedCounters::default()).collect(),
             mirrored: (0..MOST_INTERFACES).map(|_| MirroredCounters::default()).collect(),
+            twinned: (0..MOST_INTERFACES).map(|_| TwinnedCounters::default()).collect(),
             drops: DropCounters { reasons, cells },
             outbound,
         }

@@ -55,6 +55,8 @@ pub struct Interface {
     pub mirror: MirrorTo,
     /// What the frames that it receives are held to.
     pub access: Option<Access>,
+    /// The kernel has an interface beside it, which gets what is for us and not ours to answer.
+    pub twin: bool,
     /// Whose routes they follow, where they are routed.
     pub vrf: VrfId,
     /// The name of the bridge that it is in, or of the VRF; empty where it is in none.
@@ -155,6 +157,8 @@ pub struct Interfaces {
     vlans: Vec<Option<Arc<VlanMap>>>,
     /// The interface of each tunnel, by the VRF that its packets are in.
     tunnels: HashMap<(TunnelKey, VrfId), u16>,
+    /// Any of them has a twin.
+    twins: bool,
 }
 
 /// What an interface may do in its bridge, if it is in one.
@@ -197,7 +201,8 @@ impl Interfaces {
             _ => None,
         };
         let tunnels = (0..).zip(&rows).filter_map(tunnel).collect();
-        Self { rows, members, vlans, tunnels }
+        let twins = rows.iter().flatten().any(|row| row.twin);
+        Self { rows, members, vlans, tunnels, twins }
     }
 
     /// The table with another row `id`.
@@ -235,6 +240,12 @@ impl Interfaces {
     #[inline]
     pub fn access(&self, id: u16) -> Option<&AccessList> {
         self.get(id)?.access.as_ref().map(|access| &*access.0)
+    }
+
+    /// True if the kernel has a twin of an interface. Where there are none at all, no row is looked at.
+    #[inline]
+    pub fn has_twin(&self, id: u16) -> bool {
+        self.twins && self.get(id).is_some_and(|interface| interface.twin)
     }
 
     /// The VRF of an interface's packets.

@@ -6,6 +6,7 @@
 //!                 ── mailbox ──────────▶ one worker      queues of ports that come and go
 //!                 ── shape letters ────▶ one worker      schedulers of shaped ports
 //!                 ◀─ slow path ───────── workers         packets and news, bounded
+//!  kernel's twins ◀─ twin queue ─────── workers         packets for us, bounded
 //!                 ◀─ counters ────────── workers         read at any time
 //! ```
 
@@ -40,6 +41,7 @@ mod topology;
 mod transport;
 mod tunnel;
 mod tunnel_headers;
+mod twin;
 mod vlan;
 mod vrfs;
 
@@ -50,7 +52,7 @@ pub use bridge::{BridgeId, BridgePort};
 pub use classify::{Classifier, mark_congestion};
 pub use counters::{
     BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, MirroredCounters,
-    WorkerCounters, is_outbound,
+    TwinnedCounters, WorkerCounters, is_outbound,
 };
 pub use departure::Departure;
 pub(crate) use departure::departures;
@@ -82,5 +84,6 @@ pub use slow_path::{
 pub use stations::Stations;
 pub use transport::{TcpFault, TcpReset, UdpFault, UdpFound, UdpPorts, find_udp};
 pub use tunnel::{Ends, Inside, Tunnel, TunnelKey, Wrap};
+pub use twin::{ToTwin, TwinClass, TwinLimits, TwinQueue, twin_queue};
 pub use vlan::{TAG_BYTES, Vlan, VlanMap, VlanTags};
 pub use vrfs::{VrfId, VrfTables, Vrfs};

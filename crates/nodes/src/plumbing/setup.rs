@@ -2,7 +2,7 @@
 
 use crate::plumbing::{
     Bindings, Injected, Interfaces, Mailbox, RxAttachment, ShapeLetters, SlowPath, Stations,
-    TxAttachment, Vrfs, WorkerCounters,
+    TwinLimits, TwinQueue, TxAttachment, Vrfs, WorkerCounters,
 };
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;
@@ -76,6 +76,10 @@ pub struct Shared {
     pub slow_path: SlowPath,
     /// How much ICMP each worker may send.
     pub icmp: Arc<IcmpLimits>,
+    /// To the kernel's twins of interfaces.
+    pub twins: TwinQueue,
+    /// How much each worker may hand to them.
+    pub twin_limits: Arc<TwinLimits>,
 }
 
 /// One worker's share.

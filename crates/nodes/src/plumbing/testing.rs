@@ -2,7 +2,7 @@
 
 use super::{
     Bindings, Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, SlowPathNews,
-    Stations, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path,
+    Stations, ToTwin, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path, twin_queue,
 };
 use crate::plumbing::IcmpLimits;
 use fib::adjacency::AdjacencyTable;
@@ -13,6 +13,7 @@ use fib::mac::MacTable;
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use graph::{Publisher, Reason};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 
 pub(crate) use super::topology::*;
@@ -27,6 +28,8 @@ pub(crate) struct World {
     pub(crate) setup: Setup,
     pub(crate) news: SlowPathEvents,
     pub(crate) injector: Injector,
+    /// What twins were handed.
+    pub(crate) twin_packets: Receiver<ToTwin>,
     pub(crate) interfaces: Publisher<Interfaces>,
     pub(crate) vrfs: Publisher<Vrfs>,
     /// Tables of a VRF that is not there yet ([`World::add_red`]).
@@ -58,6 +61,7 @@ impl World {
         let groups = EcmpTable::new(4, 1024, &readers).unwrap();
         let (slow_path, news) = slow_path(QUEUE, Arc::new(|| ()));
         let (injector, injected) = Injector::new(QUEUE);
+        let (twins, twin_packets) = twin_queue(QUEUE, Arc::new(|| ()));
         let shared = Shared {
             interfaces: interfaces.published(),
             vrfs: vrfs.published(),
@@ -72,6 +76,8 @@ impl World {
                 errors_per_second: icmp_errors_per_second.into(),
                 echoes_per_second: 1000.into(),
             }),
+            twins,
+            twin_limits: Arc::default(),
         };
         let Shared { ip6_links, adjacencies, groups, .. } = &shared;
         let VrfTables { ip4, ip6 } = &default;
@@ -84,7 +90,7 @@ impl World {
             shape: Arc::default(),
             injected: Arc::new(Mutex::new(Some(injected))),
         };
-        Self { setup, news, injector, interfaces, bindings, vrfs, red }
+        Self { setup, news, injector, twin_packets, interfaces, bindings, vrfs, red }
     }
 
     /// Changes an interface's row.

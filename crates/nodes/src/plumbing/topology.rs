@@ -153,6 +153,7 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         mode,
         mirror: Default::default(),
         access: None,
+        twin: false,
         vrf: VrfId::DEFAULT,
         domain: String::new(),
         mac: our_mac(id),

@@ -9,16 +9,20 @@ use fib::Forward;
 use fib::adjacency::{Adjacency, AdjacencyId};
 use nodes::plumbing::{
     Access, AccessList, BridgeId, BridgePort, Injected, InterfaceId, Kind, Leftover, Mode,
+    TwinClass,
 };
 use sched::units::{Rate, Size, Time};
 use sched::{ClassId, CodelShape, Config, Curve, HfscClass, HfscShape, SfqShape, Shape};
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use wire::craft::{self, Arp, Craft, Ethernet, Ipv4};
 
 /// Reasons that a test on one thread cannot meet, and why.
-const OUT_OF_REACH: [&str; 6] = [
+const OUT_OF_REACH: [&str; 7] = [
+    // Interfaces of packets, not frames, have no twin; the node's own tests give one such a packet.
+    "twin-output/no-link-header",
     // The control thread takes a cross-connect away between two nodes of one pass.
     "l2-xconnect/disconnected",
     // Or a tunnel.
@@ -108,6 +112,13 @@ fn hold_to_nothing(rig: &mut Rig) {
     rig.change_interface(0, |row| row.access = Some(Access(Arc::new(list))));
 }
 
+/// Has a twin of interface 0 get nothing of a class, and a packet come in that is of it.
+fn limit_twin(rig: &mut Rig, class: TwinClass, frame: Vec<u8>) {
+    rig.change_interface(0, |row| row.twin = true);
+    rig.dataplane.twin_limits.0[class as usize].store(0, Ordering::Relaxed);
+    rig.receive(0, frame);
+}
+
 /// Drops that want a router of another kind, or another way in.
 fn plays() -> Vec<(&'static str, Play)> {
     vec![
@@ -122,6 +133,23 @@ fn plays() -> Vec<(&'static str, Play)> {
         ("acl-input/unreadable", |rig| {
             hold_to_nothing(rig);
             rig.receive(0, to(FAR).version(5).build());
+        }),
+        ("twin-output/neighbors-limited", |rig| {
+            limit_twin(rig, TwinClass::Neighbors, ask(HOST, HOST).build());
+        }),
+        ("twin-output/routing-limited", |rig| {
+            let hello = craft::ethernet(HOST_MAC, [1, 0, 0x5e, 0, 0, 5]).ipv4(HOST, [224, 0, 0, 5]);
+            limit_twin(rig, TwinClass::Routing, hello.protocol(89).build());
+        }),
+        ("twin-output/tcp-limited", |rig| {
+            limit_twin(rig, TwinClass::Tcp, to(US).tcp(1000, 22).build());
+        }),
+        ("twin-output/rest-limited", |rig| {
+            limit_twin(rig, TwinClass::Rest, to(US).udp(1, 53).build());
+        }),
+        ("twin-output/queue-full", |rig| {
+            rig.change_interface(0, |row| row.twin = true);
+            (0..=QUEUE).for_each(|_| rig.receive(0, to(US).tcp(1000, 22).build()));
         }),
         ("inject/unresolved", |rig| rig.inject(&[0], |packet| Injected::Discard { rx: 0, packet })),
         ("ip4-lookup/vrf-ring", |rig| {

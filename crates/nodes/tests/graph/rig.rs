@@ -253,7 +253,8 @@ impl Rig {
         let pieces: u64 = copying.map(more).into_iter().sum();
         // What waited for its turn is no longer the engine's, and comes back.
         let waited = taken("shape");
-        let known = ["port-tx", "drop", "arp-input", "nd-input", "ip-resolve"].map(taken);
+        let known =
+            ["port-tx", "drop", "arp-input", "nd-input", "ip-resolve", "twin-output"].map(taken);
         assert_eq!(received + self.injected + pieces, known.iter().sum(), "{totals:?}");
         assert_eq!(totals.iter().map(|node| node.taken).sum::<u64>() - waited, known.iter().sum());
         let dropped: u64 = self.drops().iter().map(|drop| drop.1).sum();
@@ -264,6 +265,8 @@ impl Rig {
                 cache.release(&[packet]);
             }
         }
+        let twin_packets = self.dataplane.take_twin_packets().unwrap();
+        twin_packets.try_iter().for_each(|to| cache.release(&[to.packet]));
         let Self { dataplane, pool, worker, .. } = self;
         drop((cache, worker, dataplane));
         assert_eq!(pool.usage().free, pool.usage().total, "a buffer is lost");
