@@ -1,0 +1,42 @@
+//! What the kernel refuses.
+
+use std::io;
+
+/// Why there is no twin, or it is not as it should be.
+#[derive(Debug, thiserror::Error)]
+pub enum KernelError {
+    /// There is no such network namespace, or it cannot be entered.
+    #[error("network namespace `{name}`: {why}")]
+    Namespace {
+        /// As it was named.
+        name: String,
+        /// Why not.
+        why: io::Error,
+    },
+    /// Another link has the name.
+    #[error(
+        "the kernel has a link `{0}` already: give the twin another name, or another namespace"
+    )]
+    Taken(String),
+    /// The link cannot be made.
+    #[error("the kernel makes no tap `{name}`: {why}")]
+    Tap {
+        /// Its name.
+        name: String,
+        /// Why not.
+        why: io::Error,
+    },
+    /// The link cannot be changed.
+    #[error("the kernel refuses to {what} of `{name}`: {why}")]
+    Refused {
+        /// What was asked.
+        what: String,
+        /// Of which link.
+        name: String,
+        /// Why not.
+        why: io::Error,
+    },
+    /// No thread, or nothing to wake it with.
+    #[error("twins cannot be served: {0}")]
+    Thread(#[source] io::Error),
+}

@@ -1,0 +1,22 @@
+//! The kernel beside us: an interface of the kernel's for each of ours that wants one, its twin.
+//!
+//! ```text
+//!  control thread ── add, set, remove ──▶ Twins ── netlink: MAC, MTU, addresses, carrier ──▶ kernel
+//!  workers ── packets for us ──▶ (thread) ── write ──▶ twin ── ssh, BGP, OSPF, ping, tcpdump
+//!  worker  ◀── frames to send ── (thread) ◀── read ─── twin ◀─┘
+//! ```
+//! The thread is there when the first twin is, and rests while nothing comes.
+
+mod error;
+mod namespace;
+mod rtnetlink;
+mod tap;
+mod twin;
+mod twins;
+mod waker;
+
+pub use error::KernelError;
+pub use namespace::Namespace;
+pub use twin::{TwinState, TwinTraffic};
+pub use twins::Twins;
+pub use waker::Waker;

@@ -1,0 +1,109 @@
+//! One twin: a tap that looks as our interface does.
+
+use crate::rtnetlink::Conversation;
+use crate::{KernelError, Namespace, tap};
+use netlink::Request;
+use netlink::link::{self, LinkState};
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::AtomicU64;
+
+/// EBUSY, EEXIST: another link has the name. EINVAL: and it is no tap.
+const TAKEN: [i32; 3] = [16, 17, 22];
+/// EADDRNOTAVAIL: the address is gone already.
+const NO_ADDRESS: i32 = 99;
+
+/// What a twin is to look like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TwinState {
+    /// Its MAC address.
+    pub mac: [u8; 6],
+    /// Longest packet.
+    pub mtu: u16,
+    /// Administratively up.
+    pub up: bool,
+    /// Packets can pass.
+    pub carrier: bool,
+    /// Its addresses with the lengths of their prefixes.
+    pub addresses: Vec<(IpAddr, u8)>,
+}
+
+/// Packets of one twin.
+#[derive(Debug, Default)]
+pub struct TwinTraffic {
+    /// Given to the kernel.
+    pub to_kernel: AtomicU64,
+    /// Not taken by the kernel: the twin is down, or its queue full.
+    pub refused: AtomicU64,
+    /// Sent by the kernel.
+    pub from_kernel: AtomicU64,
+    /// Sent by the kernel, and lost here: no buffer, or too many at once.
+    pub lost: AtomicU64,
+}
+
+/// The control thread's hold on a twin.
+pub(crate) struct Twin {
+    name: String,
+    pub(crate) index: u32,
+    conversation: Conversation,
+    state: Option<TwinState>,
+}
+
+impl Twin {
+    /// Makes a twin; the file is the end that packets go through.
+    pub(crate) fn make(name: &str, namespace: &Namespace) -> Result<(Self, OwnedFd), KernelError> {
+        let made = namespace.run(|| {
+            let file = tap::open(name)?;
+            let mut conversation = Conversation::open()?;
+            let index = conversation.index_of(name)?;
+            Ok::<_, io::Error>((file, conversation, index))
+        })?;
+        let (file, mut conversation, index) = made.map_err(|why| match why.raw_os_error() {
+            Some(code) if TAKEN.contains(&code) => KernelError::Taken(name.to_owned()),
+            _ => KernelError::Tap { name: name.to_owned(), why },
+        })?;
+        // A kernel without IPv6 has no such setting, and makes no address either.
+        let _no_ip6 = conversation.ask(link::no_own_ip6(index));
+        Ok((Self { name: name.to_owned(), index, conversation, state: None }, file))
+    }
+
+    /// Makes it look as it should. What the kernel refuses of it does not keep it from the rest.
+    pub(crate) fn set(&mut self, wanted: &TwinState) -> Result<(), KernelError> {
+        if self.state.as_ref() == Some(wanted) {
+            return Ok(());
+        }
+        let had = self.state.take().map_or_else(Vec::new, |state| state.addresses);
+        let TwinState { mac, mtu, up, carrier, ref addresses } = *wanted;
+        let state = LinkState { mac, mtu, up, carrier };
+        let mut outcome = self.ask("set MAC, MTU or state", link::set(self.index, &state));
+        for &(address, length) in had.iter().filter(|own| !addresses.contains(own)) {
+            let gone = self.ask_about(address, length, false);
+            outcome = outcome.and(gone.or_else(|error| match &error {
+                KernelError::Refused { why, .. } if why.raw_os_error() == Some(NO_ADDRESS) => {
+                    Ok(())
+                }
+                _ => Err(error),
+            }));
+        }
+        // The kernel forgets some when others go, or the link goes down: all are given again.
+        for &(address, length) in addresses {
+            outcome = outcome.and(self.ask_about(address, length, true));
+        }
+        // After a refusal it is tried again with the next change.
+        self.state = outcome.is_ok().then(|| wanted.clone());
+        outcome
+    }
+
+    fn ask_about(&mut self, address: IpAddr, length: u8, wanted: bool) -> Result<(), KernelError> {
+        let verb = if wanted { "add" } else { "remove" };
+        let request = link::address(self.index, (address, length), wanted);
+        self.ask(&format!("{verb} the address {address}/{length}"), request)
+    }
+
+    fn ask(&mut self, what: &str, request: Request) -> Result<(), KernelError> {
+        let refused =
+            |why| KernelError::Refused { what: what.to_owned(), name: self.name.clone(), why };
+        self.conversation.ask(request).map(drop).map_err(refused)
+    }
+}
