@@ -125,6 +125,9 @@ pub trait Engine {
     /// Every mirror.
     fn mirrors(&self) -> Vec<view::Mirror>;
 
+    /// Every twin of a port.
+    fn twins(&self) -> Vec<view::Twin>;
+
     /// Stations of bridges, in the order of their addresses.
     fn stations(&self, filter: &view::StationFilter) -> Result<view::Stations, EngineError>;
 

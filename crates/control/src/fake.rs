@@ -14,6 +14,7 @@ use crate::config::objects::mirror;
 use crate::config::objects::neighbor::{Neighbor, NeighborKey};
 use crate::config::objects::port::{Port, PortName};
 use crate::config::objects::port_kind::PortKind;
+use crate::config::objects::port_twin::Twin;
 use crate::config::objects::route::{NextHop, Route, RouteKey};
 use crate::config::objects::station::{Station, StationKey};
 use crate::config::objects::vrf::{DEFAULT_NAME, name_of};
@@ -492,6 +493,30 @@ impl Engine for FakeRouter {
             sources: mirror.sources.iter().map(source).collect(),
         };
         self.config.mirrors.iter().map(mirror).collect()
+    }
+
+    fn twins(&self) -> Vec<view::Twin> {
+        let class = |class: &str| view::TwinClass {
+            class: class.to_owned(),
+            limit_pps: 2_000,
+            passed: self.count(3),
+            limited: 0,
+        };
+        let ports = self.config.ports.iter();
+        let twins = ports.filter_map(|(name, port)| Some((name, port.twin.as_ref()?)));
+        let twin = |(name, twin): (&PortName, &Twin)| view::Twin {
+            port: name.to_string(),
+            name: twin.name_for(name).to_owned(),
+            netns: twin.netns.clone(),
+            index: Some(7),
+            problem: None,
+            to_kernel: self.count(6),
+            refused: 0,
+            from_kernel: self.count(5),
+            lost: 0,
+            classes: ["neighbors", "routing", "tcp", "rest"].map(class).into(),
+        };
+        twins.map(twin).collect()
     }
 
     fn stations(&self, filter: &view::StationFilter) -> Result<view::Stations, EngineError> {

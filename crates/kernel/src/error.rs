@@ -1,6 +1,7 @@
 //! What the kernel refuses.
 
 use std::io;
+use std::net::SocketAddr;
 
 /// Why there is no twin, or it is not as it should be.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +37,15 @@ pub enum KernelError {
         /// Why not.
         why: io::Error,
     },
+    /// Nobody can connect there.
+    #[error("{address} cannot be listened on: {why}")]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        why: io::Error,
+    },
     /// No thread, or nothing to wake it with.
-    #[error("twins cannot be served: {0}")]
+    #[error("there is no thread for it: {0}")]
     Thread(#[source] io::Error),
 }

@@ -4,10 +4,12 @@
 //!  control thread ── add, set, remove ──▶ Twins ── netlink: MAC, MTU, addresses, carrier ──▶ kernel
 //!  workers ── packets for us ──▶ (thread) ── write ──▶ twin ── ssh, BGP, OSPF, ping, tcpdump
 //!  worker  ◀── frames to send ── (thread) ◀── read ─── twin ◀─┘
+//!  control thread ◀── routes ──── (thread) ◀── FPM ──── FRR's zebra
 //! ```
-//! The thread is there when the first twin is, and rests while nothing comes.
+//! The threads are there when they are needed, and rest while nothing comes.
 
 mod error;
+pub mod fpm;
 mod namespace;
 mod rtnetlink;
 mod tap;

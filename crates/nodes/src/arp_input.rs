@@ -114,7 +114,11 @@ impl ArpInput {
             is_for_us: asks_us || heard.operation() == REPLY && to_us,
         };
         let is_news = news.is_for_us || news.is_gratuitous;
-        let told = if !is_news {
+        // The kernel asks from any address of the router's.
+        let to_kernel = interface.twin && heard.operation() == REPLY;
+        let told = if to_kernel && heard.target_mac().octets() == interface.mac && !is_news {
+            Err(Exit::Twin)
+        } else if !is_news {
             Err(Exit::NotForUs)
         } else if heard.is_probe() {
             Ok(())
@@ -223,6 +227,17 @@ mod tests {
         let (exit, _, learned) = run(&reply(our_mac(0), our_mac(0), US));
         assert_eq!(exit, "taken");
         assert_eq!(learned, [ArpNews { is_reply: true, is_for_us: true, ..news() }]);
+    }
+
+    #[test]
+    fn a_twin_gets_the_replies_to_our_mac() {
+        let mut world = World::new();
+        world.change_interface(0, |row| row.twin = true);
+        let exit = |frame: Craft<Arp>| run_on(&world, &[frame.build()]).remove(0).exit;
+        assert_eq!(exit(reply(our_mac(0), our_mac(0), US)), "twin");
+        assert_eq!(exit(reply(our_mac(0), our_mac(0), US_OUTSIDE)), "twin");
+        assert_eq!(exit(reply(our_mac(0), [4; 6], US_OUTSIDE)), "not-for-us");
+        assert_eq!(exit(request(HOST, US)), "reply");
     }
 
     #[test]

@@ -14,6 +14,7 @@
 //!    ip6, dad       IPv6 addresses are tried before they are used
 //!    advertiser     when routers are advertised; router_advertisement: what is said then
 //!    observing      traces and captures on their way from the workers
+//!    twins          the kernel's interfaces beside ours
 //!    show           answers to every "show"
 //! ```
 
@@ -39,6 +40,7 @@ mod shaping;
 mod show;
 mod standing;
 mod steps;
+mod twins;
 mod virtual_ports;
 mod vrfs;
 

@@ -11,6 +11,7 @@ use crate::mirroring::Mirroring;
 use crate::neighborhood::Neighborhood;
 use crate::observing::Observing;
 use crate::routing::Routes;
+use crate::twins::Twinning;
 use crate::vrfs::VrfNumbers;
 use control::config::Config;
 use control::config::objects::icmp::Icmp;
@@ -19,12 +20,13 @@ use control::config::objects::port::PortName;
 use control::config::objects::workers::{Idle, Placement};
 use dataplane::{
     BridgedTotals, Dataplane, DataplaneError, InterfaceTotals, MirroredTotals, NodeTotals,
-    Settings, Threads,
+    Settings, Threads, TwinnedTotals,
 };
 use fib::FibError;
 use fib::neighbor::{Action, NeighborConfig, NeighborKey, Neighbors};
 use fib::pages::PageSize;
 use graph::Worker;
+use kernel::Waker;
 use nodes::plumbing::{ArpNews, Mode, SlowPathNews};
 use packet::Pool;
 use std::collections::{BTreeMap, HashMap};
@@ -56,6 +58,9 @@ pub enum StartError {
     /// No routes.
     #[error(transparent)]
     Table(#[from] FibError),
+    /// Nothing to wake the kernel's twins with.
+    #[error("no event file: {0}")]
+    Waker(#[from] std::io::Error),
     /// Neither kind of pool.
     #[error("there is no pool of packet buffers")]
     NoPool,
@@ -63,6 +68,8 @@ pub enum StartError {
 
 /// The running router. Implements [`control::engine::Engine`].
 pub struct Router {
+    /// First, so that it ends first: its thread uses buffers and queues.
+    pub(crate) twinning: Twinning,
     pub(crate) dataplane: Dataplane,
     pub(crate) devices: Devices,
     pub(crate) pool: Arc<dyn Pool>,
@@ -93,6 +100,7 @@ pub(crate) struct Cleared {
     pub(crate) drops: HashMap<(u16, &'static str, String), u64>,
     pub(crate) bridged: HashMap<u16, BridgedTotals>,
     pub(crate) mirrored: HashMap<u16, MirroredTotals>,
+    pub(crate) twinned: HashMap<u16, TwinnedTotals>,
 }
 
 impl Router {
@@ -101,7 +109,10 @@ impl Router {
     pub fn start(config: &Config, wake: Arc<dyn Fn() + Send + Sync>) -> Result<Self, StartError> {
         let devices = Devices::start(config)?;
         let pool = devices.pool().ok_or(StartError::NoPool)?;
-        let settings = settings(config, Arc::clone(&pool), wake);
+        let (waker, mut settings) =
+            (Waker::new()?, settings(config, Arc::clone(&pool), Arc::clone(&wake)));
+        let wakes = waker.clone();
+        settings.wake_twins = Arc::new(move || wakes.wake());
         let mut dataplane = Dataplane::start(&settings)?;
         let routing = Routes::new(&dataplane)?;
         let neighborhood = Neighborhood::new(
@@ -111,8 +122,12 @@ impl Router {
             dataplane.injector.clone(),
         );
         let local = dataplane.take_local_worker();
+        // Workers of their own find what is injected by themselves.
+        let injected = if local.is_some() { wake } else { Arc::new(|| ()) };
+        let twinning = Twinning::new(&mut dataplane, &pool, waker, injected);
         let now = Instant::now();
         Ok(Self {
+            twinning,
             dataplane,
             devices,
             pool,
@@ -161,6 +176,7 @@ impl Router {
             row.shaped = self.dataplane.is_shaped(row.port);
             row.mirror = self.mirroring.of(name, &ids);
             row.access = self.access.of(&port.config);
+            row.twin = self.twinning.has(name);
             if let Some(bridged) = self.bridging.port(name) {
                 row.mode = Mode::Bridged(bridged);
                 let bridge = self.bridging.name_of(bridged.bridge.0);
@@ -174,6 +190,7 @@ impl Router {
                 }
             }
         }
+        self.twinning.settle(&self.ports);
     }
 
     /// Carries out what neighbours are owed now.
@@ -310,6 +327,7 @@ impl Router {
         for name in names {
             self.look_at_link(&name, reopen);
         }
+        self.look_after_twins(reopen);
     }
 }
 

@@ -73,6 +73,10 @@ impl Router {
                 limits.echoes_per_second.store(echoes_pps(new), Ordering::Relaxed);
                 Ok(())
             }
+            Change::Twins(Replaced { new, .. }) => {
+                self.limit_twins(new);
+                Ok(())
+            }
             Change::Vrfs(Delta::Removed { key, .. }) => self.set_vrf(key, false),
             Change::Vrfs(Delta::Added { key, .. } | Delta::Modified { key, .. }) => {
                 self.set_vrf(key, true)
@@ -129,6 +133,10 @@ impl Router {
         self.ports.insert(name.clone(), port);
         self.publish_rows();
         self.refresh_qos(name)?;
+        if let Err(error) = self.refresh_twin(name) {
+            self.remove_port(name)?;
+            return Err(error);
+        }
         self.refresh_port(name).map_err(|error| refuse(error.to_string()))
     }
 
@@ -140,6 +148,7 @@ impl Router {
         self.refresh_port(name)
             .map_err(|error| fault(&format!("port.{name}"), error.to_string()))?;
         self.end_qos(name)?;
+        self.end_twin(name);
         self.close_device(name);
         if let Some(port) = self.ports.remove(name) {
             for id in port.rows() {
@@ -185,8 +194,11 @@ impl Router {
             });
         }
         self.configure(name, new);
-        if let Err(error) = self.refresh_qos(name) {
+        if let Err(error) = self.refresh_qos(name).and_then(|()| self.refresh_twin(name)) {
             self.configure(name, old);
+            for again in [self.refresh_qos(name), self.refresh_twin(name)] {
+                again.unwrap_or_else(|again| eprintln!("volleyd: while taking back: {again}"));
+            }
             return Err(error);
         }
         self.publish_rows();
@@ -414,6 +426,9 @@ fn inverse(change: &Change) -> Change {
         Change::Mirrors(delta) => Change::Mirrors(of(delta)),
         Change::Icmp(Replaced { old, new }) => {
             Change::Icmp(Replaced { old: new.clone(), new: old.clone() })
+        }
+        Change::Twins(Replaced { old, new }) => {
+            Change::Twins(Replaced { old: new.clone(), new: old.clone() })
         }
         // These take effect at the start alone: there is nothing to take back.
         other => other.clone(),

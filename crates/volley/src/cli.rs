@@ -111,6 +111,8 @@ pub(crate) enum Show {
     Acl,
     /// Mirrors: ports whose frames leave by another one as well
     Mirror,
+    /// The kernel's twins of ports, and what they were handed
+    Twins,
     /// The graph of nodes
     Graph,
     /// What runs

@@ -26,6 +26,7 @@ mod run;
 mod shell;
 mod show;
 mod table;
+mod twin;
 mod watch;
 
 use std::process::ExitCode;

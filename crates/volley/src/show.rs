@@ -13,6 +13,7 @@ use crate::output::Style;
 use crate::qos;
 use crate::run::Session;
 use crate::table::Table;
+use crate::twin;
 
 /// Shows one thing once.
 pub(crate) fn show(session: &Session, what: &Show) -> Result<(), CliError> {
@@ -39,6 +40,7 @@ pub(crate) fn path(what: &Show) -> String {
         Show::Bridge => "bridges",
         Show::Acl => "acls",
         Show::Mirror => "mirrors",
+        Show::Twins => "twins",
         Show::Graph => "graph",
         Show::Version => "version",
         Show::Memory => "memory",
@@ -91,6 +93,7 @@ pub(crate) fn text(what: &Show, answer: Value, style: Style) -> Result<String, C
         Show::Bridge => bridging::bridges(&read::<Vec<view::Bridge>>(answer)?, style),
         Show::Acl => acl::acls(&read::<Vec<view::Acl>>(answer)?, style),
         Show::Mirror => mirror::mirrors(&read::<Vec<view::Mirror>>(answer)?, style),
+        Show::Twins => twin::twins(&read::<Vec<view::Twin>>(answer)?, style),
         Show::Graph => format!("{answer:#}\n"),
         Show::Version => version(&read::<view::Version>(answer)?),
         Show::Memory => memory(&read::<view::Memory>(answer)?, style),

@@ -69,6 +69,7 @@ fn render(engine: &mut dyn Engine) -> String {
     workers(&mut out, engine);
     bridges(&mut out, engine);
     vrfs(&mut out, engine);
+    twins(&mut out, &engine.twins());
     memory(&mut out, engine);
     out.text.push_str("# EOF\n");
     out.text
@@ -129,6 +130,31 @@ fn qos(out: &mut Exposition, shaped: &[crate::view::Qos]) {
         for (port, path, node) in &nodes {
             out.gauge(name, &[("port", port), ("class", path)], pick(node) as f64);
         }
+    }
+}
+
+fn twins(out: &mut Exposition, twins: &[crate::view::Twin]) {
+    type Pick = fn(&crate::view::TwinClass) -> u64;
+    let counters: [(&str, &str, Pick); 2] = [
+        ("twin_passed_packets", "Packets handed to a port's twin.", |class| class.passed),
+        ("twin_limited_packets", "Packets not handed over: too many.", |class| class.limited),
+    ];
+    for (name, help, pick) in counters {
+        out.family(name, "counter", help);
+        for twin in twins {
+            for class in &twin.classes {
+                out.counter(name, &[("port", &twin.port), ("class", &class.class)], pick(class));
+            }
+        }
+    }
+    out.family("twin_sent_packets", "counter", "Packets that the kernel sent on a twin.");
+    for twin in twins {
+        out.counter("twin_sent_packets", &[("port", &twin.port)], twin.from_kernel);
+    }
+    out.family("twin_present", "gauge", "Whether the kernel has the twin.");
+    for twin in twins {
+        let present = f64::from(u8::from(twin.index.is_some()));
+        out.gauge("twin_present", &[("port", &twin.port)], present);
     }
 }
 

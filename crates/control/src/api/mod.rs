@@ -84,6 +84,7 @@ fn described() -> (Router<Handle>, utoipa::openapi::OpenApi) {
         .routes(routes!(bridging::bridges))
         .routes(routes!(show::acls))
         .routes(routes!(show::mirrors))
+        .routes(routes!(show::twins))
         .routes(routes!(bridging::stations))
         .routes(routes!(bridging::flush))
         .routes(routes!(bridging::fill))

@@ -105,6 +105,13 @@ pub(super) async fn mirrors(State(handle): State<Handle>) -> Answer<Vec<view::Mi
     ask(&handle, |engine| engine.mirrors()).await
 }
 
+/// Every twin: the kernel's interface beside a port, and what it was handed.
+#[utoipa::path(get, path = "/v1/twins", tag = "show",
+    responses((status = 200, description = "Every twin.", body = Vec<view::Twin>), Refused))]
+pub(super) async fn twins(State(handle): State<Handle>) -> Answer<Vec<view::Twin>> {
+    ask(&handle, |engine| engine.twins()).await
+}
+
 /// The graph of nodes.
 #[utoipa::path(get, path = "/v1/graph", tag = "show",
     responses((status = 200, description = "Nodes and edges.", body = view::Graph), Refused))]

@@ -13,6 +13,7 @@ mod observe;
 mod problem;
 mod qos;
 mod system;
+mod twin;
 
 pub use acl::{Acl, AclRule};
 pub use bridging::{
@@ -35,3 +36,4 @@ pub use observe::{
 pub use problem::ProblemDetails;
 pub use qos::{Qos, QosNode};
 pub use system::{Memory, MemoryUse, Version, Worker};
+pub use twin::{Twin, TwinClass};

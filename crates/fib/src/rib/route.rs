@@ -21,6 +21,8 @@ pub enum Protocol {
     Rip,
     /// BGP, from our own autonomous system.
     Ibgp,
+    /// FRR's zebra, which has chosen among protocols of its own.
+    Fpm,
 }
 
 impl Protocol {
@@ -38,6 +40,8 @@ impl Protocol {
             Protocol::Isis => 115,
             Protocol::Rip => 120,
             Protocol::Ibgp => 200,
+            // As good as the best of those that it speaks for.
+            Protocol::Fpm => 20,
         }
     }
 }
@@ -52,6 +56,7 @@ impl fmt::Display for Protocol {
             Protocol::Isis => "isis",
             Protocol::Rip => "rip",
             Protocol::Ibgp => "ibgp",
+            Protocol::Fpm => "fpm",
         })
     }
 }

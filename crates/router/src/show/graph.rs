@@ -86,6 +86,7 @@ impl Router {
             cleared.interfaces.insert(id, self.dataplane.interface_totals(id));
             cleared.bridged.insert(id, self.dataplane.bridged_totals(id));
             cleared.mirrored.insert(id, self.dataplane.mirrored_totals(id));
+            cleared.twinned.insert(id, self.dataplane.twinned_totals(id));
             for count in self.dataplane.drops_of(id) {
                 cleared.drops.insert((id, count.node, count.reason), count.packets);
             }

@@ -117,6 +117,10 @@ impl Engine for Router {
         self.show_acls()
     }
 
+    fn twins(&self) -> Vec<view::Twin> {
+        self.show_twins()
+    }
+
     fn mirrors(&self) -> Vec<view::Mirror> {
         self.show_mirrors()
     }

@@ -19,12 +19,14 @@ pub mod port;
 mod port_commands;
 pub mod port_kind;
 pub mod port_ra;
+pub mod port_twin;
 pub mod qos;
 pub mod route;
 mod route_commands;
 pub mod station;
 pub mod tunnel;
 mod tunnel_commands;
+pub mod twins;
 pub mod vlan;
 pub mod vrf;
 pub mod workers;
@@ -48,6 +50,7 @@ use neighbor::Neighbors;
 use port::Ports;
 use route::Routes;
 use station::Stations;
+use twins::Twins;
 use vrf::Vrfs;
 use workers::Workers;
 use xconnect::Xconnects;
@@ -160,6 +163,8 @@ objects! {
     arp: Arp,
     /// Rates of the messages the router sends by itself.
     icmp: Icmp,
+    /// How much the kernel's twins of ports get.
+    twins: Twins,
     /// Access lists.
     acls: Acls,
     /// VRFs.

@@ -10,6 +10,7 @@ use super::connected::{Connected, check_host_address};
 use super::port_commands;
 use super::port_kind::PortKind;
 use super::port_ra::Ra;
+use super::port_twin::Twin;
 use super::qos::Qos;
 use super::vrf::VrfName;
 use super::{Config, Object};
@@ -90,6 +91,8 @@ pub struct Port {
     pub qos: Option<Qos>,
     /// How it advertises the router to IPv6 hosts; `None`: not at all.
     pub ra: Option<Ra>,
+    /// The kernel's interface beside it; `None`: there is none.
+    pub twin: Option<Twin>,
 }
 
 /// A scheduler holds the packets of a device back: what stands on others has none.
@@ -122,6 +125,7 @@ impl Port {
             acl_in: None,
             qos: None,
             ra: None,
+            twin: None,
         }
     }
 
@@ -148,7 +152,8 @@ impl Port {
         let acl_in = table.optional("acl_in");
         let qos = table.table("qos", |qos| Qos::read(qos, mtu)).flatten();
         let ra = table.table("ra", Ra::read);
-        Some(Self { kind: kind?, up, mtu, vrf, mac, rx_queues, addresses, acl_in, qos, ra })
+        let twin = Twin::read(table);
+        Some(Self { kind: kind?, up, mtu, vrf, mac, rx_queues, addresses, acl_in, qos, ra, twin })
     }
 
     fn check(&self, name: &PortName, report: &mut Report) {
@@ -172,6 +177,9 @@ impl Port {
         }
         if let Some(ra) = &self.ra {
             ra.check(name, self, report);
+        }
+        if let Some(twin) = &self.twin {
+            twin.check(&format!("{port}.twin"), self, report);
         }
         for (index, address) in self.addresses.iter().enumerate() {
             let field = format!("{port}.addresses[{index}]");
@@ -212,6 +220,7 @@ impl Port {
             .list("addresses", &self.addresses)
             .maybe("acl_in", &self.acl_in)
             .maybe_raw("ra", self.ra.as_ref().map(|ra| ra.fields().inline()))
+            .maybe_raw("twin", self.twin.as_ref().map(Twin::to_toml))
     }
 }
 
@@ -257,12 +266,20 @@ impl Object for Ports {
     }
 
     fn check(&self, config: &Config, _: &Host, report: &mut Report) {
-        let mut claims = HashMap::new();
+        let (mut claims, mut twins) = (HashMap::new(), HashMap::new());
         for (name, port) in self.iter() {
             port.check(name, report);
             port.check_acl(name, &config.acls, report);
             if let Some(qos) = &port.qos {
                 qos.check_bridges(name, &config.bridges, report);
+            }
+            if let Some(twin) = &port.twin {
+                let place = (twin.netns.clone(), twin.name_for(name).to_owned());
+                if let Some(other) = twins.insert(place, name) {
+                    let message = format!("port {other} has a twin of this name there already");
+                    let problem = Problem::new(format!("port.{name}.twin"), message);
+                    report.push(problem.expected("another name, or another namespace"));
+                }
             }
             let Some(claim) = port.kind.claim() else { continue };
             if let Some(other) = claims.insert(claim.clone(), name) {

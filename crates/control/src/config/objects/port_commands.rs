@@ -5,6 +5,7 @@ use toml::de::DeTable;
 use super::Config;
 use super::port::{MAX_MTU, MIN_MTU, Port, PortName};
 use super::port_kind::KindName;
+use super::port_twin::Twin;
 use super::vrf::vrf_or_default;
 use crate::config::edit::{Command, Words};
 use crate::config::field::Field;
@@ -25,7 +26,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         noun: "port",
         verb: "set",
-        usage: "NAME up|down|mtu BYTES|vrf NAME|vrf default|mac ADDRESS|mac default|ra on|ra off",
+        usage: "NAME up|down|mtu BYTES|vrf NAME|vrf default|mac ADDRESS|mac default|ra on|ra off|twin on [netns NAME] [name NAME]|twin off",
         about: "Change a port",
         run: port_set,
     },
@@ -85,7 +86,7 @@ fn port_del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
 }
 
 /// What `port set` sets.
-const SETTINGS: &[&str] = &["up", "down", "mtu", "vrf", "mac", "ra"];
+const SETTINGS: &[&str] = &["up", "down", "mtu", "vrf", "mac", "ra", "twin"];
 
 fn port_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let name = words.next("a port name")?;
@@ -113,6 +114,8 @@ fn port_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
         } else if words.take("mac") {
             port.mac =
                 if words.take("default") { None } else { Some(words.next("a MAC address")?) };
+        } else if words.take("twin") {
+            port.twin = Twin::of_words(words)?;
         } else if words.take("ra") {
             port.ra = match words.take("off") {
                 true => None,

@@ -36,11 +36,12 @@ fn bare(config: &Config) -> Config {
         arp: config.arp.clone(),
         icmp: config.icmp.clone(),
         acls: config.acls.clone(),
+        twins: config.twins.clone(),
         ..Config::default()
     };
     for (name, port) in config.ports.iter().filter(|(_, port)| !is_made(port)) {
-        let acl_in = port.acl_in.clone();
-        bare.ports.insert(name.clone(), Port { acl_in, ..Port::new(port.kind.clone()) });
+        let (acl_in, twin) = (port.acl_in.clone(), port.twin.clone());
+        bare.ports.insert(name.clone(), Port { acl_in, twin, ..Port::new(port.kind.clone()) });
     }
     bare
 }

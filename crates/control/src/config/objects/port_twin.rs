@@ -1,0 +1,125 @@
+//! `[port.NAME] twin`: the kernel has an interface of the same name, MAC address, MTU and addresses,
+//! where its programs (ssh, BGP, OSPF, tcpdump) find the router's own traffic.
+//!
+//! ```toml
+//! twin = true                             # in the router's own network namespace
+//! twin = { netns = "frr", name = "eth1" } # in another one, and called differently there
+//! ```
+
+use toml::de::DeValue;
+
+use super::port::{Port, PortName};
+use super::port_kind::PortKind;
+use crate::config::edit::Words;
+use crate::config::field::Field;
+use crate::config::read::{TableReader, read_table, read_value};
+use crate::config::report::{Problem, Report};
+use crate::config::write::Fields;
+
+/// Where the twin is, and what it is called.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Twin {
+    /// Its network namespace; `None`: the router's own.
+    pub netns: Option<String>,
+    /// Its name there; `None`: the port's.
+    pub name: Option<PortName>,
+}
+
+impl Twin {
+    pub(super) fn read(table: &mut TableReader<'_>) -> Option<Self> {
+        let value = table.value("twin")?;
+        let field = table.field("twin");
+        let report = table.report();
+        match value.get_ref() {
+            DeValue::Table(_) => read_table(value, field, report, |table| Self {
+                netns: table.optional("netns"),
+                name: table.optional("name"),
+            }),
+            _ => {
+                read_value(value, &field, report).filter(|wanted| *wanted).map(|_| Self::default())
+            }
+        }
+    }
+
+    pub(super) fn to_toml(&self) -> String {
+        let fields = Fields::new().maybe("netns", &self.netns).maybe("name", &self.name);
+        if fields.is_empty() { true.to_toml() } else { fields.inline() }
+    }
+
+    /// What the twin of a port is called.
+    pub fn name_for<'a>(&'a self, port: &'a PortName) -> &'a str {
+        self.name.as_ref().unwrap_or(port).as_str()
+    }
+
+    pub(super) fn check(&self, field: &str, port: &Port, report: &mut Report) {
+        if let PortKind::Tap { .. } = port.kind {
+            let problem = Problem::new(field, "the port's device is a tap of the kernel's already");
+            report.push(problem.expected("no twin: use the device"));
+        }
+        if port.kind.is_point_to_point() {
+            let message = "the port carries packets, not frames";
+            report.push(Problem::new(field, message).expected("a port of frames"));
+        }
+        if self.netns.as_ref().is_some_and(|name| name.is_empty() || name.contains('\0')) {
+            let problem = Problem::new(format!("{field}.netns"), "no name of a namespace");
+            report.push(problem.expected("a name as `ip netns` lists it, or a path"));
+        }
+    }
+
+    /// `on [netns NAME] [name NAME]` or `off`.
+    pub(super) fn of_words(words: &mut Words<'_>) -> Result<Option<Self>, Problem> {
+        if words.take("off") {
+            return Ok(None);
+        }
+        words.must("on")?;
+        let mut twin = Self::default();
+        loop {
+            if words.take("netns") {
+                twin.netns = Some(words.next("a network namespace")?);
+            } else if words.take("name") {
+                twin.name = Some(words.next("a name")?);
+            } else {
+                return Ok(Some(twin));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Host, Source, edit, parse, render};
+
+    fn with(twin: &str) -> Result<Config, String> {
+        let text = format!("[port.p1]\nkind = \"memory\"\ntwin = {twin}\n");
+        parse(&Source::new("test", text), &Host::any()).map_err(|error| error.to_string())
+    }
+
+    fn twin(config: &Config) -> Option<Twin> {
+        config.ports.iter().next().unwrap().1.twin.clone()
+    }
+
+    #[test]
+    fn a_twin_is_wanted_or_not_or_somewhere_else() {
+        assert_eq!(twin(&with("false").unwrap()), None);
+        assert_eq!(twin(&with("true").unwrap()), Some(Twin::default()));
+        let elsewhere = twin(&with("{ netns = \"frr\", name = \"eth1\" }").unwrap()).unwrap();
+        let port = PortName::from_text("p1").unwrap();
+        assert_eq!((elsewhere.netns.as_deref(), elsewhere.name_for(&port)), (Some("frr"), "eth1"));
+        assert!(with("7").unwrap_err().contains("`twin` is"));
+        assert!(with("{ netns = \"\" }").unwrap_err().contains("no name of a namespace"));
+    }
+
+    #[test]
+    fn it_is_written_as_it_is_read_and_set_by_command() {
+        let mut config = with("true").unwrap();
+        assert!(render(&config).contains("twin = true"));
+        let set = |config: &mut Config, command: &str| {
+            *config = edit(config, &Source::new("test", command), &Host::any()).unwrap();
+        };
+        set(&mut config, "port set p1 twin on netns frr name eth1");
+        assert!(render(&config).contains("twin = { netns = \"frr\", name = \"eth1\" }"));
+        set(&mut config, "port set p1 twin off");
+        assert_eq!(twin(&config), None);
+    }
+}

@@ -1,0 +1,254 @@
+//! The thread that zebra talks to.
+//!
+//! ```text
+//!  listening ── zebra connects ─▶ session ── it ends, or a bad frame ─▶ listening, routes stay
+//!                                   │ hold time later                      │ hold time later
+//!                                   ▼                                      ▼
+//!                              what was not told again goes           all routes go
+//! ```
+
+use super::learned::{Learned, Update};
+use crate::{KernelError, Namespace, Waker};
+use netlink::{Messages, fpm};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use std::io::{self, Read};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Routes told in one go: little enough that the control thread does other work in between.
+const SLICE: usize = 1024;
+/// Slices that wait for the control thread.
+const SLICES: usize = 8;
+/// Read at a time: several frames, of which each is handled when it is complete.
+const READ: usize = 256 << 10;
+/// Between two attempts to hand over a slice.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// How FPM is listened for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FpmOptions {
+    /// Where.
+    pub listen: SocketAddr,
+    /// In which network namespace: zebra's.
+    pub namespace: Namespace,
+    /// How long routes stay that nobody tells again.
+    pub hold: Duration,
+}
+
+/// What is known of the sessions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FpmState {
+    /// Who is connected.
+    pub peer: Option<SocketAddr>,
+    /// Sessions so far.
+    pub sessions: u64,
+    /// Routes that zebra has told.
+    pub routes: usize,
+    /// Why the last session ended.
+    pub ended: Option<String>,
+}
+
+/// The control thread's hold on it. Dropped, it ends.
+pub struct Fpm {
+    updates: Option<Receiver<Vec<Update>>>,
+    state: Arc<Mutex<FpmState>>,
+    stop: Arc<AtomicBool>,
+    waker: Waker,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Fpm {
+    /// Begins to listen. `told` is called when there are updates.
+    pub fn start(
+        options: &FpmOptions,
+        told: Arc<dyn Fn() + Send + Sync>,
+    ) -> Result<Self, KernelError> {
+        let listener = options.namespace.run(|| TcpListener::bind(options.listen))?;
+        let listen = options.listen;
+        let listener = listener.and_then(|it| it.set_nonblocking(true).map(|()| it));
+        let listener = listener.map_err(|why| KernelError::Listen { address: listen, why })?;
+        let waker = Waker::new().map_err(KernelError::Thread)?;
+        let (out, updates) = sync_channel(SLICES);
+        let (state, stop) = (Arc::default(), Arc::new(AtomicBool::new(false)));
+        let server = Server {
+            listener,
+            session: None,
+            learned: Learned::default(),
+            sweep_at: None,
+            hold: options.hold,
+            out,
+            told,
+            state: Arc::clone(&state),
+            stop: Arc::clone(&stop),
+            waker: waker.clone(),
+        };
+        let thread = std::thread::Builder::new().name("fpm".into()).spawn(|| server.run());
+        let thread = Some(thread.map_err(KernelError::Thread)?);
+        Ok(Self { updates: Some(updates), state, stop, waker, thread })
+    }
+
+    /// The next slice of updates, if there is one.
+    pub fn next(&mut self) -> Option<Vec<Update>> {
+        self.updates.as_ref()?.try_recv().ok()
+    }
+
+    /// What is known of the sessions.
+    pub fn state(&self) -> FpmState {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Fpm {
+    fn drop(&mut self) {
+        self.updates = None;
+        self.stop.store(true, Ordering::Relaxed);
+        self.waker.wake();
+        let _ended = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+/// What zebra sent and was not handled yet.
+struct Session {
+    stream: TcpStream,
+    bytes: Vec<u8>,
+}
+
+struct Server {
+    listener: TcpListener,
+    session: Option<Session>,
+    learned: Learned,
+    sweep_at: Option<Instant>,
+    hold: Duration,
+    out: SyncSender<Vec<Update>>,
+    told: Arc<dyn Fn() + Send + Sync>,
+    state: Arc<Mutex<FpmState>>,
+    stop: Arc<AtomicBool>,
+    waker: Waker,
+}
+
+impl Server {
+    fn run(mut self) {
+        while self.wait().is_ok() && !self.stop.load(Ordering::Relaxed) {
+            self.waker.answer();
+            if let Ok((stream, peer)) = self.listener.accept() {
+                self.begin(stream, peer);
+            }
+            if let Some(session) = &mut self.session {
+                let outcome = session.read().and_then(|more| {
+                    session.hear(&mut self.learned)?;
+                    Ok(more)
+                });
+                match outcome {
+                    Ok(true) => {}
+                    Ok(false) => self.end("zebra closed it"),
+                    Err(why) => self.end(&why.to_string()),
+                }
+            }
+            if self.sweep_at.is_some_and(|at| at <= Instant::now()) {
+                self.sweep_at = None;
+                if self.session.is_none() {
+                    self.learned.begin();
+                }
+                self.learned.sweep();
+            }
+            if !self.tell() {
+                return;
+            }
+        }
+    }
+
+    /// Waits for zebra, the time to sweep, or the end.
+    fn wait(&self) -> io::Result<()> {
+        let mut waiting = vec![
+            PollFd::new(&self.waker, PollFlags::IN),
+            PollFd::new(&self.listener, PollFlags::IN),
+        ];
+        let stream = self.session.as_ref().map(|session| &session.stream);
+        waiting.extend(stream.map(|stream| PollFd::new(stream, PollFlags::IN)));
+        let left = self.sweep_at.map(|at| at.saturating_duration_since(Instant::now()));
+        let left = left.and_then(|left| Timespec::try_from(left).ok());
+        match poll(&mut waiting, left.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A new session; one that is there still was left by zebra.
+    fn begin(&mut self, stream: TcpStream, peer: SocketAddr) {
+        if self.session.is_some() {
+            self.end("zebra connected anew");
+        }
+        if stream.set_nonblocking(true).is_err() {
+            return;
+        }
+        self.session = Some(Session { stream, bytes: Vec::new() });
+        self.learned.begin();
+        self.sweep_at = Some(Instant::now() + self.hold);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        (state.peer, state.sessions) = (Some(peer), state.sessions + 1);
+    }
+
+    fn end(&mut self, why: &str) {
+        self.session = None;
+        self.sweep_at = Some(Instant::now() + self.hold);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        (state.peer, state.ended) = (None, Some(why.to_owned()));
+        eprintln!("volleyd: the FPM session ended: {why}");
+    }
+
+    /// Hands over what changed, slice by slice; false when nobody wants it any more.
+    fn tell(&mut self) -> bool {
+        let updates = self.learned.take_updates();
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).routes = self.learned.len();
+        for slice in updates.chunks(SLICE) {
+            let mut slice = slice.to_vec();
+            loop {
+                match self.out.try_send(slice) {
+                    Ok(()) => break,
+                    Err(TrySendError::Disconnected(_)) => return false,
+                    Err(TrySendError::Full(back)) => slice = back,
+                }
+                (self.told)();
+                std::thread::sleep(PAUSE);
+            }
+            (self.told)();
+        }
+        true
+    }
+}
+
+impl Session {
+    /// Reads what there is; false when nothing more will come.
+    fn read(&mut self) -> io::Result<bool> {
+        let had = self.bytes.len();
+        self.bytes.resize(had + READ, 0);
+        let outcome = self.stream.read(&mut self.bytes[had..]);
+        self.bytes.truncate(had + outcome.as_ref().copied().unwrap_or(0));
+        match outcome {
+            Ok(length) => Ok(length != 0),
+            Err(why) if why.kind() == io::ErrorKind::WouldBlock => Ok(true),
+            Err(why) => Err(why),
+        }
+    }
+
+    /// Handles the frames that are complete.
+    fn hear(&mut self, learned: &mut Learned) -> io::Result<()> {
+        let mut handled = 0;
+        while let Some((payload, length)) =
+            fpm::frame(&self.bytes[handled..]).map_err(io::Error::other)?
+        {
+            for message in Messages::new(payload) {
+                let heard = message.and_then(|message| learned.hear(&message));
+                heard.map_err(io::Error::other)?;
+            }
+            handled += length;
+        }
+        self.bytes.drain(..handled);
+        Ok(())
+    }
+}
