@@ -50,15 +50,25 @@ until_true echoes "$b" 10.0.1.1
 seen() { tcpdump -n -r "$work/seen.pcap" 2>/dev/null | has '10.0.1.1.7777'; }
 until_true seen
 # A port where nobody listens is refused by the kernel.
-on "$a" socat -u /dev/null TCP:10.0.1.1:7,connect-timeout=5 2>&1 | has 'refused' || fail "nobody refuses"
+on "$a" socat -u /dev/null TCP:10.0.1.1:7,connect-timeout=5 2>"$work/refused" && fail "port 7 is open"
+has refused <"$work/refused" || fail "nobody refuses"
 ctl router show twins | has -P '^p1 +p1 +vly' || fail "no twin is shown"
 
-# A sub-interface: its twin's frames get the tag.
-ip -n "$a" link add link eth0 name eth0.20 type vlan id 20
-ip -n "$a" addr add 10.0.20.2/24 dev eth0.20
-ip -n "$a" link set eth0.20 up
-until_true pings "$k" 10.0.20.2
-until_true echoes "$a" 10.0.20.1
+# A sub-interface: what is refused by the kernel on its twin comes back with the tag.
+mac=$(ip -n "$a" -j link show eth0 | jq -r '.[0].address')
+ip -n "$k" neigh replace 10.0.20.2 lladdr "$mac" dev v20
+cat >"$work/tagged.py" <<PY
+import sys
+from scapy.all import ICMP, IP, UDP, Dot1Q, Ether, conf, srp1
+conf.verb = 0
+datagram = Ether(src="$mac", dst="$port_mac") / Dot1Q(vlan=20) / IP(src="10.0.20.2", dst="10.0.20.1") / UDP(dport=9)
+for _ in range(10):
+    answer = srp1(datagram, iface="eth0", timeout=2)
+    if answer is not None and ICMP in answer:
+        sys.exit(0 if (answer[Dot1Q].vlan, answer[ICMP].type, answer[ICMP].code) == (20, 3, 3) else answer.summary())
+sys.exit("no answer in VLAN 20")
+PY
+on "$a" timeout 40 /usr/bin/python3 "$work/tagged.py" || fail "the twin of VLAN 20"
 
 # Another MTU and address, down and up, at run time.
 has_address() { ip -n "$k" -j addr show "$1" | jq -e --arg own "$2" '.[0].addr_info[] | select(.local == $own)'; }
