@@ -178,8 +178,8 @@ impl Port {
         if let Some(ra) = &self.ra {
             ra.check(name, self, report);
         }
-        if let Some(twin) = &self.twin {
-            twin.check(&format!("{port}.twin"), self, report);
+        if self.twin.is_some() {
+            Twin::check(&format!("{port}.twin"), self, report);
         }
         for (index, address) in self.addresses.iter().enumerate() {
             let field = format!("{port}.addresses[{index}]");
