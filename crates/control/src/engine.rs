@@ -128,6 +128,9 @@ pub trait Engine {
     /// Every twin of a port.
     fn twins(&self) -> Vec<view::Twin>;
 
+    /// The routes that FRR brings.
+    fn fpm(&self) -> view::Fpm;
+
     /// Stations of bridges, in the order of their addresses.
     fn stations(&self, filter: &view::StationFilter) -> Result<view::Stations, EngineError>;
 

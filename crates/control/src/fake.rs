@@ -519,6 +519,15 @@ impl Engine for FakeRouter {
         twins.map(twin).collect()
     }
 
+    fn fpm(&self) -> view::Fpm {
+        let listen = self.config.fpm.0.as_ref();
+        view::Fpm {
+            listen: listen.map(|fpm| fpm.listen.to_string()),
+            netns: listen.and_then(|fpm| fpm.netns.clone()),
+            ..view::Fpm::default()
+        }
+    }
+
     fn stations(&self, filter: &view::StationFilter) -> Result<view::Stations, EngineError> {
         let station = |(key, station): (&StationKey, &Station)| view::Station {
             bridge: key.bridge.to_string(),

@@ -14,6 +14,7 @@
 //!    ip6, dad       IPv6 addresses are tried before they are used
 //!    advertiser     when routers are advertised; router_advertisement: what is said then
 //!    observing      traces and captures on their way from the workers
+//!    fpm            FRR's routes
 //!    twins          the kernel's interfaces beside ours
 //!    show           answers to every "show"
 //! ```
@@ -26,6 +27,7 @@ mod bulk;
 mod connected;
 mod dad;
 mod devices;
+mod fpm;
 mod interfaces;
 mod ip6;
 mod memory_port;

@@ -6,6 +6,7 @@ use crate::binding::Binding;
 use crate::bridging::Bridging;
 use crate::dad::Dad;
 use crate::devices::{DeviceError, Devices};
+use crate::fpm::Feed;
 use crate::interfaces::OpenPort;
 use crate::mirroring::Mirroring;
 use crate::neighborhood::Neighborhood;
@@ -83,6 +84,7 @@ pub struct Router {
     pub(crate) binding: Binding,
     pub(crate) mirroring: Mirroring,
     pub(crate) access: AccessLists,
+    pub(crate) feed: Feed,
     pub(crate) observing: Observing,
     pub(crate) cleared: Cleared,
     pub(crate) started: Instant,
@@ -122,6 +124,7 @@ impl Router {
             dataplane.injector.clone(),
         );
         let local = dataplane.take_local_worker();
+        let feed = Feed::new(Arc::clone(&wake));
         // Workers of their own find what is injected by themselves.
         let injected = if local.is_some() { wake } else { Arc::new(|| ()) };
         let twinning = Twinning::new(&mut dataplane, &pool, waker, injected);
@@ -141,6 +144,7 @@ impl Router {
             binding: Binding::default(),
             mirroring: Mirroring::default(),
             access: AccessLists::default(),
+            feed,
             observing: Observing::default(),
             cleared: Cleared::default(),
             started: now,
@@ -246,6 +250,7 @@ impl Router {
     pub(crate) fn turn(&mut self) -> Duration {
         let busy = self.turn_local();
         self.read_news();
+        let busy = self.hear_fpm() || busy;
         self.turn_ip6();
         self.settle_neighbors();
         self.look_at_links();

@@ -77,6 +77,7 @@ impl Router {
                 self.limit_twins(new);
                 Ok(())
             }
+            Change::Fpm(Replaced { old, new }) => self.set_fpm(old, new),
             Change::Vrfs(Delta::Removed { key, .. }) => self.set_vrf(key, false),
             Change::Vrfs(Delta::Added { key, .. } | Delta::Modified { key, .. }) => {
                 self.set_vrf(key, true)
@@ -429,6 +430,9 @@ fn inverse(change: &Change) -> Change {
         }
         Change::Twins(Replaced { old, new }) => {
             Change::Twins(Replaced { old: new.clone(), new: old.clone() })
+        }
+        Change::Fpm(Replaced { old, new }) => {
+            Change::Fpm(Replaced { old: new.clone(), new: old.clone() })
         }
         // These take effect at the start alone: there is nothing to take back.
         other => other.clone(),

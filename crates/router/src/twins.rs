@@ -19,7 +19,7 @@ use dataplane::{Dataplane, TwinnedTotals};
 use kernel::{KernelError, Namespace, TwinState, Twins, Waker};
 use nodes::plumbing::{Injector, ToTwin, TwinClass};
 use packet::Pool;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -71,6 +71,14 @@ impl Twinning {
     /// Whether a port has one now.
     pub(crate) fn has(&self, port: &PortName) -> bool {
         self.made.contains_key(port)
+    }
+
+    /// Ports by the kernel's numbers of their twins. Numbers of two namespaces may be the same: the
+    /// first port's counts.
+    pub(crate) fn ports_by_link(&self) -> HashMap<u32, u16> {
+        let Some(twins) = &self.twins else { return HashMap::new() };
+        let made = self.made.values().rev();
+        made.filter_map(|(id, _)| Some((twins.index_of(*id)?, *id))).collect()
     }
 
     /// Makes, remakes or ends the twin of a port.

@@ -113,6 +113,8 @@ pub(crate) enum Show {
     Mirror,
     /// The kernel's twins of ports, and what they were handed
     Twins,
+    /// The routes that FRR brings
+    Fpm,
     /// The graph of nodes
     Graph,
     /// What runs

@@ -18,6 +18,7 @@ mod config;
 mod edits;
 mod error;
 mod exec;
+mod fpm;
 mod mirror;
 mod observe;
 mod output;

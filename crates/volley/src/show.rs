@@ -8,6 +8,7 @@ use crate::acl;
 use crate::bridging;
 use crate::cli::{Format, Routes, Show, Source};
 use crate::error::CliError;
+use crate::fpm;
 use crate::mirror;
 use crate::output::Style;
 use crate::qos;
@@ -41,6 +42,7 @@ pub(crate) fn path(what: &Show) -> String {
         Show::Acl => "acls",
         Show::Mirror => "mirrors",
         Show::Twins => "twins",
+        Show::Fpm => "fpm",
         Show::Graph => "graph",
         Show::Version => "version",
         Show::Memory => "memory",
@@ -93,6 +95,7 @@ pub(crate) fn text(what: &Show, answer: Value, style: Style) -> Result<String, C
         Show::Bridge => bridging::bridges(&read::<Vec<view::Bridge>>(answer)?, style),
         Show::Acl => acl::acls(&read::<Vec<view::Acl>>(answer)?, style),
         Show::Mirror => mirror::mirrors(&read::<Vec<view::Mirror>>(answer)?, style),
+        Show::Fpm => fpm::fpm(&read::<view::Fpm>(answer)?, style),
         Show::Twins => twin::twins(&read::<Vec<view::Twin>>(answer)?, style),
         Show::Graph => format!("{answer:#}\n"),
         Show::Version => version(&read::<view::Version>(answer)?),

@@ -70,6 +70,7 @@ fn render(engine: &mut dyn Engine) -> String {
     bridges(&mut out, engine);
     vrfs(&mut out, engine);
     twins(&mut out, &engine.twins());
+    fpm(&mut out, &engine.fpm());
     memory(&mut out, engine);
     out.text.push_str("# EOF\n");
     out.text
@@ -156,6 +157,18 @@ fn twins(out: &mut Exposition, twins: &[crate::view::Twin]) {
         let present = f64::from(u8::from(twin.index.is_some()));
         out.gauge("twin_present", &[("port", &twin.port)], present);
     }
+}
+
+fn fpm(out: &mut Exposition, fpm: &crate::view::Fpm) {
+    if fpm.listen.is_none() {
+        return;
+    }
+    out.family("fpm_connected", "gauge", "Whether zebra is connected.");
+    out.gauge("fpm_connected", &[], f64::from(u8::from(fpm.peer.is_some())));
+    out.family("fpm_routes", "gauge", "Routes that zebra brought.");
+    out.gauge("fpm_routes", &[], fpm.routes as f64);
+    out.family("fpm_refused_routes", "counter", "Routes of zebra's that could not be taken.");
+    out.counter("fpm_refused_routes", &[], fpm.refused);
 }
 
 fn nodes(out: &mut Exposition, engine: &dyn Engine) {

@@ -85,6 +85,7 @@ fn described() -> (Router<Handle>, utoipa::openapi::OpenApi) {
         .routes(routes!(show::acls))
         .routes(routes!(show::mirrors))
         .routes(routes!(show::twins))
+        .routes(routes!(show::fpm))
         .routes(routes!(bridging::stations))
         .routes(routes!(bridging::flush))
         .routes(routes!(bridging::fill))

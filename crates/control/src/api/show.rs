@@ -112,6 +112,13 @@ pub(super) async fn twins(State(handle): State<Handle>) -> Answer<Vec<view::Twin
     ask(&handle, |engine| engine.twins()).await
 }
 
+/// The routes that FRR's zebra brings: who listens, who is connected, how many.
+#[utoipa::path(get, path = "/v1/fpm", tag = "show",
+    responses((status = 200, description = "The listener and its session.", body = view::Fpm), Refused))]
+pub(super) async fn fpm(State(handle): State<Handle>) -> Answer<view::Fpm> {
+    ask(&handle, |engine| engine.fpm()).await
+}
+
 /// The graph of nodes.
 #[utoipa::path(get, path = "/v1/graph", tag = "show",
     responses((status = 200, description = "Nodes and edges.", body = view::Graph), Refused))]

@@ -8,6 +8,7 @@ mod bridging;
 mod bulk;
 mod config;
 mod forwarding;
+mod fpm;
 mod mirror;
 mod observe;
 mod problem;
@@ -28,6 +29,7 @@ pub use forwarding::{
     InVrf, Lookup, Neighbor, NeighborState, NextHop, Port, PortCounters, Route, RouteFilter,
     RouteSource, Routes, Vrf, VrfRoutes,
 };
+pub use fpm::Fpm;
 pub use mirror::{Mirror, MirrorSource};
 pub use observe::{
     Capture, CaptureRequest, Drop, Exit, Graph, GraphEdge, GraphFormat, GraphNode, Node, Trace,

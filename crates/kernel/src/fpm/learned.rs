@@ -44,7 +44,7 @@ struct Route {
 
 /// What was learned, over all sessions.
 #[derive(Default)]
-pub(super) struct Learned {
+pub struct Learned {
     routes: HashMap<RouteKey, Route>,
     next_hops: HashMap<u32, NextHop>,
     /// Numbers that routes lead to and nobody explained yet.
@@ -56,18 +56,18 @@ pub(super) struct Learned {
 
 impl Learned {
     /// A session begins: what it does not tell again is swept away later.
-    pub(super) fn begin(&mut self) {
+    pub fn begin(&mut self) {
         self.session = self.session.wrapping_add(1);
         self.next_hops.clear();
     }
 
     /// How many routes there are.
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.routes.len()
     }
 
     /// A message was told.
-    pub(super) fn hear(&mut self, message: &Message<'_>) -> Result<(), Error> {
+    pub fn hear(&mut self, message: &Message<'_>) -> Result<(), Error> {
         match message.kind {
             Kind::NEW_ROUTE | Kind::DEL_ROUTE => {
                 if let Some(change) = route::read(message)?
@@ -129,14 +129,14 @@ impl Learned {
     }
 
     /// Everything that no session told since the last one began goes.
-    pub(super) fn sweep(&mut self) {
+    pub fn sweep(&mut self) {
         let session = self.session;
         let stale = self.routes.extract_if(|_, route| route.session != session);
         self.changed.extend(stale.map(|(key, _)| key));
     }
 
     /// Where all that changed leads by now, each route once.
-    pub(super) fn take_updates(&mut self) -> Vec<Update> {
+    pub fn take_updates(&mut self) -> Vec<Update> {
         let changed = std::mem::take(&mut self.changed);
         let mut told = HashSet::with_capacity(changed.len());
         let once = changed.into_iter().filter(|key| told.insert(*key));

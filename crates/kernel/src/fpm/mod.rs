@@ -9,5 +9,5 @@
 mod learned;
 mod session;
 
-pub use learned::{Leads, Update};
+pub use learned::{Leads, Learned, Update};
 pub use session::{Fpm, FpmOptions, FpmState};

@@ -121,6 +121,10 @@ impl Engine for Router {
         self.show_twins()
     }
 
+    fn fpm(&self) -> view::Fpm {
+        self.show_fpm()
+    }
+
     fn mirrors(&self) -> Vec<view::Mirror> {
         self.show_mirrors()
     }

@@ -10,6 +10,7 @@ pub mod arp;
 pub mod bridge;
 mod bridge_commands;
 pub mod connected;
+pub mod fpm;
 pub mod icmp;
 pub mod memory;
 pub mod mirror;
@@ -43,6 +44,7 @@ use acl::Acls;
 use api::Api;
 use arp::Arp;
 use bridge::Bridges;
+use fpm::Fpm;
 use icmp::Icmp;
 use memory::Memory;
 use mirror::Mirrors;
@@ -171,6 +173,8 @@ objects! {
     vrfs: Vrfs,
     /// Ports.
     ports: Ports,
+    /// Who brings the routes of FRR.
+    fpm: Fpm,
     /// Static routes.
     routes: Routes,
     /// Static neighbours.

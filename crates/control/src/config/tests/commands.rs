@@ -37,6 +37,7 @@ fn bare(config: &Config) -> Config {
         icmp: config.icmp.clone(),
         acls: config.acls.clone(),
         twins: config.twins.clone(),
+        fpm: config.fpm.clone(),
         ..Config::default()
     };
     for (name, port) in config.ports.iter().filter(|(_, port)| !is_made(port)) {

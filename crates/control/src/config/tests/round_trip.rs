@@ -27,6 +27,7 @@ fn follow(mut config: Config, changes: &[Change]) -> Config {
             Change::Arp(replaced) => config.arp = replaced.new.clone(),
             Change::Icmp(replaced) => config.icmp = replaced.new.clone(),
             Change::Twins(replaced) => config.twins = replaced.new.clone(),
+            Change::Fpm(replaced) => config.fpm = replaced.new.clone(),
             Change::Vrfs(delta) => step(&mut config.vrfs, delta),
             Change::Ports(delta) => step(&mut config.ports, delta),
             Change::Routes(delta) => step(&mut config.routes, delta),

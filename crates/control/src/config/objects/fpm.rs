@@ -1,0 +1,160 @@
+//! `[fpm]`: FRR's zebra brings its routes by FPM (`zebra -M dplane_fpm_nl`). Not there: nobody listens.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use super::vrf::VrfName;
+use super::{Config, Object};
+use crate::config::change::Replaced;
+use crate::config::field::{Field, Refusal};
+use crate::config::host::Host;
+use crate::config::nearest;
+use crate::config::read::TableReader;
+use crate::config::report::{Problem, Report};
+use crate::config::table::Row;
+use crate::config::write::{Fields, Writer, quoted};
+
+/// Where zebra looks for us unless told otherwise.
+const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 2620);
+/// How long routes stay that nobody tells again.
+const HOLD: Duration = Duration::from_secs(60);
+/// As good as those of BGP from another autonomous system.
+const PREFERENCE: u8 = 20;
+/// The kernel's main table, which stands for the default VRF.
+pub const MAIN_TABLE: u32 = 254;
+
+/// A VRF and the number of the kernel's table that zebra knows it by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VrfTable {
+    /// Ours.
+    pub vrf: VrfName,
+    /// The kernel's.
+    pub table: u32,
+}
+
+impl Field for VrfTable {
+    const EXPECTED: &'static str = "a VRF and the number of its table, as in \"red=1001\"";
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        let wrong =
+            || Refusal { message: Some(format!("`{text}` is no VRF=TABLE")), suggestion: None };
+        let (vrf, table) = text.split_once('=').ok_or_else(wrong)?;
+        let table = table.parse().ok().filter(|table| *table != 0).ok_or_else(wrong)?;
+        Ok(Self { vrf: VrfName::from_text(vrf)?, table })
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(&format!("{}={}", self.vrf, self.table))
+    }
+}
+
+/// How zebra is listened to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listen {
+    /// Where it connects to.
+    pub listen: SocketAddr,
+    /// Its network namespace; `None`: the router's own.
+    pub netns: Option<String>,
+    /// How long routes stay that are not told again after a session ended, or another began.
+    pub hold: Duration,
+    /// How its routes compare with others for the same network; lower is better.
+    pub preference: u8,
+    /// VRFs beside the default one that it knows.
+    pub vrfs: Vec<VrfTable>,
+}
+
+/// Whether zebra is listened to, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fpm(pub Option<Listen>);
+
+impl Row for Fpm {
+    const KIND: &'static str = "fpm";
+
+    fn fields(&self) -> Fields {
+        let Some(fpm) = &self.0 else { return Fields::new() };
+        Fields::new()
+            .with("listen", &fpm.listen)
+            .maybe("netns", &fpm.netns)
+            .unless("hold", &fpm.hold, &HOLD)
+            .unless("preference", &fpm.preference, &PREFERENCE)
+            .list("vrfs", &fpm.vrfs)
+    }
+}
+
+impl Object for Fpm {
+    type Change = Replaced<Self>;
+
+    fn read(root: &mut TableReader<'_>) -> Self {
+        Self(root.table("fpm", |table| Listen {
+            listen: table.or("listen", LISTEN),
+            netns: table.optional("netns"),
+            hold: table.or("hold", HOLD),
+            preference: table.number("preference", PREFERENCE, 2..=255),
+            vrfs: table.list("vrfs"),
+        }))
+    }
+
+    fn check(&self, config: &Config, _: &Host, report: &mut Report) {
+        let Some(fpm) = &self.0 else { return };
+        for (index, named) in fpm.vrfs.iter().enumerate() {
+            let field = format!("fpm.vrfs[{index}]");
+            let twice = |other: &&VrfTable| other.vrf == named.vrf || other.table == named.table;
+            if named.table == MAIN_TABLE || fpm.vrfs[..index].iter().any(|it| twice(&it)) {
+                let message =
+                    format!("{} and table {} have another already", named.vrf, named.table);
+                report.push(Problem::new(&field, message).expected("each VRF and table once"));
+            }
+            if !config.vrfs.contains(&named.vrf) {
+                let names = config.vrfs.iter().map(|(name, _)| name.as_str());
+                let mut problem = Problem::new(field, format!("there is no VRF `{}`", named.vrf));
+                if let Some(near) = nearest(named.vrf.as_str(), names) {
+                    problem = problem.help(format!("did you mean `{near}`?"));
+                }
+                report.push_missing(problem.expected("the name of a VRF"));
+            }
+        }
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        if self.0.is_some() {
+            writer.section("[fpm]", &self.fields());
+        }
+    }
+
+    fn diff(old: &Self, new: &Self) -> Vec<Self::Change> {
+        Replaced::between(old, new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Source, parse, render};
+
+    fn read(text: &str) -> Result<Config, String> {
+        parse(&Source::new("test", text), &Host::any()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn nobody_listens_unless_asked_to() {
+        assert_eq!(read("").unwrap().fpm, Fpm(None));
+        let usual = read("[fpm]\n").unwrap().fpm.0.unwrap();
+        assert_eq!((usual.listen.to_string().as_str(), usual.preference), ("127.0.0.1:2620", 20));
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let text = "[vrf.red]\n[fpm]\nlisten = \"[::1]:99\"\nnetns = \"frr\"\nhold = \"5s\"\npreference = 9\nvrfs = [\"red=1001\"]\n";
+        let config = read(text).unwrap();
+        assert_eq!(read(&render(&config)).unwrap(), config);
+    }
+
+    #[test]
+    fn tables_are_named_once_and_vrfs_are_there() {
+        let with = |vrfs: &str| read(&format!("[vrf.red]\n[fpm]\nvrfs = [{vrfs}]\n"));
+        assert!(with("\"red=1\", \"red=2\"").unwrap_err().contains("have another already"));
+        assert!(with("\"red=254\"").unwrap_err().contains("have another already"));
+        assert!(with("\"rad=7\"").unwrap_err().contains("did you mean `red`?"));
+        assert!(with("\"red\"").unwrap_err().contains("is no VRF=TABLE"));
+    }
+}

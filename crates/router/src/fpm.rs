@@ -1,0 +1,249 @@
+//! FRR's routes: what zebra tells by FPM, in our RIB.
+//!
+//! ```text
+//!  zebra ─▶ kernel::fpm ── slices ─▶ links to ports, tables to VRFs ─▶ RIB ─▶ forwarding tables
+//! ```
+//! One slice a turn, so that the control thread does its other work between two.
+
+use crate::router::Router;
+use crate::routing::{Family, InVrf};
+use crate::steps::fault;
+use control::config::objects::fpm::{Fpm as Config, Listen, MAIN_TABLE};
+use control::engine::ApplyError;
+use control::view;
+use fib::rib::{NextHop, Protocol, Route, Source, SourceCount, Target};
+use fib::route_file::FilePrefix;
+use fib::{FibError, Prefix};
+use kernel::fpm::{Fpm, FpmOptions, Leads, Update};
+use kernel::{KernelError, Namespace};
+use nodes::plumbing::VrfId;
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// Who brings routes by FPM, if anybody may.
+pub(crate) struct Feed {
+    listening: Option<(Fpm, Listen)>,
+    told: Arc<dyn Fn() + Send + Sync>,
+    refused: u64,
+    problem: Option<String>,
+}
+
+impl Feed {
+    /// Nobody. `told` is called when there is something to hear.
+    pub(crate) fn new(told: Arc<dyn Fn() + Send + Sync>) -> Self {
+        Self { listening: None, told, refused: 0, problem: None }
+    }
+
+    fn start(&mut self, config: &Config) -> Result<(), KernelError> {
+        let Some(listen) = &config.0 else { return Ok(()) };
+        let options = FpmOptions {
+            listen: listen.listen,
+            namespace: Namespace::new(listen.netns.as_deref()),
+            hold: listen.hold,
+        };
+        self.listening = Some((Fpm::start(&options, Arc::clone(&self.told))?, listen.clone()));
+        Ok(())
+    }
+}
+
+fn source_of(listen: &Listen) -> Source {
+    Source { preference: listen.preference, protocol: Protocol::Fpm }
+}
+
+/// What a slice does to one family of one VRF.
+struct Changes<A> {
+    gone: Vec<Prefix<A>>,
+    new: Vec<(Prefix<A>, Route)>,
+}
+
+impl<A: Family> Changes<A> {
+    fn add(&mut self, first: A, length: u8, target: Option<Target>) -> Result<(), FibError> {
+        let prefix = Prefix::new(first, length)?;
+        match target {
+            Some(target) => self.new.push((prefix, Route { target })),
+            None => self.gone.push(prefix),
+        }
+        Ok(())
+    }
+
+    /// Makes them; says how many did not fit, and why not.
+    fn make(self, routes: Option<InVrf<'_, A>>, source: Source) -> (usize, Result<(), FibError>) {
+        let wanted = self.new.len();
+        let Some(mut routes) = routes else { return (wanted, Ok(())) };
+        let (_, removed) = routes.remove_all(self.gone, source);
+        let (added, outcome) = routes.add_all(self.new, source);
+        (wanted - added, removed.and(outcome))
+    }
+}
+
+impl<A> Default for Changes<A> {
+    fn default() -> Self {
+        Self { gone: Vec::new(), new: Vec::new() }
+    }
+}
+
+impl Router {
+    /// Listens as the configuration says, from the beginning: zebra tells all its routes again.
+    pub(crate) fn set_fpm(&mut self, old: &Config, new: &Config) -> Result<(), ApplyError> {
+        self.end_fpm();
+        self.feed.start(new).map_err(|error| {
+            if let Err(again) = self.feed.start(old) {
+                eprintln!("volleyd: while taking back: {again}");
+            }
+            fault("fpm.listen", error.to_string())
+        })
+    }
+
+    fn end_fpm(&mut self) {
+        let Some((fpm, listen)) = self.feed.listening.take() else { return };
+        drop(fpm);
+        (self.feed.refused, self.feed.problem) = (0, None);
+        let source = source_of(&listen);
+        for vrf in self.vrfs_of_fpm(&listen).into_values() {
+            let mut from = Some(FilePrefix::V4(Prefix::all()));
+            while let Some(first) = from {
+                from = match self.sweep_bulk(vrf, source, first, &|_| false) {
+                    Ok((_, next)) => next,
+                    Err(error) => {
+                        eprintln!("volleyd: routes of FPM: {error}");
+                        None
+                    }
+                };
+            }
+        }
+    }
+
+    /// VRFs by the numbers of the kernel's tables.
+    fn vrfs_of_fpm(&self, listen: &Listen) -> HashMap<u32, VrfId> {
+        let named = listen.vrfs.iter().map(|it| (it.table, self.vrfs.of(Some(&it.vrf))));
+        named.chain([(MAIN_TABLE, VrfId::DEFAULT)]).collect()
+    }
+
+    /// Takes what zebra told, a slice of it; says whether there may be more.
+    pub(crate) fn hear_fpm(&mut self) -> bool {
+        let Some((fpm, listen)) = &mut self.feed.listening else { return false };
+        let Some(slice) = fpm.next() else { return false };
+        let (source, listen) = (source_of(listen), listen.clone());
+        let (vrfs, ports) = (self.vrfs_of_fpm(&listen), self.twinning.ports_by_link());
+        let mut changes: BTreeMap<VrfId, (Changes<u32>, Changes<u128>)> = BTreeMap::new();
+        for Update { key, leads } in slice {
+            let Some(vrf) = vrfs.get(&key.table) else {
+                self.feed.refuse(1, || format!("no VRF has table {}", key.table));
+                continue;
+            };
+            let target = leads.and_then(|leads| {
+                let target = target(leads, key.address.is_ipv4(), &ports);
+                if target.is_none() {
+                    let route = format!("{}/{}", key.address, key.length);
+                    self.feed.refuse(1, || format!("{route} leads over no port of ours"));
+                }
+                target
+            });
+            let (ip4, ip6) = changes.entry(*vrf).or_default();
+            let added = match key.address {
+                IpAddr::V4(first) => ip4.add(first.into(), key.length, target),
+                IpAddr::V6(first) => ip6.add(first.into(), key.length, target),
+            };
+            added.unwrap_or_else(|error| self.feed.refuse(1, || error.to_string()));
+        }
+        for (vrf, (ip4, ip6)) in changes {
+            let outcomes = self.change_routes(|routes, link| {
+                let ip4 = ip4.make(routes.ip4.in_vrf(vrf, link), source);
+                [ip4, ip6.make(routes.ip6.in_vrf(vrf, link), source)]
+            });
+            for (refused, outcome) in outcomes {
+                self.feed.refused += refused as u64;
+                outcome.unwrap_or_else(|error| self.feed.refuse(0, || error.to_string()));
+            }
+        }
+        self.settle_neighbors();
+        true
+    }
+
+    pub(crate) fn show_fpm(&self) -> view::Fpm {
+        let Some((fpm, listen)) = &self.feed.listening else { return view::Fpm::default() };
+        let (state, source) = (fpm.state(), source_of(listen));
+        let counts = self.vrfs_of_fpm(listen).into_values();
+        let counts = counts.map(|vrf| self.count_bulk(vrf, source));
+        let count = counts.fold(SourceCount::default(), |sum, one| SourceCount {
+            routes: sum.routes + one.routes,
+            active: sum.active + one.active,
+        });
+        view::Fpm {
+            listen: Some(listen.listen.to_string()),
+            netns: listen.netns.clone(),
+            peer: state.peer.map(|peer| peer.to_string()),
+            sessions: state.sessions,
+            told: state.routes,
+            routes: count.routes,
+            active: count.active,
+            refused: self.feed.refused,
+            problem: self.feed.problem.clone().or(state.ended),
+        }
+    }
+}
+
+impl Feed {
+    fn refuse(&mut self, routes: u64, why: impl FnOnce() -> String) {
+        self.refused += routes;
+        self.problem = Some(why());
+    }
+}
+
+/// Where a route leads, links of twins being ports; none if no way is left that we could go.
+fn target(leads: Leads, is_ip4: bool, ports: &HashMap<u32, u16>) -> Option<Target> {
+    let ways = match leads {
+        Leads::Ways(ways) => ways,
+        Leads::Blackhole => return Some(Target::Blackhole),
+        Leads::Unreachable => return Some(Target::Unreachable),
+        Leads::Prohibit => return Some(Target::Prohibit),
+    };
+    let hop = |(hop, weight): (netlink::next_hop::Hop, u16)| {
+        let interface = hop.link.and_then(|link| ports.get(&link).copied());
+        // Next hops of the other family (RFC 8950) our routes do not have.
+        let fits = hop.gateway.is_none_or(|gateway| gateway.is_ipv4() == is_ip4);
+        let goes = interface.is_some() || hop.gateway.is_some() && hop.link.is_none();
+        (fits && goes).then_some(NextHop { address: hop.gateway, interface, weight })
+    };
+    let hops: Vec<NextHop> = ways.into_iter().filter_map(hop).collect();
+    (!hops.is_empty()).then(|| Target::Via(hops.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netlink::next_hop::Hop;
+
+    fn way(gateway: Option<&str>, link: Option<u32>, weight: u16) -> (Hop, u16) {
+        (Hop { gateway: gateway.map(|it| it.parse().unwrap()), link }, weight)
+    }
+
+    fn hops(ways: Vec<(Hop, u16)>) -> Option<Vec<NextHop>> {
+        let ports = HashMap::from([(7, 1), (8, 2)]);
+        match target(Leads::Ways(ways), true, &ports)? {
+            Target::Via(hops) => Some(hops.to_vec()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn links_of_twins_are_ports() {
+        let address = "10.0.0.1".parse().ok();
+        let expected = NextHop { address, interface: Some(2), weight: 3 };
+        assert_eq!(hops(vec![way(Some("10.0.0.1"), Some(8), 3)]), Some(vec![expected]));
+        let expected = NextHop { address: None, interface: Some(1), weight: 1 };
+        assert_eq!(hops(vec![way(None, Some(7), 1)]), Some(vec![expected]));
+        let expected = NextHop { address, interface: None, weight: 1 };
+        assert_eq!(hops(vec![way(Some("10.0.0.1"), None, 1)]), Some(vec![expected]));
+    }
+
+    #[test]
+    fn ways_that_we_cannot_go_are_left_out() {
+        let other_link = way(Some("10.0.0.1"), Some(99), 1);
+        let other_family = way(Some("fe80::1"), Some(7), 1);
+        let good = way(Some("10.0.0.2"), Some(7), 1);
+        assert_eq!(hops(vec![other_link, other_family]), None);
+        assert_eq!(hops(vec![other_link, other_family, good]).unwrap().len(), 1);
+    }
+}
