@@ -154,7 +154,8 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         mirror: Default::default(),
         access: None,
         vrf: VrfId::DEFAULT,
-        domain: String::new(),
+        bridge_name: String::new(),
+        vrf_name: String::new(),
         mac: our_mac(id),
         mtu_bytes: 1500,
         ip4: match id {

@@ -112,17 +112,11 @@ impl Htb {
         }
     }
 
-    /// Moves a class into the mode that its buckets are in after `time`; returns the debt that keeps it from a better.
-    fn change_mode(&mut self, at: u32, time: Ticks) -> Ticks {
-        let class = &self.classes[at as usize];
-        let (mode, debt) = class.mode_after(time);
-        if mode == class.mode {
-            return debt;
-        }
+    /// Moves a class into another mode: out of its rings, and into those of the new mode.
+    fn change_mode(&mut self, at: u32, mode: Mode) {
+        let class = &mut self.classes[at as usize];
         let (ringed, old) = (class.active != 0, class.mode);
-        if mode == Mode::CantSend {
-            self.classes[at as usize].overlimits += 1;
-        }
+        class.overlimits += u64::from(mode == Mode::CantSend);
         if ringed && old != Mode::CantSend {
             self.leave(at);
         }
@@ -130,17 +124,14 @@ impl Htb {
         if ringed && mode != Mode::CantSend {
             self.enter(at);
         }
-        debt
     }
 
-    /// Puts a class into the wait queue, or takes it out once it can send.
-    fn wait(&mut self, at: u32, now_ns: u64, debt: Ticks) {
-        if self.classes[at as usize].mode == Mode::CanSend {
-            self.waiting.set(at, NEVER);
-        } else {
-            // At least a nanosecond on, or the same event would come again at once.
-            self.waiting.set(at, now_ns + ns_to_pay(debt).max(1));
-        }
+    /// Puts a class into the wait queue until its debt is paid, or takes it out once it can send.
+    #[inline]
+    fn wait(&mut self, at: u32, mode: Mode, now_ns: u64, debt: Ticks) {
+        // At least a nanosecond on, or the same event would come again at once.
+        let until_ns = now_ns + ns_to_pay(debt).max(1);
+        self.waiting.set(at, if mode == Mode::CanSend { NEVER } else { until_ns });
     }
 
     /// Moves every class whose time has come into its better mode.
@@ -149,9 +140,12 @@ impl Htb {
         while self.waiting.least_key() <= now_ns
             && let Some((at, _)) = self.waiting.least()
         {
-            let time = elapsed(self.classes[at as usize].filled_ns, now_ns);
-            let debt = self.change_mode(at, time);
-            self.wait(at, now_ns, debt);
+            let class = &self.classes[at as usize];
+            let (mode, debt) = class.mode_after(elapsed(class.filled_ns, now_ns));
+            if mode != class.mode {
+                self.change_mode(at, mode);
+            }
+            self.wait(at, mode, now_ns, debt);
         }
     }
 
@@ -168,10 +162,11 @@ impl Htb {
             class.filled_ns = now_ns;
             class.sent_packets += 1;
             class.sent_bytes += u64::from(length_bytes);
+            let (mode, debt) = class.mode_after(0);
             let (parent, old) = (class.parent, class.mode);
-            let debt = self.change_mode(at, 0);
-            if self.classes[at as usize].mode != old {
-                self.wait(at, now_ns, debt);
+            if mode != old {
+                self.change_mode(at, mode);
+                self.wait(at, mode, now_ns, debt);
             }
             at = parent;
         }

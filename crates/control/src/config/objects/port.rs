@@ -262,7 +262,7 @@ impl Object for Ports {
             port.check(name, report);
             port.check_acl(name, &config.acls, report);
             if let Some(qos) = &port.qos {
-                qos.check_bridges(name, &config.bridges, report);
+                qos.check_names(name, config, report);
             }
             let Some(claim) = port.kind.claim() else { continue };
             if let Some(other) = claims.insert(claim.clone(), name) {
