@@ -116,7 +116,9 @@ impl VlanInput {
         });
         if !alike || !frame.advance(TAG_BYTES as u16) {
             for slot in 0..taken {
-                frame.view(slot).header_mut().first_chunk_mut().map(|head| turn(head, u128::rotate_right));
+                if let Some(head) = frame.view(slot).header_mut().first_chunk_mut() {
+                    turn(head, u128::rotate_right);
+                }
             }
             return None;
         }
