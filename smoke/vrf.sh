@@ -82,6 +82,22 @@ port set p2 vrf blue
 COMMANDS
 for host in "$a" "$b"; do until_true reaches "$host" 192.0.2.1; done
 
+# A shaped port tells packets of one VRF from those of another: what red sends leaves by its class.
+ctl router exec - >/dev/null <<'COMMANDS'
+qos set p1 htb default 1:20
+qos class p1 1:10 rate 10mbit
+qos class p1 1:20 rate 10mbit
+qos filter p1 1:20 vrf blue
+qos filter p1 1:10 vrf red
+COMMANDS
+of_class() { json ".[0].root | .. | objects | select(.id == \"1:$1\") | .sent_packets" router show qos; }
+red=$(of_class 10)
+until_true reaches "$a" 192.0.2.1
+[ "$(of_class 10)" -gt "$red" ]
+if ctl router qos filter p1 1:10 vrf green 2>"$work/refused"; then echo "a filter named no VRF"; exit 1; fi
+has 'there is no vrf `green`' "$work/refused"
+ctl router qos del p1
+
 # A port moves to another VRF with all that it brings.
 ctl router route del 10.0.2.9/32 vrf blue
 ctl router route del 2001:db8:2::9/128 vrf blue

@@ -7,7 +7,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nodes::plumbing::{Classifier, mark_congestion};
+use nodes::plumbing::{Classifier, ForwardedIn, mark_congestion};
 use packet::{HeapPool, Pool};
 use sched::{ClassId, Filter, Ports, Prefix};
 
@@ -20,7 +20,8 @@ fuzz_target!(|data: &[u8]| {
     let pool = HeapPool::new(1, 64).expect("memory");
     let handle = pool.cache().copy_of(&[]).expect("a buffer");
     let describe = |filters: &[Filter], frame: &[u8]| {
-        Classifier::new(filters.to_vec()).describe(handle, frame, || "blue")
+        let forwarded_in = || ForwardedIn { bridge: "blue", vrf: "blue" };
+        Classifier::new(filters.to_vec()).describe(handle, frame, forwarded_in)
     };
     let whole = describe(&filters, frame);
     let alone = filters
@@ -53,7 +54,8 @@ fn filter(bytes: &[u8], minor: u16) -> Filter {
         protocol: asked(3).then_some(bytes[4]),
         destination_port: asked(4).then(|| ports(5)),
         source: asked(5).then(prefix),
-        domain: asked(6).then(|| if asked(7) { "blue" } else { "red" }.to_owned()),
+        bridge: asked(6).then(|| if asked(7) { "blue" } else { "red" }.to_owned()),
+        vrf: asked(7).then(|| "blue".to_owned()),
         ..Filter::to(ClassId::new(1, minor))
     }
 }

@@ -73,7 +73,9 @@ One route, or one flow: everything is in the first-level cache, and instructions
 with AVX-512 does nothing but gather sixteen words of one table; ours looks for the default route in a word of \
 its own, so that changing it costs one store and not 16 million, and for words that lead on. One flow of IPv6: \
 `rte_fib6` walks a table of 8 bits a step, which one address leaves in the first-level cache; ours keeps lists \
-of who is at a node and who at a bucket, which pays as soon as addresses differ.
+of who is at a node and who at a bucket, which pays as soon as addresses differ. Zipf lies between: its few busy \
+routes stay in the caches, and what is left is those instructions. The real IPv6 table on 4K pages is a tie but for \
+noise (rows on huge pages, the rule, have ours ahead): `rte_fib6` takes 34 times the memory for it.
 ";
 
 /// How much slower than another structure ours may be without being called so: less is noise.

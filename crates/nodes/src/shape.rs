@@ -11,7 +11,7 @@
 //! counted here: on the way in nobody knew yet whether it would.
 
 use crate::plumbing::{
-    HandOver, Interface, Interfaces, Leftover, Link, Outcome, Setup, ShapeLetter, ShapeLetters,
+    ForwardedIn, HandOver, Interface, Interfaces, Leftover, Link, Outcome, Setup, ShapeLetter, ShapeLetters,
     Shaper, WorkerCounters, mark_congestion,
 };
 use graph::{Context, ExitIndex, Exits, Node, Published, Role, add, tsc_hz};
@@ -142,15 +142,15 @@ impl Shape {
             let row = interfaces.get(packet.tx());
             let port = row.map_or(NO_PORT, |row| row.port);
             let rx = packet.rx();
-            let domain = || domain(interfaces, row, rx);
+            let forwarded_in = || forwarded_in(interfaces, row, rx);
             if let Some(shaper) = owned.iter_mut().find(|shaper| shaper.port == port) {
-                let offered = shaper.classifier.describe(packet.packet(), packet.header(), domain);
+                let offered = shaper.classifier.describe(packet.packet(), packet.header(), forwarded_in);
                 packet.leave();
                 let _: Verdict = shaper.scheduler.enqueue(now_ns, offered, &mut drops_to(owed));
                 return ExitIndex::TAKEN;
             }
             if let Some(way) = handing.iter_mut().find(|way| way.to.port == port) {
-                let offered = way.to.classifier.describe(packet.packet(), packet.header(), domain);
+                let offered = way.to.classifier.describe(packet.packet(), packet.header(), forwarded_in);
                 packet.leave();
                 if way.to.ring.push(&[offered]) == 0 {
                     return Exit::HandoverFull.into();
@@ -300,13 +300,18 @@ fn drops_to(owed: &mut VecDeque<(PacketPtr, Exit)>) -> impl FnMut(Dropped<Packet
     |dropped| owed.push_back((dropped.handle, dropped.reason.into()))
 }
 
-/// The bridge or VRF that a packet was forwarded in: that of the interface it leaves by, else of the one it came by.
-fn domain<'a>(interfaces: &'a Interfaces, leaves_by: Option<&'a Interface>, rx: u16) -> &'a str {
-    let of = |row: Option<&'a Interface>| row.map_or("", |row| row.domain.as_str());
-    match of(leaves_by) {
-        "" => of(interfaces.get(rx)),
-        domain => domain,
-    }
+/// The bridge and the VRF that a packet was forwarded in: those of the interface it leaves by, else of the one it came by.
+fn forwarded_in<'a>(
+    interfaces: &'a Interfaces,
+    leaves_by: Option<&'a Interface>,
+    rx: u16,
+) -> ForwardedIn<'a> {
+    let came_by = interfaces.get(rx);
+    let either = |name: fn(&Interface) -> &str| {
+        let mut names = [leaves_by, came_by].into_iter().flatten().map(name);
+        names.find(|name| !name.is_empty()).unwrap_or("")
+    };
+    ForwardedIn { bridge: either(|row| &row.bridge_name), vrf: either(|row| &row.vrf_name) }
 }
 
 /// Counts what an interface sends as `interface-output` does for those that do not wait: a sub-interface

@@ -18,6 +18,7 @@ use control::config::Config;
 use control::config::objects::icmp::Icmp;
 use control::config::objects::memory::Hugepages;
 use control::config::objects::port::PortName;
+use control::config::objects::vrf;
 use control::config::objects::workers::{Idle, Placement};
 use dataplane::{
     BridgedTotals, Dataplane, DataplaneError, InterfaceTotals, MirroredTotals, NodeTotals,
@@ -184,7 +185,10 @@ impl Router {
             if let Some(bridged) = self.bridging.port(name) {
                 row.mode = Mode::Bridged(bridged);
                 let bridge = self.bridging.name_of(bridged.bridge.0);
-                row.domain = bridge.map_or_else(String::new, ToString::to_string);
+                row.bridge_name = bridge.map_or_else(String::new, ToString::to_string);
+            }
+            if row.mode == Mode::Routed {
+                row.vrf_name = vrf::name_of(port.config.vrf.as_ref()).to_owned();
             }
             let mut rows = port.remote_rows(&mut row);
             rows.push((port.id, row));

@@ -128,9 +128,12 @@ pub struct Filter {
     /// …equals this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hash_value: Option<u32>,
-    /// The VRF or bridge that it was forwarded in.
+    /// The bridge that it was forwarded in.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub domain: Option<String>,
+    pub bridge: Option<String>,
+    /// The VRF that it was routed in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vrf: Option<String>,
     /// The mark that an earlier stage put on it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark: Option<u32>,
@@ -153,8 +156,10 @@ pub struct Fields<'a> {
     pub ports: Option<(u16, u16)>,
     /// The flow hash.
     pub flow_hash: u32,
-    /// The VRF or bridge.
-    pub domain: &'a str,
+    /// The bridge; empty if it was forwarded in none.
+    pub bridge: &'a str,
+    /// The VRF; empty if it was routed in none.
+    pub vrf: &'a str,
     /// The mark.
     pub mark: u32,
 }
@@ -184,7 +189,8 @@ impl Filter {
             && fits(self.source_port, |range| fields.ports.is_some_and(|p| within(range, p.0)))
             && fits(self.destination_port, |range| fields.ports.is_some_and(|p| within(range, p.1)))
             && fits(hash, |(modulus, value)| fields.flow_hash.checked_rem(modulus) == Some(value))
-            && self.domain.as_ref().is_none_or(|domain| domain == fields.domain)
+            && fits(self.bridge.as_deref(), |bridge| fields.bridge == bridge)
+            && fits(self.vrf.as_deref(), |vrf| fields.vrf == vrf)
             && fits(self.mark, |mark| fields.mark == mark)
     }
 
@@ -243,7 +249,8 @@ mod tests {
             protocol: Some(17),
             ports: Some((5000, 53)),
             flow_hash: 7,
-            domain: "blue",
+            bridge: "blue",
+            vrf: "office",
             ..Fields::default()
         }
     }
@@ -253,11 +260,11 @@ mod tests {
         let class = |minor| ClassId::new(1, minor);
         let filters = [
             Filter { protocol: Some(6), ..Filter::to(class(1)) },
-            Filter { dscp: Some(46), domain: Some("blue".into()), ..Filter::to(class(2)) },
+            Filter { dscp: Some(46), bridge: Some("blue".into()), ..Filter::to(class(2)) },
             Filter::to(class(3)),
         ];
         assert_eq!(classify(&filters, &fields()), class(2));
-        let other = Fields { domain: "red", ..fields() };
+        let other = Fields { bridge: "red", ..fields() };
         assert_eq!(classify(&filters, &other), class(3));
     }
 
@@ -266,14 +273,15 @@ mod tests {
         let dns = Ports { first: 53, last: 53 };
         let prefix = |text: &str| Some(text.parse::<Prefix>().unwrap());
         let any = Filter::to(ClassId::new(1, 1));
-        let not: [Filter; 9] = [
+        let not: [Filter; 10] = [
             Filter { dscp: Some(0), ..any.clone() },
             Filter { vlan_pcp: Some(0), ..any.clone() },
             Filter { source: prefix("10.2.0.0/16"), ..any.clone() },
             Filter { destination: prefix("2001:db8::/32"), ..any.clone() },
             Filter { source_port: Some(dns), ..any.clone() },
             Filter { hash_modulus: Some(4), hash_value: Some(2), ..any.clone() },
-            Filter { domain: Some("red".into()), ..any.clone() },
+            Filter { bridge: Some("red".into()), ..any.clone() },
+            Filter { vrf: Some("guests".into()), ..any.clone() },
             Filter { mark: Some(1), ..any.clone() },
             Filter { priority: Some(3), ..any.clone() },
         ];
@@ -284,6 +292,8 @@ mod tests {
             destination_port: Some(dns),
             hash_modulus: Some(4),
             hash_value: Some(3),
+            bridge: Some("blue".into()),
+            vrf: Some("office".into()),
             ..any
         };
         assert!(all.accepts(&fields()));

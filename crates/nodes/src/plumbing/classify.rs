@@ -28,6 +28,15 @@ pub struct Classifier {
     by_domain: bool,
 }
 
+/// What a packet was forwarded in, by name; empty where it was in none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ForwardedIn<'a> {
+    /// The bridge.
+    pub bridge: &'a str,
+    /// The VRF.
+    pub vrf: &'a str,
+}
+
 /// What was found behind the link header.
 #[derive(Default)]
 struct Found {
@@ -41,21 +50,22 @@ struct Found {
 impl Classifier {
     /// The first filter that fits decides.
     pub fn new(filters: Vec<Filter>) -> Self {
-        let by_domain = filters.iter().any(|filter| filter.domain.is_some());
+        let by_domain =
+            filters.iter().any(|filter| filter.bridge.is_some() || filter.vrf.is_some());
         Self { filters, by_domain }
     }
 
-    /// What there is to know of `frame`, for the packet that holds it; `domain` tells the bridge or VRF that it was
-    /// forwarded in.
+    /// What there is to know of `frame`, for the packet that holds it; `forwarded_in` tells the bridge and the
+    /// VRF, where a filter asks for them.
     pub fn describe<'a>(
         &self,
         handle: PacketPtr,
         frame: &[u8],
-        domain: impl FnOnce() -> &'a str,
+        forwarded_in: impl FnOnce() -> ForwardedIn<'a>,
     ) -> Packet<PacketPtr> {
         let mut fields = Fields::default();
         if self.by_domain {
-            fields.domain = domain();
+            ForwardedIn { bridge: fields.bridge, vrf: fields.vrf } = forwarded_in();
         }
         let walk = vlan::walk(frame);
         if let Some(walk) = &walk {
@@ -181,8 +191,9 @@ mod tests {
         let pool = HeapPool::new(1, 64).unwrap();
         let handle = pool.cache().copy_of(&[]).unwrap();
         let class = ClassId::new(1, 1);
-        let found =
-            Classifier::new(vec![Filter { class, ..filter }]).describe(handle, frame, || "blue");
+        let forwarded_in = || ForwardedIn { bridge: "blue", vrf: "office" };
+        let classifier = Classifier::new(vec![Filter { class, ..filter }]);
+        let found = classifier.describe(handle, frame, forwarded_in);
         (found.class == class, found)
     }
 
@@ -227,9 +238,11 @@ mod tests {
     }
 
     #[test]
-    fn filters_see_the_bridge_that_a_frame_was_forwarded_in() {
-        let of = |domain: &str| Filter { domain: Some(domain.into()), ..Filter::default() };
-        assert!(fits(of("blue"), &frame().build()) && !fits(of("red"), &frame().build()));
+    fn filters_see_the_bridge_and_the_vrf_that_a_frame_was_forwarded_in() {
+        let bridge = |name: &str| Filter { bridge: Some(name.into()), ..Filter::default() };
+        assert!(fits(bridge("blue"), &frame().build()) && !fits(bridge("red"), &frame().build()));
+        let vrf = |name: &str| Filter { vrf: Some(name.into()), ..Filter::default() };
+        assert!(fits(vrf("office"), &frame().build()) && !fits(vrf("blue"), &frame().build()));
     }
 
     #[test]

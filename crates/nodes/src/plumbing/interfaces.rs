@@ -59,8 +59,10 @@ pub struct Interface {
     pub twin: bool,
     /// Whose routes they follow, where they are routed.
     pub vrf: VrfId,
-    /// The name of the bridge that it is in, or of the VRF; empty where it is in none.
-    pub domain: String,
+    /// The name of the bridge that it is in; empty where it is in none.
+    pub bridge_name: String,
+    /// The name of the VRF that it is routed in; empty where it is not routed.
+    pub vrf_name: String,
     /// Its MAC address.
     pub mac: [u8; 6],
     /// Longest packet behind the link header that it takes.

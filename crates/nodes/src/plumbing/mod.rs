@@ -49,7 +49,7 @@ pub use access::{Access, AccessList, Question};
 pub use arp_answer::answer_arp;
 pub use bindings::Bindings;
 pub use bridge::{BridgeId, BridgePort};
-pub use classify::{Classifier, mark_congestion};
+pub use classify::{Classifier, ForwardedIn, mark_congestion};
 pub use counters::{
     BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, MirroredCounters,
     TwinnedCounters, WorkerCounters, is_outbound,

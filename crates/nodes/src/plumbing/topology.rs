@@ -155,7 +155,8 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         access: None,
         twin: false,
         vrf: VrfId::DEFAULT,
-        domain: String::new(),
+        bridge_name: String::new(),
+        vrf_name: String::new(),
         mac: our_mac(id),
         mtu_bytes: 1500,
         ip4: match id {

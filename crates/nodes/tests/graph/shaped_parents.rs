@@ -88,10 +88,10 @@ fn a_class_can_be_had_for_what_a_bridge_forwards() {
     let classes = [1, 2].map(|minor| HtbClass::new(class(minor), None, Rate(1_000_000_000)));
     let (handle, default) = (ClassId::new(1, 0), Some(class(2)));
     let htb = HtbShape { handle, default, r2q: 10, direct_packets: 1, classes: classes.into() };
-    let of_bridge = Filter { domain: Some("blue".to_owned()), ..Filter::to(class(1)) };
+    let of_bridge = Filter { bridge: Some("blue".to_owned()), ..Filter::to(class(1)) };
     rig.shape(TRUNK, &Config { filters: vec![of_bridge], ..Config::of(Shape::Htb(htb)) });
     let mode = rig.dataplane.interfaces().get(BRIDGED_VLAN).unwrap().mode;
-    rig.change_interface(7, |row| (row.mode, row.domain) = (mode, "blue".to_owned()));
+    rig.change_interface(7, |row| (row.mode, row.bridge_name) = (mode, "blue".to_owned()));
     let frame = craft::ethernet(HOST_MAC, [0xff; 6]).ethertype(0x88b5).payload(&[7; 46]).build();
     // Flooded to the VLAN of that bridge; another goes from VLAN to VLAN.
     rig.receive(7, frame.clone());

@@ -8,7 +8,6 @@
 
 use super::class::Mode;
 use super::{Htb, NIL, PRIORITIES};
-use crate::least_tree::NEVER;
 use crate::rate::{Ticks, elapsed, ns_to_pay};
 
 /// The priorities named by a mask.
@@ -48,81 +47,68 @@ impl Htb {
     }
 
     /// Puts a class, and as far as they borrow its ancestors, into the rings that its mode allows.
-    fn enter(&mut self, mut at: u32) {
-        let mut mask = self.classes[at as usize].active;
+    #[inline]
+    fn enter(&mut self, at: u32) {
+        each(self.classes[at as usize].active).for_each(|priority| self.enter_rings(at, priority));
+    }
+
+    fn enter_rings(&mut self, mut at: u32, priority: usize) {
         loop {
             let class = &self.classes[at as usize];
-            let parent = class.parent;
-            if class.mode != Mode::MayBorrow || parent == NIL || mask == 0 {
-                break;
-            }
-            for priority in each(mask) {
-                let feed = self.feed_below(parent, priority);
-                // A parent that already passes this priority on is in its ring already.
-                if !self.feeds.is_empty(feed) {
-                    mask &= !(1 << priority);
+            let (parent, level) = (class.parent, usize::from(class.level));
+            match class.mode {
+                Mode::CanSend => {
+                    self.feeds.insert(self.row(level, priority), at);
+                    self.row_masks[level] |= 1 << priority;
+                    return;
                 }
-                self.feeds.insert(feed, at);
-            }
-            self.classes[parent as usize].active |= mask;
-            at = parent;
-        }
-        let class = &self.classes[at as usize];
-        if class.mode == Mode::CanSend && mask != 0 {
-            let level = usize::from(class.level);
-            self.row_masks[level] |= mask;
-            for priority in each(mask) {
-                let row = self.row(level, priority);
-                self.feeds.insert(row, at);
+                Mode::MayBorrow if parent != NIL => {
+                    // A parent that already passes this priority on is in its ring already.
+                    if !self.feeds.insert(self.feed_below(parent, priority), at) {
+                        return;
+                    }
+                    self.classes[parent as usize].active |= 1 << priority;
+                    at = parent;
+                }
+                _ => return,
             }
         }
     }
 
     /// Takes a class out of its rings, and every ancestor that then has nothing to pass on.
-    fn leave(&mut self, mut at: u32) {
-        let mut mask = self.classes[at as usize].active;
+    #[inline]
+    fn leave(&mut self, at: u32) {
+        each(self.classes[at as usize].active).for_each(|priority| self.leave_rings(at, priority));
+    }
+
+    fn leave_rings(&mut self, mut at: u32, priority: usize) {
         loop {
             let class = &self.classes[at as usize];
-            let parent = class.parent;
-            if class.mode != Mode::MayBorrow || parent == NIL || mask == 0 {
-                break;
-            }
-            let mut emptied = 0;
-            for priority in each(mask) {
-                let feed = self.feed_below(parent, priority);
-                self.feeds.remove(feed, at);
-                if self.feeds.is_empty(feed) {
-                    emptied |= 1 << priority;
+            let (parent, level) = (class.parent, usize::from(class.level));
+            match class.mode {
+                Mode::CanSend => {
+                    if self.feeds.remove(self.row(level, priority), at) {
+                        self.row_masks[level] &= !(1 << priority);
+                    }
+                    return;
                 }
-            }
-            mask = emptied;
-            self.classes[parent as usize].active &= !mask;
-            at = parent;
-        }
-        let class = &self.classes[at as usize];
-        if class.mode == Mode::CanSend && mask != 0 {
-            let level = usize::from(class.level);
-            for priority in each(mask) {
-                let row = self.row(level, priority);
-                self.feeds.remove(row, at);
-                if self.feeds.is_empty(row) {
-                    self.row_masks[level] &= !(1 << priority);
+                Mode::MayBorrow if parent != NIL => {
+                    if !self.feeds.remove(self.feed_below(parent, priority), at) {
+                        return;
+                    }
+                    self.classes[parent as usize].active &= !(1 << priority);
+                    at = parent;
                 }
+                _ => return,
             }
         }
     }
 
-    /// Moves a class into the mode that its buckets are in after `time`; returns the debt that keeps it from a better.
-    fn change_mode(&mut self, at: u32, time: Ticks) -> Ticks {
-        let class = &self.classes[at as usize];
-        let (mode, debt) = class.mode_after(time);
-        if mode == class.mode {
-            return debt;
-        }
+    /// Moves a class into another mode: out of its rings, and into those of the new mode.
+    fn change_mode(&mut self, at: u32, mode: Mode) {
+        let class = &mut self.classes[at as usize];
         let (ringed, old) = (class.active != 0, class.mode);
-        if mode == Mode::CantSend {
-            self.classes[at as usize].overlimits += 1;
-        }
+        class.overlimits += u64::from(mode == Mode::CantSend);
         if ringed && old != Mode::CantSend {
             self.leave(at);
         }
@@ -130,13 +116,13 @@ impl Htb {
         if ringed && mode != Mode::CantSend {
             self.enter(at);
         }
-        debt
     }
 
-    /// Puts a class into the wait queue, or takes it out once it can send.
-    fn wait(&mut self, at: u32, now_ns: u64, debt: Ticks) {
-        if self.classes[at as usize].mode == Mode::CanSend {
-            self.waiting.set(at, NEVER);
+    /// Puts a class into the wait queue until its debt is paid, or takes it out once it can send.
+    #[inline]
+    fn wait(&mut self, at: u32, mode: Mode, now_ns: u64, debt: Ticks) {
+        if mode == Mode::CanSend {
+            self.waiting.remove(at);
         } else {
             // At least a nanosecond on, or the same event would come again at once.
             self.waiting.set(at, now_ns + ns_to_pay(debt).max(1));
@@ -146,12 +132,13 @@ impl Htb {
     /// Moves every class whose time has come into its better mode.
     #[inline]
     pub(super) fn run_due(&mut self, now_ns: u64) {
-        while self.waiting.least_key() <= now_ns
-            && let Some((at, _)) = self.waiting.least()
-        {
-            let time = elapsed(self.classes[at as usize].filled_ns, now_ns);
-            let debt = self.change_mode(at, time);
-            self.wait(at, now_ns, debt);
+        while let Some(at) = self.waiting.pop_due(now_ns) {
+            let class = &self.classes[at as usize];
+            let (mode, debt) = class.mode_after(elapsed(class.filled_ns, now_ns));
+            if mode != class.mode {
+                self.change_mode(at, mode);
+            }
+            self.wait(at, mode, now_ns, debt);
         }
     }
 
@@ -168,10 +155,11 @@ impl Htb {
             class.filled_ns = now_ns;
             class.sent_packets += 1;
             class.sent_bytes += u64::from(length_bytes);
+            let (mode, debt) = class.mode_after(0);
             let (parent, old) = (class.parent, class.mode);
-            let debt = self.change_mode(at, 0);
-            if self.classes[at as usize].mode != old {
-                self.wait(at, now_ns, debt);
+            if mode != old {
+                self.change_mode(at, mode);
+                self.wait(at, mode, now_ns, debt);
             }
             at = parent;
         }

@@ -271,7 +271,7 @@ impl Object for Ports {
             port.check(name, report);
             port.check_acl(name, &config.acls, report);
             if let Some(qos) = &port.qos {
-                qos.check_bridges(name, &config.bridges, report);
+                qos.check_names(name, config, report);
             }
             if let Some(twin) = &port.twin {
                 let place = (twin.netns.clone(), twin.name_for(name).to_owned());

@@ -19,8 +19,9 @@ use std::sync::Arc;
 use sched::units::Rate;
 use sched::{Config as Scheduler, Error, Shape};
 
-use super::bridge::Bridges;
+use super::Config;
 use super::port::PortName;
+use super::vrf::DEFAULT_NAME;
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
 use crate::config::write::{Fields, Writer};
@@ -77,16 +78,21 @@ impl Qos {
         }
     }
 
-    /// Finds filters that name bridges which there are not.
-    pub(super) fn check_bridges(&self, port: &PortName, bridges: &Bridges, report: &mut Report) {
+    /// Finds filters that name bridges or VRFs which there are not.
+    pub(super) fn check_names(&self, port: &PortName, config: &Config, report: &mut Report) {
+        let is_bridge = |name: &str| config.bridges.iter().any(|(key, _)| key.as_str() == name);
+        let is_vrf = |name: &str| {
+            name == DEFAULT_NAME || config.vrfs.iter().any(|(key, _)| key.as_str() == name)
+        };
         for (index, filter) in self.0.filters.iter().enumerate() {
-            let Some(name) = &filter.domain else { continue };
-            if bridges.iter().any(|(bridge, _)| bridge.as_str() == name) {
-                continue;
-            }
-            let field = format!("port.{port}.qos.filter[{index}].bridge");
-            let problem = Problem::new(field, format!("there is no bridge `{name}`"));
-            report.push_missing(problem.expected("the name of a bridge"));
+            let mut check = |key: &str, name: &Option<String>, known: &dyn Fn(&str) -> bool| {
+                let Some(name) = name.as_ref().filter(|name| !known(name)) else { return };
+                let field = format!("port.{port}.qos.filter[{index}].{key}");
+                let problem = Problem::new(field, format!("there is no {key} `{name}`"));
+                report.push_missing(problem.expected(format!("the name of a {key}")));
+            };
+            check("bridge", &filter.bridge, &is_bridge);
+            check("vrf", &filter.vrf, &is_vrf);
         }
     }
 

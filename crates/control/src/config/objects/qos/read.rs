@@ -238,7 +238,8 @@ pub(super) fn filter(table: &mut TableReader<'_>) -> Option<Filter> {
         protocol: table.optional("protocol").map(|Protocol(number)| number),
         source_port: table.optional("source_port").map(|PortRange(ports)| ports),
         destination_port: table.optional("destination_port").map(|PortRange(ports)| ports),
-        domain: table.optional("bridge"),
+        bridge: table.optional("bridge"),
+        vrf: table.optional("vrf"),
         hash_modulus: table.optional("hash_modulus"),
         hash_value: table.optional("hash_value"),
         ..Filter::to(class.unwrap_or(ClassId::NONE))

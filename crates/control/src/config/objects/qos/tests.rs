@@ -65,11 +65,12 @@ fn a_tree_with_filters_reads_back_as_it_is_written() {
 }
 
 #[test]
-fn a_filter_may_name_a_bridge() {
-    let bridge = "[bridge.blue]\nports = [\"p1\"]\n[port.p1]\nkind = \"memory\"\n";
-    let text = TREE.replace("dscp = 46", "bridge = \"blue\"") + bridge;
+fn a_filter_may_name_a_bridge_and_a_vrf() {
+    let others = "[bridge.blue]\nports = [\"p1\"]\n[port.p1]\nkind = \"memory\"\n[vrf.office]\n";
+    let text = TREE.replace("dscp = 46", "bridge = \"blue\"\nvrf = \"office\"") + others;
     let config = read(&text).unwrap();
-    assert_eq!(scheduler(&config).unwrap().filters[0].domain.as_deref(), Some("blue"));
+    let filter = &scheduler(&config).unwrap().filters[0];
+    assert_eq!((filter.bridge.as_deref(), filter.vrf.as_deref()), (Some("blue"), Some("office")));
     let again = parse(&Source::new("again", render(&config)), &Host::any()).unwrap();
     assert_eq!(again, config);
 }
@@ -132,6 +133,7 @@ fn nonsense_is_refused_where_it_stands() {
         (TREE.replace("dscp = 46", "dscp = 64"), 4, "64"),
         (TREE.replace("3mbit", "3 mbit/s"), 15, "mbit/s"),
         (TREE.replace("dscp = 46", "bridge = \"blue\""), 28, "no bridge `blue`"),
+        (TREE.replace("dscp = 46", "vrf = \"office\""), 28, "no vrf `office`"),
         (format!("[port.p0.qos]\nkind = \"htb\"\n{many}"), 3, "more than"),
     ] {
         let told = read(&text).unwrap_err();

@@ -164,7 +164,8 @@ pub(super) fn filter(filter: &Filter) -> Fields {
         .maybe("protocol", &filter.protocol.map(Protocol))
         .maybe("source_port", &filter.source_port.map(PortRange))
         .maybe("destination_port", &filter.destination_port.map(PortRange))
-        .maybe("bridge", &filter.domain)
+        .maybe("bridge", &filter.bridge)
+        .maybe("vrf", &filter.vrf)
         .maybe("hash_modulus", &filter.hash_modulus)
         .maybe("hash_value", &filter.hash_value)
 }
