@@ -503,7 +503,7 @@ impl Engine for FakeRouter {
             limited: 0,
         };
         let ports = self.config.ports.iter();
-        let twins = ports.filter_map(|(name, port)| Some((name, port.twin.as_ref()?)));
+        let twins = ports.filter_map(|(name, port)| Some((name, port.twin.as_deref()?)));
         let twin = |(name, twin): (&PortName, &Twin)| view::Twin {
             port: name.to_string(),
             name: twin.name_for(name).to_owned(),

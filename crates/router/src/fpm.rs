@@ -123,7 +123,7 @@ impl Router {
     /// Takes what zebra told, a slice of it; says whether there may be more.
     pub(crate) fn hear_fpm(&mut self) -> bool {
         let Some((fpm, listen)) = &mut self.feed.listening else { return false };
-        let Some(slice) = fpm.next() else { return false };
+        let Some(slice) = fpm.next_slice() else { return false };
         let (source, listen) = (source_of(listen), listen.clone());
         let (vrfs, ports) = (self.vrfs_of_fpm(&listen), self.twinning.ports_by_link());
         let mut changes: BTreeMap<VrfId, (Changes<u32>, Changes<u128>)> = BTreeMap::new();

@@ -83,7 +83,7 @@ impl Twinning {
 
     /// Makes, remakes or ends the twin of a port.
     fn refresh(&mut self, name: &PortName, port: &OpenPort) -> Result<(), KernelError> {
-        let wanted = port.config.twin.as_ref();
+        let wanted = port.config.twin.as_deref();
         if self.made.get(name).map(|(_, made)| made) == wanted {
             return Ok(());
         }
@@ -156,12 +156,13 @@ impl Router {
     pub(crate) fn look_after_twins(&mut self, retry: bool) {
         let mut changed = false;
         while let Some(id) = self.twinning.twins.as_mut().and_then(Twins::next_gone) {
-            let gone = self.twinning.made.extract_if(.., |_, (made, _)| *made == id);
-            for (name, _) in gone {
-                eprintln!("volleyd: port {name}: its twin is gone: somebody removed it");
-                self.twinning.problems.insert(name, "gone: somebody removed it".to_owned());
-                changed = true;
-            }
+            let made = &mut self.twinning.made;
+            let gone = made.iter().find(|(_, (made, _))| *made == id);
+            let Some(name) = gone.map(|(name, _)| name.clone()) else { continue };
+            eprintln!("volleyd: port {name}: its twin is gone: somebody removed it");
+            made.remove(&name);
+            self.twinning.problems.insert(name, "gone: somebody removed it".to_owned());
+            changed = true;
         }
         for (name, port) in self.ports.iter().filter(|_| retry) {
             if port.config.twin.is_none() || self.twinning.has(name) {
@@ -191,7 +192,7 @@ impl Router {
     pub(crate) fn show_twins(&self) -> Vec<view::Twin> {
         let wanted = self.ports.iter();
         let wanted =
-            wanted.filter_map(|(name, port)| Some((name, port, port.config.twin.as_ref()?)));
+            wanted.filter_map(|(name, port)| Some((name, port, port.config.twin.as_deref()?)));
         wanted.map(|(name, port, wanted)| self.show_twin(name, port, wanted)).collect()
     }
 

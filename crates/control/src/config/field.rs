@@ -101,7 +101,11 @@ macro_rules! whole_numbers {
         }
     )*};
 }
-whole_numbers!(u16 = "a whole number from 0 to 65535", u32 = "a whole number from 0 to 4294967295");
+whole_numbers!(
+    u8 = "a whole number from 0 to 255",
+    u16 = "a whole number from 0 to 65535",
+    u32 = "a whole number from 0 to 4294967295"
+);
 
 impl Field for String {
     const EXPECTED: &'static str = "a text in quotes";

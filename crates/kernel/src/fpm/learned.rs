@@ -62,7 +62,7 @@ impl Learned {
     }
 
     /// How many routes there are.
-    pub fn len(&self) -> usize {
+    pub fn routes(&self) -> usize {
         self.routes.len()
     }
 
@@ -267,7 +267,7 @@ mod tests {
         let mut swept = learned.take_updates();
         swept.sort_by_key(|update| update.key);
         assert_eq!(swept, [1, 3].map(|third| Update { key: key(third), leads: None }));
-        assert_eq!(learned.len(), 1);
+        assert_eq!(learned.routes(), 1);
     }
 
     #[test]

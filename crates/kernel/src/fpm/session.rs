@@ -93,7 +93,7 @@ impl Fpm {
     }
 
     /// The next slice of updates, if there is one.
-    pub fn next(&mut self) -> Option<Vec<Update>> {
+    pub fn next_slice(&mut self) -> Option<Vec<Update>> {
         self.updates.as_ref()?.try_recv().ok()
     }
 
@@ -204,7 +204,7 @@ impl Server {
     /// Hands over what changed, slice by slice; false when nobody wants it any more.
     fn tell(&mut self) -> bool {
         let updates = self.learned.take_updates();
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).routes = self.learned.len();
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).routes = self.learned.routes();
         for slice in updates.chunks(SLICE) {
             let mut slice = slice.to_vec();
             loop {

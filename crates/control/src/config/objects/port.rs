@@ -92,7 +92,7 @@ pub struct Port {
     /// How it advertises the router to IPv6 hosts; `None`: not at all.
     pub ra: Option<Ra>,
     /// The kernel's interface beside it; `None`: there is none.
-    pub twin: Option<Twin>,
+    pub twin: Option<Box<Twin>>,
 }
 
 /// A scheduler holds the packets of a device back: what stands on others has none.
@@ -152,7 +152,7 @@ impl Port {
         let acl_in = table.optional("acl_in");
         let qos = table.table("qos", |qos| Qos::read(qos, mtu)).flatten();
         let ra = table.table("ra", Ra::read);
-        let twin = Twin::read(table);
+        let twin = Twin::read(table).map(Box::new);
         Some(Self { kind: kind?, up, mtu, vrf, mac, rx_queues, addresses, acl_in, qos, ra, twin })
     }
 
@@ -220,7 +220,7 @@ impl Port {
             .list("addresses", &self.addresses)
             .maybe("acl_in", &self.acl_in)
             .maybe_raw("ra", self.ra.as_ref().map(|ra| ra.fields().inline()))
-            .maybe_raw("twin", self.twin.as_ref().map(Twin::to_toml))
+            .maybe_raw("twin", self.twin.as_ref().map(|twin| twin.to_toml()))
     }
 }
 

@@ -115,7 +115,7 @@ fn port_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
             port.mac =
                 if words.take("default") { None } else { Some(words.next("a MAC address")?) };
         } else if words.take("twin") {
-            port.twin = Twin::of_words(words)?;
+            port.twin = Twin::of_words(words)?.map(Box::new);
         } else if words.take("ra") {
             port.ra = match words.take("off") {
                 true => None,

@@ -92,7 +92,7 @@ mod tests {
     }
 
     fn twin(config: &Config) -> Option<Twin> {
-        config.ports.iter().next().unwrap().1.twin.clone()
+        config.ports.iter().next().unwrap().1.twin.as_deref().cloned()
     }
 
     #[test]
