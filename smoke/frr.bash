@@ -2,12 +2,15 @@
 frr_name() { echo "vly-$$-f$1"; }
 frr_is_there() { [ -x /usr/lib/frr/zebra ] || skip "frr is missing"; }
 
-# frr_space N: a namespace for the twins and daemons of router N.
+# frr_space N: a namespace for the twins and the daemons of router N.
 frr_space() {
     ip netns add "$(frr_name "$1")"
     ip -n "$(frr_name "$1")" link set lo up
+    on "$(frr_name "$1")" sysctl -qw net.ipv4.conf.all.rp_filter=0
     mkdir -p "$work/frr$1"
-    chmod 777 "$work" "$work/frr$1"
+    # FRR gives its privileges up.
+    chmod 755 "$work"
+    chmod 777 "$work/frr$1"
 }
 
 # frr_port NAME DEVICE ADDRESS NAMESPACE: a port with a twin.
@@ -15,19 +18,22 @@ frr_port() {
     printf '[port.%s]\nkind = "af_packet"\ndevice = "%s"\naddresses = ["%s"]\ntwin = { netns = "%s" }\n' "$@"
 }
 
-# frr_start N DAEMON…: starts daemons on $work/frrN.conf, zebra first.
+# frr_start N DAEMON…: starts daemons, zebra first, and has them do what $work/frrN.conf says.
 frr_start() {
-    local number=$1 daemon extra
+    local number=$1 daemon extra folder=$work/frr$1
     shift
     for daemon in "$@"; do
         extra=()
-        [ "$daemon" = zebra ] && extra=(-M dplane_fpm_nl)
-        ip netns exec "$(frr_name "$number")" "/usr/lib/frr/$daemon" -f "$work/frr$number.conf" \
-            -i "$work/frr$number/$daemon.pid" -z "$work/frr$number/zserv.api" --vty_socket "$work/frr$number" \
-            --log "file:$work/frr$number-$daemon.log" -P 0 "${extra[@]}" >/dev/null 2>&1 &
+        [ "$daemon" != zebra ] || extra=(-M dplane_fpm_nl)
+        rm -f "$folder/$daemon.vty"
+        ip netns exec "$(frr_name "$number")" "/usr/lib/frr/$daemon" -f /dev/null -i "$folder/$daemon.pid" \
+            -z "$folder/zserv.api" --vty_socket "$folder" -P 0 "${extra[@]}" >"$work/$daemon$number.log" 2>&1 &
         daemons+=($!)
-        until_true test -S "$work/frr$number/$daemon.vty"
+        # Its end is no news.
+        disown $!
+        until_true test -S "$folder/$daemon.vty"
     done
+    on "$(frr_name "$number")" vtysh --vty_socket "$folder" -f "$work/frr$number.conf" >"$work/vtysh$number.log" 2>&1
 }
 
 # frr N COMMAND…: speaks to the daemons of N.
@@ -36,5 +42,9 @@ frr() {
     shift
     on "$(frr_name "$number")" vtysh --vty_socket "$work/frr$number" -c "$@" 2>/dev/null
 }
-frr_has() { frr "$1" "$2" | has "$3"; }
-frr_kill() { kill -9 "$(cat "$work/frr$1/$2.pid")"; }
+
+# frr_kill N: its daemons die without a word, zebra first: it would withdraw what the others told it.
+frr_kill() {
+    local daemon
+    for daemon in zebra staticd ospfd bgpd; do kill -9 "$(cat "$work/frr$1/$daemon.pid")"; done
+}
