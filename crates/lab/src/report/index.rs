@@ -1,0 +1,293 @@
+//! The results of one folder or many as an SQLite file: to be asked what a page does not say.
+//!
+//! ```text
+//! raw.jsonl … ─▶ Results … ─▶ index.sqlite     folder 1 ─▶ n campaign, device, trial, answer, summary,
+//!                                                            comparison, failure
+//! ```
+//! A function of the raw files like every report: it is made anew and put in the old one's place as a whole, so a
+//! reader of the old one is not disturbed. Rates are packets a second, latencies ns; lists and axes are JSON.
+
+use std::path::Path;
+
+use rusqlite::{Connection, Transaction, params};
+
+use super::record::{Campaign, Results, Subject, TrialRecord};
+use super::summary;
+use crate::Error;
+
+/// Name of the index in a results folder.
+pub const INDEX_FILE: &str = "index.sqlite";
+
+const TABLES: &str = "\
+CREATE TABLE folder (id INTEGER PRIMARY KEY, path TEXT NOT NULL);
+CREATE TABLE campaign (folder INTEGER NOT NULL REFERENCES folder, scenario TEXT, title TEXT, started TEXT, seed TEXT,
+  host TEXT);
+CREATE TABLE device (folder INTEGER NOT NULL REFERENCES folder, name TEXT, version TEXT, commands TEXT);
+CREATE TABLE trial (folder INTEGER NOT NULL REFERENCES folder, device TEXT, function TEXT, case_name TEXT, axes TEXT,
+  run INTEGER, number INTEGER, purpose TEXT, at_s REAL, load_pps REAL, duration_s REAL, elapsed_s REAL,
+  intended INTEGER, offered INTEGER, received INTEGER, loss_ratio REAL, p50_ns REAL, p99_ns REAL, max_ns REAL,
+  duplicates INTEGER, reordered INTEGER, longest_loss_run INTEGER, jitter_ns REAL, stalls INTEGER, spikes INTEGER,
+  verdicts TEXT);
+CREATE TABLE answer (folder INTEGER NOT NULL REFERENCES folder, device TEXT, function TEXT, case_name TEXT, axes TEXT,
+  run INTEGER, metric TEXT, low_pps REAL, high_pps REAL, verdicts TEXT);
+CREATE TABLE summary (folder INTEGER NOT NULL REFERENCES folder, device TEXT, function TEXT, case_name TEXT, axes TEXT,
+  metric TEXT, runs INTEGER, pps REAL, low_pps REAL, high_pps REAL, sd_pps REAL);
+CREATE TABLE comparison (folder INTEGER NOT NULL REFERENCES folder, base TEXT, other TEXT, case_name TEXT,
+  blocks INTEGER, ratio REAL, low_ratio REAL, high_ratio REAL, p REAL, smallest_believable REAL, finding TEXT);
+CREATE TABLE failure (folder INTEGER NOT NULL REFERENCES folder, device TEXT, function TEXT, case_name TEXT, axes TEXT,
+  run INTEGER, refused INTEGER, reason TEXT);
+CREATE INDEX trial_by_subject ON trial (device, function, folder);
+CREATE INDEX summary_by_subject ON summary (device, function, metric);
+";
+
+/// Writes the index of these folders.
+pub fn write(file: &Path, folders: &[(&Path, &Results)]) -> Result<(), Error> {
+    let refused = |error: rusqlite::Error| Error::file(file)(std::io::Error::other(error));
+    let unfinished = file.with_extension(format!("sqlite-{}", std::process::id()));
+    // One left over from a run that was killed.
+    let _: Result<(), _> = std::fs::remove_file(&unfinished);
+    let filled = fill(&unfinished, folders).map_err(refused);
+    let placed =
+        filled.and_then(|()| std::fs::rename(&unfinished, file).map_err(Error::file(file)));
+    if placed.is_err() {
+        let _: Result<(), _> = std::fs::remove_file(&unfinished);
+    }
+    placed
+}
+
+fn fill(file: &Path, folders: &[(&Path, &Results)]) -> rusqlite::Result<()> {
+    let mut connection = Connection::open(file)?;
+    // Nobody else sees the file before it is whole.
+    connection.pragma_update(None, "journal_mode", "OFF")?;
+    connection.pragma_update(None, "synchronous", "OFF")?;
+    let transaction = connection.transaction()?;
+    transaction.execute_batch(TABLES)?;
+    for (folder, (path, results)) in (1..).zip(folders) {
+        let path = path.to_string_lossy();
+        transaction.execute("INSERT INTO folder VALUES (?, ?)", params![folder, path])?;
+        Filling { transaction: &transaction, folder }.all(results)?;
+    }
+    transaction.commit()
+}
+
+/// One folder's rows on their way into the tables.
+struct Filling<'a> {
+    transaction: &'a Transaction<'a>,
+    folder: i64,
+}
+
+impl Filling<'_> {
+    fn all(&self, results: &Results) -> rusqlite::Result<()> {
+        results.campaigns.iter().try_for_each(|campaign| self.campaign(campaign))?;
+        results.trials.iter().try_for_each(|trial| self.trial(trial))?;
+        for answer in &results.answers {
+            let Subject { device, function, axes, run } = &answer.subject;
+            self.insert(
+                "answer",
+                params![
+                    self.folder,
+                    device,
+                    function,
+                    answer.subject.case(),
+                    json(axes),
+                    run,
+                    answer.metric,
+                    answer.low_pps,
+                    answer.high_pps,
+                    json(&answer.verdicts),
+                ],
+            )?;
+        }
+        for row in summary::rows(results) {
+            let Subject { device, function, axes, .. } = &row.subject;
+            let (case, runs) = (row.subject.case(), count(row.runs as u64));
+            let rates = (row.value_pps, row.interval.low, row.interval.high, row.sd_pps);
+            self.insert(
+                "summary",
+                params![
+                    self.folder,
+                    device,
+                    function,
+                    case,
+                    json(axes),
+                    row.metric,
+                    runs,
+                    rates.0,
+                    rates.1,
+                    rates.2,
+                    rates.3,
+                ],
+            )?;
+        }
+        for row in &results.comparisons {
+            let found = &row.comparison;
+            self.insert(
+                "comparison",
+                params![
+                    self.folder,
+                    row.base,
+                    row.other,
+                    row.case,
+                    count(found.blocks as u64),
+                    found.ratio,
+                    found.ratio_95.low,
+                    found.ratio_95.high,
+                    found.p,
+                    found.smallest_believable,
+                    json(&found.finding).trim_matches('"'),
+                ],
+            )?;
+        }
+        for failure in &results.failures {
+            let Subject { device, function, axes, run } = &failure.subject;
+            let case = failure.subject.case();
+            self.insert(
+                "failure",
+                params![
+                    self.folder,
+                    device,
+                    function,
+                    case,
+                    json(axes),
+                    run,
+                    failure.refused,
+                    failure.reason,
+                ],
+            )?;
+        }
+        Ok(())
+    }
+
+    fn campaign(&self, campaign: &Campaign) -> rusqlite::Result<()> {
+        let Campaign { scenario, title, started, seed, host, devices } = campaign;
+        let seed = seed.to_string();
+        self.insert("campaign", params![self.folder, scenario, title, started, seed, json(host)])?;
+        devices.iter().try_for_each(|device| {
+            let commands = json(&device.commands);
+            self.insert("device", params![self.folder, device.name, device.version, commands])
+        })
+    }
+
+    fn trial(&self, trial: &TrialRecord) -> rusqlite::Result<()> {
+        let Subject { device, function, axes, run } = &trial.subject;
+        let outcome = &trial.outcome;
+        let percentile =
+            |percent| trial.latency.as_ref().map(|all| all.percentile_ns(percent) as f64);
+        let told = outcome.latency.as_ref();
+        let sequence = trial.sequence.as_ref();
+        self.insert(
+            "trial",
+            params![
+                self.folder,
+                device,
+                function,
+                trial.subject.case(),
+                json(axes),
+                run,
+                trial.index,
+                trial.purpose,
+                trial.at_s,
+                outcome.trial.load_pps,
+                outcome.trial.duration_s,
+                outcome.elapsed_s,
+                count(outcome.intended),
+                count(outcome.offered),
+                count(outcome.received),
+                outcome.loss_ratio(),
+                percentile(50.0).or(told.map(|latency| latency.p50_ns)),
+                percentile(99.0).or(told.map(|latency| latency.p99_ns)),
+                percentile(100.0).or(told.map(|latency| latency.max_ns)),
+                sequence.map(|counts| count(counts.duplicates)),
+                sequence.map(|counts| count(counts.reordered)),
+                sequence.map(|counts| count(counts.longest_loss_run)),
+                trial.jitter_ns,
+                count(trial.stalls.len() as u64),
+                count(trial.spikes.len() as u64),
+                json(&trial.verdicts),
+            ],
+        )
+    }
+
+    /// A row with a value for every column of the table.
+    fn insert(&self, table: &str, values: &[&dyn rusqlite::ToSql]) -> rusqlite::Result<()> {
+        let places = vec!["?"; values.len()].join(",");
+        let mut insert =
+            self.transaction.prepare_cached(&format!("INSERT INTO {table} VALUES ({places})"))?;
+        insert.execute(values).map(|_| ())
+    }
+}
+
+/// SQLite's integers end at 2^63.
+fn count(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::receive::Histogram;
+    use crate::report::record::{AnswerRecord, DeviceFacts, FailureRecord};
+    use crate::search::{Outcome, Trial};
+
+    fn results(device: &str) -> Results {
+        let axes = [("frame_bytes".to_owned(), "64".to_owned())].into();
+        let subject = Subject { device: device.into(), function: "ip4".into(), axes, run: 1 };
+        let mut latency = Histogram::default();
+        latency.record_many(1000, 3);
+        let outcome = Outcome::of(Trial::new(1e6, 1.0), 990_000);
+        let bare = TrialRecord::new(subject.clone(), 0, "mlr", 0.5, outcome);
+        let trial = TrialRecord { latency: Some(latency), ..bare };
+        let answer = |low_pps| AnswerRecord {
+            subject: subject.clone(),
+            metric: "NDR".into(),
+            low_pps,
+            high_pps: low_pps,
+            verdicts: Vec::new(),
+        };
+        let devices = vec![DeviceFacts { name: device.into(), ..DeviceFacts::default() }];
+        Results {
+            campaigns: vec![Campaign { devices, seed: u64::MAX, ..Campaign::default() }],
+            trials: vec![trial],
+            answers: vec![answer(1e6), answer(2e6)],
+            failures: vec![FailureRecord { subject, refused: true, reason: "no memif".into() }],
+            ..Results::default()
+        }
+    }
+
+    fn ask<V: rusqlite::types::FromSql>(file: &Path, question: &str) -> V {
+        Connection::open(file).unwrap().query_row(question, [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn what_was_measured_can_be_asked_for_over_folders_and_again() {
+        let file = std::env::temp_dir().join(format!("lab-index-{}.sqlite", std::process::id()));
+        let (one, two) = (results("ours"), results("theirs"));
+        let folders = [(Path::new("first"), &one), (Path::new("second"), &two)];
+        // The second time it takes the place of the first.
+        for _ in 0..2 {
+            write(&file, &folders).unwrap();
+            assert_eq!(ask::<i64>(&file, "SELECT count(*) FROM trial"), 2);
+        }
+        let best = "SELECT path FROM summary JOIN folder ON folder = id WHERE device = 'theirs' AND metric = 'NDR'";
+        assert_eq!(ask::<String>(&file, best), "second");
+        assert_eq!(ask::<f64>(&file, "SELECT loss_ratio FROM trial WHERE device = 'ours'"), 0.01);
+        assert_eq!(ask::<f64>(&file, "SELECT pps FROM summary WHERE device = 'ours'"), 1.5e6);
+        let p99_ns = ask::<f64>(&file, "SELECT max(p99_ns) FROM trial");
+        assert!((990.0..1010.0).contains(&p99_ns), "{p99_ns}");
+        let size = "SELECT axes ->> '$.frame_bytes' FROM answer LIMIT 1";
+        assert_eq!(ask::<String>(&file, size), "64");
+        assert_eq!(ask::<String>(&file, "SELECT reason FROM failure WHERE refused"), "no memif");
+        assert_eq!(ask::<String>(&file, "SELECT seed FROM campaign LIMIT 1"), u64::MAX.to_string());
+        std::fs::remove_file(&file).unwrap();
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_written_is_told() {
+        let told = write(Path::new("/proc/nowhere/index.sqlite"), &[]).unwrap_err().to_string();
+        assert!(told.contains("/proc/nowhere/index.sqlite"), "{told}");
+    }
+}
