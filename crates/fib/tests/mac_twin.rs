@@ -206,14 +206,15 @@ fn workers_that_learn_the_same_stations_make_one_entry_each() {
     let readers = Quiescence::new();
     let table = MacTable::new(4000, PageSize::Small, &readers).unwrap();
     std::thread::scope(|scope| {
-        for worker in 0..3u32 {
+        for worker in 0..3u16 {
             let (reader, table) = (readers.reader(), &table);
             scope.spawn(move || {
                 let mut ports = [0; 64];
                 for round in 0..10_000u32 {
                     let keys: [MacKey; 64] =
                         std::array::from_fn(|n| station(1, (round * 64 + n as u32) % 3000));
-                    table.learn_bulk(&keys, &[worker; 64], round / 500, |_, learned| {
+                    let sought = keys.map(|key| table.seek(key));
+                    table.learn_sought(&sought, &[worker; 64], round / 500, |_, learned| {
                         // Full while flushed slots wait for a worker that does not get to run.
                         let fine = [Learned::New, Learned::TableFull].contains(&learned);
                         let moved = matches!(learned, Learned::Moved { from } if from < 3);

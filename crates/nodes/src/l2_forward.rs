@@ -10,7 +10,7 @@
 
 use crate::l2_arp::{ASKING, PASSING};
 use crate::plumbing::{Interface, Interfaces, Link, Setup, Stations, WorkerCounters, bridge_port};
-use fib::mac::{MacKey, MacTable};
+use fib::mac::{MacKey, MacTable, Sought};
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView, VECTOR};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub struct L2Forward {
     interfaces: Published<Interfaces>,
     stations: Stations,
     counters: Arc<WorkerCounters>,
-    keys: [MacKey; VECTOR],
+    sought: [Sought; VECTOR],
     found: [u32; VECTOR],
 }
 
@@ -62,7 +62,7 @@ impl Node for L2Forward {
             interfaces: setup.shared.interfaces.clone(),
             stations: setup.shared.stations.clone(),
             counters: Arc::clone(&setup.counters),
-            keys: [MacKey::NOBODY; VECTOR],
+            sought: [Sought::NOBODY; VECTOR],
             found: [0; VECTOR],
         }
     }
@@ -74,7 +74,7 @@ impl Node for L2Forward {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
-        let Self { keys, found, .. } = self;
+        let Self { stations, sought, found, .. } = self;
         let mut rx = frame.rx()[0];
         let mut bridge = bridge_port(interfaces, rx).map_or(0, |port| port.bridge.0);
         frame.each(|packet| {
@@ -83,20 +83,26 @@ impl Node for L2Forward {
                 bridge = bridge_port(interfaces, rx).map_or(0, |port| port.bridge.0);
             }
             let header = packet.header().first_chunk::<{ ethernet::Header::LEN }>();
-            keys[packet.index()] = match header {
-                Some(&[a, b, c, d, e, f, ..]) => MacKey::new(bridge, [a, b, c, d, e, f]),
+            let key = match header {
+                Some(&[a, b, c, d, e, f, g, h, ..]) => {
+                    MacKey::from_word(bridge, u64::from_be_bytes([a, b, c, d, e, f, g, h]) >> 16)
+                }
                 None => MacKey::NOBODY,
             };
+            sought[packet.index()] = stations.table.seek(key);
         });
         let count = frame.len();
-        let now = self.stations.now();
-        self.stations.table.lookup_bulk(&keys[..count], now, &mut found[..count]);
+        stations.table.lookup_sought(&sought[..count], stations.now(), &mut found[..count]);
+        if self.all_to_one(frame, interfaces) {
+            exits.all(Exit::Output);
+            return;
+        }
         // The last frame's ports are often the next one's, too.
-        let mut last = (frame.rx()[0], found[0]);
+        let mut last = (frame.rx()[0], self.found[0]);
         let mut exit = decide(interfaces, last.0, last.1);
         let mut answers = answers_arp(interfaces, last.0);
         for slot in 0..count {
-            let ports = (frame.rx()[slot], found[slot]);
+            let ports = (frame.rx()[slot], self.found[slot]);
             if ports != last {
                 (last, exit) = (ports, decide(interfaces, ports.0, ports.1));
                 answers = answers_arp(interfaces, ports.0);
@@ -108,7 +114,7 @@ impl Node for L2Forward {
             }
             if exit == Exit::Flood {
                 frame.adjacencies_mut()[slot] = 0;
-                let exit = unknown(keys[slot], frame.lengths()[slot]);
+                let exit = unknown(self.sought[slot].key(), frame.lengths()[slot]);
                 let asks = answers && exit == Exit::Flood && is_arp(frame.view(slot).header());
                 exits.set(slot, if asks { Exit::ArpAsking } else { exit });
             }
@@ -116,6 +122,23 @@ impl Node for L2Forward {
                 exits.set(slot, Exit::ArpPassing);
             }
         }
+    }
+}
+
+impl L2Forward {
+    /// Whether all frames go from one port to one other and nobody looks into them; they are told
+    /// where then.
+    fn all_to_one(&self, frame: &mut Frame, interfaces: &Interfaces) -> bool {
+        let (rx, found) = (frame.rx()[0], self.found[0]);
+        let all = &self.found[..frame.len()];
+        let one = all.iter().fold(true, |same, &other| same & (other == found))
+            && frame.rx().iter().fold(true, |same, &other| same & (other == rx))
+            && decide(interfaces, rx, found) == Exit::Output
+            && !answers_arp(interfaces, rx);
+        if one {
+            frame.tx_mut().fill(found as u16);
+        }
+        one
     }
 }
 

@@ -10,7 +10,7 @@ use crate::plumbing::{
     Interfaces, RateLimit, Setup, SlowPath, SlowPathNews, StationMoved, Stations, WorkerCounters,
     bridge_port,
 };
-use fib::mac::{Learned, MacKey};
+use fib::mac::{Learned, MacKey, Sought};
 use graph::{Context, Exits, Node, Published, add};
 use packet::{Frame, VECTOR};
 use std::sync::Arc;
@@ -26,8 +26,7 @@ pub struct L2Learn {
     counters: Arc<WorkerCounters>,
     slow_path: SlowPath,
     limit: RateLimit,
-    keys: [MacKey; VECTOR],
-    ports: [u32; VECTOR],
+    sought: [Sought; VECTOR],
     /// What was not known, by slot.
     news: Vec<(usize, Learned)>,
 }
@@ -61,8 +60,7 @@ impl Node for L2Learn {
             counters: Arc::clone(&setup.counters),
             slow_path: setup.shared.slow_path.clone(),
             limit: RateLimit::new(MOVES_PER_SECOND),
-            keys: [NOBODY; VECTOR],
-            ports: [0; VECTOR],
+            sought: [Sought::NOBODY; VECTOR],
             news: Vec::with_capacity(VECTOR),
         }
     }
@@ -74,27 +72,32 @@ impl Node for L2Learn {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
-        let Self { keys, ports, news, .. } = self;
+        let Self { stations, sought, news, .. } = self;
         let mut rx = frame.rx()[0];
         let mut port = bridge_port(interfaces, rx);
+        // Where the table is far away, the lines that `l2_forward` will look at come meanwhile.
+        let far = stations.table.is_far();
         frame.each(|packet| {
             if packet.rx() != rx {
                 rx = packet.rx();
                 port = bridge_port(interfaces, rx);
             }
             let header = packet.header().first_chunk::<{ ethernet::Header::LEN }>();
-            let slot = packet.index();
-            ports[slot] = rx.into();
-            keys[slot] = match (port, header) {
-                (Some(port), Some(&[_, _, _, _, _, _, a, b, c, d, e, f, ..])) => {
-                    MacKey::new(port.bridge.0, [a, b, c, d, e, f])
+            let key = match (port, header) {
+                (Some(port), Some(&[a, b, c, d, e, f, g, h, i, j, k, l, ..])) => {
+                    let key = |word| MacKey::from_word(port.bridge.0, u64::from_be_bytes(word));
+                    if far {
+                        stations.table.seek(key([0, 0, a, b, c, d, e, f]));
+                    }
+                    key([e, f, g, h, i, j, k, l])
                 }
-                _ => NOBODY,
+                _ => MacKey::NOBODY,
             };
+            sought[packet.index()] = stations.table.seek(key);
         });
         let count = frame.len();
-        let now = self.stations.now();
-        self.stations.table.learn_bulk(&keys[..count], &ports[..count], now, |slot, learned| {
+        let now = stations.now();
+        stations.table.learn_sought(&sought[..count], frame.rx(), now, |slot, learned| {
             news.push((slot, learned));
         });
         if self.news.is_empty() {
@@ -111,7 +114,7 @@ impl Node for L2Learn {
                 Learned::Moved { from } => {
                     add(&counters.moved, 1);
                     if self.limit.take(context.now_tsc) {
-                        let moved = StationMoved { station: self.keys[slot], from, to: rx };
+                        let moved = StationMoved { station: self.sought[slot].key(), from, to: rx };
                         // A control thread with too much to do misses one of many.
                         let _missed = self.slow_path.tell(SlowPathNews::Moved(moved));
                     }
@@ -134,9 +137,6 @@ impl Node for L2Learn {
         }
     }
 }
-
-/// What a frame that teaches nothing is looked up as: no station's.
-const NOBODY: MacKey = MacKey::NOBODY;
 
 #[cfg(test)]
 mod tests {

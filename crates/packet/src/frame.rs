@@ -225,6 +225,24 @@ impl Frame {
         true
     }
 
+    /// Puts `bytes` bytes that were consumed in front of every packet's header again; false, and none
+    /// moved, where fewer were.
+    #[inline]
+    pub fn give_back(&mut self, bytes: u16) -> bool {
+        let count = self.count;
+        let least = self.consumed[..count].iter().fold(u16::MAX, |least, &n| least.min(n));
+        if least < bytes {
+            return false;
+        }
+        for header in &mut self.header[..count] {
+            // SAFETY: of each packet so many were consumed, so that the new header is its frame's own.
+            *header = unsafe { header.sub(usize::from(bytes)) };
+        }
+        self.length[..count].iter_mut().for_each(|length| *length += u32::from(bytes));
+        self.consumed[..count].iter_mut().for_each(|consumed| *consumed -= bytes);
+        true
+    }
+
     /// Cuts each packet behind so many bytes from its header, if it is longer.
     #[inline]
     pub fn truncate(&mut self, lengths: &[u32]) {
@@ -272,6 +290,12 @@ impl Frame {
     #[inline]
     pub fn rx(&self) -> &[u16] {
         &self.rx[..self.count]
+    }
+
+    /// The same, to set.
+    #[inline]
+    pub fn rx_mut(&mut self) -> &mut [u16] {
+        &mut self.rx[..self.count]
     }
 
     /// Interfaces that the packets leave by.
@@ -329,6 +353,10 @@ mod tests {
         assert!(frame.advance(14));
         assert_eq!(frame.lengths(), [46, 0, 6]);
         assert_eq!((frame.view(2).consumed(), frame.view(2).whole().len()), (14, 20));
+        frame.view(0).advance(2);
+        assert!(!frame.give_back(15) && frame.give_back(14));
+        assert_eq!(frame.lengths(), [58, 14, 20]);
+        assert_eq!(frame.view(0).consumed(), 2);
     }
 
     #[test]

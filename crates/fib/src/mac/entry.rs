@@ -53,6 +53,12 @@ impl MacKey {
         MacKey(u64::from_be_bytes([high, low, a, b, c, d, e, f]))
     }
 
+    /// The key of the address that the lowest 48 bits of `word` are.
+    #[inline(always)]
+    pub fn from_word(domain: u16, word: u64) -> MacKey {
+        MacKey(u64::from(domain) << 48 | word & ADDRESS)
+    }
+
     /// Its bridge domain.
     #[inline(always)]
     pub fn domain(self) -> u16 {
@@ -163,6 +169,7 @@ mod tests {
         let key = MacKey::new(0x1234, [2, 0xb, 0xc, 0xd, 0xe, 0xf]);
         assert_eq!((key.domain(), key.address()), (0x1234, [2, 0xb, 0xc, 0xd, 0xe, 0xf]));
         assert_eq!(MacKey::from_bits(key.bits()), Some(key));
+        assert_eq!(MacKey::from_word(0x1234, 0xffff_020b_0c0d_0e0f), key);
         assert_eq!(key.to_string(), "02:0b:0c:0d:0e:0f in bridge domain 4660");
     }
 

@@ -11,9 +11,9 @@
 //! the other after its claim, with a fence between, so that at least one sees both; who does gives up the
 //! later. `tests/mac_claims.rs` tries every interleaving.
 
-use super::MacTable;
 use super::entry::{Data, MAX_PORT, MacEntry, MacKey};
 use super::line::{Line, SLOTS};
+use super::{MacTable, Sought};
 use crate::FibError;
 use crate::sync::{Ordering, fence};
 
@@ -48,37 +48,31 @@ pub enum Learned {
 impl MacTable {
     /// Notes that `key` was seen on `port` at tick `now`.
     pub fn learn(&self, key: MacKey, port: u32, now: u32) -> Learned {
-        self.learn_from(self.hash.first(key), key, port, now)
-    }
-
-    #[inline(always)]
-    fn learn_from(&self, first: usize, key: MacKey, port: u32, now: u32) -> Learned {
-        if let Some(data) = self.line(first).find(key)
-            && data.load(Ordering::Relaxed) == Data::new(port, false, now).0
-        {
-            return Learned::Known;
+        let line = self.line(self.hash.first(key));
+        match is_as_seen(line, key, port, now) {
+            true => Learned::Known,
+            false => self.learn_slowly(key, port, now),
         }
-        self.learn_slowly(key, port, now)
     }
 
-    /// Learns each of `keys`, seen on the port in the same place of `ports`; calls `report` with
+    /// Learns each of `sought`, seen on the port in the same place of `ports`; calls `report` with
     /// the place of each that was not [`Learned::Known`].
-    pub fn learn_bulk(
+    #[inline]
+    pub fn learn_sought(
         &self,
-        keys: &[MacKey],
-        ports: &[u32],
+        sought: &[Sought],
+        ports: &[u16],
         now: u32,
         mut report: impl FnMut(usize, Learned),
     ) {
-        for (vector, (keys, ports)) in
-            keys.chunks(super::VECTOR).zip(ports.chunks(super::VECTOR)).enumerate()
-        {
-            let first = self.prefetch_lines(keys);
-            for (place, (key, port)) in keys.iter().zip(ports).enumerate() {
-                let learned = self.learn_from(first[place] as usize, *key, *port, now);
-                if learned != Learned::Known {
-                    report(vector * super::VECTOR + place, learned);
-                }
+        let lines = self.lines.items();
+        for (place, (sought, &port)) in sought.iter().zip(ports).enumerate() {
+            if is_as_seen(&lines[sought.line as usize], sought.key, port.into(), now) {
+                continue;
+            }
+            let learned = self.learn_slowly(sought.key, port.into(), now);
+            if learned != Learned::Known {
+                report(place, learned);
             }
         }
     }
@@ -236,4 +230,11 @@ impl MacTable {
             }
         }
     }
+}
+
+/// Whether `line` has `key` as it would be after it was learned again.
+#[inline(always)]
+fn is_as_seen(line: &Line, key: MacKey, port: u32, now: u32) -> bool {
+    let wanted = Data::new(port, false, now).0;
+    line.find(key).is_some_and(|data| data.load(Ordering::Relaxed) == wanted)
 }

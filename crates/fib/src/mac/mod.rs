@@ -43,8 +43,11 @@ use crate::prefetch::prefetch;
 use crate::quiesce::{Quiescence, Retired};
 use crate::sync::{Arc, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering};
 
-/// Lookups whose lines are asked for together.
+/// Lookups whose lines [`MacTable::lookup_bulk`] asks for together.
 const VECTOR: usize = 64;
+
+/// A core's own cache, as servers have them.
+const NEAR_BYTES: usize = 1 << 20;
 
 /// See the module's drawing. Shared by `Arc`: all its calls take `&self`.
 #[derive(Debug)]
@@ -59,6 +62,24 @@ pub struct MacTable {
     /// entries' greatest age, or 0 for the table's.
     domains: PagedArray<[AtomicU32; 3]>,
     control: Mutex<Retired<Vec<u32>>>,
+}
+
+/// A key, and the line that was asked for because of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Sought {
+    key: MacKey,
+    line: u32,
+}
+
+impl Sought {
+    /// What is sought for nobody: no table has it.
+    pub const NOBODY: Sought = Sought { key: MacKey::NOBODY, line: 0 };
+
+    /// Whom it is sought for.
+    #[inline(always)]
+    pub fn key(self) -> MacKey {
+        self.key
+    }
 }
 
 /// How many bridge domains there are.
@@ -118,34 +139,40 @@ impl MacTable {
         Some(self.find(key, now, max_age)).filter(|data| !data.is_none()).map(Data::entry)
     }
 
-    /// The port of each of `keys` at tick `now`, or [`MacTable::UNKNOWN`], into the same place of
+    /// Starts fetching the line where `key` is looked for first. To be called for all keys of a vector
+    /// before the first of them is looked up or learned.
+    #[inline(always)]
+    pub fn seek(&self, key: MacKey) -> Sought {
+        let line = self.hash.first(key);
+        prefetch(self.lines.base(), line);
+        Sought { key, line: line as u32 }
+    }
+
+    /// The port of each of `sought` at tick `now`, or [`MacTable::UNKNOWN`], into the same place of
     /// `out`; the shorter of the two decides how many.
-    pub fn lookup_bulk(&self, keys: &[MacKey], now: u32, out: &mut [u32]) {
+    #[inline]
+    pub fn lookup_sought(&self, sought: &[Sought], now: u32, out: &mut [u32]) {
         let max_age = self.max_age_ticks.load(Ordering::Relaxed);
         let lines = self.lines.items();
-        for (keys, out) in keys.chunks(VECTOR).zip(out.chunks_mut(VECTOR)) {
-            let first = self.prefetch_lines(keys);
-            for ((key, out), first) in keys.iter().zip(out).zip(first) {
-                let line = &lines[first as usize];
-                let mut data = live_in(line, *key, now, max_age);
-                if data.is_none() && line.has_spilled() {
-                    data = self.find_further(*key, now, max_age);
-                }
-                *out = if data.is_none() { MacTable::UNKNOWN } else { data.port() };
+        for (sought, out) in sought.iter().zip(out) {
+            let line = &lines[sought.line as usize];
+            let mut data = live_in(line, sought.key, now, max_age);
+            if data.is_none() && line.has_spilled() {
+                data = self.find_further(sought.key, now, max_age);
             }
+            *out = if data.is_none() { MacTable::UNKNOWN } else { data.port() };
         }
     }
 
-    /// Asks for the first line of each of at most [`VECTOR`] keys, and says which it is.
-    #[inline(always)]
-    fn prefetch_lines(&self, keys: &[MacKey]) -> [u32; VECTOR] {
-        let mut first = [0; VECTOR];
-        for (key, first) in keys.iter().zip(&mut first) {
-            let line = self.hash.first(*key);
-            prefetch(self.lines.base(), line);
-            *first = line as u32;
+    /// As [`MacTable::lookup_sought`], of keys that nobody sought yet.
+    pub fn lookup_bulk(&self, keys: &[MacKey], now: u32, out: &mut [u32]) {
+        let mut sought = [Sought::NOBODY; VECTOR];
+        for (keys, out) in keys.chunks(VECTOR).zip(out.chunks_mut(VECTOR)) {
+            for (key, sought) in keys.iter().zip(&mut sought) {
+                *sought = self.seek(*key);
+            }
+            self.lookup_sought(&sought[..keys.len()], now, out);
         }
-        first
     }
 
     fn find(&self, key: MacKey, now: u32, max_age: u32) -> Data {
@@ -201,6 +228,12 @@ impl MacTable {
             0 => self.max_age_ticks.load(Ordering::Relaxed),
             ticks => ticks,
         }
+    }
+
+    /// Whether it is larger than the cache that a core has to itself.
+    #[inline]
+    pub fn is_far(&self) -> bool {
+        self.line_count * size_of::<Line>() > NEAR_BYTES
     }
 
     /// How many cache lines a sweep has to pass.
