@@ -9,9 +9,9 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Connection, ToSql, Transaction, params};
 
-use super::record::{Campaign, Results, Subject, TrialRecord};
+use super::record::{AnswerRecord, Campaign, FailureRecord, Results, Subject, TrialRecord};
 use super::summary;
 use crate::Error;
 
@@ -81,50 +81,26 @@ impl Filling<'_> {
         results.campaigns.iter().try_for_each(|campaign| self.campaign(campaign))?;
         results.trials.iter().try_for_each(|trial| self.trial(trial))?;
         for answer in &results.answers {
-            let Subject { device, function, axes, run } = &answer.subject;
-            self.insert(
+            let AnswerRecord { subject, metric, low_pps, high_pps, verdicts } = answer;
+            let verdicts = json(verdicts);
+            self.of_subject(
                 "answer",
-                params![
-                    self.folder,
-                    device,
-                    function,
-                    answer.subject.case(),
-                    json(axes),
-                    run,
-                    answer.metric,
-                    answer.low_pps,
-                    answer.high_pps,
-                    json(&answer.verdicts),
-                ],
+                subject,
+                params![subject.run, metric, low_pps, high_pps, verdicts],
             )?;
         }
         for row in summary::rows(results) {
-            let Subject { device, function, axes, .. } = &row.subject;
-            let (case, runs) = (row.subject.case(), count(row.runs as u64));
-            let rates = (row.value_pps, row.interval.low, row.interval.high, row.sd_pps);
-            self.insert(
-                "summary",
-                params![
-                    self.folder,
-                    device,
-                    function,
-                    case,
-                    json(axes),
-                    row.metric,
-                    runs,
-                    rates.0,
-                    rates.1,
-                    rates.2,
-                    rates.3,
-                ],
-            )?;
+            let (runs, interval) = (count(row.runs as u64), &row.interval);
+            let rates =
+                params![row.metric, runs, row.value_pps, interval.low, interval.high, row.sd_pps];
+            self.of_subject("summary", &row.subject, rates)?;
         }
         for row in &results.comparisons {
             let found = &row.comparison;
+            let finding = json(&found.finding);
             self.insert(
                 "comparison",
                 params![
-                    self.folder,
                     row.base,
                     row.other,
                     row.case,
@@ -134,26 +110,12 @@ impl Filling<'_> {
                     found.ratio_95.high,
                     found.p,
                     found.smallest_believable,
-                    json(&found.finding).trim_matches('"'),
+                    finding.trim_matches('"'),
                 ],
             )?;
         }
-        for failure in &results.failures {
-            let Subject { device, function, axes, run } = &failure.subject;
-            let case = failure.subject.case();
-            self.insert(
-                "failure",
-                params![
-                    self.folder,
-                    device,
-                    function,
-                    case,
-                    json(axes),
-                    run,
-                    failure.refused,
-                    failure.reason,
-                ],
-            )?;
+        for FailureRecord { subject, refused, reason } in &results.failures {
+            self.of_subject("failure", subject, params![subject.run, refused, reason])?;
         }
         Ok(())
     }
@@ -161,29 +123,24 @@ impl Filling<'_> {
     fn campaign(&self, campaign: &Campaign) -> rusqlite::Result<()> {
         let Campaign { scenario, title, started, seed, host, devices } = campaign;
         let seed = seed.to_string();
-        self.insert("campaign", params![self.folder, scenario, title, started, seed, json(host)])?;
+        self.insert("campaign", params![scenario, title, started, seed, json(host)])?;
         devices.iter().try_for_each(|device| {
             let commands = json(&device.commands);
-            self.insert("device", params![self.folder, device.name, device.version, commands])
+            self.insert("device", params![device.name, device.version, commands])
         })
     }
 
     fn trial(&self, trial: &TrialRecord) -> rusqlite::Result<()> {
-        let Subject { device, function, axes, run } = &trial.subject;
         let outcome = &trial.outcome;
         let percentile =
             |percent| trial.latency.as_ref().map(|all| all.percentile_ns(percent) as f64);
         let told = outcome.latency.as_ref();
         let sequence = trial.sequence.as_ref();
-        self.insert(
+        self.of_subject(
             "trial",
+            &trial.subject,
             params![
-                self.folder,
-                device,
-                function,
-                trial.subject.case(),
-                json(axes),
-                run,
+                trial.subject.run,
                 trial.index,
                 trial.purpose,
                 trial.at_s,
@@ -208,12 +165,24 @@ impl Filling<'_> {
         )
     }
 
-    /// A row with a value for every column of the table.
-    fn insert(&self, table: &str, values: &[&dyn rusqlite::ToSql]) -> rusqlite::Result<()> {
-        let places = vec!["?"; values.len()].join(",");
+    /// A row about a subject: these columns follow its own.
+    fn of_subject(
+        &self,
+        table: &str,
+        subject: &Subject,
+        values: &[&dyn ToSql],
+    ) -> rusqlite::Result<()> {
+        let Subject { device, function, axes, .. } = subject;
+        let own = params![device, function, subject.case(), json(axes)];
+        self.insert(table, &[own, values].concat())
+    }
+
+    /// A row of this folder.
+    fn insert(&self, table: &str, values: &[&dyn ToSql]) -> rusqlite::Result<()> {
+        let places = ",?".repeat(values.len());
         let mut insert =
-            self.transaction.prepare_cached(&format!("INSERT INTO {table} VALUES ({places})"))?;
-        insert.execute(values).map(|_| ())
+            self.transaction.prepare_cached(&format!("INSERT INTO {table} VALUES (?{places})"))?;
+        insert.execute(&[params![self.folder], values].concat()[..]).map(|_| ())
     }
 }
 
@@ -230,7 +199,7 @@ fn json(value: &impl serde::Serialize) -> String {
 mod tests {
     use super::*;
     use crate::receive::Histogram;
-    use crate::report::record::{AnswerRecord, DeviceFacts, FailureRecord};
+    use crate::report::record::DeviceFacts;
     use crate::search::{Outcome, Trial};
 
     fn results(device: &str) -> Results {
