@@ -51,6 +51,7 @@ mod testing;
 mod tournament;
 mod turns;
 pub mod units;
+mod wheel;
 
 pub use build::{build, memory};
 pub use class_id::ClassId;

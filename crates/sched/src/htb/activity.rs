@@ -8,7 +8,6 @@
 
 use super::class::Mode;
 use super::{Htb, NIL, PRIORITIES};
-use crate::least_tree::NEVER;
 use crate::rate::{Ticks, elapsed, ns_to_pay};
 
 /// The priorities named by a mask.
@@ -48,66 +47,59 @@ impl Htb {
     }
 
     /// Puts a class, and as far as they borrow its ancestors, into the rings that its mode allows.
-    fn enter(&mut self, mut at: u32) {
-        let mut mask = self.classes[at as usize].active;
+    #[inline]
+    fn enter(&mut self, at: u32) {
+        each(self.classes[at as usize].active).for_each(|priority| self.enter_rings(at, priority));
+    }
+
+    fn enter_rings(&mut self, mut at: u32, priority: usize) {
         loop {
             let class = &self.classes[at as usize];
-            let parent = class.parent;
-            if class.mode != Mode::MayBorrow || parent == NIL || mask == 0 {
-                break;
-            }
-            for priority in each(mask) {
-                let feed = self.feed_below(parent, priority);
-                // A parent that already passes this priority on is in its ring already.
-                if !self.feeds.is_empty(feed) {
-                    mask &= !(1 << priority);
+            let (parent, level) = (class.parent, usize::from(class.level));
+            match class.mode {
+                Mode::CanSend => {
+                    self.feeds.insert(self.row(level, priority), at);
+                    self.row_masks[level] |= 1 << priority;
+                    return;
                 }
-                self.feeds.insert(feed, at);
-            }
-            self.classes[parent as usize].active |= mask;
-            at = parent;
-        }
-        let class = &self.classes[at as usize];
-        if class.mode == Mode::CanSend && mask != 0 {
-            let level = usize::from(class.level);
-            self.row_masks[level] |= mask;
-            for priority in each(mask) {
-                let row = self.row(level, priority);
-                self.feeds.insert(row, at);
+                Mode::MayBorrow if parent != NIL => {
+                    // A parent that already passes this priority on is in its ring already.
+                    if !self.feeds.insert(self.feed_below(parent, priority), at) {
+                        return;
+                    }
+                    self.classes[parent as usize].active |= 1 << priority;
+                    at = parent;
+                }
+                _ => return,
             }
         }
     }
 
     /// Takes a class out of its rings, and every ancestor that then has nothing to pass on.
-    fn leave(&mut self, mut at: u32) {
-        let mut mask = self.classes[at as usize].active;
+    #[inline]
+    fn leave(&mut self, at: u32) {
+        each(self.classes[at as usize].active).for_each(|priority| self.leave_rings(at, priority));
+    }
+
+    fn leave_rings(&mut self, mut at: u32, priority: usize) {
         loop {
             let class = &self.classes[at as usize];
-            let parent = class.parent;
-            if class.mode != Mode::MayBorrow || parent == NIL || mask == 0 {
-                break;
-            }
-            let mut emptied = 0;
-            for priority in each(mask) {
-                let feed = self.feed_below(parent, priority);
-                self.feeds.remove(feed, at);
-                if self.feeds.is_empty(feed) {
-                    emptied |= 1 << priority;
+            let (parent, level) = (class.parent, usize::from(class.level));
+            match class.mode {
+                Mode::CanSend => {
+                    if self.feeds.remove(self.row(level, priority), at) {
+                        self.row_masks[level] &= !(1 << priority);
+                    }
+                    return;
                 }
-            }
-            mask = emptied;
-            self.classes[parent as usize].active &= !mask;
-            at = parent;
-        }
-        let class = &self.classes[at as usize];
-        if class.mode == Mode::CanSend && mask != 0 {
-            let level = usize::from(class.level);
-            for priority in each(mask) {
-                let row = self.row(level, priority);
-                self.feeds.remove(row, at);
-                if self.feeds.is_empty(row) {
-                    self.row_masks[level] &= !(1 << priority);
+                Mode::MayBorrow if parent != NIL => {
+                    if !self.feeds.remove(self.feed_below(parent, priority), at) {
+                        return;
+                    }
+                    self.classes[parent as usize].active &= !(1 << priority);
+                    at = parent;
                 }
+                _ => return,
             }
         }
     }
@@ -129,17 +121,18 @@ impl Htb {
     /// Puts a class into the wait queue until its debt is paid, or takes it out once it can send.
     #[inline]
     fn wait(&mut self, at: u32, mode: Mode, now_ns: u64, debt: Ticks) {
-        // At least a nanosecond on, or the same event would come again at once.
-        let until_ns = now_ns + ns_to_pay(debt).max(1);
-        self.waiting.set(at, if mode == Mode::CanSend { NEVER } else { until_ns });
+        if mode == Mode::CanSend {
+            self.waiting.remove(at);
+        } else {
+            // At least a nanosecond on, or the same event would come again at once.
+            self.waiting.set(at, now_ns + ns_to_pay(debt).max(1));
+        }
     }
 
     /// Moves every class whose time has come into its better mode.
     #[inline]
     pub(super) fn run_due(&mut self, now_ns: u64) {
-        while self.waiting.least_key() <= now_ns
-            && let Some((at, _)) = self.waiting.least()
-        {
+        while let Some(at) = self.waiting.pop_due(now_ns) {
             let class = &self.classes[at as usize];
             let (mode, debt) = class.mode_after(elapsed(class.filled_ns, now_ns));
             if mode != class.mode {

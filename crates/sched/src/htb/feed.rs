@@ -49,13 +49,9 @@ impl Feeds {
         first as u32
     }
 
+    /// Adds a class; tells if it is the first.
     #[inline]
-    pub(crate) fn is_empty(&self, feed: u32) -> bool {
-        self.words[self.feeds[feed as usize].top as usize] == 0
-    }
-
-    #[inline]
-    pub(crate) fn insert(&mut self, feed: u32, class: u32) {
+    pub(crate) fn insert(&mut self, feed: u32, class: u32) -> bool {
         let Feed { words, top, first_class, span, .. } = self.feeds[feed as usize];
         let (mut bit, mut words, mut level) = (class - first_class, words, span);
         loop {
@@ -63,7 +59,7 @@ impl Feeds {
             let was_empty = *word == 0;
             *word |= 1 << (bit % BITS);
             if !was_empty || words == top {
-                return;
+                return was_empty;
             }
             level = level.div_ceil(BITS);
             words += level;
@@ -71,15 +67,17 @@ impl Feeds {
         }
     }
 
+    /// Takes a class out; tells if none is left.
     #[inline]
-    pub(crate) fn remove(&mut self, feed: u32, class: u32) {
+    pub(crate) fn remove(&mut self, feed: u32, class: u32) -> bool {
         let Feed { words, top, first_class, span, .. } = self.feeds[feed as usize];
         let (mut bit, mut words, mut level) = (class - first_class, words, span);
         loop {
             let word = &mut self.words[(words + bit / BITS) as usize];
             *word &= !(1 << (bit % BITS));
-            if *word != 0 || words == top {
-                return;
+            let is_empty = *word == 0;
+            if !is_empty || words == top {
+                return is_empty;
             }
             level = level.div_ceil(BITS);
             words += level;
@@ -155,7 +153,7 @@ mod tests {
     fn a_round_goes_over_every_member_and_ends() {
         let mut feeds = Feeds::default();
         let feed = feeds.add(1, 7, 3);
-        (7..10).for_each(|class| feeds.insert(feed, class));
+        (7..10).for_each(|class| assert_eq!(feeds.insert(feed, class), class == 7));
         let mut seen = Vec::new();
         while let Some(class) = feeds.current(feed) {
             seen.push(class);
@@ -170,7 +168,7 @@ mod tests {
     fn who_leaves_in_turn_and_comes_back_has_it_still() {
         let mut feeds = Feeds::default();
         let feed = feeds.add(1, 0, 3);
-        (0..3).for_each(|class| feeds.insert(feed, class));
+        (0..3).for_each(|class| assert_eq!(feeds.insert(feed, class), class == 0));
         feeds.advance(feed);
         assert_eq!(feeds.current(feed), Some(1));
         feeds.remove(feed, 1);
@@ -195,19 +193,18 @@ mod tests {
                 let bit = bit % span;
                 match step {
                     0 | 1 => {
-                        feeds.insert(feed, 100 + bit);
+                        prop_assert_eq!(feeds.insert(feed, 100 + bit), set.is_empty());
                         set.insert(bit);
                     }
                     2 => {
-                        feeds.remove(feed, 100 + bit);
                         set.remove(&bit);
+                        prop_assert_eq!(feeds.remove(feed, 100 + bit), set.is_empty());
                     }
                     _ => {
                         feeds.advance(feed);
                         turn += 1;
                     }
                 }
-                prop_assert_eq!(feeds.is_empty(feed), set.is_empty());
                 let next = set.range(turn..).next().copied();
                 prop_assert_eq!(feeds.current(feed), next.map(|bit| 100 + bit));
                 match next {
