@@ -45,6 +45,13 @@ has '<svg' "$work/four/report.html"
 cp "$work/four/report.html" "$work/first.html"
 "$bin/volley-lab" report "$work/four" >/dev/null
 cmp "$work/first.html" "$work/four/report.html"
+# The index has a row for each trial, and can be made of many folders.
+"$bin/volley-lab" index "$work/all.sqlite" "$work/four" "$work/four" >/dev/null
+asked() { python3 -c 'import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' "$@"; }
+trials=$(grep -c '"trial":' "$work/four/raw.jsonl")
+[ "$(asked "$work/four/index.sqlite" 'SELECT count(*) FROM trial')" = "$trials" ]
+[ "$(asked "$work/all.sqlite" 'SELECT count(*) FROM trial')" = $((2 * trials)) ]
+[ "$(asked "$work/all.sqlite" "SELECT count(DISTINCT device) FROM summary WHERE pps > 0")" = 5 ]
 nothing_left
 
 # Ctrl-C in the middle.

@@ -89,7 +89,7 @@ impl Router {
                 row.access = Some(access());
             }
             if let Some(Mode::Bridged(port)) = row.as_mut().map(|row| &mut row.mode) {
-                port.answers_arp = true;
+                (port.answers_arp, port.answers_nd) = (true, true);
             }
             dataplane.set_interface(id, row);
             let feed = Waiting::default();

@@ -450,6 +450,7 @@ impl Engine for FakeRouter {
                 mac_limit: bridge.mac_limit,
                 ageing_s: bridge.ageing.as_secs(),
                 bindings: bridge.answer_arp.then_some(bridge.bindings.len()),
+                nd_bindings: bridge.answer_nd.then_some(bridge.bindings.len()),
                 ports: bridge.ports.iter().map(port).collect(),
             })
             .collect()

@@ -115,7 +115,7 @@ fn a_report_rendered_again_from_the_raw_file_is_identical() {
         let (metric, verdicts) = ("NDR".to_owned(), Vec::new());
         recorder.write(AnswerRecord { subject, metric, low_pps, high_pps, verdicts }).unwrap();
     }
-    let files = ["report.html", "results.csv", "metrics.txt"];
+    let files = ["report.html", "results.csv", "metrics.txt", "index.sqlite"];
     let read = || files.map(|name| std::fs::read(folder.join(name)).unwrap());
     html::write(&folder).unwrap();
     let first = read();

@@ -9,12 +9,13 @@
 //! with it. Who asks is not answered by itself, nor by a station behind the same port.
 
 use crate::plumbing::{
-    BindingNews, Bindings, BridgeId, Interfaces, RateLimit, Setup, SlowPath, SlowPathNews, Stations,
+    BindingNews, Bindings, Bound, BridgeId, Interfaces, RateLimit, Setup, SlowPath, SlowPathNews, Stations,
     answer_arp, bridge_port,
 };
 use fib::mac::MacKey;
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
+use std::net::{IpAddr, Ipv4Addr};
 use wire::arp::{self, REPLY, REQUEST};
 use wire::{MacAddr, ethernet, ipv4};
 
@@ -74,16 +75,17 @@ impl Node for L2Arp {
             let asking = packet.cause() == ASKING;
             let onward = if asking { Exit::Flood } else { Exit::Output };
             let Some(heard) = hear(packet, interfaces) else { return onward };
-            let bound = |address: u32| bindings.get(heard.bridge, address);
+            let bound = |address: IpAddr| bindings.get(heard.bridge, address);
             if let Some(news) = heard.news()
-                && bound(news.address) != Some(news.mac)
+                && bound(news.address) != Some(news.bound)
                 && limit.take(context.now_tsc)
             {
                 // What is missed now is heard again.
                 let _missed = slow_path.tell(SlowPathNews::Binding(news));
             }
             let is_question = asking && heard.operation == REQUEST && heard.sender != heard.target;
-            let Some(mac) = bound(heard.target).filter(|_| is_question) else { return onward };
+            let known = bound(ip(heard.target)).filter(|_| is_question);
+            let Some(Bound { mac, .. }) = known else { return onward };
             let behind = stations.table.lookup(MacKey::new(heard.bridge.0, mac), stations.now());
             match behind {
                 Some(station) if station.port != u32::from(packet.rx()) => {
@@ -111,9 +113,14 @@ impl Heard {
     fn news(&self) -> Option<BindingNews> {
         let (bridge, address) = (self.bridge, self.sender);
         let is_host = address != 0 && !ipv4::is_martian_source(address);
-        let news = BindingNews { bridge, address, mac: self.sender_mac.octets() };
+        let bound = Bound { mac: self.sender_mac.octets(), flags: 0 };
+        let news = BindingNews { bridge, address: ip(address), bound };
         (is_host && self.sender_mac.is_unicast()).then_some(news)
     }
+}
+
+fn ip(address: u32) -> IpAddr {
+    Ipv4Addr::from(address).into()
 }
 
 /// What an ARP frame says, if it is one about IPv4 that its own sender sent.
@@ -146,7 +153,7 @@ mod tests {
         if known {
             table.insert_static(MacKey::new(BRIDGE, OTHER_MAC), 7).unwrap();
         }
-        let binding = ((BridgeId(BRIDGE), u32::from_be_bytes(OTHER)), OTHER_MAC);
+        let binding = ((BridgeId(BRIDGE), OTHER.into()), Bound { mac: OTHER_MAC, flags: 0 });
         world.bindings.set([binding].into_iter().collect());
         world
     }
@@ -198,12 +205,12 @@ mod tests {
             let world = world(true);
             run(&world, frame, 6, cause);
             let told = world.all_news().into_iter().map(|news| match news {
-                SlowPathNews::Binding(news) => (news.bridge, news.address, news.mac),
+                SlowPathNews::Binding(news) => (news.bridge, news.address, news.bound.mac),
                 other => panic!("{other:?}"),
             });
             told.collect::<Vec<_>>()
         };
-        let host = vec![(BridgeId(BRIDGE), u32::from_be_bytes(HOST), HOST_MAC)];
+        let host = vec![(BridgeId(BRIDGE), HOST.into(), HOST_MAC)];
         assert_eq!(news(&question(OTHER), ASKING), host);
         let answer = craft::ethernet(HOST_MAC, OTHER_MAC).arp_reply(HOST_MAC, HOST, OTHER_MAC, OTHER);
         assert_eq!(news(&answer.build(), PASSING), host);

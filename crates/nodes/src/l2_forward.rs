@@ -3,12 +3,13 @@
 //! ```text
 //!  l2_learn, port_rx ─▶ l2_forward ┬▶ interface_output   the station is known
 //!                                  ├▶ l2_flood           it is not, or it is a group
-//!                                  ├▶ l2_arp             ARP, where the bridge answers it
+//!                                  ├▶ l2_arp, l2_nd      ARP and ND, where the bridge answers them
 //!                                  ├▶ ethernet_input     it is the router's own
 //!                                  └▶ drop
 //! ```
 
 use crate::l2_arp::{ASKING, PASSING};
+use crate::l2_nd::is_nd;
 use crate::plumbing::{Interface, Interfaces, Link, Setup, Stations, WorkerCounters, bridge_port};
 use fib::mac::{MacKey, MacTable, Sought};
 use graph::{Context, Exits, Node, Published};
@@ -38,6 +39,10 @@ graph::exits! {
         ArpPassing => node "l2-arp" cause PASSING,
         /// ARP to all, in a bridge that answers it.
         ArpAsking => node "l2-arp" cause ASKING,
+        /// Neighbour discovery to a station that is known, in a bridge that learns addresses from it.
+        NdPassing => node "l2-nd" cause PASSING,
+        /// Neighbour discovery to a group, in a bridge that answers it.
+        NdAsking => node "l2-nd" cause ASKING,
         /// Shorter than an Ethernet header.
         Runt => drop,
         /// The interface left its bridge while the frame was under way, or forwards nothing.
@@ -100,12 +105,12 @@ impl Node for L2Forward {
         // The last frame's ports are often the next one's, too.
         let mut last = (frame.rx()[0], self.found[0]);
         let mut exit = decide(interfaces, last.0, last.1);
-        let mut answers = answers_arp(interfaces, last.0);
+        let mut answers = Answers::of(interfaces, last.0);
         for slot in 0..count {
             let ports = (frame.rx()[slot], self.found[slot]);
             if ports != last {
                 (last, exit) = (ports, decide(interfaces, ports.0, ports.1));
-                answers = answers_arp(interfaces, ports.0);
+                answers = Answers::of(interfaces, ports.0);
             }
             frame.tx_mut()[slot] = ports.1 as u16;
             exits.set(slot, exit);
@@ -115,11 +120,10 @@ impl Node for L2Forward {
             if exit == Exit::Flood {
                 frame.adjacencies_mut()[slot] = 0;
                 let exit = unknown(self.sought[slot].key(), frame.lengths()[slot]);
-                let asks = answers && exit == Exit::Flood && is_arp(frame.view(slot).header());
-                exits.set(slot, if asks { Exit::ArpAsking } else { exit });
+                exits.set(slot, answers.heard(frame.view(slot).header(), exit));
             }
-            if answers && exit == Exit::Output && is_arp(frame.view(slot).header()) {
-                exits.set(slot, Exit::ArpPassing);
+            if answers.any() && exit == Exit::Output {
+                exits.set(slot, answers.heard(frame.view(slot).header(), exit));
             }
         }
     }
@@ -134,7 +138,7 @@ impl L2Forward {
         let one = all.iter().fold(true, |same, &other| same & (other == found))
             && frame.rx().iter().fold(true, |same, &other| same & (other == rx))
             && decide(interfaces, rx, found) == Exit::Output
-            && !answers_arp(interfaces, rx);
+            && !Answers::of(interfaces, rx).any();
         if one {
             frame.tx_mut().fill(found as u16);
         }
@@ -160,8 +164,35 @@ fn decide(interfaces: &Interfaces, rx: u16, found: u32) -> Exit {
     }
 }
 
-fn answers_arp(interfaces: &Interfaces, rx: u16) -> bool {
-    bridge_port(interfaces, rx).is_some_and(|port| port.answers_arp)
+/// What the bridge of a port answers itself.
+#[derive(Clone, Copy)]
+struct Answers {
+    arp: bool,
+    nd: bool,
+}
+
+impl Answers {
+    fn of(interfaces: &Interfaces, rx: u16) -> Self {
+        let port = bridge_port(interfaces, rx);
+        let (arp, nd) = port.map_or((false, false), |port| (port.answers_arp, port.answers_nd));
+        Self { arp, nd }
+    }
+
+    fn any(self) -> bool {
+        self.arp || self.nd
+    }
+
+    /// Where a frame goes that would take `exit`: there, if it is nothing to be answered or learned from.
+    fn heard(self, frame: &[u8], exit: Exit) -> Exit {
+        let (arp, nd) = (|| self.arp && is_arp(frame), || self.nd && is_nd(frame));
+        match exit {
+            Exit::Flood if arp() => Exit::ArpAsking,
+            Exit::Flood if nd() => Exit::NdAsking,
+            Exit::Output if arp() => Exit::ArpPassing,
+            Exit::Output if nd() => Exit::NdPassing,
+            exit => exit,
+        }
+    }
 }
 
 /// True of whole ARP frames, without tags.

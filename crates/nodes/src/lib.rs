@@ -29,6 +29,7 @@ nodes! {
     l2_learn::L2Learn,
     l2_forward::L2Forward,
     l2_arp::L2Arp,
+    l2_nd::L2Nd,
     l2_flood::L2Flood,
     arp_input::ArpInput,
     ip4_input::Ip4Input,

@@ -11,23 +11,17 @@
 
 use crate::ip6_local::{strip_extensions, upper_layer};
 use crate::plumbing::{
-    Interface, Interfaces, NdNews, NdSaid, OwnIp6, RateLimit, Setup, SlowPath, SlowPathNews,
-    sum_icmp,
+    Interface, Interfaces, NdAnswer, NdNews, NdSaid, RateLimit, Setup, SlowPath, SlowPathNews,
 };
 use graph::{Context, ExitIndex, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use wire::icmp6::message;
-use wire::ip::protocol;
 use wire::nd::{self, flag, option};
-use wire::{MacAddr, checksum, ethernet, ethernet::ethertype, ipv6};
+use wire::{MacAddr, ethernet, ipv6};
 
 /// News a second and worker: more than a healthy link has to tell, less than the control thread
 /// can hear.
 const NEWS_PER_SECOND: u32 = 10_000;
-
-/// Octets of an answer: IPv6 header, advertisement, one option with a MAC.
-const OPTION_BYTES: usize = 8;
-const ANSWER_BYTES: usize = ipv6::Header::LEN + nd::Neighbor::LEN + OPTION_BYTES;
 
 /// See the module.
 pub struct NdInput {
@@ -166,7 +160,15 @@ impl NdInput {
         };
         match asked {
             Some(own) => {
-                answer(packet, interface, own, source, mac.unwrap_or(frame_mac));
+                strip_extensions(packet);
+                let answer = NdAnswer {
+                    address: own,
+                    mac: MacAddr(interface.mac),
+                    flags: flag::ROUTER | flag::OVERRIDE,
+                    asker: source,
+                    asker_mac: mac.unwrap_or(frame_mac),
+                };
+                answer.write(packet);
                 Err(Exit::Advertise)
             }
             None => told,
@@ -226,57 +228,6 @@ fn target_and_mac(heard: &Heard<'_>, kind: u8) -> Result<(u128, Option<MacAddr>)
 
 fn link_address(options: &[u8], kind: u8) -> Result<Option<MacAddr>, Exit> {
     nd::link_address(options, kind).map_err(|_| Exit::Malformed)
-}
-
-/// Turns the question into the advertisement of `own` (RFC 4861 section 7.2.4), a whole frame.
-fn answer(
-    packet: &mut PacketView<'_>,
-    interface: &Interface,
-    own: u128,
-    asker: u128,
-    asker_mac: MacAddr,
-) {
-    // Nobody can be told but all, who asked for an address that is taken.
-    let (asker, asker_mac, solicited) = match asker {
-        0 => (ipv6::ALL_NODES, MacAddr::of_ip6_group(ipv6::ALL_NODES), 0),
-        asker => (asker, asker_mac, flag::SOLICITED),
-    };
-    strip_extensions(packet);
-    // A question without an option is shorter than its answer.
-    packet.extend(ANSWER_BYTES.saturating_sub(packet.length()));
-    packet.truncate(ANSWER_BYTES);
-    let header = OwnIp6 {
-        traffic_class: 0,
-        next_header: protocol::ICMP6,
-        source: own,
-        destination: asker,
-    };
-    header.write(packet.header_mut());
-    if let Some(mut header) = ipv6::HeaderMut::new(packet.header_mut()) {
-        header.set_hop_limit(nd::HOP_LIMIT);
-    }
-    if let Some(message) = packet.header_mut().get_mut(ipv6::Header::LEN..) {
-        message.fill(0);
-        if let Some(mut advertisement) = nd::NeighborMut::new(message) {
-            advertisement.set_message_type(message::NEIGHBOR_ADVERTISEMENT);
-            advertisement.set_flags(flag::ROUTER | flag::OVERRIDE | solicited);
-            advertisement.set_target(own);
-        }
-        if let Some(option) = message.get_mut(nd::Neighbor::LEN..) {
-            option[..2].copy_from_slice(&[option::TARGET_LINK_ADDRESS, 1]);
-            option[2..].copy_from_slice(&interface.mac);
-        }
-        let length = message.len() as u32;
-        sum_icmp(message, checksum::pseudo6(own, asker, protocol::ICMP6, length));
-    }
-    packet.prepend(ethernet::Header::LEN);
-    if let Some(mut link) = ethernet::HeaderMut::new(packet.header_mut()) {
-        link.set_destination(asker_mac);
-        link.set_source(MacAddr(interface.mac));
-        link.set_ethertype(ethertype::IPV6);
-    }
-    let rx = packet.rx();
-    packet.set_tx(rx);
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Who has which address in bridges that answer ARP: configured, and learned from what passes.
+//! Who has which address in bridges that answer ARP or neighbour solicitations: configured, and learned
+//! from what passes.
 //!
 //! ```text
 //!  configuration ─┐
@@ -9,11 +10,14 @@
 use crate::router::Router;
 use control::config::objects::bridge::Bridge;
 use fib::mac::{MacKey, MacTable};
-use nodes::plumbing::{BindingNews, Bindings, BridgeId};
+use nodes::plumbing::{BindingNews, Bindings, Bound, BridgeId};
 use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
+use wire::nd::flag;
 
-/// Most learned bindings of a bridge.
+/// Most learned bindings of a bridge, of each family.
 pub(crate) const MOST_LEARNED: usize = 4096;
 /// Between two publications.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -21,49 +25,51 @@ const PERIOD: Duration = Duration::from_millis(100);
 /// The bindings of all bridges.
 #[derive(Default)]
 pub(crate) struct Binding {
-    fixed: BTreeMap<(BridgeId, u32), [u8; 6]>,
-    learned: BTreeMap<(BridgeId, u32), [u8; 6]>,
+    fixed: BTreeMap<(BridgeId, IpAddr), Bound>,
+    learned: BTreeMap<(BridgeId, IpAddr), Bound>,
     changed: bool,
     published: Option<Instant>,
 }
 
 impl Binding {
-    /// Makes the bindings of a bridge those of its configuration; of one that answers no ARP any
-    /// more, none.
+    /// Makes the bindings of a bridge those of its configuration; of a family that it does not answer
+    /// for any more, none.
     pub(crate) fn set(&mut self, bridge: BridgeId, config: Option<&Bridge>) {
         self.fixed.retain(|key, _| key.0 != bridge);
-        let config = config.filter(|config| config.answer_arp);
+        let answers = |address: IpAddr| config.is_some_and(|config| config.answers_for(address));
         for binding in config.into_iter().flat_map(|config| &config.bindings) {
-            self.fixed.insert((bridge, binding.address.into()), binding.mac.0);
+            if answers(binding.address) {
+                let flags = flag::OVERRIDE | if binding.router { flag::ROUTER } else { 0 };
+                let bound = Bound { mac: binding.mac.0, flags };
+                self.fixed.insert((bridge, binding.address), bound);
+            }
         }
-        if config.is_none() {
-            self.learned.retain(|key, _| key.0 != bridge);
-        }
+        self.learned.retain(|key, _| key.0 != bridge || answers(key.1));
         self.changed = true;
     }
 
     /// Learns a binding, if there is room: `is_known` tells whether a station still is.
     pub(crate) fn learn(&mut self, news: &BindingNews, is_known: impl Fn(MacKey) -> bool) {
         let key = (news.bridge, news.address);
-        let of_bridge = (news.bridge, 0)..=(news.bridge, u32::MAX);
-        let is_full = || self.learned.range(of_bridge.clone()).count() >= MOST_LEARNED;
+        let alike = alike(news.bridge, news.address.is_ipv4());
+        let is_full = || self.learned.range(alike.clone()).count() >= MOST_LEARNED;
         if !self.learned.contains_key(&key) && is_full() {
             let stays = |bridge: BridgeId, mac: [u8; 6]| {
                 bridge != news.bridge || is_known(MacKey::new(bridge.0, mac))
             };
-            self.learned.retain(|key, mac| stays(key.0, *mac));
-            if self.learned.range(of_bridge).count() >= MOST_LEARNED {
+            self.learned.retain(|key, bound| stays(key.0, bound.mac));
+            if self.learned.range(alike).count() >= MOST_LEARNED {
                 return;
             }
         }
-        self.changed |= self.learned.insert(key, news.mac) != Some(news.mac);
+        self.changed |= self.learned.insert(key, news.bound) != Some(news.bound);
     }
 
-    /// How many bindings a bridge has.
-    pub(crate) fn count(&self, bridge: BridgeId) -> usize {
-        let of = |key: &(BridgeId, u32)| key.0 == bridge;
-        let new = self.learned.keys().filter(|key| !self.fixed.contains_key(key));
-        self.fixed.keys().filter(|key| of(key)).count() + new.filter(|key| of(key)).count()
+    /// How many bindings of a family a bridge has.
+    pub(crate) fn count(&self, bridge: BridgeId, is_ipv4: bool) -> usize {
+        let alike = alike(bridge, is_ipv4);
+        let new = |(key, _): &(&(BridgeId, IpAddr), &Bound)| !self.fixed.contains_key(key);
+        self.fixed.range(alike.clone()).count() + self.learned.range(alike).filter(new).count()
     }
 
     /// What workers are to know, if that changed and it is time.
@@ -75,16 +81,24 @@ impl Binding {
         (self.changed, self.published) = (false, Some(now));
         // What is configured overrides what was heard.
         let all = self.learned.iter().chain(&self.fixed);
-        Some(all.map(|(key, mac)| (*key, *mac)).collect())
+        Some(all.map(|(key, bound)| (*key, *bound)).collect())
     }
+}
+
+/// All bindings of a bridge and a family.
+fn alike(bridge: BridgeId, is_ipv4: bool) -> RangeInclusive<(BridgeId, IpAddr)> {
+    let (first, last): (IpAddr, IpAddr) = match is_ipv4 {
+        true => (Ipv4Addr::UNSPECIFIED.into(), Ipv4Addr::BROADCAST.into()),
+        false => (Ipv6Addr::UNSPECIFIED.into(), Ipv6Addr::from(u128::MAX).into()),
+    };
+    (bridge, first)..=(bridge, last)
 }
 
 impl Router {
     /// Learns who has an address.
     pub(crate) fn binding_heard(&mut self, news: &BindingNews) {
-        let answers =
-            self.bridging.bridges.values().any(|it| it.id == news.bridge && it.config.answer_arp);
-        if answers {
+        let mut bridges = self.bridging.bridges.values();
+        if bridges.any(|it| it.id == news.bridge && it.config.answers_for(news.address)) {
             let stations = &self.dataplane.stations;
             let is_known = |key| is_known(&stations.table, key, stations.now());
             self.binding.learn(news, is_known);
@@ -112,14 +126,23 @@ mod tests {
     const LAN: BridgeId = BridgeId(1);
 
     fn news(address: u32, last: u8) -> BindingNews {
-        BindingNews { bridge: LAN, address, mac: [2, 0, 0, 0, 0, last] }
+        news_of(Ipv4Addr::from(address).into(), last, 0)
+    }
+
+    fn news_of(address: IpAddr, last: u8, flags: u8) -> BindingNews {
+        let bound = Bound { mac: [2, 0, 0, 0, 0, last], flags };
+        BindingNews { bridge: LAN, address, bound }
     }
 
     fn published(binding: &mut Binding, address: u32) -> Option<u8> {
+        published_of(binding, Ipv4Addr::from(address).into()).map(|bound| bound.mac[5])
+    }
+
+    fn published_of(binding: &mut Binding, address: IpAddr) -> Option<Bound> {
         let later = Instant::now() + PERIOD * 2;
         binding.published = None;
         binding.changed = true;
-        binding.due(later).unwrap().get(LAN, address).map(|mac| mac[5])
+        binding.due(later).unwrap().get(LAN, address)
     }
 
     #[test]
@@ -128,14 +151,15 @@ mod tests {
         binding.learn(&news(7, 1), |_| true);
         assert_eq!(published(&mut binding, 7), Some(1));
         binding.learn(&news(7, 2), |_| true);
-        assert_eq!((published(&mut binding, 7), binding.count(LAN)), (Some(2), 1));
+        assert_eq!((published(&mut binding, 7), binding.count(LAN, true)), (Some(2), 1));
         let mac = MacAddr([2, 0, 0, 0, 0, 9]);
-        let fixed = BoundAddress { address: 7.into(), mac };
+        let address = Ipv4Addr::from(7).into();
+        let fixed = BoundAddress { address, mac, router: false };
         let config = Bridge { answer_arp: true, bindings: vec![fixed], ..Bridge::default() };
         binding.set(LAN, Some(&config));
-        assert_eq!((published(&mut binding, 7), binding.count(LAN)), (Some(9), 1));
+        assert_eq!((published(&mut binding, 7), binding.count(LAN, true)), (Some(9), 1));
         binding.set(LAN, Some(&Bridge::default()));
-        assert_eq!((published(&mut binding, 7), binding.count(LAN)), (None, 0));
+        assert_eq!((published(&mut binding, 7), binding.count(LAN, true)), (None, 0));
     }
 
     #[test]
@@ -156,9 +180,33 @@ mod tests {
             binding.learn(&news(address + 1, address as u8), |_| true);
         }
         binding.learn(&news(1 << 20, 1), |_| true);
-        assert_eq!((published(&mut binding, 1 << 20), binding.count(LAN)), (None, MOST_LEARNED));
+        assert_eq!(
+            (published(&mut binding, 1 << 20), binding.count(LAN, true)),
+            (None, MOST_LEARNED)
+        );
         binding.learn(&news(1 << 20, 1), |station| station.address()[5] != 3);
         assert_eq!(published(&mut binding, 1 << 20), Some(1));
-        assert!(binding.count(LAN) < MOST_LEARNED);
+        assert!(binding.count(LAN, true) < MOST_LEARNED);
+    }
+
+    #[test]
+    fn each_family_is_answered_for_by_itself() {
+        let mut binding = Binding::default();
+        let (v4, v6) = (Ipv4Addr::from(7).into(), IpAddr::from(Ipv6Addr::from(7)));
+        let mac = MacAddr([2, 0, 0, 0, 0, 9]);
+        let fixed = [v4, v6].map(|address| BoundAddress { address, mac, router: address == v6 });
+        let config = Bridge { bindings: fixed.to_vec(), ..Bridge::default() };
+        let heard = IpAddr::from(Ipv6Addr::from(8));
+        binding.set(LAN, Some(&Bridge { answer_nd: true, ..config.clone() }));
+        binding.learn(&news_of(heard, 1, flag::ROUTER), |_| true);
+        assert_eq!((binding.count(LAN, true), binding.count(LAN, false)), (0, 2));
+        let bound = |last, flags| Some(Bound { mac: [2, 0, 0, 0, 0, last], flags });
+        let both = flag::ROUTER | flag::OVERRIDE;
+        assert_eq!(published_of(&mut binding, v6), bound(9, both));
+        assert_eq!(published_of(&mut binding, heard), bound(1, flag::ROUTER));
+        binding.set(LAN, Some(&Bridge { answer_arp: true, ..config }));
+        assert_eq!((binding.count(LAN, true), binding.count(LAN, false)), (1, 0));
+        assert_eq!(published_of(&mut binding, v4), bound(9, flag::OVERRIDE));
+        assert_eq!(published_of(&mut binding, heard), None);
     }
 }

@@ -65,6 +65,7 @@ impl OpenBridge {
             learn: flags.learn,
             forward: flags.forward,
             answers_arp: self.config.answer_arp,
+            answers_nd: self.config.answer_nd,
             flood_unknown: flags.flood_unknown,
             flood_groups: flags.flood_groups,
             groups: group | if member.isolated { ISOLATED } else { 0 },

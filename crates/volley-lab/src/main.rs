@@ -8,6 +8,7 @@
 //! volley-lab traffic PORT …    sends test frames, says what came of each
 //! volley-lab simulate …        a search against simulated devices, with a report
 //! volley-lab report DIR        renders a results folder again
+//! volley-lab index FILE DIR…   many results folders as one SQLite file
 //! volley-lab scenario …        checks scenario files, lists their cases
 //! volley-lab fit MODEL [CSV]   fits one of the sources' models
 //! ```
@@ -16,6 +17,7 @@ mod arguments;
 mod bench;
 mod compare;
 mod fit;
+mod index;
 mod interrupt;
 mod report;
 mod run;
@@ -88,7 +90,11 @@ volley-lab: measures switches and routers
       devices are compared in interleaved blocks. With --out, writes raw.jsonl and the report.
 
   volley-lab report DIR
-      Renders report.html, results.csv and metrics.txt from DIR/raw.jsonl again.
+      Renders report.html, results.csv, metrics.txt and index.sqlite from DIR/raw.jsonl again.
+
+  volley-lab index FILE DIR…
+      Makes one SQLite file of the results in many folders: tables trial, answer, summary, comparison,
+      failure, campaign, device and folder.
 
   volley-lab scenario check FILE…      tells the first fault of each file, with its position
   volley-lab scenario cases FILE       lists what a scenario would measure
@@ -113,6 +119,7 @@ fn main() -> ExitCode {
         "traffic" => traffic::run(&arguments),
         "simulate" => simulate::run(&arguments),
         "report" => report::run(&arguments),
+        "index" => index::run(&arguments),
         "scenario" => scenario::run(&arguments),
         "fit" => fit::run(&arguments),
         "help" | "--help" | "-h" => {

@@ -96,17 +96,22 @@ fn stations(shown: view::Stations, style: Style) -> String {
     text
 }
 
+fn answers(protocol: &str, bindings: Option<usize>) -> String {
+    bindings.map_or_else(String::new, |count| format!("; answers {protocol} for {count}"))
+}
+
 /// Bridges, each with its ports.
 pub(crate) fn bridges(bridges: &[view::Bridge], style: Style) -> String {
     let mut text = String::new();
     for bridge in bridges {
         text.push_str(&format!(
-            "{}  {} stations of at most {}, remembered for {} s{}\n",
+            "{}  {} stations of at most {}, remembered for {} s{}{}\n",
             style.bold(&bridge.name),
             bridge.stations,
             bridge.mac_limit,
             bridge.ageing_s,
-            bridge.bindings.map_or_else(String::new, |count| format!("; answers ARP for {count}")),
+            answers("ARP", bridge.bindings),
+            answers("ND", bridge.nd_bindings),
         ));
         let heading =
             ["port", "state", "group", "isolated", "learned", "moved", "not learned", "may"];

@@ -16,6 +16,8 @@ pub struct Bridge {
     pub ageing_s: u64,
     /// Addresses of stations that it answers ARP requests for; `null`: it answers none.
     pub bindings: Option<usize>,
+    /// Addresses that it answers neighbour solicitations for; `null`: it answers none.
+    pub nd_bindings: Option<usize>,
     /// Its ports.
     pub ports: Vec<BridgePort>,
 }

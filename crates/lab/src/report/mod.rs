@@ -4,12 +4,14 @@
 //! raw.jsonl ─▶ Results ─┬▶ figures ─▶ svg ─┬▶ report.html
 //!                       ├▶ tables ─────────┘
 //!                       ├▶ results.csv
-//!                       └▶ metrics.txt  (OpenMetrics)
+//!                       ├▶ metrics.txt  (OpenMetrics)
+//!                       └▶ index.sqlite
 //! ```
 
 pub mod csv;
 pub mod figures;
 pub mod html;
+pub mod index;
 pub mod openmetrics;
 pub mod record;
 pub mod summary;

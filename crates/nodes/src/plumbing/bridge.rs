@@ -26,6 +26,8 @@ pub struct BridgePort {
     pub flood_groups: bool,
     /// Its bridge answers ARP requests for stations that it knows.
     pub answers_arp: bool,
+    /// Its bridge answers neighbour solicitations for them.
+    pub answers_nd: bool,
     /// A bit for each split-horizon group that it is in.
     pub groups: u64,
     /// The tunnel that it is one of several remotes of: those do not reach each other.
@@ -44,6 +46,7 @@ impl BridgePort {
             flood_unknown: true,
             flood_groups: true,
             answers_arp: false,
+            answers_nd: false,
             groups: 0,
             tunnel: None,
             storm_pps: 0,

@@ -57,7 +57,8 @@ impl Interfaces {
         // A question that the bridge answers becomes the answer.
         let bridges = |port: BridgePort| {
             let mut members = self.members(port.bridge).iter();
-            !port.answers_arp && members.all(|&member| self.sends_unchanged(member))
+            let answers = port.answers_arp || port.answers_nd;
+            !answers && members.all(|&member| self.sends_unchanged(member))
         };
         self.vlans(id).is_none()
             && match row.mode {

@@ -25,6 +25,7 @@ mod ip6_options;
 mod link_header;
 mod mailbox;
 mod mirror;
+mod nd_answer;
 mod own_ip4;
 mod own_ip6;
 mod rate_limit;
@@ -45,7 +46,7 @@ mod vrfs;
 
 pub use access::{Access, AccessList, Question};
 pub use arp_answer::answer_arp;
-pub use bindings::Bindings;
+pub use bindings::{Bindings, Bound};
 pub use bridge::{BridgeId, BridgePort};
 pub use classify::{Classifier, ForwardedIn, mark_congestion};
 pub use counters::{
@@ -67,6 +68,7 @@ pub use link_header::{each_with_adjacency, leave_by};
 pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
 pub(crate) use mirror::copy_each;
 pub use mirror::{Copies, MirrorTo};
+pub use nd_answer::NdAnswer;
 pub use own_ip4::{OWN_TTL, OwnIp4, sum_ip4_header};
 pub use own_ip6::OwnIp6;
 pub use rate_limit::RateLimit;

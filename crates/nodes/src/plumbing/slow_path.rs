@@ -5,7 +5,7 @@
 //! ```
 //! Both queues are bounded and made beforehand: a flood costs its own packets and nothing else.
 
-use crate::plumbing::BridgeId;
+use crate::plumbing::{Bound, BridgeId};
 use packet::PacketPtr;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -75,15 +75,15 @@ pub struct StationMoved {
     pub to: u16,
 }
 
-/// A station of a bridge said that it has an IPv4 address.
+/// A station of a bridge said that it has an IP address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BindingNews {
     /// The bridge.
     pub bridge: BridgeId,
     /// The address.
-    pub address: u32,
+    pub address: IpAddr,
     /// The station.
-    pub mac: [u8; 6],
+    pub bound: Bound,
 }
 
 /// What workers tell the control thread.

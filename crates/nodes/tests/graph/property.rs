@@ -189,7 +189,7 @@ proptest! {
             });
         }
         for id in [6, 7, 8, 9, BRIDGED_VLAN, BESIDE_TUNNELS] {
-            rig.change_port(id, |port| port.answers_arp = true);
+            rig.change_port(id, |port| (port.answers_arp, port.answers_nd) = (true, true));
         }
         for (interface, frame) in frames {
             rig.receive(interface, frame);

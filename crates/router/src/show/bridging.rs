@@ -18,7 +18,8 @@ impl Router {
                 stations: self.dataplane.stations.table.domain_len(bridge.id.0),
                 mac_limit: bridge.config.mac_limit,
                 ageing_s: bridge.config.ageing.as_secs(),
-                bindings: bridge.config.answer_arp.then(|| self.binding.count(bridge.id)),
+                bindings: bridge.config.answer_arp.then(|| self.binding.count(bridge.id, true)),
+                nd_bindings: bridge.config.answer_nd.then(|| self.binding.count(bridge.id, false)),
                 ports: bridge
                     .config
                     .ports

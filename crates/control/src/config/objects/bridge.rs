@@ -1,7 +1,7 @@
 //! `[bridge.NAME]`: ports that are one Ethernet network.
 
 use std::collections::HashMap;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use toml::de::DeValue;
@@ -41,6 +41,8 @@ pub struct Bridge {
     pub mac_limit: u32,
     /// Whether it answers ARP requests for stations that it knows, and does not flood them then.
     pub answer_arp: bool,
+    /// The same with neighbour solicitations.
+    pub answer_nd: bool,
     /// Who has which address, beside what is heard.
     pub bindings: Vec<BoundAddress>,
     /// What all its ports may do.
@@ -51,9 +53,11 @@ pub struct Bridge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BoundAddress {
     /// The address.
-    pub address: Ipv4Addr,
+    pub address: IpAddr,
     /// The station that has it.
     pub mac: MacAddr,
+    /// Of an IPv6 address, whether the station is a router.
+    pub router: bool,
 }
 
 /// What may be done: by a bridge, and by a port in it. What is off for the bridge is off for all.
@@ -92,6 +96,7 @@ impl Default for Bridge {
             ageing,
             mac_limit: 16_384,
             answer_arp: false,
+            answer_nd: false,
             bindings: Vec::new(),
             flags,
         }
@@ -181,6 +186,11 @@ impl Bridge {
         self.ports.iter().find(|member| member.port == *port)
     }
 
+    /// Whether it answers for an address, if it knows who has it.
+    pub fn answers_for(&self, address: IpAddr) -> bool {
+        if address.is_ipv4() { self.answer_arp } else { self.answer_nd }
+    }
+
     fn read(table: &mut TableReader<'_>) -> Self {
         let default = Self::default();
         Self {
@@ -188,6 +198,7 @@ impl Bridge {
             ageing: table.or("ageing", default.ageing),
             mac_limit: table.number("mac_limit", default.mac_limit, 1..=16_777_216),
             answer_arp: table.or("answer_arp", false),
+            answer_nd: table.or("answer_nd", false),
             bindings: read_bindings(table),
             flags: Flags::read(table),
         }
@@ -197,22 +208,29 @@ impl Bridge {
 impl BoundAddress {
     fn read(table: &mut TableReader<'_>) -> Option<Self> {
         let (address, mac) = (table.required("address"), table.required("mac"));
-        Some(Self { address: address?, mac: mac? })
+        let router = table.or("router", false);
+        Some(Self { address: address?, mac: mac?, router })
     }
 
     fn to_toml(self) -> String {
-        Fields::new().with("address", &self.address).with("mac", &self.mac).inline()
+        let fields = Fields::new().with("address", &self.address).with("mac", &self.mac);
+        fields.unless("router", &self.router, &false).inline()
     }
 
     fn check(self, field: &str, report: &mut Report) {
-        let Self { address, mac } = self;
-        if address.is_unspecified() || address.is_multicast() || address.is_broadcast() {
+        let Self { address, mac, router } = self;
+        let is_broadcast = address == IpAddr::V4(Ipv4Addr::BROADCAST);
+        if address.is_unspecified() || address.is_multicast() || is_broadcast {
             let problem = Problem::new(field, format!("{address} is no host's address"));
             report.push(problem.expected("the address of one host"));
         }
         if !mac.is_unicast() {
             let problem = Problem::new(field, format!("{mac} is no station's address"));
             report.push(problem.expected("the address of one station"));
+        }
+        if router && address.is_ipv4() {
+            let message = format!("ARP does not tell whether {address} is a router's");
+            report.push(Problem::new(field, message).expected("`router` with an IPv6 address"));
         }
     }
 }
@@ -268,6 +286,7 @@ impl Row for Bridge {
             fields = fields.raw("bindings", format!("[{}]", bindings.join(", ")));
         }
         fields = fields.unless("answer_arp", &self.answer_arp, &false);
+        fields = fields.unless("answer_nd", &self.answer_nd, &false);
         self.flags.fields(fields.unless("ageing", &self.ageing, &default.ageing).unless(
             "mac_limit",
             &self.mac_limit,

@@ -1,6 +1,6 @@
 //! `bridge …`: the commands that edit bridges.
 
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 use super::Config;
 use super::bridge::{BoundAddress, Bridge, BridgeName, Flags, MAX_GROUP, Member};
@@ -27,7 +27,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         noun: "bridge",
         verb: "set",
-        usage: "NAME ageing TIME|mac_limit COUNT|answer_arp true|false|learn|forward|flood_unknown|flood_groups true|false",
+        usage: "NAME ageing TIME|mac_limit COUNT|answer_arp|answer_nd true|false|learn|forward|flood_unknown|flood_groups true|false",
         about: "Change a bridge",
         run: bridge_set,
     },
@@ -41,8 +41,8 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         noun: "bridge",
         verb: "bind",
-        usage: "NAME ADDRESS MAC",
-        about: "Tell a bridge that answers ARP who has an address",
+        usage: "NAME ADDRESS MAC [router]",
+        about: "Tell a bridge that answers ARP or ND who has an address",
         run: bridge_bind,
     },
     Command {
@@ -87,7 +87,12 @@ fn bridge_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem>
     let name = words.next("a bridge name")?;
     let bridge = bridge_mut(config, &name)?;
     if words.is_empty() {
-        return Err(words.unexpected(&keywords(&["ageing", "mac_limit", "answer_arp"])));
+        return Err(words.unexpected(&keywords(&[
+            "ageing",
+            "mac_limit",
+            "answer_arp",
+            "answer_nd",
+        ])));
     }
     while !words.is_empty() {
         if words.take("ageing") {
@@ -96,8 +101,15 @@ fn bridge_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem>
             bridge.mac_limit = words.next("a number of stations")?;
         } else if words.take("answer_arp") {
             bridge.answer_arp = words.next("a truth")?;
+        } else if words.take("answer_nd") {
+            bridge.answer_nd = words.next("a truth")?;
         } else if !set_flag(&mut bridge.flags, words)? {
-            return Err(words.unexpected(&keywords(&["ageing", "mac_limit", "answer_arp"])));
+            return Err(words.unexpected(&keywords(&[
+                "ageing",
+                "mac_limit",
+                "answer_arp",
+                "answer_nd",
+            ])));
         }
     }
     Ok(())
@@ -151,15 +163,16 @@ fn bridge_leave(config: &mut Config, words: &mut Words<'_>) -> Result<(), Proble
 fn bridge_bind(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let name = words.next("a bridge name")?;
     let (address, mac) = (words.next("an address")?, words.next("a MAC address")?);
+    let router = words.take("router");
     let bindings = &mut bridge_mut(config, &name)?.bindings;
     bindings.retain(|binding| binding.address != address);
-    bindings.push(BoundAddress { address, mac });
+    bindings.push(BoundAddress { address, mac, router });
     Ok(())
 }
 
 fn bridge_unbind(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let name: BridgeName = words.next("a bridge name")?;
-    let address: Ipv4Addr = words.next("an address")?;
+    let address: IpAddr = words.next("an address")?;
     let bindings = &mut bridge_mut(config, &name)?.bindings;
     let before = bindings.len();
     bindings.retain(|binding| binding.address != address);

@@ -1,6 +1,6 @@
 //! Any valid configuration, for property tests.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use proptest::collection::{btree_map, btree_set, vec};
@@ -237,12 +237,17 @@ fn bridge(config: &mut Config, ports: &[u8]) {
     members.extend(tunnel.iter().cloned().map(Member::new));
     let ageing = Duration::from_secs(30 + ports.len() as u64);
     let bound = |number: &u8| BoundAddress {
-        address: Ipv4Addr::new(10, 99, 0, *number + 1),
+        address: match number % 2 {
+            0 => Ipv4Addr::new(10, 99, 0, *number + 1).into(),
+            _ => Ipv6Addr::new(0x2001, 0xdb8, 99, 0, 0, 0, 0, u16::from(*number) + 1).into(),
+        },
         mac: MacAddr([2, 0, 0, 0, 1, *number]),
+        router: number % 4 == 3,
     };
     let bindings: Vec<_> = ports.iter().map(bound).collect();
-    let answer_arp = bindings.len() > 1;
-    let made = Bridge { ports: members, ageing, answer_arp, bindings, ..Bridge::default() };
+    let (answer_arp, answer_nd) = (bindings.len() > 1, bindings.len() > 2);
+    let made =
+        Bridge { ports: members, ageing, answer_arp, answer_nd, bindings, ..Bridge::default() };
     config.bridges.insert(lan.clone(), made);
     if let Some(port) = tunnel {
         let key = StationKey { bridge: lan.clone(), address: MacAddr([2, 0, 0, 0, 2, 1]) };

@@ -130,11 +130,12 @@ fn bridge(name: &BridgeName, bridge: &Bridge) -> Vec<String> {
         )
     };
     let bind = |it: &super::super::objects::bridge::BoundAddress| {
-        format!("bridge bind {name} {} {}", it.address, it.mac)
+        let router = if it.router { " router" } else { "" };
+        format!("bridge bind {name} {} {}{router}", it.address, it.mac)
     };
-    let Bridge { ageing, mac_limit, answer_arp, .. } = bridge;
+    let Bridge { ageing, mac_limit, answer_arp, answer_nd, .. } = bridge;
     let own = format!(
-        "bridge set {name} ageing {} mac_limit {mac_limit} answer_arp {answer_arp}{}",
+        "bridge set {name} ageing {} mac_limit {mac_limit} answer_arp {answer_arp} answer_nd {answer_nd}{}",
         word(ageing),
         flags(&bridge.flags)
     );

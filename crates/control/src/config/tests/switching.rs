@@ -229,6 +229,13 @@ fn tunnels_and_bindings_are_made_by_command() {
     let text = run(bound).unwrap();
     assert!(text.contains("{ address = \"10.0.0.9\", mac = \"06:00:00:00:00:09\" }"), "{text}");
     assert!(!run(&format!("{bound}bridge unbind lan 10.0.0.9\n")).unwrap().contains("10.0.0.9"));
+    let six = "bridge add lan\nbridge set lan answer_nd true\nbridge bind lan 2001:db8::9 06:00:00:00:00:09 router\n";
+    let text = run(six).unwrap();
+    let bound = "{ address = \"2001:db8::9\", mac = \"06:00:00:00:00:09\", router = true }";
+    assert!(text.contains(bound) && text.contains("answer_nd"), "{text}");
+    let four =
+        run("bridge add lan\nbridge bind lan 10.0.0.9 06:00:00:00:00:09 router\n").unwrap_err();
+    assert!(four.contains("ARP does not tell whether 10.0.0.9 is a router's"), "{four}");
     let missing = run("bridge add lan\nbridge unbind lan 10.0.0.9\n").unwrap_err();
     assert!(missing.contains("10.0.0.9 is not bound in bridge lan"), "{missing}");
     let group = run("bridge add lan\nbridge bind lan 224.0.0.9 06:00:00:00:00:09\n").unwrap_err();

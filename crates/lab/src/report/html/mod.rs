@@ -13,7 +13,7 @@ use std::path::Path;
 
 use super::record::Results;
 use super::svg::canvas::escape;
-use super::{csv, openmetrics};
+use super::{csv, index, openmetrics};
 use crate::Error;
 
 /// A titled part of the page.
@@ -58,7 +58,7 @@ pub fn render(results: &Results) -> String {
     page
 }
 
-/// Writes the page, the CSV and the metrics beside the raw file of a results folder.
+/// Writes the page, the CSV, the metrics and the index beside the raw file of a results folder.
 pub fn write(folder: &Path) -> Result<Results, Error> {
     let results = Results::load(folder)?;
     let files = [
@@ -70,6 +70,7 @@ pub fn write(folder: &Path) -> Result<Results, Error> {
         let path = folder.join(name);
         std::fs::write(&path, text).map_err(Error::file(&path))?;
     }
+    index::write(&folder.join(index::INDEX_FILE), &[(folder, &results)])?;
     Ok(results)
 }
 
