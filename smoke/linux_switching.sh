@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What this kernel may lack, of one that has it: user-mode Linux behind a trunk of ours. Its bridge filters
-# VLANs, its gretap and gre devices are the other ends of our GRE tunnels of frames and of packets.
+# VLANs, its gretap and gre devices are the other ends of our GRE tunnels of frames and of packets: over IPv4, and
+# over IPv6 in a VRF of their own.
 . "$(dirname "$0")/lib.sh"
 kernel=/usr/bin/linux.uml
 modules=/usr/lib/uml/modules
@@ -34,6 +35,32 @@ payload = "packets"
 local = "10.0.2.1"
 remote = "10.0.2.2"
 addresses = ["10.8.0.1/30"]
+[vrf.blue]
+[port."p2.200"]
+kind = "vlan"
+parent = "p2"
+vlan = 200
+vrf = "blue"
+mtu = 1600
+addresses = ["fd00:2::1/64"]
+[port.far6]
+kind = "gre"
+local = "fd00:2::1"
+remote = "fd00:2::2"
+underlay_vrf = "blue"
+[port.link6]
+kind = "gre"
+key = 9
+payload = "packets"
+local = "fd00:2::1"
+remote = "fd00:2::2"
+underlay_vrf = "blue"
+addresses = ["10.8.6.1/30", "fd00:8::1/64"]
+[port.own6]
+kind = "bvi"
+addresses = ["10.0.6.254/24"]
+[bridge.six]
+ports = ["far6", "own6"]
 [port.own]
 kind = "bvi"
 addresses = ["10.0.7.254/24"]
@@ -54,7 +81,7 @@ cat >"$work/init.sh" <<INIT
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
-for module in bridge 8021q ip_gre; do modprobe -d "$work" \$module; done
+for module in bridge 8021q ip_gre ip6_gre; do modprobe -d "$work" \$module; done
 sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1
 ip link set lo up
 ethtool -K vec0 tx off sg off tso off gso off gro off
@@ -62,8 +89,8 @@ ip link set vec0 mtu 1600 up
 ip link add br0 type bridge vlan_filtering 1 mcast_snooping 0
 ip link set vec0 master br0
 ip link set br0 mtu 1600 up
-bridge vlan add dev vec0 vid 100
-for vid in 100 300; do
+for vid in 100 200; do bridge vlan add dev vec0 vid \$vid; done
+for vid in 100 200 300; do
     bridge vlan add dev br0 vid \$vid self
     ip link add link br0 name br0.\$vid type vlan id \$vid
 done
@@ -74,8 +101,16 @@ ip link add g0 type gretap key 7 local 10.0.2.2 remote 10.0.2.1
 ip addr add 10.0.7.3/24 dev g0
 ip link add g1 type gre key 8 local 10.0.2.2 remote 10.0.2.1
 ip addr add 10.8.0.2/30 dev g1
-for device in br0.100 br0.300 g0 g1; do ip link set \$device up; done
-ip link set g0 mtu 1500
+six() { echo 0 >/proc/sys/net/ipv6/conf/\$1/disable_ipv6; ip addr add \$2 dev \$1 nodad; }
+six br0.200 fd00:2::2/64
+# The one with the option that limits how deep tunnels are put into each other, as it is by default.
+ip link add g2 type ip6gretap local fd00:2::2 remote fd00:2::1
+ip addr add 10.0.6.3/24 dev g2
+ip link add g3 type ip6gre key 9 encaplimit none local fd00:2::2 remote fd00:2::1
+ip addr add 10.8.6.2/30 dev g3
+six g3 fd00:8::2/64
+for device in br0.100 br0.200 br0.300 g0 g1 g2 g3; do ip link set \$device up; done
+for device in g0 g2; do ip link set \$device mtu 1500; done
 echo ready >"$work/ready"
 # From here to there, both ways of each tunnel and VLAN, with full packets.
 try() { for turn in 1 2 3 4 5 6 7 8; do ping -q -c 2 -i 0.2 -W 1 "\$@" && return 0; done; return 1; }
@@ -84,6 +119,10 @@ try() { for turn in 1 2 3 4 5 6 7 8; do ping -q -c 2 -i 0.2 -W 1 "\$@" && return
     try -M do -s 1472 10.0.9.1 && echo vlan100
     try -M do -s 1472 10.0.7.1 && echo gretap
     try -M do -s 1444 10.8.0.1 && echo gre
+    try fd00:2::1 && echo underlay6
+    try -M do -s 1472 10.0.6.254 && echo ip6gretap
+    try -M do -s 1424 10.8.6.1 && echo ip6gre
+    try fd00:8::1 && echo inside6
     ping -q -c 2 -i 0.2 -W 1 10.0.33.1 || echo vlan300 filtered
 } >"$work/uml.txt" 2>&1
 echo done >"$work/done"
@@ -99,10 +138,11 @@ daemons+=($!)
 until_true test -e "$work/ready"
 fails() { cat "$work/uml.txt" "$work/console.log"; ctl router show errors; ctl router show ports; ctl router mac show; exit 1; }
 until_true test -e "$work/done" || fails
-for word in underlay vlan100 gretap 'vlan300 filtered'; do has -x "$word" "$work/uml.txt" || fails; done
-has -x gre "$work/uml.txt" || fails
+for word in underlay vlan100 gretap gre underlay6 ip6gretap ip6gre inside6 'vlan300 filtered'; do
+    has -x "$word" "$work/uml.txt" || fails
+done
 pings "$a" 10.0.9.2 >/dev/null && on "$a" ping -q -c 2 -i 0.2 -W 2 -M do -s 1472 10.0.9.2 >/dev/null || fails
 pings "$a" 10.0.7.3 >/dev/null && on "$a" ping -q -c 2 -i 0.2 -W 2 -M do -s 1472 10.0.7.3 >/dev/null || fails
-ctl router mac show | has 'p2.100' && ctl router mac show | has ' far ' || fails
+for port in p2.100 far far6; do ctl router mac show | has " $port " || fails; done
 touch "$work/stop"
 echo "ok $name"

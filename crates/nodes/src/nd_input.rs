@@ -108,7 +108,8 @@ impl NdInput {
         if header.hop_limit() != nd::HOP_LIMIT {
             return Err(Exit::NotFromLink);
         }
-        let link = ethernet::Header::new(packet.whole()).ok_or(Exit::Malformed)?;
+        // A tag that was taken off may stand in front of it.
+        let link = ethernet::Header::of(packet.consumed_last().ok_or(Exit::Malformed)?);
         let heard = Heard {
             source: header.source(),
             to_group: ipv6::is_multicast(header.destination()),
@@ -291,6 +292,14 @@ mod tests {
             assert_eq!((exit.as_str(), frame), ("advertise", expected));
             assert_eq!(learned, [news(asker, NdSaid::Solicited { target: own.into() })]);
         }
+    }
+
+    #[test]
+    fn a_question_that_came_with_a_tag_is_answered() {
+        let frame = [&[0x81, 0, 0, 100][..], &ask(HOST6, US6).build()].concat();
+        let mut node = NodeHarness::<NdInput>::new(&World::new().setup).unwrap();
+        let by = |frame: &mut Frame| frame.adjacencies_mut().fill(40);
+        assert_eq!(node.run_prepared(&[frame], 0, 4 + 14, by)[0].exit, "advertise");
     }
 
     #[test]

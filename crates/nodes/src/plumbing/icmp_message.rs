@@ -35,7 +35,9 @@ pub fn sum_icmp(message: &mut [u8], pseudo: Sum) {
 
 /// True if the frame around the packet, where it is still there, went to a group of stations.
 pub fn was_group_frame(packet: &PacketView<'_>) -> bool {
-    packet.consumed() >= ethernet::Header::LEN && packet.whole()[0] & 1 != 0
+    // A tag that was taken off may stand in front of its link header.
+    let link = packet.consumed_last::<{ ethernet::Header::LEN }>();
+    link.is_some_and(|link| link[0] & 1 != 0)
 }
 
 #[cfg(test)]

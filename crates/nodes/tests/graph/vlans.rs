@@ -50,6 +50,17 @@ fn a_vlan_with_an_address_answers_with_its_tag() {
 }
 
 #[test]
+fn the_sender_of_a_packet_that_came_by_a_vlan_hears_of_errors() {
+    let mut rig = Rig::new();
+    let inside = craft::ethernet(HOST_MAC, our_mac(ROUTED_VLAN)).ipv4(HOST, FAR).ttl(1);
+    let errors = rig.answer(TRUNK, tagged(inside.udp(5, 6).build(), 100));
+    let (port, error) = &errors[0];
+    // Time exceeded (RFC 792), in ICMP, in IPv4, in a frame without tags.
+    assert_eq!((errors.len(), *port, error[14 + 9], error[14 + 20]), (1, 0, 1, 11));
+    rig.settle();
+}
+
+#[test]
 fn a_packet_is_routed_out_of_a_vlan() {
     let mut rig = Rig::new();
     let inside =
