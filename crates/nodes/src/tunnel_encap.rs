@@ -12,7 +12,7 @@
 
 use crate::ip_resolve;
 use crate::plumbing::{
-    Ends, Inside, Interfaces, Kind, Link, MemberPicker, Setup, Tunnel, Vrfs,
+    Ends, Inside, Interfaces, Kind, MemberPicker, Setup, TunnelHeaders, Vrfs,
 };
 use fib::Forward;
 use fib::ecmp::GroupId;
@@ -49,24 +49,24 @@ graph::exits! {
     }
 }
 
-/// A tunnel, and where its packets go.
-struct Way {
-    tunnel: Tunnel,
+/// A tunnel's headers, and where its packets go.
+struct Way<'a> {
+    headers: &'a TunnelHeaders,
     to: Forward,
     exit: Exit,
 }
 
-impl Way {
-    fn new(tunnel: Tunnel, to: Forward) -> Self {
+impl<'a> Way<'a> {
+    fn new(headers: &'a TunnelHeaders, to: Forward) -> Self {
         let is = |kind: Kind| to.kind() == kind as u8;
-        let exit = match tunnel.key.ends {
+        let exit = match headers.tunnel.key.ends {
             Ends::V4 { .. } if is(Kind::Rewrite) => Exit::Rewrite4,
             Ends::V6 { .. } if is(Kind::Rewrite) => Exit::Rewrite6,
             _ if is(Kind::Glean) => Exit::Resolve,
             _ if is(Kind::Local) => Exit::ToOurselves,
             _ => Exit::NoRoute,
         };
-        Self { tunnel, to, exit }
+        Self { headers, to, exit }
     }
 }
 
@@ -91,9 +91,9 @@ impl Node for TunnelEncap {
         context: &mut Context<'_>,
     ) {
         let (interfaces, vrfs) = (self.interfaces.get(context), self.vrfs.get(context));
-        let way_of = |tx: u16| match interfaces.get(tx)?.link {
-            Link::Tunnel(tunnel) => Some(Way::new(tunnel, tunnel.way(vrfs))),
-            _ => None,
+        let way_of = |tx: u16| {
+            let headers = interfaces.tunnel_headers(tx)?;
+            Some(Way::new(headers, headers.tunnel.way(vrfs)))
         };
         let mut tx = frame.tx()[0];
         let mut way = way_of(tx);
@@ -109,8 +109,8 @@ impl Node for TunnelEncap {
 
 impl TunnelEncap {
     #[inline(always)]
-    fn send(&self, packet: &mut PacketView<'_>, way: &Way) -> Exit {
-        let tunnel = &way.tunnel;
+    fn send(&self, packet: &mut PacketView<'_>, way: &Way<'_>) -> Exit {
+        let tunnel = &way.headers.tunnel;
         // What was in front of the frame is of no use any more, the tag it came with included.
         packet.start_here();
         if tunnel.inside == Inside::Packets && !matches!(ip::version(packet.header()), 4 | 6) {
@@ -119,14 +119,14 @@ impl TunnelEncap {
         if !packet.prepend(tunnel.header_bytes()) {
             return Exit::NoHeadroom;
         }
-        tunnel.write(packet.header_mut());
+        way.headers.write(packet.header_mut());
         // Packets of our own have come from the tunnel: errors about them are known by that.
         let tx = packet.tx();
         packet.set_rx(tx);
         if way.to.kind() == Kind::Group as u8 {
             let member = self.members.pick_one(GroupId(way.to.id()), packet.header());
             packet.set_adjacency(member.id());
-            return Way::new(*tunnel, member).exit;
+            return Way::new(way.headers, member).exit;
         }
         packet.set_adjacency(way.to.id());
         way.exit
@@ -139,7 +139,7 @@ mod tests {
     use crate::plumbing::testing::{
         FAR, HOST, HOST_MAC, INCOMPLETE, RED, TO_GATEWAY, TO_HOST, US, VNI, VXLAN, VXLAN6, World,
     };
-    use crate::plumbing::{VrfId, Wrap};
+    use crate::plumbing::{Link, Tunnel, VrfId, Wrap};
     use graph::harness::NodeHarness;
     use std::net::Ipv4Addr;
     use wire::craft;

@@ -6,8 +6,8 @@ use crate::scenario::Scenario;
 use fib::Forward;
 use fib::mac::MacKey;
 use nodes::plumbing::{
-    BridgeId, BridgePort, Ends, Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan, VlanTags,
-    Wrap,
+    BridgeId, BridgePort, Ends, Interface, InterfaceId, Kind, Link, Mode, Tunnel, TunnelHeaders,
+    Vlan, VlanTags, Wrap,
 };
 use wire::ethernet::ethertype;
 
@@ -94,7 +94,7 @@ fn vxlan(workers: usize, decap: bool) -> Result<Rig, RigError> {
         let mut packet = frame[..14].to_vec();
         packet.resize(14 + there.header_bytes(), 0);
         packet.extend_from_slice(&frame);
-        there.write(&mut packet[14..]);
+        TunnelHeaders::new(there).write(&mut packet[14..]);
         packet
     });
     let mut rig = Rig::with_workers(workers, packets.collect(), Mode::Routed, |_| ())?;

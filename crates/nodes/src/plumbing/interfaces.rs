@@ -1,7 +1,8 @@
 //! Interfaces as workers see them: rows of one table that the control thread publishes.
 
 use crate::plumbing::{
-    Access, AccessList, BridgeId, BridgePort, MirrorTo, Tunnel, TunnelKey, Vlan, VlanMap, VrfId,
+    Access, AccessList, BridgeId, BridgePort, MirrorTo, Tunnel, TunnelHeaders, TunnelKey, Vlan,
+    VlanMap, VrfId,
 };
 use fib::{Address, Prefix};
 use std::collections::HashMap;
@@ -159,6 +160,8 @@ pub struct Interfaces {
     vlans: Vec<Option<Arc<VlanMap>>>,
     /// The interface of each tunnel, by the VRF that its packets are in.
     tunnels: HashMap<(TunnelKey, VrfId), u16>,
+    /// The headers of those that are tunnels, by number.
+    headers: Vec<Option<Arc<TunnelHeaders>>>,
     /// Any of them has a twin.
     twins: bool,
 }
@@ -203,8 +206,13 @@ impl Interfaces {
             _ => None,
         };
         let tunnels = (0..).zip(&rows).filter_map(tunnel).collect();
+        let headers = |row: &Option<Interface>| match row.as_ref()?.link {
+            Link::Tunnel(tunnel) => Some(Arc::new(TunnelHeaders::new(tunnel))),
+            _ => None,
+        };
+        let headers = rows.iter().map(headers).collect();
         let twins = rows.iter().flatten().any(|row| row.twin);
-        Self { rows, members, vlans, tunnels, twins }
+        Self { rows, members, vlans, tunnels, headers, twins }
     }
 
     /// The table with another row `id`.
@@ -236,6 +244,12 @@ impl Interfaces {
     /// The interface of a tunnel whose packets are in a VRF.
     pub fn tunnel(&self, key: TunnelKey, vrf: VrfId) -> Option<u16> {
         self.tunnels.get(&(key, vrf)).copied()
+    }
+
+    /// The headers of what leaves by an interface, if it is a tunnel.
+    #[inline]
+    pub fn tunnel_headers(&self, id: u16) -> Option<&TunnelHeaders> {
+        self.headers.get(usize::from(id))?.as_deref()
     }
 
     /// The access list that the frames are held to which an interface receives.

@@ -86,6 +86,7 @@ pub use slow_path::{
 pub use stations::Stations;
 pub use transport::{TcpFault, TcpReset, UdpFault, UdpFound, UdpPorts, find_udp};
 pub use tunnel::{Ends, Inside, Tunnel, TunnelKey, Wrap};
+pub use tunnel_headers::TunnelHeaders;
 pub use twin::{ToTwin, TwinClass, TwinLimits, TwinQueue, twin_queue};
 pub use vlan::{TAG_BYTES, Vlan, VlanMap, VlanTags};
 pub use vrfs::{VrfId, VrfTables, Vrfs};

@@ -147,10 +147,15 @@ impl Tunnel {
         };
         ip + match self.key.wrap {
             Wrap::Vxlan(_) => udp::Header::LEN + vxlan::Header::LEN,
-            Wrap::Gre(None) => gre::Header::LEN,
-            Wrap::Gre(Some(_)) => gre::Header::LEN + 4,
+            Wrap::Gre(key) => gre_bytes(key),
         }
     }
+}
+
+/// Octets of a GRE header.
+#[inline]
+pub(super) fn gre_bytes(key: Option<u32>) -> usize {
+    gre::Header::LEN + if key.is_some() { 4 } else { 0 }
 }
 
 impl Interfaces {

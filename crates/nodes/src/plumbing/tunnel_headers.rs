@@ -6,6 +6,7 @@
 //! ```
 
 use super::flow::{ip4_flow, ip6_flow};
+use super::tunnel::gre_bytes;
 use crate::plumbing::{Ends, Inside, OwnIp4, OwnIp6, Tunnel, Wrap};
 use fib::ecmp::flow_hash;
 use wire::ethernet::{self, ethertype};
@@ -17,87 +18,141 @@ const FIRST_PORT: u16 = 0xc000;
 /// The bits of an IPv6 flow label.
 const FLOW_LABEL: u32 = 0x000f_ffff;
 
-impl Tunnel {
+/// Octets of the longest header between IP and what is inside.
+const WRAP_BYTES: usize = udp::Header::LEN + vxlan::Header::LEN;
+
+/// The headers of a tunnel's packets, all written but for lengths, sums and flows.
+#[derive(Clone, Debug)]
+pub struct TunnelHeaders {
+    /// Whose they are.
+    pub tunnel: Tunnel,
+    ip: [u8; ipv6::Header::LEN],
+    wrap: [u8; WRAP_BYTES],
+    /// Of the IPv4 header without its length.
+    sum: checksum::Sum,
+}
+
+impl TunnelHeaders {
+    /// Those of a tunnel.
+    pub fn new(tunnel: Tunnel) -> Self {
+        let mut ip = [0; ipv6::Header::LEN];
+        let mut sum = checksum::Sum::ZERO;
+        match tunnel.key.ends {
+            Ends::V4 { local, remote } => {
+                // RFC 7348 section 4.3: a tunnel's packets are not fragmented.
+                let (flags, protocol) = (ipv4::DONT_FRAGMENT, tunnel.protocol());
+                let (source, destination) = (local, remote);
+                OwnIp4 { tos: 0, identification: 0, flags, protocol, source, destination }
+                    .write(&mut ip[..ipv4::Header::LEN]);
+                if let Some(mut header) = ipv4::HeaderMut::new(&mut ip) {
+                    header.set_total_len(0);
+                    header.set_checksum(0);
+                }
+                sum = sum.bytes(&ip[..ipv4::Header::LEN]);
+            }
+            Ends::V6 { local, remote } => {
+                let (source, destination) = (local, remote);
+                OwnIp6 { traffic_class: 0, next_header: tunnel.protocol(), source, destination }
+                    .write(&mut ip);
+            }
+        }
+        Self { tunnel, ip, wrap: wrap_of(tunnel.key.wrap), sum }
+    }
+
     /// Writes the headers at the start of `packet`, for what is behind them.
     #[inline]
     pub fn write(&self, packet: &mut [u8]) {
-        match self.key.ends {
+        let length = packet.len() as u16;
+        match self.tunnel.key.ends {
             Ends::V4 { local, remote } => {
-                self.write_inside(packet, ipv4::Header::LEN);
-                if self.is_summed() {
-                    sum_udp(packet, ipv4::Header::LEN, |length| {
-                        checksum::pseudo4(local, remote, protocol::UDP, length as u16)
-                    });
+                let headers = packet.split_first_chunk_mut::<{ ipv4::Header::LEN }>();
+                let Some((ip, rest)) = headers else { return };
+                self.write_wrap(rest);
+                if self.tunnel.is_summed() {
+                    let pseudo = checksum::pseudo4(local, remote, protocol::UDP, rest.len() as u16);
+                    sum_udp(rest, pseudo);
                 }
-                // RFC 7348 section 4.3: a tunnel's packets are not fragmented.
-                let (flags, protocol) = (ipv4::DONT_FRAGMENT, self.protocol());
-                let (source, destination) = (local, remote);
-                OwnIp4 { tos: 0, identification: 0, flags, protocol, source, destination }
-                    .write(packet);
+                ip.copy_from_slice(&self.ip[..ipv4::Header::LEN]);
+                let mut header = ipv4::HeaderMut::of(ip);
+                header.set_total_len(length);
+                header.set_checksum(self.sum.u16(length).checksum());
             }
             Ends::V6 { local, remote } => {
-                let flow = self.write_inside(packet, ipv6::Header::LEN);
-                if self.is_summed() {
-                    sum_udp(packet, ipv6::Header::LEN, |length| {
-                        checksum::pseudo6(local, remote, protocol::UDP, length)
-                    });
+                let headers = packet.split_first_chunk_mut::<{ ipv6::Header::LEN }>();
+                let Some((ip, rest)) = headers else { return };
+                let flow = self.write_wrap(rest);
+                if self.tunnel.is_summed() {
+                    let pseudo = checksum::pseudo6(local, remote, protocol::UDP, rest.len() as u32);
+                    sum_udp(rest, pseudo);
                 }
-                let (source, destination) = (local, remote);
-                OwnIp6 { traffic_class: 0, next_header: self.protocol(), source, destination }
-                    .write(packet);
+                *ip = self.ip;
+                let mut header = ipv6::HeaderMut::of(ip);
+                header.set_payload_len(rest.len() as u16);
                 // RFC 6438: the label tells routers on the way which packets are of one flow.
-                if let Some(mut header) = ipv6::HeaderMut::new(packet) {
-                    header.set_first_word(6 << 28 | flow & FLOW_LABEL);
-                }
+                header.set_first_word(6 << 28 | flow & FLOW_LABEL);
             }
         }
     }
 
-    /// Writes what stands between the IP header, which takes `ip` octets, and what is inside; says
-    /// whose flow that is, where anybody wants to know.
+    /// Writes what stands between the IP header and what is inside; says whose flow that is.
     #[inline(always)]
-    fn write_inside(&self, packet: &mut [u8], ip: usize) -> u32 {
-        let headers = packet.split_at_mut_checked(self.header_bytes());
-        let Some((headers, inside)) = headers else { return 0 };
-        let Some(headers) = headers.get_mut(ip..) else { return 0 };
-        match self.key.wrap {
-            Wrap::Vxlan(vni) => {
+    fn write_wrap(&self, packet: &mut [u8]) -> u32 {
+        let length = packet.len() as u16;
+        match self.tunnel.key.wrap {
+            Wrap::Vxlan(_) => {
+                let headers = packet.split_first_chunk_mut::<WRAP_BYTES>();
+                let Some((headers, inside)) = headers else { return 0 };
                 let flow = frame_flow(inside);
-                let Some((datagram, header)) = headers.split_at_mut_checked(udp::Header::LEN)
-                else {
-                    return flow;
-                };
-                header.copy_from_slice(&vxlan::header(vni));
-                let length = udp::Header::LEN + vxlan::Header::LEN + inside.len();
-                if let Some(mut udp) = udp::HeaderMut::new(datagram) {
+                *headers = self.wrap;
+                if let Some(mut udp) = udp::HeaderMut::new(headers) {
                     udp.set_source_port(FIRST_PORT | (flow & 0x3fff) as u16);
-                    udp.set_destination_port(udp::port::VXLAN);
-                    udp.set_length(length as u16);
-                    // RFC 7348 section 5: over IPv4 it should be zero.
-                    udp.set_checksum(0);
+                    udp.set_length(length);
                 }
                 flow
             }
             Wrap::Gre(key) => {
-                let (kind, flow) = match self.inside {
+                let headers = packet.split_at_mut_checked(gre_bytes(key));
+                let Some((headers, inside)) = headers else { return 0 };
+                let (kind, flow) = match self.tunnel.inside {
                     Inside::Frames => (ethertype::TEB, frame_flow(inside)),
                     Inside::Packets if ip::version(inside) == 6 => {
                         (ethertype::IPV6, ip6_flow(0, inside))
                     }
                     Inside::Packets => (ethertype::IPV4, ip4_flow(0, inside)),
                 };
+                headers.copy_from_slice(&self.wrap[..headers.len()]);
                 if let Some(mut header) = gre::HeaderMut::new(headers) {
-                    header.set_flags(if key.is_some() { gre::KEY } else { 0 });
                     header.set_ethertype(kind);
-                }
-                if let Some(key) = key {
-                    headers[gre::Header::LEN..].copy_from_slice(&key.to_be_bytes());
                 }
                 flow
             }
         }
     }
+}
 
+fn wrap_of(wrap: Wrap) -> [u8; WRAP_BYTES] {
+    let mut headers = [0; WRAP_BYTES];
+    match wrap {
+        Wrap::Vxlan(vni) => {
+            // RFC 7348 section 5: over IPv4 the checksum should be zero.
+            if let Some(mut udp) = udp::HeaderMut::new(&mut headers) {
+                udp.set_destination_port(udp::port::VXLAN);
+            }
+            headers[udp::Header::LEN..].copy_from_slice(&vxlan::header(vni));
+        }
+        Wrap::Gre(key) => {
+            if let Some(mut header) = gre::HeaderMut::new(&mut headers) {
+                header.set_flags(if key.is_some() { gre::KEY } else { 0 });
+            }
+            if let Some(key) = key {
+                headers[gre::Header::LEN..gre_bytes(Some(key))].copy_from_slice(&key.to_be_bytes());
+            }
+        }
+    }
+    headers
+}
+
+impl Tunnel {
     fn protocol(&self) -> u8 {
         match self.key.wrap {
             Wrap::Vxlan(_) => protocol::UDP,
@@ -110,10 +165,9 @@ impl Tunnel {
     }
 }
 
-/// Writes the checksum of the datagram that stands at `at`.
-fn sum_udp(packet: &mut [u8], at: usize, pseudo: impl Fn(u32) -> checksum::Sum) {
-    let Some(datagram) = packet.get_mut(at..) else { return };
-    let sum = pseudo(datagram.len() as u32).bytes(datagram).udp_checksum();
+/// Writes the checksum of a datagram.
+fn sum_udp(datagram: &mut [u8], pseudo: checksum::Sum) {
+    let sum = pseudo.bytes(datagram).udp_checksum();
     if let Some(mut header) = udp::HeaderMut::new(datagram) {
         header.set_checksum(sum);
     }
@@ -156,7 +210,7 @@ mod tests {
     fn written(tunnel: &Tunnel, inner: &[u8]) -> Vec<u8> {
         let mut packet = vec![0; tunnel.header_bytes()];
         packet.extend_from_slice(inner);
-        tunnel.write(&mut packet);
+        TunnelHeaders::new(*tunnel).write(&mut packet);
         packet
     }
 
