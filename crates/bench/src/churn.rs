@@ -10,7 +10,7 @@
 
 use crate::rig::{RigError, plane};
 use crate::sample::Middle;
-use crate::scenarios::{NEXT_HOP_MAC, adjacency, udp};
+use crate::scenarios::setting::{NEXT_HOP_MAC, adjacency, udp};
 use crate::thread_time::ThreadTime;
 use dataplane::{Dataplane, Threads};
 use fib::{Forward, Ip4Prefix};

@@ -16,11 +16,8 @@ mod report;
 mod rig;
 mod sample;
 mod scaling;
+mod scenario;
 mod scenarios;
-mod scenarios4;
-mod scenarios6;
-mod scenarios_acl;
-mod scenarios_l2;
 mod thread_time;
 
 use clap::Parser;

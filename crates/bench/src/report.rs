@@ -3,7 +3,7 @@
 use crate::host::{self, Host};
 use crate::pace::Pace;
 use crate::sample::{Middle, Sample};
-use crate::scenarios::Scenario;
+use crate::scenario::Scenario;
 use serde::Serialize;
 use std::io;
 use std::path::Path;

@@ -10,7 +10,7 @@
 use crate::report::{Row, round};
 use crate::rig::{Rig, RigError};
 use crate::sample::Middle;
-use crate::scenarios::Scenario;
+use crate::scenario::Scenario;
 use crate::thread_time::ThreadTime;
 use packet::RxQueue;
 use std::thread::sleep;

@@ -102,7 +102,9 @@ mod tests {
     use super::*;
     use crate::Messages;
 
-    fn read<const N: usize>(bytes: &[u8]) -> (Kind, Vec<u8>, Vec<(u16, Vec<u8>)>) {
+    type Parts = (Kind, Vec<u8>, Vec<(u16, Vec<u8>)>);
+
+    fn read<const N: usize>(bytes: &[u8]) -> Parts {
         let message = Messages::new(bytes).next().unwrap().unwrap();
         let (fixed, attributes) = message.parts::<N>("it").unwrap();
         let attributes = attributes.map(Result::unwrap);

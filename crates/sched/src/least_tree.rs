@@ -81,12 +81,6 @@ impl LeastTree {
         (self.key, self.player) = (key, player);
     }
 
-    /// The key of a player.
-    #[inline]
-    pub(crate) fn key_of(&self, player: u32) -> u64 {
-        self.nodes[player as usize / WIDTH].keys[player as usize % WIDTH]
-    }
-
     /// The least key, or [`NEVER`].
     #[inline]
     pub(crate) fn least_key(&self) -> u64 {
@@ -120,7 +114,6 @@ mod tests {
                 let first = (0..).zip(&keys).min_by_key(|&(_, key)| *key);
                 let first = first.filter(|&(_, &key)| key != NEVER);
                 prop_assert_eq!(tree.least(), first.map(|(player, &key)| (player, key)));
-                prop_assert_eq!(tree.key_of(player as u32), keys[player]);
             }
         }
     }

@@ -8,10 +8,10 @@
 //! ```
 
 use super::NIL;
+use super::brothers::Brothers;
 use super::curve::{Curve, Running};
 use crate::ClassId;
 use crate::discipline::Child;
-use crate::tournament::Tournament;
 
 /// A class's settings, checked.
 #[derive(Debug, Clone)]
@@ -38,7 +38,7 @@ pub(super) struct Class {
     /// Its first child; the others follow.
     pub(super) first_child: u32,
     /// An inner class's children, by virtual time.
-    pub(super) children: Option<Box<Tournament>>,
+    pub(super) children: Option<Box<Brothers>>,
     /// A leaf's discipline.
     pub(super) child: Option<Child>,
     pub(super) real_time: Option<RealTime>,
@@ -93,9 +93,9 @@ impl Class {
     /// When link sharing may choose it: its own limit's time, and the soonest of its children's.
     #[inline]
     pub(super) fn fit_ns(&self) -> u64 {
-        let below = self.children.as_ref().map_or(0, |children| match children.least() {
+        let below = self.children.as_ref().map_or(0, |children| match children.turns.least() {
             Some(_) => 0,
-            None => children.soonest().map_or(0, |(_, at_ns)| at_ns),
+            None => children.turns.soonest().map_or(0, |(_, at_ns)| at_ns),
         });
         self.own_fit_ns.max(below)
     }
@@ -103,9 +103,9 @@ impl Class {
     /// When anything below may go by link sharing; none if nothing is queued there.
     pub(super) fn children_fit_ns(&self) -> Option<u64> {
         let children = self.children.as_ref()?;
-        match children.least() {
+        match children.turns.least() {
             Some(_) => Some(0),
-            None => children.soonest().map(|(_, at_ns)| at_ns),
+            None => children.turns.soonest().map(|(_, at_ns)| at_ns),
         }
     }
 }

@@ -14,6 +14,7 @@
 //! Time O(log leaves + depth * log brothers) a packet, one cache line a match. Space about 600 bytes a class, 64 more for
 //! each as a child and each real-time leaf, and the leaves' own disciplines.
 
+mod brothers;
 mod class;
 mod curve;
 mod sharing;
@@ -28,6 +29,7 @@ use crate::packet::DropReason;
 use crate::pool::{Backlog, Context, SlotId};
 use crate::report::{Counters, Report};
 use crate::tournament::Tournament;
+use brothers::Brothers;
 use class::Class;
 
 const NIL: u32 = u32::MAX;
@@ -90,7 +92,7 @@ impl Hfsc {
             classes.push(class);
         }
         for (class, &children) in classes.iter_mut().zip(&brothers) {
-            class.children = (children > 0).then(|| Box::new(Tournament::new(children as usize)));
+            class.children = (children > 0).then(|| Box::new(Brothers::new(children as usize)));
         }
         for (at, child) in settings.leaves {
             classes[at + 1].child = Some(child);

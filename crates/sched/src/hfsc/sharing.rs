@@ -35,7 +35,7 @@ impl Hfsc {
     fn start_period(&mut self, at: u32, parent: u32, now_ns: u64) {
         let above = &mut self.classes[parent as usize];
         let Some(children) = &above.children else { return };
-        let (brothers, furthest) = (!children.is_empty(), children.highest());
+        let (brothers, furthest) = (!children.turns.is_empty(), children.furthest());
         let (period, served, left) = (above.period, above.child_vt_served, above.child_vt_left);
         let above_idle = above.active_children == 0 && parent != ROOT;
         if !brothers {
@@ -126,9 +126,9 @@ impl Hfsc {
             let Some(children) = &mut class.children else {
                 return class.child.is_some().then_some(at);
             };
-            children.advance(now_ns);
-            let place = children.least()?;
-            let vt = children.least_key();
+            children.turns.advance(now_ns);
+            let place = children.turns.least()?;
+            let vt = children.turns.least_key();
             class.child_vt_served = class.child_vt_served.max(vt);
             at = class.first_child + place;
         }

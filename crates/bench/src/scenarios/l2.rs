@@ -1,7 +1,8 @@
-//! Bridges: few stations and many, learned and not; VLANs; tunnels.
+//! Cross-connects; bridges: few stations and many, learned and not; VLANs; tunnels.
 
+use super::setting::{NEXT_HOP_MAC, adjacency, random, udp};
 use crate::rig::{Rig, RigError, interface};
-use crate::scenarios::{NEXT_HOP_MAC, Scenario, adjacency, random, udp};
+use crate::scenario::Scenario;
 use fib::Forward;
 use fib::mac::MacKey;
 use nodes::plumbing::{
@@ -9,6 +10,11 @@ use nodes::plumbing::{
     Wrap,
 };
 use wire::ethernet::ethertype;
+
+/// Ports that are wired together: the least that a router can do.
+pub(crate) fn xconnects() -> Vec<Scenario> {
+    vec![Scenario::new("l2-xconnect", Some(53.0), 28.0, xconnect)]
+}
 
 pub(crate) fn all() -> Vec<Scenario> {
     vec![
@@ -20,6 +26,11 @@ pub(crate) fn all() -> Vec<Scenario> {
         Scenario::scaled("vxlan-decap", None, 85.0, |it| vxlan(it, true)),
         Scenario::scaled("l2-bridge-1m", None, 160.0, |it| bridge(it, 1_000_000, true)),
     ]
+}
+
+fn xconnect() -> Result<Rig, RigError> {
+    let packets = (0..256).map(|n| udp(0x0a00_0001 + n)).collect();
+    Rig::new(packets, Mode::CrossConnect(InterfaceId(1)))
 }
 
 /// A bridge with `count` stations on either side, all known; each packet is from and to any.

@@ -1,7 +1,8 @@
 //! IPv4: one route, networks in a row, lengths as on the Internet, a real table, shared flows.
 
+use super::setting::{NEXT_HOP_MAC, adjacency, flow, random, table_of, udp};
 use crate::rig::{Rig, RigError};
-use crate::scenarios::{NEXT_HOP_MAC, Scenario, adjacency, flow, random, table_of, udp};
+use crate::scenario::Scenario;
 use fib::ecmp::Member;
 use fib::route_file::FilePrefix;
 use fib::{Forward, Ip4Prefix};

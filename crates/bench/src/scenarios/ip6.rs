@@ -1,7 +1,8 @@
 //! IPv6: routes that are random, the hard case for a compressed table, and those of a real table.
 
+use super::setting::{NEXT_HOP_MAC, PACKETS, SOURCE_MAC, adjacency, random, table_of};
 use crate::rig::{ROUTER_MAC, Rig, RigError};
-use crate::scenarios::{NEXT_HOP_MAC, PACKETS, SOURCE_MAC, Scenario, adjacency, random, table_of};
+use crate::scenario::Scenario;
 use fib::adjacency::AdjacencyId;
 use fib::route_file::FilePrefix;
 use fib::{Forward, Ip6Prefix};

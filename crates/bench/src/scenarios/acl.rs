@@ -1,7 +1,8 @@
 //! Routed IPv4 that is held to an access list: rules like a router's, and packets that meet each as often.
 
+use super::setting::{NEXT_HOP_MAC, SOURCE_MAC, adjacency};
 use crate::rig::{ROUTER_MAC, Rig, RigError};
-use crate::scenarios::{NEXT_HOP_MAC, SOURCE_MAC, Scenario, adjacency};
+use crate::scenario::Scenario;
 use acl::synthetic::{self, Flavour, Numbers};
 use acl::{Acl4, Acl6, Action, Fields, Rule, RuleCounters, Transport};
 use fib::{Forward, Ip4Prefix};

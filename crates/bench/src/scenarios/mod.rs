@@ -1,0 +1,18 @@
+//! What is measured, a family of scenarios a file.
+
+mod acl;
+mod ip4;
+mod ip6;
+mod l2;
+pub(crate) mod setting;
+
+use crate::scenario::Scenario;
+use std::path::Path;
+
+/// Every scenario; those of real tables where `data` is the folder that has them.
+pub(crate) fn all(data: Option<&Path>) -> Vec<Scenario> {
+    [l2::xconnects(), ip4::all(data), l2::all(), ip6::all(data), acl::all()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
