@@ -15,6 +15,7 @@ for n in 1 2; do
     done
 done
 
+declare -A routers
 # fabric NUMBER NAME PORT=DEVICE=ADDRESS…: a router, and FRR with OSPF on all its ports.
 fabric() {
     local number=$1 name=$2 port device address space
@@ -31,13 +32,15 @@ fabric() {
             "$port" "$([ "$port" = host ] && echo broadcast || echo point-to-point)" >>"$work/frr$number.conf"
     done
     router "$name"
+    routers[$name]=${daemons[-1]}
+    disown "${daemons[-1]}"
     frr_start "$number" zebra ospfd
 }
 for n in 1 2; do fabric $n "leaf$n" "host=v$n=10.0.$n.1" "s1=l${n}s1=10.$n.1.1" "s2=l${n}s2=10.$n.2.1"; done
 for m in 1 2; do fabric $((m + 2)) "spine$m" "l1=s${m}l1=10.1.$m.2" "l2=s${m}l2=10.2.$m.2"; done
 
 # Each leaf has two ways to the other's host, and packets pass.
-ways() { json "[.routes[] | select(.prefix == \"$2\") | .next_hops[] | select(.active)] | length" "$1" show routes --source dynamic; }
+ways() { json "[.routes[] | select(.prefix == \"$2\") | .next_hops[] | select(.usable)] | length" "$1" show routes --source dynamic; }
 has_ways() { [ "$(ways "$1" "$2")" = "$3" ]; }
 until_true has_ways leaf1 10.0.2.0/24 2
 until_true has_ways leaf2 10.0.1.0/24 2
