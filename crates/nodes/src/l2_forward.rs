@@ -287,6 +287,27 @@ mod tests {
     }
 
     #[test]
+    fn a_bridge_that_answers_neighbor_solicitations_looks_at_them_first() {
+        let mut world = World::new();
+        let answers = BridgePort { answers_nd: true, ..BridgePort::new(BridgeId(BRIDGE)) };
+        world.change_interface(6, |row| row.mode = Mode::Bridged(answers));
+        let table = &world.setup.shared.stations.table;
+        table.insert_static(MacKey::new(BRIDGE, KNOWN), 7).unwrap();
+        let group = [0x33, 0x33, 0xff, 0, 0, 2];
+        let nd = |to| craft::ethernet(HOST_MAC, to).ipv6(1, 2).neighbor_solicitation(2, HOST_MAC);
+        let echo = craft::ethernet(HOST_MAC, group).ipv6(1, 2).icmp6(128, 0, [0; 4]).build();
+        let arp = craft::ethernet(HOST_MAC, [0xff; 6]).arp_request(HOST_MAC, 1, 2).build();
+        let frames = [nd(group).build(), nd(KNOWN).build(), echo, arp];
+        let mut node = NodeHarness::<L2Forward>::new(&world.setup).unwrap();
+        let out = node.run(&frames, 6, 0);
+        let exits: Vec<_> = out.into_iter().map(|out| out.exit).collect();
+        assert_eq!(exits, ["nd-asking", "nd-passing", "flood", "flood"]);
+        // The same where all of a vector goes one way.
+        let out = node.run(&vec![nd(KNOWN).build(); 2], 6, 0);
+        assert!(out.iter().all(|out| out.exit == "nd-passing"));
+    }
+
+    #[test]
     fn an_interface_outside_bridges_forwards_nothing() {
         let mut node = NodeHarness::<L2Forward>::new(&World::new().setup).unwrap();
         assert_eq!(node.run(&[frame_to(KNOWN)], 0, 0)[0].exit, "not-forwarding");
