@@ -13,12 +13,20 @@ place() { json ".stations[] | select(.mac == \"$1\") | .port" router mac show; }
 is_at() { [ "$(place "$1")" = "$2" ]; }
 is_at 06:00:00:00:00:01 p1 && is_at 06:00:00:00:00:02 p2 || { ctl router mac show; exit 1; }
 
-# What a says to b is seen by c while b is unknown, and not when it is known.
-say() { on "$a" /usr/bin/python3 -c "
+# send NAMESPACE DEVICE HEX: a frame of the experimental ethertype.
+send() { on "$1" /usr/bin/python3 -c "
 import socket
 s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
-s.bind(('eth0', 0))
-s.send(bytes.fromhex('$1' + '060000000001' + '88b5' + '$2' * 46))"; }
+s.bind(('$2', 0))
+s.send(bytes.fromhex('$3'[:24] + '88b5' + '$3'[24:] * 46))"; }
+
+# What the kernel sends by a port's device is not taken for what comes from the wire.
+send "$r" v1 06000000000106000000000f00
+pings "$a" 10.0.9.2 >/dev/null
+[ -z "$(place 06:00:00:00:00:0f)" ] || { echo "the kernel's own frame was received"; exit 1; }
+
+# What a says to b is seen by c while b is unknown, and not when it is known.
+say() { send "$a" eth0 "${1}060000000001$2"; }
 on "$c" timeout 40 tcpdump -n -i eth0 -c 2 -w "$work/c.pcap" 'ether proto 0x88b5' 2>"$work/dump.txt" &
 dump=$!
 until_true has listening "$work/dump.txt"

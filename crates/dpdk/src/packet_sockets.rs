@@ -1,0 +1,55 @@
+//! What DPDK's af_packet driver (22.11 to 24.11) asks of its packet sockets, as a router wants it.
+//!
+//! - It joins them into a group by PACKET_FANOUT and asks for DEFRAG, which suits a firewall: the
+//!   reassembled packet is longer than the frame it claims to be, and what was to be forwarded is lost.
+//! - It leaves PACKET_IGNORE_OUTGOING off: what the kernel itself sends by the device would be received as if it
+//!   had come from the wire, and a bridge would look for the device's own address there.
+//!
+//! The program's own `setsockopt` comes before the C library's for drivers, too, where the program exports it
+//! (see volleyd's build.rs).
+
+use core::ffi::{c_int, c_void};
+
+/// Flags in the upper half of the option's value (`linux/if_packet.h`).
+const DEFRAG: u32 = libc::PACKET_FANOUT_FLAG_DEFRAG << 16;
+/// What a group ignores is not what its sockets ignore. Since Linux 5.1.
+const IGNORE_OUTGOING: u32 = libc::PACKET_FANOUT_FLAG_IGNORE_OUTGOING << 16;
+
+/// The C library's call, for all of the program; the driver's packet sockets are what a router wants.
+///
+/// # Safety
+/// As the C library's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn setsockopt(
+    socket: c_int,
+    level: c_int,
+    name: c_int,
+    value: *const c_void,
+    length: libc::socklen_t,
+) -> c_int {
+    let is_word =
+        level == libc::SOL_PACKET && length as usize >= size_of::<u32>() && !value.is_null();
+    if is_word && name == libc::PACKET_FANOUT {
+        // SAFETY: the caller vouches for `length` bytes at `value`, at any alignment.
+        let asked = unsafe { value.cast::<u32>().read_unaligned() };
+        let plain = asked & !DEFRAG;
+        return match set_word(socket, name, plain | IGNORE_OUTGOING) {
+            0 => 0,
+            _ => set_word(socket, name, plain),
+        };
+    }
+    if is_word && name == libc::PACKET_VERSION {
+        // The driver's first word to each of its sockets. Kernels before 4.20 do not know the other.
+        let _unknown = set_word(socket, libc::PACKET_IGNORE_OUTGOING, 1);
+    }
+    // SAFETY: the caller's word. The system call sets errno as the C library's function does.
+    unsafe { libc::syscall(libc::SYS_setsockopt, socket, level, name, value, length) as c_int }
+}
+
+fn set_word(socket: c_int, name: c_int, word: u32) -> c_int {
+    let (value, length) = (&raw const word, size_of::<u32>());
+    // SAFETY: the value is ours and four bytes long.
+    unsafe {
+        libc::syscall(libc::SYS_setsockopt, socket, libc::SOL_PACKET, name, value, length) as c_int
+    }
+}
