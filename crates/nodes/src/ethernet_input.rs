@@ -6,8 +6,8 @@
 //! ```
 //! IEEE 802.3: 14 bytes; a frame for another station's MAC is not for a routed interface.
 
-use crate::twin_output;
 use crate::plumbing::{Interface, Interfaces, Setup};
+use crate::twin_output;
 use graph::{Context, ExitIndex, Exits, Node, Published};
 use packet::Frame;
 use wire::ethernet::{self, ethertype};

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  ip4_local ─▶ icmp4_input ┬▶ icmp4_echo   somebody asks if we are there
-//!            ├▶ twin_output  the kernel's: errors, answers, rarer questions
+//!                           ├▶ twin_output  the kernel's: errors, answers, rarer questions
 //!                           └▶ drop
 //! ```
 //! Only echo requests are answered. Errors belong to connections, of which the router has none, but

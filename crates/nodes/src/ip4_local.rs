@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  ip4_lookup ─▶ ip4_local ┬▶ whoever attached itself to the protocol (key: the protocol number)
-//!             ├▶ twin_output  the kernel's: TCP, fragments, protocols that nobody here speaks
+//!                          ├▶ twin_output  the kernel's: TCP, fragments, protocols that nobody here speaks
 //!                          └▶ icmp4_error  nobody did
 //! ```
 //! RFC 1122 section 3.2.1. Broadcasts do not come here: their routes have a kind of their own.

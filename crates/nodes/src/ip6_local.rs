@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  ip6_lookup, ip6_link ─▶ ip6_local ┬▶ whoever attached itself to the protocol (key: its number)
-//!                       ├▶ twin_output  the kernel's: TCP, fragments, protocols that nobody here speaks
+//!                                    ├▶ twin_output  the kernel's: TCP, fragments, protocols that nobody here speaks
 //!                                    └▶ icmp6_error  a header that we do not know
 //! ```
 //! RFC 8200 section 4. Upper layers find their header by the packet's adjacency ([`upper_layer`]).

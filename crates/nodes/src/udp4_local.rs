@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  ip4_local ─▶ udp4_local ┬▶ whoever attached itself to the destination port (key: the port)
-//!            ├▶ twin_output  nobody did, but the kernel may
+//!                          ├▶ twin_output  nobody did, but the kernel may
 //!                          └▶ icmp4_error  nobody did
 //! ```
 //! RFC 1122 section 4.1.3. The port unreachable message is what ends a traceroute to the router.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  ip6_local ─▶ udp6_local ┬▶ whoever attached itself to the destination port (key: the port)
-//!            ├▶ twin_output  nobody did, but the kernel may
+//!                          ├▶ twin_output  nobody did, but the kernel may
 //!                          └▶ icmp6_error  nobody did
 //! ```
 //! RFC 8200 section 8.1: unlike over IPv4, a datagram without a checksum is not taken. Of tunnels' ones
