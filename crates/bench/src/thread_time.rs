@@ -17,7 +17,8 @@ impl ThreadTime {
             let folder = thread?.path();
             let number = folder.file_name().and_then(|number| number.to_str()?.parse::<i32>().ok());
             if let Some(number) = number
-                && fs::read_to_string(folder.join("comm"))?.trim() == name
+                // One that ended meanwhile has no name any more.
+                && fs::read_to_string(folder.join("comm")).is_ok_and(|comm| comm.trim() == name)
             {
                 // As Linux numbers them: the thread's id inverted, then "of one thread", "scheduled".
                 return Ok(Self((!number << 3) | 0b110));
