@@ -1,5 +1,7 @@
 //! A router without workers: applies configurations and shows made-up counters. For tests.
 
+mod routes;
+
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
@@ -15,7 +17,6 @@ use crate::config::objects::neighbor::{Neighbor, NeighborKey};
 use crate::config::objects::port::{Port, PortName};
 use crate::config::objects::port_kind::PortKind;
 use crate::config::objects::port_twin::Twin;
-use crate::config::objects::route::{NextHop, Route, RouteKey};
 use crate::config::objects::station::{Station, StationKey};
 use crate::config::objects::vrf::{DEFAULT_NAME, name_of};
 use crate::config::{Change, Config, Prefix};
@@ -54,80 +55,9 @@ impl FakeRouter {
         if self.cleared { 0 } else { packets }
     }
 
-    fn all_routes(&self) -> Vec<(Prefix, view::Route)> {
-        let mut routes: Vec<(Prefix, view::Route)> = Vec::new();
-        for (name, port) in self.config.ports.iter() {
-            for address in &port.addresses {
-                let hop = view::NextHop {
-                    address: None,
-                    port: Some(name.to_string()),
-                    weight: 1,
-                    usable: port.up,
-                };
-                let prefix = address.prefix();
-                let vrf = name_of(port.vrf.as_ref());
-                let source = view::RouteSource::Connected;
-                routes.push((prefix, route(prefix, vrf, source, None, vec![hop])));
-            }
-        }
-        for (RouteKey { vrf, prefix }, configured) in self.config.routes.iter() {
-            let (action, hops) = match configured {
-                Route::Via(hops) => (None, hops.iter().map(next_hop).collect()),
-                Route::Vrf(_) => (Some("via vrf"), Vec::new()),
-                Route::Blackhole => (Some("blackhole"), Vec::new()),
-                Route::Unreachable => (Some("unreachable"), Vec::new()),
-                Route::Prohibit => (Some("prohibit"), Vec::new()),
-            };
-            let (vrf, source) = (name_of(vrf.as_ref()), view::RouteSource::Static);
-            routes.push((*prefix, route(*prefix, vrf, source, action, hops)));
-        }
-        for ((vrf, source, prefix), hop) in &self.bulk {
-            let Ok(prefix) = prefix.to_string().parse() else { continue };
-            let address = hop.map(|hop| hop.to_string());
-            let hop = view::NextHop { address, port: None, weight: 1, usable: true };
-            let mut route = route(prefix, vrf, view::RouteSource::Dynamic, None, vec![hop]);
-            route.origin = format!("{}/{}", source.protocol, source.preference);
-            routes.push((prefix, route));
-        }
-        routes.sort_by_key(|(prefix, _)| *prefix);
-        routes
-    }
-
-    fn routes_of(&self, vrf: &str) -> Result<Vec<(Prefix, view::Route)>, EngineError> {
-        if vrf != DEFAULT_NAME && !self.config.vrfs.iter().any(|(name, _)| name.as_str() == vrf) {
-            return Err(EngineError::Unknown { what: "vrf", name: vrf.to_owned() });
-        }
-        Ok(self.all_routes().into_iter().filter(|(_, route)| route.vrf == vrf).collect())
-    }
-
     fn has_port(&self, name: &str) -> bool {
         self.config.ports.iter().any(|(port, _)| port.as_str() == name)
     }
-}
-
-fn next_hop(hop: &NextHop) -> view::NextHop {
-    view::NextHop {
-        address: hop.address.map(|address| address.to_string()),
-        port: hop.port.as_ref().map(ToString::to_string),
-        weight: hop.weight,
-        usable: true,
-    }
-}
-
-fn route(
-    prefix: Prefix,
-    vrf: &str,
-    source: view::RouteSource,
-    action: Option<&str>,
-    next_hops: Vec<view::NextHop>,
-) -> view::Route {
-    let action = action.map(str::to_owned);
-    let origin = match source {
-        view::RouteSource::Connected => "connected/0",
-        _ => "static/1",
-    };
-    let (prefix, vrf, origin) = (prefix.to_string(), vrf.to_owned(), origin.to_owned());
-    view::Route { prefix, vrf, source, origin, active: true, action, next_hops }
 }
 
 /// The made-up graph: node, exit, node it leads to, packets.
