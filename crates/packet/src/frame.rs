@@ -131,12 +131,12 @@ impl Frame {
         self.traced |= from.traced;
     }
 
-    /// # Safety
-    /// The processor has these features.
     #[cfg_attr(
         target_arch = "x86_64",
         target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,popcnt")
     )]
+    /// # Safety
+    /// The processor has these features.
     unsafe fn gather_avx512(&mut self, from: &Frame, selected: &Selection) {
         self.gather_with::<Avx512>(from, selected);
     }
