@@ -7,18 +7,17 @@
 //! ```
 //! RFC 1122 section 3.2.1. Broadcasts do not come here: their routes have a kind of their own.
 
-use crate::plumbing::{Interfaces, Setup, icmp_cause};
+use crate::plumbing::{Interfaces, Protocols, Setup, icmp_cause};
 use crate::twin_output;
 use graph::{Context, ExitIndex, Exits, Node, Published};
 use packet::Frame;
 use wire::icmp4::{message, unreachable};
-use wire::ip::protocol;
 use wire::ipv4;
 
 /// See the module.
 pub struct Ip4Local {
     interfaces: Published<Interfaces>,
-    by_protocol: [ExitIndex; 256],
+    protocols: Protocols,
 }
 
 graph::exits! {
@@ -41,13 +40,11 @@ impl Node for Ip4Local {
 
     fn new(setup: &Setup) -> Self {
         let interfaces = setup.shared.interfaces.clone();
-        Self { interfaces, by_protocol: [Exit::UnknownProtocol.into(); 256] }
+        Self { interfaces, protocols: Protocols::new(Exit::UnknownProtocol) }
     }
 
     fn attach(&mut self, key: u32, exit: ExitIndex) {
-        if let Some(place) = self.by_protocol.get_mut(key as usize) {
-            *place = exit;
-        }
+        self.protocols.attach(key, exit);
     }
 
     fn process(
@@ -60,24 +57,15 @@ impl Node for Ip4Local {
         exits.each(frame, |packet| {
             let exit = match ipv4::Header::new(packet.header()) {
                 Some(header) if !header.is_fragment() => {
-                    self.by_protocol[usize::from(header.protocol())]
+                    self.protocols.taker(header.protocol())
                 }
                 _ => Exit::Fragment.into(),
             };
-            match interfaces.has_twin(packet.rx()) && self.is_kernels(exit) {
+            match interfaces.has_twin(packet.rx()) && self.protocols.is_kernels(exit, Exit::Fragment) {
                 true => Exit::Twin.into(),
                 false => exit,
             }
         });
-    }
-}
-
-impl Ip4Local {
-    /// Whether the kernel's twin gets what would take this exit.
-    fn is_kernels(&self, exit: ExitIndex) -> bool {
-        let of_tcp = self.by_protocol[usize::from(protocol::TCP)];
-        let of_nobody = [Exit::UnknownProtocol, Exit::Fragment].map(ExitIndex::from);
-        exit == of_tcp || of_nobody.contains(&exit)
     }
 }
 

@@ -7,7 +7,7 @@
 //! ```
 //! RFC 8200 section 4. Upper layers find their header by the packet's adjacency ([`upper_layer`]).
 
-use crate::plumbing::{Interfaces, OptionFault, Setup, check_options, icmp_cause};
+use crate::plumbing::{Interfaces, OptionFault, Protocols, Setup, check_options, icmp_cause};
 use crate::twin_output;
 use graph::{Context, ExitIndex, Exits, Node, Published};
 use packet::{Frame, PacketView};
@@ -18,7 +18,7 @@ use wire::ipv6::{self, extension};
 /// See the module.
 pub struct Ip6Local {
     interfaces: Published<Interfaces>,
-    by_protocol: [ExitIndex; 256],
+    protocols: Protocols,
 }
 
 graph::exits! {
@@ -53,13 +53,11 @@ impl Node for Ip6Local {
 
     fn new(setup: &Setup) -> Self {
         let interfaces = setup.shared.interfaces.clone();
-        Self { interfaces, by_protocol: [Exit::UnknownNextHeader.into(); 256] }
+        Self { interfaces, protocols: Protocols::new(Exit::UnknownNextHeader) }
     }
 
     fn attach(&mut self, key: u32, exit: ExitIndex) {
-        if let Some(place) = self.by_protocol.get_mut(key as usize) {
-            *place = exit;
-        }
+        self.protocols.attach(key, exit);
     }
 
     fn process(
@@ -72,7 +70,7 @@ impl Node for Ip6Local {
         exits.each(frame, |packet| {
             let (exit, told) = self.walk(packet.header()).unwrap_or_else(|exit| (exit.into(), 0));
             packet.set_adjacency(told as u32);
-            match interfaces.has_twin(packet.rx()) && self.is_kernels(exit) {
+            match interfaces.has_twin(packet.rx()) && self.protocols.is_kernels(exit, Exit::Fragment) {
                 true => Exit::Twin.into(),
                 false => exit,
             }
@@ -81,13 +79,6 @@ impl Node for Ip6Local {
 }
 
 impl Ip6Local {
-    /// Whether the kernel's twin gets what would take this exit.
-    fn is_kernels(&self, exit: ExitIndex) -> bool {
-        let of_tcp = self.by_protocol[usize::from(protocol::TCP)];
-        let of_nobody = [Exit::UnknownNextHeader, Exit::Fragment].map(ExitIndex::from);
-        exit == of_tcp || of_nobody.contains(&exit)
-    }
-
     /// Where a packet goes, and what the next node is told: the place of the upper-layer header,
     /// or of what is wrong.
     fn walk(&self, packet: &[u8]) -> Result<(ExitIndex, usize), Exit> {
@@ -102,7 +93,7 @@ impl Ip6Local {
                 // Its options were looked at when the packet came in.
                 protocol::HOP_BY_HOP if is_first => {}
                 upper => {
-                    let exit = self.by_protocol[usize::from(upper)];
+                    let exit = self.protocols.taker(upper);
                     let is_known = exit != Exit::UnknownNextHeader.into();
                     return Ok((exit, if is_known { at } else { named_at }));
                 }

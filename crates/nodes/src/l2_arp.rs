@@ -9,18 +9,13 @@
 //! with it. Who asks is not answered by itself, nor by a station behind the same port.
 
 use crate::plumbing::{
-    BindingNews, Bindings, Bound, BridgeId, Interfaces, RateLimit, Setup, SlowPath, SlowPathNews, Stations,
-    answer_arp, bridge_port,
+    BindingNews, Bound, BridgeId, Interfaces, Setup, Suppression, answer_arp, bridge_port,
 };
-use fib::mac::MacKey;
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use std::net::{IpAddr, Ipv4Addr};
 use wire::arp::{self, REPLY, REQUEST};
 use wire::{MacAddr, ethernet, ipv4};
-
-/// Bindings told a second and worker.
-const NEWS_PER_SECOND: u32 = 1000;
 
 /// The cause of frames whose destination is known: they are only listened to.
 pub(crate) const PASSING: u16 = 1;
@@ -30,10 +25,7 @@ pub(crate) const ASKING: u16 = 2;
 /// See the module.
 pub struct L2Arp {
     interfaces: Published<Interfaces>,
-    bindings: Published<Bindings>,
-    stations: Stations,
-    slow_path: SlowPath,
-    limit: RateLimit,
+    suppression: Suppression,
 }
 
 graph::exits! {
@@ -53,13 +45,8 @@ impl Node for L2Arp {
     type Setup = Setup;
 
     fn new(setup: &Setup) -> Self {
-        Self {
-            interfaces: setup.shared.interfaces.clone(),
-            bindings: setup.shared.bindings.clone(),
-            stations: setup.shared.stations.clone(),
-            slow_path: setup.shared.slow_path.clone(),
-            limit: RateLimit::new(NEWS_PER_SECOND),
-        }
+        let interfaces = setup.shared.interfaces.clone();
+        Self { interfaces, suppression: Suppression::new(setup) }
     }
 
     fn process(
@@ -69,31 +56,25 @@ impl Node for L2Arp {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
-        let bindings = self.bindings.get(context);
-        let Self { stations, slow_path, limit, .. } = self;
+        let mut heeded = self.suppression.heed(context);
         exits.each(frame, |packet| {
             let asking = packet.cause() == ASKING;
             let onward = if asking { Exit::Flood } else { Exit::Output };
             let Some(heard) = hear(packet, interfaces) else { return onward };
-            let bound = |address: IpAddr| bindings.get(heard.bridge, address);
-            if let Some(news) = heard.news()
-                && bound(news.address) != Some(news.bound)
-                && limit.take(context.now_tsc)
-            {
-                // What is missed now is heard again.
-                let _missed = slow_path.tell(SlowPathNews::Binding(news));
+            if let Some(news) = heard.news() {
+                heeded.tell(news);
             }
             let is_question = asking && heard.operation == REQUEST && heard.sender != heard.target;
-            let known = bound(ip(heard.target)).filter(|_| is_question);
-            let Some(Bound { mac, .. }) = known else { return onward };
-            let behind = stations.table.lookup(MacKey::new(heard.bridge.0, mac), stations.now());
-            match behind {
-                Some(station) if station.port != u32::from(packet.rx()) => {
+            if !is_question {
+                return onward;
+            }
+            match heeded.elsewhere(heard.bridge, ip(heard.target), packet.rx()) {
+                Some(Bound { mac, .. }) => {
                     packet.advance(ethernet::Header::LEN);
                     answer_arp(packet, heard.target, MacAddr(mac));
                     Exit::Output
                 }
-                _ => onward,
+                None => onward,
             }
         });
     }
@@ -138,7 +119,9 @@ fn hear(packet: &PacketView<'_>, interfaces: &Interfaces) -> Option<Heard> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plumbing::SlowPathNews;
     use crate::plumbing::testing::{BRIDGE, HOST_MAC, World};
+    use fib::mac::MacKey;
     use graph::harness::{NodeHarness, Outcome};
     use wire::craft;
 

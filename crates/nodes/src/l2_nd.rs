@@ -12,10 +12,8 @@
 
 use crate::l2_arp::ASKING;
 use crate::plumbing::{
-    BindingNews, Bindings, Bound, Interfaces, NdAnswer, RateLimit, Setup, SlowPath,
-    SlowPathNews, Stations, bridge_port,
+    BindingNews, Bound, Interfaces, NdAnswer, Setup, Suppression, bridge_port,
 };
-use fib::mac::MacKey;
 use graph::{Context, Exits, Node, Published};
 use packet::Frame;
 use std::net::{IpAddr, Ipv6Addr};
@@ -24,16 +22,10 @@ use wire::ip::protocol;
 use wire::nd::{self, flag, option};
 use wire::{MacAddr, ethernet, ethernet::ethertype, ipv6};
 
-/// Bindings told a second and worker.
-const NEWS_PER_SECOND: u32 = 1000;
-
 /// See the module.
 pub struct L2Nd {
     interfaces: Published<Interfaces>,
-    bindings: Published<Bindings>,
-    stations: Stations,
-    slow_path: SlowPath,
-    limit: RateLimit,
+    suppression: Suppression,
 }
 
 graph::exits! {
@@ -55,13 +47,8 @@ impl Node for L2Nd {
     type Setup = Setup;
 
     fn new(setup: &Setup) -> Self {
-        Self {
-            interfaces: setup.shared.interfaces.clone(),
-            bindings: setup.shared.bindings.clone(),
-            stations: setup.shared.stations.clone(),
-            slow_path: setup.shared.slow_path.clone(),
-            limit: RateLimit::new(NEWS_PER_SECOND),
-        }
+        let interfaces = setup.shared.interfaces.clone();
+        Self { interfaces, suppression: Suppression::new(setup) }
     }
 
     fn process(
@@ -71,33 +58,25 @@ impl Node for L2Nd {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
-        let bindings = self.bindings.get(context);
-        let Self { stations, slow_path, limit, .. } = self;
+        let mut heeded = self.suppression.heed(context);
         exits.each(frame, |packet| {
             let asking = packet.cause() == ASKING;
             let onward = if asking { Exit::Flood } else { Exit::Output };
             let Some(port) = bridge_port(interfaces, packet.rx()) else { return onward };
-            let of = |address: u128| bindings.get(port.bridge, ip(address));
             match hear(packet.header()) {
                 Some(Heard::Advertised { target, bound }) => {
-                    let known = of(target);
+                    let (bridge, address) = (port.bridge, ip(target));
                     // RFC 4861 section 7.2.5: without the flag it replaces nothing.
-                    let counts = bound.flags & flag::OVERRIDE != 0
-                        || known.is_none_or(|known| known.mac == bound.mac);
-                    if counts && known != Some(bound) && limit.take(context.now_tsc) {
-                        let (bridge, address) = (port.bridge, ip(target));
-                        let news = BindingNews { bridge, address, bound };
-                        // What is missed now is heard again.
-                        let _missed = slow_path.tell(SlowPathNews::Binding(news));
+                    let known = heeded.bound(bridge, address);
+                    if bound.flags & flag::OVERRIDE != 0
+                        || known.is_none_or(|known| known.mac == bound.mac)
+                    {
+                        heeded.tell(BindingNews { bridge, address, bound });
                     }
                     onward
                 }
                 Some(Heard::Asked { target, asker, asker_mac }) if asking => {
-                    let answers = of(target).filter(|bound| {
-                        let key = MacKey::new(port.bridge.0, bound.mac);
-                        let behind = stations.table.lookup(key, stations.now());
-                        behind.is_some_and(|station| station.port != u32::from(packet.rx()))
-                    });
+                    let answers = heeded.elsewhere(port.bridge, ip(target), packet.rx());
                     let Some(Bound { mac, flags }) = answers else { return onward };
                     packet.advance(ethernet::Header::LEN);
                     let mac = MacAddr(mac);
@@ -170,8 +149,9 @@ fn ip(address: u128) -> IpAddr {
 mod tests {
     use super::*;
     use crate::l2_arp::PASSING;
-    use crate::plumbing::BridgeId;
+    use crate::plumbing::{BridgeId, SlowPathNews};
     use crate::plumbing::testing::{BRIDGE, HOST_MAC, World};
+    use fib::mac::MacKey;
     use graph::harness::{NodeHarness, Outcome};
     use wire::craft::{self, Craft, Icmp6};
 

@@ -29,12 +29,14 @@ mod mirror;
 mod nd_answer;
 mod own_ip4;
 mod own_ip6;
+mod protocols;
 mod rate_limit;
 mod route_lookup;
 mod setup;
 mod shaping;
 mod slow_path;
 mod stations;
+mod suppression;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
@@ -73,6 +75,7 @@ pub use mirror::{Copies, MirrorTo};
 pub use nd_answer::NdAnswer;
 pub use own_ip4::{OWN_TTL, OwnIp4, sum_ip4_header};
 pub use own_ip6::OwnIp6;
+pub use protocols::Protocols;
 pub use rate_limit::RateLimit;
 pub use route_lookup::{MOST_LED_ON, PacketRoutes, RouteAddress, RouteLookup};
 pub use setup::{IcmpLimits, Kind, Setup, Shared};
@@ -84,6 +87,7 @@ pub use slow_path::{
     SlowPathNews, StationMoved, slow_path,
 };
 pub use stations::Stations;
+pub use suppression::Suppression;
 pub use transport::{TcpFault, TcpReset, UdpFault, UdpFound, UdpPorts, find_udp};
 pub use tunnel::{Ends, Inside, Tunnel, TunnelKey, Wrap};
 pub use tunnel_headers::TunnelHeaders;
