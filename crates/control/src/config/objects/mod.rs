@@ -21,6 +21,7 @@ mod port_commands;
 pub mod port_kind;
 pub mod port_ra;
 pub mod port_twin;
+mod proxy_arp;
 pub mod qos;
 pub mod route;
 mod route_commands;
