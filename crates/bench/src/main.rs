@@ -2,10 +2,11 @@
 //!
 //! ```text
 //!  scenarios × rounds, interleaved:  A B C  A B C  A B C …   so that a noisy minute hits all alike
-//!  a sample = some milliseconds of passes; a row = the median of its quiet samples, with the
-//!  quartiles, and that of all
+//!  a sample = each packet once, unmeasured; then some milliseconds of passes
+//!  a row = the median of its quiet samples, with the quartiles, and that of all
 //! ```
-//! Then with two workers: a row's `×2` and how often that is one worker's rate, the source counted in.
+//! Then with two workers, the source counted in: behind a row's `×2` how often that is one worker's rate,
+//! and how often that of two that share nothing.
 //! Counted: every node behind the source, output and freeing included, as VPP's figures count.
 
 mod churn;
@@ -71,6 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for round in 0..=arguments.rounds {
         progress(&format!("round {round} of {}", arguments.rounds));
         for (rig, samples) in rigs.iter_mut().zip(&mut samples) {
+            rig.warm_up();
             let sample = rig.sample(arguments.sample_ms);
             // The first round warms caches and branch predictors.
             if round != 0 {

@@ -17,6 +17,9 @@ pub(crate) struct Row {
     /// Packets a second, as a multiple of what one of them alone makes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) times_one_worker: Option<f64>,
+    /// The same, as a multiple of what as many make that share nothing: each has tables of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) times_apart: Option<f64>,
     /// Median over the quiet samples: all nodes behind the source.
     pub(crate) cycles_per_packet: f64,
     /// Median over all samples.
@@ -85,6 +88,7 @@ impl Row {
             scenario,
             workers: 1,
             times_one_worker: None,
+            times_apart: None,
             cycles_per_packet: round(middle.median),
             cycles_per_packet_with_noise: round(middle.median),
             mpps: round(graph::tsc_hz() as f64 / middle.median / 1e6),
@@ -122,17 +126,19 @@ pub(crate) fn round(value: f64) -> f64 {
 
 pub(crate) fn print(rows: &[Row], nodes: bool) {
     println!(
-        "{:<24} {:>9} {:>9} {:>15} {:>9} {:>9} {:>8} {:>7} {:>7}  TSC cycles per packet",
+        "{:<28} {:>9} {:>9} {:>15} {:>9} {:>9} {:>8} {:>7} {:>7}  TSC cycles per packet",
         "scenario", "median", "min", "quartiles", "quiet", "all", "Mpps", "VPP", "aim"
     );
     for row in rows {
         let known =
             |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.0}"));
         println!(
-            "{:<24} {:>9.1} {:>9.1} {:>15} {:>9} {:>9.1} {:>8.1} {:>7} {:>7}",
-            match row.times_one_worker {
-                Some(times) => format!("{} ×{} {times:.2}", row.scenario, row.workers),
-                None => row.scenario.clone(),
+            "{:<28} {:>9.1} {:>9.1} {:>15} {:>9} {:>9.1} {:>8.1} {:>7} {:>7}",
+            match (row.times_one_worker, row.times_apart) {
+                (Some(times), Some(apart)) => {
+                    format!("{} ×{} {times:.2} {apart:.2}", row.scenario, row.workers)
+                }
+                _ => row.scenario.clone(),
             },
             row.cycles_per_packet,
             row.spread.min,
@@ -145,7 +151,7 @@ pub(crate) fn print(rows: &[Row], nodes: bool) {
         );
         for node in row.nodes.iter().filter(|_| nodes) {
             println!(
-                "    {:<20} {:>9.1} {:>39.0}/call",
+                "    {:<24} {:>9.1} {:>39.0}/call",
                 node.name, node.cycles_per_packet, node.packets_per_call
             );
         }

@@ -23,6 +23,8 @@ pub(crate) struct Rig {
     pub(crate) dataplane: Dataplane,
     /// None where workers are threads of their own.
     worker: Option<Worker>,
+    /// Passes until the source has brought each of its packets.
+    round: usize,
     made: Instant,
 }
 
@@ -38,9 +40,10 @@ impl Rig {
         mode: Mode,
         change: impl FnOnce(&mut Settings),
     ) -> Result<Self, RigError> {
+        let round = packets.len().div_ceil(packet::VECTOR);
         let mut dataplane = plane(packets, mode, change)?;
         let worker = dataplane.take_local_worker();
-        Ok(Self { dataplane, worker, made: Instant::now() })
+        Ok(Self { dataplane, worker, round, made: Instant::now() })
     }
 
     /// Two interfaces as [`Rig::new`] makes them; of several workers each is a thread, that sleeps where
@@ -72,6 +75,13 @@ impl Rig {
     /// Tells the stations' clock what time it is.
     pub(crate) fn look_at_clock(&self) {
         self.dataplane.stations.set_now(self.made.elapsed().as_secs() as u32);
+    }
+
+    /// Meets each packet once: what the scenarios before it took from the caches is there again, as far
+    /// as they hold it. A router that does one thing all day is in that state.
+    pub(crate) fn warm_up(&mut self) {
+        self.look_at_clock();
+        (0..self.round).for_each(|_| self.turn());
     }
 
     /// Runs for some milliseconds.
@@ -126,8 +136,8 @@ pub(crate) fn interface(id: u16, mode: Mode) -> Interface {
         link: Link::Port,
         up: true,
         shaped: false,
-        mirror: Default::default(),
-        access: None,
+        input: Default::default(),
+        output: Default::default(),
         twin: false,
         mode,
         vrf: VrfId::DEFAULT,

@@ -11,8 +11,9 @@ use std::{fs, io};
 pub(crate) struct ThreadTime(libc::clockid_t);
 
 impl ThreadTime {
-    /// The clock of the thread that has this name.
+    /// The clock of the thread that has this name; of several, that of the latest.
     pub(crate) fn of(name: &str) -> io::Result<Self> {
+        let mut latest = None;
         for thread in fs::read_dir("/proc/self/task")? {
             let folder = thread?.path();
             let number = folder.file_name().and_then(|number| number.to_str()?.parse::<i32>().ok());
@@ -20,11 +21,13 @@ impl ThreadTime {
                 // One that ended meanwhile has no name any more.
                 && fs::read_to_string(folder.join("comm")).is_ok_and(|comm| comm.trim() == name)
             {
-                // As Linux numbers them: the thread's id inverted, then "of one thread", "scheduled".
-                return Ok(Self((!number << 3) | 0b110));
+                latest = latest.max(Some(number));
             }
         }
-        Err(io::Error::new(io::ErrorKind::NotFound, format!("no thread is named {name}")))
+        // As Linux numbers them: the thread's id inverted, then "of one thread", "scheduled".
+        latest.map(|number| Self((!number << 3) | 0b110)).ok_or_else(|| {
+            io::Error::new(io::ErrorKind::NotFound, format!("no thread is named {name}"))
+        })
     }
 
     /// What it has had.

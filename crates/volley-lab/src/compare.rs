@@ -114,6 +114,9 @@ fn tell(record: &ComparisonRecord) {
         it.finding,
         100.0 * it.smallest_believable.unwrap_or(0.0)
     );
+    for device in &record.unexhausted {
+        println!("{device} lost nothing at the largest load: it may do more than was seen");
+    }
 }
 
 #[cfg(test)]

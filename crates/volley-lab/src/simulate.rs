@@ -268,7 +268,13 @@ fn hold_against_first(plan: &Plan, index: usize) -> Result<ComparisonRecord, Fai
     let null = Null::of(&campaign(0))?;
     let comparison = compare(&campaign(index), Some(&null), plan.seed)?;
     let (base, other) = (name(plan, 0), name(plan, index));
-    Ok(ComparisonRecord { base, other, case: "largest load".into(), comparison })
+    Ok(ComparisonRecord {
+        base,
+        other,
+        case: "largest load".into(),
+        comparison,
+        unexhausted: Vec::new(),
+    })
 }
 
 fn print(plan: &Plan, results: &Results) {

@@ -7,6 +7,7 @@
 //! The device is started anew for each letter: a restart lands on other memory, and what differs only
 //! by that is no difference. A letter's value is the median rate received at the largest load.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::campaign::{Campaign, Progress};
@@ -31,6 +32,8 @@ struct Versus<'a> {
     done: usize,
     all: usize,
     trials: u32,
+    /// Starts of each device in this case: most of their trials lost nothing, or lost something.
+    starts: BTreeMap<String, [usize; 2]>,
 }
 
 impl Campaign<'_> {
@@ -44,10 +47,18 @@ impl Campaign<'_> {
     ) -> Result<Vec<ComparisonRecord>, Error> {
         let cases = self.cases();
         let all = cases.len() * 2 * blocks * 4;
-        let mut versus =
-            Versus { campaign: self, recorder, began: Instant::now(), done: 0, all, trials: 0 };
+        let mut versus = Versus {
+            campaign: self,
+            recorder,
+            began: Instant::now(),
+            done: 0,
+            all,
+            trials: 0,
+            starts: BTreeMap::new(),
+        };
         let mut found = Vec::new();
         for (wish, case) in &cases {
+            versus.starts.clear();
             let null = Null::of(&versus.blocks(base, base, wish, case, blocks)?)?;
             let ratios = versus.blocks(base, other, wish, case, blocks)?;
             let seed = self.scenario.campaign.seed;
@@ -61,6 +72,7 @@ impl Campaign<'_> {
                 other: other.to_owned(),
                 case: subject.case(),
                 comparison: compare(&ratios, Some(&null), seed)?,
+                unexhausted: versus.unexhausted(),
             };
             versus.recorder.write(record.clone())?;
             found.push(record);
@@ -97,6 +109,12 @@ impl Versus<'_> {
         Ok(ratios)
     }
 
+    /// Devices that most starts did not bring to their limit.
+    fn unexhausted(&self) -> Vec<String> {
+        let most = self.starts.iter().filter(|(_, [lossless, lossy])| lossless > lossy);
+        most.map(|(device, _)| device.clone()).collect()
+    }
+
     /// One start, and the median rate of its trials.
     fn rate(
         &mut self,
@@ -113,11 +131,12 @@ impl Versus<'_> {
         let both = campaign.scenario.traffic.both_directions;
         rig.first_packet(load)?;
         rig.settle(load, both)?;
-        let mut rates = Vec::new();
+        let (mut rates, mut lossy) = (Vec::new(), 0);
         for _ in 0..TRIALS {
             let trial = Trial::new(ceiling_pps, campaign.scenario.measure.trial_s);
             let at_s = self.began.elapsed().as_secs_f64();
             let measured = rig.measure(load, trial, both)?;
+            lossy += usize::from(measured.traffic.received() < measured.traffic.offered());
             // A trial that loses all would have no logarithm.
             rates.push(measured.traffic.received_pps().max(1.0));
             let subject = Subject {
@@ -132,6 +151,8 @@ impl Versus<'_> {
             self.trials += 1;
             self.recorder.write(record)?;
         }
+        let exhausted = usize::from(2 * lossy > TRIALS);
+        self.starts.entry(device.to_owned()).or_default()[exhausted] += 1;
         self.done += 1;
         Ok(median(&rates))
     }

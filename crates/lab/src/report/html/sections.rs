@@ -114,7 +114,16 @@ fn comparison_section(results: &Results) -> Option<Section> {
         "Interleaved blocks, compared pair by pair: a ratio whose interval keeps off 1 is a \
                 difference."
             .into();
-    Some(Section { title: "Comparison", lead, body: figure(&svg, "Ratios of rates.") })
+    let mut body = figure(&svg, "Ratios of rates.");
+    for record in &results.comparisons {
+        for device in &record.unexhausted {
+            let (device, case) = (escape(device), escape(&record.case));
+            body.push_str(&format!(
+                "<p>{case}: {device} lost nothing at the largest load, so it may do more than was seen.</p>\n"
+            ));
+        }
+    }
+    Some(Section { title: "Comparison", lead, body })
 }
 
 fn curves_section(rows: &[Row]) -> Option<Section> {
