@@ -96,7 +96,7 @@ fn settings(name: &PortName, port: &Port) -> String {
     let vrf = name_of(port.vrf.as_ref());
     let proxied = port.proxy_arp.iter().map(|network| format!(" proxy_arp {network}"));
     let proxied: String = proxied.collect();
-    format!("port set {name} {up} mtu {} mac {mac} vrf {vrf}{proxied}", port.mtu)
+    format!("port set {name} {up} mtu {} mac {mac} vrf {vrf} proxy_arp off{proxied}", port.mtu)
 }
 
 fn of_vrf(key: &RouteKey) -> String {
