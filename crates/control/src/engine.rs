@@ -122,6 +122,9 @@ pub trait Engine {
     /// Every access list.
     fn acls(&self) -> Vec<view::Acl>;
 
+    /// Every policer.
+    fn policers(&self) -> Vec<view::Policer>;
+
     /// Every mirror.
     fn mirrors(&self) -> Vec<view::Mirror>;
 

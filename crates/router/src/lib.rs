@@ -16,6 +16,7 @@
 //!    observing      traces and captures on their way from the workers
 //!    fpm            FRR's routes
 //!    twins          the kernel's interfaces beside ours
+//!    policing       policers, as workers have them
 //!    show           answers to every "show"
 //! ```
 
@@ -34,6 +35,7 @@ mod memory_port;
 mod mirroring;
 mod neighborhood;
 mod observing;
+mod policing;
 mod remotes;
 mod router;
 mod router_advertisement;

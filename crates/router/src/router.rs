@@ -11,6 +11,7 @@ use crate::interfaces::OpenPort;
 use crate::mirroring::Mirroring;
 use crate::neighborhood::Neighborhood;
 use crate::observing::Observing;
+use crate::policing::Policers;
 use crate::routing::Routes;
 use crate::twins::Twinning;
 use crate::vrfs::VrfNumbers;
@@ -34,6 +35,8 @@ use nodes::acl_input::AclInput;
 use nodes::mirror_input::MirrorInput;
 use nodes::mirror_output::MirrorOutput;
 use nodes::plumbing::{ArpNews, Mode, SlowPathNews};
+use nodes::policer_input::PolicerInput;
+use nodes::policer_output::PolicerOutput;
 use packet::Pool;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasher;
@@ -89,6 +92,7 @@ pub struct Router {
     pub(crate) binding: Binding,
     pub(crate) mirroring: Mirroring,
     pub(crate) access: AccessLists,
+    pub(crate) policers: Policers,
     pub(crate) feed: Feed,
     pub(crate) observing: Observing,
     pub(crate) cleared: Cleared,
@@ -149,6 +153,7 @@ impl Router {
             binding: Binding::default(),
             mirroring: Mirroring::default(),
             access: AccessLists::default(),
+            policers: Policers::default(),
             feed,
             observing: Observing::default(),
             cleared: Cleared::default(),
@@ -186,6 +191,9 @@ impl Router {
             row.input.set::<MirrorInput>(self.mirroring.of(name, &ids, Direction::Received));
             row.output.set::<MirrorOutput>(self.mirroring.of(name, &ids, Direction::Sent));
             row.input.set::<AclInput>(self.access.of(&port.config));
+            let (received, sent) = self.policers.of(&port.config);
+            row.input.set::<PolicerInput>(received);
+            row.output.set::<PolicerOutput>(sent);
             row.twin = self.twinning.has(name);
             if let Some(bridged) = self.bridging.port(name) {
                 row.mode = Mode::Bridged(bridged);

@@ -110,6 +110,14 @@ impl Router {
                     |error: acl::AclError| fault(&format!("acl.{name}"), error.to_string());
                 self.access.set(name, config, workers).map_err(refuse)
             }
+            Change::Policers(delta) => {
+                let (name, config) = outcome_of(delta);
+                let workers = self.dataplane.worker_cores().len();
+                let refuse = |error: police::PoliceError| {
+                    fault(&format!("policer.{name}"), error.to_string())
+                };
+                self.policers.set(name, config, workers).map_err(refuse)
+            }
             Change::Mirrors(delta) => {
                 let (name, config) = outcome_of(delta);
                 self.mirroring.set(name, config);
@@ -429,6 +437,8 @@ fn inverse(change: &Change) -> Change {
         Change::Bridges(delta) => Change::Bridges(of(delta)),
         Change::Stations(delta) => Change::Stations(of(delta)),
         Change::Mirrors(delta) => Change::Mirrors(of(delta)),
+        Change::Acls(delta) => Change::Acls(of(delta)),
+        Change::Policers(delta) => Change::Policers(of(delta)),
         Change::Icmp(Replaced { old, new }) => {
             Change::Icmp(Replaced { old: new.clone(), new: old.clone() })
         }

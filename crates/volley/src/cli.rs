@@ -109,6 +109,8 @@ pub(crate) enum Show {
     Bridge,
     /// Access lists, and what their rules decided since they were last changed
     Acl,
+    /// Policers, and what they counted since they were last changed
+    Policers,
     /// Mirrors: ports whose frames leave by another one as well
     Mirror,
     /// The kernel's twins of ports, and what they were handed

@@ -22,6 +22,7 @@ mod fpm;
 mod mirror;
 mod observe;
 mod output;
+mod policer;
 mod qos;
 mod run;
 mod shell;

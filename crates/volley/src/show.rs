@@ -11,6 +11,7 @@ use crate::error::CliError;
 use crate::fpm;
 use crate::mirror;
 use crate::output::Style;
+use crate::policer;
 use crate::qos;
 use crate::run::Session;
 use crate::table::Table;
@@ -40,6 +41,7 @@ pub(crate) fn path(what: &Show) -> String {
         Show::Neighbors => "neighbors",
         Show::Bridge => "bridges",
         Show::Acl => "acls",
+        Show::Policers => "policers",
         Show::Mirror => "mirrors",
         Show::Twins => "twins",
         Show::Fpm => "fpm",
@@ -94,6 +96,7 @@ pub(crate) fn text(what: &Show, answer: Value, style: Style) -> Result<String, C
         Show::Neighbors => neighbors(&read::<Vec<view::Neighbor>>(answer)?, style),
         Show::Bridge => bridging::bridges(&read::<Vec<view::Bridge>>(answer)?, style),
         Show::Acl => acl::acls(&read::<Vec<view::Acl>>(answer)?, style),
+        Show::Policers => policer::policers(&read::<Vec<view::Policer>>(answer)?, style),
         Show::Mirror => mirror::mirrors(&read::<Vec<view::Mirror>>(answer)?, style),
         Show::Fpm => fpm::fpm(&read::<view::Fpm>(answer)?, style),
         Show::Twins => twin::twins(&read::<Vec<view::Twin>>(answer)?, style),

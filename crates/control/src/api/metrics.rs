@@ -64,6 +64,7 @@ fn escaped(label: &str) -> String {
 fn render(engine: &mut dyn Engine) -> String {
     let mut out = Exposition::default();
     qos(&mut out, &engine.qos());
+    policers(&mut out, &engine.policers());
     ports(&mut out, engine);
     nodes(&mut out, engine);
     workers(&mut out, engine);
@@ -130,6 +131,23 @@ fn qos(out: &mut Exposition, shaped: &[crate::view::Qos]) {
         out.family(name, "gauge", help);
         for (port, path, node) in &nodes {
             out.gauge(name, &[("port", port), ("class", path)], pick(node) as f64);
+        }
+    }
+}
+
+fn policers(out: &mut Exposition, policers: &[crate::view::Policer]) {
+    type Pick = fn(&crate::view::PolicerColour) -> u64;
+    let counters: [(&str, &str, Pick); 2] = [
+        ("policer_packets", "Packets that a policer gave a colour.", |colour| colour.packets),
+        ("policer_bytes", "Bytes that a policer gave a colour.", |colour| colour.bytes),
+    ];
+    for (name, help, pick) in counters {
+        out.family(name, "counter", help);
+        for policer in policers {
+            for colour in &policer.colours {
+                let labels = [("policer", &*policer.name), ("colour", &*colour.colour)];
+                out.counter(name, &labels, pick(colour));
+            }
         }
     }
 }

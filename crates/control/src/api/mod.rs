@@ -83,6 +83,7 @@ fn described() -> (Router<Handle>, utoipa::openapi::OpenApi) {
         .routes(routes!(show::lookup))
         .routes(routes!(bridging::bridges))
         .routes(routes!(show::acls))
+        .routes(routes!(show::policers))
         .routes(routes!(show::mirrors))
         .routes(routes!(show::twins))
         .routes(routes!(show::fpm))

@@ -98,6 +98,13 @@ pub(super) async fn acls(State(handle): State<Handle>) -> Answer<Vec<view::Acl>>
     ask(&handle, |engine| engine.acls()).await
 }
 
+/// Every policer, with what it counted of each colour.
+#[utoipa::path(get, path = "/v1/policers", tag = "show",
+    responses((status = 200, description = "Every policer.", body = Vec<view::Policer>), Refused))]
+pub(super) async fn policers(State(handle): State<Handle>) -> Answer<Vec<view::Policer>> {
+    ask(&handle, |engine| engine.policers()).await
+}
+
 /// Every mirror: whose frames leave by which other port as well.
 #[utoipa::path(get, path = "/v1/mirrors", tag = "show",
     responses((status = 200, description = "Every mirror.", body = Vec<view::Mirror>), Refused))]

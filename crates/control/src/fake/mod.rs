@@ -1,5 +1,6 @@
 //! A router without workers: applies configurations and shows made-up counters. For tests.
 
+mod policers;
 mod routes;
 
 use std::collections::BTreeMap;
@@ -408,6 +409,10 @@ impl Engine for FakeRouter {
             memory_bytes: 64 * acl.rules.len(),
         };
         self.config.acls.iter().map(acl).collect()
+    }
+
+    fn policers(&self) -> Vec<view::Policer> {
+        self.show_policers()
     }
 
     fn mirrors(&self) -> Vec<view::Mirror> {

@@ -11,6 +11,7 @@ mod forwarding;
 mod fpm;
 mod mirror;
 mod observe;
+mod policer;
 mod problem;
 mod qos;
 mod system;
@@ -35,6 +36,7 @@ pub use observe::{
     Capture, CaptureRequest, Drop, Exit, Graph, GraphEdge, GraphFormat, GraphNode, Node, Trace,
     TraceRequest, TraceStep, TracedPacket,
 };
+pub use policer::{Policer, PolicerColour};
 pub use problem::ProblemDetails;
 pub use qos::{Qos, QosNode};
 pub use system::{Memory, MemoryUse, Version, Worker};

@@ -9,9 +9,12 @@ use fib::Forward;
 use fib::adjacency::{Adjacency, AdjacencyId};
 use nodes::acl_input::AclInput;
 use nodes::plumbing::{
-    Access, AccessList, BridgeId, BridgePort, Injected, InterfaceId, Kind, Leftover, Mode,
-    TwinClass,
+    Access, AccessList, BridgeId, BridgePort, Injected, Interface, InterfaceId, Kind, Leftover,
+    Mark, Mode, NamedPolicer, Policed, Treatment, TwinClass,
 };
+use nodes::policer_input::PolicerInput;
+use nodes::policer_output::PolicerOutput;
+use police::{Agreement, Policer};
 use sched::units::{Rate, Size, Time};
 use sched::{ClassId, CodelShape, Config, Curve, HfscClass, HfscShape, SfqShape, Shape};
 use std::collections::BTreeSet;
@@ -103,6 +106,19 @@ fn frames() -> Vec<(&'static str, Vec<Vec<u8>>)> {
 pub(crate) type Play = fn(&mut Rig);
 
 /// Has interface 0 deny all.
+/// Holds an interface to so little that all is too much.
+fn police_all(rig: &mut Rig, id: u16, hold: impl Fn(&mut Interface, Policed)) {
+    let rate = police::Rate::new(8, graph::tsc_hz()).unwrap();
+    let agreement = Agreement::SingleRate { rate, burst_bytes: 1, excess_bytes: None };
+    let named = NamedPolicer {
+        policer: Policer::new(agreement, false).unwrap(),
+        treatments: [Treatment::Drop; 3],
+        counters: [].into(),
+    };
+    let policed = Policed { policer: Some(Arc::new(named)), mark: Mark::default() };
+    rig.change_interface(id, |row| hold(row, policed.clone()));
+}
+
 fn hold_to_nothing(rig: &mut Rig) {
     let list = AccessList {
         ip4: Acl4::new::<u32>(&[], Action::Deny, 0).unwrap(),
@@ -133,6 +149,14 @@ fn plays() -> Vec<(&'static str, Play)> {
         ("acl-input/unreadable", |rig| {
             hold_to_nothing(rig);
             rig.receive(0, to(FAR).version(5).build());
+        }),
+        ("policer-input/exceeding", |rig| {
+            police_all(rig, 0, |row, policed| row.input.set::<PolicerInput>(Some(policed)));
+            rig.receive(0, to(FAR).udp(1, 2).build());
+        }),
+        ("policer-output/exceeding", |rig| {
+            police_all(rig, 1, |row, policed| row.output.set::<PolicerOutput>(Some(policed)));
+            rig.receive(0, to(FAR).udp(1, 2).build());
         }),
         ("twin-output/neighbors-limited", |rig| {
             limit_twin(rig, TwinClass::Neighbors, ask(HOST, HOST).build());

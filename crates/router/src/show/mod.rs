@@ -117,6 +117,10 @@ impl Engine for Router {
         self.show_acls()
     }
 
+    fn policers(&self) -> Vec<view::Policer> {
+        self.show_policers()
+    }
+
     fn twins(&self) -> Vec<view::Twin> {
         self.show_twins()
     }

@@ -16,9 +16,11 @@ pub mod memory;
 pub mod mirror;
 mod name;
 pub mod neighbor;
+pub mod policer;
 pub mod port;
 mod port_commands;
 pub mod port_kind;
+pub mod port_policing;
 pub mod port_ra;
 pub mod port_twin;
 mod proxy_arp;
@@ -50,6 +52,7 @@ use icmp::Icmp;
 use memory::Memory;
 use mirror::Mirrors;
 use neighbor::Neighbors;
+use policer::Policers;
 use port::Ports;
 use route::Routes;
 use station::Stations;
@@ -171,6 +174,8 @@ objects! {
     twins: Twins,
     /// Access lists.
     acls: Acls,
+    /// Policers.
+    policers: Policers,
     /// VRFs.
     vrfs: Vrfs,
     /// Ports.

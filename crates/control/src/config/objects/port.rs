@@ -9,6 +9,7 @@ use super::acl::{self, AclName, Acls};
 use super::connected::{Connected, check_host_address};
 use super::port_commands;
 use super::port_kind::PortKind;
+use super::port_policing::Policing;
 use super::port_ra::Ra;
 use super::port_twin::Twin;
 use super::proxy_arp;
@@ -88,6 +89,8 @@ pub struct Port {
     pub addresses: Vec<InterfaceAddress>,
     /// The access list that packets are held to which it receives; `None`: none.
     pub acl_in: Option<AclName>,
+    /// What its frames are held to, and which marks they get; `None`: nothing.
+    pub policing: Option<Box<Policing>>,
     /// How packets wait before they leave by it; `None`: they do not.
     pub qos: Option<Qos>,
     /// How it advertises the router to IPv6 hosts; `None`: not at all.
@@ -126,6 +129,7 @@ impl Port {
             rx_queues: 1,
             addresses,
             acl_in: None,
+            policing: None,
             qos: None,
             ra: None,
             proxy_arp: Vec::new(),
@@ -159,6 +163,7 @@ impl Port {
         let rx_queues = table.number("rx_queues", 1, 1..=64);
         let addresses = table.list("addresses");
         let acl_in = table.optional("acl_in");
+        let policing = Policing::read(table);
         let qos = table.table("qos", |qos| Qos::read(qos, mtu)).flatten();
         let ra = table.table("ra", Ra::read);
         let proxy_arp = table.list("proxy_arp");
@@ -173,6 +178,7 @@ impl Port {
             rx_queues,
             addresses,
             acl_in,
+            policing,
             qos,
             ra,
             proxy_arp,
@@ -235,7 +241,8 @@ impl Port {
 
     /// The fields of the port's own table.
     fn own_fields(&self) -> Fields {
-        self.kind
+        let fields = self
+            .kind
             .fields()
             .unless("up", &self.up, &true)
             .unless("mtu", &self.mtu, &self.kind.default_mtu())
@@ -243,7 +250,8 @@ impl Port {
             .maybe("mac", &self.mac)
             .unless("rx_queues", &self.rx_queues, &1)
             .list("addresses", &self.addresses)
-            .maybe("acl_in", &self.acl_in)
+            .maybe("acl_in", &self.acl_in);
+        Policing::fields(self.policing.as_deref(), fields)
             .maybe_raw("ra", self.ra.as_ref().map(|ra| ra.fields().inline()))
             .list("proxy_arp", &self.proxy_arp)
             .maybe_raw("twin", self.twin.as_ref().map(|twin| twin.to_toml()))

@@ -5,6 +5,7 @@ use toml::de::DeTable;
 use super::Config;
 use super::port::{MAX_MTU, MIN_MTU, Port, PortName};
 use super::port_kind::KindName;
+use super::port_policing::Policing;
 use super::port_twin::Twin;
 use super::vrf::vrf_or_default;
 use crate::config::edit::{Command, Words};
@@ -26,7 +27,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         noun: "port",
         verb: "set",
-        usage: "NAME up|down|mtu BYTES|vrf NAME|vrf default|mac ADDRESS|mac default|ra on|ra off|proxy_arp NETWORK|proxy_arp off|twin on [netns NAME] [name NAME]|twin off",
+        usage: "NAME up|down|mtu BYTES|vrf NAME|vrf default|mac ADDRESS|mac default|ra on|ra off|proxy_arp NETWORK|proxy_arp off|police_in NAME|police_out NAME|mark_dscp DSCP|mark_pcp PRIORITY|twin on [netns NAME] [name NAME]|twin off",
         about: "Change a port",
         run: port_set,
     },
@@ -86,7 +87,20 @@ fn port_del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
 }
 
 /// What `port set` sets.
-const SETTINGS: &[&str] = &["up", "down", "mtu", "vrf", "mac", "ra", "proxy_arp", "twin"];
+const SETTINGS: &[&str] = &[
+    "up",
+    "down",
+    "mtu",
+    "vrf",
+    "mac",
+    "ra",
+    "proxy_arp",
+    "police_in",
+    "police_out",
+    "mark_dscp",
+    "mark_pcp",
+    "twin",
+];
 
 fn port_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let name = words.next("a port name")?;
@@ -129,7 +143,7 @@ fn port_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
                     Some(port.ra.take().unwrap_or_default())
                 }
             };
-        } else {
+        } else if !Policing::set(&mut port.policing, words)? {
             return Err(words.unexpected(SETTINGS));
         }
     }

@@ -36,6 +36,7 @@ fn bare(config: &Config) -> Config {
         arp: config.arp.clone(),
         icmp: config.icmp.clone(),
         acls: config.acls.clone(),
+        policers: config.policers.clone(),
         twins: config.twins.clone(),
         fpm: config.fpm.clone(),
         ..Config::default()

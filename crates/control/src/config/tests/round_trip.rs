@@ -36,6 +36,7 @@ fn follow(mut config: Config, changes: &[Change]) -> Config {
             Change::Bridges(delta) => step(&mut config.bridges, delta),
             Change::Stations(delta) => step(&mut config.stations, delta),
             Change::Mirrors(delta) => step(&mut config.mirrors, delta),
+            Change::Policers(delta) => step(&mut config.policers, delta),
             Change::Acls(delta) => step(&mut config.acls, delta),
         }
     }

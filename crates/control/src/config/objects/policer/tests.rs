@@ -1,0 +1,76 @@
+//! Policers as files and commands have them.
+
+use crate::config::{Config, Host, Source, edit, parse, render};
+
+const TWO: &str = r#"[policer.gold]
+rate         = "10mbit"
+burst        = "64kb"
+peak_rate    = "20mbit"
+peak_burst   = "128kb"
+colour_aware = true
+conform      = "dscp af11"
+exceed       = "dscp af12 pcp 1"
+violate      = "dscp af13"
+
+[port.p1]
+kind       = "memory"
+police_in  = "gold"
+police_out = "gold"
+mark_dscp  = "ef"
+mark_pcp   = 5
+"#;
+
+fn read(text: &str) -> Result<Config, String> {
+    parse(&Source::new("test", text), &Host::any()).map_err(|error| error.to_string())
+}
+
+#[test]
+fn what_is_written_is_what_was_read() {
+    assert_eq!(render(&read(TWO).unwrap()), TWO);
+}
+
+#[test]
+fn commands_make_policers_name_them_and_take_them_away() {
+    let mut config = read("[port.p1]\nkind = \"memory\"\n").unwrap();
+    let empty = config.clone();
+    let mut run = |command: &str| {
+        let edited = edit(&config, &Source::new("test", command), &Host::any());
+        config = edited.map_err(|error| error.to_string())?;
+        Ok::<_, String>(config.clone())
+    };
+    let two = "policer add gold rate 10mbit burst 64kb peak_rate 20mbit peak_burst 128kb colour_aware true \
+               conform \"dscp af11\" exceed \"dscp af12 pcp 1\" violate \"dscp af13\"";
+    run(two).unwrap();
+    let set = "port set p1 police_in gold police_out gold mark_dscp ef mark_pcp 5";
+    assert_eq!(render(&run(set).unwrap()), TWO);
+    assert!(run("policer del gold").unwrap_err().contains("there is no policer `gold`"));
+    run("port set p1 police_in off police_out off mark_dscp off mark_pcp off").unwrap();
+    assert_eq!(run("policer del gold").unwrap(), empty);
+    assert!(run("policer del gold").is_err());
+    assert!(run("policer add gold rate 10mbit").unwrap_err().contains("`burst` is missing"));
+}
+
+#[test]
+fn agreements_that_cannot_be_kept_are_refused() {
+    for (fields, fault) in [
+        ("rate = \"0bit\"\nburst = 1", "nothing would ever pass"),
+        ("rate = \"1mbit\"\nburst = 0", "a burst of 0 bytes"),
+        ("rate = \"1mbit\"\nburst = 9\npeak_rate = \"2mbit\"", "peak_burst"),
+        ("rate = \"1mbit\"\nburst = 9\npeak_burst = 9", "peak_rate"),
+        (
+            "rate = \"2mbit\"\nburst = 9\npeak_rate = \"1mbit\"\npeak_burst = 9",
+            "below the rate of 2mbit",
+        ),
+        (
+            "rate = \"1mbit\"\nburst = 9\npeak_rate = \"2mbit\"\npeak_burst = 9\nexcess_burst = 9",
+            "an excess burst, and two rates",
+        ),
+        ("rate = \"1mbit\"\nburst = 9\nexceed = \"drop\"", "no packet is yellow"),
+        ("rate = \"1mbit\"\nburst = 9\nviolate = \"dscp 64\"", "`64` is no DSCP"),
+    ] {
+        let refused = read(&format!("[policer.gold]\n{fields}\n")).unwrap_err();
+        assert!(refused.contains(fault), "{refused}");
+    }
+    let unknown = "[port.p1]\nkind = \"memory\"\npolice_in = \"gold\"\n";
+    assert!(read(unknown).unwrap_err().contains("there is no policer `gold`"));
+}
