@@ -2,6 +2,7 @@
 
 use crate::exit::{Exit, ExitIndex};
 use core::marker::PhantomData;
+use core::ops::Range;
 use packet::{ExitBytes, Frame, PacketView};
 
 /// Names an exit for each packet of one frame. A slot that is never named would take exit 0, so
@@ -33,6 +34,12 @@ impl<'a, E: Exit> Exits<'a, E> {
     #[inline]
     pub fn set(&mut self, slot: usize, exit: impl Into<ExitIndex>) {
         self.bytes.0[slot] = exit.into().0;
+    }
+
+    /// The packets in these slots take this exit.
+    #[inline]
+    pub fn run(&mut self, slots: Range<usize>, exit: impl Into<ExitIndex>) {
+        self.bytes.0[slots].fill(exit.into().0);
     }
 
     /// Every slot's exit number, for bulk kernels.

@@ -4,7 +4,7 @@
 //! running the lowest pending slot first shows each node the packets of all its inputs at once.
 
 use crate::exit::{ExitIndex, To, kebab};
-use crate::node::{Attach, NodeSpec, Role};
+use crate::node::{Attach, NodeSpec, Role, Turn};
 use std::collections::HashMap;
 
 /// Most nodes in a graph: the pending set is one 128-bit word.
@@ -136,6 +136,9 @@ impl<S> Layout<S> {
             for attach in spec.attach {
                 wire_attached(&mut nodes, spec, attach, &by_name)?;
             }
+            for attach in turns_before(spec, specs) {
+                wire_attached(&mut nodes, spec, &attach, &by_name)?;
+            }
         }
         tell_causes_where_some_listen(&mut nodes);
         Ok(Self { nodes: in_rank_order(nodes), reasons })
@@ -145,6 +148,15 @@ impl<S> Layout<S> {
     pub fn slot(&self, name: &str) -> Option<usize> {
         self.nodes.iter().position(|node| node.spec.name == name)
     }
+}
+
+/// What brings a node its turn: the arc's first node, and each other one of the arc before it.
+fn turns_before<S>(spec: &NodeSpec<S>, specs: &[NodeSpec<S>]) -> Vec<Attach> {
+    let Some(Turn { arc, place }) = spec.turn else { return Vec::new() };
+    let is_before =
+        |other: &&NodeSpec<S>| other.turn.is_some_and(|turn| turn.arc == arc && turn.place < place);
+    let before = specs.iter().filter(is_before).map(|other| other.name);
+    std::iter::once(arc).chain(before).map(|of| Attach { of, key: place }).collect()
 }
 
 fn at_most(what: &str, count: usize, most: usize) -> Result<(), LayoutError> {
@@ -259,4 +271,46 @@ fn in_rank_order<S>(nodes: Vec<LayoutNode<S>>) -> Vec<LayoutNode<S>> {
         edge.target = slot_of[edge.target];
     }
     ordered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::TEST_DROP;
+    use crate::node::DynNode;
+
+    fn made(_: &()) -> Box<dyn DynNode> {
+        unreachable!("a layout makes no nodes")
+    }
+
+    fn node(name: &'static str, turn: Option<u32>) -> NodeSpec<()> {
+        let turn = turn.map(|place| Turn { arc: "begin", place });
+        let (about, role) = ("stands in a test", Role::Inner);
+        NodeSpec { name, about, role, attach: &[], turn, exits: &[], make: made }
+    }
+
+    #[test]
+    fn every_node_of_an_arc_leads_to_those_behind_it_wherever_they_are_listed() {
+        let [late, begin] = [node("late", Some(9)), node("begin", None)];
+        let specs = [TEST_DROP, late, begin, node("soon", Some(2)), node("first", Some(0))];
+        let layout = Layout::new(&specs).unwrap();
+        let ways = |name: &str| {
+            let node = &layout.nodes[layout.slot(name).unwrap()];
+            let to =
+                |exit: ExitIndex| layout.nodes[node.edges[usize::from(exit.0)].target].spec.name;
+            node.attached.iter().map(|&(key, exit)| (key, to(exit))).collect::<Vec<_>>()
+        };
+        assert_eq!(ways("begin"), [(9, "late"), (2, "soon"), (0, "first")]);
+        assert_eq!(ways("first"), [(9, "late"), (2, "soon")]);
+        assert_eq!(ways("soon"), [(9, "late")]);
+        assert_eq!(ways("late"), []);
+    }
+
+    #[test]
+    fn one_place_of_an_arc_is_one_nodes() {
+        let specs = [TEST_DROP, node("begin", None), node("a", Some(1)), node("b", Some(1))];
+        let (first, second, of) = ("a", "b", "begin");
+        let refused = LayoutError::AttachedTwice { first, second, of, key: 1 };
+        assert_eq!(Layout::new(&specs).err(), Some(refused));
+    }
 }

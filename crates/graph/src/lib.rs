@@ -43,7 +43,7 @@ pub use exit::{Exit, ExitIndex, ExitSpec, NoExit, To, kebab};
 pub use exits::Exits;
 pub use idle::{Idle, IdlePolicy};
 pub use layout::{Edge, Layout, LayoutError, LayoutNode, Reason};
-pub use node::{Attach, Node, NodeSpec, Role, spec};
+pub use node::{Attach, Node, NodeSpec, Role, Turn, spec};
 pub use observe::Observer;
 pub use published::{Published, Publisher};
 pub use trace::{TraceRecord, TraceRequest};

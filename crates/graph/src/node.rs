@@ -28,6 +28,16 @@ pub struct Attach {
     pub key: u32,
 }
 
+/// A node's turn in an arc: nodes that packets pass one after the other, and each of which some
+/// packets leave out. Every node of an arc can send to every one behind it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Turn {
+    /// Name of the node that the arc begins at.
+    pub arc: &'static str,
+    /// Its place there; lower ones come first. Those before it know it by this key.
+    pub place: u32,
+}
+
 /// Forwarding logic: names an exit for each packet it is shown. It never owns a packet, so it can
 /// neither leak, nor free twice, nor reorder; counting, tracing and moving are the engine's.
 pub trait Node: Send + Sized + 'static {
@@ -39,6 +49,8 @@ pub trait Node: Send + Sized + 'static {
     const ROLE: Role = Role::Inner;
     /// What it wants to be sent by demultiplexing nodes.
     const ATTACH: &'static [Attach] = &[];
+    /// Its turn, where it stands in an arc.
+    const TURN: Option<Turn> = None;
     /// Its exits.
     type Exit: Exit;
     /// What it is made from: the tables and settings of the program around it.
@@ -47,7 +59,8 @@ pub trait Node: Send + Sized + 'static {
     /// A node for one worker.
     fn new(setup: &Self::Setup) -> Self;
 
-    /// Another node wants what this one finds under `key`. Called before the first frame.
+    /// Another node wants what this one finds under `key`; in an arc, what its place is. Called
+    /// before the first frame.
     fn attach(&mut self, _key: u32, _exit: ExitIndex) {}
 
     /// Decides.
@@ -69,6 +82,8 @@ pub struct NodeSpec<S: 'static> {
     pub role: Role,
     /// [`Node::ATTACH`].
     pub attach: &'static [Attach],
+    /// [`Node::TURN`].
+    pub turn: Option<Turn>,
     /// The declared exits.
     pub exits: &'static [ExitSpec],
     pub(crate) make: fn(&S) -> Box<dyn DynNode>,
@@ -89,6 +104,7 @@ pub const fn spec<N: Node>() -> NodeSpec<N::Setup> {
         about: N::ABOUT,
         role: N::ROLE,
         attach: N::ATTACH,
+        turn: N::TURN,
         exits: <N::Exit as Exit>::SPECS,
         make: |setup| Box::new(N::new(setup)),
     }

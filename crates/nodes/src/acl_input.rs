@@ -1,19 +1,22 @@
 //! Holds what ports receive to their access lists: the first rule that fits decides.
 //!
 //! ```text
-//!  port_rx, mirror_input ─▶ acl_input ┬▶ vlan_input, (an entrance)
-//!                                     └▶ drop     denied
+//!  interface_input, (a feature) ─▶ acl_input ┬▶ (the next feature), interface_enter
+//!                                            └▶ drop     denied
 //! ```
 //! Lists speak of IP packets alone: ARP and what else there is passes.
 
-use crate::plumbing::{Interfaces, Question, Setup, entrances};
+use crate::plumbing::{
+    Access, Feature, Interfaces, Question, Setup, Turns, input_turn, run_of,
+};
 use acl::{Action, CELLS4, CELLS6, Key, Verdict};
-use graph::{Context, Exits, Node, Published};
+use graph::{Context, ExitIndex, Exits, Node, Published, Turn};
 use packet::{Frame, VECTOR};
 
 /// See the module.
 pub struct AclInput {
     interfaces: Published<Interfaces>,
+    turns: Turns,
     ip4: Asked<CELLS4>,
     ip6: Asked<CELLS6>,
 }
@@ -26,27 +29,38 @@ struct Asked<const N: usize> {
     verdicts: [Verdict; VECTOR],
 }
 
-entrances! {
-    /// By the mode of the interface that received the frame.
+graph::exits! {
+    /// What becomes of a frame.
     pub enum Exit {
-        /// The interface has sub-interfaces: one of them may be meant.
-        Vlan => node "vlan-input",
-        /// The access list of the port denies it.
+        /// The list permits it, and nothing else is asked.
+        Enter => node "interface-enter",
+        /// The access list of the interface denies it.
         Denied => drop,
         /// It says that it is IP, and its headers are cut short or wrong: no list can judge it.
         Unreadable => drop,
     }
 }
 
+impl Feature for AclInput {
+    const PLACE: u8 = 20;
+    const CHANGES: bool = false;
+    type Setting = Access;
+}
+
 impl Node for AclInput {
     const NAME: &'static str = "acl-input";
     const ABOUT: &'static str = "holds received packets to access lists";
+    const TURN: Option<Turn> = input_turn::<Self>();
     type Exit = Exit;
     type Setup = Setup;
 
     fn new(setup: &Setup) -> Self {
         let interfaces = setup.shared.interfaces.clone();
-        Self { interfaces, ip4: Asked::new(), ip6: Asked::new() }
+        Self { interfaces, turns: Turns::new(), ip4: Asked::new(), ip6: Asked::new() }
+    }
+
+    fn attach(&mut self, key: u32, exit: ExitIndex) {
+        self.turns.attach(key, exit);
     }
 
     fn process(
@@ -59,14 +73,11 @@ impl Node for AclInput {
         let interfaces = self.interfaces.get(context);
         let mut from = 0;
         while from < frame.len() {
-            let rx = frame.rx()[from];
-            let until = from + frame.rx()[from..].iter().take_while(|other| **other == rx).count();
-            let way = match interfaces.has_sub_interfaces(rx) {
-                true => Exit::Vlan,
-                false => interfaces.entrance(rx).into(),
-            };
-            (from..until).for_each(|slot| exits.set(slot, way));
-            if let Some(list) = interfaces.access(rx) {
+            let (rx, until) = run_of(frame.rx(), from);
+            let row = interfaces.get(rx);
+            let next = row.and_then(|row| self.turns.next(&row.input));
+            exits.run(from..until, next.unwrap_or(Exit::Enter.into()));
+            if let Some(Access(list)) = row.and_then(|row| row.input.of::<Self>()) {
                 (self.ip4.count, self.ip6.count) = (0, 0);
                 for slot in from..until {
                     match Question::about(frame.view(slot).header()) {
@@ -124,8 +135,8 @@ impl<const N: usize> Asked<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plumbing::testing::{FAR, HOST, TRUNK, World};
-    use crate::plumbing::{Access, AccessList};
+    use crate::plumbing::testing::{FAR, HOST, World};
+    use crate::plumbing::AccessList;
     use acl::{Acl4, Acl6, Ports, Rule, RuleCounters};
     use graph::harness::NodeHarness;
     use std::sync::Arc;
@@ -171,7 +182,7 @@ mod tests {
     /// The exits of all frames, received by `id` that has the list.
     fn exits(id: u16, list: &Arc<AccessList>) -> Vec<String> {
         let mut world = World::new();
-        world.change_interface(id, |row| row.access = Some(Access(Arc::clone(list))));
+        world.change_interface(id, |row| row.input.set::<AclInput>(Some(Access(Arc::clone(list)))));
         let mut node = NodeHarness::<AclInput>::new(&world.setup).unwrap();
         node.run(&frames(), id, 0).into_iter().map(|out| out.exit).collect()
     }
@@ -180,7 +191,7 @@ mod tests {
     fn the_first_rule_decides_for_both_families_and_counts() {
         let list = list();
         let expected =
-            ["denied", "ethernet", "denied", "ethernet", "denied", "ethernet", "unreadable"];
+            ["denied", "enter", "denied", "enter", "denied", "enter", "unreadable"];
         assert_eq!(exits(0, &list), expected);
         let all = frames();
         let bytes = |which: &[usize]| {
@@ -191,19 +202,12 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_goes_the_way_of_its_port() {
-        for (id, way) in [(0, "ethernet"), (2, "cross-connect"), (6, "bridge"), (TRUNK, "vlan")] {
-            assert_eq!(exits(id, &list())[1], way);
-        }
-    }
-
-    #[test]
     fn frames_of_several_ports_are_each_held_to_their_own_list() {
         let mut world = World::new();
-        world.change_interface(0, |row| row.access = Some(Access(list())));
+        world.change_interface(0, |row| row.input.set::<AclInput>(Some(Access(list()))));
         let mut node = NodeHarness::<AclInput>::new(&world.setup).unwrap();
         let denied = &frames()[..1];
         assert_eq!(node.run(denied, 0, 0)[0].exit, "denied");
-        assert_eq!(node.run(denied, 2, 0)[0].exit, "cross-connect");
+        assert_eq!(node.run(denied, 2, 0)[0].exit, "enter");
     }
 }

@@ -2,15 +2,16 @@
 //!
 //! ```text
 //!  interface_output ┬▶ (a departure)   by what the interface stands on
-//!                   ├▶ mirror_output   or somebody listens to it
+//!                   ├▶ (a feature)     or it has some for what it sends
 //!                   └▶ drop
 //! ```
 
 use crate::plumbing::{
-    Departure, Inside, Interface, Interfaces, Link, Setup, Tunnel, WorkerCounters, departures,
+    Departure, Interface, Interfaces, Link, Setup, Turns, WorkerCounters, departures,
 };
-use graph::{Context, Exits, Node, Published, add};
+use graph::{Context, ExitIndex, Exits, Node, Published};
 use packet::Frame;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A link header with two VLAN tags is this much longer than a plain one: such frames pass too.
@@ -21,13 +22,12 @@ const LINK_HEADER_BYTES: u32 = 14;
 pub struct InterfaceOutput {
     interfaces: Published<Interfaces>,
     counters: Arc<WorkerCounters>,
+    turns: Turns,
 }
 
 departures! {
     /// What becomes of a frame that wants to leave.
     pub enum Exit {
-        /// The interface is mirrored: who listens gets a copy first.
-        Mirror => node "mirror-output",
         /// The interface is administratively down, or gone.
         InterfaceDown => drop,
         /// Longer than the interface's MTU allows.
@@ -43,7 +43,12 @@ impl Node for InterfaceOutput {
 
     fn new(setup: &Setup) -> Self {
         let interfaces = setup.shared.interfaces.clone();
-        Self { interfaces, counters: Arc::clone(&setup.counters) }
+        let (counters, turns) = (Arc::clone(&setup.counters), Turns::new());
+        Self { interfaces, counters, turns }
+    }
+
+    fn attach(&mut self, key: u32, exit: ExitIndex) {
+        self.turns.attach(key, exit);
     }
 
     fn process(
@@ -58,14 +63,7 @@ impl Node for InterfaceOutput {
         if same && let Some(interface) = interfaces.get(first) {
             let longest = frame.lengths().iter().fold(0, |longest, &length| longest.max(length));
             if interface.up && longest <= limit(interface) {
-                let departure = interface.departure();
-                if !interface.shaped {
-                    self.count(first, frame.len() as u64, frame.lengths().iter().sum());
-                }
-                if departure == Departure::Bridge {
-                    (0..frame.len()).for_each(|slot| frame.view(slot).set_rx(first));
-                }
-                exits.all(exit_of(interface, departure));
+                exits.all(self.exit_of(interface, first, frame, 0..frame.len()));
                 return;
             }
         }
@@ -73,17 +71,10 @@ impl Node for InterfaceOutput {
             let (tx, length) = (frame.tx()[slot], frame.lengths()[slot]);
             let exit = match interfaces.get(tx) {
                 Some(interface) if interface.up && length <= limit(interface) => {
-                    let departure = interface.departure();
-                    if !interface.shaped {
-                        self.count(tx, 1, length);
-                    }
-                    if departure == Departure::Bridge {
-                        frame.view(slot).set_rx(tx);
-                    }
-                    exit_of(interface, departure)
+                    self.exit_of(interface, tx, frame, slot..slot + 1)
                 }
-                Some(interface) if interface.up => Exit::TooBig,
-                _ => Exit::InterfaceDown,
+                Some(interface) if interface.up => Exit::TooBig.into(),
+                _ => Exit::InterfaceDown.into(),
             };
             exits.set(slot, exit);
         }
@@ -91,18 +82,16 @@ impl Node for InterfaceOutput {
 }
 
 impl InterfaceOutput {
-    #[inline]
-    fn count(&self, interface: u16, packets: u64, bytes: u32) {
-        let Some(counters) = self.counters.interfaces.get(usize::from(interface)) else { return };
-        add(&counters.tx_packets, packets);
-        add(&counters.tx_bytes, u64::from(bytes));
-    }
-}
-
-fn exit_of(interface: &Interface, departure: Departure) -> Exit {
-    match interface.mirror.sent {
-        Some(_) => Exit::Mirror,
-        None => departure.into(),
+    #[inline(always)]
+    fn exit_of(
+        &self,
+        interface: &Interface,
+        tx: u16,
+        frame: &mut Frame,
+        slots: Range<usize>,
+    ) -> ExitIndex {
+        let leave = || Exit::from(Departure::of(interface, tx, frame, slots, &self.counters));
+        self.turns.next(&interface.output).unwrap_or_else(|| leave().into())
     }
 }
 
@@ -110,7 +99,7 @@ fn limit(interface: &Interface) -> u32 {
     let tags = match interface.link {
         Link::Vlan(vlan) => TAG_BYTES - vlan.tag_bytes() as u32,
         // There is no link header.
-        Link::Tunnel(Tunnel { inside: Inside::Packets, .. }) => return interface.mtu_bytes.into(),
+        Link::Tunnel(_) if interface.carries_packets() => return interface.mtu_bytes.into(),
         Link::Port | Link::Bridge | Link::Tunnel(_) => TAG_BYTES,
     };
     u32::from(interface.mtu_bytes) + LINK_HEADER_BYTES + tags

@@ -34,6 +34,8 @@ graph::exits! {
         Output => node "interface-output",
         /// To the router's own station.
         Own => node "ethernet-input",
+        /// To the router's own station, which has features: these first.
+        OwnFeatures => node "interface-input",
         /// There are ports left, and no room for their copies in this call.
         Again => node "l2-flood",
         /// No port may have it.
@@ -48,6 +50,7 @@ graph::exits! {
 #[derive(Clone, Copy)]
 struct Target {
     interface: u16,
+    exit: Exit,
     holds: Holds,
 }
 
@@ -64,16 +67,13 @@ enum Holds {
 
 impl Target {
     fn new(interface: u16, row: &Interface) -> Self {
-        let holds = match row.link {
-            Link::Bridge => Holds::Own,
-            _ if row.sends_unchanged() => Holds::Reference,
-            _ => Holds::Copy,
+        let (exit, holds) = match row.link {
+            Link::Bridge if row.input.is_empty() => (Exit::Own, Holds::Own),
+            Link::Bridge => (Exit::OwnFeatures, Holds::Own),
+            _ if row.sends_unchanged() => (Exit::Output, Holds::Reference),
+            _ => (Exit::Output, Holds::Copy),
         };
-        Self { interface, holds }
-    }
-
-    fn exit(self) -> Exit {
-        if self.holds == Holds::Own { Exit::Own } else { Exit::Output }
+        Self { interface, exit, holds }
     }
 }
 
@@ -164,7 +164,7 @@ fn flood(
     let (to_copy, to_share) = now.split_at(copies);
     for &target in to_copy {
         let Some(copy) = context.cache.copy_of(packet.whole()) else { return Exit::NoBuffer };
-        if let Ok(mut copy) = context.emit(copy, rx, target.exit()) {
+        if let Ok(mut copy) = context.emit(copy, rx, target.exit) {
             copy.advance(packet.consumed());
             hand_over(copy, target, counters);
         }
@@ -179,7 +179,7 @@ fn flood(
     }
     if later.is_empty() {
         hand_over(packet, last, counters);
-        return last.exit();
+        return last.exit;
     }
     packet.set_adjacency((done + now.len()) as u32);
     Exit::Again

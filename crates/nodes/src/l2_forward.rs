@@ -10,7 +10,7 @@
 
 use crate::l2_arp::{ASKING, PASSING};
 use crate::l2_nd::is_nd;
-use crate::plumbing::{Interface, Interfaces, Link, Setup, Stations, WorkerCounters, bridge_port};
+use crate::plumbing::{Interfaces, Link, Setup, Stations, WorkerCounters, bridge_port};
 use fib::mac::{MacKey, MacTable, Sought};
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView, VECTOR};
@@ -33,6 +33,8 @@ graph::exits! {
         Output => node "interface-output",
         /// To the router, whose station it is.
         Own => node "ethernet-input",
+        /// To the router, whose station there has features: these first.
+        OwnFeatures => node "interface-input",
         /// To all that may want it.
         Flood => node "l2-flood",
         /// ARP to a station that is known, in a bridge that learns addresses from it.
@@ -114,7 +116,7 @@ impl Node for L2Forward {
             }
             frame.tx_mut()[slot] = ports.1 as u16;
             exits.set(slot, exit);
-            if exit == Exit::Own {
+            if matches!(exit, Exit::Own | Exit::OwnFeatures) {
                 hand_in(&self.counters, frame.view(slot), ports.1 as u16);
             }
             if exit == Exit::Flood {
@@ -157,8 +159,11 @@ fn decide(interfaces: &Interfaces, rx: u16, found: u32) -> Exit {
         None => Exit::Flood,
         Some(_) if found == u32::from(rx) => Exit::SamePort,
         Some(to) if from.reaches(&to) => {
-            let own = |row: &Interface| row.link == Link::Bridge;
-            if interfaces.get(found as u16).is_some_and(own) { Exit::Own } else { Exit::Output }
+            match interfaces.get(found as u16).filter(|row| row.link == Link::Bridge) {
+                Some(own) if own.input.is_empty() => Exit::Own,
+                Some(_) => Exit::OwnFeatures,
+                None => Exit::Output,
+            }
         }
         Some(_) => Exit::Isolated,
     }

@@ -1,12 +1,14 @@
 //! Copies what mirrored interfaces receive; the frames themselves go on as if nobody listened.
 //!
 //! ```text
-//!  port_rx, vlan_input, tunnel_decap ─▶ mirror_input ┬▶ acl_input, vlan_input, (an entrance)
-//!                                                    └▶ interface_output   the copy
+//!  interface_input ─▶ mirror_input ┬▶ (the next feature), interface_enter
+//!                                  └▶ interface_output   the copy
 //! ```
 
-use crate::plumbing::{Interfaces, Setup, WorkerCounters, copy_each, entrances};
-use graph::{Context, Exits, Node, Published, add};
+use crate::plumbing::{
+    Feature, Interfaces, MirrorTo, Setup, Turns, WorkerCounters, copy_each, input_turn,
+};
+use graph::{Context, ExitIndex, Exits, Node, Published, Turn, add};
 use packet::Frame;
 use std::sync::Arc;
 
@@ -14,29 +16,41 @@ use std::sync::Arc;
 pub struct MirrorInput {
     interfaces: Published<Interfaces>,
     counters: Arc<WorkerCounters>,
+    turns: Turns,
 }
 
-entrances! {
-    /// By the mode of the interface that received the frame.
+graph::exits! {
+    /// What becomes of a frame, and of its copy.
     pub enum Exit {
-        /// The interface has sub-interfaces: one of them may be meant.
-        Vlan => node "vlan-input",
-        /// The interface has an access list: who listens sees what it denies, too.
-        Acl => node "acl-input",
+        /// It goes in.
+        Enter => node "interface-enter",
         /// A copy, to who listens.
         Copy => node "interface-output",
     }
 }
 
+impl Feature for MirrorInput {
+    // Who listens sees what other features drop, too.
+    const PLACE: u8 = 0;
+    const CHANGES: bool = false;
+    type Setting = MirrorTo;
+}
+
 impl Node for MirrorInput {
     const NAME: &'static str = "mirror-input";
     const ABOUT: &'static str = "copies what mirrored interfaces receive";
+    const TURN: Option<Turn> = input_turn::<Self>();
     type Exit = Exit;
     type Setup = Setup;
 
     fn new(setup: &Setup) -> Self {
         let interfaces = setup.shared.interfaces.clone();
-        Self { interfaces, counters: Arc::clone(&setup.counters) }
+        let (counters, turns) = (Arc::clone(&setup.counters), Turns::new());
+        Self { interfaces, counters, turns }
+    }
+
+    fn attach(&mut self, key: u32, exit: ExitIndex) {
+        self.turns.attach(key, exit);
     }
 
     fn process(
@@ -47,12 +61,8 @@ impl Node for MirrorInput {
     ) {
         let interfaces = self.interfaces.get(context);
         let way = |rx: u16| {
-            let exit = match interfaces.entrance(rx) {
-                _ if interfaces.access(rx).is_some() => Exit::Acl,
-                _ if interfaces.has_sub_interfaces(rx) => Exit::Vlan,
-                entrance => entrance.into(),
-            };
-            (exit, interfaces.copies_of_received(rx))
+            let next = interfaces.get(rx).and_then(|row| self.turns.next(&row.input));
+            (next.unwrap_or(Exit::Enter.into()), interfaces.copies_of_received(rx))
         };
         copy_each(frame, exits, context, Exit::Copy, |packet| packet.rx(), way, |rx, made| {
             if let Some(counters) = self.counters.mirrored.get(usize::from(rx)) {
@@ -65,36 +75,21 @@ impl Node for MirrorInput {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plumbing::MirrorTo;
     use crate::plumbing::testing::{ROUTED_VLAN, TRUNK, World};
     use graph::harness::NodeHarness;
     use std::sync::atomic::Ordering;
 
-    /// The way of a frame that `id` received, and that of its copies to interface 5.
-    fn run(world: &mut World, id: u16) -> (String, Vec<(String, u16)>) {
-        let mirror = MirrorTo { received: Some(5), sent: None };
-        world.change_interface(id, |row| row.mirror = mirror);
-        let mut node = NodeHarness::<MirrorInput>::new(&world.setup).unwrap();
-        let frame = vec![7; 60];
-        let out = node.run(std::slice::from_ref(&frame), id, 0).remove(0);
-        assert_eq!(out.header, frame);
-        let copies = node.emitted();
-        assert!(copies.iter().all(|copy| copy.header == frame));
-        (out.exit, copies.into_iter().map(|copy| (copy.exit, copy.tx)).collect())
-    }
-
     #[test]
     fn a_frame_goes_its_way_and_its_copy_to_who_listens() {
-        for (id, exit) in [
-            (0, "ethernet"),
-            (2, "cross-connect"),
-            (6, "bridge"),
-            (TRUNK, "vlan"),
-            (ROUTED_VLAN, "ethernet"),
-        ] {
+        for id in [0, 2, 6, TRUNK, ROUTED_VLAN] {
             let mut world = World::new();
-            let (way, copies) = run(&mut world, id);
-            assert_eq!((way.as_str(), copies), (exit, vec![("copy".to_owned(), 5)]));
+            world.change_interface(id, |row| row.input.set::<MirrorInput>(Some(MirrorTo(5))));
+            let mut node = NodeHarness::<MirrorInput>::new(&world.setup).unwrap();
+            let frame = vec![7; 60];
+            let out = node.run(std::slice::from_ref(&frame), id, 0).remove(0);
+            assert_eq!((out.exit.as_str(), &out.header), ("enter", &frame));
+            let copies: Vec<_> = node.emitted().into_iter().map(|it| (it.tx, it.header)).collect();
+            assert_eq!(copies, [(5, frame)]);
             let counted = &world.setup.counters.mirrored[usize::from(id)].received;
             assert_eq!(counted.load(Ordering::Relaxed), 1);
         }

@@ -1,13 +1,15 @@
 //! Copies what mirrored interfaces send; the frames themselves leave as if nobody listened.
 //!
 //! ```text
-//!  interface_output ─▶ mirror_output ┬▶ (a departure)
-//!                                    └▶ interface_output   the copy
+//!  interface_output, (a feature) ─▶ mirror_output ┬▶ interface_leave
+//!                                                 └▶ interface_output   the copy
 //! ```
 //! No interface that copies leave by is mirrored itself: the configuration's check sees to it.
 
-use crate::plumbing::{Interface, Interfaces, Setup, WorkerCounters, copy_each, departures};
-use graph::{Context, Exits, Node, Published, add};
+use crate::plumbing::{
+    Feature, Interfaces, MirrorTo, Setup, Turns, WorkerCounters, copy_each, output_turn,
+};
+use graph::{Context, ExitIndex, Exits, Node, Published, Turn, add};
 use packet::Frame;
 use std::sync::Arc;
 
@@ -15,25 +17,40 @@ use std::sync::Arc;
 pub struct MirrorOutput {
     interfaces: Published<Interfaces>,
     counters: Arc<WorkerCounters>,
+    turns: Turns,
 }
 
-departures! {
-    /// By what the interface stands on.
+graph::exits! {
+    /// What becomes of a frame, and of its copy.
     pub enum Exit {
+        /// It leaves.
+        Leave => node "interface-leave",
         /// A copy, to who listens.
         Copy => node "interface-output",
     }
 }
 
+impl Feature for MirrorOutput {
+    const PLACE: u8 = 63;
+    const CHANGES: bool = false;
+    type Setting = MirrorTo;
+}
+
 impl Node for MirrorOutput {
     const NAME: &'static str = "mirror-output";
     const ABOUT: &'static str = "copies what mirrored interfaces send";
+    const TURN: Option<Turn> = output_turn::<Self>();
     type Exit = Exit;
     type Setup = Setup;
 
     fn new(setup: &Setup) -> Self {
         let interfaces = setup.shared.interfaces.clone();
-        Self { interfaces, counters: Arc::clone(&setup.counters) }
+        let (counters, turns) = (Arc::clone(&setup.counters), Turns::new());
+        Self { interfaces, counters, turns }
+    }
+
+    fn attach(&mut self, key: u32, exit: ExitIndex) {
+        self.turns.attach(key, exit);
     }
 
     fn process(
@@ -44,9 +61,8 @@ impl Node for MirrorOutput {
     ) {
         let interfaces = self.interfaces.get(context);
         let way = |tx: u16| {
-            let departure = interfaces.get(tx).map(Interface::departure);
-            // An interface that is gone, port_tx says so.
-            (departure.map_or(Exit::Transmit, Exit::from), interfaces.copies_of_sent(tx))
+            let next = interfaces.get(tx).and_then(|row| self.turns.next(&row.output));
+            (next.unwrap_or(Exit::Leave.into()), interfaces.copies_of_sent(tx))
         };
         copy_each(frame, exits, context, Exit::Copy, |packet| packet.tx(), way, |tx, made| {
             if let Some(counters) = self.counters.mirrored.get(usize::from(tx)) {
@@ -59,25 +75,25 @@ impl Node for MirrorOutput {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plumbing::MirrorTo;
+    use crate::plumbing::Interface;
     use crate::plumbing::testing::{GRE, ROUTED_VLAN, World};
     use graph::harness::NodeHarness;
     use std::sync::atomic::Ordering;
 
     #[test]
     fn a_frame_leaves_and_its_copy_too() {
-        for (id, exit) in [(0, "transmit"), (ROUTED_VLAN, "tag"), (GRE, "encap"), (99, "transmit")] {
+        for id in [0, ROUTED_VLAN, GRE, 99] {
             let mut world = World::new();
             if id != 99 {
-                let mirror = MirrorTo { received: None, sent: Some(5) };
-                world.change_interface(id, |row| row.mirror = mirror);
+                let set = |row: &mut Interface| row.output.set::<MirrorOutput>(Some(MirrorTo(5)));
+                world.change_interface(id, set);
             }
             let mut node = NodeHarness::<MirrorOutput>::new(&world.setup).unwrap();
             let frame = vec![7; 60];
             let out = node.run_prepared(std::slice::from_ref(&frame), 9, 0, |frame| {
                 frame.tx_mut()[0] = id;
             });
-            assert_eq!((out[0].exit.as_str(), out[0].tx), (exit, id));
+            assert_eq!((out[0].exit.as_str(), out[0].tx), ("leave", id));
             let copies: Vec<_> = node.emitted().into_iter().map(|it| (it.tx, it.header)).collect();
             let counted = world.setup.counters.mirrored.get(usize::from(id));
             let counted = counted.map_or(0, |row| row.sent.load(Ordering::Relaxed));

@@ -2,8 +2,7 @@
 //!
 //! ```text
 //!  queue ─▶ port_rx ┬▶ vlan_input       the interface has sub-interfaces
-//!                   ├▶ mirror_input     or somebody listens to it
-//!                   ├▶ acl_input        or it has an access list
+//!                   ├▶ interface_input  or features
 //!                   ├▶ (an entrance)    by its mode
 //!                   └▶ drop             it is down, or the packet is a chain of buffers
 //! ```
@@ -31,10 +30,8 @@ entrances! {
     pub enum Exit {
         /// The interface has sub-interfaces: one of them may be meant.
         Vlan => node "vlan-input",
-        /// The interface is mirrored: who listens gets a copy first.
-        Mirror => node "mirror-input",
-        /// The interface has an access list: what it denies goes no further.
-        Acl => node "acl-input",
+        /// The interface has features for what it receives: these first.
+        Features => node "interface-input",
         /// The frame is longer than a packet buffer.
         Oversize => drop,
     }
@@ -89,8 +86,7 @@ impl Node for PortRx {
             self.counters.count_received(*interface, count as u64, bytes.into());
             let exit = match interfaces.entrance(*interface) {
                 Entrance::InterfaceDown => Exit::InterfaceDown,
-                _ if interfaces.is_heard(*interface) => Exit::Mirror,
-                _ if interfaces.access(*interface).is_some() => Exit::Acl,
+                _ if interfaces.has_input_features(*interface) => Exit::Features,
                 _ if interfaces.vlans(*interface).is_some() => Exit::Vlan,
                 entrance => entrance.into(),
             };

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  udp4_local, ip4_local ┐                 ┌▶ (an entrance)           frames, by the tunnel's mode
-//!                        ├▶ tunnel_decap ──┼▶ mirror_input            frames, of a mirrored tunnel
+//!                        ├▶ tunnel_decap ──┼▶ interface_input         of a tunnel with features
 //!  udp6_local, ip6_local ┘                 ├▶ ip4_input, ip6_input    packets
 //!                                          └▶ drop
 //! ```
@@ -35,8 +35,8 @@ pub struct TunnelDecap {
 entrances! {
     /// What becomes of a tunnel's packet.
     pub enum Exit {
-        /// The tunnel is mirrored: who listens gets a copy first.
-        Mirror => node "mirror-input",
+        /// The tunnel has features for what it receives: these first.
+        Features => node "interface-input",
         /// An IPv4 packet.
         Ip4 => node "ip4-input",
         /// An IPv6 packet.
@@ -229,7 +229,7 @@ fn find(
     };
     let exit = match interfaces.entrance(id) {
         Entrance::InterfaceDown => return Err(Exit::InterfaceDown),
-        _ if interfaces.is_heard(id) => Exit::Mirror,
+        _ if interfaces.has_input_features(id) => Exit::Features,
         entrance => entrance.into(),
     };
     let tunnel = tunnel_of(id).ok_or(Exit::UnknownTunnel)?;
@@ -246,6 +246,9 @@ fn enter(found: &Found, opened: &Opened, length: usize) -> Result<Exit, Exit> {
         (Inside::Frames, ethertype::TEB) => {
             let runt = length < opened.bytes + ethernet::Header::LEN;
             if runt { Err(Exit::InnerRunt) } else { Ok(found.exit) }
+        }
+        (Inside::Packets, ethertype::IPV4 | ethertype::IPV6) if found.exit == Exit::Features => {
+            Ok(found.exit)
         }
         (Inside::Packets, ethertype::IPV4) => Ok(Exit::Ip4),
         (Inside::Packets, ethertype::IPV6) => Ok(Exit::Ip6),

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  port_rx ─▶ vlan_input ┬▶ (an entrance)    by the sub-interface's mode
-//!                        ├▶ mirror_input     that is mirrored
+//!                        ├▶ interface_input  that has features
 //!                        └▶ drop
 //! ```
 //! Frames without a tag stay the port's, unless a sub-interface wants them.
@@ -31,8 +31,8 @@ pub struct VlanInput {
 entrances! {
     /// By the mode of the frame's interface.
     pub enum Exit {
-        /// The sub-interface is mirrored: who listens gets a copy first.
-        Mirror => node "mirror-input",
+        /// The sub-interface has features for what it receives: these first.
+        Features => node "interface-input",
         /// Shorter than an Ethernet header, or than its tags.
         Runt => drop,
         /// No sub-interface has this VLAN.
@@ -164,12 +164,12 @@ fn owner(frame: &[u8], port: u16, map: Option<&VlanMap>) -> Result<(u16, usize),
     found.map(|id| (id, 0))
 }
 
-/// An interface with its exit and the octets of its tags. What stays the port's was copied already,
-/// if anybody listens there.
+/// An interface with its exit and the octets of its tags. What stays the port's has had its turns at
+/// the port's features.
 fn of(interfaces: &Interfaces, id: u16, port: u16) -> (u16, Exit, usize) {
     let exit = match interfaces.entrance(id) {
         Entrance::InterfaceDown => Exit::InterfaceDown,
-        _ if id != port && interfaces.is_heard(id) => Exit::Mirror,
+        _ if id != port && interfaces.has_input_features(id) => Exit::Features,
         entrance => entrance.into(),
     };
     match interfaces.get(id).map(|interface| interface.link) {

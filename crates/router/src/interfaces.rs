@@ -9,7 +9,7 @@ use control::config::objects::port::{Port, PortName};
 use control::config::objects::qos::Qos;
 use dataplane::Dataplane;
 use fib::Ip4Prefix;
-use nodes::plumbing::{Interface, InterfaceId, Kind, MirrorTo, Mode, VrfId};
+use nodes::plumbing::{Features, Interface, InterfaceId, Kind, Mode, VrfId};
 use packet::RxQueue;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -186,8 +186,8 @@ impl OpenPort {
             link: nodes::plumbing::Link::Port,
             up: self.config.up,
             shaped: false,
-            mirror: MirrorTo::default(),
-            access: None,
+            input: Features::default(),
+            output: Features::default(),
             twin: false,
             mode: peer.map_or(Mode::Routed, |&peer| Mode::CrossConnect(InterfaceId(peer))),
             vrf: VrfId::DEFAULT,

@@ -24,17 +24,19 @@ impl Mirroring {
         }
     }
 
-    /// Where copies of a port's frames go.
-    pub(crate) fn of(&self, port: &PortName, ids: &HashMap<PortName, u16>) -> MirrorTo {
-        let to = |direction: Direction| {
-            let copies = |mirror: &&Mirror| {
-                let mut sources = mirror.sources.iter();
-                sources.any(|source| source.port == *port && source.direction.covers(direction))
-            };
-            let mirror = self.mirrors.values().find(copies)?;
-            ids.get(&mirror.destination).copied()
+    /// Where copies go of what a port carries in a direction.
+    pub(crate) fn of(
+        &self,
+        port: &PortName,
+        ids: &HashMap<PortName, u16>,
+        direction: Direction,
+    ) -> Option<MirrorTo> {
+        let copies = |mirror: &&Mirror| {
+            let mut sources = mirror.sources.iter();
+            sources.any(|source| source.port == *port && source.direction.covers(direction))
         };
-        MirrorTo { received: to(Direction::Received), sent: to(Direction::Sent) }
+        let mirror = self.mirrors.values().find(copies)?;
+        ids.get(&mirror.destination).copied().map(MirrorTo)
     }
 }
 
@@ -95,13 +97,15 @@ mod tests {
         let mut mirroring = Mirroring::default();
         mirroring.set(&name("m"), Some(&of("b", "a", Direction::Received)));
         mirroring.set(&name("n"), Some(&of("c", "a", Direction::Sent)));
-        let found = mirroring.of(&port("a"), &ids);
-        assert_eq!(found, MirrorTo { received: Some(2), sent: Some(3) });
+        let both = |mirroring: &Mirroring, name: &str| {
+            let to = |direction| mirroring.of(&port(name), &ids, direction).map(|to| to.0);
+            [Direction::Received, Direction::Sent].map(to)
+        };
+        assert_eq!(both(&mirroring, "a"), [Some(2), Some(3)]);
         mirroring.set(&name("n"), None);
-        assert_eq!(mirroring.of(&port("a"), &ids).sent, None);
-        assert_eq!(mirroring.of(&port("b"), &ids), MirrorTo::default());
+        assert_eq!(both(&mirroring, "a"), [Some(2), None]);
+        assert_eq!(both(&mirroring, "b"), [None, None]);
         mirroring.set(&name("m"), Some(&of("b", "a", Direction::Both)));
-        let both = MirrorTo { received: Some(2), sent: Some(2) };
-        assert_eq!(mirroring.of(&port("a"), &ids), both);
+        assert_eq!(both(&mirroring, "a"), [Some(2), Some(2)]);
     }
 }

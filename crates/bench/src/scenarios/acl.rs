@@ -6,6 +6,7 @@ use crate::scenario::Scenario;
 use acl::synthetic::{self, Flavour, Numbers};
 use acl::{Acl4, Acl6, Action, Fields, Rule, RuleCounters, Transport};
 use fib::{Forward, Ip4Prefix};
+use nodes::acl_input::AclInput;
 use nodes::plumbing::{Access, AccessList, Kind, Mode};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -44,7 +45,7 @@ fn ip4(rules: usize) -> Result<Rig, RigError> {
         counters: [RuleCounters::new(rules.len())].into(),
     };
     let mut row = rig.dataplane.interfaces().get(0).cloned().ok_or("interface 0 is there")?;
-    row.access = Some(Access(Arc::new(list)));
+    row.input.set::<AclInput>(Some(Access(Arc::new(list))));
     let mut rig = rig;
     rig.dataplane.set_interface(0, Some(row));
     Ok(rig)

@@ -1,14 +1,17 @@
 //! Where frames go that leave by an interface, by what it stands on.
 //!
 //! ```text
-//!  interface_output, mirror_output ┬▶ port_tx        a port
-//!                                  ├▶ shape          a port with a scheduler
-//!                                  ├▶ vlan_output    a VLAN of a port
-//!                                  ├▶ l2_forward     the router's own station in a bridge
-//!                                  └▶ tunnel_encap   a tunnel
+//!  interface_output, interface_leave ┬▶ port_tx        a port
+//!                                    ├▶ shape          a port with a scheduler
+//!                                    ├▶ vlan_output    a VLAN of a port
+//!                                    ├▶ l2_forward     the router's own station in a bridge
+//!                                    └▶ tunnel_encap   a tunnel
 //! ```
 
-use crate::plumbing::{Interface, Link};
+use crate::plumbing::{Interface, Link, WorkerCounters};
+use graph::add;
+use packet::Frame;
+use std::ops::Range;
 
 /// The ways out. `departures!` makes an exit of each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,6 +65,32 @@ macro_rules! departures {
     };
 }
 pub(crate) use departures;
+
+impl Departure {
+    /// Lets the packets in these slots leave by interface `tx`: counts them, unless they wait first and
+    /// are counted then, and says where they go.
+    #[inline]
+    pub fn of(
+        interface: &Interface,
+        tx: u16,
+        frame: &mut Frame,
+        slots: Range<usize>,
+        counters: &WorkerCounters,
+    ) -> Self {
+        if !interface.shaped
+            && let Some(counters) = counters.interfaces.get(usize::from(tx))
+        {
+            let bytes = frame.lengths()[slots.clone()].iter().sum::<u32>();
+            add(&counters.tx_packets, slots.len() as u64);
+            add(&counters.tx_bytes, u64::from(bytes));
+        }
+        let departure = interface.departure();
+        if departure == Self::Bridge {
+            slots.for_each(|slot| frame.view(slot).set_rx(tx));
+        }
+        departure
+    }
+}
 
 impl Interface {
     /// Where its frames go. Only what leaves by a port itself waits: an interface on another one

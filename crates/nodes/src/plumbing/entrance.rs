@@ -7,10 +7,9 @@
 //!                                    ├▶ l2_forward          bridged, and nothing is to be learned
 //!                                    └▶ drop                down, or gone
 //! ```
-//! What mirrored interfaces receive takes a turn by `mirror_input` first, and what those with an access list receive
-//! one by `acl_input`.
+//! What interfaces with features receive takes its turns at those first, by `interface_input`.
 
-use crate::plumbing::{Interfaces, Mode, WorkerCounters};
+use crate::plumbing::{Interfaces, Link, Mode, WorkerCounters};
 
 /// The ways in. `entrances!` makes an exit of each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,13 +65,15 @@ macro_rules! entrances {
 pub(crate) use entrances;
 
 impl Interfaces {
-    /// Where frames go that interface `id` receives.
+    /// Where frames go that interface `id` receives, its features aside.
     #[inline]
     pub fn entrance(&self, id: u16) -> Entrance {
         let Some(row) = self.get(id).filter(|row| row.up) else { return Entrance::InterfaceDown };
         match row.mode {
             Mode::Routed => Entrance::Ethernet,
             Mode::CrossConnect(_) => Entrance::CrossConnect,
+            // The router's own station gets what the bridge has for it.
+            Mode::Bridged(_) if row.link == Link::Bridge => Entrance::Ethernet,
             Mode::Bridged(port) if port.learn => Entrance::Bridge,
             Mode::Bridged(_) => Entrance::BridgeUnlearned,
         }

@@ -1,8 +1,7 @@
 //! Interfaces as workers see them: rows of one table that the control thread publishes.
 
 use crate::plumbing::{
-    Access, AccessList, BridgeId, BridgePort, MirrorTo, Tunnel, TunnelHeaders, TunnelKey, Vlan,
-    VlanMap, VrfId,
+    BridgeId, BridgePort, Features, Inside, Tunnel, TunnelHeaders, TunnelKey, Vlan, VlanMap, VrfId,
 };
 use fib::{Address, Prefix};
 use std::collections::HashMap;
@@ -52,10 +51,10 @@ pub struct Interface {
     pub link: Link,
     /// What becomes of received packets.
     pub mode: Mode,
-    /// Who gets copies of its frames.
-    pub mirror: MirrorTo,
-    /// What the frames that it receives are held to.
-    pub access: Option<Access>,
+    /// What is done to the frames that it receives.
+    pub input: Features,
+    /// What is done to the frames that it sends.
+    pub output: Features,
     /// The kernel has an interface beside it, which gets what is for us and not ours to answer.
     pub twin: bool,
     /// Whose routes they follow, where they are routed.
@@ -100,10 +99,16 @@ impl Interface {
         same.or(fitting().next()).map(|&(address, _)| address)
     }
 
-    /// True if its frames leave as they are: nothing is put in front of them, and none waits for its
-    /// turn, to be marked perhaps. Others may hold such a frame's buffer, too.
+    /// True if its frames leave as they are: nothing is put in front of them, no feature may mark them,
+    /// and none waits for its turn, to be marked perhaps. Others may hold such a frame's buffer, too.
     pub fn sends_unchanged(&self) -> bool {
-        self.link == Link::Port && !self.shaped
+        self.link == Link::Port && !self.shaped && !self.output.may_change()
+    }
+
+    /// True if there are packets on its link, not frames.
+    #[inline]
+    pub fn carries_packets(&self) -> bool {
+        matches!(self.link, Link::Tunnel(Tunnel { inside: Inside::Packets, .. }))
     }
 
     /// True if `address` is one of its own.
@@ -252,10 +257,10 @@ impl Interfaces {
         self.headers.get(usize::from(id))?.as_deref()
     }
 
-    /// The access list that the frames are held to which an interface receives.
+    /// True if an interface has features for what it receives.
     #[inline]
-    pub fn access(&self, id: u16) -> Option<&AccessList> {
-        self.get(id)?.access.as_ref().map(|access| &*access.0)
+    pub fn has_input_features(&self, id: u16) -> bool {
+        self.get(id).is_some_and(|row| !row.input.is_empty())
     }
 
     /// True if the kernel has a twin of an interface. Where there are none at all, no row is looked at.

@@ -1,24 +1,21 @@
 //! Copies of what interfaces carry, for who listens at another one.
 //!
 //! ```text
-//!  port_rx, vlan_input, tunnel_decap ─▶ mirror_input  ─▶ (an entrance)
-//!  interface_output                  ─▶ mirror_output ─▶ (a departure)
-//!                                           └─ the copy ─▶ interface_output
+//!  interface_input  ─▶ mirror_input  ─▶ (the next feature)
+//!  interface_output ─▶ mirror_output ─▶ interface_leave
+//!                           └─ the copy ─▶ interface_output
 //! ```
 //! Where neither the frame nor its copy is changed any more, both are references of one buffer.
 
+use crate::mirror_input::MirrorInput;
+use crate::mirror_output::MirrorOutput;
 use crate::plumbing::{BridgePort, Interface, Interfaces, Link, Mode};
 use graph::{Context, Exit, ExitIndex, Exits};
 use packet::{Frame, PacketView};
 
-/// Where copies of an interface's frames go.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct MirrorTo {
-    /// Of those that it receives.
-    pub received: Option<u16>,
-    /// Of those that it sends.
-    pub sent: Option<u16>,
-}
+/// The interface that copies of an interface's frames go to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MirrorTo(pub u16);
 
 /// How copies of one interface's frames are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,23 +25,17 @@ pub struct Copies {
 }
 
 impl Interfaces {
-    /// True if somebody listens to what `id` receives.
-    #[inline]
-    pub fn is_heard(&self, id: u16) -> bool {
-        self.get(id).is_some_and(|row| row.mirror.received.is_some())
-    }
-
     /// How to copy what `id` receives, if that is wanted.
     pub fn copies_of_received(&self, id: u16) -> Option<Copies> {
         let row = self.get(id)?;
-        let to = row.mirror.received?;
+        let MirrorTo(to) = *row.input.of::<MirrorInput>()?;
         Some(Copies { to, shares: self.passes_on_unchanged(id, row) && self.sends_unchanged(to) })
     }
 
     /// How to copy what `id` sends, if that is wanted.
     pub fn copies_of_sent(&self, id: u16) -> Option<Copies> {
         let row = self.get(id)?;
-        let to = row.mirror.sent?;
+        let MirrorTo(to) = *row.output.of::<MirrorOutput>()?;
         Some(Copies { to, shares: row.sends_unchanged() && self.sends_unchanged(to) })
     }
 
@@ -61,6 +52,7 @@ impl Interfaces {
             !answers && members.all(|&member| self.sends_unchanged(member))
         };
         self.vlans(id).is_none()
+            && !row.input.may_change()
             && match row.mode {
                 Mode::Routed => false,
                 Mode::CrossConnect(peer) => self.sends_unchanged(peer.0),
@@ -105,7 +97,7 @@ pub(crate) fn copy_each<E: Exit>(
     context: &mut Context<'_>,
     copy: E,
     interface: impl Fn(&PacketView<'_>) -> u16,
-    way: impl Fn(u16) -> (E, Option<Copies>),
+    way: impl Fn(u16) -> (ExitIndex, Option<Copies>),
     count: impl Fn(u16, bool),
 ) {
     let mut id = interface(&frame.view(0));
@@ -130,8 +122,10 @@ mod tests {
 
     fn copies(change: impl FnOnce(&mut World), id: u16) -> (Option<Copies>, Option<Copies>) {
         let mut world = World::new();
-        let mirror = MirrorTo { received: Some(5), sent: Some(5) };
-        world.change_interface(id, |row| row.mirror = mirror);
+        world.change_interface(id, |row| {
+            row.input.set::<MirrorInput>(Some(MirrorTo(5)));
+            row.output.set::<MirrorOutput>(Some(MirrorTo(5)));
+        });
         change(&mut world);
         (world.interfaces.copies_of_received(id), world.interfaces.copies_of_sent(id))
     }

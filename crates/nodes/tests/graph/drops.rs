@@ -7,6 +7,7 @@ use acl::{Acl4, Acl6, Action};
 use dataplane::Settings;
 use fib::Forward;
 use fib::adjacency::{Adjacency, AdjacencyId};
+use nodes::acl_input::AclInput;
 use nodes::plumbing::{
     Access, AccessList, BridgeId, BridgePort, Injected, InterfaceId, Kind, Leftover, Mode,
     TwinClass,
@@ -20,7 +21,7 @@ use std::sync::atomic::Ordering;
 use wire::craft::{self, Arp, Craft, Ethernet, Ipv4};
 
 /// Reasons that a test on one thread cannot meet, and why.
-const OUT_OF_REACH: [&str; 7] = [
+const OUT_OF_REACH: [&str; 6] = [
     // Interfaces of packets, not frames, have no twin; the node's own tests give one such a packet.
     "twin-output/no-link-header",
     // The control thread takes a cross-connect away between two nodes of one pass.
@@ -28,8 +29,7 @@ const OUT_OF_REACH: [&str; 7] = [
     // Or a tunnel.
     "tunnel-encap/no-tunnel",
     // Or an interface down.
-    "mirror-input/interface-down",
-    "acl-input/interface-down",
+    "interface-enter/interface-down",
     // Or out of its bridge.
     "l2-learn/not-bridged",
     // It takes a second worker; the node's own tests play that.
@@ -109,7 +109,7 @@ fn hold_to_nothing(rig: &mut Rig) {
         ip6: Acl6::new::<u128>(&[], Action::Deny, 0).unwrap(),
         counters: Box::default(),
     };
-    rig.change_interface(0, |row| row.access = Some(Access(Arc::new(list))));
+    rig.change_interface(0, |row| row.input.set::<AclInput>(Some(Access(Arc::new(list)))));
 }
 
 /// Has a twin of interface 0 get nothing of a class, and a packet come in that is of it.

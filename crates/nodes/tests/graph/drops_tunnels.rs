@@ -3,7 +3,8 @@
 
 use crate::drops::Play;
 use crate::rig::*;
-use nodes::plumbing::{Ends, Injected, InterfaceId, Link, Mode, Tunnel, Wrap};
+use nodes::mirror_input::MirrorInput;
+use nodes::plumbing::{Ends, Injected, InterfaceId, Link, MirrorTo, Mode, Tunnel, Wrap};
 use std::net::{IpAddr, Ipv6Addr};
 use wire::craft::{self, Craft, Ipv4, Ipv6};
 
@@ -54,6 +55,11 @@ fn address(text: &str) -> Ipv6Addr {
 
 pub(crate) fn plays() -> Vec<(&'static str, Play)> {
     vec![
+        ("interface-enter/unknown-version", |rig| {
+            rig.change_interface(GRE_LINK, |row| row.input.set::<MirrorInput>(Some(MirrorTo(5))));
+            let gre = [0x20, 0, 8, 0, 0, 0, 0, GRE_LINK_KEY as u8, 0x50];
+            rig.receive(0, from_far().protocol(47).payload(&gre).build());
+        }),
         ("tunnel-encap/no-headroom", |rig| {
             rig.receive_as(
                 BESIDE_TUNNELS,

@@ -1,6 +1,8 @@
 //! Mirrors: who listens gets a copy of each frame, and nobody else notices.
 
 use crate::rig::*;
+use nodes::mirror_input::MirrorInput;
+use nodes::mirror_output::MirrorOutput;
 use nodes::plumbing::MirrorTo;
 use wire::craft;
 
@@ -8,9 +10,10 @@ use wire::craft;
 const LISTENER: u16 = 5;
 
 fn listen(rig: &mut Rig, id: u16, received: bool, sent: bool) {
-    let to = |wanted: bool| wanted.then_some(LISTENER);
+    let to = |wanted: bool| wanted.then_some(MirrorTo(LISTENER));
     rig.change_interface(id, |row| {
-        row.mirror = MirrorTo { received: to(received), sent: to(sent) };
+        row.input.set::<MirrorInput>(to(received));
+        row.output.set::<MirrorOutput>(to(sent));
     });
 }
 

@@ -1,6 +1,8 @@
 //! Whatever comes in, nothing panics and every packet is accounted for.
 
 use crate::rig::*;
+use nodes::mirror_input::MirrorInput;
+use nodes::mirror_output::MirrorOutput;
 use nodes::plumbing::MirrorTo;
 use proptest::prelude::*;
 use std::net::Ipv6Addr;
@@ -185,7 +187,8 @@ proptest! {
         let mut rig = Rig::with_settings(4 * BUFFERS, |_| ());
         for id in [2, 6, TRUNK, BRIDGED_VLAN, VXLAN] {
             rig.change_interface(id, |row| {
-                row.mirror = MirrorTo { received: Some(5), sent: Some(5) };
+                row.input.set::<MirrorInput>(Some(MirrorTo(5)));
+                row.output.set::<MirrorOutput>(Some(MirrorTo(5)));
             });
         }
         for id in [6, 7, 8, 9, BRIDGED_VLAN, BESIDE_TUNNELS] {
