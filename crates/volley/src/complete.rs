@@ -43,10 +43,10 @@ pub(crate) fn candidates(grammar: &Command, words: &[&str], start: &str) -> Vec<
     found
 }
 
-/// The words in small letters of a usage line.
+/// The words in small letters of a usage line, `_` between them.
 fn keywords(usage: &str) -> Vec<String> {
     usage
-        .split(|c: char| !c.is_ascii_lowercase())
+        .split(|c: char| !c.is_ascii_lowercase() && c != '_')
         .filter(|word| word.len() > 1)
         .map(str::to_owned)
         .collect()
@@ -65,6 +65,7 @@ mod tests {
         assert_eq!(next(&["show"], "no"), ["nodes"]);
         assert_eq!(next(&["route", "add", "10.0.0.0/8"], "v"), ["via", "vrf"]);
         assert_eq!(next(&["port", "set", "p0"], "d"), ["default", "down"]);
+        assert_eq!(next(&["port", "set", "p0"], "ma"), ["mac", "mark_dscp", "mark_pcp"]);
         assert_eq!(next(&["config", "apply"], "--c"), ["--confirm-within"]);
         assert!(next(&["route", "add"], "--j").contains(&"--json".to_owned()));
     }
