@@ -31,9 +31,11 @@ use fib::pages::PageSize;
 use graph::Worker;
 use kernel::Waker;
 use nodes::acl_input::AclInput;
+use nodes::acl_output::AclOutput;
 use nodes::mirror_input::MirrorInput;
 use nodes::mirror_output::MirrorOutput;
 use nodes::plumbing::{ArpNews, Mode, SlowPathNews};
+use nodes::urpf_input::UrpfInput;
 use packet::Pool;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasher;
@@ -185,7 +187,10 @@ impl Router {
             row.shaped = self.dataplane.is_shaped(row.port);
             row.input.set::<MirrorInput>(self.mirroring.of(name, &ids, Direction::Received));
             row.output.set::<MirrorOutput>(self.mirroring.of(name, &ids, Direction::Sent));
-            row.input.set::<AclInput>(self.access.of(&port.config));
+            let filters = &port.config.filters;
+            row.input.set::<AclInput>(self.access.of(filters.acl_in.as_ref()));
+            row.output.set::<AclOutput>(self.access.of(filters.acl_out.as_ref()));
+            row.input.set::<UrpfInput>(filters.urpf.map(crate::access::reverse_check));
             row.twin = self.twinning.has(name);
             if let Some(bridged) = self.bridging.port(name) {
                 row.mode = Mode::Bridged(bridged);

@@ -18,6 +18,7 @@ mod name;
 pub mod neighbor;
 pub mod port;
 mod port_commands;
+pub mod port_filters;
 pub mod port_kind;
 pub mod port_ra;
 pub mod port_twin;

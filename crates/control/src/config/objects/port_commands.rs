@@ -26,7 +26,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         noun: "port",
         verb: "set",
-        usage: "NAME up|down|mtu BYTES|vrf NAME|vrf default|mac ADDRESS|mac default|ra on|ra off|twin on [netns NAME] [name NAME]|twin off",
+        usage: "NAME up|down|mtu BYTES|vrf NAME|vrf default|mac ADDRESS|mac default|acl_in LIST|acl_in none|acl_out LIST|acl_out none|urpf loose|urpf strict|urpf off|ra on|ra off|twin on [netns NAME] [name NAME]|twin off",
         about: "Change a port",
         run: port_set,
     },
@@ -86,7 +86,8 @@ fn port_del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
 }
 
 /// What `port set` sets.
-const SETTINGS: &[&str] = &["up", "down", "mtu", "vrf", "mac", "ra", "twin"];
+const SETTINGS: &[&str] =
+    &["up", "down", "mtu", "vrf", "mac", "acl_in", "acl_out", "urpf", "ra", "twin"];
 
 fn port_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let name = words.next("a port name")?;
@@ -124,7 +125,7 @@ fn port_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
                     Some(port.ra.take().unwrap_or_default())
                 }
             };
-        } else {
+        } else if !port.filters.set(words)? {
             return Err(words.unexpected(SETTINGS));
         }
     }
