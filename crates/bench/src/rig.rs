@@ -147,6 +147,7 @@ pub(crate) fn interface(id: u16, mode: Mode) -> Interface {
         mtu_bytes: 1500,
         ip4: vec![(u32::from_be_bytes([192, 0, 2 + id as u8, 1]), 24)],
         ip6: vec![(0x2001_0db8 << 96 | u128::from(id) << 64 | 1, 64)],
+        proxy_arp: Vec::new(),
         tentative6: Vec::new(),
     }
 }

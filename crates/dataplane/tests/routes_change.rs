@@ -100,6 +100,7 @@ fn interface(id: u16) -> Interface {
         mtu_bytes: 1500,
         ip4: Vec::new(),
         ip6: Vec::new(),
+        proxy_arp: Vec::new(),
         tentative6: Vec::new(),
     }
 }

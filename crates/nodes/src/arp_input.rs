@@ -6,15 +6,22 @@
 //!                              ├▶ twin_output        answers, which the kernel may have asked for
 //!                              └▶ drop
 //! ```
+//! An interface may answer for others, too (RFC 1027): for addresses of networks that it names, as long as
+//! their packets leave by another interface. So hosts that take the whole world for their link reach it by us.
+//!
 //! A probe (RFC 5227, sender 0.0.0.0) is answered and teaches nothing. Whoever claims an address of
 //! ours gets no answer here: the control thread hears of it and decides.
 
 use crate::twin_output;
 use crate::plumbing::{
-    ArpNews, Interface, Interfaces, RateLimit, Setup, SlowPath, SlowPathNews, answer_arp,
+    ArpNews, Interface, Interfaces, Kind, PacketRoutes, RateLimit, Setup, SlowPath, SlowPathNews,
+    Vrfs, answer_arp,
 };
+use fib::adjacency::{AdjacencyId, AdjacencyTable};
+use fib::ecmp::{EcmpTable, GroupId};
 use graph::{Attach, Context, ExitIndex, Exits, Node, Published};
 use packet::{Frame, PacketView};
+use std::sync::Arc;
 use wire::arp::{self, REPLY, REQUEST};
 use wire::ethernet::ethertype;
 use wire::{MacAddr, ipv4};
@@ -26,6 +33,9 @@ const NEWS_PER_SECOND: u32 = 10_000;
 /// See the module.
 pub struct ArpInput {
     interfaces: Published<Interfaces>,
+    vrfs: Published<Vrfs>,
+    adjacencies: Arc<AdjacencyTable>,
+    groups: Arc<EcmpTable>,
     slow_path: SlowPath,
     limit: RateLimit,
 }
@@ -35,6 +45,8 @@ graph::exits! {
     pub enum Exit {
         /// The answer to a question for one of our addresses.
         Reply => node "interface-output",
+        /// RFC 1027: the answer to a question for an address that we stand in for.
+        Proxied => node "interface-output",
         /// An answer, news as well, and the interface has a twin: the kernel may have asked.
         Twin => node "twin-output" cause twin_output::PACKET,
         /// Fewer bytes than an ARP packet.
@@ -65,6 +77,9 @@ impl Node for ArpInput {
     fn new(setup: &Setup) -> Self {
         Self {
             interfaces: setup.shared.interfaces.clone(),
+            vrfs: setup.shared.vrfs.clone(),
+            adjacencies: Arc::clone(&setup.shared.adjacencies),
+            groups: Arc::clone(&setup.shared.groups),
             slow_path: setup.shared.slow_path.clone(),
             limit: RateLimit::new(NEWS_PER_SECOND),
         }
@@ -76,10 +91,12 @@ impl Node for ArpInput {
         exits: &mut Exits<'_, Exit>,
         context: &mut Context<'_>,
     ) {
-        let interfaces = self.interfaces.get(context);
+        let (interfaces, vrfs) = (self.interfaces.get(context), self.vrfs.get(context));
         exits.each(frame, |packet| {
             let heard = interfaces.get(packet.rx()).ok_or(Exit::NotForUs);
-            match heard.and_then(|interface| self.hear(packet, interface, context.now_tsc)) {
+            let routes = PacketRoutes::new(vrfs, interfaces, packet.rx());
+            let now_tsc = context.now_tsc;
+            match heard.and_then(|interface| self.hear(packet, interface, routes, now_tsc)) {
                 Ok(()) if interfaces.has_twin(packet.rx()) => Exit::Twin.into(),
                 Ok(()) => {
                     context.cache.release(&[packet.packet()]);
@@ -97,6 +114,7 @@ impl ArpInput {
         &mut self,
         packet: &mut PacketView<'_>,
         interface: &Interface,
+        routes: PacketRoutes<'_>,
         now_tsc: u64,
     ) -> Result<(), Exit> {
         let heard = arp::Packet::new(packet.header()).ok_or(Exit::Truncated)?;
@@ -105,13 +123,17 @@ impl ArpInput {
         let asks_us = heard.operation() == REQUEST && interface.has_ip4(target);
         let to_us = heard.target_mac().octets() == interface.mac && interface.has_ip4(target);
         let claims_ours = interface.has_ip4(sender);
+        let asks_proxy = heard.operation() == REQUEST
+            && !heard.is_probe()
+            && interface.stands_in_for(target)
+            && self.leaves_elsewhere(packet.rx(), target, routes);
         let news = ArpNews {
             interface: packet.rx(),
             address: sender,
             mac: heard.sender_mac().octets(),
             is_reply: heard.operation() == REPLY,
             is_gratuitous: heard.is_gratuitous() || claims_ours,
-            is_for_us: asks_us || heard.operation() == REPLY && to_us,
+            is_for_us: asks_us || asks_proxy || heard.operation() == REPLY && to_us,
         };
         let is_news = news.is_for_us || news.is_gratuitous;
         // The kernel asks from any address of the router's.
@@ -129,7 +151,28 @@ impl ArpInput {
             answer_arp(packet, target, MacAddr(interface.mac));
             return Err(Exit::Reply);
         }
+        if asks_proxy && !claims_ours {
+            answer_arp(packet, target, MacAddr(interface.mac));
+            return Err(Exit::Proxied);
+        }
         told
+    }
+
+    /// True if packets from interface `rx` to `address` are sent on, and not back to where they came from.
+    fn leaves_elsewhere(&self, rx: u16, address: u32, routes: PacketRoutes<'_>) -> bool {
+        let mut to = routes.to(address);
+        if to.kind() == Kind::Group as u8 {
+            to = self.groups.pick(GroupId(to.id()), address);
+        }
+        let interface = match to.kind() {
+            kind if kind == Kind::Glean as u8 => Some(to.id()),
+            kind if kind == Kind::Rewrite as u8 => {
+                let adjacency = self.adjacencies.entry(AdjacencyId(to.id()));
+                adjacency.map(|entry| entry.fields().interface().into())
+            }
+            _ => None,
+        };
+        interface.is_some_and(|interface| interface != u32::from(rx))
     }
 
     fn tell(&mut self, news: ArpNews, now_tsc: u64) -> Result<(), Exit> {
@@ -161,7 +204,7 @@ fn check(heard: arp::Packet<'_>, interface: &Interface) -> Result<(), Exit> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plumbing::testing::{HOST, HOST_MAC, QUEUE, US, US_OUTSIDE, World, our_mac};
+    use crate::plumbing::testing::{FAR, GATEWAY, HOST, HOST_MAC, QUEUE, US, US_OUTSIDE, World, our_mac};
     use graph::harness::{NodeHarness, Outcome};
     use wire::craft::{self, Arp, Craft};
 
@@ -247,6 +290,36 @@ mod tests {
             assert_eq!((exit.as_str(), learned.len()), ("taken", 1));
             assert!(learned[0].is_gratuitous && !learned[0].is_for_us);
         }
+    }
+
+    #[test]
+    fn an_address_that_we_stand_in_for_is_answered_as_ours_if_its_packets_leave_elsewhere() {
+        let asked = |networks: &[&str], frame: Craft<Arp>| {
+            let mut world = World::new();
+            let networks: Vec<_> = networks.iter().map(|text| text.parse().unwrap()).collect();
+            world.change_interface(0, |row| row.proxy_arp = networks.clone());
+            let out = run_on(&world, &[frame.build()]).remove(0);
+            (out.exit, out.header, world.all_news())
+        };
+        let all: &[&str] = &["0.0.0.0/0"];
+        let expected = craft::ethernet(our_mac(0), HOST_MAC);
+        let expected = expected.arp_reply(our_mac(0), FAR, HOST_MAC, HOST).pad_to(60).build();
+        let (exit, frame, news) = asked(all, request(HOST, FAR));
+        assert_eq!((exit.as_str(), frame), ("proxied", expected));
+        let known = ArpNews { is_for_us: true, ..self::news() };
+        assert!(matches!(news[..], [SlowPathNews::Arp(told)] if told == known));
+        let exit = |networks, to: [u8; 4]| asked(networks, request(HOST, to)).0;
+        // A neighbour of another interface, one that shares next hops, and one of another network.
+        assert_eq!(exit(all, GATEWAY), "proxied");
+        assert_eq!(exit(&["10.6.0.0/16"], FAR), "not-for-us");
+        // Of the own subnet, without a way, to be dropped, nobody's.
+        for to in [[192, 0, 2, 9], [172, 16, 0, 1], [10, 1, 0, 1], [10, 3, 0, 1], [224, 0, 0, 1]] {
+            assert_eq!(exit(all, to), "not-for-us", "{to:?}");
+        }
+        // Whoever tries an address is not kept from it.
+        assert_eq!(asked(all, request([0; 4], FAR)).0, "not-for-us");
+        assert_eq!(asked(all, reply(our_mac(0), our_mac(0), FAR)).0, "not-for-us");
+        assert_eq!(exit(&[], FAR), "not-for-us");
     }
 
     #[test]

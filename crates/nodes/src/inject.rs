@@ -10,7 +10,8 @@
 use crate::plumbing::{Injected, Setup, icmp_cause};
 use graph::{Context, Exits, Node, Role};
 use packet::Frame;
-use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::sync::mpsc::Receiver;
 use wire::{icmp4, icmp6, ip};
 
@@ -18,6 +19,8 @@ use wire::{icmp4, icmp6, ip};
 pub struct Inject {
     /// None on all workers but one.
     injected: Option<Receiver<Injected>>,
+    /// What was injected before it is in the graph.
+    fence: Option<Arc<AtomicBool>>,
 }
 
 graph::exits! {
@@ -47,11 +50,14 @@ impl Node for Inject {
 
     fn new(setup: &Setup) -> Self {
         let mut injected = setup.injected.lock().unwrap_or_else(PoisonError::into_inner);
-        Self { injected: injected.take() }
+        Self { injected: injected.take(), fence: None }
     }
 
     fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
         let Some(injected) = &self.injected else { return };
+        if let Some(fence) = self.fence.take() {
+            fence.store(true, Ordering::Release);
+        }
         while frame.room() != 0
             && let Ok(next) = injected.try_recv()
         {
@@ -76,6 +82,10 @@ impl Node for Inject {
                 Injected::Discard { rx, packet } => {
                     frame.push(packet, rx);
                     Exit::Unresolved
+                }
+                Injected::Fence(fence) => {
+                    self.fence = Some(fence);
+                    return;
                 }
             };
             exits.set(slot, exit);
@@ -113,6 +123,21 @@ mod tests {
             assert_eq!(out.adjacency == TO_GATEWAY, exit.starts_with("rewrite"));
         }
         assert!(node.run(&[], 0, 0).is_empty());
+    }
+
+    #[test]
+    fn a_fence_is_passed_when_what_came_before_it_has_left() {
+        let (world, pool) = (World::new(), HeapPool::new(8, 64).unwrap());
+        let mut node = NodeHarness::<Inject>::new(&world.setup).unwrap();
+        let (passed, mut cache) = (Arc::new(AtomicBool::new(false)), pool.cache());
+        let mut frame = || Injected::Frame { interface: 1, packet: cache.copy_of(b"1").unwrap() };
+        for injected in [frame(), Injected::Fence(Arc::clone(&passed)), frame()] {
+            world.injector.send(injected).unwrap();
+        }
+        assert_eq!(node.run(&[], 0, 0).len(), 1);
+        assert!(!passed.load(Ordering::Acquire));
+        assert_eq!(node.run(&[], 0, 0).len(), 1);
+        assert!(passed.load(Ordering::Acquire));
     }
 
     #[test]

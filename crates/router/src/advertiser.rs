@@ -43,6 +43,11 @@ impl Advertiser {
         self.timers.entry(interface).or_insert_with(begin).interval_ns = interval_ns;
     }
 
+    /// Whether `interface` advertises.
+    pub(crate) fn is_set(&self, interface: u16) -> bool {
+        self.timers.contains_key(&interface)
+    }
+
     /// A host on `interface` looks for routers.
     pub(crate) fn asked(&mut self, now_ns: u64, interface: u16) {
         let Some(timer) = self.timers.get_mut(&interface) else { return };
@@ -128,7 +133,9 @@ mod tests {
         advertiser.asked(0, 4);
         assert_eq!((advertiser.next_due_ns(), advertiser.due(u64::MAX)), (None, vec![]));
         advertiser.set(0, 4, Some(SECOND_NS));
+        assert!(advertiser.is_set(4));
         advertiser.set(0, 4, None);
+        assert!(!advertiser.is_set(4));
         assert!(advertiser.due(u64::MAX).is_empty());
     }
 }

@@ -5,6 +5,7 @@ use crate::devices::{Device, Devices, is_tap};
 use crate::remotes::Remote;
 use crate::routing::LinkHeader;
 use crate::standing::Standing;
+use control::config::Prefix;
 use control::config::objects::port::{Port, PortName};
 use control::config::objects::qos::Qos;
 use dataplane::Dataplane;
@@ -24,6 +25,13 @@ fn made_up_mac(id: u16) -> [u8; 6] {
 
 /// Length of the prefix of link-local addresses (RFC 4291 section 2.5.6).
 const LINK_LOCAL_LENGTH: u8 = 64;
+
+fn of_ip4(network: &Prefix) -> Option<Ip4Prefix> {
+    match network.address() {
+        IpAddr::V4(first) => Ip4Prefix::new(first.into(), network.length()).ok(),
+        IpAddr::V6(_) => None,
+    }
+}
 
 /// One configured port, open or waiting for its device to come (back).
 pub(crate) struct OpenPort {
@@ -197,6 +205,7 @@ impl OpenPort {
             mtu_bytes: self.config.mtu,
             ip4: self.addresses(),
             ip6: self.valid6.clone(),
+            proxy_arp: self.config.proxy_arp.iter().filter_map(of_ip4).collect(),
             tentative6: self.tentative6.clone(),
         }
     }

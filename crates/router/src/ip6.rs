@@ -4,10 +4,15 @@
 use crate::dad::State;
 use crate::router::Router;
 use crate::router_advertisement;
+use crate::steps::PATIENCE;
 use control::config::objects::port::PortName;
-use nodes::plumbing::{NdNews, NdSaid};
+use control::config::objects::port_ra::Ra;
+use nodes::plumbing::{Injected, NdNews, NdSaid};
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 use wire::ipv6;
 
 impl Router {
@@ -50,6 +55,40 @@ impl Router {
                 self.neighborhood.send(id, &frame);
             }
         }
+    }
+
+    /// A port is about to advertise itself no more: hosts are told not to use it as their router (RFC 4861 section
+    /// 6.2.5), while frames still leave by it.
+    pub(crate) fn end_advertising(&mut self, name: &PortName) {
+        let Some(port) = self.ports.get(name) else { return };
+        let id = port.id;
+        let ra = port.config.ra.as_ref().filter(|_| self.advertiser.is_set(id));
+        let last = ra.map(|ra| Ra { lifetime: Duration::ZERO, ..ra.clone() });
+        let Some(frame) = last.and_then(|ra| router_advertisement::frame(port, &ra)) else {
+            return;
+        };
+        let now_ns = self.now_ns();
+        self.advertiser.set(now_ns, id, None);
+        self.neighborhood.send(id, &frame);
+        self.await_injected();
+    }
+
+    /// Lets what was injected leave.
+    fn await_injected(&mut self) {
+        let left = Arc::new(AtomicBool::new(false));
+        if self.dataplane.injector.send(Injected::Fence(Arc::clone(&left))).is_err() {
+            return;
+        }
+        let (mut local, start) = (self.take_local(), Instant::now());
+        while !left.load(Ordering::Acquire) && start.elapsed() < PATIENCE {
+            match &mut local {
+                Some(worker) => {
+                    worker.turn();
+                }
+                None => std::thread::sleep(Duration::from_micros(100)),
+            }
+        }
+        self.give_back_local(local);
     }
 
     /// Follows a change of what is known of a port's IPv6 addresses.

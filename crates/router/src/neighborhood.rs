@@ -320,12 +320,13 @@ impl Neighborhood {
 
     /// Hands a packet to the workers; when their queue is full, its buffer goes back.
     fn inject(&mut self, injected: Injected) {
-        if let Err(refused) = self.injector.send(injected) {
-            let (Injected::Frame { packet, .. }
+        let Err(refused) = self.injector.send(injected) else { return };
+        match refused {
+            Injected::Frame { packet, .. }
             | Injected::Resolved { packet, .. }
             | Injected::Unreachable { packet, .. }
-            | Injected::Discard { packet, .. }) = refused;
-            self.cache.release(&[packet]);
+            | Injected::Discard { packet, .. } => self.cache.release(&[packet]),
+            Injected::Fence(_) => {}
         }
     }
 }

@@ -350,6 +350,13 @@ impl Router {
     }
 }
 
+impl Drop for Router {
+    fn drop(&mut self) {
+        let names: Vec<PortName> = self.ports.keys().cloned().collect();
+        names.iter().for_each(|name| self.end_advertising(name));
+    }
+}
+
 fn settings(config: &Config, pool: Arc<dyn Pool>, wake: Arc<dyn Fn() + Send + Sync>) -> Settings {
     let mut settings = Settings::new(pool);
     settings.threads = match &config.workers.placement {

@@ -142,6 +142,7 @@ impl Router {
     }
 
     fn remove_port(&mut self, name: &PortName) -> Result<(), ApplyError> {
+        self.end_advertising(name);
         if let Some(port) = self.ports.get_mut(name) {
             port.config.addresses.clear();
             port.config.up = false;
@@ -193,6 +194,9 @@ impl Router {
                     eprintln!("volleyd: port {name} cannot be opened again: {again}");
                 }
             });
+        }
+        if !new.advertises() {
+            self.end_advertising(name);
         }
         self.configure(name, new);
         if let Err(error) = self.refresh_qos(name).and_then(|()| self.refresh_twin(name)) {

@@ -3,7 +3,7 @@
 use crate::plumbing::{
     BridgeId, BridgePort, Features, Inside, Tunnel, TunnelHeaders, TunnelKey, Vlan, VlanMap, VrfId,
 };
-use fib::{Address, Prefix};
+use fib::{Address, Ip4Prefix, Prefix};
 use std::collections::HashMap;
 use std::sync::Arc;
 use wire::ipv6;
@@ -71,6 +71,8 @@ pub struct Interface {
     pub ip4: Vec<(u32, u8)>,
     /// Its IPv6 addresses, the link-local one included: those that nobody else was found to have.
     pub ip6: Vec<(u128, u8)>,
+    /// Networks whose addresses it answers ARP for, too, where their packets leave by another interface.
+    pub proxy_arp: Vec<Ip4Prefix>,
     /// IPv6 addresses that are not its own yet: whether somebody else has them is being found out
     /// (RFC 4862 section 5.4).
     pub tentative6: Vec<u128>,
@@ -128,6 +130,11 @@ impl Interface {
     /// True if `address` is one of its own.
     pub fn has_ip6(&self, address: u128) -> bool {
         self.ip6.iter().any(|&(own, _)| own == address)
+    }
+
+    /// True if it may answer ARP for an address that is none of its own (RFC 1027): never for one of its own subnet.
+    pub fn stands_in_for(&self, address: u32) -> bool {
+        self.proxy_arp.iter().any(|network| network.contains(address)) && !self.reaches_ip4(address)
     }
 
     /// True if `address` is one of its own, or may become one.

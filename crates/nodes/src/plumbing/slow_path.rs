@@ -9,6 +9,7 @@ use crate::plumbing::{Bound, BridgeId};
 use packet::PacketPtr;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// What an ARP packet said.
@@ -144,6 +145,8 @@ pub enum Injected {
         /// From its IP header on.
         packet: PacketPtr,
     },
+    /// Not a packet: the flag is set once all that was injected before has left the graph.
+    Fence(Arc<AtomicBool>),
     /// A packet that nobody wants: its buffer goes back.
     Discard {
         /// Interface it came in by.

@@ -172,6 +172,7 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
             1 => vec![(US6_OUTSIDE.into(), 64), (link_local(1).into(), 64)],
             _ => Vec::new(),
         },
+        proxy_arp: Vec::new(),
         tentative6: if id == 0 { vec![TENTATIVE6.into()] } else { Vec::new() },
     };
     (0..).zip(modes).map(|(id, mode)| Some(row(id, mode))).collect()

@@ -22,6 +22,7 @@ pub mod port_filters;
 pub mod port_kind;
 pub mod port_ra;
 pub mod port_twin;
+mod proxy_arp;
 pub mod qos;
 pub mod route;
 mod route_commands;
@@ -90,6 +91,7 @@ macro_rules! objects {
 
         /// One step from one configuration to another.
         #[derive(Clone, Debug, PartialEq)]
+        #[allow(clippy::large_enum_variant, reason = "a change of the configuration has few steps")]
         pub enum Change { $( $(#[$doc])* $kind(<$kind as Object>::Change), )+ }
 
         /// Every command that edits, by kind of object.

@@ -11,6 +11,7 @@ use super::port_filters::Filters;
 use super::port_kind::PortKind;
 use super::port_ra::Ra;
 use super::port_twin::Twin;
+use super::proxy_arp;
 use super::qos::Qos;
 use super::vrf::VrfName;
 use super::{Config, Object};
@@ -18,7 +19,7 @@ use super::{tunnel, vlan};
 use crate::config::edit::Command;
 use crate::config::field::{Field, Refusal};
 use crate::config::host::Host;
-use crate::config::prefix::InterfaceAddress;
+use crate::config::prefix::{InterfaceAddress, Prefix};
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
 use crate::config::table::{Delta, Row, Table};
@@ -91,6 +92,8 @@ pub struct Port {
     pub qos: Option<Qos>,
     /// How it advertises the router to IPv6 hosts; `None`: not at all.
     pub ra: Option<Ra>,
+    /// Networks whose addresses it answers ARP for, too, as far as they lie beyond other ports.
+    pub proxy_arp: Vec<Prefix>,
     /// The kernel's interface beside it; `None`: there is none.
     pub twin: Option<Box<Twin>>,
 }
@@ -125,6 +128,7 @@ impl Port {
             filters: Box::default(),
             qos: None,
             ra: None,
+            proxy_arp: Vec::new(),
             twin: None,
         }
     }
@@ -132,6 +136,11 @@ impl Port {
     /// Whether it speaks IPv6.
     pub fn has_ip6(&self) -> bool {
         self.addresses.iter().any(|own| own.address().is_ipv6())
+    }
+
+    /// Whether it is to advertise the router.
+    pub fn advertises(&self) -> bool {
+        self.up && self.ra.is_some() && self.has_ip6()
     }
 
     /// Whether the change from one to the other keeps the device open.
@@ -152,8 +161,23 @@ impl Port {
         let filters = Box::new(Filters::read(table));
         let qos = table.table("qos", |qos| Qos::read(qos, mtu)).flatten();
         let ra = table.table("ra", Ra::read);
+        let proxy_arp = table.list("proxy_arp");
         let twin = Twin::read(table).map(Box::new);
-        Some(Self { kind: kind?, up, mtu, vrf, mac, rx_queues, addresses, filters, qos, ra, twin })
+        let kind = kind?;
+        Some(Self {
+            kind,
+            up,
+            mtu,
+            vrf,
+            mac,
+            rx_queues,
+            addresses,
+            filters,
+            qos,
+            ra,
+            proxy_arp,
+            twin,
+        })
     }
 
     fn check(&self, name: &PortName, report: &mut Report) {
@@ -178,6 +202,7 @@ impl Port {
         if let Some(ra) = &self.ra {
             ra.check(name, self, report);
         }
+        proxy_arp::check(&port, self, report);
         if self.twin.is_some() {
             Twin::check(&format!("{port}.twin"), self, report);
         }
@@ -211,6 +236,7 @@ impl Port {
         let fields = self.filters.fields(fields);
         fields
             .maybe_raw("ra", self.ra.as_ref().map(|ra| ra.fields().inline()))
+            .list("proxy_arp", &self.proxy_arp)
             .maybe_raw("twin", self.twin.as_ref().map(|twin| twin.to_toml()))
     }
 }

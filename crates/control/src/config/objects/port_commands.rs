@@ -26,7 +26,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         noun: "port",
         verb: "set",
-        usage: "NAME up|down|mtu BYTES|vrf NAME|vrf default|mac ADDRESS|mac default|acl_in LIST|acl_in none|acl_out LIST|acl_out none|urpf loose|urpf strict|urpf off|ra on|ra off|twin on [netns NAME] [name NAME]|twin off",
+        usage: "NAME up|down|mtu BYTES|vrf NAME|vrf default|mac ADDRESS|mac default|acl_in LIST|acl_in none|acl_out LIST|acl_out none|urpf loose|urpf strict|urpf off|ra on|ra off|proxy_arp NETWORK|proxy_arp off|twin on [netns NAME] [name NAME]|twin off",
         about: "Change a port",
         run: port_set,
     },
@@ -87,7 +87,7 @@ fn port_del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
 
 /// What `port set` sets.
 const SETTINGS: &[&str] =
-    &["up", "down", "mtu", "vrf", "mac", "acl_in", "acl_out", "urpf", "ra", "twin"];
+    &["up", "down", "mtu", "vrf", "mac", "acl_in", "acl_out", "urpf", "ra", "proxy_arp", "twin"];
 
 fn port_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let name = words.next("a port name")?;
@@ -117,6 +117,11 @@ fn port_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
                 if words.take("default") { None } else { Some(words.next("a MAC address")?) };
         } else if words.take("twin") {
             port.twin = Twin::of_words(words)?.map(Box::new);
+        } else if words.take("proxy_arp") {
+            match words.take("off") {
+                true => port.proxy_arp.clear(),
+                false => port.proxy_arp.push(words.next("a network")?),
+            }
         } else if words.take("ra") {
             port.ra = match words.take("off") {
                 true => None,
