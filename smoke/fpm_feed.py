@@ -1,5 +1,5 @@
 """Tells LINK's router COUNT routes by FPM, from 20.0.0.0/24 on, over the next hop VIA; then ends as HOW
-says: in `nonsense`, or to `stay`."""
+says: in `nonsense`, or to `stay`. They are of the kernel's main table, or of another TABLE."""
 import socket
 import struct
 import sys
@@ -7,6 +7,7 @@ import time
 
 NEW_ROUTE, NEW_NEXT_HOP = 24, 104
 link, count, via, how = int(sys.argv[1]), int(sys.argv[2]), socket.inet_aton(sys.argv[3]), sys.argv[4]
+table = int(sys.argv[5]) if len(sys.argv) > 5 else 254
 
 
 def attribute(kind, value):
@@ -22,9 +23,10 @@ def number(value):
 
 
 def route(index):
-    fixed = bytes([2, 24, 0, 0, 254, 186, 0, 1, 0, 0, 0, 0])
+    # Tables of more than a byte stand in an attribute; here all do.
+    fixed = bytes([2, 24, 0, 0, 0, 186, 0, 1, 0, 0, 0, 0])
     prefix = struct.pack(">I", (20 << 24) + (index << 8))
-    return message(NEW_ROUTE, fixed + attribute(1, prefix) + attribute(30, number(9)))
+    return message(NEW_ROUTE, fixed + attribute(1, prefix) + attribute(15, number(table)) + attribute(30, number(9)))
 
 
 hop = attribute(1, number(1)) + attribute(6, via) + attribute(5, number(link))
