@@ -11,10 +11,15 @@ use dataplane::{Dataplane, PortQueues, Settings};
 use fib::{Address, ip4::Ip4Layout, pages::PageSize};
 use graph::{Idle, Worker};
 use libfuzzer_sys::fuzz_target;
+use nodes::acl_input::AclInput;
+use nodes::acl_output::AclOutput;
+use nodes::mirror_input::MirrorInput;
+use nodes::mirror_output::MirrorOutput;
 use nodes::plumbing::{
     Access, AccessList, BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Link,
     MirrorTo, Mode, SlowPathNews, Tunnel, Vlan, VlanTags, VrfId, Wrap, link_key, sum_icmp,
 };
+use nodes::urpf_input::{Reverse, Urpf, UrpfInput};
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use std::{
     cell::RefCell,
@@ -42,7 +47,7 @@ const HEARD: [u16; 5] = [2, 6, topology::TRUNK, topology::BRIDGED_VLAN, topology
 /// Where their copies leave.
 const LISTENER: u16 = 5;
 
-/// One that is held to an access list: routed.
+/// One that is held to access lists, and whose sources are checked: routed.
 const HELD: u16 = 1;
 
 /// A list that denies some of both families.
@@ -83,10 +88,15 @@ impl Router {
         let mut feeds = Vec::new();
         for (id, mut row) in (0..).zip(topology::rows()) {
             if let Some(row) = row.as_mut().filter(|_| HEARD.contains(&id)) {
-                row.mirror = MirrorTo { received: Some(LISTENER), sent: Some(LISTENER) };
+                row.input.set::<MirrorInput>(Some(MirrorTo(LISTENER)));
+                row.output.set::<MirrorOutput>(Some(MirrorTo(LISTENER)));
             }
             if let Some(row) = row.as_mut().filter(|_| id == HELD) {
-                row.access = Some(access());
+                let strict = Some(Reverse::Strict);
+                let urpf = Urpf { ip4: strict, ip6: strict, allow_default: false };
+                row.input.set::<AclInput>(Some(access()));
+                row.input.set::<UrpfInput>(Some(urpf));
+                row.output.set::<AclOutput>(Some(access()));
             }
             if let Some(Mode::Bridged(port)) = row.as_mut().map(|row| &mut row.mode) {
                 (port.answers_arp, port.answers_nd) = (true, true);

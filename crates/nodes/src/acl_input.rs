@@ -1,4 +1,4 @@
-//! Holds what ports receive to their access lists: the first rule that fits decides.
+//! Holds what interfaces receive to their access lists: the first rule that fits decides.
 //!
 //! ```text
 //!  interface_input, (a feature) ─▶ acl_input ┬▶ (the next feature), interface_enter
@@ -7,26 +7,16 @@
 //! Lists speak of IP packets alone: ARP and what else there is passes.
 
 use crate::plumbing::{
-    Access, Feature, Interfaces, Question, Setup, Turns, input_turn, run_of,
+    Access, Feature, Interfaces, Judge, Refusal, Setup, Turns, input_turn, run_of,
 };
-use acl::{Action, CELLS4, CELLS6, Key, Verdict};
 use graph::{Context, ExitIndex, Exits, Node, Published, Turn};
-use packet::{Frame, VECTOR};
+use packet::Frame;
 
 /// See the module.
 pub struct AclInput {
     interfaces: Published<Interfaces>,
     turns: Turns,
-    ip4: Asked<CELLS4>,
-    ip6: Asked<CELLS6>,
-}
-
-/// Packets of one family that a list is asked about together.
-struct Asked<const N: usize> {
-    keys: [Key<N>; VECTOR],
-    slots: [u8; VECTOR],
-    count: usize,
-    verdicts: [Verdict; VECTOR],
+    judge: Judge,
 }
 
 graph::exits! {
@@ -38,6 +28,15 @@ graph::exits! {
         Denied => drop,
         /// It says that it is IP, and its headers are cut short or wrong: no list can judge it.
         Unreadable => drop,
+    }
+}
+
+impl From<Refusal> for Exit {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Denied => Self::Denied,
+            Refusal::Unreadable => Self::Unreadable,
+        }
     }
 }
 
@@ -56,7 +55,7 @@ impl Node for AclInput {
 
     fn new(setup: &Setup) -> Self {
         let interfaces = setup.shared.interfaces.clone();
-        Self { interfaces, turns: Turns::new(), ip4: Asked::new(), ip6: Asked::new() }
+        Self { interfaces, turns: Turns::new(), judge: Judge::new() }
     }
 
     fn attach(&mut self, key: u32, exit: ExitIndex) {
@@ -69,7 +68,6 @@ impl Node for AclInput {
         exits: &mut Exits<'_, Exit>,
         context: &mut Context<'_>,
     ) {
-        let worker = usize::from(context.worker);
         let interfaces = self.interfaces.get(context);
         let mut from = 0;
         while from < frame.len() {
@@ -77,67 +75,23 @@ impl Node for AclInput {
             let row = interfaces.get(rx);
             let next = row.and_then(|row| self.turns.next(&row.input));
             exits.run(from..until, next.unwrap_or(Exit::Enter.into()));
-            if let Some(Access(list)) = row.and_then(|row| row.input.of::<Self>()) {
-                (self.ip4.count, self.ip6.count) = (0, 0);
-                for slot in from..until {
-                    match Question::about(frame.view(slot).header()) {
-                        Question::Ip4(fields) => self.ip4.ask(slot, Key::new(&fields)),
-                        Question::Ip6(fields) => self.ip6.ask(slot, Key::new(&fields)),
-                        Question::NotIp => {}
-                        Question::Unreadable => exits.set(slot, Exit::Unreadable),
-                    }
-                }
-                self.ip4.answer(|keys, verdicts| list.ip4.classify(keys, verdicts));
-                self.ip6.answer(|keys, verdicts| list.ip6.classify(keys, verdicts));
-                let answers = self.ip4.answers().chain(self.ip6.answers());
-                for (slot, verdict) in answers {
-                    if let Some(counters) = list.counters.get(worker) {
-                        counters.add(verdict, frame.lengths()[slot]);
-                    }
-                    if !verdict.is_permitted() {
-                        exits.set(slot, Exit::Denied);
-                    }
-                }
+            if let Some(row) = row
+                && let Some(Access(list)) = row.input.of::<Self>()
+            {
+                let refuse = |slot, refusal| exits.set(slot, Exit::from(refusal));
+                self.judge.hold((row, list), frame, from..until, context.worker, refuse);
             }
             from = until;
         }
     }
 }
 
-impl<const N: usize> Asked<N> {
-    fn new() -> Self {
-        Self {
-            keys: [Key::default(); VECTOR],
-            slots: [0; VECTOR],
-            count: 0,
-            verdicts: [Verdict::none(Action::Permit); VECTOR],
-        }
-    }
-
-    #[inline(always)]
-    fn ask(&mut self, slot: usize, key: Key<N>) {
-        self.keys[self.count % VECTOR] = key;
-        self.slots[self.count % VECTOR] = slot as u8;
-        self.count += 1;
-    }
-
-    fn answer(&mut self, classify: impl FnOnce(&[Key<N>], &mut [Verdict])) {
-        classify(&self.keys[..self.count], &mut self.verdicts[..self.count]);
-    }
-
-    /// Each packet's slot, and what becomes of it.
-    fn answers(&self) -> impl Iterator<Item = (usize, Verdict)> {
-        let verdicts = self.verdicts[..self.count].iter().copied();
-        self.slots.iter().map(|slot| usize::from(*slot)).zip(verdicts)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plumbing::testing::{FAR, HOST, World};
+    use crate::plumbing::testing::{FAR, GRE_LINK, HOST, ROUTED_VLAN, World};
     use crate::plumbing::AccessList;
-    use acl::{Acl4, Acl6, Ports, Rule, RuleCounters};
+    use acl::{Acl4, Acl6, Action, Ports, Rule, RuleCounters};
     use graph::harness::NodeHarness;
     use std::sync::Arc;
     use wire::craft;
@@ -209,5 +163,34 @@ mod tests {
         let denied = &frames()[..1];
         assert_eq!(node.run(denied, 0, 0)[0].exit, "denied");
         assert_eq!(node.run(denied, 2, 0)[0].exit, "enter");
+    }
+
+    #[test]
+    fn a_sub_interface_is_asked_with_the_vlan_that_it_takes_off() {
+        let of_vlan = |vlan| Rule { vlan: Some(vlan), ..Rule::any(Action::Permit) };
+        for (vlan, exit) in [(100, "enter"), (0, "denied"), (7, "denied")] {
+            let list = Arc::new(AccessList {
+                ip4: Acl4::new::<u32>(&[(0, of_vlan(vlan))], Action::Deny, ROOM).unwrap(),
+                ip6: Acl6::new::<u128>(&[], Action::Deny, ROOM).unwrap(),
+                counters: [RuleCounters::new(1)].into(),
+            });
+            assert_eq!(exits(ROUTED_VLAN, &list)[1], exit);
+        }
+    }
+
+    #[test]
+    fn packets_of_a_tunnel_are_judged_from_their_own_header_on() {
+        let mut world = World::new();
+        world.change_interface(GRE_LINK, |row| row.input.set::<AclInput>(Some(Access(list()))));
+        let mut node = NodeHarness::<AclInput>::new(&world.setup).unwrap();
+        let packets = [
+            craft::ipv4(HOST, FAR).udp(1, 53).build(),
+            craft::ipv4(HOST, FAR).udp(1, 99).build(),
+            craft::ipv6([1; 16], [2; 16]).udp(1, 53).build(),
+            vec![0x50; 20],
+        ];
+        let out = node.run(&packets, GRE_LINK, 0);
+        let exits: Vec<_> = out.iter().map(|out| out.exit.as_str()).collect();
+        assert_eq!(exits, ["denied", "enter", "denied", "unreadable"]);
     }
 }

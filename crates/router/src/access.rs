@@ -3,11 +3,12 @@
 use crate::router::Router;
 use acl::{Acl4, Acl6, AclError, Action, Icmp, Ports, RuleCounters, TcpFlags};
 use control::config::objects::acl::{self as config, AclName};
-use control::config::objects::port::Port;
+use control::config::objects::port_filters::{self, Filters};
 use control::view;
 use fib::{Address, Prefix};
 use nodes::plumbing::{Access, AccessList};
-use std::collections::BTreeMap;
+use nodes::urpf_input::{Reverse, Urpf};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 /// What a list may take for each family: fifty thousand rules take a tenth.
@@ -25,6 +26,41 @@ pub(crate) struct AccessLists {
 struct Made {
     config: config::Acl,
     list: Arc<AccessList>,
+    /// What its rules, and then the default, decided in the lists before it.
+    carried: Counts,
+}
+
+/// Packets and bytes of each rule, and at last of what none fitted.
+type Counts = Vec<(u64, u64)>;
+
+impl Made {
+    /// What was decided so far.
+    fn counts(&self) -> Counts {
+        let mut counts = self.carried.clone();
+        for worker in &self.list.counters {
+            for (sum, (packets, bytes)) in counts.iter_mut().zip(worker.read()) {
+                *sum = (sum.0 + packets, sum.1 + bytes);
+            }
+        }
+        counts
+    }
+
+    /// What the rules of its next version, in their order, take over: what equal ones have decided.
+    fn handed_to(&self, next: &config::Acl) -> Counts {
+        let mut counts = self.counts();
+        let others = counts.pop().unwrap_or_default();
+        let mut known: HashMap<String, VecDeque<(u64, u64)>> = HashMap::new();
+        for (rule, count) in self.config.rules.iter().zip(counts) {
+            known.entry(rule.to_string()).or_default().push_back(count);
+        }
+        let taken = |rule: &config::Rule| {
+            let counts = known.get_mut(&rule.to_string());
+            counts.and_then(VecDeque::pop_front).unwrap_or_default()
+        };
+        let mut handed: Counts = next.rules.iter().map(taken).collect();
+        handed.push(if next.default == self.config.default { others } else { (0, 0) });
+        handed
+    }
 }
 
 impl AccessLists {
@@ -40,13 +76,16 @@ impl AccessLists {
             return Ok(());
         };
         let list = Arc::new(make(config, workers)?);
-        self.lists.insert(name.clone(), Made { config: config.clone(), list });
+        let old = self.lists.get(name);
+        let none = || vec![(0, 0); config.rules.len() + 1];
+        let carried = old.map_or_else(none, |old| old.handed_to(config));
+        self.lists.insert(name.clone(), Made { config: config.clone(), list, carried });
         Ok(())
     }
 
-    /// What a port's packets are held to.
-    pub(crate) fn of(&self, port: &Port) -> Option<Access> {
-        let name = port.acl_in.as_ref()?;
+    /// The list of a name, for a port that names it.
+    pub(crate) fn of(&self, name: Option<&AclName>) -> Option<Access> {
+        let name = name?;
         let made = self.lists.get(name).or_else(|| self.leaving.get(name))?;
         Some(Access(Arc::clone(&made.list)))
     }
@@ -64,22 +103,22 @@ impl Router {
 
     fn show_acl(&self, name: &AclName, made: &Made) -> view::Acl {
         let rules = &made.config.rules;
-        let mut counts = vec![(0, 0); rules.len() + 1];
-        for worker in &made.list.counters {
-            for (sum, (packets, bytes)) in counts.iter_mut().zip(worker.read()) {
-                *sum = (sum.0 + packets, sum.1 + bytes);
-            }
-        }
+        let mut counts = made.counts();
         let others = counts.pop().unwrap_or_default();
         let rule = |(rule, (packets, bytes)): (&config::Rule, (u64, u64))| view::AclRule {
             rule: rule.to_string(),
             packets,
             bytes,
         };
-        let named = self.ports.iter().filter(|(_, port)| port.config.acl_in.as_ref() == Some(name));
+        let named = |of: fn(&Filters) -> Option<&AclName>| {
+            let named =
+                self.ports.iter().filter(|(_, port)| of(&port.config.filters) == Some(name));
+            named.map(|(port, _)| port.to_string()).collect()
+        };
         view::Acl {
             name: name.to_string(),
-            ports_in: named.map(|(port, _)| port.to_string()).collect(),
+            ports_in: named(|filters| filters.acl_in.as_ref()),
+            ports_out: named(|filters| filters.acl_out.as_ref()),
             default: made.config.default.word().to_owned(),
             rules: rules.iter().zip(counts).map(rule).collect(),
             other_packets: others.0,
@@ -87,6 +126,16 @@ impl Router {
             memory_bytes: made.list.ip4.shape().bytes + made.list.ip6.shape().bytes,
         }
     }
+}
+
+/// A port's check of sources, as workers make it.
+pub(crate) fn reverse_check(config: port_filters::Urpf) -> Urpf {
+    let reverse = |configured: port_filters::Reverse| match configured {
+        port_filters::Reverse::Loose => Reverse::Loose,
+        port_filters::Reverse::Strict => Reverse::Strict,
+    };
+    let port_filters::Urpf { ip4, ip6, allow_default } = config;
+    Urpf { ip4: ip4.map(reverse), ip6: ip6.map(reverse), allow_default }
 }
 
 fn make(config: &config::Acl, workers: usize) -> Result<AccessList, AclError> {
@@ -150,15 +199,40 @@ mod tests {
     fn a_port_is_held_to_a_list_that_goes_until_the_change_is_over() {
         let name: AclName = control::config::field::Field::from_text("edge").unwrap();
         let config = config::Acl { default: config::Action::Deny, rules: Arc::default() };
-        let kind = control::config::objects::port_kind::PortKind::Bvi;
-        let port = Port { acl_in: Some(name.clone()), ..Port::new(kind) };
         let mut lists = AccessLists::default();
         lists.set(&name, Some(&config), 1).unwrap();
-        let held = lists.of(&port);
+        let held = lists.of(Some(&name));
         lists.set(&name, None, 1).unwrap();
-        assert!(held.is_some() && lists.of(&port) == held);
+        assert!(held.is_some() && lists.of(Some(&name)) == held);
         lists.settle();
-        assert_eq!(lists.of(&port), None);
+        assert_eq!(lists.of(Some(&name)), None);
+    }
+
+    #[test]
+    fn equal_rules_of_a_new_version_go_on_counting() {
+        let name: AclName = control::config::field::Field::from_text("edge").unwrap();
+        let (permit, deny) = (config::Action::Permit, config::Action::Deny);
+        let udp = |action| {
+            let protocol = Some(config::Protocol(17));
+            config::Rule { protocol, ..config::Rule::any(action) }
+        };
+        let acl =
+            |rules: Vec<config::Rule>, default| config::Acl { default, rules: Arc::new(rules) };
+        let (any, other) = (config::Rule::any(permit), udp(permit));
+        let mut lists = AccessLists::default();
+        lists.set(&name, Some(&acl(vec![any.clone(), udp(deny), any.clone()], deny)), 2).unwrap();
+        let count = |lists: &AccessLists, number, action, bytes| {
+            lists.lists[&name].list.counters[1].add(Verdict::new(number, action), bytes);
+        };
+        (0..3).for_each(|number| count(&lists, number, Action::Permit, 10 + number));
+        lists.lists[&name].list.counters[0].add(Verdict::none(Action::Deny), 99);
+        let counts = |lists: &AccessLists| lists.lists[&name].counts();
+        assert_eq!(counts(&lists), [(1, 10), (1, 11), (1, 12), (1, 99)]);
+        lists.set(&name, Some(&acl(vec![other, any.clone(), udp(deny)], deny)), 2).unwrap();
+        assert_eq!(counts(&lists), [(0, 0), (1, 10), (1, 11), (1, 99)]);
+        count(&lists, 1, Action::Permit, 5);
+        lists.set(&name, Some(&acl(vec![any], permit)), 2).unwrap();
+        assert_eq!(counts(&lists), [(2, 15), (0, 0)]);
     }
 
     #[test]

@@ -5,13 +5,14 @@ mod ip4;
 mod ip6;
 mod l2;
 pub(crate) mod setting;
+mod urpf;
 
 use crate::scenario::Scenario;
 use std::path::Path;
 
 /// Every scenario; those of real tables where `data` is the folder that has them.
 pub(crate) fn all(data: Option<&Path>) -> Vec<Scenario> {
-    [l2::xconnects(), ip4::all(data), l2::all(), ip6::all(data), acl::all()]
+    [l2::xconnects(), ip4::all(data), l2::all(), ip6::all(data), acl::all(), urpf::all()]
         .into_iter()
         .flatten()
         .collect()

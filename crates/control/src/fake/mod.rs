@@ -16,6 +16,7 @@ use crate::config::objects::bridge::Member;
 use crate::config::objects::mirror;
 use crate::config::objects::neighbor::{Neighbor, NeighborKey};
 use crate::config::objects::port::{Port, PortName};
+use crate::config::objects::port_filters::Filters;
 use crate::config::objects::port_kind::PortKind;
 use crate::config::objects::port_twin::Twin;
 use crate::config::objects::station::{Station, StationKey};
@@ -394,14 +395,15 @@ impl Engine for FakeRouter {
             packets: self.count(3),
             bytes: self.count(180),
         };
-        let ports_in = |name: &acl::AclName| {
-            let named =
-                self.config.ports.iter().filter(|(_, port)| port.acl_in.as_ref() == Some(name));
+        let named = |name: &acl::AclName, of: fn(&Filters) -> Option<&acl::AclName>| {
+            let ports = self.config.ports.iter();
+            let named = ports.filter(|(_, port)| of(&port.filters) == Some(name));
             named.map(|(port, _)| port.to_string()).collect()
         };
         let acl = |(name, acl): (&acl::AclName, &acl::Acl)| view::Acl {
             name: name.to_string(),
-            ports_in: ports_in(name),
+            ports_in: named(name, |filters| filters.acl_in.as_ref()),
+            ports_out: named(name, |filters| filters.acl_out.as_ref()),
             default: acl.default.word().to_owned(),
             rules: acl.rules.iter().map(rule).collect(),
             other_packets: self.count(1),

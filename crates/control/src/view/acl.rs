@@ -3,13 +3,15 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// An access list, with what it decided since it was last changed.
+/// An access list, with what it decided. A rule that a change leaves as it is goes on counting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Acl {
     /// Its name.
     pub name: String,
     /// The ports that hold what they receive to it.
     pub ports_in: Vec<String>,
+    /// The ports that hold what they send to it.
+    pub ports_out: Vec<String>,
     /// What becomes of packets that no rule fits: `permit` or `deny`.
     pub default: String,
     /// Its rules; the first that fits decides.

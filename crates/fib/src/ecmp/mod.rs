@@ -105,6 +105,14 @@ impl EcmpTable {
         bucket.map_or(Forward::NONE, |bucket| Forward::from_bits(bucket.load(Ordering::Acquire)))
     }
 
+    /// Where flows of a group go: each member as often as it has buckets. For workers, too; without locks.
+    pub fn each(&self, group: GroupId) -> impl Iterator<Item = Forward> + '_ {
+        let word = self.groups.get(group.0 as usize).map_or(0, |word| word.load(Ordering::Acquire));
+        let range = Block::from_word(word).map_or(0..0, Block::range);
+        let buckets = self.buckets.items().get(range).unwrap_or_default();
+        buckets.iter().map(|word| Forward::from_bits(word.load(Ordering::Acquire)))
+    }
+
     /// Makes a group. Members that are the same count as one.
     pub fn create(&self, members: &[Member]) -> Result<GroupId, FibError> {
         self.create_from(None, members)

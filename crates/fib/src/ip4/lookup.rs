@@ -69,23 +69,40 @@ impl Ip4Table {
         self.lookup_bulk_with(Ip4Kernel::Avx2, addresses, out);
     }
 
+    /// The same by all routes but the default one.
+    pub fn lookup_bulk_specific(&self, addresses: &[u32], out: &mut [u32]) {
+        self.lookup_in(View { default: 0, ..self.view() }, Ip4Kernel::Avx2, addresses, out);
+    }
+
     /// The same by a kernel of the caller's choice, to test and to compare.
     #[inline]
     pub fn lookup_bulk_with(&self, kernel: Ip4Kernel, addresses: &[u32], out: &mut [u32]) {
+        self.lookup_in(self.view(), kernel, addresses, out);
+    }
+
+    #[inline]
+    fn lookup_in(&self, view: View<'_>, kernel: Ip4Kernel, addresses: &[u32], out: &mut [u32]) {
         match self.options.layout {
-            Ip4Layout::Wide => self.lookup_from::<24>(kernel, addresses, out),
-            Ip4Layout::Compact => self.lookup_from::<20>(kernel, addresses, out),
+            Ip4Layout::Wide => view.lookup_from::<24>(kernel, addresses, out),
+            Ip4Layout::Compact => view.lookup_from::<20>(kernel, addresses, out),
         }
     }
 
     #[inline]
+    fn view(&self) -> View<'_> {
+        let default = self.default.load(Ordering::Acquire);
+        View { root: self.root.items(), nodes: &self.nodes, default }
+    }
+}
+
+impl View<'_> {
+    #[inline]
     fn lookup_from<const ROOT_BITS: u8>(
-        &self,
+        self,
         kernel: Ip4Kernel,
         addresses: &[u32],
         out: &mut [u32],
     ) {
-        let view = self.view();
         for (addresses, out) in addresses.chunks(VECTOR).zip(out.chunks_mut(VECTOR)) {
             let count = addresses.len().min(out.len());
             let (addresses, out) = (&addresses[..count], &mut out[..count]);
@@ -93,20 +110,12 @@ impl Ip4Table {
             let begun = match kernel {
                 Ip4Kernel::Scalar => 0,
                 Ip4Kernel::Avx2 => {
-                    gather::first_words::<ROOT_BITS>(&view, addresses, out, &mut pending)
+                    gather::first_words::<ROOT_BITS>(&self, addresses, out, &mut pending)
                 }
             };
-            first_words::<ROOT_BITS>(&view, addresses, out, begun, &mut pending);
-            descend::<ROOT_BITS>(&view, addresses, out, pending);
+            first_words::<ROOT_BITS>(&self, addresses, out, begun, &mut pending);
+            descend::<ROOT_BITS>(&self, addresses, out, pending);
         }
-    }
-}
-
-impl Ip4Table {
-    #[inline]
-    fn view(&self) -> View<'_> {
-        let default = self.default.load(Ordering::Acquire);
-        View { root: self.root.items(), nodes: &self.nodes, default }
     }
 }
 

@@ -142,11 +142,16 @@ impl Ip6Table {
     /// the shorter of the two decides how many.
     pub fn lookup_bulk(&self, addresses: &[u128], out: &mut [u32]) {
         let default = self.default.load(Ordering::Acquire);
-        let root = Word(self.root.load(Ordering::Acquire));
-        lookup::lookup_bulk(self.kernel, &self.pool.memory, root, addresses, out);
+        self.lookup_bulk_specific(addresses, out);
         for bits in out.iter_mut().take(addresses.len()) {
             *bits = if *bits == 0 { default } else { *bits };
         }
+    }
+
+    /// The same by all routes but the default one.
+    pub fn lookup_bulk_specific(&self, addresses: &[u128], out: &mut [u32]) {
+        let root = Word(self.root.load(Ordering::Acquire));
+        lookup::lookup_bulk(self.kernel, &self.pool.memory, root, addresses, out);
     }
 
     /// Adds or replaces a route, and returns what it forwarded to before. On an error the table is

@@ -10,7 +10,7 @@ use acl::{Acl4, Acl6, Fields, RuleCounters, Transport};
 use std::sync::Arc;
 use wire::ethernet::ethertype;
 use wire::ip::protocol;
-use wire::{ethernet, ipv4, ipv6, tcp, vlan};
+use wire::{ethernet, ip, ipv4, ipv6, tcp, vlan};
 
 /// A list of the configuration: its rules for either family, and how often each decided.
 #[derive(Debug)]
@@ -49,18 +49,20 @@ pub enum Question {
 }
 
 impl Question {
-    /// Reads a frame from its Ethernet header on.
+    /// Reads a frame from its Ethernet header on, whose outer tag, of this VLAN, was taken off or is put
+    /// on later; none where it has all its tags.
     #[inline(always)]
-    pub fn about(frame: &[u8]) -> Self {
-        plain(frame).map_or_else(|| Self::about_any(frame), Self::Ip4)
+    pub fn about(frame: &[u8], outer: Option<u16>) -> Self {
+        plain(frame, outer).map_or_else(|| Self::about_any(frame, outer), Self::Ip4)
     }
 
     #[inline(never)]
-    fn about_any(frame: &[u8]) -> Self {
+    fn about_any(frame: &[u8], outer: Option<u16>) -> Self {
         let (Some(header), Some(walk)) = (ethernet::Header::new(frame), vlan::walk(frame)) else {
             return Self::NotIp;
         };
-        let vlan = walk.tags().first().map_or(0, |tag| tag.vid());
+        let first = || walk.tags().first().map_or(0, |tag| tag.vid());
+        let vlan = outer.unwrap_or_else(first);
         let (mac, packet) = (header.source(), &frame[walk.offset..]);
         match walk.ethertype {
             ethertype::IPV4 => ip4(packet, vlan, mac.0).map_or(Self::Unreadable, Self::Ip4),
@@ -68,12 +70,23 @@ impl Question {
             _ => Self::NotIp,
         }
     }
+
+    /// Reads a packet from its IP header on: nobody knows a station or a VLAN.
+    #[inline]
+    pub fn about_packet(packet: &[u8]) -> Self {
+        let found = match ip::version(packet) {
+            4 => ip4(packet, 0, [0; 6]).map(Self::Ip4),
+            6 => ip6(packet, 0, [0; 6]).map(Self::Ip6),
+            _ => None,
+        };
+        found.unwrap_or(Self::Unreadable)
+    }
 }
 
 /// What nearly every frame is: without tags, an IPv4 header without options, the packet's first or only fragment, TCP
 /// or UDP. Which of the two is told without a branch, since nobody can predict it.
 #[inline(always)]
-fn plain(frame: &[u8]) -> Option<Fields<u32>> {
+fn plain(frame: &[u8], outer: Option<u16>) -> Option<Fields<u32>> {
     const IP: usize = ethernet::Header::LEN;
     const BEHIND: usize = IP + ipv4::Header::LEN;
     const VERSION_4_NO_OPTIONS: u8 = 0x45;
@@ -94,7 +107,7 @@ fn plain(frame: &[u8]) -> Option<Fields<u32>> {
         protocol: header.protocol(),
         transport: Transport::Ports(port(BEHIND), port(BEHIND + 2)),
         tcp_flags: is_tcp.then_some(flags),
-        vlan: 0,
+        vlan: outer.unwrap_or(0),
         source_mac: ethernet.source().0,
     })
 }
@@ -157,7 +170,7 @@ mod tests {
     use wire::craft;
 
     fn ip4_of(frame: &[u8]) -> Fields<u32> {
-        match Question::about(frame) {
+        match Question::about(frame, None) {
             Question::Ip4(fields) => fields,
             other => panic!("{other:?}"),
         }
@@ -177,7 +190,7 @@ mod tests {
         assert_eq!(found.source_mac, plain[6..12]);
         assert_eq!(ip4_of(&plain).vlan, 0);
         let six = frame().ipv6([1; 16], [2; 16]).udp(5, 6).build();
-        let Question::Ip6(found) = Question::about(&six) else { panic!("no IPv6") };
+        let Question::Ip6(found) = Question::about(&six, None) else { panic!("no IPv6") };
         assert_eq!((found.transport, found.tcp_flags), (Transport::Ports(5, 6), None));
     }
 
@@ -196,7 +209,7 @@ mod tests {
             };
             frame[change] = to;
             frame.truncate(length);
-            prop_assert_eq!(Question::about(&frame), Question::about_any(&frame));
+            prop_assert_eq!(Question::about(&frame, None), Question::about_any(&frame, None));
         }
     }
 
@@ -216,13 +229,13 @@ mod tests {
         for (at, first) in [(14, 0x65), (14, 0x44), (14, 0x4f)] {
             let mut lying = good[..40].to_vec();
             lying[at] = first;
-            assert_eq!(Question::about(&lying), Question::Unreadable);
+            assert_eq!(Question::about(&lying, None), Question::Unreadable);
         }
-        assert_eq!(Question::about(&good[..30]), Question::Unreadable);
-        assert_eq!(Question::about(&good[..9]), Question::NotIp);
+        assert_eq!(Question::about(&good[..30], None), Question::Unreadable);
+        assert_eq!(Question::about(&good[..9], None), Question::NotIp);
         let mut arp = good.clone();
         arp[12..14].copy_from_slice(&[8, 6]);
-        assert_eq!(Question::about(&arp), Question::NotIp);
+        assert_eq!(Question::about(&arp, None), Question::NotIp);
         // Cut behind the IP header, there is nothing to know of ports.
         assert_eq!(ip4_of(&good[..36]).transport, Transport::Unknown);
     }

@@ -107,6 +107,15 @@ impl Interface {
         self.link == Link::Port && !self.shaped && !self.output.may_change()
     }
 
+    /// The VLAN whose tag its frames have on the port alone, and not here.
+    #[inline]
+    pub fn outer_vlan(&self) -> Option<u16> {
+        match self.link {
+            Link::Vlan(vlan) => vlan.outer(),
+            Link::Port | Link::Bridge | Link::Tunnel(_) => None,
+        }
+    }
+
     /// True if there are packets on its link, not frames.
     #[inline]
     pub fn carries_packets(&self) -> bool {

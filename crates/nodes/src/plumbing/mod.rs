@@ -24,6 +24,7 @@ mod icmp_message;
 mod interfaces;
 mod ip4_stamps;
 mod ip6_options;
+mod judge;
 mod link_header;
 mod mailbox;
 mod marking;
@@ -38,6 +39,7 @@ mod route_lookup;
 mod setup;
 mod shaping;
 mod slow_path;
+mod source_lookup;
 mod stations;
 mod suppression;
 #[cfg(test)]
@@ -72,6 +74,7 @@ pub use interfaces::{
 };
 pub use ip4_stamps::{OptionsFound, Stamp, blank_options, stamp_options};
 pub use ip6_options::{OptionFault, check_options};
+pub use judge::{Judge, Refusal};
 pub use link_header::{each_with_adjacency, leave_by};
 pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
 pub use marking::{Mark, colour_of};
@@ -94,6 +97,7 @@ pub use slow_path::{
     ArpNews, BindingNews, Injected, Injector, NdNews, NdSaid, SlowPath, SlowPathEvents,
     SlowPathNews, StationMoved, slow_path,
 };
+pub use source_lookup::SourceLookup;
 pub use stations::Stations;
 pub use suppression::Suppression;
 pub use transport::{TcpFault, TcpReset, UdpFault, UdpFound, UdpPorts, find_udp};

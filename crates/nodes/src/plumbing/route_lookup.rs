@@ -47,6 +47,9 @@ pub trait RouteAddress: Copy + Default {
     /// Where packets to many addresses go, as bits of [`Forward`].
     fn find_all(table: &Self::Table, addresses: &[Self], found: &mut [u32]);
 
+    /// The same by all routes but the default one.
+    fn find_all_specific(table: &Self::Table, addresses: &[Self], found: &mut [u32]);
+
     /// The flow that a packet is of.
     fn flow(seed: u32, packet: &[u8]) -> u32;
 }
@@ -78,6 +81,10 @@ impl RouteAddress for u32 {
     #[inline]
     fn find_all(table: &Ip4Table, addresses: &[Self], found: &mut [u32]) {
         table.lookup_bulk(addresses, found);
+    }
+
+    fn find_all_specific(table: &Ip4Table, addresses: &[Self], found: &mut [u32]) {
+        table.lookup_bulk_specific(addresses, found);
     }
 
     fn flow(seed: u32, packet: &[u8]) -> u32 {
@@ -115,6 +122,10 @@ impl RouteAddress for u128 {
     #[inline]
     fn find_all(table: &Ip6Table, addresses: &[Self], found: &mut [u32]) {
         table.lookup_bulk(addresses, found);
+    }
+
+    fn find_all_specific(table: &Ip6Table, addresses: &[Self], found: &mut [u32]) {
+        table.lookup_bulk_specific(addresses, found);
     }
 
     fn flow(seed: u32, packet: &[u8]) -> u32 {

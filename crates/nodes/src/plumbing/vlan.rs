@@ -61,6 +61,15 @@ impl Vlan {
         }
     }
 
+    /// The VLAN of the outer tag that it takes off and puts on; none if it leaves frames as they are.
+    #[inline]
+    pub fn outer(&self) -> Option<u16> {
+        match self.tags {
+            VlanTags::Untagged | VlanTags::Any => None,
+            VlanTags::One(vid) | VlanTags::AnyInner(vid) | VlanTags::Two(vid, _) => Some(vid),
+        }
+    }
+
     /// The tags it puts on a frame that came with `old` as its outer tag; how many octets count
     /// says [`Vlan::tag_bytes`].
     #[inline]

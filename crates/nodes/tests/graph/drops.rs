@@ -8,12 +8,14 @@ use dataplane::Settings;
 use fib::Forward;
 use fib::adjacency::{Adjacency, AdjacencyId};
 use nodes::acl_input::AclInput;
+use nodes::acl_output::AclOutput;
 use nodes::plumbing::{
     Access, AccessList, BridgeId, BridgePort, Injected, Interface, InterfaceId, Kind, Leftover,
     Mark, Mode, NamedPolicer, Policed, Treatment, TwinClass,
 };
 use nodes::policer_input::PolicerInput;
 use nodes::policer_output::PolicerOutput;
+use nodes::urpf_input::{Reverse, Urpf, UrpfInput};
 use police::{Agreement, Policer};
 use sched::units::{Rate, Size, Time};
 use sched::{ClassId, CodelShape, Config, Curve, HfscClass, HfscShape, SfqShape, Shape};
@@ -105,7 +107,6 @@ fn frames() -> Vec<(&'static str, Vec<Vec<u8>>)> {
 
 pub(crate) type Play = fn(&mut Rig);
 
-/// Has interface 0 deny all.
 /// Holds an interface to so little that all is too much.
 fn police_all(rig: &mut Rig, id: u16, hold: impl Fn(&mut Interface, Policed)) {
     let rate = police::Rate::new(8, graph::tsc_hz()).unwrap();
@@ -119,13 +120,20 @@ fn police_all(rig: &mut Rig, id: u16, hold: impl Fn(&mut Interface, Policed)) {
     rig.change_interface(id, |row| hold(row, policed.clone()));
 }
 
-fn hold_to_nothing(rig: &mut Rig) {
+/// A list that denies all.
+fn nothing() -> Option<Access> {
     let list = AccessList {
         ip4: Acl4::new::<u32>(&[], Action::Deny, 0).unwrap(),
         ip6: Acl6::new::<u128>(&[], Action::Deny, 0).unwrap(),
         counters: Box::default(),
     };
-    rig.change_interface(0, |row| row.input.set::<AclInput>(Some(Access(Arc::new(list)))));
+    Some(Access(Arc::new(list)))
+}
+
+/// Has interface 0 check sources as strictly as can be.
+fn check_sources(rig: &mut Rig) {
+    let urpf = Urpf { ip4: Some(Reverse::Strict), ip6: None, allow_default: false };
+    rig.change_interface(0, |row| row.input.set::<UrpfInput>(Some(urpf)));
 }
 
 /// Has a twin of interface 0 get nothing of a class, and a packet come in that is of it.
@@ -143,11 +151,11 @@ fn plays() -> Vec<(&'static str, Play)> {
             rig.receive_as(0, Incoming { bytes: vec![0; 60], segments: 2, headroom: 128 });
         }),
         ("acl-input/denied", |rig| {
-            hold_to_nothing(rig);
+            rig.change_interface(0, |row| row.input.set::<AclInput>(nothing()));
             rig.receive(0, to(FAR).udp(1, 2).build());
         }),
         ("acl-input/unreadable", |rig| {
-            hold_to_nothing(rig);
+            rig.change_interface(0, |row| row.input.set::<AclInput>(nothing()));
             rig.receive(0, to(FAR).version(5).build());
         }),
         ("policer-input/exceeding", |rig| {
@@ -157,6 +165,26 @@ fn plays() -> Vec<(&'static str, Play)> {
         ("policer-output/exceeding", |rig| {
             police_all(rig, 1, |row, policed| row.output.set::<PolicerOutput>(Some(policed)));
             rig.receive(0, to(FAR).udp(1, 2).build());
+        }),
+        ("acl-output/denied", |rig| {
+            rig.change_interface(1, |row| row.output.set::<AclOutput>(nothing()));
+            rig.receive(0, to(FAR).udp(1, 2).build());
+        }),
+        ("acl-output/unreadable", |rig| {
+            rig.change_interface(3, |row| row.output.set::<AclOutput>(nothing()));
+            rig.receive(2, to(FAR).version(5).build());
+        }),
+        ("urpf-input/no-reverse-route", |rig| {
+            check_sources(rig);
+            rig.receive(0, from_host().ipv4([172, 16, 0, 1], FAR).build());
+        }),
+        ("urpf-input/wrong-interface", |rig| {
+            check_sources(rig);
+            rig.receive(0, from_host().ipv4(GATEWAY, FAR).build());
+        }),
+        ("urpf-input/truncated", |rig| {
+            check_sources(rig);
+            rig.receive(0, to(FAR).build()[..33].to_vec());
         }),
         ("twin-output/neighbors-limited", |rig| {
             limit_twin(rig, TwinClass::Neighbors, ask(HOST, HOST).build());

@@ -19,6 +19,7 @@ pub mod neighbor;
 pub mod policer;
 pub mod port;
 mod port_commands;
+pub mod port_filters;
 pub mod port_kind;
 pub mod port_policing;
 pub mod port_ra;

@@ -5,9 +5,9 @@ use std::fmt;
 
 use wire::MacAddr;
 
-use super::acl::{self, AclName, Acls};
 use super::connected::{Connected, check_host_address};
 use super::port_commands;
+use super::port_filters::Filters;
 use super::port_kind::PortKind;
 use super::port_policing::Policing;
 use super::port_ra::Ra;
@@ -87,8 +87,8 @@ pub struct Port {
     pub rx_queues: u16,
     /// Addresses with their connected networks.
     pub addresses: Vec<InterfaceAddress>,
-    /// The access list that packets are held to which it receives; `None`: none.
-    pub acl_in: Option<AclName>,
+    /// What its packets are held to.
+    pub filters: Box<Filters>,
     /// What its frames are held to, and which marks they get; `None`: nothing.
     pub policing: Option<Box<Policing>>,
     /// How packets wait before they leave by it; `None`: they do not.
@@ -128,7 +128,7 @@ impl Port {
             mac: None,
             rx_queues: 1,
             addresses,
-            acl_in: None,
+            filters: Box::default(),
             policing: None,
             qos: None,
             ra: None,
@@ -162,7 +162,7 @@ impl Port {
         let mac = table.optional("mac");
         let rx_queues = table.number("rx_queues", 1, 1..=64);
         let addresses = table.list("addresses");
-        let acl_in = table.optional("acl_in");
+        let filters = Box::new(Filters::read(table));
         let policing = Policing::read(table);
         let qos = table.table("qos", |qos| Qos::read(qos, mtu)).flatten();
         let ra = table.table("ra", Ra::read);
@@ -177,7 +177,7 @@ impl Port {
             mac,
             rx_queues,
             addresses,
-            acl_in,
+            filters,
             policing,
             qos,
             ra,
@@ -228,17 +228,6 @@ impl Port {
         }
     }
 
-    fn check_acl(&self, name: &PortName, acls: &Acls, report: &mut Report) {
-        let Some(acl) = &self.acl_in else { return };
-        let field = format!("port.{name}.acl_in");
-        acl::check_exists(&field, acl, acls, report);
-        if self.kind.is_virtual() {
-            let message = format!("{name} stands on other ports");
-            let problem = Problem::new(field, message).expected("a port with a device");
-            report.push(problem.help("give those ports a list: it may ask for VLANs"));
-        }
-    }
-
     /// The fields of the port's own table.
     fn own_fields(&self) -> Fields {
         let fields = self
@@ -249,8 +238,8 @@ impl Port {
             .maybe("vrf", &self.vrf)
             .maybe("mac", &self.mac)
             .unless("rx_queues", &self.rx_queues, &1)
-            .list("addresses", &self.addresses)
-            .maybe("acl_in", &self.acl_in);
+            .list("addresses", &self.addresses);
+        let fields = self.filters.fields(fields);
         Policing::fields(self.policing.as_deref(), fields)
             .maybe_raw("ra", self.ra.as_ref().map(|ra| ra.fields().inline()))
             .list("proxy_arp", &self.proxy_arp)
@@ -303,7 +292,7 @@ impl Object for Ports {
         let (mut claims, mut twins) = (HashMap::new(), HashMap::new());
         for (name, port) in self.iter() {
             port.check(name, report);
-            port.check_acl(name, &config.acls, report);
+            Filters::check(name, port, config, report);
             if let Some(qos) = &port.qos {
                 qos.check_names(name, config, report);
             }

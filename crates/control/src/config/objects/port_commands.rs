@@ -27,7 +27,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         noun: "port",
         verb: "set",
-        usage: "NAME up|down|mtu BYTES|vrf NAME|vrf default|mac ADDRESS|mac default|ra on|ra off|proxy_arp NETWORK|proxy_arp off|police_in NAME|police_out NAME|mark_dscp DSCP|mark_pcp PRIORITY|twin on [netns NAME] [name NAME]|twin off",
+        usage: "NAME up|down|mtu BYTES|vrf NAME|vrf default|mac ADDRESS|mac default|acl_in LIST|acl_in none|acl_out LIST|acl_out none|urpf loose|urpf strict|urpf off|ra on|ra off|proxy_arp NETWORK|proxy_arp off|police_in NAME|police_out NAME|mark_dscp DSCP|mark_pcp PRIORITY|twin on [netns NAME] [name NAME]|twin off",
         about: "Change a port",
         run: port_set,
     },
@@ -93,6 +93,9 @@ const SETTINGS: &[&str] = &[
     "mtu",
     "vrf",
     "mac",
+    "acl_in",
+    "acl_out",
+    "urpf",
     "ra",
     "proxy_arp",
     "police_in",
@@ -143,7 +146,7 @@ fn port_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
                     Some(port.ra.take().unwrap_or_default())
                 }
             };
-        } else if !Policing::set(&mut port.policing, words)? {
+        } else if !port.filters.set(words)? && !Policing::set(&mut port.policing, words)? {
             return Err(words.unexpected(SETTINGS));
         }
     }

@@ -16,6 +16,7 @@ use super::super::objects::memory::{Hugepages, Memory};
 use super::super::objects::mirror::{Direction, Mirror, MirrorName, Source};
 use super::super::objects::neighbor::{Neighbor, NeighborKey};
 use super::super::objects::port::{Port, PortName};
+use super::super::objects::port_filters::{Filters, Reverse, Urpf};
 use super::super::objects::port_kind::{DeviceName, PortKind, Repeat, Role};
 use super::super::objects::route::{NextHop, Route, RouteKey};
 use super::super::objects::station::{Station, StationKey};
@@ -295,7 +296,12 @@ fn acls(config: &mut Config, ports: &[u8]) {
         let rules = std::sync::Arc::new(vec![tcp, icmp]);
         config.acls.insert(acl.clone(), Acl { default: Action::Permit, rules });
         if let Some(port) = config.ports.get_mut(&name(number)) {
-            port.acl_in = Some(acl);
+            let strict = Some(Reverse::Strict);
+            let urpf = Urpf { ip4: strict, ip6: None, allow_default: number % 2 == 0 };
+            // Only what is routed has a route back.
+            let urpf = Some(urpf).filter(|_| !port.addresses.is_empty());
+            let (acl_in, acl_out) = (Some(acl.clone()), Some(acl));
+            *port.filters = Filters { acl_in, acl_out, urpf };
         }
     }
 }

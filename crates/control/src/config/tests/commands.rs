@@ -42,8 +42,8 @@ fn bare(config: &Config) -> Config {
         ..Config::default()
     };
     for (name, port) in config.ports.iter().filter(|(_, port)| !is_made(port)) {
-        let (acl_in, twin) = (port.acl_in.clone(), port.twin.clone());
-        bare.ports.insert(name.clone(), Port { acl_in, twin, ..Port::new(port.kind.clone()) });
+        let (filters, twin) = (port.filters.clone(), port.twin.clone());
+        bare.ports.insert(name.clone(), Port { filters, twin, ..Port::new(port.kind.clone()) });
     }
     bare
 }

@@ -1,4 +1,4 @@
-//! `[acl.NAME]`: an access list. Ports that name it hold what they receive to it.
+//! `[acl.NAME]`: an access list. Ports that name it hold to it what they receive, or send.
 //!
 //! ```text
 //!  [acl.edge]            what no rule fits: `default`
@@ -8,12 +8,14 @@
 //!  acl_in = "edge"
 //! ```
 
+mod commands;
 mod rule;
 #[cfg(test)]
 mod tests;
 
 use super::name::name_field;
 use super::{Config, Object};
+use crate::config::edit::Command;
 use crate::config::field::{Field, word_field};
 use crate::config::host::Host;
 use crate::config::read::TableReader;
@@ -91,6 +93,8 @@ pub type Acls = Table<AclName, Acl>;
 
 impl Object for Acls {
     type Change = Delta<AclName, Acl>;
+
+    const COMMANDS: &'static [Command] = commands::COMMANDS;
 
     fn read(root: &mut TableReader<'_>) -> Self {
         let mut acls = Self::default();

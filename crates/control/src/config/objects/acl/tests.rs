@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::tests::host;
-use crate::config::{Source, parse, render};
+use crate::config::{Source, edit, parse, render};
 
 const LIST: &str = r#"[acl.edge]
 default = "permit"
@@ -72,4 +72,52 @@ fn a_change_of_one_of_many_rules_is_seen() {
     let list = |action| Acl { default: Action::Deny, rules: Arc::new(vec![Rule::any(action); 9]) };
     let (before, after) = (list(Action::Deny), list(Action::Permit));
     assert_ne!(before.fields().changes(&after.fields()), "");
+}
+
+/// The rules' actions after these commands and the first one's text, or what is wrong with them.
+fn edited(commands: &str) -> Result<(String, String), String> {
+    let before = parse(&Source::new("test", LIST), &host()).unwrap();
+    let after = edit(&before, &Source::new("test", commands), &host());
+    let after = after.map_err(|problems| problems.to_string())?;
+    let rules = after.acls.iter().next().map(|(_, acl)| Arc::clone(&acl.rules)).unwrap_or_default();
+    let words: Vec<_> = rules.iter().map(|rule| rule.action.word()).collect();
+    Ok((words.join(" "), rules.first().map_or_else(String::new, ToString::to_string)))
+}
+
+#[test]
+fn commands_edit_rules_by_their_numbers() {
+    let actions = |commands: &str| edited(commands).unwrap().0;
+    assert_eq!(actions("acl append edge deny protocol udp"), "deny permit deny");
+    assert_eq!(actions("acl insert edge 0 permit vlan 5"), "permit deny permit");
+    assert_eq!(actions("acl insert edge 2 deny"), "deny permit deny");
+    assert_eq!(actions("acl replace edge 0 permit"), "permit permit");
+    assert_eq!(actions("acl remove edge 1"), "deny");
+    assert_eq!(
+        actions("acl remove edge all\nacl append edge permit\nacl set edge default deny"),
+        "permit"
+    );
+    let rule =
+        "permit source 10.0.0.0/8 protocol tcp destination_port 80-443 tcp_flags \"syn !ack\"";
+    let told = edited(&format!("acl replace edge 0 {rule}")).unwrap().1;
+    for part in ["10.0.0.0/8", "80-443", "syn !ack"] {
+        assert!(told.contains(part), "{told}");
+    }
+    assert_eq!(actions("acl del edge"), "");
+}
+
+#[test]
+fn commands_that_name_what_is_not_there_say_so() {
+    for (command, reason) in [
+        ("acl add edge", "there already"),
+        ("acl del egde", "there is no access list `egde`"),
+        ("acl remove edge 2", "a number from 0 to 1"),
+        ("acl insert edge 3 deny", "a number from 0 to 2"),
+        ("acl append edge allow", "permit"),
+        ("acl append edge deny protocol gre source_port 1", "has no ports"),
+        ("acl append edge deny ports 9", "unknown key"),
+        ("acl set edge permit", "default"),
+    ] {
+        let fault = edited(command).unwrap_err();
+        assert!(fault.contains(reason), "{command}: {fault}");
+    }
 }
