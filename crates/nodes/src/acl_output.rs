@@ -6,9 +6,7 @@
 //! ```
 //! Lists speak of IP packets alone: ARP and what else there is passes.
 
-use crate::plumbing::{
-    Access, Feature, Interfaces, Judge, Refusal, Setup, Turns, output_turn, run_of,
-};
+use crate::plumbing::{Access, Feature, Interfaces, Judge, Refusal, Setup, Side, Turns, output_turn};
 use graph::{Context, ExitIndex, Exits, Node, Published, Turn};
 use packet::Frame;
 
@@ -68,20 +66,11 @@ impl Node for AclOutput {
         exits: &mut Exits<'_, Exit>,
         context: &mut Context<'_>,
     ) {
-        let interfaces = self.interfaces.get(context);
-        let mut from = 0;
-        while from < frame.len() {
-            let (tx, until) = run_of(frame.tx(), from);
-            let row = interfaces.get(tx);
-            let next = row.and_then(|row| self.turns.next(&row.output));
-            exits.run(from..until, next.unwrap_or(Exit::Leave.into()));
-            if let Some(row) = row
-                && let Some(Access(list)) = row.output.of::<Self>()
-            {
-                let refuse = |slot, refusal| exits.set(slot, Exit::from(refusal));
-                self.judge.hold((row, list), frame, from..until, context.worker, refuse);
-            }
-            from = until;
-        }
+        let (interfaces, worker) = (self.interfaces.get(context), context.worker);
+        let Self { turns, judge, .. } = self;
+        turns.take::<Self>(Side::Sent, interfaces, frame, exits, Exit::Leave, |run, frame, exits| {
+            let refuse = |slot, refusal| exits.set(slot, Exit::from(refusal));
+            judge.hold((run.row, &run.setting.0), frame, run.slots, worker, refuse);
+        });
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!  interface_input, (a feature) ─▶ policer_input ┬▶ (the next feature), interface_enter    perhaps marked
-//!                                          └▶ drop    above what was agreed
+//!                                                └▶ drop    above what was agreed
 //! ```
 
-use crate::plumbing::{Feature, Interfaces, Policed, Setup, Turns, input_turn, run_of};
+use crate::plumbing::{Feature, Interfaces, Policed, Setup, Side, Turns, input_turn};
 use graph::{Context, ExitIndex, Exits, Node, Published, Turn};
 use packet::Frame;
 
@@ -54,20 +54,11 @@ impl Node for PolicerInput {
     ) {
         let interfaces = self.interfaces.get(context);
         let now = (context.worker, context.now_tsc);
-        let mut from = 0;
-        while from < frame.len() {
-            let (rx, until) = run_of(frame.rx(), from);
-            let row = interfaces.get(rx);
-            let next = row.and_then(|row| self.turns.next(&row.input));
-            exits.run(from..until, next.unwrap_or(Exit::Enter.into()));
-            if let Some(row) = row
-                && let Some(policed) = row.input.of::<Self>()
-            {
-                let drop = |slot| exits.set(slot, Exit::Exceeding);
-                policed.hold(frame, from..until, row.carries_packets(), now, drop);
-            }
-            from = until;
-        }
+        let turns = &self.turns;
+        turns.take::<Self>(Side::Received, interfaces, frame, exits, Exit::Enter, |run, frame, exits| {
+            let drop = |slot| exits.set(slot, Exit::Exceeding);
+            run.setting.hold(frame, run.slots, run.row.carries_packets(), now, drop);
+        });
     }
 }
 

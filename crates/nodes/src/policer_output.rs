@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!  interface_output, (a feature) ─▶ policer_output ┬▶ (the next feature), interface_leave    perhaps marked
-//!                                           └▶ drop    above what was agreed
+//!                                                  └▶ drop    above what was agreed
 //! ```
 
-use crate::plumbing::{Feature, Interfaces, Policed, Setup, Turns, output_turn, run_of};
+use crate::plumbing::{Feature, Interfaces, Policed, Setup, Side, Turns, output_turn};
 use graph::{Context, ExitIndex, Exits, Node, Published, Turn};
 use packet::Frame;
 
@@ -54,27 +54,18 @@ impl Node for PolicerOutput {
     ) {
         let interfaces = self.interfaces.get(context);
         let now = (context.worker, context.now_tsc);
-        let mut from = 0;
-        while from < frame.len() {
-            let (tx, until) = run_of(frame.tx(), from);
-            let row = interfaces.get(tx);
-            let next = row.and_then(|row| self.turns.next(&row.output));
-            exits.run(from..until, next.unwrap_or(Exit::Leave.into()));
-            if let Some(row) = row
-                && let Some(policed) = row.output.of::<Self>()
-            {
-                let drop = |slot| exits.set(slot, Exit::Exceeding);
-                policed.hold(frame, from..until, row.carries_packets(), now, drop);
-            }
-            from = until;
-        }
+        let turns = &self.turns;
+        turns.take::<Self>(Side::Sent, interfaces, frame, exits, Exit::Leave, |run, frame, exits| {
+            let drop = |slot| exits.set(slot, Exit::Exceeding);
+            run.setting.hold(frame, run.slots, run.row.carries_packets(), now, drop);
+        });
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plumbing::testing::{FAR, FAR6, GRE_LINK, HOST, HOST6, World};
+    use crate::plumbing::testing::{FAR, GRE_LINK, HOST, World};
     use crate::plumbing::testing_police::{counted, policed};
     use crate::plumbing::Mark;
     use graph::harness::{NodeHarness, Outcome};
@@ -107,27 +98,6 @@ mod tests {
         let frames: Vec<_> = out[..3].iter().map(|out| out.header.clone()).collect();
         assert_eq!(frames, [frame(1), frame(1), frame(12)]);
         assert_eq!(counted(&policed), [(2, 120), (1, 60), (1, 60)]);
-    }
-
-    #[test]
-    fn one_that_is_aware_of_colours_makes_nothing_better() {
-        let policed = policed(Mark::default(), true);
-        let out = run(0, &policed, &[frame(22), frame(20), frame(10)]);
-        assert_eq!(out[0].exit, "exceeding");
-        assert_eq!((&out[1].header, &out[2].header), (&frame(12), &frame(10)));
-        assert_eq!(counted(&policed).map(|(packets, _)| packets), [1, 1, 1]);
-    }
-
-    #[test]
-    fn what_no_policer_marks_is_marked_for_the_interface() {
-        let out = run(0, &policed(EF, false), &[frame(0), frame(0), frame(0)]);
-        let frames: Vec<_> = out.iter().map(|out| out.header.clone()).collect();
-        assert_eq!(frames, [frame(46), frame(46), frame(12)]);
-        let alone = Policed { policer: None, mark: EF };
-        let six = || craft::ethernet([2; 6], [4; 6]).ipv6(HOST6, FAR6);
-        let mut expected = six().udp(1, 2).build();
-        (expected[14], expected[15]) = (0x6b, 0x80);
-        assert_eq!(run(0, &alone, &[six().udp(1, 2).build()])[0].header, expected);
     }
 
     #[test]

@@ -13,7 +13,7 @@
 //! frames of sub-interfaces are theirs to judge.
 
 use crate::plumbing::{
-    Feature, Interfaces, Kind, Setup, SourceLookup, Turns, Vrfs, input_turn, run_of,
+    Feature, Interfaces, Kind, Setup, Side, SourceLookup, Turns, Vrfs, input_turn,
 };
 use fib::Forward;
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
@@ -109,42 +109,33 @@ impl Node for UrpfInput {
         context: &mut Context<'_>,
     ) {
         let (interfaces, vrfs) = (self.interfaces.get(context), self.vrfs.get(context));
-        let mut from = 0;
-        while from < frame.len() {
-            let (rx, until) = run_of(frame.rx(), from);
-            let row = interfaces.get(rx);
-            let next = row.and_then(|row| self.turns.next(&row.input));
-            exits.run(from..until, next.unwrap_or(Exit::Enter.into()));
-            if let Some(row) = row
-                && let Some(urpf) = row.input.of::<Self>()
-            {
-                self.ip4.clear();
-                self.ip6.clear();
-                for slot in from..until {
-                    match source_of(frame.view(slot).header(), row.carries_packets()) {
-                        Source::Ip4(source) if urpf.ip4.is_some() => self.ip4.ask(slot, source),
-                        Source::Ip6(source) if urpf.ip6.is_some() => self.ip6.ask(slot, source),
-                        Source::Truncated => exits.set(slot, Exit::Truncated),
-                        _ => {}
-                    }
+        let Self { turns, ways, ip4, ip6, .. } = self;
+        turns.take::<Self>(Side::Received, interfaces, frame, exits, Exit::Enter, |run, frame, exits| {
+            let (row, urpf) = (run.row, run.setting);
+            ip4.clear();
+            ip6.clear();
+            for slot in run.slots {
+                match source_of(frame.view(slot).header(), row.carries_packets()) {
+                    Source::Ip4(source) if urpf.ip4.is_some() => ip4.ask(slot, source),
+                    Source::Ip6(source) if urpf.ip6.is_some() => ip6.ask(slot, source),
+                    Source::Truncated => exits.set(slot, Exit::Truncated),
+                    _ => {}
                 }
-                self.ways.known.fill((Forward::NONE.bits(), Way::Nowhere));
-                let (vrf, ways) = (row.vrf, &mut self.ways);
-                let mut judge = |reverse: Option<Reverse>, slot: usize, found: Forward| {
-                    match ways.of(found, rx) {
-                        Way::Nowhere => exits.set(slot, Exit::NoReverseRoute),
-                        Way::Elsewhere if reverse == Some(Reverse::Strict) => {
-                            exits.set(slot, Exit::WrongInterface);
-                        }
-                        Way::Back | Way::Elsewhere => {}
-                    }
-                };
-                let place = (vrfs, vrf, urpf.allow_default);
-                self.ip4.answer(place, |slot, found| judge(urpf.ip4, slot, found));
-                self.ip6.answer(place, |slot, found| judge(urpf.ip6, slot, found));
             }
-            from = until;
-        }
+            ways.known.fill((Forward::NONE.bits(), Way::Nowhere));
+            let mut judge = |reverse: Option<Reverse>, slot: usize, found: Forward| {
+                match ways.of(found, run.id) {
+                    Way::Nowhere => exits.set(slot, Exit::NoReverseRoute),
+                    Way::Elsewhere if reverse == Some(Reverse::Strict) => {
+                        exits.set(slot, Exit::WrongInterface);
+                    }
+                    Way::Back | Way::Elsewhere => {}
+                }
+            };
+            let place = (vrfs, row.vrf, urpf.allow_default);
+            ip4.answer(place, |slot, found| judge(urpf.ip4, slot, found));
+            ip6.answer(place, |slot, found| judge(urpf.ip6, slot, found));
+        });
     }
 }
 

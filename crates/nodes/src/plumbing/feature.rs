@@ -21,9 +21,12 @@
 //! A feature is a node that says where it stands ([`Node::TURN`]) and what an interface's setting is. The engine wires
 //! it to those before it; none of them knows it.
 
-use graph::{ExitIndex, Node, Turn};
+use super::{Interface, Interfaces};
+use graph::{ExitIndex, Exits, Node, Turn};
+use packet::Frame;
 use std::any::Any;
 use std::fmt::Debug;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Places in an arc: one bit each.
@@ -113,6 +116,27 @@ impl PartialEq for Features {
 
 impl Eq for Features {}
 
+/// Which of an interface's two arcs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    /// What it receives.
+    Received,
+    /// What it sends.
+    Sent,
+}
+
+/// Frames of one interface that follow each other, for a feature that it lists.
+pub struct Run<'a, S> {
+    /// The interface's number.
+    pub id: u16,
+    /// The interface.
+    pub row: &'a Interface,
+    /// What it says to the feature.
+    pub setting: &'a S,
+    /// Where the frames are.
+    pub slots: Range<usize>,
+}
+
 /// The ways on from a node of an arc: an exit for each feature behind it.
 pub struct Turns {
     known: u64,
@@ -136,6 +160,39 @@ impl Turns {
     pub fn next(&self, features: &Features) -> Option<ExitIndex> {
         let left = self.known & features.places;
         self.exits.get(left.trailing_zeros() as usize).copied().flatten()
+    }
+
+    /// A feature's turn: sends all frames on, by its exit `last` where no feature is left, and has `hold` look at those
+    /// whose interface lists it.
+    #[inline]
+    pub fn take<F: Feature>(
+        &self,
+        side: Side,
+        interfaces: &Interfaces,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, F::Exit>,
+        last: F::Exit,
+        mut hold: impl FnMut(Run<'_, F::Setting>, &mut Frame, &mut Exits<'_, F::Exit>),
+    ) {
+        let mut from = 0;
+        while from < frame.len() {
+            let (id, until) = match side {
+                Side::Received => run_of(frame.rx(), from),
+                Side::Sent => run_of(frame.tx(), from),
+            };
+            let listed = interfaces.get(id).map(|row| match side {
+                Side::Received => (row, &row.input),
+                Side::Sent => (row, &row.output),
+            });
+            let next = listed.and_then(|(_, features)| self.next(features));
+            exits.run(from..until, next.unwrap_or(last.into()));
+            if let Some((row, features)) = listed
+                && let Some(setting) = features.of::<F>()
+            {
+                hold(Run { id, row, setting, slots: from..until }, frame, exits);
+            }
+            from = until;
+        }
     }
 }
 

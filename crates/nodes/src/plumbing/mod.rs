@@ -66,7 +66,7 @@ pub use departure::Departure;
 pub(crate) use departure::departures;
 pub(crate) use entrance::entrances;
 pub use entrance::{Entrance, ReceivedRun};
-pub use feature::{Feature, Features, Setting, Turns, input_turn, output_turn, run_of};
+pub use feature::{Feature, Features, Run, Setting, Side, Turns, input_turn, output_turn, run_of};
 pub use flow::{MemberPicker, ip4_flow, ip6_flow, split_words};
 pub use icmp_message::{ICMP_BYTES, icmp_cause, sum_icmp, was_group_frame, write_icmp_error};
 pub use interfaces::{
