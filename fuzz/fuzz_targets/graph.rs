@@ -13,12 +13,10 @@ use graph::{Idle, Worker};
 use libfuzzer_sys::fuzz_target;
 use nodes::acl_input::AclInput;
 use nodes::acl_output::AclOutput;
+use nodes::allow_input::{AllowInput, Allowed};
 use nodes::mirror_input::MirrorInput;
 use nodes::mirror_output::MirrorOutput;
-use nodes::plumbing::{
-    Access, AccessList, BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Link,
-    MirrorTo, Mode, SlowPathNews, Tunnel, Vlan, VlanTags, VrfId, Wrap, link_key, sum_icmp,
-};
+use nodes::plumbing::{Access, AccessList, BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Link, MirrorTo, Mode, Ranges, SlowPathNews, Tunnel, Vlan, VlanTags, VrfId, Wrap, link_key, sum_icmp};
 use nodes::urpf_input::{Reverse, Urpf, UrpfInput};
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use std::{
@@ -51,6 +49,12 @@ const LISTENER: u16 = 5;
 const HELD: u16 = 1;
 
 /// A list that denies some of both families.
+/// Most addresses that hosts have here.
+fn allowed() -> Allowed {
+    let some = "128.0.0.0/1".parse().expect("a network");
+    Allowed { ip4: Ranges::of([some]), ip6: Ranges::of([]), vrf: Some(VrfId::DEFAULT), non_ip: true }
+}
+
 fn access() -> Access {
     fn rules<A: Address>() -> [(u32, Rule<A>); 2] {
         let some = Rule { source_ports: Ports::new(0, 99).ok(), ..Rule::any(Action::Deny) };
@@ -96,6 +100,7 @@ impl Router {
                 let urpf = Urpf { ip4: strict, ip6: strict, allow_default: false };
                 row.input.set::<AclInput>(Some(access()));
                 row.input.set::<UrpfInput>(Some(urpf));
+                row.input.set::<AllowInput>(Some(allowed()));
                 row.output.set::<AclOutput>(Some(access()));
             }
             if let Some(Mode::Bridged(port)) = row.as_mut().map(|row| &mut row.mode) {

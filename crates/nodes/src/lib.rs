@@ -24,6 +24,7 @@ nodes! {
     ethernet_input::EthernetInput,
     interface_input::InterfaceInput,
     mirror_input::MirrorInput,
+    allow_input::AllowInput,
     acl_input::AclInput,
     urpf_input::UrpfInput,
     policer_input::PolicerInput,

@@ -13,7 +13,7 @@
 //! frames of sub-interfaces are theirs to judge.
 
 use crate::plumbing::{
-    Feature, Interfaces, Kind, Setup, Side, SourceLookup, Turns, Vrfs, input_turn,
+    Feature, Interfaces, Kind, Setup, Side, Source, SourceLookup, Turns, Vrfs, input_turn,
 };
 use fib::Forward;
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
@@ -21,9 +21,6 @@ use fib::ecmp::{EcmpTable, GroupId};
 use graph::{Context, ExitIndex, Exits, Node, Published, Turn};
 use packet::Frame;
 use std::sync::Arc;
-use wire::ethernet::{self, ethertype};
-use wire::vlan::Tag;
-use wire::{ip, ipv4, ipv6};
 
 /// See the module.
 pub struct UrpfInput {
@@ -115,7 +112,7 @@ impl Node for UrpfInput {
             ip4.clear();
             ip6.clear();
             for slot in run.slots {
-                match source_of(frame.view(slot).header(), row.carries_packets()) {
+                match Source::of(frame.view(slot).header(), row.carries_packets()) {
                     Source::Ip4(source) if urpf.ip4.is_some() => ip4.ask(slot, source),
                     Source::Ip6(source) if urpf.ip6.is_some() => ip6.ask(slot, source),
                     Source::Truncated => exits.set(slot, Exit::Truncated),
@@ -193,61 +190,6 @@ impl Ways {
         } else {
             Way::Nowhere
         }
-    }
-}
-
-/// Who sent a frame.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Source {
-    Ip4(u32),
-    Ip6(u128),
-    /// Nobody who could have a route: passes.
-    Free,
-    /// It ends before its source.
-    Truncated,
-}
-
-fn source_of(bytes: &[u8], has_packets: bool) -> Source {
-    if has_packets {
-        return match ip::version(bytes) {
-            4 => ip4_source(bytes),
-            6 => ip6_source(bytes),
-            _ => Source::Free,
-        };
-    }
-    let Some(header) = ethernet::Header::new(bytes) else { return Source::Free };
-    let mut behind = &bytes[ethernet::Header::LEN..];
-    let mut kind = header.ethertype();
-    // IEEE 802.1Q section 9.6: VLAN 0 is none, and the frame the interface's own.
-    if let Some(tag) = Tag::new(behind).filter(|tag| wire::vlan::is_tag(kind) && tag.tci().vid() == 0)
-    {
-        (kind, behind) = (tag.ethertype(), &behind[Tag::LEN..]);
-    }
-    match kind {
-        ethertype::IPV4 => ip4_source(behind),
-        ethertype::IPV6 => ip6_source(behind),
-        _ => Source::Free,
-    }
-}
-
-/// A source that is looked up; not that of a host without one that asks all for it (RFC 2131 section 4.1).
-fn ip4_source(packet: &[u8]) -> Source {
-    match ipv4::Header::new(packet) {
-        None => Source::Truncated,
-        Some(header) if header.source() == 0 && header.destination() == u32::MAX => Source::Free,
-        Some(header) => Source::Ip4(header.source()),
-    }
-}
-
-/// A source that is looked up; not those of one link, nor none in what goes to a group (RFC 4862 section 5.4.2).
-fn ip6_source(packet: &[u8]) -> Source {
-    match ipv6::Header::new(packet) {
-        None => Source::Truncated,
-        Some(header) if ipv6::is_link_local(header.source()) => Source::Free,
-        Some(header) if header.source() == 0 && ipv6::is_multicast(header.destination()) => {
-            Source::Free
-        }
-        Some(header) => Source::Ip6(header.source()),
     }
 }
 

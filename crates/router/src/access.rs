@@ -1,12 +1,15 @@
 //! Access lists: made from their rules when those change, as a whole, and shared with the ports that name them.
 
 use crate::router::Router;
+use crate::vrfs::VrfNumbers;
 use acl::{Acl4, Acl6, AclError, Action, Icmp, Ports, RuleCounters, TcpFlags};
 use control::config::objects::acl::{self as config, AclName};
+use control::config::objects::port_allow::Allow;
 use control::config::objects::port_filters::{self, Filters};
 use control::view;
 use fib::{Address, Prefix};
-use nodes::plumbing::{Access, AccessList};
+use nodes::allow_input::Allowed;
+use nodes::plumbing::{Access, AccessList, Ranges};
 use nodes::urpf_input::{Reverse, Urpf};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -136,6 +139,21 @@ pub(crate) fn reverse_check(config: port_filters::Urpf) -> Urpf {
     };
     let port_filters::Urpf { ip4, ip6, allow_default } = config;
     Urpf { ip4: ip4.map(reverse), ip6: ip6.map(reverse), allow_default }
+}
+
+/// Whose packets a port receives, as workers ask it.
+pub(crate) fn allowed(config: &Allow, vrfs: &VrfNumbers) -> Allowed {
+    Allowed {
+        ip4: networks(&config.from),
+        ip6: networks(&config.from),
+        vrf: config.vrf.as_ref().map(|vrf| vrfs.of(Some(vrf))),
+        non_ip: config.non_ip,
+    }
+}
+
+/// Those of one family.
+fn networks<A: Address>(configured: &[control::config::Prefix]) -> Ranges<A> {
+    Ranges::of(configured.iter().filter_map(|network| prefix(Some(*network))))
 }
 
 fn make(config: &config::Acl, workers: usize) -> Result<AccessList, AclError> {

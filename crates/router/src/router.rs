@@ -33,6 +33,7 @@ use graph::Worker;
 use kernel::Waker;
 use nodes::acl_input::AclInput;
 use nodes::acl_output::AclOutput;
+use nodes::allow_input::AllowInput;
 use nodes::mirror_input::MirrorInput;
 use nodes::mirror_output::MirrorOutput;
 use nodes::plumbing::{ArpNews, Mode, SlowPathNews};
@@ -196,6 +197,9 @@ impl Router {
             row.input.set::<AclInput>(self.access.of(filters.acl_in.as_ref()));
             row.output.set::<AclOutput>(self.access.of(filters.acl_out.as_ref()));
             row.input.set::<UrpfInput>(filters.urpf.map(crate::access::reverse_check));
+            let allowed =
+                filters.allow.as_ref().map(|allow| crate::access::allowed(allow, &self.vrfs));
+            row.input.set::<AllowInput>(allowed);
             let (received, sent) = self.policers.of(&port.config);
             row.input.set::<PolicerInput>(received);
             row.output.set::<PolicerOutput>(sent);

@@ -4,15 +4,15 @@
 //! ```text
 //!  port_rx, vlan_input, tunnel_decap, l2_forward, l2_flood         what is received
 //!    ├─ no features ────────────────────────────────────────▶ (an entrance)
-//!    └─▶ interface_input ─▶ mirror_input ─▶ acl_input ─▶ … ─▶ interface_enter ─▶ (an entrance)
+//!    └─▶ interface_input ─▶ mirror_input ─▶ allow_input ─▶ acl_input ─▶ … ─▶ interface_enter ─▶ (an entrance)
 //!
 //!  ip4_rewrite, ip6_rewrite, l2_forward, …                         what is sent
 //!    └─▶ interface_output ┬─ no features ───────────────────▶ (a departure)
 //!                         └─▶ acl_output ─▶ … ─▶ mirror_output ─▶ interface_leave ─▶ (a departure)
 //!
-//!  place      0         20          30           63
-//!  received   mirror    ACL         uRPF
-//!  sent                 ACL                      mirror
+//!  place      0        10        20    30     40         63
+//!  received   mirror   sources   ACL   uRPF   policer
+//!  sent                          ACL          policer    mirror
 //! ```
 //! A port's features see its frames with their tags, those of its sub-interfaces too; a sub-interface's and a tunnel's
 //! see them without. What is sent has its link header, not yet a sub-interface's tags nor a tunnel's headers, and is

@@ -34,11 +34,13 @@ mod own_ip4;
 mod own_ip6;
 mod policing;
 mod protocols;
+mod ranges;
 mod rate_limit;
 mod route_lookup;
 mod setup;
 mod shaping;
 mod slow_path;
+mod source;
 mod source_lookup;
 mod stations;
 mod suppression;
@@ -87,6 +89,7 @@ pub use own_ip6::OwnIp6;
 pub(crate) use policing::testing as testing_police;
 pub use policing::{NamedPolicer, Policed, Treatment};
 pub use protocols::Protocols;
+pub use ranges::Ranges;
 pub use rate_limit::RateLimit;
 pub use route_lookup::{MOST_LED_ON, PacketRoutes, RouteAddress, RouteLookup};
 pub use setup::{IcmpLimits, Kind, Setup, Shared};
@@ -97,6 +100,7 @@ pub use slow_path::{
     ArpNews, BindingNews, Injected, Injector, NdNews, NdSaid, SlowPath, SlowPathEvents,
     SlowPathNews, StationMoved, slow_path,
 };
+pub use source::Source;
 pub use source_lookup::SourceLookup;
 pub use stations::Stations;
 pub use suppression::Suppression;

@@ -33,6 +33,11 @@ impl<A: RouteAddress> SourceLookup<A> {
         self.count += 1;
     }
 
+    /// Those that were asked for.
+    pub fn slots(&self) -> impl Iterator<Item = usize> + '_ {
+        self.slots[..self.count].iter().map(|slot| usize::from(*slot))
+    }
+
     /// Looks all up by the routes of a VRF, its default one if that is wanted, and tells where packets to each source
     /// would go.
     pub fn answer(

@@ -9,9 +9,10 @@ use fib::Forward;
 use fib::adjacency::{Adjacency, AdjacencyId};
 use nodes::acl_input::AclInput;
 use nodes::acl_output::AclOutput;
+use nodes::allow_input::{AllowInput, Allowed};
 use nodes::plumbing::{
     Access, AccessList, BridgeId, BridgePort, Injected, Interface, InterfaceId, Kind, Leftover,
-    Mark, Mode, NamedPolicer, Policed, Treatment, TwinClass,
+    Mark, Mode, NamedPolicer, Policed, Ranges, Treatment, TwinClass,
 };
 use nodes::policer_input::PolicerInput;
 use nodes::policer_output::PolicerOutput;
@@ -136,6 +137,13 @@ fn check_sources(rig: &mut Rig) {
     rig.change_interface(0, |row| row.input.set::<UrpfInput>(Some(urpf)));
 }
 
+/// Has interface 0 receive nothing at all.
+fn allow_nobody(rig: &mut Rig) {
+    let (ip4, ip6) = (Ranges::of([]), Ranges::of([]));
+    let nobody = Allowed { ip4, ip6, vrf: None, non_ip: false };
+    rig.change_interface(0, |row| row.input.set::<AllowInput>(Some(nobody)));
+}
+
 /// Has a twin of interface 0 get nothing of a class, and a packet come in that is of it.
 fn limit_twin(rig: &mut Rig, class: TwinClass, frame: Vec<u8>) {
     rig.change_interface(0, |row| row.twin = true);
@@ -173,6 +181,18 @@ fn plays() -> Vec<(&'static str, Play)> {
         ("acl-output/unreadable", |rig| {
             rig.change_interface(3, |row| row.output.set::<AclOutput>(nothing()));
             rig.receive(2, to(FAR).version(5).build());
+        }),
+        ("allow-input/not-allowed", |rig| {
+            allow_nobody(rig);
+            rig.receive(0, to(FAR).udp(1, 2).build());
+        }),
+        ("allow-input/not-ip", |rig| {
+            allow_nobody(rig);
+            rig.receive(0, ask(HOST, HOST).build());
+        }),
+        ("allow-input/truncated", |rig| {
+            allow_nobody(rig);
+            rig.receive(0, to(FAR).build()[..33].to_vec());
         }),
         ("urpf-input/no-reverse-route", |rig| {
             check_sources(rig);

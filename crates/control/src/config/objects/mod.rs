@@ -18,6 +18,7 @@ mod name;
 pub mod neighbor;
 pub mod policer;
 pub mod port;
+pub mod port_allow;
 mod port_commands;
 pub mod port_filters;
 pub mod port_kind;

@@ -27,7 +27,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         noun: "port",
         verb: "set",
-        usage: "NAME up|down|mtu BYTES|vrf NAME|vrf default|mac ADDRESS|mac default|acl_in LIST|acl_in none|acl_out LIST|acl_out none|urpf loose|urpf strict|urpf off|ra on|ra off|proxy_arp NETWORK|proxy_arp off|police_in NAME|police_out NAME|mark_dscp DSCP|mark_pcp PRIORITY|twin on [netns NAME] [name NAME]|twin off",
+        usage: "NAME up|down|mtu BYTES|vrf NAME|vrf default|mac ADDRESS|mac default|acl_in LIST|acl_in none|acl_out LIST|acl_out none|urpf loose|urpf strict|urpf off|allow from NETWORK [from NETWORK]... [vrf NAME] [ip_only]|allow off|ra on|ra off|proxy_arp NETWORK|proxy_arp off|police_in NAME|police_out NAME|mark_dscp DSCP|mark_pcp PRIORITY|twin on [netns NAME] [name NAME]|twin off",
         about: "Change a port",
         run: port_set,
     },
@@ -96,6 +96,7 @@ const SETTINGS: &[&str] = &[
     "acl_in",
     "acl_out",
     "urpf",
+    "allow",
     "ra",
     "proxy_arp",
     "police_in",

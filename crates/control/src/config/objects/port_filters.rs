@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  [port.p0]
+//!  allow   = { from = ["192.0.2.0/24"] }         sources that it receives from at all
 //!  acl_in  = "edge"                              what it receives
 //!  acl_out = "home"                              what it sends
 //!  urpf    = { ip4 = "strict", ip6 = "loose" }   sources that have a route back (RFC 3704)
@@ -10,6 +11,7 @@
 use super::Config;
 use super::acl::{self, AclName};
 use super::port::{Port, PortName};
+use super::port_allow::Allow;
 use super::port_kind::PortKind;
 use crate::config::edit::Words;
 use crate::config::field::word_field;
@@ -26,6 +28,8 @@ pub struct Filters {
     pub acl_out: Option<AclName>,
     /// How sources are checked.
     pub urpf: Option<Urpf>,
+    /// Whose packets it receives; `None`: anybody's.
+    pub allow: Option<Allow>,
 }
 
 word_field! {
@@ -77,6 +81,7 @@ impl Filters {
             acl_in: table.optional("acl_in"),
             acl_out: table.optional("acl_out"),
             urpf: table.table("urpf", Urpf::read),
+            allow: table.table("allow", Allow::read),
         }
     }
 
@@ -85,15 +90,19 @@ impl Filters {
             .maybe("acl_in", &self.acl_in)
             .maybe("acl_out", &self.acl_out)
             .maybe_raw("urpf", self.urpf.map(|urpf| urpf.fields().inline()))
+            .maybe_raw("allow", self.allow.as_ref().map(|allow| allow.fields().inline()))
     }
 
     pub(super) fn check(name: &PortName, port: &Port, config: &Config, report: &mut Report) {
         let field = |key: &str| format!("port.{name}.{key}");
-        let Self { acl_in, acl_out, urpf } = &*port.filters;
+        let Self { acl_in, acl_out, urpf, allow } = &*port.filters;
         for (key, acl) in [("acl_in", acl_in), ("acl_out", acl_out)] {
             if let Some(acl) = acl {
                 acl::check_exists(&field(key), acl, &config.acls, report);
             }
+        }
+        if let Some(allow) = allow {
+            allow.check(&field("allow"), config, report);
         }
         let Some(urpf) = urpf else { return };
         if urpf.ip4.is_none() && urpf.ip6.is_none() {
@@ -119,6 +128,8 @@ impl Filters {
             self.acl_out = name_or_none(words)?;
         } else if words.take("urpf") {
             self.urpf = Urpf::of_words(words)?;
+        } else if words.take("allow") {
+            self.allow = Allow::of_words(words)?;
         } else {
             return Ok(false);
         }

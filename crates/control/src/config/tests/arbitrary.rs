@@ -16,6 +16,7 @@ use super::super::objects::memory::{Hugepages, Memory};
 use super::super::objects::mirror::{Direction, Mirror, MirrorName, Source};
 use super::super::objects::neighbor::{Neighbor, NeighborKey};
 use super::super::objects::port::{Port, PortName};
+use super::super::objects::port_allow::Allow;
 use super::super::objects::port_filters::{Filters, Reverse, Urpf};
 use super::super::objects::port_kind::{DeviceName, PortKind, Repeat, Role};
 use super::super::objects::route::{NextHop, Route, RouteKey};
@@ -301,7 +302,9 @@ fn acls(config: &mut Config, ports: &[u8]) {
             // Only what is routed has a route back.
             let urpf = Some(urpf).filter(|_| !port.addresses.is_empty());
             let (acl_in, acl_out) = (Some(acl.clone()), Some(acl));
-            *port.filters = Filters { acl_in, acl_out, urpf };
+            let from = vec!["10.0.0.0/8".parse().unwrap(), "2001:db8::/32".parse().unwrap()];
+            let allow = Some(Allow { from, vrf: None, non_ip: number % 2 == 0 });
+            *port.filters = Filters { acl_in, acl_out, urpf, allow };
         }
     }
 }
