@@ -85,7 +85,7 @@ all_are_there() {
     four=$(announced ipv4) six=$(announced ipv6)
     [ "$four" -ge $routes4 ] && [ "$six" -ge $routes6 ] && [ "$(json .active router show fpm)" = $((four + six)) ]
 }
-# A slow machine takes a minute for them.
+# Whole tables take longer than one route.
 patiently() { until_true "$@" || until_true "$@" || until_true "$@" || until_true "$@"; }
 # Packets of both families reach the first and the last of them.
 packets_follow() {
