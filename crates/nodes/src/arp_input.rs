@@ -15,9 +15,9 @@
 use crate::twin_output;
 use crate::plumbing::{
     ArpNews, Interface, Interfaces, Kind, PacketRoutes, RateLimit, Setup, SlowPath, SlowPathNews,
-    Vrfs, answer_arp,
+    Vrfs, answer_arp, leaves_by,
 };
-use fib::adjacency::{AdjacencyId, AdjacencyTable};
+use fib::adjacency::AdjacencyTable;
 use fib::ecmp::{EcmpTable, GroupId};
 use graph::{Attach, Context, ExitIndex, Exits, Node, Published};
 use packet::{Frame, PacketView};
@@ -164,15 +164,7 @@ impl ArpInput {
         if to.kind() == Kind::Group as u8 {
             to = self.groups.pick(GroupId(to.id()), address);
         }
-        let interface = match to.kind() {
-            kind if kind == Kind::Glean as u8 => Some(to.id()),
-            kind if kind == Kind::Rewrite as u8 => {
-                let adjacency = self.adjacencies.entry(AdjacencyId(to.id()));
-                adjacency.map(|entry| entry.fields().interface().into())
-            }
-            _ => None,
-        };
-        interface.is_some_and(|interface| interface != u32::from(rx))
+        leaves_by(to, &self.adjacencies).is_some_and(|interface| interface != rx)
     }
 
     fn tell(&mut self, news: ArpNews, now_tsc: u64) -> Result<(), Exit> {

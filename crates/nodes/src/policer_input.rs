@@ -65,22 +65,11 @@ impl Node for PolicerInput {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plumbing::testing::{FAR, FAR6, GRE_LINK, HOST, HOST6, World};
-    use crate::plumbing::testing_police::{counted, policed};
+    use crate::plumbing::testing::{FAR6, GRE_LINK, HOST6, World};
+    use crate::plumbing::testing_police::{EF, counted, frame, policed};
     use crate::plumbing::Mark;
     use graph::harness::{NodeHarness, Outcome};
-    use wire::craft::{self, Craft, Ipv4};
-
-    const EF: Mark = Mark { dscp: Some(46), pcp: None };
-
-    fn packet(dscp: u8) -> Craft<Ipv4> {
-        craft::ethernet([2; 6], [4; 6]).ipv4(HOST, FAR).tos(dscp << 2)
-    }
-
-    /// A frame of 60 bytes.
-    fn frame(dscp: u8) -> Vec<u8> {
-        packet(dscp).udp(1, 2).payload_len(18).build()
-    }
+    use wire::craft;
 
     fn run(id: u16, policed: &Policed, frames: &[Vec<u8>]) -> Vec<Outcome> {
         let mut world = World::new();

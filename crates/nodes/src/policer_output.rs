@@ -65,22 +65,10 @@ impl Node for PolicerOutput {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plumbing::testing::{FAR, GRE_LINK, HOST, World};
-    use crate::plumbing::testing_police::{counted, policed};
+    use crate::plumbing::testing::{GRE_LINK, World};
+    use crate::plumbing::testing_police::{EF, counted, frame, policed};
     use crate::plumbing::Mark;
     use graph::harness::{NodeHarness, Outcome};
-    use wire::craft::{self, Craft, Ipv4};
-
-    const EF: Mark = Mark { dscp: Some(46), pcp: None };
-
-    fn packet(dscp: u8) -> Craft<Ipv4> {
-        craft::ethernet([2; 6], [4; 6]).ipv4(HOST, FAR).tos(dscp << 2)
-    }
-
-    /// A frame of 60 bytes.
-    fn frame(dscp: u8) -> Vec<u8> {
-        packet(dscp).udp(1, 2).payload_len(18).build()
-    }
 
     fn run(id: u16, policed: &Policed, frames: &[Vec<u8>]) -> Vec<Outcome> {
         let mut world = World::new();

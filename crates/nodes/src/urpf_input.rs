@@ -13,10 +13,10 @@
 //! frames of sub-interfaces are theirs to judge.
 
 use crate::plumbing::{
-    Feature, Interfaces, Kind, Setup, Side, Source, SourceLookup, Turns, Vrfs, input_turn,
+    Feature, Interfaces, Kind, Setup, Side, Source, SourceLookup, Turns, Vrfs, input_turn, leaves_by,
 };
 use fib::Forward;
-use fib::adjacency::{AdjacencyId, AdjacencyTable};
+use fib::adjacency::AdjacencyTable;
 use fib::ecmp::{EcmpTable, GroupId};
 use graph::{Context, ExitIndex, Exits, Node, Published, Turn};
 use packet::Frame;
@@ -172,24 +172,20 @@ impl Ways {
     }
 
     fn find(&self, found: Forward, rx: u16) -> Way {
-        let is = |kind: Kind| found.kind() == kind as u8;
-        let by = |interface: u16| if interface == rx { Way::Back } else { Way::Elsewhere };
-        if is(Kind::Rewrite) {
-            let entry = self.adjacencies.entry(AdjacencyId(found.id()));
-            entry.map_or(Way::Nowhere, |entry| by(entry.fields().interface()))
-        } else if is(Kind::Glean) {
-            by(found.id() as u16)
-        } else if is(Kind::Group) {
-            let members = self.groups.each(GroupId(found.id()));
-            let ways = members.filter(|to| to.kind() != Kind::Group as u8).map(|to| self.find(to, rx));
-            ways.fold(Way::Nowhere, |best, way| match (best, way) {
-                (Way::Back, _) | (_, Way::Back) => Way::Back,
-                (Way::Elsewhere, _) | (_, Way::Elsewhere) => Way::Elsewhere,
-                _ => Way::Nowhere,
-            })
-        } else {
-            Way::Nowhere
+        if found.kind() != Kind::Group as u8 {
+            return match leaves_by(found, &self.adjacencies) {
+                None => Way::Nowhere,
+                Some(interface) if interface == rx => Way::Back,
+                Some(_) => Way::Elsewhere,
+            };
         }
+        let members = self.groups.each(GroupId(found.id()));
+        let ways = members.filter(|to| to.kind() != Kind::Group as u8).map(|to| self.find(to, rx));
+        ways.fold(Way::Nowhere, |best, way| match (best, way) {
+            (Way::Back, _) | (_, Way::Back) => Way::Back,
+            (Way::Elsewhere, _) | (_, Way::Elsewhere) => Way::Elsewhere,
+            _ => Way::Nowhere,
+        })
     }
 }
 

@@ -54,6 +54,7 @@ mod tunnel_headers;
 mod twin;
 mod vlan;
 mod vrfs;
+mod way_out;
 
 pub use access::{Access, AccessList, Question};
 pub use arp_answer::answer_arp;
@@ -110,3 +111,4 @@ pub use tunnel_headers::TunnelHeaders;
 pub use twin::{ToTwin, TwinClass, TwinLimits, TwinQueue, twin_queue};
 pub use vlan::{TAG_BYTES, Vlan, VlanMap, VlanTags};
 pub use vrfs::{VrfId, VrfTables, Vrfs};
+pub use way_out::leaves_by;

@@ -87,8 +87,19 @@ impl Policed {
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;
+    use crate::plumbing::testing::{FAR, HOST};
     use graph::tsc_hz;
     use police::{Agreement, Rate};
+    use wire::craft;
+
+    /// The mark of voice.
+    pub(crate) const EF: Mark = Mark { dscp: Some(46), pcp: None };
+
+    /// A frame of 60 bytes.
+    pub(crate) fn frame(dscp: u8) -> Vec<u8> {
+        let packet = craft::ethernet([2; 6], [4; 6]).ipv4(HOST, FAR).tos(dscp << 2);
+        packet.udp(1, 2).payload_len(18).build()
+    }
 
     /// A byte a second, and a burst of two frames of 60 bytes, then of one more; yellow ones become AF12, red ones go.
     pub(crate) fn policed(mark: Mark, colour_aware: bool) -> Policed {
