@@ -277,8 +277,8 @@ mod tests {
 
     #[test]
     fn gaps_are_those_recorded_and_a_mean_one_at_the_end() {
-        let recording = Recording { times_ns: vec![0, 100, 50, 250], ..recording("ABCD") };
-        assert_eq!(recording.gaps_ns(), Some(vec![100, 0, 200, 100]));
+        let four = Recording { times_ns: vec![0, 100, 50, 250], ..recording("ABCD") };
+        assert_eq!(four.gaps_ns(), Some(vec![100, 0, 200, 100]));
         assert_eq!(Recording { times_ns: vec![7, 7], ..recording("AB") }.gaps_ns(), None);
         assert_eq!(recording("A").gaps_ns(), None);
     }
