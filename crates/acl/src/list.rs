@@ -142,9 +142,9 @@ impl<const N: usize> Acl<N> {
         let (mut at, mut next) = ([tree.root; VECTOR], [0u32; VECTOR]);
         let (mut at_cuts, mut at_leaves) = ([0u8; VECTOR], [0u8; VECTOR]);
         let (mut cuts, mut leaves) = (0, 0);
-        for place in 0..verdicts.len() {
+        for (place, verdict) in verdicts.iter().enumerate() {
             at_cuts[cuts % VECTOR] = place as u8;
-            cuts += usize::from(verdicts[place] > tree.first);
+            cuts += usize::from(*verdict > tree.first);
         }
         if tree.root.is_cut() {
             // All stand at the root: its cut is in registers.
