@@ -6,7 +6,6 @@
 
 mod accounts;
 mod sections;
-mod words;
 
 use std::fmt::Write;
 use std::path::Path;
