@@ -36,7 +36,7 @@ pub fn cut(packet: &[u8], mtu: usize, identification: u32) -> Vec<Vec<u8>> {
 
 fn piece4(header: &[u8], bytes: &[u8], offset: u16, more: bool) -> Vec<u8> {
     let mut piece = [header, bytes].concat();
-    let bits = offset / 8 | if more { ipv4::MORE_FRAGMENTS } else { 0 };
+    let bits = (offset / 8) | if more { ipv4::MORE_FRAGMENTS } else { 0 };
     set_ip4_place(&mut piece, header.len(), bits);
     piece
 }

@@ -15,6 +15,9 @@ use std::ops::Range;
 const PIECE_BYTES: usize = 64;
 pub(crate) const DATAGRAM_BYTES: usize = 512;
 
+/// The hole that there is before anything came.
+const ALL: Range<usize> = 0..usize::MAX;
+
 /// See the module.
 pub(crate) struct Datagram {
     holes: Vec<Range<usize>>,
@@ -47,7 +50,7 @@ pub(crate) enum Filled {
 
 impl Datagram {
     pub(crate) fn new() -> Self {
-        Self { holes: vec![0..usize::MAX], pieces: BTreeMap::new(), head: None, dead: false }
+        Self { holes: vec![ALL], pieces: BTreeMap::new(), head: None, dead: false }
     }
 
     /// Takes a piece that came by the interface `rx`.
@@ -65,7 +68,7 @@ impl Datagram {
             };
         };
         let hole = self.holes.remove(index);
-        if !piece.more && hole.end != usize::MAX {
+        if !piece.more && hole.end != ALL.end {
             // Another piece is said to be the last, or stands behind this one.
             return Filled::Overlap;
         }
