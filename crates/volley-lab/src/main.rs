@@ -21,6 +21,7 @@ mod index;
 mod interrupt;
 mod report;
 mod run;
+mod say;
 mod scenario;
 mod self_test;
 mod simulate;
@@ -123,7 +124,7 @@ fn main() -> ExitCode {
         "scenario" => scenario::run(&arguments),
         "fit" => fit::run(&arguments),
         "help" | "--help" | "-h" => {
-            print!("{USAGE}");
+            say::say!("{}", USAGE.trim_end());
             return ExitCode::SUCCESS;
         }
         "" => Err(Failure::Usage(format!("no command\n\n{USAGE}"))),

@@ -6,6 +6,7 @@ use lab::report::html;
 
 use crate::Failure;
 use crate::arguments::Arguments;
+use crate::say::say;
 
 /// Renders it and says what is in it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -16,7 +17,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let folder = Path::new(folder);
     let results = html::write(folder)?;
     results.skipped.iter().for_each(|line| eprintln!("volley-lab: left out: {line}"));
-    println!(
+    say!(
         "{}: {} trials, {} answers, {} comparisons",
         folder.join("report.html").display(),
         results.trials.len(),

@@ -12,6 +12,7 @@ use lab::trial::host;
 use crate::Failure;
 use crate::arguments::Arguments;
 use crate::bench::{FLAGS, Setting};
+use crate::say::say;
 
 /// Devices measured unless others are named.
 const USUAL: &str = "volley,linux-bridge,linux-router,ovs,testpmd";
@@ -30,7 +31,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let outcome = setting.campaign(&devices, |campaign| campaign.run(&mut recorder));
     let results = html::write(&setting.out)?;
     for row in summary::rows(&results) {
-        println!(
+        say!(
             "{:<44} {:<12}{:>10.4} Mpps [{:.4}, {:.4}] of {} runs",
             row.name(),
             row.metric,
@@ -41,10 +42,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         );
     }
     for failure in results.failures.iter().filter(|failure| !failure.refused) {
-        println!("{}, {}: {}", failure.subject.device, failure.subject.case(), failure.reason);
+        say!("{}, {}: {}", failure.subject.device, failure.subject.case(), failure.reason);
     }
-    println!("stolen from the host meanwhile: {:.2} s", host::stolen_s() - stolen_s);
-    println!("{}", setting.out.join("report.html").display());
+    if let Some(fitness) = html::host::fitness(&results) {
+        say!("{fitness}");
+    }
+    say!("stolen from the host meanwhile: {:.2} s", host::stolen_s() - stolen_s);
+    say!("{}", setting.out.join("report.html").display());
     match outcome {
         Err(lab::Error::Stopped) => Err(Failure::Stopped),
         other => Ok(other?),

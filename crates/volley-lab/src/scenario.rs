@@ -6,6 +6,7 @@ use lab::scenario::Scenario;
 
 use crate::Failure;
 use crate::arguments::Arguments;
+use crate::say::say;
 
 /// Checks files, or lists the cases of one.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -22,7 +23,7 @@ fn check(files: &[String]) -> Result<(), Failure> {
     let mut last = Ok(());
     for file in files {
         match Scenario::load(Path::new(file)) {
-            Ok(scenario) => println!("{file}: cases {}", scenario.cases().len()),
+            Ok(scenario) => say!("{file}: cases {}", scenario.cases().len()),
             Err(error) => {
                 if let Err(earlier) = std::mem::replace(&mut last, Err(error.into())) {
                     eprintln!("volley-lab: {earlier}");
@@ -35,11 +36,11 @@ fn check(files: &[String]) -> Result<(), Failure> {
 
 fn cases(file: &str) -> Result<(), Failure> {
     let scenario = Scenario::load(Path::new(file))?;
-    println!("{}: {}", scenario.title, scenario.about.trim());
+    say!("{}: {}", scenario.title, scenario.about.trim());
     for case in scenario.cases() {
         let axes: Vec<String> =
             case.axes.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        println!("  {:<28} {}", case.function.name(), axes.join(" "));
+        say!("  {:<28} {}", case.function.name(), axes.join(" "));
     }
     Ok(())
 }

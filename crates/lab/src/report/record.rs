@@ -7,6 +7,7 @@
 //! {"v":1,"comparison":{…}}   one device held against another
 //! {"v":1,"failure":{…}}      what could not be measured, and why
 //! {"v":1,"device":{…}}       a device as it was set up, with exact commands
+//! {"v":1,"probe":{…}}        what an idle core lost
 //! ```
 //! Everything that is ever reported is a function of these lines. A line cut off by a full disk or a
 //! crash loses itself alone; a line of another version is told and left out.
@@ -28,6 +29,7 @@ use crate::stats::paired::Comparison;
 use crate::stats::spikes::Spike;
 use crate::stats::verdict::{Accounts, Verdict};
 use crate::trial::device::Counters;
+use crate::trial::probe::ProbeRecord;
 
 /// Version of the lines written here.
 pub const SCHEMA: u32 = 1;
@@ -230,6 +232,8 @@ pub struct Line {
     failure: Option<FailureRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     device: Option<DeviceFacts>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    probe: Option<ProbeRecord>,
 }
 
 /// Something that can be written down.
@@ -265,6 +269,12 @@ impl Record for FailureRecord {
 impl Record for DeviceFacts {
     fn line(self) -> Line {
         Line { v: SCHEMA, device: Some(self), ..Line::default() }
+    }
+}
+
+impl Record for ProbeRecord {
+    fn line(self) -> Line {
+        Line { v: SCHEMA, probe: Some(self), ..Line::default() }
     }
 }
 
@@ -312,6 +322,8 @@ pub struct Results {
     pub comparisons: Vec<ComparisonRecord>,
     /// What could not be measured.
     pub failures: Vec<FailureRecord>,
+    /// What idle cores lost.
+    pub probes: Vec<ProbeRecord>,
     /// Lines that could not be read, each with its number and why.
     pub skipped: Vec<String>,
 }
@@ -360,6 +372,7 @@ impl Results {
                     results.answers.extend(line.answer);
                     results.comparisons.extend(line.comparison);
                     results.failures.extend(line.failure);
+                    results.probes.extend(line.probe);
                     if let Some(device) = line.device {
                         results.meet(device);
                     }

@@ -10,6 +10,7 @@
 use std::time::{Duration, Instant};
 
 use super::frames::Load;
+use super::probe::{self, ProbeRecord};
 use super::pursue::{Found, pursue};
 use super::rig::{Bench, Rig, Wish};
 use super::self_test;
@@ -226,6 +227,7 @@ impl Running<'_> {
             });
         }
         self.tell(&format!("{name}: starting"));
+        self.probe()?;
         let mut rig = Rig::start(self.campaign.bench, name, &group.wish)?;
         let mut told = false;
         for case in &group.cases {
@@ -247,6 +249,15 @@ impl Running<'_> {
             self.done += 1;
         }
         Ok(())
+    }
+
+    /// Looks what the devices' core loses while nobody has it.
+    fn probe(&mut self) -> Result<(), Error> {
+        let bench = self.campaign.bench;
+        let core = probe::first(&bench.cores);
+        let away = probe::watch_core(bench.clock, core, probe::AGAIN_NS);
+        let at_s = Some(self.began.elapsed().as_secs_f64());
+        self.recorder.write(ProbeRecord::new("device", core, at_s, probe::AGAIN_NS, &away))
     }
 
     fn tell(&self, what: &str) {

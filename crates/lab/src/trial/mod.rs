@@ -18,6 +18,7 @@ pub mod frames;
 pub mod host;
 pub mod link;
 pub mod place;
+pub mod probe;
 pub mod pursue;
 pub mod rig;
 pub mod self_test;

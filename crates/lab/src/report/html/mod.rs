@@ -5,6 +5,7 @@
 //! ```
 
 mod accounts;
+pub mod host;
 mod sections;
 mod words;
 
