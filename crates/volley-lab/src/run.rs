@@ -7,6 +7,7 @@
 //! there ends with it.
 
 use lab::report::{html, summary};
+use lab::stats::summary::median;
 use lab::trial::host;
 
 use crate::Failure;
@@ -39,6 +40,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             row.interval.low / 1e6,
             row.interval.high / 1e6,
             row.runs
+        );
+    }
+    for (subject, metric, unit, values) in html::quantities::rows(&results) {
+        let (name, median) = (subject.case(), html::quantities::told(median(&values), unit));
+        say!(
+            "{} — {name}, {metric}: {median} in the middle of {} trials",
+            subject.device,
+            values.len()
         );
     }
     for failure in results.failures.iter().filter(|failure| !failure.refused) {

@@ -44,6 +44,13 @@ pub struct Stream {
     /// Packets after which the stream ends, however long the trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packets: Option<u64>,
+    /// When it begins, in seconds since the trial did.
+    #[serde(default, skip_serializing_if = "at_once")]
+    pub after_s: f64,
+}
+
+fn at_once(after_s: &f64) -> bool {
+    *after_s == 0.0
 }
 
 fn unnamed() -> String {
@@ -240,6 +247,7 @@ impl Stream {
             rate,
             arrivals: Process::Constant,
             packets: None,
+            after_s: 0.0,
         }
     }
 

@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use super::frames::Load;
 use super::probe::{self, ProbeRecord};
-use super::pursue::{Found, pursue};
+use super::pursue::{Found, Quantity, pursue};
 use super::rig::{Bench, Rig, Wish};
 use super::self_test;
 use crate::Error;
 use crate::arrivals::Imix;
-use crate::report::record::{AnswerRecord, FailureRecord, Recorder, Subject};
+use crate::report::record::{AnswerRecord, FailureRecord, QuantityRecord, Recorder, Subject};
 use crate::scenario::{Case, Scenario};
 use crate::search::Trial;
 
@@ -288,15 +288,20 @@ impl Running<'_> {
             Ok(outcome)
         };
         let found = pursue(measure, max_pps, self.campaign.stalls_per_s, deadline, &mut trial)?;
-        let carried_pps = found.iter().map(|found| found.low_pps).fold(f64::INFINITY, f64::min);
-        for Found { metric, low_pps, high_pps, verdicts } in found {
+        let carried_pps =
+            found.rates.iter().map(|found| found.low_pps).fold(f64::INFINITY, f64::min);
+        for Found { metric, low_pps, high_pps, verdicts } in found.rates {
             let subject = subject.clone();
             let answer = AnswerRecord { subject, metric, low_pps, high_pps, verdicts };
             self.recorder.write(answer)?;
         }
+        for Quantity { metric, unit, values } in found.quantities {
+            let (subject, metric) = (subject.clone(), metric.to_owned());
+            self.recorder.write(QuantityRecord { subject, metric, unit, values })?;
+        }
         for percent in &measure.latency_at_percent {
             let load_pps = carried_pps * *percent as f64 / 100.0;
-            if load_pps < 1.0 {
+            if !(1.0..f64::INFINITY).contains(&load_pps) {
                 continue;
             }
             let at_s = self.began.elapsed().as_secs_f64();

@@ -75,6 +75,11 @@ pub trait Device {
     /// What it counted since it started.
     fn counters(&mut self, place: &mut Place) -> Result<Counters, Error>;
 
+    /// Whether it can be started anew, as a process can.
+    fn can_restart(&self) -> bool {
+        true
+    }
+
     /// A refusal of a job.
     fn refuse(&self, job: &Job, what: &str) -> Error {
         Error::Refused {

@@ -22,6 +22,7 @@ pub mod probe;
 pub mod pursue;
 pub mod rig;
 pub mod self_test;
+mod upset;
 pub mod versus;
 
 pub use device::{Device, Job};

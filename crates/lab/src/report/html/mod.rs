@@ -6,6 +6,7 @@
 
 mod accounts;
 pub mod host;
+pub mod quantities;
 mod sections;
 mod words;
 

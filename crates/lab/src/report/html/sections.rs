@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::words::{rate, verdict};
-use super::{Section, accounts, host};
+use super::{Section, accounts, host, quantities};
 use crate::receive::Histogram;
 use crate::report::figures::{
     bars, curves, forest, histogram, loss, percentiles, throughput, timeline,
@@ -32,6 +32,7 @@ pub(super) fn all(results: &Results) -> Vec<Section> {
     let rows = rows(results);
     let sections = [
         throughput_section(&rows, results),
+        quantities::section(results),
         failures_section(results),
         comparison_section(results),
         curves_section(&rows),

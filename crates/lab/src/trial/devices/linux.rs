@@ -73,6 +73,10 @@ impl Device for Bridge {
     fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {
         counters(place)
     }
+
+    fn can_restart(&self) -> bool {
+        false
+    }
 }
 
 impl Device for Router {
@@ -120,6 +124,10 @@ impl Device for Router {
 
     fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {
         counters(place)
+    }
+
+    fn can_restart(&self) -> bool {
+        false
     }
 }
 
