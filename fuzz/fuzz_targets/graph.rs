@@ -152,7 +152,7 @@ impl Router {
         let copying = ["ip4-fragment", "l2-flood", "mirror-input", "mirror-output"];
         let pieces: u64 = copying.map(more).into_iter().sum();
         let taken =
-            ["port-tx", "drop", "arp-input", "nd-input", "ip-resolve"].map(|name| of(name).taken);
+            ["port-tx", "drop", "arp-input", "nd-input", "mld-input", "ip-resolve"].map(|name| of(name).taken);
         assert_eq!(received + pieces, taken.iter().sum::<u64>(), "{totals:?}");
         let dropped = interfaces.flat_map(|id| self.dataplane.drops_of(id));
         assert_eq!(dropped.map(|drop| drop.packets).sum::<u64>(), of("drop").taken);

@@ -3,6 +3,7 @@
 //! ```text
 //!  ip6_local ─▶ icmp6_input ┬▶ icmp6_echo   somebody asks if we are there
 //!                           ├▶ nd_input     neighbour discovery
+//!                           ├▶ mld_input    a question for listeners
 //!                           ├▶ twin_output  the kernel's: errors, answers, MLD
 //!                           └▶ drop
 //! ```
@@ -28,6 +29,8 @@ graph::exits! {
         Echo => node "icmp6-echo",
         /// It is about who is where on the link.
         Neighbor => node "nd-input",
+        /// RFC 3810: it asks which groups we listen to.
+        Listeners => node "mld-input",
         /// The interface has a twin, and the message is the kernel's.
         Twin => node "twin-output" cause twin_output::PACKET,
         /// Fewer bytes than an ICMPv6 header.
@@ -38,7 +41,7 @@ graph::exits! {
         ErrorMessage => drop,
         /// An answer to a question that we did not ask.
         Unasked => drop,
-        /// Who listens to which groups (RFC 3810): groups are not routed.
+        /// Others listen to groups (RFC 3810): groups are not routed.
         MulticastListener => drop,
         /// RFC 4443 section 2.4 (b): a message of unknown type is silently discarded.
         UnknownType => drop,
@@ -74,7 +77,7 @@ impl Node for Icmp6Input {
 /// Whether the kernel's twin gets what would take this exit.
 fn is_kernels(exit: Exit) -> bool {
     let answered = matches!(exit, Exit::ErrorMessage | Exit::Unasked | Exit::UnknownType);
-    answered || matches!(exit, Exit::MulticastListener)
+    answered || matches!(exit, Exit::Listeners | Exit::MulticastListener)
 }
 
 fn classify(packet: &PacketView<'_>) -> Option<Exit> {
@@ -87,7 +90,8 @@ fn classify(packet: &PacketView<'_>) -> Option<Exit> {
         message::ECHO_REQUEST => Exit::Echo,
         message::ROUTER_SOLICITATION..=message::REDIRECT => Exit::Neighbor,
         message::ECHO_REPLY => Exit::Unasked,
-        message::MLD_QUERY | message::MLD_REPORT | message::MLD_DONE | message::MLD2_REPORT => {
+        message::MLD_QUERY => Exit::Listeners,
+        message::MLD_REPORT | message::MLD_DONE | message::MLD2_REPORT => {
             Exit::MulticastListener
         }
         error if icmp6::is_error(error) => Exit::ErrorMessage,
@@ -116,7 +120,8 @@ mod tests {
             (127, "error-message"),
             (128, "echo"),
             (129, "unasked"),
-            (130, "multicast-listener"),
+            (130, "listeners"),
+            (131, "multicast-listener"),
             (133, "neighbor"),
             (137, "neighbor"),
             (143, "multicast-listener"),

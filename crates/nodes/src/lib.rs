@@ -58,6 +58,7 @@ nodes! {
     icmp6_echo::Icmp6Echo,
     icmp6_error::Icmp6Error,
     nd_input::NdInput,
+    mld_input::MldInput,
     udp6_local::Udp6Local,
     tcp6_reset::Tcp6Reset,
     ip_resolve::IpResolve,

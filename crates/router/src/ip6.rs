@@ -2,6 +2,7 @@
 //! tried before they are used, and routers that advertise themselves.
 
 use crate::dad::State;
+use crate::listening;
 use crate::router::Router;
 use crate::router_advertisement;
 use crate::steps::PATIENCE;
@@ -28,7 +29,10 @@ impl Router {
             return;
         }
         let addresses: Vec<u128> = configured.iter().map(|&(own, _)| own).collect();
-        for new in self.dad.set(now_ns, id, &addresses) {
+        let untried = self.dad.set(now_ns, id, &addresses);
+        // RFC 4862 section 5.4.2: whoever tries an address listens where others ask for it.
+        self.listening.set(now_ns, id, listening::groups_of(&addresses));
+        for new in untried {
             self.neighborhood.probe(id, mac, new);
         }
         let is = |own: u128, wanted: fn(State) -> bool| self.dad.state(id, own).is_some_and(wanted);
@@ -47,6 +51,7 @@ impl Router {
         let now_ns = self.now_ns();
         let valid: BTreeSet<u16> = self.dad.tick(now_ns).into_iter().map(|(id, _)| id).collect();
         valid.into_iter().for_each(|id| self.refresh_interface(id));
+        self.tell_listeners(now_ns);
         for id in self.advertiser.due(now_ns) {
             let Some((_, port)) = self.port_of(id) else { continue };
             let frame =
@@ -54,6 +59,15 @@ impl Router {
             if let Some(frame) = frame {
                 self.neighborhood.send(id, &frame);
             }
+        }
+    }
+
+    /// Tells switches which groups are listened to, where that is due.
+    fn tell_listeners(&mut self, now_ns: u64) {
+        for (id, groups) in self.listening.due(now_ns) {
+            let Some((_, port)) = self.port_of(id) else { continue };
+            let reports = listening::reports(port, &groups);
+            reports.iter().for_each(|report| self.neighborhood.send(id, report));
         }
     }
 

@@ -31,6 +31,7 @@ mod devices;
 mod fpm;
 mod interfaces;
 mod ip6;
+mod listening;
 mod memory_port;
 mod mirroring;
 mod neighborhood;

@@ -8,6 +8,7 @@ use crate::dad::Dad;
 use crate::devices::{DeviceError, Devices};
 use crate::fpm::Feed;
 use crate::interfaces::OpenPort;
+use crate::listening::Listening;
 use crate::mirroring::Mirroring;
 use crate::neighborhood::Neighborhood;
 use crate::observing::Observing;
@@ -91,6 +92,7 @@ pub struct Router {
     pub(crate) neighborhood: Neighborhood,
     pub(crate) dad: Dad,
     pub(crate) advertiser: Advertiser,
+    pub(crate) listening: Listening,
     pub(crate) bridging: Bridging,
     pub(crate) binding: Binding,
     pub(crate) mirroring: Mirroring,
@@ -152,6 +154,7 @@ impl Router {
             neighborhood,
             dad: Dad::default(),
             advertiser: Advertiser::default(),
+            listening: Listening::default(),
             bridging: Bridging::new(),
             binding: Binding::default(),
             mirroring: Mirroring::default(),
@@ -300,6 +303,7 @@ impl Router {
             self.neighborhood.machine.next_due_ns(),
             self.dad.next_due_ns(),
             self.advertiser.next_due_ns(),
+            self.listening.next_due_ns(),
         ];
         let due_ns = due.into_iter().flatten().min().unwrap_or(u64::MAX);
         Duration::from_nanos(due_ns.saturating_sub(self.now_ns())).min(TICK_PERIOD)
@@ -314,6 +318,9 @@ impl Router {
                 SlowPathNews::Binding(news) => self.binding_heard(&news),
                 SlowPathNews::RemoteHeard { interface, remote } => {
                     self.remote_heard(interface, remote);
+                }
+                SlowPathNews::ListenersWanted { interface, within_ms } => {
+                    self.listening.asked(now_ns, interface, within_ms);
                 }
                 SlowPathNews::Arp(news) => self.hear(now_ns, &news),
                 SlowPathNews::Nd(news) => self.hear_nd(now_ns, &news),

@@ -113,6 +113,13 @@ pub enum SlowPathNews {
         /// The other end.
         remote: IpAddr,
     },
+    /// Somebody asks which groups of IPv6 we listen to.
+    ListenersWanted {
+        /// The interface that heard it.
+        interface: u16,
+        /// How long the answer may take.
+        within_ms: u32,
+    },
     /// Something about an IPv4 neighbour.
     Arp(ArpNews),
     /// Something about an IPv6 neighbour, or a question to the router.

@@ -23,6 +23,10 @@ pub(crate) fn frames() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     let raw = |protocol, bytes: &[u8]| to(US6).next_header(protocol).payload(bytes).build();
     let nd = |message_type| to(US6).neighbor(message_type, HOST6.into(), 0);
     let nobody = || from_host().ipv6(Ipv6Addr::UNSPECIFIED, US6);
+    let asks = |rest: &[u8]| {
+        let question = from_host().ipv6(LINK_HOST, Ipv6Addr::from(ALL_NODES)).hop_limit(1);
+        question.icmp6(130, 0, [0; 4]).payload(rest).build()
+    };
     let far_away = {
         let mut frame = nd(136).build();
         frame[14 + 7] = 64;
@@ -52,7 +56,7 @@ pub(crate) fn frames() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         one("icmp6-input/bad-checksum", to(US6).icmp_echo(1, 1).checksum(9).build()),
         one("icmp6-input/error-message", icmp(1)),
         one("icmp6-input/unasked", icmp(129)),
-        one("icmp6-input/multicast-listener", icmp(130)),
+        one("icmp6-input/multicast-listener", icmp(131)),
         one("icmp6-input/unknown-type", icmp(200)),
         one("icmp6-echo/no-address", {
             from_host()
@@ -71,6 +75,9 @@ pub(crate) fn frames() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         one("nd-input/router-advertisement", to(US6).router_advertisement(9).build()),
         one("nd-input/redirect", nd(137).build()),
         ("nd-input/too-much-news", vec![nd(136).build(); QUEUE + 1]),
+        one("mld-input/not-from-link", icmp(130)),
+        one("mld-input/truncated", asks(&[])),
+        ("mld-input/too-much-news", vec![asks(&[0; 20]); QUEUE + 1]),
         one("udp6-local/truncated", raw(17, &[0])),
         one("udp6-local/bad-length", to(US6).udp(1, 2).length(7).build()),
         one("udp6-local/bad-checksum", to(US6).udp(1, 2).checksum(9).build()),

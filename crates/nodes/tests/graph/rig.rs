@@ -254,7 +254,8 @@ impl Rig {
         // What waited for its turn is no longer the engine's, and comes back.
         let waited = taken("shape");
         let known =
-            ["port-tx", "drop", "arp-input", "nd-input", "ip-resolve", "twin-output"].map(taken);
+            ["port-tx", "drop", "arp-input", "nd-input", "mld-input", "ip-resolve", "twin-output"]
+                .map(taken);
         assert_eq!(received + self.injected + pieces, known.iter().sum(), "{totals:?}");
         assert_eq!(totals.iter().map(|node| node.taken).sum::<u64>() - waited, known.iter().sum());
         let dropped: u64 = self.drops().iter().map(|drop| drop.1).sum();
