@@ -191,6 +191,16 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
+    /// Instance data of a YANG model that says nothing to us.
+    #[error("{path}: {at}: {reason}")]
+    Instance {
+        /// File, as given.
+        path: String,
+        /// Where in it, as a path of names.
+        at: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// A line of a result file that cannot be read.
     #[error("{path}:{line}: {reason}", path = path.display())]
     Record {

@@ -28,5 +28,6 @@ pub mod stats;
 pub mod test_frame;
 pub mod traffic;
 pub mod trial;
+pub mod yang;
 
 pub use error::Error;

@@ -20,6 +20,7 @@
 //!
 //! A scheduler belongs to one thread at a time (`Send`, not `Sync`).
 
+mod agenda;
 mod build;
 mod class_id;
 mod class_map;
@@ -34,7 +35,7 @@ mod fq_codel;
 mod hash;
 mod hfsc;
 mod htb;
-mod least_tree;
+mod least_heap;
 mod packet;
 mod pool;
 mod prefetch;
@@ -48,7 +49,6 @@ mod tbf;
 pub mod tc;
 #[cfg(test)]
 mod testing;
-mod tournament;
 mod turns;
 pub mod units;
 mod wheel;

@@ -5,14 +5,18 @@
     reason = "the processor's prefetch takes a pointer; sfq with 64k flows spends 40 % less with it"
 )]
 
-/// Asks for the line of `items[at]`, if there is such an item.
+/// Asks for the lines of `items[at]`, if there is such an item.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn prefetch<I>(items: &[I], at: usize) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+    const LINE_BYTES: usize = 64;
     if let Some(item) = items.get(at) {
-        // SAFETY: a hint about an address that holds an item; every x86-64 has it.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) };
+        for byte in (0..size_of::<I>()).step_by(LINE_BYTES) {
+            let line = std::ptr::from_ref(item).cast::<i8>().wrapping_add(byte);
+            // SAFETY: a hint about an address within an item; every x86-64 has it.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(line) };
+        }
     }
 }
 

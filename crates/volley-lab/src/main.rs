@@ -90,8 +90,9 @@ volley-lab: measures switches and routers
       Runs a search against simulated devices of known capacity. With two capacities or more the
       devices are compared in interleaved blocks. With --out, writes raw.jsonl and the report.
 
-  volley-lab report DIR
-      Renders report.html, results.csv, metrics.txt and index.sqlite from DIR/raw.jsonl again.
+  volley-lab report DIR [--yang JSON]
+      Renders report.html, results.csv, metrics.txt and index.sqlite from DIR/raw.jsonl again, and the
+      results in the words of the YANG module volley-lab, too, if asked for.
 
   volley-lab index FILE DIR…
       Makes one SQLite file of the results in many folders: tables trial, answer, summary, comparison,
@@ -99,6 +100,8 @@ volley-lab: measures switches and routers
 
   volley-lab scenario check FILE…      tells the first fault of each file, with its position
   volley-lab scenario cases FILE       lists what a scenario would measure
+  volley-lab scenario export --yang FILE   a scenario as instance data of the IETF's network testers
+  volley-lab scenario import JSON      the TOML of such data; run, compare and check read it as it is
 
   volley-lab fit clock|workers|lookup|latency|knee [CSV] [--max X]
       Fits a model to lines of `x,y`. Without a CSV, clock fits the sources' own table.

@@ -10,13 +10,17 @@ use crate::say::say;
 
 /// Renders it and says what is in it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.only(&[])?;
+    arguments.only(&["yang"])?;
     let [folder] = &arguments.words[..] else {
         return Err(Failure::Usage("report needs one folder".into()));
     };
     let folder = Path::new(folder);
     let results = html::write(folder)?;
     results.skipped.iter().for_each(|line| eprintln!("volley-lab: left out: {line}"));
+    if let Some(file) = arguments.text("yang") {
+        let text = format!("{:#}\n", lab::yang::results(&results));
+        std::fs::write(file, text).map_err(lab::Error::file(file))?;
+    }
     say!(
         "{}: {} trials, {} answers, {} comparisons",
         folder.join("report.html").display(),

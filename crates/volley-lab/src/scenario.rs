@@ -1,8 +1,9 @@
-//! `volley-lab scenario check|cases`: scenario files, before anything is measured.
+//! `volley-lab scenario check|cases|export|import`: scenario files, before anything is measured.
 
 use std::path::Path;
 
 use lab::scenario::Scenario;
+use lab::yang;
 
 use crate::Failure;
 use crate::arguments::Arguments;
@@ -10,11 +11,15 @@ use crate::say::say;
 
 /// Checks files, or lists the cases of one.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.only(&[])?;
-    match &arguments.words[..] {
-        [verb, files @ ..] if verb == "check" && !files.is_empty() => check(files),
-        [verb, file] if verb == "cases" => cases(file),
-        _ => Err(Failure::Usage("scenario check FILE… or scenario cases FILE".into())),
+    arguments.only(&["yang"])?;
+    match (&arguments.words[..], arguments.text("yang")) {
+        ([verb, files @ ..], None) if verb == "check" && !files.is_empty() => check(files),
+        ([verb, file], None) if verb == "cases" => cases(file),
+        ([verb], Some(file)) if verb == "export" => export(file),
+        ([verb, file], None) if verb == "import" => import(file),
+        _ => Err(Failure::Usage(
+            "scenario check FILE…, cases FILE, export --yang FILE or import JSON".into(),
+        )),
     }
 }
 
@@ -42,5 +47,18 @@ fn cases(file: &str) -> Result<(), Failure> {
             case.axes.iter().map(|(name, value)| format!("{name}={value}")).collect();
         say!("  {:<28} {}", case.function.name(), axes.join(" "));
     }
+    Ok(())
+}
+
+/// A scenario in the words of the IETF's network testers.
+fn export(file: &str) -> Result<(), Failure> {
+    println!("{:#}", yang::export(&Scenario::load(Path::new(file))?)?);
+    Ok(())
+}
+
+/// The same back, as TOML.
+fn import(file: &str) -> Result<(), Failure> {
+    let text = std::fs::read_to_string(file).map_err(lab::Error::file(file))?;
+    print!("{}", yang::to_toml(&text, file)?);
     Ok(())
 }

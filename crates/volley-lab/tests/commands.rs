@@ -31,7 +31,10 @@ fn a_simulated_campaign_finds_the_truth_and_its_report_renders_again_to_the_byte
     assert!(told.contains("sim 9.00 Mpps") && told.contains("Lower"), "{told}");
     let page = std::fs::read(folder.join("report.html")).unwrap();
     std::fs::remove_file(folder.join("report.html")).unwrap();
-    assert!(lab(&["report", path]).status.success());
+    let yang = folder.join("results.json");
+    assert!(lab(&["report", path, "--yang", yang.to_str().unwrap()]).status.success());
+    let told: serde_json::Value = serde_json::from_slice(&std::fs::read(yang).unwrap()).unwrap();
+    assert!(told["volley-lab:results"]["trial"].as_array().unwrap().len() > 10);
     assert_eq!(std::fs::read(folder.join("report.html")).unwrap(), page);
     let raw = std::fs::read_to_string(folder.join("raw.jsonl")).unwrap();
     assert!(raw.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));
@@ -62,6 +65,27 @@ fn a_scenario_with_a_fault_is_told_at_its_place_and_fails() {
     assert_eq!(output.status.code(), Some(1));
     assert!(told.contains("good.toml: cases 1"), "{told}");
     assert!(errors.contains("bad.toml:5:8: unknown variant `ip5`"), "{errors}");
+}
+
+#[test]
+fn a_scenario_goes_to_yang_and_back_and_runs_from_either() {
+    let folder = folder("yang");
+    std::fs::create_dir_all(&folder).unwrap();
+    let quick = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/quick.toml");
+    let (data, errors) = text(&lab(&["scenario", "export", "--yang", quick]));
+    assert!(data.contains("ietf-traffic-generator:traffic-generator"), "{errors}");
+    let file = folder.join("quick.json");
+    std::fs::write(&file, data).unwrap();
+    let path = file.to_str().unwrap();
+    let (toml, errors) = text(&lab(&["scenario", "import", path]));
+    let again = folder.join("again.toml");
+    std::fs::write(&again, toml).unwrap();
+    let cases =
+        [quick, path, again.to_str().unwrap()].map(|it| text(&lab(&["scenario", "cases", it])).0);
+    assert!(cases[0].lines().count() > 3 && cases.iter().all(|it| *it == cases[0]), "{errors}");
+    std::fs::write(&file, "{}").unwrap();
+    let (_, errors) = text(&lab(&["scenario", "check", path]));
+    assert!(errors.contains("quick.json: /: ietf-interfaces:interfaces is missing"), "{errors}");
 }
 
 #[test]

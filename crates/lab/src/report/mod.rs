@@ -16,5 +16,6 @@ pub mod openmetrics;
 pub mod record;
 pub mod summary;
 pub mod svg;
+pub(crate) mod words;
 
 pub use record::{Recorder, Results};

@@ -112,10 +112,14 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Reads a scenario file.
+    /// Reads a scenario file: TOML, or by a name that ends in `.json` the IETF's model.
     pub fn load(path: &Path) -> Result<Self, Error> {
         let text = std::fs::read_to_string(path).map_err(Error::file(path))?;
-        Self::parse(&text, &path.display().to_string())
+        let read = match path.extension().is_some_and(|extension| extension == "json") {
+            true => crate::yang::import,
+            false => Self::parse,
+        };
+        read(&text, &path.display().to_string())
     }
 }
 

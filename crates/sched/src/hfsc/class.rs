@@ -28,26 +28,31 @@ pub(super) struct RealTime {
     pub(super) deadline: Running,
     /// Bytes served because of a deadline.
     pub(super) served_bytes: u64,
-    pub(super) eligible_ns: u64,
 }
 
+/// In the order of use: where it stands, its packets, its curves.
+#[repr(C, align(64))]
 pub(super) struct Class {
     pub(super) parent: u32,
     /// Its number among its brothers.
     pub(super) place: u32,
     /// Its first child; the others follow.
     pub(super) first_child: u32,
-    /// An inner class's children, by virtual time.
-    pub(super) children: Option<Box<Brothers>>,
-    /// A leaf's discipline.
-    pub(super) child: Option<Child>,
-    pub(super) real_time: Option<RealTime>,
-    pub(super) virtual_time: Option<Running>,
-    pub(super) upper_limit: Option<Box<Running>>,
+    pub(super) active_children: u32,
     pub(super) total_bytes: u64,
+    pub(super) sent_packets: u64,
     pub(super) vt: u64,
     /// Added to the virtual curve's time for what the class missed while it did not fit.
     pub(super) vt_adjust: u64,
+    /// An inner class's children, by virtual time.
+    pub(super) children: Option<Box<Brothers>>,
+    /// When its own upper limit lets it go on.
+    pub(super) own_fit_ns: u64,
+    /// A leaf's discipline.
+    pub(super) child: Option<Child>,
+    pub(super) virtual_time: Option<Running>,
+    pub(super) real_time: Option<RealTime>,
+    pub(super) upper_limit: Option<Box<Running>>,
     /// The least virtual time that was served among the children in this busy period.
     pub(super) child_vt_served: u64,
     /// The highest virtual time of a child that became idle: where the next busy period begins.
@@ -55,19 +60,13 @@ pub(super) struct Class {
     /// Counts the busy periods.
     pub(super) period: u64,
     pub(super) parent_period: u64,
-    pub(super) active_children: u32,
-    /// When its own upper limit lets it go on.
-    pub(super) own_fit_ns: u64,
-    pub(super) sent_packets: u64,
 }
 
 impl Class {
     pub(super) fn new(settings: &ClassSettings) -> Self {
-        let real_time = settings.real_time.map(|curve| RealTime {
-            deadline: Running::new(curve),
-            served_bytes: 0,
-            eligible_ns: 0,
-        });
+        let real_time = settings
+            .real_time
+            .map(|curve| RealTime { deadline: Running::new(curve), served_bytes: 0 });
         Self {
             parent: NIL,
             place: 0,

@@ -34,8 +34,8 @@ impl Hfsc {
     /// Sets a class's clock for a new busy period.
     fn start_period(&mut self, at: u32, parent: u32, now_ns: u64) {
         let above = &mut self.classes[parent as usize];
-        let Some(children) = &above.children else { return };
-        let (brothers, furthest) = (!children.turns.is_empty(), children.furthest());
+        let Some(children) = &mut above.children else { return };
+        let (brothers, furthest) = (!children.turns.is_empty(), children.furthest.get());
         let (period, served, left) = (above.period, above.child_vt_served, above.child_vt_left);
         let above_idle = above.active_children == 0 && parent != ROOT;
         if !brothers {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::Section;
-use super::words::verdict;
 use crate::report::record::{Results, Subject, TrialRecord};
 use crate::report::svg::canvas::escape;
+use crate::report::words::verdict;
 use crate::stats::attribution::attribute;
 use crate::stats::period;
 

@@ -8,7 +8,6 @@ mod accounts;
 pub mod host;
 pub mod quantities;
 mod sections;
-mod words;
 
 use std::fmt::Write;
 use std::path::Path;

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::words::{rate, verdict};
 use super::{Section, accounts, host, quantities};
 use crate::receive::Histogram;
 use crate::report::figures::{
@@ -13,6 +12,7 @@ use crate::report::record::{Campaign, Results, Subject, TrialRecord};
 use crate::report::summary::{Row, rows};
 use crate::report::svg::canvas::escape;
 use crate::report::svg::scale::Unit;
+use crate::report::words::{rate, verdict};
 
 /// Axes with a figure of their own where they have three values or more: name, label, log.
 const AXES: [(&str, &str, bool); 6] = [

@@ -3,7 +3,7 @@
 use crate::stats::verdict::Verdict;
 
 /// A rate with three or four digits: 12.35 Mpps.
-pub(super) fn rate(pps: f64) -> String {
+pub(crate) fn rate(pps: f64) -> String {
     let (value, unit) = match pps.abs() {
         size if size >= 1e6 => (pps / 1e6, "Mpps"),
         size if size >= 1e3 => (pps / 1e3, "kpps"),
@@ -21,7 +21,7 @@ fn digits(value: f64) -> String {
 }
 
 /// A verdict as a phrase.
-pub(super) fn verdict(verdict: &Verdict) -> String {
+pub(crate) fn verdict(verdict: &Verdict) -> String {
     match verdict {
         Verdict::LossInversion { loads_pps } => {
             let loads: Vec<String> = loads_pps.iter().map(|&load| rate(load)).collect();
