@@ -117,22 +117,29 @@ impl<'a> Rig<'a> {
             link: bench.link,
             ends: link::lay(bench.link, &mut place, mtu)?,
         };
-        let started = device.start(&job, &mut place);
-        let mut rig = Self {
-            bench,
-            ends: Vec::new(),
-            device,
-            place,
-            job,
-            version,
-            counted: Counters::default(),
-        };
-        started?;
-        for spec in link::lab_ports(bench.link, &rig.place) {
-            rig.ends.push(bench.ports.open(&spec)?);
+        let mut ends = Vec::new();
+        if bench.link == LinkKind::Tap {
+            // The device's ends come with the lab's.
+            ends = Self::open(bench, &place)?;
+            link::hand_over(&mut place, mtu)?;
         }
-        ports::wait_for_links(&mut rig.ends, LINK_PATIENCE)?;
+        let started = device.start(&job, &mut place);
+        let mut rig =
+            Self { bench, ends, device, place, job, version, counted: Counters::default() };
+        started?;
+        if rig.ends.is_empty() {
+            rig.ends = Self::open(bench, &rig.place)?;
+        }
         Ok(rig)
+    }
+
+    /// The lab's ends, once their links are up.
+    fn open(bench: &Bench<'_>, place: &Place) -> Result<Vec<End>, Error> {
+        let specs = link::lab_ports(bench.link, place);
+        let mut ends =
+            specs.iter().map(|spec| bench.ports.open(spec)).collect::<Result<Vec<_>, _>>()?;
+        ports::wait_for_links(&mut ends, LINK_PATIENCE)?;
+        Ok(ends)
     }
 
     /// The device, its version and the commands that set it up.
