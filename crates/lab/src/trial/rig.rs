@@ -13,6 +13,7 @@ use super::devices;
 use super::frames::Load;
 use super::link::{self, LAB_DEVICES, LinkKind};
 use super::place::Place;
+use super::telemetry::NodeCost;
 use crate::Error;
 use crate::clock::Clock;
 use crate::report::record::{DeviceFacts, Stall, Subject, TrialRecord};
@@ -290,6 +291,11 @@ impl<'a> Rig<'a> {
             }
         }
         count.min(missing)
+    }
+
+    /// What each node of the device cost since the start, where it tells.
+    pub(super) fn nodes(&mut self) -> Result<Vec<NodeCost>, Error> {
+        self.device.nodes(&mut self.place)
     }
 
     /// The device's counters since the start, and drops at the lab's ends.

@@ -8,6 +8,7 @@ mod accounts;
 pub mod host;
 pub mod quantities;
 mod sections;
+mod telemetry;
 mod words;
 
 use std::fmt::Write;
