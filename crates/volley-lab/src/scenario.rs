@@ -52,13 +52,13 @@ fn cases(file: &str) -> Result<(), Failure> {
 
 /// A scenario in the words of the IETF's network testers.
 fn export(file: &str) -> Result<(), Failure> {
-    println!("{:#}", yang::export(&Scenario::load(Path::new(file))?)?);
+    say!("{:#}", yang::export(&Scenario::load(Path::new(file))?)?);
     Ok(())
 }
 
 /// The same back, as TOML.
 fn import(file: &str) -> Result<(), Failure> {
     let text = std::fs::read_to_string(file).map_err(lab::Error::file(file))?;
-    print!("{}", yang::to_toml(&text, file)?);
+    say!("{}", yang::to_toml(&text, file)?.trim_end());
     Ok(())
 }

@@ -8,6 +8,7 @@
 //! {"v":1,"failure":{…}}      what could not be measured, and why
 //! {"v":1,"device":{…}}       a device as it was set up, with exact commands
 //! {"v":1,"quantity":{…}}     what a search said that is no rate
+//! {"v":1,"telemetry":{…}}    what other tools saw, apart from the timed trials
 //! {"v":1,"probe":{…}}        what an idle core lost
 //! ```
 //! Everything that is ever reported is a function of these lines. A line cut off by a full disk or a
@@ -31,6 +32,7 @@ use crate::stats::spikes::Spike;
 use crate::stats::verdict::{Accounts, Verdict};
 use crate::trial::device::Counters;
 use crate::trial::probe::ProbeRecord;
+use crate::trial::telemetry::TelemetryRecord;
 
 /// Version of the lines written here.
 pub const SCHEMA: u32 = 1;
@@ -260,6 +262,8 @@ pub struct Line {
     probe: Option<ProbeRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     quantity: Option<QuantityRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    telemetry: Option<TelemetryRecord>,
 }
 
 /// Something that can be written down.
@@ -310,6 +314,12 @@ impl Record for QuantityRecord {
     }
 }
 
+impl Record for TelemetryRecord {
+    fn line(self) -> Line {
+        Line { v: SCHEMA, telemetry: Some(self), ..Line::default() }
+    }
+}
+
 impl Record for ComparisonRecord {
     fn line(self) -> Line {
         Line { v: SCHEMA, comparison: Some(self), ..Line::default() }
@@ -356,6 +366,8 @@ pub struct Results {
     pub failures: Vec<FailureRecord>,
     /// What searches said that is no rate.
     pub quantities: Vec<QuantityRecord>,
+    /// What other tools saw.
+    pub telemetry: Vec<TelemetryRecord>,
     /// What idle cores lost.
     pub probes: Vec<ProbeRecord>,
     /// Lines that could not be read, each with its number and why.
@@ -407,6 +419,7 @@ impl Results {
                     results.comparisons.extend(line.comparison);
                     results.failures.extend(line.failure);
                     results.quantities.extend(line.quantity);
+                    results.telemetry.extend(line.telemetry);
                     results.probes.extend(line.probe);
                     if let Some(device) = line.device {
                         results.meet(device);

@@ -13,7 +13,7 @@ use super::frames::Load;
 use super::probe::{self, ProbeRecord};
 use super::pursue::{Found, Quantity, pursue};
 use super::rig::{Bench, Rig, Wish};
-use super::self_test;
+use super::{self_test, telemetry};
 use crate::Error;
 use crate::arrivals::Imix;
 use crate::report::record::{AnswerRecord, FailureRecord, QuantityRecord, Recorder, Subject};
@@ -24,6 +24,8 @@ use crate::search::Trial;
 const GENERATOR_AXES: [&str; 4] = ["frame_bytes", "flows", "load_percent", "ethertype"];
 /// Axes that a device is started with.
 const DEVICE_AXES: [&str; 2] = ["entries", "workers"];
+/// Share of what a device carries at which it is watched.
+const WATCHED_SHARE: f64 = 0.5;
 /// Trials at each load of `latency_at_percent`: this many times as long as a search's.
 const LATENCY_TRIALS: f64 = 2.0;
 
@@ -312,6 +314,11 @@ impl Running<'_> {
             let record = measured.record(subject, self.trials, "latency", at_s, Some(ceiling_pps));
             self.trials += 1;
             self.recorder.write(record)?;
+        }
+        let watched_pps = carried_pps * WATCHED_SHARE;
+        if measure.telemetry && subject.run == 0 && (1.0..f64::INFINITY).contains(&watched_pps) {
+            let seen = telemetry::watch(rig, load, subject, watched_pps, both)?;
+            self.recorder.write(seen)?;
         }
         Ok(())
     }

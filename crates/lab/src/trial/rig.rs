@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 use super::device::{Counters, Device, Job, kernel_counters};
 use super::devices;
 use super::frames::Load;
-use super::link::{self, LAB_DEVICES, LinkKind};
+use super::link::{self, DEVICE_DEVICES, LAB_DEVICES, LinkKind};
 use super::place::Place;
+use super::telemetry::NodeCost;
 use crate::Error;
 use crate::clock::Clock;
 use crate::report::record::{DeviceFacts, Stall, Subject, TrialRecord};
@@ -117,22 +118,29 @@ impl<'a> Rig<'a> {
             link: bench.link,
             ends: link::lay(bench.link, &mut place, mtu)?,
         };
-        let started = device.start(&job, &mut place);
-        let mut rig = Self {
-            bench,
-            ends: Vec::new(),
-            device,
-            place,
-            job,
-            version,
-            counted: Counters::default(),
-        };
-        started?;
-        for spec in link::lab_ports(bench.link, &rig.place) {
-            rig.ends.push(bench.ports.open(&spec)?);
+        let mut ends = Vec::new();
+        if bench.link == LinkKind::Tap {
+            // The device's ends come with the lab's.
+            ends = Self::open(bench, &place)?;
+            link::hand_over(&mut place, mtu)?;
         }
-        ports::wait_for_links(&mut rig.ends, LINK_PATIENCE)?;
+        let started = device.start(&job, &mut place);
+        let mut rig =
+            Self { bench, ends, device, place, job, version, counted: Counters::default() };
+        started?;
+        if rig.ends.is_empty() {
+            rig.ends = Self::open(bench, &rig.place)?;
+        }
         Ok(rig)
+    }
+
+    /// The lab's ends, once their links are up.
+    fn open(bench: &Bench<'_>, place: &Place) -> Result<Vec<End>, Error> {
+        let specs = link::lab_ports(bench.link, place);
+        let mut ends =
+            specs.iter().map(|spec| bench.ports.open(spec)).collect::<Result<Vec<_>, _>>()?;
+        ports::wait_for_links(&mut ends, LINK_PATIENCE)?;
+        Ok(ends)
     }
 
     /// The device, its version and the commands that set it up.
@@ -285,12 +293,22 @@ impl<'a> Rig<'a> {
         count.min(missing)
     }
 
+    /// What each node of the device cost since the start, where it tells.
+    pub(super) fn nodes(&mut self) -> Result<Vec<NodeCost>, Error> {
+        self.device.nodes(&mut self.place)
+    }
+
     /// The device's counters since the start, and drops at the lab's ends.
     fn count(&mut self) -> Result<Counters, Error> {
         let mut counters = self.device.counters(&mut self.place)?;
         if self.bench.link.is_kernel() {
             let text = std::fs::read_to_string("/proc/net/dev").unwrap_or_default();
             counters.drops.extend(kernel_counters(&text, &LAB_DEVICES).drops);
+        }
+        if self.bench.link == LinkKind::Tap {
+            // The far side of a tap is the lab itself: what it was too slow for is counted there.
+            let text = self.place.network_devices()?;
+            counters.drops.extend(kernel_counters(&text, &DEVICE_DEVICES).drops);
         }
         Ok(counters)
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::{Section, accounts, host, quantities};
+use super::{Section, accounts, host, quantities, telemetry};
 use crate::receive::Histogram;
 use crate::report::figures::{
     bars, curves, forest, histogram, loss, percentiles, throughput, timeline,
@@ -40,6 +40,7 @@ pub(super) fn all(results: &Results) -> Vec<Section> {
         latency_section(results),
         loss_section(results),
         timeline_section(results),
+        telemetry::section(results),
         host::section(results),
         accounts::spikes(results),
         accounts::packets(results),
