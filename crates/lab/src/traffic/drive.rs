@@ -4,6 +4,7 @@
 //!  start            end        + grace                 quiet for a while, or all is back
 //!    ├── sending ────┼─ catch up ─┼─ wait for stragglers ─┤
 //! ```
+//! Sending ends sooner where each stream has a number of packets and has sent them.
 //! An iteration that takes longer than the stall limit is one in which this thread was held up; it is
 //! written down, as everything that happens then looks like the device's doing.
 
@@ -104,12 +105,17 @@ pub fn drive(
             end: side.end,
         });
     }
+    let replays: Vec<_> = working.iter().flat_map(|side| side.sender.replays()).collect();
+    for (id, under_way) in replays {
+        working[streams[usize::from(id)].2].receiver.await_replay(id, under_way);
+    }
     let turned = turn(clock, &mut working, plan, watch);
-    Ok(collect(&streams, working, plan, turned))
+    Ok(collect(&streams, working, turned))
 }
 
 struct Turned {
     start_ns: u64,
+    sending_ns: u64,
     elapsed_ns: u64,
     away: Away,
     stopped: bool,
@@ -131,6 +137,7 @@ fn turn(
         side.sender.schedule(start_ns, end_ns);
         side.receiver.schedule(start_ns, longest_ns);
     }
+    let sends = sides.iter().any(|side| side.sender.has_streams());
     let mut stalls = Stalls::default();
     let mut last_ns = clock.now_ns();
     let mut watch_ns = start_ns + WATCH_NS;
@@ -162,14 +169,14 @@ fn turn(
             }
         }
         match over_ns {
-            None if now_ns >= end_ns => {
-                let done = sides.iter().all(|side| side.sender.is_done());
-                if done || now_ns >= end_ns + plan.grace_ns {
+            None => {
+                let spent = sends && sides.iter().all(|side| side.sender.is_spent());
+                let done = || sides.iter().all(|side| side.sender.is_done());
+                if spent || now_ns >= end_ns && (now_ns >= end_ns + plan.grace_ns || done()) {
                     over_ns = Some(now_ns);
                     sides.iter_mut().for_each(|side| side.sender.give_back(side.end));
                 }
             }
-            None => {}
             Some(over_ns) => {
                 let sent: u64 = sides.iter().map(|side| side.sender.offered()).sum();
                 let came: u64 = sides.iter().map(|side| side.receiver.unique).sum();
@@ -182,13 +189,14 @@ fn turn(
         }
     }
     sides.iter_mut().for_each(|side| side.sender.give_back(side.end));
-    Turned { start_ns, elapsed_ns: last_ns - start_ns, away: stalls.account(), stopped }
+    let sending_ns = over_ns.unwrap_or(last_ns).min(end_ns).saturating_sub(start_ns);
+    let elapsed_ns = last_ns - start_ns;
+    Turned { start_ns, sending_ns, elapsed_ns, away: stalls.account(), stopped }
 }
 
 fn collect(
     streams: &[(String, usize, usize)],
     mut sides: Vec<Working<'_>>,
-    plan: &Plan,
     turned: Turned,
 ) -> TrafficResult {
     let name = |at: usize| sides[at].end.name.clone();
@@ -213,7 +221,6 @@ fn collect(
             latency: received.latency,
         });
     }
-    let elapsed_ns = turned.elapsed_ns;
     let end = |side: Working<'_>| EndResult {
         missed: side.end.missed() - side.missed,
         name: side.end.name.clone(),
@@ -221,15 +228,15 @@ fn collect(
         stale: side.receiver.stale,
         misdirected: side.receiver.misdirected,
         octets: side.receiver.octets + side.receiver.unique * FCS_BYTES as u64,
-        rates: side.receiver.rates.rates(turned.start_ns + plan.duration_ns),
+        rates: side.receiver.rates.rates(turned.start_ns + turned.sending_ns),
         spikes: excursions(&side.receiver.worst_ns),
         gaps: side.sender.gaps,
         lateness: side.sender.lateness,
         starved: side.sender.starved,
     };
     TrafficResult {
-        duration_ns: plan.duration_ns.min(elapsed_ns),
-        elapsed_ns,
+        duration_ns: turned.sending_ns,
+        elapsed_ns: turned.elapsed_ns,
         streams: results,
         ends: sides.into_iter().map(end).collect(),
         away: turned.away,

@@ -15,6 +15,7 @@ pub mod memory;
 pub mod ports;
 pub mod rate;
 pub mod receiver;
+pub mod recording;
 pub mod replay;
 pub mod result;
 pub mod sender;

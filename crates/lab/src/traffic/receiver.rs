@@ -1,7 +1,8 @@
 //! Looks at every packet that comes out of the device at one end.
 //!
 //! ```text
-//! packet ─┬─ no signature of this trial ───▶ foreign (ARP, router advertisements …)
+//! packet ─┬─ of a capture that is replayed ─▶ stream, by its content
+//!         ├─ no signature of this trial ───▶ foreign (ARP, router advertisements …)
 //!         ├─ of an earlier trial ──────────▶ stale
 //!         ├─ of a stream sent from here ───▶ misdirected
 //!         └─ stream ─▶ sequence · latency · jitter · delay variation · rates
@@ -9,6 +10,10 @@
 //! Test frames carry no magic number. But a time within the trial and a stream that there is are
 //! some 60 bits that hold together: no other packet has them by chance.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::recording::UnderWay;
 use super::sender::STREAM_SHIFT;
 use crate::receive::delay_variation::DelayVariationTracker;
 use crate::receive::jitter::Jitter;
@@ -47,8 +52,10 @@ impl StreamReceiver {
     }
 
     #[inline]
-    fn observe(&mut self, number: u64, latency_ns: u64) {
-        match self.sequence.observe(number) {
+    fn observe(&mut self, number: u64, latency_ns: Option<u64>) {
+        let arrival = self.sequence.observe(number);
+        let Some(latency_ns) = latency_ns else { return };
+        match arrival {
             Arrival::InOrder => {
                 self.jitter.observe(latency_ns as i64);
                 self.variation.observe(latency_ns);
@@ -79,6 +86,8 @@ pub struct Receiver {
     pub rates: RateWindows,
     /// The worst latency of each window, from the start.
     pub worst_ns: Vec<u64>,
+    /// Of the streams that are replayed and end here, what is under way.
+    replays: Vec<(u16, Rc<RefCell<UnderWay>>)>,
     start_ns: u64,
     last_ns: u64,
 }
@@ -96,9 +105,15 @@ impl Receiver {
             octets: 0,
             rates: RateWindows::new(0, 0),
             worst_ns: Vec::new(),
+            replays: Vec::new(),
             start_ns: 0,
             last_ns: 0,
         }
+    }
+
+    /// Frames of this stream carry no signature: they are known by their content.
+    pub fn await_replay(&mut self, id: u16, under_way: Rc<RefCell<UnderWay>>) {
+        self.replays.push((id, under_way));
     }
 
     /// When the trial begins, and how long it may last.
@@ -116,6 +131,15 @@ impl Receiver {
     /// Takes note of a packet.
     #[inline]
     pub fn observe(&mut self, at_ns: u64, frame: &[u8]) {
+        for at in 0..self.replays.len() {
+            let (id, under_way) = &self.replays[at];
+            let id = usize::from(*id);
+            let known = under_way.borrow_mut().recognise(frame);
+            if let Some(known) = known {
+                let latency_ns = known.intended_ns.map(|ns| at_ns.saturating_sub(ns));
+                return self.note(id, known.sequence, latency_ns, at_ns, frame);
+            }
+        }
         let Some(signature) = Signature::read(frame, false) else {
             self.foreign += 1;
             return;
@@ -129,13 +153,20 @@ impl Receiver {
             self.stale += 1;
             return;
         }
+        let latency_ns = at_ns.saturating_sub(signature.intended_ns);
+        let number = signature.sequence & ((1 << STREAM_SHIFT) - 1);
+        self.note(id, number, Some(latency_ns), at_ns, frame);
+    }
+
+    /// Takes note of a packet of a stream.
+    #[inline]
+    fn note(&mut self, id: usize, number: u64, latency_ns: Option<u64>, at_ns: u64, frame: &[u8]) {
         let Some(stream) = &mut self.streams[id] else {
             self.misdirected += 1;
             return;
         };
-        let latency_ns = at_ns.saturating_sub(signature.intended_ns);
         let before = stream.sequence.unique();
-        stream.observe(signature.sequence & ((1 << STREAM_SHIFT) - 1), latency_ns);
+        stream.observe(number, latency_ns);
         self.unique += stream.sequence.unique() - before;
         self.octets += frame.len() as u64;
         self.rates.observe(at_ns, 1);
@@ -144,7 +175,7 @@ impl Receiver {
         if window >= self.worst_ns.len() {
             self.worst_ns.resize(window + 1, 0);
         }
-        self.worst_ns[window] = self.worst_ns[window].max(latency_ns);
+        self.worst_ns[window] = self.worst_ns[window].max(latency_ns.unwrap_or(0));
     }
 }
 

@@ -7,11 +7,15 @@
 //! A packet is stamped with the time at which it was meant to leave: a generator that is late shows
 //! as latency instead of hiding it. What could not be sent by the end is counted as unsent.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use packet::PacketPtr;
 
 use super::end::{BURST, End};
+use super::recording::{Recording, UnderWay};
 use super::stream::{FCS_BYTES, Stream};
 use super::template::Template;
 use crate::Error;
@@ -25,6 +29,31 @@ pub const STREAM_SHIFT: u32 = 48;
 /// Tells the contents of buffers apart, over all senders.
 static NEXT_TEMPLATE: AtomicU32 = AtomicU32::new(1);
 
+/// Frames sent as they were captured.
+struct Replay {
+    recording: Arc<Recording>,
+    number: u32,
+    under_way: Rc<RefCell<UnderWay>>,
+}
+
+impl Replay {
+    fn new(recording: &Arc<Recording>) -> Self {
+        Self {
+            recording: recording.clone(),
+            number: NEXT_TEMPLATE.fetch_add(1, Ordering::Relaxed),
+            under_way: Rc::new(RefCell::new(UnderWay::new(recording))),
+        }
+    }
+
+    /// Makes `packet` the frame of this number. Its octets.
+    fn write(&self, packet: &mut PacketPtr, sequence: u64, intended_ns: u64) -> usize {
+        let frame = self.recording.frame(sequence);
+        packet.refill(frame, self.number, frame.len());
+        self.under_way.borrow_mut().sent(intended_ns);
+        frame.len()
+    }
+}
+
 /// One stream's state.
 struct Lane {
     id: u16,
@@ -32,6 +61,8 @@ struct Lane {
     templates: Vec<(Template, u32)>,
     /// Which template each packet of the size sequence takes.
     sizes: Vec<u8>,
+    /// Instead of templates.
+    replay: Option<Replay>,
     /// None: as fast as it goes.
     gaps: Option<Gaps>,
     /// When it begins, since the trial did.
@@ -45,7 +76,11 @@ struct Lane {
 
 impl Lane {
     fn new(stream: &Stream, id: u16, link_bps: f64, seed: u64) -> Result<Self, Error> {
-        let mut distinct: Vec<u16> = stream.frame_bytes.sequence().to_vec();
+        let replay = stream.recording.as_ref().map(Replay::new);
+        let mut distinct: Vec<u16> = match replay {
+            Some(_) => Vec::new(),
+            None => stream.frame_bytes.sequence().to_vec(),
+        };
         distinct.sort_unstable();
         distinct.dedup();
         let mut templates = Vec::new();
@@ -55,13 +90,14 @@ impl Lane {
         }
         let place = |size: &u16| distinct.iter().position(|it| it == size).unwrap_or(0) as u8;
         let sizes: Vec<u8> = stream.frame_bytes.sequence().iter().map(place).collect();
-        let pps = stream.rate.pps(stream.frame_bytes.mean_bytes(), link_bps);
+        let pps = stream.rate.pps(stream.mean_bytes(), link_bps);
         let gaps = pps.map(|pps| Gaps::new(stream.arrivals.clone(), pps, seed)).transpose()?;
         let limit = stream.packets.unwrap_or(u64::MAX);
         Ok(Self {
             id,
             templates,
             sizes,
+            replay,
             gaps,
             after_ns: (stream.after_s * 1e9) as u64,
             next_ns: 0,
@@ -82,6 +118,22 @@ impl Lane {
     /// Makes `packet` the next one of the stream. Its size.
     #[inline]
     fn build(&mut self, packet: &mut PacketPtr, now_ns: u64) -> Built {
+        let intended_ns = if self.gaps.is_some() { self.next_ns } else { now_ns };
+        let octets = match &self.replay {
+            None => self.make(packet, intended_ns),
+            Some(replay) => replay.write(packet, self.sequence, intended_ns),
+        };
+        self.sequence += 1;
+        self.next_ns = match &mut self.gaps {
+            Some(gaps) => self.next_ns + gaps.next_ns(),
+            None => now_ns,
+        };
+        Built { intended_ns, octets: octets as u32 }
+    }
+
+    /// The next test frame. Its octets.
+    #[inline]
+    fn make(&self, packet: &mut PacketPtr, intended_ns: u64) -> usize {
         let (template, number) = match self.sizes[..] {
             [only] => &self.templates[usize::from(only)],
             _ => {
@@ -89,19 +141,13 @@ impl Lane {
                 &self.templates[usize::from(self.sizes[place])]
             }
         };
-        let intended_ns = if self.gaps.is_some() { self.next_ns } else { now_ns };
         packet.refill(template.bytes(), *number, template.header_bytes());
         let sequence = u64::from(self.id) << STREAM_SHIFT | self.sequence;
         let signature = Signature { sequence, intended_ns, flow: None };
         // The stream was checked: each of its frames has room for the signature.
         let written = template.write(packet.bytes_mut(), self.sequence, &signature);
         debug_assert!(written.is_ok());
-        self.sequence += 1;
-        self.next_ns = match &mut self.gaps {
-            Some(gaps) => self.next_ns + gaps.next_ns(),
-            None => now_ns,
-        };
-        Built { intended_ns, octets: template.bytes().len() as u32 }
+        template.bytes().len()
     }
 
     /// Packets that were due before `end_ns`: those built, and those that the gaps ask for still.
@@ -186,6 +232,22 @@ impl Sender {
     /// Packets sent so far.
     pub fn offered(&self) -> u64 {
         self.lanes.iter().map(|lane| lane.offered).sum()
+    }
+
+    /// What is under way of the streams that are replayed, each with its stream's number.
+    pub fn replays(&self) -> impl Iterator<Item = (u16, Rc<RefCell<UnderWay>>)> + '_ {
+        let replay = |lane: &Lane| Some((lane.id, lane.replay.as_ref()?.under_way.clone()));
+        self.lanes.iter().filter_map(replay)
+    }
+
+    /// Whether every stream, however long the trial, has come to its last packet and sent it.
+    pub fn is_spent(&self) -> bool {
+        self.lanes.iter().all(|lane| lane.sequence >= lane.limit) && self.waiting.is_empty()
+    }
+
+    /// Whether it has streams.
+    pub fn has_streams(&self) -> bool {
+        !self.lanes.is_empty()
     }
 
     /// Whether all that should be sent by the end was.

@@ -12,7 +12,7 @@ use super::device::{Counters, Device, Job, kernel_counters};
 use super::devices;
 use super::frames::Load;
 use super::link::{self, DEVICE_DEVICES, LAB_DEVICES, LinkKind};
-use super::place::Place;
+use super::place::{Place, output};
 use super::telemetry::NodeCost;
 use crate::Error;
 use crate::clock::Clock;
@@ -215,6 +215,7 @@ impl<'a> Rig<'a> {
         let known = traffic.received() + device.drops.values().sum::<u64>();
         let mut late = 0;
         if traffic.offered() > known && !trial.change {
+            self.links_are_up()?;
             late = self.late(traffic.offered() - known);
             (device, total) = count(self)?;
         }
@@ -279,6 +280,38 @@ impl<'a> Rig<'a> {
         }
         self.place.alive()?;
         Ok(result)
+    }
+
+    /// Refuses to go on where a link was lost: what a trial over it lost says nothing of the device.
+    fn links_are_up(&mut self) -> Result<(), Error> {
+        let lost = |port: &str, state: &str| Error::Port {
+            port: port.to_owned(),
+            reason: format!("its link was lost during a trial ({state})"),
+        };
+        // A tap's driver does not find its device any more where that is now.
+        let moved = self.bench.link == LinkKind::Tap;
+        for End { name, port, .. } in self.ends.iter().filter(|_| !moved) {
+            if let Some(port) = port
+                && !port.link().map_err(|error| lost(name, &error.to_string()))?.up
+            {
+                return Err(lost(name, "down"));
+            }
+        }
+        // A packet socket takes its device to be up for ever.
+        let devices = if moved { DEVICE_DEVICES } else { LAB_DEVICES };
+        for device in devices.iter().filter(|_| self.bench.link.is_kernel()) {
+            let told = if moved {
+                self.place.quietly(&format!("ip -br link show dev {device}"))?
+            } else {
+                output(&["ip", "-br", "link", "show", "dev", device])
+                    .map_err(|reason| lost(device, &reason))?
+            };
+            match told.split_whitespace().nth(1) {
+                Some("UP" | "UNKNOWN") => {}
+                state => return Err(lost(device, state.unwrap_or("gone"))),
+            }
+        }
+        Ok(())
     }
 
     /// Packets that were still on their way: a device that was held up hands them over late.

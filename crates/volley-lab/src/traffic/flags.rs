@@ -2,8 +2,10 @@
 
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use lab::arrivals::{Field, Imix, Process};
+use lab::traffic::recording::Recording;
 use lab::traffic::stream::{FieldName, Header, Stream, Vary};
 use lab::traffic::{Plan, Rate};
 use serde::Deserialize;
@@ -12,7 +14,7 @@ use wire::MacAddr;
 use crate::Failure;
 use crate::arguments::Arguments;
 
-pub(super) const KNOWN: [&str; 26] = [
+pub(super) const KNOWN: [&str; 28] = [
     "rate",
     "link",
     "seconds",
@@ -39,7 +41,13 @@ pub(super) const KNOWN: [&str; 26] = [
     "seed",
     "streams",
     "out",
+    "replay",
+    "times",
 ];
+
+/// Flags that go with `--replay`: its frames are what they are.
+const OF_REPLAY: [&str; 9] =
+    ["replay", "times", "rate", "link", "seconds", "arrivals", "packets", "seed", "out"];
 
 /// UDP port of VXLAN.
 const VXLAN_PORT: u16 = 4_789;
@@ -53,6 +61,12 @@ struct File {
 
 /// The streams that are asked for.
 pub(super) fn streams(arguments: &Arguments) -> Result<Vec<Stream>, Failure> {
+    if let Some(path) = arguments.text("replay") {
+        arguments.only(&OF_REPLAY).map_err(|failure| {
+            Failure::Usage(format!("{failure} goes with --replay: its frames are what they are"))
+        })?;
+        return Ok(vec![replay(arguments, path)?]);
+    }
     let Some(path) = arguments.text("streams") else { return Ok(vec![stream(arguments)?]) };
     let text = std::fs::read_to_string(path).map_err(lab::Error::file(path))?;
     let file: File = toml::from_str(&text).map_err(|error| {
@@ -62,15 +76,41 @@ pub(super) fn streams(arguments: &Arguments) -> Result<Vec<Stream>, Failure> {
     Ok(file.stream)
 }
 
-/// How long, on which link.
-pub(super) fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
-    let seconds = arguments.number("seconds", 10.0)?;
+/// How long, on which link. Unless that is said, as long as all packets take where their number is.
+pub(super) fn plan(arguments: &Arguments, streams: &[Stream]) -> Result<Plan, Failure> {
+    let link_bps = arguments.number("link", 10e9)?;
+    let needed = streams.iter().map(|stream| {
+        let pps = stream.rate.pps(stream.mean_bytes(), link_bps);
+        // Random gaps may come to a little more.
+        stream.packets.zip(pps).map(|(packets, pps)| 1.0 + 1.1 * packets as f64 / pps)
+    });
+    let needed = needed.collect::<Option<Vec<f64>>>().unwrap_or_default();
+    let usual = needed.into_iter().fold(10.0, f64::max).min(1e6);
+    let seconds = arguments.number("seconds", usual)?;
     if !(0.001..=1e6).contains(&seconds) {
         return Err(Failure::Usage(format!("--seconds {seconds} is not 0.001 to 1,000,000")));
     }
-    let link_bps = arguments.number("link", 10e9)?;
     let seed = arguments.count("seed", 1)?;
     Ok(Plan { link_bps, seed, ..Plan::new(seconds) })
+}
+
+/// The frames of a capture: with its gaps, or at a rate that is asked for.
+fn replay(arguments: &Arguments, path: &str) -> Result<Stream, Failure> {
+    let recording = Arc::new(Recording::load(Path::new(path))?);
+    let times = arguments.count("times", 1)?;
+    let mut stream = match arguments.text("rate") {
+        Some(rate) => Stream::replay_at(recording, times, rate.parse()?),
+        None => Stream::replay(recording, times).ok_or_else(|| {
+            Failure::Usage(format!("no time passes in {path}: say at which --rate to send it"))
+        })?,
+    };
+    if let Some(text) = arguments.text("arrivals") {
+        stream.arrivals = arrivals(text)?;
+    }
+    if arguments.text("packets").is_some() {
+        stream.packets = Some(arguments.count("packets", 0)?);
+    }
+    Ok(stream)
 }
 
 fn stream(arguments: &Arguments) -> Result<Stream, Failure> {

@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.only(&flags::KNOWN)?;
     let streams = flags::streams(arguments)?;
     streams.iter().try_for_each(Stream::check)?;
-    let plan = flags::plan(arguments)?;
+    let plan = flags::plan(arguments, &streams)?;
     let both = arguments.count("directions", 1)? == 2;
     let clock = Clock::real();
     let link = Link::open(&arguments.words, &clock, &streams)?;
@@ -77,9 +77,9 @@ impl Link {
             return Err(usage());
         }
         let specs = words.iter().map(|word| ports::parse(word)).collect::<Result<Vec<_>, _>>()?;
-        let sizes = streams.iter().flat_map(|stream| stream.frame_bytes.sequence());
+        let largest = streams.iter().map(Stream::largest_bytes).max();
         let pci = specs.iter().any(|spec| spec.kind() == "pci");
-        let opened = Ports::start(sizes.copied().max().unwrap_or(64), pci)?;
+        let opened = Ports::start(largest.unwrap_or(64), pci)?;
         let mut ends = specs.iter().map(|spec| opened.open(spec)).collect::<Result<Vec<_>, _>>()?;
         ports::wait_for_links(&mut ends, ports::LINK_PATIENCE)?;
         Ok(Self { ends, account: None })
