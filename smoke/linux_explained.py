@@ -81,7 +81,6 @@ EXPLAINED = [
         "we speak GRE: what belongs to no tunnel of ours is a counted drop; to Linux without a tunnel"
         " it is an unknown protocol",
     ),
-    (["piece 1 to us"], ["frames"], "packets to the router itself are not put together"),
     (
         ["UDP to us of length *"],
         ["ip.length", "quoted.body"],

@@ -131,7 +131,7 @@ impl Router {
         self.worker.turn();
         let mut cache = self.pool.cache();
         while let Some(news) = self.dataplane.events.next() {
-            if let SlowPathNews::Unresolved { packet, .. } = news {
+            if let SlowPathNews::Unresolved { packet, .. } | SlowPathNews::Piece { packet, .. } = news {
                 cache.release(&[packet]);
             }
         }
@@ -152,7 +152,7 @@ impl Router {
         let copying = ["ip4-fragment", "l2-flood", "mirror-input", "mirror-output"];
         let pieces: u64 = copying.map(more).into_iter().sum();
         let taken =
-            ["port-tx", "drop", "arp-input", "nd-input", "mld-input", "ip-resolve"].map(|name| of(name).taken);
+            ["port-tx", "drop", "arp-input", "nd-input", "mld-input", "ip-reassemble", "ip-resolve"].map(|name| of(name).taken);
         assert_eq!(received + pieces, taken.iter().sum::<u64>(), "{totals:?}");
         let dropped = interfaces.flat_map(|id| self.dataplane.drops_of(id));
         assert_eq!(dropped.map(|drop| drop.packets).sum::<u64>(), of("drop").taken);

@@ -128,6 +128,8 @@ pub trait Engine {
     /// Every mirror.
     fn mirrors(&self) -> Vec<view::Mirror>;
 
+    /// Packets to ourselves that come in pieces.
+    fn reassembly(&self) -> view::Reassembly;
     /// Every twin of a port.
     fn twins(&self) -> Vec<view::Twin>;
 

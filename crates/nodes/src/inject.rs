@@ -3,17 +3,20 @@
 //! ```text
 //!  control thread ─▶ inject ┬▶ interface_output   a whole frame
 //!                           ├▶ ip4_rewrite, ip6_rewrite    the next hop's MAC is known now
-//!                           ├▶ icmp4_error, icmp6_error    nobody answered for the next hop
+//!                           ├▶ icmp4_error, icmp6_error    nobody answered for the next hop, or pieces did not come
+//!                           ├▶ ip4_local, ip6_local        came in pieces
+//!                           ├▶ ip4_lookup, ip6_lookup, ip6_link    of our own
 //!                           └▶ drop
 //! ```
 
+use crate::ip6_link;
 use crate::plumbing::{Injected, Setup, icmp_cause};
 use graph::{Context, Exits, Node, Role};
 use packet::Frame;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::sync::mpsc::Receiver;
-use wire::{icmp4, icmp6, ip};
+use wire::{icmp4, icmp6, ip, ipv6};
 
 /// See the module.
 pub struct Inject {
@@ -36,6 +39,20 @@ graph::exits! {
         Unreachable4 => node "icmp4-error" cause icmp_cause(icmp4::message::UNREACHABLE, icmp4::unreachable::HOST),
         /// RFC 4861 section 7.2.2: the next hop does not answer.
         Unreachable6 => node "icmp6-error" cause icmp_cause(icmp6::message::UNREACHABLE, icmp6::unreachable::ADDRESS),
+        /// RFC 792: the other pieces of a packet to us did not come.
+        Late4 => node "icmp4-error" cause icmp_cause(icmp4::message::TIME_EXCEEDED, icmp4::time_exceeded::REASSEMBLY),
+        /// RFC 8200 section 4.5: the other pieces of a packet to us did not come.
+        Late6 => node "icmp6-error" cause icmp_cause(icmp6::message::TIME_EXCEEDED, icmp6::time_exceeded::REASSEMBLY),
+        /// An IPv4 packet to us that came in pieces.
+        Local4 => node "ip4-local",
+        /// An IPv6 packet to us that came in pieces.
+        Local6 => node "ip6-local",
+        /// An IPv4 packet of ours.
+        Own4 => node "ip4-lookup",
+        /// An IPv6 packet of ours.
+        Own6 => node "ip6-lookup",
+        /// An IPv6 packet of ours to a link-local address.
+        OwnOnLink => node "ip6-link" cause ip6_link::OURS,
         /// It waited for a neighbour that did not answer, or that others waited for too.
         Unresolved => drop,
     }
@@ -79,6 +96,21 @@ impl Node for Inject {
                     frame.push(packet, rx);
                     if is_ip6 { Exit::Unreachable6 } else { Exit::Unreachable4 }
                 }
+                Injected::Late { rx, packet } => {
+                    let is_ip6 = ip::version(packet.bytes()) == 6;
+                    frame.push(packet, rx);
+                    if is_ip6 { Exit::Late6 } else { Exit::Late4 }
+                }
+                Injected::Whole { rx, packet } => {
+                    let is_ip6 = ip::version(packet.bytes()) == 6;
+                    frame.push(packet, rx);
+                    if is_ip6 { Exit::Local6 } else { Exit::Local4 }
+                }
+                Injected::Own { rx, packet } => {
+                    let exit = way_of_own(packet.bytes());
+                    frame.push(packet, rx);
+                    exit
+                }
                 Injected::Discard { rx, packet } => {
                     frame.push(packet, rx);
                     Exit::Unresolved
@@ -93,16 +125,26 @@ impl Node for Inject {
     }
 }
 
+/// The way of a packet of ours to where it is for.
+fn way_of_own(packet: &[u8]) -> Exit {
+    match ipv6::Header::new(packet).filter(|_| ip::version(packet) == 6) {
+        Some(header) if ipv6::is_link_local(header.destination()) => Exit::OwnOnLink,
+        Some(_) => Exit::Own6,
+        None => Exit::Own4,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plumbing::testing::{TO_GATEWAY, World};
+    use crate::plumbing::testing::{HOST6, LINK_HOST, TO_GATEWAY, US6, World};
     use graph::harness::NodeHarness;
     use packet::{HeapPool, Pool};
+    use wire::craft;
 
     #[test]
     fn each_kind_goes_where_it_is_meant_to() {
-        let (world, pool) = (World::new(), HeapPool::new(8, 64).unwrap());
+        let (world, pool) = (World::new(), HeapPool::new(16, 64).unwrap());
         let mut cache = pool.cache();
         let mut node = NodeHarness::<Inject>::new(&world.setup).unwrap();
         let mut packet = |first: u8| cache.copy_of(&[first, 1, 2]).unwrap();
@@ -113,6 +155,11 @@ mod tests {
             (resolved(packet(0x60)), "rewrite6"),
             (Injected::Unreachable { rx: 0, packet: packet(0x45) }, "unreachable4"),
             (Injected::Unreachable { rx: 0, packet: packet(0x60) }, "unreachable6"),
+            (Injected::Late { rx: 0, packet: packet(0x45) }, "late4"),
+            (Injected::Late { rx: 0, packet: packet(0x60) }, "late6"),
+            (Injected::Whole { rx: 0, packet: packet(0x45) }, "local4"),
+            (Injected::Whole { rx: 0, packet: packet(0x60) }, "local6"),
+            (Injected::Own { rx: 0, packet: packet(0x45) }, "own4"),
             (Injected::Discard { rx: 0, packet: packet(0) }, "unresolved"),
         ];
         for (injected, exit) in expected {
@@ -126,8 +173,14 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_of_ours_to_a_neighbour_stays_on_the_link() {
+        let way = |to| way_of_own(&craft::ipv6(US6, to).build());
+        assert!(matches!((way(LINK_HOST), way(HOST6)), (Exit::OwnOnLink, Exit::Own6)));
+    }
+
+    #[test]
     fn a_fence_is_passed_when_what_came_before_it_has_left() {
-        let (world, pool) = (World::new(), HeapPool::new(8, 64).unwrap());
+        let (world, pool) = (World::new(), HeapPool::new(16, 64).unwrap());
         let mut node = NodeHarness::<Inject>::new(&world.setup).unwrap();
         let (passed, mut cache) = (Arc::new(AtomicBool::new(false)), pool.cache());
         let mut frame = || Injected::Frame { interface: 1, packet: cache.copy_of(b"1").unwrap() };
@@ -142,7 +195,7 @@ mod tests {
 
     #[test]
     fn only_the_first_worker_injects() {
-        let (world, pool) = (World::new(), HeapPool::new(8, 64).unwrap());
+        let (world, pool) = (World::new(), HeapPool::new(16, 64).unwrap());
         let _first = NodeHarness::<Inject>::new(&world.setup).unwrap();
         let mut second = NodeHarness::<Inject>::new(&world.setup).unwrap();
         let packet = pool.cache().copy_of(b"bytes").unwrap();

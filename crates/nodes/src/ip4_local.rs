@@ -3,6 +3,7 @@
 //! ```text
 //!  ip4_lookup ─▶ ip4_local ┬▶ whoever attached itself to the protocol (key: the protocol number)
 //!                          ├▶ twin_output  the kernel's: TCP, fragments, protocols that nobody here speaks
+//!                          ├▶ ip_reassemble  pieces, where there is no twin
 //!                          └▶ icmp4_error  nobody did
 //! ```
 //! RFC 1122 section 3.2.1. Broadcasts do not come here: their routes have a kind of their own.
@@ -27,8 +28,8 @@ graph::exits! {
         Twin => node "twin-output" cause twin_output::PACKET,
         /// RFC 1122 section 3.2.2.1: nobody here speaks the protocol.
         UnknownProtocol => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::PROTOCOL),
-        /// A piece of a packet: the router does not put packets to itself together.
-        Fragment => drop,
+        /// A piece of a packet.
+        Fragment => node "ip-reassemble",
     }
 }
 
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn fragments_are_not_put_together() {
+    fn fragments_are_put_together_first() {
         for (offset, more) in [(0, true), (8, true), (8, false)] {
             let fragment = craft::ipv4(HOST, US).fragment(offset, more).udp(1, 2).build();
             assert_eq!(exit_of(fragment), "fragment");

@@ -3,6 +3,7 @@
 //! ```text
 //!  ip6_lookup, ip6_link ─▶ ip6_local ┬▶ whoever attached itself to the protocol (key: its number)
 //!                                    ├▶ twin_output  the kernel's: TCP, fragments, protocols that nobody here speaks
+//!                                    ├▶ ip_reassemble  pieces, where there is no twin
 //!                                    └▶ icmp6_error  a header that we do not know
 //! ```
 //! RFC 8200 section 4. Upper layers find their header by the packet's adjacency ([`upper_layer`]).
@@ -34,8 +35,8 @@ graph::exits! {
         RoutingHeader => node "icmp6-error" cause icmp_cause(message::PARAMETER_PROBLEM, parameter_problem::FIELD),
         /// RFC 8200 section 4.7: nothing follows.
         NoNextHeader => drop,
-        /// A piece of a packet: the router does not put packets to itself together.
-        Fragment => drop,
+        /// A piece of a packet.
+        Fragment => node "ip-reassemble",
         /// The packet ends within an extension header, or an option does.
         Malformed => drop,
         /// RFC 8200 section 4.2: an unknown option says to drop the packet.

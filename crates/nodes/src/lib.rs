@@ -62,6 +62,7 @@ nodes! {
     udp6_local::Udp6Local,
     tcp6_reset::Tcp6Reset,
     ip_resolve::IpResolve,
+    ip_reassemble::IpReassemble,
     twin_output::TwinOutput,
     interface_output::InterfaceOutput,
     acl_output::AclOutput,

@@ -37,6 +37,7 @@ mod mirroring;
 mod neighborhood;
 mod observing;
 mod policing;
+mod reassembling;
 mod remotes;
 mod router;
 mod router_advertisement;

@@ -313,9 +313,23 @@ impl Neighborhood {
     /// Sends a whole frame.
     pub(crate) fn send(&mut self, interface: u16, frame: &[u8]) {
         // Without a buffer it is lost, as it may be on the wire: what matters is sent again.
-        if let Some(packet) = self.cache.copy_of(frame) {
-            self.inject(Injected::Frame { interface, packet });
-        }
+        self.inject_copy(frame, |packet| Injected::Frame { interface, packet });
+    }
+
+    /// A packet's buffer, which nobody needs any more.
+    pub(crate) fn release_buffer(&mut self, packet: PacketPtr) {
+        self.cache.release(&[packet]);
+    }
+
+    /// Hands a copy of `packet` to the workers. False if no buffer has room for it.
+    pub(crate) fn inject_copy(
+        &mut self,
+        packet: &[u8],
+        to: impl FnOnce(PacketPtr) -> Injected,
+    ) -> bool {
+        let Some(copy) = self.cache.copy_of(packet) else { return false };
+        self.inject(to(copy));
+        true
     }
 
     /// Hands a packet to the workers; when their queue is full, its buffer goes back.
@@ -325,6 +339,9 @@ impl Neighborhood {
             Injected::Frame { packet, .. }
             | Injected::Resolved { packet, .. }
             | Injected::Unreachable { packet, .. }
+            | Injected::Whole { packet, .. }
+            | Injected::Own { packet, .. }
+            | Injected::Late { packet, .. }
             | Injected::Discard { packet, .. } => self.cache.release(&[packet]),
             Injected::Fence(_) => {}
         }

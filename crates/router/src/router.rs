@@ -13,6 +13,7 @@ use crate::mirroring::Mirroring;
 use crate::neighborhood::Neighborhood;
 use crate::observing::Observing;
 use crate::policing::Policers;
+use crate::reassembling::Reassembling;
 use crate::routing::Routes;
 use crate::twins::Twinning;
 use crate::vrfs::VrfNumbers;
@@ -93,6 +94,7 @@ pub struct Router {
     pub(crate) dad: Dad,
     pub(crate) advertiser: Advertiser,
     pub(crate) listening: Listening,
+    pub(crate) reassembling: Reassembling,
     pub(crate) bridging: Bridging,
     pub(crate) binding: Binding,
     pub(crate) mirroring: Mirroring,
@@ -155,6 +157,7 @@ impl Router {
             dad: Dad::default(),
             advertiser: Advertiser::default(),
             listening: Listening::default(),
+            reassembling: Reassembling::new(),
             bridging: Bridging::new(),
             binding: Binding::default(),
             mirroring: Mirroring::default(),
@@ -281,6 +284,7 @@ impl Router {
         self.read_news();
         let busy = self.hear_fpm() || busy;
         self.turn_ip6();
+        self.turn_reassembly();
         self.settle_neighbors();
         self.look_at_links();
         self.age_stations();
@@ -304,6 +308,7 @@ impl Router {
             self.dad.next_due_ns(),
             self.advertiser.next_due_ns(),
             self.listening.next_due_ns(),
+            self.reassembling.next_due_ns(),
         ];
         let due_ns = due.into_iter().flatten().min().unwrap_or(u64::MAX);
         Duration::from_nanos(due_ns.saturating_sub(self.now_ns())).min(TICK_PERIOD)
@@ -322,6 +327,7 @@ impl Router {
                 SlowPathNews::ListenersWanted { interface, within_ms } => {
                     self.listening.asked(now_ns, interface, within_ms);
                 }
+                SlowPathNews::Piece { scope, packet } => self.piece_came(now_ns, scope, packet),
                 SlowPathNews::Arp(news) => self.hear(now_ns, &news),
                 SlowPathNews::Nd(news) => self.hear_nd(now_ns, &news),
                 SlowPathNews::Unresolved { next_hop, interface, packet, .. } => {

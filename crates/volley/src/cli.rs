@@ -113,6 +113,8 @@ pub(crate) enum Show {
     Policers,
     /// Mirrors: ports whose frames leave by another one as well
     Mirror,
+    /// Packets to the router itself that come in pieces
+    Reassembly,
     /// The kernel's twins of ports, and what they were handed
     Twins,
     /// The routes that FRR brings

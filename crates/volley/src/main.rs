@@ -24,6 +24,7 @@ mod observe;
 mod output;
 mod policer;
 mod qos;
+mod reassembly;
 mod run;
 mod shell;
 mod show;

@@ -13,6 +13,7 @@ use crate::mirror;
 use crate::output::Style;
 use crate::policer;
 use crate::qos;
+use crate::reassembly;
 use crate::run::Session;
 use crate::table::Table;
 use crate::twin;
@@ -43,6 +44,7 @@ pub(crate) fn path(what: &Show) -> String {
         Show::Acl => "acls",
         Show::Policers => "policers",
         Show::Mirror => "mirrors",
+        Show::Reassembly => "reassembly",
         Show::Twins => "twins",
         Show::Fpm => "fpm",
         Show::Graph => "graph",
@@ -99,6 +101,7 @@ pub(crate) fn text(what: &Show, answer: Value, style: Style) -> Result<String, C
         Show::Policers => policer::policers(&read::<Vec<view::Policer>>(answer)?, style),
         Show::Mirror => mirror::mirrors(&read::<Vec<view::Mirror>>(answer)?, style),
         Show::Fpm => fpm::fpm(&read::<view::Fpm>(answer)?, style),
+        Show::Reassembly => reassembly::reassembly(&read::<view::Reassembly>(answer)?, style),
         Show::Twins => twin::twins(&read::<Vec<view::Twin>>(answer)?, style),
         Show::Graph => format!("{answer:#}\n"),
         Show::Version => version(&read::<view::Version>(answer)?),

@@ -97,6 +97,8 @@ pub mod parameter_problem {
     pub const NEXT_HEADER: u8 = 1;
     /// An option is not known.
     pub const OPTION: u8 = 2;
+    /// The first fragment lacks headers (RFC 7112).
+    pub const HEADERS_MISSING: u8 = 3;
 }
 
 impl<'a> Header<'a> {

@@ -70,6 +70,7 @@ fn render(engine: &mut dyn Engine) -> String {
     workers(&mut out, engine);
     bridges(&mut out, engine);
     vrfs(&mut out, engine);
+    reassembly(&mut out, &engine.reassembly());
     twins(&mut out, &engine.twins());
     fpm(&mut out, &engine.fpm());
     memory(&mut out, engine);
@@ -150,6 +151,23 @@ fn policers(out: &mut Exposition, policers: &[crate::view::Policer]) {
             }
         }
     }
+}
+
+fn reassembly(out: &mut Exposition, reassembly: &crate::view::Reassembly) {
+    out.family(
+        "reassembly_outcomes",
+        "counter",
+        "Pieces of packets to ourselves, and what became of them.",
+    );
+    for (outcome, count) in reassembly.counters() {
+        out.counter("reassembly_outcomes", &[("outcome", outcome)], count);
+    }
+    out.family(
+        "reassembly_held_bytes",
+        "gauge",
+        "Bytes held of packets of which pieces are missing.",
+    );
+    out.gauge("reassembly_held_bytes", &[], reassembly.bytes as f64);
 }
 
 fn twins(out: &mut Exposition, twins: &[crate::view::Twin]) {

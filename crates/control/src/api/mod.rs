@@ -85,6 +85,7 @@ fn described() -> (Router<Handle>, utoipa::openapi::OpenApi) {
         .routes(routes!(show::acls))
         .routes(routes!(show::policers))
         .routes(routes!(show::mirrors))
+        .routes(routes!(show::reassembly))
         .routes(routes!(show::twins))
         .routes(routes!(show::fpm))
         .routes(routes!(bridging::stations))

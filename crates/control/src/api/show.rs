@@ -112,6 +112,13 @@ pub(super) async fn mirrors(State(handle): State<Handle>) -> Answer<Vec<view::Mi
     ask(&handle, |engine| engine.mirrors()).await
 }
 
+/// Packets to ourselves that come in pieces: what is held, and what became of them.
+#[utoipa::path(get, path = "/v1/reassembly", tag = "show",
+    responses((status = 200, description = "What is held and counted.", body = view::Reassembly), Refused))]
+pub(super) async fn reassembly(State(handle): State<Handle>) -> Answer<view::Reassembly> {
+    ask(&handle, |engine| engine.reassembly()).await
+}
+
 /// Every twin: the kernel's interface beside a port, and what it was handed.
 #[utoipa::path(get, path = "/v1/twins", tag = "show",
     responses((status = 200, description = "Every twin.", body = Vec<view::Twin>), Refused))]

@@ -433,6 +433,16 @@ impl Engine for FakeRouter {
         self.config.mirrors.iter().map(mirror).collect()
     }
 
+    fn reassembly(&self) -> view::Reassembly {
+        let pieces = self.count(6);
+        view::Reassembly {
+            pieces,
+            whole: self.count(2),
+            answered: self.count(1),
+            ..Default::default()
+        }
+    }
+
     fn twins(&self) -> Vec<view::Twin> {
         let class = |class: &str| view::TwinClass {
             class: class.to_owned(),

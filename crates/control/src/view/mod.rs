@@ -14,6 +14,7 @@ mod observe;
 mod policer;
 mod problem;
 mod qos;
+mod reassembly;
 mod system;
 mod twin;
 
@@ -39,5 +40,6 @@ pub use observe::{
 pub use policer::{Policer, PolicerColour};
 pub use problem::ProblemDetails;
 pub use qos::{Qos, QosNode};
+pub use reassembly::Reassembly;
 pub use system::{Memory, MemoryUse, Version, Worker};
 pub use twin::{Twin, TwinClass};

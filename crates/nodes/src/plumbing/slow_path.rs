@@ -113,6 +113,13 @@ pub enum SlowPathNews {
         /// The other end.
         remote: IpAddr,
     },
+    /// A piece of a packet to ourselves. The control thread owns it now.
+    Piece {
+        /// Whose addresses it has: told apart by VRF, or by link.
+        scope: u32,
+        /// The piece, from its IP header on.
+        packet: PacketPtr,
+    },
     /// Somebody asks which groups of IPv6 we listen to.
     ListenersWanted {
         /// The interface that heard it.
@@ -150,6 +157,27 @@ pub enum Injected {
         /// Interface it came in by.
         rx: u16,
         /// From its IP header on.
+        packet: PacketPtr,
+    },
+    /// A packet to ourselves that came in pieces.
+    Whole {
+        /// Interface that its last piece came in by.
+        rx: u16,
+        /// The packet.
+        packet: PacketPtr,
+    },
+    /// A packet of our own, to be routed.
+    Own {
+        /// Interface that its reason came in by.
+        rx: u16,
+        /// The packet.
+        packet: PacketPtr,
+    },
+    /// The first piece of a packet whose other pieces did not come.
+    Late {
+        /// Interface it came in by.
+        rx: u16,
+        /// The piece.
         packet: PacketPtr,
     },
     /// Not a packet: the flag is set once all that was injected before has left the graph.

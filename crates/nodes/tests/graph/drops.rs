@@ -90,7 +90,11 @@ fn frames() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         one("ip4-lookup/martian-destination", to([224, 0, 0, 5]).build()),
         one("ip4-lookup/directed-broadcast", to([192, 0, 2, 255]).build()),
         ("ip-resolve/queue-full", vec![waits; QUEUE + 1]),
-        one("ip4-local/fragment", to(US).fragment(0, true).udp(1, 2).build()),
+        one("ip-reassemble/malformed", to(US).fragment(0, true).build()),
+        (
+            "ip-reassemble/too-many-pieces",
+            vec![to(US).fragment(0, true).udp(1, 2).build(); QUEUE + 1],
+        ),
         one("icmp4-input/truncated", to(US).protocol(1).payload(&[8]).build()),
         one("icmp4-input/bad-checksum", to(US).icmp_echo(1, 1).checksum(9).build()),
         one("icmp4-input/error-message", icmp(3)),

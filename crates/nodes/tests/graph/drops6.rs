@@ -48,7 +48,6 @@ pub(crate) fn frames() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         one("ip6-link/other-group", named("ff02::99")),
         one("ip6-link/not-our-address", named("fe80::99")),
         one("ip6-local/no-next-header", to(US6).build()),
-        one("ip6-local/fragment", to(US6).fragment_header(0, true, 1).udp(1, 2).build()),
         one("ip6-local/malformed", to(US6).destination_options(&[5, 9]).build()),
         one("ip6-local/discarded", to(US6).destination_options(&[0x40, 0]).build()),
         one("ip6-local/too-many-headers", chain.build()),

@@ -12,6 +12,7 @@ mod forwarding;
 mod ip6;
 mod local;
 mod mirrors;
+mod pieces;
 mod property;
 mod rfc2889;
 mod rig;

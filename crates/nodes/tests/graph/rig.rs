@@ -253,16 +253,26 @@ impl Rig {
         let pieces: u64 = copying.map(more).into_iter().sum();
         // What waited for its turn is no longer the engine's, and comes back.
         let waited = taken("shape");
-        let known =
-            ["port-tx", "drop", "arp-input", "nd-input", "mld-input", "ip-resolve", "twin-output"]
-                .map(taken);
+        let known = [
+            "port-tx",
+            "drop",
+            "arp-input",
+            "nd-input",
+            "mld-input",
+            "ip-reassemble",
+            "ip-resolve",
+            "twin-output",
+        ]
+        .map(taken);
         assert_eq!(received + self.injected + pieces, known.iter().sum(), "{totals:?}");
         assert_eq!(totals.iter().map(|node| node.taken).sum::<u64>() - waited, known.iter().sum());
         let dropped: u64 = self.drops().iter().map(|drop| drop.1).sum();
         assert_eq!(dropped, taken("drop"), "{:?}", self.drops());
         let mut cache = self.pool.cache();
         for news in self.news() {
-            if let SlowPathNews::Unresolved { packet, .. } = news {
+            if let SlowPathNews::Unresolved { packet, .. } | SlowPathNews::Piece { packet, .. } =
+                news
+            {
                 cache.release(&[packet]);
             }
         }

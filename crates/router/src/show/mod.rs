@@ -121,6 +121,10 @@ impl Engine for Router {
         self.show_policers()
     }
 
+    fn reassembly(&self) -> view::Reassembly {
+        self.show_reassembly()
+    }
+
     fn twins(&self) -> Vec<view::Twin> {
         self.show_twins()
     }

@@ -1,0 +1,41 @@
+//! Packets to the router itself in pieces: where they go, and what comes of them.
+
+use crate::rig::*;
+use nodes::plumbing::{Injected, SlowPathNews};
+use packet::Pool;
+use wire::craft;
+
+#[test]
+fn a_piece_goes_to_the_control_thread_and_the_whole_packet_is_answered() {
+    let mut rig = Rig::new();
+    let frame = craft::ethernet(HOST_MAC, our_mac(0)).ipv4(HOST, US).fragment(8, false);
+    let frame = frame.payload(b"piece").build();
+    rig.receive(0, frame.clone());
+    rig.run();
+    let news = rig.news();
+    let [SlowPathNews::Piece { scope: 0, packet }] = news[..] else { panic!("{news:?}") };
+    assert_eq!(packet.bytes(), &frame[14..]);
+    rig.pool.cache().release(&[packet]);
+    let whole = craft::ipv4(HOST, US).icmp_echo(7, 1).payload_len(600).build();
+    rig.inject(&whole, |packet| Injected::Whole { rx: 0, packet });
+    rig.run();
+    let reply = craft::ethernet(our_mac(0), HOST_MAC).ipv4(US, HOST).ttl(64).identification(1);
+    assert_eq!(rig.sent(0), [reply.icmp_echo_reply(7, 1).payload_len(600).build()]);
+    rig.settle();
+}
+
+#[test]
+fn the_sender_hears_of_pieces_that_did_not_come() {
+    let mut rig = Rig::new();
+    let first = craft::ipv4(HOST, US).fragment(0, true).udp(1, 2).build();
+    rig.inject(&first, |packet| Injected::Late { rx: 0, packet });
+    let first6 = craft::ipv6(HOST6, US6).fragment_header(0, true, 7).udp(1, 2).build();
+    rig.inject(&first6, |packet| Injected::Late { rx: 0, packet });
+    rig.run();
+    let error = craft::ethernet(our_mac(0), HOST_MAC).ipv4(US, HOST).ttl(64).tos(0xc0);
+    let error = error.identification(1).icmp4(11, 1, [0; 4]).payload(&first).build();
+    let error6 = craft::ethernet(our_mac(0), HOST_MAC).ipv6(US6, HOST6).hop_limit(64);
+    let error6 = error6.icmp6(3, 1, [0; 4]).payload(&first6).build();
+    assert_eq!(rig.sent(0), [error6, error]);
+    rig.settle();
+}
