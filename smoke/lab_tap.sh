@@ -20,6 +20,7 @@ of() { jq -s -e "$2" "$work/$1/raw.jsonl" >/dev/null || { echo "not so of $1: $2
 
 lab --devices volley,linux-bridge --link tap --out "$work/tap"
 of tap '[.[] | .answer // empty] | length == 2'
+of tap '[.[] | .trial // empty | select(.subject.device == "volley") | .accounts | .sent - .received - .dropped - .in_flight] | length > 0 and all(. == 0)'
 of tap '[.[] | .telemetry // empty | select(.subject.device == "volley") | .nodes | map(.node)] | length == 1 and (.[0] | index("port-rx"))'
 if [ -x /usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk ]; then
     lab --devices ovs-dpdk --out "$work/dpdk"
