@@ -139,32 +139,38 @@ impl<const N: usize> Acl<N> {
     /// Lists of places are made without branches: what a packet meets next cannot be predicted.
     #[inline(always)]
     fn descend(&self, tree: &Tree, keys: &[Key<N>], verdicts: &mut [Verdict]) {
-        let mut at = [tree.root; VECTOR];
+        let (mut at, mut next) = ([tree.root; VECTOR], [0u32; VECTOR]);
         let (mut at_cuts, mut at_leaves) = ([0u8; VECTOR], [0u8; VECTOR]);
         let (mut cuts, mut leaves) = (0, 0);
         for (place, verdict) in verdicts.iter().enumerate() {
-            let may_match = *verdict > tree.first;
             at_cuts[cuts % VECTOR] = place as u8;
-            at_leaves[leaves % VECTOR] = place as u8;
-            cuts += usize::from(may_match & tree.root.is_cut());
-            leaves += usize::from(may_match & tree.root.has_records());
+            cuts += usize::from(*verdict > tree.first);
         }
-        let mut next = [0; VECTOR];
-        while cuts > 0 {
+        if tree.root.is_cut() {
+            // All stand at the root: its cut is in registers.
             for &place in &at_cuts[..cuts] {
                 let place = usize::from(place);
-                next[place] = at[place].next(&keys[place]);
-                prefetch(self.entries.as_ptr(), next[place]);
+                next[place] = tree.root.next(&keys[place]);
+                prefetch(self.entries.as_ptr(), next[place] as usize);
             }
+        } else {
+            (at_leaves, leaves) = (at_cuts, std::mem::take(&mut cuts));
+        }
+        while cuts > 0 {
             for index in 0..std::mem::take(&mut cuts) {
                 let place = at_cuts[index];
-                let entry = self.entries[next[usize::from(place)]];
+                let entry = self.entries[next[usize::from(place)] as usize];
                 at[usize::from(place)] = entry;
                 prefetch(self.records.as_ptr(), entry.first_record());
                 at_cuts[cuts % VECTOR] = place;
                 at_leaves[leaves % VECTOR] = place;
                 cuts += usize::from(entry.is_cut());
                 leaves += usize::from(entry.has_records());
+            }
+            for &place in &at_cuts[..cuts] {
+                let place = usize::from(place);
+                next[place] = at[place].next(&keys[place]);
+                prefetch(self.entries.as_ptr(), next[place] as usize);
             }
         }
         while leaves > 0 {

@@ -43,10 +43,10 @@ impl Entry {
 
     /// Where a packet goes on from a cut.
     #[inline(always)]
-    pub(crate) fn next<const N: usize>(self, key: &Key<N>) -> usize {
+    pub(crate) fn next<const N: usize>(self, key: &Key<N>) -> u32 {
         let byte = |shift| (self.0 >> shift) as u8;
         let cut = Cut { cell: byte(32), shift: byte(40), bits: byte(48) };
-        self.0 as u32 as usize + cut.child(key) as usize
+        self.0 as u32 + cut.child(key)
     }
 
     /// A leaf's first record.

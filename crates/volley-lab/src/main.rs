@@ -67,7 +67,8 @@ volley-lab: measures switches and routers
       Numbers that several campaigns have, in order of time, cut where they changed.
 
   volley-lab self-test [LINK…] [--frame-bytes 64]
-      What the lab itself can send and receive over each kind of link, and at which latency.
+      What the lab itself can send and receive over each kind of link, and at which latency; what a
+      packet costs it, and what of this is for timing.
 
   volley-lab traffic PORT [PORT] [--rate 1Mpps|2.5Gbps|50%|max] [--seconds 10] [--directions 1]
                      [--frame-bytes 64[,512…] | --imix 7a4d1g] [--arrivals constant|poisson|

@@ -19,6 +19,7 @@ pub mod recording;
 pub mod replay;
 pub mod result;
 pub mod sender;
+pub mod speed;
 pub mod stream;
 pub mod template;
 

@@ -50,7 +50,14 @@ impl Judge {
             let packet = frame.view(slot);
             let question = match has_packets {
                 true => Question::about_packet(packet.header()),
-                false => Question::about(packet.header(), vlan),
+                false => match Question::plain(packet.header(), vlan) {
+                    // In registers from the header to the key.
+                    Some(fields) => {
+                        self.ip4.ask(slot, Key::new(&fields));
+                        continue;
+                    }
+                    None => Question::about_any(packet.header(), vlan),
+                },
             };
             match question {
                 Question::Ip4(fields) => self.ip4.ask(slot, Key::new(&fields)),
@@ -62,14 +69,16 @@ impl Judge {
         self.ip4.answer(|keys, verdicts| list.ip4.classify(keys, verdicts));
         self.ip6.answer(|keys, verdicts| list.ip6.classify(keys, verdicts));
         let counters = list.counters.get(usize::from(worker));
-        for (slot, verdict) in self.ip4.answers().chain(self.ip6.answers()) {
+        let mut each = |(slot, verdict): (usize, Verdict)| {
             if let Some(counters) = counters {
                 counters.add(verdict, frame.lengths()[slot]);
             }
             if !verdict.is_permitted() {
                 refuse(slot, Refusal::Denied);
             }
-        }
+        };
+        self.ip4.answers().for_each(&mut each);
+        self.ip6.answers().for_each(&mut each);
     }
 }
 
