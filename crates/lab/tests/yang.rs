@@ -308,6 +308,7 @@ fn results() -> Results {
         }],
         failures: vec![FailureRecord { subject, refused: true, reason: "no table\nof it".into() }],
         skipped: Vec::new(),
+        ..Results::default()
     }
 }
 

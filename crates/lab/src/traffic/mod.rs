@@ -26,5 +26,5 @@ pub mod template;
 pub use drive::{Plan, Side, drive};
 pub use end::End;
 pub use rate::Rate;
-pub use result::{StreamResult, TrafficResult};
+pub use result::{Away, StreamResult, TrafficResult};
 pub use stream::{Header, Stream, Vary};
