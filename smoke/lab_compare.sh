@@ -42,5 +42,6 @@ has 'linux-bridge — cross-connect, MRR' "$work/trend.txt" && has 'campaigns si
 
 lab self-test veth >"$work/self.txt"
 has '^veth .* Mpps' "$work/self.txt" || fail "it does not tell what it can do"
+has 'into memory: .* Mpps a core, .* ns of them for its latency' "$work/self.txt" || fail "it does not tell what timing costs"
 ! pgrep -af "$work" || fail "something is left running"
 echo "ok $name: $(head -n 1 "$work/told.txt")"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What can go wrong under the lab: a link is lost during a trial, the disk is full, a results file has lines of
+# What can go wrong under the lab: a device does not start, a link is lost during a trial, the disk is full, a results file has lines of
 # another version. Each is told, what was measured before is kept, and nothing is left running.
 . "$(dirname "$0")/lib.sh"
 export XDG_CACHE_HOME=$work TMPDIR=$work
@@ -17,6 +17,17 @@ restarts = 2
 END
 nothing_left() { ! pgrep -f "$work" >/dev/null; }
 of() { jq -s -e "$2" "$1" >/dev/null || { echo "not so: $2"; cut -c 1-300 "$1"; exit 1; }; }
+
+# A device that ends at once, with its last words, one that is not there, and one after them that is measured.
+mkdir "$work/path"
+printf '#!/bin/sh\necho "no such option --frob"\nexit 3\n' >"$work/path/dpdk-testpmd"
+chmod +x "$work/path/dpdk-testpmd"
+PATH=$work/path:$PATH "$bin/volley-lab" run "$work/smoke.toml" --restarts 1 --devices "testpmd,volley=$work/nowhere,linux-bridge" \
+    --out "$work/start" >"$work/told.txt" 2>"$work/progress.log"
+of "$work/start/raw.jsonl" '[.[] | .failure // empty | [.refused, .reason]] | length == 2 and
+    .[0] == [false, "testpmd died (exit status: 3): no such option --frob"] and .[1][0] and (.[1][1] | contains("nowhere/volleyd"))'
+of "$work/start/raw.jsonl" '[.[] | .answer // empty | .subject.device] == ["linux-bridge"]'
+until_true nothing_left
 
 # A link that goes: a failure with its name, no rate; the next start has a link again.
 "$bin/volley-lab" run "$work/smoke.toml" --devices linux-bridge --out "$work/lost" >"$work/told.txt" 2>"$work/progress.log" &

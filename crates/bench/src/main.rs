@@ -23,7 +23,7 @@ mod thread_time;
 
 use clap::Parser;
 use std::error::Error;
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
 
 /// Measure cycles per packet, node by node, with an in-memory source and sink.
@@ -94,10 +94,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         rows.extend(engine::rows(arguments.rounds, progress));
         progress("");
     }
-    report::print(&rows, arguments.nodes);
     report::write(&rows, &arguments.out)?;
-    println!("\nwritten to {}", arguments.out.display());
-    Ok(())
+    let mut out = std::io::stdout().lock();
+    let told = report::print(&mut out, &rows, arguments.nodes)
+        .and_then(|()| writeln!(out, "\nwritten to {}", arguments.out.display()));
+    match told {
+        // `| head` has read enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        told => Ok(told?),
+    }
 }
 
 /// One line on stderr that the next one replaces; nothing where nobody watches.

@@ -5,7 +5,7 @@ use crate::pace::Pace;
 use crate::sample::{Middle, Sample};
 use crate::scenario::Scenario;
 use serde::Serialize;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// One scenario's result.
@@ -124,15 +124,18 @@ pub(crate) fn round(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }
 
-pub(crate) fn print(rows: &[Row], nodes: bool) {
-    println!(
+/// Whoever reads it may go away in the middle.
+pub(crate) fn print(out: &mut impl Write, rows: &[Row], nodes: bool) -> io::Result<()> {
+    writeln!(
+        out,
         "{:<28} {:>9} {:>9} {:>15} {:>9} {:>9} {:>8} {:>7} {:>7}  TSC cycles per packet",
         "scenario", "median", "min", "quartiles", "quiet", "all", "Mpps", "VPP", "aim"
-    );
+    )?;
     for row in rows {
         let known =
             |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.0}"));
-        println!(
+        writeln!(
+            out,
             "{:<28} {:>9.1} {:>9.1} {:>15} {:>9} {:>9.1} {:>8.1} {:>7} {:>7}",
             match (row.times_one_worker, row.times_apart) {
                 (Some(times), Some(apart)) => {
@@ -148,14 +151,16 @@ pub(crate) fn print(rows: &[Row], nodes: bool) {
             row.mpps,
             known(row.vpp_cycles_per_packet),
             known(row.aim_cycles_per_packet),
-        );
+        )?;
         for node in row.nodes.iter().filter(|_| nodes) {
-            println!(
+            writeln!(
+                out,
                 "    {:<24} {:>9.1} {:>39.0}/call",
                 node.name, node.cycles_per_packet, node.packets_per_call
-            );
+            )?;
         }
     }
+    Ok(())
 }
 
 pub(crate) fn write(rows: &[Row], path: &Path) -> io::Result<()> {

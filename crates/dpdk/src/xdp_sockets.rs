@@ -130,6 +130,9 @@ struct Ring {
     size: u32,
 }
 
+// SAFETY: a mapping that only its owner reads; which thread that is makes no difference.
+unsafe impl Send for Ring {}
+
 impl Ring {
     fn map(
         socket: &OwnedFd,

@@ -129,6 +129,8 @@ fn measure(case: &Case, index: u64, trial: Trial) -> Outcome {
         received: received as u64,
         elapsed_s: trial.duration_s + case.overhead_s,
         latency: None,
+        last_lost_s: None,
+        outage_s: None,
     }
 }
 

@@ -5,7 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
+use lab::arrivals::Imix;
 use lab::scenario::Scenario;
+use lab::traffic::Rate;
+use lab::trial::frames::Load;
 
 /// Each line of the sources' table, and the files that measure it.
 const TABLE: [(&str, &[&str]); 15] = [
@@ -53,6 +56,25 @@ fn every_line_of_the_sources_table_has_its_scenario() {
     for (line, names) in TABLE {
         names.iter().for_each(|name| drop(load(name).unwrap()));
         assert!(!names.is_empty(), "{line}");
+    }
+}
+
+/// What a campaign would send first in each case, or why it cannot.
+#[test]
+fn every_frame_of_every_case_has_room_for_its_headers() {
+    let files = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    for path in files {
+        let scenario = Scenario::load(&path).unwrap();
+        for case in scenario.cases() {
+            let usual = u64::from(*scenario.traffic.frame_bytes.get_ref());
+            let bytes = case.number("frame_bytes").unwrap_or(usual) as u16;
+            let (kind, sizes) = (case.function.kind, Imix::single(bytes));
+            let load = Load::new(kind, case.ethertype, &scenario.traffic, sizes);
+            for stream in [load.stream(Rate::Max), load.stream_back(Rate::Max)] {
+                let checked = stream.check();
+                assert!(checked.is_ok(), "{}: {:?}", path.display(), checked);
+            }
+        }
     }
 }
 

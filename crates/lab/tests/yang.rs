@@ -36,7 +36,7 @@ fn scenarios() -> Vec<(String, Scenario)> {
 /// A scenario that uses what those do not.
 fn odd() -> Scenario {
     let text = "name = 'odd-1'\ntitle = '64'\nabout = \"\"\"\ntwo lines\n\\\"quoted\\\" µ\"\"\"\n\
-                [[function]]\nkind = 'bridge'\nlabel = '7'\n[[function]]\nkind = 'ip6'\n\
+                [[function]]\nkind = 'bridge'\nlabel = '7'\n[[function]]\nkind = 'ip4'\n\
                 [traffic]\nimix = '7a4d1g'\nflows = 3\nboth_directions = true\n\
                 arrivals = { process = 'trace', gaps_ns = [5, 5, 7] }\n\
                 [sweep]\nworkers = { from = 1, to = 9, step = 2 }\nload_percent = [1, 2]\n\
@@ -90,9 +90,17 @@ fn mixes_bursts_traces_and_numbers_to_their_last_digit_come_back_too() {
 
 #[test]
 fn what_a_generator_says_is_what_the_scenario_gets() {
-    let bytes = |it: Scenario| *it.traffic.frame_bytes.get_ref();
-    let larger = with("scenarios/ip6-routes.toml", "\"frame-size\": 64", "\"frame-size\": 100");
-    assert_eq!(bytes(larger.unwrap()), 100);
+    let scenario = Scenario::load(&top().join("scenarios/ip6-routes.toml")).unwrap();
+    let mut data = yang::export(&scenario).unwrap();
+    let generator =
+        "/ietf-interfaces:interfaces/interface/0/ietf-traffic-generator:traffic-generator";
+    data.pointer_mut(generator).unwrap()["frame-size"] = json!(100);
+    // The headers told are those of another size.
+    let told = yang::import(&data.to_string(), "x").unwrap_err().to_string();
+    assert!(told.contains("/frame-data: the scenario's first function is sent"), "{told}");
+    data.pointer_mut(generator).unwrap().as_object_mut().unwrap().remove("frame-data").unwrap();
+    let larger = yang::import(&data.to_string(), "x").unwrap();
+    assert_eq!(*larger.traffic.frame_bytes.get_ref(), 100);
     let named = with("scenarios/quick.toml", "ietf-traffic-generator:dynamic", "dynamic");
     assert!(named.is_ok());
 }
@@ -300,6 +308,7 @@ fn results() -> Results {
         }],
         failures: vec![FailureRecord { subject, refused: true, reason: "no table\nof it".into() }],
         skipped: Vec::new(),
+        ..Results::default()
     }
 }
 

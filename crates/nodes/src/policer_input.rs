@@ -57,7 +57,7 @@ impl Node for PolicerInput {
         let turns = &self.turns;
         turns.take::<Self>(Side::Received, interfaces, frame, exits, Exit::Enter, |run, frame, exits| {
             let drop = |slot| exits.set(slot, Exit::Exceeding);
-            run.setting.hold(frame, run.slots, run.row.carries_packets(), now, drop);
+            run.setting.hold(frame, run.slots, run.row, now, drop);
         });
     }
 }

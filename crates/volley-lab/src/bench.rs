@@ -13,6 +13,7 @@ use lab::traffic::ports::Ports;
 use lab::trial::campaign::{Campaign, Progress};
 use lab::trial::host;
 use lab::trial::place::output;
+use lab::trial::probe::{self, ProbeRecord};
 use lab::trial::{Bench, LinkKind};
 
 use crate::Failure;
@@ -22,8 +23,6 @@ use crate::interrupt::Interrupt;
 /// Flags of all of them.
 pub(crate) const FLAGS: [&str; 8] =
     ["link", "out", "minutes", "restarts", "device-cores", "lab-core", "seed", "devices"];
-/// A stall that overflows the rings of a device under load.
-const STALL_NS: u64 = 1_000_000;
 /// Says that we are inside already.
 const INSIDE: &str = "VOLLEY_LAB_INSIDE";
 
@@ -37,7 +36,7 @@ pub(crate) struct Setting {
     device_cores: String,
     lab_core: String,
     clock: Clock,
-    stalls: (u64, u64),
+    probes: [ProbeRecord; 2],
     ports: Ports,
     interrupt: Interrupt,
 }
@@ -60,7 +59,7 @@ impl Setting {
         });
         Ok(Self {
             ports: Ports::start(largest(&scenario), false)?,
-            stalls: host::stalls_per_s(&clock, STALL_NS),
+            probes: probe::watch_both(&clock, &lab_core, probe::first(&device_cores)),
             clock,
             interrupt: Interrupt::listen()?,
             limit: (minutes > 0.0).then(|| Duration::from_secs_f64(minutes * 60.0)),
@@ -80,9 +79,6 @@ impl Setting {
         host.insert("links".into(), self.link.to_string());
         let cores = format!("{}; {}", self.lab_core, self.device_cores);
         host.insert("lab's core; devices' cores".into(), cores);
-        let (stalls, longest_ns) = self.stalls;
-        let stalls = format!("{stalls} a second, {:.1} ms at most", longest_ns as f64 / 1e6);
-        host.insert("stalls over 1 ms of an idle thread".into(), stalls);
         host.insert("DPDK of the lab".into(), self.ports.facts());
         recorder.write(CampaignRecord {
             scenario: self.scenario.name.get_ref().clone(),
@@ -92,6 +88,9 @@ impl Setting {
             host,
             devices: Vec::new(),
         })?;
+        for probe in self.probes.clone() {
+            recorder.write(probe)?;
+        }
         Ok(recorder)
     }
 
@@ -109,6 +108,9 @@ impl Setting {
             folder: std::env::temp_dir().join(format!("volley-lab-{}", std::process::id())),
             go_on: &|| !self.interrupt.came(),
         };
+        // Searches live with those that overflow rings, on whichever core there are more of them.
+        let per_s = |probe: &ProbeRecord| probe.long as f64 / probe.watched_s;
+        let stalls_per_s = self.probes.iter().map(per_s).fold(0.0, f64::max);
         let line = Line { terminal: std::io::stderr().is_terminal() };
         let outcome = work(&Campaign {
             scenario: &self.scenario,
@@ -116,7 +118,7 @@ impl Setting {
             bench: &bench,
             restarts: self.restarts,
             limit: self.limit,
-            stalls_per_s: self.stalls.0 as f64,
+            stalls_per_s,
             progress: &|now| line.tell(now),
         });
         line.finish();

@@ -13,6 +13,7 @@ use lab::stats::paired::Finding;
 use crate::Failure;
 use crate::arguments::Arguments;
 use crate::bench::{FLAGS, Setting};
+use crate::say::say;
 
 /// Blocks, where nothing else is said: 20 find 1 % on a quiet host.
 const BLOCKS: u64 = 20;
@@ -37,7 +38,7 @@ pub(crate) fn compare(arguments: &Arguments) -> Result<(), Failure> {
     for record in stopped(found)? {
         tell(&record);
     }
-    println!("{}", setting.out.join("report.html").display());
+    say!("{}", setting.out.join("report.html").display());
     Ok(())
 }
 
@@ -63,8 +64,8 @@ pub(crate) fn bisect(arguments: &Arguments) -> Result<(), Failure> {
     });
     html::write(&setting.out)?;
     match stopped(found)? {
-        Some(at) => println!("slower since {}", builds[at]),
-        None => println!("{} is not slower than {}", builds[builds.len() - 1], builds[0]),
+        Some(at) => say!("slower since {}", builds[at]),
+        None => say!("{} is not slower than {}", builds[builds.len() - 1], builds[0]),
     }
     Ok(())
 }
@@ -102,7 +103,7 @@ fn stopped<T>(found: Result<T, Error>) -> Result<T, Failure> {
 
 fn tell(record: &ComparisonRecord) {
     let it = &record.comparison;
-    println!(
+    say!(
         "{} / {}, {}: {:.4} [{:.4}, {:.4}], p = {:.4}, {:?}; nothing below {:.2} % is believed here",
         record.other,
         record.base,
@@ -115,7 +116,7 @@ fn tell(record: &ComparisonRecord) {
         100.0 * it.smallest_believable.unwrap_or(0.0)
     );
     for device in &record.unexhausted {
-        println!("{device} lost nothing at the largest load: it may do more than was seen");
+        say!("{device} lost nothing at the largest load: it may do more than was seen");
     }
 }
 

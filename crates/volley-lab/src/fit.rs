@@ -11,6 +11,7 @@ use lab::model::{Fit, cache};
 
 use crate::Failure;
 use crate::arguments::Arguments;
+use crate::say::say;
 
 /// Fits and prints.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -43,14 +44,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         "latency" => {
             print("ours", &LatencyCurve.fit(&points)?);
             let r2 = LatencyCurve.source_quality(&points).r2;
-            println!(
+            say!(
                 "source       a = {}, b = {}, k = {}, R² = {r2:.4}",
-                SOURCE[0], SOURCE[1], SOURCE[2]
+                SOURCE[0],
+                SOURCE[1],
+                SOURCE[2]
             );
         }
         "knee" => match cache::knee(&points) {
-            Some(entries) => println!("knee at {entries:.0} entries"),
-            None => println!("no knee: the curve does not fall"),
+            Some(entries) => say!("knee at {entries:.0} entries"),
+            None => say!("no knee: the curve does not fall"),
         },
         other => return Err(Failure::Usage(format!("no model {other:?}; see volley-lab help"))),
     }
@@ -59,18 +62,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// Both clock models on each line of the sources' table.
 fn source_table() -> Result<(), Failure> {
-    println!("VPP 18.10, one worker, 64 octets: Mpps at {CLOCKS_GHZ:?} GHz");
-    println!("{:<32}{:>16}{:>24}{:>12}", "", "one term", "two terms", "held out");
-    println!(
+    say!("VPP 18.10, one worker, 64 octets: Mpps at {CLOCKS_GHZ:?} GHz");
+    say!("{:<32}{:>16}{:>24}{:>12}", "", "one term", "two terms", "held out");
+    say!(
         "{:<32}{:>8}{:>8}{:>8}{:>8}{:>8}{:>6}{:>6}",
-        "", "p_max", "R²", "cycles", "ns", "R²", "1", "2"
+        "",
+        "p_max",
+        "R²",
+        "cycles",
+        "ns",
+        "R²",
+        "1",
+        "2"
     );
     for (name, mpps) in VPP_MPPS {
         let points: Vec<(f64, f64)> = CLOCKS_GHZ.into_iter().zip(mpps).collect();
         let one = OneTerm { max_ghz: 3.2 }.fit(&points)?;
         let two = TwoTerm.fit(&points)?;
         let held = |fit: &Fit| fit.held_out.map_or("-".into(), |it| format!("{:.1}%", 100.0 * it));
-        println!(
+        say!(
             "{name:<32}{:>8.2}{:>8.4}{:>8.0}{:>8.1}{:>8.4}{:>6}{:>6}",
             one.parameters[0].1,
             one.quality.r2,
@@ -87,10 +97,10 @@ fn source_table() -> Result<(), Failure> {
 fn print(name: &str, fit: &Fit) {
     let parameters: Vec<String> =
         fit.parameters.iter().map(|(name, value)| format!("{name} = {value:.5}")).collect();
-    println!("{name:<12} {}", fit.formula);
-    println!("{:<12} {}", "", parameters.join(", "));
+    say!("{name:<12} {}", fit.formula);
+    say!("{:<12} {}", "", parameters.join(", "));
     let held = fit.held_out.map_or("none".into(), |it| format!("{:.2} %", 100.0 * it));
-    println!(
+    say!(
         "{:<12} R² = {:.4}, worst residual {:.2} %, held-out error {held}",
         "",
         fit.quality.r2,
@@ -98,7 +108,7 @@ fn print(name: &str, fit: &Fit) {
     );
     let residuals: Vec<String> =
         fit.quality.residuals.iter().map(|it| format!("{it:+.4}")).collect();
-    println!("{:<12} residuals {}", "", residuals.join(" "));
+    say!("{:<12} residuals {}", "", residuals.join(" "));
 }
 
 /// Lines of `x,y`; a first line of words is a header.

@@ -6,6 +6,7 @@ use lab::report::{Results, index};
 
 use crate::Failure;
 use crate::arguments::Arguments;
+use crate::say::say;
 
 /// Writes it and says what is in it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -25,6 +26,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let borrowed: Vec<_> = all.iter().map(|(folder, results)| (*folder, results)).collect();
     index::write(Path::new(file), &borrowed)?;
     let trials: usize = all.iter().map(|(_, results)| results.trials.len()).sum();
-    println!("{file}: {trials} trials of {} folders", all.len());
+    say!("{file}: {trials} trials of {} folders", all.len());
     Ok(())
 }

@@ -21,6 +21,7 @@ mod index;
 mod interrupt;
 mod report;
 mod run;
+mod say;
 mod scenario;
 mod self_test;
 mod simulate;
@@ -52,8 +53,9 @@ volley-lab: measures switches and routers
                      [--minutes N] [--restarts N] [--out DIR] [--device-cores 0] [--lab-core 1]
                      [--seed 1]
       Measures a scenario on devices of this host, in network namespaces of its own, and writes
-      raw.jsonl and the report. Ctrl-C keeps what is measured. Devices: these, testpmd-mac, and
-      volley=FOLDER for other builds. Links: veth, veth-xdp, memif, vhost.
+      raw.jsonl and the report. Ctrl-C keeps what is measured. Devices: these, testpmd-mac,
+      ovs-dpdk, vpp, grout, fastclick, and volley=FOLDER for other builds. Links: veth, veth-xdp, tap,
+      memif, vhost.
 
   volley-lab compare A B SCENARIO [--blocks 20] [--link veth] [--out DIR] …
       Holds device B against A: interleaved blocks of fresh starts, compared pair by pair, after as
@@ -67,7 +69,8 @@ volley-lab: measures switches and routers
       Numbers that several campaigns have, in order of time, cut where they changed.
 
   volley-lab self-test [LINK…] [--frame-bytes 64]
-      What the lab itself can send and receive over each kind of link, and at which latency.
+      What the lab itself can send and receive over each kind of link, and at which latency; what a
+      packet costs it, and what of this is for timing.
 
   volley-lab traffic PORT [PORT] [--rate 1Mpps|2.5Gbps|50%|max] [--seconds 10] [--directions 1]
                      [--frame-bytes 64[,512…] | --imix 7a4d1g] [--arrivals constant|poisson|
@@ -127,7 +130,7 @@ fn main() -> ExitCode {
         "scenario" => scenario::run(&arguments),
         "fit" => fit::run(&arguments),
         "help" | "--help" | "-h" => {
-            print!("{USAGE}");
+            say::say!("{}", USAGE.trim_end());
             return ExitCode::SUCCESS;
         }
         "" => Err(Failure::Usage(format!("no command\n\n{USAGE}"))),

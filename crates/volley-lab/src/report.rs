@@ -6,6 +6,7 @@ use lab::report::html;
 
 use crate::Failure;
 use crate::arguments::Arguments;
+use crate::say::say;
 
 /// Renders it and says what is in it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -20,7 +21,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let text = format!("{:#}\n", lab::yang::results(&results));
         std::fs::write(file, text).map_err(lab::Error::file(file))?;
     }
-    println!(
+    say!(
         "{}: {} trials, {} answers, {} comparisons",
         folder.join("report.html").display(),
         results.trials.len(),

@@ -7,11 +7,13 @@
 //! there ends with it.
 
 use lab::report::{html, summary};
+use lab::stats::summary::median;
 use lab::trial::host;
 
 use crate::Failure;
 use crate::arguments::Arguments;
 use crate::bench::{FLAGS, Setting};
+use crate::say::say;
 
 /// Devices measured unless others are named.
 const USUAL: &str = "volley,linux-bridge,linux-router,ovs,testpmd";
@@ -30,7 +32,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let outcome = setting.campaign(&devices, |campaign| campaign.run(&mut recorder));
     let results = html::write(&setting.out)?;
     for row in summary::rows(&results) {
-        println!(
+        say!(
             "{:<44} {:<12}{:>10.4} Mpps [{:.4}, {:.4}] of {} runs",
             row.name(),
             row.metric,
@@ -40,11 +42,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             row.runs
         );
     }
-    for failure in results.failures.iter().filter(|failure| !failure.refused) {
-        println!("{}, {}: {}", failure.subject.device, failure.subject.case(), failure.reason);
+    for (subject, metric, unit, values) in html::quantities::rows(&results) {
+        let (name, median) = (subject.case(), html::quantities::told(median(&values), unit));
+        say!(
+            "{} — {name}, {metric}: {median} in the middle of {} trials",
+            subject.device,
+            values.len()
+        );
     }
-    println!("stolen from the host meanwhile: {:.2} s", host::stolen_s() - stolen_s);
-    println!("{}", setting.out.join("report.html").display());
+    for failure in results.failures.iter().filter(|failure| !failure.refused) {
+        say!("{}, {}: {}", failure.subject.device, failure.subject.case(), failure.reason);
+    }
+    if let Some(fitness) = html::host::fitness(&results) {
+        say!("{fitness}");
+    }
+    say!("stolen from the host meanwhile: {:.2} s", host::stolen_s() - stolen_s);
+    say!("{}", setting.out.join("report.html").display());
     match outcome {
         Err(lab::Error::Stopped) => Err(Failure::Stopped),
         other => Ok(other?),

@@ -7,6 +7,7 @@ use lab::yang;
 
 use crate::Failure;
 use crate::arguments::Arguments;
+use crate::say::say;
 
 /// Checks files, or lists the cases of one.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -27,7 +28,7 @@ fn check(files: &[String]) -> Result<(), Failure> {
     let mut last = Ok(());
     for file in files {
         match Scenario::load(Path::new(file)) {
-            Ok(scenario) => println!("{file}: cases {}", scenario.cases().len()),
+            Ok(scenario) => say!("{file}: cases {}", scenario.cases().len()),
             Err(error) => {
                 if let Err(earlier) = std::mem::replace(&mut last, Err(error.into())) {
                     eprintln!("volley-lab: {earlier}");
@@ -40,24 +41,24 @@ fn check(files: &[String]) -> Result<(), Failure> {
 
 fn cases(file: &str) -> Result<(), Failure> {
     let scenario = Scenario::load(Path::new(file))?;
-    println!("{}: {}", scenario.title, scenario.about.trim());
+    say!("{}: {}", scenario.title, scenario.about.trim());
     for case in scenario.cases() {
         let axes: Vec<String> =
             case.axes.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        println!("  {:<28} {}", case.function.name(), axes.join(" "));
+        say!("  {:<28} {}", case.function.name(), axes.join(" "));
     }
     Ok(())
 }
 
 /// A scenario in the words of the IETF's network testers.
 fn export(file: &str) -> Result<(), Failure> {
-    println!("{:#}", yang::export(&Scenario::load(Path::new(file))?)?);
+    say!("{:#}", yang::export(&Scenario::load(Path::new(file))?)?);
     Ok(())
 }
 
 /// The same back, as TOML.
 fn import(file: &str) -> Result<(), Failure> {
     let text = std::fs::read_to_string(file).map_err(lab::Error::file(file))?;
-    print!("{}", yang::to_toml(&text, file)?);
+    say!("{}", yang::to_toml(&text, file)?.trim_end());
     Ok(())
 }

@@ -2,11 +2,13 @@
 
 use lab::clock::Clock;
 use lab::traffic::ports::Ports;
+use lab::traffic::speed::Speed;
 use lab::trial::{LinkKind, self_test};
 
 use crate::Failure;
 use crate::arguments::Arguments;
 use crate::bench;
+use crate::say::say;
 
 /// Measures each kind of link anew and prints it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -19,20 +21,29 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     bench::enter()?;
     bench::pin(&bench::cores(arguments)?.1);
     let (clock, ports) = (Clock::real(), Ports::start(frame_bytes, false)?);
-    println!("{:<10}{:>8}{:>14}{:>12}{:>12}", "link", "octets", "ceiling", "floor", "usual");
+    let speed = Speed::measure(&clock)?;
+    say!(
+        "generator and receiver into memory: {:.2} Mpps a core, {:.1} ns a packet of 64 octets, {:.1} ns of \
+         them for its latency; the clock takes {:.1} ns to read",
+        speed.pps() / 1e6,
+        speed.packet_ns,
+        speed.timing_ns,
+        speed.look_ns
+    );
+    say!("{:<10}{:>8}{:>14}{:>12}{:>12}", "link", "octets", "ceiling", "floor", "usual");
     for link in links {
         let folder = std::env::temp_dir().join(format!("volley-lab-{}", std::process::id()));
         let found = self_test::measure(&clock, &ports, link, frame_bytes, &folder);
         let _ = std::fs::remove_dir_all(&folder);
         match found {
-            Ok(found) => println!(
+            Ok(found) => say!(
                 "{:<10}{frame_bytes:>8}{:>9.3} Mpps{:>9.2} us{:>9.2} us",
                 link.name(),
                 found.ceiling_pps / 1e6,
                 found.floor_ns as f64 / 1e3,
                 found.usual_ns as f64 / 1e3
             ),
-            Err(error) => println!("{:<10}{error}", link.name()),
+            Err(error) => say!("{:<10}{error}", link.name()),
         }
     }
     Ok(())

@@ -26,6 +26,7 @@ use lab::traffic::rate::with_prefix as number;
 
 use crate::Failure;
 use crate::arguments::Arguments;
+use crate::say::say;
 
 const FLAGS: [&str; 11] = [
     "search",
@@ -278,11 +279,11 @@ fn hold_against_first(plan: &Plan, index: usize) -> Result<ComparisonRecord, Fai
 }
 
 fn print(plan: &Plan, results: &Results) {
-    println!("{:<18}{:<12}{:>12}{:>12}{:>12}{:>10}", "device", "", "Mpps", "from", "to", "truth");
+    say!("{:<18}{:<12}{:>12}{:>12}{:>12}{:>10}", "device", "", "Mpps", "from", "to", "truth");
     for row in summary::rows(results) {
         let named = |index: &usize| name(plan, *index) == row.subject.device;
         let truth = (0..plan.models.len()).find(named).map(|it| plan.models[it].capacity_pps);
-        println!(
+        say!(
             "{:<18}{:<12}{:>12.4}{:>12.4}{:>12.4}{:>10.4}",
             row.subject.device,
             row.metric,
@@ -293,11 +294,11 @@ fn print(plan: &Plan, results: &Results) {
         );
     }
     let seconds: f64 = results.trials.iter().map(|trial| trial.outcome.elapsed_s).sum();
-    println!("{} trials, {seconds:.0} s of them if they were real", results.trials.len());
+    say!("{} trials, {seconds:.0} s of them if they were real", results.trials.len());
     for record in &results.comparisons {
         let it = &record.comparison;
         let least = 100.0 * it.smallest_believable.unwrap_or(0.0);
-        println!(
+        say!(
             "{} / {}: {:.4} [{:.4}, {:.4}], p = {:.4}, {:?}; nothing below {least:.2} % is believed",
             record.other,
             record.base,
@@ -318,6 +319,6 @@ fn write(results: Results, folder: &Path) -> Result<(), Failure> {
     results.answers.into_iter().try_for_each(|record| recorder.write(record))?;
     results.comparisons.into_iter().try_for_each(|record| recorder.write(record))?;
     html::write(folder)?;
-    println!("{}", folder.join("report.html").display());
+    say!("{}", folder.join("report.html").display());
     Ok(())
 }

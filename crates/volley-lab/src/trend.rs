@@ -12,6 +12,7 @@ use lab::stats::groups::groups;
 
 use crate::Failure;
 use crate::arguments::Arguments;
+use crate::say::say;
 
 /// A number of one campaign: when, where from, how much.
 type Point = (String, String, f64);
@@ -39,7 +40,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             continue;
         }
         points.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
-        println!("{name}, {metric}");
+        say!("{name}, {metric}");
         tell(&points);
     }
     Ok(())
@@ -53,7 +54,7 @@ fn tell(points: &[Point]) {
         let change = before.map_or(String::new(), |before| {
             format!(", {:+.2} %", 100.0 * (group.mean / before.max(1e-9) - 1.0))
         });
-        println!(
+        say!(
             "  {:>3} campaigns since {started} ({folder}): {:.4} Mpps, sd {:.4}{change}",
             group.count,
             group.mean / 1e6,

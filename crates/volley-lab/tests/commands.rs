@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // all of it is test code
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 fn lab(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_volley-lab")).args(arguments).output().unwrap()
@@ -117,4 +117,14 @@ fn nonsense_is_refused_with_exit_code_2() {
         assert!(text(&output).1.starts_with("volley-lab: "));
     }
     assert_eq!(lab(&["report", "/nonexistent"]).status.code(), Some(1));
+}
+
+#[test]
+fn a_reader_that_went_away_ends_the_program_quietly() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_volley-lab"));
+    let output = command.arg("help").stdout(writer).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!(output.status.code(), Some(141));
+    assert_eq!(text(&output).1, "");
 }

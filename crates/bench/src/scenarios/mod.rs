@@ -4,6 +4,7 @@ mod acl;
 mod ip4;
 mod ip6;
 mod l2;
+mod police;
 pub(crate) mod setting;
 mod urpf;
 
@@ -12,8 +13,16 @@ use std::path::Path;
 
 /// Every scenario; those of real tables where `data` is the folder that has them.
 pub(crate) fn all(data: Option<&Path>) -> Vec<Scenario> {
-    [l2::xconnects(), ip4::all(data), l2::all(), ip6::all(data), acl::all(), urpf::all()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        l2::xconnects(),
+        ip4::all(data),
+        l2::all(),
+        ip6::all(data),
+        acl::all(),
+        urpf::all(),
+        police::all(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }

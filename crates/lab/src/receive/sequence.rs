@@ -32,6 +32,9 @@ pub struct SequenceCounts {
     pub loss_runs: Vec<u64>,
     /// Longest run of lost numbers.
     pub longest_loss_run: u64,
+    /// The last number lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_lost: Option<u64>,
     /// Packets too old to judge; the rest is exact only if this is 0.
     pub beyond_window: u64,
     /// Packets with a number that was never sent.
@@ -136,6 +139,9 @@ impl SequenceTracker {
         let tail = sent.saturating_sub(self.next);
         self.counts.lost += tail;
         self.run += tail;
+        if tail > 0 {
+            self.counts.last_lost = Some(sent - 1);
+        }
         self.end_run();
         self.counts
     }
@@ -155,6 +161,7 @@ impl SequenceTracker {
                 let gap = base - self.base;
                 self.counts.lost += gap;
                 self.run += gap;
+                self.counts.last_lost = Some(base - 1);
                 self.base = base;
                 return;
             }
@@ -167,6 +174,7 @@ impl SequenceTracker {
                 self.end_run();
             } else {
                 self.counts.lost += 1;
+                self.counts.last_lost = Some(self.base);
                 self.run += 1;
             }
             self.base += 1;
@@ -241,6 +249,7 @@ mod tests {
         for number in 0..=sent {
             if number < sent && !numbers.contains(&number) {
                 counts.lost += 1;
+                counts.last_lost = Some(number);
                 run += 1;
             } else if run > 0 {
                 let bucket = run.next_power_of_two().ilog2() as usize;

@@ -7,6 +7,9 @@
 //! {"v":1,"comparison":{…}}   one device held against another
 //! {"v":1,"failure":{…}}      what could not be measured, and why
 //! {"v":1,"device":{…}}       a device as it was set up, with exact commands
+//! {"v":1,"quantity":{…}}     what a search said that is no rate
+//! {"v":1,"telemetry":{…}}    what other tools saw, apart from the timed trials
+//! {"v":1,"probe":{…}}        what an idle core lost
 //! ```
 //! Everything that is ever reported is a function of these lines. A line cut off by a full disk or a
 //! crash loses itself alone; a line of another version is told and left out.
@@ -28,6 +31,8 @@ use crate::stats::paired::Comparison;
 use crate::stats::spikes::Spike;
 use crate::stats::verdict::{Accounts, Verdict};
 use crate::trial::device::Counters;
+use crate::trial::probe::ProbeRecord;
+use crate::trial::telemetry::TelemetryRecord;
 
 /// Version of the lines written here.
 pub const SCHEMA: u32 = 1;
@@ -185,6 +190,29 @@ pub struct AnswerRecord {
     pub verdicts: Vec<Verdict>,
 }
 
+/// What a quantity is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Frames.
+    Frames,
+    /// Seconds.
+    Seconds,
+}
+
+/// What a search said of one run that is no rate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct QuantityRecord {
+    /// What was measured.
+    pub subject: Subject,
+    /// Name of the number: back-to-back, recovery, reset.
+    pub metric: String,
+    /// What it is counted in.
+    pub unit: Unit,
+    /// The value of each repetition.
+    pub values: Vec<f64>,
+}
+
 /// Something that could not be measured, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureRecord {
@@ -230,6 +258,12 @@ pub struct Line {
     failure: Option<FailureRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     device: Option<DeviceFacts>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    probe: Option<ProbeRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    quantity: Option<QuantityRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    telemetry: Option<TelemetryRecord>,
 }
 
 /// Something that can be written down.
@@ -265,6 +299,24 @@ impl Record for FailureRecord {
 impl Record for DeviceFacts {
     fn line(self) -> Line {
         Line { v: SCHEMA, device: Some(self), ..Line::default() }
+    }
+}
+
+impl Record for ProbeRecord {
+    fn line(self) -> Line {
+        Line { v: SCHEMA, probe: Some(self), ..Line::default() }
+    }
+}
+
+impl Record for QuantityRecord {
+    fn line(self) -> Line {
+        Line { v: SCHEMA, quantity: Some(self), ..Line::default() }
+    }
+}
+
+impl Record for TelemetryRecord {
+    fn line(self) -> Line {
+        Line { v: SCHEMA, telemetry: Some(self), ..Line::default() }
     }
 }
 
@@ -312,6 +364,12 @@ pub struct Results {
     pub comparisons: Vec<ComparisonRecord>,
     /// What could not be measured.
     pub failures: Vec<FailureRecord>,
+    /// What searches said that is no rate.
+    pub quantities: Vec<QuantityRecord>,
+    /// What other tools saw.
+    pub telemetry: Vec<TelemetryRecord>,
+    /// What idle cores lost.
+    pub probes: Vec<ProbeRecord>,
     /// Lines that could not be read, each with its number and why.
     pub skipped: Vec<String>,
 }
@@ -360,6 +418,9 @@ impl Results {
                     results.answers.extend(line.answer);
                     results.comparisons.extend(line.comparison);
                     results.failures.extend(line.failure);
+                    results.quantities.extend(line.quantity);
+                    results.telemetry.extend(line.telemetry);
+                    results.probes.extend(line.probe);
                     if let Some(device) = line.device {
                         results.meet(device);
                     }

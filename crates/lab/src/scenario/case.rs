@@ -76,13 +76,13 @@ mod tests {
     #[test]
     fn cases_are_the_product_of_functions_and_axes_innermost_last() {
         let text = "name = 'x'\ntitle = 'X'\nabout = 'y'\n[[function]]\nkind = 'ip4'\n\
-                    [[function]]\nkind = 'ip6'\n[sweep]\nworkers = [1, 2]\nframe_bytes = [64, 128]\n\
+                    [[function]]\nkind = 'ip6'\n[sweep]\nworkers = [1, 2]\nframe_bytes = [84, 128]\n\
                     [measure]\nsearch = 'mlr'\n";
         let cases = Scenario::parse(text, "x").unwrap().cases();
         assert_eq!(cases.len(), 8);
         assert_eq!(
             (cases[0].number("workers"), cases[0].number("frame_bytes")),
-            (Some(1), Some(64))
+            (Some(1), Some(84))
         );
         assert_eq!(
             (cases[1].number("workers"), cases[1].number("frame_bytes")),

@@ -2,11 +2,13 @@
 
 use toml::Spanned;
 
-use super::{Axis, Scenario, SearchKind, Sweep};
+use super::{Axis, Ethertype, FunctionKind, Scenario, SearchKind, Sweep};
 use crate::arrivals::{Gaps, Imix};
 
 /// Frame sizes that the generator can send, checksum included.
 const FRAME_BYTES: std::ops::RangeInclusive<u64> = 64..=9_018;
+/// The smallest frame with the headers of UDP over IPv6, a signature and a checksum.
+const SMALLEST_IP6: u64 = 84;
 /// Queueing disciplines that a scenario may name.
 const SCHEDULERS: [&str; 6] = ["fifo", "sfq", "codel", "fq-codel", "htb", "hfsc"];
 /// Endpoints that a scenario may name.
@@ -35,7 +37,39 @@ impl Scenario {
         self.check_functions()?;
         self.check_traffic()?;
         self.sweep.check()?;
+        self.check_room()?;
         self.check_measure()
+    }
+
+    /// Whether the headers of IPv6 have room in every frame, where there are any.
+    fn check_room(&self) -> Result<(), Wrong> {
+        let routed = self.functions.iter().find(|it| it.get_ref().kind == FunctionKind::Ip6);
+        if routed.is_none() && !self.traffic.ethertype.contains(&Ethertype::Udp6) {
+            return Ok(());
+        }
+        let small = |bytes: u64| {
+            (bytes < SMALLEST_IP6)
+                .then(|| format!("frames of {bytes} octets: IPv6 needs {SMALLEST_IP6} or more"))
+        };
+        let least = |sizes: &[u16]| sizes.iter().min().and_then(|&bytes| small(bytes.into()));
+        if let Some(axis) = &self.sweep.frame_bytes {
+            let least = axis.get_ref().values().first().copied().and_then(small);
+            return least.map_or(Ok(()), |reason| wrong(axis, reason));
+        }
+        if let Some(genome) = &self.traffic.imix {
+            let mix = Imix::parse(genome.get_ref(), 1_518).ok();
+            let least = mix.and_then(|mix| least(mix.sequence()));
+            return least.map_or(Ok(()), |reason| wrong(genome, reason));
+        }
+        let frame_bytes = &self.traffic.frame_bytes;
+        match (small((*frame_bytes.get_ref()).into()), routed) {
+            (None, _) => Ok(()),
+            // Where it is not said how large they are.
+            (Some(reason), Some(function)) if frame_bytes.span().is_empty() => {
+                wrong(function, format!("{reason}: set traffic.frame_bytes"))
+            }
+            (Some(reason), _) => wrong(frame_bytes, reason),
+        }
     }
 
     fn check_functions(&self) -> Result<(), Wrong> {
@@ -182,6 +216,25 @@ mod tests {
         assert!(fault("'ip4'", "'ip5'").starts_with("5:8 unknown variant `ip5`"));
         assert!(fault("frame_bytes", "frame_byte").starts_with("7:1 unknown field `frame_byte`"));
         assert!(fault("title = 'X'", "title = X").starts_with("2:9 "));
+    }
+
+    #[test]
+    fn frames_have_room_for_the_headers_of_ip6() {
+        assert_eq!(fault("'ip4'", "'ip6'"), "7:15 frames of 64 octets: IPv6 needs 84 or more");
+        let unsaid = fault("'ip4'\n[traffic]\nframe_bytes = 64", "'ip6'");
+        assert!(
+            unsaid.starts_with("4:1 frames of 64") && unsaid.contains("set traffic"),
+            "{unsaid}"
+        );
+        let swept = fault(
+            "'ip4'\n[traffic]\nframe_bytes = 64\n[sweep]",
+            "'ip6'\n[sweep]\nframe_bytes = [80, 90]",
+        );
+        assert!(swept.starts_with("7:15 frames of 80 octets"), "{swept}");
+        let mixed = fault("frame_bytes = 64", "ethertype = ['udp6']\nimix = '7a4d'");
+        assert!(mixed.starts_with("8:8 frames of 64 octets"), "{mixed}");
+        let enough = PLAIN.replace("'ip4'", "'ip6'").replace("= 64", "= 84");
+        assert!(Scenario::parse(&enough, "x.toml").is_ok());
     }
 
     #[test]

@@ -22,6 +22,10 @@ pub enum SearchKind {
     FrameLoss,
     /// RFC 2544 back-to-back frames.
     BackToBack,
+    /// RFC 2544 system recovery.
+    Recovery,
+    /// RFC 2544 reset.
+    Reset,
     /// Loss at each load, up and down.
     LossScan,
     /// Load of a tiny loss ratio.
@@ -57,6 +61,9 @@ pub struct Measure {
     /// Loads, in percent of the throughput, at which latency is measured afterwards.
     #[serde(default)]
     pub latency_at_percent: Vec<u64>,
+    /// How often bursts, overloads and resets are repeated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repetitions: Option<u32>,
     /// Whether per-node cycles and the like are collected in runs of their own.
     #[serde(default)]
     pub telemetry: bool,

@@ -18,7 +18,7 @@ pub mod reconfigure;
 pub mod rfc2544;
 pub mod soak;
 
-pub use outcome::{Latency, Outcome, Trial};
+pub use outcome::{Latency, Outcome, Overload, Trial};
 
 use crate::Error;
 

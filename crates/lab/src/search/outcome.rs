@@ -10,6 +10,15 @@
 
 use serde::{Deserialize, Serialize};
 
+/// What a device is given before a trial's own load.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Overload {
+    /// More than it can carry.
+    pub load_pps: f64,
+    /// For how long.
+    pub duration_s: f64,
+}
+
 /// What to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
@@ -20,12 +29,15 @@ pub struct Trial {
     /// Whether the live change under test is made in the middle of it.
     #[serde(default)]
     pub change: bool,
+    /// What comes before it, and is no part of the outcome.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overload: Option<Overload>,
 }
 
 impl Trial {
     /// A plain trial.
     pub fn new(load_pps: f64, duration_s: f64) -> Self {
-        Self { load_pps, duration_s, change: false }
+        Self { load_pps, duration_s, change: false, overload: None }
     }
 
     /// Packets to send.
@@ -63,6 +75,12 @@ pub struct Outcome {
     /// Latency, where it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
+    /// After an overload: when the last packet lost was meant to leave, since the trial's own load began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_lost_s: Option<f64>,
+    /// With a change: the longest time in which every packet was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outage_s: Option<f64>,
 }
 
 impl Outcome {
@@ -76,6 +94,8 @@ impl Outcome {
             received,
             elapsed_s: trial.duration_s,
             latency: None,
+            last_lost_s: None,
+            outage_s: None,
         }
     }
 

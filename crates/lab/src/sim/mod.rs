@@ -51,6 +51,10 @@ pub struct Model {
     pub base_latency_ns: f64,
     /// Packets per second that the generator can send.
     pub generator_pps: f64,
+    /// For how long it forwards nothing after an overload.
+    pub recovery_s: f64,
+    /// For how long it forwards nothing when it is started anew.
+    pub reset_s: f64,
 }
 
 impl Model {
@@ -68,6 +72,8 @@ impl Model {
             slow_mode: None,
             base_latency_ns: 4_000.0,
             generator_pps: f64::INFINITY,
+            recovery_s: 0.0,
+            reset_s: 0.0,
         }
     }
 }
@@ -143,7 +149,11 @@ impl Device {
             .iter()
             .map(|&(_, length_s)| (length_s * load_pps - self.model.ring_packets as f64).max(0.0));
         let base = self.random.poisson(self.model.base_loss * offered as f64);
-        let lost = (surplus + stalled.sum::<f64>()).round() as u64 + base;
+        let overloaded = trial.overload.is_some_and(|before| before.load_pps > capacity_pps);
+        let choked_s = if overloaded { self.model.recovery_s.min(trial.duration_s) } else { 0.0 };
+        let outage_s = if trial.change { self.model.reset_s.min(trial.duration_s) } else { 0.0 };
+        let away = (choked_s + outage_s) * load_pps;
+        let lost = (surplus + stalled.sum::<f64>() + away).round() as u64 + base;
         self.clock_s += trial.duration_s;
         Outcome {
             trial,
@@ -152,6 +162,8 @@ impl Device {
             received: offered.saturating_sub(lost),
             elapsed_s: trial.duration_s,
             latency: Some(self.latency(load_pps / capacity_pps)),
+            last_lost_s: trial.overload.map(|_| choked_s),
+            outage_s: trial.change.then_some(outage_s),
         }
     }
 

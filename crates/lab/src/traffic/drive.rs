@@ -256,14 +256,15 @@ fn excursions(worst_ns: &[u64]) -> Vec<Spike> {
 
 /// Counts stalls, keeping the longest.
 #[derive(Default)]
-struct Stalls {
+pub struct Stalls {
     away: Away,
     /// Length and time, the shortest first.
     longest: BinaryHeap<Reverse<(u64, u64)>>,
 }
 
 impl Stalls {
-    fn note(&mut self, at_ns: u64, length_ns: u64) {
+    /// Takes note of one.
+    pub fn note(&mut self, at_ns: u64, length_ns: u64) {
         self.away.count += 1;
         self.away.total_ns += length_ns;
         self.longest.push(Reverse((length_ns, at_ns)));
@@ -272,7 +273,8 @@ impl Stalls {
         }
     }
 
-    fn account(self) -> Away {
+    /// All of them, the longest in order of time.
+    pub fn account(self) -> Away {
         let kept = self.longest.into_iter().map(|Reverse((length_ns, at_ns))| (at_ns, length_ns));
         let mut longest: Vec<(u64, u64)> = kept.collect();
         longest.sort_unstable();

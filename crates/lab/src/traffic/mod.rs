@@ -19,11 +19,12 @@ pub mod recording;
 pub mod replay;
 pub mod result;
 pub mod sender;
+pub mod speed;
 pub mod stream;
 pub mod template;
 
 pub use drive::{Plan, Side, drive};
 pub use end::End;
 pub use rate::Rate;
-pub use result::{StreamResult, TrafficResult};
+pub use result::{Away, StreamResult, TrafficResult};
 pub use stream::{Header, Stream, Vary};

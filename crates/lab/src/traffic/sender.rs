@@ -65,6 +65,8 @@ struct Lane {
     replay: Option<Replay>,
     /// None: as fast as it goes.
     gaps: Option<Gaps>,
+    /// When it begins, since the trial did.
+    after_ns: u64,
     next_ns: u64,
     sequence: u64,
     limit: u64,
@@ -97,6 +99,7 @@ impl Lane {
             sizes,
             replay,
             gaps,
+            after_ns: (stream.after_s * 1e9) as u64,
             next_ns: 0,
             sequence: 0,
             limit,
@@ -218,7 +221,7 @@ impl Sender {
     /// From when and until when to send.
     pub fn schedule(&mut self, start_ns: u64, end_ns: u64) {
         (self.start_ns, self.end_ns) = (start_ns, end_ns);
-        self.lanes.iter_mut().for_each(|lane| lane.next_ns = start_ns);
+        self.lanes.iter_mut().for_each(|lane| lane.next_ns = start_ns + lane.after_ns);
     }
 
     /// Ends it early: what would have been due later is not missing.

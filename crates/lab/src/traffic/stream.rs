@@ -46,9 +46,16 @@ pub struct Stream {
     /// Packets after which the stream ends, however long the trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packets: Option<u64>,
+    /// When it begins, in seconds since the trial did.
+    #[serde(default, skip_serializing_if = "at_once")]
+    pub after_s: f64,
     /// Frames to be sent as they were captured, over and over, instead of any made here.
     #[serde(skip)]
     pub recording: Option<Arc<Recording>>,
+}
+
+fn at_once(after_s: &f64) -> bool {
+    *after_s == 0.0
 }
 
 fn unnamed() -> String {
@@ -245,6 +252,7 @@ impl Stream {
             rate,
             arrivals: Process::Constant,
             packets: None,
+            after_s: 0.0,
             recording: None,
         }
     }

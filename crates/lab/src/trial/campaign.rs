@@ -10,12 +10,13 @@
 use std::time::{Duration, Instant};
 
 use super::frames::Load;
-use super::pursue::{Found, pursue};
+use super::probe::{self, ProbeRecord};
+use super::pursue::{Found, Quantity, pursue};
 use super::rig::{Bench, Rig, Wish};
-use super::self_test;
+use super::{self_test, telemetry};
 use crate::Error;
 use crate::arrivals::Imix;
-use crate::report::record::{AnswerRecord, FailureRecord, Recorder, Subject};
+use crate::report::record::{AnswerRecord, FailureRecord, QuantityRecord, Recorder, Subject};
 use crate::scenario::{Case, Scenario};
 use crate::search::Trial;
 
@@ -23,6 +24,8 @@ use crate::search::Trial;
 const GENERATOR_AXES: [&str; 4] = ["frame_bytes", "flows", "load_percent", "ethertype"];
 /// Axes that a device is started with.
 const DEVICE_AXES: [&str; 2] = ["entries", "workers"];
+/// Share of what a device carries at which it is watched.
+const WATCHED_SHARE: f64 = 0.5;
 /// Trials at each load of `latency_at_percent`: this many times as long as a search's.
 const LATENCY_TRIALS: f64 = 2.0;
 
@@ -226,6 +229,7 @@ impl Running<'_> {
             });
         }
         self.tell(&format!("{name}: starting"));
+        self.probe()?;
         let mut rig = Rig::start(self.campaign.bench, name, &group.wish)?;
         let mut told = false;
         for case in &group.cases {
@@ -247,6 +251,15 @@ impl Running<'_> {
             self.done += 1;
         }
         Ok(())
+    }
+
+    /// Looks what the devices' core loses while nobody has it.
+    fn probe(&mut self) -> Result<(), Error> {
+        let bench = self.campaign.bench;
+        let core = probe::first(&bench.cores);
+        let away = probe::watch_core(bench.clock, core, probe::AGAIN_NS);
+        let at_s = Some(self.began.elapsed().as_secs_f64());
+        self.recorder.write(ProbeRecord::new("device", core, at_s, probe::AGAIN_NS, &away))
     }
 
     fn tell(&self, what: &str) {
@@ -277,15 +290,20 @@ impl Running<'_> {
             Ok(outcome)
         };
         let found = pursue(measure, max_pps, self.campaign.stalls_per_s, deadline, &mut trial)?;
-        let carried_pps = found.iter().map(|found| found.low_pps).fold(f64::INFINITY, f64::min);
-        for Found { metric, low_pps, high_pps, verdicts } in found {
+        let carried_pps =
+            found.rates.iter().map(|found| found.low_pps).fold(f64::INFINITY, f64::min);
+        for Found { metric, low_pps, high_pps, verdicts } in found.rates {
             let subject = subject.clone();
             let answer = AnswerRecord { subject, metric, low_pps, high_pps, verdicts };
             self.recorder.write(answer)?;
         }
+        for Quantity { metric, unit, values } in found.quantities {
+            let (subject, metric) = (subject.clone(), metric.to_owned());
+            self.recorder.write(QuantityRecord { subject, metric, unit, values })?;
+        }
         for percent in &measure.latency_at_percent {
             let load_pps = carried_pps * *percent as f64 / 100.0;
-            if load_pps < 1.0 {
+            if !(1.0..f64::INFINITY).contains(&load_pps) {
                 continue;
             }
             let at_s = self.began.elapsed().as_secs_f64();
@@ -296,6 +314,11 @@ impl Running<'_> {
             let record = measured.record(subject, self.trials, "latency", at_s, Some(ceiling_pps));
             self.trials += 1;
             self.recorder.write(record)?;
+        }
+        let watched_pps = carried_pps * WATCHED_SHARE;
+        if measure.telemetry && subject.run == 0 && (1.0..f64::INFINITY).contains(&watched_pps) {
+            let seen = telemetry::watch(rig, load, subject, watched_pps, both)?;
+            self.recorder.write(seen)?;
         }
         Ok(())
     }

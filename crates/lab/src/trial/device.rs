@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::link::{DeviceEnd, LinkKind};
 use super::place::Place;
+use super::telemetry::NodeCost;
 use crate::Error;
 use crate::scenario::Function;
 
@@ -74,6 +75,16 @@ pub trait Device {
 
     /// What it counted since it started.
     fn counters(&mut self, place: &mut Place) -> Result<Counters, Error>;
+
+    /// What each of its nodes cost since it started; none of a device that does not tell.
+    fn nodes(&mut self, _: &mut Place) -> Result<Vec<NodeCost>, Error> {
+        Ok(Vec::new())
+    }
+
+    /// Whether it can be started anew, as a process can.
+    fn can_restart(&self) -> bool {
+        true
+    }
 
     /// A refusal of a job.
     fn refuse(&self, job: &Job, what: &str) -> Error {

@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::clock::Clock;
-
 /// Facts, by name. What cannot be read is left out.
 pub fn facts() -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();
@@ -58,24 +56,6 @@ pub fn fingerprint() -> String {
     parts.join(" / ")
 }
 
-/// Stalls of this thread in a second in which it does nothing but look at the clock: how many were
-/// longer than `limit_ns`, and the longest.
-pub fn stalls_per_s(clock: &Clock, limit_ns: u64) -> (u64, u64) {
-    let began_ns = clock.now_ns();
-    let mut last_ns = began_ns;
-    let (mut count, mut longest_ns) = (0, 0);
-    while last_ns - began_ns < PROBE_NS {
-        let now_ns = clock.now_ns();
-        count += u64::from(now_ns - last_ns > limit_ns);
-        longest_ns = longest_ns.max(now_ns - last_ns);
-        last_ns = now_ns;
-    }
-    (count, longest_ns)
-}
-
-/// Length of a look at the host's stalls.
-const PROBE_NS: u64 = 1_000_000_000;
-
 /// Seconds that the hypervisor took away from all cores since they started.
 pub fn stolen_s() -> f64 {
     let stat = read("/proc/stat").unwrap_or_default();
@@ -92,12 +72,6 @@ fn read(path: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_thread_that_only_looks_at_the_clock_sees_its_stalls() {
-        assert_eq!(stalls_per_s(&Clock::stepped(1_000), 1_000), (0, 1_000));
-        assert_eq!(stalls_per_s(&Clock::stepped(1_000_000), 500_000).0, 1_000);
-    }
 
     #[test]
     fn the_host_is_described() {

@@ -4,9 +4,11 @@
 //! kind       lab's ends                     device's ends
 //! veth       af_packet g0, g1               d0, d1 (any device)
 //! veth-xdp   af_xdp g0, g1                  d0, d1
+//! tap        net_tap g0, g1, moved          d0, d1: what the lab sends the kernel receives there
 //! memif      memif client                   memif server      (DPDK devices)
 //! vhost      virtio_user                    vhost, listening  (DPDK devices)
 //! ```
+//! Cards cannot be measured this way: four of them, two for each side, would have to be in this host.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -27,6 +29,8 @@ pub enum LinkKind {
     Veth,
     /// The same, by XDP sockets.
     VethXdp,
+    /// A kernel device whose other end the lab holds itself.
+    Tap,
     /// Shared memory between processes.
     Memif,
     /// The shared memory of virtual machines.
@@ -35,13 +39,14 @@ pub enum LinkKind {
 
 impl LinkKind {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Veth, Self::VethXdp, Self::Memif, Self::Vhost];
+    pub const ALL: [Self; 5] = [Self::Veth, Self::VethXdp, Self::Tap, Self::Memif, Self::Vhost];
 
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Veth => "veth",
             Self::VethXdp => "veth-xdp",
+            Self::Tap => "tap",
             Self::Memif => "memif",
             Self::Vhost => "vhost",
         }
@@ -49,7 +54,7 @@ impl LinkKind {
 
     /// Whether the kernel has a device at the device's end.
     pub fn is_kernel(self) -> bool {
-        matches!(self, Self::Veth | Self::VethXdp)
+        matches!(self, Self::Veth | Self::VethXdp | Self::Tap)
     }
 
     /// An iteration of the generator longer than this is a stall: a call into the kernel with a burst
@@ -69,7 +74,7 @@ impl FromStr for LinkKind {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let allowed = "veth, veth-xdp, memif or vhost";
+        let allowed = "veth, veth-xdp, tap, memif or vhost";
         let refuse = || Error::Text { what: "kind of link", text: text.to_owned(), allowed };
         Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(refuse)
     }
@@ -106,9 +111,30 @@ pub fn lay(kind: LinkKind, place: &mut Place, mtu: u16) -> Result<[DeviceEnd; 2]
             for side in 0..2 {
                 veth(place, side, mtu)?;
             }
-            DEVICE_DEVICES.map(|name| DeviceEnd::Kernel(name.to_owned()))
+            kernel_ends()
         }
+        LinkKind::Tap => kernel_ends(),
     })
+}
+
+fn kernel_ends() -> [DeviceEnd; 2] {
+    DEVICE_DEVICES.map(|name| DeviceEnd::Kernel(name.to_owned()))
+}
+
+/// Gives the kernel devices of open taps to the device.
+pub fn hand_over(place: &mut Place, mtu: u16) -> Result<(), Error> {
+    for side in 0..2 {
+        let (near, far) = (LAB_DEVICES[side], DEVICE_DEVICES[side]);
+        let line = format!("ip link set {near} netns {}", place.namespace());
+        output(&["sh", "-c", &line])
+            .map_err(|reason| Error::Command { line: line.clone(), reason })?;
+        place.quietly(&format!(
+            "ip link set {near} down && ip link set {near} name {far} address {} mtu {mtu} && \
+             echo 1 > /proc/sys/net/ipv6/conf/{far}/disable_ipv6 && ip link set {far} up",
+            DEVICE_MACS[side]
+        ))?;
+    }
+    Ok(())
 }
 
 fn veth(place: &mut Place, side: usize, mtu: u16) -> Result<(), Error> {
@@ -143,6 +169,7 @@ pub fn lab_ports(kind: LinkKind, place: &Place) -> [PortSpec; 2] {
         LinkKind::VethXdp => {
             PortSpec::AfXdp { device: LAB_DEVICES[side].into(), first_queue: 0, force_copy: false }
         }
+        LinkKind::Tap => PortSpec::Tap { name: LAB_DEVICES[side].into() },
         LinkKind::Memif => PortSpec::Memif {
             role: MemifRole::Client,
             socket: socket(side),

@@ -17,10 +17,14 @@ pub mod devices;
 pub mod frames;
 pub mod host;
 pub mod link;
+pub mod perf;
 pub mod place;
+pub mod probe;
 pub mod pursue;
 pub mod rig;
 pub mod self_test;
+pub mod telemetry;
+mod upset;
 pub mod versus;
 
 pub use device::{Device, Job};

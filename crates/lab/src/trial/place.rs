@@ -179,6 +179,13 @@ impl Place {
         Ok(())
     }
 
+    /// Takes away what its processes left in the folder: whoever starts there finds nothing.
+    pub fn clear(&self) -> Result<(), Error> {
+        std::fs::remove_dir_all(&self.folder)
+            .and_then(|()| std::fs::create_dir_all(&self.folder))
+            .map_err(Error::file(&self.folder))
+    }
+
     /// Ends all processes, the last started first.
     pub fn stop(&mut self) {
         for mut daemon in self.daemons.drain(..).rev() {

@@ -3,11 +3,12 @@
 use std::time::Instant;
 
 use crate::Error;
+use crate::report::record::Unit;
 use crate::scenario::{Measure, SearchKind};
 use crate::search::loss_scan::LossScan;
 use crate::search::max_rate::MaxRate;
 use crate::search::mlr::{self, GoalAnswer, MlrSearch};
-use crate::search::rfc2544::{FrameLoss, Throughput};
+use crate::search::rfc2544::{BackToBack, FrameLoss, Recovery, Reset, Throughput};
 use crate::search::soak::Soak;
 use crate::search::{Outcome, Search, Step, Trial};
 use crate::stats::verdict::Verdict;
@@ -25,6 +26,39 @@ pub struct Found {
     pub verdicts: Vec<Verdict>,
 }
 
+/// A quantity that a search found which is no rate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quantity {
+    /// Its name.
+    pub metric: &'static str,
+    /// What it is counted in.
+    pub unit: Unit,
+    /// The value of each repetition.
+    pub values: Vec<f64>,
+}
+
+/// All that a search found.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Findings {
+    /// Rates.
+    pub rates: Vec<Found>,
+    /// Everything else.
+    pub quantities: Vec<Quantity>,
+}
+
+impl From<Vec<Found>> for Findings {
+    fn from(rates: Vec<Found>) -> Self {
+        Self { rates, quantities: Vec::new() }
+    }
+}
+
+/// Share of the largest load at which bursts are sent: above it the generator itself is the limit.
+const BURST_SHARE: f64 = 0.9;
+/// Repetitions of a burst that RFC 2544 asks for, and of overloads and resets.
+const BURSTS: u32 = 50;
+const UPSETS: u32 = 5;
+/// Shortest trial with a reset: devices take their time to start.
+const SHORTEST_RESET_S: f64 = 6.0;
 /// Loads that a loss scan tries each way.
 const SCAN_STEPS: usize = 20;
 /// A soak shorter than this knows nothing.
@@ -39,6 +73,68 @@ const EASY_SHARE: f64 = 0.02;
 /// Searches up to `max_pps`, until `deadline` at the latest. On a host that stalls, an MLRsearch makes
 /// more and shorter trials: a long one would nearly always meet a stall and call it loss.
 pub fn pursue(
+    measure: &Measure,
+    max_pps: f64,
+    stalls_per_s: f64,
+    deadline: Option<Instant>,
+    trial: &mut dyn FnMut(Trial) -> Result<Outcome, Error>,
+) -> Result<Findings, Error> {
+    let repeated = |usual: u32| measure.repetitions.unwrap_or(usual).max(1) as usize;
+    let trial_s = measure.trial_s;
+    let quantity = match measure.search {
+        SearchKind::BackToBack => {
+            let mut search = BackToBack {
+                max_pps: max_pps * BURST_SHARE,
+                longest_s: trial_s,
+                repetitions: repeated(BURSTS),
+                relative_width: measure.relative_width,
+            };
+            let (answer, _) = carry_out(&mut search, deadline, trial)?;
+            let answer = answer.ok_or(Error::TimeUp { search: "the longest burst" })?;
+            let values = answer.frames.iter().map(|&frames| frames as f64).collect();
+            let quantity = Quantity { metric: "back-to-back", unit: Unit::Frames, values };
+            return Ok(Findings { rates: Vec::new(), quantities: vec![quantity] });
+        }
+        SearchKind::Recovery | SearchKind::Reset => measure.search,
+        _ => return rates(measure, max_pps, stalls_per_s, deadline, trial).map(Findings::from),
+    };
+    let throughput = throughput(measure, max_pps, deadline, trial)?;
+    let throughput_pps = throughput.low_pps;
+    let (metric, values) = if quantity == SearchKind::Recovery {
+        let repetitions = repeated(UPSETS);
+        let mut search = Recovery { throughput_pps, max_pps, trial_s, repetitions };
+        let (answer, _) = carry_out(&mut search, deadline, trial)?;
+        ("recovery", answer.ok_or(Error::TimeUp { search: "the recovery" })?.recovery_s)
+    } else {
+        let trial_s = trial_s.max(SHORTEST_RESET_S);
+        let mut search = Reset { load_pps: throughput_pps, trial_s, repetitions: repeated(UPSETS) };
+        let (answer, _) = carry_out(&mut search, deadline, trial)?;
+        ("reset", answer.ok_or(Error::TimeUp { search: "the reset" })?.outage_s)
+    };
+    let quantity = Quantity { metric, unit: Unit::Seconds, values };
+    Ok(Findings { rates: vec![throughput], quantities: vec![quantity] })
+}
+
+/// RFC 2544 throughput.
+fn throughput(
+    measure: &Measure,
+    max_pps: f64,
+    deadline: Option<Instant>,
+    trial: &mut dyn FnMut(Trial) -> Result<Outcome, Error>,
+) -> Result<Found, Error> {
+    let mut search = Throughput::strict(max_pps * LEAST_SHARE, max_pps, measure.relative_width);
+    search.trial_s = measure.trial_s;
+    let (answer, _) = carry_out(&mut search, deadline, trial)?;
+    let answer = answer.ok_or(Error::TimeUp { search: "RFC 2544 throughput" })?;
+    Ok(Found {
+        metric: "RFC 2544".into(),
+        low_pps: answer.throughput_pps.unwrap_or(0.0),
+        high_pps: answer.upper_pps.unwrap_or(max_pps),
+        verdicts: Vec::new(),
+    })
+}
+
+fn rates(
     measure: &Measure,
     max_pps: f64,
     stalls_per_s: f64,
@@ -66,16 +162,7 @@ pub fn pursue(
             Ok(vec![one("MRR", answer.mean_pps)])
         }
         SearchKind::Throughput | SearchKind::Latency => {
-            let mut search = Throughput::strict(min_pps, max_pps, measure.relative_width);
-            search.trial_s = trial_s;
-            let (answer, _) = carry_out(&mut search, deadline, trial)?;
-            let answer = answer.ok_or(Error::TimeUp { search: "RFC 2544 throughput" })?;
-            Ok(vec![Found {
-                metric: "RFC 2544".into(),
-                low_pps: answer.throughput_pps.unwrap_or(0.0),
-                high_pps: answer.upper_pps.unwrap_or(max_pps),
-                verdicts: Vec::new(),
-            }])
+            Ok(vec![throughput(measure, max_pps, deadline, trial)?])
         }
         SearchKind::Soak => {
             let total_s = measure.duration_sum_s.get_ref().max(SHORTEST_SOAK_S);
@@ -172,8 +259,26 @@ mod tests {
     }
 
     fn found(search: &str, deadline: Option<Instant>) -> Result<Vec<Found>, Error> {
-        let mut device = Device::new(Model::quiet(4e6), 1);
+        findings(search, deadline).map(|found| found.rates)
+    }
+
+    fn findings(search: &str, deadline: Option<Instant>) -> Result<Findings, Error> {
+        let model = Model { recovery_s: 0.03, reset_s: 1.5, ..Model::quiet(4e6) };
+        let mut device = Device::new(model, 1);
         pursue(&measure(search), 1e7, 0.0, deadline, &mut |trial| Ok(device.measure(trial)))
+    }
+
+    #[test]
+    fn bursts_recovery_and_reset_are_found_as_often_as_they_are_repeated() {
+        let found = |search: &str| findings(search, None).unwrap().quantities.remove(0);
+        let Quantity { unit, values, .. } = found("back-to-back");
+        // The simulated device buffers nothing: at 9 Mpps even a burst of one loses a frame now and then.
+        assert_eq!((unit, values.len()), (Unit::Frames, 50));
+        for (search, seconds) in [("recovery", 0.03), ("reset", 1.5)] {
+            let Quantity { unit, values, .. } = found(search);
+            assert_eq!((unit, values.len()), (Unit::Seconds, 5));
+            assert!(values.iter().all(|it| (it - seconds).abs() < 1e-6), "{search}: {values:?}");
+        }
     }
 
     #[test]

@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 use super::device::{Counters, Device, Job, kernel_counters};
 use super::devices;
 use super::frames::Load;
-use super::link::{self, LAB_DEVICES, LinkKind};
+use super::link::{self, DEVICE_DEVICES, LAB_DEVICES, LinkKind};
 use super::place::{Place, output};
+use super::telemetry::NodeCost;
 use crate::Error;
 use crate::clock::Clock;
 use crate::report::record::{DeviceFacts, Stall, Subject, TrialRecord};
@@ -20,7 +21,7 @@ use crate::scenario::Function;
 use crate::search::{Latency, Outcome, Trial};
 use crate::stats::verdict::{Accounts, Stalled, of_trial};
 use crate::traffic::ports::{self, Ports};
-use crate::traffic::{End, Plan, Rate, Side, TrafficResult, drive};
+use crate::traffic::{End, Plan, Rate, Side, Stream, StreamResult, TrafficResult, drive};
 
 /// What all rigs of a campaign share.
 pub struct Bench<'a> {
@@ -67,11 +68,12 @@ const SETTLED_AFTER: u32 = 2;
 
 /// A running device.
 pub struct Rig<'a> {
-    bench: &'a Bench<'a>,
+    pub(super) bench: &'a Bench<'a>,
     // Closed before the device stops.
-    ends: Vec<End>,
-    device: Box<dyn Device>,
-    place: Place,
+    pub(super) ends: Vec<End>,
+    pub(super) device: Box<dyn Device>,
+    pub(super) place: Place,
+    pub(super) job: Job,
     version: String,
     counted: Counters,
 }
@@ -82,8 +84,8 @@ pub struct Measured {
     pub outcome: Outcome,
     /// All of it.
     pub traffic: TrafficResult,
-    /// The device's own counters, and drops at the lab's ends.
-    pub device: Counters,
+    /// The device's own counters, and drops at the lab's ends; none where it was started anew meanwhile.
+    pub device: Option<Counters>,
     /// Packets that came when the trial was over.
     pub late: u64,
 }
@@ -116,15 +118,29 @@ impl<'a> Rig<'a> {
             link: bench.link,
             ends: link::lay(bench.link, &mut place, mtu)?,
         };
+        let mut ends = Vec::new();
+        if bench.link == LinkKind::Tap {
+            // The device's ends come with the lab's.
+            ends = Self::open(bench, &place)?;
+            link::hand_over(&mut place, mtu)?;
+        }
         let started = device.start(&job, &mut place);
         let mut rig =
-            Self { bench, ends: Vec::new(), device, place, version, counted: Counters::default() };
+            Self { bench, ends, device, place, job, version, counted: Counters::default() };
         started?;
-        for spec in link::lab_ports(bench.link, &rig.place) {
-            rig.ends.push(bench.ports.open(&spec)?);
+        if rig.ends.is_empty() {
+            rig.ends = Self::open(bench, &rig.place)?;
         }
-        ports::wait_for_links(&mut rig.ends, LINK_PATIENCE)?;
         Ok(rig)
+    }
+
+    /// The lab's ends, once their links are up.
+    fn open(bench: &Bench<'_>, place: &Place) -> Result<Vec<End>, Error> {
+        let specs = link::lab_ports(bench.link, place);
+        let mut ends =
+            specs.iter().map(|spec| bench.ports.open(spec)).collect::<Result<Vec<_>, _>>()?;
+        ports::wait_for_links(&mut ends, LINK_PATIENCE)?;
+        Ok(ends)
     }
 
     /// The device, its version and the commands that set it up.
@@ -183,7 +199,11 @@ impl<'a> Rig<'a> {
     /// Carries out a trial.
     pub fn measure(&mut self, load: &Load, trial: Trial, both: bool) -> Result<Measured, Error> {
         let began = Instant::now();
-        let traffic = self.send(load, trial.load_pps, trial.duration_s, both)?;
+        let traffic = match (trial.overload, trial.change) {
+            (Some(overload), _) => self.after_overload(load, trial, overload)?,
+            (None, true) => self.with_reset(load, trial)?,
+            (None, false) => self.send(load, trial.load_pps, trial.duration_s, both)?,
+        };
         let missed = traffic.ends.iter().map(|end| end.missed).sum();
         let count = |rig: &mut Self| {
             let total = rig.count()?;
@@ -194,18 +214,28 @@ impl<'a> Rig<'a> {
         let (mut device, mut total) = count(self)?;
         let known = traffic.received() + device.drops.values().sum::<u64>();
         let mut late = 0;
-        if traffic.offered() > known {
+        if traffic.offered() > known && !trial.change {
             self.links_are_up()?;
             late = self.late(traffic.offered() - known);
             (device, total) = count(self)?;
         }
         self.counted = total;
         let latency = traffic.latency();
+        // What came before the trial's own load is no part of its outcome.
+        let before = usize::from(trial.overload.is_some());
+        let own = &traffic.streams[before.min(traffic.streams.len())..];
+        let sum = |of: fn(&StreamResult) -> u64| own.iter().map(of).sum::<u64>();
+        let sequence = own.first().map(|stream| &stream.sequence);
+        let last_lost = sequence.map(|it| it.last_lost.map_or(0, |last| last + 1));
+        let outage = sequence.map(|it| it.longest_loss_run);
+        let seconds = |packets: u64| packets as f64 / trial.load_pps;
         let outcome = Outcome {
             trial,
-            intended: traffic.intended(),
-            offered: traffic.offered(),
-            received: traffic.received(),
+            intended: sum(|stream| stream.intended),
+            offered: sum(|stream| stream.offered),
+            received: sum(|stream| stream.sequence.unique),
+            last_lost_s: last_lost.filter(|_| trial.overload.is_some()).map(seconds),
+            outage_s: outage.filter(|_| trial.change).map(seconds),
             elapsed_s: began.elapsed().as_secs_f64(),
             latency: (latency.count() > 0).then(|| Latency {
                 mean_ns: latency.mean_ns(),
@@ -214,6 +244,7 @@ impl<'a> Rig<'a> {
                 max_ns: latency.max_ns() as f64,
             }),
         };
+        let device = (!trial.change).then_some(device);
         Ok(Measured { outcome, traffic, device, late })
     }
 
@@ -229,10 +260,19 @@ impl<'a> Rig<'a> {
         if both {
             streams[1].push(load.stream_back(rate));
         }
+        self.drive(streams, duration_s, load.seed)
+    }
+
+    pub(super) fn drive(
+        &mut self,
+        streams: [Vec<Stream>; 2],
+        duration_s: f64,
+        seed: u64,
+    ) -> Result<TrafficResult, Error> {
         let sides = self.ends.iter_mut().zip(streams);
         let sides = sides.map(|(end, streams)| Side { end, streams }).collect();
         let stall_ns = self.bench.link.stall_ns();
-        let plan = Plan { stall_ns, seed: load.seed, ..Plan::new(duration_s) };
+        let plan = Plan { stall_ns, seed, ..Plan::new(duration_s) };
         let go_on = self.bench.go_on;
         let result = drive(self.bench.clock, sides, &plan, &mut |_| go_on())?;
         if result.stopped {
@@ -248,7 +288,9 @@ impl<'a> Rig<'a> {
             port: port.to_owned(),
             reason: format!("its link was lost during a trial ({state})"),
         };
-        for End { name, port, .. } in &self.ends {
+        // A tap's driver does not find its device any more where that is now.
+        let moved = self.bench.link == LinkKind::Tap;
+        for End { name, port, .. } in self.ends.iter().filter(|_| !moved) {
             if let Some(port) = port
                 && !port.link().map_err(|error| lost(name, &error.to_string()))?.up
             {
@@ -256,9 +298,14 @@ impl<'a> Rig<'a> {
             }
         }
         // A packet socket takes its device to be up for ever.
-        for device in LAB_DEVICES.iter().filter(|_| self.bench.link.is_kernel()) {
-            let told = output(&["ip", "-br", "link", "show", "dev", device])
-                .map_err(|reason| lost(device, &reason))?;
+        let devices = if moved { DEVICE_DEVICES } else { LAB_DEVICES };
+        for device in devices.iter().filter(|_| self.bench.link.is_kernel()) {
+            let told = if moved {
+                self.place.quietly(&format!("ip -br link show dev {device}"))?
+            } else {
+                output(&["ip", "-br", "link", "show", "dev", device])
+                    .map_err(|reason| lost(device, &reason))?
+            };
             match told.split_whitespace().nth(1) {
                 Some("UP" | "UNKNOWN") => {}
                 state => return Err(lost(device, state.unwrap_or("gone"))),
@@ -279,12 +326,22 @@ impl<'a> Rig<'a> {
         count.min(missing)
     }
 
+    /// What each node of the device cost since the start, where it tells.
+    pub(super) fn nodes(&mut self) -> Result<Vec<NodeCost>, Error> {
+        self.device.nodes(&mut self.place)
+    }
+
     /// The device's counters since the start, and drops at the lab's ends.
     fn count(&mut self) -> Result<Counters, Error> {
         let mut counters = self.device.counters(&mut self.place)?;
         if self.bench.link.is_kernel() {
             let text = std::fs::read_to_string("/proc/net/dev").unwrap_or_default();
             counters.drops.extend(kernel_counters(&text, &LAB_DEVICES).drops);
+        }
+        if self.bench.link == LinkKind::Tap {
+            // The far side of a tap is the lab itself: what it was too slow for is counted there.
+            let text = self.place.network_devices()?;
+            counters.drops.extend(kernel_counters(&text, &DEVICE_DEVICES).drops);
         }
         Ok(counters)
     }
@@ -310,12 +367,12 @@ impl Measured {
         ceiling_pps: Option<f64>,
     ) -> TrialRecord {
         let Self { outcome, traffic, device, late } = self;
-        let accounts = Accounts {
-            sent: outcome.offered,
-            received: outcome.received,
+        let accounts = device.as_ref().map(|device| Accounts {
+            sent: traffic.offered(),
+            received: traffic.received(),
             dropped: device.drops.values().sum(),
             in_flight: late,
-        };
+        });
         let away = &traffic.away;
         let longest_ns = away.longest.iter().map(|&(_, length_ns)| length_ns).max().unwrap_or(0);
         let stalled = Stalled {
@@ -332,12 +389,12 @@ impl Measured {
         longest.sort_unstable_by_key(|&(_, length_ns)| std::cmp::Reverse(length_ns));
         longest.truncate(MOST_STALLS);
         let mut record = TrialRecord::new(subject, index, purpose, at_s, outcome);
-        record.verdicts = of_trial(&outcome, Some(&accounts), &stalled, ceiling_pps);
-        record.accounts = Some(accounts);
-        record.device = Some(device);
+        record.verdicts = of_trial(&outcome, accounts.as_ref(), &stalled, ceiling_pps);
+        record.accounts = accounts;
+        record.device = device;
         record.stalls = longest.iter().map(stall).collect();
         record.latency = Some(traffic.latency());
-        if let Some(stream) = traffic.streams.first() {
+        if let Some(stream) = traffic.streams.get(usize::from(outcome.trial.overload.is_some())) {
             record.sequence = Some(stream.sequence.clone());
             record.variation = Some(stream.variation);
             record.jitter_ns = Some(stream.jitter_ns);

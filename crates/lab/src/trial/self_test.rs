@@ -136,6 +136,7 @@ fn direct(ports: &Ports, link: LinkKind, folder: &Path) -> Result<Vec<End>, Erro
             PortSpec::Vhost { socket: socket.clone(), client: false },
             PortSpec::VirtioUser { path: socket.clone() },
         ],
+        LinkKind::Tap => [PortSpec::Tap { name: ENDS[0].into() }, kernel(ENDS[0])],
         LinkKind::Veth | LinkKind::VethXdp => {
             let [one, other] = ENDS;
             let quiet =

@@ -6,6 +6,8 @@
 //! ```
 //! What a frame has no place for is not marked.
 
+use crate::plumbing::{Interface, TAG_BYTES};
+use packet::PacketView;
 use police::Colour;
 use wire::ethernet::ethertype;
 use wire::{ethernet, ip, ipv4, ipv6, vlan};
@@ -17,6 +19,27 @@ pub struct Mark {
     pub dscp: Option<u8>,
     /// Priority code point of the outer tag.
     pub pcp: Option<u8>,
+}
+
+/// Where an interface's frames have what is marked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    /// All of it in the frame.
+    Frame,
+    /// There is no link header.
+    Packet,
+    /// The outer tag is off between coming and leaving: it stands in front of the frame, if one came.
+    BehindTag,
+}
+
+impl Place {
+    pub(crate) fn of(row: &Interface) -> Self {
+        match row.outer_vlan() {
+            Some(_) => Self::BehindTag,
+            None if row.carries_packets() => Self::Packet,
+            None => Self::Frame,
+        }
+    }
 }
 
 /// Where a frame's tag and its IP packet are.
@@ -39,6 +62,19 @@ impl Mark {
             && let Some(found) = find(frame, is_packet)
         {
             self.write_found(frame, &found);
+        }
+    }
+
+    /// Marks what an interface has there.
+    #[inline]
+    pub(crate) fn write_at(self, packet: &mut PacketView<'_>, place: Place) {
+        let Self { dscp, pcp } = self;
+        match (place, pcp) {
+            (Place::BehindTag, Some(pcp)) => {
+                leave_tag(packet, pcp);
+                Self { dscp, pcp: None }.write(packet.header_mut(), false);
+            }
+            _ => self.write(packet.header_mut(), place == Place::Packet),
         }
     }
 
@@ -67,6 +103,18 @@ impl Mark {
             }
             _ => {}
         }
+    }
+}
+
+/// Leaves a tag of this priority in front of a frame, where the one that a sub-interface puts on gets it from.
+fn leave_tag(packet: &mut PacketView<'_>, pcp: u8) {
+    let came = packet.consumed_last::<TAG_BYTES>().copied();
+    let came = came.filter(|&[a, b, ..]| vlan::is_tag(u16::from_be_bytes([a, b])));
+    let [a, b, c, d] = came.unwrap_or([0x81, 0, 0, 0]);
+    if packet.prepend(TAG_BYTES) {
+        let tag = [a, b, (c & 0x1f) | pcp << 5, d];
+        packet.header_mut()[..TAG_BYTES].copy_from_slice(&tag);
+        packet.advance(TAG_BYTES);
     }
 }
 

@@ -4,7 +4,8 @@
 //!  frame ─▶ its colour by DSCP ─▶ Policer, shared by all workers ─▶ colour ─▶ drop │ mark, pass
 //! ```
 
-use super::marking::{Mark, colour_of};
+use super::interfaces::Interface;
+use super::marking::{Mark, Place, colour_of};
 use packet::Frame;
 use police::{Colour, ColourCounters, Policer};
 use std::ops::Range;
@@ -56,12 +57,13 @@ impl Policed {
         &self,
         frame: &mut Frame,
         slots: Range<usize>,
-        are_packets: bool,
+        row: &Interface,
         (worker, now_tsc): (u16, u64),
         mut drop: impl FnMut(usize),
     ) {
+        let place = Place::of(row);
         let Some(named) = &self.policer else {
-            slots.for_each(|slot| self.mark.write(frame.view(slot).header_mut(), are_packets));
+            slots.for_each(|slot| self.mark.write_at(&mut frame.view(slot), place));
             return;
         };
         let moment = named.policer.at(now_tsc);
@@ -69,7 +71,7 @@ impl Policed {
             let bytes = frame.lengths()[slot];
             let mut packet = frame.view(slot);
             let before = match named.policer.is_colour_aware() {
-                true => colour_of(packet.header(), are_packets),
+                true => colour_of(packet.header(), place == Place::Packet),
                 false => Colour::Green,
             };
             let colour = named.policer.colour(moment, bytes, before);
@@ -78,7 +80,7 @@ impl Policed {
             }
             match named.treatments[colour as usize] {
                 Treatment::Drop => drop(slot),
-                Treatment::Pass(mark) => mark.or(self.mark).write(packet.header_mut(), are_packets),
+                Treatment::Pass(mark) => mark.or(self.mark).write_at(&mut packet, place),
             }
         }
     }

@@ -1,6 +1,9 @@
 //! Sub-interfaces: tags come off on the way in and go on on the way out, whatever happens between.
 
 use crate::rig::*;
+use nodes::plumbing::{Injected, Mark, Policed};
+use nodes::policer_input::PolicerInput;
+use nodes::policer_output::PolicerOutput;
 use wire::craft::{self, Craft, Ethernet};
 
 const ROUTED: [u8; 4] = [203, 0, 113, 1];
@@ -46,6 +49,25 @@ fn a_vlan_with_an_address_answers_with_its_tag() {
     );
     assert_eq!(reply[6..12], our_mac(ROUTED_VLAN));
     assert_eq!(rig.answer(TRUNK, ask), []);
+    rig.settle();
+}
+
+#[test]
+fn the_tag_of_a_vlan_has_the_priority_that_its_frames_are_marked_with() {
+    let mut rig = Rig::new();
+    let marked = |pcp| Some(Policed { policer: None, mark: Mark { dscp: None, pcp: Some(pcp) } });
+    let ask =
+        craft::ethernet(HOST_MAC, [0xff; 6]).arp_request(HOST_MAC, NEAR_ROUTED, ROUTED).build();
+    rig.change_interface(ROUTED_VLAN, |row| row.input.set::<PolicerInput>(marked(2)));
+    let answer = rig.answer(TRUNK, tagged(ask.clone(), 100)).remove(0).1;
+    assert_eq!(answer[12..16], [0x81, 0, 0x40, 100]);
+    rig.change_interface(ROUTED_VLAN, |row| row.output.set::<PolicerOutput>(marked(3)));
+    let answer = rig.answer(TRUNK, tagged(ask.clone(), 100)).remove(0).1;
+    assert_eq!(answer[12..16], [0x81, 0, 0x60, 100]);
+    // One that no tag came with.
+    rig.inject(&ask, |packet| Injected::Frame { interface: ROUTED_VLAN, packet });
+    rig.run();
+    assert_eq!(rig.sent(TRUNK), [with_tags(ask, &[0x81, 0, 0x60, 100])]);
     rig.settle();
 }
 

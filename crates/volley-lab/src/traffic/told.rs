@@ -6,6 +6,8 @@ use lab::receive::Histogram;
 use lab::traffic::memory::Done;
 use lab::traffic::result::{StreamResult, TrafficResult};
 
+use crate::say::say;
+
 /// A line that says how far it is, on a terminal alone.
 pub(super) struct Progress {
     duration_s: f64,
@@ -42,10 +44,10 @@ pub(super) fn tell(result: &TrafficResult) {
         tell_stream(stream, seconds);
     }
     for end in &result.ends {
-        println!("{}", end.name);
+        say!("{}", end.name);
         if end.gaps.count() > 0 {
-            println!("  gaps sent    {}", distribution(&end.gaps));
-            println!("  sent late by {}", distribution(&end.lateness));
+            say!("  gaps sent    {}", distribution(&end.gaps));
+            say!("  sent late by {}", distribution(&end.lateness));
         }
         let others = [
             ("foreign", end.foreign),
@@ -57,32 +59,36 @@ pub(super) fn tell(result: &TrafficResult) {
         let others = others.iter().filter(|&&(_, count)| count > 0);
         let others: Vec<String> = others.map(|(name, count)| format!("{name} {count}")).collect();
         if !others.is_empty() {
-            println!("  also         {}", others.join(", "));
+            say!("  also         {}", others.join(", "));
         }
         for scale in &end.rates {
-            println!(
+            say!(
                 "  each {:>4} ms {:.0} to {:.0} pps, {} of {} windows empty",
-                scale.window_ms, scale.min_pps, scale.max_pps, scale.empty, scale.windows
+                scale.window_ms,
+                scale.min_pps,
+                scale.max_pps,
+                scale.empty,
+                scale.windows
             );
         }
     }
     let away = &result.away;
     let longest = away.longest.iter().map(|&(_, length_ns)| length_ns).max().unwrap_or(0);
-    println!(
+    say!(
         "the generator was away {} times, {:.3} ms in all, {:.3} ms at most",
         away.count,
         away.total_ns as f64 / 1e6,
         longest as f64 / 1e6
     );
     if result.stopped {
-        println!("stopped early");
+        say!("stopped early");
     }
 }
 
 fn tell_stream(stream: &StreamResult, seconds: f64) {
     let counts = &stream.sequence;
-    println!("{}: {} to {}", stream.name, stream.from, stream.to);
-    println!(
+    say!("{}: {} to {}", stream.name, stream.from, stream.to);
+    say!(
         "  intended {}, sent {} ({:.4} Mpps, {:.4} Gbit/s), received {} ({:.4} Mpps)",
         stream.intended,
         stream.offered,
@@ -91,7 +97,7 @@ fn tell_stream(stream: &StreamResult, seconds: f64) {
         counts.unique,
         counts.unique as f64 / seconds / 1e6
     );
-    println!(
+    say!(
         "  lost {} ({:.6} %), longest run {}, duplicates {}, reordered {} (extent {})",
         counts.lost,
         100.0 * counts.lost as f64 / stream.offered.max(1) as f64,
@@ -101,10 +107,10 @@ fn tell_stream(stream: &StreamResult, seconds: f64) {
         counts.largest_extent
     );
     if !counts.is_exact() {
-        println!("  {} packets came too late to be judged", counts.beyond_window);
+        say!("  {} packets came too late to be judged", counts.beyond_window);
     }
-    println!("  latency      {}", distribution(&stream.latency));
-    println!(
+    say!("  latency      {}", distribution(&stream.latency));
+    say!(
         "  jitter {:.3} us, delay variation p99.9 {:.3} us",
         stream.jitter_ns / 1e3,
         stream.variation.pdv_p999_ns as f64 / 1e3
@@ -125,8 +131,11 @@ fn distribution(times: &Histogram) -> String {
 
 /// What a line in memory did on purpose: the truth to hold the rest against.
 pub(super) fn tell_line(done: &Done) {
-    println!(
+    say!(
         "the line lost {} on purpose, {} for want of room, sent {} twice, held {} back",
-        done.lost, done.overflowed, done.duplicated, done.held
+        done.lost,
+        done.overflowed,
+        done.duplicated,
+        done.held
     );
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
+use sched::units::{Rate, Size};
 use wire::MacAddr;
 
 use super::super::field::Field;
@@ -15,10 +16,12 @@ use super::super::objects::icmp::Icmp;
 use super::super::objects::memory::{Hugepages, Memory};
 use super::super::objects::mirror::{Direction, Mirror, MirrorName, Source};
 use super::super::objects::neighbor::{Neighbor, NeighborKey};
+use super::super::objects::policer::{Dscp, Mark, Pcp, Policer, PolicerName, Treatment};
 use super::super::objects::port::{Port, PortName};
 use super::super::objects::port_allow::Allow;
 use super::super::objects::port_filters::{Filters, Reverse, Urpf};
 use super::super::objects::port_kind::{DeviceName, PortKind, Repeat, Role};
+use super::super::objects::port_policing::Policing;
 use super::super::objects::route::{NextHop, Route, RouteKey};
 use super::super::objects::station::{Station, StationKey};
 use super::super::objects::tunnel::{Ends, Gre, Payload, Remotes, Vxlan};
@@ -309,6 +312,32 @@ fn acls(config: &mut Config, ports: &[u8]) {
     }
 }
 
+/// A policer of each kind for each of these ports, and marks.
+fn policers(config: &mut Config, ports: &[u8]) {
+    for &number in ports {
+        let name_of_it = PolicerName::from_text(&format!("policer.{number}")).unwrap();
+        let (two_rates, excess) = (number % 3 == 0, number % 3 == 1);
+        let mark = Mark { dscp: Some(Dscp(number)), pcp: two_rates.then_some(Pcp(5)) };
+        let marked = Treatment::Pass(mark);
+        let policer = Policer {
+            rate: Rate(1_000_000 * (u64::from(number) + 1)),
+            burst: Size(64_000),
+            excess_burst: excess.then_some(Size(1_500)),
+            peak_rate: two_rates.then_some(Rate(1_000_000_000)),
+            peak_burst: two_rates.then_some(Size(128_000)),
+            colour_aware: number > 2,
+            conform: Treatment::PASS,
+            exceed: if two_rates || excess { marked } else { Treatment::PASS },
+            violate: if number % 2 == 0 { marked } else { Treatment::Drop },
+        };
+        config.policers.insert(name_of_it.clone(), policer);
+        if let Some(port) = config.ports.get_mut(&name(number)) {
+            let output = (number % 2 == 0).then(|| name_of_it.clone());
+            port.policing = Some(Box::new(Policing { input: Some(name_of_it), output, mark }));
+        }
+    }
+}
+
 /// A configuration without a fault.
 pub(super) fn config() -> impl Strategy<Value = Config> {
     let ports: Vec<_> = (0_u8..6).map(|number| proptest::option::of(port(number))).collect();
@@ -326,6 +355,8 @@ pub(super) fn config() -> impl Strategy<Value = Config> {
             config.ports.insert(name(number), port);
         }
         acls(&mut config, &bare);
+        policers(&mut config, &bare);
+        policers(&mut config, &routed);
         virtual_ports(&mut config, &routed);
         if neighbor {
             vrfs(&mut config, &bare);

@@ -43,7 +43,8 @@ fn bare(config: &Config) -> Config {
     };
     for (name, port) in config.ports.iter().filter(|(_, port)| !is_made(port)) {
         let (filters, twin) = (port.filters.clone(), port.twin.clone());
-        bare.ports.insert(name.clone(), Port { filters, twin, ..Port::new(port.kind.clone()) });
+        let (policing, made) = (port.policing.clone(), Port::new(port.kind.clone()));
+        bare.ports.insert(name.clone(), Port { filters, twin, policing, ..made });
     }
     bare
 }

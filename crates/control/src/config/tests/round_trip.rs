@@ -73,7 +73,7 @@ proptest! {
         let port = |change: &Change| matches!(change, Change::Ports(_));
         let removals = &changes[..changes.len() - rest.len()];
         let is_below = |change: &Change| {
-            port(change) || matches!(change, Change::Vrfs(_) | Change::Acls(_))
+            port(change) || matches!(change, Change::Vrfs(_) | Change::Acls(_) | Change::Policers(_))
         };
         prop_assert!(removals.iter().skip_while(|change| !port(change)).all(is_below));
         prop_assert!(!rest.iter().skip_while(|c| !matches!(c, Change::Routes(_))).any(port));

@@ -5,7 +5,10 @@
 //! ```
 
 mod accounts;
+pub mod host;
+pub mod quantities;
 mod sections;
+mod telemetry;
 
 use std::fmt::Write;
 use std::path::Path;

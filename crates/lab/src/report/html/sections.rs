@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::{Section, accounts};
+use super::{Section, accounts, host, quantities, telemetry};
 use crate::receive::Histogram;
 use crate::report::figures::{
     bars, curves, forest, histogram, loss, percentiles, throughput, timeline,
@@ -31,7 +31,8 @@ const MOST_SUBJECTS: usize = 6;
 pub(super) fn all(results: &Results) -> Vec<Section> {
     let rows = rows(results);
     let sections = [
-        throughput_section(&rows),
+        throughput_section(&rows, results),
+        quantities::section(results),
         failures_section(results),
         comparison_section(results),
         curves_section(&rows),
@@ -39,6 +40,8 @@ pub(super) fn all(results: &Results) -> Vec<Section> {
         latency_section(results),
         loss_section(results),
         timeline_section(results),
+        telemetry::section(results),
+        host::section(results),
         accounts::spikes(results),
         accounts::packets(results),
         Some(method_section(results)),
@@ -50,7 +53,7 @@ fn figure(svg: &str, caption: &str) -> String {
     format!("<figure>\n{svg}<figcaption>{}</figcaption>\n</figure>\n", escape(caption))
 }
 
-fn throughput_section(rows: &[Row]) -> Option<Section> {
+fn throughput_section(rows: &[Row], results: &Results) -> Option<Section> {
     if rows.is_empty() {
         return None;
     }
@@ -68,17 +71,18 @@ fn throughput_section(rows: &[Row]) -> Option<Section> {
         String::new()
     };
     body.push_str("<table>\n<tr><th>device</th><th>case</th><th></th><th class=\"n\">rate</th>\
-                   <th class=\"n\">95 % interval</th><th class=\"n\">sd</th><th class=\"n\">runs</th></tr>\n");
+                   <th class=\"n\">of the first</th><th class=\"n\">95 % interval</th><th class=\"n\">sd</th><th class=\"n\">runs</th></tr>\n");
     for row in rows {
         let interval = format!("{} – {}", rate(row.interval.low), rate(row.interval.high));
         let _ = writeln!(
             body,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{interval}</td>\
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{interval}</td>\
              <td class=\"n\">{:.2} %</td><td class=\"n\">{}</td></tr>",
             escape(&row.subject.device),
             escape(&row.subject.case()),
             escape(&row.metric),
             rate(row.value_pps),
+            of_the_first(row, rows),
             100.0 * row.sd_pps / row.value_pps.max(1e-9),
             row.runs
         );
@@ -86,12 +90,24 @@ fn throughput_section(rows: &[Row]) -> Option<Section> {
             let phrase = escape(&verdict(found));
             let _ = writeln!(
                 body,
-                "<tr><td></td><td colspan=\"6\" class=\"verdict\">{phrase}</td></tr>"
+                "<tr><td></td><td colspan=\"7\" class=\"verdict\">{phrase}</td></tr>"
             );
         }
     }
     body.push_str("</table>\n");
-    Some(Section { title: "Throughput", lead: String::new(), body })
+    let lead = host::fitness(results).unwrap_or_default();
+    Some(Section { title: "Throughput", lead, body })
+}
+
+/// What a rate is of that of the first device which was measured in the same case.
+fn of_the_first(row: &Row, rows: &[Row]) -> String {
+    let same = |other: &&Row| {
+        other.metric == row.metric
+            && other.subject.function == row.subject.function
+            && other.subject.axes == row.subject.axes
+    };
+    let first = rows.iter().find(same).map_or(0.0, |first| first.value_pps);
+    if first > 0.0 { format!("{:.2}", row.value_pps / first) } else { "–".into() }
 }
 
 fn failures_section(results: &Results) -> Option<Section> {

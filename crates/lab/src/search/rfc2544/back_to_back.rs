@@ -18,8 +18,8 @@ pub struct BackToBack {
     pub longest_s: f64,
     /// Repetitions; the RFC asks for 50 or more.
     pub repetitions: usize,
-    /// When one repetition ends: frames between the bounds.
-    pub resolution: u64,
+    /// When one repetition ends: the distance of the bounds, as a share of the upper one, or one frame.
+    pub relative_width: f64,
 }
 
 /// The longest bursts.
@@ -52,7 +52,8 @@ impl BackToBack {
             } else {
                 high = frames
             }
-            if high - low <= self.resolution.max(1) || low == longest {
+            let close = (self.relative_width * high as f64) as u64;
+            if high - low <= close.max(1) || low == longest {
                 found.push(low);
                 (low, high) = (0, longest + 1);
             }
@@ -92,7 +93,8 @@ mod tests {
     use crate::search::{Budget, run};
 
     fn answer(buffer: f64, drain_pps: f64) -> BackToBackAnswer {
-        let mut search = BackToBack { max_pps: 1e7, longest_s: 2.0, repetitions: 5, resolution: 1 };
+        let mut search =
+            BackToBack { max_pps: 1e7, longest_s: 2.0, repetitions: 5, relative_width: 0.0 };
         let measured = run(&mut search, Budget::default(), |trial| {
             let room = (buffer + drain_pps * trial.duration_s) as u64;
             Ok(Outcome::of(trial, trial.packets().min(room)))

@@ -29,8 +29,8 @@ impl Device for Bridge {
         if !bridges.contains(&job.function.kind) {
             return Err(self.refuse(job, "a bridge joins ports, no more"));
         }
-        if job.link != LinkKind::Veth {
-            return Err(self.refuse(job, "the kernel's devices are veth ends"));
+        if !matches!(job.link, LinkKind::Veth | LinkKind::Tap) {
+            return Err(self.refuse(job, "the kernel's devices are ends of veths and taps"));
         }
         place.run("ip link add br0 type bridge stp_state 0 mcast_snooping 0")?;
         let ageing = match job.function.ageing {
@@ -73,6 +73,10 @@ impl Device for Bridge {
     fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {
         counters(place)
     }
+
+    fn can_restart(&self) -> bool {
+        false
+    }
 }
 
 impl Device for Router {
@@ -90,8 +94,8 @@ impl Device for Router {
             FunctionKind::Ip6 => true,
             _ => return Err(self.refuse(job, "a router routes, no more")),
         };
-        if job.link != LinkKind::Veth {
-            return Err(self.refuse(job, "the kernel's devices are veth ends"));
+        if !matches!(job.link, LinkKind::Veth | LinkKind::Tap) {
+            return Err(self.refuse(job, "the kernel's devices are ends of veths and taps"));
         }
         if six {
             place.run("sysctl -qw net.ipv6.conf.all.forwarding=1")?;
@@ -120,6 +124,10 @@ impl Device for Router {
 
     fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {
         counters(place)
+    }
+
+    fn can_restart(&self) -> bool {
+        false
     }
 }
 

@@ -35,23 +35,12 @@ impl Device for OpenVswitch {
     }
 
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
-        if job.link != LinkKind::Veth {
+        if !matches!(job.link, LinkKind::Veth | LinkKind::Tap) {
             return Err(self.refuse(job, "without DPDK its ports are kernel devices"));
         }
         let flows = flows(job).ok_or_else(|| self.refuse(job, "no flows are known for it"))?;
+        let vsctl = database(place)?;
         let folder = place.folder().display().to_string();
-        place.run(&format!("ovsdb-tool create {folder}/conf.db {SCHEMA}"))?;
-        place.spawn(
-            "ovsdb-server",
-            &format!(
-                "env OVS_RUNDIR={folder} ovsdb-server {folder}/conf.db \
-                 --remote=punix:{folder}/db.sock --unixctl={folder}/ovsdb.ctl"
-            ),
-        )?;
-        let socket = place.folder().join("db.sock");
-        place.wait_until("ovsdb-server listens", PATIENCE, |_| socket.exists())?;
-        let vsctl = format!("ovs-vsctl --db=unix:{folder}/db.sock --timeout=20");
-        place.run(&format!("{vsctl} --no-wait init"))?;
         place.spawn(
             "ovs-vswitchd",
             &format!(
@@ -65,12 +54,7 @@ impl Device for OpenVswitch {
              -- add-port br0 d1 -- set interface d1 ofport_request=2"
         ))?;
         self.bridge = format!("unix:{folder}/br0.mgmt");
-        if let Some(flows) = flows {
-            let path = place.write("flows", &flows)?;
-            place.run(&format!("ovs-ofctl del-flows {}", self.bridge))?;
-            place.run(&format!("ovs-ofctl add-flows {} {}", self.bridge, path.display()))?;
-        }
-        Ok(())
+        load(place, &self.bridge, flows)
     }
 
     fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {
@@ -83,13 +67,64 @@ impl Device for OpenVswitch {
     }
 }
 
+/// Starts a database of our own. How `ovs-vsctl` is called for it.
+pub(super) fn database(place: &mut Place) -> Result<String, Error> {
+    let folder = place.folder().display().to_string();
+    place.run(&format!("ovsdb-tool create {folder}/conf.db {SCHEMA}"))?;
+    place.spawn(
+        "ovsdb-server",
+        &format!(
+            "env OVS_RUNDIR={folder} ovsdb-server {folder}/conf.db \
+                 --remote=punix:{folder}/db.sock --unixctl={folder}/ovsdb.ctl"
+        ),
+    )?;
+    let socket = place.folder().join("db.sock");
+    place.wait_until("ovsdb-server listens", PATIENCE, |_| socket.exists())?;
+    let vsctl = format!("ovs-vsctl --db=unix:{folder}/db.sock --timeout=20");
+    place.run(&format!("{vsctl} --no-wait init"))?;
+    Ok(vsctl)
+}
+
+/// Loads the flows of a job; a bridge that learns needs none.
+pub(super) fn load(place: &mut Place, bridge: &str, flows: Option<String>) -> Result<(), Error> {
+    let Some(flows) = flows else { return Ok(()) };
+    let path = place.write("flows", &flows)?;
+    place.run(&format!("ovs-ofctl del-flows {bridge}"))?;
+    place.run(&format!("ovs-ofctl add-flows {bridge} {}", path.display())).map(drop)
+}
+
+/// Out of `ovs-ofctl dump-ports`: `port p0: rx pkts=7, bytes=…, drop=1, errs=0 … tx pkts=…`, the bridge's own port aside.
+pub(super) fn counters(text: &str) -> Counters {
+    let mut counters = Counters::default();
+    for port in text.split("port ").skip(1) {
+        let Some((name, rest)) = port.split_once(':') else { continue };
+        let name = name.trim().trim_matches('"');
+        if name == "LOCAL" {
+            continue;
+        }
+        let mut way = "";
+        for word in rest.split([' ', ',', '\n']).filter(|word| !word.is_empty()) {
+            let (field, number) = word.split_once('=').unwrap_or((word, ""));
+            let number: u64 = number.parse().unwrap_or(0);
+            match (field, way) {
+                ("rx" | "tx", _) => way = field,
+                ("pkts", "rx") => counters.received += number,
+                ("pkts", "tx") => counters.sent += number,
+                ("drop" | "errs", way) => counters.drop(format!("{name} {way} {field}"), number),
+                _ => {}
+            }
+        }
+    }
+    counters
+}
+
 fn socket_drops(text: &str) -> Option<u64> {
     let fields = text.split_once(')')?.0;
     fields.split(',').find_map(|field| field.strip_prefix('d'))?.parse().ok()
 }
 
 /// The flows of a job; none of its own for a bridge, which learns. Outer none: not possible.
-fn flows(job: &Job) -> Option<Option<String>> {
+pub(super) fn flows(job: &Job) -> Option<Option<String>> {
     let six = match job.function.kind {
         FunctionKind::CrossConnect => {
             return Some(Some("in_port=1,actions=output:2\nin_port=2,actions=output:1\n".into()));
@@ -130,5 +165,18 @@ mod tests {
         let line = "r0,rb212992,t0,tb212992,f0,w0,o0,bl0,d41) more";
         assert_eq!(socket_drops(line), Some(41));
         assert_eq!(socket_drops("r0"), None);
+    }
+
+    #[test]
+    fn the_ports_of_a_bridge_are_counted_but_for_its_own() {
+        let text = "OFPST_PORT reply (xid=0x2): 3 ports\n  port LOCAL: rx pkts=9, bytes=1, drop=2, errs=0, frame=0, over=0, crc=0\n\
+                    \x20          tx pkts=0, bytes=0, drop=4, errs=0, coll=0\n\
+                    \x20 port  p0: rx pkts=40000, bytes=2400000, drop=12, errs=0, frame=?, over=?, crc=?\n\
+                    \x20          tx pkts=0, bytes=0, drop=?, errs=0, coll=?\n\
+                    \x20 port  \"vhost1.sock\": rx pkts=0, bytes=0, drop=0, errs=0\n           tx pkts=39956, bytes=1, drop=32, errs=0, coll=?\n";
+        let counters = counters(text);
+        assert_eq!((counters.received, counters.sent), (40_000, 39_956));
+        let drops = [("p0 rx drop".to_owned(), 12), ("vhost1.sock tx drop".to_owned(), 32)];
+        assert_eq!(counters.drops, drops.into());
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::Error;
 use crate::scenario::FunctionKind;
 use crate::trial::device::{Counters, Device, Job};
-use crate::trial::link::{DeviceEnd, LAB_MACS, LinkKind};
+use crate::trial::link::LAB_MACS;
 use crate::trial::place::{Place, has_program, output};
 
 /// With one of its forwarding modes.
@@ -47,24 +47,7 @@ impl Device for Testpmd {
         let core = place.cores().split(',').next().unwrap_or("0").to_owned();
         let mut devices = String::new();
         for (side, end) in job.ends.iter().enumerate() {
-            let device = match (end, job.link) {
-                (DeviceEnd::Kernel(name), LinkKind::VethXdp) => {
-                    format!("net_af_xdp{side},iface={name}")
-                }
-                (DeviceEnd::Kernel(name), _) => {
-                    format!(
-                        "net_af_packet{side},iface={name},blocksz=8192,framesz=2048,framecnt=4096"
-                    )
-                }
-                (DeviceEnd::Memif(socket), _) => format!(
-                    "net_memif{side},role=server,socket={},socket-abstract=no",
-                    socket.display()
-                ),
-                (DeviceEnd::Vhost(socket), _) => {
-                    format!("net_vhost{side},iface={},queues=1", socket.display())
-                }
-            };
-            devices += &format!(" --vdev '{device}'");
+            devices += &format!(" --vdev '{}'", super::vdev(side, end, job.link));
         }
         let peers: String =
             (0..2).map(|side| format!(" --eth-peer={},{}", side, LAB_MACS[1 - side])).collect();

@@ -14,6 +14,7 @@ use crate::trial::device::{Counters, Device, Job};
 use crate::trial::frames;
 use crate::trial::link::{DeviceEnd, LAB_MACS, LinkKind};
 use crate::trial::place::{Place, has_program, output};
+use crate::trial::telemetry::NodeCost;
 
 /// The daemon of one folder.
 pub(super) struct Volley {
@@ -37,6 +38,15 @@ struct Port {
 struct Counted {
     packets: u64,
     errors: u64,
+}
+
+/// A node of its graph.
+#[derive(Deserialize)]
+struct Node {
+    name: String,
+    calls: u64,
+    packets: u64,
+    cycles_per_packet: f64,
 }
 
 /// Packets dropped for a reason.
@@ -103,6 +113,17 @@ impl Device for Volley {
             counters.drop(format!("{node} {reason}"), packets);
         }
         Ok(counters)
+    }
+
+    fn nodes(&mut self, place: &mut Place) -> Result<Vec<NodeCost>, Error> {
+        let nodes: Vec<Node> = ask(&socket(place), "/v1/nodes")?;
+        let cost = |Node { name, calls, packets, cycles_per_packet }| NodeCost {
+            node: name,
+            calls,
+            packets,
+            cycles: cycles_per_packet * packets as f64,
+        };
+        Ok(nodes.into_iter().map(cost).collect())
     }
 }
 

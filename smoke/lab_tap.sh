@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Links that are taps, telemetry, and Open vSwitch on DPDK. Most trials account for every packet: at the
+# largest load of a busy machine a packet socket may lose some that its driver does not count.
+. "$(dirname "$0")/lib.sh"
+export XDG_CACHE_HOME=$work TMPDIR=$work
+cat >"$work/smoke.toml" <<'END'
+name = "smoke"
+title = "Smoke"
+about = "As little as will do."
+[[function]]
+kind = "cross-connect"
+[measure]
+search = "max-rate"
+trial_s = 0.02
+telemetry = true
+[campaign]
+restarts = 1
+END
+lab() { "$bin/volley-lab" run "$work/smoke.toml" "$@" >>"$work/told.txt" 2>>"$work/progress.log"; }
+of() { jq -s -e "$2" "$work/$1/raw.jsonl" >/dev/null || { echo "not so of $1: $2"; jq -c ".failure // (.trial | select(. != null) | [.subject.device, .purpose, .accounts, .device])" "$work/$1/raw.jsonl"; exit 1; }; }
+
+lab --devices volley,linux-bridge --link tap --out "$work/tap"
+of tap '[.[] | .answer // empty] | length == 2'
+of tap '[.[] | .trial // empty | select(.subject.device == "volley") | .accounts | .sent - .received - .dropped - .in_flight] | length > 0 and 2 * (map(select(. == 0)) | length) > length'
+of tap '[.[] | .telemetry // empty | select(.subject.device == "volley") | .nodes | map(.node)] | length == 1 and (.[0] | index("port-rx"))'
+if [ -x /usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk ]; then
+    lab --devices ovs-dpdk --out "$work/dpdk"
+    of dpdk '[.[] | .answer // empty] | length == 1'
+    of dpdk '[.[] | .trial // empty | .accounts | .sent - .received - .dropped - .in_flight] | length > 0 and 2 * (map(select(. == 0)) | length) > length'
+fi
+! pgrep -af "$work" || { echo "something is left running"; exit 1; }
+echo "ok $name"

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Bursts, overloads and restarts on real devices (RFC 2544, 26.4 to 26.6); idle probes before each start.
+. "$(dirname "$0")/lib.sh"
+command -v dpdk-testpmd >/dev/null || skip "no testpmd"
+export XDG_CACHE_HOME=$work TMPDIR=$work
+# measure SEARCH REPETITIONS DEVICES
+measure() {
+    cat >"$work/$1.toml" <<END
+name = "$1"
+title = "Upset"
+about = "As little as will do."
+[[function]]
+kind = "cross-connect"
+[measure]
+search = "$1"
+trial_s = 0.05
+relative_width = 0.2
+repetitions = $2
+[campaign]
+restarts = 1
+END
+    "$bin/volley-lab" run "$work/$1.toml" --devices "$3" --out "$work/$1" >"$work/$1.txt" 2>>"$work/progress.log"
+}
+of() { jq -s -e "$2" "$work/$1/raw.jsonl" >/dev/null || { echo "not so: $2"; jq -c '.quantity // .failure // empty' "$work/$1/raw.jsonl"; exit 1; }; }
+
+measure back-to-back 2 testpmd,volley
+of back-to-back '[.[] | .quantity // empty | select(.unit == "frames")] | length == 2 and all(.values | length == 2)'
+# A start of each, and two looks before the campaign.
+of back-to-back '[.[] | .probe // empty] | length == 4 and all(.watched_s > 0)'
+measure recovery 2 volley
+of recovery '[.[] | .quantity // empty | .values] | length == 1 and all(length == 2 and all(. >= 0 and . <= 0.06))'
+of recovery '[.[] | .trial // empty | .accounts | .sent - .received - .dropped - .in_flight] | all(. == 0)'
+# The kernel is no process; what is one comes back, later than at once.
+measure reset 1 volley,testpmd,linux-bridge
+of reset '[.[] | .quantity // empty | .values] | length == 2 and all(length == 1 and .[0] > 0.01 and .[0] < 5)'
+of reset '[.[] | .failure // empty] | length == 1 and (.[0] | .refused and .subject.device == "linux-bridge")'
+has 'Bursts, recovery, reset' "$work/reset/report.html"
+has 'The host' "$work/reset/report.html"
+! pgrep -af "$work" || { echo "something is left running"; exit 1; }
+echo "ok $name: $(grep -h 'in the middle' "$work"/*.txt | tr '\n' ';')"
