@@ -323,6 +323,19 @@ mod tests {
     }
 
     #[test]
+    fn a_borrowed_address_answers_whoever_is_at_the_other_end() {
+        let mut world = World::new();
+        let run = |world: &World, frame: &Craft<Arp>| run_on(world, &[frame.build()]).remove(0);
+        assert_eq!(run(&world, &request(FAR, US)).exit, "bad-sender-address");
+        world.change_interface(0, |row| row.ip4 = vec![(u32::from_be_bytes(US), 0)]);
+        let out = run(&world, &request(FAR, US));
+        let answer = craft::ethernet(our_mac(0), HOST_MAC).arp_reply(our_mac(0), US, HOST_MAC, FAR);
+        assert_eq!(out.exit, "reply");
+        assert!(out.header.starts_with(&answer.build()));
+        assert_eq!(run(&world, &request([127, 0, 0, 1], US)).exit, "bad-sender-address");
+    }
+
+    #[test]
     fn what_is_wrong_or_between_others_is_dropped() {
         let other = [192, 0, 2, 9];
         let mine = craft::ethernet(our_mac(0), ALL).arp_request(our_mac(0), HOST, US);

@@ -33,6 +33,9 @@ fn of_ip4(network: &Prefix) -> Option<Ip4Prefix> {
     }
 }
 
+/// All of them.
+pub(crate) type OpenPorts = BTreeMap<PortName, OpenPort>;
+
 /// One configured port, open or waiting for its device to come (back).
 pub(crate) struct OpenPort {
     pub(crate) id: u16,
@@ -168,6 +171,13 @@ impl OpenPort {
             IpAddr::V6(_) => None,
         });
         v4.collect()
+    }
+
+    /// The IPv4 addresses that it borrows. Anybody may be at its other end, so its network is the whole world.
+    pub(crate) fn borrowed(&self, ports: &OpenPorts) -> Vec<(u32, u8)> {
+        let lender = self.config.unnumbered.as_ref().and_then(|lender| ports.get(lender));
+        let lent = lender.map_or_else(Vec::new, OpenPort::addresses);
+        lent.into_iter().map(|(address, _)| (address, 0)).collect()
     }
 
     /// The IPv6 addresses that it is to have: those configured, and where there is one the

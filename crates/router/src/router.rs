@@ -7,7 +7,7 @@ use crate::bridging::Bridging;
 use crate::dad::Dad;
 use crate::devices::{DeviceError, Devices};
 use crate::fpm::Feed;
-use crate::interfaces::OpenPort;
+use crate::interfaces::{OpenPort, OpenPorts};
 use crate::listening::Listening;
 use crate::mirroring::Mirroring;
 use crate::neighborhood::Neighborhood;
@@ -87,7 +87,7 @@ pub struct Router {
     pub(crate) dataplane: Dataplane,
     pub(crate) devices: Devices,
     pub(crate) pool: Arc<dyn Pool>,
-    pub(crate) ports: BTreeMap<PortName, OpenPort>,
+    pub(crate) ports: OpenPorts,
     pub(crate) routing: Routes,
     pub(crate) vrfs: VrfNumbers,
     pub(crate) neighborhood: Neighborhood,
@@ -194,6 +194,7 @@ impl Router {
         let ids = self.ids();
         for (name, port) in &self.ports {
             let mut row = port.row(name, &ids);
+            row.ip4.extend(port.borrowed(&self.ports));
             port.stand_on_others(&mut row, &ids, &self.ports, &self.vrfs);
             row.vrf = self.vrf_of(&port.config);
             row.shaped = self.dataplane.is_shaped(row.port);
@@ -346,7 +347,8 @@ impl Router {
     /// Believes what ARP says of neighbours; a claim on an address of ours is told and answered.
     fn hear(&mut self, now_ns: u64, news: &ArpNews) {
         let port = self.ports.values().find(|port| port.id == news.interface);
-        let own = port.filter(|port| port.addresses().iter().any(|own| own.0 == news.address));
+        let row = self.dataplane.interfaces().get(news.interface);
+        let own = port.filter(|_| row.is_some_and(|row| row.has_ip4(news.address)));
         match own.map(|port| port.mac) {
             Some(mac) => {
                 let own = Ipv4Addr::from(news.address).into();

@@ -7,7 +7,7 @@
 //!                     └─ again ─┘ gone: told, and tried every second
 //! ```
 
-use crate::interfaces::OpenPort;
+use crate::interfaces::{OpenPort, OpenPorts};
 use crate::router::Router;
 use crate::steps::fault;
 use control::config::objects::port::PortName;
@@ -82,7 +82,8 @@ impl Twinning {
     }
 
     /// Makes, remakes or ends the twin of a port.
-    fn refresh(&mut self, name: &PortName, port: &OpenPort) -> Result<(), KernelError> {
+    fn refresh(&mut self, name: &PortName, ports: &OpenPorts) -> Result<(), KernelError> {
+        let Some(port) = ports.get(name) else { return Ok(()) };
         let wanted = port.config.twin.as_deref();
         if self.made.get(name).map(|(_, made)| made) == wanted {
             return Ok(());
@@ -95,7 +96,7 @@ impl Twinning {
             (None, None) => return Ok(()),
         };
         let namespace = Namespace::new(wanted.netns.as_deref());
-        twins.add(port.id, wanted.name_for(name), &namespace, &state_of(port))?;
+        twins.add(port.id, wanted.name_for(name), &namespace, &state_of(port, ports))?;
         self.made.insert(name.clone(), (port.id, wanted.clone()));
         Ok(())
     }
@@ -108,11 +109,11 @@ impl Twinning {
     }
 
     /// Makes every twin look as its port does. What the kernel refuses is told once.
-    pub(crate) fn settle(&mut self, ports: &BTreeMap<PortName, OpenPort>) {
+    pub(crate) fn settle(&mut self, ports: &OpenPorts) {
         let Some(twins) = &mut self.twins else { return };
         for (name, (id, _)) in &self.made {
             let Some(port) = ports.get(name) else { continue };
-            match twins.set(*id, &state_of(port)) {
+            match twins.set(*id, &state_of(port, ports)) {
                 Ok(()) => drop(self.problems.remove(name)),
                 Err(error) => {
                     let problem = error.to_string();
@@ -125,8 +126,10 @@ impl Twinning {
     }
 }
 
-fn state_of(port: &OpenPort) -> TwinState {
-    let ip4 = port.addresses().into_iter();
+fn state_of(port: &OpenPort, ports: &OpenPorts) -> TwinState {
+    const HOST: u8 = 32;
+    let borrowed = port.borrowed(ports).into_iter().map(|(address, _)| (address, HOST));
+    let ip4 = port.addresses().into_iter().chain(borrowed);
     let ip4 = ip4.map(|(address, length)| (Ipv4Addr::from(address).into(), length));
     let ip6 = port.valid6.iter().map(|&(address, length)| (Ipv6Addr::from(address).into(), length));
     TwinState {
@@ -141,8 +144,7 @@ fn state_of(port: &OpenPort) -> TwinState {
 impl Router {
     /// Makes the twin of a port what its configuration says.
     pub(crate) fn refresh_twin(&mut self, name: &PortName) -> Result<(), ApplyError> {
-        let Some(port) = self.ports.get(name) else { return Ok(()) };
-        let outcome = self.twinning.refresh(name, port);
+        let outcome = self.twinning.refresh(name, &self.ports);
         self.publish_rows();
         outcome.map_err(|error| fault(&format!("port.{name}.twin"), error.to_string()))
     }
@@ -168,7 +170,7 @@ impl Router {
             if port.config.twin.is_none() || self.twinning.has(name) {
                 continue;
             }
-            match self.twinning.refresh(name, port) {
+            match self.twinning.refresh(name, &self.ports) {
                 Ok(()) => {
                     eprintln!("volleyd: port {name}: its twin is back");
                     changed = true;

@@ -5,7 +5,7 @@
 //!  p1 ── device        p1.100 ── VLAN 100 of p1: its link is p1's, its frames leave by p1's queues
 //! ```
 
-use crate::interfaces::{Link, OpenPort};
+use crate::interfaces::{Link, OpenPort, OpenPorts};
 use crate::router::Router;
 use crate::vrfs::VrfNumbers;
 use control::config::objects::port::{Port, PortName};
@@ -13,7 +13,7 @@ use control::config::objects::port_kind::PortKind;
 use control::config::objects::tunnel::Remotes;
 use control::config::objects::vlan::{Protocol, Vid, Vlan as VlanConfig};
 use nodes::plumbing::{Ends, Inside, Interface, Link as RowLink, Tunnel, Vlan, VlanTags, Wrap};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use wire::ethernet::ethertype;
 
@@ -57,7 +57,7 @@ impl OpenPort {
         &self,
         row: &mut Interface,
         ids: &HashMap<PortName, u16>,
-        ports: &BTreeMap<PortName, OpenPort>,
+        ports: &OpenPorts,
         vrfs: &VrfNumbers,
     ) {
         match &self.config.kind {

@@ -67,7 +67,8 @@ pub struct Interface {
     pub mac: [u8; 6],
     /// Longest packet behind the link header that it takes.
     pub mtu_bytes: u16,
-    /// Its IPv4 addresses with their prefix lengths, the primary one first, host byte order.
+    /// Its IPv4 addresses with their prefix lengths, the primary one first, host byte order. One that is another
+    /// interface's, borrowed, has the length 0: anybody may be at the other end.
     pub ip4: Vec<(u32, u8)>,
     /// Its IPv6 addresses, the link-local one included: those that nobody else was found to have.
     pub ip6: Vec<(u128, u8)>,

@@ -353,7 +353,7 @@ impl Object for Bridges {
                     report.push(Problem::new(&field, message).expected("a port of frames"));
                 }
                 let routed =
-                    |port: &Port| !port.addresses.is_empty() && !matches!(port.kind, PortKind::Bvi);
+                    |port: &Port| port.has_addresses() && !matches!(port.kind, PortKind::Bvi);
                 if config.ports.get(port).is_some_and(routed) {
                     let message = format!("{port} has addresses and is in a bridge");
                     report.push(

@@ -33,6 +33,7 @@ pub mod station;
 pub mod tunnel;
 mod tunnel_commands;
 pub mod twins;
+mod unnumbered;
 pub mod vlan;
 pub mod vrf;
 pub mod workers;

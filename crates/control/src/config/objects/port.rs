@@ -16,7 +16,7 @@ use super::proxy_arp;
 use super::qos::Qos;
 use super::vrf::VrfName;
 use super::{Config, Object};
-use super::{tunnel, vlan};
+use super::{tunnel, unnumbered, vlan};
 use crate::config::edit::Command;
 use crate::config::field::{Field, Refusal};
 use crate::config::host::Host;
@@ -87,6 +87,8 @@ pub struct Port {
     pub rx_queues: u16,
     /// Addresses with their connected networks.
     pub addresses: Vec<InterfaceAddress>,
+    /// The port whose IPv4 addresses it speaks with; `None`: it has its own, or none.
+    pub unnumbered: Option<PortName>,
     /// What its packets are held to.
     pub filters: Box<Filters>,
     /// What its frames are held to, and which marks they get; `None`: nothing.
@@ -128,6 +130,7 @@ impl Port {
             mac: None,
             rx_queues: 1,
             addresses,
+            unnumbered: None,
             filters: Box::default(),
             policing: None,
             qos: None,
@@ -135,6 +138,16 @@ impl Port {
             proxy_arp: Vec::new(),
             twin: None,
         }
+    }
+
+    /// Whether it has an IPv4 address of its own.
+    pub fn has_ip4(&self) -> bool {
+        self.addresses.iter().any(|own| own.address().is_ipv4())
+    }
+
+    /// Whether it has addresses, its own or another's: what it receives is routed.
+    pub fn has_addresses(&self) -> bool {
+        !self.addresses.is_empty() || self.unnumbered.is_some()
     }
 
     /// Whether it speaks IPv6.
@@ -162,6 +175,7 @@ impl Port {
         let mac = table.optional("mac");
         let rx_queues = table.number("rx_queues", 1, 1..=64);
         let addresses = table.list("addresses");
+        let unnumbered = table.optional("unnumbered");
         let filters = Box::new(Filters::read(table));
         let policing = Policing::read(table);
         let qos = table.table("qos", |qos| Qos::read(qos, mtu)).flatten();
@@ -177,6 +191,7 @@ impl Port {
             mac,
             rx_queues,
             addresses,
+            unnumbered,
             filters,
             policing,
             qos,
@@ -238,7 +253,8 @@ impl Port {
             .maybe("vrf", &self.vrf)
             .maybe("mac", &self.mac)
             .unless("rx_queues", &self.rx_queues, &1)
-            .list("addresses", &self.addresses);
+            .list("addresses", &self.addresses)
+            .maybe("unnumbered", &self.unnumbered);
         let fields = self.filters.fields(fields);
         Policing::fields(self.policing.as_deref(), fields)
             .maybe_raw("ra", self.ra.as_ref().map(|ra| ra.fields().inline()))
@@ -292,6 +308,7 @@ impl Object for Ports {
         let (mut claims, mut twins) = (HashMap::new(), HashMap::new());
         for (name, port) in self.iter() {
             port.check(name, report);
+            unnumbered::check(name, port, config, report);
             Filters::check(name, port, config, report);
             if let Some(qos) = &port.qos {
                 qos.check_names(name, config, report);

@@ -14,7 +14,7 @@ pub(super) fn check(field: &str, port: &Port, report: &mut Report) {
             report.push(problem.expected("a network as in \"10.0.0.0/8\", or \"default\" for all"));
         }
     }
-    if !port.proxy_arp.is_empty() && !port.addresses.iter().any(|own| own.address().is_ipv4()) {
+    if !port.proxy_arp.is_empty() && !port.has_ip4() {
         let message = "it has no IPv4 address, so no neighbours";
         let problem = Problem::new(format!("{field}.proxy_arp"), message);
         report.push(problem.expected("an IPv4 address on the port"));

@@ -359,6 +359,7 @@ fn check_hop(
                 .expected(format!("an address in a network of {port}")),
         ),
         (Some(_), _) => {}
+        (None, _) if said.is_some_and(|port| port.unnumbered.is_some()) && address.is_ipv4() => {}
         (None, _) => report.push_missing(
             Problem::new(field, nowhere(address, vrf))
                 .expected("a next hop in a connected network")

@@ -119,7 +119,7 @@ impl Object for Xconnects {
                     let message = format!("{name} carries packets, or has several other ends");
                     report.push(Problem::new(&field, message).expected("a port of frames"));
                 }
-                let routed = config.ports.get(name).is_some_and(|port| !port.addresses.is_empty());
+                let routed = config.ports.get(name).is_some_and(Port::has_addresses);
                 if routed {
                     let message = format!("{name} has addresses and is in an xconnect");
                     report.push(
