@@ -66,6 +66,12 @@ answers 8001 || { echo "the old list still stands"; exit 1; }
 ! pings "$a" 10.0.2.2 || { echo "the new list does not"; exit 1; }
 pings "$a" 2001:db8:2::2 || { echo "a rule of one family fitted the other"; exit 1; }
 
+# A change that fails half-way takes its lists back: the new port has no device.
+{ ports; list deny; printf '[port.p3]\nkind = "af_packet"\ndevice = "nosuch0"\n'; } >"$work/half.toml"
+! ctl edge config apply "$work/half.toml" >/dev/null 2>&1 || { echo "a port without a device was made"; exit 1; }
+answers 8001 || { echo "the list of a change that failed stands"; exit 1; }
+ctl edge show acl | has icmp || { echo "the list before the change is gone"; exit 1; }
+
 # A list that is not there is refused, and without one everything passes.
 sed '/acl.edge/,$d' "$work/other.toml" >"$work/none.toml"
 ! ctl edge config apply "$work/none.toml" >/dev/null 2>&1 || { echo "a list was named that is not there"; exit 1; }
