@@ -17,6 +17,7 @@ use nodes::allow_input::{AllowInput, Allowed};
 use nodes::mirror_input::MirrorInput;
 use nodes::mirror_output::MirrorOutput;
 use nodes::plumbing::{Access, AccessList, BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Link, MirrorTo, Mode, Ranges, SlowPathNews, Tunnel, Vlan, VlanTags, VrfId, Wrap, link_key, sum_icmp};
+use nodes::redirect_input::{RedirectInput, Redirects};
 use nodes::urpf_input::{Reverse, Urpf, UrpfInput};
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use std::{
@@ -101,6 +102,7 @@ impl Router {
                 row.input.set::<AclInput>(Some(access()));
                 row.input.set::<UrpfInput>(Some(urpf));
                 row.input.set::<AllowInput>(Some(allowed()));
+                row.input.set::<RedirectInput>(Some(Redirects));
                 row.output.set::<AclOutput>(Some(access()));
             }
             if let Some(Mode::Bridged(port)) = row.as_mut().map(|row| &mut row.mode) {

@@ -28,6 +28,7 @@ nodes! {
     acl_input::AclInput,
     urpf_input::UrpfInput,
     policer_input::PolicerInput,
+    redirect_input::RedirectInput,
     interface_enter::InterfaceEnter,
     vlan_input::VlanInput,
     l2_xconnect::L2Xconnect,

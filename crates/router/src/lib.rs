@@ -38,6 +38,7 @@ mod neighborhood;
 mod observing;
 mod policing;
 mod reassembling;
+mod redirecting;
 mod remotes;
 mod router;
 mod router_advertisement;

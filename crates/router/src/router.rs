@@ -41,6 +41,7 @@ use nodes::mirror_output::MirrorOutput;
 use nodes::plumbing::{ArpNews, Mode, SlowPathNews};
 use nodes::policer_input::PolicerInput;
 use nodes::policer_output::PolicerOutput;
+use nodes::redirect_input::{RedirectInput, Redirects};
 use nodes::urpf_input::UrpfInput;
 use packet::Pool;
 use std::collections::{BTreeMap, HashMap};
@@ -209,6 +210,7 @@ impl Router {
             row.input.set::<AllowInput>(allowed);
             let (received, sent) = self.policers.of(&port.config);
             row.input.set::<PolicerInput>(received);
+            row.input.set::<RedirectInput>(port.config.redirects.then_some(Redirects));
             row.output.set::<PolicerOutput>(sent);
             row.twin = self.twinning.has(name);
             if let Some(bridged) = self.bridging.port(name) {
@@ -329,6 +331,7 @@ impl Router {
                     self.listening.asked(now_ns, interface, within_ms);
                 }
                 SlowPathNews::Piece { scope, packet } => self.piece_came(now_ns, scope, packet),
+                SlowPathNews::BetterWay(way) => self.redirect(&way),
                 SlowPathNews::Arp(news) => self.hear(now_ns, &news),
                 SlowPathNews::Nd(news) => self.hear_nd(now_ns, &news),
                 SlowPathNews::Unresolved { next_hop, interface, packet, .. } => {

@@ -156,6 +156,12 @@ impl Interface {
         own_in_subnet_of(&self.ip4, address).is_some()
     }
 
+    /// True if both addresses lie in one subnet of this interface. An end that may be anybody's is none.
+    pub fn has_in_one_subnet(&self, one: u32, other: u32) -> bool {
+        let has = |&subnet: &(u32, u8)| contains(subnet, one) && contains(subnet, other);
+        self.ip4.iter().filter(|(_, length)| *length != 0).any(has)
+    }
+
     /// True if `address` lies in a subnet of this interface.
     pub fn reaches_ip6(&self, address: u128) -> bool {
         own_in_subnet_of(&self.ip6, address).is_some()

@@ -98,7 +98,7 @@ pub use shaping::{
     HandOver, Leftover, Outcome, PacketScheduler, ShapeLetter, ShapeLetters, Shaper,
 };
 pub use slow_path::{
-    ArpNews, BindingNews, Injected, Injector, NdNews, NdSaid, SlowPath, SlowPathEvents,
+    ArpNews, BetterWay, BindingNews, Injected, Injector, NdNews, NdSaid, SlowPath, SlowPathEvents,
     SlowPathNews, StationMoved, slow_path,
 };
 pub use source::Source;

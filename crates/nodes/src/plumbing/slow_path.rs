@@ -87,6 +87,22 @@ pub struct BindingNews {
     pub bound: Bound,
 }
 
+/// A host's packets would leave by the interface that they came by, for a neighbour of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BetterWay {
+    /// That interface.
+    pub interface: u16,
+    /// The neighbour.
+    pub gateway: u32,
+    /// The first octets of one of the packets, from its IPv4 header on, without options.
+    pub head: [u8; Self::QUOTED],
+}
+
+impl BetterWay {
+    /// RFC 792: the header, and eight octets.
+    pub const QUOTED: usize = 28;
+}
+
 /// What workers tell the control thread.
 #[derive(Debug)]
 pub enum SlowPathNews {
@@ -120,6 +136,8 @@ pub enum SlowPathNews {
         /// The piece, from its IP header on.
         packet: PacketPtr,
     },
+    /// A host is to be told of a better way.
+    BetterWay(BetterWay),
     /// Somebody asks which groups of IPv6 we listen to.
     ListenersWanted {
         /// The interface that heard it.

@@ -99,6 +99,8 @@ pub struct Port {
     pub ra: Option<Ra>,
     /// Networks whose addresses it answers ARP for, too, as far as they lie beyond other ports.
     pub proxy_arp: Vec<Prefix>,
+    /// Whether it tells IPv4 hosts of better ways than by us.
+    pub redirects: bool,
     /// The kernel's interface beside it; `None`: there is none.
     pub twin: Option<Box<Twin>>,
 }
@@ -136,6 +138,7 @@ impl Port {
             qos: None,
             ra: None,
             proxy_arp: Vec::new(),
+            redirects: false,
             twin: None,
         }
     }
@@ -181,6 +184,7 @@ impl Port {
         let qos = table.table("qos", |qos| Qos::read(qos, mtu)).flatten();
         let ra = table.table("ra", Ra::read);
         let proxy_arp = table.list("proxy_arp");
+        let redirects = table.or("redirects", false);
         let twin = Twin::read(table).map(Box::new);
         let kind = kind?;
         Some(Self {
@@ -197,6 +201,7 @@ impl Port {
             qos,
             ra,
             proxy_arp,
+            redirects,
             twin,
         })
     }
@@ -224,6 +229,11 @@ impl Port {
             ra.check(name, self, report);
         }
         proxy_arp::check(&port, self, report);
+        if self.redirects && !self.has_ip4() {
+            let message = "it has no IPv4 address, so no hosts to tell";
+            let problem = Problem::new(format!("{port}.redirects"), message);
+            report.push(problem.expected("an IPv4 address on the port"));
+        }
         if self.twin.is_some() {
             Twin::check(&format!("{port}.twin"), self, report);
         }
@@ -259,6 +269,7 @@ impl Port {
         Policing::fields(self.policing.as_deref(), fields)
             .maybe_raw("ra", self.ra.as_ref().map(|ra| ra.fields().inline()))
             .list("proxy_arp", &self.proxy_arp)
+            .unless("redirects", &self.redirects, &false)
             .maybe_raw("twin", self.twin.as_ref().map(|twin| twin.to_toml()))
     }
 }

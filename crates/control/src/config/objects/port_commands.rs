@@ -27,7 +27,7 @@ pub(super) const COMMANDS: &[Command] = &[
     Command {
         noun: "port",
         verb: "set",
-        usage: "NAME up|down|mtu BYTES|vrf NAME|vrf default|mac ADDRESS|mac default|acl_in LIST|acl_in none|acl_out LIST|acl_out none|urpf loose|urpf strict|urpf off|allow from NETWORK [from NETWORK]... [vrf NAME] [ip_only]|allow off|ra on|ra off|proxy_arp NETWORK|proxy_arp off|unnumbered PORT|unnumbered off|police_in NAME|police_out NAME|mark_dscp DSCP|mark_pcp PRIORITY|twin on [netns NAME] [name NAME]|twin off",
+        usage: "NAME up|down|mtu BYTES|vrf NAME|vrf default|mac ADDRESS|mac default|acl_in LIST|acl_in none|acl_out LIST|acl_out none|urpf loose|urpf strict|urpf off|allow from NETWORK [from NETWORK]... [vrf NAME] [ip_only]|allow off|ra on|ra off|proxy_arp NETWORK|proxy_arp off|redirects on|redirects off|unnumbered PORT|unnumbered off|police_in NAME|police_out NAME|mark_dscp DSCP|mark_pcp PRIORITY|twin on [netns NAME] [name NAME]|twin off",
         about: "Change a port",
         run: port_set,
     },
@@ -99,6 +99,7 @@ const SETTINGS: &[&str] = &[
     "allow",
     "ra",
     "proxy_arp",
+    "redirects",
     "unnumbered",
     "police_in",
     "police_out",
@@ -139,6 +140,11 @@ fn port_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
             match words.take("off") {
                 true => port.proxy_arp.clear(),
                 false => port.proxy_arp.push(words.next("a network")?),
+            }
+        } else if words.take("redirects") {
+            port.redirects = !words.take("off");
+            if port.redirects {
+                words.must("on")?;
             }
         } else if words.take("unnumbered") {
             port.unnumbered =

@@ -75,6 +75,7 @@ fn port(number: u8) -> impl Strategy<Value = Port> {
             up,
             mtu,
             proxy_arp: hosts.iter().map(|host| Prefix::of(station(*host, 0), 24)).collect(),
+            redirects: !hosts.is_empty() && up,
             mac: mac.map(|[a, b, c, d, e]| MacAddr([2, a, b, c, d, e])),
             addresses: hosts
                 .into_iter()
