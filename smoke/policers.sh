@@ -21,7 +21,7 @@ until_true pings "$a" 10.0.2.2
 until_true pings "$a" 2001:db8:2::2
 
 # A port marks what it receives: b sees it, and its checksums are right, for b's kernel answers.
-listen() { on "$b" timeout 20 tcpdump -lnvi eth0 -c "$1" "$2" >"$work/heard" 2>"$work/tcpdump.err" & until_true grep -q listening "$work/tcpdump.err"; }
+listen() { rm -f "$work/heard" "$work/tcpdump.err"; on "$b" timeout 20 tcpdump -lnvi eth0 -c "$1" "$2" >"$work/heard" 2>"$work/tcpdump.err" & until_true grep -q listening "$work/tcpdump.err"; }
 ctl router port set p1 mark_dscp ef
 listen 1 'icmp[0] == 8'
 on "$a" ping -c 1 -W 5 10.0.2.2 >/dev/null || fail "a marked packet is not answered"

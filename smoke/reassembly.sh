@@ -35,8 +35,9 @@ if on "$a" tc qdisc add dev eth0 root netem delay 5ms reorder 60% 2>/dev/null; t
 fi
 
 # A datagram to nobody, whole again, is refused; one without its end is told after its time.
-on "$a" tcpdump -lni eth0 icmp >"$work/heard.log" 2>/dev/null &
+on "$a" tcpdump -lni eth0 icmp >"$work/heard.log" 2>"$work/tcpdump.log" &
 daemons+=($!)
+until_true grep -q listening "$work/tcpdump.log"
 is_refused() {
     on "$a" bash -c "head -c 1490 /dev/zero >/dev/udp/10.0.1.1/9"
     has 'udp port 9 unreachable' <"$work/heard.log"

@@ -17,8 +17,9 @@ via = "10.0.1.9"
 EOF
 # Nobody needs to be there: who is asked about is the way that a goes.
 ip -n "$a" neigh add 10.0.1.9 lladdr 02:00:00:00:00:09 dev eth0 nud permanent
-on "$a" tcpdump -lnvi eth0 icmp >"$work/heard.log" 2>/dev/null &
+on "$a" tcpdump -lnvi eth0 icmp >"$work/heard.log" 2>"$work/tcpdump.log" &
 daemons+=($!)
+until_true grep -q listening "$work/tcpdump.log"
 router router
 until_true pings "$a" 10.0.2.2
 

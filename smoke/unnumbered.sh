@@ -18,8 +18,9 @@ ip -n "$b" addr add 10.0.2.2/32 dev eth0
 ip -n "$b" addr add 10.9.0.1/32 dev lo
 ip -n "$b" route add 10.0.1.1 dev eth0 scope link src 10.0.2.2
 ip -n "$b" route add default via 10.0.1.1 dev eth0
-on "$b" tcpdump -lni eth0 arp or icmp >"$work/heard.log" 2>/dev/null &
+on "$b" tcpdump -lni eth0 arp or icmp >"$work/heard.log" 2>"$work/tcpdump.log" &
 daemons+=($!)
+until_true grep -q listening "$work/tcpdump.log"
 router router
 
 # Through it, to it, and beyond it.
