@@ -22,8 +22,10 @@ use crate::report::{Counters, Report};
 use crate::turns::Turns;
 use crate::units::Size;
 
-/// Up to so many flows, all of their state stays in the near caches.
-const FEW_FLOWS: u32 = 256;
+/// Up to so many busy flows, all of their state stays in the near caches.
+const FEW_FLOWS: usize = 256;
+/// With more, so does not even what their packets take.
+const MANY_FLOWS: usize = 8192;
 
 /// The settings, checked.
 #[derive(Debug, Clone, Copy)]
@@ -81,10 +83,15 @@ impl FqCodel {
         }
     }
 
+    #[inline]
+    fn busy_flows(&self) -> usize {
+        self.new_flows.len() + self.old_flows.len()
+    }
+
     /// Asks for a flow whose turn comes soon, and for the packet of one whose turn comes sooner.
     #[inline]
     fn foresee_turns<T: Copy>(&self, pool: &Pool<T>) {
-        if self.settings.flows <= FEW_FLOWS {
+        if self.busy_flows() <= FEW_FLOWS {
             return;
         }
         let list = if self.new_flows.len() > 6 { &self.new_flows } else { &self.old_flows };
@@ -193,14 +200,20 @@ impl Discipline for FqCodel {
     }
 
     #[inline]
-    fn foresee<T: Copy>(&self, _: &Pool<T>, packets: &[Packet<T>]) {
-        if self.settings.flows <= FEW_FLOWS {
+    fn foresee<T: Copy>(&self, pool: &Pool<T>, packets: &[Packet<T>]) {
+        if self.busy_flows() <= FEW_FLOWS {
             return;
         }
-        for packet in packets {
-            let flow = hash::bucket(packet.flow_hash, self.settings.flows) as usize;
+        let bucket = |packet: &Packet<T>| hash::bucket(packet.flow_hash, self.settings.flows);
+        let flows = || packets.iter().map(|packet| bucket(packet) as usize);
+        for flow in flows() {
             prefetch(&self.flows, flow);
             prefetch(&self.bytes, flow);
+        }
+        if self.busy_flows() > MANY_FLOWS {
+            for flow in flows() {
+                self.flows[flow].queue.prefetch_tail(pool);
+            }
         }
     }
 

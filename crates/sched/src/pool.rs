@@ -185,6 +185,14 @@ impl Queue {
         self.tail = id;
     }
 
+    /// Asks for what `push` will touch.
+    #[inline(always)]
+    pub(crate) fn prefetch_tail<T: Copy>(&self, pool: &Pool<T>) {
+        if !self.head.is_nil() {
+            pool.prefetch(self.tail);
+        }
+    }
+
     #[inline]
     pub(crate) fn pop<T: Copy>(&mut self, pool: &mut Pool<T>) -> Option<SlotId> {
         let id = self.head;
