@@ -10,15 +10,6 @@ use super::class::Mode;
 use super::{Htb, NIL, PRIORITIES};
 use crate::rate::{Ticks, elapsed, ns_to_pay};
 
-/// The priorities named by a mask.
-fn each(mut mask: u8) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let priority = mask.trailing_zeros() as usize;
-        mask &= mask.wrapping_sub(1);
-        (priority < PRIORITIES).then_some(priority)
-    })
-}
-
 impl Htb {
     #[inline]
     pub(super) fn row(&self, level: usize, priority: usize) -> u32 {
@@ -49,9 +40,14 @@ impl Htb {
     /// Puts a class, and as far as they borrow its ancestors, into the rings that its mode allows.
     #[inline]
     fn enter(&mut self, at: u32) {
-        each(self.classes[at as usize].active).for_each(|priority| self.enter_rings(at, priority));
+        let mut priorities = self.classes[at as usize].active;
+        while priorities != 0 {
+            self.enter_rings(at, priorities.trailing_zeros() as usize);
+            priorities &= priorities - 1;
+        }
     }
 
+    #[inline(always)]
     fn enter_rings(&mut self, mut at: u32, priority: usize) {
         loop {
             let class = &self.classes[at as usize];
@@ -78,9 +74,14 @@ impl Htb {
     /// Takes a class out of its rings, and every ancestor that then has nothing to pass on.
     #[inline]
     fn leave(&mut self, at: u32) {
-        each(self.classes[at as usize].active).for_each(|priority| self.leave_rings(at, priority));
+        let mut priorities = self.classes[at as usize].active;
+        while priorities != 0 {
+            self.leave_rings(at, priorities.trailing_zeros() as usize);
+            priorities &= priorities - 1;
+        }
     }
 
+    #[inline(always)]
     fn leave_rings(&mut self, mut at: u32, priority: usize) {
         loop {
             let class = &self.classes[at as usize];
@@ -143,6 +144,7 @@ impl Htb {
     }
 
     /// Charges a packet served at `level` to the leaf and all its ancestors: those below the level borrowed.
+    #[inline(always)]
     pub(super) fn charge(&mut self, leaf: u32, level: usize, length_bytes: u32, now_ns: u64) {
         let mut at = leaf;
         while at != NIL {

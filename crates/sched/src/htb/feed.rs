@@ -86,7 +86,7 @@ impl Feeds {
     }
 
     /// The class whose turn it is; none at the end of the round.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn current(&mut self, feed: u32) -> Option<u32> {
         let Feed { words, first_class, span, turn, .. } = self.feeds[feed as usize];
         if turn >= span {

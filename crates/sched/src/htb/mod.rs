@@ -128,6 +128,7 @@ impl Htb {
     }
 
     /// Serves the leaf whose turn it is in one row; none only if its leaves turn out empty.
+    #[inline(always)]
     fn serve<T: Copy>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -165,6 +166,7 @@ impl Htb {
     }
 
     /// The leaf whose turn it is at a row: down the feeds, and one up and on wherever a round has ended.
+    #[inline(always)]
     fn turn(&mut self, row: u32, priority: usize) -> Option<u32> {
         let mut feed = row;
         let mut depth = 0;
