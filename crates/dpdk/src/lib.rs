@@ -21,7 +21,8 @@
 //! - af_xdp keeps its socket and its buffers when closed (`xdp_sockets`), and takes half of a pool
 //!   whose buffers lie on a page each (`volley_pool_create` in the shim);
 //! - af_packet says nothing of missing checksums and of frames cut off (`offloads`), always has a
-//!   link (`linux`), refuses an MTU above 1500 (`port`), and receives what the kernel sends (`packet_sockets`);
+//!   link (`linux`), refuses an MTU above 1500 (`port`), receives what the kernel sends (`packet_sockets`), and neither
+//!   counts what it missed nor sees to it that all is sent (`packet_rings`);
 //! - memif and vhost fail on a socket file that a killed process left (`stale`).
 //!
 //! The feature `static` links 20 drivers into the program, which then needs the C library alone.
@@ -42,6 +43,7 @@ mod linux;
 mod log;
 mod memory;
 pub mod offloads;
+mod packet_rings;
 mod packet_sockets;
 mod pool;
 mod port;

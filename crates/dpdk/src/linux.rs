@@ -79,6 +79,11 @@ impl LinuxDevice {
         Ok(())
     }
 
+    /// Its number.
+    pub(crate) fn index(&self) -> u32 {
+        self.index as u32
+    }
+
     pub(crate) fn presence(&self) -> Presence {
         let held = || self.tap.as_deref().and_then(tap_name).is_some_and(|name| !name.is_empty());
         match index(&self.socket, &self.name) {

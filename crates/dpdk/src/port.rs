@@ -10,6 +10,7 @@ use crate::descriptors::Descriptors;
 use crate::device::{Device, Shape};
 use crate::link::Link;
 use crate::linux::{LinuxDevice, Presence};
+use crate::packet_rings::PacketRings;
 use crate::privilege::Privilege;
 use crate::queue::Queue;
 use crate::stats::{self, PortStats};
@@ -100,6 +101,8 @@ pub struct Port {
     remarks: Vec<String>,
     /// Of an XDP port.
     xdp_sockets: Vec<XdpSocket>,
+    /// Of an af_packet port.
+    packet_rings: PacketRings,
     // Dropped after the port is closed, in this order.
     pool: DpdkPool,
     _eal: Eal,
@@ -162,6 +165,7 @@ impl Port {
             linux,
             remarks,
             xdp_sockets: Vec::new(),
+            packet_rings: PacketRings::default(),
             pool: options.pool.clone(),
             _eal: eal.clone(),
         };
@@ -172,6 +176,9 @@ impl Port {
         let configured = port.configure(&options, &raw);
         if let PortSpec::AfXdp { .. } = spec {
             port.xdp_sockets = XdpSocket::hold_new(&sockets_before);
+        }
+        if let (PortSpec::AfPacket { .. }, Some(linux)) = (spec, &port.linux) {
+            port.packet_rings = PacketRings::on(linux.index());
         }
         configured?;
         Ok(port)
@@ -290,6 +297,7 @@ impl Port {
         gate::shut(self.rx.iter().chain(&self.tx).map(|queue| &queue.gate));
         self.started = false;
         self.settle();
+        self.packet_rings.let_go();
         // SAFETY: an open port; no worker is in one of its queues.
         let code = unsafe { ffi::rte_eth_dev_stop(self.number) };
         self.settle();
@@ -462,9 +470,16 @@ impl Port {
         })
     }
 
-    /// What every driver counts.
+    /// What every driver counts, and what packet sockets do.
     pub fn stats(&self) -> Result<PortStats, Error> {
-        stats::read(self.number).map_err(|code| self.failed(code, "read the counters".to_owned()))
+        let counted = stats::read(self.number);
+        let counted = counted.map_err(|code| self.failed(code, "read the counters".to_owned()))?;
+        Ok(PortStats { rx_missed: counted.rx_missed + self.packet_rings.missed(), ..counted })
+    }
+
+    /// Has a packet socket send what its driver took and left in the ring; of other ports nothing is left.
+    pub fn push(&self) {
+        self.packet_rings.push();
     }
 
     /// All that its driver counts, by the driver's names.

@@ -248,3 +248,52 @@ fn a_device_that_is_not_there_is_an_error_that_names_it() {
     let error = Port::open(&rig.eal, &spec, rig.options()).err().unwrap().to_string();
     assert!(error.contains("no-such-dev"), "{error}");
 }
+
+#[test]
+fn what_a_packet_socket_had_no_room_for_is_counted_as_missed() {
+    let mut rig = rig();
+    if !own_namespace() {
+        return;
+    }
+    veth("v0", "v1");
+    let spec = PortSpec::AfPacket { device: "v0".into() };
+    let options = PortOptions { rx_descriptors: Some(16), ..rig.options() };
+    let mut port = Port::open(&rig.eal, &spec, options).unwrap();
+    port.start().unwrap();
+    let mut port = Opened { rx: port.rx(0).unwrap(), tx: port.tx(0).unwrap(), port };
+    let peer = PacketSocket::bound_to("v1");
+    for frame in &frames(100) {
+        peer.send(frame);
+    }
+    let mut came = 0;
+    wait_until("all are accounted for", || {
+        came += rig.receive(&mut port).len() as u64;
+        came + port.port.stats().unwrap().rx_missed >= 100
+    });
+    let missed = port.port.stats().unwrap().rx_missed;
+    assert!(missed > 0 && came + missed == 100, "{came} came, {missed} were missed");
+    port.port.stop().unwrap();
+    assert_eq!(port.port.stats().unwrap().rx_missed, missed);
+}
+
+#[test]
+fn what_a_packet_socket_left_in_its_ring_is_sent_when_it_is_pushed() {
+    let mut rig = rig();
+    if !own_namespace() {
+        return;
+    }
+    veth("v0", "v1");
+    // A device slower than the port: the socket soon has as much on its way as it may.
+    run("tc qdisc add dev v0 root tbf rate 20mbit burst 2k limit 10mb");
+    let mut port = rig.open(&PortSpec::AfPacket { device: "v0".into() });
+    let mut peer = rig.open(&PortSpec::AfPacket { device: "v1".into() });
+    let sent = vec![frame(7, 60); 1_000];
+    rig.send(&mut port, &sent);
+    let mut came = 0;
+    wait_until("all came", || {
+        port.port.push();
+        came += rig.receive(&mut peer).iter().filter(|frame| **frame == sent[0]).count();
+        came >= sent.len()
+    });
+    assert_eq!(came, sent.len());
+}

@@ -1,0 +1,81 @@
+//! The packet sockets below an af_packet port: what its driver does not say of them, and does not do.
+//!
+//! ```text
+//!  receive ring   full: the kernel counts the frame at the socket alone; the driver never asks it
+//!  send ring      the driver wakes the kernel once a burst. A socket that has as much on its way as it may
+//!                 (SO_SNDBUF: some 270 small frames) leaves the rest in the ring, sent as far as the
+//!                 driver knows, until the next burst: on a busy host the last of a load stay there
+//! ```
+
+use std::fs;
+use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The sockets of one port.
+#[derive(Default)]
+pub(crate) struct PacketRings {
+    /// The driver's: it closes them when the port stops.
+    sockets: Vec<RawFd>,
+    /// The kernel forgets what it has told.
+    missed: AtomicU64,
+}
+
+/// What the kernel tells of a packet socket since it was last asked.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Counted {
+    packets: u32,
+    drops: u32,
+}
+
+impl PacketRings {
+    /// Those that this process has bound to a Linux device.
+    pub(crate) fn on(device: u32) -> Self {
+        let Ok(folder) = fs::read_dir("/proc/self/fd") else { return Self::default() };
+        let numbers = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let sockets = numbers.filter(|&fd| bound_to(fd) == Some(device)).collect();
+        Self { sockets, missed: AtomicU64::new(0) }
+    }
+
+    /// Forgets the sockets, before their driver closes them; what they missed is kept.
+    pub(crate) fn let_go(&mut self) {
+        self.missed();
+        self.sockets.clear();
+    }
+
+    /// Frames that found a receive ring full.
+    pub(crate) fn missed(&self) -> u64 {
+        let drops = self.sockets.iter().map(|&fd| u64::from(counted(fd).drops)).sum::<u64>();
+        self.missed.fetch_add(drops, Ordering::Relaxed) + drops
+    }
+
+    /// Has the kernel send what is left in the send rings, as far as it can now.
+    pub(crate) fn push(&self) {
+        for &fd in &self.sockets {
+            // SAFETY: the driver's socket, open until `let_go`; there is nothing but the ring to send. What does not
+            // go this time goes another.
+            unsafe {
+                libc::sendto(fd, core::ptr::null(), 0, libc::MSG_DONTWAIT, core::ptr::null(), 0)
+            };
+        }
+    }
+}
+
+/// The device that a packet socket is bound to; none of other descriptors.
+fn bound_to(fd: RawFd) -> Option<u32> {
+    // SAFETY: zeroes are a valid address.
+    let mut address: libc::sockaddr_ll = unsafe { core::mem::zeroed() };
+    let mut size = size_of::<libc::sockaddr_ll>() as u32;
+    // SAFETY: the kernel writes at most `size` bytes into the address; a descriptor that is no socket is an error.
+    let code = unsafe { libc::getsockname(fd, (&raw mut address).cast(), &mut size) };
+    let is_packet = code == 0 && i32::from(address.sll_family) == libc::AF_PACKET;
+    is_packet.then_some(address.sll_ifindex as u32)
+}
+
+fn counted(fd: RawFd) -> Counted {
+    let (mut value, mut size) = (Counted::default(), size_of::<Counted>() as u32);
+    let (level, name) = (libc::SOL_PACKET, libc::PACKET_STATISTICS);
+    // SAFETY: the kernel writes at most `size` bytes, two numbers, into the value.
+    let code = unsafe { libc::getsockopt(fd, level, name, (&raw mut value).cast(), &mut size) };
+    if code == 0 { value } else { Counted::default() }
+}
