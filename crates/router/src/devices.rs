@@ -99,8 +99,7 @@ impl Devices {
         };
         let mut device =
             dpdk::Port::open(eal, &spec_of(&port.kind), options).map_err(|e| e.to_string())?;
-        // A tap's own address is the kernel's end of the wire; ours is another (see `OpenPort`).
-        if let (Some(mac), false) = (port.mac, is_tap(&port.kind)) {
+        if let (Some(mac), true) = (port.mac, has_address_of_ours(&port.kind)) {
             device.set_mac(mac.0).map_err(|error| error.to_string())?;
         }
         device.start().map_err(|error| error.to_string())?;
@@ -141,6 +140,14 @@ fn start_dpdk(config: &Config) -> Result<(Eal, DpdkPool), dpdk::Error> {
 /// True of ports whose device's MAC address belongs to the kernel's end.
 pub(crate) fn is_tap(kind: &PortKind) -> bool {
     matches!(kind, PortKind::Tap { .. })
+}
+
+/// True of ports whose device must know our MAC address. A tap's own is the kernel's end of the wire, ours is another (see
+/// `OpenPort`); shared memory and files have none, and bring every frame whoever it is to.
+fn has_address_of_ours(kind: &PortKind) -> bool {
+    let bring_every_frame =
+        matches!(kind, PortKind::Memif { .. } | PortKind::Vhost { .. } | PortKind::Pcap { .. });
+    !is_tap(kind) && !bring_every_frame
 }
 
 fn spec_of(kind: &PortKind) -> PortSpec {

@@ -131,16 +131,10 @@ impl Device for Router {
     }
 }
 
-/// Those of its ends, and what the queues between two cores could not hold: these are the host's.
+/// Those of its ends. What the queue between two cores could not hold is among them: the kernel counts it at the
+/// device that it came from, and once more for the whole host (`softnet_stat`), where others' packets are, too.
 fn counters(place: &Place) -> Result<Counters, Error> {
-    let mut counters = kernel_counters(&place.network_devices()?, &DEVICE_DEVICES);
-    let path = "/proc/net/softnet_stat";
-    let text = std::fs::read_to_string(path).map_err(Error::file(path))?;
-    // A line a core, hexadecimal: packets, drops …
-    let drops = text.lines().filter_map(|line| line.split_whitespace().nth(1));
-    let drops = drops.filter_map(|drops| u64::from_str_radix(drops, 16).ok());
-    counters.drop("the cores' backlogs".into(), drops.sum());
-    Ok(counters)
+    Ok(kernel_counters(&place.network_devices()?, &DEVICE_DEVICES))
 }
 
 fn kernel() -> Result<String, Error> {
