@@ -9,13 +9,15 @@
 
 use std::fs;
 use std::os::fd::RawFd;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The sockets of one port.
 #[derive(Default)]
 pub(crate) struct PacketRings {
     /// The driver's: it closes them when the port stops.
     sockets: Vec<RawFd>,
+    /// Until the port stops.
+    open: AtomicBool,
     /// The kernel forgets what it has told.
     missed: AtomicU64,
 }
@@ -34,30 +36,34 @@ impl PacketRings {
         let Ok(folder) = fs::read_dir("/proc/self/fd") else { return Self::default() };
         let numbers = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         let sockets = numbers.filter(|&fd| bound_to(fd) == Some(device)).collect();
-        Self { sockets, missed: AtomicU64::new(0) }
+        Self { sockets, open: AtomicBool::new(true), missed: AtomicU64::new(0) }
     }
 
-    /// Forgets the sockets, before their driver closes them; what they missed is kept.
-    pub(crate) fn let_go(&mut self) {
+    /// The last look at the sockets, before their driver closes them; what they missed is kept.
+    pub(crate) fn let_go(&self) {
         self.missed();
-        self.sockets.clear();
+        self.open.store(false, Ordering::Relaxed);
     }
 
     /// Frames that found a receive ring full.
     pub(crate) fn missed(&self) -> u64 {
-        let drops = self.sockets.iter().map(|&fd| u64::from(counted(fd).drops)).sum::<u64>();
+        let open = self.open.load(Ordering::Relaxed);
+        let sockets = self.sockets.iter().filter(|_| open);
+        let drops = sockets.map(|&fd| u64::from(counted(fd).drops)).sum::<u64>();
         self.missed.fetch_add(drops, Ordering::Relaxed) + drops
     }
 
-    /// Has the kernel send what is left in the send rings, as far as it can now.
-    pub(crate) fn push(&self) {
-        for &fd in &self.sockets {
-            // SAFETY: the driver's socket, open until `let_go`; there is nothing but the ring to send. What does not
-            // go this time goes another.
-            unsafe {
+    /// Has the kernel send what is left in the send rings, as far as it can now, and tells whether some may still be.
+    /// To be called while the port runs.
+    pub(crate) fn push(&self) -> bool {
+        self.sockets.iter().fold(false, |left, &fd| {
+            // SAFETY: the driver's socket, open while the port runs; there is nothing but the ring to send.
+            let sent = unsafe {
                 libc::sendto(fd, core::ptr::null(), 0, libc::MSG_DONTWAIT, core::ptr::null(), 0)
             };
-        }
+            // Octets sent, or none because the socket has as much on its way as it may: then there may be more.
+            left | (sent != 0)
+        })
     }
 }
 

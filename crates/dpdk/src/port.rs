@@ -102,7 +102,7 @@ pub struct Port {
     /// Of an XDP port.
     xdp_sockets: Vec<XdpSocket>,
     /// Of an af_packet port.
-    packet_rings: PacketRings,
+    packet_rings: Arc<PacketRings>,
     // Dropped after the port is closed, in this order.
     pool: DpdkPool,
     _eal: Eal,
@@ -165,7 +165,7 @@ impl Port {
             linux,
             remarks,
             xdp_sockets: Vec::new(),
-            packet_rings: PacketRings::default(),
+            packet_rings: Arc::default(),
             pool: options.pool.clone(),
             _eal: eal.clone(),
         };
@@ -178,7 +178,7 @@ impl Port {
             port.xdp_sockets = XdpSocket::hold_new(&sockets_before);
         }
         if let (PortSpec::AfPacket { .. }, Some(linux)) = (spec, &port.linux) {
-            port.packet_rings = PacketRings::on(linux.index());
+            port.packet_rings = Arc::new(PacketRings::on(linux.index()));
         }
         configured?;
         Ok(port)
@@ -333,7 +333,7 @@ impl Port {
 
     /// Transmit queue `number`: `None` if there is no such queue or somebody has it.
     pub fn tx(&self, number: u16) -> Option<TxHandle> {
-        TxHandle::take(self.tx.get(usize::from(number))?, self.number, number)
+        TxHandle::take(self.tx.get(usize::from(number))?, self.number, number, &self.packet_rings)
     }
 
     /// Receive queues it has.
@@ -475,11 +475,6 @@ impl Port {
         let counted = stats::read(self.number);
         let counted = counted.map_err(|code| self.failed(code, "read the counters".to_owned()))?;
         Ok(PortStats { rx_missed: counted.rx_missed + self.packet_rings.missed(), ..counted })
-    }
-
-    /// Has a packet socket send what its driver took and left in the ring; of other ports nothing is left.
-    pub fn push(&self) {
-        self.packet_rings.push();
     }
 
     /// All that its driver counts, by the driver's names.

@@ -1,6 +1,7 @@
 //! A port's queues as workers hold them.
 
 use crate::gate::Gate;
+use crate::packet_rings::PacketRings;
 use crate::{checksum, ffi, thread};
 use packet::{Mbuf, PacketCache, PacketPtr, RxQueue, TxQueue};
 use std::sync::Arc;
@@ -42,7 +43,15 @@ pub struct RxHandle {
 }
 
 /// One transmit queue.
-pub struct TxHandle(Handle);
+pub struct TxHandle {
+    handle: Handle,
+    rings: Arc<PacketRings>,
+    /// Passes until the rings are looked after; 0 when nothing can be left in them.
+    passes_left: u8,
+}
+
+/// Passes after a burst in which the next one may come, which pushes just as well.
+const PATIENT_PASSES: u8 = 16;
 
 impl RxHandle {
     pub(crate) fn take(
@@ -57,8 +66,14 @@ impl RxHandle {
 }
 
 impl TxHandle {
-    pub(crate) fn take(queue: &Arc<Queue>, port: u16, number: u16) -> Option<Self> {
-        Handle::take(queue, port, number).map(Self)
+    pub(crate) fn take(
+        queue: &Arc<Queue>,
+        port: u16,
+        number: u16,
+        rings: &Arc<PacketRings>,
+    ) -> Option<Self> {
+        let handle = Handle::take(queue, port, number)?;
+        Some(Self { handle, rings: Arc::clone(rings), passes_left: 0 })
     }
 }
 
@@ -90,7 +105,7 @@ impl RxQueue for RxHandle {
 impl TxQueue for TxHandle {
     #[inline]
     fn transmit(&mut self, _: &mut dyn PacketCache, packets: &[PacketPtr]) -> usize {
-        let Handle { queue, port, number } = &self.0;
+        let Handle { queue, port, number } = &self.handle;
         if !queue.gate.enter() {
             return 0;
         }
@@ -100,6 +115,18 @@ impl TxQueue for TxHandle {
         // SAFETY: as above; drivers read the list and own the buffers of its first `taken` slots.
         let taken = unsafe { ffi::volley_tx_burst(*port, *number, list, count) };
         queue.gate.leave();
+        self.passes_left = PATIENT_PASSES;
         usize::from(taken)
+    }
+
+    #[inline]
+    fn push(&mut self) {
+        let Self { handle: Handle { queue, .. }, rings, passes_left } = self;
+        if *passes_left > 1 {
+            *passes_left -= 1;
+        } else if *passes_left == 1 && queue.gate.enter() {
+            *passes_left = if rings.push() { PATIENT_PASSES } else { 0 };
+            queue.gate.leave();
+        }
     }
 }

@@ -291,7 +291,7 @@ fn what_a_packet_socket_left_in_its_ring_is_sent_when_it_is_pushed() {
     rig.send(&mut port, &sent);
     let mut came = 0;
     wait_until("all came", || {
-        port.port.push();
+        port.tx.push();
         came += rig.receive(&mut peer).iter().filter(|frame| **frame == sent[0]).count();
         came >= sent.len()
     });

@@ -51,6 +51,7 @@ impl Node for PortTx {
         context: &mut Context<'_>,
     ) {
         self.mailbox.read(&mut self.queues, |attachment| attachment.port);
+        self.queues.iter_mut().for_each(|attachment| attachment.queue.push());
         if frame.is_empty() {
             return;
         }
@@ -134,6 +135,7 @@ mod tests {
     use crate::plumbing::testing::World;
     use graph::harness::NodeHarness;
     use packet::{MemorySink, PacketCache, Recorded, TxQueue};
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Takes so many frames and no more.
     struct Narrow(usize);
@@ -168,6 +170,34 @@ mod tests {
         assert_eq!(run(&world, &[0, 1, 0, 1, 1]), ["taken"; 5]);
         assert_eq!(*zero.lock().unwrap(), [[0], [2]]);
         assert_eq!(*one.lock().unwrap(), [[1], [3], [4]]);
+    }
+
+    /// Counts how often it is pushed.
+    struct Pushed(Arc<AtomicUsize>);
+
+    impl TxQueue for Pushed {
+        fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &[PacketPtr]) -> usize {
+            cache.release(packets);
+            packets.len()
+        }
+
+        fn push(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_port_that_nothing_leaves_by_any_more_is_still_looked_after() {
+        let world = World::new();
+        let pushed = Arc::new(AtomicUsize::new(0));
+        world.setup.tx.add(TxAttachment { port: 0, queue: Box::new(Pushed(Arc::clone(&pushed))) });
+        attach(&world, 1);
+        let mut node = NodeHarness::<PortTx>::new(&world.setup).unwrap();
+        let by = |frame: &mut Frame| frame.tx_mut().fill(1);
+        for _ in 0..3 {
+            node.run_prepared(&[vec![7]], 9, 0, by);
+        }
+        assert_eq!(pushed.load(Ordering::Relaxed), 3);
     }
 
     #[test]

@@ -24,8 +24,6 @@ use crate::stats::spikes::{Spike, Threshold, spikes};
 const KEPT_STALLS: usize = 200;
 /// Between two looks at whether somebody wants us to end.
 const WATCH_NS: u64 = 5_000_000;
-/// Between two looks at what a port took and did not send.
-const PUSH_NS: u64 = 100_000;
 
 /// How long, and what to wait for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -143,7 +141,6 @@ fn turn(
     let mut stalls = Stalls::default();
     let mut last_ns = clock.now_ns();
     let mut watch_ns = start_ns + WATCH_NS;
-    let mut push_ns = start_ns + PUSH_NS;
     let mut stopped = false;
     // Once sending is over: since when.
     let mut over_ns: Option<u64> = None;
@@ -162,10 +159,7 @@ fn turn(
             if over_ns.is_none() {
                 sender.send(now_ns, end);
             }
-        }
-        if now_ns >= push_ns {
-            push_ns = now_ns + PUSH_NS;
-            sides.iter().for_each(|side| side.end.push());
+            end.tx.push();
         }
         if now_ns >= watch_ns {
             watch_ns = now_ns + WATCH_NS;

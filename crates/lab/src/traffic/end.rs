@@ -42,13 +42,6 @@ impl End {
         count
     }
 
-    /// Sends what the port took and has not sent yet, as packet sockets do. Costs a call into the kernel.
-    pub fn push(&self) {
-        if let Some(port) = &self.port {
-            port.push();
-        }
-    }
-
     /// Throws away what is waiting to be received.
     pub fn drain(&mut self) -> u64 {
         let mut thrown = 0;

@@ -323,7 +323,7 @@ impl<'a> Rig<'a> {
         let began_ns = clock.now_ns();
         while count < missing && clock.now_ns() - began_ns < LATE_NS {
             for end in &mut self.ends {
-                end.push();
+                end.tx.push();
                 end.receive(|_| count += 1);
             }
         }
