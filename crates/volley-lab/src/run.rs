@@ -6,7 +6,7 @@
 //! In a network namespace of its own the lab meets no other device of the host, and all that it makes
 //! there ends with it.
 
-use lab::report::{html, summary};
+use lab::report::{checks, html, summary};
 use lab::stats::summary::median;
 use lab::trial::host;
 
@@ -41,6 +41,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             row.interval.high / 1e6,
             row.runs
         );
+    }
+    for check in &results.checks {
+        say!("{}", checks::line(check));
     }
     for (subject, metric, unit, values) in html::quantities::rows(&results) {
         let (name, median) = (subject.case(), html::quantities::told(median(&values), unit));

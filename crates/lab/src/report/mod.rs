@@ -3,11 +3,12 @@
 //! ```text
 //! raw.jsonl ─▶ Results ─┬▶ figures ─▶ svg ─┬▶ report.html
 //!                       ├▶ tables ─────────┘
-//!                       ├▶ results.csv
+//!                       ├▶ results.csv, checks.csv
 //!                       ├▶ metrics.txt  (OpenMetrics)
 //!                       └▶ index.sqlite
 //! ```
 
+pub mod checks;
 pub mod csv;
 pub mod figures;
 pub mod html;

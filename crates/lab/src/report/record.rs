@@ -9,6 +9,7 @@
 //! {"v":1,"device":{…}}       a device as it was set up, with exact commands
 //! {"v":1,"quantity":{…}}     what a search said that is no rate
 //! {"v":1,"telemetry":{…}}    what other tools saw, apart from the timed trials
+//! {"v":1,"check":{…}}        whether a device does what its function says
 //! {"v":1,"probe":{…}}        what an idle core lost
 //! ```
 //! Everything that is ever reported is a function of these lines. A line cut off by a full disk or a
@@ -31,6 +32,7 @@ use crate::stats::paired::Comparison;
 use crate::stats::spikes::Spike;
 use crate::stats::verdict::{Accounts, Verdict};
 use crate::trial::device::Counters;
+use crate::trial::functional::CheckRecord;
 use crate::trial::probe::ProbeRecord;
 use crate::trial::telemetry::TelemetryRecord;
 
@@ -264,6 +266,8 @@ pub struct Line {
     quantity: Option<QuantityRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     telemetry: Option<TelemetryRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    check: Option<CheckRecord>,
 }
 
 /// Something that can be written down.
@@ -320,6 +324,12 @@ impl Record for TelemetryRecord {
     }
 }
 
+impl Record for CheckRecord {
+    fn line(self) -> Line {
+        Line { v: SCHEMA, check: Some(self), ..Line::default() }
+    }
+}
+
 impl Record for ComparisonRecord {
     fn line(self) -> Line {
         Line { v: SCHEMA, comparison: Some(self), ..Line::default() }
@@ -368,6 +378,8 @@ pub struct Results {
     pub quantities: Vec<QuantityRecord>,
     /// What other tools saw.
     pub telemetry: Vec<TelemetryRecord>,
+    /// Whether devices do what their functions say.
+    pub checks: Vec<CheckRecord>,
     /// What idle cores lost.
     pub probes: Vec<ProbeRecord>,
     /// Lines that could not be read, each with its number and why.
@@ -420,6 +432,7 @@ impl Results {
                     results.failures.extend(line.failure);
                     results.quantities.extend(line.quantity);
                     results.telemetry.extend(line.telemetry);
+                    results.checks.extend(line.check);
                     results.probes.extend(line.probe);
                     if let Some(device) = line.device {
                         results.meet(device);
