@@ -23,6 +23,7 @@ pub mod probe;
 pub mod pursue;
 pub mod rig;
 pub mod self_test;
+pub mod stream;
 pub mod telemetry;
 mod upset;
 pub mod versus;
