@@ -3,7 +3,7 @@
 //! ```text
 //! raw.jsonl ─▶ Results ─┬▶ figures ─▶ svg ─┬▶ report.html
 //!                       ├▶ tables ─────────┘
-//!                       ├▶ results.csv, checks.csv
+//!                       ├▶ results.csv, quantities.csv, checks.csv
 //!                       ├▶ metrics.txt  (OpenMetrics)
 //!                       └▶ index.sqlite
 //! ```
@@ -14,6 +14,7 @@ pub mod figures;
 pub mod html;
 pub mod index;
 pub mod openmetrics;
+pub mod quantities;
 pub mod record;
 pub mod summary;
 pub mod svg;

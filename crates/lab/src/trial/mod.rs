@@ -25,6 +25,7 @@ pub mod pursue;
 pub mod rig;
 pub mod self_test;
 pub mod shape;
+pub mod stream;
 pub mod telemetry;
 mod upset;
 pub mod versus;

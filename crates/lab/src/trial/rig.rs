@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::device::{Counters, Device, Job, kernel_counters};
 use super::devices;
 use super::frames::Load;
-use super::link::{self, DEVICE_DEVICES, LAB_DEVICES, LinkKind};
+use super::link::{self, DEVICE_DEVICES, DeviceEnd, LAB_DEVICES, LinkKind};
 use super::place::{Place, output};
 use super::telemetry::NodeCost;
 use crate::Error;
@@ -50,6 +50,19 @@ pub struct Wish {
     pub workers: u64,
     /// Largest frame, with checksum.
     pub max_frame_bytes: u16,
+}
+
+impl Wish {
+    /// What is wanted of a device at these ends.
+    pub(super) fn job(&self, link: LinkKind, ends: [DeviceEnd; 2]) -> Job {
+        let Self { function, entries, workers, .. } = self.clone();
+        Job { function, entries, workers, link, mtu: self.mtu(), ends }
+    }
+
+    /// Octets that a frame may carry.
+    pub(super) fn mtu(&self) -> u16 {
+        self.max_frame_bytes.max(1_518) - 18
+    }
 }
 
 /// Longest wait for the first packet.
@@ -111,15 +124,8 @@ impl<'a> Rig<'a> {
         let version = device.version()?;
         refuse_what_nobody_does(&*device, wish, bench.link)?;
         let mut place = Place::new(&bench.folder, &bench.cores)?;
-        let mtu = wish.max_frame_bytes.max(1_518) - 18;
-        let job = Job {
-            function: wish.function.clone(),
-            entries: wish.entries,
-            workers: wish.workers,
-            link: bench.link,
-            mtu,
-            ends: link::lay(bench.link, &mut place, mtu)?,
-        };
+        let mtu = wish.mtu();
+        let job = wish.job(bench.link, link::lay(bench.link, &mut place, mtu)?);
         let mut ends = Vec::new();
         if bench.link == LinkKind::Tap {
             // The device's ends come with the lab's.

@@ -7,7 +7,7 @@
 mod accounts;
 mod checks;
 pub mod host;
-pub mod quantities;
+mod quantities;
 mod sections;
 mod telemetry;
 
@@ -45,7 +45,7 @@ pub fn render(results: &Results) -> String {
         let facts = [
             format!("scenario <code>{}</code>", escape(&campaign.scenario)),
             escape(&campaign.started),
-            format!("{} trials", results.trials.len()),
+            format!("{} trials", results.trials.len() + results.streams.len()),
             format!("seed {}", campaign.seed),
         ];
         let _ = writeln!(page, "<p class=\"facts\">{}</p>", facts.join(" · "));
@@ -68,6 +68,7 @@ pub fn write(folder: &Path) -> Result<Results, Error> {
         ("report.html", render(&results)),
         ("results.csv", csv::render(&results)),
         ("checks.csv", csv::checks(&results)),
+        ("quantities.csv", csv::quantities(&results)),
         ("metrics.txt", openmetrics::render(&results)),
     ];
     for (name, text) in files {

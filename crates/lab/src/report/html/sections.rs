@@ -34,6 +34,7 @@ pub(super) fn all(results: &Results) -> Vec<Section> {
         throughput_section(&rows, results),
         checks::section(results),
         quantities::section(results),
+        quantities::streams(results),
         failures_section(results),
         comparison_section(results),
         curves_section(&rows),
