@@ -1,12 +1,13 @@
 //! The report: one HTML page that needs nothing but itself.
 //!
 //! ```text
-//! title ▸ throughput (figure, table) ▸ comparison ▸ curves ▸ latency ▸ loss ▸ time lines ▸ spikes ▸ packets ▸ how measured
+//! title ▸ throughput (figure, table) ▸ functions ▸ comparison ▸ curves ▸ latency ▸ loss ▸ time lines ▸ spikes ▸ packets ▸ how measured
 //! ```
 
 mod accounts;
+mod checks;
 pub mod host;
-pub mod quantities;
+mod quantities;
 mod sections;
 mod telemetry;
 
@@ -44,7 +45,7 @@ pub fn render(results: &Results) -> String {
         let facts = [
             format!("scenario <code>{}</code>", escape(&campaign.scenario)),
             escape(&campaign.started),
-            format!("{} trials", results.trials.len()),
+            format!("{} trials", results.trials.len() + results.streams.len()),
             format!("seed {}", campaign.seed),
         ];
         let _ = writeln!(page, "<p class=\"facts\">{}</p>", facts.join(" · "));
@@ -66,6 +67,8 @@ pub fn write(folder: &Path) -> Result<Results, Error> {
     let files = [
         ("report.html", render(&results)),
         ("results.csv", csv::render(&results)),
+        ("checks.csv", csv::checks(&results)),
+        ("quantities.csv", csv::quantities(&results)),
         ("metrics.txt", openmetrics::render(&results)),
     ];
     for (name, text) in files {

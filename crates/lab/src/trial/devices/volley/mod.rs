@@ -1,0 +1,129 @@
+//! Volley: the daemon as a process, its configuration written, its counters by its API.
+
+mod api;
+mod configuration;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use api::{ask, get};
+use configuration::configuration;
+use serde::Deserialize;
+
+use crate::Error;
+use crate::trial::device::{Counters, Device, Job};
+use crate::trial::place::{Place, has_program, output};
+use crate::trial::telemetry::NodeCost;
+
+/// The daemon of one folder.
+pub(super) struct Volley {
+    program: String,
+}
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A port as the API shows it, but for what is not needed here.
+#[derive(Deserialize)]
+struct Port {
+    name: String,
+    rx: Counted,
+    tx: Counted,
+}
+
+/// What its graph drops is told by reason elsewhere.
+#[derive(Deserialize)]
+struct Counted {
+    packets: u64,
+    errors: u64,
+}
+
+/// A node of its graph.
+#[derive(Deserialize)]
+struct Node {
+    name: String,
+    calls: u64,
+    packets: u64,
+    cycles_per_packet: f64,
+}
+
+/// Packets dropped for a reason.
+#[derive(Deserialize)]
+struct Dropped {
+    node: String,
+    reason: String,
+    packets: u64,
+}
+
+impl Volley {
+    /// The one in the folder of the lab's own program, or on the path.
+    pub(super) fn beside_us() -> Self {
+        let beside =
+            std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join("volleyd")));
+        let program = beside.filter(|path| path.exists()).map(|path| path.display().to_string());
+        Self { program: program.unwrap_or_else(|| "volleyd".into()) }
+    }
+
+    /// The one in that folder: to compare two builds.
+    pub(super) fn in_folder(folder: &str) -> Self {
+        Self { program: Path::new(folder).join("volleyd").display().to_string() }
+    }
+}
+
+impl Device for Volley {
+    fn name(&self) -> &'static str {
+        "volley"
+    }
+
+    fn version(&self) -> Result<String, Error> {
+        if !has_program(&self.program) {
+            let (device, job) = (self.name().into(), "any job".into());
+            let reason = format!("there is no {}: build it first", self.program);
+            return Err(Error::Refused { device, job, reason });
+        }
+        output(&[&self.program, "--version"])
+            .map_err(|reason| Error::Command { line: self.program.clone(), reason })
+    }
+
+    fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
+        let text = configuration(job, place.cores())
+            .ok_or_else(|| self.refuse(job, "its adapter cannot say this yet"))?;
+        let file = place.write("volley.toml", &text)?;
+        let socket = socket(place);
+        let line =
+            format!("{} --config {} --socket {}", self.program, file.display(), socket.display());
+        place.spawn("volleyd", &line)?;
+        place.wait_until("volleyd answers", PATIENCE, |_| get(&socket, "/v1/version").is_ok())
+    }
+
+    fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {
+        let socket = socket(place);
+        let ports: Vec<Port> = ask(&socket, "/v1/ports")?;
+        let dropped: Vec<Dropped> = ask(&socket, "/v1/errors")?;
+        let mut counters = Counters::default();
+        for Port { name, rx, tx } in ports {
+            counters.received += rx.packets;
+            counters.sent += tx.packets;
+            counters.drop(format!("{name} rx"), rx.errors);
+            counters.drop(format!("{name} tx"), tx.errors);
+        }
+        for Dropped { node, reason, packets } in dropped {
+            counters.drop(format!("{node} {reason}"), packets);
+        }
+        Ok(counters)
+    }
+
+    fn nodes(&mut self, place: &mut Place) -> Result<Vec<NodeCost>, Error> {
+        let nodes: Vec<Node> = ask(&socket(place), "/v1/nodes")?;
+        let cost = |Node { name, calls, packets, cycles_per_packet }| NodeCost {
+            node: name,
+            calls,
+            packets,
+            cycles: cycles_per_packet * packets as f64,
+        };
+        Ok(nodes.into_iter().map(cost).collect())
+    }
+}
+
+fn socket(place: &Place) -> PathBuf {
+    place.folder().join("volley.sock")
+}
