@@ -23,6 +23,7 @@ use crate::report::record::{
 };
 use crate::scenario::{Case, Scenario, SearchKind};
 use crate::search::Trial;
+use crate::stats::verdict;
 
 /// Axes that the generator varies while the device runs on.
 const GENERATOR_AXES: [&str; 5] = ["frame_bytes", "flows", "load_percent", "ethertype", "endpoint"];
@@ -312,8 +313,9 @@ impl Running<'_> {
         let found = pursue(measure, max_pps, self.campaign.stalls_per_s, deadline, &mut trial)?;
         let carried_pps =
             found.rates.iter().map(|found| found.low_pps).fold(f64::INFINITY, f64::min);
-        for Found { metric, low_pps, high_pps, verdicts } in found.rates {
+        for Found { metric, low_pps, high_pps, mut verdicts } in found.rates {
             let subject = subject.clone();
+            verdicts.extend(verdict::generator_bound(low_pps, ceiling_pps));
             let answer = AnswerRecord { subject, metric, low_pps, high_pps, verdicts };
             self.recorder.write(answer)?;
         }

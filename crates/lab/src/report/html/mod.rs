@@ -92,6 +92,7 @@ figcaption{font-size:12.5px;color:#666}\
 table{border-collapse:collapse;width:100%;font-size:13px;margin:10px 0}\
 th{text-align:left;border-bottom:1.5px solid #444;padding:4px 8px 4px 0}\
 td{border-bottom:1px solid #e6e6e6;padding:4px 8px 4px 0;vertical-align:top}\
+td:first-child{white-space:nowrap}\
 .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\
 .verdict{color:#a04000}code,pre{font:12px/1.45 ui-monospace,Menlo,Consolas,monospace}\
 pre{background:#f6f6f4;padding:10px;overflow-x:auto}summary{cursor:pointer}";
