@@ -6,8 +6,7 @@
 //! In a network namespace of its own the lab meets no other device of the host, and all that it makes
 //! there ends with it.
 
-use lab::report::{html, summary};
-use lab::stats::summary::median;
+use lab::report::{checks, html, quantities, summary};
 use lab::trial::host;
 
 use crate::Failure;
@@ -42,12 +41,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             row.runs
         );
     }
-    for (subject, metric, unit, values) in html::quantities::rows(&results) {
-        let (name, median) = (subject.case(), html::quantities::told(median(&values), unit));
+    for check in &results.checks {
+        say!("{}", checks::line(check));
+    }
+    for row in quantities::rows(&results) {
+        let told = |value| quantities::told(value, row.unit);
         say!(
-            "{} — {name}, {metric}: {median} in the middle of {} trials",
-            subject.device,
-            values.len()
+            "{} — {}, {}: {} in the middle of {} trials, [{}, {}] of {} runs",
+            row.subject.device,
+            row.subject.case(),
+            row.metric,
+            told(row.median),
+            row.values.len(),
+            told(row.interval.low),
+            told(row.interval.high),
+            row.runs
         );
     }
     for failure in results.failures.iter().filter(|failure| !failure.refused) {

@@ -1,8 +1,8 @@
 //! The results of one folder or many as an SQLite file: to be asked what a page does not say.
 //!
 //! ```text
-//! raw.jsonl … ─▶ Results … ─▶ index.sqlite     folder 1 ─▶ n campaign, device, trial, answer, summary,
-//!                                                            comparison, failure
+//! raw.jsonl … ─▶ Results … ─▶ index.sqlite     folder 1 ─▶ n campaign, device, trial, answer, summary, quantity,
+//!                                                            comparison, function_check, failure
 //! ```
 //! A function of the raw files like every report: it is made anew and put in the old one's place as a whole, so a
 //! reader of the old one is not disturbed. Rates are packets a second, latencies ns; lists and axes are JSON.
@@ -12,7 +12,7 @@ use std::path::Path;
 use rusqlite::{Connection, ToSql, Transaction, params};
 
 use super::record::{AnswerRecord, Campaign, FailureRecord, Results, Subject, TrialRecord};
-use super::summary;
+use super::{checks, quantities, summary};
 use crate::Error;
 
 /// Name of the index in a results folder.
@@ -32,10 +32,15 @@ CREATE TABLE answer (folder INTEGER NOT NULL REFERENCES folder, device TEXT, fun
   run INTEGER, metric TEXT, low_pps REAL, high_pps REAL, verdicts TEXT);
 CREATE TABLE summary (folder INTEGER NOT NULL REFERENCES folder, device TEXT, function TEXT, case_name TEXT, axes TEXT,
   metric TEXT, runs INTEGER, pps REAL, low_pps REAL, high_pps REAL, sd_pps REAL);
+CREATE TABLE quantity (folder INTEGER NOT NULL REFERENCES folder, device TEXT, function TEXT, case_name TEXT, axes TEXT,
+  metric TEXT, unit TEXT, runs INTEGER, trials INTEGER, median REAL, low REAL, high REAL, sd REAL);
 CREATE TABLE comparison (folder INTEGER NOT NULL REFERENCES folder, base TEXT, other TEXT, case_name TEXT,
   blocks INTEGER, ratio REAL, low_ratio REAL, high_ratio REAL, p REAL, smallest_believable REAL, finding TEXT);
 CREATE TABLE failure (folder INTEGER NOT NULL REFERENCES folder, device TEXT, function TEXT, case_name TEXT, axes TEXT,
   run INTEGER, refused INTEGER, reason TEXT);
+CREATE TABLE function_check (folder INTEGER NOT NULL REFERENCES folder, device TEXT, function TEXT, case_name TEXT,
+  axes TEXT, run INTEGER, passed INTEGER, sent INTEGER, came INTEGER, kept_out_sent INTEGER, kept_out_came INTEGER,
+  fault TEXT);
 CREATE INDEX trial_by_subject ON trial (device, function, folder);
 CREATE INDEX summary_by_subject ON summary (device, function, metric);
 ";
@@ -95,6 +100,21 @@ impl Filling<'_> {
                 params![row.metric, runs, row.value_pps, interval.low, interval.high, row.sd_pps];
             self.of_subject("summary", &row.subject, rates)?;
         }
+        for row in quantities::rows(results) {
+            let (runs, trials) = (count(row.runs as u64), count(row.values.len() as u64));
+            let (unit, interval) = (row.unit.name(), &row.interval);
+            let found = params![
+                row.metric,
+                unit,
+                runs,
+                trials,
+                row.median,
+                interval.low,
+                interval.high,
+                row.sd
+            ];
+            self.of_subject("quantity", &row.subject, found)?;
+        }
         for row in &results.comparisons {
             let found = &row.comparison;
             let finding = json(&found.finding);
@@ -112,6 +132,15 @@ impl Filling<'_> {
                     found.smallest_believable,
                     finding.trim_matches('"'),
                 ],
+            )?;
+        }
+        for check in &results.checks {
+            let [sent, came, kept_out, slipped] = check.counts().map(count);
+            let fault = check.fault.as_ref().map(checks::told);
+            self.of_subject(
+                "function_check",
+                &check.subject,
+                params![check.subject.run, check.passed(), sent, came, kept_out, slipped, fault],
             )?;
         }
         for FailureRecord { subject, refused, reason } in &results.failures {
@@ -199,7 +228,7 @@ fn json(value: &impl serde::Serialize) -> String {
 mod tests {
     use super::*;
     use crate::receive::Histogram;
-    use crate::report::record::DeviceFacts;
+    use crate::report::record::{DeviceFacts, QuantityRecord, Unit};
     use crate::search::{Outcome, Trial};
 
     fn results(device: &str) -> Results {
@@ -222,6 +251,12 @@ mod tests {
             campaigns: vec![Campaign { devices, seed: u64::MAX, ..Campaign::default() }],
             trials: vec![trial],
             answers: vec![answer(1e6), answer(2e6)],
+            quantities: vec![QuantityRecord {
+                subject: subject.clone(),
+                metric: "reset".into(),
+                unit: Unit::Seconds,
+                values: vec![0.25, 0.5, 0.75],
+            }],
             failures: vec![FailureRecord { subject, refused: true, reason: "no memif".into() }],
             ..Results::default()
         }
@@ -249,6 +284,8 @@ mod tests {
         assert!((990.0..1010.0).contains(&p99_ns), "{p99_ns}");
         let size = "SELECT axes ->> '$.frame_bytes' FROM answer LIMIT 1";
         assert_eq!(ask::<String>(&file, size), "64");
+        let reset = "SELECT median FROM quantity WHERE unit = 'seconds' AND device = 'theirs'";
+        assert_eq!(ask::<f64>(&file, reset), 0.5);
         assert_eq!(ask::<String>(&file, "SELECT reason FROM failure WHERE refused"), "no memif");
         assert_eq!(ask::<String>(&file, "SELECT seed FROM campaign LIMIT 1"), u64::MAX.to_string());
         std::fs::remove_file(&file).unwrap();

@@ -3,16 +3,18 @@
 //! ```text
 //! raw.jsonl ─▶ Results ─┬▶ figures ─▶ svg ─┬▶ report.html
 //!                       ├▶ tables ─────────┘
-//!                       ├▶ results.csv
+//!                       ├▶ results.csv, quantities.csv, checks.csv
 //!                       ├▶ metrics.txt  (OpenMetrics)
 //!                       └▶ index.sqlite
 //! ```
 
+pub mod checks;
 pub mod csv;
 pub mod figures;
 pub mod html;
 pub mod index;
 pub mod openmetrics;
+pub mod quantities;
 pub mod record;
 pub mod summary;
 pub mod svg;

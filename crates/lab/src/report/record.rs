@@ -8,7 +8,9 @@
 //! {"v":1,"failure":{…}}      what could not be measured, and why
 //! {"v":1,"device":{…}}       a device as it was set up, with exact commands
 //! {"v":1,"quantity":{…}}     what a search said that is no rate
+//! {"v":1,"stream":{…}}       TCP streams and round trips between two endpoints
 //! {"v":1,"telemetry":{…}}    what other tools saw, apart from the timed trials
+//! {"v":1,"check":{…}}        whether a device does what its function says
 //! {"v":1,"probe":{…}}        what an idle core lost
 //! ```
 //! Everything that is ever reported is a function of these lines. A line cut off by a full disk or a
@@ -31,7 +33,9 @@ use crate::stats::paired::Comparison;
 use crate::stats::spikes::Spike;
 use crate::stats::verdict::{Accounts, Verdict};
 use crate::trial::device::Counters;
+use crate::trial::functional::CheckRecord;
 use crate::trial::probe::ProbeRecord;
+use crate::trial::stream::StreamRecord;
 use crate::trial::telemetry::TelemetryRecord;
 
 /// Version of the lines written here.
@@ -198,6 +202,23 @@ pub enum Unit {
     Frames,
     /// Seconds.
     Seconds,
+    /// Bits a second.
+    #[serde(rename = "bit/s")]
+    BitsPerSecond,
+    /// A share of one.
+    Share,
+}
+
+impl Unit {
+    /// Its name, as in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Frames => "frames",
+            Self::Seconds => "seconds",
+            Self::BitsPerSecond => "bit/s",
+            Self::Share => "share",
+        }
+    }
 }
 
 /// What a search said of one run that is no rate.
@@ -264,6 +285,10 @@ pub struct Line {
     quantity: Option<QuantityRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     telemetry: Option<TelemetryRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    check: Option<CheckRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stream: Option<Box<StreamRecord>>,
 }
 
 /// Something that can be written down.
@@ -320,6 +345,18 @@ impl Record for TelemetryRecord {
     }
 }
 
+impl Record for CheckRecord {
+    fn line(self) -> Line {
+        Line { v: SCHEMA, check: Some(self), ..Line::default() }
+    }
+}
+
+impl Record for StreamRecord {
+    fn line(self) -> Line {
+        Line { v: SCHEMA, stream: Some(Box::new(self)), ..Line::default() }
+    }
+}
+
 impl Record for ComparisonRecord {
     fn line(self) -> Line {
         Line { v: SCHEMA, comparison: Some(self), ..Line::default() }
@@ -366,8 +403,12 @@ pub struct Results {
     pub failures: Vec<FailureRecord>,
     /// What searches said that is no rate.
     pub quantities: Vec<QuantityRecord>,
+    /// Trials with streams, in order.
+    pub streams: Vec<StreamRecord>,
     /// What other tools saw.
     pub telemetry: Vec<TelemetryRecord>,
+    /// Whether devices do what their functions say.
+    pub checks: Vec<CheckRecord>,
     /// What idle cores lost.
     pub probes: Vec<ProbeRecord>,
     /// Lines that could not be read, each with its number and why.
@@ -419,7 +460,9 @@ impl Results {
                     results.comparisons.extend(line.comparison);
                     results.failures.extend(line.failure);
                     results.quantities.extend(line.quantity);
+                    results.streams.extend(line.stream.map(|stream| *stream));
                     results.telemetry.extend(line.telemetry);
+                    results.checks.extend(line.check);
                     results.probes.extend(line.probe);
                     if let Some(device) = line.device {
                         results.meet(device);

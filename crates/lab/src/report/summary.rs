@@ -33,7 +33,7 @@ impl Row {
     }
 }
 
-/// The rows, in the order in which their subjects were first measured.
+/// The rows: the cases in the order in which they were first measured, and within each the devices likewise.
 pub fn rows(results: &Results) -> Vec<Row> {
     let mut order: Vec<(Subject, String)> = Vec::new();
     let mut groups: BTreeMap<(Subject, String), Vec<&AnswerRecord>> = BTreeMap::new();
@@ -44,6 +44,14 @@ pub fn rows(results: &Results) -> Vec<Row> {
         }
         groups.entry(key).or_default().push(answer);
     }
+    let mut cases: Vec<String> = Vec::new();
+    for (subject, _) in &order {
+        let case = subject.case();
+        if !cases.contains(&case) {
+            cases.push(case);
+        }
+    }
+    order.sort_by_key(|(subject, _)| cases.iter().position(|case| *case == subject.case()));
     order.into_iter().filter_map(|key| groups.get(&key).map(|group| row(key, group))).collect()
 }
 
@@ -53,13 +61,23 @@ fn row((subject, metric): (Subject, String), answers: &[&AnswerRecord]) -> Row {
     let interval = interval_of_bounds(&lows, &highs);
     let mut verdicts: Vec<Verdict> = of_series(&lows);
     for verdict in answers.iter().flat_map(|answer| &answer.verdicts) {
-        if !verdicts.contains(verdict) {
+        if !verdicts.iter().any(|known| says_the_same(known, verdict)) {
             verdicts.push(verdict.clone());
         }
     }
     let sd_pps = Summary::of(&lows).map_or(0.0, |summary| summary.sd);
     let value_pps = mean(&lows).midpoint(mean(&highs));
     Row { subject, metric, runs: answers.len(), value_pps, interval, sd_pps, verdicts }
+}
+
+/// Whether one line will do for both: that a search was limited, not by how much on each run.
+fn says_the_same(one: &Verdict, other: &Verdict) -> bool {
+    use Verdict::{CutShort, GeneratorBound};
+    let limited = matches!(
+        (one, other),
+        (GeneratorBound { .. }, GeneratorBound { .. }) | (CutShort { .. }, CutShort { .. })
+    );
+    limited || one == other
 }
 
 /// The 95 % interval of a number known, on each run, only to lie between two bounds. Of fewer than
@@ -105,6 +123,30 @@ mod tests {
         assert_eq!((rows[0].runs, rows[0].value_pps), (5, 107.0));
         assert!(rows[0].interval.contains(102.0) && rows[0].interval.contains(112.0));
         assert_eq!(rows[1].interval, Interval { low: 50.0, high: 60.0 });
+    }
+
+    #[test]
+    fn devices_of_one_case_stand_together_and_a_limit_is_told_once() {
+        let mut results = Results::default();
+        for (device, function) in
+            [("ours", "l2"), ("ours", "ip4"), ("theirs", "l2"), ("theirs", "ip4")]
+        {
+            for run in 0..2 {
+                let mut answer = answer(device, run, 100.0);
+                answer.subject.function = function.into();
+                answer.verdicts =
+                    vec![Verdict::GeneratorBound { share: 0.9 + 0.01 * f64::from(run) }];
+                results.answers.push(answer);
+            }
+        }
+        let rows = rows(&results);
+        let names: Vec<_> = rows
+            .iter()
+            .map(|row| (row.subject.function.as_str(), row.subject.device.as_str()))
+            .collect();
+        let wanted = [("l2", "ours"), ("l2", "theirs"), ("ip4", "ours"), ("ip4", "theirs")];
+        assert_eq!(names, wanted);
+        assert!(rows.iter().all(|row| row.verdicts.len() == 1), "{rows:?}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::stats::verdict::Verdict;
 /// A rate with three or four digits: 12.35 Mpps.
 pub(crate) fn rate(pps: f64) -> String {
     let (value, unit) = match pps.abs() {
+        0.0 => return "0 pps".into(),
         size if size >= 1e6 => (pps / 1e6, "Mpps"),
         size if size >= 1e3 => (pps / 1e3, "kpps"),
         _ => (pps, "pps"),
@@ -12,7 +13,8 @@ pub(crate) fn rate(pps: f64) -> String {
     format!("{} {unit}", digits(value))
 }
 
-fn digits(value: f64) -> String {
+/// A number with three or four digits.
+pub(crate) fn digits(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.1}"),
         size if size >= 10.0 => format!("{value:.2}"),
@@ -55,6 +57,7 @@ mod tests {
     #[test]
     fn rates_have_three_or_four_digits() {
         assert_eq!(rate(14_880_952.0), "14.88 Mpps");
+        assert_eq!(rate(0.0), "0 pps");
         assert_eq!([rate(999.0), rate(123_456.0)], ["999.0 pps", "123.5 kpps"]);
     }
 }

@@ -119,6 +119,12 @@ pub fn of_trial(
     verdicts
 }
 
+/// Whether an answer is the generator's rather than the device's: too near what it can do itself.
+pub fn generator_bound(answer_pps: f64, ceiling_pps: f64) -> Option<Verdict> {
+    let share = answer_pps / ceiling_pps;
+    (share > CEILING_SHARE).then_some(Verdict::GeneratorBound { share })
+}
+
 /// The verdicts of a series of results in order of time.
 pub fn of_series(series: &[f64]) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
@@ -161,6 +167,12 @@ mod tests {
         let late = Outcome { offered: 600_000, received: 590_000, ..outcome() };
         let verdicts = of_trial(&late, None, &Stalled::default(), Some(2e6));
         assert!(matches!(verdicts[..], [Verdict::GeneratorBound { share }] if share < 0.3));
+    }
+
+    #[test]
+    fn an_answer_near_the_generators_ceiling_is_the_generators() {
+        assert_eq!(generator_bound(0.8e6, 1e6), None);
+        assert_eq!(generator_bound(1e6, 1e6), Some(Verdict::GeneratorBound { share: 1.0 }));
     }
 
     #[test]

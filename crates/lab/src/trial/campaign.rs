@@ -7,6 +7,8 @@
 //! When the time is up what was measured stands; so it does after Ctrl-C, a device that dies or a
 //! disk that is full.
 
+mod streams;
+
 use std::time::{Duration, Instant};
 
 use super::frames::Load;
@@ -16,12 +18,15 @@ use super::rig::{Bench, Rig, Wish};
 use super::{self_test, telemetry};
 use crate::Error;
 use crate::arrivals::Imix;
-use crate::report::record::{AnswerRecord, FailureRecord, QuantityRecord, Recorder, Subject};
-use crate::scenario::{Case, Scenario};
+use crate::report::record::{
+    AnswerRecord, DeviceFacts, FailureRecord, QuantityRecord, Recorder, Subject,
+};
+use crate::scenario::{Case, Scenario, SearchKind};
 use crate::search::Trial;
+use crate::stats::verdict;
 
 /// Axes that the generator varies while the device runs on.
-const GENERATOR_AXES: [&str; 4] = ["frame_bytes", "flows", "load_percent", "ethertype"];
+const GENERATOR_AXES: [&str; 5] = ["frame_bytes", "flows", "load_percent", "ethertype", "endpoint"];
 /// Axes that a device is started with.
 const DEVICE_AXES: [&str; 2] = ["entries", "workers"];
 /// Share of what a device carries at which it is watched.
@@ -76,6 +81,7 @@ struct Running<'a> {
     done: usize,
     all: usize,
     trials: u32,
+    stream_ceilings: streams::Ceilings,
 }
 
 impl Campaign<'_> {
@@ -91,8 +97,11 @@ impl Campaign<'_> {
             done: 0,
             all: cases * self.devices.len() * self.restarts as usize,
             trials: 0,
+            stream_ceilings: streams::Ceilings::default(),
         };
-        running.test_ourselves(&groups)?;
+        if !running.has_streams() {
+            running.test_ourselves(&groups)?;
+        }
         for run in 0..self.restarts {
             for group in &groups {
                 for turn in 0..self.devices.len() {
@@ -116,7 +125,8 @@ impl Campaign<'_> {
                 workers: case.number("workers").unwrap_or(1),
                 max_frame_bytes: self
                     .sizes(&case)
-                    .map_or(1_518, |sizes| sizes.sequence().iter().copied().max().unwrap_or(1_518)),
+                    .map_or(1_518, |sizes| sizes.sequence().iter().copied().max().unwrap_or(1_518))
+                    + case.function.kind.overhead_bytes(),
             };
             let same = |group: &&mut Group| {
                 let wide = Wish { max_frame_bytes: group.wish.max_frame_bytes, ..wish.clone() };
@@ -230,6 +240,9 @@ impl Running<'_> {
         }
         self.tell(&format!("{name}: starting"));
         self.probe()?;
+        if self.has_streams() {
+            return self.streams(name, group, run);
+        }
         let mut rig = Rig::start(self.campaign.bench, name, &group.wish)?;
         let mut told = false;
         for case in &group.cases {
@@ -238,16 +251,15 @@ impl Running<'_> {
             if !told {
                 told = true;
                 if run == 0 {
-                    let facts = rig.facts();
-                    self.recorder.write(crate::report::record::DeviceFacts {
-                        name: name.to_owned(),
-                        ..facts
-                    })?;
+                    self.recorder.write(DeviceFacts { name: name.to_owned(), ..rig.facts() })?;
                 }
             }
             let subject = self.subject(name, case, run);
             self.tell(&format!("{name}: {}", subject.case()));
-            self.case(&mut rig, &load, subject)?;
+            match self.campaign.scenario.measure.search {
+                SearchKind::Functional => self.check(&mut rig, &load, subject)?,
+                _ => self.case(&mut rig, &load, subject)?,
+            }
             self.done += 1;
         }
         Ok(())
@@ -266,6 +278,15 @@ impl Running<'_> {
         let left = self.campaign.limit.map(|limit| limit.saturating_sub(self.began.elapsed()));
         let (done, all) = (self.done, self.all);
         (self.campaign.progress)(&Progress { done, all, what, left });
+    }
+
+    /// Looks whether a running device does what its function says.
+    fn check(&mut self, rig: &mut Rig<'_>, load: &Load, subject: Subject) -> Result<(), Error> {
+        rig.settle(load, true)?;
+        let at_s = self.began.elapsed().as_secs_f64();
+        let trial_s = self.campaign.scenario.measure.trial_s;
+        let check = rig.check(load, trial_s, subject, at_s)?;
+        self.recorder.write(check)
     }
 
     /// One search on a running device, and latencies at shares of what it found.
@@ -292,8 +313,9 @@ impl Running<'_> {
         let found = pursue(measure, max_pps, self.campaign.stalls_per_s, deadline, &mut trial)?;
         let carried_pps =
             found.rates.iter().map(|found| found.low_pps).fold(f64::INFINITY, f64::min);
-        for Found { metric, low_pps, high_pps, verdicts } in found.rates {
+        for Found { metric, low_pps, high_pps, mut verdicts } in found.rates {
             let subject = subject.clone();
+            verdicts.extend(verdict::generator_bound(low_pps, ceiling_pps));
             let answer = AnswerRecord { subject, metric, low_pps, high_pps, verdicts };
             self.recorder.write(answer)?;
         }
@@ -331,6 +353,10 @@ impl Running<'_> {
 
     /// Finds out what the lab itself can do with frames of each size.
     fn test_ourselves(&mut self, groups: &[Group]) -> Result<(), Error> {
+        // What is checked is not timed.
+        if self.campaign.scenario.measure.search == SearchKind::Functional {
+            return Ok(());
+        }
         for case in groups.iter().flat_map(|group| &group.cases) {
             let sizes = self.campaign.sizes(case)?;
             let frame_bytes = mean_bytes(&sizes);

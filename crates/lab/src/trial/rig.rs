@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use super::device::{Counters, Device, Job, kernel_counters};
 use super::devices;
 use super::frames::Load;
-use super::link::{self, DEVICE_DEVICES, LAB_DEVICES, LinkKind};
+use super::link::{self, DEVICE_DEVICES, DeviceEnd, LAB_DEVICES, LinkKind};
 use super::place::{Place, output};
 use super::telemetry::NodeCost;
 use crate::Error;
 use crate::clock::Clock;
 use crate::report::record::{DeviceFacts, Stall, Subject, TrialRecord};
-use crate::scenario::Function;
+use crate::scenario::{Function, FunctionKind};
 use crate::search::{Latency, Outcome, Trial};
 use crate::stats::verdict::{Accounts, Stalled, of_trial};
 use crate::traffic::ports::{self, Ports};
@@ -50,6 +50,19 @@ pub struct Wish {
     pub workers: u64,
     /// Largest frame, with checksum.
     pub max_frame_bytes: u16,
+}
+
+impl Wish {
+    /// What is wanted of a device at these ends.
+    pub(super) fn job(&self, link: LinkKind, ends: [DeviceEnd; 2]) -> Job {
+        let Self { function, entries, workers, .. } = self.clone();
+        Job { function, entries, workers, link, mtu: self.mtu(), ends }
+    }
+
+    /// Octets that a frame may carry.
+    pub(super) fn mtu(&self) -> u16 {
+        self.max_frame_bytes.max(1_518) - 18
+    }
 }
 
 /// Longest wait for the first packet.
@@ -109,15 +122,10 @@ impl<'a> Rig<'a> {
         wish: &Wish,
     ) -> Result<Self, Error> {
         let version = device.version()?;
+        refuse_what_nobody_does(&*device, wish, bench.link)?;
         let mut place = Place::new(&bench.folder, &bench.cores)?;
-        let mtu = wish.max_frame_bytes.max(1_518) - 18;
-        let job = Job {
-            function: wish.function.clone(),
-            entries: wish.entries,
-            workers: wish.workers,
-            link: bench.link,
-            ends: link::lay(bench.link, &mut place, mtu)?,
-        };
+        let mtu = wish.mtu();
+        let job = wish.job(bench.link, link::lay(bench.link, &mut place, mtu)?);
         let mut ends = Vec::new();
         if bench.link == LinkKind::Tap {
             // The device's ends come with the lab's.
@@ -272,10 +280,18 @@ impl<'a> Rig<'a> {
         duration_s: f64,
         seed: u64,
     ) -> Result<TrafficResult, Error> {
+        self.carry(streams, Plan { seed, ..Plan::new(duration_s) })
+    }
+
+    /// Sends these streams, at the first end and at the second, as planned.
+    pub(super) fn carry(
+        &mut self,
+        streams: [Vec<Stream>; 2],
+        plan: Plan,
+    ) -> Result<TrafficResult, Error> {
         let sides = self.ends.iter_mut().zip(streams);
         let sides = sides.map(|(end, streams)| Side { end, streams }).collect();
-        let stall_ns = self.bench.link.stall_ns();
-        let plan = Plan { stall_ns, seed, ..Plan::new(duration_s) };
+        let plan = Plan { stall_ns: self.bench.link.stall_ns(), ..plan };
         let go_on = self.bench.go_on;
         let result = drive(self.bench.clock, sides, &plan, &mut |_| go_on())?;
         if result.stopped {
@@ -349,6 +365,20 @@ impl<'a> Rig<'a> {
         }
         Ok(counters)
     }
+}
+
+/// Functions that no adapter has.
+fn refuse_what_nobody_does(device: &dyn Device, wish: &Wish, link: LinkKind) -> Result<(), Error> {
+    let reason = match wish.function.kind {
+        FunctionKind::Lisp => "none of the lab's devices speaks LISP",
+        FunctionKind::Dhcp4 => "the lab plays neither the client nor the server of a lease",
+        _ => return Ok(()),
+    };
+    Err(Error::Refused {
+        device: device.name().to_owned(),
+        job: format!("{} over {link}", wish.function.name()),
+        reason: reason.into(),
+    })
 }
 
 impl Drop for Rig<'_> {

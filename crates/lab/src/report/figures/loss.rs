@@ -15,9 +15,13 @@ use crate::report::svg::{Anchor, Plot, Scale, palette};
 /// The trials of one series: (load, loss ratio).
 pub type Points = Vec<(f64, f64)>;
 
-/// Where an axis of loads begins: at 0, unless all of them lie together far above it.
+/// Where an axis of loads begins: at 0, unless all of them lie together far above it. One load alone tells no scale.
 pub(super) fn start(least_pps: f64, most_pps: f64) -> f64 {
-    if least_pps > 0.4 * most_pps { least_pps - 0.1 * (most_pps - least_pps) } else { 0.0 }
+    if least_pps > 0.4 * most_pps && least_pps < 0.999 * most_pps {
+        least_pps - 0.1 * (most_pps - least_pps)
+    } else {
+        0.0
+    }
 }
 
 /// Draws the figure; none without a trial.

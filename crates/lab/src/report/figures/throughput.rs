@@ -8,6 +8,7 @@
 
 use crate::report::svg::scale::Unit;
 use crate::report::svg::{Plot, Scale, palette};
+use crate::report::words::digits;
 use crate::stats::Interval;
 
 /// One number with its interval.
@@ -45,9 +46,9 @@ pub fn draw(rows: &[String], metrics: &[String], dots: &[Dot]) -> String {
         whisker(&mut plot, y, dot.interval, palette::colour(dot.metric));
         let x = plot.x(dot.value_pps);
         palette::marker(&mut plot.canvas, (x, y), dot.metric);
-        let [value, low, high] =
-            [dot.value_pps, dot.interval.low, dot.interval.high].map(|it| it / unit.0);
-        plot.number(y, &format!("{value:.3} [{low:.3}, {high:.3}] {}", unit.1));
+        let [value, low, high] = [dot.value_pps, dot.interval.low, dot.interval.high]
+            .map(|number| digits(number / unit.0));
+        plot.number(y, &format!("{value} [{low}, {high}] {}", unit.1));
     }
     plot.legend(metrics);
     plot.note("whiskers: 95 % interval over restarts");

@@ -1,12 +1,13 @@
 //! The report: one HTML page that needs nothing but itself.
 //!
 //! ```text
-//! title ▸ throughput (figure, table) ▸ comparison ▸ curves ▸ latency ▸ loss ▸ time lines ▸ spikes ▸ packets ▸ how measured
+//! title ▸ throughput (figure, table) ▸ functions ▸ comparison ▸ curves ▸ latency ▸ loss ▸ time lines ▸ spikes ▸ packets ▸ how measured
 //! ```
 
 mod accounts;
+mod checks;
 pub mod host;
-pub mod quantities;
+mod quantities;
 mod sections;
 mod telemetry;
 
@@ -44,7 +45,7 @@ pub fn render(results: &Results) -> String {
         let facts = [
             format!("scenario <code>{}</code>", escape(&campaign.scenario)),
             escape(&campaign.started),
-            format!("{} trials", results.trials.len()),
+            format!("{} trials", results.trials.len() + results.streams.len()),
             format!("seed {}", campaign.seed),
         ];
         let _ = writeln!(page, "<p class=\"facts\">{}</p>", facts.join(" · "));
@@ -66,6 +67,8 @@ pub fn write(folder: &Path) -> Result<Results, Error> {
     let files = [
         ("report.html", render(&results)),
         ("results.csv", csv::render(&results)),
+        ("checks.csv", csv::checks(&results)),
+        ("quantities.csv", csv::quantities(&results)),
         ("metrics.txt", openmetrics::render(&results)),
     ];
     for (name, text) in files {
@@ -89,6 +92,7 @@ figcaption{font-size:12.5px;color:#666}\
 table{border-collapse:collapse;width:100%;font-size:13px;margin:10px 0}\
 th{text-align:left;border-bottom:1.5px solid #444;padding:4px 8px 4px 0}\
 td{border-bottom:1px solid #e6e6e6;padding:4px 8px 4px 0;vertical-align:top}\
+td:first-child{white-space:nowrap}\
 .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\
 .verdict{color:#a04000}code,pre{font:12px/1.45 ui-monospace,Menlo,Consolas,monospace}\
 pre{background:#f6f6f4;padding:10px;overflow-x:auto}summary{cursor:pointer}";

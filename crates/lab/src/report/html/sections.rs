@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::{Section, accounts, host, quantities, telemetry};
+use super::{Section, accounts, checks, host, quantities, telemetry};
 use crate::receive::Histogram;
 use crate::report::figures::{
     bars, curves, forest, histogram, loss, percentiles, throughput, timeline,
@@ -32,7 +32,9 @@ pub(super) fn all(results: &Results) -> Vec<Section> {
     let rows = rows(results);
     let sections = [
         throughput_section(&rows, results),
+        checks::section(results),
         quantities::section(results),
+        quantities::streams(results),
         failures_section(results),
         comparison_section(results),
         curves_section(&rows),
@@ -77,13 +79,14 @@ fn throughput_section(rows: &[Row], results: &Results) -> Option<Section> {
         let _ = writeln!(
             body,
             "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{interval}</td>\
-             <td class=\"n\">{:.2} %</td><td class=\"n\">{}</td></tr>",
+             <td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
             escape(&row.subject.device),
             escape(&row.subject.case()),
-            escape(&row.metric),
+            // A name of two words stays on one line.
+            escape(&row.metric).replace(' ', "\u{a0}"),
             rate(row.value_pps),
             of_the_first(row, rows),
-            100.0 * row.sd_pps / row.value_pps.max(1e-9),
+            spread(row),
             row.runs
         );
         for found in &row.verdicts {
@@ -97,6 +100,14 @@ fn throughput_section(rows: &[Row], results: &Results) -> Option<Section> {
     body.push_str("</table>\n");
     let lead = host::fitness(results).unwrap_or_default();
     Some(Section { title: "Throughput", lead, body })
+}
+
+/// The standard deviation over restarts, as a share; one run has none.
+fn spread(row: &Row) -> String {
+    match row.runs {
+        0 | 1 => "–".into(),
+        _ => format!("{:.2} %", 100.0 * row.sd_pps / row.value_pps.max(1e-9)),
+    }
 }
 
 /// What a rate is of that of the first device which was measured in the same case.
