@@ -6,6 +6,7 @@
 //! In a network namespace of its own the lab meets no other device of the host, and all that it makes
 //! there ends with it.
 
+use lab::report::record::QuantityRecord;
 use lab::report::{html, summary};
 use lab::stats::summary::median;
 use lab::trial::host;
@@ -42,10 +43,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             row.runs
         );
     }
-    for (subject, metric, unit, values) in html::quantities::rows(&results) {
+    for QuantityRecord { subject, metric, unit, values, note } in html::quantities::rows(&results) {
         let (name, median) = (subject.case(), html::quantities::told(median(&values), unit));
+        let note = note.map_or_else(String::new, |note| format!(" ({note})"));
         say!(
-            "{} — {name}, {metric}: {median} in the middle of {} trials",
+            "{} — {name}, {metric}: {median} in the middle of {} trials{note}",
             subject.device,
             values.len()
         );

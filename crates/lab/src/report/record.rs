@@ -198,6 +198,10 @@ pub enum Unit {
     Frames,
     /// Seconds.
     Seconds,
+    /// Percent.
+    Percent,
+    /// Entries of a table.
+    Entries,
 }
 
 /// What a search said of one run that is no rate.
@@ -205,12 +209,15 @@ pub enum Unit {
 pub struct QuantityRecord {
     /// What was measured.
     pub subject: Subject,
-    /// Name of the number: back-to-back, recovery, reset.
+    /// Name of the number: back-to-back, recovery, reset, largest table …
     pub metric: String,
     /// What it is counted in.
     pub unit: Unit,
     /// The value of each repetition.
     pub values: Vec<f64>,
+    /// What it must be read with, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// Something that could not be measured, and why.

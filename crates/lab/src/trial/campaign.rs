@@ -17,7 +17,7 @@ use super::{self_test, telemetry};
 use crate::Error;
 use crate::arrivals::Imix;
 use crate::report::record::{AnswerRecord, FailureRecord, QuantityRecord, Recorder, Subject};
-use crate::scenario::{Case, Scenario};
+use crate::scenario::{Case, Scenario, SearchKind};
 use crate::search::Trial;
 
 /// Axes that the generator varies while the device runs on.
@@ -275,6 +275,14 @@ impl Running<'_> {
         let ceiling_pps = self.ceiling_pps(load)? / if both { 2.0 } else { 1.0 };
         rig.settle(load, both)?;
         let measure = &scenario.measure;
+        if measure.search == SearchKind::LargestTable {
+            let found = rig.largest_table(load, measure.most_entries(), deadline)?;
+            return self.quantities(&subject, vec![found]);
+        }
+        rig.live_change = match measure.change_entries {
+            Some(entries) => Some(rig.live_change(entries)?),
+            None => None,
+        };
         let max_pps = ceiling_pps * self.load_share(&subject);
         let purpose = format!("{:?}", measure.search).to_lowercase();
         let mut trial = |trial: Trial| {
@@ -297,10 +305,7 @@ impl Running<'_> {
             let answer = AnswerRecord { subject, metric, low_pps, high_pps, verdicts };
             self.recorder.write(answer)?;
         }
-        for Quantity { metric, unit, values } in found.quantities {
-            let (subject, metric) = (subject.clone(), metric.to_owned());
-            self.recorder.write(QuantityRecord { subject, metric, unit, values })?;
-        }
+        self.quantities(&subject, found.quantities)?;
         for percent in &measure.latency_at_percent {
             let load_pps = carried_pps * *percent as f64 / 100.0;
             if !(1.0..f64::INFINITY).contains(&load_pps) {
@@ -319,6 +324,14 @@ impl Running<'_> {
         if measure.telemetry && subject.run == 0 && (1.0..f64::INFINITY).contains(&watched_pps) {
             let seen = telemetry::watch(rig, load, subject, watched_pps, both)?;
             self.recorder.write(seen)?;
+        }
+        Ok(())
+    }
+
+    fn quantities(&mut self, subject: &Subject, found: Vec<Quantity>) -> Result<(), Error> {
+        for Quantity { metric, unit, values, note } in found {
+            let (subject, metric) = (subject.clone(), metric.to_owned());
+            self.recorder.write(QuantityRecord { subject, metric, unit, values, note })?;
         }
         Ok(())
     }

@@ -1,9 +1,11 @@
 //! What a device under test can be asked: one job, in words that every switch's adapter translates.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::added::Added;
 use super::link::{DeviceEnd, LinkKind};
 use super::place::Place;
 use super::telemetry::NodeCost;
@@ -23,6 +25,17 @@ pub struct Job {
     pub link: LinkKind,
     /// Its ends of them.
     pub ends: [DeviceEnd; 2],
+}
+
+/// Entries for the table of a device that runs, or those to be taken away again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Where they lie.
+    pub added: Added,
+    /// Which of them.
+    pub entries: Range<u64>,
+    /// Whether they are to go: then all that were added.
+    pub remove: bool,
 }
 
 /// Packets that were not forwarded, by place and reason.
@@ -79,6 +92,12 @@ pub trait Device {
     /// What each of its nodes cost since it started; none of a device that does not tell.
     fn nodes(&mut self, _: &mut Place) -> Result<Vec<NodeCost>, Error> {
         Ok(Vec::new())
+    }
+
+    /// The command by which a user would change its table while it runs. What it reads is written into files first,
+    /// so that the command alone is the change. Entries that are there already are taken again.
+    fn change(&mut self, job: &Job, _: &Change, _: &mut Place) -> Result<String, Error> {
+        Err(self.refuse(job, "its adapter cannot change its table while it runs"))
     }
 
     /// Whether it can be started anew, as a process can.

@@ -23,7 +23,7 @@ const FIRST_ROUTE_4: u32 = 0x1000_0000;
 const FIRST_ROUTE_6: u128 = 0x2a00 << 112;
 const FIRST_MAC: u64 = 0x0600_0000_0000;
 /// Routes of /24 that fit; of more, each is a /28.
-const WIDE_ROUTES: u64 = 1 << 20;
+pub(super) const WIDE_ROUTES: u64 = 1 << 20;
 
 /// A route by a next hop of the lab's.
 #[derive(Debug, Clone, PartialEq, Eq)]

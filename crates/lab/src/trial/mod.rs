@@ -11,11 +11,13 @@
 //! Nothing outlives the lab: the namespaces have no names and end with their processes, and each
 //! process is killed by the kernel when the lab ends, however it ends.
 
+pub mod added;
 pub mod campaign;
 pub mod device;
 pub mod devices;
 pub mod frames;
 pub mod host;
+mod largest;
 pub mod link;
 pub mod perf;
 pub mod place;

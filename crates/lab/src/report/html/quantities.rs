@@ -10,6 +10,8 @@ use crate::stats::summary::median;
 /// A value as a reader wants it.
 pub fn told(value: f64, unit: Unit) -> String {
     match unit {
+        Unit::Percent => format!("{value:.2} %"),
+        Unit::Entries => format!("{value:.0} entries"),
         Unit::Frames => format!("{value:.0} frames"),
         Unit::Seconds if value < 1e-3 => format!("{:.1} µs", value * 1e6),
         Unit::Seconds if value < 1.0 => format!("{:.2} ms", value * 1e3),
@@ -17,17 +19,23 @@ pub fn told(value: f64, unit: Unit) -> String {
     }
 }
 
-/// Of each device and case, over all its runs: median, least, most.
-pub fn rows(results: &Results) -> Vec<(Subject, String, Unit, Vec<f64>)> {
-    let mut rows: Vec<(Subject, String, Unit, Vec<f64>)> = Vec::new();
-    for QuantityRecord { subject, metric, unit, values } in &results.quantities {
-        let subject = Subject { run: 0, ..subject.clone() };
-        match rows.iter_mut().find(|row| row.0 == subject && row.1 == *metric) {
-            Some(row) => row.3.extend(values),
-            None => rows.push((subject, metric.clone(), *unit, values.clone())),
+/// Of each device and case, over all its runs: as one record each, of run 0, with the notes of all.
+pub fn rows(results: &Results) -> Vec<QuantityRecord> {
+    let mut rows: Vec<QuantityRecord> = Vec::new();
+    for record in &results.quantities {
+        let subject = Subject { run: 0, ..record.subject.clone() };
+        match rows.iter_mut().find(|row| row.subject == subject && row.metric == record.metric) {
+            Some(row) => {
+                row.values.extend(&record.values);
+                if row.note != record.note {
+                    let notes = row.note.take().into_iter().chain(record.note.clone());
+                    row.note = Some(notes.collect::<Vec<_>>().join("; "));
+                }
+            }
+            None => rows.push(QuantityRecord { subject, ..record.clone() }),
         }
     }
-    rows.retain(|row| !row.3.is_empty());
+    rows.retain(|row| !row.values.is_empty());
     rows
 }
 
@@ -37,7 +45,7 @@ pub(super) fn section(results: &Results) -> Option<Section> {
         "<table>\n<tr><th>device</th><th>case</th><th></th><th class=\"n\">median</th>\
          <th class=\"n\">least</th><th class=\"n\">most</th><th class=\"n\">trials</th></tr>\n",
     );
-    for (subject, metric, unit, values) in &rows {
+    for QuantityRecord { subject, metric, unit, values, note } in &rows {
         let (least, most) = values
             .iter()
             .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), &it| (low.min(it), high.max(it)));
@@ -47,7 +55,10 @@ pub(super) fn section(results: &Results) -> Option<Section> {
              <td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
             escape(&subject.device),
             escape(&subject.case()),
-            escape(metric),
+            escape(metric)
+                + &note
+                    .as_ref()
+                    .map_or_else(String::new, |it| format!("<br><small>{}</small>", escape(it))),
             told(median(values), *unit),
             told(least, *unit),
             told(most, *unit),
@@ -56,9 +67,11 @@ pub(super) fn section(results: &Results) -> Option<Section> {
     }
     body.push_str("</table>\n");
     let lead = "RFC 2544, 26.4 to 26.6: the longest burst at full rate that loses nothing, the time until the \
-                last loss after an overload, the time without packets when the device is started anew."
+                last loss after an overload, the time without packets when the device is started anew. Live changes: \
+                packets lost over the rate offered. Tables: entries added until one was refused."
         .into();
-    (!rows.is_empty()).then_some(Section { title: "Bursts, recovery, reset", lead, body })
+    let title = "Bursts, recovery, reset, live changes, tables";
+    (!rows.is_empty()).then_some(Section { title, lead, body })
 }
 
 #[cfg(test)]
@@ -72,13 +85,16 @@ mod tests {
             metric: "reset".into(),
             unit: Unit::Seconds,
             values: values.to_vec(),
+            note: Some(format!("run <{run}>")),
         };
         let quantities = vec![record(0, &[0.5, 1.25]), record(1, &[0.75])];
         let body = section(&Results { quantities, ..Results::default() }).unwrap().body;
         let cells = ["750.00 ms", "500.00 ms", "1.250 s", "3"];
         let cells: String = cells.iter().map(|it| format!("<td class=\"n\">{it}</td>")).collect();
         assert!(body.contains(&cells), "{body}");
+        assert!(body.contains("reset<br><small>run &lt;0&gt;; run &lt;1&gt;</small>"), "{body}");
         assert_eq!(told(2_048.4, Unit::Frames), "2048 frames");
+        assert_eq!(told(99.5, Unit::Percent), "99.50 %");
         assert!(section(&Results::default()).is_none());
     }
 }

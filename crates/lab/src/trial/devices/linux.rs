@@ -5,7 +5,7 @@
 
 use crate::Error;
 use crate::scenario::FunctionKind;
-use crate::trial::device::{Counters, Device, Job, kernel_counters};
+use crate::trial::device::{Change, Counters, Device, Job, kernel_counters};
 use crate::trial::frames::{self, Route};
 use crate::trial::link::{DEVICE_DEVICES, LAB_MACS, LinkKind};
 use crate::trial::place::{Place, output};
@@ -124,6 +124,16 @@ impl Device for Router {
 
     fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {
         counters(place)
+    }
+
+    fn change(&mut self, _: &Job, change: &Change, place: &mut Place) -> Result<String, Error> {
+        let Change { added, entries, remove } = change;
+        let word = if *remove { "del" } else { "replace" };
+        let line = |Route { prefix, via }| format!("route {word} {prefix} via {via}\n");
+        let batch: String = added.routes(entries.clone()).map(line).collect();
+        let path = place.write("change.batch", &batch)?;
+        let family = if added.six { "-6 " } else { "" };
+        Ok(format!("ip {family}-batch {}", path.display()))
     }
 
     fn can_restart(&self) -> bool {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::Error;
 use crate::scenario::FunctionKind;
-use crate::trial::device::{Counters, Device, Job, kernel_counters};
+use crate::trial::device::{Change, Counters, Device, Job, kernel_counters};
 use crate::trial::frames::{self, Route};
 use crate::trial::link::{DEVICE_DEVICES, DEVICE_MACS, LAB_MACS, LinkKind};
 use crate::trial::place::{Place, has_program, output};
@@ -64,6 +64,10 @@ impl Device for OpenVswitch {
         let lost: u64 = sockets.split("skmem:(").skip(1).filter_map(socket_drops).sum();
         counters.drop("packet sockets".into(), lost);
         Ok(counters)
+    }
+
+    fn change(&mut self, _: &Job, change: &Change, place: &mut Place) -> Result<String, Error> {
+        self::change(place, &self.bridge, change)
     }
 }
 
@@ -139,21 +143,38 @@ pub(super) fn flows(job: &Job) -> Option<Option<String>> {
         FunctionKind::Ip6 => true,
         _ => return None,
     };
-    let (family, destination) = if six { ("ipv6", "ipv6_dst") } else { ("ip", "nw_dst") };
-    let flow = |prefix: &str, side: usize| {
-        format!(
-            "{family},{destination}={prefix},actions=dec_ttl,mod_dl_src:{},mod_dl_dst:{},output:{}\n",
-            DEVICE_MACS[side],
-            LAB_MACS[side],
-            side + 1
-        )
-    };
     let mut flows = String::new();
     for side in 0..2 {
-        flows += &flow(&frames::lab_address(six, side).to_string(), side);
+        flows += &route(six, &frames::lab_address(six, side).to_string(), side);
     }
-    flows.extend(frames::routes(six, job.entries).map(|Route { prefix, .. }| flow(&prefix, 1)));
+    let routes = frames::routes(six, job.entries);
+    flows.extend(routes.map(|Route { prefix, .. }| route(six, &prefix, 1)));
     Some(Some(flows))
+}
+
+/// What is sent to a prefix.
+fn to(six: bool, prefix: &str) -> String {
+    let (family, destination) = if six { ("ipv6", "ipv6_dst") } else { ("ip", "nw_dst") };
+    format!("{family},{destination}={prefix}")
+}
+
+/// A route as a flow.
+fn route(six: bool, prefix: &str, side: usize) -> String {
+    let (own, peer) = (DEVICE_MACS[side], LAB_MACS[side]);
+    let actions = format!("dec_ttl,mod_dl_src:{own},mod_dl_dst:{peer},output:{}", side + 1);
+    format!("{},actions={actions}\n", to(six, prefix))
+}
+
+/// The command that adds routes as flows, or takes all of them away.
+pub(super) fn change(place: &mut Place, bridge: &str, change: &Change) -> Result<String, Error> {
+    let Change { added, entries, remove } = change;
+    if *remove {
+        return Ok(format!("ovs-ofctl del-flows {bridge} {}", to(added.six, added.all())));
+    }
+    let routes = added.routes(entries.clone());
+    let flows: String = routes.map(|Route { prefix, .. }| route(added.six, &prefix, 1)).collect();
+    let path = place.write("change.flows", &flows)?;
+    Ok(format!("ovs-ofctl add-flows {bridge} {}", path.display()))
 }
 
 #[cfg(test)]

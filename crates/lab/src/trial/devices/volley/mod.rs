@@ -11,7 +11,8 @@ use configuration::configuration;
 use serde::Deserialize;
 
 use crate::Error;
-use crate::trial::device::{Counters, Device, Job};
+use crate::trial::device::{Change, Counters, Device, Job};
+use crate::trial::frames::Route;
 use crate::trial::place::{Place, has_program, output};
 use crate::trial::telemetry::NodeCost;
 
@@ -20,6 +21,8 @@ pub(super) struct Volley {
     program: String,
 }
 
+/// Whose routes those are that are added while it runs.
+const SOURCE: &str = "ebgp";
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A port as the API shows it, but for what is not needed here.
@@ -110,6 +113,19 @@ impl Device for Volley {
             counters.drop(format!("{node} {reason}"), packets);
         }
         Ok(counters)
+    }
+
+    fn change(&mut self, _: &Job, change: &Change, place: &mut Place) -> Result<String, Error> {
+        let Change { added, entries, remove } = change;
+        let program = Path::new(&self.program).with_file_name("volley");
+        let line = format!("{} --socket {} route", program.display(), socket(place).display());
+        if *remove {
+            return Ok(format!("{line} flush --source {SOURCE}"));
+        }
+        let route = |Route { prefix, via }| format!("{prefix} {via}\n");
+        let table: String = added.routes(entries.clone()).map(route).collect();
+        let path = place.write("change.routes", &table)?;
+        Ok(format!("{line} load {} --source {SOURCE}", path.display()))
     }
 
     fn nodes(&mut self, place: &mut Place) -> Result<Vec<NodeCost>, Error> {
