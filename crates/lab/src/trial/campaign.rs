@@ -13,6 +13,7 @@ use super::frames::Load;
 use super::probe::{self, ProbeRecord};
 use super::pursue::{Found, Quantity, pursue};
 use super::rig::{Bench, Rig, Wish};
+use super::settings::Settings;
 use super::{self_test, telemetry};
 use crate::Error;
 use crate::arrivals::Imix;
@@ -23,7 +24,8 @@ use crate::search::Trial;
 /// Axes that the generator varies while the device runs on.
 const GENERATOR_AXES: [&str; 4] = ["frame_bytes", "flows", "load_percent", "ethertype"];
 /// Axes that a device is started with.
-const DEVICE_AXES: [&str; 2] = ["entries", "workers"];
+const DEVICE_AXES: [&str; 6] =
+    ["entries", "workers", "clock_percent", "cost_cycles", "vector_packets", "scheduler"];
 /// Share of what a device carries at which it is watched.
 const WATCHED_SHARE: f64 = 0.5;
 /// Trials at each load of `latency_at_percent`: this many times as long as a search's.
@@ -114,6 +116,7 @@ impl Campaign<'_> {
                 function: case.function.clone(),
                 entries: case.number("entries").or(case.function.entries).unwrap_or(1),
                 workers: case.number("workers").unwrap_or(1),
+                settings: Settings::of(&case),
                 max_frame_bytes: self
                     .sizes(&case)
                     .map_or(1_518, |sizes| sizes.sequence().iter().copied().max().unwrap_or(1_518)),

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::added::Added;
 use super::link::{DeviceEnd, LinkKind};
 use super::place::Place;
+use super::settings::{Setting, Settings, core_numbers};
 use super::telemetry::NodeCost;
 use crate::Error;
 use crate::scenario::Function;
@@ -21,6 +22,8 @@ pub struct Job {
     pub entries: u64,
     /// Worker threads.
     pub workers: u64,
+    /// What else it is set to.
+    pub settings: Settings,
     /// Kind of the links.
     pub link: LinkKind,
     /// Its ends of them.
@@ -83,6 +86,11 @@ pub trait Device {
     /// Its version as it says itself; an error if it is not installed.
     fn version(&self) -> Result<String, Error>;
 
+    /// What its adapter can set; all else is refused before it is started.
+    fn settable(&self) -> &'static [Setting] {
+        &[]
+    }
+
     /// Makes it do the job; it may not be ready yet when this returns.
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error>;
 
@@ -103,6 +111,23 @@ pub trait Device {
     /// Whether it can be started anew, as a process can.
     fn can_restart(&self) -> bool {
         true
+    }
+
+    /// An error where a job asks for what cannot be set here; `cores` are what devices have.
+    fn check_settings(&self, job: &Job, cores: &str) -> Result<(), Error> {
+        if let Some(setting) =
+            job.settings.asked(job.workers).find(|it| !self.settable().contains(it))
+        {
+            return Err(self.refuse(job, &format!("its adapter cannot set its {setting}")));
+        }
+        match core_numbers(cores).len() as u64 {
+            count if job.workers > count => {
+                let what =
+                    format!("{} workers, and devices have {count} of the cores", job.workers);
+                Err(self.refuse(job, &what))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A refusal of a job.

@@ -11,8 +11,10 @@ use std::time::{Duration, Instant};
 use super::device::{Counters, Device, Job, kernel_counters};
 use super::devices;
 use super::frames::Load;
+use super::host_clock::HostClock;
 use super::link::{self, DEVICE_DEVICES, LAB_DEVICES, LinkKind};
 use super::place::{Place, output};
+use super::settings::Settings;
 use super::telemetry::NodeCost;
 use super::upset::LiveChange;
 use crate::Error;
@@ -49,6 +51,8 @@ pub struct Wish {
     pub entries: u64,
     /// Worker threads.
     pub workers: u64,
+    /// What else it is set to.
+    pub settings: Settings,
     /// Largest frame, with checksum.
     pub max_frame_bytes: u16,
 }
@@ -77,6 +81,8 @@ pub struct Rig<'a> {
     pub(super) job: Job,
     /// What a trial with a change adds; else it starts the device anew.
     pub(super) live_change: Option<LiveChange>,
+    /// The host's clock is this slow for as long.
+    _slowed: Option<HostClock>,
     version: String,
     counted: Counters,
 }
@@ -118,9 +124,14 @@ impl<'a> Rig<'a> {
             function: wish.function.clone(),
             entries: wish.entries,
             workers: wish.workers,
+            settings: wish.settings,
             link: bench.link,
             ends: link::lay(bench.link, &mut place, mtu)?,
         };
+        device.check_settings(&job, &bench.cores)?;
+        let percent = wish.settings.clock_percent;
+        let slowed = percent.map(|percent| HostClock::set(percent, &bench.cores)).transpose();
+        let slowed = slowed.map_err(|reason| device.refuse(&job, &reason))?;
         let mut ends = Vec::new();
         if bench.link == LinkKind::Tap {
             // The device's ends come with the lab's.
@@ -129,7 +140,17 @@ impl<'a> Rig<'a> {
         }
         let started = device.start(&job, &mut place);
         let counted = Counters::default();
-        let mut rig = Self { bench, ends, device, place, job, live_change: None, version, counted };
+        let mut rig = Self {
+            bench,
+            ends,
+            device,
+            place,
+            job,
+            live_change: None,
+            _slowed: slowed,
+            version,
+            counted,
+        };
         started?;
         if rig.ends.is_empty() {
             rig.ends = Self::open(bench, &rig.place)?;

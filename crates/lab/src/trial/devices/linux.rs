@@ -3,12 +3,14 @@
 //! A frame that the lab sends is handled on the lab's core unless the kernel is told otherwise: the
 //! ends steer their packets to the device's core (RPS), as each device has a core of its own here.
 
+use super::traffic_control;
 use crate::Error;
 use crate::scenario::FunctionKind;
 use crate::trial::device::{Change, Counters, Device, Job, kernel_counters};
 use crate::trial::frames::{self, Route};
 use crate::trial::link::{DEVICE_DEVICES, LAB_MACS, LinkKind};
 use crate::trial::place::{Place, output};
+use crate::trial::settings::Setting;
 
 /// `ip link add br0 type bridge`.
 pub(super) struct Bridge;
@@ -22,6 +24,10 @@ impl Device for Bridge {
 
     fn version(&self) -> Result<String, Error> {
         kernel()
+    }
+
+    fn settable(&self) -> &'static [Setting] {
+        &[Setting::Bottleneck]
     }
 
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
@@ -67,6 +73,7 @@ impl Device for Bridge {
             let path = place.write("fdb.batch", &batch)?;
             place.run(&format!("bridge -batch {}", path.display()))?;
         }
+        traffic_control::bottleneck(self, job, place)?;
         steer(place)
     }
 
@@ -86,6 +93,10 @@ impl Device for Router {
 
     fn version(&self) -> Result<String, Error> {
         kernel()
+    }
+
+    fn settable(&self) -> &'static [Setting] {
+        &[Setting::Bottleneck]
     }
 
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
@@ -119,6 +130,7 @@ impl Device for Router {
         let path = place.write("routes.batch", &batch)?;
         let family = if six { "-6 " } else { "" };
         place.run(&format!("ip {family}-batch {}", path.display()))?;
+        traffic_control::bottleneck(self, job, place)?;
         steer(place)
     }
 

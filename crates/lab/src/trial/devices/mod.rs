@@ -20,6 +20,7 @@ mod linux;
 mod open_vswitch;
 mod open_vswitch_dpdk;
 mod testpmd;
+mod traffic_control;
 mod volley;
 mod vpp;
 
@@ -89,6 +90,7 @@ mod testing {
     use super::*;
     use crate::scenario::{Function, FunctionKind};
     use crate::trial::device::Job;
+    use crate::trial::settings::Settings;
 
     /// A job over a pair of kernel devices.
     pub(super) fn job(kind: FunctionKind, entries: u64) -> Job {
@@ -103,6 +105,13 @@ mod testing {
             bottleneck_mbps: None,
         };
         let ends = ["d0", "d1"].map(|name| DeviceEnd::Kernel(name.into()));
-        Job { function, entries, workers: 1, link: LinkKind::Veth, ends }
+        Job {
+            function,
+            entries,
+            workers: 1,
+            settings: Settings::default(),
+            link: LinkKind::Veth,
+            ends,
+        }
     }
 }

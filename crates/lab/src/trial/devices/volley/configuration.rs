@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::settings;
 use crate::scenario::FunctionKind;
 use crate::trial::device::Job;
 use crate::trial::frames;
@@ -9,10 +10,7 @@ use crate::trial::link::{DEVICE_MACS, DeviceEnd, LAB_MACS, LinkKind};
 
 /// The configuration of a job; none if it cannot be said.
 pub(super) fn configuration(job: &Job, cores: &str) -> Option<String> {
-    let mut text = format!("[workers]\ncores = [{cores}]\nidle = \"poll\"\n");
-    if job.workers > 1 {
-        text = format!("[workers]\ncount = {}\nidle = \"poll\"\n", job.workers);
-    }
+    let mut text = settings::workers(job, cores);
     if job.entries > 1_000_000 {
         let _ = writeln!(text, "[memory]\nroutes = {}", job.entries * 2);
     }
@@ -36,6 +34,7 @@ pub(super) fn configuration(job: &Job, cores: &str) -> Option<String> {
                 writeln!(text, "kind = \"vhost\"\nsocket = \"{}\"", socket.display())
             }
         };
+        text += &settings::queues(job);
         if !matches!(end, DeviceEnd::Kernel(_)) && routed {
             let _ = writeln!(text, "mac = \"{}\"", DEVICE_MACS[side]);
         }

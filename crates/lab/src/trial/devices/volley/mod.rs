@@ -2,6 +2,7 @@
 
 mod api;
 mod configuration;
+mod settings;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,11 +10,13 @@ use std::time::Duration;
 use api::{ask, get};
 use configuration::configuration;
 use serde::Deserialize;
+use settings::{MOST_PACKETS, SETTABLE};
 
 use crate::Error;
 use crate::trial::device::{Change, Counters, Device, Job};
 use crate::trial::frames::Route;
 use crate::trial::place::{Place, has_program, output};
+use crate::trial::settings::Setting;
 use crate::trial::telemetry::NodeCost;
 
 /// The daemon of one folder.
@@ -87,10 +90,18 @@ impl Device for Volley {
             .map_err(|reason| Error::Command { line: self.program.clone(), reason })
     }
 
+    fn settable(&self) -> &'static [Setting] {
+        &SETTABLE
+    }
+
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
+        if job.settings.vector_packets.is_some_and(|packets| !(1..=MOST_PACKETS).contains(&packets))
+        {
+            return Err(self.refuse(job, &format!("its vectors hold 1 to {MOST_PACKETS} packets")));
+        }
         let text = configuration(job, place.cores())
             .ok_or_else(|| self.refuse(job, "its adapter cannot say this yet"))?;
-        let file = place.write("volley.toml", &text)?;
+        let file = place.write("volley.toml", &(text + &settings::bottleneck(job)))?;
         let socket = socket(place);
         let line =
             format!("{} --config {} --socket {}", self.program, file.display(), socket.display());
