@@ -300,7 +300,7 @@ fn results() -> Results {
             high_pps: 1e21,
             verdicts: vec![stalled],
         }],
-        quantities: [Unit::Frames, Unit::Seconds, Unit::Percent, Unit::Entries]
+        quantities: [Unit::Frames, Unit::Seconds, Unit::Share, Unit::Entries]
             .map(|unit| QuantityRecord {
                 subject: subject.clone(),
                 metric: "largest table".into(),

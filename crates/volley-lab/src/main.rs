@@ -6,6 +6,7 @@
 //! volley-lab trend DIR…         a number over many campaigns
 //! volley-lab self-test          what the lab itself can do
 //! volley-lab traffic PORT …    sends test frames, says what came of each
+//! volley-lab respond | ask     small requests, and how long their answers take
 //! volley-lab simulate …        a search against simulated devices, with a report
 //! volley-lab report DIR        renders a results folder again
 //! volley-lab index FILE DIR…   many results folders as one SQLite file
@@ -20,6 +21,7 @@ mod fit;
 mod index;
 mod interrupt;
 mod report;
+mod round_trip;
 mod run;
 mod say;
 mod scenario;
@@ -86,6 +88,11 @@ volley-lab: measures switches and routers
       memif:SOCKET, memif-client:SOCKET, vhost:SOCKET, virtio_user:SOCKET, pcap:IN+OUT, pci:ADDRESS,
       ring, or memory[:delay=50us,lose=1000,…], a link of its own.
 
+  volley-lab respond ADDRESS:PORT
+  volley-lab ask ADDRESS:PORT [--seconds 1] [--every-ms MS] [--requests N] [--bytes 64] [--out JSON]
+      Answers small UDP datagrams with themselves; asks one after the other, or at a pace, and says how
+      long the answers took. --out - writes JSON to standard output.
+
   volley-lab simulate [--search mlr|max-rate|throughput|loss-scan|soak]
                       [--capacity 10M[,9.5M…]] [--noise 0.002] [--stalls RATE:MEAN_MS]
                       [--base-loss 0] [--max 14.88M] [--runs 5] [--blocks 20] [--seed 1]
@@ -124,6 +131,8 @@ fn main() -> ExitCode {
         "trend" => trend::run(&arguments),
         "self-test" => self_test::run(&arguments),
         "traffic" => traffic::run(&arguments),
+        "respond" => round_trip::respond(&arguments),
+        "ask" => round_trip::ask(&arguments),
         "simulate" => simulate::run(&arguments),
         "report" => report::run(&arguments),
         "index" => index::run(&arguments),

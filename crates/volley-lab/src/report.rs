@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     say!(
         "{}: {} trials, {} answers, {} comparisons",
         folder.join("report.html").display(),
-        results.trials.len(),
+        results.trials.len() + results.streams.len(),
         results.answers.len(),
         results.comparisons.len()
     );

@@ -6,9 +6,7 @@
 //! In a network namespace of its own the lab meets no other device of the host, and all that it makes
 //! there ends with it.
 
-use lab::report::record::QuantityRecord;
-use lab::report::{html, summary};
-use lab::stats::summary::median;
+use lab::report::{html, quantities, summary};
 use lab::trial::host;
 
 use crate::Failure;
@@ -43,13 +41,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             row.runs
         );
     }
-    for QuantityRecord { subject, metric, unit, values, note } in html::quantities::rows(&results) {
-        let (name, median) = (subject.case(), html::quantities::told(median(&values), unit));
-        let note = note.map_or_else(String::new, |note| format!(" ({note})"));
+    for row in quantities::rows(&results) {
+        let told = |value| quantities::told(value, row.unit);
+        let note = row.note.as_ref().map_or_else(String::new, |note| format!(" ({note})"));
         say!(
-            "{} — {name}, {metric}: {median} in the middle of {} trials{note}",
-            subject.device,
-            values.len()
+            "{} — {}, {}: {} in the middle of {} trials, [{}, {}] of {} runs{note}",
+            row.subject.device,
+            row.subject.case(),
+            row.metric,
+            told(row.median),
+            row.values.len(),
+            told(row.interval.low),
+            told(row.interval.high),
+            row.runs
         );
     }
     for failure in results.failures.iter().filter(|failure| !failure.refused) {

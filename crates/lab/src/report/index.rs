@@ -1,7 +1,7 @@
 //! The results of one folder or many as an SQLite file: to be asked what a page does not say.
 //!
 //! ```text
-//! raw.jsonl … ─▶ Results … ─▶ index.sqlite     folder 1 ─▶ n campaign, device, trial, answer, summary,
+//! raw.jsonl … ─▶ Results … ─▶ index.sqlite     folder 1 ─▶ n campaign, device, trial, answer, summary, quantity,
 //!                                                            comparison, failure
 //! ```
 //! A function of the raw files like every report: it is made anew and put in the old one's place as a whole, so a
@@ -12,7 +12,7 @@ use std::path::Path;
 use rusqlite::{Connection, ToSql, Transaction, params};
 
 use super::record::{AnswerRecord, Campaign, FailureRecord, Results, Subject, TrialRecord};
-use super::summary;
+use super::{quantities, summary};
 use crate::Error;
 
 /// Name of the index in a results folder.
@@ -32,6 +32,8 @@ CREATE TABLE answer (folder INTEGER NOT NULL REFERENCES folder, device TEXT, fun
   run INTEGER, metric TEXT, low_pps REAL, high_pps REAL, verdicts TEXT);
 CREATE TABLE summary (folder INTEGER NOT NULL REFERENCES folder, device TEXT, function TEXT, case_name TEXT, axes TEXT,
   metric TEXT, runs INTEGER, pps REAL, low_pps REAL, high_pps REAL, sd_pps REAL);
+CREATE TABLE quantity (folder INTEGER NOT NULL REFERENCES folder, device TEXT, function TEXT, case_name TEXT, axes TEXT,
+  metric TEXT, unit TEXT, runs INTEGER, trials INTEGER, median REAL, low REAL, high REAL, sd REAL);
 CREATE TABLE comparison (folder INTEGER NOT NULL REFERENCES folder, base TEXT, other TEXT, case_name TEXT,
   blocks INTEGER, ratio REAL, low_ratio REAL, high_ratio REAL, p REAL, smallest_believable REAL, finding TEXT);
 CREATE TABLE failure (folder INTEGER NOT NULL REFERENCES folder, device TEXT, function TEXT, case_name TEXT, axes TEXT,
@@ -94,6 +96,21 @@ impl Filling<'_> {
             let rates =
                 params![row.metric, runs, row.value_pps, interval.low, interval.high, row.sd_pps];
             self.of_subject("summary", &row.subject, rates)?;
+        }
+        for row in quantities::rows(results) {
+            let (runs, trials) = (count(row.runs as u64), count(row.values.len() as u64));
+            let (unit, interval) = (row.unit.name(), &row.interval);
+            let found = params![
+                row.metric,
+                unit,
+                runs,
+                trials,
+                row.median,
+                interval.low,
+                interval.high,
+                row.sd
+            ];
+            self.of_subject("quantity", &row.subject, found)?;
         }
         for row in &results.comparisons {
             let found = &row.comparison;
@@ -199,7 +216,7 @@ fn json(value: &impl serde::Serialize) -> String {
 mod tests {
     use super::*;
     use crate::receive::Histogram;
-    use crate::report::record::DeviceFacts;
+    use crate::report::record::{DeviceFacts, QuantityRecord, Unit};
     use crate::search::{Outcome, Trial};
 
     fn results(device: &str) -> Results {
@@ -222,6 +239,13 @@ mod tests {
             campaigns: vec![Campaign { devices, seed: u64::MAX, ..Campaign::default() }],
             trials: vec![trial],
             answers: vec![answer(1e6), answer(2e6)],
+            quantities: vec![QuantityRecord {
+                subject: subject.clone(),
+                metric: "reset".into(),
+                unit: Unit::Seconds,
+                values: vec![0.25, 0.5, 0.75],
+                note: None,
+            }],
             failures: vec![FailureRecord { subject, refused: true, reason: "no memif".into() }],
             ..Results::default()
         }
@@ -249,6 +273,8 @@ mod tests {
         assert!((990.0..1010.0).contains(&p99_ns), "{p99_ns}");
         let size = "SELECT axes ->> '$.frame_bytes' FROM answer LIMIT 1";
         assert_eq!(ask::<String>(&file, size), "64");
+        let reset = "SELECT median FROM quantity WHERE unit = 'seconds' AND device = 'theirs'";
+        assert_eq!(ask::<f64>(&file, reset), 0.5);
         assert_eq!(ask::<String>(&file, "SELECT reason FROM failure WHERE refused"), "no memif");
         assert_eq!(ask::<String>(&file, "SELECT seed FROM campaign LIMIT 1"), u64::MAX.to_string());
         std::fs::remove_file(&file).unwrap();

@@ -3,7 +3,7 @@
 //! ```text
 //! raw.jsonl ─▶ Results ─┬▶ figures ─▶ svg ─┬▶ report.html
 //!                       ├▶ tables ─────────┘
-//!                       ├▶ results.csv
+//!                       ├▶ results.csv, quantities.csv
 //!                       ├▶ metrics.txt  (OpenMetrics)
 //!                       └▶ index.sqlite
 //! ```
@@ -13,6 +13,7 @@ pub mod figures;
 pub mod html;
 pub mod index;
 pub mod openmetrics;
+pub mod quantities;
 pub mod record;
 pub mod summary;
 pub mod svg;

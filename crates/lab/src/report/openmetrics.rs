@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::quantities;
 use super::record::Results;
 use super::summary::rows;
 
@@ -30,9 +31,28 @@ pub fn render(results: &Results) -> String {
             );
         }
     }
+    let quantities = quantities::rows(results);
+    let families: [(&str, &str); 3] = [
+        ("volley_lab_quantity", "What was found that is no rate of packets, median."),
+        ("volley_lab_quantity_low", "Lower end of the 95 % interval."),
+        ("volley_lab_quantity_high", "Upper end of the 95 % interval."),
+    ];
+    for (index, (name, help)) in families.into_iter().enumerate().filter(|_| !quantities.is_empty())
+    {
+        let _ = writeln!(text, "# TYPE {name} gauge\n# HELP {name} {help}");
+        for row in &quantities {
+            let value = [row.median, row.interval.low, row.interval.high][index];
+            let (device, case) = (label(&row.subject.device), label(&row.subject.case()));
+            let (metric, unit) = (label(&row.metric), row.unit.name());
+            let _ = writeln!(
+                text,
+                "{name}{{device=\"{device}\",case=\"{case}\",metric=\"{metric}\",unit=\"{unit}\"}} {value}"
+            );
+        }
+    }
     let name = "volley_lab_trials";
     let _ = writeln!(text, "# TYPE {name} counter\n# HELP {name} Trials made.");
-    let _ = writeln!(text, "{name}_total {}", results.trials.len());
+    let _ = writeln!(text, "{name}_total {}", results.trials.len() + results.streams.len());
     text.push_str("# EOF\n");
     text
 }

@@ -8,6 +8,7 @@
 //! {"v":1,"failure":{…}}      what could not be measured, and why
 //! {"v":1,"device":{…}}       a device as it was set up, with exact commands
 //! {"v":1,"quantity":{…}}     what a search said that is no rate
+//! {"v":1,"stream":{…}}       TCP streams and round trips between two endpoints
 //! {"v":1,"telemetry":{…}}    what other tools saw, apart from the timed trials
 //! {"v":1,"probe":{…}}        what an idle core lost
 //! ```
@@ -32,6 +33,7 @@ use crate::stats::spikes::Spike;
 use crate::stats::verdict::{Accounts, Verdict};
 use crate::trial::device::Counters;
 use crate::trial::probe::ProbeRecord;
+use crate::trial::stream::StreamRecord;
 use crate::trial::telemetry::TelemetryRecord;
 
 /// Version of the lines written here.
@@ -198,10 +200,26 @@ pub enum Unit {
     Frames,
     /// Seconds.
     Seconds,
-    /// Percent.
-    Percent,
     /// Entries of a table.
     Entries,
+    /// Bits a second.
+    #[serde(rename = "bit/s")]
+    BitsPerSecond,
+    /// A share of one.
+    Share,
+}
+
+impl Unit {
+    /// Its name, as in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Entries => "entries",
+            Self::Frames => "frames",
+            Self::Seconds => "seconds",
+            Self::BitsPerSecond => "bit/s",
+            Self::Share => "share",
+        }
+    }
 }
 
 /// What a search said of one run that is no rate.
@@ -271,6 +289,8 @@ pub struct Line {
     quantity: Option<QuantityRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     telemetry: Option<TelemetryRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stream: Option<Box<StreamRecord>>,
 }
 
 /// Something that can be written down.
@@ -327,6 +347,12 @@ impl Record for TelemetryRecord {
     }
 }
 
+impl Record for StreamRecord {
+    fn line(self) -> Line {
+        Line { v: SCHEMA, stream: Some(Box::new(self)), ..Line::default() }
+    }
+}
+
 impl Record for ComparisonRecord {
     fn line(self) -> Line {
         Line { v: SCHEMA, comparison: Some(self), ..Line::default() }
@@ -373,6 +399,8 @@ pub struct Results {
     pub failures: Vec<FailureRecord>,
     /// What searches said that is no rate.
     pub quantities: Vec<QuantityRecord>,
+    /// Trials with streams, in order.
+    pub streams: Vec<StreamRecord>,
     /// What other tools saw.
     pub telemetry: Vec<TelemetryRecord>,
     /// What idle cores lost.
@@ -426,6 +454,7 @@ impl Results {
                     results.comparisons.extend(line.comparison);
                     results.failures.extend(line.failure);
                     results.quantities.extend(line.quantity);
+                    results.streams.extend(line.stream.map(|stream| *stream));
                     results.telemetry.extend(line.telemetry);
                     results.probes.extend(line.probe);
                     if let Some(device) = line.device {

@@ -7,6 +7,8 @@
 //! When the time is up what was measured stands; so it does after Ctrl-C, a device that dies or a
 //! disk that is full.
 
+mod streams;
+
 use std::time::{Duration, Instant};
 
 use super::frames::Load;
@@ -17,12 +19,14 @@ use super::settings::Settings;
 use super::{self_test, telemetry};
 use crate::Error;
 use crate::arrivals::Imix;
-use crate::report::record::{AnswerRecord, FailureRecord, QuantityRecord, Recorder, Subject};
+use crate::report::record::{
+    AnswerRecord, DeviceFacts, FailureRecord, QuantityRecord, Recorder, Subject,
+};
 use crate::scenario::{Case, Scenario, SearchKind};
 use crate::search::Trial;
 
 /// Axes that the generator varies while the device runs on.
-const GENERATOR_AXES: [&str; 4] = ["frame_bytes", "flows", "load_percent", "ethertype"];
+const GENERATOR_AXES: [&str; 5] = ["frame_bytes", "flows", "load_percent", "ethertype", "endpoint"];
 /// Axes that a device is started with.
 const DEVICE_AXES: [&str; 6] =
     ["entries", "workers", "clock_percent", "cost_cycles", "vector_packets", "scheduler"];
@@ -78,6 +82,7 @@ struct Running<'a> {
     done: usize,
     all: usize,
     trials: u32,
+    stream_ceilings: streams::Ceilings,
 }
 
 impl Campaign<'_> {
@@ -93,8 +98,11 @@ impl Campaign<'_> {
             done: 0,
             all: cases * self.devices.len() * self.restarts as usize,
             trials: 0,
+            stream_ceilings: streams::Ceilings::default(),
         };
-        running.test_ourselves(&groups)?;
+        if !running.has_streams() {
+            running.test_ourselves(&groups)?;
+        }
         for run in 0..self.restarts {
             for group in &groups {
                 for turn in 0..self.devices.len() {
@@ -233,6 +241,9 @@ impl Running<'_> {
         }
         self.tell(&format!("{name}: starting"));
         self.probe()?;
+        if self.has_streams() {
+            return self.streams(name, group, run);
+        }
         let mut rig = Rig::start(self.campaign.bench, name, &group.wish)?;
         let mut told = false;
         for case in &group.cases {
@@ -241,11 +252,7 @@ impl Running<'_> {
             if !told {
                 told = true;
                 if run == 0 {
-                    let facts = rig.facts();
-                    self.recorder.write(crate::report::record::DeviceFacts {
-                        name: name.to_owned(),
-                        ..facts
-                    })?;
+                    self.recorder.write(DeviceFacts { name: name.to_owned(), ..rig.facts() })?;
                 }
             }
             let subject = self.subject(name, case, run);

@@ -9,7 +9,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use super::device::{Device, Job};
 use super::settings::core_numbers;
+use crate::Error;
 
 /// Where the kernel tells of its processors.
 const PROCESSORS: &str = "/sys/devices/system/cpu";
@@ -21,6 +23,17 @@ const KEEP: &str = "trap '' INT TERM HUP; cat >/dev/null; \
 #[derive(Debug)]
 pub struct HostClock {
     keeper: Child,
+}
+
+/// Sets the clock that a job asks for; an error where it, or something else that it is set to, cannot be had.
+pub(super) fn for_job(
+    device: &dyn Device,
+    job: &Job,
+    cores: &str,
+) -> Result<Option<HostClock>, Error> {
+    device.check_settings(job, cores)?;
+    let set = |percent| HostClock::set(percent, cores).map_err(|why| device.refuse(job, &why));
+    job.settings.clock_percent.map(set).transpose()
 }
 
 impl HostClock {

@@ -153,12 +153,40 @@ fn veth(place: &mut Place, side: usize, mtu: u16) -> Result<(), Error> {
         place.namespace()
     ))?;
     here(format!("{} && ip link set {near} up", quiet(near)))?;
+    ready(place, far)
+}
+
+/// Makes a kernel device of a device's place ready for it.
+pub(super) fn ready(place: &Place, far: &str) -> Result<(), Error> {
     // Without a card below, nobody would ever fill in a checksum that is left out.
     place.quietly(&format!(
-        "{} && ip link set {far} up && ethtool -K {far} tx off gso off tso off gro off >/dev/null || true",
-        quiet(far)
+        "echo 1 > /proc/sys/net/ipv6/conf/{far}/disable_ipv6 && ip link set {far} up && \
+         ethtool -K {far} tx off gso off tso off gro off >/dev/null || true"
     ))?;
     Ok(())
+}
+
+/// Gives the packets that come in at kernel devices of a place to the place's cores (RPS): else they are handled on the
+/// core of whoever sent them.
+pub(super) fn steer(place: &mut Place, devices: &[&str]) -> Result<(), Error> {
+    let mask = mask(place.cores());
+    // /sys shows the namespace in which it was mounted.
+    let set: Vec<String> = devices
+        .iter()
+        .map(|device| format!("echo {mask:x} > /sys/class/net/{device}/queues/rx-0/rps_cpus"))
+        .collect();
+    let inner = format!("mount -t sysfs sysfs /sys && {}", set.join(" && "));
+    place.run(&format!("unshare --mount sh -c '{inner}'")).map(drop)
+}
+
+/// Cores as `taskset` writes them, a bit each.
+fn mask(cores: &str) -> u64 {
+    let range = |text: &str| {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        Some(first.trim().parse::<u32>().ok()?..=last.trim().parse().ok()?)
+    };
+    let cores = cores.split(',').filter_map(range).flatten();
+    cores.fold(0, |mask, core| mask | 1 << core.min(63))
 }
 
 /// What the lab opens at its ends.
@@ -187,5 +215,15 @@ pub fn take_up(kind: LinkKind) {
         for near in LAB_DEVICES {
             let _ = output(&["ip", "link", "del", near]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cores_are_bits() {
+        assert_eq!([mask("0"), mask("1,3"), mask("2-4,6"), mask("")], [1, 0b1010, 0b101_1100, 0]);
     }
 }

@@ -27,6 +27,7 @@ pub mod pursue;
 pub mod rig;
 pub mod self_test;
 pub mod settings;
+pub mod stream;
 pub mod telemetry;
 mod upset;
 pub mod versus;

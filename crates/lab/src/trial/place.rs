@@ -152,12 +152,29 @@ impl Place {
 
     /// An error if one of the processes has ended, with its last words.
     pub fn alive(&mut self) -> Result<(), Error> {
-        for daemon in &mut self.daemons {
+        self.check(|_| true)
+    }
+
+    /// The same of those of these names.
+    pub fn lives(&mut self, names: &[&str]) -> Result<(), Error> {
+        self.check(|name| names.contains(&name))
+    }
+
+    fn check(&mut self, of: impl Fn(&str) -> bool) -> Result<(), Error> {
+        for daemon in self.daemons.iter_mut().filter(|daemon| of(&daemon.name)) {
             if let Ok(Some(status)) = daemon.child.try_wait() {
                 return Err(died(daemon, status));
             }
         }
         Ok(())
+    }
+
+    /// How a process ended, if it has; from then on nobody misses it.
+    pub fn ended(&mut self, name: &str) -> Option<ExitStatus> {
+        let at = self.daemons.iter().position(|daemon| daemon.name == name)?;
+        let status = self.daemons[at].child.try_wait().ok()??;
+        self.daemons.remove(at);
+        Some(status)
     }
 
     /// Waits until something holds; an error when a process dies meanwhile or it takes too long.

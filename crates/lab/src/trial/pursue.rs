@@ -138,7 +138,7 @@ pub fn pursue(
 fn of_change(answer: ReconfigureAnswer) -> Vec<Quantity> {
     let ReconfigureAnswer { changed_s, bare_s, blocked_s, throughput_change, changes } = answer;
     let of = |value: fn(&Changed) -> f64| changes.iter().map(value).collect::<Vec<f64>>();
-    let share = |part: f64, whole: f64| if whole > 0.0 { 100.0 * part / whole } else { 0.0 };
+    let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
     let note = format!(
         "{:.3} ms more than without, on average: {:+.3} % of the throughput of a trial",
         1e3 * blocked_s,
@@ -153,8 +153,8 @@ fn of_change(answer: ReconfigureAnswer) -> Vec<Quantity> {
         },
         Quantity::new("blocked without", Unit::Seconds, bare_s),
         Quantity::new("the change took", Unit::Seconds, of(|it| it.took_s)),
-        Quantity::new("rate during it, of that before", Unit::Percent, during),
-        Quantity::new("rate after it, of that before", Unit::Percent, after),
+        Quantity::new("rate during it, of that before", Unit::Share, during),
+        Quantity::new("rate after it, of that before", Unit::Share, after),
     ]
 }
 
@@ -341,7 +341,7 @@ mod tests {
             blocked.values.len() == 5 && blocked.values.iter().all(|it| (it - 0.01).abs() < 1e-6)
         );
         assert_eq!((&bare.values, &took.values), (&vec![0.0; 5], &vec![0.1; 5]));
-        assert_eq!((during.values[0], after.values[0], during.unit), (100.0, 100.0, Unit::Percent));
+        assert_eq!((during.values[0], after.values[0], during.unit), (1.0, 1.0, Unit::Share));
         assert!(blocked.note.as_ref().unwrap().contains("10.000 ms more"), "{:?}", blocked.note);
     }
 

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use super::device::{Counters, Device, Job, kernel_counters};
 use super::devices;
 use super::frames::Load;
-use super::host_clock::HostClock;
-use super::link::{self, DEVICE_DEVICES, LAB_DEVICES, LinkKind};
+use super::host_clock::{self, HostClock};
+use super::link::{self, DEVICE_DEVICES, DeviceEnd, LAB_DEVICES, LinkKind};
 use super::place::{Place, output};
 use super::settings::Settings;
 use super::telemetry::NodeCost;
@@ -55,6 +55,19 @@ pub struct Wish {
     pub settings: Settings,
     /// Largest frame, with checksum.
     pub max_frame_bytes: u16,
+}
+
+impl Wish {
+    /// What is wanted of a device at these ends.
+    pub(super) fn job(&self, link: LinkKind, ends: [DeviceEnd; 2]) -> Job {
+        let Self { function, entries, workers, settings, .. } = self.clone();
+        Job { function, entries, workers, settings, link, ends }
+    }
+
+    /// Octets that a frame may carry.
+    pub(super) fn mtu(&self) -> u16 {
+        self.max_frame_bytes.max(1_518) - 18
+    }
 }
 
 /// Longest wait for the first packet.
@@ -119,19 +132,9 @@ impl<'a> Rig<'a> {
     ) -> Result<Self, Error> {
         let version = device.version()?;
         let mut place = Place::new(&bench.folder, &bench.cores)?;
-        let mtu = wish.max_frame_bytes.max(1_518) - 18;
-        let job = Job {
-            function: wish.function.clone(),
-            entries: wish.entries,
-            workers: wish.workers,
-            settings: wish.settings,
-            link: bench.link,
-            ends: link::lay(bench.link, &mut place, mtu)?,
-        };
-        device.check_settings(&job, &bench.cores)?;
-        let percent = wish.settings.clock_percent;
-        let slowed = percent.map(|percent| HostClock::set(percent, &bench.cores)).transpose();
-        let slowed = slowed.map_err(|reason| device.refuse(&job, &reason))?;
+        let mtu = wish.mtu();
+        let job = wish.job(bench.link, link::lay(bench.link, &mut place, mtu)?);
+        let slowed = host_clock::for_job(&*device, &job, &bench.cores)?;
         let mut ends = Vec::new();
         if bench.link == LinkKind::Tap {
             // The device's ends come with the lab's.

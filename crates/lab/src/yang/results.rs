@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value, json};
 use super::words::digits;
 use crate::report::record::{
     AnswerRecord, Campaign, ComparisonRecord, FailureRecord, QuantityRecord, Results, Subject,
-    TrialRecord, Unit,
+    TrialRecord,
 };
 use crate::report::words;
 use crate::stats::paired::Finding;
@@ -121,17 +121,11 @@ fn answer(record: &AnswerRecord) -> Value {
 }
 
 fn quantity(record: &QuantityRecord) -> Value {
-    let unit = match record.unit {
-        Unit::Frames => "frames",
-        Unit::Seconds => "seconds",
-        Unit::Percent => "percent",
-        Unit::Entries => "entries",
-    };
     let repetition =
         |(id, &value): (u64, &f64)| object([("id", Some(whole(id))), ("value", fraction(value))]);
     let fields = object([
         ("metric", Some(record.metric.as_str().into())),
-        ("unit", Some(unit.into())),
+        ("unit", Some(record.unit.name().into())),
         ("repetition", Some((1..).zip(&record.values).map(repetition).collect())),
         ("note", record.note.as_deref().map(Value::from)),
     ]);

@@ -6,7 +6,7 @@
 
 mod accounts;
 pub mod host;
-pub mod quantities;
+mod quantities;
 mod sections;
 mod telemetry;
 
@@ -44,7 +44,7 @@ pub fn render(results: &Results) -> String {
         let facts = [
             format!("scenario <code>{}</code>", escape(&campaign.scenario)),
             escape(&campaign.started),
-            format!("{} trials", results.trials.len()),
+            format!("{} trials", results.trials.len() + results.streams.len()),
             format!("seed {}", campaign.seed),
         ];
         let _ = writeln!(page, "<p class=\"facts\">{}</p>", facts.join(" · "));
@@ -66,6 +66,7 @@ pub fn write(folder: &Path) -> Result<Results, Error> {
     let files = [
         ("report.html", render(&results)),
         ("results.csv", csv::render(&results)),
+        ("quantities.csv", csv::quantities(&results)),
         ("metrics.txt", openmetrics::render(&results)),
     ];
     for (name, text) in files {

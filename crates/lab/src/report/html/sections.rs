@@ -33,6 +33,7 @@ pub(super) fn all(results: &Results) -> Vec<Section> {
     let sections = [
         throughput_section(&rows, results),
         quantities::section(results),
+        quantities::streams(results),
         failures_section(results),
         comparison_section(results),
         curves_section(&rows),

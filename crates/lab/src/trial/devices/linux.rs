@@ -8,7 +8,7 @@ use crate::Error;
 use crate::scenario::FunctionKind;
 use crate::trial::device::{Change, Counters, Device, Job, kernel_counters};
 use crate::trial::frames::{self, Route};
-use crate::trial::link::{DEVICE_DEVICES, LAB_MACS, LinkKind};
+use crate::trial::link::{self, DEVICE_DEVICES, LAB_MACS, LinkKind};
 use crate::trial::place::{Place, output};
 use crate::trial::settings::Setting;
 
@@ -74,7 +74,7 @@ impl Device for Bridge {
             place.run(&format!("bridge -batch {}", path.display()))?;
         }
         traffic_control::bottleneck(self, job, place)?;
-        steer(place)
+        link::steer(place, &DEVICE_DEVICES)
     }
 
     fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {
@@ -131,7 +131,7 @@ impl Device for Router {
         let family = if six { "-6 " } else { "" };
         place.run(&format!("ip {family}-batch {}", path.display()))?;
         traffic_control::bottleneck(self, job, place)?;
-        steer(place)
+        link::steer(place, &DEVICE_DEVICES)
     }
 
     fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {
@@ -168,15 +168,4 @@ fn counters(place: &Place) -> Result<Counters, Error> {
 fn kernel() -> Result<String, Error> {
     let name = output(&["uname", "-sr"]);
     name.map_err(|reason| Error::Command { line: "uname -sr".into(), reason })
-}
-
-/// Gives the packets of both ends to the device's core.
-fn steer(place: &mut Place) -> Result<(), Error> {
-    let cores = place.cores().split(',').filter_map(|core| core.parse::<u32>().ok());
-    let mask = cores.fold(0u64, |mask, core| mask | 1 << core.min(63));
-    // /sys shows the namespace in which it was mounted.
-    let set = DEVICE_DEVICES
-        .map(|device| format!("echo {mask:x} > /sys/class/net/{device}/queues/rx-0/rps_cpus"));
-    let inner = format!("mount -t sysfs sysfs /sys && {}", set.join(" && "));
-    place.run(&format!("unshare --mount sh -c '{inner}'")).map(drop)
 }
