@@ -26,6 +26,8 @@ pub struct Job {
     pub settings: Settings,
     /// Kind of the links.
     pub link: LinkKind,
+    /// Largest packet on them, in octets.
+    pub mtu: u16,
     /// Its ends of them.
     pub ends: [DeviceEnd; 2],
 }

@@ -180,6 +180,6 @@ mod tests {
     #[test]
     fn cores_are_told_in_lists_and_ranges() {
         assert_eq!(core_numbers("0-2,8"), [0, 1, 2, 8]);
-        assert_eq!([core_numbers(""), core_numbers("x")], [vec![], vec![]]);
+        assert!(core_numbers("").is_empty() && core_numbers("x").is_empty());
     }
 }

@@ -10,6 +10,7 @@ use crate::report::record::{
 use crate::report::words;
 use crate::stats::paired::Finding;
 use crate::stats::verdict::Verdict;
+use crate::trial::functional::{CheckRecord, Checked};
 
 /// Results as instance data.
 pub fn results(results: &Results) -> Value {
@@ -19,6 +20,7 @@ pub fn results(results: &Results) -> Value {
         "answer": results.answers.iter().map(answer).collect::<Vec<_>>(),
         "quantity": results.quantities.iter().map(quantity).collect::<Vec<_>>(),
         "comparison": results.comparisons.iter().map(comparison).collect::<Vec<_>>(),
+        "check": results.checks.iter().map(check).collect::<Vec<_>>(),
         "failure": results.failures.iter().map(failure).collect::<Vec<_>>(),
     } })
 }
@@ -150,6 +152,38 @@ fn comparison(record: &ComparisonRecord) -> Value {
         ("p", fraction(found.p)),
         ("finding", Some(finding.into())),
     ])
+}
+
+fn check(record: &CheckRecord) -> Value {
+    let stream = |stream: &Checked| {
+        json!({
+            "name": stream.name,
+            "must-emerge": stream.must_emerge,
+            "sent": whole(stream.sent),
+            "came": whole(stream.came),
+        })
+    };
+    let fault = record.fault.as_ref().map(|fault| {
+        let difference = fault.difference.as_ref();
+        object([
+            ("stream", Some(fault.stream.as_str().into())),
+            ("packet", fault.packet.map(whole)),
+            ("reason", Some(fault.reason.as_str().into())),
+            ("at", difference.map(|it| whole(it.at as u64))),
+            ("field", difference.map(|it| it.field.as_str().into())),
+            ("expected", difference.map(|it| it.expected.as_str().into())),
+            ("got", difference.map(|it| it.got.as_str().into())),
+        ])
+    });
+    let fields = object([
+        ("at-s", fraction(record.at_s)),
+        ("load-pps", fraction(record.load_pps)),
+        ("passed", Some(record.passed().into())),
+        ("stream", Some(record.streams.iter().map(stream).collect())),
+        ("strangers", Some(whole(record.strangers))),
+        ("fault", fault),
+    ]);
+    about(&record.subject, fields)
 }
 
 fn failure(record: &FailureRecord) -> Value {

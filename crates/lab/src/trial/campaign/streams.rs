@@ -149,6 +149,7 @@ fn endpoints(device: &str, case: &Case) -> Result<Addressing, Error> {
         }
         Some(other) => return Err(refuse(&format!("the lab knows no endpoint {other}"))),
     }
-    Addressing::of(case.function.kind, case.ethertype)
-        .ok_or_else(|| refuse("TCP has no other ethertypes than those of IPv4 and IPv6"))
+    Addressing::of(case.function.kind, case.ethertype).ok_or_else(|| {
+        refuse("TCP goes over IPv4 or IPv6, between ends that know no tags, tunnels or lists")
+    })
 }
