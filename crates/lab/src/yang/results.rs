@@ -4,7 +4,8 @@ use serde_json::{Map, Number, Value, json};
 
 use super::words::digits;
 use crate::report::record::{
-    AnswerRecord, Campaign, ComparisonRecord, FailureRecord, Results, Subject, TrialRecord,
+    AnswerRecord, Campaign, ComparisonRecord, FailureRecord, QuantityRecord, Results, Subject,
+    TrialRecord,
 };
 use crate::report::words;
 use crate::stats::paired::Finding;
@@ -17,6 +18,7 @@ pub fn results(results: &Results) -> Value {
         "campaign": results.campaigns.iter().map(campaign).collect::<Vec<_>>(),
         "trial": results.trials.iter().map(trial).collect::<Vec<_>>(),
         "answer": results.answers.iter().map(answer).collect::<Vec<_>>(),
+        "quantity": results.quantities.iter().map(quantity).collect::<Vec<_>>(),
         "comparison": results.comparisons.iter().map(comparison).collect::<Vec<_>>(),
         "check": results.checks.iter().map(check).collect::<Vec<_>>(),
         "failure": results.failures.iter().map(failure).collect::<Vec<_>>(),
@@ -116,6 +118,18 @@ fn answer(record: &AnswerRecord) -> Value {
         ("low-pps", fraction(record.low_pps)),
         ("high-pps", fraction(record.high_pps)),
         ("verdict", verdicts(&record.verdicts)),
+    ]);
+    about(&record.subject, fields)
+}
+
+fn quantity(record: &QuantityRecord) -> Value {
+    let repetition =
+        |(id, &value): (u64, &f64)| object([("id", Some(whole(id))), ("value", fraction(value))]);
+    let fields = object([
+        ("metric", Some(record.metric.as_str().into())),
+        ("unit", Some(record.unit.name().into())),
+        ("repetition", Some((1..).zip(&record.values).map(repetition).collect())),
+        ("note", record.note.as_deref().map(Value::from)),
     ]);
     about(&record.subject, fields)
 }
