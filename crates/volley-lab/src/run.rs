@@ -44,15 +44,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     for row in quantities::rows(&results) {
         let told = |value| quantities::told(value, row.unit);
         say!(
-            "{} — {}, {}: {} in the middle of {} trials, [{}, {}] of {} runs",
+            "{} — {}, {}: {} [{}, {}] of {} runs, {} trials",
             row.subject.device,
             row.subject.case(),
             row.metric,
             told(row.median),
-            row.values.len(),
             told(row.interval.low),
             told(row.interval.high),
-            row.runs
+            row.runs,
+            row.values.len()
         );
     }
     for failure in results.failures.iter().filter(|failure| !failure.refused) {

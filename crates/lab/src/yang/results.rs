@@ -6,9 +6,10 @@ use super::words::digits;
 use crate::report::record::{
     AnswerRecord, Campaign, ComparisonRecord, FailureRecord, Results, Subject, TrialRecord,
 };
-use crate::report::words;
+use crate::report::{quantities, words};
 use crate::stats::paired::Finding;
 use crate::stats::verdict::Verdict;
+use crate::trial::stream::StreamRecord;
 
 /// Results as instance data.
 pub fn results(results: &Results) -> Value {
@@ -17,6 +18,8 @@ pub fn results(results: &Results) -> Value {
         "trial": results.trials.iter().map(trial).collect::<Vec<_>>(),
         "answer": results.answers.iter().map(answer).collect::<Vec<_>>(),
         "comparison": results.comparisons.iter().map(comparison).collect::<Vec<_>>(),
+        "stream": results.streams.iter().map(stream).collect::<Vec<_>>(),
+        "quantity": quantities::rows(results).iter().map(quantity).collect::<Vec<_>>(),
         "failure": results.failures.iter().map(failure).collect::<Vec<_>>(),
     } })
 }
@@ -116,6 +119,56 @@ fn answer(record: &AnswerRecord) -> Value {
         ("verdict", verdicts(&record.verdicts)),
     ]);
     about(&record.subject, fields)
+}
+
+fn stream(record: &StreamRecord) -> Value {
+    let directions = (1u64..).zip(&record.ways).map(|(id, way)| {
+        object([
+            ("id", Some(whole(id))),
+            ("bits-per-second", fraction(way.bps)),
+            ("retransmits", Some(whole(way.retransmits))),
+        ])
+    });
+    let directions = directions.collect::<Vec<_>>();
+    let round_trips = &record.round_trips;
+    let at = |percent| {
+        (round_trips.answered > 0).then(|| whole(round_trips.histogram.percentile_ns(percent)))
+    };
+    let round_trips = object([
+        ("asked", Some(whole(round_trips.asked))),
+        ("answered", Some(whole(round_trips.answered))),
+        ("jitter-ns", fraction(round_trips.jitter_ns)),
+        ("p50", at(50.0)),
+        ("p90", at(90.0)),
+        ("p99", at(99.0)),
+        ("p999", at(99.9)),
+    ]);
+    let fields = object([
+        ("index", Some(whole(record.index.into()))),
+        ("at-s", fraction(record.at_s)),
+        ("duration-s", fraction(record.duration_s)),
+        ("direction", (!directions.is_empty()).then(|| directions.into())),
+        ("ceiling-bps", record.ceiling_bps.and_then(fraction)),
+        ("round-trips", Some(round_trips)),
+        ("verdict", verdicts(&record.verdicts)),
+    ]);
+    about(&record.subject, fields)
+}
+
+fn quantity(row: &quantities::Row) -> Value {
+    let fields = object([
+        ("metric", Some(row.metric.as_str().into())),
+        ("unit", Some(row.unit.name().into())),
+        ("runs", Some(whole(row.runs as u64))),
+        ("trials", Some(whole(row.values.len() as u64))),
+        ("median", fraction(row.median)),
+        ("low", fraction(row.interval.low)),
+        ("high", fraction(row.interval.high)),
+    ]);
+    let mut record = about(&row.subject, fields);
+    // It is of all of them.
+    record.as_object_mut().map(|members| members.remove("run"));
+    record
 }
 
 fn comparison(record: &ComparisonRecord) -> Value {
