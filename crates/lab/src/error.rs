@@ -146,14 +146,6 @@ pub enum Error {
         /// The search.
         search: &'static str,
     },
-    /// A function that loses packets at a load that anything carries.
-    #[error("{lost} of {sent} packets were lost at a load that anything carries")]
-    Lossy {
-        /// Packets lost.
-        lost: u64,
-        /// Packets sent.
-        sent: u64,
-    },
     /// A search that the lab cannot carry out on real devices.
     #[error("the lab cannot carry out the search {search} on real devices")]
     NoSearch {

@@ -19,6 +19,7 @@ use lab::scenario::Scenario;
 use lab::search::{Outcome, Trial};
 use lab::stats::paired::compare;
 use lab::stats::verdict::Verdict;
+use lab::trial::functional::{CheckRecord, Checked, Difference, Fault};
 use lab::trial::stream::StreamRecord;
 use lab::trial::stream::iperf::Way;
 use lab::trial::stream::round_trip::RoundTrips;
@@ -326,6 +327,22 @@ fn results() -> Results {
             },
             StreamRecord::default(),
         ],
+        checks: vec![CheckRecord {
+            subject: subject.clone(),
+            streams: vec![Checked { name: "denied".into(), must_emerge: false, sent: 9, came: 1 }],
+            fault: Some(Fault {
+                stream: "there".into(),
+                packet: Some(u64::MAX),
+                reason: "is not what it must be".into(),
+                difference: Some(Difference {
+                    at: 14,
+                    field: "vlan tag".into(),
+                    expected: "0064".into(),
+                    got: "0065".into(),
+                }),
+            }),
+            ..CheckRecord::default()
+        }],
         failures: vec![FailureRecord { subject, refused: true, reason: "no table\nof it".into() }],
         skipped: Vec::new(),
         ..Results::default()
@@ -340,6 +357,7 @@ fn libyang_finds_results_valid_and_a_fault_in_them() {
     let seen = &data["volley-lab:results"]["trial"][0];
     assert_eq!(seen["analyzer"]["testframe-stats"]["latency"]["samples"], "3");
     assert_eq!((&seen["duplicates"], &seen["reordered"]), (&json!("1"), &json!("1")));
+    assert_eq!(data["volley-lab:results"]["check"][0]["fault"]["got"], "0065");
     let mut wrong = data;
     wrong["volley-lab:results"]["trial"][0]["intended"] = json!("many");
     assert!(std::panic::catch_unwind(|| valid(&wrong, "data", "wrong")).is_err());

@@ -160,6 +160,8 @@ pub(crate) fn pin(core: &str) {
 fn largest(scenario: &Scenario) -> u16 {
     let swept = scenario.sweep.frame_bytes.iter().flat_map(|axis| axis.get_ref().values());
     let most = swept.max().unwrap_or(0).max(u64::from(*scenario.traffic.frame_bytes.get_ref()));
+    let overheads = scenario.functions.iter().map(|it| it.get_ref().kind.overhead_bytes());
+    let most = most + u64::from(overheads.max().unwrap_or(0));
     most.clamp(1_518, 9_022) as u16
 }
 

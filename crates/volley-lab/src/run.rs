@@ -6,7 +6,7 @@
 //! In a network namespace of its own the lab meets no other device of the host, and all that it makes
 //! there ends with it.
 
-use lab::report::{html, quantities, summary};
+use lab::report::{checks, html, quantities, summary};
 use lab::trial::host;
 
 use crate::Failure;
@@ -40,6 +40,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             row.interval.high / 1e6,
             row.runs
         );
+    }
+    for check in &results.checks {
+        say!("{}", checks::line(check));
     }
     for row in quantities::rows(&results) {
         let told = |value| quantities::told(value, row.unit);

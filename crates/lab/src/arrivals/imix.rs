@@ -76,6 +76,18 @@ impl Imix {
         (1..=LONGEST).contains(&frame_bytes.len()).then_some(Self { frame_bytes })
     }
 
+    /// The same mix, each frame larger by so many octets.
+    pub fn grown(&self, bytes: u16) -> Self {
+        let larger = |&size: &u16| size.saturating_add(bytes);
+        Self { frame_bytes: self.frame_bytes.iter().map(larger).collect() }
+    }
+
+    /// The same mix, each frame smaller by so many octets.
+    pub fn shrunk(&self, bytes: u16) -> Self {
+        let smaller = |&size: &u16| size.saturating_sub(bytes);
+        Self { frame_bytes: self.frame_bytes.iter().map(smaller).collect() }
+    }
+
     /// The size of the `index`-th frame.
     #[inline]
     pub fn frame_bytes(&self, index: u64) -> u16 {

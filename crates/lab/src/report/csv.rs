@@ -1,5 +1,6 @@
 //! The summary as CSV (RFC 4180), for spreadsheets and scripts: rates of packets, and all else by unit.
 
+use super::checks::told;
 use super::quantities;
 use super::record::Results;
 use super::summary::rows;
@@ -33,6 +34,25 @@ pub fn render(results: &Results) -> String {
     text
 }
 
+/// One line for each function checked.
+pub fn checks(results: &Results) -> String {
+    let mut text =
+        String::from("device,case,run,passed,sent,came,kept_out_sent,kept_out_came,fault\r\n");
+    for check in &results.checks {
+        let mut fields = vec![
+            field(&check.subject.device),
+            field(&check.subject.case()),
+            check.subject.run.to_string(),
+            check.passed().to_string(),
+        ];
+        fields.extend(check.counts().map(|count| count.to_string()));
+        fields.push(field(&check.fault.as_ref().map_or(String::new(), told)));
+        text.push_str(&fields.join(","));
+        text.push_str("\r\n");
+    }
+    text
+}
+
 /// One line for each device, case and metric that is no rate of packets.
 pub fn quantities(results: &Results) -> String {
     let mut text = String::from("device,case,metric,unit,runs,trials,median,low,high,sd\r\n");
@@ -59,6 +79,24 @@ pub fn quantities(results: &Results) -> String {
 mod tests {
     use super::*;
     use crate::report::record::{AnswerRecord, QuantityRecord, Subject, Unit};
+    use crate::trial::functional::{CheckRecord, Checked, Fault};
+
+    #[test]
+    fn a_check_is_a_line_with_its_counts_and_its_fault() {
+        let stream =
+            |must_emerge, sent, came| Checked { name: "there".into(), must_emerge, sent, came };
+        let (stream_name, reason) = ("there".into(), "1 of 9 packets, lost".into());
+        let fault = Fault { stream: stream_name, packet: None, reason, difference: None };
+        let check = CheckRecord {
+            subject: Subject { device: "ovs".into(), function: "gre".into(), ..Subject::default() },
+            streams: vec![stream(true, 9, 8), stream(false, 4, 0)],
+            fault: Some(fault),
+            ..CheckRecord::default()
+        };
+        let text = checks(&Results { checks: vec![check], ..Results::default() });
+        let line = text.lines().nth(1).unwrap();
+        assert_eq!(line, "ovs,gre,0,false,9,8,4,0,\"there: 1 of 9 packets, lost\"");
+    }
 
     #[test]
     fn fields_with_commas_and_quotes_are_quoted() {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! raw.jsonl … ─▶ Results … ─▶ index.sqlite     folder 1 ─▶ n campaign, device, trial, answer, summary, quantity,
-//!                                                            comparison, failure
+//!                                                            comparison, function_check, failure
 //! ```
 //! A function of the raw files like every report: it is made anew and put in the old one's place as a whole, so a
 //! reader of the old one is not disturbed. Rates are packets a second, latencies ns; lists and axes are JSON.
@@ -12,7 +12,7 @@ use std::path::Path;
 use rusqlite::{Connection, ToSql, Transaction, params};
 
 use super::record::{AnswerRecord, Campaign, FailureRecord, Results, Subject, TrialRecord};
-use super::{quantities, summary};
+use super::{checks, quantities, summary};
 use crate::Error;
 
 /// Name of the index in a results folder.
@@ -38,6 +38,9 @@ CREATE TABLE comparison (folder INTEGER NOT NULL REFERENCES folder, base TEXT, o
   blocks INTEGER, ratio REAL, low_ratio REAL, high_ratio REAL, p REAL, smallest_believable REAL, finding TEXT);
 CREATE TABLE failure (folder INTEGER NOT NULL REFERENCES folder, device TEXT, function TEXT, case_name TEXT, axes TEXT,
   run INTEGER, refused INTEGER, reason TEXT);
+CREATE TABLE function_check (folder INTEGER NOT NULL REFERENCES folder, device TEXT, function TEXT, case_name TEXT,
+  axes TEXT, run INTEGER, passed INTEGER, sent INTEGER, came INTEGER, kept_out_sent INTEGER, kept_out_came INTEGER,
+  fault TEXT);
 CREATE INDEX trial_by_subject ON trial (device, function, folder);
 CREATE INDEX summary_by_subject ON summary (device, function, metric);
 ";
@@ -129,6 +132,15 @@ impl Filling<'_> {
                     found.smallest_believable,
                     finding.trim_matches('"'),
                 ],
+            )?;
+        }
+        for check in &results.checks {
+            let [sent, came, kept_out, slipped] = check.counts().map(count);
+            let fault = check.fault.as_ref().map(checks::told);
+            self.of_subject(
+                "function_check",
+                &check.subject,
+                params![check.subject.run, check.passed(), sent, came, kept_out, slipped, fault],
             )?;
         }
         for FailureRecord { subject, refused, reason } in &results.failures {

@@ -31,6 +31,9 @@ pub fn render(results: &Results) -> String {
             );
         }
     }
+    if !results.checks.is_empty() {
+        checks(&mut text, results);
+    }
     let quantities = quantities::rows(results);
     let families: [(&str, &str); 3] = [
         ("volley_lab_quantity", "What was found that is no rate of packets, median."),
@@ -57,10 +60,49 @@ pub fn render(results: &Results) -> String {
     text
 }
 
+/// The worst of all restarts.
+fn checks(text: &mut String, results: &Results) {
+    let name = "volley_lab_check_passed";
+    let _ = writeln!(
+        text,
+        "# TYPE {name} gauge\n# HELP {name} Whether a device does what its function says."
+    );
+    let mut told: Vec<(&str, String, bool)> = Vec::new();
+    for check in &results.checks {
+        let (device, case) = (check.subject.device.as_str(), check.subject.case());
+        match told.iter_mut().find(|it| it.0 == device && it.1 == case) {
+            Some((_, _, passed)) => *passed &= check.passed(),
+            None => told.push((device, case, check.passed())),
+        }
+    }
+    for (device, case, passed) in told {
+        let (device, case) = (label(device), label(&case));
+        let _ =
+            writeln!(text, "{name}{{device=\"{device}\",case=\"{case}\"}} {}", u8::from(passed));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::report::record::{AnswerRecord, Subject};
+
+    #[test]
+    fn a_function_has_passed_if_it_did_at_each_restart() {
+        use crate::trial::functional::{CheckRecord, Fault};
+        let check = |run, fault| {
+            let subject = Subject { device: "ovs".into(), run, ..Subject::default() };
+            CheckRecord { subject, fault, ..CheckRecord::default() }
+        };
+        let (stream, reason) = ("there".into(), "lost".into());
+        let fault = Fault { stream, packet: None, reason, difference: None };
+        let passed = |checks| {
+            let text = render(&Results { checks, ..Results::default() });
+            text.contains(r#"volley_lab_check_passed{device="ovs",case=""} 1"#)
+        };
+        assert!(passed(vec![check(0, None), check(1, None)]));
+        assert!(!passed(vec![check(0, Some(fault)), check(1, None)]));
+    }
 
     #[test]
     fn labels_are_escaped_and_the_exposition_ends_as_it_must() {

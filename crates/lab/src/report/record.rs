@@ -10,6 +10,7 @@
 //! {"v":1,"quantity":{…}}     what a search said that is no rate
 //! {"v":1,"stream":{…}}       TCP streams and round trips between two endpoints
 //! {"v":1,"telemetry":{…}}    what other tools saw, apart from the timed trials
+//! {"v":1,"check":{…}}        whether a device does what its function says
 //! {"v":1,"probe":{…}}        what an idle core lost
 //! ```
 //! Everything that is ever reported is a function of these lines. A line cut off by a full disk or a
@@ -32,6 +33,7 @@ use crate::stats::paired::Comparison;
 use crate::stats::spikes::Spike;
 use crate::stats::verdict::{Accounts, Verdict};
 use crate::trial::device::Counters;
+use crate::trial::functional::CheckRecord;
 use crate::trial::probe::ProbeRecord;
 use crate::trial::stream::StreamRecord;
 use crate::trial::telemetry::TelemetryRecord;
@@ -284,6 +286,8 @@ pub struct Line {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     telemetry: Option<TelemetryRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    check: Option<CheckRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     stream: Option<Box<StreamRecord>>,
 }
 
@@ -338,6 +342,12 @@ impl Record for QuantityRecord {
 impl Record for TelemetryRecord {
     fn line(self) -> Line {
         Line { v: SCHEMA, telemetry: Some(self), ..Line::default() }
+    }
+}
+
+impl Record for CheckRecord {
+    fn line(self) -> Line {
+        Line { v: SCHEMA, check: Some(self), ..Line::default() }
     }
 }
 
@@ -397,6 +407,8 @@ pub struct Results {
     pub streams: Vec<StreamRecord>,
     /// What other tools saw.
     pub telemetry: Vec<TelemetryRecord>,
+    /// Whether devices do what their functions say.
+    pub checks: Vec<CheckRecord>,
     /// What idle cores lost.
     pub probes: Vec<ProbeRecord>,
     /// Lines that could not be read, each with its number and why.
@@ -450,6 +462,7 @@ impl Results {
                     results.quantities.extend(line.quantity);
                     results.streams.extend(line.stream.map(|stream| *stream));
                     results.telemetry.extend(line.telemetry);
+                    results.checks.extend(line.check);
                     results.probes.extend(line.probe);
                     if let Some(device) = line.device {
                         results.meet(device);

@@ -39,6 +39,7 @@ impl Scenario {
         self.sweep.check()?;
         self.check_room()?;
         self.check_streams()?;
+        self.check_overhead()?;
         self.check_measure()
     }
 
@@ -95,6 +96,27 @@ impl Scenario {
             }
             (Some(reason), _) => wrong(frame_bytes, reason),
         }
+    }
+
+    /// Whether frames can still be sent with the tag or the tunnel's headers that a function adds.
+    fn check_overhead(&self) -> Result<(), Wrong> {
+        let swept = self
+            .sweep
+            .frame_bytes
+            .as_ref()
+            .and_then(|axis| axis.get_ref().values().last().copied());
+        let largest = swept.unwrap_or(0).max((*self.traffic.frame_bytes.get_ref()).into());
+        for function in &self.functions {
+            let overhead = u64::from(function.get_ref().kind.overhead_bytes());
+            if overhead > 0 && largest + overhead > *FRAME_BYTES.end() {
+                let name = function.get_ref().name();
+                let reason = format!(
+                    "frames of {largest} octets and {overhead} more for {name} are above 9018"
+                );
+                return wrong(function, reason);
+            }
+        }
+        Ok(())
     }
 
     fn check_functions(&self) -> Result<(), Wrong> {
@@ -269,6 +291,9 @@ mod tests {
         let schedulers = fault("entries = [1, 2]", "scheduler = ['fifo']");
         assert!(schedulers.contains("bottleneck_mbps"), "{schedulers}");
         assert!(fault("'mlr'", "'reconfigure'").contains("change_entries"));
+        let large =
+            fault("'ip4'\n[traffic]\nframe_bytes = 64", "'gre'\n[traffic]\nframe_bytes = 9000");
+        assert!(large.contains("9000 octets and 24 more for gre"), "{large}");
         assert!(fault("entries = [1, 2]", "endpoint = ['cloud']").contains("\"cloud\" is none of"));
     }
 

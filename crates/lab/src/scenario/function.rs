@@ -36,6 +36,26 @@ impl FunctionKind {
         !matches!(self, Self::CrossConnect | Self::Dhcp4 | Self::VlanTagging)
     }
 
+    /// Whether what it sends on has been routed: a hop less, the addresses of the next link.
+    pub fn is_routed(self) -> bool {
+        matches!(self, Self::Ip4 | Self::Ip6 | Self::Gre | Self::SourceAllowList | Self::Acl)
+    }
+
+    /// Whether what it sends on is in a tunnel that begins at the second link.
+    pub fn is_tunnel(self) -> bool {
+        matches!(self, Self::VxlanEncap | Self::Gre)
+    }
+
+    /// Octets by which frames at the second link are larger than at the first: a tag, or a tunnel's headers over IPv4.
+    pub fn overhead_bytes(self) -> u16 {
+        match self {
+            Self::VlanTagging => 4,
+            Self::VxlanEncap => 50,
+            Self::Gre => 24,
+            _ => 0,
+        }
+    }
+
     /// Its name, as in scenario files.
     pub fn name(self) -> &'static str {
         match self {

@@ -136,6 +136,8 @@ pub enum Header {
         /// Network, below 2^24.
         vni: u32,
     },
+    /// GRE without options (RFC 2784); IPv4 or IPv6 follows.
+    Gre,
 }
 
 fn hops() -> u8 {
@@ -188,7 +190,7 @@ impl Header {
     pub fn len(&self) -> usize {
         match self {
             Self::Ethernet { .. } => 14,
-            Self::Vlan { .. } => 4,
+            Self::Vlan { .. } | Self::Gre => 4,
             Self::Ipv4 { .. } | Self::Tcp { .. } => 20,
             Self::Ipv6 { .. } => 40,
             Self::Udp { .. } | Self::Vxlan { .. } => 8,
@@ -217,9 +219,10 @@ impl Header {
         let follows = match self {
             Ethernet { .. } => matches!(before, None | Some(Vxlan { .. })),
             Vlan { .. } | Ipv4 { .. } | Ipv6 { .. } => {
-                matches!(before, Some(Ethernet { .. } | Vlan { .. }))
+                let link = matches!(before, Some(Ethernet { .. } | Vlan { .. }));
+                link || !matches!(self, Vlan { .. }) && before == Some(&Gre)
             }
-            Udp { .. } | Tcp { .. } => matches!(before, Some(Ipv4 { .. } | Ipv6 { .. })),
+            Udp { .. } | Tcp { .. } | Gre => matches!(before, Some(Ipv4 { .. } | Ipv6 { .. })),
             Vxlan { .. } => matches!(before, Some(Udp { .. })),
         };
         (!follows).then(|| match before {
@@ -228,7 +231,8 @@ impl Header {
         })
     }
 
-    fn name(&self) -> &'static str {
+    /// Its name, as in stream files.
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Ethernet { .. } => "ethernet",
             Self::Vlan { .. } => "vlan",
@@ -237,6 +241,7 @@ impl Header {
             Self::Udp { .. } => "udp",
             Self::Tcp { .. } => "tcp",
             Self::Vxlan { .. } => "vxlan",
+            Self::Gre => "gre",
         }
     }
 }
@@ -295,7 +300,7 @@ impl Stream {
                 | Header::Tcp { source_port, destination_port } => {
                     std::mem::swap(source_port, destination_port);
                 }
-                Header::Vlan { .. } | Header::Vxlan { .. } => {}
+                Header::Vlan { .. } | Header::Vxlan { .. } | Header::Gre => {}
             }
         }
         for vary in &mut back.vary {
@@ -338,7 +343,9 @@ impl Stream {
         }
         match before {
             None => return Err(refuse("it has no headers".into())),
-            Some(Header::Vxlan { .. }) => return Err(refuse("nothing follows vxlan".into())),
+            Some(last @ (Header::Vxlan { .. } | Header::Gre)) => {
+                return Err(refuse(format!("nothing follows {}", last.name())));
+            }
             Some(_) => {}
         }
         let smallest = self.smallest_frame_bytes();

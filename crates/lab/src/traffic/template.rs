@@ -8,7 +8,7 @@
 //! long the frame.
 
 use wire::checksum::Sum;
-use wire::craft::{self, Craft, Ethernet, Ipv4, Ipv6, Tcp, Udp, Vlan, Vxlan};
+use wire::craft::{self, Craft, Ethernet, Gre, Ipv4, Ipv6, Tcp, Udp, Vlan, Vxlan};
 
 use super::stream::{FCS_BYTES, FieldName, Header, Stream, Vary};
 use crate::Error;
@@ -283,6 +283,10 @@ fn grow<L>(frame: Craft<L>, headers: &[Header], length: usize) -> Vec<u8> {
             let next: Craft<Vxlan> = frame.vxlan(vni);
             grow(next, rest, length)
         }
+        Header::Gre => {
+            let next: Craft<Gre> = frame.gre();
+            grow(next, rest, length)
+        }
     }
 }
 
@@ -360,6 +364,8 @@ mod tests {
             vec![ethernet(), ipv6(), udp()],
             vec![ethernet(), vlan(), vlan(), ipv6(), tcp()],
             vec![ethernet(), ipv4(), tunnel.clone(), vxlan(), ethernet(), ipv4(), udp()],
+            vec![ethernet(), ipv4(), Header::Gre, ipv4(), udp()],
+            vec![ethernet(), vlan(), ipv6(), Header::Gre, ipv6(), tcp()],
             vec![ethernet(), vlan(), ipv4(), tunnel, vxlan(), ethernet(), vlan(), ipv6(), tcp()],
         ] {
             let mut stream = stream(headers, 200);

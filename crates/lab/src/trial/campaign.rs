@@ -21,7 +21,7 @@ use crate::arrivals::Imix;
 use crate::report::record::{
     AnswerRecord, DeviceFacts, FailureRecord, QuantityRecord, Recorder, Subject,
 };
-use crate::scenario::{Case, Scenario};
+use crate::scenario::{Case, Scenario, SearchKind};
 use crate::search::Trial;
 
 /// Axes that the generator varies while the device runs on.
@@ -124,7 +124,8 @@ impl Campaign<'_> {
                 workers: case.number("workers").unwrap_or(1),
                 max_frame_bytes: self
                     .sizes(&case)
-                    .map_or(1_518, |sizes| sizes.sequence().iter().copied().max().unwrap_or(1_518)),
+                    .map_or(1_518, |sizes| sizes.sequence().iter().copied().max().unwrap_or(1_518))
+                    + case.function.kind.overhead_bytes(),
             };
             let same = |group: &&mut Group| {
                 let wide = Wish { max_frame_bytes: group.wish.max_frame_bytes, ..wish.clone() };
@@ -254,7 +255,10 @@ impl Running<'_> {
             }
             let subject = self.subject(name, case, run);
             self.tell(&format!("{name}: {}", subject.case()));
-            self.case(&mut rig, &load, subject)?;
+            match self.campaign.scenario.measure.search {
+                SearchKind::Functional => self.check(&mut rig, &load, subject)?,
+                _ => self.case(&mut rig, &load, subject)?,
+            }
             self.done += 1;
         }
         Ok(())
@@ -273,6 +277,15 @@ impl Running<'_> {
         let left = self.campaign.limit.map(|limit| limit.saturating_sub(self.began.elapsed()));
         let (done, all) = (self.done, self.all);
         (self.campaign.progress)(&Progress { done, all, what, left });
+    }
+
+    /// Looks whether a running device does what its function says.
+    fn check(&mut self, rig: &mut Rig<'_>, load: &Load, subject: Subject) -> Result<(), Error> {
+        rig.settle(load, true)?;
+        let at_s = self.began.elapsed().as_secs_f64();
+        let trial_s = self.campaign.scenario.measure.trial_s;
+        let check = rig.check(load, trial_s, subject, at_s)?;
+        self.recorder.write(check)
     }
 
     /// One search on a running device, and latencies at shares of what it found.
@@ -338,6 +351,10 @@ impl Running<'_> {
 
     /// Finds out what the lab itself can do with frames of each size.
     fn test_ourselves(&mut self, groups: &[Group]) -> Result<(), Error> {
+        // What is checked is not timed.
+        if self.campaign.scenario.measure.search == SearchKind::Functional {
+            return Ok(());
+        }
         for case in groups.iter().flat_map(|group| &group.cases) {
             let sizes = self.campaign.sizes(case)?;
             let frame_bytes = mean_bytes(&sizes);

@@ -21,6 +21,8 @@ pub struct Job {
     pub workers: u64,
     /// Kind of the links.
     pub link: LinkKind,
+    /// Largest packet on them, in octets.
+    pub mtu: u16,
     /// Its ends of them.
     pub ends: [DeviceEnd; 2],
 }

@@ -6,24 +6,31 @@
 //!
 //!   the i-th route     16.0.0.0 + i·256 /24 (of more than 2^20: i·16 /28)   via 198.18.1.2
 //!                      2a00:: + i·2^80 /48                                  via 2001:2:0:1::2
+//!   the i-th source    48.0.0.0 + i·256 /24 (of more than 2^20: i·16 /28)   allowed at the first link
 //!   the i-th station   06:00:00:00:00:00 + i, behind the second link
 //! ```
+//! An access list denies, rule by rule, a port of the networks that the i-th routes lead to elsewhere.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use wire::MacAddr;
 
 use super::link::{DEVICE_MACS, LAB_MACS};
+use super::shape;
 use crate::arrivals::{Field, Imix, Process};
 use crate::scenario::{Addresses, Ethertype, FunctionKind, Traffic};
 use crate::traffic::Rate;
 use crate::traffic::stream::{FieldName, Header, Stream, Vary};
 
 const FIRST_ROUTE_4: u32 = 0x1000_0000;
+const FIRST_SOURCE: u32 = 0x3000_0000;
 const FIRST_ROUTE_6: u128 = 0x2a00 << 112;
 const FIRST_MAC: u64 = 0x0600_0000_0000;
 /// Routes of /24 that fit; of more, each is a /28.
 const WIDE_ROUTES: u64 = 1 << 20;
+
+/// Where the routes of an access list's device lead: anywhere, so that the list alone decides.
+pub const ANYWHERE: &str = "0.0.0.0/0";
 
 /// A route by a next hop of the lab's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +72,29 @@ pub fn routes(six: bool, entries: u64) -> impl Iterator<Item = Route> {
         };
         Route { prefix, via }
     })
+}
+
+/// The sources of an allow list, as prefixes.
+pub fn sources(entries: u64) -> impl Iterator<Item = String> {
+    let (shift, length) = narrowness(entries);
+    let network = move |index: u64| FIRST_SOURCE.wrapping_add((index as u32) << shift);
+    (0..entries).map(move |index| format!("{}/{length}", Ipv4Addr::from(network(index))))
+}
+
+/// Sources right below and right above those that are allowed.
+pub fn unlisted_sources(entries: u64) -> [Ipv4Addr; 2] {
+    let end = FIRST_SOURCE.wrapping_add((entries as u32) << narrowness(entries).0);
+    [FIRST_SOURCE - 1, end].map(Ipv4Addr::from)
+}
+
+/// An address right above those of the IPv4 routes.
+pub fn beyond_routes(entries: u64) -> Ipv4Addr {
+    FIRST_ROUTE_4.wrapping_add((entries as u32) << narrowness(entries).0).into()
+}
+
+/// How far apart IPv4 routes are, and sources.
+pub fn step(entries: u64) -> u64 {
+    1 << narrowness(entries).0
 }
 
 /// Bits of a prefix' hosts, and its length.
@@ -120,9 +150,11 @@ impl Load {
 
     /// The stream from the first link to the second.
     pub fn stream(&self, rate: Rate) -> Stream {
-        let routed = matches!(self.function, FunctionKind::Ip4 | FunctionKind::Ip6);
+        let routed = self.function.is_routed();
         let six = self.function == FunctionKind::Ip6 || self.ethertype == Ethertype::Udp6;
-        let table = self.entries > 1;
+        // What is behind a tunnel is never the lab's own end of it.
+        let table =
+            self.entries > 1 || self.function.is_tunnel() || self.function == FunctionKind::Acl;
         // A router takes what is sent to itself; a bridge what is sent to a station behind it.
         let destination = match (routed, table) {
             (true, _) => DEVICE_MACS[0],
@@ -144,10 +176,12 @@ impl Load {
 
     fn network(&self, six: bool, table: bool) -> Vec<Header> {
         let ports = Header::Udp { source_port: 1_024, destination_port: 5_001 };
+        let listed = self.function == FunctionKind::SourceAllowList;
         let network = match (lab_address(six, 0), lab_address(six, 1)) {
             (IpAddr::V4(source), IpAddr::V4(peer)) => {
+                let source = if listed { Ipv4Addr::from(FIRST_SOURCE + 1) } else { source };
                 let first = Ipv4Addr::from(FIRST_ROUTE_4 + 1);
-                let destination = if table { first } else { peer };
+                let destination = if table && !listed { first } else { peer };
                 Header::Ipv4 { source, destination, ttl: 64, dscp: 0 }
             }
             (IpAddr::V6(source), IpAddr::V6(peer)) => {
@@ -174,7 +208,10 @@ impl Load {
         };
         let (field, step) = match (routed, six) {
             (false, _) => (FieldName::DestinationMac, 1),
-            (true, false) => (FieldName::DestinationIp, 1 << narrowness(count).0),
+            _ if self.function == FunctionKind::SourceAllowList => {
+                (FieldName::SourceIp, step(count))
+            }
+            (true, false) => (FieldName::DestinationIp, step(count)),
             (true, true) => (FieldName::DestinationPrefix, 1 << 16),
         };
         Some(Vary { field, step, order })
@@ -196,12 +233,25 @@ impl Load {
     pub fn stream_back(&self, rate: Rate) -> Stream {
         let plain = Self { entries: 1, flows: 1, ..self.clone() };
         let mut back = plain.stream(rate).reversed();
-        let routed = matches!(self.function, FunctionKind::Ip4 | FunctionKind::Ip6);
-        if let Some(Header::Ethernet { source, destination, .. }) = back.headers.first_mut() {
-            *source = LAB_MACS[1];
-            *destination = if routed { DEVICE_MACS[1] } else { LAB_MACS[0] };
+        let routed = self.function.is_routed();
+        match &mut back.headers[..] {
+            // Behind a tunnel are stations; everywhere else there is the lab itself.
+            [Header::Ethernet { .. }, ..] if self.function == FunctionKind::VxlanEncap => {}
+            [Header::Ethernet { source, destination, .. }, ..] => {
+                *source = LAB_MACS[1];
+                *destination = if routed { DEVICE_MACS[1] } else { LAB_MACS[0] };
+            }
+            _ => {}
         }
-        back
+        if let (
+            FunctionKind::SourceAllowList,
+            Some(Header::Ipv4 { destination, .. }),
+            IpAddr::V4(lab),
+        ) = (self.function, back.headers.get_mut(1), lab_address(false, 0))
+        {
+            *destination = lab;
+        }
+        shape::wrapped(self.function, back)
     }
 }
 

@@ -67,8 +67,6 @@ const SHORTEST_SOAK_S: f64 = 60.0;
 const MAX_RATE_TRIALS: usize = 10;
 /// The smallest load searched, as a share of the largest.
 const LEAST_SHARE: f64 = 1e-3;
-/// A load that anything carries, as a share of the largest.
-const EASY_SHARE: f64 = 0.02;
 
 /// Searches up to `max_pps`, until `deadline` at the latest. On a host that stalls, an MLRsearch makes
 /// more and shorter trials: a long one would nearly always meet a stall and call it loss.
@@ -193,13 +191,6 @@ fn rates(
                 one("way down", answer.carried_down_pps.unwrap_or(0.0)),
             ])
         }
-        SearchKind::Functional => {
-            let outcome = trial(Trial::new(max_pps * EASY_SHARE, trial_s))?;
-            match outcome.lost() {
-                0 => Ok(vec![one("works at", outcome.forwarding_pps())]),
-                lost => Err(Error::Lossy { lost, sent: outcome.offered }),
-            }
-        }
         other => Err(Error::NoSearch { search: format!("{other:?}") }),
     }
 }
@@ -288,7 +279,6 @@ mod tests {
             let (low, high) = (found[0].low_pps, found[0].high_pps);
             assert!(low > 3.4e6 && low <= 4.01e6 && high < 4.6e6, "{search}: {low} to {high}");
         }
-        assert_eq!(found("functional", None).unwrap()[0].low_pps, 2e5);
         assert!(found("stream", None).unwrap_err().to_string().contains("Stream"));
     }
 

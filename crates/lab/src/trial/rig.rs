@@ -17,7 +17,7 @@ use super::telemetry::NodeCost;
 use crate::Error;
 use crate::clock::Clock;
 use crate::report::record::{DeviceFacts, Stall, Subject, TrialRecord};
-use crate::scenario::Function;
+use crate::scenario::{Function, FunctionKind};
 use crate::search::{Latency, Outcome, Trial};
 use crate::stats::verdict::{Accounts, Stalled, of_trial};
 use crate::traffic::ports::{self, Ports};
@@ -56,7 +56,7 @@ impl Wish {
     /// What is wanted of a device at these ends.
     pub(super) fn job(&self, link: LinkKind, ends: [DeviceEnd; 2]) -> Job {
         let Self { function, entries, workers, .. } = self.clone();
-        Job { function, entries, workers, link, ends }
+        Job { function, entries, workers, link, mtu: self.mtu(), ends }
     }
 
     /// Octets that a frame may carry.
@@ -122,6 +122,7 @@ impl<'a> Rig<'a> {
         wish: &Wish,
     ) -> Result<Self, Error> {
         let version = device.version()?;
+        refuse_what_nobody_does(&*device, wish, bench.link)?;
         let mut place = Place::new(&bench.folder, &bench.cores)?;
         let mtu = wish.mtu();
         let job = wish.job(bench.link, link::lay(bench.link, &mut place, mtu)?);
@@ -276,10 +277,18 @@ impl<'a> Rig<'a> {
         duration_s: f64,
         seed: u64,
     ) -> Result<TrafficResult, Error> {
+        self.carry(streams, Plan { seed, ..Plan::new(duration_s) })
+    }
+
+    /// Sends these streams, at the first end and at the second, as planned.
+    pub(super) fn carry(
+        &mut self,
+        streams: [Vec<Stream>; 2],
+        plan: Plan,
+    ) -> Result<TrafficResult, Error> {
         let sides = self.ends.iter_mut().zip(streams);
         let sides = sides.map(|(end, streams)| Side { end, streams }).collect();
-        let stall_ns = self.bench.link.stall_ns();
-        let plan = Plan { stall_ns, seed, ..Plan::new(duration_s) };
+        let plan = Plan { stall_ns: self.bench.link.stall_ns(), ..plan };
         let go_on = self.bench.go_on;
         let result = drive(self.bench.clock, sides, &plan, &mut |_| go_on())?;
         if result.stopped {
@@ -352,6 +361,20 @@ impl<'a> Rig<'a> {
         }
         Ok(counters)
     }
+}
+
+/// Functions that no adapter has.
+fn refuse_what_nobody_does(device: &dyn Device, wish: &Wish, link: LinkKind) -> Result<(), Error> {
+    let reason = match wish.function.kind {
+        FunctionKind::Lisp => "none of the lab's devices speaks LISP",
+        FunctionKind::Dhcp4 => "the lab plays neither the client nor the server of a lease",
+        _ => return Ok(()),
+    };
+    Err(Error::Refused {
+        device: device.name().to_owned(),
+        job: format!("{} over {link}", wish.function.name()),
+        reason: reason.into(),
+    })
 }
 
 impl Drop for Rig<'_> {

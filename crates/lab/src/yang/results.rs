@@ -9,6 +9,7 @@ use crate::report::record::{
 use crate::report::{quantities, words};
 use crate::stats::paired::Finding;
 use crate::stats::verdict::Verdict;
+use crate::trial::functional::{CheckRecord, Checked};
 use crate::trial::stream::StreamRecord;
 
 /// Results as instance data.
@@ -20,6 +21,7 @@ pub fn results(results: &Results) -> Value {
         "comparison": results.comparisons.iter().map(comparison).collect::<Vec<_>>(),
         "stream": results.streams.iter().map(stream).collect::<Vec<_>>(),
         "quantity": quantities::rows(results).iter().map(quantity).collect::<Vec<_>>(),
+        "check": results.checks.iter().map(check).collect::<Vec<_>>(),
         "failure": results.failures.iter().map(failure).collect::<Vec<_>>(),
     } })
 }
@@ -189,6 +191,38 @@ fn comparison(record: &ComparisonRecord) -> Value {
         ("p", fraction(found.p)),
         ("finding", Some(finding.into())),
     ])
+}
+
+fn check(record: &CheckRecord) -> Value {
+    let stream = |stream: &Checked| {
+        json!({
+            "name": stream.name,
+            "must-emerge": stream.must_emerge,
+            "sent": whole(stream.sent),
+            "came": whole(stream.came),
+        })
+    };
+    let fault = record.fault.as_ref().map(|fault| {
+        let difference = fault.difference.as_ref();
+        object([
+            ("stream", Some(fault.stream.as_str().into())),
+            ("packet", fault.packet.map(whole)),
+            ("reason", Some(fault.reason.as_str().into())),
+            ("at", difference.map(|it| whole(it.at as u64))),
+            ("field", difference.map(|it| it.field.as_str().into())),
+            ("expected", difference.map(|it| it.expected.as_str().into())),
+            ("got", difference.map(|it| it.got.as_str().into())),
+        ])
+    });
+    let fields = object([
+        ("at-s", fraction(record.at_s)),
+        ("load-pps", fraction(record.load_pps)),
+        ("passed", Some(record.passed().into())),
+        ("stream", Some(record.streams.iter().map(stream).collect())),
+        ("strangers", Some(whole(record.strangers))),
+        ("fault", fault),
+    ]);
+    about(&record.subject, fields)
 }
 
 fn failure(record: &FailureRecord) -> Value {

@@ -1,10 +1,11 @@
 //! The report: one HTML page that needs nothing but itself.
 //!
 //! ```text
-//! title ▸ throughput (figure, table) ▸ comparison ▸ curves ▸ latency ▸ loss ▸ time lines ▸ spikes ▸ packets ▸ how measured
+//! title ▸ throughput (figure, table) ▸ functions ▸ comparison ▸ curves ▸ latency ▸ loss ▸ time lines ▸ spikes ▸ packets ▸ how measured
 //! ```
 
 mod accounts;
+mod checks;
 pub mod host;
 mod quantities;
 mod sections;
@@ -66,6 +67,7 @@ pub fn write(folder: &Path) -> Result<Results, Error> {
     let files = [
         ("report.html", render(&results)),
         ("results.csv", csv::render(&results)),
+        ("checks.csv", csv::checks(&results)),
         ("quantities.csv", csv::quantities(&results)),
         ("metrics.txt", openmetrics::render(&results)),
     ];

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::{Section, accounts, host, quantities, telemetry};
+use super::{Section, accounts, checks, host, quantities, telemetry};
 use crate::receive::Histogram;
 use crate::report::figures::{
     bars, curves, forest, histogram, loss, percentiles, throughput, timeline,
@@ -32,6 +32,7 @@ pub(super) fn all(results: &Results) -> Vec<Section> {
     let rows = rows(results);
     let sections = [
         throughput_section(&rows, results),
+        checks::section(results),
         quantities::section(results),
         quantities::streams(results),
         failures_section(results),

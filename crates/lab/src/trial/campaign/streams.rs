@@ -9,7 +9,7 @@ use std::time::Instant;
 use super::{Campaign, Group, Running};
 use crate::Error;
 use crate::report::record::{DeviceFacts, FailureRecord, Subject};
-use crate::scenario::{Case, SearchKind};
+use crate::scenario::{Case, FunctionKind, SearchKind};
 use crate::trial::rig::Wish;
 use crate::trial::stream::{self, Addressing, StreamRecord, StreamRig, Streams};
 
@@ -177,6 +177,12 @@ fn endpoints(device: &str, case: &Case) -> Result<Addressing, Error> {
         }
         Some(other) => return Err(refuse(&format!("the lab knows no endpoint {other}"))),
     }
-    Addressing::of(case.function.kind, case.ethertype)
-        .ok_or_else(|| refuse("TCP has no other ethertypes than those of IPv4 and IPv6"))
+    let plain =
+        [FunctionKind::CrossConnect, FunctionKind::Bridge, FunctionKind::Ip4, FunctionKind::Ip6];
+    if !plain.contains(&case.function.kind) {
+        return Err(refuse("streams go through cross-connects, bridges and routers"));
+    }
+    Addressing::of(case.function.kind, case.ethertype).ok_or_else(|| {
+        refuse("TCP goes over IPv4 or IPv6, between ends that know no tags, tunnels or lists")
+    })
 }

@@ -6,9 +6,10 @@
 use crate::Error;
 use crate::scenario::FunctionKind;
 use crate::trial::device::{Counters, Device, Job, kernel_counters};
-use crate::trial::frames::{self, Route};
+use crate::trial::frames::{self, ANYWHERE, Route};
 use crate::trial::link::{self, DEVICE_DEVICES, LAB_MACS, LinkKind};
 use crate::trial::place::{Place, output};
+use crate::trial::shape::{DENIED_PORT, VLAN, VNI};
 
 /// `ip link add br0 type bridge`.
 pub(super) struct Bridge;
@@ -25,25 +26,43 @@ impl Device for Bridge {
     }
 
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
-        let bridges = [FunctionKind::CrossConnect, FunctionKind::Bridge];
-        if !bridges.contains(&job.function.kind) {
-            return Err(self.refuse(job, "a bridge joins ports, no more"));
+        let kind = job.function.kind;
+        match kind {
+            FunctionKind::CrossConnect
+            | FunctionKind::Bridge
+            | FunctionKind::VlanTagging
+            | FunctionKind::VxlanEncap => {}
+            FunctionKind::Acl | FunctionKind::SourceAllowList => {
+                let reason = "what a bridge lets pass nft or ebtables would say, which its adapter does not know";
+                return Err(self.refuse(job, reason));
+            }
+            _ => return Err(self.refuse(job, "a bridge joins ports, no more")),
         }
         if !matches!(job.link, LinkKind::Veth | LinkKind::Tap) {
             return Err(self.refuse(job, "the kernel's devices are ends of veths and taps"));
         }
         place.run("ip link add br0 type bridge stp_state 0 mcast_snooping 0")?;
+        if kind == FunctionKind::VlanTagging {
+            place.run("ip link set br0 type bridge vlan_filtering 1 vlan_default_pvid 0").map_err(
+                |error| self.refuse(job, &format!("this kernel's bridge knows no VLANs: {error}")),
+            )?;
+        }
+        if kind == FunctionKind::VxlanEncap {
+            tunnel(place)
+                .map_err(|error| self.refuse(job, &format!("this kernel has no VXLAN: {error}")))?;
+        }
         let ageing = match job.function.ageing {
             Some(false) => " && ip link set br0 type bridge ageing_time 0",
             _ => "",
         };
         place.run(&format!("ip link set br0 up{ageing}"))?;
         // Two ports joined is a bridge that floods everything to its only other port.
-        let learning = match job.function.kind {
+        let learning = match kind {
             FunctionKind::CrossConnect => Some(false),
             _ => job.function.learning,
         };
-        for device in DEVICE_DEVICES {
+        let far = if kind == FunctionKind::VxlanEncap { TUNNEL } else { DEVICE_DEVICES[1] };
+        for device in [DEVICE_DEVICES[0], far] {
             place.run(&format!("ip link set {device} master br0"))?;
             let switch = |name: &str, on: Option<bool>| {
                 on.map(|on| format!(" {name} {}", if on { "on" } else { "off" }))
@@ -61,8 +80,13 @@ impl Device for Bridge {
                 place.run(&format!("bridge link set dev {device}{}", switches.concat()))?;
             }
         }
-        if job.entries > 1 {
-            let line = |mac| format!("fdb replace {mac} dev d1 master static\n");
+        if kind == FunctionKind::VlanTagging {
+            let [plain, trunk] = DEVICE_DEVICES;
+            place.run(&format!("bridge vlan add dev {plain} vid {VLAN} pvid untagged"))?;
+            place.run(&format!("bridge vlan add dev {trunk} vid {VLAN}"))?;
+        }
+        if job.entries > 1 || kind == FunctionKind::VxlanEncap {
+            let line = |mac| format!("fdb replace {mac} dev {far} master static\n");
             let batch: String = frames::macs(job.entries).map(line).collect();
             let path = place.write("fdb.batch", &batch)?;
             place.run(&format!("bridge -batch {}", path.display()))?;
@@ -89,11 +113,11 @@ impl Device for Router {
     }
 
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
-        let six = match job.function.kind {
-            FunctionKind::Ip4 => false,
-            FunctionKind::Ip6 => true,
-            _ => return Err(self.refuse(job, "a router routes, no more")),
-        };
+        let kind = job.function.kind;
+        let six = kind == FunctionKind::Ip6;
+        if !kind.is_routed() {
+            return Err(self.refuse(job, "a router routes, no more"));
+        }
         if !matches!(job.link, LinkKind::Veth | LinkKind::Tap) {
             return Err(self.refuse(job, "the kernel's devices are ends of veths and taps"));
         }
@@ -114,9 +138,14 @@ impl Device for Router {
                 LAB_MACS[side]
             ))?;
         }
-        let line = |Route { prefix, via }| format!("route replace {prefix} via {via}\n");
-        let batch: String = frames::routes(six, job.entries).map(line).collect();
-        let path = place.write("routes.batch", &batch)?;
+        if kind == FunctionKind::Gre {
+            let (local, remote) = (frames::device_address(six, 1), frames::lab_address(six, 1));
+            place
+                .run(&format!("ip link add {TUNNEL} type gre local {local} remote {remote}"))
+                .map_err(|error| self.refuse(job, &format!("this kernel has no GRE: {error}")))?;
+            place.run(&format!("ip link set {TUNNEL} up"))?;
+        }
+        let path = place.write("routes.batch", &lines(job))?;
         let family = if six { "-6 " } else { "" };
         place.run(&format!("ip {family}-batch {}", path.display()))?;
         link::steer(place, &DEVICE_DEVICES)
@@ -128,6 +157,51 @@ impl Device for Router {
 
     fn can_restart(&self) -> bool {
         false
+    }
+}
+
+/// A tunnel's device.
+const TUNNEL: &str = "tunnel";
+
+/// A VXLAN device from the second link to the lab, learning no more than it is told.
+fn tunnel(place: &mut Place) -> Result<(), Error> {
+    let (local, remote) = (frames::device_address(false, 1), frames::lab_address(false, 1));
+    let (device, mac) = (DEVICE_DEVICES[1], LAB_MACS[1]);
+    place.run(&format!("ip addr add {local}/24 dev {device}"))?;
+    place.run(&format!("ip neigh replace {remote} lladdr {mac} dev {device} nud permanent"))?;
+    place.run(&format!(
+        "ip link add {TUNNEL} type vxlan id {VNI} dstport 4789 local {local} remote {remote} dev {device} nolearning"
+    ))?;
+    place.run(&format!("ip link set {TUNNEL} up")).map(drop)
+}
+
+/// What is routed where, and what by a rule is not: the router's lists are rules of its policy, which every kernel has.
+fn lines(job: &Job) -> String {
+    let (six, entries) = (job.function.kind == FunctionKind::Ip6, job.entries);
+    let first = DEVICE_DEVICES[0];
+    let routes = frames::routes(six, entries);
+    match job.function.kind {
+        FunctionKind::Gre => routes
+            .map(|Route { prefix, .. }| format!("route replace {prefix} dev {TUNNEL}\n"))
+            .collect(),
+        FunctionKind::SourceAllowList => {
+            let allow =
+                |source| format!("rule add pref 100 iif {first} from {source} lookup main\n");
+            let allowed: String = frames::sources(entries).map(allow).collect();
+            format!("{allowed}rule add pref 200 iif {first} blackhole\n")
+        }
+        FunctionKind::Acl => {
+            let deny = |Route { prefix, .. }| {
+                format!(
+                    "rule add pref 100 iif {first} to {prefix} ipproto udp dport {DENIED_PORT} blackhole\n"
+                )
+            };
+            let denied: String = routes.map(deny).collect();
+            format!("{denied}route replace {ANYWHERE} via {}\n", frames::lab_address(false, 1))
+        }
+        _ => routes
+            .map(|Route { prefix, via }| format!("route replace {prefix} via {via}\n"))
+            .collect(),
     }
 }
 

@@ -1,16 +1,16 @@
 //! The adapters: one file a device.
 //!
 //! ```text
-//! name            cross-connect  bridge  ip4  ip6   links                 drops are read from
-//! volley          ·              ·       ·    ·     veth(-xdp) memif vhost  its API
-//! linux-bridge    ·              ·                  veth tap                the kernel
-//! linux-router                           ·    ·     veth tap                the kernel
-//! ovs             ·              ·       ·    ·     veth tap                the kernel, its sockets
-//! ovs-dpdk        ·              ·       ·    ·     veth tap                dump-ports
-//! testpmd         ·                                 veth(-xdp) memif vhost  show port stats
-//! vpp             ·              ·       ·    ·     veth memif vhost        vppctl show interface
-//! grout           ·              ·       ·    ·     veth(-xdp) memif vhost  grcli stats
-//! fastclick       ·              ·       ·          veth(-xdp) memif vhost  its control socket
+//! name            cross-connect  bridge  ip4  ip6  vlan  vxlan  gre  lists   links                   drops are read from
+//! volley          ·              ·       ·    ·    ·     ·      ·    ·       veth(-xdp) memif vhost  its API
+//! linux-bridge    ·              ·                 ·     ·                   veth tap                the kernel
+//! linux-router                           ·    ·                 ·    ·       veth tap                the kernel
+//! ovs             ·              ·       ·    ·    ·     ·      ·    ·       veth tap                the kernel, its sockets
+//! ovs-dpdk        ·              ·       ·    ·    ·                 ·       veth tap                dump-ports
+//! testpmd         ·                                                          veth(-xdp) memif vhost  show port stats
+//! vpp             ·              ·       ·    ·                              veth memif vhost        vppctl show interface
+//! grout           ·              ·       ·    ·                              veth(-xdp) memif vhost  grcli stats
+//! fastclick       ·              ·       ·                                   veth(-xdp) memif vhost  its control socket
 //! one that is not installed is refused by name, never skipped in silence
 //! ```
 
@@ -19,6 +19,7 @@ mod grout;
 mod linux;
 mod open_vswitch;
 mod open_vswitch_dpdk;
+mod open_vswitch_tunnel;
 mod testpmd;
 mod volley;
 mod vpp;
@@ -103,6 +104,6 @@ mod testing {
             bottleneck_mbps: None,
         };
         let ends = ["d0", "d1"].map(|name| DeviceEnd::Kernel(name.into()));
-        Job { function, entries, workers: 1, link: LinkKind::Veth, ends }
+        Job { function, entries, workers: 1, link: LinkKind::Veth, mtu: 1_500, ends }
     }
 }

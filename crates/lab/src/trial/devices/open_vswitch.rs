@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use super::open_vswitch_tunnel;
 use crate::Error;
 use crate::scenario::FunctionKind;
 use crate::trial::device::{Counters, Device, Job, kernel_counters};
-use crate::trial::frames::{self, Route};
+use crate::trial::frames::{self, ANYWHERE, Route};
 use crate::trial::link::{DEVICE_DEVICES, DEVICE_MACS, LAB_MACS, LinkKind};
 use crate::trial::place::{Place, has_program, output};
+use crate::trial::shape::{DENIED_PORT, VLAN};
 
 /// See the module.
 #[derive(Default)]
@@ -48,11 +50,15 @@ impl Device for OpenVswitch {
                  --unixctl={folder}/vswitchd.ctl --disable-system"
             ),
         )?;
-        place.run(&format!(
-            "{vsctl} add-br br0 -- set bridge br0 datapath_type=netdev \
-             -- add-port br0 d0 -- set interface d0 ofport_request=1 \
-             -- add-port br0 d1 -- set interface d1 ofport_request=2"
-        ))?;
+        if job.function.kind.is_tunnel() {
+            open_vswitch_tunnel::lay(job, &vsctl, place)?;
+        } else {
+            place.run(&format!(
+                "{vsctl} add-br br0 -- set bridge br0 datapath_type=netdev \
+                 -- add-port br0 d0 -- set interface d0 ofport_request=1 \
+                 -- add-port br0 d1 -- set interface d1 ofport_request=2"
+            ))?;
+        }
         self.bridge = format!("unix:{folder}/br0.mgmt");
         load(place, &self.bridge, flows)
     }
@@ -135,25 +141,56 @@ pub(super) fn flows(job: &Job) -> Option<Option<String>> {
             let stations: String = frames::macs(job.entries).map(station).collect();
             return Some(Some(format!("{stations}priority=0,actions=NORMAL\n")));
         }
-        FunctionKind::Ip4 => false,
+        FunctionKind::VlanTagging => return Some(Some(tagging())),
+        FunctionKind::VxlanEncap | FunctionKind::Gre => {
+            return open_vswitch_tunnel::flows(job).map(Some);
+        }
+        FunctionKind::Ip4 | FunctionKind::SourceAllowList | FunctionKind::Acl => false,
         FunctionKind::Ip6 => true,
-        _ => return None,
+        FunctionKind::Dhcp4 | FunctionKind::Lisp => return None,
     };
     let (family, destination) = if six { ("ipv6", "ipv6_dst") } else { ("ip", "nw_dst") };
-    let flow = |prefix: &str, side: usize| {
+    let flow = |what: &str, prefix: &str, side: usize| {
         format!(
-            "{family},{destination}={prefix},actions=dec_ttl,mod_dl_src:{},mod_dl_dst:{},output:{}\n",
+            "{what}{family},{destination}={prefix},actions=dec_ttl,mod_dl_src:{},mod_dl_dst:{},output:{}\n",
             DEVICE_MACS[side],
             LAB_MACS[side],
             side + 1
         )
     };
-    let mut flows = String::new();
-    for side in 0..2 {
-        flows += &flow(&frames::lab_address(six, side).to_string(), side);
+    let to_lab =
+        |what: &str, side: usize| flow(what, &frames::lab_address(six, side).to_string(), side);
+    let routes = || frames::routes(six, job.entries);
+    let mut flows = to_lab("", 0);
+    match job.function.kind {
+        FunctionKind::SourceAllowList => {
+            let allowed = |source| to_lab(&format!("in_port=1,nw_src={source},"), 1);
+            flows.extend(frames::sources(job.entries).map(allowed));
+        }
+        FunctionKind::Acl => {
+            let denied = |Route { prefix, .. }| {
+                format!(
+                    "priority=65000,in_port=1,udp,nw_dst={prefix},tp_dst={DENIED_PORT},actions=drop\n"
+                )
+            };
+            flows.extend(routes().map(denied));
+            // The lab's own address is the longer prefix.
+            flows += &flow("priority=1,", ANYWHERE, 1);
+        }
+        _ => {
+            flows += &to_lab("", 1);
+            flows.extend(routes().map(|Route { prefix, .. }| flow("", &prefix, 1)));
+        }
     }
-    flows.extend(frames::routes(six, job.entries).map(|Route { prefix, .. }| flow(&prefix, 1)));
     Some(Some(flows))
+}
+
+/// A tag pushed there and popped back; frames of other VLANs fit no flow.
+fn tagging() -> String {
+    format!(
+        "in_port=1,actions=mod_vlan_vid:{VLAN},output:2\n\
+         in_port=2,dl_vlan={VLAN},actions=strip_vlan,output:1\n"
+    )
 }
 
 #[cfg(test)]

@@ -47,6 +47,11 @@ impl Device for OpenVswitchDpdk {
         if !matches!(job.link, LinkKind::Veth | LinkKind::Tap) {
             return Err(self.refuse(job, "its adapter knows kernel devices alone"));
         }
+        if job.function.kind.is_tunnel() {
+            return Err(
+                self.refuse(job, "its adapter lays no second bridge for a tunnel to end in")
+            );
+        }
         let flows = open_vswitch::flows(job)
             .ok_or_else(|| self.refuse(job, "no flows are known for it"))?;
         let vsctl = open_vswitch::database(place)?;

@@ -29,9 +29,14 @@ pub struct Addressing {
 }
 
 impl Addressing {
-    /// As a function needs it; none where frames of this ethertype carry no TCP.
+    /// As a function needs it; none where frames of this ethertype carry no TCP, and where the ends would have to know of
+    /// tags, tunnels or lists.
     pub fn of(function: FunctionKind, ethertype: Ethertype) -> Option<Self> {
-        let routed = matches!(function, FunctionKind::Ip4 | FunctionKind::Ip6);
+        let routed = match function {
+            FunctionKind::Ip4 | FunctionKind::Ip6 => true,
+            FunctionKind::CrossConnect | FunctionKind::Bridge => false,
+            _ => return None,
+        };
         let six = function == FunctionKind::Ip6 || ethertype == Ethertype::Udp6;
         (routed || ethertype != Ethertype::Unknown).then_some(Self { six, routed })
     }
@@ -139,6 +144,7 @@ mod tests {
         assert_eq!(commands[0], "ip addr add 2001:2:0:1::2/64 dev g1 nodad");
         assert_eq!(commands[2], "ip route add default via 2001:2:0:1::1");
         assert_eq!(Addressing::of(FunctionKind::CrossConnect, Ethertype::Unknown), None);
+        assert_eq!(Addressing::of(FunctionKind::VxlanEncap, Ethertype::Udp4), None);
         assert!(Addressing::of(FunctionKind::Bridge, Ethertype::Udp6).unwrap().six);
     }
 }
