@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The lab's generator against tools that know nothing of it: tshark sees the sizes, fields and sequence
-# that were asked for; the rate is the one that iperf3 keeps, as the kernel counts both.
+# that were asked for; the rate is the one that iperf3 and nuttcp keep, as the kernel counts all three.
 . "$(dirname "$0")/lib.sh"
+command -v iperf3 nuttcp tshark >/dev/null || skip "iperf3, nuttcp or tshark is missing"
 hosts
 # One wire in the router's namespace, both ends ours.
 ip -n "$r" link add g0 type veth peer name g1
@@ -26,8 +27,10 @@ fields udp.payload | awk '{ print substr($1, length($1) - 35, 16) }' >"$work/seq
 seq 0 1999 | xargs printf '%016x\n' | diff "$work/sequence" -
 jq -e '.streams[0] | .offered == 2000 and .sequence.unique == 2000 and .sequence.lost == 0' "$work/result.json"
 
-# 20 Mbit/s of frames with 1000 octets of UDP payload, by both, over links of the same kind.
+# 20 Mbit/s of frames with 1000 octets of UDP payload, by each, over links of the same kind.
 on "$b" iperf3 -s -D -I "$work/iperf.pid" --logfile "$work/iperf.log"
+ip netns exec "$b" nuttcp -S --nofork >"$work/nuttcp.log" 2>&1 &
+daemons+=($!)
 octets() { ip -s -j -n "$1" link show "$2" | jq '.[0].stats64.rx.bytes'; }
 { two_ports af_packet | grep -v addresses; printf '[[xconnect]]\nports = ["p1", "p2"]\n'; } >"$work/router.toml"
 router router
@@ -39,22 +42,28 @@ done
 until_true pings "$a" 10.0.9.2
 # A tool that is kept waiting sends late; each gets a few attempts to keep its rate.
 near() { awk -v got="$1" -v want="$2" 'BEGIN { exit !(got > 0.97 * want && got < 1.03 * want) }'; }
-theirs() {
+# The kernel counts 14 + 20 + 8 octets of headers with the 1000 of payload.
+wanted=$((20000000 / 8 * 1042 / 1000))
+# counted COMMAND…: octets a second that the router's end of a's wire took in meanwhile.
+counted() {
     local before
     before=$(octets "$r" v1)
-    on "$a" iperf3 -c 10.0.9.2 -u -l 1000 -b 20M -t 2 >/dev/null
-    theirs=$((($(octets "$r" v1) - before) / 2))
-    # The kernel counts 14 + 20 + 8 octets of headers with the 1000 of payload.
-    near "$theirs" $((20000000 / 8 * 1042 / 1000))
+    on "$a" "$@" >/dev/null || return 1
+    counted=$((($(octets "$r" v1) - before) / 2))
+    near "$counted" $wanted
 }
+iperf3_keeps_it() { counted iperf3 -c 10.0.9.2 -u -l 1000 -b 20M -t 2 && iperf3=$counted; }
+nuttcp_keeps_it() { counted nuttcp -u -l1000 -R20m -T2 10.0.9.2 && nuttcp=$counted; }
 ours() {
     local before
     before=$(octets "$r" g1)
     traffic --rate 2500pps --frame-bytes 1046 --seconds 2 >/dev/null
     ours=$((($(octets "$r" g1) - before) / 2))
-    near "$ours" $((20000000 / 8 * 1042 / 1000))
+    near "$ours" $wanted
 }
-until_true theirs
+until_true iperf3_keeps_it
+until_true nuttcp_keeps_it
 until_true ours
-near "$ours" "$theirs"
-echo "ok $name: iperf3 $theirs octets/s, ours $ours"
+near "$ours" "$iperf3"
+near "$ours" "$nuttcp"
+echo "ok $name: iperf3 $iperf3 octets/s, nuttcp $nuttcp, ours $ours"

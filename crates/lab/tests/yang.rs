@@ -21,6 +21,9 @@ use lab::search::{Outcome, Trial};
 use lab::stats::paired::compare;
 use lab::stats::verdict::Verdict;
 use lab::trial::functional::{CheckRecord, Checked, Difference, Fault};
+use lab::trial::stream::StreamRecord;
+use lab::trial::stream::iperf::Way;
+use lab::trial::stream::round_trip::RoundTrips;
 use lab::yang;
 use serde_json::{Value, json};
 
@@ -269,6 +272,7 @@ fn results() -> Results {
     };
     let mut latency = Histogram::default();
     [900, 1_000, 77_000].iter().for_each(|&it| latency.record(it));
+    let histogram = latency.clone();
     let mut tracker = SequenceTracker::new(64);
     for number in [0, 1, 1, 3, 2] {
         tracker.observe(number);
@@ -317,6 +321,22 @@ fn results() -> Results {
             comparison: compare(&ratios, None, 1).unwrap(),
             unexhausted: Vec::new(),
         }],
+        streams: vec![
+            StreamRecord {
+                subject: subject.clone(),
+                ways: vec![Way { bps: 1e9 / 3.0, retransmits: 7, streams_bps: vec![1e9 / 3.0] }],
+                round_trips: RoundTrips {
+                    asked: 3,
+                    answered: 3,
+                    histogram,
+                    ..RoundTrips::default()
+                },
+                ceiling_bps: Some(1e10),
+                verdicts: vec![Verdict::GeneratorBound { share: 0.95 }],
+                ..StreamRecord::default()
+            },
+            StreamRecord::default(),
+        ],
         checks: vec![CheckRecord {
             subject: subject.clone(),
             streams: vec![Checked { name: "denied".into(), must_emerge: false, sent: 9, came: 1 }],

@@ -53,10 +53,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             row.subject.case(),
             row.metric,
             told(row.median),
-            row.values.len(),
             told(row.interval.low),
             told(row.interval.high),
-            row.runs
+            row.runs,
+            row.values.len()
         );
     }
     for failure in results.failures.iter().filter(|failure| !failure.refused) {

@@ -38,14 +38,39 @@ impl Scenario {
         self.check_traffic()?;
         self.sweep.check()?;
         self.check_room()?;
+        self.check_streams()?;
         self.check_overhead()?;
         self.check_measure()
+    }
+
+    /// Streams find their own load and make frames of their own sizes; endpoints are theirs alone.
+    fn check_streams(&self) -> Result<(), Wrong> {
+        let (traffic, sweep, measure) = (&self.traffic, &self.sweep, &self.measure);
+        if measure.search != SearchKind::Stream {
+            let reason = "endpoints go with search = \"stream\", and with it only";
+            return sweep.endpoint.first().map_or(Ok(()), |endpoint| wrong(endpoint, reason));
+        }
+        if let Some(genome) = &traffic.imix {
+            return wrong(genome, "streams make frames of their own sizes: no mix goes with them");
+        }
+        if let Some(axis) = &sweep.frame_bytes {
+            return wrong(axis, "streams make frames of their own sizes");
+        }
+        if let Some(axis) = &sweep.load_percent {
+            return wrong(axis, "streams find their own load");
+        }
+        if !measure.latency_at_percent.is_empty() || measure.telemetry {
+            let reason = "neither latency_at_percent nor telemetry goes with search = \"stream\"";
+            return wrong(&self.name, reason);
+        }
+        Ok(())
     }
 
     /// Whether the headers of IPv6 have room in every frame, where there are any.
     fn check_room(&self) -> Result<(), Wrong> {
         let routed = self.functions.iter().find(|it| it.get_ref().kind == FunctionKind::Ip6);
-        if routed.is_none() && !self.traffic.ethertype.contains(&Ethertype::Udp6) {
+        let streams = self.measure.search == SearchKind::Stream;
+        if streams || routed.is_none() && !self.traffic.ethertype.contains(&Ethertype::Udp6) {
             return Ok(());
         }
         let small = |bytes: u64| {
@@ -282,5 +307,28 @@ mod tests {
             fault("'ip4'\n[traffic]\nframe_bytes = 64", "'gre'\n[traffic]\nframe_bytes = 9000");
         assert!(large.contains("9000 octets and 24 more for gre"), "{large}");
         assert!(fault("entries = [1, 2]", "endpoint = ['cloud']").contains("\"cloud\" is none of"));
+    }
+
+    #[test]
+    fn streams_have_endpoints_but_no_frames_and_no_load() {
+        let endpoint = fault("entries = [1, 2]", "endpoint = ['vm']");
+        assert_eq!(endpoint, "9:13 endpoints go with search = \"stream\", and with it only");
+        let streams = PLAIN.replace("'mlr'", "'stream'");
+        assert!(
+            Scenario::parse(&streams.replace("entries = [1, 2]", "endpoint = ['vm']"), "x").is_ok()
+        );
+        // Their frames are large enough for IPv6.
+        assert!(Scenario::parse(&streams.replace("'ip4'", "'ip6'"), "x").is_ok());
+        for (from, to, told) in [
+            ("entries", "frame_bytes", "x:9:15: streams make frames"),
+            ("entries", "load_percent", "x:9:16: streams find"),
+            ("frame_bytes = 64", "imix = '7a'", "x:7:8: streams make frames"),
+            ("loss_ratios = [0.0]", "telemetry = true", "x:1:8: neither"),
+        ] {
+            let error =
+                Scenario::parse(&streams.replace(from, to).replace("[1, 2]", "[64, 84]"), "x");
+            let error = error.unwrap_err().to_string();
+            assert!(error.starts_with(told), "{error}");
+        }
     }
 }

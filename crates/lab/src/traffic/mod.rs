@@ -9,8 +9,10 @@
 //! Packets are paced one by one against one clock, and carry the time at which they were *meant* to
 //! leave. With two cores the generator and the receiver share one thread, the device has the other.
 
+pub mod dissect;
 pub mod drive;
 pub mod end;
+pub mod file;
 pub mod memory;
 pub mod ports;
 pub mod rate;

@@ -101,7 +101,7 @@ impl Campaign<'_> {
             trials: 0,
             stream_ceilings: streams::Ceilings::default(),
         };
-        if !running.has_streams() {
+        if !self.has_streams() {
             running.test_ourselves(&groups)?;
         }
         for run in 0..self.restarts {
@@ -243,7 +243,7 @@ impl Running<'_> {
         }
         self.tell(&format!("{name}: starting"));
         self.probe()?;
-        if self.has_streams() {
+        if self.campaign.has_streams() {
             return self.streams(name, group, run);
         }
         let mut rig = Rig::start(self.campaign.bench, name, &group.wish)?;

@@ -5,7 +5,8 @@
 //! real    A B  B  A │ B  A A B  │ …   what is believed must be larger than that
 //! ```
 //! The device is started anew for each letter: a restart lands on other memory, and what differs only
-//! by that is no difference. A letter's value is the median rate received at the largest load.
+//! by that is no difference. A letter's value is the median rate received at the largest load, or by TCP where
+//! the scenario has streams.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -13,6 +14,7 @@ use std::time::Instant;
 use super::campaign::{Campaign, Progress};
 use super::frames::Load;
 use super::rig::{Rig, Wish};
+use super::stream::StreamRecord;
 use crate::Error;
 use crate::report::record::{ComparisonRecord, Recorder, Subject};
 use crate::scenario::Case;
@@ -92,7 +94,10 @@ impl Versus<'_> {
         blocks: usize,
     ) -> Result<Vec<f64>, Error> {
         let load = self.campaign.load(case, wish)?;
-        let ceiling_pps = self.campaign.ceiling_pps(&load.sizes)?;
+        let ceiling_pps = match self.campaign.has_streams() {
+            true => 0.0,
+            false => self.campaign.ceiling_pps(&load.sizes)?,
+        };
         let mut ratios = Vec::new();
         for (block, sides) in order(blocks, self.campaign.scenario.campaign.seed).iter().enumerate()
         {
@@ -115,6 +120,25 @@ impl Versus<'_> {
         most.map(|(device, _)| device.clone()).collect()
     }
 
+    /// One start, and the median rate of its streams, in bits a second.
+    fn bps(&mut self, device: &str, what: (&Wish, &Case), run: u32) -> Result<f64, Error> {
+        let subject = Subject {
+            device: device.to_owned(),
+            function: what.1.function.name().to_owned(),
+            axes: what.1.axes.clone(),
+            run,
+        };
+        let at_s = self.began.elapsed().as_secs_f64();
+        let mut rates = Vec::new();
+        for record in self.campaign.stream_trials(&subject, what, TRIALS)? {
+            rates.push(record.bps().max(1.0));
+            self.recorder.write(StreamRecord { index: self.trials, at_s, ..record })?;
+            self.trials += 1;
+        }
+        self.done += 1;
+        Ok(median(&rates))
+    }
+
     /// One start, and the median rate of its trials.
     fn rate(
         &mut self,
@@ -127,6 +151,9 @@ impl Versus<'_> {
         let campaign = self.campaign;
         let (done, all) = (self.done, self.all);
         (campaign.progress)(&Progress { done, all, what: device, left: None });
+        if campaign.has_streams() {
+            return self.bps(device, (wish, case), run);
+        }
         let mut rig = Rig::start(campaign.bench, device, wish)?;
         let both = campaign.scenario.traffic.both_directions;
         rig.first_packet(load)?;

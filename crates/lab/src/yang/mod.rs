@@ -4,6 +4,7 @@
 //! scenario ─┬─ ietf-interfaces:interfaces    two ports: traffic-generator, traffic-analyzer     ports
 //!           └─ volley-lab:scenario           all that these have no words for                   words
 //! results  ─── volley-lab:results            trials, answers, comparisons, failures             results
+//! streams  ─── ietf-interfaces:interfaces    generators alone, each sent as it says             streams
 //! ```
 //! The models are those of draft-ietf-bmwg-network-tester-cfg in their revision of 2022-10-22, which
 //! Debian has in `libyuma-base`, and ours in `yang/`. What comes in is written down as the TOML that
@@ -12,10 +13,12 @@
 mod node;
 mod ports;
 mod results;
+mod streams;
 mod words;
 
 pub use results::results;
-use serde_json::{Value, json};
+use serde_json::Value;
+pub use streams::streams;
 
 use crate::Error;
 use crate::scenario::Scenario;
@@ -28,7 +31,7 @@ const SCENARIO: &str = "volley-lab:scenario";
 
 /// A scenario as instance data.
 pub fn export(scenario: &Scenario) -> Result<Value, Error> {
-    Ok(json!({
+    Ok(serde_json::json!({
         INTERFACES: { "interface": ports::interfaces(scenario) },
         SCENARIO: words::spoken(scenario)?,
     }))
@@ -44,12 +47,17 @@ pub fn to_toml(text: &str, path: &str) -> Result<String, Error> {
     read(text, path).map(|(_, toml)| toml)
 }
 
-fn read(text: &str, path: &str) -> Result<(Scenario, String), Error> {
-    let root: Value = serde_json::from_str(text).map_err(|error| {
+/// A document; a fault of its syntax is told at its line and column.
+fn json(text: &str, path: &str) -> Result<Value, Error> {
+    serde_json::from_str(text).map_err(|error| {
         let told = error.to_string();
         let reason = told.split(" at line ").next().unwrap_or_default().to_owned();
         Error::Scenario { path: path.into(), line: error.line(), column: error.column(), reason }
-    })?;
+    })
+}
+
+fn read(text: &str, path: &str) -> Result<(Scenario, String), Error> {
+    let root = json(text, path)?;
     let refuse = |Wrong { at, reason }| Error::Instance { path: path.into(), at, reason };
     let root = Node::root(&root);
     root.only(&[INTERFACES, SCENARIO]).map_err(refuse)?;

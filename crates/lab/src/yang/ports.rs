@@ -24,8 +24,8 @@ use crate::traffic::rate::OVERHEAD_BYTES;
 use crate::traffic::template::Template;
 use crate::trial::frames::Load;
 
-const GENERATOR: &str = "ietf-traffic-generator:traffic-generator";
-const ANALYZER: &str = "ietf-traffic-analyzer:traffic-analyzer";
+pub(super) const GENERATOR: &str = "ietf-traffic-generator:traffic-generator";
+pub(super) const ANALYZER: &str = "ietf-traffic-analyzer:traffic-analyzer";
 const NAMES: [&str; 2] = ["first", "second"];
 /// The smallest gap: preamble, start of frame and the gap of Ethernet, in octets.
 const GAP: u32 = OVERHEAD_BYTES as u32;

@@ -11,6 +11,7 @@ use crate::report::words;
 use crate::stats::paired::Finding;
 use crate::stats::verdict::Verdict;
 use crate::trial::functional::{CheckRecord, Checked};
+use crate::trial::stream::StreamRecord;
 
 /// Results as instance data.
 pub fn results(results: &Results) -> Value {
@@ -20,6 +21,7 @@ pub fn results(results: &Results) -> Value {
         "answer": results.answers.iter().map(answer).collect::<Vec<_>>(),
         "quantity": results.quantities.iter().map(quantity).collect::<Vec<_>>(),
         "comparison": results.comparisons.iter().map(comparison).collect::<Vec<_>>(),
+        "stream": results.streams.iter().map(stream).collect::<Vec<_>>(),
         "check": results.checks.iter().map(check).collect::<Vec<_>>(),
         "failure": results.failures.iter().map(failure).collect::<Vec<_>>(),
     } })
@@ -130,6 +132,40 @@ fn quantity(record: &QuantityRecord) -> Value {
         ("unit", Some(record.unit.name().into())),
         ("repetition", Some((1..).zip(&record.values).map(repetition).collect())),
         ("note", record.note.as_deref().map(Value::from)),
+    ]);
+    about(&record.subject, fields)
+}
+
+fn stream(record: &StreamRecord) -> Value {
+    let directions = (1u64..).zip(&record.ways).map(|(id, way)| {
+        object([
+            ("id", Some(whole(id))),
+            ("bits-per-second", fraction(way.bps)),
+            ("retransmits", Some(whole(way.retransmits))),
+        ])
+    });
+    let directions = directions.collect::<Vec<_>>();
+    let round_trips = &record.round_trips;
+    let at = |percent| {
+        (round_trips.answered > 0).then(|| whole(round_trips.histogram.percentile_ns(percent)))
+    };
+    let round_trips = object([
+        ("asked", Some(whole(round_trips.asked))),
+        ("answered", Some(whole(round_trips.answered))),
+        ("jitter-ns", fraction(round_trips.jitter_ns)),
+        ("p50", at(50.0)),
+        ("p90", at(90.0)),
+        ("p99", at(99.0)),
+        ("p999", at(99.9)),
+    ]);
+    let fields = object([
+        ("index", Some(whole(record.index.into()))),
+        ("at-s", fraction(record.at_s)),
+        ("duration-s", fraction(record.duration_s)),
+        ("direction", (!directions.is_empty()).then(|| directions.into())),
+        ("ceiling-bps", record.ceiling_bps.and_then(fraction)),
+        ("round-trips", Some(round_trips)),
+        ("verdict", verdicts(&record.verdicts)),
     ]);
     about(&record.subject, fields)
 }

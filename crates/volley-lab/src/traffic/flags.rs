@@ -52,15 +52,16 @@ const OF_REPLAY: [&str; 9] =
 /// UDP port of VXLAN.
 const VXLAN_PORT: u16 = 4_789;
 
-/// Several streams in a file.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    stream: Vec<Stream>,
+/// The streams that are asked for: from the first port, and those from the second where a file tells them.
+pub(super) fn streams(arguments: &Arguments) -> Result<[Vec<Stream>; 2], Failure> {
+    let Some(path) = arguments.text("streams").filter(|path| path.ends_with(".json")) else {
+        return Ok([from_the_first(arguments)?, Vec::new()]);
+    };
+    let text = std::fs::read_to_string(path).map_err(lab::Error::file(path))?;
+    Ok(lab::yang::streams(&text, path)?)
 }
 
-/// The streams that are asked for.
-pub(super) fn streams(arguments: &Arguments) -> Result<Vec<Stream>, Failure> {
+fn from_the_first(arguments: &Arguments) -> Result<Vec<Stream>, Failure> {
     if let Some(path) = arguments.text("replay") {
         arguments.only(&OF_REPLAY).map_err(|failure| {
             Failure::Usage(format!("{failure} goes with --replay: its frames are what they are"))
@@ -68,12 +69,7 @@ pub(super) fn streams(arguments: &Arguments) -> Result<Vec<Stream>, Failure> {
         return Ok(vec![replay(arguments, path)?]);
     }
     let Some(path) = arguments.text("streams") else { return Ok(vec![stream(arguments)?]) };
-    let text = std::fs::read_to_string(path).map_err(lab::Error::file(path))?;
-    let file: File = toml::from_str(&text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
-        lab::scenario::fault(&text, path, at, error.message())
-    })?;
-    Ok(file.stream)
+    Ok(lab::traffic::file::load(Path::new(path))?)
 }
 
 /// How long, on which link. Unless that is said, as long as all packets take where their number is.

@@ -21,17 +21,20 @@ use crate::interrupt::Interrupt;
 /// Sends, receives, tells.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.only(&flags::KNOWN)?;
-    let streams = flags::streams(arguments)?;
+    let [streams, told_back] = flags::streams(arguments)?;
     streams.iter().try_for_each(Stream::check)?;
     let plan = flags::plan(arguments, &streams)?;
     let both = arguments.count("directions", 1)? == 2;
     let clock = Clock::real();
-    let link = Link::open(&arguments.words, &clock, &streams)?;
-    let (mut ends, account) = (link.ends, link.account);
-    let back: Vec<Stream> = match both {
+    let back: Vec<Stream> = match both && told_back.is_empty() {
         true => streams.iter().map(Stream::reversed).collect(),
-        false => Vec::new(),
+        false => told_back,
     };
+    let link = Link::open(&arguments.words, &clock, streams.iter().chain(&back))?;
+    let (mut ends, account) = (link.ends, link.account);
+    if ends.len() < 2 && !back.is_empty() {
+        return Err(Failure::Usage("two directions need two ports".into()));
+    }
     let interrupt = Interrupt::listen()?;
     let mut sides: Vec<Side<'_>> =
         ends.iter_mut().map(|end| Side { end, streams: Vec::new() }).collect();
@@ -64,7 +67,11 @@ struct Link {
 }
 
 impl Link {
-    fn open(words: &[String], clock: &Clock, streams: &[Stream]) -> Result<Self, Failure> {
+    fn open<'s>(
+        words: &[String],
+        clock: &Clock,
+        streams: impl Iterator<Item = &'s Stream>,
+    ) -> Result<Self, Failure> {
         let usage = || Failure::Usage("traffic needs one port or two; see volley-lab help".into());
         if let [word] = words
             && let Some(faults) = memory_line(word)
@@ -77,7 +84,7 @@ impl Link {
             return Err(usage());
         }
         let specs = words.iter().map(|word| ports::parse(word)).collect::<Result<Vec<_>, _>>()?;
-        let largest = streams.iter().map(Stream::largest_bytes).max();
+        let largest = streams.map(Stream::largest_bytes).max();
         let pci = specs.iter().any(|spec| spec.kind() == "pci");
         let opened = Ports::start(largest.unwrap_or(64), pci)?;
         let mut ends = specs.iter().map(|spec| opened.open(spec)).collect::<Result<Vec<_>, _>>()?;

@@ -6,10 +6,11 @@
 
 use std::time::Instant;
 
-use super::{Group, Running};
+use super::{Campaign, Group, Running};
 use crate::Error;
-use crate::report::record::{DeviceFacts, FailureRecord};
-use crate::scenario::{Case, SearchKind};
+use crate::report::record::{DeviceFacts, FailureRecord, Subject};
+use crate::scenario::{Case, FunctionKind, SearchKind};
+use crate::trial::rig::Wish;
 use crate::trial::stream::{self, Addressing, StreamRecord, StreamRig, Streams};
 
 /// Longest time of round trips alone.
@@ -18,14 +19,52 @@ const ALONE_S: f64 = 2.0;
 /// What the ends can do alone, in bits a second, as far as that is known.
 pub(super) type Ceilings = Vec<(Streams, bool, f64)>;
 
-impl Running<'_> {
+impl Campaign<'_> {
     /// Whether the scenario has streams instead of a generator.
-    pub(super) fn has_streams(&self) -> bool {
-        self.campaign.scenario.measure.search == SearchKind::Stream
+    pub(in crate::trial) fn has_streams(&self) -> bool {
+        self.scenario.measure.search == SearchKind::Stream
     }
 
+    fn streams_of(&self, case: &Case) -> Streams {
+        let traffic = &self.scenario.traffic;
+        Streams {
+            flows: case.number("flows").unwrap_or(*traffic.flows.get_ref()),
+            both: traffic.both_directions,
+            // iperf3 counts in whole seconds.
+            seconds: self.scenario.measure.trial_s.ceil().max(1.0) as u64,
+        }
+    }
+
+    /// Trials of one start, each for a comparison.
+    pub(in crate::trial) fn stream_trials(
+        &self,
+        subject: &Subject,
+        (wish, case): (&Wish, &Case),
+        trials: usize,
+    ) -> Result<Vec<StreamRecord>, Error> {
+        let addressing = endpoints(&subject.device, case)?;
+        let streams = self.streams_of(case);
+        let mut rig = StreamRig::start(self.bench, &subject.device, wish, addressing)?;
+        rig.first_answer()?;
+        let trial = |_| {
+            let (found, round_trips) = rig.streams(&streams)?;
+            Ok(StreamRecord {
+                subject: subject.clone(),
+                duration_s: streams.seconds as f64,
+                ways: found.ways,
+                congestion: found.congestion,
+                round_trips,
+                ..StreamRecord::default()
+            })
+        };
+        (0..trials).map(trial).collect()
+    }
+}
+
+impl Running<'_> {
     /// Every case of a group on one device.
     pub(super) fn streams(&mut self, name: &str, group: &Group, run: u32) -> Result<(), Error> {
+        stream::check(self.campaign.bench, name, &group.wish)?;
         let mut rig: Option<(Addressing, StreamRig<'_>)> = None;
         let mut told = run > 0;
         for case in &group.cases {
@@ -41,7 +80,7 @@ impl Running<'_> {
                     continue;
                 }
             };
-            let streams = self.streams_of(case);
+            let streams = self.campaign.streams_of(case);
             // Others' ends would be in the way of a test without a device.
             let known =
                 |(of, six, _): &&(Streams, bool, f64)| *of == streams && *six == addressing.six;
@@ -119,17 +158,6 @@ impl Running<'_> {
         }
         Ok(())
     }
-
-    fn streams_of(&self, case: &Case) -> Streams {
-        let scenario = self.campaign.scenario;
-        let traffic = &scenario.traffic;
-        Streams {
-            flows: case.number("flows").unwrap_or(*traffic.flows.get_ref()),
-            both: traffic.both_directions,
-            // iperf3 counts in whole seconds.
-            seconds: scenario.measure.trial_s.ceil().max(1.0) as u64,
-        }
-    }
 }
 
 /// How the endpoints of a case are addressed; a refusal where the lab has no such endpoints.
@@ -148,6 +176,11 @@ fn endpoints(device: &str, case: &Case) -> Result<Addressing, Error> {
             return Err(refuse("virtual machines come later: the lab boots no guests yet"));
         }
         Some(other) => return Err(refuse(&format!("the lab knows no endpoint {other}"))),
+    }
+    let plain =
+        [FunctionKind::CrossConnect, FunctionKind::Bridge, FunctionKind::Ip4, FunctionKind::Ip6];
+    if !plain.contains(&case.function.kind) {
+        return Err(refuse("streams go through cross-connects, bridges and routers"));
     }
     Addressing::of(case.function.kind, case.ethertype).ok_or_else(|| {
         refuse("TCP goes over IPv4 or IPv6, between ends that know no tags, tunnels or lists")

@@ -90,17 +90,8 @@ impl<'a> StreamRig<'a> {
         wish: &Wish,
         addressing: Addressing,
     ) -> Result<Self, Error> {
+        let job = check(bench, name, wish)?;
         let mut device = devices::named(name)?;
-        let ends = DEVICE_DEVICES.map(|name| DeviceEnd::Kernel(name.to_owned()));
-        let job = wish.job(bench.link, ends);
-        if !matches!(bench.link, LinkKind::Veth | LinkKind::VethXdp) {
-            let what =
-                "streams need the kernel's TCP at the far end of each link: veth or veth-xdp";
-            return Err(device.refuse(&job, what));
-        }
-        if !has_program("iperf3") {
-            return Err(device.refuse(&job, "iperf3 is not installed (package iperf3)"));
-        }
         let version = device.version()?;
         let mut ends = Ends::new(bench, addressing)?;
         let mut place = Place::new(&bench.folder, &bench.cores)?;
@@ -188,6 +179,21 @@ impl<'a> StreamRig<'a> {
         let Self { bench, ends, place, .. } = self;
         ends.wait(side, name, until, bench.go_on, &mut || place.alive())
     }
+}
+
+/// The job of a device between two ends; a refusal where the lab cannot put ends there.
+pub(super) fn check(bench: &Bench<'_>, name: &str, wish: &Wish) -> Result<Job, Error> {
+    let device = devices::named(name)?;
+    let ends = DEVICE_DEVICES.map(|name| DeviceEnd::Kernel(name.to_owned()));
+    let job = wish.job(bench.link, ends);
+    if !matches!(bench.link, LinkKind::Veth | LinkKind::VethXdp) {
+        let what = "streams need the kernel's TCP at the far end of each link: veth or veth-xdp";
+        return Err(device.refuse(&job, what));
+    }
+    if !has_program("iperf3") {
+        return Err(device.refuse(&job, "iperf3 is not installed (package iperf3)"));
+    }
+    Ok(job)
 }
 
 /// What the ends do with nothing in between, all streams of both ways together, in bits a second.
