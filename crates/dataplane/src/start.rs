@@ -10,8 +10,9 @@ use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, WorkerHandle};
 use nodes::plumbing::{
-    Bindings, IcmpLimits, Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, Stations,
-    ToTwin, TwinLimits, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path, twin_queue,
+    Bindings, IcmpLimits, Injector, Interface, Interfaces, Reception, Setup, Shared,
+    SlowPathEvents, Stations, ToTwin, TwinLimits, VrfId, VrfTables, Vrfs, WorkerCounters,
+    slow_path, twin_queue,
 };
 use packet::Pool;
 use std::collections::BTreeSet;
@@ -60,6 +61,8 @@ pub struct Settings {
     pub icmp_errors_per_second: u32,
     /// Echo replies a second, of each worker; 0: none.
     pub icmp_echoes_per_second: u32,
+    /// How packets are received.
+    pub reception: Reception,
     /// News and packets that may wait between workers and the control thread.
     pub slow_path_most: usize,
     /// Called by workers when they have told the control thread something.
@@ -87,6 +90,7 @@ impl Settings {
             page_size: PageSize::Huge,
             icmp_errors_per_second: 1000,
             icmp_echoes_per_second: 1_000_000,
+            reception: Reception::default(),
             slow_path_most: 1024,
             wake: Arc::new(|| ()),
             wake_twins: Arc::new(|| ()),
@@ -195,6 +199,7 @@ impl Dataplane {
             }),
             twins,
             twin_limits: Arc::default(),
+            reception: settings.reception,
         };
         let (injector, injected) = Injector::new(settings.slow_path_most);
         let mut dataplane = Self {

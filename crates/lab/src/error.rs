@@ -152,6 +152,24 @@ pub enum Error {
         /// The search.
         search: String,
     },
+    /// A change under load that went on when the load was over.
+    #[error("the change took {took_s:.2} s, of a trial of {trial_s} s: set trial_s higher")]
+    ChangeOutlastsTrial {
+        /// How long it took.
+        took_s: f64,
+        /// How long the trial was.
+        trial_s: f64,
+    },
+    /// A device whose forwarding belies what it said of its table.
+    #[error("of {sent} packets to entries that it {which}, {came} came back")]
+    Table {
+        /// Entries that it was started with, accepted since, or gave up.
+        which: &'static str,
+        /// Packets sent to them.
+        sent: u64,
+        /// Packets that came back.
+        came: u64,
+    },
     /// Somebody wanted it to end.
     #[error("stopped")]
     Stopped,

@@ -131,6 +131,7 @@ fn measure(case: &Case, index: u64, trial: Trial) -> Outcome {
         latency: None,
         last_lost_s: None,
         outage_s: None,
+        changed: None,
     }
 }
 

@@ -13,7 +13,8 @@ use lab::receive::Histogram;
 use lab::receive::sequence::SequenceTracker;
 use lab::report::Results;
 use lab::report::record::{
-    AnswerRecord, Campaign, ComparisonRecord, DeviceFacts, FailureRecord, Subject, TrialRecord,
+    AnswerRecord, Campaign, ComparisonRecord, DeviceFacts, FailureRecord, QuantityRecord, Subject,
+    TrialRecord, Unit,
 };
 use lab::scenario::Scenario;
 use lab::search::{Outcome, Trial};
@@ -304,6 +305,15 @@ fn results() -> Results {
             high_pps: 1e21,
             verdicts: vec![stalled],
         }],
+        quantities: [Unit::Frames, Unit::Seconds, Unit::Share, Unit::Entries]
+            .map(|unit| QuantityRecord {
+                subject: subject.clone(),
+                metric: "largest table".into(),
+                unit,
+                values: vec![1e-9, 0.0, 16_777_216.0],
+                note: (unit == Unit::Entries).then(|| "refused: <full>".into()),
+            })
+            .into(),
         comparisons: vec![ComparisonRecord {
             base: "a".into(),
             other: "b".into(),
@@ -356,6 +366,9 @@ fn libyang_finds_results_valid_and_a_fault_in_them() {
     let Some(()) = valid(&data, "data", "results") else { return };
     let seen = &data["volley-lab:results"]["trial"][0];
     assert_eq!(seen["analyzer"]["testframe-stats"]["latency"]["samples"], "3");
+    let largest = &data["volley-lab:results"]["quantity"][3];
+    assert_eq!(largest["repetition"][2], json!({ "id": "3", "value": "16777216" }));
+    assert_eq!(largest["note"], "refused: <full>");
     assert_eq!((&seen["duplicates"], &seen["reordered"]), (&json!("1"), &json!("1")));
     assert_eq!(data["volley-lab:results"]["check"][0]["fault"]["got"], "0065");
     let mut wrong = data;

@@ -23,6 +23,9 @@ pub struct PortRx {
     /// The queue whose turn it is to be first.
     first: usize,
     slots: [Option<PacketPtr>; VECTOR],
+    /// Packets taken at once, at most.
+    most: usize,
+    burn_cycles: u32,
 }
 
 entrances! {
@@ -52,6 +55,8 @@ impl Node for PortRx {
             queues: Vec::new(),
             first: 0,
             slots: [None; VECTOR],
+            most: setup.shared.reception.vector_packets.clamp(1, VECTOR),
+            burn_cycles: setup.shared.reception.burn_cycles,
         }
     }
 
@@ -71,7 +76,7 @@ impl Node for PortRx {
         let mut sole = None;
         let mut mixed = false;
         for turn in 0..queues {
-            let room = frame.room();
+            let room = self.most - frame.len();
             if room == 0 {
                 break;
             }
@@ -100,6 +105,18 @@ impl Node for PortRx {
         if let (Some(exit), false) = (sole, mixed) {
             exits.all(exit);
         }
+        if self.burn_cycles > 0 {
+            burn(u64::from(self.burn_cycles) * frame.len() as u64);
+        }
+    }
+}
+
+/// Does nothing for so many cycles.
+#[cold]
+fn burn(cycles: u64) {
+    let start = graph::tsc();
+    while graph::tsc().wrapping_sub(start) < cycles {
+        std::hint::spin_loop();
     }
 }
 
@@ -159,6 +176,28 @@ mod tests {
         }
         firsts.sort_unstable();
         assert_eq!(firsts, ["cross-connect", "ethernet"]);
+    }
+
+    #[test]
+    fn a_smaller_vector_is_taken_whole_and_no_further() {
+        let mut world = World::new();
+        world.setup.shared.reception.vector_packets = 3;
+        attach(&world, 0, 5);
+        attach(&world, 2, 5);
+        let mut node = NodeHarness::<PortRx>::new(&world.setup).unwrap();
+        let counts = [0; 5].map(|_| node.run(&[], 0, 0).len());
+        assert_eq!((counts[..3].to_vec(), counts.iter().sum::<usize>()), (vec![3; 3], 10));
+    }
+
+    #[test]
+    fn packets_burn_what_they_are_told_to_and_nothing_burns_nothing() {
+        let mut world = World::new();
+        world.setup.shared.reception.burn_cycles = 100_000;
+        attach(&world, 0, 20);
+        let mut node = NodeHarness::<PortRx>::new(&world.setup).unwrap();
+        let start = graph::tsc();
+        assert_eq!(node.run(&[], 0, 0).len(), 20);
+        assert!(graph::tsc() - start >= 2_000_000);
     }
 
     /// Brings one frame in two buffers, as far as its header says.

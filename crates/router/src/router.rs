@@ -23,7 +23,7 @@ use control::config::objects::memory::Hugepages;
 use control::config::objects::mirror::Direction;
 use control::config::objects::port::PortName;
 use control::config::objects::vrf;
-use control::config::objects::workers::{Idle, Placement};
+use control::config::objects::workers::{Idle, MAX_VECTOR, Placement};
 use dataplane::{
     BridgedTotals, Dataplane, DataplaneError, InterfaceTotals, MirroredTotals, NodeTotals,
     Settings, Threads, TwinnedTotals,
@@ -38,7 +38,7 @@ use nodes::acl_output::AclOutput;
 use nodes::allow_input::AllowInput;
 use nodes::mirror_input::MirrorInput;
 use nodes::mirror_output::MirrorOutput;
-use nodes::plumbing::{ArpNews, Mode, SlowPathNews};
+use nodes::plumbing::{ArpNews, Mode, Reception, SlowPathNews};
 use nodes::policer_input::PolicerInput;
 use nodes::policer_output::PolicerOutput;
 use nodes::redirect_input::{RedirectInput, Redirects};
@@ -387,6 +387,9 @@ impl Drop for Router {
     }
 }
 
+/// What can be configured fits the engine's frames.
+const _: () = assert!(MAX_VECTOR as usize == packet::VECTOR);
+
 fn settings(config: &Config, pool: Arc<dyn Pool>, wake: Arc<dyn Fn() + Send + Sync>) -> Settings {
     let mut settings = Settings::new(pool);
     settings.threads = match &config.workers.placement {
@@ -413,6 +416,10 @@ fn settings(config: &Config, pool: Arc<dyn Pool>, wake: Arc<dyn Fn() + Send + Sy
     settings.ip6_max_bytes = IP6_LEAST_BYTES + settings.ip6_routes * IP6_ROUTE_BYTES;
     settings.icmp_errors_per_second = config.icmp.errors_pps;
     settings.icmp_echoes_per_second = echoes_pps(&config.icmp);
+    settings.reception = Reception {
+        vector_packets: usize::from(config.workers.vector_packets),
+        burn_cycles: config.workers.burn_cycles,
+    };
     settings.flow_seed = std::hash::RandomState::new().hash_one(0) as u32;
     settings.wake = wake;
     settings

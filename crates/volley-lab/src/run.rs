@@ -46,8 +46,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     for row in quantities::rows(&results) {
         let told = |value| quantities::told(value, row.unit);
+        let note = row.note.as_ref().map_or_else(String::new, |note| format!(" ({note})"));
         say!(
-            "{} — {}, {}: {} [{}, {}] of {} runs, {} trials",
+            "{} — {}, {}: {} [{}, {}] of {} runs, {} trials{note}",
             row.subject.device,
             row.subject.case(),
             row.metric,

@@ -113,7 +113,7 @@ mod tests {
         let subject =
             Subject { device: "ovs".into(), function: "ip4".into(), ..Subject::default() };
         let (metric, values) = ("reset, longest".into(), vec![0.5, 0.25]);
-        let quantity = QuantityRecord { subject, metric, unit: Unit::Seconds, values };
+        let quantity = QuantityRecord { subject, metric, unit: Unit::Seconds, values, note: None };
         let results = Results { quantities: vec![quantity], ..Results::default() };
         let line = quantities(&results).lines().nth(1).unwrap().to_owned();
         assert_eq!(line, "ovs,ip4,\"reset, longest\",seconds,1,2,0.375,0.375,0.375,0");

@@ -256,6 +256,7 @@ mod tests {
                 metric: "reset".into(),
                 unit: Unit::Seconds,
                 values: vec![0.25, 0.5, 0.75],
+                note: None,
             }],
             failures: vec![FailureRecord { subject, refused: true, reason: "no memif".into() }],
             ..Results::default()

@@ -34,6 +34,8 @@ pub struct Row {
     pub interval: Interval,
     /// Standard deviation of the restarts' medians.
     pub sd: f64,
+    /// What it must be read with, of all runs.
+    pub note: Option<String>,
 }
 
 /// Values of a row to be, by run.
@@ -43,41 +45,49 @@ struct Gathered {
     unit: Unit,
     of_streams: bool,
     runs: BTreeMap<u32, Vec<f64>>,
+    notes: Vec<String>,
 }
 
 /// The rows, in the order in which their subjects were first measured.
 pub fn rows(results: &Results) -> Vec<Row> {
     let mut gathered: Vec<Gathered> = Vec::new();
-    let mut add =
-        |subject: &Subject, metric: &str, (unit, of_streams): (Unit, bool), values: &[f64]| {
-            let of = Subject { run: 0, ..subject.clone() };
-            let same = |it: &Gathered| it.subject == of && it.metric == metric;
-            let at = gathered.iter().position(same).unwrap_or_else(|| {
-                let (metric, runs) = (metric.to_owned(), BTreeMap::new());
-                gathered.push(Gathered { subject: of, metric, unit, of_streams, runs });
-                gathered.len() - 1
-            });
-            gathered[at].runs.entry(subject.run).or_default().extend(values);
-        };
-    for QuantityRecord { subject, metric, unit, values } in &results.quantities {
-        add(subject, metric, (*unit, false), values);
+    let mut add = |subject: &Subject,
+                   metric: &str,
+                   (unit, of_streams): (Unit, bool),
+                   values: &[f64],
+                   note: &Option<String>| {
+        let of = Subject { run: 0, ..subject.clone() };
+        let same = |it: &Gathered| it.subject == of && it.metric == metric;
+        let at = gathered.iter().position(same).unwrap_or_else(|| {
+            let (metric, runs) = (metric.to_owned(), BTreeMap::new());
+            let notes = Vec::new();
+            gathered.push(Gathered { subject: of, metric, unit, of_streams, runs, notes });
+            gathered.len() - 1
+        });
+        let gathered = &mut gathered[at];
+        gathered.runs.entry(subject.run).or_default().extend(values);
+        gathered.notes.extend(note.clone().filter(|note| !gathered.notes.contains(note)));
+    };
+    for QuantityRecord { subject, metric, unit, values, note } in &results.quantities {
+        add(subject, metric, (*unit, false), values, note);
     }
     for record in &results.streams {
         for (metric, unit, value) in of_stream(record) {
-            add(&record.subject, metric, (unit, true), &[value]);
+            add(&record.subject, metric, (unit, true), &[value], &None);
         }
     }
     gathered.into_iter().filter_map(row).collect()
 }
 
-fn row(Gathered { subject, metric, unit, of_streams, runs }: Gathered) -> Option<Row> {
+fn row(Gathered { subject, metric, unit, of_streams, runs, notes }: Gathered) -> Option<Row> {
     let values: Vec<f64> = runs.values().flatten().copied().collect();
     let medians: Vec<f64> =
         runs.values().filter(|values| !values.is_empty()).map(|values| median(values)).collect();
     let sd = Summary::of(&medians).ok()?.sd;
     let interval = interval_of_bounds(&medians, &medians);
     let (runs, median) = (medians.len(), median(&values));
-    Some(Row { subject, metric, unit, of_streams, values, runs, median, interval, sd })
+    let note = (!notes.is_empty()).then(|| notes.join("; "));
+    Some(Row { subject, metric, unit, of_streams, values, runs, median, interval, sd, note })
 }
 
 /// Names of what streams are told by.
@@ -132,6 +142,7 @@ fn of_stream(record: &StreamRecord) -> Vec<(&'static str, Unit, f64)> {
 pub fn told(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Frames => format!("{value:.0} frames"),
+        Unit::Entries => format!("{value:.0} entries"),
         Unit::Seconds if value < 1e-3 => format!("{:.1} µs", value * 1e6),
         Unit::Seconds if value < 1.0 => format!("{:.2} ms", value * 1e3),
         Unit::Seconds => format!("{value:.3} s"),
@@ -159,6 +170,7 @@ mod tests {
             metric: "reset".into(),
             unit: Unit::Seconds,
             values: values.to_vec(),
+            note: None,
         };
         let quantities = vec![record(0, &[0.5, 1.25, 0.75]), record(1, &[1.0])];
         let rows = rows(&Results { quantities, ..Results::default() });

@@ -202,6 +202,8 @@ pub enum Unit {
     Frames,
     /// Seconds.
     Seconds,
+    /// Entries of a table.
+    Entries,
     /// Bits a second.
     #[serde(rename = "bit/s")]
     BitsPerSecond,
@@ -213,6 +215,7 @@ impl Unit {
     /// Its name, as in files.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Entries => "entries",
             Self::Frames => "frames",
             Self::Seconds => "seconds",
             Self::BitsPerSecond => "bit/s",
@@ -226,12 +229,15 @@ impl Unit {
 pub struct QuantityRecord {
     /// What was measured.
     pub subject: Subject,
-    /// Name of the number: back-to-back, recovery, reset.
+    /// Name of the number: back-to-back, recovery, reset, largest table …
     pub metric: String,
     /// What it is counted in.
     pub unit: Unit,
     /// The value of each repetition.
     pub values: Vec<f64>,
+    /// What it must be read with, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// Something that could not be measured, and why.

@@ -2,7 +2,7 @@
 
 use toml::Spanned;
 
-use super::{Axis, Ethertype, FunctionKind, Scenario, SearchKind, Sweep};
+use super::{Axis, Ethertype, FunctionKind, MOST_ENTRIES, Scenario, SearchKind, Sweep};
 use crate::arrivals::{Gaps, Imix};
 
 /// Frame sizes that the generator can send, checksum included.
@@ -185,6 +185,15 @@ impl Scenario {
             let reason = "change_entries goes with search = \"reconfigure\", and with it only";
             return wrong(&measure.loss_ratios, reason);
         }
+        if measure.most_entries.is_some() && measure.search != SearchKind::LargestTable {
+            let reason = "most_entries goes with search = \"largest-table\", and with it only";
+            return wrong(&measure.loss_ratios, reason);
+        }
+        let entries = measure.change_entries.or(measure.most_entries);
+        if let Some(entries) = entries.filter(|it| !(1..=MOST_ENTRIES).contains(it)) {
+            let reason = format!("{entries} entries (1 to {MOST_ENTRIES})");
+            return wrong(&measure.loss_ratios, reason);
+        }
         Ok(())
     }
 }
@@ -291,6 +300,9 @@ mod tests {
         let schedulers = fault("entries = [1, 2]", "scheduler = ['fifo']");
         assert!(schedulers.contains("bottleneck_mbps"), "{schedulers}");
         assert!(fault("'mlr'", "'reconfigure'").contains("change_entries"));
+        assert!(fault("'mlr'", "'mlr'\nmost_entries = 9").contains("largest-table"));
+        let beyond = fault("'mlr'", "'largest-table'\nmost_entries = 16777217");
+        assert!(beyond.contains("16777217 entries (1 to 16777216)"), "{beyond}");
         let large =
             fault("'ip4'\n[traffic]\nframe_bytes = 64", "'gre'\n[traffic]\nframe_bytes = 9000");
         assert!(large.contains("9000 octets and 24 more for gre"), "{large}");

@@ -70,6 +70,9 @@ pub struct Measure {
     /// Number of objects that a live change adds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_entries: Option<u64>,
+    /// Entries beyond which a search for the largest table does not go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_entries: Option<u64>,
 }
 
 fn ndr_and_pdr() -> Spanned<Vec<f64>> {
@@ -88,7 +91,15 @@ fn half_a_percent() -> f64 {
     0.005
 }
 
+/// Most entries that a running device is given: there are addresses for so many.
+pub const MOST_ENTRIES: u64 = 1 << 24;
+
 impl Measure {
+    /// Entries beyond which a search for the largest table does not go.
+    pub fn most_entries(&self) -> u64 {
+        self.most_entries.unwrap_or(MOST_ENTRIES)
+    }
+
     /// The goals of an MLRsearch; an error names what is out of range.
     pub fn goals(&self) -> Result<Vec<Goal>, Error> {
         let goal = |&loss_ratio: &f64| {

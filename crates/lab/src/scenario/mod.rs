@@ -21,7 +21,7 @@ use std::path::Path;
 pub use axis::Axis;
 pub use case::Case;
 pub use function::{Function, FunctionKind};
-pub use measure::{Measure, SearchKind};
+pub use measure::{MOST_ENTRIES, Measure, SearchKind};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 pub use traffic::{Addresses, Ethertype, Traffic};

@@ -10,6 +10,7 @@
 //! What `next` says depends on the history alone. A search keeps what it has read of it as a cache,
 //! so a fresh search fed the same history (a resumed campaign, a report) says the same.
 
+pub mod largest_table;
 pub mod loss_scan;
 pub mod max_rate;
 pub mod mlr;
@@ -18,7 +19,7 @@ pub mod reconfigure;
 pub mod rfc2544;
 pub mod soak;
 
-pub use outcome::{Latency, Outcome, Overload, Trial};
+pub use outcome::{Changed, Latency, Outcome, Overload, Trial};
 
 use crate::Error;
 

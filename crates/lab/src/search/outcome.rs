@@ -59,6 +59,39 @@ pub struct Latency {
     pub max_ns: f64,
 }
 
+/// A change of the device's table in the course of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Changed {
+    /// When it was asked for, since the trial began.
+    pub at_s: f64,
+    /// How long it took.
+    pub took_s: f64,
+    /// Rate received until then.
+    pub before_pps: f64,
+    /// Rate received while it was made.
+    pub during_pps: f64,
+    /// Rate received after it.
+    pub after_pps: f64,
+}
+
+impl Changed {
+    /// Out of what arrived in each millisecond of a trial that sent for `sent_s`; none where the change went on for longer.
+    pub fn of(per_ms: &[u32], at_s: f64, took_s: f64, sent_s: f64) -> Option<Self> {
+        let ms = |seconds: f64| (seconds * 1e3) as usize;
+        let (from, to) = (ms(at_s), (ms(at_s + took_s) + 1).max(ms(at_s) + 1));
+        let end = ms(sent_s);
+        if from == 0 || to >= end {
+            return None;
+        }
+        let count = |at: usize| u64::from(per_ms.get(at).copied().unwrap_or(0));
+        let rate = |from: usize, to: usize| {
+            (from..to).map(count).sum::<u64>() as f64 * 1e3 / (to - from) as f64
+        };
+        let (before_pps, during_pps, after_pps) = (rate(0, from), rate(from, to), rate(to, end));
+        Some(Self { at_s, took_s, before_pps, during_pps, after_pps })
+    }
+}
+
 /// What came of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
@@ -81,6 +114,9 @@ pub struct Outcome {
     /// With a change: the longest time in which every packet was lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outage_s: Option<f64>,
+    /// With a change of its table: when, how long, and the rates around it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<Changed>,
 }
 
 impl Outcome {
@@ -96,6 +132,7 @@ impl Outcome {
             latency: None,
             last_lost_s: None,
             outage_s: None,
+            changed: None,
         }
     }
 
@@ -144,6 +181,22 @@ mod tests {
         let outcome = Outcome::of(Trial::new(100.0, 1.0), 110);
         assert!((outcome.loss_ratio() - 0.1).abs() < 1e-12);
         assert_eq!(outcome.lost(), 0);
+    }
+
+    #[test]
+    fn rates_before_during_and_after_a_change_are_of_its_own_milliseconds() {
+        let mut per_ms = vec![10; 100];
+        per_ms[20..30].fill(4);
+        per_ms[30..].fill(8);
+        let changed = Changed::of(&per_ms, 0.020, 0.009, 0.1).unwrap();
+        let rates = [changed.before_pps, changed.during_pps, changed.after_pps];
+        assert_eq!(rates, [10_000.0, 4_000.0, 8_000.0]);
+        // Nothing came in the end: that counts.
+        per_ms.truncate(65);
+        assert_eq!(Changed::of(&per_ms, 0.020, 0.009, 0.1).unwrap().after_pps, 4_000.0);
+        // It was not over when the trial was, or began with it.
+        assert_eq!(Changed::of(&per_ms, 0.020, 0.080, 0.1), None);
+        assert_eq!(Changed::of(&per_ms, 0.0, 0.001, 0.1), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Outcome, Search, Step, Trial};
+use super::{Changed, Outcome, Search, Step, Trial};
 use crate::Error;
 
 /// Pairs of trials with and without the change.
@@ -34,6 +34,8 @@ pub struct ReconfigureAnswer {
     pub blocked_s: f64,
     /// Relative change of throughput over a trial; negative is a loss.
     pub throughput_change: f64,
+    /// The changes themselves, where the device's were seen.
+    pub changes: Vec<Changed>,
 }
 
 impl Reconfigure {
@@ -63,7 +65,9 @@ impl Search for Reconfigure {
         let blocked_s = mean(&changed_s) - mean(&bare_s);
         let carried_s = self.trial_s - mean(&bare_s);
         let throughput_change = if carried_s > 0.0 { -blocked_s / carried_s } else { 0.0 };
-        Ok(Step::Done(ReconfigureAnswer { changed_s, bare_s, blocked_s, throughput_change }))
+        let changes = history.iter().filter_map(|outcome| outcome.changed).collect();
+        let answer = ReconfigureAnswer { changed_s, bare_s, blocked_s, throughput_change, changes };
+        Ok(Step::Done(answer))
     }
 }
 
@@ -77,11 +81,14 @@ mod tests {
         let mut search = Reconfigure { load_pps: 1e6, trial_s: 2.0, pairs: 4 };
         let measured = run(&mut search, Budget::default(), |trial| {
             let lost = if trial.change { 5_000 } else { 1_000 };
-            Ok(Outcome::of(trial, trial.packets() - lost))
+            let changed =
+                trial.change.then(|| Changed::of(&[1_000; 2_000], 0.4, 0.1, 2.0).unwrap());
+            Ok(Outcome { changed, ..Outcome::of(trial, trial.packets() - lost) })
         });
         let (answer, history) = measured.unwrap();
         assert!((answer.blocked_s - 0.004).abs() < 1e-9, "{answer:?}");
         assert!((answer.throughput_change + 0.002).abs() < 1e-5);
+        assert_eq!(answer.changes.len(), 4);
         let order: Vec<bool> = history.iter().map(|outcome| outcome.trial.change).collect();
         assert_eq!(order, [false, true, true, false, false, true, true, false]);
     }

@@ -164,6 +164,7 @@ impl Device {
             latency: Some(self.latency(load_pps / capacity_pps)),
             last_lost_s: trial.overload.map(|_| choked_s),
             outage_s: trial.change.then_some(outage_s),
+            changed: None,
         }
     }
 

@@ -229,6 +229,7 @@ fn collect(
         misdirected: side.receiver.misdirected,
         octets: side.receiver.octets + side.receiver.unique * FCS_BYTES as u64,
         rates: side.receiver.rates.rates(turned.start_ns + turned.sending_ns),
+        per_ms: side.receiver.rates.per_ms().to_vec(),
         spikes: excursions(&side.receiver.worst_ns),
         gaps: side.sender.gaps,
         lateness: side.sender.lateness,

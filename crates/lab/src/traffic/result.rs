@@ -50,6 +50,9 @@ pub struct EndResult {
     pub octets: u64,
     /// Rate of arrivals on four time scales.
     pub rates: Vec<ScaleRates>,
+    /// Test frames that arrived in each millisecond.
+    #[serde(skip)]
+    pub per_ms: Vec<u32>,
     /// Excursions of the latency.
     pub spikes: Vec<Spike>,
     /// Gaps really left between packets sent.

@@ -15,6 +15,7 @@ use super::frames::Load;
 use super::probe::{self, ProbeRecord};
 use super::pursue::{Found, Quantity, pursue};
 use super::rig::{Bench, Rig, Wish};
+use super::settings::Settings;
 use super::{self_test, telemetry};
 use crate::Error;
 use crate::arrivals::Imix;
@@ -27,7 +28,8 @@ use crate::search::Trial;
 /// Axes that the generator varies while the device runs on.
 const GENERATOR_AXES: [&str; 5] = ["frame_bytes", "flows", "load_percent", "ethertype", "endpoint"];
 /// Axes that a device is started with.
-const DEVICE_AXES: [&str; 2] = ["entries", "workers"];
+const DEVICE_AXES: [&str; 6] =
+    ["entries", "workers", "clock_percent", "cost_cycles", "vector_packets", "scheduler"];
 /// Share of what a device carries at which it is watched.
 const WATCHED_SHARE: f64 = 0.5;
 /// Trials at each load of `latency_at_percent`: this many times as long as a search's.
@@ -122,6 +124,7 @@ impl Campaign<'_> {
                 function: case.function.clone(),
                 entries: case.number("entries").or(case.function.entries).unwrap_or(1),
                 workers: case.number("workers").unwrap_or(1),
+                settings: Settings::of(&case),
                 max_frame_bytes: self
                     .sizes(&case)
                     .map_or(1_518, |sizes| sizes.sequence().iter().copied().max().unwrap_or(1_518))
@@ -295,6 +298,14 @@ impl Running<'_> {
         let ceiling_pps = self.ceiling_pps(load)? / if both { 2.0 } else { 1.0 };
         rig.settle(load, both)?;
         let measure = &scenario.measure;
+        if measure.search == SearchKind::LargestTable {
+            let found = rig.largest_table(load, measure.most_entries(), deadline)?;
+            return self.quantities(&subject, vec![found]);
+        }
+        rig.live_change = match measure.change_entries {
+            Some(entries) => Some(rig.live_change(entries)?),
+            None => None,
+        };
         let max_pps = ceiling_pps * self.load_share(&subject);
         let purpose = format!("{:?}", measure.search).to_lowercase();
         let mut trial = |trial: Trial| {
@@ -317,10 +328,7 @@ impl Running<'_> {
             let answer = AnswerRecord { subject, metric, low_pps, high_pps, verdicts };
             self.recorder.write(answer)?;
         }
-        for Quantity { metric, unit, values } in found.quantities {
-            let (subject, metric) = (subject.clone(), metric.to_owned());
-            self.recorder.write(QuantityRecord { subject, metric, unit, values })?;
-        }
+        self.quantities(&subject, found.quantities)?;
         for percent in &measure.latency_at_percent {
             let load_pps = carried_pps * *percent as f64 / 100.0;
             if !(1.0..f64::INFINITY).contains(&load_pps) {
@@ -339,6 +347,14 @@ impl Running<'_> {
         if measure.telemetry && subject.run == 0 && (1.0..f64::INFINITY).contains(&watched_pps) {
             let seen = telemetry::watch(rig, load, subject, watched_pps, both)?;
             self.recorder.write(seen)?;
+        }
+        Ok(())
+    }
+
+    fn quantities(&mut self, subject: &Subject, found: Vec<Quantity>) -> Result<(), Error> {
+        for Quantity { metric, unit, values, note } in found {
+            let (subject, metric) = (subject.clone(), metric.to_owned());
+            self.recorder.write(QuantityRecord { subject, metric, unit, values, note })?;
         }
         Ok(())
     }

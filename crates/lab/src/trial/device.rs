@@ -1,11 +1,14 @@
 //! What a device under test can be asked: one job, in words that every switch's adapter translates.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::added::Added;
 use super::link::{DeviceEnd, LinkKind};
 use super::place::Place;
+use super::settings::{Setting, Settings, core_numbers};
 use super::telemetry::NodeCost;
 use crate::Error;
 use crate::scenario::Function;
@@ -19,12 +22,25 @@ pub struct Job {
     pub entries: u64,
     /// Worker threads.
     pub workers: u64,
+    /// What else it is set to.
+    pub settings: Settings,
     /// Kind of the links.
     pub link: LinkKind,
     /// Largest packet on them, in octets.
     pub mtu: u16,
     /// Its ends of them.
     pub ends: [DeviceEnd; 2],
+}
+
+/// Entries for the table of a device that runs, or those to be taken away again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Where they lie.
+    pub added: Added,
+    /// Which of them.
+    pub entries: Range<u64>,
+    /// Whether they are to go: then all that were added.
+    pub remove: bool,
 }
 
 /// Packets that were not forwarded, by place and reason.
@@ -72,6 +88,11 @@ pub trait Device {
     /// Its version as it says itself; an error if it is not installed.
     fn version(&self) -> Result<String, Error>;
 
+    /// What its adapter can set; all else is refused before it is started.
+    fn settable(&self) -> &'static [Setting] {
+        &[]
+    }
+
     /// Makes it do the job; it may not be ready yet when this returns.
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error>;
 
@@ -83,9 +104,32 @@ pub trait Device {
         Ok(Vec::new())
     }
 
+    /// The command by which a user would change its table while it runs. What it reads is written into files first,
+    /// so that the command alone is the change. Entries that are there already are taken again.
+    fn change(&mut self, job: &Job, _: &Change, _: &mut Place) -> Result<String, Error> {
+        Err(self.refuse(job, "its adapter cannot change its table while it runs"))
+    }
+
     /// Whether it can be started anew, as a process can.
     fn can_restart(&self) -> bool {
         true
+    }
+
+    /// An error where a job asks for what cannot be set here; `cores` are what devices have.
+    fn check_settings(&self, job: &Job, cores: &str) -> Result<(), Error> {
+        if let Some(setting) =
+            job.settings.asked(job.workers).find(|it| !self.settable().contains(it))
+        {
+            return Err(self.refuse(job, &format!("its adapter cannot set its {setting}")));
+        }
+        match core_numbers(cores).len() as u64 {
+            count if job.workers > count => {
+                let what =
+                    format!("{} workers, and devices have {count} of the cores", job.workers);
+                Err(self.refuse(job, &what))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A refusal of a job.

@@ -27,7 +27,7 @@ const FIRST_SOURCE: u32 = 0x3000_0000;
 const FIRST_ROUTE_6: u128 = 0x2a00 << 112;
 const FIRST_MAC: u64 = 0x0600_0000_0000;
 /// Routes of /24 that fit; of more, each is a /28.
-const WIDE_ROUTES: u64 = 1 << 20;
+pub(super) const WIDE_ROUTES: u64 = 1 << 20;
 
 /// Where the routes of an access list's device lead: anywhere, so that the list alone decides.
 pub const ANYWHERE: &str = "0.0.0.0/0";

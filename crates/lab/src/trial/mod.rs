@@ -11,12 +11,15 @@
 //! Nothing outlives the lab: the namespaces have no names and end with their processes, and each
 //! process is killed by the kernel when the lab ends, however it ends.
 
+pub mod added;
 pub mod campaign;
 pub mod device;
 pub mod devices;
 pub mod frames;
 pub mod functional;
 pub mod host;
+pub mod host_clock;
+mod largest;
 pub mod link;
 pub mod perf;
 pub mod place;
@@ -24,6 +27,7 @@ pub mod probe;
 pub mod pursue;
 pub mod rig;
 pub mod self_test;
+pub mod settings;
 pub mod shape;
 pub mod stream;
 pub mod telemetry;

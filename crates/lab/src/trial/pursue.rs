@@ -8,9 +8,10 @@ use crate::scenario::{Measure, SearchKind};
 use crate::search::loss_scan::LossScan;
 use crate::search::max_rate::MaxRate;
 use crate::search::mlr::{self, GoalAnswer, MlrSearch};
+use crate::search::reconfigure::{Reconfigure, ReconfigureAnswer};
 use crate::search::rfc2544::{BackToBack, FrameLoss, Recovery, Reset, Throughput};
 use crate::search::soak::Soak;
-use crate::search::{Outcome, Search, Step, Trial};
+use crate::search::{Changed, Outcome, Search, Step, Trial};
 use crate::stats::verdict::Verdict;
 
 /// A number that a search found.
@@ -35,6 +36,15 @@ pub struct Quantity {
     pub unit: Unit,
     /// The value of each repetition.
     pub values: Vec<f64>,
+    /// What they must be read with, in words.
+    pub note: Option<String>,
+}
+
+impl Quantity {
+    /// One that nothing need be said of.
+    pub(super) fn new(metric: &'static str, unit: Unit, values: Vec<f64>) -> Self {
+        Self { metric, unit, values, note: None }
+    }
 }
 
 /// All that a search found.
@@ -57,6 +67,8 @@ const BURST_SHARE: f64 = 0.9;
 /// Repetitions of a burst that RFC 2544 asks for, and of overloads and resets.
 const BURSTS: u32 = 50;
 const UPSETS: u32 = 5;
+/// Share of the throughput at which a device is changed: a load that it carries, with room for a stall of the host.
+const CARRIED_SHARE: f64 = 0.8;
 /// Shortest trial with a reset: devices take their time to start.
 const SHORTEST_RESET_S: f64 = 6.0;
 /// Loads that a loss scan tries each way.
@@ -90,14 +102,21 @@ pub fn pursue(
             let (answer, _) = carry_out(&mut search, deadline, trial)?;
             let answer = answer.ok_or(Error::TimeUp { search: "the longest burst" })?;
             let values = answer.frames.iter().map(|&frames| frames as f64).collect();
-            let quantity = Quantity { metric: "back-to-back", unit: Unit::Frames, values };
+            let quantity = Quantity::new("back-to-back", Unit::Frames, values);
             return Ok(Findings { rates: Vec::new(), quantities: vec![quantity] });
         }
-        SearchKind::Recovery | SearchKind::Reset => measure.search,
+        SearchKind::Recovery | SearchKind::Reset | SearchKind::Reconfigure => measure.search,
         _ => return rates(measure, max_pps, stalls_per_s, deadline, trial).map(Findings::from),
     };
     let throughput = throughput(measure, max_pps, deadline, trial)?;
     let throughput_pps = throughput.low_pps;
+    if quantity == SearchKind::Reconfigure {
+        let load_pps = CARRIED_SHARE * throughput_pps;
+        let mut search = Reconfigure { load_pps, trial_s, pairs: repeated(UPSETS) };
+        let (answer, _) = carry_out(&mut search, deadline, trial)?;
+        let answer = answer.ok_or(Error::TimeUp { search: "the cost of the change" })?;
+        return Ok(Findings { rates: vec![throughput], quantities: of_change(answer) });
+    }
     let (metric, values) = if quantity == SearchKind::Recovery {
         let repetitions = repeated(UPSETS);
         let mut search = Recovery { throughput_pps, max_pps, trial_s, repetitions };
@@ -109,8 +128,32 @@ pub fn pursue(
         let (answer, _) = carry_out(&mut search, deadline, trial)?;
         ("reset", answer.ok_or(Error::TimeUp { search: "the reset" })?.outage_s)
     };
-    let quantity = Quantity { metric, unit: Unit::Seconds, values };
+    let quantity = Quantity::new(metric, Unit::Seconds, values);
     Ok(Findings { rates: vec![throughput], quantities: vec![quantity] })
+}
+
+/// What a change cost: in time without traffic, and in the rate while it was made and after it.
+fn of_change(answer: ReconfigureAnswer) -> Vec<Quantity> {
+    let ReconfigureAnswer { changed_s, bare_s, blocked_s, throughput_change, changes } = answer;
+    let of = |value: fn(&Changed) -> f64| changes.iter().map(value).collect::<Vec<f64>>();
+    let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+    let note = format!(
+        "{:.3} ms more than without, on average: {:+.3} % of the throughput of a trial",
+        1e3 * blocked_s,
+        100.0 * throughput_change
+    );
+    let during: Vec<f64> = changes.iter().map(|it| share(it.during_pps, it.before_pps)).collect();
+    let after: Vec<f64> = changes.iter().map(|it| share(it.after_pps, it.before_pps)).collect();
+    vec![
+        Quantity {
+            note: Some(note),
+            ..Quantity::new("blocked with a change", Unit::Seconds, changed_s)
+        },
+        Quantity::new("blocked without", Unit::Seconds, bare_s),
+        Quantity::new("the change took", Unit::Seconds, of(|it| it.took_s)),
+        Quantity::new("rate during it, of that before", Unit::Share, during),
+        Quantity::new("rate after it, of that before", Unit::Share, after),
+    ]
 }
 
 /// RFC 2544 throughput.
@@ -242,9 +285,10 @@ mod tests {
     use crate::sim::{Device, Model};
 
     fn measure(search: &str) -> Measure {
+        let change = if search == "reconfigure" { "change_entries = 9\n" } else { "" };
         let text = format!(
             "name = 'x'\ntitle = 'X'\nabout = 'y'\n[[function]]\nkind = 'ip4'\n\
-             [measure]\nsearch = '{search}'\nloss_ratios = [0.0]\n"
+             [measure]\nsearch = '{search}'\nloss_ratios = [0.0]\n{change}"
         );
         Scenario::parse(&text, "x").unwrap().measure
     }
@@ -270,6 +314,26 @@ mod tests {
             assert_eq!((unit, values.len()), (Unit::Seconds, 5));
             assert!(values.iter().all(|it| (it - seconds).abs() < 1e-6), "{search}: {values:?}");
         }
+    }
+
+    #[test]
+    fn a_live_change_is_held_against_trials_without_one() {
+        let mut device = Device::new(Model { reset_s: 0.01, ..Model::quiet(4e6) }, 1);
+        let measure = measure("reconfigure");
+        let mut trial = |trial: Trial| {
+            let per_ms = [3_200; 1_000];
+            let changed = trial.change.then(|| Changed::of(&per_ms, 0.2, 0.1, 1.0).unwrap());
+            Ok(Outcome { changed, ..device.measure(trial) })
+        };
+        let found = pursue(&measure, 1e7, 0.0, None, &mut trial).unwrap();
+        assert!(found.rates[0].low_pps > 3.4e6);
+        let [blocked, bare, took, during, after] = &found.quantities[..] else { panic!() };
+        assert!(
+            blocked.values.len() == 5 && blocked.values.iter().all(|it| (it - 0.01).abs() < 1e-6)
+        );
+        assert_eq!((&bare.values, &took.values), (&vec![0.0; 5], &vec![0.1; 5]));
+        assert_eq!((during.values[0], after.values[0], during.unit), (1.0, 1.0, Unit::Share));
+        assert!(blocked.note.as_ref().unwrap().contains("10.000 ms more"), "{:?}", blocked.note);
     }
 
     #[test]

@@ -11,9 +11,12 @@ use std::time::{Duration, Instant};
 use super::device::{Counters, Device, Job, kernel_counters};
 use super::devices;
 use super::frames::Load;
+use super::host_clock::{self, HostClock};
 use super::link::{self, DEVICE_DEVICES, DeviceEnd, LAB_DEVICES, LinkKind};
 use super::place::{Place, output};
+use super::settings::Settings;
 use super::telemetry::NodeCost;
+use super::upset::LiveChange;
 use crate::Error;
 use crate::clock::Clock;
 use crate::report::record::{DeviceFacts, Stall, Subject, TrialRecord};
@@ -48,6 +51,8 @@ pub struct Wish {
     pub entries: u64,
     /// Worker threads.
     pub workers: u64,
+    /// What else it is set to.
+    pub settings: Settings,
     /// Largest frame, with checksum.
     pub max_frame_bytes: u16,
 }
@@ -55,8 +60,8 @@ pub struct Wish {
 impl Wish {
     /// What is wanted of a device at these ends.
     pub(super) fn job(&self, link: LinkKind, ends: [DeviceEnd; 2]) -> Job {
-        let Self { function, entries, workers, .. } = self.clone();
-        Job { function, entries, workers, link, mtu: self.mtu(), ends }
+        let Self { function, entries, workers, settings, .. } = self.clone();
+        Job { function, entries, workers, settings, link, mtu: self.mtu(), ends }
     }
 
     /// Octets that a frame may carry.
@@ -87,6 +92,10 @@ pub struct Rig<'a> {
     pub(super) device: Box<dyn Device>,
     pub(super) place: Place,
     pub(super) job: Job,
+    /// What a trial with a change adds; else it starts the device anew.
+    pub(super) live_change: Option<LiveChange>,
+    /// The host's clock is this slow for as long.
+    _slowed: Option<HostClock>,
     version: String,
     counted: Counters,
 }
@@ -126,6 +135,7 @@ impl<'a> Rig<'a> {
         let mut place = Place::new(&bench.folder, &bench.cores)?;
         let mtu = wish.mtu();
         let job = wish.job(bench.link, link::lay(bench.link, &mut place, mtu)?);
+        let slowed = host_clock::for_job(&*device, &job, &bench.cores)?;
         let mut ends = Vec::new();
         if bench.link == LinkKind::Tap {
             // The device's ends come with the lab's.
@@ -133,8 +143,18 @@ impl<'a> Rig<'a> {
             link::hand_over(&mut place, mtu)?;
         }
         let started = device.start(&job, &mut place);
-        let mut rig =
-            Self { bench, ends, device, place, job, version, counted: Counters::default() };
+        let counted = Counters::default();
+        let mut rig = Self {
+            bench,
+            ends,
+            device,
+            place,
+            job,
+            live_change: None,
+            _slowed: slowed,
+            version,
+            counted,
+        };
         started?;
         if rig.ends.is_empty() {
             rig.ends = Self::open(bench, &rig.place)?;
@@ -207,10 +227,18 @@ impl<'a> Rig<'a> {
     /// Carries out a trial.
     pub fn measure(&mut self, load: &Load, trial: Trial, both: bool) -> Result<Measured, Error> {
         let began = Instant::now();
-        let traffic = match (trial.overload, trial.change) {
+        let live = self.live_change.filter(|_| trial.change);
+        let restarts = trial.change && live.is_none();
+        let mut changed = None;
+        let traffic = match (trial.overload, live) {
             (Some(overload), _) => self.after_overload(load, trial, overload)?,
-            (None, true) => self.with_reset(load, trial)?,
-            (None, false) => self.send(load, trial.load_pps, trial.duration_s, both)?,
+            (None, Some(change)) => {
+                let (traffic, seen) = self.with_change(load, trial, both, change)?;
+                changed = Some(seen);
+                traffic
+            }
+            (None, None) if restarts => self.with_reset(load, trial)?,
+            (None, None) => self.send(load, trial.load_pps, trial.duration_s, both)?,
         };
         let missed = traffic.ends.iter().map(|end| end.missed).sum();
         let count = |rig: &mut Self| {
@@ -222,12 +250,15 @@ impl<'a> Rig<'a> {
         let (mut device, mut total) = count(self)?;
         let known = traffic.received() + device.drops.values().sum::<u64>();
         let mut late = 0;
-        if traffic.offered() > known && !trial.change {
+        if traffic.offered() > known && !restarts {
             self.links_are_up()?;
             late = self.late(traffic.offered() - known);
             (device, total) = count(self)?;
         }
         self.counted = total;
+        if let Some(change) = live {
+            self.undo(load, change)?;
+        }
         let latency = traffic.latency();
         // What came before the trial's own load is no part of its outcome.
         let before = usize::from(trial.overload.is_some());
@@ -244,6 +275,7 @@ impl<'a> Rig<'a> {
             received: sum(|stream| stream.sequence.unique),
             last_lost_s: last_lost.filter(|_| trial.overload.is_some()).map(seconds),
             outage_s: outage.filter(|_| trial.change).map(seconds),
+            changed,
             elapsed_s: began.elapsed().as_secs_f64(),
             latency: (latency.count() > 0).then(|| Latency {
                 mean_ns: latency.mean_ns(),
@@ -252,8 +284,14 @@ impl<'a> Rig<'a> {
                 max_ns: latency.max_ns() as f64,
             }),
         };
-        let device = (!trial.change).then_some(device);
+        let device = (!restarts).then_some(device);
         Ok(Measured { outcome, traffic, device, late })
+    }
+
+    /// Notes what the device counted until now as no part of the next trial.
+    pub(super) fn forget_counts(&mut self) -> Result<(), Error> {
+        self.counted = self.count()?;
+        Ok(())
     }
 
     fn send(

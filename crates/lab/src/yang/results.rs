@@ -4,9 +4,10 @@ use serde_json::{Map, Number, Value, json};
 
 use super::words::digits;
 use crate::report::record::{
-    AnswerRecord, Campaign, ComparisonRecord, FailureRecord, Results, Subject, TrialRecord,
+    AnswerRecord, Campaign, ComparisonRecord, FailureRecord, QuantityRecord, Results, Subject,
+    TrialRecord,
 };
-use crate::report::{quantities, words};
+use crate::report::words;
 use crate::stats::paired::Finding;
 use crate::stats::verdict::Verdict;
 use crate::trial::functional::{CheckRecord, Checked};
@@ -18,9 +19,9 @@ pub fn results(results: &Results) -> Value {
         "campaign": results.campaigns.iter().map(campaign).collect::<Vec<_>>(),
         "trial": results.trials.iter().map(trial).collect::<Vec<_>>(),
         "answer": results.answers.iter().map(answer).collect::<Vec<_>>(),
+        "quantity": results.quantities.iter().map(quantity).collect::<Vec<_>>(),
         "comparison": results.comparisons.iter().map(comparison).collect::<Vec<_>>(),
         "stream": results.streams.iter().map(stream).collect::<Vec<_>>(),
-        "quantity": quantities::rows(results).iter().map(quantity).collect::<Vec<_>>(),
         "check": results.checks.iter().map(check).collect::<Vec<_>>(),
         "failure": results.failures.iter().map(failure).collect::<Vec<_>>(),
     } })
@@ -157,20 +158,16 @@ fn stream(record: &StreamRecord) -> Value {
     about(&record.subject, fields)
 }
 
-fn quantity(row: &quantities::Row) -> Value {
+fn quantity(record: &QuantityRecord) -> Value {
+    let repetition =
+        |(id, &value): (u64, &f64)| object([("id", Some(whole(id))), ("value", fraction(value))]);
     let fields = object([
-        ("metric", Some(row.metric.as_str().into())),
-        ("unit", Some(row.unit.name().into())),
-        ("runs", Some(whole(row.runs as u64))),
-        ("trials", Some(whole(row.values.len() as u64))),
-        ("median", fraction(row.median)),
-        ("low", fraction(row.interval.low)),
-        ("high", fraction(row.interval.high)),
+        ("metric", Some(record.metric.as_str().into())),
+        ("unit", Some(record.unit.name().into())),
+        ("repetition", Some((1..).zip(&record.values).map(repetition).collect())),
+        ("note", record.note.as_deref().map(Value::from)),
     ]);
-    let mut record = about(&row.subject, fields);
-    // It is of all of them.
-    record.as_object_mut().map(|members| members.remove("run"));
-    record
+    about(&record.subject, fields)
 }
 
 fn comparison(record: &ComparisonRecord) -> Value {

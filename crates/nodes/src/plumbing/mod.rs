@@ -93,7 +93,7 @@ pub use protocols::Protocols;
 pub use ranges::Ranges;
 pub use rate_limit::RateLimit;
 pub use route_lookup::{MOST_LED_ON, PacketRoutes, RouteAddress, RouteLookup};
-pub use setup::{IcmpLimits, Kind, Setup, Shared};
+pub use setup::{IcmpLimits, Kind, Reception, Setup, Shared};
 pub use shaping::{
     HandOver, Leftover, Outcome, PacketScheduler, ShapeLetter, ShapeLetters, Shaper,
 };

@@ -52,6 +52,21 @@ pub struct IcmpLimits {
     pub echoes_per_second: AtomicU32,
 }
 
+/// How workers take packets from ports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reception {
+    /// Packets taken at once, at most: 1 to [`packet::VECTOR`].
+    pub vector_packets: usize,
+    /// Cycles of the time-stamp counter that each packet costs more than it would: for measurements.
+    pub burn_cycles: u32,
+}
+
+impl Default for Reception {
+    fn default() -> Self {
+        Self { vector_packets: packet::VECTOR, burn_cycles: 0 }
+    }
+}
+
 /// Tables and queues that all workers share.
 #[derive(Clone)]
 pub struct Shared {
@@ -80,6 +95,8 @@ pub struct Shared {
     pub twins: TwinQueue,
     /// How much each worker may hand to them.
     pub twin_limits: Arc<TwinLimits>,
+    /// How packets are received.
+    pub reception: Reception,
 }
 
 /// One worker's share.

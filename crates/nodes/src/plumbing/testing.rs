@@ -1,8 +1,8 @@
 //! A small router for the tests of single nodes.
 
 use super::{
-    Bindings, Injector, Interface, Interfaces, Setup, Shared, SlowPathEvents, SlowPathNews,
-    Stations, ToTwin, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path, twin_queue,
+    Bindings, Injector, Interface, Interfaces, Reception, Setup, Shared, SlowPathEvents,
+    SlowPathNews, Stations, ToTwin, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path, twin_queue,
 };
 use crate::plumbing::IcmpLimits;
 use fib::adjacency::AdjacencyTable;
@@ -78,6 +78,7 @@ impl World {
             }),
             twins,
             twin_limits: Arc::default(),
+            reception: Reception::default(),
         };
         let Shared { ip6_links, adjacencies, groups, .. } = &shared;
         let VrfTables { ip4, ip6 } = &default;

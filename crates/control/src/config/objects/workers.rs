@@ -12,6 +12,11 @@ use crate::config::write::{Fields, Writer};
 /// Most workers there can be.
 pub const MAX_WORKERS: u16 = 256;
 
+/// Most packets that the engine's frames hold.
+pub const MAX_VECTOR: u16 = 256;
+/// Most cycles that a packet can be made to cost: at a few GHz, some 3000 packets a second are left.
+const MAX_BURN: u32 = 1_000_000;
+
 /// Where the workers run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Placement {
@@ -50,11 +55,20 @@ pub struct Workers {
     pub placement: Placement,
     /// What they do when idle.
     pub idle: Idle,
+    /// Packets that one takes from ports at once, at most.
+    pub vector_packets: u16,
+    /// Cycles of the time-stamp counter that each packet received costs on top, for measurements.
+    pub burn_cycles: u32,
 }
 
 impl Default for Workers {
     fn default() -> Self {
-        Self { placement: Placement::Count(1), idle: Idle::Adaptive }
+        Self {
+            placement: Placement::Count(1),
+            idle: Idle::Adaptive,
+            vector_packets: MAX_VECTOR,
+            burn_cycles: 0,
+        }
     }
 }
 
@@ -78,7 +92,10 @@ impl Row for Workers {
             Placement::Count(count) => Fields::new().unless("count", count, &1),
             Placement::SingleThread => Fields::new().with("mode", &Mode::SingleThread),
         };
-        fields.unless("idle", &self.idle, &Idle::Adaptive)
+        fields
+            .unless("idle", &self.idle, &Idle::Adaptive)
+            .unless("vector_packets", &self.vector_packets, &MAX_VECTOR)
+            .unless("burn_cycles", &self.burn_cycles, &0)
     }
 }
 
@@ -106,7 +123,12 @@ impl Object for Workers {
                 (true, true) => Placement::Cores(cores),
                 (true, false) => Placement::Count(count),
             };
-            Self { placement, idle: table.or("idle", Idle::Adaptive) }
+            Self {
+                placement,
+                idle: table.or("idle", Idle::Adaptive),
+                vector_packets: table.number("vector_packets", MAX_VECTOR, 1..=MAX_VECTOR),
+                burn_cycles: table.number("burn_cycles", 0, 0..=MAX_BURN),
+            }
         })
         .unwrap_or_default()
     }

@@ -99,7 +99,7 @@ fn sections() -> impl Strategy<Value = (Workers, Memory, Arp, Icmp)> {
             let hugepages = if poll { Hugepages::Never } else { Hugepages::Auto };
             let lifetime = Duration::from_millis(lifetime_ms + 1_000);
             (
-                Workers { placement, idle },
+                Workers { placement, idle, vector_packets: 1 + rate as u16, burn_cycles: rate - 1 },
                 Memory { frame_bytes, hugepages, ..Memory::default() },
                 Arp { lifetime, requests_pps: rate, ..Arp::default() },
                 Icmp { echo, echo_pps: rate, ..Icmp::default() },

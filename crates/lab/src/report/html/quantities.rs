@@ -15,10 +15,12 @@ use crate::report::words::verdict;
 pub(super) fn section(results: &Results) -> Option<Section> {
     let rows: Vec<Row> = own(results, false);
     let lead = "RFC 2544, 26.4 to 26.6: the longest burst at full rate that loses nothing, the time until the \
-                last loss after an overload, the time without packets when the device is started anew."
+                last loss after an overload, the time without packets when the device is started anew. Live changes: \
+                packets lost over the rate offered. Tables: entries added until one was refused."
         .into();
     let body = table(&rows);
-    (!rows.is_empty()).then_some(Section { title: "Bursts, recovery, reset", lead, body })
+    let title = "Bursts, recovery, reset, live changes, tables";
+    (!rows.is_empty()).then_some(Section { title, lead, body })
 }
 
 /// Streams between endpoints.
@@ -115,8 +117,10 @@ fn table(rows: &[Row]) -> String {
          <th class=\"n\">least</th><th class=\"n\">most</th><th class=\"n\">95 % interval</th>\
          <th class=\"n\">trials</th><th class=\"n\">runs</th></tr>\n",
     );
-    for Row { subject, metric, unit, values, runs, median, interval, .. } in rows {
+    for Row { subject, metric, unit, values, runs, median, interval, note, .. } in rows {
         let told = |value: f64| told(value, *unit);
+        let note = note.as_ref().map(|note| format!("<br><small>{}</small>", escape(note)));
+        let note = note.unwrap_or_default();
         let (least, most) = values
             .iter()
             .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), &it| (low.min(it), high.max(it)));
@@ -130,7 +134,7 @@ fn table(rows: &[Row]) -> String {
             "<tr><td>{}</td><td>{}</td><td>{}</td>{numbers}</tr>",
             escape(&subject.device),
             escape(&subject.case()),
-            escape(metric),
+            escape(metric) + &note,
         );
     }
     body.push_str("</table>\n");
@@ -152,12 +156,14 @@ mod tests {
             metric: "reset".into(),
             unit: Unit::Seconds,
             values: values.to_vec(),
+            note: Some(format!("run <{run}>")),
         };
         let quantities = vec![record(0, &[0.5, 1.25]), record(1, &[0.75])];
         let body = section(&Results { quantities, ..Results::default() }).unwrap().body;
         let cells = ["750.00 ms", "500.00 ms", "1.250 s", "750.00 ms – 875.00 ms", "3", "2"];
         let cells: String = cells.iter().map(|it| format!("<td class=\"n\">{it}</td>")).collect();
         assert!(body.contains(&cells), "{body}");
+        assert!(body.contains("reset<br><small>run &lt;0&gt;; run &lt;1&gt;</small>"), "{body}");
         assert!(section(&Results::default()).is_none() && streams(&Results::default()).is_none());
     }
 

@@ -3,12 +3,14 @@
 //! A frame that the lab sends is handled on the lab's core unless the kernel is told otherwise: the
 //! ends steer their packets to the device's core (RPS), as each device has a core of its own here.
 
+use super::traffic_control;
 use crate::Error;
 use crate::scenario::FunctionKind;
-use crate::trial::device::{Counters, Device, Job, kernel_counters};
+use crate::trial::device::{Change, Counters, Device, Job, kernel_counters};
 use crate::trial::frames::{self, ANYWHERE, Route};
 use crate::trial::link::{self, DEVICE_DEVICES, LAB_MACS, LinkKind};
 use crate::trial::place::{Place, output};
+use crate::trial::settings::Setting;
 use crate::trial::shape::{DENIED_PORT, VLAN, VNI};
 
 /// `ip link add br0 type bridge`.
@@ -23,6 +25,10 @@ impl Device for Bridge {
 
     fn version(&self) -> Result<String, Error> {
         kernel()
+    }
+
+    fn settable(&self) -> &'static [Setting] {
+        &[Setting::Bottleneck]
     }
 
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
@@ -91,6 +97,7 @@ impl Device for Bridge {
             let path = place.write("fdb.batch", &batch)?;
             place.run(&format!("bridge -batch {}", path.display()))?;
         }
+        traffic_control::bottleneck(self, job, place)?;
         link::steer(place, &DEVICE_DEVICES)
     }
 
@@ -110,6 +117,10 @@ impl Device for Router {
 
     fn version(&self) -> Result<String, Error> {
         kernel()
+    }
+
+    fn settable(&self) -> &'static [Setting] {
+        &[Setting::Bottleneck]
     }
 
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
@@ -148,11 +159,22 @@ impl Device for Router {
         let path = place.write("routes.batch", &lines(job))?;
         let family = if six { "-6 " } else { "" };
         place.run(&format!("ip {family}-batch {}", path.display()))?;
+        traffic_control::bottleneck(self, job, place)?;
         link::steer(place, &DEVICE_DEVICES)
     }
 
     fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {
         counters(place)
+    }
+
+    fn change(&mut self, _: &Job, change: &Change, place: &mut Place) -> Result<String, Error> {
+        let Change { added, entries, remove } = change;
+        let word = if *remove { "del" } else { "replace" };
+        let line = |Route { prefix, via }| format!("route {word} {prefix} via {via}\n");
+        let batch: String = added.routes(entries.clone()).map(line).collect();
+        let path = place.write("change.batch", &batch)?;
+        let family = if added.six { "-6 " } else { "" };
+        Ok(format!("ip {family}-batch {}", path.display()))
     }
 
     fn can_restart(&self) -> bool {

@@ -21,6 +21,7 @@ mod open_vswitch;
 mod open_vswitch_dpdk;
 mod open_vswitch_tunnel;
 mod testpmd;
+mod traffic_control;
 mod volley;
 mod vpp;
 
@@ -90,6 +91,7 @@ mod testing {
     use super::*;
     use crate::scenario::{Function, FunctionKind};
     use crate::trial::device::Job;
+    use crate::trial::settings::Settings;
 
     /// A job over a pair of kernel devices.
     pub(super) fn job(kind: FunctionKind, entries: u64) -> Job {
@@ -104,6 +106,14 @@ mod testing {
             bottleneck_mbps: None,
         };
         let ends = ["d0", "d1"].map(|name| DeviceEnd::Kernel(name.into()));
-        Job { function, entries, workers: 1, link: LinkKind::Veth, mtu: 1_500, ends }
+        Job {
+            function,
+            entries,
+            workers: 1,
+            settings: Settings::default(),
+            link: LinkKind::Veth,
+            mtu: 1_500,
+            ends,
+        }
     }
 }

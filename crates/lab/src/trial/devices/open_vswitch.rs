@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::open_vswitch_tunnel;
 use crate::Error;
 use crate::scenario::FunctionKind;
-use crate::trial::device::{Counters, Device, Job, kernel_counters};
+use crate::trial::device::{Change, Counters, Device, Job, kernel_counters};
 use crate::trial::frames::{self, ANYWHERE, Route};
 use crate::trial::link::{DEVICE_DEVICES, DEVICE_MACS, LAB_MACS, LinkKind};
 use crate::trial::place::{Place, has_program, output};
@@ -70,6 +70,10 @@ impl Device for OpenVswitch {
         let lost: u64 = sockets.split("skmem:(").skip(1).filter_map(socket_drops).sum();
         counters.drop("packet sockets".into(), lost);
         Ok(counters)
+    }
+
+    fn change(&mut self, _: &Job, change: &Change, place: &mut Place) -> Result<String, Error> {
+        self::change(place, &self.bridge, change)
     }
 }
 
@@ -149,15 +153,7 @@ pub(super) fn flows(job: &Job) -> Option<Option<String>> {
         FunctionKind::Ip6 => true,
         FunctionKind::Dhcp4 | FunctionKind::Lisp => return None,
     };
-    let (family, destination) = if six { ("ipv6", "ipv6_dst") } else { ("ip", "nw_dst") };
-    let flow = |what: &str, prefix: &str, side: usize| {
-        format!(
-            "{what}{family},{destination}={prefix},actions=dec_ttl,mod_dl_src:{},mod_dl_dst:{},output:{}\n",
-            DEVICE_MACS[side],
-            LAB_MACS[side],
-            side + 1
-        )
-    };
+    let flow = |what: &str, prefix: &str, side: usize| route(six, what, prefix, side);
     let to_lab =
         |what: &str, side: usize| flow(what, &frames::lab_address(six, side).to_string(), side);
     let routes = || frames::routes(six, job.entries);
@@ -183,6 +179,31 @@ pub(super) fn flows(job: &Job) -> Option<Option<String>> {
         }
     }
     Some(Some(flows))
+}
+
+/// What is sent to a prefix.
+fn to(six: bool, prefix: &str) -> String {
+    let (family, destination) = if six { ("ipv6", "ipv6_dst") } else { ("ip", "nw_dst") };
+    format!("{family},{destination}={prefix}")
+}
+
+/// A route as a flow, for packets that are more than their destination.
+fn route(six: bool, what: &str, prefix: &str, side: usize) -> String {
+    let (own, peer) = (DEVICE_MACS[side], LAB_MACS[side]);
+    let actions = format!("dec_ttl,mod_dl_src:{own},mod_dl_dst:{peer},output:{}", side + 1);
+    format!("{what}{},actions={actions}\n", to(six, prefix))
+}
+
+/// The command that adds routes as flows, or takes all of them away.
+pub(super) fn change(place: &mut Place, bridge: &str, change: &Change) -> Result<String, Error> {
+    let Change { added, entries, remove } = change;
+    if *remove {
+        return Ok(format!("ovs-ofctl del-flows {bridge} {}", to(added.six, added.all())));
+    }
+    let routes = added.routes(entries.clone());
+    let flow = |Route { prefix, .. }| route(added.six, "", &prefix, 1);
+    let path = place.write("change.flows", &routes.map(flow).collect::<String>())?;
+    Ok(format!("ovs-ofctl add-flows {bridge} {}", path.display()))
 }
 
 /// A tag pushed there and popped back; frames of other VLANs fit no flow.

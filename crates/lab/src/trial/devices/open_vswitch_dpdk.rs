@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::open_vswitch::{self, counters};
 use crate::Error;
-use crate::trial::device::{Counters, Device, Job};
+use crate::trial::device::{Change, Counters, Device, Job};
 use crate::trial::link::{DeviceEnd, LinkKind};
 use crate::trial::place::{Place, has_program, output};
 use crate::trial::probe::first;
@@ -88,6 +88,10 @@ impl Device for OpenVswitchDpdk {
 
     fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {
         Ok(counters(&place.quietly(&format!("ovs-ofctl dump-ports {}", self.bridge))?))
+    }
+
+    fn change(&mut self, _: &Job, change: &Change, place: &mut Place) -> Result<String, Error> {
+        open_vswitch::change(place, &self.bridge, change)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::scenario::FunctionKind;
 use crate::trial::device::{Counters, Device, Job};
 use crate::trial::link::LAB_MACS;
 use crate::trial::place::{Place, has_program, output};
+use crate::trial::settings::Setting;
 
 /// With one of its forwarding modes.
 pub(super) struct Testpmd {
@@ -16,6 +17,8 @@ pub(super) struct Testpmd {
 
 /// Longest wait for it to say something.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Most packets of a burst.
+const MOST_PACKETS: u64 = 512;
 /// What it says when both ports' counters, and what it dropped between them, are told.
 const SUM: &str = "Accumulated forward statistics";
 
@@ -40,10 +43,23 @@ impl Device for Testpmd {
         Ok(format!("dpdk-testpmd {version}, {} mode", self.mode))
     }
 
+    fn settable(&self) -> &'static [Setting] {
+        &[Setting::VectorPackets]
+    }
+
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
         if job.function.kind != FunctionKind::CrossConnect {
             return Err(self.refuse(job, "testpmd joins two ports, no more"));
         }
+        let burst = match job.settings.vector_packets {
+            None => String::new(),
+            Some(packets @ 1..=MOST_PACKETS) => format!(" --burst={packets}"),
+            Some(_) => {
+                return Err(
+                    self.refuse(job, &format!("its bursts are 1 to {MOST_PACKETS} packets"))
+                );
+            }
+        };
         let core = place.cores().split(',').next().unwrap_or("0").to_owned();
         let mut devices = String::new();
         for (side, end) in job.ends.iter().enumerate() {
@@ -57,7 +73,7 @@ impl Device for Testpmd {
                 "stdbuf -oL dpdk-testpmd --lcores 0@{core},1@{core} --no-huge --no-shconf -m 256 --no-pci \
                  --iova-mode=va --no-telemetry --file-prefix volley-lab-testpmd{devices} -- \
                  --interactive --auto-start --nb-cores=1 --forward-mode={}{peers} \
-                 --total-num-mbufs=32768 --rxd=1024 --txd=1024",
+                 --total-num-mbufs=32768 --rxd=1024 --txd=1024{burst}",
                 self.mode
             ),
         )?;

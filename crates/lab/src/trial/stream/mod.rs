@@ -25,6 +25,7 @@ use round_trip::RoundTrips;
 
 use super::device::{Device, Job};
 use super::devices;
+use super::host_clock::{self, HostClock};
 use super::link::{DEVICE_DEVICES, DeviceEnd, LinkKind};
 use super::place::{Place, has_program};
 use super::probe::allowed_cores;
@@ -77,6 +78,8 @@ pub struct StreamRig<'a> {
     place: Place,
     job: Job,
     version: String,
+    /// The host's clock is this slow for as long.
+    _slowed: Option<HostClock>,
 }
 
 impl<'a> StreamRig<'a> {
@@ -93,9 +96,10 @@ impl<'a> StreamRig<'a> {
         let mut ends = Ends::new(bench, addressing)?;
         let mut place = Place::new(&bench.folder, &bench.cores)?;
         endpoint::lay(&mut ends.places, &mut place, addressing, wish.mtu())?;
+        let slowed = host_clock::for_job(&*device, &job, &bench.cores)?;
         device.start(&job, &mut place)?;
         ends.listen()?;
-        Ok(Self { bench, ends, device, place, job, version })
+        Ok(Self { bench, ends, device, place, job, version, _slowed: slowed })
     }
 
     /// The device, its version and the commands that set it and the ends up.

@@ -10,6 +10,7 @@
 
 use std::fmt::Write as _;
 
+use super::settings;
 use crate::scenario::FunctionKind;
 use crate::trial::device::Job;
 use crate::trial::frames;
@@ -25,10 +26,7 @@ const USUAL_MTU: u16 = 1_500;
 
 /// The configuration of a job; none if it cannot be said.
 pub(super) fn configuration(job: &Job, cores: &str) -> Option<String> {
-    let mut text = format!("[workers]\ncores = [{cores}]\nidle = \"poll\"\n");
-    if job.workers > 1 {
-        text = format!("[workers]\ncount = {}\nidle = \"poll\"\n", job.workers);
-    }
+    let mut text = settings::workers(job, cores);
     if job.entries > 1_000_000 {
         let _ = writeln!(text, "[memory]\nroutes = {}", job.entries * 2);
     }
@@ -71,6 +69,7 @@ fn port(text: &mut String, job: &Job, side: usize) {
             writeln!(text, "kind = \"vhost\"\nsocket = \"{}\"", socket.display())
         }
     };
+    *text += &settings::queues(job);
     // A VXLAN tunnel begins at the second link.
     let addressed = kind.is_routed() || kind == FunctionKind::VxlanEncap && side == 1;
     if !matches!(end, DeviceEnd::Kernel(_)) && addressed {

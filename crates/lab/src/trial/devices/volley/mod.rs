@@ -2,6 +2,7 @@
 
 mod api;
 mod configuration;
+mod settings;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,10 +10,13 @@ use std::time::Duration;
 use api::{ask, get};
 use configuration::configuration;
 use serde::Deserialize;
+use settings::{MOST_PACKETS, SETTABLE};
 
 use crate::Error;
-use crate::trial::device::{Counters, Device, Job};
+use crate::trial::device::{Change, Counters, Device, Job};
+use crate::trial::frames::Route;
 use crate::trial::place::{Place, has_program, output};
+use crate::trial::settings::Setting;
 use crate::trial::telemetry::NodeCost;
 
 /// The daemon of one folder.
@@ -20,6 +24,8 @@ pub(super) struct Volley {
     program: String,
 }
 
+/// Whose routes those are that are added while it runs.
+const SOURCE: &str = "ebgp";
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A port as the API shows it, but for what is not needed here.
@@ -84,10 +90,18 @@ impl Device for Volley {
             .map_err(|reason| Error::Command { line: self.program.clone(), reason })
     }
 
+    fn settable(&self) -> &'static [Setting] {
+        &SETTABLE
+    }
+
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
+        if job.settings.vector_packets.is_some_and(|packets| !(1..=MOST_PACKETS).contains(&packets))
+        {
+            return Err(self.refuse(job, &format!("its vectors hold 1 to {MOST_PACKETS} packets")));
+        }
         let text = configuration(job, place.cores())
             .ok_or_else(|| self.refuse(job, "its adapter cannot say this yet"))?;
-        let file = place.write("volley.toml", &text)?;
+        let file = place.write("volley.toml", &(text + &settings::bottleneck(job)))?;
         let socket = socket(place);
         let line =
             format!("{} --config {} --socket {}", self.program, file.display(), socket.display());
@@ -110,6 +124,19 @@ impl Device for Volley {
             counters.drop(format!("{node} {reason}"), packets);
         }
         Ok(counters)
+    }
+
+    fn change(&mut self, _: &Job, change: &Change, place: &mut Place) -> Result<String, Error> {
+        let Change { added, entries, remove } = change;
+        let program = Path::new(&self.program).with_file_name("volley");
+        let line = format!("{} --socket {} route", program.display(), socket(place).display());
+        if *remove {
+            return Ok(format!("{line} flush --source {SOURCE}"));
+        }
+        let route = |Route { prefix, via }| format!("{prefix} {via}\n");
+        let table: String = added.routes(entries.clone()).map(route).collect();
+        let path = place.write("change.routes", &table)?;
+        Ok(format!("{line} load {} --source {SOURCE}", path.display()))
     }
 
     fn nodes(&mut self, place: &mut Place) -> Result<Vec<NodeCost>, Error> {
