@@ -3,8 +3,11 @@
 //! ```text
 //! veth, tap     net_af_packet, as a DPDK device of its own, one a port
 //! ```
-//! Over memif and vhost no packet came through it when this was tried, with its own counters telling of drops on the
-//! way out or of nothing at all: these links are refused until somebody finds out why.
+//! Over memif no packet comes through it from the lab: it gives each port a transmit queue for each of its threads, one of
+//! them the main thread, and its polling thread sends by the second; but a memif has as many of them as its client has receive
+//! queues, and the lab's has one. Towards a testpmd with two queues each way and `options:n_rxq=2` packets pass, while
+//! `dump-ports` tells 0 of them, so that they would have to be counted by flow. Over vhost none came either, for a reason not yet
+//! known. Both links are refused.
 //! No huge pages (which without `--legacy-mem` it would have "in memory"), no cards: what `dpdk-extra` says of them holds for every machine.
 
 use std::time::Duration;
