@@ -99,8 +99,10 @@ impl Devices {
         };
         let mut device =
             dpdk::Port::open(eal, &spec_of(&port.kind), options).map_err(|e| e.to_string())?;
-        // A tap's own address is the kernel's end of the wire; ours is another (see `OpenPort`).
-        if let (Some(mac), false) = (port.mac, is_tap(&port.kind)) {
+        // A tap's own address is the kernel's end of the wire; ours is another (see `OpenPort`). Shared memory hands over
+        // whatever is sent, and its drivers take no address.
+        let asks_nobody = matches!(port.kind, PortKind::Memif { .. } | PortKind::Vhost { .. });
+        if let (Some(mac), false) = (port.mac, asks_nobody || is_tap(&port.kind)) {
             device.set_mac(mac.0).map_err(|error| error.to_string())?;
         }
         device.start().map_err(|error| error.to_string())?;
