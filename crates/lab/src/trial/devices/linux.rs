@@ -207,7 +207,10 @@ fn lines(job: &Job) -> String {
 
 /// Those of its ends, and what the queues between two cores could not hold: these are the host's.
 fn counters(place: &Place) -> Result<Counters, Error> {
-    let mut counters = kernel_counters(&place.network_devices()?, &DEVICE_DEVICES);
+    let devices = place.network_devices()?;
+    let mut counters = kernel_counters(&devices, &DEVICE_DEVICES);
+    // What passes a tunnel's device passes one of the ends, too; what it drops does not.
+    counters.drops.extend(kernel_counters(&devices, &[TUNNEL]).drops);
     let path = "/proc/net/softnet_stat";
     let text = std::fs::read_to_string(path).map_err(Error::file(path))?;
     // A line a core, hexadecimal: packets, drops …
