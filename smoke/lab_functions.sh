@@ -5,7 +5,7 @@
 export XDG_CACHE_HOME=$work TMPDIR=$work
 devices=volley,linux-bridge,linux-router
 command -v ovs-vswitchd >/dev/null && devices+=,ovs
-lab() { "$bin/volley-lab" run "$work/$1.toml" --devices "$2" --out "$work/$1" >"$work/$1.txt" 2>>"$work/progress.log"; }
+lab() { "$bin/volley-lab" run "$work/$1.toml" --devices "$2" "${@:3}" --out "$work/$1" >"$work/$1.txt" 2>>"$work/progress.log"; }
 of() { jq -s -e "$2" "$work/$1/raw.jsonl" >/dev/null || { echo "not so: $2"; jq -c '.check // .failure // empty' "$work/$1/raw.jsonl"; exit 1; }; }
 sed 's/^\[measure\]/&\ntrial_s = 0.1/' "$root/scenarios/functional.toml" >"$work/all.toml"
 lab all "$devices"
@@ -55,5 +55,9 @@ has 'volley_lab_check_passed.*case="acl"} 0' "$work/lists/metrics.txt"
 some tags vlan-tagging >"$work/tags.toml"
 lab tags "volley=$work/tagless"
 of tags '[.[] | .check // empty | .fault | [.reason, .difference.at]] == [["is not what it must be", 12]]'
+# Over shared memory, where no driver filters by address.
+some memory ip4 vxlan-encap >"$work/memory.toml"
+lab memory volley --link memif
+of memory '[.[] | .check // empty | .fault] == [null, null]'
 ! pgrep -af "$work" || { echo "something is left running"; exit 1; }
 echo "ok $name: $(grep -c 'as it must be' "$work/all.txt") functions as they must be"

@@ -230,7 +230,11 @@ fn lines(job: &Job) -> String {
 /// Those of its ends. What the queue between two cores could not hold is among them: the kernel counts it at the
 /// device that it came from, and once more for the whole host (`softnet_stat`), where others' packets are, too.
 fn counters(place: &Place) -> Result<Counters, Error> {
-    Ok(kernel_counters(&place.network_devices()?, &DEVICE_DEVICES))
+    let devices = place.network_devices()?;
+    let mut counters = kernel_counters(&devices, &DEVICE_DEVICES);
+    // What passes a tunnel's device passes one of the ends, too; what it drops does not.
+    counters.drops.extend(kernel_counters(&devices, &[TUNNEL]).drops);
+    Ok(counters)
 }
 
 fn kernel() -> Result<String, Error> {
