@@ -88,10 +88,11 @@ pub(super) fn database(place: &mut Place) -> Result<String, Error> {
                  --remote=punix:{folder}/db.sock --unixctl={folder}/ovsdb.ctl"
         ),
     )?;
-    let socket = place.folder().join("db.sock");
-    place.wait_until("ovsdb-server listens", PATIENCE, |_| socket.exists())?;
     let vsctl = format!("ovs-vsctl --db=unix:{folder}/db.sock --timeout=20");
-    place.run(&format!("{vsctl} --no-wait init"))?;
+    let init = format!("{vsctl} --no-wait init");
+    // Its socket is there a moment before it listens.
+    place.wait_until("ovsdb-server listens", PATIENCE, |place| place.quietly(&init).is_ok())?;
+    place.run(&init)?;
     Ok(vsctl)
 }
 
