@@ -25,6 +25,8 @@ const LOOK_PPS: f64 = 5_000.0;
 const LOOK_S: f64 = 0.1;
 /// Looks before a packet that is lost is the device's fault: others use the host, too.
 const LOOKS: u32 = 8;
+/// How often a look's rate is halved, at most.
+const SLOWEST_LOOK: u32 = 4;
 /// Share of the host's memory that stays free.
 const FREE_SHARE: f64 = 0.2;
 /// Most that is told of a refusal.
@@ -106,12 +108,14 @@ impl Rig<'_> {
     /// An error unless the device forwards by the entries that it was started with and by `entries` that were added;
     /// where none were, unless it knows none of them.
     fn forwards(&mut self, load: &Load, added: Added, entries: u64) -> Result<(), Error> {
-        let rate = Rate::Pps(LOOK_PPS);
         let mut last = Error::Contradiction("nobody looked".into());
-        for _ in 0..LOOKS {
+        for look in 0..LOOKS {
+            // A device that looks entries up the slow way first may be overrun by packets that are all to new ones.
+            let slowness = f64::from(1 << look.min(SLOWEST_LOOK));
+            let (rate, look_s) = (Rate::Pps(LOOK_PPS / slowness), LOOK_S * slowness);
             let there = added.stream(load, rate, entries.max(1));
             let result =
-                self.drive([vec![load.stream(rate), there], Vec::new()], LOOK_S, load.seed)?;
+                self.drive([vec![load.stream(rate), there], Vec::new()], look_s, load.seed)?;
             match verdict(&result, entries > 0) {
                 Ok(()) => return Ok(()),
                 Err(error) => last = error,
