@@ -28,10 +28,16 @@ of all '[.[] | .stream // empty | select(.ways | not) | .round_trips | .answered
 of all '[.[] | .stream // empty | .ceiling_bps // empty] | all(. > 1e7)'
 of all '[.[] | .failure // empty] | all(.refused) and ([.[] | select(.reason | test("containers|virtual machines"))] | length == 16 or length == 18)'
 has 'TCP throughput' "$work/told.txt" "$work/all/quantities.csv" "$work/all/report.html" "$work/all/metrics.txt"
+has 'of 1 runs, 1 trials' "$work/told.txt"
 # A report rendered again is the same.
 cp "$work/all/report.html" "$work/first.html"
 "$bin/volley-lab" report "$work/all" >/dev/null
 cmp "$work/first.html" "$work/all/report.html"
+
+# A bottleneck is full, and lets no more pass than it says.
+scenario 2 '"namespace"' bridge | sed 's/^both_directions.*//; s/^kind.*/&\nbottleneck_mbps = 50/; s/^endpoint.*/&\nscheduler = ["fifo"]/' >"$work/smoke.toml"
+lab --devices volley --out "$work/full"
+of full '[.[] | .stream // empty | .ways // empty | .[0].bps] | length == 1 and .[0] > 25e6 and .[0] < 50e6'
 
 # Neither a tap nor memory has the kernel's TCP at its far end; no iperf3, no streams.
 scenario 1 '"namespace"' cross-connect >"$work/smoke.toml"

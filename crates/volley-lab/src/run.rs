@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let told = |value| quantities::told(value, row.unit);
         let note = row.note.as_ref().map_or_else(String::new, |note| format!(" ({note})"));
         say!(
-            "{} — {}, {}: {} in the middle of {} trials, [{}, {}] of {} runs{note}",
+            "{} — {}, {}: {} [{}, {}] of {} runs, {} trials{note}",
             row.subject.device,
             row.subject.case(),
             row.metric,
