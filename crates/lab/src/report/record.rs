@@ -34,6 +34,7 @@ use crate::stats::spikes::Spike;
 use crate::stats::verdict::{Accounts, Verdict};
 use crate::trial::device::Counters;
 use crate::trial::functional::CheckRecord;
+use crate::trial::modelled::ModelledRecord;
 use crate::trial::probe::ProbeRecord;
 use crate::trial::stream::StreamRecord;
 use crate::trial::telemetry::TelemetryRecord;
@@ -292,6 +293,8 @@ pub struct Line {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     telemetry: Option<TelemetryRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    modelled: Option<ModelledRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     check: Option<CheckRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stream: Option<Box<StreamRecord>>,
@@ -348,6 +351,12 @@ impl Record for QuantityRecord {
 impl Record for TelemetryRecord {
     fn line(self) -> Line {
         Line { v: SCHEMA, telemetry: Some(self), ..Line::default() }
+    }
+}
+
+impl Record for ModelledRecord {
+    fn line(self) -> Line {
+        Line { v: SCHEMA, modelled: Some(self), ..Line::default() }
     }
 }
 
@@ -413,6 +422,8 @@ pub struct Results {
     pub streams: Vec<StreamRecord>,
     /// What other tools saw.
     pub telemetry: Vec<TelemetryRecord>,
+    /// What devices cost by valgrind.
+    pub modelled: Vec<ModelledRecord>,
     /// Whether devices do what their functions say.
     pub checks: Vec<CheckRecord>,
     /// What idle cores lost.
@@ -468,6 +479,7 @@ impl Results {
                     results.quantities.extend(line.quantity);
                     results.streams.extend(line.stream.map(|stream| *stream));
                     results.telemetry.extend(line.telemetry);
+                    results.modelled.extend(line.modelled);
                     results.checks.extend(line.check);
                     results.probes.extend(line.probe);
                     if let Some(device) = line.device {

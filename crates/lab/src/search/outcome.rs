@@ -77,7 +77,8 @@ pub struct Changed {
 impl Changed {
     /// Out of what arrived in each millisecond of a trial that sent for `sent_s`; none where the change went on for longer.
     pub fn of(per_ms: &[u32], at_s: f64, took_s: f64, sent_s: f64) -> Option<Self> {
-        let ms = |seconds: f64| (seconds * 1e3) as usize;
+        // By way of whole microseconds: 29 ms are not 28.999….
+        let ms = |seconds: f64| (seconds * 1e6).round() as usize / 1_000;
         let (from, to) = (ms(at_s), (ms(at_s + took_s) + 1).max(ms(at_s) + 1));
         let end = ms(sent_s);
         if from == 0 || to >= end {

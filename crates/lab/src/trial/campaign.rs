@@ -16,7 +16,7 @@ use super::probe::{self, ProbeRecord};
 use super::pursue::{Found, Quantity, pursue};
 use super::rig::{Bench, Rig, Wish};
 use super::settings::Settings;
-use super::{self_test, telemetry};
+use super::{devices, modelled, self_test, telemetry};
 use crate::Error;
 use crate::arrivals::Imix;
 use crate::report::record::{
@@ -265,7 +265,32 @@ impl Running<'_> {
             }
             self.done += 1;
         }
-        Ok(())
+        drop(rig);
+        match group.cases.first() {
+            Some(case) if run == 0 => self.model(name, case, &group.wish),
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts what a packet of a case costs under valgrind, where telemetry is wanted and the processor tells nothing. What
+    /// goes wrong there is written down, and spoils nothing else.
+    fn model(&mut self, name: &str, case: &Case, wish: &Wish) -> Result<(), Error> {
+        let scenario = self.campaign.scenario;
+        if !scenario.measure.telemetry || !modelled::is_wanted(&*devices::named(name)?) {
+            return Ok(());
+        }
+        self.tell(&format!("{name}: under valgrind"));
+        let (load, subject) = (self.campaign.load(case, wish)?, self.subject(name, case, 0));
+        let both = scenario.traffic.both_directions;
+        match modelled::run(self.campaign.bench, name, wish, &load, subject.clone(), both) {
+            Ok(record) => self.recorder.write(record),
+            Err(Error::Stopped) => Err(Error::Stopped),
+            Err(error) => {
+                let refused = matches!(error, Error::Refused { .. });
+                let reason = format!("under valgrind: {error}");
+                self.recorder.write(FailureRecord { subject, refused, reason })
+            }
+        }
     }
 
     /// Looks what the devices' core loses while nobody has it.

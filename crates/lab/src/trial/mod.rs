@@ -21,6 +21,7 @@ pub mod host;
 pub mod host_clock;
 mod largest;
 pub mod link;
+pub mod modelled;
 pub mod perf;
 pub mod place;
 pub mod probe;

@@ -33,6 +33,8 @@ pub struct Place {
     cores: String,
     daemons: Vec<Daemon>,
     commands: Vec<String>,
+    /// What processes are run by, ending in a blank, and how many times longer things take then.
+    under: (String, u32),
 }
 
 impl Place {
@@ -56,6 +58,7 @@ impl Place {
             cores: cores.to_owned(),
             daemons: Vec::new(),
             commands: Vec::new(),
+            under: (String::new(), 1),
         };
         if !matches!((written, read), (Some(Ok(())), Some(Ok(())))) {
             let reason = "no network namespace: are we root?".to_owned();
@@ -63,6 +66,16 @@ impl Place {
         }
         place.quietly("ip link set lo up")?;
         Ok(place)
+    }
+
+    /// Processes started from now on are run by this command, which ends in a blank and makes them so much slower.
+    pub fn run_under(&mut self, prefix: &str, slower: u32) {
+        self.under = (prefix.to_owned(), slower);
+    }
+
+    /// How long to wait for what takes so long when nothing slows it.
+    pub fn patience(&self, usual: Duration) -> Duration {
+        usual * self.under.1
     }
 
     /// A folder of its own.
@@ -115,6 +128,7 @@ impl Place {
 
     /// Starts a process in the namespace, on the device's cores. What it says goes to a log.
     pub fn spawn(&mut self, name: &str, line: &str) -> Result<(), Error> {
+        let line = format!("{}{line}", self.under.0);
         self.commands.push(format!("{line} &"));
         let log = self.folder.join(format!("{name}.log"));
         let out = File::create(&log).map_err(Error::file(&log))?;
@@ -184,7 +198,7 @@ impl Place {
         patience: Duration,
         mut holds: impl FnMut(&mut Self) -> bool,
     ) -> Result<(), Error> {
-        let began = Instant::now();
+        let (began, patience) = (Instant::now(), self.patience(patience));
         while !holds(self) {
             self.alive()?;
             if began.elapsed() > patience {
@@ -205,12 +219,13 @@ impl Place {
 
     /// Ends all processes, the last started first.
     pub fn stop(&mut self) {
+        let patience = self.patience(END_PATIENCE);
         for mut daemon in self.daemons.drain(..).rev() {
             drop(daemon.input.take());
             let _ = output(&["kill", "-TERM", &daemon.child.id().to_string()]);
             let began = Instant::now();
             while matches!(daemon.child.try_wait(), Ok(None)) {
-                if began.elapsed() > END_PATIENCE {
+                if began.elapsed() > patience {
                     let _ = daemon.child.kill();
                     let _ = daemon.child.wait();
                 }

@@ -75,6 +75,8 @@ const FIRST_PACKET: Duration = Duration::from_secs(20);
 /// Longest wait for a link, and how often a device is started for one.
 const LINK_PATIENCE: Duration = Duration::from_secs(6);
 const STARTS: u32 = 4;
+/// Patience with a device that runs under another program, in multiples of the usual.
+const SLOWER: u32 = 8;
 /// Rate at which the first packet is looked for: anything carries it.
 const PROBE_PPS: f64 = 500.0;
 /// Rate at which a device settles.
@@ -117,22 +119,36 @@ impl<'a> Rig<'a> {
     /// device is started anew for it.
     pub fn start(bench: &'a Bench<'a>, name: &str, wish: &Wish) -> Result<Self, Error> {
         for _ in 1..STARTS {
-            match Self::try_start(bench, devices::named(name)?, wish) {
+            match Self::try_start(bench, devices::named(name)?, wish, None) {
                 Err(Error::Port { .. }) => {}
                 outcome => return outcome,
             }
         }
-        Self::try_start(bench, devices::named(name)?, wish)
+        Self::try_start(bench, devices::named(name)?, wish, None)
+    }
+
+    /// Starts it under another program, which makes it slower.
+    pub(super) fn start_under(
+        bench: &'a Bench<'a>,
+        name: &str,
+        wish: &Wish,
+        prefix: &str,
+    ) -> Result<Self, Error> {
+        Self::try_start(bench, devices::named(name)?, wish, Some(prefix))
     }
 
     fn try_start(
         bench: &'a Bench<'a>,
         mut device: Box<dyn Device>,
         wish: &Wish,
+        under: Option<&str>,
     ) -> Result<Self, Error> {
         let version = device.version()?;
         refuse_what_nobody_does(&*device, wish, bench.link)?;
         let mut place = Place::new(&bench.folder, &bench.cores)?;
+        if let Some(prefix) = under {
+            place.run_under(prefix, SLOWER);
+        }
         let mtu = wish.mtu();
         let job = wish.job(bench.link, link::lay(bench.link, &mut place, mtu)?);
         let slowed = host_clock::for_job(&*device, &job, &bench.cores)?;
@@ -188,7 +204,7 @@ impl<'a> Rig<'a> {
             if result.streams.iter().all(|stream| stream.sequence.unique > 0) {
                 break;
             }
-            if began.elapsed() > FIRST_PACKET {
+            if began.elapsed() > self.place.patience(FIRST_PACKET) {
                 let came: Vec<String> = result
                     .ends
                     .iter()
@@ -387,6 +403,17 @@ impl<'a> Rig<'a> {
     /// What each node of the device cost since the start, where it tells.
     pub(super) fn nodes(&mut self) -> Result<Vec<NodeCost>, Error> {
         self.device.nodes(&mut self.place)
+    }
+
+    /// What the name of a node's function begins and ends with, where the device tells.
+    pub(super) fn function_of(&self, node: &str) -> Option<[String; 2]> {
+        self.device.function_of(node)
+    }
+
+    /// Ends the device; its ports first.
+    pub(super) fn end(mut self) {
+        self.ends.clear();
+        self.place.stop();
     }
 
     /// The device's counters since the start, and drops at the lab's ends.

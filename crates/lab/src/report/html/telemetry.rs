@@ -6,14 +6,43 @@ use super::Section;
 use crate::report::record::Results;
 use crate::report::svg::canvas::escape;
 use crate::report::words::rate;
+use crate::trial::modelled::ModelledRecord;
 use crate::trial::telemetry::TelemetryRecord;
 
 pub(super) fn section(results: &Results) -> Option<Section> {
-    let body: String = results.telemetry.iter().map(one).collect();
+    let body: String =
+        results.telemetry.iter().map(one).chain(results.modelled.iter().map(modelled)).collect();
     let lead = "In trials of their own, between bare ones at the same load. Cycles are the time-stamp counter's; busy \
                 time is that of the devices' cores, whoever used it, and a device that polls uses all of it."
         .into();
     (!body.is_empty()).then_some(Section { title: "Telemetry", lead, body })
+}
+
+/// What valgrind says of a device's nodes.
+fn modelled(record: &ModelledRecord) -> String {
+    let subject = &record.subject;
+    let mut body = format!(
+        "<h3>{} — {}, modelled</h3>\n<p class=\"facts\">By valgrind, in a run that was not timed: instructions as they ran, \
+         caches as its model has them. Nodes that poll are left out.</p>\n<table>\n<tr><th>node</th><th class=\"n\">packets</th>\
+         <th class=\"n\">a call</th><th class=\"n\">instructions a packet</th><th class=\"n\">first-level misses</th>\
+         <th class=\"n\">last-level misses</th></tr>\n",
+        escape(&subject.device),
+        escape(&subject.case())
+    );
+    for node in &record.nodes {
+        let _ = writeln!(
+            body,
+            "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{:.1}</td><td class=\"n\">{:.1}</td><td class=\"n\">{:.2}</td>\
+             <td class=\"n\">{:.2}</td></tr>",
+            escape(&node.node),
+            node.packets,
+            node.packets as f64 / node.calls.max(1) as f64,
+            node.instructions,
+            node.first_level_misses,
+            node.last_level_misses
+        );
+    }
+    body + "</table>\n"
 }
 
 fn one(record: &TelemetryRecord) -> String {

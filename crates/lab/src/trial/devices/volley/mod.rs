@@ -26,6 +26,8 @@ pub(super) struct Volley {
 
 /// Whose routes those are that are added while it runs.
 const SOURCE: &str = "ebgp";
+/// Nodes that are called in every pass, with packets or without.
+const POLLED: [&str; 4] = ["port-rx", "port-tx", "inject", "shape"];
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A port as the API shows it, but for what is not needed here.
@@ -137,6 +139,11 @@ impl Device for Volley {
         let table: String = added.routes(entries.clone()).map(route).collect();
         let path = place.write("change.routes", &table)?;
         Ok(format!("{line} load {} --source {SOURCE}", path.display()))
+    }
+
+    fn function_of(&self, node: &str) -> Option<[String; 2]> {
+        let name = [format!("<nodes::{}::", node.replace('-', "_")), "Node>::process".into()];
+        (!POLLED.contains(&node)).then_some(name)
     }
 
     fn nodes(&mut self, place: &mut Place) -> Result<Vec<NodeCost>, Error> {
