@@ -9,9 +9,11 @@ use crate::search::loss_scan::LossScan;
 use crate::search::max_rate::MaxRate;
 use crate::search::mlr::{self, GoalAnswer, MlrSearch};
 use crate::search::reconfigure::{Reconfigure, ReconfigureAnswer};
-use crate::search::rfc2544::{BackToBack, FrameLoss, Recovery, Reset, Throughput};
+use crate::search::rfc2544::{
+    BackToBack, FrameLoss, LatencyAnswer, LatencyTest, Recovery, Reset, Throughput,
+};
 use crate::search::soak::Soak;
-use crate::search::{Changed, Outcome, Search, Step, Trial};
+use crate::search::{Changed, Latency, Outcome, Search, Step, Trial};
 use crate::stats::verdict::Verdict;
 
 /// A number that a search found.
@@ -67,6 +69,8 @@ const BURST_SHARE: f64 = 0.9;
 /// Repetitions of a burst that RFC 2544 asks for, and of overloads and resets.
 const BURSTS: u32 = 50;
 const UPSETS: u32 = 5;
+/// Trials of latency that RFC 2544 asks for.
+const LATENCIES: u32 = 20;
 /// Share of the throughput at which a device is changed: a load that it carries, with room for a stall of the host.
 const CARRIED_SHARE: f64 = 0.8;
 /// Shortest trial with a reset: devices take their time to start.
@@ -105,11 +109,21 @@ pub fn pursue(
             let quantity = Quantity::new("back-to-back", Unit::Frames, values);
             return Ok(Findings { rates: Vec::new(), quantities: vec![quantity] });
         }
-        SearchKind::Recovery | SearchKind::Reset | SearchKind::Reconfigure => measure.search,
+        SearchKind::Latency
+        | SearchKind::Recovery
+        | SearchKind::Reset
+        | SearchKind::Reconfigure => measure.search,
         _ => return rates(measure, max_pps, stalls_per_s, deadline, trial).map(Findings::from),
     };
     let throughput = throughput(measure, max_pps, deadline, trial)?;
     let throughput_pps = throughput.low_pps;
+    if quantity == SearchKind::Latency {
+        let trials = repeated(LATENCIES);
+        let mut search = LatencyTest { load_pps: throughput_pps, trial_s, trials };
+        let (answer, _) = carry_out(&mut search, deadline, trial)?;
+        let answer = answer.ok_or(Error::TimeUp { search: "the latency" })?;
+        return Ok(Findings { rates: vec![throughput], quantities: of_latency(&answer) });
+    }
     if quantity == SearchKind::Reconfigure {
         let load_pps = CARRIED_SHARE * throughput_pps;
         let mut search = Reconfigure { load_pps, trial_s, pairs: repeated(UPSETS) };
@@ -130,6 +144,18 @@ pub fn pursue(
     };
     let quantity = Quantity::new(metric, Unit::Seconds, values);
     Ok(Findings { rates: vec![throughput], quantities: vec![quantity] })
+}
+
+/// Latency at the throughput: the mean and the largest of each trial.
+fn of_latency(answer: &LatencyAnswer) -> Vec<Quantity> {
+    let of = |ns: fn(&Latency) -> f64| answer.trials.iter().map(|it| ns(it) / 1e9).collect();
+    let lossy = answer.worst_loss_ratio > 0.0;
+    let note =
+        lossy.then(|| format!("the worst trial lost {:.4} %", 100.0 * answer.worst_loss_ratio));
+    vec![
+        Quantity { note, ..Quantity::new("latency, mean", Unit::Seconds, of(|it| it.mean_ns)) },
+        Quantity::new("latency, largest", Unit::Seconds, of(|it| it.max_ns)),
+    ]
 }
 
 /// What a change cost: in time without traffic, and in the rate while it was made and after it.
@@ -202,9 +228,7 @@ fn rates(
             let answer = answer.ok_or(Error::TimeUp { search: "the maximum rate" })?;
             Ok(vec![one("MRR", answer.mean_pps)])
         }
-        SearchKind::Throughput | SearchKind::Latency => {
-            Ok(vec![throughput(measure, max_pps, deadline, trial)?])
-        }
+        SearchKind::Throughput => Ok(vec![throughput(measure, max_pps, deadline, trial)?]),
         SearchKind::Soak => {
             let total_s = measure.duration_sum_s.get_ref().max(SHORTEST_SOAK_S);
             let mut search = Soak { total_s, ..Soak::usual(max_pps) };
@@ -314,6 +338,21 @@ mod tests {
             assert_eq!((unit, values.len()), (Unit::Seconds, 5));
             assert!(values.iter().all(|it| (it - seconds).abs() < 1e-6), "{search}: {values:?}");
         }
+    }
+
+    #[test]
+    fn latency_is_that_of_twenty_trials_at_the_throughput() {
+        let mut device = Device::new(Model::quiet(4e6), 1);
+        let mut loads_pps = Vec::new();
+        let mut trial = |trial: Trial| {
+            loads_pps.push(trial.load_pps);
+            Ok(device.measure(trial))
+        };
+        let found = pursue(&measure("latency"), 1e7, 0.0, None, &mut trial).unwrap();
+        let [mean, largest] = &found.quantities[..] else { panic!() };
+        assert_eq!((mean.values.len(), mean.unit, mean.note.as_deref()), (20, Unit::Seconds, None));
+        assert!(mean.values.iter().zip(&largest.values).all(|(mean, largest)| mean <= largest));
+        assert!(loads_pps.ends_with(&[found.rates[0].low_pps; 20]));
     }
 
     #[test]

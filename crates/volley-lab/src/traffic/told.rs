@@ -85,6 +85,9 @@ pub(super) fn tell(result: &TrafficResult) {
     }
 }
 
+/// Share of the packets asked for that must be sent for a rate to count as reached.
+const REACHED: f64 = 0.99;
+
 fn tell_stream(stream: &StreamResult, seconds: f64) {
     let counts = &stream.sequence;
     say!("{}: {} to {}", stream.name, stream.from, stream.to);
@@ -97,6 +100,10 @@ fn tell_stream(stream: &StreamResult, seconds: f64) {
         counts.unique,
         counts.unique as f64 / seconds / 1e6
     );
+    let sent_share = stream.offered as f64 / stream.intended.max(1) as f64;
+    if sent_share < REACHED {
+        say!("  NOT REACHED: {:.2} % of what was asked could be sent", 100.0 * sent_share);
+    }
     say!(
         "  lost {} ({:.6} %), longest run {}, duplicates {}, reordered {} (extent {})",
         counts.lost,

@@ -20,14 +20,14 @@ pub struct LatencyTest {
 }
 
 /// Latency over the trials.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LatencyAnswer {
     /// Means over the trials; the largest is the largest of all.
     pub latency: Latency,
     /// Standard deviation of the trials' means.
     pub sd_ns: f64,
-    /// Trials that measured latency.
-    pub trials: usize,
+    /// That of each trial that measured it.
+    pub trials: Vec<Latency>,
     /// Loss ratio of the worst trial: latency of a device that loses is that of its queues.
     pub worst_loss_ratio: f64,
 }
@@ -55,7 +55,7 @@ impl Search for LatencyTest {
                 max_ns: timed.iter().map(|it| it.max_ns).fold(0.0, f64::max),
             },
             sd_ns: (squares / (count - 1.0).max(1.0)).sqrt(),
-            trials: timed.len(),
+            trials: timed,
             worst_loss_ratio: history.iter().map(Outcome::loss_ratio).fold(0.0, f64::max),
         }))
     }
@@ -84,7 +84,7 @@ mod tests {
     fn latency_is_the_mean_over_twenty_trials_and_the_largest_of_all() {
         let answer = measure(true).unwrap();
         assert_eq!((answer.latency.mean_ns, answer.latency.max_ns), (5_010.5, 200.0));
-        assert!((answer.sd_ns - 5.916).abs() < 0.001 && answer.trials == 20);
+        assert!((answer.sd_ns - 5.916).abs() < 0.001 && answer.trials.len() == 20);
     }
 
     #[test]
