@@ -2,35 +2,13 @@
 # Schedulers at a port that is really full: Volley's six, and the kernel's as far as it has them.
 . "$(dirname "$0")/lib.sh"
 export XDG_CACHE_HOME=$work TMPDIR=$work
-# measure NAME DEVICES KEYS-OF-THE-FUNCTION SWEEP TRAFFIC: the maximum rate of a cross-connect in each case.
-measure() {
-    cat >"$work/$1.toml" <<END
-name = "$1"
-title = "Axes"
-about = "As little as will do."
-[[function]]
-kind = "cross-connect"
-$3
-[traffic]
-$5
-[sweep]
-$4
-[measure]
-search = "max-rate"
-trial_s = 0.3
-[campaign]
-restarts = 1
-END
-    "$bin/volley-lab" run "$work/$1.toml" --devices "$2" --out "$work/$1" >"$work/$1.txt" 2>>"$work/progress.log"
-}
-of() { jq -s -e "$2" "$work/$1/raw.jsonl" >/dev/null || { echo "not so: $2"; jq -c '.answer // .failure // empty' "$work/$1/raw.jsonl"; exit 1; }; }
 # Cases of a scheduler that were measured, and those that were refused, as DEVICE/SCHEDULER.
 cases() { jq -r -s '[.[] | .'"$2"' // empty | .subject | "\(.device)/\(.axes.scheduler)"] | sort | join(" ")' "$work/$1/raw.jsonl"; }
 
 # A port of 100 Mbit/s that is really full sends 1514 octets of each frame of 1518: the rate while it is sent to,
 # without what its queue holds in the end. Nobody gets more; the best of ten trials comes near it, on a machine
 # whose cores are there: what a worker misses for longer than a bucket lasts is gone.
-measure schedulers volley,linux-bridge 'bottleneck_mbps = 100' 'scheduler = ["fifo", "sfq", "codel", "fq-codel", "htb", "hfsc"]' 'frame_bytes = 1518'
+sweep schedulers volley,linux-bridge 'bottleneck_mbps = 100' 'scheduler = ["fifo", "sfq", "codel", "fq-codel", "htb", "hfsc"]' 'frame_bytes = 1518'
 away=$(jq -s '[.[] | .probe // empty] | 100 * (map(.stalled.total_us) | add) / (map(.watched_s) | add) / 1e6 | floor' "$work/schedulers/raw.jsonl")
 least=0.9
 if [ "$away" -gt 5 ]; then
@@ -38,12 +16,12 @@ if [ "$away" -gt 5 ]; then
     least=0
 fi
 for case in $(cases schedulers answer); do
-    of schedulers '[.[] | .trial // empty | select("\(.subject.device)/\(.subject.axes.scheduler)" == "'"$case"'")
+    sweep_has schedulers '[.[] | .trial // empty | select("\(.subject.device)/\(.subject.axes.scheduler)" == "'"$case"'")
         | .rates[] | select(.window_ms == 100) | .mean_pps * 1514 * 8 / 100e6] | length >= 5 and max > '$least' and (sort | .[length / 2 | floor]) < 1.1'
 done
-of schedulers '[.[] | .answer // empty | select(.subject.device == "volley")] | length == 6'
+sweep_has schedulers '[.[] | .answer // empty | select(.subject.device == "volley")] | length == 6'
 # The kernel has those that it was built with; the others are refused by name.
-of schedulers '[.[] | .answer // .failure // empty | select(.subject.device == "linux-bridge")] | length == 6'
-of schedulers '[.[] | .failure // empty] | all(.refused and (.reason | contains("this kernel has no such scheduler")))'
+sweep_has schedulers '[.[] | .answer // .failure // empty | select(.subject.device == "linux-bridge")] | length == 6'
+sweep_has schedulers '[.[] | .failure // empty] | all(.refused and (.reason | contains("this kernel has no such scheduler")))'
 ! pgrep -af "$work" || { echo "something is left running"; exit 1; }
 echo "ok $name: measured $(cases schedulers answer); refused $(cases schedulers failure)"

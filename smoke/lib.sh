@@ -168,3 +168,27 @@ measure() {
 # Of 20 Mbit/s of UDP next to nothing is lost. A host whose receiver is kept waiting by other work
 # loses what its socket cannot hold, so the router is given a few attempts.
 udp_arrives() { measure udp -t 2 -u -b 20M && jq -e '.end.sum.lost_percent < 5' "$work/udp.json"; }
+
+# sweep NAME DEVICES KEYS-OF-THE-FUNCTION SWEEP TRAFFIC: the maximum rate of a cross-connect in each case.
+sweep() {
+    cat >"$work/$1.toml" <<END
+name = "$1"
+title = "Axes"
+about = "As little as will do."
+[[function]]
+kind = "cross-connect"
+$3
+[traffic]
+$5
+[sweep]
+$4
+[measure]
+search = "max-rate"
+trial_s = 0.3
+[campaign]
+restarts = 1
+END
+    "$bin/volley-lab" run "$work/$1.toml" --devices "$2" --out "$work/$1" >"$work/$1.txt" 2>>"$work/progress.log"
+}
+# sweep_has NAME CONDITION: whether what a sweep wrote down is so.
+sweep_has() { jq -s -e "$2" "$work/$1/raw.jsonl" >/dev/null || { echo "not so: $2"; jq -c '.answer // .failure // empty' "$work/$1/raw.jsonl"; exit 1; }; }
