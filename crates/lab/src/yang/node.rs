@@ -71,6 +71,15 @@ impl<'v> Node<'v> {
         Ok(list.iter().enumerate().map(entry).collect())
     }
 
+    /// Its entries in the order of their numbers.
+    pub(super) fn entries_by_id(&self) -> Result<Vec<Node<'v>>, Wrong> {
+        let numbered = |entry: Node<'v>| Ok((entry.needed("id")?.short()?, entry));
+        let mut entries =
+            self.entries()?.into_iter().map(numbered).collect::<Result<Vec<_>, _>>()?;
+        entries.sort_by_key(|(id, _)| *id);
+        Ok(entries.into_iter().map(|(_, entry)| entry).collect())
+    }
+
     /// A string.
     pub(super) fn text(&self) -> Result<&'v str, Wrong> {
         self.value.as_str().ok_or_else(|| self.wrong("a string belongs here"))

@@ -225,13 +225,8 @@ impl Generator {
         };
         node.only(&["streams"])?;
         streams.only(&["stream"])?;
-        let mut entries = Vec::new();
-        for stream in streams.needed("stream")?.entries()? {
-            entries.push((stream.needed("id")?.short()?, stream));
-        }
-        entries.sort_by_key(|(id, _)| *id);
         let (mut runs, mut bursts) = (Vec::new(), Vec::new());
-        for (_, stream) in entries {
+        for stream in streams.needed("stream")?.entries_by_id()? {
             stream.only(&[
                 "id",
                 "testframe-type",

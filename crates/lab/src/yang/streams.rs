@@ -117,13 +117,8 @@ fn stream(generator: &Node<'_>, name: &str) -> Result<Stream, Wrong> {
 
 /// Several streams, in the order of their numbers.
 fn turns<'v>(list: &Node<'v>) -> Result<Vec<Run<'v>>, Wrong> {
-    let mut entries = Vec::new();
-    for stream in list.entries()? {
-        entries.push((stream.needed("id")?.short()?, stream));
-    }
-    entries.sort_by_key(|(id, _)| *id);
     let mut runs: Vec<Run<'v>> = Vec::new();
-    for (_, stream) in entries {
+    for stream in list.entries_by_id()? {
         stream.only(&[
             "id",
             "testframe-type",
