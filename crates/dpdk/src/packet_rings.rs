@@ -39,6 +39,11 @@ impl PacketRings {
         Self { sockets, open: AtomicBool::new(true), missed: AtomicU64::new(0) }
     }
 
+    /// Whether the port has no packet socket: nothing is ever left then.
+    pub(crate) fn are_none(&self) -> bool {
+        self.sockets.is_empty()
+    }
+
     /// The last look at the sockets, before their driver closes them; what they missed is kept.
     pub(crate) fn let_go(&self) {
         self.missed();

@@ -46,6 +46,8 @@ pub struct RxHandle {
 pub struct TxHandle {
     handle: Handle,
     rings: Arc<PacketRings>,
+    /// Passes after a burst until the rings are looked after; 0 where there are none.
+    patience: u8,
     /// Passes until the rings are looked after; 0 when nothing can be left in them.
     passes_left: u8,
 }
@@ -73,7 +75,8 @@ impl TxHandle {
         rings: &Arc<PacketRings>,
     ) -> Option<Self> {
         let handle = Handle::take(queue, port, number)?;
-        Some(Self { handle, rings: Arc::clone(rings), passes_left: 0 })
+        let patience = if rings.are_none() { 0 } else { PATIENT_PASSES };
+        Some(Self { handle, rings: Arc::clone(rings), patience, passes_left: 0 })
     }
 }
 
@@ -115,17 +118,17 @@ impl TxQueue for TxHandle {
         // SAFETY: as above; drivers read the list and own the buffers of its first `taken` slots.
         let taken = unsafe { ffi::volley_tx_burst(*port, *number, list, count) };
         queue.gate.leave();
-        self.passes_left = PATIENT_PASSES;
+        self.passes_left = self.patience;
         usize::from(taken)
     }
 
     #[inline]
     fn push(&mut self) {
-        let Self { handle: Handle { queue, .. }, rings, passes_left } = self;
+        let Self { handle: Handle { queue, .. }, rings, patience, passes_left } = self;
         if *passes_left > 1 {
             *passes_left -= 1;
         } else if *passes_left == 1 && queue.gate.enter() {
-            *passes_left = if rings.push() { PATIENT_PASSES } else { 0 };
+            *passes_left = if rings.push() { *patience } else { 0 };
             queue.gate.leave();
         }
     }
