@@ -10,10 +10,11 @@ use crate::config::{
     TbfShape, breadth_first, check,
 };
 use crate::discipline::{Child, Kind};
-use crate::fifo::Fifo;
+use crate::fifo::{Fifo, Limit};
 use crate::fq_codel::{FqCodel, FqCodelSettings};
 use crate::hfsc::{self, Hfsc, HfscSettings};
 use crate::htb::{self, Htb, HtbSettings};
+use crate::lone_fifo::LoneFifo;
 use crate::pool::Reuse;
 use crate::prio::Prio;
 use crate::rate::Price;
@@ -37,7 +38,7 @@ pub fn build<T: Copy + Send + 'static>(config: &Config) -> Result<Box<dyn Schedu
     let (mtu_bytes, reuse) = (config.mtu_bytes, reuse(&config.root));
     // One concrete type for each discipline at the root: its code is compiled for T without a call between the two.
     Ok(match kind(&config.root, mtu_bytes)? {
-        Kind::Fifo(it) => Box::new(Root::new(slots, reuse, it)),
+        Kind::Fifo(it) => Box::new(LoneFifo::new(slots, it.limit)),
         Kind::Prio(it) => Box::new(Root::new(slots, reuse, *it)),
         Kind::Sfq(it) => Box::new(Root::new(slots, reuse, *it)),
         Kind::Codel(it) => Box::new(Root::new(slots, reuse, *it)),
@@ -114,10 +115,12 @@ fn child(shape: &Shape, mtu_bytes: u32) -> Result<Child, Error> {
 
 fn kind(shape: &Shape, mtu_bytes: u32) -> Result<Kind, Error> {
     Ok(match shape {
-        Shape::Pfifo { limit } => Kind::Fifo(Fifo::of_packets(*limit)),
-        Shape::Bfifo { limit } => Kind::Fifo(Fifo::of_bytes(limit.0)),
+        Shape::Pfifo { limit } => Kind::Fifo(Fifo::new(Limit::of_packets(*limit))),
+        Shape::Bfifo { limit } => Kind::Fifo(Fifo::new(Limit::of_bytes(limit.0))),
         Shape::PfifoFast { limit, priomap } => {
-            let bands = (0..3).map(|_| Child::new(Kind::Fifo(Fifo::of_packets(*limit)))).collect();
+            let bands = (0..3)
+                .map(|_| Child::new(Kind::Fifo(Fifo::new(Limit::of_packets(*limit)))))
+                .collect();
             // No packet can name a class of the last major number.
             let classes = ClassMap::new(u16::MAX);
             Kind::Prio(Box::new(Prio::new("pfifo_fast", bands, *priomap, classes)))

@@ -11,15 +11,46 @@ use crate::discipline::{Accepted, Discipline, Drained, Peek, Step};
 use crate::packet::DropReason;
 use crate::pool::{Backlog, Context, Queue, SlotId};
 use crate::report::{Counters, Report};
+use crate::units::Size;
 
 pub(crate) struct Fifo {
     queue: Queue,
     /// All that was let in, ever: less what was sent, it is what waits. One count to keep in place of two.
     let_in: Sum,
     sent: Sum,
-    limit_packets: u32,
-    limit_bytes: u64,
+    pub(crate) limit: Limit,
     dropped: u64,
+}
+
+/// How much may wait in a FIFO.
+#[derive(Clone, Copy)]
+pub(crate) struct Limit {
+    packets: u32,
+    bytes: u64,
+}
+
+impl Limit {
+    pub(crate) fn of_packets(packets: u32) -> Self {
+        Self { packets, bytes: u64::MAX }
+    }
+
+    pub(crate) fn of_bytes(bytes: u64) -> Self {
+        Self { packets: u32::MAX, bytes }
+    }
+
+    /// Whether a packet of this length may come to so many packets and bytes.
+    #[inline(always)]
+    pub(crate) fn admits(&self, packets: u64, bytes: u64, length_bytes: u32) -> bool {
+        packets < u64::from(self.packets) && bytes + u64::from(length_bytes) <= self.bytes
+    }
+
+    /// The name of a FIFO of this limit, and the limit as `tc` shows it.
+    pub(crate) fn described(&self) -> (&'static str, String) {
+        match self.bytes {
+            u64::MAX => ("pfifo", format!("limit {}p", self.packets)),
+            bytes => ("bfifo", format!("limit {}", Size(bytes))),
+        }
+    }
 }
 
 /// Packets and bytes, counted up.
@@ -38,21 +69,12 @@ impl Sum {
 }
 
 impl Fifo {
-    pub(crate) fn of_packets(limit_packets: u32) -> Self {
-        Self::new(limit_packets, u64::MAX)
-    }
-
-    pub(crate) fn of_bytes(limit_bytes: u64) -> Self {
-        Self::new(u32::MAX, limit_bytes)
-    }
-
-    fn new(limit_packets: u32, limit_bytes: u64) -> Self {
+    pub(crate) fn new(limit: Limit) -> Self {
         Self {
             queue: Queue::EMPTY,
             let_in: Sum::default(),
             sent: Sum::default(),
-            limit_packets,
-            limit_bytes,
+            limit,
             dropped: 0,
         }
     }
@@ -82,9 +104,7 @@ impl Discipline for Fifo {
         let length_bytes = cx.length_bytes(id);
         let packets = self.let_in.packets - self.sent.packets;
         let bytes = self.let_in.bytes - self.sent.bytes;
-        if packets >= u64::from(self.limit_packets)
-            || bytes + u64::from(length_bytes) > self.limit_bytes
-        {
+        if !self.limit.admits(packets, bytes, length_bytes) {
             return self.refuse(cx, id);
         }
         self.let_in.add(length_bytes);
@@ -115,10 +135,7 @@ impl Discipline for Fifo {
     }
 
     fn report(&self) -> Report {
-        let (kind, limit) = match self.limit_bytes {
-            u64::MAX => ("pfifo", format!("limit {}p", self.limit_packets)),
-            bytes => ("bfifo", format!("limit {}", crate::units::Size(bytes))),
-        };
+        let (kind, limit) = self.limit.described();
         let Sum { packets: sent_packets, bytes: sent_bytes } = self.sent;
         let dropped = self.dropped;
         let counters = Counters { sent_packets, sent_bytes, dropped, ..Counters::default() };

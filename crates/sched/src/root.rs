@@ -5,25 +5,19 @@
 //!                                                                         else the tree's choice, its slot freed
 //! ```
 
-use std::collections::VecDeque;
-
 use crate::discipline::{Discipline, Step};
+use crate::given_back::GivenBack;
 use crate::packet::{Burst, DropReason, Dropped, Drops, Next, Packet, Sent, Verdict};
 use crate::pool::{Backlog, Context, Pool, Reuse};
 use crate::report::Report;
 use crate::{ClassId, Scheduler};
-
-/// As many packets as one burst to a device: what can be given back at once.
-const GIVEN_BACK: usize = 256;
 
 /// Packets of a burst whose memory is asked for together: as much as the first cache holds beside all else.
 const FORESEEN: usize = 32;
 
 pub(crate) struct Root<T, D> {
     pool: Pool<T>,
-    given_back: VecDeque<Sent<T>>,
-    given_back_bytes: u64,
-    requeues: u64,
+    given_back: GivenBack<T>,
     pool_exhausted: u64,
     discipline: D,
 }
@@ -32,9 +26,7 @@ impl<T: Copy, D> Root<T, D> {
     pub(crate) fn new(pool_packets: u32, reuse: Reuse, discipline: D) -> Self {
         Self {
             pool: Pool::new(pool_packets, reuse),
-            given_back: VecDeque::with_capacity(GIVEN_BACK),
-            given_back_bytes: 0,
-            requeues: 0,
+            given_back: GivenBack::new(),
             pool_exhausted: 0,
             discipline,
         }
@@ -115,14 +107,14 @@ impl<T: Copy + Send, D: Discipline + Send> Scheduler<T> for Root<T, D> {
     }
 
     fn dequeue(&mut self, now_ns: u64, drops: Drops<'_, T>) -> Next<T> {
-        match self.take_given_back() {
+        match self.given_back.take() {
             Some(sent) => Next::Packet(sent),
             None => self.choose(now_ns, drops),
         }
     }
 
     fn waiting_packets(&self) -> u32 {
-        self.pool.packets() + self.given_back.len() as u32
+        self.pool.packets() + self.given_back.len()
     }
 
     fn dequeue_burst(
@@ -134,11 +126,7 @@ impl<T: Copy + Send, D: Discipline + Send> Scheduler<T> for Root<T, D> {
     ) -> Burst {
         out.reserve(limit);
         let full = out.len() + limit;
-        while out.len() < full
-            && let Some(sent) = self.take_given_back()
-        {
-            out.push(sent);
-        }
+        self.given_back.take_into(out, full);
         while out.len() < full {
             match self.choose(now_ns, drops) {
                 Next::Packet(sent) => out.push(sent),
@@ -150,27 +138,16 @@ impl<T: Copy + Send, D: Discipline + Send> Scheduler<T> for Root<T, D> {
     }
 
     fn give_back(&mut self, sent: Sent<T>) -> Result<(), Sent<T>> {
-        if self.given_back.len() == GIVEN_BACK {
-            return Err(sent);
-        }
-        self.requeues += 1;
-        self.given_back_bytes += u64::from(sent.length_bytes);
-        self.given_back.push_front(sent);
-        Ok(())
+        self.given_back.put(sent)
     }
 
     #[inline]
     fn take_given_back(&mut self) -> Option<Sent<T>> {
-        let sent = self.given_back.pop_front()?;
-        self.given_back_bytes -= u64::from(sent.length_bytes);
-        Some(sent)
+        self.given_back.take()
     }
 
     fn backlog(&self) -> Backlog {
-        let mut backlog = self.discipline.backlog();
-        backlog.packets += self.given_back.len() as u32;
-        backlog.bytes += self.given_back_bytes;
-        backlog
+        self.given_back.backlog(self.discipline.backlog())
     }
 
     fn drain(&mut self, now_ns: u64, out: &mut dyn FnMut(u64, Packet<T>)) {
@@ -195,9 +172,9 @@ impl<T: Copy + Send, D: Discipline + Send> Scheduler<T> for Root<T, D> {
 
     fn report(&self) -> Report {
         let mut report = self.discipline.report();
-        report.counters.requeues += self.requeues;
         report.counters.dropped += self.pool_exhausted;
-        report.backlog = self.backlog();
+        report.backlog = self.discipline.backlog();
+        self.given_back.add_to(&mut report);
         report
     }
 }

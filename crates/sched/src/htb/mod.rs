@@ -24,7 +24,7 @@ pub(crate) use class::ClassSettings;
 use crate::ClassId;
 use crate::class_map::ClassMap;
 use crate::discipline::{Accepted, Child, Discipline, Drained, Step};
-use crate::fifo::Fifo;
+use crate::fifo::{Fifo, Limit};
 use crate::packet::Packet;
 use crate::pool::{Backlog, Context, Pool, SlotId};
 use crate::prefetch::prefetch;
@@ -115,7 +115,7 @@ impl Htb {
             deficits: vec![0; classes.len() * levels],
             waiting: Wheel::new(classes.len()),
             active_leaves: 0,
-            direct: Fifo::of_packets(settings.direct_packets),
+            direct: Fifo::new(Limit::of_packets(settings.direct_packets)),
             map: settings.map,
             default: settings.default,
             handle: settings.handle,
