@@ -26,7 +26,7 @@ impl Agenda {
     /// The player competes with `key`.
     #[inline]
     pub(crate) fn set_ready(&mut self, player: u32, key: u64) {
-        self.waiting.set(player, NEVER);
+        self.waiting.remove(player);
         self.ready.set(player, key);
     }
 
@@ -34,7 +34,7 @@ impl Agenda {
     #[inline]
     pub(crate) fn set_waiting(&mut self, player: u32, at: u64, key: u64) {
         self.waiting.set(player, at);
-        self.ready.set(player, NEVER);
+        self.ready.remove(player);
         self.keys[player as usize] = key;
     }
 
@@ -61,8 +61,8 @@ impl Agenda {
     /// The player leaves.
     #[inline]
     pub(crate) fn remove(&mut self, player: u32) {
-        self.waiting.set(player, NEVER);
-        self.ready.set(player, NEVER);
+        self.waiting.remove(player);
+        self.ready.remove(player);
     }
 
     /// Makes ready every player whose time has come.
@@ -71,7 +71,7 @@ impl Agenda {
         while self.waiting.least_key() <= now
             && let Some((player, _)) = self.waiting.least()
         {
-            self.waiting.set(player, NEVER);
+            self.waiting.remove(player);
             self.ready.set(player, self.keys[player as usize]);
         }
     }

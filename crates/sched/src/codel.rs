@@ -42,7 +42,7 @@ impl Codel {
 }
 
 impl Discipline for Codel {
-    #[inline]
+    #[inline(always)]
     fn enqueue<T: Copy>(&mut self, cx: &mut Context<'_, T>, id: SlotId, _: ClassId) -> Accepted {
         if self.backlog.packets >= self.limit {
             self.over_limit += 1;
@@ -54,7 +54,7 @@ impl Discipline for Codel {
         true
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
         let Self { queue, backlog, settings, state, law, .. } = self;
         let next = state.next(settings, law, cx, |cx| {

@@ -112,7 +112,7 @@ impl CodelState {
     }
 
     /// Takes packets from the head until one is to be sent. `pop` gives the head's slot and the bytes then left.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next<T: Copy>(
         &mut self,
         set: &CodelSettings,
@@ -121,57 +121,74 @@ impl CodelState {
         mut pop: impl FnMut(&mut Context<'_, T>) -> Option<(SlotId, u64)>,
     ) -> Option<SlotId> {
         let now = tick(cx.now_ns);
-        let mut late = false;
-        // One packet and whether it is late; none is like one in time.
-        let mut take = |state: &mut Self, cx: &mut Context<'_, T>, late: &mut bool| {
-            let taken = pop(cx);
-            *late = match taken {
-                None => {
-                    state.first_above = 0;
-                    false
-                }
-                Some((id, backlog_bytes)) => {
-                    let head = Head { arrived_ns: cx.pool.get(id).note, backlog_bytes };
-                    state.is_late(set, now, head)
-                }
-            };
-            taken.map(|(id, _)| id)
+        let id = match self.take(set, cx, now, &mut pop) {
+            // What nearly every packet is goes in line, what follows on a late one does not.
+            Some((id, true)) => self.after_late(set, counters, cx, id, &mut pop)?,
+            Some((id, false)) => {
+                self.dropping = false;
+                id
+            }
+            None => {
+                self.dropping = false;
+                return None;
+            }
         };
-        let Some(mut id) = take(self, cx, &mut late) else {
-            self.dropping = false;
+        mark_above_threshold(set, counters, cx, id, now);
+        Some(id)
+    }
+
+    /// One packet and whether it is late; none is like one in time.
+    #[inline(always)]
+    fn take<T: Copy>(
+        &mut self,
+        set: &CodelSettings,
+        cx: &mut Context<'_, T>,
+        now: Tick,
+        pop: &mut impl FnMut(&mut Context<'_, T>) -> Option<(SlotId, u64)>,
+    ) -> Option<(SlotId, bool)> {
+        let Some((id, backlog_bytes)) = pop(cx) else {
+            self.first_above = 0;
             return None;
         };
-        if !late {
-            self.dropping = false;
-        } else if !self.dropping {
-            if signal(set, counters, cx, id) == Signal::Drop {
-                match take(self, cx, &mut late) {
-                    Some(after) => id = after,
-                    None => {
-                        self.enter_dropping(set, now);
-                        return None;
-                    }
-                }
+        let head = Head { arrived_ns: cx.pool.get(id).note, backlog_bytes };
+        Some((id, self.is_late(set, now, head)))
+    }
+
+    /// Signals a late packet, and others behind it, when it is time to; tells which one is to be sent.
+    #[inline(never)]
+    fn after_late<T: Copy>(
+        &mut self,
+        set: &CodelSettings,
+        counters: &mut CodelCounters,
+        cx: &mut Context<'_, T>,
+        first: SlotId,
+        pop: &mut impl FnMut(&mut Context<'_, T>) -> Option<(SlotId, u64)>,
+    ) -> Option<SlotId> {
+        let now = tick(cx.now_ns);
+        if !self.dropping {
+            let mut next = Some(first);
+            if signal(set, counters, cx, first) == Signal::Drop {
+                next = self.take(set, cx, now, pop).map(|(id, _)| id);
             }
             self.enter_dropping(set, now);
-        } else {
-            while self.dropping && now >= self.drop_next {
-                self.count = self.count.wrapping_add(1);
-                self.newton();
-                if signal(set, counters, cx, id) == Signal::Mark {
-                    self.drop_next = control_law(self.drop_next, set.interval, self.inverse_sqrt);
-                    break;
-                }
-                let after = take(self, cx, &mut late);
-                if late {
-                    self.drop_next = control_law(self.drop_next, set.interval, self.inverse_sqrt);
-                } else {
-                    self.dropping = false;
-                }
-                id = after?;
-            }
+            return next;
         }
-        mark_above_threshold(set, counters, cx, id, now);
+        let mut id = first;
+        while self.dropping && now >= self.drop_next {
+            self.count = self.count.wrapping_add(1);
+            self.newton();
+            if signal(set, counters, cx, id) == Signal::Mark {
+                self.drop_next = control_law(self.drop_next, set.interval, self.inverse_sqrt);
+                break;
+            }
+            let after = self.take(set, cx, now, pop);
+            if after.is_some_and(|(_, late)| late) {
+                self.drop_next = control_law(self.drop_next, set.interval, self.inverse_sqrt);
+            } else {
+                self.dropping = false;
+            }
+            id = after?.0;
+        }
         Some(id)
     }
 }

@@ -135,7 +135,7 @@ impl FqCodel {
 }
 
 impl Discipline for FqCodel {
-    #[inline]
+    #[inline(always)]
     fn enqueue<T: Copy>(&mut self, cx: &mut Context<'_, T>, id: SlotId, _: ClassId) -> Accepted {
         let slot = cx.pool.get(id);
         let length_bytes = slot.length_bytes;
@@ -158,7 +158,7 @@ impl Discipline for FqCodel {
         !self.drop_from_fattest(cx, id)
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
         loop {
             let from_new = self.new_flows.front().is_some();

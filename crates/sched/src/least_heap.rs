@@ -59,21 +59,23 @@ impl LeastHeap {
         }
     }
 
-    /// Gives a player this key; [`NEVER`] sends it away.
+    /// Gives a player this key, less than [`NEVER`].
     #[inline]
     pub(crate) fn set(&mut self, player: u32, key: u64) {
-        if key == NEVER && self.end == TOP {
-            return;
-        }
         let at = self.places[player as usize] as usize;
-        match (at == AWAY as usize, key == NEVER) {
-            (true, true) => {}
-            (false, true) => self.take_out(at),
-            (true, false) => {
-                self.end += 1;
-                self.rise(self.end - 1, key, player);
-            }
-            (false, false) => self.settle(at, key, player),
+        if at == AWAY as usize {
+            self.end += 1;
+            self.rise(self.end - 1, key, player);
+        } else {
+            self.settle(at, key, player);
+        }
+    }
+
+    /// Sends a player away.
+    #[inline]
+    pub(crate) fn remove(&mut self, player: u32) {
+        if self.end != TOP && self.has(player) {
+            self.take_out(self.places[player as usize] as usize);
         }
     }
 
@@ -171,7 +173,10 @@ mod tests {
             for (player, key) in moves {
                 let player = player % players;
                 keys[player] = key.unwrap_or(NEVER);
-                heap.set(player as u32, keys[player]);
+                match key {
+                    Some(key) => heap.set(player as u32, key),
+                    None => heap.remove(player as u32),
+                }
                 let least = keys.iter().copied().min().filter(|&key| key != NEVER);
                 prop_assert_eq!(heap.least().map(|(_, key)| key), least);
                 prop_assert!(heap.least().is_none_or(|(player, key)| keys[player as usize] == key));

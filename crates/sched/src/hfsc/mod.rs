@@ -124,6 +124,7 @@ impl Hfsc {
     }
 
     /// Accounts for a packet of a leaf that left, and for what then stands at its head.
+    #[inline(always)]
     fn account(&mut self, leaf: u32, sent: Departure, head: Option<u32>) {
         self.share_out(leaf, sent, head.is_none());
         if let Some(real_time) = &mut self.classes[leaf as usize].real_time {
@@ -147,6 +148,7 @@ impl Hfsc {
     }
 
     /// The leaf to send from, and whether a deadline chose it.
+    #[inline(always)]
     fn choose(&mut self, now_ns: u64) -> Option<(u32, bool)> {
         self.deadlines.advance(now_ns);
         if let Some(leaf) = self.deadlines.least() {
@@ -172,7 +174,7 @@ impl Hfsc {
 }
 
 /// The length at the head of a leaf, if it has a packet.
-#[inline]
+#[inline(always)]
 fn head_of<T: Copy>(child: &mut Child, cx: &mut Context<'_, T>) -> Option<u32> {
     if child.is_empty() {
         return None;
@@ -212,7 +214,7 @@ impl class::RealTime {
 }
 
 impl Discipline for Hfsc {
-    #[inline]
+    #[inline(always)]
     fn enqueue<T: Copy>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -236,7 +238,7 @@ impl Discipline for Hfsc {
         accepted
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
         if self.active_leaves == 0 {
             return Step::Empty;

@@ -62,6 +62,7 @@ impl Hfsc {
         }
     }
 
+    #[inline(always)]
     fn place_among_brothers(&mut self, at: u32, parent: u32, now_ns: u64) {
         let class = &self.classes[at as usize];
         // The top value means no key.
@@ -72,6 +73,7 @@ impl Hfsc {
     }
 
     /// Charges a packet to its leaf and every class above; a leaf that `empties`, and all that then are idle, leave.
+    #[inline(always)]
     pub(super) fn share_out(&mut self, leaf_class: u32, sent: Departure, empties: bool) {
         let mut at = leaf_class;
         let mut leaves = empties;
@@ -119,6 +121,7 @@ impl Hfsc {
     }
 
     /// The leaf found by going down from the root by least virtual time.
+    #[inline(always)]
     pub(super) fn least_virtual_time(&mut self, now_ns: u64) -> Option<u32> {
         let mut at = ROOT;
         loop {

@@ -150,12 +150,11 @@ impl Htb {
         while at != NIL {
             let class = &mut self.classes[at as usize];
             let time = elapsed(class.filled_ns, now_ns);
-            let own_rate = usize::from(class.level) >= level;
-            class.lends += u64::from(usize::from(class.level) == level);
-            class.borrows += u64::from(!own_rate);
+            let class_level = usize::from(class.level);
+            let own_rate = class_level >= level;
+            class.sent_by[usize::from(own_rate) + usize::from(class_level > level)] += 1;
             class.pay(time, length_bytes, own_rate);
             class.filled_ns = now_ns;
-            class.sent_packets += 1;
             class.sent_bytes += u64::from(length_bytes);
             let (mode, debt) = class.mode_after(0);
             let (parent, old) = (class.parent, class.mode);

@@ -52,9 +52,8 @@ pub(crate) struct Class {
     pub(crate) mode: Mode,
     rate: Price,
     ceil: Price,
-    pub(crate) lends: u64,
-    pub(crate) borrows: u64,
-    pub(crate) sent_packets: u64,
+    /// Packets sent, by whose tokens: an ancestor's, its own, a descendant's.
+    pub(crate) sent_by: [u64; 3],
     pub(crate) sent_bytes: u64,
     /// A leaf's discipline.
     pub(crate) child: Option<Child>,
@@ -81,16 +80,15 @@ impl Class {
             priority: settings.priority,
             active: 0,
             mode: Mode::CanSend,
-            lends: 0,
-            borrows: 0,
-            sent_packets: 0,
+            sent_by: [0; 3],
             sent_bytes: 0,
             overlimits: 0,
         }
     }
 
     pub(crate) fn counters(&self) -> Counters {
-        let Self { sent_packets, sent_bytes, overlimits, .. } = *self;
+        let Self { sent_by, sent_bytes, overlimits, .. } = *self;
+        let sent_packets = sent_by.iter().sum();
         Counters { sent_packets, sent_bytes, overlimits, ..Counters::default() }
     }
 

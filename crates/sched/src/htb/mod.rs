@@ -75,6 +75,7 @@ pub(crate) struct Htb {
     default: Option<u32>,
     handle: ClassId,
     text: String,
+    /// But for what was sent, which the classes count.
     counters: Counters,
 }
 
@@ -159,7 +160,6 @@ impl Htb {
                 self.deactivate(at);
             }
             self.charge(at, level, length_bytes, cx.now_ns);
-            self.counters.sent(length_bytes);
             return Some(id);
         }
         None
@@ -196,7 +196,7 @@ impl Htb {
 }
 
 impl Discipline for Htb {
-    #[inline]
+    #[inline(always)]
     fn enqueue<T: Copy>(
         &mut self,
         cx: &mut Context<'_, T>,
@@ -216,10 +216,9 @@ impl Discipline for Htb {
         accepted
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
         if let Step::Packet(id) = self.direct.dequeue(cx) {
-            self.counters.sent(cx.length_bytes(id));
             return Step::Packet(id);
         }
         self.run_due(cx.now_ns);
@@ -274,8 +273,15 @@ impl Discipline for Htb {
     }
 
     fn report(&self) -> Report {
-        let mut report = Report::new("htb", self.text.clone(), self.counters, self.backlog())
-            .gauge("direct_packets", self.direct.report().counters.sent_packets);
+        let direct = self.direct.report().counters;
+        let mut counters = self.counters;
+        let tops = self.classes.iter().filter(|class| class.parent == NIL).map(Class::counters);
+        for Counters { sent_packets, sent_bytes, .. } in tops.chain([direct]) {
+            counters.sent_packets += sent_packets;
+            counters.sent_bytes += sent_bytes;
+        }
+        let mut report = Report::new("htb", self.text.clone(), counters, self.backlog())
+            .gauge("direct_packets", direct.sent_packets);
         report.id = self.handle;
         report.children = self.reports_below(NIL);
         report
@@ -290,9 +296,10 @@ impl Htb {
 
     fn class_report(&self, class: &Class, at: u32) -> Report {
         let Label { id, text } = &self.labels[at as usize];
+        let [borrowed, lended, _] = class.sent_by;
         let mut report = Report::new("class", text.clone(), class.counters(), Backlog::default())
-            .gauge("lended", class.lends)
-            .gauge("borrowed", class.borrows)
+            .gauge("lended", lended)
+            .gauge("borrowed", borrowed)
             .signed_gauge("tokens_ns", class.tokens / crate::rate::TICKS_PER_NS)
             .signed_gauge("ctokens_ns", class.ctokens / crate::rate::TICKS_PER_NS);
         report.id = *id;

@@ -133,7 +133,8 @@ fn who_lent_and_who_borrowed_is_counted() {
     let borrowed = leaf.gauge_value("borrowed").unwrap();
     assert_eq!(parent.gauge_value("lended"), Some(borrowed));
     let lended = leaf.gauge_value("lended").unwrap();
-    assert_eq!((borrowed + lended) as u64, leaf.counters.sent_packets);
+    assert_eq!((borrowed + lended) as u64, leaf.children[0].counters.sent_packets);
+    assert_eq!(report.counters.sent_bytes, leaf.children[0].counters.sent_bytes);
     assert!((borrowed as f64 / lended as f64 - 4.0).abs() < 0.2, "{borrowed} {lended}");
     assert_eq!(leaf.backlog.packets, 20);
 }

@@ -236,7 +236,7 @@ impl Sfq {
     }
 
     /// Puts a packet at the end of its flow, where a flow is free and not too long.
-    #[inline]
+    #[inline(always)]
     fn admit<T: Copy>(&mut self, cx: &mut Context<'_, T>, id: SlotId) -> Option<u16> {
         let Some(index) = self.flow_of(cx.pool.get(id).flow_hash) else {
             self.counters.dropped += 1;
@@ -264,7 +264,7 @@ impl Sfq {
 }
 
 impl Discipline for Sfq {
-    #[inline]
+    #[inline(always)]
     fn enqueue<T: Copy>(&mut self, cx: &mut Context<'_, T>, id: SlotId, _: ClassId) -> Accepted {
         if cx.now_ns >= self.reseed_at_ns {
             self.reseed(cx);
@@ -280,7 +280,7 @@ impl Discipline for Sfq {
         self.drop_longest(cx) != Some(index) || self.settings.head_drop
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
         let quantum = self.settings.quantum_bytes as i32;
         let index = loop {
