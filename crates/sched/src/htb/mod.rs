@@ -243,9 +243,8 @@ impl Discipline for Htb {
     fn foresee<T: Copy>(&self, _: &Pool<T>, packets: &[Packet<T>]) {
         for packet in packets {
             let at = self.map.find(packet.class).or(self.default);
-            if let Some(leaf) = at.and_then(|at| self.classes.get(at as usize)) {
-                prefetch(std::slice::from_ref(leaf), 0);
-                prefetch(std::slice::from_ref(&leaf.child), 0);
+            if let Some(at) = at {
+                prefetch(&self.classes, at as usize);
             }
         }
     }
