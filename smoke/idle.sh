@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # An idle router leaves the processor alone, however its threads are placed; two workers share a
-# port's queues; and where no device needs it, no privilege is needed either.
+# port's queues, and know when they were stopped; and where no device needs it, no privilege is needed either.
 . "$(dirname "$0")/lib.sh"
 fail() { echo "$1"; exit 1; }
 ticks() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
@@ -66,6 +66,12 @@ until_true forwards
 all_poll() { volley show workers | jq -e 'all(.[]; .packets > 0)'; }
 until_true all_poll
 echo "memory as nobody: $(volley show workers | jq length) workers forward"
+# Workers that have packets all the time and are stopped know that they were away, and for how long.
+kill -STOP "${daemons[-1]}"
+sleep 0.3
+kill -CONT "${daemons[-1]}"
+knew() { volley show workers | jq -e 'all(.[]; .stalls.count > 0 and .stalls.longest_us > 290000)'; }
+until_true knew || { volley show workers; fail "a stall of 0.3 s was not seen"; }
 kill "${daemons[-1]}"
 wait "${daemons[-1]}" || fail "SIGTERM: exit code $?"
 

@@ -30,6 +30,17 @@ pub fn add(counter: &AtomicU64, amount: u64) {
     counter.store(counter.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
 }
 
+/// How often a worker was away between two of its passes, and for how long.
+#[derive(Default)]
+pub struct StallCounters {
+    /// How often.
+    pub stalls: AtomicU64,
+    /// TSC cycles of all of them.
+    pub cycles: AtomicU64,
+    /// TSC cycles of the longest.
+    pub longest_cycles: AtomicU64,
+}
+
 /// All counters of one worker's graph, node by node in the layout's order.
 pub struct GraphCounters {
     /// Per node.
@@ -40,6 +51,8 @@ pub struct GraphCounters {
     pub idle_loops: AtomicU64,
     /// Rests taken for want of packets.
     pub sleeps: AtomicU64,
+    /// Passes that took longer than any work does.
+    pub stalls: StallCounters,
     /// Frames that had to be allocated; stays put in steady state.
     pub frames_made: AtomicU64,
 }

@@ -9,7 +9,7 @@
 
 use crate::clock::tsc;
 use crate::context::{Context, Emitted};
-use crate::counters::{GraphCounters, NodeCounters, add};
+use crate::counters::{GraphCounters, NodeCounters, StallCounters, add};
 use crate::exit::ExitIndex;
 use crate::layout::Layout;
 use crate::node::{DynNode, Role};
@@ -98,6 +98,7 @@ impl Graph {
             loops: AtomicU64::new(0),
             idle_loops: AtomicU64::new(0),
             sleeps: AtomicU64::new(0),
+            stalls: StallCounters::default(),
             frames_made: AtomicU64::new(0),
         };
         let with_role = |roles: &[Role]| -> Vec<usize> {

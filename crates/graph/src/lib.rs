@@ -7,7 +7,7 @@
 //!  dispatch   one worker's graph: runs nodes in rank order, moves frames along edges
 //!  counters   calls, packets, cycles per node; packets per exit
 //!  trace      the walk of chosen packets; capture: copies of what takes an exit
-//!  worker     the thread around a graph: pinning, idling, stopping
+//!  worker     the thread around a graph: pinning, idling, stopping; stalls: when it was away
 //!  draw       the graph as text, dot and SVG
 //!  harness    one node or a whole graph on in-memory packets, for tests
 //! ```
@@ -27,13 +27,14 @@ mod layout;
 mod node;
 mod observe;
 mod published;
+mod stalls;
 mod trace;
 mod worker;
 
 pub use capture::{CaptureRequest, Captured};
 pub use clock::{tsc, tsc_hz};
 pub use context::Context;
-pub use counters::{GraphCounters, NodeCounters, add};
+pub use counters::{GraphCounters, NodeCounters, StallCounters, add};
 pub use dispatch::{Graph, GraphSettings};
 pub use doorbell::Doorbell;
 pub use draw::{draw_dot, draw_svg, draw_text};

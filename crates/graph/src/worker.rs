@@ -10,6 +10,7 @@ use crate::counters::{GraphCounters, add};
 use crate::dispatch::Graph;
 use crate::doorbell::Doorbell;
 use crate::idle::{Idle, IdlePolicy};
+use crate::stalls::StallWatch;
 use crate::trace::{TraceRecord, TraceRequest};
 use fib::quiesce::Reader;
 use std::io;
@@ -37,6 +38,7 @@ pub struct Worker {
     graph: Graph,
     reader: Reader,
     idle: IdlePolicy,
+    stalls: StallWatch,
     shared: Arc<Shared>,
 }
 
@@ -65,7 +67,8 @@ impl Worker {
             counters: graph.counters(),
         });
         let handle = WorkerHandle { shared: Arc::clone(&shared), thread: None };
-        (Self { graph, reader, idle: IdlePolicy::new(idle, tsc()), shared }, handle)
+        let (idle, stalls) = (IdlePolicy::new(idle, tsc()), StallWatch::new());
+        (Self { graph, reader, idle, stalls, shared }, handle)
     }
 
     /// One pass over the graph; says how long to rest. While it rests, call [`Worker::rest`].
@@ -80,6 +83,7 @@ impl Worker {
         let received = self.graph.run_once();
         self.reader.pass();
         let now_tsc = tsc();
+        self.stalls.passed(now_tsc, &self.shared.counters.stalls);
         self.idle.until(self.graph.due_tsc(), received, now_tsc)
     }
 
@@ -89,6 +93,7 @@ impl Worker {
         self.reader.away();
         self.shared.bell.rest(wait);
         self.reader.back();
+        self.stalls.rests();
     }
 
     /// True once the handle asked for the end.

@@ -328,7 +328,17 @@ fn page(bytes: u64) -> String {
 }
 
 fn workers(workers: &[view::Worker], style: Style) -> String {
-    let mut table = Table::new(&["worker", "core", "busy", "loops", "packets", "sleeps", "queues"]);
+    let mut table = Table::new(&[
+        "worker",
+        "core",
+        "busy",
+        "loops",
+        "packets",
+        "sleeps",
+        "stalls",
+        "longest us",
+        "queues",
+    ]);
     for worker in workers {
         table.row([
             worker.id.to_string(),
@@ -337,6 +347,8 @@ fn workers(workers: &[view::Worker], style: Style) -> String {
             worker.loops.to_string(),
             worker.packets.to_string(),
             worker.sleeps.to_string(),
+            worker.stalls.count.to_string(),
+            format!("{:.0}", worker.stalls.longest_us),
             worker.queues.join(" "),
         ]);
     }

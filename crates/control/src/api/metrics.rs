@@ -253,6 +253,21 @@ fn workers(out: &mut Exposition, engine: &dyn Engine) {
     for worker in &workers {
         out.gauge("worker_busy_ratio", &[("worker", &worker.id.to_string())], worker.busy);
     }
+    out.family("worker_stalls", "counter", "Rounds that took longer than 200 us.");
+    for worker in &workers {
+        out.counter("worker_stalls", &[("worker", &worker.id.to_string())], worker.stalls.count);
+    }
+    type Pick = fn(&crate::view::Stalls) -> f64;
+    let times: [(&str, &str, Pick); 2] = [
+        ("worker_stalled_seconds", "Time that those rounds took.", |it| it.total_us / 1e6),
+        ("worker_longest_stall_seconds", "Time that the longest took.", |it| it.longest_us / 1e6),
+    ];
+    for (name, help, pick) in times {
+        out.family(name, "gauge", help);
+        for worker in &workers {
+            out.gauge(name, &[("worker", &worker.id.to_string())], pick(&worker.stalls));
+        }
+    }
 }
 
 fn bridges(out: &mut Exposition, engine: &dyn Engine) {

@@ -42,6 +42,17 @@ pub struct MemoryUse {
     pub page_bytes: Option<u64>,
 }
 
+/// Rounds of a worker that took longer than 200 us: the host gave its core to somebody else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Stalls {
+    /// How many.
+    pub count: u64,
+    /// Their sum, in microseconds.
+    pub total_us: f64,
+    /// The longest, in microseconds.
+    pub longest_us: f64,
+}
+
 /// A worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Worker {
@@ -57,6 +68,8 @@ pub struct Worker {
     pub busy: f64,
     /// How often it slept.
     pub sleeps: u64,
+    /// When it was away against its will.
+    pub stalls: Stalls,
     /// Queues it polls, as in `p0:0`.
     pub queues: Vec<String>,
 }

@@ -43,6 +43,10 @@ pub(crate) fn verdict(verdict: &Verdict) -> String {
             format!("generator-bound: {:.0} % of the generator's ceiling", 100.0 * share)
         }
         Verdict::CountersDisagree { missing } => format!("{missing} packets unaccounted for"),
+        Verdict::DeviceStalled { stalls, longest_us, share } => format!(
+            "the device stalled {stalls} times, up to {longest_us:.0} µs, {:.2} % of the time",
+            100.0 * share
+        ),
         Verdict::HostStalled { stalls, longest_us, share } => format!(
             "host stalled {stalls} times, longest {longest_us:.0} µs, {:.2} % of the time",
             100.0 * share

@@ -52,6 +52,15 @@ pub enum Verdict {
         /// Sent minus received, counted drops, and what is still in flight.
         missing: i64,
     },
+    /// The device's workers were away during the trial, as they tell.
+    DeviceStalled {
+        /// Number of stalls.
+        stalls: u64,
+        /// The longest that one can have been.
+        longest_us: f64,
+        /// Their sum as a share of the trial.
+        share: f64,
+    },
     /// The host took the processor away during the trial.
     HostStalled {
         /// Number of stalls.
@@ -117,6 +126,13 @@ pub fn of_trial(
         verdicts.push(Verdict::HostStalled { stalls, longest_us, share });
     }
     verdicts
+}
+
+/// What a device says of its own stalls in a trial.
+pub fn device_stalled(stalled: &Stalled, elapsed_s: f64) -> Option<Verdict> {
+    let &Stalled { stalls, longest_us, total_us } = stalled;
+    let share = total_us / 1e6 / elapsed_s.max(1e-9);
+    (stalls > 0).then_some(Verdict::DeviceStalled { stalls, longest_us, share })
 }
 
 /// Whether an answer is the generator's rather than the device's: too near what it can do itself.
@@ -192,6 +208,16 @@ mod tests {
             matches!(verdicts[..], [Verdict::HostStalled { stalls: 3, share, .. }] if share == 0.002)
         );
         assert!(!is_fit_for_absolutes(&stalled, 1.0) && is_fit_for_absolutes(&stalled, 10.0));
+    }
+
+    #[test]
+    fn a_device_that_was_away_is_told_with_its_share() {
+        let stalled = Stalled { stalls: 2, longest_us: 400.0, total_us: 500.0 };
+        assert!(matches!(
+            device_stalled(&stalled, 0.1),
+            Some(Verdict::DeviceStalled { stalls: 2, share, .. }) if share == 0.005
+        ));
+        assert_eq!(device_stalled(&Stalled::default(), 1.0), None);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::settings::{Setting, Settings, core_numbers};
 use super::telemetry::NodeCost;
 use crate::Error;
 use crate::scenario::Function;
+use crate::stats::verdict::Stalled;
 
 /// What a device is to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +57,42 @@ pub struct Counters {
     /// Packets that it did not forward.
     #[serde(default, skip_serializing_if = "Drops::is_empty")]
     pub drops: Drops,
+    /// When its workers were away; none of a device that does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stalls: Option<Stalls>,
+}
+
+/// Times at which a device's workers were away, as it saw them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stalls {
+    /// How many.
+    pub count: u64,
+    /// Their sum.
+    pub total_us: u64,
+    /// The longest; of the time since an earlier look the longest that it can have been.
+    pub longest_us: u64,
+}
+
+impl From<Stalls> for Stalled {
+    fn from(told: Stalls) -> Self {
+        Self {
+            stalls: told.count,
+            longest_us: told.longest_us as f64,
+            total_us: told.total_us as f64,
+        }
+    }
+}
+
+impl Stalls {
+    /// What came since an earlier look.
+    fn since(&self, before: &Self) -> Self {
+        let total_us = self.total_us.saturating_sub(before.total_us);
+        Self {
+            count: self.count.saturating_sub(before.count),
+            total_us,
+            longest_us: self.longest_us.min(total_us),
+        }
+    }
 }
 
 impl Counters {
@@ -69,6 +106,7 @@ impl Counters {
             received: self.received.saturating_sub(before.received),
             sent: self.sent.saturating_sub(before.sent),
             drops: self.drops.iter().filter_map(grown).collect(),
+            stalls: self.stalls.map(|now| now.since(&before.stalls.unwrap_or_default())),
         }
     }
 
@@ -191,7 +229,8 @@ mod tests {
         let counters = kernel_counters(text, &["g0", "g1"]);
         assert_eq!((counters.received, counters.sent), (1, 2));
         assert_eq!(counters.drops, [("g0 rx".to_owned(), 7), ("g0 tx".to_owned(), 9)].into());
-        let before = Counters { received: 1, sent: 0, drops: [("g0 tx".to_owned(), 9)].into() };
+        let drops = [("g0 tx".to_owned(), 9)].into();
+        let before = Counters { received: 1, drops, ..Counters::default() };
         let mut twice = counters.clone();
         twice.drops.extend([("d0 rx".into(), 4), ("d1 tx".into(), 2)]);
         twice.tell_once([("g0", "d0"), ("g1", "d1")]);
@@ -200,5 +239,19 @@ mod tests {
         let since = counters.since(&before);
         assert_eq!((since.received, since.sent), (0, 2));
         assert_eq!(since.drops, [("g0 rx".to_owned(), 7)].into());
+    }
+
+    #[test]
+    fn stalls_since_a_look_are_no_longer_than_their_sum() {
+        let stalls = |count, total_us, longest_us| {
+            let stalls = Some(Stalls { count, total_us, longest_us });
+            Counters { stalls, ..Counters::default() }
+        };
+        let since = |now: Counters, before| now.since(before).stalls;
+        let before = stalls(2, 1_000, 700);
+        assert_eq!(since(stalls(4, 1_600, 700), &before), stalls(2, 600, 600).stalls);
+        assert_eq!(since(stalls(3, 9_000, 8_000), &before), stalls(1, 8_000, 8_000).stalls);
+        assert_eq!(since(before.clone(), &before), stalls(0, 0, 0).stalls);
+        assert_eq!(since(Counters::default(), &before), None);
     }
 }

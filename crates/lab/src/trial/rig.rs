@@ -22,7 +22,7 @@ use crate::clock::Clock;
 use crate::report::record::{DeviceFacts, Stall, Subject, TrialRecord};
 use crate::scenario::{Function, FunctionKind};
 use crate::search::{Latency, Outcome, Trial};
-use crate::stats::verdict::{Accounts, Stalled, of_trial};
+use crate::stats::verdict::{Accounts, Stalled, device_stalled, of_trial};
 use crate::traffic::ports::{self, Ports};
 use crate::traffic::{End, Plan, Rate, Side, Stream, StreamResult, TrafficResult, drive};
 
@@ -489,6 +489,9 @@ impl Measured {
         longest.truncate(MOST_STALLS);
         let mut record = TrialRecord::new(subject, index, purpose, at_s, outcome);
         record.verdicts = of_trial(&outcome, accounts.as_ref(), &stalled, ceiling_pps);
+        let told = device.as_ref().and_then(|device| device.stalls);
+        let verdict = told.and_then(|told| device_stalled(&told.into(), outcome.elapsed_s));
+        record.verdicts.extend(verdict);
         record.accounts = accounts;
         record.device = device;
         record.stalls = longest.iter().map(stall).collect();

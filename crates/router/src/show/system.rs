@@ -105,6 +105,7 @@ impl Router {
             worker.map_or(0, |worker| pick(worker.counters()).load(Ordering::Relaxed))
         };
         let (loops, idle) = (read(|c| &c.loops), read(|c| &c.idle_loops));
+        let cycles_per_us = graph::tsc_hz() as f64 / 1e6;
         let nodes = self.dataplane.node_totals(Some(number));
         let received = nodes.iter().find(|node| node.name == "port-rx");
         view::Worker {
@@ -114,6 +115,11 @@ impl Router {
             packets: received.map_or(0, |node| node.packets),
             busy: if loops == 0 { 0.0 } else { (loops - idle) as f64 / loops as f64 },
             sleeps: read(|c| &c.sleeps),
+            stalls: view::Stalls {
+                count: read(|c| &c.stalls.stalls),
+                total_us: read(|c| &c.stalls.cycles) as f64 / cycles_per_us,
+                longest_us: read(|c| &c.stalls.longest_cycles) as f64 / cycles_per_us,
+            },
             queues: self.queues_of(number),
         }
     }

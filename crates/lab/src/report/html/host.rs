@@ -56,7 +56,7 @@ pub(super) fn section(results: &Results) -> Option<Section> {
         let mine = move |probe: &&ProbeRecord| probe.of == name && probe.at_s.is_none() == early;
         Seen::of(results.probes.iter().filter(mine))
     };
-    let mut generator = Seen::default();
+    let (mut generator, mut devices) = (Seen::default(), Seen::default());
     for trial in &results.trials {
         let elapsed_s = trial.outcome.elapsed_s;
         generator.watched_s += elapsed_s;
@@ -66,12 +66,16 @@ pub(super) fn section(results: &Results) -> Option<Section> {
                 generator.add(&Stalled { stalls, longest_us, total_us }, 0.0);
             }
         }
+        if let Some(told) = trial.device.as_ref().and_then(|device| device.stalls) {
+            devices.add(&told.into(), elapsed_s);
+        }
     }
     let rows = [
         ("lab's core, idle, before the campaign", of("lab", true)),
         ("devices' core, idle, before the campaign", of("device", true)),
         ("devices' core, idle, before each start", of("device", false)),
         ("the generator, in trials", generator),
+        ("devices that tell (Volley), in trials", devices),
     ];
     let mut body = String::from(
         "<table>\n<tr><th>who looked</th><th class=\"n\">watched, s</th><th class=\"n\">stalls</th>\
@@ -90,7 +94,8 @@ pub(super) fn section(results: &Results) -> Option<Section> {
     }
     body.push_str(
         "</table>\n<p class=\"facts\">An idle thread counts what is longer than 5 µs; the generator, \
-         whose calls into the kernel take their time, what is longer than its link explains.</p>\n",
+         whose calls into the kernel take their time, what is longer than its link explains; Volley's \
+         workers what is longer than 200 µs.</p>\n",
     );
     Some(Section { title: "The host", lead, body })
 }
@@ -98,6 +103,9 @@ pub(super) fn section(results: &Results) -> Option<Section> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::record::{Subject, TrialRecord};
+    use crate::search::{Outcome, Trial};
+    use crate::trial::device::{Counters, Stalls};
 
     fn probe(of: &str, at_s: Option<f64>, total_us: f64) -> ProbeRecord {
         let stalled = Stalled { stalls: 3, longest_us: 70.0, total_us };
@@ -120,5 +128,21 @@ mod tests {
             "{body}"
         );
         assert!(section(&Results::default()).is_none());
+    }
+
+    #[test]
+    fn what_devices_tell_of_their_stalls_stands_beside() {
+        let stalls = Some(Stalls { count: 7, total_us: 50_000, longest_us: 9_000 });
+        let device = Some(Counters { stalls, ..Counters::default() });
+        let outcome = Outcome { elapsed_s: 10.0, ..Outcome::of(Trial::new(1.0, 10.0), 10) };
+        let bare = TrialRecord::new(Subject::default(), 0, "mlr", 0.0, outcome);
+        let results = Results {
+            probes: vec![probe("lab", None, 0.0)],
+            trials: vec![TrialRecord { device, ..bare }],
+            ..Results::default()
+        };
+        let body = section(&results).unwrap().body;
+        let row = body.lines().find(|line| line.contains("devices that tell")).unwrap();
+        assert!(row.contains(">10.0<") && row.contains(">7<") && row.contains("0.500 %"), "{row}");
     }
 }

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use settings::{MOST_PACKETS, SETTABLE};
 
 use crate::Error;
-use crate::trial::device::{Change, Counters, Device, Job};
+use crate::trial::device::{Change, Counters, Device, Job, Stalls};
 use crate::trial::frames::Route;
 use crate::trial::place::{Place, has_program, output};
 use crate::trial::settings::Setting;
@@ -52,6 +52,19 @@ struct Node {
     calls: u64,
     packets: u64,
     cycles_per_packet: f64,
+}
+
+/// A worker.
+#[derive(Deserialize)]
+struct Worker {
+    stalls: WorkerStalls,
+}
+
+#[derive(Deserialize)]
+struct WorkerStalls {
+    count: u64,
+    total_us: f64,
+    longest_us: f64,
 }
 
 /// Packets dropped for a reason.
@@ -115,6 +128,7 @@ impl Device for Volley {
         let socket = socket(place);
         let ports: Vec<Port> = ask(&socket, "/v1/ports")?;
         let dropped: Vec<Dropped> = ask(&socket, "/v1/errors")?;
+        let workers: Vec<Worker> = ask(&socket, "/v1/workers")?;
         let mut counters = Counters::default();
         for Port { name, rx, tx } in ports {
             counters.received += rx.packets;
@@ -124,6 +138,12 @@ impl Device for Volley {
         }
         for Dropped { node, reason, packets } in dropped {
             counters.drop(format!("{node} {reason}"), packets);
+        }
+        let stalls = counters.stalls.insert(Stalls::default());
+        for Worker { stalls: WorkerStalls { count, total_us, longest_us } } in workers {
+            stalls.count += count;
+            stalls.total_us += total_us as u64;
+            stalls.longest_us = stalls.longest_us.max(longest_us as u64);
         }
         Ok(counters)
     }
