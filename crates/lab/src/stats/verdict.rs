@@ -47,6 +47,13 @@ pub enum Verdict {
         /// The load as a share of the ceiling.
         share: f64,
     },
+    /// Frames came by several queues: those that seem overtaken may only have been looked at later.
+    OrderUnknown {
+        /// Queues that brought frames.
+        queues: u64,
+        /// Frames that seem overtaken.
+        reordered: u64,
+    },
     /// Packets are unaccounted for: sent is not received plus every drop.
     CountersDisagree {
         /// Sent minus received, counted drops, and what is still in flight.
