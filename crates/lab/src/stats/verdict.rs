@@ -126,6 +126,11 @@ pub fn of_trial(
     verdicts
 }
 
+/// Whether packets seem overtaken that came by different queues, looked at one after the other.
+pub fn order_unknown(queues: u64, reordered: u64) -> Option<Verdict> {
+    (queues > 1 && reordered > 0).then_some(Verdict::OrderUnknown { queues, reordered })
+}
+
 /// Whether an answer is the generator's rather than the device's: too near what it can do itself.
 pub fn generator_bound(answer_pps: f64, ceiling_pps: f64) -> Option<Verdict> {
     let share = answer_pps / ceiling_pps;
@@ -180,6 +185,13 @@ mod tests {
     fn an_answer_near_the_generators_ceiling_is_the_generators() {
         assert_eq!(generator_bound(0.8e6, 1e6), None);
         assert_eq!(generator_bound(1e6, 1e6), Some(Verdict::GeneratorBound { share: 1.0 }));
+    }
+
+    #[test]
+    fn the_order_of_packets_is_known_within_a_queue_only() {
+        assert_eq!([order_unknown(1, 5), order_unknown(2, 0)], [None, None]);
+        let expected = Verdict::OrderUnknown { queues: 2, reordered: 5 };
+        assert_eq!(order_unknown(2, 5), Some(expected));
     }
 
     #[test]

@@ -294,3 +294,14 @@ impl Stalls {
         Away { longest, ..self.away }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queues_count_that_brought_something_meanwhile() {
+        assert_eq!(grown(&[], &[]), 1);
+        assert_eq!(grown(&[3, 9, 0], &[3, 10, 1]), 2);
+    }
+}

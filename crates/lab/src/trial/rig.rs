@@ -23,7 +23,7 @@ use crate::clock::Clock;
 use crate::report::record::{DeviceFacts, Stall, Subject, TrialRecord};
 use crate::scenario::{Function, FunctionKind};
 use crate::search::{Latency, Outcome, Trial};
-use crate::stats::verdict::{Accounts, Stalled, Verdict, of_trial};
+use crate::stats::verdict::{Accounts, Stalled, of_trial, order_unknown};
 use crate::traffic::ports::{self, Ports};
 use crate::traffic::{End, Plan, Rate, Side, Stream, StreamResult, TrafficResult, drive};
 
@@ -502,7 +502,9 @@ impl Measured {
         longest.truncate(MOST_STALLS);
         let mut record = TrialRecord::new(subject, index, purpose, at_s, outcome);
         record.verdicts = of_trial(&outcome, accounts.as_ref(), &stalled, ceiling_pps);
-        record.verdicts.extend(order_unknown(&traffic));
+        let queues = traffic.ends.iter().map(|end| end.queues).max().unwrap_or(1);
+        let reordered = traffic.streams.iter().map(|stream| stream.sequence.reordered).sum();
+        record.verdicts.extend(order_unknown(queues, reordered));
         record.accounts = accounts;
         record.device = device;
         record.stalls = longest.iter().map(stall).collect();
@@ -518,13 +520,6 @@ impl Measured {
         }
         record
     }
-}
-
-/// Whether packets seem overtaken that came by different queues.
-fn order_unknown(traffic: &TrafficResult) -> Option<Verdict> {
-    let queues = traffic.ends.iter().map(|end| end.queues).max().unwrap_or(1);
-    let reordered = traffic.streams.iter().map(|stream| stream.sequence.reordered).sum();
-    (queues > 1 && reordered > 0).then_some(Verdict::OrderUnknown { queues, reordered })
 }
 
 /// Stalls of a trial that are written down one by one: the longest.
