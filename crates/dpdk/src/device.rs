@@ -138,7 +138,10 @@ fn arguments(spec: &PortSpec, shape: Shape) -> Result<Arguments, Error> {
             .with("queues", queues)
             .with("client", u8::from(*client))
             .ok(),
-        PortSpec::VirtioUser { path } => list.socket("path", path)?.with("queues", queues).ok(),
+        PortSpec::VirtioUser { path, server } => {
+            let list = list.socket("path", path)?.with("queues", queues);
+            if *server { list.with("server", 1).ok() } else { list.ok() }
+        }
         PortSpec::Pcap { rx, tx, repeat } => pcap(list, rx.as_deref(), tx.as_deref(), *repeat),
         PortSpec::Null { packet_bytes } => list.with("size", packet_bytes).ok(),
     }
@@ -298,6 +301,8 @@ mod tests {
         };
         let expected = "role=server,socket=/run/m.sock,socket-abstract=no,id=7,rsize=10,bsize=2048";
         assert_eq!(text(spec), format!("net_memif,{expected}"));
+        let spec = PortSpec::VirtioUser { path: "/run/v.sock".into(), server: true };
+        assert_eq!(text(spec), "net_virtio_user,path=/run/v.sock,queues=2,server=1");
         let spec = PortSpec::Pcap { rx: Some("a.pcap".into()), tx: None, repeat: true };
         assert_eq!(text(spec), "net_pcap,rx_pcap=a.pcap,infinite_rx=1");
     }
@@ -326,7 +331,7 @@ mod tests {
             let error = Device::of(&spec, SHAPE).unwrap_err();
             assert!(error.to_string().contains(device), "{error}");
         }
-        let spec = PortSpec::VirtioUser { path: "/tmp/a,server=1".into() };
+        let spec = PortSpec::VirtioUser { path: "/tmp/a,server=1".into(), server: false };
         assert!(Device::of(&spec, SHAPE).is_err());
         let spec = PortSpec::Vhost { socket: "/x".repeat(60).into(), client: false };
         assert!(Device::of(&spec, SHAPE).is_err());

@@ -56,6 +56,8 @@ pub enum PortSpec {
     VirtioUser {
         /// The vhost socket, or `/dev/vhost-net`.
         path: PathBuf,
+        /// Listen at the socket for a host that connects. Opening waits until it does.
+        server: bool,
     },
     /// Files of packets.
     Pcap {
@@ -120,7 +122,8 @@ impl PortSpec {
     pub(crate) fn listens_at(&self) -> Option<&Path> {
         match self {
             Self::Memif { role: MemifRole::Server, socket, .. }
-            | Self::Vhost { socket, client: false } => Some(socket),
+            | Self::Vhost { socket, client: false }
+            | Self::VirtioUser { path: socket, server: true } => Some(socket),
             _ => None,
         }
     }
@@ -153,7 +156,7 @@ impl fmt::Display for PortSpec {
                 write!(f, "{kind} {device}")
             }
             Self::Memif { socket, id, .. } => write!(f, "{kind} {} id {id}", socket.display()),
-            Self::Vhost { socket: path, .. } | Self::VirtioUser { path } => {
+            Self::Vhost { socket: path, .. } | Self::VirtioUser { path, .. } => {
                 write!(f, "{kind} {}", path.display())
             }
             Self::Pcap { rx, tx, .. } => {

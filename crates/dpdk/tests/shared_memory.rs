@@ -55,7 +55,20 @@ fn vhost_and_virtio_user_carry_packets_both_ways() {
     let mut rig = rig();
     let socket = socket("vhost");
     let mut host = rig.open(&PortSpec::Vhost { socket: socket.clone(), client: false });
-    let mut machine = rig.open(&PortSpec::VirtioUser { path: socket.clone() });
+    let mut machine = rig.open(&PortSpec::VirtioUser { path: socket.clone(), server: false });
+    wait_for_link(&host, &machine);
+    pass_both_ways(&mut rig, &mut host, &mut machine);
+    drop((machine, host));
+    assert!(rig.nothing_leaked());
+    assert!(!socket.exists());
+}
+
+#[test]
+fn a_virtio_user_that_listens_waits_for_its_host() {
+    let mut rig = rig();
+    let socket = socket("listens");
+    let mut host = rig.open(&PortSpec::Vhost { socket: socket.clone(), client: true });
+    let mut machine = rig.open(&PortSpec::VirtioUser { path: socket.clone(), server: true });
     wait_for_link(&host, &machine);
     pass_both_ways(&mut rig, &mut host, &mut machine);
     drop((machine, host));

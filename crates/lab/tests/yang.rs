@@ -41,6 +41,8 @@ fn scenarios() -> Vec<(String, Scenario)> {
 /// A scenario that uses what those do not.
 fn odd() -> Scenario {
     let text = "name = 'odd-1'\ntitle = '64'\nabout = \"\"\"\ntwo lines\n\\\"quoted\\\" µ\"\"\"\n\
+                [link]\nkind = 'pci'\ngenerator = ['0000:01:00.0', '0000:01:00.1']\n\
+                device = ['0000:02:00.0', '0000:02:00.1']\ngbps = 2.5\n\
                 [[function]]\nkind = 'bridge'\nlabel = '7'\n[[function]]\nkind = 'ip4'\n\
                 [traffic]\nimix = '7a4d1g'\nflows = 3\nboth_directions = true\n\
                 arrivals = { process = 'trace', gaps_ns = [5, 5, 7] }\n\

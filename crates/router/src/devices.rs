@@ -171,7 +171,9 @@ fn spec_of(kind: &PortKind) -> PortSpec {
             buffer_bytes: 2048,
         },
         PortKind::Vhost { socket } => PortSpec::Vhost { socket: socket.clone(), client: false },
-        PortKind::VirtioUser { socket } => PortSpec::VirtioUser { path: socket.clone() },
+        PortKind::VirtioUser { socket } => {
+            PortSpec::VirtioUser { path: socket.clone(), server: false }
+        }
         PortKind::Pcap { rx, tx, repeat } => {
             PortSpec::Pcap { rx: rx.clone(), tx: tx.clone(), repeat: *repeat == Repeat::Forever }
         }

@@ -11,6 +11,7 @@ use lab::report::record::{Campaign as CampaignRecord, Recorder};
 use lab::scenario::Scenario;
 use lab::traffic::ports::Ports;
 use lab::trial::campaign::{Campaign, Progress};
+use lab::trial::cards::Cards;
 use lab::trial::host;
 use lab::trial::place::output;
 use lab::trial::probe::{self, ProbeRecord};
@@ -46,7 +47,8 @@ impl Setting {
     pub(crate) fn enter(arguments: &Arguments, file: &str) -> Result<Self, Failure> {
         let mut scenario = Scenario::load(Path::new(file))?;
         scenario.campaign.seed = arguments.count("seed", scenario.campaign.seed)?;
-        let link: LinkKind = arguments.text("link").unwrap_or("veth").parse()?;
+        let told = arguments.text("link").map(str::parse).transpose()?;
+        let link = scenario.link_kind(told).map_err(Failure::Usage)?;
         let minutes = arguments.number("minutes", scenario.campaign.minutes.unwrap_or(0.0))?;
         let restarts = arguments.count("restarts", scenario.campaign.restarts.into())?;
         let (device_cores, lab_core) = cores(arguments)?;
@@ -58,7 +60,7 @@ impl Setting {
             None => format!("results/{}-{}", scenario.name.get_ref(), seconds()),
         });
         Ok(Self {
-            ports: Ports::start(largest(&scenario), false)?,
+            ports: Ports::start(largest(&scenario), link == LinkKind::Pci)?,
             probes: probe::watch_both(&clock, &lab_core, probe::first(&device_cores)),
             clock,
             interrupt: Interrupt::listen()?,
@@ -104,6 +106,12 @@ impl Setting {
             clock: &self.clock,
             ports: &self.ports,
             link: self.link,
+            cards: self
+                .scenario
+                .link
+                .as_ref()
+                .filter(|_| self.link == LinkKind::Pci)
+                .and_then(Cards::of),
             cores: self.device_cores.clone(),
             folder: std::env::temp_dir().join(format!("volley-lab-{}", std::process::id())),
             go_on: &|| !self.interrupt.came(),

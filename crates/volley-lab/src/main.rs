@@ -57,7 +57,7 @@ volley-lab: measures switches and routers
       Measures a scenario on devices of this host, in network namespaces of its own, and writes
       raw.jsonl and the report. Ctrl-C keeps what is measured. Devices: these, testpmd-mac,
       ovs-dpdk, vpp, grout, fastclick, and volley=FOLDER for other builds. Links: veth, veth-xdp, tap,
-      memif, vhost.
+      memif, vhost; pcap for functional checks; pci where the scenario names the cards.
 
   volley-lab compare A B SCENARIO [--blocks 20] [--link veth] [--out DIR] …
       Holds device B against A: interleaved blocks of fresh starts, compared pair by pair, after as

@@ -14,7 +14,7 @@ use crate::say::say;
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.only(&["frame-bytes", "lab-core", "device-cores"])?;
     let links = match &arguments.words[..] {
-        [] => LinkKind::ALL.to_vec(),
+        [] => LinkKind::ALL.into_iter().filter(|link| link.has_two_ends()).collect(),
         words => words.iter().map(|word| word.parse()).collect::<Result<Vec<LinkKind>, _>>()?,
     };
     let frame_bytes = arguments.count("frame-bytes", 64)?.clamp(64, 1_518) as u16;

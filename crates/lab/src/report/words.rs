@@ -42,6 +42,9 @@ pub(crate) fn verdict(verdict: &Verdict) -> String {
         Verdict::GeneratorBound { share } => {
             format!("generator-bound: {:.0} % of the generator's ceiling", 100.0 * share)
         }
+        Verdict::OrderUnknown { queues, reordered } => format!(
+            "{reordered} packets seem overtaken, but {queues} queues brought them: their order is not known"
+        ),
         Verdict::CountersDisagree { missing } => format!("{missing} packets unaccounted for"),
         Verdict::DeviceStalled { stalls, longest_us, share } => format!(
             "the device stalled {stalls} times, up to {longest_us:.0} µs, {:.2} % of the time",

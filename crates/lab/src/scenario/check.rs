@@ -20,7 +20,7 @@ pub(super) struct Wrong {
     pub(super) reason: String,
 }
 
-fn wrong<T>(place: &Spanned<T>, reason: impl Into<String>) -> Result<(), Wrong> {
+pub(super) fn wrong<T>(place: &Spanned<T>, reason: impl Into<String>) -> Result<(), Wrong> {
     Err(Wrong { at: place.span().start, reason: reason.into() })
 }
 
@@ -34,6 +34,7 @@ impl Scenario {
         if self.functions.is_empty() {
             return wrong(&self.name, "a scenario needs at least one [[function]]");
         }
+        self.check_link()?;
         self.check_functions()?;
         self.check_traffic()?;
         self.sweep.check()?;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! scenario ─┬─ [[function]]   what the device does: bridge, route, encapsulate …
+//!           ├─ [link]         which links, and which cards
 //!           ├─ [traffic]      frames, flows, addresses, arrival process, directions
 //!           ├─ [sweep]        axes: sizes, workers, entries …         product = the cases
 //!           ├─ [measure]      which search, with which goals
@@ -13,6 +14,7 @@ mod axis;
 mod case;
 mod check;
 mod function;
+mod link;
 mod measure;
 mod traffic;
 
@@ -21,6 +23,7 @@ use std::path::Path;
 pub use axis::Axis;
 pub use case::Case;
 pub use function::{Function, FunctionKind};
+pub use link::{Link, USUAL_GBPS};
 pub use measure::{MOST_ENTRIES, Measure, SearchKind};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -41,6 +44,9 @@ pub struct Scenario {
     /// What the device is to do; each is measured.
     #[serde(rename = "function")]
     pub functions: Vec<Spanned<Function>>,
+    /// Which links, where it is not left to the command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<Link>,
     /// What is sent.
     #[serde(default)]
     pub traffic: Traffic,

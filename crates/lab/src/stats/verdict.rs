@@ -47,6 +47,13 @@ pub enum Verdict {
         /// The load as a share of the ceiling.
         share: f64,
     },
+    /// Frames came by several queues: those that seem overtaken may only have been looked at later.
+    OrderUnknown {
+        /// Queues that brought frames.
+        queues: u64,
+        /// Frames that seem overtaken.
+        reordered: u64,
+    },
     /// Packets are unaccounted for: sent is not received plus every drop.
     CountersDisagree {
         /// Sent minus received, counted drops, and what is still in flight.
@@ -135,6 +142,11 @@ pub fn device_stalled(stalled: &Stalled, elapsed_s: f64) -> Option<Verdict> {
     (stalls > 0).then_some(Verdict::DeviceStalled { stalls, longest_us, share })
 }
 
+/// Whether packets seem overtaken that came by different queues, looked at one after the other.
+pub fn order_unknown(queues: u64, reordered: u64) -> Option<Verdict> {
+    (queues > 1 && reordered > 0).then_some(Verdict::OrderUnknown { queues, reordered })
+}
+
 /// Whether an answer is the generator's rather than the device's: too near what it can do itself.
 pub fn generator_bound(answer_pps: f64, ceiling_pps: f64) -> Option<Verdict> {
     let share = answer_pps / ceiling_pps;
@@ -189,6 +201,13 @@ mod tests {
     fn an_answer_near_the_generators_ceiling_is_the_generators() {
         assert_eq!(generator_bound(0.8e6, 1e6), None);
         assert_eq!(generator_bound(1e6, 1e6), Some(Verdict::GeneratorBound { share: 1.0 }));
+    }
+
+    #[test]
+    fn the_order_of_packets_is_known_within_a_queue_only() {
+        assert_eq!([order_unknown(1, 5), order_unknown(2, 0)], [None, None]);
+        let expected = Verdict::OrderUnknown { queues: 2, reordered: 5 };
+        assert_eq!(order_unknown(2, 5), Some(expected));
     }
 
     #[test]

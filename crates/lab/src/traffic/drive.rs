@@ -12,6 +12,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::end::End;
+use super::queues::counted;
 use super::receiver::{Receiver, SPIKE_WINDOW_NS};
 use super::result::{Away, EndResult, StreamResult, TrafficResult};
 use super::sender::Sender;
@@ -74,6 +75,8 @@ struct Working<'a> {
     sender: Sender,
     receiver: Receiver,
     missed: u64,
+    /// Frames by queue until it began.
+    queues: Vec<u64>,
 }
 
 /// Sends and receives. What is sent at one side comes out at the other, or with one side there. `watch`
@@ -102,6 +105,7 @@ pub fn drive(
             sender: Sender::new(&own, plan.link_bps, plan.seed)?,
             receiver: Receiver::new(total, &here),
             missed: side.end.missed(),
+            queues: counted(&side.end.queues),
             end: side.end,
         });
     }
@@ -224,6 +228,7 @@ fn collect(
     }
     let end = |side: Working<'_>| EndResult {
         missed: side.end.missed() - side.missed,
+        queues: grown(&side.queues, &counted(&side.end.queues)),
         name: side.end.name.clone(),
         foreign: side.receiver.foreign,
         stale: side.receiver.stale,
@@ -244,6 +249,12 @@ fn collect(
         away: turned.away,
         stopped: turned.stopped,
     }
+}
+
+/// Queues that brought frames meanwhile; one where there is but one.
+fn grown(before: &[u64], after: &[u64]) -> u64 {
+    let busy = before.iter().zip(after).filter(|(before, after)| before < after).count();
+    busy.max(1) as u64
 }
 
 /// Spikes in the worst latency of each window.
@@ -281,5 +292,16 @@ impl Stalls {
         let mut longest: Vec<(u64, u64)> = kept.collect();
         longest.sort_unstable();
         Away { longest, ..self.away }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queues_count_that_brought_something_meanwhile() {
+        assert_eq!(grown(&[], &[]), 1);
+        assert_eq!(grown(&[3, 9, 0], &[3, 10, 1]), 2);
     }
 }

@@ -2,6 +2,8 @@
 
 use packet::{PacketCache, RxQueue, TxQueue};
 
+use super::queues::QueueCounts;
+
 /// Packets moved at once. Small, so that many flows of low rate are not held up by one burst.
 pub const BURST: usize = 32;
 
@@ -11,6 +13,8 @@ pub struct End {
     pub name: String,
     /// Packets from the device.
     pub rx: Box<dyn RxQueue>,
+    /// What each of several receive queues brought; none of an end that has one.
+    pub queues: QueueCounts,
     /// Packets to it.
     pub tx: Box<dyn TxQueue>,
     /// What keeps the port behind it open, if one is. Closed before the buffers go.

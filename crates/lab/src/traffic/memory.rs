@@ -14,6 +14,7 @@ use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use serde::{Deserialize, Serialize};
 
 use super::end::End;
+use super::queues::QueueCounts;
 use super::rate::with_prefix;
 use crate::Error;
 use crate::clock::Clock;
@@ -290,6 +291,7 @@ pub fn pair(clock: &Clock, there: Line, back: Line) -> Result<([End; 2], Account
     let end = |name: &str, cache, tx, rx| End {
         name: name.into(),
         rx: Box::new(Rx(Arc::clone(&ways), rx)),
+        queues: QueueCounts::default(),
         tx: Box::new(Tx(Arc::clone(&ways), tx)),
         cache,
         port: None,

@@ -15,6 +15,7 @@ pub mod end;
 pub mod file;
 pub mod memory;
 pub mod ports;
+pub mod queues;
 pub mod rate;
 pub mod receiver;
 pub mod recording;

@@ -13,9 +13,10 @@ use std::time::{Duration, Instant};
 use dpdk::{
     DpdkPool, Eal, EalOptions, LinkWatch, MemifRole, MemoryChoice, Port, PortOptions, PortSpec,
 };
-use packet::Pool;
+use packet::{Pool, RxQueue};
 
 use super::end::End;
+use super::queues::{QueueCounts, Several};
 use super::stream::FRAME_BYTES;
 use crate::Error;
 
@@ -43,7 +44,7 @@ pub fn parse(text: &str) -> Result<PortSpec, Error> {
         "memif" | "memif-server" => memif(MemifRole::Server)?,
         "memif-client" => memif(MemifRole::Client)?,
         "vhost" => PortSpec::Vhost { socket: rest.into(), client: false },
-        "virtio_user" => PortSpec::VirtioUser { path: rest.into() },
+        "virtio_user" => PortSpec::VirtioUser { path: rest.into(), server: false },
         "pci" => PortSpec::Pci { address: rest.into() },
         "ring" => PortSpec::Ring,
         "pcap" => {
@@ -89,19 +90,31 @@ impl Ports {
 
     /// Opens a port and starts it.
     pub fn open(&self, spec: &PortSpec) -> Result<End, Error> {
+        self.open_wide(spec, 1)
+    }
+
+    /// The same with so many receive queues, for a peer that sends by as many.
+    pub fn open_wide(&self, spec: &PortSpec, rx_queues: u16) -> Result<End, Error> {
         let name = spec.to_string();
         let room = self.max_frame_bytes.max(2_048);
         let sent = DpdkPool::new(&self.eal, SENT, room).map_err(refused(&name))?;
-        let mut options = PortOptions::new(self.received.clone());
+        let mut options = PortOptions { rx_queues, ..PortOptions::new(self.received.clone()) };
         if self.max_frame_bytes > 1_522 {
             options.mtu = Some(self.max_frame_bytes - 18);
         }
         let mut port = Port::open(&self.eal, spec, options).map_err(refused(&name))?;
         port.start().map_err(refused(&name))?;
         let gone = || Error::Port { port: name.clone(), reason: "it has no queue".into() };
-        let rx = port.rx(0).ok_or_else(gone)?;
         let tx = port.tx(0).ok_or_else(gone)?;
-        Ok(End { name, rx: Box::new(rx), tx: Box::new(tx), cache: sent.cache(), port: Some(port) })
+        let (rx, queues): (Box<dyn RxQueue>, QueueCounts) = if rx_queues > 1 {
+            let wanted = (0..rx_queues).map(|queue| port.rx(queue).ok_or_else(gone));
+            let several = Several::new(wanted.collect::<Result<_, _>>()?);
+            let counts = several.counts();
+            (Box::new(several), counts)
+        } else {
+            (Box::new(port.rx(0).ok_or_else(gone)?), QueueCounts::default())
+        };
+        Ok(End { name, rx, queues, tx: Box::new(tx), cache: sent.cache(), port: Some(port) })
     }
 
     /// DPDK's version and memory.

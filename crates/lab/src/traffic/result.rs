@@ -46,6 +46,9 @@ pub struct EndResult {
     pub misdirected: u64,
     /// Packets that the port lost on their way to the receiver.
     pub missed: u64,
+    /// Receive queues that brought frames.
+    #[serde(default)]
+    pub queues: u64,
     /// Octets of the test frames received, checksums included.
     pub octets: u64,
     /// Rate of arrivals on four time scales.

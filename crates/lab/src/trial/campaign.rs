@@ -7,11 +7,13 @@
 //! When the time is up what was measured stands; so it does after Ctrl-C, a device that dies or a
 //! disk that is full.
 
+mod files;
 mod streams;
 
 use std::time::{Duration, Instant};
 
 use super::frames::Load;
+use super::link::LinkKind;
 use super::probe::{self, ProbeRecord};
 use super::pursue::{Found, Quantity, pursue};
 use super::rig::{Bench, Rig, Wish};
@@ -169,6 +171,9 @@ impl Campaign<'_> {
     /// no device runs.
     pub(super) fn ceiling_pps(&self, sizes: &Imix) -> Result<f64, Error> {
         let Bench { clock, ports, link, .. } = *self.bench;
+        if let Some(cards) = &self.bench.cards {
+            return Ok(cards.line_rate_pps(mean_bytes(sizes)));
+        }
         let folder = self.bench.folder.with_extension("self-test");
         let test = self_test::known(clock, ports, link, mean_bytes(sizes), &folder);
         let _ = std::fs::remove_dir_all(&folder);
@@ -245,6 +250,9 @@ impl Running<'_> {
         self.probe()?;
         if self.campaign.has_streams() {
             return self.streams(name, group, run);
+        }
+        if self.campaign.bench.link == LinkKind::Pcap {
+            return self.files(name, group, run);
         }
         let mut rig = Rig::start(self.campaign.bench, name, &group.wish)?;
         let mut told = false;

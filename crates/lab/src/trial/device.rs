@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::added::Added;
-use super::link::{DeviceEnd, LinkKind};
+use super::link::{DeviceEnd, LinkKind, Needs};
 use super::place::Place;
 use super::settings::{Setting, Settings, core_numbers};
 use super::telemetry::NodeCost;
@@ -140,6 +140,11 @@ pub trait Device {
     /// What its adapter can set; all else is refused before it is started.
     fn settable(&self) -> &'static [Setting] {
         &[]
+    }
+
+    /// What it needs of the lab's ends to do the job.
+    fn needs(&self, _: &Job) -> Needs {
+        Needs::default()
     }
 
     /// Makes it do the job; it may not be ready yet when this returns.

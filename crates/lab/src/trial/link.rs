@@ -6,18 +6,20 @@
 //! veth-xdp   af_xdp g0, g1                  d0, d1
 //! tap        net_tap g0, g1, moved          d0, d1: what the lab sends the kernel receives there
 //! memif      memif client                   memif server      (DPDK devices)
-//! vhost      virtio_user                    vhost, listening  (DPDK devices)
+//! vhost      virtio_user                    vhost, listening  (DPDK devices; the lab listens where the device connects)
+//! pcap       files, written and read       net_pcap, from one file and into another (functional checks alone)
+//! pci        cards                         cards, of addresses that the scenario names
 //! ```
-//! Cards cannot be measured this way: four of them, two for each side, would have to be in this host.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use dpdk::{MemifRole, PortSpec};
 use serde::{Deserialize, Serialize};
 use wire::MacAddr;
 
+use super::cards::{self, Cards};
 use super::place::{Place, output};
 use crate::Error;
 
@@ -35,11 +37,16 @@ pub enum LinkKind {
     Memif,
     /// The shared memory of virtual machines.
     Vhost,
+    /// Capture files, which have no time.
+    Pcap,
+    /// Network cards.
+    Pci,
 }
 
 impl LinkKind {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Veth, Self::VethXdp, Self::Tap, Self::Memif, Self::Vhost];
+    pub const ALL: [Self; 7] =
+        [Self::Veth, Self::VethXdp, Self::Tap, Self::Memif, Self::Vhost, Self::Pcap, Self::Pci];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -49,12 +56,19 @@ impl LinkKind {
             Self::Tap => "tap",
             Self::Memif => "memif",
             Self::Vhost => "vhost",
+            Self::Pcap => "pcap",
+            Self::Pci => "pci",
         }
     }
 
     /// Whether the kernel has a device at the device's end.
     pub fn is_kernel(self) -> bool {
         matches!(self, Self::Veth | Self::VethXdp | Self::Tap)
+    }
+
+    /// Whether the lab can have both ends of one, with no device in between.
+    pub fn has_two_ends(self) -> bool {
+        !matches!(self, Self::Pcap | Self::Pci)
     }
 
     /// An iteration of the generator longer than this is a stall: a call into the kernel with a burst
@@ -74,7 +88,7 @@ impl FromStr for LinkKind {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let allowed = "veth, veth-xdp, tap, memif or vhost";
+        let allowed = "veth, veth-xdp, tap, memif, vhost, pcap or pci";
         let refuse = || Error::Text { what: "kind of link", text: text.to_owned(), allowed };
         Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(refuse)
     }
@@ -99,10 +113,24 @@ pub enum DeviceEnd {
     Memif(PathBuf),
     /// A vhost socket, listening.
     Vhost(PathBuf),
+    /// Capture files.
+    Pcap {
+        /// To be read.
+        rx: PathBuf,
+        /// To be written.
+        tx: PathBuf,
+    },
+    /// A network card, by its address.
+    Pci(String),
 }
 
 /// Makes the kernel's part of the links, and says what the device is to open.
-pub fn lay(kind: LinkKind, place: &mut Place, mtu: u16) -> Result<[DeviceEnd; 2], Error> {
+pub fn lay(
+    kind: LinkKind,
+    place: &mut Place,
+    mtu: u16,
+    cards: Option<&Cards>,
+) -> Result<[DeviceEnd; 2], Error> {
     let socket = |side: usize| place.folder().join(format!("{}{side}.sock", kind.name()));
     Ok(match kind {
         LinkKind::Memif => [0, 1].map(|side| DeviceEnd::Memif(socket(side))),
@@ -114,7 +142,21 @@ pub fn lay(kind: LinkKind, place: &mut Place, mtu: u16) -> Result<[DeviceEnd; 2]
             kernel_ends()
         }
         LinkKind::Tap => kernel_ends(),
+        LinkKind::Pcap => [0, 1].map(|side| DeviceEnd::Pcap {
+            rx: place.folder().join(format!("in{side}.pcap")),
+            tx: place.folder().join(format!("out{side}.pcap")),
+        }),
+        LinkKind::Pci => {
+            let cards = cards.ok_or_else(unnamed)?;
+            cards.check(Path::new(cards::CARDS))?;
+            cards.device.clone().map(DeviceEnd::Pci)
+        }
     })
+}
+
+fn unnamed() -> Error {
+    let reason = "no scenario names the cards".to_owned();
+    Error::Port { port: LinkKind::Pci.to_string(), reason }
 }
 
 fn kernel_ends() -> [DeviceEnd; 2] {
@@ -189,10 +231,34 @@ fn mask(cores: &str) -> u64 {
     cores.fold(0, |mask, core| mask | 1 << core.min(63))
 }
 
+/// What a device needs of the lab's ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Needs {
+    /// Receive queues: as many as it sends by, where each of its queues has to meet one.
+    pub rx_queues: u16,
+    /// Whether the lab has to listen at a vhost's socket, because the device connects.
+    pub listener: bool,
+}
+
+impl Default for Needs {
+    fn default() -> Self {
+        Self { rx_queues: 1, listener: false }
+    }
+}
+
 /// What the lab opens at its ends.
-pub fn lab_ports(kind: LinkKind, place: &Place) -> [PortSpec; 2] {
+pub fn lab_ports(
+    kind: LinkKind,
+    place: &Place,
+    needs: Needs,
+    cards: Option<&Cards>,
+) -> Result<[PortSpec; 2], Error> {
+    let cards = match (kind, cards) {
+        (LinkKind::Pci, cards) => cards.ok_or_else(unnamed)?.generator.clone(),
+        _ => [String::new(), String::new()],
+    };
     let socket = |side: usize| place.folder().join(format!("{}{side}.sock", kind.name()));
-    [0, 1].map(|side| match kind {
+    Ok([0, 1].map(|side| match kind {
         LinkKind::Veth => PortSpec::AfPacket { device: LAB_DEVICES[side].into() },
         LinkKind::VethXdp => {
             PortSpec::AfXdp { device: LAB_DEVICES[side].into(), first_queue: 0, force_copy: false }
@@ -205,8 +271,11 @@ pub fn lab_ports(kind: LinkKind, place: &Place) -> [PortSpec; 2] {
             ring_log2: 10,
             buffer_bytes: 2_048,
         },
-        LinkKind::Vhost => PortSpec::VirtioUser { path: socket(side) },
-    })
+        LinkKind::Vhost => PortSpec::VirtioUser { path: socket(side), server: needs.listener },
+        LinkKind::Pci => PortSpec::Pci { address: cards[side].clone() },
+        // Written before the device starts, and read when it has ended: nothing in between.
+        LinkKind::Pcap => PortSpec::Pcap { rx: None, tx: None, repeat: false },
+    }))
 }
 
 /// Takes the kernel's part away again.

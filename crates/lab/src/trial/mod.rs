@@ -13,6 +13,7 @@
 
 pub mod added;
 pub mod campaign;
+pub mod cards;
 pub mod device;
 pub mod devices;
 pub mod frames;

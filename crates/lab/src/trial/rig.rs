@@ -8,11 +8,12 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use super::cards::Cards;
 use super::device::{Counters, Device, Job, kernel_counters};
 use super::devices;
 use super::frames::Load;
 use super::host_clock::{self, HostClock};
-use super::link::{self, DEVICE_DEVICES, DeviceEnd, LAB_DEVICES, LinkKind};
+use super::link::{self, DEVICE_DEVICES, DeviceEnd, LAB_DEVICES, LinkKind, Needs};
 use super::place::{Place, output};
 use super::settings::Settings;
 use super::telemetry::NodeCost;
@@ -22,7 +23,7 @@ use crate::clock::Clock;
 use crate::report::record::{DeviceFacts, Stall, Subject, TrialRecord};
 use crate::scenario::{Function, FunctionKind};
 use crate::search::{Latency, Outcome, Trial};
-use crate::stats::verdict::{Accounts, Stalled, device_stalled, of_trial};
+use crate::stats::verdict::{Accounts, Stalled, device_stalled, of_trial, order_unknown};
 use crate::traffic::ports::{self, Ports};
 use crate::traffic::{End, Plan, Rate, Side, Stream, StreamResult, TrafficResult, drive};
 
@@ -34,6 +35,8 @@ pub struct Bench<'a> {
     pub ports: &'a Ports,
     /// Kind of the links.
     pub link: LinkKind,
+    /// The cards that they are, where they are cards.
+    pub cards: Option<Cards>,
     /// Cores that devices get, as `taskset` writes them.
     pub cores: String,
     /// Where devices keep their files.
@@ -150,12 +153,13 @@ impl<'a> Rig<'a> {
             place.run_under(prefix, SLOWER);
         }
         let mtu = wish.mtu();
-        let job = wish.job(bench.link, link::lay(bench.link, &mut place, mtu)?);
+        let job =
+            wish.job(bench.link, link::lay(bench.link, &mut place, mtu, bench.cards.as_ref())?);
         let slowed = host_clock::for_job(&*device, &job, &bench.cores)?;
         let mut ends = Vec::new();
         if bench.link == LinkKind::Tap {
             // The device's ends come with the lab's.
-            ends = Self::open(bench, &place)?;
+            ends = Self::open(bench, &place, Needs::default())?;
             link::hand_over(&mut place, mtu)?;
         }
         let started = device.start(&job, &mut place);
@@ -173,17 +177,22 @@ impl<'a> Rig<'a> {
         };
         started?;
         if rig.ends.is_empty() {
-            rig.ends = Self::open(bench, &rig.place)?;
+            // Who listens would wait for a device that is gone without end.
+            rig.place.alive()?;
+            let needs = rig.device.needs(&rig.job);
+            rig.ends = Self::open(bench, &rig.place, needs)?;
         }
         Ok(rig)
     }
 
     /// The lab's ends, once their links are up.
-    fn open(bench: &Bench<'_>, place: &Place) -> Result<Vec<End>, Error> {
-        let specs = link::lab_ports(bench.link, place);
-        let mut ends =
-            specs.iter().map(|spec| bench.ports.open(spec)).collect::<Result<Vec<_>, _>>()?;
-        ports::wait_for_links(&mut ends, LINK_PATIENCE)?;
+    fn open(bench: &Bench<'_>, place: &Place, needs: Needs) -> Result<Vec<End>, Error> {
+        let specs = link::lab_ports(bench.link, place, needs, bench.cards.as_ref())?;
+        let open = |spec| bench.ports.open_wide(spec, needs.rx_queues);
+        let mut ends = specs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        let cards = bench.link == LinkKind::Pci;
+        let patience = if cards { ports::LINK_PATIENCE } else { LINK_PATIENCE };
+        ports::wait_for_links(&mut ends, patience)?;
         Ok(ends)
     }
 
@@ -433,7 +442,11 @@ impl<'a> Rig<'a> {
 }
 
 /// Functions that no adapter has.
-fn refuse_what_nobody_does(device: &dyn Device, wish: &Wish, link: LinkKind) -> Result<(), Error> {
+pub(super) fn refuse_what_nobody_does(
+    device: &dyn Device,
+    wish: &Wish,
+    link: LinkKind,
+) -> Result<(), Error> {
     let reason = match wish.function.kind {
         FunctionKind::Lisp => "none of the lab's devices speaks LISP",
         FunctionKind::Dhcp4 => "the lab plays neither the client nor the server of a lease",
@@ -492,6 +505,9 @@ impl Measured {
         let told = device.as_ref().and_then(|device| device.stalls);
         let verdict = told.and_then(|told| device_stalled(&told.into(), outcome.elapsed_s));
         record.verdicts.extend(verdict);
+        let queues = traffic.ends.iter().map(|end| end.queues).max().unwrap_or(1);
+        let reordered = traffic.streams.iter().map(|stream| stream.sequence.reordered).sum();
+        record.verdicts.extend(order_unknown(queues, reordered));
         record.accounts = accounts;
         record.device = device;
         record.stalls = longest.iter().map(stall).collect();

@@ -131,10 +131,14 @@ fn direct(ports: &Ports, link: LinkKind, folder: &Path) -> Result<Vec<End>, Erro
         _ => PortSpec::AfPacket { device: device.into() },
     };
     let specs = match link {
+        LinkKind::Pcap | LinkKind::Pci => {
+            let reason = "the lab cannot have both of its ends".to_owned();
+            return Err(Error::Port { port: link.to_string(), reason });
+        }
         LinkKind::Memif => [memif(MemifRole::Server), memif(MemifRole::Client)],
         LinkKind::Vhost => [
             PortSpec::Vhost { socket: socket.clone(), client: false },
-            PortSpec::VirtioUser { path: socket.clone() },
+            PortSpec::VirtioUser { path: socket.clone(), server: false },
         ],
         LinkKind::Tap => [PortSpec::Tap { name: ENDS[0].into() }, kernel(ENDS[0])],
         LinkKind::Veth | LinkKind::VethXdp => {

@@ -18,7 +18,7 @@ use crate::arrivals::Process;
 use crate::scenario::Scenario;
 
 /// Leaves that are text; all others are numbers or booleans.
-const TEXTS: [&str; 11] = [
+const TEXTS: [&str; 13] = [
     "name",
     "title",
     "about",
@@ -30,6 +30,8 @@ const TEXTS: [&str; 11] = [
     "scheduler",
     "endpoint",
     "search",
+    "generator",
+    "device",
 ];
 
 /// Members of `[traffic]` that the generators say.

@@ -17,7 +17,7 @@ use crate::Error;
 use crate::scenario::FunctionKind;
 use crate::trial::device::{Counters, Device, Job};
 use crate::trial::frames::{self, Route};
-use crate::trial::link::{DEVICE_MACS, LAB_MACS};
+use crate::trial::link::{DEVICE_MACS, LAB_MACS, LinkKind};
 use crate::trial::place::{Place, has_program, output};
 use crate::trial::probe::first;
 
@@ -54,16 +54,16 @@ impl Device for FastClick {
             graph(job).ok_or_else(|| self.refuse(job, "its adapter cannot say this yet"))?;
         let file = place.write("job.click", &graph)?;
         let socket = socket(place);
-        let mut devices = String::new();
-        for (side, end) in job.ends.iter().enumerate() {
-            let _ = write!(devices, " --vdev={}", super::vdev(side, end, job.link));
+        if job.link == LinkKind::Pcap {
+            return Err(self.refuse(job, "its adapter knows no capture files"));
         }
+        let devices = super::eal_devices(job);
         let core = first(place.cores()).to_owned();
         place.spawn(
             "click",
             &format!(
-                "click --dpdk -l {core} --no-huge --no-shconf -m 512 --no-pci --iova-mode=va \
-                 --file-prefix=volley-lab-click{devices} -- -u {} {}",
+                "click --dpdk -l {core} -m 512 {devices} --iova-mode=va \
+                 --file-prefix=volley-lab-click -- -u {} {}",
                 socket.display(),
                 file.display()
             ),

@@ -14,7 +14,7 @@ use crate::Error;
 use crate::scenario::FunctionKind;
 use crate::trial::device::{Counters, Device, Job};
 use crate::trial::frames::{self, Route};
-use crate::trial::link::{DEVICE_MACS, LAB_MACS};
+use crate::trial::link::{DEVICE_MACS, LAB_MACS, LinkKind};
 use crate::trial::place::{Place, has_program, output};
 
 /// See the module.
@@ -39,11 +39,16 @@ impl Device for Grout {
     }
 
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
+        if job.link == LinkKind::Pcap {
+            return Err(self.refuse(job, "its adapter knows no capture files"));
+        }
         let setup =
             setup(job).ok_or_else(|| self.refuse(job, "its adapter cannot say this yet"))?;
         let file = place.write("setup.grcli", &setup)?;
         let socket = place.folder().join("grout.sock");
-        place.spawn("grout", &format!("grout -t -s {}", socket.display()))?;
+        // In its test mode it does without huge pages, and without cards.
+        let mode = if job.link == LinkKind::Pci { "" } else { "-t " };
+        place.spawn("grout", &format!("grout {mode}-s {}", socket.display()))?;
         place.wait_until("grout listens", PATIENCE, |_| socket.exists())?;
         place.run(&format!("grcli -s {} -xe < {}", socket.display(), file.display())).map(drop)
     }

@@ -1,16 +1,16 @@
 //! The adapters: one file a device.
 //!
 //! ```text
-//! name            cross-connect  bridge  ip4  ip6  vlan  vxlan  gre  lists   links                   drops are read from
-//! volley          ·              ·       ·    ·    ·     ·      ·    ·       veth(-xdp) memif vhost  its API
-//! linux-bridge    ·              ·                 ·     ·                   veth tap                the kernel
-//! linux-router                           ·    ·                 ·    ·       veth tap                the kernel
-//! ovs             ·              ·       ·    ·    ·     ·      ·    ·       veth tap                the kernel, its sockets
-//! ovs-dpdk        ·              ·       ·    ·    ·                 ·       veth tap                dump-ports
-//! testpmd         ·                                                          veth(-xdp) memif vhost  show port stats
-//! vpp             ·              ·       ·    ·                              veth memif vhost        vppctl show interface
-//! grout           ·              ·       ·    ·                              veth(-xdp) memif vhost  grcli stats
-//! fastclick       ·              ·       ·                                   veth(-xdp) memif vhost  its control socket
+//! name            cross-connect  bridge  ip4  ip6  vlan  vxlan  gre  lists   links                             drops are read from
+//! volley          ·              ·       ·    ·    ·     ·      ·    ·       all                               its API
+//! linux-bridge    ·              ·                 ·     ·                   veth tap                          the kernel
+//! linux-router                           ·    ·                 ·    ·       veth tap                          the kernel
+//! ovs             ·              ·       ·    ·    ·     ·      ·    ·       veth tap                          the kernel, its sockets
+//! ovs-dpdk        ·              ·       ·    ·    ·                 ·       veth tap memif vhost pci          dump-ports
+//! testpmd         ·                                                          all                               show port stats
+//! vpp             ·              ·       ·    ·                              veth tap memif vhost pci          vppctl show interface
+//! grout           ·              ·       ·    ·                              all but pcap                      grcli stats
+//! fastclick       ·              ·       ·                                   all but pcap                      its control socket
 //! one that is not installed is refused by name, never skipped in silence
 //! ```
 
@@ -25,7 +25,7 @@ mod traffic_control;
 mod volley;
 mod vpp;
 
-use super::device::Device;
+use super::device::{Device, Job};
 use super::link::{DeviceEnd, LinkKind};
 use crate::Error;
 
@@ -70,7 +70,21 @@ pub fn named(name: &str) -> Result<Box<dyn Device>, Error> {
     })
 }
 
-/// An end of a link as a device that DPDK makes itself.
+/// What tells DPDK of a job's ends, and where packets live: cards reach for them, so that they are on huge pages then.
+fn eal_devices(job: &Job) -> String {
+    let cards = job.ends.iter().any(|end| matches!(end, DeviceEnd::Pci(_)));
+    let mut words =
+        String::from(if cards { "--in-memory" } else { "--no-huge --no-shconf --no-pci" });
+    for (side, end) in job.ends.iter().enumerate() {
+        words += &match end {
+            DeviceEnd::Pci(address) => format!(" -a {address}"),
+            _ => format!(" --vdev '{}'", vdev(side, end, job.link)),
+        };
+    }
+    words
+}
+
+/// An end of a link as DPDK names it: a device that it makes itself, or a card.
 fn vdev(side: usize, end: &DeviceEnd, link: LinkKind) -> String {
     match (end, link) {
         (DeviceEnd::Kernel(name), LinkKind::VethXdp) => format!("net_af_xdp{side},iface={name}"),
@@ -83,6 +97,10 @@ fn vdev(side: usize, end: &DeviceEnd, link: LinkKind) -> String {
         (DeviceEnd::Vhost(socket), _) => {
             format!("net_vhost{side},iface={},queues=1", socket.display())
         }
+        (DeviceEnd::Pcap { rx, tx }, _) => {
+            format!("net_pcap{side},rx_pcap={},tx_pcap={}", rx.display(), tx.display())
+        }
+        (DeviceEnd::Pci(address), _) => address.clone(),
     }
 }
 
@@ -90,8 +108,34 @@ fn vdev(side: usize, end: &DeviceEnd, link: LinkKind) -> String {
 mod testing {
     use super::*;
     use crate::scenario::{Function, FunctionKind};
-    use crate::trial::device::Job;
     use crate::trial::settings::Settings;
+
+    /// The same job over cards.
+    pub(super) fn over_cards(job: Job) -> Job {
+        let ends = ["0000:02:00.0", "0000:02:00.1"].map(|card| DeviceEnd::Pci(card.into()));
+        Job { link: LinkKind::Pci, ends, ..job }
+    }
+
+    /// The same job over capture files.
+    pub(super) fn over_files(job: Job) -> Job {
+        let file = |way: &str, side: usize| format!("/tmp/{way}{side}.pcap").into();
+        let ends =
+            [0, 1].map(|side| DeviceEnd::Pcap { rx: file("in", side), tx: file("out", side) });
+        Job { link: LinkKind::Pcap, ends, ..job }
+    }
+
+    #[test]
+    fn dpdk_is_told_of_cards_and_of_files() {
+        assert_eq!(
+            eal_devices(&over_cards(job(FunctionKind::CrossConnect, 1))),
+            "--in-memory -a 0000:02:00.0 -a 0000:02:00.1"
+        );
+        assert_eq!(
+            eal_devices(&over_files(job(FunctionKind::CrossConnect, 1))),
+            "--no-huge --no-shconf --no-pci --vdev 'net_pcap0,rx_pcap=/tmp/in0.pcap,tx_pcap=/tmp/out0.pcap' \
+             --vdev 'net_pcap1,rx_pcap=/tmp/in1.pcap,tx_pcap=/tmp/out1.pcap'"
+        );
+    }
 
     /// A job over a pair of kernel devices.
     pub(super) fn job(kind: FunctionKind, entries: u64) -> Job {

@@ -1,21 +1,23 @@
 //! Open vSwitch on DPDK: the same daemons and flows as without, ports polled by a thread of its own.
 //!
 //! ```text
-//! veth, tap     net_af_packet, as a DPDK device of its own, one a port
+//! veth, tap     net_af_packet          a DPDK device of its own, one a port
+//! memif         net_memif              the same, as server; sends by one queue for each of its threads
+//! vhost         dpdkvhostuserclient    connects to the lab; a port of the kind that listens counts no packets
+//! pci           the card's own         by its address; packets are on huge pages then
 //! ```
-//! Over memif no packet comes through it from the lab: it gives each port a transmit queue for each of its threads, one of
-//! them the main thread, and its polling thread sends by the second; but a memif has as many of them as its client has receive
-//! queues, and the lab's has one. Towards a testpmd with two queues each way and `options:n_rxq=2` packets pass, while
-//! `dump-ports` tells 0 of them, so that they would have to be counted by flow. Over vhost none came either, for a reason not yet
-//! known. Both links are refused.
-//! No huge pages (which without `--legacy-mem` it would have "in memory"), no cards: what `dpdk-extra` says of them holds for every machine.
+//! Of a memif each thread has a transmit queue, the main thread the first, and what has no receive queue at the other end is
+//! dropped there: so the lab opens as many. Packets come by the polling thread's alone.
+//! Each port has buffers of its own (`per-port-memory`): the usual 262 144 of all ports are there twice when a vhost's other
+//! end comes, do not fit, and Open vSwitch gives the port up.
+//! Otherwise no huge pages (which without `--legacy-mem` it would have "in memory"), no cards: what `dpdk-extra` says of them holds for every machine.
 
 use std::time::Duration;
 
 use super::open_vswitch::{self, counters};
 use crate::Error;
 use crate::trial::device::{Change, Counters, Device, Job};
-use crate::trial::link::{DeviceEnd, LinkKind};
+use crate::trial::link::{DeviceEnd, LinkKind, Needs};
 use crate::trial::place::{Place, has_program, output};
 use crate::trial::probe::first;
 
@@ -28,6 +30,8 @@ pub(super) struct OpenVswitchDpdk {
 const PROGRAM: &str = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk";
 const PATIENCE: Duration = Duration::from_secs(30);
 const MEMORY_MIB: u32 = 1_024;
+/// Threads that send: the main thread, and one that polls.
+const THREADS: u16 = 2;
 
 impl Device for OpenVswitchDpdk {
     fn name(&self) -> &'static str {
@@ -46,9 +50,23 @@ impl Device for OpenVswitchDpdk {
         Ok(lines.join(", "))
     }
 
+    fn needs(&self, job: &Job) -> Needs {
+        Needs {
+            rx_queues: if job.link == LinkKind::Memif { THREADS } else { 1 },
+            listener: job.link == LinkKind::Vhost,
+        }
+    }
+
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
-        if !matches!(job.link, LinkKind::Veth | LinkKind::Tap) {
-            return Err(self.refuse(job, "its adapter knows kernel devices alone"));
+        match job.link {
+            LinkKind::VethXdp => {
+                return Err(self.refuse(job, "its adapter knows no XDP sockets"));
+            }
+            LinkKind::Pcap => {
+                let reason = "it reads the file of its first port before the second port is there";
+                return Err(self.refuse(job, reason));
+            }
+            _ => {}
         }
         if job.function.kind.is_tunnel() {
             return Err(
@@ -62,9 +80,11 @@ impl Device for OpenVswitchDpdk {
         let mask = core.parse::<u32>().map_or(1, |core| 1u64 << core.min(63));
         place.run(&format!(
             "{vsctl} --no-wait set open_vswitch . other_config:dpdk-init=true \
+             other_config:per-port-memory=true \
              other_config:pmd-cpu-mask={mask:#x} other_config:dpdk-lcore-mask={mask:#x} \
-             other_config:dpdk-extra=\"--no-huge --legacy-mem --no-pci --no-shconf --iova-mode=va --no-telemetry -m {MEMORY_MIB} \
-             --file-prefix=volley-lab-ovs\""
+             other_config:dpdk-extra=\"{} --iova-mode=va --no-telemetry -m {MEMORY_MIB} \
+             --file-prefix=volley-lab-ovs\"",
+            memory(job)
         ))?;
         let folder = place.folder().display().to_string();
         place.spawn(
@@ -98,18 +118,37 @@ impl Device for OpenVswitchDpdk {
     }
 }
 
+/// Where packets live, and which cards there are.
+fn memory(job: &Job) -> String {
+    let cards = job.ends.iter().filter_map(|end| match end {
+        DeviceEnd::Pci(address) => Some(format!(" -a {address}")),
+        _ => None,
+    });
+    match job.link {
+        LinkKind::Pci => format!("--in-memory{}", cards.collect::<String>()),
+        _ => "--no-huge --legacy-mem --no-pci --no-shconf".to_owned(),
+    }
+}
+
 /// How a port is added.
 fn port(side: usize, end: &DeviceEnd) -> String {
-    format!(
-        "-- add-port br0 p{side} -- set interface p{side} type=dpdk options:dpdk-devargs='\"{}\"' ofport_request={}",
-        super::vdev(side, end, LinkKind::Veth),
-        side + 1
-    )
+    let kind = match end {
+        DeviceEnd::Vhost(socket) => {
+            format!("type=dpdkvhostuserclient options:vhost-server-path={}", socket.display())
+        }
+        _ => {
+            let device = super::vdev(side, end, LinkKind::Veth);
+            format!("type=dpdk options:dpdk-devargs='\"{device}\"'")
+        }
+    };
+    format!("-- add-port br0 p{side} -- set interface p{side} {kind} ofport_request={}", side + 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::FunctionKind;
+    use crate::trial::devices::testing::{job, over_cards};
 
     #[test]
     fn an_end_is_a_device_of_dpdks_own() {
@@ -117,6 +156,26 @@ mod tests {
             port(0, &DeviceEnd::Kernel("d0".into())),
             "-- add-port br0 p0 -- set interface p0 type=dpdk options:dpdk-devargs=\
              '\"net_af_packet0,iface=d0,blocksz=8192,framesz=2048,framecnt=4096\"' ofport_request=1"
+        );
+    }
+
+    #[test]
+    fn cards_are_allowed_and_are_ports() {
+        let job = over_cards(job(FunctionKind::CrossConnect, 1));
+        assert_eq!(memory(&job), "--in-memory -a 0000:02:00.0 -a 0000:02:00.1");
+        assert_eq!(
+            port(1, &job.ends[1]),
+            "-- add-port br0 p1 -- set interface p1 type=dpdk \
+             options:dpdk-devargs='\"0000:02:00.1\"' ofport_request=2"
+        );
+    }
+
+    #[test]
+    fn a_vhost_is_a_port_that_connects() {
+        assert_eq!(
+            port(1, &DeviceEnd::Vhost("/tmp/lab/vhost1.sock".into())),
+            "-- add-port br0 p1 -- set interface p1 type=dpdkvhostuserclient \
+             options:vhost-server-path=/tmp/lab/vhost1.sock ofport_request=2"
         );
     }
 }

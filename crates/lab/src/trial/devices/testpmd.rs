@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::Error;
 use crate::scenario::FunctionKind;
 use crate::trial::device::{Counters, Device, Job};
-use crate::trial::link::LAB_MACS;
+use crate::trial::link::{LAB_MACS, LinkKind};
 use crate::trial::place::{Place, has_program, output};
 use crate::trial::settings::Setting;
 
@@ -61,19 +61,18 @@ impl Device for Testpmd {
             }
         };
         let core = place.cores().split(',').next().unwrap_or("0").to_owned();
-        let mut devices = String::new();
-        for (side, end) in job.ends.iter().enumerate() {
-            devices += &format!(" --vdev '{}'", super::vdev(side, end, job.link));
-        }
+        let devices = super::eal_devices(job);
+        // Before it forwards it throws away what waits, which may be a whole file.
+        let flush = if job.link == LinkKind::Pcap { " --no-flush-rx" } else { "" };
         let peers: String =
             (0..2).map(|side| format!(" --eth-peer={},{}", side, LAB_MACS[1 - side])).collect();
         place.spawn(
             self.name,
             &format!(
-                "stdbuf -oL dpdk-testpmd --lcores 0@{core},1@{core} --no-huge --no-shconf -m 256 --no-pci \
-                 --iova-mode=va --no-telemetry --file-prefix volley-lab-testpmd{devices} -- \
+                "stdbuf -oL dpdk-testpmd --lcores 0@{core},1@{core} -m 256 {devices} \
+                 --iova-mode=va --no-telemetry --file-prefix volley-lab-testpmd -- \
                  --interactive --auto-start --nb-cores=1 --forward-mode={}{peers} \
-                 --total-num-mbufs=32768 --rxd=1024 --txd=1024{burst}",
+                 --total-num-mbufs=32768 --rxd=1024 --txd=1024{burst}{flush}",
                 self.mode
             ),
         )?;

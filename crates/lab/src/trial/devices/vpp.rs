@@ -38,13 +38,19 @@ impl Device for Vpp {
     }
 
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
-        if job.link == LinkKind::VethXdp {
-            return Err(self.refuse(job, "its adapter knows no XDP sockets"));
+        match job.link {
+            LinkKind::VethXdp => {
+                return Err(self.refuse(job, "its adapter knows no XDP sockets"));
+            }
+            LinkKind::Pcap => {
+                return Err(self.refuse(job, "its adapter knows no capture files"));
+            }
+            _ => {}
         }
         let setup =
             setup(job).ok_or_else(|| self.refuse(job, "its adapter cannot say this yet"))?;
         let setup = place.write("setup.vpp", &setup)?;
-        let startup = startup(place.folder(), &setup, place.cores());
+        let startup = startup(place.folder(), &setup, place.cores(), &cards(job));
         let file = place.write("startup.conf", &startup)?;
         place.spawn("vpp", &format!("vpp -c {}", file.display()))?;
         let ready = ask(place.folder(), "show version");
@@ -61,7 +67,7 @@ fn ask(folder: &Path, command: &str) -> String {
 }
 
 /// The first core is the main thread's, the others are workers'; of a single core the main thread does it all.
-fn startup(folder: &Path, setup: &Path, cores: &str) -> String {
+fn startup(folder: &Path, setup: &Path, cores: &str, cards: &str) -> String {
     let folder = folder.display();
     let (main, workers) = cores.split_once(',').unwrap_or((cores, ""));
     let workers = match workers {
@@ -75,10 +81,25 @@ fn startup(folder: &Path, setup: &Path, cores: &str) -> String {
          socksvr {{\n  socket-name {folder}/api.sock\n}}\n\
          statseg {{\n  socket-name {folder}/stats.sock\n  page-size 4k\n}}\n\
          memory {{\n  main-heap-size 1G\n  main-heap-page-size 4k\n}}\n\
-         buffers {{\n  buffers-per-numa 32768\n  page-size 4k\n}}\n\
-         plugins {{\n  plugin dpdk_plugin.so {{ disable }}\n}}\n",
+         {cards}",
         setup.display()
     )
+}
+
+/// What its DPDK plugin is told: the cards, each with a name, which reach for buffers on huge pages; without cards it is not
+/// loaded, and buffers are on usual pages.
+fn cards(job: &Job) -> String {
+    let card = |(side, end): (usize, &DeviceEnd)| match end {
+        DeviceEnd::Pci(address) => Some(format!("  dev {address} {{\n    name card{side}\n  }}\n")),
+        _ => None,
+    };
+    let cards: String = job.ends.iter().enumerate().filter_map(card).collect();
+    match cards.is_empty() {
+        true => "buffers {\n  buffers-per-numa 32768\n  page-size 4k\n}\n\
+                 plugins {\n  plugin dpdk_plugin.so { disable }\n}\n"
+            .into(),
+        false => format!("buffers {{\n  buffers-per-numa 32768\n}}\ndpdk {{\n{cards}}}\n"),
+    }
 }
 
 /// The commands of a job; none if it cannot be said.
@@ -105,6 +126,11 @@ fn setup(job: &Job) -> Option<String> {
                 format!("create vhost-user socket {} server hwaddr {mac}", socket.display()),
                 format!("VirtualEthernet0/0/{side}"),
             ),
+            DeviceEnd::Pci(_) => {
+                let name = format!("card{side}");
+                (format!("set interface mac address {name} {mac}"), name)
+            }
+            DeviceEnd::Pcap { .. } => return None,
         };
         let _ = writeln!(text, "{create}\nset interface state {name} up");
         names.push(name);
@@ -183,7 +209,7 @@ fn counters(text: &str) -> Counters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::devices::testing::job;
+    use crate::trial::devices::testing::{job, over_cards, over_files};
 
     #[test]
     fn a_job_is_commands_and_a_start_file() {
@@ -205,11 +231,25 @@ mod tests {
             ]
         );
         assert!(setup(&job(FunctionKind::Gre, 1)).is_none());
-        let text = startup(Path::new("/f"), Path::new("/f/setup.vpp"), "2,4,5");
+        let text = startup(Path::new("/f"), Path::new("/f/setup.vpp"), "2,4,5", "");
         assert!(text.contains("  main-core 2\n  corelist-workers 4,5\n"), "{text}");
         assert!(
             text.contains("  cli-listen /f/cli.sock\n") && text.contains("  exec /f/setup.vpp\n")
         );
+    }
+
+    #[test]
+    fn cards_are_the_dpdk_plugins_and_have_names() {
+        let job = over_cards(job(FunctionKind::CrossConnect, 1));
+        assert_eq!(
+            cards(&job),
+            "buffers {\n  buffers-per-numa 32768\n}\n\
+             dpdk {\n  dev 0000:02:00.0 {\n    name card0\n  }\n  dev 0000:02:00.1 {\n    name card1\n  }\n}\n"
+        );
+        let text = setup(&job).unwrap();
+        assert!(text.starts_with("set interface mac address card0 02:44:00:00:00:01\n"), "{text}");
+        assert!(text.ends_with("set interface l2 xconnect card1 card0\n"), "{text}");
+        assert!(setup(&over_files(job)).is_none());
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //!             ├─ of a stream that must not come out ─────▶ wrong
 //!             ├─ a second time ──────────────────────────▶ wrong
 //!             └─ octets differ from those that must be ──▶ wrong, with the first of them
+//!             ├─ after a later one of its stream ────────▶ wrong, where order is kept
 //! each stream that must come out: fewer than were sent ───▶ wrong
 //! ```
 //! The first fault is told; what comes after it is counted.
@@ -63,12 +64,22 @@ pub(super) struct Span {
     pub(super) to_ns: u64,
 }
 
+/// Whether packets of a stream have to come out in the order in which they went in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Not by what a function says: threads may overtake each other.
+    Any,
+    /// There is one queue, and nothing in it overtakes.
+    Kept,
+}
+
 /// Holds the frames seen at each end against the probes, of each of which so many packets were sent.
 pub(super) fn judge(
     probes: &[Probe],
     sent: &[u64],
     seen: &[Vec<Vec<u8>>; 2],
     span: Span,
+    order: Order,
 ) -> Result<Judgement, Error> {
     let expected = probes.iter().map(|probe| probe.emerges.as_ref().map(Expected::new).transpose());
     let expected = expected.collect::<Result<Vec<_>, _>>()?;
@@ -83,6 +94,7 @@ pub(super) fn judge(
         })
         .collect();
     let mut known = HashSet::new();
+    let mut newest = vec![0; probes.len()];
     let (mut strangers, mut fault) = (0, None);
     for (side, frame) in
         seen.iter().enumerate().flat_map(|(side, frames)| frames.iter().map(move |it| (side, it)))
@@ -98,6 +110,8 @@ pub(super) fn judge(
         }
         let packet = signature.sequence & ((1 << STREAM_SHIFT) - 1);
         let twice = !known.insert(signature.sequence);
+        let overtaken = order == Order::Kept && packet < newest[id];
+        newest[id] = packet.max(newest[id]);
         if !returned {
             streams[id].came += u64::from(!twice);
         }
@@ -112,6 +126,7 @@ pub(super) fn judge(
             _ if returned => wrong("came back to where it was sent", None),
             None => wrong("came out and must not", None),
             Some(_) if twice => wrong("came out twice", None),
+            Some(_) if overtaken => wrong("came out after a later one", None),
             Some(expected) => expected
                 .difference(&signature, frame)?
                 .and_then(|difference| wrong("is not what it must be", Some(difference))),
@@ -193,7 +208,7 @@ mod tests {
         let probes = probes(function);
         let mut seen = faultless(&probes);
         change(&mut seen);
-        judge(&probes, &vec![SENT; probes.len()], &seen, SPAN).unwrap()
+        judge(&probes, &vec![SENT; probes.len()], &seen, SPAN, Order::Kept).unwrap()
     }
 
     fn fault(function: FunctionKind, change: impl Fn(&mut [Vec<Vec<u8>>; 2])) -> String {
@@ -280,12 +295,24 @@ mod tests {
             }),
             "there came back to where it was sent"
         );
+        assert_eq!(said(|seen| seen[1].swap(0, 1)), "there came out after a later one");
         let shorter = said(|seen| {
             let tail = seen[1][1].split_off(100);
             seen[1][1].truncate(96);
             seen[1][1].extend(tail);
         });
         assert!(shorter.starts_with("there is not what it must be"), "{shorter}");
+    }
+
+    #[test]
+    fn where_order_is_not_promised_overtaking_is_no_fault() {
+        let probes = probes(FunctionKind::Ip4);
+        let mut seen = faultless(&probes);
+        seen[1].reverse();
+        let sent = vec![SENT; probes.len()];
+        let fault = |order| judge(&probes, &sent, &seen, SPAN, order).unwrap().fault;
+        assert_eq!(fault(Order::Any), None);
+        assert_eq!(fault(Order::Kept).unwrap().reason, "came out after a later one");
     }
 
     #[test]

@@ -7,13 +7,14 @@
 //! ```
 //! Nothing here is timed, so nothing here is short of time: frames are copied as they come and judged when all is over.
 
+pub(super) mod captures;
 mod expected;
 mod judge;
 mod witness;
 
 pub use expected::Difference;
 pub use judge::{Checked, Fault};
-use judge::{Span, judge};
+use judge::{Order, Span, judge};
 use serde::{Deserialize, Serialize};
 use witness::Watch;
 
@@ -38,7 +39,7 @@ pub struct CheckRecord {
     pub subject: Subject,
     /// When it began, since the campaign did.
     pub at_s: f64,
-    /// Packets a second of each stream.
+    /// Packets a second of each stream; 0 over capture files, which have no time.
     pub load_pps: f64,
     /// The streams, counted.
     pub streams: Vec<Checked>,
@@ -89,7 +90,7 @@ impl Rig<'_> {
         let seen = [seen.next().unwrap_or_default(), seen.next().unwrap_or_default()];
         let sent: Vec<u64> = outcome?.streams.iter().map(|stream| stream.offered).collect();
         let span = Span { from_ns, to_ns: self.bench.clock.now_ns() };
-        let judgement = judge(&probes, &sent, &seen, span)?;
+        let judgement = judge(&probes, &sent, &seen, span, Order::Any)?;
         Ok(CheckRecord {
             subject,
             at_s,

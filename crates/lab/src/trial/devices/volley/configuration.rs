@@ -68,6 +68,10 @@ fn port(text: &mut String, job: &Job, side: usize) {
         DeviceEnd::Vhost(socket) => {
             writeln!(text, "kind = \"vhost\"\nsocket = \"{}\"", socket.display())
         }
+        DeviceEnd::Pcap { rx, tx } => {
+            writeln!(text, "kind = \"pcap\"\nrx = \"{}\"\ntx = \"{}\"", rx.display(), tx.display())
+        }
+        DeviceEnd::Pci(address) => writeln!(text, "kind = \"pci\"\naddress = \"{address}\""),
     };
     *text += &settings::queues(job);
     // A VXLAN tunnel begins at the second link.
@@ -181,5 +185,22 @@ fn access_list(text: &mut String, job: &Job) {
             "[[acl.lab.rule]]\naction = \"deny\"\nprotocol = \"udp\"\n\
              destination = \"{prefix}\"\ndestination_port = {DENIED_PORT}"
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trial::devices::testing::{job, over_cards, over_files};
+
+    #[test]
+    fn cards_and_files_are_ports() {
+        let text = configuration(&over_cards(job(FunctionKind::Ip4, 1)), "0").unwrap();
+        let right = "[port.right]\nkind = \"pci\"\naddress = \"0000:02:00.1\"\nmac = \"02:44:00:00:00:02\"\n";
+        assert!(text.contains(right), "{text}");
+        let text = configuration(&over_files(job(FunctionKind::CrossConnect, 1)), "0").unwrap();
+        let left =
+            "[port.left]\nkind = \"pcap\"\nrx = \"/tmp/in0.pcap\"\ntx = \"/tmp/out0.pcap\"\n";
+        assert!(text.contains(left), "{text}");
     }
 }

@@ -13,8 +13,10 @@ use serde::Deserialize;
 use settings::{MOST_PACKETS, SETTABLE};
 
 use crate::Error;
+use crate::scenario::FunctionKind;
 use crate::trial::device::{Change, Counters, Device, Job, Stalls};
 use crate::trial::frames::Route;
+use crate::trial::link::LinkKind;
 use crate::trial::place::{Place, has_program, output};
 use crate::trial::settings::Setting;
 use crate::trial::telemetry::NodeCost;
@@ -113,6 +115,10 @@ impl Device for Volley {
         if job.settings.vector_packets.is_some_and(|packets| !(1..=MOST_PACKETS).contains(&packets))
         {
             return Err(self.refuse(job, &format!("its vectors hold 1 to {MOST_PACKETS} packets")));
+        }
+        if job.link == LinkKind::Pcap && job.function.kind == FunctionKind::Ip6 {
+            let reason = "it tries its IPv6 addresses for a second before it uses them; the file is read by then";
+            return Err(self.refuse(job, reason));
         }
         let text = configuration(job, place.cores())
             .ok_or_else(|| self.refuse(job, "its adapter cannot say this yet"))?;

@@ -29,7 +29,7 @@ pub(super) fn workers(job: &Job, cores: &str) -> String {
 /// Receive queues for each worker, of a port's table.
 pub(super) fn queues(job: &Job) -> String {
     match job.link {
-        LinkKind::Veth | LinkKind::Tap if job.workers > 1 => {
+        LinkKind::Veth | LinkKind::Tap | LinkKind::Pci if job.workers > 1 => {
             format!("rx_queues = {}\n", job.workers)
         }
         _ => String::new(),
