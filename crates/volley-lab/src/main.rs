@@ -85,10 +85,11 @@ volley-lab: measures switches and routers
                      [--out JSON]
       Sends test frames at the first port, awaits them at the second (or at the same, if there is
       one) and says what came of every one of them. It ends when --packets were sent; --replay sends
-      the frames of a capture as they are, with its gaps or at a --rate. --streams takes several streams
-      and captures from a file, or the generators of the IETF's network testers as JSON. Ports: af_packet:DEVICE, af_xdp:DEVICE, tap:NAME,
-      memif:SOCKET, memif-client:SOCKET, vhost:SOCKET, virtio_user:SOCKET, pcap:IN+OUT, pci:ADDRESS,
-      ring, or memory[:delay=50us,lose=1000,…], a link of its own.
+      the frames of a capture as they are, with its gaps or at a --rate. --streams takes several
+      streams and captures from a file, or the generators of the IETF's network testers as JSON.
+      Ports: af_packet:DEVICE, af_xdp:DEVICE, tap:NAME, memif:SOCKET, memif-client:SOCKET,
+      vhost:SOCKET, virtio_user:SOCKET, pcap:IN+OUT, pci:ADDRESS, ring, or
+      memory[:delay=50us,lose=1000,…], a link of its own.
 
   volley-lab respond ADDRESS:PORT
   volley-lab ask ADDRESS:PORT [--seconds 1] [--every-ms MS] [--requests N] [--bytes 64] [--out JSON]
@@ -121,6 +122,10 @@ volley-lab: measures switches and routers
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
+    if std::env::args().skip(1).any(|word| word == "--help" || word == "-h") {
+        say::say!("{}", USAGE.trim_end());
+        return ExitCode::SUCCESS;
+    }
     let command = words.next().unwrap_or_default();
     let arguments = match Arguments::parse(words) {
         Ok(arguments) => arguments,
@@ -140,7 +145,7 @@ fn main() -> ExitCode {
         "index" => index::run(&arguments),
         "scenario" => scenario::run(&arguments),
         "fit" => fit::run(&arguments),
-        "help" | "--help" | "-h" => {
+        "help" => {
             say::say!("{}", USAGE.trim_end());
             return ExitCode::SUCCESS;
         }

@@ -5,7 +5,8 @@
 //! blocked time of a trial = lost / offered rate
 //! ```
 //! The load is one that the device carries without loss, so what a trial with a change loses more
-//! than a bare one was lost to the change. The order within pairs alternates, so that drift cancels.
+//! than a bare one was lost to the change. The order within pairs alternates, so that drift cancels. A change that took
+//! longer than its trial came back with a longer one: those after it are as long.
 
 use serde::{Deserialize, Serialize};
 
@@ -51,9 +52,11 @@ impl Search for Reconfigure {
         if self.pairs == 0 {
             return Err(Error::TooFew { what: "reconfiguration pairs", needed: 1, got: 0 });
         }
+        let lengths_s = history.iter().map(|outcome| outcome.trial.duration_s);
+        let trial_s = lengths_s.fold(self.trial_s, f64::max);
         if history.len() < 2 * self.pairs {
             let change = Self::has_change(history.len());
-            return Ok(Step::Measure(Trial { change, ..Trial::new(self.load_pps, self.trial_s) }));
+            return Ok(Step::Measure(Trial { change, ..Trial::new(self.load_pps, trial_s) }));
         }
         let blocked_s = |outcome: &Outcome| outcome.loss_ratio() * outcome.trial.duration_s;
         let of = |change: bool| {
@@ -63,7 +66,7 @@ impl Search for Reconfigure {
         let (changed_s, bare_s) = (of(true), of(false));
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let blocked_s = mean(&changed_s) - mean(&bare_s);
-        let carried_s = self.trial_s - mean(&bare_s);
+        let carried_s = trial_s - mean(&bare_s);
         let throughput_change = if carried_s > 0.0 { -blocked_s / carried_s } else { 0.0 };
         let changes = history.iter().filter_map(|outcome| outcome.changed).collect();
         let answer = ReconfigureAnswer { changed_s, bare_s, blocked_s, throughput_change, changes };
@@ -91,5 +94,20 @@ mod tests {
         assert_eq!(answer.changes.len(), 4);
         let order: Vec<bool> = history.iter().map(|outcome| outcome.trial.change).collect();
         assert_eq!(order, [false, true, true, false, false, true, true, false]);
+    }
+
+    #[test]
+    fn trials_are_as_long_as_the_longest_that_a_change_needed() {
+        let mut search = Reconfigure { load_pps: 1e6, trial_s: 2.0, pairs: 2 };
+        let (answer, history) = run(&mut search, Budget::default(), |trial| {
+            let needed = if trial.change { trial.duration_s.max(8.0) } else { trial.duration_s };
+            let trial = Trial { duration_s: needed, ..trial };
+            let lost = if trial.change { trial.packets() / 4 } else { 0 };
+            Ok(Outcome::of(trial, trial.packets() - lost))
+        })
+        .unwrap();
+        let lengths: Vec<f64> = history.iter().map(|outcome| outcome.trial.duration_s).collect();
+        assert_eq!(lengths, [2.0, 8.0, 8.0, 8.0]);
+        assert!((answer.throughput_change + 0.25).abs() < 1e-9, "{answer:?}");
     }
 }

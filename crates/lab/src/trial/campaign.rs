@@ -195,6 +195,11 @@ impl Running<'_> {
         run > 0 && self.campaign.limit.is_some_and(|limit| self.began.elapsed() >= limit)
     }
 
+    /// Whether somebody wants it to end. Ctrl-C in a terminal reaches the devices, too: that they died is no news then.
+    fn is_stopped(&self) -> bool {
+        !(self.campaign.bench.go_on)()
+    }
+
     /// Until when a search may take: its share of what is left.
     fn deadline(&self) -> Option<Instant> {
         let limit = self.campaign.limit?;
@@ -221,6 +226,9 @@ impl Running<'_> {
         let Err(error) = outcome else { return Ok(()) };
         if matches!(error, Error::Stopped | Error::File { .. }) {
             return Err(error);
+        }
+        if self.is_stopped() {
+            return Err(Error::Stopped);
         }
         let refused = matches!(error, Error::Refused { .. });
         // What a device cannot do it cannot do at the next restart either.
@@ -287,12 +295,18 @@ impl Running<'_> {
         if !scenario.measure.telemetry || !modelled::is_wanted(&*devices::named(name)?) {
             return Ok(());
         }
+        let subject = self.subject(name, case, 0);
+        if self.campaign.limit.is_some_and(|limit| self.began.elapsed() >= limit) {
+            let error = Error::TimeUp { search: "what a packet costs under valgrind" };
+            let (refused, reason) = (false, error.to_string());
+            return self.recorder.write(FailureRecord { subject, refused, reason });
+        }
         self.tell(&format!("{name}: under valgrind"));
-        let (load, subject) = (self.campaign.load(case, wish)?, self.subject(name, case, 0));
+        let load = self.campaign.load(case, wish)?;
         let both = scenario.traffic.both_directions;
         match modelled::run(self.campaign.bench, name, wish, &load, subject.clone(), both) {
             Ok(record) => self.recorder.write(record),
-            Err(Error::Stopped) => Err(Error::Stopped),
+            Err(_) if self.is_stopped() => Err(Error::Stopped),
             Err(error) => {
                 let refused = matches!(error, Error::Refused { .. });
                 let reason = format!("under valgrind: {error}");

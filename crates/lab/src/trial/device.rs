@@ -113,10 +113,15 @@ impl Counters {
     /// Takes away what is told twice: of a frame that one end of a veth passed on in vain both ends tell.
     pub fn tell_once(&mut self, ends: [(&str, &str); 2]) {
         for (from, to) in ends.into_iter().flat_map(|(one, other)| [(one, other), (other, one)]) {
-            let refused = self.drops.get(&format!("{to} rx")).copied().unwrap_or(0);
-            if let Some(passed) = self.drops.get_mut(&format!("{from} tx")) {
-                *passed = passed.saturating_sub(refused);
-            }
+            self.tell_cause(&format!("{from} tx"), &[&format!("{to} rx")]);
+        }
+    }
+
+    /// Takes away what is told twice: what was refused at `causes` is counted once more at `place`, where it came from.
+    pub fn tell_cause(&mut self, place: &str, causes: &[&str]) {
+        let refused: u64 = causes.iter().filter_map(|cause| self.drops.get(*cause)).sum();
+        if let Some(passed) = self.drops.get_mut(place) {
+            *passed = passed.saturating_sub(refused);
         }
         self.drops.retain(|_, count| *count > 0);
     }
@@ -218,7 +223,9 @@ pub fn kernel_counters(text: &str, devices: &[&str]) -> Counters {
         counters.received += number(1);
         counters.sent += number(9);
         counters.drop(format!("{name} rx"), number(3));
+        counters.drop(format!("{name} rx errors"), number(2));
         counters.drop(format!("{name} tx"), number(11));
+        counters.drop(format!("{name} tx errors"), number(10));
     }
     counters
 }

@@ -219,7 +219,14 @@ fn rates(
             let mut search = MlrSearch::new(&config)?;
             let (answer, trials) = carry_out(&mut search, deadline, trial)?;
             let cut = answer.is_none().then_some(trials);
-            let answers = answer.unwrap_or_else(|| search.answers());
+            let mut answers = answer.unwrap_or_else(|| search.answers());
+            if cut.is_some() {
+                // Between nothing and the largest load nothing is known.
+                answers.retain(|it| it.lower_pps.is_some() || it.upper_pps.is_some());
+                if answers.is_empty() {
+                    return Err(Error::TimeUp { search: "any bound of an MLRsearch" });
+                }
+            }
             Ok(answers.into_iter().map(|answer| goal(answer, max_pps, cut)).collect())
         }
         SearchKind::MaxRate => {
@@ -386,11 +393,23 @@ mod tests {
     }
 
     #[test]
-    fn a_search_whose_time_is_up_says_what_it_knows() {
+    fn a_search_whose_time_is_up_says_what_it_knows_and_nothing_where_that_is_nothing() {
         let past = Instant::now().checked_sub(Duration::from_secs(1));
-        let cut = found("mlr", past).unwrap();
-        assert_eq!((cut[0].low_pps, cut[0].high_pps), (0.0, 1e7));
-        assert_eq!(cut[0].verdicts, [Verdict::CutShort { trials: 0 }]);
-        assert!(matches!(found("throughput", past), Err(Error::TimeUp { .. })));
+        for search in ["mlr", "throughput"] {
+            assert!(matches!(found(search, past), Err(Error::TimeUp { .. })), "{search}");
+        }
+        let deadline = Instant::now() + Duration::from_secs(2);
+        let mut device = Device::new(Model::quiet(4e6), 1);
+        let mut trials = 0;
+        let mut trial = |trial: Trial| {
+            trials += 1;
+            while trials == 20 && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            Ok(device.measure(trial))
+        };
+        let cut = pursue(&measure("mlr"), 1e7, 0.0, Some(deadline), &mut trial).unwrap().rates;
+        assert!(cut[0].high_pps < 1e7 && cut[0].low_pps < 4.01e6, "{cut:?}");
+        assert!(matches!(cut[0].verdicts[..], [.., Verdict::CutShort { .. }]), "{cut:?}");
     }
 }

@@ -84,8 +84,12 @@ const SLOWER: u32 = 8;
 const PROBE_PPS: f64 = 500.0;
 /// Rate at which a device settles.
 const SETTLE_PPS: f64 = 5_000.0;
-/// Longest wait for packets that nobody has accounted for.
-const LATE_NS: u64 = 300_000_000;
+/// Longest wait until the next packet that nobody has accounted for comes or is dropped: a device's core may be away.
+const LATE_NS: u64 = 1_000_000_000;
+/// Longest wait for all of them: a full queue of a slow port takes its time to run empty.
+const LATEST_NS: u64 = 5_000_000_000;
+/// How long packets are waited for until the device is asked again.
+const LATE_LOOK_NS: u64 = 50_000_000;
 /// Trials without loss, one after the other, after which a device counts as settled.
 const SETTLED_AFTER: u32 = 2;
 
@@ -250,7 +254,12 @@ impl<'a> Rig<'a> {
     }
 
     /// Carries out a trial.
-    pub fn measure(&mut self, load: &Load, trial: Trial, both: bool) -> Result<Measured, Error> {
+    pub fn measure(
+        &mut self,
+        load: &Load,
+        mut trial: Trial,
+        both: bool,
+    ) -> Result<Measured, Error> {
         let began = Instant::now();
         let live = self.live_change.filter(|_| trial.change);
         let restarts = trial.change && live.is_none();
@@ -258,8 +267,8 @@ impl<'a> Rig<'a> {
         let traffic = match (trial.overload, live) {
             (Some(overload), _) => self.after_overload(load, trial, overload)?,
             (None, Some(change)) => {
-                let (traffic, seen) = self.with_change(load, trial, both, change)?;
-                changed = Some(seen);
+                let (made, traffic, seen) = self.with_change(load, trial, both, change)?;
+                (trial, changed) = (made, Some(seen));
                 traffic
             }
             (None, None) if restarts => self.with_reset(load, trial)?,
@@ -276,12 +285,27 @@ impl<'a> Rig<'a> {
             Ok::<_, Error>((device, total))
         };
         let (mut device, mut total) = count(self)?;
-        let known = traffic.received() + device.drops.values().sum::<u64>();
+        let unknown = |device: &Counters, late: u64| {
+            let known = traffic.received() + device.drops.values().sum::<u64>() + late;
+            traffic.offered().saturating_sub(known)
+        };
         let mut late = 0;
-        if traffic.offered() > known && !restarts {
+        if unknown(&device, late) > 0 && !restarts {
             self.links_are_up()?;
-            late = self.late(traffic.offered() - known);
-            (device, total) = count(self)?;
+            let clock = self.bench.clock;
+            let (since_ns, mut news_ns) = (clock.now_ns(), clock.now_ns());
+            loop {
+                let (missing, now_ns) = (unknown(&device, late), clock.now_ns());
+                if missing == 0 || now_ns - news_ns >= LATE_NS || now_ns - since_ns >= LATEST_NS {
+                    break;
+                }
+                late += self.late(missing);
+                // Others of them the device may just have dropped.
+                (device, total) = count(self)?;
+                if unknown(&device, late) < missing {
+                    news_ns = clock.now_ns();
+                }
+            }
         }
         self.counted = total;
         if let Some(change) = live {
@@ -400,7 +424,7 @@ impl<'a> Rig<'a> {
     fn late(&mut self, missing: u64) -> u64 {
         let (clock, mut count) = (self.bench.clock, 0);
         let began_ns = clock.now_ns();
-        while count < missing && clock.now_ns() - began_ns < LATE_NS {
+        while count < missing && clock.now_ns() - began_ns < LATE_LOOK_NS {
             for end in &mut self.ends {
                 end.tx.push();
                 end.receive(|_| count += 1);

@@ -23,6 +23,9 @@ use crate::traffic::{Plan, Rate, Side, TrafficResult, drive};
 /// Share of a trial after which the device is started anew, or changed.
 const UPSET_AT: f64 = 0.2;
 
+/// How often a trial is made longer for a change, each time at least twice as long.
+const LENGTHENED: u32 = 3;
+
 /// Entries that a trial with a change adds, and takes away again when it is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LiveChange {
@@ -76,8 +79,30 @@ impl Rig<'_> {
         }
     }
 
-    /// Adds entries to the device's table while packets are sent to those that it had before.
+    /// Adds entries to the device's table while packets are sent to those that it had before. A change that outlasts
+    /// its trial is taken back and made again in a longer one: the trial that it was. A device that shares a core with
+    /// its command, or with others, takes ten times as long as one that does not.
     pub(super) fn with_change(
+        &mut self,
+        load: &Load,
+        mut trial: Trial,
+        both: bool,
+        change: LiveChange,
+    ) -> Result<(Trial, TrafficResult, Changed), Error> {
+        for _ in 0..LENGTHENED {
+            match self.try_change(load, trial, both, change) {
+                Err(Error::ChangeOutlastsTrial { took_s, .. }) => {
+                    self.undo(load, change)?;
+                    trial.duration_s = 2.0 * trial.duration_s.max(took_s);
+                }
+                outcome => return outcome.map(|(result, changed)| (trial, result, changed)),
+            }
+        }
+        let (result, changed) = self.try_change(load, trial, both, change)?;
+        Ok((trial, result, changed))
+    }
+
+    fn try_change(
         &mut self,
         load: &Load,
         trial: Trial,

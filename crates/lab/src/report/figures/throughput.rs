@@ -22,6 +22,8 @@ pub struct Dot {
     pub value_pps: f64,
     /// 95 % interval.
     pub interval: Interval,
+    /// The generator could do no more: the device may.
+    pub at_least: bool,
 }
 
 /// Room of one metric within a row.
@@ -48,10 +50,13 @@ pub fn draw(rows: &[String], metrics: &[String], dots: &[Dot]) -> String {
         palette::marker(&mut plot.canvas, (x, y), dot.metric);
         let [value, low, high] = [dot.value_pps, dot.interval.low, dot.interval.high]
             .map(|number| digits(number / unit.0));
-        plot.number(y, &format!("{value} [{low}, {high}] {}", unit.1));
+        let sign = if dot.at_least { "≥ " } else { "" };
+        plot.number(y, &format!("{sign}{value} [{low}, {high}] {}", unit.1));
     }
     plot.legend(metrics);
-    plot.note("whiskers: 95 % interval over restarts");
+    let limited = dots.iter().any(|dot| dot.at_least);
+    let limit = if limited { "≥: the generator's limit; " } else { "" };
+    plot.note(&format!("{limit}whiskers: 95 % interval over restarts"));
     plot.canvas.finish("Throughput of each device and case with its 95 % interval")
 }
 

@@ -13,6 +13,7 @@ use crate::report::summary::{Row, rows};
 use crate::report::svg::canvas::escape;
 use crate::report::svg::scale::Unit;
 use crate::report::words::{rate, verdict};
+use crate::stats::verdict::Verdict;
 
 /// Axes with a figure of their own where they have three values or more: name, label, log.
 const AXES: [(&str, &str, bool); 6] = [
@@ -65,6 +66,7 @@ fn throughput_section(rows: &[Row], results: &Results) -> Option<Section> {
         metric: place(&metrics, &row.metric),
         value_pps: row.value_pps,
         interval: row.interval,
+        at_least: row.verdicts.iter().any(|it| matches!(it, Verdict::GeneratorBound { .. })),
     };
     let dots: Vec<_> = rows.iter().map(dot).collect();
     let mut body = if names.len() <= 40 {

@@ -21,6 +21,8 @@ pub struct Scale {
     /// Ends, transformed.
     low: f64,
     high: f64,
+    /// From tick to tick, where distances are equal.
+    step: f64,
     unit: Unit,
 }
 
@@ -43,7 +45,7 @@ impl Scale {
         let high = if high > low { high } else { low + low.abs().max(1.0) };
         let step = step(high - low);
         let (low, high) = ((low / step + 1e-9).floor() * step, (high / step - 1e-9).ceil() * step);
-        Self { kind: Kind::Linear, low, high, unit }
+        Self { kind: Kind::Linear, low, high, step, unit }
     }
 
     /// Equal ratios, from a positive value on; the range is widened a little.
@@ -51,12 +53,12 @@ impl Scale {
         let low = low.max(1e-12);
         let (low, high) = (low.log10(), high.max(low * 1.000_001).log10());
         let margin = (0.03 * (high - low)).max(0.02);
-        Self { kind: Kind::Log, low: low - margin, high: high + margin, unit }
+        Self { kind: Kind::Log, low: low - margin, high: high + margin, step: 0.0, unit }
     }
 
     /// Percentiles from 0 up to so many nines.
     pub fn nines(nines: f64) -> Self {
-        Self { kind: Kind::Nines, low: 0.0, high: nines.max(1.0), unit: Unit::Plain }
+        Self { kind: Kind::Nines, low: 0.0, high: nines.max(1.0), step: 0.0, unit: Unit::Plain }
     }
 
     /// Where a value lies: 0 at the low end, 1 at the high one; outside values beyond.
@@ -79,10 +81,10 @@ impl Scale {
     }
 
     fn linear_ticks(&self) -> Vec<(f64, String)> {
-        let step = step(self.high - self.low);
-        let count = ((self.high - self.low) / step).round() as i64;
-        let values = (0..=count).map(|index| self.low + step * index as f64);
-        values.map(|value| (self.place(value), self.unit.write(value, step))).collect()
+        // The step of the values: that of the widened range may be another, of which it is no multiple.
+        let count = ((self.high - self.low) / self.step).round() as i64;
+        let values = (0..=count).map(|index| self.low + self.step * index as f64);
+        values.map(|value| (self.place(value), self.unit.write(value, self.step))).collect()
     }
 
     fn log_ticks(&self) -> Vec<(f64, String)> {
@@ -172,6 +174,22 @@ mod tests {
             labels(Scale::linear(0.0, 6e6, Unit::Count)),
             ["0", "1M", "2M", "3M", "4M", "5M", "6M"]
         );
+    }
+
+    #[test]
+    fn linear_ticks_never_leave_the_scale_and_never_read_alike() {
+        assert_eq!(
+            labels(Scale::linear(0.8, 3.7, Unit::Plain)),
+            ["0.5", "1.0", "1.5", "2.0", "2.5", "3.0", "3.5", "4.0"]
+        );
+        for (low, high) in [(0.8, 3.7), (63e3, 187e3), (-0.3, 1.1), (0.97, 1.04), (61.0, 199.0)] {
+            let ticks = Scale::linear(low, high, Unit::Plain).ticks();
+            assert!(
+                ticks.iter().all(|(place, _)| (-1e-9..=1.0 + 1e-9).contains(place)),
+                "{ticks:?}"
+            );
+            assert!(ticks.windows(2).all(|pair| pair[0].1 != pair[1].1), "{ticks:?}");
+        }
     }
 
     #[test]

@@ -1,6 +1,8 @@
-//! A bottleneck at a kernel device: the kernel's own schedulers, by `tc`.
+//! A bottleneck at a kernel device: the kernel's own schedulers, by `tc`; what the queues of kernel devices drop.
 
-use super::super::device::{Device, Job};
+use serde::Deserialize;
+
+use super::super::device::{Counters, Device, Job};
 use super::super::link::DEVICE_DEVICES;
 use super::super::place::Place;
 use super::super::settings::{Bottleneck, Scheduler};
@@ -53,9 +55,49 @@ fn lines(device: &str, bottleneck: Bottleneck) -> Vec<String> {
     }
 }
 
+/// A line of `tc -s -j qdisc`.
+#[derive(Deserialize)]
+struct Queue {
+    #[serde(default)]
+    dev: String,
+    #[serde(default)]
+    root: bool,
+    #[serde(default)]
+    drops: u64,
+}
+
+/// What the queues of a device's ends dropped. Devices count it nowhere else: `/proc/net/dev` begins behind the queue.
+pub(super) fn queue_drops(place: &Place) -> Result<Counters, Error> {
+    const LINE: &str = "tc -s -j qdisc show";
+    let told = place.quietly(LINE)?;
+    of_ends(&told).map_err(|error| Error::Command { line: LINE.into(), reason: error.to_string() })
+}
+
+fn of_ends(told: &str) -> Result<Counters, serde_json::Error> {
+    let queues: Vec<Queue> = serde_json::from_str(told)?;
+    let mut counters = Counters::default();
+    // A root counts what those below it drop, too.
+    for Queue { dev, drops, .. } in queues.into_iter().filter(|queue| queue.root) {
+        if DEVICE_DEVICES.contains(&dev.as_str()) {
+            counters.drop(format!("{dev} queue"), drops);
+        }
+    }
+    Ok(counters)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_root_speaks_for_the_queues_below_it() {
+        let told = r#"[{"kind":"noqueue","handle":"0:","dev":"d0","root":true,"drops":0},
+            {"kind":"pfifo_fast","handle":"0:","dev":"eth0","root":true,"drops":9},
+            {"kind":"tbf","handle":"1:","dev":"d1","root":true,"options":{"rate":2500000},"drops":1382},
+            {"kind":"codel","handle":"10:","dev":"d1","parent":"1:1","drops":1380}]"#;
+        assert_eq!(of_ends(told).unwrap().drops, [("d1 queue".to_owned(), 1_382)].into());
+        assert!(of_ends("Cannot open netlink socket").is_err());
+    }
 
     #[test]
     fn a_discipline_without_a_rate_stands_under_a_bucket() {
