@@ -54,9 +54,7 @@ pub fn draw(rows: &[String], metrics: &[String], dots: &[Dot]) -> String {
         plot.number(y, &format!("{sign}{value} [{low}, {high}] {}", unit.1));
     }
     plot.legend(metrics);
-    let limited = dots.iter().any(|dot| dot.at_least);
-    let limit = if limited { "≥: the generator's limit; " } else { "" };
-    plot.note(&format!("{limit}whiskers: 95 % interval over restarts"));
+    plot.note("whiskers: 95 % interval over restarts");
     plot.canvas.finish("Throughput of each device and case with its 95 % interval")
 }
 

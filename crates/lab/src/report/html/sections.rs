@@ -70,7 +70,11 @@ fn throughput_section(rows: &[Row], results: &Results) -> Option<Section> {
     };
     let dots: Vec<_> = rows.iter().map(dot).collect();
     let mut body = if names.len() <= 40 {
-        figure(&throughput::draw(&names, &metrics, &dots), "Throughput by device and case.")
+        let caption = match dots.iter().any(|dot| dot.at_least) {
+            true => "Throughput by device and case. ≥: the generator could do no more.",
+            false => "Throughput by device and case.",
+        };
+        figure(&throughput::draw(&names, &metrics, &dots), caption)
     } else {
         String::new()
     };
