@@ -1,6 +1,5 @@
 //! What `run`, `compare` and `bisect` share: a namespace of our own, a core, DPDK, a results folder.
 
-use std::io::{IsTerminal, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +9,7 @@ use lab::clock::Clock;
 use lab::report::record::{Campaign as CampaignRecord, Recorder};
 use lab::scenario::Scenario;
 use lab::traffic::ports::Ports;
-use lab::trial::campaign::{Campaign, Progress};
+use lab::trial::campaign::Campaign;
 use lab::trial::cards::Cards;
 use lab::trial::host;
 use lab::trial::place::output;
@@ -20,6 +19,7 @@ use lab::trial::{Bench, LinkKind};
 use crate::Failure;
 use crate::arguments::Arguments;
 use crate::interrupt::Interrupt;
+use crate::progress::Line;
 
 /// Flags of all of them.
 pub(crate) const FLAGS: [&str; 8] =
@@ -119,7 +119,7 @@ impl Setting {
         // Searches live with those that overflow rings, on whichever core there are more of them.
         let per_s = |probe: &ProbeRecord| probe.long as f64 / probe.watched_s;
         let stalls_per_s = self.probes.iter().map(per_s).fold(0.0, f64::max);
-        let line = Line { terminal: std::io::stderr().is_terminal() };
+        let line = Line::new();
         let outcome = work(&Campaign {
             scenario: &self.scenario,
             devices,
@@ -181,30 +181,4 @@ fn seconds() -> u64 {
 /// Now, as ISO 8601.
 fn started() -> String {
     output(&["date", "--utc", "+%Y-%m-%dT%H:%M:%SZ"]).unwrap_or_else(|_| seconds().to_string())
-}
-
-/// How far it is: one line of a terminal over and over, or a line each.
-struct Line {
-    terminal: bool,
-}
-
-impl Line {
-    fn tell(&self, now: &Progress<'_>) {
-        let Progress { done, all, what, left } = now;
-        let left = left.map_or(String::new(), |left| {
-            format!(", {}:{:02} left", left.as_secs() / 60, left.as_secs() % 60)
-        });
-        if self.terminal {
-            eprint!("\r\x1b[K[{done}/{all}{left}] {what}");
-            let _ = std::io::stderr().flush();
-        } else {
-            eprintln!("[{done}/{all}{left}] {what}");
-        }
-    }
-
-    fn finish(&self) {
-        if self.terminal {
-            eprint!("\r\x1b[K");
-        }
-    }
 }

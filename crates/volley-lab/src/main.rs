@@ -20,6 +20,7 @@ mod compare;
 mod fit;
 mod index;
 mod interrupt;
+mod progress;
 mod report;
 mod round_trip;
 mod run;

@@ -8,6 +8,7 @@ use lab::trial::{LinkKind, self_test};
 use crate::Failure;
 use crate::arguments::Arguments;
 use crate::bench;
+use crate::progress::Line;
 use crate::say::say;
 
 /// Measures each kind of link anew and prints it.
@@ -31,10 +32,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         speed.look_ns
     );
     say!("{:<10}{:>8}{:>14}{:>12}{:>12}", "link", "octets", "ceiling", "floor", "usual");
-    for link in links {
+    let (line, all) = (Line::new(), links.len());
+    for (done, link) in links.into_iter().enumerate() {
+        line.tell_parts(done, all, link.name());
         let folder = std::env::temp_dir().join(format!("volley-lab-{}", std::process::id()));
         let found = self_test::measure(&clock, &ports, link, frame_bytes, &folder);
         let _ = std::fs::remove_dir_all(&folder);
+        line.finish();
         match found {
             Ok(found) => say!(
                 "{:<10}{frame_bytes:>8}{:>9.3} Mpps{:>9.2} us{:>9.2} us",

@@ -5,6 +5,7 @@
 //! two devices or more ─ A against A, then A against B ─▶ ratios ─┴▶ raw.jsonl ─▶ report
 //! ```
 
+use std::cell::Cell;
 use std::path::Path;
 
 use lab::receive::Histogram;
@@ -26,6 +27,7 @@ use lab::traffic::rate::with_prefix as number;
 
 use crate::Failure;
 use crate::arguments::Arguments;
+use crate::progress::Line;
 use crate::say::say;
 
 const FLAGS: [&str; 11] = [
@@ -55,6 +57,31 @@ struct Plan {
     seed: u64,
 }
 
+impl Plan {
+    fn progress(&self) -> Progress {
+        let comparisons = self.models.len() - 1;
+        let all = self.models.len() * self.runs as usize + comparisons;
+        Progress { line: Line::new(), done: Cell::new(0), all }
+    }
+}
+
+/// How far it is: runs of devices, and comparisons.
+struct Progress {
+    line: Line,
+    done: Cell<usize>,
+    all: usize,
+}
+
+impl Progress {
+    fn tell(&self, what: &str) {
+        self.line.tell_parts(self.done.get(), self.all, what);
+    }
+
+    fn part_is_over(&self) {
+        self.done.set(self.done.get() + 1);
+    }
+}
+
 /// A number that a search found: its name, its lower and upper bound, its verdicts.
 type Found = (String, f64, f64, Vec<Verdict>);
 
@@ -65,12 +92,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut results = Results::default();
     let title = arguments.text("title").unwrap_or("Simulated devices").to_owned();
     results.campaigns.push(campaign(&plan, title));
+    let progress = plan.progress();
     for index in 0..plan.models.len() {
-        measure(&plan, index, &mut results)?;
+        measure(&plan, index, &progress, &mut results)?;
     }
     for index in 1..plan.models.len() {
+        progress.tell(&format!("{} against {}", name(&plan, index), name(&plan, 0)));
         results.comparisons.push(hold_against_first(&plan, index)?);
+        progress.part_is_over();
     }
+    progress.line.finish();
     print(&plan, &results);
     match arguments.text("out") {
         Some(folder) => write(results, Path::new(folder)),
@@ -138,7 +169,12 @@ fn campaign(plan: &Plan, title: String) -> Campaign {
 }
 
 /// All runs of one device.
-fn measure(plan: &Plan, index: usize, results: &mut Results) -> Result<(), Failure> {
+fn measure(
+    plan: &Plan,
+    index: usize,
+    progress: &Progress,
+    results: &mut Results,
+) -> Result<(), Failure> {
     let mut device = Device::new(plan.models[index].clone(), plan.seed + 1_000 * index as u64);
     let mut clock_s = 0.0;
     for run in 0..plan.runs {
@@ -150,6 +186,8 @@ fn measure(plan: &Plan, index: usize, results: &mut Results) -> Result<(), Failu
                        device: &Device,
                        outcome: Outcome,
                        latency: Option<Histogram>| {
+            let (device_name, number) = (&subject.device, results.trials.len() + 1);
+            progress.tell(&format!("{device_name}, run {}, trial {number}", run + 1));
             let index = results.trials.len() as u32;
             let mut record = TrialRecord::new(subject.clone(), index, purpose, clock_s, outcome);
             if latency.is_some() {
@@ -181,6 +219,7 @@ fn measure(plan: &Plan, index: usize, results: &mut Results) -> Result<(), Failu
             let subject = subject.clone();
             results.answers.push(AnswerRecord { subject, metric, low_pps, high_pps, verdicts });
         }
+        progress.part_is_over();
     }
     Ok(())
 }

@@ -87,8 +87,8 @@ pub fn with_prefix(text: &str) -> Option<f64> {
         'G' => (&text[..text.len() - 1], 1e9),
         _ => (text, 1.0),
     };
-    let value: f64 = digits.trim().parse().ok()?;
-    value.is_finite().then_some(value * factor)
+    let value = digits.trim().parse::<f64>().ok()? * factor;
+    value.is_finite().then_some(value)
 }
 
 impl fmt::Display for Rate {
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(read("2.5Gbps"), Rate::BitsPerS(2.5e9));
         assert_eq!(read("50%"), Rate::LinkPercent(50.0));
         assert_eq!(read("max"), Rate::Max);
-        for text in ["", "pps", "-1pps", "0%", "much", "NaN"] {
+        for text in ["", "pps", "-1pps", "0%", "much", "NaN", "1e308G"] {
             assert!(text.parse::<Rate>().is_err(), "{text:?}");
         }
     }

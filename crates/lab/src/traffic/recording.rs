@@ -12,7 +12,7 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher};
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 use wire::pcap::{LINK_ETHERNET, Reader, Record};
@@ -39,10 +39,14 @@ pub struct Recording {
 impl Recording {
     /// Reads a classic pcap file of whole Ethernet frames.
     pub fn load(path: &Path) -> Result<Self, Error> {
+        Self::read(BufReader::new(File::open(path).map_err(Error::file(path))?), path)
+    }
+
+    /// The same of a file's octets; `path` is only for messages.
+    pub fn read(file: impl Read, path: &Path) -> Result<Self, Error> {
         let refuse = |reason: String| Error::Capture { path: path.to_owned(), reason };
         let wrong = |error: wire::Error| refuse(error.to_string());
-        let file = File::open(path).map_err(Error::file(path))?;
-        let mut reader = Reader::new(BufReader::new(file)).map_err(wrong)?;
+        let mut reader = Reader::new(file).map_err(wrong)?;
         if reader.link_type() != LINK_ETHERNET {
             let kind = reader.link_type();
             return Err(refuse(format!(

@@ -126,10 +126,21 @@ impl Counters {
         self.drops.retain(|_, count| *count > 0);
     }
 
+    /// Counts packets that were received. What a device tells may be any number: sums stay at the largest.
+    pub fn receive(&mut self, count: u64) {
+        self.received = self.received.saturating_add(count);
+    }
+
+    /// Counts packets that were sent.
+    pub fn send(&mut self, count: u64) {
+        self.sent = self.sent.saturating_add(count);
+    }
+
     /// Counts a drop, if there was one.
     pub fn drop(&mut self, reason: String, count: u64) {
         if count > 0 {
-            *self.drops.entry(reason).or_default() += count;
+            let counted = self.drops.entry(reason).or_default();
+            *counted = counted.saturating_add(count);
         }
     }
 }
@@ -220,8 +231,8 @@ pub fn kernel_counters(text: &str, devices: &[&str]) -> Counters {
             numbers.split_whitespace().filter_map(|number| number.parse().ok()).collect();
         // bytes packets errs drop fifo frame compressed multicast, then the same of sending.
         let number = |at: usize| numbers.get(at).copied().unwrap_or(0);
-        counters.received += number(1);
-        counters.sent += number(9);
+        counters.receive(number(1));
+        counters.send(number(9));
         counters.drop(format!("{name} rx"), number(3));
         counters.drop(format!("{name} rx errors"), number(2));
         counters.drop(format!("{name} tx"), number(11));
@@ -233,6 +244,14 @@ pub fn kernel_counters(text: &str, devices: &[&str]) -> Counters {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counters_too_large_to_be_added_stay_at_the_largest() {
+        let line = format!("d0: 1 {0} 0 {0} 0 0 0 0 1 {0} 0 0\n", u64::MAX);
+        let counters = kernel_counters(&line.repeat(2), &["d0"]);
+        assert_eq!((counters.received, counters.sent), (u64::MAX, u64::MAX));
+        assert_eq!(counters.drops, [("d0 rx".to_owned(), u64::MAX)].into());
+    }
 
     #[test]
     fn the_kernels_table_is_read_by_device_and_way() {

@@ -102,7 +102,12 @@ pub(super) fn run(
     Ok(ModelledRecord { subject, nodes })
 }
 
-/// Instructions, first-level and last-level misses by function, with all that it called.
+/// What a file of callgrind's says: instructions, first-level and last-level misses by function, with all that it called.
+pub fn events(text: &str) -> BTreeMap<String, [u64; 3]> {
+    Events::parse(text).0
+}
+
+/// See `events`.
 struct Events(BTreeMap<String, [u64; 3]>);
 
 impl Events {
@@ -129,7 +134,7 @@ impl Events {
                         "ILmr" | "DLmr" | "DLmw" => 2,
                         _ => continue,
                     };
-                    sums[at] += count;
+                    sums[at] = sums[at].saturating_add(count);
                 }
             }
         }
@@ -174,5 +179,12 @@ mod tests {
             Events::parse("9 9 9\nevents:\nfn=a\n5 x y").of(&["a".into(), String::new()]),
             Some([0; 3])
         );
+    }
+
+    #[test]
+    fn counts_too_large_to_be_added_stay_at_the_largest() {
+        let most = u64::MAX;
+        let told = events(&format!("events: Ir I1mr D1mr\nfn=a\n1 {most} {most} 1\n2 1 0 0\n"));
+        assert_eq!(told["a"], [most, most, 0]);
     }
 }

@@ -126,7 +126,8 @@ fn busy_s(cores: &str) -> f64 {
     busy_ticks(&text, cores) as f64 / 100.0
 }
 
-fn busy_ticks(text: &str, cores: &str) -> u64 {
+/// Hundredths of a second, out of the text of `/proc/stat`.
+pub fn busy_ticks(text: &str, cores: &str) -> u64 {
     let wanted = |name: &str| {
         let Some(core) = name.strip_prefix("cpu").and_then(|core| core.parse::<u32>().ok()) else {
             return false;
@@ -141,9 +142,10 @@ fn busy_ticks(text: &str, cores: &str) -> u64 {
         let (name, numbers) = line.split_once(' ')?;
         let ticks: Vec<u64> = numbers.split_whitespace().filter_map(|it| it.parse().ok()).collect();
         // user nice system idle iowait irq softirq steal: neither rest nor what was stolen.
-        wanted(name).then(|| [0, 1, 2, 5, 6].iter().filter_map(|&at| ticks.get(at)).sum::<u64>())
+        let busy = [0, 1, 2, 5, 6].iter().filter_map(|&at| ticks.get(at));
+        wanted(name).then(|| busy.fold(0, |sum: u64, &it| sum.saturating_add(it)))
     };
-    text.lines().filter_map(of_line).sum()
+    text.lines().filter_map(of_line).fold(0, u64::saturating_add)
 }
 
 #[cfg(test)]

@@ -75,8 +75,8 @@ impl Device for FastClick {
         let mut control = Control::open(&socket(place))?;
         let mut counters = Counters::default();
         for side in 0..2 {
-            counters.received += control.read(&format!("in{side}.hw_count"))?;
-            counters.sent += control.read(&format!("out{side}.count"))?;
+            counters.receive(control.read(&format!("in{side}.hw_count"))?);
+            counters.send(control.read(&format!("out{side}.count"))?);
             counters
                 .drop(format!("in{side} dropped"), control.read(&format!("in{side}.hw_dropped"))?);
             counters

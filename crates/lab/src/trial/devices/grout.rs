@@ -108,7 +108,7 @@ fn setup(job: &Job) -> Option<String> {
 }
 
 /// `p0.rx_good_packets 7` of the ports; of the nodes those whose name says that they drop.
-fn counters(ports: &str, nodes: &str) -> Counters {
+pub(super) fn counters(ports: &str, nodes: &str) -> Counters {
     let mut counters = Counters::default();
     let read = |line: &str| {
         let (name, count) = line.trim().rsplit_once(' ')?;
@@ -117,8 +117,8 @@ fn counters(ports: &str, nodes: &str) -> Counters {
     for (name, count) in ports.lines().filter_map(read) {
         let field = name.rsplit_once(['.', ' ']).map_or(name.as_str(), |(_, field)| field);
         match field {
-            "rx_good_packets" => counters.received += count,
-            "tx_good_packets" => counters.sent += count,
+            "rx_good_packets" => counters.receive(count),
+            "tx_good_packets" => counters.send(count),
             "rx_missed_errors" | "rx_errors" | "rx_mbuf_allocation_errors" | "tx_errors" => {
                 counters.drop(name, count);
             }

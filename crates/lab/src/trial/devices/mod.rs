@@ -25,7 +25,7 @@ mod traffic_control;
 mod volley;
 mod vpp;
 
-use super::device::{Device, Job};
+use super::device::{Counters, Device, Job, kernel_counters};
 use super::link::{DeviceEnd, LinkKind};
 use crate::Error;
 
@@ -68,6 +68,17 @@ pub fn named(name: &str) -> Result<Box<dyn Device>, Error> {
             });
         }
     })
+}
+
+/// What each adapter reads out of a text, whichever it was written for: for fuzzing, by the adapter's name.
+pub fn told(text: &str) -> [(&'static str, Counters); 5] {
+    [
+        ("linux", kernel_counters(text, &["d0", "d1"])),
+        ("ovs", open_vswitch::counters(text)),
+        ("testpmd", testpmd::counters(text)),
+        ("vpp", vpp::counters(text)),
+        ("grout", grout::counters(text, text)),
+    ]
 }
 
 /// What tells DPDK of a job's ends, and where packets live: cards reach for them, so that they are on huge pages then.

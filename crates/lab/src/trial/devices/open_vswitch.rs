@@ -119,8 +119,8 @@ pub(super) fn counters(text: &str) -> Counters {
             let number: u64 = number.parse().unwrap_or(0);
             match (field, way) {
                 ("rx" | "tx", _) => way = field,
-                ("pkts", "rx") => counters.received += number,
-                ("pkts", "tx") => counters.sent += number,
+                ("pkts", "rx") => counters.receive(number),
+                ("pkts", "tx") => counters.send(number),
                 ("drop" | "errs", way) => counters.drop(format!("{name} {way} {field}"), number),
                 _ => {}
             }

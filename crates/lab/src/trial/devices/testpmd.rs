@@ -97,7 +97,7 @@ impl Device for Testpmd {
 
 /// `RX-packets: 7` and the like, after the line that names the port: first of the ports, then of what it did with the
 /// packets, of which only what it could not send is news (`RX-dropped` is `RX-missed` again).
-fn counters(text: &str) -> Counters {
+pub(super) fn counters(text: &str) -> Counters {
     let mut counters = Counters::default();
     let mut port = "";
     let mut forwarding = false;
@@ -109,8 +109,8 @@ fn counters(text: &str) -> Counters {
         match word {
             "port" => port = next,
             "Forward" => forwarding = true,
-            "RX-packets:" if !forwarding => counters.received += number(),
-            "TX-packets:" if !forwarding => counters.sent += number(),
+            "RX-packets:" if !forwarding => counters.receive(number()),
+            "TX-packets:" if !forwarding => counters.send(number()),
             "RX-missed:" | "RX-errors:" | "RX-nombuf:" | "TX-errors:" | "TX-dropped:" => {
                 counters.drop(format!("port {port} {}", word.trim_end_matches(':')), number());
             }

@@ -182,7 +182,7 @@ fn setup(job: &Job) -> Option<String> {
 }
 
 /// A line for each counter that is not 0; the first of an interface begins with its name.
-fn counters(text: &str) -> Counters {
+pub(super) fn counters(text: &str) -> Counters {
     let mut counters = Counters::default();
     let mut name = "";
     for line in text.lines().skip(1) {
@@ -194,8 +194,8 @@ fn counters(text: &str) -> Counters {
         let (Some((count, rest)), true) = (words.split_last(), name != "local0") else { continue };
         let Ok(count) = count.trim_end_matches('\r').parse::<u64>() else { continue };
         match rest {
-            [.., "rx", "packets"] => counters.received += count,
-            [.., "tx", "packets"] => counters.sent += count,
+            [.., "rx", "packets"] => counters.receive(count),
+            [.., "tx", "packets"] => counters.send(count),
             [.., "drops"] => counters.drop(format!("{name} drops"), count),
             [.., error @ ("tx-error" | "rx-miss" | "rx-error" | "rx-no-buf")] => {
                 counters.drop(format!("{name} {error}"), count);

@@ -137,8 +137,8 @@ impl Device for Volley {
         let workers: Vec<Worker> = ask(&socket, "/v1/workers")?;
         let mut counters = Counters::default();
         for Port { name, rx, tx } in ports {
-            counters.received += rx.packets;
-            counters.sent += tx.packets;
+            counters.receive(rx.packets);
+            counters.send(tx.packets);
             counters.drop(format!("{name} rx"), rx.errors);
             counters.drop(format!("{name} tx"), tx.errors);
         }

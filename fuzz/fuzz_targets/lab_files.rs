@@ -1,0 +1,69 @@
+//! Every file of text that the lab reads, and every word of its command line, on any text: refused with a reason, or what
+//! is read holds what its reader promises.
+//!
+//! ```text
+//! input: text ─▶ scenario, as TOML or as the IETF's JSON ─▶ written as JSON ─▶ the same scenario
+//!        text ─▶ streams, as TOML or as the IETF's JSON ─▶ each fit to be sent
+//!        text ─▶ results ─▶ report, CSV, OpenMetrics, the IETF's JSON
+//!        text ─▶ genome, rate, line in memory, port
+//! ```
+#![no_main]
+
+use std::path::Path;
+
+use lab::arrivals::Imix;
+use lab::report::{Results, csv, html, openmetrics, summary};
+use lab::scenario::Scenario;
+use lab::traffic::memory::Line;
+use lab::traffic::{Rate, file, ports};
+use lab::yang;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    for read in [Scenario::parse, yang::import] {
+        match read(text, "fuzz") {
+            Ok(scenario) => again(&scenario),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+    // Captures are looked for where there are none.
+    let made = file::parse(text, "fuzz", Path::new("/proc/self/nowhere"));
+    let told = yang::streams(text, "fuzz").map(|ways| ways.into_iter().flatten().collect());
+    for stream in [made, told].into_iter().flatten().flatten() {
+        stream.check().expect("what was read can be sent");
+        assert!(stream.mean_bytes() <= f64::from(stream.largest_bytes()));
+    }
+    report(&Results::parse(text));
+    words(text);
+});
+
+/// A scenario says the same as instance data.
+fn again(scenario: &Scenario) {
+    let Ok(document) = yang::export(scenario) else { return };
+    let text = document.to_string();
+    let read = yang::import(&text, "written").unwrap_or_else(|error| panic!("{error}: {text}"));
+    assert_eq!(&read, scenario, "{text}");
+}
+
+/// A report of whatever was recorded.
+fn report(results: &Results) {
+    assert!(csv::render(results).lines().count() > summary::rows(results).len(), "and the header");
+    assert!(openmetrics::render(results).ends_with("# EOF\n"));
+    assert!(html::render(results).ends_with("</html>\n"));
+    let _ = (csv::quantities(results), csv::checks(results), yang::results(results));
+}
+
+fn words(text: &str) {
+    if let Ok(sizes) = Imix::parse(text, 1_518) {
+        assert!(sizes.largest() >= 64 && sizes.mean() <= 2_112.0);
+    }
+    if let Ok(rate) = text.parse::<Rate>() {
+        let pps = rate.pps(64.0, 10e9);
+        assert!(pps.is_none_or(|pps| pps > 0.0 && pps.is_finite()), "{pps:?}");
+        assert_eq!(rate.to_string().parse::<Rate>().expect("a rate that is told"), rate);
+    }
+    if let Ok(line) = text.parse::<Line>() {
+        assert!(line.capacity_pps > 0.0);
+    }
+    let _ = ports::parse(text);
+}

@@ -1,0 +1,31 @@
+//! What devices, the kernel and measuring tools say of themselves, on any text: no panic, whatever their version or how
+//! much of it arrived.
+//!
+//! ```text
+//! input: text ─▶ counters of each device
+//!             ─▶ perf, callgrind, iperf3, round trips, the kernel's tables
+//! ```
+#![no_main]
+
+use lab::trial::devices;
+use lab::trial::stream::iperf;
+use lab::trial::{modelled, perf, telemetry};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    for (device, mut counters) in devices::told(text) {
+        assert_eq!(counters.since(&counters), Default::default(), "{device}");
+        counters.tell_once([("d0", "d1"), ("g0", "g1")]);
+        assert!(counters.drops.values().all(|&count| count > 0), "{device}");
+    }
+    let _ = perf::parse_stat(text);
+    let _ = perf::parse_report(text);
+    let _ = modelled::events(text);
+    let _ = telemetry::busy_ticks(text, "0-1");
+    for both in [false, true] {
+        if let Ok(run) = iperf::read(text, both) {
+            assert_eq!(run.ways.len(), 1 + usize::from(both));
+            assert!(run.ways.iter().all(|way| way.bps >= 0.0 && way.bps.is_finite()));
+        }
+    }
+});
