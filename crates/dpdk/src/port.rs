@@ -47,7 +47,7 @@ pub struct PortOptions {
     /// Every packet sent comes from one pool and nobody else holds it: cheaper for some cards.
     /// Packets held twice (flooded, mirrored) would be freed too early.
     pub fast_free: bool,
-    /// Packets carry the time at which the port received them; a port that cannot do it does not open.
+    /// Packets carry the time at which the port received them; a port that cannot do it does not open, or start.
     pub receive_times: bool,
     /// Where received packets live.
     pub pool: DpdkPool,
