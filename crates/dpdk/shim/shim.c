@@ -58,6 +58,7 @@ void volley_constants(struct volley_constants *out)
 	out->rss_ip = RTE_ETH_RSS_IP;
 	out->rss_l4 = RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_SCTP;
 	out->tx_fast_free = RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
+	out->rx_timestamp = RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	out->max_ports = RTE_MAX_ETHPORTS;
 	out->name_bytes = RTE_ETH_NAME_MAX_LEN;
 }

@@ -61,6 +61,7 @@ struct volley_constants {
 	uint64_t rss_ip;
 	uint64_t rss_l4;
 	uint64_t tx_fast_free;
+	uint64_t rx_timestamp;
 	uint32_t max_ports;
 	uint32_t name_bytes;
 };

@@ -3,6 +3,7 @@
 //! DPDK splits arguments at `,` and `=` and knows no escape, so a value with such a character is
 //! refused instead of being understood as something else.
 
+use crate::packet_times::RingShape;
 use crate::spec::{MemifRole, PortSpec};
 use crate::{Error, ffi};
 use std::ffi::CString;
@@ -31,6 +32,14 @@ pub(crate) struct Shape {
     pub(crate) mtu: u16,
     /// Packets a queue holds.
     pub(crate) descriptors: Option<u16>,
+}
+
+impl Shape {
+    /// The receive ring of a packet socket; that for sending is as large.
+    pub(crate) fn packet_ring(&self) -> RingShape {
+        let slot_bytes = packet_slot_bytes(self.mtu);
+        RingShape { slots: packet_slots(self.descriptors, slot_bytes), slot_bytes }
+    }
 }
 
 /// What `rte_eal_hotplug_add` takes.
@@ -102,17 +111,17 @@ fn driver(spec: &PortSpec) -> &'static str {
 }
 
 fn arguments(spec: &PortSpec, shape: Shape) -> Result<Arguments, Error> {
-    let Shape { queues, mtu, descriptors } = shape;
+    let queues = shape.queues;
     let list = Arguments::default();
     match spec {
         PortSpec::Pci { .. } | PortSpec::Ring => Ok(list),
         PortSpec::AfPacket { device } => {
-            let slot = packet_slot_bytes(mtu);
+            let RingShape { slots, slot_bytes } = shape.packet_ring();
             list.device("iface", device)?
                 .with("qpairs", queues)
-                .with("blocksz", slot * PACKET_SLOTS_A_BLOCK)
-                .with("framesz", slot)
-                .with("framecnt", packet_slots(descriptors, slot))
+                .with("blocksz", slot_bytes * PACKET_SLOTS_A_BLOCK)
+                .with("framesz", slot_bytes)
+                .with("framecnt", slots)
                 .with("qdisc_bypass", 0)
                 .ok()
         }

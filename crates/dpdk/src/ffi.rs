@@ -70,6 +70,7 @@ pub(crate) struct Constants {
     pub(crate) rss_ip: u64,
     pub(crate) rss_l4: u64,
     pub(crate) tx_fast_free: u64,
+    pub(crate) rx_timestamp: u64,
     pub(crate) max_ports: u32,
     pub(crate) name_bytes: u32,
 }
@@ -160,6 +161,10 @@ unsafe extern "C" {
         socket: c_uint,
         config: *const c_void,
     ) -> c_int;
+    pub(crate) fn rte_mbuf_dyn_rx_timestamp_register(offset: *mut c_int, flag: *mut u64) -> c_int;
+    pub(crate) fn rte_eth_read_clock(port: u16, ticks: *mut u64) -> c_int;
+    pub(crate) fn rte_eth_timesync_enable(port: u16) -> c_int;
+    pub(crate) fn rte_eth_timesync_read_time(port: u16, time: *mut libc::timespec) -> c_int;
     pub(crate) fn rte_eth_dev_start(port: u16) -> c_int;
     pub(crate) fn rte_eth_dev_stop(port: u16) -> c_int;
     pub(crate) fn rte_eth_dev_close(port: u16) -> c_int;

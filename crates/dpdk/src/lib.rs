@@ -5,7 +5,9 @@
 //!  pool     packet buffers in DPDK's memory; thread: who has a cache of them
 //!  spec     what a port is; device: the same as DPDK's arguments; stale: sockets left by the dead
 //!  port     one open port: configure, start, stop, close; descriptors, stats
+//!  facts    what a driver says of a port
 //!  queue    burst receive and transmit; gate: lets control stop a port under a polling worker
+//!  receive_times  when a port received each packet; packet_times: what af_packet keeps to itself of it
 //!  link     a port's link, watched; linux: the Linux device behind it
 //!  offloads what Linux does to packets before we see them; checksum, veth: and how we live with it
 //!  interrupts waits for DPDK's interrupt thread
@@ -21,8 +23,9 @@
 //! - af_xdp keeps its socket and its buffers when closed (`xdp_sockets`), and takes half of a pool
 //!   whose buffers lie on a page each (`volley_pool_create` in the shim);
 //! - af_packet says nothing of missing checksums and of frames cut off (`offloads`), always has a
-//!   link (`linux`), refuses an MTU above 1500 (`port`), receives what the kernel sends (`packet_sockets`), and neither
-//!   counts what it missed nor sees to it that all is sent (`packet_rings`);
+//!   link (`linux`), refuses an MTU above 1500 (`port`), receives what the kernel sends (`packet_sockets`), neither
+//!   counts what it missed nor sees to it that all is sent (`packet_rings`), and keeps the time of each frame
+//!   to itself (`packet_times`);
 //! - memif and vhost fail on a socket file that a killed process left (`stale`).
 //!
 //! The feature `static` links 20 drivers into the program, which then needs the C library alone.
@@ -35,6 +38,7 @@ mod descriptors;
 mod device;
 mod eal;
 mod error;
+mod facts;
 mod ffi;
 mod gate;
 mod interrupts;
@@ -45,10 +49,12 @@ mod memory;
 pub mod offloads;
 mod packet_rings;
 mod packet_sockets;
+mod packet_times;
 mod pool;
 mod port;
 mod privilege;
 mod queue;
+mod receive_times;
 mod spec;
 mod stale;
 mod stats;
@@ -59,12 +65,14 @@ mod xdp_sockets;
 
 pub use eal::{Eal, EalFacts, EalOptions, IovaMode, MemoryChoice};
 pub use error::Error;
+pub use facts::PortFacts;
 pub use link::{Link, LinkEvent, LinkWatch};
 pub use log::{LogLevel, LogRoute};
 pub use memory::MemoryPlan;
 pub use pool::DpdkPool;
-pub use port::{Port, PortFacts, PortOptions};
+pub use port::{Port, PortOptions};
 pub use privilege::Privilege;
 pub use queue::{RxHandle, TxHandle};
+pub use receive_times::{PortClock, ReceiveTimes};
 pub use spec::{MemifRole, PortSpec};
 pub use stats::PortStats;

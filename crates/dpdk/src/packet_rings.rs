@@ -44,6 +44,13 @@ impl PacketRings {
         self.sockets.is_empty()
     }
 
+    /// The inode of the one socket; none if there are more or none.
+    pub(crate) fn inode(&self) -> Option<u64> {
+        let [fd] = self.sockets[..] else { return None };
+        let link = fs::read_link(format!("/proc/self/fd/{fd}")).ok()?;
+        link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+    }
+
     /// The last look at the sockets, before their driver closes them; what they missed is kept.
     pub(crate) fn let_go(&self) {
         self.missed();

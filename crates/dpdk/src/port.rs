@@ -8,11 +8,14 @@
 
 use crate::descriptors::Descriptors;
 use crate::device::{Device, Shape};
+use crate::facts::{self, PortFacts};
 use crate::link::Link;
 use crate::linux::{LinuxDevice, Presence};
 use crate::packet_rings::PacketRings;
+use crate::packet_times::PacketTimes;
 use crate::privilege::Privilege;
 use crate::queue::Queue;
+use crate::receive_times::{PortClock, ReceiveTimes};
 use crate::stats::{self, PortStats};
 use crate::xdp_sockets::{self, XdpSocket};
 use crate::{
@@ -44,6 +47,8 @@ pub struct PortOptions {
     /// Every packet sent comes from one pool and nobody else holds it: cheaper for some cards.
     /// Packets held twice (flooded, mirrored) would be freed too early.
     pub fast_free: bool,
+    /// Packets carry the time at which the port received them; a port that cannot do it does not open, or start.
+    pub receive_times: bool,
     /// Where received packets live.
     pub pool: DpdkPool,
 }
@@ -59,28 +64,10 @@ impl PortOptions {
             mtu: None,
             promiscuous: true,
             fast_free: false,
+            receive_times: false,
             pool,
         }
     }
-}
-
-/// What a driver says of its port.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PortFacts {
-    /// The driver's name.
-    pub driver: String,
-    /// Most receive queues.
-    pub max_rx_queues: u16,
-    /// Most transmit queues.
-    pub max_tx_queues: u16,
-    /// Largest packet without its Ethernet header.
-    pub max_mtu: u16,
-    /// Can spread flows over queues.
-    pub rss: bool,
-    /// The Linux device below, 0 if none.
-    pub if_index: u32,
-    /// The memory it is next to.
-    pub socket: i32,
 }
 
 /// An open port.
@@ -103,6 +90,10 @@ pub struct Port {
     xdp_sockets: Vec<XdpSocket>,
     /// Of an af_packet port.
     packet_rings: Arc<PacketRings>,
+    /// If they are wanted.
+    receive_times: Option<(ReceiveTimes, Option<PortClock>)>,
+    /// Of an af_packet port, if they are wanted.
+    packet_times: Option<Arc<PacketTimes>>,
     // Dropped after the port is closed, in this order.
     pool: DpdkPool,
     _eal: Eal,
@@ -145,7 +136,7 @@ impl Port {
             Error::Open { device: spec.to_string(), reason }
         };
         let number = device.plug().map_err(refuse)?;
-        let raw = match raw_facts(number) {
+        let raw = match facts::raw(number) {
             Ok(raw) => raw,
             Err(code) => {
                 device.unplug();
@@ -166,6 +157,8 @@ impl Port {
             remarks,
             xdp_sockets: Vec::new(),
             packet_rings: Arc::default(),
+            receive_times: None,
+            packet_times: None,
             pool: options.pool.clone(),
             _eal: eal.clone(),
         };
@@ -181,13 +174,14 @@ impl Port {
             port.packet_rings = Arc::new(PacketRings::on(linux.index()));
         }
         configured?;
+        if options.receive_times {
+            port.take_times(shape, &raw)?;
+        }
         Ok(port)
     }
 
     fn configure(&mut self, options: &PortOptions, raw: &ffi::PortFacts) -> Result<(), Error> {
-        let mut constants = ffi::Constants::default();
-        // SAFETY: the result is ours.
-        unsafe { ffi::volley_constants(&mut constants) };
+        let constants = facts::constants();
         let pairs = self.spec.has_queue_pairs();
         let most = options.rx_queues.max(options.tx_queues);
         let wanted = |queues: u16| if pairs { most } else { queues }.max(1);
@@ -195,12 +189,13 @@ impl Port {
         let tx = wanted(options.tx_queues).min(raw.max_tx_queues);
         let rss = (constants.rss_ip | constants.rss_l4) & raw.rss_functions;
         let fast_free = if options.fast_free { constants.tx_fast_free } else { 0 };
+        let stamps = if options.receive_times { constants.rx_timestamp } else { 0 };
         let config = ffi::PortConfig {
             rx_queues: rx,
             tx_queues: tx,
             mtu: 0,
             rss_functions: if rx > 1 { rss } else { 0 },
-            rx_offloads: 0,
+            rx_offloads: stamps & raw.rx_offloads,
             tx_offloads: fast_free & raw.tx_offloads,
         };
         // SAFETY: an open port; the configuration is read only during the call.
@@ -213,6 +208,49 @@ impl Port {
         // Drivers without such a mode receive all packets.
         let _ = self.set_promiscuous(options.promiscuous);
         Ok(())
+    }
+
+    /// Sees to it that packets carry the time at which they were received.
+    fn take_times(&mut self, shape: Shape, raw: &ffi::PortFacts) -> Result<(), Error> {
+        let action = || "tell when it received its packets".to_owned();
+        let refuse = |reason: &str| Error::Port {
+            device: self.spec.to_string(),
+            action: action(),
+            reason: reason.to_owned(),
+        };
+        let is_packet = matches!(self.spec, PortSpec::AfPacket { .. });
+        if !is_packet && raw.rx_offloads & facts::constants().rx_timestamp == 0 {
+            return Err(refuse("its driver offers no time stamps"));
+        }
+        let times =
+            ReceiveTimes::register().ok_or_else(|| refuse("packets have no room for it"))?;
+        if is_packet {
+            let inode = self.packet_rings.inode().filter(|_| self.rx.len() == 1);
+            let inode = inode.ok_or_else(|| refuse("it takes a port with one receive queue"))?;
+            let read = PacketTimes::of(inode, shape.packet_ring(), times);
+            self.packet_times =
+                Some(Arc::new(read.ok_or_else(|| refuse("its receive ring is not to be found"))?));
+        }
+        // Cards tell the time once they run.
+        let clock = is_packet.then_some(PortClock::Realtime);
+        self.receive_times = Some((times, clock));
+        Ok(())
+    }
+
+    /// Where packets carry the time at which this port received them, if that was asked for, and by which clock.
+    pub fn receive_times(&self) -> Option<(ReceiveTimes, PortClock)> {
+        let (times, clock) = self.receive_times?;
+        Some((times, clock?))
+    }
+
+    /// What the clock says now by which the port stamps what it receives, in its ticks.
+    #[inline]
+    pub fn read_clock(&self) -> Result<u64, Error> {
+        let read = match self.receive_times() {
+            Some((_, clock)) => clock.read(self.number),
+            None => Err(-libc::ENOTSUP),
+        };
+        read.map_err(|code| self.failed(code, "read the clock".to_owned()))
     }
 
     fn set_up_queues(
@@ -280,6 +318,14 @@ impl Port {
         let code = unsafe { ffi::rte_eth_dev_start(self.number) };
         self.check(code, || "start".to_owned())?;
         self.started = true;
+        if let Some((times, None)) = self.receive_times {
+            let clock = PortClock::of_card(self.number).ok_or_else(|| Error::Port {
+                device: self.spec.to_string(),
+                action: "tell when it received its packets".to_owned(),
+                reason: "the clock that it stamps by cannot be read".to_owned(),
+            })?;
+            self.receive_times = Some((times, Some(clock)));
+        }
         if let Some(linux) = &self.linux {
             // Without the right to do so the link is down until somebody else switches it on.
             let _ = linux.switch_on();
@@ -328,7 +374,13 @@ impl Port {
     /// Receive queue `number`: `None` if there is no such queue or somebody has it.
     pub fn rx(&self, number: u16) -> Option<RxHandle> {
         let queue = self.rx.get(usize::from(number))?;
-        RxHandle::take(queue, self.number, number, self.spec.leaves_out_checksums())
+        RxHandle::take(
+            queue,
+            self.number,
+            number,
+            self.spec.leaves_out_checksums(),
+            self.packet_times.clone(),
+        )
     }
 
     /// Transmit queue `number`: `None` if there is no such queue or somebody has it.
@@ -510,30 +562,6 @@ impl Drop for Port {
         self.device.unplug();
         for socket in self.xdp_sockets.drain(..) {
             socket.recover(&self.pool);
-        }
-    }
-}
-
-fn raw_facts(number: u16) -> Result<ffi::PortFacts, i32> {
-    // SAFETY: numbers and an array of them: zeroes are valid.
-    let mut raw: ffi::PortFacts = unsafe { core::mem::zeroed() };
-    // SAFETY: the result is ours.
-    match unsafe { ffi::volley_port_facts(number, &mut raw) } {
-        0 => Ok(raw),
-        code => Err(code),
-    }
-}
-
-impl From<&ffi::PortFacts> for PortFacts {
-    fn from(raw: &ffi::PortFacts) -> Self {
-        Self {
-            driver: stats::text(&raw.driver),
-            max_rx_queues: raw.max_rx_queues,
-            max_tx_queues: raw.max_tx_queues,
-            max_mtu: raw.max_mtu,
-            rss: raw.rss_functions != 0,
-            if_index: raw.if_index,
-            socket: raw.socket,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::gate::Gate;
 use crate::packet_rings::PacketRings;
+use crate::packet_times::{self, PacketTimes};
 use crate::{checksum, ffi, thread};
 use packet::{Mbuf, PacketCache, PacketPtr, RxQueue, TxQueue};
 use std::sync::Arc;
@@ -40,6 +41,8 @@ pub struct RxHandle {
     handle: Handle,
     /// Frames may come with their checksums left out (see `checksum`).
     completes_checksums: bool,
+    /// Of an af_packet port whose times are wanted.
+    times: Option<Arc<PacketTimes>>,
 }
 
 /// One transmit queue.
@@ -61,9 +64,32 @@ impl RxHandle {
         port: u16,
         number: u16,
         completes_checksums: bool,
+        times: Option<Arc<PacketTimes>>,
     ) -> Option<Self> {
         let handle = Handle::take(queue, port, number)?;
-        Some(Self { handle, completes_checksums })
+        Some(Self { handle, completes_checksums, times })
+    }
+
+    /// A burst whose packets carry the time at which the kernel took them.
+    fn receive_with_times(&self, times: &PacketTimes, slots: &mut [Option<PacketPtr>]) -> usize {
+        let mut read = [0; packet_times::BURST];
+        let most = slots.len().min(read.len());
+        // SAFETY: called with the gate open: the port runs, and we are its one user.
+        let waiting = unsafe { times.read(&mut read[..most]) };
+        let count = if waiting == 0 { 0 } else { self.burst(&mut slots[..waiting]) };
+        times.put(&read[..count], &mut slots[..count]);
+        count
+    }
+
+    /// To be called with the gate open.
+    #[inline(always)]
+    fn burst(&self, slots: &mut [Option<PacketPtr>]) -> usize {
+        let Handle { port, number, .. } = &self.handle;
+        let out = slots.as_mut_ptr().cast::<*mut Mbuf>();
+        let room = slots.len().min(usize::from(u16::MAX)) as u16;
+        // SAFETY: the gate is open: the port runs and has this queue, and we are its one user. An
+        // Option<PacketPtr> is a pointer to an mbuf or null; the buffers come from the port's pool.
+        usize::from(unsafe { ffi::volley_rx_burst(*port, *number, out, room) })
     }
 }
 
@@ -83,19 +109,17 @@ impl TxHandle {
 impl RxQueue for RxHandle {
     #[inline]
     fn receive(&mut self, _: &mut dyn PacketCache, slots: &mut [Option<PacketPtr>]) -> usize {
-        let Handle { queue, port, number } = &self.handle;
+        let queue = &self.handle.queue;
         if !queue.gate.enter() {
             return 0;
         }
         // Drivers take buffers from their pool in here.
         thread::register();
-        let out = slots.as_mut_ptr().cast::<*mut Mbuf>();
-        let room = slots.len().min(usize::from(u16::MAX)) as u16;
-        // SAFETY: the gate is open: the port runs and has this queue, and we are its one user. An
-        // Option<PacketPtr> is a pointer to an mbuf or null; the buffers come from the port's pool.
-        let count = unsafe { ffi::volley_rx_burst(*port, *number, out, room) };
+        let count = match &self.times {
+            None => self.burst(slots),
+            Some(times) => self.receive_with_times(times, slots),
+        };
         queue.gate.leave();
-        let count = usize::from(count);
         if self.completes_checksums {
             for packet in slots[..count].iter_mut().flatten() {
                 checksum::complete(packet.bytes_mut());

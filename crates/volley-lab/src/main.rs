@@ -83,13 +83,14 @@ volley-lab: measures switches and routers
                      [--destination-port N] [--ttl N] [--flows N] [--vary FIELD,…]
                      [--order increment|random|permutation] [--step N] [--packets N]
                      [--link 10G] [--seed 1] [--streams TOML|JSON] [--replay PCAP [--times 1]]
-                     [--out JSON]
+                     [--timestamps processor|port] [--out JSON]
       Sends test frames at the first port, awaits them at the second (or at the same, if there is
       one) and says what came of every one of them. It ends when --packets were sent; --replay sends
       the frames of a capture as they are, with its gaps or at a --rate. --streams takes several
       streams and captures from a file, or the generators of the IETF's network testers as JSON.
-      Ports: af_packet:DEVICE, af_xdp:DEVICE, tap:NAME, memif:SOCKET, memif-client:SOCKET,
-      vhost:SOCKET, virtio_user:SOCKET, pcap:IN+OUT, pci:ADDRESS, ring, or
+      --timestamps port tells latencies by the time at which the port received a packet; ports that
+      cannot do it are refused. Ports: af_packet:DEVICE, af_xdp:DEVICE, tap:NAME, memif:SOCKET,
+      memif-client:SOCKET, vhost:SOCKET, virtio_user:SOCKET, pcap:IN+OUT, pci:ADDRESS, ring, or
       memory[:delay=50us,lose=1000,…], a link of its own.
 
   volley-lab respond ADDRESS:PORT

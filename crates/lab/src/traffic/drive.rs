@@ -12,6 +12,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::end::End;
+use super::port_times::{LatencyClock, Stamps};
 use super::queues::counted;
 use super::receiver::{Receiver, SPIKE_WINDOW_NS};
 use super::result::{Away, EndResult, StreamResult, TrafficResult};
@@ -77,6 +78,8 @@ struct Working<'a> {
     missed: u64,
     /// Frames by queue until it began.
     queues: Vec<u64>,
+    /// If its port's times are wanted.
+    stamps: Option<Stamps>,
 }
 
 /// Sends and receives. What is sent at one side comes out at the other, or with one side there. `watch`
@@ -106,6 +109,7 @@ pub fn drive(
             receiver: Receiver::new(total, &here),
             missed: side.end.missed(),
             queues: counted(&side.end.queues),
+            stamps: Stamps::of(side.end, clock)?,
             end: side.end,
         });
     }
@@ -114,7 +118,7 @@ pub fn drive(
         working[streams[usize::from(id)].2].receiver.await_replay(id, under_way);
     }
     let turned = turn(clock, &mut working, plan, watch);
-    Ok(collect(&streams, working, turned))
+    Ok(collect(clock, &streams, working, turned))
 }
 
 struct Turned {
@@ -154,12 +158,22 @@ fn turn(
             stalls.note(last_ns.saturating_sub(start_ns), now_ns - last_ns);
         }
         last_ns = now_ns;
-        for Working { end, sender, receiver, .. } in sides.iter_mut() {
+        for Working { end, sender, receiver, stamps, .. } in sides.iter_mut() {
             // The time is taken when the packets are at hand, once for all of them.
             let mut at_ns = None;
-            end.receive(|frame| {
-                receiver.observe(*at_ns.get_or_insert_with(|| clock.now_ns()), frame);
-            });
+            let mut at_hand_ns = || *at_ns.get_or_insert_with(|| clock.now_ns());
+            match stamps {
+                None => end.receive(|frame| receiver.observe(at_hand_ns(), frame)),
+                Some(stamps) => {
+                    stamps.follow(now_ns, end, clock);
+                    end.receive_packets(|packet| {
+                        let at_ns = at_hand_ns();
+                        let came_ns = stamps.came_ns(packet, at_ns);
+                        let left_ns = receiver.observe_stamped(at_ns, came_ns, packet.bytes());
+                        left_ns.inspect(|&left_ns| stamps.note(left_ns, came_ns, at_ns));
+                    })
+                }
+            };
             if over_ns.is_none() {
                 sender.send(now_ns, end);
             }
@@ -200,6 +214,7 @@ fn turn(
 }
 
 fn collect(
+    clock: &Clock,
     streams: &[(String, usize, usize)],
     mut sides: Vec<Working<'_>>,
     turned: Turned,
@@ -240,8 +255,11 @@ fn collect(
         gaps: side.sender.gaps,
         lateness: side.sender.lateness,
         starved: side.sender.starved,
+        port_times: side.stamps.map(|stamps| stamps.finish(side.end, clock)),
     };
+    let stamped = sides.iter().any(|side| side.stamps.is_some());
     TrafficResult {
+        latency_clock: if stamped { LatencyClock::Port } else { LatencyClock::Processor },
         duration_ns: turned.sending_ns,
         elapsed_ns: turned.elapsed_ns,
         streams: results,

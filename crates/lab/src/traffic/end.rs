@@ -1,6 +1,6 @@
 //! One end of a link: what sends, what receives, where buffers come from.
 
-use packet::{PacketCache, RxQueue, TxQueue};
+use packet::{PacketCache, PacketPtr, RxQueue, TxQueue};
 
 use super::queues::QueueCounts;
 
@@ -31,15 +31,21 @@ impl End {
         stats.rx_missed + stats.rx_no_buffers + stats.rx_errors
     }
 
-    /// Hands each packet that is waiting to `look`, and gives the buffers back. At most a burst.
+    /// Hands each frame that is waiting to `look`, and gives the buffers back. At most a burst.
     #[inline]
     pub fn receive(&mut self, mut look: impl FnMut(&[u8])) -> usize {
+        self.receive_packets(|packet| look(packet.bytes()))
+    }
+
+    /// As `receive`, with all that the port says of a packet.
+    #[inline]
+    pub fn receive_packets(&mut self, mut look: impl FnMut(&PacketPtr)) -> usize {
         let mut slots = [None; BURST];
         let count = self.rx.receive(&mut *self.cache, &mut slots);
         let Some(first) = slots[0] else { return 0 };
         let mut packets = [first; BURST];
         for (place, packet) in packets.iter_mut().zip(slots[..count].iter().flatten()) {
-            look(packet.bytes());
+            look(packet);
             *place = *packet;
         }
         self.cache.release(&packets[..count]);

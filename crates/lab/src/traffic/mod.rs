@@ -9,11 +9,13 @@
 //! Packets are paced one by one against one clock, and carry the time at which they were *meant* to
 //! leave. With two cores the generator and the receiver share one thread, the device has the other.
 
+pub mod clock_map;
 pub mod dissect;
 pub mod drive;
 pub mod end;
 pub mod file;
 pub mod memory;
+pub mod port_times;
 pub mod ports;
 pub mod queues;
 pub mod rate;

@@ -61,6 +61,7 @@ pub struct Ports {
     eal: Eal,
     received: DpdkPool,
     max_frame_bytes: u16,
+    port_times: bool,
 }
 
 /// Buffers that frames are received into.
@@ -85,7 +86,13 @@ impl Ports {
         };
         let eal = Eal::start(options).map_err(refused("DPDK"))?;
         let received = DpdkPool::new(&eal, RECEIVED, room).map_err(refused("buffers"))?;
-        Ok(Self { eal, received, max_frame_bytes })
+        Ok(Self { eal, received, max_frame_bytes, port_times: false })
+    }
+
+    /// Ports opened from now on tell when they received each packet, or are refused.
+    #[must_use]
+    pub fn with_port_times(self, wanted: bool) -> Self {
+        Self { port_times: wanted, ..self }
     }
 
     /// Opens a port and starts it.
@@ -99,6 +106,7 @@ impl Ports {
         let room = self.max_frame_bytes.max(2_048);
         let sent = DpdkPool::new(&self.eal, SENT, room).map_err(refused(&name))?;
         let mut options = PortOptions { rx_queues, ..PortOptions::new(self.received.clone()) };
+        options.receive_times = self.port_times;
         if self.max_frame_bytes > 1_522 {
             options.mtu = Some(self.max_frame_bytes - 18);
         }

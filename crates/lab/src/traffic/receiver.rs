@@ -128,42 +128,58 @@ impl Receiver {
         self.last_ns
     }
 
-    /// Takes note of a packet.
+    /// Takes note of a packet that is at hand now.
     #[inline]
     pub fn observe(&mut self, at_ns: u64, frame: &[u8]) {
+        self.observe_stamped(at_ns, at_ns, frame);
+    }
+
+    /// Takes note of a packet that is at hand now and came at another time, by which its latency is told. When it was
+    /// meant to leave, if that is known and it should come out here.
+    #[inline]
+    pub fn observe_stamped(&mut self, at_ns: u64, came_ns: u64, frame: &[u8]) -> Option<u64> {
         for at in 0..self.replays.len() {
             let (id, under_way) = &self.replays[at];
             let id = usize::from(*id);
             let known = under_way.borrow_mut().recognise(frame);
             if let Some(known) = known {
-                let latency_ns = known.intended_ns.map(|ns| at_ns.saturating_sub(ns));
-                return self.note(id, known.sequence, latency_ns, at_ns, frame);
+                let latency_ns = known.intended_ns.map(|ns| came_ns.saturating_sub(ns));
+                let ours = self.note(id, known.sequence, latency_ns, at_ns, frame);
+                return known.intended_ns.filter(|_| ours);
             }
         }
         let Some(signature) = Signature::read(frame, false) else {
             self.foreign += 1;
-            return;
+            return None;
         };
         let id = (signature.sequence >> STREAM_SHIFT) as usize;
         if id >= self.streams.len() || signature.intended_ns > at_ns + CLOCK_SLACK_NS {
             self.foreign += 1;
-            return;
+            return None;
         }
         if signature.intended_ns < self.start_ns {
             self.stale += 1;
-            return;
+            return None;
         }
-        let latency_ns = at_ns.saturating_sub(signature.intended_ns);
+        let latency_ns = came_ns.saturating_sub(signature.intended_ns);
         let number = signature.sequence & ((1 << STREAM_SHIFT) - 1);
-        self.note(id, number, Some(latency_ns), at_ns, frame);
+        let ours = self.note(id, number, Some(latency_ns), at_ns, frame);
+        ours.then_some(signature.intended_ns)
     }
 
-    /// Takes note of a packet of a stream.
+    /// Takes note of a packet of a stream: whether it should come out here.
     #[inline]
-    fn note(&mut self, id: usize, number: u64, latency_ns: Option<u64>, at_ns: u64, frame: &[u8]) {
+    fn note(
+        &mut self,
+        id: usize,
+        number: u64,
+        latency_ns: Option<u64>,
+        at_ns: u64,
+        frame: &[u8],
+    ) -> bool {
         let Some(stream) = &mut self.streams[id] else {
             self.misdirected += 1;
-            return;
+            return false;
         };
         let before = stream.sequence.unique();
         stream.observe(number, latency_ns);
@@ -176,6 +192,7 @@ impl Receiver {
             self.worst_ns.resize(window + 1, 0);
         }
         self.worst_ns[window] = self.worst_ns[window].max(latency_ns.unwrap_or(0));
+        true
     }
 }
 
@@ -205,6 +222,24 @@ mod tests {
         assert_eq!(receiver.foreign, 4);
         assert_eq!(receiver.streams[1].as_ref().unwrap().latency.max_ns(), 500_000);
         assert_eq!(receiver.worst_ns.last(), Some(&500_000));
+    }
+
+    #[test]
+    fn a_packet_is_as_late_as_its_port_says_and_belongs_to_the_time_at_which_it_is_at_hand() {
+        let mut receiver = Receiver::new(2, &[1]);
+        receiver.schedule(1_000_000, 10_000_000);
+        let mut observe = |came_ns, stream| {
+            receiver.observe_stamped(2_000_000, came_ns, &frame(stream, 0, 1_500_000))
+        };
+        assert_eq!(observe(1_600_000, 1), Some(1_500_000));
+        assert_eq!(observe(1_600_000, 0), None, "it should come out elsewhere");
+        // The port's clock is a little wrong: no reason to take it for somebody else's.
+        assert_eq!(observe(1_400_000, 1), Some(1_500_000));
+        let latency = &receiver.streams[1].as_ref().unwrap().latency;
+        assert_eq!(
+            (latency.max_ns(), receiver.last_ns(), receiver.foreign),
+            (100_000, 2_000_000, 0)
+        );
     }
 
     #[test]

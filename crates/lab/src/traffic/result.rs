@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::port_times::{LatencyClock, PortTimes};
 use crate::receive::Histogram;
 use crate::receive::delay_variation::DelayVariation;
 use crate::receive::rate_windows::ScaleRates;
@@ -64,6 +65,9 @@ pub struct EndResult {
     pub lateness: Histogram,
     /// Times at which there was no buffer to send from.
     pub starved: u64,
+    /// What its port said of the time at which packets came, if it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port_times: Option<PortTimes>,
 }
 
 /// Times at which the generator's thread was away.
@@ -90,6 +94,9 @@ pub struct TrafficResult {
     pub ends: Vec<EndResult>,
     /// When the generator itself was held up.
     pub away: Away,
+    /// Which clock took the time at which packets came. When they were meant to leave the generator's says.
+    #[serde(default)]
+    pub latency_clock: LatencyClock,
     /// Whether somebody wanted it to end early.
     pub stopped: bool,
 }

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use lab::arrivals::{Field, Imix, Process};
+use lab::traffic::port_times::LatencyClock;
 use lab::traffic::recording::Recording;
 use lab::traffic::stream::{FieldName, Header, Stream, Vary};
 use lab::traffic::{Plan, Rate};
@@ -14,7 +15,7 @@ use wire::MacAddr;
 use crate::Failure;
 use crate::arguments::Arguments;
 
-pub(super) const KNOWN: [&str; 28] = [
+pub(super) const KNOWN: [&str; 29] = [
     "rate",
     "link",
     "seconds",
@@ -43,11 +44,22 @@ pub(super) const KNOWN: [&str; 28] = [
     "out",
     "replay",
     "times",
+    "timestamps",
 ];
 
 /// Flags that go with `--replay`: its frames are what they are.
-const OF_REPLAY: [&str; 9] =
-    ["replay", "times", "rate", "link", "seconds", "arrivals", "packets", "seed", "out"];
+const OF_REPLAY: [&str; 10] = [
+    "replay",
+    "times",
+    "rate",
+    "link",
+    "seconds",
+    "arrivals",
+    "packets",
+    "seed",
+    "out",
+    "timestamps",
+];
 
 /// UDP port of VXLAN.
 const VXLAN_PORT: u16 = 4_789;
@@ -70,6 +82,15 @@ fn from_the_first(arguments: &Arguments) -> Result<Vec<Stream>, Failure> {
     }
     let Some(path) = arguments.text("streams") else { return Ok(vec![stream(arguments)?]) };
     Ok(lab::traffic::file::load(Path::new(path))?)
+}
+
+/// Who is to say when packets came.
+pub(super) fn timestamps(arguments: &Arguments) -> Result<LatencyClock, Failure> {
+    match arguments.text("timestamps").unwrap_or("processor") {
+        "processor" => Ok(LatencyClock::Processor),
+        "port" => Ok(LatencyClock::Port),
+        other => Err(refuse("timestamps", other)),
+    }
 }
 
 /// How long, on which link. Unless that is said, as long as all packets take where their number is.

@@ -11,6 +11,7 @@ mod told;
 
 use lab::clock::Clock;
 use lab::traffic::memory::{self, Account, Line};
+use lab::traffic::port_times::LatencyClock;
 use lab::traffic::ports::{self, Ports};
 use lab::traffic::{End, Side, Stream, TrafficResult, drive};
 
@@ -30,7 +31,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         true => streams.iter().map(Stream::reversed).collect(),
         false => told_back,
     };
-    let link = Link::open(&arguments.words, &clock, streams.iter().chain(&back))?;
+    let times = flags::timestamps(arguments)?;
+    let link = Link::open(&arguments.words, &clock, times, streams.iter().chain(&back))?;
     let (mut ends, account) = (link.ends, link.account);
     if ends.len() < 2 && !back.is_empty() {
         return Err(Failure::Usage("two directions need two ports".into()));
@@ -70,12 +72,17 @@ impl Link {
     fn open<'s>(
         words: &[String],
         clock: &Clock,
+        times: LatencyClock,
         streams: impl Iterator<Item = &'s Stream>,
     ) -> Result<Self, Failure> {
         let usage = || Failure::Usage("traffic needs one port or two; see volley-lab help".into());
         if let [word] = words
             && let Some(faults) = memory_line(word)
         {
+            if times == LatencyClock::Port {
+                let reason = "a link in memory has no ports that could tell the time".to_owned();
+                return Err(lab::Error::Port { port: word.clone(), reason }.into());
+            }
             let line: Line = faults.parse()?;
             let (ends, account) = memory::pair(clock, line.clone(), line)?;
             return Ok(Self { ends: ends.into(), account: Some(account) });
@@ -86,7 +93,8 @@ impl Link {
         let specs = words.iter().map(|word| ports::parse(word)).collect::<Result<Vec<_>, _>>()?;
         let largest = streams.map(Stream::largest_bytes).max();
         let pci = specs.iter().any(|spec| spec.kind() == "pci");
-        let opened = Ports::start(largest.unwrap_or(64), pci)?;
+        let opened =
+            Ports::start(largest.unwrap_or(64), pci)?.with_port_times(times == LatencyClock::Port);
         let mut ends = specs.iter().map(|spec| opened.open(spec)).collect::<Result<Vec<_>, _>>()?;
         ports::wait_for_links(&mut ends, ports::LINK_PATIENCE)?;
         Ok(Self { ends, account: None })

@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 
 use lab::receive::Histogram;
 use lab::traffic::memory::Done;
+use lab::traffic::port_times::{LatencyClock, PortTimes};
 use lab::traffic::result::{StreamResult, TrafficResult};
 
 use crate::say::say;
@@ -43,6 +44,13 @@ pub(super) fn tell(result: &TrafficResult) {
     for stream in &result.streams {
         tell_stream(stream, seconds);
     }
+    say!(
+        "packets came by the clock of {}",
+        match result.latency_clock {
+            LatencyClock::Processor => "the processor",
+            LatencyClock::Port => "the ports",
+        }
+    );
     for end in &result.ends {
         say!("{}", end.name);
         if end.gaps.count() > 0 {
@@ -60,6 +68,9 @@ pub(super) fn tell(result: &TrafficResult) {
         let others: Vec<String> = others.map(|(name, count)| format!("{name} {count}")).collect();
         if !others.is_empty() {
             say!("  also         {}", others.join(", "));
+        }
+        if let Some(times) = &end.port_times {
+            tell_port_times(times);
         }
         for scale in &end.rates {
             say!(
@@ -82,6 +93,28 @@ pub(super) fn tell(result: &TrafficResult) {
     );
     if result.stopped {
         say!("stopped early");
+    }
+}
+
+/// By which clock the port told the time, how far it can be believed, and what the receiver's own says.
+fn tell_port_times(times: &PortTimes) {
+    let fit = &times.fit;
+    say!(
+        "  port's clock {}, within {:.3} us: {:.3} ticks a microsecond, set {} times, read {} times",
+        times.clock,
+        fit.uncertainty_ns / 1e3,
+        fit.ticks_per_s / 1e6,
+        fit.steps,
+        fit.readings
+    );
+    say!("  at hand by   {}", distribution(&times.software_latency));
+    let odd = [
+        ("without a time", times.unstamped, 0),
+        ("before they left", times.before_sent, times.before_sent_ns),
+        ("after they were at hand", times.after_seen, times.after_seen_ns),
+    ];
+    for (what, packets, most_ns) in odd.into_iter().filter(|&(_, packets, _)| packets > 0) {
+        say!("  {packets} packets {what}, by up to {:.3} us", most_ns as f64 / 1e3);
     }
 }
 
