@@ -257,16 +257,17 @@ fn workers(out: &mut Exposition, engine: &dyn Engine) {
     for worker in &workers {
         out.counter("worker_stalls", &[("worker", &worker.id.to_string())], worker.stalls.count);
     }
-    type Pick = fn(&crate::view::Stalls) -> f64;
-    let times: [(&str, &str, Pick); 2] = [
-        ("worker_stalled_seconds", "Time that those rounds took.", |it| it.total_us / 1e6),
-        ("worker_longest_stall_seconds", "Time that the longest took.", |it| it.longest_us / 1e6),
-    ];
-    for (name, help, pick) in times {
-        out.family(name, "gauge", help);
-        for worker in &workers {
-            out.gauge(name, &[("worker", &worker.id.to_string())], pick(&worker.stalls));
-        }
+    out.family("worker_stalled_seconds", "counter", "Time that those rounds took.");
+    for worker in &workers {
+        let seconds = (worker.stalls.total_us / 1e6).to_string();
+        let labels: Labels<'_> = &[("worker", &worker.id.to_string())];
+        out.sample("worker_stalled_seconds_total", labels, &seconds);
+    }
+    out.family("worker_longest_stall_seconds", "gauge", "Time that the longest of them took.");
+    for worker in &workers {
+        let seconds = worker.stalls.longest_us / 1e6;
+        let labels: Labels<'_> = &[("worker", &worker.id.to_string())];
+        out.gauge("worker_longest_stall_seconds", labels, seconds);
     }
 }
 

@@ -65,9 +65,11 @@ pub struct Counters {
 /// Times at which a device's workers were away, as it saw them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stalls {
-    /// How many.
+    /// Workers that told.
+    pub workers: u64,
+    /// How many, of all of them.
     pub count: u64,
-    /// Their sum.
+    /// The sum of all.
     pub total_us: u64,
     /// The longest; of the time since an earlier look the longest that it can have been.
     pub longest_us: u64,
@@ -78,7 +80,8 @@ impl From<Stalls> for Stalled {
         Self {
             stalls: told.count,
             longest_us: told.longest_us as f64,
-            total_us: told.total_us as f64,
+            // Of the time of one worker, the mean.
+            total_us: told.total_us as f64 / told.workers.max(1) as f64,
         }
     }
 }
@@ -88,6 +91,7 @@ impl Stalls {
     fn since(&self, before: &Self) -> Self {
         let total_us = self.total_us.saturating_sub(before.total_us);
         Self {
+            workers: self.workers,
             count: self.count.saturating_sub(before.count),
             total_us,
             longest_us: self.longest_us.min(total_us),
@@ -275,7 +279,7 @@ mod tests {
     #[test]
     fn stalls_since_a_look_are_no_longer_than_their_sum() {
         let stalls = |count, total_us, longest_us| {
-            let stalls = Some(Stalls { count, total_us, longest_us });
+            let stalls = Some(Stalls { workers: 1, count, total_us, longest_us });
             Counters { stalls, ..Counters::default() }
         };
         let since = |now: Counters, before| now.since(before).stalls;

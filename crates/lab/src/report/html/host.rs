@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn what_devices_tell_of_their_stalls_stands_beside() {
-        let stalls = Some(Stalls { count: 7, total_us: 50_000, longest_us: 9_000 });
+        let stalls = Some(Stalls { workers: 2, count: 7, total_us: 100_000, longest_us: 9_000 });
         let device = Some(Counters { stalls, ..Counters::default() });
         let outcome = Outcome { elapsed_s: 10.0, ..Outcome::of(Trial::new(1.0, 10.0), 10) };
         let bare = TrialRecord::new(Subject::default(), 0, "mlr", 0.0, outcome);

@@ -14,7 +14,7 @@ use settings::{MOST_PACKETS, SETTABLE};
 
 use crate::Error;
 use crate::scenario::FunctionKind;
-use crate::trial::device::{Change, Counters, Device, Job, Stalls};
+use crate::trial::device::{Change, Counters, Device, Job};
 use crate::trial::frames::Route;
 use crate::trial::link::LinkKind;
 use crate::trial::place::{Place, has_program, output};
@@ -59,7 +59,8 @@ struct Node {
 /// A worker.
 #[derive(Deserialize)]
 struct Worker {
-    stalls: WorkerStalls,
+    /// Builds of before there was such a thing do not tell.
+    stalls: Option<WorkerStalls>,
 }
 
 #[derive(Deserialize)]
@@ -145,8 +146,11 @@ impl Device for Volley {
         for Dropped { node, reason, packets } in dropped {
             counters.drop(format!("{node} {reason}"), packets);
         }
-        let stalls = counters.stalls.insert(Stalls::default());
-        for Worker { stalls: WorkerStalls { count, total_us, longest_us } } in workers {
+        for WorkerStalls { count, total_us, longest_us } in
+            workers.into_iter().filter_map(|worker| worker.stalls)
+        {
+            let stalls = counters.stalls.get_or_insert_default();
+            stalls.workers += 1;
             stalls.count += count;
             stalls.total_us += total_us as u64;
             stalls.longest_us = stalls.longest_us.max(longest_us as u64);
