@@ -11,6 +11,7 @@ use lab::scenario::Scenario;
 use lab::traffic::ports::Ports;
 use lab::trial::campaign::Campaign;
 use lab::trial::cards::Cards;
+use lab::trial::devices;
 use lab::trial::host;
 use lab::trial::place::output;
 use lab::trial::probe::{self, ProbeRecord};
@@ -43,9 +44,16 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// Reads the scenario and goes on in a network namespace of its own.
-    pub(crate) fn enter(arguments: &Arguments, file: &str) -> Result<Self, Failure> {
+    /// Reads the scenario and goes on in a network namespace of its own. A name that no device has is refused before.
+    pub(crate) fn enter(
+        arguments: &Arguments,
+        file: &str,
+        devices: &[String],
+    ) -> Result<Self, Failure> {
         let mut scenario = Scenario::load(Path::new(file))?;
+        for name in devices {
+            devices::named(name)?;
+        }
         scenario.campaign.seed = arguments.count("seed", scenario.campaign.seed)?;
         let told = arguments.text("link").map(str::parse).transpose()?;
         let link = scenario.link_kind(told).map_err(Failure::Usage)?;

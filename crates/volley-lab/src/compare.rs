@@ -29,9 +29,9 @@ pub(crate) fn compare(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::Usage("compare needs two devices and a scenario".into()));
     };
     let blocks = blocks(arguments)?;
-    let setting = Setting::enter(arguments, file)?;
-    let mut recorder = setting.recorder()?;
     let devices = [base.clone(), other.clone()];
+    let setting = Setting::enter(arguments, file, &devices)?;
+    let mut recorder = setting.recorder()?;
     let found =
         setting.campaign(&devices, |campaign| campaign.compare(&mut recorder, base, other, blocks));
     html::write(&setting.out)?;
@@ -52,9 +52,9 @@ pub(crate) fn bisect(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::Usage("bisect needs two builds or more, oldest first".into()));
     }
     let blocks = blocks(arguments)?;
-    let setting = Setting::enter(arguments, file)?;
-    let mut recorder = setting.recorder()?;
     let devices: Vec<String> = builds.iter().map(|folder| format!("volley={folder}")).collect();
+    let setting = Setting::enter(arguments, file, &devices)?;
+    let mut recorder = setting.recorder()?;
     let found = setting.campaign(&devices, |campaign| {
         first_slower(devices.len(), |at| {
             let records = campaign.compare(&mut recorder, &devices[0], &devices[at], blocks)?;

@@ -23,9 +23,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let [file] = &arguments.words[..] else {
         return Err(Failure::Usage("run needs one scenario".into()));
     };
-    let setting = Setting::enter(arguments, file)?;
     let devices: Vec<String> =
         arguments.text("devices").unwrap_or(USUAL).split(',').map(str::to_owned).collect();
+    let setting = Setting::enter(arguments, file, &devices)?;
     let mut recorder = setting.recorder()?;
     let stolen_s = host::stolen_s();
     let outcome = setting.campaign(&devices, |campaign| campaign.run(&mut recorder));

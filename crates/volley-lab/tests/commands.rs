@@ -51,6 +51,23 @@ fn every_search_can_be_simulated() {
 }
 
 #[test]
+fn a_device_that_nobody_knows_is_refused_before_anything_is_measured() {
+    let out = folder("nobody");
+    let quick = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/quick.toml");
+    let out_path = out.to_str().unwrap();
+    for arguments in [
+        &["run", quick, "--devices", "volley,toaster", "--out", out_path][..],
+        &["compare", "volley", "toaster", quick, "--out", out_path],
+    ] {
+        let output = lab(arguments);
+        let (_, errors) = text(&output);
+        assert!(!output.status.success(), "{arguments:?}");
+        assert!(errors.contains("toaster") && errors.contains("linux-bridge"), "{errors}");
+        assert!(!out.exists(), "nothing is written");
+    }
+}
+
+#[test]
 fn a_scenario_with_a_fault_is_told_at_its_place_and_fails() {
     let folder = folder("scenario");
     std::fs::create_dir_all(&folder).unwrap();
