@@ -123,7 +123,8 @@ impl Counters {
 
     /// Takes away what is told twice: what was refused at `causes` is counted once more at `place`, where it came from.
     pub fn tell_cause(&mut self, place: &str, causes: &[&str]) {
-        let refused: u64 = causes.iter().filter_map(|cause| self.drops.get(*cause)).sum();
+        let counts = causes.iter().filter_map(|cause| self.drops.get(*cause));
+        let refused = counts.fold(0u64, |sum, &count| sum.saturating_add(count));
         if let Some(passed) = self.drops.get_mut(place) {
             *passed = passed.saturating_sub(refused);
         }
