@@ -3,11 +3,7 @@
 # same packets none came before it was sent, and none after the receiver had it, within what the map says of itself.
 . "$(dirname "$0")/lib.sh"
 ip netns add "$r"
-ip -n "$r" link add g0 type veth peer name g1
-for end in g0 g1; do
-    on "$r" sysctl -qw "net.ipv6.conf.$end.disable_ipv6=1"
-    ip -n "$r" link set "$end" up
-done
+lab_link
 traffic() { on "$r" "$bin/volley-lab" traffic "$@"; }
 
 traffic af_packet:g0 af_packet:g1 --rate 4kpps --packets 4000 --seconds 2 --arrivals poisson \

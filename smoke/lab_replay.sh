@@ -4,11 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 /usr/bin/python3 -c 'import scapy' 2>/dev/null || skip "python3-scapy is missing"
 ip netns add "$r"
-ip -n "$r" link add g0 type veth peer name g1
-for end in g0 g1; do
-    on "$r" sysctl -qw "net.ipv6.conf.$end.disable_ipv6=1"
-    ip -n "$r" link set "$end" up
-done
+lab_link
 
 # Frames of all sorts and sizes, 5 ms apart, one of them twice; two are shorter than a wire's.
 /usr/bin/python3 - "$work" <<'END'

@@ -4,12 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 command -v iperf3 nuttcp tshark >/dev/null || skip "iperf3, nuttcp or tshark is missing"
 hosts
-# One wire in the router's namespace, both ends ours.
-ip -n "$r" link add g0 type veth peer name g1
-for end in g0 g1; do
-    on "$r" sysctl -qw "net.ipv6.conf.$end.disable_ipv6=1"
-    ip -n "$r" link set "$end" up
-done
+lab_link
 traffic() { on "$r" "$bin/volley-lab" traffic af_packet:g0 af_packet:g1 "$@"; }
 
 on "$r" tshark -q -i g1 -c 2000 -w "$work/sent.pcap" 'udp port 5001' 2>"$work/tshark.txt" &

@@ -77,6 +77,16 @@ hosts() {
     done
 }
 
+# A wire in the router's namespace, both ends the lab's, on which nothing is said but what the lab says.
+lab_link() {
+    local end
+    ip -n "$r" link add g0 type veth peer name g1
+    for end in g0 g1; do
+        on "$r" sysctl -qw "net.ipv6.conf.$end.disable_ipv6=1"
+        ip -n "$r" link set "$end" up
+    done
+}
+
 # Three hosts of one network, 10.0.9.1 to 10.0.9.3, which say nothing that they are not asked.
 c=vly-$$-c
 bridged_hosts() {

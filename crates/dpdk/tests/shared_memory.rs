@@ -50,12 +50,13 @@ fn memif_carries_packets_both_ways() {
     assert!(!socket.exists());
 }
 
-#[test]
-fn vhost_and_virtio_user_carry_packets_both_ways() {
+/// A host and a machine, one of which listens.
+fn vhost_and_virtio_user(name: &str, machine_listens: bool) {
     let mut rig = rig();
-    let socket = socket("vhost");
-    let mut host = rig.open(&PortSpec::Vhost { socket: socket.clone(), client: false });
-    let mut machine = rig.open(&PortSpec::VirtioUser { path: socket.clone(), server: false });
+    let socket = socket(name);
+    let host = PortSpec::Vhost { socket: socket.clone(), client: machine_listens };
+    let machine = PortSpec::VirtioUser { path: socket.clone(), server: machine_listens };
+    let (mut host, mut machine) = (rig.open(&host), rig.open(&machine));
     wait_for_link(&host, &machine);
     pass_both_ways(&mut rig, &mut host, &mut machine);
     drop((machine, host));
@@ -64,16 +65,13 @@ fn vhost_and_virtio_user_carry_packets_both_ways() {
 }
 
 #[test]
+fn vhost_and_virtio_user_carry_packets_both_ways() {
+    vhost_and_virtio_user("vhost", false);
+}
+
+#[test]
 fn a_virtio_user_that_listens_waits_for_its_host() {
-    let mut rig = rig();
-    let socket = socket("listens");
-    let mut host = rig.open(&PortSpec::Vhost { socket: socket.clone(), client: true });
-    let mut machine = rig.open(&PortSpec::VirtioUser { path: socket.clone(), server: true });
-    wait_for_link(&host, &machine);
-    pass_both_ways(&mut rig, &mut host, &mut machine);
-    drop((machine, host));
-    assert!(rig.nothing_leaked());
-    assert!(!socket.exists());
+    vhost_and_virtio_user("listens", true);
 }
 
 #[test]
