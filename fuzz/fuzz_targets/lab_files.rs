@@ -55,7 +55,10 @@ fn report(results: &Results) {
 
 fn words(text: &str) {
     if let Ok(sizes) = Imix::parse(text, 1_518) {
-        assert!(sizes.largest() >= 64 && sizes.mean() <= 2_112.0);
+        let (least, most) = (sizes.sequence().iter().min(), sizes.sequence().iter().max());
+        let mean = sizes.mean_bytes();
+        assert!(least.is_some_and(|&least| least >= 64 && mean >= f64::from(least)));
+        assert!(most.is_some_and(|&most| mean <= f64::from(most)));
     }
     if let Ok(rate) = text.parse::<Rate>() {
         let pps = rate.pps(64.0, 10e9);

@@ -109,9 +109,8 @@ pub(super) fn join(ends: &mut [Place; 2], six: bool) -> Result<(), Error> {
 
 fn address(end: &mut Place, side: usize, addressing: Addressing) -> Result<(), Error> {
     let device = LAB_DEVICES[side];
-    if !addressing.six {
-        end.run(&format!("echo 1 > /proc/sys/net/ipv6/conf/{device}/disable_ipv6"))?;
-    }
+    let without_six = u8::from(!addressing.six);
+    end.run(&format!("echo {without_six} > /proc/sys/net/ipv6/conf/{device}/disable_ipv6"))?;
     if !has_program("ethtool") {
         let line = format!("ethtool -K {device} tx off");
         let reason = "ethtool is not installed: nobody would fill in checksums".into();
