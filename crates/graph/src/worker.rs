@@ -83,7 +83,7 @@ impl Worker {
         let received = self.graph.run_once();
         self.reader.pass();
         let now_tsc = tsc();
-        self.stalls.passed(now_tsc, &self.shared.counters.stalls);
+        self.stalls.passed(now_tsc, received, &self.shared.counters.stalls);
         self.idle.until(self.graph.due_tsc(), received, now_tsc)
     }
 

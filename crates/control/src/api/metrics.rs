@@ -253,7 +253,11 @@ fn workers(out: &mut Exposition, engine: &dyn Engine) {
     for worker in &workers {
         out.gauge("worker_busy_ratio", &[("worker", &worker.id.to_string())], worker.busy);
     }
-    out.family("worker_stalls", "counter", "Rounds that took longer than 200 us.");
+    out.family(
+        "worker_stalls",
+        "counter",
+        "Rounds that took longer than 200 us and 4 us a packet.",
+    );
     for worker in &workers {
         out.counter("worker_stalls", &[("worker", &worker.id.to_string())], worker.stalls.count);
     }

@@ -95,7 +95,7 @@ pub(super) fn section(results: &Results) -> Option<Section> {
     body.push_str(
         "</table>\n<p class=\"facts\">An idle thread counts what is longer than 5 µs; the generator, \
          whose calls into the kernel take their time, what is longer than its link explains; Volley's \
-         workers what is longer than 200 µs.</p>\n",
+         workers what is longer than 200 µs and 4 µs a packet.</p>\n",
     );
     Some(Section { title: "The host", lead, body })
 }
