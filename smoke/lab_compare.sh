@@ -31,6 +31,11 @@ trials=$(jq -c 'select(.trial)' "$work/compared/raw.jsonl" | wc -l)
 [ "$trials" = 144 ] || { jq -c 'select(.failure)' "$work/compared/raw.jsonl"; fail "$trials trials"; }
 has '<svg' "$work/compared/report.html" || fail "no figure"
 
+# What only checks has no rates to compare.
+sed 's/max-rate/functional/' "$work/smoke.toml" >"$work/checks.toml"
+! "$bin/volley-lab" compare linux-bridge ovs "$work/checks.toml" --out "$work/checks" 2>"$work/refused.txt" &&
+    has 'finds no rate that could be compared' "$work/refused.txt" || { cat "$work/refused.txt"; fail "checks are compared"; }
+
 for campaign in 1 2; do
     lab run "$work/smoke.toml" --devices linux-bridge --out "$work/campaign$campaign" >/dev/null
 done

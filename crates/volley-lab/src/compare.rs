@@ -8,6 +8,7 @@
 use lab::Error;
 use lab::report::html;
 use lab::report::record::ComparisonRecord;
+use lab::scenario::SearchKind;
 use lab::stats::paired::Finding;
 
 use crate::Failure;
@@ -30,7 +31,7 @@ pub(crate) fn compare(arguments: &Arguments) -> Result<(), Failure> {
     };
     let blocks = blocks(arguments)?;
     let devices = [base.clone(), other.clone()];
-    let setting = Setting::enter(arguments, file, &devices)?;
+    let setting = enter(arguments, file, &devices)?;
     let mut recorder = setting.recorder()?;
     let found =
         setting.campaign(&devices, |campaign| campaign.compare(&mut recorder, base, other, blocks));
@@ -53,7 +54,7 @@ pub(crate) fn bisect(arguments: &Arguments) -> Result<(), Failure> {
     }
     let blocks = blocks(arguments)?;
     let devices: Vec<String> = builds.iter().map(|folder| format!("volley={folder}")).collect();
-    let setting = Setting::enter(arguments, file, &devices)?;
+    let setting = enter(arguments, file, &devices)?;
     let mut recorder = setting.recorder()?;
     let found = setting.campaign(&devices, |campaign| {
         first_slower(devices.len(), |at| {
@@ -88,6 +89,17 @@ fn first_slower(
         }
     }
     Ok(Some(bad))
+}
+
+/// What is compared are rates: a scenario that only checks has none.
+fn enter(arguments: &Arguments, file: &str, devices: &[String]) -> Result<Setting, Failure> {
+    let setting = Setting::enter(arguments, file, devices)?;
+    match setting.scenario.measure.search {
+        SearchKind::Functional => Err(Failure::Usage(format!(
+            "{file}: search = \"functional\" finds no rate that could be compared"
+        ))),
+        _ => Ok(setting),
+    }
 }
 
 fn blocks(arguments: &Arguments) -> Result<usize, Failure> {

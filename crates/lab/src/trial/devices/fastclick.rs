@@ -27,6 +27,8 @@ pub(super) struct FastClick;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Longest wait for an answer of the control socket.
 const ANSWER: Duration = Duration::from_secs(10);
+/// A number, and the status before it, are far shorter.
+const LONGEST_ANSWER_BYTES: u64 = 4096;
 
 impl Device for FastClick {
     fn name(&self) -> &'static str {
@@ -140,7 +142,7 @@ impl Control {
 
     fn line(&mut self) -> std::io::Result<String> {
         let mut line = String::new();
-        self.0.read_line(&mut line)?;
+        self.0.by_ref().take(LONGEST_ANSWER_BYTES).read_line(&mut line)?;
         Ok(line.trim_end().to_owned())
     }
 
@@ -159,8 +161,13 @@ impl Control {
         }
         let count = self.line()?;
         let count = count.strip_prefix("DATA ").and_then(|count| count.parse().ok()).unwrap_or(0);
-        let mut data = vec![0; count];
-        self.0.read_exact(&mut data)?;
+        if count > LONGEST_ANSWER_BYTES {
+            return Ok(Err(format!("an answer of {count} octets is no number")));
+        }
+        let mut data = Vec::new();
+        if self.0.by_ref().take(count).read_to_end(&mut data)? < count as usize {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
         let text = String::from_utf8_lossy(&data).trim().to_owned();
         Ok(text.parse().map_err(|_| format!("{text:?} is no number")))
     }
@@ -204,6 +211,8 @@ mod tests {
                 .unwrap();
             theirs.read_line(&mut asked).unwrap();
             theirs.get_mut().write_all(b"511 No handler named 'in0.nothing'\r\n").unwrap();
+            theirs.read_line(&mut asked).unwrap();
+            theirs.get_mut().write_all(b"200 OK\r\nDATA 18446744073709551615\r\n").unwrap();
             asked
         });
         let mut control = Control(BufReader::new(ours));
@@ -211,6 +220,11 @@ mod tests {
         assert_eq!(control.read("in0.hw_count").unwrap(), 40_000);
         let refused = control.read("in0.nothing").unwrap_err().to_string();
         assert!(refused.contains("511 No handler"), "{refused}");
-        assert_eq!(speaks.join().unwrap(), "READ in0.hw_count\r\nREAD in0.nothing\r\n");
+        let endless = control.read("in0.endless").unwrap_err().to_string();
+        assert!(endless.contains("18446744073709551615 octets"), "{endless}");
+        assert_eq!(
+            speaks.join().unwrap(),
+            "READ in0.hw_count\r\nREAD in0.nothing\r\nREAD in0.endless\r\n"
+        );
     }
 }
