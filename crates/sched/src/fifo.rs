@@ -13,6 +13,8 @@ use crate::pool::{Backlog, Context, Queue, SlotId};
 use crate::report::{Counters, Report};
 use crate::units::Size;
 
+/// In the order of use, so that but for `dropped` it shares a cache line with the word before it.
+#[repr(C)]
 pub(crate) struct Fifo {
     queue: Queue,
     /// All that was let in, ever: less what was sent, it is what waits. One count to keep in place of two.
