@@ -91,10 +91,10 @@ impl Wheel {
         }
     }
 
-    /// Takes out a player whose time has come, in no order.
-    #[inline]
-    pub(crate) fn pop_due(&mut self, now_ns: u64) -> Option<u32> {
-        if now_ns < self.quiet_until_ns { None } else { self.search(now_ns) }
+    /// Whether anybody's time may have come.
+    #[inline(always)]
+    pub(crate) fn may_be_due(&self, now_ns: u64) -> bool {
+        now_ns >= self.quiet_until_ns
     }
 
     /// The soonest time that anybody waits for.
@@ -161,15 +161,13 @@ impl Wheel {
         })
     }
 
-    /// Moves the hand to now, or to the first who is due.
-    fn search(&mut self, now_ns: u64) -> Option<u32> {
+    /// Moves the hand to now: takes out the players whose time has come, in no order, and adds them to `due`.
+    pub(crate) fn take_due(&mut self, now_ns: u64, due: &mut Vec<u32>) {
         while let Some((level, slot)) = self.first_slot() {
             let at = level * SLOTS + slot;
             if level == 0 {
-                let due = self.in_slot(at).find(|&(_, at_ns)| at_ns <= now_ns);
-                if let Some((player, _)) = due {
-                    self.remove(player);
-                    return Some(player);
+                if self.part(at, now_ns, due) {
+                    continue;
                 }
                 break;
             }
@@ -191,7 +189,29 @@ impl Wheel {
         // Whoever is left stands in a later slot, or later in this one.
         self.tick = self.tick.max(now_ns >> TICK_SHIFT);
         self.quiet_until_ns = self.soonest().unwrap_or(u64::MAX);
-        None
+    }
+
+    /// Takes out of a slot those who are due; tells if nobody is left.
+    #[inline]
+    fn part(&mut self, slot: usize, now_ns: u64, due: &mut Vec<u32>) -> bool {
+        let (mut player, mut first, mut soonest_ns) = (self.slots[slot].first, NIL, u64::MAX);
+        while let Some(it) = self.players.get_mut(player as usize) {
+            let Player { at_ns, after, .. } = *it;
+            if at_ns <= now_ns {
+                it.slot = AWAY;
+                due.push(player);
+            } else {
+                (it.before, it.after) = (NIL, first);
+                if let Some(second) = self.players.get_mut(first as usize) {
+                    second.before = player;
+                }
+                (first, soonest_ns) = (player, soonest_ns.min(at_ns));
+            }
+            player = after;
+        }
+        self.set_first(slot, first);
+        (self.slots[slot].soonest_ns, self.slots[slot].stale) = (soonest_ns, false);
+        first == NIL
     }
 }
 
@@ -199,6 +219,12 @@ impl Wheel {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn due(wheel: &mut Wheel, now_ns: u64) -> Vec<u32> {
+        let mut due = Vec::new();
+        wheel.take_due(now_ns, &mut due);
+        due
+    }
 
     /// Near and far times alike.
     fn any_step() -> impl Strategy<Value = u64> {
@@ -227,8 +253,8 @@ mod tests {
                     }
                     _ => {
                         now_ns += step_ns;
-                        while let Some(due) = wheel.pop_due(now_ns) {
-                            let at_ns = list[due as usize].take();
+                        for player in due(&mut wheel, now_ns) {
+                            let at_ns = list[player as usize].take();
                             prop_assert!(at_ns.is_some_and(|at_ns| at_ns <= now_ns));
                         }
                         prop_assert!(list.iter().flatten().all(|&at_ns| at_ns > now_ns));
@@ -244,8 +270,8 @@ mod tests {
         let mut wheel = Wheel::new(2);
         wheel.set(0, u64::MAX);
         wheel.set(1, 5);
-        assert_eq!((wheel.pop_due(4), wheel.pop_due(5)), (None, Some(1)));
-        assert_eq!((wheel.pop_due(u64::MAX - 1), wheel.soonest()), (None, Some(u64::MAX)));
-        assert_eq!(wheel.pop_due(u64::MAX), Some(0));
+        assert_eq!((due(&mut wheel, 4), due(&mut wheel, 5)), (vec![], vec![1]));
+        assert_eq!((due(&mut wheel, u64::MAX - 1), wheel.soonest()), (vec![], Some(u64::MAX)));
+        assert_eq!(due(&mut wheel, u64::MAX), [0]);
     }
 }

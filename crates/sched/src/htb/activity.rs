@@ -23,47 +23,46 @@ impl Htb {
     }
 
     /// A leaf has packets now.
+    #[inline]
     pub(super) fn activate(&mut self, leaf: u32) {
         let class = &mut self.classes[leaf as usize];
         class.active = 1 << class.priority;
+        let (mode, priority) = (class.mode, usize::from(class.priority));
         self.active_leaves += 1;
-        self.enter(leaf);
+        self.enter(leaf, mode, priority);
     }
 
     /// A leaf has none any more.
-    pub(super) fn deactivate(&mut self, leaf: u32) {
-        self.leave(leaf);
-        self.classes[leaf as usize].active = 0;
-        self.active_leaves -= 1;
-    }
-
-    /// Puts a class, and as far as they borrow its ancestors, into the rings that its mode allows.
     #[inline]
-    fn enter(&mut self, at: u32) {
-        let mut priorities = self.classes[at as usize].active;
-        while priorities != 0 {
-            self.enter_rings(at, priorities.trailing_zeros() as usize);
-            priorities &= priorities - 1;
-        }
+    pub(super) fn deactivate(&mut self, leaf: u32) {
+        let class = &mut self.classes[leaf as usize];
+        class.active = 0;
+        let (mode, priority) = (class.mode, usize::from(class.priority));
+        self.active_leaves -= 1;
+        self.leave(leaf, mode, priority);
     }
 
+    /// Puts a class, and as far as they borrow its ancestors, into the rings of a priority that its mode allows.
     #[inline(always)]
-    fn enter_rings(&mut self, mut at: u32, priority: usize) {
+    fn enter(&mut self, mut at: u32, mut mode: Mode, priority: usize) {
         loop {
             let class = &self.classes[at as usize];
             let (parent, level) = (class.parent, usize::from(class.level));
-            match class.mode {
+            match mode {
                 Mode::CanSend => {
                     self.feeds.insert(self.row(level, priority), at);
                     self.row_masks[level] |= 1 << priority;
                     return;
                 }
                 Mode::MayBorrow if parent != NIL => {
+                    let lender = &mut self.classes[parent as usize];
+                    lender.active |= 1 << priority;
+                    mode = lender.mode;
                     // A parent that already passes this priority on is in its ring already.
-                    if !self.feeds.insert(self.feed_below(parent, priority), at) {
+                    let feed = lender.below + priority as u32;
+                    if !self.feeds.insert(feed, at) {
                         return;
                     }
-                    self.classes[parent as usize].active |= 1 << priority;
                     at = parent;
                 }
                 _ => return,
@@ -71,22 +70,13 @@ impl Htb {
         }
     }
 
-    /// Takes a class out of its rings, and every ancestor that then has nothing to pass on.
-    #[inline]
-    fn leave(&mut self, at: u32) {
-        let mut priorities = self.classes[at as usize].active;
-        while priorities != 0 {
-            self.leave_rings(at, priorities.trailing_zeros() as usize);
-            priorities &= priorities - 1;
-        }
-    }
-
+    /// Takes a class out of its rings of a priority, and every ancestor that then has nothing to pass on.
     #[inline(always)]
-    fn leave_rings(&mut self, mut at: u32, priority: usize) {
+    fn leave(&mut self, mut at: u32, mut mode: Mode, priority: usize) {
         loop {
             let class = &self.classes[at as usize];
             let (parent, level) = (class.parent, usize::from(class.level));
-            match class.mode {
+            match mode {
                 Mode::CanSend => {
                     if self.feeds.remove(self.row(level, priority), at) {
                         self.row_masks[level] &= !(1 << priority);
@@ -97,7 +87,9 @@ impl Htb {
                     if !self.feeds.remove(self.feed_below(parent, priority), at) {
                         return;
                     }
-                    self.classes[parent as usize].active &= !(1 << priority);
+                    let lender = &mut self.classes[parent as usize];
+                    lender.active &= !(1 << priority);
+                    mode = lender.mode;
                     at = parent;
                 }
                 _ => return,
@@ -106,16 +98,17 @@ impl Htb {
     }
 
     /// Moves a class into another mode: out of its rings, and into those of the new mode.
+    #[inline(never)]
     fn change_mode(&mut self, at: u32, mode: Mode) {
         let class = &mut self.classes[at as usize];
-        let (ringed, old) = (class.active != 0, class.mode);
+        let (mut priorities, old) = (class.active, class.mode);
         class.overlimits += u64::from(mode == Mode::CantSend);
-        if ringed && old != Mode::CantSend {
-            self.leave(at);
-        }
-        self.classes[at as usize].mode = mode;
-        if ringed && mode != Mode::CantSend {
-            self.enter(at);
+        class.mode = mode;
+        while priorities != 0 {
+            let priority = priorities.trailing_zeros() as usize;
+            priorities &= priorities - 1;
+            self.leave(at, old, priority);
+            self.enter(at, mode, priority);
         }
     }
 
@@ -131,9 +124,18 @@ impl Htb {
     }
 
     /// Moves every class whose time has come into its better mode.
-    #[inline]
+    #[inline(always)]
     pub(super) fn run_due(&mut self, now_ns: u64) {
-        while let Some(at) = self.waiting.pop_due(now_ns) {
+        if self.waiting.may_be_due(now_ns) {
+            self.run(now_ns);
+        }
+    }
+
+    #[inline(never)]
+    fn run(&mut self, now_ns: u64) {
+        let mut due = std::mem::take(&mut self.due);
+        self.waiting.take_due(now_ns, &mut due);
+        for at in due.drain(..) {
             let class = &self.classes[at as usize];
             let (mode, debt) = class.mode_after(elapsed(class.filled_ns, now_ns));
             if mode != class.mode {
@@ -141,6 +143,7 @@ impl Htb {
             }
             self.wait(at, mode, now_ns, debt);
         }
+        self.due = due;
     }
 
     /// Charges a packet served at `level` to the leaf and all its ancestors: those below the level borrowed.

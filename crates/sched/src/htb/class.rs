@@ -6,6 +6,8 @@
 //!   0 <= tokens            can send:    within its rate
 //! ```
 
+use std::hint::select_unpredictable as select;
+
 use crate::ClassId;
 use crate::discipline::Child;
 use crate::rate::{HORIZON, Price, Ticks};
@@ -104,18 +106,21 @@ impl Class {
         if tokens >= 0 { (Mode::CanSend, 0) } else { (Mode::MayBorrow, -tokens) }
     }
 
-    /// Pays for a packet out of the ceil's bucket, and out of the rate's unless an ancestor lends.
-    #[inline]
+    /// Pays for a packet out of the ceil's bucket, and out of the rate's unless an ancestor lends. (Whoever borrows has less
+    /// than nothing: the depth does not bound it. So there is no branch, which no processor could foresee.)
+    #[inline(always)]
     pub(crate) fn pay(&mut self, time: Ticks, length_bytes: u32, own_rate: bool) {
-        if own_rate {
-            let tokens = (self.tokens + time).min(self.depth) - self.rate.of(length_bytes);
-            self.tokens = tokens.max(1 - HORIZON);
-        } else {
-            self.tokens += time;
-        }
-        let ctokens = (self.ctokens + time).min(self.cdepth) - self.ceil.of(length_bytes);
-        self.ctokens = ctokens.max(1 - HORIZON);
+        let cost = self.rate.of(length_bytes) & -Ticks::from(own_rate);
+        self.tokens = after(self.tokens + time, self.depth, cost);
+        self.ctokens = after(self.ctokens + time, self.cdepth, self.ceil.of(length_bytes));
     }
+}
+
+/// What is left in a bucket of this depth, filled so far, once the cost is paid; no debt is deeper than the horizon.
+#[inline(always)]
+fn after(filled: Ticks, depth: Ticks, cost: Ticks) -> Ticks {
+    let left = select(filled < depth, filled, depth) - cost;
+    left.max(1 - HORIZON)
 }
 
 #[cfg(test)]

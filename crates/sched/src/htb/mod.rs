@@ -69,6 +69,8 @@ pub(crate) struct Htb {
     deficits: Vec<i32>,
     /// For each class the time at which its mode changes.
     waiting: Wheel,
+    /// Those whose time has come, while they are dealt with.
+    due: Vec<u32>,
     active_leaves: u32,
     direct: Fifo,
     map: ClassMap,
@@ -115,6 +117,7 @@ impl Htb {
             row_masks: vec![0; levels],
             deficits: vec![0; classes.len() * levels],
             waiting: Wheel::new(classes.len()),
+            due: Vec::with_capacity(classes.len()),
             active_leaves: 0,
             direct: Fifo::new(Limit::of_packets(settings.direct_packets)),
             map: settings.map,
