@@ -24,10 +24,11 @@ pub(crate) struct ClassSettings {
 }
 
 /// A leaf's standing by the real-time criterion.
+#[repr(C)]
 pub(super) struct RealTime {
-    pub(super) deadline: Running,
     /// Bytes served because of a deadline.
     pub(super) served_bytes: u64,
+    pub(super) deadline: Running,
 }
 
 /// In the order of use: where it stands, its packets, its curves.
@@ -50,9 +51,9 @@ pub(super) struct Class {
     pub(super) own_fit_ns: u64,
     /// A leaf's discipline.
     pub(super) child: Option<Child>,
+    pub(super) upper_limit: Option<Box<Running>>,
     pub(super) virtual_time: Option<Running>,
     pub(super) real_time: Option<RealTime>,
-    pub(super) upper_limit: Option<Box<Running>>,
     /// The least virtual time that was served among the children in this busy period.
     pub(super) child_vt_served: u64,
     /// The highest virtual time of a child that became idle: where the next busy period begins.

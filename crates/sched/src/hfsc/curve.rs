@@ -81,21 +81,22 @@ fn time_for(y: u64, inverse: u64) -> u64 {
     u64::try_from(ns).unwrap_or(u64::MAX)
 }
 
-/// A curve in fixed point, from the point where it begins now.
+/// A curve in fixed point, from the point where it begins now. In the order of use: all but the last two is one cache line.
 #[derive(Debug, Clone, Copy)]
+#[repr(C)]
 pub(crate) struct Running {
-    slope1: u64,
-    inverse1: u64,
-    slope2: u64,
-    inverse2: u64,
-    /// The first piece as it is set.
-    set_dx: u64,
-    set_dy: u64,
     x: u64,
     y: u64,
     /// The first piece as it is now.
     dx: u64,
     dy: u64,
+    inverse2: u64,
+    slope2: u64,
+    slope1: u64,
+    inverse1: u64,
+    /// The first piece as it is set.
+    set_dx: u64,
+    set_dy: u64,
 }
 
 impl Running {
