@@ -66,11 +66,15 @@ until_true forwards
 all_poll() { volley show workers | jq -e 'all(.[]; .packets > 0)'; }
 until_true all_poll
 echo "memory as nobody: $(volley show workers | jq length) workers forward"
-# Workers that have packets all the time and are stopped know that they were away, and for how long.
+# Workers that have packets all the time and are stopped know that they were away, when, and for how long.
+stopped=$(date +%s.%N)
 kill -STOP "${daemons[-1]}"
 sleep 0.3
 kill -CONT "${daemons[-1]}"
-knew() { volley show workers | jq -e 'all(.[]; .stalls.count > 0 and .stalls.longest_us > 290000)'; }
+knew() {
+    volley show workers | jq -e --argjson stopped "$stopped" 'all(.[].stalls; .count > 0 and .longest_us > 290000 and
+        any(.latest[]; .length_us > 290000 and .ended_unix_s > $stopped + 0.29 and .ended_unix_s <= now))'
+}
 until_true knew || { volley show workers; fail "a stall of 0.3 s was not seen"; }
 kill "${daemons[-1]}"
 wait "${daemons[-1]}" || fail "SIGTERM: exit code $?"

@@ -2,6 +2,8 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
+use crate::stalls::StallCounters;
+
 /// One node's counters on one worker. Only that worker writes, so adding is a load and a store.
 #[repr(align(64))]
 #[derive(Default)]
@@ -28,17 +30,6 @@ impl NodeCounters {
 #[inline(always)]
 pub fn add(counter: &AtomicU64, amount: u64) {
     counter.store(counter.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
-}
-
-/// How often a worker was away between two of its passes, and for how long.
-#[derive(Default)]
-pub struct StallCounters {
-    /// How often.
-    pub stalls: AtomicU64,
-    /// TSC cycles of all of them.
-    pub cycles: AtomicU64,
-    /// TSC cycles of the longest.
-    pub longest_cycles: AtomicU64,
 }
 
 /// All counters of one worker's graph, node by node in the layout's order.

@@ -9,11 +9,12 @@
 
 use crate::clock::tsc;
 use crate::context::{Context, Emitted};
-use crate::counters::{GraphCounters, NodeCounters, StallCounters, add};
+use crate::counters::{GraphCounters, NodeCounters, add};
 use crate::exit::ExitIndex;
 use crate::layout::Layout;
 use crate::node::{DynNode, Role};
 use crate::observe::Observer;
+use crate::stalls::StallCounters;
 use packet::{ExitBytes, Frame, PacketCache, Pool, Selection, Splitter};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

@@ -11,8 +11,8 @@
 //! Costs a multiplication and a comparison a pass.
 
 use crate::clock::tsc_hz;
-use crate::counters::{StallCounters, add};
-use core::sync::atomic::Ordering;
+use crate::counters::add;
+use core::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// Passes that take longer are stalls, but for the time of their packets.
 const LIMIT_US: u64 = 200;
@@ -42,7 +42,7 @@ impl StallWatch {
         let cycles = now_tsc.saturating_sub(self.last_tsc);
         self.last_tsc = now_tsc;
         if cycles > self.limit_cycles + received as u64 * self.packet_cycles {
-            count(cycles, counters);
+            counters.count(Stall { ended_tsc: now_tsc, cycles });
         }
     }
 
@@ -52,11 +52,76 @@ impl StallWatch {
     }
 }
 
-#[cold]
-fn count(cycles: u64, counters: &StallCounters) {
-    add(&counters.stalls, 1);
-    add(&counters.cycles, cycles);
-    counters.longest_cycles.fetch_max(cycles, Ordering::Relaxed);
+/// How often a worker was away between two of its passes, and for how long.
+pub struct StallCounters {
+    /// How often.
+    pub stalls: AtomicU64,
+    /// TSC cycles of all of them.
+    pub cycles: AtomicU64,
+    /// TSC cycles of the longest.
+    pub longest_cycles: AtomicU64,
+    /// The latest: stall number n stands at n modulo their number.
+    latest: Box<[LatestStall]>,
+}
+
+impl Default for StallCounters {
+    fn default() -> Self {
+        Self {
+            stalls: AtomicU64::new(0),
+            cycles: AtomicU64::new(0),
+            longest_cycles: AtomicU64::new(0),
+            latest: (0..LATEST_STALLS).map(|_| LatestStall::default()).collect(),
+        }
+    }
+}
+
+const LATEST_STALLS: usize = 128;
+
+#[derive(Default)]
+struct LatestStall {
+    ended_tsc: AtomicU64,
+    cycles: AtomicU64,
+}
+
+/// A time at which a worker was away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stall {
+    /// When the pass ended, by the TSC.
+    pub ended_tsc: u64,
+    /// TSC cycles that it took.
+    pub cycles: u64,
+}
+
+impl StallCounters {
+    /// Counts a stall: for the worker alone.
+    #[cold]
+    fn count(&self, stall: Stall) {
+        let number = self.stalls.load(Ordering::Relaxed);
+        let latest = &self.latest[number as usize % LATEST_STALLS];
+        latest.ended_tsc.store(stall.ended_tsc, Ordering::Relaxed);
+        latest.cycles.store(stall.cycles, Ordering::Relaxed);
+        add(&self.cycles, stall.cycles);
+        self.longest_cycles.fetch_max(stall.cycles, Ordering::Relaxed);
+        self.stalls.store(number + 1, Ordering::Release);
+    }
+
+    /// The latest stalls, oldest first: up to 127, for of 128 one may just be written over.
+    pub fn latest(&self) -> Vec<Stall> {
+        let known = self.stalls.load(Ordering::Acquire);
+        let first = known.saturating_sub(LATEST_STALLS as u64 - 1);
+        let stalls = (first..known).map(|number| {
+            let latest = &self.latest[number as usize % LATEST_STALLS];
+            let (ended_tsc, cycles) = (&latest.ended_tsc, &latest.cycles);
+            Stall {
+                ended_tsc: ended_tsc.load(Ordering::Relaxed),
+                cycles: cycles.load(Ordering::Relaxed),
+            }
+        });
+        let stalls: Vec<Stall> = stalls.collect();
+        fence(Ordering::Acquire);
+        let came = self.stalls.load(Ordering::Relaxed) - known;
+        stalls[stalls.len().min(came as usize)..].to_vec()
+    }
 }
 
 #[cfg(test)]
@@ -75,6 +140,20 @@ mod tests {
             watch.passed(end, 0, &counters);
         }
         assert_eq!(told(&counters), [2, 201 + 150, 201]);
+        let stall = |(ended_tsc, cycles)| Stall { ended_tsc, cycles };
+        assert_eq!(counters.latest(), [(5_301, 201), (5_452, 150)].map(stall));
+    }
+
+    #[test]
+    fn the_latest_are_told_with_their_times() {
+        let (mut watch, counters) = (StallWatch::with_limits(100, 10), StallCounters::default());
+        for pass in 0..=150 {
+            watch.passed(1_000 * pass, 0, &counters);
+        }
+        let latest = counters.latest();
+        assert_eq!((latest.len(), told(&counters)[0]), (127, 150));
+        let ended: Vec<u64> = latest.iter().map(|stall| stall.ended_tsc).collect();
+        assert!(ended.iter().copied().eq((24..=150).map(|pass| 1_000 * pass)), "{ended:?}");
     }
 
     #[test]

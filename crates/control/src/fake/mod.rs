@@ -324,7 +324,14 @@ impl Engine for FakeRouter {
             packets: self.count(1_000_000),
             busy: 0.5,
             sleeps: 0,
-            stalls: view::Stalls { count: 2, total_us: 1500.0, longest_us: 1200.0 },
+            stalls: view::Stalls {
+                count: 2,
+                total_us: 1500.0,
+                longest_us: 1200.0,
+                latest: [(1.0, 300.0), (2.0, 1200.0)]
+                    .map(|(ended_unix_s, length_us)| view::Stall { ended_unix_s, length_us })
+                    .to_vec(),
+            },
             queues: self.config.ports.iter().map(|(name, _)| format!("{name}:0")).collect(),
         };
         (0..self.config.workers.count() as u32).map(worker).collect()

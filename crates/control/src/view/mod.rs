@@ -41,5 +41,5 @@ pub use policer::{Policer, PolicerColour};
 pub use problem::ProblemDetails;
 pub use qos::{Qos, QosNode};
 pub use reassembly::Reassembly;
-pub use system::{Memory, MemoryUse, Stalls, Version, Worker};
+pub use system::{Memory, MemoryUse, Stall, Stalls, Version, Worker};
 pub use twin::{Twin, TwinClass};

@@ -43,7 +43,7 @@ pub struct MemoryUse {
 }
 
 /// Rounds of a worker that took longer than 200 us and 4 us a packet: the host gave its core to somebody else.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Stalls {
     /// How many.
     pub count: u64,
@@ -51,6 +51,17 @@ pub struct Stalls {
     pub total_us: f64,
     /// The longest, in microseconds.
     pub longest_us: f64,
+    /// The latest, oldest first, 127 at most.
+    pub latest: Vec<Stall>,
+}
+
+/// One such round.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Stall {
+    /// When it ended, in seconds since 1970-01-01 UTC.
+    pub ended_unix_s: f64,
+    /// How long it took, in microseconds.
+    pub length_us: f64,
 }
 
 /// A worker.

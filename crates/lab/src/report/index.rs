@@ -187,7 +187,7 @@ impl Filling<'_> {
                 sequence.map(|counts| count(counts.reordered)),
                 sequence.map(|counts| count(counts.longest_loss_run)),
                 trial.jitter_ns,
-                count(trial.stalls.len() as u64),
+                count(trial.stalls.iter().filter(|it| !it.is_of_the_device()).count() as u64),
                 count(trial.spikes.len() as u64),
                 json(&trial.verdicts),
             ],

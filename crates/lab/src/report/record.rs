@@ -111,6 +111,16 @@ pub struct Stall {
     pub seen_by: String,
 }
 
+impl Stall {
+    /// Who sees the stalls of a device's workers.
+    pub(crate) const DEVICE: &str = "device";
+
+    /// Whether the device saw it.
+    pub fn is_of_the_device(&self) -> bool {
+        self.seen_by == Self::DEVICE
+    }
+}
+
 /// One trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialRecord {

@@ -260,6 +260,7 @@ fn collect(
     let stamped = sides.iter().any(|side| side.stamps.is_some());
     TrafficResult {
         latency_clock: if stamped { LatencyClock::Port } else { LatencyClock::Processor },
+        start_ns: turned.start_ns,
         duration_ns: turned.sending_ns,
         elapsed_ns: turned.elapsed_ns,
         streams: results,

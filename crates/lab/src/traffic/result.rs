@@ -84,6 +84,9 @@ pub struct Away {
 /// All of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrafficResult {
+    /// When it began, by the clock of the trial.
+    #[serde(skip)]
+    pub start_ns: u64,
     /// Time of sending.
     pub duration_ns: u64,
     /// Time in all, with what was waited for stragglers.

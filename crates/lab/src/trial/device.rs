@@ -60,6 +60,18 @@ pub struct Counters {
     /// When its workers were away; none of a device that does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalls: Option<Stalls>,
+    /// The latest times at which they were away, oldest first, of those that tell them.
+    #[serde(skip)]
+    pub away: Vec<AwayAt>,
+}
+
+/// A time at which a worker of a device was away, by the system's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AwayAt {
+    /// When it came back, in nanoseconds since 1970.
+    pub until_unix_ns: u64,
+    /// For how long it had been away.
+    pub length_ns: u64,
 }
 
 /// Times at which a device's workers were away, as it saw them.
@@ -111,6 +123,7 @@ impl Counters {
             sent: self.sent.saturating_sub(before.sent),
             drops: self.drops.iter().filter_map(grown).collect(),
             stalls: self.stalls.map(|now| now.since(&before.stalls.unwrap_or_default())),
+            away: self.away.iter().filter(|it| !before.away.contains(it)).copied().collect(),
         }
     }
 

@@ -12,6 +12,7 @@
 //! process is killed by the kernel when the lab ends, however it ends.
 
 pub mod added;
+mod away;
 pub mod campaign;
 pub mod cards;
 pub mod device;

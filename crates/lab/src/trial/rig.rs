@@ -8,6 +8,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use super::away;
 use super::cards::Cards;
 use super::device::{Counters, Device, Job, kernel_counters};
 use super::devices;
@@ -20,7 +21,7 @@ use super::telemetry::NodeCost;
 use super::upset::LiveChange;
 use crate::Error;
 use crate::clock::Clock;
-use crate::report::record::{DeviceFacts, Stall, Subject, TrialRecord};
+use crate::report::record::{DeviceFacts, Subject, TrialRecord};
 use crate::scenario::{Function, FunctionKind};
 use crate::search::{Latency, Outcome, Trial};
 use crate::stats::verdict::{Accounts, Stalled, device_stalled, of_trial, order_unknown};
@@ -119,6 +120,8 @@ pub struct Measured {
     pub device: Option<Counters>,
     /// Packets that came when the trial was over.
     pub late: u64,
+    /// When the traffic began, in nanoseconds since 1970.
+    pub began_unix_ns: u64,
 }
 
 impl<'a> Rig<'a> {
@@ -274,6 +277,7 @@ impl<'a> Rig<'a> {
             (None, None) if restarts => self.with_reset(load, trial)?,
             (None, None) => self.send(load, trial.load_pps, trial.duration_s, both)?,
         };
+        let began_unix_ns = away::unix_ns(self.bench.clock, traffic.start_ns);
         let missed = traffic.ends.iter().map(|end| end.missed).sum();
         let count = |rig: &mut Self| {
             let total = rig.count()?;
@@ -337,7 +341,7 @@ impl<'a> Rig<'a> {
             }),
         };
         let device = (!restarts).then_some(device);
-        Ok(Measured { outcome, traffic, device, late })
+        Ok(Measured { outcome, traffic, device, late, began_unix_ns })
     }
 
     /// Notes what the device counted until now as no part of the next trial.
@@ -502,7 +506,7 @@ impl Measured {
         at_s: f64,
         ceiling_pps: Option<f64>,
     ) -> TrialRecord {
-        let Self { outcome, traffic, device, late } = self;
+        let Self { outcome, traffic, device, late, began_unix_ns } = self;
         let accounts = device.as_ref().map(|device| Accounts {
             sent: traffic.offered(),
             received: traffic.received(),
@@ -516,14 +520,6 @@ impl Measured {
             longest_us: longest_ns as f64 / 1e3,
             total_us: away.total_ns as f64 / 1e3,
         };
-        let stall = |&(at_ns, length_ns): &(u64, u64)| Stall {
-            at_s: at_ns as f64 / 1e9,
-            length_us: length_ns as f64 / 1e3,
-            seen_by: "generator".into(),
-        };
-        let mut longest = away.longest.clone();
-        longest.sort_unstable_by_key(|&(_, length_ns)| std::cmp::Reverse(length_ns));
-        longest.truncate(MOST_STALLS);
         let mut record = TrialRecord::new(subject, index, purpose, at_s, outcome);
         record.verdicts = of_trial(&outcome, accounts.as_ref(), &stalled, ceiling_pps);
         let told = device.as_ref().and_then(|device| device.stalls);
@@ -533,8 +529,12 @@ impl Measured {
         let reordered = traffic.streams.iter().map(|stream| stream.sequence.reordered).sum();
         record.verdicts.extend(order_unknown(queues, reordered));
         record.accounts = accounts;
+        record.stalls = away::generator(away);
+        if let Some(device) = &device {
+            let end_ns = began_unix_ns + traffic.elapsed_ns;
+            record.stalls.extend(away::device(&device.away, began_unix_ns..end_ns));
+        }
         record.device = device;
-        record.stalls = longest.iter().map(stall).collect();
         record.latency = Some(traffic.latency());
         if let Some(stream) = traffic.streams.get(usize::from(outcome.trial.overload.is_some())) {
             record.sequence = Some(stream.sequence.clone());
@@ -549,7 +549,5 @@ impl Measured {
     }
 }
 
-/// Stalls of a trial that are written down one by one: the longest.
-const MOST_STALLS: usize = 20;
 /// Spikes of a trial that are written down one by one.
 const MOST_SPIKES: usize = 50;

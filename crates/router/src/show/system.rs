@@ -5,7 +5,8 @@ use control::view;
 use dataplane::Dataplane;
 use fib::pages::PageSize;
 use std::fs;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 impl Router {
     pub(super) fn show_version(&self) -> view::Version {
@@ -101,11 +102,10 @@ impl Router {
 
     fn show_worker(&self, number: usize, core: Option<usize>) -> view::Worker {
         let worker = self.dataplane.worker(number);
-        let read = |pick: fn(&graph::GraphCounters) -> &std::sync::atomic::AtomicU64| {
+        let read = |pick: fn(&graph::GraphCounters) -> &AtomicU64| {
             worker.map_or(0, |worker| pick(worker.counters()).load(Ordering::Relaxed))
         };
         let (loops, idle) = (read(|c| &c.loops), read(|c| &c.idle_loops));
-        let cycles_per_us = graph::tsc_hz() as f64 / 1e6;
         let nodes = self.dataplane.node_totals(Some(number));
         let received = nodes.iter().find(|node| node.name == "port-rx");
         view::Worker {
@@ -115,11 +115,7 @@ impl Router {
             packets: received.map_or(0, |node| node.packets),
             busy: if loops == 0 { 0.0 } else { (loops - idle) as f64 / loops as f64 },
             sleeps: read(|c| &c.sleeps),
-            stalls: view::Stalls {
-                count: read(|c| &c.stalls.stalls),
-                total_us: read(|c| &c.stalls.cycles) as f64 / cycles_per_us,
-                longest_us: read(|c| &c.stalls.longest_cycles) as f64 / cycles_per_us,
-            },
+            stalls: worker.map(|worker| stalls(&worker.counters().stalls)).unwrap_or_default(),
             queues: self.queues_of(number),
         }
     }
@@ -141,4 +137,24 @@ fn resident_bytes() -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
     kib.unwrap_or(0) * 1024
+}
+
+/// A worker's stalls, cycles turned into times by both clocks now.
+fn stalls(counters: &graph::StallCounters) -> view::Stalls {
+    let cycles_per_us = graph::tsc_hz() as f64 / 1e6;
+    let us = |cycles: u64| cycles as f64 / cycles_per_us;
+    let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let latest = counters.latest();
+    let now_tsc = graph::tsc();
+    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+    let stall = |stall: &graph::Stall| view::Stall {
+        ended_unix_s: now_s - us(now_tsc.saturating_sub(stall.ended_tsc)) / 1e6,
+        length_us: us(stall.cycles),
+    };
+    view::Stalls {
+        count: read(&counters.stalls),
+        total_us: us(read(&counters.cycles)),
+        longest_us: us(read(&counters.longest_cycles)),
+        latest: latest.iter().map(stall).collect(),
+    }
 }

@@ -42,9 +42,13 @@ pub fn draw(trials: &[&TrialRecord]) -> Option<String> {
         plot.canvas.text((x + 19.0, 18.0), Anchor::Start, "label", name);
         x += 19.0 + 7.0 * name.len() as f64 + 14.0;
     }
-    let stalls = trials.iter().map(|trial| trial.stalls.len()).sum::<usize>();
+    let stalls = trials.iter().flat_map(|trial| &trial.stalls);
+    let (device, lab): (Vec<_>, Vec<_>) = stalls.partition(|stall| stall.is_of_the_device());
     let spikes = trials.iter().map(|trial| trial.spikes.len()).sum::<usize>();
-    plot.note(&format!("│ {stalls} host stalls   ▾ {spikes} latency spikes"));
+    let (device, lab) = (device.len(), lab.len());
+    plot.note(&format!(
+        "│ {lab} stalls of the lab (grey), {device} of the device (red)   ▾ {spikes} latency spikes"
+    ));
     Some(plot.canvas.finish("Offered load of each trial over time, with stalls and spikes"))
 }
 
@@ -56,8 +60,9 @@ fn disturbances(plot: &mut Plot, trials: &[&TrialRecord], start_s: f64) {
             let x = plot.x(begin + stall.at_s);
             // Taller for longer ones, a decade a step from 10 us on.
             let height = 4.0 + 5.0 * (stall.length_us / 10.0).max(1.0).log10();
-            let style = r##"stroke="#444" stroke-width="1" stroke-opacity="0.7""##;
-            plot.canvas.line((x, top), (x, top + height), style);
+            let colour = if stall.is_of_the_device() { "#d55e00" } else { "#444" };
+            let style = format!(r#"stroke="{colour}" stroke-width="1" stroke-opacity="0.7""#);
+            plot.canvas.line((x, top), (x, top + height), &style);
         }
         for spike in &trial.spikes {
             let x = plot.x(begin + spike.at_s);

@@ -113,8 +113,8 @@ pub(super) fn spikes(results: &Results) -> Option<Section> {
         );
     }
     body.push_str("</table>\n");
-    let lead = "A spike that a stall of the host lies under is the host's; the others are the \
-                device's own."
+    let lead = "A spike that a stall lies under, of the lab or of the device's workers, is the \
+                host's; the others are the device's own."
         .into();
     any.then_some(Section { title: "Latency spikes", lead, body })
 }

@@ -331,7 +331,7 @@ fn timeline_section(results: &Results) -> Option<Section> {
         }
     }
     let lead =
-        "Each bar is a trial at its load, in order of time; stalls of the host above.".into();
+        "Each bar is a trial at its load, in order of time; stalls of the lab and of the device above.".into();
     (!body.is_empty()).then_some(Section { title: "Trials over time", lead, body })
 }
 

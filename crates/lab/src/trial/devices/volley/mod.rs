@@ -14,7 +14,7 @@ use settings::{MOST_PACKETS, SETTABLE};
 
 use crate::Error;
 use crate::scenario::FunctionKind;
-use crate::trial::device::{Change, Counters, Device, Job};
+use crate::trial::device::{AwayAt, Change, Counters, Device, Job};
 use crate::trial::frames::Route;
 use crate::trial::link::LinkKind;
 use crate::trial::place::{Place, has_program, output};
@@ -68,6 +68,14 @@ struct WorkerStalls {
     count: u64,
     total_us: f64,
     longest_us: f64,
+    #[serde(default)]
+    latest: Vec<WorkerStall>,
+}
+
+#[derive(Deserialize)]
+struct WorkerStall {
+    ended_unix_s: f64,
+    length_us: f64,
 }
 
 /// Packets dropped for a reason.
@@ -146,9 +154,13 @@ impl Device for Volley {
         for Dropped { node, reason, packets } in dropped {
             counters.drop(format!("{node} {reason}"), packets);
         }
-        for WorkerStalls { count, total_us, longest_us } in
+        for WorkerStalls { count, total_us, longest_us, latest } in
             workers.into_iter().filter_map(|worker| worker.stalls)
         {
+            counters.away.extend(latest.into_iter().map(|stall| AwayAt {
+                until_unix_ns: (stall.ended_unix_s * 1e9) as u64,
+                length_ns: (stall.length_us * 1e3) as u64,
+            }));
             let stalls = counters.stalls.get_or_insert_default();
             stalls.workers += 1;
             stalls.count += count;
