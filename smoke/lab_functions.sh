@@ -4,6 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 export XDG_CACHE_HOME=$work TMPDIR=$work
 devices=volley,linux-bridge,linux-router
+command -v dhcrelay >/dev/null || skip "no dhcrelay"
 command -v ovs-vswitchd >/dev/null && devices+=,ovs
 lab() { "$bin/volley-lab" run "$work/$1.toml" --devices "$2" "${@:3}" --out "$work/$1" >"$work/$1.txt" 2>>"$work/progress.log"; }
 of() { jq -s -e "$2" "$work/$1/raw.jsonl" >/dev/null || { echo "not so: $2"; jq -c '.check // .failure // empty' "$work/$1/raw.jsonl"; exit 1; }; }
@@ -18,9 +19,9 @@ passed() {
 }
 # refused DEVICE FUNCTION REASON
 refused() { of all "[.[] | .failure // empty | select(.subject.device == \"$1\" and .subject.function == \"$2\" and .refused) | .reason] | length == 1 and (.[0] | contains(\"$3\"))"; }
-passed volley bridge cross-connect vlan-tagging vxlan-encap ip4 ip6 source-allow-list gre acl
+passed volley bridge cross-connect vlan-tagging vxlan-encap ip4 ip6 dhcp4 source-allow-list gre acl
 passed linux-bridge bridge cross-connect
-passed linux-router ip4 ip6 source-allow-list acl
+passed linux-router ip4 ip6 dhcp4 source-allow-list acl
 refused linux-router bridge "a router routes, no more"
 refused linux-bridge acl "which its adapter does not know"
 # What depends on the kernel works or is refused with the kernel's words.
@@ -55,9 +56,16 @@ has 'volley_lab_check_passed.*case="acl"} 0' "$work/lists/metrics.txt"
 some tags vlan-tagging >"$work/tags.toml"
 lab tags "volley=$work/tagless"
 of tags '[.[] | .check // empty | .fault | [.reason, .difference.at]] == [["is not what it must be", 12]]'
+# A relay that takes answers from everywhere, its clients too.
+mkdir "$work/trusting"
+printf '#!/bin/sh\nexec %s $(echo "$@" | sed "s/-i[du]/-i/g")\n' "$(command -v dhcrelay)" >"$work/trusting/dhcrelay"
+chmod +x "$work/trusting/dhcrelay"
+some leases dhcp4 >"$work/leases.toml"
+PATH=$work/trusting:$PATH lab leases linux-router
+of leases '[.[] | .check // empty | .fault | [.stream, .reason]] == [["an answer from among the clients", "came back to where it was sent"]]'
 # Over shared memory, where no driver filters by address.
-some memory ip4 vxlan-encap >"$work/memory.toml"
+some memory ip4 vxlan-encap dhcp4 >"$work/memory.toml"
 lab memory volley --link memif
-of memory '[.[] | .check // empty | .fault] == [null, null]'
+of memory '[.[] | .check // empty | .fault] == [null, null, null]'
 ! pgrep -af "$work" || { echo "something is left running"; exit 1; }
 echo "ok $name: $(grep -c 'as it must be' "$work/all.txt") functions as they must be"

@@ -54,6 +54,18 @@ on "$a" socat -u /dev/null TCP:10.0.1.1:7,connect-timeout=5 2>"$work/refused" &&
 has refused <"$work/refused" || fail "nobody refuses"
 ctl router show twins | has -P '^p1 +p1 +vly' || fail "no twin is shown"
 
+# Neighbours that somebody set outlive a cable that is pulled out.
+ip -n "$k" neigh replace 10.0.1.77 lladdr 02:00:00:00:00:77 dev p1 nud permanent
+state_is() { [ "$(ip -n "$k" -j link show p1 | jq -r '.[0].flags | any(. == "LOWER_UP")')" = "$1" ]; }
+ip -n "$a" link set eth0 down
+until_true state_is false
+ip -n "$a" link set eth0 up
+until_true state_is true
+ip -n "$k" neigh show dev p1 | has 'lladdr 02:00:00:00:00:77 PERMANENT' || fail "a neighbour is forgotten with the carrier"
+ip -n "$a" route replace default via 10.0.1.1
+ip -n "$a" addr replace 2001:db8:1::2/64 dev eth0 nodad
+until_true pings "$a" 10.0.2.2
+
 # A sub-interface: what is refused by the kernel on its twin comes back with the tag.
 mac=$(ip -n "$a" -j link show eth0 | jq -r '.[0].address')
 ip -n "$k" neigh replace 10.0.20.2 lladdr "$mac" dev v20

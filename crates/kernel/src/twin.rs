@@ -73,9 +73,11 @@ impl Twin {
         if self.state.as_ref() == Some(wanted) {
             return Ok(());
         }
-        let had = self.state.take().map_or_else(Vec::new, |state| state.addresses);
+        let had = self.state.take();
+        let other_mac = had.as_ref().is_none_or(|had| had.mac != wanted.mac);
+        let had = had.map_or_else(Vec::new, |state| state.addresses);
         let TwinState { mac, mtu, up, carrier, ref addresses } = *wanted;
-        let state = LinkState { mac, mtu, up, carrier };
+        let state = LinkState { mac: other_mac.then_some(mac), mtu, up, carrier };
         let mut outcome = self.ask("set MAC, MTU or state", link::set(self.index, &state));
         for &(address, length) in had.iter().filter(|own| !addresses.contains(own)) {
             let gone = self.ask_about(address, length, false);

@@ -31,8 +31,8 @@ const NO_DAD: u32 = 2;
 /// What a link is to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkState {
-    /// Its MAC address.
-    pub mac: [u8; 6],
+    /// Its MAC address, if it gets another: with each that is set the kernel forgets the link's neighbours.
+    pub mac: Option<[u8; 6]>,
     /// Longest packet.
     pub mtu: u16,
     /// Administratively up.
@@ -63,10 +63,9 @@ pub fn index_of(message: &Message<'_>) -> Result<u32, Error> {
 /// Gives a link its MAC address, MTU and state.
 pub fn set(index: u32, state: &LinkState) -> Request {
     let flags = if state.up { UP } else { 0 };
-    Request::new(Kind::NEW_LINK, 0, &link_header(index, flags, UP))
-        .with(ADDRESS, &state.mac)
-        .with(MTU, &u32::from(state.mtu).to_ne_bytes())
-        .with(CARRIER, &[u8::from(state.carrier)])
+    let request = Request::new(Kind::NEW_LINK, 0, &link_header(index, flags, UP));
+    let request = state.mac.iter().fold(request, |request, mac| request.with(ADDRESS, mac));
+    request.with(MTU, &u32::from(state.mtu).to_ne_bytes()).with(CARRIER, &[u8::from(state.carrier)])
 }
 
 /// Has the kernel make no IPv6 address of its own on a link.
@@ -114,12 +113,15 @@ mod tests {
 
     #[test]
     fn a_link_gets_its_state() {
-        let state = LinkState { mac: [2, 0, 0, 0, 0, 7], mtu: 1400, up: true, carrier: false };
+        let mac = [2, 0, 0, 0, 0, 7];
+        let state = LinkState { mac: Some(mac), mtu: 1400, up: true, carrier: false };
         let (kind, fixed, attributes) = read::<16>(&set(5, &state).finish(1));
         let expected = [[0; 4], 5_u32.to_ne_bytes(), 1_u32.to_ne_bytes(), 1_u32.to_ne_bytes()];
         assert_eq!((kind, fixed), (Kind::NEW_LINK, expected.concat()));
         let mtu = (MTU, 1400_u32.to_ne_bytes().to_vec());
-        assert_eq!(attributes, [(ADDRESS, state.mac.to_vec()), mtu, (CARRIER, vec![0])]);
+        assert_eq!(attributes, [(ADDRESS, mac.to_vec()), mtu.clone(), (CARRIER, vec![0])]);
+        let (_, _, attributes) = read::<16>(&set(5, &LinkState { mac: None, ..state }).finish(1));
+        assert_eq!(attributes, [mtu, (CARRIER, vec![0])]);
     }
 
     #[test]

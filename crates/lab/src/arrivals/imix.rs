@@ -88,6 +88,11 @@ impl Imix {
         Self { frame_bytes: self.frame_bytes.iter().map(smaller).collect() }
     }
 
+    /// The same mix, but no frame smaller than so many octets.
+    pub fn at_least(&self, bytes: u16) -> Self {
+        Self { frame_bytes: self.frame_bytes.iter().map(|&size| size.max(bytes)).collect() }
+    }
+
     /// The size of the `index`-th frame.
     #[inline]
     pub fn frame_bytes(&self, index: u64) -> u16 {

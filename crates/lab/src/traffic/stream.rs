@@ -138,6 +138,36 @@ pub enum Header {
     },
     /// GRE without options (RFC 2784); IPv4 or IPv6 follows.
     Gre,
+    /// What an application says, in front of the filler; nothing follows.
+    Message {
+        /// Its octets.
+        #[serde(with = "hexadecimal")]
+        octets: Vec<u8>,
+    },
+}
+
+/// Octets as hexadecimal digits.
+mod hexadecimal {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(octets: &[u8], to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&octets.iter().map(|octet| format!("{octet:02x}")).collect::<String>())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(from)?;
+        let pairs = text.as_bytes().chunks(2).map(|pair| match pair {
+            [high, low] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                let digits = [char::from(*high), char::from(*low)];
+                u8::from_str_radix(&String::from_iter(digits), 16).ok()
+            }
+            _ => None,
+        });
+        let octets: Option<Vec<u8>> = pairs.collect();
+        octets
+            .ok_or_else(|| D::Error::custom(format!("{text:?} are no pairs of hexadecimal digits")))
+    }
 }
 
 fn hops() -> u8 {
@@ -194,12 +224,13 @@ impl Header {
             Self::Ipv4 { .. } | Self::Tcp { .. } => 20,
             Self::Ipv6 { .. } => 40,
             Self::Udp { .. } | Self::Vxlan { .. } => 8,
+            Self::Message { octets } => octets.len(),
         }
     }
 
-    /// Every header has some.
+    /// A message may be.
     pub fn is_empty(&self) -> bool {
-        false
+        self.len() == 0
     }
 
     /// What is wrong with this header behind that one, if anything.
@@ -224,6 +255,7 @@ impl Header {
             }
             Udp { .. } | Tcp { .. } | Gre => matches!(before, Some(Ipv4 { .. } | Ipv6 { .. })),
             Vxlan { .. } => matches!(before, Some(Udp { .. })),
+            Message { .. } => matches!(before, Some(Udp { .. } | Tcp { .. })),
         };
         (!follows).then(|| match before {
             None => format!("a frame begins with ethernet, not with {}", self.name()),
@@ -242,6 +274,7 @@ impl Header {
             Self::Tcp { .. } => "tcp",
             Self::Vxlan { .. } => "vxlan",
             Self::Gre => "gre",
+            Self::Message { .. } => "message",
         }
     }
 }
@@ -300,7 +333,10 @@ impl Stream {
                 | Header::Tcp { source_port, destination_port } => {
                     std::mem::swap(source_port, destination_port);
                 }
-                Header::Vlan { .. } | Header::Vxlan { .. } | Header::Gre => {}
+                Header::Vlan { .. }
+                | Header::Vxlan { .. }
+                | Header::Gre
+                | Header::Message { .. } => {}
             }
         }
         for vary in &mut back.vary {
@@ -410,6 +446,26 @@ pub(super) mod tests {
         let stream = stream(vec![ethernet(), ipv4(), udp()], 64);
         assert_eq!(stream.smallest_frame_bytes(), 64);
         stream.check().unwrap();
+    }
+
+    #[test]
+    fn a_message_is_written_in_hexadecimal_and_ends_the_headers() {
+        let message = Header::Message { octets: vec![0x0a, 0xff] };
+        let written = r#"{"kind":"message","octets":"0aff"}"#;
+        assert_eq!(serde_json::to_string(&message).unwrap(), written);
+        let read = |octets: &str| {
+            let text = written.replace("0aff", octets);
+            serde_json::from_str::<Header>(&text).map_err(|error| error.to_string())
+        };
+        assert_eq!(read("0aFF"), Ok(message.clone()));
+        for wrong in ["0af", "0g", "+1", "é"] {
+            assert!(read(wrong).unwrap_err().contains("no pairs of hexadecimal digits"), "{wrong}");
+        }
+        stream(vec![ethernet(), ipv4(), udp(), message.clone()], 66).check().unwrap();
+        let behind = fault(vec![ethernet(), ipv4(), message.clone()], 90);
+        assert!(behind.ends_with("message cannot follow ipv4"), "{behind}");
+        let before = fault(vec![ethernet(), ipv4(), udp(), message, udp()], 90);
+        assert!(before.ends_with("udp cannot follow message"), "{before}");
     }
 
     #[test]

@@ -249,6 +249,7 @@ fn grow<L>(frame: Craft<L>, headers: &[Header], length: usize) -> Vec<u8> {
         return frame.total_len(length).build();
     };
     match *header {
+        Header::Message { ref octets } => frame.payload(octets).total_len(length).build(),
         Header::Ethernet { source, destination, ethertype } => {
             let next: Craft<Ethernet> = frame.ethernet(source, destination);
             match ethertype {
@@ -365,6 +366,7 @@ mod tests {
             vec![ethernet(), vlan(), vlan(), ipv6(), tcp()],
             vec![ethernet(), ipv4(), tunnel.clone(), vxlan(), ethernet(), ipv4(), udp()],
             vec![ethernet(), ipv4(), Header::Gre, ipv4(), udp()],
+            vec![ethernet(), ipv4(), udp(), Header::Message { octets: (0..99).collect() }],
             vec![ethernet(), vlan(), ipv6(), Header::Gre, ipv6(), tcp()],
             vec![ethernet(), vlan(), ipv4(), tunnel, vxlan(), ethernet(), vlan(), ipv6(), tcp()],
         ] {

@@ -16,7 +16,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use wire::MacAddr;
 
 use super::link::{DEVICE_MACS, LAB_MACS};
-use super::shape;
+use super::{leases, shape};
 use crate::arrivals::{Field, Imix, Process};
 use crate::scenario::{Addresses, Ethertype, FunctionKind, Traffic};
 use crate::traffic::Rate;
@@ -150,6 +150,9 @@ impl Load {
 
     /// The stream from the first link to the second.
     pub fn stream(&self, rate: Rate) -> Stream {
+        if self.function == FunctionKind::Dhcp4 {
+            return Stream { arrivals: self.arrivals.clone(), ..leases::there(&self.sizes, rate) };
+        }
         let routed = self.function.is_routed();
         let six = self.function == FunctionKind::Ip6 || self.ethertype == Ethertype::Udp6;
         // What is behind a tunnel is never the lab's own end of it.
@@ -231,6 +234,9 @@ impl Load {
 
     /// The stream of the other direction: back to the lab's first end, whatever the table.
     pub fn stream_back(&self, rate: Rate) -> Stream {
+        if self.function == FunctionKind::Dhcp4 {
+            return Stream { arrivals: self.arrivals.clone(), ..leases::back(&self.sizes, rate) };
+        }
         let plain = Self { entries: 1, flows: 1, ..self.clone() };
         let mut back = plain.stream(rate).reversed();
         let routed = self.function.is_routed();

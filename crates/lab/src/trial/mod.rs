@@ -22,6 +22,7 @@ pub mod functional;
 pub mod host;
 pub mod host_clock;
 mod largest;
+pub mod leases;
 pub mod link;
 pub mod modelled;
 pub mod perf;

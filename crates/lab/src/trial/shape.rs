@@ -7,6 +7,7 @@
 //! vlan-tagging          a frame                  ◀──▶ ethernet · vlan 100 · what it carries
 //! vxlan-encap           a frame                  ◀──▶ ethernet · ipv4 · udp · vxlan 100 · the frame
 //! gre                   ethernet · packet, TTL 64 ──▶ ethernet · ipv4 · gre · packet, one hop less
+//! dhcp4                 a client's message        ◀──▶ a server's, as `leases` has it
 //! ```
 //! Ways that are encapsulated one way are decapsulated the other: what is sent at the second link carries the headers
 //! already. So each device shows both halves, and either can be the slower.
@@ -14,6 +15,7 @@
 use std::net::IpAddr;
 
 use super::frames::{self, Load};
+use super::leases;
 use super::link::{DEVICE_MACS, LAB_MACS};
 use crate::arrivals::Field;
 use crate::scenario::FunctionKind;
@@ -88,6 +90,9 @@ pub fn wrapped(function: FunctionKind, mut inner: Stream) -> Stream {
 
 /// What must come out at `side` for what went in at the other.
 pub fn emerging(function: FunctionKind, sent: &Stream, side: usize) -> Stream {
+    if function == FunctionKind::Dhcp4 {
+        return leases::emerging(&sent.frame_bytes, sent.rate, side);
+    }
     let mut out = sent.clone();
     let headers = &mut out.headers;
     let overhead_bytes = function.overhead_bytes();
@@ -159,10 +164,19 @@ impl Load {
             }
             _ => {}
         }
+        let (first, second): (Vec<_>, Vec<_>) = match self.function {
+            FunctionKind::Dhcp4 => leases::kept_out(&self.sizes, rate)
+                .into_iter()
+                .map(|(sent, side)| stop(sent, side))
+                .partition(|probe| probe.side == 0),
+            _ => Default::default(),
+        };
+        probes.extend(first);
         if self.function.is_routed() {
             probes.push(stop(with_last_hop(&there), 0));
         }
         probes.push(pass(back.clone(), 1));
+        probes.extend(second);
         let other = match self.function {
             FunctionKind::VlanTagging => {
                 Some(("back in another VLAN", other_vlan as fn(&mut [Header])))
@@ -310,9 +324,18 @@ mod tests {
     #[test]
     fn every_probe_of_every_function_is_a_frame_that_can_be_sent() {
         use FunctionKind::*;
-        for function in
-            [CrossConnect, Bridge, Ip4, Ip6, VxlanEncap, VlanTagging, Gre, SourceAllowList, Acl]
-        {
+        for function in [
+            CrossConnect,
+            Bridge,
+            Ip4,
+            Ip6,
+            VxlanEncap,
+            VlanTagging,
+            Gre,
+            SourceAllowList,
+            Acl,
+            Dhcp4,
+        ] {
             for entries in [1, 7] {
                 let probes = load(function, entries).probes(Rate::Pps(1.0));
                 for Probe { sent, emerges, .. } in &probes {
@@ -325,7 +348,7 @@ mod tests {
                 let wanted = match function {
                     CrossConnect | Bridge => 0,
                     Acl | Gre => 2,
-                    SourceAllowList => 3,
+                    SourceAllowList | Dhcp4 => 3,
                     _ => 1,
                 };
                 assert_eq!(kept_out, wanted, "{function:?}");

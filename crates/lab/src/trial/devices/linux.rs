@@ -3,7 +3,7 @@
 //! A frame that the lab sends is handled on the lab's core unless the kernel is told otherwise: the
 //! ends steer their packets to the device's core (RPS), as each device has a core of its own here.
 
-use super::traffic_control;
+use super::{dhcrelay, traffic_control};
 use crate::Error;
 use crate::scenario::FunctionKind;
 use crate::trial::device::{Change, Counters, Device, Job, kernel_counters};
@@ -126,7 +126,8 @@ impl Device for Router {
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
         let kind = job.function.kind;
         let six = kind == FunctionKind::Ip6;
-        if !kind.is_routed() {
+        let relays = kind == FunctionKind::Dhcp4;
+        if !kind.is_routed() && !relays {
             return Err(self.refuse(job, "a router routes, no more"));
         }
         if !matches!(job.link, LinkKind::Veth | LinkKind::Tap) {
@@ -159,6 +160,9 @@ impl Device for Router {
         let path = place.write("routes.batch", &lines(job))?;
         let family = if six { "-6 " } else { "" };
         place.run(&format!("ip {family}-batch {}", path.display()))?;
+        if relays {
+            dhcrelay::start(self, job, place, DEVICE_DEVICES)?;
+        }
         traffic_control::bottleneck(self, job, place)?;
         link::steer(place, &DEVICE_DEVICES)
     }

@@ -14,6 +14,7 @@
 //! one that is not installed is refused by name, never skipped in silence
 //! ```
 
+mod dhcrelay;
 mod fastclick;
 mod grout;
 mod linux;

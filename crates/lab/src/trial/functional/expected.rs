@@ -3,8 +3,8 @@
 //! ```text
 //!  sent      │ headers ·························│ filler │ number, time │
 //!  expected  │ headers, as the function has them │ filler │ number, time │    made from the number and time received
-//!                    └ of a tunnel's own headers a device chooses: class, identification, DF, TTL, UDP source port and
-//!                      whether there is a UDP checksum (RFC 7348 section 5, RFC 2003 section 3.1)
+//!                    └ of headers that a device makes, a tunnel's or a relay's, it chooses: class, identification, DF, TTL,
+//!                      whether there is a UDP checksum, VXLAN's source port (RFC 7348 section 5, RFC 2003 section 3.1)
 //! ```
 
 use serde::{Deserialize, Serialize};
@@ -74,12 +74,14 @@ impl Expected {
         }))
     }
 
-    /// Where a tunnel's headers may differ, what came is what is expected; checksums follow from it.
+    /// Where headers that the device makes may differ, what came is what is expected; checksums follow from it.
     fn take_over_choices(&self, expected: &mut [u8], got: &[u8]) {
-        let tunnel = |header: &Header| matches!(header, Header::Vxlan { .. } | Header::Gre);
+        let makes = |header: &Header| {
+            matches!(header, Header::Vxlan { .. } | Header::Gre | Header::Message { .. })
+        };
         let ip = ETHERNET;
         let udp = ip + IPV4;
-        if !self.headers.iter().any(tunnel) || got.len() < udp + UDP {
+        if !self.headers.iter().any(makes) || got.len() < udp + UDP {
             return;
         }
         expected[ip + TOS] = got[ip + TOS];
@@ -93,7 +95,10 @@ impl Expected {
         if !matches!(self.headers.get(2), Some(Header::Udp { .. })) {
             return;
         }
-        expected[udp..udp + 2].copy_from_slice(&got[udp..udp + 2]);
+        if matches!(self.headers.get(3), Some(Header::Vxlan { .. })) {
+            expected[udp..udp + 2].copy_from_slice(&got[udp..udp + 2]);
+        }
+        expected[udp + UDP_CHECKSUM..udp + UDP].fill(0);
         if got[udp + UDP_CHECKSUM..udp + UDP] != [0, 0] {
             let length = (expected.len() - udp) as u32;
             let pseudo = Sum::ZERO.bytes(&expected[ip + SOURCE..udp]);
@@ -169,6 +174,7 @@ fn part(header: &Header, at: usize) -> &'static str {
         Header::Tcp { .. } => &[(0, "source port"), (2, "destination port"), (4, "rest")],
         Header::Vxlan { .. } => &[(0, "flags"), (4, "network"), (7, "reserved")],
         Header::Gre => &[(0, "flags"), (2, "type")],
+        Header::Message { .. } => &[],
     };
     parts.iter().rev().find(|&&(from, _)| from <= at).map_or("", |&(_, name)| name)
 }

@@ -6,6 +6,7 @@
 //! bridge, vlan, vxlan ╶── [bridge.lan] ──╴ right, its VLAN or a tunnel of its own
 //! ip4, ip6, gre       an address        an address, routes by the lab or by a tunnel
 //! lists               the same, `allow` or `acl_in` at the left
+//! dhcp4               an address        an address, each with a twin in the kernel for the relay
 //! ```
 
 use std::fmt::Write as _;
@@ -18,7 +19,7 @@ use crate::trial::link::{DEVICE_MACS, DeviceEnd, LAB_MACS, LinkKind};
 use crate::trial::shape::{DENIED_PORT, VLAN, VNI};
 
 /// Names of the ports, by side.
-const PORTS: [&str; 2] = ["left", "right"];
+pub(super) const PORTS: [&str; 2] = ["left", "right"];
 /// Our end of the link that a GRE tunnel is, and the other.
 const LINK: [&str; 2] = ["198.18.2.1", "198.18.2.2"];
 /// A port's MTU unless it says otherwise.
@@ -48,7 +49,9 @@ pub(super) fn configuration(job: &Job, cores: &str) -> Option<String> {
         FunctionKind::Gre => gre(&mut text, job),
         FunctionKind::SourceAllowList => neighbors(&mut text, false),
         FunctionKind::Acl => access_list(&mut text, job),
-        FunctionKind::Dhcp4 | FunctionKind::Lisp => return None,
+        // As much as anybody asks: how much its own allowance is, is no question of the function.
+        FunctionKind::Dhcp4 => text += "[twins]\nrest_pps = 1000000\n",
+        FunctionKind::Lisp => return None,
     }
     Some(text)
 }
@@ -75,7 +78,8 @@ fn port(text: &mut String, job: &Job, side: usize) {
     };
     *text += &settings::queues(job);
     // A VXLAN tunnel begins at the second link.
-    let addressed = kind.is_routed() || kind == FunctionKind::VxlanEncap && side == 1;
+    let relays = kind == FunctionKind::Dhcp4;
+    let addressed = kind.is_routed() || relays || kind == FunctionKind::VxlanEncap && side == 1;
     if !matches!(end, DeviceEnd::Kernel(_)) && addressed {
         let _ = writeln!(text, "mac = \"{}\"", DEVICE_MACS[side]);
     }
@@ -83,6 +87,9 @@ fn port(text: &mut String, job: &Job, side: usize) {
         let six = kind == FunctionKind::Ip6;
         let (address, length) = (frames::device_address(six, side), if six { 64 } else { 24 });
         let _ = writeln!(text, "addresses = [\"{address}/{length}\"]");
+    }
+    if relays {
+        *text += "twin = true\n";
     }
     if job.mtu > USUAL_MTU {
         let _ = writeln!(text, "mtu = {}", job.mtu);

@@ -8,15 +8,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use api::{ask, get};
-use configuration::configuration;
+use configuration::{PORTS, configuration};
 use serde::Deserialize;
 use settings::{MOST_PACKETS, SETTABLE};
 
+use super::dhcrelay;
 use crate::Error;
 use crate::scenario::FunctionKind;
 use crate::trial::device::{AwayAt, Change, Counters, Device, Job};
-use crate::trial::frames::Route;
-use crate::trial::link::LinkKind;
+use crate::trial::frames::{self, Route};
+use crate::trial::leases;
+use crate::trial::link::{LAB_MACS, LinkKind};
 use crate::trial::place::{Place, has_program, output};
 use crate::trial::settings::Setting;
 use crate::trial::telemetry::NodeCost;
@@ -95,6 +97,20 @@ impl Volley {
         Self { program: program.unwrap_or_else(|| "volleyd".into()) }
     }
 
+    /// Starts a DHCP relay on the ports' twins in the kernel, once they have their addresses.
+    fn relay(&self, job: &Job, place: &mut Place) -> Result<(), Error> {
+        for (side, twin) in PORTS.into_iter().enumerate() {
+            let address = frames::device_address(false, side).to_string();
+            let look = format!("ip -4 -br addr show dev {twin} up");
+            place.wait_until("its twins have addresses", PATIENCE, |place| {
+                place.quietly(&look).is_ok_and(|told| told.contains(&address))
+            })?;
+        }
+        let (server, mac, twin) = (leases::server(), LAB_MACS[1], PORTS[1]);
+        place.run(&format!("ip neigh replace {server} lladdr {mac} dev {twin} nud permanent"))?;
+        dhcrelay::start(self, job, place, PORTS)
+    }
+
     /// The one in that folder: to compare two builds.
     pub(super) fn in_folder(folder: &str) -> Self {
         Self { program: Path::new(folder).join("volleyd").display().to_string() }
@@ -125,9 +141,15 @@ impl Device for Volley {
         {
             return Err(self.refuse(job, &format!("its vectors hold 1 to {MOST_PACKETS} packets")));
         }
-        if job.link == LinkKind::Pcap && job.function.kind == FunctionKind::Ip6 {
-            let reason = "it tries its IPv6 addresses for a second before it uses them; the file is read by then";
-            return Err(self.refuse(job, reason));
+        if job.link == LinkKind::Pcap {
+            let late = match job.function.kind {
+                FunctionKind::Ip6 => "it tries its IPv6 addresses for a second before it uses them",
+                FunctionKind::Dhcp4 => "the relay beside it starts when it runs",
+                _ => "",
+            };
+            if !late.is_empty() {
+                return Err(self.refuse(job, &format!("{late}; the file is read by then")));
+            }
         }
         let text = configuration(job, place.cores())
             .ok_or_else(|| self.refuse(job, "its adapter cannot say this yet"))?;
@@ -136,7 +158,11 @@ impl Device for Volley {
         let line =
             format!("{} --config {} --socket {}", self.program, file.display(), socket.display());
         place.spawn("volleyd", &line)?;
-        place.wait_until("volleyd answers", PATIENCE, |_| get(&socket, "/v1/version").is_ok())
+        place.wait_until("volleyd answers", PATIENCE, |_| get(&socket, "/v1/version").is_ok())?;
+        if job.function.kind == FunctionKind::Dhcp4 {
+            return self.relay(job, place);
+        }
+        Ok(())
     }
 
     fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {
