@@ -5,7 +5,7 @@ for program in qemu-system-x86_64 cpio socat; do
 done
 kernels=$("$root/scripts/guest-kernel" 2>"$work/kernel.log") || skip "there is no kernel for the guest: $(tail -n 1 "$work/kernel.log")"
 guest=$work/guest
-mkdir -p "$guest"/{proc,sys,dev,modules,bin,tmp}
+mkdir -p "$guest"/{proc,sys,dev,modules,bin,tmp,var/run}
 
 # into_guest FILE…: copies files, and what they are linked with. Links stay links: a driver that stood
 # under two names would be loaded twice.
@@ -23,17 +23,19 @@ guest_programs() {
     local name file
     for name in "$@"; do
         file=$work/$name
-        if [ -x "$bin/$name" ]; then strip -o "$file" "$bin/$name"; else file=$(command -v "$name"); fi
+        if [ -x "$bin/$name" ]; then strip -o "$file" "$bin/$name"; else file=$(type -P "$name"); fi
         into_guest "$file"
         [ -e "$guest/bin/$name" ] || ln -s "$(realpath "$file")" "$guest/bin/$name"
     done
 }
 
-# guest_drivers NAME…: of DPDK.
+# guest_drivers NAME…: of DPDK. Its programs load all that are in the folder, those, too, that another program is linked
+# with, and each needs what it is linked with.
 guest_drivers() {
     local folder name
     folder=$(dirname "$(find /usr/lib -name librte_bus_pci.so -path '*dpdk*' | head -n 1)")
-    for name in bus_pci bus_vdev mempool_ring "$@"; do into_guest "$folder/librte_$name.so"; done
+    into_guest $(printf "$folder/librte_%s.so\n" bus_pci bus_vdev mempool_ring "$@")
+    into_guest $(cd "$guest" && printf '/%s\n' ".$folder"/*.so.*)
 }
 
 # guest_starts MIB HUGEPAGES CARD…: boots what was copied, its cards given as QEMU's options, in the router's namespace.
