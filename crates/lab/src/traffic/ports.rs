@@ -72,10 +72,18 @@ const SENT: u32 = 8_192;
 /// Longest wait for a link that somebody else makes.
 pub const LINK_PATIENCE: Duration = Duration::from_secs(20);
 
+/// Octets of a buffer that holds such a frame in one piece: cards want room for tags and for a header of their own, and
+/// some count in KiB.
+pub fn buffer_bytes(frame_bytes: u16) -> u16 {
+    const BESIDE_BYTES: u16 = 64;
+    let most = *FRAME_BYTES.end();
+    (frame_bytes.min(most) + BESIDE_BYTES).next_multiple_of(1_024).max(2_048)
+}
+
 impl Ports {
     /// Starts DPDK for frames of up to this size, with checksum.
     pub fn start(max_frame_bytes: u16, pci: bool) -> Result<Self, Error> {
-        let room = max_frame_bytes.max(2_048).min(*FRAME_BYTES.end() + 78);
+        let room = buffer_bytes(max_frame_bytes);
         let buffers = u64::from(RECEIVED + 2 * SENT) * (u64::from(room) + 512);
         let options = EalOptions {
             memory_mib: 64 + (buffers >> 20) as usize,
@@ -103,7 +111,7 @@ impl Ports {
     /// The same with so many receive queues, for a peer that sends by as many.
     pub fn open_wide(&self, spec: &PortSpec, rx_queues: u16) -> Result<End, Error> {
         let name = spec.to_string();
-        let room = self.max_frame_bytes.max(2_048);
+        let room = buffer_bytes(self.max_frame_bytes);
         let sent = DpdkPool::new(&self.eal, SENT, room).map_err(refused(&name))?;
         let mut options = PortOptions { rx_queues, ..PortOptions::new(self.received.clone()) };
         options.receive_times = self.port_times;
@@ -158,6 +166,12 @@ fn refused(port: &str) -> impl Fn(dpdk::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn buffers_hold_a_frame_with_what_cards_put_beside_it() {
+        assert_eq!([64, 1_518, 1_984].map(buffer_bytes), [2_048; 3]);
+        assert_eq!([1_985, 9_018, 9_022, u16::MAX].map(buffer_bytes), [3_072, 9_216, 9_216, 9_216]);
+    }
 
     #[test]
     fn ports_are_read_as_they_are_written() {

@@ -343,7 +343,11 @@ impl Running<'_> {
     fn case(&mut self, rig: &mut Rig<'_>, load: &Load, subject: Subject) -> Result<(), Error> {
         let (scenario, deadline) = (self.campaign.scenario, self.deadline());
         let both = scenario.traffic.both_directions;
-        let ceiling_pps = self.ceiling_pps(load)? / if both { 2.0 } else { 1.0 };
+        let directions = if both { 2.0 } else { 1.0 };
+        // The lab's core is shared by both directions; a wire carries each by itself.
+        let sharing = if self.campaign.bench.cards.is_some() { 1.0 } else { directions };
+        let ceiling_pps = self.ceiling_pps(load)? / sharing;
+        let whole_pps = ceiling_pps * directions;
         rig.settle(load, both)?;
         let measure = &scenario.measure;
         if measure.search == SearchKind::LargestTable {
@@ -361,7 +365,7 @@ impl Running<'_> {
             let measured = rig.measure(load, trial, both)?;
             let outcome = measured.outcome;
             let mut record =
-                measured.record(subject.clone(), self.trials, &purpose, at_s, Some(ceiling_pps));
+                measured.record(subject.clone(), self.trials, &purpose, at_s, Some(whole_pps));
             // Latencies under a load that is searched for are of no load in particular.
             record.latency = None;
             self.trials += 1;
@@ -369,11 +373,13 @@ impl Running<'_> {
             Ok(outcome)
         };
         let found = pursue(measure, max_pps, self.campaign.stalls_per_s, deadline, &mut trial)?;
+        // A maximum rate is of both directions together, all else of each.
+        let counted = if measure.search == SearchKind::MaxRate { directions } else { 1.0 };
         let carried_pps =
-            found.rates.iter().map(|found| found.low_pps).fold(f64::INFINITY, f64::min);
+            found.rates.iter().map(|found| found.low_pps / counted).fold(f64::INFINITY, f64::min);
         for Found { metric, low_pps, high_pps, mut verdicts } in found.rates {
             let subject = subject.clone();
-            verdicts.extend(verdict::generator_bound(low_pps, ceiling_pps));
+            verdicts.extend(verdict::generator_bound(low_pps / counted, ceiling_pps));
             let answer = AnswerRecord { subject, metric, low_pps, high_pps, verdicts };
             self.recorder.write(answer)?;
         }
@@ -388,7 +394,7 @@ impl Running<'_> {
             let measured = rig.measure(load, long, both)?;
             let mut subject = subject.clone();
             subject.axes.insert("load_percent".into(), percent.to_string());
-            let record = measured.record(subject, self.trials, "latency", at_s, Some(ceiling_pps));
+            let record = measured.record(subject, self.trials, "latency", at_s, Some(whole_pps));
             self.trials += 1;
             self.recorder.write(record)?;
         }

@@ -64,7 +64,7 @@ impl Device for FastClick {
         place.spawn(
             "click",
             &format!(
-                "click --dpdk -l {core} -m 512 {devices} --iova-mode=va \
+                "click --dpdk -l {core} -m 512 {devices} \
                  --file-prefix=volley-lab-click -- -u {} {}",
                 socket.display(),
                 file.display()

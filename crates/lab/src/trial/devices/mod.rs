@@ -82,11 +82,13 @@ pub fn told(text: &str) -> [(&'static str, Counters); 5] {
     ]
 }
 
-/// What tells DPDK of a job's ends, and where packets live: cards reach for them, so that they are on huge pages then.
+/// What tells DPDK of a job's ends, and where packets live: cards reach for them, so that they are on huge pages then, and at
+/// physical addresses where there is no IOMMU, which DPDK finds out.
 fn eal_devices(job: &Job) -> String {
     let cards = job.ends.iter().any(|end| matches!(end, DeviceEnd::Pci(_)));
-    let mut words =
-        String::from(if cards { "--in-memory" } else { "--no-huge --no-shconf --no-pci" });
+    let memory =
+        if cards { "--in-memory" } else { "--no-huge --no-shconf --no-pci --iova-mode=va" };
+    let mut words = memory.to_owned();
     for (side, end) in job.ends.iter().enumerate() {
         words += &match end {
             DeviceEnd::Pci(address) => format!(" -a {address}"),
@@ -144,7 +146,7 @@ mod testing {
         );
         assert_eq!(
             eal_devices(&over_files(job(FunctionKind::CrossConnect, 1))),
-            "--no-huge --no-shconf --no-pci --vdev 'net_pcap0,rx_pcap=/tmp/in0.pcap,tx_pcap=/tmp/out0.pcap' \
+            "--no-huge --no-shconf --no-pci --iova-mode=va --vdev 'net_pcap0,rx_pcap=/tmp/in0.pcap,tx_pcap=/tmp/out0.pcap' \
              --vdev 'net_pcap1,rx_pcap=/tmp/in1.pcap,tx_pcap=/tmp/out1.pcap'"
         );
     }

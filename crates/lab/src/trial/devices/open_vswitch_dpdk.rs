@@ -82,7 +82,7 @@ impl Device for OpenVswitchDpdk {
             "{vsctl} --no-wait set open_vswitch . other_config:dpdk-init=true \
              other_config:per-port-memory=true \
              other_config:pmd-cpu-mask={mask:#x} other_config:dpdk-lcore-mask={mask:#x} \
-             other_config:dpdk-extra=\"{} --iova-mode=va --no-telemetry -m {MEMORY_MIB} \
+             other_config:dpdk-extra=\"{} --no-telemetry -m {MEMORY_MIB} \
              --file-prefix=volley-lab-ovs\"",
             memory(job)
         ))?;
@@ -126,7 +126,7 @@ fn memory(job: &Job) -> String {
     });
     match job.link {
         LinkKind::Pci => format!("--in-memory{}", cards.collect::<String>()),
-        _ => "--no-huge --legacy-mem --no-pci --no-shconf".to_owned(),
+        _ => "--no-huge --legacy-mem --no-pci --no-shconf --iova-mode=va".to_owned(),
     }
 }
 

@@ -65,12 +65,12 @@ impl Device for Testpmd {
         // Before it forwards it throws away what waits, which may be a whole file.
         let flush = if job.link == LinkKind::Pcap { " --no-flush-rx" } else { "" };
         let peers: String =
-            (0..2).map(|side| format!(" --eth-peer={},{}", side, LAB_MACS[1 - side])).collect();
+            (0..2).map(|side| format!(" --eth-peer={side},{}", LAB_MACS[side])).collect();
         place.spawn(
             self.name,
             &format!(
                 "stdbuf -oL dpdk-testpmd --lcores 0@{core},1@{core} -m 256 {devices} \
-                 --iova-mode=va --no-telemetry --file-prefix volley-lab-testpmd -- \
+                 --no-telemetry --file-prefix volley-lab-testpmd -- \
                  --interactive --auto-start --nb-cores=1 --forward-mode={}{peers} \
                  --total-num-mbufs=32768 --rxd=1024 --txd=1024{burst}{flush}",
                 self.mode

@@ -13,6 +13,7 @@ use std::fmt::Write as _;
 
 use super::settings;
 use crate::scenario::FunctionKind;
+use crate::traffic::ports::buffer_bytes;
 use crate::trial::device::Job;
 use crate::trial::frames;
 use crate::trial::link::{DEVICE_MACS, DeviceEnd, LAB_MACS, LinkKind};
@@ -24,13 +25,13 @@ pub(super) const PORTS: [&str; 2] = ["left", "right"];
 const LINK: [&str; 2] = ["198.18.2.1", "198.18.2.2"];
 /// A port's MTU unless it says otherwise.
 const USUAL_MTU: u16 = 1_500;
+/// What a frame has beside what the MTU counts.
+const HEADER_AND_CHECKSUM_BYTES: u16 = 18;
 
 /// The configuration of a job; none if it cannot be said.
 pub(super) fn configuration(job: &Job, cores: &str) -> Option<String> {
     let mut text = settings::workers(job, cores);
-    if job.entries > 1_000_000 {
-        let _ = writeln!(text, "[memory]\nroutes = {}", job.entries * 2);
-    }
+    memory(&mut text, job);
     for side in 0..PORTS.len() {
         port(&mut text, job, side);
     }
@@ -54,6 +55,24 @@ pub(super) fn configuration(job: &Job, cores: &str) -> Option<String> {
         FunctionKind::Lisp => return None,
     }
     Some(text)
+}
+
+/// Room for what is larger than usual: tables, and frames. What cards reach for is on huge pages, or not measured.
+fn memory(text: &mut String, job: &Job) {
+    let mut keys = String::new();
+    if job.link == LinkKind::Pci {
+        keys += "hugepages = \"require\"\n";
+    }
+    if job.entries > 1_000_000 {
+        let _ = writeln!(keys, "routes = {}", job.entries * 2);
+    }
+    if job.mtu > USUAL_MTU {
+        let bytes = buffer_bytes(job.mtu + HEADER_AND_CHECKSUM_BYTES);
+        let _ = writeln!(keys, "frame_bytes = {bytes}");
+    }
+    if !keys.is_empty() {
+        let _ = write!(text, "[memory]\n{keys}");
+    }
 }
 
 /// The port of one side, with what the function wants of it.
@@ -201,10 +220,25 @@ mod tests {
     use crate::trial::devices::testing::{job, over_cards, over_files};
 
     #[test]
+    fn what_is_larger_than_usual_has_room() {
+        let usual = job(FunctionKind::Ip4, 1);
+        assert!(!configuration(&usual, "0").unwrap().contains("[memory]"));
+        let large = Job { mtu: 9_000, entries: 2_000_000, ..usual };
+        let text = configuration(&large, "0").unwrap();
+        assert!(
+            text.contains("[memory]\nroutes = 4000000\nframe_bytes = 9216\n"),
+            "{}",
+            &text[..300]
+        );
+        assert!(text.contains("mtu = 9000\n"));
+    }
+
+    #[test]
     fn cards_and_files_are_ports() {
         let text = configuration(&over_cards(job(FunctionKind::Ip4, 1)), "0").unwrap();
         let right = "[port.right]\nkind = \"pci\"\naddress = \"0000:02:00.1\"\nmac = \"02:44:00:00:00:02\"\n";
         assert!(text.contains(right), "{text}");
+        assert!(text.contains("[memory]\nhugepages = \"require\"\n"), "{text}");
         let text = configuration(&over_files(job(FunctionKind::CrossConnect, 1)), "0").unwrap();
         let left =
             "[port.left]\nkind = \"pcap\"\nrx = \"/tmp/in0.pcap\"\ntx = \"/tmp/out0.pcap\"\n";
