@@ -47,7 +47,7 @@ pub fn draw(trials: &[&TrialRecord]) -> Option<String> {
     let spikes = trials.iter().map(|trial| trial.spikes.len()).sum::<usize>();
     let (device, lab) = (device.len(), lab.len());
     plot.note(&format!(
-        "│ {lab} stalls of the lab (grey), {device} of the device (red)   ▾ {spikes} latency spikes"
+        "│ {lab} stalls of the lab (grey), {device} of the device (blue)   ▾ {spikes} latency spikes"
     ));
     Some(plot.canvas.finish("Offered load of each trial over time, with stalls and spikes"))
 }
@@ -60,7 +60,7 @@ fn disturbances(plot: &mut Plot, trials: &[&TrialRecord], start_s: f64) {
             let x = plot.x(begin + stall.at_s);
             // Taller for longer ones, a decade a step from 10 us on.
             let height = 4.0 + 5.0 * (stall.length_us / 10.0).max(1.0).log10();
-            let colour = if stall.is_of_the_device() { "#d55e00" } else { "#444" };
+            let colour = if stall.is_of_the_device() { "#0072b2" } else { "#444" };
             let style = format!(r#"stroke="{colour}" stroke-width="1" stroke-opacity="0.7""#);
             plot.canvas.line((x, top), (x, top + height), &style);
         }
