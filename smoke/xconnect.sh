@@ -3,10 +3,13 @@
 . "$(dirname "$0")/lib.sh"
 hosts
 {
-    two_ports af_packet | grep -v addresses
+    two_ports af_packet | grep -v addresses | sed 's/device = "v2"/&\npeer_offloads = false/'
     printf '[[xconnect]]\nports = ["p1", "p2"]\n'
 } >"$work/router.toml"
 router router
+# Only who may leave work to a card is held to whole frames.
+ip -n "$r" link show v1 | has ' xdp ' || { echo "no program at p1"; exit 1; }
+! ip -n "$r" link show v2 | has ' xdp ' || { echo "a program at p2, which said that it needs none"; exit 1; }
 number=0
 for host in "$a" "$b"; do
     number=$((number + 1))

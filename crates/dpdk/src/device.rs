@@ -5,7 +5,7 @@
 
 use crate::packet_times::RingShape;
 use crate::spec::{MemifRole, PortSpec};
-use crate::{Error, ffi};
+use crate::{Error, ffi, packet_sockets};
 use std::ffi::CString;
 use std::fmt::Display;
 use std::path::Path;
@@ -48,6 +48,8 @@ pub(crate) struct Device {
     pub(crate) bus: &'static str,
     pub(crate) name: String,
     pub(crate) arguments: String,
+    /// Has a single packet socket.
+    pub(crate) alone: bool,
 }
 
 impl Device {
@@ -55,11 +57,17 @@ impl Device {
     pub(crate) fn of(spec: &PortSpec, shape: Shape) -> Result<Self, Error> {
         if let PortSpec::Pci { address } = spec {
             check_pci_address(address)?;
-            return Ok(Self { bus: "pci", name: address.clone(), arguments: String::new() });
+            return Ok(Self {
+                bus: "pci",
+                name: address.clone(),
+                arguments: String::new(),
+                alone: false,
+            });
         }
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}{number}", driver(spec));
-        Ok(Self { bus: "vdev", name, arguments: arguments(spec, shape)?.0 })
+        let alone = matches!(spec, PortSpec::AfPacket { .. }) && shape.queues == 1;
+        Ok(Self { bus: "vdev", name, arguments: arguments(spec, shape)?.0, alone })
     }
 }
 
@@ -68,9 +76,10 @@ impl Device {
     pub(crate) fn plug(&self) -> Result<u16, i32> {
         let texts = [self.bus, &self.name, &self.arguments].map(CString::new);
         let [Ok(bus), Ok(name), Ok(arguments)] = texts else { return Err(libc::EINVAL) };
-        // SAFETY: DPDK runs; three texts, copied.
-        let code =
-            unsafe { ffi::rte_eal_hotplug_add(bus.as_ptr(), name.as_ptr(), arguments.as_ptr()) };
+        let add =
+            // SAFETY: DPDK runs; three texts, copied.
+            || unsafe { ffi::rte_eal_hotplug_add(bus.as_ptr(), name.as_ptr(), arguments.as_ptr()) };
+        let code = if self.alone { packet_sockets::alone(add) } else { add() };
         if code != 0 {
             return Err(code);
         }

@@ -47,6 +47,9 @@ pub struct PortOptions {
     /// Every packet sent comes from one pool and nobody else holds it: cheaper for some cards.
     /// Packets held twice (flooded, mirrored) would be freed too early.
     pub fast_free: bool,
+    /// A Linux host at the other end may leave checksums, and cutting into frames, to a card that is not there: see
+    /// [`offloads`](crate::offloads). Only of af_packet and af_xdp.
+    pub peer_offloads: bool,
     /// Packets carry the time at which the port received them; a port that cannot do it does not open, or start.
     pub receive_times: bool,
     /// Where received packets live.
@@ -64,6 +67,7 @@ impl PortOptions {
             mtu: None,
             promiscuous: true,
             fast_free: false,
+            peer_offloads: true,
             receive_times: false,
             pool,
         }
@@ -73,6 +77,7 @@ impl PortOptions {
 /// An open port.
 pub struct Port {
     spec: PortSpec,
+    peer_offloads: bool,
     device: Device,
     number: u16,
     facts: PortFacts,
@@ -124,7 +129,7 @@ impl Port {
         let mut remarks = Vec::new();
         if let Some(device) = &mut linux {
             // An XDP port brings a program of its own.
-            let program = matches!(spec, PortSpec::AfPacket { .. });
+            let program = options.peer_offloads && matches!(spec, PortSpec::AfPacket { .. });
             remarks.extend(device.want_whole_frames(program).err().map(|error| error.to_string()));
         }
         let since = log::mark();
@@ -145,6 +150,7 @@ impl Port {
         };
         let mut port = Self {
             spec: spec.clone(),
+            peer_offloads: options.peer_offloads,
             device,
             number,
             facts: PortFacts::from(&raw),
@@ -378,7 +384,7 @@ impl Port {
             queue,
             self.number,
             number,
-            self.spec.leaves_out_checksums(),
+            self.peer_offloads && self.spec.leaves_out_checksums(),
             self.packet_times.clone(),
         )
     }

@@ -6,7 +6,7 @@ mod rig;
 
 use dpdk::{Port, PortOptions, PortSpec, RxHandle, TxHandle};
 use packet::{PacketCache, RxQueue, TxQueue};
-use rig::network::{Host, own_namespace};
+use rig::network::{Host, own_namespace, shown};
 use rig::{PATIENCE, Rig, rig, wait_until};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -16,22 +16,27 @@ const MESSAGE_BYTES: usize = 4 << 20;
 
 #[test]
 fn tcp_passes_through_af_packet() {
-    tcp_passes(1, |device| PortSpec::AfPacket { device: device.into() });
+    tcp_passes(1, true, |device| PortSpec::AfPacket { device: device.into() });
 }
 
 #[test]
 fn tcp_passes_through_af_packet_with_two_queues() {
-    tcp_passes(2, |device| PortSpec::AfPacket { device: device.into() });
+    tcp_passes(2, true, |device| PortSpec::AfPacket { device: device.into() });
 }
 
 #[test]
 fn tcp_passes_through_af_xdp() {
     let spec =
         |device: &str| PortSpec::AfXdp { device: device.into(), first_queue: 0, force_copy: false };
-    tcp_passes(1, spec);
+    tcp_passes(1, true, spec);
 }
 
-fn tcp_passes(queues: u16, spec: impl Fn(&str) -> PortSpec) {
+#[test]
+fn hosts_that_do_without_offloads_need_nothing_of_af_packet() {
+    tcp_passes(1, false, |device| PortSpec::AfPacket { device: device.into() });
+}
+
+fn tcp_passes(queues: u16, peer_offloads: bool, spec: impl Fn(&str) -> PortSpec) {
     let mut rig = rig();
     if !own_namespace() {
         return;
@@ -39,7 +44,15 @@ fn tcp_passes(queues: u16, spec: impl Fn(&str) -> PortSpec) {
     let (server, client) = (Host::new(), Host::new());
     server.connect("r0", "e0", "10.9.1.1/24");
     client.connect("r1", "e1", "10.9.1.2/24");
-    let mut ports = [open(&rig, spec("r0"), queues), open(&rig, spec("r1"), queues)];
+    if !peer_offloads {
+        server.run("ethtool -K e0 tx off tso off gso off");
+        client.run("ethtool -K e1 tx off tso off gso off");
+    }
+    let options =
+        PortOptions { rx_queues: queues, tx_queues: queues, peer_offloads, ..rig.options() };
+    let mut ports = ["r0", "r1"].map(|device| open(&rig, spec(device), options.clone()));
+    let has_program = shown("ip link show r0").contains(" xdp ");
+    assert_eq!(has_program, peer_offloads, "a program of ours");
     wait_until("both links are up", || ports.iter().all(|port| port.port.link().unwrap().up));
     let sent: Vec<u8> =
         (0..MESSAGE_BYTES as u32).map(|n| (n.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
@@ -80,8 +93,8 @@ struct Ends {
     port: Port,
 }
 
-fn open(rig: &Rig, spec: PortSpec, queues: u16) -> Ends {
-    let options = PortOptions { rx_queues: queues, tx_queues: queues, ..rig.options() };
+fn open(rig: &Rig, spec: PortSpec, options: PortOptions) -> Ends {
+    let queues = options.rx_queues;
     let mut port = Port::open(&rig.eal, &spec, options).unwrap();
     assert_eq!((port.rx_queues(), port.tx_queues()), (queues, queues));
     assert_eq!(port.remarks(), [""; 0]);

@@ -6,7 +6,7 @@ mod rig;
 
 use dpdk::{DpdkPool, LinkEvent, LinkWatch, Port, PortOptions, PortSpec};
 use packet::{Pool, RxQueue, TxQueue};
-use rig::network::{PacketSocket, own_namespace, run, veth};
+use rig::network::{PacketSocket, own_namespace, run, shown, veth};
 use rig::{Opened, Rig, frame, frames, rig, wait_until};
 use std::fs;
 use std::process::Command;
@@ -247,6 +247,23 @@ fn a_device_that_is_not_there_is_an_error_that_names_it() {
     let spec = PortSpec::AfPacket { device: "no-such-dev".into() };
     let error = Port::open(&rig.eal, &spec, rig.options()).err().unwrap().to_string();
     assert!(error.contains("no-such-dev"), "{error}");
+}
+
+#[test]
+fn packet_sockets_share_by_a_group_only_where_there_are_several() {
+    let rig = rig();
+    if !own_namespace() {
+        return;
+    }
+    veth("v0", "v1");
+    let spec = PortSpec::AfPacket { device: "v0".into() };
+    for (queues, groups) in [(1, 0), (2, 2)] {
+        let options = PortOptions { rx_queues: queues, tx_queues: queues, ..rig.options() };
+        let port = Port::open(&rig.eal, &spec, options).unwrap();
+        let sockets = shown("ss --packet --extended");
+        assert_eq!(sockets.matches("fanout(").count(), groups, "{sockets}");
+        drop(port);
+    }
 }
 
 #[test]

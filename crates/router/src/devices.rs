@@ -95,6 +95,7 @@ impl Devices {
             rx_queues: port.rx_queues,
             tx_queues: workers as u16,
             mtu: Some(port.mtu),
+            peer_offloads: peer_offloads(&port.kind),
             ..PortOptions::new(pool.clone())
         };
         let mut device =
@@ -142,6 +143,16 @@ pub(crate) fn is_tap(kind: &PortKind) -> bool {
     matches!(kind, PortKind::Tap { .. })
 }
 
+/// True of ports whose other end may leave work to a card.
+fn peer_offloads(kind: &PortKind) -> bool {
+    match kind {
+        PortKind::AfPacket { peer_offloads, .. } | PortKind::AfXdp { peer_offloads, .. } => {
+            *peer_offloads
+        }
+        _ => true,
+    }
+}
+
 /// True of ports whose device must know our MAC address. A tap's own is the kernel's end of the wire, ours is another (see
 /// `OpenPort`); shared memory and files have none, and bring every frame whoever it is to.
 fn has_address_of_ours(kind: &PortKind) -> bool {
@@ -155,8 +166,8 @@ fn spec_of(kind: &PortKind) -> PortSpec {
         |device: &control::config::objects::port_kind::DeviceName| device.as_str().to_owned();
     match kind {
         PortKind::Pci { address } => PortSpec::Pci { address: address.as_str().to_owned() },
-        PortKind::AfPacket { device } => PortSpec::AfPacket { device: name(device) },
-        PortKind::AfXdp { device } => {
+        PortKind::AfPacket { device, .. } => PortSpec::AfPacket { device: name(device) },
+        PortKind::AfXdp { device, .. } => {
             PortSpec::AfXdp { device: name(device), first_queue: 0, force_copy: false }
         }
         PortKind::Tap { device } => PortSpec::Tap { name: name(device) },

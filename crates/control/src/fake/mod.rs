@@ -81,7 +81,7 @@ impl Engine for FakeRouter {
             return refuse("test".to_owned(), "refused as asked".to_owned());
         }
         for (name, port) in new.ports.iter() {
-            if let PortKind::AfPacket { device } | PortKind::Tap { device } = &port.kind
+            if let PortKind::AfPacket { device, .. } | PortKind::Tap { device } = &port.kind
                 && device.as_str().starts_with("missing")
             {
                 let message = format!("there is no device `{}`", device.as_str());

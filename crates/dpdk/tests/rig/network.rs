@@ -22,9 +22,15 @@ pub(crate) fn own_namespace() -> bool {
 
 /// Runs a command here, in this thread's namespace.
 pub(crate) fn run(command: &str) {
+    shown(command);
+}
+
+/// The same, and what it writes.
+pub(crate) fn shown(command: &str) -> String {
     let words: Vec<&str> = command.split_whitespace().collect();
     let output = Command::new(words[0]).args(&words[1..]).output().unwrap();
     assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
 }
 
 /// A pair of devices that are up and on which Linux itself says nothing.
@@ -126,11 +132,16 @@ impl Host {
     pub(crate) fn connect(&self, near: &str, far: &str, address: &str) {
         veth(near, far);
         run(&format!("ip link set {far} netns {}", self.namespace));
+        self.run(&format!("ip addr add {address} dev {far}"));
+        self.run(&format!("ip link set {far} up"));
+    }
+
+    /// Runs a command there.
+    pub(crate) fn run(&self, command: &str) {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 self.enter();
-                run(&format!("ip addr add {address} dev {far}"));
-                run(&format!("ip link set {far} up"));
+                run(command);
             });
         });
     }

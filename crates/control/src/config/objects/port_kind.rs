@@ -74,11 +74,15 @@ pub enum PortKind {
     AfPacket {
         /// Name in the kernel.
         device: DeviceName,
+        /// Whether the other end may be a Linux host that leaves work to a card.
+        peer_offloads: bool,
     },
     /// A kernel device through an XDP socket.
     AfXdp {
         /// Name in the kernel.
         device: DeviceName,
+        /// As for `AfPacket`.
+        peer_offloads: bool,
     },
     /// A kernel device that we make.
     Tap {
@@ -161,7 +165,7 @@ impl PortKind {
     pub(crate) fn claim(&self) -> Option<String> {
         match self {
             Self::Pci { address } => Some(format!("PCI device {}", address.0)),
-            Self::AfPacket { device } | Self::AfXdp { device } | Self::Tap { device } => {
+            Self::AfPacket { device, .. } | Self::AfXdp { device, .. } | Self::Tap { device } => {
                 Some(format!("device {}", device.0))
             }
             Self::Memif { socket, role, id } => {
@@ -182,8 +186,14 @@ impl PortKind {
         let kind = table.required("kind")?;
         Some(match kind {
             KindName::Pci => Self::Pci { address: table.required("address")? },
-            KindName::AfPacket => Self::AfPacket { device: table.required("device")? },
-            KindName::AfXdp => Self::AfXdp { device: table.required("device")? },
+            KindName::AfPacket => {
+                let (device, peer_offloads) = kernel_device(table);
+                Self::AfPacket { device: device?, peer_offloads }
+            }
+            KindName::AfXdp => {
+                let (device, peer_offloads) = kernel_device(table);
+                Self::AfXdp { device: device?, peer_offloads }
+            }
             KindName::Tap => Self::Tap { device: table.required("device")? },
             KindName::Memif => {
                 let (socket, role) = (table.required("socket"), table.required("role"));
@@ -214,9 +224,10 @@ impl PortKind {
         let fields = Fields::new().with("kind", &self.name());
         match self {
             Self::Pci { address } => fields.with("address", address),
-            Self::AfPacket { device } | Self::AfXdp { device } | Self::Tap { device } => {
-                fields.with("device", device)
+            Self::AfPacket { device, peer_offloads } | Self::AfXdp { device, peer_offloads } => {
+                fields.with("device", device).unless("peer_offloads", peer_offloads, &true)
             }
+            Self::Tap { device } => fields.with("device", device),
             Self::Memif { socket, role, id } => {
                 fields.with("socket", socket).with("role", role).unless("id", id, &0)
             }
@@ -247,6 +258,11 @@ impl PortKind {
             _ => {}
         }
     }
+}
+
+/// The kernel's device, and whether its other end may leave work to a card.
+fn kernel_device(table: &mut TableReader<'_>) -> (Option<DeviceName>, bool) {
+    (table.required("device"), table.or("peer_offloads", true))
 }
 
 /// A card's place on the bus, as in `0000:03:00.0`.

@@ -47,8 +47,11 @@ fn kind(number: u8) -> impl Strategy<Value = PortKind> {
     let socket = format!("/run/a \"b\"\\c/{number}").into();
     let path = "[a-zA-Z0-9 \"\\\\#=é'.]{1,12}";
     prop_oneof![
-        Just(PortKind::AfPacket { device: device.clone() }),
-        Just(PortKind::Tap { device }),
+        Just(PortKind::Tap { device: device.clone() }),
+        any::<bool>().prop_map(move |peer_offloads| PortKind::AfPacket {
+            device: device.clone(),
+            peer_offloads
+        }),
         any::<u32>().prop_map(move |id| PortKind::Memif {
             socket: std::path::PathBuf::clone(&socket),
             role: Role::Client,
