@@ -6,12 +6,19 @@
 //!        text ─▶ streams, as TOML or as the IETF's JSON ─▶ each fit to be sent
 //!        text ─▶ results ─▶ report, CSV, OpenMetrics, the IETF's JSON
 //!        text ─▶ genome, rate, line in memory, port
+//!        text ─▶ points ─▶ every model that can be fitted to them
 //! ```
 #![no_main]
 
 use std::path::Path;
 
 use lab::arrivals::Imix;
+use lab::model::clock::{OneTerm, TwoTerm};
+use lab::model::fit::Model;
+use lab::model::latency::LatencyCurve;
+use lab::model::lookup::LookupShare;
+use lab::model::workers::Workers;
+use lab::model::{cache, points};
 use lab::report::{Results, csv, html, openmetrics, summary};
 use lab::scenario::Scenario;
 use lab::traffic::memory::Line;
@@ -35,6 +42,7 @@ fuzz_target!(|text: &str| {
     }
     report(&Results::parse(text));
     words(text);
+    points(text);
 });
 
 /// A scenario says the same as instance data.
@@ -51,6 +59,17 @@ fn report(results: &Results) {
     assert!(openmetrics::render(results).ends_with("# EOF\n"));
     assert!(html::render(results).ends_with("</html>\n"));
     let _ = (csv::quantities(results), csv::checks(results), yang::results(results));
+}
+
+/// Points are numbers, and a model fits them or says why it cannot.
+fn points(text: &str) {
+    let Ok(points) = points::parse(text, Path::new("fuzz")) else { return };
+    assert!(points.iter().all(|(x, y)| x.is_finite() && y.is_finite()));
+    let points = &points[..points.len().min(64)];
+    let max = 3.2;
+    let _ = (OneTerm { max_ghz: max }.fit(points), TwoTerm.fit(points));
+    let _ = (Workers { line_rate: max }.fit(points), LookupShare.fit(points));
+    let _ = (LatencyCurve.fit(points), cache::knee(points));
 }
 
 fn words(text: &str) {

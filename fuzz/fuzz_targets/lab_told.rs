@@ -2,19 +2,23 @@
 //! much of it arrived.
 //!
 //! ```text
-//! input: text ─▶ counters of each device
+//! input: text ─▶ counters of each device, Volley's out of three lines of its API
 //!             ─▶ perf, callgrind, iperf3, round trips, the kernel's tables
 //! ```
 #![no_main]
 
 use lab::trial::devices;
 use lab::trial::stream::iperf;
+use lab::trial::stream::round_trip::RoundTrips;
 use lab::trial::{modelled, perf, telemetry};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
     for (device, mut counters) in devices::told(text) {
-        assert_eq!(counters.since(&counters), Default::default(), "{device}");
+        let nothing = counters.since(&counters);
+        assert_eq!((nothing.received, nothing.sent), (0, 0), "{device}");
+        assert!(nothing.drops.is_empty() && nothing.away.is_empty(), "{device}");
+        assert!(nothing.stalls.is_none_or(|it| it.count == 0 && it.total_us == 0), "{device}");
         counters.tell_once([("d0", "d1"), ("g0", "g1")]);
         assert!(counters.drops.values().all(|&count| count > 0), "{device}");
     }
@@ -22,6 +26,7 @@ fuzz_target!(|text: &str| {
     let _ = perf::parse_report(text);
     let _ = modelled::events(text);
     let _ = telemetry::busy_ticks(text, "0-1");
+    let _ = RoundTrips::read(text);
     for both in [false, true] {
         if let Ok(run) = iperf::read(text, both) {
             assert_eq!(run.ways.len(), 1 + usize::from(both));

@@ -1,5 +1,7 @@
 //! `volley-lab fit MODEL [CSV]`: the sources' models, fitted to theirs or to anyone's points.
 
+use std::path::Path;
+
 use lab::Error;
 use lab::model::clock::{OneTerm, TwoTerm};
 use lab::model::fit::Model;
@@ -7,7 +9,7 @@ use lab::model::latency::{LatencyCurve, SOURCE};
 use lab::model::lookup::LookupShare;
 use lab::model::reference::{CLOCKS_GHZ, VPP_MPPS};
 use lab::model::workers::Workers;
-use lab::model::{Fit, cache};
+use lab::model::{Fit, cache, points};
 
 use crate::Failure;
 use crate::arguments::Arguments;
@@ -28,7 +30,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             Err(Failure::Usage(format!("fit {model} needs a CSV of x,y lines")))
         };
     };
-    let points = read(file)?;
+    let text = std::fs::read_to_string(file).map_err(Error::file(file))?;
+    let points = points::parse(&text, Path::new(file))?;
     let highest = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).fold(0.0, f64::max);
     match model {
         "clock" => {
@@ -109,22 +112,4 @@ fn print(name: &str, fit: &Fit) {
     let residuals: Vec<String> =
         fit.quality.residuals.iter().map(|it| format!("{it:+.4}")).collect();
     say!("{:<12} residuals {}", "", residuals.join(" "));
-}
-
-/// Lines of `x,y`; a first line of words is a header.
-fn read(file: &str) -> Result<Vec<(f64, f64)>, Failure> {
-    let text = std::fs::read_to_string(file).map_err(Error::file(file))?;
-    let mut points = Vec::new();
-    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let mut fields = line.split(',').map(|field| field.trim().parse::<f64>());
-        match (fields.next(), fields.next()) {
-            (Some(Ok(x)), Some(Ok(y))) => points.push((x, y)),
-            _ if index == 0 => {}
-            _ => {
-                let reason = format!("{line:?} is not x,y");
-                return Err(Error::Record { path: file.into(), line: index + 1, reason }.into());
-            }
-        }
-    }
-    Ok(points)
 }

@@ -13,6 +13,7 @@ pub mod fit;
 pub mod latency;
 pub mod linear;
 pub mod lookup;
+pub mod points;
 pub mod reference;
 pub mod workers;
 

@@ -62,6 +62,7 @@ pub struct Ports {
     received: DpdkPool,
     max_frame_bytes: u16,
     port_times: bool,
+    toward_hosts: bool,
 }
 
 /// Buffers that frames are received into.
@@ -94,13 +95,20 @@ impl Ports {
         };
         let eal = Eal::start(options).map_err(refused("DPDK"))?;
         let received = DpdkPool::new(&eal, RECEIVED, room).map_err(refused("buffers"))?;
-        Ok(Self { eal, received, max_frame_bytes, port_times: false })
+        Ok(Self { eal, received, max_frame_bytes, port_times: false, toward_hosts: false })
     }
 
     /// Ports opened from now on tell when they received each packet, or are refused.
     #[must_use]
     pub fn with_port_times(self, wanted: bool) -> Self {
         Self { port_times: wanted, ..self }
+    }
+
+    /// At the other ends of ports opened from now on may be Linux hosts that leave work to cards. It costs a third of what a
+    /// veth can carry; devices that the lab starts leave nothing.
+    #[must_use]
+    pub fn toward_hosts(self) -> Self {
+        Self { toward_hosts: true, ..self }
     }
 
     /// Opens a port and starts it.
@@ -115,6 +123,7 @@ impl Ports {
         let sent = DpdkPool::new(&self.eal, SENT, room).map_err(refused(&name))?;
         let mut options = PortOptions { rx_queues, ..PortOptions::new(self.received.clone()) };
         options.receive_times = self.port_times;
+        options.peer_offloads = self.toward_hosts;
         if self.max_frame_bytes > 1_522 {
             options.mtu = Some(self.max_frame_bytes - 18);
         }

@@ -175,7 +175,7 @@ impl Campaign<'_> {
             return Ok(cards.line_rate_pps(mean_bytes(sizes)));
         }
         let folder = self.bench.folder.with_extension("self-test");
-        let test = self_test::known(clock, ports, link, mean_bytes(sizes), &folder);
+        let test = self_test::best_known(clock, ports, link, mean_bytes(sizes), &folder);
         let _ = std::fs::remove_dir_all(&folder);
         Ok(test?.ceiling_pps)
     }

@@ -188,9 +188,9 @@ fn veth(place: &mut Place, side: usize, mtu: u16) -> Result<(), Error> {
     let quiet = |name: &str| format!("echo 1 > /proc/sys/net/ipv6/conf/{name}/disable_ipv6");
     // An earlier one ends with its namespace, but not at once.
     let _ = output(&["ip", "link", "del", near]);
+    // Our end has an address that no frame is sent to: the kernel lets go of them at once where it would look for a route.
     here(format!(
-        "ip link add {near} address {} mtu {mtu} type veth peer name {far} address {} mtu {mtu} netns {}",
-        LAB_MACS[side],
+        "ip link add {near} mtu {mtu} type veth peer name {far} address {} mtu {mtu} netns {}",
         DEVICE_MACS[side],
         place.namespace()
     ))?;

@@ -93,8 +93,9 @@ impl Link {
         let specs = words.iter().map(|word| ports::parse(word)).collect::<Result<Vec<_>, _>>()?;
         let largest = streams.map(Stream::largest_bytes).max();
         let pci = specs.iter().any(|spec| spec.kind() == "pci");
-        let opened =
-            Ports::start(largest.unwrap_or(64), pci)?.with_port_times(times == LatencyClock::Port);
+        let opened = Ports::start(largest.unwrap_or(64), pci)?
+            .toward_hosts()
+            .with_port_times(times == LatencyClock::Port);
         let mut ends = specs.iter().map(|spec| opened.open(spec)).collect::<Result<Vec<_>, _>>()?;
         ports::wait_for_links(&mut ends, ports::LINK_PATIENCE)?;
         Ok(Self { ends, account: None })

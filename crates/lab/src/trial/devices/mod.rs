@@ -71,15 +71,21 @@ pub fn named(name: &str) -> Result<Box<dyn Device>, Error> {
     })
 }
 
-/// What each adapter reads out of a text, whichever it was written for: for fuzzing, by the adapter's name.
-pub fn told(text: &str) -> [(&'static str, Counters); 5] {
-    [
+/// What each adapter reads out of a text, whichever it was written for: for fuzzing, by the adapter's name. Volley's is
+/// three answers of its API, a line each.
+pub fn told(text: &str) -> Vec<(&'static str, Counters)> {
+    let mut lines = text.lines();
+    let answers = [(); 3].map(|()| lines.next().unwrap_or("[]"));
+    let mut all = vec![
         ("linux", kernel_counters(text, &["d0", "d1"])),
         ("ovs", open_vswitch::counters(text)),
         ("testpmd", testpmd::counters(text)),
         ("vpp", vpp::counters(text)),
         ("grout", grout::counters(text, text)),
-    ]
+    ];
+    all.extend(volley::told::counters(answers).map(|counters| ("volley", counters)));
+    all.extend(traffic_control::of_ends(text).map(|counters| ("queues", counters)));
+    all
 }
 
 /// What tells DPDK of a job's ends, and where packets live: cards reach for them, so that they are on huge pages then, and at

@@ -73,7 +73,7 @@ pub(super) fn queue_drops(place: &Place) -> Result<Counters, Error> {
     of_ends(&told).map_err(|error| Error::Command { line: LINE.into(), reason: error.to_string() })
 }
 
-fn of_ends(told: &str) -> Result<Counters, serde_json::Error> {
+pub(super) fn of_ends(told: &str) -> Result<Counters, serde_json::Error> {
     let queues: Vec<Queue> = serde_json::from_str(told)?;
     let mut counters = Counters::default();
     // A root counts what those below it drop, too.

@@ -133,7 +133,7 @@ impl<'a> StreamRig<'a> {
             }
             for (side, answered) in answered.iter_mut().enumerate() {
                 let told = self.wait(side, ASKER, began + FIRST_ANSWER + PATIENCE)?;
-                *answered = round_trips(&told)?.answered > 0;
+                *answered = RoundTrips::read(&told)?.answered > 0;
             }
         }
         Ok(())
@@ -144,7 +144,7 @@ impl<'a> StreamRig<'a> {
         self.ends.ask(0, seconds, None, u64::MAX)?;
         let told =
             self.wait(0, ASKER, Instant::now() + Duration::from_secs_f64(seconds) + PATIENCE)?;
-        round_trips(&told)
+        RoundTrips::read(&told)
     }
 
     /// Streams, and round trips beside them.
@@ -156,7 +156,7 @@ impl<'a> StreamRig<'a> {
         let told = self.wait(0, CLIENT, until)?;
         let run = run(&told, streams).map_err(|error| self.cause().unwrap_or(error))?;
         let asked = self.wait(0, ASKER, until)?;
-        Ok((run, round_trips(&asked)?))
+        Ok((run, RoundTrips::read(&asked)?))
     }
 
     fn check(&self, streams: &Streams) -> Result<(), Error> {
@@ -323,11 +323,4 @@ fn own_program() -> String {
 fn run(told: &str, streams: &Streams) -> Result<Run, Error> {
     iperf::read(told, streams.both)
         .map_err(|reason| Error::Command { line: "iperf3".to_owned(), reason })
-}
-
-fn round_trips(told: &str) -> Result<RoundTrips, Error> {
-    serde_json::from_str(told).map_err(|error| Error::Command {
-        line: "volley-lab ask".into(),
-        reason: format!("{error} in {told:.200}"),
-    })
 }

@@ -59,6 +59,14 @@ pub struct RoundTrips {
 }
 
 impl RoundTrips {
+    /// What `volley-lab ask` told.
+    pub fn read(told: &str) -> Result<Self, Error> {
+        serde_json::from_str(told).map_err(|error| Error::Command {
+            line: "volley-lab ask".into(),
+            reason: format!("{error} in {told:.200}"),
+        })
+    }
+
     /// Adds what came of others; the jitter is the mean of both by their answers.
     pub fn merge(&mut self, other: &Self) {
         let answered = (self.answered + other.answered).max(1) as f64;

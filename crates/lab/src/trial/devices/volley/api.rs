@@ -5,8 +5,6 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use serde::Deserialize;
-
 use crate::Error;
 
 /// Longest wait for an answer.
@@ -31,13 +29,4 @@ pub(super) fn get(socket: &Path, path: &str) -> Result<String, Error> {
         true => Ok(body.to_owned()),
         false => Err(refuse(head.lines().next().unwrap_or_default().to_owned())),
     }
-}
-
-/// The same, read as JSON.
-pub(super) fn ask<T: for<'de> Deserialize<'de>>(socket: &Path, path: &str) -> Result<T, Error> {
-    let body = get(socket, path)?;
-    serde_json::from_str(&body).map_err(|error| Error::Command {
-        line: format!("GET {path}"),
-        reason: format!("{error} in {:.200}", body),
-    })
 }

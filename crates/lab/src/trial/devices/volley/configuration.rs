@@ -23,6 +23,8 @@ use crate::trial::shape::{DENIED_PORT, VLAN, VNI};
 pub(super) const PORTS: [&str; 2] = ["left", "right"];
 /// Our end of the link that a GRE tunnel is, and the other.
 const LINK: [&str; 2] = ["198.18.2.1", "198.18.2.2"];
+/// Of a kernel device: all that the lab sends, and its hosts, is whole.
+pub(super) const WHOLE_PEERS: &str = "peer_offloads = false\n";
 /// A port's MTU unless it says otherwise.
 const USUAL_MTU: u16 = 1_500;
 /// What a frame has beside what the MTU counts.
@@ -82,7 +84,7 @@ fn port(text: &mut String, job: &Job, side: usize) {
     let _ = match end {
         DeviceEnd::Kernel(device) => {
             let kind = if job.link == LinkKind::VethXdp { "af_xdp" } else { "af_packet" };
-            writeln!(text, "kind = \"{kind}\"\ndevice = \"{device}\"")
+            write!(text, "kind = \"{kind}\"\ndevice = \"{device}\"\n{WHOLE_PEERS}")
         }
         DeviceEnd::Memif(socket) => {
             writeln!(text, "kind = \"memif\"\nrole = \"server\"\nsocket = \"{}\"", socket.display())

@@ -3,19 +3,19 @@
 mod api;
 mod configuration;
 mod settings;
+pub(super) mod told;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use api::{ask, get};
-use configuration::{PORTS, configuration};
-use serde::Deserialize;
+use api::get;
+use configuration::{PORTS, WHOLE_PEERS, configuration};
 use settings::{MOST_PACKETS, SETTABLE};
 
 use super::dhcrelay;
 use crate::Error;
 use crate::scenario::FunctionKind;
-use crate::trial::device::{AwayAt, Change, Counters, Device, Job};
+use crate::trial::device::{Change, Counters, Device, Job};
 use crate::trial::frames::{self, Route};
 use crate::trial::leases;
 use crate::trial::link::{LAB_MACS, LinkKind};
@@ -33,60 +33,6 @@ const SOURCE: &str = "ebgp";
 /// Nodes that are called in every pass, with packets or without.
 const POLLED: [&str; 4] = ["port-rx", "port-tx", "inject", "shape"];
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// A port as the API shows it, but for what is not needed here.
-#[derive(Deserialize)]
-struct Port {
-    name: String,
-    rx: Counted,
-    tx: Counted,
-}
-
-/// What its graph drops is told by reason elsewhere.
-#[derive(Deserialize)]
-struct Counted {
-    packets: u64,
-    errors: u64,
-}
-
-/// A node of its graph.
-#[derive(Deserialize)]
-struct Node {
-    name: String,
-    calls: u64,
-    packets: u64,
-    cycles_per_packet: f64,
-}
-
-/// A worker.
-#[derive(Deserialize)]
-struct Worker {
-    /// Builds of before there was such a thing do not tell.
-    stalls: Option<WorkerStalls>,
-}
-
-#[derive(Deserialize)]
-struct WorkerStalls {
-    count: u64,
-    total_us: f64,
-    longest_us: f64,
-    #[serde(default)]
-    latest: Vec<WorkerStall>,
-}
-
-#[derive(Deserialize)]
-struct WorkerStall {
-    ended_unix_s: f64,
-    length_us: f64,
-}
-
-/// Packets dropped for a reason.
-#[derive(Deserialize)]
-struct Dropped {
-    node: String,
-    reason: String,
-    packets: u64,
-}
 
 impl Volley {
     /// The one in the folder of the lab's own program, or on the path.
@@ -109,6 +55,19 @@ impl Volley {
         let (server, mac, twin) = (leases::server(), LAB_MACS[1], PORTS[1]);
         place.run(&format!("ip neigh replace {server} lladdr {mac} dev {twin} nud permanent"))?;
         dhcrelay::start(self, job, place, PORTS)
+    }
+
+    /// Whether this build knows a key of a kernel device: not all that are compared are of today.
+    fn knows(&self, key: &str, place: &Place) -> bool {
+        let program = self.command_line();
+        let port = format!("[port.p]\nkind = \"af_packet\"\ndevice = \"d0\"\n{key}");
+        let check = format!("{} config check /dev/stdin <<'END'\n{port}END\n", program.display());
+        !has_program(&program.display().to_string()) || place.quietly(&check).is_ok()
+    }
+
+    /// The program beside the daemon that asks it.
+    fn command_line(&self) -> PathBuf {
+        Path::new(&self.program).with_file_name("volley")
     }
 
     /// The one in that folder: to compare two builds.
@@ -151,8 +110,11 @@ impl Device for Volley {
                 return Err(self.refuse(job, &format!("{late}; the file is read by then")));
             }
         }
-        let text = configuration(job, place.cores())
+        let mut text = configuration(job, place.cores())
             .ok_or_else(|| self.refuse(job, "its adapter cannot say this yet"))?;
+        if !self.knows(WHOLE_PEERS, place) {
+            text = text.replace(WHOLE_PEERS, "");
+        }
         let file = place.write("volley.toml", &(text + &settings::bottleneck(job)))?;
         let socket = socket(place);
         let line =
@@ -167,39 +129,15 @@ impl Device for Volley {
 
     fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {
         let socket = socket(place);
-        let ports: Vec<Port> = ask(&socket, "/v1/ports")?;
-        let dropped: Vec<Dropped> = ask(&socket, "/v1/errors")?;
-        let workers: Vec<Worker> = ask(&socket, "/v1/workers")?;
-        let mut counters = Counters::default();
-        for Port { name, rx, tx } in ports {
-            counters.receive(rx.packets);
-            counters.send(tx.packets);
-            counters.drop(format!("{name} rx"), rx.errors);
-            counters.drop(format!("{name} tx"), tx.errors);
-        }
-        for Dropped { node, reason, packets } in dropped {
-            counters.drop(format!("{node} {reason}"), packets);
-        }
-        for WorkerStalls { count, total_us, longest_us, latest } in
-            workers.into_iter().filter_map(|worker| worker.stalls)
-        {
-            counters.away.extend(latest.into_iter().map(|stall| AwayAt {
-                until_unix_ns: (stall.ended_unix_s * 1e9) as u64,
-                length_ns: (stall.length_us * 1e3) as u64,
-            }));
-            let stalls = counters.stalls.get_or_insert_default();
-            stalls.workers += 1;
-            stalls.count += count;
-            stalls.total_us += total_us as u64;
-            stalls.longest_us = stalls.longest_us.max(longest_us as u64);
-        }
-        Ok(counters)
+        let ask = |path| get(&socket, path);
+        let told = [ask("/v1/ports")?, ask("/v1/errors")?, ask("/v1/workers")?];
+        told::counters(told.each_ref().map(String::as_str))
     }
 
     fn change(&mut self, _: &Job, change: &Change, place: &mut Place) -> Result<String, Error> {
         let Change { added, entries, remove } = change;
-        let program = Path::new(&self.program).with_file_name("volley");
-        let line = format!("{} --socket {} route", program.display(), socket(place).display());
+        let line =
+            format!("{} --socket {} route", self.command_line().display(), socket(place).display());
         if *remove {
             return Ok(format!("{line} flush --source {SOURCE}"));
         }
@@ -215,14 +153,7 @@ impl Device for Volley {
     }
 
     fn nodes(&mut self, place: &mut Place) -> Result<Vec<NodeCost>, Error> {
-        let nodes: Vec<Node> = ask(&socket(place), "/v1/nodes")?;
-        let cost = |Node { name, calls, packets, cycles_per_packet }| NodeCost {
-            node: name,
-            calls,
-            packets,
-            cycles: cycles_per_packet * packets as f64,
-        };
-        Ok(nodes.into_iter().map(cost).collect())
+        told::nodes(&get(&socket(place), "/v1/nodes")?)
     }
 }
 
