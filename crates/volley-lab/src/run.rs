@@ -6,6 +6,7 @@
 //! In a network namespace of its own the lab meets no other device of the host, and all that it makes
 //! there ends with it.
 
+use lab::report::summary::Row;
 use lab::report::{checks, html, quantities, summary};
 use lab::trial::host;
 
@@ -30,17 +31,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let stolen_s = host::stolen_s();
     let outcome = setting.campaign(&devices, |campaign| campaign.run(&mut recorder));
     let results = html::write(&setting.out)?;
-    for row in summary::rows(&results) {
-        say!(
-            "{:<44} {:<12}{:>10.4} Mpps [{:.4}, {:.4}] of {} runs",
-            row.name(),
-            row.metric,
-            row.value_pps / 1e6,
-            row.interval.low / 1e6,
-            row.interval.high / 1e6,
-            row.runs
-        );
-    }
+    rates(&summary::rows(&results));
     for check in &results.checks {
         say!("{}", checks::line(check));
     }
@@ -70,5 +61,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     match outcome {
         Err(lab::Error::Stopped) => Err(Failure::Stopped),
         other => Ok(other?),
+    }
+}
+
+/// A line for each rate that was found.
+fn rates(rows: &[Row]) {
+    let width = rows.iter().map(|row| row.name().chars().count()).max().unwrap_or(0);
+    for row in rows {
+        let sign = if row.is_at_least() { "≥" } else { " " };
+        say!(
+            "{:<width$} {:<12}{sign}{:>9.4} Mpps [{:.4}, {:.4}] of {} runs",
+            row.name(),
+            row.metric,
+            row.value_pps / 1e6,
+            row.interval.low / 1e6,
+            row.interval.high / 1e6,
+            row.runs
+        );
+    }
+    if rows.iter().any(Row::is_at_least) {
+        say!("≥: the generator could do no more");
     }
 }

@@ -4,6 +4,7 @@ use super::checks::told;
 use super::quantities;
 use super::record::Results;
 use super::summary::rows;
+use super::words::verdict;
 
 /// A field, quoted where it must be.
 fn field(text: &str) -> String {
@@ -16,8 +17,9 @@ fn field(text: &str) -> String {
 
 /// One line for each device, case and metric.
 pub fn render(results: &Results) -> String {
-    let mut text = String::from("device,case,metric,runs,pps,low_pps,high_pps,sd_pps\r\n");
+    let mut text = String::from("device,case,metric,runs,pps,low_pps,high_pps,sd_pps,verdicts\r\n");
     for row in rows(results) {
+        let verdicts: Vec<String> = row.verdicts.iter().map(verdict).collect();
         let fields = [
             field(&row.subject.device),
             field(&row.subject.case()),
@@ -27,6 +29,7 @@ pub fn render(results: &Results) -> String {
             format!("{:.1}", row.interval.low),
             format!("{:.1}", row.interval.high),
             format!("{:.1}", row.sd_pps),
+            field(&verdicts.join("; ")),
         ];
         text.push_str(&fields.join(","));
         text.push_str("\r\n");
@@ -79,6 +82,7 @@ pub fn quantities(results: &Results) -> String {
 mod tests {
     use super::*;
     use crate::report::record::{AnswerRecord, QuantityRecord, Subject, Unit};
+    use crate::stats::verdict::Verdict;
     use crate::trial::functional::{CheckRecord, Checked, Fault};
 
     #[test]
@@ -99,13 +103,16 @@ mod tests {
     }
 
     #[test]
-    fn fields_with_commas_and_quotes_are_quoted() {
+    fn fields_with_commas_and_quotes_are_quoted_and_verdicts_told() {
         let subject = Subject { device: "a \"b\", c".into(), ..Subject::default() };
-        let (metric, verdicts) = ("NDR".into(), Vec::new());
+        let (metric, verdicts) = ("NDR".into(), vec![Verdict::GeneratorBound { share: 1.0 }]);
         let answer = AnswerRecord { subject, metric, low_pps: 1.0, high_pps: 2.0, verdicts };
         let results = Results { answers: vec![answer], ..Results::default() };
         let line = render(&results).lines().nth(1).unwrap().to_owned();
-        assert_eq!(line, "\"a \"\"b\"\", c\",,NDR,1,1.5,1.0,2.0,0.0");
+        assert_eq!(
+            line,
+            "\"a \"\"b\"\", c\",,NDR,1,1.5,1.0,2.0,0.0,generator-bound: 100 % of the generator's ceiling"
+        );
     }
 
     #[test]

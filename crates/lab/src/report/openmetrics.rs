@@ -13,16 +13,18 @@ fn label(text: &str) -> String {
 /// The exposition: rates with the ends of their intervals, and trials made.
 pub fn render(results: &Results) -> String {
     let mut text = String::new();
-    let families: [(&str, &str); 3] = [
+    let families: [(&str, &str); 4] = [
         ("volley_lab_rate_pps", "Rate found, middle of its bounds."),
         ("volley_lab_rate_low_pps", "Lower end of the 95 % interval."),
         ("volley_lab_rate_high_pps", "Upper end of the 95 % interval."),
+        ("volley_lab_rate_at_least", "1 where the generator could do no more, else 0."),
     ];
     let rows = rows(results);
     for (index, (name, help)) in families.into_iter().enumerate() {
         let _ = writeln!(text, "# TYPE {name} gauge\n# HELP {name} {help}");
         for row in &rows {
-            let value = [row.value_pps, row.interval.low, row.interval.high][index];
+            let at_least = f64::from(row.is_at_least());
+            let value = [row.value_pps, row.interval.low, row.interval.high, at_least][index];
             let (device, case) = (label(&row.subject.device), label(&row.subject.case()));
             let metric = label(&row.metric);
             let _ = writeln!(
@@ -111,6 +113,7 @@ mod tests {
         let answer = AnswerRecord { subject, metric, low_pps: 1.0, high_pps: 2.0, verdicts };
         let text = render(&Results { answers: vec![answer], ..Results::default() });
         assert!(text.contains(r#"volley_lab_rate_pps{device="a\"b",case="",metric="NDR"} 1.5"#));
+        assert!(text.contains(r#"volley_lab_rate_at_least{device="a\"b",case="",metric="NDR"} 0"#));
         assert!(text.ends_with("volley_lab_trials_total 0\n# EOF\n"));
     }
 }

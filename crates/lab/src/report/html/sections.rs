@@ -13,7 +13,6 @@ use crate::report::summary::{Row, rows};
 use crate::report::svg::canvas::escape;
 use crate::report::svg::scale::Unit;
 use crate::report::words::{rate, verdict};
-use crate::stats::verdict::Verdict;
 
 /// Axes with a figure of their own where they have three values or more: name, label, log.
 const AXES: [(&str, &str, bool); 6] = [
@@ -56,6 +55,11 @@ fn figure(svg: &str, caption: &str) -> String {
     format!("<figure>\n{svg}<figcaption>{}</figcaption>\n</figure>\n", escape(caption))
 }
 
+/// A row's rate, and whether it may be more.
+fn rate_of(row: &Row) -> String {
+    format!("{}{}", if row.is_at_least() { "≥\u{a0}" } else { "" }, rate(row.value_pps))
+}
+
 fn throughput_section(rows: &[Row], results: &Results) -> Option<Section> {
     if rows.is_empty() {
         return None;
@@ -66,7 +70,7 @@ fn throughput_section(rows: &[Row], results: &Results) -> Option<Section> {
         metric: place(&metrics, &row.metric),
         value_pps: row.value_pps,
         interval: row.interval,
-        at_least: row.verdicts.iter().any(|it| matches!(it, Verdict::GeneratorBound { .. })),
+        at_least: row.is_at_least(),
     };
     let dots: Vec<_> = rows.iter().map(dot).collect();
     let mut body = if names.len() <= 40 {
@@ -90,7 +94,7 @@ fn throughput_section(rows: &[Row], results: &Results) -> Option<Section> {
             escape(&row.subject.case()),
             // A name of two words stays on one line.
             escape(&row.metric).replace(' ', "\u{a0}"),
-            rate(row.value_pps),
+            rate_of(row),
             of_the_first(row, rows),
             spread(row),
             row.runs
