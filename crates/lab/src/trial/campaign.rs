@@ -75,12 +75,15 @@ struct Group {
     cases: Vec<Case>,
 }
 
+/// The most that the lab itself can do with frames of each mean size: the same for all that is held against it.
+#[derive(Default)]
+pub(super) struct Ceilings(Vec<(u16, f64)>);
+
 struct Running<'a> {
     campaign: &'a Campaign<'a>,
     recorder: &'a mut Recorder,
     began: Instant,
-    /// Of each size.
-    ceilings: Vec<(u16, f64)>,
+    ceilings: Ceilings,
     /// Searches that are over, and all.
     done: usize,
     all: usize,
@@ -97,7 +100,7 @@ impl Campaign<'_> {
             campaign: self,
             recorder,
             began: Instant::now(),
-            ceilings: Vec::new(),
+            ceilings: Ceilings::default(),
             done: 0,
             all: cases * self.devices.len() * self.restarts as usize,
             trials: 0,
@@ -169,7 +172,7 @@ impl Campaign<'_> {
 
     /// The most that the lab itself can do with frames of these sizes on this link. To be asked while
     /// no device runs.
-    pub(super) fn ceiling_pps(&self, sizes: &Imix) -> Result<f64, Error> {
+    fn ceiling_pps(&self, sizes: &Imix) -> Result<f64, Error> {
         let Bench { clock, ports, link, .. } = *self.bench;
         if let Some(cards) = &self.bench.cards {
             return Ok(cards.line_rate_pps(mean_bytes(sizes)));
@@ -346,7 +349,7 @@ impl Running<'_> {
         let directions = if both { 2.0 } else { 1.0 };
         // The lab's core is shared by both directions; a wire carries each by itself.
         let sharing = if self.campaign.bench.cards.is_some() { 1.0 } else { directions };
-        let ceiling_pps = self.ceiling_pps(load)? / sharing;
+        let ceiling_pps = self.ceilings.of(self.campaign, &load.sizes)? / sharing;
         let whole_pps = ceiling_pps * directions;
         rig.settle(load, both)?;
         let measure = &scenario.measure;
@@ -428,22 +431,29 @@ impl Running<'_> {
         }
         for case in groups.iter().flat_map(|group| &group.cases) {
             let sizes = self.campaign.sizes(case)?;
-            let frame_bytes = mean_bytes(&sizes);
-            if self.ceilings.iter().all(|&(known, _)| known != frame_bytes) {
-                self.tell(&format!("the lab itself with {frame_bytes} octets"));
-                self.ceilings.push((frame_bytes, self.campaign.ceiling_pps(&sizes)?));
+            if self.ceilings.find(&sizes).is_none() {
+                self.tell(&format!("the lab itself with {} octets", mean_bytes(&sizes)));
+                self.ceilings.of(self.campaign, &sizes)?;
             }
         }
         Ok(())
     }
+}
 
-    fn ceiling_pps(&self, load: &Load) -> Result<f64, Error> {
-        let frame_bytes = mean_bytes(&load.sizes);
-        let known = self.ceilings.iter().find(|&&(known, _)| known == frame_bytes);
-        known.map_or_else(
-            || self.campaign.ceiling_pps(&load.sizes),
-            |&(_, ceiling_pps)| Ok(ceiling_pps),
-        )
+impl Ceilings {
+    fn find(&self, sizes: &Imix) -> Option<f64> {
+        let frame_bytes = mean_bytes(sizes);
+        self.0.iter().find(|&&(known, _)| known == frame_bytes).map(|&(_, pps)| pps)
+    }
+
+    /// As [`Campaign::ceiling_pps`], measured the first time.
+    pub(super) fn of(&mut self, campaign: &Campaign<'_>, sizes: &Imix) -> Result<f64, Error> {
+        if let Some(known_pps) = self.find(sizes) {
+            return Ok(known_pps);
+        }
+        let found_pps = campaign.ceiling_pps(sizes)?;
+        self.0.push((mean_bytes(sizes), found_pps));
+        Ok(found_pps)
     }
 }
 

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::campaign::{Campaign, Progress};
+use super::campaign::{Campaign, Ceilings, Progress};
 use super::frames::Load;
 use super::rig::{Rig, Wish};
 use super::stream::StreamRecord;
@@ -29,6 +29,7 @@ const TRIALS: usize = 3;
 /// Where a comparison is.
 struct Versus<'a> {
     campaign: &'a Campaign<'a>,
+    ceilings: Ceilings,
     recorder: &'a mut Recorder,
     began: Instant,
     done: usize,
@@ -51,6 +52,7 @@ impl Campaign<'_> {
         let all = cases.len() * 2 * blocks * 4;
         let mut versus = Versus {
             campaign: self,
+            ceilings: Ceilings::default(),
             recorder,
             began: Instant::now(),
             done: 0,
@@ -96,7 +98,7 @@ impl Versus<'_> {
         let load = self.campaign.load(case, wish)?;
         let ceiling_pps = match self.campaign.has_streams() {
             true => 0.0,
-            false => self.campaign.ceiling_pps(&load.sizes)?,
+            false => self.ceilings.of(self.campaign, &load.sizes)?,
         };
         let mut ratios = Vec::new();
         for (block, sides) in order(blocks, self.campaign.scenario.campaign.seed).iter().enumerate()

@@ -112,7 +112,7 @@ impl Device for Volley {
         }
         let mut text = configuration(job, place.cores())
             .ok_or_else(|| self.refuse(job, "its adapter cannot say this yet"))?;
-        if !self.knows(WHOLE_PEERS, place) {
+        if text.contains(WHOLE_PEERS) && !self.knows(WHOLE_PEERS, place) {
             text = text.replace(WHOLE_PEERS, "");
         }
         let file = place.write("volley.toml", &(text + &settings::bottleneck(job)))?;
