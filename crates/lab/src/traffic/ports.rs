@@ -104,8 +104,8 @@ impl Ports {
         Self { port_times: wanted, ..self }
     }
 
-    /// At the other ends of ports opened from now on may be Linux hosts that leave work to cards. It costs a third of what a
-    /// veth can carry; devices that the lab starts leave nothing.
+    /// At the other ends of ports opened from now on may be Linux hosts that leave work to cards. It costs a quarter of what a
+    /// veth can carry (see `dpdk::offloads`); devices that the lab starts leave nothing.
     #[must_use]
     pub fn toward_hosts(self) -> Self {
         Self { toward_hosts: true, ..self }
