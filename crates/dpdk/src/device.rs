@@ -76,9 +76,10 @@ impl Device {
     pub(crate) fn plug(&self) -> Result<u16, i32> {
         let texts = [self.bus, &self.name, &self.arguments].map(CString::new);
         let [Ok(bus), Ok(name), Ok(arguments)] = texts else { return Err(libc::EINVAL) };
-        let add =
+        let add = || {
             // SAFETY: DPDK runs; three texts, copied.
-            || unsafe { ffi::rte_eal_hotplug_add(bus.as_ptr(), name.as_ptr(), arguments.as_ptr()) };
+            unsafe { ffi::rte_eal_hotplug_add(bus.as_ptr(), name.as_ptr(), arguments.as_ptr()) }
+        };
         let code = if self.alone { packet_sockets::alone(add) } else { add() };
         if code != 0 {
             return Err(code);
