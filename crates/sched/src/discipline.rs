@@ -36,7 +36,7 @@ pub(crate) type Drained<'a> = &'a mut dyn FnMut(ClassId, SlotId);
 /// `enqueue` and `dequeue` stand in line in the root's loop over a burst (`inline(always)`: left to itself the compiler
 /// makes calls of them, and saves and restores as many registers as the work itself takes).
 pub(crate) trait Discipline {
-    /// Takes a slot whose `next` is nil and whose `note` is its arrival.
+    /// Takes a slot whose `note` is its packet's arrival.
     fn enqueue<T: Copy>(&mut self, cx: &mut Context<'_, T>, id: SlotId, class: ClassId)
     -> Accepted;
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step;
@@ -84,29 +84,58 @@ macro_rules! each {
         }
     };
 }
-/// A discipline under another, with the packet that was taken out of it to learn its length, if any.
-pub(crate) struct Child {
-    pub(crate) kind: Kind,
+/// A discipline under another: the usual leaf in line and in one cache line, the others behind a pointer.
+pub(crate) enum Child {
+    Fifo(Fifo),
+    Other(Box<Other>),
+}
+
+/// A discipline that is no FIFO, with the packet that was taken out of it to learn its length, if any.
+pub(crate) struct Other {
+    kind: Kind,
     held: SlotId,
     held_bytes: u32,
 }
 
 impl Child {
     pub(crate) fn new(kind: Kind) -> Self {
-        Self { kind, held: SlotId::NIL, held_bytes: 0 }
+        match kind {
+            Kind::Fifo(fifo) => Self::Fifo(fifo),
+            kind => Self::Other(Box::new(Other { kind, held: SlotId::NIL, held_bytes: 0 })),
+        }
     }
 
     /// Nothing waits here.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        match &self.kind {
-            Kind::Fifo(fifo) => fifo.is_empty(),
-            _ => self.backlog().packets == 0,
+        match self {
+            Self::Fifo(fifo) => fifo.is_empty(),
+            Self::Other(other) => other.backlog().packets == 0,
         }
     }
 
+    /// The next packet, if one may go now.
+    #[inline(always)]
+    pub(crate) fn take<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Option<SlotId> {
+        match self {
+            Self::Fifo(fifo) => fifo.take(cx),
+            Self::Other(other) => other.take(cx),
+        }
+    }
+
+    /// The length of the packet that the next `dequeue` gives. A discipline that only knows by choosing chooses now.
+    #[inline(always)]
+    pub(crate) fn peek<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Peek {
+        match self {
+            Self::Fifo(fifo) => fifo.head(cx),
+            Self::Other(other) => other.peek(cx),
+        }
+    }
+}
+
+impl Other {
     #[inline(never)]
-    fn enqueue_other<T: Copy>(
+    fn enqueue<T: Copy>(
         &mut self,
         cx: &mut Context<'_, T>,
         id: SlotId,
@@ -116,11 +145,19 @@ impl Child {
     }
 
     #[inline(never)]
-    fn dequeue_other<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
+    fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
         if !self.held.is_nil() {
             return Step::Packet(self.take_held());
         }
         each!(&mut self.kind, one => one.dequeue(cx))
+    }
+
+    #[inline(never)]
+    fn take<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Option<SlotId> {
+        match self.dequeue(cx) {
+            Step::Packet(id) => Some(id),
+            Step::Wait(_) | Step::Empty => None,
+        }
     }
 
     fn take_held(&mut self) -> SlotId {
@@ -130,17 +167,8 @@ impl Child {
         std::mem::replace(&mut self.held, SlotId::NIL)
     }
 
-    /// The length of the packet that the next `dequeue` gives. A discipline that only knows by choosing chooses now.
-    #[inline(always)]
-    pub(crate) fn peek<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Peek {
-        match &self.kind {
-            Kind::Fifo(fifo) => fifo.head(cx),
-            _ => self.peek_other(cx),
-        }
-    }
-
     #[inline(never)]
-    fn peek_other<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Peek {
+    fn peek<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Peek {
         if !self.held.is_nil() {
             return Peek::Length(self.held_bytes);
         }
@@ -160,6 +188,14 @@ impl Child {
             Step::Empty => Peek::Empty,
         }
     }
+
+    fn backlog(&self) -> Backlog {
+        let mut backlog = each!(&self.kind, one => one.backlog());
+        if !self.held.is_nil() && matches!(self.kind, Kind::Tbf(_) | Kind::Htb(_) | Kind::Hfsc(_)) {
+            backlog.add(self.held_bytes);
+        }
+        backlog
+    }
 }
 
 /// What stands at the head of a child.
@@ -178,37 +214,53 @@ impl Discipline for Child {
         id: SlotId,
         class: ClassId,
     ) -> Accepted {
-        match &mut self.kind {
-            // The usual leaf, in line.
-            Kind::Fifo(fifo) => fifo.enqueue(cx, id, class),
-            _ => self.enqueue_other(cx, id, class),
+        match self {
+            Self::Fifo(fifo) => fifo.enqueue(cx, id, class),
+            Self::Other(other) => other.enqueue(cx, id, class),
         }
     }
 
     #[inline]
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
-        match &mut self.kind {
-            Kind::Fifo(fifo) => fifo.dequeue(cx),
-            _ => self.dequeue_other(cx),
+        match self {
+            Self::Fifo(fifo) => fifo.dequeue(cx),
+            Self::Other(other) => other.dequeue(cx),
         }
     }
 
     fn backlog(&self) -> Backlog {
-        let mut backlog = each!(&self.kind, one => one.backlog());
-        if !self.held.is_nil() && matches!(self.kind, Kind::Tbf(_) | Kind::Htb(_) | Kind::Hfsc(_)) {
-            backlog.add(self.held_bytes);
+        match self {
+            Self::Fifo(fifo) => fifo.backlog(),
+            Self::Other(other) => other.backlog(),
         }
-        backlog
     }
 
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, class: ClassId, out: Drained<'_>) {
-        if !self.held.is_nil() {
-            out(class, self.take_held());
+        match self {
+            Self::Fifo(fifo) => fifo.drain(cx, class, out),
+            Self::Other(other) => {
+                if !other.held.is_nil() {
+                    out(class, other.take_held());
+                }
+                each!(&mut other.kind, one => one.drain(cx, class, out));
+            }
         }
-        each!(&mut self.kind, one => one.drain(cx, class, out));
     }
 
     fn report(&self) -> Report {
-        each!(&self.kind, one => one.report())
+        match self {
+            Self::Fifo(fifo) => fifo.report(),
+            Self::Other(other) => each!(&other.kind, one => one.report()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_is_a_cache_line() {
+        assert_eq!(size_of::<Option<Child>>(), 64);
     }
 }

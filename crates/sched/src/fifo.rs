@@ -28,16 +28,23 @@ pub(crate) struct Fifo {
 #[derive(Clone, Copy)]
 pub(crate) struct Limit {
     packets: u32,
+    unit: Unit,
     bytes: u64,
+}
+
+#[derive(Clone, Copy)]
+enum Unit {
+    Packets,
+    Bytes,
 }
 
 impl Limit {
     pub(crate) fn of_packets(packets: u32) -> Self {
-        Self { packets, bytes: u64::MAX }
+        Self { packets, unit: Unit::Packets, bytes: u64::MAX }
     }
 
     pub(crate) fn of_bytes(bytes: u64) -> Self {
-        Self { packets: u32::MAX, bytes }
+        Self { packets: u32::MAX, unit: Unit::Bytes, bytes }
     }
 
     /// Whether a packet of this length may come to so many packets and bytes.
@@ -48,9 +55,9 @@ impl Limit {
 
     /// The name of a FIFO of this limit, and the limit as `tc` shows it.
     pub(crate) fn described(&self) -> (&'static str, String) {
-        match self.bytes {
-            u64::MAX => ("pfifo", format!("limit {}p", self.packets)),
-            bytes => ("bfifo", format!("limit {}", Size(bytes))),
+        match self.unit {
+            Unit::Packets => ("pfifo", format!("limit {}p", self.packets)),
+            Unit::Bytes => ("bfifo", format!("limit {}", Size(self.bytes))),
         }
     }
 }
@@ -87,6 +94,19 @@ impl Fifo {
         if head.is_nil() { Peek::Empty } else { Peek::Length(cx.length_bytes(head)) }
     }
 
+    #[inline(always)]
+    pub(crate) fn take<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Option<SlotId> {
+        let id = self.queue.head;
+        if id.is_nil() {
+            return None;
+        }
+        let slot = cx.pool.get(id);
+        let (next, length_bytes) = (slot.next, slot.length_bytes);
+        self.queue.head = next;
+        self.sent.add(length_bytes);
+        Some(id)
+    }
+
     #[cold]
     fn refuse<T: Copy>(&mut self, cx: &mut Context<'_, T>, id: SlotId) -> Accepted {
         self.dropped += 1;
@@ -116,10 +136,7 @@ impl Discipline for Fifo {
 
     #[inline]
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
-        let Some(id) = self.queue.pop(cx.pool) else { return Step::Empty };
-        let length_bytes = cx.length_bytes(id);
-        self.sent.add(length_bytes);
-        Step::Packet(id)
+        self.take(cx).map_or(Step::Empty, Step::Packet)
     }
 
     fn backlog(&self) -> Backlog {

@@ -59,6 +59,32 @@ impl Price {
     }
 }
 
+/// The prices of bytes at two rates, side by side.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Prices {
+    multipliers: [u64; 2],
+    overhead_bytes: u32,
+    shifts: [u8; 2],
+}
+
+impl Prices {
+    /// Of a packet, which has the same overhead at both.
+    pub(crate) fn new(first: Price, second: Price) -> Self {
+        Self {
+            multipliers: [first.multiplier, second.multiplier],
+            overhead_bytes: first.overhead_bytes,
+            shifts: [first.shift as u8, second.shift as u8],
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn of(&self, length_bytes: u32) -> [Ticks; 2] {
+        let bytes = u64::from(length_bytes) + u64::from(self.overhead_bytes);
+        let [first, second] = self.multipliers.map(|multiplier| bytes.wrapping_mul(multiplier));
+        [(first >> self.shifts[0]) as Ticks, (second >> self.shifts[1]) as Ticks]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -58,13 +58,7 @@ impl<T: Copy, D: Discipline> Root<T, D> {
     fn choose(&mut self, now_ns: u64, drops: Drops<'_, T>) -> Next<T> {
         let mut cx = Context { now_ns, pool: &mut self.pool, drops };
         match self.discipline.dequeue(&mut cx) {
-            Step::Packet(id) => {
-                let slot = self.pool.get(id);
-                let sent =
-                    Sent { handle: slot.handle, length_bytes: slot.length_bytes, mark: slot.mark };
-                self.pool.free(id);
-                Next::Packet(sent)
-            }
+            Step::Packet(id) => Next::Packet(self.pool.free(id)),
             Step::Wait(until_ns) => Next::Wait(until_ns),
             Step::Empty => Next::Empty,
         }

@@ -1,125 +1,135 @@
 //! Which HTB classes stand in which ring: kept up as leaves fill and empty and as buckets change the classes' modes.
 //!
 //! ```text
-//!   leaf becomes busy ─▶ may borrow? into the parent's feed ─▶ parent may borrow? into the grandparent's ─▶ …
-//!                     └▶ can send?   into its level's row
-//!   can't send: in no ring, only in the wait queue
+//!   a class that something waits in or below   can't send ─▶ in no ring, only in the wait queue
+//!                                              may borrow ─▶ in its parent's feed: the parent has something to pass on
+//!                                              can send   ─▶ in its level's row, and in the feed all the same
 //! ```
+//!
+//! That those who can send are in a feed, too, is never seen: a row of a level is only served when those of all lower
+//! levels are empty. So a class that passes from borrowing to sending by right and back moves one bit.
 
-use super::class::Mode;
-use super::{Htb, NIL, PRIORITIES};
-use crate::rate::{Ticks, elapsed, ns_to_pay};
+use super::class::{Mode, Rings};
+use super::{Htb, NIL, ROWS_A_WORD};
+use crate::rate::{Ticks, ns_to_pay};
 
 impl Htb {
-    #[inline]
-    pub(super) fn row(&self, level: usize, priority: usize) -> u32 {
-        self.rows + (level * PRIORITIES + priority) as u32
-    }
-
-    /// The feed of an inner class.
-    #[inline]
-    pub(super) fn feed_below(&self, class: u32, priority: usize) -> u32 {
-        self.classes[class as usize].below + priority as u32
-    }
-
     /// A leaf has packets now.
     #[inline]
     pub(super) fn activate(&mut self, leaf: u32) {
+        self.active_leaves += 1;
         let class = &mut self.classes[leaf as usize];
         class.active = 1 << class.priority;
-        let (mode, priority) = (class.mode, usize::from(class.priority));
-        self.active_leaves += 1;
-        self.enter(leaf, mode, priority);
+        let (priority, mode, rings) = (class.priority, class.mode, class.rings);
+        self.enter(leaf, priority, mode, rings);
     }
 
     /// A leaf has none any more.
     #[inline]
     pub(super) fn deactivate(&mut self, leaf: u32) {
+        self.active_leaves -= 1;
         let class = &mut self.classes[leaf as usize];
         class.active = 0;
-        let (mode, priority) = (class.mode, usize::from(class.priority));
-        self.active_leaves -= 1;
-        self.leave(leaf, mode, priority);
+        let (priority, mode, rings) = (class.priority, class.mode, class.rings);
+        self.leave(leaf, priority, mode, rings);
     }
 
-    /// Puts a class, and as far as they borrow its ancestors, into the rings of a priority that its mode allows.
+    /// An active class comes into the rings of its mode; with the first in a feed, the parent becomes active.
     #[inline(always)]
-    fn enter(&mut self, mut at: u32, mut mode: Mode, priority: usize) {
-        loop {
-            let class = &self.classes[at as usize];
-            let (parent, level) = (class.parent, usize::from(class.level));
-            match mode {
-                Mode::CanSend => {
-                    self.feeds.insert(self.row(level, priority), at);
-                    self.row_masks[level] |= 1 << priority;
-                    return;
-                }
-                Mode::MayBorrow if parent != NIL => {
-                    let lender = &mut self.classes[parent as usize];
-                    lender.active |= 1 << priority;
-                    mode = lender.mode;
-                    // A parent that already passes this priority on is in its ring already.
-                    let feed = lender.below + priority as u32;
-                    if !self.feeds.insert(feed, at) {
-                        return;
-                    }
-                    at = parent;
-                }
-                _ => return,
-            }
-        }
-    }
-
-    /// Takes a class out of its rings of a priority, and every ancestor that then has nothing to pass on.
-    #[inline(always)]
-    fn leave(&mut self, mut at: u32, mut mode: Mode, priority: usize) {
-        loop {
-            let class = &self.classes[at as usize];
-            let (parent, level) = (class.parent, usize::from(class.level));
-            match mode {
-                Mode::CanSend => {
-                    if self.feeds.remove(self.row(level, priority), at) {
-                        self.row_masks[level] &= !(1 << priority);
-                    }
-                    return;
-                }
-                Mode::MayBorrow if parent != NIL => {
-                    if !self.feeds.remove(self.feed_below(parent, priority), at) {
-                        return;
-                    }
-                    let lender = &mut self.classes[parent as usize];
-                    lender.active &= !(1 << priority);
-                    mode = lender.mode;
-                    at = parent;
-                }
-                _ => return,
-            }
-        }
-    }
-
-    /// Moves a class into another mode: out of its rings, and into those of the new mode.
-    #[inline(never)]
-    fn change_mode(&mut self, at: u32, mode: Mode) {
-        let class = &mut self.classes[at as usize];
-        let (mut priorities, old) = (class.active, class.mode);
-        class.overlimits += u64::from(mode == Mode::CantSend);
-        class.mode = mode;
-        while priorities != 0 {
-            let priority = priorities.trailing_zeros() as usize;
-            priorities &= priorities - 1;
-            self.leave(at, old, priority);
-            self.enter(at, mode, priority);
-        }
-    }
-
-    /// Puts a class into the wait queue until its debt is paid, or takes it out once it can send.
-    #[inline]
-    fn wait(&mut self, at: u32, mode: Mode, now_ns: u64, debt: Ticks) {
+    fn enter(&mut self, at: u32, priority: u8, mode: Mode, rings: Rings) {
         if mode == Mode::CanSend {
-            self.waiting.remove(at);
+            self.enter_row(at, priority, rings);
+        }
+        if mode != Mode::CantSend
+            && rings.feed != NIL
+            && self.feeds.insert(rings.feed + u32::from(priority), at)
+        {
+            self.rouse(self.classes[at as usize].parent, priority);
+        }
+    }
+
+    /// A class leaves the rings of its mode; after the last in a feed, the parent has nothing to pass on.
+    #[inline(always)]
+    fn leave(&mut self, at: u32, priority: u8, mode: Mode, rings: Rings) {
+        if mode == Mode::CanSend {
+            self.leave_row(at, priority, rings);
+        }
+        if mode != Mode::CantSend
+            && rings.feed != NIL
+            && self.feeds.remove(rings.feed + u32::from(priority), at)
+        {
+            self.rest(self.classes[at as usize].parent, priority);
+        }
+    }
+
+    #[inline(always)]
+    fn enter_row(&mut self, at: u32, priority: u8, rings: Rings) {
+        let row = rings.row + u32::from(priority);
+        if self.feeds.insert(row, at) {
+            self.rows_held[row as usize / ROWS_A_WORD] |= 1 << (row as usize % ROWS_A_WORD);
+        }
+    }
+
+    #[inline(always)]
+    fn leave_row(&mut self, at: u32, priority: u8, rings: Rings) {
+        let row = rings.row + u32::from(priority);
+        if self.feeds.remove(row, at) {
+            self.rows_held[row as usize / ROWS_A_WORD] &= !(1 << (row as usize % ROWS_A_WORD));
+        }
+    }
+
+    #[inline(never)]
+    fn rouse(&mut self, lender: u32, priority: u8) {
+        let class = &mut self.classes[lender as usize];
+        class.active |= 1 << priority;
+        let (mode, rings) = (class.mode, class.rings);
+        self.enter(lender, priority, mode, rings);
+    }
+
+    #[inline(never)]
+    fn rest(&mut self, lender: u32, priority: u8) {
+        let class = &mut self.classes[lender as usize];
+        class.active &= !(1 << priority);
+        let (mode, rings) = (class.mode, class.rings);
+        self.leave(lender, priority, mode, rings);
+    }
+
+    /// Moves a class into another mode, which its buckets put it in: into that mode's rings, and into the wait queue until
+    /// its debt is paid.
+    #[inline(never)]
+    pub(super) fn change_mode(&mut self, at: u32, mode: Mode, now_ns: u64) {
+        let class = &mut self.classes[at as usize];
+        let (mut active, debt, rings) = (class.active, class.debt(), class.rings);
+        let old = std::mem::replace(&mut class.mode, mode);
+        while active != 0 {
+            let priority = active.trailing_zeros() as u8;
+            active &= active - 1;
+            match (old, mode) {
+                (Mode::CanSend, Mode::MayBorrow) => self.leave_row(at, priority, rings),
+                (Mode::MayBorrow, Mode::CanSend) => self.enter_row(at, priority, rings),
+                _ => self.change_rings(at, priority, old, mode),
+            }
+        }
+        if mode == Mode::CantSend {
+            self.labels[at as usize].overlimits += 1;
+        }
+        self.wait(at, now_ns, debt);
+    }
+
+    #[inline(never)]
+    fn change_rings(&mut self, at: u32, priority: u8, old: Mode, new: Mode) {
+        let rings = self.classes[at as usize].rings;
+        self.leave(at, priority, old, rings);
+        self.enter(at, priority, new, rings);
+    }
+
+    /// Puts a class into the wait queue until its debt is paid, or takes it out if it has none.
+    #[inline(always)]
+    fn wait(&mut self, at: u32, now_ns: u64, debt: Ticks) {
+        if debt > 0 {
+            self.waiting.set(at, now_ns, now_ns + ns_to_pay(debt));
         } else {
-            // At least a nanosecond on, or the same event would come again at once.
-            self.waiting.set(at, now_ns + ns_to_pay(debt).max(1));
+            self.waiting.remove(at);
         }
     }
 
@@ -136,34 +146,31 @@ impl Htb {
         let mut due = std::mem::take(&mut self.due);
         self.waiting.take_due(now_ns, &mut due);
         for at in due.drain(..) {
-            let class = &self.classes[at as usize];
-            let (mode, debt) = class.mode_after(elapsed(class.filled_ns, now_ns));
-            if mode != class.mode {
-                self.change_mode(at, mode);
+            let class = &mut self.classes[at as usize];
+            class.fill(now_ns);
+            let mode = class.mode_by_buckets();
+            if mode == class.mode {
+                let debt = class.debt();
+                self.wait(at, now_ns, debt);
+            } else {
+                self.change_mode(at, mode, now_ns);
             }
-            self.wait(at, mode, now_ns, debt);
         }
         self.due = due;
     }
 
-    /// Charges a packet served at `level` to the leaf and all its ancestors: those below the level borrowed.
+    /// Charges a packet that was served at `level` to this class and all its ancestors: those below the level borrowed.
     #[inline(always)]
-    pub(super) fn charge(&mut self, leaf: u32, level: usize, length_bytes: u32, now_ns: u64) {
-        let mut at = leaf;
-        while at != NIL {
-            let class = &mut self.classes[at as usize];
-            let time = elapsed(class.filled_ns, now_ns);
-            let class_level = usize::from(class.level);
-            let own_rate = class_level >= level;
-            class.sent_by[usize::from(own_rate) + usize::from(class_level > level)] += 1;
-            class.pay(time, length_bytes, own_rate);
-            class.filled_ns = now_ns;
-            class.sent_bytes += u64::from(length_bytes);
-            let (mode, debt) = class.mode_after(0);
-            let (parent, old) = (class.parent, class.mode);
-            if mode != old {
-                self.change_mode(at, mode);
-                self.wait(at, mode, now_ns, debt);
+    pub(super) fn charge(&mut self, mut at: u32, level: u8, length_bytes: u32, now_ns: u64) {
+        while let Some(class) = self.classes.get_mut(at as usize) {
+            // All packets of a burst go at one time.
+            if class.filled_ns != now_ns {
+                class.fill(now_ns);
+            }
+            class.charge(level, length_bytes);
+            let (parent, mode) = (class.parent, class.mode_by_buckets());
+            if mode != class.mode {
+                self.change_mode(at, mode, now_ns);
             }
             at = parent;
         }

@@ -6,12 +6,14 @@
 //!   0 <= tokens            can send:    within its rate
 //! ```
 
-use std::hint::select_unpredictable as select;
-
+use super::NIL;
 use crate::ClassId;
 use crate::discipline::Child;
-use crate::rate::{HORIZON, Price, Ticks};
+use crate::rate::{HORIZON, Price, Prices, Ticks, elapsed};
 use crate::report::Counters;
+
+/// No debt is deeper than the horizon.
+const DEEPEST: Ticks = 1 - HORIZON;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -33,32 +35,39 @@ pub(crate) struct ClassSettings {
     pub(crate) text: String,
 }
 
-/// By lines of the cache: what a mode depends on and the buckets; what a packet costs and is counted in; the packets. With
-/// a FIFO a packet that comes touches two of them, one that goes three.
+/// The rings that a class may stand in, by the first of one a priority: its level's rows, and its parent's feeds if it has one.
+#[derive(Clone, Copy)]
+pub(crate) struct Rings {
+    pub(crate) row: u32,
+    pub(crate) feed: u32,
+}
+
+/// By lines of the cache: the buckets and where the class stands; what a packet costs and is counted in; the packets.
+/// With a FIFO a packet that comes touches the last, one that goes all three.
 #[repr(C, align(64))]
 pub(crate) struct Class {
-    pub(crate) tokens: Ticks,
-    pub(crate) ctokens: Ticks,
+    tokens: Ticks,
+    ctokens: Ticks,
     /// When the buckets were last filled.
     pub(crate) filled_ns: u64,
     depth: Ticks,
     cdepth: Ticks,
+    pub(crate) rings: Rings,
     pub(crate) parent: u32,
     /// First of an inner class's feeds.
     pub(crate) below: u32,
-    pub(crate) quantum_bytes: i32,
     /// 0 for a leaf, else one more than the highest child's.
     pub(crate) level: u8,
     pub(crate) priority: u8,
     /// The priorities in which packets wait here or below and may be sent.
     pub(crate) active: u8,
     pub(crate) mode: Mode,
-    rate: Price,
-    ceil: Price,
+    prices: Prices,
+    /// What a leaf may send in a turn.
+    pub(crate) quantum_bytes: i32,
     /// Packets sent, by whose tokens: an ancestor's, its own, a descendant's.
     pub(crate) sent_by: [u64; 3],
-    pub(crate) sent_bytes: u64,
-    pub(crate) overlimits: u64,
+    sent_bytes: u64,
     /// A leaf's discipline.
     pub(crate) child: Option<Child>,
 }
@@ -72,55 +81,70 @@ impl Class {
             tokens: depth,
             ctokens: cdepth,
             filled_ns: 0,
-            rate: settings.rate,
-            ceil: settings.ceil,
+            prices: Prices::new(settings.rate, settings.ceil),
+            quantum_bytes: settings.quantum_bytes as i32,
             depth,
             cdepth,
+            rings: Rings { row: 0, feed: NIL },
             parent,
             below: 0,
-            quantum_bytes: settings.quantum_bytes as i32,
             level: 0,
             priority: settings.priority,
             active: 0,
             mode: Mode::CanSend,
             sent_by: [0; 3],
             sent_bytes: 0,
-            overlimits: 0,
         }
     }
 
     pub(crate) fn counters(&self) -> Counters {
-        let Self { sent_by, sent_bytes, overlimits, .. } = *self;
-        let sent_packets = sent_by.iter().sum();
-        Counters { sent_packets, sent_bytes, overlimits, ..Counters::default() }
+        let sent_packets = self.sent_by.iter().sum();
+        Counters { sent_packets, sent_bytes: self.sent_bytes, ..Counters::default() }
     }
 
-    /// The mode after `time` has passed, and the debt that keeps the class from a better one.
-    #[inline]
-    pub(crate) fn mode_after(&self, time: Ticks) -> (Mode, Ticks) {
-        let ctokens = self.ctokens + time;
-        if ctokens < 0 {
-            return (Mode::CantSend, -ctokens);
-        }
-        let tokens = self.tokens + time;
-        if tokens >= 0 { (Mode::CanSend, 0) } else { (Mode::MayBorrow, -tokens) }
+    /// What the rate's bucket and the ceil's hold.
+    pub(crate) fn tokens(&self) -> (Ticks, Ticks) {
+        (self.tokens, self.ctokens)
     }
 
-    /// Pays for a packet out of the ceil's bucket, and out of the rate's unless an ancestor lends. (Whoever borrows has less
-    /// than nothing: the depth does not bound it. So there is no branch, which no processor could foresee.)
+    /// Lets time fill the buckets.
     #[inline(always)]
-    pub(crate) fn pay(&mut self, time: Ticks, length_bytes: u32, own_rate: bool) {
-        let cost = self.rate.of(length_bytes) & -Ticks::from(own_rate);
-        self.tokens = after(self.tokens + time, self.depth, cost);
-        self.ctokens = after(self.ctokens + time, self.cdepth, self.ceil.of(length_bytes));
+    pub(crate) fn fill(&mut self, now_ns: u64) {
+        let time = elapsed(self.filled_ns, now_ns);
+        self.tokens = (self.tokens + time).min(self.depth);
+        self.ctokens = (self.ctokens + time).min(self.cdepth);
+        self.filled_ns = now_ns;
     }
-}
 
-/// What is left in a bucket of this depth, filled so far, once the cost is paid; no debt is deeper than the horizon.
-#[inline(always)]
-fn after(filled: Ticks, depth: Ticks, cost: Ticks) -> Ticks {
-    let left = select(filled < depth, filled, depth) - cost;
-    left.max(1 - HORIZON)
+    /// The mode that the buckets put it in, as they were last filled.
+    #[inline(always)]
+    pub(crate) fn mode_by_buckets(&self) -> Mode {
+        if self.ctokens < 0 {
+            Mode::CantSend
+        } else if self.tokens < 0 {
+            Mode::MayBorrow
+        } else {
+            Mode::CanSend
+        }
+    }
+
+    /// The debt that keeps it from a better mode.
+    #[inline]
+    pub(crate) fn debt(&self) -> Ticks {
+        if self.ctokens < 0 { -self.ctokens } else { -self.tokens }
+    }
+
+    /// Counts a packet that was served at a level, and pays for it: out of the ceil's bucket and, unless an ancestor of
+    /// that level lends, out of the rate's. Both are filled.
+    #[inline(always)]
+    pub(crate) fn charge(&mut self, served_level: u8, length_bytes: u32) {
+        let pays = self.level >= served_level;
+        self.sent_by[usize::from(pays) + usize::from(self.level > served_level)] += 1;
+        self.sent_bytes += u64::from(length_bytes);
+        let [cost, ceil_cost] = self.prices.of(length_bytes);
+        self.tokens = (self.tokens - (cost & -Ticks::from(pays))).max(DEEPEST);
+        self.ctokens = (self.ctokens - ceil_cost).max(DEEPEST);
+    }
 }
 
 #[cfg(test)]
@@ -128,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_leaf_s_packets_begin_a_cache_line() {
-        assert_eq!(std::mem::offset_of!(Class, child) % 64, 0);
+    fn a_class_is_three_cache_lines_and_its_packets_are_the_last() {
+        assert_eq!((size_of::<Class>(), std::mem::offset_of!(Class, child)), (192, 128));
     }
 }

@@ -13,17 +13,18 @@
 
 const BITS: u32 = u64::BITS;
 
+/// Words upon words: as many levels as 2^18 classes need.
+const LEVELS: usize = 3;
+
 #[derive(Clone, Copy)]
 struct Feed {
-    /// First word: those of the members, then those of the words that are not zero, and so on up to one word.
-    words: u32,
-    /// The last of them: zero when there is no member.
-    top: u32,
-    /// The class of the first bit.
-    first_class: u32,
-    /// Bits in all.
-    span: u32,
+    /// For each level the word of class 0, were it a member: what it wraps around to, as the words before the first
+    /// member's are not there.
+    words: [u32; LEVELS],
+    /// From where on the next member is looked for.
     turn: u32,
+    /// The first class that may be a member.
+    first: u32,
 }
 
 #[derive(Default)]
@@ -36,111 +37,119 @@ impl Feeds {
     /// Makes `count` feeds for the classes from `first_class` on, and tells the first.
     pub(crate) fn add(&mut self, count: usize, first_class: u32, span: u32) -> u32 {
         let first = self.feeds.len();
+        let end = first_class + span;
         for _ in 0..count {
-            let words = self.words.len() as u32;
-            let mut level = span.max(1);
-            while level > 1 || self.words.len() as u32 == words {
-                level = level.div_ceil(BITS);
-                self.words.resize(self.words.len() + level as usize, 0);
-            }
-            let top = self.words.len() as u32 - 1;
-            self.feeds.push(Feed { words, top, first_class, span, turn: 0 });
+            let (mut from, mut to) = (first_class, end);
+            let words = [0; LEVELS].map(|_| {
+                // A bit for the end, too: so a turn past the last member is looked up as any other.
+                (from, to) = (from / BITS, to / BITS);
+                let word = self.words.len() as u32;
+                self.words.resize(self.words.len() + (to - from) as usize + 1, 0);
+                word.wrapping_sub(from)
+            });
+            self.feeds.push(Feed { words, turn: first_class, first: first_class });
         }
         first as u32
     }
 
     /// Adds a class; tells if it is the first.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn insert(&mut self, feed: u32, class: u32) -> bool {
-        let Feed { words, top, first_class, span, .. } = self.feeds[feed as usize];
-        let (mut bit, mut words, mut level) = (class - first_class, words, span);
-        loop {
-            let word = &mut self.words[(words + bit / BITS) as usize];
+        let word = self.word_of(feed, 0, class);
+        let was_empty = *word == 0;
+        *word |= 1 << (class % BITS);
+        was_empty && self.insert_above(feed, class)
+    }
+
+    /// A word has a first member: so do those above, up to one that had another.
+    #[inline(never)]
+    fn insert_above(&mut self, feed: u32, class: u32) -> bool {
+        let mut bit = class;
+        for level in 1..LEVELS {
+            bit /= BITS;
+            let word = self.word_of(feed, level, bit);
             let was_empty = *word == 0;
             *word |= 1 << (bit % BITS);
-            if !was_empty || words == top {
-                return was_empty;
+            if !was_empty {
+                return false;
             }
-            level = level.div_ceil(BITS);
-            words += level;
-            bit /= BITS;
         }
+        true
     }
 
     /// Takes a class out; tells if none is left.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn remove(&mut self, feed: u32, class: u32) -> bool {
-        let Feed { words, top, first_class, span, .. } = self.feeds[feed as usize];
-        let (mut bit, mut words, mut level) = (class - first_class, words, span);
-        loop {
-            let word = &mut self.words[(words + bit / BITS) as usize];
-            *word &= !(1 << (bit % BITS));
-            let is_empty = *word == 0;
-            if !is_empty || words == top {
-                return is_empty;
-            }
-            level = level.div_ceil(BITS);
-            words += level;
+        let word = self.word_of(feed, 0, class);
+        *word &= !(1 << (class % BITS));
+        *word == 0 && self.remove_above(feed, class)
+    }
+
+    /// A word has no member any more: nor have those above, up to one that has another.
+    #[inline(never)]
+    fn remove_above(&mut self, feed: u32, class: u32) -> bool {
+        let mut bit = class;
+        for level in 1..LEVELS {
             bit /= BITS;
+            let word = self.word_of(feed, level, bit);
+            *word &= !(1 << (bit % BITS));
+            if *word != 0 {
+                return false;
+            }
         }
+        true
+    }
+
+    /// The word of a level that a bit stands in.
+    #[inline(always)]
+    fn word_of(&mut self, feed: u32, level: usize, bit: u32) -> &mut u64 {
+        let words = self.feeds[feed as usize].words[level];
+        &mut self.words[words.wrapping_add(bit / BITS) as usize]
     }
 
     /// The class whose turn it is; none at the end of the round.
     #[inline(always)]
     pub(crate) fn current(&mut self, feed: u32) -> Option<u32> {
-        let Feed { words, first_class, span, turn, .. } = self.feeds[feed as usize];
-        if turn >= span {
-            return None;
-        }
-        let word = self.words[(words + turn / BITS) as usize] & (!0 << (turn % BITS));
-        let bit = if word != 0 {
-            turn / BITS * BITS + word.trailing_zeros()
-        } else {
-            self.next_word(words, span, turn / BITS)?
+        let feed = &mut self.feeds[feed as usize];
+        let turn = feed.turn;
+        let word = self.words[feed.words[0].wrapping_add(turn / BITS) as usize] >> (turn % BITS);
+        feed.turn = match word {
+            0 => in_later_word(&self.words, &feed.words, turn / BITS)?,
+            _ => turn + word.trailing_zeros(),
         };
-        self.feeds[feed as usize].turn = bit;
-        Some(first_class + bit)
-    }
-
-    /// The first member in a word after `word`: up until a level has one, and down again to it.
-    fn next_word(&self, words: u32, span: u32, word: u32) -> Option<u32> {
-        let mut starts = [words; 6];
-        let (mut at, mut level, mut height) = (word, span.div_ceil(BITS), 0);
-        loop {
-            if level <= 1 {
-                return None;
-            }
-            starts[height + 1] = starts[height] + level;
-            level = level.div_ceil(BITS);
-            height += 1;
-            // Bits of this level stand for words of the one below: those after `at`.
-            let word = self.words[(starts[height] + at / BITS) as usize];
-            let after = word & (!0u64 << (at % BITS)) & !(1 << (at % BITS));
-            at /= BITS;
-            if after == 0 {
-                continue;
-            }
-            let mut bit = at * BITS + after.trailing_zeros();
-            while height > 0 {
-                height -= 1;
-                let word = self.words[(starts[height] + bit) as usize];
-                bit = bit * BITS + word.trailing_zeros();
-            }
-            return Some(bit);
-        }
+        Some(feed.turn)
     }
 
     /// Begins a new round.
     #[inline]
     pub(crate) fn rewind(&mut self, feed: u32) {
-        self.feeds[feed as usize].turn = 0;
+        let feed = &mut self.feeds[feed as usize];
+        feed.turn = feed.first;
     }
 
     /// The turn moves on, at the last to the end of the round.
-    #[inline]
-    pub(crate) fn advance(&mut self, feed: u32) {
-        self.feeds[feed as usize].turn += 1;
+    #[inline(always)]
+    pub(crate) fn advance(&mut self, feed: u32, on: bool) {
+        self.feeds[feed as usize].turn += u32::from(on);
     }
+}
+
+/// The first member in a word after `word`: up until a level has one, and down again to it.
+#[inline(never)]
+fn in_later_word(words: &[u64], firsts: &[u32; LEVELS], word: u32) -> Option<u32> {
+    let read = |level: usize, at: u32| words[firsts[level].wrapping_add(at) as usize];
+    let mut at = word;
+    for level in 1..LEVELS {
+        // Bits of this level stand for words of the one below: those after `at`.
+        let later = read(level, at / BITS) & (!1 << (at % BITS));
+        if later != 0 {
+            let bit = at / BITS * BITS + later.trailing_zeros();
+            let down = |at: u32, level| at * BITS + read(level, at).trailing_zeros();
+            return Some((0..level).rev().fold(bit, down));
+        }
+        at /= BITS;
+    }
+    None
 }
 
 #[cfg(test)]
@@ -157,7 +166,7 @@ mod tests {
         let mut seen = Vec::new();
         while let Some(class) = feeds.current(feed) {
             seen.push(class);
-            feeds.advance(feed);
+            feeds.advance(feed, true);
         }
         assert_eq!(seen, [7, 8, 9]);
         feeds.rewind(feed);
@@ -169,7 +178,7 @@ mod tests {
         let mut feeds = Feeds::default();
         let feed = feeds.add(1, 0, 3);
         (0..3).for_each(|class| assert_eq!(feeds.insert(feed, class), class == 0));
-        feeds.advance(feed);
+        feeds.advance(feed, true);
         assert_eq!(feeds.current(feed), Some(1));
         feeds.remove(feed, 1);
         feeds.insert(feed, 1);
@@ -201,7 +210,7 @@ mod tests {
                         prop_assert_eq!(feeds.remove(feed, 100 + bit), set.is_empty());
                     }
                     _ => {
-                        feeds.advance(feed);
+                        feeds.advance(feed, true);
                         turn += 1;
                     }
                 }

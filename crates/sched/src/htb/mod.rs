@@ -10,7 +10,7 @@
 //!
 //! A packet is charged to its leaf and to every ancestor, so the sum below an ancestor never passes its ceil.
 //! The algorithm and its terms are Linux's (sch_htb, M. Devera); the rings replace its sorted trees, a timing
-//! wheel its event queues, and the depth has no limit.
+//! wheel its event queues, and there may be up to 255 levels, not eight.
 //!
 //! Time O(depth) a packet, and O(log64 classes) when a mode changes: two cache lines a class on the way up.
 //! Space about 300 bytes a class, 200 more for an inner class, and each leaf's own discipline.
@@ -30,7 +30,7 @@ use crate::pool::{Backlog, Context, Pool, SlotId};
 use crate::prefetch::prefetch;
 use crate::report::{Counters, Report};
 use crate::wheel::Wheel;
-use class::Class;
+use class::{Class, Rings};
 use feed::Feeds;
 
 const NIL: u32 = u32::MAX;
@@ -38,10 +38,14 @@ const NIL: u32 = u32::MAX;
 /// Priorities 0..=7, as in Linux.
 pub(crate) const PRIORITIES: usize = 8;
 
+/// Rows are the first feeds: of each level one a priority.
+const ROWS_A_WORD: usize = u64::BITS as usize;
+
 /// What is only told, not worked with.
 struct Label {
     id: ClassId,
     text: String,
+    overlimits: u64,
 }
 
 /// The settings of the whole, checked: classes come breadth first, so that brothers stand side by side.
@@ -61,10 +65,9 @@ pub(crate) struct Htb {
     classes: Vec<Class>,
     labels: Vec<Label>,
     feeds: Feeds,
-    /// First row of feeds: one a level and priority.
-    rows: u32,
-    /// The priorities in which each level has something to send.
-    row_masks: Vec<u8>,
+    /// The rows that have something to send, a bit each.
+    rows_held: Vec<u64>,
+    levels: usize,
     /// What each class may still send in its turn, a level.
     deficits: Vec<i32>,
     /// For each class the time at which its mode changes.
@@ -87,7 +90,7 @@ impl Htb {
         let mut labels = Vec::with_capacity(settings.classes.len());
         for (class, parent) in settings.classes {
             classes.push(Class::new(&class, parent.map_or(NIL, |parent| parent as u32)));
-            labels.push(Label { id: class.id, text: class.text });
+            labels.push(Label { id: class.id, text: class.text, overlimits: 0 });
         }
         for at in (0..classes.len()).rev() {
             let (parent, level) = (classes[at].parent, classes[at].level);
@@ -95,10 +98,12 @@ impl Htb {
                 parent.level = parent.level.max(level + 1);
             }
         }
-        let mut feeds = Feeds::default();
         for (at, child) in settings.leaves {
             classes[at].child = Some(child);
         }
+        let levels = classes.iter().map(|class| class.level as usize + 1).max().unwrap_or(1);
+        let mut feeds = Feeds::default();
+        feeds.add(levels * PRIORITIES, 0, classes.len() as u32);
         let mut first_children = vec![(NIL, 0u32); classes.len()];
         for (at, class) in (0..).zip(&classes) {
             if let Some((first, count)) = first_children.get_mut(class.parent as usize) {
@@ -111,10 +116,14 @@ impl Htb {
                 class.below = feeds.add(PRIORITIES, first, count);
             }
         }
-        let levels = classes.iter().map(|class| class.level as usize + 1).max().unwrap_or(1);
+        for at in 0..classes.len() {
+            let feed = classes.get(classes[at].parent as usize).map_or(NIL, |parent| parent.below);
+            classes[at].rings =
+                Rings { row: u32::from(classes[at].level) * PRIORITIES as u32, feed };
+        }
         Self {
-            rows: feeds.add(levels * PRIORITIES, 0, classes.len() as u32),
-            row_masks: vec![0; levels],
+            rows_held: vec![0; (levels * PRIORITIES).div_ceil(ROWS_A_WORD)],
+            levels,
             deficits: vec![0; classes.len() * levels],
             waiting: Wheel::new(classes.len()),
             due: Vec::with_capacity(classes.len()),
@@ -131,70 +140,78 @@ impl Htb {
         }
     }
 
-    /// Serves the leaf whose turn it is in one row; none only if its leaves turn out empty.
+    /// Serves the leaf whose turn it is in a row; none only if its leaves turn out empty.
     #[inline(always)]
-    fn serve<T: Copy>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        level: usize,
-        priority: usize,
-    ) -> Option<SlotId> {
-        let row = self.row(level, priority);
-        while let Some(at) = self.turn(row, priority) {
+    fn serve<T: Copy>(&mut self, cx: &mut Context<'_, T>, row: usize) -> Option<SlotId> {
+        let level = row / PRIORITIES;
+        loop {
+            let (feed, at) = self.turn(row)?;
             let class = &mut self.classes[at as usize];
-            let (parent, quantum) = (class.parent, class.quantum_bytes);
-            let Some(child) = &mut class.child else { return None };
-            let step = child.dequeue(cx);
-            let emptied = child.is_empty();
-            let Step::Packet(id) = step else {
+            let child = class.child.as_mut()?;
+            let Some(id) = child.take(cx) else {
                 // An AQM dropped all that was left; the leaf is out of the rings until a packet comes.
                 self.deactivate(at);
                 continue;
             };
+            let emptied = child.is_empty();
             let length_bytes = cx.length_bytes(id);
-            let deficit = &mut self.deficits[at as usize * self.row_masks.len() + level];
-            *deficit -= length_bytes as i32;
-            if *deficit < 0 {
-                *deficit += quantum;
-                let feed = if level == 0 { row } else { self.feed_below(parent, priority) };
-                self.feeds.advance(feed);
-            }
+            class.fill(cx.now_ns);
+            class.charge(level as u8, length_bytes);
+            let deficit = &mut self.deficits[at as usize * self.levels + level];
+            let left = *deficit - length_bytes as i32;
+            // Without a branch: nobody foresees whose quantum is used up.
+            let is_over = left < 0;
+            *deficit = left + (class.quantum_bytes & -i32::from(is_over));
+            let (parent, mode) = (class.parent, class.mode_by_buckets());
+            let mode_changes = mode != class.mode;
+            self.feeds.advance(feed, is_over);
             if emptied {
                 self.deactivate(at);
             }
-            self.charge(at, level, length_bytes, cx.now_ns);
+            if mode_changes {
+                self.change_mode(at, mode, cx.now_ns);
+            }
+            self.charge(parent, level as u8, length_bytes, cx.now_ns);
             return Some(id);
         }
-        None
     }
 
-    /// The leaf whose turn it is at a row: down the feeds, and one up and on wherever a round has ended.
+    /// The leaf whose turn it is at a row, and the feed that it stands in: down the feeds, and one up and on wherever a
+    /// round has ended.
     #[inline(always)]
-    fn turn(&mut self, row: u32, priority: usize) -> Option<u32> {
-        let mut feed = row;
-        let mut depth = 0;
-        let mut above = NIL;
+    fn turn(&mut self, row: usize) -> Option<(u32, u32)> {
+        let (mut feed, mut above) = (row as u32, NIL);
         loop {
             match self.feeds.current(feed) {
-                Some(at) if self.classes[at as usize].level == 0 => return Some(at),
                 Some(at) => {
+                    let class = &self.classes[at as usize];
+                    if class.level == 0 {
+                        return Some((feed, at));
+                    }
                     above = at;
-                    depth += 1;
-                    feed = self.feed_below(at, priority);
+                    feed = class.below + (row % PRIORITIES) as u32;
                 }
                 None => {
                     self.feeds.rewind(feed);
-                    if depth == 0 {
+                    if let Some(higher) = self.feed_of(above, row) {
+                        (feed, above) = higher;
+                        self.feeds.advance(feed, true);
+                    } else {
                         self.feeds.current(feed)?;
-                        continue;
                     }
-                    depth -= 1;
-                    above = self.classes[above as usize].parent;
-                    feed = if depth == 0 { row } else { self.feed_below(above, priority) };
-                    self.feeds.advance(feed);
                 }
             }
         }
+    }
+
+    /// The feed that an inner class stands in below a row, and the class that this is below.
+    fn feed_of(&self, class: u32, row: usize) -> Option<(u32, u32)> {
+        let class = self.classes.get(class as usize)?;
+        if usize::from(class.level) == row / PRIORITIES {
+            return Some((row as u32, NIL));
+        }
+        let below = self.classes.get(class.parent as usize)?.below;
+        Some((below + (row % PRIORITIES) as u32, class.parent))
     }
 }
 
@@ -221,16 +238,16 @@ impl Discipline for Htb {
 
     #[inline(always)]
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
-        if let Step::Packet(id) = self.direct.dequeue(cx) {
+        if let Some(id) = self.direct.take(cx) {
             return Step::Packet(id);
         }
         self.run_due(cx.now_ns);
-        for level in 0..self.row_masks.len() {
-            let mut mask = self.row_masks[level];
-            while mask != 0 {
-                let priority = mask.trailing_zeros() as usize;
-                mask &= mask - 1;
-                if let Some(id) = self.serve(cx, level, priority) {
+        for word in 0..self.rows_held.len() {
+            let mut rows = self.rows_held[word];
+            while rows != 0 {
+                let row = word * ROWS_A_WORD + rows.trailing_zeros() as usize;
+                rows &= rows - 1;
+                if let Some(id) = self.serve(cx, row) {
                     return Step::Packet(id);
                 }
             }
@@ -297,13 +314,15 @@ impl Htb {
     }
 
     fn class_report(&self, class: &Class, at: u32) -> Report {
-        let Label { id, text } = &self.labels[at as usize];
+        let Label { id, text, overlimits } = &self.labels[at as usize];
         let [borrowed, lended, _] = class.sent_by;
-        let mut report = Report::new("class", text.clone(), class.counters(), Backlog::default())
+        let (tokens, ctokens) = class.tokens();
+        let counters = Counters { overlimits: *overlimits, ..class.counters() };
+        let mut report = Report::new("class", text.clone(), counters, Backlog::default())
             .gauge("lended", lended)
             .gauge("borrowed", borrowed)
-            .signed_gauge("tokens_ns", class.tokens / crate::rate::TICKS_PER_NS)
-            .signed_gauge("ctokens_ns", class.ctokens / crate::rate::TICKS_PER_NS);
+            .signed_gauge("tokens_ns", tokens / crate::rate::TICKS_PER_NS)
+            .signed_gauge("ctokens_ns", ctokens / crate::rate::TICKS_PER_NS);
         report.id = *id;
         report.children = match &class.child {
             Some(child) => vec![child.report()],
