@@ -101,7 +101,12 @@ fn state_bytes(shape: &Shape) -> u64 {
             32 * u64::from(sfq.flows) + 2 * u64::from(sfq.divisor) + 8 * u64::from(sfq.depth)
         }
         Shape::FqCodel(fq) => 84 * u64::from(fq.flows),
-        Shape::Htb(htb) => 1024 * htb.classes.len() as u64 + (1 << 18),
+        Shape::Htb(htb) => {
+            let tree: Vec<_> = htb.classes.iter().map(|class| (class.id, class.parent)).collect();
+            let levels = breadth_first(htb.handle, &tree).map_or(1, |tree| tree.levels as u64);
+            // A level takes a quantum's rest and eight rings, of two bits a class at most.
+            (1024 + 6 * levels) * htb.classes.len() as u64 + (1 << 18)
+        }
         Shape::Hfsc(hfsc) => 1280 * hfsc.classes.len() as u64 + (1 << 18),
         _ => 0,
     };
@@ -258,7 +263,7 @@ struct Ordered {
 }
 
 fn ordered(handle: ClassId, classes: &[(ClassId, Option<ClassId>)]) -> Result<Ordered, Error> {
-    let order = breadth_first(handle, classes)?;
+    let order = breadth_first(handle, classes)?.order;
     let place: HashMap<ClassId, usize> =
         order.iter().enumerate().map(|(place, &at)| (classes[at].0, place)).collect();
     let parents: Vec<Option<usize>> = order

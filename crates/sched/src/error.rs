@@ -92,6 +92,14 @@ pub enum Error {
         /// How deep they may be.
         limit: usize,
     },
+    /// A class too far below the top.
+    #[error("class {id} stands more than {limit} levels deep")]
+    TooManyLevels {
+        /// The class.
+        id: ClassId,
+        /// How many levels there may be.
+        limit: usize,
+    },
     /// A rate of zero.
     #[error("class {id}: {setting} is zero, so nothing could ever be sent")]
     ZeroRate {
@@ -190,6 +198,7 @@ impl Error {
             | Self::Stranger { id, .. }
             | Self::Loop { id }
             | Self::NotALeaf { id, .. }
+            | Self::TooManyLevels { id, .. }
             | Self::ZeroRate { id, .. }
             | Self::Above { id, .. }
             | Self::Overbooked { id, .. }

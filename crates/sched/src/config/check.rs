@@ -11,6 +11,8 @@ use crate::{ClassId, Error};
 const MAX_CLASSES: usize = 65_534;
 /// Disciplines one under the other.
 const MAX_NESTING: usize = 8;
+/// Levels of classes: more than anybody draws, and a packet pays for each.
+const MAX_LEVELS: usize = 255;
 
 /// Says why there can be no such scheduler, if so.
 pub fn check(config: &Config) -> Result<(), Error> {
@@ -176,11 +178,17 @@ fn delays(kind: &'static str, codel: &CodelShape) -> Result<(), Error> {
     within(kind, "target (ns)", codel.target.0, 1_024, interval - 1, "1.024us to the interval")
 }
 
-/// The order of classes from the top down, brothers together: places in `classes`, each a name and its parent's.
+/// Classes from the top down, brothers together, and how many levels they stand on.
+pub(crate) struct BreadthFirst {
+    pub(crate) order: Vec<usize>,
+    pub(crate) levels: usize,
+}
+
+/// The order of classes: places in `classes`, each a name and its parent's.
 pub(crate) fn breadth_first(
     handle: ClassId,
     classes: &[(ClassId, Option<ClassId>)],
-) -> Result<Vec<usize>, Error> {
+) -> Result<BreadthFirst, Error> {
     let mut place = HashMap::with_capacity(classes.len());
     for (at, &(id, _)) in classes.iter().enumerate() {
         if id.major() != handle.major() || id.minor() == 0 {
@@ -203,15 +211,20 @@ pub(crate) fn breadth_first(
             },
         }
     }
-    let mut done = 0;
-    while let Some(&at) = order.get(done) {
-        order.append(&mut children[at]);
-        done += 1;
+    let (mut done, mut levels) = (0, 0);
+    while let Some(&top) = order.get(done) {
+        levels += 1;
+        if levels > MAX_LEVELS {
+            return Err(Error::TooManyLevels { id: classes[top].0, limit: MAX_LEVELS });
+        }
+        let level = done..order.len();
+        done = order.len();
+        level.for_each(|at| order.append(&mut children[order[at]]));
     }
     if order.len() < classes.len() {
         return Err(Error::Loop { id: on_the_loop(classes, &place, &order) });
     }
-    Ok(order)
+    Ok(BreadthFirst { order, levels })
 }
 
 /// A class of the loop itself, found by going up from one that the top does not reach.
@@ -315,7 +328,7 @@ fn htb(it: &HtbShape, config: &Config, names: &mut Names) -> Result<(), Error> {
 fn hfsc(it: &HfscShape, config: &Config, names: &mut Names) -> Result<(), Error> {
     names.add_handle(it.handle)?;
     let tree: Vec<_> = it.classes.iter().map(|class| (class.id, class.parent)).collect();
-    let order = breadth_first(it.handle, &tree)?;
+    let BreadthFirst { order, .. } = breadth_first(it.handle, &tree)?;
     for class in &it.classes {
         let id = class.id;
         let refuse = |reason| Err(Error::Curves { id, reason });

@@ -83,6 +83,13 @@ fn a_deep_tree_keeps_every_ceil_on_the_way() {
 }
 
 #[test]
+fn the_leaf_of_255_levels_borrows_from_the_top() {
+    let mut classes = vec![class(1, 0, 10, 10)];
+    classes.extend((2..=255).map(|level| class(level, level - 1, 1, 10)));
+    assert_close(&rates(&mut htb(classes), &[255]), &[10.0]);
+}
+
+#[test]
 fn two_roots_do_not_lend_to_each_other() {
     let mut bench = htb(vec![class(1, 0, 10, 10), class(2, 0, 5, 5)]);
     assert_close(&rates(&mut bench, &[1, 2]), &[10.0, 5.0]);

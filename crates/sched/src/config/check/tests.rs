@@ -73,6 +73,13 @@ fn rates_of_zero_are_refused() {
 }
 
 #[test]
+fn a_tree_of_more_levels_than_anybody_draws_is_refused() {
+    let chain = |levels: u16| (1..=levels).map(|minor| htb_class(minor, minor - 1, 10)).collect();
+    assert!(check(&htb_of(chain(255))).is_ok());
+    assert_eq!(refused(&htb_of(chain(256))), "class 1:100 stands more than 255 levels deep");
+}
+
+#[test]
 fn loops_are_refused_with_a_class_of_the_loop() {
     let classes = vec![
         htb_class(1, 0, 10),
