@@ -76,16 +76,10 @@ impl Agenda {
         }
     }
 
-    /// The ready player of the least key.
+    /// The ready player of the least key, and the key.
     #[inline]
-    pub(crate) fn least(&self) -> Option<u32> {
-        self.ready.least().map(|(player, _)| player)
-    }
-
-    /// The least ready key.
-    #[inline]
-    pub(crate) fn least_key(&self) -> u64 {
-        self.ready.least_key()
+    pub(crate) fn least(&self) -> Option<(u32, u64)> {
+        self.ready.least()
     }
 
     /// All players are away.
@@ -147,8 +141,8 @@ mod tests {
                 let numbered = || (0u32..).zip(&list).filter_map(|(p, l)| l.map(|l| (p, l.0, l.1)));
                 let of = |player: u32| list[player as usize].unwrap();
                 let least = numbered().filter(|l| l.1 <= now).map(|l| l.2).min();
-                prop_assert_eq!(agenda.least().map(|player| of(player).1), least);
-                prop_assert!(agenda.least().is_none_or(|player| of(player).0 <= now));
+                prop_assert_eq!(agenda.least().map(|(_, key)| key), least);
+                prop_assert!(agenda.least().is_none_or(|(player, key)| of(player).0 <= now && of(player).1 == key));
                 let soonest = numbered().filter(|l| l.1 > now).map(|l| l.1).min();
                 prop_assert_eq!(agenda.soonest().map(|(_, at)| at), soonest);
                 prop_assert!(agenda.soonest().is_none_or(|(player, at)| of(player).0 == at));

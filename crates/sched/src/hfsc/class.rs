@@ -31,36 +31,51 @@ pub(super) struct RealTime {
     pub(super) deadline: Running,
 }
 
-/// In the order of use: where it stands, its packets, its curves.
+/// An upper limit, and when it lets its class go on.
+pub(super) struct Limit {
+    pub(super) curve: Running,
+    pub(super) fit_ns: u64,
+}
+
+/// What stands below an inner class.
+pub(super) struct Inner {
+    /// Its children, by virtual time.
+    pub(super) brothers: Brothers,
+    /// The first of them; the others follow.
+    pub(super) first_child: u32,
+    /// The least virtual time that was served among them in this busy period.
+    pub(super) vt_served: u64,
+    /// The highest virtual time of one that became idle: where the next busy period begins.
+    pub(super) vt_left: u64,
+}
+
+impl Inner {
+    pub(super) fn new(first_child: u32, count: u32) -> Self {
+        Self { brothers: Brothers::new(count as usize), first_child, vt_served: 0, vt_left: 0 }
+    }
+}
+
+/// In the order of use: where it stands, its curves, its packets.
 #[repr(C, align(64))]
 pub(super) struct Class {
     pub(super) parent: u32,
     /// Its number among its brothers.
     pub(super) place: u32,
-    /// Its first child; the others follow.
-    pub(super) first_child: u32,
     pub(super) active_children: u32,
     pub(super) total_bytes: u64,
     pub(super) sent_packets: u64,
     pub(super) vt: u64,
     /// Added to the virtual curve's time for what the class missed while it did not fit.
     pub(super) vt_adjust: u64,
-    /// An inner class's children, by virtual time.
-    pub(super) children: Option<Box<Brothers>>,
-    /// When its own upper limit lets it go on.
-    pub(super) own_fit_ns: u64,
-    /// A leaf's discipline.
-    pub(super) child: Option<Child>,
-    pub(super) upper_limit: Option<Box<Running>>,
+    pub(super) inner: Option<Box<Inner>>,
+    pub(super) limit: Option<Box<Limit>>,
     pub(super) virtual_time: Option<Running>,
-    pub(super) real_time: Option<RealTime>,
-    /// The least virtual time that was served among the children in this busy period.
-    pub(super) child_vt_served: u64,
-    /// The highest virtual time of a child that became idle: where the next busy period begins.
-    pub(super) child_vt_left: u64,
     /// Counts the busy periods.
     pub(super) period: u64,
     pub(super) parent_period: u64,
+    /// A leaf's discipline.
+    pub(super) child: Option<Child>,
+    pub(super) real_time: Option<RealTime>,
 }
 
 impl Class {
@@ -68,44 +83,43 @@ impl Class {
         let real_time = settings
             .real_time
             .map(|curve| RealTime { deadline: Running::new(curve), served_bytes: 0 });
+        let limit = settings
+            .upper_limit
+            .map(|curve| Box::new(Limit { curve: Running::new(curve), fit_ns: 0 }));
         Self {
             parent: NIL,
             place: 0,
-            first_child: NIL,
-            children: None,
-            child: None,
-            real_time,
-            virtual_time: settings.link_share.map(Running::new),
-            upper_limit: settings.upper_limit.map(|curve| Box::new(Running::new(curve))),
+            active_children: 0,
             total_bytes: 0,
+            sent_packets: 0,
             vt: 0,
             vt_adjust: 0,
-            child_vt_served: 0,
-            child_vt_left: 0,
+            inner: None,
+            limit,
+            virtual_time: settings.link_share.map(Running::new),
             period: 0,
             parent_period: 0,
-            active_children: 0,
-            own_fit_ns: 0,
-            sent_packets: 0,
+            child: None,
+            real_time,
+        }
+    }
+
+    /// Moves its clock on to what it has been served, not behind what was served among its brothers.
+    #[inline(always)]
+    pub(super) fn move_clock(&mut self, time: u64, vt_served: u64) {
+        self.vt = time.saturating_add(self.vt_adjust);
+        if self.vt < vt_served {
+            // Passed over while it did not fit: it does not get that back.
+            self.vt_adjust += vt_served - self.vt;
+            self.vt = vt_served;
         }
     }
 
     /// When link sharing may choose it: its own limit's time, and the soonest of its children's.
     #[inline]
     pub(super) fn fit_ns(&self) -> u64 {
-        let below = self.children.as_ref().map_or(0, |children| match children.turns.least() {
-            Some(_) => 0,
-            None => children.turns.soonest().map_or(0, |(_, at_ns)| at_ns),
-        });
-        self.own_fit_ns.max(below)
-    }
-
-    /// When anything below may go by link sharing; none if nothing is queued there.
-    pub(super) fn children_fit_ns(&self) -> Option<u64> {
-        let children = self.children.as_ref()?;
-        match children.turns.least() {
-            Some(_) => Some(0),
-            None => children.turns.soonest().map(|(_, at_ns)| at_ns),
-        }
+        let below = self.inner.as_ref().and_then(|inner| inner.brothers.fit_ns());
+        let own = self.limit.as_ref().map_or(0, |limit| limit.fit_ns);
+        own.max(below.unwrap_or(0))
     }
 }

@@ -81,110 +81,137 @@ fn time_for(y: u64, inverse: u64) -> u64 {
     u64::try_from(ns).unwrap_or(u64::MAX)
 }
 
-/// A curve in fixed point, from the point where it begins now. In the order of use: all but the last two is one cache line.
-#[derive(Debug, Clone, Copy)]
+/// A curve in fixed point, from the point where it begins now: a straight one in 40 bytes.
+#[derive(Debug, Clone)]
 #[repr(C)]
 pub(crate) struct Running {
     x: u64,
     y: u64,
-    /// The first piece as it is now.
+    inverse: u64,
+    slope: u64,
+    /// What comes before the straight line, if anything does.
+    bend: Option<Box<Bend>>,
+}
+
+/// A first piece.
+#[derive(Debug, Clone)]
+struct Bend {
+    /// As it is now.
     dx: u64,
     dy: u64,
-    inverse2: u64,
-    slope2: u64,
-    slope1: u64,
-    inverse1: u64,
-    /// The first piece as it is set.
+    slope: u64,
+    inverse: u64,
+    /// As it is set.
     set_dx: u64,
     set_dy: u64,
 }
 
 impl Running {
     pub(crate) fn new(curve: Curve) -> Self {
-        let (slope1, slope2) = (slope(curve.m1), slope(curve.m2));
-        let (dx, dy) = (curve.d.0, bytes_over(curve.d.0, slope1));
+        let bend = Bend::new(curve);
+        let is_straight = curve.d.0 == 0 && curve.m1 <= curve.m2;
         Self {
-            slope1,
-            inverse1: inverse(curve.m1),
-            slope2,
-            inverse2: inverse(curve.m2),
-            set_dx: dx,
-            set_dy: dy,
             x: 0,
             y: 0,
-            dx,
-            dy,
+            inverse: inverse(curve.m2),
+            slope: slope(curve.m2),
+            bend: (!is_straight).then(|| Box::new(bend)),
         }
     }
 
-    /// Whether the first piece is the slower.
-    fn is_convex(&self) -> bool {
-        self.slope1 <= self.slope2
+    /// When `y` bytes are due.
+    #[inline(always)]
+    pub(crate) fn y_to_x(&self, y: u64) -> u64 {
+        match &self.bend {
+            None => self.straight_to(y),
+            Some(bend) => self.bent_to(bend, y),
+        }
     }
 
-    /// When `y` bytes are due.
-    #[inline]
-    pub(crate) fn y_to_x(&self, y: u64) -> u64 {
+    #[inline(always)]
+    fn straight_to(&self, y: u64) -> u64 {
+        self.x.saturating_add(time_for(y.saturating_sub(self.y), self.inverse))
+    }
+
+    #[inline(never)]
+    fn bent_to(&self, bend: &Bend, y: u64) -> u64 {
         if y < self.y {
             return self.x;
         }
         let bytes = y - self.y;
-        if bytes > self.dy {
-            let after = time_for(bytes - self.dy, self.inverse2);
-            self.x.saturating_add(self.dx).saturating_add(after)
-        } else if self.dy == 0 {
+        let after = if bytes > bend.dy {
+            bend.dx.saturating_add(time_for(bytes - bend.dy, self.inverse))
+        } else if bend.dy == 0 {
             // A flat first piece gives its bytes only at its end.
-            self.x.saturating_add(self.dx)
+            bend.dx
         } else {
-            self.x.saturating_add(time_for(bytes, self.inverse1))
-        }
+            time_for(bytes, bend.inverse)
+        };
+        self.x.saturating_add(after)
     }
 
     /// When service of the bytes after `y` may begin. A slow first piece does not count: what is due at the second's
     /// rate must begin early enough for it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn eligible_at(&self, y: u64) -> u64 {
-        if self.is_convex() {
-            self.x.saturating_add(time_for(y.saturating_sub(self.y), self.inverse2))
-        } else {
-            self.y_to_x(y)
+        match &self.bend {
+            Some(bend) if bend.slope > self.slope => self.bent_to(bend, y),
+            _ => self.straight_to(y),
         }
     }
 
     /// How many bytes are due at `x`.
     #[inline]
     pub(crate) fn x_to_y(&self, x: u64) -> u64 {
-        if x <= self.x {
-            self.y
-        } else if x - self.x <= self.dx {
-            self.y + bytes_over(x - self.x, self.slope1)
-        } else {
-            self.y + self.dy + bytes_over(x - self.x - self.dx, self.slope2)
-        }
+        let ns = x.saturating_sub(self.x);
+        self.y
+            + match &self.bend {
+                None => bytes_over(ns, self.slope),
+                Some(bend) if ns <= bend.dx => bytes_over(ns, bend.slope),
+                Some(bend) => bend.dy + bytes_over(ns - bend.dx, self.slope),
+            }
     }
 
     /// A busy period begins at (x, y): the curve becomes the lesser of itself and its setting begun there.
     pub(crate) fn restart(&mut self, x: u64, y: u64) {
         let due = self.x_to_y(x);
-        if self.is_convex() {
-            if due >= y {
-                (self.x, self.y) = (x, y);
+        let later = match &self.bend {
+            Some(bend) if bend.slope > self.slope => self.x_to_y(x + bend.set_dx),
+            _ => 0,
+        };
+        match &mut self.bend {
+            Some(bend) if bend.slope > self.slope => {
+                if due <= y {
+                    return;
+                }
+                if later >= y + bend.set_dy {
+                    (bend.dx, bend.dy) = (bend.set_dx, bend.set_dy);
+                } else {
+                    let end = self.x + bend.dx;
+                    bend.lengthen(due - y, self.slope, end.saturating_sub(x));
+                }
             }
-            return;
+            _ if due < y => return,
+            _ => {}
         }
-        if due <= y {
-            return;
-        }
-        if self.x_to_y(x + self.set_dx) >= y + self.set_dy {
-            (self.x, self.y, self.dx, self.dy) = (x, y, self.set_dx, self.set_dy);
-            return;
-        }
-        // They cross while the new curve is still in its first piece: that piece is made longer, up to the crossing.
-        let apart = u128::from(due - y) << SLOPE_SHIFT;
-        let mut dx = (apart / u128::from((self.slope1 - self.slope2).max(1))) as u64;
-        dx += (self.x + self.dx).saturating_sub(x);
-        (self.x, self.y, self.dx) = (x, y, dx);
-        self.dy = bytes_over(dx, self.slope1);
+        (self.x, self.y) = (x, y);
+    }
+}
+
+impl Bend {
+    fn new(curve: Curve) -> Self {
+        let slope = slope(curve.m1);
+        let (dx, dy) = (curve.d.0, bytes_over(curve.d.0, slope));
+        Self { dx, dy, slope, inverse: inverse(curve.m1), set_dx: dx, set_dy: dy }
+    }
+
+    /// The old curve and the new cross while the new is still in this, its first piece: it is made longer, up to the
+    /// crossing. `apart` is what lies between them where the new begins, `left_ns` what is left of the old's.
+    fn lengthen(&mut self, apart_bytes: u64, second_slope: u64, left_ns: u64) {
+        let apart = u128::from(apart_bytes) << SLOPE_SHIFT;
+        let crossing = (apart / u128::from((self.slope - second_slope).max(1))) as u64;
+        self.dx = crossing + left_ns;
+        self.dy = bytes_over(self.dx, self.slope);
     }
 }
 
@@ -221,11 +248,11 @@ mod tests {
             x in 0u64..40_000_000, y in 0u64..20_000, at in 0u64..200_000_000,
         ) {
             let old = running(m1 * 100_000, d, m2 * 100_000);
-            let mut low = old;
+            let mut low = old.clone();
             low.restart(x, y);
             let at = x + at;
             let least = old.x_to_y(at).min(y + old.x_to_y(at - x));
-            if old.is_convex() {
+            if m1 <= m2 {
                 // A convex curve is not cut where the two cross, but replaced whole: it stays under the old or the new.
                 prop_assert!(low.x_to_y(at) <= old.x_to_y(at).max(least) + 2);
             } else {

@@ -31,8 +31,7 @@ use crate::packet::{DropReason, Packet};
 use crate::pool::{Backlog, Context, Pool, SlotId};
 use crate::prefetch::prefetch;
 use crate::report::{Counters, Report};
-use brothers::Brothers;
-use class::Class;
+use class::{Class, Inner};
 
 const NIL: u32 = u32::MAX;
 /// The place of the class that stands above all the configured ones.
@@ -80,21 +79,20 @@ impl Hfsc {
         };
         let mut classes = vec![Class::new(&root)];
         let mut labels = vec![Label { id: root.id, text: root.text }];
-        let mut brothers = vec![0u32; settings.classes.len() + 1];
+        // How many children each has, and which is the first.
+        let mut children = vec![(0u32, NIL); settings.classes.len() + 1];
         for (settings, parent) in settings.classes {
             labels.push(Label { id: settings.id, text: settings.text.clone() });
             let mut class = Class::new(&settings);
             class.parent = parent.map_or(ROOT, |parent| parent as u32 + 1);
-            let place = &mut brothers[class.parent as usize];
+            let (place, first_child) = &mut children[class.parent as usize];
             class.place = *place;
             *place += 1;
-            let at = classes.len() as u32;
-            let above = &mut classes[class.parent as usize];
-            above.first_child = above.first_child.min(at);
+            *first_child = classes.len() as u32 + 1 - *place;
             classes.push(class);
         }
-        for (class, &children) in classes.iter_mut().zip(&brothers) {
-            class.children = (children > 0).then(|| Box::new(Brothers::new(children as usize)));
+        for (class, &(count, first_child)) in classes.iter_mut().zip(&children) {
+            class.inner = (count > 0).then(|| Box::new(Inner::new(first_child, count)));
         }
         for (at, child) in settings.leaves {
             classes[at + 1].child = Some(child);
@@ -151,7 +149,7 @@ impl Hfsc {
     #[inline(always)]
     fn choose(&mut self, now_ns: u64) -> Option<(u32, bool)> {
         self.deadlines.advance(now_ns);
-        if let Some(leaf) = self.deadlines.least() {
+        if let Some((leaf, _)) = self.deadlines.least() {
             return Some((leaf, true));
         }
         self.least_virtual_time(now_ns).map(|leaf| (leaf, false))
@@ -160,7 +158,7 @@ impl Hfsc {
     /// The soonest time at which `choose` would find one.
     fn soonest(&self) -> Option<u64> {
         let eligible = self.deadlines.soonest().map(|(_, at_ns)| at_ns);
-        let fits = self.classes[ROOT as usize].children_fit_ns();
+        let fits = self.classes[ROOT as usize].inner.as_ref().and_then(|all| all.brothers.fit_ns());
         match (eligible, fits) {
             (Some(eligible), Some(fits)) => Some(eligible.min(fits)),
             (one, other) => one.or(other),

@@ -34,12 +34,12 @@ impl Hfsc {
     /// Sets a class's clock for a new busy period.
     fn start_period(&mut self, at: u32, parent: u32, now_ns: u64) {
         let above = &mut self.classes[parent as usize];
-        let Some(children) = &mut above.children else { return };
-        let (brothers, furthest) = (!children.turns.is_empty(), children.furthest.get());
-        let (period, served, left) = (above.period, above.child_vt_served, above.child_vt_left);
-        let above_idle = above.active_children == 0 && parent != ROOT;
+        let (period, above_idle) = (above.period, above.active_children == 0 && parent != ROOT);
+        let Some(inner) = &mut above.inner else { return };
+        let (served, left) = (inner.vt_served, inner.vt_left);
+        let (brothers, furthest) = (!inner.brothers.is_idle(), inner.brothers.furthest());
         if !brothers {
-            above.child_vt_served = 0;
+            inner.vt_served = 0;
         }
         let class = &mut self.classes[at as usize];
         if brothers {
@@ -56,67 +56,58 @@ impl Hfsc {
         class.vt_adjust = 0;
         class.period += 1;
         class.parent_period = period + u64::from(above_idle);
-        if let Some(limit) = &mut class.upper_limit {
-            limit.restart(now_ns, class.total_bytes);
-            class.own_fit_ns = limit.y_to_x(class.total_bytes);
+        if let Some(limit) = &mut class.limit {
+            limit.curve.restart(now_ns, class.total_bytes);
+            limit.fit_ns = limit.curve.y_to_x(class.total_bytes);
         }
     }
 
     #[inline(always)]
     fn place_among_brothers(&mut self, at: u32, parent: u32, now_ns: u64) {
         let class = &self.classes[at as usize];
-        // The top value means no key.
-        let (place, vt, fit_ns) = (class.place, class.vt.min(u64::MAX - 1), class.fit_ns());
-        if let Some(brothers) = &mut self.classes[parent as usize].children {
-            brothers.set(place, now_ns, fit_ns, vt);
+        let (place, vt, fit_ns) = (class.place, class.vt, class.fit_ns());
+        if let Some(inner) = &mut self.classes[parent as usize].inner {
+            inner.brothers.set(place, now_ns, fit_ns, vt);
         }
     }
 
     /// Charges a packet to its leaf and every class above; a leaf that `empties`, and all that then are idle, leave.
     #[inline(always)]
     pub(super) fn share_out(&mut self, leaf_class: u32, sent: Departure, empties: bool) {
-        let mut at = leaf_class;
+        let mut at = leaf_class as usize;
         let mut leaves = empties;
-        while at != ROOT {
-            let parent = self.classes[at as usize].parent;
-            let served = self.classes[parent as usize].child_vt_served;
-            let class = &mut self.classes[at as usize];
+        // Parents stand before their children.
+        while let Some((before, [class, ..])) = self.classes.split_at_mut_checked(at)
+            && let Some(above) = before.get_mut(class.parent as usize)
+        {
+            at = class.parent as usize;
             class.total_bytes += u64::from(sent.length_bytes);
-            if sent.length_bytes > 0 {
-                class.sent_packets += 1;
-            }
-            let Some(virtual_time) =
-                class.virtual_time.as_ref().filter(|_| class.active_children > 0)
-            else {
+            class.sent_packets += u64::from(sent.length_bytes > 0);
+            let (Some(inner), Some(virtual_time)) = (&mut above.inner, &class.virtual_time) else {
                 leaves = false;
-                at = parent;
                 continue;
             };
-            let time = virtual_time.y_to_x(class.total_bytes);
-            class.vt = time.saturating_add(class.vt_adjust);
-            if class.vt < served {
-                // Passed over while it did not fit: it does not get that back.
-                class.vt_adjust += served - class.vt;
-                class.vt = served;
+            if class.active_children == 0 {
+                leaves = false;
+                continue;
+            }
+            if inner.brothers.compete() {
+                let time = virtual_time.y_to_x(class.total_bytes);
+                class.move_clock(time, inner.vt_served);
             }
             if leaves {
                 class.active_children -= 1;
                 leaves = class.active_children == 0;
             }
             if leaves {
-                let (place, vt) = (class.place, class.vt);
-                let above = &mut self.classes[parent as usize];
-                above.child_vt_left = above.child_vt_left.max(vt);
-                if let Some(brothers) = &mut above.children {
-                    brothers.remove(place);
-                }
+                inner.vt_left = inner.vt_left.max(class.vt);
+                inner.brothers.remove(class.place);
             } else {
-                if let Some(limit) = &class.upper_limit {
-                    class.own_fit_ns = limit.y_to_x(class.total_bytes);
+                if let Some(limit) = &mut class.limit {
+                    limit.fit_ns = limit.curve.y_to_x(class.total_bytes);
                 }
-                self.place_among_brothers(at, parent, sent.now_ns);
+                inner.brothers.set(class.place, sent.now_ns, class.fit_ns(), class.vt);
             }
-            at = parent;
         }
     }
 
@@ -126,14 +117,12 @@ impl Hfsc {
         let mut at = ROOT;
         loop {
             let class = &mut self.classes[at as usize];
-            let Some(children) = &mut class.children else {
+            let Some(inner) = &mut class.inner else {
                 return class.child.is_some().then_some(at);
             };
-            children.turns.advance(now_ns);
-            let place = children.turns.least()?;
-            let vt = children.turns.least_key();
-            class.child_vt_served = class.child_vt_served.max(vt);
-            at = class.first_child + place;
+            let (place, vt) = inner.brothers.least(now_ns)?;
+            inner.vt_served = inner.vt_served.max(vt);
+            at = inner.first_child + place;
         }
     }
 }
