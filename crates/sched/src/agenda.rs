@@ -48,16 +48,6 @@ impl Agenda {
         }
     }
 
-    /// Another key for a player that is not away.
-    #[inline]
-    pub(crate) fn set_key(&mut self, player: u32, key: u64) {
-        if self.ready.has(player) {
-            self.ready.set(player, key);
-        } else {
-            self.keys[player as usize] = key;
-        }
-    }
-
     /// The player leaves.
     #[inline]
     pub(crate) fn remove(&mut self, player: u32) {

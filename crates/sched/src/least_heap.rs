@@ -71,6 +71,19 @@ impl LeastHeap {
         }
     }
 
+    /// Gives the player of the least key another.
+    #[inline]
+    pub(crate) fn replace_least(&mut self, key: u64) {
+        let player = self.fours[0].players[TOP];
+        self.sink(TOP, key, player);
+    }
+
+    /// Sends the player of the least key away.
+    #[inline]
+    pub(crate) fn remove_least(&mut self) {
+        self.take_out(TOP);
+    }
+
     /// Sends a player away.
     #[inline]
     pub(crate) fn remove(&mut self, player: u32) {
@@ -122,33 +135,48 @@ impl LeastHeap {
 
     #[inline]
     fn sink(&mut self, mut at: usize, key: u64, player: u32) {
-        while let Some(below) = self.fours.get(at - 2) {
+        let mut board = self.board();
+        while let Some(below) = board.fours.get(at - 2) {
             let (least, turn) = below.least();
             if least >= key {
                 break;
             }
-            let theirs = below.players[turn];
-            self.put(at, least, theirs);
+            let theirs = below.players[turn % WIDTH];
+            board.put(at, least, theirs);
             at = (at - 2) * WIDTH + turn;
         }
-        self.put(at, key, player);
+        board.put(at, key, player);
     }
 
     #[inline]
     fn rise(&mut self, mut at: usize, key: u64, player: u32) {
+        let mut board = self.board();
         while at != TOP {
             let above = at / WIDTH + 2;
-            let four = &self.fours[above / WIDTH];
+            let four = &board.fours[above / WIDTH];
             let (greater, theirs) = (four.keys[above % WIDTH], four.players[above % WIDTH]);
             if greater <= key {
                 break;
             }
-            self.put(at, greater, theirs);
+            board.put(at, greater, theirs);
             at = above;
         }
-        self.put(at, key, player);
+        board.put(at, key, player);
     }
 
+    #[inline(always)]
+    fn board(&mut self) -> Board<'_> {
+        Board { fours: &mut self.fours, places: &mut self.places }
+    }
+}
+
+/// The keys where they stand: slices, so that a loop need not look up their ends after each key that it moves.
+struct Board<'a> {
+    fours: &'a mut [Four],
+    places: &'a mut [u32],
+}
+
+impl Board<'_> {
     #[inline(always)]
     fn put(&mut self, at: usize, key: u64, player: u32) {
         let four = &mut self.fours[at / WIDTH];

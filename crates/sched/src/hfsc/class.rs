@@ -28,6 +28,8 @@ pub(crate) struct ClassSettings {
 pub(super) struct RealTime {
     /// Bytes served because of a deadline.
     pub(super) served_bytes: u64,
+    /// From when on a packet may go by its deadline: the packet at the head, or the one after it once that is eligible.
+    pub(super) eligible_ns: u64,
     pub(super) deadline: Running,
 }
 
@@ -55,13 +57,18 @@ impl Inner {
     }
 }
 
-/// In the order of use: where it stands, its curves, its packets.
+/// No packet at the head.
+pub(super) const IDLE: u32 = u32::MAX;
+
+/// Four cache lines, in the order of use: where it stands, its curves, its packets.
 #[repr(C, align(64))]
 pub(super) struct Class {
     pub(super) parent: u32,
     /// Its number among its brothers.
     pub(super) place: u32,
     pub(super) active_children: u32,
+    /// The length at a leaf's head; [`IDLE`] if nothing waits there.
+    pub(super) head_bytes: u32,
     pub(super) total_bytes: u64,
     pub(super) sent_packets: u64,
     pub(super) vt: u64,
@@ -80,9 +87,11 @@ pub(super) struct Class {
 
 impl Class {
     pub(super) fn new(settings: &ClassSettings) -> Self {
-        let real_time = settings
-            .real_time
-            .map(|curve| RealTime { deadline: Running::new(curve), served_bytes: 0 });
+        let real_time = settings.real_time.map(|curve| RealTime {
+            served_bytes: 0,
+            eligible_ns: 0,
+            deadline: Running::new(curve),
+        });
         let limit = settings
             .upper_limit
             .map(|curve| Box::new(Limit { curve: Running::new(curve), fit_ns: 0 }));
@@ -90,6 +99,7 @@ impl Class {
             parent: NIL,
             place: 0,
             active_children: 0,
+            head_bytes: IDLE,
             total_bytes: 0,
             sent_packets: 0,
             vt: 0,
@@ -121,5 +131,15 @@ impl Class {
         let below = self.inner.as_ref().and_then(|inner| inner.brothers.fit_ns());
         let own = self.limit.as_ref().map_or(0, |limit| limit.fit_ns);
         own.max(below.unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_is_four_cache_lines() {
+        assert_eq!(size_of::<Class>(), 256);
     }
 }

@@ -13,6 +13,7 @@
 
 use crate::units::{Rate, Time};
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU64;
 
 const SLOPE_SHIFT: u32 = 40;
 const INVERSE_SHIFT: u32 = 24;
@@ -60,10 +61,13 @@ fn slope(rate: Rate) -> u64 {
     (u128::from(rate.0) << SLOPE_SHIFT).div_ceil(8_000_000_000) as u64
 }
 
-fn inverse(rate: Rate) -> u64 {
+fn inverse(rate: Rate) -> NonZeroU64 {
     match rate.0 {
-        0 => u64::MAX,
-        bits => (8_000_000_000u128 << INVERSE_SHIFT).div_ceil(u128::from(bits)) as u64,
+        0 => NonZeroU64::MAX,
+        bits => {
+            let inverse = (8_000_000_000u128 << INVERSE_SHIFT).div_ceil(u128::from(bits)) as u64;
+            NonZeroU64::new(inverse).unwrap_or(NonZeroU64::MIN)
+        }
     }
 }
 
@@ -73,11 +77,11 @@ fn bytes_over(x: u64, slope: u64) -> u64 {
 }
 
 #[inline]
-fn time_for(y: u64, inverse: u64) -> u64 {
-    if inverse == u64::MAX {
+fn time_for(y: u64, inverse: NonZeroU64) -> u64 {
+    if inverse == NonZeroU64::MAX {
         return if y == 0 { 0 } else { u64::MAX };
     }
-    let ns = (u128::from(y) * u128::from(inverse)) >> INVERSE_SHIFT;
+    let ns = (u128::from(y) * u128::from(inverse.get())) >> INVERSE_SHIFT;
     u64::try_from(ns).unwrap_or(u64::MAX)
 }
 
@@ -87,7 +91,8 @@ fn time_for(y: u64, inverse: u64) -> u64 {
 pub(crate) struct Running {
     x: u64,
     y: u64,
-    inverse: u64,
+    /// It is never 0: the compiler has that for telling that there is no curve.
+    inverse: NonZeroU64,
     slope: u64,
     /// What comes before the straight line, if anything does.
     bend: Option<Box<Bend>>,
@@ -100,7 +105,7 @@ struct Bend {
     dx: u64,
     dy: u64,
     slope: u64,
-    inverse: u64,
+    inverse: NonZeroU64,
     /// As it is set.
     set_dx: u64,
     set_dy: u64,
@@ -157,6 +162,18 @@ impl Running {
         match &self.bend {
             Some(bend) if bend.slope > self.slope => self.bent_to(bend, y),
             _ => self.straight_to(y),
+        }
+    }
+
+    /// When the bytes up to `y` are due, and when service of those after them may begin: of most curves, the same.
+    #[inline(always)]
+    pub(crate) fn due_and_eligible_at(&self, y: u64) -> (u64, u64) {
+        match &self.bend {
+            None => {
+                let at = self.straight_to(y);
+                (at, at)
+            }
+            Some(bend) => (self.bent_to(bend, y), self.eligible_at(y)),
         }
     }
 

@@ -17,6 +17,7 @@
 mod brothers;
 mod class;
 mod curve;
+mod deadlines;
 mod furthest;
 mod sharing;
 
@@ -24,14 +25,14 @@ pub(crate) use class::ClassSettings;
 pub use curve::Curve;
 
 use crate::ClassId;
-use crate::agenda::Agenda;
 use crate::class_map::ClassMap;
 use crate::discipline::{Accepted, Child, Discipline, Drained, Peek, Step};
 use crate::packet::{DropReason, Packet};
 use crate::pool::{Backlog, Context, Pool, SlotId};
 use crate::prefetch::prefetch;
 use crate::report::{Counters, Report};
-use class::{Class, Inner};
+use class::{Class, IDLE, Inner};
+use deadlines::Deadlines;
 
 const NIL: u32 = u32::MAX;
 /// The place of the class that stands above all the configured ones.
@@ -58,8 +59,7 @@ pub(crate) struct Hfsc {
     /// The root, then the configured classes.
     classes: Vec<Class>,
     labels: Vec<Label>,
-    /// The leaves with real-time curves: ready when eligible, by deadline.
-    deadlines: Agenda,
+    deadlines: Deadlines,
     active_leaves: u32,
     map: ClassMap,
     default: Option<u32>,
@@ -98,7 +98,7 @@ impl Hfsc {
             classes[at + 1].child = Some(child);
         }
         Self {
-            deadlines: Agenda::new(classes.len()),
+            deadlines: Deadlines::new(classes.len()),
             classes,
             labels,
             active_leaves: 0,
@@ -113,10 +113,10 @@ impl Hfsc {
     /// A leaf became busy, with a packet of this length at its head.
     fn activate(&mut self, leaf: u32, now_ns: u64, head_bytes: u32) {
         self.active_leaves += 1;
-        if let Some(real_time) = &mut self.classes[leaf as usize].real_time {
-            real_time.restart(now_ns);
-            let deadline = real_time.deadline_of(head_bytes);
-            self.deadlines.set(leaf, now_ns, real_time.eligible_ns(), deadline);
+        let class = &mut self.classes[leaf as usize];
+        class.head_bytes = head_bytes;
+        if let Some(real_time) = &mut class.real_time {
+            self.deadlines.join(leaf, real_time, now_ns);
         }
         self.join_sharing(leaf, now_ns);
     }
@@ -124,40 +124,30 @@ impl Hfsc {
     /// Accounts for a packet of a leaf that left, and for what then stands at its head.
     #[inline(always)]
     fn account(&mut self, leaf: u32, sent: Departure, head: Option<u32>) {
-        self.share_out(leaf, sent, head.is_none());
-        if let Some(real_time) = &mut self.classes[leaf as usize].real_time {
-            if sent.by_deadline {
-                real_time.served_bytes += u64::from(sent.length_bytes);
-            }
-            match head {
-                Some(head_bytes) => {
-                    let deadline = real_time.deadline_of(head_bytes);
-                    if sent.by_deadline {
-                        let eligible_ns = real_time.eligible_ns();
-                        self.deadlines.set(leaf, sent.now_ns, eligible_ns, deadline);
-                    } else {
-                        self.deadlines.set_key(leaf, deadline);
-                    }
-                }
-                None => self.deadlines.remove(leaf),
-            }
+        let class = &mut self.classes[leaf as usize];
+        let expected_bytes = class.head_bytes;
+        class.head_bytes = head.unwrap_or(IDLE);
+        if sent.by_deadline
+            && let Some(real_time) = &mut class.real_time
+        {
+            self.deadlines.served(leaf, real_time, sent.length_bytes, expected_bytes);
         }
+        self.share_out(leaf, sent, head.is_none());
         self.active_leaves -= u32::from(head.is_none());
     }
 
     /// The leaf to send from, and whether a deadline chose it.
     #[inline(always)]
     fn choose(&mut self, now_ns: u64) -> Option<(u32, bool)> {
-        self.deadlines.advance(now_ns);
-        if let Some((leaf, _)) = self.deadlines.least() {
+        if let Some(leaf) = self.deadlines.least(&mut self.classes, now_ns) {
             return Some((leaf, true));
         }
         self.least_virtual_time(now_ns).map(|leaf| (leaf, false))
     }
 
     /// The soonest time at which `choose` would find one.
-    fn soonest(&self) -> Option<u64> {
-        let eligible = self.deadlines.soonest().map(|(_, at_ns)| at_ns);
+    fn soonest(&mut self) -> Option<u64> {
+        let eligible = self.deadlines.soonest(&self.classes);
         let fits = self.classes[ROOT as usize].inner.as_ref().and_then(|all| all.brothers.fit_ns());
         match (eligible, fits) {
             (Some(eligible), Some(fits)) => Some(eligible.min(fits)),
@@ -189,26 +179,6 @@ pub(super) struct Departure {
     now_ns: u64,
     length_bytes: u32,
     by_deadline: bool,
-}
-
-impl class::RealTime {
-    /// A new busy period begins: the curves are cut by one that starts here.
-    fn restart(&mut self, now_ns: u64) {
-        self.deadline.restart(now_ns, self.served_bytes);
-    }
-
-    /// From when on a packet may go by its deadline.
-    #[inline]
-    fn eligible_ns(&self) -> u64 {
-        self.deadline.eligible_at(self.served_bytes)
-    }
-
-    /// When a packet of this length at the head must have gone.
-    #[inline]
-    fn deadline_of(&self, head_bytes: u32) -> u64 {
-        // The top value means no key; a deadline that far away is as good a nanosecond sooner.
-        self.deadline.y_to_x(self.served_bytes + u64::from(head_bytes)).min(u64::MAX - 1)
-    }
 }
 
 impl Discipline for Hfsc {
@@ -284,6 +254,7 @@ impl Discipline for Hfsc {
             child.drain(cx, self.labels[leaf as usize].id, out);
             let now_ns = cx.now_ns;
             let nothing = Departure { now_ns, length_bytes: 0, by_deadline: false };
+            self.deadlines.leave(leaf);
             self.account(leaf, nothing, None);
         }
     }
