@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   clocks:    [ 70 65  0 … 90 | 12 40 … | … ]       64 to a group; stopped ones stand at 0
-//!   greatest:  [ 90 | 40 | … ]  stale: 0 1 0 …       looked for again in groups of which a clock has moved since
+//!   greatest:  [ 90 | - | … ]                        looked for again in groups of which a clock has moved since
 //!   furthest:  90, of clock 63                       known until that very clock goes back or stops
 //! ```
 //!
@@ -12,12 +12,12 @@
 const GROUP: usize = 64;
 /// The clock that is furthest is not known.
 const UNKNOWN: u32 = u32::MAX;
+/// The greatest of a group of which a clock has moved.
+const MOVED: u64 = u64::MAX;
 
 pub(super) struct Furthest {
     clocks: Vec<u64>,
     greatest: Vec<u64>,
-    /// A bit a group.
-    stale: Vec<u64>,
     furthest: u64,
     clock: u32,
 }
@@ -25,12 +25,9 @@ pub(super) struct Furthest {
 impl Furthest {
     /// All clocks are stopped.
     pub(super) fn new(clocks: usize) -> Self {
-        let groups = clocks.div_ceil(GROUP);
-        let stale = vec![0; groups.div_ceil(GROUP)];
         Self {
             clocks: vec![0; clocks],
-            greatest: vec![0; groups],
-            stale,
+            greatest: vec![0; clocks.div_ceil(GROUP)],
             furthest: 0,
             clock: UNKNOWN,
         }
@@ -40,8 +37,7 @@ impl Furthest {
     #[inline]
     pub(super) fn set(&mut self, clock: u32, to: u64) {
         self.clocks[clock as usize] = to;
-        let group = clock as usize / GROUP;
-        self.stale[group / GROUP] |= 1 << (group % GROUP);
+        self.greatest[clock as usize / GROUP] = MOVED;
         if to >= self.furthest {
             (self.furthest, self.clock) = (to, clock);
         } else if clock == self.clock {
@@ -60,12 +56,11 @@ impl Furthest {
 
     #[cold]
     fn search(&mut self) {
-        let groups = self.clocks.chunks(GROUP).zip(&mut self.greatest).zip(0..);
-        let stale = &self.stale;
-        groups.filter(|&(_, at)| stale[at / GROUP] >> (at % GROUP) & 1 != 0).for_each(
-            |((clocks, greatest), _)| *greatest = clocks.iter().copied().max().unwrap_or(0),
-        );
-        self.stale.fill(0);
+        for (clocks, greatest) in self.clocks.chunks(GROUP).zip(&mut self.greatest) {
+            if *greatest == MOVED {
+                *greatest = clocks.iter().copied().max().unwrap_or(0);
+            }
+        }
         self.furthest = self.greatest.iter().copied().max().unwrap_or(0);
         let group = self.greatest.iter().position(|&greatest| greatest == self.furthest);
         let first = group.unwrap_or(0) * GROUP;
