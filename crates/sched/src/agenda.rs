@@ -5,8 +5,8 @@
 //!   waiting:  soonest time first ──▶ ready when its time has come
 //! ```
 //!
-//! It serves where a sorted tree would, in HFSC's eligible and virtual-time trees, and unlike one it finds the first
-//! that is *due* without walking past those that are not. Time O(log n); space 48 bytes a player; nothing is allocated.
+//! It serves where a sorted tree would, that of HFSC's virtual times, and unlike one it finds the first that is *due*
+//! without walking past those that are not. Time O(log n); space 48 bytes a player; nothing is allocated.
 
 use crate::least_heap::{LeastHeap, NEVER};
 

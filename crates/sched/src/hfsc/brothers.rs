@@ -1,4 +1,11 @@
 //! The busy children of one class: whose turn it is by virtual time, and how far the furthest clock has come.
+//!
+//! ```text
+//!   One    the child, whenever it fits: below the root of most trees stands one class
+//!   Many   ready by virtual time ◀── waiting until they fit          and beside them: every clock, for the furthest
+//! ```
+//!
+//! Time O(log brothers) a move, O(1) where there is one. Space 56 bytes a child.
 
 use super::furthest::Furthest;
 use crate::agenda::Agenda;

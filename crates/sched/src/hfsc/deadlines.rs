@@ -6,8 +6,8 @@
 //!                  └──────────────────┘ at once, by when the next packet may go, should this one go by its deadline
 //! ```
 //!
-//! A deadline is worked out when its leaf becomes ready, and with it when the next packet may go: of most curves the same
-//! time. So what goes by link sharing touches nothing here; nor does a leaf that becomes idle, or busy again: it stays
+//! A deadline is worked out when its leaf becomes ready, and with it when the next packet may go: of most curves the
+//! same time. So what goes by link sharing touches nothing here; nor does a leaf that becomes idle, or busy again: it stays
 //! in the heap by a time no later than its own, and is looked at again when that has come.
 //! Time O(log leaves). Space 40 bytes a class.
 
