@@ -34,20 +34,28 @@ impl<T: Copy, D> Root<T, D> {
 }
 
 impl<T: Copy, D: Discipline> Root<T, D> {
+    #[inline(always)]
+    fn at_work<'a>(&'a mut self, now_ns: u64, drops: Drops<'a, T>) -> AtWork<'a, T, D> {
+        let Self { pool, pool_exhausted, discipline, .. } = self;
+        AtWork { discipline, cx: Context { now_ns, pool, drops }, pool_exhausted }
+    }
+}
+
+/// The tree and what it works with: written down once for all packets of a burst.
+struct AtWork<'a, T, D> {
+    discipline: &'a mut D,
+    cx: Context<'a, T>,
+    pool_exhausted: &'a mut u64,
+}
+
+impl<T: Copy, D: Discipline> AtWork<'_, T, D> {
     /// A packet into the tree: in line, for one and for each of a burst.
     #[inline(always)]
-    fn offer(
-        &mut self,
-        now_ns: u64,
-        arrived_ns: u64,
-        packet: &Packet<T>,
-        drops: Drops<'_, T>,
-    ) -> Verdict {
-        let Some(id) = self.pool.take(packet, arrived_ns) else {
-            return self.refuse(packet, drops);
+    fn offer(&mut self, arrived_ns: u64, packet: &Packet<T>) -> Verdict {
+        let Some(id) = self.cx.pool.take(packet, arrived_ns) else {
+            return self.refuse(packet);
         };
-        let mut cx = Context { now_ns, pool: &mut self.pool, drops };
-        match self.discipline.enqueue(&mut cx, id, packet.class) {
+        match self.discipline.enqueue(&mut self.cx, id, packet.class) {
             true => Verdict::Queued,
             false => Verdict::Dropped,
         }
@@ -55,19 +63,18 @@ impl<T: Copy, D: Discipline> Root<T, D> {
 
     /// The tree's choice, likewise.
     #[inline(always)]
-    fn choose(&mut self, now_ns: u64, drops: Drops<'_, T>) -> Next<T> {
-        let mut cx = Context { now_ns, pool: &mut self.pool, drops };
-        match self.discipline.dequeue(&mut cx) {
-            Step::Packet(id) => Next::Packet(self.pool.free(id)),
+    fn choose(&mut self) -> Next<T> {
+        match self.discipline.dequeue(&mut self.cx) {
+            Step::Packet(id) => Next::Packet(self.cx.pool.free(id)),
             Step::Wait(until_ns) => Next::Wait(until_ns),
             Step::Empty => Next::Empty,
         }
     }
 
     #[cold]
-    fn refuse(&mut self, packet: &Packet<T>, drops: Drops<'_, T>) -> Verdict {
-        self.pool_exhausted += 1;
-        drops(Dropped {
+    fn refuse(&mut self, packet: &Packet<T>) -> Verdict {
+        *self.pool_exhausted += 1;
+        (self.cx.drops)(Dropped {
             handle: packet.handle,
             length_bytes: packet.length_bytes,
             reason: DropReason::PoolExhausted,
@@ -78,14 +85,15 @@ impl<T: Copy, D: Discipline> Root<T, D> {
 
 impl<T: Copy + Send, D: Discipline + Send> Scheduler<T> for Root<T, D> {
     fn enqueue(&mut self, now_ns: u64, packet: Packet<T>, drops: Drops<'_, T>) -> Verdict {
-        self.offer(now_ns, now_ns, &packet, drops)
+        self.at_work(now_ns, drops).offer(now_ns, &packet)
     }
 
     fn enqueue_burst(&mut self, now_ns: u64, packets: &[Packet<T>], drops: Drops<'_, T>) {
+        let mut work = self.at_work(now_ns, drops);
         for some in packets.chunks(FORESEEN) {
-            self.discipline.foresee(&self.pool, some);
+            work.discipline.foresee(work.cx.pool, some);
             for packet in some {
-                let _: Verdict = self.offer(now_ns, now_ns, packet, drops);
+                let _: Verdict = work.offer(now_ns, packet);
             }
         }
     }
@@ -97,13 +105,13 @@ impl<T: Copy + Send, D: Discipline + Send> Scheduler<T> for Root<T, D> {
         packet: Packet<T>,
         drops: Drops<'_, T>,
     ) -> Verdict {
-        self.offer(now_ns, arrived_ns, &packet, drops)
+        self.at_work(now_ns, drops).offer(arrived_ns, &packet)
     }
 
     fn dequeue(&mut self, now_ns: u64, drops: Drops<'_, T>) -> Next<T> {
         match self.given_back.take() {
             Some(sent) => Next::Packet(sent),
-            None => self.choose(now_ns, drops),
+            None => self.at_work(now_ns, drops).choose(),
         }
     }
 
@@ -121,8 +129,9 @@ impl<T: Copy + Send, D: Discipline + Send> Scheduler<T> for Root<T, D> {
         out.reserve(limit);
         let full = out.len() + limit;
         self.given_back.take_into(out, full);
+        let mut work = self.at_work(now_ns, drops);
         while out.len() < full {
-            match self.choose(now_ns, drops) {
+            match work.choose() {
                 Next::Packet(sent) => out.push(sent),
                 Next::Wait(until_ns) => return Burst::Wait(until_ns),
                 Next::Empty => return Burst::Empty,
