@@ -78,6 +78,7 @@ impl Htb {
         }
     }
 
+    /// Something waits below a class of which nothing did.
     #[inline(never)]
     fn rouse(&mut self, lender: u32, priority: u8) {
         let class = &mut self.classes[lender as usize];
@@ -86,6 +87,7 @@ impl Htb {
         self.enter(lender, priority, mode, rings);
     }
 
+    /// Nothing waits below a class any more.
     #[inline(never)]
     fn rest(&mut self, lender: u32, priority: u8) {
         let class = &mut self.classes[lender as usize];
@@ -116,6 +118,7 @@ impl Htb {
         self.wait(at, now_ns, debt);
     }
 
+    /// Moves an active class into other rings, where one of the modes is that it can't send.
     #[inline(never)]
     fn change_rings(&mut self, at: u32, priority: u8, old: Mode, new: Mode) {
         let rings = self.classes[at as usize].rings;

@@ -13,7 +13,7 @@
 //! wheel its event queues, and there may be up to 255 levels, not eight.
 //!
 //! Time O(depth) a packet, and O(log64 classes) when a mode changes: two cache lines a class on the way up.
-//! Space about 300 bytes a class, 200 more for an inner class, and each leaf's own discipline.
+//! Space about 350 bytes a class, as much again for an inner class, and each leaf's own discipline.
 
 mod activity;
 mod class;
@@ -30,7 +30,7 @@ use crate::pool::{Backlog, Context, Pool, SlotId};
 use crate::prefetch::prefetch;
 use crate::report::{Counters, Report};
 use crate::wheel::Wheel;
-use class::{Class, Rings};
+use class::{Class, Mode, Rings};
 use feed::Feeds;
 
 const NIL: u32 = u32::MAX;
@@ -147,6 +147,7 @@ impl Htb {
         loop {
             let (feed, at) = self.turn(row)?;
             let class = &mut self.classes[at as usize];
+            debug_assert_eq!(class.mode == Mode::CanSend, level == 0, "served as its mode allows");
             let child = class.child.as_mut()?;
             let Some(id) = child.take(cx) else {
                 // An AQM dropped all that was left; the leaf is out of the rings until a packet comes.
