@@ -11,6 +11,7 @@
 
 use super::class::{Mode, Rings};
 use super::{Htb, NIL, ROWS_A_WORD};
+use crate::prefetch::prefetch;
 use crate::rate::{Ticks, ns_to_pay};
 
 impl Htb {
@@ -148,6 +149,7 @@ impl Htb {
     fn run(&mut self, now_ns: u64) {
         let mut due = std::mem::take(&mut self.due);
         self.waiting.take_due(now_ns, &mut due);
+        due.iter().for_each(|&at| prefetch(&self.classes, at as usize));
         for at in due.drain(..) {
             let class = &mut self.classes[at as usize];
             class.fill(now_ns);
