@@ -58,8 +58,6 @@ pub(crate) struct Sfq {
     free: Vec<u16>,
     buckets: Vec<u16>,
     lengths: Lengths,
-    /// Counts the changes of flows' lengths.
-    changes: u32,
     /// Room to sort the busy flows in.
     by_change: Vec<u16>,
     turns: Turns,
@@ -78,24 +76,12 @@ impl Sfq {
             free: (0..flows as u16).rev().collect(),
             buckets: vec![NIL; divisor as usize],
             lengths: Lengths::new(flows, depth),
-            changes: 0,
             by_change: Vec::with_capacity(flows as usize),
             turns: Turns::new(flows),
             backlog: Backlog::default(),
             seed: 0,
             reseed_at_ns: if perturb_ns == 0 { u64::MAX } else { perturb_ns },
             counters: Counters::default(),
-        }
-    }
-
-    /// A flow has one packet more or less than `before`.
-    #[inline(always)]
-    fn changed(&mut self, index: u16, before: u16) {
-        self.changes += 1;
-        let flow = &mut self.flows[usize::from(index)];
-        flow.changed = self.changes;
-        if self.lengths.are_kept() {
-            self.lengths.change(index, before, flow.packets);
         }
     }
 
@@ -111,10 +97,10 @@ impl Sfq {
     #[cold]
     fn count_anew(&mut self) {
         self.sort_by_change();
-        self.changes = 0;
+        self.lengths.changes = 0;
         for &index in &self.by_change {
-            self.changes += 1;
-            self.flows[usize::from(index)].changed = self.changes;
+            self.lengths.changes += 1;
+            self.flows[usize::from(index)].changed = self.lengths.changes;
         }
     }
 
@@ -126,16 +112,7 @@ impl Sfq {
         self.lengths.keep(self.by_change.iter().map(length));
     }
 
-    #[inline]
-    fn push<T: Copy>(&mut self, cx: &mut Context<'_, T>, index: u16, id: SlotId) {
-        let flow = &mut self.flows[usize::from(index)];
-        let before = flow.packets;
-        flow.push(cx.pool, id);
-        self.backlog.add(cx.length_bytes(id));
-        self.changed(index, before);
-    }
-
-    #[inline]
+    /// Takes a packet out of a flow that has one.
     fn pop<T: Copy>(&mut self, cx: &mut Context<'_, T>, index: u16, end: End) -> SlotId {
         let flow = &mut self.flows[usize::from(index)];
         let before = flow.packets;
@@ -143,19 +120,17 @@ impl Sfq {
             End::Head => flow.pop_head(cx.pool),
             End::Tail => flow.pop_tail(cx.pool),
         };
+        self.lengths.changed(index, flow, before);
         self.backlog.remove(cx.length_bytes(id));
-        self.changed(index, before);
         id
     }
 
     /// Takes the flow whose turn it is, now empty, out of the ring and out of its bucket.
     #[inline]
-    fn retire_first(&mut self) {
-        if let Some(first) = self.turns.front() {
-            self.buckets[usize::from(self.flows[first as usize].bucket)] = NIL;
-            self.turns.pop();
-            self.free.push(first as u16);
-        }
+    fn retire_first(&mut self, index: u16, bucket: u16) {
+        self.buckets[usize::from(bucket)] = NIL;
+        self.turns.pop();
+        self.free.push(index);
     }
 
     /// Asks for a flow whose turn comes soon, and for the packet of one whose turn comes sooner.
@@ -180,11 +155,12 @@ impl Sfq {
             // Every flow has one packet: the flow whose turn it is loses its own.
             _ => {
                 let first = self.turns.front()?;
-                self.retire_first();
+                self.retire_first(first as u16, self.flows[first as usize].bucket);
                 first as u16
             }
         };
-        let id = self.pop(cx, index, if self.settings.head_drop { End::Head } else { End::Tail });
+        let end = if self.settings.head_drop { End::Head } else { End::Tail };
+        let id = self.pop(cx, index, end);
         self.counters.dropped += 1;
         cx.drop_packet(id, DropReason::LongestQueue);
         Some(index)
@@ -193,21 +169,6 @@ impl Sfq {
     #[inline]
     fn bucket_of(&self, flow_hash: u32) -> usize {
         hash::bucket(flow_hash ^ self.seed, self.settings.divisor) as usize
-    }
-
-    /// Finds the flow of a packet, or gives it a free one.
-    #[inline]
-    fn flow_of(&mut self, flow_hash: u32) -> Option<u16> {
-        let bucket = self.bucket_of(flow_hash);
-        match self.buckets[bucket] {
-            NIL => {
-                let free = self.free.pop()?;
-                self.buckets[bucket] = free;
-                self.flows[usize::from(free)].bucket = bucket as u16;
-                Some(free)
-            }
-            index => Some(index),
-        }
     }
 
     /// Takes every packet out, flow after flow, each flow in its order.
@@ -219,7 +180,7 @@ impl Sfq {
                 cx.pool.get_mut(id).next = SlotId::NIL;
                 all.push(cx.pool, id);
             }
-            self.retire_first();
+            self.retire_first(first as u16, self.flows[first as usize].bucket);
         }
         all
     }
@@ -238,28 +199,50 @@ impl Sfq {
     /// Puts a packet at the end of its flow, where a flow is free and not too long.
     #[inline(always)]
     fn admit<T: Copy>(&mut self, cx: &mut Context<'_, T>, id: SlotId) -> Option<u16> {
-        let Some(index) = self.flow_of(cx.pool.get(id).flow_hash) else {
+        let slot = cx.pool.get(id);
+        let length_bytes = slot.length_bytes;
+        let bucket = self.bucket_of(slot.flow_hash);
+        let place = &mut self.buckets[bucket];
+        let is_new = *place == NIL;
+        let Some(index) = (if is_new { self.free.pop() } else { Some(*place) }) else {
             self.counters.dropped += 1;
             cx.drop_packet(id, DropReason::QueueFull);
             return None;
         };
+        *place = index;
         let flow = &mut self.flows[usize::from(index)];
-        let packets = flow.packets;
-        if packets == 0 {
+        let before = flow.packets;
+        if u32::from(before) >= self.settings.depth {
+            return self.admit_to_longest(cx, id, index);
+        }
+        if is_new {
+            flow.bucket = bucket as u16;
             // Behind all others: the new flow waits its turn, or new flows alone would be served.
             flow.allotment = self.settings.quantum_bytes as i32;
             self.turns.push(u32::from(index));
-        } else if u32::from(packets) >= self.settings.depth {
-            self.counters.dropped += 1;
-            if !self.settings.head_drop {
-                cx.drop_packet(id, DropReason::QueueFull);
-                return None;
-            }
-            let head = self.pop(cx, index, End::Head);
-            cx.drop_packet(head, DropReason::QueueFull);
         }
-        self.push(cx, index, id);
+        flow.push(cx.pool, id);
+        self.lengths.changed(index, flow, before);
+        self.backlog.add(length_bytes);
         Some(index)
+    }
+
+    /// The flow is as long as it may be: the packet is dropped, or with `head_drop` the oldest in its place.
+    #[cold]
+    fn admit_to_longest<T: Copy>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        id: SlotId,
+        index: u16,
+    ) -> Option<u16> {
+        self.counters.dropped += 1;
+        if !self.settings.head_drop {
+            cx.drop_packet(id, DropReason::QueueFull);
+            return None;
+        }
+        let oldest = self.pop(cx, index, End::Head);
+        cx.drop_packet(oldest, DropReason::QueueFull);
+        self.admit(cx, id)
     }
 }
 
@@ -269,7 +252,7 @@ impl Discipline for Sfq {
         if cx.now_ns >= self.reseed_at_ns {
             self.reseed(cx);
         }
-        if self.changes > MOST_CHANGES {
+        if self.lengths.changes > MOST_CHANGES {
             self.count_anew();
         }
         let Some(index) = self.admit(cx, id) else { return false };
@@ -283,31 +266,33 @@ impl Discipline for Sfq {
     #[inline(always)]
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
         let quantum = self.settings.quantum_bytes as i32;
-        let index = loop {
+        loop {
             let Some(first) = self.turns.front() else { return Step::Empty };
             let flow = &mut self.flows[first as usize];
-            if flow.allotment > 0 {
-                break first as u16;
+            if flow.allotment <= 0 {
+                flow.allotment += quantum;
+                self.turns.pop();
+                self.turns.push(first);
+                self.foresee_turns(cx.pool);
+                continue;
             }
-            flow.allotment += quantum;
-            self.turns.pop();
-            self.turns.push(first);
-            self.foresee_turns(cx.pool);
-        };
-        let id = self.pop(cx, index, End::Head);
-        let length_bytes = cx.length_bytes(id);
-        let flow = &mut self.flows[usize::from(index)];
-        if flow.packets == 0 {
-            self.retire_first();
-            self.foresee_turns(cx.pool);
-        } else {
+            let before = flow.packets;
+            let id = flow.pop_head(cx.pool);
+            let length_bytes = cx.length_bytes(id);
             flow.allotment -= length_bytes as i32;
+            self.lengths.changed(first as u16, flow, before);
+            self.backlog.remove(length_bytes);
+            self.counters.sent(length_bytes);
+            if flow.packets == 0 {
+                let bucket = flow.bucket;
+                self.retire_first(first as u16, bucket);
+                self.foresee_turns(cx.pool);
+            }
+            if self.lengths.are_kept() && self.backlog.packets <= self.settings.limit / 2 {
+                self.lengths.forget();
+            }
+            return Step::Packet(id);
         }
-        if self.backlog.packets <= self.settings.limit / 2 {
-            self.lengths.forget();
-        }
-        self.counters.sent(length_bytes);
-        Step::Packet(id)
     }
 
     #[inline]

@@ -124,7 +124,7 @@ fn a_lone_packet_that_once_had_one_before_it_can_be_dropped() {
 fn who_is_longest_is_the_same_after_the_changes_were_counted_anew() {
     let offer_all = |changes: u32| {
         let mut fq = Sfq::new(SETTINGS);
-        fq.changes = changes;
+        fq.lengths.changes = changes;
         let mut pool = Pool::new(100, Reuse::Soonest);
         let mut dropped = Vec::new();
         // Flows 1, 2 and 3 come to two packets in turn, and 2 last; what comes then finds the queue full.
