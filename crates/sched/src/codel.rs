@@ -8,7 +8,7 @@
 //! Time O(1) a packet sent and O(1) a packet dropped; space 200 bytes and the slots.
 
 use crate::ClassId;
-use crate::codel_law::{CodelCounters, CodelSettings, CodelState};
+use crate::codel_law::{CodelCounters, CodelSettings, CodelState, Head};
 use crate::discipline::{Accepted, Discipline, Drained, Step};
 use crate::packet::DropReason;
 use crate::pool::{Backlog, Context, Queue, SlotId};
@@ -58,9 +58,9 @@ impl Discipline for Codel {
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
         let Self { queue, backlog, settings, state, law, .. } = self;
         let next = state.next(settings, law, cx, |cx| {
-            let id = queue.pop(cx.pool)?;
-            backlog.remove(cx.length_bytes(id));
-            Some((id, backlog.bytes))
+            let (id, slot) = queue.pop_slot(cx.pool)?;
+            backlog.remove(slot.length_bytes);
+            Some((id, Head { arrived_ns: slot.note, backlog_bytes: backlog.bytes }))
         });
         let Some(id) = next else { return Step::Empty };
         self.counters.sent(cx.length_bytes(id));

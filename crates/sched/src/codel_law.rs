@@ -111,19 +111,23 @@ impl CodelState {
         self.drop_next = control_law(now, set.interval, self.inverse_sqrt);
     }
 
-    /// Takes packets from the head until one is to be sent. `pop` gives the head's slot and the bytes then left.
+    /// Takes packets from the head until one is to be sent. `pop` gives the head.
     #[inline(always)]
     pub(crate) fn next<T: Copy>(
         &mut self,
         set: &CodelSettings,
         counters: &mut CodelCounters,
         cx: &mut Context<'_, T>,
-        mut pop: impl FnMut(&mut Context<'_, T>) -> Option<(SlotId, u64)>,
+        mut pop: impl FnMut(&mut Context<'_, T>) -> Option<(SlotId, Head)>,
     ) -> Option<SlotId> {
         let now = tick(cx.now_ns);
         let id = match self.take(set, cx, now, &mut pop) {
-            // What nearly every packet is goes in line, what follows on a late one does not.
-            Some((id, true)) => self.after_late(set, counters, cx, id, &mut pop)?,
+            // What nearly every packet is goes in line, what follows on a late one does not: moved there, `pop`
+            // need not be written down for the others.
+            Some((id, true)) => {
+                let mut pop = pop;
+                self.after_late(set, counters, cx, id, &mut pop)?
+            }
             Some((id, false)) => {
                 self.dropping = false;
                 id
@@ -144,13 +148,12 @@ impl CodelState {
         set: &CodelSettings,
         cx: &mut Context<'_, T>,
         now: Tick,
-        pop: &mut impl FnMut(&mut Context<'_, T>) -> Option<(SlotId, u64)>,
+        pop: &mut impl FnMut(&mut Context<'_, T>) -> Option<(SlotId, Head)>,
     ) -> Option<(SlotId, bool)> {
-        let Some((id, backlog_bytes)) = pop(cx) else {
+        let Some((id, head)) = pop(cx) else {
             self.first_above = 0;
             return None;
         };
-        let head = Head { arrived_ns: cx.pool.get(id).note, backlog_bytes };
         Some((id, self.is_late(set, now, head)))
     }
 
@@ -162,7 +165,7 @@ impl CodelState {
         counters: &mut CodelCounters,
         cx: &mut Context<'_, T>,
         first: SlotId,
-        pop: &mut impl FnMut(&mut Context<'_, T>) -> Option<(SlotId, u64)>,
+        pop: &mut impl FnMut(&mut Context<'_, T>) -> Option<(SlotId, Head)>,
     ) -> Option<SlotId> {
         let now = tick(cx.now_ns);
         if !self.dropping {
@@ -195,10 +198,10 @@ impl CodelState {
 
 /// The packet at the head of a queue.
 #[derive(Clone, Copy)]
-struct Head {
-    arrived_ns: u64,
+pub(crate) struct Head {
+    pub(crate) arrived_ns: u64,
     /// What waits behind it.
-    backlog_bytes: u64,
+    pub(crate) backlog_bytes: u64,
 }
 
 #[derive(PartialEq, Eq)]

@@ -12,7 +12,7 @@
 
 use crate::ClassId;
 use crate::codel::describe;
-use crate::codel_law::{CodelCounters, CodelSettings, CodelState};
+use crate::codel_law::{CodelCounters, CodelSettings, CodelState, Head};
 use crate::discipline::{Accepted, Discipline, Drained, Step};
 use crate::hash;
 use crate::packet::{DropReason, Packet};
@@ -175,11 +175,11 @@ impl Discipline for FqCodel {
             let Self { bytes, backlog, law, settings, .. } = self;
             let Flow { queue, codel, .. } = flow;
             let next = codel.next(&settings.codel, law, cx, |cx| {
-                let id = queue.pop(cx.pool)?;
-                let length_bytes = cx.length_bytes(id);
+                let (id, slot) = queue.pop_slot(cx.pool)?;
+                let (length_bytes, arrived_ns) = (slot.length_bytes, slot.note);
                 bytes[index as usize] -= length_bytes;
                 backlog.remove(length_bytes);
-                Some((id, backlog.bytes))
+                Some((id, Head { arrived_ns, backlog_bytes: backlog.bytes }))
             });
             if let Some(id) = next {
                 let length_bytes = cx.length_bytes(id);

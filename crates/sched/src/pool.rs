@@ -201,12 +201,22 @@ impl Queue {
 
     #[inline]
     pub(crate) fn pop<T: Copy>(&mut self, pool: &Pool<T>) -> Option<SlotId> {
+        self.pop_slot(pool).map(|(id, _)| id)
+    }
+
+    /// Takes the first out, and tells what is in its slot, which is at hand.
+    #[inline(always)]
+    pub(crate) fn pop_slot<'a, T: Copy>(
+        &mut self,
+        pool: &'a Pool<T>,
+    ) -> Option<(SlotId, &'a Slot<T>)> {
         let id = self.head;
         if id.is_nil() {
             return None;
         }
-        self.head = pool.get(id).next;
-        Some(id)
+        let slot = pool.get(id);
+        self.head = slot.next;
+        Some((id, slot))
     }
 }
 

@@ -277,13 +277,13 @@ impl Discipline for Sfq {
                 continue;
             }
             let before = flow.packets;
+            let length_bytes = cx.length_bytes(flow.head);
             let id = flow.pop_head(cx.pool);
-            let length_bytes = cx.length_bytes(id);
             flow.allotment -= length_bytes as i32;
             self.lengths.changed(first as u16, flow, before);
             self.backlog.remove(length_bytes);
             self.counters.sent(length_bytes);
-            if flow.packets == 0 {
+            if before == 1 {
                 let bucket = flow.bucket;
                 self.retire_first(first as u16, bucket);
                 self.foresee_turns(cx.pool);
