@@ -114,9 +114,9 @@ impl Child {
         }
     }
 
-    /// The next packet, if one may go now.
+    /// The next packet, if one may go now, and its length.
     #[inline(always)]
-    pub(crate) fn take<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Option<SlotId> {
+    pub(crate) fn take<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Option<(SlotId, u32)> {
         match self {
             Self::Fifo(fifo) => fifo.take(cx),
             Self::Other(other) => other.take(cx),
@@ -153,9 +153,9 @@ impl Other {
     }
 
     #[inline(never)]
-    fn take<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Option<SlotId> {
+    fn take<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Option<(SlotId, u32)> {
         match self.dequeue(cx) {
-            Step::Packet(id) => Some(id),
+            Step::Packet(id) => Some((id, cx.length_bytes(id))),
             Step::Wait(_) | Step::Empty => None,
         }
     }

@@ -94,17 +94,12 @@ impl Fifo {
         if head.is_nil() { Peek::Empty } else { Peek::Length(cx.length_bytes(head)) }
     }
 
+    /// The next packet and its length.
     #[inline(always)]
-    pub(crate) fn take<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Option<SlotId> {
-        let id = self.queue.head;
-        if id.is_nil() {
-            return None;
-        }
-        let slot = cx.pool.get(id);
-        let (next, length_bytes) = (slot.next, slot.length_bytes);
-        self.queue.head = next;
-        self.sent.add(length_bytes);
-        Some(id)
+    pub(crate) fn take<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Option<(SlotId, u32)> {
+        let (id, slot) = self.queue.pop_slot(cx.pool)?;
+        self.sent.add(slot.length_bytes);
+        Some((id, slot.length_bytes))
     }
 
     #[cold]
@@ -136,7 +131,7 @@ impl Discipline for Fifo {
 
     #[inline]
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
-        self.take(cx).map_or(Step::Empty, Step::Packet)
+        self.take(cx).map_or(Step::Empty, |(id, _)| Step::Packet(id))
     }
 
     fn backlog(&self) -> Backlog {

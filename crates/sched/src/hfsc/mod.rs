@@ -217,8 +217,7 @@ impl Discipline for Hfsc {
             return Step::Wait(until_ns.max(cx.now_ns + 1));
         };
         let Some(child) = &mut self.classes[leaf as usize].child else { return Step::Empty };
-        let Some(id) = child.take(cx) else { return Step::Empty };
-        let length_bytes = cx.length_bytes(id);
+        let Some((id, length_bytes)) = child.take(cx) else { return Step::Empty };
         let head = head_of(child, cx);
         let now_ns = cx.now_ns;
         self.account(leaf, Departure { now_ns, length_bytes, by_deadline }, head);

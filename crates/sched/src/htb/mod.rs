@@ -149,13 +149,12 @@ impl Htb {
             let class = &mut self.classes[at as usize];
             debug_assert_eq!(class.mode == Mode::CanSend, level == 0, "served as its mode allows");
             let child = class.child.as_mut()?;
-            let Some(id) = child.take(cx) else {
+            let Some((id, length_bytes)) = child.take(cx) else {
                 // An AQM dropped all that was left; the leaf is out of the rings until a packet comes.
                 self.deactivate(at);
                 continue;
             };
             let emptied = child.is_empty();
-            let length_bytes = cx.length_bytes(id);
             class.fill(cx.now_ns);
             class.charge(level as u8, length_bytes);
             let deficit = &mut self.deficits[at as usize * self.levels + level];
@@ -239,7 +238,7 @@ impl Discipline for Htb {
 
     #[inline(always)]
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
-        if let Some(id) = self.direct.take(cx) {
+        if let Some((id, _)) = self.direct.take(cx) {
             return Step::Packet(id);
         }
         self.run_due(cx.now_ns);
