@@ -99,19 +99,15 @@ impl Htb {
 
     /// Moves a class into another mode, which its buckets put it in: into that mode's rings, and into the wait queue until
     /// its debt is paid.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn change_mode(&mut self, at: u32, mode: Mode, now_ns: u64) {
         let class = &mut self.classes[at as usize];
-        let (mut active, debt, rings) = (class.active, class.debt(), class.rings);
+        let (active, debt, rings) = (class.active, class.debt(), class.rings);
         let old = std::mem::replace(&mut class.mode, mode);
-        while active != 0 {
-            let priority = active.trailing_zeros() as u8;
-            active &= active - 1;
-            match (old, mode) {
-                (Mode::CanSend, Mode::MayBorrow) => self.leave_row(at, priority, rings),
-                (Mode::MayBorrow, Mode::CanSend) => self.enter_row(at, priority, rings),
-                _ => self.change_rings(at, priority, old, mode),
-            }
+        if active.is_power_of_two() {
+            self.change_rings(at, active.trailing_zeros() as u8, old, mode, rings);
+        } else if active != 0 {
+            self.change_many_rings(at, active, old, mode, rings);
         }
         if mode == Mode::CantSend {
             self.labels[at as usize].overlimits += 1;
@@ -119,9 +115,27 @@ impl Htb {
         self.wait(at, now_ns, debt);
     }
 
-    /// Moves an active class into other rings, where one of the modes is that it can't send.
+    /// Moves an active class into another mode's rings. In line is what comes with every packet or two: a bit in a row.
+    #[inline(always)]
+    fn change_rings(&mut self, at: u32, priority: u8, old: Mode, new: Mode, rings: Rings) {
+        match (old, new) {
+            (Mode::CanSend, Mode::MayBorrow) => self.leave_row(at, priority, rings),
+            (Mode::MayBorrow, Mode::CanSend) => self.enter_row(at, priority, rings),
+            _ => self.leave_and_enter(at, priority, old, new),
+        }
+    }
+
     #[inline(never)]
-    fn change_rings(&mut self, at: u32, priority: u8, old: Mode, new: Mode) {
+    fn change_many_rings(&mut self, at: u32, mut active: u8, old: Mode, new: Mode, rings: Rings) {
+        while active != 0 {
+            let priority = active.trailing_zeros() as u8;
+            active &= active - 1;
+            self.change_rings(at, priority, old, new, rings);
+        }
+    }
+
+    #[inline(never)]
+    fn leave_and_enter(&mut self, at: u32, priority: u8, old: Mode, new: Mode) {
         let rings = self.classes[at as usize].rings;
         self.leave(at, priority, old, rings);
         self.enter(at, priority, new, rings);

@@ -76,7 +76,7 @@ impl Wheel {
     }
 
     /// Puts a player that is away into its slot.
-    #[inline]
+    #[inline(always)]
     fn insert(&mut self, player: u32, at_ns: u64) {
         let tick = at_ns >> TICK_SHIFT;
         if tick.wrapping_sub(self.tick) < SPAN {
