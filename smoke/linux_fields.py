@@ -96,12 +96,36 @@ def icmp_fields(message):
 
 
 def without_times(options):
-    """Words that can only be a time of day of the last quarter of an hour."""
-    now_ms = int(time.time() * 1000) % 86_400_000
+    """The options in hexadecimal, with `<time>` for each time of day that a router has just written."""
     text, at = "", 0
     while at < len(options):
-        word = int.from_bytes(options[at : at + 4], "big")
-        is_time = at + 4 <= len(options) and 0 <= now_ms - word < 900_000
-        text += "<time>" if is_time else f"{options[at]:02x}"
-        at += 4 if is_time else 1
+        kind, is_long = options[at], at + 1 < len(options)
+        length = max(options[at + 1], 2) if kind > 1 and is_long else 1
+        option = options[at : at + length]
+        text += timestamps_without_times(option) if kind == 0x44 else option.hex()
+        at += length
     return text
+
+
+def timestamps_without_times(option):
+    """A timestamp option (RFC 791, 3.1). What is written ends before its pointer: words, or pairs of
+    an address and a word. Anywhere else a word may look like a time: the upper half of one does, in
+    the quarter of an hour after midnight."""
+    if len(option) < 4:
+        return option.hex()
+    end, step = option[2] - 1, 4 if option[3] & 15 == 0 else 8
+    pieces = []
+    while end - step >= 4 and end <= len(option):
+        word = option[end - 4 : end]
+        pieces[:0] = [option[end - step : end - 4].hex(), "<time>" if is_recent(word) else word.hex()]
+        end -= step
+    written = option[2] - 1 if pieces else end
+    return option[:end].hex() + "".join(pieces) + option[written:].hex()
+
+
+def is_recent(word):
+    """Whether a time of day in milliseconds is of the last quarter of an hour."""
+    a_day = 86_400_000
+    now = int(time.time() * 1000) % a_day
+    time_of_day = int.from_bytes(word, "big")
+    return time_of_day < a_day and (now - time_of_day) % a_day < 900_000
