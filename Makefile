@@ -1,7 +1,7 @@
 # Every command there is. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast lint fuzz bench bench-fib bench-sched bench-acl graph doc clean
+.PHONY: help setup build demo test test-fast lint fuzz bench bench-fib bench-sched bench-acl graph map doc clean
 
 help: ## Lists these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ bench-acl: ## Measures access lists beside DPDK's, into target/bench-acl.json
 graph: ## Draws docs/graph.svg from the nodes there are
 	cargo run --quiet -p nodes --example draw_graph > docs/graph.svg.new
 	mv docs/graph.svg.new docs/graph.svg
+
+map: ## Writes the map of the crates in ARCHITECTURE.md from their manifests
+	scripts/crate-map
 
 doc: ## Builds the documentation of all crates
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
