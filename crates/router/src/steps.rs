@@ -31,7 +31,7 @@ impl Router {
         for (done, change) in changes.iter().enumerate() {
             if let Err(error) = self.step(change) {
                 for made in changes[..done].iter().rev() {
-                    if let Err(fault) = self.step(&inverse(made)) {
+                    if let Err(fault) = self.step(&made.inverse()) {
                         eprintln!("volleyd: while taking back `{made}`: {fault}");
                     }
                 }
@@ -416,40 +416,6 @@ fn outcome_of<K, V>(delta: &Delta<K, V>) -> (&K, Option<&V>) {
         Delta::Added { key, row } => (key, Some(row)),
         Delta::Modified { key, new, .. } => (key, Some(new)),
         Delta::Removed { key, .. } => (key, None),
-    }
-}
-
-/// What undoes a change.
-fn inverse(change: &Change) -> Change {
-    fn of<K: Clone, V: Clone>(delta: &Delta<K, V>) -> Delta<K, V> {
-        match delta.clone() {
-            Delta::Added { key, row } => Delta::Removed { key, row },
-            Delta::Removed { key, row } => Delta::Added { key, row },
-            Delta::Modified { key, old, new } => Delta::Modified { key, old: new, new: old },
-        }
-    }
-    match change {
-        Change::Vrfs(delta) => Change::Vrfs(of(delta)),
-        Change::Ports(delta) => Change::Ports(of(delta)),
-        Change::Routes(delta) => Change::Routes(of(delta)),
-        Change::Neighbors(delta) => Change::Neighbors(of(delta)),
-        Change::Xconnects(delta) => Change::Xconnects(of(delta)),
-        Change::Bridges(delta) => Change::Bridges(of(delta)),
-        Change::Stations(delta) => Change::Stations(of(delta)),
-        Change::Mirrors(delta) => Change::Mirrors(of(delta)),
-        Change::Acls(delta) => Change::Acls(of(delta)),
-        Change::Policers(delta) => Change::Policers(of(delta)),
-        Change::Icmp(Replaced { old, new }) => {
-            Change::Icmp(Replaced { old: new.clone(), new: old.clone() })
-        }
-        Change::Twins(Replaced { old, new }) => {
-            Change::Twins(Replaced { old: new.clone(), new: old.clone() })
-        }
-        Change::Fpm(Replaced { old, new }) => {
-            Change::Fpm(Replaced { old: new.clone(), new: old.clone() })
-        }
-        // These take effect at the start alone: there is nothing to take back.
-        other => other.clone(),
     }
 }
 

@@ -28,6 +28,10 @@ pub enum Action {
 pub trait Step: Display {
     /// What it does.
     fn action(&self) -> Action;
+
+    /// The step that undoes it.
+    #[must_use]
+    fn inverse(&self) -> Self;
 }
 
 /// A section that is always there has other fields.
@@ -52,6 +56,10 @@ impl<T: Clone + PartialEq> Replaced<T> {
 impl<T: Row> Step for Replaced<T> {
     fn action(&self) -> Action {
         Action::Modify
+    }
+
+    fn inverse(&self) -> Self {
+        Self { old: self.new.clone(), new: self.old.clone() }
     }
 }
 

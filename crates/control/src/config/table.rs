@@ -133,12 +133,20 @@ impl<K: Ord + Clone, V: Clone + PartialEq> Table<K, V> {
     }
 }
 
-impl<K: Display, V: Row> Step for Delta<K, V> {
+impl<K: Display + Clone, V: Row> Step for Delta<K, V> {
     fn action(&self) -> Action {
         match self {
             Self::Removed { .. } => Action::Remove,
             Self::Added { .. } => Action::Add,
             Self::Modified { .. } => Action::Modify,
+        }
+    }
+
+    fn inverse(&self) -> Self {
+        match self.clone() {
+            Self::Added { key, row } => Self::Removed { key, row },
+            Self::Removed { key, row } => Self::Added { key, row },
+            Self::Modified { key, old, new } => Self::Modified { key, old: new, new: old },
         }
     }
 }

@@ -141,6 +141,12 @@ macro_rules! objects {
                 match self { $( Self::$kind(step) => step.action(), )+ }
             }
 
+            /// The step that undoes it. Of a kind that waits for a new start, too: what is to come then is taken back.
+            #[must_use]
+            pub fn inverse(&self) -> Self {
+                match self { $( Self::$kind(step) => Self::$kind(step.inverse()), )+ }
+            }
+
             /// Whether it only takes effect when the router starts anew.
             pub fn needs_restart(&self) -> bool {
                 match self { $( Self::$kind(_) => <$kind as Object>::NEEDS_RESTART, )+ }

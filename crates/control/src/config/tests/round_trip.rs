@@ -62,6 +62,13 @@ proptest! {
     }
 
     #[test]
+    fn the_inverses_in_reverse_lead_back(old in arbitrary::config(), new in arbitrary::config()) {
+        let changes = Config::diff(&old, &new);
+        let back: Vec<Change> = changes.iter().rev().map(Change::inverse).collect();
+        prop_assert_eq!(follow(new, &back), old);
+    }
+
+    #[test]
     fn removals_come_first_and_nothing_stands_on_what_is_gone(
         old in arbitrary::config(),
         new in arbitrary::config(),
