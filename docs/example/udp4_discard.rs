@@ -4,7 +4,7 @@
 //!  udp4_local ─▶ udp4_discard
 //! ```
 
-use crate::plumbing::Setup;
+use crate::tables::Setup;
 use graph::{Attach, Context, Exits, Node};
 use packet::Frame;
 
@@ -44,7 +44,7 @@ impl Node for Udp4Discard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plumbing::testing::{HOST, US, World};
+    use crate::testing::{HOST, US, World};
     use graph::harness::NodeHarness;
     use wire::craft;
 

@@ -7,7 +7,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nodes::plumbing::{Classifier, ForwardedIn, mark_congestion};
+use nodes::port::{Classifier, ForwardedIn, mark_congestion};
 use packet::{HeapPool, Pool};
 use sched::{ClassId, Filter, Ports, Prefix};
 

@@ -11,14 +11,11 @@ use dataplane::{Dataplane, PortQueues, Settings};
 use fib::{Address, ip4::Ip4Layout, pages::PageSize};
 use graph::{Idle, Worker};
 use libfuzzer_sys::fuzz_target;
-use nodes::acl_input::AclInput;
-use nodes::acl_output::AclOutput;
-use nodes::allow_input::{AllowInput, Allowed};
-use nodes::mirror_input::MirrorInput;
-use nodes::mirror_output::MirrorOutput;
-use nodes::plumbing::{Access, AccessList, BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Link, MirrorTo, Mode, Ranges, SlowPathNews, Tunnel, Vlan, VlanTags, VrfId, Wrap, link_key, sum_icmp};
-use nodes::redirect_input::{RedirectInput, Redirects};
-use nodes::urpf_input::{Reverse, Urpf, UrpfInput};
+use nodes::filter::{acl_input::AclInput, acl_output::AclOutput, allow_input::{AllowInput, Allowed}, Access, AccessList, Ranges, urpf_input::{Reverse, Urpf, UrpfInput}};
+use nodes::interface::{mirror_input::MirrorInput, mirror_output::MirrorOutput, MirrorTo};
+use nodes::local::sum_icmp;
+use nodes::tables::{BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Link, Mode, SlowPathNews, Tunnel, Vlan, VlanTags, VrfId, Wrap, link_key};
+use nodes::ip::{redirect_input::{RedirectInput, Redirects}};
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use std::{
     cell::RefCell,
@@ -27,7 +24,7 @@ use std::{
 };
 use wire::{checksum, ip::protocol, ipv4, ipv6};
 
-#[path = "../../crates/nodes/src/plumbing/topology.rs"]
+#[path = "../../crates/nodes/src/testing/topology.rs"]
 mod topology;
 
 fuzz_target!(|bytes: &[u8]| {

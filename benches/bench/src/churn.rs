@@ -14,7 +14,7 @@ use crate::scenarios::setting::{NEXT_HOP_MAC, adjacency, udp};
 use crate::thread_time::ThreadTime;
 use dataplane::{Dataplane, Threads};
 use fib::{Forward, Ip4Prefix};
-use nodes::plumbing::{Kind, Mode};
+use nodes::tables::{Kind, Mode};
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 

@@ -4,7 +4,7 @@ use crate::pace::Pace;
 use crate::sample::{NodeCost, Sample};
 use dataplane::{Dataplane, NodeTotals, PortQueues, Settings, Threads};
 use graph::{Idle, Worker};
-use nodes::plumbing::{Interface, InterfaceId, Link, Mode, VrfId};
+use nodes::tables::{Interface, InterfaceId, Link, Mode, VrfId};
 use packet::{HeapPool, MemorySink, MemorySource, Repeat, RxQueue, TxQueue};
 use std::sync::Arc;
 use std::time::{Duration, Instant};

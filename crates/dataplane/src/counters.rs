@@ -1,7 +1,7 @@
 //! What the workers counted, added up.
 
 use crate::start::Dataplane;
-use nodes::plumbing::{TwinClass, is_outbound};
+use nodes::tables::{TwinClass, is_outbound};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One node over all workers.

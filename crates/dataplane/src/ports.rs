@@ -1,7 +1,7 @@
 //! Giving a port's queues to the workers, and getting them back.
 
 use crate::start::{Dataplane, DataplaneError};
-use nodes::plumbing::{RxAttachment, TxAttachment};
+use nodes::tables::{RxAttachment, TxAttachment};
 use packet::{RxQueue, TxQueue};
 use std::time::{Duration, Instant};
 

@@ -8,9 +8,8 @@
 //! is the worker of its number modulo the workers, so that many shaped ports spread.
 
 use crate::start::{Dataplane, WorkerSlot};
-use nodes::plumbing::{
-    Classifier, HandOver, Leftover, Outcome, PacketScheduler, ShapeLetter, Shaper,
-};
+use nodes::port::Classifier;
+use nodes::tables::{HandOver, Leftover, Outcome, PacketScheduler, ShapeLetter, Shaper};
 use packet::handoff;
 use sched::{Config, Replaced, Report};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};

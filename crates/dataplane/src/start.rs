@@ -9,7 +9,7 @@ use fib::mac::MacTable;
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, WorkerHandle};
-use nodes::plumbing::{
+use nodes::tables::{
     Bindings, IcmpLimits, Injector, Interface, Interfaces, Reception, Setup, Shared,
     SlowPathEvents, Stations, ToTwin, TwinLimits, VrfId, VrfTables, Vrfs, WorkerCounters,
     slow_path, twin_queue,

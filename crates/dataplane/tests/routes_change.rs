@@ -13,7 +13,7 @@
 use dataplane::{Dataplane, PortQueues, Settings, Threads};
 use fib::adjacency::{Adjacency, AdjacencyId, MAX_REWRITE};
 use fib::{Forward, Ip4Prefix};
-use nodes::plumbing::{Interface, Kind, Link, Mode, VrfId};
+use nodes::tables::{Interface, Kind, Link, Mode, VrfId};
 use packet::{HeapPool, PacketCache, PacketPtr, RxQueue, TxQueue};
 use std::net::Ipv4Addr;
 use std::sync::Arc;

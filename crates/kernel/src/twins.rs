@@ -9,7 +9,7 @@
 
 use crate::twin::{Twin, TwinState, TwinTraffic};
 use crate::{KernelError, Namespace, Waker};
-use nodes::plumbing::{Injected, Injector, ToTwin};
+use nodes::tables::{Injected, Injector, ToTwin};
 use packet::{PacketCache, Pool};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;

@@ -1,81 +1,75 @@
-//! The packet-processing nodes, one file each. This page is their table of contents.
+//! The packet-processing nodes, one file each, by family.
 //!
-//! A new node is one new file and one line below: CONTRIBUTING.md walks through an example.
+//! A new node is one new file and one line in its family's `mod.rs`: CONTRIBUTING walks through an example.
 
-pub mod plumbing;
-
-/// Declares the node modules and lists their specs.
+/// Declares a family's node modules and lists their specs.
 macro_rules! nodes {
     ($($file:ident::$node:ident,)+) => {
-        $(pub mod $file;)+
+        $(pub mod $file;
+        pub use $file::$node;)+
 
-        /// Every node of the router.
-        pub const ALL: &[graph::NodeSpec<plumbing::Setup>] =
+        /// The family's nodes.
+        pub const NODES: &[graph::NodeSpec<crate::tables::Setup>] =
             &[$(graph::spec::<$file::$node>(),)+];
 
         #[cfg(test)]
-        const FILES: &[&str] = &[$(stringify!($file),)+];
+        pub(crate) const FILES: &[&str] = &[$(stringify!($file),)+];
     };
 }
 
-nodes! {
-    port_rx::PortRx,
-    inject::Inject,
-    ethernet_input::EthernetInput,
-    interface_input::InterfaceInput,
-    mirror_input::MirrorInput,
-    allow_input::AllowInput,
-    acl_input::AclInput,
-    urpf_input::UrpfInput,
-    policer_input::PolicerInput,
-    redirect_input::RedirectInput,
-    interface_enter::InterfaceEnter,
-    vlan_input::VlanInput,
-    l2_xconnect::L2Xconnect,
-    l2_learn::L2Learn,
-    l2_forward::L2Forward,
-    l2_arp::L2Arp,
-    l2_nd::L2Nd,
-    l2_flood::L2Flood,
-    arp_input::ArpInput,
-    ip4_input::Ip4Input,
-    ip4_options::Ip4Options,
-    ip4_lookup::Ip4Lookup,
-    ip4_rewrite::Ip4Rewrite,
-    ip4_fragment::Ip4Fragment,
-    ip4_local::Ip4Local,
-    icmp4_input::Icmp4Input,
-    icmp4_echo::Icmp4Echo,
-    icmp4_error::Icmp4Error,
-    udp4_local::Udp4Local,
-    tcp4_reset::Tcp4Reset,
-    ip6_input::Ip6Input,
-    ip6_hop_by_hop::Ip6HopByHop,
-    ip6_lookup::Ip6Lookup,
-    ip6_link::Ip6Link,
-    ip6_rewrite::Ip6Rewrite,
-    ip6_local::Ip6Local,
-    icmp6_input::Icmp6Input,
-    icmp6_echo::Icmp6Echo,
-    icmp6_error::Icmp6Error,
-    nd_input::NdInput,
-    mld_input::MldInput,
-    udp6_local::Udp6Local,
-    tcp6_reset::Tcp6Reset,
-    ip_resolve::IpResolve,
-    ip_reassemble::IpReassemble,
-    twin_output::TwinOutput,
-    interface_output::InterfaceOutput,
-    acl_output::AclOutput,
-    policer_output::PolicerOutput,
-    mirror_output::MirrorOutput,
-    interface_leave::InterfaceLeave,
-    vlan_output::VlanOutput,
-    tunnel_encap::TunnelEncap,
-    tunnel_decap::TunnelDecap,
-    shape::Shape,
-    port_tx::PortTx,
-    drop::Drop,
+/// Declares the families.
+macro_rules! families {
+    ($($family:ident,)+) => {
+        $(pub mod $family;)+
+
+        /// Every family of nodes, with its name.
+        pub const FAMILIES: &[(&str, &[graph::NodeSpec<tables::Setup>])] =
+            &[$((stringify!($family), $family::NODES),)+];
+
+        #[cfg(test)]
+        const FILES: &[&[&str]] = &[$($family::FILES,)+];
+    };
+}
+
+families! {
+    port,
+    interface,
+    filter,
+    l2,
+    ip,
+    local,
+    tunnel,
+}
+
+pub mod tables;
+#[cfg(test)]
+pub(crate) mod testing;
+
+/// Every node of the router.
+pub const ALL: &[graph::NodeSpec<tables::Setup>] = &every();
+
+/// How many there are.
+const MANY: usize = {
+    let (mut family, mut sum) = (0, 0);
+    while family < FAMILIES.len() {
+        sum += FAMILIES[family].1.len();
+        family += 1;
+    }
+    sum
+};
+
+const fn every() -> [graph::NodeSpec<tables::Setup>; MANY] {
+    let mut all = [port::NODES[0]; MANY];
+    let (mut family, mut at) = (0, 0);
+    while family < FAMILIES.len() {
+        let (nodes, mut next) = (FAMILIES[family].1, 0);
+        while next < nodes.len() {
+            all[at] = nodes[next];
+            (at, next) = (at + 1, next + 1);
+        }
+        family += 1;
+    }
+    all
 }
 
 #[cfg(test)]
@@ -85,9 +79,8 @@ pub mod contributing;
 mod tests {
     #[test]
     fn a_node_is_named_after_its_file() {
-        for (file, spec) in super::FILES.iter().zip(super::ALL) {
-            assert_eq!(spec.name, file.replace('_', "-"));
-        }
+        let names = super::ALL.iter().map(|spec| spec.name);
+        assert!(names.eq(super::FILES.concat().iter().map(|file| file.replace('_', "-"))));
     }
 
     #[test]

@@ -8,9 +8,11 @@ use control::config::objects::port_allow::Allow;
 use control::config::objects::port_filters::{self, Filters};
 use control::view;
 use fib::{Address, Prefix};
-use nodes::allow_input::Allowed;
-use nodes::plumbing::{Access, AccessList, Ranges};
-use nodes::urpf_input::{Reverse, Urpf};
+use nodes::filter::{
+    Access, AccessList, Ranges,
+    allow_input::Allowed,
+    urpf_input::{Reverse, Urpf},
+};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@
 use crate::router::Router;
 use control::config::objects::bridge::Bridge;
 use fib::mac::{MacKey, MacTable};
-use nodes::plumbing::{BindingNews, Bindings, Bound, BridgeId};
+use nodes::tables::{BindingNews, Bindings, Bound, BridgeId};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::RangeInclusive;

@@ -11,7 +11,7 @@ use control::config::objects::port::PortName;
 use control::config::objects::station::{Station, StationKey};
 use fib::FibError;
 use fib::mac::{MacFlush, MacKey, MacSweep, MacTable};
-use nodes::plumbing::{BridgeId, BridgePort, StationMoved};
+use nodes::tables::{BridgeId, BridgePort, StationMoved};
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};

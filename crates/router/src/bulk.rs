@@ -12,7 +12,7 @@ use control::engine::EngineError;
 use fib::rib::{Route, Source, SourceCount};
 use fib::route_file::FilePrefix;
 use fib::{FibError, Prefix};
-use nodes::plumbing::VrfId;
+use nodes::tables::VrfId;
 
 /// Prefixes looked at in one turn of a sweep.
 const SWEEP: usize = 512;

@@ -3,7 +3,7 @@
 use crate::routing::{Family, InVrf};
 use fib::rib::{Protocol, Route, Target};
 use fib::{FibError, Ip4Prefix, Prefix};
-use nodes::plumbing::Kind;
+use nodes::tables::Kind;
 use std::collections::BTreeMap;
 
 /// Connected and local routes of one family.

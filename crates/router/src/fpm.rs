@@ -16,7 +16,7 @@ use fib::route_file::FilePrefix;
 use fib::{FibError, Prefix};
 use kernel::fpm::{Fpm, FpmOptions, Leads, Update};
 use kernel::{KernelError, Namespace};
-use nodes::plumbing::VrfId;
+use nodes::tables::VrfId;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -10,7 +10,7 @@ use control::config::objects::port::{Port, PortName};
 use control::config::objects::qos::Qos;
 use dataplane::Dataplane;
 use fib::Ip4Prefix;
-use nodes::plumbing::{Features, Interface, InterfaceId, Kind, Mode, VrfId};
+use nodes::tables::{Features, Interface, InterfaceId, Kind, Mode, VrfId};
 use packet::RxQueue;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -201,7 +201,7 @@ impl OpenPort {
         Interface {
             name: name.as_str().to_owned(),
             port: self.id,
-            link: nodes::plumbing::Link::Port,
+            link: nodes::tables::Link::Port,
             up: self.config.up,
             shaped: false,
             input: Features::default(),

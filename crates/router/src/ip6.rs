@@ -8,7 +8,7 @@ use crate::router_advertisement;
 use crate::steps::PATIENCE;
 use control::config::objects::port::PortName;
 use control::config::objects::port_ra::Ra;
-use nodes::plumbing::{Injected, NdNews, NdSaid};
+use nodes::tables::{Injected, NdNews, NdSaid};
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
 use std::sync::Arc;

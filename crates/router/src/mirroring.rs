@@ -6,7 +6,7 @@ use control::config::objects::mirror::{Direction, Mirror, MirrorName};
 use control::config::objects::port::PortName;
 use control::view;
 use dataplane::MirroredTotals;
-use nodes::plumbing::MirrorTo;
+use nodes::interface::MirrorTo;
 use std::collections::{BTreeMap, HashMap};
 
 /// All mirrors.

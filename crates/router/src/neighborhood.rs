@@ -10,7 +10,7 @@ use crate::routing::{LinkOf, Routes, Wish};
 use fib::neighbor::{
     Action, DropReason, Heard, HoldQueue, Need, NeighborConfig, NeighborKey, Neighbors,
 };
-use nodes::plumbing::{ArpNews, Injected, Injector, NdNews, NdSaid};
+use nodes::tables::{ArpNews, Injected, Injector, NdNews, NdSaid};
 use packet::{PacketCache, PacketPtr};
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -5,7 +5,7 @@ use control::config::objects::policer::{self as config, PolicerName};
 use control::config::objects::port::Port;
 use control::view;
 use graph::tsc_hz;
-use nodes::plumbing::{Mark, NamedPolicer, Policed, Treatment};
+use nodes::filter::{Mark, NamedPolicer, Policed, Treatment};
 use police::{Agreement, Colour, ColourCounters, PoliceError, Policer, Rate};
 use std::collections::BTreeMap;
 use std::sync::Arc;

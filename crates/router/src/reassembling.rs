@@ -10,7 +10,8 @@
 
 use crate::router::Router;
 use control::view;
-use nodes::plumbing::{Injected, OWN_TTL, RateLimit};
+use nodes::ip::OWN_TTL;
+use nodes::tables::{Injected, RateLimit};
 use packet::PacketPtr;
 use reassembly::{Limits, Piece, Reassembly, cut};
 use std::hash::{BuildHasher, RandomState};

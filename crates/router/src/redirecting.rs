@@ -1,7 +1,8 @@
 //! Tells hosts of better ways than by us: ICMP redirects (RFC 792, RFC 1812 section 5.2.7.2).
 
 use crate::router::Router;
-use nodes::plumbing::{BetterWay, Injected, OWN_TTL};
+use nodes::ip::OWN_TTL;
+use nodes::tables::{BetterWay, Injected};
 use std::net::Ipv4Addr;
 use wire::icmp4::{message, redirect};
 use wire::{craft, ipv4};

@@ -12,7 +12,7 @@ use crate::router::Router;
 use control::config::objects::port::PortName;
 use control::config::objects::tunnel::Remotes;
 use dataplane::{BridgedTotals, DropCount, InterfaceTotals};
-use nodes::plumbing::{BridgePort, Interface, Link, MOST_INTERFACES, Mode};
+use nodes::tables::{BridgePort, Interface, Link, MOST_INTERFACES, Mode};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -236,7 +236,7 @@ mod tests {
     use control::config::field::Field;
     use control::config::{Config, Host, Source, parse};
     use control::engine::Engine;
-    use nodes::plumbing::Interface;
+    use nodes::tables::Interface;
     use std::sync::Arc;
 
     const START: &str = r#"

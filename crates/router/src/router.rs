@@ -33,16 +33,13 @@ use fib::neighbor::{Action, NeighborConfig, NeighborKey, Neighbors};
 use fib::pages::PageSize;
 use graph::Worker;
 use kernel::Waker;
-use nodes::acl_input::AclInput;
-use nodes::acl_output::AclOutput;
-use nodes::allow_input::AllowInput;
-use nodes::mirror_input::MirrorInput;
-use nodes::mirror_output::MirrorOutput;
-use nodes::plumbing::{ArpNews, Mode, Reception, SlowPathNews};
-use nodes::policer_input::PolicerInput;
-use nodes::policer_output::PolicerOutput;
-use nodes::redirect_input::{RedirectInput, Redirects};
-use nodes::urpf_input::UrpfInput;
+use nodes::filter::{
+    acl_input::AclInput, acl_output::AclOutput, allow_input::AllowInput,
+    policer_input::PolicerInput, policer_output::PolicerOutput, urpf_input::UrpfInput,
+};
+use nodes::interface::{mirror_input::MirrorInput, mirror_output::MirrorOutput};
+use nodes::ip::redirect_input::{RedirectInput, Redirects};
+use nodes::tables::{ArpNews, Mode, Reception, SlowPathNews};
 use packet::Pool;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasher;

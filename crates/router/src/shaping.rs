@@ -7,7 +7,7 @@ use control::config::objects::qos::Qos;
 use control::engine::ApplyError;
 use control::view;
 use dataplane::{Dataplane, Waiting};
-use nodes::plumbing::Leftover;
+use nodes::tables::Leftover;
 use std::time::Duration;
 
 /// Between two looks whether a worker has answered.

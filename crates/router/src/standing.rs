@@ -9,7 +9,7 @@ use crate::connected::{self, Connected, Specials, taken_over};
 use crate::router::Router;
 use control::config::objects::port::PortName;
 use fib::{Address, FibError};
-use nodes::plumbing::VrfId;
+use nodes::tables::VrfId;
 use std::net::IpAddr;
 
 /// What stands because of a port's addresses.

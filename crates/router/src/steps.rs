@@ -17,7 +17,7 @@ use control::engine::ApplyError;
 use fib::FibError;
 use fib::neighbor::NeighborKey;
 use fib::rib::{NextHop, Protocol, Route, Target};
-use nodes::plumbing::MOST_INTERFACES;
+use nodes::tables::MOST_INTERFACES;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -17,7 +17,7 @@ use control::engine::ApplyError;
 use control::view;
 use dataplane::{Dataplane, TwinnedTotals};
 use kernel::{KernelError, Namespace, TwinState, Twins, Waker};
-use nodes::plumbing::{Injector, ToTwin, TwinClass};
+use nodes::tables::{Injector, ToTwin, TwinClass};
 use packet::Pool;
 use std::collections::{BTreeMap, HashMap};
 use std::net::{Ipv4Addr, Ipv6Addr};

@@ -12,7 +12,7 @@ use control::config::objects::port::{Port, PortName};
 use control::config::objects::port_kind::PortKind;
 use control::config::objects::tunnel::Remotes;
 use control::config::objects::vlan::{Protocol, Vid, Vlan as VlanConfig};
-use nodes::plumbing::{Ends, Inside, Interface, Link as RowLink, Tunnel, Vlan, VlanTags, Wrap};
+use nodes::tables::{Ends, Inside, Interface, Link as RowLink, Tunnel, Vlan, VlanTags, Wrap};
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use wire::ethernet::ethertype;

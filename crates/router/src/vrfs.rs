@@ -15,7 +15,7 @@ use control::config::objects::port::PortName;
 use control::config::objects::vrf::{DEFAULT_NAME, VrfName};
 use control::engine::{ApplyError, EngineError};
 use fib::FibError;
-use nodes::plumbing::VrfId;
+use nodes::tables::VrfId;
 use std::collections::BTreeMap;
 
 /// The number of what is no VRF.

@@ -6,7 +6,7 @@ use crate::scenario::Scenario;
 use fib::ecmp::Member;
 use fib::route_file::FilePrefix;
 use fib::{Forward, Ip4Prefix};
-use nodes::plumbing::{Kind, Mode};
+use nodes::tables::{Kind, Mode};
 use std::collections::HashSet;
 use std::net::Ipv4Addr;
 use std::path::Path;

@@ -6,7 +6,7 @@ use crate::scenario::Scenario;
 use fib::adjacency::AdjacencyId;
 use fib::route_file::FilePrefix;
 use fib::{Forward, Ip6Prefix};
-use nodes::plumbing::{Kind, Mode};
+use nodes::tables::{Kind, Mode};
 use std::net::Ipv6Addr;
 use std::path::Path;
 use wire::{MacAddr, craft};

@@ -5,10 +5,11 @@ use crate::rig::{Rig, RigError, interface};
 use crate::scenario::Scenario;
 use fib::Forward;
 use fib::mac::MacKey;
-use nodes::plumbing::{
-    BridgeId, BridgePort, Ends, Interface, InterfaceId, Kind, Link, Mode, Tunnel, TunnelHeaders,
-    Vlan, VlanTags, Wrap,
+use nodes::tables::{
+    BridgeId, BridgePort, Ends, Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan, VlanTags,
+    Wrap,
 };
+use nodes::tunnel::TunnelHeaders;
 use wire::ethernet::ethertype;
 
 /// Ports that are wired together: the least that a router can do.

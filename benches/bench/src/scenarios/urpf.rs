@@ -5,8 +5,8 @@ use crate::rig::{ROUTER_MAC, Rig, RigError};
 use crate::scenario::Scenario;
 use fib::adjacency::Adjacency;
 use fib::{Forward, Ip4Prefix};
-use nodes::plumbing::{Kind, Mode};
-use nodes::urpf_input::{Reverse, Urpf, UrpfInput};
+use nodes::filter::urpf_input::{Reverse, Urpf, UrpfInput};
+use nodes::tables::{Kind, Mode};
 use std::net::Ipv4Addr;
 use wire::{MacAddr, craft};
 

@@ -192,7 +192,7 @@ pub trait Device {
         Ok(Vec::new())
     }
 
-    /// What the name of the function begins and ends with that a node is, if the node is called with packets alone; none of
+    /// What the name of the function has and ends with that a node is, if the node is called with packets alone; none of
     /// a device that does not tell.
     fn function_of(&self, _node: &str) -> Option<[String; 2]> {
         None

@@ -141,10 +141,10 @@ impl Events {
         Self(functions)
     }
 
-    /// Those of the function whose name begins so; none where there is no such function.
+    /// Those of the function whose name has the one and ends with the other; none where there is no such function.
     fn of(&self, [first, last]: &[String; 2]) -> Option<[u64; 3]> {
         let mut these = self.0.iter();
-        these.find(|(name, _)| name.starts_with(first) && name.ends_with(last)).map(|(_, &it)| it)
+        these.find(|(name, _)| name.contains(first) && name.ends_with(last)).map(|(_, &it)| it)
     }
 }
 
@@ -153,12 +153,12 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "positions: line\nevents: Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw\nsummary: 999 1 1\n\n\
-        fl=node.rs\nfn=<nodes::ip4_lookup::Ip4Lookup as graph::node::Node>::process\n10 100 40 20 1 3 2 0 1 1\n\
+        fl=node.rs\nfn=<nodes::ip::ip4_lookup::Ip4Lookup as graph::node::Node>::process\n10 100 40 20 1 3 2 0 1 1\n\
         fi=frame.rs\n12 50\nfe=node.rs\ncfi=fib.rs\ncfn=fib::lookup\ncalls=7 30\n13 25 1 0 0 1\n\n\
         fl=fib.rs\nfn=fib::lookup\n31 25 1 0 0 1\n";
 
     fn process(node: &str) -> [String; 2] {
-        [format!("<nodes::{node}::"), "::process".into()]
+        [format!("::{node}::"), "::process".into()]
     }
 
     #[test]

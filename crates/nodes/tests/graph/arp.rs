@@ -3,7 +3,7 @@
 use crate::rig::*;
 use fib::adjacency::{Adjacency, AdjacencyId};
 use fib::neighbor::{Action, Heard, HoldQueue, Need, NeighborConfig, NeighborKey, Neighbors};
-use nodes::plumbing::{ArpNews, Injected, SlowPathNews};
+use nodes::tables::{ArpNews, Injected, SlowPathNews};
 use packet::{PacketPtr, Pool};
 use std::net::{IpAddr, Ipv4Addr};
 use wire::craft;

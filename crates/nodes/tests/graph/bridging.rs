@@ -1,7 +1,7 @@
 //! A bridge: stations are learned, frames go where they are, or everywhere they may.
 
 use crate::rig::*;
-use nodes::plumbing::Mode;
+use nodes::tables::Mode;
 use wire::craft;
 
 const BROADCAST: [u8; 6] = [0xff; 6];

@@ -7,16 +7,18 @@ use acl::{Acl4, Acl6, Action};
 use dataplane::Settings;
 use fib::Forward;
 use fib::adjacency::{Adjacency, AdjacencyId};
-use nodes::acl_input::AclInput;
-use nodes::acl_output::AclOutput;
-use nodes::allow_input::{AllowInput, Allowed};
-use nodes::plumbing::{
-    Access, AccessList, BridgeId, BridgePort, Injected, Interface, InterfaceId, Kind, Leftover,
-    Mark, Mode, NamedPolicer, Policed, Ranges, Treatment, TwinClass,
+use nodes::filter::{
+    Access, AccessList, Mark, NamedPolicer, Policed, Ranges, Treatment,
+    acl_input::AclInput,
+    acl_output::AclOutput,
+    allow_input::{AllowInput, Allowed},
+    policer_input::PolicerInput,
+    policer_output::PolicerOutput,
+    urpf_input::{Reverse, Urpf, UrpfInput},
 };
-use nodes::policer_input::PolicerInput;
-use nodes::policer_output::PolicerOutput;
-use nodes::urpf_input::{Reverse, Urpf, UrpfInput};
+use nodes::tables::{
+    BridgeId, BridgePort, Injected, Interface, InterfaceId, Kind, Leftover, Mode, TwinClass,
+};
 use police::{Agreement, Policer};
 use sched::units::{Rate, Size, Time};
 use sched::{ClassId, CodelShape, Config, Curve, HfscClass, HfscShape, SfqShape, Shape};

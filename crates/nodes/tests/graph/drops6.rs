@@ -103,14 +103,14 @@ pub(crate) fn plays() -> Vec<(&'static str, Play)> {
         }),
         ("ip6-lookup/vrf-ring", |rig| {
             let table = rig.add_vrf().ip6;
-            let around = fib::Forward::new(nodes::plumbing::Kind::Vrf as u8, 1);
+            let around = fib::Forward::new(nodes::tables::Kind::Vrf as u8, 1);
             table.insert("2001:db8:a::9/128".parse().unwrap(), around).unwrap();
             let frame = craft::ethernet(GATEWAY_MAC, our_mac(1));
             rig.receive(1, frame.ipv6(HOST6, FAR6).build());
         }),
         ("ip6-rewrite/no-headroom", |rig| {
             let id = route_by(rig, 22, 1500);
-            let to_it = fib::Forward::new(nodes::plumbing::Kind::Rewrite as u8, id.0);
+            let to_it = fib::Forward::new(nodes::tables::Kind::Rewrite as u8, id.0);
             rig.dataplane.ip6.insert("2001:db8:a::9/128".parse().unwrap(), to_it).unwrap();
             let bytes = to(FAR6).build();
             rig.receive_as(0, Incoming { bytes, segments: 1, headroom: 0 });

@@ -3,8 +3,8 @@
 
 use crate::drops::Play;
 use crate::rig::*;
-use nodes::mirror_input::MirrorInput;
-use nodes::plumbing::{Ends, Injected, InterfaceId, Link, MirrorTo, Mode, Tunnel, Wrap};
+use nodes::interface::{MirrorTo, mirror_input::MirrorInput};
+use nodes::tables::{Ends, Injected, InterfaceId, Link, Mode, Tunnel, Wrap};
 use std::net::{IpAddr, Ipv6Addr};
 use wire::craft::{self, Craft, Ipv4, Ipv6};
 
@@ -135,7 +135,7 @@ fn tunnels_of_every_kind_come_to_an_end() {
         }),
         // The way to the other end leads through the tunnel itself.
         ("tunnel-encap/no-headroom", |rig| {
-            let forward = fib::Forward::new(nodes::plumbing::Kind::Rewrite as u8, OVER_GRE);
+            let forward = fib::Forward::new(nodes::tables::Kind::Rewrite as u8, OVER_GRE);
             rig.dataplane.ip4.insert("10.0.0.9/32".parse().unwrap(), forward).unwrap();
             rig.receive(0, to_inside_gre());
         }),

@@ -1,7 +1,7 @@
 //! IPv6 through the whole graph, byte for byte.
 
 use crate::rig::*;
-use nodes::plumbing::{NdNews, NdSaid, SlowPathNews};
+use nodes::tables::{NdNews, NdSaid, SlowPathNews};
 use std::net::Ipv6Addr;
 use wire::craft::{self, Craft, Ethernet, Ipv6};
 use wire::ipv6;
@@ -122,7 +122,7 @@ fn an_answer_to_a_neighbour_that_is_not_known_waits_for_it() {
     assert_eq!(next_hop, stranger);
     let reply = to_host().ipv6(link_local(0), stranger).icmp_echo_reply(7, 3).build();
     let (adjacency, rx) = (TO_LINK_HOST, 0);
-    rig.inject_packet(nodes::plumbing::Injected::Resolved { adjacency, rx, packet });
+    rig.inject_packet(nodes::tables::Injected::Resolved { adjacency, rx, packet });
     rig.run();
     assert_eq!(rig.sent(0), [reply]);
     rig.settle();

@@ -1,9 +1,7 @@
 //! Mirrors: who listens gets a copy of each frame, and nobody else notices.
 
 use crate::rig::*;
-use nodes::mirror_input::MirrorInput;
-use nodes::mirror_output::MirrorOutput;
-use nodes::plumbing::MirrorTo;
+use nodes::interface::{MirrorTo, mirror_input::MirrorInput, mirror_output::MirrorOutput};
 use wire::craft;
 
 /// Where copies leave.

@@ -1,7 +1,7 @@
 //! Packets to the router itself in pieces: where they go, and what comes of them.
 
 use crate::rig::*;
-use nodes::plumbing::{Injected, SlowPathNews};
+use nodes::tables::{Injected, SlowPathNews};
 use packet::Pool;
 use wire::craft;
 

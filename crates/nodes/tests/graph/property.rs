@@ -1,9 +1,7 @@
 //! Whatever comes in, nothing panics and every packet is accounted for.
 
 use crate::rig::*;
-use nodes::mirror_input::MirrorInput;
-use nodes::mirror_output::MirrorOutput;
-use nodes::plumbing::MirrorTo;
+use nodes::interface::{MirrorTo, mirror_input::MirrorInput, mirror_output::MirrorOutput};
 use proptest::prelude::*;
 use std::net::Ipv6Addr;
 use wire::{checksum, craft, ipv4, ipv6};

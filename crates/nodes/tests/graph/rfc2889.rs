@@ -2,7 +2,7 @@
 //! be, none sent where it does not belong.
 
 use crate::rig::*;
-use nodes::plumbing::{BridgePort, Mode};
+use nodes::tables::{BridgePort, Mode};
 use std::collections::BTreeSet;
 use wire::craft;
 

@@ -4,7 +4,7 @@ use dataplane::{Dataplane, DropCount, PortQueues, Settings, Waiting};
 use fib::ip4::{Ip4Layout, Ip4Options};
 use fib::pages::PageSize;
 use graph::{Idle, Worker};
-use nodes::plumbing::{
+use nodes::tables::{
     BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Leftover, Link, Mode,
     SlowPathNews, Tunnel, Vlan, VlanTags, VrfId, VrfTables, Wrap, link_key,
 };
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-#[path = "../../src/plumbing/topology.rs"]
+#[path = "../../src/testing/topology.rs"]
 mod topology;
 
 pub(crate) use topology::*;
@@ -186,13 +186,13 @@ impl Rig {
     pub(crate) fn inject(
         &mut self,
         bytes: &[u8],
-        make: impl FnOnce(PacketPtr) -> nodes::plumbing::Injected,
+        make: impl FnOnce(PacketPtr) -> nodes::tables::Injected,
     ) {
         let packet = self.pool.cache().copy_of(bytes).unwrap();
         self.inject_packet(make(packet));
     }
 
-    pub(crate) fn inject_packet(&mut self, injected: nodes::plumbing::Injected) {
+    pub(crate) fn inject_packet(&mut self, injected: nodes::tables::Injected) {
         self.dataplane.injector.send(injected).unwrap();
         self.injected += 1;
     }

@@ -55,7 +55,7 @@ fn what_is_cross_connected_to_the_port_itself_shares_its_scheduler_with_the_vlan
     let mut rig = Rig::new();
     rig.shape(TRUNK, &fast());
     rig.change_interface(2, |row| {
-        row.mode = nodes::plumbing::Mode::CrossConnect(nodes::plumbing::InterfaceId(TRUNK));
+        row.mode = nodes::tables::Mode::CrossConnect(nodes::tables::InterfaceId(TRUNK));
     });
     let plain = craft::ethernet(HOST_MAC, [4; 6]).ethertype(0x88b5).payload(&[7; 46]).build();
     let tagged = [&plain[..12], &[0x81, 0, 0xa1, 0x2c], &plain[12..]].concat();

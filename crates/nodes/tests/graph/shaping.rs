@@ -2,7 +2,7 @@
 
 use crate::rig::*;
 use dataplane::{Dataplane, PortQueues, Settings, Threads, Waiting};
-use nodes::plumbing::{Injected, Leftover};
+use nodes::tables::{Injected, Leftover};
 use packet::{HeapPool, MemorySink, Pool, Recorded, TxQueue};
 use sched::units::{Rate, Size};
 use sched::{Config, Shape};

@@ -1,9 +1,8 @@
 //! Sub-interfaces: tags come off on the way in and go on on the way out, whatever happens between.
 
 use crate::rig::*;
-use nodes::plumbing::{Injected, Mark, Policed};
-use nodes::policer_input::PolicerInput;
-use nodes::policer_output::PolicerOutput;
+use nodes::filter::{Mark, Policed, policer_input::PolicerInput, policer_output::PolicerOutput};
+use nodes::tables::Injected;
 use wire::craft::{self, Craft, Ethernet};
 
 const ROUTED: [u8; 4] = [203, 0, 113, 1];
@@ -110,7 +109,7 @@ fn a_flooded_frame_is_tagged_for_one_port_and_not_for_another() {
     let mode = rig.dataplane.interfaces().get(BRIDGED_VLAN).unwrap().mode;
     rig.change_interface(7, |row| row.mode = mode);
     rig.change_interface(8, |row| row.mode = mode);
-    rig.change_interface(OWN_STATION, |row| row.mode = nodes::plumbing::Mode::Routed);
+    rig.change_interface(OWN_STATION, |row| row.mode = nodes::tables::Mode::Routed);
     let frame = craft::ethernet(HOST_MAC, [0xff; 6]).ethertype(0x88b5).payload(&[7; 46]).build();
     let mut sent = rig.answer(7, frame.clone());
     sent.sort();

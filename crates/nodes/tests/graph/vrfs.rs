@@ -2,7 +2,7 @@
 
 use crate::rig::*;
 use fib::Forward;
-use nodes::plumbing::{Kind, Link, VrfId, VrfTables};
+use nodes::tables::{Kind, Link, VrfId, VrfTables};
 use wire::craft::{self, Craft, Ethernet};
 use wire::{ethernet, icmp4, icmp6, ipv4, ipv6};
 

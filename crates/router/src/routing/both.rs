@@ -6,7 +6,7 @@ use dataplane::Dataplane;
 use fib::FibError;
 use fib::adjacency::AdjacencyId;
 use fib::neighbor::NeighborKey;
-use nodes::plumbing::{VrfId, VrfTables};
+use nodes::tables::{VrfId, VrfTables};
 use std::sync::Arc;
 
 /// Routes of both families.

@@ -4,7 +4,7 @@ use fib::ip4::Ip4Table;
 use fib::ip6::Ip6Table;
 use fib::neighbor::NeighborKey;
 use fib::{Address, FibError, Forward, Prefix};
-use nodes::plumbing::{Kind, address_of_link_key, link_key};
+use nodes::tables::{Kind, address_of_link_key, link_key};
 use std::sync::Arc;
 use wire::ethernet::ethertype;
 use wire::ipv6;

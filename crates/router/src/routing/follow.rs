@@ -12,7 +12,7 @@ use fib::adjacency::AdjacencyId;
 use fib::neighbor::NeighborKey;
 use fib::rib::{Change, Resolved};
 use fib::{FibError, Forward, Prefix};
-use nodes::plumbing::Kind;
+use nodes::tables::Kind;
 
 impl<A: Family> InVrf<'_, A> {
     /// Follows all changes so far. One that fails does not keep the others back.

@@ -30,7 +30,7 @@ use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use fib::ecmp::EcmpTable;
 use fib::neighbor::NeighborKey;
 use fib::{FibError, Prefix};
-use nodes::plumbing::VrfId;
+use nodes::tables::VrfId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use ways::Ways;

@@ -10,7 +10,7 @@ use fib::ip6::{Ip6Pool, Ip6Table};
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use fib::rib::{Protocol, Route};
-use nodes::plumbing::Kind;
+use nodes::tables::Kind;
 use std::net::IpAddr;
 
 /// Room for the martians and four routes more.

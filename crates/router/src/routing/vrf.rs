@@ -5,7 +5,7 @@ use super::family::{Family, Table};
 use super::ways::Ways;
 use fib::rib::{Change, Protocol, Rib, Route, Source};
 use fib::{FibError, Prefix};
-use nodes::plumbing::Kind;
+use nodes::tables::Kind;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 

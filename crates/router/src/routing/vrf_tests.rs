@@ -8,7 +8,7 @@ use fib::ip6::{Ip6Pool, Ip6Table};
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use fib::rib::{NextHop, Protocol, Route, Target};
-use nodes::plumbing::Kind;
+use nodes::tables::Kind;
 use std::net::IpAddr;
 
 const RED: VrfId = VrfId(1);

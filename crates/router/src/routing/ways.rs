@@ -16,7 +16,7 @@ use fib::ecmp::{EcmpTable, GroupId, Member};
 use fib::neighbor::NeighborKey;
 use fib::rib::{Path, Resolved};
 use fib::{FibError, Forward};
-use nodes::plumbing::Kind;
+use nodes::tables::Kind;
 use std::sync::Arc;
 
 /// All ways of one family.

@@ -12,7 +12,8 @@ use control::view;
 use fib::Forward;
 use fib::neighbor::NeighborState;
 use fib::rib::{NextHop, Protocol, Resolved, RouteView, Target};
-use nodes::plumbing::{Kind, MOST_LED_ON, VrfId};
+use nodes::ip::MOST_LED_ON;
+use nodes::tables::{Kind, VrfId};
 use std::net::IpAddr;
 use wire::MacAddr;
 

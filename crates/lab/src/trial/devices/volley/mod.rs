@@ -15,13 +15,15 @@ use settings::{MOST_PACKETS, SETTABLE};
 use super::dhcrelay;
 use crate::Error;
 use crate::scenario::FunctionKind;
-use crate::trial::device::{Change, Counters, Device, Job};
-use crate::trial::frames::{self, Route};
-use crate::trial::leases;
-use crate::trial::link::{LAB_MACS, LinkKind};
-use crate::trial::place::{Place, has_program, output};
-use crate::trial::settings::Setting;
-use crate::trial::telemetry::NodeCost;
+use crate::trial::{
+    device::{Change, Counters, Device, Job},
+    frames::{self, Route},
+    leases,
+    link::{LAB_MACS, LinkKind},
+    place::{Place, has_program, output},
+    settings::Setting,
+    telemetry::NodeCost,
+};
 
 /// The daemon of one folder.
 pub(super) struct Volley {
@@ -148,7 +150,7 @@ impl Device for Volley {
     }
 
     fn function_of(&self, node: &str) -> Option<[String; 2]> {
-        let name = [format!("<nodes::{}::", node.replace('-', "_")), "Node>::process".into()];
+        let name = [format!("::{}::", node.replace('-', "_")), "Node>::process".into()];
         (!POLLED.contains(&node)).then_some(name)
     }
 

@@ -1,0 +1,188 @@
+//! Holds what interfaces receive to their access lists: the first rule that fits decides.
+//!
+//! ```text
+//!  interface_input, (a feature) ─▶ acl_input ┬▶ (the next feature), interface_enter
+//!                                            └▶ drop     denied
+//! ```
+//! Lists speak of IP packets alone: ARP and what else there is passes.
+
+use crate::filter::{Access, Judge, Refusal};
+use crate::tables::{Feature, Interfaces, Setup, Side, Turns, input_turn};
+use graph::{Context, ExitIndex, Exits, Node, Published, Turn};
+use packet::Frame;
+
+/// See the module.
+pub struct AclInput {
+    interfaces: Published<Interfaces>,
+    turns: Turns,
+    judge: Judge,
+}
+
+graph::exits! {
+    /// What becomes of a frame.
+    pub enum Exit {
+        /// The list permits it, and nothing else is asked.
+        Enter => node "interface-enter",
+        /// The access list of the interface denies it.
+        Denied => drop,
+        /// It says that it is IP, and its headers are cut short or wrong: no list can judge it.
+        Unreadable => drop,
+    }
+}
+
+impl From<Refusal> for Exit {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Denied => Self::Denied,
+            Refusal::Unreadable => Self::Unreadable,
+        }
+    }
+}
+
+impl Feature for AclInput {
+    const PLACE: u8 = 20;
+    const CHANGES: bool = false;
+    type Setting = Access;
+}
+
+impl Node for AclInput {
+    const NAME: &'static str = "acl-input";
+    const ABOUT: &'static str = "holds received packets to access lists";
+    const TURN: Option<Turn> = input_turn::<Self>();
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        let interfaces = setup.shared.interfaces.clone();
+        Self { interfaces, turns: Turns::new(), judge: Judge::new() }
+    }
+
+    fn attach(&mut self, key: u32, exit: ExitIndex) {
+        self.turns.attach(key, exit);
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let (interfaces, worker) = (self.interfaces.get(context), context.worker);
+        let Self { turns, judge, .. } = self;
+        turns.take::<Self>(
+            Side::Received,
+            interfaces,
+            frame,
+            exits,
+            Exit::Enter,
+            |run, frame, exits| {
+                let refuse = |slot, refusal| exits.set(slot, Exit::from(refusal));
+                judge.hold((run.row, &run.setting.0), frame, run.slots, worker, refuse);
+            },
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filter::AccessList;
+    use crate::testing::{FAR, GRE_LINK, HOST, ROUTED_VLAN, World};
+    use acl::{Acl4, Acl6, Action, Ports, Rule, RuleCounters};
+    use graph::harness::NodeHarness;
+    use std::sync::Arc;
+    use wire::craft;
+
+    const ROOM: usize = 1 << 20;
+
+    /// Denies port 53, permits UDP, and denies the rest.
+    fn list() -> Arc<AccessList> {
+        fn rules<A: fib::Address>() -> [(u32, Rule<A>); 2] {
+            let udp = Rule { protocol: Some(17), ..Rule::any(Action::Permit) };
+            let dns = Rule { destination_ports: Some(Ports::one(53)), action: Action::Deny, ..udp };
+            [(0, dns), (1, udp)]
+        }
+        Arc::new(AccessList {
+            ip4: Acl4::new::<u32>(&rules(), Action::Deny, ROOM).unwrap(),
+            ip6: Acl6::new::<u128>(&rules(), Action::Deny, ROOM).unwrap(),
+            counters: [RuleCounters::new(2)].into(),
+        })
+    }
+
+    fn frames() -> Vec<Vec<u8>> {
+        let frame = || craft::ethernet([2; 6], [4; 6]);
+        let mut arp = frame().ipv4(HOST, FAR).udp(1, 53).build();
+        arp[12..14].copy_from_slice(&[8, 6]);
+        let mut lying = frame().ipv4(HOST, FAR).udp(1, 99).build();
+        lying[14] = 0x65;
+        vec![
+            frame().ipv4(HOST, FAR).udp(1, 53).build(),
+            frame().ipv4(HOST, FAR).udp(1, 99).build(),
+            frame().ipv6([1; 16], [2; 16]).udp(1, 53).build(),
+            frame().ipv6([1; 16], [2; 16]).udp(1, 99).build(),
+            frame().ipv4(HOST, FAR).tcp(1, 99).build(),
+            arp,
+            lying,
+        ]
+    }
+
+    /// The exits of all frames, received by `id` that has the list.
+    fn exits(id: u16, list: &Arc<AccessList>) -> Vec<String> {
+        let mut world = World::new();
+        world.change_interface(id, |row| row.input.set::<AclInput>(Some(Access(Arc::clone(list)))));
+        let mut node = NodeHarness::<AclInput>::new(&world.setup).unwrap();
+        node.run(&frames(), id, 0).into_iter().map(|out| out.exit).collect()
+    }
+
+    #[test]
+    fn the_first_rule_decides_for_both_families_and_counts() {
+        let list = list();
+        let expected = ["denied", "enter", "denied", "enter", "denied", "enter", "unreadable"];
+        assert_eq!(exits(0, &list), expected);
+        let all = frames();
+        let bytes = |which: &[usize]| {
+            (which.len() as u64, which.iter().map(|n| all[*n].len() as u64).sum())
+        };
+        let counted: Vec<_> = list.counters[0].read().collect();
+        assert_eq!(counted, [bytes(&[0, 2]), bytes(&[1, 3]), bytes(&[4])]);
+    }
+
+    #[test]
+    fn frames_of_several_ports_are_each_held_to_their_own_list() {
+        let mut world = World::new();
+        world.change_interface(0, |row| row.input.set::<AclInput>(Some(Access(list()))));
+        let mut node = NodeHarness::<AclInput>::new(&world.setup).unwrap();
+        let denied = &frames()[..1];
+        assert_eq!(node.run(denied, 0, 0)[0].exit, "denied");
+        assert_eq!(node.run(denied, 2, 0)[0].exit, "enter");
+    }
+
+    #[test]
+    fn a_sub_interface_is_asked_with_the_vlan_that_it_takes_off() {
+        let of_vlan = |vlan| Rule { vlan: Some(vlan), ..Rule::any(Action::Permit) };
+        for (vlan, exit) in [(100, "enter"), (0, "denied"), (7, "denied")] {
+            let list = Arc::new(AccessList {
+                ip4: Acl4::new::<u32>(&[(0, of_vlan(vlan))], Action::Deny, ROOM).unwrap(),
+                ip6: Acl6::new::<u128>(&[], Action::Deny, ROOM).unwrap(),
+                counters: [RuleCounters::new(1)].into(),
+            });
+            assert_eq!(exits(ROUTED_VLAN, &list)[1], exit);
+        }
+    }
+
+    #[test]
+    fn packets_of_a_tunnel_are_judged_from_their_own_header_on() {
+        let mut world = World::new();
+        world.change_interface(GRE_LINK, |row| row.input.set::<AclInput>(Some(Access(list()))));
+        let mut node = NodeHarness::<AclInput>::new(&world.setup).unwrap();
+        let packets = [
+            craft::ipv4(HOST, FAR).udp(1, 53).build(),
+            craft::ipv4(HOST, FAR).udp(1, 99).build(),
+            craft::ipv6([1; 16], [2; 16]).udp(1, 53).build(),
+            vec![0x50; 20],
+        ];
+        let out = node.run(&packets, GRE_LINK, 0);
+        let exits: Vec<_> = out.iter().map(|out| out.exit.as_str()).collect();
+        assert_eq!(exits, ["denied", "enter", "denied", "unreadable"]);
+    }
+}

@@ -1,0 +1,118 @@
+//! Asks access lists about frames, those of one interface that follow each other at once.
+
+use crate::filter::{AccessList, Question};
+use crate::tables::Interface;
+use acl::{Action, CELLS4, CELLS6, Key, Verdict};
+use packet::{Frame, VECTOR};
+use std::ops::Range;
+
+/// Why a frame goes no further.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// The list denies it.
+    Denied,
+    /// It says that it is IP, and no list can judge it.
+    Unreadable,
+}
+
+/// What a worker asks lists with.
+pub struct Judge {
+    ip4: Asked<CELLS4>,
+    ip6: Asked<CELLS6>,
+}
+
+/// Packets of one family that a list is asked about together.
+struct Asked<const N: usize> {
+    keys: [Key<N>; VECTOR],
+    slots: [u8; VECTOR],
+    count: usize,
+    verdicts: [Verdict; VECTOR],
+}
+
+impl Judge {
+    /// One for a worker.
+    pub fn new() -> Self {
+        Self { ip4: Asked::new(), ip6: Asked::new() }
+    }
+
+    /// Holds the frames in these slots, all of one interface, to its list, counts what that decides, and tells of
+    /// those that go no further.
+    pub fn hold(
+        &mut self,
+        (interface, list): (&Interface, &AccessList),
+        frame: &mut Frame,
+        slots: Range<usize>,
+        worker: u16,
+        mut refuse: impl FnMut(usize, Refusal),
+    ) {
+        (self.ip4.count, self.ip6.count) = (0, 0);
+        let (has_packets, vlan) = (interface.carries_packets(), interface.outer_vlan());
+        for slot in slots {
+            let packet = frame.view(slot);
+            let question = match has_packets {
+                true => Question::about_packet(packet.header()),
+                false => match Question::plain(packet.header(), vlan) {
+                    // In registers from the header to the key.
+                    Some(fields) => {
+                        self.ip4.ask(slot, Key::new(&fields));
+                        continue;
+                    }
+                    None => Question::about_any(packet.header(), vlan),
+                },
+            };
+            match question {
+                Question::Ip4(fields) => self.ip4.ask(slot, Key::new(&fields)),
+                Question::Ip6(fields) => self.ip6.ask(slot, Key::new(&fields)),
+                Question::NotIp => {}
+                Question::Unreadable => refuse(slot, Refusal::Unreadable),
+            }
+        }
+        self.ip4.answer(|keys, verdicts| list.ip4.classify(keys, verdicts));
+        self.ip6.answer(|keys, verdicts| list.ip6.classify(keys, verdicts));
+        let counters = list.counters.get(usize::from(worker));
+        let mut each = |(slot, verdict): (usize, Verdict)| {
+            if let Some(counters) = counters {
+                counters.add(verdict, frame.lengths()[slot]);
+            }
+            if !verdict.is_permitted() {
+                refuse(slot, Refusal::Denied);
+            }
+        };
+        self.ip4.answers().for_each(&mut each);
+        self.ip6.answers().for_each(&mut each);
+    }
+}
+
+impl Default for Judge {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<const N: usize> Asked<N> {
+    fn new() -> Self {
+        Self {
+            keys: [Key::default(); VECTOR],
+            slots: [0; VECTOR],
+            count: 0,
+            verdicts: [Verdict::none(Action::Permit); VECTOR],
+        }
+    }
+
+    #[inline(always)]
+    fn ask(&mut self, slot: usize, key: Key<N>) {
+        self.keys[self.count % VECTOR] = key;
+        self.slots[self.count % VECTOR] = slot as u8;
+        self.count += 1;
+    }
+
+    fn answer(&mut self, classify: impl FnOnce(&[Key<N>], &mut [Verdict])) {
+        classify(&self.keys[..self.count], &mut self.verdicts[..self.count]);
+    }
+
+    /// Each packet's slot, and what becomes of it.
+    fn answers(&self) -> impl Iterator<Item = (usize, Verdict)> {
+        let verdicts = self.verdicts[..self.count].iter().copied();
+        self.slots.iter().map(|slot| usize::from(*slot)).zip(verdicts)
+    }
+}

@@ -1,0 +1,33 @@
+//! Features that let frames of an interface pass, or do not: access lists, allowed sources, reverse path, policers.
+//!
+//! ```text
+//!  interface_input  ─▶ allow_input ─▶ acl_input ─▶ urpf_input ─▶ policer_input ─▶ …
+//!  interface_output ─▶ acl_output ─▶ policer_output ─▶ …
+//! ```
+
+mod access;
+mod judge;
+mod marking;
+mod policing;
+mod ranges;
+mod source;
+mod source_lookup;
+
+pub use access::{Access, AccessList, Question};
+pub use judge::{Judge, Refusal};
+pub use marking::{Mark, colour_of};
+#[cfg(test)]
+pub(crate) use policing::testing as testing_police;
+pub use policing::{NamedPolicer, Policed, Treatment};
+pub use ranges::Ranges;
+pub use source::Source;
+pub use source_lookup::SourceLookup;
+
+nodes! {
+    allow_input::AllowInput,
+    acl_input::AclInput,
+    urpf_input::UrpfInput,
+    policer_input::PolicerInput,
+    acl_output::AclOutput,
+    policer_output::PolicerOutput,
+}

@@ -1,0 +1,129 @@
+//! Holds what interfaces receive to what was agreed, and marks it (RFC 2697, RFC 2698, RFC 2474).
+//!
+//! ```text
+//!  interface_input, (a feature) ─▶ policer_input ┬▶ (the next feature), interface_enter    perhaps marked
+//!                                                └▶ drop    above what was agreed
+//! ```
+
+use crate::filter::Policed;
+use crate::tables::{Feature, Interfaces, Setup, Side, Turns, input_turn};
+use graph::{Context, ExitIndex, Exits, Node, Published, Turn};
+use packet::Frame;
+
+/// See the module.
+pub struct PolicerInput {
+    interfaces: Published<Interfaces>,
+    turns: Turns,
+}
+
+graph::exits! {
+    /// What becomes of a frame.
+    pub enum Exit {
+        /// It passes, and nothing else is asked.
+        Enter => node "interface-enter",
+        /// It is above what the interface's policer bears with.
+        Exceeding => drop,
+    }
+}
+
+impl Feature for PolicerInput {
+    const PLACE: u8 = 40;
+    const CHANGES: bool = true;
+    type Setting = Policed;
+}
+
+impl Node for PolicerInput {
+    const NAME: &'static str = "policer-input";
+    const ABOUT: &'static str = "holds received frames to what was agreed, and marks them";
+    const TURN: Option<Turn> = input_turn::<Self>();
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        Self { interfaces: setup.shared.interfaces.clone(), turns: Turns::new() }
+    }
+
+    fn attach(&mut self, key: u32, exit: ExitIndex) {
+        self.turns.attach(key, exit);
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        let now = (context.worker, context.now_tsc);
+        let turns = &self.turns;
+        turns.take::<Self>(
+            Side::Received,
+            interfaces,
+            frame,
+            exits,
+            Exit::Enter,
+            |run, frame, exits| {
+                let drop = |slot| exits.set(slot, Exit::Exceeding);
+                run.setting.hold(frame, run.slots, run.row, now, drop);
+            },
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filter::{
+        Mark,
+        testing_police::{EF, counted, frame, policed},
+    };
+    use crate::testing::{FAR6, GRE_LINK, HOST6, World};
+    use graph::harness::{NodeHarness, Outcome};
+    use wire::craft;
+
+    fn run(id: u16, policed: &Policed, frames: &[Vec<u8>]) -> Vec<Outcome> {
+        let mut world = World::new();
+        world.change_interface(id, |row| row.input.set::<PolicerInput>(Some(policed.clone())));
+        let mut node = NodeHarness::<PolicerInput>::new(&world.setup).unwrap();
+        node.run(frames, id, 0)
+    }
+
+    #[test]
+    fn each_colour_has_its_treatment_and_is_counted() {
+        let policed = policed(Mark::default(), false);
+        let out = run(0, &policed, &[frame(1), frame(1), frame(1), frame(1)]);
+        let exits: Vec<_> = out.iter().map(|out| out.exit.as_str()).collect();
+        assert_eq!(exits, ["enter", "enter", "enter", "exceeding"]);
+        let frames: Vec<_> = out[..3].iter().map(|out| out.header.clone()).collect();
+        assert_eq!(frames, [frame(1), frame(1), frame(12)]);
+        assert_eq!(counted(&policed), [(2, 120), (1, 60), (1, 60)]);
+    }
+
+    #[test]
+    fn one_that_is_aware_of_colours_makes_nothing_better() {
+        let policed = policed(Mark::default(), true);
+        let out = run(0, &policed, &[frame(22), frame(20), frame(10)]);
+        assert_eq!(out[0].exit, "exceeding");
+        assert_eq!((&out[1].header, &out[2].header), (&frame(12), &frame(10)));
+        assert_eq!(counted(&policed).map(|(packets, _)| packets), [1, 1, 1]);
+    }
+
+    #[test]
+    fn what_no_policer_marks_is_marked_for_the_interface() {
+        let out = run(0, &policed(EF, false), &[frame(0), frame(0), frame(0)]);
+        let frames: Vec<_> = out.iter().map(|out| out.header.clone()).collect();
+        assert_eq!(frames, [frame(46), frame(46), frame(12)]);
+        let alone = Policed { policer: None, mark: EF };
+        let six = || craft::ethernet([2; 6], [4; 6]).ipv6(HOST6, FAR6);
+        let mut expected = six().udp(1, 2).build();
+        (expected[14], expected[15]) = (0x6b, 0x80);
+        assert_eq!(run(0, &alone, &[six().udp(1, 2).build()])[0].header, expected);
+    }
+
+    #[test]
+    fn packets_of_a_tunnel_have_no_link_header() {
+        let alone = Policed { policer: None, mark: EF };
+        let out = run(GRE_LINK, &alone, &[frame(0)[14..].to_vec()]);
+        assert_eq!((out[0].exit.as_str(), &out[0].header[..]), ("enter", &frame(46)[14..]));
+    }
+}

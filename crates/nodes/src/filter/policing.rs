@@ -1,0 +1,123 @@
+//! What an interface has done to its frames by a policer and by marks.
+//!
+//! ```text
+//!  frame ─▶ its colour by DSCP ─▶ Policer, shared by all workers ─▶ colour ─▶ drop │ mark, pass
+//! ```
+
+use crate::filter::marking::{Mark, Place, colour_of};
+use crate::tables::Interface;
+use packet::Frame;
+use police::{Colour, ColourCounters, Policer};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What becomes of packets of a colour.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Treatment {
+    /// They are dropped.
+    Drop,
+    /// They go on, marked perhaps.
+    Pass(Mark),
+}
+
+/// A policer of the configuration: interfaces that name the same one share what was agreed.
+#[derive(Debug)]
+pub struct NamedPolicer {
+    /// Colours packets.
+    pub policer: Policer,
+    /// What becomes of them, in the order of [`Colour::ALL`].
+    pub treatments: [Treatment; 3],
+    /// One set a worker.
+    pub counters: Box<[ColourCounters]>,
+}
+
+/// What an interface's frames are held to, and what is written into them. Two are the same that have one policer
+/// and one mark.
+#[derive(Clone, Debug)]
+pub struct Policed {
+    /// The policer, if there is one.
+    pub policer: Option<Arc<NamedPolicer>>,
+    /// What is written where the policer writes nothing else.
+    pub mark: Mark,
+}
+
+impl PartialEq for Policed {
+    fn eq(&self, other: &Self) -> bool {
+        let same = match (&self.policer, &other.policer) {
+            (Some(own), Some(other)) => Arc::ptr_eq(own, other),
+            (own, other) => own.is_none() && other.is_none(),
+        };
+        same && self.mark == other.mark
+    }
+}
+
+impl Policed {
+    /// Holds some of a frame's packets to it at TSC `now_tsc`; `drop` is told which are to go.
+    pub(crate) fn hold(
+        &self,
+        frame: &mut Frame,
+        slots: Range<usize>,
+        row: &Interface,
+        (worker, now_tsc): (u16, u64),
+        mut drop: impl FnMut(usize),
+    ) {
+        let place = Place::of(row);
+        let Some(named) = &self.policer else {
+            slots.for_each(|slot| self.mark.write_at(&mut frame.view(slot), place));
+            return;
+        };
+        let moment = named.policer.at(now_tsc);
+        for slot in slots {
+            let bytes = frame.lengths()[slot];
+            let mut packet = frame.view(slot);
+            let before = match named.policer.is_colour_aware() {
+                true => colour_of(packet.header(), place == Place::Packet),
+                false => Colour::Green,
+            };
+            let colour = named.policer.colour(moment, bytes, before);
+            if let Some(counters) = named.counters.get(usize::from(worker)) {
+                counters.add(colour, bytes);
+            }
+            match named.treatments[colour as usize] {
+                Treatment::Drop => drop(slot),
+                Treatment::Pass(mark) => mark.or(self.mark).write_at(&mut packet, place),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+    use crate::testing::{FAR, HOST};
+    use graph::tsc_hz;
+    use police::{Agreement, Rate};
+    use wire::craft;
+
+    /// The mark of voice.
+    pub(crate) const EF: Mark = Mark { dscp: Some(46), pcp: None };
+
+    /// A frame of 60 bytes.
+    pub(crate) fn frame(dscp: u8) -> Vec<u8> {
+        let packet = craft::ethernet([2; 6], [4; 6]).ipv4(HOST, FAR).tos(dscp << 2);
+        packet.udp(1, 2).payload_len(18).build()
+    }
+
+    /// A byte a second, and a burst of two frames of 60 bytes, then of one more; yellow ones become AF12, red ones go.
+    pub(crate) fn policed(mark: Mark, colour_aware: bool) -> Policed {
+        let rate = Rate::new(8, tsc_hz()).unwrap();
+        let agreement = Agreement::SingleRate { rate, burst_bytes: 120, excess_bytes: Some(60) };
+        let yellow = Treatment::Pass(Mark { dscp: Some(12), pcp: None });
+        let named = NamedPolicer {
+            policer: Policer::new(agreement, colour_aware).unwrap(),
+            treatments: [Treatment::Pass(Mark::default()), yellow, Treatment::Drop],
+            counters: [ColourCounters::default()].into(),
+        };
+        Policed { policer: Some(Arc::new(named)), mark }
+    }
+
+    /// Packets of each colour, and bytes.
+    pub(crate) fn counted(policed: &Policed) -> [(u64, u64); 3] {
+        policed.policer.as_ref().unwrap().counters[0].read()
+    }
+}

@@ -1,0 +1,108 @@
+//! Where frames go that leave by an interface, by what it stands on.
+//!
+//! ```text
+//!  interface_output, interface_leave ┬▶ port_tx        a port
+//!                                    ├▶ shape          a port with a scheduler
+//!                                    ├▶ vlan_output    a VLAN of a port
+//!                                    ├▶ l2_forward     the router's own station in a bridge
+//!                                    └▶ tunnel_encap   a tunnel
+//! ```
+
+use crate::tables::{Interface, Link, WorkerCounters};
+use graph::add;
+use packet::Frame;
+use std::ops::Range;
+
+/// The ways out. `departures!` makes an exit of each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Departure {
+    /// To the port.
+    Transmit,
+    /// To wait for its turn.
+    Shape,
+    /// To get its tags.
+    Tag,
+    /// Into the bridge.
+    Bridge,
+    /// Into a packet to the tunnel's other end.
+    Encap,
+}
+
+/// Declares the exits of a node that frames leave by: an exit for each [`Departure`], which turns
+/// into it, and the node's own ones behind those.
+macro_rules! departures {
+    ($(#[$meta:meta])* pub enum $name:ident { $($own:tt)* }) => {
+        graph::exits! {
+            $(#[$meta])*
+            pub enum $name {
+                /// To the port.
+                Transmit => node "port-tx",
+                /// To wait for its turn: the port is shaped. Counted when it leaves.
+                Shape => node "shape",
+                /// To get its tags.
+                Tag => node "vlan-output",
+                /// Into the bridge, as if its interface there had received it.
+                Bridge => node "l2-forward",
+                /// Into a packet to the tunnel's other end.
+                Encap => node "tunnel-encap",
+                $($own)*
+            }
+        }
+
+        impl From<$crate::interface::Departure> for $name {
+            #[inline]
+            fn from(departure: $crate::interface::Departure) -> Self {
+                use $crate::interface::Departure;
+                match departure {
+                    Departure::Transmit => Self::Transmit,
+                    Departure::Shape => Self::Shape,
+                    Departure::Tag => Self::Tag,
+                    Departure::Bridge => Self::Bridge,
+                    Departure::Encap => Self::Encap,
+                }
+            }
+        }
+    };
+}
+pub(crate) use departures;
+
+impl Departure {
+    /// Lets the packets in these slots leave by interface `tx`: counts them, unless they wait first and
+    /// are counted then, and says where they go.
+    #[inline]
+    pub fn of(
+        interface: &Interface,
+        tx: u16,
+        frame: &mut Frame,
+        slots: Range<usize>,
+        counters: &WorkerCounters,
+    ) -> Self {
+        if !interface.shaped
+            && let Some(counters) = counters.interfaces.get(usize::from(tx))
+        {
+            let bytes = frame.lengths()[slots.clone()].iter().sum::<u32>();
+            add(&counters.tx_packets, slots.len() as u64);
+            add(&counters.tx_bytes, u64::from(bytes));
+        }
+        let departure = interface.departure();
+        if departure == Self::Bridge {
+            slots.for_each(|slot| frame.view(slot).set_rx(tx));
+        }
+        departure
+    }
+}
+
+impl Interface {
+    /// Where its frames go. Only what leaves by a port itself waits: an interface on another one
+    /// has its own way there.
+    #[inline]
+    pub fn departure(&self) -> Departure {
+        match self.link {
+            Link::Port if self.shaped => Departure::Shape,
+            Link::Port => Departure::Transmit,
+            Link::Vlan(_) => Departure::Tag,
+            Link::Bridge => Departure::Bridge,
+            Link::Tunnel(_) => Departure::Encap,
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The last look at a frame before its port: is the interface up, does the frame fit, count it.
+//!
+//! ```text
+//!  interface_output ┬▶ (a departure)   by what the interface stands on
+//!                   ├▶ (a feature)     or it has some for what it sends
+//!                   └▶ drop
+//! ```
+
+use crate::interface::{Departure, departures};
+use crate::tables::{Interface, Interfaces, Link, Setup, Turns, WorkerCounters};
+use graph::{Context, ExitIndex, Exits, Node, Published};
+use packet::Frame;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A link header with two VLAN tags is this much longer than a plain one: such frames pass too.
+const TAG_BYTES: u32 = 8;
+const LINK_HEADER_BYTES: u32 = 14;
+
+/// See the module.
+pub struct InterfaceOutput {
+    interfaces: Published<Interfaces>,
+    counters: Arc<WorkerCounters>,
+    turns: Turns,
+}
+
+departures! {
+    /// What becomes of a frame that wants to leave.
+    pub enum Exit {
+        /// The interface is administratively down, or gone.
+        InterfaceDown => drop,
+        /// Longer than the interface's MTU allows.
+        TooBig => drop,
+    }
+}
+
+impl Node for InterfaceOutput {
+    const NAME: &'static str = "interface-output";
+    const ABOUT: &'static str = "checks and counts what interfaces send";
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        let interfaces = setup.shared.interfaces.clone();
+        let (counters, turns) = (Arc::clone(&setup.counters), Turns::new());
+        Self { interfaces, counters, turns }
+    }
+
+    fn attach(&mut self, key: u32, exit: ExitIndex) {
+        self.turns.attach(key, exit);
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        let first = frame.tx()[0];
+        let same = frame.tx().iter().fold(true, |same, &tx| same & (tx == first));
+        if same && let Some(interface) = interfaces.get(first) {
+            let longest = frame.lengths().iter().fold(0, |longest, &length| longest.max(length));
+            if interface.up && longest <= limit(interface) {
+                exits.all(self.exit_of(interface, first, frame, 0..frame.len()));
+                return;
+            }
+        }
+        for slot in 0..frame.len() {
+            let (tx, length) = (frame.tx()[slot], frame.lengths()[slot]);
+            let exit = match interfaces.get(tx) {
+                Some(interface) if interface.up && length <= limit(interface) => {
+                    self.exit_of(interface, tx, frame, slot..slot + 1)
+                }
+                Some(interface) if interface.up => Exit::TooBig.into(),
+                _ => Exit::InterfaceDown.into(),
+            };
+            exits.set(slot, exit);
+        }
+    }
+}
+
+impl InterfaceOutput {
+    #[inline(always)]
+    fn exit_of(
+        &self,
+        interface: &Interface,
+        tx: u16,
+        frame: &mut Frame,
+        slots: Range<usize>,
+    ) -> ExitIndex {
+        let leave = || Exit::from(Departure::of(interface, tx, frame, slots, &self.counters));
+        self.turns.next(&interface.output).unwrap_or_else(|| leave().into())
+    }
+}
+
+fn limit(interface: &Interface) -> u32 {
+    let tags = match interface.link {
+        Link::Vlan(vlan) => TAG_BYTES - vlan.tag_bytes() as u32,
+        // There is no link header.
+        Link::Tunnel(_) if interface.carries_packets() => return interface.mtu_bytes.into(),
+        Link::Port | Link::Bridge | Link::Tunnel(_) => TAG_BYTES,
+    };
+    u32::from(interface.mtu_bytes) + LINK_HEADER_BYTES + tags
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{ROUTED_VLAN, World};
+    use graph::harness::NodeHarness;
+    use std::sync::atomic::Ordering;
+
+    /// The exits of frames of these lengths that leave by these interfaces, and what was counted
+    /// on interface 0.
+    fn run(frames: &[(u16, usize)]) -> (Vec<String>, (u64, u64)) {
+        run_in(&World::new(), frames)
+    }
+
+    fn run_in(world: &World, frames: &[(u16, usize)]) -> (Vec<String>, (u64, u64)) {
+        let bytes: Vec<_> = frames.iter().map(|&(_, length)| vec![0; length]).collect();
+        let mut node = NodeHarness::<InterfaceOutput>::new(&world.setup).unwrap();
+        let out = node.run_prepared(&bytes, 9, 0, |vector| {
+            for (tx, frame) in vector.tx_mut().iter_mut().zip(frames) {
+                *tx = frame.0;
+            }
+        });
+        let counted = &world.setup.counters.interfaces[0];
+        let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+        let counted = (read(&counted.tx_packets), read(&counted.tx_bytes));
+        (out.into_iter().map(|out| out.exit).collect(), counted)
+    }
+
+    #[test]
+    fn frames_that_leave_are_counted() {
+        let (exits, counted) = run(&[(0, 60), (0, 100)]);
+        assert_eq!((exits, counted), (vec!["transmit".to_owned(); 2], (2, 160)));
+    }
+
+    #[test]
+    fn frames_of_a_shaped_interface_wait_uncounted() {
+        let mut world = World::new();
+        world.change_interface(1, |row| row.shaped = true);
+        assert_eq!(run_in(&world, &[(1, 60), (1, 60)]), (vec!["shape".to_owned(); 2], (0, 0)));
+        let (exits, counted) = run_in(&world, &[(1, 60), (0, 60)]);
+        assert_eq!((exits, counted), (vec!["shape".to_owned(), "transmit".to_owned()], (1, 60)));
+    }
+
+    #[test]
+    fn frames_of_a_vlan_of_a_shaped_port_are_tagged_uncounted() {
+        let mut world = World::new();
+        world.change_interface(ROUTED_VLAN, |row| row.shaped = true);
+        let frames = [(ROUTED_VLAN, 60), (ROUTED_VLAN, 60)];
+        assert_eq!(run_in(&world, &frames).0, ["tag"; 2]);
+        assert_eq!(run_in(&world, &[(ROUTED_VLAN, 60), (0, 60)]).0, ["tag", "transmit"]);
+        let counted = &world.setup.counters.interfaces[usize::from(ROUTED_VLAN)];
+        assert_eq!(counted.tx_packets.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_down_interface_sends_nothing_and_a_missing_one_neither() {
+        assert_eq!(run(&[(4, 60)]).0, ["interface-down"]);
+        let (exits, counted) = run(&[(0, 60), (4, 60), (99, 60)]);
+        assert_eq!(exits, ["transmit", "interface-down", "interface-down"]);
+        assert_eq!(counted, (1, 60));
+    }
+
+    #[test]
+    fn a_frame_may_have_the_mtu_behind_a_link_header_with_two_tags() {
+        let longest = 1500 + 14 + 8;
+        let (exits, counted) = run(&[(0, longest), (0, longest + 1)]);
+        assert_eq!((exits[0].as_str(), exits[1].as_str()), ("transmit", "too-big"));
+        assert_eq!(counted, (1, longest as u64));
+    }
+}

@@ -1,0 +1,27 @@
+//! What happens to frames at an interface, on the way in and on the way out: features take their turns between the
+//! two ends of each way.
+//!
+//! ```text
+//!  port_rx … ─▶ interface_input ─▶ (features) ─▶ interface_enter ─▶ an entrance: Ethernet, a bridge, IP
+//!  rewrite … ─▶ interface_output ─▶ (features) ─▶ interface_leave ─▶ a departure: port_tx, shape, tags, a tunnel
+//! ```
+
+mod departure;
+mod entrance;
+mod mirror;
+
+pub use departure::Departure;
+pub(crate) use departure::departures;
+pub(crate) use entrance::entrances;
+pub use entrance::{Entrance, ReceivedRun};
+pub(crate) use mirror::copy_each;
+pub use mirror::{Copies, MirrorTo};
+
+nodes! {
+    interface_input::InterfaceInput,
+    mirror_input::MirrorInput,
+    interface_enter::InterfaceEnter,
+    interface_output::InterfaceOutput,
+    mirror_output::MirrorOutput,
+    interface_leave::InterfaceLeave,
+}

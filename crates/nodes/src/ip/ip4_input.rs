@@ -1,0 +1,316 @@
+//! Checks the IPv4 header (RFC 1812 section 5.2.2) and the source address (section 5.3.7).
+//!
+//! ```text
+//!   0       4       8               16                            31
+//!  +-------+-------+---------------+------------------------------+
+//!  |version|  IHL  |      TOS      |         total length         |
+//!  +-------+-------+---------------+------+-----------------------+
+//!  |        identification         | flags|    fragment offset    |
+//!  +---------------+---------------+------+-----------------------+
+//!  |      TTL      |   protocol    |       header checksum        |
+//!  +---------------+---------------+------------------------------+
+//!  |                           source                             |
+//!  |                         destination                          |
+//!  +--------------------------------------------------------------+
+//! ```
+//! TTL is judged where the packet is forwarded: one that is for us may arrive with any.
+
+use crate::tables::Setup;
+use graph::{Attach, Context, Exits, Node};
+use packet::{Frame, PacketView, VECTOR, vectorized};
+use wire::{checksum, ethernet::ethertype, ipv4};
+
+/// See the module.
+pub struct Ip4Input {
+    headers: Headers,
+}
+
+graph::exits! {
+    /// The checks in order.
+    pub enum Exit {
+        /// A good header without options.
+        Lookup => node "ip4-lookup",
+        /// A good header with options.
+        Options => node "ip4-options",
+        /// Fewer bytes than an IPv4 header.
+        Truncated => drop,
+        /// Not version 4.
+        BadVersion => drop,
+        /// The header length is below 20 bytes or above the packet's.
+        BadHeaderLength => drop,
+        /// The total length is below the header's or above the packet's.
+        BadTotalLength => drop,
+        /// RFC 1812 section 5.2.2 (2): the header checksum is wrong.
+        BadChecksum => drop,
+        /// RFC 1812 section 5.3.7: no host has this source address.
+        MartianSource => drop,
+    }
+}
+
+impl Node for Ip4Input {
+    const NAME: &'static str = "ip4-input";
+    const ABOUT: &'static str = "checks IPv4 headers";
+    const ATTACH: &'static [Attach] =
+        &[Attach { of: "ethernet-input", key: ethertype::IPV4 as u32 }];
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(_: &Setup) -> Self {
+        Self { headers: Headers { words: [[0; VECTOR]; WORDS], totals: [0; VECTOR] } }
+    }
+
+    fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
+        if self.headers.read(frame) && self.headers.are_good(frame.lengths()) {
+            // Ethernet pads short packets: what is behind the total length is not the packet's.
+            frame.truncate(&self.headers.totals);
+            exits.all(Exit::Lookup);
+        } else {
+            exits.each(frame, check);
+        }
+    }
+}
+
+/// Words of 4 bytes in a header without options.
+const WORDS: usize = ipv4::Header::LEN / 4;
+
+/// The headers of a vector, word by word, so that the checks take many packets at once.
+struct Headers {
+    words: [[u32; VECTOR]; WORDS],
+    totals: [u32; VECTOR],
+}
+
+impl Headers {
+    /// Takes the headers of all packets; false if one is too short to have any.
+    #[inline]
+    fn read(&mut self, frame: &mut Frame) -> bool {
+        frame.all(|packet| {
+            let Some(bytes) = packet.header().first_chunk::<{ ipv4::Header::LEN }>() else {
+                return false;
+            };
+            for (words, bytes) in self.words.iter_mut().zip(bytes.as_chunks::<4>().0) {
+                words[packet.index() % VECTOR] = u32::from_ne_bytes(*bytes);
+            }
+            true
+        })
+    }
+
+    /// Whether all of the packets, of these `lengths`, are what [`check`] lets through to the lookup.
+    #[inline]
+    fn are_good(&mut self, lengths: &[u32]) -> bool {
+        vectorized(|| good(&self.words, lengths, &mut self.totals))
+    }
+}
+
+/// The checks of [`check`], without branches. Writes the packets' total lengths.
+#[inline(always)]
+fn good(words: &[[u32; VECTOR]; WORDS], lengths: &[u32], totals: &mut [u32; VECTOR]) -> bool {
+    let count = lengths.len().min(VECTOR);
+    let [first, second, third, source, last] = words.each_ref().map(|words| &words[..count]);
+    let totals = &mut totals[..count];
+    let mut wrong = 0;
+    for slot in 0..count {
+        let all = [first[slot], second[slot], third[slot], source[slot], last[slot]];
+        let halves: u32 = all.iter().map(|word| (word & 0xffff) + (word >> 16)).sum();
+        let folded = (halves & 0xffff) + (halves >> 16);
+        let sum = (folded & 0xffff) + (folded >> 16);
+        let head = u32::from_be(first[slot]);
+        let total = head & 0xffff;
+        totals[slot] = total;
+        let network = u32::from_be(source[slot]) >> 24;
+        wrong |= (sum ^ 0xffff) | (head >> 24 ^ u32::from(PLAIN));
+        wrong |= u32::from(total < ipv4::Header::LEN as u32) | u32::from(total > lengths[slot]);
+        wrong |= u32::from(network == 0) | u32::from(network == 127) | u32::from(network >= 224);
+    }
+    wrong == 0
+}
+
+/// Version 4 and five header words: what nearly every packet has.
+const PLAIN: u8 = 0x45;
+
+#[inline(always)]
+fn check(packet: &mut PacketView<'_>) -> Exit {
+    let length = packet.length();
+    let Some(bytes) = packet.header().first_chunk::<{ ipv4::Header::LEN }>() else {
+        return Exit::Truncated;
+    };
+    let header = ipv4::Header::of(bytes);
+    if bytes[0] != PLAIN || !checksum_is_right(bytes) {
+        return check_unusual(packet);
+    }
+    let total = usize::from(header.total_len());
+    if total < ipv4::Header::LEN || total > length {
+        return Exit::BadTotalLength;
+    }
+    if is_martian_source(bytes) {
+        return Exit::MartianSource;
+    }
+    // Ethernet pads short packets: what is behind the total length is not the packet's.
+    packet.truncate(total);
+    Exit::Lookup
+}
+
+/// Sum of ten big-endian words, added as they lie in memory: byte order does not matter to a
+/// one's complement sum (RFC 1071 section 2).
+#[inline(always)]
+fn checksum_is_right(header: &[u8; 20]) -> bool {
+    let (head, tail) = header.split_at(16);
+    let (words, _) = head.as_chunks::<8>();
+    let [a, b] = [u64::from_ne_bytes(words[0]), u64::from_ne_bytes(words[1])];
+    let last = tail.first_chunk::<4>().map_or(0, |word| u64::from(u32::from_ne_bytes(*word)));
+    let fold32 = |word: u64| (word >> 32) + (word & 0xffff_ffff);
+    let sum = fold32(a) + fold32(b) + last;
+    let sum = (sum >> 32) + (sum & 0xffff_ffff);
+    let sum = (sum >> 16) + (sum & 0xffff);
+    let sum = (sum >> 16) + (sum & 0xffff);
+    (sum >> 16) + (sum & 0xffff) == 0xffff
+}
+
+/// Loopback, "this network", multicast and class E are nobody's source (0.0.0.0 included: hosts
+/// without an address speak to servers on their own link, not through routers).
+#[inline(always)]
+fn is_martian_source(header: &[u8; 20]) -> bool {
+    let first = header[12];
+    first == 0 || first == 127 || first >= 224
+}
+
+/// Everything that is not a plain good header, told apart.
+#[cold]
+fn check_unusual(packet: &mut PacketView<'_>) -> Exit {
+    let length = packet.length();
+    let Some(header) = ipv4::Header::new(packet.header()) else { return Exit::Truncated };
+    if header.version() != 4 {
+        return Exit::BadVersion;
+    }
+    let (header_len, total) = (header.header_len(), usize::from(header.total_len()));
+    if header_len < ipv4::Header::LEN || header_len > length {
+        return Exit::BadHeaderLength;
+    }
+    if total < header_len || total > length {
+        return Exit::BadTotalLength;
+    }
+    if !checksum::is_valid(&packet.header()[..header_len]) {
+        return Exit::BadChecksum;
+    }
+    if is_martian_source(header.bytes()) {
+        return Exit::MartianSource;
+    }
+    packet.truncate(total);
+    if header_len > ipv4::Header::LEN { Exit::Options } else { Exit::Lookup }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{FAR, HOST, World};
+    use graph::harness::{NodeHarness, Outcome};
+    use proptest::prelude::*;
+    use wire::craft::{self, Craft, Ipv4};
+
+    fn run(packet: &[u8]) -> Outcome {
+        let mut node = NodeHarness::<Ip4Input>::new(&World::new().setup).unwrap();
+        node.run(&[packet.to_vec()], 0, 0).remove(0)
+    }
+
+    fn good() -> Craft<Ipv4> {
+        craft::ipv4(HOST, FAR)
+    }
+
+    #[test]
+    fn a_good_packet_goes_on_without_the_padding_of_its_link() {
+        let packet = good().udp(1, 2).build();
+        let out = run(&good().udp(1, 2).pad_to(46).build());
+        assert_eq!((out.exit.as_str(), out.header), ("lookup", packet));
+    }
+
+    #[test]
+    fn options_are_looked_at_elsewhere() {
+        let packet = good().option(148, &[0, 0]).udp(1, 2).build();
+        assert_eq!(run(&packet).exit, "options");
+        assert_eq!(run(&[packet, vec![0; 9]].concat()).header.len(), 32);
+    }
+
+    #[test]
+    fn each_lie_of_the_header_is_told_apart() {
+        let with_options = || good().option(148, &[0, 0]);
+        for (exit, packet) in [
+            ("bad-version", good().version(6).udp(1, 2).build()),
+            ("bad-header-length", good().ihl(4).udp(1, 2).build()),
+            ("bad-header-length", good().ihl(15).udp(1, 2).build()),
+            ("bad-total-length", good().length(19).udp(1, 2).build()),
+            ("bad-total-length", good().length(29).udp(1, 2).build()),
+            ("bad-total-length", with_options().length(23).udp(1, 2).build()),
+            ("bad-total-length", with_options().length(33).udp(1, 2).build()),
+            ("bad-checksum", good().checksum(1).udp(1, 2).build()),
+            ("bad-checksum", with_options().checksum(1).udp(1, 2).build()),
+            ("truncated", good().build()[..19].to_vec()),
+            ("truncated", Vec::new()),
+        ] {
+            assert_eq!(run(&packet).exit, exit, "{packet:x?}");
+        }
+    }
+
+    #[test]
+    fn nobody_has_a_martian_source() {
+        for source in [[0, 0, 0, 0], [127, 0, 0, 1], [224, 0, 0, 1], [240, 0, 0, 1], [255; 4]] {
+            assert_eq!(run(&craft::ipv4(source, FAR).build()).exit, "martian-source");
+            let with_options = craft::ipv4(source, FAR).option(148, &[0, 0]).build();
+            assert_eq!(run(&with_options).exit, "martian-source");
+        }
+        assert_eq!(run(&craft::ipv4([223, 255, 255, 255], FAR).build()).exit, "lookup");
+    }
+
+    #[test]
+    fn one_bad_packet_anywhere_in_a_vector_is_told_from_the_good_ones() {
+        let mut node = NodeHarness::<Ip4Input>::new(&World::new().setup).unwrap();
+        for (bad, exit) in [
+            (good().checksum(1).udp(1, 2).build(), "bad-checksum"),
+            (good().length(29).udp(1, 2).build(), "bad-total-length"),
+            (good().build()[..19].to_vec(), "truncated"),
+            (craft::ipv4([127, 0, 0, 1], FAR).build(), "martian-source"),
+        ] {
+            for place in [0, 7, 8, 100, VECTOR - 1] {
+                let packet = |n| if n == place { bad.clone() } else { good().udp(1, 2).build() };
+                let out = node.run(&(0..VECTOR).map(packet).collect::<Vec<_>>(), 0, 0);
+                for (n, out) in out.iter().enumerate() {
+                    assert_eq!(out.exit, if n == place { exit } else { "lookup" }, "packet {n}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_vector_of_good_packets_goes_on_without_padding() {
+        let mut node = NodeHarness::<Ip4Input>::new(&World::new().setup).unwrap();
+        let padded = |n: usize| good().udp(1, 2).payload_len(n % 9).pad_to(60).build();
+        let out = node.run(&(0..VECTOR).map(padded).collect::<Vec<_>>(), 0, 0);
+        for (n, out) in out.iter().enumerate() {
+            assert_eq!((out.exit.as_str(), out.header.len()), ("lookup", 28 + n % 9));
+        }
+    }
+
+    #[test]
+    fn any_time_to_live_may_arrive() {
+        assert_eq!(run(&good().ttl(0).build()).exit, "lookup");
+    }
+
+    proptest! {
+        #[test]
+        fn what_goes_on_is_what_the_parser_takes(
+            mut bytes in prop::collection::vec(any::<u8>(), 0..80),
+            plain: bool,
+            words in 5u8..8,
+            total in 18u8..80,
+        ) {
+            if plain && bytes.len() >= 28 {
+                bytes[..4].copy_from_slice(&[0x40 | words, 0, 0, total]);
+                bytes[10..12].fill(0);
+                let sum = checksum::of(&bytes[..usize::from(words) * 4]);
+                bytes[10..12].copy_from_slice(&sum.to_be_bytes());
+            }
+            let exit = run(&bytes).exit;
+            let parsed = ipv4::Packet::parse(&bytes);
+            let good = parsed.is_ok_and(|p| !ipv4::is_martian_source(p.header.source()));
+            prop_assert_eq!(exit == "lookup" || exit == "options", good, "{}", exit);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Counts down the time to live and writes the link header of the packet's adjacency.
+//!
+//! RFC 1812 section 5.3.1 (TTL), RFC 1624 (the checksum follows without summing again).
+
+use crate::ip::{each_with_adjacency, ip_resolve, leave_by};
+use crate::local::icmp_cause;
+use crate::tables::Setup;
+use fib::adjacency::{AdjacencyEntry, AdjacencyTable};
+use graph::{Context, Exits, Node};
+use packet::{Frame, PacketView};
+use std::sync::Arc;
+use wire::icmp4::{message, time_exceeded, unreachable};
+use wire::ipv4;
+
+/// See the module.
+pub struct Ip4Rewrite {
+    adjacencies: Arc<AdjacencyTable>,
+}
+
+graph::exits! {
+    /// What becomes of a routed packet.
+    pub enum Exit {
+        /// Its frame is complete.
+        Output => node "interface-output",
+        /// RFC 1812 section 5.3.1: its time to live is used up.
+        TtlExpired => node "icmp4-error" cause icmp_cause(message::TIME_EXCEEDED, time_exceeded::TTL),
+        /// RFC 1191: longer than the link takes, and it must not be fragmented.
+        FragmentationNeeded => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::FRAGMENTATION_NEEDED),
+        /// Longer than the link takes.
+        TooBig => node "ip4-fragment",
+        /// The next hop's MAC address is not known.
+        Unresolved => node "ip-resolve" cause ip_resolve::ADJACENCY,
+        /// No room for the link header in front of the packet.
+        NoHeadroom => drop,
+    }
+}
+
+impl Node for Ip4Rewrite {
+    const NAME: &'static str = "ip4-rewrite";
+    const ABOUT: &'static str = "counts down TTL and writes the link header";
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        Self { adjacencies: Arc::clone(&setup.shared.adjacencies) }
+    }
+
+    fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
+        each_with_adjacency(frame, exits, &self.adjacencies, Exit::Unresolved, rewrite);
+    }
+}
+
+#[inline(always)]
+fn rewrite(packet: &mut PacketView<'_>, adjacency: &AdjacencyEntry) -> Exit {
+    let fields = adjacency.fields();
+    if !fields.is_complete() {
+        return Exit::Unresolved;
+    }
+    let length = packet.length();
+    let Some(mut header) = ipv4::HeaderMut::new(packet.header_mut()) else {
+        return Exit::NoHeadroom;
+    };
+    if header.view().ttl() <= 1 {
+        return Exit::TtlExpired;
+    }
+    if length > usize::from(fields.mtu()) {
+        return too_big(header.view());
+    }
+    header.decrement_ttl();
+    if leave_by(packet, adjacency, fields) { Exit::Output } else { Exit::NoHeadroom }
+}
+
+#[cold]
+fn too_big(header: ipv4::Header<'_>) -> Exit {
+    if header.dont_fragment() { Exit::FragmentationNeeded } else { Exit::TooBig }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{FAR, GATEWAY_MAC, HOST, INCOMPLETE, NARROW, TO_GATEWAY, World, our_mac};
+    use graph::harness::{NodeHarness, Outcome};
+    use wire::craft::{self, Craft, Ipv4};
+
+    fn run(packet: &[u8], adjacency: u32) -> Outcome {
+        let mut node = NodeHarness::<Ip4Rewrite>::new(&World::new().setup).unwrap();
+        let by = |frame: &mut Frame| frame.adjacencies_mut().fill(adjacency);
+        node.run_prepared(&[packet.to_vec()], 0, 0, by).remove(0)
+    }
+
+    fn packet() -> Craft<Ipv4> {
+        craft::ipv4(HOST, FAR).identification(7)
+    }
+
+    #[test]
+    fn a_packet_leaves_with_one_hop_less_behind_its_new_link_header() {
+        let link = craft::ethernet(our_mac(1), GATEWAY_MAC).ipv4(HOST, FAR).identification(7);
+        for ttl in [2, 64, 255] {
+            let out = run(&packet().ttl(ttl).udp(1, 2).build(), TO_GATEWAY);
+            assert_eq!((out.exit.as_str(), out.tx), ("output", 1));
+            assert_eq!(out.header, link.clone().ttl(ttl - 1).udp(1, 2).build());
+        }
+    }
+
+    #[test]
+    fn the_last_hop_is_not_forwarded_and_not_changed() {
+        for ttl in [0, 1] {
+            let sent = packet().ttl(ttl).udp(1, 2).build();
+            let out = run(&sent, TO_GATEWAY);
+            assert_eq!((out.exit.as_str(), out.header), ("ttl-expired", sent));
+        }
+    }
+
+    #[test]
+    fn a_packet_of_the_mtu_fits_and_one_byte_more_does_not() {
+        let of = |length: usize| packet().udp(1, 2).payload_len(length - 28);
+        assert_eq!(run(&of(100).build(), NARROW).exit, "output");
+        assert_eq!(run(&of(101).build(), NARROW).exit, "too-big");
+        let whole = packet().dont_fragment().udp(1, 2).payload_len(101 - 28).build();
+        assert_eq!(run(&whole, NARROW).exit, "fragmentation-needed");
+    }
+
+    #[test]
+    fn without_a_mac_a_packet_waits() {
+        assert_eq!(run(&packet().udp(1, 2).build(), INCOMPLETE).exit, "unresolved");
+        assert_eq!(run(&packet().udp(1, 2).build(), 9999).exit, "unresolved");
+    }
+}

@@ -1,0 +1,123 @@
+//! Counts down the hop limit and writes the link header of the packet's adjacency.
+//!
+//! RFC 8200 section 3 (hop limit) and section 5 (who forwards does not fragment).
+
+use crate::ip::{each_with_adjacency, ip_resolve, leave_by};
+use crate::local::icmp_cause;
+use crate::tables::Setup;
+use fib::adjacency::{AdjacencyEntry, AdjacencyTable};
+use graph::{Context, Exits, Node};
+use packet::{Frame, PacketView};
+use std::sync::Arc;
+use wire::icmp6::{message, time_exceeded};
+use wire::ipv6;
+
+/// See the module.
+pub struct Ip6Rewrite {
+    adjacencies: Arc<AdjacencyTable>,
+}
+
+graph::exits! {
+    /// What becomes of a routed packet.
+    pub enum Exit {
+        /// Its frame is complete.
+        Output => node "interface-output",
+        /// RFC 4443 section 3.3: its hop limit is used up.
+        HopLimitExceeded => node "icmp6-error" cause icmp_cause(message::TIME_EXCEEDED, time_exceeded::HOP_LIMIT),
+        /// RFC 4443 section 3.2: longer than the link takes.
+        TooBig => node "icmp6-error" cause icmp_cause(message::PACKET_TOO_BIG, 0),
+        /// The next hop's MAC address is not known.
+        Unresolved => node "ip-resolve" cause ip_resolve::ADJACENCY,
+        /// No room for the link header in front of the packet.
+        NoHeadroom => drop,
+    }
+}
+
+impl Node for Ip6Rewrite {
+    const NAME: &'static str = "ip6-rewrite";
+    const ABOUT: &'static str = "counts down the hop limit and writes the link header";
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        Self { adjacencies: Arc::clone(&setup.shared.adjacencies) }
+    }
+
+    fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
+        each_with_adjacency(frame, exits, &self.adjacencies, Exit::Unresolved, rewrite);
+    }
+}
+
+#[inline(always)]
+fn rewrite(packet: &mut PacketView<'_>, adjacency: &AdjacencyEntry) -> Exit {
+    let fields = adjacency.fields();
+    if !fields.is_complete() {
+        return Exit::Unresolved;
+    }
+    let length = packet.length();
+    let Some(mut header) = ipv6::HeaderMut::new(packet.header_mut()) else {
+        return Exit::NoHeadroom;
+    };
+    if header.view().hop_limit() <= 1 {
+        return Exit::HopLimitExceeded;
+    }
+    if length > usize::from(fields.mtu()) {
+        return Exit::TooBig;
+    }
+    header.decrement_hop_limit();
+    if leave_by(packet, adjacency, fields) { Exit::Output } else { Exit::NoHeadroom }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{
+        FAR6, GATEWAY_MAC, HOST6, INCOMPLETE6, NARROW6, TO_GATEWAY6, World, our_mac,
+    };
+    use graph::harness::{NodeHarness, Outcome};
+    use wire::craft::{self, Craft, Ipv6};
+
+    fn run(packet: &[u8], adjacency: u32) -> Outcome {
+        let mut node = NodeHarness::<Ip6Rewrite>::new(&World::new().setup).unwrap();
+        let by = |frame: &mut Frame| frame.adjacencies_mut().fill(adjacency);
+        node.run_prepared(&[packet.to_vec()], 0, 0, by).remove(0)
+    }
+
+    fn packet() -> Craft<Ipv6> {
+        craft::ipv6(HOST6, FAR6).flow_label(7).traffic_class(0xb9)
+    }
+
+    #[test]
+    fn a_packet_leaves_with_one_hop_less_behind_its_new_link_header() {
+        let link = craft::ethernet(our_mac(1), GATEWAY_MAC).ipv6(HOST6, FAR6);
+        let link = link.flow_label(7).traffic_class(0xb9);
+        for hops in [2, 64, 255] {
+            let out = run(&packet().hop_limit(hops).udp(1, 2).build(), TO_GATEWAY6);
+            assert_eq!((out.exit.as_str(), out.tx), ("output", 1));
+            assert_eq!(out.header, link.clone().hop_limit(hops - 1).udp(1, 2).build());
+        }
+    }
+
+    #[test]
+    fn the_last_hop_is_not_forwarded_and_not_changed() {
+        for hops in [0, 1] {
+            let sent = packet().hop_limit(hops).udp(1, 2).build();
+            let out = run(&sent, TO_GATEWAY6);
+            assert_eq!((out.exit.as_str(), out.header), ("hop-limit-exceeded", sent));
+        }
+    }
+
+    #[test]
+    fn a_packet_of_the_mtu_fits_and_one_byte_more_does_not() {
+        let of = |length: usize| packet().udp(1, 2).payload_len(length - 48).build();
+        assert_eq!(run(&of(1280), NARROW6).exit, "output");
+        let out = run(&of(1281), NARROW6);
+        assert_eq!((out.exit.as_str(), out.adjacency), ("too-big", NARROW6));
+    }
+
+    #[test]
+    fn without_a_mac_a_packet_waits() {
+        assert_eq!(run(&packet().udp(1, 2).build(), INCOMPLETE6).exit, "unresolved");
+        assert_eq!(run(&packet().udp(1, 2).build(), 9999).exit, "unresolved");
+    }
+}

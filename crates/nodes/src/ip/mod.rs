@@ -1,0 +1,40 @@
+//! Forwarding of IPv4 and IPv6: checks, options, lookup, the link header of the next hop.
+//!
+//! ```text
+//!  ip4_input ─▶ ip4_lookup ─▶ ip4_rewrite ─▶ interface_output        ip6 likewise
+//!        └▶ ip4_options  │        └▶ ip4_fragment
+//!                        └▶ ip_resolve                               the next hop's MAC is asked for
+//! ```
+
+mod flow;
+mod ip4_stamps;
+mod ip6_options;
+mod link_header;
+mod own_ip4;
+mod own_ip6;
+mod route_lookup;
+mod way_out;
+
+pub use flow::{MemberPicker, ip4_flow, ip6_flow, split_words};
+pub use ip4_stamps::{OptionsFound, Stamp, blank_options, stamp_options};
+pub use ip6_options::{OptionFault, check_options};
+pub use link_header::{each_with_adjacency, leave_by};
+pub use own_ip4::{OWN_TTL, OwnIp4, sum_ip4_header};
+pub use own_ip6::OwnIp6;
+pub use route_lookup::{MOST_LED_ON, PacketRoutes, RouteAddress, RouteLookup};
+pub use way_out::leaves_by;
+
+nodes! {
+    redirect_input::RedirectInput,
+    ip4_input::Ip4Input,
+    ip4_options::Ip4Options,
+    ip4_lookup::Ip4Lookup,
+    ip4_rewrite::Ip4Rewrite,
+    ip4_fragment::Ip4Fragment,
+    ip6_input::Ip6Input,
+    ip6_hop_by_hop::Ip6HopByHop,
+    ip6_lookup::Ip6Lookup,
+    ip6_link::Ip6Link,
+    ip6_rewrite::Ip6Rewrite,
+    ip_resolve::IpResolve,
+}

@@ -1,0 +1,199 @@
+//! Notices hosts that have a better way: their packets would leave by the interface that they came by, for a neighbour of
+//! theirs (RFC 792, RFC 1812 section 5.2.7.2). The control thread tells them.
+//!
+//! ```text
+//!  interface_input, (a feature) ─▶ redirect_input ┬▶ (the next feature), interface_enter     every frame, as it is
+//!                                                 └▶ (control thread)                        news, so many a second
+//! ```
+//! Packets with options are let be, as one of them may be a source route; so are flows that have several next hops.
+
+use crate::ip::{PacketRoutes, leaves_by};
+use crate::tables::{
+    BetterWay, Feature, IcmpLimits, Interface, Interfaces, Kind, RateLimit, Setup, Side, SlowPath,
+    SlowPathNews, Turns, Vrfs, input_turn,
+};
+use fib::adjacency::{AdjacencyId, AdjacencyTable};
+use graph::{Context, ExitIndex, Exits, Node, Published, Turn};
+use packet::Frame;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use wire::ethernet::ethertype;
+use wire::{ethernet, ipv4};
+
+/// See the module.
+pub struct RedirectInput {
+    interfaces: Published<Interfaces>,
+    vrfs: Published<Vrfs>,
+    adjacencies: Arc<AdjacencyTable>,
+    slow_path: SlowPath,
+    allowed: Arc<IcmpLimits>,
+    limit: RateLimit,
+    turns: Turns,
+}
+
+/// That an interface wants it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Redirects;
+
+graph::exits! {
+    /// What becomes of a frame.
+    pub enum Exit {
+        /// It goes on, whatever its sender is told.
+        Enter => node "interface-enter",
+    }
+}
+
+impl Feature for RedirectInput {
+    const PLACE: u8 = 50;
+    const CHANGES: bool = false;
+    type Setting = Redirects;
+}
+
+impl Node for RedirectInput {
+    const NAME: &'static str = "redirect-input";
+    const ABOUT: &'static str = "notices hosts that have a better way";
+    const TURN: Option<Turn> = input_turn::<Self>();
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        let shared = &setup.shared;
+        Self {
+            interfaces: shared.interfaces.clone(),
+            vrfs: shared.vrfs.clone(),
+            adjacencies: Arc::clone(&shared.adjacencies),
+            slow_path: shared.slow_path.clone(),
+            allowed: Arc::clone(&shared.icmp),
+            limit: RateLimit::new(0),
+            turns: Turns::new(),
+        }
+    }
+
+    fn attach(&mut self, key: u32, exit: ExitIndex) {
+        self.turns.attach(key, exit);
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        self.limit.follow(self.allowed.errors_per_second.load(Ordering::Relaxed));
+        let (interfaces, vrfs) = (self.interfaces.get(context), self.vrfs.get(context));
+        let Self { turns, adjacencies, limit, slow_path, .. } = self;
+        turns.take::<Self>(
+            Side::Received,
+            interfaces,
+            frame,
+            exits,
+            Exit::Enter,
+            |run, frame, _| {
+                let routes = PacketRoutes::of_vrf(vrfs, run.row.vrf);
+                for slot in run.slots {
+                    let packet = frame.view(slot);
+                    let way = better_way(packet.header(), run.row, run.id, routes, adjacencies);
+                    if let Some(way) = way
+                        && limit.take(context.now_tsc)
+                    {
+                        // News that the control thread has no time for are none: the next packet brings them again.
+                        let _ = slow_path.tell(SlowPathNews::BetterWay(way));
+                    }
+                }
+            },
+        );
+    }
+}
+
+/// The better way for the sender of a frame that an interface received, if it has one.
+fn better_way(
+    frame: &[u8],
+    row: &Interface,
+    id: u16,
+    routes: PacketRoutes<'_>,
+    adjacencies: &AdjacencyTable,
+) -> Option<BetterWay> {
+    let ethernet = ethernet::Header::new(frame).filter(|_| !row.carries_packets())?;
+    if ethernet.ethertype() != ethertype::IPV4 || ethernet.destination().0 != row.mac {
+        return None;
+    }
+    let head = frame[ethernet::Header::LEN..].first_chunk::<{ BetterWay::QUOTED }>()?;
+    let header =
+        ipv4::Header::new(head).filter(|header| header.header_len() == ipv4::Header::LEN)?;
+    let (source, destination) = (header.source(), header.destination());
+    let to = routes.to(destination);
+    if leaves_by(to, adjacencies) != Some(id) {
+        return None;
+    }
+    let gateway = match to.kind() == Kind::Rewrite as u8 {
+        true => match adjacencies.entry(AdjacencyId(to.id()))?.next_hop() {
+            IpAddr::V4(next_hop) => next_hop.to_bits(),
+            IpAddr::V6(_) => return None,
+        },
+        false => destination,
+    };
+    let is_better = gateway != source && row.has_in_one_subnet(source, gateway);
+    is_better.then_some(BetterWay { interface: id, gateway, head: *head })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{FAR, GATEWAY, HOST, HOST_MAC, US, World, our_mac};
+    use graph::harness::NodeHarness;
+    use wire::craft;
+
+    fn frame(to: [u8; 6]) -> craft::Craft<craft::Ethernet> {
+        craft::ethernet(HOST_MAC, to)
+    }
+
+    /// The better ways of senders whose frames came by interface 0.
+    fn ways(frames: &[Vec<u8>]) -> Vec<BetterWay> {
+        let mut world = World::new();
+        world.change_interface(0, |row| row.input.set::<RedirectInput>(Some(Redirects)));
+        let mut node = NodeHarness::<RedirectInput>::new(&world.setup).unwrap();
+        let out = node.run(frames, 0, 0);
+        assert!(out.iter().all(|out| out.exit == "enter"));
+        let news = world.all_news().into_iter().map(|news| match news {
+            SlowPathNews::BetterWay(way) => way,
+            other => panic!("{other:?}"),
+        });
+        news.collect()
+    }
+
+    #[test]
+    fn a_neighbour_that_is_sent_back_to_its_own_link_is_noticed() {
+        let neighbour = [192, 0, 2, 77];
+        let packet = frame(our_mac(0)).ipv4(neighbour, HOST).udp(1, 2).build();
+        let found = ways(std::slice::from_ref(&packet));
+        let head = packet[14..][..28].try_into().unwrap();
+        assert_eq!(found, [BetterWay { interface: 0, gateway: u32::from_be_bytes(HOST), head }]);
+    }
+
+    #[test]
+    fn whoever_has_no_better_way_is_let_be() {
+        let neighbour = [192, 0, 2, 77];
+        let to_us = || frame(our_mac(0));
+        let found = ways(&[
+            // By another interface; to us; to itself; of another network; not to our station; options; no IPv4.
+            to_us().ipv4(neighbour, GATEWAY).udp(1, 2).build(),
+            to_us().ipv4(neighbour, US).udp(1, 2).build(),
+            to_us().ipv4(HOST, HOST).udp(1, 2).build(),
+            to_us().ipv4(FAR, HOST).udp(1, 2).build(),
+            frame([0xff; 6]).ipv4(neighbour, HOST).udp(1, 2).build(),
+            to_us().ipv4(neighbour, HOST).raw_options(&[1, 1, 1, 0]).udp(1, 2).build(),
+            to_us().arp_request(HOST_MAC, neighbour, HOST).build(),
+            to_us().ipv4(neighbour, HOST).udp(1, 2).build()[..40].to_vec(),
+        ]);
+        assert_eq!(found, []);
+    }
+
+    #[test]
+    fn no_more_are_told_than_errors_may_be_sent() {
+        let neighbour = [192, 0, 2, 77];
+        let packet = frame(our_mac(0)).ipv4(neighbour, HOST).udp(1, 2).build();
+        let found = ways(&vec![packet; 200]);
+        assert!(!found.is_empty() && found.len() < 200, "{}", found.len());
+    }
+}

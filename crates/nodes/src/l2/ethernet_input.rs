@@ -1,0 +1,255 @@
+//! Reads the Ethernet header: is the frame for us, and which protocol is inside?
+//!
+//! ```text
+//!  ethernet_input ┬▶ whoever attached itself to the ethertype (key: the ethertype)
+//!                 └▶ twin_output   IPv4 groups of the link, which the router itself does not hear
+//! ```
+//! IEEE 802.3: 14 bytes; a frame for another station's MAC is not for a routed interface.
+
+use crate::local::twin_output;
+use crate::tables::{Interface, Interfaces, Setup};
+use graph::{Context, ExitIndex, Exits, Node, Published};
+use packet::Frame;
+use wire::ethernet::{self, ethertype};
+use wire::{ipv4, ipv6};
+
+/// See the module.
+pub struct EthernetInput {
+    interfaces: Published<Interfaces>,
+    /// The exit of each attached ethertype.
+    by_ethertype: Vec<(u16, ExitIndex)>,
+}
+
+graph::exits! {
+    /// What becomes of a frame that no protocol gets.
+    pub enum Exit {
+        /// To a group of the link's, and the interface has a twin: OSPF, DHCP and their like.
+        Twin => node "twin-output" cause twin_output::FRAME,
+        /// Shorter than an Ethernet header.
+        Runt => drop,
+        /// To another station's MAC address.
+        NotForUs => drop,
+        /// RFC 1812 section 5.3.4: IP to one node in a frame to a group of stations is not forwarded, nor answered.
+        GroupFrame => drop,
+        /// A protocol that the router does not speak.
+        UnknownEthertype => drop,
+        /// A VLAN tag, and no interface for it.
+        UnknownVlan => drop,
+        /// An IEEE 802.3 length where the ethertype should be: an LLC frame.
+        LlcFrame => drop,
+    }
+}
+
+impl Node for EthernetInput {
+    const NAME: &'static str = "ethernet-input";
+    const ABOUT: &'static str = "reads the Ethernet header of frames for us";
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        Self { interfaces: setup.shared.interfaces.clone(), by_ethertype: Vec::new() }
+    }
+
+    fn attach(&mut self, key: u32, exit: ExitIndex) {
+        self.by_ethertype.push((key as u16, exit));
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        if let Some(exit) = self.exit_of_all(frame, interfaces) {
+            exits.all(exit);
+            return;
+        }
+        // The last packet's interface and ethertype are nearly always the next one's, too.
+        let (mut rx, mut ethertype) = (frame.rx()[0], ethertype::IPV4);
+        let mut our_mac = mac_word(interfaces.get(rx));
+        let mut exit = self.exit_of(ethertype);
+        exits.each(frame, |packet| {
+            if packet.rx() != rx {
+                rx = packet.rx();
+                our_mac = mac_word(interfaces.get(rx));
+            }
+            let Some(header) = packet.header().first_chunk::<{ ethernet::Header::LEN }>() else {
+                return Exit::Runt.into();
+            };
+            if destination_word(header) != our_mac
+                && let Some(exit) = refused(packet.header(), interfaces.has_twin(rx))
+            {
+                return exit.into();
+            }
+            let found = ethertype_of(header);
+            if found != ethertype {
+                (ethertype, exit) = (found, self.exit_of(found));
+            }
+            packet.advance(ethernet::Header::LEN);
+            exit
+        });
+    }
+}
+
+impl EthernetInput {
+    /// The exit of all packets, their headers read, where they are as most vectors are: of one
+    /// interface, to its MAC address, and of one ethertype. Else none, and nothing changed.
+    #[inline]
+    fn exit_of_all(&self, frame: &mut Frame, interfaces: &Interfaces) -> Option<ExitIndex> {
+        let rx = frame.rx()[0];
+        if !frame.rx().iter().fold(true, |same, &other| same & (other == rx)) {
+            return None;
+        }
+        let our_mac = mac_word(interfaces.get(rx));
+        let found = ethernet::Header::new(frame.view(0).header())?.ethertype();
+        let exit = self.exit_of(found);
+        let alike = frame.all(|packet| {
+            let header = packet.header().first_chunk::<{ ethernet::Header::LEN }>();
+            header.is_some_and(|header| {
+                destination_word(header) == our_mac && ethertype_of(header) == found
+            })
+        });
+        (alike && frame.advance(ethernet::Header::LEN as u16)).then_some(exit)
+    }
+
+    fn exit_of(&self, ethertype: u16) -> ExitIndex {
+        let attached = self.by_ethertype.iter().find(|&&(known, _)| known == ethertype);
+        attached.map_or_else(|| unknown(ethertype).into(), |&(_, exit)| exit)
+    }
+}
+
+/// Of frames to other MACs than ours, only those to groups are heard; not by IPv4, and by IPv6 if
+/// they are to a group of nodes. A twin hears IPv4, too.
+#[cold]
+fn refused(frame: &[u8], has_twin: bool) -> Option<Exit> {
+    // The group bit is the lowest of the first byte (IEEE 802.3 section 3.2.3).
+    if frame.first().is_none_or(|first| first & 1 == 0) {
+        return Some(Exit::NotForUs);
+    }
+    let to_group = || {
+        let packet = ipv6::Header::new(&frame[ethernet::Header::LEN..]);
+        packet.is_none_or(|packet| ipv6::is_multicast(packet.destination()))
+    };
+    let on_link = || {
+        let packet = ipv4::Header::new(&frame[ethernet::Header::LEN..]);
+        packet.is_some_and(|packet| is_on_link(packet.destination()))
+    };
+    let is_wrong = match ethernet::Header::new(frame)?.ethertype() {
+        ethertype::IPV4 if has_twin && on_link() => return Some(Exit::Twin),
+        ethertype::IPV4 => true,
+        ethertype::IPV6 => !to_group(),
+        _ => false,
+    };
+    is_wrong.then_some(Exit::GroupFrame)
+}
+
+/// Groups of one link (RFC 5771 section 4), and its broadcast address (RFC 919).
+fn is_on_link(destination: u32) -> bool {
+    destination >> 8 == 0x00e0_0000 || destination == u32::MAX
+}
+
+fn unknown(ethertype: u16) -> Exit {
+    match ethertype {
+        ethertype::VLAN | ethertype::QINQ | ethertype::QINQ_OLD => Exit::UnknownVlan,
+        length if length < ethertype::FIRST => Exit::LlcFrame,
+        _ => Exit::UnknownEthertype,
+    }
+}
+
+#[inline(always)]
+fn ethertype_of(header: &[u8; 14]) -> u16 {
+    u16::from_be_bytes([header[12], header[13]])
+}
+
+/// The destination MAC as one word, in the machine's own byte order: only compared.
+#[inline(always)]
+fn destination_word(header: &[u8; 14]) -> u64 {
+    let [a, b, c, d, e, f, ..] = *header;
+    u64::from_ne_bytes([a, b, c, d, e, f, 0, 0])
+}
+
+/// The interface's own MAC in the same form; of no interface, one that no frame can match.
+fn mac_word(interface: Option<&Interface>) -> u64 {
+    let Some(interface) = interface else { return u64::MAX };
+    let [a, b, c, d, e, f] = interface.mac;
+    u64::from_ne_bytes([a, b, c, d, e, f, 0, 0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{FAR, FAR6, HOST, HOST_MAC, HOST6, World, our_mac};
+    use graph::harness::{NodeHarness, Outcome};
+    use wire::craft;
+
+    fn run(frames: &[Vec<u8>], rx: u16) -> Vec<Outcome> {
+        let mut node = NodeHarness::<EthernetInput>::new(&World::new().setup).unwrap();
+        node.attach(0x0800, "ip4");
+        node.attach(0x0806, "arp");
+        node.attach(0x86dd, "ip6");
+        node.run(frames, rx, 0)
+    }
+
+    fn exit_of(frame: Vec<u8>) -> String {
+        run(&[frame], 0).remove(0).exit
+    }
+
+    #[test]
+    fn a_frame_for_us_goes_to_its_protocol_without_its_link_header() {
+        let packet = craft::ipv4(HOST, FAR).udp(1, 2).build();
+        let frame = craft::ethernet(HOST_MAC, our_mac(0)).ipv4(HOST, FAR).udp(1, 2).build();
+        let out = run(&[frame], 0).remove(0);
+        assert_eq!((out.exit.as_str(), out.header), ("ip4", packet));
+    }
+
+    #[test]
+    fn each_packet_of_a_mixed_vector_is_judged_by_itself() {
+        let frame = |to: [u8; 6], kind| craft::ethernet(HOST_MAC, to).ethertype(kind).build();
+        let ours = our_mac(0);
+        let kinds = [0x0800, 0x0806, 0x1234, 0x0806, 0x0800];
+        let out = run(&kinds.map(|kind| frame(ours, kind)), 0);
+        let exits: Vec<_> = out.iter().map(|out| out.exit.as_str()).collect();
+        assert_eq!(exits, ["ip4", "arp", "unknown-ethertype", "arp", "ip4"]);
+        assert_eq!(exit_of(frame(our_mac(1), 0x0800)), "not-for-us");
+    }
+
+    #[test]
+    fn groups_are_heard_by_arp_and_not_by_ip4() {
+        let broadcast = |kind| craft::ethernet(HOST_MAC, [0xff; 6]).ethertype(kind).build();
+        assert_eq!(exit_of(broadcast(0x0806)), "arp");
+        assert_eq!(exit_of(broadcast(0x0800)), "group-frame");
+        let multicast = craft::ethernet(HOST_MAC, [1, 0, 0x5e, 0, 0, 5]).ethertype(0x0800);
+        assert_eq!(exit_of(multicast.build()), "group-frame");
+    }
+
+    #[test]
+    fn groups_are_heard_by_ip6_when_the_packet_is_to_a_group_too() {
+        let frame = || craft::ethernet(HOST_MAC, [0x33, 0x33, 0, 0, 0, 1]);
+        let group: std::net::Ipv6Addr = ipv6::ALL_NODES.into();
+        assert_eq!(exit_of(frame().ipv6(HOST6, group).udp(1, 2).build()), "ip6");
+        assert_eq!(exit_of(frame().ipv6(HOST6, FAR6).udp(1, 2).build()), "group-frame");
+        assert_eq!(exit_of(frame().ethertype(0x86dd).build()), "ip6");
+    }
+
+    #[test]
+    fn what_is_no_protocol_of_ours_is_told_apart() {
+        let frame = |kind| craft::ethernet(HOST_MAC, our_mac(0)).ethertype(kind).build();
+        for (kind, exit) in [
+            (0x8100, "unknown-vlan"),
+            (0x88a8, "unknown-vlan"),
+            (0x05ff, "llc-frame"),
+            (0x0600, "unknown-ethertype"),
+            (0x88cc, "unknown-ethertype"),
+        ] {
+            assert_eq!(exit_of(frame(kind)), exit, "{kind:#x}");
+        }
+        assert_eq!(exit_of(frame(0x0800)[..13].to_vec()), "runt");
+    }
+
+    #[test]
+    fn an_interface_that_is_gone_hears_nothing() {
+        let frame = craft::ethernet(HOST_MAC, our_mac(0)).ethertype(0x0800).build();
+        assert_eq!(run(&[frame], 99)[0].exit, "not-for-us");
+    }
+}

@@ -1,0 +1,325 @@
+//! Sends bridged frames to the port behind which their destination is (IEEE 802.1Q section 8.6).
+//!
+//! ```text
+//!  l2_learn, port_rx ─▶ l2_forward ┬▶ interface_output   the station is known
+//!                                  ├▶ l2_flood           it is not, or it is a group
+//!                                  ├▶ l2_arp, l2_nd      ARP and ND, where the bridge answers them
+//!                                  ├▶ ethernet_input     it is the router's own
+//!                                  └▶ drop
+//! ```
+
+use crate::l2::{
+    l2_arp::{ASKING, PASSING},
+    l2_nd::is_nd,
+};
+use crate::tables::{Interfaces, Link, Setup, Stations, WorkerCounters, bridge_port};
+use fib::mac::{MacKey, MacTable, Sought};
+use graph::{Context, Exits, Node, Published};
+use packet::{Frame, PacketView, VECTOR};
+use std::sync::Arc;
+use wire::ethernet::{self, ethertype};
+
+/// See the module.
+pub struct L2Forward {
+    interfaces: Published<Interfaces>,
+    stations: Stations,
+    counters: Arc<WorkerCounters>,
+    sought: [Sought; VECTOR],
+    found: [u32; VECTOR],
+}
+
+graph::exits! {
+    /// What becomes of a bridged frame.
+    pub enum Exit {
+        /// To the port that the station is behind.
+        Output => node "interface-output",
+        /// To the router, whose station it is.
+        Own => node "ethernet-input",
+        /// To the router, whose station there has features: these first.
+        OwnFeatures => node "interface-input",
+        /// To all that may want it.
+        Flood => node "l2-flood",
+        /// ARP to a station that is known, in a bridge that learns addresses from it.
+        ArpPassing => node "l2-arp" cause PASSING,
+        /// ARP to all, in a bridge that answers it.
+        ArpAsking => node "l2-arp" cause ASKING,
+        /// Neighbour discovery to a station that is known, in a bridge that learns addresses from it.
+        NdPassing => node "l2-nd" cause PASSING,
+        /// Neighbour discovery to a group, in a bridge that answers it.
+        NdAsking => node "l2-nd" cause ASKING,
+        /// Shorter than an Ethernet header.
+        Runt => drop,
+        /// The interface left its bridge while the frame was under way, or forwards nothing.
+        NotForwarding => drop,
+        /// IEEE 802.1Q section 8.6.3: to an address that bridges keep to themselves.
+        ReservedAddress => drop,
+        /// The station is behind the port that the frame came in by: it has it already.
+        SamePort => drop,
+        /// The two ports do not reach each other: split horizon, or one forwards nothing.
+        Isolated => drop,
+    }
+}
+
+impl Node for L2Forward {
+    const NAME: &'static str = "l2-forward";
+    const ABOUT: &'static str = "sends bridged frames to their station's port";
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        Self {
+            interfaces: setup.shared.interfaces.clone(),
+            stations: setup.shared.stations.clone(),
+            counters: Arc::clone(&setup.counters),
+            sought: [Sought::NOBODY; VECTOR],
+            found: [0; VECTOR],
+        }
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        let Self { stations, sought, found, .. } = self;
+        let mut rx = frame.rx()[0];
+        let mut bridge = bridge_port(interfaces, rx).map_or(0, |port| port.bridge.0);
+        frame.each(|packet| {
+            if packet.rx() != rx {
+                rx = packet.rx();
+                bridge = bridge_port(interfaces, rx).map_or(0, |port| port.bridge.0);
+            }
+            let header = packet.header().first_chunk::<{ ethernet::Header::LEN }>();
+            let key = match header {
+                Some(&[a, b, c, d, e, f, g, h, ..]) => {
+                    MacKey::from_word(bridge, u64::from_be_bytes([a, b, c, d, e, f, g, h]) >> 16)
+                }
+                None => MacKey::NOBODY,
+            };
+            sought[packet.index()] = stations.table.seek(key);
+        });
+        let count = frame.len();
+        stations.table.lookup_sought(&sought[..count], stations.now(), &mut found[..count]);
+        if self.all_to_one(frame, interfaces) {
+            exits.all(Exit::Output);
+            return;
+        }
+        // The last frame's ports are often the next one's, too.
+        let mut last = (frame.rx()[0], self.found[0]);
+        let mut exit = decide(interfaces, last.0, last.1);
+        let mut answers = Answers::of(interfaces, last.0);
+        for slot in 0..count {
+            let ports = (frame.rx()[slot], self.found[slot]);
+            if ports != last {
+                (last, exit) = (ports, decide(interfaces, ports.0, ports.1));
+                answers = Answers::of(interfaces, ports.0);
+            }
+            frame.tx_mut()[slot] = ports.1 as u16;
+            exits.set(slot, exit);
+            if matches!(exit, Exit::Own | Exit::OwnFeatures) {
+                hand_in(&self.counters, frame.view(slot), ports.1 as u16);
+            }
+            if exit == Exit::Flood {
+                frame.adjacencies_mut()[slot] = 0;
+                let exit = unknown(self.sought[slot].key(), frame.lengths()[slot]);
+                exits.set(slot, answers.heard(frame.view(slot).header(), exit));
+            }
+            if answers.any() && exit == Exit::Output {
+                exits.set(slot, answers.heard(frame.view(slot).header(), exit));
+            }
+        }
+    }
+}
+
+impl L2Forward {
+    /// Whether all frames go from one port to one other and nobody looks into them; they are told
+    /// where then.
+    fn all_to_one(&self, frame: &mut Frame, interfaces: &Interfaces) -> bool {
+        let (rx, found) = (frame.rx()[0], self.found[0]);
+        let all = &self.found[..frame.len()];
+        let one = all.iter().fold(true, |same, &other| same & (other == found))
+            && frame.rx().iter().fold(true, |same, &other| same & (other == rx))
+            && decide(interfaces, rx, found) == Exit::Output
+            && !Answers::of(interfaces, rx).any();
+        if one {
+            frame.tx_mut().fill(found as u16);
+        }
+        one
+    }
+}
+
+/// What becomes of frames from `rx` to a station that was `found` behind a port.
+fn decide(interfaces: &Interfaces, rx: u16, found: u32) -> Exit {
+    let Some(from) = bridge_port(interfaces, rx).filter(|port| port.forward) else {
+        return Exit::NotForwarding;
+    };
+    // A station behind a port that left is looked for everywhere.
+    let to = u16::try_from(found).ok().and_then(|to| bridge_port(interfaces, to));
+    match to.filter(|to| found != MacTable::UNKNOWN && to.bridge == from.bridge) {
+        None => Exit::Flood,
+        Some(_) if found == u32::from(rx) => Exit::SamePort,
+        Some(to) if from.reaches(&to) => {
+            match interfaces.get(found as u16).filter(|row| row.link == Link::Bridge) {
+                Some(own) if own.input.is_empty() => Exit::Own,
+                Some(_) => Exit::OwnFeatures,
+                None => Exit::Output,
+            }
+        }
+        Some(_) => Exit::Isolated,
+    }
+}
+
+/// What the bridge of a port answers itself.
+#[derive(Clone, Copy)]
+struct Answers {
+    arp: bool,
+    nd: bool,
+}
+
+impl Answers {
+    fn of(interfaces: &Interfaces, rx: u16) -> Self {
+        let port = bridge_port(interfaces, rx);
+        let (arp, nd) = port.map_or((false, false), |port| (port.answers_arp, port.answers_nd));
+        Self { arp, nd }
+    }
+
+    fn any(self) -> bool {
+        self.arp || self.nd
+    }
+
+    /// Where a frame goes that would take `exit`: there, if it is nothing to be answered or learned from.
+    fn heard(self, frame: &[u8], exit: Exit) -> Exit {
+        let (arp, nd) = (|| self.arp && is_arp(frame), || self.nd && is_nd(frame));
+        match exit {
+            Exit::Flood if arp() => Exit::ArpAsking,
+            Exit::Flood if nd() => Exit::NdAsking,
+            Exit::Output if arp() => Exit::ArpPassing,
+            Exit::Output if nd() => Exit::NdPassing,
+            exit => exit,
+        }
+    }
+}
+
+/// True of whole ARP frames, without tags.
+fn is_arp(frame: &[u8]) -> bool {
+    ethernet::Header::new(frame).is_some_and(|header| header.ethertype() == ethertype::ARP)
+}
+
+/// Makes the router's own interface in the bridge the one that received the frame.
+pub(crate) fn hand_in(counters: &WorkerCounters, mut packet: PacketView<'_>, own: u16) {
+    packet.set_rx(own);
+    counters.count_received(own, 1, packet.length() as u64);
+}
+
+/// What becomes of a frame whose destination nobody has.
+fn unknown(destination: MacKey, length: u32) -> Exit {
+    if length < ethernet::Header::LEN as u32 {
+        return Exit::Runt;
+    }
+    match destination.address() {
+        [0x01, 0x80, 0xc2, 0, 0, last] if last < 0x10 => Exit::ReservedAddress,
+        _ => Exit::Flood,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::{BridgeId, BridgePort, Mode};
+    use crate::testing::{BRIDGE, HOST_MAC, World};
+    use graph::harness::{NodeHarness, Outcome};
+    use wire::craft;
+
+    const KNOWN: [u8; 6] = [2, 0, 0, 0, 0, 0x77];
+
+    fn frame_to(destination: [u8; 6]) -> Vec<u8> {
+        craft::ethernet(HOST_MAC, destination).ethertype(0x88b5).pad_to(60).build()
+    }
+
+    /// Frames from port 6 of the bridge; `KNOWN` is behind `behind`.
+    fn run(frames: &[Vec<u8>], behind: u32) -> Vec<Outcome> {
+        let world = World::new();
+        let table = &world.setup.shared.stations.table;
+        table.insert_static(MacKey::new(BRIDGE, KNOWN), behind).unwrap();
+        let mut node = NodeHarness::<L2Forward>::new(&world.setup).unwrap();
+        node.run(frames, 6, 0)
+    }
+
+    #[test]
+    fn a_known_station_gets_its_frame_as_it_is() {
+        let out = run(&[frame_to(KNOWN)], 7).remove(0);
+        assert_eq!((out.exit.as_str(), out.tx, out.header), ("output", 7, frame_to(KNOWN)));
+    }
+
+    #[test]
+    fn the_destination_decides_frame_by_frame() {
+        let frames = [
+            frame_to([0xff; 6]),
+            frame_to(KNOWN),
+            frame_to([0x01, 0x80, 0xc2, 0, 0, 0x0e]),
+            frame_to([0x01, 0x80, 0xc2, 0, 0, 0x10]),
+            vec![0; 13],
+            frame_to([2, 9, 9, 9, 9, 9]),
+        ];
+        let exits: Vec<_> = run(&frames, 7).into_iter().map(|out| out.exit).collect();
+        assert_eq!(exits, ["flood", "output", "reserved-address", "flood", "runt", "flood"]);
+    }
+
+    #[test]
+    fn a_frame_does_not_go_back_nor_to_a_port_of_its_group() {
+        for (behind, exit) in [(6, "same-port"), (8, "output"), (9, "isolated"), (0, "flood")] {
+            assert_eq!(run(&[frame_to(KNOWN)], behind)[0].exit, exit, "behind {behind}");
+        }
+    }
+
+    #[test]
+    fn a_bridge_that_answers_arp_looks_at_it_first() {
+        let mut world = World::new();
+        let answers = BridgePort { answers_arp: true, ..BridgePort::new(BridgeId(BRIDGE)) };
+        world.change_interface(6, |row| row.mode = Mode::Bridged(answers));
+        let table = &world.setup.shared.stations.table;
+        table.insert_static(MacKey::new(BRIDGE, KNOWN), 7).unwrap();
+        let mut node = NodeHarness::<L2Forward>::new(&world.setup).unwrap();
+        let arp = |to: [u8; 6]| craft::ethernet(HOST_MAC, to).arp_request(HOST_MAC, 1, 2).build();
+        let kept = [0x01, 0x80, 0xc2, 0, 0, 0];
+        let frames = [arp([0xff; 6]), arp(KNOWN), arp(kept), frame_to(KNOWN), frame_to([0xff; 6])];
+        let exits = |node: &mut NodeHarness<L2Forward>, rx| {
+            let out = node.run(&frames, rx, 0);
+            out.into_iter().map(|out| out.exit).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            exits(&mut node, 6),
+            ["arp-asking", "arp-passing", "reserved-address", "output", "flood"]
+        );
+        assert_eq!(exits(&mut node, 8), ["flood", "output", "reserved-address", "output", "flood"]);
+    }
+
+    #[test]
+    fn a_bridge_that_answers_neighbor_solicitations_looks_at_them_first() {
+        let mut world = World::new();
+        let answers = BridgePort { answers_nd: true, ..BridgePort::new(BridgeId(BRIDGE)) };
+        world.change_interface(6, |row| row.mode = Mode::Bridged(answers));
+        let table = &world.setup.shared.stations.table;
+        table.insert_static(MacKey::new(BRIDGE, KNOWN), 7).unwrap();
+        let group = [0x33, 0x33, 0xff, 0, 0, 2];
+        let nd = |to| craft::ethernet(HOST_MAC, to).ipv6(1, 2).neighbor_solicitation(2, HOST_MAC);
+        let echo = craft::ethernet(HOST_MAC, group).ipv6(1, 2).icmp6(128, 0, [0; 4]).build();
+        let arp = craft::ethernet(HOST_MAC, [0xff; 6]).arp_request(HOST_MAC, 1, 2).build();
+        let frames = [nd(group).build(), nd(KNOWN).build(), echo, arp];
+        let mut node = NodeHarness::<L2Forward>::new(&world.setup).unwrap();
+        let out = node.run(&frames, 6, 0);
+        let exits: Vec<_> = out.into_iter().map(|out| out.exit).collect();
+        assert_eq!(exits, ["nd-asking", "nd-passing", "flood", "flood"]);
+        // The same where all of a vector goes one way.
+        let out = node.run(&vec![nd(KNOWN).build(); 2], 6, 0);
+        assert!(out.iter().all(|out| out.exit == "nd-passing"));
+    }
+
+    #[test]
+    fn an_interface_outside_bridges_forwards_nothing() {
+        let mut node = NodeHarness::<L2Forward>::new(&World::new().setup).unwrap();
+        assert_eq!(node.run(&[frame_to(KNOWN)], 0, 0)[0].exit, "not-forwarding");
+    }
+}

@@ -1,0 +1,204 @@
+//! Notes behind which port of its bridge each station is (IEEE 802.1Q section 8.7).
+//!
+//! ```text
+//!  port_rx ─▶ l2_learn ─▶ l2_forward
+//! ```
+//! A station that is known to be there and was seen in this second costs a look at one cache line
+//! and no store, so workers that hear the same stations do not fight over them.
+
+use crate::tables::{
+    Interfaces, RateLimit, Setup, SlowPath, SlowPathNews, StationMoved, Stations, WorkerCounters,
+    bridge_port,
+};
+use fib::mac::{Learned, MacKey, Sought};
+use graph::{Context, Exits, Node, Published, add};
+use packet::{Frame, VECTOR};
+use std::sync::Arc;
+use wire::ethernet;
+
+/// Moves told a second and worker: enough to see that a station flaps.
+const MOVES_PER_SECOND: u32 = 20;
+
+/// See the module.
+pub struct L2Learn {
+    interfaces: Published<Interfaces>,
+    stations: Stations,
+    counters: Arc<WorkerCounters>,
+    slow_path: SlowPath,
+    limit: RateLimit,
+    sought: [Sought; VECTOR],
+    /// What was not known, by slot.
+    news: Vec<(usize, Learned)>,
+}
+
+graph::exits! {
+    /// What becomes of a bridged frame.
+    pub enum Exit {
+        /// To be forwarded.
+        Forward => node "l2-forward",
+        /// Shorter than an Ethernet header.
+        Runt => drop,
+        /// IEEE 802.3 section 3.2.3: the source is a group of stations, or none.
+        BadSource => drop,
+        /// The source is configured to be behind another port.
+        FixedElsewhere => drop,
+        /// The interface left its bridge while the frame was under way.
+        NotBridged => drop,
+    }
+}
+
+impl Node for L2Learn {
+    const NAME: &'static str = "l2-learn";
+    const ABOUT: &'static str = "learns which stations are behind which port";
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        Self {
+            interfaces: setup.shared.interfaces.clone(),
+            stations: setup.shared.stations.clone(),
+            counters: Arc::clone(&setup.counters),
+            slow_path: setup.shared.slow_path.clone(),
+            limit: RateLimit::new(MOVES_PER_SECOND),
+            sought: [Sought::NOBODY; VECTOR],
+            news: Vec::with_capacity(VECTOR),
+        }
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        let Self { stations, sought, news, .. } = self;
+        let mut rx = frame.rx()[0];
+        let mut port = bridge_port(interfaces, rx);
+        // Where the table is far away, the lines that `l2_forward` will look at come meanwhile.
+        let far = stations.table.is_far();
+        frame.each(|packet| {
+            if packet.rx() != rx {
+                rx = packet.rx();
+                port = bridge_port(interfaces, rx);
+            }
+            let header = packet.header().first_chunk::<{ ethernet::Header::LEN }>();
+            let key = match (port, header) {
+                (Some(port), Some(&[a, b, c, d, e, f, g, h, i, j, k, l, ..])) => {
+                    let key = |word| MacKey::from_word(port.bridge.0, u64::from_be_bytes(word));
+                    if far {
+                        stations.table.seek(key([0, 0, a, b, c, d, e, f]));
+                    }
+                    key([e, f, g, h, i, j, k, l])
+                }
+                _ => MacKey::NOBODY,
+            };
+            sought[packet.index()] = stations.table.seek(key);
+        });
+        let count = frame.len();
+        let now = stations.now();
+        stations.table.learn_sought(&sought[..count], frame.rx(), now, |slot, learned| {
+            news.push((slot, learned));
+        });
+        if self.news.is_empty() {
+            exits.all(Exit::Forward);
+            return;
+        }
+        (0..count).for_each(|slot| exits.set(slot, Exit::Forward));
+        for (slot, learned) in self.news.drain(..) {
+            let rx = frame.rx()[slot];
+            let Some(counters) = self.counters.bridged.get(usize::from(rx)) else { continue };
+            match learned {
+                Learned::Known => {}
+                Learned::New => add(&counters.learned, 1),
+                Learned::Moved { from } => {
+                    add(&counters.moved, 1);
+                    if self.limit.take(context.now_tsc) {
+                        let moved = StationMoved { station: self.sought[slot].key(), from, to: rx };
+                        // A control thread with too much to do misses one of many.
+                        let _missed = self.slow_path.tell(SlowPathNews::Moved(moved));
+                    }
+                }
+                Learned::DomainFull | Learned::TableFull => add(&counters.not_learned, 1),
+                Learned::Fixed { .. } => exits.set(slot, Exit::FixedElsewhere),
+                Learned::NoStation => {
+                    let runt = frame.lengths()[slot] < ethernet::Header::LEN as u32;
+                    let bridged = bridge_port(interfaces, rx).is_some();
+                    exits.set(
+                        slot,
+                        match (bridged, runt) {
+                            (false, _) => Exit::NotBridged,
+                            (_, true) => Exit::Runt,
+                            _ => Exit::BadSource,
+                        },
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{BRIDGE, HOST_MAC, World};
+    use fib::mac::MacEntry;
+    use graph::harness::NodeHarness;
+    use std::sync::atomic::Ordering;
+    use wire::craft;
+
+    fn frame_from(source: [u8; 6]) -> Vec<u8> {
+        craft::ethernet(source, [4; 6]).ethertype(0x88b5).pad_to(60).build()
+    }
+
+    fn run(world: &World, frames: &[Vec<u8>], rx: u16) -> Vec<String> {
+        let mut node = NodeHarness::<L2Learn>::new(&world.setup).unwrap();
+        node.run(frames, rx, 0).into_iter().map(|out| out.exit).collect()
+    }
+
+    #[test]
+    fn a_station_is_learned_where_it_is_heard_and_moves_with_it() {
+        let world = World::new();
+        let stations = &world.setup.shared.stations;
+        let place = || stations.table.lookup(MacKey::new(BRIDGE, HOST_MAC), 0);
+        for port in [6, 7] {
+            assert_eq!(run(&world, &vec![frame_from(HOST_MAC); 2], port), ["forward"; 2]);
+            assert_eq!(place(), Some(MacEntry { port: port.into(), is_static: false }));
+        }
+        let counted = |port: usize| {
+            let counters = &world.setup.counters.bridged[port];
+            let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+            (read(&counters.learned), read(&counters.moved), read(&counters.not_learned))
+        };
+        assert_eq!((counted(6), counted(7)), ((1, 0, 0), (0, 1, 0)));
+    }
+
+    #[test]
+    fn a_full_bridge_forwards_what_it_cannot_learn() {
+        let world = World::new();
+        world.setup.shared.stations.table.set_domain_limit(BRIDGE, Some(1));
+        let frames = [frame_from([2; 6]), frame_from([6; 6])];
+        assert_eq!(run(&world, &frames, 6), ["forward"; 2]);
+        assert_eq!(world.setup.shared.stations.table.len(), 1);
+        let refused = &world.setup.counters.bridged[6].not_learned;
+        assert_eq!(refused.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn each_frame_is_judged_by_itself() {
+        let world = World::new();
+        let fixed = MacKey::new(BRIDGE, [0x0e; 6]);
+        world.setup.shared.stations.table.insert_static(fixed, 7).unwrap();
+        let frames = [
+            frame_from([0xff; 6]),
+            frame_from(HOST_MAC),
+            frame_from(HOST_MAC)[..13].to_vec(),
+            frame_from([0; 6]),
+            frame_from([0x0e; 6]),
+        ];
+        let exits = run(&world, &frames, 6);
+        assert_eq!(exits, ["bad-source", "forward", "runt", "bad-source", "fixed-elsewhere"]);
+        assert_eq!(run(&world, &[frame_from([0x0e; 6])], 7), ["forward"]);
+        assert_eq!(run(&world, &[frame_from(HOST_MAC)], 0), ["not-bridged"]);
+    }
+}

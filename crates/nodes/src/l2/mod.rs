@@ -1,0 +1,25 @@
+//! Ethernet: demultiplexing, VLAN tags, cross-connects and bridges.
+//!
+//! ```text
+//!  ethernet_input ─▶ ip4_input, ip6_input, arp_input, …     vlan_input ─▶ a sub-interface ─▶ vlan_output
+//!  l2_xconnect ───▶ interface_output
+//!  l2_learn ─▶ l2_forward ┬▶ interface_output
+//!                         ├▶ l2_arp, l2_nd       answered for stations that are known
+//!                         └▶ l2_flood
+//! ```
+
+mod suppression;
+
+pub use suppression::Suppression;
+
+nodes! {
+    ethernet_input::EthernetInput,
+    vlan_input::VlanInput,
+    l2_xconnect::L2Xconnect,
+    l2_learn::L2Learn,
+    l2_forward::L2Forward,
+    l2_arp::L2Arp,
+    l2_nd::L2Nd,
+    l2_flood::L2Flood,
+    vlan_output::VlanOutput,
+}

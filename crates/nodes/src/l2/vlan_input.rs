@@ -1,0 +1,274 @@
+//! Finds the sub-interface that a frame belongs to, and takes its tags off (IEEE 802.1Q section 6.9).
+//!
+//! ```text
+//!  port_rx ─▶ vlan_input ┬▶ (an entrance)    by the sub-interface's mode
+//!                        ├▶ interface_input  that has features
+//!                        └▶ drop
+//! ```
+//! Frames without a tag stay the port's, unless a sub-interface wants them.
+
+use crate::interface::{Entrance, ReceivedRun, entrances};
+use crate::tables::{Interfaces, Link, Setup, TAG_BYTES, VlanMap, WorkerCounters};
+use graph::{Context, Exits, Node, Published};
+use packet::{Frame, PacketView};
+use std::sync::Arc;
+use wire::vlan::{Tag, is_tag};
+
+/// Octets of the two addresses that stand before the tags.
+const ADDRESSES: usize = 12;
+/// Octets up to the end of the first tag.
+const TAGGED: usize = ADDRESSES + TAG_BYTES;
+/// Octets up to the end of the ethertype behind it.
+const TYPED: usize = TAGGED + 2;
+
+/// See the module.
+pub struct VlanInput {
+    interfaces: Published<Interfaces>,
+    counters: Arc<WorkerCounters>,
+}
+
+entrances! {
+    /// By the mode of the frame's interface.
+    pub enum Exit {
+        /// The sub-interface has features for what it receives: these first.
+        Features => node "interface-input",
+        /// Shorter than an Ethernet header, or than its tags.
+        Runt => drop,
+        /// No sub-interface has this VLAN.
+        UnknownVlan => drop,
+    }
+}
+
+impl Node for VlanInput {
+    const NAME: &'static str = "vlan-input";
+    const ABOUT: &'static str = "finds the sub-interfaces of tagged frames";
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        let interfaces = setup.shared.interfaces.clone();
+        Self { interfaces, counters: Arc::clone(&setup.counters) }
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        if let Some(exit) = self.exit_of_all(frame, interfaces) {
+            exits.all(exit);
+            return;
+        }
+        let mut port = frame.rx()[0];
+        let mut map = interfaces.vlans(port);
+        let mut own = (port, Exit::UnknownVlan, 0);
+        let mut received = ReceivedRun::new(&self.counters);
+        exits.each(frame, |packet| {
+            if packet.rx() != port {
+                port = packet.rx();
+                map = interfaces.vlans(port);
+            }
+            let (found, priority_bytes) = match owner(packet.header(), port, map) {
+                Ok(found) => found,
+                Err(exit) => return exit,
+            };
+            if found != own.0 || own.1 == Exit::UnknownVlan {
+                own = of(interfaces, found, port);
+            }
+            take_off(packet, own.2 + priority_bytes);
+            if found != port {
+                packet.set_rx(found);
+                received.add(found, packet.length());
+            }
+            own.1
+        });
+    }
+}
+
+impl VlanInput {
+    /// The exit of all frames, their tags taken off, where vectors are as they often are: of one port
+    /// and one VLAN, and with one tag each. Else none, and nothing changed.
+    fn exit_of_all(&self, frame: &mut Frame, interfaces: &Interfaces) -> Option<Exit> {
+        let port = frame.rx()[0];
+        if !frame.rx().iter().fold(true, |same, &rx| same & (rx == port)) {
+            return None;
+        }
+        let (found, priority_bytes) =
+            owner(frame.view(0).header(), port, interfaces.vlans(port)).ok()?;
+        let (found, exit, bytes) = of(interfaces, found, port);
+        let (vlan, behind) = vlan_of(frame.view(0).header().first_chunk()?);
+        if bytes + priority_bytes != TAG_BYTES || is_tag(behind) {
+            return None;
+        }
+        let mut taken = 0;
+        let alike = frame.all(|mut packet| {
+            let Some(head) = packet.header_mut().first_chunk_mut::<TYPED>() else { return false };
+            let (other, type_behind) = vlan_of(head);
+            let same = other == vlan && (type_behind == behind || !is_tag(type_behind));
+            if same {
+                turn(head, u128::rotate_left);
+                taken += 1;
+            }
+            same
+        });
+        if !alike || !frame.advance(TAG_BYTES as u16) {
+            for slot in 0..taken {
+                if let Some(head) = frame.view(slot).header_mut().first_chunk_mut() {
+                    turn(head, u128::rotate_right);
+                }
+            }
+            return None;
+        }
+        if found != port {
+            frame.rx_mut().fill(found);
+            let bytes = frame.lengths().iter().sum::<u32>();
+            self.counters.count_received(found, frame.len() as u64, bytes.into());
+        }
+        Some(exit)
+    }
+}
+
+/// The first tag without its priority bits, and the ethertype behind it.
+#[inline(always)]
+fn vlan_of(head: &[u8; TYPED]) -> (u32, u16) {
+    let [.., a, b, c, d, e, f] = *head;
+    (u32::from_be_bytes([a, b, c & 0x0f, d]), u16::from_be_bytes([e, f]))
+}
+
+/// Moves the first tag to the front of the addresses, or back.
+#[inline(always)]
+fn turn(head: &mut [u8; TYPED], rotate: fn(u128, u32) -> u128) {
+    if let Some(turned) = head.first_chunk_mut::<TAGGED>() {
+        *turned = rotate(u128::from_le_bytes(*turned), 8 * TAG_BYTES as u32).to_le_bytes();
+    }
+}
+
+/// The interface that a frame of `port` belongs to, and the octets of a tag that tells a priority
+/// and no VLAN.
+#[inline(always)]
+fn owner(frame: &[u8], port: u16, map: Option<&VlanMap>) -> Result<(u16, usize), Exit> {
+    let Some(head) = frame.first_chunk::<14>() else { return Err(Exit::Runt) };
+    let Some(map) = map else { return Ok((port, 0)) };
+    if !is_tag(u16::from_be_bytes([head[12], head[13]])) {
+        return Ok((map.untagged().unwrap_or(port), 0));
+    }
+    let Some(tag) = Tag::new(&frame[14..]) else { return Err(Exit::Runt) };
+    // IEEE 802.1Q section 9.6: VLAN 0 tells a priority, and the frame is as one without a tag.
+    if tag.tci().vid() == 0 {
+        return Ok((map.untagged().unwrap_or(port), TAG_BYTES));
+    }
+    let found = map.tagged(tag, &frame[14 + Tag::LEN..]).ok_or(Exit::UnknownVlan);
+    found.map(|id| (id, 0))
+}
+
+/// An interface with its exit and the octets of its tags. What stays the port's has had its turns at
+/// the port's features.
+fn of(interfaces: &Interfaces, id: u16, port: u16) -> (u16, Exit, usize) {
+    let exit = match interfaces.entrance(id) {
+        Entrance::InterfaceDown => Exit::InterfaceDown,
+        _ if id != port && interfaces.has_input_features(id) => Exit::Features,
+        entrance => entrance.into(),
+    };
+    match interfaces.get(id).map(|interface| interface.link) {
+        Some(Link::Vlan(vlan)) => (id, exit, vlan.tag_bytes()),
+        _ => (id, exit, 0),
+    }
+}
+
+/// Moves the addresses over the tags; the outer tag is left right in front of the frame.
+#[inline(always)]
+fn take_off(packet: &mut PacketView<'_>, bytes: usize) {
+    let header = packet.header_mut();
+    let Some(&[.., a, b, c, d]) = header.first_chunk::<TAGGED>().filter(|_| bytes != 0) else {
+        return;
+    };
+    header.copy_within(..ADDRESSES, bytes);
+    header[bytes - TAG_BYTES..bytes].copy_from_slice(&[a, b, c, d]);
+    packet.advance(bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{BRIDGED_VLAN, HOST_MAC, ROUTED_VLAN, TRUNK, World};
+    use graph::harness::{NodeHarness, Outcome};
+    use std::sync::atomic::Ordering;
+    use wire::craft;
+
+    fn run(world: &World, frames: &[Vec<u8>]) -> Vec<Outcome> {
+        NodeHarness::<VlanInput>::new(&world.setup).unwrap().run(frames, TRUNK, 0)
+    }
+
+    fn tagged(vids: &[u16]) -> Vec<u8> {
+        let plain = craft::ethernet(HOST_MAC, [4; 6]).ethertype(0x88b5).payload(&[7; 46]);
+        let mut frame = plain.build();
+        for vid in vids.iter().rev() {
+            let [high, low] = vid.to_be_bytes();
+            frame.splice(12..12, [0x81, 0, high, low]);
+        }
+        frame
+    }
+
+    #[test]
+    fn a_frame_goes_to_its_sub_interface_without_its_tags() {
+        let plain = tagged(&[]);
+        for (vids, exit) in [
+            (&[100][..], "ethernet"),
+            (&[400], "bridge"),
+            (&[200, 7], "cross-connect"),
+            (&[], "ethernet"),
+            (&[0], "ethernet"),
+        ] {
+            let out = run(&World::new(), &[tagged(vids)]).remove(0);
+            assert_eq!((out.exit.as_str(), &out.header), (exit, &plain), "{vids:?}");
+        }
+    }
+
+    #[test]
+    fn tags_that_nobody_named_stay() {
+        let out = run(&World::new(), &[tagged(&[100, 9])]).remove(0);
+        assert_eq!((out.exit.as_str(), out.header), ("ethernet", tagged(&[9])));
+    }
+
+    #[test]
+    fn each_frame_is_counted_where_it_belongs() {
+        let world = World::new();
+        let vids = [&[100][..], &[400], &[100], &[5], &[200, 8], &[100]];
+        let mut frames: Vec<_> = vids.iter().map(|vids| tagged(vids)).collect();
+        frames.push(tagged(&[100])[..15].to_vec());
+        frames.push(tagged(&[200, 7])[..20].to_vec());
+        frames.push(vec![0; 13]);
+        let exits: Vec<_> = run(&world, &frames).into_iter().map(|out| out.exit).collect();
+        let (unknown, routed) = ("unknown-vlan", "ethernet");
+        assert_eq!(exits[..6], [routed, "bridge", routed, unknown, unknown, routed]);
+        assert_eq!(exits[6..], ["runt", unknown, "runt"]);
+        let counted = |id: u16| {
+            let counters = &world.setup.counters.interfaces[usize::from(id)];
+            let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+            (read(&counters.rx_packets), read(&counters.rx_bytes))
+        };
+        assert_eq!((counted(ROUTED_VLAN), counted(BRIDGED_VLAN)), ((3, 180), (1, 60)));
+    }
+
+    /// The third of five frames is the odd one; the others differ in what no VLAN is told by.
+    #[test]
+    fn a_vector_of_one_vlan_fares_as_its_frames_do_one_by_one() {
+        for odd in [tagged(&[100]), tagged(&[400]), tagged(&[100, 9]), tagged(&[]), vec![1; 15]] {
+            let mut frames = vec![tagged(&[100]); 5];
+            frames[1][14] |= 0xe0;
+            frames[3][20] = 1;
+            frames[2] = odd;
+            let (together, apart) = (World::new(), World::new());
+            let alone = |frame: &Vec<u8>| run(&apart, std::slice::from_ref(frame)).remove(0);
+            let wanted: Vec<_> = frames.iter().map(alone).collect();
+            assert_eq!(run(&together, &frames), wanted);
+            let counted = |world: &World| {
+                let row = &world.setup.counters.interfaces[usize::from(ROUTED_VLAN)];
+                (row.rx_packets.load(Ordering::Relaxed), row.rx_bytes.load(Ordering::Relaxed))
+            };
+            assert_eq!(counted(&together), counted(&apart));
+        }
+    }
+}

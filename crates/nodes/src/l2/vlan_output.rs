@@ -1,0 +1,190 @@
+//! Puts the tags of a sub-interface on what leaves by it (IEEE 802.1Q section 6.9).
+//!
+//! ```text
+//!  interface_output ─▶ vlan_output ┬▶ port_tx
+//!                                  └▶ shape     the port below is shaped
+//!
+//!  │ room │ addresses │ type …      becomes      │ addresses │ tags │ type …
+//! ```
+
+use crate::tables::{Interfaces, Link, Setup, TAG_BYTES, Vlan};
+use graph::{Context, Exits, Node, Published};
+use packet::{Frame, PacketView};
+
+/// Octets of the two addresses that stand before the tags.
+const ADDRESSES: usize = 12;
+
+/// See the module.
+pub struct VlanOutput {
+    interfaces: Published<Interfaces>,
+}
+
+graph::exits! {
+    /// What becomes of a frame that is to have tags.
+    pub enum Exit {
+        /// It has them.
+        Transmit => node "port-tx",
+        /// It has them, and waits for its turn among all that leaves by the port.
+        Shape => node "shape",
+        /// No room for them in front of the frame.
+        NoHeadroom => drop,
+    }
+}
+
+impl Node for VlanOutput {
+    const NAME: &'static str = "vlan-output";
+    const ABOUT: &'static str = "tags what leaves by sub-interfaces";
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        Self { interfaces: setup.shared.interfaces.clone() }
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        let way_of = |tx: u16| match interfaces.get(tx) {
+            Some(row) if row.shaped => (row.link, Exit::Shape),
+            Some(row) => (row.link, Exit::Transmit),
+            None => (Link::Port, Exit::Transmit),
+        };
+        let mut tx = frame.tx()[0];
+        let (mut link, mut tagged) = way_of(tx);
+        if let Link::Vlan(vlan) = link
+            && frame.tx().iter().fold(true, |same, &other| same & (other == tx))
+            && retag_all(frame, &vlan)
+        {
+            exits.all(tagged);
+            return;
+        }
+        exits.each(frame, |packet| {
+            if packet.tx() != tx {
+                tx = packet.tx();
+                (link, tagged) = way_of(tx);
+            }
+            let Link::Vlan(vlan) = link else { return tagged };
+            let tags = vlan.written(packet.consumed_last().copied());
+            if put_on(packet, &tags[..vlan.tag_bytes()]) { tagged } else { Exit::NoHeadroom }
+        });
+    }
+}
+
+/// Puts the one tag of `vlan` on all frames where each came with one, which is right in front of it
+/// still; else says no, and nothing changed.
+fn retag_all(frame: &mut Frame, vlan: &Vlan) -> bool {
+    let shortest = frame.lengths().iter().fold(u32::MAX, |least, &length| least.min(length));
+    let fits = vlan.tag_bytes() == TAG_BYTES && shortest >= ADDRESSES as u32;
+    if !fits || !frame.give_back(TAG_BYTES as u16) {
+        return false;
+    }
+    // The last frame's priority is nearly always the next one's, too.
+    let (mut old, mut tag) = (0, tag_word(vlan, 0));
+    frame.each(|mut packet| {
+        let Some(head) = packet.header_mut().first_chunk_mut() else { return };
+        let word = u128::from_le_bytes(*head);
+        if word as u32 != old {
+            old = word as u32;
+            tag = tag_word(vlan, old);
+        }
+        *head = (word >> (8 * TAG_BYTES) | tag).to_le_bytes();
+    });
+    true
+}
+
+/// The tag that `vlan` puts on in the place of `old`, behind twelve octets.
+fn tag_word(vlan: &Vlan, old: u32) -> u128 {
+    let [a, b, c, d, ..] = vlan.written(Some(old.to_le_bytes()));
+    u128::from(u32::from_le_bytes([a, b, c, d])) << (8 * ADDRESSES)
+}
+
+/// Moves the addresses forward and writes the tags behind them; false where there is no room.
+#[inline(always)]
+fn put_on(packet: &mut PacketView<'_>, tags: &[u8]) -> bool {
+    if packet.length() < ADDRESSES || !packet.prepend(tags.len()) {
+        return false;
+    }
+    let header = packet.header_mut();
+    header.copy_within(tags.len()..tags.len() + ADDRESSES, 0);
+    header[ADDRESSES..ADDRESSES + tags.len()].copy_from_slice(tags);
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::TAG_BYTES;
+    use crate::testing::{HOST_MAC, PAIR_VLAN, ROUTED_VLAN, World};
+    use graph::harness::NodeHarness;
+    use wire::craft;
+
+    fn plain() -> Vec<u8> {
+        craft::ethernet(HOST_MAC, [4; 6]).ethertype(0x88b5).payload(&[7; 46]).build()
+    }
+
+    /// A frame that came with `old` as its tag, if with any, leaves by `tx`.
+    fn run(old: Option<[u8; TAG_BYTES]>, tx: u16) -> Vec<u8> {
+        let (exit, frame) = run_in(&World::new(), old, tx);
+        assert_eq!(exit, "transmit");
+        frame
+    }
+
+    fn run_in(world: &World, old: Option<[u8; TAG_BYTES]>, tx: u16) -> (String, Vec<u8>) {
+        let bytes = [&old.unwrap_or_default()[..], &plain()].concat();
+        let mut node = NodeHarness::<VlanOutput>::new(&world.setup).unwrap();
+        let mut out = node.run_prepared(&[bytes], 9, TAG_BYTES, |frame| {
+            if old.is_none() {
+                frame.view(0).start_here();
+            }
+            frame.tx_mut()[0] = tx;
+        });
+        let out = out.remove(0);
+        (out.exit, out.header)
+    }
+
+    #[test]
+    fn a_frame_gets_the_tags_of_its_sub_interface() {
+        let with = |tags: &[u8]| [&plain()[..12], tags, &plain()[12..]].concat();
+        assert_eq!(run(None, ROUTED_VLAN), with(&[0x81, 0, 0, 100]));
+        assert_eq!(run(None, PAIR_VLAN), with(&[0x88, 0xa8, 0, 200, 0x81, 0, 0, 7]));
+        assert_eq!(run(None, 0), plain());
+    }
+
+    #[test]
+    fn the_priority_it_came_with_is_kept() {
+        let tagged = run(Some([0x81, 0, 0xa0, 5]), ROUTED_VLAN);
+        assert_eq!(tagged[12..16], [0x81, 0, 0xa0, 100]);
+    }
+
+    #[test]
+    fn each_frame_of_a_vector_keeps_its_own_priority() {
+        let tags = [[0x81, 0, 0xa0, 5], [0x81, 0, 0xa0, 5], [0x88, 0xa8, 0x20, 6], [8, 0, 0xa0, 5]];
+        let frames = tags.map(|tag| [&tag[..], &plain()].concat());
+        let mut node = NodeHarness::<VlanOutput>::new(&World::new().setup).unwrap();
+        let by = |frame: &mut Frame| frame.tx_mut().fill(ROUTED_VLAN);
+        let out = node.run_prepared(&frames, 9, TAG_BYTES, by);
+        let written: Vec<_> = out.iter().map(|out| out.header[12..16].to_vec()).collect();
+        assert_eq!(written, [0xa0, 0xa0, 0x20, 0].map(|bits| vec![0x81, 0, bits, 100]));
+        let rest = |frame: &[u8]| [&frame[..12], &frame[16..]].concat();
+        assert!(out.iter().all(|out| rest(&out.header) == plain()));
+    }
+
+    #[test]
+    fn a_frame_for_a_shaped_port_waits_with_its_tag() {
+        let mut world = World::new();
+        world.change_interface(ROUTED_VLAN, |row| row.shaped = true);
+        let (exit, frame) = run_in(&world, None, ROUTED_VLAN);
+        assert_eq!((exit.as_str(), &frame[12..16]), ("shape", &[0x81, 0, 0, 100][..]));
+    }
+
+    #[test]
+    fn a_frame_without_room_in_front_is_dropped() {
+        let mut node = NodeHarness::<VlanOutput>::new(&World::new().setup).unwrap();
+        let out = node.run_prepared(&[vec![0; 11]], 9, 0, |frame| frame.tx_mut()[0] = ROUTED_VLAN);
+        assert_eq!(out[0].exit, "no-headroom");
+    }
+}

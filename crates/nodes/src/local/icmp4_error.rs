@@ -1,0 +1,300 @@
+//! Tells a packet's sender what is wrong with it (RFC 792, RFC 1812 section 4.3): the packet itself
+//! becomes the message's quotation, in its own buffer.
+//!
+//! ```text
+//!  │ ... │       the packet, cut to 548 bytes       │
+//!  │ IPv4 20 │ ICMP 8 │ the packet, as much as makes 576 in all │
+//! ```
+//! The edge here says which message (`icmp_cause`); the packet's adjacency is what more there is
+//! to tell: the wrong octet of a parameter problem, the adjacency that a packet is too long for.
+
+use crate::ip::{OwnIp4, PacketRoutes};
+use crate::local::{ICMP_BYTES, icmp_cause, was_group_frame, write_icmp_error};
+use crate::tables::{IcmpLimits, Interfaces, Kind, RateLimit, Setup, Vrfs};
+use fib::adjacency::{AdjacencyId, AdjacencyTable};
+use graph::{Context, Exits, Node, Published};
+use packet::{Frame, PacketView};
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use wire::checksum::Sum;
+use wire::icmp4::{self, message, unreachable};
+use wire::ip::protocol;
+use wire::ipv4;
+
+/// See the module.
+pub struct Icmp4Error {
+    interfaces: Published<Interfaces>,
+    vrfs: Published<Vrfs>,
+    adjacencies: Arc<AdjacencyTable>,
+    allowed: Arc<IcmpLimits>,
+    limit: RateLimit,
+    identification: u16,
+}
+
+/// RFC 1812 section 4.3.2.3: as much of the packet as leaves the message no longer than this.
+const LONGEST_BYTES: usize = 576;
+const HEADERS_BYTES: usize = ipv4::Header::LEN + ICMP_BYTES;
+
+/// RFC 1812 section 4.3.2.5: errors have the precedence of internetwork control, and the other
+/// bits of the packet's type of service.
+const PRECEDENCE: u8 = 0xc0;
+const TYPE_OF_SERVICE: u8 = 0x1e;
+
+/// A packet that may not be cut is too long for the next link.
+const NEEDS_FRAGMENTS: u16 = icmp_cause(message::UNREACHABLE, unreachable::FRAGMENTATION_NEEDED);
+
+/// The highest message type that has a meaning here; of higher ones nobody knows if they are
+/// errors (RFC 1122 section 3.2.2).
+const HIGHEST_KNOWN: u8 = 18;
+
+graph::exits! {
+    /// What becomes of a packet that something is wrong with.
+    pub enum Exit {
+        /// The message, to the packet's sender.
+        Send => node "ip4-lookup",
+        /// RFC 1812 section 4.3.2.7: no errors about errors, later fragments, broadcasts, nor to senders that are no host.
+        NotAllowed => drop,
+        /// The interface it came in by has no address to send from.
+        NoAddress => drop,
+        /// RFC 1812 section 4.3.2.8: enough errors for this second.
+        RateLimited => drop,
+        /// A tunnel's packet is longer than the way to the other end carries: its MTU, or that way's, is set wrong.
+        TunnelTooBig => drop,
+        /// There is no way to a tunnel's other end.
+        TunnelUnreachable => drop,
+        /// No room for the message's headers in front of the packet.
+        NoHeadroom => drop,
+    }
+}
+
+impl Node for Icmp4Error {
+    const NAME: &'static str = "icmp4-error";
+    const ABOUT: &'static str = "tells senders what is wrong with their packets";
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        Self {
+            interfaces: setup.shared.interfaces.clone(),
+            vrfs: setup.shared.vrfs.clone(),
+            adjacencies: Arc::clone(&setup.shared.adjacencies),
+            allowed: Arc::clone(&setup.shared.icmp),
+            limit: RateLimit::new(0),
+            identification: 0,
+        }
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        self.limit.follow(self.allowed.errors_per_second.load(Ordering::Relaxed));
+        let (interfaces, vrfs) = (self.interfaces.get(context), self.vrfs.get(context));
+        exits.each(frame, |packet| {
+            let routes = PacketRoutes::new(vrfs, interfaces, packet.rx());
+            self.answer(packet, interfaces, routes, context.now_tsc)
+        });
+    }
+}
+
+impl Icmp4Error {
+    fn answer(
+        &mut self,
+        packet: &mut PacketView<'_>,
+        interfaces: &Interfaces,
+        routes: PacketRoutes<'_>,
+        now_tsc: u64,
+    ) -> Exit {
+        let Some(header) = ipv4::Header::new(packet.header()) else { return Exit::NotAllowed };
+        let (sender, target) = (header.source(), header.destination());
+        if interfaces.is_tunnels_own(packet.rx(), Ipv4Addr::from(sender), Ipv4Addr::from(target)) {
+            return match packet.cause() == NEEDS_FRAGMENTS {
+                true => Exit::TunnelTooBig,
+                false => Exit::TunnelUnreachable,
+            };
+        }
+        let tos = header.tos() & TYPE_OF_SERVICE | PRECEDENCE;
+        if was_group_frame(packet) || !is_answerable(packet.header(), header) {
+            return Exit::NotAllowed;
+        }
+        if !is_host(sender, routes) || is_group(target, routes) {
+            return Exit::NotAllowed;
+        }
+        // A packet that was for us is answered from the address it was sent to; any other from the
+        // interface it came in by.
+        let heard = || interfaces.get(packet.rx())?.ip4_towards(sender);
+        let source = if routes.are_ours(target) { Some(target) } else { heard() };
+        let Some(source) = source else { return Exit::NoAddress };
+        if !self.limit.take(now_tsc) {
+            return Exit::RateLimited;
+        }
+        let (cause, rest) = (packet.cause(), self.rest(packet));
+        packet.truncate(LONGEST_BYTES - HEADERS_BYTES);
+        if !packet.prepend(HEADERS_BYTES) {
+            return Exit::NoHeadroom;
+        }
+        self.identification = self.identification.wrapping_add(1);
+        let own = OwnIp4 {
+            tos,
+            identification: self.identification,
+            flags: 0,
+            protocol: protocol::ICMP4,
+            source,
+            destination: sender,
+        };
+        own.write(packet.header_mut());
+        write_icmp_error(&mut packet.header_mut()[ipv4::Header::LEN..], cause, rest, Sum::ZERO);
+        Exit::Send
+    }
+
+    /// Octets 4 to 7 of the message.
+    fn rest(&self, packet: &PacketView<'_>) -> u32 {
+        const TOO_LONG: u16 = icmp_cause(message::UNREACHABLE, unreachable::FRAGMENTATION_NEEDED);
+        const BAD_OCTET: u16 = icmp_cause(message::PARAMETER_PROBLEM, 0);
+        let told = packet.adjacency();
+        match packet.cause() {
+            // RFC 1191 section 4: the next hop's MTU in the low half.
+            TOO_LONG => {
+                let adjacency = self.adjacencies.entry(AdjacencyId(told));
+                adjacency.map_or(0, |entry| u32::from(entry.fields().mtu()))
+            }
+            BAD_OCTET => told << 24,
+            _ => 0,
+        }
+    }
+}
+
+/// True if `address` can be one host's, and is not ours: we know what we sent.
+fn is_host(address: u32, routes: PacketRoutes<'_>) -> bool {
+    let kind = routes.to(address).kind();
+    !ipv4::is_martian_source(address) && kind != Kind::Link as u8 && kind != Kind::Local as u8
+}
+
+fn is_group(address: u32, routes: PacketRoutes<'_>) -> bool {
+    ipv4::is_multicast(address)
+        || address == u32::MAX
+        || routes.to(address).kind() == Kind::Link as u8
+}
+
+/// True if an error may be sent about a packet like this.
+fn is_answerable(bytes: &[u8], header: ipv4::Header<'_>) -> bool {
+    if header.fragment_offset() != 0 {
+        return false;
+    }
+    if header.protocol() != protocol::ICMP4 {
+        return true;
+    }
+    let message_type = bytes.get(header.header_len());
+    message_type.is_some_and(|&known| known <= HIGHEST_KNOWN && !icmp4::is_error(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ip::OWN_TTL;
+    use crate::testing::{FAR, HOST, HOST_MAC, NARROW, US, US_OUTSIDE, World, our_mac};
+    use graph::harness::{NodeHarness, Outcome};
+    use wire::craft::{self, Craft, Ethernet, Ipv4};
+
+    const NO_ROUTE: u16 = icmp_cause(message::UNREACHABLE, unreachable::NET);
+
+    fn frame() -> Craft<Ethernet> {
+        craft::ethernet(HOST_MAC, our_mac(0))
+    }
+
+    /// An error from `US`, as it enters the lookup.
+    fn error_to_host() -> Craft<Ipv4> {
+        craft::ipv4(US, HOST).ttl(OWN_TTL).tos(PRECEDENCE).identification(1)
+    }
+
+    fn run_with(frame: Vec<u8>, rx: u16, cause: u16, told: u32) -> Outcome {
+        let mut node = NodeHarness::<Icmp4Error>::new(&World::new().setup).unwrap();
+        let mut out = node.run_prepared(&[frame], rx, 14, |frame| {
+            frame.fill_cause(0, cause);
+            frame.adjacencies_mut().fill(told);
+        });
+        out.remove(0)
+    }
+
+    fn exit_of(frame: Vec<u8>) -> String {
+        run_with(frame, 0, NO_ROUTE, 0).exit
+    }
+
+    #[test]
+    fn the_packet_becomes_the_quotation_of_an_error_from_the_receiving_interface() {
+        let packet = frame().ipv4(HOST, FAR).udp(1, 2).payload(b"abc").build();
+        let out = run_with(packet.clone(), 0, NO_ROUTE, 99);
+        let expected = error_to_host().icmp4(3, 0, [0; 4]).payload(&packet[14..]).build();
+        assert_eq!((out.exit.as_str(), out.header), ("send", expected));
+    }
+
+    #[test]
+    fn an_error_is_at_most_576_bytes_long() {
+        let packet = frame().ipv4(HOST, FAR).udp(1, 2).total_len(1514).build();
+        let out = run_with(packet.clone(), 0, NO_ROUTE, 0);
+        let expected = error_to_host().icmp4(3, 0, [0; 4]).payload(&packet[14..14 + 548]);
+        assert_eq!(out.header.len(), 576);
+        assert_eq!(out.header, expected.build());
+    }
+
+    #[test]
+    fn a_packet_too_long_is_told_the_mtu_and_a_wrong_option_its_octet() {
+        let packet = frame().ipv4(HOST, FAR).udp(1, 2).build();
+        for (cause, told, rest) in [((3, 4), NARROW, [0, 0, 0, 100]), ((12, 0), 23, [23, 0, 0, 0])]
+        {
+            let out = run_with(packet.clone(), 0, icmp_cause(cause.0, cause.1), told);
+            let expected = error_to_host().icmp4(cause.0, cause.1, rest).payload(&packet[14..]);
+            assert_eq!(out.header, expected.build());
+        }
+    }
+
+    #[test]
+    fn a_packet_for_us_is_answered_from_the_address_it_was_sent_to() {
+        let packet = frame().ipv4(HOST, US_OUTSIDE).udp(1, 33434).build();
+        let out = run_with(packet, 0, icmp_cause(3, 3), 0);
+        assert_eq!(ipv4::Header::new(&out.header).unwrap().source_addr().octets(), US_OUTSIDE);
+    }
+
+    #[test]
+    fn no_error_is_sent_about_what_must_not_have_one() {
+        let group_frame = craft::ethernet(HOST_MAC, [0xff; 6]);
+        for (about, packet) in [
+            ("an error", frame().ipv4(HOST, FAR).icmp4(3, 1, [0; 4]).build()),
+            ("an unknown message", frame().ipv4(HOST, FAR).icmp4(19, 0, [0; 4]).build()),
+            ("a message without type", frame().ipv4(HOST, FAR).protocol(1).build()),
+            ("a later fragment", frame().ipv4(HOST, FAR).fragment(8, false).udp(1, 2).build()),
+            ("a group frame", group_frame.ipv4(HOST, FAR).udp(1, 2).build()),
+            ("a group", frame().ipv4(HOST, [224, 0, 0, 5]).udp(1, 2).build()),
+            ("all", frame().ipv4(HOST, [255; 4]).udp(1, 2).build()),
+            ("a subnet", frame().ipv4(HOST, [192, 0, 2, 255]).udp(1, 2).build()),
+            ("a sender that is all", frame().ipv4([255; 4], FAR).udp(1, 2).build()),
+            ("a sender that is a subnet", frame().ipv4([192, 0, 2, 255], FAR).udp(1, 2).build()),
+            ("a sender that is nobody", frame().ipv4([0; 4], FAR).udp(1, 2).build()),
+            ("a sender that is this router", frame().ipv4(US, FAR).udp(1, 2).build()),
+        ] {
+            assert_eq!(exit_of(packet), "not-allowed", "{about}");
+        }
+        assert_eq!(exit_of(frame().ipv4(HOST, FAR).icmp_echo(1, 1).build()), "send");
+        assert_eq!(exit_of(frame().ipv4(HOST, FAR).fragment(0, true).udp(1, 2).build()), "send");
+    }
+
+    #[test]
+    fn an_interface_without_address_sends_none() {
+        let packet = frame().ipv4(HOST, FAR).udp(1, 2).build();
+        assert_eq!(run_with(packet, 5, NO_ROUTE, 0).exit, "no-address");
+    }
+
+    #[test]
+    fn errors_are_limited_and_only_those_sent_count() {
+        let world = World::with_errors_per_second(3);
+        let mut node = NodeHarness::<Icmp4Error>::new(&world.setup).unwrap();
+        let bad = frame().ipv4(HOST, FAR).icmp4(3, 1, [0; 4]).build();
+        let good = frame().ipv4(HOST, FAR).udp(1, 2).build();
+        let out = node.run(&[vec![bad; 9], vec![good; 5]].concat(), 0, 14);
+        let exits: Vec<_> = out[9..].iter().map(|out| out.exit.as_str()).collect();
+        assert_eq!(exits, ["send", "send", "send", "rate-limited", "rate-limited"]);
+    }
+}

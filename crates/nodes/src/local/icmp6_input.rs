@@ -1,0 +1,162 @@
+//! ICMPv6 messages to ourselves (RFC 4443).
+//!
+//! ```text
+//!  ip6_local ─▶ icmp6_input ┬▶ icmp6_echo   somebody asks if we are there
+//!                           ├▶ nd_input     neighbour discovery
+//!                           ├▶ mld_input    a question for listeners
+//!                           ├▶ twin_output  the kernel's: errors, answers, MLD
+//!                           └▶ drop
+//! ```
+//! Errors belong to connections, of which the router has none, but the kernel may.
+
+use crate::local::{ip6_local::upper_layer, twin_output};
+use crate::tables::{Interfaces, Setup};
+use graph::{Attach, Context, Exits, Node, Published};
+use packet::{Frame, PacketView};
+use wire::icmp6::{self, message};
+use wire::ip::protocol;
+
+/// See the module.
+pub struct Icmp6Input {
+    interfaces: Published<Interfaces>,
+}
+
+graph::exits! {
+    /// What becomes of an ICMPv6 message.
+    pub enum Exit {
+        /// It asks for an echo.
+        Echo => node "icmp6-echo",
+        /// It is about who is where on the link.
+        Neighbor => node "nd-input",
+        /// RFC 3810: it asks which groups we listen to.
+        Listeners => node "mld-input",
+        /// The interface has a twin, and the message is the kernel's.
+        Twin => node "twin-output" cause twin_output::PACKET,
+        /// Fewer bytes than an ICMPv6 header.
+        Truncated => drop,
+        /// RFC 4443 section 2.3: the checksum over pseudo header and message is wrong.
+        BadChecksum => drop,
+        /// It tells of an error in a packet that we sent.
+        ErrorMessage => drop,
+        /// An answer to a question that we did not ask.
+        Unasked => drop,
+        /// Others listen to groups (RFC 3810): groups are not routed.
+        MulticastListener => drop,
+        /// RFC 4443 section 2.4 (b): a message of unknown type is silently discarded.
+        UnknownType => drop,
+    }
+}
+
+impl Node for Icmp6Input {
+    const NAME: &'static str = "icmp6-input";
+    const ABOUT: &'static str = "reads ICMPv6 messages to ourselves";
+    const ATTACH: &'static [Attach] = &[Attach { of: "ip6-local", key: protocol::ICMP6 as u32 }];
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        Self { interfaces: setup.shared.interfaces.clone() }
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        exits.each(frame, |packet| match classify(packet).unwrap_or(Exit::Truncated) {
+            exit if is_kernels(exit) && interfaces.has_twin(packet.rx()) => Exit::Twin,
+            exit => exit,
+        });
+    }
+}
+
+/// Whether the kernel's twin gets what would take this exit.
+fn is_kernels(exit: Exit) -> bool {
+    let answered = matches!(exit, Exit::ErrorMessage | Exit::Unasked | Exit::UnknownType);
+    answered || matches!(exit, Exit::Listeners | Exit::MulticastListener)
+}
+
+fn classify(packet: &PacketView<'_>) -> Option<Exit> {
+    let (header, bytes) = upper_layer(packet)?;
+    let message = icmp6::Header::new(bytes)?;
+    if icmp6::Header::parse(bytes, header.source(), header.destination()).is_err() {
+        return Some(Exit::BadChecksum);
+    }
+    Some(match message.message_type() {
+        message::ECHO_REQUEST => Exit::Echo,
+        message::ROUTER_SOLICITATION..=message::REDIRECT => Exit::Neighbor,
+        message::ECHO_REPLY => Exit::Unasked,
+        message::MLD_QUERY => Exit::Listeners,
+        message::MLD_REPORT | message::MLD_DONE | message::MLD2_REPORT => Exit::MulticastListener,
+        error if icmp6::is_error(error) => Exit::ErrorMessage,
+        _ => Exit::UnknownType,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{HOST6, US6, World};
+    use graph::harness::NodeHarness;
+    use wire::craft;
+
+    fn exit_at(packet: Vec<u8>, upper: u32) -> String {
+        let mut node = NodeHarness::<Icmp6Input>::new(&World::new().setup).unwrap();
+        let by = |frame: &mut Frame| frame.adjacencies_mut().fill(upper);
+        node.run_prepared(&[packet], 0, 0, by).remove(0).exit
+    }
+
+    #[test]
+    fn messages_are_told_apart_by_type() {
+        for (message_type, exit) in [
+            (1, "error-message"),
+            (2, "error-message"),
+            (127, "error-message"),
+            (128, "echo"),
+            (129, "unasked"),
+            (130, "listeners"),
+            (131, "multicast-listener"),
+            (133, "neighbor"),
+            (137, "neighbor"),
+            (143, "multicast-listener"),
+            (200, "unknown-type"),
+        ] {
+            let packet = craft::ipv6(HOST6, US6).icmp6(message_type, 0, [0; 4]).build();
+            assert_eq!(exit_at(packet, 40), exit, "{message_type}");
+        }
+    }
+
+    #[test]
+    fn a_twin_gets_what_is_neither_echo_request_nor_neighbour_discovery() {
+        let mut world = World::new();
+        world.change_interface(0, |row| row.twin = true);
+        let mut node = NodeHarness::<Icmp6Input>::new(&world.setup).unwrap();
+        for (message_type, exit) in
+            [(2, "twin"), (128, "echo"), (129, "twin"), (130, "twin"), (135, "neighbor")]
+        {
+            let packet = craft::ipv6(HOST6, US6).icmp6(message_type, 0, [0; 4]).build();
+            let by = |frame: &mut Frame| frame.adjacencies_mut().fill(40);
+            assert_eq!(node.run_prepared(&[packet], 0, 0, by).remove(0).exit, exit);
+        }
+    }
+
+    #[test]
+    fn the_checksum_covers_addresses_and_data_and_not_extension_headers() {
+        let echo = craft::ipv6(HOST6, US6).destination_options(&[1, 2, 0, 0]);
+        let mut packet = echo.icmp6(128, 0, [0; 4]).payload(b"abc").build();
+        assert_eq!(exit_at(packet.clone(), 48), "echo");
+        *packet.last_mut().unwrap() ^= 1;
+        assert_eq!(exit_at(packet.clone(), 48), "bad-checksum");
+        *packet.last_mut().unwrap() ^= 1;
+        packet[23] ^= 1;
+        assert_eq!(exit_at(packet, 48), "bad-checksum");
+    }
+
+    #[test]
+    fn seven_octets_are_no_message() {
+        let packet = craft::ipv6(HOST6, US6).next_header(58).payload(&[128, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(exit_at(packet.build(), 40), "truncated");
+    }
+}

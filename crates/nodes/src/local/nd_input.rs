@@ -1,0 +1,419 @@
+//! Neighbour discovery (RFC 4861): answers questions for our addresses, and tells the control
+//! thread who is where and who looks for routers.
+//!
+//! ```text
+//!  icmp6_input ─▶ nd_input ┬▶ interface_output   the answer, in the question's buffer
+//!                          ├▶ (control thread)   news of neighbours, so many a second
+//!                          ├▶ twin_output        advertisements, which the kernel may have asked for
+//!                          └▶ drop
+//! ```
+//! Questions for tentative addresses are not answered (RFC 4862 section 5.4.3): the control thread
+//! hears of them, and of whoever advertises an address of ours. Redirects are for hosts.
+
+use crate::local::{
+    NdAnswer,
+    ip6_local::{strip_extensions, upper_layer},
+    twin_output,
+};
+use crate::tables::{
+    Interface, Interfaces, NdNews, NdSaid, RateLimit, Setup, SlowPath, SlowPathNews,
+};
+use graph::{Context, ExitIndex, Exits, Node, Published};
+use packet::{Frame, PacketView};
+use wire::icmp6::message;
+use wire::nd::{self, flag, option};
+use wire::{MacAddr, ethernet, ipv6};
+
+/// News a second and worker: more than a healthy link has to tell, less than the control thread
+/// can hear.
+const NEWS_PER_SECOND: u32 = 10_000;
+
+/// See the module.
+pub struct NdInput {
+    interfaces: Published<Interfaces>,
+    slow_path: SlowPath,
+    limit: RateLimit,
+}
+
+graph::exits! {
+    /// What becomes of a message that is not just news.
+    pub enum Exit {
+        /// The answer to a question for one of our addresses.
+        Advertise => node "interface-output",
+        /// News, and the interface has a twin: the kernel may have asked.
+        Twin => node "twin-output" cause twin_output::PACKET,
+        /// RFC 4861 section 7.1: a hop limit below 255: it is not from this link.
+        NotFromLink => drop,
+        /// RFC 4861 sections 6.1 and 7.1: a length, code, target or option that must not be.
+        Malformed => drop,
+        /// The sender's MAC is not one station's, or it is our own.
+        BadSenderMac => drop,
+        /// The sender's address, or the one it tells of, is in no subnet of the interface.
+        OffLinkAddress => drop,
+        /// A question for an address that is not ours.
+        NotForUs => drop,
+        /// RFC 4861 section 6.2.7: another router's advertisement teaches a router nothing.
+        RouterAdvertisement => drop,
+        /// RFC 4861 section 8.2: a router does not follow redirects.
+        Redirect => drop,
+        /// More news than the control thread takes.
+        TooMuchNews => drop,
+    }
+}
+
+impl Node for NdInput {
+    const NAME: &'static str = "nd-input";
+    const ABOUT: &'static str = "answers neighbour solicitations and learns from neighbours";
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        Self {
+            interfaces: setup.shared.interfaces.clone(),
+            slow_path: setup.shared.slow_path.clone(),
+            limit: RateLimit::new(NEWS_PER_SECOND),
+        }
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        exits.each(frame, |packet| {
+            let heard = interfaces.get(packet.rx()).ok_or(Exit::NotForUs);
+            match heard.and_then(|interface| self.hear(packet, interface, context.now_tsc)) {
+                Ok(()) if interfaces.has_twin(packet.rx()) => Exit::Twin.into(),
+                Ok(()) => {
+                    context.cache.release(&[packet.packet()]);
+                    ExitIndex::TAKEN
+                }
+                Err(exit) => exit.into(),
+            }
+        });
+    }
+}
+
+/// A message as it was read, its sender's frame included.
+struct Heard<'a> {
+    source: u128,
+    to_group: bool,
+    bytes: &'a [u8],
+    frame_mac: MacAddr,
+}
+
+impl NdInput {
+    /// Ok if the message was news and nothing else.
+    fn hear(
+        &mut self,
+        packet: &mut PacketView<'_>,
+        interface: &Interface,
+        now_tsc: u64,
+    ) -> Result<(), Exit> {
+        let (header, bytes) = upper_layer(packet).ok_or(Exit::Malformed)?;
+        if header.hop_limit() != nd::HOP_LIMIT {
+            return Err(Exit::NotFromLink);
+        }
+        // A tag that was taken off may stand in front of it.
+        let link = ethernet::Header::of(packet.consumed_last().ok_or(Exit::Malformed)?);
+        let heard = Heard {
+            source: header.source(),
+            to_group: ipv6::is_multicast(header.destination()),
+            bytes,
+            frame_mac: link.source(),
+        };
+        if !heard.frame_mac.is_unicast() || heard.frame_mac.octets() == interface.mac {
+            return Err(Exit::BadSenderMac);
+        }
+        let said = match bytes.first_chunk::<2>() {
+            Some(&[message::NEIGHBOR_SOLICITATION, 0]) => solicited(&heard, header.destination()),
+            Some(&[message::NEIGHBOR_ADVERTISEMENT, 0]) => advertised(&heard),
+            Some(&[message::ROUTER_SOLICITATION, 0]) => router_wanted(&heard),
+            Some(&[message::ROUTER_ADVERTISEMENT, _]) => Err(Exit::RouterAdvertisement),
+            Some(&[message::REDIRECT, _]) => Err(Exit::Redirect),
+            _ => Err(Exit::Malformed),
+        };
+        let (said, mac) = said?;
+        if mac.is_some_and(|mac| !mac.is_unicast() || mac.octets() == interface.mac) {
+            return Err(Exit::BadSenderMac);
+        }
+        let (source, frame_mac) = (heard.source, heard.frame_mac);
+        let on_link = |address| ipv6::is_link_local(address) || interface.reaches_ip6(address);
+        // As long as our own address is tentative, so is whether its subnet is on the link.
+        let is_claim = match said {
+            NdSaid::Advertised { target, .. } => interface.claims_ip6(target),
+            NdSaid::Solicited { .. } | NdSaid::RouterWanted => false,
+        };
+        if source != 0 && !on_link(source) && !is_claim {
+            return Err(Exit::OffLinkAddress);
+        }
+        let asked = match said {
+            NdSaid::Solicited { target } if !interface.claims_ip6(target) => {
+                return Err(Exit::NotForUs);
+            }
+            NdSaid::Solicited { target } => Some(target).filter(|&own| interface.has_ip6(own)),
+            NdSaid::Advertised { target, .. } if !on_link(target) && !is_claim => {
+                return Err(Exit::OffLinkAddress);
+            }
+            NdSaid::Advertised { .. } | NdSaid::RouterWanted => None,
+        };
+        // Who looks whether an address of ours is free learns that it is not, and teaches nothing.
+        let told = if asked.is_some() && source == 0 {
+            Ok(())
+        } else {
+            // One who looks whether an address is free tells no MAC but that of its frame.
+            let mac = mac.or((source == 0).then_some(frame_mac)).map(MacAddr::octets);
+            self.tell(NdNews { interface: packet.rx(), source, mac, said }, now_tsc)
+        };
+        match asked {
+            Some(own) => {
+                strip_extensions(packet);
+                let answer = NdAnswer {
+                    address: own,
+                    mac: MacAddr(interface.mac),
+                    flags: flag::ROUTER | flag::OVERRIDE,
+                    asker: source,
+                    asker_mac: mac.unwrap_or(frame_mac),
+                };
+                answer.write(packet);
+                Err(Exit::Advertise)
+            }
+            None => told,
+        }
+    }
+
+    fn tell(&mut self, news: NdNews, now_tsc: u64) -> Result<(), Exit> {
+        let allowed = self.limit.take(now_tsc);
+        let told = allowed && self.slow_path.tell(SlowPathNews::Nd(news)).is_ok();
+        if told { Ok(()) } else { Err(Exit::TooMuchNews) }
+    }
+}
+
+type Said = Result<(NdSaid, Option<MacAddr>), Exit>;
+
+/// RFC 4861 section 7.1.1.
+fn solicited(heard: &Heard<'_>, destination: u128) -> Said {
+    let (target, mac) = target_and_mac(heard, option::SOURCE_LINK_ADDRESS)?;
+    let from_nobody = heard.source == 0;
+    if from_nobody && (mac.is_some() || destination != ipv6::solicited_node(target)) {
+        return Err(Exit::Malformed);
+    }
+    Ok((NdSaid::Solicited { target }, mac))
+}
+
+/// RFC 4861 section 7.1.2.
+fn advertised(heard: &Heard<'_>) -> Said {
+    let (target, mac) = target_and_mac(heard, option::TARGET_LINK_ADDRESS)?;
+    let flags = nd::Neighbor::new(heard.bytes).map_or(0, |message| message.flags());
+    let is = |bit: u8| flags & bit != 0;
+    let (solicited, overrides) = (is(flag::SOLICITED), is(flag::OVERRIDE));
+    if heard.source == 0 || solicited && heard.to_group {
+        return Err(Exit::Malformed);
+    }
+    Ok((NdSaid::Advertised { target, solicited, overrides }, mac))
+}
+
+/// RFC 4861 section 6.1.1.
+fn router_wanted(heard: &Heard<'_>) -> Said {
+    let options = heard.bytes.get(nd::ROUTER_SOLICITATION_LEN..).ok_or(Exit::Malformed)?;
+    let mac = link_address(options, option::SOURCE_LINK_ADDRESS)?;
+    if heard.source == 0 && mac.is_some() {
+        return Err(Exit::Malformed);
+    }
+    Ok((NdSaid::RouterWanted, mac))
+}
+
+/// The target of a neighbour message, and the MAC in its option of this kind.
+fn target_and_mac(heard: &Heard<'_>, kind: u8) -> Result<(u128, Option<MacAddr>), Exit> {
+    let message = nd::Neighbor::new(heard.bytes).ok_or(Exit::Malformed)?;
+    let options = heard.bytes.get(nd::Neighbor::LEN..).ok_or(Exit::Malformed)?;
+    if ipv6::is_multicast(message.target()) {
+        return Err(Exit::Malformed);
+    }
+    Ok((message.target(), link_address(options, kind)?))
+}
+
+fn link_address(options: &[u8], kind: u8) -> Result<Option<MacAddr>, Exit> {
+    nd::link_address(options, kind).map_err(|_| Exit::Malformed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{
+        FAR6, HOST_MAC, HOST6, LINK_HOST, QUEUE, TENTATIVE6, US6, US6_OUTSIDE, World, link_local,
+        our_mac,
+    };
+    use graph::harness::{NodeHarness, Outcome};
+    use std::net::Ipv6Addr;
+    use wire::craft::{self, Craft, Ethernet, Icmp6};
+
+    const NOBODY: Ipv6Addr = Ipv6Addr::UNSPECIFIED;
+
+    fn run_on(world: &World, frames: &[Vec<u8>]) -> Vec<Outcome> {
+        let mut node = NodeHarness::<NdInput>::new(&world.setup).unwrap();
+        node.run_prepared(frames, 0, 14, |frame| frame.adjacencies_mut().fill(40))
+    }
+
+    /// The exit, the frame as it leaves, and the news.
+    fn run(frame: &[u8]) -> (String, Vec<u8>, Vec<NdNews>) {
+        let world = World::new();
+        let out = run_on(&world, &[frame.to_vec()]).remove(0);
+        let news = world.all_news().into_iter().map(|news| match news {
+            SlowPathNews::Nd(news) => news,
+            other => panic!("{other:?}"),
+        });
+        (out.exit, out.header, news.collect())
+    }
+
+    fn from_host() -> Craft<Ethernet> {
+        craft::ethernet(HOST_MAC, [0x33, 0x33, 0xff, 0, 0, 1])
+    }
+
+    fn group_of(target: Ipv6Addr) -> Ipv6Addr {
+        ipv6::solicited_node(target.into()).into()
+    }
+
+    fn ask(source: Ipv6Addr, target: Ipv6Addr) -> Craft<Icmp6> {
+        from_host().ipv6(source, group_of(target)).neighbor_solicitation(target.into(), HOST_MAC)
+    }
+
+    fn probe(target: Ipv6Addr) -> Craft<Icmp6> {
+        from_host().ipv6(NOBODY, group_of(target)).neighbor(135, target.into(), 0)
+    }
+
+    fn advertise(target: Ipv6Addr, flags: u8) -> Craft<Icmp6> {
+        from_host().ipv6(HOST6, US6).neighbor_advertisement(target.into(), HOST_MAC, flags)
+    }
+
+    fn news(source: Ipv6Addr, said: NdSaid) -> NdNews {
+        NdNews { interface: 0, source: source.into(), mac: Some(HOST_MAC), said }
+    }
+
+    #[test]
+    fn a_question_for_our_address_is_answered_and_its_sender_told() {
+        for (asker, own) in [(HOST6, US6), (LINK_HOST, link_local(0)), (LINK_HOST, US6)] {
+            let (exit, frame, learned) = run(&ask(asker, own).build());
+            let expected = craft::ethernet(our_mac(0), HOST_MAC).ipv6(own, asker);
+            let expected = expected.neighbor_advertisement(own.into(), our_mac(0), 0xe0).build();
+            assert_eq!((exit.as_str(), frame), ("advertise", expected));
+            assert_eq!(learned, [news(asker, NdSaid::Solicited { target: own.into() })]);
+        }
+    }
+
+    #[test]
+    fn a_question_that_came_with_a_tag_is_answered() {
+        let frame = [&[0x81, 0, 0, 100][..], &ask(HOST6, US6).build()].concat();
+        let mut node = NodeHarness::<NdInput>::new(&World::new().setup).unwrap();
+        let by = |frame: &mut Frame| frame.adjacencies_mut().fill(40);
+        assert_eq!(node.run_prepared(&[frame], 0, 4 + 14, by)[0].exit, "advertise");
+    }
+
+    #[test]
+    fn a_question_without_option_is_answered_to_where_it_came_from() {
+        let question = from_host().ipv6(HOST6, US6).neighbor(135, US6.into(), 0).build();
+        let (_, frame, learned) = run(&question);
+        let expected = craft::ethernet(our_mac(0), HOST_MAC).ipv6(US6, HOST6);
+        assert_eq!(frame, expected.neighbor_advertisement(US6.into(), our_mac(0), 0xe0).build());
+        assert_eq!(learned[0].mac, None);
+    }
+
+    #[test]
+    fn who_wants_our_address_is_told_by_all_that_it_is_taken() {
+        let (exit, frame, learned) = run(&probe(US6).build());
+        let all: Ipv6Addr = ipv6::ALL_NODES.into();
+        let expected = craft::ethernet(our_mac(0), [0x33, 0x33, 0, 0, 0, 1]).ipv6(US6, all);
+        let expected = expected.neighbor_advertisement(US6.into(), our_mac(0), 0xa0).build();
+        assert_eq!((exit.as_str(), frame, learned), ("advertise", expected, vec![]));
+    }
+
+    #[test]
+    fn a_tentative_address_is_told_of_and_not_answered_for() {
+        let (exit, _, learned) = run(&probe(TENTATIVE6).build());
+        let said = NdSaid::Solicited { target: TENTATIVE6.into() };
+        assert_eq!((exit.as_str(), learned), ("taken", vec![news(NOBODY, said)]));
+    }
+
+    #[test]
+    fn an_advertisement_is_news_with_its_flags() {
+        for (flags, solicited, overrides) in
+            [(0x60, true, true), (0x40, true, false), (0x20, false, true)]
+        {
+            let (exit, _, learned) = run(&advertise(LINK_HOST, flags).build());
+            let said = NdSaid::Advertised { target: LINK_HOST.into(), solicited, overrides };
+            assert_eq!((exit.as_str(), learned), ("taken", vec![news(HOST6, said)]));
+        }
+    }
+
+    #[test]
+    fn a_claim_on_a_tentative_address_is_heard_before_its_subnet_is_ours() {
+        let mut world = World::new();
+        let row = world.interfaces.get(0).map(|row| Interface { ip6: Vec::new(), ..row.clone() });
+        world.interfaces.set(world.interfaces.with(0, row));
+        let group: Ipv6Addr = ipv6::ALL_NODES.into();
+        let claim = from_host().ipv6(TENTATIVE6, group);
+        let claim = claim.neighbor_advertisement(TENTATIVE6.into(), HOST_MAC, 0x20).build();
+        assert_eq!(run_on(&world, &[claim])[0].exit, "taken");
+        assert_eq!(world.all_news().len(), 1);
+    }
+
+    #[test]
+    fn a_host_that_looks_for_routers_is_news() {
+        let (exit, _, learned) =
+            run(&from_host().ipv6(LINK_HOST, US6).router_solicitation().build());
+        let said = NdNews { mac: None, ..news(LINK_HOST, NdSaid::RouterWanted) };
+        assert_eq!((exit.as_str(), learned), ("taken", vec![said]));
+    }
+
+    #[test]
+    fn what_is_wrong_or_for_others_is_dropped() {
+        let (source_mac, group) = (option::SOURCE_LINK_ADDRESS, Ipv6Addr::from(ipv6::ALL_NODES));
+        let to_us = || from_host().ipv6(HOST6, US6);
+        let ours = craft::ethernet(our_mac(0), HOST_MAC).ipv6(HOST6, US6);
+        let ask_bare = |target: Ipv6Addr| to_us().neighbor(135, target.into(), 0);
+        for (exit, packet) in [
+            ("not-from-link", {
+                let mut packet = ask(HOST6, US6).build();
+                packet[14 + 7] = 254;
+                packet
+            }),
+            ("malformed", to_us().hop_limit(255).icmp6(135, 0, [0; 4]).build()),
+            ("malformed", to_us().hop_limit(255).icmp6(135, 1, [0; 4]).payload_len(16).build()),
+            ("malformed", ask_bare(group).build()),
+            ("malformed", ask_bare(US6).payload(&[1, 0, 0, 0, 0, 0, 0, 0]).build()),
+            ("malformed", probe(US6).nd_option(source_mac, &HOST_MAC).build()),
+            ("malformed", from_host().ipv6(NOBODY, US6).neighbor(135, US6.into(), 0).build()),
+            ("malformed", from_host().ipv6(HOST6, group).neighbor(136, HOST6.into(), 0x40).build()),
+            ("malformed", from_host().ipv6(NOBODY, group).neighbor(136, HOST6.into(), 0).build()),
+            ("malformed", {
+                let asked = from_host().ipv6(NOBODY, group).router_solicitation();
+                asked.nd_option(source_mac, &HOST_MAC).build()
+            }),
+            ("bad-sender-mac", ask_bare(US6).nd_option(source_mac, &[1, 0, 0, 0, 0, 9]).build()),
+            ("bad-sender-mac", ask_bare(US6).nd_option(source_mac, &our_mac(0)).build()),
+            ("bad-sender-mac", ours.neighbor(135, US6.into(), 0).build()),
+            ("off-link-address", ask(FAR6, US6).build()),
+            ("off-link-address", advertise(FAR6, 0x60).build()),
+            ("not-for-us", ask(HOST6, US6_OUTSIDE).build()),
+            (
+                "router-advertisement",
+                from_host().ipv6(LINK_HOST, group).router_advertisement(9).build(),
+            ),
+            ("redirect", to_us().neighbor(137, US6.into(), 0).build()),
+        ] {
+            let (found, _, learned) = run(&packet);
+            assert_eq!((found.as_str(), learned), (exit, vec![]), "{packet:x?}");
+        }
+    }
+
+    #[test]
+    fn a_flood_of_advertisements_is_dropped_and_questions_are_still_answered() {
+        let world = World::new();
+        let mut frames = vec![advertise(HOST6, 0x20).build(); QUEUE + 1];
+        frames.push(ask(HOST6, US6).build());
+        let exits: Vec<_> = run_on(&world, &frames).into_iter().map(|out| out.exit).collect();
+        assert_eq!(exits[QUEUE - 1..], ["taken", "too-much-news", "advertise"]);
+    }
+}

@@ -1,0 +1,136 @@
+//! UDP datagrams to ourselves: to whom inside?
+//!
+//! ```text
+//!  ip4_local ─▶ udp4_local ┬▶ whoever attached itself to the destination port (key: the port)
+//!                          ├▶ twin_output  nobody did, but the kernel may
+//!                          └▶ icmp4_error  nobody did
+//! ```
+//! RFC 1122 section 4.1.3. The port unreachable message is what ends a traceroute to the router.
+
+use crate::local::{UdpFault, UdpPorts, find_udp, icmp_cause, twin_output};
+use crate::tables::{Interfaces, Setup};
+use graph::{Attach, Context, ExitIndex, Exits, Node, Published};
+use packet::{Frame, PacketView};
+use wire::icmp4::{message, unreachable};
+use wire::ip::protocol;
+use wire::{checksum, ipv4};
+
+/// See the module.
+pub struct Udp4Local {
+    interfaces: Published<Interfaces>,
+    ports: UdpPorts,
+}
+
+graph::exits! {
+    /// What becomes of a datagram that nobody takes.
+    pub enum Exit {
+        /// RFC 1122 section 4.1.3.1: nobody listens on the port.
+        PortUnreachable => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::PORT),
+        /// Nobody here listens on the port, and the interface has a twin: the kernel may.
+        Twin => node "twin-output" cause twin_output::PACKET,
+        /// Fewer bytes than a UDP header.
+        Truncated => drop,
+        /// The length is below the header's or above the packet's.
+        BadLength => drop,
+        /// RFC 1122 section 4.1.3.4: the checksum is there and wrong.
+        BadChecksum => drop,
+    }
+}
+
+impl Node for Udp4Local {
+    const NAME: &'static str = "udp4-local";
+    const ABOUT: &'static str = "takes UDP datagrams to ourselves";
+    const ATTACH: &'static [Attach] = &[Attach { of: "ip4-local", key: protocol::UDP as u32 }];
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        let interfaces = setup.shared.interfaces.clone();
+        Self { interfaces, ports: UdpPorts::default() }
+    }
+
+    fn attach(&mut self, key: u32, exit: ExitIndex) {
+        self.ports.attach(key as u16, exit);
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        exits.each(frame, |packet| match self.classify(packet) {
+            Ok(taker) => taker,
+            Err(Exit::PortUnreachable) if interfaces.has_twin(packet.rx()) => Exit::Twin.into(),
+            Err(exit) => exit.into(),
+        });
+    }
+}
+
+impl Udp4Local {
+    fn classify(&self, packet: &PacketView<'_>) -> Result<ExitIndex, Exit> {
+        let header = ipv4::Header::new(packet.header()).ok_or(Exit::Truncated)?;
+        let bytes = packet.header().get(header.header_len()..).ok_or(Exit::Truncated)?;
+        let (source, destination) = (header.source(), header.destination());
+        let pseudo = |length| checksum::pseudo4(source, destination, protocol::UDP, length);
+        // RFC 768: there need be no checksum.
+        let found = find_udp(bytes, pseudo).map_err(|fault| match fault {
+            UdpFault::Truncated => Exit::Truncated,
+            UdpFault::BadLength => Exit::BadLength,
+            UdpFault::BadChecksum => Exit::BadChecksum,
+        })?;
+        self.ports.taker(found.port).ok_or(Exit::PortUnreachable)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{HOST, US, World};
+    use graph::harness::NodeHarness;
+    use wire::craft;
+
+    fn exit_of(packet: Vec<u8>) -> String {
+        let mut node = NodeHarness::<Udp4Local>::new(&World::new().setup).unwrap();
+        node.attach(4789, "vxlan");
+        node.run(&[packet], 0, 0).remove(0).exit
+    }
+
+    #[test]
+    fn datagrams_go_to_who_attached_to_their_port() {
+        assert_eq!(exit_of(craft::ipv4(HOST, US).udp(9, 4789).build()), "vxlan");
+        assert_eq!(exit_of(craft::ipv4(HOST, US).udp(9, 33434).build()), "port-unreachable");
+    }
+
+    #[test]
+    fn a_twin_gets_what_nobody_here_listens_for() {
+        let mut world = World::new();
+        world.change_interface(0, |row| row.twin = true);
+        let mut node = NodeHarness::<Udp4Local>::new(&world.setup).unwrap();
+        node.attach(4789, "vxlan");
+        let mut exit_of = |port| {
+            let packet = craft::ipv4(HOST, US).udp(9, port).build();
+            node.run(&[packet], 0, 0).remove(0).exit
+        };
+        assert_eq!((exit_of(53).as_str(), exit_of(4789).as_str()), ("twin", "vxlan"));
+    }
+
+    #[test]
+    fn a_wrong_checksum_is_found_and_none_is_allowed() {
+        let with = |checksum| craft::ipv4(HOST, US).udp(9, 4789).checksum(checksum).build();
+        assert_eq!(exit_of(with(0x1234)), "bad-checksum");
+        assert_eq!(exit_of(with(0)), "vxlan");
+    }
+
+    #[test]
+    fn lengths_that_lie_are_found() {
+        let with = |length| craft::ipv4(HOST, US).udp(9, 1).length(length).payload(b"ab").build();
+        assert_eq!(exit_of(with(7)), "bad-length");
+        assert_eq!(exit_of(with(11)), "bad-length");
+        assert_eq!(
+            exit_of(craft::ipv4(HOST, US).protocol(17).payload(&[0; 7]).build()),
+            "truncated"
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! UDP datagrams to ourselves over IPv6: to whom inside?
+//!
+//! ```text
+//!  ip6_local ─▶ udp6_local ┬▶ whoever attached itself to the destination port (key: the port)
+//!                          ├▶ twin_output  nobody did, but the kernel may
+//!                          └▶ icmp6_error  nobody did
+//! ```
+//! RFC 8200 section 8.1: unlike over IPv4, a datagram without a checksum is not taken. Of tunnels' ones
+//! the tunnel decides (RFC 6935, RFC 6936 section 4).
+
+use crate::local::{UdpFault, UdpPorts, find_udp, icmp_cause, ip6_local::upper_layer, twin_output};
+use crate::tables::{Interfaces, Setup};
+use graph::{Attach, Context, ExitIndex, Exits, Node, Published};
+use packet::{Frame, PacketView};
+use wire::checksum;
+use wire::icmp6::{message, unreachable};
+use wire::ip::protocol;
+use wire::udp;
+
+/// See the module.
+pub struct Udp6Local {
+    interfaces: Published<Interfaces>,
+    ports: UdpPorts,
+}
+
+graph::exits! {
+    /// What becomes of a datagram that nobody takes.
+    pub enum Exit {
+        /// RFC 4443 section 3.1: nobody listens on the port.
+        PortUnreachable => node "icmp6-error" cause icmp_cause(message::UNREACHABLE, unreachable::PORT),
+        /// Nobody here listens on the port, and the interface has a twin: the kernel may.
+        Twin => node "twin-output" cause twin_output::PACKET,
+        /// Fewer bytes than a UDP header.
+        Truncated => drop,
+        /// The length is below the header's or above the packet's.
+        BadLength => drop,
+        /// The checksum is wrong.
+        BadChecksum => drop,
+        /// RFC 8200 section 8.1: there is no checksum.
+        NoChecksum => drop,
+    }
+}
+
+impl Node for Udp6Local {
+    const NAME: &'static str = "udp6-local";
+    const ABOUT: &'static str = "takes UDP datagrams to ourselves over IPv6";
+    const ATTACH: &'static [Attach] = &[Attach { of: "ip6-local", key: protocol::UDP as u32 }];
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        let interfaces = setup.shared.interfaces.clone();
+        Self { interfaces, ports: UdpPorts::default() }
+    }
+
+    fn attach(&mut self, key: u32, exit: ExitIndex) {
+        self.ports.attach(key as u16, exit);
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        exits.each(frame, |packet| match self.classify(packet) {
+            Ok(taker) => taker,
+            Err(Exit::PortUnreachable) if interfaces.has_twin(packet.rx()) => Exit::Twin.into(),
+            Err(exit) => exit.into(),
+        });
+    }
+}
+
+impl Udp6Local {
+    fn classify(&self, packet: &PacketView<'_>) -> Result<ExitIndex, Exit> {
+        let (header, bytes) = upper_layer(packet).ok_or(Exit::Truncated)?;
+        let (source, destination) = (header.source(), header.destination());
+        let pseudo =
+            |length| checksum::pseudo6(source, destination, protocol::UDP, u32::from(length));
+        let found = find_udp(bytes, pseudo).map_err(|fault| match fault {
+            UdpFault::Truncated => Exit::Truncated,
+            UdpFault::BadLength => Exit::BadLength,
+            UdpFault::BadChecksum => Exit::BadChecksum,
+        })?;
+        if !found.summed && found.port != udp::port::VXLAN {
+            return Err(Exit::NoChecksum);
+        }
+        self.ports.taker(found.port).ok_or(Exit::PortUnreachable)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{HOST6, US6, World};
+    use graph::harness::NodeHarness;
+    use wire::craft;
+
+    fn exit_at(packet: Vec<u8>, upper: u32) -> String {
+        let mut node = NodeHarness::<Udp6Local>::new(&World::new().setup).unwrap();
+        node.attach(4789, "vxlan");
+        let by = |frame: &mut Frame| frame.adjacencies_mut().fill(upper);
+        node.run_prepared(&[packet], 0, 0, by).remove(0).exit
+    }
+
+    fn exit_of(packet: Vec<u8>) -> String {
+        exit_at(packet, 40)
+    }
+
+    #[test]
+    fn datagrams_go_to_who_attached_to_their_port() {
+        assert_eq!(exit_of(craft::ipv6(HOST6, US6).udp(9, 4789).build()), "vxlan");
+        assert_eq!(exit_of(craft::ipv6(HOST6, US6).udp(9, 33434).build()), "port-unreachable");
+        let behind_options = craft::ipv6(HOST6, US6).destination_options(&[]).udp(9, 4789);
+        assert_eq!(exit_at(behind_options.build(), 48), "vxlan");
+    }
+
+    #[test]
+    fn there_must_be_a_checksum_and_a_right_one() {
+        let with = |port, checksum| {
+            exit_of(craft::ipv6(HOST6, US6).udp(9, port).checksum(checksum).build())
+        };
+        assert_eq!(with(4789, 0x1234), "bad-checksum");
+        assert_eq!((with(53, 0).as_str(), with(4789, 0).as_str()), ("no-checksum", "vxlan"));
+    }
+
+    #[test]
+    fn lengths_that_lie_are_found() {
+        let with = |length| craft::ipv6(HOST6, US6).udp(9, 1).length(length).payload(b"ab").build();
+        assert_eq!(exit_of(with(7)), "bad-length");
+        assert_eq!(exit_of(with(11)), "bad-length");
+        let short = craft::ipv6(HOST6, US6).next_header(17).payload(&[0; 7]).build();
+        assert_eq!(exit_of(short), "truncated");
+    }
+}

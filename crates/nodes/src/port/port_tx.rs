@@ -1,0 +1,233 @@
+//! Hands frames to the transmit queues of this worker. What a full queue refuses is dropped here:
+//! a router that waits for one port stalls all others.
+
+use crate::tables::{Interfaces, Mailbox, Setup, TxAttachment};
+use graph::{Context, ExitIndex, Exits, Node, Published, Role};
+use packet::{Frame, PacketPtr, VECTOR};
+use std::sync::Arc;
+
+/// See the module.
+pub struct PortTx {
+    interfaces: Published<Interfaces>,
+    mailbox: Arc<Mailbox<TxAttachment>>,
+    queues: Vec<TxAttachment>,
+    /// Packets of one port and their slots, where a frame leaves by several.
+    chosen: Vec<(PacketPtr, usize)>,
+    packets: Vec<PacketPtr>,
+}
+
+graph::exits! {
+    /// What becomes of a frame that its port did not take.
+    pub enum Exit {
+        /// The port's transmit queue is full.
+        QueueFull => drop,
+        /// The port is gone.
+        NoPort => drop,
+    }
+}
+
+impl Node for PortTx {
+    const NAME: &'static str = "port-tx";
+    const ABOUT: &'static str = "sends to ports";
+    /// Ports come and go while there is nothing to send, too.
+    const ROLE: Role = Role::Polled;
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        Self {
+            interfaces: setup.shared.interfaces.clone(),
+            mailbox: Arc::clone(&setup.tx),
+            queues: Vec::new(),
+            chosen: Vec::with_capacity(VECTOR),
+            packets: Vec::with_capacity(VECTOR),
+        }
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        self.mailbox.read(&mut self.queues, |attachment| attachment.port);
+        self.queues.iter_mut().for_each(|attachment| attachment.queue.push());
+        if frame.is_empty() {
+            return;
+        }
+        frame.commit();
+        let interfaces = self.interfaces.get(context);
+        let first = frame.tx()[0];
+        if frame.tx().iter().fold(true, |same, &tx| same & (tx == first)) {
+            let port = interfaces.get(first).map(|interface| interface.port);
+            let sent = send(&mut self.queues, port, frame.packets(), context);
+            if sent == Ok(frame.len()) {
+                exits.all_taken();
+                return;
+            }
+            for slot in 0..frame.len() {
+                exits.set(slot, exit_of(slot, sent));
+            }
+            return;
+        }
+        self.send_mixed(frame, exits, interfaces, context);
+    }
+}
+
+impl PortTx {
+    fn send_mixed(
+        &mut self,
+        frame: &Frame,
+        exits: &mut Exits<'_, Exit>,
+        interfaces: &Interfaces,
+        context: &mut Context<'_>,
+    ) {
+        let port_of = |slot: usize| interfaces.get(frame.tx()[slot]).map(|row| row.port);
+        let mut next = Some(0);
+        let mut done = [false; VECTOR];
+        while let Some(lead) = next.take() {
+            let port = port_of(lead);
+            self.chosen.clear();
+            for (slot, &packet) in frame.packets().iter().enumerate().skip(lead) {
+                if done[slot] {
+                    continue;
+                }
+                if port_of(slot) == port {
+                    done[slot] = true;
+                    self.chosen.push((packet, slot));
+                } else {
+                    next = next.or(Some(slot));
+                }
+            }
+            self.packets.clear();
+            self.packets.extend(self.chosen.iter().map(|&(packet, _)| packet));
+            let sent = send(&mut self.queues, port, &self.packets, context);
+            for (index, &(_, slot)) in self.chosen.iter().enumerate() {
+                exits.set(slot, exit_of(index, sent));
+            }
+        }
+    }
+}
+
+/// Sends to a port: how many it took, or that there is no such port.
+fn send(
+    queues: &mut [TxAttachment],
+    port: Option<u16>,
+    packets: &[PacketPtr],
+    context: &mut Context<'_>,
+) -> Result<usize, Exit> {
+    let attachment = queues.iter_mut().find(|attachment| Some(attachment.port) == port);
+    let Some(TxAttachment { queue, .. }) = attachment else { return Err(Exit::NoPort) };
+    Ok(queue.transmit(context.cache, packets))
+}
+
+fn exit_of(index: usize, sent: Result<usize, Exit>) -> ExitIndex {
+    match sent {
+        Ok(sent) if index < sent => ExitIndex::TAKEN,
+        Ok(_) => Exit::QueueFull.into(),
+        Err(exit) => exit.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::World;
+    use graph::harness::NodeHarness;
+    use packet::{MemorySink, PacketCache, Recorded, TxQueue};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Takes so many frames and no more.
+    struct Narrow(usize);
+
+    impl TxQueue for Narrow {
+        fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &[PacketPtr]) -> usize {
+            let taken = packets.len().min(self.0);
+            cache.release(&packets[..taken]);
+            taken
+        }
+    }
+
+    fn attach(world: &World, port: u16) -> Recorded {
+        let recorded = Recorded::default();
+        let queue = Box::new(MemorySink::recording(Arc::clone(&recorded)));
+        world.setup.tx.add(TxAttachment { port, queue });
+        recorded
+    }
+
+    /// The exits of frames that leave by these interfaces; frame n holds the byte n.
+    fn run(world: &World, leave_by: &[u16]) -> Vec<String> {
+        let frames: Vec<_> = (0..leave_by.len()).map(|n| vec![n as u8]).collect();
+        let mut node = NodeHarness::<PortTx>::new(&world.setup).unwrap();
+        let by = |frame: &mut Frame| frame.tx_mut().copy_from_slice(leave_by);
+        node.run_prepared(&frames, 9, 0, by).into_iter().map(|out| out.exit).collect()
+    }
+
+    #[test]
+    fn frames_leave_by_their_port_in_order() {
+        let world = World::new();
+        let (zero, one) = (attach(&world, 0), attach(&world, 1));
+        assert_eq!(run(&world, &[0, 1, 0, 1, 1]), ["taken"; 5]);
+        assert_eq!(*zero.lock().unwrap(), [[0], [2]]);
+        assert_eq!(*one.lock().unwrap(), [[1], [3], [4]]);
+    }
+
+    /// Counts how often it is pushed.
+    struct Pushed(Arc<AtomicUsize>);
+
+    impl TxQueue for Pushed {
+        fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &[PacketPtr]) -> usize {
+            cache.release(packets);
+            packets.len()
+        }
+
+        fn push(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_port_that_nothing_leaves_by_any_more_is_still_looked_after() {
+        let world = World::new();
+        let pushed = Arc::new(AtomicUsize::new(0));
+        world.setup.tx.add(TxAttachment { port: 0, queue: Box::new(Pushed(Arc::clone(&pushed))) });
+        attach(&world, 1);
+        let mut node = NodeHarness::<PortTx>::new(&world.setup).unwrap();
+        let by = |frame: &mut Frame| frame.tx_mut().fill(1);
+        for _ in 0..3 {
+            node.run_prepared(&[vec![7]], 9, 0, by);
+        }
+        assert_eq!(pushed.load(Ordering::Relaxed), 3);
+    }
+
+    #[test]
+    fn what_a_full_queue_refuses_is_dropped() {
+        let world = World::new();
+        world.setup.tx.add(TxAttachment { port: 0, queue: Box::new(Narrow(2)) });
+        attach(&world, 1);
+        assert_eq!(run(&world, &[0, 0, 0]), ["taken", "taken", "queue-full"]);
+        let world = World::new();
+        world.setup.tx.add(TxAttachment { port: 0, queue: Box::new(Narrow(1)) });
+        attach(&world, 1);
+        assert_eq!(run(&world, &[0, 1, 0]), ["taken", "taken", "queue-full"]);
+    }
+
+    #[test]
+    fn frames_to_a_port_that_is_gone_are_dropped() {
+        for (leave_by, exits) in [([0, 0], ["no-port", "no-port"]), ([99, 1], ["no-port", "taken"])]
+        {
+            let world = World::new();
+            attach(&world, 1);
+            assert_eq!(run(&world, &leave_by), exits);
+        }
+    }
+
+    #[test]
+    fn the_frame_that_leaves_is_the_one_the_arrays_describe() {
+        let world = World::new();
+        let recorded = attach(&world, 0);
+        let mut node = NodeHarness::<PortTx>::new(&world.setup).unwrap();
+        node.run_prepared(&[b"link header".to_vec()], 9, 5, |frame| frame.view(0).truncate(3));
+        assert_eq!(*recorded.lock().unwrap(), [b"hea".to_vec()]);
+    }
+}

@@ -1,0 +1,604 @@
+//! Lets packets wait for their turn: the scheduler of each shaped port stands here, on the one worker that owns it.
+//!
+//! ```text
+//!  interface_output ┬▶ shape ┬ owner: classify ─▶ scheduler ─ when due ─▶ port_tx
+//!  vlan_output ─────┘        │                       ▲   └─ dropped ─▶ drop, by reason
+//!                            └ others: classify ─▶ ring (full: drop), doorbell
+//! ```
+//! Packets that wait are this node's, not the engine's: they are taken, and emitted when the scheduler
+//! lets them go, at most a frame of them a call. The clock is the TSC as it stood when the pass began. A
+//! worker on which nothing waits never calls this node but with packets for a shaped port. What leaves is
+//! counted here: on the way in nobody knew yet whether it would.
+
+use crate::port::{ForwardedIn, mark_congestion};
+use crate::tables::{
+    HandOver, Interface, Interfaces, Leftover, Link, Outcome, Setup, ShapeLetter, ShapeLetters,
+    Shaper, WorkerCounters,
+};
+use graph::{Context, ExitIndex, Exits, Node, Published, Role, add, tsc_hz};
+use packet::{Frame, PacketPtr, VECTOR};
+use sched::{Burst, DropReason, Dropped, Packet, Replaced, Sent, Verdict};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Packets that may wait to be emitted before memory for them has to be found.
+const OWED: usize = 4096;
+
+/// No port has this number: there are no more than [`crate::tables::MOST_INTERFACES`].
+const NO_PORT: u16 = u16::MAX;
+
+/// See the module.
+pub struct Shape {
+    interfaces: Published<Interfaces>,
+    counters: Arc<WorkerCounters>,
+    letters: Arc<ShapeLetters>,
+    clock: Clock,
+    owned: Vec<Shaper>,
+    handing: Vec<Way>,
+    /// Which owned port goes first this time.
+    turn: usize,
+    sent: Vec<Sent<PacketPtr>>,
+    handed: Vec<Packet<PacketPtr>>,
+    /// Packets that leave as soon as there is room to emit them.
+    owed: VecDeque<(PacketPtr, Exit)>,
+}
+
+/// A port that another worker owns.
+struct Way {
+    to: HandOver,
+    /// Something was put in that the bell was not rung for yet.
+    pushed: bool,
+}
+
+graph::exits! {
+    /// What becomes of a packet for a shaped port.
+    pub enum Exit {
+        /// Its time has come.
+        Release => node "port-tx",
+        /// Nothing shapes the port: it passes as it is.
+        Unshaped => node "port-tx",
+        /// The ring to the worker that owns the port is full.
+        HandoverFull => drop,
+        /// Its queue was full when it came.
+        QueueFull => drop,
+        /// Another packet needed room, and it stood in the longest queue.
+        LongestQueue => drop,
+        /// CoDel: packets had waited too long for too long.
+        Delay => drop,
+        /// No filter names a class for it, and there is no default class.
+        NoClass => drop,
+        /// Longer than a token bucket ever holds tokens for.
+        TooLong => drop,
+        /// As many packets wait as the scheduler has memory for.
+        PoolExhausted => drop,
+        /// It still waited when its port went away.
+        PortGone => drop,
+    }
+}
+
+impl From<DropReason> for Exit {
+    fn from(reason: DropReason) -> Self {
+        match reason {
+            DropReason::QueueFull => Self::QueueFull,
+            DropReason::LongestQueue => Self::LongestQueue,
+            DropReason::Delay => Self::Delay,
+            DropReason::NoClass => Self::NoClass,
+            DropReason::TooLong => Self::TooLong,
+            DropReason::PoolExhausted => Self::PoolExhausted,
+        }
+    }
+}
+
+impl Node for Shape {
+    const NAME: &'static str = "shape";
+    const ABOUT: &'static str = "lets packets of shaped ports wait for their turn";
+    const ROLE: Role = Role::Timed;
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        Self {
+            interfaces: setup.shared.interfaces.clone(),
+            counters: Arc::clone(&setup.counters),
+            letters: Arc::clone(&setup.shape),
+            clock: Clock::new(),
+            owned: Vec::new(),
+            handing: Vec::new(),
+            turn: 0,
+            sent: Vec::with_capacity(VECTOR),
+            handed: Vec::with_capacity(VECTOR),
+            owed: VecDeque::with_capacity(OWED),
+        }
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let now_ns = self.clock.ns(context.now_tsc);
+        if !self.letters.are_read() {
+            self.read_letters(now_ns);
+        }
+        if !frame.is_empty() {
+            self.admit(now_ns, frame, exits, context);
+        }
+        self.release(now_ns, context);
+    }
+}
+
+impl Shape {
+    /// Takes each packet of the frame to the scheduler of its port, or to the worker that has it.
+    fn admit(
+        &mut self,
+        now_ns: u64,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        let Self { owned, handing, owed, counters, .. } = self;
+        exits.each(frame, |packet| {
+            let row = interfaces.get(packet.tx());
+            let port = row.map_or(NO_PORT, |row| row.port);
+            let rx = packet.rx();
+            let forwarded_in = || forwarded_in(interfaces, row, rx);
+            if let Some(shaper) = owned.iter_mut().find(|shaper| shaper.port == port) {
+                let offered =
+                    shaper.classifier.describe(packet.packet(), packet.header(), forwarded_in);
+                packet.leave();
+                let _: Verdict = shaper.scheduler.enqueue(now_ns, offered, &mut drops_to(owed));
+                return ExitIndex::TAKEN;
+            }
+            if let Some(way) = handing.iter_mut().find(|way| way.to.port == port) {
+                let offered =
+                    way.to.classifier.describe(packet.packet(), packet.header(), forwarded_in);
+                packet.leave();
+                if way.to.ring.push(&[offered]) == 0 {
+                    return Exit::HandoverFull.into();
+                }
+                way.pushed = true;
+                return ExitIndex::TAKEN;
+            }
+            count(counters, row, packet.tx(), packet.length() as u32);
+            Exit::Unshaped.into()
+        });
+        for way in self.handing.iter_mut().filter(|way| way.pushed) {
+            way.pushed = false;
+            way.to.doorbell.ring();
+        }
+    }
+
+    /// Emits what is due, then what else leaves, and says when to be called again.
+    fn release(&mut self, now_ns: u64, context: &mut Context<'_>) {
+        let ports = self.owned.len();
+        self.turn = if ports == 0 { 0 } else { (self.turn + 1) % ports };
+        for at in (self.turn..ports).chain(0..self.turn) {
+            self.release_port(at, now_ns, context);
+        }
+        while context.room_to_emit() != 0
+            && let Some((packet, exit)) = self.owed.pop_front()
+        {
+            self.emit(packet, exit, context);
+        }
+        if !self.owed.is_empty() {
+            context.call_at(context.now_tsc);
+        }
+    }
+
+    fn release_port(&mut self, at: usize, now_ns: u64, context: &mut Context<'_>) {
+        let Self { owned, sent, handed, owed, clock, .. } = self;
+        let shaper = &mut owned[at];
+        for ring in &mut shaper.handed {
+            ring.pop(VECTOR, handed);
+            if handed.len() == VECTOR {
+                context.call_at(context.now_tsc);
+            }
+            shaper.scheduler.enqueue_burst(now_ns, handed, &mut drops_to(owed));
+            handed.clear();
+        }
+        if shaper.scheduler.waiting_packets() == 0 {
+            return;
+        }
+        let room = context.room_to_emit();
+        match shaper.scheduler.dequeue_burst(now_ns, room, sent, &mut drops_to(owed)) {
+            Burst::More => context.call_at(context.now_tsc),
+            Burst::Wait(until_ns) => context.call_at(clock.tsc(until_ns)),
+            Burst::Empty => {}
+        }
+        let mut sent = std::mem::take(sent);
+        for released in sent.drain(..) {
+            let mut packet = released.handle;
+            if released.mark {
+                mark_congestion(packet.bytes_mut());
+            }
+            self.emit(packet, Exit::Release, context);
+        }
+        self.sent = sent;
+    }
+
+    /// The caller has seen that there is room.
+    fn emit(&self, packet: PacketPtr, exit: Exit, context: &mut Context<'_>) {
+        let interfaces = self.interfaces.get(context);
+        let (rx, tx) = (packet.private().rx, packet.private().tx);
+        match context.emit(packet, rx, exit) {
+            Ok(mut view) => {
+                view.set_tx(tx);
+                if matches!(exit, Exit::Release | Exit::Unshaped) {
+                    count(&self.counters, interfaces.get(tx), tx, view.length() as u32);
+                }
+            }
+            Err(packet) => context.cache.release(&[packet]),
+        }
+    }
+
+    #[cold]
+    fn read_letters(&mut self, now_ns: u64) {
+        let letters = Arc::clone(&self.letters);
+        letters.read(|letter| match letter {
+            ShapeLetter::Own(shaper, reply) => {
+                let outcome = self.own(*shaper, now_ns);
+                // The control thread may have lost its patience.
+                let _heard = reply.send(outcome);
+            }
+            ShapeLetter::Disown(port, leftover, reply) => {
+                let outcome = self.disown(port, leftover, now_ns);
+                let _heard = reply.send(outcome);
+            }
+            ShapeLetter::HandOver(way) => {
+                match self.handing.iter_mut().find(|had| had.to.port == way.port) {
+                    Some(had) => had.to.classifier = way.classifier,
+                    None => self.handing.push(Way { to: *way, pushed: false }),
+                }
+            }
+            ShapeLetter::Keep(port) => self.handing.retain(|way| way.to.port != port),
+            ShapeLetter::Tell(port, reply) => {
+                if let Some(shaper) = self.owned.iter().find(|shaper| shaper.port == port) {
+                    let _heard = reply.send(shaper.scheduler.report());
+                }
+            }
+        });
+    }
+
+    fn own(&mut self, mut shaper: Shaper, now_ns: u64) -> Outcome {
+        let Some(had) = self.owned.iter_mut().find(|had| had.port == shaper.port) else {
+            self.owned.push(shaper);
+            return Outcome { old: None, packets: Replaced::default() };
+        };
+        let (old, new) = (&mut had.scheduler, &mut shaper.scheduler);
+        let packets = sched::take_over(old, new, now_ns, &mut drops_to(&mut self.owed));
+        std::mem::swap(old, new);
+        had.classifier = shaper.classifier;
+        Outcome { old: Some(shaper.scheduler), packets }
+    }
+
+    fn disown(&mut self, port: u16, leftover: Leftover, now_ns: u64) -> Outcome {
+        let Some(at) = self.owned.iter().position(|shaper| shaper.port == port) else {
+            return Outcome { old: None, packets: Replaced::default() };
+        };
+        let mut shaper = self.owned.swap_remove(at);
+        let before = self.owed.len();
+        let exit = match leftover {
+            Leftover::Sent => Exit::Unshaped,
+            Leftover::Dropped => Exit::PortGone,
+        };
+        let owed = &mut self.owed;
+        shaper.scheduler.drain(now_ns, &mut |_, packet| owed.push_back((packet.handle, exit)));
+        for ring in &mut shaper.handed {
+            ring.pop(usize::MAX, &mut self.handed);
+            owed.extend(self.handed.drain(..).map(|packet| (packet.handle, exit)));
+        }
+        let count = (owed.len() - before) as u64;
+        let packets = match leftover {
+            Leftover::Sent => Replaced { kept: count, dropped: 0 },
+            Leftover::Dropped => Replaced { kept: 0, dropped: count },
+        };
+        Outcome { old: Some(shaper.scheduler), packets }
+    }
+}
+
+/// Where a scheduler's drops go: each leaves by its reason's exit when there is room.
+fn drops_to(owed: &mut VecDeque<(PacketPtr, Exit)>) -> impl FnMut(Dropped<PacketPtr>) {
+    |dropped| owed.push_back((dropped.handle, dropped.reason.into()))
+}
+
+/// The bridge and the VRF that a packet was forwarded in: those of the interface it leaves by, else of the one it came by.
+fn forwarded_in<'a>(
+    interfaces: &'a Interfaces,
+    leaves_by: Option<&'a Interface>,
+    rx: u16,
+) -> ForwardedIn<'a> {
+    let came_by = interfaces.get(rx);
+    let either = |name: fn(&Interface) -> &str| {
+        let mut names = [leaves_by, came_by].into_iter().flatten().map(name);
+        names.find(|name| !name.is_empty()).unwrap_or("")
+    };
+    ForwardedIn { bridge: either(|row| &row.bridge_name), vrf: either(|row| &row.vrf_name) }
+}
+
+/// Counts what an interface sends as `interface-output` does for those that do not wait: a sub-interface
+/// without the tags that it got since.
+#[inline]
+fn count(counters: &WorkerCounters, row: Option<&Interface>, tx: u16, length_bytes: u32) {
+    let Some(counters) = counters.interfaces.get(usize::from(tx)) else { return };
+    let tags = match row.map(|row| row.link) {
+        Some(Link::Vlan(vlan)) => vlan.tag_bytes() as u64,
+        _ => 0,
+    };
+    add(&counters.tx_packets, 1);
+    add(&counters.tx_bytes, u64::from(length_bytes).saturating_sub(tags));
+}
+
+/// From TSC cycles to nanoseconds and back, in fixed point; both count from this node's start.
+#[derive(Clone, Copy)]
+struct Clock {
+    start_tsc: u64,
+    ns_per_cycle: u64,
+}
+
+const SHIFT: u32 = 32;
+
+impl Clock {
+    fn new() -> Self {
+        let hz = u128::from(tsc_hz().max(1));
+        let ns_per_cycle = ((1_000_000_000u128 << SHIFT) / hz).max(1) as u64;
+        Self { start_tsc: graph::tsc(), ns_per_cycle }
+    }
+
+    #[inline]
+    fn ns(self, tsc: u64) -> u64 {
+        let cycles = u128::from(tsc.saturating_sub(self.start_tsc));
+        ((cycles * u128::from(self.ns_per_cycle)) >> SHIFT) as u64
+    }
+
+    /// The first moment at which [`Clock::ns`] says so much.
+    fn tsc(self, ns: u64) -> u64 {
+        let cycles = (u128::from(ns) << SHIFT).div_ceil(u128::from(self.ns_per_cycle));
+        self.start_tsc.saturating_add(u64::try_from(cycles).unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::port::Classifier;
+    use crate::testing::World;
+    use graph::Doorbell;
+    use graph::harness::NodeHarness;
+    use packet::{Consumer, handoff};
+    use sched::units::{Rate, Size, Time};
+    use sched::{CodelShape, Config, Shape as Scheduler};
+    use std::sync::atomic::Ordering;
+    use std::sync::mpsc::{Receiver, sync_channel};
+    use wire::craft;
+
+    /// A node whose clock stands where the test puts it, with letters to write to it.
+    struct Rig {
+        world: World,
+        node: NodeHarness<Shape>,
+        clock: Clock,
+    }
+
+    impl Rig {
+        fn new() -> Self {
+            let world = World::new();
+            let node = NodeHarness::new(&world.setup).unwrap();
+            // The node's own began a moment earlier: its time is a little later than the test's.
+            Self { world, node, clock: Clock::new() }
+        }
+
+        fn own(&mut self, root: Scheduler) -> Receiver<Outcome> {
+            self.own_with(root, Vec::new())
+        }
+
+        fn own_with(
+            &mut self,
+            root: Scheduler,
+            handed: Vec<Consumer<Packet<PacketPtr>>>,
+        ) -> Receiver<Outcome> {
+            let config = Config { mtu_bytes: 100, ..Config::of(root) };
+            let scheduler = sched::build(&config).unwrap();
+            let classifier = Classifier::default();
+            let shaper = Shaper { port: 1, scheduler, classifier, handed };
+            let (reply, answer) = sync_channel(1);
+            self.world.setup.shape.write(ShapeLetter::Own(Box::new(shaper), reply));
+            answer
+        }
+
+        fn disown(&mut self, leftover: Leftover) -> Outcome {
+            let (reply, answer) = sync_channel(1);
+            self.world.setup.shape.write(ShapeLetter::Disown(1, leftover, reply));
+            self.send(&[]);
+            answer.recv().unwrap()
+        }
+
+        /// Shows it packets of these lengths for interface 1.
+        fn send(&mut self, lengths: &[usize]) -> Vec<String> {
+            let frames: Vec<_> = lengths.iter().map(|&length| vec![length as u8; length]).collect();
+            self.send_frames(&frames)
+        }
+
+        fn send_frames(&mut self, frames: &[Vec<u8>]) -> Vec<String> {
+            let to_1 = |frame: &mut Frame| frame.tx_mut().fill(1);
+            let out = self.node.run_prepared(frames, 0, 0, to_1);
+            out.into_iter().map(|out| out.exit).collect()
+        }
+
+        /// Puts the clock, and calls the node if it asked for that by then.
+        fn at_ms(&mut self, ms: u64) {
+            let tsc = self.clock.tsc(ms * 1_000_000);
+            self.node.set_clock(tsc);
+            if self.node.take_due_tsc() <= tsc {
+                self.send(&[]);
+            }
+        }
+
+        /// Packets and bytes that an interface was counted to send.
+        fn counted(&self, interface: usize) -> (u64, u64) {
+            let row = &self.world.setup.counters.interfaces[interface];
+            (row.tx_packets.load(Ordering::Relaxed), row.tx_bytes.load(Ordering::Relaxed))
+        }
+
+        /// Exits and first bytes of what it emitted.
+        fn emitted(&mut self) -> Vec<(String, u8)> {
+            let out = self.node.emitted();
+            assert!(out.iter().all(|out| out.tx == 1));
+            out.into_iter().map(|out| (out.exit, out.header[0])).collect()
+        }
+    }
+
+    /// A byte a microsecond, 100 of them at once.
+    fn slow(leaf: Scheduler) -> Scheduler {
+        Scheduler::tbf(Rate(8_000_000), Size(100), leaf)
+    }
+
+    fn release(of: u8) -> (String, u8) {
+        ("release".to_owned(), of)
+    }
+
+    #[test]
+    fn packets_leave_when_they_are_due_and_are_counted_then() {
+        let mut rig = Rig::new();
+        let _answer = rig.own(slow(Scheduler::pfifo(10)));
+        rig.at_ms(1);
+        assert_eq!(rig.send(&[100, 60, 90]), ["taken"; 3]);
+        assert_eq!(rig.emitted(), [release(100)]);
+        let due = rig.node.take_due_tsc();
+        let later = rig.clock.tsc(1_061_000);
+        assert!(due > rig.clock.tsc(1_040_000) && due < later, "60 bytes later");
+        rig.node.set_clock(later);
+        rig.send(&[]);
+        assert_eq!(rig.emitted(), [release(60)]);
+        rig.at_ms(2);
+        assert_eq!(rig.emitted(), [release(90)]);
+        assert_eq!(rig.counted(1), (3, 250));
+        rig.at_ms(3);
+        assert_eq!(rig.node.take_due_tsc(), u64::MAX, "nothing waits: nobody is called");
+    }
+
+    #[test]
+    fn packets_for_a_port_that_nothing_shapes_pass() {
+        let mut rig = Rig::new();
+        assert_eq!(rig.send(&[60, 61]), ["unshaped", "unshaped"]);
+        assert_eq!(rig.counted(1), (2, 121));
+    }
+
+    #[test]
+    fn what_a_scheduler_drops_leaves_by_its_reason() {
+        let mut rig = Rig::new();
+        let _answer = rig.own(slow(Scheduler::pfifo(1)));
+        rig.at_ms(1);
+        rig.send(&[99, 60, 61, 101]);
+        let drop = |reason: &str, of| (reason.to_owned(), of);
+        let full = [drop("queue-full", 60), drop("queue-full", 61)];
+        let [second, third] = full;
+        assert_eq!(rig.emitted(), [release(99), second, third, drop("too-long", 101)]);
+    }
+
+    #[test]
+    fn a_new_scheduler_takes_over_what_waits() {
+        let mut rig = Rig::new();
+        let _answer = rig.own(slow(Scheduler::pfifo(10)));
+        rig.at_ms(1);
+        rig.send(&[100, 60, 61, 62]);
+        rig.emitted();
+        let answer = rig.own(Scheduler::pfifo(2));
+        rig.send(&[]);
+        let outcome = answer.recv().unwrap();
+        assert_eq!(outcome.packets, Replaced { kept: 2, dropped: 1 });
+        assert_eq!(outcome.old.unwrap().waiting_packets(), 0);
+        assert_eq!(rig.emitted(), [release(60), release(61), ("queue-full".to_owned(), 62)]);
+    }
+
+    #[test]
+    fn a_port_that_is_shaped_no_longer_sends_what_waits_or_drops_it() {
+        for (leftover, exit) in [(Leftover::Sent, "unshaped"), (Leftover::Dropped, "port-gone")] {
+            let mut rig = Rig::new();
+            let free = rig.node.free_buffers();
+            let _answer = rig.own(slow(Scheduler::pfifo(10)));
+            rig.at_ms(1);
+            rig.send(&[100, 60, 61]);
+            rig.emitted();
+            assert_eq!(rig.counted(1), (1, 100));
+            let outcome = rig.disown(leftover);
+            assert_eq!(outcome.packets.kept + outcome.packets.dropped, 2);
+            assert_eq!(rig.emitted(), [(exit.to_owned(), 60), (exit.to_owned(), 61)]);
+            let sent = if leftover == Leftover::Sent { (3, 221) } else { (1, 100) };
+            assert_eq!(rig.counted(1), sent);
+            assert_eq!(rig.send(&[62]), ["unshaped"]);
+            assert_eq!(rig.node.free_buffers(), free);
+        }
+    }
+
+    #[test]
+    fn more_than_a_frame_leaves_in_several_calls() {
+        let mut rig = Rig::new();
+        let _answer = rig.own(slow(Scheduler::pfifo(1000)));
+        rig.at_ms(1);
+        rig.send(&[60; 200]);
+        rig.send(&[60; 200]);
+        let first = rig.emitted().len();
+        rig.disown(Leftover::Sent);
+        let mut left = vec![rig.emitted().len()];
+        while rig.node.take_due_tsc() != u64::MAX {
+            rig.send(&[]);
+            left.push(rig.emitted().len());
+        }
+        assert_eq!(left, [VECTOR, 400 - first - VECTOR]);
+    }
+
+    #[test]
+    fn another_workers_packets_come_over_the_ring_until_it_is_full() {
+        let (ring, handed) = handoff(2);
+        let mut other = Rig::new();
+        let doorbell = Doorbell::default();
+        let way = HandOver { port: 1, classifier: Classifier::default(), ring, doorbell };
+        other.world.setup.shape.write(ShapeLetter::HandOver(Box::new(way)));
+        assert_eq!(other.send(&[60, 61, 62]), ["taken", "taken", "handover-full"]);
+        let mut owner = Rig::new();
+        let _answer = owner.own_with(Scheduler::pfifo(10), vec![handed]);
+        owner.send(&[]);
+        assert_eq!(owner.emitted(), [release(60), release(61)]);
+        other.world.setup.shape.write(ShapeLetter::Keep(1));
+        assert_eq!(other.send(&[60]), ["unshaped"]);
+    }
+
+    #[test]
+    fn packets_are_marked_where_they_may_be() {
+        let mut rig = Rig::new();
+        let codel = CodelShape { ecn: true, ce_threshold: Some(Time(1)), ..CodelShape::default() };
+        let _answer = rig.own(slow(Scheduler::Codel(codel)));
+        let frame =
+            |ecn| craft::ethernet([2; 6], [4; 6]).ipv4(1, 2).ecn(ecn).payload(&[0; 60]).build();
+        rig.at_ms(1);
+        // The bucket takes a packet out to learn its length: the second has not waited by then.
+        rig.send_frames(&[frame(2), frame(2), frame(2), frame(0)]);
+        (5..8).for_each(|ms| rig.at_ms(ms));
+        let marks: Vec<u8> = rig.node.emitted().iter().map(|out| out.header[15] & 3).collect();
+        assert_eq!(marks, [2, 2, 3, 0]);
+    }
+
+    #[test]
+    fn it_tells_how_a_scheduler_does() {
+        let mut rig = Rig::new();
+        let _answer = rig.own(slow(Scheduler::pfifo(10)));
+        rig.at_ms(1);
+        rig.send(&[100, 60]);
+        let (reply, answer) = sync_channel(1);
+        rig.world.setup.shape.write(ShapeLetter::Tell(1, reply));
+        rig.send(&[]);
+        let report = answer.recv().unwrap();
+        assert_eq!((report.counters.sent_packets, report.backlog.packets), (1, 1));
+        rig.emitted();
+    }
+
+    #[test]
+    fn time_to_cycles_is_never_early() {
+        let clock = Clock::new();
+        for ns in [0, 1, 999, 1_000_000, 86_400_000_000_000] {
+            assert!(clock.ns(clock.tsc(ns)) >= ns);
+            assert!(clock.ns(clock.tsc(ns) - 1) < ns || ns == 0);
+        }
+    }
+}

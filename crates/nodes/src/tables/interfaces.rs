@@ -1,0 +1,373 @@
+//! Interfaces as workers see them: rows of one table that the control thread publishes.
+
+use crate::tables::{
+    BridgeId, BridgePort, Features, Inside, Tunnel, TunnelKey, Vlan, VlanMap, VrfId,
+};
+use crate::tunnel::TunnelHeaders;
+use fib::{Address, Ip4Prefix, Prefix};
+use std::collections::HashMap;
+use std::sync::Arc;
+use wire::ipv6;
+
+/// A row of the interface table.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct InterfaceId(pub u16);
+
+/// What becomes of the packets that an interface receives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// They are for our addresses or to be routed.
+    Routed,
+    /// They leave by another interface as they came.
+    CrossConnect(InterfaceId),
+    /// They are bridged.
+    Bridged(BridgePort),
+}
+
+/// What an interface stands on: where its frames go, and as what.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Link {
+    /// A port: they leave as they are.
+    Port,
+    /// A VLAN of a port: they get its tags.
+    Vlan(Vlan),
+    /// The bridge that it is in: the router's own station there.
+    Bridge,
+    /// A tunnel: they leave in packets to its other end.
+    Tunnel(Tunnel),
+}
+
+/// One interface.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Interface {
+    /// Its name in the configuration.
+    pub name: String,
+    /// The device behind it; index of its transmit queues.
+    pub port: u16,
+    /// Administratively up: a down interface neither receives nor sends.
+    pub up: bool,
+    /// What leaves by it waits for its turn in a scheduler.
+    pub shaped: bool,
+    /// What it stands on.
+    pub link: Link,
+    /// What becomes of received packets.
+    pub mode: Mode,
+    /// What is done to the frames that it receives.
+    pub input: Features,
+    /// What is done to the frames that it sends.
+    pub output: Features,
+    /// The kernel has an interface beside it, which gets what is for us and not ours to answer.
+    pub twin: bool,
+    /// Whose routes they follow, where they are routed.
+    pub vrf: VrfId,
+    /// The name of the bridge that it is in; empty where it is in none.
+    pub bridge_name: String,
+    /// The name of the VRF that it is routed in; empty where it is not routed.
+    pub vrf_name: String,
+    /// Its MAC address.
+    pub mac: [u8; 6],
+    /// Longest packet behind the link header that it takes.
+    pub mtu_bytes: u16,
+    /// Its IPv4 addresses with their prefix lengths, the primary one first, host byte order. One that is another
+    /// interface's, borrowed, has the length 0: anybody may be at the other end.
+    pub ip4: Vec<(u32, u8)>,
+    /// Its IPv6 addresses, the link-local one included: those that nobody else was found to have.
+    pub ip6: Vec<(u128, u8)>,
+    /// Networks whose addresses it answers ARP for, too, where their packets leave by another interface.
+    pub proxy_arp: Vec<Ip4Prefix>,
+    /// IPv6 addresses that are not its own yet: whether somebody else has them is being found out
+    /// (RFC 4862 section 5.4).
+    pub tentative6: Vec<u128>,
+}
+
+impl Interface {
+    /// The address that our own packets carry, if it has one.
+    pub fn primary_ip4(&self) -> Option<u32> {
+        self.ip4.first().map(|&(address, _)| address)
+    }
+
+    /// The address that our own packets towards `neighbor` carry: one in its subnet, else the
+    /// primary one.
+    pub fn ip4_towards(&self, neighbor: u32) -> Option<u32> {
+        own_in_subnet_of(&self.ip4, neighbor).or(self.primary_ip4())
+    }
+
+    /// The address that our own packets towards `peer` carry (RFC 6724 section 5, as far as one
+    /// interface goes): link-local to link-local peers, else one in its subnet, else any that
+    /// reaches as far.
+    pub fn ip6_towards(&self, peer: u128) -> Option<u128> {
+        let near = ipv6::is_link_local(peer);
+        let scoped = |&&(own, _): &&(u128, u8)| ipv6::is_link_local(own) == near;
+        let fitting = || self.ip6.iter().filter(scoped);
+        let same = fitting().find(|&&subnet| contains(subnet, peer));
+        same.or(fitting().next()).map(|&(address, _)| address)
+    }
+
+    /// True if its frames leave as they are: nothing is put in front of them, no feature may mark them,
+    /// and none waits for its turn, to be marked perhaps. Others may hold such a frame's buffer, too.
+    pub fn sends_unchanged(&self) -> bool {
+        self.link == Link::Port && !self.shaped && !self.output.may_change()
+    }
+
+    /// The VLAN whose tag its frames have on the port alone, and not here.
+    #[inline]
+    pub fn outer_vlan(&self) -> Option<u16> {
+        match self.link {
+            Link::Vlan(vlan) => vlan.outer(),
+            Link::Port | Link::Bridge | Link::Tunnel(_) => None,
+        }
+    }
+
+    /// True if there are packets on its link, not frames.
+    #[inline]
+    pub fn carries_packets(&self) -> bool {
+        matches!(self.link, Link::Tunnel(Tunnel { inside: Inside::Packets, .. }))
+    }
+
+    /// True if `address` is one of its own.
+    pub fn has_ip4(&self, address: u32) -> bool {
+        self.ip4.iter().any(|&(own, _)| own == address)
+    }
+
+    /// True if `address` is one of its own.
+    pub fn has_ip6(&self, address: u128) -> bool {
+        self.ip6.iter().any(|&(own, _)| own == address)
+    }
+
+    /// True if it may answer ARP for an address that is none of its own (RFC 1027): never for one of its own subnet.
+    pub fn stands_in_for(&self, address: u32) -> bool {
+        self.proxy_arp.iter().any(|network| network.contains(address)) && !self.reaches_ip4(address)
+    }
+
+    /// True if `address` is one of its own, or may become one.
+    pub fn claims_ip6(&self, address: u128) -> bool {
+        self.has_ip6(address) || self.tentative6.contains(&address)
+    }
+
+    /// True if packets to `group` are for us: all nodes, all routers, and the groups on which
+    /// others ask for our addresses.
+    pub fn hears_ip6(&self, group: u128) -> bool {
+        let asks = |&own: &u128| ipv6::solicited_node(own) == group;
+        let mut own = self.ip6.iter().map(|(address, _)| address).chain(&self.tentative6);
+        group == ipv6::ALL_NODES || group == ipv6::ALL_ROUTERS || own.any(asks)
+    }
+
+    /// True if `address` lies in a subnet of this interface.
+    pub fn reaches_ip4(&self, address: u32) -> bool {
+        own_in_subnet_of(&self.ip4, address).is_some()
+    }
+
+    /// True if both addresses lie in one subnet of this interface. An end that may be anybody's is none.
+    pub fn has_in_one_subnet(&self, one: u32, other: u32) -> bool {
+        let has = |&subnet: &(u32, u8)| contains(subnet, one) && contains(subnet, other);
+        self.ip4.iter().filter(|(_, length)| *length != 0).any(has)
+    }
+
+    /// True if `address` lies in a subnet of this interface.
+    pub fn reaches_ip6(&self, address: u128) -> bool {
+        own_in_subnet_of(&self.ip6, address).is_some()
+    }
+}
+
+fn own_in_subnet_of<A: Address>(own: &[(A, u8)], peer: A) -> Option<A> {
+    own.iter().find(|&&subnet| contains(subnet, peer)).map(|&(address, _)| address)
+}
+
+/// True if the subnet, an address of it and its prefix length, has `address`.
+fn contains<A: Address>((own, length): (A, u8), address: A) -> bool {
+    Prefix::new(own, length).is_ok_and(|subnet| subnet.contains(address))
+}
+
+/// All interfaces; rows stay where they are, so an id is good until the interface is removed.
+#[derive(Clone, Debug, Default)]
+pub struct Interfaces {
+    /// Rows by id; a removed interface leaves a gap.
+    rows: Vec<Option<Interface>>,
+    /// The ports of each bridge, by its number.
+    members: Vec<Vec<u16>>,
+    /// The sub-interfaces of each interface, by its number.
+    vlans: Vec<Option<Arc<VlanMap>>>,
+    /// The interface of each tunnel, by the VRF that its packets are in.
+    tunnels: HashMap<(TunnelKey, VrfId), u16>,
+    /// The headers of those that are tunnels, by number.
+    headers: Vec<Option<Arc<TunnelHeaders>>>,
+    /// Any of them has a twin.
+    twins: bool,
+}
+
+/// What an interface may do in its bridge, if it is in one.
+#[inline]
+pub fn bridge_port(interfaces: &Interfaces, id: u16) -> Option<BridgePort> {
+    match interfaces.get(id)?.mode {
+        Mode::Bridged(port) => Some(port),
+        Mode::Routed | Mode::CrossConnect(_) => None,
+    }
+}
+
+impl Interfaces {
+    /// A table of these rows.
+    pub fn new(rows: Vec<Option<Interface>>) -> Self {
+        let mut members: Vec<Vec<u16>> = Vec::new();
+        let mut vlans: Vec<Option<VlanMap>> = Vec::new();
+        for (id, row) in (0..).zip(&rows) {
+            if let Some(Interface { mode: Mode::Bridged(port), .. }) = row {
+                let bridge = usize::from(port.bridge.0);
+                if members.len() <= bridge {
+                    members.resize_with(bridge + 1, Vec::new);
+                }
+                members[bridge].push(id);
+            }
+        }
+        for (id, row) in (0..).zip(&rows) {
+            if let Some(Interface { link: Link::Vlan(vlan), .. }) = row {
+                let parent = usize::from(vlan.parent);
+                if vlans.len() <= parent {
+                    vlans.resize_with(parent + 1, || None);
+                }
+                vlans[parent].get_or_insert_default().insert(vlan.tags, id);
+            }
+        }
+        let vlans = vlans.into_iter().map(|map| map.map(Arc::new)).collect();
+        let tunnel = |(id, row): (u16, &Option<Interface>)| match row.as_ref()? {
+            Interface { link: Link::Tunnel(tunnel), .. } => {
+                Some(((tunnel.key, tunnel.underlay), id))
+            }
+            _ => None,
+        };
+        let tunnels = (0..).zip(&rows).filter_map(tunnel).collect();
+        let headers = |row: &Option<Interface>| match row.as_ref()?.link {
+            Link::Tunnel(tunnel) => Some(Arc::new(TunnelHeaders::new(tunnel))),
+            _ => None,
+        };
+        let headers = rows.iter().map(headers).collect();
+        let twins = rows.iter().flatten().any(|row| row.twin);
+        Self { rows, members, vlans, tunnels, headers, twins }
+    }
+
+    /// The table with another row `id`.
+    #[must_use]
+    pub fn with(&self, id: u16, row: Option<Interface>) -> Self {
+        let (mut rows, index) = (self.rows.clone(), usize::from(id));
+        if rows.len() <= index {
+            rows.resize(index + 1, None);
+        }
+        rows[index] = row;
+        Self::new(rows)
+    }
+
+    /// The table where the interfaces of a port are shaped, or are not.
+    #[must_use]
+    pub fn with_port_shaped(&self, port: u16, shaped: bool) -> Self {
+        let mut rows = self.rows.clone();
+        for row in rows.iter_mut().flatten().filter(|row| row.port == port) {
+            row.shaped = shaped;
+        }
+        Self::new(rows)
+    }
+
+    /// Every interface, by number.
+    pub fn all(&self) -> impl Iterator<Item = &Interface> {
+        self.rows.iter().flatten()
+    }
+
+    /// The interface of a tunnel whose packets are in a VRF.
+    pub fn tunnel(&self, key: TunnelKey, vrf: VrfId) -> Option<u16> {
+        self.tunnels.get(&(key, vrf)).copied()
+    }
+
+    /// The headers of what leaves by an interface, if it is a tunnel.
+    #[inline]
+    pub fn tunnel_headers(&self, id: u16) -> Option<&TunnelHeaders> {
+        self.headers.get(usize::from(id))?.as_deref()
+    }
+
+    /// True if an interface has features for what it receives.
+    #[inline]
+    pub fn has_input_features(&self, id: u16) -> bool {
+        self.get(id).is_some_and(|row| !row.input.is_empty())
+    }
+
+    /// True if the kernel has a twin of an interface. Where there are none at all, no row is looked at.
+    #[inline]
+    pub fn has_twin(&self, id: u16) -> bool {
+        self.twins && self.get(id).is_some_and(|interface| interface.twin)
+    }
+
+    /// The VRF of an interface's packets.
+    #[inline]
+    pub fn vrf(&self, id: u16) -> VrfId {
+        self.get(id).map_or(VrfId::DEFAULT, |interface| interface.vrf)
+    }
+
+    /// The sub-interfaces of an interface, if it has any.
+    #[inline]
+    pub fn vlans(&self, id: u16) -> Option<&VlanMap> {
+        self.vlans.get(usize::from(id))?.as_deref()
+    }
+
+    /// The ports of a bridge.
+    pub fn members(&self, bridge: BridgeId) -> &[u16] {
+        self.members.get(usize::from(bridge.0)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The interface of a frame's `rx` or `tx` entry.
+    #[inline]
+    pub fn get(&self, id: u16) -> Option<&Interface> {
+        self.rows.get(usize::from(id))?.as_ref()
+    }
+}
+
+/// How a link-local address is written where interfaces must be told apart: with the interface's
+/// number in it. None of an address whose 54 middle bits are not zero: no node has such a one
+/// (RFC 4291 section 2.5.6), so what is on a wire is never taken for one that is written so.
+///
+/// ```text
+///  | fe80 (16) | interface (16) | 0 (32) | interface identifier (64) |
+/// ```
+pub fn link_key(interface: u16, address: u128) -> Option<u128> {
+    let is_plain = address >> 64 == 0xfe80 << 48;
+    is_plain.then_some(address | u128::from(interface) << LINK_SHIFT)
+}
+
+/// The link-local address that [`link_key`] wrote.
+pub fn address_of_link_key(key: u128) -> u128 {
+    key & !(u128::from(u16::MAX) << LINK_SHIFT)
+}
+
+const LINK_SHIFT: u32 = 96;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{HOST6, LINK_HOST, US6, link_local, rows};
+
+    const FAR: u128 = 0x2001_0db8_00ff << 80 | 1;
+
+    #[test]
+    fn our_packets_carry_an_address_of_the_peers_scope() {
+        let row = rows().remove(0).unwrap();
+        assert_eq!(row.ip6_towards(HOST6.into()), Some(US6.into()));
+        assert_eq!(row.ip6_towards(FAR), Some(US6.into()));
+        assert_eq!(row.ip6_towards(LINK_HOST.into()), Some(link_local(0).into()));
+    }
+
+    #[test]
+    fn groups_of_tentative_addresses_are_heard_too() {
+        let mut row = rows().remove(0).unwrap();
+        row.tentative6 = vec![FAR | 0x00ab_cdef];
+        assert!(
+            row.hears_ip6(ipv6::solicited_node(0x00ab_cdef)) && row.hears_ip6(ipv6::ALL_ROUTERS)
+        );
+        assert!(row.hears_ip6(ipv6::solicited_node(US6.into())));
+        assert!(!row.hears_ip6(ipv6::solicited_node(0x77)));
+        assert!(row.claims_ip6(FAR | 0x00ab_cdef) && !row.has_ip6(FAR | 0x00ab_cdef));
+    }
+
+    #[test]
+    fn a_link_local_address_is_told_apart_by_its_interface() {
+        let address = 0xfe80 << 112 | 7;
+        assert_eq!(link_key(3, address), Some(0xfe80_0003 << 96 | 7));
+        assert_eq!(address_of_link_key(0xfe80_0003 << 96 | 7), address);
+        assert_eq!(link_key(3, address | 1 << 64), None);
+    }
+}

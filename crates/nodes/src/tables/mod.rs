@@ -1,0 +1,54 @@
+//! What the control thread and workers share: the tables that workers read, the counters they write, the ways to
+//! the control thread and back.
+//!
+//! ```text
+//!  control thread ── Published tables ──▶ workers        interfaces (and fib's tables)
+//!                 ── mailbox ──────────▶ one worker      queues of ports that come and go
+//!                 ── shape letters ────▶ one worker      schedulers of shaped ports
+//!                 ◀─ slow path ───────── workers         packets and news, bounded
+//!  kernel's twins ◀─ twin queue ─────── workers         packets for us, bounded
+//!                 ◀─ counters ────────── workers         read at any time
+//! ```
+
+mod bindings;
+mod bridge;
+mod counters;
+mod feature;
+mod interfaces;
+mod mailbox;
+mod rate_limit;
+mod setup;
+mod shaping;
+mod slow_path;
+mod stations;
+mod tunnel;
+mod twin;
+mod vlan;
+mod vrfs;
+
+pub use bindings::{Bindings, Bound};
+pub use bridge::{BridgeId, BridgePort};
+pub use counters::{
+    BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, MirroredCounters,
+    TwinnedCounters, WorkerCounters, is_outbound,
+};
+pub use feature::{Feature, Features, Run, Setting, Side, Turns, input_turn, output_turn, run_of};
+pub use interfaces::{
+    Interface, InterfaceId, Interfaces, Link, Mode, address_of_link_key, bridge_port, link_key,
+};
+pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
+pub use rate_limit::RateLimit;
+pub use setup::{IcmpLimits, Kind, Reception, Setup, Shared};
+pub use shaping::{
+    HandOver, Leftover, Outcome, PacketScheduler, ShapeLetter, ShapeLetters, Shaper,
+};
+pub use slow_path::{
+    ArpNews, BetterWay, BindingNews, Injected, Injector, NdNews, NdSaid, SlowPath, SlowPathEvents,
+    SlowPathNews, StationMoved, slow_path,
+};
+pub use stations::Stations;
+pub(crate) use tunnel::gre_bytes;
+pub use tunnel::{Ends, Inside, Tunnel, TunnelKey, Wrap};
+pub use twin::{ToTwin, TwinClass, TwinLimits, TwinQueue, twin_queue};
+pub use vlan::{TAG_BYTES, Vlan, VlanMap, VlanTags};
+pub use vrfs::{VrfId, VrfTables, Vrfs};

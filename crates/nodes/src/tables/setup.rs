@@ -1,0 +1,117 @@
+//! What every node of one worker is made from.
+
+use crate::tables::{
+    Bindings, Injected, Interfaces, Mailbox, RxAttachment, ShapeLetters, SlowPath, Stations,
+    TwinLimits, TwinQueue, TxAttachment, Vrfs, WorkerCounters,
+};
+use fib::adjacency::AdjacencyTable;
+use fib::ecmp::EcmpTable;
+use fib::ip6::Ip6Table;
+use graph::Published;
+use std::sync::atomic::AtomicU32;
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex};
+
+/// What a route's [`fib::Forward`] says to do; its id then means what stands beside it.
+/// The exits of `ip4-lookup` and `ip6-lookup` have the same numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Kind {
+    /// No route at all.
+    NoRoute = 0,
+    /// Send by the adjacency of this id.
+    Rewrite = 1,
+    /// One of our own addresses.
+    Local = 2,
+    /// A connected subnet: the destination itself is the next hop, on the interface of this id.
+    Glean = 3,
+    /// Drop without a word.
+    Blackhole = 4,
+    /// Drop and tell the sender that the host cannot be reached.
+    Unreachable = 5,
+    /// Drop and tell the sender that this is forbidden.
+    Prohibit = 6,
+    /// An address that no router forwards to: loopback, reserved, IPv4 multicast.
+    Martian = 7,
+    /// An address that one link alone knows: of IPv4 the broadcast address of a connected subnet,
+    /// of IPv6 link-local and group addresses.
+    Link = 8,
+    /// As the VRF of this id says. The exit of what is led from VRF to VRF too often.
+    Vrf = 9,
+    /// To the member of the group of this id that the packet's flow takes. The highest, and no
+    /// exit: the member's own kind takes its place.
+    Group = 10,
+}
+
+/// How much ICMP each worker may send, a second; the control thread changes it at any time.
+#[derive(Debug)]
+pub struct IcmpLimits {
+    /// Errors.
+    pub errors_per_second: AtomicU32,
+    /// Echo replies; 0: echo requests are not answered.
+    pub echoes_per_second: AtomicU32,
+}
+
+/// How workers take packets from ports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reception {
+    /// Packets taken at once, at most: 1 to [`packet::VECTOR`].
+    pub vector_packets: usize,
+    /// Cycles of the time-stamp counter that each packet costs more than it would: for measurements.
+    pub burn_cycles: u32,
+}
+
+impl Default for Reception {
+    fn default() -> Self {
+        Self { vector_packets: packet::VECTOR, burn_cycles: 0 }
+    }
+}
+
+/// Tables and queues that all workers share.
+#[derive(Clone)]
+pub struct Shared {
+    /// Interface rows.
+    pub interfaces: Published<Interfaces>,
+    /// Routes, of each VRF.
+    pub vrfs: Published<Vrfs>,
+    /// Link-local addresses, ours and known neighbours', as [`link_key`](crate::tables::link_key)
+    /// writes them.
+    pub ip6_links: Arc<Ip6Table>,
+    /// Where routes lead.
+    pub adjacencies: Arc<AdjacencyTable>,
+    /// Who is where, in all bridges.
+    pub stations: Stations,
+    /// Who has which address in bridges that answer ARP.
+    pub bindings: Published<Bindings>,
+    /// Next hops that share flows.
+    pub groups: Arc<EcmpTable>,
+    /// Makes this router choose differently from the one before it.
+    pub flow_seed: u32,
+    /// To the control thread.
+    pub slow_path: SlowPath,
+    /// How much ICMP each worker may send.
+    pub icmp: Arc<IcmpLimits>,
+    /// To the kernel's twins of interfaces.
+    pub twins: TwinQueue,
+    /// How much each worker may hand to them.
+    pub twin_limits: Arc<TwinLimits>,
+    /// How packets are received.
+    pub reception: Reception,
+}
+
+/// One worker's share.
+#[derive(Clone)]
+pub struct Setup {
+    /// What all workers share.
+    pub shared: Shared,
+    /// What this worker counts.
+    pub counters: Arc<WorkerCounters>,
+    /// Receive queues that come and go.
+    pub rx: Arc<Mailbox<RxAttachment>>,
+    /// Transmit queues that come and go.
+    pub tx: Arc<Mailbox<TxAttachment>>,
+    /// Schedulers of ports that this worker owns, and ways to those of others.
+    pub shape: Arc<ShapeLetters>,
+    /// Packets of the control thread's; one worker has them.
+    pub injected: Arc<Mutex<Option<Receiver<Injected>>>>,
+}

@@ -1,0 +1,175 @@
+//! Tunnels as workers see them: the two ends, what wraps, and what is inside.
+//!
+//! ```text
+//!  VXLAN  │ IPv4 20 or IPv6 40 │ UDP 8 │ VXLAN 8 │ frame …            RFC 7348 section 5
+//!  GRE    │ IPv4 20 or IPv6 40 │ GRE 4 or 8      │ frame or packet …  RFC 2784, RFC 7676, with a key RFC 2890
+//!
+//!  several remotes:  one tunnel ─┬─ an interface for each remote, in the tunnel's bridge
+//!                                └─ one more, in no bridge: packets of remotes that are not known
+//! ```
+//! Remotes of one tunnel do not reach each other, so flooding reaches every one of them once, and
+//! stations are learned behind theirs as they are behind ports.
+
+use crate::ip::PacketRoutes;
+use crate::tables::{Interfaces, Link, VrfId, Vrfs};
+use fib::Forward;
+use std::net::IpAddr;
+use wire::{gre, ipv4, ipv6, udp, vxlan};
+
+/// What wraps a frame or a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Wrap {
+    /// VXLAN, by its network identifier.
+    Vxlan(u32),
+    /// GRE, by its key if it has one.
+    Gre(Option<u32>),
+}
+
+/// The addresses that a tunnel's packets go between.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Ends {
+    /// Over IPv4.
+    V4 {
+        /// Our end.
+        local: u32,
+        /// The other end; 0: any that is not known.
+        remote: u32,
+    },
+    /// Over IPv6.
+    V6 {
+        /// Our end.
+        local: u128,
+        /// The other end; 0: any that is not known.
+        remote: u128,
+    },
+}
+
+/// What tells arriving packets of different tunnels apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TunnelKey {
+    /// What wraps.
+    pub wrap: Wrap,
+    /// Between whom.
+    pub ends: Ends,
+}
+
+/// What a tunnel carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Inside {
+    /// Ethernet frames.
+    Frames,
+    /// IPv4 and IPv6 packets, by GRE alone.
+    Packets,
+}
+
+/// A tunnel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tunnel {
+    /// What its packets are known by.
+    pub key: TunnelKey,
+    /// What it carries.
+    pub inside: Inside,
+    /// Its datagrams have UDP checksums; over IPv6, others are refused then (RFC 6936 section 4).
+    pub summed: bool,
+    /// Remotes that are not known yet are taken in.
+    pub learns: bool,
+    /// The VRF that its packets are in: they are routed there, and come in there.
+    pub underlay: VrfId,
+}
+
+impl Ends {
+    /// The ends of these addresses; none where they are of two families.
+    pub fn new(local: IpAddr, remote: IpAddr) -> Option<Self> {
+        match (local, remote) {
+            (IpAddr::V4(local), IpAddr::V4(remote)) => {
+                Some(Self::V4 { local: local.into(), remote: remote.into() })
+            }
+            (IpAddr::V6(local), IpAddr::V6(remote)) => {
+                Some(Self::V6 { local: local.into(), remote: remote.into() })
+            }
+            _ => None,
+        }
+    }
+
+    /// The same with any other end.
+    #[must_use]
+    pub fn with_any_remote(self) -> Self {
+        match self {
+            Self::V4 { local, .. } => Self::V4 { local, remote: 0 },
+            Self::V6 { local, .. } => Self::V6 { local, remote: 0 },
+        }
+    }
+
+    /// The same with another other end; none where that is of another family.
+    pub fn with_remote(self, remote: IpAddr) -> Option<Self> {
+        Self::new(self.local(), remote)
+    }
+
+    /// Our end.
+    pub fn local(self) -> IpAddr {
+        match self {
+            Self::V4 { local, .. } => IpAddr::V4(local.into()),
+            Self::V6 { local, .. } => IpAddr::V6(local.into()),
+        }
+    }
+
+    /// The other end.
+    pub fn remote(self) -> IpAddr {
+        match self {
+            Self::V4 { remote, .. } => IpAddr::V4(remote.into()),
+            Self::V6 { remote, .. } => IpAddr::V6(remote.into()),
+        }
+    }
+}
+
+impl Tunnel {
+    /// A tunnel of frames whose datagrams have the checksums that they must have.
+    pub fn new(wrap: Wrap, ends: Ends) -> Self {
+        let summed = matches!(ends, Ends::V6 { .. });
+        let (key, inside, underlay) = (TunnelKey { wrap, ends }, Inside::Frames, VrfId::DEFAULT);
+        Self { key, inside, summed, learns: false, underlay }
+    }
+
+    /// Where its packets go: to the other end.
+    pub fn way(&self, vrfs: &Vrfs) -> Forward {
+        let routes = PacketRoutes::of_vrf(vrfs, self.underlay);
+        match self.key.ends {
+            Ends::V4 { remote, .. } => routes.to(remote),
+            Ends::V6 { remote, .. } => routes.to(remote),
+        }
+    }
+
+    /// Octets in front of what is inside.
+    #[inline]
+    pub fn header_bytes(&self) -> usize {
+        let ip = match self.key.ends {
+            Ends::V4 { .. } => ipv4::Header::LEN,
+            Ends::V6 { .. } => ipv6::Header::LEN,
+        };
+        ip + match self.key.wrap {
+            Wrap::Vxlan(_) => udp::Header::LEN + vxlan::Header::LEN,
+            Wrap::Gre(key) => gre_bytes(key),
+        }
+    }
+}
+
+/// Octets of a GRE header.
+#[inline]
+pub(crate) fn gre_bytes(key: Option<u32>) -> usize {
+    gre::Header::LEN + if key.is_some() { 4 } else { 0 }
+}
+
+impl Interfaces {
+    /// True if an IP packet that is said to have come by `rx` is what a tunnel there made, not what
+    /// came out of it.
+    pub fn is_tunnels_own(
+        &self,
+        rx: u16,
+        source: impl Into<IpAddr>,
+        destination: impl Into<IpAddr>,
+    ) -> bool {
+        let Some(Link::Tunnel(tunnel)) = self.get(rx).map(|row| row.link) else { return false };
+        let ends = tunnel.key.ends;
+        (ends.local(), ends.remote()) == (source.into(), destination.into())
+    }
+}

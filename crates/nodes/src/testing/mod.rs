@@ -1,0 +1,123 @@
+//! A small router for the tests of single nodes.
+
+use crate::tables::{
+    Bindings, BridgeId, BridgePort, Ends, IcmpLimits, Injector, Inside, Interface, InterfaceId,
+    Interfaces, Kind, Link, Mode, Reception, Setup, Shared, SlowPathEvents, SlowPathNews, Stations,
+    ToTwin, Tunnel, Vlan, VlanTags, VrfId, VrfTables, Vrfs, WorkerCounters, Wrap, link_key,
+    slow_path, twin_queue,
+};
+use fib::adjacency::AdjacencyTable;
+use fib::ecmp::EcmpTable;
+use fib::ip4::{Ip4Layout, Ip4Nodes, Ip4Options, Ip4Table};
+use fib::ip6::{Ip6Pool, Ip6Table};
+use fib::mac::MacTable;
+use fib::pages::PageSize;
+use fib::quiesce::Quiescence;
+use graph::{Publisher, Reason};
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex};
+
+mod topology;
+
+pub(crate) use topology::*;
+
+/// News and injected packets that fit the queues.
+pub(crate) const QUEUE: usize = 4;
+
+/// The VRF that tests add.
+pub(crate) const RED: VrfId = VrfId(1);
+
+pub(crate) struct World {
+    pub(crate) setup: Setup,
+    pub(crate) news: SlowPathEvents,
+    pub(crate) injector: Injector,
+    /// What twins were handed.
+    pub(crate) twin_packets: Receiver<ToTwin>,
+    pub(crate) interfaces: Publisher<Interfaces>,
+    pub(crate) vrfs: Publisher<Vrfs>,
+    /// Tables of a VRF that is not there yet ([`World::add_red`]).
+    pub(crate) red: VrfTables,
+    pub(crate) bindings: Publisher<Bindings>,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self::with_errors_per_second(1000)
+    }
+
+    pub(crate) fn with_errors_per_second(icmp_errors_per_second: u32) -> Self {
+        let readers = Quiescence::new();
+        let interfaces = Publisher::new(Interfaces::new(rows()), &readers);
+        let bindings = Publisher::new(Bindings::default(), &readers);
+        let nodes = Ip4Nodes::new(4096, PageSize::Small, &readers).unwrap();
+        let (layout, page_size) = (Ip4Layout::Compact, PageSize::Small);
+        let pool6 = Ip6Pool::new(1 << 24, PageSize::Small, &readers).unwrap();
+        let options = Ip4Options { layout, page_size, max_routes: 100 };
+        let tables = || VrfTables {
+            ip4: Arc::new(Ip4Table::new(&nodes, options).unwrap()),
+            ip6: Arc::new(Ip6Table::new(&pool6, 100)),
+        };
+        let (default, red) = (tables(), tables());
+        let vrfs = Publisher::new(Vrfs::new(default.clone()), &readers);
+        let adjacencies = AdjacencyTable::new(16, &readers).unwrap();
+        let stations = MacTable::new(100, PageSize::Small, &readers).unwrap();
+        let groups = EcmpTable::new(4, 1024, &readers).unwrap();
+        let (slow_path, news) = slow_path(QUEUE, Arc::new(|| ()));
+        let (injector, injected) = Injector::new(QUEUE);
+        let (twins, twin_packets) = twin_queue(QUEUE, Arc::new(|| ()));
+        let shared = Shared {
+            interfaces: interfaces.published(),
+            vrfs: vrfs.published(),
+            bindings: bindings.published(),
+            ip6_links: Arc::new(Ip6Table::new(&pool6, 100)),
+            adjacencies: Arc::new(adjacencies),
+            stations: Stations::new(stations),
+            groups: Arc::new(groups),
+            flow_seed: 7,
+            slow_path,
+            icmp: Arc::new(IcmpLimits {
+                errors_per_second: icmp_errors_per_second.into(),
+                echoes_per_second: 1000.into(),
+            }),
+            twins,
+            twin_limits: Arc::default(),
+            reception: Reception::default(),
+        };
+        let Shared { ip6_links, adjacencies, groups, .. } = &shared;
+        let VrfTables { ip4, ip6 } = &default;
+        add_routes(ip4, ip6, ip6_links, adjacencies, groups);
+        let setup = Setup {
+            shared,
+            counters: Arc::new(WorkerCounters::new(&reasons())),
+            rx: Arc::default(),
+            tx: Arc::default(),
+            shape: Arc::default(),
+            injected: Arc::new(Mutex::new(Some(injected))),
+        };
+        Self { setup, news, injector, twin_packets, interfaces, bindings, vrfs, red }
+    }
+
+    /// Changes an interface's row.
+    pub(crate) fn change_interface(&mut self, id: u16, change: impl FnOnce(&mut Interface)) {
+        let mut row = self.interfaces.get(id).cloned();
+        change(row.as_mut().unwrap());
+        self.interfaces.set(self.interfaces.with(id, row));
+    }
+
+    /// Adds VRF red, and puts interface 1 into it.
+    pub(crate) fn add_red(&mut self) -> &VrfTables {
+        self.vrfs.set(self.vrfs.with(RED, Some(self.red.clone())));
+        self.change_interface(1, |row| row.vrf = RED);
+        &self.red
+    }
+
+    /// All news so far.
+    pub(crate) fn all_news(&self) -> Vec<SlowPathNews> {
+        std::iter::from_fn(|| self.news.next()).collect()
+    }
+}
+
+/// Drop reasons 0 and 1, the second one's on the way out.
+fn reasons() -> [Reason; 2] {
+    ["ip4-input", "port-tx"].map(|node| Reason { node, exit: String::new(), about: String::new() })
+}

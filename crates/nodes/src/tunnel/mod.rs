@@ -1,0 +1,15 @@
+//! Tunnels: VXLAN, GRE and IP in IP, put around packets and taken off.
+//!
+//! ```text
+//!  interface_output ─▶ tunnel_encap ─▶ ip4_lookup, ip6_lookup …
+//!  udp4_local, ip4_local … ─▶ tunnel_decap ─▶ (the tunnel's interface)
+//! ```
+
+mod headers;
+
+pub use headers::TunnelHeaders;
+
+nodes! {
+    tunnel_encap::TunnelEncap,
+    tunnel_decap::TunnelDecap,
+}

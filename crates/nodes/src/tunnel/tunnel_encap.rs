@@ -1,0 +1,222 @@
+//! Puts what leaves by tunnels into packets to their other ends (RFC 7348 section 5, RFC 2784,
+//! RFC 7676), and finds their way.
+//!
+//! ```text
+//!                                       ┌▶ ip4_rewrite, ip6_rewrite   by an adjacency
+//!  interface_output ─▶ tunnel_encap ────┼▶ ip_resolve                 the other end is on a link of ours
+//!                                       └▶ drop
+//! ```
+//! All packets of a tunnel go to one address, in one VRF: that is looked up once for those that follow
+//! each other. A tunnel whose other end is reached through itself ends here, too: each turn takes
+//! headroom, and there is none for a third.
+
+use crate::ip::{MemberPicker, ip_resolve};
+use crate::tables::{Ends, Inside, Interfaces, Kind, Setup, Vrfs};
+use crate::tunnel::TunnelHeaders;
+use fib::Forward;
+use fib::ecmp::GroupId;
+use graph::{Context, Exits, Node, Published};
+use packet::{Frame, PacketView};
+use wire::ip;
+
+/// See the module.
+pub struct TunnelEncap {
+    interfaces: Published<Interfaces>,
+    vrfs: Published<Vrfs>,
+    members: MemberPicker,
+}
+
+graph::exits! {
+    /// What becomes of a frame that is to leave by a tunnel.
+    pub enum Exit {
+        /// Wrapped: an IPv4 packet of ours, out by an adjacency.
+        Rewrite4 => node "ip4-rewrite",
+        /// Wrapped: an IPv6 packet of ours, out by an adjacency.
+        Rewrite6 => node "ip6-rewrite",
+        /// Wrapped: a packet to a neighbour that is not known yet.
+        Resolve => node "ip-resolve" cause ip_resolve::INTERFACE,
+        /// No room for the headers in front of the frame: too many tunnels inside each other.
+        NoHeadroom => drop,
+        /// What is no IP packet, by a tunnel of packets.
+        NoPacket => drop,
+        /// No route of the tunnel's VRF leads to its other end, or one that forbids it.
+        NoRoute => drop,
+        /// The other end is an address of ours.
+        ToOurselves => drop,
+        /// The tunnel was removed while the frame was under way.
+        NoTunnel => drop,
+    }
+}
+
+/// A tunnel's headers, and where its packets go.
+struct Way<'a> {
+    headers: &'a TunnelHeaders,
+    to: Forward,
+    exit: Exit,
+}
+
+impl<'a> Way<'a> {
+    fn new(headers: &'a TunnelHeaders, to: Forward) -> Self {
+        let is = |kind: Kind| to.kind() == kind as u8;
+        let exit = match headers.tunnel.key.ends {
+            Ends::V4 { .. } if is(Kind::Rewrite) => Exit::Rewrite4,
+            Ends::V6 { .. } if is(Kind::Rewrite) => Exit::Rewrite6,
+            _ if is(Kind::Glean) => Exit::Resolve,
+            _ if is(Kind::Local) => Exit::ToOurselves,
+            _ => Exit::NoRoute,
+        };
+        Self { headers, to, exit }
+    }
+}
+
+impl Node for TunnelEncap {
+    const NAME: &'static str = "tunnel-encap";
+    const ABOUT: &'static str = "wraps what leaves by VXLAN and GRE tunnels";
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        Self {
+            interfaces: setup.shared.interfaces.clone(),
+            vrfs: setup.shared.vrfs.clone(),
+            members: MemberPicker::new(setup),
+        }
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let (interfaces, vrfs) = (self.interfaces.get(context), self.vrfs.get(context));
+        let way_of = |tx: u16| {
+            let headers = interfaces.tunnel_headers(tx)?;
+            Some(Way::new(headers, headers.tunnel.way(vrfs)))
+        };
+        let mut tx = frame.tx()[0];
+        let mut way = way_of(tx);
+        exits.each(frame, |packet| {
+            if packet.tx() != tx {
+                tx = packet.tx();
+                way = way_of(tx);
+            }
+            way.as_ref().map_or(Exit::NoTunnel, |way| self.send(packet, way))
+        });
+    }
+}
+
+impl TunnelEncap {
+    #[inline(always)]
+    fn send(&self, packet: &mut PacketView<'_>, way: &Way<'_>) -> Exit {
+        let tunnel = &way.headers.tunnel;
+        // What was in front of the frame is of no use any more, the tag it came with included.
+        packet.start_here();
+        if tunnel.inside == Inside::Packets && !matches!(ip::version(packet.header()), 4 | 6) {
+            return Exit::NoPacket;
+        }
+        if !packet.prepend(tunnel.header_bytes()) {
+            return Exit::NoHeadroom;
+        }
+        way.headers.write(packet.header_mut());
+        // Packets of our own have come from the tunnel: errors about them are known by that.
+        let tx = packet.tx();
+        packet.set_rx(tx);
+        if way.to.kind() == Kind::Group as u8 {
+            let member = self.members.pick_one(GroupId(way.to.id()), packet.header());
+            packet.set_adjacency(member.id());
+            return Way::new(way.headers, member).exit;
+        }
+        packet.set_adjacency(way.to.id());
+        way.exit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::{Link, Tunnel, VrfId, Wrap};
+    use crate::testing::{
+        FAR, HOST, HOST_MAC, INCOMPLETE, RED, TO_GATEWAY, TO_HOST, US, VNI, VXLAN, VXLAN6, World,
+    };
+    use graph::harness::NodeHarness;
+    use std::net::Ipv4Addr;
+    use wire::craft;
+
+    fn run(consumed: usize, tx: u16, times: usize) -> (String, Vec<u8>) {
+        let inner = craft::ethernet(HOST_MAC, [4; 6]).ethertype(0x88b5).payload(&[7; 46]).build();
+        let mut node = NodeHarness::<TunnelEncap>::new(&World::new().setup).unwrap();
+        let mut bytes = vec![0; consumed];
+        bytes.extend(&inner);
+        let out = node.run_prepared(&[bytes], 9, consumed, |frame| {
+            frame.tx_mut()[0] = tx;
+            for _ in 1..times {
+                frame.view(0).start_here();
+                assert!(frame.view(0).prepend(50));
+            }
+        });
+        assert!(!out[0].exit.starts_with("rewrite") || out[0].header.ends_with(&inner));
+        (out[0].exit.clone(), out[0].header.clone())
+    }
+
+    #[test]
+    fn a_frame_is_wrapped_whatever_was_in_front_of_it() {
+        let (exit, packet) = run(0, VXLAN, 1);
+        assert_eq!((exit.as_str(), packet.len(), packet[0]), ("rewrite4", 60 + 36, 0x45));
+        let (exit, packet) = run(0, VXLAN6, 1);
+        assert_eq!((exit.as_str(), packet.len(), packet[0] >> 4), ("rewrite6", 60 + 56, 6));
+        assert_eq!(run(4, VXLAN6, 1).1, packet);
+    }
+
+    #[test]
+    fn tunnels_inside_each_other_come_to_an_end() {
+        assert_eq!(run(0, VXLAN, 3).0, "no-headroom");
+    }
+
+    #[test]
+    fn a_tunnel_that_is_gone_takes_nothing() {
+        assert_eq!(run(0, 0, 1).0, "no-tunnel");
+    }
+
+    /// Where packets of the VXLAN tunnel go whose other end is this.
+    fn way_to(world: &mut World, remote: [u8; 4], underlay: VrfId) -> (String, u32) {
+        world.change_interface(VXLAN, |row| {
+            let ends = Ends::new(Ipv4Addr::from(US).into(), Ipv4Addr::from(remote).into());
+            let tunnel = Tunnel::new(Wrap::Vxlan(VNI), ends.unwrap());
+            row.link = Link::Tunnel(Tunnel { underlay, ..tunnel });
+        });
+        let frame = craft::ethernet(HOST_MAC, [4; 6]).ipv4(HOST, FAR).udp(1, 2).build();
+        let mut node = NodeHarness::<TunnelEncap>::new(&world.setup).unwrap();
+        let out = node.run_prepared(&[frame], 0, 0, |frame| frame.tx_mut()[0] = VXLAN).remove(0);
+        (out.exit, out.adjacency)
+    }
+
+    #[test]
+    fn the_way_is_that_to_the_other_end() {
+        let mut world = World::new();
+        for (remote, exit, id) in [
+            (FAR, "rewrite4", TO_GATEWAY),
+            ([10, 4, 0, 1], "rewrite4", INCOMPLETE),
+            ([198, 51, 100, 77], "resolve", 1),
+            (US, "to-ourselves", 0),
+            ([10, 1, 0, 1], "no-route", 0),
+            ([172, 16, 0, 1], "no-route", 0),
+        ] {
+            assert_eq!(way_to(&mut world, remote, VrfId::DEFAULT), (exit.to_owned(), id));
+        }
+        let (exit, id) = way_to(&mut world, [10, 6, 0, 1], VrfId::DEFAULT);
+        assert!(exit == "rewrite4" && [TO_HOST, TO_GATEWAY].contains(&id), "a member of the group");
+    }
+
+    #[test]
+    fn the_way_is_looked_for_in_the_underlays_vrf() {
+        let mut world = World::new();
+        let to_host = Forward::new(Kind::Rewrite as u8, TO_HOST);
+        world.add_red().ip4.insert("10.0.0.0/8".parse().unwrap(), to_host).unwrap();
+        assert_eq!(way_to(&mut world, FAR, RED), ("rewrite4".to_owned(), TO_HOST));
+        // Where the tunnel's own packets are is nothing that what is inside is asked for.
+        world.change_interface(VXLAN, |row| row.vrf = RED);
+        assert_eq!(way_to(&mut world, FAR, VrfId::DEFAULT), ("rewrite4".to_owned(), TO_GATEWAY));
+        assert_eq!(way_to(&mut world, FAR, VrfId(9)).0, "no-route");
+    }
+}
