@@ -12,18 +12,19 @@
 
 use std::path::Path;
 
-use lab::arrivals::Imix;
-use lab::model::clock::{OneTerm, TwoTerm};
-use lab::model::fit::Model;
-use lab::model::latency::LatencyCurve;
-use lab::model::lookup::LookupShare;
-use lab::model::workers::Workers;
-use lab::model::{cache, points};
-use lab::report::{Results, csv, html, openmetrics, summary};
-use lab::scenario::Scenario;
-use lab::traffic::memory::Line;
-use lab::traffic::{Rate, file, ports};
-use lab::yang;
+use lab_traffic::arrivals::Imix;
+use lab_search::model::clock::{OneTerm, TwoTerm};
+use lab_search::model::fit::Model;
+use lab_search::model::latency::LatencyCurve;
+use lab_search::model::lookup::LookupShare;
+use lab_search::model::workers::Workers;
+use lab_search::model::{cache, points};
+use lab_record::Results;
+use lab_report::{csv, html, openmetrics, summary};
+use lab_trial::scenario::Scenario;
+use lab_traffic::memory::Line;
+use lab_traffic::{Rate, file, ports};
+use lab_trial::yang;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
@@ -58,7 +59,7 @@ fn report(results: &Results) {
     assert!(csv::render(results).lines().count() > summary::rows(results).len(), "and the header");
     assert!(openmetrics::render(results).ends_with("# EOF\n"));
     assert!(html::render(results).ends_with("</html>\n"));
-    let _ = (csv::quantities(results), csv::checks(results), yang::results(results));
+    let _ = (csv::quantities(results), csv::checks(results), lab_report::yang::results(results));
 }
 
 /// Points are numbers, and a model fits them or says why it cannot.

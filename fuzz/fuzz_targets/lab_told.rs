@@ -7,10 +7,9 @@
 //! ```
 #![no_main]
 
-use lab::trial::devices;
-use lab::trial::stream::iperf;
-use lab::trial::stream::round_trip::RoundTrips;
-use lab::trial::{modelled, perf, telemetry};
+use lab_trial::trial::{devices, modelled, perf, telemetry};
+use lab_trial::trial::stream::iperf;
+use lab_record::RoundTrips;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
@@ -26,7 +25,7 @@ fuzz_target!(|text: &str| {
     let _ = perf::parse_report(text);
     let _ = modelled::events(text);
     let _ = telemetry::busy_ticks(text, "0-1");
-    let _ = RoundTrips::read(text);
+    let _ = round_trip::read(text);
     for both in [false, true] {
         if let Ok(run) = iperf::read(text, both) {
             assert_eq!(run.ways.len(), 1 + usize::from(both));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lab::traffic::rate::with_prefix as number;
+use lab_traffic::rate::with_prefix as number;
 
 use crate::Failure;
 

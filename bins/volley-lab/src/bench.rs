@@ -5,17 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use lab::clock::Clock;
-use lab::report::record::{Campaign as CampaignRecord, Recorder};
-use lab::scenario::Scenario;
-use lab::traffic::ports::Ports;
-use lab::trial::campaign::Campaign;
-use lab::trial::cards::Cards;
-use lab::trial::devices;
-use lab::trial::host;
-use lab::trial::place::output;
-use lab::trial::probe::{self, ProbeRecord};
-use lab::trial::{Bench, LinkKind};
+use lab_record::{Campaign as CampaignRecord, ProbeRecord, Recorder};
+use lab_traffic::clock::Clock;
+use lab_traffic::ports::Ports;
+use lab_trial::scenario::Scenario;
+use lab_trial::trial::campaign::Campaign;
+use lab_trial::trial::cards::Cards;
+use lab_trial::trial::place::output;
+use lab_trial::trial::{Bench, LinkKind, devices, host, probe};
 
 use crate::Failure;
 use crate::arguments::Arguments;
@@ -108,8 +105,8 @@ impl Setting {
     pub(crate) fn campaign<T>(
         &self,
         devices: &[String],
-        work: impl FnOnce(&Campaign<'_>) -> Result<T, lab::Error>,
-    ) -> Result<T, lab::Error> {
+        work: impl FnOnce(&Campaign<'_>) -> Result<T, lab_record::Error>,
+    ) -> Result<T, lab_record::Error> {
         let bench = Bench {
             clock: &self.clock,
             ports: &self.ports,
@@ -147,14 +144,14 @@ pub(crate) fn enter() -> Result<(), Failure> {
     if std::env::var_os(INSIDE).is_some() {
         return Ok(());
     }
-    let own = std::env::current_exe().map_err(lab::Error::file("volley-lab"))?;
+    let own = std::env::current_exe().map_err(lab_record::Error::file("volley-lab"))?;
     let failed = Command::new("unshare")
         .args(["--net", "--mount", "--"])
         .arg(own)
         .args(std::env::args_os().skip(1))
         .env(INSIDE, "1")
         .exec();
-    Err(lab::Error::file("unshare")(failed).into())
+    Err(lab_record::Error::file("unshare")(failed).into())
 }
 
 /// The devices' cores and ours: all but the last, and the last.

@@ -5,11 +5,9 @@
 //!                           ▲ found                and again: lower there means before there
 //! ```
 
-use lab::Error;
-use lab::report::html;
-use lab::report::record::ComparisonRecord;
-use lab::scenario::SearchKind;
-use lab::stats::paired::Finding;
+use lab_record::{ComparisonRecord, Error, Finding};
+use lab_report::html;
+use lab_trial::scenario::SearchKind;
 
 use crate::Failure;
 use crate::arguments::Arguments;

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use lab::Error;
-use lab::model::clock::{OneTerm, TwoTerm};
-use lab::model::fit::Model;
-use lab::model::latency::{LatencyCurve, SOURCE};
-use lab::model::lookup::LookupShare;
-use lab::model::reference::{CLOCKS_GHZ, VPP_MPPS};
-use lab::model::workers::Workers;
-use lab::model::{Fit, cache, points};
+use lab_record::Error;
+use lab_search::model::clock::{OneTerm, TwoTerm};
+use lab_search::model::fit::Model;
+use lab_search::model::latency::{LatencyCurve, SOURCE};
+use lab_search::model::lookup::LookupShare;
+use lab_search::model::reference::{CLOCKS_GHZ, VPP_MPPS};
+use lab_search::model::workers::Workers;
+use lab_search::model::{Fit, cache, points};
 
 use crate::Failure;
 use crate::arguments::Arguments;

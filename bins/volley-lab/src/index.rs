@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use lab::report::{Results, index};
+use lab_record::Results;
+use lab_report::index;
 
 use crate::Failure;
 use crate::arguments::Arguments;

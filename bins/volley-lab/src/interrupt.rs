@@ -21,7 +21,7 @@ impl Interrupt {
                 signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag))?;
                 signal_hook::flag::register(signal, Arc::clone(&flag))
             };
-            listen().map_err(lab::Error::file("signals"))?;
+            listen().map_err(lab_record::Error::file("signals"))?;
         }
         Ok(Self(flag))
     }

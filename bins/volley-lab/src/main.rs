@@ -46,7 +46,7 @@ enum Failure {
     Stopped,
     /// The lab refused.
     #[error(transparent)]
-    Lab(#[from] lab::Error),
+    Lab(#[from] lab_record::Error),
 }
 
 const USAGE: &str = "\

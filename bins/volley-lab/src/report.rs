@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lab::report::html;
+use lab_report::html;
 
 use crate::Failure;
 use crate::arguments::Arguments;
@@ -18,8 +18,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let results = html::write(folder)?;
     results.skipped.iter().for_each(|line| eprintln!("volley-lab: left out: {line}"));
     if let Some(file) = arguments.text("yang") {
-        let text = format!("{:#}\n", lab::yang::results(&results));
-        std::fs::write(file, text).map_err(lab::Error::file(file))?;
+        let text = format!("{:#}\n", lab_report::yang::results(&results));
+        std::fs::write(file, text).map_err(lab_record::Error::file(file))?;
     }
     say!(
         "{}: {} trials, {} answers, {} comparisons",

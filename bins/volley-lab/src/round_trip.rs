@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use lab::trial::stream::round_trip::{self, Asking, RoundTrips};
+use lab_record::RoundTrips;
+use lab_trial::trial::stream::round_trip::{self, Asking};
 
 use crate::Failure;
 use crate::arguments::Arguments;
@@ -41,7 +42,9 @@ pub(crate) fn ask(arguments: &Arguments) -> Result<(), Failure> {
     })?;
     match arguments.text("out") {
         Some("-") => say!("{}", json(&found)?),
-        Some(file) => std::fs::write(file, json(&found)? + "\n").map_err(lab::Error::file(file))?,
+        Some(file) => {
+            std::fs::write(file, json(&found)? + "\n").map_err(lab_record::Error::file(file))?
+        }
         None => tell(&found),
     }
     Ok(())
@@ -56,7 +59,7 @@ fn address(arguments: &Arguments, command: &str) -> Result<SocketAddr, Failure> 
 }
 
 fn json(found: &RoundTrips) -> Result<String, Failure> {
-    serde_json::to_string(found).map_err(|error| lab::Error::file("-")(error.into()).into())
+    serde_json::to_string(found).map_err(|error| lab_record::Error::file("-")(error.into()).into())
 }
 
 fn tell(found: &RoundTrips) {

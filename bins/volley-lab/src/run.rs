@@ -6,9 +6,9 @@
 //! In a network namespace of its own the lab meets no other device of the host, and all that it makes
 //! there ends with it.
 
-use lab::report::summary::Row;
-use lab::report::{checks, html, quantities, summary};
-use lab::trial::host;
+use lab_report::summary::Row;
+use lab_report::{checks, html, quantities, summary};
+use lab_trial::trial::host;
 
 use crate::Failure;
 use crate::arguments::Arguments;
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     say!("stolen from the host meanwhile: {:.2} s", host::stolen_s() - stolen_s);
     say!("{}", setting.out.join("report.html").display());
     match outcome {
-        Err(lab::Error::Stopped) => Err(Failure::Stopped),
+        Err(lab_record::Error::Stopped) => Err(Failure::Stopped),
         other => Ok(other?),
     }
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use lab::scenario::Scenario;
-use lab::yang;
+use lab_trial::scenario::Scenario;
+use lab_trial::yang;
 
 use crate::Failure;
 use crate::arguments::Arguments;
@@ -58,7 +58,7 @@ fn export(file: &str) -> Result<(), Failure> {
 
 /// The same back, as TOML.
 fn import(file: &str) -> Result<(), Failure> {
-    let text = std::fs::read_to_string(file).map_err(lab::Error::file(file))?;
+    let text = std::fs::read_to_string(file).map_err(lab_record::Error::file(file))?;
     say!("{}", yang::to_toml(&text, file)?.trim_end());
     Ok(())
 }

@@ -1,15 +1,14 @@
 //! `volley-lab self-test [LINK…]`: what the lab itself can do, with no device in between.
 
-use lab::clock::Clock;
-use lab::traffic::ports::Ports;
-use lab::traffic::speed::Speed;
-use lab::trial::{LinkKind, self_test};
+use lab_traffic::clock::Clock;
+use lab_traffic::ports::Ports;
+use lab_traffic::speed::Speed;
+use lab_trial::trial::{LinkKind, self_test};
 
-use crate::Failure;
 use crate::arguments::Arguments;
-use crate::bench;
 use crate::progress::Line;
 use crate::say::say;
+use crate::{Failure, bench};
 
 /// Measures each kind of link anew and prints it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {

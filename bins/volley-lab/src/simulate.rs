@@ -8,22 +8,21 @@
 use std::cell::Cell;
 use std::path::Path;
 
-use lab::receive::Histogram;
-use lab::report::record::{
-    AnswerRecord, Campaign, ComparisonRecord, DeviceFacts, Recorder, Stall, Subject, TrialRecord,
+use lab_record::{
+    AnswerRecord, Campaign, ComparisonRecord, DeviceFacts, Histogram, Outcome, Recorder, Results,
+    Stall, Subject, Trial, TrialRecord, Verdict,
 };
-use lab::report::{Results, html, summary};
-use lab::search::loss_scan::LossScan;
-use lab::search::max_rate::MaxRate;
-use lab::search::mlr::{self, Goal, GoalAnswer, MlrSearch};
-use lab::search::rfc2544::Throughput;
-use lab::search::soak::{Soak, SoakAnswer};
-use lab::search::{Budget, Outcome, Search, Trial};
-use lab::sim::{Device, Model, Stalls};
-use lab::stats::blocks::{Side, log_ratio, order};
-use lab::stats::paired::{Null, compare};
-use lab::stats::verdict::Verdict;
-use lab::traffic::rate::with_prefix as number;
+use lab_report::{html, summary};
+use lab_search::search::loss_scan::LossScan;
+use lab_search::search::max_rate::MaxRate;
+use lab_search::search::mlr::{self, Goal, GoalAnswer, MlrSearch};
+use lab_search::search::rfc2544::Throughput;
+use lab_search::search::soak::{Soak, SoakAnswer};
+use lab_search::search::{Budget, Search};
+use lab_search::sim::{Device, Model, Stalls};
+use lab_search::stats::blocks::{Side, log_ratio, order};
+use lab_search::stats::paired::{Null, compare};
+use lab_traffic::rate::with_prefix as number;
 
 use crate::Failure;
 use crate::arguments::Arguments;
@@ -227,7 +226,7 @@ fn measure(
 /// One search to its end, whichever it is.
 fn search(
     plan: &Plan,
-    measure: impl FnMut(Trial) -> Result<Outcome, lab::Error>,
+    measure: impl FnMut(Trial) -> Result<Outcome, lab_record::Error>,
 ) -> Result<Vec<Found>, Failure> {
     let (max_pps, min_pps) = (plan.max_pps, plan.max_pps / 1_000.0);
     let stalls_per_s = plan.models[0].stalls.per_s;
@@ -266,9 +265,9 @@ fn search(
 
 fn finish<S: Search>(
     mut search: S,
-    measure: impl FnMut(Trial) -> Result<Outcome, lab::Error>,
+    measure: impl FnMut(Trial) -> Result<Outcome, lab_record::Error>,
 ) -> Result<S::Answer, Failure> {
-    Ok(lab::search::run(&mut search, Budget::default(), measure)?.0)
+    Ok(lab_search::search::run(&mut search, Budget::default(), measure)?.0)
 }
 
 fn goal_answer(answer: GoalAnswer, max_pps: f64) -> Found {

@@ -1,14 +1,15 @@
 //! `volley-lab trend DIR…`: one number over many campaigns, cut where it changed.
 //!
 //! ```text
-//! NDR   9.1 9.2 9.1 9.2 | 8.4 8.5 8.4       groups by minimum description length (lab::stats::groups)
+//! NDR   9.1 9.2 9.1 9.2 | 8.4 8.5 8.4       groups by minimum description length (lab_search::stats::groups)
 //! ```
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use lab::report::{Results, summary};
-use lab::stats::groups::groups;
+use lab_record::Results;
+use lab_report::summary;
+use lab_search::stats::groups::groups;
 
 use crate::Failure;
 use crate::arguments::Arguments;

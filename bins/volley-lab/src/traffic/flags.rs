@@ -4,11 +4,11 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use lab::arrivals::{Field, Imix, Process};
-use lab::traffic::port_times::LatencyClock;
-use lab::traffic::recording::Recording;
-use lab::traffic::stream::{FieldName, Header, Stream, Vary};
-use lab::traffic::{Plan, Rate};
+use lab_traffic::arrivals::{Field, Imix, Process};
+use lab_traffic::port_times::LatencyClock;
+use lab_traffic::recording::Recording;
+use lab_traffic::stream::{FieldName, Header, Stream, Vary};
+use lab_traffic::{Plan, Rate};
 use serde::Deserialize;
 use wire::MacAddr;
 
@@ -69,8 +69,8 @@ pub(super) fn streams(arguments: &Arguments) -> Result<[Vec<Stream>; 2], Failure
     let Some(path) = arguments.text("streams").filter(|path| path.ends_with(".json")) else {
         return Ok([from_the_first(arguments)?, Vec::new()]);
     };
-    let text = std::fs::read_to_string(path).map_err(lab::Error::file(path))?;
-    Ok(lab::yang::streams(&text, path)?)
+    let text = std::fs::read_to_string(path).map_err(lab_record::Error::file(path))?;
+    Ok(lab_trial::yang::streams(&text, path)?)
 }
 
 fn from_the_first(arguments: &Arguments) -> Result<Vec<Stream>, Failure> {
@@ -81,7 +81,7 @@ fn from_the_first(arguments: &Arguments) -> Result<Vec<Stream>, Failure> {
         return Ok(vec![replay(arguments, path)?]);
     }
     let Some(path) = arguments.text("streams") else { return Ok(vec![stream(arguments)?]) };
-    Ok(lab::traffic::file::load(Path::new(path))?)
+    Ok(lab_traffic::file::load(Path::new(path))?)
 }
 
 /// Who is to say when packets came.
@@ -209,7 +209,7 @@ fn arrivals(text: &str) -> Result<Process, Failure> {
             numbers.map(|(peak, on_us)| Process::OnOff { peak, on_us })
         }
         (Some("trace"), Some(file), None) => {
-            Some(Process::Trace { gaps_ns: lab::traffic::replay::gaps(Path::new(file))? })
+            Some(Process::Trace { gaps_ns: lab_traffic::replay::gaps(Path::new(file))? })
         }
         _ => None,
     };

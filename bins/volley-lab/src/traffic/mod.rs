@@ -9,11 +9,11 @@
 mod flags;
 mod told;
 
-use lab::clock::Clock;
-use lab::traffic::memory::{self, Account, Line};
-use lab::traffic::port_times::LatencyClock;
-use lab::traffic::ports::{self, Ports};
-use lab::traffic::{End, Side, Stream, TrafficResult, drive};
+use lab_traffic::clock::Clock;
+use lab_traffic::memory::{self, Account, Line};
+use lab_traffic::port_times::LatencyClock;
+use lab_traffic::ports::{self, Ports};
+use lab_traffic::{End, Side, Stream, TrafficResult, drive};
 
 use crate::Failure;
 use crate::arguments::Arguments;
@@ -81,7 +81,7 @@ impl Link {
         {
             if times == LatencyClock::Port {
                 let reason = "a link in memory has no ports that could tell the time".to_owned();
-                return Err(lab::Error::Port { port: word.clone(), reason }.into());
+                return Err(lab_record::Error::Port { port: word.clone(), reason }.into());
             }
             let line: Line = faults.parse()?;
             let (ends, account) = memory::pair(clock, line.clone(), line)?;
@@ -107,8 +107,8 @@ fn memory_line(word: &str) -> Option<&str> {
 }
 
 fn save(file: &str, result: &TrafficResult) -> Result<(), Failure> {
-    let text =
-        serde_json::to_string(result).map_err(|error| lab::Error::file(file)(error.into()))?;
-    std::fs::write(file, text + "\n").map_err(lab::Error::file(file))?;
+    let text = serde_json::to_string(result)
+        .map_err(|error| lab_record::Error::file(file)(error.into()))?;
+    std::fs::write(file, text + "\n").map_err(lab_record::Error::file(file))?;
     Ok(())
 }

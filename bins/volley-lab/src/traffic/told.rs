@@ -2,10 +2,10 @@
 
 use std::io::{IsTerminal, Write};
 
-use lab::receive::Histogram;
-use lab::traffic::memory::Done;
-use lab::traffic::port_times::{LatencyClock, PortTimes};
-use lab::traffic::result::{StreamResult, TrafficResult};
+use lab_record::Histogram;
+use lab_traffic::memory::Done;
+use lab_traffic::port_times::{LatencyClock, PortTimes};
+use lab_traffic::result::{StreamResult, TrafficResult};
 
 use crate::say::say;
 

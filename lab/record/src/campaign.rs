@@ -1,0 +1,49 @@
+//! What a campaign was measured with, and each device as it was set up.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Results;
+
+/// What a campaign was measured with.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Campaign {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Its title.
+    pub title: String,
+    /// When it began, ISO 8601.
+    pub started: String,
+    /// Names everything random.
+    pub seed: u64,
+    /// Facts of the host, by name.
+    pub host: BTreeMap<String, String>,
+    /// The devices, with their versions and commands.
+    pub devices: Vec<DeviceFacts>,
+}
+
+/// A device as it was measured.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DeviceFacts {
+    /// Name in the results.
+    pub name: String,
+    /// Version as it says itself.
+    pub version: String,
+    /// Exact commands that set it up.
+    pub commands: Vec<String>,
+}
+
+/// A device with its commands belongs to the campaign that it was measured in: once a name.
+pub(crate) fn meet(results: &mut Results, device: DeviceFacts) {
+    let Some(campaign) = results.campaigns.last_mut() else { return };
+    match campaign.devices.iter_mut().find(|known| known.name == device.name) {
+        Some(known) => {
+            known.commands.push(String::new());
+            known.commands.extend(device.commands);
+        }
+        None => campaign.devices.push(device),
+    }
+}

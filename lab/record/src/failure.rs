@@ -1,0 +1,16 @@
+//! What could not be measured, and why.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Subject;
+
+/// Something that could not be measured, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureRecord {
+    /// What should have been measured.
+    pub subject: Subject,
+    /// Whether the device cannot do it at all; else something went wrong.
+    pub refused: bool,
+    /// Why.
+    pub reason: String,
+}

@@ -1,0 +1,97 @@
+//! One trial, with all that was counted in it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Accounts, Counters, DelayVariation, Histogram, Outcome, ScaleRates, SequenceCounts, Spike,
+    Subject, Verdict,
+};
+
+/// A time at which the processor was away.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stall {
+    /// When, since the trial began.
+    pub at_s: f64,
+    /// For how long.
+    pub length_us: f64,
+    /// Who saw it: generator, device or probe.
+    pub seen_by: String,
+}
+
+impl Stall {
+    /// Who sees the stalls of a device's workers.
+    pub const DEVICE: &str = "device";
+
+    /// Whether the device saw it.
+    pub fn is_of_the_device(&self) -> bool {
+        self.seen_by == Self::DEVICE
+    }
+}
+
+/// One trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// What was measured.
+    pub subject: Subject,
+    /// Number of the trial in its run.
+    pub index: u32,
+    /// Search that asked for it, or "latency" and the like.
+    pub purpose: String,
+    /// When it began, since the campaign did.
+    pub at_s: f64,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Latency of every packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Histogram>,
+    /// Loss, duplicates, reordering.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequence: Option<SequenceCounts>,
+    /// Throughput on four time scales.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rates: Vec<ScaleRates>,
+    /// Delay variation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variation: Option<DelayVariation>,
+    /// RTP jitter at its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter_ns: Option<f64>,
+    /// The device's counters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accounts: Option<Accounts>,
+    /// The device's own counters, with drops by place and reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<Counters>,
+    /// Stalls of the host.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stalls: Vec<Stall>,
+    /// Spikes of latency.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spikes: Vec<Spike>,
+    /// What it must be read with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub verdicts: Vec<Verdict>,
+}
+
+impl TrialRecord {
+    /// A record of an outcome, for what else was counted to be added to.
+    pub fn new(subject: Subject, index: u32, purpose: &str, at_s: f64, outcome: Outcome) -> Self {
+        Self {
+            subject,
+            index,
+            purpose: purpose.to_owned(),
+            at_s,
+            outcome,
+            latency: None,
+            sequence: None,
+            rates: Vec::new(),
+            variation: None,
+            jitter_ns: None,
+            accounts: None,
+            device: None,
+            stalls: Vec::new(),
+            spikes: Vec::new(),
+            verdicts: Vec::new(),
+        }
+    }
+}

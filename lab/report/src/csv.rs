@@ -1,0 +1,129 @@
+//! The summary as CSV (RFC 4180), for spreadsheets and scripts: rates of packets, and all else by unit.
+
+use lab_record::Results;
+
+use super::checks::told;
+use super::quantities;
+use super::summary::rows;
+use super::words::verdict;
+
+/// A field, quoted where it must be.
+fn field(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+/// One line for each device, case and metric.
+pub fn render(results: &Results) -> String {
+    let mut text = String::from("device,case,metric,runs,pps,low_pps,high_pps,sd_pps,verdicts\r\n");
+    for row in rows(results) {
+        let verdicts: Vec<String> = row.verdicts.iter().map(verdict).collect();
+        let fields = [
+            field(&row.subject.device),
+            field(&row.subject.case()),
+            field(&row.metric),
+            row.runs.to_string(),
+            format!("{:.1}", row.value_pps),
+            format!("{:.1}", row.interval.low),
+            format!("{:.1}", row.interval.high),
+            format!("{:.1}", row.sd_pps),
+            field(&verdicts.join("; ")),
+        ];
+        text.push_str(&fields.join(","));
+        text.push_str("\r\n");
+    }
+    text
+}
+
+/// One line for each function checked.
+pub fn checks(results: &Results) -> String {
+    let mut text =
+        String::from("device,case,run,passed,sent,came,kept_out_sent,kept_out_came,fault\r\n");
+    for check in &results.checks {
+        let mut fields = vec![
+            field(&check.subject.device),
+            field(&check.subject.case()),
+            check.subject.run.to_string(),
+            check.passed().to_string(),
+        ];
+        fields.extend(check.counts().map(|count| count.to_string()));
+        fields.push(field(&check.fault.as_ref().map_or(String::new(), told)));
+        text.push_str(&fields.join(","));
+        text.push_str("\r\n");
+    }
+    text
+}
+
+/// One line for each device, case and metric that is no rate of packets.
+pub fn quantities(results: &Results) -> String {
+    let mut text = String::from("device,case,metric,unit,runs,trials,median,low,high,sd\r\n");
+    for row in quantities::rows(results) {
+        let fields = [
+            field(&row.subject.device),
+            field(&row.subject.case()),
+            field(&row.metric),
+            row.unit.name().to_owned(),
+            row.runs.to_string(),
+            row.values.len().to_string(),
+            row.median.to_string(),
+            row.interval.low.to_string(),
+            row.interval.high.to_string(),
+            row.sd.to_string(),
+        ];
+        text.push_str(&fields.join(","));
+        text.push_str("\r\n");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab_record::{
+        AnswerRecord, CheckRecord, Checked, Fault, QuantityRecord, Subject, Unit, Verdict,
+    };
+
+    #[test]
+    fn a_check_is_a_line_with_its_counts_and_its_fault() {
+        let stream =
+            |must_emerge, sent, came| Checked { name: "there".into(), must_emerge, sent, came };
+        let (stream_name, reason) = ("there".into(), "1 of 9 packets, lost".into());
+        let fault = Fault { stream: stream_name, packet: None, reason, difference: None };
+        let check = CheckRecord {
+            subject: Subject { device: "ovs".into(), function: "gre".into(), ..Subject::default() },
+            streams: vec![stream(true, 9, 8), stream(false, 4, 0)],
+            fault: Some(fault),
+            ..CheckRecord::default()
+        };
+        let text = checks(&Results { checks: vec![check], ..Results::default() });
+        let line = text.lines().nth(1).unwrap();
+        assert_eq!(line, "ovs,gre,0,false,9,8,4,0,\"there: 1 of 9 packets, lost\"");
+    }
+
+    #[test]
+    fn fields_with_commas_and_quotes_are_quoted_and_verdicts_told() {
+        let subject = Subject { device: "a \"b\", c".into(), ..Subject::default() };
+        let (metric, verdicts) = ("NDR".into(), vec![Verdict::GeneratorBound { share: 1.0 }]);
+        let answer = AnswerRecord { subject, metric, low_pps: 1.0, high_pps: 2.0, verdicts };
+        let results = Results { answers: vec![answer], ..Results::default() };
+        let line = render(&results).lines().nth(1).unwrap().to_owned();
+        assert_eq!(
+            line,
+            "\"a \"\"b\"\", c\",,NDR,1,1.5,1.0,2.0,0.0,generator-bound: 100 % of the generator's ceiling"
+        );
+    }
+
+    #[test]
+    fn what_is_no_rate_has_its_unit() {
+        let subject =
+            Subject { device: "ovs".into(), function: "ip4".into(), ..Subject::default() };
+        let (metric, values) = ("reset, longest".into(), vec![0.5, 0.25]);
+        let quantity = QuantityRecord { subject, metric, unit: Unit::Seconds, values, note: None };
+        let results = Results { quantities: vec![quantity], ..Results::default() };
+        let line = quantities(&results).lines().nth(1).unwrap().to_owned();
+        assert_eq!(line, "ovs,ip4,\"reset, longest\",seconds,1,2,0.375,0.375,0.375,0");
+    }
+}

@@ -1,0 +1,24 @@
+//! Reports: raw lines in, one self-contained page out. The same lines give the same page, always.
+//!
+//! ```text
+//! raw.jsonl ─▶ Results ─┬▶ figures ─▶ svg ─┬▶ report.html
+//!                       ├▶ tables ─────────┘
+//!                       ├▶ results.csv, quantities.csv, checks.csv
+//!                       ├▶ metrics.txt  (OpenMetrics)
+//!                       ├▶ instance data of our YANG model
+//!                       └▶ index.sqlite
+//! ```
+
+pub mod checks;
+pub mod csv;
+pub mod figures;
+pub mod html;
+pub mod index;
+pub mod openmetrics;
+pub mod quantities;
+pub mod summary;
+pub mod svg;
+pub mod words;
+pub mod yang;
+
+pub use lab_record::{Error, Results};

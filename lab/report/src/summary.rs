@@ -1,0 +1,166 @@
+//! The table behind the figures: one row for each device, case and metric, over all its runs.
+
+use std::collections::BTreeMap;
+
+use lab_record::{AnswerRecord, Interval, Results, Subject, Verdict};
+use lab_search::stats::summary::{Summary, mean};
+use lab_search::stats::verdict::of_series;
+
+/// A number over all runs of its subject.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Device, function and axes; its run is 0.
+    pub subject: Subject,
+    /// Name of the number.
+    pub metric: String,
+    /// Restarts.
+    pub runs: usize,
+    /// Middle between the mean lower and the mean upper bound.
+    pub value_pps: f64,
+    /// From the lower end of the lower bounds' interval to the upper end of the upper bounds'.
+    pub interval: Interval,
+    /// Standard deviation of the lower bounds over restarts.
+    pub sd_pps: f64,
+    /// What it must be read with.
+    pub verdicts: Vec<Verdict>,
+}
+
+impl Row {
+    /// Device and case in words.
+    pub fn name(&self) -> String {
+        format!("{} — {}", self.subject.device, self.subject.case())
+    }
+
+    /// Whether the generator could do no more: the device may do better.
+    pub fn is_at_least(&self) -> bool {
+        self.verdicts.iter().any(|it| matches!(it, Verdict::GeneratorBound { .. }))
+    }
+}
+
+/// The rows: the cases in the order in which they were first measured, and within each the devices likewise.
+pub fn rows(results: &Results) -> Vec<Row> {
+    let mut order: Vec<(Subject, String)> = Vec::new();
+    let mut groups: BTreeMap<(Subject, String), Vec<&AnswerRecord>> = BTreeMap::new();
+    for answer in &results.answers {
+        let key = (Subject { run: 0, ..answer.subject.clone() }, answer.metric.clone());
+        if !groups.contains_key(&key) {
+            order.push(key.clone());
+        }
+        groups.entry(key).or_default().push(answer);
+    }
+    let mut cases: Vec<String> = Vec::new();
+    for (subject, _) in &order {
+        let case = subject.case();
+        if !cases.contains(&case) {
+            cases.push(case);
+        }
+    }
+    order.sort_by_key(|(subject, _)| cases.iter().position(|case| *case == subject.case()));
+    order.into_iter().filter_map(|key| groups.get(&key).map(|group| row(key, group))).collect()
+}
+
+fn row((subject, metric): (Subject, String), answers: &[&AnswerRecord]) -> Row {
+    let lows: Vec<f64> = answers.iter().map(|answer| answer.low_pps).collect();
+    let highs: Vec<f64> = answers.iter().map(|answer| answer.high_pps).collect();
+    let interval = interval_of_bounds(&lows, &highs);
+    let mut verdicts: Vec<Verdict> = of_series(&lows);
+    for verdict in answers.iter().flat_map(|answer| &answer.verdicts) {
+        if !verdicts.iter().any(|known| says_the_same(known, verdict)) {
+            verdicts.push(verdict.clone());
+        }
+    }
+    let sd_pps = Summary::of(&lows).map_or(0.0, |summary| summary.sd);
+    let value_pps = mean(&lows).midpoint(mean(&highs));
+    Row { subject, metric, runs: answers.len(), value_pps, interval, sd_pps, verdicts }
+}
+
+/// Whether one line will do for both: that a search was limited, not by how much on each run.
+fn says_the_same(one: &Verdict, other: &Verdict) -> bool {
+    use Verdict::{CutShort, GeneratorBound};
+    let limited = matches!(
+        (one, other),
+        (GeneratorBound { .. }, GeneratorBound { .. }) | (CutShort { .. }, CutShort { .. })
+    );
+    limited || one == other
+}
+
+/// The 95 % interval of a number known, on each run, only to lie between two bounds. Of fewer than
+/// three runs, what they span.
+pub fn interval_of_bounds(lows: &[f64], highs: &[f64]) -> Interval {
+    match (Summary::of(lows), Summary::of(highs)) {
+        // No rate is below 0, whatever the spread.
+        (Ok(low), Ok(high)) if low.count >= 3 => {
+            let hull = low.mean_95.hull(high.mean_95);
+            Interval { low: hull.low.max(0.0), ..hull }
+        }
+        (Ok(low), Ok(high)) => Interval { low: low.min, high: high.max },
+        _ => Interval { low: f64::NEG_INFINITY, high: f64::INFINITY },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(device: &str, run: u32, low_pps: f64) -> AnswerRecord {
+        AnswerRecord {
+            subject: Subject { device: device.into(), run, ..Subject::default() },
+            metric: "NDR".into(),
+            low_pps,
+            high_pps: low_pps + 10.0,
+            verdicts: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn runs_of_one_subject_make_one_row_in_the_order_measured() {
+        let mut results = Results::default();
+        for run in 0..5 {
+            results.answers.push(answer("zebra", run, 100.0 + f64::from(run)));
+            results.answers.push(answer("ant", run, 50.0));
+        }
+        let rows = rows(&results);
+        assert_eq!(
+            rows.iter().map(|row| row.subject.device.as_str()).collect::<Vec<_>>(),
+            ["zebra", "ant"]
+        );
+        assert_eq!((rows[0].runs, rows[0].value_pps), (5, 107.0));
+        assert!(rows[0].interval.contains(102.0) && rows[0].interval.contains(112.0));
+        assert_eq!(rows[1].interval, Interval { low: 50.0, high: 60.0 });
+    }
+
+    #[test]
+    fn devices_of_one_case_stand_together_and_a_limit_is_told_once() {
+        let mut results = Results::default();
+        for (device, function) in
+            [("ours", "l2"), ("ours", "ip4"), ("theirs", "l2"), ("theirs", "ip4")]
+        {
+            for run in 0..2 {
+                let mut answer = answer(device, run, 100.0);
+                answer.subject.function = function.into();
+                answer.verdicts =
+                    vec![Verdict::GeneratorBound { share: 0.9 + 0.01 * f64::from(run) }];
+                results.answers.push(answer);
+            }
+        }
+        let rows = rows(&results);
+        let names: Vec<_> = rows
+            .iter()
+            .map(|row| (row.subject.function.as_str(), row.subject.device.as_str()))
+            .collect();
+        let wanted = [("l2", "ours"), ("l2", "theirs"), ("ip4", "ours"), ("ip4", "theirs")];
+        assert_eq!(names, wanted);
+        assert!(rows.iter().all(|row| row.verdicts.len() == 1 && row.is_at_least()), "{rows:?}");
+    }
+
+    #[test]
+    fn a_wide_spread_does_not_make_a_rate_negative() {
+        let interval = interval_of_bounds(&[1.0, 1.0, 90.0], &[2.0, 2.0, 95.0]);
+        assert!(interval.low == 0.0 && interval.high > 95.0, "{interval:?}");
+    }
+
+    #[test]
+    fn two_runs_span_what_they_span() {
+        assert_eq!(interval_of_bounds(&[1.0, 2.0], &[3.0, 5.0]), Interval { low: 1.0, high: 5.0 });
+    }
+}

@@ -1,0 +1,70 @@
+//! Numbers and verdicts as a reader wants them.
+
+use lab_record::Verdict;
+
+/// A rate with three or four digits: 12.35 Mpps.
+pub fn rate(pps: f64) -> String {
+    let (value, unit) = match pps.abs() {
+        0.0 => return "0 pps".into(),
+        size if size >= 1e6 => (pps / 1e6, "Mpps"),
+        size if size >= 1e3 => (pps / 1e3, "kpps"),
+        _ => (pps, "pps"),
+    };
+    format!("{} {unit}", digits(value))
+}
+
+/// A number with three or four digits.
+pub fn digits(value: f64) -> String {
+    match value.abs() {
+        size if size >= 100.0 => format!("{value:.1}"),
+        size if size >= 10.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+/// A verdict as a phrase.
+pub fn verdict(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::LossInversion { loads_pps } => {
+            let loads: Vec<String> = loads_pps.iter().map(|&load| rate(load)).collect();
+            format!("loss inversion: carried {} above a load that it did not", loads.join(", "))
+        }
+        Verdict::Bimodal { modes: [low, high] } => format!(
+            "two modes: {} ({} runs) and {} ({} runs)",
+            rate(low.mean),
+            low.count,
+            rate(high.mean),
+            high.count
+        ),
+        Verdict::Drift { share, p } => format!("drifts by {:+.2} % (p = {p:.2e})", 100.0 * share),
+        Verdict::CutShort { trials } => format!("the time was up after {trials} trials"),
+        Verdict::StillWarmingUp => "was still warming up".into(),
+        Verdict::GeneratorBound { share } => {
+            format!("generator-bound: {:.0} % of the generator's ceiling", 100.0 * share)
+        }
+        Verdict::OrderUnknown { queues, reordered } => format!(
+            "{reordered} packets seem overtaken, but {queues} queues brought them: their order is not known"
+        ),
+        Verdict::CountersDisagree { missing } => format!("{missing} packets unaccounted for"),
+        Verdict::DeviceStalled { stalls, longest_us, share } => format!(
+            "the device stalled {stalls} times, up to {longest_us:.0} µs, {:.2} % of the time",
+            100.0 * share
+        ),
+        Verdict::HostStalled { stalls, longest_us, share } => format!(
+            "host stalled {stalls} times, longest {longest_us:.0} µs, {:.2} % of the time",
+            100.0 * share
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_have_three_or_four_digits() {
+        assert_eq!(rate(14_880_952.0), "14.88 Mpps");
+        assert_eq!(rate(0.0), "0 pps");
+        assert_eq!([rate(999.0), rate(123_456.0)], ["999.0 pps", "123.5 kpps"]);
+    }
+}

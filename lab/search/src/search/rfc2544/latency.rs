@@ -1,0 +1,95 @@
+//! RFC 2544 26.2: latency at the throughput rate, the mean of at least 20 trials.
+//!
+//! The RFC tags one frame a trial; here every frame is timed and the trial reports its mean, median,
+//! 99th percentile and largest, so that one frame does not stand for all.
+
+use lab_record::{Latency, Outcome, Trial};
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::search::{Search, Step};
+
+/// Trials at one load.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LatencyTest {
+    /// The throughput found before, or another load of interest.
+    pub load_pps: f64,
+    /// Length of a trial; the RFC asks for 120 s.
+    pub trial_s: f64,
+    /// Number of trials; the RFC asks for at least 20.
+    pub trials: usize,
+}
+
+/// Latency over the trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LatencyAnswer {
+    /// Means over the trials; the largest is the largest of all.
+    pub latency: Latency,
+    /// Standard deviation of the trials' means.
+    pub sd_ns: f64,
+    /// That of each trial that measured it.
+    pub trials: Vec<Latency>,
+    /// Loss ratio of the worst trial: latency of a device that loses is that of its queues.
+    pub worst_loss_ratio: f64,
+}
+
+impl Search for LatencyTest {
+    type Answer = LatencyAnswer;
+
+    fn next(&mut self, history: &[Outcome]) -> Result<Step<LatencyAnswer>, Error> {
+        if history.len() < self.trials {
+            return Ok(Step::Measure(Trial::new(self.load_pps, self.trial_s)));
+        }
+        let timed: Vec<Latency> = history.iter().filter_map(|outcome| outcome.latency).collect();
+        if timed.is_empty() {
+            return Err(Error::TooFew { what: "a latency test's timed trials", needed: 1, got: 0 });
+        }
+        let count = timed.len() as f64;
+        let mean = |of: fn(&Latency) -> f64| timed.iter().map(of).sum::<f64>() / count;
+        let mean_ns = mean(|it| it.mean_ns);
+        let squares = timed.iter().map(|it| (it.mean_ns - mean_ns).powi(2)).sum::<f64>();
+        Ok(Step::Done(LatencyAnswer {
+            latency: Latency {
+                mean_ns,
+                p50_ns: mean(|it| it.p50_ns),
+                p99_ns: mean(|it| it.p99_ns),
+                max_ns: timed.iter().map(|it| it.max_ns).fold(0.0, f64::max),
+            },
+            sd_ns: (squares / (count - 1.0).max(1.0)).sqrt(),
+            trials: timed,
+            worst_loss_ratio: history.iter().map(Outcome::loss_ratio).fold(0.0, f64::max),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::{Budget, run};
+
+    fn measure(timed: bool) -> Result<LatencyAnswer, Error> {
+        let mut trial_number = 0.0;
+        let mut search = LatencyTest { load_pps: 1e5, trial_s: 120.0, trials: 20 };
+        let measured = run(&mut search, Budget::default(), |trial| {
+            trial_number += 1.0;
+            let mean_ns = 5_000.0 + trial_number;
+            let latency =
+                Latency { mean_ns, p50_ns: 1.0, p99_ns: 2.0, max_ns: 10.0 * trial_number };
+            let outcome = Outcome::of(trial, trial.packets());
+            Ok(Outcome { latency: timed.then_some(latency), ..outcome })
+        });
+        measured.map(|(answer, _)| answer)
+    }
+
+    #[test]
+    fn latency_is_the_mean_over_twenty_trials_and_the_largest_of_all() {
+        let answer = measure(true).unwrap();
+        assert_eq!((answer.latency.mean_ns, answer.latency.max_ns), (5_010.5, 200.0));
+        assert!((answer.sd_ns - 5.916).abs() < 0.001 && answer.trials.len() == 20);
+    }
+
+    #[test]
+    fn trials_without_timestamps_are_refused() {
+        assert!(matches!(measure(false), Err(Error::TooFew { .. })));
+    }
+}

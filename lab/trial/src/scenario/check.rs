@@ -1,0 +1,335 @@
+//! What a scenario must satisfy beyond its grammar, each fault at its place in the file.
+
+use lab_traffic::arrivals::{Gaps, Imix};
+use toml::Spanned;
+
+use super::{Axis, Ethertype, FunctionKind, MOST_ENTRIES, Scenario, SearchKind, Sweep};
+
+/// Frame sizes that the generator can send, checksum included.
+const FRAME_BYTES: std::ops::RangeInclusive<u64> = 64..=9_018;
+/// The smallest frame with the headers of UDP over IPv6, a signature and a checksum.
+const SMALLEST_IP6: u64 = 84;
+/// Queueing disciplines that a scenario may name.
+const SCHEDULERS: [&str; 6] = ["fifo", "sfq", "codel", "fq-codel", "htb", "hfsc"];
+/// Endpoints that a scenario may name.
+const ENDPOINTS: [&str; 3] = ["namespace", "container", "vm"];
+
+/// A fault and where it is.
+pub(super) struct Wrong {
+    pub(super) at: usize,
+    pub(super) reason: String,
+}
+
+pub(super) fn wrong<T>(place: &Spanned<T>, reason: impl Into<String>) -> Result<(), Wrong> {
+    Err(Wrong { at: place.span().start, reason: reason.into() })
+}
+
+impl Scenario {
+    pub(super) fn check(&self) -> Result<(), Wrong> {
+        let name = self.name.get_ref();
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if name.is_empty() || !name.chars().all(plain) {
+            return wrong(&self.name, format!("name {name:?} is not of a-z, 0-9 and -"));
+        }
+        if self.functions.is_empty() {
+            return wrong(&self.name, "a scenario needs at least one [[function]]");
+        }
+        self.check_link()?;
+        self.check_functions()?;
+        self.check_traffic()?;
+        self.sweep.check()?;
+        self.check_room()?;
+        self.check_streams()?;
+        self.check_overhead()?;
+        self.check_measure()
+    }
+
+    /// Streams find their own load and make frames of their own sizes; endpoints are theirs alone.
+    fn check_streams(&self) -> Result<(), Wrong> {
+        let (traffic, sweep, measure) = (&self.traffic, &self.sweep, &self.measure);
+        if measure.search != SearchKind::Stream {
+            let reason = "endpoints go with search = \"stream\", and with it only";
+            return sweep.endpoint.first().map_or(Ok(()), |endpoint| wrong(endpoint, reason));
+        }
+        if let Some(genome) = &traffic.imix {
+            return wrong(genome, "streams make frames of their own sizes: no mix goes with them");
+        }
+        if let Some(axis) = &sweep.frame_bytes {
+            return wrong(axis, "streams make frames of their own sizes");
+        }
+        if let Some(axis) = &sweep.load_percent {
+            return wrong(axis, "streams find their own load");
+        }
+        if !measure.latency_at_percent.is_empty() || measure.telemetry {
+            let reason = "neither latency_at_percent nor telemetry goes with search = \"stream\"";
+            return wrong(&self.name, reason);
+        }
+        Ok(())
+    }
+
+    /// Whether the headers of IPv6 have room in every frame, where there are any.
+    fn check_room(&self) -> Result<(), Wrong> {
+        let routed = self.functions.iter().find(|it| it.get_ref().kind == FunctionKind::Ip6);
+        let streams = self.measure.search == SearchKind::Stream;
+        if streams || routed.is_none() && !self.traffic.ethertype.contains(&Ethertype::Udp6) {
+            return Ok(());
+        }
+        let small = |bytes: u64| {
+            (bytes < SMALLEST_IP6)
+                .then(|| format!("frames of {bytes} octets: IPv6 needs {SMALLEST_IP6} or more"))
+        };
+        let least = |sizes: &[u16]| sizes.iter().min().and_then(|&bytes| small(bytes.into()));
+        if let Some(axis) = &self.sweep.frame_bytes {
+            let least = axis.get_ref().values().first().copied().and_then(small);
+            return least.map_or(Ok(()), |reason| wrong(axis, reason));
+        }
+        if let Some(genome) = &self.traffic.imix {
+            let mix = Imix::parse(genome.get_ref(), 1_518).ok();
+            let least = mix.and_then(|mix| least(mix.sequence()));
+            return least.map_or(Ok(()), |reason| wrong(genome, reason));
+        }
+        let frame_bytes = &self.traffic.frame_bytes;
+        match (small((*frame_bytes.get_ref()).into()), routed) {
+            (None, _) => Ok(()),
+            // Where it is not said how large they are.
+            (Some(reason), Some(function)) if frame_bytes.span().is_empty() => {
+                wrong(function, format!("{reason}: set traffic.frame_bytes"))
+            }
+            (Some(reason), _) => wrong(frame_bytes, reason),
+        }
+    }
+
+    /// Whether frames can still be sent with the tag or the tunnel's headers that a function adds.
+    fn check_overhead(&self) -> Result<(), Wrong> {
+        let swept = self
+            .sweep
+            .frame_bytes
+            .as_ref()
+            .and_then(|axis| axis.get_ref().values().last().copied());
+        let largest = swept.unwrap_or(0).max((*self.traffic.frame_bytes.get_ref()).into());
+        for function in &self.functions {
+            let overhead = u64::from(function.get_ref().kind.overhead_bytes());
+            if overhead > 0 && largest + overhead > *FRAME_BYTES.end() {
+                let name = function.get_ref().name();
+                let reason = format!(
+                    "frames of {largest} octets and {overhead} more for {name} are above 9018"
+                );
+                return wrong(function, reason);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_functions(&self) -> Result<(), Wrong> {
+        for (index, place) in self.functions.iter().enumerate() {
+            let function = place.get_ref();
+            let kind = function.kind.name();
+            if let Some(field) = function.misplaced() {
+                return wrong(place, format!("a {kind} has no {field}"));
+            }
+            let earlier = &self.functions[..index];
+            if earlier.iter().any(|other| other.get_ref().name() == function.name()) {
+                let name = function.name();
+                return wrong(
+                    place,
+                    format!("two functions are called {name:?}: give them labels"),
+                );
+            }
+            if self.sweep.entries.is_some() && !function.kind.has_table() {
+                return wrong(place, format!("sweep.entries needs a table, a {kind} has none"));
+            }
+            if !self.sweep.scheduler.is_empty() && function.bottleneck_mbps.is_none() {
+                let reason = "schedulers need a bottleneck_mbps: without one nothing ever queues";
+                return wrong(place, reason);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_traffic(&self) -> Result<(), Wrong> {
+        let traffic = &self.traffic;
+        let bytes = u64::from(*traffic.frame_bytes.get_ref());
+        if !FRAME_BYTES.contains(&bytes) {
+            let (low, high) = (FRAME_BYTES.start(), FRAME_BYTES.end());
+            return wrong(
+                &traffic.frame_bytes,
+                format!("frame of {bytes} octets ({low} to {high})"),
+            );
+        }
+        if let Some(genome) = &traffic.imix {
+            if let Err(error) = Imix::parse(genome.get_ref(), 1_518) {
+                return wrong(genome, error.to_string());
+            }
+            if self.sweep.frame_bytes.is_some() {
+                return wrong(genome, "imix and sweep.frame_bytes exclude each other");
+            }
+        }
+        if *traffic.flows.get_ref() == 0 {
+            return wrong(&traffic.flows, "at least one flow");
+        }
+        if let Err(error) = Gaps::new(traffic.arrivals.clone(), 1e6, 1) {
+            return wrong(&self.name, format!("traffic.arrivals: {error}"));
+        }
+        Ok(())
+    }
+
+    fn check_measure(&self) -> Result<(), Wrong> {
+        let measure = &self.measure;
+        if measure.loss_ratios.get_ref().is_empty() {
+            return wrong(&measure.loss_ratios, "at least one loss ratio");
+        }
+        if let Err(error) = measure.goals() {
+            return wrong(&measure.loss_ratios, error.to_string());
+        }
+        let change = measure.change_entries.is_some();
+        if change != (measure.search == SearchKind::Reconfigure) {
+            let reason = "change_entries goes with search = \"reconfigure\", and with it only";
+            return wrong(&measure.loss_ratios, reason);
+        }
+        if measure.most_entries.is_some() && measure.search != SearchKind::LargestTable {
+            let reason = "most_entries goes with search = \"largest-table\", and with it only";
+            return wrong(&measure.loss_ratios, reason);
+        }
+        let entries = measure.change_entries.or(measure.most_entries);
+        if let Some(entries) = entries.filter(|it| !(1..=MOST_ENTRIES).contains(it)) {
+            let reason = format!("{entries} entries (1 to {MOST_ENTRIES})");
+            return wrong(&measure.loss_ratios, reason);
+        }
+        Ok(())
+    }
+}
+
+impl Sweep {
+    fn check(&self) -> Result<(), Wrong> {
+        for (_, axis) in self.axes() {
+            if let Some(fault) = axis.get_ref().fault() {
+                return wrong(axis, fault);
+            }
+        }
+        if let Some(axis) = &self.frame_bytes {
+            let values = axis.get_ref().values();
+            if let Some(bytes) = values.iter().find(|bytes| !FRAME_BYTES.contains(bytes)) {
+                return wrong(axis, format!("frame of {bytes} octets (64 to 9018)"));
+            }
+        }
+        for (names, allowed) in [(&self.scheduler, &SCHEDULERS[..]), (&self.endpoint, &ENDPOINTS)] {
+            if let Some(name) = names.iter().find(|it| !allowed.contains(&it.get_ref().as_str())) {
+                let reason = format!("{:?} is none of {}", name.get_ref(), allowed.join(", "));
+                return wrong(name, reason);
+            }
+        }
+        Ok(())
+    }
+
+    /// The numeric axes that are given, by name.
+    pub(super) fn axes(&self) -> impl Iterator<Item = (&'static str, &Spanned<Axis>)> {
+        let axes = [
+            ("workers", &self.workers),
+            ("clock_percent", &self.clock_percent),
+            ("cost_cycles", &self.cost_cycles),
+            ("vector_packets", &self.vector_packets),
+            ("entries", &self.entries),
+            ("flows", &self.flows),
+            ("frame_bytes", &self.frame_bytes),
+            ("load_percent", &self.load_percent),
+        ];
+        axes.into_iter().filter_map(|(name, axis)| axis.as_ref().map(|axis| (name, axis)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Error;
+
+    const PLAIN: &str = "name = 'x'\ntitle = 'X'\nabout = 'y'\n[[function]]\nkind = 'ip4'\n\
+                         [traffic]\nframe_bytes = 64\n[sweep]\nentries = [1, 2]\n\
+                         [measure]\nsearch = 'mlr'\nloss_ratios = [0.0]\n";
+
+    fn fault(from: &str, to: &str) -> String {
+        let text = PLAIN.replace(from, to);
+        match Scenario::parse(&text, "x.toml") {
+            Err(Error::Scenario { line, column, reason, .. }) => {
+                format!("{line}:{column} {}", reason.lines().next().unwrap_or_default())
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_plain_scenario_is_accepted() {
+        assert!(Scenario::parse(PLAIN, "x.toml").is_ok());
+    }
+
+    #[test]
+    fn faults_are_told_at_their_line_and_column() {
+        assert_eq!(
+            fault("name = 'x'", "name = 'X y'"),
+            "1:8 name \"X y\" is not of a-z, 0-9 and -"
+        );
+        assert_eq!(fault("= 64", "= 9"), "7:15 frame of 9 octets (64 to 9018)");
+        assert_eq!(fault("[1, 2]", "[2, 1]"), "9:11 the values must rise");
+        assert!(fault("[0.0]", "[1.5]").starts_with("12:15 search goal: loss_ratio = 1.5"));
+        assert!(fault("'ip4'", "'ip5'").starts_with("5:8 unknown variant `ip5`"));
+        assert!(fault("frame_bytes", "frame_byte").starts_with("7:1 unknown field `frame_byte`"));
+        assert!(fault("title = 'X'", "title = X").starts_with("2:9 "));
+    }
+
+    #[test]
+    fn frames_have_room_for_the_headers_of_ip6() {
+        assert_eq!(fault("'ip4'", "'ip6'"), "7:15 frames of 64 octets: IPv6 needs 84 or more");
+        let unsaid = fault("'ip4'\n[traffic]\nframe_bytes = 64", "'ip6'");
+        assert!(
+            unsaid.starts_with("4:1 frames of 64") && unsaid.contains("set traffic"),
+            "{unsaid}"
+        );
+        let swept = fault(
+            "'ip4'\n[traffic]\nframe_bytes = 64\n[sweep]",
+            "'ip6'\n[sweep]\nframe_bytes = [80, 90]",
+        );
+        assert!(swept.starts_with("7:15 frames of 80 octets"), "{swept}");
+        let mixed = fault("frame_bytes = 64", "ethertype = ['udp6']\nimix = '7a4d'");
+        assert!(mixed.starts_with("8:8 frames of 64 octets"), "{mixed}");
+        let enough = PLAIN.replace("'ip4'", "'ip6'").replace("= 64", "= 84");
+        assert!(Scenario::parse(&enough, "x.toml").is_ok());
+    }
+
+    #[test]
+    fn things_that_do_not_go_together_are_refused() {
+        assert!(fault("'ip4'", "'ip4'\nlearning = true").contains("a ip4 has no learning"));
+        assert!(fault("'ip4'", "'cross-connect'").contains("needs a table"));
+        let schedulers = fault("entries = [1, 2]", "scheduler = ['fifo']");
+        assert!(schedulers.contains("bottleneck_mbps"), "{schedulers}");
+        assert!(fault("'mlr'", "'reconfigure'").contains("change_entries"));
+        assert!(fault("'mlr'", "'mlr'\nmost_entries = 9").contains("largest-table"));
+        let beyond = fault("'mlr'", "'largest-table'\nmost_entries = 16777217");
+        assert!(beyond.contains("16777217 entries (1 to 16777216)"), "{beyond}");
+        let large =
+            fault("'ip4'\n[traffic]\nframe_bytes = 64", "'gre'\n[traffic]\nframe_bytes = 9000");
+        assert!(large.contains("9000 octets and 24 more for gre"), "{large}");
+        assert!(fault("entries = [1, 2]", "endpoint = ['cloud']").contains("\"cloud\" is none of"));
+    }
+
+    #[test]
+    fn streams_have_endpoints_but_no_frames_and_no_load() {
+        let endpoint = fault("entries = [1, 2]", "endpoint = ['vm']");
+        assert_eq!(endpoint, "9:13 endpoints go with search = \"stream\", and with it only");
+        let streams = PLAIN.replace("'mlr'", "'stream'");
+        assert!(
+            Scenario::parse(&streams.replace("entries = [1, 2]", "endpoint = ['vm']"), "x").is_ok()
+        );
+        // Their frames are large enough for IPv6.
+        assert!(Scenario::parse(&streams.replace("'ip4'", "'ip6'"), "x").is_ok());
+        for (from, to, told) in [
+            ("entries", "frame_bytes", "x:9:15: streams make frames"),
+            ("entries", "load_percent", "x:9:16: streams find"),
+            ("frame_bytes = 64", "imix = '7a'", "x:7:8: streams make frames"),
+            ("loss_ratios = [0.0]", "telemetry = true", "x:1:8: neither"),
+        ] {
+            let error =
+                Scenario::parse(&streams.replace(from, to).replace("[1, 2]", "[64, 84]"), "x");
+            let error = error.unwrap_err().to_string();
+            assert!(error.starts_with(told), "{error}");
+        }
+    }
+}

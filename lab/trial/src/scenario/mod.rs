@@ -1,0 +1,130 @@
+//! Scenarios: what to measure, as TOML, one a file. Data only; devices translate them.
+//!
+//! ```text
+//! scenario ─┬─ [[function]]   what the device does: bridge, route, encapsulate …
+//!           ├─ [link]         which links, and which cards
+//!           ├─ [traffic]      frames, flows, addresses, arrival process, directions
+//!           ├─ [sweep]        axes: sizes, workers, entries …         product = the cases
+//!           ├─ [measure]      which search, with which goals
+//!           └─ [campaign]     restarts, seed
+//! ```
+//! A mistake is reported at its line and column, with what is allowed there.
+
+mod axis;
+mod case;
+mod check;
+mod function;
+mod link;
+mod measure;
+mod traffic;
+
+use std::path::Path;
+
+pub use axis::Axis;
+pub use case::Case;
+pub use function::{Function, FunctionKind};
+pub use link::{Link, USUAL_GBPS};
+pub use measure::{MOST_ENTRIES, Measure, SearchKind};
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+pub use traffic::{Addresses, Ethertype, Traffic};
+
+use crate::Error;
+
+/// One scenario.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Name: of the file, of the results, of the command line.
+    pub name: Spanned<String>,
+    /// Title of its report.
+    pub title: String,
+    /// What it is to find out, in a sentence or two.
+    pub about: String,
+    /// What the device is to do; each is measured.
+    #[serde(rename = "function")]
+    pub functions: Vec<Spanned<Function>>,
+    /// Which links, where it is not left to the command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<Link>,
+    /// What is sent.
+    #[serde(default)]
+    pub traffic: Traffic,
+    /// What is varied.
+    #[serde(default)]
+    pub sweep: Sweep,
+    /// What is searched for.
+    pub measure: Measure,
+    /// How often, in which order.
+    #[serde(default)]
+    pub campaign: Campaign,
+}
+
+/// The axes that can be varied; a case is one value of each that is given.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Sweep {
+    /// Frame sizes in octets, checksum included.
+    pub frame_bytes: Option<Spanned<Axis>>,
+    /// Entries of the function's table: L2 entries or routes.
+    pub entries: Option<Spanned<Axis>>,
+    /// Flows at once.
+    pub flows: Option<Spanned<Axis>>,
+    /// Worker threads, the main thread apart.
+    pub workers: Option<Spanned<Axis>>,
+    /// The processor's clock, as a percentage of its maximum.
+    pub clock_percent: Option<Spanned<Axis>>,
+    /// Added cost per packet, where the clock cannot be set.
+    pub cost_cycles: Option<Spanned<Axis>>,
+    /// Packets that the device handles at once, at most.
+    pub vector_packets: Option<Spanned<Axis>>,
+    /// Offered load as a percentage of the maximum.
+    pub load_percent: Option<Spanned<Axis>>,
+    /// Queueing discipline of the device's egress port.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scheduler: Vec<Spanned<String>>,
+    /// What the endpoints are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub endpoint: Vec<Spanned<String>>,
+}
+
+/// How a scenario is repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Campaign {
+    /// Restarts of the device: the outer sample.
+    pub restarts: u32,
+    /// Names the order of cases and everything random in the traffic.
+    pub seed: u64,
+    /// Time for all of it: restarts that do not fit are left out, searches end early.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub minutes: Option<f64>,
+}
+
+impl Default for Campaign {
+    fn default() -> Self {
+        Self { restarts: 10, seed: 1, minutes: None }
+    }
+}
+
+impl Scenario {
+    /// Reads a scenario; `path` is only for messages.
+    pub fn parse(text: &str, path: &str) -> Result<Self, Error> {
+        let scenario: Self = toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            Error::in_text(text, path, at, error.message())
+        })?;
+        scenario.check().map_err(|wrong| Error::in_text(text, path, wrong.at, &wrong.reason))?;
+        Ok(scenario)
+    }
+
+    /// Reads a scenario file: TOML, or by a name that ends in `.json` the IETF's model.
+    pub fn load(path: &Path) -> Result<Self, Error> {
+        let text = std::fs::read_to_string(path).map_err(Error::file(path))?;
+        let read = match path.extension().is_some_and(|extension| extension == "json") {
+            true => crate::yang::import,
+            false => Self::parse,
+        };
+        read(&text, &path.display().to_string())
+    }
+}
