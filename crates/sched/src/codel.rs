@@ -7,13 +7,17 @@
 //!
 //! Time O(1) a packet sent and O(1) a packet dropped; space 200 bytes and the slots.
 
-use crate::ClassId;
-use crate::codel_law::{CodelCounters, CodelSettings, CodelState, Head};
-use crate::discipline::{Accepted, Discipline, Drained, Step};
+use crate::codel_law::{CodelCounters, CodelSettings, CodelState, Head, tick};
+use crate::config::Config;
+use crate::discipline::{Accepted, Discipline, Drained, Kind, Step};
+use crate::names::Names;
 use crate::packet::DropReason;
-use crate::pool::{Backlog, Context, Queue, SlotId};
+use crate::plan::Plan;
+use crate::pool::{Backlog, Context, Queue, Reuse, SlotId};
 use crate::report::{Counters, Report};
+use crate::settings::{settings, within};
 use crate::units::Time;
+use crate::{ClassId, Error};
 
 pub(crate) struct Codel {
     queue: Queue,
@@ -109,6 +113,60 @@ pub(crate) fn describe(set: &CodelSettings) -> String {
         text += " ecn";
     }
     text
+}
+
+settings! {
+    /// What `codel` can be set to.
+    pub struct CodelShape: "codel" {
+        /// The most packets that wait.
+        limit: usual u32 = 1000, within(1, 1 << 24, "1 to 2^24");
+        /// The delay that is acceptable for long.
+        target: usual Time = Time(5_000_000);
+        /// How long it may be exceeded: about the longest round trip.
+        interval: usual Time = Time(100_000_000);
+        /// Mark packets that can be marked; else drop.
+        ecn: usual bool = false, tc_off("noecn");
+        /// Mark every such packet that waited longer than this.
+        ce_threshold: maybe Time;
+    }
+}
+
+impl CodelShape {
+    /// What the law of delays goes by.
+    pub(crate) fn law(&self, mtu_bytes: u32) -> CodelSettings {
+        CodelSettings {
+            target: tick(self.target.0),
+            interval: tick(self.interval.0),
+            ce_threshold: self.ce_threshold.map(|Time(ns)| tick(ns)),
+            mtu_bytes,
+            ecn: self.ecn,
+        }
+    }
+
+    /// Refuses delays that the law cannot go by.
+    pub(crate) fn check_delays(&self, kind: &'static str) -> Result<(), Error> {
+        let Time(interval) = self.interval;
+        within(kind, "interval (ns)", interval, 2_000, 100_000_000_000, "2us to 100s")?;
+        within(kind, "target (ns)", self.target.0, 1_024, interval - 1, "1.024us to the interval")
+    }
+}
+
+impl Plan for CodelShape {
+    fn limit_packets(&self) -> u64 {
+        u64::from(self.limit)
+    }
+
+    fn reuse(&self) -> Reuse {
+        Reuse::InOrder
+    }
+
+    fn check(&self, _: &Config, _: &mut Names) -> Result<(), Error> {
+        self.check_delays("codel")
+    }
+
+    fn build(&self, mtu_bytes: u32) -> Result<Kind, Error> {
+        Ok(Kind::Codel(Box::new(Codel::new(self.limit, self.law(mtu_bytes)))))
+    }
 }
 
 #[cfg(test)]

@@ -6,18 +6,20 @@
 //!         └ Child (an enum)      the same set: a jump table in place of a virtual call, and no Box for a FIFO
 //! ```
 
-use crate::ClassId;
 use crate::codel::Codel;
 use crate::fifo::Fifo;
 use crate::fq_codel::FqCodel;
 use crate::hfsc::Hfsc;
 use crate::htb::Htb;
+use crate::lone_fifo::LoneFifo;
 use crate::packet::Packet;
-use crate::pool::{Backlog, Context, Pool, SlotId};
+use crate::pool::{Backlog, Context, Pool, Reuse, SlotId};
 use crate::prio::Prio;
 use crate::report::Report;
+use crate::root::Root;
 use crate::sfq::Sfq;
 use crate::tbf::Tbf;
+use crate::{ClassId, Scheduler};
 
 /// Whether the offered packet is now queued (others may have been dropped for it).
 pub(crate) type Accepted = bool;
@@ -57,33 +59,51 @@ pub(crate) trait Discipline {
     }
 }
 
-/// A discipline under another.
-pub(crate) enum Kind {
-    Fifo(Fifo),
-    Prio(Box<Prio>),
-    Sfq(Box<Sfq>),
-    Codel(Box<Codel>),
-    FqCodel(Box<FqCodel>),
-    Tbf(Box<Tbf>),
-    Htb(Box<Htb>),
-    Hfsc(Box<Hfsc>),
-}
+macro_rules! algorithms {
+    ($($algorithm:ident,)+) => {
+        /// A discipline that was made.
+        pub(crate) enum Kind {
+            Fifo(Fifo),
+            $($algorithm(Box<$algorithm>),)+
+        }
 
-/// Runs `$call` on whichever discipline stands there.
-macro_rules! each {
-    ($kind:expr, $one:ident => $call:expr) => {
-        match $kind {
-            Kind::Fifo($one) => $call,
-            Kind::Prio($one) => $call,
-            Kind::Sfq($one) => $call,
-            Kind::Codel($one) => $call,
-            Kind::FqCodel($one) => $call,
-            Kind::Tbf($one) => $call,
-            Kind::Htb($one) => $call,
-            Kind::Hfsc($one) => $call,
+        /// Runs `$call` on whichever discipline stands there.
+        macro_rules! each {
+            ($kind:expr, $one:ident => $call:expr) => {
+                match $kind {
+                    Kind::Fifo($one) => $call,
+                    $(Kind::$algorithm($one) => $call,)+
+                }
+            };
+        }
+
+        impl Kind {
+            /// The scheduler of this discipline alone. One concrete type for each: its code is compiled for T without a
+            /// call between the two.
+            pub(crate) fn at_the_root<T>(self, slots: u32, reuse: Reuse) -> Box<dyn Scheduler<T>>
+            where
+                T: Copy + Send + 'static,
+            {
+                match self {
+                    Self::Fifo(it) => Box::new(LoneFifo::new(slots, it.limit)),
+                    $(Self::$algorithm(it) => Box::new(Root::new(slots, reuse, *it)),)+
+                }
+            }
         }
     };
 }
+
+// One line an algorithm.
+algorithms! {
+    Prio,
+    Sfq,
+    Codel,
+    FqCodel,
+    Tbf,
+    Htb,
+    Hfsc,
+}
+
 /// A discipline under another: the usual leaf in line and in one cache line, the others behind a pointer.
 pub(crate) enum Child {
     Fifo(Fifo),
@@ -95,13 +115,18 @@ pub(crate) struct Other {
     kind: Kind,
     held: SlotId,
     held_bytes: u32,
+    /// Whether the discipline itself counts that packet still.
+    held_is_counted: bool,
 }
 
 impl Child {
     pub(crate) fn new(kind: Kind) -> Self {
         match kind {
             Kind::Fifo(fifo) => Self::Fifo(fifo),
-            kind => Self::Other(Box::new(Other { kind, held: SlotId::NIL, held_bytes: 0 })),
+            kind => {
+                let (held, held_bytes, held_is_counted) = (SlotId::NIL, 0, false);
+                Self::Other(Box::new(Other { kind, held, held_bytes, held_is_counted }))
+            }
         }
     }
 
@@ -179,7 +204,9 @@ impl Other {
             Step::Packet(id) => {
                 self.held = id;
                 self.held_bytes = cx.length_bytes(id);
-                if let Some(backlog) = each!(&mut self.kind, one => one.own_backlog()) {
+                let backlog = each!(&mut self.kind, one => one.own_backlog());
+                self.held_is_counted = backlog.is_some();
+                if let Some(backlog) = backlog {
                     backlog.add(self.held_bytes);
                 }
                 Peek::Length(self.held_bytes)
@@ -191,7 +218,7 @@ impl Other {
 
     fn backlog(&self) -> Backlog {
         let mut backlog = each!(&self.kind, one => one.backlog());
-        if !self.held.is_nil() && matches!(self.kind, Kind::Tbf(_) | Kind::Htb(_) | Kind::Hfsc(_)) {
+        if !self.held.is_nil() && !self.held_is_counted {
             backlog.add(self.held_bytes);
         }
         backlog

@@ -6,12 +6,14 @@
 //!
 //! Time O(1): the slot's cache line and its predecessor's. Space 64 bytes and the slots.
 
-use crate::ClassId;
-use crate::discipline::{Accepted, Discipline, Drained, Peek, Step};
+use crate::discipline::{Accepted, Discipline, Drained, Kind, Peek, Step};
 use crate::packet::DropReason;
-use crate::pool::{Backlog, Context, Queue, SlotId};
+use crate::plan::Plan;
+use crate::pool::{Backlog, Context, Queue, Reuse, SlotId};
 use crate::report::{Counters, Report};
+use crate::settings::settings;
 use crate::units::Size;
+use crate::{ClassId, Error};
 
 /// In the order of use, so that but for `dropped` it shares a cache line with the word before it.
 #[repr(C)]
@@ -159,6 +161,50 @@ impl Discipline for Fifo {
     #[inline]
     fn peek<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Option<Peek> {
         Some(self.head(cx))
+    }
+}
+
+settings! {
+    /// What `pfifo` can be set to.
+    pub struct PfifoShape: "pfifo" {
+        /// The most packets that wait.
+        limit: usual u32 = 1000, within(1, 1 << 24, "1 to 2^24");
+    }
+}
+
+impl Plan for PfifoShape {
+    fn limit_packets(&self) -> u64 {
+        u64::from(self.limit)
+    }
+
+    fn reuse(&self) -> Reuse {
+        Reuse::InOrder
+    }
+
+    fn build(&self, _: u32) -> Result<Kind, Error> {
+        Ok(Kind::Fifo(Fifo::new(Limit::of_packets(self.limit))))
+    }
+}
+
+settings! {
+    /// What `bfifo` can be set to.
+    pub struct BfifoShape: "bfifo" {
+        /// The most bytes that wait.
+        limit: needed Size, within(64, 1 << 32, "64 bytes to 4 GiB");
+    }
+}
+
+impl Plan for BfifoShape {
+    fn limit_packets(&self) -> u64 {
+        self.limit.0 / 60
+    }
+
+    fn reuse(&self) -> Reuse {
+        Reuse::InOrder
+    }
+
+    fn build(&self, _: u32) -> Result<Kind, Error> {
+        Ok(Kind::Fifo(Fifo::new(Limit::of_bytes(self.limit.0))))
     }
 }
 

@@ -10,17 +10,20 @@
 //! Time O(1), about five cache lines, asked for some packets ahead; when full, one pass over the flows' byte counts (4 bytes each) for up to 64 drops
 //! from the head of the fattest. Space 64 + 4 + 8 bytes a flow.
 
-use crate::ClassId;
-use crate::codel::describe;
+use crate::codel::{CodelShape, describe};
 use crate::codel_law::{CodelCounters, CodelSettings, CodelState, Head};
-use crate::discipline::{Accepted, Discipline, Drained, Step};
-use crate::hash;
+use crate::config::Config;
+use crate::discipline::{Accepted, Discipline, Drained, Kind, Step};
+use crate::names::Names;
 use crate::packet::{DropReason, Packet};
+use crate::plan::Plan;
 use crate::pool::{Backlog, Context, Pool, Queue, SlotId};
 use crate::prefetch::prefetch;
 use crate::report::{Counters, Report};
+use crate::settings::settings;
 use crate::turns::Turns;
-use crate::units::Size;
+use crate::units::{Size, Time};
+use crate::{ClassId, Error, hash};
 
 /// Up to so many busy flows, all of their state stays in the near caches.
 const FEW_FLOWS: usize = 256;
@@ -260,6 +263,68 @@ impl Discipline for FqCodel {
             .gauge("ce_mark", self.law.marked_threshold)
             .gauge("new_flows_len", self.new_flows.len() as u64)
             .gauge("old_flows_len", self.old_flows.len() as u64)
+    }
+}
+
+settings! {
+    /// What `fq_codel` can be set to.
+    pub struct FqCodelShape: "fq_codel" {
+        /// The most packets that wait.
+        limit: usual u32 = 10_240, within(1, 1 << 24, "1 to 2^24");
+        /// Queues that flows are hashed into.
+        flows: usual u32 = 1024, within(1, 65_536, "1 to 65536");
+        /// What a flow may send in its turn; the MTU if not given.
+        quantum: maybe Size, within(1, 1 << 20, "1 byte to 1 MiB");
+        /// The delay that is acceptable for long.
+        target: usual Time = Time(5_000_000);
+        /// How long it may be exceeded: about the longest round trip.
+        interval: usual Time = Time(100_000_000);
+        /// Mark packets that can be marked; else drop.
+        ecn: usual bool = true, tc_off("noecn");
+        /// Mark every such packet that waited longer than this.
+        ce_threshold: maybe Time;
+        /// The most bytes that wait.
+        memory_limit: usual Size = Size(32 << 20), within(1, 1 << 32, "1 byte to 4 GiB");
+        /// The most packets dropped at a time when it is full.
+        drop_batch: usual u32 = 64, within(1, 1024, "1 to 1024");
+    }
+}
+
+impl FqCodelShape {
+    /// One flow's delays.
+    fn of_a_flow(&self) -> CodelShape {
+        CodelShape {
+            limit: self.limit,
+            target: self.target,
+            interval: self.interval,
+            ecn: self.ecn,
+            ce_threshold: self.ce_threshold,
+        }
+    }
+}
+
+impl Plan for FqCodelShape {
+    fn limit_packets(&self) -> u64 {
+        u64::from(self.limit)
+    }
+
+    fn state_bytes(&self) -> u64 {
+        84 * u64::from(self.flows)
+    }
+
+    fn check(&self, _: &Config, _: &mut Names) -> Result<(), Error> {
+        self.of_a_flow().check_delays("fq_codel")
+    }
+
+    fn build(&self, mtu_bytes: u32) -> Result<Kind, Error> {
+        Ok(Kind::FqCodel(Box::new(FqCodel::new(FqCodelSettings {
+            limit: self.limit,
+            flows: self.flows,
+            quantum_bytes: self.quantum.map_or(mtu_bytes, |quantum| quantum.0 as u32),
+            memory_limit_bytes: self.memory_limit.0,
+            drop_batch: self.drop_batch,
+            codel: self.of_a_flow().law(mtu_bytes),
+        }))))
     }
 }
 

@@ -38,7 +38,9 @@ mod hfsc;
 mod htb;
 mod least_heap;
 mod lone_fifo;
+mod names;
 mod packet;
+mod plan;
 mod pool;
 mod prefetch;
 mod prio;
@@ -47,28 +49,36 @@ mod replace;
 mod report;
 mod ring;
 mod root;
+mod settings;
 mod sfq;
 mod tbf;
 pub mod tc;
 #[cfg(test)]
 mod testing;
+mod tree;
 mod turns;
 pub mod units;
 mod wheel;
 
 pub use build::{build, memory};
 pub use class_id::ClassId;
-pub use config::{
-    CodelShape, Config, FqCodelShape, HfscClass, HfscShape, HtbClass, HtbShape, PrioShape,
-    SfqShape, Shape, TbfShape, check,
-};
+pub use codel::CodelShape;
+pub use config::{Config, check};
 pub use error::Error;
+pub use fifo::{BfifoShape, PfifoShape};
 pub use filter::{Fields, Filter, Ports, Prefix, classify};
-pub use hfsc::Curve;
+pub use fq_codel::FqCodelShape;
+pub use hfsc::{Curve, HfscClass, HfscShape};
+pub use htb::{HtbClass, HtbShape};
 pub use packet::{Burst, DropReason, Dropped, Drops, Next, Packet, Sent, Verdict};
+pub use plan::{ClassShape, Classes, Shape};
 pub use pool::Backlog;
+pub use prio::{PfifoFastShape, PrioShape};
 pub use replace::{Replaced, replace, take_over};
 pub use report::{Counters, Report};
+pub use settings::{Place, Setting, Settings, Slot, Visit};
+pub use sfq::SfqShape;
+pub use tbf::TbfShape;
 
 /// A traffic scheduler over packets that the caller names by `T`.
 pub trait Scheduler<T: Copy>: Send {

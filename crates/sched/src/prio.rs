@@ -8,11 +8,17 @@
 //!
 //! Time O(bands) to find the first that gives a packet; space one child a band.
 
-use crate::ClassId;
 use crate::class_map::ClassMap;
-use crate::discipline::{Accepted, Child, Discipline, Drained, Peek, Step};
+use crate::config::Config;
+use crate::discipline::{Accepted, Child, Discipline, Drained, Kind, Peek, Step};
+use crate::fifo::{Fifo, Limit};
+use crate::names::Names;
+use crate::plan::{Plan, Shape};
 use crate::pool::{Backlog, Context, SlotId};
 use crate::report::{Counters, Report};
+use crate::settings::{settings, within};
+use crate::tree::{child, route};
+use crate::{ClassId, Error};
 
 /// Linux's map from priority to band: 6 and 7 (interactive, control) first, 1..=3 and 5 (filler, bulk) last.
 pub(crate) const LINUX_PRIOMAP: [u8; 16] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
@@ -121,6 +127,101 @@ impl Discipline for Prio {
     }
 }
 
+settings! {
+    /// What `pfifo_fast` can be set to.
+    pub struct PfifoFastShape: "pfifo_fast" {
+        /// The most packets that wait in each band.
+        limit: usual u32 = 1000, within(1, 1 << 24, "1 to 2^24"), tc(&[]);
+        /// From priority to band.
+        priomap: usual [u8; 16] = LINUX_PRIOMAP, tc(&[]);
+    }
+}
+
+impl Plan for PfifoFastShape {
+    fn limit_packets(&self) -> u64 {
+        3 * u64::from(self.limit)
+    }
+
+    fn check(&self, _: &Config, _: &mut Names) -> Result<(), Error> {
+        check_map("pfifo_fast", &self.priomap, 3)
+    }
+
+    fn build(&self, _: u32) -> Result<Kind, Error> {
+        let band = |_| Child::new(Kind::Fifo(Fifo::new(Limit::of_packets(self.limit))));
+        let bands = (0..3).map(band).collect();
+        // No packet can name a class of the last major number.
+        let classes = ClassMap::new(u16::MAX);
+        Ok(Kind::Prio(Box::new(Prio::new("pfifo_fast", bands, self.priomap, classes))))
+    }
+}
+
+settings! {
+    /// What `prio` can be set to.
+    pub struct PrioShape: "prio" {
+        /// Its name; band 0 is class `handle:1`.
+        handle: usual ClassId = ClassId::new(1, 0), tc(&[]);
+        /// From priority to band, for packets that no filter put into a band.
+        priomap: usual [u8; 16] = LINUX_PRIOMAP;
+        with /// The bands, the first served first.
+        bands: Vec<Shape> = vec![Shape::pfifo(1000); 3];
+    }
+}
+
+impl PrioShape {
+    /// These bands, and Linux's map as far as there are bands for it.
+    pub fn of_bands(bands: Vec<Shape>) -> Self {
+        let last = bands.len().saturating_sub(1).min(255) as u8;
+        Self { priomap: LINUX_PRIOMAP.map(|band| band.min(last)), bands, ..Self::default() }
+    }
+}
+
+impl Plan for PrioShape {
+    fn leaves(&self) -> Vec<Option<&Shape>> {
+        self.bands.iter().map(Some).collect()
+    }
+
+    fn handle(&self) -> Option<ClassId> {
+        Some(self.handle)
+    }
+
+    fn count_classes(&self) -> usize {
+        self.bands.len()
+    }
+
+    fn holds_back(&self) -> bool {
+        self.bands.iter().any(|band| band.plan().holds_back())
+    }
+
+    fn check(&self, _: &Config, names: &mut Names) -> Result<(), Error> {
+        let bands = self.bands.len();
+        within("prio", "bands", bands as u64, 1, 16, "1 to 16")?;
+        check_map("prio", &self.priomap, bands)?;
+        names.add_handle(self.handle)?;
+        (1..).zip(&self.bands).for_each(|(minor, _)| {
+            names.add_leaf(ClassId::new(self.handle.major(), minor));
+        });
+        Ok(())
+    }
+
+    fn build(&self, mtu_bytes: u32) -> Result<Kind, Error> {
+        let mut map = ClassMap::new(self.handle.major());
+        for (at, band) in (0..).zip(&self.bands) {
+            let id = ClassId::new(self.handle.major(), at as u16 + 1);
+            route(&mut map, id, Some(band), at);
+        }
+        let bands = self.bands.iter().map(|band| child(band, mtu_bytes));
+        let bands = bands.collect::<Result<_, _>>()?;
+        Ok(Kind::Prio(Box::new(Prio::new("prio", bands, self.priomap, map))))
+    }
+}
+
+fn check_map(kind: &'static str, priomap: &[u8; 16], bands: usize) -> Result<(), Error> {
+    let most = bands as u64 - 1;
+    priomap
+        .iter()
+        .try_for_each(|&band| within(kind, "priomap band", u64::from(band), 0, most, "the bands"))
+}
+
 #[cfg(test)]
 mod tests {
     use crate::{Config, Packet, Shape, testing::Bench};
@@ -143,8 +244,8 @@ mod tests {
     #[test]
     fn a_band_that_overflows_takes_nothing_from_another() {
         let mut shape = Shape::pfifo_fast();
-        if let Shape::PfifoFast { limit, .. } = &mut shape {
-            *limit = 2;
+        if let Shape::PfifoFast(fast) = &mut shape {
+            fast.limit = 2;
         }
         let mut bench = Bench::with(&Config::of(shape));
         for handle in 0..3 {

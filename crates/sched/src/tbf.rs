@@ -7,12 +7,18 @@
 //!
 //! Time O(1) above the child's; space 160 bytes.
 
-use crate::ClassId;
-use crate::discipline::{Accepted, Child, Discipline, Drained, Peek, Step};
+use crate::config::Config;
+use crate::discipline::{Accepted, Child, Discipline, Drained, Kind, Peek, Step};
+use crate::names::Names;
 use crate::packet::DropReason;
-use crate::pool::{Backlog, Context, SlotId};
+use crate::plan::{Plan, Shape};
+use crate::pool::{Backlog, Context, Reuse, SlotId};
 use crate::rate::{Price, Ticks, elapsed, ns_to_pay};
 use crate::report::{Counters, Report};
+use crate::settings::{settings, within};
+use crate::tree::child;
+use crate::units::{Rate, Size};
+use crate::{ClassId, Error};
 
 /// One bucket: tokens are time at its rate.
 pub(crate) struct Bucket {
@@ -112,6 +118,58 @@ impl Discipline for Tbf {
         let mut report = Report::new("tbf", self.settings.clone(), self.counters, self.backlog());
         report.children.push(self.child.report());
         report
+    }
+}
+
+settings! {
+    /// What `tbf` can be set to.
+    pub struct TbfShape: "tbf" {
+        /// The long-term rate.
+        rate: needed Rate, within(1, u64::MAX, "1 bit a second and more");
+        /// What may go at once.
+        burst: needed Size, tc(&["burst", "buffer", "maxburst"]);
+        /// The rate at which the burst goes.
+        peakrate: maybe Rate;
+        /// What may go at once at the peak rate; the MTU if not given.
+        mtu: maybe Size, within(64, 1 << 24, "64 bytes to 16 MiB"), tc(&["mtu", "minburst"]);
+        with /// What waits for tokens.
+        leaf: Box<Shape> = Box::new(Shape::bfifo(256 << 10));
+    }
+}
+
+impl Plan for TbfShape {
+    fn leaves(&self) -> Vec<Option<&Shape>> {
+        vec![Some(&self.leaf)]
+    }
+
+    fn reuse(&self) -> Reuse {
+        self.leaf.plan().reuse()
+    }
+
+    fn holds_back(&self) -> bool {
+        true
+    }
+
+    fn check(&self, config: &Config, _: &mut Names) -> Result<(), Error> {
+        let least = u64::from(config.mtu_bytes);
+        within("tbf", "burst", self.burst.0, least, 1 << 32, "one MTU to 4 GiB")?;
+        let Some(peak) = self.peakrate else { return Ok(()) };
+        let least = self.rate.0.saturating_add(1);
+        within("tbf", "peakrate", peak.0, least, u64::MAX, "above the rate")
+    }
+
+    fn build(&self, mtu_bytes: u32) -> Result<Kind, Error> {
+        let peak_depth = self.mtu.map_or(u64::from(mtu_bytes), |mtu| mtu.0);
+        let peak = self.peakrate.map(|rate| Bucket::new(Price::new(rate, 0), peak_depth));
+        let longest = if peak.is_some() { self.burst.0.min(peak_depth) } else { self.burst.0 };
+        let mut text = format!("rate {} burst {}", self.rate, self.burst);
+        if let Some(rate) = self.peakrate {
+            text += &format!(" peakrate {rate} mtu {}", Size(peak_depth));
+        }
+        let rate = Bucket::new(Price::new(self.rate, 0), self.burst.0);
+        let longest_bytes = u32::try_from(longest).unwrap_or(u32::MAX);
+        let leaf = child(&self.leaf, mtu_bytes)?;
+        Ok(Kind::Tbf(Box::new(Tbf::new(leaf, rate, peak, longest_bytes, text))))
     }
 }
 

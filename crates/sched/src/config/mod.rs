@@ -6,18 +6,13 @@
 //! ```
 
 mod check;
-mod shape;
 
-pub(crate) use check::breadth_first;
 pub use check::check;
-pub use shape::{
-    CodelShape, FqCodelShape, HfscClass, HfscShape, HtbClass, HtbShape, PrioShape, SfqShape, Shape,
-    TbfShape,
-};
 
 use serde::{Deserialize, Serialize};
 
 use crate::filter::Filter;
+use crate::plan::Shape;
 use crate::units::{Rate, Size};
 
 /// A whole scheduler: its tree, its filters, its bounds.

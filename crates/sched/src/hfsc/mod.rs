@@ -19,10 +19,13 @@ mod class;
 mod curve;
 mod deadlines;
 mod furthest;
+mod plan;
 mod sharing;
 
 pub(crate) use class::ClassSettings;
 pub use curve::Curve;
+
+pub use plan::{HfscClass, HfscShape};
 
 use crate::ClassId;
 use crate::class_map::ClassMap;

@@ -18,8 +18,11 @@
 mod activity;
 mod class;
 mod feed;
+mod plan;
 
 pub(crate) use class::ClassSettings;
+
+pub use plan::{HtbClass, HtbShape};
 
 use crate::ClassId;
 use crate::class_map::ClassMap;

@@ -13,6 +13,9 @@
 
 mod flow;
 mod lengths;
+mod plan;
+
+pub use plan::SfqShape;
 
 use crate::ClassId;
 use crate::discipline::{Accepted, Discipline, Drained, Step};

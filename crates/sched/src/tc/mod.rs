@@ -15,14 +15,15 @@ mod options;
 
 use std::collections::BTreeMap;
 
-use crate::config::{Config, HfscShape, HtbShape, PrioShape, Shape, TbfShape};
+use crate::config::Config;
 use crate::filter::Filter;
-use crate::prio::LINUX_PRIOMAP;
-use crate::units::Size;
+use crate::plan::Shape;
+use crate::settings::{Place, Slot};
 use crate::{ClassId, Error};
-use options::{ClassOptions, QdiscOptions};
+use options::QdiscOptions;
 
 /// The words of one command that are still to be read.
+#[derive(Clone)]
 pub(crate) struct Words<'a> {
     line: usize,
     words: std::iter::Peekable<std::vec::IntoIter<&'a str>>,
@@ -94,7 +95,9 @@ struct Class {
     line: usize,
     parent: ClassId,
     id: ClassId,
-    options: ClassOptions,
+    kind: String,
+    /// What it is set to, as it was written.
+    options: String,
 }
 
 struct Filters {
@@ -186,9 +189,17 @@ fn statement(words: &mut Words<'_>, devices: &mut BTreeMap<String, Device>) -> R
             let (Some(parent), Some(id)) = (parent, handle) else {
                 return words.refuse("a class needs `parent` and `classid`");
             };
-            let options = options::class(kind, words)?;
+            let Some(mut shape) = Shape::of_kind(kind).filter(|shape| shape.classes().is_some())
+            else {
+                return words.refuse(format!("classes of `{kind}` are not configured"));
+            };
+            let options: Vec<&str> = words.clone().words.collect();
+            let (kind, options) = (kind.to_string(), options.join(" "));
+            if let Some(classes) = shape.classes_mut() {
+                options::class(&kind, classes.add(id), words)?;
+            }
             device.classes.retain(|old| old.id != id);
-            device.classes.push(Class { line: words.line, parent, id, options });
+            device.classes.push(Class { line: words.line, parent, id, kind, options });
         }
         ("filter", "add" | "replace") => {
             let filter = filter::read(kind, handle, words)?;
@@ -247,67 +258,49 @@ impl Device {
     }
 
     fn shape(&mut self, qdisc: Qdisc) -> Result<Shape, Error> {
-        let Qdisc { line, handle, options, .. } = qdisc;
+        let Qdisc { line, handle, options: QdiscOptions { mut shape, tbf_bytes }, .. } = qdisc;
         let minor = |minor: u16| ClassId::new(handle.major(), minor);
-        Ok(match options {
-            QdiscOptions::Plain(shape) => shape,
-            QdiscOptions::Prio { bands, priomap } => {
-                let bands: Result<Vec<Shape>, Error> = (1..=bands)
-                    .map(|band| Ok(self.leaf(minor(band))?.unwrap_or(Shape::pfifo(1000))))
-                    .collect();
-                Shape::Prio(PrioShape {
-                    handle,
-                    bands: bands?,
-                    priomap: priomap.unwrap_or(LINUX_PRIOMAP),
-                })
+        match &mut shape {
+            Shape::Prio(prio) => {
+                prio.handle = handle;
+                for (number, band) in (1..).zip(&mut prio.bands) {
+                    *band = self.leaf(minor(number))?.unwrap_or(Shape::pfifo(1000));
+                }
             }
-            QdiscOptions::Tbf { rate, burst, peakrate, mtu, limit } => {
+            Shape::Tbf(tbf) => {
                 // Any minor names a token bucket's only class; `tc` shows it as 1.
                 let at = self.qdiscs.iter().position(|below| {
                     below.parent.is_some_and(|parent| parent.major() == handle.major())
                 });
-                let leaf = match at.map(|at| self.qdiscs.swap_remove(at)) {
+                *tbf.leaf = match at.map(|at| self.qdiscs.swap_remove(at)) {
                     Some(below) => self.shape(below)?,
-                    None => Shape::Bfifo { limit: Size(limit) },
+                    None => Shape::bfifo(tbf_bytes),
                 };
-                Shape::Tbf(Box::new(TbfShape { rate, burst, peakrate, mtu, leaf }))
             }
-            QdiscOptions::Htb { default, r2q, direct_packets } => {
-                let mut classes = Vec::new();
-                for class in self.classes_of(handle) {
-                    let ClassOptions::Htb(mut htb) = class.options else {
-                        return Err(mismatch(class.line, class.id, "htb"));
-                    };
-                    htb.id = class.id;
-                    htb.parent = (class.parent != handle).then_some(class.parent);
-                    htb.leaf = self.leaf(class.id)?;
-                    classes.push(*htb);
-                }
-                // A default that is not there sends packets past the shaper, in Linux and here.
-                let default = default.map(minor).filter(|id| classes.iter().any(|c| c.id == *id));
-                Shape::Htb(HtbShape {
-                    handle: checked(line, handle)?,
-                    default,
-                    r2q,
-                    direct_packets,
-                    classes,
-                })
+            _ => {}
+        }
+        let kind = shape.kind();
+        let Some(classes) = shape.classes_mut() else { return Ok(shape) };
+        for class in self.classes_of(handle) {
+            if class.kind != kind {
+                return Err(mismatch(class.line, class.id, kind));
             }
-            QdiscOptions::Hfsc { default } => {
-                let mut classes = Vec::new();
-                for class in self.classes_of(handle) {
-                    let ClassOptions::Hfsc(mut hfsc) = class.options else {
-                        return Err(mismatch(class.line, class.id, "hfsc"));
-                    };
-                    hfsc.id = class.id;
-                    hfsc.parent = (class.parent != handle).then_some(class.parent);
-                    hfsc.leaf = self.leaf(class.id)?;
-                    classes.push(*hfsc);
-                }
-                let default = default.map(minor).filter(|id| classes.iter().any(|c| c.id == *id));
-                Shape::Hfsc(HfscShape { handle: checked(line, handle)?, default, classes })
+            let made = classes.add(class.id);
+            options::class(kind, made, &mut Words::new(class.line, &class.options))?;
+            made.place(class.id, (class.parent != handle).then_some(class.parent));
+            made.set_leaf(self.leaf(class.id)?);
+        }
+        let known: Vec<ClassId> = classes.all().iter().map(|class| class.id()).collect();
+        let handle = checked(line, handle)?;
+        shape.settings().each(&mut |setting, slot| match (setting.name, slot) {
+            ("handle", Slot::Class(place)) => place.set(handle),
+            // A default that is not there sends packets past the shaper, in Linux and here.
+            ("default", Slot::Class(Place::Maybe(place))) => {
+                *place = place.map(|id| minor(id.minor())).filter(|id| known.contains(id));
             }
-        })
+            _ => {}
+        });
+        Ok(shape)
     }
 }
 

@@ -1,22 +1,17 @@
-//! The options of qdiscs and classes, as `tc` spells them.
+//! The options of qdiscs and classes, as `tc` spells them: what is declared with each discipline, and the few that say
+//! what stands under it.
 
 use super::Words;
-use crate::config::{CodelShape, FqCodelShape, HfscClass, HtbClass, SfqShape, Shape};
+use crate::plan::{ClassShape, Shape};
+use crate::settings::{Place, Setting, Settings, Slot};
 use crate::units::{Rate, Size, Time};
 use crate::{ClassId, Curve, Error};
 
 /// A qdisc's options; what stands under it is found later.
-pub(super) enum QdiscOptions {
-    Plain(Shape),
-    Prio { bands: u16, priomap: Option<[u8; 16]> },
-    Tbf { rate: Rate, burst: Size, peakrate: Option<Rate>, mtu: Option<Size>, limit: u64 },
-    Htb { default: Option<u16>, r2q: u32, direct_packets: u32 },
-    Hfsc { default: Option<u16> },
-}
-
-pub(super) enum ClassOptions {
-    Htb(Box<HtbClass>),
-    Hfsc(Box<HfscClass>),
+pub(super) struct QdiscOptions {
+    pub(super) shape: Shape,
+    /// What waits in a token bucket with no qdisc of its own.
+    pub(super) tbf_bytes: u64,
 }
 
 /// A filter's handle, which for `fw` is the packet mark, kept in a class name's bits.
@@ -53,203 +48,171 @@ fn size(words: &mut Words<'_>, after: &str) -> Result<Size, Error> {
 }
 
 pub(super) fn qdisc(kind: &str, words: &mut Words<'_>) -> Result<QdiscOptions, Error> {
-    match kind {
-        "pfifo" | "bfifo" => fifo(kind, words),
-        "pfifo_fast" => match words.next() {
-            None => Ok(QdiscOptions::Plain(Shape::pfifo_fast())),
-            Some(word) => words.unknown(kind, word),
-        },
-        "prio" => prio(words),
-        "sfq" => sfq(words),
-        "codel" => codel(words),
-        "fq_codel" => fq_codel(words),
-        "tbf" => tbf(words),
-        "htb" => htb(words),
-        "hfsc" => {
-            let mut default = None;
-            while let Some(word) = words.next() {
-                match word {
-                    "default" => default = Some(words.hexadecimal(word)?),
-                    _ => return words.unknown(kind, word),
-                }
-            }
-            Ok(QdiscOptions::Hfsc { default })
-        }
-        _ => words.refuse(format!("there is no discipline `{kind}` here")),
+    let Some(mut shape) = Shape::of_kind(kind) else {
+        return words.refuse(format!("there is no discipline `{kind}` here"));
+    };
+    if let Shape::Bfifo(bfifo) = &mut shape {
+        bfifo.limit = Size(1000 * 1514);
     }
-}
-
-fn fifo(kind: &str, words: &mut Words<'_>) -> Result<QdiscOptions, Error> {
-    let mut shape = if kind == "pfifo" { Shape::pfifo(1000) } else { Shape::bfifo(1000 * 1514) };
-    while let Some(word) = words.next() {
-        match (word, &mut shape) {
-            ("limit", Shape::Pfifo { limit }) => *limit = words.parsed(word)?,
-            ("limit", Shape::Bfifo { limit }) => *limit = size(words, word)?,
-            _ => return words.unknown(kind, word),
-        }
-    }
-    Ok(QdiscOptions::Plain(shape))
-}
-
-fn prio(words: &mut Words<'_>) -> Result<QdiscOptions, Error> {
-    let mut bands = 3;
-    let mut priomap = None;
-    while let Some(word) = words.next() {
-        match word {
-            "bands" => bands = words.parsed(word)?,
-            "priomap" => {
-                let mut map = [0; 16];
-                for band in &mut map {
-                    *band = words.parsed(word)?;
-                }
-                priomap = Some(map);
-            }
-            _ => return words.unknown("prio", word),
-        }
-    }
-    if bands > 16 {
-        return words.refuse(format!("prio: bands {bands} is not within 1 to 16"));
-    }
-    Ok(QdiscOptions::Prio { bands, priomap })
-}
-
-fn sfq(words: &mut Words<'_>) -> Result<QdiscOptions, Error> {
-    let mut sfq = SfqShape::default();
-    while let Some(word) = words.next() {
-        match word {
-            "limit" => sfq.limit = words.parsed(word)?,
-            "depth" => sfq.depth = words.parsed(word)?,
-            "flows" => sfq.flows = words.parsed(word)?,
-            "divisor" => sfq.divisor = words.parsed(word)?,
-            "quantum" => sfq.quantum = Some(size(words, word)?),
-            "perturb" => sfq.perturb = Time(words.parsed::<u32>(word)? as u64 * 1_000_000_000),
-            "headdrop" => sfq.head_drop = true,
-            _ => return words.unknown("sfq", word),
-        }
-    }
-    Ok(QdiscOptions::Plain(Shape::Sfq(sfq)))
-}
-
-fn codel(words: &mut Words<'_>) -> Result<QdiscOptions, Error> {
-    let mut codel = CodelShape::default();
-    while let Some(word) = words.next() {
-        match word {
-            "limit" => codel.limit = words.parsed(word)?,
-            "target" => codel.target = time(words, word)?,
-            "interval" => codel.interval = time(words, word)?,
-            "ce_threshold" => codel.ce_threshold = Some(time(words, word)?),
-            "ecn" => codel.ecn = true,
-            "noecn" => codel.ecn = false,
-            _ => return words.unknown("codel", word),
-        }
-    }
-    Ok(QdiscOptions::Plain(Shape::Codel(codel)))
-}
-
-fn fq_codel(words: &mut Words<'_>) -> Result<QdiscOptions, Error> {
-    let mut fq = FqCodelShape::default();
-    while let Some(word) = words.next() {
-        match word {
-            "limit" => fq.limit = words.parsed(word)?,
-            "flows" => fq.flows = words.parsed(word)?,
-            "quantum" => fq.quantum = Some(size(words, word)?),
-            "target" => fq.target = time(words, word)?,
-            "interval" => fq.interval = time(words, word)?,
-            "ce_threshold" => fq.ce_threshold = Some(time(words, word)?),
-            "memory_limit" => fq.memory_limit = size(words, word)?,
-            "drop_batch" => fq.drop_batch = words.parsed(word)?,
-            "ecn" => fq.ecn = true,
-            "noecn" => fq.ecn = false,
-            _ => return words.unknown("fq_codel", word),
-        }
-    }
-    Ok(QdiscOptions::Plain(Shape::FqCodel(fq)))
-}
-
-fn tbf(words: &mut Words<'_>) -> Result<QdiscOptions, Error> {
-    let (mut rate, mut burst, mut peakrate, mut mtu) = (None, None, None, None);
     let (mut limit, mut latency) = (None, None);
+    let mut given = Given::default();
     while let Some(word) = words.next() {
-        match word {
-            "rate" => rate = Some(words.parsed::<Rate>(word)?),
-            "burst" | "buffer" | "maxburst" => burst = Some(size(words, word)?),
-            "peakrate" => peakrate = Some(words.parsed::<Rate>(word)?),
-            "mtu" | "minburst" => mtu = Some(size(words, word)?),
-            "limit" => limit = Some(size(words, word)?),
-            "latency" => latency = Some(time(words, word)?),
-            _ => return words.unknown("tbf", word),
-        }
-    }
-    let (Some(rate), Some(burst)) = (rate, burst) else {
-        return words.refuse("tbf needs `rate` and `burst`");
-    };
-    let limit = match (limit, latency) {
-        (Some(Size(limit)), None) => limit,
-        (None, Some(latency)) => rate.bytes_in(latency).saturating_add(burst.0),
-        _ => return words.refuse("tbf needs one of `limit` and `latency`"),
-    };
-    Ok(QdiscOptions::Tbf { rate, burst, peakrate, mtu, limit })
-}
-
-fn htb(words: &mut Words<'_>) -> Result<QdiscOptions, Error> {
-    let (mut default, mut r2q, mut direct_packets) = (None, 10, 1000);
-    while let Some(word) = words.next() {
-        match word {
-            "default" => default = Some(words.hexadecimal(word)?).filter(|&minor| minor != 0),
-            "r2q" => r2q = words.parsed(word)?,
-            "direct_qlen" => direct_packets = words.parsed(word)?,
-            _ => return words.unknown("htb", word),
-        }
-    }
-    Ok(QdiscOptions::Htb { default, r2q, direct_packets })
-}
-
-pub(super) fn class(kind: &str, words: &mut Words<'_>) -> Result<ClassOptions, Error> {
-    match kind {
-        "htb" => htb_class(words),
-        "hfsc" => hfsc_class(words),
-        _ => words.refuse(format!("classes of `{kind}` are not configured")),
-    }
-}
-
-fn htb_class(words: &mut Words<'_>) -> Result<ClassOptions, Error> {
-    let mut class = HtbClass::new(ClassId::NONE, None, Rate(0));
-    let mut rate = None;
-    while let Some(word) = words.next() {
-        match word {
-            "rate" => rate = Some(words.parsed::<Rate>(word)?),
-            "ceil" => class.ceil = Some(words.parsed(word)?),
-            "burst" | "buffer" | "maxburst" => class.burst = Some(size(words, word)?),
-            "cburst" | "cbuffer" | "maxcburst" => class.cburst = Some(size(words, word)?),
-            "prio" => class.prio = words.parsed(word)?,
-            "quantum" => class.quantum = Some(size(words, word)?),
-            "overhead" => class.overhead = words.parsed(word)?,
-            // The size of rate tables, which are no more.
-            "mtu" => _ = size(words, word)?,
-            "linklayer" if words.peek() == Some("ethernet") => _ = words.next(),
-            _ => return words.unknown("htb", word),
-        }
-    }
-    let Some(rate) = rate else { return words.refuse("a class of htb needs `rate`") };
-    class.rate = rate;
-    Ok(ClassOptions::Htb(Box::new(class)))
-}
-
-fn hfsc_class(words: &mut Words<'_>) -> Result<ClassOptions, Error> {
-    let mut class = HfscClass::new(ClassId::NONE, None);
-    while let Some(word) = words.next() {
-        match word {
-            "sc" => {
-                class.rt = Some(curve(words)?);
-                class.ls = class.rt;
+        match (&mut shape, word) {
+            (Shape::Prio(prio), "bands") => {
+                let bands: u16 = words.parsed(word)?;
+                if bands > 16 {
+                    return words.refuse(format!("prio: bands {bands} is not within 1 to 16"));
+                }
+                prio.bands = vec![Shape::pfifo(1000); bands.into()];
             }
-            "rt" => class.rt = Some(curve(words)?),
-            "ls" => class.ls = Some(curve(words)?),
-            "ul" => class.ul = Some(curve(words)?),
-            _ => return words.unknown("hfsc", word),
+            (Shape::Tbf(_), "limit") => limit = Some(size(words, word)?),
+            (Shape::Tbf(_), "latency") => latency = Some(time(words, word)?),
+            (shape, word) => option(shape.settings(), word, words, &mut given)?,
         }
     }
-    Ok(ClassOptions::Hfsc(Box::new(class)))
+    if let Shape::Bfifo(_) = shape {
+        // `tc` has a default, which depends on the device's MTU.
+        given.names.push("limit");
+    }
+    given.expect_all(shape.settings(), kind, words)?;
+    let tbf_bytes = match (&shape, limit, latency) {
+        (Shape::Tbf(_), Some(Size(limit)), None) => limit,
+        (Shape::Tbf(tbf), None, Some(latency)) => {
+            tbf.rate.bytes_in(latency).saturating_add(tbf.burst.0)
+        }
+        (Shape::Tbf(_), ..) => return words.refuse("tbf needs one of `limit` and `latency`"),
+        _ => 0,
+    };
+    Ok(QdiscOptions { shape, tbf_bytes })
+}
+
+/// The options of a class of `kind`.
+pub(super) fn class(
+    kind: &str,
+    class: &mut dyn ClassShape,
+    words: &mut Words<'_>,
+) -> Result<(), Error> {
+    let mut given = Given::default();
+    while let Some(word) = words.next() {
+        match word {
+            // The size of rate tables, which are no more.
+            "mtu" if kind == "htb" => _ = size(words, word)?,
+            "linklayer" if words.peek() == Some("ethernet") => _ = words.next(),
+            _ => match class.shorthands().iter().find(|(short, _)| *short == word) {
+                Some((_, names)) => several(class, names, word, words, &mut given)?,
+                None => option(class, word, words, &mut given)?,
+            },
+        }
+    }
+    given.expect_all(class, &format!("a class of {kind}"), words)
+}
+
+/// The settings that the words have named.
+#[derive(Default)]
+struct Given {
+    names: Vec<&'static str>,
+}
+
+impl Given {
+    fn expect_all<S>(&self, settings: &mut S, who: &str, words: &Words<'_>) -> Result<(), Error>
+    where
+        S: Settings + ?Sized,
+    {
+        let mut missing = Vec::new();
+        settings.each(&mut |setting, slot| {
+            if slot.is_needed() && !self.names.contains(&setting.name) {
+                missing.push(format!("`{}`", setting.name));
+            }
+        });
+        if missing.is_empty() {
+            return Ok(());
+        }
+        words.refuse(format!("{who} needs {}", missing.join(" and ")))
+    }
+}
+
+/// Reads one option: `word`, and what follows it.
+fn option<S>(
+    settings: &mut S,
+    word: &str,
+    words: &mut Words<'_>,
+    given: &mut Given,
+) -> Result<(), Error>
+where
+    S: Settings + ?Sized,
+{
+    let mut outcome = None;
+    settings.each(&mut |setting, slot| {
+        if setting.is_switched_off_by(word) {
+            if let Slot::Flag(place) = slot {
+                place.set(false);
+            }
+            outcome = Some(Ok(()));
+        } else if setting.is_called(word) {
+            given.names.push(setting.name);
+            outcome = Some(value(setting, slot, word, words));
+        }
+    });
+    outcome.unwrap_or_else(|| words.unknown(settings.kind(), word))
+}
+
+/// Reads one option that stands for several settings: each takes the same words.
+fn several(
+    class: &mut dyn ClassShape,
+    names: &[&str],
+    word: &str,
+    words: &mut Words<'_>,
+    given: &mut Given,
+) -> Result<(), Error> {
+    let begun = words.clone();
+    for name in names {
+        *words = begun.clone();
+        let mut outcome = Ok(());
+        class.each(&mut |setting, slot| {
+            if setting.name == *name {
+                given.names.push(setting.name);
+                outcome = value(setting, slot, word, words);
+            }
+        });
+        outcome?;
+    }
+    Ok(())
+}
+
+fn value(
+    setting: &Setting,
+    slot: Slot<'_>,
+    word: &str,
+    words: &mut Words<'_>,
+) -> Result<(), Error> {
+    match slot {
+        Slot::Count(place) => place.set(words.parsed(word)?),
+        Slot::Small(place) => place.set(words.parsed(word)?),
+        Slot::Size(place) => place.set(size(words, word)?),
+        Slot::Time(place) if setting.is_in_seconds() => {
+            place.set(Time(u64::from(words.parsed::<u32>(word)?) * 1_000_000_000));
+        }
+        Slot::Time(place) => place.set(time(words, word)?),
+        Slot::Rate(place) => place.set(words.parsed(word)?),
+        Slot::Flag(place) => place.set(true),
+        // A class of the qdisc's own: its minor number. 0 is none.
+        Slot::Class(place) => {
+            let minor = words.hexadecimal(word)?;
+            match place {
+                Place::Maybe(place) => *place = (minor != 0).then_some(ClassId::new(0, minor)),
+                place => place.set(ClassId::new(0, minor)),
+            }
+        }
+        Slot::Curve(place) => place.set(curve(words)?),
+        Slot::Bands(place) => {
+            let mut map = [0; 16];
+            for band in &mut map {
+                *band = words.parsed(word)?;
+            }
+            place.set(map);
+        }
+    }
+    Ok(())
 }
 
 /// `m1 RATE d TIME m2 RATE`, or `umax SIZE dmax TIME rate RATE`: umax bytes within dmax, then the rate.

@@ -1,7 +1,7 @@
 //! Command lines as people have them.
 
 use super::*;
-use crate::units::{Rate, Time};
+use crate::units::{Rate, Size, Time};
 use crate::{Curve, Fields, build, classify};
 
 fn one(text: &str) -> Config {
@@ -78,7 +78,7 @@ fn a_token_bucket_holds_what_stands_under_it() {
     assert_eq!(tbf.leaf.kind(), "codel");
     let config = one("tc qdisc add dev a root tbf rate 8mbit burst 2k latency 50ms");
     let Shape::Tbf(tbf) = &config.root else { panic!("{config:?}") };
-    assert_eq!(tbf.leaf, Shape::bfifo(50_000 + 2048));
+    assert_eq!(*tbf.leaf, Shape::bfifo(50_000 + 2048));
 }
 
 #[test]

@@ -146,7 +146,13 @@ fn tbf() -> impl Strategy<Value = Shape> {
         |(leaf, rate, burst, peak)| {
             let rate = Rate(rate * 100_000);
             let peakrate = peak.then_some(Rate(rate.0 * 2));
-            Shape::Tbf(Box::new(TbfShape { rate, burst: Size(burst), peakrate, mtu: None, leaf }))
+            Shape::Tbf(TbfShape {
+                rate,
+                burst: Size(burst),
+                peakrate,
+                mtu: None,
+                leaf: Box::new(leaf),
+            })
         },
     )
 }

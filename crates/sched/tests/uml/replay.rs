@@ -48,11 +48,11 @@ pub(crate) fn replay(experiment: &Experiment, trace: &Trace) -> Replayed {
     let lines = experiment.tc.join("\n");
     let mut devices = tc::read(&lines).unwrap_or_else(|error| panic!("{error}"));
     let (_, mut config) = devices.remove(0);
-    if let sched::Shape::PfifoFast { limit, .. } = &mut config.root {
+    if let sched::Shape::PfifoFast(sched::PfifoFastShape { limit, .. }) = &mut config.root {
         *limit = experiment.queue_length;
     }
     if let sched::Shape::Tbf(tbf) = &mut config.root
-        && let sched::Shape::PfifoFast { limit, .. } = &mut tbf.leaf
+        && let sched::Shape::PfifoFast(sched::PfifoFastShape { limit, .. }) = &mut *tbf.leaf
     {
         *limit = experiment.queue_length;
     }

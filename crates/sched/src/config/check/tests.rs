@@ -1,7 +1,11 @@
 //! Nonsense is refused, and the message says why.
 
 use super::*;
-use crate::{CodelShape, Filter, FqCodelShape, HfscClass, HtbClass, PrioShape, build};
+use crate::units::{Rate, Size, Time};
+use crate::{
+    ClassId, CodelShape, Curve, Filter, FqCodelShape, HfscClass, HfscShape, HtbClass, HtbShape,
+    PrioShape, build,
+};
 
 fn id(minor: u16) -> ClassId {
     ClassId::new(1, minor)

@@ -3,7 +3,7 @@
 //! Words are turned into the TOML that they stand for, so that a command and the file read alike:
 //! `qos class p0 1:10 rate 5mbit leaf fq_codel target 10ms`.
 
-use sched::{ClassId, Filter, HfscClass, HtbClass, Shape};
+use sched::{ClassId, Classes, Filter, Shape};
 use toml::de::DeTable;
 
 use super::{LINK_HEADER_BYTES, Qos, read, write};
@@ -131,15 +131,8 @@ fn set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
 
 /// A scheduler of the same kind keeps its classes and filters.
 fn with_classes_of(old: &Qos, mut new: Qos) -> Qos {
-    let kept = match (&old.0.root, &mut new.change().root) {
-        (Shape::Htb(old), Shape::Htb(new)) => {
-            new.classes.clone_from(&old.classes);
-            true
-        }
-        (Shape::Hfsc(old), Shape::Hfsc(new)) => {
-            new.classes.clone_from(&old.classes);
-            true
-        }
+    let kept = match (old.0.root.classes(), new.change().root.classes_mut()) {
+        (Some(old), Some(new)) => new.become_like(old),
         _ => false,
     };
     if kept {
@@ -157,43 +150,23 @@ fn class(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let field = format!("port.{name}.qos.class");
     let had = write::classes(&qos.0.root).into_iter().find(|(had, _)| *had == id.to_string());
     let mut toml = had.map(|(_, fields)| fields.pairs()).unwrap_or_default();
-    put(&mut toml, "id".to_owned(), id.to_toml());
     pairs(words, &mut toml)?;
-    match classful(&mut qos.change().root) {
-        Some(Classes::Htb(classes)) => {
-            let class = table(&field, &toml, |table| read::htb_class(table, &field, frame_bytes))?;
-            match classes.iter_mut().find(|had| had.id == id) {
-                Some(had) => *had = class,
-                None => classes.push(class),
-            }
-        }
-        Some(Classes::Hfsc(classes)) => {
-            let class = table(&field, &toml, |table| read::hfsc_class(table, &field, frame_bytes))?;
-            match classes.iter_mut().find(|had| had.id == id) {
-                Some(had) => *had = class,
-                None => classes.push(class),
-            }
-        }
-        None => {
-            let kind = qos.0.root.kind();
-            let problem = Problem::new(field, format!("{kind} has no classes of its own"));
-            return Err(problem.expected("a port with htb or hfsc"));
-        }
-    }
-    Ok(())
+    toml.retain(|(key, _)| key != "id");
+    let kind = qos.0.root.kind();
+    let Some(classes) = classful(&mut qos.change().root) else {
+        let problem = Problem::new(field, format!("{kind} has no classes of its own"));
+        return Err(problem.expected("a port with a discipline of classes, as htb or hfsc"));
+    };
+    classes.remove(id);
+    let made = classes.add(id);
+    let field = format!("{field}.{id}");
+    table(&field, &toml, |table| read::class(table, made, frame_bytes).then_some(()))
 }
 
-enum Classes<'a> {
-    Htb(&'a mut Vec<HtbClass>),
-    Hfsc(&'a mut Vec<HfscClass>),
-}
-
-fn classful(shape: &mut Shape) -> Option<Classes<'_>> {
+fn classful(shape: &mut Shape) -> Option<&mut dyn Classes> {
     match shape {
-        Shape::Htb(htb) => Some(Classes::Htb(&mut htb.classes)),
-        Shape::Hfsc(hfsc) => Some(Classes::Hfsc(&mut hfsc.classes)),
         Shape::Tbf(tbf) => classful(&mut tbf.leaf),
-        _ => None,
+        shape => shape.classes_mut(),
     }
 }
 
@@ -220,13 +193,8 @@ fn del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     }
     let gone = if words.take("class") {
         let id: ClassId = words.next("a class")?;
-        let before = write::classes(&qos.0.root).len();
-        match classful(&mut qos.change().root) {
-            Some(Classes::Htb(classes)) => classes.retain(|class| class.id != id),
-            Some(Classes::Hfsc(classes)) => classes.retain(|class| class.id != id),
-            None => {}
-        }
-        (before == write::classes(&qos.0.root).len()).then(|| format!("class {id}"))
+        let was_there = classful(&mut qos.change().root).is_some_and(|classes| classes.remove(id));
+        (!was_there).then(|| format!("class {id}"))
     } else if words.take("filter") {
         let number: u32 = words.next("its number, from 0")?;
         let filters = &mut qos.change().filters;

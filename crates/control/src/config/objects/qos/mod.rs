@@ -12,8 +12,6 @@ mod read;
 pub(super) mod units;
 mod write;
 
-pub use read::Kind;
-
 use std::sync::Arc;
 
 use sched::units::Rate;
@@ -64,7 +62,7 @@ impl Qos {
     pub(super) fn check(&self, port: &str, mtu: u16, report: &mut Report) {
         let field = format!("{port}.qos");
         if let Shape::Tbf(outer) = &self.0.root
-            && matches!(outer.leaf, Shape::Tbf(_))
+            && matches!(*outer.leaf, Shape::Tbf(_))
         {
             report.push(Problem::new(&field, "a token bucket in a token bucket").expected("one"));
         }

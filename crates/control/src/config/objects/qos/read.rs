@@ -1,228 +1,135 @@
-//! Reads disciplines, classes and filters field by field, so that each fault gets its place.
+//! Reads disciplines, classes and filters field by field, so that each fault gets its place. What a discipline can be set
+//! to is declared with it, in `sched`.
 
 use sched::units::{Rate, Size};
-use sched::{
-    ClassId, CodelShape, Filter, FqCodelShape, HfscClass, HfscShape, HtbClass, HtbShape, PrioShape,
-    SfqShape, Shape, TbfShape,
-};
+use sched::{ClassId, ClassShape, Filter, Place, PrioShape, Settings, Shape, TbfShape, each_slot};
 
-use super::units::{PortRange, Protocol};
-use crate::config::field::word_field;
+use super::units::{Kind, PortRange, Protocol};
+use crate::config::field::Field;
 use crate::config::read::TableReader;
 use crate::config::report::Problem;
-
-word_field! {
-    /// A discipline, by `tc`'s name.
-    Kind {
-        /// First in, first out, so many packets.
-        Pfifo = "pfifo",
-        /// First in, first out, so many bytes.
-        Bfifo = "bfifo",
-        /// Three FIFOs by priority.
-        PfifoFast = "pfifo_fast",
-        /// Bands by priority.
-        Prio = "prio",
-        /// Stochastic fair queueing.
-        Sfq = "sfq",
-        /// Controlled delay.
-        Codel = "codel",
-        /// Fair queueing with controlled delay.
-        FqCodel = "fq_codel",
-        /// A token bucket.
-        Tbf = "tbf",
-        /// The hierarchical token bucket.
-        Htb = "htb",
-        /// The hierarchical fair service curve.
-        Hfsc = "hfsc",
-    }
-}
 
 /// Milliseconds of its rate that a token bucket holds unless told otherwise: what a busy worker may
 /// come late.
 const BURST_MS: u64 = 1;
 
-fn first_handle() -> ClassId {
-    ClassId::new(1, 0)
-}
-
 /// A discipline and all below it. With a `rate`, any discipline that has none of its own stands
 /// under a token bucket.
 pub(super) fn shape(table: &mut TableReader<'_>, frame_bytes: u32) -> Option<Shape> {
-    let kind: Kind = table.required("kind")?;
-    let shape = match kind {
-        Kind::Pfifo => Shape::Pfifo { limit: table.or("limit", 1000) },
-        Kind::Bfifo => Shape::Bfifo { limit: table.required("limit")? },
-        Kind::PfifoFast => {
-            let Shape::PfifoFast { limit, priomap: linux } = Shape::pfifo_fast() else {
-                return None;
-            };
-            Shape::PfifoFast { limit: table.or("limit", limit), priomap: priomap(table, linux) }
-        }
-        Kind::Prio => prio(table, frame_bytes),
-        Kind::Sfq => sfq(table),
-        Kind::Codel => codel(table),
-        Kind::FqCodel => fq_codel(table),
-        Kind::Tbf => Shape::Bfifo { limit: table.or("limit", Size(256 << 10)) },
-        Kind::Htb => htb(table, frame_bytes),
-        Kind::Hfsc => hfsc(table, frame_bytes),
-    };
-    let rate: Option<Rate> =
-        if kind == Kind::Tbf { Some(table.required("rate")?) } else { table.optional("rate") };
-    let (burst, peakrate, mtu) =
-        (table.optional("burst"), table.optional("peakrate"), table.optional("mtu"));
-    let Some(rate) = rate else {
-        if burst.is_some() || peakrate.is_some() || mtu.is_some() {
-            let problem = Problem::new(table.field("burst"), "a bucket without a `rate`");
-            table.report().push(problem.expected("a `rate` beside burst, peakrate and mtu"));
-        }
-        return Some(shape);
-    };
-    let by_default = Size(rate.0 / 8 * BURST_MS / 1000 + 2 * u64::from(frame_bytes));
-    let burst = burst.unwrap_or(by_default);
-    Some(Shape::Tbf(Box::new(TbfShape { rate, burst, peakrate, mtu, leaf: shape })))
-}
-
-fn priomap(table: &mut TableReader<'_>, default: [u8; 16]) -> [u8; 16] {
-    if !table.has("priomap") {
-        // Asked for all the same, so that the key is known.
-        table.list::<u16>("priomap");
-        return default;
+    let Kind(kind) = table.required("kind")?;
+    let mut shape = Shape::of_kind(kind)?;
+    if let Shape::Prio(prio) = &mut shape {
+        *prio = PrioShape::of_bands(bands(table, frame_bytes));
     }
-    let bands: Vec<u8> =
-        table.list::<u16>("priomap").into_iter().map(|band| band.min(255) as u8).collect();
-    bands.try_into().unwrap_or_else(|bands: Vec<u8>| {
-        let message = format!("`priomap` has {} entries", bands.len());
-        let problem = Problem::new(table.field("priomap"), message);
-        table.report().push(problem.expected("16 bands, one for each priority"));
-        default
-    })
+    if let Shape::Tbf(_) = shape {
+        let Shape::Tbf(usual) = &shape else { return None };
+        let Shape::Bfifo(waits) = &*usual.leaf else { return None };
+        let leaf = Shape::bfifo(table.or("limit", waits.limit).0);
+        let rate = table.required("rate")?;
+        return Some(bucket(table, rate, leaf, frame_bytes));
+    }
+    let is_whole = settings(table, shape.settings());
+    classes(table, &mut shape, frame_bytes);
+    match table.optional("rate") {
+        Some(rate) => is_whole.then(|| bucket(table, rate, shape, frame_bytes)),
+        None => {
+            no_bucket(table);
+            is_whole.then_some(shape)
+        }
+    }
 }
 
-fn prio(table: &mut TableReader<'_>, frame_bytes: u32) -> Shape {
+/// Reads every setting; says whether all that are needed were there.
+fn settings<S: Settings + ?Sized>(table: &mut TableReader<'_>, settings: &mut S) -> bool {
+    let mut is_whole = true;
+    settings.each(&mut |setting, slot| {
+        is_whole &= each_slot!(slot, place => setting_of(table, setting.name, place));
+    });
+    is_whole
+}
+
+fn setting_of<T: Field + Clone>(
+    table: &mut TableReader<'_>,
+    name: &'static str,
+    place: Place<'_, T>,
+) -> bool {
+    let is_needed = place.is_needed();
+    let value = if is_needed { table.required(name) } else { table.optional(name) };
+    let is_there = value.is_some();
+    if let Some(value) = value {
+        place.set(value);
+    }
+    is_there || !is_needed
+}
+
+/// A token bucket over a discipline.
+fn bucket(table: &mut TableReader<'_>, rate: Rate, leaf: Shape, frame_bytes: u32) -> Shape {
+    let by_default = Size(rate.0 / 8 * BURST_MS / 1000 + 2 * u64::from(frame_bytes));
+    let burst = table.or("burst", by_default);
+    let (peakrate, mtu) = (table.optional("peakrate"), table.optional("mtu"));
+    TbfShape { rate, burst, peakrate, mtu, leaf: Box::new(leaf) }.into()
+}
+
+/// Refuses what only a token bucket has.
+fn no_bucket(table: &mut TableReader<'_>) {
+    let given: [Option<Size>; 2] = [table.optional("burst"), table.optional("mtu")];
+    let peakrate: Option<Rate> = table.optional("peakrate");
+    if peakrate.is_some() || given.iter().any(Option::is_some) {
+        let problem = Problem::new(table.field("burst"), "a bucket without a `rate`");
+        table.report().push(problem.expected("a `rate` beside burst, peakrate and mtu"));
+    }
+}
+
+fn bands(table: &mut TableReader<'_>, frame_bytes: u32) -> Vec<Shape> {
     let mut bands = Vec::new();
     table.each_item("band", |band| bands.extend(shape(band, frame_bytes)));
     if bands.is_empty() {
         let count = table.number::<u16>("bands", 3, 1..=16);
         bands = vec![Shape::pfifo(1000); usize::from(count)];
     }
-    let Shape::Prio(plain) = Shape::prio(bands.len()) else { return Shape::prio(3) };
-    let handle = table.or("handle", first_handle());
-    Shape::Prio(PrioShape { handle, priomap: priomap(table, plain.priomap), bands })
+    bands
 }
 
-fn sfq(table: &mut TableReader<'_>) -> Shape {
-    let usual = SfqShape::default();
-    Shape::Sfq(SfqShape {
-        limit: table.or("limit", usual.limit),
-        depth: table.or("depth", usual.depth),
-        flows: table.or("flows", usual.flows),
-        divisor: table.or("divisor", usual.divisor),
-        quantum: table.optional("quantum"),
-        perturb: table.or("perturb", usual.perturb),
-        head_drop: table.or("head_drop", usual.head_drop),
-    })
-}
-
-fn codel(table: &mut TableReader<'_>) -> Shape {
-    let usual = CodelShape::default();
-    Shape::Codel(CodelShape {
-        limit: table.or("limit", usual.limit),
-        target: table.or("target", usual.target),
-        interval: table.or("interval", usual.interval),
-        ecn: table.or("ecn", usual.ecn),
-        ce_threshold: table.optional("ce_threshold"),
-    })
-}
-
-fn fq_codel(table: &mut TableReader<'_>) -> Shape {
-    let usual = FqCodelShape::default();
-    Shape::FqCodel(FqCodelShape {
-        limit: table.or("limit", usual.limit),
-        flows: table.or("flows", usual.flows),
-        quantum: table.optional("quantum"),
-        target: table.or("target", usual.target),
-        interval: table.or("interval", usual.interval),
-        ecn: table.or("ecn", usual.ecn),
-        ce_threshold: table.optional("ce_threshold"),
-        memory_limit: table.or("memory_limit", usual.memory_limit),
-        drop_batch: table.or("drop_batch", usual.drop_batch),
-    })
-}
-
-fn htb(table: &mut TableReader<'_>, frame_bytes: u32) -> Shape {
-    let (mut classes, names) = (Vec::new(), table.field("class"));
-    table.each_item("class", |class| match htb_class(class, &names, frame_bytes) {
-        Some(read) => classes.push(read),
-        None => class.report().lose_row(),
+/// The tree of classes, where a discipline has one.
+fn classes(table: &mut TableReader<'_>, shape: &mut Shape, frame_bytes: u32) {
+    let Some(classes) = shape.classes_mut() else { return };
+    let names = table.field("class");
+    let mut unnamed = 0;
+    table.each_item("class", |item| {
+        let id: Option<ClassId> = item.required("id");
+        match id {
+            Some(id) => item.rename(format!("{names}.{id}")),
+            // Read all the same, for its other faults.
+            None => unnamed += 1,
+        }
+        let made = classes.add(id.unwrap_or(ClassId::NONE));
+        if !class(item, made, frame_bytes) || id.is_none() {
+            item.report().lose_row();
+        }
     });
-    Shape::Htb(HtbShape {
-        handle: table.or("handle", first_handle()),
-        default: table.optional("default"),
-        r2q: table.or("r2q", 10),
-        direct_packets: table.or("direct_packets", 1000),
-        classes,
-    })
+    for _ in 0..unnamed {
+        classes.remove(ClassId::NONE);
+    }
 }
 
-/// A class's name; its faults are told under it from here on.
-fn class_id(table: &mut TableReader<'_>, names: &str) -> Option<ClassId> {
-    let id: ClassId = table.required("id")?;
-    table.rename(format!("{names}.{id}"));
-    Some(id)
-}
-
-/// One class of `htb`.
-pub(super) fn htb_class(
+/// One class, behind its name; says whether all that it needs was there.
+pub(super) fn class(
     table: &mut TableReader<'_>,
-    names: &str,
+    class: &mut dyn ClassShape,
     frame_bytes: u32,
-) -> Option<HtbClass> {
-    let id = class_id(table, names);
-    let parent = table.optional("parent");
-    let rate = table.required("rate");
-    let read = HtbClass {
-        ceil: table.optional("ceil"),
-        burst: table.optional("burst"),
-        cburst: table.optional("cburst"),
-        prio: table.number::<u16>("prio", 0, 0..=7) as u8,
-        quantum: table.optional("quantum"),
-        overhead: table.or("overhead", 0),
-        leaf: table.table("leaf", |leaf| shape(leaf, frame_bytes)).flatten(),
-        ..HtbClass::new(id.unwrap_or(ClassId::NONE), parent, rate.unwrap_or_default())
-    };
-    (id.is_some() && rate.is_some()).then_some(read)
-}
-
-fn hfsc(table: &mut TableReader<'_>, frame_bytes: u32) -> Shape {
-    let (mut classes, names) = (Vec::new(), table.field("class"));
-    table.each_item("class", |class| match hfsc_class(class, &names, frame_bytes) {
-        Some(read) => classes.push(read),
-        None => class.report().lose_row(),
-    });
-    Shape::Hfsc(HfscShape {
-        handle: table.or("handle", first_handle()),
-        default: table.optional("default"),
-        classes,
-    })
-}
-
-/// One class of `hfsc`. `sc` stands for `rt` and `ls` together, as in `tc`.
-pub(super) fn hfsc_class(
-    table: &mut TableReader<'_>,
-    names: &str,
-    frame_bytes: u32,
-) -> Option<HfscClass> {
-    let id = class_id(table, names);
-    let both = table.optional("sc");
-    let parent = table.optional("parent");
-    let read = HfscClass {
-        rt: table.optional("rt").or(both),
-        ls: table.optional("ls").or(both),
-        ul: table.optional("ul"),
-        leaf: table.table("leaf", |leaf| shape(leaf, frame_bytes)).flatten(),
-        ..HfscClass::new(id.unwrap_or(ClassId::NONE), parent)
-    };
-    id.is_some().then_some(read)
+) -> bool {
+    class.place(class.id(), table.optional("parent"));
+    for (short, names) in class.shorthands() {
+        class.each(&mut |setting, slot| {
+            if names.contains(&setting.name) {
+                each_slot!(slot, place => _ = setting_of(table, short, place));
+            }
+        });
+    }
+    let is_whole = settings(table, class);
+    let leaf = table.table("leaf", |leaf| shape(leaf, frame_bytes)).flatten();
+    class.set_leaf(leaf);
+    is_whole
 }
 
 /// One filter.

@@ -101,7 +101,7 @@ fn every_discipline_reads_back_as_it_is_written() {
 fn a_rate_puts_any_discipline_under_a_token_bucket() {
     let config = read("[port.p0.qos]\nkind = \"fq_codel\"\nrate = \"100mbit\"\n").unwrap();
     let Shape::Tbf(tbf) = scheduler(&config).unwrap().root else { panic!() };
-    assert_eq!((tbf.rate, tbf.leaf), (Rate(100_000_000), Shape::fq_codel()));
+    assert_eq!((tbf.rate, *tbf.leaf), (Rate(100_000_000), Shape::fq_codel()));
     assert_eq!(tbf.burst.0, 12_500 + 2 * 1514);
 }
 

@@ -1,10 +1,10 @@
 //! Rates, sizes, times, class names and curves as fields: read and written by `sched` itself.
 
 use sched::units::{Rate, Size, Time};
-use sched::{ClassId, Curve, Ports, Prefix};
+use sched::{ClassId, Curve, Ports, Prefix, Shape};
 use toml::de::DeValue;
 
-use crate::config::field::{Field, Refusal};
+use crate::config::field::{Field, Refusal, refuse_word};
 use crate::config::write::quoted;
 
 /// What `sched` says of a text that it cannot read.
@@ -76,6 +76,50 @@ impl Field for Curve {
             return self.m2.to_toml();
         }
         quoted(&format!("m1 {} d {} m2 {}", self.m1, self.d, self.m2))
+    }
+}
+
+/// A discipline, by `tc`'s name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kind(pub &'static str);
+
+impl Field for Kind {
+    const EXPECTED: &'static str = "a discipline, as in \"fq_codel\"";
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        let kinds = Shape::kinds();
+        let kind = kinds.iter().find(|kind| **kind == text);
+        kind.map(|kind| Self(kind)).ok_or_else(|| {
+            let refusal = refuse_word(text, &kinds);
+            let there_are = || format!("there are {}", kinds.join(", "));
+            Refusal { suggestion: refusal.suggestion.or_else(|| Some(there_are())), ..refusal }
+        })
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(self.0)
+    }
+}
+
+impl Field for [u8; 16] {
+    const EXPECTED: &'static str = "16 bands, one for each priority";
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        let bands: Result<Vec<u8>, _> = text.split_whitespace().map(str::parse).collect();
+        bands.ok().and_then(|bands| bands.try_into().ok()).ok_or_else(Refusal::default)
+    }
+
+    fn from_value(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        let DeValue::Array(items) = value else { return Err(Refusal::default()) };
+        let bands: Result<Vec<u8>, Refusal> =
+            items.iter().map(|item| u8::from_value(item.get_ref())).collect();
+        let bands = bands?;
+        let message = format!("`priomap` has {} entries", bands.len());
+        bands.try_into().map_err(|_| Refusal { message: Some(message), suggestion: None })
+    }
+
+    fn to_toml(&self) -> String {
+        format!("[{}]", self.map(|band| band.to_string()).join(", "))
     }
 }
 

@@ -1,0 +1,283 @@
+//! What a discipline's configuration says of it: beside its settings, what stands under it and how it is made.
+//!
+//! ```text
+//!   disciplines! { Codel(CodelShape), … }      one line a discipline
+//!        │
+//!        ├─▶ Shape        the value that is configured
+//!        └─▶ its Plan     check, memory, build: in the discipline's own file
+//! ```
+
+use std::any::Any;
+
+use crate::config::Config;
+use crate::discipline::Kind;
+use crate::names::Names;
+use crate::pool::Reuse;
+use crate::settings::Settings;
+use crate::units::Size;
+use crate::{ClassId, Error};
+
+/// A discipline's configuration.
+pub(crate) trait Plan: Settings {
+    /// What stands under it; `None`: a FIFO by default.
+    fn leaves(&self) -> Vec<Option<&Shape>> {
+        Vec::new()
+    }
+
+    /// Its name, where packets can name its classes.
+    fn handle(&self) -> Option<ClassId> {
+        None
+    }
+
+    /// The tree of classes under it, where it has one.
+    fn classes(&self) -> Option<&dyn Classes> {
+        None
+    }
+
+    /// The same, to be changed.
+    fn classes_mut(&mut self) -> Option<&mut dyn Classes> {
+        None
+    }
+
+    /// Where packets go that no filter sent to a class.
+    fn default_class(&self) -> Option<ClassId> {
+        None
+    }
+
+    /// How many class names it takes.
+    fn count_classes(&self) -> usize {
+        self.classes().map_or(0, |classes| classes.all().len())
+    }
+
+    /// The most packets that wait in itself, and not under it.
+    fn limit_packets(&self) -> u64 {
+        0
+    }
+
+    /// Memory for its flows and classes.
+    fn state_bytes(&self) -> u64 {
+        0
+    }
+
+    /// In which order slots come free.
+    fn reuse(&self) -> Reuse {
+        Reuse::Soonest
+    }
+
+    /// Whether it may have packets and yet give none.
+    fn holds_back(&self) -> bool {
+        false
+    }
+
+    /// Refuses what ranges of single settings cannot, and names its classes.
+    fn check(&self, _config: &Config, _names: &mut Names) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Makes it; it was checked.
+    fn build(&self, mtu_bytes: u32) -> Result<Kind, Error>;
+}
+
+/// A class of a discipline with a tree of them: its settings, and where it stands.
+pub trait ClassShape: Settings {
+    /// Its name.
+    fn id(&self) -> ClassId;
+
+    /// The class above it; `None`: it stands under the discipline.
+    fn parent(&self) -> Option<ClassId>;
+
+    /// Gives it another name and place.
+    fn place(&mut self, id: ClassId, parent: Option<ClassId>);
+
+    /// What waits in it; `None`: a FIFO by default.
+    fn leaf(&self) -> Option<&Shape>;
+
+    /// Gives it another leaf.
+    fn set_leaf(&mut self, leaf: Option<Shape>);
+
+    /// Words that stand for several settings: each with those that it sets.
+    fn shorthands(&self) -> &'static [(&'static str, &'static [&'static str])] {
+        &[]
+    }
+}
+
+/// The classes of a discipline, whatever their settings are.
+pub trait Classes {
+    /// All of them, in any order.
+    fn all(&self) -> Vec<&dyn ClassShape>;
+
+    /// The class of that name, if it is there.
+    fn find(&mut self, id: ClassId) -> Option<&mut dyn ClassShape>;
+
+    /// One more of that name, everything else by default.
+    fn add(&mut self, id: ClassId) -> &mut dyn ClassShape;
+
+    /// Takes one out; says whether it was there.
+    fn remove(&mut self, id: ClassId) -> bool;
+
+    /// Becomes like others of the same discipline; says whether they are.
+    fn become_like(&mut self, others: &dyn Classes) -> bool;
+
+    /// Itself, whatever its type.
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<C: ClassShape + Clone + Default + 'static> Classes for Vec<C> {
+    fn all(&self) -> Vec<&dyn ClassShape> {
+        self.iter().map(|class| class as &dyn ClassShape).collect()
+    }
+
+    fn find(&mut self, id: ClassId) -> Option<&mut dyn ClassShape> {
+        self.iter_mut().find(|class| class.id() == id).map(|class| class as &mut dyn ClassShape)
+    }
+
+    fn add(&mut self, id: ClassId) -> &mut dyn ClassShape {
+        let mut class = C::default();
+        class.place(id, None);
+        let at = self.len();
+        self.push(class);
+        &mut self[at]
+    }
+
+    fn remove(&mut self, id: ClassId) -> bool {
+        let before = self.len();
+        self.retain(|class| class.id() != id);
+        self.len() < before
+    }
+
+    fn become_like(&mut self, others: &dyn Classes) -> bool {
+        let others = others.as_any().downcast_ref::<Self>();
+        others.map(|others| self.clone_from(others)).is_some()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+macro_rules! disciplines {
+    ($($(#[$doc:meta])* $variant:ident($shape:ty),)+) => {
+        /// One discipline and what stands under it.
+        #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[serde(tag = "type", rename_all = "snake_case")]
+        pub enum Shape { $($(#[$doc])* $variant($shape),)+ }
+
+        impl Shape {
+            pub(crate) fn plan(&self) -> &dyn Plan {
+                match self { $(Self::$variant(plan) => plan,)+ }
+            }
+
+            pub(crate) fn plan_mut(&mut self) -> &mut dyn Plan {
+                match self { $(Self::$variant(plan) => plan,)+ }
+            }
+
+            /// Every discipline, all by default.
+            fn every() -> Vec<Self> {
+                vec![$(Self::$variant(<$shape>::default()),)+]
+            }
+        }
+
+        $(impl From<$shape> for Shape {
+            fn from(shape: $shape) -> Self {
+                Self::$variant(shape)
+            }
+        })+
+    };
+}
+
+// One line a discipline.
+disciplines! {
+    /// First in, first out, a limit in packets.
+    Pfifo(crate::fifo::PfifoShape),
+    /// First in, first out, a limit in bytes.
+    Bfifo(crate::fifo::BfifoShape),
+    /// Three FIFOs by priority.
+    PfifoFast(crate::prio::PfifoFastShape),
+    /// Bands by priority, each a discipline of its own.
+    Prio(crate::prio::PrioShape),
+    /// Stochastic fair queueing.
+    Sfq(crate::sfq::SfqShape),
+    /// Controlled delay.
+    Codel(crate::codel::CodelShape),
+    /// Fair queueing with controlled delay.
+    FqCodel(crate::fq_codel::FqCodelShape),
+    /// A token bucket.
+    Tbf(crate::tbf::TbfShape),
+    /// The hierarchical token bucket.
+    Htb(crate::htb::HtbShape),
+    /// The hierarchical fair service curve.
+    Hfsc(crate::hfsc::HfscShape),
+}
+
+impl Shape {
+    /// The discipline of that name, all by default.
+    pub fn of_kind(kind: &str) -> Option<Self> {
+        Self::every().into_iter().find(|shape| shape.kind() == kind)
+    }
+
+    /// The names of all disciplines, as `tc` writes them.
+    pub fn kinds() -> Vec<&'static str> {
+        Self::every().iter().map(Self::kind).collect()
+    }
+
+    /// Its name, as `tc` writes it.
+    pub fn kind(&self) -> &'static str {
+        self.plan().kind()
+    }
+
+    /// Its settings.
+    pub fn settings(&mut self) -> &mut dyn Settings {
+        self.plan_mut()
+    }
+
+    /// Its classes, where it has a tree of them.
+    pub fn classes(&self) -> Option<&dyn Classes> {
+        self.plan().classes()
+    }
+
+    /// The same, to be changed.
+    pub fn classes_mut(&mut self) -> Option<&mut dyn Classes> {
+        self.plan_mut().classes_mut()
+    }
+
+    /// A FIFO of so many packets.
+    pub fn pfifo(limit: u32) -> Self {
+        crate::fifo::PfifoShape { limit }.into()
+    }
+
+    /// A FIFO of so many bytes.
+    pub fn bfifo(bytes: u64) -> Self {
+        crate::fifo::BfifoShape { limit: Size(bytes) }.into()
+    }
+
+    /// Linux's default discipline.
+    pub fn pfifo_fast() -> Self {
+        crate::prio::PfifoFastShape::default().into()
+    }
+
+    /// So many bands of FIFOs.
+    pub fn prio(bands: usize) -> Self {
+        crate::prio::PrioShape::of_bands(vec![Self::pfifo(1000); bands]).into()
+    }
+
+    /// Stochastic fair queueing with Linux's defaults.
+    pub fn sfq() -> Self {
+        crate::sfq::SfqShape::default().into()
+    }
+
+    /// CoDel with its defaults.
+    pub fn codel() -> Self {
+        crate::codel::CodelShape::default().into()
+    }
+
+    /// FQ-CoDel with its defaults.
+    pub fn fq_codel() -> Self {
+        crate::fq_codel::FqCodelShape::default().into()
+    }
+
+    /// A token bucket over `leaf`.
+    pub fn tbf(rate: crate::units::Rate, burst: Size, leaf: Shape) -> Self {
+        let leaf = Box::new(leaf);
+        crate::tbf::TbfShape { rate, burst, leaf, ..Default::default() }.into()
+    }
+}
