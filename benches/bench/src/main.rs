@@ -7,7 +7,7 @@
 //! ```
 //! Then with two workers, the source counted in: behind a row's `×2` how often that is one worker's rate,
 //! and how often that of two that share nothing.
-//! Counted: every node behind the source, output and freeing included, as VPP's figures count.
+//! Counted: every node behind the source, output and freeing included.
 
 mod churn;
 mod engine;

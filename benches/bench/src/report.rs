@@ -33,8 +33,6 @@ pub(crate) struct Row {
     pub(crate) samples: usize,
     pub(crate) spread: Spread,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) vpp_cycles_per_packet: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) aim_cycles_per_packet: Option<f64>,
     pub(crate) host: Host,
 }
@@ -70,7 +68,6 @@ pub(crate) fn row(scenario: &Scenario, samples: &[Sample], best: Pace) -> Row {
         nodes,
         runs,
         cycles_per_packet_with_noise: round(all.median),
-        vpp_cycles_per_packet: scenario.vpp,
         aim_cycles_per_packet: Some(scenario.aim),
         ..Row::plain(scenario.name.to_owned(), middle, samples.len(), round(calls.min))
     }
@@ -97,7 +94,6 @@ impl Row {
             runs: samples,
             samples,
             spread: Spread { min: round(middle.min), q1: round(middle.q1), q3: round(middle.q3) },
-            vpp_cycles_per_packet: None,
             aim_cycles_per_packet: None,
             host: host::facts(),
         }
@@ -128,15 +124,15 @@ pub(crate) fn round(value: f64) -> f64 {
 pub(crate) fn print(out: &mut impl Write, rows: &[Row], nodes: bool) -> io::Result<()> {
     writeln!(
         out,
-        "{:<28} {:>9} {:>9} {:>15} {:>9} {:>9} {:>8} {:>7} {:>7}  TSC cycles per packet",
-        "scenario", "median", "min", "quartiles", "quiet", "all", "Mpps", "VPP", "aim"
+        "{:<28} {:>9} {:>9} {:>15} {:>9} {:>9} {:>8} {:>7}  TSC cycles per packet",
+        "scenario", "median", "min", "quartiles", "quiet", "all", "Mpps", "aim"
     )?;
     for row in rows {
         let known =
             |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.0}"));
         writeln!(
             out,
-            "{:<28} {:>9.1} {:>9.1} {:>15} {:>9} {:>9.1} {:>8.1} {:>7} {:>7}",
+            "{:<28} {:>9.1} {:>9.1} {:>15} {:>9} {:>9.1} {:>8.1} {:>7}",
             match (row.times_one_worker, row.times_apart) {
                 (Some(times), Some(apart)) => {
                     format!("{} ×{} {times:.2} {apart:.2}", row.scenario, row.workers)
@@ -149,7 +145,6 @@ pub(crate) fn print(out: &mut impl Write, rows: &[Row], nodes: bool) -> io::Resu
             format!("{}/{}", row.runs, row.samples),
             row.cycles_per_packet_with_noise,
             row.mpps,
-            known(row.vpp_cycles_per_packet),
             known(row.aim_cycles_per_packet),
         )?;
         for node in row.nodes.iter().filter(|_| nodes) {

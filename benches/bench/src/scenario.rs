@@ -1,11 +1,9 @@
-//! One scenario: what is forwarded, the figure it is compared with, and our aim.
+//! One scenario: what is forwarded, and our aim.
 
 use crate::rig::{Rig, RigError};
 
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
-    /// Cycles per packet of VPP 26.10 in the same scenario, where that was measured.
-    pub(crate) vpp: Option<f64>,
     /// Most that we want to need.
     pub(crate) aim: f64,
     pub(crate) make: Box<dyn Fn() -> Result<Rig, RigError>>,
@@ -16,21 +14,19 @@ pub(crate) struct Scenario {
 impl Scenario {
     pub(crate) fn new(
         name: &'static str,
-        vpp: Option<f64>,
         aim: f64,
         make: impl Fn() -> Result<Rig, RigError> + 'static,
     ) -> Self {
-        Self { name, vpp, aim, make: Box::new(make), make_for_two: None }
+        Self { name, aim, make: Box::new(make), make_for_two: None }
     }
 
     /// One that is measured with one worker and with two.
     pub(crate) fn scaled(
         name: &'static str,
-        vpp: Option<f64>,
         aim: f64,
         make: impl Fn(usize) -> Result<Rig, RigError> + Copy + 'static,
     ) -> Self {
         let make_for_two = Some(Box::new(move || make(2)) as Box<dyn Fn() -> _>);
-        Self { make_for_two, ..Self::new(name, vpp, aim, move || make(1)) }
+        Self { make_for_two, ..Self::new(name, aim, move || make(1)) }
     }
 }

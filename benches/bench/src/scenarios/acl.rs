@@ -21,8 +21,8 @@ const ROOM: usize = 64 << 20;
 pub(crate) fn all() -> Vec<Scenario> {
     // A route, and 40 or 80 for the list.
     vec![
-        Scenario::new("ip4-acl-1k", None, 90.0, || ip4(1_000)),
-        Scenario::new("ip4-acl-50k", None, 130.0, || ip4(50_000)),
+        Scenario::new("ip4-acl-1k", 90.0, || ip4(1_000)),
+        Scenario::new("ip4-acl-50k", 130.0, || ip4(50_000)),
     ]
 }
 

@@ -26,11 +26,11 @@ const LENGTHS: [(u8, u64); 9] =
 
 pub(crate) fn all(data: Option<&Path>) -> Vec<Scenario> {
     let mut all = vec![
-        Scenario::new("ip4-1", Some(102.0), 50.0, || ip4(in_a_row(1), 1)),
-        Scenario::new("ip4-255k", Some(304.0), 75.0, || ip4(in_a_row(255_000), 1)),
-        Scenario::new("ip4-1m", Some(370.0), 85.0, || ip4(like_the_internet(1_000_000), NEXT_HOPS)),
-        Scenario::new("ip4-16m", None, 145.0, || ip4(like_the_internet(16_000_000), NEXT_HOPS)),
-        Scenario::new("ip4-ecmp-16", None, 65.0, shared),
+        Scenario::new("ip4-1", 50.0, || ip4(in_a_row(1), 1)),
+        Scenario::new("ip4-255k", 75.0, || ip4(in_a_row(255_000), 1)),
+        Scenario::new("ip4-1m", 85.0, || ip4(like_the_internet(1_000_000), NEXT_HOPS)),
+        Scenario::new("ip4-16m", 145.0, || ip4(like_the_internet(16_000_000), NEXT_HOPS)),
+        Scenario::new("ip4-ecmp-16", 65.0, shared),
     ];
     if let Some(data) = data {
         let table = data.join(REAL_TABLE);
@@ -41,7 +41,7 @@ pub(crate) fn all(data: Option<&Path>) -> Vec<Scenario> {
             };
             ip4(table_of(&table, of_family)?, NEXT_HOPS)
         };
-        all.push(Scenario::new("ip4-real", None, 75.0, routes));
+        all.push(Scenario::new("ip4-real", 75.0, routes));
     }
     all
 }

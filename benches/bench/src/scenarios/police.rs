@@ -15,7 +15,7 @@ const BITS_PER_SECOND: u64 = 400_000_000_000;
 
 pub(crate) fn all() -> Vec<Scenario> {
     // As ip4-1, and a word that changes with each packet.
-    vec![Scenario::new("ip4-police", None, 75.0, ip4)]
+    vec![Scenario::new("ip4-police", 75.0, ip4)]
 }
 
 fn ip4() -> Result<Rig, RigError> {

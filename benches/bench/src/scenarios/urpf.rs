@@ -15,7 +15,7 @@ const NETWORKS: u32 = 65_536;
 
 pub(crate) fn all() -> Vec<Scenario> {
     // As ip4-1, and one lookup more among many routes.
-    vec![Scenario::new("ip4-urpf", None, 75.0, ip4)]
+    vec![Scenario::new("ip4-urpf", 75.0, ip4)]
 }
 
 fn ip4() -> Result<Rig, RigError> {
