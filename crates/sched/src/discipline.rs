@@ -6,19 +6,12 @@
 //!         └ Child (an enum)      the same set: a jump table in place of a virtual call, and no Box for a FIFO
 //! ```
 
-use crate::codel::Codel;
 use crate::fifo::Fifo;
-use crate::fq_codel::FqCodel;
-use crate::hfsc::Hfsc;
-use crate::htb::Htb;
 use crate::lone_fifo::LoneFifo;
 use crate::packet::Packet;
 use crate::pool::{Backlog, Context, Pool, Reuse, SlotId};
-use crate::prio::Prio;
 use crate::report::Report;
 use crate::root::Root;
-use crate::sfq::Sfq;
-use crate::tbf::Tbf;
 use crate::{ClassId, Scheduler};
 
 /// Whether the offered packet is now queued (others may have been dropped for it).
@@ -60,11 +53,11 @@ pub(crate) trait Discipline {
 }
 
 macro_rules! algorithms {
-    ($($algorithm:ident,)+) => {
+    ($($(#[cfg($cfg:meta)])? $algorithm:ident($path:path),)+) => {
         /// A discipline that was made.
         pub(crate) enum Kind {
             Fifo(Fifo),
-            $($algorithm(Box<$algorithm>),)+
+            $($(#[cfg($cfg)])? $algorithm(Box<$path>),)+
         }
 
         /// Runs `$call` on whichever discipline stands there.
@@ -72,7 +65,7 @@ macro_rules! algorithms {
             ($kind:expr, $one:ident => $call:expr) => {
                 match $kind {
                     Kind::Fifo($one) => $call,
-                    $(Kind::$algorithm($one) => $call,)+
+                    $($(#[cfg($cfg)])? Kind::$algorithm($one) => $call,)+
                 }
             };
         }
@@ -86,7 +79,7 @@ macro_rules! algorithms {
             {
                 match self {
                     Self::Fifo(it) => Box::new(LoneFifo::new(slots, it.limit)),
-                    $(Self::$algorithm(it) => Box::new(Root::new(slots, reuse, *it)),)+
+                    $($(#[cfg($cfg)])? Self::$algorithm(it) => Box::new(Root::new(slots, reuse, *it)),)+
                 }
             }
         }
@@ -95,13 +88,15 @@ macro_rules! algorithms {
 
 // One line an algorithm.
 algorithms! {
-    Prio,
-    Sfq,
-    Codel,
-    FqCodel,
-    Tbf,
-    Htb,
-    Hfsc,
+    Prio(crate::prio::Prio),
+    Sfq(crate::sfq::Sfq),
+    Codel(crate::codel::Codel),
+    FqCodel(crate::fq_codel::FqCodel),
+    Tbf(crate::tbf::Tbf),
+    Htb(crate::htb::Htb),
+    Hfsc(crate::hfsc::Hfsc),
+    #[cfg(test)]
+    PfifoHeadDrop(crate::pfifo_head_drop::PfifoHeadDrop),
 }
 
 /// A discipline under another: the usual leaf in line and in one cache line, the others behind a pointer.

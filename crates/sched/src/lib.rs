@@ -27,6 +27,8 @@ mod class_map;
 mod codel;
 mod codel_law;
 mod config;
+#[cfg(test)]
+mod contributing;
 mod discipline;
 mod error;
 mod fifo;
@@ -40,6 +42,9 @@ mod least_heap;
 mod lone_fifo;
 mod names;
 mod packet;
+#[cfg(test)]
+#[path = "../../../docs/example/pfifo_head_drop.rs"]
+mod pfifo_head_drop;
 mod plan;
 mod pool;
 mod prefetch;

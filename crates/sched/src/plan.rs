@@ -156,28 +156,30 @@ impl<C: ClassShape + Clone + Default + 'static> Classes for Vec<C> {
 }
 
 macro_rules! disciplines {
-    ($($(#[$doc:meta])* $variant:ident($shape:ty),)+) => {
+    ($($(#[doc = $about:literal])+ $(#[cfg($cfg:meta)])? $variant:ident($shape:ty),)+) => {
         /// One discipline and what stands under it.
         #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         #[serde(tag = "type", rename_all = "snake_case")]
-        pub enum Shape { $($(#[$doc])* $variant($shape),)+ }
+        pub enum Shape { $($(#[doc = $about])+ $(#[cfg($cfg)])? $variant($shape),)+ }
 
         impl Shape {
             pub(crate) fn plan(&self) -> &dyn Plan {
-                match self { $(Self::$variant(plan) => plan,)+ }
+                match self { $($(#[cfg($cfg)])? Self::$variant(plan) => plan,)+ }
             }
 
             pub(crate) fn plan_mut(&mut self) -> &mut dyn Plan {
-                match self { $(Self::$variant(plan) => plan,)+ }
+                match self { $($(#[cfg($cfg)])? Self::$variant(plan) => plan,)+ }
             }
 
             /// Every discipline, all by default.
             fn every() -> Vec<Self> {
-                vec![$(Self::$variant(<$shape>::default()),)+]
+                let mut every = Vec::new();
+                $($(#[cfg($cfg)])? every.push(Self::$variant(<$shape>::default()));)+
+                every
             }
         }
 
-        $(impl From<$shape> for Shape {
+        $($(#[cfg($cfg)])? impl From<$shape> for Shape {
             fn from(shape: $shape) -> Self {
                 Self::$variant(shape)
             }
@@ -207,6 +209,9 @@ disciplines! {
     Htb(crate::htb::HtbShape),
     /// The hierarchical fair service curve.
     Hfsc(crate::hfsc::HfscShape),
+    /// The example of CONTRIBUTING.md.
+    #[cfg(test)]
+    PfifoHeadDrop(crate::pfifo_head_drop::PfifoHeadDropShape),
 }
 
 impl Shape {
