@@ -172,6 +172,7 @@ macro_rules! disciplines {
             }
 
             /// Every discipline, all by default.
+            #[allow(clippy::vec_init_then_push, reason = "some are there in tests alone")]
             fn every() -> Vec<Self> {
                 let mut every = Vec::new();
                 $($(#[cfg($cfg)])? every.push(Self::$variant(<$shape>::default()));)+
