@@ -11,11 +11,20 @@ use dataplane::{Dataplane, PortQueues, Settings};
 use fib::{Address, ip4::Ip4Layout, pages::PageSize};
 use graph::{Idle, Worker};
 use libfuzzer_sys::fuzz_target;
-use nodes::filter::{acl_input::AclInput, acl_output::AclOutput, allow_input::{AllowInput, Allowed}, Access, AccessList, Ranges, urpf_input::{Reverse, Urpf, UrpfInput}};
-use nodes::interface::{mirror_input::MirrorInput, mirror_output::MirrorOutput, MirrorTo};
+use nodes::filter::{
+    Access, AccessList, Ranges,
+    acl_input::AclInput,
+    acl_output::AclOutput,
+    allow_input::{AllowInput, Allowed},
+    urpf_input::{Reverse, Urpf, UrpfInput},
+};
+use nodes::interface::{MirrorTo, mirror_input::MirrorInput, mirror_output::MirrorOutput};
+use nodes::ip::redirect_input::{RedirectInput, Redirects};
 use nodes::local::sum_icmp;
-use nodes::tables::{BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Link, Mode, SlowPathNews, Tunnel, Vlan, VlanTags, VrfId, Wrap, link_key};
-use nodes::ip::{redirect_input::{RedirectInput, Redirects}};
+use nodes::tables::{
+    BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Link, Mode, SlowPathNews,
+    Tunnel, Vlan, VlanTags, VrfId, Wrap, link_key,
+};
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use std::{
     cell::RefCell,
@@ -50,7 +59,12 @@ const HELD: u16 = 1;
 /// Most addresses that hosts have here.
 fn allowed() -> Allowed {
     let some = "128.0.0.0/1".parse().expect("a network");
-    Allowed { ip4: Ranges::of([some]), ip6: Ranges::of([]), vrf: Some(VrfId::DEFAULT), non_ip: true }
+    Allowed {
+        ip4: Ranges::of([some]),
+        ip6: Ranges::of([]),
+        vrf: Some(VrfId::DEFAULT),
+        non_ip: true,
+    }
 }
 
 fn access() -> Access {
@@ -90,17 +104,17 @@ impl Router {
         let mut feeds = Vec::new();
         for (id, mut row) in (0..).zip(topology::rows()) {
             if let Some(row) = row.as_mut().filter(|_| HEARD.contains(&id)) {
-                row.input.set::<MirrorInput>(Some(MirrorTo(LISTENER)));
-                row.output.set::<MirrorOutput>(Some(MirrorTo(LISTENER)));
+                row.set::<MirrorInput>(Some(MirrorTo(LISTENER)));
+                row.set::<MirrorOutput>(Some(MirrorTo(LISTENER)));
             }
             if let Some(row) = row.as_mut().filter(|_| id == HELD) {
                 let strict = Some(Reverse::Strict);
                 let urpf = Urpf { ip4: strict, ip6: strict, allow_default: false };
-                row.input.set::<AclInput>(Some(access()));
-                row.input.set::<UrpfInput>(Some(urpf));
-                row.input.set::<AllowInput>(Some(allowed()));
-                row.input.set::<RedirectInput>(Some(Redirects));
-                row.output.set::<AclOutput>(Some(access()));
+                row.set::<AclInput>(Some(access()));
+                row.set::<UrpfInput>(Some(urpf));
+                row.set::<AllowInput>(Some(allowed()));
+                row.set::<RedirectInput>(Some(Redirects));
+                row.set::<AclOutput>(Some(access()));
             }
             if let Some(Mode::Bridged(port)) = row.as_mut().map(|row| &mut row.mode) {
                 (port.answers_arp, port.answers_nd) = (true, true);
@@ -130,7 +144,9 @@ impl Router {
         self.worker.turn();
         let mut cache = self.pool.cache();
         while let Some(news) = self.dataplane.events.next() {
-            if let SlowPathNews::Unresolved { packet, .. } | SlowPathNews::Piece { packet, .. } = news {
+            if let SlowPathNews::Unresolved { packet, .. } | SlowPathNews::Piece { packet, .. } =
+                news
+            {
                 cache.release(&[packet]);
             }
         }
@@ -150,8 +166,16 @@ impl Router {
         let more = |name| of(name).exits.iter().sum::<u64>() - of(name).packets;
         let copying = ["ip4-fragment", "l2-flood", "mirror-input", "mirror-output"];
         let pieces: u64 = copying.map(more).into_iter().sum();
-        let taken =
-            ["port-tx", "drop", "arp-input", "nd-input", "mld-input", "ip-reassemble", "ip-resolve"].map(|name| of(name).taken);
+        let taken = [
+            "port-tx",
+            "drop",
+            "arp-input",
+            "nd-input",
+            "mld-input",
+            "ip-reassemble",
+            "ip-resolve",
+        ]
+        .map(|name| of(name).taken);
         assert_eq!(received + pieces, taken.iter().sum::<u64>(), "{totals:?}");
         let dropped = interfaces.flat_map(|id| self.dataplane.drops_of(id));
         assert_eq!(dropped.map(|drop| drop.packets).sum::<u64>(), of("drop").taken);

@@ -42,6 +42,12 @@ impl<'a, E: Exit> Exits<'a, E> {
         self.bytes.0[slots].fill(exit.into().0);
     }
 
+    /// The pen of a part of the node, whose exits are the first of the node's.
+    #[inline(always)]
+    pub fn of_part<X: Exit>(&mut self) -> Exits<'_, X> {
+        Exits::new(self.bytes, self.uniform)
+    }
+
     /// Every slot's exit number, for bulk kernels.
     #[inline]
     pub fn bytes(&mut self) -> &mut ExitBytes {

@@ -4,16 +4,20 @@
 
 /// Declares a family's node modules and lists their specs.
 macro_rules! nodes {
-    ($($file:ident::$node:ident,)+) => {
+    ($($file:ident::$node:ident $(as $feature:ident)?,)+) => {
         $(pub mod $file;
         pub use $file::$node;)+
 
         /// The family's nodes.
         pub const NODES: &[graph::NodeSpec<crate::tables::Setup>] =
-            &[$(graph::spec::<$file::$node>(),)+];
+            &[$(nodes!(@spec $file::$node $($feature)?),)+];
 
         #[cfg(test)]
         pub(crate) const FILES: &[&str] = &[$(stringify!($file),)+];
+    };
+    (@spec $file:ident::$node:ident) => { graph::spec::<$file::$node>() };
+    (@spec $file:ident::$node:ident feature) => {
+        graph::spec::<crate::interface::InTurn<$file::$node>>()
     };
 }
 

@@ -196,19 +196,19 @@ impl Router {
             port.stand_on_others(&mut row, &ids, &self.ports, &self.vrfs);
             row.vrf = self.vrf_of(&port.config);
             row.shaped = self.dataplane.is_shaped(row.port);
-            row.input.set::<MirrorInput>(self.mirroring.of(name, &ids, Direction::Received));
-            row.output.set::<MirrorOutput>(self.mirroring.of(name, &ids, Direction::Sent));
+            row.set::<MirrorInput>(self.mirroring.of(name, &ids, Direction::Received));
+            row.set::<MirrorOutput>(self.mirroring.of(name, &ids, Direction::Sent));
             let filters = &port.config.filters;
-            row.input.set::<AclInput>(self.access.of(filters.acl_in.as_ref()));
-            row.output.set::<AclOutput>(self.access.of(filters.acl_out.as_ref()));
-            row.input.set::<UrpfInput>(filters.urpf.map(crate::access::reverse_check));
+            row.set::<AclInput>(self.access.of(filters.acl_in.as_ref()));
+            row.set::<AclOutput>(self.access.of(filters.acl_out.as_ref()));
+            row.set::<UrpfInput>(filters.urpf.map(crate::access::reverse_check));
             let allowed =
                 filters.allow.as_ref().map(|allow| crate::access::allowed(allow, &self.vrfs));
-            row.input.set::<AllowInput>(allowed);
+            row.set::<AllowInput>(allowed);
             let (received, sent) = self.policers.of(&port.config);
-            row.input.set::<PolicerInput>(received);
-            row.input.set::<RedirectInput>(port.config.redirects.then_some(Redirects));
-            row.output.set::<PolicerOutput>(sent);
+            row.set::<PolicerInput>(received);
+            row.set::<RedirectInput>(port.config.redirects.then_some(Redirects));
+            row.set::<PolicerOutput>(sent);
             row.twin = self.twinning.has(name);
             if let Some(bridged) = self.bridging.port(name) {
                 row.mode = Mode::Bridged(bridged);

@@ -45,7 +45,7 @@ fn ip4(rules: usize) -> Result<Rig, RigError> {
         counters: [RuleCounters::new(rules.len())].into(),
     };
     let mut row = rig.dataplane.interfaces().get(0).cloned().ok_or("interface 0 is there")?;
-    row.input.set::<AclInput>(Some(Access(Arc::new(list))));
+    row.set::<AclInput>(Some(Access(Arc::new(list))));
     let mut rig = rig;
     rig.dataplane.set_interface(0, Some(row));
     Ok(rig)

@@ -35,7 +35,7 @@ fn ip4() -> Result<Rig, RigError> {
     };
     let mut row = plane.interfaces().get(0).cloned().ok_or("interface 0 is there")?;
     let policed = Policed { policer: Some(Arc::new(policer)), mark: Mark::default() };
-    row.input.set::<PolicerInput>(Some(policed));
+    row.set::<PolicerInput>(Some(policed));
     plane.set_interface(0, Some(row));
     Ok(rig)
 }

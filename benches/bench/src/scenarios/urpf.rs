@@ -44,7 +44,7 @@ fn ip4() -> Result<Rig, RigError> {
     plane.ip4.insert_bulk(&networks).map_err(|(_, error)| error)?;
     let mut row = plane.interfaces().get(0).cloned().ok_or("interface 0 is there")?;
     let urpf = Urpf { ip4: Some(Reverse::Strict), ip6: None, allow_default: false };
-    row.input.set::<UrpfInput>(Some(urpf));
+    row.set::<UrpfInput>(Some(urpf));
     plane.set_interface(0, Some(row));
     Ok(rig)
 }

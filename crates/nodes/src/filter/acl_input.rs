@@ -6,87 +6,25 @@
 //! ```
 //! Lists speak of IP packets alone: ARP and what else there is passes.
 
-use crate::filter::{Access, Judge, Refusal};
-use crate::tables::{Feature, Interfaces, Setup, Side, Turns, input_turn};
-use graph::{Context, ExitIndex, Exits, Node, Published, Turn};
-use packet::Frame;
+use crate::filter::Judge;
+use crate::tables::{Feature, Received};
 
 /// See the module.
-pub struct AclInput {
-    interfaces: Published<Interfaces>,
-    turns: Turns,
-    judge: Judge,
-}
-
-graph::exits! {
-    /// What becomes of a frame.
-    pub enum Exit {
-        /// The list permits it, and nothing else is asked.
-        Enter => node "interface-enter",
-        /// The access list of the interface denies it.
-        Denied => drop,
-        /// It says that it is IP, and its headers are cut short or wrong: no list can judge it.
-        Unreadable => drop,
-    }
-}
-
-impl From<Refusal> for Exit {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::Denied => Self::Denied,
-            Refusal::Unreadable => Self::Unreadable,
-        }
-    }
-}
+pub enum AclInput {}
 
 impl Feature for AclInput {
-    const PLACE: u8 = 20;
-    const CHANGES: bool = false;
-    type Setting = Access;
-}
-
-impl Node for AclInput {
     const NAME: &'static str = "acl-input";
     const ABOUT: &'static str = "holds received packets to access lists";
-    const TURN: Option<Turn> = input_turn::<Self>();
-    type Exit = Exit;
-    type Setup = Setup;
-
-    fn new(setup: &Setup) -> Self {
-        let interfaces = setup.shared.interfaces.clone();
-        Self { interfaces, turns: Turns::new(), judge: Judge::new() }
-    }
-
-    fn attach(&mut self, key: u32, exit: ExitIndex) {
-        self.turns.attach(key, exit);
-    }
-
-    fn process(
-        &mut self,
-        frame: &mut Frame,
-        exits: &mut Exits<'_, Exit>,
-        context: &mut Context<'_>,
-    ) {
-        let (interfaces, worker) = (self.interfaces.get(context), context.worker);
-        let Self { turns, judge, .. } = self;
-        turns.take::<Self>(
-            Side::Received,
-            interfaces,
-            frame,
-            exits,
-            Exit::Enter,
-            |run, frame, exits| {
-                let refuse = |slot, refusal| exits.set(slot, Exit::from(refusal));
-                judge.hold((run.row, &run.setting.0), frame, run.slots, worker, refuse);
-            },
-        );
-    }
+    const PLACE: u8 = 20;
+    type Side = Received;
+    type Work = Judge;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::AccessList;
+    use crate::filter::{Access, AccessList};
+    use crate::interface::InTurn;
     use crate::testing::{FAR, GRE_LINK, HOST, ROUTED_VLAN, World};
     use acl::{Acl4, Acl6, Action, Ports, Rule, RuleCounters};
     use graph::harness::NodeHarness;
@@ -129,8 +67,8 @@ mod tests {
     /// The exits of all frames, received by `id` that has the list.
     fn exits(id: u16, list: &Arc<AccessList>) -> Vec<String> {
         let mut world = World::new();
-        world.change_interface(id, |row| row.input.set::<AclInput>(Some(Access(Arc::clone(list)))));
-        let mut node = NodeHarness::<AclInput>::new(&world.setup).unwrap();
+        world.change_interface(id, |row| row.set::<AclInput>(Some(Access(Arc::clone(list)))));
+        let mut node = NodeHarness::<InTurn<AclInput>>::new(&world.setup).unwrap();
         node.run(&frames(), id, 0).into_iter().map(|out| out.exit).collect()
     }
 
@@ -150,8 +88,8 @@ mod tests {
     #[test]
     fn frames_of_several_ports_are_each_held_to_their_own_list() {
         let mut world = World::new();
-        world.change_interface(0, |row| row.input.set::<AclInput>(Some(Access(list()))));
-        let mut node = NodeHarness::<AclInput>::new(&world.setup).unwrap();
+        world.change_interface(0, |row| row.set::<AclInput>(Some(Access(list()))));
+        let mut node = NodeHarness::<InTurn<AclInput>>::new(&world.setup).unwrap();
         let denied = &frames()[..1];
         assert_eq!(node.run(denied, 0, 0)[0].exit, "denied");
         assert_eq!(node.run(denied, 2, 0)[0].exit, "enter");
@@ -173,8 +111,8 @@ mod tests {
     #[test]
     fn packets_of_a_tunnel_are_judged_from_their_own_header_on() {
         let mut world = World::new();
-        world.change_interface(GRE_LINK, |row| row.input.set::<AclInput>(Some(Access(list()))));
-        let mut node = NodeHarness::<AclInput>::new(&world.setup).unwrap();
+        world.change_interface(GRE_LINK, |row| row.set::<AclInput>(Some(Access(list()))));
+        let mut node = NodeHarness::<InTurn<AclInput>>::new(&world.setup).unwrap();
         let packets = [
             craft::ipv4(HOST, FAR).udp(1, 53).build(),
             craft::ipv4(HOST, FAR).udp(1, 99).build(),

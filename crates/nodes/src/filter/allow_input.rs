@@ -8,16 +8,14 @@
 //! link-local sources do: no packet of theirs is forwarded. Tagged frames of sub-interfaces are theirs to judge.
 
 use crate::filter::{Ranges, Source, SourceLookup};
-use crate::tables::{Feature, Interfaces, Kind, Setup, Side, Turns, VrfId, Vrfs, input_turn};
+use crate::tables::{Feature, Kind, Received, Run, Setup, VrfId, Vrfs, Work};
 use fib::Forward;
-use graph::{Context, ExitIndex, Exits, Node, Published, Turn};
+use graph::{Context, Exits, Published};
 use packet::Frame;
 
 /// See the module.
 pub struct AllowInput {
-    interfaces: Published<Interfaces>,
     vrfs: Published<Vrfs>,
-    turns: Turns,
     ip4: SourceLookup<u32>,
     ip6: SourceLookup<u128>,
 }
@@ -36,10 +34,8 @@ pub struct Allowed {
 }
 
 graph::exits! {
-    /// What becomes of a frame.
+    /// Why a frame goes no further.
     pub enum Exit {
-        /// Its source is allowed, and nothing else is asked.
-        Enter => node "interface-enter",
         /// The interface does not allow its source.
         NotAllowed => drop,
         /// It is no IP packet, and the interface wants none such.
@@ -50,78 +46,53 @@ graph::exits! {
 }
 
 impl Feature for AllowInput {
-    const PLACE: u8 = 10;
-    const CHANGES: bool = false;
-    type Setting = Allowed;
-}
-
-impl Node for AllowInput {
     const NAME: &'static str = "allow-input";
     const ABOUT: &'static str = "lets allowed sources in";
-    const TURN: Option<Turn> = input_turn::<Self>();
+    const PLACE: u8 = 10;
+    type Side = Received;
+    type Work = Self;
+}
+
+impl Work for AllowInput {
+    type Setting = Allowed;
     type Exit = Exit;
-    type Setup = Setup;
 
     fn new(setup: &Setup) -> Self {
-        Self {
-            interfaces: setup.shared.interfaces.clone(),
-            vrfs: setup.shared.vrfs.clone(),
-            turns: Turns::new(),
-            ip4: SourceLookup::new(),
-            ip6: SourceLookup::new(),
-        }
+        Self { vrfs: setup.shared.vrfs.clone(), ip4: SourceLookup::new(), ip6: SourceLookup::new() }
     }
 
-    fn attach(&mut self, key: u32, exit: ExitIndex) {
-        self.turns.attach(key, exit);
-    }
-
-    fn process(
+    fn hold(
         &mut self,
+        run: Run<'_, Allowed>,
         frame: &mut Frame,
         exits: &mut Exits<'_, Exit>,
         context: &mut Context<'_>,
     ) {
-        let (interfaces, vrfs) = (self.interfaces.get(context), self.vrfs.get(context));
-        let Self { turns, ip4, ip6, .. } = self;
-        turns.take::<Self>(
-            Side::Received,
-            interfaces,
-            frame,
-            exits,
-            Exit::Enter,
-            |run, frame, exits| {
-                let allowed = run.setting;
-                ip4.clear();
-                ip6.clear();
-                for slot in run.slots {
-                    match Source::of(frame.view(slot).header(), run.row.carries_packets()) {
-                        Source::Ip4(source) if !allowed.ip4.contains(source) => {
-                            ip4.ask(slot, source)
-                        }
-                        Source::Ip6(source) if !allowed.ip6.contains(source) => {
-                            ip6.ask(slot, source)
-                        }
-                        Source::NotIp if !allowed.non_ip => exits.set(slot, Exit::NotIp),
-                        Source::Truncated => exits.set(slot, Exit::Truncated),
-                        _ => {}
-                    }
-                }
-                let Some(vrf) = allowed.vrf else {
-                    ip4.slots()
-                        .chain(ip6.slots())
-                        .for_each(|slot| exits.set(slot, Exit::NotAllowed));
-                    return;
-                };
-                let mut judge = |slot, to| {
-                    if !leads_somewhere(to) {
-                        exits.set(slot, Exit::NotAllowed);
-                    }
-                };
-                ip4.answer((vrfs, vrf, true), &mut judge);
-                ip6.answer((vrfs, vrf, true), judge);
-            },
-        );
+        let vrfs = self.vrfs.get(context);
+        let Self { ip4, ip6, .. } = self;
+        let allowed = run.setting;
+        ip4.clear();
+        ip6.clear();
+        for slot in run.slots {
+            match Source::of(frame.view(slot).header(), run.row.carries_packets()) {
+                Source::Ip4(source) if !allowed.ip4.contains(source) => ip4.ask(slot, source),
+                Source::Ip6(source) if !allowed.ip6.contains(source) => ip6.ask(slot, source),
+                Source::NotIp if !allowed.non_ip => exits.set(slot, Exit::NotIp),
+                Source::Truncated => exits.set(slot, Exit::Truncated),
+                _ => {}
+            }
+        }
+        let Some(vrf) = allowed.vrf else {
+            ip4.slots().chain(ip6.slots()).for_each(|slot| exits.set(slot, Exit::NotAllowed));
+            return;
+        };
+        let mut judge = |slot, to| {
+            if !leads_somewhere(to) {
+                exits.set(slot, Exit::NotAllowed);
+            }
+        };
+        ip4.answer((vrfs, vrf, true), &mut judge);
+        ip6.answer((vrfs, vrf, true), judge);
     }
 }
 
@@ -132,6 +103,7 @@ fn leads_somewhere(to: Forward) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interface::InTurn;
     use crate::testing::{FAR, FAR6, HOST, HOST_MAC, HOST6, LINK_HOST, US, World, our_mac};
     use graph::harness::NodeHarness;
     use wire::craft::{self, Craft, Ethernet};
@@ -157,8 +129,8 @@ mod tests {
 
     fn exits(allowed: Allowed, frames: &[Vec<u8>]) -> Vec<String> {
         let mut world = World::new();
-        world.change_interface(0, |row| row.input.set::<AllowInput>(Some(allowed.clone())));
-        let mut node = NodeHarness::<AllowInput>::new(&world.setup).unwrap();
+        world.change_interface(0, |row| row.set::<AllowInput>(Some(allowed.clone())));
+        let mut node = NodeHarness::<InTurn<AllowInput>>::new(&world.setup).unwrap();
         node.run(frames, 0, 0).into_iter().map(|out| out.exit).collect()
     }
 

@@ -1,18 +1,19 @@
 //! Asks access lists about frames, those of one interface that follow each other at once.
 
-use crate::filter::{AccessList, Question};
-use crate::tables::Interface;
+use crate::filter::{Access, Question};
+use crate::tables::{Run, Setup, Work};
 use acl::{Action, CELLS4, CELLS6, Key, Verdict};
+use graph::{Context, Exits};
 use packet::{Frame, VECTOR};
-use std::ops::Range;
 
-/// Why a frame goes no further.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Refusal {
-    /// The list denies it.
-    Denied,
-    /// It says that it is IP, and no list can judge it.
-    Unreadable,
+graph::exits! {
+    /// Why a frame goes no further.
+    pub enum Refusal {
+        /// The access list of the interface denies it.
+        Denied => drop,
+        /// It says that it is IP, and its headers are cut short or wrong: no list can judge it.
+        Unreadable => drop,
+    }
 }
 
 /// What a worker asks lists with.
@@ -29,25 +30,26 @@ struct Asked<const N: usize> {
     verdicts: [Verdict; VECTOR],
 }
 
-impl Judge {
-    /// One for a worker.
-    pub fn new() -> Self {
+impl Work for Judge {
+    type Setting = Access;
+    type Exit = Refusal;
+
+    fn new(_: &Setup) -> Self {
         Self { ip4: Asked::new(), ip6: Asked::new() }
     }
 
-    /// Holds the frames in these slots, all of one interface, to its list, counts what that decides, and tells of
-    /// those that go no further.
-    pub fn hold(
+    /// Holds the frames to their interface's list, and counts what that decides.
+    fn hold(
         &mut self,
-        (interface, list): (&Interface, &AccessList),
+        run: Run<'_, Access>,
         frame: &mut Frame,
-        slots: Range<usize>,
-        worker: u16,
-        mut refuse: impl FnMut(usize, Refusal),
+        exits: &mut Exits<'_, Refusal>,
+        context: &mut Context<'_>,
     ) {
+        let Access(list) = run.setting;
         (self.ip4.count, self.ip6.count) = (0, 0);
-        let (has_packets, vlan) = (interface.carries_packets(), interface.outer_vlan());
-        for slot in slots {
+        let (has_packets, vlan) = (run.row.carries_packets(), run.row.outer_vlan());
+        for slot in run.slots {
             let packet = frame.view(slot);
             let question = match has_packets {
                 true => Question::about_packet(packet.header()),
@@ -64,28 +66,22 @@ impl Judge {
                 Question::Ip4(fields) => self.ip4.ask(slot, Key::new(&fields)),
                 Question::Ip6(fields) => self.ip6.ask(slot, Key::new(&fields)),
                 Question::NotIp => {}
-                Question::Unreadable => refuse(slot, Refusal::Unreadable),
+                Question::Unreadable => exits.set(slot, Refusal::Unreadable),
             }
         }
         self.ip4.answer(|keys, verdicts| list.ip4.classify(keys, verdicts));
         self.ip6.answer(|keys, verdicts| list.ip6.classify(keys, verdicts));
-        let counters = list.counters.get(usize::from(worker));
+        let counters = list.counters.get(usize::from(context.worker));
         let mut each = |(slot, verdict): (usize, Verdict)| {
             if let Some(counters) = counters {
                 counters.add(verdict, frame.lengths()[slot]);
             }
             if !verdict.is_permitted() {
-                refuse(slot, Refusal::Denied);
+                exits.set(slot, Refusal::Denied);
             }
         };
         self.ip4.answers().for_each(&mut each);
         self.ip6.answers().for_each(&mut each);
-    }
-}
-
-impl Default for Judge {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

@@ -18,16 +18,16 @@ pub use judge::{Judge, Refusal};
 pub use marking::{Mark, colour_of};
 #[cfg(test)]
 pub(crate) use policing::testing as testing_police;
-pub use policing::{NamedPolicer, Policed, Treatment};
+pub use policing::{Exceeds, NamedPolicer, Policed, Policing, Treatment};
 pub use ranges::Ranges;
 pub use source::Source;
 pub use source_lookup::SourceLookup;
 
 nodes! {
-    allow_input::AllowInput,
-    acl_input::AclInput,
-    urpf_input::UrpfInput,
-    policer_input::PolicerInput,
-    acl_output::AclOutput,
-    policer_output::PolicerOutput,
+    allow_input::AllowInput as feature,
+    acl_input::AclInput as feature,
+    urpf_input::UrpfInput as feature,
+    policer_input::PolicerInput as feature,
+    acl_output::AclOutput as feature,
+    policer_output::PolicerOutput as feature,
 }

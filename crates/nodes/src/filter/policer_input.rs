@@ -5,86 +5,36 @@
 //!                                                └▶ drop    above what was agreed
 //! ```
 
-use crate::filter::Policed;
-use crate::tables::{Feature, Interfaces, Setup, Side, Turns, input_turn};
-use graph::{Context, ExitIndex, Exits, Node, Published, Turn};
-use packet::Frame;
+use crate::filter::Policing;
+use crate::tables::{Feature, Received};
 
 /// See the module.
-pub struct PolicerInput {
-    interfaces: Published<Interfaces>,
-    turns: Turns,
-}
-
-graph::exits! {
-    /// What becomes of a frame.
-    pub enum Exit {
-        /// It passes, and nothing else is asked.
-        Enter => node "interface-enter",
-        /// It is above what the interface's policer bears with.
-        Exceeding => drop,
-    }
-}
+pub enum PolicerInput {}
 
 impl Feature for PolicerInput {
-    const PLACE: u8 = 40;
-    const CHANGES: bool = true;
-    type Setting = Policed;
-}
-
-impl Node for PolicerInput {
     const NAME: &'static str = "policer-input";
     const ABOUT: &'static str = "holds received frames to what was agreed, and marks them";
-    const TURN: Option<Turn> = input_turn::<Self>();
-    type Exit = Exit;
-    type Setup = Setup;
-
-    fn new(setup: &Setup) -> Self {
-        Self { interfaces: setup.shared.interfaces.clone(), turns: Turns::new() }
-    }
-
-    fn attach(&mut self, key: u32, exit: ExitIndex) {
-        self.turns.attach(key, exit);
-    }
-
-    fn process(
-        &mut self,
-        frame: &mut Frame,
-        exits: &mut Exits<'_, Exit>,
-        context: &mut Context<'_>,
-    ) {
-        let interfaces = self.interfaces.get(context);
-        let now = (context.worker, context.now_tsc);
-        let turns = &self.turns;
-        turns.take::<Self>(
-            Side::Received,
-            interfaces,
-            frame,
-            exits,
-            Exit::Enter,
-            |run, frame, exits| {
-                let drop = |slot| exits.set(slot, Exit::Exceeding);
-                run.setting.hold(frame, run.slots, run.row, now, drop);
-            },
-        );
-    }
+    const PLACE: u8 = 40;
+    type Side = Received;
+    type Work = Policing;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::filter::{
-        Mark,
+        Mark, Policed,
         testing_police::{EF, counted, frame, policed},
     };
+    use crate::interface::InTurn;
     use crate::testing::{FAR6, GRE_LINK, HOST6, World};
     use graph::harness::{NodeHarness, Outcome};
     use wire::craft;
 
     fn run(id: u16, policed: &Policed, frames: &[Vec<u8>]) -> Vec<Outcome> {
         let mut world = World::new();
-        world.change_interface(id, |row| row.input.set::<PolicerInput>(Some(policed.clone())));
-        let mut node = NodeHarness::<PolicerInput>::new(&world.setup).unwrap();
+        world.change_interface(id, |row| row.set::<PolicerInput>(Some(policed.clone())));
+        let mut node = NodeHarness::<InTurn<PolicerInput>>::new(&world.setup).unwrap();
         node.run(frames, id, 0)
     }
 

@@ -5,85 +5,35 @@
 //!                                                  └▶ drop    above what was agreed
 //! ```
 
-use crate::filter::Policed;
-use crate::tables::{Feature, Interfaces, Setup, Side, Turns, output_turn};
-use graph::{Context, ExitIndex, Exits, Node, Published, Turn};
-use packet::Frame;
+use crate::filter::Policing;
+use crate::tables::{Feature, Sent};
 
 /// See the module.
-pub struct PolicerOutput {
-    interfaces: Published<Interfaces>,
-    turns: Turns,
-}
-
-graph::exits! {
-    /// What becomes of a frame.
-    pub enum Exit {
-        /// It passes, and nothing else is asked.
-        Leave => node "interface-leave",
-        /// It is above what the interface's policer bears with.
-        Exceeding => drop,
-    }
-}
+pub enum PolicerOutput {}
 
 impl Feature for PolicerOutput {
-    const PLACE: u8 = 40;
-    const CHANGES: bool = true;
-    type Setting = Policed;
-}
-
-impl Node for PolicerOutput {
     const NAME: &'static str = "policer-output";
     const ABOUT: &'static str = "holds sent frames to what was agreed, and marks them";
-    const TURN: Option<Turn> = output_turn::<Self>();
-    type Exit = Exit;
-    type Setup = Setup;
-
-    fn new(setup: &Setup) -> Self {
-        Self { interfaces: setup.shared.interfaces.clone(), turns: Turns::new() }
-    }
-
-    fn attach(&mut self, key: u32, exit: ExitIndex) {
-        self.turns.attach(key, exit);
-    }
-
-    fn process(
-        &mut self,
-        frame: &mut Frame,
-        exits: &mut Exits<'_, Exit>,
-        context: &mut Context<'_>,
-    ) {
-        let interfaces = self.interfaces.get(context);
-        let now = (context.worker, context.now_tsc);
-        let turns = &self.turns;
-        turns.take::<Self>(
-            Side::Sent,
-            interfaces,
-            frame,
-            exits,
-            Exit::Leave,
-            |run, frame, exits| {
-                let drop = |slot| exits.set(slot, Exit::Exceeding);
-                run.setting.hold(frame, run.slots, run.row, now, drop);
-            },
-        );
-    }
+    const PLACE: u8 = 40;
+    type Side = Sent;
+    type Work = Policing;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::filter::{
-        Mark,
+        Mark, Policed,
         testing_police::{EF, counted, frame, policed},
     };
+    use crate::interface::InTurn;
     use crate::testing::{GRE_LINK, World};
     use graph::harness::{NodeHarness, Outcome};
 
     fn run(id: u16, policed: &Policed, frames: &[Vec<u8>]) -> Vec<Outcome> {
         let mut world = World::new();
-        world.change_interface(id, |row| row.output.set::<PolicerOutput>(Some(policed.clone())));
-        let mut node = NodeHarness::<PolicerOutput>::new(&world.setup).unwrap();
+        world.change_interface(id, |row| row.set::<PolicerOutput>(Some(policed.clone())));
+        let mut node = NodeHarness::<InTurn<PolicerOutput>>::new(&world.setup).unwrap();
         node.run_prepared(frames, id, 0, |frame| {
             (0..frame.len()).for_each(|slot| frame.view(slot).set_tx(id))
         })

@@ -5,10 +5,10 @@
 //! ```
 
 use crate::filter::marking::{Mark, Place, colour_of};
-use crate::tables::Interface;
+use crate::tables::{Run, Setup, Work};
+use graph::{Context, Exits};
 use packet::Frame;
 use police::{Colour, ColourCounters, Policer};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// What becomes of packets of a colour.
@@ -51,23 +51,40 @@ impl PartialEq for Policed {
     }
 }
 
-impl Policed {
-    /// Holds some of a frame's packets to it at TSC `now_tsc`; `drop` is told which are to go.
-    pub(crate) fn hold(
-        &self,
+graph::exits! {
+    /// Why a frame goes no further.
+    pub enum Exceeds {
+        /// It is above what the interface's policer bears with.
+        Exceeding => drop,
+    }
+}
+
+/// Holds frames to what was agreed, and marks them.
+pub struct Policing;
+
+impl Work for Policing {
+    const CHANGES: bool = true;
+    type Setting = Policed;
+    type Exit = Exceeds;
+
+    fn new(_: &Setup) -> Self {
+        Self
+    }
+
+    fn hold(
+        &mut self,
+        run: Run<'_, Policed>,
         frame: &mut Frame,
-        slots: Range<usize>,
-        row: &Interface,
-        (worker, now_tsc): (u16, u64),
-        mut drop: impl FnMut(usize),
+        exits: &mut Exits<'_, Exceeds>,
+        context: &mut Context<'_>,
     ) {
-        let place = Place::of(row);
-        let Some(named) = &self.policer else {
-            slots.for_each(|slot| self.mark.write_at(&mut frame.view(slot), place));
+        let (place, policed) = (Place::of(run.row), run.setting);
+        let Some(named) = &policed.policer else {
+            run.slots.for_each(|slot| policed.mark.write_at(&mut frame.view(slot), place));
             return;
         };
-        let moment = named.policer.at(now_tsc);
-        for slot in slots {
+        let moment = named.policer.at(context.now_tsc);
+        for slot in run.slots {
             let bytes = frame.lengths()[slot];
             let mut packet = frame.view(slot);
             let before = match named.policer.is_colour_aware() {
@@ -75,12 +92,12 @@ impl Policed {
                 false => Colour::Green,
             };
             let colour = named.policer.colour(moment, bytes, before);
-            if let Some(counters) = named.counters.get(usize::from(worker)) {
+            if let Some(counters) = named.counters.get(usize::from(context.worker)) {
                 counters.add(colour, bytes);
             }
             match named.treatments[colour as usize] {
-                Treatment::Drop => drop(slot),
-                Treatment::Pass(mark) => mark.or(self.mark).write_at(&mut packet, place),
+                Treatment::Drop => exits.set(slot, Exceeds::Exceeding),
+                Treatment::Pass(mark) => mark.or(policed.mark).write_at(&mut packet, place),
             }
         }
     }

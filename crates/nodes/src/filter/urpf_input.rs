@@ -14,19 +14,17 @@
 
 use crate::filter::{Source, SourceLookup};
 use crate::ip::leaves_by;
-use crate::tables::{Feature, Interfaces, Kind, Setup, Side, Turns, Vrfs, input_turn};
+use crate::tables::{Feature, Kind, Received, Run, Setup, Vrfs, Work};
 use fib::Forward;
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::{EcmpTable, GroupId};
-use graph::{Context, ExitIndex, Exits, Node, Published, Turn};
+use graph::{Context, Exits, Published};
 use packet::Frame;
 use std::sync::Arc;
 
 /// See the module.
 pub struct UrpfInput {
-    interfaces: Published<Interfaces>,
     vrfs: Published<Vrfs>,
-    turns: Turns,
     ways: Ways,
     ip4: SourceLookup<u32>,
     ip6: SourceLookup<u128>,
@@ -53,10 +51,8 @@ pub struct Urpf {
 }
 
 graph::exits! {
-    /// What becomes of a frame.
+    /// Why a frame goes no further.
     pub enum Exit {
-        /// Its source has a route back, and nothing else is asked.
-        Enter => node "interface-enter",
         /// RFC 3704 section 2.4: no route leads to the source, or one that forbids it.
         NoReverseRoute => drop,
         /// RFC 3704 section 2.2: the route to the source leaves by other interfaces.
@@ -67,24 +63,21 @@ graph::exits! {
 }
 
 impl Feature for UrpfInput {
-    const PLACE: u8 = 30;
-    const CHANGES: bool = false;
-    type Setting = Urpf;
-}
-
-impl Node for UrpfInput {
     const NAME: &'static str = "urpf-input";
     const ABOUT: &'static str = "checks that sources have a route back";
-    const TURN: Option<Turn> = input_turn::<Self>();
+    const PLACE: u8 = 30;
+    type Side = Received;
+    type Work = Self;
+}
+
+impl Work for UrpfInput {
+    type Setting = Urpf;
     type Exit = Exit;
-    type Setup = Setup;
 
     fn new(setup: &Setup) -> Self {
         let shared = &setup.shared;
         Self {
-            interfaces: shared.interfaces.clone(),
             vrfs: shared.vrfs.clone(),
-            turns: Turns::new(),
             ways: Ways {
                 adjacencies: Arc::clone(&shared.adjacencies),
                 groups: Arc::clone(&shared.groups),
@@ -95,51 +88,38 @@ impl Node for UrpfInput {
         }
     }
 
-    fn attach(&mut self, key: u32, exit: ExitIndex) {
-        self.turns.attach(key, exit);
-    }
-
-    fn process(
+    fn hold(
         &mut self,
+        run: Run<'_, Urpf>,
         frame: &mut Frame,
         exits: &mut Exits<'_, Exit>,
         context: &mut Context<'_>,
     ) {
-        let (interfaces, vrfs) = (self.interfaces.get(context), self.vrfs.get(context));
-        let Self { turns, ways, ip4, ip6, .. } = self;
-        turns.take::<Self>(
-            Side::Received,
-            interfaces,
-            frame,
-            exits,
-            Exit::Enter,
-            |run, frame, exits| {
-                let (row, urpf) = (run.row, run.setting);
-                ip4.clear();
-                ip6.clear();
-                for slot in run.slots {
-                    match Source::of(frame.view(slot).header(), row.carries_packets()) {
-                        Source::Ip4(source) if urpf.ip4.is_some() => ip4.ask(slot, source),
-                        Source::Ip6(source) if urpf.ip6.is_some() => ip6.ask(slot, source),
-                        Source::Truncated => exits.set(slot, Exit::Truncated),
-                        _ => {}
-                    }
+        let vrfs = self.vrfs.get(context);
+        let Self { ways, ip4, ip6, .. } = self;
+        let (row, urpf) = (run.row, run.setting);
+        ip4.clear();
+        ip6.clear();
+        for slot in run.slots {
+            match Source::of(frame.view(slot).header(), row.carries_packets()) {
+                Source::Ip4(source) if urpf.ip4.is_some() => ip4.ask(slot, source),
+                Source::Ip6(source) if urpf.ip6.is_some() => ip6.ask(slot, source),
+                Source::Truncated => exits.set(slot, Exit::Truncated),
+                _ => {}
+            }
+        }
+        ways.known.fill((Forward::NONE.bits(), Way::Nowhere));
+        let mut judge =
+            |reverse: Option<Reverse>, slot: usize, found: Forward| match ways.of(found, run.id) {
+                Way::Nowhere => exits.set(slot, Exit::NoReverseRoute),
+                Way::Elsewhere if reverse == Some(Reverse::Strict) => {
+                    exits.set(slot, Exit::WrongInterface);
                 }
-                ways.known.fill((Forward::NONE.bits(), Way::Nowhere));
-                let mut judge = |reverse: Option<Reverse>, slot: usize, found: Forward| match ways
-                    .of(found, run.id)
-                {
-                    Way::Nowhere => exits.set(slot, Exit::NoReverseRoute),
-                    Way::Elsewhere if reverse == Some(Reverse::Strict) => {
-                        exits.set(slot, Exit::WrongInterface);
-                    }
-                    Way::Back | Way::Elsewhere => {}
-                };
-                let place = (vrfs, row.vrf, urpf.allow_default);
-                ip4.answer(place, |slot, found| judge(urpf.ip4, slot, found));
-                ip6.answer(place, |slot, found| judge(urpf.ip6, slot, found));
-            },
-        );
+                Way::Back | Way::Elsewhere => {}
+            };
+        let place = (vrfs, row.vrf, urpf.allow_default);
+        ip4.answer(place, |slot, found| judge(urpf.ip4, slot, found));
+        ip6.answer(place, |slot, found| judge(urpf.ip6, slot, found));
     }
 }
 
@@ -199,6 +179,7 @@ impl Ways {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interface::InTurn;
     use crate::tables::VrfId;
     use crate::testing::{
         FAR, FAR6, GATEWAY, GRE_LINK, HOST, HOST_MAC, HOST6, INSIDE_GRE, LINK_HOST, RED, TO_HOST,
@@ -227,8 +208,8 @@ mod tests {
     }
 
     fn check(world: &mut World, id: u16, urpf: Urpf, frames: &[Vec<u8>]) -> Vec<String> {
-        world.change_interface(id, |row| row.input.set::<UrpfInput>(Some(urpf)));
-        let mut node = NodeHarness::<UrpfInput>::new(&world.setup).unwrap();
+        world.change_interface(id, |row| row.set::<UrpfInput>(Some(urpf)));
+        let mut node = NodeHarness::<InTurn<UrpfInput>>::new(&world.setup).unwrap();
         node.run(frames, id, 0).into_iter().map(|out| out.exit).collect()
     }
 

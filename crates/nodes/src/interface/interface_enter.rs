@@ -7,8 +7,8 @@
 //!                                        └▶ drop
 //! ```
 
-use crate::interface::entrances;
-use crate::tables::{Interface, Interfaces, Setup, run_of};
+use crate::interface::{entrances, run_of};
+use crate::tables::{Interface, Interfaces, Setup};
 use graph::{Context, Exits, Node, Published};
 use packet::Frame;
 use wire::ip;

@@ -4,7 +4,8 @@
 //!  port_rx, vlan_input, tunnel_decap, l2_forward, l2_flood ─▶ interface_input ─▶ (its first feature)
 //! ```
 
-use crate::tables::{Interfaces, Setup, Turns, run_of};
+use crate::interface::{Turns, run_of};
+use crate::tables::{Interfaces, Setup};
 use graph::{Context, ExitIndex, Exits, Node, Published};
 use packet::Frame;
 
@@ -65,7 +66,7 @@ mod tests {
     #[test]
     fn frames_go_to_the_first_feature_of_their_interface() {
         let mut world = World::new();
-        world.change_interface(2, |row| row.input.set::<MirrorInput>(Some(MirrorTo(5))));
+        world.change_interface(2, |row| row.set::<MirrorInput>(Some(MirrorTo(5))));
         let mut node = NodeHarness::<InterfaceInput>::new(&world.setup).unwrap();
         node.attach(AclInput::PLACE.into(), "acl");
         node.attach(MirrorInput::PLACE.into(), "mirror");

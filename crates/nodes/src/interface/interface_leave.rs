@@ -4,8 +4,8 @@
 //!  (the last feature) ─▶ interface_leave ─▶ (a departure)
 //! ```
 
-use crate::interface::{Departure, departures};
-use crate::tables::{Interfaces, Setup, WorkerCounters, run_of};
+use crate::interface::{Departure, departures, run_of};
+use crate::tables::{Interfaces, Setup, WorkerCounters};
 use graph::{Context, Exits, Node, Published};
 use packet::Frame;
 use std::sync::Arc;

@@ -6,8 +6,8 @@
 //!                   └▶ drop
 //! ```
 
-use crate::interface::{Departure, departures};
-use crate::tables::{Interface, Interfaces, Link, Setup, Turns, WorkerCounters};
+use crate::interface::{Departure, Turns, departures};
+use crate::tables::{Interface, Interfaces, Link, Setup, WorkerCounters};
 use graph::{Context, ExitIndex, Exits, Node, Published};
 use packet::Frame;
 use std::ops::Range;

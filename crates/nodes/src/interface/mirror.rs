@@ -8,9 +8,15 @@
 //! Where neither the frame nor its copy is changed any more, both are references of one buffer.
 
 use crate::interface::{mirror_input::MirrorInput, mirror_output::MirrorOutput};
-use crate::tables::{BridgePort, Interface, Interfaces, Link, Mode};
-use graph::{Context, Exit, ExitIndex, Exits};
+use crate::tables::{
+    BridgePort, Interface, Interfaces, Link, MirroredCounters, Mode, Received, Run, Sent, Setup,
+    Side, Work, WorkerCounters,
+};
+use graph::{Context, ExitIndex, Exits, add};
 use packet::{Frame, PacketView};
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// The interface that copies of an interface's frames go to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,14 +33,14 @@ impl Interfaces {
     /// How to copy what `id` receives, if that is wanted.
     pub fn copies_of_received(&self, id: u16) -> Option<Copies> {
         let row = self.get(id)?;
-        let MirrorTo(to) = *row.input.of::<MirrorInput>()?;
+        let MirrorTo(to) = *row.setting::<MirrorInput>()?;
         Some(Copies { to, shares: self.passes_on_unchanged(id, row) && self.sends_unchanged(to) })
     }
 
     /// How to copy what `id` sends, if that is wanted.
     pub fn copies_of_sent(&self, id: u16) -> Option<Copies> {
         let row = self.get(id)?;
-        let MirrorTo(to) = *row.output.of::<MirrorOutput>()?;
+        let MirrorTo(to) = *row.setting::<MirrorOutput>()?;
         Some(Copies { to, shares: row.sends_unchanged() && self.sends_unchanged(to) })
     }
 
@@ -88,28 +94,71 @@ impl Copies {
     }
 }
 
-/// Gives each packet the exit of its interface, and who listens there a copy; `count` is told whether there was a
-/// buffer for it.
-pub(crate) fn copy_each<E: Exit>(
-    frame: &mut Frame,
-    exits: &mut Exits<'_, E>,
-    context: &mut Context<'_>,
-    copy: E,
-    interface: impl Fn(&PacketView<'_>) -> u16,
-    way: impl Fn(u16) -> (ExitIndex, Option<Copies>),
-    count: impl Fn(u16, bool),
-) {
-    let mut id = interface(&frame.view(0));
-    let (mut exit, mut copies) = way(id);
-    for slot in 0..frame.len() {
-        let mut packet = frame.view(slot);
-        if interface(&packet) != id {
-            id = interface(&packet);
-            (exit, copies) = way(id);
-        }
-        exits.set(slot, exit);
-        if let Some(copies) = copies {
-            count(id, copies.make(&mut packet, copy, context));
+/// A side that frames are copied on.
+pub trait Mirrored: Side {
+    /// How to copy what an interface carries, if that is wanted.
+    fn copies(interfaces: &Interfaces, id: u16) -> Option<Copies>;
+
+    /// What counts the copies.
+    fn counter(counters: &MirroredCounters) -> &AtomicU64;
+}
+
+impl Mirrored for Received {
+    fn copies(interfaces: &Interfaces, id: u16) -> Option<Copies> {
+        interfaces.copies_of_received(id)
+    }
+
+    fn counter(counters: &MirroredCounters) -> &AtomicU64 {
+        &counters.received
+    }
+}
+
+impl Mirrored for Sent {
+    fn copies(interfaces: &Interfaces, id: u16) -> Option<Copies> {
+        interfaces.copies_of_sent(id)
+    }
+
+    fn counter(counters: &MirroredCounters) -> &AtomicU64 {
+        &counters.sent
+    }
+}
+
+/// Copies frames for who listens; they themselves go on.
+pub struct Mirroring<S> {
+    counters: Arc<WorkerCounters>,
+    side: PhantomData<S>,
+}
+
+graph::exits! {
+    /// What becomes of a copy.
+    pub enum Exit {
+        /// A copy, to who listens.
+        Copy => node "interface-output",
+    }
+}
+
+impl<S: Mirrored> Work for Mirroring<S> {
+    type Setting = MirrorTo;
+    type Exit = Exit;
+
+    fn new(setup: &Setup) -> Self {
+        Self { counters: Arc::clone(&setup.counters), side: PhantomData }
+    }
+
+    fn hold(
+        &mut self,
+        run: Run<'_, MirrorTo>,
+        frame: &mut Frame,
+        _: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let Some(copies) = S::copies(run.interfaces, run.id) else { return };
+        let counters = self.counters.mirrored.get(usize::from(run.id));
+        for slot in run.slots {
+            let made = copies.make(&mut frame.view(slot), Exit::Copy, context);
+            if let Some(counters) = counters {
+                add(if made { S::counter(counters) } else { &counters.lost }, 1);
+            }
         }
     }
 }
@@ -122,8 +171,8 @@ mod tests {
     fn copies(change: impl FnOnce(&mut World), id: u16) -> (Option<Copies>, Option<Copies>) {
         let mut world = World::new();
         world.change_interface(id, |row| {
-            row.input.set::<MirrorInput>(Some(MirrorTo(5)));
-            row.output.set::<MirrorOutput>(Some(MirrorTo(5)));
+            row.set::<MirrorInput>(Some(MirrorTo(5)));
+            row.set::<MirrorOutput>(Some(MirrorTo(5)));
         });
         change(&mut world);
         (world.interfaces.copies_of_received(id), world.interfaces.copies_of_sent(id))

@@ -9,19 +9,20 @@
 mod departure;
 mod entrance;
 mod mirror;
+mod turns;
 
 pub use departure::Departure;
 pub(crate) use departure::departures;
 pub(crate) use entrance::entrances;
 pub use entrance::{Entrance, ReceivedRun};
-pub(crate) use mirror::copy_each;
-pub use mirror::{Copies, MirrorTo};
+pub use mirror::{Copies, MirrorTo, Mirroring};
+pub use turns::{InTurn, Onward, Turns, run_of};
 
 nodes! {
     interface_input::InterfaceInput,
-    mirror_input::MirrorInput,
+    mirror_input::MirrorInput as feature,
     interface_enter::InterfaceEnter,
     interface_output::InterfaceOutput,
-    mirror_output::MirrorOutput,
+    mirror_output::MirrorOutput as feature,
     interface_leave::InterfaceLeave,
 }

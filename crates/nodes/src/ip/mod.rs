@@ -25,7 +25,7 @@ pub use route_lookup::{MOST_LED_ON, PacketRoutes, RouteAddress, RouteLookup};
 pub use way_out::leaves_by;
 
 nodes! {
-    redirect_input::RedirectInput,
+    redirect_input::RedirectInput as feature,
     ip4_input::Ip4Input,
     ip4_options::Ip4Options,
     ip4_lookup::Ip4Lookup,

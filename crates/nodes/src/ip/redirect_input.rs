@@ -9,11 +9,11 @@
 
 use crate::ip::{PacketRoutes, leaves_by};
 use crate::tables::{
-    BetterWay, Feature, IcmpLimits, Interface, Interfaces, Kind, RateLimit, Setup, Side, SlowPath,
-    SlowPathNews, Turns, Vrfs, input_turn,
+    BetterWay, Feature, IcmpLimits, Interface, Kind, RateLimit, Received, Run, Setup, SlowPath,
+    SlowPathNews, Vrfs, Work,
 };
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
-use graph::{Context, ExitIndex, Exits, Node, Published, Turn};
+use graph::{Context, Exits, NoExit, Published};
 use packet::Frame;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -23,86 +23,61 @@ use wire::{ethernet, ipv4};
 
 /// See the module.
 pub struct RedirectInput {
-    interfaces: Published<Interfaces>,
     vrfs: Published<Vrfs>,
     adjacencies: Arc<AdjacencyTable>,
     slow_path: SlowPath,
     allowed: Arc<IcmpLimits>,
     limit: RateLimit,
-    turns: Turns,
 }
 
 /// That an interface wants it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Redirects;
 
-graph::exits! {
-    /// What becomes of a frame.
-    pub enum Exit {
-        /// It goes on, whatever its sender is told.
-        Enter => node "interface-enter",
-    }
-}
-
 impl Feature for RedirectInput {
-    const PLACE: u8 = 50;
-    const CHANGES: bool = false;
-    type Setting = Redirects;
-}
-
-impl Node for RedirectInput {
     const NAME: &'static str = "redirect-input";
     const ABOUT: &'static str = "notices hosts that have a better way";
-    const TURN: Option<Turn> = input_turn::<Self>();
-    type Exit = Exit;
-    type Setup = Setup;
+    const PLACE: u8 = 50;
+    type Side = Received;
+    type Work = Self;
+}
+
+impl Work for RedirectInput {
+    type Setting = Redirects;
+    type Exit = NoExit;
 
     fn new(setup: &Setup) -> Self {
         let shared = &setup.shared;
         Self {
-            interfaces: shared.interfaces.clone(),
             vrfs: shared.vrfs.clone(),
             adjacencies: Arc::clone(&shared.adjacencies),
             slow_path: shared.slow_path.clone(),
             allowed: Arc::clone(&shared.icmp),
             limit: RateLimit::new(0),
-            turns: Turns::new(),
         }
     }
 
-    fn attach(&mut self, key: u32, exit: ExitIndex) {
-        self.turns.attach(key, exit);
-    }
-
-    fn process(
+    fn hold(
         &mut self,
+        run: Run<'_, Redirects>,
         frame: &mut Frame,
-        exits: &mut Exits<'_, Exit>,
+        _: &mut Exits<'_, NoExit>,
         context: &mut Context<'_>,
     ) {
         self.limit.follow(self.allowed.errors_per_second.load(Ordering::Relaxed));
-        let (interfaces, vrfs) = (self.interfaces.get(context), self.vrfs.get(context));
-        let Self { turns, adjacencies, limit, slow_path, .. } = self;
-        turns.take::<Self>(
-            Side::Received,
-            interfaces,
-            frame,
-            exits,
-            Exit::Enter,
-            |run, frame, _| {
-                let routes = PacketRoutes::of_vrf(vrfs, run.row.vrf);
-                for slot in run.slots {
-                    let packet = frame.view(slot);
-                    let way = better_way(packet.header(), run.row, run.id, routes, adjacencies);
-                    if let Some(way) = way
-                        && limit.take(context.now_tsc)
-                    {
-                        // News that the control thread has no time for are none: the next packet brings them again.
-                        let _ = slow_path.tell(SlowPathNews::BetterWay(way));
-                    }
-                }
-            },
-        );
+        let vrfs = self.vrfs.get(context);
+        let Self { adjacencies, limit, slow_path, .. } = self;
+        let routes = PacketRoutes::of_vrf(vrfs, run.row.vrf);
+        for slot in run.slots {
+            let packet = frame.view(slot);
+            let way = better_way(packet.header(), run.row, run.id, routes, adjacencies);
+            if let Some(way) = way
+                && limit.take(context.now_tsc)
+            {
+                // News that the control thread has no time for are none: the next packet brings them again.
+                let _ = slow_path.tell(SlowPathNews::BetterWay(way));
+            }
+        }
     }
 }
 
@@ -140,6 +115,7 @@ fn better_way(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interface::InTurn;
     use crate::testing::{FAR, GATEWAY, HOST, HOST_MAC, US, World, our_mac};
     use graph::harness::NodeHarness;
     use wire::craft;
@@ -151,8 +127,8 @@ mod tests {
     /// The better ways of senders whose frames came by interface 0.
     fn ways(frames: &[Vec<u8>]) -> Vec<BetterWay> {
         let mut world = World::new();
-        world.change_interface(0, |row| row.input.set::<RedirectInput>(Some(Redirects)));
-        let mut node = NodeHarness::<RedirectInput>::new(&world.setup).unwrap();
+        world.change_interface(0, |row| row.set::<RedirectInput>(Some(Redirects)));
+        let mut node = NodeHarness::<InTurn<RedirectInput>>::new(&world.setup).unwrap();
         let out = node.run(frames, 0, 0);
         assert!(out.iter().all(|out| out.exit == "enter"));
         let news = world.all_news().into_iter().map(|news| match news {

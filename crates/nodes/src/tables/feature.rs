@@ -18,38 +18,146 @@
 //! see them without. What is sent has its link header, not yet a sub-interface's tags nor a tunnel's headers, and is
 //! not counted before the last feature has let it pass.
 //!
-//! A feature is a node that says where it stands ([`Node::TURN`]) and what an interface's setting is. The engine wires
-//! it to those before it; none of them knows it.
+//! A feature says where it stands, and its work holds runs of frames to what their interface says. The rest of its node
+//! is [`InTurn`](crate::interface::InTurn); the engine wires it to those before it, and none of them knows it.
 
-use crate::tables::{Interface, Interfaces};
-use graph::{ExitIndex, Exits, Node, Turn};
+use crate::tables::{Interface, Interfaces, Setup};
+use graph::{Context, Exit, ExitSpec, Exits, To};
 use packet::Frame;
 use std::any::Any;
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Places in an arc: one bit each.
-const PLACES: usize = 64;
-
-/// A node that takes a turn at the frames of interfaces that want it.
-pub trait Feature: Node {
+/// Something that interfaces may have done to their frames: a node of one of the two arcs.
+pub trait Feature: 'static {
+    /// The node's name: the file's with hyphens.
+    const NAME: &'static str;
+    /// What it does, one line.
+    const ABOUT: &'static str;
     /// Where it stands in its arc, below 64; lower ones come first.
     const PLACE: u8;
+    /// Which arc.
+    type Side: Side;
+    /// What it does: `Self`, where no other feature does the same on the other side.
+    type Work: Work;
+}
+
+/// What a feature does.
+pub trait Work: Send + Sized + 'static {
     /// It may change a frame: nobody else may hold the same buffer.
-    const CHANGES: bool;
+    const CHANGES: bool = false;
     /// What an interface says to it.
     type Setting: Setting;
+    /// Its exits, but for the one by which frames go on that it lets pass.
+    type Exit: Exit;
+
+    /// One for a worker.
+    fn new(setup: &Setup) -> Self;
+
+    /// Looks at frames whose interface lists it: those that it gives no exit go on.
+    fn hold(
+        &mut self,
+        run: Run<'_, Self::Setting>,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Self::Exit>,
+        context: &mut Context<'_>,
+    );
 }
 
-/// The [`Node::TURN`] of a feature of what is received.
-pub const fn input_turn<F: Feature>() -> Option<Turn> {
-    Some(Turn { arc: "interface-input", place: F::PLACE as u32 })
+/// What an interface says to a feature.
+pub type SettingOf<F> = <<F as Feature>::Work as Work>::Setting;
+
+/// One of an interface's two arcs.
+pub trait Side: Send + 'static {
+    /// The node that it begins at.
+    const ARC: &'static str;
+    /// The exit to where it ends.
+    const END: ExitSpec;
+
+    /// The interfaces of a frame's packets.
+    fn interfaces(frame: &Frame) -> &[u16];
+
+    /// What an interface lists.
+    fn features(row: &Interface) -> &Features;
+
+    /// What an interface lists, to be changed.
+    fn features_mut(row: &mut Interface) -> &mut Features;
 }
 
-/// The [`Node::TURN`] of a feature of what is sent.
-pub const fn output_turn<F: Feature>() -> Option<Turn> {
-    Some(Turn { arc: "interface-output", place: F::PLACE as u32 })
+/// What an interface receives.
+pub enum Received {}
+
+impl Side for Received {
+    const ARC: &'static str = "interface-input";
+    const END: ExitSpec = end("Enter", "interface-enter");
+
+    #[inline(always)]
+    fn interfaces(frame: &Frame) -> &[u16] {
+        frame.rx()
+    }
+
+    #[inline(always)]
+    fn features(row: &Interface) -> &Features {
+        &row.input
+    }
+
+    fn features_mut(row: &mut Interface) -> &mut Features {
+        &mut row.input
+    }
+}
+
+/// What an interface sends.
+pub enum Sent {}
+
+impl Side for Sent {
+    const ARC: &'static str = "interface-output";
+    const END: ExitSpec = end("Leave", "interface-leave");
+
+    #[inline(always)]
+    fn interfaces(frame: &Frame) -> &[u16] {
+        frame.tx()
+    }
+
+    #[inline(always)]
+    fn features(row: &Interface) -> &Features {
+        &row.output
+    }
+
+    fn features_mut(row: &mut Interface) -> &mut Features {
+        &mut row.output
+    }
+}
+
+const fn end(name: &'static str, node: &'static str) -> ExitSpec {
+    ExitSpec { name, about: " It passes, and nothing else is asked.", to: To::Node(node, 0) }
+}
+
+impl Interface {
+    /// Takes a feature in, or out.
+    pub fn set<F: Feature>(&mut self, setting: Option<SettingOf<F>>) {
+        F::Side::features_mut(self).set::<F>(setting);
+    }
+
+    /// What it says to a feature.
+    #[inline]
+    pub fn setting<F: Feature>(&self) -> Option<&SettingOf<F>> {
+        F::Side::features(self).of::<F>()
+    }
+}
+
+/// Frames of one interface that follow each other, for a feature that it lists.
+pub struct Run<'a, S> {
+    /// The interface's number.
+    pub id: u16,
+    /// The interface.
+    pub row: &'a Interface,
+    /// What it says to the feature.
+    pub setting: &'a S,
+    /// Where the frames are.
+    pub slots: Range<usize>,
+    /// All interfaces.
+    pub interfaces: &'a Interfaces,
 }
 
 /// What an interface says to a feature: anything that can be compared.
@@ -76,23 +184,28 @@ pub struct Features {
 }
 
 impl Features {
-    /// Takes a feature in, or out.
-    pub fn set<F: Feature>(&mut self, setting: Option<F::Setting>) {
+    fn set<F: Feature>(&mut self, setting: Option<SettingOf<F>>) {
         let bit = 1 << F::PLACE;
         self.places &= !bit;
         self.changing &= !bit;
         self.settings.retain(|(place, _)| *place != F::PLACE);
         let Some(setting) = setting else { return };
         self.places |= bit;
-        self.changing |= if F::CHANGES { bit } else { 0 };
+        self.changing |= if F::Work::CHANGES { bit } else { 0 };
         self.settings.push((F::PLACE, Arc::new(setting)));
         self.settings.sort_unstable_by_key(|(place, _)| *place);
     }
 
-    /// What the interface says to a feature.
-    pub fn of<F: Feature>(&self) -> Option<&F::Setting> {
+    #[inline]
+    fn of<F: Feature>(&self) -> Option<&SettingOf<F>> {
         let (_, setting) = self.settings.iter().find(|(place, _)| *place == F::PLACE)?;
         (&**setting as &dyn Any).downcast_ref()
+    }
+
+    /// A bit for each, by place.
+    #[inline]
+    pub(crate) fn places(&self) -> u64 {
+        self.places
     }
 
     /// True if there are none.
@@ -116,100 +229,6 @@ impl PartialEq for Features {
 
 impl Eq for Features {}
 
-/// Which of an interface's two arcs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Side {
-    /// What it receives.
-    Received,
-    /// What it sends.
-    Sent,
-}
-
-/// Frames of one interface that follow each other, for a feature that it lists.
-pub struct Run<'a, S> {
-    /// The interface's number.
-    pub id: u16,
-    /// The interface.
-    pub row: &'a Interface,
-    /// What it says to the feature.
-    pub setting: &'a S,
-    /// Where the frames are.
-    pub slots: Range<usize>,
-}
-
-/// The ways on from a node of an arc: an exit for each feature behind it.
-pub struct Turns {
-    known: u64,
-    exits: [Option<ExitIndex>; PLACES],
-}
-
-impl Turns {
-    /// None yet.
-    pub fn new() -> Self {
-        Self { known: 0, exits: [None; PLACES] }
-    }
-
-    /// There is one at a place ([`Node::attach`]).
-    pub fn attach(&mut self, place: u32, exit: ExitIndex) {
-        self.known |= 1 << place;
-        self.exits[place as usize % PLACES] = Some(exit);
-    }
-
-    /// The exit to the first of these features that stands behind the node.
-    #[inline]
-    pub fn next(&self, features: &Features) -> Option<ExitIndex> {
-        let left = self.known & features.places;
-        self.exits.get(left.trailing_zeros() as usize).copied().flatten()
-    }
-
-    /// A feature's turn: sends all frames on, by its exit `last` where no feature is left, and has `hold` look at those
-    /// whose interface lists it.
-    #[inline]
-    pub fn take<F: Feature>(
-        &self,
-        side: Side,
-        interfaces: &Interfaces,
-        frame: &mut Frame,
-        exits: &mut Exits<'_, F::Exit>,
-        last: F::Exit,
-        mut hold: impl FnMut(Run<'_, F::Setting>, &mut Frame, &mut Exits<'_, F::Exit>),
-    ) {
-        let mut from = 0;
-        while from < frame.len() {
-            let (id, until) = match side {
-                Side::Received => run_of(frame.rx(), from),
-                Side::Sent => run_of(frame.tx(), from),
-            };
-            let listed = interfaces.get(id).map(|row| match side {
-                Side::Received => (row, &row.input),
-                Side::Sent => (row, &row.output),
-            });
-            let next = listed.and_then(|(_, features)| self.next(features));
-            exits.run(from..until, next.unwrap_or(last.into()));
-            if let Some((row, features)) = listed
-                && let Some(setting) = features.of::<F>()
-            {
-                hold(Run { id, row, setting, slots: from..until }, frame, exits);
-            }
-            from = until;
-        }
-    }
-}
-
-impl Default for Turns {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// The interface of the packet in slot `from`, and the end of those that follow it and are of the same.
-#[inline]
-pub fn run_of(interfaces: &[u16], from: usize) -> (u16, usize) {
-    let id = interfaces[from];
-    let same = interfaces[from..].iter().take_while(|other| **other == id);
-    (id, from + same.count())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -230,11 +249,5 @@ mod tests {
         assert_eq!(gone.of::<AclInput>(), None);
         gone.set::<MirrorInput>(None);
         assert!(gone.is_empty() && gone == Features::default() && gone != with(3));
-    }
-
-    #[test]
-    fn a_run_ends_with_its_interface() {
-        assert_eq!(run_of(&[7, 7, 5], 0), (7, 2));
-        assert_eq!(run_of(&[7, 7, 5], 2), (5, 3));
     }
 }

@@ -32,7 +32,7 @@ pub use counters::{
     BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, MirroredCounters,
     TwinnedCounters, WorkerCounters, is_outbound,
 };
-pub use feature::{Feature, Features, Run, Setting, Side, Turns, input_turn, output_turn, run_of};
+pub use feature::{Feature, Features, Received, Run, Sent, Setting, SettingOf, Side, Work};
 pub use interfaces::{
     Interface, InterfaceId, Interfaces, Link, Mode, address_of_link_key, bridge_port, link_key,
 };

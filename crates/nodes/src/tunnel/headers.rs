@@ -5,10 +5,7 @@
 //!          └ source port, and over IPv6 the flow label: the flow of what is inside
 //! ```
 
-use crate::ip::{
-    OwnIp4, OwnIp6,
-    ip4_flow, ip6_flow,
-};
+use crate::ip::{OwnIp4, OwnIp6, ip4_flow, ip6_flow};
 use crate::tables::{Ends, Inside, Tunnel, Wrap, gre_bytes};
 use fib::ecmp::flow_hash;
 use wire::ethernet::{self, ethertype};

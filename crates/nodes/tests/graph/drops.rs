@@ -140,14 +140,14 @@ fn nothing() -> Option<Access> {
 /// Has interface 0 check sources as strictly as can be.
 fn check_sources(rig: &mut Rig) {
     let urpf = Urpf { ip4: Some(Reverse::Strict), ip6: None, allow_default: false };
-    rig.change_interface(0, |row| row.input.set::<UrpfInput>(Some(urpf)));
+    rig.change_interface(0, |row| row.set::<UrpfInput>(Some(urpf)));
 }
 
 /// Has interface 0 receive nothing at all.
 fn allow_nobody(rig: &mut Rig) {
     let (ip4, ip6) = (Ranges::of([]), Ranges::of([]));
     let nobody = Allowed { ip4, ip6, vrf: None, non_ip: false };
-    rig.change_interface(0, |row| row.input.set::<AllowInput>(Some(nobody)));
+    rig.change_interface(0, |row| row.set::<AllowInput>(Some(nobody)));
 }
 
 /// Has a twin of interface 0 get nothing of a class, and a packet come in that is of it.
@@ -165,27 +165,27 @@ fn plays() -> Vec<(&'static str, Play)> {
             rig.receive_as(0, Incoming { bytes: vec![0; 60], segments: 2, headroom: 128 });
         }),
         ("acl-input/denied", |rig| {
-            rig.change_interface(0, |row| row.input.set::<AclInput>(nothing()));
+            rig.change_interface(0, |row| row.set::<AclInput>(nothing()));
             rig.receive(0, to(FAR).udp(1, 2).build());
         }),
         ("acl-input/unreadable", |rig| {
-            rig.change_interface(0, |row| row.input.set::<AclInput>(nothing()));
+            rig.change_interface(0, |row| row.set::<AclInput>(nothing()));
             rig.receive(0, to(FAR).version(5).build());
         }),
         ("policer-input/exceeding", |rig| {
-            police_all(rig, 0, |row, policed| row.input.set::<PolicerInput>(Some(policed)));
+            police_all(rig, 0, |row, policed| row.set::<PolicerInput>(Some(policed)));
             rig.receive(0, to(FAR).udp(1, 2).build());
         }),
         ("policer-output/exceeding", |rig| {
-            police_all(rig, 1, |row, policed| row.output.set::<PolicerOutput>(Some(policed)));
+            police_all(rig, 1, |row, policed| row.set::<PolicerOutput>(Some(policed)));
             rig.receive(0, to(FAR).udp(1, 2).build());
         }),
         ("acl-output/denied", |rig| {
-            rig.change_interface(1, |row| row.output.set::<AclOutput>(nothing()));
+            rig.change_interface(1, |row| row.set::<AclOutput>(nothing()));
             rig.receive(0, to(FAR).udp(1, 2).build());
         }),
         ("acl-output/unreadable", |rig| {
-            rig.change_interface(3, |row| row.output.set::<AclOutput>(nothing()));
+            rig.change_interface(3, |row| row.set::<AclOutput>(nothing()));
             rig.receive(2, to(FAR).version(5).build());
         }),
         ("allow-input/not-allowed", |rig| {

@@ -56,7 +56,7 @@ fn address(text: &str) -> Ipv6Addr {
 pub(crate) fn plays() -> Vec<(&'static str, Play)> {
     vec![
         ("interface-enter/unknown-version", |rig| {
-            rig.change_interface(GRE_LINK, |row| row.input.set::<MirrorInput>(Some(MirrorTo(5))));
+            rig.change_interface(GRE_LINK, |row| row.set::<MirrorInput>(Some(MirrorTo(5))));
             let gre = [0x20, 0, 8, 0, 0, 0, 0, GRE_LINK_KEY as u8, 0x50];
             rig.receive(0, from_far().protocol(47).payload(&gre).build());
         }),

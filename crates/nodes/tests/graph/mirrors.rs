@@ -10,8 +10,8 @@ const LISTENER: u16 = 5;
 fn listen(rig: &mut Rig, id: u16, received: bool, sent: bool) {
     let to = |wanted: bool| wanted.then_some(MirrorTo(LISTENER));
     rig.change_interface(id, |row| {
-        row.input.set::<MirrorInput>(to(received));
-        row.output.set::<MirrorOutput>(to(sent));
+        row.set::<MirrorInput>(to(received));
+        row.set::<MirrorOutput>(to(sent));
     });
 }
 

@@ -185,8 +185,8 @@ proptest! {
         let mut rig = Rig::with_settings(4 * BUFFERS, |_| ());
         for id in [2, 6, TRUNK, BRIDGED_VLAN, VXLAN] {
             rig.change_interface(id, |row| {
-                row.input.set::<MirrorInput>(Some(MirrorTo(5)));
-                row.output.set::<MirrorOutput>(Some(MirrorTo(5)));
+                row.set::<MirrorInput>(Some(MirrorTo(5)));
+                row.set::<MirrorOutput>(Some(MirrorTo(5)));
             });
         }
         for id in [6, 7, 8, 9, BRIDGED_VLAN, BESIDE_TUNNELS] {

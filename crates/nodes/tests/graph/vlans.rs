@@ -57,10 +57,10 @@ fn the_tag_of_a_vlan_has_the_priority_that_its_frames_are_marked_with() {
     let marked = |pcp| Some(Policed { policer: None, mark: Mark { dscp: None, pcp: Some(pcp) } });
     let ask =
         craft::ethernet(HOST_MAC, [0xff; 6]).arp_request(HOST_MAC, NEAR_ROUTED, ROUTED).build();
-    rig.change_interface(ROUTED_VLAN, |row| row.input.set::<PolicerInput>(marked(2)));
+    rig.change_interface(ROUTED_VLAN, |row| row.set::<PolicerInput>(marked(2)));
     let answer = rig.answer(TRUNK, tagged(ask.clone(), 100)).remove(0).1;
     assert_eq!(answer[12..16], [0x81, 0, 0x40, 100]);
-    rig.change_interface(ROUTED_VLAN, |row| row.output.set::<PolicerOutput>(marked(3)));
+    rig.change_interface(ROUTED_VLAN, |row| row.set::<PolicerOutput>(marked(3)));
     let answer = rig.answer(TRUNK, tagged(ask.clone(), 100)).remove(0).1;
     assert_eq!(answer[12..16], [0x81, 0, 0x60, 100]);
     // One that no tag came with.
