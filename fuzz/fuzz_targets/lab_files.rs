@@ -12,18 +12,18 @@
 
 use std::path::Path;
 
-use lab_traffic::arrivals::Imix;
+use lab_record::Results;
+use lab_report::{csv, html, openmetrics, summary};
 use lab_search::model::clock::{OneTerm, TwoTerm};
 use lab_search::model::fit::Model;
 use lab_search::model::latency::LatencyCurve;
 use lab_search::model::lookup::LookupShare;
 use lab_search::model::workers::Workers;
 use lab_search::model::{cache, points};
-use lab_record::Results;
-use lab_report::{csv, html, openmetrics, summary};
-use lab_trial::scenario::Scenario;
+use lab_traffic::arrivals::Imix;
 use lab_traffic::memory::Line;
 use lab_traffic::{Rate, file, ports};
+use lab_trial::scenario::Scenario;
 use lab_trial::yang;
 use libfuzzer_sys::fuzz_target;
 

@@ -9,10 +9,10 @@
 
 use std::path::Path;
 
-use lab_traffic::test_frame::Signature;
 use lab_traffic::dissect;
 use lab_traffic::receiver::Receiver;
 use lab_traffic::recording::{Recording, UnderWay};
+use lab_traffic::test_frame::Signature;
 use libfuzzer_sys::fuzz_target;
 
 /// Most frames of a capture that are replayed.

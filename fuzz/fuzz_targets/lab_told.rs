@@ -7,9 +7,9 @@
 //! ```
 #![no_main]
 
-use lab_trial::trial::{devices, modelled, perf, telemetry};
-use lab_trial::trial::stream::iperf;
 use lab_record::RoundTrips;
+use lab_trial::trial::stream::iperf;
+use lab_trial::trial::{devices, modelled, perf, telemetry};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
