@@ -1,7 +1,7 @@
 # Every command there is. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast lint fuzz bench bench-fib bench-sched bench-acl graph map doc clean
+.PHONY: help setup build demo test test-fast format lint fuzz bench bench-fib bench-sched bench-acl graph map doc clean
 
 help: ## Lists these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,8 +21,11 @@ test: ## Runs every test; end-to-end ones only as root
 test-fast: ## Runs lints and unit tests
 	scripts/test fast
 
+format: ## Brings all Rust files into form; tells comments that are too long
+	scripts/format write
+
 lint: ## Checks format and lints
-	cargo fmt --all --check
+	scripts/format
 	cargo clippy --workspace --all-targets -- -D warnings
 
 fuzz: ## Fuzzes each target for FUZZ_SECONDS (60)

@@ -1,4 +1,5 @@
-//! First in, first out, and when it is full the oldest packet goes: `pfifo_head_drop`, as Linux has it.
+//! First in, first out, and when it is full the oldest packet goes: `pfifo_head_drop`, as Linux has
+//! it.
 //!
 //! ```text
 //!   enqueue ──▶ tail [ · · · · ] head ──▶ dequeue          full: the head is dropped, the new one waits

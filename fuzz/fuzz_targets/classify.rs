@@ -1,4 +1,5 @@
-//! Any bytes as a frame, and filters drawn from them: the first that fits decides, and a mark changes no more than ECN.
+//! Any bytes as a frame, and filters drawn from them: the first that fits decides, and a mark
+//! changes no more than ECN.
 //!
 //! ```text
 //! input: filters: criteria from the first bytes ─┐

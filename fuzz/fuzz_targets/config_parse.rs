@@ -1,5 +1,5 @@
-//! The configuration's reader, writer and commands, on any text: no panic, and what is written reads
-//! back as the same value.
+//! The configuration's reader, writer and commands, on any text: no panic, and what is written
+//! reads back as the same value.
 #![no_main]
 
 use control::config::{Config, Host, Source, edit, parse, render};

@@ -1,4 +1,5 @@
-//! What zebra may send, on any bytes: frames, messages, routes and next hops, and what is learned of them.
+//! What zebra may send, on any bytes: frames, messages, routes and next hops, and what is learned
+//! of them.
 #![no_main]
 
 use kernel::fpm::Learned;

@@ -1,4 +1,5 @@
-//! The whole router, on any frames: it never panics, accounts for every packet, and what it sends is whole.
+//! The whole router, on any frames: it never panics, accounts for every packet, and what it sends
+//! is whole.
 //!
 //! ```text
 //! input: ( choice │ length │ frame … )*

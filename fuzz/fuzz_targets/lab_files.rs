@@ -1,5 +1,5 @@
-//! Every file of text that the lab reads, and every word of its command line, on any text: refused with a reason, or what
-//! is read holds what its reader promises.
+//! Every file of text that the lab reads, and every word of its command line, on any text: refused
+//! with a reason, or what is read holds what its reader promises.
 //!
 //! ```text
 //! input: text ─▶ scenario, as TOML or as the IETF's JSON ─▶ written as JSON ─▶ the same scenario

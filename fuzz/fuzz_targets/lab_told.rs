@@ -1,5 +1,5 @@
-//! What devices, the kernel and measuring tools say of themselves, on any text: no panic, whatever their version or how
-//! much of it arrived.
+//! What devices, the kernel and measuring tools say of themselves, on any text: no panic, whatever
+//! their version or how much of it arrived.
 //!
 //! ```text
 //! input: text ─▶ counters of each device, Volley's out of three lines of its API

@@ -1,4 +1,5 @@
-//! Pieces of packets, as any bytes say: no panic, no more held than may be, and what is whole says its own length.
+//! Pieces of packets, as any bytes say: no panic, no more held than may be, and what is whole says
+//! its own length.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! Any text as `tc` lines, and as a configuration: refused with a reason or built, and what is built keeps its packets.
+//! Any text as `tc` lines, and as a configuration: refused with a reason or built, and what is
+//! built keeps its packets.
 //!
 //! ```text
 //! input: text ─▶ tc::read ─▶ build ─▶ packets in, packets out: each sent, dropped or waiting

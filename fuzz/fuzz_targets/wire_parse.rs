@@ -1,4 +1,5 @@
-//! Every parser of `wire`, the pcap reader and the describer, on any bytes: none may panic or leave them.
+//! Every parser of `wire`, the pcap reader and the describer, on any bytes: none may panic or leave
+//! them.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -4,8 +4,8 @@
 //!   a case: flavour, rules       round 1: volley, rte_acl scalar, AVX2, AVX-512   round 2: …
 //!   a figure is the median over all vectors of 256 packets, each classified alone
 //! ```
-//! Each packet is made for a rule drawn at random, so that no rule stays in a cache by itself; rows go to
-//! `target/bench-acl.json`. `--quick` is a smoke run.
+//! Each packet is made for a rule drawn at random, so that no rule stays in a cache by itself; rows
+//! go to `target/bench-acl.json`. `--quick` is a smoke run.
 
 mod reference;
 

@@ -86,7 +86,8 @@ impl List {
         NonNull::new(made).map(Self).ok_or_else(|| format!("rte_acl refuses {} rules", rows.len()))
     }
 
-    /// Writes each packet's rule, counted from 1, or 0; says whether this machine has the algorithm.
+    /// Writes each packet's rule, counted from 1, or 0; says whether this machine has the
+    /// algorithm.
     pub(crate) fn classify(
         &self,
         packets: &[*const Packet],
@@ -94,7 +95,8 @@ impl List {
         by: Algorithm,
     ) -> bool {
         let count = packets.len().min(found.len()) as u32;
-        // SAFETY: the list is one of DPDK's, the pointers are of live packets, and `found` has room for each.
+        // SAFETY: the list is one of DPDK's, the pointers are of live packets, and `found` has room
+        // for each.
         let status = unsafe {
             let list = self.0.as_ptr();
             c::reference_classify(list, packets.as_ptr(), found.as_mut_ptr(), count, by as c_int)

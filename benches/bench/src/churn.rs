@@ -5,8 +5,9 @@
 //!  this thread:     rest │ 255 000 routes in and out │ rest │ in and out │ …
 //!  a pair = two neighbouring spans, one of each; its loss = 1 - packets a second then / at rest
 //! ```
-//! Neighbouring spans share what else the machine is doing; the order within a pair alternates. Packets
-//! are counted by the processor time of the worker, so that a busy machine takes nothing from either.
+//! Neighbouring spans share what else the machine is doing; the order within a pair alternates.
+//! Packets are counted by the processor time of the worker, so that a busy machine takes nothing
+//! from either.
 
 use crate::rig::{RigError, plane};
 use crate::sample::Middle;

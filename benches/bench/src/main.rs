@@ -5,8 +5,8 @@
 //!  a sample = each packet once, unmeasured; then some milliseconds of passes
 //!  a row = the median of its quiet samples, with the quartiles, and that of all
 //! ```
-//! Then with two workers, the source counted in: behind a row's `×2` how often that is one worker's rate,
-//! and how often that of two that share nothing.
+//! Then with two workers, the source counted in: behind a row's `×2` how often that is one worker's
+//! rate, and how often that of two that share nothing.
 //! Counted: every node behind the source, output and freeing included.
 
 mod churn;
@@ -41,7 +41,8 @@ struct Arguments {
     /// Where the rows go.
     #[arg(long, default_value = "target/bench.json")]
     out: PathBuf,
-    /// A folder with internet-ipv4.txt.zst and internet-ipv6.txt.zst, for the scenarios of real tables.
+    /// A folder with internet-ipv4.txt.zst and internet-ipv6.txt.zst, for the scenarios of real
+    /// tables.
     #[arg(long)]
     data: Option<PathBuf>,
     /// Measure instead what it costs packets that 255 000 routes come and go, over so many pairs.

@@ -46,8 +46,8 @@ impl Rig {
         Ok(Self { dataplane, worker, round, made: Instant::now() })
     }
 
-    /// Two interfaces as [`Rig::new`] makes them; of several workers each is a thread, that sleeps where
-    /// nothing comes in.
+    /// Two interfaces as [`Rig::new`] makes them; of several workers each is a thread, that sleeps
+    /// where nothing comes in.
     pub(crate) fn with_workers(
         workers: usize,
         packets: Vec<Vec<u8>>,
@@ -77,8 +77,8 @@ impl Rig {
         self.dataplane.stations.set_now(self.made.elapsed().as_secs() as u32);
     }
 
-    /// Meets each packet once: what the scenarios before it took from the caches is there again, as far
-    /// as they hold it. A router that does one thing all day is in that state.
+    /// Meets each packet once: what the scenarios before it took from the caches is there again, as
+    /// far as they hold it. A router that does one thing all day is in that state.
     pub(crate) fn warm_up(&mut self) {
         self.look_at_clock();
         (0..self.round).for_each(|_| self.turn());

@@ -1,4 +1,5 @@
-//! What a second worker brings: one data plane fed by a queue, and by two; and two planes, by one each.
+//! What a second worker brings: one data plane fed by a queue, and by two; and two planes, by one
+//! each.
 //!
 //! ```text
 //!  one     queue ─▶ worker 0 of A   worker 1 sleeps
@@ -7,10 +8,11 @@
 //!
 //!  a round = a span of each, in turning order; its factors = packets a second of two / one, two / apart
 //! ```
-//! Two against one is what users get; it is as much the machine's as ours, since processors that share a
-//! core or a cache take from each other and no clock tells that. Two against apart keeps the same processors
-//! at work: what is missing to 1 there is what workers lose to each other in tables and counters of ours.
-//! Seconds are those that a worker had a processor: what a busy machine gives to others counts for neither.
+//! Two against one is what users get; it is as much the machine's as ours, since processors that
+//! share a core or a cache take from each other and no clock tells that. Two against apart keeps
+//! the same processors at work: what is missing to 1 there is what workers lose to each other in
+//! tables and counters of ours. Seconds are those that a worker had a processor: what a busy
+//! machine gives to others counts for neither.
 
 use crate::report::{Row, round};
 use crate::rig::{Rig, RigError};
@@ -117,7 +119,8 @@ impl Plane {
     }
 }
 
-/// Packets a second while so many workers of each plane are fed; none if one of them had no processor.
+/// Packets a second while so many workers of each plane are fed; none if one of them had no
+/// processor.
 fn rate(planes: &mut [(&mut Plane, usize)]) -> Option<f64> {
     planes.iter_mut().for_each(|(plane, workers)| plane.feed(*workers));
     sleep(WARM_UP);

@@ -6,7 +6,8 @@
 //!              └─ target/bench-fib.json, docs/bench-fib.md, docs/bench-fib.svg
 //! ```
 //!
-//! Each case runs in a process of its own, so that DPDK starts with fresh memory of the right pages.
+//! Each case runs in a process of its own, so that DPDK starts with fresh memory of the right
+//! pages.
 
 mod clock;
 mod contestant;

@@ -1,4 +1,5 @@
-//! What is measured: each scheduler at 1, 1 thousand and 64 thousand flows, or 10, 1 thousand and 10 thousand classes.
+//! What is measured: each scheduler at 1, 1 thousand and 64 thousand flows, or 10, 1 thousand and
+//! 10 thousand classes.
 
 use sched::units::{Rate, Size};
 use sched::{

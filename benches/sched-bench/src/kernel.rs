@@ -1,11 +1,13 @@
-//! The kernel's schedulers on a pair of virtual devices: what a packet that is sent costs the sending thread.
+//! The kernel's schedulers on a pair of virtual devices: what a packet that is sent costs the
+//! sending thread.
 //!
 //! ```text
 //!   sched-bench --send near … ─▶ packet socket ─▶ scheduler ─▶ near ═ far ─▶ nobody takes it        (own namespace)
 //! ```
 //!
-//! Counted is the thread's processor time, system call and far end included, so the row without a scheduler is to be
-//! taken off. Nothing waits: this is what enqueue and dequeue cost while the link is free.
+//! Counted is the thread's processor time, system call and far end included, so the row without a
+//! scheduler is to be taken off. Nothing waits: this is what enqueue and dequeue cost while the
+//! link is free.
 
 use std::io::Write;
 use std::process::{Command, Stdio};

@@ -1,8 +1,9 @@
-//! A scheduler under load: bursts of 32 in, 32 out, with a standing backlog, on a link that is always busy.
+//! A scheduler under load: bursts of 32 in, 32 out, with a standing backlog, on a link that is
+//! always busy.
 //!
-//! Counted is all between two looks at the clock: the scheduler's two calls a burst, reading the descriptions of the
-//! packets (24 bytes each, made beforehand, in order) and writing those that come out. What that is without a scheduler
-//! is the row `none`.
+//! Counted is all between two looks at the clock: the scheduler's two calls a burst, reading the
+//! descriptions of the packets (24 bytes each, made beforehand, in order) and writing those that
+//! come out. What that is without a scheduler is the row `none`.
 
 use sched::{Burst, Config, Error, Packet, Scheduler, Sent, build};
 use std::time::Instant;
@@ -28,7 +29,8 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Builds the scheduler of this configuration, or none, and fills it: two packets a flow, at least a thousand.
+    /// Builds the scheduler of this configuration, or none, and fills it: two packets a flow, at
+    /// least a thousand.
     pub(crate) fn new(case: &Case, config: Option<&Config>) -> Result<Self, Error> {
         let mut seed = 1u64;
         let mut draw = |below: u32| {
@@ -66,7 +68,8 @@ impl Load {
         self.scheduler.enqueue_burst(self.now_ns, packets, &mut |_| {});
     }
 
-    /// Takes so many slices of packets through enqueue and dequeue: nanoseconds a packet in the median slice.
+    /// Takes so many slices of packets through enqueue and dequeue: nanoseconds a packet in the
+    /// median slice.
     #[inline(never)]
     pub(crate) fn run(&mut self, slices: usize) -> f64 {
         let mut figures: Vec<f64> = (0..slices).map(|_| self.slice()).collect();

@@ -1,4 +1,5 @@
-//! `sched-bench`: cycles per packet of enqueue and dequeue, each scheduler, against flows and classes.
+//! `sched-bench`: cycles per packet of enqueue and dequeue, each scheduler, against flows and
+//! classes.
 //!
 //! ```text
 //!   round 1: fifo, sfq, codel, …   round 2: fifo, sfq, codel, …   …      interleaved: a slow spell of the machine
@@ -8,8 +9,9 @@
 //!   a case's figure is the median of its rounds, its spread the range of their middle half over it
 //! ```
 //!
-//! Progress goes to stderr, rows to `target/bench-sched.json` (or the path given). `--quick` is a smoke run, `--only htb`
-//! measures that scheduler alone, `--flows 1000` those rows alone: for a profiler.
+//! Progress goes to stderr, rows to `target/bench-sched.json` (or the path given). `--quick` is a
+//! smoke run, `--only htb` measures that scheduler alone, `--flows 1000` those rows alone: for a
+//! profiler.
 
 mod cases;
 mod contestant;
@@ -82,7 +84,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// What this program does within a namespace of the kernel's devices: sends, and prints the nanoseconds that it took.
+/// What this program does within a namespace of the kernel's devices: sends, and prints the
+/// nanoseconds that it took.
 fn send(device: &str, classes: &str, packets: &str) -> Result<(), String> {
     let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is no number"));
     println!("{}", reference::send(device, number(classes)?, number(packets)?)?);
@@ -153,7 +156,8 @@ fn write(path: &str, rows: &[Row]) -> Result<(), String> {
     std::fs::write(path, text + "\n").map_err(|error| format!("{path}: {error}"))
 }
 
-/// The rate of the time-stamp counter, which is what a cycle means here: the kernel tells it as the processor's speed.
+/// The rate of the time-stamp counter, which is what a cycle means here: the kernel tells it as the
+/// processor's speed.
 fn clock_ghz() -> Result<f64, String> {
     let path = "/proc/cpuinfo";
     let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;

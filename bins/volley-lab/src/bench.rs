@@ -1,4 +1,5 @@
-//! What `run`, `compare` and `bisect` share: a namespace of our own, a core, DPDK, a results folder.
+//! What `run`, `compare` and `bisect` share: a namespace of our own, a core, DPDK, a results
+//! folder.
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,8 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// Reads the scenario and goes on in a network namespace of its own. A name that no device has is refused before.
+    /// Reads the scenario and goes on in a network namespace of its own. A name that no device has
+    /// is refused before.
     pub(crate) fn enter(
         arguments: &Arguments,
         file: &str,

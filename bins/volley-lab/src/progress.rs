@@ -41,7 +41,8 @@ impl Line {
         }
     }
 
-    /// Tells it of work whose parts take about as long each, if that takes so long that somebody waits.
+    /// Tells it of work whose parts take about as long each, if that takes so long that somebody
+    /// waits.
     pub(crate) fn tell_parts(&self, done: usize, all: usize, what: &str) {
         let elapsed = self.began.elapsed();
         let each = EACH[usize::from(!self.terminal)];
@@ -60,7 +61,8 @@ impl Line {
     }
 }
 
-/// Time that the others take, if they take as long as those that are over; none before the first is.
+/// Time that the others take, if they take as long as those that are over; none before the first
+/// is.
 fn left(elapsed: Duration, done: usize, all: usize) -> Option<Duration> {
     let others = all.saturating_sub(done);
     (done > 0).then(|| elapsed.mul_f64(others as f64 / done as f64))

@@ -1,4 +1,5 @@
-//! `volley-lab respond ADDRESS:PORT` and `ask ADDRESS:PORT`: small requests and their answers, between any two hosts.
+//! `volley-lab respond ADDRESS:PORT` and `ask ADDRESS:PORT`: small requests and their answers,
+//! between any two hosts.
 
 use std::net::SocketAddr;
 use std::time::Duration;

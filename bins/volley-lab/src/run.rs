@@ -3,8 +3,8 @@
 //! ```text
 //! run ─▶ unshare --net --mount (itself, again) ─▶ campaign ─▶ raw.jsonl, line by line ─▶ report.html
 //! ```
-//! In a network namespace of its own the lab meets no other device of the host, and all that it makes
-//! there ends with it.
+//! In a network namespace of its own the lab meets no other device of the host, and all that it
+//! makes there ends with it.
 
 use lab_report::summary::Row;
 use lab_report::{checks, html, quantities, summary};

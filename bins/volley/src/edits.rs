@@ -1,4 +1,5 @@
-//! The commands that edit the configuration: their nouns and verbs in the grammar, and their sending.
+//! The commands that edit the configuration: their nouns and verbs in the grammar, and their
+//! sending.
 
 use std::path::Path;
 use std::time::Duration;

@@ -40,7 +40,8 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let config = read(&arguments.config)?;
     // A path that is good from any folder: `save` may come much later.
     let file = std::path::absolute(&arguments.config)?;
-    // Where it listens is not a change of the configuration: applying the same file changes nothing.
+    // Where it listens is not a change of the configuration: applying the same file changes
+    // nothing.
     let socket = arguments.socket.clone().unwrap_or_else(|| config.api.socket.clone());
     serve::serve(config, file, &socket)
 }

@@ -1,4 +1,5 @@
-//! How many packets each rule decided about: one set a worker, which alone writes it; any thread reads.
+//! How many packets each rule decided about: one set a worker, which alone writes it; any thread
+//! reads.
 
 use crate::Verdict;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,11 +1,12 @@
-//! How a tree divides rules: by a few bits of one cell, chosen by how well they tell the rules apart.
+//! How a tree divides rules: by a few bits of one cell, chosen by how well they tell the rules
+//! apart.
 //!
 //! ```text
 //!  a cell of the key   ████████████████████████████████
 //!                            └─ bits ─┘└─── shift ────┘     child = those bits
 //! ```
-//! A rule that asks for none of them goes to every child; one that goes to too many is left aside, for a tree of
-//! its own kind.
+//! A rule that asks for none of them goes to every child; one that goes to too many is left aside,
+//! for a tree of its own kind.
 
 use crate::Key;
 use crate::record::Record;
@@ -124,7 +125,8 @@ pub(crate) fn choose<const N: usize>(all: &[Record<N>], rules: &[u32], wide: Wid
     best.1
 }
 
-/// How many halvings are left to do behind the cut, for the rules of a sample; none if it repeats them too often.
+/// How many halvings are left to do behind the cut, for the rules of a sample; none if it repeats
+/// them too often.
 fn work_left<const N: usize>(
     cut: Cut,
     sample: &[&Record<N>],

@@ -4,8 +4,9 @@
 //!  [Rule], earliest first ─▶ Acl ──┐
 //!  Fields of a packet ─▶ Key ──────┴▶ classify ─▶ Verdict: the rule's number, and permit or deny
 //! ```
-//! Rules ask for prefixes, ports, protocol, ICMP messages, TCP flags, VLAN and source MAC. A list costs nearly the same
-//! however many rules it has, because trees of cuts, chosen by the rules themselves, leave few to compare.
+//! Rules ask for prefixes, ports, protocol, ICMP messages, TCP flags, VLAN and source MAC. A list
+//! costs nearly the same however many rules it has, because trees of cuts, chosen by the rules
+//! themselves, leave few to compare.
 
 mod counters;
 mod cut;

@@ -8,8 +8,9 @@
 //! ```
 //! Made once and never changed: a new list takes the old one's place. Any thread may ask it.
 //!
-//! A packet goes down each tree, all packets of a vector one step at a time, so that the lines they touch come from
-//! memory together. A tree whose first rule stands behind the one found already is left out.
+//! A packet goes down each tree, all packets of a vector one step at a time, so that the lines they
+//! touch come from memory together. A tree whose first rule stands behind the one found already is
+//! left out.
 
 #![allow(unsafe_code)] // Calls the kernel that the machine has the instructions for; acl-bench: a tenth faster.
 
@@ -62,8 +63,8 @@ pub struct Shape {
 }
 
 impl<const N: usize> Acl<N> {
-    /// A list of numbered rules, the earlier before the later ones, their numbers ascending, that takes `most` bytes.
-    /// What no rule fits becomes what `otherwise` says.
+    /// A list of numbered rules, the earlier before the later ones, their numbers ascending, that
+    /// takes `most` bytes. What no rule fits becomes what `otherwise` says.
     pub fn new<A: Family<N>>(
         rules: &[(u32, Rule<A>)],
         otherwise: Action,
@@ -134,7 +135,8 @@ impl<const N: usize> Acl<N> {
         self.descend(tree, keys, verdicts);
     }
 
-    /// Goes down one tree with at most [`VECTOR`] packets, those for which it may have an earlier rule.
+    /// Goes down one tree with at most [`VECTOR`] packets, those for which it may have an earlier
+    /// rule.
     ///
     /// Lists of places are made without branches: what a packet meets next cannot be predicted.
     #[inline(always)]

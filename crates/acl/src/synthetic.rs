@@ -1,4 +1,5 @@
-//! Lists like those of real routers and firewalls, for tests and measurements, after the seeds of ClassBench.
+//! Lists like those of real routers and firewalls, for tests and measurements, after the seeds of
+//! ClassBench.
 //!
 //! ```text
 //!  flavour    addresses                               ports                        protocols
@@ -55,7 +56,8 @@ impl Numbers {
     }
 }
 
-/// An address of the synthetic world, drawn from a few thousand nets, some of which have most hosts.
+/// An address of the synthetic world, drawn from a few thousand nets, some of which have most
+/// hosts.
 pub trait Made: Address {
     /// An address; the lower `popularity` is, the more often it is the same.
     fn made(numbers: &mut Numbers) -> Self;

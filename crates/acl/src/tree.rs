@@ -11,7 +11,8 @@
 //!          │    0    │ how many records     │ first record     │
 //!          └─────────┴──────────────────────┴──────────────────┘
 //! ```
-//! A step touches one line of entries, a leaf one line of records for each rule of IPv4 that is compared, two of IPv6.
+//! A step touches one line of entries, a leaf one line of records for each rule of IPv4 that is
+//! compared, two of IPv6.
 
 use crate::Key;
 use crate::cut::{Cut, WIDE, Wide, choose};
@@ -78,7 +79,8 @@ pub(crate) struct Planter<'r, const N: usize> {
     rules: &'r [Record<N>],
     pub(crate) entries: Vec<Entry>,
     pub(crate) records: Vec<Record<N>>,
-    /// Bytes of both arrays once all rules are planted that are known of, if nothing is divided any more.
+    /// Bytes of both arrays once all rules are planted that are known of, if nothing is divided any
+    /// more.
     due: usize,
     /// What that may come to.
     most: usize,
@@ -94,7 +96,8 @@ impl<'r, const N: usize> Planter<'r, N> {
         Self { rules, entries, records, due, most, wide: Wide::Aside, aside }
     }
 
-    /// Plants a tree of `rules`, earliest first; returns its root, and the rules that were left aside.
+    /// Plants a tree of `rules`, earliest first; returns its root, and the rules that were left
+    /// aside.
     pub(crate) fn plant(&mut self, rules: Vec<u32>, wide: Wide) -> (Entry, Vec<u32>) {
         self.wide = wide;
         let root = self.grow(rules, [0; N]);

@@ -70,8 +70,8 @@ pub trait Engine {
     /// Routes in the order of their prefixes.
     fn routes(&self, filter: &view::RouteFilter) -> Result<view::Routes, EngineError>;
 
-    /// Adds or replaces routes of a source in a VRF; of what does not fit, nothing is kept. Says how many
-    /// were added. Called with few at a time, so that nothing else waits.
+    /// Adds or replaces routes of a source in a VRF; of what does not fit, nothing is kept. Says
+    /// how many were added. Called with few at a time, so that nothing else waits.
     fn add_routes(
         &mut self,
         vrf: &str,
@@ -79,8 +79,8 @@ pub trait Engine {
         routes: Vec<BulkRoute>,
     ) -> (usize, Result<(), EngineError>);
 
-    /// Removes routes of a source in a VRF, from a prefix on, unless they are wanted; says how many, and
-    /// where to go on.
+    /// Removes routes of a source in a VRF, from a prefix on, unless they are wanted; says how
+    /// many, and where to go on.
     fn sweep_routes(
         &mut self,
         vrf: &str,

@@ -46,7 +46,8 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Writes a file under another name, then renames it; with the permissions of `like`, if it is there.
+/// Writes a file under another name, then renames it; with the permissions of `like`, if it is
+/// there.
 fn write_whole(path: &Path, text: &str, like: &Path) -> io::Result<()> {
     let temporary = beside(path, ".new");
     let write = || {

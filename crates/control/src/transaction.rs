@@ -1,4 +1,5 @@
-//! Changes to the running configuration: whole or not at all, undone unless confirmed when asked so.
+//! Changes to the running configuration: whole or not at all, undone unless confirmed when asked
+//! so.
 //!
 //! ```text
 //!            apply                    apply --confirm-within

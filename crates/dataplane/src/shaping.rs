@@ -4,8 +4,8 @@
 //!  shape:    owner gets the scheduler ─▶ the others get their rings ─▶ rows say shaped
 //!  unshape:  rows say unshaped ─▶ the others keep their packets ─▶ the owner gives back
 //! ```
-//! In this order no packet for a shaped port ever meets a worker that does not know it. A port's owner
-//! is the worker of its number modulo the workers, so that many shaped ports spread.
+//! In this order no packet for a shaped port ever meets a worker that does not know it. A port's
+//! owner is the worker of its number modulo the workers, so that many shaped ports spread.
 
 use crate::start::{Dataplane, WorkerSlot};
 use nodes::port::Classifier;

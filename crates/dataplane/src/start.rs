@@ -301,7 +301,8 @@ impl Dataplane {
         self.interfaces.set(table);
     }
 
-    /// Tables for one more VRF: small ones, that grow with its routes to as many as the default one's.
+    /// Tables for one more VRF: small ones, that grow with its routes to as many as the default
+    /// one's.
     pub fn make_vrf_tables(&self) -> Result<VrfTables, FibError> {
         let (layout, page_size) = (Ip4Layout::Compact, PageSize::Small);
         let options = Ip4Options { layout, page_size, max_routes: self.ip4.max_routes() };

@@ -2,8 +2,9 @@
 //!
 //! A host on the other end of a veth thinks that it has a card that computes checksums: it sends
 //! frames whose checksum field holds only the sum of the pseudo header. Linux tells a packet socket
-//! (`TP_STATUS_CSUMNOTREADY`), but the af_packet driver does not pass that on, and forwarded as it is
-//! such a frame is dropped by the host that it reaches (seen with Linux 6.18: no TCP connection).
+//! (`TP_STATUS_CSUMNOTREADY`), but the af_packet driver does not pass that on, and forwarded as it
+//! is such a frame is dropped by the host that it reaches (seen with Linux 6.18: no TCP
+//! connection).
 //!
 //! ```text
 //!  checksum field == sum of the pseudo header  ─▶ computed and filled in

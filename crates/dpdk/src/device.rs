@@ -166,9 +166,9 @@ fn arguments(spec: &PortSpec, shape: Shape) -> Result<Arguments, Error> {
     }
 }
 
-/// A slot of a packet socket's ring holds a header of its own, the frame, and a tag to spare. Its size
-/// is a quarter of something in pages, as the driver knows no gap at a block's end; and the driver
-/// wants the port's buffers to hold all of it but 32 bytes.
+/// A slot of a packet socket's ring holds a header of its own, the frame, and a tag to spare. Its
+/// size is a quarter of something in pages, as the driver knows no gap at a block's end; and the
+/// driver wants the port's buffers to hold all of it but 32 bytes.
 fn packet_slot_bytes(mtu: u16) -> u32 {
     const HEADER_BYTES: u32 = 66;
     (HEADER_BYTES + 14 + 4 + u32::from(mtu)).next_multiple_of(1024).max(2048)

@@ -8,8 +8,9 @@
 //! for cores, workers are ordinary threads (see `thread`). Nothing is shared with other processes:
 //! no files are left behind, not even by a kill, and a restart finds nothing in its way.
 //!
-//! It is not ended by `rte_eal_cleanup`, which unmaps the memory that the interrupt thread still works with (22.11):
-//! ports are closed one by one, and the rest is memory without a name, which goes with the process.
+//! It is not ended by `rte_eal_cleanup`, which unmaps the memory that the interrupt thread still
+//! works with (22.11): ports are closed one by one, and the rest is memory without a name, which
+//! goes with the process.
 
 use crate::memory::{self, MemoryPlan};
 use crate::{Error, LogLevel, LogRoute, error, ffi, log, privilege};
@@ -158,7 +159,8 @@ fn arguments(options: &EalOptions, plan: &MemoryPlan, level: LogLevel) -> Vec<St
     list.push("--no-telemetry".to_owned());
     list.extend(plan.arguments());
     if options.pci {
-        // An allow list that names no device we could have: found ones are not opened by themselves.
+        // An allow list that names no device we could have: found ones are not opened by
+        // themselves.
         list.push("--allow=0000:00:00.0".to_owned());
     } else {
         list.push("--no-pci".to_owned());

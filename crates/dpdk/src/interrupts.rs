@@ -4,10 +4,11 @@
 //!  control thread     close one end ──▶ settle ····························▶ close the other
 //!  interrupt thread                     the other end's "peer gone" ▸ alarm ▸ alarm
 //! ```
-//! The memif driver (22.11) takes no lock: where both ends are in one process, or a peer leaves just as we do, its
-//! interrupt handler would free what the control thread frees; and a socket that is opened before the thread has let go
-//! of the last one of that number is taken for it. An alarm is called by the same thread, so that when one set
-//! afterwards has been called, what came before is done; a second one, as both may have been seen in one look.
+//! The memif driver (22.11) takes no lock: where both ends are in one process, or a peer leaves
+//! just as we do, its interrupt handler would free what the control thread frees; and a socket that
+//! is opened before the thread has let go of the last one of that number is taken for it. An alarm
+//! is called by the same thread, so that when one set afterwards has been called, what came before
+//! is done; a second one, as both may have been seen in one look.
 
 use crate::ffi;
 use core::ffi::c_void;

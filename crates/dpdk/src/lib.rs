@@ -18,14 +18,14 @@
 //! the rest is the control thread's: ports open, close and change while workers poll.
 //!
 //! What the drivers of DPDK 22.11 get wrong, and is put right here:
-//! - memif unmaps its memory under a burst when the peer dies (`unmap`), frees what its interrupt handler
-//!   frees (`interrupts`), and its client gives up when there is no server (`link`);
+//! - memif unmaps its memory under a burst when the peer dies (`unmap`), frees what its interrupt
+//!   handler frees (`interrupts`), and its client gives up when there is no server (`link`);
 //! - af_xdp keeps its socket and its buffers when closed (`xdp_sockets`), and takes half of a pool
 //!   whose buffers lie on a page each (`volley_pool_create` in the shim);
 //! - af_packet says nothing of missing checksums and of frames cut off (`offloads`), always has a
-//!   link (`linux`), refuses an MTU above 1500 (`port`), receives what the kernel sends (`packet_sockets`), neither
-//!   counts what it missed nor sees to it that all is sent (`packet_rings`), and keeps the time of each frame
-//!   to itself (`packet_times`);
+//!   link (`linux`), refuses an MTU above 1500 (`port`), receives what the kernel sends
+//!   (`packet_sockets`), neither counts what it missed nor sees to it that all is sent
+//!   (`packet_rings`), and keeps the time of each frame to itself (`packet_times`);
 //! - memif and vhost fail on a socket file that a killed process left (`stale`).
 //!
 //! The feature `static` links 20 drivers into the program, which then needs the C library alone.

@@ -17,7 +17,8 @@ pub(crate) struct LinuxDevice {
     socket: OwnedFd,
     /// Of a tap: where the kernel tells about our end.
     tap: Option<PathBuf>,
-    /// Holds the device in promiscuous mode for as long as it is open; the kernel ends that with us.
+    /// Holds the device in promiscuous mode for as long as it is open; the kernel ends that with
+    /// us.
     promiscuous: Option<OwnedFd>,
     /// Of a veth.
     whole_frames: Option<WholeFrames>,

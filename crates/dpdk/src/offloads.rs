@@ -1,8 +1,8 @@
 //! What a Linux device does to packets before a port sees them, and how to have it left alone.
 //!
-//! A port wants frames as they are on the wire. Linux likes to merge received frames into large ones
-//! (gro in software, lro in the card), which are longer than any buffer and come cut off; af_packet
-//! and af_xdp ports therefore turn these off on their device while they are open.
+//! A port wants frames as they are on the wire. Linux likes to merge received frames into large
+//! ones (gro in software, lro in the card), which are longer than any buffer and come cut off;
+//! af_packet and af_xdp ports therefore turn these off on their device while they are open.
 //!
 //! | the other end of the wire | what it may send | what we do |
 //! |---|---|---|
@@ -12,14 +12,15 @@
 //! | a tap's kernel side | whole frames: the tap offers no offloads | nothing |
 //!
 //! Measured with iperf3 through two veths, hosts with Linux's default settings, Linux 6.18, 2 cores
-//! at 2.5 GHz: nothing done 0; checksums alone 0.3 Mbit/s; both 0.9 to 1.1 Gbit/s; and 1.3 Gbit/s if
-//! the hosts themselves turn tso and gso off.
+//! at 2.5 GHz: nothing done 0; checksums alone 0.3 Mbit/s; both 0.9 to 1.1 Gbit/s; and 1.3 Gbit/s
+//! if the hosts themselves turn tso and gso off.
 //!
-//! An XDP program has a price, whatever it does: Linux copies every packet to make room in front of it. Whose other end is
-//! no such host (another switch, a generator, a host with all of this off) says so (`PortOptions::peer_offloads`): over
-//! a veth with both ends on one core 0.31 (0.27 to 0.32) in place of 0.24 (0.22 to 0.27) million frames of 64 octets a second
-//! (`volley-lab traffic af_packet:x0 af_packet:x1 --rate max --seconds 0.5`, median and range of seven runs each in turn, with the
-//! right to load programs and without it, a virtual EPYC with two shared cores).
+//! An XDP program has a price, whatever it does: Linux copies every packet to make room in front of
+//! it. Whose other end is no such host (another switch, a generator, a host with all of this off)
+//! says so (`PortOptions::peer_offloads`): over a veth with both ends on one core 0.31 (0.27 to
+//! 0.32) in place of 0.24 (0.22 to 0.27) million frames of 64 octets a second (`volley-lab traffic
+//! af_packet:x0 af_packet:x1 --rate max --seconds 0.5`, median and range of seven runs each in
+//! turn, with the right to load programs and without it, a virtual EPYC with two shared cores).
 
 use crate::linux;
 use crate::{Error, linux::ioctl};

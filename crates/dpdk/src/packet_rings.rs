@@ -1,4 +1,5 @@
-//! The packet sockets below an af_packet port: what its driver does not say of them, and does not do.
+//! The packet sockets below an af_packet port: what its driver does not say of them, and does not
+//! do.
 //!
 //! ```text
 //!  receive ring   full: the kernel counts the frame at the socket alone; the driver never asks it
@@ -65,15 +66,17 @@ impl PacketRings {
         self.missed.fetch_add(drops, Ordering::Relaxed) + drops
     }
 
-    /// Has the kernel send what is left in the send rings, as far as it can now, and tells whether some may still be.
-    /// To be called while the port runs.
+    /// Has the kernel send what is left in the send rings, as far as it can now, and tells whether
+    /// some may still be. To be called while the port runs.
     pub(crate) fn push(&self) -> bool {
         self.sockets.iter().fold(false, |left, &fd| {
-            // SAFETY: the driver's socket, open while the port runs; there is nothing but the ring to send.
+            // SAFETY: the driver's socket, open while the port runs; there is nothing but the ring
+            // to send.
             let sent = unsafe {
                 libc::sendto(fd, core::ptr::null(), 0, libc::MSG_DONTWAIT, core::ptr::null(), 0)
             };
-            // Octets sent, or none because the socket has as much on its way as it may: then there may be more.
+            // Octets sent, or none because the socket has as much on its way as it may: then there
+            // may be more.
             left | (sent != 0)
         })
     }
@@ -84,7 +87,8 @@ fn bound_to(fd: RawFd) -> Option<u32> {
     // SAFETY: zeroes are a valid address.
     let mut address: libc::sockaddr_ll = unsafe { core::mem::zeroed() };
     let mut size = size_of::<libc::sockaddr_ll>() as u32;
-    // SAFETY: the kernel writes at most `size` bytes into the address; a descriptor that is no socket is an error.
+    // SAFETY: the kernel writes at most `size` bytes into the address; a descriptor that is no
+    // socket is an error.
     let code = unsafe { libc::getsockname(fd, (&raw mut address).cast(), &mut size) };
     let is_packet = code == 0 && i32::from(address.sll_family) == libc::AF_PACKET;
     is_packet.then_some(address.sll_ifindex as u32)

@@ -1,17 +1,20 @@
 //! What DPDK's af_packet driver (22.11 to 24.11) asks of its packet sockets, as a router wants it.
 //!
 //! - It joins them into a group by PACKET_FANOUT and asks for DEFRAG, which suits a firewall: the
-//!   reassembled packet is longer than the frame it claims to be, and what was to be forwarded is lost.
-//! - It leaves PACKET_IGNORE_OUTGOING off: what the kernel itself sends by the device would be received as if it
-//!   had come from the wire, and a bridge would look for the device's own address there.
-//! - It makes a group of a single socket, too: then Linux hashes each packet to choose between one, looks whether that one
-//!   has room and which other had it otherwise: 0.32 (0.27 to 0.37) million frames of 64 octets a second in place of
-//!   0.37 (0.35 to 0.41) over a veth with both ends on one core (`volley-lab self-test veth`, median and range of six runs
-//!   each in turn, a virtual EPYC with two shared cores). And a group's number has 16 bits: by
-//!   chance, the group is another program's.
+//!   reassembled packet is longer than the frame it claims to be, and what was to be forwarded is
+//!   lost.
+//! - It leaves PACKET_IGNORE_OUTGOING off: what the kernel itself sends by the device would be
+//!   received as if it had come from the wire, and a bridge would look for the device's own address
+//!   there.
+//! - It makes a group of a single socket, too: then Linux hashes each packet to choose between one,
+//!   looks whether that one has room and which other had it otherwise: 0.32 (0.27 to 0.37) million
+//!   frames of 64 octets a second in place of 0.37 (0.35 to 0.41) over a veth with both ends on one
+//!   core (`volley-lab self-test veth`, median and range of six runs each in turn, a virtual EPYC
+//!   with two shared cores). And a group's number has 16 bits: by chance, the group is another
+//!   program's.
 //!
-//! The program's own `setsockopt` comes before the C library's for drivers, too, where the program exports it
-//! (see volleyd's build.rs).
+//! The program's own `setsockopt` comes before the C library's for drivers, too, where the program
+//! exports it (see volleyd's build.rs).
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
@@ -34,7 +37,8 @@ pub(crate) fn alone<R>(open: impl FnOnce() -> R) -> R {
     opened
 }
 
-/// The C library's call, for all of the program; the driver's packet sockets are what a router wants.
+/// The C library's call, for all of the program; the driver's packet sockets are what a router
+/// wants.
 ///
 /// # Safety
 /// As the C library's.
@@ -61,7 +65,8 @@ unsafe extern "C" fn setsockopt(
         };
     }
     if is_word && name == libc::PACKET_VERSION {
-        // The driver's first word to each of its sockets. Kernels before 4.20 do not know the other.
+        // The driver's first word to each of its sockets. Kernels before 4.20 do not know the
+        // other.
         let _unknown = set_word(socket, libc::PACKET_IGNORE_OUTGOING, 1);
     }
     // SAFETY: the caller's word. The system call sets errno as the C library's function does.

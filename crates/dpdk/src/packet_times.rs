@@ -1,11 +1,13 @@
-//! When the kernel took each frame of an af_packet port, which the driver of DPDK 22.11 does not hand on.
+//! When the kernel took each frame of an af_packet port, which the driver of DPDK 22.11 does not
+//! hand on.
 //!
 //! ```text
 //!  receive ring, mapped by the driver          slot: status · lengths · offsets · seconds · nanoseconds · frame
 //!    taken ─▶ next ──────▶ not filled yet        read here before the burst: the burst gives the slot back
 //! ```
-//! The driver and this reader start at the first slot, and both go on by as many slots as a burst has packets.
-//! The times are those that later drivers give by themselves: CLOCK_REALTIME, when the frame was queued at the socket.
+//! The driver and this reader start at the first slot, and both go on by as many slots as a burst
+//! has packets. The times are those that later drivers give by themselves: CLOCK_REALTIME, when the
+//! frame was queued at the socket.
 
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
@@ -39,7 +41,8 @@ pub(crate) struct PacketTimes {
 }
 
 impl PacketTimes {
-    /// Of the ring of the packet socket with this inode; none if the process has not mapped that much of it.
+    /// Of the ring of the packet socket with this inode; none if the process has not mapped that
+    /// much of it.
     pub(crate) fn of(inode: u64, shape: RingShape, into: ReceiveTimes) -> Option<Self> {
         let maps = fs::read_to_string("/proc/self/maps").ok()?;
         let (start, bytes) = mapping(&maps, inode)?;
@@ -62,7 +65,8 @@ impl PacketTimes {
         for (count, time) in times.iter_mut().enumerate() {
             let at = self.ring + slot as usize * self.shape.slot_bytes as usize;
             let header = core::ptr::with_exposed_provenance::<u32>(at);
-            // SAFETY: a slot of the ring, which is mapped while the port runs; slots begin at multiples of 1 KiB.
+            // SAFETY: a slot of the ring, which is mapped while the port runs; slots begin at
+            // multiples of 1 KiB.
             let word = |index: usize| unsafe { header.add(index).read_volatile() };
             if word(STATUS_WORD) & STATUS_USER == 0 {
                 return count;

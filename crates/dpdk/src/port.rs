@@ -3,8 +3,8 @@
 //! ```text
 //!  open ─▶ stopped ◀─ start/stop ─▶ running ─▶ close (or drop): the device is gone
 //! ```
-//! Ports come and go while workers poll: a handle of a stopped or closed port is silent. The control
-//! thread owns the port; all its calls are short, none waits for the link.
+//! Ports come and go while workers poll: a handle of a stopped or closed port is silent. The
+//! control thread owns the port; all its calls are short, none waits for the link.
 
 use crate::descriptors::Descriptors;
 use crate::device::{Device, Shape};
@@ -47,10 +47,12 @@ pub struct PortOptions {
     /// Every packet sent comes from one pool and nobody else holds it: cheaper for some cards.
     /// Packets held twice (flooded, mirrored) would be freed too early.
     pub fast_free: bool,
-    /// A Linux host at the other end may leave checksums, and cutting into frames, to a card that is not there: see
+    /// A Linux host at the other end may leave checksums, and cutting into frames, to a card that
+    /// is not there: see
     /// [`offloads`](crate::offloads). Only of af_packet and af_xdp.
     pub peer_offloads: bool,
-    /// Packets carry the time at which the port received them; a port that cannot do it does not open, or start.
+    /// Packets carry the time at which the port received them; a port that cannot do it does not
+    /// open, or start.
     pub receive_times: bool,
     /// Where received packets live.
     pub pool: DpdkPool,
@@ -243,7 +245,8 @@ impl Port {
         Ok(())
     }
 
-    /// Where packets carry the time at which this port received them, if that was asked for, and by which clock.
+    /// Where packets carry the time at which this port received them, if that was asked for, and by
+    /// which clock.
     pub fn receive_times(&self) -> Option<(ReceiveTimes, PortClock)> {
         let (times, clock) = self.receive_times?;
         Some((times, clock?))
@@ -306,8 +309,9 @@ impl Port {
             return Ok(());
         }
         let started = self.start_driver();
-        // A client that leaves its server in the middle of their first words, and comes again at once, is taken for the
-        // one that left: DPDK's server then waits for it without end. So the first connection has its time, too.
+        // A client that leaves its server in the middle of their first words, and comes again at
+        // once, is taken for the one that left: DPDK's server then waits for it without end. So the
+        // first connection has its time, too.
         self.tried = started.is_ok().then(Instant::now);
         self.running = started.is_ok() || self.spec.connects_to().is_some();
         if self.running { Ok(()) } else { started }

@@ -1,4 +1,5 @@
-//! When a port received each packet, by a clock of the port's: where packets carry it, and what that clock says now.
+//! When a port received each packet, by a clock of the port's: where packets carry it, and what
+//! that clock says now.
 //!
 //! ```text
 //!  cards      the driver writes into the packet      rte_eth_read_clock, or else the card's IEEE 1588 clock
@@ -47,7 +48,8 @@ impl ReceiveTimes {
     #[inline]
     pub fn of(&self, packet: &PacketPtr) -> Option<u64> {
         let stamped = packet.mbuf().ol_flags & self.flag != 0;
-        // SAFETY: `offset` is one that DPDK set aside in the header, aligned and inside (see `register`).
+        // SAFETY: `offset` is one that DPDK set aside in the header, aligned and inside (see
+        // `register`).
         stamped.then(|| unsafe { packet.as_ptr().byte_add(self.offset).cast::<u64>().read() })
     }
 
@@ -69,7 +71,8 @@ impl PortClock {
         (enabled && Self::Ieee1588.read(number).is_ok()).then_some(Self::Ieee1588)
     }
 
-    /// Its time in ticks: nanoseconds but for counters, whose rate only comparing tells. Or an error number.
+    /// Its time in ticks: nanoseconds but for counters, whose rate only comparing tells. Or an
+    /// error number.
     #[inline]
     pub(crate) fn read(self, number: u16) -> Result<u64, i32> {
         if self == Self::Counter {

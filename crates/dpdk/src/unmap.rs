@@ -6,9 +6,9 @@
 //! ```
 //! When a memif's peer dies, the driver (22.11 to 24.11, both roles) unmaps the shared memory from
 //! DPDK's interrupt thread without waiting for a burst in progress, which then touches nothing and
-//! ends the process. The driver marks the link down first, and later bursts look at that mark; so it
-//! is enough that its `munmap` waits for bursts that already began. As the program's own `munmap`
-//! comes before the C library's, this one is what the driver calls.
+//! ends the process. The driver marks the link down first, and later bursts look at that mark; so
+//! it is enough that its `munmap` waits for bursts that already began. As the program's own
+//! `munmap` comes before the C library's, this one is what the driver calls.
 
 use crate::ffi;
 use crate::gate;

@@ -1,8 +1,8 @@
 //! Gets back what the af_xdp driver loses when its port is closed: sockets and packet buffers.
 //!
-//! The driver (22.11 to 24.11) forgets to close its socket, so that the queue stays taken and the port
-//! cannot be opened again, and forgets the buffers that wait in the socket's rings. So we keep a
-//! second hold on each socket and look into its rings after the driver is done:
+//! The driver (22.11 to 24.11) forgets to close its socket, so that the queue stays taken and the
+//! port cannot be opened again, and forgets the buffers that wait in the socket's rings. So we keep
+//! a second hold on each socket and look into its rings after the driver is done:
 //!
 //! ```text
 //!  fill        buffers for packets to come   ┐
@@ -189,8 +189,8 @@ impl Drop for Ring {
 }
 
 impl DpdkPool {
-    /// What an address in a ring counts from to give an mbuf: the driver hands the kernel the pool's
-    /// memory from the page on that its first chunk begins in.
+    /// What an address in a ring counts from to give an mbuf: the driver hands the kernel the
+    /// pool's memory from the page on that its first chunk begins in.
     fn xdp_origin(&self) -> usize {
         // SAFETY: a live pool.
         unsafe { ffi::volley_pool_xdp_origin(self.as_ptr()) }

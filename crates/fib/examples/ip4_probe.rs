@@ -3,8 +3,9 @@
 //! `cargo run --release -p fib --example ip4_probe -- [compact|wide|small|huge|SIZE|FILE]...`
 //!
 //! A SIZE is a number of random routes whose lengths are spread as the Internet's; a FILE has lines
-//! `PREFIX AS`, and may be compressed by zstd. Destinations are uniform over the routes, in batches of 256. Cycles are those of the
-//! time-stamp counter. Times of bulk changes are this thread's processor time.
+//! `PREFIX AS`, and may be compressed by zstd. Destinations are uniform over the routes, in batches
+//! of 256. Cycles are those of the time-stamp counter. Times of bulk changes are this thread's
+//! processor time.
 
 #![allow(unsafe_code)] // Reading the time-stamp counter and the thread's clock.
 

@@ -69,7 +69,8 @@ pub struct PagedArray<T> {
     page_size: PageSize,
 }
 
-// SAFETY: the array owns its mapping, and hands out shared references to `Zeroed` (Sync) items only.
+// SAFETY: the array owns its mapping, and hands out shared references to `Zeroed` (Sync) items
+// only.
 unsafe impl<T: Zeroed> Send for PagedArray<T> {}
 // SAFETY: as above.
 unsafe impl<T: Zeroed> Sync for PagedArray<T> {}

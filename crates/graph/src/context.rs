@@ -60,8 +60,8 @@ impl Context<'_> {
         self.emitted.frame.room()
     }
 
-    /// Sends one more reference of a packet that the frame has, too ([`PacketView::share`]); a trace
-    /// follows all of them.
+    /// Sends one more reference of a packet that the frame has, too ([`PacketView::share`]); a
+    /// trace follows all of them.
     pub fn emit_shared(
         &mut self,
         packet: PacketPtr,

@@ -4,8 +4,8 @@
 //!  who rings:   hand something over ─▶ rung = true ─▶ resting? unpark
 //!  the worker:  resting = true ─▶ rung? do not rest after all
 //! ```
-//! Both sides write, then read what the other writes, in one order that all threads agree on: one of
-//! them sees the other, so nothing handed over waits for the end of a rest.
+//! Both sides write, then read what the other writes, in one order that all threads agree on: one
+//! of them sees the other, so nothing handed over waits for the end of a rest.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -4,8 +4,8 @@
 //!  since the last packet   < 0.2 ms    < 20 ms     < 1 s        < 10 s     longer
 //!  the worker              spins       naps 20 us  naps 200 us  naps 1 ms  naps 4 ms
 //! ```
-//! So a busy router polls without a break, and an idle worker costs about a hundredth of a core: 0.9 to 1.3 % on a
-//! virtual machine with other work, 240 ends of naps a second of 45 us each.
+//! So a busy router polls without a break, and an idle worker costs about a hundredth of a core:
+//! 0.9 to 1.3 % on a virtual machine with other work, 240 ends of naps a second of 45 us each.
 
 use crate::clock::tsc_hz;
 use std::time::Duration;

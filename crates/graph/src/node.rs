@@ -15,7 +15,8 @@ pub enum Role {
     /// Both: with packets that were sent to it, and once a loop with an empty frame.
     Polled,
     /// With packets that were sent to it, and with an empty frame when the time has come that it
-    /// asked for ([`Context::call_at`]) or somebody rings ([`crate::Doorbell`]). Costs nothing else.
+    /// asked for ([`Context::call_at`]) or somebody rings ([`crate::Doorbell`]). Costs nothing
+    /// else.
     Timed,
 }
 

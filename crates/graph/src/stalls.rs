@@ -6,9 +6,9 @@
 //!                            and 4 us a packet:     not counted
 //!                            a stall
 //! ```
-//! A host that gives the core to somebody else shows here and nowhere else in the worker. A packet takes some tens of ns,
-//! but one that is sent by a kernel device microseconds: there the system call does the far end's work as well.
-//! Costs a multiplication and a comparison a pass.
+//! A host that gives the core to somebody else shows here and nowhere else in the worker. A packet
+//! takes some tens of ns, but one that is sent by a kernel device microseconds: there the system
+//! call does the far end's work as well. Costs a multiplication and a comparison a pass.
 
 use crate::clock::tsc_hz;
 use crate::counters::add;

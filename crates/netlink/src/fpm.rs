@@ -13,7 +13,8 @@ pub const LONGEST: usize = u16::MAX as usize;
 const VERSION: u8 = 1;
 const NETLINK: u8 = 1;
 
-/// The first frame that bytes from a stream hold, and how many it takes; none if it is not all there.
+/// The first frame that bytes from a stream hold, and how many it takes; none if it is not all
+/// there.
 pub fn frame(bytes: &[u8]) -> Result<Option<(&[u8], usize)>, Error> {
     let Some(&[version, kind, high, low]) = bytes.first_chunk::<HEADER>() else { return Ok(None) };
     let field =

@@ -31,7 +31,8 @@ const NO_DAD: u32 = 2;
 /// What a link is to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkState {
-    /// Its MAC address, if it gets another: with each that is set the kernel forgets the link's neighbours.
+    /// Its MAC address, if it gets another: with each that is set the kernel forgets the link's
+    /// neighbours.
     pub mac: Option<[u8; 6]>,
     /// Longest packet.
     pub mtu: u16,

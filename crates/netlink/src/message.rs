@@ -108,8 +108,8 @@ impl<'a> Iterator for Messages<'a> {
     }
 }
 
-/// What an answer says of the request with this number: nothing yet, that it was carried out, or the
-/// number of the error.
+/// What an answer says of the request with this number: nothing yet, that it was carried out, or
+/// the number of the error.
 pub fn outcome(answer: &[u8], sequence: u32) -> Result<Option<Result<(), i32>>, Error> {
     for message in Messages::new(answer) {
         let message = message?;

@@ -1,6 +1,7 @@
 //! The packet-processing nodes, one file each, by family.
 //!
-//! A new node is one new file and one line in its family's `mod.rs`: CONTRIBUTING walks through an example.
+//! A new node is one new file and one line in its family's `mod.rs`: CONTRIBUTING walks through an
+//! example.
 
 /// Declares a family's node modules and lists their specs.
 macro_rules! nodes {

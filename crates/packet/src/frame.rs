@@ -225,8 +225,8 @@ impl Frame {
         true
     }
 
-    /// Puts `bytes` bytes that were consumed in front of every packet's header again; false, and none
-    /// moved, where fewer were.
+    /// Puts `bytes` bytes that were consumed in front of every packet's header again; false, and
+    /// none moved, where fewer were.
     #[inline]
     pub fn give_back(&mut self, bytes: u16) -> bool {
         let count = self.count;
@@ -235,7 +235,8 @@ impl Frame {
             return false;
         }
         for header in &mut self.header[..count] {
-            // SAFETY: of each packet so many were consumed, so that the new header is its frame's own.
+            // SAFETY: of each packet so many were consumed, so that the new header is its frame's
+            // own.
             *header = unsafe { header.sub(usize::from(bytes)) };
         }
         self.length[..count].iter_mut().for_each(|length| *length += u32::from(bytes));

@@ -5,8 +5,8 @@
 //!              ▼                            ▼
 //!  slots  │ · │ ▪ │ ▪ │ ▪ │ ▪ │ ▪ │ ▪ │ ▪ │ · │ · │      a power of two of them
 //! ```
-//! Each end has its own cache line and remembers what it last saw of the other's, so a burst costs one
-//! line each way. What is still inside when both ends are gone is forgotten: drain it first.
+//! Each end has its own cache line and remembers what it last saw of the other's, so a burst costs
+//! one line each way. What is still inside when both ends are gone is forgotten: drain it first.
 #![allow(unsafe_code)]
 
 use core::cell::UnsafeCell;
@@ -23,8 +23,8 @@ struct Ring<T> {
     tail: End,
 }
 
-// SAFETY: a slot is written by the one producer before it publishes the tail past it, and read by the
-// one consumer after it saw that tail and before it publishes the head past it.
+// SAFETY: a slot is written by the one producer before it publishes the tail past it, and read by
+// the one consumer after it saw that tail and before it publishes the head past it.
 unsafe impl<T: Send> Sync for Ring<T> {}
 
 /// The end that puts in.

@@ -11,7 +11,8 @@
 //! ```
 //!
 //! `unsafe` lives here so that nodes need none: a [`Frame`] promises that each of its packets is a
-//! live buffer and that `header .. header + length` lies inside it; every method keeps that promise.
+//! live buffer and that `header .. header + length` lies inside it; every method keeps that
+//! promise.
 #![allow(unsafe_code)]
 
 mod frame;

@@ -101,7 +101,8 @@ impl PacketPtr {
     }
 
     /// Makes the buffer hold `template` again, cut to its room. Of a buffer that still holds it, as
-    /// `number` (not 0) says, only the first `header_bytes` are written: all that forwarding changes.
+    /// `number` (not 0) says, only the first `header_bytes` are written: all that forwarding
+    /// changes.
     #[inline]
     pub fn refill(&mut self, template: &[u8], number: u32, header_bytes: usize) {
         let length = template.len().min(self.capacity_bytes());

@@ -15,7 +15,8 @@ pub trait TxQueue: Send {
     /// rest. A queue that needs no driver releases what it took into `cache`.
     fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &[PacketPtr]) -> usize;
 
-    /// Sees to it that what was taken is sent, if nobody else does. To be called in every pass of a worker's loop, with
-    /// packets or without; a queue whose device needs no such care does nothing.
+    /// Sees to it that what was taken is sent, if nobody else does. To be called in every pass of a
+    /// worker's loop, with packets or without; a queue whose device needs no such care does
+    /// nothing.
     fn push(&mut self) {}
 }

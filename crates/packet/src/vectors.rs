@@ -1,7 +1,7 @@
 //! Loops over arrays, compiled once more for the vectors that this processor has.
 //!
-//! The baseline that Volley ships for knows 16-byte vectors alone. A loop of plain Rust over arrays of
-//! integers, given to [`vectorized`], takes twice as many at once where there is AVX2.
+//! The baseline that Volley ships for knows 16-byte vectors alone. A loop of plain Rust over arrays
+//! of integers, given to [`vectorized`], takes twice as many at once where there is AVX2.
 
 /// Runs `work`, compiled for AVX2 where the processor has it. `work` should be all loops: what it
 /// calls must be inlined to profit.

@@ -160,7 +160,8 @@ impl PacketView<'_> {
         self.frame.adjacency[self.index]
     }
 
-    /// What the lookup found for the packet that comes `AHEAD` slots later; anything behind the last.
+    /// What the lookup found for the packet that comes `AHEAD` slots later; anything behind the
+    /// last.
     #[inline]
     pub fn adjacency_ahead<const AHEAD: usize>(&self) -> u32 {
         const { assert!(AHEAD <= SLACK) };

@@ -16,8 +16,8 @@ impl Colour {
     /// All of them, each at its own number.
     pub const ALL: [Self; 3] = [Self::Green, Self::Yellow, Self::Red];
 
-    /// What another policer made of a packet with this DSCP: the drop precedence of assured forwarding
-    /// (RFC 2597 section 6). Any other packet is green.
+    /// What another policer made of a packet with this DSCP: the drop precedence of assured
+    /// forwarding (RFC 2597 section 6). Any other packet is green.
     ///
     /// ```text
     ///  │ class 1 to 4 (3) │ precedence 1 to 3 (2) │ 0 │

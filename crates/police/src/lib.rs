@@ -4,11 +4,13 @@
 //!  time ─▶ Rate ─▶ Moment ──┐
 //!  bytes, Colour before ────┴▶ Policer ─▶ Colour: green, yellow or red     ─▶ ColourCounters
 //! ```
-//! One policer is shared by all workers and locks nobody: its buckets are single words that change by
-//! compare-and-swap, so the sum of what the workers let through keeps the agreement, whichever of them a flow comes
-//! to. Shares for each worker would be wrong whenever flows are spread unevenly, and one flow alone always is.
+//! One policer is shared by all workers and locks nobody: its buckets are single words that change
+//! by compare-and-swap, so the sum of what the workers let through keeps the agreement, whichever
+//! of them a flow comes to. Shares for each worker would be wrong whenever flows are spread
+//! unevenly, and one flow alone always is.
 //!
-//! Nothing is rounded twice: a bucket remembers up to which byte of all that its rate ever earned it has spent.
+//! Nothing is rounded twice: a bucket remembers up to which byte of all that its rate ever earned
+//! it has spent.
 
 mod bucket;
 mod colour;

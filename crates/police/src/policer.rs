@@ -97,8 +97,8 @@ impl Policer {
         Moment { committed_bytes: self.rate.earned_bytes(now), peak_bytes }
     }
 
-    /// The colour of a packet of `bytes` that was `before` already, which counts only if this policer is aware of
-    /// colours.
+    /// The colour of a packet of `bytes` that was `before` already, which counts only if this
+    /// policer is aware of colours.
     #[inline]
     pub fn colour(&self, moment: Moment, bytes: u32, before: Colour) -> Colour {
         let before = if self.colour_aware { before } else { Colour::Green };

@@ -118,7 +118,8 @@ proptest! {
         let policer = Policer::new(agreement, false).unwrap();
         let packet = 1500u32;
         let begin = years * 365 * 86_400 * clock_hz;
-        // Whoever takes all there is at every step gets the burst, then the rate: no gap is longer than fills the bucket.
+        // Whoever takes all there is at every step gets the burst, then the rate: no gap is longer
+        // than fills the bucket.
         let full = ((u128::from(burst_bytes - 1499) * 8 * u128::from(clock_hz)) / u128::from(bits)) as u64;
         let (mut now, mut taken) = (begin, 0u64);
         for gap in gaps {

@@ -9,7 +9,8 @@ pub struct Counters {
     pub whole: u64,
     /// Pieces that had come before, byte by byte.
     pub duplicates: u64,
-    /// Pieces that contradict others, and those of datagrams given up: RFC 5722 wants the whole datagram discarded.
+    /// Pieces that contradict others, and those of datagrams given up: RFC 5722 wants the whole
+    /// datagram discarded.
     pub overlapping: u64,
     /// Pieces that end behind the longest packet there is.
     pub too_long: u64,

@@ -8,9 +8,9 @@ use wire::ip::protocol;
 use wire::ipv6::extension::{Fragment, FragmentMut};
 use wire::{checksum, ip, ipv4, ipv6};
 
-/// The packet in pieces of at most `mtu` octets; itself, if it fits. Its header has no options and no extensions, as in all
-/// packets of our own. An IPv6 packet's pieces have this `identification`, an IPv4 packet has its own. Nothing if not
-/// even eight octets fit.
+/// The packet in pieces of at most `mtu` octets; itself, if it fits. Its header has no options and
+/// no extensions, as in all packets of our own. An IPv6 packet's pieces have this `identification`,
+/// an IPv4 packet has its own. Nothing if not even eight octets fit.
 pub fn cut(packet: &[u8], mtu: usize, identification: u32) -> Vec<Vec<u8>> {
     if packet.len() <= mtu {
         return vec![packet.to_vec()];
@@ -69,7 +69,8 @@ fn piece6(header: &[u8], bytes: &[u8], offset: u16, more: bool, identification: 
     piece
 }
 
-/// The packet with this payload, of whose pieces the first had this `head`. None if it is longer than packets are.
+/// The packet with this payload, of whose pieces the first had this `head`. None if it is longer
+/// than packets are.
 pub(crate) fn join(
     head: &[u8],
     named_at: usize,

@@ -4,14 +4,15 @@
 //!  0        1480      2960                4440      ∞
 //!  │ hole   │ piece   │       hole        │ piece … │ hole until the last piece came
 //! ```
-//! RFC 815: a piece must lie in a hole, which it fills or splits. RFC 5722: one that lies in none repeats what came, byte
-//! by byte, or the datagram is worth nothing.
+//! RFC 815: a piece must lie in a hole, which it fills or splits. RFC 5722: one that lies in none
+//! repeats what came, byte by byte, or the datagram is worth nothing.
 
 use crate::piece::Piece;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// What a piece and a datagram are said to take beside their bytes: their places in maps and allocations.
+/// What a piece and a datagram are said to take beside their bytes: their places in maps and
+/// allocations.
 const PIECE_BYTES: usize = 64;
 pub(crate) const DATAGRAM_BYTES: usize = 512;
 

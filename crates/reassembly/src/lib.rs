@@ -6,8 +6,8 @@
 //!                                └▶ late: its first piece, for the error to whoever sent it
 //!  packet ─▶ cut ─▶ packets that fit
 //! ```
-//! For packets to the router itself, on the control thread: nothing here is fast, everything is bounded. Time is what
-//! the caller says.
+//! For packets to the router itself, on the control thread: nothing here is fast, everything is
+//! bounded. Time is what the caller says.
 
 mod counters;
 mod cut;

@@ -62,7 +62,8 @@ const OFFSET_AT: usize = 2;
 const MOST_BYTES: usize = 65_535;
 
 impl<'a> Piece<'a> {
-    /// Reads a packet of either family, without link header or padding, whose IP header was checked before.
+    /// Reads a packet of either family, without link header or padding, whose IP header was checked
+    /// before.
     pub fn of(packet: &'a [u8], scope: u32) -> Result<Self, Fault> {
         match ip::version(packet) {
             6 => Self::of_ip6(packet, scope),
@@ -132,7 +133,8 @@ fn fragment_header(header: ipv6::Header<'_>, packet: &[u8]) -> Option<(usize, us
     None
 }
 
-/// Whether the header of the upper layer begins in these bytes, at least by the eight octets that all have.
+/// Whether the header of the upper layer begins in these bytes, at least by the eight octets that
+/// all have.
 fn reaches_upper_layer(next_header: u8, payload: &[u8]) -> bool {
     const LEAST_BYTES: usize = 8;
     match extension::walk(next_header, payload) {

@@ -3,8 +3,9 @@
 //! ```text
 //!  key ─▶ datagram        by age: when its time is over ─▶ key
 //! ```
-//! Owned by one thread. What is too much makes the oldest datagram go: whoever floods pieces loses his own, too, and a
-//! sender of honest ones needs no more than the time that they take to come. A piece costs two look-ups and its copy.
+//! Owned by one thread. What is too much makes the oldest datagram go: whoever floods pieces loses
+//! his own, too, and a sender of honest ones needs no more than the time that they take to come. A
+//! piece costs two look-ups and its copy.
 
 use crate::counters::Counters;
 use crate::datagram::{Datagram, Filled};
@@ -24,7 +25,8 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        // The longest packet in pieces of 576 octets, the least that IPv4 links are asked for; Linux holds 4 MiB.
+        // The longest packet in pieces of 576 octets, the least that IPv4 links are asked for;
+        // Linux holds 4 MiB.
         Self { datagrams: 1024, pieces: 128, bytes: 4 << 20 }
     }
 }
@@ -122,7 +124,8 @@ impl Reassembly {
         }
     }
 
-    /// Lets the time pass: the datagrams whose time is over, as far as their senders are to be told.
+    /// Lets the time pass: the datagrams whose time is over, as far as their senders are to be
+    /// told.
     pub fn expire(&mut self, now_ns: u64) -> Vec<Late> {
         let mut late = Vec::new();
         while let Some((&(until_ns, _), &key)) = self.by_age.first_key_value()

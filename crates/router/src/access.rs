@@ -1,4 +1,5 @@
-//! Access lists: made from their rules when those change, as a whole, and shared with the ports that name them.
+//! Access lists: made from their rules when those change, as a whole, and shared with the ports
+//! that name them.
 
 use crate::router::Router;
 use crate::vrfs::VrfNumbers;
@@ -23,7 +24,8 @@ const MOST_BYTES: usize = 256 << 20;
 #[derive(Default)]
 pub(crate) struct AccessLists {
     lists: BTreeMap<AclName, Made>,
-    /// Those taken away by a change that is not over: until a later step says otherwise, ports are held to them.
+    /// Those taken away by a change that is not over: until a later step says otherwise, ports are
+    /// held to them.
     leaving: BTreeMap<AclName, Made>,
 }
 

@@ -11,7 +11,8 @@
 use std::collections::HashMap;
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// The first ones, and how far apart they are at most (MAX_INITIAL_RTR_ADVERTISEMENTS, ..._INTERVAL).
+/// The first ones, and how far apart they are at most (MAX_INITIAL_RTR_ADVERTISEMENTS,
+/// ..._INTERVAL).
 const FIRST: u32 = 3;
 const FIRST_INTERVAL_NS: u64 = 16 * SECOND_NS;
 /// Between two to all nodes (MIN_DELAY_BETWEEN_RAS).

@@ -1,5 +1,5 @@
-//! Who has which address in bridges that answer ARP or neighbour solicitations: configured, and learned
-//! from what passes.
+//! Who has which address in bridges that answer ARP or neighbour solicitations: configured, and
+//! learned from what passes.
 //!
 //! ```text
 //!  configuration ─┐
@@ -32,8 +32,8 @@ pub(crate) struct Binding {
 }
 
 impl Binding {
-    /// Makes the bindings of a bridge those of its configuration; of a family that it does not answer
-    /// for any more, none.
+    /// Makes the bindings of a bridge those of its configuration; of a family that it does not
+    /// answer for any more, none.
     pub(crate) fn set(&mut self, bridge: BridgeId, config: Option<&Bridge>) {
         self.fixed.retain(|key, _| key.0 != bridge);
         let answers = |address: IpAddr| config.is_some_and(|config| config.answers_for(address));

@@ -22,7 +22,8 @@ const SWEEP_PERIOD: Duration = Duration::from_millis(50);
 const SWEEP_STEPS: usize = 20;
 /// For so long moves are counted before they are told.
 const FLAP_PERIOD: Duration = Duration::from_secs(10);
-/// A station that moves so often in that time flaps: somebody has its address, too, or there is a loop.
+/// A station that moves so often in that time flaps: somebody has its address, too, or there is a
+/// loop.
 const FLAPS: u32 = 4;
 /// Stations whose moves are counted at a time.
 const FLAPS_COUNTED: usize = 1024;

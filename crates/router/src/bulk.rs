@@ -1,4 +1,5 @@
-//! Many routes at once, a slice at a time: between two slices the control thread does its other work.
+//! Many routes at once, a slice at a time: between two slices the control thread does its other
+//! work.
 //!
 //! ```text
 //!  control: [slice] turn [slice] turn …      slice ─▶ RIB ─▶ what changed ─▶ forwarding table
@@ -91,7 +92,8 @@ fn add<A: Family>(
     routes.map_or((0, Ok(())), |mut routes| routes.add_all(new, source))
 }
 
-/// Removes what is not wanted of the next [`SWEEP`] routes of `source`; how many, and where to go on.
+/// Removes what is not wanted of the next [`SWEEP`] routes of `source`; how many, and where to go
+/// on.
 fn sweep<A: Family>(
     routes: Option<InVrf<'_, A>>,
     source: Source,

@@ -26,7 +26,8 @@ pub(crate) fn of_addresses<A: Family>(interface: u16, addresses: &[(A, u8)]) -> 
     routes
 }
 
-/// What leaves a port because another has it by now: the addresses of two ports may change places, one port at a time.
+/// What leaves a port because another has it by now: the addresses of two ports may change places,
+/// one port at a time.
 pub(crate) fn taken_over<'a, P: Ord + Copy + 'a, L: Clone + PartialEq + 'a>(
     had: &BTreeMap<P, L>,
     wanted: &BTreeMap<P, L>,
@@ -41,8 +42,8 @@ pub(crate) fn taken_over<'a, P: Ord + Copy + 'a, L: Clone + PartialEq + 'a>(
         .collect()
 }
 
-/// Turns the routes that a port `had` into those that it wants; what another has [`taken_over`] is that one's.
-/// Says which addresses are new.
+/// Turns the routes that a port `had` into those that it wants; what another has [`taken_over`] is
+/// that one's. Says which addresses are new.
 pub(crate) fn change<A: Family>(
     routes: &mut InVrf<'_, A>,
     had: &Connected<A>,
@@ -68,7 +69,8 @@ pub(crate) fn change<A: Family>(
     Ok(new)
 }
 
-/// Turns the broadcast addresses that a port `had` into those that it wants, as [`change`] does routes.
+/// Turns the broadcast addresses that a port `had` into those that it wants, as [`change`] does
+/// routes.
 pub(crate) fn change_specials(
     routes: &mut InVrf<'_, u32>,
     had: &Specials,

@@ -153,8 +153,9 @@ fn peer_offloads(kind: &PortKind) -> bool {
     }
 }
 
-/// True of ports whose device must know our MAC address. A tap's own is the kernel's end of the wire, ours is another (see
-/// `OpenPort`); shared memory and files have none, and bring every frame whoever it is to.
+/// True of ports whose device must know our MAC address. A tap's own is the kernel's end of the
+/// wire, ours is another (see `OpenPort`); shared memory and files have none, and bring every frame
+/// whoever it is to.
 fn has_address_of_ours(kind: &PortKind) -> bool {
     let bring_every_frame =
         matches!(kind, PortKind::Memif { .. } | PortKind::Vhost { .. } | PortKind::Pcap { .. });

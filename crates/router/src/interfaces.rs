@@ -173,7 +173,8 @@ impl OpenPort {
         v4.collect()
     }
 
-    /// The IPv4 addresses that it borrows. Anybody may be at its other end, so its network is the whole world.
+    /// The IPv4 addresses that it borrows. Anybody may be at its other end, so its network is the
+    /// whole world.
     pub(crate) fn borrowed(&self, ports: &OpenPorts) -> Vec<(u32, u8)> {
         let lender = self.config.unnumbered.as_ref().and_then(|lender| ports.get(lender));
         let lent = lender.map_or_else(Vec::new, OpenPort::addresses);

@@ -71,8 +71,8 @@ impl Router {
         }
     }
 
-    /// A port is about to advertise itself no more: hosts are told not to use it as their router (RFC 4861 section
-    /// 6.2.5), while frames still leave by it.
+    /// A port is about to advertise itself no more: hosts are told not to use it as their router
+    /// (RFC 4861 section 6.2.5), while frames still leave by it.
     pub(crate) fn end_advertising(&mut self, name: &PortName) {
         let Some(port) = self.ports.get(name) else { return };
         let id = port.id;

@@ -1,4 +1,5 @@
-//! Which groups of IPv6 we listen to, told to the switches of a link (RFC 3810): when, and in which words.
+//! Which groups of IPv6 we listen to, told to the switches of a link (RFC 3810): when, and in which
+//! words.
 //!
 //! ```text
 //!  an address comes ─▶ told at once ─▶ and a second later           (Robustness Variable 2)
@@ -83,8 +84,8 @@ impl Listening {
     }
 }
 
-/// The groups of addresses: those on which others ask for them, and all routers. All nodes is never told
-/// (section 6).
+/// The groups of addresses: those on which others ask for them, and all routers. All nodes is never
+/// told (section 6).
 pub(crate) fn groups_of(addresses: &[u128]) -> BTreeSet<u128> {
     let asked_on = addresses.iter().map(|own| ipv6::solicited_node(*own));
     let routers = addresses.first().map(|_| ipv6::ALL_ROUTERS);

@@ -23,7 +23,8 @@ struct Made {
 }
 
 impl Policers {
-    /// Makes, replaces or removes one, for so many workers. A port that names one that is gone is not held to it.
+    /// Makes, replaces or removes one, for so many workers. A port that names one that is gone is
+    /// not held to it.
     pub(crate) fn set(
         &mut self,
         name: &PolicerName,

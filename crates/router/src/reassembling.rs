@@ -1,5 +1,5 @@
-//! Packets to ourselves that came in pieces: put together, and handed to the graph once more. Echo requests longer than
-//! their link are answered here, in pieces: no buffer has room for them.
+//! Packets to ourselves that came in pieces: put together, and handed to the graph once more. Echo
+//! requests longer than their link are answered here, in pieces: no buffer has room for them.
 //!
 //! ```text
 //!  piece ─▶ Reassembly ─▶ whole ┬▶ injected: it fits its link, or a buffer
@@ -19,14 +19,16 @@ use std::sync::atomic::Ordering;
 use wire::ip::protocol;
 use wire::{craft, icmp4, icmp6, ip, ipv4, ipv6};
 
-/// What every IPv6 link takes: a node that does not look for more may send this (RFC 8200 section 5).
+/// What every IPv6 link takes: a node that does not look for more may send this (RFC 8200 section
+/// 5).
 const IP6_MTU: usize = 1280;
 
 /// See the module.
 pub(crate) struct Reassembling {
     table: Reassembly,
     echoes: RateLimit,
-    /// Of the replies that are sent in pieces: begun anywhere, so that nobody guesses it (RFC 7739).
+    /// Of the replies that are sent in pieces: begun anywhere, so that nobody guesses it (RFC
+    /// 7739).
     identification: u32,
     answered: u64,
     undeliverable: u64,
@@ -113,7 +115,8 @@ impl Router {
     }
 }
 
-/// The answer to a sound echo request to an address of one node, without options or extension headers.
+/// The answer to a sound echo request to an address of one node, without options or extension
+/// headers.
 fn echo_reply(request: &[u8], identification: u16) -> Option<Vec<u8>> {
     if ip::version(request) == 6 {
         let header = ipv6::Header::new(request)?;

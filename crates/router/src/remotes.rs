@@ -126,8 +126,8 @@ impl Router {
         Ok(())
     }
 
-    /// The remotes of a tunnel, and whether flooding reaches them: its own, those of fixed stations,
-    /// and those learned so far.
+    /// The remotes of a tunnel, and whether flooding reaches them: its own, those of fixed
+    /// stations, and those learned so far.
     fn wanted_remotes(&self, name: &PortName, port: &OpenPort) -> BTreeMap<IpAddr, bool> {
         let Some(ends) = port.config.kind.ends() else { return BTreeMap::new() };
         let Remotes::Several { flood, learn } = &ends.remotes else { return BTreeMap::new() };

@@ -69,7 +69,8 @@ impl Router {
         shaped.into_iter().filter_map(report).collect()
     }
 
-    /// Turns the worker, or waits for those that turn by themselves, while the data plane asks them.
+    /// Turns the worker, or waits for those that turn by themselves, while the data plane asks
+    /// them.
     fn with_workers<T>(&mut self, call: impl FnOnce(&mut Dataplane, &mut Waiting<'_>) -> T) -> T {
         let mut local = self.take_local();
         let mut turn = || match &mut local {

@@ -154,7 +154,8 @@ impl Router {
         self.twinning.end(name);
     }
 
-    /// Notices twins that somebody took away, and makes them again when `retry` says that it is time.
+    /// Notices twins that somebody took away, and makes them again when `retry` says that it is
+    /// time.
     pub(crate) fn look_after_twins(&mut self, retry: bool) {
         let mut changed = false;
         while let Some(id) = self.twinning.twins.as_mut().and_then(Twins::next_gone) {

@@ -5,8 +5,8 @@
 //!  port moves   its routes leave the old VRF ─▶ row ─▶ they stand in the new one
 //!  VRF removed  its routes leave the tables ─▶ workers
 //! ```
-//! A name keeps its number for as long as the router runs. So a port or route that names a VRF which
-//! is not there (while changes are made, or taken back) reaches no other one.
+//! A name keeps its number for as long as the router runs. So a port or route that names a VRF
+//! which is not there (while changes are made, or taken back) reaches no other one.
 
 use crate::router::Router;
 use crate::standing::Standing;

@@ -1,12 +1,14 @@
-//! Numbered players with keys: the least key among those that are ready, the soonest time among those that wait.
+//! Numbered players with keys: the least key among those that are ready, the soonest time among
+//! those that wait.
 //!
 //! ```text
 //!   ready:    least key first          a player is away, ready with a key, or waiting for a time with a key
 //!   waiting:  soonest time first ──▶ ready when its time has come
 //! ```
 //!
-//! It serves where a sorted tree would, that of HFSC's virtual times, and unlike one it finds the first that is *due*
-//! without walking past those that are not. Time O(log n); space 48 bytes a player; nothing is allocated.
+//! It serves where a sorted tree would, that of HFSC's virtual times, and unlike one it finds the
+//! first that is *due* without walking past those that are not. Time O(log n); space 48 bytes a
+//! player; nothing is allocated.
 
 use crate::least_heap::{LeastHeap, NEVER};
 

@@ -18,7 +18,8 @@ pub fn build<T: Copy + Send + 'static>(config: &Config) -> Result<Box<dyn Schedu
     Ok(plan.build(config.mtu_bytes)?.at_the_root(pool_packets(config), plan.reuse()))
 }
 
-/// What a scheduler of this configuration reserves, for handles of 8 bytes: slots, flows, classes, maps.
+/// What a scheduler of this configuration reserves, for handles of 8 bytes: slots, flows, classes,
+/// maps.
 pub fn memory(config: &Config) -> Size {
     Size(u64::from(pool_packets(config)) * 32 + state_bytes(&config.root))
 }
@@ -28,7 +29,8 @@ fn pool_packets(config: &Config) -> u32 {
     config.pool_packets.unwrap_or(by_limits)
 }
 
-/// The most packets that can wait, one more for each discipline that takes one in before it drops another.
+/// The most packets that can wait, one more for each discipline that takes one in before it drops
+/// another.
 fn limit_packets(shape: &Shape) -> u64 {
     let below = shape.plan().leaves().into_iter();
     let below = below.map(|leaf| leaf.map_or(u64::from(LEAF_PACKETS), limit_packets) + 1);

@@ -1,4 +1,5 @@
-//! Class names as `tc` writes them: `major:minor`, both hexadecimal; `1:` names the discipline itself.
+//! Class names as `tc` writes them: `major:minor`, both hexadecimal; `1:` names the discipline
+//! itself.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -1,4 +1,5 @@
-//! CoDel (RFC 8289): one FIFO whose head is dropped or marked when packets have waited too long for too long.
+//! CoDel (RFC 8289): one FIFO whose head is dropped or marked when packets have waited too long for
+//! too long.
 //!
 //! ```text
 //!   enqueue ──▶ tail [ · · · · ] head ──▶ codel_law ──▶ dequeue
@@ -189,7 +190,8 @@ mod tests {
         }
     }
 
-    // The script of ns-3's CoDel tests: 20 packets of 1000 bytes at time 0, taken at 10, 210, 210 and 420 ms.
+    // The script of ns-3's CoDel tests: 20 packets of 1000 bytes at time 0, taken at 10, 210, 210
+    // and 420 ms.
 
     #[test]
     fn twenty_packets_are_dropped_as_published() {
@@ -200,7 +202,8 @@ mod tests {
         assert_eq!(bench.take_one(210 * MS), Some(2));
         assert_eq!(bench.dropped_handles(), [1], "an interval above target: one drop");
         assert_eq!(bench.take_one(210 * MS), Some(3), "not yet time for the next drop");
-        // Due at 310, then by Newton's first estimates of 1 / sqrt(2) and 1 / sqrt(3), 0.5 and 0.5625: at 360 and 416.
+        // Due at 310, then by Newton's first estimates of 1 / sqrt(2) and 1 / sqrt(3), 0.5 and
+        // 0.5625: at 360 and 416.
         let taken = bench.take_one(420 * MS).unwrap();
         let drops = bench.dropped.len() as u64;
         assert_eq!((drops, taken), (4, 7));
@@ -256,7 +259,8 @@ mod tests {
         let mut bench = codel(false, None);
         let mut handle = 0;
         let mut time = 0;
-        // Overload: two arrivals for each departure, every 10 ms; then a pause that empties the queue, then again.
+        // Overload: two arrivals for each departure, every 10 ms; then a pause that empties the
+        // queue, then again.
         let mut overload = |bench: &mut Bench, time: &mut u64, steps: u64| {
             for _ in 0..steps {
                 *time += 10 * MS;

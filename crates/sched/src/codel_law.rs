@@ -8,8 +8,9 @@
 //!              sojourn < target, or at most one MTU waits
 //! ```
 //!
-//! Times are in Linux's unit of 1024 ns and the inverse square root is its 16-bit fixed point, so that the two agree
-//! bit for bit. Time O(1) for a packet that is sent and O(1) for each that is dropped; space 32 bytes a queue.
+//! Times are in Linux's unit of 1024 ns and the inverse square root is its 16-bit fixed point, so
+//! that the two agree bit for bit. Time O(1) for a packet that is sent and O(1) for each that is
+//! dropped; space 32 bytes a queue.
 
 use crate::packet::DropReason;
 use crate::pool::{Context, SlotId};
@@ -35,7 +36,8 @@ pub(crate) struct CodelSettings {
 /// What one queue remembers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CodelState {
-    /// When the sojourn, above the target ever since, has been so for an interval; 0 while it is below.
+    /// When the sojourn, above the target ever since, has been so for an interval; 0 while it is
+    /// below.
     first_above: Tick,
     drop_next: Tick,
     pub(crate) count: u32,
@@ -95,7 +97,8 @@ impl CodelState {
         self.inverse_sqrt = newton_step(self.inverse_sqrt, self.count);
     }
 
-    /// The queue turned bad. If it did so a short while ago, the rate of drops that mended it then is the first guess.
+    /// The queue turned bad. If it did so a short while ago, the rate of drops that mended it then
+    /// is the first guess.
     fn enter_dropping(&mut self, set: &CodelSettings, now: Tick) {
         self.dropping = true;
         let during_last = self.count.wrapping_sub(self.last_count);
@@ -122,8 +125,8 @@ impl CodelState {
     ) -> Option<SlotId> {
         let now = tick(cx.now_ns);
         let id = match self.take(set, cx, now, &mut pop) {
-            // What nearly every packet is goes in line, what follows on a late one does not: moved there, `pop`
-            // need not be written down for the others.
+            // What nearly every packet is goes in line, what follows on a late one does not: moved
+            // there, `pop` need not be written down for the others.
             Some((id, true)) => {
                 let mut pop = pop;
                 self.after_late(set, counters, cx, id, &mut pop)?
@@ -157,7 +160,8 @@ impl CodelState {
         Some((id, self.is_late(set, now, head)))
     }
 
-    /// Signals a late packet, and others behind it, when it is time to; tells which one is to be sent.
+    /// Signals a late packet, and others behind it, when it is time to; tells which one is to be
+    /// sent.
     #[inline(never)]
     fn after_late<T: Copy>(
         &mut self,
@@ -210,7 +214,8 @@ enum Signal {
     Drop,
 }
 
-/// Tells the sender of congestion: by a mark where it understands marks, else by the loss of this packet.
+/// Tells the sender of congestion: by a mark where it understands marks, else by the loss of this
+/// packet.
 fn signal<T: Copy>(
     set: &CodelSettings,
     counters: &mut CodelCounters,

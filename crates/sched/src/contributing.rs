@@ -1,5 +1,5 @@
-//! CONTRIBUTING.md shows how a scheduler is added: its example is compiled and tested, and its lines are those of the
-//! sources.
+//! CONTRIBUTING.md shows how a scheduler is added: its example is compiled and tested, and its
+//! lines are those of the sources.
 
 use crate::{Config, Shape, build};
 

@@ -28,8 +28,9 @@ pub(crate) enum Step {
 /// Where a drained packet stood, and its slot.
 pub(crate) type Drained<'a> = &'a mut dyn FnMut(ClassId, SlotId);
 
-/// `enqueue` and `dequeue` stand in line in the root's loop over a burst (`inline(always)`: left to itself the compiler
-/// makes calls of them, and saves and restores as many registers as the work itself takes).
+/// `enqueue` and `dequeue` stand in line in the root's loop over a burst (`inline(always)`: left to
+/// itself the compiler makes calls of them, and saves and restores as many registers as the work
+/// itself takes).
 pub(crate) trait Discipline {
     /// Takes a slot whose `note` is its packet's arrival.
     fn enqueue<T: Copy>(&mut self, cx: &mut Context<'_, T>, id: SlotId, class: ClassId)
@@ -39,10 +40,12 @@ pub(crate) trait Discipline {
     #[inline(always)]
     fn foresee<T: Copy>(&self, _pool: &Pool<T>, _packets: &[Packet<T>]) {}
     fn backlog(&self) -> Backlog;
-    /// Gives out every packet in the order of its queue, with `class` or the class that it stood in.
+    /// Gives out every packet in the order of its queue, with `class` or the class that it stood
+    /// in.
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, class: ClassId, out: Drained<'_>);
     fn report(&self) -> Report;
-    /// The count of what waits, where the discipline keeps one: a packet taken out early is still counted in its limit.
+    /// The count of what waits, where the discipline keeps one: a packet taken out early is still
+    /// counted in its limit.
     fn own_backlog(&mut self) -> Option<&mut Backlog> {
         None
     }
@@ -71,8 +74,8 @@ macro_rules! algorithms {
         }
 
         impl Kind {
-            /// The scheduler of this discipline alone. One concrete type for each: its code is compiled for T without a
-            /// call between the two.
+            /// The scheduler of this discipline alone. One concrete type for each: its code is
+            /// compiled for T without a call between the two.
             pub(crate) fn at_the_root<T>(self, slots: u32, reuse: Reuse) -> Box<dyn Scheduler<T>>
             where
                 T: Copy + Send + 'static,
@@ -99,13 +102,15 @@ algorithms! {
     PfifoHeadDrop(crate::pfifo_head_drop::PfifoHeadDrop),
 }
 
-/// A discipline under another: the usual leaf in line and in one cache line, the others behind a pointer.
+/// A discipline under another: the usual leaf in line and in one cache line, the others behind a
+/// pointer.
 pub(crate) enum Child {
     Fifo(Fifo),
     Other(Box<Other>),
 }
 
-/// A discipline that is no FIFO, with the packet that was taken out of it to learn its length, if any.
+/// A discipline that is no FIFO, with the packet that was taken out of it to learn its length, if
+/// any.
 pub(crate) struct Other {
     kind: Kind,
     held: SlotId,
@@ -143,7 +148,8 @@ impl Child {
         }
     }
 
-    /// The length of the packet that the next `dequeue` gives. A discipline that only knows by choosing chooses now.
+    /// The length of the packet that the next `dequeue` gives. A discipline that only knows by
+    /// choosing chooses now.
     #[inline(always)]
     pub(crate) fn peek<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Peek {
         match self {

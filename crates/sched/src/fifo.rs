@@ -19,7 +19,8 @@ use crate::{ClassId, Error};
 #[repr(C)]
 pub(crate) struct Fifo {
     queue: Queue,
-    /// All that was let in, ever: less what was sent, it is what waits. One count to keep in place of two.
+    /// All that was let in, ever: less what was sent, it is what waits. One count to keep in place
+    /// of two.
     let_in: Sum,
     sent: Sum,
     pub(crate) limit: Limit,

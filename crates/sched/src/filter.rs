@@ -1,4 +1,5 @@
-//! Which class a packet goes to: a list of filters over what the router read from its headers; the first that fits decides.
+//! Which class a packet goes to: a list of filters over what the router read from its headers; the
+//! first that fits decides.
 //!
 //! ```text
 //!   Fields { dscp, vlan_pcp, addresses, protocol, ports, … } ─▶ filter 1 ─▶ filter 2 ─▶ … ─▶ class, or none: the default

@@ -1,4 +1,5 @@
-//! FQ-CoDel (RFC 8290): a CoDel queue for each flow, new flows before old, deficit round robin within each list.
+//! FQ-CoDel (RFC 8290): a CoDel queue for each flow, new flows before old, deficit round robin
+//! within each list.
 //!
 //! ```text
 //!   hash ─▶ flow ─▶ [ · · · ] + CoDel state + deficit
@@ -7,8 +8,9 @@
 //!   old flows:  f5 ─▶ f1 ─▶ f7            deficit used up ──▶ tail; emptied ──▶ off the list
 //! ```
 //!
-//! Time O(1), about five cache lines, asked for some packets ahead; when full, one pass over the flows' byte counts (4 bytes each) for up to 64 drops
-//! from the head of the fattest. Space 64 + 4 + 8 bytes a flow.
+//! Time O(1), about five cache lines, asked for some packets ahead; when full, one pass over the
+//! flows' byte counts (4 bytes each) for up to 64 drops from the head of the fattest. Space 64 + 4
+//! + 8 bytes a flow.
 
 use crate::codel::{CodelShape, describe};
 use crate::codel_law::{CodelCounters, CodelSettings, CodelState, Head};
@@ -104,7 +106,8 @@ impl FqCodel {
         pool.prefetch(self.flows[list.at(3) as usize].queue.head);
     }
 
-    /// Drops from the head of the fattest flow, up to half its bytes or a batch of packets. Tells if `arrival` went too.
+    /// Drops from the head of the fattest flow, up to half its bytes or a batch of packets. Tells
+    /// if `arrival` went too.
     #[cold]
     fn drop_from_fattest<T: Copy>(&mut self, cx: &mut Context<'_, T>, arrival: SlotId) -> bool {
         let mut fattest = 0;
@@ -193,7 +196,8 @@ impl Discipline for FqCodel {
             }
             list.pop();
             if from_new && self.old_flows.front().is_some() {
-                // Once through the old ones, or a flow that empties and comes again would starve them.
+                // Once through the old ones, or a flow that empties and comes again would starve
+                // them.
                 self.old_flows.push(index);
             } else {
                 flow.listed = false;
@@ -434,7 +438,8 @@ mod tests {
 
     #[test]
     fn overflow_takes_from_the_fattest_flow_as_published() {
-        // ns-3's script: limit 4; three packets of one flow, two of another; then two more of the other.
+        // ns-3's script: limit 4; three packets of one flow, two of another; then two more of the
+        // other.
         let mut open = Open::new(1500, 4);
         for flow in [1, 1, 1, 2] {
             open.offer(flow, 120);

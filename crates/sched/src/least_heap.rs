@@ -1,4 +1,5 @@
-//! The least of many numbered keys that come and go: a heap of four below one, that knows where each stands.
+//! The least of many numbered keys that come and go: a heap of four below one, that knows where
+//! each stands.
 //!
 //! ```text
 //!   places:    [ - - - 3 ]  [ 4 5 6 7 ]  [ 8 9 10 11 ]  [ 12 … ]        a four is one cache line: keys, and whose
@@ -8,9 +9,9 @@
 //!                              └─ 12..16          …
 //! ```
 //!
-//! A key that becomes greater sinks, one that becomes less rises: most stand near the bottom, and a key greater than
-//! most comes in at no more than a comparison. Which of equal keys is least is not said.
-//! Time O(log4 players), a cache line a level. Space 20 bytes a player.
+//! A key that becomes greater sinks, one that becomes less rises: most stand near the bottom, and a
+//! key greater than most comes in at no more than a comparison. Which of equal keys is least is not
+//! said. Time O(log4 players), a cache line a level. Space 20 bytes a player.
 
 use std::hint::select_unpredictable as select;
 
@@ -170,7 +171,8 @@ impl LeastHeap {
     }
 }
 
-/// The keys where they stand: slices, so that a loop need not look up their ends after each key that it moves.
+/// The keys where they stand: slices, so that a loop need not look up their ends after each key
+/// that it moves.
 struct Board<'a> {
     fours: &'a mut [Four],
     places: &'a mut [u32],

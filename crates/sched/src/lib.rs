@@ -11,12 +11,12 @@
 //!        dequeue(now)         ─▶ packet (mark it?) | wait until | empty
 //! ```
 //!
-//! No clock and no I/O inside: the same calls give the same answers, so a schedule can be replayed, tested by
-//! properties, and compared packet by packet with another implementation. A packet is a handle that is never looked
-//! into. Time is the caller's, in nanoseconds, and never goes back.
+//! No clock and no I/O inside: the same calls give the same answers, so a schedule can be replayed,
+//! tested by properties, and compared packet by packet with another implementation. A packet is a
+//! handle that is never looked into. Time is the caller's, in nanoseconds, and never goes back.
 //!
-//! All memory is reserved by [`build()`]; [`memory()`] tells how much. Enqueue and dequeue allocate nothing.
-//! Each discipline's module states its time and space a packet.
+//! All memory is reserved by [`build()`]; [`memory()`] tells how much. Enqueue and dequeue allocate
+//! nothing. Each discipline's module states its time and space a packet.
 //!
 //! A scheduler belongs to one thread at a time (`Send`, not `Sync`).
 
@@ -93,7 +93,8 @@ pub trait Scheduler<T: Copy>: Send {
     /// Offers several packets that arrived together: one call a burst in place of one a packet.
     fn enqueue_burst(&mut self, now_ns: u64, packets: &[Packet<T>], drops: Drops<'_, T>);
 
-    /// The next packet to send, or how long to wait. Packets that CoDel drops on the way go to `drops`.
+    /// The next packet to send, or how long to wait. Packets that CoDel drops on the way go to
+    /// `drops`.
     fn dequeue(&mut self, now_ns: u64, drops: Drops<'_, T>) -> Next<T>;
 
     /// Up to `limit` packets at once, appended to `out`: one call a burst in place of one a packet.
@@ -114,14 +115,15 @@ pub trait Scheduler<T: Copy>: Send {
         drops: Drops<'_, T>,
     ) -> Verdict;
 
-    /// Takes back a packet that could not be sent: it comes first again. Of several, give back the last one first.
-    /// Up to 256 are held; the one past that is returned.
+    /// Takes back a packet that could not be sent: it comes first again. Of several, give back the
+    /// last one first. Up to 256 are held; the one past that is returned.
     fn give_back(&mut self, sent: Sent<T>) -> Result<(), Sent<T>>;
 
     /// Takes out the first of the packets that were given back.
     fn take_given_back(&mut self) -> Option<Sent<T>>;
 
-    /// Takes out every queued packet, with its arrival and the class that it stood in; within a queue in its order.
+    /// Takes out every queued packet, with its arrival and the class that it stood in; within a
+    /// queue in its order.
     fn drain(&mut self, now_ns: u64, out: &mut dyn FnMut(u64, Packet<T>));
 
     /// How many packets wait, at no cost: what a worker asks each round.

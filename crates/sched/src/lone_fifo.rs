@@ -1,10 +1,12 @@
-//! `pfifo` or `bfifo` as the whole scheduler: with no tree to stand in it needs no slots, only a ring.
+//! `pfifo` or `bfifo` as the whole scheduler: with no tree to stand in it needs no slots, only a
+//! ring.
 //!
 //! ```text
 //!   enqueue ──▶ ring of packets ──▶ dequeue                 full: the packet that came last is dropped
 //! ```
 //!
-//! Time O(1), half a cache line in and out, in the order of addresses. Space 32 bytes a packet, for handles of 8 bytes.
+//! Time O(1), half a cache line in and out, in the order of addresses. Space 32 bytes a packet, for
+//! handles of 8 bytes.
 
 use crate::fifo::Limit;
 use crate::given_back::GivenBack;

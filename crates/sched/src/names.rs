@@ -1,4 +1,5 @@
-//! Names of disciplines and classes while a configuration is checked: each once, and leaves where leaves are due.
+//! Names of disciplines and classes while a configuration is checked: each once, and leaves where
+//! leaves are due.
 
 use std::collections::HashSet;
 
@@ -33,7 +34,8 @@ impl Names {
         }
     }
 
-    /// Names the classes of a tree as leaves or inner ones, and refuses leaves where none can stand.
+    /// Names the classes of a tree as leaves or inner ones, and refuses leaves where none can
+    /// stand.
     pub(crate) fn add_classes(
         &mut self,
         above: &'static str,

@@ -1,4 +1,5 @@
-//! What goes in and what comes out: packets as opaque handles, verdicts, and the next packet or the time to wait for it.
+//! What goes in and what comes out: packets as opaque handles, verdicts, and the next packet or the
+//! time to wait for it.
 //!
 //! ```text
 //!   enqueue(now, Packet) ──▶ Verdict::Queued | Dropped        drops(Dropped) for every packet that leaves unsent
@@ -7,14 +8,16 @@
 
 use crate::ClassId;
 
-/// A packet as a scheduler sees it: a handle that it never looks into, and the few facts that it decides by.
+/// A packet as a scheduler sees it: a handle that it never looks into, and the few facts that it
+/// decides by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<T> {
     /// The caller's own name for the packet: a pointer, an index.
     pub handle: T,
     /// Length on the link, from the Ethernet header to the end of the payload.
     pub length_bytes: u32,
-    /// Hash of the flow: equal for the packets of one flow. Any distribution will do, it is mixed again.
+    /// Hash of the flow: equal for the packets of one flow. Any distribution will do, it is mixed
+    /// again.
     pub flow_hash: u32,
     /// The class that a filter chose, or [`ClassId::NONE`].
     pub class: ClassId,

@@ -1,4 +1,5 @@
-//! What a discipline's configuration says of it: beside its settings, what stands under it and how it is made.
+//! What a discipline's configuration says of it: beside its settings, what stands under it and how
+//! it is made.
 //!
 //! ```text
 //!   disciplines! { Codel(CodelShape), … }      one line a discipline

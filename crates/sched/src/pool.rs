@@ -1,4 +1,5 @@
-//! The packets that wait: one slab of slots shared by a whole scheduler tree, linked into queues in place.
+//! The packets that wait: one slab of slots shared by a whole scheduler tree, linked into queues in
+//! place.
 //!
 //! ```text
 //!   slot (32 bytes, two to a cache line when T is 8 bytes)
@@ -8,9 +9,10 @@
 //!   free:   head ─▶ slot ─▶ slot ─▶ slot ◀─ tail          freed to the front, or to the back
 //! ```
 //!
-//! With many queues a freed slot comes first again: it is warm. With one queue it comes last: so slots are taken and
-//! freed in the order of their addresses, which the processor sees coming.
-//! Memory is reserved when the scheduler is built and never grows; taking and freeing a slot is O(1), one cache line each.
+//! With many queues a freed slot comes first again: it is warm. With one queue it comes last: so
+//! slots are taken and freed in the order of their addresses, which the processor sees coming.
+//! Memory is reserved when the scheduler is built and never grows; taking and freeing a slot is
+//! O(1), one cache line each.
 
 use std::hint::select_unpredictable as select;
 
@@ -31,7 +33,8 @@ impl SlotId {
 
 pub(crate) struct Slot<T> {
     pub(crate) handle: T,
-    /// What the discipline that holds the packet remembers of it: its arrival in ns, or for SFQ the slot before it.
+    /// What the discipline that holds the packet remembers of it: its arrival in ns, or for SFQ the
+    /// slot before it.
     pub(crate) note: u64,
     pub(crate) flow_hash: u32,
     pub(crate) length_bytes: u32,
@@ -83,7 +86,8 @@ impl<T: Copy> Pool<T> {
         };
         self.free = slot.next;
         self.packets += 1;
-        // Field by field: a slot made on the stack and copied would be read back wider than it was written, which stalls.
+        // Field by field: a slot made on the stack and copied would be read back wider than it was
+        // written, which stalls.
         slot.handle = packet.handle;
         slot.note = arrived_ns;
         slot.flow_hash = packet.flow_hash;
@@ -95,7 +99,8 @@ impl<T: Copy> Pool<T> {
         Some(id)
     }
 
-    /// A slot that was never used: the slab is touched page by page, as far as the backlog ever reached.
+    /// A slot that was never used: the slab is touched page by page, as far as the backlog ever
+    /// reached.
     #[cold]
     fn take_fresh(&mut self, packet: &Packet<T>, arrived_ns: u64) -> Option<SlotId> {
         if self.slots.len() >= self.capacity {
@@ -180,8 +185,8 @@ pub(crate) struct Queue {
 impl Queue {
     pub(crate) const EMPTY: Queue = Queue { head: SlotId::NIL, tail: SlotId::NIL };
 
-    /// Appends a slot. Without a branch, as nobody foresees which of many queues are empty: the first of one comes
-    /// after itself for a moment.
+    /// Appends a slot. Without a branch, as nobody foresees which of many queues are empty: the
+    /// first of one comes after itself for a moment.
     #[inline]
     pub(crate) fn push<T: Copy>(&mut self, pool: &mut Pool<T>, id: SlotId) {
         let is_first = self.head.is_nil();

@@ -1,4 +1,5 @@
-//! Asks for a cache line some packets before it is needed: flows and packets that wait lie all over the memory.
+//! Asks for a cache line some packets before it is needed: flows and packets that wait lie all over
+//! the memory.
 
 #![allow(
     unsafe_code,

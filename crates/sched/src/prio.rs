@@ -1,4 +1,5 @@
-//! Strict priority over up to sixteen bands: `prio`, and `pfifo_fast`, which is three FIFOs behind Linux's priority map.
+//! Strict priority over up to sixteen bands: `prio`, and `pfifo_fast`, which is three FIFOs behind
+//! Linux's priority map.
 //!
 //! ```text
 //!   priority ─▶ map ─▶ band 0 [ · · · ] ──┐  always first
@@ -20,7 +21,8 @@ use crate::settings::{settings, within};
 use crate::tree::{child, route};
 use crate::{ClassId, Error};
 
-/// Linux's map from priority to band: 6 and 7 (interactive, control) first, 1..=3 and 5 (filler, bulk) last.
+/// Linux's map from priority to band: 6 and 7 (interactive, control) first, 1..=3 and 5 (filler,
+/// bulk) last.
 pub(crate) const LINUX_PRIOMAP: [u8; 16] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
 
 pub(crate) struct Prio {
@@ -77,7 +79,8 @@ impl Discipline for Prio {
         wait.map_or(Step::Empty, Step::Wait)
     }
 
-    /// A packet of a band before may still come and go first, unless the band has to take its head out to know it.
+    /// A packet of a band before may still come and go first, unless the band has to take its head
+    /// out to know it.
     fn peek<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Option<Peek> {
         let mut wait = None;
         for band in &mut self.bands {

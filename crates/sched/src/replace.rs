@@ -1,4 +1,5 @@
-//! Changing a scheduler while packets wait in it: they move over, in order, wherever the new shape has room for them.
+//! Changing a scheduler while packets wait in it: they move over, in order, wherever the new shape
+//! has room for them.
 //!
 //! ```text
 //!   old ── drain: class, arrival, packet ──▶ new        class gone and no default, or a smaller limit: dropped, and told
@@ -17,7 +18,8 @@ pub struct Replaced {
     pub dropped: u64,
 }
 
-/// Puts a scheduler of the new configuration in the old one's place. If the configuration is refused nothing changes.
+/// Puts a scheduler of the new configuration in the old one's place. If the configuration is
+/// refused nothing changes.
 pub fn replace<T: Copy + Send + 'static>(
     scheduler: &mut Box<dyn Scheduler<T>>,
     config: &Config,
@@ -115,7 +117,8 @@ mod tests {
             bench.offer_packet(0, crate::Packet::new(handle, 1000, 0).in_class(class));
         }
         let replaced = bench.replace(1, &Config::of(htb(&[2, 3])));
-        // Class 1:1 is gone and there is no default: of its ten packets one fits into the unshaped queue.
+        // Class 1:1 is gone and there is no default: of its ten packets one fits into the unshaped
+        // queue.
         assert_eq!(replaced, Replaced { kept: 11, dropped: 9 });
         assert!(bench.dropped_handles().iter().all(|handle| handle % 2 == 0));
     }
@@ -214,7 +217,8 @@ mod tests {
         }
         bench.replace(200_000_000, &Config::of(Shape::codel()));
         bench.take_one(200_000_000);
-        // A full interval above the target by the arrival times of the old queue: CoDel begins to drop.
+        // A full interval above the target by the arrival times of the old queue: CoDel begins to
+        // drop.
         bench.take_one(301_000_000);
         assert_eq!(bench.dropped_handles(), [1]);
     }

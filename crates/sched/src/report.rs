@@ -1,4 +1,5 @@
-//! Statistics as `tc -s` has them, as a tree of disciplines and classes, drawn as a person would draw it.
+//! Statistics as `tc -s` has them, as a tree of disciplines and classes, drawn as a person would
+//! draw it.
 //!
 //! ```text
 //! htb 1: default 1:20                                   sent 12.0 MB, 8000 packets · dropped 3 · waiting 4

@@ -1,4 +1,5 @@
-//! A first-in first-out ring whose memory is reserved at once and taken into use as far as it fills.
+//! A first-in first-out ring whose memory is reserved at once and taken into use as far as it
+//! fills.
 //!
 //! ```text
 //!   reserved:  |──── in use: a ring ────|··········· not touched yet ···········|
@@ -6,8 +7,9 @@
 //!                    tail    head
 //! ```
 //!
-//! A ring that went around all of its reserve would bring in cold memory with every item, however few wait in it.
-//! Time O(1), a copy of all that wait each time that it becomes twice as long; space is the reserve.
+//! A ring that went around all of its reserve would bring in cold memory with every item, however
+//! few wait in it. Time O(1), a copy of all that wait each time that it becomes twice as long;
+//! space is the reserve.
 
 /// The first length in use.
 const SHORTEST: usize = 64;
@@ -58,7 +60,8 @@ impl<I: Copy> Ring<I> {
         Some(item)
     }
 
-    /// Takes out the first so many, or all: those up to the end of the memory in use, and those from its start.
+    /// Takes out the first so many, or all: those up to the end of the memory in use, and those
+    /// from its start.
     #[inline]
     pub(crate) fn pop_many(&mut self, count: usize) -> (&[I], &[I]) {
         let count = count.min(self.waiting);

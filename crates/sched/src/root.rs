@@ -12,7 +12,8 @@ use crate::pool::{Backlog, Context, Pool, Reuse};
 use crate::report::Report;
 use crate::{ClassId, Scheduler};
 
-/// Packets of a burst whose memory is asked for together: as much as the first cache holds beside all else.
+/// Packets of a burst whose memory is asked for together: as much as the first cache holds beside
+/// all else.
 const FORESEEN: usize = 32;
 
 pub(crate) struct Root<T, D> {

@@ -1,4 +1,5 @@
-//! What a discipline or a class can be set to: one declared list each, from which everybody reads and writes it.
+//! What a discipline or a class can be set to: one declared list each, from which everybody reads
+//! and writes it.
 //!
 //! ```text
 //!   settings! { pub struct CodelShape: "codel" { limit: usual u32 = 1000; … } }

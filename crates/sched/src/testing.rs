@@ -1,4 +1,5 @@
-//! A scheduler on the bench: offers and takes in virtual time, with all that was dropped kept for the asserts.
+//! A scheduler on the bench: offers and takes in virtual time, with all that was dropped kept for
+//! the asserts.
 
 use crate::units::Rate;
 use crate::{

@@ -1,4 +1,5 @@
-//! Trees of classes: their order, and the way from a class's name to the leaf that its packets wait in.
+//! Trees of classes: their order, and the way from a class's name to the leaf that its packets wait
+//! in.
 
 use std::collections::{HashMap, HashSet};
 
@@ -100,7 +101,8 @@ pub(crate) fn child(shape: &Shape, mtu_bytes: u32) -> Result<Child, Error> {
 
 /// A tree of classes as it is to be built: breadth first, so that brothers stand side by side.
 pub(crate) struct Tree {
-    /// Of each class its place in the configured list, its parent's place in this order, and whether it is a leaf.
+    /// Of each class its place in the configured list, its parent's place in this order, and
+    /// whether it is a leaf.
     pub(crate) order: Vec<(usize, Option<usize>, bool)>,
     /// The discipline of each leaf, by its place in this order.
     pub(crate) leaves: Vec<(usize, Child)>,

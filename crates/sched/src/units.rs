@@ -1,4 +1,5 @@
-//! Rates, sizes and times as people write them (`1.5gbit`, `32k`, `5ms`), read exactly or refused with the reason.
+//! Rates, sizes and times as people write them (`1.5gbit`, `32k`, `5ms`), read exactly or refused
+//! with the reason.
 //!
 //! | | units | without a unit |
 //! |---|---|---|

@@ -1,4 +1,5 @@
-//! Enqueue and dequeue allocate nothing once a scheduler is built, whatever its shape and however long it is overloaded.
+//! Enqueue and dequeue allocate nothing once a scheduler is built, whatever its shape and however
+//! long it is overloaded.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(
     unsafe_code,
@@ -18,7 +19,8 @@ thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: every call is handed to the system's allocator unchanged; counting touches a thread-local without a destructor.
+// SAFETY: every call is handed to the system's allocator unchanged; counting touches a thread-local
+// without a destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));

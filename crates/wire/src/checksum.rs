@@ -3,8 +3,8 @@
 //! ```text
 //! bytes ─▶ 32-bit words of the machine's own order ─▶ u64 sum ─▶ fold 64→32→16 ─▶ to network order ─▶ !
 //! ```
-//! The sum does not care about byte order as long as one order is kept (RFC 1071, 2.B), and a u64 takes 2^32
-//! words before it can overflow, so the loop carries nothing.
+//! The sum does not care about byte order as long as one order is kept (RFC 1071, 2.B), and a u64
+//! takes 2^32 words before it can overflow, so the loop carries nothing.
 
 /// A sum under way; several pieces may be added, in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,7 +14,8 @@ impl Sum {
     /// The sum of nothing.
     pub const ZERO: Self = Self(0);
 
-    /// Adds octets; the piece counts as if it began at an even offset, and is padded with a zero if odd.
+    /// Adds octets; the piece counts as if it began at an even offset, and is padded with a zero if
+    /// odd.
     #[inline]
     pub fn bytes(self, bytes: &[u8]) -> Self {
         let (blocks, rest) = bytes.as_chunks::<32>();
@@ -67,7 +68,8 @@ impl Sum {
         !u16::from_be(fold(self.0))
     }
 
-    /// The checksum field's value for UDP, where 0 would say "none" and 0xffff stands for it (RFC 768).
+    /// The checksum field's value for UDP, where 0 would say "none" and 0xffff stands for it (RFC
+    /// 768).
     #[inline]
     pub const fn udp_checksum(self) -> u16 {
         match self.checksum() {
@@ -130,8 +132,8 @@ pub const fn update_u32(checksum: u16, old: u32, new: u32) -> u16 {
 
 /// The IPv4 header checksum after the TTL went down by one.
 ///
-/// The TTL is the high octet of its word, so the word loses 0x0100 whatever the protocol beside it: equation 3
-/// with `!old + new` = 0xfeff.
+/// The TTL is the high octet of its word, so the word loses 0x0100 whatever the protocol beside it:
+/// equation 3 with `!old + new` = 0xfeff.
 #[inline]
 pub const fn after_ttl_decrement(checksum: u16) -> u16 {
     let sum = !checksum as u32 + 0xfeff;

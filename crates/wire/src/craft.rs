@@ -6,7 +6,8 @@
 //!
 //! build: innermost layer first: length, next protocol, then checksum, unless the caller set that field
 //! ```
-//! Any layer may follow any other, and every field can be set to a lie: bad packets are what tests need.
+//! Any layer may follow any other, and every field can be set to a lie: bad packets are what tests
+//! need.
 //!
 //! ```
 //! let frame = wire::craft::ethernet([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
@@ -116,7 +117,8 @@ impl<L> Craft<L> {
         self.payload_len(len.saturating_sub(headers_len))
     }
 
-    /// Zeros after the packet, which no header counts, up to this length: what links with a minimum add.
+    /// Zeros after the packet, which no header counts, up to this length: what links with a minimum
+    /// add.
     pub fn pad_to(mut self, len: usize) -> Self {
         self.pad_to_len = len;
         self

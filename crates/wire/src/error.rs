@@ -4,7 +4,8 @@ use std::fmt;
 
 /// What is wrong with the bytes or the text.
 ///
-/// The data path uses `Option` views and never sees this; it is for the control path, the lab and people.
+/// The data path uses `Option` views and never sees this; it is for the control path, the lab and
+/// people.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {

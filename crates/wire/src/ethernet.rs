@@ -33,7 +33,8 @@ impl Header<'_> {
 pub const MIN_FRAME_LEN: usize = 60;
 /// Octets of the frame check sequence, which drivers strip.
 pub const FCS_LEN: usize = 4;
-/// Octets of time a frame takes on the line beside itself and its check sequence: preamble, delimiter, gap.
+/// Octets of time a frame takes on the line beside itself and its check sequence: preamble,
+/// delimiter, gap.
 pub const LINE_OVERHEAD_LEN: usize = 20;
 
 /// EtherType numbers (IANA registry "IEEE 802 Numbers").

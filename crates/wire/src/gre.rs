@@ -30,7 +30,8 @@ pub const CHECKSUM: u16 = 0x8000;
 pub const KEY: u16 = 0x2000;
 /// Flag: a sequence number is there.
 pub const SEQUENCE: u16 = 0x1000;
-/// Bits that must be zero to be understood: bit 1 and bits 4 and 5 (RFC 2784, 2.3), and the version.
+/// Bits that must be zero to be understood: bit 1 and bits 4 and 5 (RFC 2784, 2.3), and the
+/// version.
 const MUST_BE_ZERO: u16 = 0x4c07;
 
 impl Header<'_> {

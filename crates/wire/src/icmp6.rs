@@ -24,7 +24,8 @@ view! {
         identifier, set_identifier: u16 = 4;
         /// Sequence number of an echo.
         sequence, set_sequence: u16 = 6;
-        /// Octets 4 to 7, whatever they mean: MTU of "packet too big", pointer of "parameter problem".
+        /// Octets 4 to 7, whatever they mean: MTU of "packet too big", pointer of "parameter
+        /// problem".
         rest, set_rest: u32 = 4;
     }
 }
@@ -128,7 +129,8 @@ pub const fn is_error(message_type: u8) -> bool {
 }
 
 impl HeaderMut<'_> {
-    /// Turns an echo request into its reply in place, checksum updated; swapped addresses sum the same.
+    /// Turns an echo request into its reply in place, checksum updated; swapped addresses sum the
+    /// same.
     #[inline]
     pub fn make_echo_reply(&mut self) {
         let (old_type, code) = (self.view().message_type(), self.view().code());
@@ -157,7 +159,8 @@ mod tests {
 
     #[test]
     fn a_known_echo_request_has_its_known_checksum() {
-        // fe80::1 > fe80::2: fe80+1 + fe80+2 + len 8 + protocol 58 + 8000 + id 7 + seq 1, folded, inverted.
+        // fe80::1 > fe80::2: fe80+1 + fe80+2 + len 8 + protocol 58 + 8000 + id 7 + seq 1, folded,
+        // inverted.
         let source = 0xfe80 << 112 | 1;
         let packet = craft::ipv6(source, source + 1).icmp_echo(7, 1).build();
         let sum = 0xfe80 * 2 + 3 + 8 + 58 + 0x8000 + 7 + 1u32;

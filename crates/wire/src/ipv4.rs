@@ -217,7 +217,8 @@ pub const fn is_multicast(address: u32) -> bool {
     address >> 28 == 0xe
 }
 
-/// Whether no packet on a wire may come from here (RFC 1812, 5.3.7): 0/8, 127/8, groups, class E, broadcast.
+/// Whether no packet on a wire may come from here (RFC 1812, 5.3.7): 0/8, 127/8, groups, class E,
+/// broadcast.
 #[inline]
 pub const fn is_martian_source(address: u32) -> bool {
     let net = address >> 24;

@@ -139,13 +139,15 @@ pub const fn multicast_scope(group: u128) -> u8 {
     (group >> 112) as u8 & 0x0f
 }
 
-/// The group `ff02::1:ffXX:XXXX` on which the holder of an address hears solicitations (RFC 4291, 2.7.1).
+/// The group `ff02::1:ffXX:XXXX` on which the holder of an address hears solicitations (RFC 4291,
+/// 2.7.1).
 #[inline]
 pub const fn solicited_node(address: u128) -> u128 {
     0xff02_0000_0000_0000_0000_0001_ff00_0000 | address & 0x00ff_ffff
 }
 
-/// The link-local address that a MAC makes: `fe80::/64` and the MAC as a modified EUI-64 (RFC 2464, 5).
+/// The link-local address that a MAC makes: `fe80::/64` and the MAC as a modified EUI-64 (RFC 2464,
+/// 5).
 #[inline]
 pub const fn link_local_of(mac: MacAddr) -> u128 {
     let [a, b, c, d, e, f] = mac.octets();

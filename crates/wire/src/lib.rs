@@ -5,9 +5,9 @@
 //!             ─▶ parse        (all checks)       ─▶ header + options + payload, or a typed Error
 //! ```
 //!
-//! A view borrows the bytes: `Header` reads and `HeaderMut` writes. Both stand over a fixed-size array, so an
-//! accessor compiles to one load and one byte swap. Addresses are plain `u32` and `u128` in host order;
-//! `std::net` types and [`MacAddr`] are for people.
+//! A view borrows the bytes: `Header` reads and `HeaderMut` writes. Both stand over a fixed-size
+//! array, so an accessor compiles to one load and one byte swap. Addresses are plain `u32` and
+//! `u128` in host order; `std::net` types and [`MacAddr`] are for people.
 #![forbid(unsafe_code)]
 
 mod error;

@@ -22,13 +22,15 @@ impl MacAddr {
     /// `00:00:00:00:00:00`: no address.
     pub const ZERO: Self = Self([0; 6]);
 
-    /// The address an IPv4 multicast group is sent to (RFC 1112, 6.4): `01:00:5e` and the group's low 23 bits.
+    /// The address an IPv4 multicast group is sent to (RFC 1112, 6.4): `01:00:5e` and the group's
+    /// low 23 bits.
     pub const fn of_ip4_group(group: u32) -> Self {
         let [_, b, c, d] = group.to_be_bytes();
         Self([0x01, 0x00, 0x5e, b & 0x7f, c, d])
     }
 
-    /// The address an IPv6 multicast group is sent to (RFC 2464, 7): `33:33` and the group's low 32 bits.
+    /// The address an IPv6 multicast group is sent to (RFC 2464, 7): `33:33` and the group's low 32
+    /// bits.
     pub const fn of_ip6_group(group: u128) -> Self {
         let [a, b, c, d] = (group as u32).to_be_bytes();
         Self([0x33, 0x33, a, b, c, d])

@@ -10,7 +10,8 @@
 //! │ target address, 16     │  8
 //! └────────────────────────┘ 24: options
 //! ```
-//! A message is valid only with hop limit 255 (RFC 4861, 7.1); the IP header is the caller's to check.
+//! A message is valid only with hop limit 255 (RFC 4861, 7.1); the IP header is the caller's to
+//! check.
 
 use crate::{Error, MacAddr, view::Octets};
 

@@ -1,4 +1,5 @@
-//! The kind-length-value options that end IPv4 (RFC 791, 3.1) and TCP (RFC 9293, 3.1) headers alike.
+//! The kind-length-value options that end IPv4 (RFC 791, 3.1) and TCP (RFC 9293, 3.1) headers
+//! alike.
 //!
 //! ```text
 //! ┌──────┐   ┌──────┐   ┌──────┬──────┬─────────────┐
@@ -22,7 +23,8 @@ pub struct Entry<'a> {
     pub offset: usize,
 }
 
-/// The option at this offset is cut short or lies about its length; nothing after it can be trusted.
+/// The option at this offset is cut short or lies about its length; nothing after it can be
+/// trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadOption {
     /// Octets from the start of the options.
@@ -58,7 +60,8 @@ impl<'a> Iterator for Options<'a> {
             return None;
         }
         let len = usize::from(after.first().copied().unwrap_or(0));
-        // A length below 2 would not move the walk on: that range is empty backwards, hence no data.
+        // A length below 2 would not move the walk on: that range is empty backwards, hence no
+        // data.
         match rest.get(2..len) {
             Some(data) => {
                 self.offset += len;

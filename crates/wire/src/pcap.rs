@@ -4,8 +4,8 @@
 //! file   │ magic 4 │ version 2+2 │ zone 4 │ accuracy 4 │ snap length 4 │ link type 4 │ record … │ record …
 //! record │ seconds 4 │ µs or ns 4 │ octets kept 4 │ octets on the wire 4 │ octets kept …
 //! ```
-//! The magic tells fraction (µs or ns) and byte order; both of each are read, native order with ns is written.
-//! The format: draft-ietf-opsawg-pcap, sections 4 and 5.
+//! The magic tells fraction (µs or ns) and byte order; both of each are read, native order with ns
+//! is written. The format: draft-ietf-opsawg-pcap, sections 4 and 5.
 
 use std::io::{ErrorKind, Read, Write};
 
@@ -15,7 +15,8 @@ use crate::Error;
 pub const LINK_ETHERNET: u32 = 1;
 /// Link type: IPv4 and IPv6 packets.
 pub const LINK_RAW: u32 = 101;
-/// Most octets kept of one packet; a reader refuses more, so that a bad file cannot ask for all memory.
+/// Most octets kept of one packet; a reader refuses more, so that a bad file cannot ask for all
+/// memory.
 pub const MAX_SNAP_LEN: u32 = 262_144;
 
 const MAGIC_MICROSECONDS: u32 = 0xa1b2_c3d4;
@@ -42,7 +43,8 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a file of packets of one link type. Give it a buffered writer: each record is two writes.
+    /// Begins a file of packets of one link type. Give it a buffered writer: each record is two
+    /// writes.
     pub fn new(mut out: W, link_type: u32) -> Result<Self, Error> {
         let mut header = [0; FILE_HEADER_LEN];
         header[..4].copy_from_slice(&MAGIC_NANOSECONDS.to_ne_bytes());
@@ -144,7 +146,8 @@ impl<R: Read> Reader<R> {
 impl<R: Read> Iterator for Reader<R> {
     type Item = Result<Record, Error>;
 
-    /// The next record. An error comes once and is the last: where the next record begins is then unknown.
+    /// The next record. An error comes once and is the last: where the next record begins is then
+    /// unknown.
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_spent {
             return None;

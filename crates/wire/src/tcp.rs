@@ -96,7 +96,8 @@ impl Header<'_> {
     }
 }
 
-/// A segment whose data offset passed its checks; the checksum needs the IP header and is the caller's.
+/// A segment whose data offset passed its checks; the checksum needs the IP header and is the
+/// caller's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment<'a> {
     /// The fixed part of the header.

@@ -86,7 +86,8 @@ mod tests {
 
     #[test]
     fn a_known_datagram_has_its_known_checksum() {
-        // RFC 768 pseudo header worked by hand: 0a00+0001+0a00+0002+0011+000a + 1388+0035+000a+6869 = 904e.
+        // RFC 768 pseudo header worked by hand: 0a00+0001+0a00+0002+0011+000a + 1388+0035+000a+6869
+        // = 904e.
         let packet = craft::ipv4([10, 0, 0, 1], [10, 0, 0, 2]).udp(5000, 53).payload(b"hi").build();
         assert_eq!(Header::new(&packet[20..]).unwrap().checksum(), !0x904e);
     }

@@ -53,7 +53,8 @@ pub(crate) const fn is_inside<T>(at: usize, len: usize) -> bool {
     at + size_of::<T>() <= len
 }
 
-/// Defines `Header<'a>` and `HeaderMut<'a>` over `N` octets, with a getter and a setter for each field.
+/// Defines `Header<'a>` and `HeaderMut<'a>` over `N` octets, with a getter and a setter for each
+/// field.
 macro_rules! view {
     (
         $(#[$about:meta])*

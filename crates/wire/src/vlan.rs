@@ -11,7 +11,8 @@
 use crate::ethernet::{self, ethertype};
 
 view! {
-    /// The four octets after the tag's own EtherType: tag control information, then the next EtherType.
+    /// The four octets after the tag's own EtherType: tag control information, then the next
+    /// EtherType.
     Tag, TagMut: 4 octets {
         /// Priority, drop eligibility and VLAN in one; see [`Tci`].
         tci_bits, set_tci_bits: u16 = 0;
@@ -97,7 +98,8 @@ impl Walk {
     }
 }
 
-/// Walks a frame's Ethernet header and at most [`MAX_TAGS`] tags; none if the frame ends within them.
+/// Walks a frame's Ethernet header and at most [`MAX_TAGS`] tags; none if the frame ends within
+/// them.
 #[inline]
 pub fn walk(frame: &[u8]) -> Option<Walk> {
     let ethernet = ethernet::Header::new(frame)?;

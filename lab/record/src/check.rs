@@ -29,7 +29,8 @@ impl CheckRecord {
         self.fault.is_none()
     }
 
-    /// Packets that had to come out, and those that did; packets that were not to, and those that did.
+    /// Packets that had to come out, and those that did; packets that were not to, and those that
+    /// did.
     pub fn counts(&self) -> [u64; 4] {
         let of = |must: bool| {
             let streams = self.streams.iter().filter(|stream| stream.must_emerge == must);

@@ -44,8 +44,8 @@ pub struct ComparisonRecord {
     pub case: String,
     /// What came of it.
     pub comparison: Comparison,
-    /// Devices that lost nothing in most trials of most starts: the largest load was not their limit, and
-    /// they may do more than was seen.
+    /// Devices that lost nothing in most trials of most starts: the largest load was not their
+    /// limit, and they may do more than was seen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unexhausted: Vec<String>,
 }

@@ -89,14 +89,16 @@ impl Counters {
         }
     }
 
-    /// Takes away what is told twice: of a frame that one end of a veth passed on in vain both ends tell.
+    /// Takes away what is told twice: of a frame that one end of a veth passed on in vain both ends
+    /// tell.
     pub fn tell_once(&mut self, ends: [(&str, &str); 2]) {
         for (from, to) in ends.into_iter().flat_map(|(one, other)| [(one, other), (other, one)]) {
             self.tell_cause(&format!("{from} tx"), &[&format!("{to} rx")]);
         }
     }
 
-    /// Takes away what is told twice: what was refused at `causes` is counted once more at `place`, where it came from.
+    /// Takes away what is told twice: what was refused at `causes` is counted once more at `place`,
+    /// where it came from.
     pub fn tell_cause(&mut self, place: &str, causes: &[&str]) {
         let counts = causes.iter().filter_map(|cause| self.drops.get(*cause));
         let refused = counts.fold(0u64, |sum, &count| sum.saturating_add(count));
@@ -106,7 +108,8 @@ impl Counters {
         self.drops.retain(|_, count| *count > 0);
     }
 
-    /// Counts packets that were received. What a device tells may be any number: sums stay at the largest.
+    /// Counts packets that were received. What a device tells may be any number: sums stay at the
+    /// largest.
     pub fn receive(&mut self, count: u64) {
         self.received = self.received.saturating_add(count);
     }

@@ -1,10 +1,12 @@
-//! What is written down: a line of `raw.jsonl` for each thing that happened, and the types that lines are made of.
+//! What is written down: a line of `raw.jsonl` for each thing that happened, and the types that
+//! lines are made of.
 //!
 //! ```text
 //! searches, trials, campaigns ──▶ Record ──▶ Line ──▶ raw.jsonl ──▶ Results ──▶ report
 //! ```
-//! Everything that is ever reported is a function of these lines. This crate is below all others of the lab: it knows
-//! no search, no device, no figure. A record is one file here and one line of the list.
+//! Everything that is ever reported is a function of these lines. This crate is below all others of
+//! the lab: it knows no search, no device, no figure. A record is one file here and one line of the
+//! list.
 
 mod answer;
 mod campaign;

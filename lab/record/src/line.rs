@@ -15,7 +15,8 @@ pub trait Record {
     fn line(self) -> crate::Line;
 }
 
-/// The enum of lines, all that a raw file holds, and how one becomes the other: a record is one line of the list.
+/// The enum of lines, all that a raw file holds, and how one becomes the other: a record is one
+/// line of the list.
 macro_rules! records {
     (
         lists { $($(#[$about:meta])* $key:literal $kind:ident($record:ty) => $field:ident,)+ }

@@ -75,7 +75,8 @@ pub struct Changed {
 }
 
 impl Changed {
-    /// Out of what arrived in each millisecond of a trial that sent for `sent_s`; none where the change went on for longer.
+    /// Out of what arrived in each millisecond of a trial that sent for `sent_s`; none where the
+    /// change went on for longer.
     pub fn of(per_ms: &[u32], at_s: f64, took_s: f64, sent_s: f64) -> Option<Self> {
         // By way of whole microseconds: 29 ms are not 28.999….
         let ms = |seconds: f64| (seconds * 1e6).round() as usize / 1_000;
@@ -109,7 +110,8 @@ pub struct Outcome {
     /// Latency, where it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
-    /// After an overload: when the last packet lost was meant to leave, since the trial's own load began.
+    /// After an overload: when the last packet lost was meant to leave, since the trial's own load
+    /// began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_lost_s: Option<f64>,
     /// With a change: the longest time in which every packet was lost.

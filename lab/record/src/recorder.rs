@@ -1,6 +1,7 @@
 //! The raw file of a results folder: one JSON line a thing that happened, appended, never changed.
 //!
-//! A line cut off by a full disk or a crash loses itself alone; a line of another version is told and left out.
+//! A line cut off by a full disk or a crash loses itself alone; a line of another version is told
+//! and left out.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;

@@ -27,8 +27,8 @@ pub struct StreamRecord {
     pub at_s: f64,
     /// Time of sending.
     pub duration_s: f64,
-    /// From the first end to the second, and back where both were asked for; none where round trips alone were
-    /// measured.
+    /// From the first end to the second, and back where both were asked for; none where round trips
+    /// alone were measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ways: Vec<Way>,
     /// Congestion control of the streams.
@@ -53,7 +53,8 @@ impl StreamRecord {
         self.ways.iter().map(|way| way.bps).sum()
     }
 
-    /// How evenly the streams of a way share it (Jain): 1 where all have the same, 1/n where one has it all.
+    /// How evenly the streams of a way share it (Jain): 1 where all have the same, 1/n where one
+    /// has it all.
     pub fn fairness(&self) -> Option<f64> {
         let rates = &self.ways.first()?.streams_bps;
         let squares: f64 = rates.iter().map(|bps| bps * bps).sum();

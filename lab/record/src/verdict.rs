@@ -1,4 +1,5 @@
-//! What a trial, or a series of them, must be read with: every verdict carries the number that it was drawn from.
+//! What a trial, or a series of them, must be read with: every verdict carries the number that it
+//! was drawn from.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,5 @@
-//! What checks of functions say, as a table: functions down, devices across, and why where not all is well.
+//! What checks of functions say, as a table: functions down, devices across, and why where not all
+//! is well.
 //!
 //! ```text
 //!                volley   linux-bridge   ovs
@@ -53,7 +54,8 @@ pub struct Matrix {
     pub rows: Vec<(String, Vec<Option<Cell>>)>,
 }
 
-/// The table of these results, devices and cases in the order in which they were met; empty where nothing was checked.
+/// The table of these results, devices and cases in the order in which they were met; empty where
+/// nothing was checked.
 pub fn matrix(results: &Results) -> Matrix {
     let mut matrix = Matrix::default();
     if results.checks.is_empty() {

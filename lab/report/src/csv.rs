@@ -1,4 +1,5 @@
-//! The summary as CSV (RFC 4180), for spreadsheets and scripts: rates of packets, and all else by unit.
+//! The summary as CSV (RFC 4180), for spreadsheets and scripts: rates of packets, and all else by
+//! unit.
 
 use lab_record::Results;
 

@@ -4,8 +4,9 @@
 //! raw.jsonl … ─▶ Results … ─▶ index.sqlite     folder 1 ─▶ n campaign, device, trial, answer, summary, quantity,
 //!                                                            comparison, function_check, failure
 //! ```
-//! A function of the raw files like every report: it is made anew and put in the old one's place as a whole, so a
-//! reader of the old one is not disturbed. Rates are packets a second, latencies ns; lists and axes are JSON.
+//! A function of the raw files like every report: it is made anew and put in the old one's place as
+//! a whole, so a reader of the old one is not disturbed. Rates are packets a second, latencies ns;
+//! lists and axes are JSON.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! What was found that is no rate of packets: bursts in frames, times in seconds, streams in bits a second.
+//! What was found that is no rate of packets: bursts in frames, times in seconds, streams in bits a
+//! second.
 //!
 //! ```text
 //! quantity lines ─ every repetition ─┐

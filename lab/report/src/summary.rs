@@ -37,7 +37,8 @@ impl Row {
     }
 }
 
-/// The rows: the cases in the order in which they were first measured, and within each the devices likewise.
+/// The rows: the cases in the order in which they were first measured, and within each the devices
+/// likewise.
 pub fn rows(results: &Results) -> Vec<Row> {
     let mut order: Vec<(Subject, String)> = Vec::new();
     let mut groups: BTreeMap<(Subject, String), Vec<&AnswerRecord>> = BTreeMap::new();

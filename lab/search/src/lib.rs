@@ -4,7 +4,8 @@
 //! search ──next trial──▶ (a device, real or of sim) ──outcome──▶ history ──▶ search
 //! series of numbers ─▶ stats ─▶ intervals, comparisons, verdicts        points ─▶ model ─▶ a curve
 //! ```
-//! All of it is a function of its input and of a seed. Nothing here knows a link, a device or a page.
+//! All of it is a function of its input and of a seed. Nothing here knows a link, a device or a
+//! page.
 
 pub mod model;
 pub mod random;

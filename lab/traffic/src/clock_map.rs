@@ -1,13 +1,15 @@
-//! A port's clock by the generator's: what the one said when the other did, followed through a trial.
+//! A port's clock by the generator's: what the one said when the other did, followed through a
+//! trial.
 //!
 //! ```text
 //!  generator ns  ───┬────────────┬────────────┬───────▶       a reading: the port's clock between two looks at ours
 //!                   │╲           │            │ ?             at a packet's time: from the last reading on,
 //!  port ticks    ───┴────────────┴────────────┴───────▶       at the rate between the first and the last of some seconds
 //! ```
-//! Each reading says how wrong the map had become since the one before. The largest such error, and half the time that
-//! the reading took, is the uncertainty. A clock that was set (not just slewed) is a step: the map starts anew there, and
-//! as packets of a moment before were mapped wrongly, its size is part of the uncertainty.
+//! Each reading says how wrong the map had become since the one before. The largest such error, and
+//! half the time that the reading took, is the uncertainty. A clock that was set (not just slewed)
+//! is a step: the map starts anew there, and as packets of a moment before were mapped wrongly, its
+//! size is part of the uncertainty.
 
 use std::collections::VecDeque;
 

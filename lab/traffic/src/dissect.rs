@@ -1,9 +1,11 @@
-//! The headers of a frame, out of its octets: what a stream is told by where somebody wrote down a frame.
+//! The headers of a frame, out of its octets: what a stream is told by where somebody wrote down a
+//! frame.
 //!
 //! ```text
 //! ethernet · vlan* · ipv4 | ipv6 · udp | tcp · (vxlan · ethernet …)
 //! ```
-//! Lengths and checksums follow from the frame that is made; everything else must be what such headers say here.
+//! Lengths and checksums follow from the frame that is made; everything else must be what such
+//! headers say here.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 

@@ -5,8 +5,8 @@
 //!    ├── sending ────┼─ catch up ─┼─ wait for stragglers ─┤
 //! ```
 //! Sending ends sooner where each stream has a number of packets and has sent them.
-//! An iteration that takes longer than the stall limit is one in which this thread was held up; it is
-//! written down, as everything that happens then looks like the device's doing.
+//! An iteration that takes longer than the stall limit is one in which this thread was held up; it
+//! is written down, as everything that happens then looks like the device's doing.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -84,8 +84,8 @@ struct Working<'a> {
     stamps: Option<Stamps>,
 }
 
-/// Sends and receives. What is sent at one side comes out at the other, or with one side there. `watch`
-/// is asked now and then, with the time since the start in nanoseconds, whether to go on.
+/// Sends and receives. What is sent at one side comes out at the other, or with one side there.
+/// `watch` is asked now and then, with the time since the start in nanoseconds, whether to go on.
 pub fn drive(
     clock: &Clock,
     sides: Vec<Side<'_>>,

@@ -4,7 +4,8 @@
 //! end a ─▶ lose · duplicate · hold back ─▶ serve (rate, stalls) ─▶ delay (+ pattern) ─▶ end b
 //!       ◀─────────────────────── the same again, the other way ──────────────────────◀
 //! ```
-//! All of it is exact and counted: of 10,000 packets with `lose=1000` ten are lost, always the same.
+//! All of it is exact and counted: of 10,000 packets with `lose=1000` ten are lost, always the
+//! same.
 
 use std::collections::VecDeque;
 use std::str::FromStr;

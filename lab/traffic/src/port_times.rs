@@ -1,4 +1,5 @@
-//! The time at which an end's port received each packet, where that is wanted, beside the generator's own.
+//! The time at which an end's port received each packet, where that is wanted, beside the
+//! generator's own.
 //!
 //! ```text
 //!  sent        at the port        at the receiver
@@ -43,7 +44,8 @@ pub struct PortTimes {
     pub fit: Fit,
     /// Packets without a time of the port's: the generator's stood in.
     pub unstamped: u64,
-    /// Packets that the port received before they were meant to leave: the map's error, 0 in their latency.
+    /// Packets that the port received before they were meant to leave: the map's error, 0 in their
+    /// latency.
     pub before_sent: u64,
     /// The most of it.
     pub before_sent_ns: u64,
@@ -99,7 +101,8 @@ impl Stamps {
             return;
         }
         self.due_ns = now_ns + EVERY_NS;
-        // A clock that is not read this time is the next: the map goes on, and the error shows then.
+        // A clock that is not read this time is the next: the map goes on, and the error shows
+        // then.
         if let Some(Ok(reading)) = end.port.as_ref().map(|port| read(port, clock)) {
             self.map.follow(reading);
         }
@@ -117,7 +120,8 @@ impl Stamps {
         }
     }
 
-    /// Takes note of a packet that was meant to leave at one time, came at another, and was at hand at a third.
+    /// Takes note of a packet that was meant to leave at one time, came at another, and was at hand
+    /// at a third.
     #[inline]
     pub(super) fn note(&mut self, intended_ns: u64, came_ns: u64, at_ns: u64) {
         let told = &mut self.told;

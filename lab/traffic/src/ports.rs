@@ -73,8 +73,8 @@ const SENT: u32 = 8_192;
 /// Longest wait for a link that somebody else makes.
 pub const LINK_PATIENCE: Duration = Duration::from_secs(20);
 
-/// Octets of a buffer that holds such a frame in one piece: cards want room for tags and for a header of their own, and
-/// some count in KiB.
+/// Octets of a buffer that holds such a frame in one piece: cards want room for tags and for a
+/// header of their own, and some count in KiB.
 pub fn buffer_bytes(frame_bytes: u16) -> u16 {
     const BESIDE_BYTES: u16 = 64;
     let most = *FRAME_BYTES.end();
@@ -104,8 +104,9 @@ impl Ports {
         Self { port_times: wanted, ..self }
     }
 
-    /// At the other ends of ports opened from now on may be Linux hosts that leave work to cards. It costs a quarter of what a
-    /// veth can carry (see `dpdk::offloads`); devices that the lab starts leave nothing.
+    /// At the other ends of ports opened from now on may be Linux hosts that leave work to cards.
+    /// It costs a quarter of what a veth can carry (see `dpdk::offloads`); devices that the lab
+    /// starts leave nothing.
     #[must_use]
     pub fn toward_hosts(self) -> Self {
         Self { toward_hosts: true, ..self }

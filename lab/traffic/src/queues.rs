@@ -4,9 +4,10 @@
 //! device's thread 0 ─▶ queue 0 ─┐
 //! device's thread 1 ─▶ queue 1 ─┴▶ one after the other ─▶ receiver
 //! ```
-//! Of shared memory each thread of a switch has a queue of its own to send by. A flow stays in one queue as long as one
-//! thread sends it, and in order there. Of frames in different queues nobody can say which came first: what looks reordered
-//! while several queues brought frames may be the order in which they were looked at. Loss and duplicates are exact anyway.
+//! Of shared memory each thread of a switch has a queue of its own to send by. A flow stays in one
+//! queue as long as one thread sends it, and in order there. Of frames in different queues nobody
+//! can say which came first: what looks reordered while several queues brought frames may be the
+//! order in which they were looked at. Loss and duplicates are exact anyway.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -136,8 +136,8 @@ impl Receiver {
         self.observe_stamped(at_ns, at_ns, frame);
     }
 
-    /// Takes note of a packet that is at hand now and came at another time, by which its latency is told. When it was
-    /// meant to leave, if that is known and it should come out here.
+    /// Takes note of a packet that is at hand now and came at another time, by which its latency is
+    /// told. When it was meant to leave, if that is known and it should come out here.
     #[inline]
     pub fn observe_stamped(&mut self, at_ns: u64, came_ns: u64, frame: &[u8]) -> Option<u64> {
         for at in 0..self.replays.len() {

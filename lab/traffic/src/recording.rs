@@ -108,8 +108,8 @@ impl Recording {
         (longest + FCS_BYTES).min(usize::from(u16::MAX)) as u16
     }
 
-    /// A gap behind each frame, that behind the last as long as the mean of the others; none where no
-    /// time passes. A frame whose time is before the one before follows at once.
+    /// A gap behind each frame, that behind the last as long as the mean of the others; none where
+    /// no time passes. A frame whose time is before the one before follows at once.
     pub fn gaps_ns(&self) -> Option<Vec<u64>> {
         let between = self.times_ns.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
         let mut gaps: Vec<u64> = between.collect();

@@ -93,7 +93,8 @@ pub struct TrafficResult {
     pub ends: Vec<EndResult>,
     /// When the generator itself was held up.
     pub away: Away,
-    /// Which clock took the time at which packets came. When they were meant to leave the generator's says.
+    /// Which clock took the time at which packets came. When they were meant to leave the
+    /// generator's says.
     #[serde(default)]
     pub latency_clock: LatencyClock,
     /// Whether somebody wanted it to end early.

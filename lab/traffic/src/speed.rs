@@ -1,4 +1,5 @@
-//! What the generator and the receiver cost a packet on one core, with a link in memory between them.
+//! What the generator and the receiver cost a packet on one core, with a link in memory between
+//! them.
 //!
 //! ```text
 //! built, stamped ─▶ memory ─▶ read, counted, timed          packet_ns: all of it
@@ -25,7 +26,8 @@ use wire::MacAddr;
 pub struct Speed {
     /// Built, sent, received and timed.
     pub packet_ns: f64,
-    /// Of this, for its latency: histogram, jitter, delay variation, rates, the worst of each window.
+    /// Of this, for its latency: histogram, jitter, delay variation, rates, the worst of each
+    /// window.
     pub timing_ns: f64,
     /// A look at the clock, of which there are two for up to 32 packets.
     pub look_ns: f64,

@@ -4,8 +4,8 @@
 //!  made once    │ headers, base values ············│ filler ·············│ 18 octets │
 //!  each packet      ▲ patch  ▲ patch   ▲ checksums                        ▲ signature
 //! ```
-//! A checksum is the sum of what never changes, kept, plus what a packet writes: a few words, however
-//! long the frame.
+//! A checksum is the sum of what never changes, kept, plus what a packet writes: a few words,
+//! however long the frame.
 
 use wire::checksum::Sum;
 use wire::craft::{self, Craft, Ethernet, Gre, Ipv4, Ipv6, Tcp, Udp, Vlan, Vxlan};

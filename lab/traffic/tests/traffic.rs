@@ -1,5 +1,5 @@
-//! The generator and the receiver on links in memory whose truth is known. Nearly all by a clock that
-//! is stepped: the same on a machine that stalls.
+//! The generator and the receiver on links in memory whose truth is known. Nearly all by a clock
+//! that is stepped: the same on a machine that stalls.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // all of it is test code
 
@@ -95,8 +95,9 @@ fn a_delay_line_is_measured_within_a_microsecond_and_a_hundredth() {
     }
 }
 
-/// The same by the machine's clock. A machine that is busy with other things makes packets late: the
-/// fastest of them must be right all the same, and half of them where the generator was hardly away.
+/// The same by the machine's clock. A machine that is busy with other things makes packets late:
+/// the fastest of them must be right all the same, and half of them where the generator was hardly
+/// away.
 #[test]
 fn a_delay_line_is_measured_right_by_the_real_clock() {
     let clock = Clock::real();

@@ -1,8 +1,9 @@
-//! Scenarios and results as instance data: nothing is lost on the way there and back, and libyang finds
-//! it valid against the IETF's modules and ours.
+//! Scenarios and results as instance data: nothing is lost on the way there and back, and libyang
+//! finds it valid against the IETF's modules and ours.
 //!
-//! The modules are Debian's (`libyuma-base`), the validator, too (`libyang2-tools`). Without them the
-//! tests that need them say loudly that they were skipped; where the variable CI is set they fail.
+//! The modules are Debian's (`libyuma-base`), the validator, too (`libyang2-tools`). Without them
+//! the tests that need them say loudly that they were skipped; where the variable CI is set they
+//! fail.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // all of it is test code
 

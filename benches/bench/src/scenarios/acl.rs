@@ -1,4 +1,5 @@
-//! Routed IPv4 that is held to an access list: rules like a router's, and packets that meet each as often.
+//! Routed IPv4 that is held to an access list: rules like a router's, and packets that meet each as
+//! often.
 
 use super::setting::{NEXT_HOP_MAC, SOURCE_MAC, adjacency};
 use crate::rig::{ROUTER_MAC, Rig, RigError};

@@ -79,8 +79,8 @@ fn vlan_xconnect(workers: usize) -> Result<Rig, RigError> {
     Ok(rig)
 }
 
-/// Interface 0 is cross-connected with a tunnel to a host behind interface 1; or packets of the tunnel
-/// come in by interface 0, and what is inside leaves by interface 1.
+/// Interface 0 is cross-connected with a tunnel to a host behind interface 1; or packets of the
+/// tunnel come in by interface 0, and what is inside leaves by interface 1.
 fn vxlan(workers: usize, decap: bool) -> Result<Rig, RigError> {
     const LOCAL: u32 = 0xc000_0201;
     const REMOTE: u32 = 0x0a00_0001;

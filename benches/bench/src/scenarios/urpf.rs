@@ -1,4 +1,5 @@
-//! Routed IPv4 whose sources are checked as strictly as can be: each has a route back by the interface.
+//! Routed IPv4 whose sources are checked as strictly as can be: each has a route back by the
+//! interface.
 
 use super::setting::{NEXT_HOP_MAC, PACKETS, SOURCE_MAC, adjacency, random};
 use crate::rig::{ROUTER_MAC, Rig, RigError};

@@ -64,7 +64,8 @@ const OF_REPLAY: [&str; 10] = [
 /// UDP port of VXLAN.
 const VXLAN_PORT: u16 = 4_789;
 
-/// The streams that are asked for: from the first port, and those from the second where a file tells them.
+/// The streams that are asked for: from the first port, and those from the second where a file
+/// tells them.
 pub(super) fn streams(arguments: &Arguments) -> Result<[Vec<Stream>; 2], Failure> {
     let Some(path) = arguments.text("streams").filter(|path| path.ends_with(".json")) else {
         return Ok([from_the_first(arguments)?, Vec::new()]);

@@ -96,7 +96,8 @@ pub(super) fn tell(result: &TrafficResult) {
     }
 }
 
-/// By which clock the port told the time, how far it can be believed, and what the receiver's own says.
+/// By which clock the port told the time, how far it can be believed, and what the receiver's own
+/// says.
 fn tell_port_times(times: &PortTimes) {
     let fit = &times.fit;
     say!(

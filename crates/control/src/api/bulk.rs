@@ -44,8 +44,8 @@ impl From<BulkError> for Refusal {
     }
 }
 
-/// Adds the routes of a file, which is the body: lines of text (prefix and next hop) or an MRT table
-/// dump, plain or compressed (zstd, gzip). They are no part of the configuration.
+/// Adds the routes of a file, which is the body: lines of text (prefix and next hop) or an MRT
+/// table dump, plain or compressed (zstd, gzip). They are no part of the configuration.
 #[utoipa::path(post, path = "/v1/routes/load", tag = "routes", params(view::RouteLoad),
     request_body(content = Vec<u8>, content_type = "application/octet-stream"),
     responses((status = 200, description = "How it goes, one object a line.", body = view::Bulk,

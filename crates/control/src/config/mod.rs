@@ -6,8 +6,8 @@
 //!            └─ write ─┘ └── edit: "route add 10.0.0.0/8 via 192.0.2.9"
 //! ```
 //!
-//! Values carry no positions. While a file is read a [`Report`] remembers where each field stood, so
-//! a check over plain values can still point at line and column.
+//! Values carry no positions. While a file is read a [`Report`] remembers where each field stood,
+//! so a check over plain values can still point at line and column.
 
 pub mod change;
 pub mod edit;

@@ -1,4 +1,5 @@
-//! The routes of the router without workers: of its ports, its configuration, and those that were loaded.
+//! The routes of the router without workers: of its ports, its configuration, and those that were
+//! loaded.
 
 use super::FakeRouter;
 use crate::config::Prefix;

@@ -28,7 +28,8 @@ pub struct Reassembly {
     pub evicted: u64,
     /// Datagrams dropped: the others of their pieces did not come in time.
     pub timed_out: u64,
-    /// Datagrams dropped: longer than buffers and no echo requests, or more of those than are answered.
+    /// Datagrams dropped: longer than buffers and no echo requests, or more of those than are
+    /// answered.
     pub undeliverable: u64,
 }
 

@@ -42,7 +42,8 @@ pub struct MemoryUse {
     pub page_bytes: Option<u64>,
 }
 
-/// Rounds of a worker that took longer than 200 us and 4 us a packet: the host gave its core to somebody else.
+/// Rounds of a worker that took longer than 200 us and 4 us a packet: the host gave its core to
+/// somebody else.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Stalls {
     /// How many.

@@ -9,10 +9,10 @@
 //!   more members  [ A A | A A | B B | ... ]          twice the buckets: no flow moves for that
 //! ```
 //!
-//! Threads: one writer at a time, readers without locks: a bucket changes by one atomic store, a new
-//! block of buckets is filled before the group's word leads to it, and the old one is used again
-//! when every reader has passed. Cost of a pick: 2 cache lines. Bytes: 8 for each group, 4 for
-//! each bucket; 16 buckets for each member, rounded up to a power of two.
+//! Threads: one writer at a time, readers without locks: a bucket changes by one atomic store, a
+//! new block of buckets is filled before the group's word leads to it, and the old one is used
+//! again when every reader has passed. Cost of a pick: 2 cache lines. Bytes: 8 for each group, 4
+//! for each bucket; 16 buckets for each member, rounded up to a power of two.
 
 mod blocks;
 mod hash;
@@ -105,7 +105,8 @@ impl EcmpTable {
         bucket.map_or(Forward::NONE, |bucket| Forward::from_bits(bucket.load(Ordering::Acquire)))
     }
 
-    /// Where flows of a group go: each member as often as it has buckets. For workers, too; without locks.
+    /// Where flows of a group go: each member as often as it has buckets. For workers, too; without
+    /// locks.
     pub fn each(&self, group: GroupId) -> impl Iterator<Item = Forward> + '_ {
         let word = self.groups.get(group.0 as usize).map_or(0, |word| word.load(Ordering::Acquire));
         let range = Block::from_word(word).map_or(0..0, Block::range);

@@ -1,8 +1,8 @@
 //! Who gets which buckets: fair by weight, and with as few moves as fairness allows.
 //!
-//! A member's *quota* is its weight's part of all buckets, a fraction. It is never given fewer than the
-//! whole buckets of its quota, nor more than one above. When a member leaves, the quotas of the others
-//! only grow, so that none of them gives a bucket up: its buckets alone move.
+//! A member's *quota* is its weight's part of all buckets, a fraction. It is never given fewer than
+//! the whole buckets of its quota, nor more than one above. When a member leaves, the quotas of the
+//! others only grow, so that none of them gives a bucket up: its buckets alone move.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! The first pass of a bulk lookup with AVX2: eight root words in one gather.
 //!
-//! Justified by `examples/ip4_probe.rs`: 1.4 cycles a lookup instead of 2.4 with one route, 11 instead
-//! of 13 with the real table (docs/adr/0003-ip4-table.md).
+//! Justified by `examples/ip4_probe.rs`: 1.4 cycles a lookup instead of 2.4 with one route, 11
+//! instead of 13 with the real table (docs/adr/0003-ip4-table.md).
 
 #![allow(unsafe_code)] // SIMD loads, gathers and stores take raw addresses.
 

@@ -19,9 +19,9 @@
 //! wait. A route changes by atomic stores of single words; nodes are linked when complete, and used
 //! again when every reader has passed ([`crate::quiesce`]).
 //!
-//! Cost of a lookup: 1 cache line up to /24, 2 up to /28, 3 up to /32 (compact: one more). Bytes: the root as
-//! far as routes touch it, 64 for each /24 and /28 that holds longer routes, and 8 (16M routes) to 40 a route in
-//! the writer's record (`routes.rs`).
+//! Cost of a lookup: 1 cache line up to /24, 2 up to /28, 3 up to /32 (compact: one more). Bytes:
+//! the root as far as routes touch it, 64 for each /24 and /28 that holds longer routes, and 8 (16M
+//! routes) to 40 a route in the writer's record (`routes.rs`).
 
 mod bits;
 mod explain;

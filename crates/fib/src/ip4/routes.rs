@@ -5,7 +5,8 @@
 //!   [ shelf ] --256--> [ shelf ] --> [ shelf ] --> [ shelf ]      (shelf.rs)
 //! ```
 //!
-//! Bytes per route: 4 to 5 in a crowded shelf, and 128 for each shelf in use. Readers never come here.
+//! Bytes per route: 4 to 5 in a crowded shelf, and 128 for each shelf in use. Readers never come
+//! here.
 
 use std::collections::TryReserveError;
 

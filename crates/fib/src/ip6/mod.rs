@@ -14,13 +14,13 @@
 //! of steps follows from how many routes there are and how they lie, hardly from their lengths.
 //! `docs/adr/0004-ip6-table.md` says what was measured against.
 //!
-//! Threads: one writer at a time (a lock of the pool that only writers take), any number of readers,
-//! who never wait. A route changes by atomic stores of single words; buckets and nodes are linked
-//! when complete, and used again when every reader has passed ([`crate::quiesce`]).
+//! Threads: one writer at a time (a lock of the pool that only writers take), any number of
+//! readers, who never wait. A route changes by atomic stores of single words; buckets and nodes are
+//! linked when complete, and used again when every reader has passed ([`crate::quiesce`]).
 //!
 //! Cost of a lookup: one cache line a step; with one route 1 step, with 255k or 1M random routes 2
-//! to 3, in a real table about 4. Bytes that lookups read: 52 a route at 255k random routes, 61 at 1M,
-//! 77 in a real table; the writer's ledgers take twice a node's bytes beside.
+//! to 3, in a real table about 4. Bytes that lookups read: 52 a route at 255k random routes, 61 at
+//! 1M, 77 in a real table; the writer's ledgers take twice a node's bytes beside.
 
 mod bucket;
 mod build;

@@ -7,9 +7,9 @@
 //!   not found   claim a free slot by compare and swap of its key, then write its data
 //! ```
 //!
-//! Two workers may claim two slots for one key, when a slot came free between their scans. Each looks for
-//! the other after its claim, with a fence between, so that at least one sees both; who does gives up the
-//! later. `tests/mac_claims.rs` tries every interleaving.
+//! Two workers may claim two slots for one key, when a slot came free between their scans. Each
+//! looks for the other after its claim, with a fence between, so that at least one sees both; who
+//! does gives up the later. `tests/mac_claims.rs` tries every interleaving.
 
 use super::entry::{Data, MAX_PORT, MacEntry, MacKey};
 use super::line::{Line, SLOTS};

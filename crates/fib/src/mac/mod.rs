@@ -5,8 +5,8 @@
 //!                           5 slots, 64 B
 //! ```
 //!
-//! Threads: any number of workers look up and learn at once, and one control thread at a time (a lock
-//! that workers never take) configures, sweeps and flushes. Nobody waits for anybody.
+//! Threads: any number of workers look up and learn at once, and one control thread at a time (a
+//! lock that workers never take) configures, sweeps and flushes. Nobody waits for anybody.
 //!
 //! ```text
 //!  slot   free ─(worker claims the key)─▶ claimed ─(writes data)─▶ live ─(refresh, move)─▶ live
@@ -19,7 +19,8 @@
 //! [`Reader`](crate::quiesce::Reader) and pass between vectors. A worker that meets its own
 //! station again stores nothing, unless the stamp's tick has moved.
 //!
-//! Cost of a lookup: 1 cache line, 2 for one entry in fifteen. Bytes: 23.3 for each entry of capacity.
+//! Cost of a lookup: 1 cache line, 2 for one entry in fifteen. Bytes: 23.3 for each entry of
+//! capacity.
 
 mod entry;
 mod learn;
@@ -139,8 +140,8 @@ impl MacTable {
         Some(self.find(key, now, max_age)).filter(|data| !data.is_none()).map(Data::entry)
     }
 
-    /// Starts fetching the line where `key` is looked for first. To be called for all keys of a vector
-    /// before the first of them is looked up or learned.
+    /// Starts fetching the line where `key` is looked for first. To be called for all keys of a
+    /// vector before the first of them is looked up or learned.
     #[inline(always)]
     pub fn seek(&self, key: MacKey) -> Sought {
         let line = self.hash.first(key);

@@ -5,8 +5,8 @@
 //!   |---------------|----------------|------ … end, and round again
 //! ```
 //!
-//! Only the control thread empties slots: first the data, so that lookups miss, then the key. The slot
-//! comes free when every reader has passed.
+//! Only the control thread empties slots: first the data, so that lookups miss, then the key. The
+//! slot comes free when every reader has passed.
 
 use super::MacTable;
 use super::entry::{Data, MacEntry, MacKey, emptied, emptied_in};

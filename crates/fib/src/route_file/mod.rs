@@ -1,4 +1,5 @@
-//! Reads routes from a file: lines of text, or a BGP table dump, plain or compressed by zstd or gzip.
+//! Reads routes from a file: lines of text, or a BGP table dump, plain or compressed by zstd or
+//! gzip.
 //!
 //! ```text
 //!   file -> [ zstd, gzip? by magic ] -> [ MRT? by its first record's type ] -> mrt.rs   -> routes

@@ -4,8 +4,8 @@
 //!  route ── number ──▶ next hop or group ── numbers ──▶ next hops
 //!  a new session: all are stale; what is told again is fresh; the sweep removes the rest
 //! ```
-//! An update says where a route leads by now, next hops looked up; one batch tells of a route once at
-//! most, so that a delete and an add in one frame are one replacement.
+//! An update says where a route leads by now, next hops looked up; one batch tells of a route once
+//! at most, so that a delete and an add in one frame are one replacement.
 
 use netlink::next_hop::{self, Hop, NextHop};
 use netlink::route::{self, BY_KERNEL, RouteKey, Target};

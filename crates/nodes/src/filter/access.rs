@@ -49,8 +49,8 @@ pub enum Question {
 }
 
 impl Question {
-    /// Reads a frame from its Ethernet header on, whose outer tag, of this VLAN, was taken off or is put
-    /// on later; none where it has all its tags.
+    /// Reads a frame from its Ethernet header on, whose outer tag, of this VLAN, was taken off or
+    /// is put on later; none where it has all its tags.
     #[inline(never)]
     pub fn about_any(frame: &[u8], outer: Option<u16>) -> Self {
         let (Some(header), Some(walk)) = (ethernet::Header::new(frame), vlan::walk(frame)) else {
@@ -66,8 +66,9 @@ impl Question {
         }
     }
 
-    /// What nearly every frame is: without tags, an IPv4 header without options, the packet's first or only fragment, TCP
-    /// or UDP. Which of the two is told without a branch, since nobody can predict it.
+    /// What nearly every frame is: without tags, an IPv4 header without options, the packet's first
+    /// or only fragment, TCP or UDP. Which of the two is told without a branch, since nobody can
+    /// predict it.
     #[inline(always)]
     pub fn plain(frame: &[u8], outer: Option<u16>) -> Option<Fields<u32>> {
         const IP: usize = ethernet::Header::LEN;

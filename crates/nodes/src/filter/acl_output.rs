@@ -1,4 +1,5 @@
-//! Holds what interfaces send to their access lists: as it will be sent, our own packets and the kernel's too.
+//! Holds what interfaces send to their access lists: as it will be sent, our own packets and the
+//! kernel's too.
 //!
 //! ```text
 //!  interface_output, (a feature) ─▶ acl_output ┬▶ (the next feature), interface_leave

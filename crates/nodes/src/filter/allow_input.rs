@@ -4,8 +4,9 @@
 //!  interface_input, (a feature) ─▶ allow_input ┬▶ (the next feature), interface_enter
 //!                                              └▶ drop
 //! ```
-//! The sources are those of listed networks, and those that a VRF has routes to. Who has no address yet passes, and
-//! link-local sources do: no packet of theirs is forwarded. Tagged frames of sub-interfaces are theirs to judge.
+//! The sources are those of listed networks, and those that a VRF has routes to. Who has no address
+//! yet passes, and link-local sources do: no packet of theirs is forwarded. Tagged frames of
+//! sub-interfaces are theirs to judge.
 
 use crate::filter::{Ranges, Source, SourceLookup};
 use crate::tables::{Feature, Kind, Received, Run, Setup, VrfId, Vrfs, Work};

@@ -1,4 +1,5 @@
-//! Marks on frames: the DSCP of IP packets (RFC 2474), and the priority of tagged frames (IEEE 802.1Q).
+//! Marks on frames: the DSCP of IP packets (RFC 2474), and the priority of tagged frames (IEEE
+//! 802.1Q).
 //!
 //! ```text
 //!  Ethernet ─ PCP │ … ─▶ IPv4 DSCP │ ECN, its checksum updated (RFC 1624)
@@ -28,7 +29,8 @@ pub(crate) enum Place {
     Frame,
     /// There is no link header.
     Packet,
-    /// The outer tag is off between coming and leaving: it stands in front of the frame, if one came.
+    /// The outer tag is off between coming and leaving: it stands in front of the frame, if one
+    /// came.
     BehindTag,
 }
 
@@ -106,7 +108,8 @@ impl Mark {
     }
 }
 
-/// Leaves a tag of this priority in front of a frame, where the one that a sub-interface puts on gets it from.
+/// Leaves a tag of this priority in front of a frame, where the one that a sub-interface puts on
+/// gets it from.
 fn leave_tag(packet: &mut PacketView<'_>, pcp: u8) {
     let came = packet.consumed_last::<TAG_BYTES>().copied();
     let came = came.filter(|&[a, b, ..]| vlan::is_tag(u16::from_be_bytes([a, b])));

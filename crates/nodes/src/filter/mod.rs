@@ -1,4 +1,5 @@
-//! Features that let frames of an interface pass, or do not: access lists, allowed sources, reverse path, policers.
+//! Features that let frames of an interface pass, or do not: access lists, allowed sources, reverse
+//! path, policers.
 //!
 //! ```text
 //!  interface_input  ─▶ allow_input ─▶ acl_input ─▶ urpf_input ─▶ policer_input ─▶ …

@@ -31,8 +31,8 @@ pub struct NamedPolicer {
     pub counters: Box<[ColourCounters]>,
 }
 
-/// What an interface's frames are held to, and what is written into them. Two are the same that have one policer
-/// and one mark.
+/// What an interface's frames are held to, and what is written into them. Two are the same that
+/// have one policer and one mark.
 #[derive(Clone, Debug)]
 pub struct Policed {
     /// The policer, if there is one.
@@ -120,7 +120,8 @@ pub(crate) mod testing {
         packet.udp(1, 2).payload_len(18).build()
     }
 
-    /// A byte a second, and a burst of two frames of 60 bytes, then of one more; yellow ones become AF12, red ones go.
+    /// A byte a second, and a burst of two frames of 60 bytes, then of one more; yellow ones become
+    /// AF12, red ones go.
     pub(crate) fn policed(mark: Mark, colour_aware: bool) -> Policed {
         let rate = Rate::new(8, tsc_hz()).unwrap();
         let agreement = Agreement::SingleRate { rate, burst_bytes: 120, excess_bytes: Some(60) };

@@ -11,7 +11,8 @@ pub enum Source {
     Ip4(u32),
     /// A host of IPv6.
     Ip6(u128),
-    /// One that has no address yet, one of the link alone, or a sub-interface's: nobody who could have a route.
+    /// One that has no address yet, one of the link alone, or a sub-interface's: nobody who could
+    /// have a route.
     Free,
     /// It is no IP packet.
     NotIp,
@@ -47,7 +48,8 @@ impl Source {
     }
 }
 
-/// A source that is looked up; not that of a host without one that asks all for it (RFC 2131 section 4.1).
+/// A source that is looked up; not that of a host without one that asks all for it (RFC 2131
+/// section 4.1).
 fn ip4_source(packet: &[u8]) -> Source {
     match ipv4::Header::new(packet) {
         None => Source::Truncated,
@@ -56,7 +58,8 @@ fn ip4_source(packet: &[u8]) -> Source {
     }
 }
 
-/// A source that is looked up; not those of one link, nor none in what goes to a group (RFC 4862 section 5.4.2).
+/// A source that is looked up; not those of one link, nor none in what goes to a group (RFC 4862
+/// section 5.4.2).
 fn ip6_source(packet: &[u8]) -> Source {
     match ipv6::Header::new(packet) {
         None => Source::Truncated,

@@ -38,8 +38,8 @@ impl<A: RouteAddress> SourceLookup<A> {
         self.slots[..self.count].iter().map(|slot| usize::from(*slot))
     }
 
-    /// Looks all up by the routes of a VRF, its default one if that is wanted, and tells where packets to each source
-    /// would go.
+    /// Looks all up by the routes of a VRF, its default one if that is wanted, and tells where
+    /// packets to each source would go.
     pub fn answer(
         &mut self,
         (vrfs, vrf, with_default): (&Vrfs, VrfId, bool),

@@ -1,4 +1,5 @@
-//! Reverse path checks (RFC 3704, uRPF): does the source of what an interface receives have a route back?
+//! Reverse path checks (RFC 3704, uRPF): does the source of what an interface receives have a route
+//! back?
 //!
 //! ```text
 //!  interface_input, (a feature) ─▶ urpf_input ┬▶ (the next feature), interface_enter
@@ -8,9 +9,9 @@
 //!  strict    a next hop of that route leaves by the interface that the packet came by; one of several is enough, as a
 //!            neighbour may choose among equal ways, too
 //! ```
-//! The default route counts where the setting says so. Routes are those of the interface's VRF. Who has no address yet
-//! passes: DHCP's clients, duplicate address detection; and link-local sources, which are every link's own. Tagged
-//! frames of sub-interfaces are theirs to judge.
+//! The default route counts where the setting says so. Routes are those of the interface's VRF. Who
+//! has no address yet passes: DHCP's clients, duplicate address detection; and link-local sources,
+//! which are every link's own. Tagged frames of sub-interfaces are theirs to judge.
 
 use crate::filter::{Source, SourceLookup};
 use crate::ip::leaves_by;

@@ -67,8 +67,8 @@ macro_rules! departures {
 pub(crate) use departures;
 
 impl Departure {
-    /// Lets the packets in these slots leave by interface `tx`: counts them, unless they wait first and
-    /// are counted then, and says where they go.
+    /// Lets the packets in these slots leave by interface `tx`: counts them, unless they wait first
+    /// and are counted then, and says where they go.
     #[inline]
     pub fn of(
         interface: &Interface,

@@ -1,5 +1,5 @@
-//! What happens to frames at an interface, on the way in and on the way out: features take their turns between the
-//! two ends of each way.
+//! What happens to frames at an interface, on the way in and on the way out: features take their
+//! turns between the two ends of each way.
 //!
 //! ```text
 //!  port_rx … ─▶ interface_input ─▶ (features) ─▶ interface_enter ─▶ an entrance: Ethernet, a bridge, IP

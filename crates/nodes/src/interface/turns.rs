@@ -1,4 +1,5 @@
-//! A feature as a node: frames take their turn at it, and go to the next feature of their interface.
+//! A feature as a node: frames take their turn at it, and go to the next feature of their
+//! interface.
 //!
 //! ```text
 //!  frame ─▶ runs of one interface ─▶ the feature's exits, where it is listed and does not let pass
@@ -44,7 +45,8 @@ impl Default for Turns {
     }
 }
 
-/// The interface of the packet in slot `from`, and the end of those that follow it and are of the same.
+/// The interface of the packet in slot `from`, and the end of those that follow it and are of the
+/// same.
 #[inline]
 pub fn run_of(interfaces: &[u16], from: usize) -> (u16, usize) {
     let id = interfaces[from];

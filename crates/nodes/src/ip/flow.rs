@@ -1,4 +1,5 @@
-//! Which of a route's next hops a packet takes: its flow's, so that a flow's packets keep their order.
+//! Which of a route's next hops a packet takes: its flow's, so that a flow's packets keep their
+//! order.
 //!
 //! ```text
 //!  route ─▶ kind Group, id ─▶ hash of addresses, protocol and ports ─▶ bucket ─▶ member's word

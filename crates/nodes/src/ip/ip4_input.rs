@@ -94,7 +94,8 @@ impl Headers {
         })
     }
 
-    /// Whether all of the packets, of these `lengths`, are what [`check`] lets through to the lookup.
+    /// Whether all of the packets, of these `lengths`, are what [`check`] lets through to the
+    /// lookup.
     #[inline]
     fn are_good(&mut self, lengths: &[u32]) -> bool {
         vectorized(|| good(&self.words, lengths, &mut self.totals))

@@ -43,11 +43,13 @@ graph::exits! {
         Rewrite => node "ip6-rewrite",
         /// Ours, to a neighbour whose MAC is not known.
         Resolve => node "ip-resolve" cause ip_resolve::INTERFACE,
-        /// To a group of the link's that we do not belong to, and the interface has a twin: the kernel may.
+        /// To a group of the link's that we do not belong to, and the interface has a twin: the
+        /// kernel may.
         Twin => node "twin-output" cause twin_output::PACKET,
         /// RFC 4291 section 2.5.6: a link-local source, and a destination behind another link.
         BeyondScope => node "icmp6-error" cause icmp_cause(message::UNREACHABLE, unreachable::BEYOND_SCOPE),
-        /// RFC 4291 sections 2.5.2 and 2.5.6: from nobody, and not to a group; or from a link-local address that no node has.
+        /// RFC 4291 sections 2.5.2 and 2.5.6: from nobody, and not to a group; or from a link-local
+        /// address that no node has.
         NoSource => drop,
         /// RFC 4291 section 2.7: a group of no scope, or of one node.
         MartianGroup => drop,

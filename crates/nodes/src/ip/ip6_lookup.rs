@@ -1,6 +1,7 @@
 //! Finds the route of each packet's destination: longest prefix first.
 //!
-//! As in `ip4-lookup` the route's word says what to do and with what, so no second table is touched.
+//! As in `ip4-lookup` the route's word says what to do and with what, so no second table is
+//! touched.
 
 use crate::ip::{RouteLookup, ip_resolve, ip6_link};
 use crate::local::icmp_cause;
@@ -29,7 +30,8 @@ graph::exits! {
         Unreachable => node "icmp6-error" cause icmp_cause(message::UNREACHABLE, unreachable::NO_ROUTE),
         /// The route says that this is forbidden.
         Prohibit => node "icmp6-error" cause icmp_cause(message::UNREACHABLE, unreachable::ADMIN_PROHIBITED),
-        /// RFC 4291 sections 2.5.2 and 2.5.3: nothing on a wire goes to the unspecified address or to loopback.
+        /// RFC 4291 sections 2.5.2 and 2.5.3: nothing on a wire goes to the unspecified address or
+        /// to loopback.
         MartianDestination => drop,
         /// A group, or an address that one link alone knows.
         Link => node "ip6-link" cause ip6_link::RECEIVED,

@@ -1,11 +1,13 @@
-//! Notices hosts that have a better way: their packets would leave by the interface that they came by, for a neighbour of
-//! theirs (RFC 792, RFC 1812 section 5.2.7.2). The control thread tells them.
+//! Notices hosts that have a better way: their packets would leave by the interface that they came
+//! by, for a neighbour of theirs (RFC 792, RFC 1812 section 5.2.7.2). The control thread tells
+//! them.
 //!
 //! ```text
 //!  interface_input, (a feature) ─▶ redirect_input ┬▶ (the next feature), interface_enter     every frame, as it is
 //!                                                 └▶ (control thread)                        news, so many a second
 //! ```
-//! Packets with options are let be, as one of them may be a source route; so are flows that have several next hops.
+//! Packets with options are let be, as one of them may be a source route; so are flows that have
+//! several next hops.
 
 use crate::ip::{PacketRoutes, leaves_by};
 use crate::tables::{
@@ -74,7 +76,8 @@ impl Work for RedirectInput {
             if let Some(way) = way
                 && limit.take(context.now_tsc)
             {
-                // News that the control thread has no time for are none: the next packet brings them again.
+                // News that the control thread has no time for are none: the next packet brings
+                // them again.
                 let _ = slow_path.tell(SlowPathNews::BetterWay(way));
             }
         }
@@ -152,7 +155,8 @@ mod tests {
         let neighbour = [192, 0, 2, 77];
         let to_us = || frame(our_mac(0));
         let found = ways(&[
-            // By another interface; to us; to itself; of another network; not to our station; options; no IPv4.
+            // By another interface; to us; to itself; of another network; not to our station;
+            // options; no IPv4.
             to_us().ipv4(neighbour, GATEWAY).udp(1, 2).build(),
             to_us().ipv4(neighbour, US).udp(1, 2).build(),
             to_us().ipv4(HOST, HOST).udp(1, 2).build(),

@@ -153,8 +153,8 @@ impl<A: RouteAddress> RouteLookup<A> {
         }
     }
 
-    /// Finds the kind of each packet's route, which is an exit's number, and its id, which goes into
-    /// the frame.
+    /// Finds the kind of each packet's route, which is an exit's number, and its id, which goes
+    /// into the frame.
     #[inline]
     pub fn look_up(&mut self, frame: &mut Frame, kinds: &mut [u8], context: &Context<'_>) {
         let count = frame.len();

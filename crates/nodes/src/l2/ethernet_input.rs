@@ -29,7 +29,8 @@ graph::exits! {
         Runt => drop,
         /// To another station's MAC address.
         NotForUs => drop,
-        /// RFC 1812 section 5.3.4: IP to one node in a frame to a group of stations is not forwarded, nor answered.
+        /// RFC 1812 section 5.3.4: IP to one node in a frame to a group of stations is not
+        /// forwarded, nor answered.
         GroupFrame => drop,
         /// A protocol that the router does not speak.
         UnknownEthertype => drop,

@@ -5,8 +5,8 @@
 //!  l2_forward ─▶ l2_arp ┬▶ interface_output   the answer; or ARP between stations that are known
 //!                       └▶ l2_flood           nobody knows
 //! ```
-//! Only where the bridge says so. A binding counts while its station is known to the bridge: it ages
-//! with it. Who asks is not answered by itself, nor by a station behind the same port.
+//! Only where the bridge says so. A binding counts while its station is known to the bridge: it
+//! ages with it. Who asks is not answered by itself, nor by a station behind the same port.
 
 use crate::l2::Suppression;
 use crate::local::answer_arp;

@@ -6,9 +6,9 @@
 //!                 │       ├▶ ethernet_input      a copy for the router's own station
 //!                 └───────┘ again: more copies than a call may make
 //! ```
-//! All references show the same bytes, so nobody behind this node may change them: ports send them as
-//! they are. An interface that puts something in front of its frames (a tag, a tunnel's headers), or
-//! lets them wait, gets a copy of its own.
+//! All references show the same bytes, so nobody behind this node may change them: ports send them
+//! as they are. An interface that puts something in front of its frames (a tag, a tunnel's
+//! headers), or lets them wait, gets a copy of its own.
 
 use crate::l2::l2_forward::hand_in;
 use crate::tables::{

@@ -43,7 +43,8 @@ graph::exits! {
         ArpPassing => node "l2-arp" cause PASSING,
         /// ARP to all, in a bridge that answers it.
         ArpAsking => node "l2-arp" cause ASKING,
-        /// Neighbour discovery to a station that is known, in a bridge that learns addresses from it.
+        /// Neighbour discovery to a station that is known, in a bridge that learns addresses from
+        /// it.
         NdPassing => node "l2-nd" cause PASSING,
         /// Neighbour discovery to a group, in a bridge that answers it.
         NdAsking => node "l2-nd" cause ASKING,
@@ -189,7 +190,8 @@ impl Answers {
         self.arp || self.nd
     }
 
-    /// Where a frame goes that would take `exit`: there, if it is nothing to be answered or learned from.
+    /// Where a frame goes that would take `exit`: there, if it is nothing to be answered or learned
+    /// from.
     fn heard(self, frame: &[u8], exit: Exit) -> Exit {
         let (arp, nd) = (|| self.arp && is_arp(frame), || self.nd && is_nd(frame));
         match exit {

@@ -1,14 +1,15 @@
-//! Answers neighbour solicitations in a bridge for stations whose addresses are known, so that they are
-//! not flooded; and learns addresses from the advertisements that pass (RFC 9161 section 3.2).
+//! Answers neighbour solicitations in a bridge for stations whose addresses are known, so that they
+//! are not flooded; and learns addresses from the advertisements that pass (RFC 9161 section 3.2).
 //!
 //! ```text
 //!  l2_forward ─▶ l2_nd ┬▶ interface_output   the answer; or ND between stations that are known
 //!                      └▶ l2_flood           nobody knows, or it is not ours to answer
 //! ```
-//! Only where the bridge says so. A binding counts while its station is known to the bridge: it ages
-//! with it. A solicitation teaches nothing: it does not say whether who asks is a router, and a router
-//! that is advertised as a host is given up by all (RFC 4861 section 7.2.5). One from no address looks
-//! for others that have the address (RFC 4862 section 5.4): its owner alone knows, so it is flooded.
+//! Only where the bridge says so. A binding counts while its station is known to the bridge: it
+//! ages with it. A solicitation teaches nothing: it does not say whether who asks is a router, and
+//! a router that is advertised as a host is given up by all (RFC 4861 section 7.2.5). One from no
+//! address looks for others that have the address (RFC 4862 section 5.4): its owner alone knows, so
+//! it is flooded.
 
 use crate::l2::{Suppression, l2_arp::ASKING};
 use crate::local::NdAnswer;
@@ -88,7 +89,8 @@ impl Node for L2Nd {
     }
 }
 
-/// True of whole frames with a solicitation or an advertisement, without tags and extension headers.
+/// True of whole frames with a solicitation or an advertisement, without tags and extension
+/// headers.
 pub(crate) fn is_nd(frame: &[u8]) -> bool {
     const NEXT_HEADER: usize = ethernet::Header::LEN + 6;
     const MESSAGE: usize = ethernet::Header::LEN + ipv6::Header::LEN;

@@ -65,7 +65,8 @@ impl Heeded<'_> {
         })
     }
 
-    /// Tells the control thread of a binding that it does not have so. What is missed now is heard again.
+    /// Tells the control thread of a binding that it does not have so. What is missed now is heard
+    /// again.
     pub fn tell(&mut self, news: BindingNews) {
         let known = self.bound(news.bridge, news.address);
         if known != Some(news.bound) && self.limit.take(self.now_tsc) {

@@ -1,4 +1,5 @@
-//! Finds the sub-interface that a frame belongs to, and takes its tags off (IEEE 802.1Q section 6.9).
+//! Finds the sub-interface that a frame belongs to, and takes its tags off (IEEE 802.1Q section
+//! 6.9).
 //!
 //! ```text
 //!  port_rx ─▶ vlan_input ┬▶ (an entrance)    by the sub-interface's mode
@@ -88,8 +89,8 @@ impl Node for VlanInput {
 }
 
 impl VlanInput {
-    /// The exit of all frames, their tags taken off, where vectors are as they often are: of one port
-    /// and one VLAN, and with one tag each. Else none, and nothing changed.
+    /// The exit of all frames, their tags taken off, where vectors are as they often are: of one
+    /// port and one VLAN, and with one tag each. Else none, and nothing changed.
     fn exit_of_all(&self, frame: &mut Frame, interfaces: &Interfaces) -> Option<Exit> {
         let port = frame.rx()[0];
         if !frame.rx().iter().fold(true, |same, &rx| same & (rx == port)) {
@@ -163,8 +164,8 @@ fn owner(frame: &[u8], port: u16, map: Option<&VlanMap>) -> Result<(u16, usize),
     found.map(|id| (id, 0))
 }
 
-/// An interface with its exit and the octets of its tags. What stays the port's has had its turns at
-/// the port's features.
+/// An interface with its exit and the octets of its tags. What stays the port's has had its turns
+/// at the port's features.
 fn of(interfaces: &Interfaces, id: u16, port: u16) -> (u16, Exit, usize) {
     let exit = match interfaces.entrance(id) {
         Entrance::InterfaceDown => Exit::InterfaceDown,

@@ -6,8 +6,9 @@
 //!                              ├▶ twin_output        answers, which the kernel may have asked for
 //!                              └▶ drop
 //! ```
-//! An interface may answer for others, too (RFC 1027): for addresses of networks that it names, as long as
-//! their packets leave by another interface. So hosts that take the whole world for their link reach it by us.
+//! An interface may answer for others, too (RFC 1027): for addresses of networks that it names, as
+//! long as their packets leave by another interface. So hosts that take the whole world for their
+//! link reach it by us.
 //!
 //! A probe (RFC 5227, sender 0.0.0.0) is answered and teaches nothing. Whoever claims an address of
 //! ours gets no answer here: the control thread hears of it and decides.
@@ -158,7 +159,8 @@ impl ArpInput {
         told
     }
 
-    /// True if packets from interface `rx` to `address` are sent on, and not back to where they came from.
+    /// True if packets from interface `rx` to `address` are sent on, and not back to where they
+    /// came from.
     fn leaves_elsewhere(&self, rx: u16, address: u32, routes: PacketRoutes<'_>) -> bool {
         let mut to = routes.to(address);
         if to.kind() == Kind::Group as u8 {

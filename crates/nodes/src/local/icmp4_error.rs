@@ -53,13 +53,15 @@ graph::exits! {
     pub enum Exit {
         /// The message, to the packet's sender.
         Send => node "ip4-lookup",
-        /// RFC 1812 section 4.3.2.7: no errors about errors, later fragments, broadcasts, nor to senders that are no host.
+        /// RFC 1812 section 4.3.2.7: no errors about errors, later fragments, broadcasts, nor to
+        /// senders that are no host.
         NotAllowed => drop,
         /// The interface it came in by has no address to send from.
         NoAddress => drop,
         /// RFC 1812 section 4.3.2.8: enough errors for this second.
         RateLimited => drop,
-        /// A tunnel's packet is longer than the way to the other end carries: its MTU, or that way's, is set wrong.
+        /// A tunnel's packet is longer than the way to the other end carries: its MTU, or that
+        /// way's, is set wrong.
         TunnelTooBig => drop,
         /// There is no way to a tunnel's other end.
         TunnelUnreachable => drop,

@@ -1,5 +1,5 @@
-//! Answers an echo request in its own buffer (RFC 4443 section 4.2): addresses swapped, type changed,
-//! data as it came, extension headers left out.
+//! Answers an echo request in its own buffer (RFC 4443 section 4.2): addresses swapped, type
+//! changed, data as it came, extension headers left out.
 //!
 //! ```text
 //!  icmp6_input ─▶ icmp6_echo ─▶ ip6_lookup, or ip6_link towards a link-local address

@@ -1,5 +1,5 @@
-//! Tells a packet's sender what is wrong with it (RFC 4443): the packet itself becomes the message's
-//! quotation, in its own buffer.
+//! Tells a packet's sender what is wrong with it (RFC 4443): the packet itself becomes the
+//! message's quotation, in its own buffer.
 //!
 //! ```text
 //!  │ ... │        the packet, cut to 1232 bytes       │
@@ -45,13 +45,15 @@ graph::exits! {
         Send => node "ip6-lookup",
         /// The message, to a link-local address.
         SendOnLink => node "ip6-link" cause ip6_link::OURS,
-        /// RFC 4443 section 2.4 (e): no errors about errors, redirects, groups, nor to who is no single node.
+        /// RFC 4443 section 2.4 (e): no errors about errors, redirects, groups, nor to who is no
+        /// single node.
         NotAllowed => drop,
         /// The router has no address that the sender could know it by.
         NoAddress => drop,
         /// RFC 4443 section 2.4 (f): enough errors for this second.
         RateLimited => drop,
-        /// A tunnel's packet is longer than the way to the other end carries: its MTU, or that way's, is set wrong.
+        /// A tunnel's packet is longer than the way to the other end carries: its MTU, or that
+        /// way's, is set wrong.
         TunnelTooBig => drop,
         /// There is no way to a tunnel's other end.
         TunnelUnreachable => drop,

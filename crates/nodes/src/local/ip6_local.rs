@@ -153,7 +153,8 @@ pub fn upper_layer<'a>(packet: &'a PacketView<'_>) -> Option<(ipv6::Header<'a>, 
     Some((ipv6::Header::new(bytes)?, bytes.get(packet.adjacency() as usize..)?))
 }
 
-/// The number of the upper-layer header that earlier nodes found, behind whatever extension headers.
+/// The number of the upper-layer header that earlier nodes found, behind whatever extension
+/// headers.
 pub fn upper_protocol(packet: &PacketView<'_>) -> Option<u8> {
     let (bytes, end) = (packet.header(), packet.adjacency() as usize);
     let (mut next, mut at) = (ipv6::Header::new(bytes)?.next_header(), ipv6::Header::LEN);

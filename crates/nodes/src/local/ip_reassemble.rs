@@ -5,7 +5,8 @@
 //!                                        ├▶ icmp6_error
 //!                                        └▶ drop
 //! ```
-//! One node for both families. There rather than here, because the pieces of one packet may come to several workers.
+//! One node for both families. There rather than here, because the pieces of one packet may come to
+//! several workers.
 
 use crate::local::icmp_cause;
 use crate::tables::{Interfaces, RateLimit, Setup, SlowPath, SlowPathNews};
@@ -15,8 +16,8 @@ use reassembly::{Fault, Piece};
 use wire::icmp6::{message, parameter_problem};
 use wire::{ip, ipv6};
 
-/// Pieces told a second and worker: some 400 of the longest packets. What else the control thread is told must not wait for
-/// a flood of them.
+/// Pieces told a second and worker: some 400 of the longest packets. What else the control thread
+/// is told must not wait for a flood of them.
 const PIECES_PER_SECOND: u32 = 20_000;
 
 /// See the module.

@@ -1,11 +1,12 @@
-//! Hears who asks which groups of IPv6 are listened to (RFC 3810 section 5.1), and tells the control thread, which answers.
+//! Hears who asks which groups of IPv6 are listened to (RFC 3810 section 5.1), and tells the
+//! control thread, which answers.
 //!
 //! ```text
 //!  icmp6_input ─▶ mld_input ┬▶ (control thread)   a question, so many a second
 //!                           └▶ drop
 //! ```
-//! Switches that watch these answers pass on what is sent to our solicited-node groups: without them nobody behind such
-//! a switch finds our addresses.
+//! Switches that watch these answers pass on what is sent to our solicited-node groups: without
+//! them nobody behind such a switch finds our addresses.
 
 use crate::local::ip6_local::upper_layer;
 use crate::tables::{RateLimit, Setup, SlowPath, SlowPathNews};
@@ -16,7 +17,8 @@ use wire::{icmp6, ipv6};
 /// Questions told a second and worker: a link has one asker, which asks once in two minutes.
 const NEWS_PER_SECOND: u32 = 100;
 
-/// Octets of a question of the second version, at least; a longest delay is one of the first version's, too.
+/// Octets of a question of the second version, at least; a longest delay is one of the first
+/// version's, too.
 const LEAST_BYTES: usize = 24;
 
 /// See the module.

@@ -1,5 +1,6 @@
-//! Packets to the router itself, and what it answers: ARP and neighbour discovery, ICMP, closed ports of UDP and TCP.
-//! What is for others on this machine goes to the kernel's twin of the interface.
+//! Packets to the router itself, and what it answers: ARP and neighbour discovery, ICMP, closed
+//! ports of UDP and TCP. What is for others on this machine goes to the kernel's twin of the
+//! interface.
 //!
 //! ```text
 //!  ip4_lookup ─▶ ip4_local ┬▶ icmp4_input ─▶ icmp4_echo                ip6 likewise

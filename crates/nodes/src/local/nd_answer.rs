@@ -1,4 +1,5 @@
-//! The answer to a neighbour solicitation, in the solicitation's own buffer (RFC 4861 section 7.2.4).
+//! The answer to a neighbour solicitation, in the solicitation's own buffer (RFC 4861 section
+//! 7.2.4).
 
 use crate::ip::OwnIp6;
 use crate::local::sum_icmp;
@@ -26,9 +27,9 @@ pub struct NdAnswer {
 }
 
 impl NdAnswer {
-    /// Turns the question into the answer, a whole frame, which leaves by the interface that it came in
-    /// by. The packet begins with the IPv6 header, right behind which the message stands; its link
-    /// header was consumed right before.
+    /// Turns the question into the answer, a whole frame, which leaves by the interface that it
+    /// came in by. The packet begins with the IPv6 header, right behind which the message stands;
+    /// its link header was consumed right before.
     pub fn write(self, packet: &mut PacketView<'_>) {
         // Nobody can be told but all, who asked for an address that is taken.
         let (asker, asker_mac, solicited) = match self.asker {

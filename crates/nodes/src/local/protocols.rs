@@ -29,8 +29,8 @@ impl Protocols {
         self.takers[usize::from(number)]
     }
 
-    /// Whether the kernel's twin gets what would take `exit`: TCP, what nobody takes, and pieces, which it puts
-    /// together itself.
+    /// Whether the kernel's twin gets what would take `exit`: TCP, what nobody takes, and pieces,
+    /// which it puts together itself.
     #[inline]
     pub fn is_kernels(&self, exit: ExitIndex, fragment: impl Into<ExitIndex>) -> bool {
         exit == self.taker(protocol::TCP) || exit == self.nobody || exit == fragment.into()

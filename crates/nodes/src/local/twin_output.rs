@@ -1,5 +1,5 @@
-//! Hands packets for us that are not ours to answer to the kernel's twin of their interface, so many
-//! of each class a second.
+//! Hands packets for us that are not ours to answer to the kernel's twin of their interface, so
+//! many of each class a second.
 //!
 //! ```text
 //!  ethernet_input                              ─▶ twin_output ┬▶ (the twin)

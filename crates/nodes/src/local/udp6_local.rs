@@ -5,8 +5,8 @@
 //!                          ├▶ twin_output  nobody did, but the kernel may
 //!                          └▶ icmp6_error  nobody did
 //! ```
-//! RFC 8200 section 8.1: unlike over IPv4, a datagram without a checksum is not taken. Of tunnels' ones
-//! the tunnel decides (RFC 6935, RFC 6936 section 4).
+//! RFC 8200 section 8.1: unlike over IPv4, a datagram without a checksum is not taken. Of tunnels'
+//! ones the tunnel decides (RFC 6935, RFC 6936 section 4).
 
 use crate::local::{UdpFault, UdpPorts, find_udp, icmp_cause, ip6_local::upper_layer, twin_output};
 use crate::tables::{Interfaces, Setup};

@@ -1,10 +1,12 @@
-//! What a scheduler wants to know of a frame: its flow, its priority, its class, whether it may be marked.
+//! What a scheduler wants to know of a frame: its flow, its priority, its class, whether it may be
+//! marked.
 //!
 //! ```text
 //!  Ethernet ─ up to two tags ─▶ IPv4 (RFC 791) │ IPv6 (RFC 8200) ─▶ ports of TCP, UDP, SCTP
 //!              PCP                DSCP, ECN, addresses, protocol
 //! ```
-//! Nothing here is an error: what cannot be read is not known, and filters that ask for it do not fit.
+//! Nothing here is an error: what cannot be read is not known, and filters that ask for it do not
+//! fit.
 
 use packet::PacketPtr;
 use sched::{ClassId, Fields, Filter, Packet, classify};
@@ -55,8 +57,8 @@ impl Classifier {
         Self { filters, by_domain }
     }
 
-    /// What there is to know of `frame`, for the packet that holds it; `forwarded_in` tells the bridge and the
-    /// VRF, where a filter asks for them.
+    /// What there is to know of `frame`, for the packet that holds it; `forwarded_in` tells the
+    /// bridge and the VRF, where a filter asks for them.
     pub fn describe<'a>(
         &self,
         handle: PacketPtr,
@@ -140,7 +142,8 @@ fn read_ipv6(ip: &[u8], fields: &mut Fields<'_>) -> Option<Found> {
     })
 }
 
-/// A header that is what its ethertype says, and long enough that the transport header lies behind it.
+/// A header that is what its ethertype says, and long enough that the transport header lies behind
+/// it.
 fn ipv4_header(ip: &[u8]) -> Option<ipv4::Header<'_>> {
     ipv4::Header::new(ip).filter(|header| header.is_sound())
 }
@@ -280,8 +283,8 @@ mod tests {
         assert_eq!(v6[15] >> 4 & 3, 3);
     }
 
-    /// Found by fuzzing: without its own length to go by, the header itself was read as ports, and a mark moved it
-    /// to another flow.
+    /// Found by fuzzing: without its own length to go by, the header itself was read as ports, and
+    /// a mark moved it to another flow.
     #[test]
     fn a_header_of_another_version_or_too_short_is_not_known_and_not_marked() {
         let v4 = frame().ipv4([10, 0, 0, 1], [10, 9, 0, 2]).tcp(5, 443).build();

@@ -1,5 +1,5 @@
-//! Where packets come into the graph and leave it: queues of ports, the control thread, the scheduler of a shaped
-//! port, and the end of those that are dropped.
+//! Where packets come into the graph and leave it: queues of ports, the control thread, the
+//! scheduler of a shaped port, and the end of those that are dropped.
 //!
 //! ```text
 //!  receive queues ─▶ port_rx ─▶ …          … ─▶ shape ─▶ port_tx ─▶ transmit queues

@@ -1,14 +1,15 @@
-//! Lets packets wait for their turn: the scheduler of each shaped port stands here, on the one worker that owns it.
+//! Lets packets wait for their turn: the scheduler of each shaped port stands here, on the one
+//! worker that owns it.
 //!
 //! ```text
 //!  interface_output ┬▶ shape ┬ owner: classify ─▶ scheduler ─ when due ─▶ port_tx
 //!  vlan_output ─────┘        │                       ▲   └─ dropped ─▶ drop, by reason
 //!                            └ others: classify ─▶ ring (full: drop), doorbell
 //! ```
-//! Packets that wait are this node's, not the engine's: they are taken, and emitted when the scheduler
-//! lets them go, at most a frame of them a call. The clock is the TSC as it stood when the pass began. A
-//! worker on which nothing waits never calls this node but with packets for a shaped port. What leaves is
-//! counted here: on the way in nobody knew yet whether it would.
+//! Packets that wait are this node's, not the engine's: they are taken, and emitted when the
+//! scheduler lets them go, at most a frame of them a call. The clock is the TSC as it stood when
+//! the pass began. A worker on which nothing waits never calls this node but with packets for a
+//! shaped port. What leaves is counted here: on the way in nobody knew yet whether it would.
 
 use crate::port::{ForwardedIn, mark_congestion};
 use crate::tables::{
@@ -303,7 +304,8 @@ fn drops_to(owed: &mut VecDeque<(PacketPtr, Exit)>) -> impl FnMut(Dropped<Packet
     |dropped| owed.push_back((dropped.handle, dropped.reason.into()))
 }
 
-/// The bridge and the VRF that a packet was forwarded in: those of the interface it leaves by, else of the one it came by.
+/// The bridge and the VRF that a packet was forwarded in: those of the interface it leaves by, else
+/// of the one it came by.
 fn forwarded_in<'a>(
     interfaces: &'a Interfaces,
     leaves_by: Option<&'a Interface>,
@@ -317,8 +319,8 @@ fn forwarded_in<'a>(
     ForwardedIn { bridge: either(|row| &row.bridge_name), vrf: either(|row| &row.vrf_name) }
 }
 
-/// Counts what an interface sends as `interface-output` does for those that do not wait: a sub-interface
-/// without the tags that it got since.
+/// Counts what an interface sends as `interface-output` does for those that do not wait: a
+/// sub-interface without the tags that it got since.
 #[inline]
 fn count(counters: &WorkerCounters, row: Option<&Interface>, tx: u16, length_bytes: u32) {
     let Some(counters) = counters.interfaces.get(usize::from(tx)) else { return };

@@ -4,8 +4,8 @@
 //!  configuration ──────────────────┐
 //!  ARP and ND that pass a bridge ──┴▶ control thread ── published whole, now and then ──▶ l2_arp, l2_nd
 //! ```
-//! Bounded by the control thread. Bytes: some 40 an entry, and as much again while a new table stands
-//! beside the old one.
+//! Bounded by the control thread. Bytes: some 40 an entry, and as much again while a new table
+//! stands beside the old one.
 
 use crate::tables::BridgeId;
 use std::collections::HashMap;
@@ -20,7 +20,8 @@ pub struct Bindings(HashMap<(BridgeId, IpAddr), Bound>);
 pub struct Bound {
     /// The station's MAC address.
     pub mac: [u8; 6],
-    /// Of an IPv6 address, what the station said of itself: [`wire::nd::flag`]'s router and override.
+    /// Of an IPv6 address, what the station said of itself: [`wire::nd::flag`]'s router and
+    /// override.
     pub flags: u8,
 }
 

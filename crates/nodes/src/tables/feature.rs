@@ -1,5 +1,5 @@
-//! What interfaces have done to their frames: each lists features, and its frames take a turn at every one of them, in
-//! the order of their places.
+//! What interfaces have done to their frames: each lists features, and its frames take a turn at
+//! every one of them, in the order of their places.
 //!
 //! ```text
 //!  port_rx, vlan_input, tunnel_decap, l2_forward, l2_flood         what is received
@@ -14,12 +14,14 @@
 //!  received   mirror   sources   ACL   uRPF   policer   redirects
 //!  sent                          ACL          policer               mirror
 //! ```
-//! A port's features see its frames with their tags, those of its sub-interfaces too; a sub-interface's and a tunnel's
-//! see them without. What is sent has its link header, not yet a sub-interface's tags nor a tunnel's headers, and is
-//! not counted before the last feature has let it pass.
+//! A port's features see its frames with their tags, those of its sub-interfaces too; a
+//! sub-interface's and a tunnel's see them without. What is sent has its link header, not yet a
+//! sub-interface's tags nor a tunnel's headers, and is not counted before the last feature has let
+//! it pass.
 //!
-//! A feature says where it stands, and its work holds runs of frames to what their interface says. The rest of its node
-//! is [`InTurn`](crate::interface::InTurn); the engine wires it to those before it, and none of them knows it.
+//! A feature says where it stands, and its work holds runs of frames to what their interface says.
+//! The rest of its node is [`InTurn`](crate::interface::InTurn); the engine wires it to those
+//! before it, and none of them knows it.
 
 use crate::tables::{Interface, Interfaces, Setup};
 use graph::{Context, Exit, ExitSpec, Exits, To};

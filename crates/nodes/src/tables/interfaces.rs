@@ -68,12 +68,13 @@ pub struct Interface {
     pub mac: [u8; 6],
     /// Longest packet behind the link header that it takes.
     pub mtu_bytes: u16,
-    /// Its IPv4 addresses with their prefix lengths, the primary one first, host byte order. One that is another
-    /// interface's, borrowed, has the length 0: anybody may be at the other end.
+    /// Its IPv4 addresses with their prefix lengths, the primary one first, host byte order. One
+    /// that is another interface's, borrowed, has the length 0: anybody may be at the other end.
     pub ip4: Vec<(u32, u8)>,
     /// Its IPv6 addresses, the link-local one included: those that nobody else was found to have.
     pub ip6: Vec<(u128, u8)>,
-    /// Networks whose addresses it answers ARP for, too, where their packets leave by another interface.
+    /// Networks whose addresses it answers ARP for, too, where their packets leave by another
+    /// interface.
     pub proxy_arp: Vec<Ip4Prefix>,
     /// IPv6 addresses that are not its own yet: whether somebody else has them is being found out
     /// (RFC 4862 section 5.4).
@@ -103,8 +104,9 @@ impl Interface {
         same.or(fitting().next()).map(|&(address, _)| address)
     }
 
-    /// True if its frames leave as they are: nothing is put in front of them, no feature may mark them,
-    /// and none waits for its turn, to be marked perhaps. Others may hold such a frame's buffer, too.
+    /// True if its frames leave as they are: nothing is put in front of them, no feature may mark
+    /// them, and none waits for its turn, to be marked perhaps. Others may hold such a frame's
+    /// buffer, too.
     pub fn sends_unchanged(&self) -> bool {
         self.link == Link::Port && !self.shaped && !self.output.may_change()
     }
@@ -134,7 +136,8 @@ impl Interface {
         self.ip6.iter().any(|&(own, _)| own == address)
     }
 
-    /// True if it may answer ARP for an address that is none of its own (RFC 1027): never for one of its own subnet.
+    /// True if it may answer ARP for an address that is none of its own (RFC 1027): never for one
+    /// of its own subnet.
     pub fn stands_in_for(&self, address: u32) -> bool {
         self.proxy_arp.iter().any(|network| network.contains(address)) && !self.reaches_ip4(address)
     }
@@ -157,7 +160,8 @@ impl Interface {
         own_in_subnet_of(&self.ip4, address).is_some()
     }
 
-    /// True if both addresses lie in one subnet of this interface. An end that may be anybody's is none.
+    /// True if both addresses lie in one subnet of this interface. An end that may be anybody's is
+    /// none.
     pub fn has_in_one_subnet(&self, one: u32, other: u32) -> bool {
         let has = |&subnet: &(u32, u8)| contains(subnet, one) && contains(subnet, other);
         self.ip4.iter().filter(|(_, length)| *length != 0).any(has)
@@ -287,7 +291,8 @@ impl Interfaces {
         self.get(id).is_some_and(|row| !row.input.is_empty())
     }
 
-    /// True if the kernel has a twin of an interface. Where there are none at all, no row is looked at.
+    /// True if the kernel has a twin of an interface. Where there are none at all, no row is looked
+    /// at.
     #[inline]
     pub fn has_twin(&self, id: u16) -> bool {
         self.twins && self.get(id).is_some_and(|interface| interface.twin)

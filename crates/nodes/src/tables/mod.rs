@@ -1,5 +1,5 @@
-//! What the control thread and workers share: the tables that workers read, the counters they write, the ways to
-//! the control thread and back.
+//! What the control thread and workers share: the tables that workers read, the counters they
+//! write, the ways to the control thread and back.
 //!
 //! ```text
 //!  control thread ── Published tables ──▶ workers        interfaces (and fib's tables)

@@ -57,7 +57,8 @@ pub struct IcmpLimits {
 pub struct Reception {
     /// Packets taken at once, at most: 1 to [`packet::VECTOR`].
     pub vector_packets: usize,
-    /// Cycles of the time-stamp counter that each packet costs more than it would: for measurements.
+    /// Cycles of the time-stamp counter that each packet costs more than it would: for
+    /// measurements.
     pub burn_cycles: u32,
 }
 

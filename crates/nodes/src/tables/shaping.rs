@@ -1,11 +1,12 @@
-//! How a port comes to be shaped: one worker has its scheduler, the others hand their packets to it.
+//! How a port comes to be shaped: one worker has its scheduler, the others hand their packets to
+//! it.
 //!
 //! ```text
 //!  control thread ── Own ───────▶ worker 1 ◀══ ring, doorbell ══ worker 0 ◀─── HandOver ── control thread
 //!                 ◀─ what waited ─            ◀═ ring, doorbell ══ worker 2 ◀─── HandOver ──
 //! ```
-//! A letter to the worker that owns the scheduler is answered with what it replaced, so that memory is
-//! freed by the control thread.
+//! A letter to the worker that owns the scheduler is answered with what it replaced, so that memory
+//! is freed by the control thread.
 
 use crate::port::Classifier;
 use graph::Doorbell;

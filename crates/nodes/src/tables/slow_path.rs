@@ -37,8 +37,8 @@ pub struct NdNews {
     pub interface: u16,
     /// Whose the message is; `::` in a solicitation that only looks whether its target is free.
     pub source: u128,
-    /// The MAC that the message tells of: its sender's, or its target's in an advertisement; that of
-    /// its frame if it is nobody's. None if it tells of none.
+    /// The MAC that the message tells of: its sender's, or its target's in an advertisement; that
+    /// of its frame if it is nobody's. None if it tells of none.
     pub mac: Option<[u8; 6]>,
     /// What it says.
     pub said: NdSaid,

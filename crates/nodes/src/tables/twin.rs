@@ -12,8 +12,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use wire::ip::protocol;
 use wire::{icmp6, ipv4, ipv6, tcp, udp};
 
-/// What a packet for a twin is about. Each class has an allowance of its own, so that a flood of one
-/// leaves the others what they need.
+/// What a packet for a twin is about. Each class has an allowance of its own, so that a flood of
+/// one leaves the others what they need.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
 pub enum TwinClass {
@@ -109,8 +109,8 @@ fn is_routing_tcp(source: u16, destination: u16) -> bool {
     ROUTING_TCP.contains(&source) || ROUTING_TCP.contains(&destination)
 }
 
-/// How many packets of each class a worker may hand over, a second; the control thread changes it at
-/// any time.
+/// How many packets of each class a worker may hand over, a second; the control thread changes it
+/// at any time.
 #[derive(Debug)]
 pub struct TwinLimits(pub [AtomicU32; TwinClass::COUNT]);
 

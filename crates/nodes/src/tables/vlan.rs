@@ -6,8 +6,9 @@
 //!  outer                                                   outer │ any
 //!  none, or VLAN 0     untagged
 //! ```
-//! A sub-interface takes off the tags that it names, and puts them on again; others it leaves alone.
-//! The outer tag taken off stays right in front of the frame, so that its priority can be put on again.
+//! A sub-interface takes off the tags that it names, and puts them on again; others it leaves
+//! alone. The outer tag taken off stays right in front of the frame, so that its priority can be
+//! put on again.
 //!
 //! Bytes: 16 KiB for a port with sub-interfaces, 8 KiB for each VLAN with exact inner ones.
 
@@ -61,7 +62,8 @@ impl Vlan {
         }
     }
 
-    /// The VLAN of the outer tag that it takes off and puts on; none if it leaves frames as they are.
+    /// The VLAN of the outer tag that it takes off and puts on; none if it leaves frames as they
+    /// are.
     #[inline]
     pub fn outer(&self) -> Option<u16> {
         match self.tags {
@@ -134,8 +136,8 @@ impl VlanMap {
         Some(self.untagged).filter(|&id| id != NONE)
     }
 
-    /// The interface that a frame belongs to whose bytes behind the first tag's ethertype are these;
-    /// of a frame too short for its second tag, none.
+    /// The interface that a frame belongs to whose bytes behind the first tag's ethertype are
+    /// these; of a frame too short for its second tag, none.
     #[inline]
     pub fn tagged(&self, tag: Tag<'_>, rest: &[u8]) -> Option<u16> {
         let outer = tag.tci().vid();

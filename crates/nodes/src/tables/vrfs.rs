@@ -5,8 +5,8 @@
 //!                                          ├─ 1 red ─────▶ IPv4 table, IPv6 table
 //!                                          └─ 2 (gone)
 //! ```
-//! The control thread publishes the list whole when a VRF comes or goes; routes are written into the
-//! tables in place. Equal addresses in two VRFs are two addresses.
+//! The control thread publishes the list whole when a VRF comes or goes; routes are written into
+//! the tables in place. Equal addresses in two VRFs are two addresses.
 
 use crate::tables::Interfaces;
 use fib::ip4::Ip4Table;

@@ -54,7 +54,8 @@ entrances! {
         WrongPayload => drop,
         /// No tunnel has this network identifier or key, source and destination.
         UnknownTunnel => drop,
-        /// From an end that is not known yet. The control thread hears of it; what comes later is taken.
+        /// From an end that is not known yet. The control thread hears of it; what comes later is
+        /// taken.
         NewRemote => drop,
         /// The frame inside is shorter than an Ethernet header.
         InnerRunt => drop,

@@ -6,9 +6,9 @@
 //!  interface_output ─▶ tunnel_encap ────┼▶ ip_resolve                 the other end is on a link of ours
 //!                                       └▶ drop
 //! ```
-//! All packets of a tunnel go to one address, in one VRF: that is looked up once for those that follow
-//! each other. A tunnel whose other end is reached through itself ends here, too: each turn takes
-//! headroom, and there is none for a third.
+//! All packets of a tunnel go to one address, in one VRF: that is looked up once for those that
+//! follow each other. A tunnel whose other end is reached through itself ends here, too: each turn
+//! takes headroom, and there is none for a third.
 
 use crate::ip::{MemberPicker, ip_resolve};
 use crate::tables::{Ends, Inside, Interfaces, Kind, Setup, Vrfs};

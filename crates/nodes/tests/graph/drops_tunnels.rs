@@ -1,5 +1,5 @@
-//! The packets that meet each reason for a drop around tunnels: malformed, unknown, too long, without a
-//! way, inside each other.
+//! The packets that meet each reason for a drop around tunnels: malformed, unknown, too long,
+//! without a way, inside each other.
 
 use crate::drops::Play;
 use crate::rig::*;

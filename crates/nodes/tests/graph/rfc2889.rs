@@ -1,5 +1,5 @@
-//! What RFC 2889 measures of a switch, as far as it holds whatever the speed: no frame lost that may not
-//! be, none sent where it does not belong.
+//! What RFC 2889 measures of a switch, as far as it holds whatever the speed: no frame lost that
+//! may not be, none sent where it does not belong.
 
 use crate::rig::*;
 use nodes::tables::{BridgePort, Mode};

@@ -1,4 +1,5 @@
-//! What stands on a shaped port waits in its scheduler, too: sub-interfaces, and tunnels that leave by it.
+//! What stands on a shaped port waits in its scheduler, too: sub-interfaces, and tunnels that leave
+//! by it.
 
 use crate::rig::*;
 use sched::units::{Rate, Size};

@@ -132,7 +132,8 @@ impl Groups {
         if !self.silent.is_empty() && members.iter().any(|m| !self.silent.contains(&m.to)) {
             sharing.to_mut().retain(|member| !self.silent.contains(&member.to));
         }
-        // The group was made for all of its members: fewer need no more buckets, so this cannot fail.
+        // The group was made for all of its members: fewer need no more buckets, so this cannot
+        // fail.
         let _moved = self.table.set_members(id, &sharing);
     }
 

@@ -290,7 +290,8 @@ fn a_next_hop_that_does_not_answer_gets_no_flows_until_it_does() {
         (word, vec![]),
         "still asked for"
     );
-    // A route that comes meanwhile over the same ones shares the group; over others, too, it is out.
+    // A route that comes meanwhile over the same ones shares the group; over others, too, it is
+    // out.
     share(&mut routing, "11.0.0.0/8", &[(1, 1), (2, 2), (3, 3)]).unwrap();
     assert_eq!(at(&table, "11.0.0.0/8"), word);
     share(&mut routing, "12.0.0.0/8", &[(2, 2), (3, 3)]).unwrap();

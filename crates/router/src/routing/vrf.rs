@@ -44,8 +44,8 @@ impl<A: Family> VrfRoutes<A> {
         self.table.max_routes().saturating_mul(CANDIDATES)
     }
 
-    /// Leaves of `routes`, of `source`, those that there is room for: all that take another's place, and
-    /// as many new ones as fit.
+    /// Leaves of `routes`, of `source`, those that there is room for: all that take another's
+    /// place, and as many new ones as fit.
     fn retain_fitting(
         &self,
         routes: &mut Vec<(Prefix<A>, Route)>,
@@ -101,8 +101,8 @@ impl<A: Family> InVrf<'_, A> {
         self.follow()
     }
 
-    /// Adds or replaces many routes of a source. Those that do not fit are taken out again; says how
-    /// many were added.
+    /// Adds or replaces many routes of a source. Those that do not fit are taken out again; says
+    /// how many were added.
     pub(crate) fn add_all(
         &mut self,
         mut routes: Vec<(Prefix<A>, Route)>,

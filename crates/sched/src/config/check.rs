@@ -1,4 +1,5 @@
-//! What is refused, and why: ranges, names, loops, promises that nothing can keep, more state than is allowed.
+//! What is refused, and why: ranges, names, loops, promises that nothing can keep, more state than
+//! is allowed.
 
 use super::Config;
 use crate::Error;

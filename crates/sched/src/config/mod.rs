@@ -1,4 +1,5 @@
-//! What a scheduler is to be: a value that reads from and writes to TOML or JSON, refused with the reason if it is nonsense.
+//! What a scheduler is to be: a value that reads from and writes to TOML or JSON, refused with the
+//! reason if it is nonsense.
 //!
 //! ```text
 //!   text, tc lines ─▶ Config ─▶ check ─▶ build ─▶ Box<dyn Scheduler<T>>
@@ -24,13 +25,15 @@ pub struct Config {
     /// Which packets go to which class: the first that fits decides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub filters: Vec<Filter>,
-    /// The largest packet on the link, Ethernet header included: default quanta, bursts and CoDel's floor follow it.
+    /// The largest packet on the link, Ethernet header included: default quanta, bursts and CoDel's
+    /// floor follow it.
     #[serde(default = "default_mtu")]
     pub mtu_bytes: u32,
     /// The link's rate: with it, promises that the link itself cannot keep are refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_rate: Option<Rate>,
-    /// The most packets that may wait in the whole tree; by default the sum of the leaves' limits, no more than 131072.
+    /// The most packets that may wait in the whole tree; by default the sum of the leaves' limits,
+    /// no more than 131072.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool_packets: Option<u32>,
     /// The most memory that the scheduler may reserve.

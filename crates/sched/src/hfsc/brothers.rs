@@ -1,4 +1,5 @@
-//! The busy children of one class: whose turn it is by virtual time, and how far the furthest clock has come.
+//! The busy children of one class: whose turn it is by virtual time, and how far the furthest clock
+//! has come.
 //!
 //! ```text
 //!   One    the child, whenever it fits: below the root of most trees stands one class
@@ -11,7 +12,8 @@ use super::furthest::Furthest;
 use crate::agenda::Agenda;
 
 pub(super) enum Brothers {
-    /// An only child has its turn whenever it fits, and needs no clock: from when on it fits, while it is busy.
+    /// An only child has its turn whenever it fits, and needs no clock: from when on it fits, while
+    /// it is busy.
     One(Option<u64>),
     Many(Box<Turns>),
 }
@@ -84,7 +86,8 @@ impl Brothers {
         }
     }
 
-    /// From when on one of them fits, as far as is known: 0 where one does; none where all are idle.
+    /// From when on one of them fits, as far as is known: 0 where one does; none where all are
+    /// idle.
     #[inline]
     pub(super) fn fit_ns(&self) -> Option<u64> {
         match self {

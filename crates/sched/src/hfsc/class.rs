@@ -28,7 +28,8 @@ pub(crate) struct ClassSettings {
 pub(super) struct RealTime {
     /// Bytes served because of a deadline.
     pub(super) served_bytes: u64,
-    /// From when on a packet may go by its deadline: the packet at the head, or the one after it once that is eligible.
+    /// From when on a packet may go by its deadline: the packet at the head, or the one after it
+    /// once that is eligible.
     pub(super) eligible_ns: u64,
     pub(super) deadline: Running,
 }
@@ -114,7 +115,8 @@ impl Class {
         }
     }
 
-    /// Moves its clock on to what it has been served, not behind what was served among its brothers.
+    /// Moves its clock on to what it has been served, not behind what was served among its
+    /// brothers.
     #[inline(always)]
     pub(super) fn move_clock(&mut self, time: u64, vt_served: u64) {
         self.vt = time.saturating_add(self.vt_adjust);

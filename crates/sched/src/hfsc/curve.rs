@@ -155,8 +155,8 @@ impl Running {
         self.x.saturating_add(after)
     }
 
-    /// When service of the bytes after `y` may begin. A slow first piece does not count: what is due at the second's
-    /// rate must begin early enough for it.
+    /// When service of the bytes after `y` may begin. A slow first piece does not count: what is
+    /// due at the second's rate must begin early enough for it.
     #[inline(always)]
     pub(crate) fn eligible_at(&self, y: u64) -> u64 {
         match &self.bend {
@@ -165,7 +165,8 @@ impl Running {
         }
     }
 
-    /// When the bytes up to `y` are due, and when service of those after them may begin: of most curves, the same.
+    /// When the bytes up to `y` are due, and when service of those after them may begin: of most
+    /// curves, the same.
     #[inline(always)]
     pub(crate) fn due_and_eligible_at(&self, y: u64) -> (u64, u64) {
         match &self.bend {
@@ -189,7 +190,8 @@ impl Running {
             }
     }
 
-    /// A busy period begins at (x, y): the curve becomes the lesser of itself and its setting begun there.
+    /// A busy period begins at (x, y): the curve becomes the lesser of itself and its setting begun
+    /// there.
     pub(crate) fn restart(&mut self, x: u64, y: u64) {
         let due = self.x_to_y(x);
         let later = match &self.bend {
@@ -222,8 +224,9 @@ impl Bend {
         Self { dx, dy, slope, inverse: inverse(curve.m1), set_dx: dx, set_dy: dy }
     }
 
-    /// The old curve and the new cross while the new is still in this, its first piece: it is made longer, up to the
-    /// crossing. `apart` is what lies between them where the new begins, `left_ns` what is left of the old's.
+    /// The old curve and the new cross while the new is still in this, its first piece: it is made
+    /// longer, up to the crossing. `apart` is what lies between them where the new begins,
+    /// `left_ns` what is left of the old's.
     fn lengthen(&mut self, apart_bytes: u64, second_slope: u64, left_ns: u64) {
         let apart = u128::from(apart_bytes) << SLOPE_SHIFT;
         let crossing = (apart / u128::from((self.slope - second_slope).max(1))) as u64;
@@ -270,7 +273,8 @@ mod tests {
             let at = x + at;
             let least = old.x_to_y(at).min(y + old.x_to_y(at - x));
             if m1 <= m2 {
-                // A convex curve is not cut where the two cross, but replaced whole: it stays under the old or the new.
+                // A convex curve is not cut where the two cross, but replaced whole: it stays under
+                // the old or the new.
                 prop_assert!(low.x_to_y(at) <= old.x_to_y(at).max(least) + 2);
             } else {
                 prop_assert!(low.x_to_y(at).abs_diff(least) <= 16, "{} {}", low.x_to_y(at), least);

@@ -6,16 +6,17 @@
 //!                  └──────────────────┘ at once, by when the next packet may go, should this one go by its deadline
 //! ```
 //!
-//! A deadline is worked out when its leaf becomes ready, and with it when the next packet may go: of most curves the
-//! same time. So what goes by link sharing touches nothing here; nor does a leaf that becomes idle, or busy again: it stays
-//! in the heap by a time no later than its own, and is looked at again when that has come.
-//! Time O(log leaves). Space 40 bytes a class.
+//! A deadline is worked out when its leaf becomes ready, and with it when the next packet may go:
+//! of most curves the same time. So what goes by link sharing touches nothing here; nor does a leaf
+//! that becomes idle, or busy again: it stays in the heap by a time no later than its own, and is
+//! looked at again when that has come. Time O(log leaves). Space 40 bytes a class.
 
 use super::class::{Class, IDLE, RealTime};
 use crate::least_heap::LeastHeap;
 
 pub(super) struct Deadlines {
-    /// By times no later than their `eligible_ns`: all that are busy and not ready, and some others.
+    /// By times no later than their `eligible_ns`: all that are busy and not ready, and some
+    /// others.
     eligible: LeastHeap,
     /// By deadline.
     ready: LeastHeap,

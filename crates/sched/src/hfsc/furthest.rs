@@ -6,8 +6,9 @@
 //!   furthest:  90, of clock 63                       known until that very clock goes back or stops
 //! ```
 //!
-//! Clocks go forward, and mostly past all others: then one comparison is all. Time O(1) to set; to get, O(1) unless the
-//! furthest has stopped: then 64 for each group that has moved, and one for each group. Space 8 bytes a clock.
+//! Clocks go forward, and mostly past all others: then one comparison is all. Time O(1) to set; to
+//! get, O(1) unless the furthest has stopped: then 64 for each group that has moved, and one for
+//! each group. Space 8 bytes a clock.
 
 const GROUP: usize = 64;
 /// The clock that is furthest is not known.

@@ -1,4 +1,5 @@
-//! The hierarchical fair service curve (Stoica, Zhang, Ng 1997): delay and rate set apart, by curves of two pieces.
+//! The hierarchical fair service curve (Stoica, Zhang, Ng 1997): delay and rate set apart, by
+//! curves of two pieces.
 //!
 //! ```text
 //!   dequeue ─▶ is any leaf eligible (e <= now)?
@@ -7,12 +8,14 @@
 //!                       none fits ─▶ Wait until the soonest e or fit time
 //! ```
 //!
-//! A leaf's packets leave by their deadlines, late by no more than one largest packet at the link's rate, as long as
-//! the real-time curves together fit the link. The algorithm is as Linux's sch_hfsc has it; heaps replace its three
-//! kinds of sorted trees, two of which it searches from end to end.
+//! A leaf's packets leave by their deadlines, late by no more than one largest packet at the link's
+//! rate, as long as the real-time curves together fit the link. The algorithm is as Linux's
+//! sch_hfsc has it; heaps replace its three kinds of sorted trees, two of which it searches from
+//! end to end.
 //!
-//! Time O(log leaves + depth * log brothers) a packet, a cache line a step. Space 256 bytes a class, about
-//! 100 more in heaps, 48 for a curve of two pieces, and what the leaves' own disciplines take.
+//! Time O(log leaves + depth * log brothers) a packet, a cache line a step. Space 256 bytes a
+//! class, about 100 more in heaps, 48 for a curve of two pieces, and what the leaves' own
+//! disciplines take.
 
 mod brothers;
 mod class;
@@ -47,7 +50,8 @@ struct Label {
     text: String,
 }
 
-/// The settings of the whole, checked: classes come breadth first, so that brothers stand side by side.
+/// The settings of the whole, checked: classes come breadth first, so that brothers stand side by
+/// side.
 pub(crate) struct HfscSettings {
     pub(crate) handle: ClassId,
     pub(crate) text: String,
@@ -202,7 +206,8 @@ impl Discipline for Hfsc {
         let was_empty = child.is_empty();
         let accepted = child.enqueue(cx, id, class);
         self.counters.dropped += u64::from(!accepted);
-        // The head is fixed now: what a child drops later can no longer change the deadline that it was given.
+        // The head is fixed now: what a child drops later can no longer change the deadline that it
+        // was given.
         if was_empty && let Some(head_bytes) = head_of(child, cx) {
             self.activate(leaf, cx.now_ns, head_bytes);
         }

@@ -193,7 +193,8 @@ fn can_be_met(it: &HfscShape, config: &Config, order: &[usize]) -> Result<(), Er
         .map_or(Ok(()), |rate| fits(it.handle, "link_rate", Curve::straight(rate), &all))
 }
 
-/// Sums the curves from break to break, and holds the sum against the bound at each, and for ever after.
+/// Sums the curves from break to break, and holds the sum against the bound at each, and for ever
+/// after.
 fn fits(id: ClassId, bound: &'static str, limit: Curve, curves: &[Curve]) -> Result<(), Error> {
     let mut breaks: Vec<(u64, i128)> = curves
         .iter()

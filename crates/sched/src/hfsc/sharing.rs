@@ -1,4 +1,5 @@
-//! HFSC's link sharing: virtual times from a leaf up to the root, and the choice from the root down.
+//! HFSC's link sharing: virtual times from a leaf up to the root, and the choice from the root
+//! down.
 //!
 //! ```text
 //!   a class becomes busy: its clock starts midway between the brother served last and the furthest brother
@@ -71,7 +72,8 @@ impl Hfsc {
         }
     }
 
-    /// Charges a packet to its leaf and every class above; a leaf that `empties`, and all that then are idle, leave.
+    /// Charges a packet to its leaf and every class above; a leaf that `empties`, and all that then
+    /// are idle, leave.
     #[inline(always)]
     pub(super) fn share_out(&mut self, leaf_class: u32, sent: Departure, empties: bool) {
         let mut at = leaf_class as usize;

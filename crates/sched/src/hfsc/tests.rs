@@ -83,7 +83,8 @@ fn a_real_time_rate_is_kept_against_a_greedy_share() {
     assert_close(&rates(&mut bench, &[1, 2], 10), &[2.0, 8.0]);
 }
 
-/// The longest that a 160-byte packet, one every 20 ms, waits beside bulk traffic on a link of 1 Mbit/s.
+/// The longest that a 160-byte packet, one every 20 ms, waits beside bulk traffic on a link of 1
+/// Mbit/s.
 fn voice_delay(rt: Curve) -> u64 {
     let mut voice = HfscClass::new(id(1), None);
     voice.rt = Some(rt);
@@ -123,7 +124,8 @@ fn a_concave_curve_gives_little_delay_at_a_low_rate() {
     let rate = Rate(64_000);
     let straight = voice_delay(Curve::straight(rate));
     let concave = voice_delay(Curve { m1: Rate(256_000), d: Time(5_000_000), m2: rate });
-    // By the rate alone 160 bytes are due after 20 ms, by the curve after 5; a bulk packet on the wire adds 12.
+    // By the rate alone 160 bytes are due after 20 ms, by the curve after 5; a bulk packet on the
+    // wire adds 12.
     assert!(straight > 20_000_000, "{straight}");
     assert!(concave <= 17_010_000, "{concave}");
 }

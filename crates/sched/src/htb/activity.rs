@@ -1,4 +1,5 @@
-//! Which HTB classes stand in which ring: kept up as leaves fill and empty and as buckets change the classes' modes.
+//! Which HTB classes stand in which ring: kept up as leaves fill and empty and as buckets change
+//! the classes' modes.
 //!
 //! ```text
 //!   a class that something waits in or below   can't send ─▶ in no ring, only in the wait queue
@@ -6,8 +7,9 @@
 //!                                              can send   ─▶ in its level's row, and in the feed all the same
 //! ```
 //!
-//! That those who can send are in a feed, too, is never seen: a row of a level is only served when those of all lower
-//! levels are empty. So a class that passes from borrowing to sending by right and back moves one bit.
+//! That those who can send are in a feed, too, is never seen: a row of a level is only served when
+//! those of all lower levels are empty. So a class that passes from borrowing to sending by right
+//! and back moves one bit.
 
 use super::class::{Mode, Rings};
 use super::{Htb, NIL, ROWS_A_WORD};
@@ -35,7 +37,8 @@ impl Htb {
         self.leave(leaf, priority, mode, rings);
     }
 
-    /// An active class comes into the rings of its mode; with the first in a feed, the parent becomes active.
+    /// An active class comes into the rings of its mode; with the first in a feed, the parent
+    /// becomes active.
     #[inline(always)]
     fn enter(&mut self, at: u32, priority: u8, mode: Mode, rings: Rings) {
         if mode == Mode::CanSend {
@@ -49,7 +52,8 @@ impl Htb {
         }
     }
 
-    /// A class leaves the rings of its mode; after the last in a feed, the parent has nothing to pass on.
+    /// A class leaves the rings of its mode; after the last in a feed, the parent has nothing to
+    /// pass on.
     #[inline(always)]
     fn leave(&mut self, at: u32, priority: u8, mode: Mode, rings: Rings) {
         if mode == Mode::CanSend {
@@ -97,8 +101,8 @@ impl Htb {
         self.leave(lender, priority, mode, rings);
     }
 
-    /// Moves a class into another mode, which its buckets put it in: into that mode's rings, and into the wait queue until
-    /// its debt is paid.
+    /// Moves a class into another mode, which its buckets put it in: into that mode's rings, and
+    /// into the wait queue until its debt is paid.
     #[inline(always)]
     pub(super) fn change_mode(&mut self, at: u32, mode: Mode, now_ns: u64) {
         let class = &mut self.classes[at as usize];
@@ -115,7 +119,8 @@ impl Htb {
         self.wait(at, now_ns, debt);
     }
 
-    /// Moves an active class into another mode's rings. In line is what comes with every packet or two: a bit in a row.
+    /// Moves an active class into another mode's rings. In line is what comes with every packet or
+    /// two: a bit in a row.
     #[inline(always)]
     fn change_rings(&mut self, at: u32, priority: u8, old: Mode, new: Mode, rings: Rings) {
         match (old, new) {
@@ -178,7 +183,8 @@ impl Htb {
         self.due = due;
     }
 
-    /// Charges a packet that was served at `level` to this class and all its ancestors: those below the level borrowed.
+    /// Charges a packet that was served at `level` to this class and all its ancestors: those below
+    /// the level borrowed.
     #[inline(always)]
     pub(super) fn charge(&mut self, mut at: u32, level: u8, length_bytes: u32, now_ns: u64) {
         while let Some(class) = self.classes.get_mut(at as usize) {

@@ -35,15 +35,17 @@ pub(crate) struct ClassSettings {
     pub(crate) text: String,
 }
 
-/// The rings that a class may stand in, by the first of one a priority: its level's rows, and its parent's feeds if it has one.
+/// The rings that a class may stand in, by the first of one a priority: its level's rows, and its
+/// parent's feeds if it has one.
 #[derive(Clone, Copy)]
 pub(crate) struct Rings {
     pub(crate) row: u32,
     pub(crate) feed: u32,
 }
 
-/// By lines of the cache: the buckets and where the class stands; what a packet costs and is counted in; the packets.
-/// With a FIFO a packet that comes touches the last, one that goes all three.
+/// By lines of the cache: the buckets and where the class stands; what a packet costs and is
+/// counted in; the packets. With a FIFO a packet that comes touches the last, one that goes all
+/// three.
 #[repr(C, align(64))]
 pub(crate) struct Class {
     tokens: Ticks,
@@ -134,8 +136,8 @@ impl Class {
         if self.ctokens < 0 { -self.ctokens } else { -self.tokens }
     }
 
-    /// Counts a packet that was served at a level, and pays for it: out of the ceil's bucket and, unless an ancestor of
-    /// that level lends, out of the rate's. Both are filled.
+    /// Counts a packet that was served at a level, and pays for it: out of the ceil's bucket and,
+    /// unless an ancestor of that level lends, out of the rate's. Both are filled.
     #[inline(always)]
     pub(crate) fn charge(&mut self, served_level: u8, length_bytes: u32) {
         let pays = self.level >= served_level;

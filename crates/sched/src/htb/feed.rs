@@ -1,4 +1,5 @@
-//! HTB's round-robin rings: which classes of one priority may be served at a row, or through a parent that lends.
+//! HTB's round-robin rings: which classes of one priority may be served at a row, or through a
+//! parent that lends.
 //!
 //! ```text
 //!   members:  one bit a class, brothers side by side        0 1 1 0 0 1 0 …     above 64, a word of words, and so on:
@@ -7,9 +8,10 @@
 //!             turn of the feed above moves on                 turn
 //! ```
 //!
-//! A class that leaves in its turn and comes back before the next look still has the turn, as in Linux: classes pass
-//! from borrowing to sending by right and back with every packet or two.
-//! Time O(log64 classes), one cache line up to 512 classes. Space 1 to 2 bits a class and 20 bytes a feed.
+//! A class that leaves in its turn and comes back before the next look still has the turn, as in
+//! Linux: classes pass from borrowing to sending by right and back with every packet or two.
+//! Time O(log64 classes), one cache line up to 512 classes. Space 1 to 2 bits a class and 20 bytes
+//! a feed.
 
 const BITS: u32 = u64::BITS;
 
@@ -18,8 +20,8 @@ const LEVELS: usize = 3;
 
 #[derive(Clone, Copy)]
 struct Feed {
-    /// For each level the word of class 0, were it a member: what it wraps around to, as the words before the first
-    /// member's are not there.
+    /// For each level the word of class 0, were it a member: what it wraps around to, as the words
+    /// before the first member's are not there.
     words: [u32; LEVELS],
     /// From where on the next member is looked for.
     turn: u32,

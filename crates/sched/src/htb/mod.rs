@@ -1,4 +1,5 @@
-//! The hierarchical token bucket: every class has a rate of its own and may borrow from its ancestors up to its ceil.
+//! The hierarchical token bucket: every class has a rate of its own and may borrow from its
+//! ancestors up to its ceil.
 //!
 //! ```text
 //!   row of level 2   ──▶ [root can send] ─┐  its feeds: children that may borrow ─▶ … ─▶ leaf
@@ -8,12 +9,13 @@
 //!   wait queue: classes that can't send or only borrow, by the time at which that changes
 //! ```
 //!
-//! A packet is charged to its leaf and to every ancestor, so the sum below an ancestor never passes its ceil.
-//! The algorithm and its terms are Linux's (sch_htb, M. Devera); the rings replace its sorted trees, a timing
-//! wheel its event queues, and there may be up to 255 levels, not eight.
+//! A packet is charged to its leaf and to every ancestor, so the sum below an ancestor never passes
+//! its ceil. The algorithm and its terms are Linux's (sch_htb, M. Devera); the rings replace its
+//! sorted trees, a timing wheel its event queues, and there may be up to 255 levels, not eight.
 //!
-//! Time O(depth) a packet, and O(log64 classes) when a mode changes: two cache lines a class on the way up.
-//! Space about 350 bytes a class, as much again for an inner class, and each leaf's own discipline.
+//! Time O(depth) a packet, and O(log64 classes) when a mode changes: two cache lines a class on the
+//! way up. Space about 350 bytes a class, as much again for an inner class, and each leaf's own
+//! discipline.
 
 mod activity;
 mod class;
@@ -51,7 +53,8 @@ struct Label {
     overlimits: u64,
 }
 
-/// The settings of the whole, checked: classes come breadth first, so that brothers stand side by side.
+/// The settings of the whole, checked: classes come breadth first, so that brothers stand side by
+/// side.
 pub(crate) struct HtbSettings {
     pub(crate) handle: ClassId,
     pub(crate) text: String,
@@ -153,7 +156,8 @@ impl Htb {
             debug_assert_eq!(class.mode == Mode::CanSend, level == 0, "served as its mode allows");
             let child = class.child.as_mut()?;
             let Some((id, length_bytes)) = child.take(cx) else {
-                // An AQM dropped all that was left; the leaf is out of the rings until a packet comes.
+                // An AQM dropped all that was left; the leaf is out of the rings until a packet
+                // comes.
                 self.deactivate(at);
                 continue;
             };
@@ -179,8 +183,8 @@ impl Htb {
         }
     }
 
-    /// The leaf whose turn it is at a row, and the feed that it stands in: down the feeds, and one up and on wherever a
-    /// round has ended.
+    /// The leaf whose turn it is at a row, and the feed that it stands in: down the feeds, and one
+    /// up and on wherever a round has ended.
     #[inline(always)]
     fn turn(&mut self, row: usize) -> Option<(u32, u32)> {
         let (mut feed, mut above) = (row as u32, NIL);

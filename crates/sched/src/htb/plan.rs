@@ -124,7 +124,8 @@ impl ClassShape for HtbClass {
 }
 
 impl HtbShape {
-    /// What the children of a class, or of the discipline, are promised together must fit what it has.
+    /// What the children of a class, or of the discipline, are promised together must fit what it
+    /// has.
     fn check_promises(&self, config: &Config) -> Result<(), Error> {
         let by_id: HashMap<_, _> = self.classes.iter().map(|class| (class.id, class)).collect();
         let ceil_of = |class: &HtbClass| class.ceil.unwrap_or(class.rate);
@@ -214,7 +215,8 @@ impl Plan for HtbShape {
     }
 }
 
-/// The default burst: what the rate gives in 0.1 ms, so that a worker which comes by so seldom still keeps the rate.
+/// The default burst: what the rate gives in 0.1 ms, so that a worker which comes by so seldom
+/// still keeps the rate.
 fn default_burst(rate: Rate, mtu_bytes: u32) -> u64 {
     rate.bytes_in(Time(100_000)) + u64::from(mtu_bytes)
 }

@@ -45,7 +45,8 @@ impl Lengths {
         self.kept = false;
     }
 
-    /// Begins with these flows and their lengths; of equal ones the last given counts as the one that came last.
+    /// Begins with these flows and their lengths; of equal ones the last given counts as the one
+    /// that came last.
     pub(super) fn keep(&mut self, flows: impl Iterator<Item = (u16, u16)>) {
         for (links, at) in self.links.iter_mut().zip(0..).skip(self.flows as usize) {
             *links = Links { before: at, after: at };

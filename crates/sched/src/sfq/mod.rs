@@ -1,4 +1,5 @@
-//! Stochastic fair queueing (McKenney 1990) as Linux runs it: a queue for each flow, round robin by allotment.
+//! Stochastic fair queueing (McKenney 1990) as Linux runs it: a queue for each flow, round robin by
+//! allotment.
 //!
 //! ```text
 //!   hash ─▶ bucket ─▶ flow ─▶ slots          ring of flows:   ┌▶ f3 ─▶ f7 ─▶ f1 ─┐   each sends until its
@@ -6,10 +7,11 @@
 //!   lengths:  longest ─▶ flows of that many packets             full: the tail of a longest queue is dropped
 //! ```
 //!
-//! Time O(1), about three cache lines, asked for some packets ahead. Which flows are longest is only known from when the
-//! queue is full until it is half empty: finding out takes a sort of the busy flows, of which there are at most `limit`,
-//! at most once in `limit / 2` packets. Every `perturb` one pass over the queued packets hashes them anew.
-//! Space 38 bytes a flow, 2 a bucket and 8 a length.
+//! Time O(1), about three cache lines, asked for some packets ahead. Which flows are longest is
+//! only known from when the queue is full until it is half empty: finding out takes a sort of the
+//! busy flows, of which there are at most `limit`, at most once in `limit / 2` packets. Every
+//! `perturb` one pass over the queued packets hashes them anew. Space 38 bytes a flow, 2 a bucket
+//! and 8 a length.
 
 mod flow;
 mod lengths;
@@ -32,7 +34,8 @@ use lengths::Lengths;
 const NIL: u16 = u16::MAX;
 /// Up to so many busy flows, all of their state stays in the near caches.
 const FEW_FLOWS: usize = 4096;
-/// Changes after which they are counted anew: far from the end, as one packet may bring as many as there are packets.
+/// Changes after which they are counted anew: far from the end, as one packet may bring as many as
+/// there are packets.
 const MOST_CHANGES: u32 = u32::MAX / 2;
 
 /// The settings, checked.
@@ -148,7 +151,8 @@ impl Sfq {
         pool.prefetch(self.flows[self.turns.at(3) as usize].head);
     }
 
-    /// Drops one packet of a longest queue: its last, or its first with `head_drop`. Returns its flow.
+    /// Drops one packet of a longest queue: its last, or its first with `head_drop`. Returns its
+    /// flow.
     fn drop_longest<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Option<u16> {
         if !self.lengths.are_kept() {
             self.keep_lengths();
@@ -188,7 +192,8 @@ impl Sfq {
         all
     }
 
-    /// Hashes every queued packet anew, so that two flows of one bucket do not stay together for ever.
+    /// Hashes every queued packet anew, so that two flows of one bucket do not stay together for
+    /// ever.
     #[cold]
     fn reseed<T: Copy>(&mut self, cx: &mut Context<'_, T>) {
         self.reseed_at_ns = cx.now_ns + self.settings.perturb_ns;
@@ -230,7 +235,8 @@ impl Sfq {
         Some(index)
     }
 
-    /// The flow is as long as it may be: the packet is dropped, or with `head_drop` the oldest in its place.
+    /// The flow is as long as it may be: the packet is dropped, or with `head_drop` the oldest in
+    /// its place.
     #[cold]
     fn admit_to_longest<T: Copy>(
         &mut self,
@@ -262,7 +268,8 @@ impl Discipline for Sfq {
         if self.backlog.packets <= self.settings.limit {
             return true;
         }
-        // The arrival stands at the tail of its flow: it is the one dropped when that flow is a longest.
+        // The arrival stands at the tail of its flow: it is the one dropped when that flow is a
+        // longest.
         self.drop_longest(cx) != Some(index) || self.settings.head_drop
     }
 

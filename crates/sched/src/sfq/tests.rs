@@ -127,7 +127,8 @@ fn who_is_longest_is_the_same_after_the_changes_were_counted_anew() {
         fq.lengths.changes = changes;
         let mut pool = Pool::new(100, Reuse::Soonest);
         let mut dropped = Vec::new();
-        // Flows 1, 2 and 3 come to two packets in turn, and 2 last; what comes then finds the queue full.
+        // Flows 1, 2 and 3 come to two packets in turn, and 2 last; what comes then finds the queue
+        // full.
         for (handle, flow) in [1, 3, 2, 2, 1, 3, 4, 4, 4, 5].into_iter().enumerate() {
             let id = pool.take(&Packet::new(handle as u64, 100, flow), 0).unwrap();
             let mut drops = |packet: Dropped<u64>| dropped.push(packet.handle);

@@ -1,4 +1,5 @@
-//! A reader of `tc` command lines: what a person has for Linux becomes a configuration of ours, or is refused by line.
+//! A reader of `tc` command lines: what a person has for Linux becomes a configuration of ours, or
+//! is refused by line.
 //!
 //! ```text
 //!   tc qdisc add dev eth0 root handle 1: htb default 20
@@ -7,8 +8,9 @@
 //!   tc filter add dev eth0 parent 1: protocol ip u32 match ip dport 22 0xffff flowid 1:20
 //! ```
 //!
-//! Lines of one device are put together whatever their order. Empty lines, comments and a trailing `\` are read as a
-//! shell would. What Linux has and we have not is an error that names it, never silently left out.
+//! Lines of one device are put together whatever their order. Empty lines, comments and a trailing
+//! `\` are read as a shell would. What Linux has and we have not is an error that names it, never
+//! silently left out.
 
 mod filter;
 mod options;
@@ -114,7 +116,8 @@ struct Device {
     filters: Vec<Filters>,
 }
 
-/// Reads `tc` lines into a configuration for each device that they name, in the order of the devices' names.
+/// Reads `tc` lines into a configuration for each device that they name, in the order of the
+/// devices' names.
 pub fn read(text: &str) -> Result<Vec<(String, Config)>, Error> {
     let mut devices: BTreeMap<String, Device> = BTreeMap::new();
     let mut joined = String::new();

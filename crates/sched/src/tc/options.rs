@@ -1,5 +1,5 @@
-//! The options of qdiscs and classes, as `tc` spells them: what is declared with each discipline, and the few that say
-//! what stands under it.
+//! The options of qdiscs and classes, as `tc` spells them: what is declared with each discipline,
+//! and the few that say what stands under it.
 
 use super::Words;
 use crate::plan::{ClassShape, Shape};
@@ -215,7 +215,8 @@ fn value(
     Ok(())
 }
 
-/// `m1 RATE d TIME m2 RATE`, or `umax SIZE dmax TIME rate RATE`: umax bytes within dmax, then the rate.
+/// `m1 RATE d TIME m2 RATE`, or `umax SIZE dmax TIME rate RATE`: umax bytes within dmax, then the
+/// rate.
 fn curve(words: &mut Words<'_>) -> Result<Curve, Error> {
     let (mut m1, mut d, mut m2) = (None, None, None);
     let (mut umax, mut dmax) = (None, None);

@@ -6,9 +6,9 @@
 //!   far:   4096 slots of 4096 ticks         times beyond what near spans: they come near with the hand
 //! ```
 //!
-//! Times are kept exactly: near, an entry notes the nanosecond of its tick; a far one has its time beside.
-//! Time O(1) to set and to leave, and once more for a time that was far. Space 12 bytes a player, a cache line for every
-//! slot that holds someone, and 33 KiB.
+//! Times are kept exactly: near, an entry notes the nanosecond of its tick; a far one has its time
+//! beside. Time O(1) to set and to leave, and once more for a time that was far. Space 12 bytes a
+//! player, a cache line for every slot that holds someone, and 33 KiB.
 
 mod held;
 mod slots;
@@ -95,7 +95,8 @@ impl Wheel {
         let hand = self.tick >> SPAN_SHIFT;
         match (at_ns >> TICK_SHIFT).checked_sub(self.tick) {
             None => self.insert(player, self.tick << TICK_SHIFT),
-            // Past the last far slot it stands there, and is looked at again when the hand comes by.
+            // Past the last far slot it stands there, and is looked at again when the hand comes
+            // by.
             Some(_) => {
                 let span = at_ns >> TICK_SHIFT >> SPAN_SHIFT;
                 let span = span.min(hand + SPAN - 1);
@@ -138,7 +139,8 @@ impl Wheel {
         near.into_iter().chain(far).min()
     }
 
-    /// Moves the hand to now: takes out the players whose time has come, in no order, and adds them to `due`.
+    /// Moves the hand to now: takes out the players whose time has come, in no order, and adds them
+    /// to `due`.
     pub(crate) fn take_due(&mut self, now_ns: u64, due: &mut Vec<u32>) {
         let now = now_ns >> TICK_SHIFT;
         let mut soonest_ns = u64::MAX;

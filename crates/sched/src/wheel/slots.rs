@@ -1,11 +1,13 @@
-//! Who stands in which slot of the wheel: lists that touch no line but their own when somebody comes or leaves.
+//! Who stands in which slot of the wheel: lists that touch no line but their own when somebody
+//! comes or leaves.
 //!
 //! ```text
 //!   firsts:  slot ─▶ [ · · 3 7 ] ─▶ [ 13 players ] ─▶ [ 13 players ]        blocks of a cache line; all but the first full
 //!   places:  player ─▶ its block, and where in it                           the last of the first block fills a gap
 //! ```
 //!
-//! Time O(1). Space 4 bytes a player, 4 a slot, and a block for every slot that holds someone and every 13 players.
+//! Time O(1). Space 4 bytes a player, 4 a slot, and a block for every slot that holds someone and
+//! every 13 players.
 
 const NIL: u32 = u32::MAX;
 /// The place of a player that is away.
@@ -133,7 +135,8 @@ impl Slots {
         (next == NIL).then_some(slot)
     }
 
-    /// Empties a slot: each of its players leaves or, where `stays` says so, comes in again. Tells if nobody stayed.
+    /// Empties a slot: each of its players leaves or, where `stays` says so, comes in again. Tells
+    /// if nobody stayed.
     #[inline]
     pub(super) fn sift(&mut self, slot: usize, mut stays: impl FnMut(Entry) -> bool) -> bool {
         let mut at = std::mem::replace(&mut self.firsts[slot], NIL);

@@ -18,7 +18,8 @@ fn on_wire_ns(bytes: u32) -> u64 {
     u64::from(bytes) * 8_000_000_000 / LINK
 }
 
-/// The deadline curve as the paper defines it: the least of all the curves begun at the starts of busy periods.
+/// The deadline curve as the paper defines it: the least of all the curves begun at the starts of
+/// busy periods.
 struct NaiveDeadline {
     curve: Curve,
     /// Time and bytes served at the start of each busy period.
@@ -38,7 +39,8 @@ impl NaiveDeadline {
     }
 }
 
-/// Concave curves that fit the link together: at most three tenths of it each, first piece and second.
+/// Concave curves that fit the link together: at most three tenths of it each, first piece and
+/// second.
 fn concave() -> impl Strategy<Value = Curve> {
     (5u64..30, 1u64..50, 1u64..=100).prop_map(|(m1, d, share)| Curve {
         m1: Rate(m1 * 100_000),
@@ -94,7 +96,8 @@ proptest! {
                 panic!("the greedy class always has packets");
             };
             let (class, length) = sent.handle;
-            // While a packet is on the wire others arrive; they are offered at their own times, before the next choice.
+            // While a packet is on the wire others arrive; they are offered at their own times,
+            // before the next choice.
             now_ns += on_wire_ns(length);
             if class == 9 {
                 let _ = scheduler.enqueue(now_ns - on_wire_ns(length), greedy, &mut drops);
@@ -138,8 +141,9 @@ proptest! {
         let mut scheduler = build::<u16>(&Config::of(Shape::Htb(shape))).unwrap();
         // A leaky bucket for each class and for the parent, as the ceil defines it.
         let mut buckets = [(0u64, 0f64); 5];
-        // A bucket may be overdrawn by the packet that empties it. The parent's may be by its children's too: what a
-        // child may send by its own rate it sends, whatever its parent has left.
+        // A bucket may be overdrawn by the packet that empties it. The parent's may be by its
+        // children's too: what a child may send by its own rate it sends, whatever its parent has
+        // left.
         let mut depths: Vec<f64> = bursts.iter().map(|&burst| (burst + u64::from(LONGEST)) as f64).collect();
         depths[4] = depths.iter().sum();
         let mut charge = |at: usize, now_ns: u64, bytes: f64| {

@@ -1,4 +1,5 @@
-//! What a sparse flow suffers beside greedy ones: the full buffer in a FIFO, next to nothing where flows are told apart.
+//! What a sparse flow suffers beside greedy ones: the full buffer in a FIFO, next to nothing where
+//! flows are told apart.
 
 use sched::units::Rate;
 use sched::{Config, Next, Packet, Shape, build};
@@ -6,7 +7,8 @@ use sched::{Config, Next, Packet, Shape, build};
 const LINK: Rate = Rate(10_000_000);
 const SPARSE: u64 = 1 << 63;
 
-/// The 99th percentile of the sparse flow's delay in ns: 100 bytes every 20 ms beside four flows that offer 12 Mbit/s.
+/// The 99th percentile of the sparse flow's delay in ns: 100 bytes every 20 ms beside four flows
+/// that offer 12 Mbit/s.
 fn sparse_p99_ns(shape: Shape) -> u64 {
     let mut scheduler = build::<u64>(&Config::of(shape)).unwrap();
     let mut delays = Vec::new();

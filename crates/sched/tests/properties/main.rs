@@ -13,8 +13,8 @@ use std::collections::HashMap;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Every packet offered is sent, dropped or waiting; exactly one of them, exactly once. Waits lie in the future and
-    /// are kept; what gives out anything at all gives it out in the end.
+    /// Every packet offered is sent, dropped or waiting; exactly one of them, exactly once. Waits
+    /// lie in the future and are kept; what gives out anything at all gives it out in the end.
     #[test]
     fn no_packet_is_lost_or_doubled(shape in any_shape(), load in any_load()) {
         let classes = classes_of(&shape);

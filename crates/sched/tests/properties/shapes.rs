@@ -130,7 +130,8 @@ fn hfsc() -> impl Strategy<Value = Shape> {
         let mut leaves = [leaves.0, leaves.1, leaves.2, leaves.3].into_iter();
         let classes = (1u16..).zip(parents()).zip(draws);
         let classes = classes.map(|((minor, parent), (rt, ls, ul, has))| HfscClass {
-            // An upper limit on a class with promises below it might not hold them: those are for leaves without.
+            // An upper limit on a class with promises below it might not hold them: those are for
+            // leaves without.
             rt: (has & 1 != 0 && minor > 2).then_some(rt),
             ls: Some(ls),
             ul: (has & 3 == 2 && minor > 2).then_some(ul),

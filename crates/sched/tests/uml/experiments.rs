@@ -1,4 +1,5 @@
-//! The schedules: bursts behind a closed gate for order and drops, steady overload for shares and rates.
+//! The schedules: bursts behind a closed gate for order and drops, steady overload for shares and
+//! rates.
 
 use crate::boot::{Experiment, Played};
 
@@ -17,8 +18,9 @@ pub(crate) struct Judged {
     pub(crate) judge: Judge,
 }
 
-/// A gate: two packets use up its bucket, and it stays shut for as many milliseconds as the next has bytes, while the
-/// burst arrives. Then it is opened; what comes out, and in which order, the discipline behind it decides alone.
+/// A gate: two packets use up its bucket, and it stays shut for as many milliseconds as the next
+/// has bytes, while the burst arrives. Then it is opened; what comes out, and in which order, the
+/// discipline behind it decides alone.
 const GATE: &str = "tc qdisc add dev near root handle 1: tbf rate 8kbit burst 1600 limit 1000000";
 const OPEN: &str =
     "tc qdisc change dev near root handle 1: tbf rate 4mbit burst 1600 limit 1000000";

@@ -1,7 +1,9 @@
-//! Linux as the oracle: the same `tc` lines and the same packets through its schedulers and through ours.
+//! Linux as the oracle: the same `tc` lines and the same packets through its schedulers and through
+//! ours.
 //!
-//! Needs the package `user-mode-linux`, iproute2 and python3. Without the package the test says so and passes, except
-//! where `CI` is set: there it fails. `SCHED_UML_ROOT` names a folder that the package was unpacked into, if not installed.
+//! Needs the package `user-mode-linux`, iproute2 and python3. Without the package the test says so
+//! and passes, except where `CI` is set: there it fails. `SCHED_UML_ROOT` names a folder that the
+//! package was unpacked into, if not installed.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod boot;
@@ -59,7 +61,8 @@ fn judge(experiment: &Experiment, judge: &Judge, trace: &Trace) -> Result<String
     }
 }
 
-/// Everything was offered before anything could leave, so order and drops depend on the discipline alone.
+/// Everything was offered before anything could leave, so order and drops depend on the discipline
+/// alone.
 fn exactly(trace: &Trace, ours: &replay::Replayed) -> Result<String, String> {
     let last_offer = trace.sent.last().map_or(0, |sent| sent.0);
     let early =
@@ -138,8 +141,8 @@ fn drops(
     if (linux.len() as f64 - own.len() as f64).abs() > (tolerance * most).max(2.0) {
         return Err(format!("drops\nLinux {linux:?}\nours  {own:?}\n{}", trace.statistics));
     }
-    // Until a jitter of the machine tips one decision over, the n-th drop of both stands at about the same place: here
-    // within as many packets as come in 40 ms, over the first half.
+    // Until a jitter of the machine tips one decision over, the n-th drop of both stands at about
+    // the same place: here within as many packets as come in 40 ms, over the first half.
     let pairs = linux.iter().zip(&own).take(linux.len() / 2);
     let apart = pairs.map(|(linux, own)| linux.abs_diff(*own)).max().unwrap_or(usize::MAX);
     if apart > 6 {

@@ -1,4 +1,5 @@
-//! The same schedule through ours: packets at the times at which the kernel was given them, sent whenever they may be.
+//! The same schedule through ours: packets at the times at which the kernel was given them, sent
+//! whenever they may be.
 
 use sched::{ClassId, Next, Packet, Scheduler, build, tc};
 

@@ -45,7 +45,8 @@ impl Craft<Ipv6> {
         self.icmp6(icmp6::message::ECHO_REPLY, 0, echo(identifier, sequence))
     }
 
-    /// A neighbour solicitation with its sender's link address. The hop limit becomes 255, as for all of these.
+    /// A neighbour solicitation with its sender's link address. The hop limit becomes 255, as for
+    /// all of these.
     pub fn neighbor_solicitation(self, target: u128, source: impl Into<MacAddr>) -> Craft<Icmp6> {
         self.neighbor(icmp6::message::NEIGHBOR_SOLICITATION, target, 0)
             .nd_option(nd::option::SOURCE_LINK_ADDRESS, &source.into().octets())

@@ -240,7 +240,8 @@ impl Craft<Extension> {
 
 /// The pseudo header by the nearest IP header outside; of nothing if there is none.
 ///
-/// With a routing header the sum must be over the last destination, which only the caller knows: set it then.
+/// With a routing header the sum must be over the last destination, which only the caller knows:
+/// set it then.
 pub(super) fn pseudo_header<'a>(
     mut outer: impl Iterator<Item = &'a Layer>,
     protocol: u8,

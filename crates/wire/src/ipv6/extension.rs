@@ -35,7 +35,8 @@ impl Fragment<'_> {
         self.offset_bits() & 1 != 0
     }
 
-    /// Whether it is first and last at once: to be handled apart from all other fragments (RFC 6946).
+    /// Whether it is first and last at once: to be handled apart from all other fragments (RFC
+    /// 6946).
     #[inline]
     pub fn is_atomic(self) -> bool {
         self.offset_bits() & 0xfff9 == 0
@@ -144,7 +145,8 @@ fn pass<'a>(upper: &mut Upper<'a>, payload: &'a [u8]) -> Result<(), Stop> {
     Ok(())
 }
 
-/// What a node must do with an option it does not know, by the type's two high bits (RFC 8200, 4.2).
+/// What a node must do with an option it does not know, by the type's two high bits (RFC 8200,
+/// 4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnknownAction {
     /// Go on.

@@ -15,7 +15,8 @@ use crate::svg::{Anchor, Plot, Scale, palette};
 /// The trials of one series: (load, loss ratio).
 pub type Points = Vec<(f64, f64)>;
 
-/// Where an axis of loads begins: at 0, unless all of them lie together far above it. One load alone tells no scale.
+/// Where an axis of loads begins: at 0, unless all of them lie together far above it. One load
+/// alone tells no scale.
 pub(super) fn start(least_pps: f64, most_pps: f64) -> f64 {
     if least_pps > 0.4 * most_pps && least_pps < 0.999 * most_pps {
         least_pps - 0.1 * (most_pps - least_pps)

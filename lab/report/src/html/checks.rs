@@ -1,4 +1,5 @@
-//! Whether devices do what their functions say: a table of functions and devices, and what is wrong.
+//! Whether devices do what their functions say: a table of functions and devices, and what is
+//! wrong.
 
 use std::fmt::Write;
 

@@ -1,4 +1,5 @@
-//! What a search found that is no rate: bursts in frames, times in seconds; and streams between endpoints.
+//! What a search found that is no rate: bursts in frames, times in seconds; and streams between
+//! endpoints.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -60,8 +61,8 @@ fn own(results: &Results, of_streams: bool) -> Vec<Row> {
     quantities::rows(results).into_iter().filter(|row| row.of_streams == of_streams).collect()
 }
 
-/// Grouped bars of a metric: schedulers side by side where they differ, else cases; a bar for each device and kind
-/// of endpoint.
+/// Grouped bars of a metric: schedulers side by side where they differ, else cases; a bar for each
+/// device and kind of endpoint.
 fn figure(rows: &[Row], metric: &str, unit: scale::Unit) -> Option<String> {
     let rows: Vec<&Row> = rows.iter().filter(|row| row.metric == metric).collect();
     let scheduled = rows.iter().any(|row| row.subject.axes.contains_key("scheduler"));

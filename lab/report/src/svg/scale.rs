@@ -81,7 +81,8 @@ impl Scale {
     }
 
     fn linear_ticks(&self) -> Vec<(f64, String)> {
-        // The step of the values: that of the widened range may be another, of which it is no multiple.
+        // The step of the values: that of the widened range may be another, of which it is no
+        // multiple.
         let count = ((self.high - self.low) / self.step).round() as i64;
         let values = (0..=count).map(|index| self.low + self.step * index as f64);
         values.map(|value| (self.place(value), self.unit.write(value, self.step))).collect()

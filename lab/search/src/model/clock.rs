@@ -4,8 +4,8 @@
 //! one term   f = (0.9 c / c_max + 0.1) p_max       the source's: a straight line
 //! two terms  1 / f = C / c + M                     C cycles of work, M seconds of waiting for memory
 //! ```
-//! Memory does not run on the processor's clock: the two-term form says so, fits the same table, and
-//! its parameters mean something (cycles and nanoseconds per packet).
+//! Memory does not run on the processor's clock: the two-term form says so, fits the same table,
+//! and its parameters mean something (cycles and nanoseconds per packet).
 
 use super::fit::Model;
 use super::linear::least_squares;

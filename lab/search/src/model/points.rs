@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::Error;
 
-/// The points of a file's text, of which `path` is told where a line is none. A first line of words is a header; what stands
-/// behind the second number is not looked at.
+/// The points of a file's text, of which `path` is told where a line is none. A first line of words
+/// is a header; what stands behind the second number is not looked at.
 pub fn parse(text: &str, path: &Path) -> Result<Vec<(f64, f64)>, Error> {
     let mut points = Vec::new();
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {

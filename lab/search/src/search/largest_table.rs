@@ -1,11 +1,12 @@
-//! The largest table: entries are added until one is refused, and then the last of them is found exactly.
+//! The largest table: entries are added until one is refused, and then the last of them is found
+//! exactly.
 //!
 //! ```text
 //! accepted   ├─┼──┼────┼────────┼────────┤ │ │          batches that double, to a largest one
 //! refused                                ×──×──×        halved between what was accepted and what was refused
 //! ```
-//! A refused batch may have been taken in part or not at all: what is asked next begins behind what was accepted,
-//! and a device that has an entry already takes it again.
+//! A refused batch may have been taken in part or not at all: what is asked next begins behind what
+//! was accepted, and a device that has an entry already takes it again.
 
 use std::ops::Range;
 

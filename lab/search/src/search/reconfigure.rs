@@ -5,8 +5,9 @@
 //! blocked time of a trial = lost / offered rate
 //! ```
 //! The load is one that the device carries without loss, so what a trial with a change loses more
-//! than a bare one was lost to the change. The order within pairs alternates, so that drift cancels. A change that took
-//! longer than its trial came back with a longer one: those after it are as long.
+//! than a bare one was lost to the change. The order within pairs alternates, so that drift
+//! cancels. A change that took longer than its trial came back with a longer one: those after it
+//! are as long.
 
 use lab_record::{Changed, Outcome, Trial};
 use serde::{Deserialize, Serialize};

@@ -119,8 +119,8 @@ impl Device {
         &self.stalls
     }
 
-    /// The spikes that a receiver saw in the last trial: what arrived first in a stall waited for all
-    /// of it.
+    /// The spikes that a receiver saw in the last trial: what arrived first in a stall waited for
+    /// all of it.
     pub fn spikes(&self) -> impl Iterator<Item = Spike> + '_ {
         let base_s = 1e-9 * self.model.base_latency_ns;
         let spike = move |&(at_s, length_s): &(f64, f64)| Spike {

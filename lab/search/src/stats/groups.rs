@@ -4,8 +4,8 @@
 //! 9.1 9.2 9.1 9.2 | 8.4 8.5 8.4 | 9.3 9.2          | = a change worth its description
 //! ```
 //! A group costs its size, its mean, its spread, and where its values lie given those: on a sphere
-//! around the mean, whose surface grows with the spread. A cut is made only if describing two groups
-//! is shorter than describing one. The best cuts come by dynamic programming, not greedily.
+//! around the mean, whose surface grows with the spread. A cut is made only if describing two
+//! groups is shorter than describing one. The best cuts come by dynamic programming, not greedily.
 //! The idea is that of the `jumpavg` package; here the group before does not matter to the next.
 
 use std::f64::consts::PI;

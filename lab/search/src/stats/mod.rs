@@ -1,4 +1,5 @@
-//! Statistics: intervals, comparisons, and what is wrong with a series before anything is said of it.
+//! Statistics: intervals, comparisons, and what is wrong with a series before anything is said of
+//! it.
 //!
 //! ```text
 //! restarts ─▶ summary, bootstrap                 how sure is a number

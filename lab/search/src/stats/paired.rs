@@ -4,8 +4,8 @@
 //! A against A  ──▶ ratios of nothing ──▶ the smallest difference to be believed
 //! A against B  ──▶ ratios ──▶ geometric mean, bootstrap interval, signed-rank p
 //! ```
-//! Outcome: a difference is believed if the test says so *and* it is larger than the null campaign's
-//! smallest believable one; the stopping rule (number of blocks) is fixed beforehand.
+//! Outcome: a difference is believed if the test says so *and* it is larger than the null
+//! campaign's smallest believable one; the stopping rule (number of blocks) is fixed beforehand.
 
 use lab_record::{Comparison, Finding};
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,8 @@ pub struct Null {
     pub block_sd: f64,
     /// Mean log-ratio: should be 0.
     pub mean: f64,
-    /// Whether the null campaign itself found a "difference": then the host or the harness is biased.
+    /// Whether the null campaign itself found a "difference": then the host or the harness is
+    /// biased.
     pub false_alarm: bool,
 }
 

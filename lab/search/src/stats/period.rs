@@ -5,9 +5,9 @@
 //! phase    ▁█▁▁▁▁▂▁▁▁                       at a wrong one they spread
 //! ```
 //! Each candidate period (a distance between events, or a small fraction of one) is judged by the
-//! length of the mean phase vector (Rayleigh): 1 when all events share a phase. A period's fractions
-//! fit as well as itself, so the longest multiple of the best that still fits is taken. Least squares
-//! over cycle numbers sharpen it.
+//! length of the mean phase vector (Rayleigh): 1 when all events share a phase. A period's
+//! fractions fit as well as itself, so the longest multiple of the best that still fits is taken.
+//! Least squares over cycle numbers sharpen it.
 
 use std::f64::consts::TAU;
 

@@ -6,8 +6,8 @@
 //! random       2 0 0 3 1 3       seeded; values repeat
 //! permutation  2 0 3 1 2 0       each of `count` once before any twice, in seeded order
 //! ```
-//! The permutation is a Feistel network over the next even number of bits; indices that land outside
-//! `count` walk on until they are inside (cycle walking), four rounds on average at worst.
+//! The permutation is a Feistel network over the next even number of bits; indices that land
+//! outside `count` walk on until they are inside (cycle walking), four rounds on average at worst.
 
 use lab_search::random::mix;
 use serde::{Deserialize, Serialize};

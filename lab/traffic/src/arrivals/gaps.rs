@@ -7,8 +7,8 @@
 //! burst      ||||              ||||                  n back to back, then the gap that keeps the mean
 //! trace      as recorded, over and over
 //! ```
-//! Gaps are computed in fractions of a nanosecond and the error is carried over, so that the rate is
-//! exact over any length: 14.88 Mpps is a gap of 67.2 ns, not of 67.
+//! Gaps are computed in fractions of a nanosecond and the error is carried over, so that the rate
+//! is exact over any length: 14.88 Mpps is a gap of 67.2 ns, not of 67.
 
 use lab_search::random::Random;
 use serde::{Deserialize, Serialize};

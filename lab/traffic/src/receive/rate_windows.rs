@@ -5,8 +5,8 @@
 //! 10 ms     ▇▇▇▇▇▇…              … a dent here …
 //! 1000 ms   ▇…                   … and nothing here
 //! ```
-//! Only the finest scale is counted per packet; coarser ones are sums. Complete windows alone count:
-//! the cut-off last one would look like a stall.
+//! Only the finest scale is counted per packet; coarser ones are sums. Complete windows alone
+//! count: the cut-off last one would look like a stall.
 
 use lab_record::ScaleRates;
 

@@ -40,8 +40,8 @@ pub struct SequenceTracker {
 }
 
 impl SequenceTracker {
-    /// A tracker with a window of at least `window` numbers (a power of two, 64 or more): 8.1 octets
-    /// each.
+    /// A tracker with a window of at least `window` numbers (a power of two, 64 or more): 8.1
+    /// octets each.
     pub fn new(window: usize) -> Self {
         let size = window.next_power_of_two().max(64);
         Self {

@@ -46,7 +46,8 @@ impl FunctionKind {
         matches!(self, Self::VxlanEncap | Self::Gre)
     }
 
-    /// Octets by which frames at the second link are larger than at the first: a tag, or a tunnel's headers over IPv4.
+    /// Octets by which frames at the second link are larger than at the first: a tag, or a tunnel's
+    /// headers over IPv4.
     pub fn overhead_bytes(self) -> u16 {
         match self {
             Self::VlanTagging => 4,

@@ -49,8 +49,8 @@ impl Link {
 }
 
 impl Scenario {
-    /// The kind of its links: what the command line says, or else the scenario, or veths. An error tells why the
-    /// scenario cannot be measured over them.
+    /// The kind of its links: what the command line says, or else the scenario, or veths. An error
+    /// tells why the scenario cannot be measured over them.
     pub fn link_kind(&self, told: Option<LinkKind>) -> Result<LinkKind, String> {
         let own = self.link.as_ref().map(|link| *link.kind.get_ref());
         let kind = told.or(own).unwrap_or(LinkKind::Veth);

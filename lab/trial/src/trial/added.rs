@@ -4,7 +4,8 @@
 //!   the i-th route     32.0.0.0 + i·256 /24 (of more than 2^20: i·16 /28)   via the lab, behind the second link
 //!                      2b00:: + i·2^80 /48
 //! ```
-//! They lie apart from those of [`super::frames`], so that what was there before can be told from what was added.
+//! They lie apart from those of [`super::frames`], so that what was there before can be told from
+//! what was added.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::Range;

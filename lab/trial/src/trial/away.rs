@@ -1,4 +1,5 @@
-//! When the generator's thread and the device's workers were away during a trial, one by one, in the time of the trial.
+//! When the generator's thread and the device's workers were away during a trial, one by one, in
+//! the time of the trial.
 //!
 //! ```text
 //! device, by the system's clock     ▏  ▏▏     ▏    ─▶ those that touch the trial, since it began

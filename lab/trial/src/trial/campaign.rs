@@ -74,7 +74,8 @@ struct Group {
     cases: Vec<Case>,
 }
 
-/// The most that the lab itself can do with frames of each mean size: the same for all that is held against it.
+/// The most that the lab itself can do with frames of each mean size: the same for all that is held
+/// against it.
 #[derive(Default)]
 pub(super) struct Ceilings(Vec<(u16, f64)>);
 
@@ -169,8 +170,8 @@ impl Campaign<'_> {
         groups.flat_map(of).collect()
     }
 
-    /// The most that the lab itself can do with frames of these sizes on this link. To be asked while
-    /// no device runs.
+    /// The most that the lab itself can do with frames of these sizes on this link. To be asked
+    /// while no device runs.
     fn ceiling_pps(&self, sizes: &Imix) -> Result<f64, Error> {
         let Bench { clock, ports, link, .. } = *self.bench;
         if let Some(cards) = &self.bench.cards {
@@ -197,7 +198,8 @@ impl Running<'_> {
         run > 0 && self.campaign.limit.is_some_and(|limit| self.began.elapsed() >= limit)
     }
 
-    /// Whether somebody wants it to end. Ctrl-C in a terminal reaches the devices, too: that they died is no news then.
+    /// Whether somebody wants it to end. Ctrl-C in a terminal reaches the devices, too: that they
+    /// died is no news then.
     fn is_stopped(&self) -> bool {
         !(self.campaign.bench.go_on)()
     }
@@ -290,8 +292,8 @@ impl Running<'_> {
         }
     }
 
-    /// Counts what a packet of a case costs under valgrind, where telemetry is wanted and the processor tells nothing. What
-    /// goes wrong there is written down, and spoils nothing else.
+    /// Counts what a packet of a case costs under valgrind, where telemetry is wanted and the
+    /// processor tells nothing. What goes wrong there is written down, and spoils nothing else.
     fn model(&mut self, name: &str, case: &Case, wish: &Wish) -> Result<(), Error> {
         let scenario = self.campaign.scenario;
         if !scenario.measure.telemetry || !modelled::is_wanted(&*devices::named(name)?) {

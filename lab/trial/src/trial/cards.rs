@@ -5,8 +5,9 @@
 //!  generator[0] ════ cable ════ device[0]       first link
 //!  generator[1] ════ cable ════ device[1]       second link
 //! ```
-//! A card that the kernel's own driver has is not taken from it: whoever wants it measured binds it to `vfio-pci` first.
-//! Cards of drivers that share theirs with the kernel (mlx4, mlx5, mana) stay where they are.
+//! A card that the kernel's own driver has is not taken from it: whoever wants it measured binds it
+//! to `vfio-pci` first. Cards of drivers that share theirs with the kernel (mlx4, mlx5, mana) stay
+//! where they are.
 
 use std::path::Path;
 
@@ -46,8 +47,8 @@ impl Cards {
         })
     }
 
-    /// Frames a second that fill a wire. There is no more to ask for, so it stands for what the lab can do: with cards
-    /// the lab cannot be tested without the device in between.
+    /// Frames a second that fill a wire. There is no more to ask for, so it stands for what the lab
+    /// can do: with cards the lab cannot be tested without the device in between.
     pub fn line_rate_pps(&self, frame_bytes: u16) -> f64 {
         self.gbps * 1e9 / 8.0 / (f64::from(frame_bytes) + BETWEEN_BYTES)
     }

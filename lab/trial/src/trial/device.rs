@@ -70,14 +70,15 @@ pub trait Device {
         Ok(Vec::new())
     }
 
-    /// What the name of the function has and ends with that a node is, if the node is called with packets alone; none of
-    /// a device that does not tell.
+    /// What the name of the function has and ends with that a node is, if the node is called with
+    /// packets alone; none of a device that does not tell.
     fn function_of(&self, _node: &str) -> Option<[String; 2]> {
         None
     }
 
-    /// The command by which a user would change its table while it runs. What it reads is written into files first,
-    /// so that the command alone is the change. Entries that are there already are taken again.
+    /// The command by which a user would change its table while it runs. What it reads is written
+    /// into files first, so that the command alone is the change. Entries that are there already
+    /// are taken again.
     fn change(&mut self, job: &Job, _: &Change, _: &mut Place) -> Result<String, Error> {
         Err(self.refuse(job, "its adapter cannot change its table while it runs"))
     }

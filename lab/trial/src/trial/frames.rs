@@ -9,7 +9,8 @@
 //!   the i-th source    48.0.0.0 + i·256 /24 (of more than 2^20: i·16 /28)   allowed at the first link
 //!   the i-th station   06:00:00:00:00:00 + i, behind the second link
 //! ```
-//! An access list denies, rule by rule, a port of the networks that the i-th routes lead to elsewhere.
+//! An access list denies, rule by rule, a port of the networks that the i-th routes lead to
+//! elsewhere.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -4,7 +4,8 @@
 //! /sys/devices/system/cpu/cpuN/cpufreq/scaling_max_freq ◀─ percent of cpuinfo_max_freq
 //! keeper (sh, its stdin is our pipe) ── puts back what stood there when we end, however we end
 //! ```
-//! Virtual machines mostly have no such files: then it is a refusal, and `cost_cycles` asks the same question.
+//! Virtual machines mostly have no such files: then it is a refusal, and `cost_cycles` asks the
+//! same question.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -15,7 +16,8 @@ use crate::Error;
 
 /// Where the kernel tells of its processors.
 const PROCESSORS: &str = "/sys/devices/system/cpu";
-/// Puts back, file by file, what is given when standard input ends; signals of a terminal do not reach it.
+/// Puts back, file by file, what is given when standard input ends; signals of a terminal do not
+/// reach it.
 const KEEP: &str = "trap '' INT TERM HUP; cat >/dev/null; \
                     while [ $# -gt 1 ]; do echo \"$2\" > \"$1\"; shift 2; done";
 
@@ -25,7 +27,8 @@ pub struct HostClock {
     keeper: Child,
 }
 
-/// Sets the clock that a job asks for; an error where it, or something else that it is set to, cannot be had.
+/// Sets the clock that a job asks for; an error where it, or something else that it is set to,
+/// cannot be had.
 pub(super) fn for_job(
     device: &dyn Device,
     job: &Job,

@@ -1,4 +1,5 @@
-//! The table of a running device: entries added to it, a look whether it forwards by all of them, the largest.
+//! The table of a running device: entries added to it, a look whether it forwards by all of them,
+//! the largest.
 //!
 //! ```text
 //! add a batch ▶ accepted or refused ▶ packets to what was there at the start and to what was accepted since ▶ next
@@ -21,7 +22,8 @@ use crate::Error;
 /// Entries of the first batch, and of the largest: some megabytes of text.
 const FIRST_BATCH: u64 = 1_024;
 const LARGEST_BATCH: u64 = 1 << 19;
-/// Packets sent to look whether entries are there, to the old ones and to the new ones, and how fast.
+/// Packets sent to look whether entries are there, to the old ones and to the new ones, and how
+/// fast.
 const LOOK_PPS: f64 = 5_000.0;
 const LOOK_S: f64 = 0.1;
 /// Looks before a packet that is lost is the device's fault: others use the host, too.
@@ -54,8 +56,8 @@ impl Rig<'_> {
         self.forget_counts()
     }
 
-    /// Adds up to `most` entries until one is refused. Each time, and in the end, the device has to be alive, and to
-    /// forward by what it had before and what it accepted.
+    /// Adds up to `most` entries until one is refused. Each time, and in the end, the device has to
+    /// be alive, and to forward by what it had before and what it accepted.
     pub(super) fn largest_table(
         &mut self,
         load: &Load,
@@ -106,12 +108,13 @@ impl Rig<'_> {
         self.place.alive()
     }
 
-    /// An error unless the device forwards by the entries that it was started with and by `entries` that were added;
-    /// where none were, unless it knows none of them.
+    /// An error unless the device forwards by the entries that it was started with and by `entries`
+    /// that were added; where none were, unless it knows none of them.
     fn forwards(&mut self, load: &Load, added: Added, entries: u64) -> Result<(), Error> {
         let mut last = Error::Contradiction("nobody looked".into());
         for look in 0..LOOKS {
-            // A device that looks entries up the slow way first may be overrun by packets that are all to new ones.
+            // A device that looks entries up the slow way first may be overrun by packets that are
+            // all to new ones.
             let slowness = f64::from(1 << look.min(SLOWEST_LOOK));
             let (rate, look_s) = (Rate::Pps(LOOK_PPS / slowness), LOOK_S * slowness);
             let there = added.stream(load, rate, entries.max(1));

@@ -1,5 +1,6 @@
-//! Leases by DHCP (RFC 2131) through a device that relays them: the lab plays the clients at the first link and their
-//! server behind the second, and sees to it that each message arrives as a relay has to hand it on (RFC 1542, section 4.1).
+//! Leases by DHCP (RFC 2131) through a device that relays them: the lab plays the clients at the
+//! first link and their server behind the second, and sees to it that each message arrives as a
+//! relay has to hand it on (RFC 1542, section 4.1).
 //!
 //! ```text
 //!        client 0.0.0.0:68               relay                  server 198.18.1.2:67
@@ -8,8 +9,8 @@
 //!  back                   OFFER to ◀────── │ ◀── OFFER to 198.18.0.1:67
 //!           yiaddr 198.18.0.100:68
 //! ```
-//! A relay keeps nothing of a message, so either way is checked by itself. Behind the end of its options a message is
-//! filled up; there stand number and time, as in every test frame.
+//! A relay keeps nothing of a message, so either way is checked by itself. Behind the end of its
+//! options a message is filled up; there stand number and time, as in every test frame.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -29,7 +30,8 @@ const OFFERED: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 100);
 const OTHER_RELAY: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 99);
 /// A message that made so many hops is dropped by every relay (RFC 1542, section 4.1.1).
 const TOO_MANY_HOPS: u8 = 17;
-/// Room for the headers and a message of 300 octets, the least that every relay takes (RFC 1542, section 2.1), with checksum.
+/// Room for the headers and a message of 300 octets, the least that every relay takes (RFC 1542,
+/// section 2.1), with checksum.
 const SMALLEST_FRAME_BYTES: u16 = 14 + 20 + 8 + 300 + 4;
 
 /// What a message does, by its `op`.

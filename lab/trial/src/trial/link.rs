@@ -71,8 +71,8 @@ impl LinkKind {
         !matches!(self, Self::Pcap | Self::Pci)
     }
 
-    /// An iteration of the generator longer than this is a stall: a call into the kernel with a burst
-    /// takes its time, shared memory does not.
+    /// An iteration of the generator longer than this is a stall: a call into the kernel with a
+    /// burst takes its time, shared memory does not.
     pub fn stall_ns(self) -> u64 {
         if self.is_kernel() { 300_000 } else { 5_000 }
     }
@@ -188,7 +188,8 @@ fn veth(place: &mut Place, side: usize, mtu: u16) -> Result<(), Error> {
     let quiet = |name: &str| format!("echo 1 > /proc/sys/net/ipv6/conf/{name}/disable_ipv6");
     // An earlier one ends with its namespace, but not at once.
     let _ = output(&["ip", "link", "del", near]);
-    // Our end has an address that no frame is sent to: the kernel lets go of them at once where it would look for a route.
+    // Our end has an address that no frame is sent to: the kernel lets go of them at once where it
+    // would look for a route.
     here(format!(
         "ip link add {near} mtu {mtu} type veth peer name {far} address {} mtu {mtu} netns {}",
         DEVICE_MACS[side],
@@ -208,8 +209,8 @@ pub(super) fn ready(place: &Place, far: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Gives the packets that come in at kernel devices of a place to the place's cores (RPS): else they are handled on the
-/// core of whoever sent them.
+/// Gives the packets that come in at kernel devices of a place to the place's cores (RPS): else
+/// they are handled on the core of whoever sent them.
 pub(super) fn steer(place: &mut Place, devices: &[&str]) -> Result<(), Error> {
     let mask = mask(place.cores());
     // /sys shows the namespace in which it was mounted.

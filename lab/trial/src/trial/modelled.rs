@@ -1,12 +1,14 @@
-//! Instructions and cache misses where the host hides its counters: the device once more, in a run of its own that is not
-//! timed, under valgrind.
+//! Instructions and cache misses where the host hides its counters: the device once more, in a run
+//! of its own that is not timed, under valgrind.
 //!
 //! ```text
 //! start under callgrind ▶ first packet ▶ packets as fast as that goes ▶ end ▶ its file: events by function ▶ nodes
 //! ```
 //!
-//! The instructions are those that ran, in the node's own function and all that it calls. The caches are a model of two levels, without prefetching, as large as the host's:
-//! *modelled*, and told as such. Nodes that are called without packets, too, are left out: they would be charged for idling.
+//! The instructions are those that ran, in the node's own function and all that it calls. The
+//! caches are a model of two levels, without prefetching, as large as the host's: *modelled*, and
+//! told as such. Nodes that are called without packets, too, are left out: they would be charged
+//! for idling.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +25,8 @@ use crate::Error;
 const LOAD_PPS: f64 = 5_000.0;
 const TRIAL_S: f64 = 2.0;
 
-/// Whether there is a reason to: the processor's counters are hidden, and the device tells which function is which node.
+/// Whether there is a reason to: the processor's counters are hidden, and the device tells which
+/// function is which node.
 pub(super) fn is_wanted(device: &dyn Device) -> bool {
     device.function_of("drop").is_some() && perf::counters().is_err()
 }
@@ -74,7 +77,8 @@ pub(super) fn run(
     Ok(ModelledRecord { subject, nodes })
 }
 
-/// What a file of callgrind's says: instructions, first-level and last-level misses by function, with all that it called.
+/// What a file of callgrind's says: instructions, first-level and last-level misses by function,
+/// with all that it called.
 pub fn events(text: &str) -> BTreeMap<String, [u64; 3]> {
     Events::parse(text).0
 }
@@ -83,8 +87,8 @@ pub fn events(text: &str) -> BTreeMap<String, [u64; 3]> {
 struct Events(BTreeMap<String, [u64; 3]>);
 
 impl Events {
-    /// The text of a file of callgrind's: the names of the events, then under each function lines of counts, its own and,
-    /// after `calls=`, those of what it called.
+    /// The text of a file of callgrind's: the names of the events, then under each function lines
+    /// of counts, its own and, after `calls=`, those of what it called.
     fn parse(text: &str) -> Self {
         let mut names: Vec<&str> = Vec::new();
         let mut functions = BTreeMap::new();
@@ -113,7 +117,8 @@ impl Events {
         Self(functions)
     }
 
-    /// Those of the function whose name has the one and ends with the other; none where there is no such function.
+    /// Those of the function whose name has the one and ends with the other; none where there is no
+    /// such function.
     fn of(&self, [first, last]: &[String; 2]) -> Option<[u64; 3]> {
         let mut these = self.0.iter();
         these.find(|(name, _)| name.contains(first) && name.ends_with(last)).map(|(_, &it)| it)

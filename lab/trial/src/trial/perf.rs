@@ -1,4 +1,5 @@
-//! What `perf` tells of the devices' cores during a trial: counters of the processor, and the share of each function.
+//! What `perf` tells of the devices' cores during a trial: counters of the processor, and the share
+//! of each function.
 //!
 //! ```text
 //! perf stat   -C cores -e cycles,instructions,…     where the host shows its counters; else a refusal, told

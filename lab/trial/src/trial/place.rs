@@ -1,4 +1,5 @@
-//! Where a device runs: a network namespace of its own, processes that cannot outlive us, a transcript.
+//! Where a device runs: a network namespace of its own, processes that cannot outlive us, a
+//! transcript.
 //!
 //! ```text
 //! holder (cat, its stdin is our pipe) ── holds the namespace ── ends when we do
@@ -65,12 +66,14 @@ impl Place {
             return Err(Error::Command { line: "unshare --net".into(), reason });
         }
         place.quietly("ip link set lo up")?;
-        // Devices made here (bridges, tunnels) would speak of themselves: that is no packet of a trial, but it is counted.
+        // Devices made here (bridges, tunnels) would speak of themselves: that is no packet of a
+        // trial, but it is counted.
         place.quietly("echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6")?;
         Ok(place)
     }
 
-    /// Processes started from now on are run by this command, which ends in a blank and makes them so much slower.
+    /// Processes started from now on are run by this command, which ends in a blank and makes them
+    /// so much slower.
     pub fn run_under(&mut self, prefix: &str, slower: u32) {
         self.under = (prefix.to_owned(), slower);
     }

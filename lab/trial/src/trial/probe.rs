@@ -1,12 +1,14 @@
-//! The idle probe: a thread with nothing to do looks at the clock, and sees when its core was taken away.
+//! The idle probe: a thread with nothing to do looks at the clock, and sees when its core was taken
+//! away.
 //!
 //! ```text
 //! lab's core     ──── probe ────┐            generator: the same look, in every trial
 //! device's core  ──── probe ────┴─ probe ─ device ─ probe ─ device ─ …
 //! ```
-//! With as few cores as a device and the lab need there is none left to watch during a trial: a probe beside the
-//! device would be the stall. So the device's core is watched while no device has it: both cores at once before
-//! the campaign, the device's again before each start. What a probe sees is the host's doing, never a device's.
+//! With as few cores as a device and the lab need there is none left to watch during a trial: a
+//! probe beside the device would be the stall. So the device's core is watched while no device has
+//! it: both cores at once before the campaign, the device's again before each start. What a probe
+//! sees is the host's doing, never a device's.
 
 use lab_record::{ProbeRecord, Stalled};
 use lab_traffic::Away;
@@ -15,7 +17,8 @@ use lab_traffic::drive::Stalls;
 
 use super::place::output;
 
-/// An idle thread that does not see the clock for longer was not running: interrupts and hypervisors alike.
+/// An idle thread that does not see the clock for longer was not running: interrupts and
+/// hypervisors alike.
 pub const LIMIT_NS: u64 = 5_000;
 /// A stall that overflows the rings of a device under load.
 pub const LONG_NS: u64 = 1_000_000;
@@ -39,7 +42,8 @@ pub fn watch(clock: &Clock, time_ns: u64) -> Away {
     stalls.account()
 }
 
-/// Watches another core with a thread there. Where a thread may not be moved, it goes where the scheduler has it.
+/// Watches another core with a thread there. Where a thread may not be moved, it goes where the
+/// scheduler has it.
 pub fn watch_core(clock: &Clock, core: &str, time_ns: u64) -> Away {
     std::thread::scope(|scope| {
         let watching = scope.spawn(|| {
@@ -50,7 +54,8 @@ pub fn watch_core(clock: &Clock, core: &str, time_ns: u64) -> Away {
     })
 }
 
-/// Both cores at once: what takes them away together is the machine, not a neighbour on one of them.
+/// Both cores at once: what takes them away together is the machine, not a neighbour on one of
+/// them.
 pub fn watch_both(clock: &Clock, lab_core: &str, device_core: &str) -> [ProbeRecord; 2] {
     let (ours, theirs) = std::thread::scope(|scope| {
         let theirs = scope.spawn(|| watch_core(clock, device_core, FIRST_NS));

@@ -71,7 +71,8 @@ const BURSTS: u32 = 50;
 const UPSETS: u32 = 5;
 /// Trials of latency that RFC 2544 asks for.
 const LATENCIES: u32 = 20;
-/// Share of the throughput at which a device is changed: a load that it carries, with room for a stall of the host.
+/// Share of the throughput at which a device is changed: a load that it carries, with room for a
+/// stall of the host.
 const CARRIED_SHARE: f64 = 0.8;
 /// Shortest trial with a reset: devices take their time to start.
 const SHORTEST_RESET_S: f64 = 6.0;
@@ -84,8 +85,8 @@ const MAX_RATE_TRIALS: usize = 10;
 /// The smallest load searched, as a share of the largest.
 const LEAST_SHARE: f64 = 1e-3;
 
-/// Searches up to `max_pps`, until `deadline` at the latest. On a host that stalls, an MLRsearch makes
-/// more and shorter trials: a long one would nearly always meet a stall and call it loss.
+/// Searches up to `max_pps`, until `deadline` at the latest. On a host that stalls, an MLRsearch
+/// makes more and shorter trials: a long one would nearly always meet a stall and call it loss.
 pub fn pursue(
     measure: &Measure,
     max_pps: f64,
@@ -337,7 +338,8 @@ mod tests {
     fn bursts_recovery_and_reset_are_found_as_often_as_they_are_repeated() {
         let found = |search: &str| findings(search, None).unwrap().quantities.remove(0);
         let Quantity { unit, values, .. } = found("back-to-back");
-        // The simulated device buffers nothing: at 9 Mpps even a burst of one loses a frame now and then.
+        // The simulated device buffers nothing: at 9 Mpps even a burst of one loses a frame now and
+        // then.
         assert_eq!((unit, values.len()), (Unit::Frames, 50));
         for (search, seconds) in [("recovery", 0.03), ("reset", 1.5)] {
             let Quantity { unit, values, .. } = found(search);

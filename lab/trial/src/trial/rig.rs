@@ -86,7 +86,8 @@ const SLOWER: u32 = 8;
 const PROBE_PPS: f64 = 500.0;
 /// Rate at which a device settles.
 const SETTLE_PPS: f64 = 5_000.0;
-/// Longest wait until the next packet that nobody has accounted for comes or is dropped: a device's core may be away.
+/// Longest wait until the next packet that nobody has accounted for comes or is dropped: a device's
+/// core may be away.
 const LATE_NS: u64 = 1_000_000_000;
 /// Longest wait for all of them: a full queue of a slow port takes its time to run empty.
 const LATEST_NS: u64 = 5_000_000_000;
@@ -117,7 +118,8 @@ pub struct Measured {
     pub outcome: Outcome,
     /// All of it.
     pub traffic: TrafficResult,
-    /// The device's own counters, and drops at the lab's ends; none where it was started anew meanwhile.
+    /// The device's own counters, and drops at the lab's ends; none where it was started anew
+    /// meanwhile.
     pub device: Option<Counters>,
     /// Packets that came when the trial was over.
     pub late: u64,
@@ -126,8 +128,8 @@ pub struct Measured {
 }
 
 impl<'a> Rig<'a> {
-    /// Starts the device of a name; it may not forward yet. A link that does not come up is worth another try; the
-    /// device is started anew for it.
+    /// Starts the device of a name; it may not forward yet. A link that does not come up is worth
+    /// another try; the device is started anew for it.
     pub fn start(bench: &'a Bench<'a>, name: &str, wish: &Wish) -> Result<Self, Error> {
         for _ in 1..STARTS {
             match Self::try_start(bench, devices::named(name)?, wish, None) {
@@ -393,7 +395,8 @@ impl<'a> Rig<'a> {
         Ok(result)
     }
 
-    /// Refuses to go on where a link was lost: what a trial over it lost says nothing of the device.
+    /// Refuses to go on where a link was lost: what a trial over it lost says nothing of the
+    /// device.
     fn links_are_up(&mut self) -> Result<(), Error> {
         let lost = |port: &str, state: &str| Error::Port {
             port: port.to_owned(),

@@ -1,5 +1,5 @@
-//! What the lab itself can do over a kind of link, with no device in between: the ceiling that results
-//! are held against, and the latency that every result contains.
+//! What the lab itself can do over a kind of link, with no device in between: the ceiling that
+//! results are held against, and the latency that every result contains.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -95,8 +95,8 @@ pub fn measure(
     })
 }
 
-/// Measured now; the ceiling and the floor are the best of this and what was kept of earlier times on this host, as other
-/// work on it only makes them worse. Kept in its turn.
+/// Measured now; the ceiling and the floor are the best of this and what was kept of earlier times
+/// on this host, as other work on it only makes them worse. Kept in its turn.
 pub fn best_known(
     clock: &Clock,
     ports: &Ports,

@@ -55,7 +55,8 @@ pub struct Bottleneck {
     pub mbps: u64,
 }
 
-/// Time whose packets a bottleneck may send at once after a pause: for as long as a shared core may be away.
+/// Time whose packets a bottleneck may send at once after a pause: for as long as a shared core may
+/// be away.
 const BURST_MS: u64 = 10;
 /// Octets of a frame beside them.
 const FRAME_BYTES: u64 = 9_018;

@@ -9,8 +9,8 @@
 //! gre                   ethernet · packet, TTL 64 ──▶ ethernet · ipv4 · gre · packet, one hop less
 //! dhcp4                 a client's message        ◀──▶ a server's, as `leases` has it
 //! ```
-//! Ways that are encapsulated one way are decapsulated the other: what is sent at the second link carries the headers
-//! already. So each device shows both halves, and either can be the slower.
+//! Ways that are encapsulated one way are decapsulated the other: what is sent at the second link
+//! carries the headers already. So each device shows both halves, and either can be the slower.
 
 use std::net::IpAddr;
 
@@ -70,8 +70,8 @@ fn tunnel(function: FunctionKind, from_device: bool) -> Vec<Header> {
     }
 }
 
-/// The stream as it is at the second link where this one, without tag and tunnel, is what it carries: what the lab sends
-/// back to a device.
+/// The stream as it is at the second link where this one, without tag and tunnel, is what it
+/// carries: what the lab sends back to a device.
 pub fn wrapped(function: FunctionKind, mut inner: Stream) -> Stream {
     match function {
         FunctionKind::VlanTagging => {
@@ -142,8 +142,8 @@ fn hop(headers: &mut [Header], side: usize) {
 }
 
 impl Load {
-    /// Everything that is sent to see whether a device does what its function says, the first link's before the second's:
-    /// what must come out, and beside it what must not.
+    /// Everything that is sent to see whether a device does what its function says, the first
+    /// link's before the second's: what must come out, and beside it what must not.
     pub fn probes(&self, rate: Rate) -> Vec<Probe> {
         let pass = |sent: Stream, side: usize| {
             let emerges = Some(emerging(self.function, &sent, 1 - side));

@@ -1,4 +1,5 @@
-//! Trials that upset the device: an overload before the load, a restart or a change of its table under it.
+//! Trials that upset the device: an overload before the load, a restart or a change of its table
+//! under it.
 //!
 //! ```text
 //! overload   ▁▁█████▁▁▁▁▁▁▁     two streams, one after the other; the second is told
@@ -80,9 +81,10 @@ impl Rig<'_> {
         }
     }
 
-    /// Adds entries to the device's table while packets are sent to those that it had before. A change that outlasts
-    /// its trial is taken back and made again in a longer one: the trial that it was. A device that shares a core with
-    /// its command, or with others, takes ten times as long as one that does not.
+    /// Adds entries to the device's table while packets are sent to those that it had before. A
+    /// change that outlasts its trial is taken back and made again in a longer one: the trial that
+    /// it was. A device that shares a core with its command, or with others, takes ten times as
+    /// long as one that does not.
     pub(super) fn with_change(
         &mut self,
         load: &Load,
@@ -126,8 +128,8 @@ impl Rig<'_> {
         Ok((result, changed.ok_or_else(outlasted)?))
     }
 
-    /// Sends a trial's load from a thread of its own while something happens to the device, a share of the trial
-    /// after it began. What happens is told how to ask for the seconds since then.
+    /// Sends a trial's load from a thread of its own while something happens to the device, a share
+    /// of the trial after it began. What happens is told how to ask for the seconds since then.
     fn under_load<T>(
         &mut self,
         load: &Load,

@@ -4,9 +4,9 @@
 //! null    A A' A' A │ A' A A A' │ …   the same twice: what this host makes of no difference
 //! real    A B  B  A │ B  A A B  │ …   what is believed must be larger than that
 //! ```
-//! The device is started anew for each letter: a restart lands on other memory, and what differs only
-//! by that is no difference. A letter's value is the median rate received at the largest load, or by TCP where
-//! the scenario has streams.
+//! The device is started anew for each letter: a restart lands on other memory, and what differs
+//! only by that is no difference. A letter's value is the median rate received at the largest load,
+//! or by TCP where the scenario has streams.
 
 use std::collections::BTreeMap;
 use std::time::Instant;

@@ -5,9 +5,10 @@
 //!           └─ volley-lab:scenario           all that these have no words for                   words
 //! streams  ─── ietf-interfaces:interfaces    generators alone, each sent as it says             streams
 //! ```
-//! The models are those of draft-ietf-bmwg-network-tester-cfg in their revision of 2022-10-22, which
-//! Debian has in `libyuma-base`, and ours in `yang/`. What comes in is written down as the TOML that
-//! says the same, each line with its path in the document: one reader and one set of checks for both.
+//! The models are those of draft-ietf-bmwg-network-tester-cfg in their revision of 2022-10-22,
+//! which Debian has in `libyuma-base`, and ours in `yang/`. What comes in is written down as the
+//! TOML that says the same, each line with its path in the document: one reader and one set of
+//! checks for both.
 
 mod node;
 mod ports;

@@ -117,8 +117,8 @@ fn generator(scenario: &Scenario, back: bool) -> Value {
     json!({ "streams": { "stream": streams } })
 }
 
-/// The front of the frames that the first case sends, as the model has it; none where a frame of this
-/// size has no room for its headers.
+/// The front of the frames that the first case sends, as the model has it; none where a frame of
+/// this size has no room for its headers.
 fn frame_data(scenario: &Scenario, frame_bytes: u16, back: bool) -> Option<String> {
     let function = scenario.functions.first()?.get_ref();
     let ethertype = scenario.traffic.ethertype.first().copied().unwrap_or_default();

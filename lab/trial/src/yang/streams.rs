@@ -1,4 +1,5 @@
-//! A file of the testers' own model alone, without a scenario: what its generators say is sent as it is.
+//! A file of the testers' own model alone, without a scenario: what its generators say is sent as
+//! it is.
 //!
 //! ```text
 //! first interface with a generator     ▶ streams from the first port
@@ -24,8 +25,8 @@ use crate::Error;
 /// Most frames of a round through the streams of a generator.
 const LONGEST_ROUND: usize = 4_096;
 
-/// Streams from the first port, and those from the second where a second generator is told; `path` is only for
-/// messages.
+/// Streams from the first port, and those from the second where a second generator is told; `path`
+/// is only for messages.
 pub fn streams(text: &str, path: &str) -> Result<[Vec<Stream>; 2], Error> {
     let root: Value = json(text, path)?;
     let refuse = |Wrong { at, reason }| Error::Instance { path: path.into(), at, reason };

@@ -1,4 +1,5 @@
-//! `[fpm]`: FRR's zebra brings its routes by FPM (`zebra -M dplane_fpm_nl`). Not there: nobody listens.
+//! `[fpm]`: FRR's zebra brings its routes by FPM (`zebra -M dplane_fpm_nl`). Not there: nobody
+//! listens.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;

@@ -141,7 +141,8 @@ macro_rules! objects {
                 match self { $( Self::$kind(step) => step.action(), )+ }
             }
 
-            /// The step that undoes it. Of a kind that waits for a new start, too: what is to come then is taken back.
+            /// The step that undoes it. Of a kind that waits for a new start, too: what is to come
+            /// then is taken back.
             #[must_use]
             pub fn inverse(&self) -> Self {
                 match self { $( Self::$kind(step) => Self::$kind(step.inverse()), )+ }

@@ -64,7 +64,8 @@ impl Urpf {
         fields.unless("allow_default", &self.allow_default, &false)
     }
 
-    /// Both families as the words say: `loose` or `strict`, and the default route perhaps; none of `off`.
+    /// Both families as the words say: `loose` or `strict`, and the default route perhaps; none of
+    /// `off`.
     fn of_words(words: &mut Words<'_>) -> Result<Option<Self>, Problem> {
         if words.take("off") {
             return Ok(None);

@@ -1,5 +1,5 @@
-//! `police_in`, `police_out`, `mark_dscp` and `mark_pcp` of a port: what it holds its frames to, and writes into
-//! those that it receives.
+//! `police_in`, `police_out`, `mark_dscp` and `mark_pcp` of a port: what it holds its frames to,
+//! and writes into those that it receives.
 
 use super::policer::{Mark, PolicerName};
 use crate::config::edit::Words;

@@ -1,5 +1,5 @@
-//! `[port.NAME] twin`: the kernel has an interface of the same name, MAC address, MTU and addresses,
-//! where its programs (ssh, BGP, OSPF, tcpdump) find the router's own traffic.
+//! `[port.NAME] twin`: the kernel has an interface of the same name, MAC address, MTU and
+//! addresses, where its programs (ssh, BGP, OSPF, tcpdump) find the router's own traffic.
 //!
 //! ```toml
 //! twin = true                             # in the router's own network namespace

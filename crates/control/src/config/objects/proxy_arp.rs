@@ -1,4 +1,5 @@
-//! `proxy_arp` of a port: networks whose addresses it answers ARP for (RFC 1027), as in `proxy_arp = "10.0.0.0/8"`.
+//! `proxy_arp` of a port: networks whose addresses it answers ARP for (RFC 1027), as in `proxy_arp
+//! = "10.0.0.0/8"`.
 
 use super::port::Port;
 use crate::config::report::{Problem, Report};

@@ -1,5 +1,6 @@
-//! `unnumbered` of a port: it has no IPv4 address and speaks with another port's (RFC 1812 section 2.2.7), as in
-//! `unnumbered = "lan0"`. Who is at its other end, routes say: with `port`, next hops may have any address.
+//! `unnumbered` of a port: it has no IPv4 address and speaks with another port's (RFC 1812 section
+//! 2.2.7), as in `unnumbered = "lan0"`. Who is at its other end, routes say: with `port`, next hops
+//! may have any address.
 
 use super::Config;
 use super::port::{Port, PortName, check_exists};

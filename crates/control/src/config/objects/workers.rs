@@ -14,7 +14,8 @@ pub const MAX_WORKERS: u16 = 256;
 
 /// Most packets that the engine's frames hold.
 pub const MAX_VECTOR: u16 = 256;
-/// Most cycles that a packet can be made to cost: at a few GHz, some 3000 packets a second are left.
+/// Most cycles that a packet can be made to cost: at a few GHz, some 3000 packets a second are
+/// left.
 const MAX_BURN: u32 = 1_000_000;
 
 /// Where the workers run.

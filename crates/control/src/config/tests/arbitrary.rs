@@ -227,8 +227,8 @@ fn vrfs(config: &mut Config, ports: &[u8]) {
     }
 }
 
-/// A bridge of these ports, each of which may do something else, the router's own station, and a tunnel
-/// with several ends if there is one; stations behind the last port and behind an end.
+/// A bridge of these ports, each of which may do something else, the router's own station, and a
+/// tunnel with several ends if there is one; stations behind the last port and behind an end.
 fn bridge(config: &mut Config, ports: &[u8]) {
     let member = |number: &u8| Member {
         flags: Flags { learn: number & 1 == 0, flood_groups: *number > 3, ..Flags::default() },

@@ -19,7 +19,8 @@ pub struct BackToBack {
     pub longest_s: f64,
     /// Repetitions; the RFC asks for 50 or more.
     pub repetitions: usize,
-    /// When one repetition ends: the distance of the bounds, as a share of the upper one, or one frame.
+    /// When one repetition ends: the distance of the bounds, as a share of the upper one, or one
+    /// frame.
     pub relative_width: f64,
 }
 

@@ -1,7 +1,7 @@
 //! RFC 2544 26.2: latency at the throughput rate, the mean of at least 20 trials.
 //!
-//! The RFC tags one frame a trial; here every frame is timed and the trial reports its mean, median,
-//! 99th percentile and largest, so that one frame does not stand for all.
+//! The RFC tags one frame a trial; here every frame is timed and the trial reports its mean,
+//! median, 99th percentile and largest, so that one frame does not stand for all.
 
 use lab_record::{Latency, Outcome, Trial};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,5 @@
-//! The tests of RFC 2544, section 26: throughput, latency, frame loss rate, back-to-back frames, recovery, reset.
+//! The tests of RFC 2544, section 26: throughput, latency, frame loss rate, back-to-back frames,
+//! recovery, reset.
 //!
 //! ```text
 //! throughput 26.1 ──its load──▶ latency 26.2

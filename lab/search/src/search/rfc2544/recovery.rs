@@ -5,8 +5,8 @@
 //!         50 %             └───────────────   recovery = B - A
 //!        lost  ×××××××××××× ×× ×          B: the last frame lost
 //! ```
-//! Strict: the overload lasts at least 60 s. What a frame lost after A means is told by its number, so nothing
-//! depends on the clock of the receiver.
+//! Strict: the overload lasts at least 60 s. What a frame lost after A means is told by its number,
+//! so nothing depends on the clock of the receiver.
 
 use lab_record::{Outcome, Overload, Trial};
 use serde::{Deserialize, Serialize};

@@ -5,8 +5,8 @@
 //! received  │││││││                 ││││││
 //!                 A ── the outage ── B        from the last frame before the reset to the first after it
 //! ```
-//! The reset is of software: its processes end and are started with the same job. It is made in the course of
-//! the trial, at the throughput rate, with frames of the smallest size.
+//! The reset is of software: its processes end and are started with the same job. It is made in the
+//! course of the trial, at the throughput rate, with frames of the smallest size.
 
 use lab_record::{Outcome, Trial};
 use serde::{Deserialize, Serialize};

@@ -3,8 +3,9 @@
 //! ```text
 //! low ├───────────────┼───────────────┤ high      loses: high = middle    carries: low = middle
 //! ```
-//! Strict: each trial lasts at least 60 s (section 24), no loss at all. One unlucky host stall turns
-//! a trial bad, and the search then never comes back above it: prefer MLRsearch on shared hosts.
+//! Strict: each trial lasts at least 60 s (section 24), no loss at all. One unlucky host stall
+//! turns a trial bad, and the search then never comes back above it: prefer MLRsearch on shared
+//! hosts.
 
 use lab_record::{Outcome, Trial};
 use serde::{Deserialize, Serialize};

@@ -4,10 +4,10 @@
 //! trial 1: largest load ▶ trial 2: its forwarding rate ▶ trial n: the estimate so far, a little
 //!          longer each time, a spread higher after a trial without loss ─▶ … until the time is up
 //! ```
-//! NDR searches judge a load by trials of seconds and cannot see one loss a minute. Here every trial
-//! moves a posterior over two loss models (draft-vpolak-bmwg-plrsearch), from which the critical
-//! load comes with its standard deviation. The posterior lives on a fixed grid, not on random
-//! samples: the same history gives the same answer, bit for bit.
+//! NDR searches judge a load by trials of seconds and cannot see one loss a minute. Here every
+//! trial moves a posterior over two loss models (draft-vpolak-bmwg-plrsearch), from which the
+//! critical load comes with its standard deviation. The posterior lives on a fixed grid, not on
+//! random samples: the same history gives the same answer, bit for bit.
 
 mod models;
 mod posterior;

@@ -8,8 +8,8 @@
 //!             m        load
 //! ```
 //! Both are the mean surplus of a load over a capacity that fluctuates: by a logistic law
-//! (`Stretch`: a ln(1 + e^z), heavy tail) or by a normal one (`Erf`: a (z Φ(z) + φ(z)), light tail).
-//! Minus their value at no load, where nothing can be lost.
+//! (`Stretch`: a ln(1 + e^z), heavy tail) or by a normal one (`Erf`: a (z Φ(z) + φ(z)), light
+//! tail). Minus their value at no load, where nothing can be lost.
 
 use crate::stats::special::{normal_cdf, normal_density};
 

@@ -1,4 +1,5 @@
-//! The part of a campaign whose links are capture files: each case is a start of the device, on files of its own.
+//! The part of a campaign whose links are capture files: each case is a start of the device, on
+//! files of its own.
 
 use lab_record::DeviceFacts;
 

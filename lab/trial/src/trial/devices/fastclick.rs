@@ -4,8 +4,9 @@
 //! FromDPDKDevice(0) ─▶ … ─▶ ToDPDKDevice(1)          READ out1.count  ◀▶  unix socket
 //! FromDPDKDevice(1) ─▶ … ─▶ ToDPDKDevice(0)
 //! ```
-//! Debian has no package of it (its `click` packs programs for phones). What is written here follows the elements' public
-//! manuals, and is tested against a program that speaks as Click's control socket does; it was not run with FastClick itself.
+//! Debian has no package of it (its `click` packs programs for phones). What is written here
+//! follows the elements' public manuals, and is tested against a program that speaks as Click's
+//! control socket does; it was not run with FastClick itself.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write as _};

@@ -3,8 +3,8 @@
 //! ```text
 //! grout -t -s sock           without huge pages           grcli -s sock < setup      grcli -s sock stats show hardware
 //! ```
-//! Debian has no package of it. What is written here follows its public tests and manuals, and is tested against a
-//! program that speaks as grout does; it was not run with grout itself.
+//! Debian has no package of it. What is written here follows its public tests and manuals, and is
+//! tested against a program that speaks as grout does; it was not run with grout itself.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -203,7 +203,8 @@ fn tunnel(place: &mut Place) -> Result<(), Error> {
     place.run(&format!("ip link set {TUNNEL} up")).map(drop)
 }
 
-/// What is routed where, and what by a rule is not: the router's lists are rules of its policy, which every kernel has.
+/// What is routed where, and what by a rule is not: the router's lists are rules of its policy,
+/// which every kernel has.
 fn lines(job: &Job) -> String {
     let (six, entries) = (job.function.kind == FunctionKind::Ip6, job.entries);
     let first = DEVICE_DEVICES[0];
@@ -233,14 +234,15 @@ fn lines(job: &Job) -> String {
     }
 }
 
-/// Those of its ends and their queues. What the queue between two cores could not hold is among them: the kernel counts
-/// it at the device that it came from, and once more for the whole host (`softnet_stat`), where others' packets are, too.
+/// Those of its ends and their queues. What the queue between two cores could not hold is among
+/// them: the kernel counts it at the device that it came from, and once more for the whole host
+/// (`softnet_stat`), where others' packets are, too.
 fn counters(place: &Place) -> Result<Counters, Error> {
     let devices = place.network_devices()?;
     let mut counters = kernel_counters(&devices, &DEVICE_DEVICES);
     counters.drops.extend(traffic_control::queue_drops(place)?.drops);
-    // What passes a tunnel's device passes one of the ends, too; what it drops does not, unless it dropped it because
-    // the end did.
+    // What passes a tunnel's device passes one of the ends, too; what it drops does not, unless it
+    // dropped it because the end did.
     counters.drops.extend(kernel_counters(&devices, &[TUNNEL]).drops);
     counters.tell_cause(&format!("{TUNNEL} tx"), &["d1 queue", "d1 tx"]);
     Ok(counters)

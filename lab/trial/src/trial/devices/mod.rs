@@ -46,7 +46,8 @@ pub const NAMES: [&str; 10] = [
     "fastclick",
 ];
 
-/// The device of a name; of Volley, `volley=FOLDER` names the one whose programs are in that folder.
+/// The device of a name; of Volley, `volley=FOLDER` names the one whose programs are in that
+/// folder.
 pub fn named(name: &str) -> Result<Box<dyn Device>, Error> {
     if let Some(folder) = name.strip_prefix("volley=") {
         return Ok(Box::new(volley::Volley::in_folder(folder)));
@@ -73,8 +74,8 @@ pub fn named(name: &str) -> Result<Box<dyn Device>, Error> {
     })
 }
 
-/// What each adapter reads out of a text, whichever it was written for: for fuzzing, by the adapter's name. Volley's is
-/// three answers of its API, a line each.
+/// What each adapter reads out of a text, whichever it was written for: for fuzzing, by the
+/// adapter's name. Volley's is three answers of its API, a line each.
 pub fn told(text: &str) -> Vec<(&'static str, Counters)> {
     let mut lines = text.lines();
     let answers = [(); 3].map(|()| lines.next().unwrap_or("[]"));
@@ -90,8 +91,8 @@ pub fn told(text: &str) -> Vec<(&'static str, Counters)> {
     all
 }
 
-/// What tells DPDK of a job's ends, and where packets live: cards reach for them, so that they are on huge pages then, and at
-/// physical addresses where there is no IOMMU, which DPDK finds out.
+/// What tells DPDK of a job's ends, and where packets live: cards reach for them, so that they are
+/// on huge pages then, and at physical addresses where there is no IOMMU, which DPDK finds out.
 fn eal_devices(job: &Job) -> String {
     let cards = job.ends.iter().any(|end| matches!(end, DeviceEnd::Pci(_)));
     let memory =

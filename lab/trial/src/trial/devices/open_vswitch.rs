@@ -106,7 +106,8 @@ pub(super) fn load(place: &mut Place, bridge: &str, flows: Option<String>) -> Re
     place.run(&format!("ovs-ofctl add-flows {bridge} {}", path.display())).map(drop)
 }
 
-/// Out of `ovs-ofctl dump-ports`: `port p0: rx pkts=7, bytes=…, drop=1, errs=0 … tx pkts=…`, the bridge's own port aside.
+/// Out of `ovs-ofctl dump-ports`: `port p0: rx pkts=7, bytes=…, drop=1, errs=0 … tx pkts=…`, the
+/// bridge's own port aside.
 pub(super) fn counters(text: &str) -> Counters {
     let mut counters = Counters::default();
     for port in text.split("port ").skip(1) {

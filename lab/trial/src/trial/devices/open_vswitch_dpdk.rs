@@ -1,4 +1,5 @@
-//! Open vSwitch on DPDK: the same daemons and flows as without, ports polled by a thread of its own.
+//! Open vSwitch on DPDK: the same daemons and flows as without, ports polled by a thread of its
+//! own.
 //!
 //! ```text
 //! veth, tap     net_af_packet          a DPDK device of its own, one a port
@@ -6,11 +7,12 @@
 //! vhost         dpdkvhostuserclient    connects to the lab; a port of the kind that listens counts no packets
 //! pci           the card's own         by its address; packets are on huge pages then
 //! ```
-//! Of a memif each thread has a transmit queue, the main thread the first, and what has no receive queue at the other end is
-//! dropped there: so the lab opens as many. Packets come by the polling thread's alone.
-//! Each port has buffers of its own (`per-port-memory`): the usual 262 144 of all ports are there twice when a vhost's other
-//! end comes, do not fit, and Open vSwitch gives the port up.
-//! Otherwise no huge pages (which without `--legacy-mem` it would have "in memory"), no cards: what `dpdk-extra` says of them holds for every machine.
+//! Of a memif each thread has a transmit queue, the main thread the first, and what has no receive
+//! queue at the other end is dropped there: so the lab opens as many. Packets come by the polling
+//! thread's alone. Each port has buffers of its own (`per-port-memory`): the usual 262 144 of all
+//! ports are there twice when a vhost's other end comes, do not fit, and Open vSwitch gives the
+//! port up. Otherwise no huge pages (which without `--legacy-mem` it would have "in memory"), no
+//! cards: what `dpdk-extra` says of them holds for every machine.
 
 use std::time::Duration;
 

@@ -97,8 +97,9 @@ impl Device for Testpmd {
     }
 }
 
-/// `RX-packets: 7` and the like, after the line that names the port: first of the ports, then of what it did with the
-/// packets, of which only what it could not send is news (`RX-dropped` is `RX-missed` again).
+/// `RX-packets: 7` and the like, after the line that names the port: first of the ports, then of
+/// what it did with the packets, of which only what it could not send is news (`RX-dropped` is
+/// `RX-missed` again).
 pub(super) fn counters(text: &str) -> Counters {
     let mut counters = Counters::default();
     let mut port = "";

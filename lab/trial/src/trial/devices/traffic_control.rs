@@ -1,4 +1,5 @@
-//! A bottleneck at a kernel device: the kernel's own schedulers, by `tc`; what the queues of kernel devices drop.
+//! A bottleneck at a kernel device: the kernel's own schedulers, by `tc`; what the queues of kernel
+//! devices drop.
 
 use lab_record::Counters;
 use serde::Deserialize;
@@ -67,7 +68,8 @@ struct Queue {
     drops: u64,
 }
 
-/// What the queues of a device's ends dropped. Devices count it nowhere else: `/proc/net/dev` begins behind the queue.
+/// What the queues of a device's ends dropped. Devices count it nowhere else: `/proc/net/dev`
+/// begins behind the queue.
 pub(super) fn queue_drops(place: &Place) -> Result<Counters, Error> {
     const LINE: &str = "tc -s -j qdisc show";
     let told = place.quietly(LINE)?;

@@ -3,8 +3,8 @@
 //! ```text
 //! vpp -c startup.conf ── reads ── setup.vpp (the job as commands)         vppctl -s cli.sock show interface
 //! ```
-//! Debian has no package of it. What is written here follows its public documentation, and is tested against a program
-//! that speaks as VPP does; it was not run with VPP itself.
+//! Debian has no package of it. What is written here follows its public documentation, and is
+//! tested against a program that speaks as VPP does; it was not run with VPP itself.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -68,7 +68,8 @@ fn ask(folder: &Path, command: &str) -> String {
     format!("vppctl -s {}/cli.sock {command}", folder.display())
 }
 
-/// The first core is the main thread's, the others are workers'; of a single core the main thread does it all.
+/// The first core is the main thread's, the others are workers'; of a single core the main thread
+/// does it all.
 fn startup(folder: &Path, setup: &Path, cores: &str, cards: &str) -> String {
     let folder = folder.display();
     let (main, workers) = cores.split_once(',').unwrap_or((cores, ""));
@@ -88,8 +89,8 @@ fn startup(folder: &Path, setup: &Path, cores: &str, cards: &str) -> String {
     )
 }
 
-/// What its DPDK plugin is told: the cards, each with a name, which reach for buffers on huge pages; without cards it is not
-/// loaded, and buffers are on usual pages.
+/// What its DPDK plugin is told: the cards, each with a name, which reach for buffers on huge
+/// pages; without cards it is not loaded, and buffers are on usual pages.
 fn cards(job: &Job) -> String {
     let card = |(side, end): (usize, &DeviceEnd)| match end {
         DeviceEnd::Pci(address) => Some(format!("  dev {address} {{\n    name card{side}\n  }}\n")),

@@ -1,11 +1,12 @@
-//! A function checked over capture files: the lab writes what goes in, the device reads it, the lab reads what came out.
+//! A function checked over capture files: the lab writes what goes in, the device reads it, the lab
+//! reads what came out.
 //!
 //! ```text
 //! probes ─▶ in0.pcap, in1.pcap ─▶ device ─▶ out0.pcap, out1.pcap ─▶ judge
 //!           before it starts       until it has read all             when it has ended
 //! ```
-//! Loss, duplicates, order and every octet are told exactly, the same on every run. How fast it went is not told: a file has
-//! no time of its own, and the device takes from it whenever it likes.
+//! Loss, duplicates, order and every octet are told exactly, the same on every run. How fast it
+//! went is not told: a file has no time of its own, and the device takes from it whenever it likes.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, ErrorKind};
@@ -163,7 +164,8 @@ mod tests {
     use lab_record::Fault;
     use lab_traffic::arrivals::Imix;
 
-    /// What is said of a cross-connect whose outgoing files are what `passes` makes of the incoming ones.
+    /// What is said of a cross-connect whose outgoing files are what `passes` makes of the incoming
+    /// ones.
     fn fault(number: u32, passes: impl Fn(&mut Vec<Vec<u8>>)) -> Option<Fault> {
         let folder =
             std::env::temp_dir().join(format!("volley-captures-{}-{number}", std::process::id()));

@@ -61,7 +61,8 @@ impl Expected {
         }))
     }
 
-    /// Where headers that the device makes may differ, what came is what is expected; checksums follow from it.
+    /// Where headers that the device makes may differ, what came is what is expected; checksums
+    /// follow from it.
     fn take_over_choices(&self, expected: &mut [u8], got: &[u8]) {
         let makes = |header: &Header| {
             matches!(header, Header::Vxlan { .. } | Header::Gre | Header::Message { .. })

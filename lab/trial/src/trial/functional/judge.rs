@@ -45,7 +45,8 @@ pub(super) enum Order {
     Kept,
 }
 
-/// Holds the frames seen at each end against the probes, of each of which so many packets were sent.
+/// Holds the frames seen at each end against the probes, of each of which so many packets were
+/// sent.
 pub(super) fn judge(
     probes: &[Probe],
     sent: &[u64],

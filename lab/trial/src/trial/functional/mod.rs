@@ -1,11 +1,13 @@
-//! Does a device do what its function says? At a rate that anything carries, every packet is looked at.
+//! Does a device do what its function says? At a rate that anything carries, every packet is looked
+//! at.
 //!
 //! ```text
 //! probes ─▶ ends ─▶ device ─▶ ends, watched ─▶ judge ─▶ check
 //!   what must come out, and how                  octet for octet, none lost, none that must not come
 //!   what must not
 //! ```
-//! Nothing here is timed, so nothing here is short of time: frames are copied as they come and judged when all is over.
+//! Nothing here is timed, so nothing here is short of time: frames are copied as they come and
+//! judged when all is over.
 
 pub(super) mod captures;
 mod expected;

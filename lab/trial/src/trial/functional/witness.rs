@@ -4,7 +4,8 @@
 //! port ─▶ witness ─▶ receiver: counts, as in every trial
 //!            └─ copies ─▶ judge
 //! ```
-//! It stands in the queue's place only while a function is checked: trials that are timed know nothing of it.
+//! It stands in the queue's place only while a function is checked: trials that are timed know
+//! nothing of it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

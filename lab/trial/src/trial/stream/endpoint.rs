@@ -4,12 +4,12 @@
 //!  first namespace         device's namespace          second namespace
 //!  198.18.0.2  g0 ═══ veth ═══ d0 │ device │ d1 ═══ veth ═══ g1  198.18.1.2      the lab's cores, but for the device
 //! ```
-//! What a switch joins is one network, 198.18.0.0/15; what a router joins are two, with the device's addresses
-//! as gateways. Neighbours are told, so that no device need answer for them.
+//! What a switch joins is one network, 198.18.0.0/15; what a router joins are two, with the
+//! device's addresses as gateways. Neighbours are told, so that no device need answer for them.
 //!
-//! Checksums, TSO, GSO and GRO are off at all four ends. A userspace switch takes frames out of a packet socket, which
-//! hands on what a card should have filled in as it is; and the kernel's own devices would pass 64 KiB as one frame,
-//! which no wire carries.
+//! Checksums, TSO, GSO and GRO are off at all four ends. A userspace switch takes frames out of a
+//! packet socket, which hands on what a card should have filled in as it is; and the kernel's own
+//! devices would pass 64 KiB as one frame, which no wire carries.
 
 use std::net::IpAddr;
 
@@ -29,8 +29,8 @@ pub struct Addressing {
 }
 
 impl Addressing {
-    /// As a function needs it; none where frames of this ethertype carry no TCP, and where the ends would have to know of
-    /// tags, tunnels or lists.
+    /// As a function needs it; none where frames of this ethertype carry no TCP, and where the ends
+    /// would have to know of tags, tunnels or lists.
     pub fn of(function: FunctionKind, ethertype: Ethertype) -> Option<Self> {
         let routed = match function {
             FunctionKind::Ip4 | FunctionKind::Ip6 => true,

@@ -7,7 +7,8 @@
 //!
 //!  first answer ▶ round trips with nothing else ▶ streams, with round trips at a steady pace beside them, again …
 //! ```
-//! The ports of the lab have no part in this. What the ends can do with nothing in between is measured first.
+//! The ports of the lab have no part in this. What the ends can do with nothing in between is
+//! measured first.
 
 pub mod endpoint;
 pub mod iperf;
@@ -42,7 +43,8 @@ const PACE: Duration = Duration::from_millis(5);
 const DEATHS: Duration = Duration::from_millis(100);
 const IPERF_PORT: u16 = 5_201;
 const RESPONDER_PORT: u16 = 5_202;
-/// Congestion control of the streams, where the kernel has it: it fills queues, as most of the world does.
+/// Congestion control of the streams, where the kernel has it: it fills queues, as most of the
+/// world does.
 const CONGESTION: &str = "cubic";
 /// Names of the ends' processes.
 const SERVER: &str = "iperf3-server";
@@ -166,7 +168,8 @@ impl<'a> StreamRig<'a> {
         }
     }
 
-    /// Who ended, where a run failed for that: its end may be seen a little later than what it did to the run.
+    /// Who ended, where a run failed for that: its end may be seen a little later than what it did
+    /// to the run.
     fn cause(&mut self) -> Option<Error> {
         std::thread::sleep(DEATHS);
         self.place.alive().and_then(|()| self.ends.listeners_live()).err()

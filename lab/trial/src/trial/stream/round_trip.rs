@@ -1,4 +1,5 @@
-//! Requests and their answers: small UDP datagrams there and back, one after the other or at a steady pace.
+//! Requests and their answers: small UDP datagrams there and back, one after the other or at a
+//! steady pace.
 //!
 //! ```text
 //! one at a time    request ▶ answer ▶ request ▶ answer …        how many transactions fit into a second
@@ -91,7 +92,8 @@ fn port(at: SocketAddr, error: &io::Error) -> Error {
     Error::Port { port: at.to_string(), reason: error.to_string() }
 }
 
-/// Errors that say that nobody is there just now, or nothing came: the next datagram may fare better.
+/// Errors that say that nobody is there just now, or nothing came: the next datagram may fare
+/// better.
 fn passes(error: &io::Error) -> bool {
     use ErrorKind::{ConnectionRefused, Interrupted, TimedOut, WouldBlock};
     matches!(error.kind(), ConnectionRefused | Interrupted | TimedOut | WouldBlock)
@@ -154,7 +156,8 @@ impl Answers {
     }
 }
 
-/// Most requests of one asking: what a minute of a fast loopback needs, and their answers are a bit each.
+/// Most requests of one asking: what a minute of a fast loopback needs, and their answers are a bit
+/// each.
 const MOST_REQUESTS: usize = 1 << 26;
 
 /// A request is sent; one that cannot be is as good as lost.

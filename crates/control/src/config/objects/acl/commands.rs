@@ -1,4 +1,5 @@
-//! `acl …`: the commands that edit access lists. Those of one text, as in a file for `exec`, take effect together.
+//! `acl …`: the commands that edit access lists. Those of one text, as in a file for `exec`, take
+//! effect together.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! `[[acl.NAME.rule]]`: what packets it fits, and what becomes of them. What is not said fits always.
+//! `[[acl.NAME.rule]]`: what packets it fits, and what becomes of them. What is not said fits
+//! always.
 
 use super::Action;
 use crate::config::field::{Field, Refusal};

@@ -1,4 +1,5 @@
-//! `[policer.NAME]`: what was agreed about traffic (RFC 2697, RFC 2698). Ports that name it share it.
+//! `[policer.NAME]`: what was agreed about traffic (RFC 2697, RFC 2698). Ports that name it share
+//! it.
 //!
 //! ```text
 //!  rate, burst                            one rate, two colours:   conform, violate

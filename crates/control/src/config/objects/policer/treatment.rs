@@ -1,4 +1,5 @@
-//! What becomes of packets: `"drop"`, `"pass"`, or marks that they get, as in `"dscp af12"` and `"dscp 0 pcp 1"`.
+//! What becomes of packets: `"drop"`, `"pass"`, or marks that they get, as in `"dscp af12"` and
+//! `"dscp 0 pcp 1"`.
 
 use toml::de::DeValue;
 

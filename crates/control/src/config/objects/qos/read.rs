@@ -1,5 +1,5 @@
-//! Reads disciplines, classes and filters field by field, so that each fault gets its place. What a discipline can be set
-//! to is declared with it, in `sched`.
+//! Reads disciplines, classes and filters field by field, so that each fault gets its place. What a
+//! discipline can be set to is declared with it, in `sched`.
 
 use sched::units::{Rate, Size};
 use sched::{ClassId, ClassShape, Filter, Place, PrioShape, Settings, Shape, TbfShape, each_slot};

@@ -60,7 +60,8 @@ pub(super) fn configuration(job: &Job, cores: &str) -> Option<String> {
     Some(text)
 }
 
-/// Room for what is larger than usual: tables, and frames. What cards reach for is on huge pages, or not measured.
+/// Room for what is larger than usual: tables, and frames. What cards reach for is on huge pages,
+/// or not measured.
 fn memory(text: &mut String, job: &Job) {
     let mut keys = String::new();
     if job.link == LinkKind::Pci {
