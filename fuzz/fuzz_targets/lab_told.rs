@@ -7,8 +7,7 @@
 //! ```
 #![no_main]
 
-use lab_record::RoundTrips;
-use lab_trial::trial::stream::iperf;
+use lab_trial::trial::stream::{iperf, round_trip};
 use lab_trial::trial::{devices, modelled, perf, telemetry};
 use libfuzzer_sys::fuzz_target;
 
