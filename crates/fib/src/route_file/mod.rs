@@ -10,6 +10,7 @@
 //! chooses whether one wrong line refuses the whole file or costs only itself.
 
 mod mrt;
+mod table_dump;
 mod text;
 
 #[cfg(test)]
