@@ -7,7 +7,7 @@
 
 use lab_record::{ComparisonRecord, Error, Finding};
 use lab_report::html;
-use lab_trial::scenario::SearchKind;
+use lab_search::search::Manner;
 
 use crate::Failure;
 use crate::arguments::Arguments;
@@ -92,9 +92,11 @@ fn first_slower(
 /// What is compared are rates: a scenario that only checks has none.
 fn enter(arguments: &Arguments, file: &str, devices: &[String]) -> Result<Setting, Failure> {
     let setting = Setting::enter(arguments, file, devices)?;
-    match setting.scenario.measure.search {
-        SearchKind::Functional => Err(Failure::Usage(format!(
-            "{file}: search = \"functional\" finds no rate that could be compared"
+    let search = setting.scenario.measure.search;
+    match search.manner {
+        Manner::Checks => Err(Failure::Usage(format!(
+            "{file}: search = \"{}\" finds no rate that could be compared",
+            search.name
         ))),
         _ => Ok(setting),
     }

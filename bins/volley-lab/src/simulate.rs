@@ -6,19 +6,15 @@
 //! ```
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use lab_record::{
-    AnswerRecord, Campaign, ComparisonRecord, DeviceFacts, Histogram, Outcome, Recorder, Results,
-    Stall, Subject, Trial, TrialRecord, Verdict,
+    AnswerRecord, Campaign, ComparisonRecord, DeviceFacts, Histogram, Outcome, QuantityRecord,
+    Recorder, Results, Stall, Subject, Trial, TrialRecord,
 };
-use lab_report::{html, summary};
-use lab_search::search::loss_scan::LossScan;
-use lab_search::search::max_rate::MaxRate;
-use lab_search::search::mlr::{self, Goal, GoalAnswer, MlrSearch};
-use lab_search::search::rfc2544::Throughput;
-use lab_search::search::soak::{Soak, SoakAnswer};
-use lab_search::search::{Budget, Search};
+use lab_report::{html, quantities, summary};
+use lab_search::search::{Findings, Found, Kind, Manner, Quantity, Stand, Terms, named};
 use lab_search::sim::{Device, Model, Stalls};
 use lab_search::stats::blocks::{Side, log_ratio, order};
 use lab_search::stats::paired::{Null, compare};
@@ -43,12 +39,14 @@ const FLAGS: [&str; 11] = [
     "title",
 ];
 
+/// Trials after which a search ends, done or not.
+const MOST_TRIALS: usize = 10_000;
 /// Packets whose latency is drawn for a latency trial.
 const TIMED_PACKETS: u32 = 200_000;
 
 /// What was asked for.
 struct Plan {
-    search: String,
+    search: &'static Kind,
     models: Vec<Model>,
     max_pps: f64,
     runs: u32,
@@ -80,9 +78,6 @@ impl Progress {
         self.done.set(self.done.get() + 1);
     }
 }
-
-/// A number that a search found: its name, its lower and upper bound, its verdicts.
-type Found = (String, f64, f64, Vec<Verdict>);
 
 /// Runs it and prints what was found.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -136,13 +131,19 @@ fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
         });
     }
     Ok(Plan {
-        search: arguments.text("search").unwrap_or("mlr").to_owned(),
+        search: searched(arguments.text("search").unwrap_or("mlr"))?,
         models,
         max_pps: arguments.number("max", 14_880_952.0)?,
         runs: arguments.count("runs", 5)?.clamp(1, 1_000) as u32,
         blocks: arguments.count("blocks", 20)?.clamp(6, 10_000) as usize,
         seed: arguments.count("seed", 1)?,
     })
+}
+
+/// The search of a name, if trials at loads carry it out.
+fn searched(name: &str) -> Result<&'static Kind, Failure> {
+    let found = named(name).filter(|kind| kind.manner == Manner::Loads);
+    found.ok_or_else(|| Failure::Usage(format!("no search {name:?}; see volley-lab help")))
 }
 
 fn name(plan: &Plan, index: usize) -> String {
@@ -158,7 +159,7 @@ fn campaign(plan: &Plan, title: String) -> Campaign {
     let devices = (0..plan.models.len()).map(facts).collect();
     let host = [("device", "simulated: every number here is of a model, none of a machine")];
     Campaign {
-        scenario: format!("simulate-{}", plan.search),
+        scenario: format!("simulate-{}", plan.search.name),
         title,
         started: "simulated time".into(),
         seed: plan.seed,
@@ -201,11 +202,10 @@ fn measure(
             clock_s += outcome.elapsed_s;
             results.trials.push(record);
         };
-        let found = search(plan, |trial| {
-            let outcome = device.measure(trial);
-            log(&subject, &plan.search, &device, outcome, None);
-            Ok(outcome)
-        })?;
+        let purpose = plan.search.purpose();
+        let mut told = |device: &Device, outcome| log(&subject, &purpose, device, outcome, None);
+        let mut stand = Simulated { device: &mut device, told: &mut told, trials: 0 };
+        let found = search(plan, &mut stand)?;
         for percent in [10, 50, 90] {
             let load_pps = device.capacity_pps() * f64::from(percent) / 100.0;
             let outcome = device.measure(Trial::new(load_pps, 1.0));
@@ -214,73 +214,52 @@ fn measure(
             let latency = device.latencies(load_pps, TIMED_PACKETS);
             log(&subject, "latency", &device, outcome, Some(latency));
         }
-        for (metric, low_pps, high_pps, verdicts) in found {
+        for Found { metric, low_pps, high_pps, verdicts } in found.rates {
             let subject = subject.clone();
             results.answers.push(AnswerRecord { subject, metric, low_pps, high_pps, verdicts });
+        }
+        for Quantity { metric, unit, values, note } in found.quantities {
+            let (subject, metric) = (subject.clone(), metric.to_owned());
+            results.quantities.push(QuantityRecord { subject, metric, unit, values, note });
         }
         progress.part_is_over();
     }
     Ok(())
 }
 
-/// One search to its end, whichever it is.
-fn search(
-    plan: &Plan,
-    measure: impl FnMut(Trial) -> Result<Outcome, lab_record::Error>,
-) -> Result<Vec<Found>, Failure> {
-    let (max_pps, min_pps) = (plan.max_pps, plan.max_pps / 1_000.0);
-    let stalls_per_s = plan.models[0].stalls.per_s;
-    let found = match plan.search.as_str() {
-        "mlr" => {
-            let goals = [Goal::ndr(), Goal::pdr()].map(|goal| goal.on_stalling_host(stalls_per_s));
-            let config = mlr::Config { min_pps, max_pps, warmup_s: 1.0, goals: goals.to_vec() };
-            let answers = finish(MlrSearch::new(&config)?, measure)?;
-            answers.into_iter().map(|answer| goal_answer(answer, max_pps)).collect()
-        }
-        "max-rate" => {
-            let answer = finish(MaxRate { max_pps, trial_s: 1.0, trials: 10 }, measure)?;
-            vec![("MRR".into(), answer.mean_pps, answer.mean_pps, Vec::new())]
-        }
-        "throughput" => {
-            let answer = finish(Throughput::strict(min_pps, max_pps, 0.005), measure)?;
-            let low = answer.throughput_pps.unwrap_or(0.0);
-            vec![("RFC 2544".into(), low, answer.upper_pps.unwrap_or(max_pps), Vec::new())]
-        }
-        "loss-scan" => {
-            let answer = finish(LossScan::linear(max_pps / 40.0, max_pps, 40, 1.0), measure)?;
-            let (up, down) = (answer.carried_up_pps, answer.carried_down_pps);
-            let bounds = |load: Option<f64>| (load.unwrap_or(0.0), load.unwrap_or(0.0));
-            let ((a, b), (c, d)) = (bounds(up), bounds(down));
-            vec![("way up".into(), a, b, Vec::new()), ("way down".into(), c, d, Vec::new())]
-        }
-        "soak" => {
-            let answer = finish(Soak { loss_ratio: 1e-6, ..Soak::usual(max_pps) }, measure)?;
-            let SoakAnswer { critical_pps, sd_pps, .. } = answer;
-            vec![("critical".into(), critical_pps - sd_pps, critical_pps + sd_pps, Vec::new())]
-        }
-        other => return Err(Failure::Usage(format!("no search {other:?}; see volley-lab help"))),
-    };
-    Ok(found)
+/// A simulated device, each of whose trials is told to somebody.
+struct Simulated<'a> {
+    device: &'a mut Device,
+    told: &'a mut dyn FnMut(&Device, Outcome),
+    trials: usize,
 }
 
-fn finish<S: Search>(
-    mut search: S,
-    measure: impl FnMut(Trial) -> Result<Outcome, lab_record::Error>,
-) -> Result<S::Answer, Failure> {
-    Ok(lab_search::search::run(&mut search, Budget::default(), measure)?.0)
-}
-
-fn goal_answer(answer: GoalAnswer, max_pps: f64) -> Found {
-    let metric = match answer.loss_ratio {
-        0.0 => "NDR".to_owned(),
-        ratio => format!("PDR {} %", 100.0 * ratio),
-    };
-    let mut verdicts = Vec::new();
-    if !answer.inversions_pps.is_empty() {
-        verdicts.push(Verdict::LossInversion { loads_pps: answer.inversions_pps });
+impl Stand for Simulated<'_> {
+    fn measure(&mut self, trial: Trial) -> Result<Outcome, lab_record::Error> {
+        let outcome = self.device.measure(trial);
+        (self.told)(self.device, outcome);
+        self.trials += 1;
+        Ok(outcome)
     }
-    let (low, high) = (answer.lower_pps.unwrap_or(0.0), answer.upper_pps.unwrap_or(max_pps));
-    (metric, low, high, verdicts)
+
+    fn is_over(&self) -> bool {
+        self.trials >= MOST_TRIALS
+    }
+}
+
+/// One search to its end, as long as its method asks for: simulated time costs nothing.
+fn search(plan: &Plan, stand: &mut Simulated<'_>) -> Result<Findings, Failure> {
+    let terms = Terms {
+        max_pps: plan.max_pps,
+        stalls_per_s: plan.models[0].stalls.per_s,
+        trial_s: plan.search.trial_s,
+        relative_width: 0.005,
+        duration_sum_s: plan.search.duration_sum_s,
+        loss_ratios: &[0.0, 0.005],
+        repetitions: None,
+        parameters: BTreeMap::new(),
+    };
+    Ok((plan.search.pursue)(&terms, stand)?)
 }
 
 /// Interleaved blocks of maximum rates: the first device against itself, then against this one.
@@ -331,6 +310,11 @@ fn print(plan: &Plan, results: &Results) {
             truth.unwrap_or(0.0) / 1e6
         );
     }
+    for row in quantities::rows(results) {
+        let told = |value| quantities::told(value, row.unit);
+        let (low, high) = (told(row.interval.low), told(row.interval.high));
+        say!("{} {}: {} [{low}, {high}]", row.subject.device, row.metric, told(row.median));
+    }
     let seconds: f64 = results.trials.iter().map(|trial| trial.outcome.elapsed_s).sum();
     say!("{} trials, {seconds:.0} s of them if they were real", results.trials.len());
     for record in &results.comparisons {
@@ -355,6 +339,7 @@ fn write(results: Results, folder: &Path) -> Result<(), Failure> {
     results.campaigns.into_iter().try_for_each(|record| recorder.write(record))?;
     results.trials.into_iter().try_for_each(|record| recorder.write(record))?;
     results.answers.into_iter().try_for_each(|record| recorder.write(record))?;
+    results.quantities.into_iter().try_for_each(|record| recorder.write(record))?;
     results.comparisons.into_iter().try_for_each(|record| recorder.write(record))?;
     html::write(folder)?;
     say!("{}", folder.join("report.html").display());

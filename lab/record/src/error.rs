@@ -146,8 +146,8 @@ pub enum Error {
         /// The search.
         search: &'static str,
     },
-    /// A search that the lab cannot carry out on real devices.
-    #[error("the lab cannot carry out the search {search} on real devices")]
+    /// A search that what is measured cannot carry out.
+    #[error("nothing here carries out the search {search}")]
     NoSearch {
         /// The search.
         search: String,

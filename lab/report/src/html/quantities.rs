@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use lab_record::Results;
+use lab_search::search::ALL;
 
 use super::Section;
 use crate::figures::bars;
@@ -16,10 +17,9 @@ use crate::words::verdict;
 /// What searches for bursts and upsets found.
 pub(super) fn section(results: &Results) -> Option<Section> {
     let rows: Vec<Row> = own(results, false);
-    let lead = "RFC 2544, 26.4 to 26.6: the longest burst at full rate that loses nothing, the time until the \
-                last loss after an overload, the time without packets when the device is started anew. Live changes: \
-                packets lost over the rate offered. Tables: entries added until one was refused."
-        .into();
+    // What each search says beside its numbers.
+    let readings = ALL.iter().map(|kind| kind.reading).filter(|reading| !reading.is_empty());
+    let lead = readings.collect::<Vec<_>>().join(" ");
     let body = table(&rows);
     let title = "Bursts, recovery, reset, live changes, tables";
     (!rows.is_empty()).then_some(Section { title, lead, body })

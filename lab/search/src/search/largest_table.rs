@@ -10,7 +10,69 @@
 
 use std::ops::Range;
 
+use lab_record::Unit;
 use serde::{Deserialize, Serialize};
+
+use super::kind::{Findings, Kind, Parameter, Quantity, Terms};
+use super::stand::{Stand, Table};
+use crate::Error;
+
+/// As scenarios name it.
+pub const KIND: Kind = Kind {
+    parameters: &[MOST],
+    reading: "Tables: entries added until one was refused.",
+    ..Kind::new("largest-table", pursue)
+};
+
+/// Most entries that a running device is given: there are addresses for so many.
+pub const MOST_ENTRIES: u64 = 1 << 24;
+/// Entries beyond which nobody asks.
+const MOST: Parameter = Parameter {
+    name: "most_entries",
+    what: "entries",
+    range: 1..=MOST_ENTRIES,
+    usual: Some(MOST_ENTRIES),
+};
+/// Entries of the first batch, and of the largest: some megabytes of text.
+const FIRST_BATCH: u64 = 1_024;
+const LARGEST_BATCH: u64 = 1 << 19;
+
+/// Each time, and in the end, the device has to forward by what it had before and what it accepted.
+fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
+    let most = terms.parameter(&MOST);
+    let quantity = fill(stand.table(most)?, most)?;
+    Ok(Findings { rates: Vec::new(), quantities: vec![quantity] })
+}
+
+fn fill(table: &mut dyn Table, most: u64) -> Result<Quantity, Error> {
+    let search = LargestTable { first: FIRST_BATCH, batch: LARGEST_BATCH, most };
+    let (mut history, mut refusal) = (Vec::new(), None);
+    loop {
+        let entries = match search.next(&history) {
+            Next::Done(answer) => {
+                let unasked = || "none was refused, and nobody asked for more".into();
+                return Ok(told(answer, refusal.unwrap_or_else(unasked)));
+            }
+            Next::Add(entries) => entries,
+        };
+        if let Some(reason) = table.ends()? {
+            let reason = format!("none was refused until {reason}");
+            return Ok(told(LargestTable::so_far(&history), reason));
+        }
+        let refused = table.add(entries.clone())?;
+        let accepted = refused.is_none();
+        refusal = refused.or(refusal);
+        history.push(Attempt { entries, accepted });
+        table.forwards(LargestTable::so_far(&history).entries)?;
+    }
+}
+
+/// The largest table as a number, with the reason that it ended there.
+fn told(answer: LargestTableAnswer, reason: String) -> Quantity {
+    let metric = if answer.refused { "largest table" } else { "no refusal up to" };
+    let quantity = Quantity::new(metric, Unit::Entries, vec![answer.entries as f64]);
+    Quantity { note: Some(reason), ..quantity }
+}
 
 /// How entries are added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,5 +186,41 @@ mod tests {
         assert_eq!(answer, LargestTableAnswer { entries: 20_000, refused: false });
         assert!(history.iter().all(|it| it.entries.end - it.entries.start <= 1_000));
         assert_eq!(LargestTable::so_far(&history[..2]).entries, 32);
+    }
+
+    /// A table of so many entries, which can be asked so often.
+    struct Small {
+        room: u64,
+        asked: usize,
+        there: u64,
+    }
+
+    impl Table for Small {
+        fn ends(&mut self) -> Result<Option<&'static str>, Error> {
+            self.asked -= 1;
+            Ok((self.asked == 0).then_some("the time was up"))
+        }
+
+        fn add(&mut self, entries: Range<u64>) -> Result<Option<String>, Error> {
+            let fits = entries.end <= self.room;
+            self.there = if fits { entries.end } else { self.there };
+            Ok((!fits).then(|| "full".into()))
+        }
+
+        fn forwards(&mut self, entries: u64) -> Result<(), Error> {
+            assert_eq!(entries, self.there);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_table_is_told_with_the_reason_that_it_ended_there() {
+        let filled = |asked| fill(&mut Small { room: 5_000, asked, there: 0 }, 1 << 20).unwrap();
+        let whole = filled(100);
+        assert_eq!((whole.metric, &whole.values[..]), ("largest table", &[5_000.0][..]));
+        assert_eq!(whole.note.as_deref(), Some("full"));
+        let cut = filled(3);
+        assert_eq!((cut.metric, &cut.values[..]), ("no refusal up to", &[2_048.0][..]));
+        assert_eq!(cut.note.as_deref(), Some("none was refused until the time was up"));
     }
 }

@@ -10,8 +10,26 @@
 use lab_record::{Outcome, Trial};
 use serde::{Deserialize, Serialize};
 
-use super::{Search, Step};
+use super::kind::{Findings, Found, Kind, Terms, finish};
+use super::stand::Stand;
+use super::strategy::{Search, Step};
 use crate::Error;
+
+/// As scenarios name it.
+pub const KIND: Kind = Kind::new("loss-scan", pursue);
+
+/// Loads that it tries each way.
+const STEPS: usize = 20;
+
+fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
+    let &Terms { max_pps, trial_s, .. } = terms;
+    let mut search = LossScan::linear(max_pps / STEPS as f64, max_pps, STEPS, trial_s);
+    let answer = finish(&mut search, stand, "the loss scan")?;
+    let (up, down) = (answer.carried_up_pps, answer.carried_down_pps);
+    let ways = [("way up", up), ("way down", down)];
+    let found = ways.map(|(metric, carried)| Found::one(metric, carried.unwrap_or(0.0)));
+    Ok(Vec::from(found).into())
+}
 
 /// A scan over rising loads, then back.
 #[derive(Debug, Clone, PartialEq)]

@@ -10,8 +10,23 @@
 use lab_record::{Outcome, Trial};
 use serde::{Deserialize, Serialize};
 
-use super::{Search, Step};
+use super::kind::{Findings, Found, Kind, Terms, finish};
+use super::stand::Stand;
+use super::strategy::{Search, Step};
 use crate::Error;
+
+/// As scenarios name it.
+pub const KIND: Kind = Kind { of_both_directions: true, ..Kind::new("max-rate", pursue) };
+
+/// Trials that it makes.
+const TRIALS: usize = 10;
+
+fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
+    let &Terms { max_pps, trial_s, .. } = terms;
+    let mut search = MaxRate { max_pps, trial_s, trials: TRIALS };
+    let answer = finish(&mut search, stand, "the maximum rate")?;
+    Ok(vec![Found::one("MRR", answer.mean_pps)].into())
+}
 
 /// Trials at the largest load.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,80 +1,78 @@
-//! Searches: which load to try next, and when enough is known. Pure: history in, next trial out.
+//! Searches: which load to try next, and when enough is known. Pure, on any stand that carries out trials.
 //!
 //! ```text
-//!            ┌──────────── history: every outcome so far ───────────┐
-//!            ▼                                                      │
-//!      Search::next ──▶ Step::Measure(trial) ──▶ (device, real or simulated)
-//!            └────────▶ Step::Done(answer)
+//! scenario: search = "…"  ─▶ ALL ─▶ Kind { name, parameters, pursue } ─▶ Findings: rates, quantities
+//!                                                      │ ▲
+//!                                              a trial ▼ │ its outcome
+//!                                                     Stand      real devices, or simulated ones
 //! ```
-//!
-//! What `next` says depends on the history alone. A search keeps what it has read of it as a cache,
-//! so a fresh search fed the same history (a resumed campaign, a report) says the same.
+//! A search is one file here, its `pub mod` and its line of the list: its name in scenarios, its own parameters,
+//! how it is carried out and what the report says beside its numbers all stand in that file. Those of RFC 2544,
+//! section 26, are throughput 26.1, latency 26.2, frame loss rate 26.3, back-to-back frames 26.4, system recovery
+//! 26.5 and reset 26.6.
 
+pub mod back_to_back;
+pub mod frame_loss;
+pub mod functional;
+pub mod kind;
 pub mod largest_table;
+pub mod latency;
 pub mod loss_scan;
 pub mod max_rate;
 pub mod mlr;
 pub mod reconfigure;
-pub mod rfc2544;
+pub mod recovery;
+pub mod reset;
 pub mod soak;
+pub mod stand;
+pub mod strategy;
+pub mod stream;
+pub mod throughput;
 
+pub use kind::{Findings, Found, Kind, Manner, Parameter, Quantity, Terms};
 pub use lab_record::{Changed, Latency, Outcome, Overload, Trial};
+pub use stand::{Stand, Table};
+pub use strategy::{Budget, Search, Step, run};
 
-use crate::Error;
+/// Every search, in the order in which messages and reports tell of them.
+pub static ALL: [&Kind; 14] = [
+    &mlr::KIND,
+    &max_rate::KIND,
+    &throughput::KIND,
+    &latency::KIND,
+    &frame_loss::KIND,
+    &back_to_back::KIND,
+    &recovery::KIND,
+    &reset::KIND,
+    &loss_scan::KIND,
+    &soak::KIND,
+    &reconfigure::KIND,
+    &largest_table::KIND,
+    &stream::KIND,
+    &functional::KIND,
+];
 
-/// What a search wants.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Step<A> {
-    /// Measure this, append the outcome to the history, ask again.
-    Measure(Trial),
-    /// Enough is known.
-    Done(A),
+/// The search of a name.
+pub fn named(name: &str) -> Option<&'static Kind> {
+    ALL.into_iter().find(|kind| kind.name == name)
 }
 
-/// A search strategy.
-pub trait Search {
-    /// What it finds.
-    type Answer;
-
-    /// The step after `history`. The history of one search only grows; a shorter one than at the
-    /// last call is another search's.
-    fn next(&mut self, history: &[Outcome]) -> Result<Step<Self::Answer>, Error>;
+/// The names of all.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ALL.into_iter().map(|kind| kind.name)
 }
 
-/// How long a search may go on.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Budget {
-    /// Largest number of trials.
-    pub trials: usize,
-    /// Largest sum of their durations.
-    pub seconds: f64,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
 
-impl Default for Budget {
-    fn default() -> Self {
-        Self { trials: 10_000, seconds: 1e6 }
-    }
-}
-
-/// Runs a search to its end against anything that can carry out a trial.
-pub fn run<S: Search>(
-    search: &mut S,
-    budget: Budget,
-    mut measure: impl FnMut(Trial) -> Result<Outcome, Error>,
-) -> Result<(S::Answer, Vec<Outcome>), Error> {
-    let mut history = Vec::new();
-    let mut seconds = 0.0;
-    loop {
-        match search.next(&history)? {
-            Step::Done(answer) => return Ok((answer, history)),
-            Step::Measure(trial) => {
-                if history.len() >= budget.trials || seconds + trial.duration_s > budget.seconds {
-                    return Err(Error::SearchTooLong { trials: history.len(), seconds });
-                }
-                let outcome = measure(trial)?;
-                seconds += outcome.elapsed_s;
-                history.push(outcome);
-            }
-        }
+    #[test]
+    fn no_two_searches_or_parameters_share_a_name() {
+        let parameters = ALL.iter().flat_map(|kind| kind.parameters).map(|it| it.name);
+        let all: Vec<&str> = names().chain(parameters).collect();
+        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len(), "{all:?}");
+        assert_eq!(named("loss-scan").map(|kind| kind.name), Some("loss-scan"));
+        assert!(named("loss_scan").is_none());
     }
 }

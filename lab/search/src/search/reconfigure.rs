@@ -9,11 +9,63 @@
 //! cancels. A change that took longer than its trial came back with a longer one: those after it
 //! are as long.
 
-use lab_record::{Changed, Outcome, Trial};
+use lab_record::{Changed, Outcome, Trial, Unit};
 use serde::{Deserialize, Serialize};
 
-use super::{Search, Step};
+use super::kind::{Findings, Kind, Parameter, Quantity, Terms, finish};
+use super::largest_table::MOST_ENTRIES;
+use super::stand::Stand;
+use super::strategy::{Search, Step};
+use super::throughput;
 use crate::Error;
+
+/// As scenarios name it.
+pub const KIND: Kind = Kind {
+    parameters: &[CHANGE_ENTRIES],
+    reading: "Live changes: packets lost over the rate offered.",
+    ..Kind::new("reconfigure", pursue)
+};
+
+/// Entries that the change adds.
+const CHANGE_ENTRIES: Parameter =
+    Parameter { name: "change_entries", what: "entries", range: 1..=MOST_ENTRIES, usual: None };
+/// Pairs, unless others are asked for.
+const PAIRS: u32 = 5;
+/// Share of the throughput at which a device is changed: a load that it carries, with room for a stall of the host.
+const CARRIED_SHARE: f64 = 0.8;
+
+fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
+    stand.prepare_change(terms.parameter(&CHANGE_ENTRIES))?;
+    let throughput = throughput::find(terms, stand)?;
+    let (load_pps, trial_s) = (CARRIED_SHARE * throughput.low_pps, terms.trial_s);
+    let mut search = Reconfigure { load_pps, trial_s, pairs: terms.repeated(PAIRS) };
+    let answer = finish(&mut search, stand, "the cost of the change")?;
+    Ok(Findings { rates: vec![throughput], quantities: quantities(answer) })
+}
+
+/// What a change cost: in time without traffic, and in the rate while it was made and after it.
+fn quantities(answer: ReconfigureAnswer) -> Vec<Quantity> {
+    let ReconfigureAnswer { changed_s, bare_s, blocked_s, throughput_change, changes } = answer;
+    let of = |value: fn(&Changed) -> f64| changes.iter().map(value).collect::<Vec<f64>>();
+    let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+    let note = format!(
+        "{:.3} ms more than without, on average: {:+.3} % of the throughput of a trial",
+        1e3 * blocked_s,
+        100.0 * throughput_change
+    );
+    let during: Vec<f64> = changes.iter().map(|it| share(it.during_pps, it.before_pps)).collect();
+    let after: Vec<f64> = changes.iter().map(|it| share(it.after_pps, it.before_pps)).collect();
+    vec![
+        Quantity {
+            note: Some(note),
+            ..Quantity::new("blocked with a change", Unit::Seconds, changed_s)
+        },
+        Quantity::new("blocked without", Unit::Seconds, bare_s),
+        Quantity::new("the change took", Unit::Seconds, of(|it| it.took_s)),
+        Quantity::new("rate during it, of that before", Unit::Share, during),
+        Quantity::new("rate after it, of that before", Unit::Share, after),
+    ]
+}
 
 /// Pairs of trials with and without the change.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -79,7 +131,9 @@ impl Search for Reconfigure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::kind::testing;
     use crate::search::{Budget, run};
+    use crate::sim::{Device, Model};
 
     #[test]
     fn the_blocked_time_is_what_a_change_loses_more_than_a_bare_trial() {
@@ -111,5 +165,24 @@ mod tests {
         let lengths: Vec<f64> = history.iter().map(|outcome| outcome.trial.duration_s).collect();
         assert_eq!(lengths, [2.0, 8.0, 8.0, 8.0]);
         assert!((answer.throughput_change + 0.25).abs() < 1e-9, "{answer:?}");
+    }
+
+    #[test]
+    fn a_live_change_is_held_against_trials_without_one() {
+        let mut device = Device::new(Model { reset_s: 0.01, ..Model::quiet(4e6) }, 1);
+        let mut trial = |trial: Trial| {
+            let per_ms = [3_200; 1_000];
+            let changed = trial.change.then(|| Changed::of(&per_ms, 0.2, 0.1, 1.0).unwrap());
+            Ok(Outcome { changed, ..device.measure(trial) })
+        };
+        let found = testing::pursue("reconfigure", &mut trial).unwrap();
+        assert!(found.rates[0].low_pps > 3.4e6);
+        let [blocked, bare, took, during, after] = &found.quantities[..] else { panic!() };
+        assert!(
+            blocked.values.len() == 5 && blocked.values.iter().all(|it| (it - 0.01).abs() < 1e-6)
+        );
+        assert_eq!((&bare.values, &took.values), (&vec![0.0; 5], &vec![0.1; 5]));
+        assert_eq!((during.values[0], after.values[0], during.unit), (1.0, 1.0, Unit::Share));
+        assert!(blocked.note.as_ref().unwrap().contains("10.000 ms more"), "{:?}", blocked.note);
     }
 }

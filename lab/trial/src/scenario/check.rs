@@ -1,9 +1,10 @@
 //! What a scenario must satisfy beyond its grammar, each fault at its place in the file.
 
+use lab_search::search::Manner;
 use lab_traffic::arrivals::{Gaps, Imix};
 use toml::Spanned;
 
-use super::{Axis, Ethertype, FunctionKind, MOST_ENTRIES, Scenario, SearchKind, Sweep};
+use super::{Axis, Ethertype, FunctionKind, Scenario, Sweep};
 
 /// Frame sizes that the generator can send, checksum included.
 const FRAME_BYTES: std::ops::RangeInclusive<u64> = 64..=9_018;
@@ -41,13 +42,13 @@ impl Scenario {
         self.check_room()?;
         self.check_streams()?;
         self.check_overhead()?;
-        self.check_measure()
+        self.measure.check()
     }
 
     /// Streams find their own load and make frames of their own sizes; endpoints are theirs alone.
     fn check_streams(&self) -> Result<(), Wrong> {
         let (traffic, sweep, measure) = (&self.traffic, &self.sweep, &self.measure);
-        if measure.search != SearchKind::Stream {
+        if measure.manner() != Manner::Streams {
             let reason = "endpoints go with search = \"stream\", and with it only";
             return sweep.endpoint.first().map_or(Ok(()), |endpoint| wrong(endpoint, reason));
         }
@@ -70,7 +71,7 @@ impl Scenario {
     /// Whether the headers of IPv6 have room in every frame, where there are any.
     fn check_room(&self) -> Result<(), Wrong> {
         let routed = self.functions.iter().find(|it| it.get_ref().kind == FunctionKind::Ip6);
-        let streams = self.measure.search == SearchKind::Stream;
+        let streams = self.measure.manner() == Manner::Streams;
         if streams || routed.is_none() && !self.traffic.ethertype.contains(&Ethertype::Udp6) {
             return Ok(());
         }
@@ -169,31 +170,6 @@ impl Scenario {
         }
         if let Err(error) = Gaps::new(traffic.arrivals.clone(), 1e6, 1) {
             return wrong(&self.name, format!("traffic.arrivals: {error}"));
-        }
-        Ok(())
-    }
-
-    fn check_measure(&self) -> Result<(), Wrong> {
-        let measure = &self.measure;
-        if measure.loss_ratios.get_ref().is_empty() {
-            return wrong(&measure.loss_ratios, "at least one loss ratio");
-        }
-        if let Err(error) = measure.goals() {
-            return wrong(&measure.loss_ratios, error.to_string());
-        }
-        let change = measure.change_entries.is_some();
-        if change != (measure.search == SearchKind::Reconfigure) {
-            let reason = "change_entries goes with search = \"reconfigure\", and with it only";
-            return wrong(&measure.loss_ratios, reason);
-        }
-        if measure.most_entries.is_some() && measure.search != SearchKind::LargestTable {
-            let reason = "most_entries goes with search = \"largest-table\", and with it only";
-            return wrong(&measure.loss_ratios, reason);
-        }
-        let entries = measure.change_entries.or(measure.most_entries);
-        if let Some(entries) = entries.filter(|it| !(1..=MOST_ENTRIES).contains(it)) {
-            let reason = format!("{entries} entries (1 to {MOST_ENTRIES})");
-            return wrong(&measure.loss_ratios, reason);
         }
         Ok(())
     }

@@ -9,11 +9,12 @@
 //! ```
 //! Without it links are what the command line says.
 
+use lab_search::search::Manner;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use super::Scenario;
 use super::check::{Wrong, wrong};
-use super::{Scenario, SearchKind};
 use crate::trial::link::LinkKind;
 
 /// Speed of cards unless something else is said.
@@ -70,10 +71,10 @@ impl Scenario {
     fn check_link_of(&self, link: &Link) -> Result<(), Wrong> {
         let kind = *link.kind.get_ref();
         let search = self.measure.search;
-        if kind == LinkKind::Pcap && search != SearchKind::Functional {
-            let search = serde_json::to_value(search).unwrap_or_default();
+        if kind == LinkKind::Pcap && search.manner != Manner::Checks {
+            let search = search.name;
             let reason = format!(
-                "files have no time: search = {search} goes over links that do, over pcap only \"functional\""
+                "files have no time: search = \"{search}\" goes over links that do, over pcap only \"functional\""
             );
             return wrong(&link.kind, reason);
         }

@@ -24,7 +24,7 @@ pub use axis::Axis;
 pub use case::Case;
 pub use function::{Function, FunctionKind};
 pub use link::{Link, USUAL_GBPS};
-pub use measure::{MOST_ENTRIES, Measure, SearchKind};
+pub use measure::Measure;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 pub use traffic::{Addresses, Ethertype, Traffic};

@@ -10,12 +10,13 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
 
+use lab_search::search::largest_table::MOST_ENTRIES;
 use lab_traffic::Rate;
 use lab_traffic::arrivals::Field;
 use lab_traffic::stream::{FieldName, Header, Stream, Vary};
 
 use super::frames::{Load, Route, WIDE_ROUTES, lab_address};
-use crate::scenario::{FunctionKind, MOST_ENTRIES};
+use crate::scenario::FunctionKind;
 
 const FIRST_4: u32 = 0x2000_0000;
 const FIRST_6: u128 = 0x2b00 << 112;

@@ -15,17 +15,18 @@ use std::time::{Duration, Instant};
 use lab_record::{
     AnswerRecord, DeviceFacts, FailureRecord, QuantityRecord, Recorder, Subject, Trial,
 };
+use lab_search::search::{Found, Manner, Quantity};
 use lab_search::stats::verdict;
 use lab_traffic::arrivals::Imix;
 
 use super::frames::Load;
 use super::link::LinkKind;
-use super::pursue::{Found, Quantity, pursue};
-use super::rig::{Bench, Rig, Wish};
+use super::rig::{Bench, Measured, Rig, Wish};
 use super::settings::Settings;
+use super::stand::RigStand;
 use super::{devices, modelled, probe, self_test, telemetry};
 use crate::Error;
-use crate::scenario::{Case, Scenario, SearchKind};
+use crate::scenario::{Case, Scenario};
 
 /// Axes that the generator varies while the device runs on.
 const GENERATOR_AXES: [&str; 5] = ["frame_bytes", "flows", "load_percent", "ethertype", "endpoint"];
@@ -279,9 +280,9 @@ impl Running<'_> {
             }
             let subject = self.subject(name, case, run);
             self.tell(&format!("{name}: {}", subject.case()));
-            match self.campaign.scenario.measure.search {
-                SearchKind::Functional => self.check(&mut rig, &load, subject)?,
-                _ => self.case(&mut rig, &load, subject)?,
+            match self.campaign.scenario.measure.manner() {
+                Manner::Checks => self.check(&mut rig, &load, subject)?,
+                Manner::Loads | Manner::Streams => self.case(&mut rig, &load, subject)?,
             }
             self.done += 1;
         }
@@ -353,21 +354,12 @@ impl Running<'_> {
         let ceiling_pps = self.ceilings.of(self.campaign, &load.sizes)? / sharing;
         let whole_pps = ceiling_pps * directions;
         rig.settle(load, both)?;
+        rig.live_change = None;
         let measure = &scenario.measure;
-        if measure.search == SearchKind::LargestTable {
-            let found = rig.largest_table(load, measure.most_entries(), deadline)?;
-            return self.quantities(&subject, vec![found]);
-        }
-        rig.live_change = match measure.change_entries {
-            Some(entries) => Some(rig.live_change(entries)?),
-            None => None,
-        };
         let max_pps = ceiling_pps * self.load_share(&subject);
-        let purpose = format!("{:?}", measure.search).to_lowercase();
-        let mut trial = |trial: Trial| {
-            let at_s = self.began.elapsed().as_secs_f64();
-            let measured = rig.measure(load, trial, both)?;
-            let outcome = measured.outcome;
+        let purpose = measure.search.purpose();
+        let mut write = |measured: Measured, began: Instant| {
+            let (at_s, outcome) = ((began - self.began).as_secs_f64(), measured.outcome);
             let mut record =
                 measured.record(subject.clone(), self.trials, &purpose, at_s, Some(whole_pps));
             // Latencies under a load that is searched for are of no load in particular.
@@ -376,9 +368,11 @@ impl Running<'_> {
             self.recorder.write(record)?;
             Ok(outcome)
         };
-        let found = pursue(measure, max_pps, self.campaign.stalls_per_s, deadline, &mut trial)?;
-        // A maximum rate is of both directions together, all else of each.
-        let counted = if measure.search == SearchKind::MaxRate { directions } else { 1.0 };
+        let write = &mut write;
+        let mut stand = RigStand { rig, load, both, deadline, write, added: None };
+        let terms = measure.terms(max_pps, self.campaign.stalls_per_s);
+        let found = (measure.search.pursue)(&terms, &mut stand)?;
+        let counted = if measure.search.of_both_directions { directions } else { 1.0 };
         let carried_pps =
             found.rates.iter().map(|found| found.low_pps / counted).fold(f64::INFINITY, f64::min);
         for Found { metric, low_pps, high_pps, mut verdicts } in found.rates {
@@ -427,7 +421,7 @@ impl Running<'_> {
     /// Finds out what the lab itself can do with frames of each size.
     fn test_ourselves(&mut self, groups: &[Group]) -> Result<(), Error> {
         // What is checked is not timed.
-        if self.campaign.scenario.measure.search == SearchKind::Functional {
+        if self.campaign.scenario.measure.manner() == Manner::Checks {
             return Ok(());
         }
         for case in groups.iter().flat_map(|group| &group.cases) {

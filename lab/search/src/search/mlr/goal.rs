@@ -8,6 +8,7 @@
 
 use super::grid::Grid;
 use crate::Error;
+use crate::search::kind::Terms;
 
 /// One question to the device: "the highest load at which at most `exceed_ratio` of the time loses
 /// more than `loss_ratio`".
@@ -50,6 +51,22 @@ impl Default for Goal {
 }
 
 impl Goal {
+    /// Those of a scenario; an error names what is out of range.
+    pub fn all(terms: &Terms<'_>) -> Result<Vec<Self>, Error> {
+        let goal = |&loss_ratio: &f64| {
+            let goal = Self {
+                loss_ratio,
+                relative_width: terms.relative_width,
+                initial_trial_s: terms.trial_s.min(1.0),
+                final_trial_s: terms.trial_s,
+                duration_sum_s: terms.duration_sum_s,
+                ..Self::default()
+            };
+            goal.check().map(|()| goal)
+        };
+        terms.loss_ratios.iter().map(goal).collect()
+    }
+
     /// No drop allowed in a good trial.
     pub fn ndr() -> Self {
         Self::default()

@@ -25,12 +25,56 @@ pub use answer::GoalAnswer;
 use database::{Bounds, Database};
 pub use goal::Goal;
 pub use grid::Grid;
-use lab_record::{Outcome, Trial};
+use lab_record::{Outcome, Trial, Verdict};
 use limits::useful_load;
 use selector::{Candidate, Selector};
 
-use super::{Search, Step};
+use super::kind::{Findings, Found, Kind, Terms, carry_out};
+use super::stand::Stand;
+use super::strategy::{Search, Step};
 use crate::Error;
+
+/// As scenarios name it.
+pub const KIND: Kind = Kind::new("mlr", pursue);
+
+/// Longest trial that warms a device up.
+const WARMUP_S: f64 = 0.2;
+
+/// On a host that stalls it makes more and shorter trials: a long one would nearly always meet a stall and call it loss.
+fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
+    let max_pps = terms.max_pps;
+    let goals = Goal::all(terms)?.into_iter();
+    let goals = goals.map(|goal| goal.on_stalling_host(terms.stalls_per_s)).collect();
+    let warmup_s = terms.trial_s.min(WARMUP_S);
+    let config = Config { min_pps: terms.min_pps(), max_pps, warmup_s, goals };
+    let mut search = MlrSearch::new(&config)?;
+    let (answer, trials) = carry_out(&mut search, stand)?;
+    let cut = answer.is_none().then_some(trials);
+    let mut answers = answer.unwrap_or_else(|| search.answers());
+    if cut.is_some() {
+        // Between nothing and the largest load nothing is known.
+        answers.retain(|it| it.lower_pps.is_some() || it.upper_pps.is_some());
+        if answers.is_empty() {
+            return Err(Error::TimeUp { search: "any bound of an MLRsearch" });
+        }
+    }
+    let found = answers.into_iter().map(|answer| found(answer, max_pps, cut));
+    Ok(found.collect::<Vec<_>>().into())
+}
+
+fn found(answer: GoalAnswer, max_pps: f64, cut: Option<usize>) -> Found {
+    let metric = match answer.loss_ratio {
+        0.0 => "NDR".to_owned(),
+        ratio => format!("PDR {} %", 100.0 * ratio),
+    };
+    let mut verdicts = Vec::new();
+    if !answer.inversions_pps.is_empty() {
+        verdicts.push(Verdict::LossInversion { loads_pps: answer.inversions_pps });
+    }
+    verdicts.extend(cut.map(|trials| Verdict::CutShort { trials: trials as u64 }));
+    let low_pps = answer.lower_pps.unwrap_or(0.0);
+    Found { metric, low_pps, high_pps: answer.upper_pps.unwrap_or(max_pps), verdicts }
+}
 
 /// What to search, and between which loads.
 #[derive(Debug, Clone, PartialEq)]

@@ -17,8 +17,26 @@ pub use models::LossFunction;
 use posterior::{Estimate, Posterior};
 use serde::{Deserialize, Serialize};
 
-use super::{Search, Step};
+use super::kind::{Findings, Found, Kind, Terms, finish};
+use super::stand::Stand;
+use super::strategy::{Search, Step};
 use crate::Error;
+
+/// As scenarios name it.
+pub const KIND: Kind = Kind { duration_sum_s: USUAL_S, ..Kind::new("soak", pursue) };
+
+/// Half an hour.
+const USUAL_S: f64 = 1_800.0;
+/// A soak shorter than this knows nothing.
+const SHORTEST_S: f64 = 60.0;
+
+fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
+    let total_s = terms.duration_sum_s.max(SHORTEST_S);
+    let mut search = Soak { total_s, ..Soak::usual(terms.max_pps) };
+    let SoakAnswer { critical_pps, sd_pps, .. } = finish(&mut search, stand, "the critical load")?;
+    let found = Found::between("critical", critical_pps - sd_pps, critical_pps + sd_pps);
+    Ok(vec![found].into())
+}
 
 /// A soak test.
 #[derive(Debug, Clone, PartialEq)]

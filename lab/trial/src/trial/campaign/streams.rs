@@ -7,10 +7,11 @@
 use std::time::Instant;
 
 use lab_record::{DeviceFacts, FailureRecord, StreamRecord, Subject};
+use lab_search::search::Manner;
 
 use super::{Campaign, Group, Running};
 use crate::Error;
-use crate::scenario::{Case, FunctionKind, SearchKind};
+use crate::scenario::{Case, FunctionKind};
 use crate::trial::rig::Wish;
 use crate::trial::stream::{self, Addressing, StreamRig, Streams};
 
@@ -23,7 +24,7 @@ pub(super) type Ceilings = Vec<(Streams, bool, f64)>;
 impl Campaign<'_> {
     /// Whether the scenario has streams instead of a generator.
     pub(in crate::trial) fn has_streams(&self) -> bool {
-        self.scenario.measure.search == SearchKind::Stream
+        self.scenario.measure.manner() == Manner::Streams
     }
 
     fn streams_of(&self, case: &Case) -> Streams {

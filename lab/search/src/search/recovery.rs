@@ -8,11 +8,33 @@
 //! Strict: the overload lasts at least 60 s. What a frame lost after A means is told by its number,
 //! so nothing depends on the clock of the receiver.
 
-use lab_record::{Outcome, Overload, Trial};
+use lab_record::{Outcome, Overload, Trial, Unit};
 use serde::{Deserialize, Serialize};
 
+use super::kind::{Findings, Kind, Quantity, Terms, finish};
+use super::stand::Stand;
+use super::strategy::{Search, Step};
+use super::throughput;
 use crate::Error;
-use crate::search::{Search, Step};
+
+/// As scenarios name it.
+pub const KIND: Kind = Kind {
+    reading: "the time until the last loss after an overload,",
+    ..Kind::new("recovery", pursue)
+};
+
+/// Overloads, unless others are asked for.
+const OVERLOADS: u32 = 5;
+
+fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
+    let throughput = throughput::find(terms, stand)?;
+    let &Terms { max_pps, trial_s, .. } = terms;
+    let (throughput_pps, repetitions) = (throughput.low_pps, terms.repeated(OVERLOADS));
+    let mut search = Recovery { throughput_pps, max_pps, trial_s, repetitions };
+    let answer = finish(&mut search, stand, "the recovery")?;
+    let quantities = vec![Quantity::new("recovery", Unit::Seconds, answer.recovery_s)];
+    Ok(Findings { rates: vec![throughput], quantities })
+}
 
 /// The overload that the RFC asks for, as a share of the throughput, and the load after it.
 const OVERLOAD: f64 = 1.1;
@@ -62,6 +84,7 @@ impl Search for Recovery {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::kind::testing;
     use crate::search::{Budget, run};
     use crate::sim::{Device, Model};
 
@@ -88,5 +111,15 @@ mod tests {
     fn one_that_recovers_at_once_or_was_never_overloaded_takes_no_time() {
         assert_eq!(search(0.0, 1e6).0, [0.0; 3]);
         assert_eq!(search(0.02, 5e5).0, [0.0; 3]);
+    }
+
+    #[test]
+    fn recovery_is_found_as_often_as_it_is_repeated() {
+        let model = Model { recovery_s: 0.03, reset_s: 1.5, ..Model::quiet(4e6) };
+        let mut device = Device::new(model, 1);
+        let found = testing::pursue("recovery", &mut |trial| Ok(device.measure(trial))).unwrap();
+        let [Quantity { unit, values, .. }] = &found.quantities[..] else { panic!() };
+        assert_eq!((*unit, values.len()), (Unit::Seconds, 5));
+        assert!(values.iter().all(|it| (it - 0.03).abs() < 1e-6), "{values:?}");
     }
 }

@@ -3,11 +3,40 @@
 //! The RFC tags one frame a trial; here every frame is timed and the trial reports its mean,
 //! median, 99th percentile and largest, so that one frame does not stand for all.
 
-use lab_record::{Latency, Outcome, Trial};
+use lab_record::{Latency, Outcome, Trial, Unit};
 use serde::{Deserialize, Serialize};
 
+use super::kind::{Findings, Kind, Quantity, Terms, finish};
+use super::stand::Stand;
+use super::strategy::{Search, Step};
+use super::throughput;
 use crate::Error;
-use crate::search::{Search, Step};
+
+/// As scenarios name it.
+pub const KIND: Kind = Kind::new("latency", pursue);
+
+/// Trials that RFC 2544 asks for.
+const TRIALS: u32 = 20;
+
+fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
+    let throughput = throughput::find(terms, stand)?;
+    let (load_pps, trial_s) = (throughput.low_pps, terms.trial_s);
+    let mut search = LatencyTest { load_pps, trial_s, trials: terms.repeated(TRIALS) };
+    let answer = finish(&mut search, stand, "the latency")?;
+    Ok(Findings { rates: vec![throughput], quantities: quantities(&answer) })
+}
+
+/// At the throughput: the mean and the largest of each trial.
+fn quantities(answer: &LatencyAnswer) -> Vec<Quantity> {
+    let of = |ns: fn(&Latency) -> f64| answer.trials.iter().map(|it| ns(it) / 1e9).collect();
+    let lossy = answer.worst_loss_ratio > 0.0;
+    let note =
+        lossy.then(|| format!("the worst trial lost {:.4} %", 100.0 * answer.worst_loss_ratio));
+    vec![
+        Quantity { note, ..Quantity::new("latency, mean", Unit::Seconds, of(|it| it.mean_ns)) },
+        Quantity::new("latency, largest", Unit::Seconds, of(|it| it.max_ns)),
+    ]
+}
 
 /// Trials at one load.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,7 +94,9 @@ impl Search for LatencyTest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::kind::testing;
     use crate::search::{Budget, run};
+    use crate::sim::{Device, Model};
 
     fn measure(timed: bool) -> Result<LatencyAnswer, Error> {
         let mut trial_number = 0.0;
@@ -91,5 +122,20 @@ mod tests {
     #[test]
     fn trials_without_timestamps_are_refused() {
         assert!(matches!(measure(false), Err(Error::TooFew { .. })));
+    }
+
+    #[test]
+    fn latency_is_that_of_twenty_trials_at_the_throughput() {
+        let mut device = Device::new(Model::quiet(4e6), 1);
+        let mut loads_pps = Vec::new();
+        let mut trial = |trial: Trial| {
+            loads_pps.push(trial.load_pps);
+            Ok(device.measure(trial))
+        };
+        let found = testing::pursue("latency", &mut trial).unwrap();
+        let [mean, largest] = &found.quantities[..] else { panic!() };
+        assert_eq!((mean.values.len(), mean.unit, mean.note.as_deref()), (20, Unit::Seconds, None));
+        assert!(mean.values.iter().zip(&largest.values).all(|(mean, largest)| mean <= largest));
+        assert!(loads_pps.ends_with(&[found.rates[0].low_pps; 20]));
     }
 }

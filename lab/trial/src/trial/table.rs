@@ -1,29 +1,19 @@
-//! The table of a running device: entries added to it, a look whether it forwards by all of them,
-//! the largest.
+//! The table of a running device: entries added to it, and a look whether it forwards by all of them.
 //!
 //! ```text
-//! add a batch ▶ accepted or refused ▶ packets to what was there at the start and to what was accepted since ▶ next
+//! add a batch ▶ accepted or refused ▶ packets to what was there at the start and to what was accepted since
 //! ```
 
-use std::time::Instant;
-
-use lab_record::Unit;
-use lab_search::search::largest_table::{Attempt, LargestTable, LargestTableAnswer, Next};
 use lab_traffic::{Rate, TrafficResult};
 
 use super::added::Added;
 use super::device::Change;
 use super::frames::Load;
-use super::pursue::Quantity;
 use super::rig::Rig;
 use super::upset::LiveChange;
 use crate::Error;
 
-/// Entries of the first batch, and of the largest: some megabytes of text.
-const FIRST_BATCH: u64 = 1_024;
-const LARGEST_BATCH: u64 = 1 << 19;
-/// Packets sent to look whether entries are there, to the old ones and to the new ones, and how
-/// fast.
+/// Packets sent to look whether entries are there, to the old ones and to the new ones, and how fast.
 const LOOK_PPS: f64 = 5_000.0;
 const LOOK_S: f64 = 0.1;
 /// Looks before a packet that is lost is the device's fault: others use the host, too.
@@ -31,9 +21,7 @@ const LOOKS: u32 = 8;
 /// How often a look's rate is halved, at most.
 const SLOWEST_LOOK: u32 = 4;
 /// Share of the host's memory that stays free.
-const FREE_SHARE: f64 = 0.2;
-/// Most that is told of a refusal.
-const REASON_CHARS: usize = 300;
+pub(super) const FREE_SHARE: f64 = 0.2;
 
 impl Rig<'_> {
     /// A change that adds so many entries.
@@ -42,7 +30,7 @@ impl Rig<'_> {
     }
 
     /// Where entries can be added to what the device was started with.
-    fn addable(&self, most: u64) -> Result<Added, Error> {
+    pub(super) fn addable(&self, most: u64) -> Result<Added, Error> {
         let what = "the lab adds routes to a running device, and nothing else yet";
         Added::new(self.job.function.kind, most).ok_or_else(|| self.device.refuse(&self.job, what))
     }
@@ -56,61 +44,21 @@ impl Rig<'_> {
         self.forget_counts()
     }
 
-    /// Adds up to `most` entries until one is refused. Each time, and in the end, the device has to
-    /// be alive, and to forward by what it had before and what it accepted.
-    pub(super) fn largest_table(
-        &mut self,
-        load: &Load,
-        most: u64,
-        deadline: Option<Instant>,
-    ) -> Result<Quantity, Error> {
-        let added = self.addable(most)?;
-        let search = LargestTable { first: FIRST_BATCH, batch: LARGEST_BATCH, most };
-        let (mut history, mut refusal) = (Vec::new(), None);
-        let so_far = |history: &[Attempt], reason: &str| {
-            Ok(told(LargestTable::so_far(history), format!("none was refused until {reason}")))
-        };
-        loop {
-            let entries = match search.next(&history) {
-                Next::Done(answer) => {
-                    let unasked = || "none was refused, and nobody asked for more".into();
-                    let reason = refusal.unwrap_or_else(unasked);
-                    return Ok(told(answer, reason));
-                }
-                Next::Add(entries) => entries,
-            };
-            if !(self.bench.go_on)() {
-                return Err(Error::Stopped);
-            }
-            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return so_far(&history, "the time was up");
-            }
-            if free_memory_share() < FREE_SHARE {
-                return so_far(&history, "the host's memory was nearly full");
-            }
-            let outcome = self.change(&Change { added, entries: entries.clone(), remove: false });
-            let accepted = match outcome {
-                Ok(()) => true,
-                Err(Error::Command { reason, .. }) => {
-                    refusal = Some(reason.trim().chars().take(REASON_CHARS).collect());
-                    false
-                }
-                Err(other) => return Err(other),
-            };
-            history.push(Attempt { entries, accepted });
-            self.forwards(load, added, LargestTable::so_far(&history).entries)?;
-        }
-    }
-
-    fn change(&mut self, change: &Change) -> Result<(), Error> {
+    /// Carries a change of its table out.
+    pub(super) fn change(&mut self, change: &Change) -> Result<(), Error> {
         let line = self.device.change(&self.job, change, &mut self.place)?;
         self.place.run(&line)?;
         self.place.alive()
     }
 
-    /// An error unless the device forwards by the entries that it was started with and by `entries`
-    /// that were added; where none were, unless it knows none of them.
-    fn forwards(&mut self, load: &Load, added: Added, entries: u64) -> Result<(), Error> {
+    /// An error unless the device forwards by the entries that it was started with and by `entries` that were added;
+    /// where none were, unless it knows none of them.
+    pub(super) fn forwards(
+        &mut self,
+        load: &Load,
+        added: Added,
+        entries: u64,
+    ) -> Result<(), Error> {
         let mut last = Error::Contradiction("nobody looked".into());
         for look in 0..LOOKS {
             // A device that looks entries up the slow way first may be overrun by packets that are
@@ -129,15 +77,6 @@ impl Rig<'_> {
     }
 }
 
-/// The largest table as a number, with the reason that it ended there.
-fn told(answer: LargestTableAnswer, reason: String) -> Quantity {
-    let metric = if answer.refused { "largest table" } else { "no refusal up to" };
-    Quantity {
-        note: Some(reason),
-        ..Quantity::new(metric, Unit::Entries, vec![answer.entries as f64])
-    }
-}
-
 /// What a look says: the first stream goes to what was always there, the second to what was added.
 fn verdict(result: &TrafficResult, added: bool) -> Result<(), Error> {
     let which = ["was started with", if added { "accepted" } else { "gave up" }];
@@ -152,7 +91,7 @@ fn verdict(result: &TrafficResult, added: bool) -> Result<(), Error> {
 }
 
 /// Share of the host's memory that could be had; all of it where the host does not say.
-fn free_memory_share() -> f64 {
+pub(super) fn free_memory_share() -> f64 {
     share(&std::fs::read_to_string("/proc/meminfo").unwrap_or_default())
 }
 

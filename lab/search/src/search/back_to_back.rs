@@ -4,11 +4,37 @@
 //! binary, between one frame and the longest burst; the answer is the mean over the repetitions.
 //! From the burst and the throughput follows the size of the device's buffer (RFC 9004 section 6).
 
-use lab_record::{Outcome, Trial};
+use lab_record::{Outcome, Trial, Unit};
 use serde::{Deserialize, Serialize};
 
+use super::kind::{Findings, Kind, Quantity, Terms, finish};
+use super::stand::Stand;
+use super::strategy::{Search, Step};
 use crate::Error;
-use crate::search::{Search, Step};
+
+/// As scenarios name it.
+pub const KIND: Kind = Kind {
+    reading: "RFC 2544, 26.4 to 26.6: the longest burst at full rate that loses nothing,",
+    ..Kind::new("back-to-back", pursue)
+};
+
+/// Share of the largest load at which bursts are sent: above it the generator itself is the limit.
+const BURST_SHARE: f64 = 0.9;
+/// Repetitions that RFC 2544 asks for.
+const BURSTS: u32 = 50;
+
+fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
+    let mut search = BackToBack {
+        max_pps: terms.max_pps * BURST_SHARE,
+        longest_s: terms.trial_s,
+        repetitions: terms.repeated(BURSTS),
+        relative_width: terms.relative_width,
+    };
+    let answer = finish(&mut search, stand, "the longest burst")?;
+    let values = answer.frames.iter().map(|&frames| frames as f64).collect();
+    let quantities = vec![Quantity::new("back-to-back", Unit::Frames, values)];
+    Ok(Findings { rates: Vec::new(), quantities })
+}
 
 /// Bursts at the largest load.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -92,7 +118,9 @@ impl Search for BackToBack {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::kind::testing;
     use crate::search::{Budget, run};
+    use crate::sim::{Device, Model};
 
     fn answer(buffer: f64, drain_pps: f64) -> BackToBackAnswer {
         let mut search =
@@ -120,5 +148,15 @@ mod tests {
     #[test]
     fn a_device_that_loses_every_frame_has_a_burst_of_none() {
         assert_eq!(answer(0.0, 0.0).frames, [0; 5]);
+    }
+
+    #[test]
+    fn bursts_are_found_as_often_as_they_are_repeated() {
+        let mut device = Device::new(Model::quiet(4e6), 1);
+        let found =
+            testing::pursue("back-to-back", &mut |trial| Ok(device.measure(trial))).unwrap();
+        let [Quantity { unit, values, .. }] = &found.quantities[..] else { panic!() };
+        // The simulated device buffers nothing: at 9 Mpps even a burst of one loses a frame now and then.
+        assert_eq!((*unit, values.len()), (Unit::Frames, 50));
     }
 }

@@ -10,8 +10,26 @@
 use lab_record::{Outcome, Trial};
 use serde::{Deserialize, Serialize};
 
+use super::kind::{Findings, Found, Kind, Terms, finish};
+use super::stand::Stand;
+use super::strategy::{Search, Step};
 use crate::Error;
-use crate::search::{Search, Step};
+
+/// As scenarios name it.
+pub const KIND: Kind = Kind { trial_s: STRICT_TRIAL_S, ..Kind::new("throughput", pursue) };
+
+fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
+    Ok(vec![find(terms, stand)?].into())
+}
+
+/// The throughput, for those too that measure at it.
+pub(super) fn find(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Found, Error> {
+    let &Terms { max_pps, trial_s, relative_width, .. } = terms;
+    let strict = Throughput::strict(terms.min_pps(), max_pps, relative_width);
+    let answer = finish(&mut Throughput { trial_s, ..strict }, stand, "RFC 2544 throughput")?;
+    let (low_pps, high_pps) = (answer.throughput_pps, answer.upper_pps);
+    Ok(Found::between("RFC 2544", low_pps.unwrap_or(0.0), high_pps.unwrap_or(max_pps)))
+}
 
 /// The trial length that RFC 2544 section 24 asks for.
 const STRICT_TRIAL_S: f64 = 60.0;

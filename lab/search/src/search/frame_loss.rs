@@ -4,8 +4,22 @@
 use lab_record::{Outcome, Trial};
 use serde::{Deserialize, Serialize};
 
+use super::kind::{Findings, Found, Kind, Terms, finish};
+use super::stand::Stand;
+use super::strategy::{Search, Step};
 use crate::Error;
-use crate::search::{Search, Step};
+
+/// As scenarios name it.
+pub const KIND: Kind = Kind::new("frame-loss", pursue);
+
+fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
+    let &Terms { max_pps, trial_s, .. } = terms;
+    let mut search = FrameLoss { max_pps, step: 0.1, trial_s };
+    let points = finish(&mut search, stand, "the frame loss")?.points;
+    let whole = points.iter().find(|&&(_, loss)| loss == 0.0);
+    let load_pps = whole.map_or(0.0, |&(load, _)| load);
+    Ok(vec![Found::one("largest load without loss", load_pps)].into())
+}
 
 /// Loads from the largest down.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -8,11 +8,34 @@
 //! The reset is of software: its processes end and are started with the same job. It is made in the
 //! course of the trial, at the throughput rate, with frames of the smallest size.
 
-use lab_record::{Outcome, Trial};
+use lab_record::{Outcome, Trial, Unit};
 use serde::{Deserialize, Serialize};
 
+use super::kind::{Findings, Kind, Quantity, Terms, finish};
+use super::stand::Stand;
+use super::strategy::{Search, Step};
+use super::throughput;
 use crate::Error;
-use crate::search::{Search, Step};
+
+/// As scenarios name it.
+pub const KIND: Kind = Kind {
+    reading: "the time without packets when the device is started anew.",
+    ..Kind::new("reset", pursue)
+};
+
+/// Resets, unless others are asked for.
+const RESETS: u32 = 5;
+/// Shortest trial with one: devices take their time to start.
+const SHORTEST_S: f64 = 6.0;
+
+fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
+    let throughput = throughput::find(terms, stand)?;
+    let (load_pps, trial_s) = (throughput.low_pps, terms.trial_s.max(SHORTEST_S));
+    let mut search = Reset { load_pps, trial_s, repetitions: terms.repeated(RESETS) };
+    let answer = finish(&mut search, stand, "the reset")?;
+    let quantities = vec![Quantity::new("reset", Unit::Seconds, answer.outage_s)];
+    Ok(Findings { rates: vec![throughput], quantities })
+}
 
 /// Resets, one after the other.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,6 +71,7 @@ impl Search for Reset {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::kind::testing;
     use crate::search::{Budget, run};
     use crate::sim::{Device, Model};
 
@@ -59,5 +83,15 @@ mod tests {
         let (answer, history) = measured.unwrap();
         assert_eq!(answer.outage_s, [0.7, 0.7]);
         assert!(history.iter().all(|outcome| outcome.lost() == 70_000));
+    }
+
+    #[test]
+    fn resets_are_found_as_often_as_they_are_repeated() {
+        let model = Model { recovery_s: 0.03, reset_s: 1.5, ..Model::quiet(4e6) };
+        let mut device = Device::new(model, 1);
+        let found = testing::pursue("reset", &mut |trial| Ok(device.measure(trial))).unwrap();
+        let [Quantity { unit, values, .. }] = &found.quantities[..] else { panic!() };
+        assert_eq!((*unit, values.len()), (Unit::Seconds, 5));
+        assert!(values.iter().all(|it| (it - 1.5).abs() < 1e-6), "{values:?}");
     }
 }

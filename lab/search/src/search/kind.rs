@@ -1,0 +1,295 @@
+//! What a search is to a scenario and to a report: a name, parameters, a pursuit, and what it finds.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use lab_record::{Unit, Verdict};
+
+use super::stand::Stand;
+use super::strategy::{Search, Step};
+use crate::Error;
+
+/// The smallest load searched, as a share of the largest.
+const LEAST_SHARE: f64 = 1e-3;
+
+/// A search as scenarios name it.
+pub struct Kind {
+    /// Its name there.
+    pub name: &'static str,
+    /// Its own parameters, beside those that all have.
+    pub parameters: &'static [Parameter],
+    /// By what it measures.
+    pub manner: Manner,
+    /// Length of a trial that the method itself asks for; simulated devices get it.
+    pub trial_s: f64,
+    /// Sum of trial times that the method itself asks for; likewise.
+    pub duration_sum_s: f64,
+    /// Whether its rates are of both directions together; else of each.
+    pub of_both_directions: bool,
+    /// What the report says beside its numbers that are no rates.
+    pub reading: &'static str,
+    /// Carries it out: to its end, or until the time is up.
+    pub pursue: Pursue,
+}
+
+/// Carries a search out.
+pub type Pursue = fn(&Terms<'_>, &mut dyn Stand) -> Result<Findings, Error>;
+
+/// By what a search measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// By trials at loads that the generator sends.
+    Loads,
+    /// By looking at every packet, at a rate that anything carries: nothing is timed.
+    Checks,
+    /// By streams between endpoints, which find their own load.
+    Streams,
+}
+
+impl Kind {
+    /// One of trials at loads that has no more to say than its name and how it is carried out.
+    pub const fn new(name: &'static str, pursue: Pursue) -> Self {
+        Self {
+            name,
+            parameters: &[],
+            manner: Manner::Loads,
+            trial_s: 1.0,
+            duration_sum_s: 21.0,
+            of_both_directions: false,
+            reading: "",
+            pursue,
+        }
+    }
+
+    /// What its trials are told by in the raw file.
+    pub fn purpose(&self) -> String {
+        self.name.replace('-', "")
+    }
+
+    /// An error: it is not for trials at loads to carry out.
+    pub fn refuse(&self) -> Error {
+        Error::NoSearch { search: self.name.into() }
+    }
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// A parameter of a search's own, a whole number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name in scenarios.
+    pub name: &'static str,
+    /// What it counts.
+    pub what: &'static str,
+    /// What it may be.
+    pub range: RangeInclusive<u64>,
+    /// What it is where it is not given; none where it has to be.
+    pub usual: Option<u64>,
+}
+
+/// What a search is carried out with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Terms<'a> {
+    /// The largest load.
+    pub max_pps: f64,
+    /// Stalls of the host in a second that it should live with.
+    pub stalls_per_s: f64,
+    /// Longest trial.
+    pub trial_s: f64,
+    /// How close bounds must come, relative.
+    pub relative_width: f64,
+    /// Trial time after which a load is decided.
+    pub duration_sum_s: f64,
+    /// Loss ratios of the goals.
+    pub loss_ratios: &'a [f64],
+    /// How often bursts, overloads and resets are repeated, where it is said.
+    pub repetitions: Option<u32>,
+    /// The search's own parameters that were given, by name.
+    pub parameters: BTreeMap<&'a str, u64>,
+}
+
+impl Terms<'_> {
+    /// The smallest load.
+    pub fn min_pps(&self) -> f64 {
+        self.max_pps * LEAST_SHARE
+    }
+
+    /// Repetitions, where `usual` are made unless others are asked for.
+    pub fn repeated(&self, usual: u32) -> usize {
+        self.repetitions.unwrap_or(usual).max(1) as usize
+    }
+
+    /// The value of a parameter.
+    pub fn parameter(&self, parameter: &Parameter) -> u64 {
+        let given = self.parameters.get(parameter.name).copied();
+        given.or(parameter.usual).unwrap_or(*parameter.range.start())
+    }
+}
+
+/// A rate that a search found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Its name: NDR, PDR 0.5 %, MRR …
+    pub metric: String,
+    /// Lower bound, or the number itself.
+    pub low_pps: f64,
+    /// Upper bound, or the number itself.
+    pub high_pps: f64,
+    /// What it must be read with.
+    pub verdicts: Vec<Verdict>,
+}
+
+impl Found {
+    /// A number without bounds.
+    pub fn one(metric: &str, pps: f64) -> Self {
+        Self::between(metric, pps, pps)
+    }
+
+    /// Two bounds.
+    pub fn between(metric: &str, low_pps: f64, high_pps: f64) -> Self {
+        Self { metric: metric.into(), low_pps, high_pps, verdicts: Vec::new() }
+    }
+}
+
+/// A quantity that a search found which is no rate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quantity {
+    /// Its name.
+    pub metric: &'static str,
+    /// What it is counted in.
+    pub unit: Unit,
+    /// The value of each repetition.
+    pub values: Vec<f64>,
+    /// What they must be read with, in words.
+    pub note: Option<String>,
+}
+
+impl Quantity {
+    /// One that nothing need be said of.
+    pub fn new(metric: &'static str, unit: Unit, values: Vec<f64>) -> Self {
+        Self { metric, unit, values, note: None }
+    }
+}
+
+/// All that a search found.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Findings {
+    /// Rates.
+    pub rates: Vec<Found>,
+    /// Everything else.
+    pub quantities: Vec<Quantity>,
+}
+
+impl From<Vec<Found>> for Findings {
+    fn from(rates: Vec<Found>) -> Self {
+        Self { rates, quantities: Vec::new() }
+    }
+}
+
+/// Carries a strategy out: its answer, if there was time for it, and the number of trials.
+pub fn carry_out<S: Search>(
+    search: &mut S,
+    stand: &mut dyn Stand,
+) -> Result<(Option<S::Answer>, usize), Error> {
+    let mut history = Vec::new();
+    loop {
+        match search.next(&history)? {
+            Step::Done(answer) => return Ok((Some(answer), history.len())),
+            Step::Measure(_) if stand.is_over() => return Ok((None, history.len())),
+            Step::Measure(next) => history.push(stand.measure(next)?),
+        }
+    }
+}
+
+/// Carries a strategy out; an error names it where there was no time for its answer.
+pub fn finish<S: Search>(
+    search: &mut S,
+    stand: &mut dyn Stand,
+    name: &'static str,
+) -> Result<S::Answer, Error> {
+    carry_out(search, stand)?.0.ok_or(Error::TimeUp { search: name })
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::{Findings, Stand, Terms};
+    use crate::Error;
+    use crate::search::named;
+    use std::collections::BTreeMap;
+
+    /// Carries a search out as a plain scenario asks for it, up to 10 Mpps.
+    pub(crate) fn pursue(search: &str, stand: &mut dyn Stand) -> Result<Findings, Error> {
+        let terms = Terms {
+            max_pps: 1e7,
+            stalls_per_s: 0.0,
+            trial_s: 1.0,
+            relative_width: 0.005,
+            duration_sum_s: 21.0,
+            loss_ratios: &[0.0],
+            repetitions: None,
+            parameters: BTreeMap::new(),
+        };
+        (named(search).unwrap().pursue)(&terms, stand)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::pursue;
+    use super::*;
+    use crate::sim::{Device, Model};
+    use lab_record::{Outcome, Trial};
+
+    /// A simulated device that so many trials can be made on.
+    struct Short {
+        device: Device,
+        trials: usize,
+    }
+
+    impl Stand for Short {
+        fn measure(&mut self, trial: Trial) -> Result<Outcome, Error> {
+            self.trials -= 1;
+            Ok(self.device.measure(trial))
+        }
+
+        fn is_over(&self) -> bool {
+            self.trials == 0
+        }
+    }
+
+    fn short(trials: usize) -> Short {
+        Short { device: Device::new(Model::quiet(4e6), 1), trials }
+    }
+
+    #[test]
+    fn each_search_finds_the_capacity_of_a_quiet_device() {
+        for search in ["mlr", "max-rate", "throughput", "loss-scan", "frame-loss"] {
+            let found = pursue(search, &mut short(10_000)).unwrap().rates;
+            let (low, high) = (found[0].low_pps, found[0].high_pps);
+            assert!(low > 3.4e6 && low <= 4.01e6 && high < 4.6e6, "{search}: {low} to {high}");
+        }
+        assert!(pursue("stream", &mut short(1)).unwrap_err().to_string().contains("stream"));
+    }
+
+    #[test]
+    fn a_search_whose_time_is_up_says_what_it_knows_and_nothing_where_that_is_nothing() {
+        for search in ["mlr", "throughput"] {
+            let found = pursue(search, &mut short(0));
+            assert!(matches!(found, Err(Error::TimeUp { .. })), "{search}");
+        }
+        let cut = pursue("mlr", &mut short(20)).unwrap().rates;
+        assert!(cut[0].high_pps < 1e7 && cut[0].low_pps < 4.01e6, "{cut:?}");
+        assert!(matches!(cut[0].verdicts[..], [.., Verdict::CutShort { trials: 20 }]), "{cut:?}");
+    }
+}
