@@ -98,11 +98,10 @@ volley-lab: measures switches and routers
       Answers small UDP datagrams with themselves; asks one after the other, or at a pace, and says how
       long the answers took. --out - writes JSON to standard output.
 
-  volley-lab simulate [--search mlr|max-rate|throughput|loss-scan|soak]
-                      [--capacity 10M[,9.5M…]] [--noise 0.002] [--stalls RATE:MEAN_MS]
-                      [--base-loss 0] [--max 14.88M] [--runs 5] [--blocks 20] [--seed 1]
-                      [--out DIR]
-      Runs a search against simulated devices of known capacity. With two capacities or more the
+  volley-lab simulate [--search mlr] [--capacity 10M[,9.5M…]] [--noise 0.002]
+                      [--stalls RATE:MEAN_MS] [--base-loss 0] [--max 14.88M] [--runs 5]
+                      [--blocks 20] [--seed 1] [--out DIR]
+      Runs a search, as a scenario names it, against simulated devices of known capacity. With two capacities or more the
       devices are compared in interleaved blocks. With --out, writes raw.jsonl and the report.
 
   volley-lab report DIR [--yang JSON]
