@@ -156,7 +156,8 @@ mod tests {
         let found =
             testing::pursue("back-to-back", &mut |trial| Ok(device.measure(trial))).unwrap();
         let [Quantity { unit, values, .. }] = &found.quantities[..] else { panic!() };
-        // The simulated device buffers nothing: at 9 Mpps even a burst of one loses a frame now and then.
+        // The simulated device buffers nothing: at 9 Mpps even a burst of one loses a frame now and
+        // then.
         assert_eq!((*unit, values.len()), (Unit::Frames, 50));
     }
 }

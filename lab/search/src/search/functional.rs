@@ -1,4 +1,5 @@
-//! Does a device do what its function says, at a rate that anything carries? Nothing is searched for.
+//! Does a device do what its function says, at a rate that anything carries? Nothing is searched
+//! for.
 
 use super::kind::{Kind, Manner};
 

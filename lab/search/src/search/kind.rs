@@ -1,4 +1,5 @@
-//! What a search is to a scenario and to a report: a name, parameters, a pursuit, and what it finds.
+//! What a search is to a scenario and to a report: a name, parameters, a pursuit, and what it
+//! finds.
 
 use std::collections::BTreeMap;
 use std::fmt;

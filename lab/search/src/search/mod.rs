@@ -1,4 +1,5 @@
-//! Searches: which load to try next, and when enough is known. Pure, on any stand that carries out trials.
+//! Searches: which load to try next, and when enough is known. Pure, on any stand that carries out
+//! trials.
 //!
 //! ```text
 //! scenario: search = "…"  ─▶ ALL ─▶ Kind { name, parameters, pursue } ─▶ Findings: rates, quantities
@@ -6,10 +7,10 @@
 //!                                              a trial ▼ │ its outcome
 //!                                                     Stand      real devices, or simulated ones
 //! ```
-//! A search is one file here, its `pub mod` and its line of the list: its name in scenarios, its own parameters,
-//! how it is carried out and what the report says beside its numbers all stand in that file. Those of RFC 2544,
-//! section 26, are throughput 26.1, latency 26.2, frame loss rate 26.3, back-to-back frames 26.4, system recovery
-//! 26.5 and reset 26.6.
+//! A search is one file here, its `pub mod` and its line of the list: its name in scenarios, its
+//! own parameters, how it is carried out and what the report says beside its numbers all stand in
+//! that file. Those of RFC 2544, section 26, are throughput 26.1, latency 26.2, frame loss rate
+//! 26.3, back-to-back frames 26.4, system recovery 26.5 and reset 26.6.
 
 pub mod back_to_back;
 pub mod frame_loss;

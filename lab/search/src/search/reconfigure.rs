@@ -31,7 +31,8 @@ const CHANGE_ENTRIES: Parameter =
     Parameter { name: "change_entries", what: "entries", range: 1..=MOST_ENTRIES, usual: None };
 /// Pairs, unless others are asked for.
 const PAIRS: u32 = 5;
-/// Share of the throughput at which a device is changed: a load that it carries, with room for a stall of the host.
+/// Share of the throughput at which a device is changed: a load that it carries, with room for a
+/// stall of the host.
 const CARRIED_SHARE: f64 = 0.8;
 
 fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {

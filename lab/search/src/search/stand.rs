@@ -16,8 +16,8 @@ pub trait Stand {
         false
     }
 
-    /// Gets ready for trials with a change, which adds so many entries to the device's table. Where this does
-    /// nothing, a trial with a change starts the device anew.
+    /// Gets ready for trials with a change, which adds so many entries to the device's table. Where
+    /// this does nothing, a trial with a change starts the device anew.
     fn prepare_change(&mut self, _entries: u64) -> Result<(), Error> {
         Ok(())
     }
@@ -36,7 +36,8 @@ pub trait Table {
     /// Adds entries; what the device said where it refused them.
     fn add(&mut self, entries: Range<u64>) -> Result<Option<String>, Error>;
 
-    /// An error unless the device forwards by what it was started with and by so many entries that were added.
+    /// An error unless the device forwards by what it was started with and by so many entries that
+    /// were added.
     fn forwards(&mut self, entries: u64) -> Result<(), Error>;
 }
 

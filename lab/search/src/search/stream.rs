@@ -1,4 +1,5 @@
-//! TCP throughput and request/response round trips between endpoints: no load is searched for, TCP finds its own.
+//! TCP throughput and request/response round trips between endpoints: no load is searched for, TCP
+//! finds its own.
 
 use super::kind::{Kind, Manner};
 

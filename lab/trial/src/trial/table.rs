@@ -1,4 +1,5 @@
-//! The table of a running device: entries added to it, and a look whether it forwards by all of them.
+//! The table of a running device: entries added to it, and a look whether it forwards by all of
+//! them.
 //!
 //! ```text
 //! add a batch ▶ accepted or refused ▶ packets to what was there at the start and to what was accepted since
@@ -13,7 +14,8 @@ use super::rig::Rig;
 use super::upset::LiveChange;
 use crate::Error;
 
-/// Packets sent to look whether entries are there, to the old ones and to the new ones, and how fast.
+/// Packets sent to look whether entries are there, to the old ones and to the new ones, and how
+/// fast.
 const LOOK_PPS: f64 = 5_000.0;
 const LOOK_S: f64 = 0.1;
 /// Looks before a packet that is lost is the device's fault: others use the host, too.
@@ -51,8 +53,8 @@ impl Rig<'_> {
         self.place.alive()
     }
 
-    /// An error unless the device forwards by the entries that it was started with and by `entries` that were added;
-    /// where none were, unless it knows none of them.
+    /// An error unless the device forwards by the entries that it was started with and by `entries`
+    /// that were added; where none were, unless it knows none of them.
     pub(super) fn forwards(
         &mut self,
         load: &Load,

@@ -40,7 +40,8 @@ pub const KIND: Kind = Kind::new("mlr", pursue);
 /// Longest trial that warms a device up.
 const WARMUP_S: f64 = 0.2;
 
-/// On a host that stalls it makes more and shorter trials: a long one would nearly always meet a stall and call it loss.
+/// On a host that stalls it makes more and shorter trials: a long one would nearly always meet a
+/// stall and call it loss.
 fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
     let max_pps = terms.max_pps;
     let goals = Goal::all(terms)?.into_iter();
