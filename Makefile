@@ -1,7 +1,7 @@
 # Every command there is. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast format lint fuzz bench bench-fib bench-sched bench-acl graph map doc clean
+.PHONY: help setup build demo test test-fast format lint deny fuzz bench bench-fib bench-sched bench-acl graph map doc clean
 
 help: ## Lists these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ format: ## Brings all Rust files into form; tells comments that are too long
 lint: ## Checks format and lints
 	scripts/format
 	cargo clippy --workspace --all-targets -- -D warnings
+
+deny: ## Holds licences, duplicates and advisories of what is linked to deny.toml
+	scripts/deny
 
 fuzz: ## Fuzzes each target for FUZZ_SECONDS (60)
 	scripts/fuzz
