@@ -29,10 +29,12 @@ pub(crate) struct Codel {
     law: CodelCounters,
     over_limit: u64,
     counters: Counters,
+    told: String,
 }
 
 impl Codel {
-    pub(crate) fn new(limit: u32, settings: CodelSettings) -> Self {
+    /// `told` is what it is set to, as `tc` shows it.
+    pub(crate) fn new(limit: u32, settings: CodelSettings, told: String) -> Self {
         Self {
             queue: Queue::EMPTY,
             backlog: Backlog::default(),
@@ -42,6 +44,7 @@ impl Codel {
             law: CodelCounters::default(),
             over_limit: 0,
             counters: Counters::default(),
+            told,
         }
     }
 }
@@ -88,7 +91,7 @@ impl Discipline for Codel {
     }
 
     fn report(&self) -> Report {
-        let settings = format!("limit {}p {}", self.limit, describe(&self.settings));
+        let settings = format!("limit {}p {}", self.limit, self.told);
         let counters = Counters {
             dropped: self.law.dropped + self.over_limit,
             marked: self.law.marked + self.law.marked_threshold,
@@ -101,19 +104,6 @@ impl Discipline for Codel {
             .gauge("count", u64::from(self.state.count))
             .gauge("dropping", u64::from(self.state.dropping))
     }
-}
-
-/// CoDel's settings as `tc` shows them.
-pub(crate) fn describe(set: &CodelSettings) -> String {
-    let mut text =
-        format!("target {} interval {}", Time(set.target << 10), Time(set.interval << 10));
-    if let Some(threshold) = set.ce_threshold {
-        text += &format!(" ce_threshold {}", Time(threshold << 10));
-    }
-    if set.ecn {
-        text += " ecn";
-    }
-    text
 }
 
 settings! {
@@ -144,11 +134,24 @@ impl CodelShape {
         }
     }
 
+    /// The delays as `tc` shows them.
+    pub(crate) fn told(&self) -> String {
+        let mut text = format!("target {}", self.target);
+        if let Some(threshold) = self.ce_threshold {
+            text += &format!(" ce_threshold {threshold}");
+        }
+        text += &format!(" interval {}", self.interval);
+        if self.ecn {
+            text += " ecn";
+        }
+        text
+    }
+
     /// Refuses delays that the law cannot go by.
     pub(crate) fn check_delays(&self, kind: &'static str) -> Result<(), Error> {
         let Time(interval) = self.interval;
         within(kind, "interval (ns)", interval, 2_000, 100_000_000_000, "2us to 100s")?;
-        within(kind, "target (ns)", self.target.0, 1_024, interval - 1, "1.024us to the interval")
+        within(kind, "target (ns)", self.target.0, 1_024, interval, "1.024us to the interval")
     }
 }
 
@@ -166,7 +169,7 @@ impl Plan for CodelShape {
     }
 
     fn build(&self, mtu_bytes: u32) -> Result<Kind, Error> {
-        Ok(Kind::Codel(Box::new(Codel::new(self.limit, self.law(mtu_bytes)))))
+        Ok(Kind::Codel(Box::new(Codel::new(self.limit, self.law(mtu_bytes), self.told()))))
     }
 }
 

@@ -12,7 +12,7 @@
 //! flows' byte counts (4 bytes each) for up to 64 drops from the head of the fattest. Space 64 + 4
 //! + 8 bytes a flow.
 
-use crate::codel::{CodelShape, describe};
+use crate::codel::CodelShape;
 use crate::codel_law::{CodelCounters, CodelSettings, CodelState, Head};
 use crate::config::Config;
 use crate::discipline::{Accepted, Discipline, Drained, Kind, Step};
@@ -66,10 +66,12 @@ pub(crate) struct FqCodel {
     new_flow_count: u64,
     max_packet_bytes: u32,
     counters: Counters,
+    told: String,
 }
 
 impl FqCodel {
-    pub(crate) fn new(settings: FqCodelSettings) -> Self {
+    /// `told` is what its flows are set to, as `tc` shows it.
+    pub(crate) fn new(settings: FqCodelSettings, told: String) -> Self {
         let (queue, codel) = (Queue::EMPTY, CodelState::NEW);
         let flow = || Flow { queue, codel, deficit: 0, listed: false };
         Self {
@@ -85,6 +87,7 @@ impl FqCodel {
             new_flow_count: 0,
             max_packet_bytes: 0,
             counters: Counters::default(),
+            told,
         }
     }
 
@@ -249,7 +252,7 @@ impl Discipline for FqCodel {
             set.limit,
             set.flows,
             set.quantum_bytes,
-            describe(&set.codel),
+            self.told,
             Size(set.memory_limit_bytes),
             set.drop_batch,
         );
@@ -321,14 +324,15 @@ impl Plan for FqCodelShape {
     }
 
     fn build(&self, mtu_bytes: u32) -> Result<Kind, Error> {
-        Ok(Kind::FqCodel(Box::new(FqCodel::new(FqCodelSettings {
+        let settings = FqCodelSettings {
             limit: self.limit,
             flows: self.flows,
             quantum_bytes: self.quantum.map_or(mtu_bytes, |quantum| quantum.0 as u32),
             memory_limit_bytes: self.memory_limit.0,
             drop_batch: self.drop_batch,
             codel: self.of_a_flow().law(mtu_bytes),
-        }))))
+        };
+        Ok(Kind::FqCodel(Box::new(FqCodel::new(settings, self.of_a_flow().told()))))
     }
 }
 
@@ -365,7 +369,11 @@ mod tests {
                 drop_batch,
                 codel,
             };
-            Self { fq: FqCodel::new(settings), pool: Pool::new(100, Reuse::Soonest), drops: 0 }
+            Self {
+                fq: FqCodel::new(settings, String::new()),
+                pool: Pool::new(100, Reuse::Soonest),
+                drops: 0,
+            }
         }
 
         fn index(flow: u32) -> usize {

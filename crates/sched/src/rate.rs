@@ -28,28 +28,44 @@ pub(crate) fn ns_to_pay(debt: Ticks) -> u64 {
     (debt.max(0) as u64).div_ceil(TICKS_PER_NS as u64)
 }
 
+/// What a link makes of a packet's length.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Link {
+    /// Bytes that it adds to every packet.
+    pub(crate) overhead_bytes: u16,
+    /// The least that it carries.
+    pub(crate) least_bytes: u16,
+}
+
+impl Link {
+    #[inline(always)]
+    fn bytes(self, length_bytes: u32) -> u64 {
+        let with_overhead = u64::from(length_bytes) + u64::from(self.overhead_bytes);
+        with_overhead.max(u64::from(self.least_bytes))
+    }
+}
+
 /// The price of bytes at one rate.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Price {
     multiplier: u64,
     shift: u32,
-    overhead_bytes: u32,
+    link: Link,
 }
 
 impl Price {
-    pub(crate) fn new(rate: Rate, overhead_bytes: u32) -> Self {
+    pub(crate) fn new(rate: Rate, link: Link) -> Self {
         let ticks_per_byte = |shift: u32| {
             ((8 * 1_000_000_000 * TICKS_PER_NS as u128) << shift) / u128::from(rate.0.max(1))
         };
         // A multiplier under 2^40 leaves 24 bits for the length.
         let shift = (0..=40).rev().find(|&shift| ticks_per_byte(shift) < 1 << 40).unwrap_or(0);
-        Self { multiplier: ticks_per_byte(shift) as u64, shift, overhead_bytes }
+        Self { multiplier: ticks_per_byte(shift) as u64, shift, link }
     }
 
     #[inline]
     pub(crate) fn of(&self, length_bytes: u32) -> Ticks {
-        let bytes = u64::from(length_bytes) + u64::from(self.overhead_bytes);
-        (bytes.wrapping_mul(self.multiplier) >> self.shift) as Ticks
+        (self.link.bytes(length_bytes).wrapping_mul(self.multiplier) >> self.shift) as Ticks
     }
 
     /// The price of a bucket's depth, which may be more bytes than any packet.
@@ -63,23 +79,23 @@ impl Price {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Prices {
     multipliers: [u64; 2],
-    overhead_bytes: u32,
+    link: Link,
     shifts: [u8; 2],
 }
 
 impl Prices {
-    /// Of a packet, which has the same overhead at both.
+    /// Of a packet on a link that is the same at both.
     pub(crate) fn new(first: Price, second: Price) -> Self {
         Self {
             multipliers: [first.multiplier, second.multiplier],
-            overhead_bytes: first.overhead_bytes,
+            link: first.link,
             shifts: [first.shift as u8, second.shift as u8],
         }
     }
 
     #[inline(always)]
     pub(crate) fn of(&self, length_bytes: u32) -> [Ticks; 2] {
-        let bytes = u64::from(length_bytes) + u64::from(self.overhead_bytes);
+        let bytes = self.link.bytes(length_bytes);
         let [first, second] = self.multipliers.map(|multiplier| bytes.wrapping_mul(multiplier));
         [(first >> self.shifts[0]) as Ticks, (second >> self.shifts[1]) as Ticks]
     }
@@ -96,9 +112,16 @@ mod tests {
             bits in 8_000u64..400_000_000_000, length in 1u32..65_536
         ) {
             let exact = f64::from(length) * 8e9 * 256.0 / bits as f64;
-            let priced = Price::new(Rate(bits), 0).of(length) as f64;
+            let priced = Price::new(Rate(bits), Link::default()).of(length) as f64;
             prop_assert!((priced - exact).abs() <= exact * 1e-6 + 1.0);
         }
+    }
+
+    #[test]
+    fn a_short_packet_costs_what_the_link_carries_at_least() {
+        let price = Price::new(Rate(8_000_000), Link { overhead_bytes: 4, least_bytes: 64 });
+        let us = |length| price.of(length) / TICKS_PER_NS / 1000;
+        assert_eq!([20, 60, 61, 996].map(us), [64, 64, 65, 1000]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::names::Names;
 use crate::packet::DropReason;
 use crate::plan::{Plan, Shape};
 use crate::pool::{Backlog, Context, Reuse, SlotId};
-use crate::rate::{Price, Ticks, elapsed, ns_to_pay};
+use crate::rate::{Link, Price, Ticks, elapsed, ns_to_pay};
 use crate::report::{Counters, Report};
 use crate::settings::{settings, within};
 use crate::tree::child;
@@ -132,6 +132,10 @@ settings! {
         peakrate: maybe Rate;
         /// What may go at once at the peak rate; the MTU if not given.
         mtu: maybe Size, within(64, 1 << 24, "64 bytes to 16 MiB"), tc(&["mtu", "minburst"]);
+        /// Bytes that the link adds to every packet.
+        overhead: usual u32 = 0, within(0, 1024, "0 to 1024");
+        /// The least bytes that the link carries for a packet.
+        mpu: usual u32 = 0, within(0, 1024, "0 to 1024");
         with /// What waits for tokens.
         leaf: Box<Shape> = Box::new(Shape::bfifo(256 << 10));
     }
@@ -159,14 +163,15 @@ impl Plan for TbfShape {
     }
 
     fn build(&self, mtu_bytes: u32) -> Result<Kind, Error> {
+        let link = Link { overhead_bytes: self.overhead as u16, least_bytes: self.mpu as u16 };
         let peak_depth = self.mtu.map_or(u64::from(mtu_bytes), |mtu| mtu.0);
-        let peak = self.peakrate.map(|rate| Bucket::new(Price::new(rate, 0), peak_depth));
+        let peak = self.peakrate.map(|rate| Bucket::new(Price::new(rate, link), peak_depth));
         let longest = if peak.is_some() { self.burst.0.min(peak_depth) } else { self.burst.0 };
         let mut text = format!("rate {} burst {}", self.rate, self.burst);
         if let Some(rate) = self.peakrate {
             text += &format!(" peakrate {rate} mtu {}", Size(peak_depth));
         }
-        let rate = Bucket::new(Price::new(self.rate, 0), self.burst.0);
+        let rate = Bucket::new(Price::new(self.rate, link), self.burst.0);
         let longest_bytes = u32::try_from(longest).unwrap_or(u32::MAX);
         let leaf = child(&self.leaf, mtu_bytes)?;
         Ok(Kind::Tbf(Box::new(Tbf::new(leaf, rate, peak, longest_bytes, text))))

@@ -4,7 +4,7 @@
 //! | | units | without a unit |
 //! |---|---|---|
 //! | rate | bit, kbit, mbit, gbit, tbit (1000), kibit, mibit, gibit (1024); bps, kbps, mbps, gbps (bytes) | bits a second |
-//! | size | b, k, kb, m, mb, g, gb (1024) | bytes |
+//! | size | b, k, kb, m, mb, g, gb (1024); kbit, mbit, gbit (1024, eighths) | bytes |
 //! | time | ns, us, ms, s and their long forms | refused: `tc` takes microseconds, people mean milliseconds |
 
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,10 @@ const SIZE_UNITS: &[(&str, u64)] = &[
     ("m", 1 << 20),
     ("k", 1 << 10),
     ("", 1),
+    // Bits, as some shaper's documents have bursts.
+    ("kbit", 1 << 7),
+    ("mbit", 1 << 17),
+    ("gbit", 1 << 27),
 ];
 
 const TIME_UNITS: &[(&str, u64)] = &[

@@ -59,6 +59,11 @@ impl<'a> TableReader<'a> {
         self.table.contains_key(key)
     }
 
+    /// Whether somebody has asked for the key.
+    pub fn knows(&self, key: &str) -> bool {
+        self.known.contains(&key)
+    }
+
     /// Renames the table once its key is known, and remembers its fields' places under that name.
     pub fn rename(&mut self, path: impl Into<String>) {
         self.path = path.into();

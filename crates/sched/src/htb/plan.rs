@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::discipline::Kind;
 use crate::names::Names;
 use crate::plan::{ClassShape, Classes, Plan, Shape};
-use crate::rate::Price;
+use crate::rate::{Link, Price};
 use crate::settings::{Settings, settings};
 use crate::tree::{BreadthFirst, Tree, breadth_first};
 use crate::units::{Rate, Size, Time};
@@ -46,6 +46,8 @@ settings! {
         quantum: maybe Size, within(1, 1 << 20, "1 byte to 1 MiB");
         /// Bytes that the link adds to every packet.
         overhead: usual u32 = 0, within(0, 1024, "0 to 1024");
+        /// The least bytes that the link carries for a packet.
+        mpu: usual u32 = 0, within(0, 1024, "0 to 1024");
         with /// Its name.
         id: ClassId = ClassId::NONE;
         with /// The class above it; without one it stands under the discipline.
@@ -88,10 +90,11 @@ impl HtbClass {
             text = format!("prio {} quantum {quantum} {text}", self.prio);
         }
         text += &format!(" burst {} cburst {}", Size(burst), Size(cburst));
+        let link = Link { overhead_bytes: self.overhead as u16, least_bytes: self.mpu as u16 };
         ClassSettings {
             id: self.id,
-            rate: Price::new(self.rate, self.overhead),
-            ceil: Price::new(ceil, self.overhead),
+            rate: Price::new(self.rate, link),
+            ceil: Price::new(ceil, link),
             burst_bytes: burst,
             cburst_bytes: cburst,
             priority: self.prio,

@@ -33,11 +33,16 @@ pub(super) fn read(
 fn u32_match(words: &mut Words<'_>, filter: &mut Filter) -> Result<(), Error> {
     let family = words.value("match")?;
     if family == "u32" {
-        // The idiom for everything: no bit of the word at 0 counts.
-        let all = (words.next(), words.next(), words.next(), words.next());
-        return match all {
-            (Some(_), Some("0" | "0x0" | "0x00000000"), Some("at"), Some(_)) => Ok(()),
-            _ => words.refuse("only `match u32 0 0 at 0` of the raw matches can be carried over"),
+        // The idiom for everything: no bit of a word counts, wherever it is.
+        let everything =
+            matches!((words.next(), words.next()), (Some(_), Some("0" | "0x0" | "0x00000000")));
+        if words.peek() == Some("at") {
+            words.next();
+            words.value("at")?;
+        }
+        return match everything {
+            true => Ok(()),
+            false => words.refuse("only `match u32 0 0` of the raw matches can be carried over"),
         };
     }
     if family != "ip" && family != "ip6" {

@@ -90,6 +90,9 @@ struct Qdisc {
     /// The class that it stands under; none at the root.
     parent: Option<ClassId>,
     handle: ClassId,
+    kind: String,
+    /// What it is set to, as it was written.
+    written: String,
     options: QdiscOptions,
 }
 
@@ -99,7 +102,7 @@ struct Class {
     id: ClassId,
     kind: String,
     /// What it is set to, as it was written.
-    options: String,
+    written: String,
 }
 
 struct Filters {
@@ -111,15 +114,18 @@ struct Filters {
 
 #[derive(Default)]
 struct Device {
+    /// Whether a command was about it: what it had before them is not known.
+    is_known: bool,
     qdiscs: Vec<Qdisc>,
     classes: Vec<Class>,
     filters: Vec<Filters>,
 }
 
-/// Reads `tc` lines into a configuration for each device that they name, in the order of the
-/// devices' names.
-pub fn read(text: &str) -> Result<Vec<(String, Config)>, Error> {
+/// What `tc` lines make of each device that they name, in the order of the devices' names: its
+/// configuration, or none where its qdisc was deleted. Every line's fault is told.
+pub fn read(text: &str) -> Result<Vec<(String, Option<Config>)>, Vec<Error>> {
     let mut devices: BTreeMap<String, Device> = BTreeMap::new();
+    let mut faults = Vec::new();
     let mut joined = String::new();
     let mut first_line = 1;
     for (number, line) in (1..).zip(text.lines()) {
@@ -134,10 +140,20 @@ pub fn read(text: &str) -> Result<Vec<(String, Config)>, Error> {
         }
         joined += line;
         let command = std::mem::take(&mut joined);
-        statement(&mut Words::new(first_line, &command), &mut devices)?;
+        faults.extend(statement(&mut Words::new(first_line, &command), &mut devices).err());
     }
-    statement(&mut Words::new(first_line, &joined), &mut devices)?;
-    devices.into_iter().map(|(name, device)| Ok((name, device.assemble()?))).collect()
+    faults.extend(statement(&mut Words::new(first_line, &joined), &mut devices).err());
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let mut read = Vec::new();
+    for (name, device) in devices {
+        match device.assemble() {
+            Ok(config) => read.push((name, config)),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    if faults.is_empty() { Ok(read) } else { Err(faults) }
 }
 
 fn statement(words: &mut Words<'_>, devices: &mut BTreeMap<String, Device>) -> Result<(), Error> {
@@ -178,31 +194,26 @@ fn statement(words: &mut Words<'_>, devices: &mut BTreeMap<String, Device>) -> R
     let Some(name) = name else { return words.refuse("no `dev` is named") };
     let device = devices.entry(name).or_default();
     match (object, verb) {
-        ("qdisc", "del") if at_root => *device = Device::default(),
-        ("qdisc", "add" | "replace" | "change") => {
+        ("qdisc", "del") => device.delete_qdisc(parent, at_root, handle, kind, words)?,
+        ("qdisc", _) => {
             if parent.is_none() && !at_root {
                 return words.refuse("neither `root` nor `parent` is given");
             }
-            let handle = handle.unwrap_or(ClassId::NONE);
-            let options = options::qdisc(kind, words)?;
-            device.qdiscs.retain(|old| old.parent != parent);
-            device.qdiscs.push(Qdisc { line: words.line, parent, handle, options });
+            device.set_qdisc(verb, parent, handle.unwrap_or(ClassId::NONE), kind, words)?;
         }
-        ("class", "add" | "replace" | "change") => {
+        ("class", "del") => {
+            let Some(id) = handle else { return words.refuse("no `classid` is named") };
+            if device.classes.iter().all(|class| class.id != id) {
+                return words.refuse(format!("there is no class {id}"));
+            }
+            device.classes.retain(|class| class.id != id);
+            device.qdiscs.retain(|qdisc| qdisc.parent != Some(id));
+        }
+        ("class", _) => {
             let (Some(parent), Some(id)) = (parent, handle) else {
                 return words.refuse("a class needs `parent` and `classid`");
             };
-            let Some(mut shape) = Shape::of_kind(kind).filter(|shape| shape.classes().is_some())
-            else {
-                return words.refuse(format!("classes of `{kind}` are not configured"));
-            };
-            let options: Vec<&str> = words.clone().words.collect();
-            let (kind, options) = (kind.to_string(), options.join(" "));
-            if let Some(classes) = shape.classes_mut() {
-                options::class(&kind, classes.add(id), words)?;
-            }
-            device.classes.retain(|old| old.id != id);
-            device.classes.push(Class { line: words.line, parent, id, kind, options });
+            device.set_class(verb, parent, id, kind, words)?;
         }
         ("filter", "add" | "replace") => {
             let filter = filter::read(kind, handle, words)?;
@@ -210,11 +221,115 @@ fn statement(words: &mut Words<'_>, devices: &mut BTreeMap<String, Device>) -> R
         }
         _ => return words.refuse(format!("`{object} {verb}` cannot be carried over")),
     }
+    device.is_known = true;
     Ok(())
 }
 
+/// What was written of an option list, with what is written now behind it where that is a change.
+fn written(verb: &str, old: Option<&str>, words: &Words<'_>) -> String {
+    let new = words.clone().words.collect::<Vec<_>>().join(" ");
+    match old.filter(|_| verb == "change") {
+        Some(old) => format!("{old} {new}"),
+        None => new,
+    }
+}
+
 impl Device {
-    fn assemble(mut self) -> Result<Config, Error> {
+    fn delete_qdisc(
+        &mut self,
+        parent: Option<ClassId>,
+        at_root: bool,
+        handle: Option<ClassId>,
+        kind: &str,
+        words: &Words<'_>,
+    ) -> Result<(), Error> {
+        if parent.is_none() && !at_root {
+            return words.refuse("neither `root` nor `parent` is given");
+        }
+        if at_root && !self.is_known {
+            // What scripts begin with: whatever was there before is to go.
+            return Ok(());
+        }
+        let names = |qdisc: &Qdisc| {
+            qdisc.parent == parent
+                && handle.is_none_or(|handle| handle == qdisc.handle)
+                && (kind.is_empty() || kind == qdisc.kind)
+        };
+        if !self.qdiscs.iter().any(names) {
+            return words.refuse("there is no such qdisc");
+        }
+        match parent {
+            None => *self = Self::default(),
+            Some(_) => self.qdiscs.retain(|qdisc| !names(qdisc)),
+        }
+        Ok(())
+    }
+
+    fn set_qdisc(
+        &mut self,
+        verb: &str,
+        parent: Option<ClassId>,
+        handle: ClassId,
+        kind: &str,
+        words: &mut Words<'_>,
+    ) -> Result<(), Error> {
+        let old = self.qdiscs.iter().find(|old| old.parent == parent);
+        match (verb, old) {
+            ("add", Some(_)) => {
+                return words.refuse("a qdisc is there already: `replace` takes its place");
+            }
+            ("change", None) => return words.refuse("there is no such qdisc to change"),
+            ("change", Some(old)) if old.kind != kind => {
+                return words.refuse(format!("a {} cannot be changed into a {kind}", old.kind));
+            }
+            _ => {}
+        }
+        let written = written(verb, old.map(|old| &*old.written), words);
+        let handle = match old {
+            Some(old) if handle == ClassId::NONE => old.handle,
+            _ => handle,
+        };
+        let options = options::qdisc(kind, &mut Words::new(words.line, &written))?;
+        self.qdiscs.retain(|old| old.parent != parent);
+        let (line, kind) = (words.line, kind.to_string());
+        self.qdiscs.push(Qdisc { line, parent, handle, kind, written, options });
+        Ok(())
+    }
+
+    fn set_class(
+        &mut self,
+        verb: &str,
+        parent: ClassId,
+        id: ClassId,
+        kind: &str,
+        words: &mut Words<'_>,
+    ) -> Result<(), Error> {
+        let Some(mut shape) = Shape::of_kind(kind).filter(|shape| shape.classes().is_some()) else {
+            return words.refuse(format!("classes of `{kind}` are not configured"));
+        };
+        let old = self.classes.iter().find(|old| old.id == id);
+        match (verb, old) {
+            ("add", Some(_)) => {
+                return words.refuse(format!("class {id} is there already"));
+            }
+            ("change", None) => return words.refuse(format!("there is no class {id} to change")),
+            _ => {}
+        }
+        let written = written(verb, old.map(|old| &*old.written), words);
+        if let Some(classes) = shape.classes_mut() {
+            options::class(kind, classes.add(id), &mut Words::new(words.line, &written))?;
+        }
+        self.classes.retain(|old| old.id != id);
+        let (line, kind) = (words.line, kind.to_string());
+        self.classes.push(Class { line, parent, id, kind, written });
+        Ok(())
+    }
+
+    /// Its configuration, if a qdisc is left.
+    fn assemble(mut self) -> Result<Option<Config>, Error> {
+        if self.qdiscs.is_empty() && self.classes.is_empty() && self.filters.is_empty() {
+            return Ok(None);
+        }
         let refuse = |line, reason: String| Err(Error::Tc { line, reason });
         let Some(root) = self.qdiscs.iter().position(|qdisc| qdisc.parent.is_none()) else {
             let line = self.qdiscs.first().map_or(1, |qdisc| qdisc.line);
@@ -237,7 +352,7 @@ impl Device {
             }
             config.filters.push(filter.filter);
         }
-        Ok(config)
+        Ok(Some(config))
     }
 
     /// The discipline under a class, taken out of those still to be placed.
@@ -289,7 +404,7 @@ impl Device {
                 return Err(mismatch(class.line, class.id, kind));
             }
             let made = classes.add(class.id);
-            options::class(kind, made, &mut Words::new(class.line, &class.options))?;
+            options::class(kind, made, &mut Words::new(class.line, &class.written))?;
             made.place(class.id, (class.parent != handle).then_some(class.parent));
             made.set_leaf(self.leaf(class.id)?);
         }

@@ -60,13 +60,14 @@ pub(super) fn qdisc(kind: &str, words: &mut Words<'_>) -> Result<QdiscOptions, E
         match (&mut shape, word) {
             (Shape::Prio(prio), "bands") => {
                 let bands: u16 = words.parsed(word)?;
-                if bands > 16 {
-                    return words.refuse(format!("prio: bands {bands} is not within 1 to 16"));
+                if !(2..=16).contains(&bands) {
+                    return words.refuse(format!("prio: bands {bands} is not within 2 to 16"));
                 }
                 prio.bands = vec![Shape::pfifo(1000); bands.into()];
             }
             (Shape::Tbf(_), "limit") => limit = Some(size(words, word)?),
             (Shape::Tbf(_), "latency") => latency = Some(time(words, word)?),
+            (Shape::Tbf(_), "linklayer") if words.peek() == Some("ethernet") => _ = words.next(),
             (shape, word) => option(shape.settings(), word, words, &mut given)?,
         }
     }

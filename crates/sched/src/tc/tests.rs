@@ -5,9 +5,9 @@ use crate::units::{Rate, Size, Time};
 use crate::{Curve, Fields, build, classify};
 
 fn one(text: &str) -> Config {
-    let mut devices = read(text).unwrap_or_else(|error| panic!("{error}"));
+    let mut devices = read(text).unwrap_or_else(|faults| panic!("{faults:?}"));
     assert_eq!(devices.len(), 1);
-    let (_, config) = devices.remove(0);
+    let config = devices.remove(0).1.unwrap_or_else(|| panic!("nothing is left: {text}"));
     build::<u64>(&config).unwrap_or_else(|error| panic!("{error}"));
     config
 }
@@ -15,7 +15,7 @@ fn one(text: &str) -> Config {
 fn refused(text: &str) -> String {
     match read(text) {
         Ok(config) => panic!("accepted: {config:?}"),
-        Err(error) => error.to_string(),
+        Err(faults) => faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
     }
 }
 
@@ -103,6 +103,73 @@ fn a_later_replace_takes_the_place_of_an_earlier_add() {
 }
 
 #[test]
+fn a_change_keeps_what_it_does_not_name_and_a_replacement_does_not() {
+    let begun = "tc qdisc add dev a root handle 1: fq_codel limit 1000 flows 256 noecn\n";
+    let limits = |verb: &str| {
+        let text = format!("{begun}tc qdisc {verb} dev a root handle 1: fq_codel limit 2000");
+        let Shape::FqCodel(fq) = one(&text).root else { panic!("{text}") };
+        (fq.limit, fq.flows, fq.ecn)
+    };
+    assert_eq!(limits("change"), (2000, 256, false));
+    assert_eq!(limits("replace"), (2000, 1024, true));
+    let config = one("tc qdisc add dev a root handle 1: htb
+        tc class add dev a parent 1: classid 1:1 htb rate 1mbit ceil 2mbit prio 3
+        tc class change dev a parent 1: classid 1:1 htb rate 2mbit");
+    let Shape::Htb(htb) = &config.root else { panic!("{config:?}") };
+    let class = &htb.classes[0];
+    assert_eq!((class.rate, class.ceil, class.prio), (Rate(2_000_000), Some(Rate(2_000_000)), 3));
+}
+
+#[test]
+fn what_is_there_is_not_added_and_what_is_not_there_not_changed_or_deleted() {
+    let begun = "tc qdisc add dev a root handle 1: prio\n";
+    for (command, reason) in [
+        ("tc qdisc add dev a root handle 1: prio", "line 2: a qdisc is there already"),
+        ("tc qdisc del dev a root handle 2:", "line 2: there is no such qdisc"),
+        ("tc qdisc del dev a root handle 1: sfq", "line 2: there is no such qdisc"),
+        ("tc qdisc del dev a parent 1:1", "line 2: there is no such qdisc"),
+        ("tc qdisc change dev a parent 1:1 sfq limit 3", "line 2: there is no such qdisc"),
+        ("tc qdisc change dev a root sfq limit 3", "line 2: a prio cannot be changed into a sfq"),
+        ("tc qdisc change dev a root prio bands 1", "line 2: prio: bands 1 is not within 2 to 16"),
+        ("tc class del dev a classid 1:1", "line 2: there is no class 1:1"),
+    ] {
+        let error = refused(&format!("{begun}{command}"));
+        assert!(error.contains(reason), "{command}: {error}");
+    }
+    // Scripts begin like this, whatever is there.
+    let deleted = |text: &str| read(text).unwrap().remove(0).1.is_none();
+    assert!(deleted("tc qdisc del dev a root"));
+    assert!(deleted("tc qdisc add dev a root handle 1: prio\ntc qdisc del dev a root"));
+    let twice = refused("tc qdisc del dev a root\ntc qdisc del dev a root");
+    assert!(twice.contains("line 2: there is no such qdisc"), "{twice}");
+}
+
+#[test]
+fn every_line_that_is_wrong_is_told() {
+    let told = refused("tc qdisc add dev a root sfq limt 3\n\ntc qdisc add dev b root cake");
+    assert_eq!(told.lines().count(), 2);
+    assert!(told.contains("line 1: ") && told.contains("line 3: "), "{told}");
+}
+
+#[test]
+fn times_sizes_and_links_are_what_tc_takes_them_for() {
+    let report = |text: &str| build::<u64>(&one(text)).unwrap().report().settings;
+    assert_eq!(
+        report("tc qdisc add dev a root codel target 100ms ce_threshold 20ms"),
+        "limit 1000p target 100ms ce_threshold 20ms interval 100ms"
+    );
+    assert!(report("tc qdisc add dev a root codel").contains("target 5ms interval"));
+    let config = one("tc qdisc add dev a root handle 1: htb
+        tc class add dev a parent 1: classid 1:1 htb rate 1mbit burst 32kbit mpu 64 overhead 4 \\
+            linklayer ethernet
+        tc filter add dev a parent 1: protocol ip u32 match u32 0 0 flowid 1:1");
+    let Shape::Htb(htb) = &config.root else { panic!("{config:?}") };
+    let class = &htb.classes[0];
+    assert_eq!((class.burst, class.mpu, class.overhead), (Some(Size(4096)), 64, 4));
+    assert_eq!(classify(&config.filters, &Fields::default()), ClassId::new(1, 1));
+}
+
+#[test]
 fn what_cannot_be_carried_over_is_refused_by_line_and_name() {
     let cases = [
         ("tc qdisc add dev a root cake", "line 1: there is no discipline `cake` here"),
@@ -149,7 +216,7 @@ proptest::proptest! {
         ]), 0..40)
     ) {
         if let Ok(devices) = read(&words.join(" ")) {
-            for (_, config) in devices {
+            for config in devices.into_iter().filter_map(|(_, config)| config) {
                 let _ = build::<u64>(&config);
             }
         }

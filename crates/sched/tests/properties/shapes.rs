@@ -151,8 +151,8 @@ fn tbf() -> impl Strategy<Value = Shape> {
                 rate,
                 burst: Size(burst),
                 peakrate,
-                mtu: None,
                 leaf: Box::new(leaf),
+                ..TbfShape::default()
             })
         },
     )

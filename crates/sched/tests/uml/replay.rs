@@ -47,8 +47,8 @@ impl Replay {
 /// Plays the experiment with the times of the trace.
 pub(crate) fn replay(experiment: &Experiment, trace: &Trace) -> Replayed {
     let lines = experiment.tc.join("\n");
-    let mut devices = tc::read(&lines).unwrap_or_else(|error| panic!("{error}"));
-    let (_, mut config) = devices.remove(0);
+    let mut devices = tc::read(&lines).unwrap_or_else(|faults| panic!("{faults:?}"));
+    let mut config = devices.remove(0).1.unwrap_or_else(|| panic!("no qdisc is left: {lines}"));
     if let sched::Shape::PfifoFast(sched::PfifoFastShape { limit, .. }) = &mut config.root {
         *limit = experiment.queue_length;
     }

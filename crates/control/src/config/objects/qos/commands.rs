@@ -217,15 +217,23 @@ fn del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
 /// The command line sends the file's text as one word, its lines parted by `;`.
 fn import(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let text: String = words.next("the lines of a tc script")?;
-    let read = sched::tc::read(&text.replace(';', "\n"))
-        .map_err(|error| Problem::new("qos import", error.to_string()))?;
+    let read = sched::tc::read(&text.replace(';', "\n")).map_err(|faults| {
+        let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        Problem::new("qos import", told.join("\n"))
+    })?;
     if read.is_empty() {
         return Err(Problem::new("qos import", "there is no tc command"));
     }
     for (device, scheduler) in read {
         let name = PortName::from_text(&device)
             .map_err(|_| Problem::new("qos import", format!("`{device}` is no port name")))?;
-        port_mut(config, &name)?.qos = Some(Qos::new(scheduler));
+        if let Some(marked) = scheduler.iter().flat_map(|it| &it.filters).find_map(|it| it.mark) {
+            let message =
+                format!("a filter by the packet mark {marked}: packets here have no marks");
+            return Err(Problem::new("qos import", message)
+                .help("filter by what the packet itself has: DSCP, addresses, ports, VLAN"));
+        }
+        port_mut(config, &name)?.qos = scheduler.map(Qos::new);
     }
     Ok(())
 }

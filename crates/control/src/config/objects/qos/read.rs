@@ -2,7 +2,9 @@
 //! discipline can be set to is declared with it, in `sched`.
 
 use sched::units::{Rate, Size};
-use sched::{ClassId, ClassShape, Filter, Place, PrioShape, Settings, Shape, TbfShape, each_slot};
+use sched::{
+    ClassId, ClassShape, Filter, Place, PrioShape, Settings, Shape, Slot, TbfShape, each_slot,
+};
 
 use super::units::{Kind, PortRange, Protocol};
 use crate::config::field::Field;
@@ -48,6 +50,17 @@ fn settings<S: Settings + ?Sized>(table: &mut TableReader<'_>, settings: &mut S)
     is_whole
 }
 
+/// Reads a setting that need not be there.
+fn optional<T: Field + Clone>(
+    table: &mut TableReader<'_>,
+    name: &'static str,
+    place: Place<'_, T>,
+) {
+    if let Some(value) = table.optional(name) {
+        place.set(value);
+    }
+}
+
 fn setting_of<T: Field + Clone>(
     table: &mut TableReader<'_>,
     name: &'static str,
@@ -64,19 +77,28 @@ fn setting_of<T: Field + Clone>(
 
 /// A token bucket over a discipline.
 fn bucket(table: &mut TableReader<'_>, rate: Rate, leaf: Shape, frame_bytes: u32) -> Shape {
-    let by_default = Size(rate.0 / 8 * BURST_MS / 1000 + 2 * u64::from(frame_bytes));
-    let burst = table.or("burst", by_default);
-    let (peakrate, mtu) = (table.optional("peakrate"), table.optional("mtu"));
-    TbfShape { rate, burst, peakrate, mtu, leaf: Box::new(leaf) }.into()
+    let burst = Size(rate.0 / 8 * BURST_MS / 1000 + 2 * u64::from(frame_bytes));
+    let mut tbf = TbfShape { rate, burst, leaf: Box::new(leaf), ..TbfShape::default() };
+    tbf.each(&mut |setting, slot| match (setting.name, slot) {
+        ("rate", _) => {}
+        ("burst", Slot::Size(place)) => place.set(table.or("burst", burst)),
+        (name, slot) => each_slot!(slot, place => _ = setting_of(table, name, place)),
+    });
+    tbf.into()
 }
 
 /// Refuses what only a token bucket has.
 fn no_bucket(table: &mut TableReader<'_>) {
-    let given: [Option<Size>; 2] = [table.optional("burst"), table.optional("mtu")];
-    let peakrate: Option<Rate> = table.optional("peakrate");
-    if peakrate.is_some() || given.iter().any(Option::is_some) {
+    let mut given = false;
+    TbfShape::default().each(&mut |setting, slot| {
+        if setting.name != "rate" && !table.knows(setting.name) {
+            given |= table.has(setting.name);
+            each_slot!(slot, place => optional(table, setting.name, place));
+        }
+    });
+    if given {
         let problem = Problem::new(table.field("burst"), "a bucket without a `rate`");
-        table.report().push(problem.expected("a `rate` beside burst, peakrate and mtu"));
+        table.report().push(problem.expected("a `rate` beside what a bucket is set to"));
     }
 }
 

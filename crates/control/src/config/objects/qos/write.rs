@@ -1,6 +1,6 @@
 //! Writes disciplines, classes and filters as `read` reads them.
 
-use sched::{ClassId, ClassShape, Filter, Place, Settings, Shape, TbfShape, each_slot};
+use sched::{ClassId, ClassShape, Filter, Place, Settings, Shape, each_slot};
 
 use super::units::{PortRange, Protocol};
 use crate::config::field::Field;
@@ -11,16 +11,12 @@ pub(super) fn alone(shape: &Shape) -> Fields {
     let kind = Fields::new().with("kind", &shape.kind().to_owned());
     match shape {
         // A token bucket is written as what stands in it, with a rate.
-        Shape::Tbf(TbfShape { rate, burst, peakrate, mtu, leaf }) => {
-            let inside = match &**leaf {
+        Shape::Tbf(tbf) => {
+            let inside = match &*tbf.leaf {
                 Shape::Bfifo(waits) => kind.with("limit", &waits.limit),
                 leaf => alone(leaf),
             };
-            inside
-                .with("rate", rate)
-                .with("burst", burst)
-                .maybe("peakrate", peakrate)
-                .maybe("mtu", mtu)
+            settings(inside, &mut tbf.clone())
         }
         Shape::Prio(prio) => {
             let bands: Vec<String> = prio.bands.iter().map(inline).collect();
