@@ -4,7 +4,7 @@ use crate::pace::Pace;
 use crate::sample::{NodeCost, Sample};
 use dataplane::{Dataplane, NodeTotals, PortQueues, Settings, Threads};
 use graph::{Idle, Worker};
-use nodes::tables::{Interface, InterfaceId, Link, Mode, VrfId};
+use nodes::tables::{Interface, InterfaceId, Mode};
 use packet::{HeapPool, MemorySink, MemorySource, Repeat, RxQueue, TxQueue};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -131,24 +131,11 @@ pub(crate) fn interface(id: u16, mode: Mode) -> Interface {
         same => same,
     };
     Interface {
-        name: format!("p{id}"),
-        port: id,
-        link: Link::Port,
-        up: true,
-        shaped: false,
-        input: Default::default(),
-        output: Default::default(),
-        twin: false,
         mode,
-        vrf: VrfId::DEFAULT,
-        bridge_name: String::new(),
-        vrf_name: String::new(),
         mac: ROUTER_MAC,
-        mtu_bytes: 1500,
         ip4: vec![(u32::from_be_bytes([192, 0, 2 + id as u8, 1]), 24)],
         ip6: vec![(0x2001_0db8 << 96 | u128::from(id) << 64 | 1, 64)],
-        proxy_arp: Vec::new(),
-        tentative6: Vec::new(),
+        ..Interface::new(&format!("p{id}"), id)
     }
 }
 

@@ -9,6 +9,7 @@
 
 use crate::start::{Dataplane, WorkerSlot};
 use nodes::port::Classifier;
+use nodes::port::Shaped;
 use nodes::tables::{HandOver, Leftover, Outcome, PacketScheduler, ShapeLetter, Shaper};
 use packet::handoff;
 use sched::{Config, Replaced, Report};
@@ -108,7 +109,12 @@ impl Dataplane {
     }
 
     fn mark_rows(&mut self, port: u16, shaped: bool) {
-        self.interfaces.set(self.interfaces.with_port_shaped(port, shaped));
+        let mark = |row: &mut nodes::tables::Interface| {
+            if row.port == port {
+                row.put(shaped.then_some(Shaped));
+            }
+        };
+        self.interfaces.set(self.interfaces.with_each(mark));
     }
 
     /// Writes a letter that is answered, and waits for the answer.

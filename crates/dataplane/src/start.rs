@@ -9,6 +9,7 @@ use fib::mac::MacTable;
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, WorkerHandle};
+use nodes::port::Shaped;
 use nodes::tables::{
     Bindings, IcmpLimits, Injector, Interface, Interfaces, Reception, Setup, Shared,
     SlowPathEvents, Stations, ToTwin, TwinLimits, VrfId, VrfTables, Vrfs, WorkerCounters,
@@ -295,7 +296,7 @@ impl Dataplane {
     /// its port.
     pub fn set_interface(&mut self, id: u16, mut row: Option<Interface>) {
         if let Some(row) = &mut row {
-            row.shaped = self.shaped.contains(&row.port);
+            row.put(self.shaped.contains(&row.port).then_some(Shaped));
         }
         let table = self.interfaces.with(id, row);
         self.interfaces.set(table);

@@ -13,7 +13,7 @@
 use dataplane::{Dataplane, PortQueues, Settings, Threads};
 use fib::adjacency::{Adjacency, AdjacencyId, MAX_REWRITE};
 use fib::{Forward, Ip4Prefix};
-use nodes::tables::{Interface, Kind, Link, Mode, VrfId};
+use nodes::tables::{Interface, Kind};
 use packet::{HeapPool, PacketCache, PacketPtr, RxQueue, TxQueue};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -83,26 +83,7 @@ impl TxQueue for Sink {
 }
 
 fn interface(id: u16) -> Interface {
-    Interface {
-        name: format!("p{id}"),
-        port: id,
-        up: true,
-        shaped: false,
-        input: Default::default(),
-        output: Default::default(),
-        twin: false,
-        mode: Mode::Routed,
-        vrf: VrfId::DEFAULT,
-        bridge_name: String::new(),
-        vrf_name: String::new(),
-        mac: ROUTER_MAC,
-        link: Link::Port,
-        mtu_bytes: 1500,
-        ip4: Vec::new(),
-        ip6: Vec::new(),
-        proxy_arp: Vec::new(),
-        tentative6: Vec::new(),
-    }
+    Interface { mac: ROUTER_MAC, ..Interface::new(&format!("p{id}"), id) }
 }
 
 fn adjacency(dataplane: &Dataplane, interface: u16) -> Forward {

@@ -10,7 +10,8 @@ use control::config::objects::port::{Port, PortName};
 use control::config::objects::qos::Qos;
 use dataplane::Dataplane;
 use fib::Ip4Prefix;
-use nodes::tables::{Features, Interface, InterfaceId, Kind, Mode, VrfId};
+use nodes::local::ProxyArp;
+use nodes::tables::{Interface, InterfaceId, Kind, Mode};
 use packet::RxQueue;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -199,26 +200,19 @@ impl OpenPort {
     /// The row that workers see.
     pub(crate) fn row(&self, name: &PortName, ids: &HashMap<PortName, u16>) -> Interface {
         let peer = self.peer.as_ref().and_then(|peer| ids.get(peer));
-        Interface {
-            name: name.as_str().to_owned(),
-            port: self.id,
-            link: nodes::tables::Link::Port,
+        let mut row = Interface {
             up: self.config.up,
-            shaped: false,
-            input: Features::default(),
-            output: Features::default(),
-            twin: false,
             mode: peer.map_or(Mode::Routed, |&peer| Mode::CrossConnect(InterfaceId(peer))),
-            vrf: VrfId::DEFAULT,
-            bridge_name: String::new(),
-            vrf_name: String::new(),
             mac: self.mac,
             mtu_bytes: self.config.mtu,
             ip4: self.addresses(),
             ip6: self.valid6.clone(),
-            proxy_arp: self.config.proxy_arp.iter().filter_map(of_ip4).collect(),
             tentative6: self.tentative6.clone(),
-        }
+            ..Interface::new(name.as_str(), self.id)
+        };
+        let proxied: Vec<_> = self.config.proxy_arp.iter().filter_map(of_ip4).collect();
+        row.put((!proxied.is_empty()).then_some(ProxyArp(proxied)));
+        row
     }
 
     /// Broadcast and network addresses (RFC 1812 section 4.2.2.11): of networks that have them.

@@ -39,6 +39,8 @@ use nodes::filter::{
 };
 use nodes::interface::{mirror_input::MirrorInput, mirror_output::MirrorOutput};
 use nodes::ip::redirect_input::{RedirectInput, Redirects};
+use nodes::local::Twin;
+use nodes::port::Shaped;
 use nodes::tables::{ArpNews, Mode, Reception, SlowPathNews};
 use packet::Pool;
 use std::collections::{BTreeMap, HashMap};
@@ -195,7 +197,7 @@ impl Router {
             row.ip4.extend(port.borrowed(&self.ports));
             port.stand_on_others(&mut row, &ids, &self.ports, &self.vrfs);
             row.vrf = self.vrf_of(&port.config);
-            row.shaped = self.dataplane.is_shaped(row.port);
+            row.put(self.dataplane.is_shaped(row.port).then_some(Shaped));
             row.set::<MirrorInput>(self.mirroring.of(name, &ids, Direction::Received));
             row.set::<MirrorOutput>(self.mirroring.of(name, &ids, Direction::Sent));
             let filters = &port.config.filters;
@@ -209,7 +211,7 @@ impl Router {
             row.set::<PolicerInput>(received);
             row.set::<RedirectInput>(port.config.redirects.then_some(Redirects));
             row.set::<PolicerOutput>(sent);
-            row.twin = self.twinning.has(name);
+            row.put(self.twinning.has(name).then_some(Twin));
             if let Some(bridged) = self.bridging.port(name) {
                 row.mode = Mode::Bridged(bridged);
                 let bridge = self.bridging.name_of(bridged.bridge.0);

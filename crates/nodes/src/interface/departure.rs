@@ -8,6 +8,7 @@
 //!                                    └▶ tunnel_encap   a tunnel
 //! ```
 
+use crate::port::Shaped;
 use crate::tables::{Interface, Link, WorkerCounters};
 use graph::add;
 use packet::Frame;
@@ -77,7 +78,7 @@ impl Departure {
         slots: Range<usize>,
         counters: &WorkerCounters,
     ) -> Self {
-        if !interface.shaped
+        if !interface.has::<Shaped>()
             && let Some(counters) = counters.interfaces.get(usize::from(tx))
         {
             let bytes = frame.lengths()[slots.clone()].iter().sum::<u32>();
@@ -93,12 +94,19 @@ impl Departure {
 }
 
 impl Interface {
+    /// True if its frames leave as they are: nothing is put in front of them, no feature may mark
+    /// them, and none waits for its turn, to be marked perhaps. Others may hold such a frame's
+    /// buffer, too.
+    pub fn sends_unchanged(&self) -> bool {
+        self.departure() == Departure::Transmit && !self.output.may_change()
+    }
+
     /// Where its frames go. Only what leaves by a port itself waits: an interface on another one
     /// has its own way there.
     #[inline]
     pub fn departure(&self) -> Departure {
         match self.link {
-            Link::Port if self.shaped => Departure::Shape,
+            Link::Port if self.has::<Shaped>() => Departure::Shape,
             Link::Port => Departure::Transmit,
             Link::Vlan(_) => Departure::Tag,
             Link::Bridge => Departure::Bridge,

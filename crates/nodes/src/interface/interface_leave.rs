@@ -54,6 +54,7 @@ impl Node for InterfaceLeave {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::port::Shaped;
     use crate::testing::{GRE, OWN_STATION, ROUTED_VLAN, World};
     use graph::harness::NodeHarness;
     use std::sync::atomic::Ordering;
@@ -61,7 +62,7 @@ mod tests {
     #[test]
     fn frames_leave_by_what_their_interface_stands_on_and_are_counted() {
         let mut world = World::new();
-        world.change_interface(1, |row| row.shaped = true);
+        world.change_interface(1, |row| row.put(Some(Shaped)));
         let mut node = NodeHarness::<InterfaceLeave>::new(&world.setup).unwrap();
         let ids = [0, 0, 1, ROUTED_VLAN, GRE, OWN_STATION, 99];
         let out = node.run_prepared(&ids.map(|_| vec![0; 60]), 9, 0, |frame| {

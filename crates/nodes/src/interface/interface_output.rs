@@ -107,6 +107,7 @@ fn limit(interface: &Interface) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::port::Shaped;
     use crate::testing::{ROUTED_VLAN, World};
     use graph::harness::NodeHarness;
     use std::sync::atomic::Ordering;
@@ -140,7 +141,7 @@ mod tests {
     #[test]
     fn frames_of_a_shaped_interface_wait_uncounted() {
         let mut world = World::new();
-        world.change_interface(1, |row| row.shaped = true);
+        world.change_interface(1, |row| row.put(Some(Shaped)));
         assert_eq!(run_in(&world, &[(1, 60), (1, 60)]), (vec!["shape".to_owned(); 2], (0, 0)));
         let (exits, counted) = run_in(&world, &[(1, 60), (0, 60)]);
         assert_eq!((exits, counted), (vec!["shape".to_owned(), "transmit".to_owned()], (1, 60)));
@@ -149,7 +150,7 @@ mod tests {
     #[test]
     fn frames_of_a_vlan_of_a_shaped_port_are_tagged_uncounted() {
         let mut world = World::new();
-        world.change_interface(ROUTED_VLAN, |row| row.shaped = true);
+        world.change_interface(ROUTED_VLAN, |row| row.put(Some(Shaped)));
         let frames = [(ROUTED_VLAN, 60), (ROUTED_VLAN, 60)];
         assert_eq!(run_in(&world, &frames).0, ["tag"; 2]);
         assert_eq!(run_in(&world, &[(ROUTED_VLAN, 60), (0, 60)]).0, ["tag", "transmit"]);

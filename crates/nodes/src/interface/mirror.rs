@@ -166,6 +166,7 @@ impl<S: Mirrored> Work for Mirroring<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::port::Shaped;
     use crate::testing::{BESIDE_TUNNELS, World};
 
     fn copies(change: impl FnOnce(&mut World), id: u16) -> (Option<Copies>, Option<Copies>) {
@@ -185,8 +186,9 @@ mod tests {
         assert_eq!(copies(|_| (), 7), (with(true), with(true)));
         assert_eq!(copies(|_| (), 0), (with(false), with(true)));
         assert_eq!(copies(|_| (), BESIDE_TUNNELS), (with(false), with(true)));
-        let shaped =
-            |id: u16| move |world: &mut World| world.change_interface(id, |row| row.shaped = true);
+        let shaped = |id: u16| {
+            move |world: &mut World| world.change_interface(id, |row| row.put(Some(Shaped)))
+        };
         assert_eq!(copies(shaped(3), 2), (with(false), with(true)));
         assert_eq!(copies(shaped(2), 2), (with(true), with(false)));
         assert_eq!(copies(shaped(5), 2), (with(false), with(false)));

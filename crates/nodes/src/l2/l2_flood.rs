@@ -196,6 +196,7 @@ fn hand_over(mut packet: PacketView<'_>, target: Target, counters: &WorkerCounte
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::port::Shaped;
     use crate::testing::{BESIDE_TUNNELS, BRIDGED_VLAN, GRE, OWN_STATION, VXLAN, VXLAN6, World};
     use graph::harness::NodeHarness;
 
@@ -243,7 +244,7 @@ mod tests {
     #[test]
     fn a_port_whose_frames_wait_gets_one_of_its_own() {
         let mut world = World::new();
-        world.change_interface(8, |row| row.shaped = true);
+        world.change_interface(8, |row| row.put(Some(Shaped)));
         let mut node = NodeHarness::<L2Flood>::new(&world.setup).unwrap();
         let out = node.run(&[vec![0xff; 60]], 7, 0);
         // Copies are made before anybody else holds the buffer.

@@ -7,6 +7,7 @@
 //!  │ room │ addresses │ type …      becomes      │ addresses │ tags │ type …
 //! ```
 
+use crate::port::Shaped;
 use crate::tables::{Interfaces, Link, Setup, TAG_BYTES, Vlan};
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
@@ -49,7 +50,7 @@ impl Node for VlanOutput {
     ) {
         let interfaces = self.interfaces.get(context);
         let way_of = |tx: u16| match interfaces.get(tx) {
-            Some(row) if row.shaped => (row.link, Exit::Shape),
+            Some(row) if row.has::<Shaped>() => (row.link, Exit::Shape),
             Some(row) => (row.link, Exit::Transmit),
             None => (Link::Port, Exit::Transmit),
         };
@@ -117,6 +118,7 @@ fn put_on(packet: &mut PacketView<'_>, tags: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::port::Shaped;
     use crate::tables::TAG_BYTES;
     use crate::testing::{HOST_MAC, PAIR_VLAN, ROUTED_VLAN, World};
     use graph::harness::NodeHarness;
@@ -176,7 +178,7 @@ mod tests {
     #[test]
     fn a_frame_for_a_shaped_port_waits_with_its_tag() {
         let mut world = World::new();
-        world.change_interface(ROUTED_VLAN, |row| row.shaped = true);
+        world.change_interface(ROUTED_VLAN, |row| row.put(Some(Shaped)));
         let (exit, frame) = run_in(&world, None, ROUTED_VLAN);
         assert_eq!((exit.as_str(), &frame[12..16]), ("shape", &[0x81, 0, 0, 100][..]));
     }

@@ -14,10 +14,12 @@
 //! ours gets no answer here: the control thread hears of it and decides.
 
 use crate::ip::{PacketRoutes, leaves_by};
+use crate::local::Twin;
 use crate::local::{answer_arp, twin_output};
 use crate::tables::{
     ArpNews, Interface, Interfaces, Kind, RateLimit, Setup, SlowPath, SlowPathNews, Vrfs,
 };
+use fib::Ip4Prefix;
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::{EcmpTable, GroupId};
 use graph::{Attach, Context, ExitIndex, Exits, Node, Published};
@@ -30,6 +32,11 @@ use wire::{MacAddr, ipv4};
 /// News a second and worker: more than a healthy link has to tell, less than the control thread
 /// can hear.
 const NEWS_PER_SECOND: u32 = 10_000;
+
+/// Networks whose addresses an interface answers for, too, where their packets leave by another
+/// interface (RFC 1027).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProxyArp(pub Vec<Ip4Prefix>);
 
 /// See the module.
 pub struct ArpInput {
@@ -126,7 +133,7 @@ impl ArpInput {
         let claims_ours = interface.has_ip4(sender);
         let asks_proxy = heard.operation() == REQUEST
             && !heard.is_probe()
-            && interface.stands_in_for(target)
+            && stands_in_for(interface, target)
             && self.leaves_elsewhere(packet.rx(), target, routes);
         let news = ArpNews {
             interface: packet.rx(),
@@ -138,7 +145,7 @@ impl ArpInput {
         };
         let is_news = news.is_for_us || news.is_gratuitous;
         // The kernel asks from any address of the router's.
-        let to_kernel = interface.twin && heard.operation() == REPLY;
+        let to_kernel = interface.has::<Twin>() && heard.operation() == REPLY;
         let told = if to_kernel && heard.target_mac().octets() == interface.mac && !is_news {
             Err(Exit::Twin)
         } else if !is_news {
@@ -193,6 +200,15 @@ fn check(heard: arp::Packet<'_>, interface: &Interface) -> Result<(), Exit> {
         return Err(Exit::BadSenderAddress);
     }
     Ok(())
+}
+
+/// True if the interface may answer for an address that is none of its own: never for one of its
+/// own subnet.
+fn stands_in_for(interface: &Interface, address: u32) -> bool {
+    let proxied = interface
+        .get::<ProxyArp>()
+        .is_some_and(|ProxyArp(networks)| networks.iter().any(|network| network.contains(address)));
+    proxied && !interface.reaches_ip4(address)
 }
 
 #[cfg(test)]
@@ -269,7 +285,7 @@ mod tests {
     #[test]
     fn a_twin_gets_the_replies_to_our_mac() {
         let mut world = World::new();
-        world.change_interface(0, |row| row.twin = true);
+        world.change_interface(0, |row| row.put(Some(Twin)));
         let exit = |frame: Craft<Arp>| run_on(&world, &[frame.build()]).remove(0).exit;
         assert_eq!(exit(reply(our_mac(0), our_mac(0), US)), "twin");
         assert_eq!(exit(reply(our_mac(0), our_mac(0), US_OUTSIDE)), "twin");
@@ -291,7 +307,7 @@ mod tests {
         let asked = |networks: &[&str], frame: Craft<Arp>| {
             let mut world = World::new();
             let networks: Vec<_> = networks.iter().map(|text| text.parse().unwrap()).collect();
-            world.change_interface(0, |row| row.proxy_arp = networks.clone());
+            world.change_interface(0, |row| row.put(Some(ProxyArp(networks.clone()))));
             let out = run_on(&world, &[frame.build()]).remove(0);
             (out.exit, out.header, world.all_news())
         };

@@ -89,6 +89,7 @@ fn classify(packet: &PacketView<'_>) -> Option<Exit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::local::Twin;
     use crate::testing::{HOST, US, World};
     use graph::harness::NodeHarness;
     use wire::craft;
@@ -111,7 +112,7 @@ mod tests {
     #[test]
     fn a_twin_gets_all_sound_messages_but_echo_requests() {
         let mut world = World::new();
-        world.change_interface(0, |row| row.twin = true);
+        world.change_interface(0, |row| row.put(Some(Twin)));
         let mut node = NodeHarness::<Icmp4Input>::new(&world.setup).unwrap();
         for (message_type, exit) in [(0, "twin"), (3, "twin"), (8, "echo"), (13, "twin")] {
             let packet = craft::ipv4(HOST, US).icmp4(message_type, 0, [0; 4]).build();

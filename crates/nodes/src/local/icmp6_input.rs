@@ -98,6 +98,7 @@ fn classify(packet: &PacketView<'_>) -> Option<Exit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::local::Twin;
     use crate::testing::{HOST6, US6, World};
     use graph::harness::NodeHarness;
     use wire::craft;
@@ -131,7 +132,7 @@ mod tests {
     #[test]
     fn a_twin_gets_what_is_neither_echo_request_nor_neighbour_discovery() {
         let mut world = World::new();
-        world.change_interface(0, |row| row.twin = true);
+        world.change_interface(0, |row| row.put(Some(Twin)));
         let mut node = NodeHarness::<Icmp6Input>::new(&world.setup).unwrap();
         for (message_type, exit) in
             [(2, "twin"), (128, "echo"), (129, "twin"), (130, "twin"), (135, "neighbor")]

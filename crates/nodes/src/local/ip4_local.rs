@@ -73,6 +73,7 @@ impl Node for Ip4Local {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::local::Twin;
     use crate::testing::{HOST, US, World};
     use graph::harness::NodeHarness;
     use wire::craft;
@@ -97,7 +98,7 @@ mod tests {
     #[test]
     fn a_twin_gets_what_nobody_here_answers() {
         let mut world = World::new();
-        world.change_interface(0, |row| row.twin = true);
+        world.change_interface(0, |row| row.put(Some(Twin)));
         let to_us = || craft::ipv4(HOST, US);
         assert_eq!(exit_in(&world, to_us().tcp(1, 22).build()), "twin");
         assert_eq!(exit_in(&world, to_us().protocol(89).build()), "twin");

@@ -175,6 +175,7 @@ pub fn strip_extensions(packet: &mut PacketView<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::local::Twin;
     use crate::testing::{HOST6, US6, World};
     use graph::harness::NodeHarness;
     use wire::craft::{self, Craft, Ipv6};
@@ -203,7 +204,7 @@ mod tests {
     #[test]
     fn a_twin_gets_what_nobody_here_answers() {
         let mut world = World::new();
-        world.change_interface(0, |row| row.twin = true);
+        world.change_interface(0, |row| row.put(Some(Twin)));
         let mut node = NodeHarness::<Ip6Local>::new(&world.setup).unwrap();
         node.attach(6, "tcp");
         node.attach(17, "udp");

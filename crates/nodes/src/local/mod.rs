@@ -21,6 +21,9 @@ pub use nd_answer::NdAnswer;
 pub use protocols::Protocols;
 pub use transport::{TcpFault, TcpReset, UdpFault, UdpFound, UdpPorts, find_udp};
 
+pub use arp_input::ProxyArp;
+pub use twin_output::Twin;
+
 nodes! {
     arp_input::ArpInput,
     ip4_local::Ip4Local,

@@ -9,7 +9,10 @@
 //! The kernel gets the frame as it came in, less its VLAN tags: the twin of a sub-interface knows
 //! nothing of them.
 
-use crate::tables::{RateLimit, Setup, ToTwin, TwinClass, TwinLimits, TwinQueue, WorkerCounters};
+use crate::tables::{
+    Interface, Interfaces, RateLimit, Setup, ToTwin, TwinClass, TwinLimits, TwinQueue,
+    WorkerCounters,
+};
 use graph::{Context, ExitIndex, Exits, Node, add};
 use packet::{Frame, PacketView};
 use std::sync::Arc;
@@ -20,6 +23,18 @@ use wire::ethernet::{self, ethertype};
 pub const FRAME: u16 = 1;
 /// Cause: the packet's Ethernet header was read already.
 pub const PACKET: u16 = 2;
+
+/// The kernel has an interface beside this one, which gets what is for us and not ours to answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Twin;
+
+impl Interfaces {
+    /// True if the kernel has a twin of an interface.
+    #[inline]
+    pub fn has_twin(&self, id: u16) -> bool {
+        self.get(id).is_some_and(Interface::has::<Twin>)
+    }
+}
 
 /// See the module.
 pub struct TwinOutput {

@@ -87,6 +87,7 @@ impl Udp4Local {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::local::Twin;
     use crate::testing::{HOST, US, World};
     use graph::harness::NodeHarness;
     use wire::craft;
@@ -106,7 +107,7 @@ mod tests {
     #[test]
     fn a_twin_gets_what_nobody_here_listens_for() {
         let mut world = World::new();
-        world.change_interface(0, |row| row.twin = true);
+        world.change_interface(0, |row| row.put(Some(Twin)));
         let mut node = NodeHarness::<Udp4Local>::new(&world.setup).unwrap();
         node.attach(4789, "vxlan");
         let mut exit_of = |port| {

@@ -10,6 +10,8 @@ mod classify;
 
 pub use classify::{Classifier, ForwardedIn, mark_congestion};
 
+pub use shape::Shaped;
+
 nodes! {
     port_rx::PortRx,
     inject::Inject,

@@ -28,6 +28,10 @@ const OWED: usize = 4096;
 /// No port has this number: there are no more than [`crate::tables::MOST_INTERFACES`].
 const NO_PORT: u16 = u16::MAX;
 
+/// What leaves by the interface waits for its turn in a scheduler.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shaped;
+
 /// See the module.
 pub struct Shape {
     interfaces: Published<Interfaces>,

@@ -7,6 +7,8 @@
 //! Two ports that share a bit of `groups` do not reach each other: split horizon. Isolation is the
 //! group of all isolated ports.
 
+use crate::tables::{Interface, Interfaces, Mode};
+
 /// A bridge domain; also the domain of its MAC addresses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct BridgeId(pub u16);
@@ -59,6 +61,42 @@ impl BridgePort {
         let of_one_tunnel = self.tunnel.is_some() && self.tunnel == other.tunnel;
         let parted = self.groups & other.groups != 0 || of_one_tunnel;
         self.bridge == other.bridge && other.forward && !parted
+    }
+}
+
+/// What an interface may do in its bridge, if it is in one.
+#[inline]
+pub fn bridge_port(interfaces: &Interfaces, id: u16) -> Option<BridgePort> {
+    match interfaces.get(id)?.mode {
+        Mode::Bridged(port) => Some(port),
+        Mode::Routed | Mode::CrossConnect(_) => None,
+    }
+}
+
+/// The ports of each bridge, by its number.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Members(Vec<Vec<u16>>);
+
+impl Members {
+    pub(super) fn of(rows: &[Option<Interface>]) -> Self {
+        let mut members: Vec<Vec<u16>> = Vec::new();
+        for (id, row) in (0..).zip(rows) {
+            if let Some(Interface { mode: Mode::Bridged(port), .. }) = row {
+                let bridge = usize::from(port.bridge.0);
+                if members.len() <= bridge {
+                    members.resize_with(bridge + 1, Vec::new);
+                }
+                members[bridge].push(id);
+            }
+        }
+        Self(members)
+    }
+}
+
+impl Interfaces {
+    /// The ports of a bridge.
+    pub fn members(&self, bridge: BridgeId) -> &[u16] {
+        self.members.0.get(usize::from(bridge.0)).map_or(&[], Vec::as_slice)
     }
 }
 

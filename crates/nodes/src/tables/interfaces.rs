@@ -1,12 +1,9 @@
 //! Interfaces as workers see them: rows of one table that the control thread publishes.
 
 use crate::tables::{
-    BridgeId, BridgePort, Features, Inside, Tunnel, TunnelKey, Vlan, VlanMap, VrfId,
+    BridgePort, Features, Inside, Members, Settings, Tunnel, Tunnels, Vlan, Vlans, VrfId,
 };
-use crate::tunnel::TunnelHeaders;
-use fib::{Address, Ip4Prefix, Prefix};
-use std::collections::HashMap;
-use std::sync::Arc;
+use fib::{Address, Prefix};
 use wire::ipv6;
 
 /// A row of the interface table.
@@ -46,8 +43,6 @@ pub struct Interface {
     pub port: u16,
     /// Administratively up: a down interface neither receives nor sends.
     pub up: bool,
-    /// What leaves by it waits for its turn in a scheduler.
-    pub shaped: bool,
     /// What it stands on.
     pub link: Link,
     /// What becomes of received packets.
@@ -56,8 +51,8 @@ pub struct Interface {
     pub input: Features,
     /// What is done to the frames that it sends.
     pub output: Features,
-    /// The kernel has an interface beside it, which gets what is for us and not ours to answer.
-    pub twin: bool,
+    /// What it says to nodes that look it up.
+    pub settings: Settings,
     /// Whose routes they follow, where they are routed.
     pub vrf: VrfId,
     /// The name of the bridge that it is in; empty where it is in none.
@@ -73,15 +68,34 @@ pub struct Interface {
     pub ip4: Vec<(u32, u8)>,
     /// Its IPv6 addresses, the link-local one included: those that nobody else was found to have.
     pub ip6: Vec<(u128, u8)>,
-    /// Networks whose addresses it answers ARP for, too, where their packets leave by another
-    /// interface.
-    pub proxy_arp: Vec<Ip4Prefix>,
     /// IPv6 addresses that are not its own yet: whether somebody else has them is being found out
     /// (RFC 4862 section 5.4).
     pub tentative6: Vec<u128>,
 }
 
 impl Interface {
+    /// A port that is up and routed, and says nothing else.
+    pub fn new(name: &str, port: u16) -> Self {
+        Self {
+            name: name.to_owned(),
+            port,
+            up: true,
+            link: Link::Port,
+            mode: Mode::Routed,
+            input: Features::default(),
+            output: Features::default(),
+            settings: Settings::default(),
+            vrf: VrfId::DEFAULT,
+            bridge_name: String::new(),
+            vrf_name: String::new(),
+            mac: [0; 6],
+            mtu_bytes: 1500,
+            ip4: Vec::new(),
+            ip6: Vec::new(),
+            tentative6: Vec::new(),
+        }
+    }
+
     /// The address that our own packets carry, if it has one.
     pub fn primary_ip4(&self) -> Option<u32> {
         self.ip4.first().map(|&(address, _)| address)
@@ -102,13 +116,6 @@ impl Interface {
         let fitting = || self.ip6.iter().filter(scoped);
         let same = fitting().find(|&&subnet| contains(subnet, peer));
         same.or(fitting().next()).map(|&(address, _)| address)
-    }
-
-    /// True if its frames leave as they are: nothing is put in front of them, no feature may mark
-    /// them, and none waits for its turn, to be marked perhaps. Others may hold such a frame's
-    /// buffer, too.
-    pub fn sends_unchanged(&self) -> bool {
-        self.link == Link::Port && !self.shaped && !self.output.may_change()
     }
 
     /// The VLAN whose tag its frames have on the port alone, and not here.
@@ -134,12 +141,6 @@ impl Interface {
     /// True if `address` is one of its own.
     pub fn has_ip6(&self, address: u128) -> bool {
         self.ip6.iter().any(|&(own, _)| own == address)
-    }
-
-    /// True if it may answer ARP for an address that is none of its own (RFC 1027): never for one
-    /// of its own subnet.
-    pub fn stands_in_for(&self, address: u32) -> bool {
-        self.proxy_arp.iter().any(|network| network.contains(address)) && !self.reaches_ip4(address)
     }
 
     /// True if `address` is one of its own, or may become one.
@@ -187,65 +188,16 @@ fn contains<A: Address>((own, length): (A, u8), address: A) -> bool {
 pub struct Interfaces {
     /// Rows by id; a removed interface leaves a gap.
     rows: Vec<Option<Interface>>,
-    /// The ports of each bridge, by its number.
-    members: Vec<Vec<u16>>,
-    /// The sub-interfaces of each interface, by its number.
-    vlans: Vec<Option<Arc<VlanMap>>>,
-    /// The interface of each tunnel, by the VRF that its packets are in.
-    tunnels: HashMap<(TunnelKey, VrfId), u16>,
-    /// The headers of those that are tunnels, by number.
-    headers: Vec<Option<Arc<TunnelHeaders>>>,
-    /// Any of them has a twin.
-    twins: bool,
-}
-
-/// What an interface may do in its bridge, if it is in one.
-#[inline]
-pub fn bridge_port(interfaces: &Interfaces, id: u16) -> Option<BridgePort> {
-    match interfaces.get(id)?.mode {
-        Mode::Bridged(port) => Some(port),
-        Mode::Routed | Mode::CrossConnect(_) => None,
-    }
+    pub(super) members: Members,
+    pub(super) vlans: Vlans,
+    pub(super) tunnels: Tunnels,
 }
 
 impl Interfaces {
     /// A table of these rows.
     pub fn new(rows: Vec<Option<Interface>>) -> Self {
-        let mut members: Vec<Vec<u16>> = Vec::new();
-        let mut vlans: Vec<Option<VlanMap>> = Vec::new();
-        for (id, row) in (0..).zip(&rows) {
-            if let Some(Interface { mode: Mode::Bridged(port), .. }) = row {
-                let bridge = usize::from(port.bridge.0);
-                if members.len() <= bridge {
-                    members.resize_with(bridge + 1, Vec::new);
-                }
-                members[bridge].push(id);
-            }
-        }
-        for (id, row) in (0..).zip(&rows) {
-            if let Some(Interface { link: Link::Vlan(vlan), .. }) = row {
-                let parent = usize::from(vlan.parent);
-                if vlans.len() <= parent {
-                    vlans.resize_with(parent + 1, || None);
-                }
-                vlans[parent].get_or_insert_default().insert(vlan.tags, id);
-            }
-        }
-        let vlans = vlans.into_iter().map(|map| map.map(Arc::new)).collect();
-        let tunnel = |(id, row): (u16, &Option<Interface>)| match row.as_ref()? {
-            Interface { link: Link::Tunnel(tunnel), .. } => {
-                Some(((tunnel.key, tunnel.underlay), id))
-            }
-            _ => None,
-        };
-        let tunnels = (0..).zip(&rows).filter_map(tunnel).collect();
-        let headers = |row: &Option<Interface>| match row.as_ref()?.link {
-            Link::Tunnel(tunnel) => Some(Arc::new(TunnelHeaders::new(tunnel))),
-            _ => None,
-        };
-        let headers = rows.iter().map(headers).collect();
-        let twins = rows.iter().flatten().any(|row| row.twin);
-        Self { rows, members, vlans, tunnels, headers, twins }
+        let (members, vlans) = (Members::of(&rows), Vlans::of(&rows));
+        Self { members, vlans, tunnels: Tunnels::of(&rows), rows }
     }
 
     /// The table with another row `id`.
@@ -259,13 +211,11 @@ impl Interfaces {
         Self::new(rows)
     }
 
-    /// The table where the interfaces of a port are shaped, or are not.
+    /// The table with every row changed.
     #[must_use]
-    pub fn with_port_shaped(&self, port: u16, shaped: bool) -> Self {
+    pub fn with_each(&self, change: impl FnMut(&mut Interface)) -> Self {
         let mut rows = self.rows.clone();
-        for row in rows.iter_mut().flatten().filter(|row| row.port == port) {
-            row.shaped = shaped;
-        }
+        rows.iter_mut().flatten().for_each(change);
         Self::new(rows)
     }
 
@@ -274,45 +224,16 @@ impl Interfaces {
         self.rows.iter().flatten()
     }
 
-    /// The interface of a tunnel whose packets are in a VRF.
-    pub fn tunnel(&self, key: TunnelKey, vrf: VrfId) -> Option<u16> {
-        self.tunnels.get(&(key, vrf)).copied()
-    }
-
-    /// The headers of what leaves by an interface, if it is a tunnel.
-    #[inline]
-    pub fn tunnel_headers(&self, id: u16) -> Option<&TunnelHeaders> {
-        self.headers.get(usize::from(id))?.as_deref()
-    }
-
     /// True if an interface has features for what it receives.
     #[inline]
     pub fn has_input_features(&self, id: u16) -> bool {
         self.get(id).is_some_and(|row| !row.input.is_empty())
     }
 
-    /// True if the kernel has a twin of an interface. Where there are none at all, no row is looked
-    /// at.
-    #[inline]
-    pub fn has_twin(&self, id: u16) -> bool {
-        self.twins && self.get(id).is_some_and(|interface| interface.twin)
-    }
-
     /// The VRF of an interface's packets.
     #[inline]
     pub fn vrf(&self, id: u16) -> VrfId {
         self.get(id).map_or(VrfId::DEFAULT, |interface| interface.vrf)
-    }
-
-    /// The sub-interfaces of an interface, if it has any.
-    #[inline]
-    pub fn vlans(&self, id: u16) -> Option<&VlanMap> {
-        self.vlans.get(usize::from(id))?.as_deref()
-    }
-
-    /// The ports of a bridge.
-    pub fn members(&self, bridge: BridgeId) -> &[u16] {
-        self.members.get(usize::from(bridge.0)).map_or(&[], Vec::as_slice)
     }
 
     /// The interface of a frame's `rx` or `tx` entry.

@@ -17,6 +17,7 @@ mod feature;
 mod interfaces;
 mod mailbox;
 mod rate_limit;
+mod settings;
 mod setup;
 mod shaping;
 mod slow_path;
@@ -27,17 +28,19 @@ mod vlan;
 mod vrfs;
 
 pub use bindings::{Bindings, Bound};
-pub use bridge::{BridgeId, BridgePort};
+use bridge::Members;
+pub use bridge::{BridgeId, BridgePort, bridge_port};
 pub use counters::{
     BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, MirroredCounters,
     TwinnedCounters, WorkerCounters, is_outbound,
 };
 pub use feature::{Feature, Features, Received, Run, Sent, Setting, SettingOf, Side, Work};
 pub use interfaces::{
-    Interface, InterfaceId, Interfaces, Link, Mode, address_of_link_key, bridge_port, link_key,
+    Interface, InterfaceId, Interfaces, Link, Mode, address_of_link_key, link_key,
 };
 pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
 pub use rate_limit::RateLimit;
+pub use settings::Settings;
 pub use setup::{IcmpLimits, Kind, Reception, Setup, Shared};
 pub use shaping::{
     HandOver, Leftover, Outcome, PacketScheduler, ShapeLetter, ShapeLetters, Shaper,
@@ -47,8 +50,10 @@ pub use slow_path::{
     SlowPathNews, StationMoved, slow_path,
 };
 pub use stations::Stations;
+use tunnel::Tunnels;
 pub(crate) use tunnel::gre_bytes;
 pub use tunnel::{Ends, Inside, Tunnel, TunnelKey, Wrap};
 pub use twin::{ToTwin, TwinClass, TwinLimits, TwinQueue, twin_queue};
+use vlan::Vlans;
 pub use vlan::{TAG_BYTES, Vlan, VlanMap, VlanTags};
 pub use vrfs::{VrfId, VrfTables, Vrfs};

@@ -11,9 +11,12 @@
 //! stations are learned behind theirs as they are behind ports.
 
 use crate::ip::PacketRoutes;
-use crate::tables::{Interfaces, Link, VrfId, Vrfs};
+use crate::tables::{Interface, Interfaces, Link, VrfId, Vrfs};
+use crate::tunnel::TunnelHeaders;
 use fib::Forward;
+use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::Arc;
 use wire::{gre, ipv4, ipv6, udp, vxlan};
 
 /// What wraps a frame or a packet.
@@ -159,7 +162,42 @@ pub(crate) fn gre_bytes(key: Option<u32>) -> usize {
     gre::Header::LEN + if key.is_some() { 4 } else { 0 }
 }
 
+/// Tunnels among the interfaces.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tunnels {
+    /// The interface of each, by the VRF that its packets are in.
+    ids: HashMap<(TunnelKey, VrfId), u16>,
+    /// Their headers, by number.
+    headers: Vec<Option<Arc<TunnelHeaders>>>,
+}
+
+impl Tunnels {
+    pub(super) fn of(rows: &[Option<Interface>]) -> Self {
+        let tunnel = |row: &Option<Interface>| match row.as_ref()?.link {
+            Link::Tunnel(tunnel) => Some(tunnel),
+            Link::Port | Link::Vlan(_) | Link::Bridge => None,
+        };
+        let headers = |row| tunnel(row).map(|tunnel| Arc::new(TunnelHeaders::new(tunnel)));
+        let id = |(id, row)| tunnel(row).map(|it| ((it.key, it.underlay), id));
+        Self {
+            ids: (0..).zip(rows).filter_map(id).collect(),
+            headers: rows.iter().map(headers).collect(),
+        }
+    }
+}
+
 impl Interfaces {
+    /// The interface of a tunnel whose packets are in a VRF.
+    pub fn tunnel(&self, key: TunnelKey, vrf: VrfId) -> Option<u16> {
+        self.tunnels.ids.get(&(key, vrf)).copied()
+    }
+
+    /// The headers of what leaves by an interface, if it is a tunnel.
+    #[inline]
+    pub fn tunnel_headers(&self, id: u16) -> Option<&TunnelHeaders> {
+        self.tunnels.headers.get(usize::from(id))?.as_deref()
+    }
+
     /// True if an IP packet that is said to have come by `rx` is what a tunnel there made, not what
     /// came out of it.
     pub fn is_tunnels_own(

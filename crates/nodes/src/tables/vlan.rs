@@ -12,7 +12,9 @@
 //!
 //! Bytes: 16 KiB for a port with sub-interfaces, 8 KiB for each VLAN with exact inner ones.
 
+use crate::tables::{Interface, Interfaces, Link};
 use std::collections::HashMap;
+use std::sync::Arc;
 use wire::vlan::{Tag, Tci, is_tag};
 
 /// VLAN identifiers there are.
@@ -151,6 +153,34 @@ impl VlanMap {
         }
         let found = [self.one[usize::from(outer)], self.any];
         found.into_iter().find(|&id| id != NONE)
+    }
+}
+
+/// The sub-interfaces of each interface, by its number.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Vlans(Vec<Option<Arc<VlanMap>>>);
+
+impl Vlans {
+    pub(super) fn of(rows: &[Option<Interface>]) -> Self {
+        let mut vlans: Vec<Option<VlanMap>> = Vec::new();
+        for (id, row) in (0..).zip(rows) {
+            if let Some(Interface { link: Link::Vlan(vlan), .. }) = row {
+                let parent = usize::from(vlan.parent);
+                if vlans.len() <= parent {
+                    vlans.resize_with(parent + 1, || None);
+                }
+                vlans[parent].get_or_insert_default().insert(vlan.tags, id);
+            }
+        }
+        Self(vlans.into_iter().map(|map| map.map(Arc::new)).collect())
+    }
+}
+
+impl Interfaces {
+    /// The sub-interfaces of an interface, if it has any.
+    #[inline]
+    pub fn vlans(&self, id: u16) -> Option<&VlanMap> {
+        self.vlans.0.get(usize::from(id))?.as_deref()
     }
 }
 

@@ -15,7 +15,7 @@
 
 use super::{
     BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan,
-    VlanTags, VrfId, Wrap, link_key,
+    VlanTags, Wrap, link_key,
 };
 use fib::adjacency::{Adjacency, AdjacencyTable};
 use fib::ecmp::{EcmpTable, Member};
@@ -144,21 +144,12 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         }
         _ => Link::Port,
     };
+    let port = |id| if (ROUTED_VLAN..=BRIDGED_VLAN).contains(&id) { TRUNK } else { id };
     let row = |id: u16, mode: Mode| Interface {
-        name: format!("p{id}"),
-        port: if (ROUTED_VLAN..=BRIDGED_VLAN).contains(&id) { TRUNK } else { id },
         link: link(id),
         up: id != 4,
-        shaped: false,
         mode,
-        input: Default::default(),
-        output: Default::default(),
-        twin: false,
-        vrf: VrfId::DEFAULT,
-        bridge_name: String::new(),
-        vrf_name: String::new(),
         mac: our_mac(id),
-        mtu_bytes: 1500,
         ip4: match id {
             0 => vec![(u32::from_be_bytes(US), 24)],
             1 => vec![(u32::from_be_bytes(US_OUTSIDE), 24)],
@@ -172,9 +163,10 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
             1 => vec![(US6_OUTSIDE.into(), 64), (link_local(1).into(), 64)],
             _ => Vec::new(),
         },
-        proxy_arp: Vec::new(),
         tentative6: if id == 0 { vec![TENTATIVE6.into()] } else { Vec::new() },
+        ..Interface::new(&format!("p{id}"), port(id))
     };
+
     (0..).zip(modes).map(|(id, mode)| Some(row(id, mode))).collect()
 }
 

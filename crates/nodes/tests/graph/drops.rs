@@ -16,6 +16,7 @@ use nodes::filter::{
     policer_output::PolicerOutput,
     urpf_input::{Reverse, Urpf, UrpfInput},
 };
+use nodes::local::Twin;
 use nodes::tables::{
     BridgeId, BridgePort, Injected, Interface, InterfaceId, Kind, Leftover, Mode, TwinClass,
 };
@@ -152,7 +153,7 @@ fn allow_nobody(rig: &mut Rig) {
 
 /// Has a twin of interface 0 get nothing of a class, and a packet come in that is of it.
 fn limit_twin(rig: &mut Rig, class: TwinClass, frame: Vec<u8>) {
-    rig.change_interface(0, |row| row.twin = true);
+    rig.change_interface(0, |row| row.put(Some(Twin)));
     rig.dataplane.twin_limits.0[class as usize].store(0, Ordering::Relaxed);
     rig.receive(0, frame);
 }
@@ -226,7 +227,7 @@ fn plays() -> Vec<(&'static str, Play)> {
             limit_twin(rig, TwinClass::Rest, to(US).udp(1, 53).build());
         }),
         ("twin-output/queue-full", |rig| {
-            rig.change_interface(0, |row| row.twin = true);
+            rig.change_interface(0, |row| row.put(Some(Twin)));
             (0..=QUEUE).for_each(|_| rig.receive(0, to(US).tcp(1000, 22).build()));
         }),
         ("inject/unresolved", |rig| rig.inject(&[0], |packet| Injected::Discard { rx: 0, packet })),
