@@ -8,15 +8,12 @@
 
 use lab_report::summary::Row;
 use lab_report::{checks, html, quantities, summary};
-use lab_trial::trial::host;
+use lab_trial::trial::{devices, host};
 
 use crate::Failure;
 use crate::arguments::Arguments;
 use crate::bench::{FLAGS, Setting};
 use crate::say::say;
-
-/// Devices measured unless others are named.
-const USUAL: &str = "volley,linux-bridge,linux-router,ovs,testpmd";
 
 /// Measures a scenario.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -24,8 +21,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let [file] = &arguments.words[..] else {
         return Err(Failure::Usage("run needs one scenario".into()));
     };
-    let devices: Vec<String> =
-        arguments.text("devices").unwrap_or(USUAL).split(',').map(str::to_owned).collect();
+    let devices: Vec<String> = match arguments.text("devices") {
+        Some(named) => named.split(',').map(str::to_owned).collect(),
+        None => devices::usual().map(str::to_owned).collect(),
+    };
     let setting = Setting::enter(arguments, file, &devices)?;
     let mut recorder = setting.recorder()?;
     let stolen_s = host::stolen_s();

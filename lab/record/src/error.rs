@@ -1,5 +1,6 @@
 //! What can go wrong in the lab; every message carries the offending value.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// The errors of this crate.
@@ -92,7 +93,7 @@ pub enum Error {
         /// The word.
         text: String,
         /// What is allowed.
-        allowed: &'static str,
+        allowed: Cow<'static, str>,
     },
     /// A port that cannot be used.
     #[error("port {port}: {reason}")]

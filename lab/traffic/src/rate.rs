@@ -58,7 +58,7 @@ impl FromStr for Rate {
         let refuse = || Error::Text {
             what: "rate",
             text: text.to_owned(),
-            allowed: "like 1Mpps, 2.5Gbps, 50% or max",
+            allowed: "like 1Mpps, 2.5Gbps, 50% or max".into(),
         };
         if text == "max" {
             return Ok(Self::Max);

@@ -89,7 +89,7 @@ impl FromStr for LinkKind {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let allowed = "veth, veth-xdp, tap, memif, vhost, pcap or pci";
-        let refuse = || Error::Text { what: "kind of link", text: text.to_owned(), allowed };
+        let refuse = || Error::Text { what: "kind of link", text: text.to_owned(), allowed: allowed.into() };
         Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(refuse)
     }
 }

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use lab_record::Counters;
 
+use super::adapter::Adapter;
 use crate::Error;
 use crate::scenario::FunctionKind;
 use crate::trial::device::{Device, Job};
@@ -23,6 +24,9 @@ use crate::trial::frames::{self, Route};
 use crate::trial::link::{DEVICE_MACS, LAB_MACS, LinkKind};
 use crate::trial::place::{Place, has_program, output};
 use crate::trial::probe::first;
+
+/// As the list has it.
+pub(super) const ADAPTER: Adapter = Adapter::new("fastclick", || Box::new(FastClick));
 
 /// See the module.
 pub(super) struct FastClick;
@@ -62,7 +66,7 @@ impl Device for FastClick {
         if job.link == LinkKind::Pcap {
             return Err(self.refuse(job, "its adapter knows no capture files"));
         }
-        let devices = super::eal_devices(job);
+        let devices = super::eal::devices(job);
         let core = first(place.cores()).to_owned();
         place.spawn(
             "click",

@@ -12,12 +12,19 @@ use std::time::Duration;
 
 use lab_record::Counters;
 
+use super::adapter::Adapter;
 use crate::Error;
 use crate::scenario::FunctionKind;
 use crate::trial::device::{Device, Job};
 use crate::trial::frames::{self, Route};
 use crate::trial::link::{DEVICE_MACS, LAB_MACS, LinkKind};
 use crate::trial::place::{Place, has_program, output};
+
+/// As the list has it.
+pub(super) const ADAPTER: Adapter = Adapter {
+    read: Some(|text| Some(counters(text, text))),
+    ..Adapter::new("grout", || Box::new(Grout))
+};
 
 /// See the module.
 pub(super) struct Grout;
@@ -70,7 +77,7 @@ fn ask(folder: &Path, command: &str) -> String {
 fn setup(job: &Job) -> Option<String> {
     let mut text = String::new();
     for (side, end) in job.ends.iter().enumerate() {
-        let devargs = super::vdev(side, end, job.link);
+        let devargs = super::eal::vdev(side, end, job.link);
         let mac = DEVICE_MACS[side];
         let _ = writeln!(text, "interface add port p{side} devargs {devargs} mac {mac}");
     }

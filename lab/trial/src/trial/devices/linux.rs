@@ -5,6 +5,7 @@
 
 use lab_record::Counters;
 
+use super::adapter::Adapter;
 use super::{dhcrelay, traffic_control};
 use crate::Error;
 use crate::scenario::FunctionKind;
@@ -14,6 +15,20 @@ use crate::trial::link::{self, DEVICE_DEVICES, LAB_MACS, LinkKind};
 use crate::trial::place::{Place, output};
 use crate::trial::settings::Setting;
 use crate::trial::shape::{DENIED_PORT, VLAN, VNI};
+
+/// The bridge, as the list has it.
+pub(super) const BRIDGE: Adapter = Adapter {
+    usual: true,
+    read: Some(|text| Some(kernel_counters(text, &DEVICE_DEVICES))),
+    ..Adapter::new("linux-bridge", || Box::new(Bridge))
+};
+
+/// The router, as the list has it.
+pub(super) const ROUTER: Adapter = Adapter {
+    usual: true,
+    read: Some(|text| traffic_control::of_ends(text).ok()),
+    ..Adapter::new("linux-router", || Box::new(Router))
+};
 
 /// `ip link add br0 type bridge`.
 pub(super) struct Bridge;

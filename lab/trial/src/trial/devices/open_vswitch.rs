@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use lab_record::Counters;
 
+use super::adapter::Adapter;
 use super::open_vswitch_tunnel;
 use crate::Error;
 use crate::scenario::FunctionKind;
@@ -12,6 +13,13 @@ use crate::trial::frames::{self, ANYWHERE, Route};
 use crate::trial::link::{DEVICE_DEVICES, DEVICE_MACS, LAB_MACS, LinkKind};
 use crate::trial::place::{Place, has_program, output};
 use crate::trial::shape::{DENIED_PORT, VLAN};
+
+/// As the list has it.
+pub(super) const ADAPTER: Adapter = Adapter {
+    usual: true,
+    read: Some(|text| Some(counters(text))),
+    ..Adapter::new("ovs", || Box::new(OpenVswitch::default()))
+};
 
 /// See the module.
 #[derive(Default)]

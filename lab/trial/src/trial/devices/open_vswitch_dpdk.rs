@@ -18,12 +18,17 @@ use std::time::Duration;
 
 use lab_record::Counters;
 
+use super::adapter::Adapter;
 use super::open_vswitch::{self, counters};
 use crate::Error;
 use crate::trial::device::{Change, Device, Job};
 use crate::trial::link::{DeviceEnd, LinkKind, Needs};
 use crate::trial::place::{Place, has_program, output};
 use crate::trial::probe::first;
+
+/// As the list has it.
+pub(super) const ADAPTER: Adapter =
+    Adapter::new("ovs-dpdk", || Box::new(OpenVswitchDpdk::default()));
 
 /// See the module.
 #[derive(Default)]
@@ -141,7 +146,7 @@ fn port(side: usize, end: &DeviceEnd) -> String {
             format!("type=dpdkvhostuserclient options:vhost-server-path={}", socket.display())
         }
         _ => {
-            let device = super::vdev(side, end, LinkKind::Veth);
+            let device = super::eal::vdev(side, end, LinkKind::Veth);
             format!("type=dpdk options:dpdk-devargs='\"{device}\"'")
         }
     };

@@ -4,12 +4,24 @@ use std::time::Duration;
 
 use lab_record::Counters;
 
+use super::adapter::Adapter;
 use crate::Error;
 use crate::scenario::FunctionKind;
 use crate::trial::device::{Device, Job};
 use crate::trial::link::{LAB_MACS, LinkKind};
 use crate::trial::place::{Place, has_program, output};
 use crate::trial::settings::Setting;
+
+/// It changes nothing in a packet; as the list has it.
+pub(super) const ADAPTER: Adapter = Adapter {
+    usual: true,
+    read: Some(|text| Some(counters(text))),
+    ..Adapter::new("testpmd", || Box::new(Testpmd { name: "testpmd", mode: "io" }))
+};
+
+/// It writes the addresses of the next link; as the list has it.
+pub(super) const MAC: Adapter =
+    Adapter::new("testpmd-mac", || Box::new(Testpmd { name: "testpmd-mac", mode: "mac" }));
 
 /// With one of its forwarding modes.
 pub(super) struct Testpmd {
@@ -23,12 +35,6 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const MOST_PACKETS: u64 = 512;
 /// What it says when both ports' counters, and what it dropped between them, are told.
 const SUM: &str = "Accumulated forward statistics";
-
-impl Testpmd {
-    pub(super) fn new(name: &'static str, mode: &'static str) -> Self {
-        Self { name, mode }
-    }
-}
 
 impl Device for Testpmd {
     fn name(&self) -> &'static str {
@@ -63,7 +69,7 @@ impl Device for Testpmd {
             }
         };
         let core = place.cores().split(',').next().unwrap_or("0").to_owned();
-        let devices = super::eal_devices(job);
+        let devices = super::eal::devices(job);
         // Before it forwards it throws away what waits, which may be a whole file.
         let flush = if job.link == LinkKind::Pcap { " --no-flush-rx" } else { "" };
         let peers: String =

@@ -12,12 +12,17 @@ use std::time::Duration;
 
 use lab_record::Counters;
 
+use super::adapter::Adapter;
 use crate::Error;
 use crate::scenario::FunctionKind;
 use crate::trial::device::{Device, Job};
 use crate::trial::frames::{self, Route};
 use crate::trial::link::{DEVICE_MACS, DeviceEnd, LAB_MACS, LinkKind};
 use crate::trial::place::{Place, has_program, output};
+
+/// As the list has it.
+pub(super) const ADAPTER: Adapter =
+    Adapter { read: Some(|text| Some(counters(text))), ..Adapter::new("vpp", || Box::new(Vpp)) };
 
 /// See the module.
 pub(super) struct Vpp;

@@ -13,6 +13,7 @@ use configuration::{PORTS, WHOLE_PEERS, configuration};
 use lab_record::{Counters, NodeCost};
 use settings::{MOST_PACKETS, SETTABLE};
 
+use super::adapter::Adapter;
 use super::dhcrelay;
 use crate::Error;
 use crate::scenario::FunctionKind;
@@ -22,6 +23,14 @@ use crate::trial::leases;
 use crate::trial::link::{LAB_MACS, LinkKind};
 use crate::trial::place::{Place, has_program, output};
 use crate::trial::settings::Setting;
+
+/// As the list has it.
+pub(super) const ADAPTER: Adapter = Adapter {
+    of_folder: Some(|folder| Box::new(Volley::in_folder(folder))),
+    usual: true,
+    read: Some(told::of_text),
+    ..Adapter::new("volley", || Box::new(Volley::beside_us()))
+};
 
 /// The daemon of one folder.
 pub(super) struct Volley {

@@ -64,8 +64,14 @@ struct Dropped {
     packets: u64,
 }
 
+/// Its counters, out of three answers, a line each.
+pub(super) fn of_text(text: &str) -> Option<Counters> {
+    let mut lines = text.lines();
+    counters([(); 3].map(|()| lines.next().unwrap_or("[]"))).ok()
+}
+
 /// Its counters, out of the answers that list its ports, what was dropped, and its workers.
-pub(in crate::trial::devices) fn counters(answers: [&str; 3]) -> Result<Counters, Error> {
+pub(super) fn counters(answers: [&str; 3]) -> Result<Counters, Error> {
     let [ports, dropped, workers] = answers;
     let ports: Vec<Port> = read("ports", ports)?;
     let dropped: Vec<Dropped> = read("errors", dropped)?;
