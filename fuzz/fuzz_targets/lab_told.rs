@@ -7,12 +7,13 @@
 //! ```
 #![no_main]
 
-use lab_trial::trial::stream::{iperf, round_trip};
-use lab_trial::trial::{devices, modelled, perf, telemetry};
+use lab_trial::dut;
+use lab_trial::endpoint::{iperf, round_trip};
+use lab_trial::watch::{modelled, perf, telemetry};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    for (device, mut counters) in devices::told(text) {
+    for (device, mut counters) in dut::told(text) {
         let nothing = counters.since(&counters);
         assert_eq!((nothing.received, nothing.sent), (0, 0), "{device}");
         assert!(nothing.drops.is_empty() && nothing.away.is_empty(), "{device}");

@@ -9,11 +9,14 @@ use std::time::{Duration, SystemTime};
 use lab_record::{Campaign as CampaignRecord, ProbeRecord, Recorder};
 use lab_traffic::clock::Clock;
 use lab_traffic::ports::Ports;
+use lab_trial::campaign::Campaign;
+use lab_trial::link::LinkKind;
+use lab_trial::link::cards::Cards;
+use lab_trial::place::output;
 use lab_trial::scenario::Scenario;
-use lab_trial::trial::campaign::Campaign;
-use lab_trial::trial::cards::Cards;
-use lab_trial::trial::place::output;
-use lab_trial::trial::{Bench, LinkKind, devices, host, probe};
+use lab_trial::trial::rig::Bench;
+use lab_trial::watch::probe;
+use lab_trial::{dut, host};
 
 use crate::Failure;
 use crate::arguments::Arguments;
@@ -51,7 +54,7 @@ impl Setting {
     ) -> Result<Self, Failure> {
         let mut scenario = Scenario::load(Path::new(file))?;
         for name in devices {
-            devices::named(name)?;
+            dut::named(name)?;
         }
         scenario.campaign.seed = arguments.count("seed", scenario.campaign.seed)?;
         let told = arguments.text("link").map(str::parse).transpose()?;

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use lab_trial::trial::campaign::Progress;
+use lab_trial::campaign::Progress;
 
 /// What is over before then needs no progress.
 const SOON: Duration = Duration::from_secs(2);

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use lab_record::RoundTrips;
-use lab_trial::trial::stream::round_trip::{self, Asking};
+use lab_trial::endpoint::round_trip::{self, Asking};
 
 use crate::Failure;
 use crate::arguments::Arguments;

@@ -8,7 +8,7 @@
 
 use lab_report::summary::Row;
 use lab_report::{checks, html, quantities, summary};
-use lab_trial::trial::{devices, host};
+use lab_trial::{dut, host};
 
 use crate::Failure;
 use crate::arguments::Arguments;
@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let devices: Vec<String> = match arguments.text("devices") {
         Some(named) => named.split(',').map(str::to_owned).collect(),
-        None => devices::usual().map(str::to_owned).collect(),
+        None => dut::usual().map(str::to_owned).collect(),
     };
     let setting = Setting::enter(arguments, file, &devices)?;
     let mut recorder = setting.recorder()?;

@@ -3,7 +3,8 @@
 use lab_traffic::clock::Clock;
 use lab_traffic::ports::Ports;
 use lab_traffic::speed::Speed;
-use lab_trial::trial::{LinkKind, self_test};
+use lab_trial::link::LinkKind;
+use lab_trial::trial::self_test;
 
 use crate::arguments::Arguments;
 use crate::progress::Line;

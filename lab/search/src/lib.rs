@@ -7,6 +7,8 @@
 //! All of it is a function of its input and of a seed. Nothing here knows a link, a device or a
 //! page.
 
+#[cfg(test)]
+mod contributing;
 pub mod model;
 pub mod random;
 pub mod search;

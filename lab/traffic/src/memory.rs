@@ -72,8 +72,10 @@ impl FromStr for Line {
             let refuse = || Error::Text {
                 what: "line in memory",
                 text: part.to_owned(),
-                allowed: "delay=TIME, pattern=TIME+TIME…, capacity=PPS, queue=N, lose=N, duplicate=N, \
-                          hold=N, behind=N, stall=TIME/PERIOD".into(),
+                allowed:
+                    "delay=TIME, pattern=TIME+TIME…, capacity=PPS, queue=N, lose=N, duplicate=N, \
+                          hold=N, behind=N, stall=TIME/PERIOD"
+                        .into(),
             };
             let (key, value) = part.split_once('=').ok_or_else(refuse)?;
             let count = || with_prefix(value).filter(|&it| it >= 0.0).ok_or_else(refuse);

@@ -27,7 +27,8 @@ pub fn parse(text: &str) -> Result<PortSpec, Error> {
         what: "port",
         text: text.to_owned(),
         allowed: "af_packet:DEVICE, af_xdp:DEVICE, tap:NAME, memif:SOCKET, memif-client:SOCKET, \
-                  vhost:SOCKET, virtio_user:SOCKET, pcap:IN+OUT, pci:ADDRESS, ring, or memory".into(),
+                  vhost:SOCKET, virtio_user:SOCKET, pcap:IN+OUT, pci:ADDRESS, ring, or memory"
+            .into(),
     };
     if rest.is_empty() && kind != "ring" {
         return Err(refuse());

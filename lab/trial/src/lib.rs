@@ -10,8 +10,19 @@
 //!
 //! The lab never links the router: ours is one device under test among others.
 
+pub mod campaign;
+pub mod check;
+#[cfg(test)]
+mod contributing;
+pub mod dut;
+pub mod endpoint;
+pub mod host;
+pub mod link;
+pub mod load;
+pub mod place;
 pub mod scenario;
 pub mod trial;
+pub mod watch;
 pub mod yang;
 
 pub use lab_record::Error;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use lab_traffic::Rate;
 use lab_traffic::arrivals::Imix;
+use lab_trial::load::frames::Load;
 use lab_trial::scenario::Scenario;
-use lab_trial::trial::frames::Load;
 
 /// Each line of the sources' table, and the files that measure it.
 const TABLE: [(&str, &[&str]); 15] = [

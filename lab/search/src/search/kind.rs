@@ -224,13 +224,18 @@ pub fn finish<S: Search>(
 
 #[cfg(test)]
 pub(crate) mod testing {
-    use super::{Findings, Stand, Terms};
+    use super::{Findings, Kind, Stand, Terms};
     use crate::Error;
     use crate::search::named;
     use std::collections::BTreeMap;
 
-    /// Carries a search out as a plain scenario asks for it, up to 10 Mpps.
+    /// Carries the search of a name out as a plain scenario asks for it, up to 10 Mpps.
     pub(crate) fn pursue(search: &str, stand: &mut dyn Stand) -> Result<Findings, Error> {
+        pursued(named(search).unwrap(), stand)
+    }
+
+    /// The same with one that need not be in the list.
+    pub(crate) fn pursued(kind: &Kind, stand: &mut dyn Stand) -> Result<Findings, Error> {
         let terms = Terms {
             max_pps: 1e7,
             stalls_per_s: 0.0,
@@ -241,7 +246,7 @@ pub(crate) mod testing {
             repetitions: None,
             parameters: BTreeMap::new(),
         };
-        (named(search).unwrap().pursue)(&terms, stand)
+        (kind.pursue)(&terms, stand)
     }
 }
 

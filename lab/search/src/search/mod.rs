@@ -36,7 +36,7 @@ pub use stand::{Stand, Table};
 pub use strategy::{Budget, Search, Step, run};
 
 /// Every search, in the order in which messages and reports tell of them.
-pub static ALL: [&Kind; 14] = [
+pub static ALL: &[&Kind] = &[
     &mlr::KIND,
     &max_rate::KIND,
     &throughput::KIND,
@@ -55,12 +55,12 @@ pub static ALL: [&Kind; 14] = [
 
 /// The search of a name.
 pub fn named(name: &str) -> Option<&'static Kind> {
-    ALL.into_iter().find(|kind| kind.name == name)
+    ALL.iter().copied().find(|kind| kind.name == name)
 }
 
 /// The names of all.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    ALL.into_iter().map(|kind| kind.name)
+    ALL.iter().map(|kind| kind.name)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use toml::Spanned;
 
 use super::Scenario;
 use super::check::{Wrong, wrong};
-use crate::trial::link::LinkKind;
+use crate::link::LinkKind;
 
 /// Speed of cards unless something else is said.
 pub const USUAL_GBPS: f64 = 10.0;

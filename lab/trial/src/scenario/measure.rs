@@ -96,7 +96,7 @@ impl Measure {
         for (name, value) in &self.parameters {
             let own = |kind: &&Kind| kind.parameters.iter().any(|it| it.name == *name);
             let Some(parameter) = self.search.parameters.iter().find(|it| it.name == *name) else {
-                let whose = ALL.into_iter().find(own);
+                let whose = ALL.iter().copied().find(own);
                 return wrong(value, whose.map_or_else(String::new, |kind| goes_with(name, kind)));
             };
             let (number, range) = (value.get_ref(), &parameter.range);
@@ -140,7 +140,7 @@ struct Field(String);
 impl<'de> Deserialize<'de> for Field {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        let own = ALL.into_iter().flat_map(|kind| kind.parameters).map(|it| it.name);
+        let own = ALL.iter().flat_map(|kind| kind.parameters).map(|it| it.name);
         let all: Vec<&str> = COMMON.into_iter().chain(own).collect();
         if all.contains(&name.as_str()) {
             return Ok(Self(name));

@@ -18,18 +18,18 @@ use lab_traffic::result::Away;
 const MOST: usize = 20;
 
 /// A time of this clock in nanoseconds since 1970.
-pub(super) fn unix_ns(clock: &Clock, at_ns: u64) -> u64 {
+pub(crate) fn unix_ns(clock: &Clock, at_ns: u64) -> u64 {
     let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     (unix.as_nanos() as u64).saturating_sub(clock.now_ns() - at_ns)
 }
 
 /// The generator's.
-pub(super) fn generator(away: &Away) -> Vec<Stall> {
+pub(crate) fn generator(away: &Away) -> Vec<Stall> {
     longest(away.longest.clone(), "generator")
 }
 
 /// Those of the device that touch the trial.
-pub(super) fn device(away: &[AwayAt], trial_unix_ns: Range<u64>) -> Vec<Stall> {
+pub(crate) fn device(away: &[AwayAt], trial_unix_ns: Range<u64>) -> Vec<Stall> {
     let since_start = |it: &AwayAt| {
         let from = it.until_unix_ns.saturating_sub(it.length_ns).max(trial_unix_ns.start);
         let touches = from < it.until_unix_ns && from < trial_unix_ns.end;

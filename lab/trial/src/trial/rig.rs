@@ -17,17 +17,17 @@ use lab_traffic::clock::Clock;
 use lab_traffic::ports::{self, Ports};
 use lab_traffic::{End, Plan, Rate, Side, Stream, StreamResult, TrafficResult, drive};
 
-use super::cards::Cards;
-use super::device::{Device, Job, kernel_counters};
-use super::frames::Load;
-use super::host_clock::{self, HostClock};
-use super::link::{self, DEVICE_DEVICES, DeviceEnd, LAB_DEVICES, LinkKind, Needs};
-use super::place::{Place, output};
-use super::settings::Settings;
-use super::upset::LiveChange;
-use super::{away, devices};
-use crate::Error;
+use crate::dut::device::{Device, Job, kernel_counters};
+use crate::dut::settings::Settings;
+use crate::host::clock::{self, HostClock};
+use crate::link::cards::Cards;
+use crate::link::{self, DEVICE_DEVICES, DeviceEnd, LAB_DEVICES, LinkKind, Needs};
+use crate::load::frames::Load;
+use crate::place::{Place, output};
 use crate::scenario::{Function, FunctionKind};
+use crate::trial::away;
+use crate::trial::upset::LiveChange;
+use crate::{Error, dut};
 
 /// What all rigs of a campaign share.
 pub struct Bench<'a> {
@@ -64,13 +64,13 @@ pub struct Wish {
 
 impl Wish {
     /// What is wanted of a device at these ends.
-    pub(super) fn job(&self, link: LinkKind, ends: [DeviceEnd; 2]) -> Job {
+    pub(crate) fn job(&self, link: LinkKind, ends: [DeviceEnd; 2]) -> Job {
         let Self { function, entries, workers, settings, .. } = self.clone();
         Job { function, entries, workers, settings, link, mtu: self.mtu(), ends }
     }
 
     /// Octets that a frame may carry.
-    pub(super) fn mtu(&self) -> u16 {
+    pub(crate) fn mtu(&self) -> u16 {
         self.max_frame_bytes.max(1_518) - 18
     }
 }
@@ -98,14 +98,14 @@ const SETTLED_AFTER: u32 = 2;
 
 /// A running device.
 pub struct Rig<'a> {
-    pub(super) bench: &'a Bench<'a>,
+    pub(crate) bench: &'a Bench<'a>,
     // Closed before the device stops.
-    pub(super) ends: Vec<End>,
-    pub(super) device: Box<dyn Device>,
-    pub(super) place: Place,
-    pub(super) job: Job,
+    pub(crate) ends: Vec<End>,
+    pub(crate) device: Box<dyn Device>,
+    pub(crate) place: Place,
+    pub(crate) job: Job,
     /// What a trial with a change adds; else it starts the device anew.
-    pub(super) live_change: Option<LiveChange>,
+    pub(crate) live_change: Option<LiveChange>,
     /// The host's clock is this slow for as long.
     _slowed: Option<HostClock>,
     version: String,
@@ -132,22 +132,22 @@ impl<'a> Rig<'a> {
     /// another try; the device is started anew for it.
     pub fn start(bench: &'a Bench<'a>, name: &str, wish: &Wish) -> Result<Self, Error> {
         for _ in 1..STARTS {
-            match Self::try_start(bench, devices::named(name)?, wish, None) {
+            match Self::try_start(bench, dut::named(name)?, wish, None) {
                 Err(Error::Port { .. }) => {}
                 outcome => return outcome,
             }
         }
-        Self::try_start(bench, devices::named(name)?, wish, None)
+        Self::try_start(bench, dut::named(name)?, wish, None)
     }
 
     /// Starts it under another program, which makes it slower.
-    pub(super) fn start_under(
+    pub(crate) fn start_under(
         bench: &'a Bench<'a>,
         name: &str,
         wish: &Wish,
         prefix: &str,
     ) -> Result<Self, Error> {
-        Self::try_start(bench, devices::named(name)?, wish, Some(prefix))
+        Self::try_start(bench, dut::named(name)?, wish, Some(prefix))
     }
 
     fn try_start(
@@ -165,7 +165,7 @@ impl<'a> Rig<'a> {
         let mtu = wish.mtu();
         let job =
             wish.job(bench.link, link::lay(bench.link, &mut place, mtu, bench.cards.as_ref())?);
-        let slowed = host_clock::for_job(&*device, &job, &bench.cores)?;
+        let slowed = clock::for_job(&*device, &job, &bench.cores)?;
         let mut ends = Vec::new();
         if bench.link == LinkKind::Tap {
             // The device's ends come with the lab's.
@@ -348,7 +348,7 @@ impl<'a> Rig<'a> {
     }
 
     /// Notes what the device counted until now as no part of the next trial.
-    pub(super) fn forget_counts(&mut self) -> Result<(), Error> {
+    pub(crate) fn forget_counts(&mut self) -> Result<(), Error> {
         self.counted = self.count()?;
         Ok(())
     }
@@ -368,7 +368,7 @@ impl<'a> Rig<'a> {
         self.drive(streams, duration_s, load.seed)
     }
 
-    pub(super) fn drive(
+    pub(crate) fn drive(
         &mut self,
         streams: [Vec<Stream>; 2],
         duration_s: f64,
@@ -378,7 +378,7 @@ impl<'a> Rig<'a> {
     }
 
     /// Sends these streams, at the first end and at the second, as planned.
-    pub(super) fn carry(
+    pub(crate) fn carry(
         &mut self,
         streams: [Vec<Stream>; 2],
         plan: Plan,
@@ -442,17 +442,17 @@ impl<'a> Rig<'a> {
     }
 
     /// What each node of the device cost since the start, where it tells.
-    pub(super) fn nodes(&mut self) -> Result<Vec<NodeCost>, Error> {
+    pub(crate) fn nodes(&mut self) -> Result<Vec<NodeCost>, Error> {
         self.device.nodes(&mut self.place)
     }
 
     /// What the name of a node's function begins and ends with, where the device tells.
-    pub(super) fn function_of(&self, node: &str) -> Option<[String; 2]> {
+    pub(crate) fn function_of(&self, node: &str) -> Option<[String; 2]> {
         self.device.function_of(node)
     }
 
     /// Ends the device; its ports first.
-    pub(super) fn end(mut self) {
+    pub(crate) fn end(mut self) {
         self.ends.clear();
         self.place.stop();
     }
@@ -474,7 +474,7 @@ impl<'a> Rig<'a> {
 }
 
 /// Functions that no adapter has.
-pub(super) fn refuse_what_nobody_does(
+pub(crate) fn refuse_what_nobody_does(
     device: &dyn Device,
     wish: &Wish,
     link: LinkKind,

@@ -11,12 +11,11 @@ use lab_traffic::ports::{self, Ports};
 use lab_traffic::{End, Plan, Rate, Side, drive};
 use serde::{Deserialize, Serialize};
 
-use super::frames::Load;
-use super::host;
-use super::link::LinkKind;
-use super::place::output;
-use crate::Error;
+use crate::link::LinkKind;
+use crate::load::frames::Load;
+use crate::place::output;
 use crate::scenario::{Ethertype, FunctionKind, Traffic};
+use crate::{Error, host};
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -6,27 +6,27 @@ use std::time::Instant;
 use lab_record::{Outcome, Trial};
 use lab_search::search::{Stand, Table};
 
-use super::added::Added;
-use super::device::Change;
-use super::frames::Load;
-use super::rig::{Measured, Rig};
-use super::table::{FREE_SHARE, free_memory_share};
 use crate::Error;
+use crate::dut::device::Change;
+use crate::load::added::Added;
+use crate::load::frames::Load;
+use crate::trial::rig::{Measured, Rig};
+use crate::trial::table::{FREE_SHARE, free_memory_share};
 
 /// Most that is told of a refusal.
 const REASON_CHARS: usize = 300;
 
 /// A device on its rig, with the load that is sent to it.
-pub(super) struct RigStand<'r, 'a> {
-    pub(super) rig: &'r mut Rig<'a>,
-    pub(super) load: &'r Load,
-    pub(super) both: bool,
+pub(crate) struct RigStand<'r, 'a> {
+    pub(crate) rig: &'r mut Rig<'a>,
+    pub(crate) load: &'r Load,
+    pub(crate) both: bool,
     /// Until when it may take.
-    pub(super) deadline: Option<Instant>,
+    pub(crate) deadline: Option<Instant>,
     /// Writes a trial down that began then.
-    pub(super) write: &'r mut dyn FnMut(Measured, Instant) -> Result<Outcome, Error>,
+    pub(crate) write: &'r mut dyn FnMut(Measured, Instant) -> Result<Outcome, Error>,
     /// Where entries are added, once a search has asked for the table.
-    pub(super) added: Option<Added>,
+    pub(crate) added: Option<Added>,
 }
 
 impl RigStand<'_, '_> {

@@ -7,12 +7,12 @@
 
 use lab_traffic::{Rate, TrafficResult};
 
-use super::added::Added;
-use super::device::Change;
-use super::frames::Load;
-use super::rig::Rig;
-use super::upset::LiveChange;
 use crate::Error;
+use crate::dut::device::Change;
+use crate::load::added::Added;
+use crate::load::frames::Load;
+use crate::trial::rig::Rig;
+use crate::trial::upset::LiveChange;
 
 /// Packets sent to look whether entries are there, to the old ones and to the new ones, and how
 /// fast.
@@ -23,22 +23,22 @@ const LOOKS: u32 = 8;
 /// How often a look's rate is halved, at most.
 const SLOWEST_LOOK: u32 = 4;
 /// Share of the host's memory that stays free.
-pub(super) const FREE_SHARE: f64 = 0.2;
+pub(crate) const FREE_SHARE: f64 = 0.2;
 
 impl Rig<'_> {
     /// A change that adds so many entries.
-    pub(super) fn live_change(&self, entries: u64) -> Result<LiveChange, Error> {
+    pub(crate) fn live_change(&self, entries: u64) -> Result<LiveChange, Error> {
         Ok(LiveChange { added: self.addable(entries)?, entries })
     }
 
     /// Where entries can be added to what the device was started with.
-    pub(super) fn addable(&self, most: u64) -> Result<Added, Error> {
+    pub(crate) fn addable(&self, most: u64) -> Result<Added, Error> {
         let what = "the lab adds routes to a running device, and nothing else yet";
         Added::new(self.job.function.kind, most).ok_or_else(|| self.device.refuse(&self.job, what))
     }
 
     /// Looks whether a change was made, and takes it back.
-    pub(super) fn undo(&mut self, load: &Load, change: LiveChange) -> Result<(), Error> {
+    pub(crate) fn undo(&mut self, load: &Load, change: LiveChange) -> Result<(), Error> {
         let LiveChange { added, entries } = change;
         self.forwards(load, added, entries)?;
         self.change(&Change { added, entries: 0..entries, remove: true })?;
@@ -47,7 +47,7 @@ impl Rig<'_> {
     }
 
     /// Carries a change of its table out.
-    pub(super) fn change(&mut self, change: &Change) -> Result<(), Error> {
+    pub(crate) fn change(&mut self, change: &Change) -> Result<(), Error> {
         let line = self.device.change(&self.job, change, &mut self.place)?;
         self.place.run(&line)?;
         self.place.alive()
@@ -55,7 +55,7 @@ impl Rig<'_> {
 
     /// An error unless the device forwards by the entries that it was started with and by `entries`
     /// that were added; where none were, unless it knows none of them.
-    pub(super) fn forwards(
+    pub(crate) fn forwards(
         &mut self,
         load: &Load,
         added: Added,
@@ -93,7 +93,7 @@ fn verdict(result: &TrafficResult, added: bool) -> Result<(), Error> {
 }
 
 /// Share of the host's memory that could be had; all of it where the host does not say.
-pub(super) fn free_memory_share() -> f64 {
+pub(crate) fn free_memory_share() -> f64 {
     share(&std::fs::read_to_string("/proc/meminfo").unwrap_or_default())
 }
 

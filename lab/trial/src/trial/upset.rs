@@ -14,13 +14,13 @@ use std::time::Duration;
 use lab_record::{Changed, Overload, Trial};
 use lab_traffic::{Plan, Rate, Side, TrafficResult, drive};
 
-use super::added::Added;
-use super::device::{Change, Device, Job};
-use super::frames::Load;
-use super::place::Place;
-use super::probe::{allowed_cores, move_to};
-use super::rig::Rig;
 use crate::Error;
+use crate::dut::device::{Change, Device, Job};
+use crate::load::added::Added;
+use crate::load::frames::Load;
+use crate::place::Place;
+use crate::trial::rig::Rig;
+use crate::watch::probe::{allowed_cores, move_to};
 
 /// Share of a trial after which the device is started anew, or changed.
 const UPSET_AT: f64 = 0.2;
@@ -30,14 +30,14 @@ const LENGTHENED: u32 = 3;
 
 /// Entries that a trial with a change adds, and takes away again when it is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct LiveChange {
-    pub(super) added: Added,
-    pub(super) entries: u64,
+pub(crate) struct LiveChange {
+    pub(crate) added: Added,
+    pub(crate) entries: u64,
 }
 
 impl Rig<'_> {
     /// Overloads the device, then sends the trial's own load: the second stream of the result.
-    pub(super) fn after_overload(
+    pub(crate) fn after_overload(
         &mut self,
         load: &Load,
         trial: Trial,
@@ -53,7 +53,7 @@ impl Rig<'_> {
     }
 
     /// Starts the device anew while packets are sent to it.
-    pub(super) fn with_reset(&mut self, load: &Load, trial: Trial) -> Result<TrafficResult, Error> {
+    pub(crate) fn with_reset(&mut self, load: &Load, trial: Trial) -> Result<TrafficResult, Error> {
         if !self.bench.link.is_kernel() {
             let what =
                 "its links end with it, and the lab cannot join them anew in the middle of a trial";
@@ -85,7 +85,7 @@ impl Rig<'_> {
     /// change that outlasts its trial is taken back and made again in a longer one: the trial that
     /// it was. A device that shares a core with its command, or with others, takes ten times as
     /// long as one that does not.
-    pub(super) fn with_change(
+    pub(crate) fn with_change(
         &mut self,
         load: &Load,
         mut trial: Trial,

@@ -21,8 +21,8 @@ use serde_json::{Value, json};
 
 use super::node::{Node, Wrong};
 use super::words::Document;
+use crate::load::frames::Load;
 use crate::scenario::Scenario;
-use crate::trial::frames::Load;
 
 pub(super) const GENERATOR: &str = "ietf-traffic-generator:traffic-generator";
 pub(super) const ANALYZER: &str = "ietf-traffic-analyzer:traffic-analyzer";

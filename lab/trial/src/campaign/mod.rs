@@ -1,0 +1,459 @@
+//! A scenario measured on several devices, written down as it goes.
+//!
+//! ```text
+//! restart 1: function ─ device a: start ─ sizes: search, latency ─ stop │ device b … │ …
+//! restart 2: the same, the devices in another order: what drifts on the host meets all of them
+//! ```
+//! When the time is up what was measured stands; so it does after Ctrl-C, a device that dies or a
+//! disk that is full.
+
+mod files;
+mod streams;
+pub mod versus;
+
+use std::time::{Duration, Instant};
+
+use lab_record::{
+    AnswerRecord, DeviceFacts, FailureRecord, QuantityRecord, Recorder, Subject, Trial,
+};
+use lab_search::search::{Found, Manner, Quantity};
+use lab_search::stats::verdict;
+use lab_traffic::arrivals::Imix;
+
+use crate::dut::settings::Settings;
+use crate::link::LinkKind;
+use crate::load::frames::Load;
+use crate::scenario::{Case, Scenario};
+use crate::trial::rig::{Bench, Measured, Rig, Wish};
+use crate::trial::self_test;
+use crate::trial::stand::RigStand;
+use crate::watch::{modelled, probe, telemetry};
+use crate::{Error, dut};
+
+/// Axes that the generator varies while the device runs on.
+const GENERATOR_AXES: [&str; 5] = ["frame_bytes", "flows", "load_percent", "ethertype", "endpoint"];
+/// Axes that a device is started with.
+const DEVICE_AXES: [&str; 6] =
+    ["entries", "workers", "clock_percent", "cost_cycles", "vector_packets", "scheduler"];
+/// Share of what a device carries at which it is watched.
+const WATCHED_SHARE: f64 = 0.5;
+/// Trials at each load of `latency_at_percent`: this many times as long as a search's.
+const LATENCY_TRIALS: f64 = 2.0;
+
+/// What is to be measured.
+pub struct Campaign<'a> {
+    /// The scenario.
+    pub scenario: &'a Scenario,
+    /// Names of the devices.
+    pub devices: &'a [String],
+    /// Where they run.
+    pub bench: &'a Bench<'a>,
+    /// Restarts of each device.
+    pub restarts: u32,
+    /// Time for all of it.
+    pub limit: Option<Duration>,
+    /// Stalls of the host in a second that searches should live with.
+    pub stalls_per_s: f64,
+    /// Told how far it is.
+    pub progress: &'a dyn Fn(&Progress<'_>),
+}
+
+/// How far a campaign is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress<'a> {
+    /// Searches that are over.
+    pub done: usize,
+    /// All of them.
+    pub all: usize,
+    /// What is being measured.
+    pub what: &'a str,
+    /// Time left, where it is limited.
+    pub left: Option<Duration>,
+}
+
+/// Cases that one start of a device serves.
+struct Group {
+    wish: Wish,
+    cases: Vec<Case>,
+}
+
+/// The most that the lab itself can do with frames of each mean size: the same for all that is held
+/// against it.
+#[derive(Default)]
+pub(crate) struct Ceilings(Vec<(u16, f64)>);
+
+struct Running<'a> {
+    campaign: &'a Campaign<'a>,
+    recorder: &'a mut Recorder,
+    began: Instant,
+    ceilings: Ceilings,
+    /// Searches that are over, and all.
+    done: usize,
+    all: usize,
+    trials: u32,
+    stream_ceilings: streams::Ceilings,
+}
+
+impl Campaign<'_> {
+    /// Measures; an error only where nothing more can be written down or somebody stopped it.
+    pub fn run(&self, recorder: &mut Recorder) -> Result<(), Error> {
+        let groups = self.groups();
+        let cases: usize = groups.iter().map(|group| group.cases.len()).sum();
+        let mut running = Running {
+            campaign: self,
+            recorder,
+            began: Instant::now(),
+            ceilings: Ceilings::default(),
+            done: 0,
+            all: cases * self.devices.len() * self.restarts as usize,
+            trials: 0,
+            stream_ceilings: streams::Ceilings::default(),
+        };
+        if !self.has_streams() {
+            running.test_ourselves(&groups)?;
+        }
+        for run in 0..self.restarts {
+            for group in &groups {
+                for turn in 0..self.devices.len() {
+                    let at = (turn + run as usize) % self.devices.len();
+                    if running.is_over(run) {
+                        return Ok(());
+                    }
+                    running.device(&self.devices[at], group, run)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn groups(&self) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        for case in self.scenario.cases() {
+            let wish = Wish {
+                function: case.function.clone(),
+                entries: case.number("entries").or(case.function.entries).unwrap_or(1),
+                workers: case.number("workers").unwrap_or(1),
+                settings: Settings::of(&case),
+                max_frame_bytes: self
+                    .sizes(&case)
+                    .map_or(1_518, |sizes| sizes.sequence().iter().copied().max().unwrap_or(1_518))
+                    + case.function.kind.overhead_bytes(),
+            };
+            let same = |group: &&mut Group| {
+                let wide = Wish { max_frame_bytes: group.wish.max_frame_bytes, ..wish.clone() };
+                group.wish == wide
+            };
+            match groups.iter_mut().rev().find(same) {
+                Some(group) => {
+                    let max = group.wish.max_frame_bytes.max(wish.max_frame_bytes);
+                    group.wish.max_frame_bytes = max;
+                    group.cases.push(case);
+                }
+                None => groups.push(Group { wish, cases: vec![case] }),
+            }
+        }
+        groups
+    }
+
+    fn sizes(&self, case: &Case) -> Result<Imix, Error> {
+        let traffic = &self.scenario.traffic;
+        match (&traffic.imix, case.number("frame_bytes")) {
+            (_, Some(bytes)) => Ok(Imix::single(bytes as u16)),
+            (Some(genome), None) => Imix::parse(genome.get_ref(), 1_518),
+            (None, None) => Ok(Imix::single(*traffic.frame_bytes.get_ref())),
+        }
+    }
+
+    /// Each case, with what its device is started with.
+    pub(crate) fn cases(&self) -> Vec<(Wish, Case)> {
+        let groups = self.groups().into_iter();
+        let of = |group: Group| {
+            group.cases.into_iter().map(move |case| (group.wish.clone(), case)).collect::<Vec<_>>()
+        };
+        groups.flat_map(of).collect()
+    }
+
+    /// The most that the lab itself can do with frames of these sizes on this link. To be asked
+    /// while no device runs.
+    fn ceiling_pps(&self, sizes: &Imix) -> Result<f64, Error> {
+        let Bench { clock, ports, link, .. } = *self.bench;
+        if let Some(cards) = &self.bench.cards {
+            return Ok(cards.line_rate_pps(mean_bytes(sizes)));
+        }
+        let folder = self.bench.folder.with_extension("self-test");
+        let test = self_test::best_known(clock, ports, link, mean_bytes(sizes), &folder);
+        let _ = std::fs::remove_dir_all(&folder);
+        Ok(test?.ceiling_pps)
+    }
+
+    pub(crate) fn load(&self, case: &Case, wish: &Wish) -> Result<Load, Error> {
+        let traffic = &self.scenario.traffic;
+        let load = Load::new(case.function.kind, case.ethertype, traffic, self.sizes(case)?);
+        let flows = case.number("flows").unwrap_or(*traffic.flows.get_ref());
+        let seed = self.scenario.campaign.seed;
+        Ok(Load { entries: wish.entries, flows, seed, ..load })
+    }
+}
+
+impl Running<'_> {
+    /// Whether the time is up; the first restart is always carried out.
+    fn is_over(&self, run: u32) -> bool {
+        run > 0 && self.campaign.limit.is_some_and(|limit| self.began.elapsed() >= limit)
+    }
+
+    /// Whether somebody wants it to end. Ctrl-C in a terminal reaches the devices, too: that they
+    /// died is no news then.
+    fn is_stopped(&self) -> bool {
+        !(self.campaign.bench.go_on)()
+    }
+
+    /// Until when a search may take: its share of what is left.
+    fn deadline(&self) -> Option<Instant> {
+        let limit = self.campaign.limit?;
+        let left = limit.saturating_sub(self.began.elapsed());
+        let searches = (self.all - self.done).max(1) as u32;
+        Some(Instant::now() + left / searches)
+    }
+
+    fn subject(&self, device: &str, case: &Case, run: u32) -> Subject {
+        Subject {
+            device: device.to_owned(),
+            function: case.function.name().to_owned(),
+            axes: case.axes.clone(),
+            run,
+        }
+    }
+
+    /// Everything of a group on one device. What goes wrong there is written down.
+    fn device(&mut self, name: &str, group: &Group, run: u32) -> Result<(), Error> {
+        let before = self.done;
+        let outcome = self.try_device(name, group, run);
+        let missing = group.cases.len() - (self.done - before);
+        self.done += missing;
+        let Err(error) = outcome else { return Ok(()) };
+        if matches!(error, Error::Stopped | Error::File { .. }) {
+            return Err(error);
+        }
+        if self.is_stopped() {
+            return Err(Error::Stopped);
+        }
+        let refused = matches!(error, Error::Refused { .. });
+        // What a device cannot do it cannot do at the next restart either.
+        if refused && run > 0 {
+            return Ok(());
+        }
+        for case in &group.cases[group.cases.len() - missing..] {
+            let subject = self.subject(name, case, run);
+            self.recorder.write(FailureRecord { subject, refused, reason: error.to_string() })?;
+        }
+        Ok(())
+    }
+
+    fn try_device(&mut self, name: &str, group: &Group, run: u32) -> Result<(), Error> {
+        let known = |axis: &&String| {
+            GENERATOR_AXES.contains(&axis.as_str()) || DEVICE_AXES.contains(&axis.as_str())
+        };
+        let axes = group.cases.first().map(|case| case.axes.keys()).into_iter().flatten();
+        if let Some(axis) = axes.into_iter().find(|axis| !known(axis)) {
+            return Err(Error::Refused {
+                device: name.to_owned(),
+                job: group.wish.function.name().to_owned(),
+                reason: format!("the lab cannot set its {axis}"),
+            });
+        }
+        self.tell(&format!("{name}: starting"));
+        self.probe()?;
+        if self.campaign.has_streams() {
+            return self.streams(name, group, run);
+        }
+        if self.campaign.bench.link == LinkKind::Pcap {
+            return self.files(name, group, run);
+        }
+        let mut rig = Rig::start(self.campaign.bench, name, &group.wish)?;
+        let mut told = false;
+        for case in &group.cases {
+            let load = self.campaign.load(case, &group.wish)?;
+            rig.first_packet(&load)?;
+            if !told {
+                told = true;
+                if run == 0 {
+                    self.recorder.write(DeviceFacts { name: name.to_owned(), ..rig.facts() })?;
+                }
+            }
+            let subject = self.subject(name, case, run);
+            self.tell(&format!("{name}: {}", subject.case()));
+            match self.campaign.scenario.measure.manner() {
+                Manner::Checks => self.check(&mut rig, &load, subject)?,
+                Manner::Loads | Manner::Streams => self.case(&mut rig, &load, subject)?,
+            }
+            self.done += 1;
+        }
+        drop(rig);
+        match group.cases.first() {
+            Some(case) if run == 0 => self.model(name, case, &group.wish),
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts what a packet of a case costs under valgrind, where telemetry is wanted and the
+    /// processor tells nothing. What goes wrong there is written down, and spoils nothing else.
+    fn model(&mut self, name: &str, case: &Case, wish: &Wish) -> Result<(), Error> {
+        let scenario = self.campaign.scenario;
+        if !scenario.measure.telemetry || !modelled::is_wanted(&*dut::named(name)?) {
+            return Ok(());
+        }
+        let subject = self.subject(name, case, 0);
+        if self.campaign.limit.is_some_and(|limit| self.began.elapsed() >= limit) {
+            let error = Error::TimeUp { search: "what a packet costs under valgrind" };
+            let (refused, reason) = (false, error.to_string());
+            return self.recorder.write(FailureRecord { subject, refused, reason });
+        }
+        self.tell(&format!("{name}: under valgrind"));
+        let load = self.campaign.load(case, wish)?;
+        let both = scenario.traffic.both_directions;
+        match modelled::run(self.campaign.bench, name, wish, &load, subject.clone(), both) {
+            Ok(record) => self.recorder.write(record),
+            Err(_) if self.is_stopped() => Err(Error::Stopped),
+            Err(error) => {
+                let refused = matches!(error, Error::Refused { .. });
+                let reason = format!("under valgrind: {error}");
+                self.recorder.write(FailureRecord { subject, refused, reason })
+            }
+        }
+    }
+
+    /// Looks what the devices' core loses while nobody has it.
+    fn probe(&mut self) -> Result<(), Error> {
+        let bench = self.campaign.bench;
+        let core = probe::first(&bench.cores);
+        let away = probe::watch_core(bench.clock, core, probe::AGAIN_NS);
+        let at_s = Some(self.began.elapsed().as_secs_f64());
+        self.recorder.write(probe::record("device", core, at_s, probe::AGAIN_NS, &away))
+    }
+
+    fn tell(&self, what: &str) {
+        let left = self.campaign.limit.map(|limit| limit.saturating_sub(self.began.elapsed()));
+        let (done, all) = (self.done, self.all);
+        (self.campaign.progress)(&Progress { done, all, what, left });
+    }
+
+    /// Looks whether a running device does what its function says.
+    fn check(&mut self, rig: &mut Rig<'_>, load: &Load, subject: Subject) -> Result<(), Error> {
+        rig.settle(load, true)?;
+        let at_s = self.began.elapsed().as_secs_f64();
+        let trial_s = self.campaign.scenario.measure.trial_s;
+        let check = rig.check(load, trial_s, subject, at_s)?;
+        self.recorder.write(check)
+    }
+
+    /// One search on a running device, and latencies at shares of what it found.
+    fn case(&mut self, rig: &mut Rig<'_>, load: &Load, subject: Subject) -> Result<(), Error> {
+        let (scenario, deadline) = (self.campaign.scenario, self.deadline());
+        let both = scenario.traffic.both_directions;
+        let directions = if both { 2.0 } else { 1.0 };
+        // The lab's core is shared by both directions; a wire carries each by itself.
+        let sharing = if self.campaign.bench.cards.is_some() { 1.0 } else { directions };
+        let ceiling_pps = self.ceilings.of(self.campaign, &load.sizes)? / sharing;
+        let whole_pps = ceiling_pps * directions;
+        rig.settle(load, both)?;
+        rig.live_change = None;
+        let measure = &scenario.measure;
+        let max_pps = ceiling_pps * self.load_share(&subject);
+        let purpose = measure.search.purpose();
+        let mut write = |measured: Measured, began: Instant| {
+            let (at_s, outcome) = ((began - self.began).as_secs_f64(), measured.outcome);
+            let mut record =
+                measured.record(subject.clone(), self.trials, &purpose, at_s, Some(whole_pps));
+            // Latencies under a load that is searched for are of no load in particular.
+            record.latency = None;
+            self.trials += 1;
+            self.recorder.write(record)?;
+            Ok(outcome)
+        };
+        let write = &mut write;
+        let mut stand = RigStand { rig, load, both, deadline, write, added: None };
+        let terms = measure.terms(max_pps, self.campaign.stalls_per_s);
+        let found = (measure.search.pursue)(&terms, &mut stand)?;
+        let counted = if measure.search.of_both_directions { directions } else { 1.0 };
+        let carried_pps =
+            found.rates.iter().map(|found| found.low_pps / counted).fold(f64::INFINITY, f64::min);
+        for Found { metric, low_pps, high_pps, mut verdicts } in found.rates {
+            let subject = subject.clone();
+            verdicts.extend(verdict::generator_bound(low_pps / counted, ceiling_pps));
+            let answer = AnswerRecord { subject, metric, low_pps, high_pps, verdicts };
+            self.recorder.write(answer)?;
+        }
+        self.quantities(&subject, found.quantities)?;
+        for percent in &measure.latency_at_percent {
+            let load_pps = carried_pps * *percent as f64 / 100.0;
+            if !(1.0..f64::INFINITY).contains(&load_pps) {
+                continue;
+            }
+            let at_s = self.began.elapsed().as_secs_f64();
+            let long = Trial::new(load_pps, measure.trial_s * LATENCY_TRIALS);
+            let measured = rig.measure(load, long, both)?;
+            let mut subject = subject.clone();
+            subject.axes.insert("load_percent".into(), percent.to_string());
+            let record = measured.record(subject, self.trials, "latency", at_s, Some(whole_pps));
+            self.trials += 1;
+            self.recorder.write(record)?;
+        }
+        let watched_pps = carried_pps * WATCHED_SHARE;
+        if measure.telemetry && subject.run == 0 && (1.0..f64::INFINITY).contains(&watched_pps) {
+            let seen = telemetry::watch(rig, load, subject, watched_pps, both)?;
+            self.recorder.write(seen)?;
+        }
+        Ok(())
+    }
+
+    fn quantities(&mut self, subject: &Subject, found: Vec<Quantity>) -> Result<(), Error> {
+        for Quantity { metric, unit, values, note } in found {
+            let (subject, metric) = (subject.clone(), metric.to_owned());
+            self.recorder.write(QuantityRecord { subject, metric, unit, values, note })?;
+        }
+        Ok(())
+    }
+
+    /// Share of the ceiling that a case of a load sweep offers at most.
+    fn load_share(&self, subject: &Subject) -> f64 {
+        let percent = subject.axes.get("load_percent").and_then(|it| it.parse::<f64>().ok());
+        percent.map_or(1.0, |percent| percent / 100.0)
+    }
+
+    /// Finds out what the lab itself can do with frames of each size.
+    fn test_ourselves(&mut self, groups: &[Group]) -> Result<(), Error> {
+        // What is checked is not timed.
+        if self.campaign.scenario.measure.manner() == Manner::Checks {
+            return Ok(());
+        }
+        for case in groups.iter().flat_map(|group| &group.cases) {
+            let sizes = self.campaign.sizes(case)?;
+            if self.ceilings.find(&sizes).is_none() {
+                self.tell(&format!("the lab itself with {} octets", mean_bytes(&sizes)));
+                self.ceilings.of(self.campaign, &sizes)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Ceilings {
+    fn find(&self, sizes: &Imix) -> Option<f64> {
+        let frame_bytes = mean_bytes(sizes);
+        self.0.iter().find(|&&(known, _)| known == frame_bytes).map(|&(_, pps)| pps)
+    }
+
+    /// As [`Campaign::ceiling_pps`], measured the first time.
+    pub(crate) fn of(&mut self, campaign: &Campaign<'_>, sizes: &Imix) -> Result<f64, Error> {
+        if let Some(known_pps) = self.find(sizes) {
+            return Ok(known_pps);
+        }
+        let found_pps = campaign.ceiling_pps(sizes)?;
+        self.0.push((mean_bytes(sizes), found_pps));
+        Ok(found_pps)
+    }
+}
+
+fn mean_bytes(sizes: &Imix) -> u16 {
+    sizes.mean_bytes().round() as u16
+}

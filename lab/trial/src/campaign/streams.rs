@@ -1,0 +1,191 @@
+//! The part of a campaign whose search is `stream`: no load is searched for, TCP finds its own.
+//!
+//! ```text
+//! start ─ round trips alone ─ streams ─ streams ─ … until the sum of their time is reached ─ stop
+//! ```
+
+use std::time::Instant;
+
+use lab_record::{DeviceFacts, FailureRecord, StreamRecord, Subject};
+use lab_search::search::Manner;
+
+use crate::Error;
+use crate::campaign::{Campaign, Group, Running};
+use crate::endpoint::{self, Addressing, StreamRig, Streams};
+use crate::scenario::{Case, FunctionKind};
+use crate::trial::rig::Wish;
+
+/// Longest time of round trips alone.
+const ALONE_S: f64 = 2.0;
+
+/// What the ends can do alone, in bits a second, as far as that is known.
+pub(super) type Ceilings = Vec<(Streams, bool, f64)>;
+
+impl Campaign<'_> {
+    /// Whether the scenario has streams instead of a generator.
+    pub(crate) fn has_streams(&self) -> bool {
+        self.scenario.measure.manner() == Manner::Streams
+    }
+
+    fn streams_of(&self, case: &Case) -> Streams {
+        let traffic = &self.scenario.traffic;
+        Streams {
+            flows: case.number("flows").unwrap_or(*traffic.flows.get_ref()),
+            both: traffic.both_directions,
+            // iperf3 counts in whole seconds.
+            seconds: self.scenario.measure.trial_s.ceil().max(1.0) as u64,
+        }
+    }
+
+    /// Trials of one start, each for a comparison.
+    pub(crate) fn stream_trials(
+        &self,
+        subject: &Subject,
+        (wish, case): (&Wish, &Case),
+        trials: usize,
+    ) -> Result<Vec<StreamRecord>, Error> {
+        let addressing = endpoints(&subject.device, case)?;
+        let streams = self.streams_of(case);
+        let mut rig = StreamRig::start(self.bench, &subject.device, wish, addressing)?;
+        rig.first_answer()?;
+        let trial = |_| {
+            let (found, round_trips) = rig.streams(&streams)?;
+            Ok(StreamRecord {
+                subject: subject.clone(),
+                duration_s: streams.seconds as f64,
+                ways: found.ways,
+                congestion: found.congestion,
+                round_trips,
+                ..StreamRecord::default()
+            })
+        };
+        (0..trials).map(trial).collect()
+    }
+}
+
+impl Running<'_> {
+    /// Every case of a group on one device.
+    pub(super) fn streams(&mut self, name: &str, group: &Group, run: u32) -> Result<(), Error> {
+        endpoint::check(self.campaign.bench, name, &group.wish)?;
+        let mut rig: Option<(Addressing, StreamRig<'_>)> = None;
+        let mut told = run > 0;
+        for case in &group.cases {
+            let addressing = match endpoints(name, case) {
+                Ok(addressing) => addressing,
+                Err(refusal) => {
+                    if run == 0 {
+                        let subject = self.subject(name, case, run);
+                        let reason = refusal.to_string();
+                        self.recorder.write(FailureRecord { subject, refused: true, reason })?;
+                    }
+                    self.done += 1;
+                    continue;
+                }
+            };
+            let streams = self.campaign.streams_of(case);
+            // Others' ends would be in the way of a test without a device.
+            let known =
+                |(of, six, _): &&(Streams, bool, f64)| *of == streams && *six == addressing.six;
+            let ceiling_bps = match self.stream_ceilings.iter().find(known) {
+                Some(&(_, _, ceiling_bps)) => ceiling_bps,
+                None => {
+                    rig = None;
+                    self.tell("the endpoints alone");
+                    let found =
+                        endpoint::ceiling_bps(self.campaign.bench, &streams, addressing.six)?;
+                    self.stream_ceilings.push((streams, addressing.six, found));
+                    found
+                }
+            };
+            let running = match rig.take() {
+                Some((of, running)) if of == addressing => running,
+                other => {
+                    drop(other);
+                    let bench = self.campaign.bench;
+                    let mut started = StreamRig::start(bench, name, &group.wish, addressing)?;
+                    started.first_answer()?;
+                    started
+                }
+            };
+            if !told {
+                told = true;
+                let facts = DeviceFacts { name: name.to_owned(), ..running.facts() };
+                self.recorder.write(facts)?;
+            }
+            let (_, running) = rig.insert((addressing, running));
+            self.stream_case(running, name, case, (streams, ceiling_bps), run)?;
+            self.done += 1;
+        }
+        Ok(())
+    }
+
+    /// Round trips alone, then trials with streams.
+    fn stream_case(
+        &mut self,
+        rig: &mut StreamRig<'_>,
+        name: &str,
+        case: &Case,
+        (streams, ceiling_bps): (Streams, f64),
+        run: u32,
+    ) -> Result<(), Error> {
+        let deadline = self.deadline();
+        let measure = &self.campaign.scenario.measure;
+        let subject = self.subject(name, case, run);
+        self.tell(&format!("{name}: {}", subject.case()));
+        let begin = |running: &mut Self| {
+            let (index, at_s) = (running.trials, running.began.elapsed().as_secs_f64());
+            running.trials += 1;
+            StreamRecord { subject: subject.clone(), index, at_s, ..StreamRecord::default() }
+        };
+        let record = begin(self);
+        let round_trips = rig.round_trips(measure.trial_s.min(ALONE_S))?;
+        let duration_s = round_trips.time_s;
+        self.recorder.write(StreamRecord { duration_s, round_trips, ..record })?;
+        let sum_s = *measure.duration_sum_s.get_ref();
+        let trials = (sum_s / streams.seconds as f64).round().max(1.0) as u64;
+        for trial in 0..trials {
+            if trial > 0 && deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                break;
+            }
+            let record = begin(self);
+            let (found, round_trips) = rig.streams(&streams)?;
+            let record = StreamRecord {
+                duration_s: streams.seconds as f64,
+                ways: found.ways,
+                congestion: found.congestion,
+                ceiling_bps: Some(ceiling_bps),
+                round_trips,
+                ..record
+            };
+            self.recorder.write(record.judged())?;
+        }
+        Ok(())
+    }
+}
+
+/// How the endpoints of a case are addressed; a refusal where the lab has no such endpoints.
+fn endpoints(device: &str, case: &Case) -> Result<Addressing, Error> {
+    let refuse = |reason: &str| Error::Refused {
+        device: device.to_owned(),
+        job: format!("{} between endpoints", case.function.name()),
+        reason: reason.to_owned(),
+    };
+    match case.axes.get("endpoint").map(String::as_str) {
+        None | Some("namespace") => {}
+        Some("container") => {
+            return Err(refuse("containers come later: the lab starts no container runtime yet"));
+        }
+        Some("vm") => {
+            return Err(refuse("virtual machines come later: the lab boots no guests yet"));
+        }
+        Some(other) => return Err(refuse(&format!("the lab knows no endpoint {other}"))),
+    }
+    let plain =
+        [FunctionKind::CrossConnect, FunctionKind::Bridge, FunctionKind::Ip4, FunctionKind::Ip6];
+    if !plain.contains(&case.function.kind) {
+        return Err(refuse("streams go through cross-connects, bridges and routers"));
+    }
+    Addressing::of(case.function.kind, case.ethertype).ok_or_else(|| {
+        refuse("TCP goes over IPv4 or IPv6, between ends that know no tags, tunnels or lists")
+    })
+}

@@ -1,0 +1,149 @@
+//! The two ends of a stream: network namespaces of their own, with the kernel's TCP in them.
+//!
+//! ```text
+//!  first namespace         device's namespace          second namespace
+//!  198.18.0.2  g0 ═══ veth ═══ d0 │ device │ d1 ═══ veth ═══ g1  198.18.1.2      the lab's cores, but for the device
+//! ```
+//! What a switch joins is one network, 198.18.0.0/15; what a router joins are two, with the
+//! device's addresses as gateways. Neighbours are told, so that no device need answer for them.
+//!
+//! Checksums, TSO, GSO and GRO are off at all four ends. A userspace switch takes frames out of a
+//! packet socket, which hands on what a card should have filled in as it is; and the kernel's own
+//! devices would pass 64 KiB as one frame, which no wire carries.
+
+use std::net::IpAddr;
+
+use crate::Error;
+use crate::link::{self, DEVICE_DEVICES, DEVICE_MACS, LAB_DEVICES, LAB_MACS};
+use crate::load::frames::{device_address, lab_address};
+use crate::place::{Place, has_program};
+use crate::scenario::{Ethertype, FunctionKind};
+
+/// How the endpoints are addressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Addressing {
+    /// Whether by IPv6.
+    pub six: bool,
+    /// Whether a router is between them.
+    pub routed: bool,
+}
+
+impl Addressing {
+    /// As a function needs it; none where frames of this ethertype carry no TCP, and where the ends
+    /// would have to know of tags, tunnels or lists.
+    pub fn of(function: FunctionKind, ethertype: Ethertype) -> Option<Self> {
+        let routed = match function {
+            FunctionKind::Ip4 | FunctionKind::Ip6 => true,
+            FunctionKind::CrossConnect | FunctionKind::Bridge => false,
+            _ => return None,
+        };
+        let six = function == FunctionKind::Ip6 || ethertype == Ethertype::Udp6;
+        (routed || ethertype != Ethertype::Unknown).then_some(Self { six, routed })
+    }
+
+    /// The address of an end.
+    pub fn address(self, side: usize) -> IpAddr {
+        lab_address(self.six, side)
+    }
+
+    /// Commands that address an end whose device is up.
+    fn commands(self, side: usize) -> Vec<String> {
+        let (device, own) = (LAB_DEVICES[side], self.address(side));
+        let (length, nodad) = match (self.six, self.routed) {
+            (false, false) => (15, ""),
+            (false, true) => (24, ""),
+            (true, false) => (48, " nodad"),
+            (true, true) => (64, " nodad"),
+        };
+        let neighbor = |address: IpAddr, mac| {
+            format!("ip neigh replace {address} lladdr {mac} dev {device} nud permanent")
+        };
+        let mut commands = vec![format!("ip addr add {own}/{length} dev {device}{nodad}")];
+        if self.routed {
+            let gateway = device_address(self.six, side);
+            commands.push(neighbor(gateway, DEVICE_MACS[side]));
+            commands.push(format!("ip route add default via {gateway}"));
+        } else {
+            commands.push(neighbor(self.address(1 - side), LAB_MACS[1 - side]));
+        }
+        commands
+    }
+}
+
+/// A link from each end to the device.
+pub(super) fn lay(
+    ends: &mut [Place; 2],
+    device: &mut Place,
+    addressing: Addressing,
+    mtu: u16,
+) -> Result<(), Error> {
+    for (side, end) in ends.iter_mut().enumerate() {
+        let (near, far) = (LAB_DEVICES[side], DEVICE_DEVICES[side]);
+        end.run(&format!(
+            "ip link add {near} address {} mtu {mtu} type veth peer name {far} address {} mtu {mtu} netns {}",
+            LAB_MACS[side],
+            DEVICE_MACS[side],
+            device.namespace()
+        ))?;
+        link::ready(device, far)?;
+        address(end, side, addressing)?;
+    }
+    Ok(())
+}
+
+/// One link from end to end: what the lab itself can do.
+pub(super) fn join(ends: &mut [Place; 2], six: bool) -> Result<(), Error> {
+    let [first, second] = ends;
+    first.run(&format!(
+        "ip link add {} address {} type veth peer name {} address {} netns {}",
+        LAB_DEVICES[0],
+        LAB_MACS[0],
+        LAB_DEVICES[1],
+        LAB_MACS[1],
+        second.namespace()
+    ))?;
+    let addressing = Addressing { six, routed: false };
+    address(first, 0, addressing)?;
+    address(second, 1, addressing)
+}
+
+fn address(end: &mut Place, side: usize, addressing: Addressing) -> Result<(), Error> {
+    let device = LAB_DEVICES[side];
+    let without_six = u8::from(!addressing.six);
+    end.run(&format!("echo {without_six} > /proc/sys/net/ipv6/conf/{device}/disable_ipv6"))?;
+    if !has_program("ethtool") {
+        let line = format!("ethtool -K {device} tx off");
+        let reason = "ethtool is not installed: nobody would fill in checksums".into();
+        return Err(Error::Command { line, reason });
+    }
+    end.run(&format!("ethtool -K {device} tx off gso off tso off gro off"))?;
+    end.run(&format!("ip link set {device} up"))?;
+    for command in addressing.commands(side) {
+        end.run(&command)?;
+    }
+    // Else what a device sends would be received on the device's core.
+    link::steer(end, &[device])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_switch_joins_is_one_network_and_what_a_router_joins_has_gateways() {
+        let bridged = Addressing::of(FunctionKind::Bridge, Ethertype::Udp4).unwrap();
+        let commands = bridged.commands(0);
+        assert_eq!(commands[0], "ip addr add 198.18.0.2/15 dev g0");
+        assert_eq!(
+            commands[1],
+            format!("ip neigh replace 198.18.1.2 lladdr {} dev g0 nud permanent", LAB_MACS[1])
+        );
+        let routed = Addressing::of(FunctionKind::Ip6, Ethertype::Udp4).unwrap();
+        let commands = routed.commands(1);
+        assert_eq!(commands[0], "ip addr add 2001:2:0:1::2/64 dev g1 nodad");
+        assert_eq!(commands[2], "ip route add default via 2001:2:0:1::1");
+        assert_eq!(Addressing::of(FunctionKind::CrossConnect, Ethertype::Unknown), None);
+        assert_eq!(Addressing::of(FunctionKind::VxlanEncap, Ethertype::Udp4), None);
+        assert!(Addressing::of(FunctionKind::Bridge, Ethertype::Udp6).unwrap().six);
+    }
+}

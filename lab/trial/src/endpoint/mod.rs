@@ -1,0 +1,325 @@
+//! TCP streams and round trips through a device, between the kernel's own ends.
+//!
+//! ```text
+//!  end 0 (lab's core)                    device (its cores)                    end 1 (lab's core)
+//!  iperf3 -c ────────── g0 ═ d0 ─────────────────────────── d1 ═ g1 ────────── iperf3 -s
+//!  volley-lab ask ──────┘                                            └──────── volley-lab respond
+//!
+//!  first answer ▶ round trips with nothing else ▶ streams, with round trips at a steady pace beside them, again …
+//! ```
+//! The ports of the lab have no part in this. What the ends can do with nothing in between is
+//! measured first.
+
+pub mod ends;
+pub mod iperf;
+pub mod round_trip;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+pub use ends::Addressing;
+use iperf::Run;
+use lab_record::{DeviceFacts, RoundTrips};
+
+use crate::dut::device::{Device, Job};
+use crate::host::clock::{self, HostClock};
+use crate::link::{DEVICE_DEVICES, DeviceEnd, LinkKind};
+use crate::place::{Place, has_program};
+use crate::trial::rig::{Bench, Wish};
+use crate::watch::probe::allowed_cores;
+use crate::{Error, dut};
+
+/// Longest wait for the first answer through a device.
+const FIRST_ANSWER: Duration = Duration::from_secs(20);
+/// How much longer than asked for a run may take.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// Longest wait for a process to listen.
+const LISTENS: Duration = Duration::from_secs(10);
+/// Time between two requests beside streams: they are to see the queue, not to be it.
+const PACE: Duration = Duration::from_millis(5);
+/// How long the end of a process takes to be seen.
+const DEATHS: Duration = Duration::from_millis(100);
+const IPERF_PORT: u16 = 5_201;
+const RESPONDER_PORT: u16 = 5_202;
+/// Congestion control of the streams, where the kernel has it: it fills queues, as most of the
+/// world does.
+const CONGESTION: &str = "cubic";
+/// Names of the ends' processes.
+const SERVER: &str = "iperf3-server";
+const CLIENT: &str = "iperf3-client";
+const RESPONDER: &str = "responder";
+const ASKER: &str = "asker";
+
+/// What is sent in a trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Streams {
+    /// Streams at once, each way.
+    pub flows: u64,
+    /// Whether both directions have them.
+    pub both: bool,
+    /// For how long, in whole seconds.
+    pub seconds: u64,
+}
+
+/// The two ends, with who listens there.
+struct Ends {
+    places: [Place; 2],
+    addressing: Addressing,
+}
+
+/// A device between two ends.
+pub struct StreamRig<'a> {
+    bench: &'a Bench<'a>,
+    ends: Ends,
+    device: Box<dyn Device>,
+    place: Place,
+    job: Job,
+    version: String,
+    /// The host's clock is this slow for as long.
+    _slowed: Option<HostClock>,
+}
+
+impl<'a> StreamRig<'a> {
+    /// Starts the device of a name between two ends; it may not forward yet.
+    pub fn start(
+        bench: &'a Bench<'a>,
+        name: &str,
+        wish: &Wish,
+        addressing: Addressing,
+    ) -> Result<Self, Error> {
+        let job = check(bench, name, wish)?;
+        let mut device = dut::named(name)?;
+        let version = device.version()?;
+        let mut ends = Ends::new(bench, addressing)?;
+        let mut place = Place::new(&bench.folder, &bench.cores)?;
+        ends::lay(&mut ends.places, &mut place, addressing, wish.mtu())?;
+        let slowed = clock::for_job(&*device, &job, &bench.cores)?;
+        device.start(&job, &mut place)?;
+        ends.listen()?;
+        Ok(Self { bench, ends, device, place, job, version, _slowed: slowed })
+    }
+
+    /// The device, its version and the commands that set it and the ends up.
+    pub fn facts(&self) -> DeviceFacts {
+        let mut commands = self.place.commands().to_vec();
+        for (side, end) in self.ends.places.iter().enumerate() {
+            commands.push(format!("# in the namespace of end {side}"));
+            commands.extend_from_slice(end.commands());
+        }
+        DeviceFacts { name: self.device.name().to_owned(), version: self.version.clone(), commands }
+    }
+
+    /// Waits until requests are answered both ways: bridges learn from it where the ends are.
+    pub fn first_answer(&mut self) -> Result<(), Error> {
+        let began = Instant::now();
+        let mut answered = [false; 2];
+        while answered.contains(&false) {
+            if began.elapsed() > FIRST_ANSWER {
+                let drops = self.device.counters(&mut self.place)?.drops;
+                let told = |side: usize| if answered[side] { "answered" } else { "not answered" };
+                let hint = format!(
+                    "requests of the first end are {}, of the second {}; dropped {drops:?}",
+                    told(0),
+                    told(1)
+                );
+                let device = self.device.name().to_owned();
+                return Err(Error::Silent { device, seconds: FIRST_ANSWER.as_secs(), hint });
+            }
+            for side in 0..2 {
+                self.ends.ask(side, 0.2, None, 1)?;
+            }
+            for (side, answered) in answered.iter_mut().enumerate() {
+                let told = self.wait(side, ASKER, began + FIRST_ANSWER + PATIENCE)?;
+                *answered = round_trip::read(&told)?.answered > 0;
+            }
+        }
+        Ok(())
+    }
+
+    /// Round trips with nothing else on the way, one after the other.
+    pub fn round_trips(&mut self, seconds: f64) -> Result<RoundTrips, Error> {
+        self.ends.ask(0, seconds, None, u64::MAX)?;
+        let told =
+            self.wait(0, ASKER, Instant::now() + Duration::from_secs_f64(seconds) + PATIENCE)?;
+        round_trip::read(&told)
+    }
+
+    /// Streams, and round trips beside them.
+    pub fn streams(&mut self, streams: &Streams) -> Result<(Run, RoundTrips), Error> {
+        self.check(streams)?;
+        let until = Instant::now() + Duration::from_secs(streams.seconds) + PATIENCE;
+        self.ends.stream(streams)?;
+        self.ends.ask(0, streams.seconds as f64, Some(PACE), u64::MAX)?;
+        let told = self.wait(0, CLIENT, until)?;
+        let run = run(&told, streams).map_err(|error| self.cause().unwrap_or(error))?;
+        let asked = self.wait(0, ASKER, until)?;
+        Ok((run, round_trip::read(&asked)?))
+    }
+
+    fn check(&self, streams: &Streams) -> Result<(), Error> {
+        let (most, flows) = (iperf::MOST_STREAMS, streams.flows);
+        match flows <= most {
+            true => Ok(()),
+            false => Err(self
+                .device
+                .refuse(&self.job, &format!("iperf3 has {most} streams at once, not {flows}"))),
+        }
+    }
+
+    /// Who ended, where a run failed for that: its end may be seen a little later than what it did
+    /// to the run.
+    fn cause(&mut self) -> Option<Error> {
+        std::thread::sleep(DEATHS);
+        self.place.alive().and_then(|()| self.ends.listeners_live()).err()
+    }
+
+    fn wait(&mut self, side: usize, name: &str, until: Instant) -> Result<String, Error> {
+        let Self { bench, ends, place, .. } = self;
+        ends.wait(side, name, until, bench.go_on, &mut || place.alive())
+    }
+}
+
+/// The job of a device between two ends; a refusal where the lab cannot put ends there.
+pub(crate) fn check(bench: &Bench<'_>, name: &str, wish: &Wish) -> Result<Job, Error> {
+    let device = dut::named(name)?;
+    let ends = DEVICE_DEVICES.map(|name| DeviceEnd::Kernel(name.to_owned()));
+    let job = wish.job(bench.link, ends);
+    if !matches!(bench.link, LinkKind::Veth | LinkKind::VethXdp) {
+        let what = "streams need the kernel's TCP at the far end of each link: veth or veth-xdp";
+        return Err(device.refuse(&job, what));
+    }
+    if !has_program("iperf3") {
+        return Err(device.refuse(&job, "iperf3 is not installed (package iperf3)"));
+    }
+    Ok(job)
+}
+
+/// What the ends do with nothing in between, all streams of both ways together, in bits a second.
+pub(crate) fn ceiling_bps(bench: &Bench<'_>, streams: &Streams, six: bool) -> Result<f64, Error> {
+    let mut ends = Ends::new(bench, Addressing { six, routed: false })?;
+    ends::join(&mut ends.places, six)?;
+    ends.listen()?;
+    let streams = Streams { seconds: 1, ..*streams };
+    ends.stream(&streams)?;
+    let until = Instant::now() + Duration::from_secs(streams.seconds) + PATIENCE;
+    let told = ends.wait(0, CLIENT, until, bench.go_on, &mut || Ok(()))?;
+    Ok(run(&told, &streams)?.ways.iter().map(|way| way.bps).sum())
+}
+
+impl Ends {
+    fn new(bench: &Bench<'_>, addressing: Addressing) -> Result<Self, Error> {
+        let own = allowed_cores();
+        let end =
+            |side: usize| Place::new(&bench.folder.with_extension(format!("end{side}")), &own);
+        Ok(Self { places: [end(0)?, end(1)?], addressing })
+    }
+
+    /// Starts who listens: a responder at each end, the server of the streams at the second.
+    fn listen(&mut self) -> Result<(), Error> {
+        for side in 0..2 {
+            let at = self.at(side, RESPONDER_PORT);
+            self.places[side].spawn(RESPONDER, &format!("{} respond {at}", own_program()))?;
+        }
+        let address = self.addressing.address(1);
+        self.places[1]
+            .spawn(SERVER, &format!("iperf3 -s -B {address} -p {IPERF_PORT} --forceflush"))?;
+        let listens = |place: &mut Place, name: &'static str| {
+            let what = format!("{name} listens");
+            place.wait_until(&what, LISTENS, |place| place.log(name).contains("listening"))
+        };
+        listens(&mut self.places[0], RESPONDER)?;
+        listens(&mut self.places[1], RESPONDER)?;
+        listens(&mut self.places[1], SERVER)
+    }
+
+    fn at(&self, side: usize, port: u16) -> SocketAddr {
+        (self.addressing.address(side), port).into()
+    }
+
+    /// Starts to ask the other end.
+    fn ask(
+        &mut self,
+        side: usize,
+        seconds: f64,
+        every: Option<Duration>,
+        requests: u64,
+    ) -> Result<(), Error> {
+        let to = self.at(1 - side, RESPONDER_PORT);
+        let every = every.map(|every| format!(" --every-ms {}", every.as_secs_f64() * 1e3));
+        let requests = (requests < u64::MAX).then(|| format!(" --requests {requests}"));
+        let (every, requests) = (every.unwrap_or_default(), requests.unwrap_or_default());
+        let line =
+            format!("{} ask {to} --seconds {seconds}{every}{requests} --out -", own_program());
+        self.places[side].spawn(ASKER, &line)
+    }
+
+    /// Starts the streams.
+    fn stream(&mut self, streams: &Streams) -> Result<(), Error> {
+        let (address, Streams { flows, both, seconds }) = (self.addressing.address(1), *streams);
+        let available = "cat /proc/sys/net/ipv4/tcp_available_congestion_control";
+        let available = self.places[0].quietly(available).unwrap_or_default();
+        let known = available.split_whitespace().any(|name| name == CONGESTION);
+        let congestion = if known { format!(" -C {CONGESTION}") } else { String::new() };
+        let bidir = if both { " --bidir" } else { "" };
+        self.places[0].spawn(
+            CLIENT,
+            &format!(
+                "iperf3 -c {address} -p {IPERF_PORT} -J -t {seconds} -P {flows}{bidir}{congestion} \
+                 --connect-timeout 5000 2>/dev/null"
+            ),
+        )
+    }
+
+    /// Waits until a process of an end has ended. What it said.
+    fn wait(
+        &mut self,
+        side: usize,
+        name: &str,
+        until: Instant,
+        go_on: &dyn Fn() -> bool,
+        device_lives: &mut dyn FnMut() -> Result<(), Error>,
+    ) -> Result<String, Error> {
+        loop {
+            device_lives()?;
+            // Whoever is waited for is not missed; what else ends now should not.
+            let place = &mut self.places[side];
+            if let Some(status) = place.ended(name) {
+                let words = place.log(name);
+                self.listeners_live()?;
+                // iperf3 tells in its text what went wrong.
+                return match status.success() || words.contains('{') {
+                    true => Ok(words),
+                    false => {
+                        Err(Error::Died { name: name.into(), status: status.to_string(), words })
+                    }
+                };
+            }
+            self.listeners_live()?;
+            if !go_on() {
+                return Err(Error::Stopped);
+            }
+            if Instant::now() > until {
+                let reason = "it took much longer than it was asked to".to_owned();
+                return Err(Error::Command { line: name.to_owned(), reason });
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// An error if one who listens has ended.
+    fn listeners_live(&mut self) -> Result<(), Error> {
+        self.places.iter_mut().try_for_each(|place| place.lives(&[RESPONDER, SERVER]))
+    }
+}
+
+/// The lab's program, as a shell takes it.
+fn own_program() -> String {
+    let own = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("volley-lab"));
+    format!("'{}'", own.display().to_string().replace('\'', r"'\''"))
+}
+
+fn run(told: &str, streams: &Streams) -> Result<Run, Error> {
+    iperf::read(told, streams.both)
+        .map_err(|reason| Error::Command { line: "iperf3".to_owned(), reason })
+}
