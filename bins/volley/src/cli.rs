@@ -7,8 +7,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use control::config::field::Field;
 use control::config::objects::api::DEFAULT_SOCKET;
 
-use crate::bridging::MacVerb;
-use crate::edits;
+use crate::mac::MacVerb;
+use crate::{edits, show};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done; 1 refused or wrong; 2 not a command; 3 no router to talk to.
@@ -39,9 +39,8 @@ pub(crate) struct Global {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Noun {
     /// Show what the router is doing
+    #[command(subcommand_required = true, arg_required_else_help = true)]
     Show {
-        #[command(subcommand)]
-        what: Show,
         /// Show again and again, every second or so many; counters as rates
         #[arg(long, global = true, value_name = "SECONDS", num_args = 0..=1,
             default_missing_value = "1", value_parser = clap::value_parser!(u64).range(1..=3600))]
@@ -62,14 +61,6 @@ pub(crate) enum Noun {
     /// Counters of ports and nodes
     #[command(subcommand)]
     Counters(CountersVerb),
-    /// Tell what becomes of a packet to an address
-    Lookup {
-        /// The destination
-        address: std::net::IpAddr,
-        /// VRF that it is looked up in
-        #[arg(long, value_name = "NAME")]
-        vrf: Option<String>,
-    },
     /// Print the graph of nodes
     Graph {
         /// How it is written
@@ -87,73 +78,6 @@ pub(crate) enum Noun {
         /// The shell
         shell: clap_complete::Shell,
     },
-}
-
-#[derive(Clone, Debug, Subcommand)]
-pub(crate) enum Show {
-    /// Ports, their state and counters
-    Ports,
-    /// Shaped ports: disciplines, classes and what waits in them
-    Qos,
-    /// Nodes, their calls, packets and cycles
-    Nodes,
-    /// Dropped packets by reason
-    Errors,
-    /// Routes
-    Routes(Routes),
-    /// VRFs, their ports and routes
-    Vrfs,
-    /// Neighbours and their MAC addresses
-    Neighbors,
-    /// Bridges and their ports
-    Bridge,
-    /// Access lists, and what their rules decided since they were last changed
-    Acl,
-    /// Policers, and what they counted since they were last changed
-    Policers,
-    /// Mirrors: ports whose frames leave by another one as well
-    Mirror,
-    /// Packets to the router itself that come in pieces
-    Reassembly,
-    /// The kernel's twins of ports, and what they were handed
-    Twins,
-    /// The routes that FRR brings
-    Fpm,
-    /// The graph of nodes
-    Graph,
-    /// What runs
-    Version,
-    /// Where memory goes
-    Memory,
-    /// Workers
-    Workers,
-}
-
-/// Which routes.
-#[derive(Clone, Debug, Default, Args)]
-pub(crate) struct Routes {
-    /// Only routes inside this prefix
-    #[arg(long, value_name = "PREFIX")]
-    pub(crate) within: Option<String>,
-    /// Only routes from this source
-    #[arg(long, value_enum)]
-    pub(crate) source: Option<Source>,
-    /// Of this VRF
-    #[arg(long, value_name = "NAME")]
-    pub(crate) vrf: Option<String>,
-    /// At most so many
-    #[arg(long, value_name = "COUNT")]
-    pub(crate) limit: Option<usize>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Source {
-    /// Addresses of ports
-    Connected,
-    /// The configuration
-    Static,
-    /// Routing protocols
-    Dynamic,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -218,8 +142,6 @@ pub(crate) enum TraceVerb {
         #[arg(long, default_value_t = 20)]
         count: u32,
     },
-    /// Print the packets' walks
-    Show,
     /// Trace no more
     Stop,
 }
@@ -241,8 +163,6 @@ pub(crate) enum CaptureVerb {
         #[arg(long, value_name = "BYTES")]
         snap: Option<u32>,
     },
-    /// Tell how the capture stands
-    Show,
     /// Write what was captured, as pcap
     Save {
         /// The file; `-` for standard output
@@ -269,7 +189,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 
 /// The whole grammar.
 pub(crate) fn command() -> clap::Command {
-    edits::add_nouns(Cli::command())
+    show::add_commands(edits::add_nouns(Cli::command()))
 }
 
 #[cfg(test)]

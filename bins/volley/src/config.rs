@@ -4,15 +4,14 @@ use std::fs;
 use std::path::Path;
 
 use control::config::{Host, Source, parse};
-use control::view;
+use control::view::{self, Style, Table};
 use serde_json::json;
 
 use crate::cli::ConfigVerb;
 use crate::edits::seconds;
 use crate::error::CliError;
-use crate::output::{Output, Style};
+use crate::output::Output;
 use crate::run::Session;
-use crate::table::Table;
 
 /// Runs one verb.
 pub(crate) fn run(session: &Session, verb: ConfigVerb) -> Result<(), CliError> {

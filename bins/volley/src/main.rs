@@ -1,15 +1,14 @@
 //! The command line of the Volley router: a thin client of its API.
 //!
 //! ```text
-//!  words ─▶ cli ─▶ run ─┬─▶ show, observe ─▶ client ─▶ Unix socket
+//!  words ─▶ cli ─▶ run ─┬─▶ show: every view  ─▶ client ─▶ Unix socket
+//!                       ├─▶ mac, observe
 //!                       ├─▶ config           (check works without a router)
 //!                       ├─▶ bulk: many routes at once
 //!                       ├─▶ edits: nouns and verbs come from the configuration's own table
 //!                       └─▶ exec, shell ─▶ run
 //! ```
 
-mod acl;
-mod bridging;
 mod bulk;
 mod cli;
 mod client;
@@ -18,18 +17,13 @@ mod config;
 mod edits;
 mod error;
 mod exec;
-mod fpm;
-mod mirror;
+mod mac;
 mod observe;
 mod output;
-mod policer;
 mod qos;
-mod reassembly;
 mod run;
 mod shell;
 mod show;
-mod table;
-mod twin;
 mod watch;
 
 use std::process::ExitCode;

@@ -2,52 +2,15 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use control::view::Style;
 use serde_json::Value;
 
 use crate::error::CliError;
 
-/// Whether text is coloured.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Style {
-    coloured: bool,
-}
-
-impl Style {
-    /// Coloured on a terminal, unless NO_COLOR says otherwise (no-color.org).
-    pub(crate) fn of_stdout() -> Self {
-        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        Self { coloured: io::stdout().is_terminal() && !refused }
-    }
-
-    /// Without colour.
-    #[cfg(test)]
-    pub(crate) fn plain() -> Self {
-        Self { coloured: false }
-    }
-
-    fn paint(self, code: &str, text: &str) -> String {
-        if self.coloured { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
-    }
-
-    /// Headings.
-    pub(crate) fn bold(self, text: &str) -> String {
-        self.paint("1", text)
-    }
-
-    /// Less important.
-    pub(crate) fn dim(self, text: &str) -> String {
-        self.paint("2", text)
-    }
-
-    /// A step: removals red, additions green, the rest yellow.
-    pub(crate) fn step(self, text: &str) -> String {
-        let code = match text.as_bytes().first() {
-            Some(b'-') => "31",
-            Some(b'+') => "32",
-            _ => "33",
-        };
-        self.paint(code, text)
-    }
+/// Coloured on a terminal, unless NO_COLOR says otherwise (no-color.org).
+pub(crate) fn style_of_stdout() -> Style {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    Style::new(io::stdout().is_terminal() && !refused)
 }
 
 /// Where results go.

@@ -1,17 +1,15 @@
 //! From matched words to what they do.
 
-use std::net::IpAddr;
-
 use clap::{ArgMatches, FromArgMatches};
-use control::view;
 
 use crate::bulk::BulkVerb;
 use crate::cli::{self, Cli, CountersVerb, Format, Noun};
 use crate::client::Client;
 use crate::edits::Edit;
 use crate::error::CliError;
-use crate::output::{Output, Style};
-use crate::{bridging, complete, config, exec, observe, shell, show, watch};
+use crate::output::{Output, style_of_stdout};
+use crate::show::Wanted;
+use crate::{complete, config, exec, mac, observe, shell};
 
 /// Who is talked to, and where results go.
 pub(crate) struct Session {
@@ -23,7 +21,7 @@ pub(crate) struct Session {
 pub(crate) fn start(matches: &ArgMatches) -> Result<(), CliError> {
     let global = cli::Global::from_arg_matches(matches).map_err(usage)?;
     let client = Client::new(&global.socket)?;
-    let output = Output { json: global.json, style: Style::of_stdout() };
+    let output = Output { json: global.json, style: style_of_stdout() };
     let session = Session { client, output };
     let outcome = match matches.subcommand() {
         Some(_) => session.run(matches),
@@ -51,20 +49,18 @@ impl Session {
         if let Some(bulk) = BulkVerb::of(matches) {
             return bulk?.run(self);
         }
-        if matches.subcommand_name() == Some("route") {
-            return show::show(self, &cli::Show::Routes(cli::Routes::default()));
+        if let Some(wanted) = Wanted::of(matches) {
+            return wanted.run(self);
         }
         let cli = Cli::from_arg_matches(matches).map_err(usage)?;
         match cli.noun {
-            None => Ok(()),
-            Some(Noun::Show { what, watch: None }) => show::show(self, &what),
-            Some(Noun::Show { what, watch: Some(seconds) }) => watch::watch(self, &what, seconds),
+            // Clap wants a verb behind `show`, and those are views.
+            None | Some(Noun::Show { .. }) => Ok(()),
             Some(Noun::Config(verb)) => config::run(self, verb),
             Some(Noun::Trace(verb)) => observe::trace(self, verb),
             Some(Noun::Capture(verb)) => observe::capture(self, verb),
-            Some(Noun::Mac(verb)) => bridging::run(self, verb),
+            Some(Noun::Mac(verb)) => mac::run(self, verb),
             Some(Noun::Counters(CountersVerb::Clear)) => self.clear(),
-            Some(Noun::Lookup { address, vrf }) => self.lookup(address, vrf),
             Some(Noun::Graph { format }) => self.graph(format),
             Some(Noun::Exec { file }) => exec::run(self, &file),
             Some(Noun::Completion { shell }) => complete::script(self.output, shell),
@@ -76,13 +72,7 @@ impl Session {
         if self.output.json { self.output.json(&answer) } else { Ok(()) }
     }
 
-    fn lookup(&self, address: IpAddr, vrf: Option<String>) -> Result<(), CliError> {
-        let query = show::query(&[("vrf", vrf)]);
-        let answer = self.client.get(&format!("/v1/lookup/{address}?{query}"))?;
-        self.output.answer(answer, |lookup: view::Lookup, style| show::lookup(&lookup, style))
-    }
-
-    pub(crate) fn graph(&self, format: Format) -> Result<(), CliError> {
+    fn graph(&self, format: Format) -> Result<(), CliError> {
         let format = match format {
             _ if self.output.json => return self.output.json(&self.client.get("/v1/graph")?),
             Format::Text => "text",

@@ -5,6 +5,7 @@ use control::config::{Config, Host};
 use control::control_loop::{Control, Handle, channel};
 use control::engine::Engine;
 use control::transaction::Moment;
+use control::view::{All, Answer, Version};
 use router::Router;
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -19,8 +20,9 @@ pub(crate) fn serve(config: Config, file: PathBuf, socket: &Path) -> Result<(), 
         let (handle, jobs) = channel();
         let listener = UnixSocket::bind(socket, config.api.group.as_deref())?;
         let news = Arc::new(Notify::new());
-        let engine = start(&config, &news)?;
-        say_what_runs(&engine, &config, socket);
+        let mut engine = start(&config, &news)?;
+        let version = Answer::<Version>::answer(&mut engine, &All)?;
+        say_what_runs(&version, &config, socket);
         tokio::spawn(listener.serve(router(handle.clone())));
         tokio::spawn(tick_on_news(news, handle.clone()));
         if let Some(tcp) = &config.api.tcp {
@@ -60,8 +62,7 @@ async fn tick_on_news(news: Arc<Notify>, handle: Handle) {
     }
 }
 
-fn say_what_runs(router: &Router, config: &Config, socket: &Path) {
-    let version = router.version();
+fn say_what_runs(version: &Version, config: &Config, socket: &Path) {
     eprintln!(
         "volleyd {}: ports {}, static routes {}",
         version.volley,

@@ -236,6 +236,7 @@ mod tests {
     use control::config::field::Field;
     use control::config::{Config, Host, Source, parse};
     use control::engine::Engine;
+    use control::view::{Answer, StationFilter, Stations};
     use nodes::tables::Interface;
     use std::sync::Arc;
 
@@ -294,7 +295,7 @@ bridge.lan.ports = ["vx0"]
         apply(&mut router, &start, &fixed);
         let ten = ("192.0.2.10".to_owned(), false);
         assert_eq!(remotes(&router), [seven, eight, nine, ten]);
-        let stations = router.stations(&control::view::StationFilter::default()).unwrap();
+        let stations = Answer::<Stations>::answer(&mut router, &StationFilter::default()).unwrap();
         assert_eq!(stations.stations[0].remote.as_deref(), Some("192.0.2.10"));
         apply(&mut router, &fixed, &empty);
         assert_eq!(remotes(&router), []);

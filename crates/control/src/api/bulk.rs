@@ -21,8 +21,8 @@ use tokio::sync::mpsc;
 
 use super::extract::{Body as JsonBody, Parameters, within};
 use super::problem::{Refusal, Refused, refuse};
-use super::show::vrf_of;
 use crate::bulk::{BulkError, BulkRoute, Via, routes_in_a_row, routes_of, source_of, source_text};
+use crate::config::objects::vrf::DEFAULT_NAME;
 use crate::control_loop::Handle;
 use crate::engine::EngineError;
 use crate::view::{self, BulkState};
@@ -37,6 +37,11 @@ const LINE_PERIOD: Duration = Duration::from_millis(100);
 const LINES: usize = 16;
 /// Most routes in a row.
 const MAX_RANGE: u32 = 1 << 24;
+
+/// The VRF that a request names.
+fn vrf_of(named: Option<String>) -> String {
+    named.unwrap_or_else(|| DEFAULT_NAME.to_owned())
+}
 
 impl From<BulkError> for Refusal {
     fn from(error: BulkError) -> Self {
@@ -104,7 +109,7 @@ pub(super) async fn range(
 #[utoipa::path(post, path = "/v1/routes/flush", tag = "routes", request_body = view::RouteFlush,
     responses((status = 200, description = "How it goes, one object a line.", body = view::Bulk,
         content_type = "application/x-ndjson"), Refused))]
-pub(super) async fn flush(
+pub(super) async fn routes_flush(
     State(handle): State<Handle>,
     JsonBody(flush): JsonBody<view::RouteFlush>,
 ) -> Result<Response, Refusal> {

@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use axum::Json;
-use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
-use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::StatusCode;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
@@ -55,11 +55,6 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
 #[from_request(via(Query), rejection(Refusal))]
 pub(super) struct Parameters<T>(pub(super) T);
 
-/// A part of the path.
-#[derive(FromRequestParts)]
-#[from_request(via(Path), rejection(Refusal))]
-pub(super) struct InPath<T>(pub(super) T);
-
 impl From<JsonRejection> for Refusal {
     fn from(rejection: JsonRejection) -> Self {
         refuse(rejection.status(), rejection.body_text())
@@ -68,12 +63,6 @@ impl From<JsonRejection> for Refusal {
 
 impl From<QueryRejection> for Refusal {
     fn from(rejection: QueryRejection) -> Self {
-        refuse(rejection.status(), rejection.body_text())
-    }
-}
-
-impl From<PathRejection> for Refusal {
-    fn from(rejection: PathRejection) -> Self {
         refuse(rejection.status(), rejection.body_text())
     }
 }

@@ -8,13 +8,11 @@
 //!
 //! Errors are problem details (RFC 9457). A handler holds no state but the control loop's handle.
 
-mod bridging;
 mod bulk;
 mod config;
 mod connection;
 mod extract;
 mod listen;
-mod metrics;
 mod observe;
 mod problem;
 mod show;
@@ -34,7 +32,8 @@ use utoipa_axum::routes;
 
 use crate::config::Finding;
 use crate::control_loop::Handle;
-use crate::view::ProblemDetails;
+use crate::view::{self, ProblemDetails};
+use show::Views;
 
 pub use listen::{ListenError, UnixSocket};
 pub use tls::{Tls, TlsError};
@@ -64,33 +63,14 @@ struct Document;
 
 /// Every path with its handler, and the document that describes them.
 fn described() -> (Router<Handle>, utoipa::openapi::OpenApi) {
-    OpenApiRouter::with_openapi(Document::openapi())
-        .routes(routes!(show::version))
-        .routes(routes!(show::ports))
-        .routes(routes!(show::qos))
-        .routes(routes!(show::nodes))
-        .routes(routes!(show::errors))
-        .routes(routes!(show::routes))
+    let mut views = Views(OpenApiRouter::with_openapi(Document::openapi()));
+    view::visit(&mut views);
+    views
+        .0
         .routes(routes!(bulk::load))
         .routes(routes!(bulk::range))
-        .routes(routes!(bulk::flush))
-        .routes(routes!(show::vrfs))
-        .routes(routes!(show::neighbors))
-        .routes(routes!(show::graph))
+        .routes(routes!(bulk::routes_flush))
         .routes(routes!(show::draw))
-        .routes(routes!(show::memory))
-        .routes(routes!(show::workers))
-        .routes(routes!(show::lookup))
-        .routes(routes!(bridging::bridges))
-        .routes(routes!(show::acls))
-        .routes(routes!(show::policers))
-        .routes(routes!(show::mirrors))
-        .routes(routes!(show::reassembly))
-        .routes(routes!(show::twins))
-        .routes(routes!(show::fpm))
-        .routes(routes!(bridging::stations))
-        .routes(routes!(bridging::flush))
-        .routes(routes!(bridging::fill))
         .routes(routes!(config::status))
         .routes(routes!(config::check))
         .routes(routes!(config::diff))
@@ -100,15 +80,15 @@ fn described() -> (Router<Handle>, utoipa::openapi::OpenApi) {
         .routes(routes!(config::rollback))
         .routes(routes!(config::save))
         .routes(routes!(config::history))
-        .routes(routes!(observe::trace))
         .routes(routes!(observe::trace_start))
         .routes(routes!(observe::trace_stop))
-        .routes(routes!(observe::capture))
         .routes(routes!(observe::capture_start))
         .routes(routes!(observe::capture_stop))
         .routes(routes!(observe::capture_pcap))
+        .routes(routes!(observe::stations_flush))
+        .routes(routes!(observe::stations_fill))
         .routes(routes!(observe::counters_clear))
-        .routes(routes!(metrics::metrics))
+        .routes(routes!(show::metrics))
         .split_for_parts()
 }
 

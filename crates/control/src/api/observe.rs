@@ -1,4 +1,4 @@
-//! `/v1/trace`, `/v1/capture`, `/v1/counters`: looking closer.
+//! `/v1/trace`, `/v1/capture`, `/v1/stations`, `/v1/counters`: looking closer.
 
 use axum::Json;
 use axum::extract::State;
@@ -7,19 +7,24 @@ use axum::response::{IntoResponse, Response};
 
 use super::extract::{Body, within};
 use super::problem::{Answer, Refusal, Refused};
-use crate::control_loop::Handle;
-use crate::view;
+use super::show::ask;
+use crate::control_loop::{Control, Handle};
+use crate::engine::EngineError;
+use crate::view::{self, All, Capture, StationCount, Trace};
 
 /// Most packets of a trace.
 const MAX_TRACE: u32 = 10_000;
 /// Most packets of a capture.
 const MAX_CAPTURE: u32 = 100_000;
+/// Most stations filled in at once.
+const MAX_FILL: u32 = 16_777_216;
 
-/// What was traced.
-#[utoipa::path(get, path = "/v1/trace", tag = "observe",
-    responses((status = 200, description = "Packets and their walks.", body = view::Trace), Refused))]
-pub(super) async fn trace(State(handle): State<Handle>) -> Answer<view::Trace> {
-    Ok(Json(handle.call(|control, _| control.engine.trace()).await?))
+/// Has the router do something; answers how it went.
+async fn make<T: Send + 'static>(
+    handle: &Handle,
+    job: impl FnOnce(&mut Control) -> Result<T, EngineError> + Send + 'static,
+) -> Answer<T> {
+    Ok(Json(handle.call(|control, _| job(control)).await??))
 }
 
 /// Traces the next packets.
@@ -28,31 +33,24 @@ pub(super) async fn trace(State(handle): State<Handle>) -> Answer<view::Trace> {
 pub(super) async fn trace_start(
     State(handle): State<Handle>,
     Body(request): Body<view::TraceRequest>,
-) -> Answer<view::Trace> {
+) -> Answer<Trace> {
     within("count", request.count, 1..=MAX_TRACE)?;
-    let trace = handle.call(move |control, _| {
+    make(&handle, move |control| {
         control.engine.trace_start(&request)?;
-        Ok::<_, Refusal>(control.engine.trace())
-    });
-    Ok(Json(trace.await??))
+        ask::<Trace>(control, &All)
+    })
+    .await
 }
 
 /// Traces no more.
 #[utoipa::path(post, path = "/v1/trace/stop", tag = "observe",
     responses((status = 200, description = "What was traced.", body = view::Trace), Refused))]
-pub(super) async fn trace_stop(State(handle): State<Handle>) -> Answer<view::Trace> {
-    let trace = handle.call(|control, _| {
+pub(super) async fn trace_stop(State(handle): State<Handle>) -> Answer<Trace> {
+    make(&handle, |control| {
         control.engine.trace_stop();
-        control.engine.trace()
-    });
-    Ok(Json(trace.await?))
-}
-
-/// How the capture stands.
-#[utoipa::path(get, path = "/v1/capture", tag = "observe",
-    responses((status = 200, description = "How it stands.", body = view::Capture), Refused))]
-pub(super) async fn capture(State(handle): State<Handle>) -> Answer<view::Capture> {
-    Ok(Json(handle.call(|control, _| control.engine.capture()).await?))
+        ask::<Trace>(control, &All)
+    })
+    .await
 }
 
 /// Captures the next packets at a node's exit.
@@ -62,27 +60,27 @@ pub(super) async fn capture(State(handle): State<Handle>) -> Answer<view::Captur
 pub(super) async fn capture_start(
     State(handle): State<Handle>,
     Body(request): Body<view::CaptureRequest>,
-) -> Answer<view::Capture> {
+) -> Answer<Capture> {
     within("count", request.count, 1..=MAX_CAPTURE)?;
     if let Some(snap_bytes) = request.snap_bytes {
         within("snap_bytes", snap_bytes, 14..=16_384)?;
     }
-    let capture = handle.call(move |control, _| {
+    make(&handle, move |control| {
         control.engine.capture_start(&request)?;
-        Ok::<_, Refusal>(control.engine.capture())
-    });
-    Ok(Json(capture.await??))
+        ask::<Capture>(control, &All)
+    })
+    .await
 }
 
 /// Captures no more.
 #[utoipa::path(post, path = "/v1/capture/stop", tag = "observe",
     responses((status = 200, description = "How it stands.", body = view::Capture), Refused))]
-pub(super) async fn capture_stop(State(handle): State<Handle>) -> Answer<view::Capture> {
-    let capture = handle.call(|control, _| {
+pub(super) async fn capture_stop(State(handle): State<Handle>) -> Answer<Capture> {
+    make(&handle, |control| {
         control.engine.capture_stop();
-        control.engine.capture()
-    });
-    Ok(Json(capture.await?))
+        ask::<Capture>(control, &All)
+    })
+    .await
 }
 
 /// What was captured, as a pcap file.
@@ -94,6 +92,29 @@ pub(super) async fn capture_stop(State(handle): State<Handle>) -> Answer<view::C
 pub(super) async fn capture_pcap(State(handle): State<Handle>) -> Result<Response, Refusal> {
     let file = handle.call(|control, _| control.engine.capture_pcap()).await?;
     Ok(([(header::CONTENT_TYPE, "application/vnd.tcpdump.pcap")], file).into_response())
+}
+
+/// Forgets learned stations.
+#[utoipa::path(post, path = "/v1/stations/flush", tag = "observe",
+    request_body = view::StationFlush,
+    responses((status = 200, description = "How many went.", body = view::StationCount), Refused))]
+pub(super) async fn stations_flush(
+    State(handle): State<Handle>,
+    Body(request): Body<view::StationFlush>,
+) -> Answer<StationCount> {
+    make(&handle, move |control| control.engine.stations_flush(&request)).await
+}
+
+/// Has stations learned that nobody has heard, for measurements.
+#[utoipa::path(post, path = "/v1/stations/fill", tag = "observe",
+    operation_id = "fill", request_body = view::StationFill,
+    responses((status = 200, description = "How many came.", body = view::StationCount), Refused))]
+pub(super) async fn stations_fill(
+    State(handle): State<Handle>,
+    Body(request): Body<view::StationFill>,
+) -> Answer<StationCount> {
+    within("count", request.count, 1..=MAX_FILL)?;
+    make(&handle, move |control| control.engine.stations_fill(&request)).await
 }
 
 /// Sets every counter to zero.

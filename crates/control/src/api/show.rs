@@ -1,143 +1,137 @@
-//! `GET /v1/…`: what the router is doing.
-
-use std::net::IpAddr;
+//! Every view as a path of the API, and the counters of all of them at `/metrics`.
 
 use axum::Json;
-use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
+use axum::routing::get;
 use serde::Deserialize;
 use utoipa::IntoParams;
+use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, Paths};
+use utoipa::openapi::{ContentBuilder, ResponseBuilder, ResponsesBuilder};
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
-use super::extract::{InPath, Parameters};
+use super::extract::Parameters;
 use super::problem::{Answer, Refusal, Refused, refuse};
-use crate::config::objects::vrf::DEFAULT_NAME;
-use crate::control_loop::Handle;
-use crate::engine::Engine;
-use crate::view;
+use crate::control_loop::{Control, Handle};
+use crate::view::{self, Exposition, Kind, Reply, Shows, View, Visitor};
 
-/// Asks the engine one thing.
-async fn ask<T: Send + 'static>(
-    handle: &Handle,
-    question: impl FnOnce(&dyn Engine) -> T + Send + 'static,
-) -> Answer<T> {
-    Ok(Json(handle.call(|control, _| question(control.engine.as_ref())).await?))
-}
+/// The media type of OpenMetrics 1.0.
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// What runs.
-#[utoipa::path(get, path = "/v1/version", tag = "show",
-    responses((status = 200, description = "What runs.", body = view::Version), Refused))]
-pub(super) async fn version(State(handle): State<Handle>) -> Answer<view::Version> {
-    ask(&handle, |engine| engine.version()).await
-}
+/// Paths in the making: each view adds its own.
+pub(super) struct Views(pub(super) OpenApiRouter<Handle>);
 
-/// Every port with its counters.
-#[utoipa::path(get, path = "/v1/ports", tag = "show",
-    responses((status = 200, description = "Every port.", body = Vec<view::Port>), Refused))]
-pub(super) async fn ports(State(handle): State<Handle>) -> Answer<Vec<view::Port>> {
-    ask(&handle, |engine| engine.ports()).await
-}
-
-/// Every shaped port: its disciplines and classes with their statistics.
-#[utoipa::path(get, path = "/v1/qos", tag = "show",
-    responses((status = 200, description = "Every shaped port.", body = Vec<view::Qos>), Refused))]
-pub(super) async fn qos(State(handle): State<Handle>) -> Answer<Vec<view::Qos>> {
-    Ok(Json(handle.call(|control, _| control.engine.qos()).await?))
-}
-
-/// Every node with its counters.
-#[utoipa::path(get, path = "/v1/nodes", tag = "show",
-    responses((status = 200, description = "Every node.", body = Vec<view::Node>), Refused))]
-pub(super) async fn nodes(State(handle): State<Handle>) -> Answer<Vec<view::Node>> {
-    ask(&handle, |engine| engine.nodes()).await
-}
-
-/// Packets dropped, by reason and port.
-#[utoipa::path(get, path = "/v1/errors", tag = "show",
-    responses((status = 200, description = "Every reason.", body = Vec<view::Drop>), Refused))]
-pub(super) async fn errors(State(handle): State<Handle>) -> Answer<Vec<view::Drop>> {
-    ask(&handle, |engine| engine.errors()).await
-}
-
-/// Routes.
-#[utoipa::path(get, path = "/v1/routes", tag = "show", params(view::RouteFilter),
-    responses((status = 200, description = "The routes asked for.", body = view::Routes), Refused))]
-pub(super) async fn routes(
-    State(handle): State<Handle>,
-    Parameters(filter): Parameters<view::RouteFilter>,
-) -> Answer<view::Routes> {
-    if filter.limit == Some(0) {
-        return Err(refuse(StatusCode::UNPROCESSABLE_ENTITY, "limit is 0: expected 1 or more"));
+impl Visitor for Views {
+    fn visit<V: View>(&mut self)
+    where
+        dyn Shows: view::Answer<V>,
+    {
+        self.0 = std::mem::take(&mut self.0).routes(route::<V>());
     }
-    Ok(Json(handle.call(move |control, _| control.engine.routes(&filter)).await??))
 }
 
-/// Every VRF: its ports and routes.
-#[utoipa::path(get, path = "/v1/vrfs", tag = "show",
-    responses((status = 200, description = "Every VRF.", body = Vec<view::Vrf>), Refused))]
-pub(super) async fn vrfs(State(handle): State<Handle>) -> Answer<Vec<view::Vrf>> {
-    ask(&handle, |engine| engine.vrfs()).await
+fn route<V: View>() -> UtoipaMethodRouter<Handle>
+where
+    dyn Shows: view::Answer<V>,
+{
+    let mut schemas = vec![(V::name().into_owned(), V::schema())];
+    V::schemas(&mut schemas);
+    let mut paths = Paths::new();
+    paths.add_path_operation(V::PATH, vec![HttpMethod::Get], operation::<V>());
+    (schemas, paths, get(show::<V>))
 }
 
-/// The VRF that a request names.
-pub(super) fn vrf_of(named: Option<String>) -> String {
-    named.unwrap_or_else(|| DEFAULT_NAME.to_owned())
+fn operation<V: View>() -> Operation {
+    let name = V::PATH.split('/').nth(2).unwrap_or(V::PATH);
+    let content = ContentBuilder::new().schema(Some(V::Reply::schema())).build();
+    let shown = ResponseBuilder::new().description(V::ABOUT).content("application/json", content);
+    let refused = ResponsesBuilder::new().responses_from_into_responses::<Refused>();
+    OperationBuilder::new()
+        .tag(V::TAG)
+        .summary(Some(V::ABOUT))
+        .operation_id(Some(name))
+        .parameters(Some(view::parameters::<V>()).filter(|parameters| !parameters.is_empty()))
+        .responses(refused.response("200", shown).build())
+        .build()
 }
 
-/// Every neighbour.
-#[utoipa::path(get, path = "/v1/neighbors", tag = "show",
-    responses((status = 200, description = "Every neighbour.", body = Vec<view::Neighbor>), Refused))]
-pub(super) async fn neighbors(State(handle): State<Handle>) -> Answer<Vec<view::Neighbor>> {
-    ask(&handle, |engine| engine.neighbors()).await
+async fn show<V: View>(State(handle): State<Handle>, uri: Uri) -> Answer<V::Reply>
+where
+    dyn Shows: view::Answer<V>,
+{
+    let filter = filter::<V>(&uri)?;
+    Ok(Json(handle.call(move |control, _| ask::<V>(control, &filter)).await??))
 }
 
-/// Every access list, with what its rules decided.
-#[utoipa::path(get, path = "/v1/acls", tag = "show",
-    responses((status = 200, description = "Every access list.", body = Vec<view::Acl>), Refused))]
-pub(super) async fn acls(State(handle): State<Handle>) -> Answer<Vec<view::Acl>> {
-    ask(&handle, |engine| engine.acls()).await
+/// Asks the running router for one view.
+pub(super) fn ask<V: View>(control: &mut Control, filter: &V::Filter) -> view::Answered<V>
+where
+    dyn Shows: view::Answer<V>,
+{
+    let router: &mut dyn Shows = control.engine.as_mut();
+    view::Answer::<V>::answer(router, filter)
 }
 
-/// Every policer, with what it counted of each colour.
-#[utoipa::path(get, path = "/v1/policers", tag = "show",
-    responses((status = 200, description = "Every policer.", body = Vec<view::Policer>), Refused))]
-pub(super) async fn policers(State(handle): State<Handle>) -> Answer<Vec<view::Policer>> {
-    ask(&handle, |engine| engine.policers()).await
+/// What the request chooses, by its parameters and the parts of its path that are some.
+fn filter<V: View>(uri: &Uri) -> Result<V::Filter, Refusal> {
+    let mut query = uri.query().unwrap_or_default().to_owned();
+    for (name, part) in V::PATH.split('/').zip(uri.path().split('/')) {
+        if let Some(name) = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
+            let part = part.replace('&', "%26").replace('+', "%2B");
+            query = format!("{name}={part}&{query}");
+        }
+    }
+    let malformed = |rejection: QueryRejection| {
+        refuse(rejection.status(), format!("{}: {}", uri.path(), rejection.body_text()))
+    };
+    let broken = |error: axum::http::Error| refuse(StatusCode::BAD_REQUEST, error.to_string());
+    let uri = Uri::builder().path_and_query(format!("/?{query}")).build().map_err(broken)?;
+    let Query(filter) = Query::<V::Filter>::try_from_uri(&uri).map_err(malformed)?;
+    let chosen = serde_json::to_value(&filter).unwrap_or_default();
+    for flag in view::flags::<V>() {
+        if let (Kind::Number(least), Some(number)) = (flag.kind, chosen[&flag.name].as_u64())
+            && number < least
+        {
+            let detail = format!("{} is {number}: expected {least} or more", flag.name);
+            return Err(refuse(StatusCode::UNPROCESSABLE_ENTITY, detail));
+        }
+    }
+    Ok(filter)
 }
 
-/// Every mirror: whose frames leave by which other port as well.
-#[utoipa::path(get, path = "/v1/mirrors", tag = "show",
-    responses((status = 200, description = "Every mirror.", body = Vec<view::Mirror>), Refused))]
-pub(super) async fn mirrors(State(handle): State<Handle>) -> Answer<Vec<view::Mirror>> {
-    ask(&handle, |engine| engine.mirrors()).await
+/// Every counter in OpenMetrics text.
+#[utoipa::path(get, path = "/metrics", tag = "show",
+    responses(
+        (status = 200, description = "OpenMetrics 1.0.", body = String,
+            content_type = "application/openmetrics-text"),
+        Refused))]
+pub(super) async fn metrics(State(handle): State<Handle>) -> Result<Response, Refusal> {
+    let text = handle.call(|control, _| {
+        let mut scrape = Scrape { router: control.engine.as_mut(), out: Exposition::default() };
+        view::visit(&mut scrape);
+        scrape.out.finish()
+    });
+    Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text.await?).into_response())
 }
 
-/// Packets to ourselves that come in pieces: what is held, and what became of them.
-#[utoipa::path(get, path = "/v1/reassembly", tag = "show",
-    responses((status = 200, description = "What is held and counted.", body = view::Reassembly), Refused))]
-pub(super) async fn reassembly(State(handle): State<Handle>) -> Answer<view::Reassembly> {
-    ask(&handle, |engine| engine.reassembly()).await
+struct Scrape<'a> {
+    router: &'a mut (dyn Shows + 'static),
+    out: Exposition,
 }
 
-/// Every twin: the kernel's interface beside a port, and what it was handed.
-#[utoipa::path(get, path = "/v1/twins", tag = "show",
-    responses((status = 200, description = "Every twin.", body = Vec<view::Twin>), Refused))]
-pub(super) async fn twins(State(handle): State<Handle>) -> Answer<Vec<view::Twin>> {
-    ask(&handle, |engine| engine.twins()).await
-}
-
-/// The routes that FRR's zebra brings: who listens, who is connected, how many.
-#[utoipa::path(get, path = "/v1/fpm", tag = "show",
-    responses((status = 200, description = "The listener and its session.", body = view::Fpm), Refused))]
-pub(super) async fn fpm(State(handle): State<Handle>) -> Answer<view::Fpm> {
-    ask(&handle, |engine| engine.fpm()).await
-}
-
-/// The graph of nodes.
-#[utoipa::path(get, path = "/v1/graph", tag = "show",
-    responses((status = 200, description = "Nodes and edges.", body = view::Graph), Refused))]
-pub(super) async fn graph(State(handle): State<Handle>) -> Answer<view::Graph> {
-    ask(&handle, |engine| engine.graph()).await
+impl Visitor for Scrape<'_> {
+    fn visit<V: View>(&mut self)
+    where
+        dyn Shows: view::Answer<V>,
+    {
+        if let Some((filter, tell)) = V::METRICS
+            && let Ok(reply) = view::Answer::<V>::answer(self.router, &filter)
+        {
+            tell(&reply, &mut self.out);
+        }
+    }
 }
 
 /// How to draw the graph.
@@ -169,32 +163,4 @@ pub(super) async fn draw(
     };
     let text = handle.call(move |control, _| control.engine.draw(format)).await?;
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
-}
-
-/// Where memory goes.
-#[utoipa::path(get, path = "/v1/memory", tag = "show",
-    responses((status = 200, description = "Pools and tables.", body = view::Memory), Refused))]
-pub(super) async fn memory(State(handle): State<Handle>) -> Answer<view::Memory> {
-    ask(&handle, |engine| engine.memory()).await
-}
-
-/// Every worker.
-#[utoipa::path(get, path = "/v1/workers", tag = "show",
-    responses((status = 200, description = "Every worker.", body = Vec<view::Worker>), Refused))]
-pub(super) async fn workers(State(handle): State<Handle>) -> Answer<Vec<view::Worker>> {
-    ask(&handle, |engine| engine.workers()).await
-}
-
-/// What becomes of a packet to an address.
-#[utoipa::path(get, path = "/v1/lookup/{address}", tag = "show",
-    params(("address" = String, Path, format = "ipv4", description = "The destination."),
-        view::InVrf),
-    responses((status = 200, description = "What the table says.", body = view::Lookup), Refused))]
-pub(super) async fn lookup(
-    State(handle): State<Handle>,
-    InPath(address): InPath<IpAddr>,
-    Parameters(view::InVrf { vrf }): Parameters<view::InVrf>,
-) -> Answer<view::Lookup> {
-    let vrf = vrf_of(vrf);
-    Ok(Json(handle.call(move |control, _| control.engine.lookup(&vrf, address)).await??))
 }

@@ -3,17 +3,16 @@
 use super::FakeRouter;
 use crate::config::objects::policer::{Policer, PolicerName};
 use crate::config::objects::port::Port;
-use crate::view;
+use crate::view::{self, All, Answer, Answered};
+
+impl Answer<view::Policer> for FakeRouter {
+    fn answer(&mut self, _: &All) -> Answered<view::Policer> {
+        let policers = self.config.policers.iter();
+        Ok(policers.map(|(name, policer)| self.show_policer(name, policer)).collect())
+    }
+}
 
 impl FakeRouter {
-    pub(super) fn show_policers(&self) -> Vec<view::Policer> {
-        self.config
-            .policers
-            .iter()
-            .map(|(name, policer)| self.show_policer(name, policer))
-            .collect()
-    }
-
     fn show_policer(&self, name: &PolicerName, policer: &Policer) -> view::Policer {
         let named = |pick: fn(&Port) -> Option<&PolicerName>| {
             let ports = self.config.ports.iter().filter(|(_, port)| pick(port) == Some(name));

@@ -6,7 +6,47 @@ use crate::config::Prefix;
 use crate::config::objects::route::{NextHop, Route, RouteKey};
 use crate::config::objects::vrf::{DEFAULT_NAME, name_of};
 use crate::engine::EngineError;
-use crate::view;
+use crate::view::{self, Answer, Answered};
+
+impl Answer<view::Routes> for FakeRouter {
+    fn answer(&mut self, filter: &view::RouteFilter) -> Answered<view::Routes> {
+        let within = match &filter.within {
+            Some(text) => Some(
+                text.parse::<Prefix>()
+                    .map_err(|_| EngineError::Unknown { what: "prefix", name: text.clone() })?,
+            ),
+            None => None,
+        };
+        let all = self.routes_of(filter.vrf())?;
+        let total = all.len();
+        let routes = all
+            .into_iter()
+            .filter(|(prefix, route)| {
+                within.is_none_or(|w| w.contains(prefix.address()) && w.length() <= prefix.length())
+                    && filter.source.is_none_or(|source| route.source == source)
+            })
+            .map(|(_, route)| route)
+            .take(filter.limit.unwrap_or(usize::MAX))
+            .collect();
+        Ok(view::Routes { total, routes })
+    }
+}
+
+impl Answer<view::Lookup> for FakeRouter {
+    fn answer(&mut self, filter: &view::LookupFilter) -> Answered<view::Lookup> {
+        let (address, vrf) = (filter.address, filter.vrf());
+        let matching =
+            self.routes_of(vrf)?.into_iter().filter(|(prefix, _)| prefix.contains(address));
+        let route = matching.max_by_key(|(prefix, _)| prefix.length()).map(|(_, route)| route);
+        let outcome = match &route {
+            None => "no route".to_owned(),
+            Some(view::Route { action: Some(action), .. }) => action.clone(),
+            Some(_) => "forwarded".to_owned(),
+        };
+        let (address, vrf) = (address.to_string(), vrf.to_owned());
+        Ok(view::Lookup { address, vrf, route, outcome, depth: 1, cache_lines: 1 })
+    }
+}
 
 impl FakeRouter {
     /// The routes of all VRFs, in the order of their prefixes.

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::answer::{All, Metrics, View};
+use super::table::{Style, table};
+
 /// Whether zebra is listened to, and what it told.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Fpm {
@@ -24,4 +27,44 @@ pub struct Fpm {
     pub refused: u64,
     /// Why the last one could not, or the last session ended.
     pub problem: Option<String>,
+}
+
+impl View for Fpm {
+    type Reply = Self;
+    type Filter = All;
+    const COMMAND: &'static str = "show fpm";
+    const PATH: &'static str = "/v1/fpm";
+    const ABOUT: &'static str = "The routes that FRR brings";
+    const COUNTERS: &'static [&'static str] = &["sessions", "refused"];
+    const METRICS: Option<Metrics<Self>> = Some((All, |fpm, out| {
+        if fpm.listen.is_none() {
+            return;
+        }
+        out.one(fpm)
+            .gauge("fpm_connected", "Whether zebra is connected.", |fpm| {
+                u8::from(fpm.peer.is_some())
+            })
+            .gauge("fpm_routes", "Routes that zebra brought.", |fpm| fpm.routes)
+            .counter("fpm_refused_routes", "Routes of zebra's that could not be taken.", |fpm| {
+                fpm.refused
+            });
+    }));
+
+    fn text(fpm: &Self, style: Style) -> String {
+        let Some(listen) = &fpm.listen else {
+            return "nobody listens: there is no [fpm]\n".to_owned();
+        };
+        let table = table!([fpm], fpm => {
+            "listen": listen,
+            "netns": fpm.netns,
+            "zebra": fpm.peer.as_deref().unwrap_or("not connected"),
+            "sessions": fpm.sessions,
+            "told": fpm.told,
+            "routes": fpm.routes,
+            "active": fpm.active,
+            "refused": fpm.refused,
+        });
+        let problem = fpm.problem.as_ref().map(|problem| format!("{problem}\n"));
+        table.render(style) + &problem.unwrap_or_default()
+    }
 }

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::answer::{All, View};
+use super::table::{Style, table};
+
 /// A mirror: copies of what ports carry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Mirror {
@@ -27,4 +30,28 @@ pub struct MirrorSource {
     pub sent: u64,
     /// Copies not made for want of a buffer.
     pub lost: u64,
+}
+
+impl View for Mirror {
+    type Reply = Vec<Self>;
+    type Filter = All;
+    const COMMAND: &'static str = "show mirror";
+    const PATH: &'static str = "/v1/mirrors";
+    const ABOUT: &'static str = "Mirrors: ports whose frames leave by another one as well";
+    const COUNTERS: &'static [&'static str] = &["received", "sent", "lost"];
+
+    fn text(mirrors: &Vec<Self>, style: Style) -> String {
+        let sources =
+            mirrors.iter().flat_map(|mirror| mirror.sources.iter().map(move |s| (mirror, s)));
+        let table = table!(sources, (mirror, source) => {
+            "mirror": mirror.name,
+            "to": mirror.destination,
+            "from": source.port,
+            "copies": source.direction,
+            "received": source.received,
+            "sent": source.sent,
+            "lost": source.lost,
+        });
+        table.render(style)
+    }
 }

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::answer::{All, Metrics, View};
+use super::table::{Style, table};
+
 /// A policer, with what it counted since it was last changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Policer {
@@ -44,4 +47,50 @@ pub struct PolicerColour {
 impl PolicerColour {
     /// The colours, the best first.
     pub const NAMES: [&'static str; 3] = ["green", "yellow", "red"];
+}
+
+impl View for Policer {
+    type Reply = Vec<Self>;
+    type Filter = All;
+    const COMMAND: &'static str = "show policers";
+    const PATH: &'static str = "/v1/policers";
+    const ABOUT: &'static str = "Policers, and what they counted since they were last changed";
+    const COUNTERS: &'static [&'static str] = &["packets", "bytes"];
+    const METRICS: Option<Metrics<Self>> = Some((All, |policers, out| {
+        out.of(colours(policers), |row| [("policer", &row.0.name), ("colour", &row.1.colour)])
+            .counter("policer_packets", "Packets that a policer gave a colour.", |row| {
+                row.1.packets
+            })
+            .counter("policer_bytes", "Bytes that a policer gave a colour.", |row| row.1.bytes);
+    }));
+
+    fn text(policers: &Vec<Self>, style: Style) -> String {
+        let table = table!(colours(policers), (policer, colour) => {
+            "policer": policer.name,
+            "agreed": policer.agreed(),
+            "in": policer.ports_in,
+            "out": policer.ports_out,
+            "colour": colour.colour,
+            "action": colour.action,
+            "packets": colour.packets,
+            "bytes": colour.bytes,
+        });
+        table.render(style)
+    }
+}
+
+fn colours(policers: &[Policer]) -> impl Iterator<Item = (&Policer, &PolicerColour)> {
+    policers.iter().flat_map(|policer| policer.colours.iter().map(move |colour| (policer, colour)))
+}
+
+impl Policer {
+    /// Rates with their bursts.
+    fn agreed(&self) -> String {
+        let more = match (&self.excess_burst, &self.peak_rate, &self.peak_burst) {
+            (Some(excess), ..) => format!(" +{excess}"),
+            (_, Some(rate), Some(burst)) => format!(", {rate} {burst}"),
+            _ => String::new(),
+        };
+        format!("{} {}{more}", self.rate, self.burst)
+    }
 }

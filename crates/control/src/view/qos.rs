@@ -7,6 +7,9 @@ use sched::{Backlog, ClassId, Counters, Report};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::answer::{All, Metrics, View};
+use super::table::Style;
+
 /// A shaped port.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Qos {
@@ -14,6 +17,43 @@ pub struct Qos {
     pub port: String,
     /// The discipline at the root, with what stands under it.
     pub root: QosNode,
+}
+
+impl View for Qos {
+    type Reply = Vec<Self>;
+    type Filter = All;
+    const COMMAND: &'static str = "show qos";
+    const PATH: &'static str = "/v1/qos";
+    const ABOUT: &'static str = "Shaped ports: disciplines, classes and what waits in them";
+    const COUNTERS: &'static [&'static str] =
+        &["sent_packets", "sent_bytes", "dropped", "overlimits", "requeues", "marked"];
+    const METRICS: Option<Metrics<Self>> = Some((All, |shaped, out| {
+        let nodes = shaped.iter().flat_map(|port| {
+            let nodes = port.root.walk().into_iter();
+            nodes.map(move |(path, node)| (&port.port, path, node))
+        });
+        out.of(nodes, |(port, path, _)| [("port", (*port).clone()), ("class", path.clone())])
+            .counter("qos_sent_packets", "Packets sent by a class.", |row| row.2.sent_packets)
+            .counter("qos_sent_bytes", "Bytes sent by a class.", |row| row.2.sent_bytes)
+            .counter("qos_dropped_packets", "Packets dropped by a class.", |row| row.2.dropped)
+            .counter("qos_marked_packets", "Packets marked by a class.", |row| row.2.marked)
+            .counter("qos_overlimits", "Times that a class had to wait for tokens.", |row| {
+                row.2.overlimits
+            })
+            .gauge("qos_backlog_packets", "Packets that wait.", |row| row.2.backlog_packets)
+            .gauge("qos_backlog_bytes", "Bytes that wait.", |row| row.2.backlog_bytes);
+    }));
+
+    fn text(ports: &Vec<Self>, style: Style) -> String {
+        if ports.is_empty() {
+            return style.dim("no port is shaped\n");
+        }
+        let tree = |port: &Self| {
+            let report = Report::from(port.root.clone());
+            format!("{}\n{report}", style.bold(&format!("port {}", port.port)))
+        };
+        ports.iter().map(tree).collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// A discipline or a class, with the statistics that `tc -s` shows.
@@ -120,6 +160,7 @@ impl QosNode {
 mod tests {
     use super::*;
     use sched::{Config, Shape, build};
+    use std::time::Duration;
 
     #[test]
     fn each_node_has_a_path_of_its_own_and_the_report_comes_back() {
@@ -131,5 +172,46 @@ mod tests {
         paths.dedup();
         assert_eq!(paths.len(), count);
         assert_eq!(Report::from(node).to_string(), report.to_string());
+    }
+
+    fn class(id: &str, sent_bytes: u64, children: Vec<QosNode>) -> QosNode {
+        QosNode {
+            kind: if children.is_empty() { "class" } else { "htb" }.to_owned(),
+            id: Some(id.to_owned()),
+            settings: String::new(),
+            sent_packets: sent_bytes / 1000,
+            sent_bytes,
+            dropped: 0,
+            overlimits: 0,
+            requeues: 0,
+            marked: 0,
+            backlog_packets: 0,
+            backlog_bytes: 0,
+            gauges: BTreeMap::new(),
+            children,
+        }
+    }
+
+    fn port(sent: u64) -> Vec<Qos> {
+        let root = class("1:", sent, vec![class("1:10", sent, Vec::new())]);
+        vec![Qos { port: "p0".to_owned(), root }]
+    }
+
+    #[test]
+    fn a_tree_stands_under_its_ports_name() {
+        let drawn = Qos::text(&port(2000), Style::new(false));
+        assert_eq!(
+            drawn,
+            "port p0\nhtb 1:\n│  sent 2.0 kB, 2 packets\n└─ 1:10\n      sent 2.0 kB, 2 packets\n"
+        );
+    }
+
+    #[test]
+    fn rates_reach_every_class() {
+        let [then, now] = [2000, 10_000].map(|sent| serde_json::to_value(port(sent)).unwrap());
+        let rates = crate::view::rates::<Qos>(&then, now, Duration::from_secs(2)).unwrap();
+        let rates: Vec<Qos> = serde_json::from_value(rates).unwrap();
+        assert_eq!(rates[0].root.sent_bytes, 4000);
+        assert_eq!(rates[0].root.children[0].sent_packets, 4);
     }
 }

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::answer::{All, Metrics, View};
+use super::table::{Style, table};
+
 /// What is held of packets in pieces, and what became of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Reassembly {
@@ -35,7 +38,7 @@ pub struct Reassembly {
 
 impl Reassembly {
     /// All counters by their names.
-    pub fn counters(&self) -> [(&'static str, u64); 10] {
+    fn counters(&self) -> [(&'static str, u64); 10] {
         [
             ("pieces", self.pieces),
             ("whole", self.whole),
@@ -48,5 +51,39 @@ impl Reassembly {
             ("timed-out", self.timed_out),
             ("undeliverable", self.undeliverable),
         ]
+    }
+}
+
+impl View for Reassembly {
+    type Reply = Self;
+    type Filter = All;
+    const COMMAND: &'static str = "show reassembly";
+    const PATH: &'static str = "/v1/reassembly";
+    const ABOUT: &'static str = "Packets to the router itself that come in pieces";
+    #[rustfmt::skip]
+    const COUNTERS: &'static [&'static str] = &[
+        "pieces", "whole", "answered", "duplicates", "overlapping", "too_long", "too_many_pieces",
+        "evicted", "timed_out", "undeliverable",
+    ];
+    const METRICS: Option<Metrics<Self>> = Some((All, |reassembly, out| {
+        out.of(reassembly.counters(), |(outcome, _)| [("outcome", *outcome)]).counter(
+            "reassembly_outcomes",
+            "Pieces of packets to ourselves, and what became of them.",
+            |(_, count)| *count,
+        );
+        out.one(reassembly).gauge(
+            "reassembly_held_bytes",
+            "Bytes held of packets of which pieces are missing.",
+            |reassembly| reassembly.bytes,
+        );
+    }));
+
+    fn text(reassembly: &Self, style: Style) -> String {
+        let held = [("held", reassembly.datagrams), ("held-bytes", reassembly.bytes)];
+        let table = table!(held.into_iter().chain(reassembly.counters()), (what, count) => {
+            "what": what,
+            "count": count,
+        });
+        table.render(style)
     }
 }

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::answer::{All, Metrics, View};
+use super::table::{Cell, Style, table};
+
 /// A twin: the kernel's interface beside one of ours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Twin {
@@ -39,4 +42,57 @@ pub struct TwinClass {
     pub passed: u64,
     /// Dropped: more than it may have.
     pub limited: u64,
+}
+
+impl View for Twin {
+    type Reply = Vec<Self>;
+    type Filter = All;
+    const COMMAND: &'static str = "show twins";
+    const PATH: &'static str = "/v1/twins";
+    const ABOUT: &'static str = "The kernel's twins of ports, and what they were handed";
+    const COUNTERS: &'static [&'static str] =
+        &["to_kernel", "refused", "from_kernel", "lost", "passed", "limited"];
+    const METRICS: Option<Metrics<Self>> = Some((All, |twins, out| {
+        let classes = twins.iter().flat_map(|twin| twin.classes.iter().map(move |c| (twin, c)));
+        out.of(classes, |(twin, class)| [("port", &twin.port), ("class", &class.class)])
+            .counter("twin_passed_packets", "Packets handed to a port's twin.", |row| row.1.passed)
+            .counter("twin_limited_packets", "Packets not handed over: too many.", |row| {
+                row.1.limited
+            });
+        out.of(twins, |twin| [("port", &twin.port)])
+            .counter("twin_sent_packets", "Packets that the kernel sent on a twin.", |twin| {
+                twin.from_kernel
+            })
+            .gauge("twin_present", "Whether the kernel has the twin.", |twin| {
+                u8::from(twin.index.is_some())
+            });
+    }));
+
+    /// A line for each class of packets; the first says what goes for all.
+    fn text(twins: &Vec<Self>, style: Style) -> String {
+        let classes = twins.iter().flat_map(|twin| {
+            let classes = twin.classes.iter().enumerate();
+            classes.map(move |(number, class)| (twin, number == 0, class))
+        });
+        let table = table!(classes, (twin, is_first, class) => {
+            "port": once(is_first, &twin.port),
+            "twin": once(is_first, &twin.name),
+            "netns": once(is_first, &twin.netns),
+            "index": once(is_first, &twin.index.map_or("gone".to_owned(), |index| index.to_string())),
+            "to kernel": once(is_first, &twin.to_kernel),
+            "from kernel": once(is_first, &twin.from_kernel),
+            "class": class.class,
+            "passed": class.passed,
+            "limited": class.limited,
+        });
+        let problems = twins.iter().filter_map(|twin| {
+            let problem = twin.problem.as_ref()?;
+            Some(format!("{}: {problem}\n", twin.port))
+        });
+        table.render(style) + &problems.collect::<String>()
+    }
+}
+
+fn once(is_first: bool, cell: &impl Cell) -> String {
+    if is_first { cell.cell() } else { String::new() }
 }

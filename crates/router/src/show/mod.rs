@@ -10,11 +10,48 @@ use crate::router::Router;
 use control::bulk::BulkRoute;
 use control::config::{Change, Config};
 use control::engine::{ApplyError, Engine, EngineError};
-use control::view;
+use control::view::{self, Answer, Answered, View};
 use fib::rib::{Source, SourceCount};
 use fib::route_file::FilePrefix;
-use std::net::IpAddr;
 use std::time::Duration;
+
+/// Says who of the router answers which view.
+macro_rules! answers {
+    ($router:ident, $filter:ident; $($View:ident: $answer:expr,)*) => {$(
+        impl Answer<view::$View> for Router {
+            fn answer(&mut self, filter: &<view::$View as View>::Filter) -> Answered<view::$View> {
+                let ($router, $filter) = (self, filter);
+                let _ = $filter;
+                Ok($answer)
+            }
+        }
+    )*};
+}
+
+answers! { router, filter;
+    Port: router.show_ports(),
+    Qos: router.show_qos(),
+    Node: router.show_nodes(),
+    Drop: router.show_errors(),
+    Routes: router.show_routes(filter)?,
+    Vrf: router.show_vrfs(),
+    Neighbor: router.show_neighbors(),
+    Bridge: router.show_bridges(),
+    Acl: router.show_acls(),
+    Policer: router.show_policers(),
+    Mirror: router.show_mirrors(),
+    Reassembly: router.show_reassembly(),
+    Twin: router.show_twins(),
+    Fpm: router.show_fpm(),
+    Graph: router.show_graph(),
+    Version: router.show_version(),
+    Memory: router.show_memory(),
+    Worker: router.show_workers(),
+    Stations: router.show_stations(filter)?,
+    Trace: router.show_trace(),
+    Capture: router.show_capture(),
+    Lookup: router.show_lookup(router.vrf_named(filter.vrf())?, filter.address),
+}
 
 impl Engine for Router {
     fn apply(&mut self, _: &Config, _: &Config, changes: &[Change]) -> Result<(), ApplyError> {
@@ -23,26 +60,6 @@ impl Engine for Router {
 
     fn tick(&mut self, _: Duration) -> Duration {
         self.turn()
-    }
-
-    fn ports(&self) -> Vec<view::Port> {
-        self.show_ports()
-    }
-
-    fn qos(&mut self) -> Vec<view::Qos> {
-        self.show_qos()
-    }
-
-    fn nodes(&self) -> Vec<view::Node> {
-        self.show_nodes()
-    }
-
-    fn errors(&self) -> Vec<view::Drop> {
-        self.show_errors()
-    }
-
-    fn routes(&self, filter: &view::RouteFilter) -> Result<view::Routes, EngineError> {
-        self.show_routes(filter)
     }
 
     fn add_routes(
@@ -72,14 +89,6 @@ impl Engine for Router {
         vrf.map_or_else(|_| SourceCount::default(), |vrf| self.count_bulk(vrf, source))
     }
 
-    fn neighbors(&self) -> Vec<view::Neighbor> {
-        self.show_neighbors()
-    }
-
-    fn graph(&self) -> view::Graph {
-        self.show_graph()
-    }
-
     fn draw(&self, format: view::GraphFormat) -> String {
         let layout = &self.dataplane.layout;
         match format {
@@ -87,58 +96,6 @@ impl Engine for Router {
             view::GraphFormat::Dot => ::graph::draw_dot(layout),
             view::GraphFormat::Svg => ::graph::draw_svg(layout),
         }
-    }
-
-    fn version(&self) -> view::Version {
-        self.show_version()
-    }
-
-    fn memory(&self) -> view::Memory {
-        self.show_memory()
-    }
-
-    fn workers(&self) -> Vec<view::Worker> {
-        self.show_workers()
-    }
-
-    fn lookup(&self, vrf: &str, address: IpAddr) -> Result<view::Lookup, EngineError> {
-        Ok(self.show_lookup(self.vrf_named(vrf)?, address))
-    }
-
-    fn vrfs(&self) -> Vec<view::Vrf> {
-        self.show_vrfs()
-    }
-
-    fn bridges(&self) -> Vec<view::Bridge> {
-        self.show_bridges()
-    }
-
-    fn acls(&self) -> Vec<view::Acl> {
-        self.show_acls()
-    }
-
-    fn policers(&self) -> Vec<view::Policer> {
-        self.show_policers()
-    }
-
-    fn reassembly(&self) -> view::Reassembly {
-        self.show_reassembly()
-    }
-
-    fn twins(&self) -> Vec<view::Twin> {
-        self.show_twins()
-    }
-
-    fn fpm(&self) -> view::Fpm {
-        self.show_fpm()
-    }
-
-    fn mirrors(&self) -> Vec<view::Mirror> {
-        self.show_mirrors()
-    }
-
-    fn stations(&self, filter: &view::StationFilter) -> Result<view::Stations, EngineError> {
-        self.show_stations(filter)
     }
 
     fn stations_flush(
@@ -159,20 +116,12 @@ impl Engine for Router {
         self.start_trace(request)
     }
 
-    fn trace(&self) -> view::Trace {
-        self.show_trace()
-    }
-
     fn trace_stop(&mut self) {
         self.observing.stop_trace(&self.dataplane);
     }
 
     fn capture_start(&mut self, request: &view::CaptureRequest) -> Result<(), EngineError> {
         self.start_capture(request)
-    }
-
-    fn capture(&self) -> view::Capture {
-        self.show_capture()
     }
 
     fn capture_pcap(&self) -> Vec<u8> {

@@ -1,5 +1,7 @@
 //! The OpenAPI document and what is really served.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::{fresh_router, get, on_one_thread};
@@ -40,4 +42,25 @@ fn every_reference_of_the_document_leads_somewhere() {
     }
     let document = serde_json::to_value(openapi()).unwrap();
     check(&document, &document);
+}
+
+#[test]
+fn every_operation_has_a_name_of_its_own_and_says_what_its_path_takes() {
+    let document = serde_json::to_value(openapi()).unwrap();
+    assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
+    let mut names = HashSet::new();
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        for (method, operation) in operations.as_object().unwrap() {
+            let name = operation["operationId"].as_str().unwrap();
+            assert!(names.insert(name), "{method} {path}: `{name}` comes twice");
+            assert!(operation["responses"]["200"]["description"].is_string(), "{method} {path}");
+            assert!(operation["summary"].is_string(), "{method} {path}");
+            let parameters = operation["parameters"].as_array().map_or(&[][..], |some| some);
+            let in_path = parameters.iter().filter(|parameter| parameter["in"] == "path");
+            let taken: Vec<_> = in_path.map(|one| one["name"].as_str().unwrap()).collect();
+            let parts = path.split('/').filter_map(|part| part.strip_prefix('{'));
+            let named: Vec<_> = parts.map(|part| part.trim_end_matches('}')).collect();
+            assert_eq!(taken, named, "{path}");
+        }
+    }
 }

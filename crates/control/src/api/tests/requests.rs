@@ -30,6 +30,7 @@ fn what_is_not_there_or_does_not_apply_is_told_as_a_problem() {
         assert_problem(&get(&router, "/v1/routes?limit=x").await, 400, "limit");
         assert_problem(&get(&router, "/v1/routes?colour=x").await, 400, "colour");
         assert_problem(&get(&router, "/v1/routes?limit=0").await, 422, "limit is 0");
+        assert_problem(&get(&router, "/v1/lookup/1.2.3.4&vrf=x").await, 400, "1.2.3.4&vrf=x");
         let list = json!([1]);
         assert_problem(
             &post(&router, "/v1/config/rollback", list).await,

@@ -1,47 +1,10 @@
-//! Bridges and the stations in them.
+//! Stations of bridges.
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-/// A bridge.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Bridge {
-    /// Its name.
-    pub name: String,
-    /// Stations it knows.
-    pub stations: u32,
-    /// Most stations it remembers.
-    pub mac_limit: u32,
-    /// Seconds that a station is remembered that is not heard any more.
-    pub ageing_s: u64,
-    /// Addresses of stations that it answers ARP requests for; `null`: it answers none.
-    pub bindings: Option<usize>,
-    /// Addresses that it answers neighbour solicitations for; `null`: it answers none.
-    pub nd_bindings: Option<usize>,
-    /// Its ports.
-    pub ports: Vec<BridgePort>,
-}
-
-/// A port in a bridge.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct BridgePort {
-    /// Its name.
-    pub port: String,
-    /// Whether packets can pass.
-    pub up: bool,
-    /// What it may do, the bridge's own flags included, as in `learn`.
-    pub flags: Vec<String>,
-    /// Its split-horizon group.
-    pub group: Option<u16>,
-    /// Whether it does not reach other isolated ports.
-    pub isolated: bool,
-    /// Stations learned behind it.
-    pub learned: u64,
-    /// Stations that came to it from other ports.
-    pub moved: u64,
-    /// Frames whose station there was no room for.
-    pub not_learned: u64,
-}
+use super::answer::View;
+use super::table::{Style, shortened, table};
 
 /// Which stations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, IntoParams)]
@@ -84,6 +47,29 @@ pub struct Station {
     pub is_static: bool,
     /// Seconds since it was heard.
     pub age_s: u32,
+}
+
+impl View for Stations {
+    type Reply = Self;
+    type Filter = StationFilter;
+    const COMMAND: &'static str = "mac show";
+    const PATH: &'static str = "/v1/stations";
+    const ABOUT: &'static str = "The stations of bridges";
+
+    fn text(shown: &Self, style: Style) -> String {
+        let behind = |station: &Station| match &station.remote {
+            Some(remote) => format!("{} to {remote}", station.port),
+            None => station.port.clone(),
+        };
+        let table = table!(&shown.stations, station => {
+            "bridge": station.bridge,
+            "mac": station.mac,
+            "port": behind(station),
+            "kind": if station.is_static { "static" } else { "learned" },
+            "age s": station.age_s,
+        });
+        table.render(style) + &shortened(shown.stations.len(), shown.total, "stations", style)
+    }
 }
 
 /// Learned stations to forget; without a bridge and a port, all.

@@ -1,0 +1,108 @@
+//! What a view is, and who answers it.
+//!
+//! ```text
+//!  impl View for Policer ─┬─▶ volley show policers: table, --json, --watch, help, completion
+//!                         ├─▶ GET /v1/policers, and its place in /openapi.json
+//!                         └─▶ /metrics
+//!  impl Answer<Policer> for Router: how it stands now
+//! ```
+
+use serde::Serialize;
+use serde::de::{Deserialize, DeserializeOwned};
+use thiserror::Error;
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::openapi::{ArrayBuilder, Ref, RefOr, Schema};
+use utoipa::{IntoParams, ToSchema};
+
+use super::metrics::Exposition;
+use super::table::Style;
+
+/// Something that can be asked of the running router.
+pub trait View: ToSchema + Sized + 'static {
+    /// The whole answer: `Vec<Self>` or `Self`.
+    type Reply: Reply<Self>;
+    /// What may be asked for; each field is a flag of the command and a parameter of the API.
+    type Filter: Serialize + DeserializeOwned + IntoParams + Send + 'static;
+    /// The command that shows it, as in `show ports`.
+    const COMMAND: &'static str;
+    /// Where the API has it, as in `/v1/ports`; a part in braces is a field of the filter.
+    const PATH: &'static str;
+    /// What it is, in one line: the command's help, and the API's summary.
+    const ABOUT: &'static str;
+    /// The API's group of paths that it is among.
+    const TAG: &'static str = "show";
+    /// Where the API has it as text, when the text is not made from the answer.
+    const DRAWN_AT: Option<&'static str> = None;
+    /// Fields, at any depth, that only grow: `--watch` shows what came in a second.
+    const COUNTERS: &'static [&'static str] = &[];
+    /// What `/metrics` has of it, and the filter that it is asked with for that.
+    const METRICS: Option<Metrics<Self>> = None;
+
+    /// For a person to read.
+    fn text(reply: &Self::Reply, style: Style) -> String;
+
+    /// Makes averages since the start those since `then`, for `--watch`.
+    fn average_since(_then: &Self::Reply, _now: &mut Self::Reply) {}
+}
+
+/// How a view's counters go into `/metrics`.
+pub type Metrics<V> = (<V as View>::Filter, fn(&<V as View>::Reply, &mut Exposition));
+
+/// A whole answer.
+pub trait Reply<V>: Serialize + DeserializeOwned + Send + 'static {
+    /// What the API's document says of it.
+    fn schema() -> RefOr<Schema>;
+}
+
+impl<V: View + Serialize + DeserializeOwned + Send> Reply<V> for V {
+    fn schema() -> RefOr<Schema> {
+        Ref::from_schema_name(V::name()).into()
+    }
+}
+
+impl<V: View + Serialize + DeserializeOwned + Send> Reply<V> for Vec<V> {
+    fn schema() -> RefOr<Schema> {
+        ArrayBuilder::new().items(Ref::from_schema_name(V::name())).build().into()
+    }
+}
+
+/// The running router, as far as one view goes.
+pub trait Answer<V: View> {
+    /// How it stands now.
+    fn answer(&mut self, filter: &V::Filter) -> Answered<V>;
+}
+
+/// An answer, or why there is none.
+pub type Answered<V> = Result<<V as View>::Reply, EngineError>;
+
+/// Why a request was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum EngineError {
+    /// It names something that is not there.
+    #[error("there is no {what} `{name}`")]
+    Unknown {
+        /// Kind of thing, as in `port`.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+    /// It does not fit what is going on.
+    #[error("{0}")]
+    Conflict(String),
+}
+
+/// All of it: there is nothing to choose. Parameters are not looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct All;
+
+impl<'de> Deserialize<'de> for All {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        serde::de::IgnoredAny::deserialize(deserializer).map(|_| Self)
+    }
+}
+
+impl IntoParams for All {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,59 @@
+//! Packets copied at a node's exit.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::answer::{All, View};
+use super::table::Style;
+
+/// Which packets to capture.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CaptureRequest {
+    /// Node.
+    pub node: String,
+    /// Exit of the node; without one, all its exits.
+    #[serde(default)]
+    pub exit: Option<String>,
+    /// How many packets.
+    #[schema(minimum = 1, maximum = 100000)]
+    pub count: u32,
+    /// Bytes kept of each packet.
+    #[serde(default)]
+    #[schema(minimum = 14, maximum = 16384)]
+    pub snap_bytes: Option<u32>,
+}
+
+/// How a capture stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Capture {
+    /// Whether packets are still being captured.
+    pub running: bool,
+    /// Node.
+    pub node: String,
+    /// Exit, if only one.
+    pub exit: Option<String>,
+    /// Packets wanted.
+    pub count: u32,
+    /// Packets captured so far.
+    pub captured: u32,
+}
+
+impl View for Capture {
+    type Reply = Self;
+    type Filter = All;
+    const COMMAND: &'static str = "capture show";
+    const PATH: &'static str = "/v1/capture";
+    const ABOUT: &'static str = "How the capture stands";
+    const TAG: &'static str = "observe";
+
+    fn text(capture: &Self, _: Style) -> String {
+        let Self { running, node, exit, count, captured } = capture;
+        if node.is_empty() {
+            return "no capture\n".to_owned();
+        }
+        let exit = exit.as_ref().map(|exit| format!(" {exit}")).unwrap_or_default();
+        let state = if *running { "running" } else { "stopped" };
+        format!("{node}{exit}: {captured} of {count} packets, {state}\n")
+    }
+}

@@ -1,0 +1,71 @@
+//! Neighbours.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::answer::{All, View};
+use super::table::{Style, table};
+use crate::config::objects::vrf::DEFAULT_NAME;
+
+/// A neighbour.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Neighbor {
+    /// Its address.
+    pub address: String,
+    /// Port it is behind.
+    pub port: String,
+    /// VRF that the port is in.
+    pub vrf: String,
+    /// Its MAC address, when known.
+    pub mac: Option<String>,
+    /// How well it is known.
+    pub state: NeighborState,
+    /// Milliseconds since it answered last.
+    pub age_ms: u64,
+    /// Packets that wait for the answer.
+    pub held_packets: u32,
+}
+
+/// How well a neighbour is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NeighborState {
+    /// Asked for, no answer yet.
+    Incomplete,
+    /// Answered lately.
+    Reachable,
+    /// Answered long ago; asked again.
+    Stale,
+    /// Did not answer.
+    Failed,
+    /// Given by the configuration.
+    Static,
+}
+
+impl View for Neighbor {
+    type Reply = Vec<Self>;
+    type Filter = All;
+    const COMMAND: &'static str = "show neighbors";
+    const PATH: &'static str = "/v1/neighbors";
+    const ABOUT: &'static str = "Neighbours and their MAC addresses";
+
+    fn text(neighbors: &Vec<Self>, style: Style) -> String {
+        let state = |state| match state {
+            NeighborState::Incomplete => "incomplete",
+            NeighborState::Reachable => "reachable",
+            NeighborState::Stale => "stale",
+            NeighborState::Failed => "failed",
+            NeighborState::Static => "static",
+        };
+        let table = table!(neighbors, neighbor => {
+            "address": neighbor.address,
+            "port": neighbor.port,
+            "vrf": neighbor.vrf,
+            "mac": neighbor.mac,
+            "state": state(neighbor.state),
+            "age s": neighbor.age_ms / 1000,
+            "held": neighbor.held_packets,
+        });
+        table.hide_where_all("vrf", DEFAULT_NAME).render(style)
+    }
+}

@@ -1,0 +1,143 @@
+//! Routes.
+
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::answer::View;
+use super::table::{Style, shortened, table};
+use crate::config::objects::vrf::DEFAULT_NAME;
+
+/// Which routes to show.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct RouteFilter {
+    /// Only routes inside this prefix.
+    #[serde(default)]
+    #[param(format = "prefix")]
+    pub within: Option<String>,
+    /// Only routes from this source.
+    #[serde(default)]
+    #[param(inline)]
+    pub source: Option<RouteSource>,
+    /// Of this VRF; `default` or nothing is the default one.
+    #[serde(default)]
+    #[param(format = "name")]
+    pub vrf: Option<String>,
+    /// At most so many.
+    #[serde(default)]
+    #[param(minimum = 1)]
+    pub limit: Option<usize>,
+}
+
+impl RouteFilter {
+    /// The VRF that is meant.
+    pub fn vrf(&self) -> &str {
+        self.vrf.as_deref().unwrap_or(DEFAULT_NAME)
+    }
+}
+
+/// Where a route comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RouteSource {
+    /// An address of a port.
+    Connected,
+    /// The configuration.
+    Static,
+    /// A routing protocol, or a file that was loaded.
+    Dynamic,
+}
+
+/// The routes of a filter.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Routes {
+    /// Routes there are, shown or not.
+    pub total: usize,
+    /// Those shown.
+    pub routes: Vec<Route>,
+}
+
+/// A route.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Route {
+    /// Its network.
+    pub prefix: String,
+    /// The VRF that has it.
+    pub vrf: String,
+    /// Where it comes from.
+    pub source: RouteSource,
+    /// Who brought it, and its preference among others, as in `ebgp/20`; lower is better.
+    pub origin: String,
+    /// Whether it forwards: the best of its prefix, and a next hop is there.
+    pub active: bool,
+    /// What it does when not forwarding to next hops, as in `blackhole` or `via vrf blue`.
+    pub action: Option<String>,
+    /// Its next hops.
+    pub next_hops: Vec<NextHop>,
+}
+
+/// One way a route goes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NextHop {
+    /// Router, absent when the destination is on the link.
+    pub address: Option<String>,
+    /// Port to leave by.
+    pub port: Option<String>,
+    /// Share of the flows.
+    pub weight: u16,
+    /// Whether packets can go this way now.
+    pub usable: bool,
+}
+
+impl View for Routes {
+    type Reply = Self;
+    type Filter = RouteFilter;
+    const COMMAND: &'static str = "show routes";
+    const PATH: &'static str = "/v1/routes";
+    const ABOUT: &'static str = "Routes, and where they lead";
+
+    fn text(shown: &Self, style: Style) -> String {
+        let table = table!(&shown.routes, route => {
+            "prefix": route.prefix,
+            "source": route.brought_by(),
+            "state": if route.active { "active" } else { "inactive" },
+            "next hops": route.way(),
+        });
+        table.render(style) + &shortened(shown.routes.len(), shown.total, "routes", style)
+    }
+}
+
+impl Route {
+    /// Its source, as a table has it.
+    pub(super) fn brought_by(&self) -> &str {
+        match self.source {
+            RouteSource::Connected => "connected",
+            RouteSource::Static => "static",
+            RouteSource::Dynamic => &self.origin,
+        }
+    }
+
+    /// Where it leads, as a table has it.
+    pub(super) fn way(&self) -> String {
+        if let Some(action) = &self.action {
+            return action.clone();
+        }
+        let hop = |hop: &NextHop| {
+            let mut text = match (&hop.address, &hop.port) {
+                (Some(address), Some(port)) => format!("via {address} port {port}"),
+                (Some(address), None) => format!("via {address}"),
+                (None, Some(port)) => format!("port {port}"),
+                (None, None) => "nowhere".to_owned(),
+            };
+            if hop.weight != 1 {
+                text.push_str(&format!(" weight {}", hop.weight));
+            }
+            if !hop.usable {
+                text.push_str(" (unusable)");
+            }
+            text
+        };
+        self.next_hops.iter().map(hop).collect::<Vec<_>>().join(", ")
+    }
+}

@@ -1,0 +1,58 @@
+//! VRFs.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::answer::{All, Metrics, View};
+use super::table::{Style, table};
+
+/// A VRF.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Vrf {
+    /// Its name.
+    pub name: String,
+    /// Ports that are in it.
+    pub ports: Vec<String>,
+    /// Its IPv4 routes.
+    pub ip4: VrfRoutes,
+    /// Its IPv6 routes.
+    pub ip6: VrfRoutes,
+}
+
+/// A VRF's routes of one family.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct VrfRoutes {
+    /// Of all sources.
+    pub routes: u64,
+    /// Prefixes that its table forwards by.
+    pub forwarded: u64,
+    /// The most that it forwards by.
+    pub capacity: u64,
+}
+
+impl View for Vrf {
+    type Reply = Vec<Self>;
+    type Filter = All;
+    const COMMAND: &'static str = "show vrfs";
+    const PATH: &'static str = "/v1/vrfs";
+    const ABOUT: &'static str = "VRFs, their ports and routes";
+    const METRICS: Option<Metrics<Self>> = Some((All, |vrfs, out| {
+        let families = vrfs.iter().flat_map(|vrf| [(vrf, "ip4", vrf.ip4), (vrf, "ip6", vrf.ip6)]);
+        out.of(families, |row| [("vrf", &row.0.name[..]), ("family", row.1)])
+            .gauge("vrf_routes", "Routes of all sources in a VRF.", |row| row.2.routes)
+            .gauge("vrf_forwarded", "Prefixes that a VRF forwards by.", |row| row.2.forwarded)
+            .gauge("vrf_capacity", "Prefixes that a VRF has room for.", |row| row.2.capacity);
+    }));
+
+    fn text(vrfs: &Vec<Self>, style: Style) -> String {
+        let table = table!(vrfs, vrf => {
+            "vrf": vrf.name,
+            "ip4 routes": vrf.ip4.routes,
+            "forwarded": vrf.ip4.forwarded,
+            "ip6 routes": vrf.ip6.routes,
+            "forwarded": vrf.ip6.forwarded,
+            "ports": vrf.ports,
+        });
+        table.render(style)
+    }
+}
