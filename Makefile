@@ -46,9 +46,9 @@ bench-sched: ## Measures the schedulers, beside DPDK's and the kernel's, into ta
 bench-acl: ## Measures access lists beside DPDK's, into target/bench-acl.json
 	cargo run --release -p acl-bench
 
-graph: ## Draws docs/graph.svg from the nodes there are
-	cargo run --quiet -p nodes --example draw_graph > docs/graph.svg.new
-	mv docs/graph.svg.new docs/graph.svg
+graph: ## Draws docs/graph.svg and docs/graph/ from the nodes there are
+	mkdir -p docs/graph
+	cargo run --quiet -p nodes --example draw_graph docs
 
 map: ## Writes the map of the crates in ARCHITECTURE.md from their manifests
 	scripts/crate-map

@@ -37,7 +37,7 @@ pub use context::Context;
 pub use counters::{GraphCounters, NodeCounters, add};
 pub use dispatch::{Graph, GraphSettings};
 pub use doorbell::Doorbell;
-pub use draw::{draw_dot, draw_svg, draw_text};
+pub use draw::{Group, draw_dot, draw_overview, draw_part, draw_svg, draw_text};
 #[doc(hidden)]
 pub use exit::exit_index;
 pub use exit::{Exit, ExitIndex, ExitSpec, NoExit, To, kebab};

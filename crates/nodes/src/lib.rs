@@ -46,6 +46,7 @@ families! {
     tunnel,
 }
 
+pub mod pictures;
 pub mod tables;
 #[cfg(test)]
 pub(crate) mod testing;

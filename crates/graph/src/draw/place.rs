@@ -75,14 +75,14 @@ pub(super) fn place(plan: &Plan, measures: &Measures<'_>) -> Vec<Place> {
 /// The height that a cell is pulled to, and how hard: a node to what it is connected with; a bend
 /// mostly to the other bends of its line, so that long lines are level.
 fn wish(plan: &Plan, places: &[Place], bends: &[usize], cell: usize) -> (f64, f64) {
-    let is_node = |other: &&usize| plan.cells[**other].slot.is_some();
+    let is_node = |other: &&usize| plan.cells[**other].drawn.is_some();
     let beside = plan.cells[cell].left.iter().chain(&plan.cells[cell].right);
     let (mut sum, mut weight) = (0.0, 0.0);
     let mut pull = |other: usize, strength: f64| {
         sum += strength * places[other].y;
         weight += strength;
     };
-    if plan.cells[cell].slot.is_some() {
+    if plan.cells[cell].drawn.is_some() {
         beside.for_each(|&other| pull(other, 1.0));
     } else {
         beside.filter(is_node).for_each(|&node| pull(node, 1.0));
@@ -94,12 +94,12 @@ fn wish(plan: &Plan, places: &[Place], bends: &[usize], cell: usize) -> (f64, f6
 /// Least distance of the middles of two neighbours in a column.
 fn gap(plan: &Plan, measures: &Measures<'_>, two: &[usize]) -> f64 {
     let heights: f64 = two.iter().map(|&cell| height(plan, measures, cell)).sum();
-    let bends = two.iter().all(|&cell| plan.cells[cell].slot.is_none());
+    let bends = two.iter().all(|&cell| plan.cells[cell].drawn.is_none());
     heights / 2.0 + if bends { measures.row_gap / 2.0 } else { measures.row_gap }
 }
 
 fn height(plan: &Plan, measures: &Measures<'_>, cell: usize) -> f64 {
-    if plan.cells[cell].slot.is_some() { measures.height } else { 0.0 }
+    if plan.cells[cell].drawn.is_some() { measures.height } else { 0.0 }
 }
 
 /// The positions nearest to the wanted ones (by weighted squares) that keep order and distances:
@@ -127,6 +127,7 @@ fn settle(wanted: &[(f64, f64)], apart: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draw::picture::Picture;
     use crate::draw::testing::small_graph;
 
     #[test]
@@ -143,7 +144,7 @@ mod tests {
 
     #[test]
     fn no_two_boxes_overlap() {
-        let plan = Plan::new(&small_graph());
+        let plan = Plan::new(&Picture::whole(&small_graph()));
         let measures = Measures { width: &|_| 80.0, height: 30.0, column_gap: 40.0, row_gap: 10.0 };
         let places = place(&plan, &measures);
         for column in &plan.columns {

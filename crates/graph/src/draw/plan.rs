@@ -7,8 +7,7 @@
 //! ```
 //! The method of Sugiyama, Tagawa and Toda (1981): ranks, bends, sweeps of barycentres.
 
-use crate::layout::Layout;
-use std::collections::BTreeMap;
+use super::picture::{Picture, Way};
 
 /// Sweeps over all columns; a graph of this size settles in a few.
 const SWEEPS: usize = 24;
@@ -21,47 +20,35 @@ pub(super) struct Plan {
     pub(super) lines: Vec<Line>,
 }
 
-/// A node, or the bend of a line.
+/// A box, or the bend of a line.
 pub(super) struct Cell {
-    /// The node's slot; a bend has none.
-    pub(super) slot: Option<usize>,
+    /// The number of its box; a bend has none.
+    pub(super) drawn: Option<usize>,
     /// Cells that it is connected with in the columns before and after its own.
     pub(super) left: Vec<usize>,
     pub(super) right: Vec<usize>,
 }
 
-/// All exits of one node that lead to the same other one.
+/// A way as a line.
 pub(super) struct Line {
-    pub(super) from: usize,
-    pub(super) to: usize,
-    pub(super) exits: Vec<String>,
-    /// From left to right: a node, bends, a node. A line back to its own node has one cell.
+    /// Its number in the picture.
+    pub(super) way: usize,
+    /// It leads from right to left.
+    pub(super) is_back: bool,
+    /// From left to right: a box, bends, a box. A line back to its own box has one cell.
     pub(super) cells: Vec<usize>,
 }
 
-impl Line {
-    /// Does it lead back, from right to left?
-    pub(super) fn is_back(&self) -> bool {
-        self.to < self.from
-    }
-}
-
 impl Plan {
-    pub(super) fn new<S>(layout: &Layout<S>) -> Self {
-        let drawn = |slot: usize| layout.nodes[slot].spec.name != "drop";
-        let rank = ranks(layout);
+    pub(super) fn new(picture: &Picture) -> Self {
+        let rank = ranks(picture);
         let mut plan = Self { cells: Vec::new(), columns: Vec::new(), lines: Vec::new() };
-        let mut cell_of = vec![usize::MAX; rank.len()];
-        for slot in (0..rank.len()).filter(|&slot| drawn(slot)) {
-            cell_of[slot] = plan.add_cell(Some(slot), rank[slot]);
-        }
-        let mut exits: BTreeMap<(usize, usize), Vec<String>> = BTreeMap::new();
-        for from in (0..rank.len()).filter(|&slot| drawn(slot)) {
-            for edge in layout.nodes[from].edges.iter().filter(|edge| drawn(edge.target)) {
-                exits.entry((from, edge.target)).or_default().push(edge.name.clone());
-            }
-        }
-        for ((from, to), exits) in exits {
+        let cell_of: Vec<_> = rank
+            .iter()
+            .enumerate()
+            .map(|(index, &rank)| plan.add_cell(Some(index), rank))
+            .collect();
+        for (way, &Way { from, to, .. }) in picture.ways.iter().enumerate() {
             let (first, last) = (from.min(to), from.max(to));
             let mut cells = vec![cell_of[first]];
             for column in rank[first] + 1..rank[last] {
@@ -74,16 +61,16 @@ impl Plan {
                 plan.cells[pair[0]].right.push(pair[1]);
                 plan.cells[pair[1]].left.push(pair[0]);
             }
-            plan.lines.push(Line { from, to, exits, cells });
+            plan.lines.push(Line { way, is_back: to < from, cells });
         }
         plan.order();
         plan
     }
 
-    fn add_cell(&mut self, slot: Option<usize>, column: usize) -> usize {
+    fn add_cell(&mut self, drawn: Option<usize>, column: usize) -> usize {
         self.columns.resize_with(self.columns.len().max(column + 1), Vec::new);
         self.columns[column].push(self.cells.len());
-        self.cells.push(Cell { slot, left: Vec::new(), right: Vec::new() });
+        self.cells.push(Cell { drawn, left: Vec::new(), right: Vec::new() });
         self.cells.len() - 1
     }
 
@@ -165,13 +152,13 @@ impl Plan {
     }
 }
 
-/// The length of the longest way to each node. Slots are in rank order, so an edge to a lower one
-/// closes a loop and counts for nothing.
-fn ranks<S>(layout: &Layout<S>) -> Vec<usize> {
-    let mut rank = vec![0; layout.nodes.len()];
-    for (slot, node) in layout.nodes.iter().enumerate() {
-        for edge in node.edges.iter().filter(|edge| edge.target > slot) {
-            rank[edge.target] = rank[edge.target].max(rank[slot] + 1);
+/// The length of the longest way to each box; a way to an earlier one closes a loop and counts for
+/// nothing. Without a way that leads there, a box stands in the first column.
+fn ranks(picture: &Picture) -> Vec<usize> {
+    let mut rank = vec![0; picture.boxes.len()];
+    for from in 0..rank.len() {
+        for way in picture.ways.iter().filter(|way| way.from == from && way.to > from) {
+            rank[way.to] = rank[way.to].max(rank[from] + 1);
         }
     }
     rank
@@ -182,18 +169,18 @@ mod tests {
     use super::*;
     use crate::draw::testing::small_graph;
 
-    fn named(layout: &Layout<()>, plan: &Plan, cell: usize) -> &'static str {
-        plan.cells[cell].slot.map_or("bend", |slot| layout.nodes[slot].spec.name)
+    fn named<'a>(picture: &'a Picture, plan: &Plan, cell: usize) -> &'a str {
+        plan.cells[cell].drawn.map_or("bend", |drawn| &picture.boxes[drawn].name)
     }
 
     #[test]
     fn columns_are_the_longest_ways_and_long_lines_bend() {
-        let layout = small_graph();
-        let plan = Plan::new(&layout);
+        let picture = Picture::whole(&small_graph());
+        let plan = Plan::new(&picture);
         let columns: Vec<Vec<_>> = plan
             .columns
             .iter()
-            .map(|cells| cells.iter().map(|&cell| named(&layout, &plan, cell)).collect())
+            .map(|cells| cells.iter().map(|&cell| named(&picture, &plan, cell)).collect())
             .collect();
         assert_eq!(columns[0], ["source"]);
         assert!(columns[1].contains(&"work") && columns[1].contains(&"bend"));
@@ -202,15 +189,17 @@ mod tests {
 
     #[test]
     fn exits_to_one_node_share_a_line_and_loops_lead_back() {
-        let plan = Plan::new(&small_graph());
-        let exits: Vec<_> = plan.lines.iter().map(|line| line.exits.join(" ")).collect();
+        let picture = Picture::whole(&small_graph());
+        let plan = Plan::new(&picture);
+        let exits = |line: &Line| picture.ways[line.way].exits.join(" ");
+        let exits: Vec<_> = plan.lines.iter().map(exits).collect();
         assert_eq!(exits, ["work", "bypass", "again", "good better", "retry"]);
-        let back: Vec<_> = plan.lines.iter().map(Line::is_back).collect();
+        let back: Vec<_> = plan.lines.iter().map(|line| line.is_back).collect();
         assert_eq!(back, [false, false, false, false, true]);
     }
 
     #[test]
     fn lines_that_need_not_cross_do_not() {
-        assert_eq!(Plan::new(&small_graph()).crossings(), 0);
+        assert_eq!(Plan::new(&Picture::whole(&small_graph())).crossings(), 0);
     }
 }

@@ -1,14 +1,13 @@
 //! The graph as a picture, drawn without any other program: the same graph gives the same bytes.
 //!
 //! ```text
-//!  plan: columns and order ─▶ place: coordinates ─▶ here: boxes, lines, tooltips
+//!  picture: boxes and ways ─▶ plan: columns and order ─▶ place: coordinates ─▶ here: lines, tooltips
 //! ```
-//! Exits to the drop node would cover everything: they are counted in the box of their node.
 
+use super::picture::{Drawn, Group, Note, Picture};
 use super::place::{Measures, Place, place};
 use super::plan::{Line, Plan};
-use crate::layout::{Layout, LayoutNode};
-use crate::node::Role;
+use crate::layout::Layout;
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -27,21 +26,35 @@ const STYLE: &str = include_str!("svg.css");
 
 /// The picture of a graph.
 pub fn draw_svg<S>(layout: &Layout<S>) -> String {
-    let plan = Plan::new(layout);
+    draw(&Picture::whole(layout), 56.0)
+}
+
+/// The picture of one part of a graph, and of the parts around it; `of` says each node's part.
+pub fn draw_part<S>(layout: &Layout<S>, part: &str, of: impl Fn(&str) -> String) -> String {
+    draw(&Picture::part(layout, part, of), 40.0)
+}
+
+/// The picture of a graph from afar: a box a group, in the order that packets pass them.
+pub fn draw_overview<S>(layout: &Layout<S>, title: &str, groups: &[Group<'_>]) -> String {
+    draw(&Picture::overview(layout, title, groups), 32.0)
+}
+
+fn draw(picture: &Picture, column_gap: f64) -> String {
+    let plan = Plan::new(picture);
     let width = |cell: usize| {
-        let name = plan.cells[cell].slot.map_or("", |slot| layout.nodes[slot].spec.name);
-        f64::max(name.len() as f64 * LETTER + 24.0, NARROWEST)
+        let letters = plan.cells[cell].drawn.map_or(0, |drawn| picture.boxes[drawn].name.len());
+        f64::max(letters as f64 * LETTER + 24.0, NARROWEST)
     };
     let places =
-        place(&plan, &Measures { width: &width, height: HEIGHT, column_gap: 56.0, row_gap: 20.0 });
-    let canvas = Canvas { layout, plan: &plan, places: &places };
+        place(&plan, &Measures { width: &width, height: HEIGHT, column_gap, row_gap: 20.0 });
+    let canvas = Canvas { picture, plan: &plan, places: &places };
     let right = places.iter().map(Place::right).fold(0.0, f64::max);
     let bottom = places.iter().map(|place| place.y).fold(0.0, f64::max) + HEIGHT / 2.0;
     let (width, height) = (right + 2.0 * MARGIN, bottom + 2.0 * MARGIN + LEGEND);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\">\n\
-         <title>The packet-processing graph: {} nodes</title>\n<style>\n{STYLE}</style>\n<defs>\n",
-        layout.nodes.len(),
+         <title>{}</title>\n<style>\n{STYLE}</style>\n<defs>\n",
+        escape(&picture.title),
     );
     for class in ["ahead", "back"] {
         // Writing into a String cannot fail.
@@ -55,53 +68,39 @@ pub fn draw_svg<S>(layout: &Layout<S>) -> String {
     canvas.lines(&mut svg);
     canvas.boxes(&mut svg);
     svg.push_str("</g>\n");
-    legend(&mut svg, height - MARGIN);
+    legend(&mut svg, picture, height - MARGIN);
     svg.push_str("</svg>\n");
     svg
 }
 
-fn drops<S>(node: &LayoutNode<S>, layout: &Layout<S>) -> Vec<String> {
-    let dropped = node.edges.iter().filter(|edge| layout.nodes[edge.target].spec.name == "drop");
-    dropped.map(|edge| format!("{}: {}", edge.name, edge.about)).collect()
-}
-
-struct Canvas<'a, S: 'static> {
-    layout: &'a Layout<S>,
+struct Canvas<'a> {
+    picture: &'a Picture,
     plan: &'a Plan,
     places: &'a [Place],
 }
 
-impl<S> Canvas<'_, S> {
+impl Canvas<'_> {
     fn boxes(&self, svg: &mut String) {
         for (cell, place) in self.places.iter().enumerate() {
-            let Some(slot) = self.plan.cells[cell].slot else { continue };
-            let node = &self.layout.nodes[slot];
-            let (name, about) = (node.spec.name, escape(node.spec.about));
-            let ends =
-                node.edges.iter().all(|edge| self.layout.nodes[edge.target].spec.name == "drop");
-            let class = match node.spec.role {
-                Role::Input => "input",
-                _ if ends => "output",
-                _ => "inner",
-            };
+            let Some(drawn) = self.plan.cells[cell].drawn else { continue };
+            let Drawn { name, about, class, note } = &self.picture.boxes[drawn];
             let (x, y, wide) = (place.left(), place.y - HEIGHT / 2.0, place.wide);
+            // Writing into a String cannot fail.
             let _ = writeln!(
                 svg,
-                "<g class=\"node {class}\"><title>{name}: {about}</title>\
-                 <rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{wide:.1}\" height=\"{HEIGHT}\" rx=\"8\"/>"
+                "<g class=\"node {class}\"><title>{}</title>\
+                 <rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{wide:.1}\" height=\"{HEIGHT}\" rx=\"8\"/>",
+                escape(about)
             );
-            let drops = drops(node, self.layout);
-            let base = if drops.is_empty() { place.y + 4.5 } else { place.y - 3.5 };
+            let base = if note.is_some() { place.y - 3.5 } else { place.y + 4.5 };
+            let name = escape(name);
             let _ = writeln!(svg, "<text x=\"{:.1}\" y=\"{base:.1}\">{name}</text></g>", place.x);
-            if !drops.is_empty() {
+            if let Some(Note { class, text, about }) = note {
+                let (x, y, about) = (place.x, place.y + 13.0, escape(about));
                 let _ = writeln!(
                     svg,
-                    "<g class=\"drops\"><title>{}</title><text x=\"{:.1}\" y=\"{:.1}\">{} drop reason{}</text></g>",
-                    escape(&drops.join("\n")),
-                    place.x,
-                    place.y + 13.0,
-                    drops.len(),
-                    if drops.len() == 1 { "" } else { "s" },
+                    "<g class=\"{class}\"><title>{about}</title>\
+                     <text x=\"{x:.1}\" y=\"{y:.1}\">{text}</text></g>",
                 );
             }
         }
@@ -110,8 +109,9 @@ impl<S> Canvas<'_, S> {
     fn lines(&self, svg: &mut String) {
         let ends = self.line_ends();
         for (index, line) in self.plan.lines.iter().enumerate() {
-            let [from, to] = [line.from, line.to].map(|slot| self.layout.nodes[slot].spec.name);
-            let class = if line.is_back() || line.cells.len() == 1 { "back" } else { "ahead" };
+            let way = &self.picture.ways[line.way];
+            let [from, to] = [way.from, way.to].map(|drawn| &self.picture.boxes[drawn].name);
+            let class = if line.is_back || line.cells.len() == 1 { "back" } else { "ahead" };
             let path = match line.cells[..] {
                 [own] => self.ring(own),
                 _ => self.curve(line, [ends[&(index, false)], ends[&(index, true)]]),
@@ -119,9 +119,11 @@ impl<S> Canvas<'_, S> {
             // The wide, unseen twin makes the tooltip easy to hit.
             let _ = writeln!(
                 svg,
-                "<g class=\"line {class}\"><title>{from} → {to}: {}</title>\
+                "<g class=\"line {class}\"><title>{} → {}: {}</title>\
                  <path class=\"hit\" d=\"{path}\"/><path d=\"{path}\" marker-end=\"url(#{class})\"/></g>",
-                escape(&line.exits.join(", ")),
+                escape(from),
+                escape(to),
+                escape(&way.exits.join(", ")),
             );
         }
     }
@@ -163,7 +165,7 @@ impl<S> Canvas<'_, S> {
                 _ => points.extend([(place.left(), place.y), (place.right(), place.y)]),
             }
         }
-        if line.is_back() {
+        if line.is_back {
             points.reverse();
         }
         let mut path = format!("M{:.1} {:.1}", points[0].0, points[0].1);
@@ -195,9 +197,15 @@ impl<S> Canvas<'_, S> {
     }
 }
 
-fn legend(svg: &mut String, y: f64) {
-    let entries =
-        [("input", "packets come in"), ("inner", "decides"), ("output", "packets leave, or wait")];
+fn legend(svg: &mut String, picture: &Picture, y: f64) {
+    let entries = [
+        ("input", "packets come in"),
+        ("inner", "decides"),
+        ("output", "packets leave, or wait"),
+        ("outside", "another family"),
+    ];
+    let is_there = |class: &str| picture.boxes.iter().any(|drawn| drawn.class == class);
+    let entries = entries.into_iter().filter(|(class, _)| is_there(class));
     let mut x = MARGIN;
     svg.push_str("<g class=\"legend\">\n");
     for (class, says) in entries {
@@ -261,6 +269,35 @@ mod tests {
     fn text_is_escaped() {
         let svg = draw_svg(&small_graph());
         assert!(svg.contains("work: weighs &lt;packets&gt; &amp; \"judges\" them"));
+    }
+
+    #[test]
+    fn a_part_has_its_nodes_and_one_box_for_each_part_beside_it() {
+        let of = |name: &str| if name == "work" { "middle" } else { "ends" }.to_owned();
+        let svg = draw_part(&small_graph(), "middle", of);
+        assert!(svg.contains(">work</text>") && !svg.contains(">source</text>"));
+        assert_eq!(svg.matches("<g class=\"node outside\"><title>another family").count(), 2);
+        for line in [
+            "ends → work: work of source, retry of output",
+            "work → work: again",
+            "work → ends: good to output, better to output",
+        ] {
+            assert!(svg.contains(&format!("<title>{line}</title>")), "{line}");
+        }
+        assert!(!svg.contains("bypass"));
+    }
+
+    #[test]
+    fn from_afar_groups_are_boxes_and_their_nodes_edges_are_lines() {
+        let group = |name, nodes: &[&'static str]| Group { name, nodes: nodes.to_vec() };
+        let groups = [group("before", &["source", "work"]), group("behind", &["output"])];
+        let svg = draw_overview(&small_graph(), "From afar", &groups);
+        assert!(svg.contains("<title>From afar</title>") && svg.contains(">2 nodes</text>"));
+        let line = "before → behind: source to output (bypass), work to output (good), \
+                    work to output (better)";
+        assert!(svg.contains(&format!("<title>{line}</title>")), "{svg}");
+        assert!(svg.contains("<title>behind → before: output to work (retry)</title>"));
+        assert!(!svg.contains("again"));
     }
 
     #[test]
