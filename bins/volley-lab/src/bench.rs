@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
+use lab_record::axes::FrameBytes;
 use lab_record::{Campaign as CampaignRecord, ProbeRecord, Recorder};
 use lab_traffic::clock::Clock;
 use lab_traffic::ports::Ports;
@@ -176,7 +177,8 @@ pub(crate) fn pin(core: &str) {
 
 /// The largest frame of a scenario.
 fn largest(scenario: &Scenario) -> u16 {
-    let swept = scenario.sweep.frame_bytes.iter().flat_map(|axis| axis.get_ref().values());
+    let swept =
+        scenario.sweep.numbers::<FrameBytes>().into_iter().flat_map(|axis| axis.get_ref().values());
     let most = swept.max().unwrap_or(0).max(u64::from(*scenario.traffic.frame_bytes.get_ref()));
     let overheads = scenario.functions.iter().map(|it| it.get_ref().kind.overhead_bytes());
     let most = most + u64::from(overheads.max().unwrap_or(0));

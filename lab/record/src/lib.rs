@@ -9,6 +9,7 @@
 //! list.
 
 mod answer;
+pub mod axes;
 mod campaign;
 mod check;
 mod comparison;

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::axes::{Axis, Value};
+
 /// What was measured: which device, doing what, in which case, on which run of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(default)]
@@ -19,6 +21,11 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// The value of an axis, where it was varied.
+    pub fn get<A: Axis>(&self) -> Option<A::Value> {
+        A::Value::read(self.axes.get(A::NAME)?)
+    }
+
     /// The case in words, without the device and the run.
     pub fn case(&self) -> String {
         let mut words = vec![self.function.clone()];

@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use lab_record::axes::{Entries, FrameBytes};
 use lab_traffic::Rate;
 use lab_traffic::arrivals::Imix;
 use lab_trial::load::frames::Load;
@@ -67,7 +68,7 @@ fn every_frame_of_every_case_has_room_for_its_headers() {
         let scenario = Scenario::load(&path).unwrap();
         for case in scenario.cases() {
             let usual = u64::from(*scenario.traffic.frame_bytes.get_ref());
-            let bytes = case.number("frame_bytes").unwrap_or(usual) as u16;
+            let bytes = case.get::<FrameBytes>().unwrap_or(usual) as u16;
             let (kind, sizes) = (case.function.kind, Imix::single(bytes));
             let load = Load::new(kind, case.ethertype, &scenario.traffic, sizes);
             for stream in [load.stream(Rate::Max), load.stream_back(Rate::Max)] {
@@ -85,7 +86,7 @@ fn the_bridge_has_all_six_feature_sets() {
 
 #[test]
 fn table_sizes_reach_as_far_as_the_source_asks() {
-    let last = |name: &str| load(name).unwrap().cases().last().unwrap().number("entries");
+    let last = |name: &str| load(name).unwrap().cases().last().unwrap().get::<Entries>();
     assert_eq!(last("l2-table-size"), Some(1 << 23));
     assert_eq!(last("ip4-routes"), Some(1 << 24));
     assert!(
@@ -93,7 +94,7 @@ fn table_sizes_reach_as_far_as_the_source_asks() {
             .unwrap()
             .cases()
             .iter()
-            .any(|case| case.number("entries") == Some(255_000))
+            .any(|case| case.get::<Entries>() == Some(255_000))
     );
 }
 

@@ -5,11 +5,12 @@ use std::fmt::Write;
 
 use lab_record::Results;
 
-use super::Section;
+use super::section::{Page, Section};
 use crate::checks::{Cell, Matrix, matrix, told};
 use crate::svg::canvas::escape;
 
-pub(super) fn section(results: &Results) -> Option<Section> {
+pub(super) fn section(page: &Page<'_>) -> Option<Section> {
+    let results = page.results;
     let Matrix { devices, rows } = matrix(results);
     if rows.is_empty() {
         return None;
@@ -86,10 +87,12 @@ mod tests {
         };
         let streams = vec![Checked { name: "denied".into(), must_emerge: false, sent: 5, came: 5 }];
         let check = CheckRecord { subject, streams, fault: Some(fault), ..CheckRecord::default() };
-        let body = section(&Results { checks: vec![check], ..Results::default() }).unwrap().body;
+        let body = section(&Page::of(&Results { checks: vec![check], ..Results::default() }))
+            .unwrap()
+            .body;
         assert!(body.contains("<td class=\"verdict\">wrong</td>"), "{body}");
         assert!(body.contains("packet 0 denied came out and must not"), "{body}");
         assert!(body.contains("&lt;ovs&gt;") && body.contains("are kept out"));
-        assert!(section(&Results::default()).is_none());
+        assert!(section(&Page::of(&Results::default())).is_none());
     }
 }

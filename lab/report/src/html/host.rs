@@ -5,7 +5,7 @@ use std::fmt::Write;
 use lab_record::{ProbeRecord, Results, Stalled, Verdict};
 use lab_search::stats::verdict::is_fit_for_absolutes;
 
-use super::Section;
+use super::section::{Page, Section};
 
 /// Stalls that somebody saw, over the time that he looked.
 #[derive(Default)]
@@ -50,7 +50,8 @@ pub fn fitness(results: &Results) -> Option<String> {
 }
 
 /// Idle probes and the generator side by side.
-pub(super) fn section(results: &Results) -> Option<Section> {
+pub(super) fn section(page: &Page<'_>) -> Option<Section> {
+    let results = page.results;
     let lead = fitness(results)?;
     let of = |name: &'static str, early: bool| {
         let mine = move |probe: &&ProbeRecord| probe.of == name && probe.at_s.is_none() == early;
@@ -120,12 +121,12 @@ mod tests {
         assert!(fit.contains("0.050 %") && fit.contains("it is fit"), "{fit}");
         let unfit = fitness(&of(30_000.0)).unwrap();
         assert!(unfit.contains("not fit") && unfit.contains("1.50 %"), "{unfit}");
-        let body = section(&of(30_000.0)).unwrap().body;
+        let body = section(&Page::of(&of(30_000.0))).unwrap().body;
         assert!(
             body.contains("before each start") && !body.contains("the generator, in"),
             "{body}"
         );
-        assert!(section(&Results::default()).is_none());
+        assert!(section(&Page::of(&Results::default())).is_none());
     }
 
     #[test]
@@ -139,7 +140,7 @@ mod tests {
             trials: vec![TrialRecord { device, ..bare }],
             ..Results::default()
         };
-        let body = section(&results).unwrap().body;
+        let body = section(&Page::of(&results)).unwrap().body;
         let row = body.lines().find(|line| line.contains("devices that tell")).unwrap();
         assert!(row.contains(">10.0<") && row.contains(">7<") && row.contains("0.500 %"), "{row}");
     }

@@ -4,30 +4,54 @@
 //! title ▸ throughput (figure, table) ▸ functions ▸ comparison ▸ curves ▸ latency ▸ loss ▸ time lines ▸ spikes ▸ packets ▸ how measured
 //! ```
 
-mod accounts;
 mod checks;
+mod comparison;
+mod failures;
 pub mod host;
+mod latency;
+mod loss;
+mod method;
+mod packets;
 mod quantities;
-mod sections;
+mod scaling;
+mod schedulers;
+mod section;
+mod spikes;
+mod streams;
+mod subjects;
 mod telemetry;
+mod throughput;
+mod timeline;
 
 use std::fmt::Write;
 use std::path::Path;
 
 use lab_record::Results;
+use section::{Page, Section};
 
 use super::svg::canvas::escape;
 use super::{csv, index, openmetrics};
 use crate::Error;
 
-/// A titled part of the page.
-struct Section {
-    title: &'static str,
-    /// Paragraph above the content.
-    lead: String,
-    /// Markup.
-    body: String,
-}
+/// The parts of the page, in order: one file each, which says nothing where the results allow none.
+static SECTIONS: &[fn(&Page<'_>) -> Option<Section>] = &[
+    throughput::section,
+    checks::section,
+    quantities::section,
+    streams::section,
+    failures::section,
+    comparison::section,
+    scaling::section,
+    schedulers::section,
+    latency::section,
+    loss::section,
+    timeline::section,
+    telemetry::section,
+    host::section,
+    spikes::section,
+    packets::section,
+    method::section,
+];
 
 /// The page for these results.
 pub fn render(results: &Results) -> String {
@@ -51,7 +75,8 @@ pub fn render(results: &Results) -> String {
         ];
         let _ = writeln!(page, "<p class=\"facts\">{}</p>", facts.join(" · "));
     }
-    for section in sections::all(results) {
+    let parts = Page::of(results);
+    for section in SECTIONS.iter().filter_map(|section| section(&parts)) {
         let _ = writeln!(page, "<section>\n<h2>{}</h2>", section.title);
         if !section.lead.is_empty() {
             let _ = writeln!(page, "<p>{}</p>", section.lead);

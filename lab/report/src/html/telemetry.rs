@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
-use lab_record::{ModelledRecord, Results, TelemetryRecord};
+use lab_record::{ModelledRecord, TelemetryRecord};
 
-use super::Section;
+use super::section::{Page, Section};
 use crate::svg::canvas::escape;
 use crate::words::rate;
 
-pub(super) fn section(results: &Results) -> Option<Section> {
+pub(super) fn section(page: &Page<'_>) -> Option<Section> {
+    let results = page.results;
     let body: String =
         results.telemetry.iter().map(one).chain(results.modelled.iter().map(modelled)).collect();
     let lead = "In trials of their own, between bare ones at the same load. Cycles are the time-stamp counter's; busy \
@@ -104,7 +105,7 @@ fn one(record: &TelemetryRecord) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab_record::{NodeCost, Share};
+    use lab_record::{NodeCost, Results, Share};
 
     #[test]
     fn a_device_is_told_by_node_and_function_and_what_is_hidden_with_its_reason() {
@@ -125,12 +126,12 @@ mod tests {
             ..TelemetryRecord::default()
         };
         let results = Results { telemetry: vec![record], ..Results::default() };
-        let body = section(&results).unwrap().body;
+        let body = section(&Page::of(&results)).unwrap().body;
         let cells = "<td>ip4-input</td><td class=\"n\">200</td><td class=\"n\">20.0</td><td class=\"n\">20.0</td>";
         assert!(body.contains(cells) && body.contains("0.9900 of what"), "{body}");
         assert!(
             body.contains("No counters of the processor: hidden") && body.contains("f&lt;T&gt;")
         );
-        assert!(section(&Results::default()).is_none());
+        assert!(section(&Page::of(&Results::default())).is_none());
     }
 }

@@ -13,6 +13,7 @@ pub mod versus;
 
 use std::time::{Duration, Instant};
 
+use lab_record::axes::{Axis, Entries, Flows, FrameBytes, LoadPercent, Workers};
 use lab_record::{
     AnswerRecord, DeviceFacts, FailureRecord, QuantityRecord, Recorder, Subject, Trial,
 };
@@ -30,11 +31,6 @@ use crate::trial::stand::RigStand;
 use crate::watch::{modelled, probe, telemetry};
 use crate::{Error, dut};
 
-/// Axes that the generator varies while the device runs on.
-const GENERATOR_AXES: [&str; 5] = ["frame_bytes", "flows", "load_percent", "ethertype", "endpoint"];
-/// Axes that a device is started with.
-const DEVICE_AXES: [&str; 6] =
-    ["entries", "workers", "clock_percent", "cost_cycles", "vector_packets", "scheduler"];
 /// Share of what a device carries at which it is watched.
 const WATCHED_SHARE: f64 = 0.5;
 /// Trials at each load of `latency_at_percent`: this many times as long as a search's.
@@ -131,8 +127,8 @@ impl Campaign<'_> {
         for case in self.scenario.cases() {
             let wish = Wish {
                 function: case.function.clone(),
-                entries: case.number("entries").or(case.function.entries).unwrap_or(1),
-                workers: case.number("workers").unwrap_or(1),
+                entries: case.get::<Entries>().or(case.function.entries).unwrap_or(1),
+                workers: case.get::<Workers>().unwrap_or(1),
                 settings: Settings::of(&case),
                 max_frame_bytes: self
                     .sizes(&case)
@@ -157,7 +153,7 @@ impl Campaign<'_> {
 
     fn sizes(&self, case: &Case) -> Result<Imix, Error> {
         let traffic = &self.scenario.traffic;
-        match (&traffic.imix, case.number("frame_bytes")) {
+        match (&traffic.imix, case.get::<FrameBytes>()) {
             (_, Some(bytes)) => Ok(Imix::single(bytes as u16)),
             (Some(genome), None) => Imix::parse(genome.get_ref(), 1_518),
             (None, None) => Ok(Imix::single(*traffic.frame_bytes.get_ref())),
@@ -189,7 +185,7 @@ impl Campaign<'_> {
     pub(crate) fn load(&self, case: &Case, wish: &Wish) -> Result<Load, Error> {
         let traffic = &self.scenario.traffic;
         let load = Load::new(case.function.kind, case.ethertype, traffic, self.sizes(case)?);
-        let flows = case.number("flows").unwrap_or(*traffic.flows.get_ref());
+        let flows = case.get::<Flows>().unwrap_or(*traffic.flows.get_ref());
         let seed = self.scenario.campaign.seed;
         Ok(Load { entries: wish.entries, flows, seed, ..load })
     }
@@ -250,17 +246,6 @@ impl Running<'_> {
     }
 
     fn try_device(&mut self, name: &str, group: &Group, run: u32) -> Result<(), Error> {
-        let known = |axis: &&String| {
-            GENERATOR_AXES.contains(&axis.as_str()) || DEVICE_AXES.contains(&axis.as_str())
-        };
-        let axes = group.cases.first().map(|case| case.axes.keys()).into_iter().flatten();
-        if let Some(axis) = axes.into_iter().find(|axis| !known(axis)) {
-            return Err(Error::Refused {
-                device: name.to_owned(),
-                job: group.wish.function.name().to_owned(),
-                reason: format!("the lab cannot set its {axis}"),
-            });
-        }
         self.tell(&format!("{name}: starting"));
         self.probe()?;
         if self.campaign.has_streams() {
@@ -393,7 +378,7 @@ impl Running<'_> {
             let long = Trial::new(load_pps, measure.trial_s * LATENCY_TRIALS);
             let measured = rig.measure(load, long, both)?;
             let mut subject = subject.clone();
-            subject.axes.insert("load_percent".into(), percent.to_string());
+            subject.axes.insert(LoadPercent::NAME.into(), percent.to_string());
             let record = measured.record(subject, self.trials, "latency", at_s, Some(whole_pps));
             self.trials += 1;
             self.recorder.write(record)?;
@@ -416,8 +401,7 @@ impl Running<'_> {
 
     /// Share of the ceiling that a case of a load sweep offers at most.
     fn load_share(&self, subject: &Subject) -> f64 {
-        let percent = subject.axes.get("load_percent").and_then(|it| it.parse::<f64>().ok());
-        percent.map_or(1.0, |percent| percent / 100.0)
+        subject.get::<LoadPercent>().map_or(1.0, |percent| percent as f64 / 100.0)
     }
 
     /// Finds out what the lab itself can do with frames of each size.

@@ -6,6 +6,7 @@
 
 use std::time::Instant;
 
+use lab_record::axes::{Endpoint, Flows};
 use lab_record::{DeviceFacts, FailureRecord, StreamRecord, Subject};
 use lab_search::search::Manner;
 
@@ -30,7 +31,7 @@ impl Campaign<'_> {
     fn streams_of(&self, case: &Case) -> Streams {
         let traffic = &self.scenario.traffic;
         Streams {
-            flows: case.number("flows").unwrap_or(*traffic.flows.get_ref()),
+            flows: case.get::<Flows>().unwrap_or(*traffic.flows.get_ref()),
             both: traffic.both_directions,
             // iperf3 counts in whole seconds.
             seconds: self.scenario.measure.trial_s.ceil().max(1.0) as u64,
@@ -170,22 +171,17 @@ fn endpoints(device: &str, case: &Case) -> Result<Addressing, Error> {
         job: format!("{} between endpoints", case.function.name()),
         reason: reason.to_owned(),
     };
-    match case.axes.get("endpoint").map(String::as_str) {
-        None | Some("namespace") => {}
-        Some("container") => {
-            return Err(refuse("containers come later: the lab starts no container runtime yet"));
-        }
-        Some("vm") => {
-            return Err(refuse("virtual machines come later: the lab boots no guests yet"));
-        }
-        Some(other) => return Err(refuse(&format!("the lab knows no endpoint {other}"))),
+    let endpoint = case.get::<Endpoint>().unwrap_or(Endpoint::Namespace);
+    if let Some(reason) = endpoint::site(endpoint).refusal() {
+        return Err(refuse(reason));
     }
     let plain =
         [FunctionKind::CrossConnect, FunctionKind::Bridge, FunctionKind::Ip4, FunctionKind::Ip6];
     if !plain.contains(&case.function.kind) {
         return Err(refuse("streams go through cross-connects, bridges and routers"));
     }
-    Addressing::of(case.function.kind, case.ethertype).ok_or_else(|| {
+    let addressing = Addressing::of(case.function.kind, case.ethertype).ok_or_else(|| {
         refuse("TCP goes over IPv4 or IPv6, between ends that know no tags, tunnels or lists")
-    })
+    })?;
+    Ok(Addressing { endpoint, ..addressing })
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use lab_record::{Counters, NodeCost};
 
 use crate::Error;
-use crate::dut::settings::{Setting, Settings, core_numbers};
+use crate::dut::settings::{Settings, core_numbers};
 use crate::link::{DeviceEnd, LinkKind, Needs};
 use crate::load::added::Added;
 use crate::place::Place;
@@ -49,8 +49,8 @@ pub trait Device {
     /// Its version as it says itself; an error if it is not installed.
     fn version(&self) -> Result<String, Error>;
 
-    /// What its adapter can set; all else is refused before it is started.
-    fn settable(&self) -> &'static [Setting] {
+    /// What its adapter can set, by the names of axes; all else is refused before it is started.
+    fn settable(&self) -> &'static [&'static str] {
         &[]
     }
 

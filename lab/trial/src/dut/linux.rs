@@ -8,7 +8,7 @@ use lab_record::Counters;
 use crate::Error;
 use crate::dut::adapter::Adapter;
 use crate::dut::device::{Change, Device, Job, kernel_counters};
-use crate::dut::settings::Setting;
+use crate::dut::settings::BOTTLENECK;
 use crate::dut::{dhcrelay, traffic_control};
 use crate::link::{self, DEVICE_DEVICES, LAB_MACS, LinkKind};
 use crate::load::frames::{self, ANYWHERE, Route};
@@ -44,8 +44,8 @@ impl Device for Bridge {
         kernel()
     }
 
-    fn settable(&self) -> &'static [Setting] {
-        &[Setting::Bottleneck]
+    fn settable(&self) -> &'static [&'static str] {
+        &[BOTTLENECK]
     }
 
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
@@ -136,8 +136,8 @@ impl Device for Router {
         kernel()
     }
 
-    fn settable(&self) -> &'static [Setting] {
-        &[Setting::Bottleneck]
+    fn settable(&self) -> &'static [&'static str] {
+        &[BOTTLENECK]
     }
 
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {

@@ -10,41 +10,11 @@
 //! ```
 //! What an adapter does not name as something that it sets is refused for it.
 
-use std::fmt;
+use std::collections::BTreeMap;
+
+use lab_record::axes::{ALL, Axis, Scheduler, SetBy, Value, Workers};
 
 use crate::scenario::Case;
-
-/// A queueing discipline, by the name that scenarios give it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scheduler {
-    /// First in, first out.
-    Fifo,
-    /// Stochastic fairness.
-    Sfq,
-    /// Controlled delay.
-    Codel,
-    /// Fair queues, each with controlled delay.
-    FqCodel,
-    /// Hierarchical token bucket.
-    Htb,
-    /// Hierarchical fair service curve.
-    Hfsc,
-}
-
-impl Scheduler {
-    const ALL: [(&'static str, Self); 6] = [
-        ("fifo", Self::Fifo),
-        ("sfq", Self::Sfq),
-        ("codel", Self::Codel),
-        ("fq-codel", Self::FqCodel),
-        ("htb", Self::Htb),
-        ("hfsc", Self::Hfsc),
-    ];
-
-    fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|(own, _)| *own == name).map(|(_, scheduler)| scheduler)
-    }
-}
 
 /// A port that is slower than what is sent to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,68 +39,60 @@ impl Bottleneck {
 }
 
 /// What a device is set to; what is not there is at the device's own default.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// Packets that it takes at once, at most.
-    pub vector_packets: Option<u64>,
-    /// Cycles that each packet costs on top.
-    pub cost_cycles: Option<u64>,
-    /// The port behind which the first link's packets leave.
-    pub bottleneck: Option<Bottleneck>,
-    /// The host's clock, in percent of its largest.
-    pub clock_percent: Option<u64>,
+    /// Rate of the port behind which the first link's packets leave.
+    bottleneck_mbps: Option<u64>,
+    /// Values of the axes that it is started with, by name.
+    axes: BTreeMap<&'static str, String>,
 }
 
-/// Something that an adapter can set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Setting {
-    /// More than one worker.
-    Workers,
-    /// See [`Settings::vector_packets`].
-    VectorPackets,
-    /// See [`Settings::cost_cycles`].
-    CostCycles,
-    /// See [`Settings::bottleneck`].
-    Bottleneck,
-}
-
-impl fmt::Display for Setting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Workers => "workers",
-            Self::VectorPackets => "vector_packets",
-            Self::CostCycles => "cost_cycles",
-            Self::Bottleneck => "scheduler and bottleneck_mbps",
-        })
-    }
-}
+/// What adapters name the bottleneck by that they can set; all else by the name of its axis.
+pub const BOTTLENECK: &str = "scheduler and bottleneck_mbps";
 
 impl Settings {
     /// What a case asks for.
     pub fn of(case: &Case) -> Self {
-        let scheduler = case.axes.get("scheduler").and_then(|name| Scheduler::named(name));
-        let bottleneck = |mbps| {
-            // A bottleneck alone is one before which packets wait in their order.
-            Bottleneck { scheduler: scheduler.unwrap_or(Scheduler::Fifo), mbps }
-        };
-        Self {
-            vector_packets: case.number("vector_packets"),
-            cost_cycles: case.number("cost_cycles"),
-            bottleneck: case.function.bottleneck_mbps.map(bottleneck),
-            clock_percent: case.number("clock_percent"),
-        }
+        let started = ALL.iter().filter(|axis| axis.set_by != SetBy::Generator);
+        let given = started.filter_map(|axis| Some((axis.name, case.axes.get(axis.name)?.clone())));
+        Self { bottleneck_mbps: case.function.bottleneck_mbps, axes: given.collect() }
     }
 
-    /// What an adapter has to set for it.
-    pub fn asked(&self, workers: u64) -> impl Iterator<Item = Setting> {
-        let asked = [
-            (Setting::Workers, workers > 1),
-            (Setting::VectorPackets, self.vector_packets.is_some()),
-            // Nothing on top is what every device does.
-            (Setting::CostCycles, self.cost_cycles.is_some_and(|cycles| cycles > 0)),
-            (Setting::Bottleneck, self.bottleneck.is_some()),
-        ];
-        asked.into_iter().filter(|&(_, asked)| asked).map(|(setting, _)| setting)
+    /// The value of an axis that it is started with, where it is varied.
+    pub fn get<A: Axis>(&self) -> Option<A::Value> {
+        A::Value::read(self.axes.get(A::NAME)?)
+    }
+
+    /// The port behind which the first link's packets leave.
+    pub fn bottleneck(&self) -> Option<Bottleneck> {
+        // A bottleneck alone is one before which packets wait in their order.
+        let scheduler = self.get::<Scheduler>().unwrap_or(Scheduler::Fifo);
+        self.bottleneck_mbps.map(|mbps| Bottleneck { scheduler, mbps })
+    }
+
+    /// What an adapter has to set for it, by name.
+    pub fn asked(&self, workers: u64) -> impl Iterator<Item = &'static str> {
+        let axes = ALL.iter().filter(|axis| axis.set_by == SetBy::Adapter);
+        let asked = axes.filter_map(move |axis| match axis.name {
+            Workers::NAME => (workers > 1).then_some(axis.name),
+            name => self.axes.get(name).filter(|text| !(axis.is_usual)(text)).map(|_| name),
+        });
+        asked.chain(self.bottleneck_mbps.map(|_| BOTTLENECK))
+    }
+}
+
+#[cfg(test)]
+impl Settings {
+    /// The same with a value of an axis.
+    pub(crate) fn with<A: Axis>(mut self, value: &str) -> Self {
+        self.axes.insert(A::NAME, value.to_owned());
+        self
+    }
+
+    /// The same with a bottleneck.
+    pub(crate) fn behind(mut self, mbps: u64, scheduler: &str) -> Self {
+        self.bottleneck_mbps = Some(mbps);
+        self.with::<Scheduler>(scheduler)
     }
 }
 
@@ -147,6 +109,7 @@ pub(crate) fn core_numbers(cores: &str) -> Vec<u64> {
 mod tests {
     use super::*;
     use crate::scenario::Scenario;
+    use lab_record::axes::{CostCycles, VectorPackets};
 
     fn cases(function: &str, sweep: &str) -> Vec<Case> {
         let text = format!(
@@ -161,8 +124,10 @@ mod tests {
         let all = "scheduler = ['fifo', 'sfq', 'codel', 'fq-codel', 'htb', 'hfsc']";
         let cases = cases("bottleneck_mbps = 100", all);
         let found: Vec<Bottleneck> =
-            cases.iter().filter_map(|case| Settings::of(case).bottleneck).collect();
-        let expected = Scheduler::ALL.map(|(_, scheduler)| Bottleneck { scheduler, mbps: 100 });
+            cases.iter().filter_map(|case| Settings::of(case).bottleneck()).collect();
+        let schedulers = Scheduler::WORDS.iter().filter_map(|word| Scheduler::read(word));
+        let expected: Vec<_> =
+            schedulers.map(|scheduler| Bottleneck { scheduler, mbps: 100 }).collect();
         assert_eq!(found, expected);
         assert_eq!(found[0].burst_bytes(), 134_018);
     }
@@ -170,12 +135,11 @@ mod tests {
     #[test]
     fn only_what_is_asked_for_has_to_be_set() {
         let asked = |case: &Case| Settings::of(case).asked(1).collect::<Vec<_>>();
-        let found: Vec<Vec<Setting>> =
-            cases("", "cost_cycles = [0, 50]").iter().map(asked).collect();
-        assert_eq!(found, [vec![], vec![Setting::CostCycles]]);
+        let found: Vec<Vec<&str>> = cases("", "cost_cycles = [0, 50]").iter().map(asked).collect();
+        assert_eq!(found, [vec![], vec![CostCycles::NAME]]);
         let case = &cases("bottleneck_mbps = 9", "vector_packets = [16]")[0];
-        assert_eq!(asked(case), [Setting::VectorPackets, Setting::Bottleneck]);
-        assert_eq!(Settings::default().asked(2).collect::<Vec<_>>(), [Setting::Workers]);
+        assert_eq!(asked(case), [VectorPackets::NAME, BOTTLENECK]);
+        assert_eq!(Settings::default().asked(2).collect::<Vec<_>>(), [Workers::NAME]);
     }
 
     #[test]

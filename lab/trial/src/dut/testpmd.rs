@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use lab_record::Counters;
+use lab_record::axes::{Axis, VectorPackets};
 
 use crate::Error;
 use crate::dut::adapter::Adapter;
 use crate::dut::device::{Device, Job};
-use crate::dut::settings::Setting;
 use crate::link::{LAB_MACS, LinkKind};
 use crate::place::{Place, has_program, output};
 use crate::scenario::FunctionKind;
@@ -51,15 +51,15 @@ impl Device for Testpmd {
         Ok(format!("dpdk-testpmd {version}, {} mode", self.mode))
     }
 
-    fn settable(&self) -> &'static [Setting] {
-        &[Setting::VectorPackets]
+    fn settable(&self) -> &'static [&'static str] {
+        &[VectorPackets::NAME]
     }
 
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
         if job.function.kind != FunctionKind::CrossConnect {
             return Err(self.refuse(job, "testpmd joins two ports, no more"));
         }
-        let burst = match job.settings.vector_packets {
+        let burst = match job.settings.get::<VectorPackets>() {
             None => String::new(),
             Some(packets @ 1..=MOST_PACKETS) => format!(" --burst={packets}"),
             Some(_) => {

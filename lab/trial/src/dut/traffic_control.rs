@@ -2,11 +2,12 @@
 //! devices drop.
 
 use lab_record::Counters;
+use lab_record::axes::Scheduler;
 use serde::Deserialize;
 
 use crate::Error;
 use crate::dut::device::{Device, Job};
-use crate::dut::settings::{Bottleneck, Scheduler};
+use crate::dut::settings::Bottleneck;
 use crate::link::DEVICE_DEVICES;
 use crate::place::Place;
 
@@ -15,7 +16,7 @@ const UNKNOWN: &str = "qdisc kind is unknown";
 
 /// Sets the bottleneck of a job, if it has one, where the first link's packets leave.
 pub(super) fn bottleneck(device: &dyn Device, job: &Job, place: &mut Place) -> Result<(), Error> {
-    let Some(bottleneck) = job.settings.bottleneck else { return Ok(()) };
+    let Some(bottleneck) = job.settings.bottleneck() else { return Ok(()) };
     for line in lines(DEVICE_DEVICES[1], bottleneck) {
         place.run(&line).map_err(|error| match &error {
             Error::Command { reason, .. } if reason.contains(UNKNOWN) => {

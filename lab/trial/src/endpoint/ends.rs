@@ -13,6 +13,8 @@
 
 use std::net::IpAddr;
 
+use lab_record::axes::Endpoint;
+
 use crate::Error;
 use crate::link::{self, DEVICE_DEVICES, DEVICE_MACS, LAB_DEVICES, LAB_MACS};
 use crate::load::frames::{device_address, lab_address};
@@ -26,6 +28,8 @@ pub struct Addressing {
     pub six: bool,
     /// Whether a router is between them.
     pub routed: bool,
+    /// What they are.
+    pub endpoint: Endpoint,
 }
 
 impl Addressing {
@@ -38,7 +42,11 @@ impl Addressing {
             _ => return None,
         };
         let six = function == FunctionKind::Ip6 || ethertype == Ethertype::Udp6;
-        (routed || ethertype != Ethertype::Unknown).then_some(Self { six, routed })
+        (routed || ethertype != Ethertype::Unknown).then_some(Self {
+            six,
+            routed,
+            endpoint: Endpoint::Namespace,
+        })
     }
 
     /// The address of an end.
@@ -102,7 +110,7 @@ pub(super) fn join(ends: &mut [Place; 2], six: bool) -> Result<(), Error> {
         LAB_MACS[1],
         second.namespace()
     ))?;
-    let addressing = Addressing { six, routed: false };
+    let addressing = Addressing { six, routed: false, endpoint: Endpoint::Namespace };
     address(first, 0, addressing)?;
     address(second, 1, addressing)
 }

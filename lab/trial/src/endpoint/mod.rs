@@ -10,9 +10,13 @@
 //! The ports of the lab have no part in this. What the ends can do with nothing in between is
 //! measured first.
 
+mod container;
 pub mod ends;
 pub mod iperf;
+mod namespace;
 pub mod round_trip;
+mod site;
+mod vm;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -20,7 +24,9 @@ use std::time::{Duration, Instant};
 
 pub use ends::Addressing;
 use iperf::Run;
+use lab_record::axes::Endpoint;
 use lab_record::{DeviceFacts, RoundTrips};
+use site::Site;
 
 use crate::dut::device::{Device, Job};
 use crate::host::clock::{self, HostClock};
@@ -29,6 +35,15 @@ use crate::place::{Place, has_program};
 use crate::trial::rig::{Bench, Wish};
 use crate::watch::probe::allowed_cores;
 use crate::{Error, dut};
+
+/// What ends can be, in the order of scenarios' words.
+static SITES: &[&dyn Site] = &[&namespace::Namespace, &container::Container, &vm::Vm];
+
+/// What ends of a kind are.
+pub(crate) fn site(endpoint: Endpoint) -> &'static dyn Site {
+    let found = SITES.iter().find(|site| site.endpoint() == endpoint);
+    found.copied().unwrap_or(&namespace::Namespace)
+}
 
 /// Longest wait for the first answer through a device.
 const FIRST_ANSWER: Duration = Duration::from_secs(20);
@@ -197,7 +212,8 @@ pub(crate) fn check(bench: &Bench<'_>, name: &str, wish: &Wish) -> Result<Job, E
 
 /// What the ends do with nothing in between, all streams of both ways together, in bits a second.
 pub(crate) fn ceiling_bps(bench: &Bench<'_>, streams: &Streams, six: bool) -> Result<f64, Error> {
-    let mut ends = Ends::new(bench, Addressing { six, routed: false })?;
+    let mut ends =
+        Ends::new(bench, Addressing { six, routed: false, endpoint: Endpoint::Namespace })?;
     ends::join(&mut ends.places, six)?;
     ends.listen()?;
     let streams = Streams { seconds: 1, ..*streams };
@@ -210,8 +226,9 @@ pub(crate) fn ceiling_bps(bench: &Bench<'_>, streams: &Streams, six: bool) -> Re
 impl Ends {
     fn new(bench: &Bench<'_>, addressing: Addressing) -> Result<Self, Error> {
         let own = allowed_cores();
+        let site = site(addressing.endpoint);
         let end =
-            |side: usize| Place::new(&bench.folder.with_extension(format!("end{side}")), &own);
+            |side: usize| site.place(&bench.folder.with_extension(format!("end{side}")), &own);
         Ok(Self { places: [end(0)?, end(1)?], addressing })
     }
 

@@ -10,6 +10,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use lab_record::axes::ClockPercent;
+
 use crate::Error;
 use crate::dut::device::{Device, Job};
 use crate::dut::settings::core_numbers;
@@ -36,7 +38,7 @@ pub(crate) fn for_job(
 ) -> Result<Option<HostClock>, Error> {
     device.check_settings(job, cores)?;
     let set = |percent| HostClock::set(percent, cores).map_err(|why| device.refuse(job, &why));
-    job.settings.clock_percent.map(set).transpose()
+    job.settings.get::<ClockPercent>().map(set).transpose()
 }
 
 impl HostClock {

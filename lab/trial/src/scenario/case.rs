@@ -7,6 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use lab_record::axes::{Axis, Value};
+
 use super::{Ethertype, Function, Scenario};
 
 /// One combination.
@@ -21,9 +23,9 @@ pub struct Case {
 }
 
 impl Case {
-    /// A numeric axis' value, where the scenario varies it.
-    pub fn number(&self, axis: &str) -> Option<u64> {
-        self.axes.get(axis)?.parse().ok()
+    /// The value of an axis, where the scenario varies it.
+    pub fn get<A: Axis>(&self) -> Option<A::Value> {
+        A::Value::read(self.axes.get(A::NAME)?)
     }
 }
 
@@ -58,12 +60,8 @@ impl Scenario {
             };
             cases = cases.iter().flat_map(each).collect();
         };
-        let words = [("scheduler", &self.sweep.scheduler), ("endpoint", &self.sweep.endpoint)];
-        for (name, values) in words.into_iter().filter(|(_, values)| !values.is_empty()) {
-            multiply(name, values.iter().map(|value| value.get_ref().clone()).collect());
-        }
-        for (name, axis) in self.sweep.axes() {
-            multiply(name, axis.get_ref().values().iter().map(u64::to_string).collect());
+        for (axis, values) in self.sweep.axes() {
+            multiply(axis.name, values.texts());
         }
         cases
     }
@@ -72,6 +70,7 @@ impl Scenario {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lab_record::axes::{Flows, FrameBytes, Workers};
 
     #[test]
     fn cases_are_the_product_of_functions_and_axes_innermost_last() {
@@ -80,15 +79,9 @@ mod tests {
                     [measure]\nsearch = 'mlr'\n";
         let cases = Scenario::parse(text, "x").unwrap().cases();
         assert_eq!(cases.len(), 8);
-        assert_eq!(
-            (cases[0].number("workers"), cases[0].number("frame_bytes")),
-            (Some(1), Some(84))
-        );
-        assert_eq!(
-            (cases[1].number("workers"), cases[1].number("frame_bytes")),
-            (Some(1), Some(128))
-        );
+        assert_eq!((cases[0].get::<Workers>(), cases[0].get::<FrameBytes>()), (Some(1), Some(84)));
+        assert_eq!((cases[1].get::<Workers>(), cases[1].get::<FrameBytes>()), (Some(1), Some(128)));
         assert_eq!(cases[7].function.name(), "ip6");
-        assert_eq!(cases[0].number("flows"), None);
+        assert_eq!(cases[0].get::<Flows>(), None);
     }
 }

@@ -1,29 +1,15 @@
 //! What a scenario must satisfy beyond its grammar, each fault at its place in the file.
 
+use lab_record::axes::frame_bytes::RANGE as FRAME_BYTES;
+use lab_record::axes::{Endpoint, Entries, FrameBytes, LoadPercent, Scheduler};
 use lab_search::search::Manner;
 use lab_traffic::arrivals::{Gaps, Imix};
-use toml::Spanned;
 
-use super::{Axis, Ethertype, FunctionKind, Scenario, Sweep};
+use super::wrong::{Wrong, wrong};
+use super::{Ethertype, FunctionKind, Scenario};
 
-/// Frame sizes that the generator can send, checksum included.
-const FRAME_BYTES: std::ops::RangeInclusive<u64> = 64..=9_018;
 /// The smallest frame with the headers of UDP over IPv6, a signature and a checksum.
 const SMALLEST_IP6: u64 = 84;
-/// Queueing disciplines that a scenario may name.
-const SCHEDULERS: [&str; 6] = ["fifo", "sfq", "codel", "fq-codel", "htb", "hfsc"];
-/// Endpoints that a scenario may name.
-const ENDPOINTS: [&str; 3] = ["namespace", "container", "vm"];
-
-/// A fault and where it is.
-pub(super) struct Wrong {
-    pub(super) at: usize,
-    pub(super) reason: String,
-}
-
-pub(super) fn wrong<T>(place: &Spanned<T>, reason: impl Into<String>) -> Result<(), Wrong> {
-    Err(Wrong { at: place.span().start, reason: reason.into() })
-}
 
 impl Scenario {
     pub(super) fn check(&self) -> Result<(), Wrong> {
@@ -50,15 +36,18 @@ impl Scenario {
         let (traffic, sweep, measure) = (&self.traffic, &self.sweep, &self.measure);
         if measure.manner() != Manner::Streams {
             let reason = "endpoints go with search = \"stream\", and with it only";
-            return sweep.endpoint.first().map_or(Ok(()), |endpoint| wrong(endpoint, reason));
+            return sweep
+                .words::<Endpoint>()
+                .first()
+                .map_or(Ok(()), |endpoint| wrong(endpoint, reason));
         }
         if let Some(genome) = &traffic.imix {
             return wrong(genome, "streams make frames of their own sizes: no mix goes with them");
         }
-        if let Some(axis) = &sweep.frame_bytes {
+        if let Some(axis) = sweep.numbers::<FrameBytes>() {
             return wrong(axis, "streams make frames of their own sizes");
         }
-        if let Some(axis) = &sweep.load_percent {
+        if let Some(axis) = sweep.numbers::<LoadPercent>() {
             return wrong(axis, "streams find their own load");
         }
         if !measure.latency_at_percent.is_empty() || measure.telemetry {
@@ -80,7 +69,7 @@ impl Scenario {
                 .then(|| format!("frames of {bytes} octets: IPv6 needs {SMALLEST_IP6} or more"))
         };
         let least = |sizes: &[u16]| sizes.iter().min().and_then(|&bytes| small(bytes.into()));
-        if let Some(axis) = &self.sweep.frame_bytes {
+        if let Some(axis) = self.sweep.numbers::<FrameBytes>() {
             let least = axis.get_ref().values().first().copied().and_then(small);
             return least.map_or(Ok(()), |reason| wrong(axis, reason));
         }
@@ -104,8 +93,7 @@ impl Scenario {
     fn check_overhead(&self) -> Result<(), Wrong> {
         let swept = self
             .sweep
-            .frame_bytes
-            .as_ref()
+            .numbers::<FrameBytes>()
             .and_then(|axis| axis.get_ref().values().last().copied());
         let largest = swept.unwrap_or(0).max((*self.traffic.frame_bytes.get_ref()).into());
         for function in &self.functions {
@@ -136,10 +124,10 @@ impl Scenario {
                     format!("two functions are called {name:?}: give them labels"),
                 );
             }
-            if self.sweep.entries.is_some() && !function.kind.has_table() {
+            if self.sweep.numbers::<Entries>().is_some() && !function.kind.has_table() {
                 return wrong(place, format!("sweep.entries needs a table, a {kind} has none"));
             }
-            if !self.sweep.scheduler.is_empty() && function.bottleneck_mbps.is_none() {
+            if !self.sweep.words::<Scheduler>().is_empty() && function.bottleneck_mbps.is_none() {
                 let reason = "schedulers need a bottleneck_mbps: without one nothing ever queues";
                 return wrong(place, reason);
             }
@@ -161,7 +149,7 @@ impl Scenario {
             if let Err(error) = Imix::parse(genome.get_ref(), 1_518) {
                 return wrong(genome, error.to_string());
             }
-            if self.sweep.frame_bytes.is_some() {
+            if self.sweep.numbers::<FrameBytes>().is_some() {
                 return wrong(genome, "imix and sweep.frame_bytes exclude each other");
             }
         }
@@ -172,44 +160,6 @@ impl Scenario {
             return wrong(&self.name, format!("traffic.arrivals: {error}"));
         }
         Ok(())
-    }
-}
-
-impl Sweep {
-    fn check(&self) -> Result<(), Wrong> {
-        for (_, axis) in self.axes() {
-            if let Some(fault) = axis.get_ref().fault() {
-                return wrong(axis, fault);
-            }
-        }
-        if let Some(axis) = &self.frame_bytes {
-            let values = axis.get_ref().values();
-            if let Some(bytes) = values.iter().find(|bytes| !FRAME_BYTES.contains(bytes)) {
-                return wrong(axis, format!("frame of {bytes} octets (64 to 9018)"));
-            }
-        }
-        for (names, allowed) in [(&self.scheduler, &SCHEDULERS[..]), (&self.endpoint, &ENDPOINTS)] {
-            if let Some(name) = names.iter().find(|it| !allowed.contains(&it.get_ref().as_str())) {
-                let reason = format!("{:?} is none of {}", name.get_ref(), allowed.join(", "));
-                return wrong(name, reason);
-            }
-        }
-        Ok(())
-    }
-
-    /// The numeric axes that are given, by name.
-    pub(super) fn axes(&self) -> impl Iterator<Item = (&'static str, &Spanned<Axis>)> {
-        let axes = [
-            ("workers", &self.workers),
-            ("clock_percent", &self.clock_percent),
-            ("cost_cycles", &self.cost_cycles),
-            ("vector_packets", &self.vector_packets),
-            ("entries", &self.entries),
-            ("flows", &self.flows),
-            ("frame_bytes", &self.frame_bytes),
-            ("load_percent", &self.load_percent),
-        ];
-        axes.into_iter().filter_map(|(name, axis)| axis.as_ref().map(|axis| (name, axis)))
     }
 }
 

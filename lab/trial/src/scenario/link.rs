@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::Scenario;
-use super::check::{Wrong, wrong};
+use super::wrong::{Wrong, wrong};
 use crate::link::LinkKind;
 
 /// Speed of cards unless something else is said.

@@ -16,7 +16,7 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use toml::Spanned;
 
-use super::check::{Wrong, wrong};
+use super::wrong::{Wrong, wrong};
 use crate::Error;
 
 /// A search with its goals.

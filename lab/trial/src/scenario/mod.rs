@@ -10,22 +10,25 @@
 //! ```
 //! A mistake is reported at its line and column, with what is allowed there.
 
-mod axis;
 mod case;
 mod check;
 mod function;
 mod link;
 mod measure;
+mod numbers;
+mod sweep;
 mod traffic;
+mod wrong;
 
 use std::path::Path;
 
-pub use axis::Axis;
 pub use case::Case;
 pub use function::{Function, FunctionKind};
 pub use link::{Link, USUAL_GBPS};
 pub use measure::Measure;
+pub use numbers::Numbers;
 use serde::{Deserialize, Serialize};
+pub use sweep::{Sweep, Values};
 use toml::Spanned;
 pub use traffic::{Addresses, Ethertype, Traffic};
 
@@ -58,34 +61,6 @@ pub struct Scenario {
     /// How often, in which order.
     #[serde(default)]
     pub campaign: Campaign,
-}
-
-/// The axes that can be varied; a case is one value of each that is given.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Sweep {
-    /// Frame sizes in octets, checksum included.
-    pub frame_bytes: Option<Spanned<Axis>>,
-    /// Entries of the function's table: L2 entries or routes.
-    pub entries: Option<Spanned<Axis>>,
-    /// Flows at once.
-    pub flows: Option<Spanned<Axis>>,
-    /// Worker threads, the main thread apart.
-    pub workers: Option<Spanned<Axis>>,
-    /// The processor's clock, as a percentage of its maximum.
-    pub clock_percent: Option<Spanned<Axis>>,
-    /// Added cost per packet, where the clock cannot be set.
-    pub cost_cycles: Option<Spanned<Axis>>,
-    /// Packets that the device handles at once, at most.
-    pub vector_packets: Option<Spanned<Axis>>,
-    /// Offered load as a percentage of the maximum.
-    pub load_percent: Option<Spanned<Axis>>,
-    /// Queueing discipline of the device's egress port.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub scheduler: Vec<Spanned<String>>,
-    /// What the endpoints are.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub endpoint: Vec<Spanned<String>>,
 }
 
 /// How a scenario is repeated.

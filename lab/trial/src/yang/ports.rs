@@ -13,6 +13,7 @@
 //! frames follow from the first function of the scenario; they are told to testers that know no
 //! functions, and must be right where they are told to us.
 
+use lab_record::axes::Entries;
 use lab_traffic::Rate;
 use lab_traffic::arrivals::{Imix, Process};
 use lab_traffic::rate::OVERHEAD_BYTES;
@@ -124,7 +125,7 @@ fn frame_data(scenario: &Scenario, frame_bytes: u16, back: bool) -> Option<Strin
     let ethertype = scenario.traffic.ethertype.first().copied().unwrap_or_default();
     let sizes = Imix::single(frame_bytes);
     let swept =
-        scenario.sweep.entries.as_ref().and_then(|axis| axis.get_ref().values().first().copied());
+        scenario.sweep.numbers::<Entries>().and_then(|it| it.get_ref().values().first().copied());
     let entries = swept.or(function.entries).unwrap_or(1);
     let load = Load { entries, ..Load::new(function.kind, ethertype, &scenario.traffic, sizes) };
     let stream = if back { load.stream_back(Rate::Max) } else { load.stream(Rate::Max) };

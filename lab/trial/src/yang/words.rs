@@ -9,6 +9,7 @@
 //! gaps_ns = [5, 5]                     "gap": [{"id": "1", "length": "5"}, …]    may repeat
 //! ```
 
+use lab_record::axes;
 use lab_traffic::arrivals::Process;
 use serde_json::{Map, Value, json};
 
@@ -18,7 +19,7 @@ use crate::Error;
 use crate::scenario::Scenario;
 
 /// Leaves that are text; all others are numbers or booleans.
-const TEXTS: [&str; 13] = [
+const TEXTS: [&str; 11] = [
     "name",
     "title",
     "about",
@@ -27,12 +28,15 @@ const TEXTS: [&str; 13] = [
     "ethertype",
     "destinations",
     "process",
-    "scheduler",
-    "endpoint",
     "search",
     "generator",
     "device",
 ];
+
+/// Whether a leaf is text: one of those, or the words of an axis.
+fn is_text(name: &str) -> bool {
+    TEXTS.contains(&name) || axes::named(name).is_some_and(|axis| !axis.words.is_empty())
+}
 
 /// Members of `[traffic]` that the generators say.
 const TESTERS: [&str; 3] = ["frame-bytes", "imix", "both-directions"];
@@ -51,7 +55,7 @@ pub(super) fn spoken(scenario: &Scenario) -> Result<Value, Error> {
     }
     if let Some(Value::Object(sweep)) = spoken.get_mut("sweep") {
         for (name, axis) in sweep.iter_mut().filter(|(_, axis)| axis.is_array()) {
-            if !TEXTS.contains(&name.as_str()) {
+            if !is_text(name) {
                 *axis = json!({ "value": axis.take() });
             }
         }
@@ -206,7 +210,7 @@ fn written(name: &str, node: &Node<'_>) -> Result<String, Wrong> {
         }
         _ if name == "process" => Ok(Value::from(node.text()?.replace('-', "_")).to_string()),
         // A string of JSON is one of TOML.
-        _ if TEXTS.contains(&name) => Ok(Value::from(node.text()?).to_string()),
+        _ if is_text(name) => Ok(Value::from(node.text()?).to_string()),
         _ => Ok(node.digits()?.to_owned()),
     }
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use api::get;
 use configuration::{PORTS, WHOLE_PEERS, configuration};
+use lab_record::axes::VectorPackets;
 use lab_record::{Counters, NodeCost};
 use settings::{MOST_PACKETS, SETTABLE};
 
@@ -17,7 +18,6 @@ use crate::Error;
 use crate::dut::adapter::Adapter;
 use crate::dut::device::{Change, Device, Job};
 use crate::dut::dhcrelay;
-use crate::dut::settings::Setting;
 use crate::link::{LAB_MACS, LinkKind};
 use crate::load::frames::{self, Route};
 use crate::load::leases;
@@ -100,12 +100,15 @@ impl Device for Volley {
             .map_err(|reason| Error::Command { line: self.program.clone(), reason })
     }
 
-    fn settable(&self) -> &'static [Setting] {
+    fn settable(&self) -> &'static [&'static str] {
         &SETTABLE
     }
 
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
-        if job.settings.vector_packets.is_some_and(|packets| !(1..=MOST_PACKETS).contains(&packets))
+        if job
+            .settings
+            .get::<VectorPackets>()
+            .is_some_and(|packets| !(1..=MOST_PACKETS).contains(&packets))
         {
             return Err(self.refuse(job, &format!("its vectors hold 1 to {MOST_PACKETS} packets")));
         }

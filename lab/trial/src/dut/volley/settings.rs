@@ -2,13 +2,15 @@
 
 use std::fmt::Write as _;
 
+use lab_record::axes::{Axis, CostCycles, Scheduler, VectorPackets, Workers};
+
 use crate::dut::device::Job;
-use crate::dut::settings::{Bottleneck, Scheduler, Setting, core_numbers};
+use crate::dut::settings::{BOTTLENECK, Bottleneck, core_numbers};
 use crate::link::LinkKind;
 
 /// All of it.
-pub(super) const SETTABLE: [Setting; 4] =
-    [Setting::Workers, Setting::VectorPackets, Setting::CostCycles, Setting::Bottleneck];
+pub(super) const SETTABLE: [&str; 4] =
+    [Workers::NAME, VectorPackets::NAME, CostCycles::NAME, BOTTLENECK];
 /// Most packets that its vectors hold.
 pub(super) const MOST_PACKETS: u64 = 256;
 
@@ -17,10 +19,10 @@ pub(super) fn workers(job: &Job, cores: &str) -> String {
     let cores = core_numbers(cores).into_iter().take(job.workers.max(1) as usize);
     let cores: Vec<String> = cores.map(|core| core.to_string()).collect();
     let mut text = format!("[workers]\ncores = [{}]\nidle = \"poll\"\n", cores.join(", "));
-    if let Some(packets) = job.settings.vector_packets {
+    if let Some(packets) = job.settings.get::<VectorPackets>() {
         let _ = writeln!(text, "vector_packets = {packets}");
     }
-    if let Some(cycles) = job.settings.cost_cycles {
+    if let Some(cycles) = job.settings.get::<CostCycles>() {
         let _ = writeln!(text, "burn_cycles = {cycles}");
     }
     text
@@ -38,7 +40,7 @@ pub(super) fn queues(job: &Job) -> String {
 
 /// The scheduler of the port that the first link's packets leave by.
 pub(super) fn bottleneck(job: &Job) -> String {
-    let Some(bottleneck) = job.settings.bottleneck else { return String::new() };
+    let Some(bottleneck) = job.settings.bottleneck() else { return String::new() };
     let Bottleneck { scheduler, mbps } = bottleneck;
     let burst = bottleneck.burst_bytes();
     let rated = |kind: &str| format!("kind = \"{kind}\"\nrate = \"{mbps}mbit\"\nburst = {burst}\n");
@@ -68,8 +70,7 @@ mod tests {
 
     #[test]
     fn workers_take_the_first_cores_and_what_they_are_set_to() {
-        let settings =
-            Settings { vector_packets: Some(16), cost_cycles: Some(50), ..Settings::default() };
+        let settings = Settings::default().with::<VectorPackets>("16").with::<CostCycles>("50");
         let job = Job { workers: 2, settings, ..job(FunctionKind::Bridge, 1) };
         let expected =
             "[workers]\ncores = [1, 2]\nidle = \"poll\"\nvector_packets = 16\nburn_cycles = 50\n";
@@ -82,12 +83,11 @@ mod tests {
         let plain = job(FunctionKind::Bridge, 1);
         assert_eq!(bottleneck(&plain), "");
         for (scheduler, words) in [
-            (Scheduler::Fifo, "kind = \"pfifo_fast\"\nrate = \"100mbit\"\nburst = 134018\n"),
-            (Scheduler::Htb, "rate = \"100mbit\"\nceil = \"100mbit\"\nburst = 134018\n"),
-            (Scheduler::Hfsc, "ls = \"100mbit\"\nul = \"100mbit\"\n"),
+            ("fifo", "kind = \"pfifo_fast\"\nrate = \"100mbit\"\nburst = 134018\n"),
+            ("htb", "rate = \"100mbit\"\nceil = \"100mbit\"\nburst = 134018\n"),
+            ("hfsc", "ls = \"100mbit\"\nul = \"100mbit\"\n"),
         ] {
-            let bottleneck = Some(Bottleneck { scheduler, mbps: 100 });
-            let settings = Settings { bottleneck, ..Settings::default() };
+            let settings = Settings::default().behind(100, scheduler);
             let text = super::bottleneck(&Job { settings, ..plain.clone() });
             assert!(text.starts_with("[port.right.qos]\n") && text.contains(words), "{text}");
         }

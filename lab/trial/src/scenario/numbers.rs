@@ -1,4 +1,4 @@
-//! One axis of a sweep: a list, or a range in equal steps or in equal factors.
+//! Numbers of a sweep: a list, or a range in equal steps or in equal factors.
 //!
 //! ```text
 //! [64, 512, 1518]                             a list
@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 /// Most values of an axis.
 pub(super) const LONGEST: usize = 4_096;
 
-/// The values of one axis.
+/// The values of an axis of numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a list of whole numbers, or { from, to } with step or factor")]
-pub enum Axis {
+pub enum Numbers {
     /// One after the other.
     List(Vec<u64>),
     /// From one value to another.
@@ -37,7 +37,7 @@ pub struct Range {
     pub factor: Option<f64>,
 }
 
-impl Axis {
+impl Numbers {
     /// The values, rising, none twice; an empty list where they make no sense.
     pub fn values(&self) -> Vec<u64> {
         let range = match self {
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     fn range(from: u64, to: u64, step: Option<u64>, factor: Option<f64>) -> Vec<u64> {
-        Axis::Range(Range { from, to, step, factor }).values()
+        Numbers::Range(Range { from, to, step, factor }).values()
     }
 
     #[test]
@@ -105,11 +105,11 @@ mod tests {
 
     #[test]
     fn axes_that_make_no_sense_say_why() {
-        let fault = |axis: Axis| axis.fault().unwrap_or_default();
-        assert_eq!(fault(Axis::List(vec![])), "the axis has no values");
-        assert_eq!(fault(Axis::List(vec![2, 1])), "the values must rise");
+        let fault = |axis: Numbers| axis.fault().unwrap_or_default();
+        assert_eq!(fault(Numbers::List(vec![])), "the axis has no values");
+        assert_eq!(fault(Numbers::List(vec![2, 1])), "the values must rise");
         let both = Range { from: 1, to: 9, step: Some(1), factor: Some(2.0) };
-        assert!(fault(Axis::Range(both)).contains("not both"));
+        assert!(fault(Numbers::Range(both)).contains("not both"));
         assert_eq!(range(9, 1, None, None), [0u64; 0]);
         assert_eq!(range(1, 9, None, Some(1.0)), [0u64; 0]);
     }

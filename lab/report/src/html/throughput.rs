@@ -1,0 +1,92 @@
+//! Rates by device and case.
+
+use std::fmt::Write;
+
+use super::host;
+use super::section::{Page, Section, distinct, figure, metrics};
+use crate::figures::throughput;
+use crate::summary::Row;
+use crate::svg::canvas::escape;
+use crate::words::{rate, verdict};
+
+pub(super) fn section(page: &Page<'_>) -> Option<Section> {
+    let Page { results, rows } = page;
+    if rows.is_empty() {
+        return None;
+    }
+    let (names, metrics) = (distinct(rows.iter().map(Row::name)), metrics(rows));
+    let dot = |row: &Row| throughput::Dot {
+        row: place(&names, &row.name()),
+        metric: place(&metrics, &row.metric),
+        value_pps: row.value_pps,
+        interval: row.interval,
+        at_least: row.is_at_least(),
+    };
+    let dots: Vec<_> = rows.iter().map(dot).collect();
+    let mut body = if names.len() <= 40 {
+        let caption = match dots.iter().any(|dot| dot.at_least) {
+            true => "Throughput by device and case. ≥: the generator could do no more.",
+            false => "Throughput by device and case.",
+        };
+        figure(&throughput::draw(&names, &metrics, &dots), caption)
+    } else {
+        String::new()
+    };
+    body.push_str("<table>\n<tr><th>device</th><th>case</th><th></th><th class=\"n\">rate</th>\
+                   <th class=\"n\">of the first</th><th class=\"n\">95 % interval</th><th class=\"n\">sd</th><th class=\"n\">runs</th></tr>\n");
+    for row in rows {
+        let interval = format!("{} – {}", rate(row.interval.low), rate(row.interval.high));
+        let _ = writeln!(
+            body,
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{interval}</td>\
+             <td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
+            escape(&row.subject.device),
+            escape(&row.subject.case()),
+            // A name of two words stays on one line.
+            escape(&row.metric).replace(' ', "\u{a0}"),
+            rate_of(row),
+            of_the_first(row, rows),
+            spread(row),
+            row.runs
+        );
+        for found in &row.verdicts {
+            let phrase = escape(&verdict(found));
+            let _ = writeln!(
+                body,
+                "<tr><td></td><td colspan=\"7\" class=\"verdict\">{phrase}</td></tr>"
+            );
+        }
+    }
+    body.push_str("</table>\n");
+    let lead = host::fitness(results).unwrap_or_default();
+    Some(Section { title: "Throughput", lead, body })
+}
+
+/// A row's rate, and whether it may be more.
+fn rate_of(row: &Row) -> String {
+    format!("{}{}", if row.is_at_least() { "≥\u{a0}" } else { "" }, rate(row.value_pps))
+}
+
+/// The standard deviation over restarts, as a share; one run has none.
+fn spread(row: &Row) -> String {
+    match row.runs {
+        0 | 1 => "–".into(),
+        _ => format!("{:.2} %", 100.0 * row.sd_pps / row.value_pps.max(1e-9)),
+    }
+}
+
+/// What a rate is of that of the first device which was measured in the same case.
+fn of_the_first(row: &Row, rows: &[Row]) -> String {
+    let same = |other: &&Row| {
+        other.metric == row.metric
+            && other.subject.function == row.subject.function
+            && other.subject.axes == row.subject.axes
+    };
+    let first = rows.iter().find(same).map_or(0.0, |first| first.value_pps);
+    if first > 0.0 { format!("{:.2}", row.value_pps / first) } else { "–".into() }
+}
+
+/// Where a name stands in a list that holds it.
+fn place(names: &[String], name: &str) -> usize {
+    names.iter().position(|it| it == name).unwrap_or(0)
+}
