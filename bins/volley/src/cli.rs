@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn every_command_that_edits_has_its_noun_and_verb() {
         let grammar = command();
-        for edit in control::config::objects::COMMANDS.iter().flat_map(|edits| edits.iter()) {
+        for edit in control::config::objects::commands() {
             let noun = grammar.find_subcommand(edit.noun).unwrap();
             assert!(noun.find_subcommand(edit.verb).is_some(), "{} {}", edit.noun, edit.verb);
         }

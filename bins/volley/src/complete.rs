@@ -1,6 +1,7 @@
 //! What could come next: for shells as a script, for our own shell as words.
 
 use clap::Command;
+use control::config::help;
 
 use crate::cli;
 use crate::error::CliError;
@@ -27,10 +28,10 @@ pub(crate) fn candidates(grammar: &Command, words: &[&str], start: &str) -> Vec<
         .get_arguments()
         .chain(grammar.get_arguments().filter(|argument| argument.is_global_set()))
         .filter_map(|argument| argument.get_long().map(|long| format!("--{long}")));
-    let keywords =
-        command.get_arguments().filter(|argument| argument.get_id() == "words").flat_map(
-            |argument| keywords(&argument.get_help().map(ToString::to_string).unwrap_or_default()),
-        );
+    let keywords = match command.get_arguments().any(|argument| argument.get_id() == "words") {
+        true => help::next_words(words),
+        false => Vec::new(),
+    };
     let mut found: Vec<String> = verbs
         .chain(keywords)
         .chain(flags)
@@ -41,15 +42,6 @@ pub(crate) fn candidates(grammar: &Command, words: &[&str], start: &str) -> Vec<
     found.sort();
     found.dedup();
     found
-}
-
-/// The words in small letters of a usage line, `_` between them.
-fn keywords(usage: &str) -> Vec<String> {
-    usage
-        .split(|c: char| !c.is_ascii_lowercase() && c != '_')
-        .filter(|word| word.len() > 1)
-        .map(str::to_owned)
-        .collect()
 }
 
 #[cfg(test)]
@@ -64,7 +56,14 @@ mod tests {
         assert_eq!(next(&[], "ro"), ["route"]);
         assert_eq!(next(&["show"], "no"), ["nodes"]);
         assert_eq!(next(&["route", "add", "10.0.0.0/8"], "v"), ["via", "vrf"]);
-        assert_eq!(next(&["port", "set", "p0"], "d"), ["default", "down"]);
+        assert_eq!(next(&["port", "set", "p0"], "d"), ["device", "down"]);
+        assert_eq!(next(&["port", "set", "p0", "vrf"], "d"), ["default"]);
+        assert_eq!(next(&["port", "set", "p0", "up"], "of"), ["off"]);
+        assert_eq!(next(&["port", "set", "p0", "twin", "on"], "netn"), ["netns"]);
+        assert_eq!(next(&["port", "add", "p2"], "af"), ["af_packet", "af_xdp"]);
+        assert_eq!(next(&["port", "add", "p2", "memif"], "so"), ["socket"]);
+        assert_eq!(next(&["port", "add", "p2", "memif", "role"], "s"), ["server"]);
+        assert_eq!(next(&["workers", "set", "idle"], ""), ["adaptive", "default", "poll"]);
         assert_eq!(next(&["port", "set", "p0"], "ma"), ["mac", "mark_dscp", "mark_pcp"]);
         assert_eq!(next(&["config", "apply"], "--c"), ["--confirm-within"]);
         assert!(next(&["route", "add"], "--j").contains(&"--json".to_owned()));

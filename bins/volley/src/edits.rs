@@ -5,7 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::{Arg, ArgMatches, Command, Subcommand};
-use control::config::objects::COMMANDS;
+use control::config::edit::Command as ConfigEdit;
+use control::config::help;
+use control::config::objects::commands;
 use control::view;
 
 use crate::bulk::BulkVerb;
@@ -21,21 +23,14 @@ const LIST: &str = "list";
 
 /// Adds every noun that edits to the grammar.
 pub(crate) fn add_nouns(mut grammar: Command) -> Command {
-    for commands in COMMANDS {
-        for edit in *commands {
-            if grammar.find_subcommand(edit.noun).is_none() {
-                let about = format!("Edit the configuration: {}", edit.noun);
-                grammar = grammar.subcommand(
-                    Command::new(edit.noun)
-                        .about(about)
-                        .subcommand_required(true)
-                        .arg_required_else_help(true),
-                );
-            }
-            grammar = grammar.mut_subcommand(edit.noun, |noun| {
-                noun.subcommand(verb(edit.noun, edit.verb, edit.usage, edit.about))
-            });
+    for edit in commands() {
+        if grammar.find_subcommand(edit.noun).is_none() {
+            let about = format!("Edit the configuration: {}", edit.noun);
+            let noun = Command::new(edit.noun).about(about);
+            grammar =
+                grammar.subcommand(noun.subcommand_required(true).arg_required_else_help(true));
         }
+        grammar = grammar.mut_subcommand(edit.noun, |noun| noun.subcommand(verb(edit)));
     }
     grammar.mut_subcommand("route", |noun| {
         let list = Command::new(LIST).about("List the routes, as `show routes` does");
@@ -43,10 +38,13 @@ pub(crate) fn add_nouns(mut grammar: Command) -> Command {
     })
 }
 
-fn verb(noun: &str, verb: &'static str, usage: &'static str, about: &'static str) -> Command {
-    Command::new(verb)
-        .about(about)
+fn verb(edit: &'static ConfigEdit) -> Command {
+    let ConfigEdit { noun, verb, usage, about, .. } = edit;
+    Command::new(*verb)
+        .about(about.as_ref())
         .override_usage(format!("volley {noun} {verb} [OPTIONS] {usage}"))
+        .display_name(format!("{noun} {verb}"))
+        .defer(explained)
         .arg(
             Arg::new("confirm_within")
                 .long("confirm-within")
@@ -54,7 +52,18 @@ fn verb(noun: &str, verb: &'static str, usage: &'static str, about: &'static str
                 .help("Undo it after this time unless confirmed, as in 60s")
                 .value_parser(cli::duration),
         )
-        .arg(Arg::new("words").value_name("WORDS").num_args(0..).help(usage))
+        .arg(Arg::new("words").value_name("WORDS").num_args(0..).help(usage.as_ref()))
+}
+
+/// Adds its fields to the help of a verb, once somebody names it.
+fn explained(verb: Command) -> Command {
+    let is_named = |edit: &&ConfigEdit| {
+        verb.get_display_name() == Some(format!("{} {}", edit.noun, edit.verb).as_str())
+    };
+    match commands().iter().find(is_named) {
+        Some(edit) => verb.after_help(help::of_fields(&(edit.fields)())),
+        None => verb,
+    }
 }
 
 /// A command that edits, as it was typed.
@@ -70,8 +79,7 @@ impl Edit {
     pub(crate) fn of(matches: &ArgMatches) -> Option<Self> {
         let (noun, matches) = matches.subcommand()?;
         let (verb, matches) = matches.subcommand()?;
-        let known = |edit: &&control::config::edit::Command| (edit.noun, edit.verb) == (noun, verb);
-        COMMANDS.iter().flat_map(|edits| edits.iter()).find(known)?;
+        commands().iter().find(|edit| (edit.noun, edit.verb) == (noun, verb))?;
         let mut line = format!("{noun} {verb}");
         for word in matches.get_many::<String>("words").into_iter().flatten() {
             line.push(' ');

@@ -46,7 +46,12 @@ pub(crate) fn one(session: &Session, words: &[String]) -> Result<(), CliError> {
     session.run(&cli::command().try_get_matches_from(line).map_err(usage)?)
 }
 
+/// Whether a line wants more than its words say. Most do not, and have no need of the grammar.
 fn has_options(words: &[String]) -> bool {
+    let is_import = words.len() > 1 && words[..2] == ["qos", "import"];
+    if !is_import && !words.iter().any(|word| word.starts_with("--")) {
+        return false;
+    }
     let line = std::iter::once("volley".to_owned()).chain(words.iter().cloned());
     let matches = cli::command().try_get_matches_from(line);
     matches.is_ok_and(|matches| Edit::of(&matches).is_some_and(|edit| edit.has_options()))

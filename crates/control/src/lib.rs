@@ -13,6 +13,8 @@
 pub mod api;
 pub mod bulk;
 pub mod config;
+#[cfg(test)]
+mod contributing;
 #[cfg(feature = "server")]
 pub mod control_loop;
 pub mod engine;

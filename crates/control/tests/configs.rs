@@ -44,7 +44,7 @@ fn the_packet_of_the_demonstration_is_whole() {
         examples().into_iter().find(|(path, _)| path.ends_with("memory-demo.toml")).unwrap();
     let config = read("memory-demo.toml", &text);
     let mut frames = config.ports.iter().filter_map(|(_, port)| match &port.kind {
-        control::config::objects::port_kind::PortKind::Memory { frames, .. } => frames.first(),
+        control::config::objects::port_kind::PortKind::Memory(memory) => memory.frames.first(),
         _ => None,
     });
     let packet = wire::ipv4::Packet::parse(&frames.next().unwrap().bytes()[14..]).unwrap();

@@ -236,11 +236,11 @@ mod tests {
         let (permit, deny) = (config::Action::Permit, config::Action::Deny);
         let udp = |action| {
             let protocol = Some(config::Protocol(17));
-            config::Rule { protocol, ..config::Rule::any(action) }
+            config::Rule { protocol, ..config::Rule::new(action) }
         };
         let acl =
             |rules: Vec<config::Rule>, default| config::Acl { default, rules: Arc::new(rules) };
-        let (any, other) = (config::Rule::any(permit), udp(permit));
+        let (any, other) = (config::Rule::new(permit), udp(permit));
         let mut lists = AccessLists::default();
         lists.set(&name, Some(&acl(vec![any.clone(), udp(deny), any.clone()], deny)), 2).unwrap();
         let count = |lists: &AccessLists, number, action, bytes| {
@@ -261,7 +261,7 @@ mod tests {
     fn rules_keep_their_places_in_the_lists_of_both_families() {
         let rule = |prefix: Option<&str>, action| {
             let source = prefix.map(|text| control::config::field::Field::from_text(text).unwrap());
-            config::Rule { source, ..config::Rule::any(action) }
+            config::Rule { source, ..config::Rule::new(action) }
         };
         let (permit, deny) = (config::Action::Permit, config::Action::Deny);
         let rules = vec![

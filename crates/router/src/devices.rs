@@ -3,9 +3,11 @@
 
 use crate::memory_port;
 use control::config::Config;
-use control::config::objects::memory::{Hugepages, Memory};
+use control::config::objects::memory::{Hugepages, Memory as Buffers};
 use control::config::objects::port::Port;
-use control::config::objects::port_kind::{PortKind, Repeat, Role};
+use control::config::objects::port_kind::{
+    AfPacket, AfXdp, Memif, Memory, Pcap, Pci, PortKind, Repeat, Role, Tap, Vhost, VirtioUser,
+};
 use dataplane::PortQueues;
 use dpdk::{DpdkPool, Eal, EalOptions, MemifRole, MemoryChoice, PortOptions, PortSpec};
 use packet::{HeapPool, Pool, PoolError, RxQueue, TxQueue};
@@ -50,7 +52,7 @@ impl Devices {
     pub(crate) fn start(config: &Config) -> Result<Self, DeviceError> {
         let memory = &config.memory;
         let needs_dpdk = |(_, port): (_, &Port)| {
-            !port.kind.is_virtual() && !matches!(port.kind, PortKind::Memory { .. })
+            !port.kind.is_virtual() && !matches!(port.kind, PortKind::Memory(_))
         };
         match start_dpdk(config) {
             Ok(dpdk) => Ok(Self { dpdk: Some(dpdk), heap: None, without_dpdk: None }),
@@ -82,7 +84,7 @@ impl Devices {
         if port.kind.is_virtual() {
             return Ok((Device::Virtual, PortQueues::default()));
         }
-        if let PortKind::Memory { source, frames, record } = &port.kind {
+        if let PortKind::Memory(Memory { source, frames, record }) = &port.kind {
             let (source, record) = (source.as_deref(), record.as_deref());
             let queues = memory_port::open(source, frames, record, port.rx_queues, workers)?;
             return Ok((Device::Memory, queues));
@@ -118,10 +120,10 @@ impl Devices {
 }
 
 fn start_dpdk(config: &Config) -> Result<(Eal, DpdkPool), dpdk::Error> {
-    let memory: &Memory = &config.memory;
+    let memory: &Buffers = &config.memory;
     let buffer = u64::from(memory.frame_bytes) + BUFFER_OVERHEAD_BYTES;
     let pool_mib = (buffer * u64::from(memory.buffers)).div_ceil(1 << 20);
-    let is_pci = |(_, port): (_, &Port)| matches!(port.kind, PortKind::Pci { .. });
+    let is_pci = |(_, port): (_, &Port)| matches!(port.kind, PortKind::Pci(_));
     let eal = Eal::start(EalOptions {
         // A quarter more: the pool's own ring, alignment, fragments.
         memory_mib: (pool_mib + pool_mib / 4 + DRIVER_MIB) as usize,
@@ -140,15 +142,14 @@ fn start_dpdk(config: &Config) -> Result<(Eal, DpdkPool), dpdk::Error> {
 
 /// True of ports whose device's MAC address belongs to the kernel's end.
 pub(crate) fn is_tap(kind: &PortKind) -> bool {
-    matches!(kind, PortKind::Tap { .. })
+    matches!(kind, PortKind::Tap(_))
 }
 
 /// True of ports whose other end may leave work to a card.
 fn peer_offloads(kind: &PortKind) -> bool {
     match kind {
-        PortKind::AfPacket { peer_offloads, .. } | PortKind::AfXdp { peer_offloads, .. } => {
-            *peer_offloads
-        }
+        PortKind::AfPacket(AfPacket { peer_offloads, .. })
+        | PortKind::AfXdp(AfXdp { peer_offloads, .. }) => *peer_offloads,
         _ => true,
     }
 }
@@ -158,7 +159,7 @@ fn peer_offloads(kind: &PortKind) -> bool {
 /// whoever it is to.
 fn has_address_of_ours(kind: &PortKind) -> bool {
     let bring_every_frame =
-        matches!(kind, PortKind::Memif { .. } | PortKind::Vhost { .. } | PortKind::Pcap { .. });
+        matches!(kind, PortKind::Memif(_) | PortKind::Vhost(_) | PortKind::Pcap(_));
     !is_tap(kind) && !bring_every_frame
 }
 
@@ -166,13 +167,13 @@ fn spec_of(kind: &PortKind) -> PortSpec {
     let name =
         |device: &control::config::objects::port_kind::DeviceName| device.as_str().to_owned();
     match kind {
-        PortKind::Pci { address } => PortSpec::Pci { address: address.as_str().to_owned() },
-        PortKind::AfPacket { device, .. } => PortSpec::AfPacket { device: name(device) },
-        PortKind::AfXdp { device, .. } => {
+        PortKind::Pci(Pci { address }) => PortSpec::Pci { address: address.as_str().to_owned() },
+        PortKind::AfPacket(AfPacket { device, .. }) => PortSpec::AfPacket { device: name(device) },
+        PortKind::AfXdp(AfXdp { device, .. }) => {
             PortSpec::AfXdp { device: name(device), first_queue: 0, force_copy: false }
         }
-        PortKind::Tap { device } => PortSpec::Tap { name: name(device) },
-        PortKind::Memif { socket, role, id } => PortSpec::Memif {
+        PortKind::Tap(Tap { device }) => PortSpec::Tap { name: name(device) },
+        PortKind::Memif(Memif { socket, role, id }) => PortSpec::Memif {
             role: match role {
                 Role::Server => MemifRole::Server,
                 Role::Client => MemifRole::Client,
@@ -182,15 +183,17 @@ fn spec_of(kind: &PortKind) -> PortSpec {
             ring_log2: 10,
             buffer_bytes: 2048,
         },
-        PortKind::Vhost { socket } => PortSpec::Vhost { socket: socket.clone(), client: false },
-        PortKind::VirtioUser { socket } => {
+        PortKind::Vhost(Vhost { socket }) => {
+            PortSpec::Vhost { socket: socket.clone(), client: false }
+        }
+        PortKind::VirtioUser(VirtioUser { socket }) => {
             PortSpec::VirtioUser { path: socket.clone(), server: false }
         }
-        PortKind::Pcap { rx, tx, repeat } => {
+        PortKind::Pcap(Pcap { rx, tx, repeat }) => {
             PortSpec::Pcap { rx: rx.clone(), tx: tx.clone(), repeat: *repeat == Repeat::Forever }
         }
         // Opened without DPDK; as a spec it is a port that nothing ever comes from.
-        PortKind::Memory { .. }
+        PortKind::Memory(_)
         | PortKind::Vlan(_)
         | PortKind::Bvi
         | PortKind::Vxlan(_)

@@ -42,14 +42,14 @@ impl Policers {
 
     /// What a port does to the frames that it receives, and to those that it sends.
     pub(crate) fn of(&self, port: &Port) -> (Option<Policed>, Option<Policed>) {
-        let Some(policing) = &port.policing else { return (None, None) };
+        let policing = &port.policing;
         let named =
             |name: &Option<PolicerName>| Some(Arc::clone(&self.made.get(name.as_ref()?)?.named));
         let held = |policer: Option<Arc<NamedPolicer>>, mark: Mark| {
             (policer.is_some() || mark != Mark::default()).then_some(Policed { policer, mark })
         };
-        let (input, output) = (named(&policing.input), named(&policing.output));
-        (held(input, mark(policing.mark)), held(output, Mark::default()))
+        let (input, output) = (named(&policing.police_in), named(&policing.police_out));
+        (held(input, mark(policing.mark())), held(output, Mark::default()))
     }
 }
 
@@ -118,8 +118,8 @@ impl Router {
             peak_rate: config.peak_rate.map(|rate| rate.to_string()),
             peak_burst: config.peak_burst.map(|burst| burst.to_string()),
             colour_aware: config.colour_aware,
-            ports_in: named(|port| port.policing.as_ref()?.input.as_ref()),
-            ports_out: named(|port| port.policing.as_ref()?.output.as_ref()),
+            ports_in: named(|port| port.policing.police_in.as_ref()),
+            ports_out: named(|port| port.policing.police_out.as_ref()),
             colours: colours.map(colour).collect(),
         }
     }

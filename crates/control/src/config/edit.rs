@@ -3,28 +3,47 @@
 //! A command is a function from configuration to configuration. The CLI, files of commands and the
 //! API all send the same text, so it is read in one place, and a fault points into it.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::field::Field;
 use super::host::Host;
-use super::objects::{COMMANDS, Config};
+use super::info::Info;
+use super::objects::{Config, commands};
 use super::report::{Problem, Problems, Report};
 use super::source::Source;
 use super::suggest::nearest;
 
 /// A command that edits the configuration.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Command {
     /// The kind of object, as in `route`.
     pub noun: &'static str,
     /// What is done to it, as in `add`.
     pub verb: &'static str,
     /// The words that follow, as a person reads them.
-    pub usage: &'static str,
+    pub usage: Cow<'static, str>,
     /// One line of help.
-    pub about: &'static str,
+    pub about: Cow<'static, str>,
+    /// The fields that it may name.
+    pub fields: fn() -> Vec<Info>,
     /// The edit.
     pub run: fn(&mut Config, &mut Words<'_>) -> Result<(), Problem>,
+}
+
+impl Command {
+    /// A command of one kind alone.
+    pub const fn new(
+        noun: &'static str,
+        verb: &'static str,
+        usage: &'static str,
+        about: &'static str,
+        fields: fn() -> Vec<Info>,
+        run: fn(&mut Config, &mut Words<'_>) -> Result<(), Problem>,
+    ) -> Self {
+        let (usage, about) = (Cow::Borrowed(usage), Cow::Borrowed(about));
+        Self { noun, verb, usage, about, fields, run }
+    }
 }
 
 /// A word of a command line, quotes removed.
@@ -35,27 +54,46 @@ struct Word {
 }
 
 /// The words after noun and verb, taken from the left.
+#[derive(Clone)]
 pub struct Words<'a> {
     words: &'a [Word],
     end: Range<usize>,
 }
 
 impl Words<'_> {
-    /// Takes the next word as a value; `what` names it in the complaint.
+    /// Takes the next word as a value; `what` names it in the complaint, as in `a port name`.
     pub fn next<T: Field>(&mut self, what: &str) -> Result<T, Problem> {
-        let Some((word, rest)) = self.words.split_first() else {
-            return Err(Problem::new("", format!("{what} is missing"))
-                .expected(T::EXPECTED)
-                .at(self.end.clone()));
-        };
+        let word = self.next_word::<T>(what)?;
+        read_word(&word.text, word, what)
+    }
+
+    /// Takes the next word as values with commas between them.
+    pub fn next_items<T: Field>(&mut self, what: &str) -> Result<Vec<T>, Problem> {
+        let word = self.next_word::<T>(what)?;
+        word.text.split(',').map(|item| read_word(item, word, what)).collect()
+    }
+
+    fn next_word<T: Field>(&mut self, what: &str) -> Result<&Word, Problem> {
+        let (word, rest) = self.words.split_first().ok_or_else(|| {
+            let problem = Problem::new("", format!("{what} is missing"));
+            problem.expected(T::EXPECTED).at(self.end.clone())
+        })?;
         self.words = rest;
-        T::from_text(&word.text).map_err(|refusal| {
-            let message =
-                refusal.message.unwrap_or_else(|| format!("`{}` is no {what}", word.text));
-            let mut problem = Problem::new("", message).expected(T::EXPECTED).at(word.span.clone());
-            problem.suggestion = refusal.suggestion;
-            problem
-        })
+        Ok(word)
+    }
+
+    /// The next word.
+    pub fn peek(&self) -> Option<&str> {
+        self.words.first().map(|word| word.text.as_str())
+    }
+
+    /// Where those words stand that were taken since `start`.
+    pub fn since(&self, start: &Self) -> Range<usize> {
+        let taken = &start.words[..start.words.len() - self.words.len()];
+        match (taken.first(), taken.last()) {
+            (Some(first), Some(last)) => first.span.start..last.span.end,
+            _ => self.end.clone(),
+        }
     }
 
     /// Takes the next word if it is this one.
@@ -106,6 +144,26 @@ impl Words<'_> {
     }
 }
 
+/// One value of a word; `what` names it in the complaint.
+fn read_word<T: Field>(text: &str, word: &Word, what: &str) -> Result<T, Problem> {
+    T::from_text(text).map_err(|refusal| {
+        let message = refusal.message.unwrap_or_else(|| format!("`{text}` is not {what}"));
+        let mut problem = Problem::new("", message).expected(T::EXPECTED).at(word.span.clone());
+        problem.suggestion = refusal.suggestion;
+        problem
+    })
+}
+
+/// Has the words of a text read that nobody typed.
+pub(crate) fn with_words<T>(
+    text: &str,
+    read: impl FnOnce(&mut Words<'_>) -> Result<T, Problem>,
+) -> Result<T, Problem> {
+    let words = words_of(text, 0)?;
+    let end = text.len()..text.len();
+    read(&mut Words { words: &words, end })
+}
+
 /// Runs every command of a text, one a line, and checks the outcome; all of it or nothing.
 ///
 /// Empty lines and what follows a `#` are skipped.
@@ -141,7 +199,7 @@ pub fn edit(config: &Config, commands: &Source, host: &Host) -> Result<Config, P
 fn run(config: &mut Config, words: &[Word]) -> Result<(), Problem> {
     let end = words.last().map_or(0..0, |word| word.span.end..word.span.end);
     let mut left = Words { words, end };
-    let nouns = || COMMANDS.iter().flat_map(|commands| commands.iter());
+    let nouns = || commands().iter();
     let Some(noun) = words.first().filter(|word| nouns().any(|c| c.noun == word.text)) else {
         let mut names: Vec<&str> = nouns().map(|command| command.noun).collect();
         names.dedup();
@@ -174,7 +232,7 @@ fn run(config: &mut Config, words: &[Word]) -> Result<(), Problem> {
 pub fn is_edit(line: &str) -> bool {
     let mut words = line.split_whitespace();
     let (noun, verb) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
-    COMMANDS.iter().flat_map(|c| c.iter()).any(|c| c.noun == noun && c.verb == verb)
+    commands().iter().any(|c| c.noun == noun && c.verb == verb)
 }
 
 /// Splits a line into words; double quotes keep blanks, `#` at the start of a word ends the line.

@@ -4,10 +4,15 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use toml::Spanned;
 use toml::de::DeValue;
 use wire::MacAddr;
 
+use super::edit::Words;
+use super::info::Info;
 use super::prefix::{InterfaceAddress, Prefix, PrefixError};
+use super::read::found;
+use super::report::{Problem, Report};
 use super::suggest::nearest;
 use super::write::quoted;
 
@@ -36,6 +41,9 @@ pub trait Field: Sized {
     /// Said after "expected".
     const EXPECTED: &'static str;
 
+    /// The words that it can be, where they are few.
+    const WORDS: &'static [&'static str] = &[];
+
     /// Reads a command word, or the text within a TOML string.
     fn from_text(text: &str) -> Result<Self, Refusal>;
 
@@ -49,13 +57,83 @@ pub trait Field: Sized {
 
     /// The value as TOML.
     fn to_toml(&self) -> String;
+
+    /// Reads what stands in a file, or tells what is wrong with it.
+    fn read(value: &Spanned<DeValue<'_>>, field: &str, report: &mut Report) -> Option<Self> {
+        let refusal = match Self::from_value(value.get_ref()) {
+            Ok(read) => return Some(read),
+            Err(refusal) => refusal,
+        };
+        let key = field.rsplit('.').next().unwrap_or(field);
+        let message = refusal.message.unwrap_or_else(|| format!("`{key}` is {}", found(value)));
+        let mut problem = Problem::new(field, message).expected(Self::EXPECTED).at(value.span());
+        problem.suggestion = refusal.suggestion;
+        report.push(problem);
+        None
+    }
+
+    /// Reads what stands in a command, as TOML; `what` names it in the complaint.
+    fn take(words: &mut Words<'_>, what: &str) -> Result<String, Problem> {
+        words.next::<Self>(what).map(|value| value.to_toml())
+    }
+
+    /// The same of a list, with commas between its items.
+    fn take_items(words: &mut Words<'_>, what: &str) -> Result<Vec<String>, Problem> {
+        let items = words.next_items::<Self>(what)?;
+        Ok(items.iter().map(Self::to_toml).collect())
+    }
+
+    /// The fields that it has of its own.
+    fn inner() -> Vec<Info> {
+        Vec::new()
+    }
+}
+
+impl<T: Field> Field for Box<T> {
+    const EXPECTED: &'static str = T::EXPECTED;
+    const WORDS: &'static [&'static str] = T::WORDS;
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        T::from_text(text).map(Self::new)
+    }
+
+    fn to_toml(&self) -> String {
+        T::to_toml(self)
+    }
+
+    fn read(value: &Spanned<DeValue<'_>>, field: &str, report: &mut Report) -> Option<Self> {
+        T::read(value, field, report).map(Self::new)
+    }
+
+    fn take(words: &mut Words<'_>, what: &str) -> Result<String, Problem> {
+        T::take(words, what)
+    }
+
+    fn inner() -> Vec<Info> {
+        T::inner()
+    }
 }
 
 impl Field for bool {
     const EXPECTED: &'static str = "true or false";
+    const WORDS: &'static [&'static str] = &["on", "off", "true", "false"];
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
-        text.parse().map_err(|_| Refusal::default())
+        match text {
+            "true" | "on" => Ok(true),
+            "false" | "off" => Ok(false),
+            _ => Err(Refusal::default()),
+        }
+    }
+
+    /// In a command the field's name alone says that it is so.
+    fn take(words: &mut Words<'_>, what: &str) -> Result<String, Problem> {
+        match words.peek() {
+            Some(word) if Self::WORDS.contains(&word) => {
+                words.next::<Self>(what).map(|value| value.to_toml())
+            }
+            _ => Ok(true.to_toml()),
+        }
     }
 
     fn from_value(value: &DeValue<'_>) -> Result<Self, Refusal> {
@@ -312,11 +390,12 @@ macro_rules! word_field {
 
         impl $crate::config::field::Field for $name {
             const EXPECTED: &'static str = concat!("one of", $( " \"", $word, "\"" ),+);
+            const WORDS: &'static [&'static str] = &[$($word),+];
 
             fn from_text(text: &str) -> Result<Self, $crate::config::field::Refusal> {
                 match text {
                     $( $word => Ok(Self::$variant), )+
-                    _ => Err($crate::config::field::refuse_word(text, &[$($word),+])),
+                    _ => Err($crate::config::field::refuse_word(text, Self::WORDS)),
                 }
             }
 

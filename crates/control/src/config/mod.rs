@@ -10,13 +10,19 @@
 //! so a check over plain values can still point at line and column.
 
 pub mod change;
+pub mod declare;
+pub mod draft;
 pub mod edit;
 pub mod field;
+pub mod help;
 pub mod host;
+pub mod info;
 pub mod objects;
 pub mod prefix;
 pub mod read;
+pub mod reference;
 pub mod report;
+pub mod rows;
 pub mod source;
 mod suggest;
 pub mod table;

@@ -21,6 +21,24 @@ pub struct TableReader<'a> {
     report: &'a mut Report,
 }
 
+/// A number that has a range, or none at all.
+pub trait Within<T> {
+    /// The number, if it is out of the range.
+    fn outside(&self, range: &RangeInclusive<T>) -> Option<T>;
+}
+
+impl<T: PartialOrd + Copy> Within<T> for T {
+    fn outside(&self, range: &RangeInclusive<T>) -> Option<T> {
+        (!range.contains(self)).then_some(*self)
+    }
+}
+
+impl<T: PartialOrd + Copy> Within<T> for Option<T> {
+    fn outside(&self, range: &RangeInclusive<T>) -> Option<T> {
+        self.as_ref().and_then(|number| number.outside(range))
+    }
+}
+
 /// A key's value with its place.
 type Value<'a> = &'a Spanned<DeValue<'a>>;
 
@@ -64,6 +82,22 @@ impl<'a> TableReader<'a> {
         self.known.contains(&key)
     }
 
+    /// Whether the key is there with a list.
+    pub fn has_list(&self, key: &str) -> bool {
+        self.table.get(key).is_some_and(|value| value.get_ref().is_array())
+    }
+
+    /// A value that another field depends on, as far as it can be read: whoever has it tells its
+    /// faults.
+    pub fn peek<T: Field>(&self, key: &str) -> Option<T> {
+        T::from_value(self.table.get(key)?.get_ref()).ok()
+    }
+
+    /// Notes keys that could stand here, too.
+    pub fn know(&mut self, keys: &[&'static str]) {
+        self.known.extend_from_slice(keys);
+    }
+
     /// Renames the table once its key is known, and remembers its fields' places under that name.
     pub fn rename(&mut self, path: impl Into<String>) {
         self.path = path.into();
@@ -87,7 +121,7 @@ impl<'a> TableReader<'a> {
     pub fn optional<T: Field>(&mut self, key: &'static str) -> Option<T> {
         let value = self.value(key)?;
         let field = self.field(key);
-        read_value(value, &field, self.report)
+        T::read(value, &field, self.report)
     }
 
     /// A field with a default.
@@ -115,14 +149,23 @@ impl<'a> TableReader<'a> {
         default: T,
         range: RangeInclusive<T>,
     ) -> T {
-        let Some(number) = self.optional::<T>(key) else { return default };
-        if range.contains(&number) {
-            return number;
-        }
+        let number = self.optional::<T>(key);
+        self.within(key, number, &range).unwrap_or(default)
+    }
+
+    /// The value of a field, unless it is out of range.
+    pub fn within<V: Within<T>, T: Display>(
+        &mut self,
+        key: &'static str,
+        value: Option<V>,
+        range: &RangeInclusive<T>,
+    ) -> Option<V> {
+        let value = value?;
+        let Some(number) = value.outside(range) else { return Some(value) };
         let problem = Problem::new(self.field(key), format!("{number} is out of range"))
             .expected(format!("a number from {} to {}", range.start(), range.end()));
         self.report.push(problem);
-        default
+        None
     }
 
     /// A list of values; a single value stands for a list of one.
@@ -130,12 +173,12 @@ impl<'a> TableReader<'a> {
         let Some(value) = self.value(key) else { return Vec::new() };
         let field = self.field(key);
         let DeValue::Array(items) = value.get_ref() else {
-            return read_value(value, &field, self.report).into_iter().collect();
+            return T::read(value, &field, self.report).into_iter().collect();
         };
         let read = |(index, item): (usize, Value<'a>)| {
             let field = format!("{field}[{index}]");
             self.report.place(&field, item.span());
-            read_value(item, &field, self.report)
+            T::read(item, &field, self.report)
         };
         items.iter().enumerate().filter_map(read).collect()
     }
@@ -204,25 +247,6 @@ impl<'a> TableReader<'a> {
     }
 }
 
-/// Reads one value, or says why not.
-pub(crate) fn read_value<T: Field>(
-    value: &Spanned<DeValue<'_>>,
-    field: &str,
-    report: &mut Report,
-) -> Option<T> {
-    match T::from_value(value.get_ref()) {
-        Ok(read) => Some(read),
-        Err(refusal) => {
-            let key = field.rsplit('.').next().unwrap_or(field);
-            let message = refusal.message.unwrap_or_else(|| format!("`{key}` is {}", found(value)));
-            let mut problem = Problem::new(field, message).expected(T::EXPECTED).at(value.span());
-            problem.suggestion = refusal.suggestion;
-            report.push(problem);
-            None
-        }
-    }
-}
-
 /// Reads one value as a table and refuses its unknown keys.
 pub(crate) fn read_table<T>(
     value: &Spanned<DeValue<'_>>,
@@ -244,7 +268,7 @@ pub(crate) fn read_table<T>(
 }
 
 /// What stands there, for "is …".
-fn found(value: &Spanned<DeValue<'_>>) -> String {
+pub(super) fn found(value: &Spanned<DeValue<'_>>) -> String {
     match value.get_ref() {
         DeValue::String(text) => format!("\"{}\"", text.escape_debug()),
         DeValue::Integer(number) => number.to_string(),

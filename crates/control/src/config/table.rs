@@ -8,16 +8,7 @@ use std::fmt::{self, Debug, Display};
 use std::sync::Arc;
 
 use super::change::{Action, Step};
-use super::write::Fields;
-
-/// A value with fields, as it stands in the file.
-pub trait Row: Clone + PartialEq + Debug {
-    /// What a person calls it, as in `route`.
-    const KIND: &'static str;
-
-    /// Every field that differs from its default, with its value as TOML.
-    fn fields(&self) -> Fields;
-}
+use super::rows::Row;
 
 /// Rows by key.
 #[derive(Clone, Debug, PartialEq)]

@@ -94,6 +94,24 @@ impl Fields {
         self.0.iter().filter(|entry| !entry.is_default)
     }
 
+    /// The fields but those of this name, and what is told below it.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        self.0.retain(|entry| entry.key.split(['.', '[']).next() != Some(name));
+        self
+    }
+
+    /// As short as it can be said: the first field alone where no other is written, `true` where
+    /// none is.
+    pub fn short(&self, first: Option<&str>) -> String {
+        let mut written = self.written();
+        match (written.next(), written.next()) {
+            (None, _) => true.to_toml(),
+            (Some(one), None) if first == Some(&*one.key) => one.toml.clone(),
+            _ => self.inline(),
+        }
+    }
+
     /// All of them as one inline table.
     pub fn inline(&self) -> String {
         let pairs: Vec<String> =
@@ -106,7 +124,8 @@ impl Fields {
         self.written().map(|entry| (entry.key.to_string(), entry.toml.clone())).collect()
     }
 
-    fn value(&self, key: &str) -> Option<&str> {
+    /// A field's value, be it the default.
+    pub(crate) fn value(&self, key: &str) -> Option<&str> {
         self.0.iter().find(|entry| entry.key == key).map(|entry| entry.toml.as_str())
     }
 

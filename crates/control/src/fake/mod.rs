@@ -12,7 +12,7 @@ use fib::rib::{Source, SourceCount};
 use fib::route_file::FilePrefix;
 
 use crate::bulk::BulkRoute;
-use crate::config::objects::port_kind::PortKind;
+use crate::config::objects::port_kind::{AfPacket, PortKind, Tap};
 use crate::config::{Change, Config};
 use crate::engine::{ApplyError, Engine, EngineError};
 use crate::view;
@@ -79,7 +79,8 @@ impl Engine for FakeRouter {
             return refuse("test".to_owned(), "refused as asked".to_owned());
         }
         for (name, port) in new.ports.iter() {
-            if let PortKind::AfPacket { device, .. } | PortKind::Tap { device } = &port.kind
+            if let PortKind::AfPacket(AfPacket { device, .. }) | PortKind::Tap(Tap { device }) =
+                &port.kind
                 && device.as_str().starts_with("missing")
             {
                 let message = format!("there is no device `{}`", device.as_str());

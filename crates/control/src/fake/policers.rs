@@ -28,8 +28,8 @@ impl FakeRouter {
             peak_rate: policer.peak_rate.map(|rate| rate.to_string()),
             peak_burst: policer.peak_burst.map(|burst| burst.to_string()),
             colour_aware: policer.colour_aware,
-            ports_in: named(|port| port.policing.as_ref()?.input.as_ref()),
-            ports_out: named(|port| port.policing.as_ref()?.output.as_ref()),
+            ports_in: named(|port| port.policing.police_in.as_ref()),
+            ports_out: named(|port| port.policing.police_out.as_ref()),
             colours: colours
                 .map(|(colour, action)| view::PolicerColour {
                     colour: colour.to_owned(),

@@ -3,13 +3,14 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use super::{Config, Object};
-use crate::config::change::Replaced;
+use super::Config;
+use crate::config::declare::object;
 use crate::config::host::Host;
+use crate::config::info::{Info, Value};
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
-use crate::config::table::Row;
-use crate::config::write::{Fields, Writer};
+use crate::config::rows::{Row, Section};
+use crate::config::write::Fields;
 
 /// Where the router listens, and where the CLI looks first.
 pub const DEFAULT_SOCKET: &str = "/run/volley/api.sock";
@@ -30,87 +31,77 @@ pub struct Tcp {
     pub token_file: PathBuf,
 }
 
-/// Where the router listens for commands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Api {
-    /// Unix socket, mode 0660.
-    pub socket: PathBuf,
-    /// Group that may use the socket.
-    pub group: Option<String>,
-    /// TCP listener.
-    pub tcp: Option<Tcp>,
-}
-
-impl Default for Api {
-    fn default() -> Self {
-        Self { socket: PathBuf::from(DEFAULT_SOCKET), group: None, tcp: None }
+object! {
+    /// Where the router listens for commands
+    pub struct Api {
+        /// Unix socket, mode 0660
+        pub socket: PathBuf = PathBuf::from(DEFAULT_SOCKET),
+        /// Group that may use the socket, besides root
+        pub group: Option<String> as "volley" = None,
+        /// TCP listener
+        pub tcp: Option<Tcp> = None,
     }
 }
 
-impl Row for Api {
-    const KIND: &'static str = "api";
+/// `tcp`, with all three of the others or not at all.
+impl Value for Option<Tcp> {
+    fn read(table: &mut TableReader<'_>, key: &'static str, _: bool) -> Option<Self> {
+        let listen = table.optional(key);
+        let mut with = |name| match listen {
+            Some(_) => table.required::<PathBuf>(name),
+            None => {
+                if table.has(name) && !table.has(key) {
+                    let problem =
+                        Problem::new(table.field(name), format!("`{name}` without `tcp`"));
+                    table.report().push(problem.expected("tcp = \"ADDRESS:PORT\" beside it"));
+                }
+                table.optional(name)
+            }
+        };
+        let [tls_certificate, tls_key, token_file] = TCP_FILES.map(|(name, ..)| with(name));
+        Some(match (listen, tls_certificate, tls_key, token_file) {
+            (Some(listen), Some(tls_certificate), Some(tls_key), Some(token_file)) => {
+                Some(Tcp { listen, tls_certificate, tls_key, token_file })
+            }
+            _ => None,
+        })
+    }
 
-    fn fields(&self) -> Fields {
-        let fields = Fields::new()
-            .unless("socket", &self.socket, &PathBuf::from(DEFAULT_SOCKET))
-            .maybe("group", &self.group);
-        match &self.tcp {
-            Some(tcp) => fields
-                .with("tcp", &tcp.listen)
-                .with("tls_certificate", &tcp.tls_certificate)
-                .with("tls_key", &tcp.tls_key)
-                .with("token_file", &tcp.token_file),
-            None => fields,
+    fn write(&self, key: &'static str, fields: Fields, _: Option<Self>) -> Fields {
+        let Some(tcp) = self else { return fields };
+        let files = [&tcp.tls_certificate, &tcp.tls_key, &tcp.token_file];
+        let files = TCP_FILES.iter().zip(files);
+        files.fold(fields.with(key, &tcp.listen), |fields, ((name, ..), file)| {
+            fields.with(name, file)
+        })
+    }
+
+    fn describe(info: Info, out: &mut Vec<Info>) {
+        let help =
+            "TCP listener, with TLS and a token: the three below must be there, too".to_owned();
+        Option::<SocketAddr>::describe(Info { help, example: "127.0.0.1:8443", ..info }, out);
+        for (name, help, example) in TCP_FILES {
+            Option::<PathBuf>::describe(Info::new(name, &[help], example), out);
         }
     }
 }
 
-impl Object for Api {
-    type Change = Replaced<Self>;
+/// What a listener on TCP needs.
+const TCP_FILES: [(&str, &str, &str); 3] = [
+    ("tls_certificate", "Certificate chain, PEM", "/etc/volley/cert.pem"),
+    ("tls_key", "Private key, PEM", "/etc/volley/key.pem"),
+    ("token_file", "File whose first line every request must bear", "/etc/volley/token"),
+];
 
+impl Row for Api {
+    const KIND: &'static str = "api";
+}
+
+impl Section for Api {
     const NEEDS_RESTART: bool = true;
-
-    fn read(root: &mut TableReader<'_>) -> Self {
-        root.table("api", |table| {
-            let socket = table.or("socket", PathBuf::from(DEFAULT_SOCKET));
-            let group = table.optional("group");
-            let listen = table.optional::<SocketAddr>("tcp");
-            let wants = |table: &mut TableReader<'_>, key| match listen {
-                Some(_) => table.required::<PathBuf>(key),
-                None => {
-                    if table.has(key) && !table.has("tcp") {
-                        let problem =
-                            Problem::new(table.field(key), format!("`{key}` without `tcp`"))
-                                .expected("tcp = \"ADDRESS:PORT\" beside it");
-                        table.report().push(problem);
-                    }
-                    table.optional(key)
-                }
-            };
-            let certificate = wants(table, "tls_certificate");
-            let key = wants(table, "tls_key");
-            let token_file = wants(table, "token_file");
-            let tcp = match (listen, certificate, key, token_file) {
-                (Some(listen), Some(tls_certificate), Some(tls_key), Some(token_file)) => {
-                    Some(Tcp { listen, tls_certificate, tls_key, token_file })
-                }
-                _ => None,
-            };
-            Self { socket, group, tcp }
-        })
-        .unwrap_or_default()
-    }
 
     fn check(&self, _: &Config, _: &Host, report: &mut Report) {
         check_socket("api.socket", &self.socket, report);
-    }
-
-    fn write(&self, writer: &mut Writer) {
-        writer.section_unless_default("[api]", &self.fields());
-    }
-
-    fn diff(old: &Self, new: &Self) -> Vec<Self::Change> {
-        Replaced::between(old, new)
     }
 }
 

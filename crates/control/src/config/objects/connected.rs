@@ -88,7 +88,7 @@ pub(crate) fn check_host_address(field: &str, address: InterfaceAddress, report:
     let what = match ip {
         _ if ip.is_multicast() => "a multicast address",
         _ if ip.is_loopback() => "a loopback address",
-        _ if ip.is_unspecified() => "no address",
+        _ if ip.is_unspecified() => "not an address",
         IpAddr::V4(v4) if v4.octets()[0] == 0 || v4.octets()[0] >= 240 => "a reserved address",
         IpAddr::V4(_) if prefix.length() < 31 && ip == prefix.address() => "the network itself",
         IpAddr::V4(_) if prefix.broadcast() == Some(ip) => "the network's broadcast address",

@@ -4,16 +4,17 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use super::Config;
 use super::vrf::VrfName;
-use super::{Config, Object};
-use crate::config::change::Replaced;
+use crate::config::declare::{Declared, object};
+use crate::config::edit::Command;
 use crate::config::field::{Field, Refusal};
 use crate::config::host::Host;
-use crate::config::nearest;
+use crate::config::info::Info;
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
-use crate::config::table::Row;
-use crate::config::write::{Fields, Writer, quoted};
+use crate::config::rows::{Row, Section, check_exists};
+use crate::config::write::{Fields, quoted};
 
 /// Where zebra looks for us unless told otherwise.
 const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 2620);
@@ -38,7 +39,7 @@ impl Field for VrfTable {
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         let wrong =
-            || Refusal { message: Some(format!("`{text}` is no VRF=TABLE")), suggestion: None };
+            || Refusal { message: Some(format!("`{text}` is not VRF=TABLE")), suggestion: None };
         let (vrf, table) = text.split_once('=').ok_or_else(wrong)?;
         let table = table.parse().ok().filter(|table| *table != 0).ok_or_else(wrong)?;
         Ok(Self { vrf: VrfName::from_text(vrf)?, table })
@@ -49,52 +50,53 @@ impl Field for VrfTable {
     }
 }
 
-/// How zebra is listened to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listen {
-    /// Where it connects to.
-    pub listen: SocketAddr,
-    /// Its network namespace; `None`: the router's own.
-    pub netns: Option<String>,
-    /// How long routes stay that are not told again after a session ended, or another began.
-    pub hold: Duration,
-    /// How its routes compare with others for the same network; lower is better.
-    pub preference: u8,
-    /// VRFs beside the default one that it knows.
-    pub vrfs: Vec<VrfTable>,
+object! {
+    /// How zebra is listened to
+    pub struct Listen {
+        /// Where it connects to
+        pub listen: SocketAddr = LISTEN,
+        /// Its network namespace; the router's own when left out
+        pub netns: Option<String> as "frr" = None,
+        /// How long routes stay that are not told again after a session ended, or another began
+        pub hold: Duration = HOLD,
+        /// How its routes compare with others for the same network; lower is better
+        pub preference: u8 [2..=255] = PREFERENCE,
+        /// VRFs beside the default one that it knows, and its tables
+        pub vrfs: Vec<VrfTable> as "red=1001" = Vec::new(),
+    }
 }
 
 /// Whether zebra is listened to, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fpm(pub Option<Listen>);
 
-impl Row for Fpm {
-    const KIND: &'static str = "fpm";
+impl Declared for Fpm {
+    const ABOUT: &'static str = "FRR's zebra brings its routes; nobody listens when left out";
 
-    fn fields(&self) -> Fields {
-        let Some(fpm) = &self.0 else { return Fields::new() };
-        Fields::new()
-            .with("listen", &fpm.listen)
-            .maybe("netns", &fpm.netns)
-            .unless("hold", &fpm.hold, &HOLD)
-            .unless("preference", &fpm.preference, &PREFERENCE)
-            .list("vrfs", &fpm.vrfs)
+    fn read(table: &mut TableReader<'_>) -> Option<Self> {
+        Listen::read(table).map(|listen| Self(Some(listen)))
+    }
+
+    fn write(&self, fields: Fields) -> Fields {
+        self.0.iter().fold(fields, |fields, listen| listen.write(fields))
+    }
+
+    fn describe(out: &mut Vec<Info>) {
+        Listen::describe(out);
     }
 }
 
-impl Object for Fpm {
-    type Change = Replaced<Self>;
+impl Row for Fpm {
+    const KIND: &'static str = "fpm";
 
-    fn read(root: &mut TableReader<'_>) -> Self {
-        Self(root.table("fpm", |table| Listen {
-            listen: table.or("listen", LISTEN),
-            netns: table.optional("netns"),
-            hold: table.or("hold", HOLD),
-            preference: table.number("preference", PREFERENCE, 2..=255),
-            vrfs: table.list("vrfs"),
-        }))
-    }
+    const MORE: &'static [Command] =
+        &[Command::new("fpm", "del", "", "Listen to zebra no more", Vec::new, |config, _| {
+            config.fpm = Self(None);
+            Ok(())
+        })];
+}
 
+impl Section for Fpm {
     fn check(&self, config: &Config, _: &Host, report: &mut Report) {
         let Some(fpm) = &self.0 else { return };
         for (index, named) in fpm.vrfs.iter().enumerate() {
@@ -105,25 +107,12 @@ impl Object for Fpm {
                     format!("{} and table {} have another already", named.vrf, named.table);
                 report.push(Problem::new(&field, message).expected("each VRF and table once"));
             }
-            if !config.vrfs.contains(&named.vrf) {
-                let names = config.vrfs.iter().map(|(name, _)| name.as_str());
-                let mut problem = Problem::new(field, format!("there is no VRF `{}`", named.vrf));
-                if let Some(near) = nearest(named.vrf.as_str(), names) {
-                    problem = problem.help(format!("did you mean `{near}`?"));
-                }
-                report.push_missing(problem.expected("the name of a VRF"));
-            }
+            check_exists(&field, &named.vrf, &config.vrfs, report);
         }
     }
 
-    fn write(&self, writer: &mut Writer) {
-        if self.0.is_some() {
-            writer.section("[fpm]", &self.fields());
-        }
-    }
-
-    fn diff(old: &Self, new: &Self) -> Vec<Self::Change> {
-        Replaced::between(old, new)
+    fn is_said(&self) -> bool {
+        self.0.is_some()
     }
 }
 
@@ -156,6 +145,6 @@ mod tests {
         assert!(with("\"red=1\", \"red=2\"").unwrap_err().contains("have another already"));
         assert!(with("\"red=254\"").unwrap_err().contains("have another already"));
         assert!(with("\"rad=7\"").unwrap_err().contains("did you mean `red`?"));
-        assert!(with("\"red\"").unwrap_err().contains("is no VRF=TABLE"));
+        assert!(with("\"red\"").unwrap_err().contains("is not VRF=TABLE"));
     }
 }

@@ -1,13 +1,11 @@
 //! `[memory]`: buffers and table sizes, claimed once when the router starts.
 
-use super::{Config, Object};
-use crate::config::change::Replaced;
+use super::Config;
+use crate::config::declare::object;
 use crate::config::field::word_field;
 use crate::config::host::Host;
-use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
-use crate::config::table::Row;
-use crate::config::write::{Fields, Writer};
+use crate::config::rows::{Row, Section};
 
 /// Ethernet header and two VLAN tags, that a frame has beside its MTU.
 const FRAME_OVERHEAD_BYTES: u16 = 14 + 8;
@@ -24,68 +22,30 @@ word_field! {
     }
 }
 
-/// Buffers and table sizes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Memory {
-    /// Packet buffers.
-    pub buffers: u32,
-    /// Longest frame that one buffer holds; headroom comes on top.
-    pub frame_bytes: u16,
-    /// Use of huge pages.
-    pub hugepages: Hugepages,
-    /// IPv4 routes there is room for.
-    pub routes: u32,
-    /// IPv6 routes there is room for.
-    pub ip6_routes: u32,
-    /// Stations of bridges there is room for.
-    pub macs: u32,
-}
-
-impl Default for Memory {
-    fn default() -> Self {
-        Self {
-            buffers: 16_384,
-            frame_bytes: 2_048,
-            hugepages: Hugepages::Auto,
-            routes: 1_048_576,
-            ip6_routes: 1_048_576,
-            macs: 65_536,
-        }
+object! {
+    /// Buffers and table sizes, claimed once when the router starts
+    pub struct Memory {
+        /// Packet buffers
+        pub buffers: u32 [512..=4_194_304] = 16_384,
+        /// Longest frame that one buffer holds; headroom comes on top
+        pub frame_bytes: u16 [256..=16_384] = 2_048,
+        /// Use of huge pages
+        pub hugepages: Hugepages = Hugepages::Auto,
+        /// IPv4 routes there is room for; `volley show memory` tells what they take
+        pub routes: u32 [1..=16_777_216] = 1_048_576,
+        /// IPv6 routes there is room for
+        pub ip6_routes: u32 [1..=4_194_304] = 1_048_576,
+        /// Stations of all bridges there is room for
+        pub macs: u32 [1..=16_777_216] = 65_536,
     }
 }
 
 impl Row for Memory {
     const KIND: &'static str = "memory";
-
-    fn fields(&self) -> Fields {
-        let default = Self::default();
-        Fields::new()
-            .unless("buffers", &self.buffers, &default.buffers)
-            .unless("frame_bytes", &self.frame_bytes, &default.frame_bytes)
-            .unless("hugepages", &self.hugepages, &default.hugepages)
-            .unless("routes", &self.routes, &default.routes)
-            .unless("ip6_routes", &self.ip6_routes, &default.ip6_routes)
-            .unless("macs", &self.macs, &default.macs)
-    }
 }
 
-impl Object for Memory {
-    type Change = Replaced<Self>;
-
+impl Section for Memory {
     const NEEDS_RESTART: bool = true;
-
-    fn read(root: &mut TableReader<'_>) -> Self {
-        let default = Self::default();
-        root.table("memory", |table| Self {
-            buffers: table.number("buffers", default.buffers, 512..=4_194_304),
-            frame_bytes: table.number("frame_bytes", default.frame_bytes, 256..=16_384),
-            hugepages: table.or("hugepages", default.hugepages),
-            routes: table.number("routes", default.routes, 1..=16_777_216),
-            ip6_routes: table.number("ip6_routes", default.ip6_routes, 1..=4_194_304),
-            macs: table.number("macs", default.macs, 1..=16_777_216),
-        })
-        .unwrap_or_default()
-    }
 
     fn check(&self, config: &Config, _: &Host, report: &mut Report) {
         let room = self.frame_bytes.saturating_sub(FRAME_OVERHEAD_BYTES);
@@ -114,13 +74,5 @@ impl Object for Memory {
                 );
             }
         }
-    }
-
-    fn write(&self, writer: &mut Writer) {
-        writer.section_unless_default("[memory]", &self.fields());
-    }
-
-    fn diff(old: &Self, new: &Self) -> Vec<Self::Change> {
-        Replaced::between(old, new)
     }
 }

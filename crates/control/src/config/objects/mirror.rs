@@ -7,23 +7,20 @@
 
 use std::collections::{HashMap, HashSet};
 
-use toml::de::DeValue;
-
+use super::Config;
 use super::name::name_field;
 use super::port::{PortName, check_exists};
 use super::port_kind::PortKind;
-use super::{Config, Object};
-use crate::config::edit::{Command, Words};
-use crate::config::field::{Field, word_field};
+use crate::config::declare::{as_field, object};
+use crate::config::field::word_field;
 use crate::config::host::Host;
-use crate::config::read::{TableReader, read_table, read_value};
 use crate::config::report::{Problem, Report};
-use crate::config::table::{Delta, Row, Table};
-use crate::config::write::{Fields, Writer, quoted};
+use crate::config::rows::{Listed, Row};
+use crate::config::table::Table;
 
 name_field! {
     /// A mirror's name.
-    MirrorName = "mirror"
+    MirrorName = "a mirror name"
 }
 
 word_field! {
@@ -38,22 +35,29 @@ word_field! {
     }
 }
 
-/// A port whose frames are copied.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
-    /// Which.
-    pub port: PortName,
-    /// Which of its frames.
-    pub direction: Direction,
+object! {
+    /// A port whose frames are copied
+    pub struct Source {
+        /// Which
+        pub port: PortName as "lan",
+        /// Which of its frames
+        pub direction: Direction as "rx" = Direction::Both,
+    }
+    also {
+        "rx": direction = "\"rx\"", "tx": direction = "\"tx\"", "both": direction = "\"both\"",
+    }
 }
+as_field!(Source or port: PortName => Source::new);
 
-/// A mirror.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mirror {
-    /// Where the copies leave.
-    pub destination: PortName,
-    /// Whose frames are copied.
-    pub sources: Vec<Source>,
+object! {
+    /// What some ports carry leaves by another port, too, which carries nothing else
+    pub struct Mirror {
+        /// Where the copies leave
+        pub destination: PortName as "spy",
+        /// Whose frames are copied
+        pub sources: Vec<Source> as "lan rx" = Vec::new(),
+    }
+    by { "to": destination, "from": sources }
 }
 
 impl Direction {
@@ -66,28 +70,7 @@ impl Direction {
     }
 }
 
-impl Source {
-    fn read(table: &mut TableReader<'_>) -> Option<Self> {
-        let port = table.required("port");
-        let direction = table.or("direction", Direction::Both);
-        Some(Self { port: port?, direction })
-    }
-
-    fn to_toml(&self) -> String {
-        match self.direction {
-            Direction::Both => self.port.to_toml(),
-            _ => Fields::new().with("port", &self.port).with("direction", &self.direction).inline(),
-        }
-    }
-}
-
 impl Mirror {
-    fn read(table: &mut TableReader<'_>) -> Option<Self> {
-        let destination = table.required("destination");
-        let sources = read_sources(table);
-        Some(Self { destination: destination?, sources })
-    }
-
     fn check_destination(&self, field: &str, config: &Config, report: &mut Report) {
         let name = &self.destination;
         let field = format!("{field}.destination");
@@ -116,82 +99,19 @@ impl Mirror {
     }
 }
 
-fn read_sources(table: &mut TableReader<'_>) -> Vec<Source> {
-    let Some(value) = table.value("sources") else { return Vec::new() };
-    let field = table.field("sources");
-    let report = table.report();
-    let items = match value.get_ref() {
-        DeValue::Array(items) => items.iter().collect(),
-        _ => vec![value],
-    };
-    let mut sources = Vec::new();
-    for (index, item) in items.into_iter().enumerate() {
-        let field = format!("{field}[{index}]");
-        report.place(&field, item.span());
-        let both = |port| Source { port, direction: Direction::Both };
-        sources.extend(match item.get_ref() {
-            DeValue::Table(_) => read_table(item, field, report, Source::read).flatten(),
-            _ => read_value(item, &field, report).map(both),
-        });
-    }
-    sources
-}
-
 impl Row for Mirror {
     const KIND: &'static str = "mirror";
-
-    fn fields(&self) -> Fields {
-        let sources: Vec<String> = self.sources.iter().map(Source::to_toml).collect();
-        let fields = Fields::new().with("destination", &self.destination);
-        fields.raw("sources", format!("[{}]", sources.join(", ")))
-    }
 }
 
 /// Mirrors by name.
 pub type Mirrors = Table<MirrorName, Mirror>;
 
-impl Object for Mirrors {
-    type Change = Delta<MirrorName, Mirror>;
+impl Listed for Mirror {
+    type Key = MirrorName;
 
-    const COMMANDS: &'static [Command] = &[
-        Command {
-            noun: "mirror",
-            verb: "add",
-            usage: "NAME to PORT [from PORT [rx|tx|both]]...",
-            about: "Have what ports receive or send leave by another port as well",
-            run: mirror_add,
-        },
-        Command {
-            noun: "mirror",
-            verb: "del",
-            usage: "NAME",
-            about: "Copy no more",
-            run: mirror_del,
-        },
-    ];
-
-    fn read(root: &mut TableReader<'_>) -> Self {
-        let mut mirrors = Self::default();
-        root.each_table("mirror", |name, span, table| {
-            let mirror = Mirror::read(table);
-            match (MirrorName::from_text(name), mirror) {
-                (Ok(name), Some(mirror)) => {
-                    mirrors.insert(name, mirror);
-                }
-                (Ok(_), None) => {}
-                (Err(refusal), _) => table.report().push(
-                    Problem::new(format!("mirror.{name}"), refusal.message.unwrap_or_default())
-                        .expected(MirrorName::EXPECTED)
-                        .at(span),
-                ),
-            }
-        });
-        mirrors
-    }
-
-    fn check(&self, config: &Config, _: &Host, report: &mut Report) {
+    fn check(rows: &Mirrors, config: &Config, _: &Host, report: &mut Report) {
         let mut copied: HashMap<(&PortName, &str), &MirrorName> = HashMap::new();
-        for (name, mirror) in self.iter() {
+        for (name, mirror) in rows.iter() {
             let field = format!("mirror.{name}");
             mirror.check_destination(&field, config, report);
             if mirror.sources.is_empty() {
@@ -213,7 +133,7 @@ impl Object for Mirrors {
                     report.push(Problem::new(&field, message).expected("a port of frames"));
                 }
                 if !named.insert(port) {
-                    let problem = Problem::new(&field, format!("{port} stands here twice"));
+                    let problem = Problem::new(&field, format!("{port} is listed twice"));
                     report.push(problem.expected("each source once, with `direction`"));
                     continue;
                 }
@@ -231,45 +151,5 @@ impl Object for Mirrors {
                 }
             }
         }
-    }
-
-    fn write(&self, writer: &mut Writer) {
-        for (name, mirror) in self.iter() {
-            let bare = !name.as_str().contains('.');
-            let key = if bare { name.to_string() } else { quoted(name.as_str()) };
-            writer.section(&format!("[mirror.{key}]"), &mirror.fields());
-        }
-    }
-
-    fn diff(old: &Self, new: &Self) -> Vec<Self::Change> {
-        Self::delta(old, new)
-    }
-}
-
-fn mirror_add(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let name: MirrorName = words.next("a mirror name")?;
-    words.must("to")?;
-    let destination = words.next("a port name")?;
-    let mut sources = Vec::new();
-    while words.take("from") {
-        let port = words.next("a port name")?;
-        let taken = [Direction::Received, Direction::Sent, Direction::Both]
-            .into_iter()
-            .find(|direction| words.take(direction.word()));
-        sources.push(Source { port, direction: taken.unwrap_or(Direction::Both) });
-    }
-    if config.mirrors.contains(&name) {
-        let message = format!("mirror {name} is there already");
-        return Err(Problem::new(format!("mirror.{name}"), message));
-    }
-    config.mirrors.insert(name, Mirror { destination, sources });
-    Ok(())
-}
-
-fn mirror_del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let name: MirrorName = words.next("a mirror name")?;
-    match config.mirrors.remove(&name) {
-        Some(_) => Ok(()),
-        None => Err(Problem::new("mirror", format!("there is no mirror `{name}`"))),
     }
 }

@@ -1,14 +1,13 @@
 //! The kinds of objects, one file each.
 //!
-//! To add a kind: write its file (a type and its [`Object`] implementation), name the module, and
-//! add its line to the table below, after what it refers to. Reading, checking, differences,
-//! commands and writing follow.
+//! To add a kind: write its file (its declared fields, and what no field can say alone), name the
+//! module, and add its line to the table below, after what it refers to. Reading, differences,
+//! commands, help, completion, writing and the reference follow.
 
 pub mod acl;
 pub mod api;
 pub mod arp;
 pub mod bridge;
-mod bridge_commands;
 pub mod connected;
 pub mod fpm;
 pub mod icmp;
@@ -19,19 +18,19 @@ pub mod neighbor;
 pub mod policer;
 pub mod port;
 pub mod port_allow;
-mod port_commands;
 pub mod port_filters;
 pub mod port_kind;
 pub mod port_policing;
 pub mod port_ra;
 pub mod port_twin;
+#[cfg(test)]
+#[path = "../../../../../docs/example/probe.rs"]
+pub mod probe;
 mod proxy_arp;
 pub mod qos;
 pub mod route;
-mod route_commands;
 pub mod station;
 pub mod tunnel;
-mod tunnel_commands;
 pub mod twins;
 mod unnumbered;
 pub mod vlan;
@@ -39,30 +38,16 @@ pub mod vrf;
 pub mod workers;
 pub mod xconnect;
 
+use std::sync::LazyLock;
+
 use super::change::{Action, ChangeLine, Step};
 use super::edit::Command;
 use super::host::Host;
 use super::read::TableReader;
+use super::reference::Described;
 use super::report::Report;
+use super::rows::Place;
 use super::write::Writer;
-
-use acl::Acls;
-use api::Api;
-use arp::Arp;
-use bridge::Bridges;
-use fpm::Fpm;
-use icmp::Icmp;
-use memory::Memory;
-use mirror::Mirrors;
-use neighbor::Neighbors;
-use policer::Policers;
-use port::Ports;
-use route::Routes;
-use station::Stations;
-use twins::Twins;
-use vrf::Vrfs;
-use workers::Workers;
-use xconnect::Xconnects;
 
 /// A kind of object: a section that is always there, or a table of rows.
 pub trait Object: Clone + PartialEq + Default {
@@ -71,9 +56,6 @@ pub trait Object: Clone + PartialEq + Default {
 
     /// Whether changes only take effect when the router starts anew.
     const NEEDS_RESTART: bool = false;
-
-    /// The commands that edit it.
-    const COMMANDS: &'static [Command] = &[];
 
     /// Takes its keys out of the file.
     fn read(root: &mut TableReader<'_>) -> Self;
@@ -86,45 +68,70 @@ pub trait Object: Clone + PartialEq + Default {
 
     /// What turns `old` into `new`.
     fn diff(old: &Self, new: &Self) -> Vec<Self::Change>;
+
+    /// The commands that edit it.
+    fn commands() -> Vec<Command>;
+
+    /// What is known of its fields.
+    fn described() -> Vec<Described>;
 }
 
 macro_rules! objects {
-    ($( $(#[$doc:meta])* $field:ident: $kind:ident, )+) => {
+    ($( $(#[doc = $doc:literal])+ $(#[cfg($cfg:meta)])? $field:ident: $module:ident::$kind:ident, )+) => {
         /// The whole configuration of a router.
         #[derive(Clone, Debug, Default, PartialEq)]
-        pub struct Config { $( $(#[$doc])* pub $field: $kind, )+ }
+        pub struct Config { $( $(#[doc = $doc])+ $(#[cfg($cfg)])? pub $field: $module::$kind, )+ }
 
         /// One step from one configuration to another.
         #[derive(Clone, Debug, PartialEq)]
         #[allow(clippy::large_enum_variant, reason = "a change of the configuration has few steps")]
-        pub enum Change { $( $(#[$doc])* $kind(<$kind as Object>::Change), )+ }
+        pub enum Change { $( $(#[doc = $doc])+ $(#[cfg($cfg)])? $kind(<$module::$kind as Object>::Change), )+ }
 
         /// Every command that edits, by kind of object.
-        pub const COMMANDS: &[&[Command]] = &[$( <$kind as Object>::COMMANDS, )+ vlan::COMMANDS, tunnel_commands::COMMANDS, qos::commands::COMMANDS];
+        pub fn commands() -> &'static [Command] {
+            static ALL: LazyLock<Vec<Command>> =
+                LazyLock::new(|| [$( $(#[cfg($cfg)])? <$module::$kind as Object>::commands(), )+].concat());
+            &ALL
+        }
+
+        /// What is known of the fields of every section.
+        pub fn described() -> Vec<Described> {
+            [$( $(#[cfg($cfg)])? <$module::$kind as Object>::described(), )+].into_iter().flatten().collect()
+        }
+
+        $(
+            $(#[cfg($cfg)])?
+            impl Place for $module::$kind {
+                fn place(config: &mut Config) -> &mut Self {
+                    &mut config.$field
+                }
+            }
+        )+
 
         impl Config {
             pub(crate) fn read(root: &mut TableReader<'_>) -> Self {
-                Self { $( $field: <$kind as Object>::read(root), )+ }
+                Self { $( $(#[cfg($cfg)])? $field: <$module::$kind as Object>::read(root), )+ }
             }
 
             pub(crate) fn write(&self, writer: &mut Writer) {
-                $( self.$field.write(writer); )+
+                $( $(#[cfg($cfg)])? Object::write(&self.$field, writer); )+
             }
 
             /// Finds everything wrong with it.
             pub fn check(&self, host: &Host, report: &mut Report) {
-                $( self.$field.check(self, host, report); )+
+                $( $(#[cfg($cfg)])? Object::check(&self.$field, self, host, report); )+
             }
 
             /// What turns `old` into `new`, in the order in which it can be done: removals first,
             /// dependants before what they stand on; then the rest the other way round.
             pub fn diff(old: &Self, new: &Self) -> Vec<Change> {
-                let mut kinds: Vec<Vec<Change>> = vec![$(
-                    <$kind as Object>::diff(&old.$field, &new.$field)
+                let mut kinds: Vec<Vec<Change>> = Vec::from([$(
+                    $(#[cfg($cfg)])?
+                    <$module::$kind as Object>::diff(&old.$field, &new.$field)
                         .into_iter()
                         .map(Change::$kind)
                         .collect(),
-                )+];
+                )+]);
                 let removes = |change: &Change| change.action() == Action::Remove;
                 let mut steps = Vec::new();
                 for kind in kinds.iter_mut().rev() {
@@ -138,19 +145,19 @@ macro_rules! objects {
         impl Change {
             /// What it does.
             pub fn action(&self) -> Action {
-                match self { $( Self::$kind(step) => step.action(), )+ }
+                match self { $( $(#[cfg($cfg)])? Self::$kind(step) => step.action(), )+ }
             }
 
             /// The step that undoes it. Of a kind that waits for a new start, too: what is to come
             /// then is taken back.
             #[must_use]
             pub fn inverse(&self) -> Self {
-                match self { $( Self::$kind(step) => Self::$kind(step.inverse()), )+ }
+                match self { $( $(#[cfg($cfg)])? Self::$kind(step) => Self::$kind(step.inverse()), )+ }
             }
 
             /// Whether it only takes effect when the router starts anew.
             pub fn needs_restart(&self) -> bool {
-                match self { $( Self::$kind(_) => <$kind as Object>::NEEDS_RESTART, )+ }
+                match self { $( $(#[cfg($cfg)])? Self::$kind(_) => <$module::$kind as Object>::NEEDS_RESTART, )+ }
             }
 
             /// The step as plain data.
@@ -162,7 +169,7 @@ macro_rules! objects {
 
         impl std::fmt::Display for Change {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                match self { $( Self::$kind(step) => step.fmt(f), )+ }
+                match self { $( $(#[cfg($cfg)])? Self::$kind(step) => step.fmt(f), )+ }
             }
         }
     };
@@ -171,37 +178,40 @@ macro_rules! objects {
 // One line a kind; each after what it refers to.
 objects! {
     /// Threads that forward.
-    workers: Workers,
+    workers: workers::Workers,
     /// Buffers and table sizes.
-    memory: Memory,
+    memory: memory::Memory,
     /// Where the router listens for commands.
-    api: Api,
+    api: api::Api,
     /// Timers of address resolution.
-    arp: Arp,
+    arp: arp::Arp,
     /// Rates of the messages the router sends by itself.
-    icmp: Icmp,
+    icmp: icmp::Icmp,
     /// How much the kernel's twins of ports get.
-    twins: Twins,
+    twins: twins::Twins,
     /// Access lists.
-    acls: Acls,
+    acls: acl::Acls,
     /// Policers.
-    policers: Policers,
+    policers: policer::Policers,
     /// VRFs.
-    vrfs: Vrfs,
+    vrfs: vrf::Vrfs,
     /// Ports.
-    ports: Ports,
+    ports: port::Ports,
     /// Who brings the routes of FRR.
-    fpm: Fpm,
+    fpm: fpm::Fpm,
     /// Static routes.
-    routes: Routes,
+    routes: route::Routes,
     /// Static neighbours.
-    neighbors: Neighbors,
+    neighbors: neighbor::Neighbors,
     /// Cross-connects.
-    xconnects: Xconnects,
+    xconnects: xconnect::Xconnects,
     /// Bridges.
-    bridges: Bridges,
+    bridges: bridge::Bridges,
     /// Stations that do not move.
-    stations: Stations,
+    stations: station::Stations,
     /// Mirrors.
-    mirrors: Mirrors,
+    mirrors: mirror::Mirrors,
+    /// Probes: the example of CONTRIBUTING.md.
+    #[cfg(test)]
+    probes: probe::Probes,
 }

@@ -1,6 +1,6 @@
 //! Names of configured things, each kind a type of its own, written as ports' names are.
 
-/// Declares the names of a kind: `what` is how a person calls it.
+/// Declares the names of a kind: `what` is how a person calls one, as in `a bridge name`.
 macro_rules! name_field {
     ($(#[$doc:meta])* $name:ident = $what:literal) => {
         $(#[$doc])*
@@ -21,14 +21,13 @@ macro_rules! name_field {
         }
 
         impl $crate::config::field::Field for $name {
-            const EXPECTED: &'static str = concat!(
-                "a ", $what, " name: a letter, then up to 14 letters, digits, `-`, `_` or `.`"
-            );
+            const EXPECTED: &'static str =
+                concat!($what, ": a letter, then up to 14 letters, digits, `-`, `_` or `.`");
 
             fn from_text(text: &str) -> Result<Self, $crate::config::field::Refusal> {
                 let name = $crate::config::objects::port::PortName::from_text(text);
                 name.map(Self).map_err(|_| $crate::config::field::Refusal {
-                    message: Some(format!(concat!("`{}` is no ", $what, " name"), text)),
+                    message: Some(format!(concat!("`{}` is not ", $what), text)),
                     suggestion: None,
                 })
             }
@@ -37,6 +36,8 @@ macro_rules! name_field {
                 self.0.to_toml()
             }
         }
+
+        $crate::config::rows::name_key!($name = $what);
     };
 }
 pub(crate) use name_field;

@@ -6,34 +6,31 @@ use std::fmt;
 use wire::MacAddr;
 
 use super::connected::{Connected, check_host_address};
-use super::port_commands;
 use super::port_filters::Filters;
-use super::port_kind::PortKind;
+use super::port_kind::{KindName, PortKind};
 use super::port_policing::Policing;
 use super::port_ra::Ra;
 use super::port_twin::Twin;
 use super::proxy_arp;
-use super::qos::Qos;
+use super::qos::{self, Qos};
 use super::vrf::VrfName;
-use super::{Config, Object};
-use super::{tunnel, unnumbered, vlan};
-use crate::config::edit::Command;
+use super::{Config, tunnel, unnumbered, vlan};
+use crate::config::declare::{Declared, object};
+use crate::config::edit::{Command, Words};
 use crate::config::field::{Field, Refusal};
 use crate::config::host::Host;
 use crate::config::prefix::{InterfaceAddress, Prefix};
-use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
-use crate::config::table::{Delta, Row, Table};
+use crate::config::rows::{self, Listed, Row, name_key, row_mut};
+use crate::config::table::{Delta, Table};
 use crate::config::write::{Fields, Writer, quoted};
 
-/// MTU of a port that does not say.
-pub const DEFAULT_MTU: u16 = 1_500;
 /// RFC 791: every link carries 68 bytes.
-pub(crate) const MIN_MTU: u16 = 68;
+const MIN_MTU: u16 = 68;
 /// RFC 8200 section 5: every link that carries IPv6 carries so many.
 const MIN_IP6_MTU: u16 = 1_280;
 /// Largest jumbo frames in common use.
-pub(crate) const MAX_MTU: u16 = 9_216;
+const MAX_MTU: u16 = 9_216;
 
 /// A port's name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,7 +59,7 @@ impl Field for PortName {
         if letter && plain && text.len() <= 15 {
             return Ok(Self(text.to_owned()));
         }
-        Err(Refusal { message: Some(format!("`{text}` is no port name")), suggestion: None })
+        Err(Refusal { message: Some(format!("`{text}` is not a port name")), suggestion: None })
     }
 
     fn to_toml(&self) -> String {
@@ -70,39 +67,43 @@ impl Field for PortName {
     }
 }
 
-/// A port.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Port {
-    /// What stands behind it.
-    pub kind: PortKind,
-    /// Whether it is to be up.
-    pub up: bool,
-    /// Longest packet, without the Ethernet header.
-    pub mtu: u16,
-    /// Whose routes its packets follow; `None`: the default VRF's.
-    pub vrf: Option<VrfName>,
-    /// MAC address; `None`: the device's own.
-    pub mac: Option<MacAddr>,
-    /// Receive queues, spread over the workers.
-    pub rx_queues: u16,
-    /// Addresses with their connected networks.
-    pub addresses: Vec<InterfaceAddress>,
-    /// The port whose IPv4 addresses it speaks with; `None`: it has its own, or none.
-    pub unnumbered: Option<PortName>,
-    /// What its packets are held to.
-    pub filters: Box<Filters>,
-    /// What its frames are held to, and which marks they get; `None`: nothing.
-    pub policing: Option<Box<Policing>>,
-    /// How packets wait before they leave by it; `None`: they do not.
-    pub qos: Option<Qos>,
-    /// How it advertises the router to IPv6 hosts; `None`: not at all.
-    pub ra: Option<Ra>,
-    /// Networks whose addresses it answers ARP for, too, as far as they lie beyond other ports.
-    pub proxy_arp: Vec<Prefix>,
-    /// Whether it tells IPv4 hosts of better ways than by us.
-    pub redirects: bool,
-    /// The kernel's interface beside it; `None`: there is none.
-    pub twin: Option<Box<Twin>>,
+name_key!(PortName = "a port name");
+
+object! {
+    /// Where packets come in and go out
+    pub struct Port {
+        /// What stands behind it
+        pub kind: PortKind as "memory",
+        /// Whether it is to be up
+        pub up: bool = true,
+        /// Longest packet, without the Ethernet header
+        pub mtu: u16 [MIN_MTU..=MAX_MTU] = kind.default_mtu(),
+        /// Whose routes its packets follow; the default VRF's when left out
+        pub vrf: Option<VrfName> as "red" = None,
+        /// MAC address; the device's own when left out
+        pub mac: Option<MacAddr> as "02:00:00:00:00:01" = None,
+        /// Receive queues, spread over the workers
+        pub rx_queues: u16 [1..=64] = 1,
+        /// Addresses with their connected networks
+        pub addresses: Vec<InterfaceAddress> as "192.0.2.1/24" = Vec::new(),
+        /// The port whose IPv4 addresses it speaks with, when it has none of its own
+        pub unnumbered: Option<PortName> as "lan" = None,
+        /// What its packets are held to
+        pub filters: Box<Filters> = Box::default(),
+        /// What its frames are held to, and which marks they get
+        pub policing: Box<Policing> = Box::default(),
+        /// How packets wait before they leave by it; they do not when left out
+        pub qos: Option<Qos> = None,
+        /// How it advertises the router to IPv6 hosts; not at all when left out
+        pub ra: Option<Ra> as "on" = None,
+        /// Networks whose addresses it answers ARP for, too, as far as they lie beyond other ports
+        pub proxy_arp: Vec<Prefix> as "10.0.0.0/8" = Vec::new(),
+        /// Whether it tells IPv4 hosts of better ways than by us
+        pub redirects: bool = false,
+        /// The kernel's interface beside it; there is none when left out
+        pub twin: Option<Box<Twin>> as "on" = None,
+    }
+    also { "down": up = "false" }
 }
 
 /// A scheduler holds the packets of a device back: what stands on others has none.
@@ -121,28 +122,6 @@ fn no_qos(port: &str, kind: &PortKind) -> Problem {
 }
 
 impl Port {
-    /// A port of this kind, everything else as by default.
-    pub fn new(kind: PortKind) -> Self {
-        let (mtu, addresses) = (kind.default_mtu(), Vec::new());
-        Self {
-            kind,
-            up: true,
-            mtu,
-            vrf: None,
-            mac: None,
-            rx_queues: 1,
-            addresses,
-            unnumbered: None,
-            filters: Box::default(),
-            policing: None,
-            qos: None,
-            ra: None,
-            proxy_arp: Vec::new(),
-            redirects: false,
-            twin: None,
-        }
-    }
-
     /// Whether it has an IPv4 address of its own.
     pub fn has_ip4(&self) -> bool {
         self.addresses.iter().any(|own| own.address().is_ipv4())
@@ -168,55 +147,17 @@ impl Port {
         self.kind == other.kind && self.rx_queues == other.rx_queues
     }
 
-    /// Reads the fields of a port.
-    pub(crate) fn read(table: &mut TableReader<'_>) -> Option<Self> {
-        let kind = PortKind::read(table);
-        let up = table.or("up", true);
-        let usual_mtu = kind.as_ref().map_or(DEFAULT_MTU, PortKind::default_mtu);
-        let mtu = table.number("mtu", usual_mtu, MIN_MTU..=MAX_MTU);
-        let vrf = table.optional("vrf");
-        let mac = table.optional("mac");
-        let rx_queues = table.number("rx_queues", 1, 1..=64);
-        let addresses = table.list("addresses");
-        let unnumbered = table.optional("unnumbered");
-        let filters = Box::new(Filters::read(table));
-        let policing = Policing::read(table);
-        let qos = table.table("qos", |qos| Qos::read(qos, mtu)).flatten();
-        let ra = table.table("ra", Ra::read);
-        let proxy_arp = table.list("proxy_arp");
-        let redirects = table.or("redirects", false);
-        let twin = Twin::read(table).map(Box::new);
-        let kind = kind?;
-        Some(Self {
-            kind,
-            up,
-            mtu,
-            vrf,
-            mac,
-            rx_queues,
-            addresses,
-            unnumbered,
-            filters,
-            policing,
-            qos,
-            ra,
-            proxy_arp,
-            redirects,
-            twin,
-        })
-    }
-
-    fn check(&self, name: &PortName, report: &mut Report) {
+    fn check_alone(&self, name: &PortName, report: &mut Report) {
         let port = format!("port.{name}");
         self.kind.check(&port, report);
         if let Some(mac) = self.mac.filter(|mac| !mac.is_unicast()) {
-            let what = if mac.is_multicast() { "a multicast address" } else { "no address" };
+            let what = if mac.is_multicast() { "a multicast address" } else { "not an address" };
             report.push(
                 Problem::new(format!("{port}.mac"), format!("{mac} is {what}"))
                     .expected("the address of one station: first octet even, not all zero"),
             );
         }
-        if self.rx_queues > 1 && matches!(self.kind, PortKind::Pcap { .. }) {
+        if self.rx_queues > 1 && matches!(self.kind, PortKind::Pcap(_)) {
             let message = format!("a pcap port with {} receive queues", self.rx_queues);
             report.push(Problem::new(format!("{port}.rx_queues"), message).expected("1"));
         }
@@ -240,7 +181,7 @@ impl Port {
         for (index, address) in self.addresses.iter().enumerate() {
             let field = format!("{port}.addresses[{index}]");
             if self.addresses[..index].iter().any(|other| other.address() == address.address()) {
-                let message = format!("{} stands here twice", address.address());
+                let message = format!("{} is listed twice", address.address());
                 report.push(Problem::new(&field, message).expected("each address once"));
             }
             check_host_address(&field, *address, report);
@@ -252,75 +193,66 @@ impl Port {
             }
         }
     }
-
-    /// The fields of the port's own table.
-    fn own_fields(&self) -> Fields {
-        let fields = self
-            .kind
-            .fields()
-            .unless("up", &self.up, &true)
-            .unless("mtu", &self.mtu, &self.kind.default_mtu())
-            .maybe("vrf", &self.vrf)
-            .maybe("mac", &self.mac)
-            .unless("rx_queues", &self.rx_queues, &1)
-            .list("addresses", &self.addresses)
-            .maybe("unnumbered", &self.unnumbered);
-        let fields = self.filters.fields(fields);
-        Policing::fields(self.policing.as_deref(), fields)
-            .maybe_raw("ra", self.ra.as_ref().map(|ra| ra.fields().inline()))
-            .list("proxy_arp", &self.proxy_arp)
-            .unless("redirects", &self.redirects, &false)
-            .maybe_raw("twin", self.twin.as_ref().map(|twin| twin.to_toml()))
-    }
 }
 
 impl Row for Port {
     const KIND: &'static str = "port";
 
+    const MORE: &'static [Command] = &[
+        Command::new(
+            "address",
+            "add",
+            "ADDRESS/LENGTH port NAME",
+            "Give a port an address",
+            Vec::new,
+            address_add,
+        ),
+        Command::new(
+            "address",
+            "del",
+            "ADDRESS/LENGTH port NAME",
+            "Take an address from a port",
+            Vec::new,
+            address_del,
+        ),
+        vlan::ADD,
+        vlan::DEL,
+        tunnel::VXLAN_ADD,
+        tunnel::VXLAN_DEL,
+        tunnel::GRE_ADD,
+        tunnel::GRE_DEL,
+        qos::SET,
+        qos::CLASS,
+        qos::FILTER,
+        qos::DEL,
+        qos::IMPORT,
+    ];
+
+    fn about(kind: &str) -> &'static str {
+        KindName::from_text(kind).map_or(Self::ABOUT, PortKind::about)
+    }
+
     fn fields(&self) -> Fields {
-        match &self.qos {
-            Some(qos) => qos.told(self.own_fields()),
-            None => self.own_fields(),
-        }
+        let fields = self.write(Fields::new());
+        self.qos.iter().fold(fields, |fields, qos| qos.told(fields))
     }
 }
 
 /// All ports by name.
 pub type Ports = Table<PortName, Port>;
 
-impl Object for Ports {
-    type Change = Delta<PortName, Port>;
+impl Listed for Port {
+    type Key = PortName;
 
-    const COMMANDS: &'static [Command] = port_commands::COMMANDS;
+    const FIRST: usize = 1;
 
-    fn read(root: &mut TableReader<'_>) -> Self {
-        let mut ports = Self::default();
-        root.each_table("port", |name, span, table| {
-            let port = Port::read(table);
-            match (PortName::from_text(name), port) {
-                (Ok(name), Some(port)) => {
-                    ports.insert(name, port);
-                }
-                (Ok(_), None) => table.report().lose_row(),
-                (Err(refusal), _) => {
-                    table.report().lose_row();
-                    table.report().push(
-                        Problem::new(format!("port.{name}"), refusal.message.unwrap_or_default())
-                            .expected(PortName::EXPECTED)
-                            .at(span),
-                    );
-                }
-            }
-        });
-        ports
-    }
-
-    fn check(&self, config: &Config, _: &Host, report: &mut Report) {
+    fn check(ports: &Ports, config: &Config, _: &Host, report: &mut Report) {
         let (mut claims, mut twins) = (HashMap::new(), HashMap::new());
-        for (name, port) in self.iter() {
-            port.check(name, report);
+        for (name, port) in ports.iter() {
+            port.check_alone(name, report);
             unnumbered::check(name, port, config, report);
             Filters::check(name, port, config, report);
+            port.policing.check(&format!("port.{name}"), config, report);
             if let Some(qos) = &port.qos {
                 qos.check_names(name, config, report);
             }
@@ -339,47 +271,64 @@ impl Object for Ports {
                 report.push(problem.expected("one port for each device"));
             }
         }
-        vlan::check_all(self, report);
-        tunnel::check_all(self, report);
-        Connected::of(self).check(report);
+        vlan::check_all(ports, report);
+        tunnel::check_all(ports, report);
+        Connected::of(ports).check(report);
     }
 
-    fn write(&self, writer: &mut Writer) {
-        for (name, port) in self.iter() {
-            let bare = !name.0.contains('.');
-            let key = if bare { name.0.clone() } else { quoted(&name.0) };
-            writer.section(&format!("[port.{key}]"), &port.own_fields());
-            if let Some(qos) = &port.qos {
-                qos.write(&key, writer);
-            }
+    fn write_more(&self, header: &str, writer: &mut Writer) {
+        if let Some(qos) = &self.qos {
+            qos.write(header, writer);
         }
     }
 
-    fn diff(old: &Self, new: &Self) -> Vec<Self::Change> {
-        let mut deltas = Self::delta(old, new);
+    fn keep(&mut self, old: &Self) {
+        self.qos.clone_from(&old.qos);
+    }
+
+    fn order(deltas: &mut [Delta<PortName, Self>]) {
         // Ports that stand on others go before those, and come after them.
         deltas.sort_by_key(|delta| match delta {
             Delta::Removed { row, .. } => !row.kind.is_virtual(),
             Delta::Added { row, .. } | Delta::Modified { new: row, .. } => row.kind.is_virtual(),
         });
-        deltas
     }
+}
+
+fn address_add(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+    let (address, name) = address_of(words)?;
+    let port = row_mut::<Port>(config, &name)?;
+    if port.addresses.contains(&address) {
+        let message = format!("port {name} has {address} already");
+        return Err(Problem::new(format!("port.{name}.addresses"), message));
+    }
+    port.addresses.push(address);
+    Ok(())
+}
+
+fn address_del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+    let (address, name) = address_of(words)?;
+    let port = row_mut::<Port>(config, &name)?;
+    let Some(at) = port.addresses.iter().position(|other| *other == address) else {
+        let has: Vec<String> = port.addresses.iter().map(ToString::to_string).collect();
+        let message = format!("port {name} has no address {address}");
+        let problem = Problem::new(format!("port.{name}.addresses"), message);
+        return Err(match has[..] {
+            [] => problem,
+            _ => problem.expected(format!("one of {}", has.join(", "))),
+        });
+    };
+    port.addresses.remove(at);
+    Ok(())
+}
+
+fn address_of(words: &mut Words<'_>) -> Result<(InterfaceAddress, PortName), Problem> {
+    let address = words.next("an address")?;
+    words.must("port")?;
+    Ok((address, words.next("a port name")?))
 }
 
 /// Complains about a port that is not there.
 pub(crate) fn check_exists(field: &str, name: &PortName, ports: &Ports, report: &mut Report) {
-    if ports.contains(name) {
-        return;
-    }
-    let names: Vec<&str> = ports.iter().map(|(name, _)| name.as_str()).collect();
-    let mut problem = Problem::new(field, format!("there is no port `{name}`"));
-    problem = match names[..] {
-        [] => problem.expected("a port, and there is none"),
-        _ if names.len() <= 16 => problem.expected(format!("one of {}", names.join(", "))),
-        _ => problem.expected("the name of a port"),
-    };
-    if let Some(near) = crate::config::nearest(name.as_str(), names) {
-        problem = problem.help(format!("did you mean `{near}`?"));
-    }
-    report.push_missing(problem);
+    rows::check_exists(field, name, ports, report);
 }

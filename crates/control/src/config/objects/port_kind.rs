@@ -5,40 +5,183 @@ use std::path::PathBuf;
 use super::api::check_socket;
 use super::tunnel::{Gre, Vxlan};
 use super::vlan::Vlan;
+use crate::config::declare::{Declared, object};
 use crate::config::field::{Field, Refusal, word_field};
+use crate::config::info::{Info, Value};
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
 use crate::config::write::Fields;
 
-word_field! {
-    /// The kinds of ports, by name.
-    KindName {
-        /// A network card bound to a user-space driver.
-        Pci = "pci",
-        /// A kernel device through a packet socket.
-        AfPacket = "af_packet",
-        /// A kernel device through an XDP socket.
-        AfXdp = "af_xdp",
-        /// A new kernel device, made by us.
-        Tap = "tap",
-        /// Shared memory with another process.
-        Memif = "memif",
-        /// Shared memory with a virtual machine, our end the server.
-        Vhost = "vhost",
-        /// The machine's end of a vhost socket.
-        VirtioUser = "virtio_user",
-        /// Capture files.
-        Pcap = "pcap",
-        /// Packets in memory, replayed for ever.
-        Memory = "memory",
-        /// A VLAN of another port.
-        Vlan = "vlan",
-        /// The router's own station in a bridge.
-        Bvi = "bvi",
-        /// A VXLAN tunnel.
-        Vxlan = "vxlan",
-        /// A GRE tunnel of Ethernet frames.
-        Gre = "gre",
+/// Declares the kinds of ports: each its word, and the fields that it has.
+macro_rules! kinds {
+    ($( $(#[doc = $help:literal])+ $kind:ident $(($fields:ident))? = $word:literal, )+) => {
+        word_field! {
+            /// The kinds of ports, by name.
+            KindName { $( $(#[doc = $help])+ $kind = $word, )+ }
+        }
+
+        /// What stands behind a port.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum PortKind { $( $(#[doc = $help])+ $kind $(($fields))?, )+ }
+
+        impl PortKind {
+            /// What a kind is.
+            pub(super) fn about(kind: KindName) -> &'static str {
+                match kind { $( KindName::$kind => concat!($($help),+), )+ }
+            }
+
+            /// The kind's name.
+            pub fn name(&self) -> KindName {
+                match self { $( Self::$kind { .. } => KindName::$kind, )+ }
+            }
+        }
+
+        /// `kind` and the fields that go with it.
+        impl Value for PortKind {
+            fn read(table: &mut TableReader<'_>, key: &'static str, _: bool) -> Option<Self> {
+                match table.required(key)? {
+                    $( KindName::$kind => kinds!(@read table $kind $($fields)?), )+
+                }
+            }
+
+            fn write(&self, key: &'static str, fields: Fields, _: Option<Self>) -> Fields {
+                let fields = fields.with(key, &self.name());
+                match self { $( kinds!(@is it $kind $($fields)?) => kinds!(@write it fields $($fields)?), )+ }
+            }
+
+            fn describe(info: Info, out: &mut Vec<Info>) {
+                <KindName as Value>::describe(info, out);
+                $( let from = out.len();
+                   $( <$fields as Declared>::describe(out); )?
+                   for info in &mut out[from..] { info.of = $word; } )+
+            }
+        }
+    };
+    (@read $table:ident $kind:ident) => { Some(PortKind::$kind) };
+    (@read $table:ident $kind:ident $fields:ident) => { $fields::read($table).map(PortKind::$kind) };
+    (@is $it:ident $kind:ident) => { PortKind::$kind };
+    (@is $it:ident $kind:ident $fields:ident) => { PortKind::$kind($it) };
+    (@write $it:ident $all:ident) => { $all };
+    (@write $it:ident $all:ident $fields:ident) => { Declared::write($it, $all) };
+}
+
+// One line a kind.
+kinds! {
+    /// A network card bound to a user-space driver.
+    Pci(Pci) = "pci",
+    /// A kernel device through a packet socket.
+    AfPacket(AfPacket) = "af_packet",
+    /// A kernel device through an XDP socket.
+    AfXdp(AfXdp) = "af_xdp",
+    /// A new kernel device, made by us.
+    Tap(Tap) = "tap",
+    /// Shared memory with another process.
+    Memif(Memif) = "memif",
+    /// Shared memory with a virtual machine, our end the server.
+    Vhost(Vhost) = "vhost",
+    /// The machine's end of a vhost socket.
+    VirtioUser(VirtioUser) = "virtio_user",
+    /// Capture files.
+    Pcap(Pcap) = "pcap",
+    /// Packets in memory, replayed for ever.
+    Memory(Memory) = "memory",
+    /// A VLAN of another port.
+    Vlan(Vlan) = "vlan",
+    /// The router's own station in a bridge.
+    Bvi = "bvi",
+    /// A VXLAN tunnel.
+    Vxlan(Vxlan) = "vxlan",
+    /// A GRE tunnel of Ethernet frames, or of packets.
+    Gre(Gre) = "gre",
+}
+
+object! {
+    /// A network card bound to a user-space driver
+    pub struct Pci {
+        /// Its place on the bus
+        pub address: PciAddress as "0000:03:00.0",
+    }
+}
+
+object! {
+    /// A kernel device through a packet socket
+    pub struct AfPacket {
+        /// Name in the kernel
+        pub device: DeviceName as "veth0",
+        /// Whether the other end may be a Linux host that leaves checksums and cutting to a card;
+        /// off is cheaper
+        pub peer_offloads: bool = true,
+    }
+}
+
+object! {
+    /// A kernel device through an XDP socket
+    pub struct AfXdp {
+        /// Name in the kernel
+        pub device: DeviceName as "veth1",
+        /// Whether the other end may be a Linux host that leaves checksums and cutting to a card;
+        /// off is cheaper
+        pub peer_offloads: bool = true,
+    }
+}
+
+object! {
+    /// A kernel device that we make
+    pub struct Tap {
+        /// Name it gets in the kernel
+        pub device: DeviceName as "volley0",
+    }
+}
+
+object! {
+    /// Shared memory with another process
+    pub struct Memif {
+        /// Socket over which the ends meet
+        pub socket: PathBuf as "/run/volley/memif.sock",
+        /// Our end
+        pub role: Role as "server",
+        /// Number that tells several interfaces on a socket apart
+        pub id: u32 = 0,
+    }
+}
+
+object! {
+    /// Shared memory with a virtual machine
+    pub struct Vhost {
+        /// Socket that we make
+        pub socket: PathBuf as "/run/volley/vhost.sock",
+    }
+}
+
+object! {
+    /// The machine's end of a vhost socket
+    pub struct VirtioUser {
+        /// Socket that we connect to
+        pub socket: PathBuf as "/run/other/vhost.sock",
+    }
+}
+
+object! {
+    /// Capture files
+    pub struct Pcap {
+        /// Packets to receive
+        pub rx: Option<PathBuf> as "in.pcap" = None,
+        /// Where sent packets go
+        pub tx: Option<PathBuf> as "out.pcap" = None,
+        /// How often `rx` is replayed
+        pub repeat: Repeat = Repeat::Once,
+    }
+}
+
+object! {
+    /// Packets in memory, replayed for ever
+    pub struct Memory {
+        /// Capture file to take the packets from
+        pub source: Option<PathBuf> as "in.pcap" = None,
+        /// Packets in hexadecimal, after those of `source`
+        pub frames: Vec<FrameHex> as "02000000000102000000000288b5" = Vec::new(),
+        /// Capture file to write sent packets to; without it they are freed
+        pub record: Option<PathBuf> as "out.pcap" = None,
     }
 }
 
@@ -62,100 +205,7 @@ word_field! {
     }
 }
 
-/// What stands behind a port.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PortKind {
-    /// A network card.
-    Pci {
-        /// Bus address.
-        address: PciAddress,
-    },
-    /// A kernel device through a packet socket.
-    AfPacket {
-        /// Name in the kernel.
-        device: DeviceName,
-        /// Whether the other end may be a Linux host that leaves work to a card.
-        peer_offloads: bool,
-    },
-    /// A kernel device through an XDP socket.
-    AfXdp {
-        /// Name in the kernel.
-        device: DeviceName,
-        /// As for `AfPacket`.
-        peer_offloads: bool,
-    },
-    /// A kernel device that we make.
-    Tap {
-        /// Name it gets in the kernel.
-        device: DeviceName,
-    },
-    /// Shared memory with another process.
-    Memif {
-        /// Socket over which the ends meet.
-        socket: PathBuf,
-        /// Our end.
-        role: Role,
-        /// Number that tells several interfaces on a socket apart.
-        id: u32,
-    },
-    /// Shared memory with a virtual machine.
-    Vhost {
-        /// Socket that we make.
-        socket: PathBuf,
-    },
-    /// The machine's end of a vhost socket.
-    VirtioUser {
-        /// Socket that we connect to.
-        socket: PathBuf,
-    },
-    /// Capture files.
-    Pcap {
-        /// Packets to receive.
-        rx: Option<PathBuf>,
-        /// Where sent packets go.
-        tx: Option<PathBuf>,
-        /// How often `rx` is replayed.
-        repeat: Repeat,
-    },
-    /// Packets in memory, replayed for ever.
-    Memory {
-        /// Capture file to take the packets from.
-        source: Option<PathBuf>,
-        /// Packets in hexadecimal, after those of `source`.
-        frames: Vec<FrameHex>,
-        /// Capture file to write sent packets to; without it they are freed.
-        record: Option<PathBuf>,
-    },
-    /// A VLAN of another port.
-    Vlan(Vlan),
-    /// The router's own station in the bridge that it is in.
-    Bvi,
-    /// A VXLAN tunnel.
-    Vxlan(Vxlan),
-    /// A GRE tunnel of Ethernet frames.
-    Gre(Gre),
-}
-
 impl PortKind {
-    /// The kind's name.
-    pub fn name(&self) -> KindName {
-        match self {
-            Self::Pci { .. } => KindName::Pci,
-            Self::AfPacket { .. } => KindName::AfPacket,
-            Self::AfXdp { .. } => KindName::AfXdp,
-            Self::Tap { .. } => KindName::Tap,
-            Self::Memif { .. } => KindName::Memif,
-            Self::Vhost { .. } => KindName::Vhost,
-            Self::VirtioUser { .. } => KindName::VirtioUser,
-            Self::Pcap { .. } => KindName::Pcap,
-            Self::Memory { .. } => KindName::Memory,
-            Self::Vlan(_) => KindName::Vlan,
-            Self::Bvi => KindName::Bvi,
-            Self::Vxlan(_) => KindName::Vxlan,
-            Self::Gre(_) => KindName::Gre,
-        }
-    }
-
     /// Whether no device belongs to it: it stands on other ports.
     pub fn is_virtual(&self) -> bool {
         matches!(self, Self::Vlan(_) | Self::Bvi | Self::Vxlan(_) | Self::Gre(_))
@@ -164,105 +214,42 @@ impl PortKind {
     /// What no two ports can share, as a person calls it.
     pub(crate) fn claim(&self) -> Option<String> {
         match self {
-            Self::Pci { address } => Some(format!("PCI device {}", address.0)),
-            Self::AfPacket { device, .. } | Self::AfXdp { device, .. } | Self::Tap { device } => {
-                Some(format!("device {}", device.0))
-            }
-            Self::Memif { socket, role, id } => {
+            Self::Pci(Pci { address }) => Some(format!("PCI device {}", address.0)),
+            Self::AfPacket(AfPacket { device, .. })
+            | Self::AfXdp(AfXdp { device, .. })
+            | Self::Tap(Tap { device }) => Some(format!("device {}", device.0)),
+            Self::Memif(Memif { socket, role, id }) => {
                 Some(format!("memif {} {id} as {}", socket.display(), role.word()))
             }
-            Self::Vhost { socket } => Some(format!("vhost socket {}", socket.display())),
-            Self::VirtioUser { socket } => Some(format!("virtio socket {}", socket.display())),
-            Self::Pcap { tx, .. } => tx.as_ref().map(|path| format!("file {}", path.display())),
-            Self::Memory { record, .. } => {
+            Self::Vhost(Vhost { socket }) => Some(format!("vhost socket {}", socket.display())),
+            Self::VirtioUser(VirtioUser { socket }) => {
+                Some(format!("virtio socket {}", socket.display()))
+            }
+            Self::Pcap(Pcap { tx, .. }) => {
+                tx.as_ref().map(|path| format!("file {}", path.display()))
+            }
+            Self::Memory(Memory { record, .. }) => {
                 record.as_ref().map(|path| format!("file {}", path.display()))
             }
             Self::Vlan(_) | Self::Bvi | Self::Vxlan(_) | Self::Gre(_) => None,
         }
     }
 
-    /// Reads `kind` and the fields that go with it.
-    pub(crate) fn read(table: &mut TableReader<'_>) -> Option<Self> {
-        let kind = table.required("kind")?;
-        Some(match kind {
-            KindName::Pci => Self::Pci { address: table.required("address")? },
-            KindName::AfPacket => {
-                let (device, peer_offloads) = kernel_device(table);
-                Self::AfPacket { device: device?, peer_offloads }
-            }
-            KindName::AfXdp => {
-                let (device, peer_offloads) = kernel_device(table);
-                Self::AfXdp { device: device?, peer_offloads }
-            }
-            KindName::Tap => Self::Tap { device: table.required("device")? },
-            KindName::Memif => {
-                let (socket, role) = (table.required("socket"), table.required("role"));
-                let id = table.or("id", 0);
-                Self::Memif { socket: socket?, role: role?, id }
-            }
-            KindName::Vhost => Self::Vhost { socket: table.required("socket")? },
-            KindName::VirtioUser => Self::VirtioUser { socket: table.required("socket")? },
-            KindName::Pcap => Self::Pcap {
-                rx: table.optional("rx"),
-                tx: table.optional("tx"),
-                repeat: table.or("repeat", Repeat::Once),
-            },
-            KindName::Memory => Self::Memory {
-                source: table.optional("source"),
-                frames: table.list("frames"),
-                record: table.optional("record"),
-            },
-            KindName::Vlan => Self::Vlan(Vlan::read(table)?),
-            KindName::Bvi => Self::Bvi,
-            KindName::Vxlan => Self::Vxlan(Vxlan::read(table)?),
-            KindName::Gre => Self::Gre(Gre::read(table)?),
-        })
-    }
-
-    /// The fields that [`PortKind::read`] reads.
-    pub(crate) fn fields(&self) -> Fields {
-        let fields = Fields::new().with("kind", &self.name());
-        match self {
-            Self::Pci { address } => fields.with("address", address),
-            Self::AfPacket { device, peer_offloads } | Self::AfXdp { device, peer_offloads } => {
-                fields.with("device", device).unless("peer_offloads", peer_offloads, &true)
-            }
-            Self::Tap { device } => fields.with("device", device),
-            Self::Memif { socket, role, id } => {
-                fields.with("socket", socket).with("role", role).unless("id", id, &0)
-            }
-            Self::Vhost { socket } | Self::VirtioUser { socket } => fields.with("socket", socket),
-            Self::Pcap { rx, tx, repeat } => {
-                fields.maybe("rx", rx).maybe("tx", tx).unless("repeat", repeat, &Repeat::Once)
-            }
-            Self::Memory { source, frames, record } => {
-                fields.maybe("source", source).list("frames", frames).maybe("record", record)
-            }
-            Self::Vlan(vlan) => vlan.fields(fields),
-            Self::Bvi => fields,
-            Self::Vxlan(vxlan) => vxlan.fields(fields),
-            Self::Gre(gre) => gre.fields(fields),
-        }
-    }
-
     /// Finds what is wrong with it; `port` is how problems call the port.
     pub(crate) fn check(&self, port: &str, report: &mut Report) {
         match self {
-            Self::Memif { socket, .. } | Self::Vhost { socket } | Self::VirtioUser { socket } => {
+            Self::Memif(Memif { socket, .. })
+            | Self::Vhost(Vhost { socket })
+            | Self::VirtioUser(VirtioUser { socket }) => {
                 check_socket(&format!("{port}.socket"), socket, report);
             }
-            Self::Pcap { rx: None, tx: None, .. } => {
+            Self::Pcap(Pcap { rx: None, tx: None, .. }) => {
                 let message = "a pcap port without any file";
                 report.push(Problem::new(port, message).expected("`rx`, `tx` or both"));
             }
             _ => {}
         }
     }
-}
-
-/// The kernel's device, and whether its other end may leave work to a card.
-fn kernel_device(table: &mut TableReader<'_>) -> (Option<DeviceName>, bool) {
-    (table.required("device"), table.or("peer_offloads", true))
 }
 
 /// A card's place on the bus, as in `0000:03:00.0`.

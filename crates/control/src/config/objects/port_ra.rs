@@ -4,44 +4,22 @@
 use std::time::Duration;
 
 use super::port::{Port, PortName};
+use crate::config::declare::{as_field, object};
 use crate::config::field::duration_text;
-use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
-use crate::config::write::Fields;
 
-/// How a port advertises.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ra {
-    /// Longest time between two advertisements.
-    pub interval: Duration,
-    /// How long hosts use the router after one; 0: they do not, and only learn networks.
-    pub lifetime: Duration,
-}
-
-impl Default for Ra {
-    fn default() -> Self {
-        Self { interval: Duration::from_secs(600), lifetime: Duration::from_secs(1_800) }
+object! {
+    /// How a port advertises the router
+    pub struct Ra {
+        /// Longest time between two advertisements
+        pub interval: Duration as "10s" = Duration::from_secs(600),
+        /// How long hosts use the router after one; 0s: they do not, and only learn networks
+        pub lifetime: Duration as "30m" = Duration::from_secs(1_800),
     }
 }
+as_field!(Ra);
 
 impl Ra {
-    pub(super) fn read(table: &mut TableReader<'_>) -> Self {
-        let default = Self::default();
-        Self {
-            interval: table.or("interval", default.interval),
-            lifetime: table.or("lifetime", default.lifetime),
-        }
-    }
-
-    pub(super) fn fields(&self) -> Fields {
-        let default = Self::default();
-        Fields::new().unless("interval", &self.interval, &default.interval).unless(
-            "lifetime",
-            &self.lifetime,
-            &default.lifetime,
-        )
-    }
-
     pub(super) fn check(&self, name: &PortName, port: &Port, report: &mut Report) {
         let field = format!("port.{name}.ra");
         if !port.has_ip6() {

@@ -6,46 +6,24 @@
 //! twin = { netns = "frr", name = "eth1" } # in another one, and called differently there
 //! ```
 
-use toml::de::DeValue;
-
 use super::port::{Port, PortName};
 use super::port_kind::PortKind;
-use crate::config::edit::Words;
-use crate::config::field::Field;
-use crate::config::read::{TableReader, read_table, read_value};
+use crate::config::declare::{as_field, object};
 use crate::config::report::{Problem, Report};
-use crate::config::write::Fields;
 
-/// Where the twin is, and what it is called.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Twin {
-    /// Its network namespace; `None`: the router's own.
-    pub netns: Option<String>,
-    /// Its name there; `None`: the port's.
-    pub name: Option<PortName>,
+object! {
+    /// Where the twin is, and what it is called
+    #[derive(Hash)]
+    pub struct Twin {
+        /// Its network namespace; the router's own when left out
+        pub netns: Option<String> as "frr" = None,
+        /// Its name there; the port's when left out
+        pub name: Option<PortName> as "eth1" = None,
+    }
 }
+as_field!(Twin);
 
 impl Twin {
-    pub(super) fn read(table: &mut TableReader<'_>) -> Option<Self> {
-        let value = table.value("twin")?;
-        let field = table.field("twin");
-        let report = table.report();
-        match value.get_ref() {
-            DeValue::Table(_) => read_table(value, field, report, |table| Self {
-                netns: table.optional("netns"),
-                name: table.optional("name"),
-            }),
-            _ => {
-                read_value(value, &field, report).filter(|wanted| *wanted).map(|_| Self::default())
-            }
-        }
-    }
-
-    pub(super) fn to_toml(&self) -> String {
-        let fields = Fields::new().maybe("netns", &self.netns).maybe("name", &self.name);
-        if fields.is_empty() { true.to_toml() } else { fields.inline() }
-    }
-
     /// What the twin of a port is called.
     pub fn name_for<'a>(&'a self, port: &'a PortName) -> &'a str {
         self.name.as_ref().unwrap_or(port).as_str()
@@ -61,29 +39,12 @@ impl Twin {
             report.push(Problem::new(field, message).expected("a port of frames"));
         }
     }
-
-    /// `on [netns NAME] [name NAME]` or `off`.
-    pub(super) fn of_words(words: &mut Words<'_>) -> Result<Option<Self>, Problem> {
-        if words.take("off") {
-            return Ok(None);
-        }
-        words.must("on")?;
-        let mut twin = Self::default();
-        loop {
-            if words.take("netns") {
-                twin.netns = Some(words.next("a network namespace")?);
-            } else if words.take("name") {
-                twin.name = Some(words.next("a name")?);
-            } else {
-                return Ok(Some(twin));
-            }
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::field::Field;
     use crate::config::{Config, Host, Source, edit, parse, render};
 
     fn with(twin: &str) -> Result<Config, String> {

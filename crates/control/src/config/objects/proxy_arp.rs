@@ -10,7 +10,7 @@ pub(super) fn check(field: &str, port: &Port, report: &mut Report) {
         if network.address().is_ipv6() {
             let problem = Problem::new(
                 format!("{field}.proxy_arp[{index}]"),
-                format!("{network} is no network of IPv4"),
+                format!("{network} is not an IPv4 network"),
             );
             report.push(problem.expected("a network as in \"10.0.0.0/8\", or \"default\" for all"));
         }
@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn networks_that_nobody_asks_for_are_refused() {
         let refused = with("192.0.2.1/24", "[\"10.0.0.0/8\", \"2001:db8::/32\"]").unwrap_err();
-        assert!(refused.contains("proxy_arp[1]") && refused.contains("no network of IPv4"));
+        assert!(refused.contains("proxy_arp[1]") && refused.contains("not an IPv4 network"));
         let refused = with("2001:db8::1/64", "[\"10.0.0.0/8\"]").unwrap_err();
         assert!(refused.contains("it has no IPv4 address"));
     }

@@ -3,34 +3,41 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use toml::de::DeValue;
-
+use super::Config;
 use super::connected::{Connected, is_link_local};
 use super::port::{PortName, check_exists};
-use super::vrf::{self, DEFAULT_NAME, VrfName, name_of};
-use super::{Config, Object, route_commands};
-use crate::config::edit::Command;
+use super::vrf::{self, DEFAULT_NAME, VrfName, name_of, take_vrf, vrf_or_default};
+use crate::config::declare::{Declared, as_field, infos, object};
+use crate::config::edit::{Command, Words};
 use crate::config::field::{Field, Refusal};
 use crate::config::host::Host;
+use crate::config::info::{Info, Value};
 use crate::config::prefix::Prefix;
-use crate::config::read::{TableReader, read_table, read_value};
+use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
-use crate::config::table::{Delta, Row, Table};
-use crate::config::write::{Fields, Writer, quoted};
+use crate::config::rows::{Key, Listed, Row, field_key, row_mut};
+use crate::config::table::Table;
+use crate::config::write::{Fields, quoted};
 
 /// Most next hops of a route.
-pub(crate) const MAX_NEXT_HOPS: usize = 64;
+const MAX_NEXT_HOPS: usize = 64;
 /// Largest share of a next hop.
-pub(crate) const MAX_WEIGHT: u16 = 255;
+const MAX_WEIGHT: u16 = 255;
 
-/// Which route.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RouteKey {
-    /// Whose packets follow it; `None`: the default VRF's.
-    pub vrf: Option<VrfName>,
-    /// Where they go.
-    pub prefix: Prefix,
+object! {
+    /// Which route
+    #[derive(PartialOrd, Ord)]
+    pub struct RouteKey {
+        /// Whose packets follow it; the default VRF's when left out
+        pub vrf: Option<VrfName> as "red" = None,
+        /// Where they go
+        pub prefix: Prefix as "10.0.0.0/8",
+    }
 }
+field_key!(RouteKey, 0, |key| match &key.vrf {
+    Some(vrf) => format!("{}@{vrf}", key.prefix),
+    None => key.prefix.to_string(),
+});
 
 impl From<Prefix> for RouteKey {
     fn from(prefix: Prefix) -> Self {
@@ -43,16 +50,6 @@ impl fmt::Display for RouteKey {
         match &self.vrf {
             Some(vrf) => write!(f, "{} vrf {vrf}", self.prefix),
             None => self.prefix.fmt(f),
-        }
-    }
-}
-
-impl RouteKey {
-    /// How problems call it.
-    pub(super) fn field(&self) -> String {
-        match &self.vrf {
-            Some(vrf) => format!("route.{}@{vrf}", self.prefix),
-            None => format!("route.{}", self.prefix),
         }
     }
 }
@@ -72,33 +69,18 @@ pub enum Route {
     Prohibit,
 }
 
-/// One way to go.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NextHop {
-    /// Router to hand the packet to; `None`: the destination itself is on the link.
-    pub address: Option<IpAddr>,
-    /// Port to leave by; `None`: the port whose network the address is in.
-    pub port: Option<PortName>,
-    /// Share of the flows.
-    pub weight: u16,
-}
-
-impl NextHop {
-    fn fields(&self) -> Fields {
-        Fields::new().maybe("address", &self.address).maybe("port", &self.port).unless(
-            "weight",
-            &self.weight,
-            &1,
-        )
-    }
-
-    fn to_toml(&self) -> String {
-        match self {
-            Self { address: Some(address), port: None, weight: 1 } => address.to_toml(),
-            _ => self.fields().inline(),
-        }
+object! {
+    /// One way to go
+    pub struct NextHop {
+        /// Router to hand the packet to; none: the destination itself is on the link
+        pub address: Option<IpAddr> as "192.0.2.9" = None,
+        /// Port to leave by; that whose network the address is in when left out
+        pub port: Option<PortName> as "uplink" = None,
+        /// Share of the flows
+        pub weight: u16 as "3" [1..=MAX_WEIGHT] = 1,
     }
 }
+as_field!(NextHop or address: IpAddr => |address| NextHop { address: Some(address), ..NextHop::new() });
 
 impl fmt::Display for NextHop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -112,80 +94,94 @@ impl fmt::Display for NextHop {
     }
 }
 
-impl Row for Route {
-    const KIND: &'static str = "route";
+impl Declared for Route {
+    const ABOUT: &'static str = "Where packets to a network go";
 
-    fn fields(&self) -> Fields {
+    fn read(table: &mut TableReader<'_>) -> Option<Self> {
+        read_route(table)
+    }
+
+    fn write(&self, fields: Fields) -> Fields {
         match self {
             Self::Via(hops) => match &hops[..] {
                 [NextHop { address: None, port: Some(port), weight: 1 }] => {
-                    Fields::new().with("port", port)
+                    fields.with("port", port)
                 }
-                [hop] => Fields::new().raw("via", hop.to_toml()),
+                [hop] => fields.raw("via", hop.to_toml()),
                 hops => {
                     let hops: Vec<String> = hops.iter().map(NextHop::to_toml).collect();
-                    Fields::new().raw("via", format!("[{}]", hops.join(", ")))
+                    fields.raw("via", format!("[{}]", hops.join(", ")))
                 }
             },
-            Self::Vrf(vrf) => Fields::new().raw("via_vrf", quoted(name_of(vrf.as_ref()))),
-            Self::Blackhole => Fields::new().with("blackhole", &true),
-            Self::Unreachable => Fields::new().with("unreachable", &true),
-            Self::Prohibit => Fields::new().with("prohibit", &true),
+            Self::Vrf(vrf) => fields.raw("via_vrf", quoted(name_of(vrf.as_ref()))),
+            Self::Blackhole => fields.with("blackhole", &true),
+            Self::Unreachable => fields.with("unreachable", &true),
+            Self::Prohibit => fields.with("prohibit", &true),
         }
     }
+
+    fn describe(out: &mut Vec<Info>) {
+        let way = |name, help: &str, example| Info::new(name, &[help], example);
+        let via =
+            way("via", "To a next hop, or to several in proportion to their weights", "192.0.2.9");
+        Vec::<NextHop>::describe(via, out);
+        let port = way("port", "Out of this port: the hosts are on the link itself", "lan");
+        Option::<PortName>::describe(port, out);
+        Option::<VrfOrDefault>::describe(way("via_vrf", "As this VRF routes it", "default"), out);
+        bool::describe(way("blackhole", "Nowhere, silently", "on"), out);
+        let told = "Nowhere; the sender is told \"network unreachable\"";
+        bool::describe(way("unreachable", told, "on"), out);
+        let told = "Nowhere; the sender is told \"administratively prohibited\"";
+        bool::describe(way("prohibit", told, "on"), out);
+    }
+}
+
+impl Row for Route {
+    const KIND: &'static str = "route";
+    const CALLED: &'static str = "static route to";
+    const MORE: &'static [Command] = &[
+        Command::new(
+            "route",
+            "add",
+            USAGE,
+            "Add a route, as in: route add 10.0.0.0/8 via 192.0.2.9",
+            words_of_route,
+            route_add,
+        ),
+        Command::new(
+            "route",
+            "replace",
+            USAGE,
+            "Add a route, or lead one elsewhere",
+            words_of_route,
+            route_replace,
+        ),
+        Command::new(
+            "route",
+            "del",
+            "PREFIX [vrf NAME]",
+            "Remove a route",
+            RouteKey::infos,
+            route_del,
+        ),
+    ];
 }
 
 /// Static routes by VRF and prefix.
 pub type Routes = Table<RouteKey, Route>;
 
-impl Object for Routes {
-    type Change = Delta<RouteKey, Route>;
+impl Listed for Route {
+    type Key = RouteKey;
 
-    const COMMANDS: &'static [Command] = route_commands::COMMANDS;
+    const IS_EDITED: bool = false;
+    const ONCE: Option<&'static str> =
+        Some("several next hops go into one list: via = [\"…\", \"…\"]");
 
-    fn read(root: &mut TableReader<'_>) -> Self {
-        let mut routes = Self::default();
-        root.each_item("route", |table| {
-            let vrf = table.optional("vrf");
-            let key = table.required("prefix").map(|prefix| RouteKey { vrf, prefix });
-            if let Some(key) = &key {
-                if routes.contains(key) {
-                    let problem =
-                        Problem::new(table.field("prefix"), format!("{key} stands here twice"))
-                            .expected("one [[route]] for each prefix")
-                            .help("several next hops go into one list: via = [\"…\", \"…\"]");
-                    table.report().push(problem);
-                }
-                table.rename(key.field());
-            }
-            let route = read_route(table);
-            if let (Some(key), Some(route)) = (key, route) {
-                routes.insert(key, route);
-            }
-        });
-        routes
-    }
-
-    fn check(&self, config: &Config, _: &Host, report: &mut Report) {
+    fn check(rows: &Routes, config: &Config, _: &Host, report: &mut Report) {
         let connected = Connected::of(&config.ports);
-        for (key, route) in self.iter() {
+        for (key, route) in rows.iter() {
             check_route(key, route, config, &connected, report);
         }
-    }
-
-    fn write(&self, writer: &mut Writer) {
-        for (key, route) in self.iter() {
-            let fields = route.fields().led_by("prefix", &key.prefix);
-            let fields = match &key.vrf {
-                Some(vrf) => fields.led_by("vrf", vrf),
-                None => fields,
-            };
-            writer.section("[[route]]", &fields);
-        }
-    }
-
-    fn diff(old: &Self, new: &Self) -> Vec<Self::Change> {
-        Self::delta(old, new)
     }
 }
 
@@ -225,38 +221,21 @@ fn read_route(table: &mut TableReader<'_>) -> Option<Route> {
 
 /// Reads `via`: an address, a table, or a list of them; `port` is the default of all.
 fn read_hops(table: &mut TableReader<'_>, port: Option<&PortName>) -> Option<Vec<NextHop>> {
-    let Some(value) = table.value("via") else {
-        return port
-            .map(|port| vec![NextHop { address: None, port: Some(port.clone()), weight: 1 }]);
-    };
-    let field = table.field("via");
-    let report = table.report();
-    let items = match value.get_ref() {
-        DeValue::Array(items) => items.iter().collect(),
-        _ => vec![value],
-    };
-    if items.is_empty() {
-        report
-            .push(Problem::new(&field, "`via` is an empty list").expected("at least one next hop"));
+    if !table.has("via") {
+        table.know(&["via"]);
+        return port.map(|port| vec![NextHop { port: Some(port.clone()), ..NextHop::new() }]);
+    }
+    let is_list = table.has_list("via");
+    let mut hops = table.list::<NextHop>("via");
+    if hops.is_empty() {
+        if is_list && table.report().is_empty() {
+            let problem = Problem::new(table.field("via"), "`via` is an empty list");
+            table.report().push(problem.expected("at least one next hop"));
+        }
         return None;
     }
-    let mut hops = Vec::new();
-    for (index, item) in items.into_iter().enumerate() {
-        let field = format!("{field}[{index}]");
-        report.place(&field, item.span());
-        let hop = match item.get_ref() {
-            DeValue::Table(_) => read_table(item, field, report, |table| NextHop {
-                address: table.optional("address"),
-                port: table.optional("port").or_else(|| port.cloned()),
-                weight: table.number("weight", 1, 1..=MAX_WEIGHT),
-            }),
-            _ => read_value(item, &field, report).map(|address| NextHop {
-                address: Some(address),
-                port: port.cloned(),
-                weight: 1,
-            }),
-        };
-        hops.push(hop?);
+    for hop in &mut hops {
+        hop.port = hop.port.take().or_else(|| port.cloned());
     }
     Some(hops)
 }
@@ -268,13 +247,13 @@ fn check_route(
     connected: &Connected<'_>,
     report: &mut Report,
 ) {
-    let (prefix, field) = (&key.prefix, key.field());
+    let (prefix, field) = (&key.prefix, key.path(Route::KIND));
     vrf::check_exists(&format!("{field}.vrf"), key.vrf.as_ref(), &config.vrfs, report);
     let is_group = prefix.address().is_ipv6() && prefix.address().is_multicast();
     if is_link_local(prefix.address()) || is_group {
         let problem = Problem::new(
             format!("{field}.prefix"),
-            format!("{prefix} is no network to be routed to"),
+            format!("{prefix} is not a network that can be routed to"),
         );
         report.push(problem.expected("a network of unicast addresses beyond one link"));
     }
@@ -298,7 +277,7 @@ fn check_route(
             .iter()
             .any(|other| (&other.address, &other.port) == (&hop.address, &hop.port))
         {
-            let problem = Problem::new(&field, format!("{hop} stands here twice"));
+            let problem = Problem::new(&field, format!("{hop} is listed twice"));
             report.push(
                 problem.expected("each next hop once").help("a weight gives it a larger share"),
             );
@@ -376,10 +355,12 @@ fn nowhere(address: IpAddr, vrf: Option<&VrfName>) -> String {
 }
 
 /// A VRF's name where the default one is named, too.
+#[derive(Clone, PartialEq)]
 struct VrfOrDefault(Option<VrfName>);
 
 impl Field for VrfOrDefault {
     const EXPECTED: &'static str = "the name of a VRF, or \"default\"";
+    const WORDS: &'static [&'static str] = &[DEFAULT_NAME];
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         match text {
@@ -390,5 +371,79 @@ impl Field for VrfOrDefault {
 
     fn to_toml(&self) -> String {
         quoted(name_of(self.0.as_ref()))
+    }
+}
+
+const USAGE: &str = "PREFIX via ADDRESS [port NAME] [weight N] [via ...] | port NAME | via vrf NAME | blackhole | unreachable | prohibit [vrf NAME]";
+
+/// What a command can say of a route.
+fn words_of_route() -> Vec<Info> {
+    let mut infos = [infos::<RouteKey>(), infos::<Route>(), infos::<NextHop>()].concat();
+    infos.retain(|info| !["prefix", "via_vrf", "address"].contains(&info.name));
+    infos
+}
+
+fn route_add(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+    let (key, route) = route_of(words)?;
+    if config.routes.get(&key).is_some_and(|old| *old != route) {
+        return Err(Problem::new(key.path(Route::KIND), format!("{key} has a route already"))
+            .help("`route replace` leads it elsewhere"));
+    }
+    config.routes.insert(key, route);
+    Ok(())
+}
+
+fn route_replace(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+    let (key, route) = route_of(words)?;
+    config.routes.insert(key, route);
+    Ok(())
+}
+
+fn route_del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+    let prefix = words.next("a prefix")?;
+    let key = RouteKey { vrf: take_vrf(words)?, prefix };
+    row_mut::<Route>(config, &key)?;
+    config.routes.remove(&key);
+    Ok(())
+}
+
+/// Which route, and where it leads.
+fn route_of(words: &mut Words<'_>) -> Result<(RouteKey, Route), Problem> {
+    let prefix = words.next("a prefix")?;
+    let route = target_of(words)?;
+    Ok((RouteKey { vrf: take_vrf(words)?, prefix }, route))
+}
+
+/// Where the words lead.
+fn target_of(words: &mut Words<'_>) -> Result<Route, Problem> {
+    for (word, route) in [
+        ("blackhole", Route::Blackhole),
+        ("unreachable", Route::Unreachable),
+        ("prohibit", Route::Prohibit),
+    ] {
+        if words.take(word) {
+            return Ok(route);
+        }
+    }
+    let mut hops = Vec::new();
+    loop {
+        let via = words.take("via");
+        if via && hops.is_empty() && words.take("vrf") {
+            return vrf_or_default(words).map(Route::Vrf);
+        }
+        let address = if via { Some(words.next("a next hop")?) } else { None };
+        let port = if words.take("port") { Some(words.next("a port name")?) } else { None };
+        if address.is_none() && port.is_none() {
+            return Err(words.unexpected(&["via", "port", "blackhole", "unreachable", "prohibit"]));
+        }
+        let weight = if words.take("weight") { words.next("a weight")? } else { 1 };
+        if !(1..=MAX_WEIGHT).contains(&weight) {
+            return Err(Problem::new("", format!("{weight} is not a weight"))
+                .expected(format!("a number from 1 to {MAX_WEIGHT}")));
+        }
+        hops.push(NextHop { address, port, weight });
+        if words.is_empty() || words.sees("vrf") {
+            return Ok(Route::Via(hops));
+        }
     }
 }

@@ -6,13 +6,21 @@ use std::net::IpAddr;
 use wire::ipv6;
 use wire::vxlan::MAX_VNI;
 
-use super::port::{DEFAULT_MTU, PortName, Ports};
+use super::Config;
+use super::port::{Port, PortName, Ports};
 use super::port_kind::PortKind;
 use super::vrf::VrfName;
-use crate::config::field::word_field;
+use crate::config::declare::{by_another_word, explained, object};
+use crate::config::edit::{Command, Words};
+use crate::config::field::{Field, word_field};
+use crate::config::info::{Info, Value};
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
+use crate::config::rows;
 use crate::config::write::Fields;
+
+/// MTU of a port that does not say.
+pub(super) const DEFAULT_MTU: u16 = 1_500;
 
 /// The two ends of a tunnel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,15 +47,16 @@ pub enum Remotes {
     },
 }
 
-/// A VXLAN tunnel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Vxlan {
-    /// Network identifier.
-    pub vni: u32,
-    /// Whether its datagrams have UDP checksums; `None`: over IPv6 alone.
-    pub checksum: Option<bool>,
-    /// Where it begins and ends.
-    pub ends: Ends,
+object! {
+    /// An Ethernet network over IPv4 or IPv6
+    pub struct Vxlan {
+        /// Network identifier
+        pub vni: u32 as "42" [0..=MAX_VNI],
+        /// Whether its datagrams have UDP checksums; over IPv6 alone when left out (RFC 6936)
+        pub checksum: Option<bool> as "true" = None,
+        /// Where it begins and ends
+        pub ends: Ends,
+    }
 }
 
 word_field! {
@@ -60,15 +69,17 @@ word_field! {
     }
 }
 
-/// A GRE tunnel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Gre {
-    /// Tells several tunnels between the same ends apart.
-    pub key: Option<u32>,
-    /// What it carries.
-    pub payload: Payload,
-    /// Where it begins and ends.
-    pub ends: Ends,
+object! {
+    /// An Ethernet network over IPv4 or IPv6, or a link that routes lead over
+    pub struct Gre {
+        /// Tells several tunnels between the same ends apart
+        pub key: Option<u32> as "7" = None,
+        /// What it carries
+        pub payload: Payload as "frames" = Payload::Frames,
+        /// Where it begins and ends
+        pub ends: Ends,
+    }
+    also { "packets": payload = "\"packets\"" }
 }
 
 impl Remotes {
@@ -81,20 +92,29 @@ impl Remotes {
     }
 }
 
-impl Ends {
-    fn read(table: &mut TableReader<'_>) -> Option<Self> {
+/// `local`, `remote` or `remotes`, and what goes with them.
+impl Value for Ends {
+    fn read(table: &mut TableReader<'_>, _: &'static str, _: bool) -> Option<Self> {
         let local = table.required("local");
-        let several = table.has("remotes") || table.has("learn_remotes");
-        let remotes = if several {
-            let flood = table.list("remotes");
-            Remotes::Several { flood, learn: table.or("learn_remotes", false) }
+        let listed = table.has("remotes") || table.has("learn_remotes");
+        let remotes = if listed || table.has_list("remote") {
+            let mut flood = table.list("remote");
+            flood.extend(table.list::<IpAddr>("remotes"));
+            let learn = table.or("learn_remotes", false);
+            match (&flood[..], listed) {
+                ([one], false) => Some(Remotes::One(*one)),
+                _ => Some(Remotes::Several { flood, learn }),
+            }
         } else {
-            Remotes::One(table.required("remote")?)
+            let one = table.required("remote").map(Remotes::One);
+            table.know(&["remotes", "learn_remotes"]);
+            one
         };
-        Some(Self { local: local?, remotes, underlay_vrf: table.optional("underlay_vrf") })
+        let underlay_vrf = table.optional("underlay_vrf");
+        Some(Self { local: local?, remotes: remotes?, underlay_vrf })
     }
 
-    fn fields(&self, fields: Fields) -> Fields {
+    fn write(&self, _: &'static str, fields: Fields, _: Option<Self>) -> Fields {
         let fields = fields.with("local", &self.local);
         let fields = match &self.remotes {
             Remotes::One(remote) => fields.with("remote", remote),
@@ -108,6 +128,31 @@ impl Ends {
         fields.maybe("underlay_vrf", &self.underlay_vrf)
     }
 
+    fn describe(_: Info, out: &mut Vec<Info>) {
+        let local = Info::new("local", &["Our address"], "192.0.2.1");
+        IpAddr::describe(Info { is_required: true, ..local }, out);
+        let help = "The other end's; said again in a command: several, as `remotes`";
+        let remote = Info::new("remote", &[help], "192.0.2.9").taking::<IpAddr>(|words, had| {
+            let one = IpAddr::take(words, "the address of the other end")?;
+            Ok(Some(match had.toml.filter(|_| had.is_said) {
+                Some(more) => format!("[{}, {one}]", more.trim_matches(['[', ']'])),
+                None => one,
+            }))
+        });
+        out.push(Info { is_required: true, ..remote });
+        let help = "Several other ends, for a bridge: those that frames to unknown stations and groups go to";
+        Vec::<IpAddr>::describe(Info::new("remotes", &[help], "192.0.2.8,192.0.2.9"), out);
+        let help = "Whether others that send to us are taken in";
+        bool::describe(Info::new("learn_remotes", &[help], "false"), out);
+        let help = "The VRF that its packets are in, whatever VRF that is in which they carry";
+        Option::<VrfName>::describe(Info::new("underlay_vrf", &[help], "red"), out);
+        for (word, name) in [("learn", "learn_remotes"), ("underlay", "underlay_vrf")] {
+            out.extend(by_another_word(out, word, name));
+        }
+    }
+}
+
+impl Ends {
     /// Octets of the outer IP header.
     fn ip_bytes(&self) -> u16 {
         if self.local.is_ipv4() { 20 } else { 40 }
@@ -122,7 +167,7 @@ impl Ends {
         let remotes = self.remotes.listed();
         let every = [("local", self.local)].into_iter().chain(remotes.iter().map(|it| (list, *it)));
         for (key, address) in every {
-            let message = format!("{address} is no end of a tunnel");
+            let message = format!("{address} cannot be an end of a tunnel");
             if is_no_end(address) {
                 report.push(Problem::new(field(key), message).expected("the address of one host"));
             } else if address.is_ipv4() != self.local.is_ipv4() {
@@ -140,7 +185,7 @@ impl Ends {
                 report.push(problem.expected("another router's or host's address"));
             }
             if remotes[..index].contains(remote) {
-                let problem = Problem::new(field(list), format!("{remote} stands here twice"));
+                let problem = Problem::new(field(list), format!("{remote} is listed twice"));
                 report.push(problem.expected("each remote once"));
             }
         }
@@ -164,33 +209,7 @@ fn is_no_end(address: IpAddr) -> bool {
     address.is_multicast() || address.is_unspecified() || on_link(address)
 }
 
-impl Vxlan {
-    pub(super) fn read(table: &mut TableReader<'_>) -> Option<Self> {
-        let vni = if table.has("vni") {
-            Some(table.number("vni", 0, 0..=MAX_VNI))
-        } else {
-            table.required("vni")
-        };
-        let (checksum, ends) = (table.optional("checksum"), Ends::read(table));
-        Some(Self { vni: vni?, checksum, ends: ends? })
-    }
-
-    pub(super) fn fields(&self, fields: Fields) -> Fields {
-        self.ends.fields(fields.with("vni", &self.vni).maybe("checksum", &self.checksum))
-    }
-}
-
 impl Gre {
-    pub(super) fn read(table: &mut TableReader<'_>) -> Option<Self> {
-        let (key, payload) = (table.optional("key"), table.or("payload", Payload::Frames));
-        Some(Self { key, payload, ends: Ends::read(table)? })
-    }
-
-    pub(super) fn fields(&self, fields: Fields) -> Fields {
-        let fields = fields.maybe("key", &self.key);
-        self.ends.fields(fields.unless("payload", &self.payload, &Payload::Frames))
-    }
-
     fn header_bytes(&self) -> u16 {
         self.ends.ip_bytes() + if self.key.is_some() { 8 } else { 4 }
     }
@@ -243,7 +262,7 @@ pub(super) fn check_all(ports: &Ports, report: &mut Report) {
             let under = ends.underlay_vrf.as_ref();
             let other = used.insert((under, vni, key, ends.local, remote), name);
             if let Some(other) = other.filter(|other| *other != name) {
-                let message = format!("it is {other} once more");
+                let message = format!("it is the same tunnel as {other}");
                 let problem = Problem::new(format!("port.{name}"), message);
                 report.push(problem.expected("another network identifier, key or end"));
             }
@@ -264,4 +283,41 @@ pub(super) fn check_all(ports: &Ports, report: &mut Report) {
             refuse("ra", "there are no hosts on a tunnel of packets", "no `ra` here");
         }
     }
+}
+
+/// Makes a VXLAN tunnel.
+pub(super) const VXLAN_ADD: Command = Command::new(
+    "vxlan",
+    "add",
+    "NAME [FIELD VALUE]...",
+    "Make a VXLAN tunnel, a port that a bridge may take in, as in: vxlan add vx vni 7 local 192.0.2.1 remote 192.0.2.9",
+    explained::<Vxlan>,
+    |config, words| rows::add_as::<Port>(config, words, "vxlan"),
+);
+
+/// Removes it.
+pub(super) const VXLAN_DEL: Command =
+    Command::new("vxlan", "del", "NAME", "Remove a VXLAN tunnel", Vec::new, del);
+
+/// Makes a GRE tunnel.
+pub(super) const GRE_ADD: Command = Command::new(
+    "gre",
+    "add",
+    "NAME [FIELD VALUE]...",
+    "Make a GRE tunnel of frames, a port that a bridge may take in, or of packets, a link",
+    explained::<Gre>,
+    |config, words| rows::add_as::<Port>(config, words, "gre"),
+);
+
+/// Removes it.
+pub(super) const GRE_DEL: Command =
+    Command::new("gre", "del", "NAME", "Remove a GRE tunnel", Vec::new, del);
+
+fn del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+    let name: PortName = words.next("a port name")?;
+    if config.ports.get(&name).is_some_and(|port| port.kind.ends().is_some()) {
+        config.ports.remove(&name);
+        return Ok(());
+    }
+    Err(Problem::new(format!("port.{name}"), format!("there is no tunnel `{name}`")))
 }

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use toml::de::DeValue;
 use wire::vlan::{MAX_VID, MIN_VID};
 
-use super::Config;
 use super::port::{Port, PortName, Ports, check_exists};
 use super::port_kind::PortKind;
+use crate::config::declare::{Declared, explained, infos, object};
+use crate::config::draft::Draft;
 use crate::config::edit::{Command, Words};
 use crate::config::field::{Field, Refusal, word_field};
-use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
-use crate::config::write::Fields;
+use crate::config::rows;
 
 word_field! {
     /// Whose tag format the outer tag has.
@@ -35,23 +35,25 @@ pub enum Vid {
     Untagged,
 }
 
-/// What a sub-interface is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Vlan {
-    /// The port that it is a part of.
-    pub parent: PortName,
-    /// Its VLAN.
-    pub vlan: Vid,
-    /// Its VLAN in a second tag.
-    pub inner: Option<Vid>,
-    /// The outer tag's format.
-    pub protocol: Protocol,
-    /// Priority of the tags it puts on; `None`: the one that a frame came with.
-    pub priority: Option<u16>,
+object! {
+    /// A VLAN of another port
+    pub struct Vlan {
+        /// The port that it is a part of
+        pub parent: PortName as "uplink",
+        /// Its VLAN: a number, `any`, or `untagged`
+        pub vlan: Vid as "100",
+        /// Its VLAN in a second tag: a number, or `any`
+        pub inner: Option<Vid> as "7" = None,
+        /// The outer tag's format
+        pub protocol: Protocol as "802.1q" = Self::usual_protocol(inner),
+        /// Priority of the tags it puts on; the one that a frame came with when left out
+        pub priority: Option<u16> as "5" [0..=7] = None,
+    }
 }
 
 impl Field for Vid {
     const EXPECTED: &'static str = "a VLAN from 1 to 4094, \"any\" or \"untagged\"";
+    const WORDS: &'static [&'static str] = &["any", "untagged"];
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         match text {
@@ -60,7 +62,7 @@ impl Field for Vid {
             _ => {
                 let vid = text.parse().ok().filter(|vid| (MIN_VID..=MAX_VID).contains(vid));
                 vid.map(Self::Exact).ok_or_else(|| Refusal {
-                    message: Some(format!("`{text}` is no VLAN")),
+                    message: Some(format!("`{text}` is not a VLAN")),
                     suggestion: None,
                 })
             }
@@ -85,26 +87,9 @@ impl Field for Vid {
 }
 
 impl Vlan {
-    pub(super) fn read(table: &mut TableReader<'_>) -> Option<Self> {
-        let (parent, vlan) = (table.required("parent"), table.required("vlan"));
-        let inner: Option<Vid> = table.optional("inner");
-        let protocol = table.or("protocol", Self::usual_protocol(inner));
-        let priority = table.has("priority").then(|| table.number("priority", 0, 0..=7));
-        Some(Self { parent: parent?, vlan: vlan?, inner, protocol, priority })
-    }
-
     /// Two tags are a service's and a customer's (IEEE 802.1ad).
     fn usual_protocol(inner: Option<Vid>) -> Protocol {
         if inner.is_some() { Protocol::Service } else { Protocol::Customer }
-    }
-
-    pub(super) fn fields(&self, fields: Fields) -> Fields {
-        fields
-            .with("parent", &self.parent)
-            .with("vlan", &self.vlan)
-            .maybe("inner", &self.inner)
-            .unless("protocol", &self.protocol, &Self::usual_protocol(self.inner))
-            .maybe("priority", &self.priority)
     }
 
     fn text(&self) -> String {
@@ -145,59 +130,48 @@ pub(super) fn check_all(ports: &Ports, report: &mut Report) {
     }
 }
 
-pub(super) const COMMANDS: &[Command] = &[
-    Command {
-        noun: "vlan",
-        verb: "add",
-        usage: "PORT VLAN|any|untagged [inner VLAN|any] [priority NUMBER]",
-        about: "Make a VLAN of a port a port of its own, as in: vlan add p1 100 makes p1.100",
-        run: vlan_add,
+/// Makes a VLAN of a port a port of its own.
+pub(super) const ADD: Command = Command::new(
+    "vlan",
+    "add",
+    "PORT VLAN|any|untagged [FIELD VALUE]...",
+    "Make a VLAN of a port a port of its own, as in: vlan add p1 100 makes p1.100",
+    explained::<Vlan>,
+    |config, words| {
+        let (name, vlan) = vlan_of(words)?;
+        rows::add(config, name, Port::new(PortKind::Vlan(vlan)))
     },
-    Command {
-        noun: "vlan",
-        verb: "del",
-        usage: "PORT VLAN|any|untagged [inner VLAN|any]",
-        about: "Remove what `vlan add` made",
-        run: vlan_del,
+);
+
+/// Removes it.
+pub(super) const DEL: Command = Command::new(
+    "vlan",
+    "del",
+    "PORT VLAN|any|untagged [inner VLAN|any]",
+    "Remove what `vlan add` made",
+    explained::<Vlan>,
+    |config, words| {
+        let (name, _) = vlan_of(words)?;
+        rows::row_mut::<Port>(config, &name)?;
+        config.ports.remove(&name);
+        Ok(())
     },
-];
+);
 
 /// The VLAN of a command, and the name of its port.
 fn vlan_of(words: &mut Words<'_>) -> Result<(PortName, Vlan), Problem> {
-    let parent: PortName = words.next("a port name")?;
-    let vlan: Vid = words.next("a VLAN")?;
-    let inner = if words.take("inner") { Some(words.next::<Vid>("a VLAN")?) } else { None };
-    let tags = [Some(vlan), inner].into_iter().flatten();
+    let (mut draft, infos) = (Draft::default(), infos::<Vlan>());
+    for info in infos.iter().filter(|info| info.is_required) {
+        draft.say(info, words)?;
+    }
+    draft.say_rest(&infos, words)?;
+    let vlan: Vlan = draft.read("port", Declared::read)?;
+    let tags = [Some(vlan.vlan), vlan.inner].into_iter().flatten();
     let tags: Vec<String> = tags.map(|vid| vid.to_toml().replace('"', "")).collect();
-    let name = format!("{parent}.{}", tags.join("."));
+    let name = format!("{}.{}", vlan.parent, tags.join("."));
     let name = PortName::from_text(&name).map_err(|refusal| {
-        Problem::new(format!("port.{name}"), refusal.message.unwrap_or_default())
-            .expected(PortName::EXPECTED)
+        let problem = Problem::new(format!("port.{name}"), refusal.message.unwrap_or_default());
+        problem.expected(PortName::EXPECTED)
     })?;
-    let protocol = Vlan::usual_protocol(inner);
-    Ok((name, Vlan { parent, vlan, inner, protocol, priority: None }))
-}
-
-fn vlan_add(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let (name, mut vlan) = vlan_of(words)?;
-    if words.take("priority") {
-        vlan.priority = Some(words.next("a priority")?);
-    }
-    if vlan.priority.is_some_and(|priority| priority > 7) {
-        let problem = Problem::new(format!("port.{name}.priority"), "it is out of range");
-        return Err(problem.expected("a number from 0 to 7"));
-    }
-    if config.ports.contains(&name) {
-        return Err(Problem::new(format!("port.{name}"), format!("port {name} is there already")));
-    }
-    config.ports.insert(name, Port::new(PortKind::Vlan(vlan)));
-    Ok(())
-}
-
-fn vlan_del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let (name, _) = vlan_of(words)?;
-    match config.ports.remove(&name) {
-        Some(_) => Ok(()),
-        None => Err(Problem::new(format!("port.{name}"), format!("there is no port `{name}`"))),
-    }
+    Ok((name, vlan))
 }

@@ -1,13 +1,14 @@
 //! `[workers]`: the threads that forward, and the cores they run on.
 
-use super::{Config, Object};
-use crate::config::change::Replaced;
+use super::Config;
+use crate::config::declare::object;
 use crate::config::field::word_field;
 use crate::config::host::Host;
+use crate::config::info::{Info, Value};
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
-use crate::config::table::Row;
-use crate::config::write::{Fields, Writer};
+use crate::config::rows::{Row, Section};
+use crate::config::write::Fields;
 
 /// Most workers there can be.
 pub const MAX_WORKERS: u16 = 256;
@@ -49,27 +50,60 @@ word_field! {
     }
 }
 
-/// The threads that forward.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Workers {
-    /// Where they run.
-    pub placement: Placement,
-    /// What they do when idle.
-    pub idle: Idle,
-    /// Packets that one takes from ports at once, at most.
-    pub vector_packets: u16,
-    /// Cycles of the time-stamp counter that each packet received costs on top, for measurements.
-    pub burn_cycles: u32,
+object! {
+    /// The threads that forward
+    pub struct Workers {
+        /// Where they run
+        pub placement: Placement = Placement::Count(1),
+        /// What a worker does when there is nothing to do: sleep, or poll at full speed
+        pub idle: Idle = Idle::Adaptive,
+        /// Packets that one takes from ports at once, at most: fewer wait for less, and cost more
+        /// each
+        pub vector_packets: u16 [1..=MAX_VECTOR] = MAX_VECTOR,
+        /// For measurements: what each packet received costs on top
+        pub burn_cycles: u32 [0..=MAX_BURN] = 0,
+    }
 }
 
-impl Default for Workers {
-    fn default() -> Self {
-        Self {
-            placement: Placement::Count(1),
-            idle: Idle::Adaptive,
-            vector_packets: MAX_VECTOR,
-            burn_cycles: 0,
+/// `cores`, `count` or `mode`.
+impl Value for Placement {
+    fn read(table: &mut TableReader<'_>, _: &'static str, _: bool) -> Option<Self> {
+        let placements = ["cores", "count", "mode"];
+        let given: Vec<&str> = placements.into_iter().filter(|key| table.has(key)).collect();
+        let threads = table.optional::<Mode>("mode") != Some(Mode::SingleThread);
+        let exclusive = given.len() > 1 && !(threads && given.len() == 2 && given[1] == "mode");
+        if exclusive {
+            let field = table.field(given[1]);
+            let message = format!("`{}` and `{}` exclude each other", given[0], given[1]);
+            table.report().push(Problem::new(field, message).expected("one of the two"));
         }
+        let cores_given = table.has("cores");
+        let cores = table.list::<u16>("cores");
+        let count = table.number("count", 1, 1..=MAX_WORKERS);
+        Some(match (threads, cores_given) {
+            (false, _) => Self::SingleThread,
+            (true, true) => Self::Cores(cores),
+            (true, false) => Self::Count(count),
+        })
+    }
+
+    fn write(&self, _: &'static str, fields: Fields, _: Option<Self>) -> Fields {
+        match self {
+            Self::Cores(cores) => fields.list("cores", cores),
+            Self::Count(count) => fields.unless("count", count, &1),
+            Self::SingleThread => fields.with("mode", &Mode::SingleThread),
+        }
+    }
+
+    fn describe(_: Info, out: &mut Vec<Info>) {
+        let count = Info::new("count", &["So many threads, placed by the router; or:"], "1");
+        u16::describe(count.within(&(1..=MAX_WORKERS)), out);
+        Vec::<u16>::describe(
+            Info::new("cores", &["One thread pinned to each of these cores"], "1,2"),
+            out,
+        );
+        let help = "Whether the main thread forwards too, and no other";
+        Mode::describe(Info::new("mode", &[help], "single-thread"), out);
     }
 }
 
@@ -86,53 +120,10 @@ impl Workers {
 
 impl Row for Workers {
     const KIND: &'static str = "workers";
-
-    fn fields(&self) -> Fields {
-        let fields = match &self.placement {
-            Placement::Cores(cores) => Fields::new().list("cores", cores),
-            Placement::Count(count) => Fields::new().unless("count", count, &1),
-            Placement::SingleThread => Fields::new().with("mode", &Mode::SingleThread),
-        };
-        fields
-            .unless("idle", &self.idle, &Idle::Adaptive)
-            .unless("vector_packets", &self.vector_packets, &MAX_VECTOR)
-            .unless("burn_cycles", &self.burn_cycles, &0)
-    }
 }
 
-impl Object for Workers {
-    type Change = Replaced<Self>;
-
+impl Section for Workers {
     const NEEDS_RESTART: bool = true;
-
-    fn read(root: &mut TableReader<'_>) -> Self {
-        root.table("workers", |table| {
-            let placements = ["cores", "count", "mode"];
-            let given: Vec<&str> = placements.into_iter().filter(|key| table.has(key)).collect();
-            let threads = table.optional::<Mode>("mode") != Some(Mode::SingleThread);
-            let exclusive = given.len() > 1 && !(threads && given.len() == 2 && given[1] == "mode");
-            if exclusive {
-                let field = table.field(given[1]);
-                let message = format!("`{}` and `{}` exclude each other", given[0], given[1]);
-                table.report().push(Problem::new(field, message).expected("one of the two"));
-            }
-            let cores_given = table.has("cores");
-            let cores = table.list::<u16>("cores");
-            let count = table.number("count", 1, 1..=MAX_WORKERS);
-            let placement = match (threads, cores_given) {
-                (false, _) => Placement::SingleThread,
-                (true, true) => Placement::Cores(cores),
-                (true, false) => Placement::Count(count),
-            };
-            Self {
-                placement,
-                idle: table.or("idle", Idle::Adaptive),
-                vector_packets: table.number("vector_packets", MAX_VECTOR, 1..=MAX_VECTOR),
-                burn_cycles: table.number("burn_cycles", 0, 0..=MAX_BURN),
-            }
-        })
-        .unwrap_or_default()
-    }
 
     fn check(&self, _: &Config, host: &Host, report: &mut Report) {
         match &self.placement {
@@ -149,14 +140,6 @@ impl Object for Workers {
             }
             Placement::SingleThread => {}
         }
-    }
-
-    fn write(&self, writer: &mut Writer) {
-        writer.section_unless_default("[workers]", &self.fields());
-    }
-
-    fn diff(old: &Self, new: &Self) -> Vec<Self::Change> {
-        Replaced::between(old, new)
     }
 }
 
@@ -177,7 +160,7 @@ fn check_cores(cores: &[u16], host: &Host, report: &mut Report) {
         if let Some(available) = host.cores.as_ref().filter(|cores| !cores.contains(core)) {
             let list: Vec<String> = available.iter().map(u16::to_string).collect();
             report.push(
-                Problem::new(field, format!("core {core} is not there for us"))
+                Problem::new(field, format!("core {core} is not available"))
                     .expected(format!("cores of {}", list.join(", "))),
             );
         }

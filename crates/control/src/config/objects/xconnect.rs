@@ -3,14 +3,17 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use super::Config;
 use super::port::{Port, PortName, check_exists};
-use super::{Config, Object};
-use crate::config::edit::{Command, Words};
+use crate::config::declare::{Declared, object};
+use crate::config::field::Field;
 use crate::config::host::Host;
+use crate::config::info::Info;
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
-use crate::config::table::{Delta, Row, Table};
-use crate::config::write::{Fields, Writer};
+use crate::config::rows::{Key, Listed, Row, field_key};
+use crate::config::table::Table;
+use crate::config::write::Fields;
 
 /// Two ports, the lesser name first: a cross-connect has no direction.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,71 +40,57 @@ impl fmt::Display for PortPair {
     }
 }
 
-/// A cross-connect: all there is to it is its key.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Xconnect;
+impl Declared for PortPair {
+    const ABOUT: &'static str = "Two ports";
+
+    fn read(table: &mut TableReader<'_>) -> Option<Self> {
+        if !table.has("ports") {
+            table.required::<PortName>("ports");
+            return None;
+        }
+        let given = table.list::<PortName>("ports");
+        if let [a, b] = &given[..] {
+            return Some(Self::of(a.clone(), b.clone()));
+        }
+        let problem = Problem::new(table.field("ports"), format!("{} ports", given.len()));
+        table.report().push(problem.expected("two port names, as in [\"p0\", \"p1\"]"));
+        None
+    }
+
+    fn write(&self, fields: Fields) -> Fields {
+        fields.list("ports", &self.ports().map(Clone::clone))
+    }
+
+    fn describe(out: &mut Vec<Info>) {
+        let ports =
+            Info::new("ports", &["The two"], "peer guest").taking::<PortName>(|words, _| {
+                let mut one = || <PortName as Field>::take(words, "a port name");
+                Ok(Some(format!("[{}, {}]", one()?, one()?)))
+            });
+        out.push(Info { word: "port port", is_required: true, ..ports });
+    }
+}
+field_key!(PortPair, 1, |pair| format!("{}+{}", pair.first, pair.second));
+
+object! {
+    /// Two ports wired together, both ways
+    pub struct Xconnect {}
+}
 
 impl Row for Xconnect {
     const KIND: &'static str = "xconnect";
-
-    fn fields(&self) -> Fields {
-        Fields::new()
-    }
 }
 
 /// Cross-connects.
 pub type Xconnects = Table<PortPair, Xconnect>;
 
-impl Object for Xconnects {
-    type Change = Delta<PortPair, Xconnect>;
+impl Listed for Xconnect {
+    type Key = PortPair;
 
-    const COMMANDS: &'static [Command] = &[
-        Command {
-            noun: "xconnect",
-            verb: "add",
-            usage: "PORT PORT",
-            about: "Wire two ports together",
-            run: xconnect_add,
-        },
-        Command {
-            noun: "xconnect",
-            verb: "del",
-            usage: "PORT PORT",
-            about: "Take two ports apart",
-            run: xconnect_del,
-        },
-    ];
-
-    fn read(root: &mut TableReader<'_>) -> Self {
-        let mut xconnects = Self::default();
-        root.each_item("xconnect", |table| {
-            if !table.has("ports") {
-                table.required::<PortName>("ports");
-                return;
-            }
-            let given = table.list::<PortName>("ports");
-            let [a, b] = &given[..] else {
-                let message = format!("{} ports", given.len());
-                let problem = Problem::new(table.field("ports"), message)
-                    .expected("two port names, as in [\"p0\", \"p1\"]");
-                table.report().push(problem);
-                return;
-            };
-            let pair = PortPair::of(a.clone(), b.clone());
-            table.rename(field_of(&pair));
-            if xconnects.insert(pair, Xconnect).is_some() {
-                let problem =
-                    Problem::new(table.field("ports"), "the same xconnect stands here twice");
-                table.report().push(problem.expected("each pair once"));
-            }
-        });
-        xconnects
-    }
-
-    fn check(&self, config: &Config, _: &Host, report: &mut Report) {
+    fn check(rows: &Xconnects, config: &Config, _: &Host, report: &mut Report) {
         let mut used: HashMap<&PortName, &PortPair> = HashMap::new();
-        for (pair, _) in self.iter() {
-            let field = format!("{}.ports", field_of(pair));
+        for (pair, _) in rows.iter() {
+            let field = format!("{}.ports", pair.path(Self::KIND));
             if pair.first == pair.second {
                 let message = format!("{} is connected to itself", pair.first);
                 report.push(Problem::new(field, message).expected("two different ports"));
@@ -130,34 +119,5 @@ impl Object for Xconnects {
                 }
             }
         }
-    }
-
-    fn write(&self, writer: &mut Writer) {
-        for (pair, _) in self.iter() {
-            let ports = [pair.first.clone(), pair.second.clone()];
-            writer.section("[[xconnect]]", &Fields::new().list("ports", &ports));
-        }
-    }
-
-    fn diff(old: &Self, new: &Self) -> Vec<Self::Change> {
-        Self::delta(old, new)
-    }
-}
-
-fn field_of(pair: &PortPair) -> String {
-    format!("xconnect.{}+{}", pair.first, pair.second)
-}
-
-fn xconnect_add(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let pair = PortPair::of(words.next("a port name")?, words.next("a port name")?);
-    config.xconnects.insert(pair, Xconnect);
-    Ok(())
-}
-
-fn xconnect_del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let pair = PortPair::of(words.next("a port name")?, words.next("a port name")?);
-    match config.xconnects.remove(&pair) {
-        Some(_) => Ok(()),
-        None => Err(Problem::new(field_of(&pair), format!("there is no xconnect {pair}"))),
     }
 }

@@ -13,24 +13,26 @@ use super::super::objects::acl::{Acl, AclName, Action, Rule, TcpFlags};
 use super::super::objects::arp::Arp;
 use super::super::objects::bridge::{BoundAddress, Bridge, BridgeName, Flags, Member};
 use super::super::objects::icmp::Icmp;
-use super::super::objects::memory::{Hugepages, Memory};
+use super::super::objects::memory::Memory;
 use super::super::objects::mirror::{Direction, Mirror, MirrorName, Source};
 use super::super::objects::neighbor::{Neighbor, NeighborKey};
 use super::super::objects::policer::{Dscp, Mark, Pcp, Policer, PolicerName, Treatment};
 use super::super::objects::port::{Port, PortName};
 use super::super::objects::port_allow::Allow;
 use super::super::objects::port_filters::{Filters, Reverse, Urpf};
-use super::super::objects::port_kind::{DeviceName, PortKind, Repeat, Role};
+use super::super::objects::port_kind::{self, DeviceName, PortKind, Repeat, Role};
 use super::super::objects::port_policing::Policing;
 use super::super::objects::route::{NextHop, Route, RouteKey};
 use super::super::objects::station::{Station, StationKey};
 use super::super::objects::tunnel::{Ends, Gre, Payload, Remotes, Vxlan};
+use super::super::objects::twins::Twins;
 use super::super::objects::vlan::{Protocol, Vid, Vlan};
 use super::super::objects::vrf::{Vrf, VrfName};
-use super::super::objects::workers::{Idle, Placement, Workers};
+use super::super::objects::workers::{Placement, Workers};
 use super::super::objects::xconnect::{PortPair, Xconnect};
 use super::super::prefix::{InterfaceAddress, Prefix};
 use super::super::{Config, Host, Report};
+use super::declared::any_declared;
 use super::host;
 
 /// Ports are numbered; port n has the network 10.n.0.0/24 and everything else follows from it.
@@ -47,26 +49,26 @@ fn kind(number: u8) -> impl Strategy<Value = PortKind> {
     let socket = format!("/run/a \"b\"\\c/{number}").into();
     let path = "[a-zA-Z0-9 \"\\\\#=é'.]{1,12}";
     prop_oneof![
-        Just(PortKind::Tap { device: device.clone() }),
-        any::<bool>().prop_map(move |peer_offloads| PortKind::AfPacket {
+        Just(PortKind::Tap(port_kind::Tap::new(device.clone()))),
+        any::<bool>().prop_map(move |peer_offloads| PortKind::AfPacket(port_kind::AfPacket {
             device: device.clone(),
             peer_offloads
-        }),
-        any::<u32>().prop_map(move |id| PortKind::Memif {
+        })),
+        any::<u32>().prop_map(move |id| PortKind::Memif(port_kind::Memif {
             socket: std::path::PathBuf::clone(&socket),
             role: Role::Client,
             id
-        }),
-        (path, any::<bool>()).prop_map(|(rx, once)| PortKind::Pcap {
+        })),
+        (path, any::<bool>()).prop_map(|(rx, once)| PortKind::Pcap(port_kind::Pcap {
             rx: Some(rx.into()),
             tx: None,
             repeat: if once { Repeat::Once } else { Repeat::Forever },
-        }),
-        proptest::option::of(path).prop_map(|source| PortKind::Memory {
+        })),
+        proptest::option::of(path).prop_map(|source| PortKind::Memory(port_kind::Memory {
             source: source.map(Into::into),
             frames: Vec::new(),
             record: None,
-        }),
+        })),
     ]
 }
 
@@ -89,24 +91,25 @@ fn port(number: u8) -> impl Strategy<Value = Port> {
     )
 }
 
-fn sections() -> impl Strategy<Value = (Workers, Memory, Arp, Icmp)> {
+fn sections() -> impl Strategy<Value = Config> {
     let workers = prop_oneof![
         Just(Placement::Cores(vec![1, 0])),
         Just(Placement::Cores(vec![1])),
         (1_u16..3).prop_map(Placement::Count),
         Just(Placement::SingleThread),
     ];
-    (workers, any::<bool>(), 2048_u16..9000, 1_u64..1_000_000, any::<bool>(), 1_u32..99).prop_map(
-        |(placement, poll, frame_bytes, lifetime_ms, echo, rate)| {
-            let idle = if poll { Idle::Poll } else { Idle::Adaptive };
-            let hugepages = if poll { Hugepages::Never } else { Hugepages::Auto };
-            let lifetime = Duration::from_millis(lifetime_ms + 1_000);
-            (
-                Workers { placement, idle, vector_packets: 1 + rate as u16, burn_cycles: rate - 1 },
-                Memory { frame_bytes, hugepages, ..Memory::default() },
-                Arp { lifetime, requests_pps: rate, ..Arp::default() },
-                Icmp { echo, echo_pps: rate, ..Icmp::default() },
-            )
+    let workers = (workers, any_declared::<Workers>());
+    let timers = (any_declared::<Arp>(), any_declared::<Icmp>(), any_declared::<Twins>());
+    let hugepages = any_declared::<Memory>().prop_map(|memory| memory.hugepages);
+    (workers, timers, hugepages, 2048_u16..9000).prop_map(
+        |((placement, workers), (arp, icmp, twins), hugepages, frame_bytes)| Config {
+            workers: Workers { placement, ..workers },
+            // Room for what is generated.
+            memory: Memory { frame_bytes, hugepages, ..Memory::default() },
+            arp,
+            icmp,
+            twins,
+            ..Config::default()
         },
     )
 }
@@ -204,7 +207,7 @@ fn vrfs(config: &mut Config, ports: &[u8]) {
     };
     let beside = "192.168.0.9".parse().ok();
     for (number, vrf) in ports.iter().zip([&red, &blue]) {
-        config.vrfs.insert(vrf.clone(), Vrf);
+        config.vrfs.insert(vrf.clone(), Vrf::new());
         let (own, port) = (format!("r{number}"), Port::new(PortKind::Bvi));
         let own = PortName::from_text(&own).unwrap();
         let addresses = vec![InterfaceAddress::from_text("192.168.0.1/24").unwrap()];
@@ -293,13 +296,13 @@ fn acls(config: &mut Config, ports: &[u8]) {
             destination_port: Some(Field::from_text("80-443").unwrap()),
             tcp_flags: Some(TcpFlags { set: 2, of: 0x12 }),
             vlan: Some(number.into()),
-            ..Rule::any(Action::Permit)
+            ..Rule::new(Action::Permit)
         };
         let icmp = Rule {
             protocol: Some(Field::from_text("icmp").unwrap()),
             icmp_type: Some(8),
             source_mac: Some(MacAddr([2, 0, 0, 0, 0, number])),
-            ..Rule::any(Action::Deny)
+            ..Rule::new(Action::Deny)
         };
         let rules = std::sync::Arc::new(vec![tcp, icmp]);
         config.acls.insert(acl.clone(), Acl { default: Action::Permit, rules });
@@ -337,7 +340,12 @@ fn policers(config: &mut Config, ports: &[u8]) {
         config.policers.insert(name_of_it.clone(), policer);
         if let Some(port) = config.ports.get_mut(&name(number)) {
             let output = (number % 2 == 0).then(|| name_of_it.clone());
-            port.policing = Some(Box::new(Policing { input: Some(name_of_it), output, mark }));
+            *port.policing = Policing {
+                police_in: Some(name_of_it),
+                police_out: output,
+                mark_dscp: mark.dscp,
+                mark_pcp: mark.pcp,
+            };
         }
     }
 }
@@ -345,44 +353,44 @@ fn policers(config: &mut Config, ports: &[u8]) {
 /// A configuration without a fault.
 pub(super) fn config() -> impl Strategy<Value = Config> {
     let ports: Vec<_> = (0_u8..6).map(|number| proptest::option::of(port(number))).collect();
-    (sections(), ports, routes(), any::<bool>()).prop_map(|(sections, ports, routes, neighbor)| {
-        let (workers, memory, arp, icmp) = sections;
-        let mut config = Config { workers, memory, arp, icmp, ..Config::default() };
-        let (mut routed, mut bare) = (Vec::new(), Vec::new());
-        for (number, port) in (0..).zip(ports) {
-            let Some(port) = port else { continue };
-            if port.addresses.is_empty() {
-                bare.push(number)
-            } else {
-                routed.push(number)
+    (sections(), ports, routes(), any::<bool>()).prop_map(
+        |(mut config, ports, routes, neighbor)| {
+            let (mut routed, mut bare) = (Vec::new(), Vec::new());
+            for (number, port) in (0..).zip(ports) {
+                let Some(port) = port else { continue };
+                if port.addresses.is_empty() {
+                    bare.push(number)
+                } else {
+                    routed.push(number)
+                }
+                config.ports.insert(name(number), port);
             }
-            config.ports.insert(name(number), port);
-        }
-        acls(&mut config, &bare);
-        policers(&mut config, &bare);
-        policers(&mut config, &routed);
-        virtual_ports(&mut config, &routed);
-        if neighbor {
-            vrfs(&mut config, &bare);
-        }
-        for (prefix, seed) in &routes {
-            config.routes.insert((*prefix).into(), route(seed, &routed));
-        }
-        if let ([first, second, ..], true) = (&bare[..], neighbor) {
-            config.xconnects.insert(PortPair::of(name(*second), name(*first)), Xconnect);
-        }
-        if let ([_, _, rest @ ..], true) = (&bare[..], neighbor) {
-            bridge(&mut config, rest);
-        }
-        if let ([first, rest @ ..], false) = (&bare[..], neighbor) {
-            mirrors(&mut config, *first, &[rest, &routed[..]].concat());
-        }
-        if let ([first, ..], true) = (&routed[..], neighbor) {
-            let key = NeighborKey { port: name(*first), address: station(*first, 250) };
-            config.neighbors.insert(key, Neighbor { mac: MacAddr([2, 0, 0, 0, 0, 1]) });
-        }
-        config
-    })
+            acls(&mut config, &bare);
+            policers(&mut config, &bare);
+            policers(&mut config, &routed);
+            virtual_ports(&mut config, &routed);
+            if neighbor {
+                vrfs(&mut config, &bare);
+            }
+            for (prefix, seed) in &routes {
+                config.routes.insert((*prefix).into(), route(seed, &routed));
+            }
+            if let ([first, second, ..], true) = (&bare[..], neighbor) {
+                config.xconnects.insert(PortPair::of(name(*second), name(*first)), Xconnect::new());
+            }
+            if let ([_, _, rest @ ..], true) = (&bare[..], neighbor) {
+                bridge(&mut config, rest);
+            }
+            if let ([first, rest @ ..], false) = (&bare[..], neighbor) {
+                mirrors(&mut config, *first, &[rest, &routed[..]].concat());
+            }
+            if let ([first, ..], true) = (&routed[..], neighbor) {
+                let key = NeighborKey { port: name(*first), address: station(*first, 250) };
+                config.neighbors.insert(key, Neighbor { mac: MacAddr([2, 0, 0, 0, 0, 1]) });
+            }
+            config
+        },
+    )
 }
 
 proptest! {

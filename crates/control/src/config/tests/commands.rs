@@ -4,9 +4,10 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use super::super::declare::Declared;
 use super::super::field::Field;
-use super::super::objects::COMMANDS;
 use super::super::objects::bridge::{Bridge, BridgeName, Flags, Member};
+use super::super::objects::commands;
 use super::super::objects::mirror::{Direction, Mirror};
 use super::super::objects::port::{Port, PortName};
 use super::super::objects::port_kind::PortKind;
@@ -14,6 +15,7 @@ use super::super::objects::route::{NextHop, Route, RouteKey};
 use super::super::objects::tunnel::{Ends, Gre, Payload, Remotes};
 use super::super::objects::vlan::Vlan;
 use super::super::objects::vrf::name_of;
+use super::super::write::Fields;
 use super::super::{Config, Source, edit, render};
 use super::{arbitrary, host};
 
@@ -124,9 +126,9 @@ fn target(route: &Route) -> String {
 }
 
 fn flags(flags: &Flags) -> String {
-    let mut flags = *flags;
-    let flag = |name: &&str| Some(format!(" {name} {}", *flags.named(name)?));
-    Flags::NAMES.iter().filter_map(flag).collect()
+    let fields = flags.write(Fields::new());
+    let flag = |name: &str| format!(" {name} {}", fields.value(name).unwrap());
+    ["learn", "forward", "flood_unknown", "flood_groups"].map(flag).concat()
 }
 
 fn bridge(name: &BridgeName, bridge: &Bridge) -> Vec<String> {
@@ -274,8 +276,7 @@ proptest! {
         named in any::<prop::sample::Index>(),
         rest in vec("[a-z]{1,9}|[0-9./:]{1,12}|p0|p1|via|port|vrf|vni|local|remote|\"|#|\\PC", 0..9),
     ) {
-        let all: Vec<_> = COMMANDS.iter().flat_map(|commands| commands.iter()).collect();
-        let command = named.get(&all);
+        let command = named.get(commands());
         let line = format!("{} {} {}", command.noun, command.verb, rest.join(" "));
         if let Err(refused) = run(&super::example(), &line) {
             prop_assert!(!refused.is_empty());

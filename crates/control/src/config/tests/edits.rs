@@ -95,7 +95,7 @@ error: `/33` is not a prefix length from 0 to 32
         ("port set p0 mtu 9", "9 is out of range"),
         ("port add p0 memory", "port p0 is there already"),
         ("port add p9 tap", "`device` is missing"),
-        ("port add p9 tap device t mut 5", "unknown key `mut`"),
+        ("port add p9 tap device t mut 5", "unexpected `mut`"),
         ("address del 192.0.2.2/24 port p0", "port p0 has no address 192.0.2.2/24"),
         ("address add 192.0.2.1/24 port p0", "port p0 has 192.0.2.1/24 already"),
         ("xconnect add a b c", "unexpected `c`"),
@@ -121,7 +121,7 @@ fn an_edit_that_breaks_something_else_is_refused_whole() {
 #[test]
 fn an_edited_configuration_can_be_written_and_read() {
     let edited = run("port add \"p 1\" memory").unwrap_err();
-    assert!(edited.contains("`p 1` is no port name"), "{edited}");
+    assert!(edited.contains("`p 1` is not a port name"), "{edited}");
     let edited = run("port add p5 pcap rx \"a file\" repeat forever").unwrap();
     assert!(render(&edited).contains("rx     = \"a file\""), "{}", render(&edited));
     assert!(edit(&edited, &Source::new("c", ""), &Host::any()).is_ok());

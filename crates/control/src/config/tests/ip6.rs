@@ -50,7 +50,7 @@ fn what_ipv6_does_not_allow_is_refused() {
         (
             "[]",
             "[[route]]\nprefix = \"ff00::/8\"\nblackhole = true\n",
-            "no network to be routed to",
+            "not a network that can be routed to",
         ),
         ("[]", "[[route]]\nprefix = \"::/0\"\nvia = \"fe80::1\"\n", "may be on any link"),
         (

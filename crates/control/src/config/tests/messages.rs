@@ -76,7 +76,7 @@ fn a_core_that_is_not_there_is_refused_with_those_that_are() {
     assert_eq!(
         faults("[workers]\ncores = [1, 7, 1]\n"),
         "\
-error: core 7 is not there for us
+error: core 7 is not available
   --> router.toml:2:13
    |
  2 | cores = [1, 7, 1]
@@ -119,7 +119,7 @@ fn a_route_to_nowhere_to_itself_or_beyond_the_networks_is_refused() {
         ["192.0.2.9 is reached by p0, not by p1"]
     );
     assert_eq!(route("port = \"p2\""), ["there is no port `p2`"]);
-    assert_eq!(route("via = [\"192.0.2.9\", \"192.0.2.9\"]"), ["via 192.0.2.9 stands here twice"]);
+    assert_eq!(route("via = [\"192.0.2.9\", \"192.0.2.9\"]"), ["via 192.0.2.9 is listed twice"]);
     assert_eq!(route("via = { address = \"192.0.2.9\", weight = 0 }"), ["0 is out of range"]);
 }
 
@@ -129,12 +129,9 @@ fn rows_that_stand_twice_are_refused() {
     let twice = |row: &str| messages(&format!("{ports}{row}{row}"));
     assert_eq!(
         twice("[[route]]\nprefix = \"10.0.0.0/8\"\nblackhole = true\n"),
-        ["10.0.0.0/8 stands here twice"]
+        ["10.0.0.0/8 is listed twice"]
     );
-    assert_eq!(
-        twice("[[xconnect]]\nports = [\"p0\", \"p1\"]\n"),
-        ["the same xconnect stands here twice"]
-    );
+    assert_eq!(twice("[[xconnect]]\nports = [\"p0\", \"p1\"]\n"), ["p0 p1 is listed twice"]);
     assert!(
         messages("[port.p0]\nkind=\"memory\"\n[port.p0]\nkind=\"memory\"\n")[0]
             .contains("duplicate")

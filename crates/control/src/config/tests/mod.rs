@@ -2,6 +2,7 @@
 
 mod arbitrary;
 mod commands;
+mod declared;
 mod edits;
 mod ip6;
 mod messages;
@@ -81,6 +82,10 @@ fn messages(text: &str) -> Vec<String> {
 #[test]
 fn the_examples_are_right_and_the_reference_names_every_default() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs");
+    let made = reference::text().unwrap_or_else(|problems| panic!("{problems}"));
+    if std::env::var_os("VOLLEY_BLESS").is_some() {
+        std::fs::write(folder.join("reference.toml"), &made).unwrap();
+    }
     let mut files = 0;
     for file in std::fs::read_dir(&folder).unwrap() {
         let path = file.unwrap().path();
@@ -91,6 +96,7 @@ fn the_examples_are_right_and_the_reference_names_every_default() {
     }
     assert!(files > 0);
     let text = std::fs::read_to_string(folder.join("reference.toml")).unwrap();
+    assert_eq!(made, text, "stale: run with VOLLEY_BLESS=1");
     let reference = parse_ok(&text);
     let sections =
         (reference.workers, reference.memory, reference.api, reference.arp, reference.icmp);

@@ -38,6 +38,7 @@ fn follow(mut config: Config, changes: &[Change]) -> Config {
             Change::Mirrors(delta) => step(&mut config.mirrors, delta),
             Change::Policers(delta) => step(&mut config.policers, delta),
             Change::Acls(delta) => step(&mut config.acls, delta),
+            Change::Probes(delta) => step(&mut config.probes, delta),
         }
     }
     config

@@ -59,7 +59,7 @@ fn a_port_is_copied_once_and_a_mirror_copies_something() {
     );
     assert_eq!(
         more("[mirror.two]\ndestination = \"p2\"\nsources = [\"trunk\", \"trunk\"]\n"),
-        ["trunk stands here twice"]
+        ["trunk is listed twice"]
     );
     assert_eq!(more("[mirror.two]\ndestination = \"p2\"\n"), ["it copies nothing"]);
     assert_eq!(
@@ -115,13 +115,16 @@ fn tunnels_end_at_hosts_of_one_family() {
             r#"local = "192.0.2.1", remote = "2001:db8::9""#,
             &["2001:db8::9 is not of the family of 192.0.2.1"],
         ),
-        (r#"local = "192.0.2.1", remote = "224.0.0.5""#, &["224.0.0.5 is no end of a tunnel"]),
-        (r#"local = "2001:db8::1", remote = "fe80::9""#, &["fe80::9 is no end of a tunnel"]),
+        (
+            r#"local = "192.0.2.1", remote = "224.0.0.5""#,
+            &["224.0.0.5 cannot be an end of a tunnel"],
+        ),
+        (r#"local = "2001:db8::1", remote = "fe80::9""#, &["fe80::9 cannot be an end of a tunnel"]),
         (r#"local = "192.0.2.7", remote = "192.0.2.9""#, &["no port has the address 192.0.2.7"]),
         (r#"local = "192.0.2.1", remote = "192.0.2.1""#, &["192.0.2.1 is an address of ours"]),
         (
             r#"local = "192.0.2.1", remotes = ["192.0.2.9", "192.0.2.9"]"#,
-            &["192.0.2.9 stands here twice"],
+            &["192.0.2.9 is listed twice"],
         ),
         (r#"local = "192.0.2.1""#, &["`remote` is missing"]),
     ] {
@@ -184,7 +187,7 @@ fn a_fixed_station_of_several_remotes_is_behind_one() {
     );
     assert_eq!(
         fixed("remote = \"192.0.2.9\"", "remote = \"192.0.2.9\""),
-        ["t has not several remotes"]
+        ["t does not have several remotes"]
     );
 }
 
@@ -239,5 +242,5 @@ fn tunnels_and_bindings_are_made_by_command() {
     let missing = run("bridge add lan\nbridge unbind lan 10.0.0.9\n").unwrap_err();
     assert!(missing.contains("10.0.0.9 is not bound in bridge lan"), "{missing}");
     let group = run("bridge add lan\nbridge bind lan 224.0.0.9 06:00:00:00:00:09\n").unwrap_err();
-    assert!(group.contains("224.0.0.9 is no host's address"), "{group}");
+    assert!(group.contains("224.0.0.9 is not the address of one host"), "{group}");
 }

@@ -131,8 +131,8 @@ fn a_tunnel_begins_at_an_address_of_its_underlays_vrf() {
         (tunnel.to_owned(), "no port has the address 192.0.2.1"),
         (format!("{tunnel} underlay default"), "no port has the address 192.0.2.1"),
         (format!("{tunnel} underlay green"), "there is no VRF `green`"),
-        (format!("{tunnel} underlay"), "a VRF name is missing"),
-        (format!("{other} underlay red"), "it is vx once more"),
+        (format!("{tunnel} underlay"), "a value for `underlay_vrf` is missing"),
+        (format!("{other} underlay red"), "it is the same tunnel as vx"),
         (tunnel.replace("2.1", "2.7") + " underlay red", "no port of VRF red has the address"),
     ] {
         let text = run(&commands).unwrap_err();

@@ -1,103 +1,60 @@
-//! `acl …`: the commands that edit access lists. Those of one text, as in a file for `exec`, take
-//! effect together.
+//! `acl append` and others: the commands that edit the rules of a list. Those of one text, as in a
+//! file for `exec`,
+//! take effect together.
 
 use std::sync::Arc;
 
-use toml::de::DeTable;
-
-use super::{Acl, AclName, Action, Rule};
+use super::{Acl, AclName, Rule};
 use crate::config::Config;
+use crate::config::declare::{Declared, explained, infos};
+use crate::config::draft::Draft;
 use crate::config::edit::{Command, Words};
-use crate::config::field::Field;
-use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
+use crate::config::rows::row_mut;
 
 pub(super) const COMMANDS: &[Command] = &[
-    Command {
-        noun: "acl",
-        verb: "add",
-        usage: "NAME [default permit|deny]",
-        about: "Make an access list without rules",
-        run: acl_add,
-    },
-    Command {
-        noun: "acl",
-        verb: "del",
-        usage: "NAME",
-        about: "Remove an access list",
-        run: acl_del,
-    },
-    Command {
-        noun: "acl",
-        verb: "set",
-        usage: "NAME default permit|deny",
-        about: "Say what becomes of packets that no rule fits",
-        run: acl_set,
-    },
-    Command {
-        noun: "acl",
-        verb: "append",
-        usage: "NAME permit|deny [FIELD VALUE]...",
-        about: "Add a rule behind the others, as in: acl append edge permit protocol tcp destination_port 443",
-        run: acl_append,
-    },
-    Command {
-        noun: "acl",
-        verb: "insert",
-        usage: "NAME NUMBER permit|deny [FIELD VALUE]...",
-        about: "Add a rule in front of the one that has this number",
-        run: acl_insert,
-    },
-    Command {
-        noun: "acl",
-        verb: "replace",
-        usage: "NAME NUMBER permit|deny [FIELD VALUE]...",
-        about: "Put a rule in the place of another",
-        run: acl_replace,
-    },
-    Command {
-        noun: "acl",
-        verb: "remove",
-        usage: "NAME NUMBER|all",
-        about: "Remove a rule by the number that `show acl` tells, or all of them",
-        run: acl_remove,
-    },
+    Command::new(
+        "acl",
+        "append",
+        "NAME permit|deny [FIELD VALUE]...",
+        "Add a rule behind the others, as in: acl append edge permit protocol tcp destination_port 443",
+        explained::<Rule>,
+        append,
+    ),
+    Command::new(
+        "acl",
+        "insert",
+        "NAME NUMBER permit|deny [FIELD VALUE]...",
+        "Add a rule in front of the one that has this number",
+        explained::<Rule>,
+        insert,
+    ),
+    Command::new(
+        "acl",
+        "replace",
+        "NAME NUMBER permit|deny [FIELD VALUE]...",
+        "Put a rule in the place of another",
+        explained::<Rule>,
+        replace,
+    ),
+    Command::new(
+        "acl",
+        "remove",
+        "NAME NUMBER|all",
+        "Remove a rule by the number that `show acl` tells, or all of them",
+        Vec::new,
+        remove,
+    ),
 ];
 
-fn acl_add(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let name: AclName = words.next("the name of an access list")?;
-    let default = if words.take("default") { words.next("permit or deny")? } else { Action::Deny };
-    if config.acls.contains(&name) {
-        let message = format!("access list {name} is there already");
-        return Err(Problem::new(format!("acl.{name}"), message));
-    }
-    config.acls.insert(name, Acl { default, rules: Arc::default() });
-    Ok(())
-}
-
-fn acl_del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let name: AclName = words.next("the name of an access list")?;
-    match config.acls.remove(&name) {
-        Some(_) => Ok(()),
-        None => Err(missing(&name)),
-    }
-}
-
-fn acl_set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let (_, acl) = list(config, words)?;
-    words.must("default")?;
-    acl.default = words.next("permit or deny")?;
-    Ok(())
-}
-
-fn acl_append(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+fn append(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let (name, acl) = list(config, words)?;
     let rule = rule(&name, words)?;
     Arc::make_mut(&mut acl.rules).push(rule);
     Ok(())
 }
 
-fn acl_insert(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+fn insert(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let (name, acl) = list(config, words)?;
     let place = place(&name, acl.rules.len() + 1, words)?;
     let rule = rule(&name, words)?;
@@ -105,7 +62,7 @@ fn acl_insert(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem>
     Ok(())
 }
 
-fn acl_replace(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+fn replace(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let (name, acl) = list(config, words)?;
     let place = place(&name, acl.rules.len(), words)?;
     let rule = rule(&name, words)?;
@@ -113,7 +70,7 @@ fn acl_replace(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem
     Ok(())
 }
 
-fn acl_remove(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
+fn remove(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let (name, acl) = list(config, words)?;
     if words.take("all") {
         acl.rules = Arc::default();
@@ -130,14 +87,8 @@ fn list<'a>(
     words: &mut Words<'_>,
 ) -> Result<(AclName, &'a mut Acl), Problem> {
     let name: AclName = words.next("the name of an access list")?;
-    match config.acls.get_mut(&name) {
-        Some(acl) => Ok((name, acl)),
-        None => Err(missing(&name)),
-    }
-}
-
-fn missing(name: &AclName) -> Problem {
-    Problem::new(format!("acl.{name}"), format!("there is no access list `{name}`"))
+    let acl = row_mut::<Acl>(config, &name)?;
+    Ok((name, acl))
 }
 
 /// A rule's number, below `end`.
@@ -147,7 +98,8 @@ fn place(name: &AclName, end: usize, words: &mut Words<'_>) -> Result<usize, Pro
     if place < end {
         return Ok(place);
     }
-    let problem = Problem::new(format!("acl.{name}.rule"), format!("there is no place {number}"));
+    let problem =
+        Problem::new(format!("acl.{name}.rule"), format!("there is no rule number {number}"));
     Err(match end {
         0 => problem.expected("a rule, and there is none"),
         _ => problem.expected(format!("a number from 0 to {}", end - 1)),
@@ -156,31 +108,12 @@ fn place(name: &AclName, end: usize, words: &mut Words<'_>) -> Result<usize, Pro
 
 /// The rule that the rest of a command says, in the words of the file.
 fn rule(name: &AclName, words: &mut Words<'_>) -> Result<Rule, Problem> {
-    let action: Action = words.next("permit or deny")?;
-    let mut toml = format!("action = {}\n", action.to_toml());
-    while !words.is_empty() {
-        let key: String = words.next("a field")?;
-        let value: String = words.next("its value")?;
-        let value = if value.parse::<u32>().is_ok() { value } else { value.to_toml() };
-        toml.push_str(&format!("{} = {value}\n", key.to_toml()));
-    }
+    let (mut draft, infos) = (Draft::default(), infos::<Rule>());
+    draft.say(&infos[0], words)?;
+    draft.say_rest(&infos, words)?;
     let field = format!("acl.{name}.rule");
-    let table =
-        DeTable::parse(&toml).map_err(|error| Problem::new(&field, error.message().to_owned()))?;
+    let rule: Rule = draft.read(&field, Declared::read)?;
     let mut report = Report::default();
-    let mut reader = TableReader::new(table.get_ref(), 0..0, field.clone(), &mut report);
-    let rule = Rule::read(&mut reader);
-    reader.finish();
-    if let Some(rule) = &rule {
-        rule.check(&field, &mut report);
-    }
-    match (rule, report.into_first()) {
-        (Some(rule), None) => Ok(rule),
-        (_, problem) => {
-            let mut problem = problem.unwrap_or_else(|| Problem::new(field, "no rule"));
-            // Its place is in the text made up here, which nobody has seen.
-            problem.span = None;
-            Err(problem)
-        }
-    }
+    rule.check(&field, &mut report);
+    report.into_first().map_or(Ok(rule), Err)
 }

@@ -13,15 +13,19 @@ mod rule;
 #[cfg(test)]
 mod tests;
 
+use super::Config;
 use super::name::name_field;
-use super::{Config, Object};
+use crate::config::declare::{Declared, explained, object};
 use crate::config::edit::Command;
-use crate::config::field::{Field, word_field};
+use crate::config::field::word_field;
 use crate::config::host::Host;
+use crate::config::info::{Info, Value};
 use crate::config::read::TableReader;
-use crate::config::report::{Problem, Report};
-use crate::config::table::{Delta, Row, Table};
-use crate::config::write::{Fields, Writer, quoted};
+use crate::config::reference::Described;
+use crate::config::report::Report;
+use crate::config::rows::{Listed, Row};
+use crate::config::table::Table;
+use crate::config::write::{Fields, Writer};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -30,7 +34,7 @@ pub use rule::{Rule, TcpFlags};
 
 name_field! {
     /// An access list's name.
-    AclName = "access list"
+    AclName = "the name of an access list"
 }
 
 word_field! {
@@ -43,13 +47,36 @@ word_field! {
     }
 }
 
-/// An access list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Acl {
-    /// What becomes of packets that no rule fits.
-    pub default: Action,
-    /// The rules, the first to be asked first.
-    pub rules: Arc<Vec<Rule>>,
+object! {
+    /// Rules that packets are held to: the first that fits decides
+    pub struct Acl {
+        /// What becomes of packets that no rule fits
+        pub default: Action as "deny" = Action::Deny,
+        /// The rules, the first to be asked first
+        pub rules: Arc<Vec<Rule>> = Arc::default(),
+    }
+}
+
+/// Sections of their own, which the fields of the list say nothing of.
+impl Value for Arc<Vec<Rule>> {
+    fn read(table: &mut TableReader<'_>, _: &'static str, _: bool) -> Option<Self> {
+        let mut rules = Vec::new();
+        let mut is_whole = true;
+        table.each_item("rule", |table| match Declared::read(table) {
+            Some(rule) => rules.push(rule),
+            None => is_whole = false,
+        });
+        if !is_whole {
+            table.report().lose_row();
+        }
+        Some(Self::new(rules))
+    }
+
+    fn write(&self, _: &'static str, fields: Fields, _: Option<Self>) -> Fields {
+        fields
+    }
+
+    fn describe(_: Info, _: &mut Vec<Info>) {}
 }
 
 /// Rules that a change of a list is told with; of more, their number and a sum over them.
@@ -57,6 +84,13 @@ const TOLD: usize = 4;
 
 impl Row for Acl {
     const KIND: &'static str = "acl";
+    const CALLED: &'static str = "access list";
+    const MORE: &'static [Command] = commands::COMMANDS;
+
+    fn parts() -> Vec<Described> {
+        let infos = explained::<Rule>();
+        vec![Described { path: "acl.rule", about: |_| Rule::ABOUT, infos, is_alone: false }]
+    }
 
     fn fields(&self) -> Fields {
         let rules: Vec<String> = self.rules.iter().map(|rule| rule.fields().inline()).collect();
@@ -67,91 +101,31 @@ impl Row for Acl {
             rules.hash(&mut sum);
             format!("{} rules ({:08x})", rules.len(), sum.finish() as u32)
         };
-        self.own_fields().raw("rule", told)
-    }
-}
-
-impl Acl {
-    fn own_fields(&self) -> Fields {
-        Fields::new().unless("default", &self.default, &Action::Deny)
-    }
-
-    fn read(table: &mut TableReader<'_>) -> Option<Self> {
-        let default = table.or("default", Action::Deny);
-        let mut rules = Vec::new();
-        let mut is_whole = true;
-        table.each_item("rule", |table| match Rule::read(table) {
-            Some(rule) => rules.push(rule),
-            None => is_whole = false,
-        });
-        is_whole.then(|| Self { default, rules: Arc::new(rules) })
+        self.write(Fields::new()).raw("rule", told)
     }
 }
 
 /// Access lists by name.
 pub type Acls = Table<AclName, Acl>;
 
-impl Object for Acls {
-    type Change = Delta<AclName, Acl>;
+impl Listed for Acl {
+    type Key = AclName;
 
-    const COMMANDS: &'static [Command] = commands::COMMANDS;
-
-    fn read(root: &mut TableReader<'_>) -> Self {
-        let mut acls = Self::default();
-        root.each_table("acl", |name, span, table| {
-            let acl = Acl::read(table);
-            match (AclName::from_text(name), acl) {
-                (Ok(name), Some(acl)) => {
-                    acls.insert(name, acl);
-                }
-                (Ok(_), None) => table.report().lose_row(),
-                (Err(refusal), _) => {
-                    table.report().lose_row();
-                    table.report().push(
-                        Problem::new(format!("acl.{name}"), refusal.message.unwrap_or_default())
-                            .expected(AclName::EXPECTED)
-                            .at(span),
-                    );
-                }
-            }
-        });
-        acls
-    }
-
-    fn check(&self, _: &Config, _: &Host, report: &mut Report) {
-        for (name, acl) in self.iter() {
+    fn check(rows: &Acls, _: &Config, _: &Host, report: &mut Report) {
+        for (name, acl) in rows.iter() {
             for (index, rule) in acl.rules.iter().enumerate() {
                 rule.check(&format!("acl.{name}.rule[{index}]"), report);
             }
         }
     }
 
-    fn write(&self, writer: &mut Writer) {
-        for (name, acl) in self.iter() {
-            let bare = !name.as_str().contains('.');
-            let key = if bare { name.to_string() } else { quoted(name.as_str()) };
-            writer.section(&format!("[acl.{key}]"), &acl.own_fields());
-            for rule in acl.rules.iter() {
-                writer.section(&format!("[[acl.{key}.rule]]"), &rule.fields());
-            }
+    fn write_more(&self, header: &str, writer: &mut Writer) {
+        for rule in self.rules.iter() {
+            writer.section(&format!("[[{header}.rule]]"), &rule.fields());
         }
     }
 
-    fn diff(old: &Self, new: &Self) -> Vec<Self::Change> {
-        Self::delta(old, new)
+    fn keep(&mut self, old: &Self) {
+        self.rules.clone_from(&old.rules);
     }
-}
-
-/// Complains about a list that a port names and that is not there.
-pub(super) fn check_exists(field: &str, name: &AclName, acls: &Acls, report: &mut Report) {
-    if acls.contains(name) {
-        return;
-    }
-    let names: Vec<&str> = acls.iter().map(|(name, _)| name.as_str()).collect();
-    let problem = Problem::new(field, format!("there is no access list `{name}`"));
-    let problem = problem.expected(format!("the name of an [acl.{name}]"));
-    report.push_missing(match crate::config::nearest(name.as_str(), names) {
-        Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None => problem,
-    });
 }

@@ -2,76 +2,47 @@
 //! always.
 
 use super::Action;
+use crate::config::declare::{Declared, object};
 use crate::config::field::{Field, Refusal};
 use crate::config::objects::qos::units::{PortRange, Protocol};
 use crate::config::prefix::Prefix;
-use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
 use crate::config::write::{Fields, quoted};
 use wire::MacAddr;
 use wire::ip::protocol;
 
-/// One rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
-    /// What becomes of packets that fit.
-    pub action: Action,
-    /// Where they come from.
-    pub source: Option<Prefix>,
-    /// Where they go.
-    pub destination: Option<Prefix>,
-    /// Their protocol.
-    pub protocol: Option<Protocol>,
-    /// Their source port.
-    pub source_port: Option<PortRange>,
-    /// Their destination port.
-    pub destination_port: Option<PortRange>,
-    /// The type of ICMP message.
-    pub icmp_type: Option<u8>,
-    /// Its code.
-    pub icmp_code: Option<u8>,
-    /// TCP flags that are set or not.
-    pub tcp_flags: Option<TcpFlags>,
-    /// Their outer VLAN; 0: none.
-    pub vlan: Option<u16>,
-    /// The station that sent them.
-    pub source_mac: Option<MacAddr>,
+object! {
+    /// One rule of an access list: what is not said fits always
+    pub struct Rule {
+        /// What becomes of packets that fit
+        pub action: Action as "permit",
+        /// Where they come from
+        pub source: Option<Prefix> as "192.0.2.0/24" = None,
+        /// Where they go
+        pub destination: Option<Prefix> as "198.51.100.0/24" = None,
+        /// Their protocol
+        pub protocol: Option<Protocol> as "tcp" = None,
+        /// Their source port
+        pub source_port: Option<PortRange> as "1024-65535" = None,
+        /// Their destination port
+        pub destination_port: Option<PortRange> as "443" = None,
+        /// The type of ICMP message
+        pub icmp_type: Option<u8> as "8" = None,
+        /// Its code
+        pub icmp_code: Option<u8> as "0" = None,
+        /// TCP flags that are set, or not
+        pub tcp_flags: Option<TcpFlags> as "\"syn !ack\"" = None,
+        /// Their outer VLAN; 0: none
+        pub vlan: Option<u16> as "0" = None,
+        /// The station that sent them
+        pub source_mac: Option<MacAddr> as "02:00:00:00:00:07" = None,
+    }
 }
 
 impl Rule {
-    /// The rule that every packet fits.
-    pub fn any(action: Action) -> Self {
-        Self {
-            action,
-            source: None,
-            destination: None,
-            protocol: None,
-            source_port: None,
-            destination_port: None,
-            icmp_type: None,
-            icmp_code: None,
-            tcp_flags: None,
-            vlan: None,
-            source_mac: None,
-        }
-    }
-
-    pub(super) fn read(table: &mut TableReader<'_>) -> Option<Self> {
-        let action = table.required("action");
-        let read = Self {
-            source: table.optional("source"),
-            destination: table.optional("destination"),
-            protocol: table.optional("protocol"),
-            source_port: table.optional("source_port"),
-            destination_port: table.optional("destination_port"),
-            icmp_type: small(table, "icmp_type"),
-            icmp_code: small(table, "icmp_code"),
-            tcp_flags: table.optional("tcp_flags"),
-            vlan: table.optional("vlan"),
-            source_mac: table.optional("source_mac"),
-            ..Self::any(action.unwrap_or(Action::Deny))
-        };
-        action.is_some().then_some(read)
+    /// Its fields, as the file has them.
+    pub(super) fn fields(&self) -> Fields {
+        self.write(Fields::new())
     }
 
     pub(super) fn check(&self, field: &str, report: &mut Report) {
@@ -111,23 +82,8 @@ impl Rule {
             refuse("tcp_flags", "only TCP has flags".to_owned(), "protocol = \"tcp\" beside it");
         }
         if let Some(vlan) = self.vlan.filter(|vlan| *vlan > wire::vlan::MAX_VID) {
-            refuse("vlan", format!("{vlan} is no VLAN"), "a number from 0, for none, to 4094");
+            refuse("vlan", format!("{vlan} is not a VLAN"), "a number from 0, for none, to 4094");
         }
-    }
-
-    pub(super) fn fields(&self) -> Fields {
-        Fields::new()
-            .with("action", &self.action)
-            .maybe("source", &self.source)
-            .maybe("destination", &self.destination)
-            .maybe("protocol", &self.protocol)
-            .maybe("source_port", &self.source_port)
-            .maybe("destination_port", &self.destination_port)
-            .maybe("icmp_type", &self.icmp_type.map(u16::from))
-            .maybe("icmp_code", &self.icmp_code.map(u16::from))
-            .maybe("tcp_flags", &self.tcp_flags)
-            .maybe("vlan", &self.vlan)
-            .maybe("source_mac", &self.source_mac)
     }
 }
 
@@ -137,13 +93,7 @@ impl std::fmt::Display for Rule {
     }
 }
 
-fn small(table: &mut TableReader<'_>, key: &'static str) -> Option<u8> {
-    let is_there = table.has(key);
-    let number = table.number::<u16>(key, 0, 0..=u8::MAX.into());
-    is_there.then_some(number as u8)
-}
-
-/// TcpFlags by their bits (RFC 9293 section 3.1, RFC 3168 section 6.1).
+/// TCP flags by their bits (RFC 9293 section 3.1, RFC 3168 section 6.1).
 const FLAGS: [(&str, u8); 8] = [
     ("fin", 0x01),
     ("syn", 0x02),
@@ -172,11 +122,11 @@ impl Field for TcpFlags {
         for word in text.split_whitespace() {
             let name = word.strip_prefix('!').unwrap_or(word);
             let Some((_, bit)) = FLAGS.iter().find(|(known, _)| *known == name) else {
-                let message = Some(format!("`{word}` is no TCP flag"));
+                let message = Some(format!("`{word}` is not a TCP flag"));
                 return Err(Refusal { message, suggestion: None });
             };
             if flags.of & bit != 0 {
-                let message = Some(format!("`{name}` stands here twice"));
+                let message = Some(format!("`{name}` is listed twice"));
                 return Err(Refusal { message, suggestion: None });
             }
             flags.of |= bit;

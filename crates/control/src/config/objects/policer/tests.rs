@@ -66,7 +66,7 @@ fn agreements_that_cannot_be_kept_are_refused() {
             "an excess burst, and two rates",
         ),
         ("rate = \"1mbit\"\nburst = 9\nexceed = \"drop\"", "no packet is yellow"),
-        ("rate = \"1mbit\"\nburst = 9\nviolate = \"dscp 64\"", "`64` is no DSCP"),
+        ("rate = \"1mbit\"\nburst = 9\nviolate = \"dscp 64\"", "`64` is not a DSCP"),
     ] {
         let refused = read(&format!("[policer.gold]\n{fields}\n")).unwrap_err();
         assert!(refused.contains(fault), "{refused}");

@@ -59,7 +59,7 @@ impl Field for Dscp {
         let named = || (0..64).map(Self).find(|dscp| dscp.name().as_deref() == Some(text));
         let number = text.parse().ok().filter(|number| *number < 64).map(Self);
         number.or_else(named).ok_or_else(|| Refusal {
-            message: Some(format!("`{text}` is no DSCP")),
+            message: Some(format!("`{text}` is not a DSCP")),
             suggestion: None,
         })
     }
@@ -83,7 +83,7 @@ impl Field for Pcp {
     fn from_text(text: &str) -> Result<Self, Refusal> {
         let number = text.parse().ok().filter(|number| *number < 8).map(Self);
         number.ok_or_else(|| Refusal {
-            message: Some(format!("`{text}` is no priority")),
+            message: Some(format!("`{text}` is not a priority")),
             suggestion: None,
         })
     }
@@ -130,7 +130,7 @@ impl Field for Treatment {
                 Ok(Self::Pass(Mark { dscp: Some(dscp), pcp: Some(pcp) }))
             }
             _ => Err(Refusal {
-                message: Some(format!("`{text}` is nothing that may become of a packet")),
+                message: Some(format!("`{text}` is not something that can be done with a packet")),
                 suggestion: None,
             }),
         }

@@ -10,50 +10,61 @@ use super::{LINK_HEADER_BYTES, Qos, read, write};
 use crate::config::edit::{Command, Words};
 use crate::config::field::Field;
 use crate::config::objects::Config;
-use crate::config::objects::port::PortName;
-use crate::config::objects::port_commands::port_mut;
+use crate::config::objects::port::{Port, PortName};
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
+use crate::config::rows::row_mut;
 use crate::config::write::quoted;
 
-/// The commands.
-pub(in crate::config::objects) const COMMANDS: &[Command] = &[
-    Command {
-        noun: "qos",
-        verb: "set",
-        usage: "PORT KIND [OPTION VALUE]...",
-        about: "Give a port a scheduler, as in: qos set p0 fq_codel rate 100mbit",
-        run: set,
-    },
-    Command {
-        noun: "qos",
-        verb: "class",
-        usage: "PORT CLASS [OPTION VALUE]... [leaf KIND [OPTION VALUE]...]",
-        about: "Add or change a class of HTB or HFSC, as in: qos class p0 1:10 rate 3mbit ceil 10mbit",
-        run: class,
-    },
-    Command {
-        noun: "qos",
-        verb: "filter",
-        usage: "PORT CLASS [WHAT VALUE]...",
-        about: "Send packets to a class, as in: qos filter p0 1:10 dscp 46",
-        run: filter,
-    },
-    Command {
-        noun: "qos",
-        verb: "del",
-        usage: "PORT [class CLASS | filter NUMBER]",
-        about: "Take the scheduler, a class or a filter from a port",
-        run: del,
-    },
-    Command {
-        noun: "qos",
-        verb: "import",
-        usage: "FILE",
-        about: "Take over what tc command lines say, of ports by their names; - reads standard input",
-        run: import,
-    },
-];
+/// Gives a port a scheduler.
+pub(in crate::config::objects) const SET: Command = Command::new(
+    "qos",
+    "set",
+    "PORT KIND [OPTION VALUE]...",
+    "Give a port a scheduler, as in: qos set p0 fq_codel rate 100mbit",
+    Vec::new,
+    set,
+);
+
+/// Adds or changes a class.
+pub(in crate::config::objects) const CLASS: Command = Command::new(
+    "qos",
+    "class",
+    "PORT CLASS [OPTION VALUE]... [leaf KIND [OPTION VALUE]...]",
+    "Add or change a class of HTB or HFSC, as in: qos class p0 1:10 rate 3mbit ceil 10mbit",
+    Vec::new,
+    class,
+);
+
+/// Adds a filter.
+pub(in crate::config::objects) const FILTER: Command = Command::new(
+    "qos",
+    "filter",
+    "PORT CLASS [WHAT VALUE]...",
+    "Send packets to a class, as in: qos filter p0 1:10 dscp 46",
+    Vec::new,
+    filter,
+);
+
+/// Takes the scheduler, a class or a filter away.
+pub(in crate::config::objects) const DEL: Command = Command::new(
+    "qos",
+    "del",
+    "PORT [class CLASS | filter NUMBER]",
+    "Take the scheduler, a class or a filter from a port",
+    Vec::new,
+    del,
+);
+
+/// Takes over a `tc` script.
+pub(in crate::config::objects) const IMPORT: Command = Command::new(
+    "qos",
+    "import",
+    "FILE",
+    "Take over what tc command lines say, of ports by their names; - reads standard input",
+    Vec::new,
+    import,
+);
 
 /// `key = value` for each pair of words, as TOML.
 fn pairs(words: &mut Words<'_>, toml: &mut Vec<(String, String)>) -> Result<(), Problem> {
@@ -116,7 +127,7 @@ fn missing(name: &PortName) -> Problem {
 
 fn set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let name: PortName = words.next("a port name")?;
-    let port = port_mut(config, &name)?;
+    let port = row_mut::<Port>(config, &name)?;
     let kind: String = words.next("a discipline")?;
     let mut toml = vec![("kind".to_owned(), quoted(&kind))];
     pairs(words, &mut toml)?;
@@ -143,7 +154,7 @@ fn with_classes_of(old: &Qos, mut new: Qos) -> Qos {
 
 fn class(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let name: PortName = words.next("a port name")?;
-    let port = port_mut(config, &name)?;
+    let port = row_mut::<Port>(config, &name)?;
     let frame_bytes = u32::from(port.mtu) + LINK_HEADER_BYTES;
     let qos = port.qos.as_mut().ok_or_else(|| missing(&name))?;
     let id: ClassId = words.next("a class")?;
@@ -172,7 +183,7 @@ fn classful(shape: &mut Shape) -> Option<&mut dyn Classes> {
 
 fn filter(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let name: PortName = words.next("a port name")?;
-    let port = port_mut(config, &name)?;
+    let port = row_mut::<Port>(config, &name)?;
     let qos = port.qos.as_mut().ok_or_else(|| missing(&name))?;
     let class: ClassId = words.next("a class")?;
     let mut toml = vec![("class".to_owned(), class.to_toml())];
@@ -185,7 +196,7 @@ fn filter(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
 
 fn del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let name: PortName = words.next("a port name")?;
-    let port = port_mut(config, &name)?;
+    let port = row_mut::<Port>(config, &name)?;
     let qos = port.qos.as_mut().ok_or_else(|| missing(&name))?;
     if words.is_empty() {
         port.qos = None;
@@ -226,14 +237,14 @@ fn import(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     }
     for (device, scheduler) in read {
         let name = PortName::from_text(&device)
-            .map_err(|_| Problem::new("qos import", format!("`{device}` is no port name")))?;
+            .map_err(|_| Problem::new("qos import", format!("`{device}` is not a port name")))?;
         if let Some(marked) = scheduler.iter().flat_map(|it| &it.filters).find_map(|it| it.mark) {
             let message =
                 format!("a filter by the packet mark {marked}: packets here have no marks");
             return Err(Problem::new("qos import", message)
                 .help("filter by what the packet itself has: DSCP, addresses, ports, VLAN"));
         }
-        port_mut(config, &name)?.qos = scheduler.map(Qos::new);
+        row_mut::<Port>(config, &name)?.qos = scheduler.map(Qos::new);
     }
     Ok(())
 }

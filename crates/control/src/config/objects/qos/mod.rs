@@ -7,10 +7,12 @@
 //! ```
 //! The value is `sched`'s own; what it refuses is refused here, at the class or filter at fault.
 
-pub(super) mod commands;
+mod commands;
 mod read;
 pub(super) mod units;
 mod write;
+
+pub(super) use commands::{CLASS, DEL, FILTER, IMPORT, SET};
 
 use std::sync::Arc;
 
@@ -19,7 +21,9 @@ use sched::{Config as Scheduler, Error, Shape};
 
 use super::Config;
 use super::port::PortName;
+use super::tunnel::DEFAULT_MTU;
 use super::vrf::DEFAULT_NAME;
+use crate::config::info::{Info, Value};
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
 use crate::config::write::{Fields, Writer};
@@ -30,6 +34,20 @@ const LINK_HEADER_BYTES: u32 = 14;
 /// How packets wait before they leave by a port. Shared until it is changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Qos(Arc<Scheduler>);
+
+/// Sections of their own, which the fields of the port say nothing of.
+impl Value for Option<Qos> {
+    fn read(table: &mut TableReader<'_>, key: &'static str, _: bool) -> Option<Self> {
+        let mtu = table.peek("mtu").unwrap_or(DEFAULT_MTU);
+        Some(table.table(key, |table| Qos::read(table, mtu)).flatten())
+    }
+
+    fn write(&self, _: &'static str, fields: Fields, _: Option<Self>) -> Fields {
+        fields
+    }
+
+    fn describe(_: Info, _: &mut Vec<Info>) {}
+}
 
 impl Qos {
     /// This scheduler; its MTU is the port's.
@@ -50,7 +68,7 @@ impl Qos {
     }
 
     /// Reads the table; `mtu` is the port's.
-    pub(super) fn read(table: &mut TableReader<'_>, mtu: u16) -> Option<Self> {
+    fn read(table: &mut TableReader<'_>, mtu: u16) -> Option<Self> {
         let root = read::shape(table, u32::from(mtu) + LINK_HEADER_BYTES);
         let link_rate: Option<Rate> = table.optional("link_rate");
         let pool_packets = table.optional("pool_packets");
@@ -106,13 +124,14 @@ impl Qos {
         fields
     }
 
+    /// Its sections, below that of the port.
     pub(super) fn write(&self, port: &str, writer: &mut Writer) {
-        writer.section(&format!("[port.{port}.qos]"), &self.head());
+        writer.section(&format!("[{port}.qos]"), &self.head());
         for (_, class) in write::classes(&self.0.root) {
-            writer.section(&format!("[[port.{port}.qos.class]]"), &class);
+            writer.section(&format!("[[{port}.qos.class]]"), &class);
         }
         for filter in &self.0.filters {
-            writer.section(&format!("[[port.{port}.qos.filter]]"), &write::filter(filter));
+            writer.section(&format!("[[{port}.qos.filter]]"), &write::filter(filter));
         }
     }
 

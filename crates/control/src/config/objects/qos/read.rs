@@ -97,7 +97,7 @@ fn no_bucket(table: &mut TableReader<'_>) {
         }
     });
     if given {
-        let problem = Problem::new(table.field("burst"), "a bucket without a `rate`");
+        let problem = Problem::new(table.field("burst"), "a token bucket without a `rate`");
         table.report().push(problem.expected("a `rate` beside what a bucket is set to"));
     }
 }

@@ -67,7 +67,7 @@ impl Field for Curve {
                 d: Time::from_text(d)?,
                 m2: Rate::from_text(m2)?,
             }),
-            _ => Err(refuse(format!("`{text}` is no curve"))),
+            _ => Err(refuse(format!("`{text}` is not a curve"))),
         }
     }
 

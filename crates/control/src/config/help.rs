@@ -1,0 +1,97 @@
+//! What commands can say, for help and completion.
+
+use super::info::Info;
+use super::objects::commands;
+
+/// The fields, a line each, with what they take and what holds when they are left out.
+pub fn of_fields(infos: &[Info]) -> String {
+    let mut text = String::new();
+    let mut of = "";
+    let width = infos.iter().map(|info| info.word.len()).max().unwrap_or(0);
+    for info in infos.iter().filter(|info| info.is_field()) {
+        if text.is_empty() || info.of != of {
+            of = info.of;
+            let heading = if of.is_empty() { "Fields:\n" } else { "Of the kind " };
+            text.push_str(heading);
+            text.push_str(of);
+            text.push_str(if of.is_empty() { "" } else { ":\n" });
+        }
+        text.push_str(&format!("  {:width$}  {}{}\n", info.word, info.help, remark(info)));
+        for inner in (info.inner)().iter().filter(|inner| inner.is_field()) {
+            text.push_str(&format!(
+                "  {:width$}    {}: {}{}\n",
+                "",
+                inner.word,
+                inner.help,
+                remark(inner)
+            ));
+        }
+    }
+    text
+}
+
+/// What a field takes and what holds without it, in brackets.
+fn remark(info: &Info) -> String {
+    let default =
+        info.default.as_ref().map(|default| format!("default {}", default.replace('"', "")));
+    let needed = info.is_required.then(|| format!("needed, as in {}", info.example));
+    bracketed([takes(info), default.or(needed).unwrap_or_default()])
+}
+
+/// The words, or the numbers, that a field takes.
+pub(crate) fn takes(info: &Info) -> String {
+    let words = match info.words {
+        [] | ["on", "off", ..] => String::new(),
+        words => words.join(", "),
+    };
+    match (words.is_empty(), info.limits.is_empty()) {
+        (true, _) => info.limits.clone(),
+        (_, true) => words,
+        _ => format!("{words}; {}", info.limits),
+    }
+}
+
+pub(crate) fn bracketed(parts: [String; 2]) -> String {
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { String::new() } else { format!(" [{}]", parts.join("; ")) }
+}
+
+/// The words that could follow these of a command that edits, as far as they are known.
+pub fn next_words(said: &[&str]) -> Vec<String> {
+    let [noun, verb, said @ ..] = said else { return Vec::new() };
+    let named = |command: &&super::edit::Command| (command.noun, command.verb) == (noun, verb);
+    let Some(command) = commands().iter().find(named) else { return Vec::new() };
+    let all = (command.fields)();
+    let fits = |info: &&Info| info.of.is_empty() || *verb == "set" || said.contains(&info.of);
+    let field = |infos: &[Info], word: &str| {
+        infos.iter().find(|info| info.word == word && info.says.is_none()).cloned()
+    };
+    // Fields of a field may follow its own words.
+    let outer = said.iter().rev().find_map(|word| field(&all, word));
+    let inner = outer.map(|outer| (outer.inner)()).unwrap_or_default();
+    let last = said.last().and_then(|word| field(&inner, word).or_else(|| field(&all, word)));
+    let mut next: Vec<&str> = inner.iter().map(|info| info.word).collect();
+    match &last {
+        Some(last) => {
+            let unset = if last.is_required { &[][..] } else { &["default"] };
+            next.extend(last.words.iter().chain(unset));
+            if !(last.inner)().is_empty() {
+                next.extend(["on", "off"]);
+            }
+        }
+        None => next.extend(keywords(&command.usage)),
+    }
+    if last.is_none_or(|last| last.words.contains(&"on")) {
+        next.extend(all.iter().filter(fits).map(|info| info.word));
+        // What commands want first has no name before it.
+        let first = all.iter().filter(|info| info.is_required && info.of.is_empty());
+        next.extend(first.flat_map(|info| info.words));
+    }
+    next.into_iter().map(str::to_owned).collect()
+}
+
+/// The words in small letters of a usage line, `_` between them.
+fn keywords(usage: &str) -> impl Iterator<Item = &str> {
+    let words = usage.split(|c: char| !c.is_ascii_lowercase() && c != '_');
+    words.filter(|word| word.len() > 1)
+}

@@ -1,0 +1,217 @@
+//! What is known of declared fields: reading, writing, commands, help, completion and the reference
+//! follow from it.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use super::edit::Words;
+use super::field::Field;
+use super::read::TableReader;
+use super::report::Problem;
+use super::write::Fields;
+
+/// Reads what follows a field's name in a command, as TOML; `None`: the field is to be left out.
+pub type Take = fn(&mut Words<'_>, &Had<'_>) -> Result<Option<String>, Problem>;
+
+/// What a field is when a command names it.
+pub struct Had<'a> {
+    /// The field.
+    pub name: &'static str,
+    /// Its value as TOML.
+    pub toml: Option<&'a str>,
+    /// Whether this same command said so.
+    pub is_said: bool,
+}
+
+/// One declared field, or another word for something that fields say.
+#[derive(Clone)]
+pub struct Info {
+    /// How a command calls it.
+    pub word: &'static str,
+    /// How the file calls it.
+    pub name: &'static str,
+    /// One line of help.
+    pub help: String,
+    /// What it takes.
+    pub expected: &'static str,
+    /// The words that it can be, where they are few.
+    pub words: &'static [&'static str],
+    /// Its unit and range, as far as they are declared.
+    pub limits: String,
+    /// Whether it must be said.
+    pub is_required: bool,
+    /// Its value when it is not said; `None`: there is none, or it depends.
+    pub default: Option<String>,
+    /// A value that it could have, as a command says it.
+    pub example: &'static str,
+    /// The kind of object that it belongs to, where not all have it.
+    pub of: &'static str,
+    /// The fields that it has of its own.
+    pub inner: fn() -> Vec<Info>,
+    /// What the word says by itself, as TOML: nothing follows it.
+    pub says: Option<&'static str>,
+    /// How a command reads what follows its name.
+    pub reads: Take,
+}
+
+impl Info {
+    /// A field as it is declared.
+    pub fn new(name: &'static str, help: &[&str], example: &'static str) -> Self {
+        let help = help.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+        let unit = UNITS.iter().find(|(end, _)| name.ends_with(end)).map_or("", |(_, unit)| unit);
+        Self {
+            word: name,
+            name,
+            help,
+            expected: "",
+            words: &[],
+            limits: unit.to_owned(),
+            is_required: false,
+            default: None,
+            example,
+            of: "",
+            inner: Vec::new,
+            says: None,
+            reads: |words, _| Err(words.unexpected(&[])),
+        }
+    }
+
+    /// The same with a range.
+    #[must_use]
+    pub fn within<T: Display>(self, range: &RangeInclusive<T>) -> Self {
+        let limits = format!("{} to {} {}", range.start(), range.end(), self.limits);
+        Self { limits: limits.trim_end().to_owned(), ..self }
+    }
+
+    /// A word that says `toml` of a field.
+    pub fn saying(word: &'static str, name: &'static str, toml: &'static str) -> Self {
+        Self { word, says: Some(toml), ..Self::new(name, &[], "") }
+    }
+
+    /// The same field by another word.
+    #[must_use]
+    pub fn called(&self, word: &'static str) -> Self {
+        Self { word, help: String::new(), ..self.clone() }
+    }
+
+    /// A field of this type, which a command reads like that.
+    #[must_use]
+    pub fn taking<T: Field>(self, reads: Take) -> Self {
+        Self { expected: T::EXPECTED, words: T::WORDS, inner: T::inner, reads, ..self }
+    }
+
+    /// Whether it is a field itself, not only a word for one.
+    pub fn is_field(&self) -> bool {
+        !self.help.is_empty()
+    }
+
+    /// Reads what follows its word.
+    pub fn take(&self, words: &mut Words<'_>, had: &Had<'_>) -> Result<Option<String>, Problem> {
+        match self.says {
+            Some(toml) => Ok(Some(toml.to_owned())),
+            None => (self.reads)(words, had),
+        }
+    }
+}
+
+/// Units of numbers, by how their fields' names end.
+const UNITS: [(&str, &str); 5] = [
+    ("_pps", "packets a second"),
+    ("_bytes", "bytes"),
+    ("_packets", "packets"),
+    ("_cycles", "cycles of the time-stamp counter"),
+    ("mtu", "bytes"),
+];
+
+/// What a declared field can be.
+pub trait Value: Clone + PartialEq {
+    /// Reads it; `None`: it is not there, or wrong and told.
+    fn read(table: &mut TableReader<'_>, key: &'static str, is_required: bool) -> Option<Self>;
+
+    /// Puts it behind other fields; without a default it is written where there is something.
+    fn write(&self, key: &'static str, fields: Fields, default: Option<Self>) -> Fields;
+
+    /// Puts what is known of it behind other fields.
+    fn describe(info: Info, out: &mut Vec<Info>);
+}
+
+impl<T: Field + Clone + PartialEq> Value for T {
+    fn read(table: &mut TableReader<'_>, key: &'static str, is_required: bool) -> Option<Self> {
+        if is_required { table.required(key) } else { table.optional(key) }
+    }
+
+    fn write(&self, key: &'static str, fields: Fields, default: Option<Self>) -> Fields {
+        match default {
+            Some(default) => fields.unless(key, self, &default),
+            None => fields.with(key, self),
+        }
+    }
+
+    fn describe(info: Info, out: &mut Vec<Info>) {
+        out.push(info.taking::<T>(|words, had| match clears::<T>(words, &["default"]) {
+            true => Ok(None),
+            false => T::take(words, &had.what()).map(Some),
+        }));
+    }
+}
+
+impl<T: Field + Clone + PartialEq> Value for Option<T> {
+    fn read(table: &mut TableReader<'_>, key: &'static str, _: bool) -> Option<Self> {
+        Some(table.optional(key))
+    }
+
+    fn write(&self, key: &'static str, fields: Fields, _: Option<Self>) -> Fields {
+        fields.maybe(key, self)
+    }
+
+    fn describe(info: Info, out: &mut Vec<Info>) {
+        out.push(info.taking::<T>(|words, had| {
+            if clears::<T>(words, &["default", "none", "off"]) {
+                return Ok(None);
+            }
+            let inner = T::inner();
+            let is_on = !inner.is_empty() && (words.take("on") || words.take("true"));
+            let says_more = inner.iter().any(|info| words.sees(info.word));
+            match (is_on && !says_more, had.toml) {
+                (true, None) => Ok(Some(true.to_toml())),
+                (true, Some(toml)) => Ok(Some(toml.to_owned())),
+                (false, _) => T::take(words, &had.what()).map(Some),
+            }
+        }));
+    }
+}
+
+/// A command adds to a list, or empties it.
+impl<T: Field + Clone + PartialEq> Value for Vec<T> {
+    fn read(table: &mut TableReader<'_>, key: &'static str, _: bool) -> Option<Self> {
+        Some(table.list(key))
+    }
+
+    fn write(&self, key: &'static str, fields: Fields, _: Option<Self>) -> Fields {
+        fields.list(key, self)
+    }
+
+    fn describe(info: Info, out: &mut Vec<Info>) {
+        out.push(info.taking::<T>(|words, had| {
+            if clears::<T>(words, &["default", "none", "off"]) {
+                return Ok(None);
+            }
+            let items = T::take_items(words, &had.what())?.join(", ");
+            let before = had.toml.map(|toml| toml.trim_matches(['[', ']'])).unwrap_or_default();
+            let comma = if before.is_empty() { "" } else { ", " };
+            Ok(Some(format!("[{before}{comma}{items}]")))
+        }));
+    }
+}
+
+impl Had<'_> {
+    fn what(&self) -> String {
+        format!("a value for `{}`", self.name)
+    }
+}
+
+/// Takes a word that leaves the field out, unless it is one of the field's own.
+fn clears<T: Field>(words: &mut Words<'_>, all: &[&str]) -> bool {
+    let mut own = all.iter().filter(|word| !T::WORDS.contains(word));
+    own.any(|word| words.take(word))
+}
