@@ -7,6 +7,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use control::config::field::Field;
 use control::config::objects::api::DEFAULT_SOCKET;
 
+use crate::events::Events;
 use crate::mac::MacVerb;
 use crate::{edits, show};
 
@@ -61,6 +62,8 @@ pub(crate) enum Noun {
     /// Counters of ports and nodes
     #[command(subcommand)]
     Counters(CountersVerb),
+    /// Show what happened: commits, links, sessions, faults
+    Events(Events),
     /// Print the graph of nodes
     Graph {
         /// How it is written

@@ -8,6 +8,7 @@ use control::view::ProblemDetails;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
+use hyper::http::request;
 use hyper::{Method, Request, StatusCode, header};
 use hyper_util::rt::TokioIo;
 use serde::Serialize;
@@ -66,11 +67,29 @@ impl Client {
         path: &str,
         kind: &'static str,
         body: Vec<u8>,
+        told: impl FnMut(&[u8]) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        let request = Request::post(path).header(header::CONTENT_TYPE, kind);
+        self.lines(request, body, told)
+    }
+
+    /// Asks for what comes line by line, and may never end.
+    pub(crate) fn get_lines(
+        &self,
+        path: &str,
+        told: impl FnMut(&[u8]) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        self.lines(Request::get(path), Vec::new(), told)
+    }
+
+    fn lines(
+        &self,
+        request: request::Builder,
+        body: Vec<u8>,
         mut told: impl FnMut(&[u8]) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        let request = Request::post(path)
+        let request = request
             .header(header::HOST, "volley")
-            .header(header::CONTENT_TYPE, kind)
             .body(Full::new(Bytes::from(body)))
             .map_err(|error| CliError::Broken(error.to_string()))?;
         self.runtime.block_on(async {

@@ -16,6 +16,7 @@ mod complete;
 mod config;
 mod edits;
 mod error;
+mod events;
 mod exec;
 mod mac;
 mod observe;

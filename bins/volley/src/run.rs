@@ -9,7 +9,7 @@ use crate::edits::Edit;
 use crate::error::CliError;
 use crate::output::{Output, style_of_stdout};
 use crate::show::Wanted;
-use crate::{complete, config, exec, mac, observe, shell};
+use crate::{complete, config, events, exec, mac, observe, shell};
 
 /// Who is talked to, and where results go.
 pub(crate) struct Session {
@@ -61,6 +61,7 @@ impl Session {
             Some(Noun::Capture(verb)) => observe::capture(self, verb),
             Some(Noun::Mac(verb)) => mac::run(self, verb),
             Some(Noun::Counters(CountersVerb::Clear)) => self.clear(),
+            Some(Noun::Events(which)) => events::run(self, &which),
             Some(Noun::Graph { format }) => self.graph(format),
             Some(Noun::Exec { file }) => exec::run(self, &file),
             Some(Noun::Completion { shell }) => complete::script(self.output, shell),

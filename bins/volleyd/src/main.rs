@@ -9,9 +9,11 @@ mod serve;
 
 use clap::Parser;
 use control::config::{Config, Host, Source, parse};
+use events::Format;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// The Volley router.
 #[derive(Parser)]
@@ -27,17 +29,24 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    match run(&arguments) {
-        Ok(()) => ExitCode::SUCCESS,
+    // Nothing runs yet, so whoever typed it is told with the lines of the file.
+    let config = match read(&arguments.config) {
+        Ok(config) => config,
         Err(error) => {
             eprintln!("volleyd: {error}");
-            ExitCode::FAILURE
+            return ExitCode::FAILURE;
         }
-    }
+    };
+    let outcome = events::install(Format::Auto)
+        .map_err(Into::into)
+        .and_then(|()| run(&arguments, config))
+        .inspect_err(|error| tracing::error!("{error}"));
+    // A reader of the log that has stopped must not keep us.
+    events::hub().flush(Duration::from_secs(1));
+    if outcome.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    let config = read(&arguments.config)?;
+fn run(arguments: &Arguments, config: Config) -> Result<(), Box<dyn Error>> {
     // A path that is good from any folder: `save` may come much later.
     let file = std::path::absolute(&arguments.config)?;
     // Where it listens is not a change of the configuration: applying the same file changes

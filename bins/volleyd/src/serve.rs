@@ -26,16 +26,19 @@ pub(crate) fn serve(config: Config, file: PathBuf, socket: &Path) -> Result<(), 
         tokio::spawn(listener.serve(router(handle.clone())));
         tokio::spawn(tick_on_news(news, handle.clone()));
         if let Some(tcp) = &config.api.tcp {
-            tokio::spawn(Tls::bind(tcp).await?.serve(router(handle.clone())));
+            let tls = Tls::bind(tcp).await?;
+            tracing::info!(address = %tcp.listen, "listening with TLS");
+            tokio::spawn(tls.serve(router(handle.clone())));
         }
         let mut control = Control::new(Box::new(engine), config, Host::this(), Some(file));
         let (mut terminated, mut interrupted) =
             (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-        tokio::select! {
-            () = control.run(jobs) => {}
-            _ = terminated.recv() => {}
-            _ = interrupted.recv() => {}
-        }
+        let why = tokio::select! {
+            () = control.run(jobs) => "nobody can ask any more",
+            _ = terminated.recv() => "SIGTERM",
+            _ = interrupted.recv() => "SIGINT",
+        };
+        tracing::info!(why, unsaved = control.transaction.unsaved(), "shutting down");
         Ok(())
     })
 }
@@ -63,14 +66,10 @@ async fn tick_on_news(news: Arc<Notify>, handle: Handle) {
 }
 
 fn say_what_runs(version: &Version, config: &Config, socket: &Path) {
-    eprintln!(
-        "volleyd {}: ports {}, static routes {}",
-        version.volley,
-        config.ports.len(),
-        config.routes.len()
-    );
+    let (ports, routes) = (config.ports.len(), config.routes.len());
+    tracing::info!(version = version.volley, ports, static_routes = routes, "started");
     for ability in &version.abilities {
-        eprintln!("volleyd: {ability}");
+        tracing::info!("{ability}");
     }
-    eprintln!("volleyd: listening on {}", socket.display());
+    tracing::info!(socket = %socket.display(), "listening");
 }

@@ -64,8 +64,9 @@ impl Handle {
     ) -> Result<T, Stopped> {
         let (reply, answer) = oneshot::channel();
         let job: Job = Box::new(move |control, now| {
-            // Who asked may have hung up.
-            let _ = reply.send(job(control, now));
+            if reply.send(job(control, now)).is_err() {
+                tracing::info!(fault = "answer-unheard", "whoever asked hung up before the answer");
+            }
         });
         self.jobs.send(job).await.map_err(|_| Stopped)?;
         answer.await.map_err(|_| Stopped)

@@ -59,7 +59,12 @@ fn write_whole(path: &Path, text: &str, like: &Path) -> io::Result<()> {
         file.sync_all()?;
         fs::rename(&temporary, path)
     };
-    write().inspect_err(|_| drop(fs::remove_file(&temporary)))
+    write().inspect_err(|_| {
+        if let Err(error) = fs::remove_file(&temporary) {
+            let path = temporary.display();
+            tracing::warn!(fault = "left-over", %path, %error, "half a file stays behind");
+        }
+    })
 }
 
 #[cfg(test)]

@@ -129,6 +129,7 @@ impl Transaction {
 
     /// Notes that the running configuration was written.
     pub fn saved(&mut self) {
+        tracing::info!(revision = self.revision(), "saved");
         self.saved = self.running.config.clone();
     }
 
@@ -166,7 +167,13 @@ impl Transaction {
     ) -> Result<view::Applied, TransactionError> {
         self.must_be_confirmed(now)?;
         let previous = self.running.number;
-        let changes = self.change(engine, Arc::new(new), comment, now)?;
+        let changes = self.change(engine, Arc::new(new), comment, now).inspect_err(|error| {
+            tracing::warn!(comment, %error, "a change was refused");
+        })?;
+        if !changes.is_empty() {
+            let (revision, within_s) = (self.revision(), within.map(|within| within.as_secs()));
+            tracing::info!(revision, changes = changes.len(), comment, within_s, "committed");
+        }
         if let Some(within) = within.filter(|_| !changes.is_empty()) {
             self.unconfirmed = Some(Unconfirmed { previous, deadline: now.monotonic + within });
         }
@@ -176,6 +183,7 @@ impl Transaction {
     /// Keeps the change that waits.
     pub fn confirm(&mut self, now: Moment) -> Result<view::Applied, TransactionError> {
         self.unconfirmed.take().ok_or(TransactionError::NothingToConfirm)?;
+        tracing::info!(revision = self.revision(), "confirmed");
         self.rollback_fault = None;
         Ok(view::Applied {
             revision: self.revision(),
@@ -203,15 +211,23 @@ impl Transaction {
         let changes = self.change(engine, config, &format!("rollback to {number}"), now)?;
         self.unconfirmed = None;
         self.rollback_fault = None;
+        tracing::info!(
+            revision = self.revision(),
+            to = number,
+            changes = changes.len(),
+            "rolled back"
+        );
         Ok(view::Applied { revision: self.revision(), changes, pending: None })
     }
 
     /// Undoes the change that waits when its time is up; returns what was undone.
     pub fn tick(&mut self, engine: &mut dyn Engine, now: Moment) -> Option<view::Applied> {
         let unconfirmed = self.unconfirmed.filter(|it| it.deadline <= now.monotonic)?;
+        tracing::warn!(to = unconfirmed.previous, "nobody confirmed in time: rolling back");
         match self.rollback(engine, Some(unconfirmed.previous), now) {
             Ok(applied) => Some(applied),
             Err(error) => {
+                tracing::error!(fault = "rollback", %error, "the rollback failed, and is tried again");
                 // What runs is still unconfirmed: it must not stay for want of one more try.
                 self.rollback_fault = Some(error.to_string());
                 self.unconfirmed =

@@ -139,9 +139,11 @@ impl LinuxDevice {
 
 impl Drop for LinuxDevice {
     fn drop(&mut self) {
-        // Nobody is told: the device may be gone.
         self.whole_frames = None;
-        let _ = offloads::enable(&self.name, &self.offloads);
+        if let Err(error) = offloads::enable(&self.name, &self.offloads) {
+            // No fault: the device may be gone.
+            tracing::debug!(device = self.name, %error, "a device's offloads stay off");
+        }
     }
 }
 

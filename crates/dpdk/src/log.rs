@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  DPDK ─▶ FILE made by the shim ─▶ `receive` ─┬▶ the route of EalOptions (silent unless asked for)
-//!                                              └▶ the last warnings and errors, for error messages
+//!                                              ├▶ the last warnings and errors, for error messages
+//!                                              └▶ events, for the program that receives them
 //! ```
 
 use core::ffi::c_char;
@@ -120,6 +121,18 @@ fn record(level: LogLevel, line: &str) {
     }
     if let Some(route) = &log.route {
         route(level, line);
+    }
+    drop(log);
+    tell(level, line);
+}
+
+/// The line as an event: what DPDK calls normal is of use only to who looks for a fault.
+fn tell(level: LogLevel, line: &str) {
+    match level {
+        LogLevel::Error => tracing::error!(target: "dpdk", fault = "dpdk-error", "{line}"),
+        LogLevel::Warning => tracing::warn!(target: "dpdk", fault = "dpdk-warning", "{line}"),
+        LogLevel::Notice | LogLevel::Info => tracing::debug!(target: "dpdk", "{line}"),
+        LogLevel::Debug => tracing::trace!(target: "dpdk", "{line}"),
     }
 }
 

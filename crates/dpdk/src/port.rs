@@ -214,7 +214,9 @@ impl Port {
             self.set_mtu(mtu)?;
         }
         // Drivers without such a mode receive all packets.
-        let _ = self.set_promiscuous(options.promiscuous);
+        if let Err(error) = self.set_promiscuous(options.promiscuous) {
+            tracing::debug!(%error, "a port's mode of reception stays");
+        }
         Ok(())
     }
 
@@ -338,7 +340,10 @@ impl Port {
         }
         if let Some(linux) = &self.linux {
             // Without the right to do so the link is down until somebody else switches it on.
-            let _ = linux.switch_on();
+            if let Err(error) = linux.switch_on() {
+                let device = self.spec.to_string();
+                tracing::warn!(fault = "switch-on", device, %error, "a device cannot be switched on");
+            }
         }
         for queue in self.rx.iter().chain(&self.tx) {
             queue.gate.open();
@@ -377,8 +382,11 @@ impl Port {
         }
         self.tried = Some(Instant::now());
         // If it does not work this time it will be tried again.
-        let _ = self.stop_driver();
-        let _ = self.start_driver();
+        for outcome in [self.stop_driver(), self.start_driver()] {
+            if let Err(error) = outcome {
+                tracing::debug!(%error, "a port is not connected yet");
+            }
+        }
     }
 
     /// Receive queue `number`: `None` if there is no such queue or somebody has it.
@@ -565,7 +573,9 @@ impl Port {
 impl Drop for Port {
     fn drop(&mut self) {
         // A driver that does not stop cleanly is closed all the same.
-        let _ = self.stop();
+        if let Err(error) = self.stop() {
+            tracing::warn!(fault = "port-stop", %error, "a port does not stop as it should");
+        }
         // SAFETY: an open, stopped port; no worker is in one of its queues, nor will be.
         unsafe { ffi::rte_eth_dev_close(self.number) };
         self.settle();

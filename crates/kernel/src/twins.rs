@@ -132,7 +132,9 @@ impl Twins {
     }
 
     fn order(&self, order: Order) {
-        let _ended = self.orders.as_ref().map(|orders| orders.send(order));
+        if self.orders.as_ref().is_some_and(|orders| orders.send(order).is_err()) {
+            tracing::error!(fault = "twins-ended", "the thread of the kernel's twins has ended");
+        }
         self.waker.wake();
     }
 }
@@ -141,6 +143,7 @@ impl Drop for Twins {
     fn drop(&mut self) {
         self.orders = None;
         self.waker.wake();
+        // One that panicked has told so.
         let _ended = self.thread.take().map(JoinHandle::join);
     }
 }
@@ -160,7 +163,14 @@ struct Carrier {
 
 impl Carrier {
     fn run(mut self) {
-        while let Ok(ready) = self.wait() {
+        loop {
+            let ready = match self.wait() {
+                Ok(ready) => ready,
+                Err(error) => {
+                    tracing::error!(fault = "twins-ended", %error, "twins carry packets no more");
+                    break;
+                }
+            };
             self.waker.answer();
             if !self.obey() {
                 break;
@@ -213,9 +223,13 @@ impl Carrier {
     fn write(&mut self) {
         while let Ok(ToTwin { interface, packet }) = self.packets.try_recv() {
             if let Some((tap, traffic)) = self.taps.get(&interface) {
-                let taken = rustix::io::write(tap, packet.bytes()).is_ok();
-                let counter = if taken { &traffic.to_kernel } else { &traffic.refused };
+                let written = rustix::io::write(tap, packet.bytes());
+                let counter = if written.is_ok() { &traffic.to_kernel } else { &traffic.refused };
                 counter.fetch_add(1, Ordering::Relaxed);
+                if let Err(error) = written {
+                    let fault = "twin-refused";
+                    tracing::warn!(fault, interface, %error, "the kernel refused a twin's packet");
+                }
             }
             self.cache.release(&[packet]);
         }
@@ -228,8 +242,10 @@ impl Carrier {
             let length = match rustix::io::read(tap, &mut self.frame[..]) {
                 Ok(length) => length,
                 Err(Errno::AGAIN | Errno::INTR) => break,
-                Err(_) => {
+                Err(error) => {
                     self.taps.remove(&interface);
+                    tracing::debug!(interface, %error, "a twin cannot be read any more");
+                    // Nobody asks when all twins end.
                     let _nobody_asks = self.gone.send(interface);
                     break;
                 }

@@ -20,6 +20,13 @@
 //!    show           answers to every "show"
 //! ```
 
+/// What goes wrong is an event: this thread must not wait for a reader of stderr.
+macro_rules! eprintln {
+    ($($told:tt)*) => {
+        tracing::warn!("{}", format!($($told)*).trim_start_matches("volleyd: "))
+    };
+}
+
 mod access;
 mod advertiser;
 mod binding;

@@ -237,7 +237,7 @@ impl Telling {
     /// For the thread that reads; who hung up is noticed later.
     fn tell_blocking(&mut self) {
         if let Some(line) = self.line() {
-            let _ = self.lines.blocking_send(line);
+            drop(self.lines.blocking_send(line));
         }
     }
 
@@ -249,8 +249,15 @@ impl Telling {
             self.bulk.detail = Some(detail);
         }
         let line = self.write();
-        // Who asked may have hung up.
-        let _ = self.lines.send(line).await;
+        if self.lines.send(line).await.is_err() {
+            let (source, detail) = (&self.bulk.source, &self.bulk.detail);
+            tracing::info!(
+                fault = "answer-unheard",
+                source,
+                detail,
+                "nobody heard how routes fared"
+            );
+        }
     }
 }
 

@@ -43,7 +43,14 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         .header_read_timeout(HEADER_TIME)
         .serve_connection(TokioIo::new(stream), service);
     // A peer that hangs up in the middle has nobody left to be told.
-    let _ = served.await;
+    if let Err(error) = served.await {
+        tracing::info!(fault = "api-connection", %error, "a connection to the API broke off");
+    }
+}
+
+/// Tells that nobody could connect.
+pub(super) fn accept_failed(error: &std::io::Error) {
+    tracing::warn!(fault = "api-accept", %error, "a connection to the API could not be accepted");
 }
 
 /// After an accept failed (no file descriptors, say): the time before the next.

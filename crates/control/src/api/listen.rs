@@ -11,7 +11,7 @@ use axum::Router;
 use thiserror::Error;
 use tokio::net::UnixListener;
 
-use super::connection::{ACCEPT_PAUSE, Connections, serve};
+use super::connection::{ACCEPT_PAUSE, Connections, accept_failed, serve};
 
 /// Why the socket could not be had.
 #[derive(Debug, Error)]
@@ -57,6 +57,7 @@ impl UnixSocket {
         fresh.push(format!(".{}", std::process::id()));
         let fresh = PathBuf::from(fresh);
         let bind = || {
+            // There is none but after a crash; one that stays fails the next step, with its reason.
             drop(fs::remove_file(&fresh));
             let listener = UnixListener::bind(&fresh)?;
             fs::set_permissions(&fresh, Permissions::from_mode(0o660))?;
@@ -85,7 +86,10 @@ impl UnixSocket {
                         drop(slot);
                     });
                 }
-                Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
+                Err(error) => {
+                    accept_failed(&error);
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
             }
         }
     }
@@ -93,7 +97,10 @@ impl UnixSocket {
 
 impl Drop for UnixSocket {
     fn drop(&mut self) {
-        drop(fs::remove_file(&self.path));
+        if let Err(error) = fs::remove_file(&self.path) {
+            let path = self.path.display();
+            tracing::warn!(fault = "api-socket", %path, %error, "the API's socket cannot be removed");
+        }
     }
 }
 

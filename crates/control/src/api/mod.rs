@@ -11,6 +11,7 @@
 mod bulk;
 mod config;
 mod connection;
+mod events;
 mod extract;
 mod listen;
 mod observe;
@@ -88,6 +89,7 @@ fn described() -> (Router<Handle>, utoipa::openapi::OpenApi) {
         .routes(routes!(observe::stations_flush))
         .routes(routes!(observe::stations_fill))
         .routes(routes!(observe::counters_clear))
+        .routes(routes!(events::events))
         .routes(routes!(show::metrics))
         .split_for_parts()
 }
@@ -111,6 +113,7 @@ pub fn router(handle: Handle) -> Router {
         })
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn(read_body))
+        .layer(from_fn(events::tell_refusals))
         .with_state(handle)
 }
 

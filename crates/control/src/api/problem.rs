@@ -42,6 +42,10 @@ pub(super) enum Refused {
 #[derive(Debug)]
 pub(super) struct Refusal(Box<ProblemDetails>);
 
+/// A refusal's reason, for those who see the answer pass.
+#[derive(Clone)]
+pub(super) struct Why(pub(super) String);
+
 /// What handlers answer.
 pub(super) type Answer<T> = Result<Json<T>, Refusal>;
 
@@ -60,7 +64,9 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status =
             StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let why = Why(self.0.detail.clone());
         let mut response = (status, Json(self.0)).into_response();
+        response.extensions_mut().insert(why);
         let kind = HeaderValue::from_static("application/problem+json");
         response.headers_mut().insert(header::CONTENT_TYPE, kind);
         response

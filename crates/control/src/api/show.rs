@@ -111,6 +111,7 @@ pub(super) async fn metrics(State(handle): State<Handle>) -> Result<Response, Re
     let text = handle.call(|control, _| {
         let mut scrape = Scrape { router: control.engine.as_mut(), out: Exposition::default() };
         view::visit(&mut scrape);
+        super::events::count(&mut scrape.out);
         scrape.out.finish()
     });
     Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text.await?).into_response())

@@ -14,7 +14,7 @@ use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use super::connection::{ACCEPT_PAUSE, Connections, serve};
+use super::connection::{ACCEPT_PAUSE, Connections, accept_failed, serve};
 use super::token::Token;
 use crate::config::objects::api::Tcp;
 
@@ -89,15 +89,24 @@ impl Tls {
         let router = self.token.guard(router);
         let connections = Connections::new();
         while let Some(slot) = connections.slot().await {
-            let Ok((stream, _)) = self.listener.accept().await else {
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-                continue;
+            let (stream, peer) = match self.listener.accept().await {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    accept_failed(&error);
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                    continue;
+                }
             };
             let (router, acceptor) = (router.clone(), self.acceptor.clone());
             tokio::spawn(async move {
                 let handshake = tokio::time::timeout(HANDSHAKE_TIME, acceptor.accept(stream));
-                if let Ok(Ok(stream)) = handshake.await {
-                    serve(stream, router).await;
+                let outcome = handshake.await.unwrap_or_else(|late| Err(io::Error::other(late)));
+                match outcome {
+                    Ok(stream) => serve(stream, router).await,
+                    Err(error) => {
+                        let fault = "tls-handshake";
+                        tracing::info!(fault, %peer, %error, "a TLS handshake failed");
+                    }
                 }
                 drop(slot);
             });

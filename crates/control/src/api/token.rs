@@ -11,6 +11,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 
+use super::events::tell_refusals;
 use super::problem::refuse;
 
 /// Fewest characters of a token: 128 bits in hexadecimal digits.
@@ -43,7 +44,7 @@ impl Token {
 
     /// Refuses requests that do not bear the token.
     pub(super) fn guard(self, router: Router) -> Router {
-        router.layer(from_fn(move |request: Request, next: Next| {
+        let router = router.layer(from_fn(move |request: Request, next: Next| {
             let token = self.clone();
             async move {
                 let given = request.headers().get(header::AUTHORIZATION);
@@ -53,7 +54,8 @@ impl Token {
                 }
                 refuse_unknown()
             }
-        }))
+        }));
+        router.layer(from_fn(tell_refusals))
     }
 }
 

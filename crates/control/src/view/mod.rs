@@ -10,6 +10,7 @@ mod bulk;
 mod capture;
 mod config;
 mod drop;
+mod events;
 mod flag;
 mod fpm;
 mod graph;
@@ -40,6 +41,7 @@ pub use config::{
     Applied, Checked, ConfigStatus, ConfigText, Diff, EditText, HistoryEntry, Pending, RollbackTo,
     Saved,
 };
+pub use events::{Event, EventFilter, Level, Missed};
 pub use flag::{Flag, Kind, flags, parameters};
 pub use metrics::{Exposition, Samples};
 pub use problem::ProblemDetails;

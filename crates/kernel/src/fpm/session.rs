@@ -108,6 +108,7 @@ impl Drop for Fpm {
         self.updates = None;
         self.stop.store(true, Ordering::Relaxed);
         self.waker.wake();
+        // One that panicked has told so.
         let _ended = self.thread.take().map(JoinHandle::join);
     }
 }
@@ -133,10 +134,21 @@ struct Server {
 
 impl Server {
     fn run(mut self) {
-        while self.wait().is_ok() && !self.stop.load(Ordering::Relaxed) {
+        loop {
+            if let Err(error) = self.wait() {
+                tracing::error!(fault = "fpm-ended", %error, "FPM is listened for no more");
+                return;
+            }
+            if self.stop.load(Ordering::Relaxed) {
+                return;
+            }
             self.waker.answer();
-            if let Ok((stream, peer)) = self.listener.accept() {
-                self.begin(stream, peer);
+            match self.listener.accept() {
+                Ok((stream, peer)) => self.begin(stream, peer),
+                Err(why) if why.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => {
+                    tracing::warn!(fault = "fpm-accept", %error, "an FPM session cannot begin");
+                }
             }
             if let Some(session) = &mut self.session {
                 let outcome = session.read().and_then(|more| {
@@ -183,9 +195,11 @@ impl Server {
         if self.session.is_some() {
             self.end("zebra connected anew");
         }
-        if stream.set_nonblocking(true).is_err() {
+        if let Err(error) = stream.set_nonblocking(true) {
+            tracing::warn!(fault = "fpm-accept", %peer, %error, "an FPM session cannot begin");
             return;
         }
+        tracing::info!(%peer, "an FPM session began");
         self.session = Some(Session { stream, bytes: Vec::new() });
         self.learned.begin();
         self.sweep_at = Some(Instant::now() + self.hold);
@@ -197,8 +211,9 @@ impl Server {
         self.session = None;
         self.sweep_at = Some(Instant::now() + self.hold);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        (state.peer, state.ended) = (None, Some(why.to_owned()));
-        eprintln!("volleyd: the FPM session ended: {why}");
+        let peer = state.peer.take().map(|peer| peer.to_string());
+        state.ended = Some(why.to_owned());
+        tracing::warn!(fault = "fpm-session", peer, why, "the FPM session ended");
     }
 
     /// Hands over what changed, slice by slice; false when nobody wants it any more.

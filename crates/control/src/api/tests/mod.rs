@@ -2,6 +2,7 @@
 
 mod bulk;
 mod document;
+mod events;
 mod requests;
 mod sockets;
 mod tls;

@@ -1,0 +1,78 @@
+//! `volley events`: what happened, and with `--follow` what happens.
+
+use clap::Args;
+use control::view::{Event, Level, Missed, Style};
+use events::line;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::error::CliError;
+use crate::run::Session;
+
+/// Events of the past that a follower begins with.
+const BEGIN_WITH: u32 = 10;
+
+/// Which events.
+#[derive(Debug, Args)]
+pub(crate) struct Events {
+    /// Go on with those that happen, until interrupted
+    #[arg(long, short)]
+    follow: bool,
+    /// Only the latest so many of those that happened; with --follow 10, otherwise all that are kept
+    #[arg(long, value_name = "COUNT")]
+    last: Option<u32>,
+    /// Only as grave as this or graver: error, warn, info, debug, trace
+    #[arg(long, value_name = "LEVEL")]
+    level: Option<Level>,
+}
+
+/// Prints them.
+pub(crate) fn run(session: &Session, events: &Events) -> Result<(), CliError> {
+    let output = session.output;
+    let last = events.last.or(events.follow.then_some(BEGIN_WITH));
+    let query = query(&[
+        ("last", last.map(|last| last.to_string())),
+        ("level", events.level.map(|level| level.to_string())),
+        ("follow", events.follow.then(|| "true".to_owned())),
+    ]);
+    let path = format!("/v1/events?{query}");
+    if !events.follow {
+        return output.answer(session.client.get(&path)?, |events: Vec<Event>, style| {
+            events.iter().map(|event| text(event, style)).collect()
+        });
+    }
+    let mut missed = false;
+    session.client.get_lines(&path, |told| {
+        let Ok(told) = std::str::from_utf8(told) else { return Ok(()) };
+        if let Some(kind) = told.strip_prefix("event: ") {
+            missed = kind == "missed";
+        }
+        let Some(data) = told.strip_prefix("data: ") else { return Ok(()) };
+        if output.json {
+            return output.text(&format!("{data}\n"));
+        }
+        let line = match std::mem::take(&mut missed) {
+            true => {
+                let Missed { missed } = read(data)?;
+                output.style.dim(&format!("{missed} events were missed\n"))
+            }
+            false => text(&read(data)?, output.style),
+        };
+        output.text(&line)
+    })
+}
+
+fn read<T: DeserializeOwned>(data: &str) -> Result<T, CliError> {
+    let value: Result<Value, _> = serde_json::from_str(data);
+    value.and_then(serde_json::from_value).map_err(|error| CliError::Broken(error.to_string()))
+}
+
+fn text(event: &Event, style: Style) -> String {
+    let line = line(event);
+    let line = match event.level {
+        Level::Error | Level::Warn => style.bold(&line),
+        Level::Info => line,
+        Level::Debug | Level::Trace => style.dim(&line),
+    };
+    line + "\n"
+}

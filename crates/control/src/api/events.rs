@@ -1,0 +1,144 @@
+//! `/v1/events`: what happened, and what happens.
+//!
+//! ```text
+//!  ring of the latest events ─┬▶ a list
+//!                             └▶ server-sent events: id, data; `missed` when the reader was too slow
+//! ```
+//! The control loop is not asked: events are told when it is busy, too. A follower that does not
+//! read holds up nobody, as each takes from the ring what is still there.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderMap, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use events::{Batch, Follower, hub};
+use hyper::body::{Bytes, Frame};
+use tokio::time::{Interval, interval};
+
+use super::extract::{Parameters, within};
+use super::problem::{Refusal, Refused, Why};
+use crate::view::{Event, EventFilter, Exposition, Level, Missed};
+
+/// Most events of the past: those that are kept.
+const MOST: u32 = 512;
+/// Between two signs of life of a stream on which nothing happens.
+const BEAT: Duration = Duration::from_secs(15);
+
+/// What happened lately, oldest first. With `follow=true` also what happens from now on, as server-sent
+/// events: `data` is an event, `id` its number; an event of the type `missed` says how many were lost to
+/// a reader that was too slow. `Last-Event-ID` goes on behind an event.
+#[utoipa::path(get, path = "/v1/events", tag = "observe", params(EventFilter),
+    responses((status = 200, description = "Events.", content(
+        (Vec<Event> = "application/json"), (String = "text/event-stream"))), Refused))]
+pub(super) async fn events(
+    Parameters(filter): Parameters<EventFilter>,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    if let Some(last) = filter.last {
+        within("last", last, 0..=MOST)?;
+    }
+    let least = filter.level.unwrap_or(Level::Trace);
+    if !filter.follow {
+        let mut events = hub().latest(MOST as usize);
+        events.retain(|event| event.level <= least);
+        let skip = events.len().saturating_sub(filter.last.unwrap_or(MOST) as usize);
+        let events: Vec<&Event> = events.iter().skip(skip).map(|event| &**event).collect();
+        return Ok(Json(events).into_response());
+    }
+    let seen = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
+    let past = hub().latest(filter.last.unwrap_or(0) as usize);
+    let after = seen.or_else(|| past.first().map(|event| event.number - 1));
+    let stream = Stream { follower: hub().follow(after), least, beat: interval(BEAT) };
+    let head = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
+    Ok((head, Body::new(stream)).into_response())
+}
+
+/// The body: events as they happen.
+struct Stream {
+    follower: Follower,
+    least: Level,
+    beat: Interval,
+}
+
+impl Stream {
+    fn write(&self, batch: &Batch) -> String {
+        let mut text = String::new();
+        if batch.missed > 0 {
+            let missed = Missed { missed: batch.missed };
+            text = format!("event: missed\ndata: {}\n\n", json(&missed));
+        }
+        for event in batch.events.iter().filter(|event| event.level <= self.least) {
+            text.push_str(&format!("id: {}\ndata: {}\n\n", event.number, json(&**event)));
+        }
+        text
+    }
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+impl hyper::body::Body for Stream {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        while let Poll::Ready(batch) = self.follower.poll(context) {
+            let text = self.write(&batch);
+            if !text.is_empty() {
+                return Poll::Ready(Some(Ok(Frame::data(text.into()))));
+            }
+        }
+        // A comment, by which either side notices that the other is gone.
+        let beat = self.beat.poll_tick(context);
+        beat.map(|_| Some(Ok(Frame::data(Bytes::from_static(b": \n\n")))))
+    }
+}
+
+/// Counters of what was told.
+pub(super) fn count(out: &mut Exposition) {
+    let counts = hub().counts();
+    out.of(Level::ALL, |level| [("level", *level)]).counter(
+        "events",
+        "What happened, by how grave it is.",
+        |level| counts.events(*level),
+    );
+    out.of(counts.faults(), |(fault, _)| [("fault", fault.clone())]).counter(
+        "faults",
+        "What went wrong and was got over.",
+        |(_, count)| *count,
+    );
+    out.one(counts)
+        .counter("events_suppressed", "Events that repeated too fast to be kept.", |counts| {
+            counts.suppressed_events()
+        })
+        .counter("log_lines_lost", "Lines of the log that its reader was too slow for.", |counts| {
+            counts.lost_lines()
+        });
+}
+
+/// Tells of requests that are refused.
+pub(super) async fn tell_refusals(request: Request, next: Next) -> Response {
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let response = next.run(request).await;
+    let status = response.status();
+    if status.is_client_error() || status.is_server_error() {
+        let detail = response.extensions().get::<Why>().map_or("", |why| &why.0);
+        let status = status.as_u16();
+        if status == 401 || status >= 500 {
+            tracing::warn!(%method, path, status, detail, "a request was refused");
+        } else {
+            tracing::info!(%method, path, status, detail, "a request was refused");
+        }
+    }
+    response
+}

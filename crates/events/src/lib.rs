@@ -1,0 +1,29 @@
+//! What happens, told: who tells never waits.
+//!
+//! ```text
+//!  tracing::warn!(…) ─▶ Receiver ─▶ Hub ─┬▶ limit: an event that repeats is held back, and counted
+//!                                        ├▶ ring: the latest, for `volley events` and its followers
+//!                                        └▶ queue ─▶ writer thread ─▶ stderr (text, JSON) or journald
+//! ```
+//! Crates tell by `tracing`'s macros alone; the program installs the hub. A full queue loses lines,
+//! and tells how many. A field named `fault` is counted under its value, for metrics: so what went
+//! wrong and was got over leaves an event and a counter in one line.
+
+mod counts;
+mod event;
+mod hub;
+mod journal;
+mod limit;
+mod receiver;
+mod ring;
+mod text;
+mod time;
+mod writer;
+
+pub use counts::Counts;
+pub use event::{Event, Level};
+pub use hub::{Hub, hub, install};
+pub use receiver::Receiver;
+pub use ring::{Batch, Follower};
+pub use text::line;
+pub use writer::{Format, Sink};
