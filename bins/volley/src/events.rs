@@ -18,7 +18,7 @@ pub(crate) struct Events {
     /// Go on with those that happen, until interrupted
     #[arg(long, short)]
     follow: bool,
-    /// Only the latest so many of those that happened; with --follow 10, otherwise all that are kept
+    /// Of those that happened, only the latest so many; with --follow 10, else all that are kept
     #[arg(long, value_name = "COUNT")]
     last: Option<u32>,
     /// Only as grave as this or graver: error, warn, info, debug, trace

@@ -9,7 +9,6 @@ mod serve;
 
 use clap::Parser;
 use control::config::{Config, Host, Source, parse};
-use events::Format;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -37,7 +36,8 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let outcome = events::install(Format::Auto)
+    events::hub().set_level(config.log.events_level());
+    let outcome = events::install(config.log.events_format())
         .map_err(Into::into)
         .and_then(|()| run(&arguments, config))
         .inspect_err(|error| tracing::error!("{error}"));

@@ -281,6 +281,7 @@ impl Transaction {
             return Ok(Vec::new());
         }
         engine.apply(&self.running.config, &new, &steps)?;
+        new.log.follow(&self.running.config.log);
         let revision = Revision {
             number: self.running.number + 1,
             config: new,

@@ -132,8 +132,8 @@ pub fn hub() -> &'static Arc<Hub> {
     HUB.get_or_init(Arc::default)
 }
 
-/// Takes all events of the program into [`hub`], and begins to write them. Panics become events, too: a
-/// thread that panics must not wait for a reader of stderr.
+/// Takes all events of the program into [`hub`], and begins to write them. Panics become events,
+/// too: a thread that panics must not wait for a reader of stderr.
 pub fn install(format: Format) -> io::Result<()> {
     hub().start_writing(format.sink())?;
     tracing::subscriber::set_global_default(Receiver(Arc::clone(hub())))

@@ -1,7 +1,7 @@
 //! An event that repeats is told a hundred times, then every ten seconds.
 //!
 //! A token bucket for each place in the code that tells events. What it holds back is counted, and
-//! the count is told as soon as there is a token for it, by the writer's thread if nobody else comes.
+//! the count is told as soon as there is a token for it, by the writer's thread if nobody comes.
 
 use crate::Level;
 use std::collections::HashMap;

@@ -3,8 +3,8 @@
 //! ```text
 //!  push ─▶ [ 17 18 19 … 528 ] ─▶ followers, each with the number that it has read up to
 //! ```
-//! A follower has no queue: it reads the ring when it can. One that comes so late that events have left
-//! the ring is told how many. So nobody waits for a follower, and none costs memory.
+//! A follower has no queue: it reads the ring when it can. One that comes so late that events have
+//! left the ring is told how many. So nobody waits for a follower, and none costs memory.
 
 use crate::Event;
 use std::collections::{HashMap, VecDeque};

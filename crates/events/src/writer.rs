@@ -30,14 +30,6 @@ pub enum Format {
 }
 
 impl Format {
-    /// All of them, by the names that they have in the configuration.
-    pub const ALL: [(&str, Self); 4] = [
-        ("auto", Self::Auto),
-        ("text", Self::Text),
-        ("json", Self::Json),
-        ("journald", Self::Journald),
-    ];
-
     /// What writes so.
     pub fn sink(self) -> Box<dyn Sink> {
         match self {

@@ -67,6 +67,8 @@ impl Router {
         match change {
             // Workers, memory and timers are made once, at the start.
             Change::Workers(_) | Change::Memory(_) | Change::Api(_) | Change::Arp(_) => Ok(()),
+            // The control side's own.
+            Change::Log(_) => Ok(()),
             Change::Icmp(Replaced { new, .. }) => {
                 let limits = &self.dataplane.icmp;
                 limits.errors_per_second.store(new.errors_pps, Ordering::Relaxed);

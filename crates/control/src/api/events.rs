@@ -30,9 +30,9 @@ const MOST: u32 = 512;
 /// Between two signs of life of a stream on which nothing happens.
 const BEAT: Duration = Duration::from_secs(15);
 
-/// What happened lately, oldest first. With `follow=true` also what happens from now on, as server-sent
-/// events: `data` is an event, `id` its number; an event of the type `missed` says how many were lost to
-/// a reader that was too slow. `Last-Event-ID` goes on behind an event.
+/// What happened lately, oldest first. With `follow=true` also what happens from now on, as
+/// server-sent events: `data` is an event, `id` its number; one of the type `missed` says how many
+/// were lost to a reader that was too slow. `Last-Event-ID` goes on behind an event.
 #[utoipa::path(get, path = "/v1/events", tag = "observe", params(EventFilter),
     responses((status = 200, description = "Events.", content(
         (Vec<Event> = "application/json"), (String = "text/event-stream"))), Refused))]

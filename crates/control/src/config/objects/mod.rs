@@ -11,6 +11,7 @@ pub mod bridge;
 pub mod connected;
 pub mod fpm;
 pub mod icmp;
+pub mod log;
 pub mod memory;
 pub mod mirror;
 mod name;
@@ -183,6 +184,8 @@ objects! {
     memory: memory::Memory,
     /// Where the router listens for commands.
     api: api::Api,
+    /// How the log is written.
+    log: log::Log,
     /// Timers of address resolution.
     arp: arp::Arp,
     /// Rates of the messages the router sends by itself.
