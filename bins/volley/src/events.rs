@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::error::CliError;
 use crate::run::Session;
+use crate::show::query;
 
 /// Events of the past that a follower begins with.
 const BEGIN_WITH: u32 = 10;

@@ -249,14 +249,14 @@ impl Router {
         }
         let gone = port.device.is_some() && port.device_is_gone();
         if gone {
-            eprintln!("volleyd: port {name}: its device is gone");
+            tracing::warn!(fault = "device-gone", port = %name, "the device is gone");
             self.close_device(name);
             now = crate::interfaces::Link::default();
         }
         if reopen && self.ports.get(name).is_some_and(|port| port.device.is_none()) {
             let Some(port) = self.ports.get_mut(name) else { return };
             if port.open_device(&self.devices, &self.dataplane).is_ok() {
-                eprintln!("volleyd: port {name}: its device is back");
+                tracing::info!(port = %name, "the device is back");
                 port.begin_reading(&self.dataplane);
                 now = port.link;
             }
@@ -266,6 +266,11 @@ impl Router {
         }
         if let Some(port) = self.ports.get_mut(name) {
             port.link = now;
+        }
+        match (before.up, now.up) {
+            (false, true) => tracing::info!(port = %name, "the link is up"),
+            (true, false) => tracing::warn!(port = %name, "the link is down"),
+            _ => {}
         }
         self.publish_rows();
         if !now.up {

@@ -121,9 +121,11 @@ pub(super) fn count(out: &mut Exposition) {
         .counter("events_suppressed", "Events that repeated too fast to be kept.", |counts| {
             counts.suppressed_events()
         })
-        .counter("log_lines_lost", "Lines of the log that its reader was too slow for.", |counts| {
-            counts.lost_lines()
-        });
+        .counter(
+            "log_lines_lost",
+            "Lines of the log that its reader was too slow for.",
+            |counts| counts.lost_lines(),
+        );
 }
 
 /// Tells of requests that are refused.
@@ -134,7 +136,7 @@ pub(super) async fn tell_refusals(request: Request, next: Next) -> Response {
     if status.is_client_error() || status.is_server_error() {
         let detail = response.extensions().get::<Why>().map_or("", |why| &why.0);
         let status = status.as_u16();
-        if status == 401 || status >= 500 {
+        if status >= 500 {
             tracing::warn!(%method, path, status, detail, "a request was refused");
         } else {
             tracing::info!(%method, path, status, detail, "a request was refused");

@@ -11,7 +11,6 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 
-use super::events::tell_refusals;
 use super::problem::refuse;
 
 /// Fewest characters of a token: 128 bits in hexadecimal digits.
@@ -44,7 +43,7 @@ impl Token {
 
     /// Refuses requests that do not bear the token.
     pub(super) fn guard(self, router: Router) -> Router {
-        let router = router.layer(from_fn(move |request: Request, next: Next| {
+        router.layer(from_fn(move |request: Request, next: Next| {
             let token = self.clone();
             async move {
                 let given = request.headers().get(header::AUTHORIZATION);
@@ -54,12 +53,12 @@ impl Token {
                 }
                 refuse_unknown()
             }
-        }));
-        router.layer(from_fn(tell_refusals))
+        }))
     }
 }
 
 fn refuse_unknown() -> Response {
+    tracing::warn!("a request was refused that bears no valid token");
     let refusal = refuse(StatusCode::UNAUTHORIZED, "this request bears no valid token");
     let mut response = refusal.into_response();
     response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
