@@ -9,9 +9,9 @@ hosts
 } >"$work/router.toml"
 router router
 until_true pings "$a" 10.0.2.2
-ctl router events --follow --last 0 >"$work/followed" &
+ctl router events --follow --last 0 >"$work/followed" 2>/dev/null &
 daemons+=($!)
-ctl router events --follow --json >"$work/followed.json" &
+ctl router events --follow --json >"$work/followed.json" 2>/dev/null &
 daemons+=($!)
 followed() { has "$1" "$work/followed"; }
 # A follower is there once it sees a refusal.
@@ -41,7 +41,7 @@ ctl router events --level warn | has 'device is gone'
 ctl router events --last 3 --json | jq -e 'all(.number > 0 and (.time | fromdateiso8601? // true))' >/dev/null
 
 # A follower that does not read holds nobody up.
-(ctl router events --follow --json | sleep 1000) &
+(ctl router events --follow --json | sleep 1000) 2>/dev/null &
 stuck=$!
 for _ in $(seq 300); do ctl router lookup 10.0.0.1 --vrf nowhere >/dev/null 2>&1 || true; done
 ctl router show version >/dev/null
