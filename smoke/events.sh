@@ -34,7 +34,16 @@ until_true followed 'link is up .*port=p1'
 ip -n "$r" link del v1
 until_true followed 'device is gone .*port=p1'
 
-# The level changes while it runs; what is asked for is what is shown.
+# The level changes while it runs.
+latest() { ctl router events --last 1 --json | jq '.[0].number'; }
+ctl router log set level error >/dev/null
+before=$(latest)
+! ctl router lookup 10.0.0.1 --vrf nowhere >/dev/null 2>&1 || fail "there is no such VRF"
+[ "$(latest)" = "$before" ] || fail "more is told than was asked for"
+ctl router log set level debug >/dev/null
+[ "$(latest)" -gt "$before" ] || fail "less is told than was asked for"
+
+# What is asked for is what is shown.
 ctl router events --level warn | has 'device is gone'
 ! ctl router events --level warn | has 'committed' || fail "more than was asked for"
 [ "$(ctl router events --last 3 --json | jq length)" = 3 ] || fail "not the last three"
