@@ -17,7 +17,7 @@ use std::path::Path;
 
 use wire::pcap::{LINK_ETHERNET, Reader, Record};
 
-use super::stream::{FCS_BYTES, FRAME_BYTES};
+use super::test_frame::{FCS_BYTES, FRAME_BYTES};
 use crate::Error;
 
 /// Octets of an Ethernet header: what is shorter is no frame.
@@ -230,9 +230,8 @@ fn content(frame: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use wire::pcap::{LINK_RAW, Writer};
-
     use super::*;
+    use wire::pcap::{LINK_RAW, Writer};
 
     fn recording(names: &str) -> Recording {
         let frames = names.bytes().map(|name| vec![name; 80]).collect();

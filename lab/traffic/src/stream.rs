@@ -17,11 +17,7 @@ use super::recording::Recording;
 use crate::Error;
 use crate::arrivals::{Field, Imix, Process};
 use crate::test_frame::SIGNATURE_BYTES;
-
-/// Octets of the frame check sequence, which sizes count and buffers do not hold.
-pub const FCS_BYTES: usize = 4;
-/// Sizes of frames that can be sent, with checksum.
-pub const FRAME_BYTES: std::ops::RangeInclusive<u16> = 64..=9_022;
+pub use crate::test_frame::{FCS_BYTES, FRAME_BYTES};
 
 /// One stream of test frames.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

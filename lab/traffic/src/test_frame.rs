@@ -13,6 +13,11 @@
 
 use crate::Error;
 
+/// Octets of the frame check sequence, which sizes count and buffers do not hold.
+pub const FCS_BYTES: usize = 4;
+/// Sizes of frames that can be sent, with checksum.
+pub const FRAME_BYTES: std::ops::RangeInclusive<u16> = 64..=9_022;
+
 /// Octets of the signature.
 pub const SIGNATURE_BYTES: usize = 18;
 /// Octets with a flow number.

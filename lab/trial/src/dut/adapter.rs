@@ -4,6 +4,9 @@ use lab_record::Counters;
 
 use crate::dut::device::Device;
 
+/// Makes the device whose programs are in a folder.
+pub type OfFolder = fn(&str) -> Box<dyn Device>;
+
 /// A kind of device that can be measured.
 pub struct Adapter {
     /// Its name on the command line and in results.
@@ -11,7 +14,7 @@ pub struct Adapter {
     /// One, as it is installed here.
     pub device: fn() -> Box<dyn Device>,
     /// One whose programs are in a folder, where there can be several builds: `NAME=FOLDER`.
-    pub of_folder: Option<fn(&str) -> Box<dyn Device>>,
+    pub of_folder: Option<OfFolder>,
     /// Whether it is measured unless others are named.
     pub usual: bool,
     /// What it reads out of a text, whichever was written for it: for fuzzing.

@@ -30,7 +30,7 @@ mod traffic_control;
 mod volley;
 mod vpp;
 
-pub use adapter::Adapter;
+pub use adapter::{Adapter, OfFolder};
 use lab_record::Counters;
 
 use crate::Error;

@@ -15,7 +15,8 @@ use lab_traffic::Rate;
 use lab_traffic::arrivals::Field;
 use lab_traffic::stream::{FieldName, Header, Stream, Vary};
 
-use crate::load::frames::{Load, Route, WIDE_ROUTES, lab_address};
+use super::entries::{Route, WIDE_ROUTES, lab_address};
+use super::frames::Load;
 use crate::scenario::FunctionKind;
 
 const FIRST_4: u32 = 0x2000_0000;
@@ -80,6 +81,13 @@ impl Added {
         stream.vary = vec![Vary { field, step, order }];
         stream
     }
+}
+
+/// Entries that a trial with a change adds, and takes away again when it is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LiveChange {
+    pub(crate) added: Added,
+    pub(crate) entries: u64,
 }
 
 #[cfg(test)]

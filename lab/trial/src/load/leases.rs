@@ -19,8 +19,8 @@ use lab_traffic::arrivals::Imix;
 use lab_traffic::stream::{Header, Stream};
 use wire::MacAddr;
 
+use super::entries;
 use crate::link::{DEVICE_MACS, LAB_MACS};
-use crate::load::frames;
 
 const CLIENT_PORT: u16 = 68;
 const SERVER_PORT: u16 = 67;
@@ -80,11 +80,11 @@ impl Message {
 
 /// The DHCP server's address, the lab's behind the second link.
 pub fn server() -> Ipv4Addr {
-    ip4(frames::lab_address(false, 1))
+    ip4(entries::lab_address(false, 1))
 }
 
 fn relay() -> Ipv4Addr {
-    ip4(frames::device_address(false, 0))
+    ip4(entries::device_address(false, 0))
 }
 
 fn ip4(address: IpAddr) -> Ipv4Addr {
@@ -145,7 +145,7 @@ pub(crate) fn emerging(sizes: &Imix, rate: Rate, side: usize) -> Stream {
         let ends = [(relay(), SERVER_PORT), (OFFERED, CLIENT_PORT)];
         return stream("back", macs, ends, offer(relay()), sizes, rate);
     }
-    let from = ip4(frames::device_address(false, 1));
+    let from = ip4(entries::device_address(false, 1));
     let ends = [(from, SERVER_PORT), (server(), SERVER_PORT)];
     let relayed = Message { hops: 1, relay: relay(), ..DISCOVER };
     stream("there", macs, ends, relayed, sizes, rate)

@@ -2,6 +2,8 @@
 //! the entries of its tables.
 
 pub mod added;
+pub mod entries;
 pub mod frames;
 pub mod leases;
 pub mod shape;
+mod tunnels;

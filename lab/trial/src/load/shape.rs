@@ -12,25 +12,17 @@
 //! Ways that are encapsulated one way are decapsulated the other: what is sent at the second link
 //! carries the headers already. So each device shows both halves, and either can be the slower.
 
-use std::net::IpAddr;
-
 use lab_traffic::Rate;
 use lab_traffic::arrivals::Field;
 use lab_traffic::stream::{FieldName, Header, Stream, Vary};
 
+use super::frames::{self, Load};
+use super::leases;
+use super::tunnels::tunnel;
+pub use super::tunnels::{VLAN, VNI};
 use crate::link::{DEVICE_MACS, LAB_MACS};
-use crate::load::frames::{self, Load};
-use crate::load::leases;
 use crate::scenario::FunctionKind;
 
-/// The VLAN of tagged frames.
-pub const VLAN: u16 = 100;
-/// The network of encapsulated frames.
-pub const VNI: u32 = 100;
-/// Where VXLAN is listened for (RFC 7348 section 8).
-const VXLAN_PORT: u16 = 4_789;
-/// Where the lab says that its encapsulated frames come from.
-const VXLAN_SOURCE_PORT: u16 = 49_152;
 /// The destination port that an access list denies.
 pub const DENIED_PORT: u16 = 5_002;
 /// Headers of a VXLAN tunnel: ethernet, ipv4, udp, vxlan.
@@ -47,46 +39,6 @@ pub struct Probe {
     pub side: usize,
     /// What must come out at the other; none of frames that must not come out.
     pub emerges: Option<Stream>,
-}
-
-/// The headers around what a tunnel carries, as they are sent from one end of it to the other.
-fn tunnel(function: FunctionKind, from_device: bool) -> Vec<Header> {
-    let (mut source, mut destination) = (LAB_MACS[1], DEVICE_MACS[1]);
-    let (mut from, mut to) = (frames::lab_address(false, 1), frames::device_address(false, 1));
-    if from_device {
-        std::mem::swap(&mut source, &mut destination);
-        std::mem::swap(&mut from, &mut to);
-    }
-    let (IpAddr::V4(from), IpAddr::V4(to)) = (from, to) else { return Vec::new() };
-    let link = Header::Ethernet { source, destination, ethertype: None };
-    let network = Header::Ipv4 { source: from, destination: to, ttl: 64, dscp: 0 };
-    match function {
-        FunctionKind::VxlanEncap => {
-            let udp = Header::Udp { source_port: VXLAN_SOURCE_PORT, destination_port: VXLAN_PORT };
-            vec![link, network, udp, Header::Vxlan { vni: VNI }]
-        }
-        FunctionKind::Gre => vec![link, network, Header::Gre],
-        _ => Vec::new(),
-    }
-}
-
-/// The stream as it is at the second link where this one, without tag and tunnel, is what it
-/// carries: what the lab sends back to a device.
-pub fn wrapped(function: FunctionKind, mut inner: Stream) -> Stream {
-    match function {
-        FunctionKind::VlanTagging => {
-            inner.headers.insert(1, Header::Vlan { id: VLAN, priority: 0 });
-        }
-        FunctionKind::VxlanEncap => {
-            inner.headers.splice(0..0, tunnel(function, false));
-        }
-        FunctionKind::Gre => {
-            inner.headers.splice(0..1, tunnel(function, false));
-        }
-        _ => return inner,
-    }
-    inner.frame_bytes = inner.frame_bytes.grown(function.overhead_bytes());
-    inner
 }
 
 /// What must come out at `side` for what went in at the other.

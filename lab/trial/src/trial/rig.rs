@@ -22,11 +22,11 @@ use crate::dut::settings::Settings;
 use crate::host::clock::{self, HostClock};
 use crate::link::cards::Cards;
 use crate::link::{self, DEVICE_DEVICES, DeviceEnd, LAB_DEVICES, LinkKind, Needs};
+use crate::load::added::LiveChange;
 use crate::load::frames::Load;
 use crate::place::{Place, output};
 use crate::scenario::{Function, FunctionKind};
 use crate::trial::away;
-use crate::trial::upset::LiveChange;
 use crate::{Error, dut};
 
 /// What all rigs of a campaign share.

@@ -9,10 +9,9 @@ use lab_traffic::{Rate, TrafficResult};
 
 use crate::Error;
 use crate::dut::device::Change;
-use crate::load::added::Added;
+use crate::load::added::{Added, LiveChange};
 use crate::load::frames::Load;
 use crate::trial::rig::Rig;
-use crate::trial::upset::LiveChange;
 
 /// Packets sent to look whether entries are there, to the old ones and to the new ones, and how
 /// fast.

@@ -16,7 +16,7 @@ use lab_traffic::{Plan, Rate, Side, TrafficResult, drive};
 
 use crate::Error;
 use crate::dut::device::{Change, Device, Job};
-use crate::load::added::Added;
+use crate::load::added::LiveChange;
 use crate::load::frames::Load;
 use crate::place::Place;
 use crate::trial::rig::Rig;
@@ -27,13 +27,6 @@ const UPSET_AT: f64 = 0.2;
 
 /// How often a trial is made longer for a change, each time at least twice as long.
 const LENGTHENED: u32 = 3;
-
-/// Entries that a trial with a change adds, and takes away again when it is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct LiveChange {
-    pub(crate) added: Added,
-    pub(crate) entries: u64,
-}
 
 impl Rig<'_> {
     /// Overloads the device, then sends the trial's own load: the second stream of the result.

@@ -10,17 +10,18 @@
 //! TOML that says the same, each line with its path in the document: one reader and one set of
 //! checks for both.
 
+mod document;
 mod node;
 mod ports;
 mod streams;
 mod words;
 
+use node::{Node, Wrong};
 use serde_json::Value;
 pub use streams::streams;
 
 use crate::Error;
 use crate::scenario::Scenario;
-use node::{Node, Wrong};
 
 /// Name of the testers in the document.
 const INTERFACES: &str = "ietf-interfaces:interfaces";

@@ -106,9 +106,8 @@ impl<'v> Node<'v> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn faults_know_their_path() {

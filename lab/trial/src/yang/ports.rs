@@ -20,8 +20,8 @@ use lab_traffic::rate::OVERHEAD_BYTES;
 use lab_traffic::template::Template;
 use serde_json::{Value, json};
 
+use super::document::Document;
 use super::node::{Node, Wrong};
-use super::words::Document;
 use crate::load::frames::Load;
 use crate::scenario::Scenario;
 

@@ -13,6 +13,7 @@ use lab_record::axes;
 use lab_traffic::arrivals::Process;
 use serde_json::{Map, Value, json};
 
+use super::document::Document;
 use super::node::{Node, Wrong};
 use super::ports::Ports;
 use crate::Error;
@@ -108,26 +109,7 @@ pub(super) fn digits(number: &serde_json::Number) -> String {
     }
 }
 
-/// Lines of TOML, each with its path in the document that it came from.
-#[derive(Debug, Default)]
-pub(super) struct Document {
-    pub(super) text: String,
-    places: Vec<String>,
-}
-
 impl Document {
-    pub(super) fn line(&mut self, line: &str, at: &str) {
-        self.text.push_str(line);
-        self.text.push('\n');
-        self.places.push(at.to_owned());
-    }
-
-    /// The path behind a line, counted from 1.
-    pub(super) fn place(&self, line: usize) -> String {
-        let place = self.places.get(line.saturating_sub(1)).or(self.places.last());
-        place.cloned().unwrap_or_default()
-    }
-
     /// A member as `key = value`.
     fn member(&mut self, name: &str, node: &Node<'_>) -> Result<(), Wrong> {
         let value = written(name, node)?;

@@ -1,0 +1,25 @@
+//! Rates over all runs.
+
+use lab_record::Results;
+use rusqlite::params;
+
+use super::filling::{Filling, Table, count};
+use crate::summary;
+
+/// As the index has it.
+pub(super) const TABLE: Table = Table {
+    name: "summary",
+    columns: "device TEXT, function TEXT, case_name TEXT, axes TEXT, metric TEXT, runs \
+              INTEGER, pps REAL, low_pps REAL, high_pps REAL, sd_pps REAL",
+    fill,
+};
+
+fn fill(filling: &Filling<'_>, results: &Results) -> rusqlite::Result<()> {
+    for row in summary::rows(results) {
+        let (runs, interval) = (count(row.runs as u64), &row.interval);
+        let rates =
+            params![row.metric, runs, row.value_pps, interval.low, interval.high, row.sd_pps];
+        filling.of_subject("summary", &row.subject, rates)?;
+    }
+    Ok(())
+}
