@@ -294,11 +294,16 @@ impl Dataplane {
 
     /// Puts or removes an interface row. Whether it is shaped is not the row's to say: that goes by
     /// its port.
-    pub fn set_interface(&mut self, id: u16, mut row: Option<Interface>) {
-        if let Some(row) = &mut row {
+    pub fn set_interface(&mut self, id: u16, row: Option<Interface>) {
+        self.set_interfaces(vec![(id, row)]);
+    }
+
+    /// Puts and removes interface rows, all at once for the workers.
+    pub fn set_interfaces(&mut self, mut rows: Vec<(u16, Option<Interface>)>) {
+        for row in rows.iter_mut().filter_map(|(_, row)| row.as_mut()) {
             row.put(self.shaped.contains(&row.port).then_some(Shaped));
         }
-        let table = self.interfaces.with(id, row);
+        let table = self.interfaces.with_rows(rows);
         self.interfaces.set(table);
     }
 

@@ -203,11 +203,20 @@ impl Interfaces {
     /// The table with another row `id`.
     #[must_use]
     pub fn with(&self, id: u16, row: Option<Interface>) -> Self {
-        let (mut rows, index) = (self.rows.clone(), usize::from(id));
-        if rows.len() <= index {
-            rows.resize(index + 1, None);
+        self.with_rows([(id, row)])
+    }
+
+    /// The table with other rows of these numbers: all in one go, as each makes a whole table.
+    #[must_use]
+    pub fn with_rows(&self, changed: impl IntoIterator<Item = (u16, Option<Interface>)>) -> Self {
+        let mut rows = self.rows.clone();
+        for (id, row) in changed {
+            let index = usize::from(id);
+            if rows.len() <= index {
+                rows.resize(index + 1, None);
+            }
+            rows[index] = row;
         }
-        rows[index] = row;
         Self::new(rows)
     }
 
