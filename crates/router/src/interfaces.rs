@@ -2,19 +2,18 @@
 
 use crate::connected::Specials;
 use crate::devices::{Device, Devices, is_tap};
-use crate::remotes::Remote;
 use crate::routing::LinkHeader;
 use crate::standing::Standing;
-use control::config::Prefix;
 use control::config::objects::port::{Port, PortName};
+use control::config::objects::port_kind::PortKind;
 use control::config::objects::qos::Qos;
 use dataplane::Dataplane;
 use fib::Ip4Prefix;
-use nodes::local::ProxyArp;
-use nodes::tables::{Interface, InterfaceId, Kind, Mode};
+use nodes::tables::{Interface, Kind};
 use packet::RxQueue;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
+use std::time::Instant;
 use wire::{MacAddr, ipv6};
 
 /// The MAC of ports that configure none and whose device has none for us (memory, tap): locally
@@ -27,21 +26,13 @@ fn made_up_mac(id: u16) -> [u8; 6] {
 /// Length of the prefix of link-local addresses (RFC 4291 section 2.5.6).
 const LINK_LOCAL_LENGTH: u8 = 64;
 
-fn of_ip4(network: &Prefix) -> Option<Ip4Prefix> {
-    match network.address() {
-        IpAddr::V4(first) => Ip4Prefix::new(first.into(), network.length()).ok(),
-        IpAddr::V6(_) => None,
-    }
-}
-
-/// All of them.
-pub(crate) type OpenPorts = BTreeMap<PortName, OpenPort>;
-
 /// One configured port, open or waiting for its device to come (back).
 pub(crate) struct OpenPort {
     pub(crate) id: u16,
     pub(crate) config: Port,
     pub(crate) mac: [u8; 6],
+    /// It goes: nothing is opened beside it any more.
+    pub(crate) closing: bool,
     /// None while the device is away.
     pub(crate) device: Option<Device>,
     /// Receive queues that no worker reads yet.
@@ -50,6 +41,10 @@ pub(crate) struct OpenPort {
     pub(crate) peer: Option<PortName>,
     /// The other ends of a tunnel that has several.
     pub(crate) remotes: BTreeMap<IpAddr, Remote>,
+    /// Those of them that fixed stations of its bridge are behind.
+    pub(crate) fixed_remotes: BTreeSet<IpAddr>,
+    /// The kernel's number of its twin.
+    pub(crate) twin_link: Option<u32>,
     /// The scheduler that its packets wait in.
     pub(crate) shaped: Option<Qos>,
     /// Routes that stand because of its addresses.
@@ -58,6 +53,17 @@ pub(crate) struct OpenPort {
     pub(crate) valid6: Vec<(u128, u8)>,
     /// IPv6 addresses of which that is being found out.
     pub(crate) tentative6: Vec<u128>,
+}
+
+/// One of several remotes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Remote {
+    /// Its interface.
+    pub(crate) id: u16,
+    /// Frames to unknown stations and groups go there.
+    pub(crate) floods: bool,
+    /// When it last had a station, if it was learned.
+    pub(crate) learned: Option<Instant>,
 }
 
 /// What is known of a link.
@@ -79,11 +85,14 @@ impl OpenPort {
             id,
             config: config.clone(),
             mac: config.mac.map_or_else(|| made_up_mac(id), |mac| mac.0),
+            closing: false,
             device: None,
             unread: Vec::new(),
             link: Link::default(),
             peer: None,
             remotes: BTreeMap::new(),
+            fixed_remotes: BTreeSet::new(),
+            twin_link: None,
             shaped: None,
             standing: Standing::default(),
             valid6: Vec::new(),
@@ -174,14 +183,6 @@ impl OpenPort {
         v4.collect()
     }
 
-    /// The IPv4 addresses that it borrows. Anybody may be at its other end, so its network is the
-    /// whole world.
-    pub(crate) fn borrowed(&self, ports: &OpenPorts) -> Vec<(u32, u8)> {
-        let lender = self.config.unnumbered.as_ref().and_then(|lender| ports.get(lender));
-        let lent = lender.map_or_else(Vec::new, OpenPort::addresses);
-        lent.into_iter().map(|(address, _)| (address, 0)).collect()
-    }
-
     /// The IPv6 addresses that it is to have: those configured, and where there is one the
     /// link-local one, made from the MAC (RFC 4862 section 5.3) unless it is configured, too.
     pub(crate) fn addresses6(&self) -> Vec<(u128, u8)> {
@@ -197,22 +198,39 @@ impl OpenPort {
         addresses
     }
 
-    /// The row that workers see.
-    pub(crate) fn row(&self, name: &PortName, ids: &HashMap<PortName, u16>) -> Interface {
-        let peer = self.peer.as_ref().and_then(|peer| ids.get(peer));
-        let mut row = Interface {
+    /// The IPv6 addresses that it is to have now: none while it carries no packets, or another
+    /// port's.
+    pub(crate) fn used6(&self) -> Vec<(u128, u8)> {
+        let routed = self.carries() && self.peer.is_none();
+        if routed { self.addresses6() } else { Vec::new() }
+    }
+
+    /// The port that it is a part of.
+    pub(crate) fn parent(&self) -> Option<&PortName> {
+        parent_of(&self.config)
+    }
+
+    /// The link for those that stand on it.
+    pub(crate) fn link_now(&self) -> Link {
+        Link { up: self.carries(), ..self.link }
+    }
+
+    /// Its interfaces: its own, and those of its remotes.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = u16> {
+        std::iter::once(self.id).chain(self.remotes.values().map(|remote| remote.id))
+    }
+
+    /// The row that workers see, before parts have their say.
+    pub(crate) fn row(&self, name: &PortName) -> Interface {
+        Interface {
             up: self.config.up,
-            mode: peer.map_or(Mode::Routed, |&peer| Mode::CrossConnect(InterfaceId(peer))),
             mac: self.mac,
             mtu_bytes: self.config.mtu,
             ip4: self.addresses(),
             ip6: self.valid6.clone(),
             tentative6: self.tentative6.clone(),
             ..Interface::new(name.as_str(), self.id)
-        };
-        let proxied: Vec<_> = self.config.proxy_arp.iter().filter_map(of_ip4).collect();
-        row.put((!proxied.is_empty()).then_some(ProxyArp(proxied)));
-        row
+        }
     }
 
     /// Broadcast and network addresses (RFC 1812 section 4.2.2.11): of networks that have them.
@@ -227,5 +245,13 @@ impl OpenPort {
             }
         }
         specials
+    }
+}
+
+/// The port that one of such a configuration is a part of.
+pub(crate) fn parent_of(config: &Port) -> Option<&PortName> {
+    match &config.kind {
+        PortKind::Vlan(vlan) => Some(&vlan.parent),
+        _ => None,
     }
 }

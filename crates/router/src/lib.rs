@@ -2,21 +2,14 @@
 //!
 //! ```text
 //!  control ── apply, show, trace ──▶ Router (implements control's Engine; the control thread's)
-//!    steps          one change of the configuration at a time, each with its inverse
-//!    bridging       bridges, fixed stations, ageing
-//!    devices        DPDK or plain memory: pools and open ports
-//!    interfaces     a port's row in the data plane's table, its addresses, its link
+//!    parts          the features, one file each, in one list; part: what a feature is
+//!    ports, rows    ports come and go and parts follow; what workers see of them
+//!    core           what parts stand on, and below it:
+//!      open_ports     ports by name and number; interfaces: one of them, its addresses, its link
+//!      devices        DPDK or plain memory: pools and open ports
+//!      routing        the RIB and what of it stands in the forwarding table, for both families
+//!      neighborhood   ARP and ND: who is behind which MAC, and packets that wait to know
 //!    bulk           many routes at once, as a routing protocol brings them
-//!    connected      the routes that a port's addresses make
-//!    routing        the RIB and what of it stands in the forwarding table, for both families
-//!    vrfs           which there are, and who is in them
-//!    neighborhood   ARP and ND: who is behind which MAC, and packets that wait to know
-//!    ip6, dad       IPv6 addresses are tried before they are used
-//!    advertiser     when routers are advertised; router_advertisement: what is said then
-//!    observing      traces and captures on their way from the workers
-//!    fpm            FRR's routes
-//!    twins          the kernel's interfaces beside ours
-//!    policing       policers, as workers have them
 //!    show           answers to every "show"
 //! ```
 
@@ -27,35 +20,25 @@ macro_rules! eprintln {
     };
 }
 
-mod access;
-mod advertiser;
-mod binding;
-mod bridging;
 mod bulk;
+mod cleared;
 mod connected;
-mod dad;
+mod core;
+mod counters;
 mod devices;
-mod fpm;
 mod interfaces;
-mod ip6;
-mod listening;
 mod memory_port;
-mod mirroring;
 mod neighborhood;
-mod observing;
-mod policing;
-mod reassembling;
-mod redirecting;
-mod remotes;
+mod open_ports;
+mod part;
+mod parts;
+mod ports;
 mod router;
-mod router_advertisement;
 mod routing;
-mod shaping;
+mod rows;
+mod settings;
 mod show;
 mod standing;
-mod steps;
-mod twins;
-mod virtual_ports;
-mod vrfs;
+mod vrf_numbers;
 
 pub use router::{Router, StartError};

@@ -34,6 +34,8 @@ pub(crate) struct Neighborhood {
     actions: Vec<Action>,
     cache: Box<dyn PacketCache>,
     injector: Injector,
+    /// Frames that leave when workers have the rows of their interfaces.
+    owed: Vec<(u16, Vec<u8>)>,
     /// Addresses that two stations claimed, and news lost for want of room.
     pub(crate) conflicts: u64,
     /// When each address of ours was last defended.
@@ -59,6 +61,7 @@ impl Neighborhood {
             actions: Vec::new(),
             cache,
             injector,
+            owed: Vec::new(),
             conflicts: 0,
             defended_ns: HashMap::new(),
         }
@@ -172,7 +175,8 @@ impl Neighborhood {
         self.announce(interface, mac, own);
     }
 
-    /// Lets the time pass, then carries out what there is to do.
+    /// Sends what is owed, lets the time pass, then carries out what there is to do. Workers have
+    /// all rows by now.
     pub(crate) fn settle(
         &mut self,
         now_ns: u64,
@@ -180,6 +184,9 @@ impl Neighborhood {
         link: LinkOf<'_>,
         source: SourceOf<'_>,
     ) {
+        for (interface, frame) in std::mem::take(&mut self.owed) {
+            self.send(interface, &frame);
+        }
         self.machine.tick(now_ns, &mut self.actions);
         for action in std::mem::take(&mut self.actions) {
             self.carry_out(action, routing, link, source);
@@ -246,7 +253,7 @@ impl Neighborhood {
         let interface = key.interface;
         match (key.address, source(interface, key.address)) {
             (IpAddr::V4(target), Some((mac, IpAddr::V4(own)))) => {
-                self.send_arp(interface, mac, to.unwrap_or([0xff; 6]), own, target);
+                self.send(interface, &arp(mac, to.unwrap_or([0xff; 6]), own, target));
             }
             (IpAddr::V6(target), Some((mac, IpAddr::V6(own)))) => {
                 self.solicit(interface, mac, to, own, target);
@@ -255,33 +262,21 @@ impl Neighborhood {
         }
     }
 
-    /// Tells the link that an address is ours (RFC 5227 section 2.3, RFC 4861 section 7.2.6).
+    /// Tells the link, soon, that an address is ours (RFC 5227 section 2.3, RFC 4861 section
+    /// 7.2.6).
     pub(crate) fn announce(&mut self, interface: u16, mac: [u8; 6], address: IpAddr) {
         match address {
-            IpAddr::V4(own) => self.send_arp(interface, mac, [0xff; 6], own, own),
+            IpAddr::V4(own) => {
+                self.owed.push((interface, arp(mac, [0xff; 6], own, own)));
+            }
             IpAddr::V6(own) => {
                 let to = craft::ethernet(mac, MacAddr::of_ip6_group(ipv6::ALL_NODES));
                 let packet = to.ipv6(own, Ipv6Addr::from(ipv6::ALL_NODES));
                 let flags = flag::ROUTER | flag::OVERRIDE;
-                self.send(
-                    interface,
-                    &packet.neighbor_advertisement(own.into(), mac, flags).build(),
-                );
+                let advertised = packet.neighbor_advertisement(own.into(), mac, flags);
+                self.owed.push((interface, advertised.build()));
             }
         }
-    }
-
-    /// Sends an ARP request (RFC 826).
-    fn send_arp(
-        &mut self,
-        interface: u16,
-        mac: [u8; 6],
-        to: [u8; 6],
-        own: Ipv4Addr,
-        target: Ipv4Addr,
-    ) {
-        let request = craft::ethernet(mac, to).arp_request(mac, own, target);
-        self.send(interface, &request.pad_to(ethernet::MIN_FRAME_LEN).build());
     }
 
     /// Sends a neighbour solicitation (RFC 4861 section 7.2.2).
@@ -302,12 +297,13 @@ impl Neighborhood {
         self.send(interface, &packet.neighbor_solicitation(target.into(), mac).build());
     }
 
-    /// Asks whether anybody has an address that is to be ours (RFC 4862 section 5.4.2).
+    /// Asks, soon, whether anybody has an address that is to be ours (RFC 4862 section 5.4.2).
     pub(crate) fn probe(&mut self, interface: u16, mac: [u8; 6], target: u128) {
         let group = ipv6::solicited_node(target);
         let packet = craft::ethernet(mac, MacAddr::of_ip6_group(group));
         let packet = packet.ipv6(Ipv6Addr::UNSPECIFIED, Ipv6Addr::from(group));
-        self.send(interface, &packet.neighbor(message::NEIGHBOR_SOLICITATION, target, 0).build());
+        let probe = packet.neighbor(message::NEIGHBOR_SOLICITATION, target, 0);
+        self.owed.push((interface, probe.build()));
     }
 
     /// Sends a whole frame.
@@ -346,4 +342,10 @@ impl Neighborhood {
             Injected::Fence(_) => {}
         }
     }
+}
+
+/// An ARP request (RFC 826), a whole frame.
+fn arp(mac: [u8; 6], to: [u8; 6], own: Ipv4Addr, target: Ipv4Addr) -> Vec<u8> {
+    let request = craft::ethernet(mac, to).arp_request(mac, own, target);
+    request.pad_to(ethernet::MIN_FRAME_LEN).build()
 }

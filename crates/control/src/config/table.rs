@@ -124,6 +124,25 @@ impl<K: Ord + Clone, V: Clone + PartialEq> Table<K, V> {
     }
 }
 
+impl<K, V> Delta<K, V> {
+    /// The row's key, and what it comes to; none if it is taken away.
+    pub fn outcome(&self) -> (&K, Option<&V>) {
+        match self {
+            Self::Added { key, row } => (key, Some(row)),
+            Self::Modified { key, new, .. } => (key, Some(new)),
+            Self::Removed { key, .. } => (key, None),
+        }
+    }
+
+    /// What the row was, if there was one.
+    pub fn before(&self) -> Option<&V> {
+        match self {
+            Self::Added { .. } => None,
+            Self::Modified { old, .. } | Self::Removed { row: old, .. } => Some(old),
+        }
+    }
+}
+
 impl<K: Display + Clone, V: Row> Step for Delta<K, V> {
     fn action(&self) -> Action {
         match self {

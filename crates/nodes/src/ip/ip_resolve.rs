@@ -8,7 +8,7 @@
 //! ```
 //! One node for both families: packets of both wait in the same way.
 
-use crate::tables::{Setup, SlowPath, SlowPathNews};
+use crate::tables::{Setup, SlowPath, SlowPathNews, Unresolved};
 use fib::adjacency::{AdjacencyEntry, AdjacencyId, AdjacencyState, AdjacencyTable};
 use graph::{Context, ExitIndex, Exits, Node};
 use packet::{Frame, PacketView};
@@ -62,8 +62,8 @@ impl IpResolve {
             return Exit::AdjacencyGone.into();
         };
         let packet = packet.take();
-        let news = SlowPathNews::Unresolved { adjacency, next_hop, interface, packet };
-        match self.slow_path.tell(news) {
+        let news = Unresolved { adjacency, next_hop, interface, packet };
+        match self.slow_path.tell(SlowPathNews::Unresolved(news)) {
             Ok(()) => ExitIndex::TAKEN,
             Err(_) => Exit::QueueFull.into(),
         }
@@ -113,7 +113,7 @@ mod tests {
             frame.adjacencies_mut().fill(id);
         });
         let news = world.all_news().into_iter().map(|news| match news {
-            SlowPathNews::Unresolved { adjacency, next_hop, interface, packet } => {
+            SlowPathNews::Unresolved(Unresolved { adjacency, next_hop, interface, packet }) => {
                 (adjacency, next_hop, interface, packet.bytes().len())
             }
             other => panic!("{other:?}"),

@@ -9,7 +9,7 @@
 //! several workers.
 
 use crate::local::icmp_cause;
-use crate::tables::{Interfaces, RateLimit, Setup, SlowPath, SlowPathNews};
+use crate::tables::{Interfaces, PieceCame, RateLimit, Setup, SlowPath, SlowPathNews};
 use graph::{Context, ExitIndex, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use reassembly::{Fault, Piece};
@@ -79,7 +79,8 @@ impl Node for IpReassemble {
 
 impl IpReassemble {
     fn hand_over(&self, packet: PacketView<'_>, scope: u32) -> ExitIndex {
-        match self.slow_path.tell(SlowPathNews::Piece { scope, packet: packet.take() }) {
+        let piece = PieceCame { scope, packet: packet.take() };
+        match self.slow_path.tell(SlowPathNews::Piece(piece)) {
             Ok(()) => ExitIndex::TAKEN,
             Err(_) => Exit::TooManyPieces.into(),
         }
@@ -125,7 +126,7 @@ mod tests {
         let mut node = NodeHarness::<IpReassemble>::new(&world.setup).unwrap();
         let exits = node.run(frames, 0, 0).into_iter().map(|out| (out.exit, out.adjacency));
         let piece = |news| match news {
-            SlowPathNews::Piece { scope, packet } => (scope, packet.bytes().to_vec()),
+            SlowPathNews::Piece(PieceCame { scope, packet }) => (scope, packet.bytes().to_vec()),
             other => panic!("{other:?}"),
         };
         (exits.collect(), world.all_news().into_iter().map(piece).collect())

@@ -9,7 +9,7 @@
 //! them nobody behind such a switch finds our addresses.
 
 use crate::local::ip6_local::upper_layer;
-use crate::tables::{RateLimit, Setup, SlowPath, SlowPathNews};
+use crate::tables::{ListenersWanted, RateLimit, Setup, SlowPath, SlowPathNews};
 use graph::{Context, ExitIndex, Exits, Node};
 use packet::{Frame, PacketView};
 use wire::{icmp6, ipv6};
@@ -74,7 +74,8 @@ impl MldInput {
         }
         let question = icmp6::Header::new(bytes).filter(|_| bytes.len() >= LEAST_BYTES);
         let within_ms = longest_delay_ms((question.ok_or(Exit::Truncated)?.rest() >> 16) as u16);
-        let news = SlowPathNews::ListenersWanted { interface: packet.rx(), within_ms };
+        let wanted = ListenersWanted { interface: packet.rx(), within_ms };
+        let news = SlowPathNews::ListenersWanted(wanted);
         let told = self.limit.take(now_tsc) && self.slow_path.tell(news).is_ok();
         if told { Ok(()) } else { Err(Exit::TooMuchNews) }
     }
@@ -120,7 +121,7 @@ mod tests {
             assert_eq!(run(&world, &[query(LINK_HOST, 1, delay, 20)]), ["taken"]);
             let told = world.all_news();
             assert!(
-                matches!(told[..], [SlowPathNews::ListenersWanted { interface: 0, within_ms }] if within_ms == ms),
+                matches!(told[..], [SlowPathNews::ListenersWanted(ListenersWanted { interface: 0, within_ms })] if within_ms == ms),
                 "{told:?}"
             );
         }

@@ -46,8 +46,9 @@ pub use shaping::{
     HandOver, Leftover, Outcome, PacketScheduler, ShapeLetter, ShapeLetters, Shaper,
 };
 pub use slow_path::{
-    ArpNews, BetterWay, BindingNews, Injected, Injector, NdNews, NdSaid, SlowPath, SlowPathEvents,
-    SlowPathNews, StationMoved, slow_path,
+    ArpNews, BetterWay, BindingNews, Injected, Injector, ListenersWanted, NdNews, NdSaid,
+    PieceCame, RemoteHeard, SlowPath, SlowPathEvents, SlowPathNews, StationMoved, Unresolved,
+    slow_path,
 };
 pub use stations::Stations;
 use tunnel::Tunnels;

@@ -103,48 +103,64 @@ impl BetterWay {
     pub const QUOTED: usize = 28;
 }
 
+/// A packet that must wait until its next hop's MAC is known. The control thread owns it now.
+#[derive(Debug)]
+pub struct Unresolved {
+    /// Its adjacency, which is incomplete; none for a neighbour on a connected subnet that
+    /// nobody asked for before.
+    pub adjacency: Option<u32>,
+    /// The next hop.
+    pub next_hop: IpAddr,
+    /// The interface it is behind.
+    pub interface: u16,
+    /// The packet, from its IP header on.
+    pub packet: PacketPtr,
+}
+
+/// A tunnel's packet came from an end that is not known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RemoteHeard {
+    /// The tunnel's own interface.
+    pub interface: u16,
+    /// The other end.
+    pub remote: IpAddr,
+}
+
+/// A piece of a packet to ourselves. The control thread owns it now.
+#[derive(Debug)]
+pub struct PieceCame {
+    /// Whose addresses it has: told apart by VRF, or by link.
+    pub scope: u32,
+    /// The piece, from its IP header on.
+    pub packet: PacketPtr,
+}
+
+/// Somebody asks which groups of IPv6 we listen to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ListenersWanted {
+    /// The interface that heard it.
+    pub interface: u16,
+    /// How long the answer may take.
+    pub within_ms: u32,
+}
+
 /// What workers tell the control thread.
 #[derive(Debug)]
 pub enum SlowPathNews {
-    /// A packet that must wait until its next hop's MAC is known. The control thread owns it now.
-    Unresolved {
-        /// Its adjacency, which is incomplete; none for a neighbour on a connected subnet that
-        /// nobody asked for before.
-        adjacency: Option<u32>,
-        /// The next hop.
-        next_hop: IpAddr,
-        /// The interface it is behind.
-        interface: u16,
-        /// The packet, from its IP header on.
-        packet: PacketPtr,
-    },
+    /// A packet waits for its next hop's MAC.
+    Unresolved(Unresolved),
     /// Something about a station of a bridge.
     Moved(StationMoved),
     /// Who has an address in a bridge.
     Binding(BindingNews),
-    /// A tunnel's packet came from an end that is not known.
-    RemoteHeard {
-        /// The tunnel's own interface.
-        interface: u16,
-        /// The other end.
-        remote: IpAddr,
-    },
-    /// A piece of a packet to ourselves. The control thread owns it now.
-    Piece {
-        /// Whose addresses it has: told apart by VRF, or by link.
-        scope: u32,
-        /// The piece, from its IP header on.
-        packet: PacketPtr,
-    },
+    /// A tunnel has another end.
+    RemoteHeard(RemoteHeard),
+    /// A piece is to be put together with others.
+    Piece(PieceCame),
     /// A host is to be told of a better way.
     BetterWay(BetterWay),
-    /// Somebody asks which groups of IPv6 we listen to.
-    ListenersWanted {
-        /// The interface that heard it.
-        interface: u16,
-        /// How long the answer may take.
-        within_ms: u32,
-    },
+    /// Groups of IPv6 are to be told.
+    ListenersWanted(ListenersWanted),
     /// Something about an IPv4 neighbour.
     Arp(ArpNews),
     /// Something about an IPv6 neighbour, or a question to the router.

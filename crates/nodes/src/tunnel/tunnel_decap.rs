@@ -12,7 +12,7 @@
 use crate::interface::{Entrance, ReceivedRun, entrances};
 use crate::local::ip6_local::{upper_layer, upper_protocol};
 use crate::tables::{
-    Ends, Inside, Interfaces, Link, RateLimit, Setup, SlowPath, SlowPathNews, Tunnel, TunnelKey,
+    Ends, Inside, Interfaces, Link, RateLimit, RemoteHeard, Setup, SlowPath, SlowPathNews, Tunnel, TunnelKey,
     VrfId, WorkerCounters, Wrap,
 };
 use graph::{Attach, Context, Exits, Node, Published};
@@ -96,8 +96,8 @@ impl Node for TunnelDecap {
         let mut tell = |hub: u16, key: TunnelKey| {
             // Who is not heard of now is heard of by its next packet.
             if limit.take(context.now_tsc) {
-                let news = SlowPathNews::RemoteHeard { interface: hub, remote: key.ends.remote() };
-                let _missed = slow_path.tell(news);
+                let news = RemoteHeard { interface: hub, remote: key.ends.remote() };
+                let _missed = slow_path.tell(SlowPathNews::RemoteHeard(news));
             }
         };
         // Whether a tunnel brought it, and the VRF that it is in.
@@ -392,7 +392,7 @@ mod tests {
         assert_eq!(run(&world, vxlan(8, FAR), 0, 40).0, "unknown-tunnel");
         let news = world.all_news();
         assert!(
-            matches!(news[..], [SlowPathNews::RemoteHeard { interface: VXLAN, remote }]
+            matches!(news[..], [SlowPathNews::RemoteHeard(RemoteHeard { interface: VXLAN, remote })]
                 if remote == std::net::IpAddr::from(FAR)),
             "{news:?}"
         );

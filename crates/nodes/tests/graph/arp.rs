@@ -3,7 +3,7 @@
 use crate::rig::*;
 use fib::adjacency::{Adjacency, AdjacencyId};
 use fib::neighbor::{Action, Heard, HoldQueue, Need, NeighborConfig, NeighborKey, Neighbors};
-use nodes::tables::{ArpNews, Injected, SlowPathNews};
+use nodes::tables::{ArpNews, Injected, SlowPathNews, Unresolved};
 use packet::{PacketPtr, Pool};
 use std::net::{IpAddr, Ipv4Addr};
 use wire::craft;
@@ -31,7 +31,7 @@ impl Control {
         let mut actions = Vec::new();
         for news in self.rig.news() {
             match news {
-                SlowPathNews::Unresolved { adjacency, next_hop, interface, packet } => {
+                SlowPathNews::Unresolved(Unresolved { adjacency, next_hop, interface, packet }) => {
                     self.hold(adjacency, next_hop, interface, packet, &mut actions);
                 }
                 SlowPathNews::Arp(news) => self.hear(news, &mut actions),

@@ -1,7 +1,7 @@
 //! IPv6 through the whole graph, byte for byte.
 
 use crate::rig::*;
-use nodes::tables::{NdNews, NdSaid, SlowPathNews};
+use nodes::tables::{NdNews, NdSaid, SlowPathNews, Unresolved};
 use std::net::Ipv6Addr;
 use wire::craft::{self, Craft, Ethernet, Ipv6};
 use wire::ipv6;
@@ -115,7 +115,8 @@ fn an_answer_to_a_neighbour_that_is_not_known_waits_for_it() {
     let ping = from_host().ipv6(stranger, link_local(0)).icmp_echo(7, 3).build();
     assert_eq!(rig.answer(0, ping), []);
     let news = rig.news();
-    let [SlowPathNews::Unresolved { adjacency: None, next_hop, interface: 0, packet }] = news[..]
+    let [SlowPathNews::Unresolved(Unresolved { adjacency: None, next_hop, interface: 0, packet })] =
+        news[..]
     else {
         panic!("{news:?}")
     };

@@ -1,7 +1,7 @@
 //! Packets to the router itself in pieces: where they go, and what comes of them.
 
 use crate::rig::*;
-use nodes::tables::{Injected, SlowPathNews};
+use nodes::tables::{Injected, PieceCame, SlowPathNews};
 use packet::Pool;
 use wire::craft;
 
@@ -13,7 +13,9 @@ fn a_piece_goes_to_the_control_thread_and_the_whole_packet_is_answered() {
     rig.receive(0, frame.clone());
     rig.run();
     let news = rig.news();
-    let [SlowPathNews::Piece { scope: 0, packet }] = news[..] else { panic!("{news:?}") };
+    let [SlowPathNews::Piece(PieceCame { scope: 0, packet })] = news[..] else {
+        panic!("{news:?}")
+    };
     assert_eq!(packet.bytes(), &frame[14..]);
     rig.pool.cache().release(&[packet]);
     let whole = craft::ipv4(HOST, US).icmp_echo(7, 1).payload_len(600).build();

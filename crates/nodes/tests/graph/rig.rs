@@ -6,7 +6,7 @@ use fib::pages::PageSize;
 use graph::{Idle, Worker};
 use nodes::tables::{
     BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Leftover, Link, Mode,
-    SlowPathNews, Tunnel, Vlan, VlanTags, VrfId, VrfTables, Wrap, link_key,
+    PieceCame, SlowPathNews, Tunnel, Unresolved, Vlan, VlanTags, VrfId, VrfTables, Wrap, link_key,
 };
 use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
 use sched::Replaced;
@@ -270,8 +270,8 @@ impl Rig {
         assert_eq!(dropped, taken("drop"), "{:?}", self.drops());
         let mut cache = self.pool.cache();
         for news in self.news() {
-            if let SlowPathNews::Unresolved { packet, .. } | SlowPathNews::Piece { packet, .. } =
-                news
+            if let SlowPathNews::Unresolved(Unresolved { packet, .. })
+            | SlowPathNews::Piece(PieceCame { packet, .. }) = news
             {
                 cache.release(&[packet]);
             }

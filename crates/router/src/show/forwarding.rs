@@ -19,11 +19,11 @@ use wire::MacAddr;
 
 impl Router {
     pub(super) fn show_ports(&self) -> Vec<view::Port> {
-        self.ports.iter().map(|(name, port)| self.show_port(name, port)).collect()
+        self.core.ports.iter().map(|(name, port)| self.show_port(name, port)).collect()
     }
 
     fn show_port(&self, name: &PortName, port: &OpenPort) -> view::Port {
-        let (totals, dropped) = (self.carried(port), self.dropped(port));
+        let (totals, dropped) = (self.core.carried(port), self.core.dropped(port));
         let drops = |outbound: bool| {
             let counts = dropped.iter().filter(|count| count.outbound == outbound);
             counts.map(|count| count.packets).sum()
@@ -66,9 +66,23 @@ impl Router {
         let within = within.map_err(|error| EngineError::Conflict(error.to_string()))?;
         let mut shown = view::Routes::default();
         let limit = filter.limit.unwrap_or(usize::MAX);
-        let vrf = self.vrf_named(filter.vrf.as_deref().unwrap_or(DEFAULT_NAME))?;
-        self.add_routes(vrf, self.routing.ip4.vrf(vrf), within, filter.source, limit, &mut shown);
-        self.add_routes(vrf, self.routing.ip6.vrf(vrf), within, filter.source, limit, &mut shown);
+        let vrf = self.core.vrf_named(filter.vrf.as_deref().unwrap_or(DEFAULT_NAME))?;
+        self.add_routes(
+            vrf,
+            self.core.routing.ip4.vrf(vrf),
+            within,
+            filter.source,
+            limit,
+            &mut shown,
+        );
+        self.add_routes(
+            vrf,
+            self.core.routing.ip6.vrf(vrf),
+            within,
+            filter.source,
+            limit,
+            &mut shown,
+        );
         Ok(shown)
     }
 
@@ -99,7 +113,7 @@ impl Router {
     }
 
     fn show_route<A: Family>(&self, vrf: VrfId, route: &RouteView<'_, A>) -> view::Route {
-        let through = |table: u16| format!("via vrf {}", self.vrfs.name(VrfId(table)));
+        let through = |table: u16| format!("via vrf {}", self.core.vrfs.name(VrfId(table)));
         let action = match &route.route.target {
             Target::Via(_) => None,
             Target::Table(table) => Some(through(*table)),
@@ -111,7 +125,7 @@ impl Router {
         let prefix = &route.prefix;
         view::Route {
             prefix: format!("{}/{}", prefix.address().plain().to_ip(), prefix.length()),
-            vrf: self.vrfs.name(vrf).to_owned(),
+            vrf: self.core.vrfs.name(vrf).to_owned(),
             source: source_of(route.source.protocol),
             origin: format!("{}/{}", route.source.protocol, route.source.preference),
             active: route.active.is_some(),
@@ -134,7 +148,7 @@ impl Router {
             _ => None,
         };
         let interface = path.map(|path| path.interface).or(hop.interface);
-        let port = interface.and_then(|id| self.port_of(id));
+        let port = interface.and_then(|id| self.core.port_of(id));
         view::NextHop {
             address: hop.address.map(|address| address.to_string()),
             port: port.map(|(name, _)| name.as_str().to_owned()),
@@ -144,14 +158,16 @@ impl Router {
     }
 
     pub(super) fn show_neighbors(&self) -> Vec<view::Neighbor> {
-        let now_ns = self.now_ns();
-        let list = self.neighborhood.machine.list().into_iter();
+        let now_ns = self.core.now_ns();
+        let list = self.core.neighborhood.machine.list().into_iter();
         list.map(|neighbor| view::Neighbor {
             address: neighbor.key.address.to_string(),
             port: self
+                .core
                 .port_of(neighbor.key.interface)
                 .map_or_else(String::new, |(name, _)| name.as_str().to_owned()),
             vrf: self
+                .core
                 .port_of(neighbor.key.interface)
                 .map_or_else(String::new, |(_, port)| name_of(port.config.vrf.as_ref()).to_owned()),
             mac: neighbor.mac.map(|mac| MacAddr(mac).to_string()),
@@ -163,7 +179,7 @@ impl Router {
                 NeighborState::Static => view::NeighborState::Static,
             },
             age_ms: now_ns.saturating_sub(neighbor.heard_ns) / 1_000_000,
-            held_packets: self.neighborhood.held_for(neighbor.key) as u32,
+            held_packets: self.core.neighborhood.held_for(neighbor.key) as u32,
         })
         .collect()
     }
@@ -171,20 +187,20 @@ impl Router {
     pub(super) fn show_lookup(&self, vrf: VrfId, address: IpAddr) -> view::Lookup {
         let mut lookup = view::Lookup {
             address: address.to_string(),
-            vrf: self.vrfs.name(vrf).to_owned(),
+            vrf: self.core.vrfs.name(vrf).to_owned(),
             route: match address {
                 IpAddr::V4(address) => {
-                    self.route_to(vrf, self.routing.ip4.vrf(vrf), address.into())
+                    self.route_to(vrf, self.core.routing.ip4.vrf(vrf), address.into())
                 }
                 IpAddr::V6(address) => {
-                    self.route_to(vrf, self.routing.ip6.vrf(vrf), address.into())
+                    self.route_to(vrf, self.core.routing.ip6.vrf(vrf), address.into())
                 }
             },
             outcome: String::new(),
             depth: 0,
             cache_lines: 0,
         };
-        let mut tables = self.dataplane.vrfs().get(vrf);
+        let mut tables = self.core.dataplane.vrfs().get(vrf);
         for _ in 0..=MOST_LED_ON {
             let found = match (tables, address) {
                 (None, _) => (Forward::NONE, 0, 0),
@@ -205,7 +221,7 @@ impl Router {
             if found.0.kind() != Kind::Vrf as u8 {
                 return lookup;
             }
-            tables = self.dataplane.vrfs().get(VrfId(found.0.id() as u16));
+            tables = self.core.dataplane.vrfs().get(VrfId(found.0.id() as u16));
         }
         lookup.outcome += "and so on: dropped, as routes lead from VRF to VRF";
         lookup
@@ -213,14 +229,15 @@ impl Router {
 
     pub(super) fn show_vrfs(&self) -> Vec<view::Vrf> {
         let there = (0..=u16::MAX).map(VrfId).filter_map(|id| {
-            let (tables, ip4) = (self.dataplane.vrfs().get(id)?, self.routing.ip4.vrf(id)?);
-            Some((id, tables, ip4, self.routing.ip6.vrf(id)?))
+            let (tables, ip4) =
+                (self.core.dataplane.vrfs().get(id)?, self.core.routing.ip4.vrf(id)?);
+            Some((id, tables, ip4, self.core.routing.ip6.vrf(id)?))
         });
         let shown = there.map(|(id, tables, ip4, ip6)| {
             let memory = tables.ip4.memory();
             view::Vrf {
-                name: self.vrfs.name(id).to_owned(),
-                ports: self.ports_in(id).iter().map(ToString::to_string).collect(),
+                name: self.core.vrfs.name(id).to_owned(),
+                ports: self.core.ports_in(id).iter().map(ToString::to_string).collect(),
                 ip4: view::VrfRoutes {
                     routes: ip4.rib.len() as u64,
                     forwarded: memory.routes as u64,
@@ -250,11 +267,14 @@ impl Router {
 
     fn outcome(&self, forward: Forward) -> String {
         let port = |id: u16| {
-            self.port_of(id).map_or_else(|| id.to_string(), |(name, _)| name.as_str().to_owned())
+            self.core
+                .port_of(id)
+                .map_or_else(|| id.to_string(), |(name, _)| name.as_str().to_owned())
         };
         let is = |kind: Kind| forward.kind() == kind as u8;
         if is(Kind::Rewrite) {
-            let entry = self.dataplane.adjacencies.entry(fib::adjacency::AdjacencyId(forward.id()));
+            let entry =
+                self.core.dataplane.adjacencies.entry(fib::adjacency::AdjacencyId(forward.id()));
             return entry.map_or_else(String::new, |entry| {
                 let (fields, to) = (entry.fields(), MacAddr(entry.destination()));
                 let mac =
@@ -267,13 +287,13 @@ impl Router {
             });
         }
         if is(Kind::Vrf) {
-            return format!("as VRF {} says: ", self.vrfs.name(VrfId(forward.id() as u16)));
+            return format!("as VRF {} says: ", self.core.vrfs.name(VrfId(forward.id() as u16)));
         }
         if is(Kind::Glean) {
             return format!("on the link of {}: its MAC is asked for", port(forward.id() as u16));
         }
         if is(Kind::Group) {
-            let members = self.dataplane.groups.members(fib::ecmp::GroupId(forward.id()));
+            let members = self.core.dataplane.groups.members(fib::ecmp::GroupId(forward.id()));
             let all: usize = members.iter().map(|(_, buckets)| buckets).sum();
             let ways: Vec<String> = members
                 .iter()

@@ -1,15 +1,14 @@
 //! Nodes, drops and the graph.
 
-use crate::interfaces::OpenPort;
-use crate::router::{Cleared, Router};
+use crate::router::Router;
 use control::view;
 use dataplane::NodeTotals;
 
 impl Router {
     /// Node totals since the counters were cleared.
     fn nodes_since(&self) -> Vec<NodeTotals> {
-        let mut totals = self.dataplane.node_totals(None);
-        for (now, then) in totals.iter_mut().zip(&self.cleared.nodes) {
+        let mut totals = self.core.dataplane.node_totals(None);
+        for (now, then) in totals.iter_mut().zip(&self.core.cleared.nodes) {
             now.calls -= then.calls;
             now.packets -= then.packets;
             now.cycles -= then.cycles;
@@ -22,7 +21,7 @@ impl Router {
     }
 
     pub(super) fn show_nodes(&self) -> Vec<view::Node> {
-        let layout = &self.dataplane.layout;
+        let layout = &self.core.dataplane.layout;
         let node = |(totals, node): (NodeTotals, &::graph::LayoutNode<_>)| {
             let mut exits: Vec<_> = node
                 .edges
@@ -52,8 +51,8 @@ impl Router {
 
     pub(super) fn show_errors(&self) -> Vec<view::Drop> {
         let mut drops = Vec::new();
-        for (name, port) in &self.ports {
-            for count in self.dropped(port) {
+        for (name, port) in self.core.ports.iter() {
+            for count in self.core.dropped(port) {
                 drops.push(view::Drop {
                     node: count.node.to_owned(),
                     reason: count.reason,
@@ -66,7 +65,7 @@ impl Router {
     }
 
     pub(super) fn show_graph(&self) -> view::Graph {
-        let nodes = &self.dataplane.layout.nodes;
+        let nodes = &self.core.dataplane.layout.nodes;
         let mut graph = view::Graph::default();
         for node in nodes {
             let (name, about) = (node.spec.name.to_owned(), node.spec.about.to_owned());
@@ -78,20 +77,6 @@ impl Router {
             }));
         }
         graph
-    }
-
-    pub(super) fn clear_counters(&mut self) {
-        let mut cleared = Cleared { nodes: self.dataplane.node_totals(None), ..Cleared::default() };
-        for id in self.ports.values().flat_map(OpenPort::rows) {
-            cleared.interfaces.insert(id, self.dataplane.interface_totals(id));
-            cleared.bridged.insert(id, self.dataplane.bridged_totals(id));
-            cleared.mirrored.insert(id, self.dataplane.mirrored_totals(id));
-            cleared.twinned.insert(id, self.dataplane.twinned_totals(id));
-            for count in self.dataplane.drops_of(id) {
-                cleared.drops.insert((id, count.node, count.reason), count.packets);
-            }
-        }
-        self.cleared = cleared;
     }
 }
 

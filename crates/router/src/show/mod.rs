@@ -1,11 +1,12 @@
 //! Answers to every "show", as plain data.
 
-mod bridging;
 mod forwarding;
 mod graph;
 mod observe;
 mod system;
 
+use crate::bulk;
+use crate::parts::qos::Shaping;
 use crate::router::Router;
 use control::bulk::BulkRoute;
 use control::config::{Change, Config};
@@ -30,27 +31,27 @@ macro_rules! answers {
 
 answers! { router, filter;
     Port: router.show_ports(),
-    Qos: router.show_qos(),
+    Qos: Shaping::show(&mut router.core),
     Node: router.show_nodes(),
     Drop: router.show_errors(),
     Routes: router.show_routes(filter)?,
     Vrf: router.show_vrfs(),
     Neighbor: router.show_neighbors(),
-    Bridge: router.show_bridges(),
-    Acl: router.show_acls(),
-    Policer: router.show_policers(),
-    Mirror: router.show_mirrors(),
-    Reassembly: router.show_reassembly(),
-    Twin: router.show_twins(),
-    Fpm: router.show_fpm(),
+    Bridge: router.parts.bridges.show(&router.core),
+    Acl: router.parts.acls.show(&router.core),
+    Policer: router.parts.policers.show(&router.core),
+    Mirror: router.parts.mirrors.show(&router.core),
+    Reassembly: router.parts.reassembly.show(),
+    Twin: router.parts.twins.show(&router.core),
+    Fpm: router.parts.fpm.show(&router.core),
     Graph: router.show_graph(),
     Version: router.show_version(),
     Memory: router.show_memory(),
     Worker: router.show_workers(),
-    Stations: router.show_stations(filter)?,
+    Stations: router.parts.bridges.show_stations(&router.core, filter)?,
     Trace: router.show_trace(),
     Capture: router.show_capture(),
-    Lookup: router.show_lookup(router.vrf_named(filter.vrf())?, filter.address),
+    Lookup: router.show_lookup(router.core.vrf_named(filter.vrf())?, filter.address),
 }
 
 impl Engine for Router {
@@ -68,8 +69,8 @@ impl Engine for Router {
         source: Source,
         routes: Vec<BulkRoute>,
     ) -> (usize, Result<(), EngineError>) {
-        match self.vrf_named(vrf) {
-            Ok(vrf) => self.add_bulk(vrf, source, routes),
+        match self.core.vrf_named(vrf) {
+            Ok(vrf) => bulk::add(&mut self.core, vrf, source, routes),
             Err(unknown) => (0, Err(unknown)),
         }
     }
@@ -81,16 +82,17 @@ impl Engine for Router {
         from: FilePrefix,
         wanted: &dyn Fn(FilePrefix) -> bool,
     ) -> Result<(usize, Option<FilePrefix>), EngineError> {
-        self.sweep_bulk(self.vrf_named(vrf)?, source, from, wanted)
+        let vrf = self.core.vrf_named(vrf)?;
+        bulk::sweep(&mut self.core, vrf, source, from, wanted)
     }
 
     fn count_routes(&self, vrf: &str, source: Source) -> SourceCount {
-        let vrf = self.vrf_named(vrf);
-        vrf.map_or_else(|_| SourceCount::default(), |vrf| self.count_bulk(vrf, source))
+        let vrf = self.core.vrf_named(vrf);
+        vrf.map_or_else(|_| SourceCount::default(), |vrf| bulk::count(&self.core, vrf, source))
     }
 
     fn draw(&self, format: view::GraphFormat) -> String {
-        let layout = &self.dataplane.layout;
+        let layout = &self.core.dataplane.layout;
         match format {
             view::GraphFormat::Text => ::graph::draw_text(layout),
             view::GraphFormat::Dot => ::graph::draw_dot(layout),
@@ -102,14 +104,14 @@ impl Engine for Router {
         &mut self,
         request: &view::StationFlush,
     ) -> Result<view::StationCount, EngineError> {
-        self.flush_stations(request)
+        self.parts.bridges.flush_stations(&self.core, request)
     }
 
     fn stations_fill(
         &mut self,
         request: &view::StationFill,
     ) -> Result<view::StationCount, EngineError> {
-        self.fill_stations(request)
+        self.parts.bridges.fill_stations(&self.core, request)
     }
 
     fn trace_start(&mut self, request: &view::TraceRequest) -> Result<(), EngineError> {
@@ -117,7 +119,7 @@ impl Engine for Router {
     }
 
     fn trace_stop(&mut self) {
-        self.observing.stop_trace(&self.dataplane);
+        self.parts.observing.stop_trace(&self.core.dataplane);
     }
 
     fn capture_start(&mut self, request: &view::CaptureRequest) -> Result<(), EngineError> {
@@ -129,10 +131,10 @@ impl Engine for Router {
     }
 
     fn capture_stop(&mut self) {
-        self.observing.stop_capture(&self.dataplane);
+        self.parts.observing.stop_capture(&self.core.dataplane);
     }
 
     fn counters_clear(&mut self) {
-        self.clear_counters();
+        self.core.clear_counters();
     }
 }

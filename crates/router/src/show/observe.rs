@@ -1,6 +1,6 @@
 //! Traces and captures, asked for and shown.
 
-use crate::observing::Capturing;
+use crate::parts::observing::Capturing;
 use crate::router::Router;
 use control::config::nearest;
 use control::engine::EngineError;
@@ -25,18 +25,18 @@ impl Router {
             Some(name) => Some(self.id_of(name)?),
         };
         let request = TraceRequest { rx, count: request.count };
-        self.observing.start_trace(&self.dataplane, request);
+        self.parts.observing.start_trace(&self.core.dataplane, request);
         Ok(())
     }
 
     fn id_of(&self, name: &str) -> Result<u16, EngineError> {
-        let found = self.ports.iter().find(|(known, _)| known.as_str() == name);
+        let found = self.core.ports.iter().find(|(known, _)| known.as_str() == name);
         found.map(|(_, port)| port.id).ok_or_else(|| unknown("port", name))
     }
 
     pub(super) fn show_trace(&self) -> view::Trace {
         let mut walks: BTreeMap<(usize, u32), Vec<&TraceRecord>> = BTreeMap::new();
-        for (worker, record) in &self.observing.records {
+        for (worker, record) in &self.parts.observing.records {
             walks.entry((*worker, record.packet)).or_default().push(record);
         }
         let first = walks.values().filter_map(|walk| Some(walk.first()?.tsc)).min().unwrap_or(0);
@@ -45,11 +45,11 @@ impl Router {
             .filter_map(|((worker, _), walk)| self.show_walk(worker, &walk, first))
             .collect();
         packets.sort_by_key(|packet| packet.time_us);
-        packets.truncate(self.observing.wanted() as usize);
+        packets.truncate(self.parts.observing.wanted() as usize);
         for (packet, number) in packets.iter_mut().zip(1..) {
             packet.number = number;
         }
-        view::Trace { running: self.observing.is_tracing(), packets }
+        view::Trace { running: self.parts.observing.is_tracing(), packets }
     }
 
     fn show_walk(
@@ -59,7 +59,7 @@ impl Router {
         first: u64,
     ) -> Option<view::TracedPacket> {
         let start = walk.first()?;
-        let port = self.port_of(start.rx).map(|(name, _)| name.as_str().to_owned());
+        let port = self.core.port_of(start.rx).map(|(name, _)| name.as_str().to_owned());
         Some(view::TracedPacket {
             number: 0,
             port: port.unwrap_or_default(),
@@ -71,7 +71,7 @@ impl Router {
     }
 
     fn show_step(&self, record: &TraceRecord) -> view::TraceStep {
-        let node = &self.dataplane.layout.nodes[record.slot];
+        let node = &self.core.dataplane.layout.nodes[record.slot];
         let exit = match record.exit {
             TAKEN => "taken".to_owned(),
             exit => node.edges.get(usize::from(exit)).map_or_else(String::new, |e| e.name.clone()),
@@ -96,7 +96,7 @@ impl Router {
         &mut self,
         request: &view::CaptureRequest,
     ) -> Result<(), EngineError> {
-        let layout = &self.dataplane.layout;
+        let layout = &self.core.dataplane.layout;
         let slot = layout.slot(&request.node).ok_or_else(|| {
             let names = layout.nodes.iter().map(|node| node.spec.name);
             let near = nearest(&request.node, names)
@@ -118,14 +118,14 @@ impl Router {
             copies: Vec::new(),
         };
         let snap_bytes = request.snap_bytes.unwrap_or(SNAP_BYTES) as usize;
-        self.observing.start_capture(&self.dataplane, capturing, slot, exit, snap_bytes);
+        self.parts.observing.start_capture(&self.core.dataplane, capturing, slot, exit, snap_bytes);
         Ok(())
     }
 
     pub(super) fn show_capture(&self) -> view::Capture {
-        let capturing = &self.observing.capturing;
+        let capturing = &self.parts.observing.capturing;
         view::Capture {
-            running: self.observing.is_capturing(),
+            running: self.parts.observing.is_capturing(),
             node: capturing.node.clone(),
             exit: capturing.exit.clone(),
             count: capturing.count,
@@ -139,7 +139,7 @@ impl Router {
         let ns_per_cycle = 1e9 / tsc_hz() as f64;
         let write = || -> Result<Vec<u8>, wire::Error> {
             let mut writer = Writer::new(Vec::new(), LINK_ETHERNET)?;
-            for copy in &self.observing.capturing.copies {
+            for copy in &self.parts.observing.capturing.copies {
                 let age_ns = (now_tsc.saturating_sub(copy.tsc) as f64 * ns_per_cycle) as u64;
                 writer.write_part(now_ns - age_ns, &copy.bytes, copy.length as u32)?;
             }

@@ -10,9 +10,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 impl Router {
     pub(super) fn show_version(&self) -> view::Version {
-        let facts = self.devices.facts();
+        let facts = self.core.devices.facts();
         let mut abilities = Vec::new();
-        match (facts, &self.devices.without_dpdk) {
+        match (facts, &self.core.devices.without_dpdk) {
             (Some(facts), _) => abilities.push(facts.to_string()),
             (None, Some(why)) => abilities.push(format!("without DPDK: {why}")),
             (None, None) => {}
@@ -22,13 +22,13 @@ impl Router {
             volley: env!("CARGO_PKG_VERSION").to_owned(),
             dpdk: facts.map(|facts| facts.version.trim_start_matches("DPDK ").to_owned()),
             pid: std::process::id(),
-            uptime_s: self.started.elapsed().as_secs(),
+            uptime_s: self.core.started.elapsed().as_secs(),
             abilities,
         }
     }
 
     pub(super) fn show_memory(&self) -> view::Memory {
-        let pool = self.pool.usage();
+        let pool = self.core.pool.usage();
         let part = |name: &str, used: usize, capacity: usize, bytes: usize| view::MemoryUse {
             name: name.to_owned(),
             used: used as u64,
@@ -40,8 +40,8 @@ impl Router {
             vec![part("packet buffers", pool.total - pool.free, pool.total, pool.memory_bytes)];
         parts.extend(self.show_tables(part));
         parts.extend([
-            part("neighbours", self.neighborhood.machine.len(), 0, 0),
-            part("packets waiting for a neighbour", self.neighborhood.held_packets(), 0, 0),
+            part("neighbours", self.core.neighborhood.machine.len(), 0, 0),
+            part("packets waiting for a neighbour", self.core.neighborhood.held_packets(), 0, 0),
         ]);
         view::Memory { resident_bytes: resident_bytes(), parts }
     }
@@ -51,12 +51,12 @@ impl Router {
         &self,
         part: impl Fn(&str, usize, usize, usize) -> view::MemoryUse,
     ) -> Vec<view::MemoryUse> {
-        let Dataplane { ip4, ip4_nodes, adjacencies, groups, stations, .. } = &self.dataplane;
+        let Dataplane { ip4, ip4_nodes, adjacencies, groups, stations, .. } = &self.core.dataplane;
         let (ip4, groups, stations) = (ip4.memory(), groups.memory(), stations.table.memory());
-        let [rib, rib_most, rib_bytes] = self.routing.ip4.size();
-        let [rib6, rib6_most, rib6_bytes] = self.routing.ip6.size();
-        let (ip6, ip6_memory) = (&self.dataplane.ip6, self.dataplane.ip6.memory());
-        let others = self.dataplane.vrfs().others().map(|tables| tables.ip4.memory());
+        let [rib, rib_most, rib_bytes] = self.core.routing.ip4.size();
+        let [rib6, rib6_most, rib6_bytes] = self.core.routing.ip6.size();
+        let (ip6, ip6_memory) = (&self.core.dataplane.ip6, self.core.dataplane.ip6.memory());
+        let others = self.core.dataplane.vrfs().others().map(|tables| tables.ip4.memory());
         let others = others.fold((0, 0), |(routes, bytes), one| {
             (routes + one.routes, bytes + one.root_bytes + one.record_bytes)
         });
@@ -96,17 +96,17 @@ impl Router {
     }
 
     pub(super) fn show_workers(&self) -> Vec<view::Worker> {
-        let cores = self.dataplane.worker_cores().into_iter().enumerate();
+        let cores = self.core.dataplane.worker_cores().into_iter().enumerate();
         cores.map(|(number, core)| self.show_worker(number, core)).collect()
     }
 
     fn show_worker(&self, number: usize, core: Option<usize>) -> view::Worker {
-        let worker = self.dataplane.worker(number);
+        let worker = self.core.dataplane.worker(number);
         let read = |pick: fn(&graph::GraphCounters) -> &AtomicU64| {
             worker.map_or(0, |worker| pick(worker.counters()).load(Ordering::Relaxed))
         };
         let (loops, idle) = (read(|c| &c.loops), read(|c| &c.idle_loops));
-        let nodes = self.dataplane.node_totals(Some(number));
+        let nodes = self.core.dataplane.node_totals(Some(number));
         let received = nodes.iter().find(|node| node.name == "port-rx");
         view::Worker {
             id: number as u32,
@@ -122,13 +122,13 @@ impl Router {
 
     /// The receive queues that a worker polls: they were dealt out in turn.
     fn queues_of(&self, number: usize) -> Vec<String> {
-        let workers = self.dataplane.worker_cores().len().max(1);
+        let workers = self.core.dataplane.worker_cores().len().max(1);
         let of_port = |(name, port): (&_, &crate::interfaces::OpenPort)| {
             let queues = (0..usize::from(port.config.rx_queues)).filter(|q| q % workers == number);
             let name: &control::config::objects::port::PortName = name;
             queues.map(|queue| format!("{name}/{queue}")).collect::<Vec<_>>()
         };
-        self.ports.iter().flat_map(of_port).collect()
+        self.core.ports.iter().flat_map(of_port).collect()
     }
 }
 

@@ -1,13 +1,16 @@
 //! Mirrors: which ports get copies of what others carry.
 
+use crate::core::Core;
 use crate::interfaces::OpenPort;
-use crate::router::Router;
+use crate::part::{Makes, Part};
+use control::config::Delta;
 use control::config::objects::mirror::{Direction, Mirror, MirrorName};
 use control::config::objects::port::PortName;
+use control::engine::ApplyError;
 use control::view;
-use dataplane::MirroredTotals;
-use nodes::interface::MirrorTo;
-use std::collections::{BTreeMap, HashMap};
+use nodes::interface::{MirrorInput, MirrorOutput, MirrorTo};
+use nodes::tables::Interface;
+use std::collections::BTreeMap;
 
 /// All mirrors.
 #[derive(Default)]
@@ -17,7 +20,7 @@ pub(crate) struct Mirroring {
 
 impl Mirroring {
     /// Makes, changes or removes a mirror.
-    pub(crate) fn set(&mut self, name: &MirrorName, config: Option<&Mirror>) {
+    fn set(&mut self, name: &MirrorName, config: Option<&Mirror>) {
         match config {
             Some(config) => drop(self.mirrors.insert(name.clone(), config.clone())),
             None => drop(self.mirrors.remove(name)),
@@ -25,10 +28,10 @@ impl Mirroring {
     }
 
     /// Where copies go of what a port carries in a direction.
-    pub(crate) fn of(
+    fn of(
         &self,
         port: &PortName,
-        ids: &HashMap<PortName, u16>,
+        id_of: &dyn Fn(&PortName) -> Option<u16>,
         direction: Direction,
     ) -> Option<MirrorTo> {
         let copies = |mirror: &&Mirror| {
@@ -36,14 +39,35 @@ impl Mirroring {
             sources.any(|source| source.port == *port && source.direction.covers(direction))
         };
         let mirror = self.mirrors.values().find(copies)?;
-        ids.get(&mirror.destination).copied().map(MirrorTo)
+        id_of(&mirror.destination).map(MirrorTo)
     }
 }
 
-impl Router {
-    pub(crate) fn show_mirrors(&self) -> Vec<view::Mirror> {
-        let mirrors = self.mirroring.mirrors.iter();
-        mirrors
+impl Part for Mirroring {
+    fn row(&self, core: &Core, name: &PortName, _: &OpenPort, row: &mut Interface) {
+        let to = |direction| self.of(name, &|port| core.ports.id_of(port), direction);
+        row.set::<MirrorInput>(to(Direction::Received));
+        row.set::<MirrorOutput>(to(Direction::Sent));
+    }
+}
+
+impl Makes<Delta<MirrorName, Mirror>> for Mirroring {
+    fn make(
+        &mut self,
+        core: &mut Core,
+        change: &Delta<MirrorName, Mirror>,
+    ) -> Result<(), ApplyError> {
+        let (name, config) = change.outcome();
+        self.set(name, config);
+        core.touch_rows();
+        Ok(())
+    }
+}
+
+impl Mirroring {
+    pub(crate) fn show(&self, core: &Core) -> Vec<view::Mirror> {
+        self.mirrors
+            .iter()
             .map(|(name, mirror)| view::Mirror {
                 name: name.to_string(),
                 destination: mirror.destination.to_string(),
@@ -51,7 +75,7 @@ impl Router {
                     .sources
                     .iter()
                     .map(|source| {
-                        let now = self.mirrored_since_cleared(&source.port);
+                        let now = core.mirrored_since_cleared(&source.port);
                         view::MirrorSource {
                             port: source.port.to_string(),
                             direction: source.direction.word().to_owned(),
@@ -63,19 +87,6 @@ impl Router {
                     .collect(),
             })
             .collect()
-    }
-
-    /// Copies of a port's frames since counters were cleared, over all its interfaces.
-    fn mirrored_since_cleared(&self, port: &PortName) -> MirroredTotals {
-        let mut sum = MirroredTotals::default();
-        for id in self.ports.get(port).into_iter().flat_map(OpenPort::rows) {
-            let now = self.dataplane.mirrored_totals(id);
-            let then = self.cleared.mirrored.get(&id).copied().unwrap_or_default();
-            sum.received += now.received - then.received;
-            sum.sent += now.sent - then.sent;
-            sum.lost += now.lost - then.lost;
-        }
-        sum
     }
 }
 
@@ -93,12 +104,13 @@ mod tests {
             destination: port(to),
             sources: vec![Source { port: port(from), direction }],
         };
-        let ids = HashMap::from([(port("a"), 1), (port("b"), 2), (port("c"), 3)]);
+        let ids = BTreeMap::from([(port("a"), 1), (port("b"), 2), (port("c"), 3)]);
+        let id_of = |name: &PortName| ids.get(name).copied();
         let mut mirroring = Mirroring::default();
         mirroring.set(&name("m"), Some(&of("b", "a", Direction::Received)));
         mirroring.set(&name("n"), Some(&of("c", "a", Direction::Sent)));
         let both = |mirroring: &Mirroring, name: &str| {
-            let to = |direction| mirroring.of(&port(name), &ids, direction).map(|to| to.0);
+            let to = |direction| mirroring.of(&port(name), &id_of, direction).map(|to| to.0);
             [Direction::Received, Direction::Sent].map(to)
         };
         assert_eq!(both(&mirroring, "a"), [Some(2), Some(3)]);

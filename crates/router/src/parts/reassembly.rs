@@ -8,14 +8,15 @@
 //!  clock ─▶ late ─▶ injected: time exceeded
 //! ```
 
-use crate::router::Router;
+use crate::core::Core;
+use crate::part::{Hears, Part};
 use control::view;
 use nodes::ip::OWN_TTL;
-use nodes::tables::{Injected, RateLimit};
-use packet::PacketPtr;
+use nodes::tables::{Injected, PieceCame, RateLimit};
 use reassembly::{Limits, Piece, Reassembly, cut};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 use wire::ip::protocol;
 use wire::{craft, icmp4, icmp6, ip, ipv4, ipv6};
 
@@ -34,8 +35,8 @@ pub(crate) struct Reassembling {
     undeliverable: u64,
 }
 
-impl Reassembling {
-    pub(crate) fn new() -> Self {
+impl Default for Reassembling {
+    fn default() -> Self {
         Self {
             table: Reassembly::new(Limits::default()),
             echoes: RateLimit::new(0),
@@ -44,73 +45,77 @@ impl Reassembling {
             undeliverable: 0,
         }
     }
+}
 
-    /// When [`Router::turn_reassembly`] has something to do next.
-    pub(crate) fn next_due_ns(&self) -> Option<u64> {
+impl Part for Reassembling {
+    /// Senders hear of what did not come in time.
+    fn turn(&mut self, core: &mut Core, _: Instant) -> bool {
+        for late in self.table.expire(core.now_ns()) {
+            let rx = late.rx;
+            core.neighborhood.inject_copy(&late.first, |packet| Injected::Late { rx, packet });
+        }
+        false
+    }
+
+    fn next_due_ns(&self) -> Option<u64> {
         self.table.next_due_ns()
     }
 }
 
-impl Router {
-    /// A piece came. Its buffer goes back at once: what is held is a copy.
-    pub(crate) fn piece_came(&mut self, now_ns: u64, scope: u32, packet: PacketPtr) {
+/// A piece came. Its buffer goes back at once: what is held is a copy.
+impl Hears<PieceCame> for Reassembling {
+    fn hear(&mut self, core: &mut Core, news: PieceCame) {
+        let PieceCame { scope, packet } = news;
         let rx = packet.private().rx;
         let piece = Piece::of(packet.bytes(), scope).ok();
-        let whole = piece.and_then(|piece| self.reassembling.table.accept(now_ns, rx, &piece));
-        self.neighborhood.release_buffer(packet);
+        let whole = piece.and_then(|piece| self.table.accept(core.now_ns(), rx, &piece));
+        core.neighborhood.release_buffer(packet);
         if let Some(whole) = whole {
-            self.deliver(rx, &whole);
+            self.deliver(core, rx, &whole);
         }
     }
+}
 
-    fn deliver(&mut self, rx: u16, whole: &[u8]) {
-        let mtu = self.port_of(rx).map_or(0, |(_, port)| usize::from(port.config.mtu));
-        self.reassembling.identification = self.reassembling.identification.wrapping_add(1);
-        let identification = self.reassembling.identification;
+impl Reassembling {
+    fn deliver(&mut self, core: &mut Core, rx: u16, whole: &[u8]) {
+        let mtu = core.port_of(rx).map_or(0, |(_, port)| usize::from(port.config.mtu));
+        self.identification = self.identification.wrapping_add(1);
+        let identification = self.identification;
         let reply = || echo_reply(whole, identification as u16);
         let Some(reply) = (whole.len() > mtu).then(reply).flatten() else {
-            if !self.neighborhood.inject_copy(whole, |packet| Injected::Whole { rx, packet }) {
-                self.reassembling.undeliverable += 1;
+            if !core.neighborhood.inject_copy(whole, |packet| Injected::Whole { rx, packet }) {
+                self.undeliverable += 1;
             }
             return;
         };
-        let allowed = self.dataplane.icmp.echoes_per_second.load(Ordering::Relaxed);
-        self.reassembling.echoes.follow(allowed);
-        if !self.reassembling.echoes.take(graph::tsc()) {
-            self.reassembling.undeliverable += 1;
+        let allowed = core.dataplane.icmp.echoes_per_second.load(Ordering::Relaxed);
+        self.echoes.follow(allowed);
+        if !self.echoes.take(graph::tsc()) {
+            self.undeliverable += 1;
             return;
         }
-        self.reassembling.answered += 1;
+        self.answered += 1;
         let most = if ip::version(&reply) == 6 { IP6_MTU } else { mtu };
         for piece in cut(&reply, most, identification) {
-            self.neighborhood.inject_copy(&piece, |packet| Injected::Own { rx, packet });
+            core.neighborhood.inject_copy(&piece, |packet| Injected::Own { rx, packet });
         }
     }
 
-    /// Lets the time pass: senders hear of what did not come in time.
-    pub(crate) fn turn_reassembly(&mut self) {
-        for late in self.reassembling.table.expire(self.now_ns()) {
-            let rx = late.rx;
-            self.neighborhood.inject_copy(&late.first, |packet| Injected::Late { rx, packet });
-        }
-    }
-
-    pub(crate) fn show_reassembly(&self) -> view::Reassembly {
-        let (counters, (datagrams, bytes)) =
-            (self.reassembling.table.counters, self.reassembling.table.held());
+    pub(crate) fn show(&self) -> view::Reassembly {
+        let (counters, (datagrams, bytes)) = (self.table.counters, self.table.held());
         view::Reassembly {
             datagrams: datagrams as u64,
             bytes: bytes as u64,
             pieces: counters.pieces,
             whole: counters.whole,
-            answered: self.reassembling.answered,
+            answered: self.answered,
             duplicates: counters.duplicates,
             overlapping: counters.overlapping,
             too_long: counters.too_long,
             too_many_pieces: counters.too_many_pieces,
             evicted: counters.evicted,
             timed_out: counters.timed_out,
-            undeliverable: self.reassembling.undeliverable,
+            undeliverable: self.undeliverable,
         }
     }
 }

@@ -1,11 +1,16 @@
 //! Policers: made when their agreement changes, shared with the ports that name them.
 
-use crate::router::Router;
+use crate::core::{Core, fault};
+use crate::interfaces::OpenPort;
+use crate::part::{Makes, Part};
+use control::config::Delta;
 use control::config::objects::policer::{self as config, PolicerName};
-use control::config::objects::port::Port;
+use control::config::objects::port::{Port, PortName};
+use control::engine::ApplyError;
 use control::view;
 use graph::tsc_hz;
-use nodes::filter::{Mark, NamedPolicer, Policed, Treatment};
+use nodes::filter::{Mark, NamedPolicer, Policed, PolicerInput, PolicerOutput, Treatment};
+use nodes::tables::Interface;
 use police::{Agreement, Colour, ColourCounters, PoliceError, Policer, Rate};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,7 +30,7 @@ struct Made {
 impl Policers {
     /// Makes, replaces or removes one, for so many workers. A port that names one that is gone is
     /// not held to it.
-    pub(crate) fn set(
+    fn set(
         &mut self,
         name: &PolicerName,
         config: Option<&config::Policer>,
@@ -41,7 +46,7 @@ impl Policers {
     }
 
     /// What a port does to the frames that it receives, and to those that it sends.
-    pub(crate) fn of(&self, port: &Port) -> (Option<Policed>, Option<Policed>) {
+    fn of(&self, port: &Port) -> (Option<Policed>, Option<Policed>) {
         let policing = &port.policing;
         let named =
             |name: &Option<PolicerName>| Some(Arc::clone(&self.made.get(name.as_ref()?)?.named));
@@ -83,19 +88,42 @@ fn mark(configured: config::Mark) -> Mark {
     Mark { dscp: configured.dscp.map(|dscp| dscp.0), pcp: configured.pcp.map(|pcp| pcp.0) }
 }
 
-impl Router {
-    pub(crate) fn show_policers(&self) -> Vec<view::Policer> {
-        self.policers.made.iter().map(|(name, made)| self.show_policer(name, made)).collect()
+impl Part for Policers {
+    fn row(&self, _: &Core, _: &PortName, port: &OpenPort, row: &mut Interface) {
+        let (received, sent) = self.of(&port.config);
+        row.set::<PolicerInput>(received);
+        row.set::<PolicerOutput>(sent);
     }
+}
 
-    fn show_policer(&self, name: &PolicerName, made: &Made) -> view::Policer {
+impl Makes<Delta<PolicerName, config::Policer>> for Policers {
+    fn make(
+        &mut self,
+        core: &mut Core,
+        change: &Delta<PolicerName, config::Policer>,
+    ) -> Result<(), ApplyError> {
+        let (name, config) = change.outcome();
+        core.touch_rows();
+        self.set(name, config, core.workers())
+            .map_err(|error| fault(&format!("policer.{name}"), error.to_string()))
+    }
+}
+
+impl Policers {
+    pub(crate) fn show(&self, core: &Core) -> Vec<view::Policer> {
+        self.made.iter().map(|(name, made)| made.show(core, name)).collect()
+    }
+}
+
+impl Made {
+    fn show(&self, core: &Core, name: &PolicerName) -> view::Policer {
         let mut counts = [(0, 0); 3];
-        for worker in &made.named.counters {
+        for worker in &self.named.counters {
             for (sum, (packets, bytes)) in counts.iter_mut().zip(worker.read()) {
                 *sum = (sum.0 + packets, sum.1 + bytes);
             }
         }
-        let config = &made.config;
+        let config = &self.config;
         let treatments = [config.conform, config.exceed, config.violate];
         let colour = |colour: Colour| view::PolicerColour {
             colour: view::PolicerColour::NAMES[colour as usize].to_owned(),
@@ -107,7 +135,7 @@ impl Router {
         let colours =
             Colour::ALL.into_iter().filter(|colour| has_yellow || *colour != Colour::Yellow);
         let named = |pick: fn(&Port) -> Option<&PolicerName>| {
-            let ports = self.ports.iter().filter(|(_, port)| pick(&port.config) == Some(name));
+            let ports = core.ports.iter().filter(|(_, port)| pick(&port.config) == Some(name));
             ports.map(|(port, _)| port.to_string()).collect()
         };
         view::Policer {

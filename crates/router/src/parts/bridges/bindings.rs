@@ -7,9 +7,8 @@
 //! ```
 //! A bridge that is full gives up the bindings of stations that it does not know any more.
 
-use crate::router::Router;
 use control::config::objects::bridge::Bridge;
-use fib::mac::{MacKey, MacTable};
+use fib::mac::MacKey;
 use nodes::tables::{BindingNews, Bindings, Bound, BridgeId};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -18,13 +17,13 @@ use std::time::{Duration, Instant};
 use wire::nd::flag;
 
 /// Most learned bindings of a bridge, of each family.
-pub(crate) const MOST_LEARNED: usize = 4096;
+const MOST_LEARNED: usize = 4096;
 /// Between two publications.
 const PERIOD: Duration = Duration::from_millis(100);
 
 /// The bindings of all bridges.
 #[derive(Default)]
-pub(crate) struct Binding {
+pub(super) struct Binding {
     fixed: BTreeMap<(BridgeId, IpAddr), Bound>,
     learned: BTreeMap<(BridgeId, IpAddr), Bound>,
     changed: bool,
@@ -34,7 +33,7 @@ pub(crate) struct Binding {
 impl Binding {
     /// Makes the bindings of a bridge those of its configuration; of a family that it does not
     /// answer for any more, none.
-    pub(crate) fn set(&mut self, bridge: BridgeId, config: Option<&Bridge>) {
+    pub(super) fn set(&mut self, bridge: BridgeId, config: Option<&Bridge>) {
         self.fixed.retain(|key, _| key.0 != bridge);
         let answers = |address: IpAddr| config.is_some_and(|config| config.answers_for(address));
         for binding in config.into_iter().flat_map(|config| &config.bindings) {
@@ -49,7 +48,7 @@ impl Binding {
     }
 
     /// Learns a binding, if there is room: `is_known` tells whether a station still is.
-    pub(crate) fn learn(&mut self, news: &BindingNews, is_known: impl Fn(MacKey) -> bool) {
+    pub(super) fn learn(&mut self, news: &BindingNews, is_known: impl Fn(MacKey) -> bool) {
         let key = (news.bridge, news.address);
         let alike = alike(news.bridge, news.address.is_ipv4());
         let is_full = || self.learned.range(alike.clone()).count() >= MOST_LEARNED;
@@ -66,14 +65,14 @@ impl Binding {
     }
 
     /// How many bindings of a family a bridge has.
-    pub(crate) fn count(&self, bridge: BridgeId, is_ipv4: bool) -> usize {
+    pub(super) fn count(&self, bridge: BridgeId, is_ipv4: bool) -> usize {
         let alike = alike(bridge, is_ipv4);
         let new = |(key, _): &(&(BridgeId, IpAddr), &Bound)| !self.fixed.contains_key(key);
         self.fixed.range(alike.clone()).count() + self.learned.range(alike).filter(new).count()
     }
 
     /// What workers are to know, if that changed and it is time.
-    fn due(&mut self, now: Instant) -> Option<Bindings> {
+    pub(super) fn due(&mut self, now: Instant) -> Option<Bindings> {
         let early = self.published.is_some_and(|last| now.duration_since(last) < PERIOD);
         if !self.changed || early {
             return None;
@@ -92,29 +91,6 @@ fn alike(bridge: BridgeId, is_ipv4: bool) -> RangeInclusive<(BridgeId, IpAddr)> 
         false => (Ipv6Addr::UNSPECIFIED.into(), Ipv6Addr::from(u128::MAX).into()),
     };
     (bridge, first)..=(bridge, last)
-}
-
-impl Router {
-    /// Learns who has an address.
-    pub(crate) fn binding_heard(&mut self, news: &BindingNews) {
-        let mut bridges = self.bridging.bridges.values();
-        if bridges.any(|it| it.id == news.bridge && it.config.answers_for(news.address)) {
-            let stations = &self.dataplane.stations;
-            let is_known = |key| is_known(&stations.table, key, stations.now());
-            self.binding.learn(news, is_known);
-        }
-    }
-
-    /// Tells workers what changed.
-    pub(crate) fn publish_bindings(&mut self, now: Instant) {
-        if let Some(bindings) = self.binding.due(now) {
-            self.dataplane.set_bindings(bindings);
-        }
-    }
-}
-
-fn is_known(table: &MacTable, station: MacKey, tick: u32) -> bool {
-    table.lookup(station, tick).is_some()
 }
 
 #[cfg(test)]

@@ -1,19 +1,19 @@
 //! Access lists: made from their rules when those change, as a whole, and shared with the ports
 //! that name them.
 
-use crate::router::Router;
-use crate::vrfs::VrfNumbers;
+use crate::core::{Core, fault};
+use crate::interfaces::OpenPort;
+use crate::part::{Makes, Part};
 use acl::{Acl4, Acl6, AclError, Action, Icmp, Ports, RuleCounters, TcpFlags};
+use control::config::Delta;
 use control::config::objects::acl::{self as config, AclName};
-use control::config::objects::port_allow::Allow;
-use control::config::objects::port_filters::{self, Filters};
+use control::config::objects::port::PortName;
+use control::config::objects::port_filters::Filters;
+use control::engine::ApplyError;
 use control::view;
 use fib::{Address, Prefix};
-use nodes::filter::{
-    Access, AccessList, Ranges,
-    allow_input::Allowed,
-    urpf_input::{Reverse, Urpf},
-};
+use nodes::filter::{Access, AccessList, AclInput, AclOutput};
+use nodes::tables::Interface;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ impl Made {
 
 impl AccessLists {
     /// Makes, replaces or removes a list, for so many workers.
-    pub(crate) fn set(
+    fn set(
         &mut self,
         name: &AclName,
         config: Option<&config::Acl>,
@@ -91,73 +91,68 @@ impl AccessLists {
     }
 
     /// The list of a name, for a port that names it.
-    pub(crate) fn of(&self, name: Option<&AclName>) -> Option<Access> {
+    fn of(&self, name: Option<&AclName>) -> Option<Access> {
         let name = name?;
         let made = self.lists.get(name).or_else(|| self.leaving.get(name))?;
         Some(Access(Arc::clone(&made.list)))
     }
+}
 
-    /// The change is over: no port names what it took away.
-    pub(crate) fn settle(&mut self) {
+impl Part for AccessLists {
+    fn row(&self, _: &Core, _: &PortName, port: &OpenPort, row: &mut Interface) {
+        let filters = &port.config.filters;
+        row.set::<AclInput>(self.of(filters.acl_in.as_ref()));
+        row.set::<AclOutput>(self.of(filters.acl_out.as_ref()));
+    }
+
+    /// The change is over: once rows are written, no port names what it took away.
+    fn published(&mut self, _: &mut Core) {
         self.leaving.clear();
     }
 }
 
-impl Router {
-    pub(crate) fn show_acls(&self) -> Vec<view::Acl> {
-        self.access.lists.iter().map(|(name, made)| self.show_acl(name, made)).collect()
-    }
-
-    fn show_acl(&self, name: &AclName, made: &Made) -> view::Acl {
-        let rules = &made.config.rules;
-        let mut counts = made.counts();
-        let others = counts.pop().unwrap_or_default();
-        let rule = |(rule, (packets, bytes)): (&config::Rule, (u64, u64))| view::AclRule {
-            rule: rule.to_string(),
-            packets,
-            bytes,
-        };
-        let named = |of: fn(&Filters) -> Option<&AclName>| {
-            let named =
-                self.ports.iter().filter(|(_, port)| of(&port.config.filters) == Some(name));
-            named.map(|(port, _)| port.to_string()).collect()
-        };
-        view::Acl {
-            name: name.to_string(),
-            ports_in: named(|filters| filters.acl_in.as_ref()),
-            ports_out: named(|filters| filters.acl_out.as_ref()),
-            default: made.config.default.word().to_owned(),
-            rules: rules.iter().zip(counts).map(rule).collect(),
-            other_packets: others.0,
-            other_bytes: others.1,
-            memory_bytes: made.list.ip4.shape().bytes + made.list.ip6.shape().bytes,
-        }
+impl Makes<Delta<AclName, config::Acl>> for AccessLists {
+    fn make(
+        &mut self,
+        core: &mut Core,
+        change: &Delta<AclName, config::Acl>,
+    ) -> Result<(), ApplyError> {
+        let (name, config) = change.outcome();
+        core.touch_rows();
+        self.set(name, config, core.workers())
+            .map_err(|error| fault(&format!("acl.{name}"), error.to_string()))
     }
 }
 
-/// A port's check of sources, as workers make it.
-pub(crate) fn reverse_check(config: port_filters::Urpf) -> Urpf {
-    let reverse = |configured: port_filters::Reverse| match configured {
-        port_filters::Reverse::Loose => Reverse::Loose,
-        port_filters::Reverse::Strict => Reverse::Strict,
+impl AccessLists {
+    pub(crate) fn show(&self, core: &Core) -> Vec<view::Acl> {
+        self.lists.iter().map(|(name, made)| show(core, name, made)).collect()
+    }
+}
+
+fn show(core: &Core, name: &AclName, made: &Made) -> view::Acl {
+    let rules = &made.config.rules;
+    let mut counts = made.counts();
+    let others = counts.pop().unwrap_or_default();
+    let rule = |(rule, (packets, bytes)): (&config::Rule, (u64, u64))| view::AclRule {
+        rule: rule.to_string(),
+        packets,
+        bytes,
     };
-    let port_filters::Urpf { ip4, ip6, allow_default } = config;
-    Urpf { ip4: ip4.map(reverse), ip6: ip6.map(reverse), allow_default }
-}
-
-/// Whose packets a port receives, as workers ask it.
-pub(crate) fn allowed(config: &Allow, vrfs: &VrfNumbers) -> Allowed {
-    Allowed {
-        ip4: networks(&config.from),
-        ip6: networks(&config.from),
-        vrf: config.vrf.as_ref().map(|vrf| vrfs.of(Some(vrf))),
-        non_ip: config.non_ip,
+    let named = |of: fn(&Filters) -> Option<&AclName>| {
+        let named = core.ports.iter().filter(|(_, port)| of(&port.config.filters) == Some(name));
+        named.map(|(port, _)| port.to_string()).collect()
+    };
+    view::Acl {
+        name: name.to_string(),
+        ports_in: named(|filters| filters.acl_in.as_ref()),
+        ports_out: named(|filters| filters.acl_out.as_ref()),
+        default: made.config.default.word().to_owned(),
+        rules: rules.iter().zip(counts).map(rule).collect(),
+        other_packets: others.0,
+        other_bytes: others.1,
+        memory_bytes: made.list.ip4.shape().bytes + made.list.ip6.shape().bytes,
     }
-}
-
-/// Those of one family.
-fn networks<A: Address>(configured: &[control::config::Prefix]) -> Ranges<A> {
-    Ranges::of(configured.iter().filter_map(|network| prefix(Some(*network))))
 }
 
 fn make(config: &config::Acl, workers: usize) -> Result<AccessList, AclError> {
@@ -226,7 +221,7 @@ mod tests {
         let held = lists.of(Some(&name));
         lists.set(&name, None, 1).unwrap();
         assert!(held.is_some() && lists.of(Some(&name)) == held);
-        lists.settle();
+        lists.leaving.clear();
         assert_eq!(lists.of(Some(&name)), None);
     }
 

@@ -1,8 +1,11 @@
 //! Traces and captures on their way from the workers to whoever asked.
 
+use crate::core::Core;
+use crate::part::Part;
 use dataplane::Dataplane;
 use graph::{CaptureRequest, Captured, Mail, TraceRecord, TraceRequest};
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Instant;
 
 /// Steps of a walk that a channel holds for each packet: more than the graph is deep.
 const STEPS: usize = 32;
@@ -27,6 +30,16 @@ pub(crate) struct Capturing {
     pub(crate) exit: Option<String>,
     pub(crate) count: u32,
     pub(crate) copies: Vec<Captured>,
+}
+
+impl Part for Observing {
+    fn turn(&mut self, core: &mut Core, _: Instant) -> bool {
+        self.collect();
+        if self.capture_is_full() {
+            self.stop_capture(&core.dataplane);
+        }
+        false
+    }
 }
 
 impl Observing {
@@ -82,7 +95,7 @@ impl Observing {
     }
 
     /// Takes in what the workers have seen since.
-    pub(crate) fn collect(&mut self) {
+    fn collect(&mut self) {
         for (worker, channel) in self.trace.iter().flatten().enumerate() {
             self.records.extend(channel.try_iter().map(|record| (worker, record)));
         }
@@ -93,7 +106,7 @@ impl Observing {
     }
 
     /// True when a capture has all it wants and can be stopped.
-    pub(crate) fn capture_is_full(&self) -> bool {
+    fn capture_is_full(&self) -> bool {
         self.is_capturing() && self.capturing.copies.len() >= self.capturing.count as usize
     }
 

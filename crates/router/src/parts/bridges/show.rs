@@ -1,6 +1,7 @@
-//! Bridges and stations.
+//! What bridges and stations are shown as, and what is asked of stations.
 
-use crate::router::Router;
+use super::Bridges;
+use crate::core::Core;
 use control::config::field::Field;
 use control::config::objects::bridge::{BridgeName, Flags, Member};
 use control::config::objects::port::PortName;
@@ -9,30 +10,30 @@ use control::view;
 use fib::mac::{Learned, MacFlush, MacKey};
 use wire::MacAddr;
 
-impl Router {
-    pub(super) fn show_bridges(&self) -> Vec<view::Bridge> {
-        let bridges = self.bridging.bridges.iter();
+impl Bridges {
+    pub(crate) fn show(&self, core: &Core) -> Vec<view::Bridge> {
+        let bridges = self.bridges.iter();
         bridges
             .map(|(name, bridge)| view::Bridge {
                 name: name.to_string(),
-                stations: self.dataplane.stations.table.domain_len(bridge.id.0),
+                stations: core.dataplane.stations.table.domain_len(bridge.id.0),
                 mac_limit: bridge.config.mac_limit,
                 ageing_s: bridge.config.ageing.as_secs(),
-                bindings: bridge.config.answer_arp.then(|| self.binding.count(bridge.id, true)),
-                nd_bindings: bridge.config.answer_nd.then(|| self.binding.count(bridge.id, false)),
+                bindings: bridge.config.answer_arp.then(|| self.bindings(bridge.id, true)),
+                nd_bindings: bridge.config.answer_nd.then(|| self.bindings(bridge.id, false)),
                 ports: bridge
                     .config
                     .ports
                     .iter()
-                    .map(|member| self.show_member(member, bridge.flags_of(member)))
+                    .map(|member| Self::show_member(core, member, bridge.flags_of(member)))
                     .collect(),
             })
             .collect()
     }
 
-    fn show_member(&self, member: &Member, flags: Flags) -> view::BridgePort {
-        let port = self.ports.get(&member.port);
-        let taught = port.map(|port| self.taught(port)).unwrap_or_default();
+    fn show_member(core: &Core, member: &Member, flags: Flags) -> view::BridgePort {
+        let port = core.ports.get(&member.port);
+        let taught = port.map(|port| core.taught(port)).unwrap_or_default();
         let words = [
             (flags.learn, "learn"),
             (flags.forward, "forward"),
@@ -52,13 +53,14 @@ impl Router {
         }
     }
 
-    pub(super) fn show_stations(
+    pub(crate) fn show_stations(
         &self,
+        core: &Core,
         filter: &view::StationFilter,
     ) -> Result<view::Stations, EngineError> {
         let bridge = filter.bridge.as_deref().map(|name| self.bridge_id(name)).transpose()?;
-        let rows = filter.port.as_deref().map(|name| self.rows_of(name)).transpose()?;
-        let stations = &self.dataplane.stations;
+        let rows = filter.port.as_deref().map(|name| Self::rows_of(core, name)).transpose()?;
+        let stations = &core.dataplane.stations;
         let mut found = Vec::new();
         stations.table.for_each(stations.now(), |key, entry, age| {
             let wanted = bridge.is_none_or(|bridge| bridge == key.domain())
@@ -69,12 +71,12 @@ impl Router {
         });
         found.sort_unstable_by_key(|(key, ..)| *key);
         let show = |(key, entry, age): &(MacKey, fib::mac::MacEntry, u32)| view::Station {
-            bridge: self.bridging.name_of(key.domain()).map_or_else(String::new, |n| n.to_string()),
+            bridge: self.name_of(key.domain()).map_or_else(String::new, |n| n.to_string()),
             mac: MacAddr(key.address()).to_string(),
-            port: self
+            port: core
                 .port_of(entry.port as u16)
                 .map_or_else(String::new, |(name, _)| name.to_string()),
-            remote: self.remote_of(entry.port as u16).map(|remote| remote.to_string()),
+            remote: core.ports.remote_of(entry.port as u16).map(|remote| remote.to_string()),
             is_static: entry.is_static,
             age_s: if entry.is_static { 0 } else { *age },
         };
@@ -82,13 +84,14 @@ impl Router {
         Ok(view::Stations { total: found.len(), stations: shown })
     }
 
-    pub(super) fn flush_stations(
+    pub(crate) fn flush_stations(
         &self,
+        core: &Core,
         request: &view::StationFlush,
     ) -> Result<view::StationCount, EngineError> {
         let bridge = request.bridge.as_deref().map(|name| self.bridge_id(name)).transpose()?;
-        let rows = request.port.as_deref().map(|name| self.rows_of(name)).transpose()?;
-        let table = &self.dataplane.stations.table;
+        let rows = request.port.as_deref().map(|name| Self::rows_of(core, name)).transpose()?;
+        let table = &core.dataplane.stations.table;
         let flushed = |rows: Vec<u16>| {
             rows.into_iter().map(|row| table.flush(MacFlush::Port(row.into()))).sum()
         };
@@ -104,12 +107,13 @@ impl Router {
         Ok(view::StationCount { stations })
     }
 
-    pub(super) fn fill_stations(
+    pub(crate) fn fill_stations(
         &self,
+        core: &Core,
         request: &view::StationFill,
     ) -> Result<view::StationCount, EngineError> {
         let bridge = self.bridge_id(&request.bridge)?;
-        let rows = self.rows_of(&request.port)?;
+        let rows = Self::rows_of(core, &request.port)?;
         // Of a tunnel, behind its first remote.
         let port = rows.get(1).or(rows.first()).copied().unwrap_or_default();
         let conflict = |message: String| EngineError::Conflict(message);
@@ -117,7 +121,7 @@ impl Router {
             .map_err(|_| conflict(format!("`{}` is no MAC address", request.first)))?;
         let [a, b, c, d, e, f] = first.0;
         let first = u64::from_be_bytes([0, 0, a, b, c, d, e, f]);
-        let stations = &self.dataplane.stations;
+        let stations = &core.dataplane.stations;
         let mut added = 0;
         for number in first..first + u64::from(request.count) {
             let [_, _, address @ ..] = number.to_be_bytes();
@@ -136,12 +140,12 @@ impl Router {
     fn bridge_id(&self, name: &str) -> Result<u16, EngineError> {
         let unknown = || EngineError::Unknown { what: "bridge", name: name.to_owned() };
         let key = BridgeName::from_text(name).map_err(|_| unknown())?;
-        self.bridging.bridges.get(&key).map(|bridge| bridge.id.0).ok_or_else(unknown)
+        self.bridges.get(&key).map(|bridge| bridge.id.0).ok_or_else(unknown)
     }
 
-    fn rows_of(&self, name: &str) -> Result<Vec<u16>, EngineError> {
+    fn rows_of(core: &Core, name: &str) -> Result<Vec<u16>, EngineError> {
         let unknown = || EngineError::Unknown { what: "port", name: name.to_owned() };
         let key = PortName::from_text(name).map_err(|_| unknown())?;
-        self.ports.get(&key).map(|port| port.rows().collect()).ok_or_else(unknown)
+        core.ports.get(&key).map(|port| port.rows().collect()).ok_or_else(unknown)
     }
 }

@@ -1,17 +1,29 @@
-//! Bridges: who is in them, and the ageing of their stations.
+//! Bridges: who is in them, their fixed stations, the ageing of the others, and who has which
+//! address.
 //!
 //! ```text
 //!  configuration ─▶ bridges, fixed stations ─▶ mode of each port's row, entries of the MAC table
 //!  clock ─▶ tick (a second) ─▶ what was not heard for long is swept out, a part of the table a turn
 //! ```
 
-use crate::router::Router;
+mod bindings;
+mod flapping;
+mod show;
+
+use crate::core::{Core, fault};
+use crate::interfaces::OpenPort;
+use crate::part::{Hears, Makes, Part};
+use bindings::Binding;
+use control::config::Delta;
 use control::config::objects::bridge::{Bridge, BridgeName, Flags, Member};
 use control::config::objects::port::PortName;
+use control::config::objects::port_kind::PortKind;
 use control::config::objects::station::{Station, StationKey};
+use control::engine::ApplyError;
 use fib::FibError;
 use fib::mac::{MacFlush, MacKey, MacSweep, MacTable};
-use nodes::tables::{BridgeId, BridgePort, StationMoved};
+use flapping::Flapping;
+use nodes::tables::{BindingNews, BridgeId, BridgePort, Interface, Link, Mode, StationMoved};
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -20,30 +32,22 @@ use std::time::{Duration, Instant};
 const SWEEP_PERIOD: Duration = Duration::from_millis(50);
 /// Steps in which the sweep comes round.
 const SWEEP_STEPS: usize = 20;
-/// For so long moves are counted before they are told.
-const FLAP_PERIOD: Duration = Duration::from_secs(10);
-/// A station that moves so often in that time flaps: somebody has its address, too, or there is a
-/// loop.
-const FLAPS: u32 = 4;
-/// Stations whose moves are counted at a time.
-const FLAPS_COUNTED: usize = 1024;
 /// The bit of all isolated ports; the bits above are the split-horizon groups'.
 const ISOLATED: u64 = 1;
 
 /// All bridges.
-pub(crate) struct Bridging {
-    pub(crate) bridges: BTreeMap<BridgeName, OpenBridge>,
+#[derive(Default)]
+pub(crate) struct Bridges {
+    bridges: BTreeMap<BridgeName, OpenBridge>,
+    /// What each port may do in the bridge that it is in.
+    members: HashMap<PortName, BridgePort>,
+    names: HashMap<BridgeId, BridgeName>,
     /// Stations that do not move.
-    pub(crate) fixed: BTreeMap<StationKey, Station>,
+    fixed: BTreeMap<StationKey, Station>,
+    binding: Binding,
     sweep: MacSweep,
-    next_sweep: Instant,
+    next_sweep: Option<Instant>,
     flapping: Flapping,
-}
-
-/// Moves of stations heard of since `since`.
-struct Flapping {
-    since: Instant,
-    moves: HashMap<MacKey, u32>,
 }
 
 /// A configured bridge.
@@ -76,44 +80,39 @@ impl OpenBridge {
     }
 }
 
-impl Bridging {
-    /// No bridge yet.
-    pub(crate) fn new() -> Self {
-        Self {
-            bridges: BTreeMap::new(),
-            fixed: BTreeMap::new(),
-            sweep: MacSweep::default(),
-            next_sweep: Instant::now(),
-            flapping: Flapping { since: Instant::now(), moves: HashMap::new() },
-        }
-    }
-
+impl Bridges {
     /// What a port may do in the bridge that it is in, if it is in one.
-    pub(crate) fn port(&self, name: &PortName) -> Option<BridgePort> {
-        let found = |bridge: &OpenBridge| bridge.config.member(name).map(|it| bridge.port(it));
-        self.bridges.values().find_map(found)
+    fn port(&self, name: &PortName) -> Option<BridgePort> {
+        self.members.get(name).copied()
     }
 
     /// The bridge of a number.
-    pub(crate) fn name_of(&self, id: u16) -> Option<&BridgeName> {
-        let mut bridges = self.bridges.iter();
-        bridges.find(|(_, bridge)| bridge.id.0 == id).map(|(name, _)| name)
+    fn name_of(&self, id: u16) -> Option<&BridgeName> {
+        self.names.get(&BridgeId(id))
+    }
+
+    /// How many bindings of a family a bridge has.
+    fn bindings(&self, bridge: BridgeId, is_ipv4: bool) -> usize {
+        self.binding.count(bridge, is_ipv4)
     }
 
     /// Makes, changes or removes a bridge. Stations behind ports that leave are forgotten.
-    pub(crate) fn set(
+    fn set(
         &mut self,
         name: &BridgeName,
         config: Option<&Bridge>,
-        rows: &HashMap<PortName, Vec<u16>>,
+        rows: &dyn Fn(&PortName) -> Vec<u16>,
         table: &MacTable,
     ) -> Result<(), String> {
         let had = self.bridges.remove(name);
         if let Some(had) = &had {
+            // Another bridge may have taken a port over by now.
+            self.members.retain(|_, port| port.bridge != had.id);
+            self.names.remove(&had.id);
             let stays = |port: &PortName| config.is_some_and(|new| new.member(port).is_some());
             for left in had.config.ports.iter().filter(|member| !stays(&member.port)) {
-                for id in rows.get(&left.port).into_iter().flatten() {
-                    table.flush(MacFlush::Port((*id).into()));
+                for id in rows(&left.port) {
+                    table.flush(MacFlush::Port(id.into()));
                 }
             }
         }
@@ -125,22 +124,20 @@ impl Bridging {
             }
             return Ok(());
         };
-        let taken: Vec<u16> = self.bridges.values().map(|bridge| bridge.id.0).collect();
-        let free = || (1..u16::MAX).find(|id| !taken.contains(id)).map(BridgeId);
+        let free = || (1..u16::MAX).map(BridgeId).find(|id| !self.names.contains_key(id));
         let id = had.map(|had| had.id).or_else(free).ok_or("too many bridges")?;
         table.set_domain_limit(id.0, Some(config.mac_limit));
         table.set_domain_max_age(id.0, Some(config.ageing.as_secs() as u32));
-        self.bridges.insert(name.clone(), OpenBridge { id, config: config.clone() });
+        let bridge = OpenBridge { id, config: config.clone() };
+        let members = config.ports.iter().map(|it| (it.port.clone(), bridge.port(it)));
+        self.members.extend(members);
+        self.names.insert(id, name.clone());
+        self.bridges.insert(name.clone(), bridge);
         Ok(())
     }
 
     /// Fixes a station behind a port, or lets it move again.
-    pub(crate) fn set_fixed(
-        &mut self,
-        key: &StationKey,
-        station: Option<&Station>,
-        table: &MacTable,
-    ) {
+    fn set_fixed(&mut self, key: &StationKey, station: Option<&Station>, table: &MacTable) {
         if let Some(bridge) = self.bridges.get(&key.bridge) {
             table.remove(MacKey::new(bridge.id.0, key.address.0));
         }
@@ -152,7 +149,7 @@ impl Bridging {
 
     /// Puts every fixed station behind its port: bridges and ports may have other numbers now. So
     /// with the router's own stations, of these names and addresses.
-    pub(crate) fn place_fixed<'a>(
+    fn place_fixed<'a>(
         &self,
         own: impl Iterator<Item = (&'a PortName, [u8; 6])>,
         row_of: &dyn Fn(&PortName, Option<IpAddr>) -> Option<u16>,
@@ -173,75 +170,139 @@ impl Bridging {
     }
 }
 
-impl Router {
-    /// Lets the stations' time pass.
-    pub(crate) fn age_stations(&mut self) {
-        let now = Instant::now();
-        if now < self.bridging.next_sweep {
-            return;
+impl Part for Bridges {
+    /// Tunnels have an interface for each remote that a fixed station is behind.
+    fn settle(&mut self, core: &mut Core) {
+        core.ports.values_mut().for_each(|port| port.fixed_remotes.clear());
+        for station in self.fixed.values() {
+            if let (Some(port), Some(remote)) = (core.ports.get_mut(&station.port), station.remote)
+            {
+                port.fixed_remotes.insert(remote);
+            }
         }
-        self.bridging.next_sweep = now + SWEEP_PERIOD;
+    }
+
+    fn row(&self, _: &Core, name: &PortName, port: &OpenPort, row: &mut Interface) {
+        if port.config.kind == PortKind::Bvi {
+            row.link = Link::Bridge;
+        }
+        if let Some(bridged) = self.port(name) {
+            row.mode = Mode::Bridged(bridged);
+            let bridge = self.name_of(bridged.bridge.0);
+            row.bridge_name = bridge.map_or_else(String::new, ToString::to_string);
+        }
+    }
+
+    fn published(&mut self, core: &mut Core) {
+        let own = core.ports.iter().filter(|(_, port)| port.config.kind == PortKind::Bvi);
+        let own = own.map(|(name, port)| (name, port.mac));
+        let row_of = |port: &PortName, remote| row_of(core, port, remote);
+        if let Err(error) = self.place_fixed(own, &row_of, &core.dataplane.stations.table) {
+            eprintln!("volleyd: {error}");
+        }
+    }
+
+    fn link_down(&mut self, core: &mut Core, port: &PortName) {
+        if let Some(id) = core.ports.id_of(port) {
+            core.forget_stations_behind(id);
+        }
+    }
+
+    /// Lets the stations' time pass, and tells workers whose addresses are whose.
+    fn turn(&mut self, core: &mut Core, now: Instant) -> bool {
+        if let Some(bindings) = self.binding.due(now) {
+            core.dataplane.set_bindings(bindings);
+        }
+        if self.next_sweep.is_some_and(|next| now < next) {
+            return false;
+        }
+        self.next_sweep = Some(now + SWEEP_PERIOD);
         self.tell_flapping(now);
-        let tick = self.started.elapsed().as_secs() as u32;
-        let stations = &self.dataplane.stations;
+        let tick = core.started.elapsed().as_secs() as u32;
+        let stations = &core.dataplane.stations;
         stations.set_now(tick);
         let lines = stations.table.line_count().div_ceil(SWEEP_STEPS);
-        stations.table.sweep(&mut self.bridging.sweep, lines, tick);
+        stations.table.sweep(&mut self.sweep, lines, tick);
+        false
     }
+}
 
-    /// Counts a station's move.
-    pub(crate) fn station_moved(&mut self, moved: &StationMoved) {
-        let moves = &mut self.bridging.flapping.moves;
-        if moves.len() < FLAPS_COUNTED || moves.contains_key(&moved.station) {
-            *moves.entry(moved.station).or_insert(0) += 1;
-        }
-    }
-
-    /// Tells, once in a while, which station moves more than any other.
-    fn tell_flapping(&mut self, now: Instant) {
-        let flapping = &mut self.bridging.flapping;
-        if now.duration_since(flapping.since) < FLAP_PERIOD {
-            return;
-        }
-        flapping.since = now;
-        let moves = std::mem::take(&mut flapping.moves);
-        let flaps = moves.values().filter(|&&count| count >= FLAPS).count();
-        let Some((station, count)) = moves.into_iter().max_by_key(|&(_, count)| count) else {
-            return;
-        };
-        if count >= FLAPS {
-            let (mac, domain) = (wire::MacAddr(station.address()), station.domain());
-            let name = self.bridging.name_of(domain).map_or("?", BridgeName::as_str);
-            eprintln!(
-                "volleyd: bridge {name}: {mac} moved {count} times or more in {} s; \
-                 {flaps} stations flap: look for a loop",
-                FLAP_PERIOD.as_secs()
-            );
-        }
-    }
-
-    /// Makes, changes or removes a bridge.
-    pub(crate) fn set_bridge(
+impl Makes<Delta<BridgeName, Bridge>> for Bridges {
+    fn make(
         &mut self,
-        name: &BridgeName,
-        config: Option<&Bridge>,
-    ) -> Result<(), String> {
-        let rows = self.rows();
-        let id = |bridging: &Bridging| bridging.bridges.get(name).map(|bridge| bridge.id);
-        let before = id(&self.bridging);
-        self.bridging.set(name, config, &rows, &self.dataplane.stations.table)?;
-        if let Some(id) = id(&self.bridging).or(before) {
+        core: &mut Core,
+        change: &Delta<BridgeName, Bridge>,
+    ) -> Result<(), ApplyError> {
+        let (name, config) = change.outcome();
+        let id = |bridges: &Self| bridges.bridges.get(name).map(|bridge| bridge.id);
+        let before = id(self);
+        let rows = |port: &PortName| {
+            core.ports.get(port).map_or_else(Vec::new, |port| port.rows().collect())
+        };
+        self.set(name, config, &rows, &core.dataplane.stations.table)
+            .map_err(|why| fault(&format!("bridge.{name}"), why))?;
+        if let Some(id) = id(self).or(before) {
             self.binding.set(id, config);
         }
-        self.publish_rows();
+        core.touch_rows();
         Ok(())
     }
+}
 
-    /// Forgets who was behind a port.
-    pub(crate) fn forget_stations_behind(&mut self, id: u16) {
-        if !self.bridging.bridges.is_empty() {
-            self.dataplane.stations.table.flush(MacFlush::Port(id.into()));
+impl Makes<Delta<StationKey, Station>> for Bridges {
+    fn make(
+        &mut self,
+        core: &mut Core,
+        change: &Delta<StationKey, Station>,
+    ) -> Result<(), ApplyError> {
+        let (key, station) = change.outcome();
+        self.set_fixed(key, station, &core.dataplane.stations.table);
+        core.touch_rows();
+        Ok(())
+    }
+}
+
+impl Hears<StationMoved> for Bridges {
+    fn hear(&mut self, _: &mut Core, moved: StationMoved) {
+        self.flapping.moved(moved.station);
+    }
+}
+
+/// Learns who has an address.
+impl Hears<BindingNews> for Bridges {
+    fn hear(&mut self, core: &mut Core, news: BindingNews) {
+        let name = self.name_of(news.bridge.0);
+        let bridge = name.and_then(|name| self.bridges.get(name));
+        if bridge.is_some_and(|bridge| bridge.config.answers_for(news.address)) {
+            let stations = &core.dataplane.stations;
+            let is_known = |key| stations.table.lookup(key, stations.now()).is_some();
+            self.binding.learn(&news, is_known);
         }
+    }
+}
+
+impl Bridges {
+    /// Tells, once in a while, which station moves more than any other.
+    fn tell_flapping(&mut self, now: Instant) {
+        let Some(flaps) = self.flapping.due(now) else { return };
+        let (mac, domain) = (wire::MacAddr(flaps.station.address()), flaps.station.domain());
+        let name = self.name_of(domain).map_or("?", BridgeName::as_str);
+        eprintln!(
+            "volleyd: bridge {name}: {mac} moved {} times or more in {} s; \
+             {} stations flap: look for a loop",
+            flaps.moves,
+            flaps.within.as_secs(),
+            flaps.stations
+        );
+    }
+}
+
+/// The interface behind which a station is that is fixed to a port, and there to a remote.
+fn row_of(core: &Core, port: &PortName, remote: Option<IpAddr>) -> Option<u16> {
+    let port = core.ports.get(port)?;
+    match remote {
+        None => Some(port.id),
+        Some(remote) => port.remotes.get(&remote).map(|remote| remote.id),
     }
 }
 
@@ -264,9 +325,10 @@ mod tests {
     #[test]
     fn a_port_that_leaves_takes_its_stations_with_it() {
         let table = MacTable::new(100, PageSize::Small, &Quiescence::new()).unwrap();
-        let mut bridging = Bridging::new();
+        let mut bridging = Bridges::default();
         let lan = BridgeName::from_text("lan").unwrap();
-        let ids = HashMap::from([(port("a"), vec![4]), (port("b"), vec![5])]);
+        let ids = BTreeMap::from([(port("a"), vec![4]), (port("b"), vec![5])]);
+        let ids = |port: &PortName| ids.get(port).cloned().unwrap_or_default();
         bridging.set(&lan, Some(&of(&["a", "b"])), &ids, &table).unwrap();
         let id = bridging.port(&port("a")).unwrap().bridge;
         let stations = [[2; 6], [4; 6]].map(|mac| MacKey::new(id.0, mac));
@@ -282,14 +344,14 @@ mod tests {
     #[test]
     fn groups_and_flags_of_bridge_and_port_add_up() {
         let table = MacTable::new(100, PageSize::Small, &Quiescence::new()).unwrap();
-        let mut bridging = Bridging::new();
+        let mut bridging = Bridges::default();
         let lan = BridgeName::from_text("lan").unwrap();
         let mut config = of(&["a", "b", "c"]);
         config.flags.learn = false;
         config.ports[0].isolated = true;
         config.ports[1].group = Some(3);
         config.ports[1].flags.flood_unknown = false;
-        bridging.set(&lan, Some(&config), &HashMap::new(), &table).unwrap();
+        bridging.set(&lan, Some(&config), &|_| Vec::new(), &table).unwrap();
         let ports = ["a", "b", "c"].map(|name| bridging.port(&port(name)).unwrap());
         assert_eq!(ports.map(|port| port.groups), [1, 8, 0]);
         assert_eq!(ports.map(|port| port.learn), [false; 3]);
@@ -299,13 +361,13 @@ mod tests {
     #[test]
     fn fixed_stations_follow_their_port_to_its_new_number() {
         let table = MacTable::new(100, PageSize::Small, &Quiescence::new()).unwrap();
-        let mut bridging = Bridging::new();
+        let mut bridging = Bridges::default();
         let lan = BridgeName::from_text("lan").unwrap();
-        bridging.set(&lan, Some(&of(&["a"])), &HashMap::new(), &table).unwrap();
+        bridging.set(&lan, Some(&of(&["a"])), &|_| Vec::new(), &table).unwrap();
         let key = StationKey { bridge: lan, address: wire::MacAddr([2; 6]) };
         let station = Station { port: port("a"), remote: None };
         bridging.set_fixed(&key, Some(&station), &table);
-        let place = |bridging: &Bridging, id| {
+        let place = |bridging: &Bridges, id| {
             let row_of = |_: &PortName, _| Some(id);
             bridging.place_fixed(std::iter::empty(), &row_of, &table).unwrap();
             let bridge = bridging.port(&port("a")).unwrap().bridge;

@@ -1,8 +1,12 @@
 //! Tells hosts of better ways than by us: ICMP redirects (RFC 792, RFC 1812 section 5.2.7.2).
 
-use crate::router::Router;
+use crate::core::Core;
+use crate::interfaces::OpenPort;
+use crate::part::{Hears, Part};
+use control::config::objects::port::PortName;
 use nodes::ip::OWN_TTL;
-use nodes::tables::{BetterWay, Injected};
+use nodes::ip::redirect_input::{RedirectInput, Redirects};
+use nodes::tables::{BetterWay, Injected, Interface};
 use std::net::Ipv4Addr;
 use wire::icmp4::{message, redirect};
 use wire::{craft, ipv4};
@@ -10,15 +14,25 @@ use wire::{craft, ipv4};
 /// RFC 1812 section 4.3.2.5: errors have the precedence of internetwork control.
 const TYPE_OF_SERVICE: u8 = 6 << 5;
 
-impl Router {
-    /// Tells a host of its link whom to send such packets to.
-    pub(crate) fn redirect(&mut self, way: &BetterWay) {
+/// See the module.
+#[derive(Default)]
+pub(crate) struct Redirecting;
+
+impl Part for Redirecting {
+    fn row(&self, _: &Core, _: &PortName, port: &OpenPort, row: &mut Interface) {
+        row.set::<RedirectInput>(port.config.redirects.then_some(Redirects));
+    }
+}
+
+/// A host of a link is told whom to send such packets to.
+impl Hears<BetterWay> for Redirecting {
+    fn hear(&mut self, core: &mut Core, way: BetterWay) {
         let Some(host) = ipv4::Header::new(&way.head).map(|header| header.source()) else { return };
-        let row = self.dataplane.interfaces().get(way.interface);
+        let row = core.dataplane.interfaces().get(way.interface);
         let Some(own) = row.and_then(|row| row.ip4_towards(host)) else { return };
-        let packet = redirect_of(own.into(), host.into(), way);
+        let packet = redirect_of(own.into(), host.into(), &way);
         let rx = way.interface;
-        self.neighborhood.inject_copy(&packet, |packet| Injected::Own { rx, packet });
+        core.neighborhood.inject_copy(&packet, |packet| Injected::Own { rx, packet });
     }
 }
 

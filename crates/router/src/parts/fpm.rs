@@ -5,9 +5,11 @@
 //! ```
 //! One slice a turn, so that the control thread does its other work between two.
 
-use crate::router::Router;
+use crate::bulk;
+use crate::core::{Core, fault};
+use crate::part::{Makes, Part};
 use crate::routing::{Family, InVrf};
-use crate::steps::fault;
+use control::config::change::Replaced;
 use control::config::objects::fpm::{Fpm as Config, Listen, MAIN_TABLE};
 use control::engine::ApplyError;
 use control::view;
@@ -20,29 +22,25 @@ use nodes::tables::VrfId;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Who brings routes by FPM, if anybody may.
+#[derive(Default)]
 pub(crate) struct Feed {
     listening: Option<(Fpm, Listen)>,
-    told: Arc<dyn Fn() + Send + Sync>,
     refused: u64,
     problem: Option<String>,
 }
 
 impl Feed {
-    /// Nobody. `told` is called when there is something to hear.
-    pub(crate) fn new(told: Arc<dyn Fn() + Send + Sync>) -> Self {
-        Self { listening: None, told, refused: 0, problem: None }
-    }
-
-    fn start(&mut self, config: &Config) -> Result<(), KernelError> {
+    fn start(&mut self, core: &Core, config: &Config) -> Result<(), KernelError> {
         let Some(listen) = &config.0 else { return Ok(()) };
         let options = FpmOptions {
             listen: listen.listen,
             namespace: Namespace::new(listen.netns.as_deref()),
             hold: listen.hold,
         };
-        self.listening = Some((Fpm::start(&options, Arc::clone(&self.told))?, listen.clone()));
+        self.listening = Some((Fpm::start(&options, Arc::clone(&core.wake))?, listen.clone()));
         Ok(())
     }
 }
@@ -83,27 +81,29 @@ impl<A> Default for Changes<A> {
     }
 }
 
-impl Router {
+impl Makes<Replaced<Config>> for Feed {
     /// Listens as the configuration says, from the beginning: zebra tells all its routes again.
-    pub(crate) fn set_fpm(&mut self, old: &Config, new: &Config) -> Result<(), ApplyError> {
-        self.end_fpm();
-        self.feed.start(new).map_err(|error| {
-            if let Err(again) = self.feed.start(old) {
+    fn make(&mut self, core: &mut Core, change: &Replaced<Config>) -> Result<(), ApplyError> {
+        self.end(core);
+        self.start(core, &change.new).map_err(|error| {
+            if let Err(again) = self.start(core, &change.old) {
                 eprintln!("volleyd: while taking back: {again}");
             }
             fault("fpm.listen", error.to_string())
         })
     }
+}
 
-    fn end_fpm(&mut self) {
-        let Some((fpm, listen)) = self.feed.listening.take() else { return };
+impl Feed {
+    fn end(&mut self, core: &mut Core) {
+        let Some((fpm, listen)) = self.listening.take() else { return };
         drop(fpm);
-        (self.feed.refused, self.feed.problem) = (0, None);
+        (self.refused, self.problem) = (0, None);
         let source = source_of(&listen);
-        for vrf in self.vrfs_of_fpm(&listen).into_values() {
+        for vrf in vrfs(core, &listen).into_values() {
             let mut from = Some(FilePrefix::V4(Prefix::all()));
             while let Some(first) = from {
-                from = match self.sweep_bulk(vrf, source, first, &|_| false) {
+                from = match bulk::sweep(core, vrf, source, first, &|_| false) {
                     Ok((_, next)) => next,
                     Err(error) => {
                         eprintln!("volleyd: routes of FPM: {error}");
@@ -113,30 +113,26 @@ impl Router {
             }
         }
     }
+}
 
-    /// VRFs by the numbers of the kernel's tables.
-    fn vrfs_of_fpm(&self, listen: &Listen) -> HashMap<u32, VrfId> {
-        let named = listen.vrfs.iter().map(|it| (it.table, self.vrfs.of(Some(&it.vrf))));
-        named.chain([(MAIN_TABLE, VrfId::DEFAULT)]).collect()
-    }
-
+impl Part for Feed {
     /// Takes what zebra told, a slice of it; says whether there may be more.
-    pub(crate) fn hear_fpm(&mut self) -> bool {
-        let Some((fpm, listen)) = &mut self.feed.listening else { return false };
+    fn turn(&mut self, core: &mut Core, _: Instant) -> bool {
+        let Some((fpm, listen)) = &mut self.listening else { return false };
         let Some(slice) = fpm.next_slice() else { return false };
         let (source, listen) = (source_of(listen), listen.clone());
-        let (vrfs, ports) = (self.vrfs_of_fpm(&listen), self.twinning.ports_by_link());
+        let (vrfs, ports) = (vrfs(core, &listen), ports_by_link(core));
         let mut changes: BTreeMap<VrfId, (Changes<u32>, Changes<u128>)> = BTreeMap::new();
         for Update { key, leads } in slice {
             let Some(vrf) = vrfs.get(&key.table) else {
-                self.feed.refuse(1, || format!("no VRF has table {}", key.table));
+                self.refuse(1, || format!("no VRF has table {}", key.table));
                 continue;
             };
             let target = leads.and_then(|leads| {
                 let target = target(leads, key.address.is_ipv4(), &ports);
                 if target.is_none() {
                     let route = format!("{}/{}", key.address, key.length);
-                    self.feed.refuse(1, || format!("{route} leads over no port of ours"));
+                    self.refuse(1, || format!("{route} leads over no port of ours"));
                 }
                 target
             });
@@ -145,27 +141,28 @@ impl Router {
                 IpAddr::V4(first) => ip4.add(first.into(), key.length, target),
                 IpAddr::V6(first) => ip6.add(first.into(), key.length, target),
             };
-            added.unwrap_or_else(|error| self.feed.refuse(1, || error.to_string()));
+            added.unwrap_or_else(|error| self.refuse(1, || error.to_string()));
         }
         for (vrf, (ip4, ip6)) in changes {
-            let outcomes = self.change_routes(|routes, link| {
+            let outcomes = core.change_routes(|routes, link| {
                 let ip4 = ip4.make(routes.ip4.in_vrf(vrf, link), source);
                 [ip4, ip6.make(routes.ip6.in_vrf(vrf, link), source)]
             });
             for (refused, outcome) in outcomes {
-                self.feed.refused += refused as u64;
-                outcome.unwrap_or_else(|error| self.feed.refuse(0, || error.to_string()));
+                self.refused += refused as u64;
+                outcome.unwrap_or_else(|error| self.refuse(0, || error.to_string()));
             }
         }
-        self.settle_neighbors();
         true
     }
+}
 
-    pub(crate) fn show_fpm(&self) -> view::Fpm {
-        let Some((fpm, listen)) = &self.feed.listening else { return view::Fpm::default() };
+impl Feed {
+    pub(crate) fn show(&self, core: &Core) -> view::Fpm {
+        let Some((fpm, listen)) = &self.listening else { return view::Fpm::default() };
         let (state, source) = (fpm.state(), source_of(listen));
-        let counts = self.vrfs_of_fpm(listen).into_values();
-        let counts = counts.map(|vrf| self.count_bulk(vrf, source));
+        let counts = vrfs(core, listen).into_values();
+        let counts = counts.map(|vrf| bulk::count(core, vrf, source));
         let count = counts.fold(SourceCount::default(), |sum, one| SourceCount {
             routes: sum.routes + one.routes,
             active: sum.active + one.active,
@@ -178,17 +175,33 @@ impl Router {
             told: state.routes,
             routes: count.routes,
             active: count.active,
-            refused: self.feed.refused,
-            problem: self.feed.problem.clone().or(state.ended),
+            refused: self.refused,
+            problem: self.problem.clone().or(state.ended),
         }
     }
-}
 
-impl Feed {
     fn refuse(&mut self, routes: u64, why: impl FnOnce() -> String) {
         self.refused += routes;
         self.problem = Some(why());
     }
+}
+
+/// VRFs by the numbers of the kernel's tables.
+fn vrfs(core: &Core, listen: &Listen) -> HashMap<u32, VrfId> {
+    let named = listen.vrfs.iter().map(|it| (it.table, core.vrfs.of(Some(&it.vrf))));
+    named.chain([(MAIN_TABLE, VrfId::DEFAULT)]).collect()
+}
+
+/// Ports by the kernel's numbers of their twins. Numbers of two namespaces may be the same: the
+/// first port's counts.
+fn ports_by_link(core: &Core) -> HashMap<u32, u16> {
+    let mut links = HashMap::new();
+    for port in core.ports.values() {
+        if let Some(link) = port.twin_link {
+            links.entry(link).or_insert(port.id);
+        }
+    }
+    links
 }
 
 /// Where a route leads, links of twins being ports; none if no way is left that we could go.

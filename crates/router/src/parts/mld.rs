@@ -7,9 +7,15 @@
 //! ```
 //! Owned by the control thread.
 
+use crate::core::Core;
 use crate::interfaces::OpenPort;
+use crate::part::{Hears, Part};
+use control::config::objects::port::PortName;
+use control::engine::ApplyError;
+use nodes::tables::ListenersWanted;
 use std::collections::{BTreeSet, HashMap};
 use std::net::Ipv6Addr;
+use std::time::Instant;
 use wire::icmp6::message::MLD2_REPORT;
 use wire::{MacAddr, craft, ipv6};
 
@@ -30,7 +36,7 @@ const MOST_RECORDS: usize = (1280 - 56) / 20;
 
 /// When each interface tells.
 #[derive(Default)]
-pub(crate) struct Listening {
+pub(crate) struct Mld {
     timers: HashMap<u16, Timer>,
     told: HashMap<u16, BTreeSet<u128>>,
 }
@@ -40,9 +46,41 @@ struct Timer {
     left: u8,
 }
 
-impl Listening {
+impl Part for Mld {
+    /// Whoever tries an address listens where others ask for it (RFC 4862 section 5.4.2).
+    fn follow(&mut self, core: &mut Core, name: &PortName) -> Result<(), ApplyError> {
+        let Some(port) = core.ports.get(name) else { return Ok(()) };
+        if !port.config.kind.is_point_to_point() {
+            let addresses: Vec<u128> = port.used6().into_iter().map(|(own, _)| own).collect();
+            self.set(core.now_ns(), port.id, groups_of(&addresses));
+        }
+        Ok(())
+    }
+
+    /// Tells switches which groups are listened to, where that is due.
+    fn turn(&mut self, core: &mut Core, _: Instant) -> bool {
+        for (id, groups) in self.due(core.now_ns()) {
+            let Some((_, port)) = core.port_of(id) else { continue };
+            let reports = reports(port, &groups);
+            reports.iter().for_each(|report| core.neighborhood.send(id, report));
+        }
+        false
+    }
+
+    fn next_due_ns(&self) -> Option<u64> {
+        self.timers.values().map(|timer| timer.next_ns).min()
+    }
+}
+
+impl Hears<ListenersWanted> for Mld {
+    fn hear(&mut self, core: &mut Core, news: ListenersWanted) {
+        self.asked(core.now_ns(), news.interface, news.within_ms);
+    }
+}
+
+impl Mld {
     /// `interface` listens to these groups: told if they are others than before.
-    pub(crate) fn set(&mut self, now_ns: u64, interface: u16, groups: BTreeSet<u128>) {
+    fn set(&mut self, now_ns: u64, interface: u16, groups: BTreeSet<u128>) {
         if groups.is_empty() {
             self.timers.remove(&interface);
             self.told.remove(&interface);
@@ -53,7 +91,7 @@ impl Listening {
     }
 
     /// Somebody on `interface` wants to know, within a time.
-    pub(crate) fn asked(&mut self, now_ns: u64, interface: u16, within_ms: u32) {
+    fn asked(&mut self, now_ns: u64, interface: u16, within_ms: u32) {
         if !self.told.contains_key(&interface) {
             return;
         }
@@ -64,7 +102,7 @@ impl Listening {
     }
 
     /// The interfaces that are to tell now, and their groups.
-    pub(crate) fn due(&mut self, now_ns: u64) -> Vec<(u16, BTreeSet<u128>)> {
+    fn due(&mut self, now_ns: u64) -> Vec<(u16, BTreeSet<u128>)> {
         let mut due = Vec::new();
         for (&interface, timer) in
             self.timers.iter_mut().filter(|(_, timer)| timer.next_ns <= now_ns)
@@ -77,16 +115,11 @@ impl Listening {
         due.sort_unstable();
         due
     }
-
-    /// When [`Listening::due`] has something to do next.
-    pub(crate) fn next_due_ns(&self) -> Option<u64> {
-        self.timers.values().map(|timer| timer.next_ns).min()
-    }
 }
 
 /// The groups of addresses: those on which others ask for them, and all routers. All nodes is never
 /// told (section 6).
-pub(crate) fn groups_of(addresses: &[u128]) -> BTreeSet<u128> {
+fn groups_of(addresses: &[u128]) -> BTreeSet<u128> {
     let asked_on = addresses.iter().map(|own| ipv6::solicited_node(*own));
     let routers = addresses.first().map(|_| ipv6::ALL_ROUTERS);
     asked_on.chain(routers).collect()
@@ -97,7 +130,7 @@ pub(crate) fn groups_of(addresses: &[u128]) -> BTreeSet<u128> {
 /// ```text
 ///  Ethernet │ IPv6, hop limit 1 │ router alert │ report │ group, 20 bytes each
 /// ```
-pub(crate) fn reports(port: &OpenPort, groups: &BTreeSet<u128>) -> Vec<Vec<u8>> {
+fn reports(port: &OpenPort, groups: &BTreeSet<u128>) -> Vec<Vec<u8>> {
     let own = port.valid6.iter().find(|&&(own, _)| ipv6::is_link_local(own));
     let from = own.map_or(Ipv6Addr::UNSPECIFIED, |&(own, _)| own.into());
     frames(port.mac, from, groups)
@@ -128,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_change_is_told_twice_and_a_question_answered_once() {
-        let mut listening = Listening::default();
+        let mut listening = Mld::default();
         let groups = groups_of(&[OWN]);
         assert_eq!(groups, BTreeSet::from([GROUP, ipv6::ALL_ROUTERS]));
         listening.asked(0, 4, 1000);

@@ -1,0 +1,273 @@
+//! What all parts stand on: ports, tables, neighbours, workers and the clock. It knows no part.
+
+use crate::cleared::Cleared;
+use crate::devices::Devices;
+use crate::interfaces::OpenPort;
+use crate::neighborhood::Neighborhood;
+use crate::open_ports::OpenPorts;
+use crate::routing::{LinkOf, Routes};
+use crate::vrf_numbers::VrfNumbers;
+use control::config::objects::port::{Port, PortName};
+use control::engine::{ApplyError, EngineError};
+use dataplane::{Dataplane, Waiting};
+use fib::mac::MacFlush;
+use fib::neighbor::{Action, Neighbors};
+use graph::Worker;
+use kernel::Waker;
+use nodes::tables::{Injected, VrfId};
+use packet::Pool;
+use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long workers may take to give queues back: a stalled machine included.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long one turn of the worker may keep the control thread, where one thread does all.
+const LOCAL_TURN: Duration = Duration::from_micros(500);
+/// Between two looks whether a worker has answered.
+const LOOK: Duration = Duration::from_micros(100);
+
+/// See the module.
+pub(crate) struct Core {
+    pub(crate) dataplane: Dataplane,
+    pub(crate) devices: Devices,
+    pub(crate) pool: Arc<dyn Pool>,
+    pub(crate) ports: OpenPorts,
+    pub(crate) routing: Routes,
+    pub(crate) vrfs: VrfNumbers,
+    pub(crate) neighborhood: Neighborhood,
+    pub(crate) started: Instant,
+    /// Has the router looked after soon; may be called from any thread.
+    pub(crate) wake: Arc<dyn Fn() + Send + Sync>,
+    /// What workers wake the kernel's twins with.
+    pub(crate) waker: Waker,
+    pub(crate) local: Option<Worker>,
+    pub(crate) cleared: Cleared,
+    /// Ports that parts are to follow: their addresses, or what stands on them, changed.
+    touched: BTreeSet<PortName>,
+    /// Interfaces that are gone, whose rows workers have still.
+    gone: BTreeSet<u16>,
+    /// Rows may differ from what workers have.
+    rows_differ: bool,
+}
+
+impl Core {
+    /// Nothing configured yet.
+    pub(crate) fn new(
+        mut dataplane: Dataplane,
+        devices: Devices,
+        pool: Arc<dyn Pool>,
+        neighborhood: Neighborhood,
+        wake: Arc<dyn Fn() + Send + Sync>,
+        waker: Waker,
+    ) -> Result<Self, fib::FibError> {
+        Ok(Self {
+            routing: Routes::new(&dataplane)?,
+            local: dataplane.take_local_worker(),
+            dataplane,
+            devices,
+            pool,
+            ports: OpenPorts::default(),
+            vrfs: VrfNumbers::default(),
+            neighborhood,
+            started: Instant::now(),
+            wake,
+            waker,
+            cleared: Cleared::default(),
+            touched: BTreeSet::new(),
+            gone: BTreeSet::new(),
+            rows_differ: false,
+        })
+    }
+
+    /// Time on the clock of neighbours.
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.started.elapsed().as_nanos() as u64
+    }
+
+    /// How many workers there are.
+    pub(crate) fn workers(&self) -> usize {
+        self.dataplane.worker_cores().len()
+    }
+
+    /// The port of an interface, its own or that of a remote.
+    pub(crate) fn port_of(&self, id: u16) -> Option<(&PortName, &OpenPort)> {
+        self.ports.owner(id)
+    }
+
+    /// Parts are to follow a port, and its row is to be written, before the turn or change ends.
+    pub(crate) fn touch(&mut self, port: PortName) {
+        self.touched.insert(port);
+        self.rows_differ = true;
+    }
+
+    /// The ports [touched](Self::touch) since the last call.
+    pub(crate) fn take_touched(&mut self) -> BTreeSet<PortName> {
+        std::mem::take(&mut self.touched)
+    }
+
+    /// Rows are to be written before the turn or change ends.
+    pub(crate) fn touch_rows(&mut self) {
+        self.rows_differ = true;
+    }
+
+    /// Whether rows are to be written, once.
+    pub(crate) fn take_rows_differ(&mut self) -> bool {
+        std::mem::take(&mut self.rows_differ)
+    }
+
+    /// An interface is gone: its row goes when rows are written, those behind it at once.
+    pub(crate) fn end_interface(&mut self, id: u16) {
+        self.gone.insert(id);
+        self.rows_differ = true;
+        self.forget_stations_behind(id);
+    }
+
+    /// The interfaces that are gone and whose numbers nobody has taken since, once.
+    pub(crate) fn take_gone(&mut self) -> Vec<u16> {
+        let gone = std::mem::take(&mut self.gone);
+        gone.into_iter().filter(|id| self.ports.owner(*id).is_none()).collect()
+    }
+
+    /// A number for a new interface. The row of who had it before, workers have no more.
+    pub(crate) fn free_id(&mut self) -> Option<u16> {
+        let id = self.ports.free_id()?;
+        if self.gone.contains(&id) {
+            let gone = self.take_gone();
+            self.dataplane.set_interfaces(gone.into_iter().map(|id| (id, None)).collect());
+        }
+        Some(id)
+    }
+
+    /// Forgets which stations of bridges were behind an interface.
+    pub(crate) fn forget_stations_behind(&self, id: u16) {
+        let table = &self.dataplane.stations.table;
+        if !table.is_empty() {
+            table.flush(MacFlush::Port(id.into()));
+        }
+    }
+
+    /// The VRF that a port names.
+    pub(crate) fn vrf_of(&self, config: &Port) -> VrfId {
+        self.vrfs.of(config.vrf.as_ref())
+    }
+
+    /// The ports that name a VRF.
+    pub(crate) fn ports_in(&self, id: VrfId) -> Vec<PortName> {
+        let inside = self.ports.iter().filter(|(_, port)| self.vrf_of(&port.config) == id);
+        inside.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The VRF of a name.
+    pub(crate) fn vrf_named(&self, name: &str) -> Result<VrfId, EngineError> {
+        let is_there =
+            |id: &VrfId| self.vrfs.name(*id) == name && self.routing.ip4.vrf(*id).is_some();
+        let unknown = || EngineError::Unknown { what: "vrf", name: name.to_owned() };
+        self.vrfs.all().find(is_there).ok_or_else(unknown)
+    }
+
+    /// Changes routes, then asks the neighbours what that takes.
+    pub(crate) fn change_routes<T>(
+        &mut self,
+        change: impl FnOnce(&mut Routes, LinkOf<'_>) -> T,
+    ) -> T {
+        let now_ns = self.now_ns();
+        let Self { routing, neighborhood, ports, .. } = self;
+        let link = |id: u16| {
+            let port = ports.of_id(id)?;
+            Some((port.link_header(), port.config.mtu))
+        };
+        let outcome = change(routing, &link);
+        neighborhood.wish(now_ns, routing.take_wishes());
+        outcome
+    }
+
+    /// Calls the neighbour machine.
+    pub(crate) fn with_neighbors(
+        &mut self,
+        call: impl FnOnce(&mut Neighbors, u64, &mut Vec<Action>),
+    ) {
+        let now_ns = self.now_ns();
+        self.neighborhood.call(now_ns, call);
+    }
+
+    /// Carries out what neighbours are owed now.
+    pub(crate) fn settle_neighbors(&mut self) {
+        let now_ns = self.now_ns();
+        let Self { routing, neighborhood, ports, dataplane, .. } = self;
+        let link = |id: u16| ports.of_id(id).map(|port| (port.link_header(), port.config.mtu));
+        let source = |id: u16, neighbor: IpAddr| {
+            let port = ports.of_id(id).filter(|port| port.carries())?;
+            let row = dataplane.interfaces().get(id)?;
+            let own = match neighbor {
+                IpAddr::V4(to) => row.ip4_towards(to.into()).map(|own| Ipv4Addr::from(own).into()),
+                IpAddr::V6(to) => row.ip6_towards(to.into()).map(|own| Ipv6Addr::from(own).into()),
+            };
+            Some((port.mac, own?))
+        };
+        neighborhood.settle(now_ns, routing, &link, &source);
+    }
+
+    /// Turns the local worker, where there is one, for a moment; says whether it was busy.
+    pub(crate) fn turn_local(&mut self) -> bool {
+        let Some(worker) = &mut self.local else { return false };
+        let start = Instant::now();
+        while start.elapsed() < LOCAL_TURN {
+            if worker.turn().is_some() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Turns the worker, or waits for those that turn by themselves, while the data plane asks
+    /// them.
+    pub(crate) fn with_workers<T>(
+        &mut self,
+        call: impl FnOnce(&mut Dataplane, &mut Waiting<'_>) -> T,
+    ) -> T {
+        let Self { dataplane, local, .. } = self;
+        let mut turn = || match local {
+            Some(worker) => {
+                worker.turn();
+            }
+            None => std::thread::sleep(LOOK),
+        };
+        call(dataplane, &mut Waiting { patience: PATIENCE, turn: &mut turn })
+    }
+
+    /// Lets what was injected leave.
+    pub(crate) fn await_injected(&mut self) {
+        let left = Arc::new(AtomicBool::new(false));
+        if self.dataplane.injector.send(Injected::Fence(Arc::clone(&left))).is_err() {
+            return;
+        }
+        let start = Instant::now();
+        self.with_workers(|_, waiting| {
+            while !left.load(Ordering::Acquire) && start.elapsed() < waiting.patience {
+                (waiting.turn)();
+            }
+        });
+    }
+
+    /// Takes a port's queues from the workers, then closes its device.
+    pub(crate) fn close_device(&mut self, name: &PortName) {
+        let Some(port) = self.ports.get_mut(name) else { return };
+        let (id, device) = (port.id, port.device.take());
+        port.unread.clear();
+        port.link = crate::interfaces::Link::default();
+        let detached = |dataplane: &mut Dataplane, waiting: &mut Waiting<'_>| {
+            dataplane.detach_port(id, id, waiting.patience, &mut *waiting.turn)
+        };
+        let queues = self.with_workers(detached);
+        drop(queues);
+        drop(device);
+    }
+}
+
+/// Why a field of the configuration cannot be had.
+pub(crate) fn fault(field: &str, message: String) -> ApplyError {
+    ApplyError { field: field.to_owned(), message, suggestion: None }
+}

@@ -1,0 +1,154 @@
+//! The configured ports that are open, by name and by the numbers of their interfaces.
+//!
+//! ```text
+//!  p0 ──▶ port ── rows ──▶ 0            its own
+//!  vx0 ─▶ port ── rows ──▶ 1, 2, 3      its own, and those of its remotes
+//! ```
+//! Changed by the control thread alone. A look by name is logarithmic, one by number takes one
+//! step.
+
+use crate::interfaces::{Link, OpenPort, Remote, parent_of};
+use control::config::objects::port::{Port, PortName};
+use nodes::tables::MOST_INTERFACES;
+use std::collections::btree_map::{self, BTreeMap};
+use std::collections::{BTreeSet, HashMap};
+use std::net::IpAddr;
+
+/// All of them.
+pub(crate) struct OpenPorts {
+    ports: BTreeMap<PortName, OpenPort>,
+    owners: HashMap<u16, PortName>,
+    free: BTreeSet<u16>,
+}
+
+impl Default for OpenPorts {
+    fn default() -> Self {
+        let free = (0..MOST_INTERFACES as u16).collect();
+        Self { ports: BTreeMap::new(), owners: HashMap::new(), free }
+    }
+}
+
+impl OpenPorts {
+    /// A number for another interface: the lowest that none has.
+    pub(crate) fn free_id(&self) -> Option<u16> {
+        self.free.first().copied()
+    }
+
+    pub(crate) fn get(&self, name: &PortName) -> Option<&OpenPort> {
+        self.ports.get(name)
+    }
+
+    pub(crate) fn get_mut(&mut self, name: &PortName) -> Option<&mut OpenPort> {
+        self.ports.get_mut(name)
+    }
+
+    /// The number of a port's own interface.
+    pub(crate) fn id_of(&self, name: &PortName) -> Option<u16> {
+        self.ports.get(name).map(|port| port.id)
+    }
+
+    /// Whose interface a number is.
+    pub(crate) fn owner(&self, id: u16) -> Option<(&PortName, &OpenPort)> {
+        self.ports.get_key_value(self.owners.get(&id)?)
+    }
+
+    /// The port whose own interface has a number.
+    pub(crate) fn of_id(&self, id: u16) -> Option<&OpenPort> {
+        self.owner(id).map(|(_, port)| port).filter(|port| port.id == id)
+    }
+
+    /// The remote of an interface, if it is that of one of several.
+    pub(crate) fn remote_of(&self, row: u16) -> Option<IpAddr> {
+        let (_, port) = self.owner(row)?;
+        let mut remotes = port.remotes.iter();
+        remotes.find(|(_, remote)| remote.id == row).map(|(address, _)| *address)
+    }
+
+    /// Takes a port in, which has no remotes yet.
+    pub(crate) fn insert(&mut self, name: PortName, port: OpenPort) {
+        self.free.remove(&port.id);
+        self.owners.insert(port.id, name.clone());
+        self.ports.insert(name, port);
+    }
+
+    /// Takes a port out. Its numbers are free.
+    pub(crate) fn remove(&mut self, name: &PortName) -> Option<OpenPort> {
+        let port = self.ports.remove(name)?;
+        for id in port.rows() {
+            self.owners.remove(&id);
+            self.free.insert(id);
+        }
+        Some(port)
+    }
+
+    /// Gives a tunnel an interface for a remote, or changes what is known of it.
+    pub(crate) fn set_remote(&mut self, name: &PortName, address: IpAddr, remote: Remote) {
+        if let Some(port) = self.ports.get_mut(name) {
+            self.free.remove(&remote.id);
+            self.owners.insert(remote.id, name.clone());
+            port.remotes.insert(address, remote);
+        }
+    }
+
+    /// Takes a tunnel's interface for a remote away.
+    pub(crate) fn remove_remote(&mut self, name: &PortName, address: IpAddr) -> Option<Remote> {
+        let remote = self.ports.get_mut(name)?.remotes.remove(&address)?;
+        self.owners.remove(&remote.id);
+        self.free.insert(remote.id);
+        Some(remote)
+    }
+
+    /// The IPv4 addresses that others lend to a port. Anybody may be at its other end, so its
+    /// network is the whole world.
+    pub(crate) fn lent_to(&self, port: &OpenPort) -> Vec<(u32, u8)> {
+        let lender = port.config.unnumbered.as_ref().and_then(|lender| self.get(lender));
+        let lent = lender.map_or_else(Vec::new, OpenPort::addresses);
+        lent.into_iter().map(|(address, _)| (address, 0)).collect()
+    }
+
+    /// What is known of a port's link: the device's, or that of the port it is a part of.
+    pub(crate) fn link_of(&self, port: &OpenPort) -> Link {
+        match port.parent() {
+            Some(parent) => self.get(parent).map_or_else(Link::default, OpenPort::link_now),
+            None => port.read_link(),
+        }
+    }
+
+    /// Gives ports without a MAC address of their own that of the port they are a part of, which
+    /// may have another now.
+    pub(crate) fn inherit_macs(&mut self) {
+        for name in self.names() {
+            let mac = self.get(&name).and_then(|port| self.inherited_mac(&port.config));
+            if let (Some(mac), Some(port)) = (mac, self.get_mut(&name)) {
+                port.mac = mac;
+            }
+        }
+    }
+
+    /// The MAC address of a port that has none of its own.
+    pub(crate) fn inherited_mac(&self, config: &Port) -> Option<[u8; 6]> {
+        let parent = self.get(parent_of(config)?)?;
+        config.mac.is_none().then_some(parent.mac)
+    }
+
+    /// Their names, to go through them while they change.
+    pub(crate) fn names(&self) -> Vec<PortName> {
+        self.ports.keys().cloned().collect()
+    }
+
+    pub(crate) fn iter(&self) -> btree_map::Iter<'_, PortName, OpenPort> {
+        self.ports.iter()
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> btree_map::IterMut<'_, PortName, OpenPort> {
+        self.ports.iter_mut()
+    }
+
+    pub(crate) fn values(&self) -> btree_map::Values<'_, PortName, OpenPort> {
+        self.ports.values()
+    }
+
+    pub(crate) fn values_mut(&mut self) -> btree_map::ValuesMut<'_, PortName, OpenPort> {
+        self.ports.values_mut()
+    }
+}

@@ -1,0 +1,76 @@
+//! What a feature is to the router: a part, in one file, that stands on the core and knows no other
+//! part.
+//!
+//! ```text
+//!  configuration ─▶ make ──────────────┐          one change of an object of its own
+//!  a port comes, changes ─▶ follow ────┤
+//!  a port goes ──▶ leave, close ───────┤─▶ settle ─▶ row (of each port) ─▶ published
+//!  a link goes, comes ─▶ link_down, up ┤
+//!  workers ──────▶ hear ───────────────┤
+//!  clock ────────▶ turn ───────────────┘
+//! ```
+//! All parts stand in one list ([`crate::parts`]) and are called in its order, at the end of a port
+//! in the reverse one.
+
+use crate::core::Core;
+use crate::interfaces::OpenPort;
+use control::config::objects::port::{Port, PortName};
+use control::engine::ApplyError;
+use nodes::tables::Interface;
+use std::time::Instant;
+
+/// A feature's running side. A part does what it has something to do for.
+pub(crate) trait Part {
+    /// A port is about to be configured otherwise, or to be closed (`None`). It still is as it was,
+    /// and sends.
+    fn leave(&mut self, _core: &mut Core, _port: &PortName, _next: Option<&Port>) {}
+
+    /// A port is there, its configuration changed, or its link, or its addresses: what it says is
+    /// brought about.
+    fn follow(&mut self, _core: &mut Core, _port: &PortName) -> Result<(), ApplyError> {
+        Ok(())
+    }
+
+    /// A port goes, and is down by now: what was opened beside it is closed.
+    fn close(&mut self, _core: &mut Core, _port: &PortName) -> Result<(), ApplyError> {
+        Ok(())
+    }
+
+    /// The link of a port is gone.
+    fn link_down(&mut self, _core: &mut Core, _port: &PortName) {}
+
+    /// The link of a port is back.
+    fn link_up(&mut self, _core: &mut Core, _port: &PortName) {}
+
+    /// A change is made, whole or taken back. Rows are written next.
+    fn settle(&mut self, _core: &mut Core) {}
+
+    /// Writes into the row of a port what workers are to know.
+    fn row(&self, _core: &Core, _name: &PortName, _port: &OpenPort, _row: &mut Interface) {}
+
+    /// Workers have the rows.
+    fn published(&mut self, _core: &mut Core) {}
+
+    /// Time passes. True if there is more to do at once.
+    fn turn(&mut self, _core: &mut Core, _now: Instant) -> bool {
+        false
+    }
+
+    /// When its turn has something to do next, on the core's clock; none: whenever it comes.
+    fn next_due_ns(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// A part that makes changes of an object of the configuration. One that fails changed nothing; its
+/// inverse undoes it.
+pub(crate) trait Makes<Change> {
+    /// Makes one.
+    fn make(&mut self, core: &mut Core, change: &Change) -> Result<(), ApplyError>;
+}
+
+/// A part that workers tell something.
+pub(crate) trait Hears<News> {
+    /// Takes it in.
+    fn hear(&mut self, core: &mut Core, news: News);
+}

@@ -1,0 +1,97 @@
+//! All parts of the router: its features, one file each, in the order in which they are called.
+
+use crate::core::Core;
+use crate::part::{Hears, Makes, Part};
+use control::config::objects::port::{Port, PortName};
+use control::config::{Change, Delta};
+use control::engine::ApplyError;
+use nodes::tables::SlowPathNews;
+
+/// Makes changes of ports, which all parts follow.
+pub(crate) type ChangePort =
+    fn(&mut Parts, &mut Core, &Delta<PortName, Port>) -> Result<(), ApplyError>;
+
+macro_rules! parts {
+    (
+        elsewhere: [$($fixed:ident)*],
+        $( $part:ident: $kind:ident, makes: [$($change:ident)*], hears: [$($news:ident)*], )+
+    ) => {
+        $( pub(crate) mod $part; )+
+
+        /// Every part, by its type.
+        #[derive(Default)]
+        pub(crate) struct Parts { $( pub(crate) $part: $part::$kind, )+ }
+
+        impl Parts {
+            const COUNT: usize = [$( stringify!($part) ),+].len();
+
+            /// Every part, in order.
+            pub(crate) fn all(&self) -> [&dyn Part; Self::COUNT] {
+                [$( &self.$part ),+]
+            }
+
+            /// Every part, in order, to be changed.
+            pub(crate) fn all_mut(&mut self) -> [&mut dyn Part; Self::COUNT] {
+                [$( &mut self.$part ),+]
+            }
+
+            /// Has the part whose it is make one change of the configuration.
+            pub(crate) fn make(
+                &mut self,
+                core: &mut Core,
+                change: &Change,
+                port: ChangePort,
+            ) -> Result<(), ApplyError> {
+                match change {
+                    Change::Ports(delta) => port(self, core, delta),
+                    $( Change::$fixed(_) => Ok(()), )*
+                    $( $( Change::$change(change) => self.$part.make(core, change), )* )+
+                }
+            }
+
+            /// Tells the part whose it is what a worker said.
+            pub(crate) fn hear(&mut self, core: &mut Core, news: SlowPathNews) {
+                match news {
+                    $( $( SlowPathNews::$news(news) => self.$part.hear(core, news), )* )+
+                }
+            }
+        }
+    };
+}
+
+parts! {
+    // Workers, memory and timers are made once, at the start; API and log are the control side's.
+    elsewhere: [Workers Memory Api Arp Log],
+    // What a port stands on.
+    vlans: Vlans, makes: [], hears: [],
+    tunnels: Tunnels, makes: [], hears: [],
+    // What is opened beside it, and closed after all else.
+    twins: Twinning, makes: [Twins], hears: [],
+    qos: Shaping, makes: [], hears: [],
+    // Where its frames go.
+    xconnects: Xconnects, makes: [Xconnects], hears: [],
+    bridges: Bridges, makes: [Bridges Stations], hears: [Moved Binding],
+    remotes: Remotes, makes: [], hears: [RemoteHeard],
+    vrfs: Vrfs, makes: [Vrfs], hears: [],
+    // Addresses and what they bring: routes come last, of addresses that are known to be ours.
+    unnumbered: Unnumbered, makes: [], hears: [],
+    proxy_arp: ProxyArps, makes: [], hears: [],
+    discovery: Discovery, makes: [], hears: [Nd],
+    mld: Mld, makes: [], hears: [ListenersWanted],
+    addresses: Addresses, makes: [], hears: [],
+    neighbors: StaticNeighbors, makes: [Neighbors], hears: [Arp Unresolved],
+    routes: StaticRoutes, makes: [Routes], hears: [],
+    fpm: Feed, makes: [Fpm], hears: [],
+    // Features that take a turn at frames.
+    acls: AccessLists, makes: [Acls], hears: [],
+    urpf: SourceChecks, makes: [], hears: [],
+    allow: Allowing, makes: [], hears: [],
+    policers: Policers, makes: [Policers], hears: [],
+    mirrors: Mirroring, makes: [Mirrors], hears: [],
+    redirects: Redirecting, makes: [], hears: [BetterWay],
+    // What is for ourselves.
+    icmp: IcmpRates, makes: [Icmp], hears: [],
+    reassembly: Reassembling, makes: [], hears: [Piece],
+    // What is looked at.
+    observing: Observing, makes: [], hears: [],
+}

@@ -1,0 +1,92 @@
+//! Neighbours of the configuration, and what workers hear of IPv4 neighbours and want to know of
+//! all.
+
+use crate::core::{Core, fault};
+use crate::part::{Hears, Makes, Part};
+use control::config::Delta;
+use control::config::objects::neighbor::{Neighbor, NeighborKey as Key};
+use control::config::objects::port::PortName;
+use control::engine::ApplyError;
+use fib::neighbor::{Need, NeighborKey};
+use nodes::tables::{ArpNews, Unresolved};
+use std::net::Ipv4Addr;
+
+/// See the module. The neighbours themselves are the core's: routes lead over them.
+#[derive(Default)]
+pub(crate) struct StaticNeighbors;
+
+impl Part for StaticNeighbors {
+    fn link_down(&mut self, core: &mut Core, port: &PortName) {
+        let Some(id) = core.ports.id_of(port) else { return };
+        core.with_neighbors(|neighbors, now_ns, out| neighbors.interface_down(now_ns, id, out));
+    }
+
+    fn link_up(&mut self, core: &mut Core, port: &PortName) {
+        let Some(id) = core.ports.id_of(port) else { return };
+        core.with_neighbors(|neighbors, now_ns, out| neighbors.flush(now_ns, Some(id), out));
+    }
+}
+
+impl Makes<Delta<Key, Neighbor>> for StaticNeighbors {
+    fn make(&mut self, core: &mut Core, change: &Delta<Key, Neighbor>) -> Result<(), ApplyError> {
+        let (key, wanted) = change.outcome();
+        let field = format!("neighbor {}", key.address);
+        let Some(interface) = core.ports.id_of(&key.port) else {
+            return Err(fault(&field, format!("there is no port `{}`", key.port)));
+        };
+        let neighbor = NeighborKey { interface, address: key.address };
+        let Some(wanted) = wanted else {
+            core.with_neighbors(|neighbors, now_ns, out| {
+                neighbors.remove_static(now_ns, neighbor, out);
+            });
+            return Ok(());
+        };
+        let (mac, mut outcome) = (wanted.mac.0, Ok(()));
+        let adjacency = adjacency(core, neighbor);
+        core.with_neighbors(|neighbors, now_ns, out| {
+            outcome = neighbors.add_static(now_ns, neighbor, mac, out).and_then(|()| {
+                let Some(id) = adjacency? else { return Ok(()) };
+                neighbors.need(now_ns, neighbor, id, Need::Route, out)
+            });
+        });
+        outcome.map_err(|error| fault(&field, error.to_string()))
+    }
+}
+
+/// A packet waits until its next hop's MAC is known.
+impl Hears<Unresolved> for StaticNeighbors {
+    fn hear(&mut self, core: &mut Core, news: Unresolved) {
+        let Unresolved { next_hop, interface, packet, .. } = news;
+        let key = NeighborKey { interface, address: next_hop };
+        let now_ns = core.now_ns();
+        match adjacency(core, key) {
+            Ok(Some(id)) => core.neighborhood.hold(now_ns, key, id, packet),
+            Ok(None) | Err(_) => core.neighborhood.discard(packet),
+        }
+    }
+}
+
+/// ARP is believed; a claim on an address of ours is told and answered.
+impl Hears<ArpNews> for StaticNeighbors {
+    fn hear(&mut self, core: &mut Core, news: ArpNews) {
+        let (port, now_ns) = (core.ports.of_id(news.interface), core.now_ns());
+        let row = core.dataplane.interfaces().get(news.interface);
+        let own = port.filter(|_| row.is_some_and(|row| row.has_ip4(news.address)));
+        match own.map(|port| port.mac) {
+            Some(mac) => {
+                let own = Ipv4Addr::from(news.address).into();
+                core.neighborhood.defend(now_ns, news.interface, own, news.mac, mac);
+            }
+            None => core.neighborhood.heard(now_ns, &news),
+        }
+    }
+}
+
+fn adjacency(
+    core: &mut Core,
+    key: NeighborKey,
+) -> Result<Option<fib::adjacency::AdjacencyId>, fib::FibError> {
+    let port = core.ports.of_id(key.interface);
+    let own = port.map(|port| (port.link_header(), port.config.mtu));
+    core.routing.adjacency(key, &|_| own)
+}

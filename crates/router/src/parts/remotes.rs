@@ -1,0 +1,236 @@
+//! Tunnels with several remotes: an interface of its own for each.
+//!
+//! ```text
+//!  vx0 ┬ row of vx0              packets of remotes that are not known
+//!      ├ row for 192.0.2.2       in the bridge; configured: what is flooded goes there
+//!      └ row for 192.0.2.3       in the bridge; of a fixed station, or learned: its stations' frames alone
+//! ```
+//! A learned remote is forgotten when it has had no station for a while.
+
+use crate::core::Core;
+use crate::interfaces::{OpenPort, Remote};
+use crate::part::{Hears, Part};
+use control::config::objects::port::PortName;
+use control::config::objects::tunnel;
+use nodes::tables::{BridgePort, Interface, Link, MOST_INTERFACES, Mode, RemoteHeard};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+/// Most remotes that one tunnel learns.
+const MOST_LEARNED: usize = 256;
+/// How long a learned remote may have no station.
+const IDLE: Duration = Duration::from_secs(60);
+/// Between two looks for such.
+const LOOK_PERIOD: Duration = Duration::from_secs(10);
+
+/// See the module. Which a tunnel has stands in its port.
+#[derive(Default)]
+pub(crate) struct Remotes {
+    next_look: Option<Instant>,
+}
+
+impl Part for Remotes {
+    /// Gives tunnels an interface for each remote that the configuration names, and takes those
+    /// away that it names no more. Says what there was no room for.
+    fn settle(&mut self, core: &mut Core) {
+        let tunnels = core.ports.iter().filter(|(_, port)| port.config.kind.has_remotes());
+        for name in tunnels.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
+            if settle(core, &name).is_none() {
+                eprintln!("volleyd: port {name}: more than {MOST_INTERFACES} ports and remotes");
+            }
+        }
+    }
+
+    /// Forgets learned remotes without stations.
+    fn turn(&mut self, core: &mut Core, now: Instant) -> bool {
+        if self.next_look.is_none_or(|next| now >= next) {
+            self.next_look = Some(now + LOOK_PERIOD);
+            forget_idle(core, now);
+        }
+        false
+    }
+}
+
+/// A remote that sent to a tunnel which learns them is taken in.
+impl Hears<RemoteHeard> for Remotes {
+    fn hear(&mut self, core: &mut Core, news: RemoteHeard) {
+        let RemoteHeard { interface, remote: address } = news;
+        let Some((name, port)) = core.port_of(interface) else { return };
+        let learned = port.remotes.values().filter(|remote| remote.learned.is_some()).count();
+        if learned >= MOST_LEARNED || port.remotes.contains_key(&address) {
+            return;
+        }
+        let name = name.clone();
+        let Some(id) = core.free_id() else { return };
+        let remote = Remote { id, floods: false, learned: Some(Instant::now()) };
+        core.ports.set_remote(&name, address, remote);
+        core.touch_rows();
+    }
+}
+
+impl Remotes {
+    /// Makes of a tunnel's row those of its remotes, and of the row itself that of remotes which
+    /// are not known.
+    pub(crate) fn rows(port: &OpenPort, row: &mut Interface) -> Vec<(u16, Interface)> {
+        if !port.config.kind.has_remotes() {
+            return Vec::new();
+        }
+        let Link::Tunnel(tunnel) = row.link else { return Vec::new() };
+        let to = |address: &IpAddr, remote: &Remote| {
+            let mut tunnel = tunnel;
+            tunnel.key.ends = tunnel.key.ends.with_remote(*address)?;
+            let mut row = Interface { link: Link::Tunnel(tunnel), ..row.clone() };
+            if let Mode::Bridged(bridged) = &mut row.mode {
+                *bridged = BridgePort {
+                    tunnel: Some(port.id),
+                    flood_unknown: bridged.flood_unknown && remote.floods,
+                    flood_groups: bridged.flood_groups && remote.floods,
+                    ..*bridged
+                };
+            }
+            Some((remote.id, row))
+        };
+        let rows =
+            port.remotes.iter().filter_map(|(address, remote)| to(address, remote)).collect();
+        row.mode = Mode::Routed;
+        rows
+    }
+}
+
+/// None if there are no more numbers.
+fn settle(core: &mut Core, name: &PortName) -> Option<()> {
+    let wanted = core.ports.get(name).map(wanted_of)?;
+    let port = core.ports.get(name)?;
+    let gone: Vec<IpAddr> =
+        port.remotes.keys().copied().filter(|it| !wanted.contains_key(it)).collect();
+    gone.into_iter().for_each(|remote| remove(core, name, remote));
+    for (address, floods) in wanted {
+        let known = core.ports.get(name).and_then(|port| port.remotes.get(&address)).copied();
+        let id = match known {
+            Some(known) => known.id,
+            None => core.free_id()?,
+        };
+        let learned = known.and_then(|known| known.learned).filter(|_| !floods);
+        core.ports.set_remote(name, address, Remote { id, floods, learned });
+    }
+    core.touch_rows();
+    Some(())
+}
+
+/// The remotes of a tunnel, and whether flooding reaches them: its own, those of fixed stations,
+/// and those learned so far.
+fn wanted_of(port: &OpenPort) -> BTreeMap<IpAddr, bool> {
+    let Some(ends) = port.config.kind.ends() else { return BTreeMap::new() };
+    let tunnel::Remotes::Several { flood, learn } = &ends.remotes else { return BTreeMap::new() };
+    let learned = port.remotes.iter().filter(|(_, remote)| *learn && remote.learned.is_some());
+    let mut wanted: BTreeMap<IpAddr, bool> =
+        learned.map(|(address, _)| (*address, false)).collect();
+    wanted.extend(port.fixed_remotes.iter().map(|remote| (*remote, false)));
+    wanted.extend(flood.iter().map(|remote| (*remote, true)));
+    wanted
+}
+
+fn remove(core: &mut Core, name: &PortName, address: IpAddr) {
+    if let Some(remote) = core.ports.remove_remote(name, address) {
+        core.end_interface(remote.id);
+    }
+}
+
+fn forget_idle(core: &mut Core, now: Instant) {
+    let learned = |port: &OpenPort| port.remotes.values().any(|remote| remote.learned.is_some());
+    if !core.ports.values().any(learned) {
+        return;
+    }
+    let stations = &core.dataplane.stations;
+    let mut busy = BTreeSet::new();
+    stations.table.for_each(stations.now(), |_, entry, _| _ = busy.insert(entry.port as u16));
+    let mut idle = Vec::new();
+    for (name, port) in core.ports.iter_mut() {
+        for (address, remote) in &mut port.remotes {
+            let Some(seen) = &mut remote.learned else { continue };
+            if busy.contains(&remote.id) {
+                *seen = now;
+            } else if now.duration_since(*seen) >= IDLE {
+                idle.push((name.clone(), *address));
+            }
+        }
+    }
+    idle.iter().for_each(|(name, address)| remove(core, name, *address));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::router::Router;
+    use control::config::field::Field;
+    use control::config::{Config, Host, Source, parse};
+    use control::engine::Engine;
+    use control::view::{Answer, StationFilter, Stations};
+    use nodes::tables::{Interface, SlowPathNews};
+    use std::sync::Arc;
+
+    const START: &str = r#"
+workers = { mode = "single-thread" }
+memory = { buffers = 4096, hugepages = "never" }
+port.p1 = { kind = "memory", addresses = ["192.0.2.1/24"] }
+bridge.lan.ports = ["vx0"]
+"#;
+
+    fn config(rest: &str) -> Config {
+        let text = format!("{START}{rest}");
+        parse(&Source::new("router.toml", &text), &Host::any()).unwrap()
+    }
+
+    fn apply(router: &mut Router, old: &Config, new: &Config) {
+        router.apply(old, new, &Config::diff(old, new)).unwrap();
+    }
+
+    /// Remotes that workers know of, and whether flooding reaches them.
+    fn remotes(router: &Router) -> Vec<(String, bool)> {
+        let remote = |row: &Interface| match (row.link, row.mode) {
+            (Link::Tunnel(tunnel), Mode::Bridged(port)) => {
+                Some((tunnel.key.ends.remote().to_string(), port.flood_groups))
+            }
+            _ => None,
+        };
+        router.core.dataplane.interfaces().all().filter_map(remote).collect()
+    }
+
+    #[test]
+    fn a_tunnel_has_an_interface_for_each_remote() {
+        let start = config(
+            "port.vx0 = { kind = \"vxlan\", vni = 5, local = \"192.0.2.1\", remotes = [\"192.0.2.7\", \"192.0.2.8\"], learn_remotes = true }\n",
+        );
+        let mut router = Router::start(&start, Arc::new(|| ())).unwrap();
+        let empty = Config {
+            workers: start.workers.clone(),
+            memory: start.memory.clone(),
+            ..Config::default()
+        };
+        apply(&mut router, &empty, &start);
+        let (seven, eight) = (("192.0.2.7".to_owned(), true), ("192.0.2.8".to_owned(), true));
+        assert_eq!(remotes(&router), [seven.clone(), eight.clone()]);
+
+        let hub = router.core.ports.id_of(&PortName::from_text("vx0").unwrap()).unwrap();
+        for _ in 0..2 {
+            let heard = RemoteHeard { interface: hub, remote: "192.0.2.9".parse().unwrap() };
+            router.parts.hear(&mut router.core, SlowPathNews::RemoteHeard(heard));
+        }
+        router.settle();
+        let nine = ("192.0.2.9".to_owned(), false);
+        assert_eq!(remotes(&router), [seven.clone(), eight.clone(), nine.clone()]);
+
+        let mut fixed = start.clone();
+        let edit = "mac add lan 06:00:00:00:00:01 port vx0 remote 192.0.2.10\n";
+        fixed =
+            control::config::edit(&fixed, &Source::new("commands", edit), &Host::any()).unwrap();
+        apply(&mut router, &start, &fixed);
+        let ten = ("192.0.2.10".to_owned(), false);
+        assert_eq!(remotes(&router), [seven, eight, nine, ten]);
+        let stations = Answer::<Stations>::answer(&mut router, &StationFilter::default()).unwrap();
+        assert_eq!(stations.stations[0].remote.as_deref(), Some("192.0.2.10"));
+        apply(&mut router, &fixed, &empty);
+        assert_eq!(remotes(&router), []);
+    }
+}

@@ -1,0 +1,52 @@
+//! Tunnels. One of several remotes is, in its own row, that from any of them.
+
+use crate::core::Core;
+use crate::interfaces::OpenPort;
+use crate::part::Part;
+use crate::vrf_numbers::VrfNumbers;
+use control::config::objects::port::PortName;
+use control::config::objects::port_kind::PortKind;
+use control::config::objects::tunnel::Remotes;
+use nodes::tables::{Ends, Inside, Interface, Link, Tunnel, Wrap};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct Tunnels;
+
+impl Part for Tunnels {
+    fn row(&self, core: &Core, _: &PortName, port: &OpenPort, row: &mut Interface) {
+        if let Some(tunnel) = tunnel(&port.config.kind, &core.vrfs) {
+            row.link = Link::Tunnel(tunnel);
+        }
+    }
+}
+
+fn tunnel(kind: &PortKind, vrfs: &VrfNumbers) -> Option<Tunnel> {
+    let ends = kind.ends()?;
+    let (remote, learns) = match &ends.remotes {
+        Remotes::One(remote) => (*remote, false),
+        Remotes::Several { learn, .. } => (unspecified(ends.local), *learn),
+    };
+    let wrap = match kind {
+        PortKind::Vxlan(vxlan) => Wrap::Vxlan(vxlan.vni),
+        PortKind::Gre(gre) => Wrap::Gre(gre.key),
+        _ => return None,
+    };
+    let usual = Tunnel::new(wrap, Ends::new(ends.local, remote)?);
+    let summed = match kind {
+        PortKind::Vxlan(vxlan) => vxlan.checksum.unwrap_or(usual.summed),
+        _ => usual.summed,
+    };
+    let inside = if kind.is_point_to_point() { Inside::Packets } else { Inside::Frames };
+    let underlay = vrfs.of(ends.underlay_vrf.as_ref());
+    Some(Tunnel { inside, summed, learns, underlay, ..usual })
+}
+
+/// No address, of the family of another one.
+fn unspecified(like: IpAddr) -> IpAddr {
+    match like {
+        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    }
+}
