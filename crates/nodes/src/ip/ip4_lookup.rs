@@ -3,9 +3,10 @@
 //! The route's word says what to do (its kind, which is this node's exit) and with what (its id,
 //! which goes into the frame), so no second table is touched here.
 
+use crate::ip::route_lookup::numbered_as_kinds;
 use crate::ip::{RouteLookup, ip_resolve};
 use crate::local::icmp_cause;
-use crate::tables::{Kind, Setup};
+use crate::tables::Setup;
 use graph::{Context, Exits, Node};
 use packet::Frame;
 use wire::icmp4::{message, unreachable};
@@ -14,7 +15,7 @@ use wire::icmp4::{message, unreachable};
 pub struct Ip4Lookup(RouteLookup<u32>);
 
 graph::exits! {
-    /// In the order of [`Kind`].
+    /// In the order of [`Kind`](crate::tables::Kind).
     pub enum Exit {
         /// RFC 1812 section 5.2.7.1: no route leads to the destination.
         NoRoute => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::NET),
@@ -39,19 +40,18 @@ graph::exits! {
     }
 }
 
-const _: () = {
-    assert!(Exit::NoRoute as u8 == Kind::NoRoute as u8);
-    assert!(Exit::Rewrite as u8 == Kind::Rewrite as u8);
-    assert!(Exit::Local as u8 == Kind::Local as u8);
-    assert!(Exit::Glean as u8 == Kind::Glean as u8);
-    assert!(Exit::Blackhole as u8 == Kind::Blackhole as u8);
-    assert!(Exit::Unreachable as u8 == Kind::Unreachable as u8);
-    assert!(Exit::Prohibit as u8 == Kind::Prohibit as u8);
-    assert!(Exit::MartianDestination as u8 == Kind::Martian as u8);
-    assert!(Exit::DirectedBroadcast as u8 == Kind::Link as u8);
-    assert!(Exit::VrfRing as u8 == Kind::Vrf as u8);
-    assert!(Exit::VrfRing as u8 + 1 == Kind::Group as u8);
-};
+const _: () = numbered_as_kinds([
+    Exit::NoRoute as u8,
+    Exit::Rewrite as u8,
+    Exit::Local as u8,
+    Exit::Glean as u8,
+    Exit::Blackhole as u8,
+    Exit::Unreachable as u8,
+    Exit::Prohibit as u8,
+    Exit::MartianDestination as u8,
+    Exit::DirectedBroadcast as u8,
+    Exit::VrfRing as u8,
+]);
 
 impl Node for Ip4Lookup {
     const NAME: &'static str = "ip4-lookup";
@@ -76,7 +76,7 @@ impl Node for Ip4Lookup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::VrfTables;
+    use crate::tables::{Kind, VrfTables};
     use crate::testing::{HOST, INCOMPLETE, NARROW, RED, TO_GATEWAY, TO_HOST, US, World, member};
     use fib::Forward;
     use fib::ecmp::GroupId;

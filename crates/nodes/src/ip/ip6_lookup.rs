@@ -3,9 +3,10 @@
 //! As in `ip4-lookup` the route's word says what to do and with what, so no second table is
 //! touched.
 
+use crate::ip::route_lookup::numbered_as_kinds;
 use crate::ip::{RouteLookup, ip_resolve, ip6_link};
 use crate::local::icmp_cause;
-use crate::tables::{Kind, Setup};
+use crate::tables::Setup;
 use graph::{Context, Exits, Node};
 use packet::Frame;
 use wire::icmp6::{message, unreachable};
@@ -14,7 +15,7 @@ use wire::icmp6::{message, unreachable};
 pub struct Ip6Lookup(RouteLookup<u128>);
 
 graph::exits! {
-    /// In the order of [`Kind`].
+    /// In the order of [`Kind`](crate::tables::Kind).
     pub enum Exit {
         /// RFC 4443 section 3.1: no route leads to the destination.
         NoRoute => node "icmp6-error" cause icmp_cause(message::UNREACHABLE, unreachable::NO_ROUTE),
@@ -40,19 +41,18 @@ graph::exits! {
     }
 }
 
-const _: () = {
-    assert!(Exit::NoRoute as u8 == Kind::NoRoute as u8);
-    assert!(Exit::Rewrite as u8 == Kind::Rewrite as u8);
-    assert!(Exit::Local as u8 == Kind::Local as u8);
-    assert!(Exit::Glean as u8 == Kind::Glean as u8);
-    assert!(Exit::Blackhole as u8 == Kind::Blackhole as u8);
-    assert!(Exit::Unreachable as u8 == Kind::Unreachable as u8);
-    assert!(Exit::Prohibit as u8 == Kind::Prohibit as u8);
-    assert!(Exit::MartianDestination as u8 == Kind::Martian as u8);
-    assert!(Exit::Link as u8 == Kind::Link as u8);
-    assert!(Exit::VrfRing as u8 == Kind::Vrf as u8);
-    assert!(Exit::VrfRing as u8 + 1 == Kind::Group as u8);
-};
+const _: () = numbered_as_kinds([
+    Exit::NoRoute as u8,
+    Exit::Rewrite as u8,
+    Exit::Local as u8,
+    Exit::Glean as u8,
+    Exit::Blackhole as u8,
+    Exit::Unreachable as u8,
+    Exit::Prohibit as u8,
+    Exit::MartianDestination as u8,
+    Exit::Link as u8,
+    Exit::VrfRing as u8,
+]);
 
 impl Node for Ip6Lookup {
     const NAME: &'static str = "ip6-lookup";

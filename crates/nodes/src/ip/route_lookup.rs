@@ -245,3 +245,26 @@ impl<'a> PacketRoutes<'a> {
         self.to(address).kind() == Kind::Local as u8
     }
 }
+
+/// Stops the build where the exits of a lookup, in this order, are not numbered as the kinds of
+/// routes are: a route's kind is the number of its exit.
+pub(super) const fn numbered_as_kinds(exits: [u8; 10]) {
+    let kinds = [
+        Kind::NoRoute,
+        Kind::Rewrite,
+        Kind::Local,
+        Kind::Glean,
+        Kind::Blackhole,
+        Kind::Unreachable,
+        Kind::Prohibit,
+        Kind::Martian,
+        Kind::Link,
+        Kind::Vrf,
+    ];
+    let mut at = 0;
+    while at < kinds.len() {
+        assert!(exits[at] == kinds[at] as u8);
+        at += 1;
+    }
+    assert!(kinds.len() == Kind::Group as usize);
+}

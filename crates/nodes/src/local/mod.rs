@@ -19,7 +19,10 @@ pub use arp_answer::answer_arp;
 pub use icmp_message::{ICMP_BYTES, icmp_cause, sum_icmp, was_group_frame, write_icmp_error};
 pub use nd_answer::NdAnswer;
 pub use protocols::Protocols;
-pub use transport::{TcpFault, TcpReset, UdpFault, UdpFound, UdpPorts, find_udp};
+pub(crate) use transport::udp_exits;
+pub use transport::{
+    TcpFault, TcpReset, UdpFault, UdpFound, UdpLocal, UdpOver, UdpPorts, find_udp,
+};
 
 pub use arp_input::ProxyArp;
 pub use twin_output::Twin;

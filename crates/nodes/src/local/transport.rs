@@ -1,7 +1,10 @@
 //! UDP and TCP to ourselves, the same over both families but for the pseudo header and the port
 //! unreachable message.
 
-use graph::ExitIndex;
+use crate::tables::{Interfaces, Setup};
+use graph::{Attach, Context, Exit, ExitIndex, Exits, Node, Published};
+use packet::{Frame, PacketView};
+use std::marker::PhantomData;
 use wire::checksum::Sum;
 use wire::tcp::{self, flag};
 use wire::udp;
@@ -54,6 +57,100 @@ pub fn find_udp(bytes: &[u8], pseudo: impl FnOnce(u16) -> Sum) -> Result<UdpFoun
         return Err(UdpFault::BadChecksum);
     }
     Ok(UdpFound { port: header.destination_port(), summed })
+}
+
+/// Declares the exits of a node that takes datagrams: the node's own ones, and those that both
+/// families have.
+macro_rules! udp_exits {
+    ($(#[$meta:meta])* pub enum $name:ident { $($own:tt)* }) => {
+        graph::exits! {
+            $(#[$meta])*
+            pub enum $name {
+                $($own)*
+                /// Nobody here listens on the port, and the interface has a twin: the kernel may.
+                Twin => node "twin-output" cause $crate::local::twin_output::PACKET,
+                /// Fewer bytes than a UDP header.
+                Truncated => drop,
+                /// The length is below the header's or above the packet's.
+                BadLength => drop,
+                /// The checksum is there and wrong.
+                BadChecksum => drop,
+            }
+        }
+
+        impl From<$crate::local::UdpFault> for $name {
+            fn from(fault: $crate::local::UdpFault) -> Self {
+                use $crate::local::UdpFault;
+                match fault {
+                    UdpFault::Truncated => Self::Truncated,
+                    UdpFault::BadLength => Self::BadLength,
+                    UdpFault::BadChecksum => Self::BadChecksum,
+                }
+            }
+        }
+    };
+}
+pub(crate) use udp_exits;
+
+/// UDP over one family.
+pub trait UdpOver: Send + 'static {
+    /// The node's name.
+    const NAME: &'static str;
+    /// What it does, one line.
+    const ABOUT: &'static str;
+    /// Where datagrams come from.
+    const ATTACH: &'static [Attach];
+    /// What becomes of datagrams that nobody takes.
+    type Exit: Exit;
+    /// Nobody listens on the port: not here, and the kernel not either.
+    const UNREACHABLE: Self::Exit;
+    /// Nobody listens on the port here.
+    const TWIN: Self::Exit;
+
+    /// Checks a packet's datagram.
+    fn find(packet: &PacketView<'_>) -> Result<UdpFound, Self::Exit>;
+}
+
+/// The node that takes datagrams to ourselves: whoever attached itself to the destination port gets
+/// them.
+pub struct UdpLocal<F> {
+    interfaces: Published<Interfaces>,
+    ports: UdpPorts,
+    family: PhantomData<F>,
+}
+
+impl<F: UdpOver> Node for UdpLocal<F> {
+    const NAME: &'static str = F::NAME;
+    const ABOUT: &'static str = F::ABOUT;
+    const ATTACH: &'static [Attach] = F::ATTACH;
+    type Exit = F::Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        let interfaces = setup.shared.interfaces.clone();
+        Self { interfaces, ports: UdpPorts::default(), family: PhantomData }
+    }
+
+    fn attach(&mut self, key: u32, exit: ExitIndex) {
+        self.ports.attach(key as u16, exit);
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, F::Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let interfaces = self.interfaces.get(context);
+        exits.each(frame, |packet| match F::find(packet) {
+            Err(fault) => fault.into(),
+            Ok(found) => match self.ports.taker(found.port) {
+                Some(taker) => taker,
+                None if interfaces.has_twin(packet.rx()) => F::TWIN.into(),
+                None => F::UNREACHABLE.into(),
+            },
+        });
+    }
 }
 
 /// What is wrong with a segment.

@@ -7,80 +7,43 @@
 //! ```
 //! RFC 1122 section 4.1.3. The port unreachable message is what ends a traceroute to the router.
 
-use crate::local::{UdpFault, UdpPorts, find_udp, icmp_cause, twin_output};
-use crate::tables::{Interfaces, Setup};
-use graph::{Attach, Context, ExitIndex, Exits, Node, Published};
-use packet::{Frame, PacketView};
+use crate::local::{UdpFound, UdpLocal, UdpOver, find_udp, icmp_cause, udp_exits};
+use graph::Attach;
+use packet::PacketView;
 use wire::icmp4::{message, unreachable};
 use wire::ip::protocol;
 use wire::{checksum, ipv4};
 
 /// See the module.
-pub struct Udp4Local {
-    interfaces: Published<Interfaces>,
-    ports: UdpPorts,
-}
+pub type Udp4Local = UdpLocal<OverIp4>;
 
-graph::exits! {
+/// UDP over IPv4.
+pub enum OverIp4 {}
+
+udp_exits! {
     /// What becomes of a datagram that nobody takes.
     pub enum Exit {
         /// RFC 1122 section 4.1.3.1: nobody listens on the port.
         PortUnreachable => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::PORT),
-        /// Nobody here listens on the port, and the interface has a twin: the kernel may.
-        Twin => node "twin-output" cause twin_output::PACKET,
-        /// Fewer bytes than a UDP header.
-        Truncated => drop,
-        /// The length is below the header's or above the packet's.
-        BadLength => drop,
-        /// RFC 1122 section 4.1.3.4: the checksum is there and wrong.
-        BadChecksum => drop,
     }
 }
 
-impl Node for Udp4Local {
+impl UdpOver for OverIp4 {
     const NAME: &'static str = "udp4-local";
     const ABOUT: &'static str = "takes UDP datagrams to ourselves";
     const ATTACH: &'static [Attach] = &[Attach { of: "ip4-local", key: protocol::UDP as u32 }];
     type Exit = Exit;
-    type Setup = Setup;
+    const UNREACHABLE: Exit = Exit::PortUnreachable;
+    const TWIN: Exit = Exit::Twin;
 
-    fn new(setup: &Setup) -> Self {
-        let interfaces = setup.shared.interfaces.clone();
-        Self { interfaces, ports: UdpPorts::default() }
-    }
-
-    fn attach(&mut self, key: u32, exit: ExitIndex) {
-        self.ports.attach(key as u16, exit);
-    }
-
-    fn process(
-        &mut self,
-        frame: &mut Frame,
-        exits: &mut Exits<'_, Exit>,
-        context: &mut Context<'_>,
-    ) {
-        let interfaces = self.interfaces.get(context);
-        exits.each(frame, |packet| match self.classify(packet) {
-            Ok(taker) => taker,
-            Err(Exit::PortUnreachable) if interfaces.has_twin(packet.rx()) => Exit::Twin.into(),
-            Err(exit) => exit.into(),
-        });
-    }
-}
-
-impl Udp4Local {
-    fn classify(&self, packet: &PacketView<'_>) -> Result<ExitIndex, Exit> {
+    fn find(packet: &PacketView<'_>) -> Result<UdpFound, Exit> {
         let header = ipv4::Header::new(packet.header()).ok_or(Exit::Truncated)?;
         let bytes = packet.header().get(header.header_len()..).ok_or(Exit::Truncated)?;
         let (source, destination) = (header.source(), header.destination());
         let pseudo = |length| checksum::pseudo4(source, destination, protocol::UDP, length);
         // RFC 768: there need be no checksum.
-        let found = find_udp(bytes, pseudo).map_err(|fault| match fault {
-            UdpFault::Truncated => Exit::Truncated,
-            UdpFault::BadLength => Exit::BadLength,
-            UdpFault::BadChecksum => Exit::BadChecksum,
-        })?;
-        self.ports.taker(found.port).ok_or(Exit::PortUnreachable)
+        let found = find_udp(bytes, pseudo)?;
+        Ok(found)
     }
 }
 

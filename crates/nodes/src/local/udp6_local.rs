@@ -8,85 +8,50 @@
 //! RFC 8200 section 8.1: unlike over IPv4, a datagram without a checksum is not taken. Of tunnels'
 //! ones the tunnel decides (RFC 6935, RFC 6936 section 4).
 
-use crate::local::{UdpFault, UdpPorts, find_udp, icmp_cause, ip6_local::upper_layer, twin_output};
-use crate::tables::{Interfaces, Setup};
-use graph::{Attach, Context, ExitIndex, Exits, Node, Published};
-use packet::{Frame, PacketView};
+use crate::local::{
+    UdpFound, UdpLocal, UdpOver, find_udp, icmp_cause, ip6_local::upper_layer, udp_exits,
+};
+use graph::Attach;
+use packet::PacketView;
 use wire::checksum;
 use wire::icmp6::{message, unreachable};
 use wire::ip::protocol;
 use wire::udp;
 
 /// See the module.
-pub struct Udp6Local {
-    interfaces: Published<Interfaces>,
-    ports: UdpPorts,
-}
+pub type Udp6Local = UdpLocal<OverIp6>;
 
-graph::exits! {
+/// UDP over IPv6.
+pub enum OverIp6 {}
+
+udp_exits! {
     /// What becomes of a datagram that nobody takes.
     pub enum Exit {
         /// RFC 4443 section 3.1: nobody listens on the port.
         PortUnreachable => node "icmp6-error" cause icmp_cause(message::UNREACHABLE, unreachable::PORT),
-        /// Nobody here listens on the port, and the interface has a twin: the kernel may.
-        Twin => node "twin-output" cause twin_output::PACKET,
-        /// Fewer bytes than a UDP header.
-        Truncated => drop,
-        /// The length is below the header's or above the packet's.
-        BadLength => drop,
-        /// The checksum is wrong.
-        BadChecksum => drop,
         /// RFC 8200 section 8.1: there is no checksum.
         NoChecksum => drop,
     }
 }
 
-impl Node for Udp6Local {
+impl UdpOver for OverIp6 {
     const NAME: &'static str = "udp6-local";
     const ABOUT: &'static str = "takes UDP datagrams to ourselves over IPv6";
     const ATTACH: &'static [Attach] = &[Attach { of: "ip6-local", key: protocol::UDP as u32 }];
     type Exit = Exit;
-    type Setup = Setup;
+    const UNREACHABLE: Exit = Exit::PortUnreachable;
+    const TWIN: Exit = Exit::Twin;
 
-    fn new(setup: &Setup) -> Self {
-        let interfaces = setup.shared.interfaces.clone();
-        Self { interfaces, ports: UdpPorts::default() }
-    }
-
-    fn attach(&mut self, key: u32, exit: ExitIndex) {
-        self.ports.attach(key as u16, exit);
-    }
-
-    fn process(
-        &mut self,
-        frame: &mut Frame,
-        exits: &mut Exits<'_, Exit>,
-        context: &mut Context<'_>,
-    ) {
-        let interfaces = self.interfaces.get(context);
-        exits.each(frame, |packet| match self.classify(packet) {
-            Ok(taker) => taker,
-            Err(Exit::PortUnreachable) if interfaces.has_twin(packet.rx()) => Exit::Twin.into(),
-            Err(exit) => exit.into(),
-        });
-    }
-}
-
-impl Udp6Local {
-    fn classify(&self, packet: &PacketView<'_>) -> Result<ExitIndex, Exit> {
+    fn find(packet: &PacketView<'_>) -> Result<UdpFound, Exit> {
         let (header, bytes) = upper_layer(packet).ok_or(Exit::Truncated)?;
         let (source, destination) = (header.source(), header.destination());
         let pseudo =
             |length| checksum::pseudo6(source, destination, protocol::UDP, u32::from(length));
-        let found = find_udp(bytes, pseudo).map_err(|fault| match fault {
-            UdpFault::Truncated => Exit::Truncated,
-            UdpFault::BadLength => Exit::BadLength,
-            UdpFault::BadChecksum => Exit::BadChecksum,
-        })?;
+        let found = find_udp(bytes, pseudo)?;
         if !found.summed && found.port != udp::port::VXLAN {
             return Err(Exit::NoChecksum);
         }
-        self.ports.taker(found.port).ok_or(Exit::PortUnreachable)
+        Ok(found)
     }
 }
 
@@ -95,6 +60,7 @@ mod tests {
     use super::*;
     use crate::testing::{HOST6, US6, World};
     use graph::harness::NodeHarness;
+    use packet::Frame;
     use wire::craft;
 
     fn exit_at(packet: Vec<u8>, upper: u32) -> String {
