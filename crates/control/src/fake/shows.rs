@@ -1,6 +1,7 @@
 //! What the router without workers shows: its configuration, and made-up counters.
 
 use super::{EDGES, FakeRouter};
+use crate::answers;
 use crate::config::objects::acl;
 use crate::config::objects::bridge::Member;
 use crate::config::objects::mirror;
@@ -10,10 +11,10 @@ use crate::config::objects::port_filters::Filters;
 use crate::config::objects::port_twin::Twin;
 use crate::config::objects::station::{Station, StationKey};
 use crate::config::objects::vrf::{DEFAULT_NAME, name_of};
-use crate::view::{self, All, Answer, Answered};
+use crate::view::{self, All, Answer};
 
-impl Answer<view::Port> for FakeRouter {
-    fn answer(&mut self, _: &All) -> Answered<view::Port> {
+answers! { FakeRouter, router, filter;
+    Port: {
         let port = |(index, (name, port)): (usize, (&PortName, &Port))| {
             let mac = port.mac.unwrap_or(wire::MacAddr([2, 0, 0, 0, 0, index as u8]));
             view::Port {
@@ -28,38 +29,32 @@ impl Answer<view::Port> for FakeRouter {
                 addresses: port.addresses.iter().map(ToString::to_string).collect(),
                 rx_queues: port.rx_queues,
                 rx: view::PortCounters {
-                    packets: self.count(1_000_000),
-                    bytes: self.count(64_000_000),
-                    drops: self.count(1_500),
+                    packets: router.count(1_000_000),
+                    bytes: router.count(64_000_000),
+                    drops: router.count(1_500),
                     errors: 0,
                 },
                 tx: view::PortCounters {
-                    packets: self.count(998_500),
-                    bytes: self.count(63_904_000),
+                    packets: router.count(998_500),
+                    bytes: router.count(63_904_000),
                     drops: 0,
                     errors: 0,
                 },
             }
         };
-        Ok(self.config.ports.iter().enumerate().map(port).collect())
-    }
-}
-
-impl Answer<view::Qos> for FakeRouter {
-    fn answer(&mut self, _: &All) -> Answered<view::Qos> {
-        let shaped = self.config.ports.iter().filter_map(|(name, port)| {
+        router.config.ports.iter().enumerate().map(port).collect()
+    },
+    Qos: {
+        let shaped = router.config.ports.iter().filter_map(|(name, port)| {
             let scheduler = sched::build::<u64>(&port.qos.as_ref()?.scheduler(port.mtu)).ok()?;
             Some(view::Qos { port: name.to_string(), root: scheduler.report().into() })
         });
-        Ok(shaped.collect())
-    }
-}
-
-impl Answer<view::Node> for FakeRouter {
-    fn answer(&mut self, _: &All) -> Answered<view::Node> {
+        shaped.collect()
+    },
+    Node: {
         let mut nodes: Vec<view::Node> = Vec::new();
         for (name, exit, to, packets) in EDGES {
-            let packets = self.count(packets);
+            let packets = router.count(packets);
             if nodes.last().is_none_or(|node| node.name != name) {
                 nodes.push(view::Node {
                     name: name.to_owned(),
@@ -77,51 +72,42 @@ impl Answer<view::Node> for FakeRouter {
             node.cycles_per_packet = if node.calls == 0 { 0.0 } else { 12.5 };
             node.exits.push(view::Exit { name: exit.to_owned(), to: to.to_owned(), packets });
         }
-        Ok(nodes)
-    }
-}
-
-impl Answer<view::Drop> for FakeRouter {
-    fn answer(&mut self, _: &All) -> Answered<view::Drop> {
-        let port = self.config.ports.iter().next().map(|(name, _)| name.to_string());
-        Ok(EDGES
+        nodes
+    },
+    Drop: {
+        let port = router.config.ports.iter().next().map(|(name, _)| name.to_string());
+        EDGES
             .into_iter()
-            .filter(|(_, _, to, packets)| *to == "drop" && self.count(*packets) > 0)
+            .filter(|(_, _, to, packets)| *to == "drop" && router.count(*packets) > 0)
             .map(|(node, reason, _, packets)| view::Drop {
                 node: node.to_owned(),
                 reason: reason.to_owned(),
                 port: port.clone(),
                 packets,
             })
-            .collect())
-    }
-}
-
-impl Answer<view::Neighbor> for FakeRouter {
-    fn answer(&mut self, _: &All) -> Answered<view::Neighbor> {
+            .collect()
+    },
+    Neighbor: {
         let neighbor = |(key, neighbor): (&NeighborKey, &Neighbor)| view::Neighbor {
             address: key.address.to_string(),
             port: key.port.to_string(),
-            vrf: name_of(self.config.ports.get(&key.port).and_then(|port| port.vrf.as_ref()))
+            vrf: name_of(router.config.ports.get(&key.port).and_then(|port| port.vrf.as_ref()))
                 .to_owned(),
             mac: Some(neighbor.mac.to_string()),
             state: view::NeighborState::Static,
             age_ms: 0,
             held_packets: 0,
         };
-        Ok(self.config.neighbors.iter().map(neighbor).collect())
-    }
-}
-
-impl Answer<view::Graph> for FakeRouter {
-    fn answer(&mut self, _: &All) -> Answered<view::Graph> {
-        let nodes = Answer::<view::Node>::answer(self, &All)?;
+        router.config.neighbors.iter().map(neighbor).collect()
+    },
+    Graph: {
+        let nodes = Answer::<view::Node>::answer(router, &All)?;
         let edge = |(from, exit, to, _): (&str, &str, &str, u64)| view::GraphEdge {
             from: from.to_owned(),
             exit: exit.to_owned(),
             to: to.to_owned(),
         };
-        Ok(view::Graph {
+        view::Graph {
             nodes: nodes
                 .into_iter()
                 .map(|node| view::GraphNode {
@@ -130,25 +116,17 @@ impl Answer<view::Graph> for FakeRouter {
                 })
                 .collect(),
             edges: EDGES.into_iter().map(edge).collect(),
-        })
-    }
-}
-
-impl Answer<view::Version> for FakeRouter {
-    fn answer(&mut self, _: &All) -> Answered<view::Version> {
-        Ok(view::Version {
+        }
+    },
+    Version: view::Version {
             volley: env!("CARGO_PKG_VERSION").to_owned(),
             dpdk: None,
             pid: std::process::id(),
             uptime_s: 1,
             abilities: vec!["no workers: a fake".to_owned()],
-        })
-    }
-}
-
-impl Answer<view::Memory> for FakeRouter {
-    fn answer(&mut self, _: &All) -> Answered<view::Memory> {
-        let memory = &self.config.memory;
+        },
+    Memory: {
+        let memory = &router.config.memory;
         let part = |name: &str, used, capacity, bytes| view::MemoryUse {
             name: name.to_owned(),
             used,
@@ -157,23 +135,20 @@ impl Answer<view::Memory> for FakeRouter {
             page_bytes: (bytes > 0).then_some(4096),
         };
         let buffers = u64::from(memory.buffers);
-        Ok(view::Memory {
+        view::Memory {
             resident_bytes: 0,
             parts: vec![
                 part("buffers", 0, buffers, buffers * u64::from(memory.frame_bytes)),
-                part("ip4 routes", self.all_routes().len() as u64, memory.routes.into(), 0),
+                part("ip4 routes", router.all_routes().len() as u64, memory.routes.into(), 0),
             ],
-        })
-    }
-}
-
-impl Answer<view::Worker> for FakeRouter {
-    fn answer(&mut self, _: &All) -> Answered<view::Worker> {
+        }
+    },
+    Worker: {
         let worker = |id| view::Worker {
             id,
             core: None,
-            loops: self.count(5_000),
-            packets: self.count(1_000_000),
+            loops: router.count(5_000),
+            packets: router.count(1_000_000),
             busy: 0.5,
             sleeps: 0,
             stalls: view::Stalls {
@@ -184,21 +159,18 @@ impl Answer<view::Worker> for FakeRouter {
                     .map(|(ended_unix_s, length_us)| view::Stall { ended_unix_s, length_us })
                     .to_vec(),
             },
-            queues: self.config.ports.iter().map(|(name, _)| format!("{name}:0")).collect(),
+            queues: router.config.ports.iter().map(|(name, _)| format!("{name}:0")).collect(),
         };
-        Ok((0..self.config.workers.count() as u32).map(worker).collect())
-    }
-}
-
-impl Answer<view::Vrf> for FakeRouter {
-    fn answer(&mut self, _: &All) -> Answered<view::Vrf> {
+        (0..router.config.workers.count() as u32).map(worker).collect()
+    },
+    Vrf: {
         let vrf = |name: &str| {
             let of = |(_, port): &(&PortName, &Port)| name_of(port.vrf.as_ref()) == name;
             let routes = |routes| view::VrfRoutes { routes, ..view::VrfRoutes::default() };
-            let count = self.routes_of(name).map_or(0, |routes| routes.len() as u64);
+            let count = router.routes_of(name).map_or(0, |routes| routes.len() as u64);
             view::Vrf {
                 name: name.to_owned(),
-                ports: self
+                ports: router
                     .config
                     .ports
                     .iter()
@@ -209,25 +181,22 @@ impl Answer<view::Vrf> for FakeRouter {
                 ip6: routes(0),
             }
         };
-        let named = self.config.vrfs.iter().map(|(name, _)| name.as_str());
-        Ok(std::iter::once(DEFAULT_NAME).chain(named).map(vrf).collect())
-    }
-}
-
-impl Answer<view::Bridge> for FakeRouter {
-    fn answer(&mut self, _: &All) -> Answered<view::Bridge> {
+        let named = router.config.vrfs.iter().map(|(name, _)| name.as_str());
+        std::iter::once(DEFAULT_NAME).chain(named).map(vrf).collect()
+    },
+    Bridge: {
         let port = |member: &Member| view::BridgePort {
             port: member.port.to_string(),
             up: true,
             flags: vec!["learn".to_owned(), "forward".to_owned()],
             group: member.group,
             isolated: member.isolated,
-            learned: self.count(3),
-            moved: self.count(1),
+            learned: router.count(3),
+            moved: router.count(1),
             not_learned: 0,
         };
-        let bridges = self.config.bridges.iter();
-        Ok(bridges
+        let bridges = router.config.bridges.iter();
+        bridges
             .map(|(name, bridge)| view::Bridge {
                 name: name.to_string(),
                 stations: 3,
@@ -237,19 +206,16 @@ impl Answer<view::Bridge> for FakeRouter {
                 nd_bindings: bridge.answer_nd.then_some(bridge.bindings.len()),
                 ports: bridge.ports.iter().map(port).collect(),
             })
-            .collect())
-    }
-}
-
-impl Answer<view::Acl> for FakeRouter {
-    fn answer(&mut self, _: &All) -> Answered<view::Acl> {
+            .collect()
+    },
+    Acl: {
         let rule = |rule: &acl::Rule| view::AclRule {
             rule: rule.to_string(),
-            packets: self.count(3),
-            bytes: self.count(180),
+            packets: router.count(3),
+            bytes: router.count(180),
         };
         let named = |name: &acl::AclName, of: fn(&Filters) -> Option<&acl::AclName>| {
-            let ports = self.config.ports.iter();
+            let ports = router.config.ports.iter();
             let named = ports.filter(|(_, port)| of(&port.filters) == Some(name));
             named.map(|(port, _)| port.to_string()).collect()
         };
@@ -259,21 +225,18 @@ impl Answer<view::Acl> for FakeRouter {
             ports_out: named(name, |filters| filters.acl_out.as_ref()),
             default: acl.default.word().to_owned(),
             rules: acl.rules.iter().map(rule).collect(),
-            other_packets: self.count(1),
-            other_bytes: self.count(60),
+            other_packets: router.count(1),
+            other_bytes: router.count(60),
             memory_bytes: 64 * acl.rules.len(),
         };
-        Ok(self.config.acls.iter().map(acl).collect())
-    }
-}
-
-impl Answer<view::Mirror> for FakeRouter {
-    fn answer(&mut self, _: &All) -> Answered<view::Mirror> {
+        router.config.acls.iter().map(acl).collect()
+    },
+    Mirror: {
         let source = |source: &mirror::Source| view::MirrorSource {
             port: source.port.to_string(),
             direction: source.direction.word().to_owned(),
-            received: self.count(5),
-            sent: self.count(4),
+            received: router.count(5),
+            sent: router.count(4),
             lost: 0,
         };
         let mirror = |(name, mirror): (&mirror::MirrorName, &mirror::Mirror)| view::Mirror {
@@ -281,31 +244,25 @@ impl Answer<view::Mirror> for FakeRouter {
             destination: mirror.destination.to_string(),
             sources: mirror.sources.iter().map(source).collect(),
         };
-        Ok(self.config.mirrors.iter().map(mirror).collect())
-    }
-}
-
-impl Answer<view::Reassembly> for FakeRouter {
-    fn answer(&mut self, _: &All) -> Answered<view::Reassembly> {
-        let pieces = self.count(6);
-        Ok(view::Reassembly {
+        router.config.mirrors.iter().map(mirror).collect()
+    },
+    Reassembly: {
+        let pieces = router.count(6);
+        view::Reassembly {
             pieces,
-            whole: self.count(2),
-            answered: self.count(1),
+            whole: router.count(2),
+            answered: router.count(1),
             ..Default::default()
-        })
-    }
-}
-
-impl Answer<view::Twin> for FakeRouter {
-    fn answer(&mut self, _: &All) -> Answered<view::Twin> {
+        }
+    },
+    Twin: {
         let class = |class: &str| view::TwinClass {
             class: class.to_owned(),
             limit_pps: 2_000,
-            passed: self.count(3),
+            passed: router.count(3),
             limited: 0,
         };
-        let ports = self.config.ports.iter();
+        let ports = router.config.ports.iter();
         let twins = ports.filter_map(|(name, port)| Some((name, port.twin.as_deref()?)));
         let twin = |(name, twin): (&PortName, &Twin)| view::Twin {
             port: name.to_string(),
@@ -313,29 +270,23 @@ impl Answer<view::Twin> for FakeRouter {
             netns: twin.netns.clone(),
             index: Some(7),
             problem: None,
-            to_kernel: self.count(6),
+            to_kernel: router.count(6),
             refused: 0,
-            from_kernel: self.count(5),
+            from_kernel: router.count(5),
             lost: 0,
             classes: ["neighbors", "routing", "tcp", "rest"].map(class).into(),
         };
-        Ok(twins.map(twin).collect())
-    }
-}
-
-impl Answer<view::Fpm> for FakeRouter {
-    fn answer(&mut self, _: &All) -> Answered<view::Fpm> {
-        let listen = self.config.fpm.0.as_ref();
-        Ok(view::Fpm {
+        twins.map(twin).collect()
+    },
+    Fpm: {
+        let listen = router.config.fpm.0.as_ref();
+        view::Fpm {
             listen: listen.map(|fpm| fpm.listen.to_string()),
             netns: listen.and_then(|fpm| fpm.netns.clone()),
             ..view::Fpm::default()
-        })
-    }
-}
-
-impl Answer<view::Stations> for FakeRouter {
-    fn answer(&mut self, filter: &view::StationFilter) -> Answered<view::Stations> {
+        }
+    },
+    Stations: {
         let station = |(key, station): (&StationKey, &Station)| view::Station {
             bridge: key.bridge.to_string(),
             mac: key.address.to_string(),
@@ -344,20 +295,22 @@ impl Answer<view::Stations> for FakeRouter {
             is_static: true,
             age_s: 0,
         };
-        let all: Vec<_> = self.config.stations.iter().map(station).collect();
+        let all: Vec<_> = router.config.stations.iter().map(station).collect();
         let stations = all.iter().take(filter.limit.unwrap_or(usize::MAX)).cloned().collect();
-        Ok(view::Stations { total: all.len(), stations })
-    }
+        view::Stations { total: all.len(), stations }
+    },
+    Trace: router.trace.clone(),
+    Capture: router.capture.clone(),
 }
 
-impl Answer<view::Trace> for FakeRouter {
-    fn answer(&mut self, _: &All) -> Answered<view::Trace> {
-        Ok(self.trace.clone())
-    }
-}
-
-impl Answer<view::Capture> for FakeRouter {
-    fn answer(&mut self, _: &All) -> Answered<view::Capture> {
-        Ok(self.capture.clone())
-    }
+// The example of CONTRIBUTING.md.
+#[cfg(test)]
+answers! { FakeRouter, router, filter;
+    Probe: vec![view::Probe {
+        name: "gateway".to_owned(),
+        address: "192.0.2.9".to_owned(),
+        is_there: true,
+        sent: router.count(9),
+        answered: router.count(8),
+    }],
 }

@@ -1,10 +1,6 @@
 //! Access lists.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::answer::{All, View};
-use super::table::{Style, table};
+use super::answer::*;
 
 /// An access list, with what it decided. A rule that a change leaves as it is goes on counting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -39,15 +35,11 @@ pub struct AclRule {
 }
 
 impl View for Acl {
-    type Reply = Vec<Self>;
-    type Filter = All;
-    const COMMAND: &'static str = "show acl";
-    const PATH: &'static str = "/v1/acls";
-    const ABOUT: &'static str =
-        "Access lists, and what their rules decided since they were last changed";
-    const COUNTERS: &'static [&'static str] = &["packets", "bytes", "other_packets", "other_bytes"];
+    view!("show acl", "/v1/acls", All => Vec<Self>,
+        "Access lists, and what their rules decided since they were last changed");
+    counters!("packets", "bytes", "other_packets", "other_bytes");
 
-    fn text(acls: &Vec<Self>, style: Style) -> String {
+    fn table(acls: &Vec<Self>) -> Table {
         let rows = acls.iter().flat_map(|acl| {
             let rules = acl.rules.iter().enumerate();
             let rules =
@@ -55,13 +47,8 @@ impl View for Acl {
             let other = ("other".to_owned(), &acl.default, acl.other_packets, acl.other_bytes);
             rules.chain([other]).map(move |row| (&acl.name, row))
         });
-        let table = table!(rows, (list, (number, rule, packets, bytes)) => {
-            "list": list,
-            "number": number,
-            "rule": rule,
-            "packets": packets,
-            "bytes": bytes,
-        });
-        table.render(style)
+        table!(rows, (list, (number, rule, packets, bytes)) => {
+            "list": list, "number": number, "rule": rule, "packets": packets, "bytes": bytes,
+        })
     }
 }

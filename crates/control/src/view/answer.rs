@@ -7,15 +7,17 @@
 //!  impl Answer<Policer> for Router: how it stands now
 //! ```
 
-use serde::Serialize;
-use serde::de::{Deserialize, DeserializeOwned};
+use serde::de::DeserializeOwned;
 use thiserror::Error;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::{ArrayBuilder, Ref, RefOr, Schema};
-use utoipa::{IntoParams, ToSchema};
 
 use super::metrics::Exposition;
-use super::table::Style;
+
+// What the file of a view begins with.
+pub(super) use super::table::{Cell, NOTHING, Style, Table, shortened, table};
+pub(super) use serde::{Deserialize, Serialize};
+pub(super) use utoipa::{IntoParams, ToSchema};
 
 /// Something that can be asked of the running router.
 pub trait View: ToSchema + Sized + 'static {
@@ -38,11 +40,56 @@ pub trait View: ToSchema + Sized + 'static {
     /// What `/metrics` has of it, and the filter that it is asked with for that.
     const METRICS: Option<Metrics<Self>> = None;
 
-    /// For a person to read.
-    fn text(reply: &Self::Reply, style: Style) -> String;
+    /// For a person to read: a table, unless it says otherwise.
+    fn text(reply: &Self::Reply, style: Style) -> String {
+        Self::table(reply).render(style)
+    }
+
+    /// Its rows and columns.
+    fn table(_: &Self::Reply) -> Table {
+        Table::new(&[])
+    }
 
     /// Makes averages since the start those since `then`, for `--watch`.
     fn average_since(_then: &Self::Reply, _now: &mut Self::Reply) {}
+}
+
+/// The head of a view: command, path, what may be asked for and what is answered, what it is.
+macro_rules! view {
+    ($command:literal, $path:literal, $Filter:ty => $Reply:ty, $about:literal) => {
+        type Filter = $Filter;
+        type Reply = $Reply;
+        const COMMAND: &'static str = $command;
+        const PATH: &'static str = $path;
+        const ABOUT: &'static str = $about;
+    };
+}
+
+/// The counters of a view.
+macro_rules! counters {
+    ($($name:literal),+) => {
+        const COUNTERS: &'static [&'static str] = &[$($name),+];
+    };
+}
+
+pub(super) use counters;
+pub(super) use view;
+
+/// Says how a router answers views: each with what it is made of.
+#[macro_export]
+macro_rules! answers {
+    ($Router:ty, $router:ident, $filter:ident; $($View:ident: $answer:expr,)*) => {$(
+        impl $crate::view::Answer<$crate::view::$View> for $Router {
+            fn answer(
+                &mut self,
+                filter: &<$crate::view::$View as $crate::view::View>::Filter,
+            ) -> $crate::view::Answered<$crate::view::$View> {
+                let ($router, $filter) = (self, filter);
+                let _ = (&*$router, $filter);
+                Ok($answer)
+            }
+        }
+    )*};
 }
 
 /// How a view's counters go into `/metrics`.

@@ -1,10 +1,6 @@
 //! Bridges.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::answer::{All, Metrics, View};
-use super::table::{Style, table};
+use super::answer::*;
 
 /// A bridge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -47,12 +43,8 @@ pub struct BridgePort {
 }
 
 impl View for Bridge {
-    type Reply = Vec<Self>;
-    type Filter = All;
-    const COMMAND: &'static str = "show bridge";
-    const PATH: &'static str = "/v1/bridges";
-    const ABOUT: &'static str = "Bridges and their ports";
-    const COUNTERS: &'static [&'static str] = &["learned", "moved", "not_learned"];
+    view!("show bridge", "/v1/bridges", All => Vec<Self>, "Bridges and their ports");
+    counters!("learned", "moved", "not_learned");
     const METRICS: Option<Metrics<Self>> = Some((All, |bridges, out| {
         out.of(bridges, |bridge| [("bridge", &bridge.name)]).gauge(
             "bridge_stations",
@@ -88,14 +80,9 @@ impl Bridge {
             answers("ND", self.nd_bindings),
         );
         let table = table!(&self.ports, port => {
-            "port": port.port,
-            "state": if port.up { "up" } else { "down" },
-            "group": port.group,
-            "isolated": if port.isolated { "yes" } else { "no" },
-            "learned": port.learned,
-            "moved": port.moved,
-            "not learned": port.not_learned,
-            "may": port.flags,
+            "port": port.port, "state": if port.up { "up" } else { "down" }, "group": port.group,
+            "isolated": if port.isolated { "yes" } else { "no" }, "learned": port.learned,
+            "moved": port.moved, "not learned": port.not_learned, "may": port.flags,
         });
         head + &table.render(style)
     }

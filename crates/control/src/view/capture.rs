@@ -1,10 +1,6 @@
 //! Packets copied at a node's exit.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::answer::{All, View};
-use super::table::Style;
+use super::answer::*;
 
 /// Which packets to capture.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -40,11 +36,7 @@ pub struct Capture {
 }
 
 impl View for Capture {
-    type Reply = Self;
-    type Filter = All;
-    const COMMAND: &'static str = "capture show";
-    const PATH: &'static str = "/v1/capture";
-    const ABOUT: &'static str = "How the capture stands";
+    view!("capture show", "/v1/capture", All => Self, "How the capture stands");
     const TAG: &'static str = "observe";
 
     fn text(capture: &Self, _: Style) -> String {

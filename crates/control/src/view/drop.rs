@@ -1,10 +1,6 @@
 //! Packets dropped.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::answer::{All, Metrics, View};
-use super::table::{Style, table};
+use super::answer::*;
 
 /// Packets dropped for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -20,12 +16,8 @@ pub struct Drop {
 }
 
 impl View for Drop {
-    type Reply = Vec<Self>;
-    type Filter = All;
-    const COMMAND: &'static str = "show errors";
-    const PATH: &'static str = "/v1/errors";
-    const ABOUT: &'static str = "Dropped packets by reason";
-    const COUNTERS: &'static [&'static str] = &["packets"];
+    view!("show errors", "/v1/errors", All => Vec<Self>, "Dropped packets by reason");
+    counters!("packets");
     const METRICS: Option<Metrics<Self>> = Some((All, |drops, out| {
         out.of(drops, |drop| {
             let port = drop.port.as_deref().unwrap_or("");
@@ -34,13 +26,9 @@ impl View for Drop {
         .counter("drop_packets", "Packets dropped, by reason and port.", |drop| drop.packets);
     }));
 
-    fn text(drops: &Vec<Self>, style: Style) -> String {
-        let table = table!(drops, drop => {
-            "packets": drop.packets,
-            "node": drop.node,
-            "reason": drop.reason,
-            "port": drop.port,
-        });
-        table.render(style)
+    fn table(drops: &Vec<Self>) -> Table {
+        table!(drops, drop => {
+            "packets": drop.packets, "node": drop.node, "reason": drop.reason, "port": drop.port,
+        })
     }
 }

@@ -1,10 +1,6 @@
 //! Routes that FRR's zebra brings.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::answer::{All, Metrics, View};
-use super::table::{Style, table};
+use super::answer::*;
 
 /// Whether zebra is listened to, and what it told.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -30,12 +26,8 @@ pub struct Fpm {
 }
 
 impl View for Fpm {
-    type Reply = Self;
-    type Filter = All;
-    const COMMAND: &'static str = "show fpm";
-    const PATH: &'static str = "/v1/fpm";
-    const ABOUT: &'static str = "The routes that FRR brings";
-    const COUNTERS: &'static [&'static str] = &["sessions", "refused"];
+    view!("show fpm", "/v1/fpm", All => Self, "The routes that FRR brings");
+    counters!("sessions", "refused");
     const METRICS: Option<Metrics<Self>> = Some((All, |fpm, out| {
         if fpm.listen.is_none() {
             return;
@@ -55,14 +47,9 @@ impl View for Fpm {
             return "nobody listens: there is no [fpm]\n".to_owned();
         };
         let table = table!([fpm], fpm => {
-            "listen": listen,
-            "netns": fpm.netns,
-            "zebra": fpm.peer.as_deref().unwrap_or("not connected"),
-            "sessions": fpm.sessions,
-            "told": fpm.told,
-            "routes": fpm.routes,
-            "active": fpm.active,
-            "refused": fpm.refused,
+            "listen": listen, "netns": fpm.netns,
+            "zebra": fpm.peer.as_deref().unwrap_or("not connected"), "sessions": fpm.sessions,
+            "told": fpm.told, "routes": fpm.routes, "active": fpm.active, "refused": fpm.refused,
         });
         let problem = fpm.problem.as_ref().map(|problem| format!("{problem}\n"));
         table.render(style) + &problem.unwrap_or_default()

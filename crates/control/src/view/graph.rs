@@ -1,10 +1,6 @@
 //! The graph of nodes.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::answer::{All, View};
-use super::table::{Style, table};
+use super::answer::*;
 
 /// The graph of nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -36,20 +32,13 @@ pub struct GraphEdge {
 }
 
 impl View for Graph {
-    type Reply = Self;
-    type Filter = All;
-    const COMMAND: &'static str = "show graph";
-    const PATH: &'static str = "/v1/graph";
-    const ABOUT: &'static str = "The graph of nodes";
+    view!("show graph", "/v1/graph", All => Self, "The graph of nodes");
     const DRAWN_AT: Option<&'static str> = Some("/v1/graph/drawing");
 
-    fn text(graph: &Self, style: Style) -> String {
-        let table = table!(&graph.edges, edge => {
-            "from": edge.from,
-            "exit": edge.exit,
-            "to": edge.to,
-        });
-        table.render(style)
+    fn table(graph: &Self) -> Table {
+        table!(&graph.edges, edge => {
+            "from": edge.from, "exit": edge.exit, "to": edge.to,
+        })
     }
 }
 

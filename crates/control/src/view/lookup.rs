@@ -2,12 +2,8 @@
 
 use std::net::IpAddr;
 
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
-
-use super::answer::View;
+use super::answer::*;
 use super::route::Route;
-use super::table::Style;
 use crate::config::objects::vrf::DEFAULT_NAME;
 
 /// Which address, and where.
@@ -49,11 +45,8 @@ pub struct Lookup {
 }
 
 impl View for Lookup {
-    type Reply = Self;
-    type Filter = LookupFilter;
-    const COMMAND: &'static str = "lookup";
-    const PATH: &'static str = "/v1/lookup/{address}";
-    const ABOUT: &'static str = "What becomes of a packet to an address";
+    view!("lookup", "/v1/lookup/{address}", LookupFilter => Self,
+        "What becomes of a packet to an address");
 
     fn text(lookup: &Self, style: Style) -> String {
         let matched = match &lookup.route {

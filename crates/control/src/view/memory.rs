@@ -1,10 +1,6 @@
 //! Where memory goes.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::answer::{All, Metrics, View};
-use super::table::{NOTHING, Style, table};
+use super::answer::*;
 
 /// Where memory goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -31,11 +27,7 @@ pub struct MemoryUse {
 }
 
 impl View for Memory {
-    type Reply = Self;
-    type Filter = All;
-    const COMMAND: &'static str = "show memory";
-    const PATH: &'static str = "/v1/memory";
-    const ABOUT: &'static str = "Where memory goes";
+    view!("show memory", "/v1/memory", All => Self, "Where memory goes");
     const METRICS: Option<Metrics<Self>> = Some((All, |memory, out| {
         out.of(&memory.parts, |part| [("part", &part.name)])
             .gauge("memory_used", "Entries in use.", |part| part.used)
@@ -50,12 +42,9 @@ impl View for Memory {
         let mib = |bytes: u64| format!("{:.1}", bytes as f64 / f64::from(1 << 20));
         let each = |part: &MemoryUse| part.bytes.checked_div(part.used).filter(|_| part.bytes > 0);
         let mut table = table!(&memory.parts, part => {
-            "part": part.name,
-            "used": part.used,
-            "capacity": (part.capacity > 0).then_some(part.capacity),
-            "MiB": mib(part.bytes),
-            "bytes each": each(part),
-            "pages": part.page_bytes.map(page),
+            "part": part.name, "used": part.used,
+            "capacity": (part.capacity > 0).then_some(part.capacity), "MiB": mib(part.bytes),
+            "bytes each": each(part), "pages": part.page_bytes.map(page),
         });
         let resident = mib(memory.resident_bytes);
         let row = ["resident", NOTHING, NOTHING, &resident, NOTHING, NOTHING];

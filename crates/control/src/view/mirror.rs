@@ -1,10 +1,6 @@
 //! Mirrors.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::answer::{All, View};
-use super::table::{Style, table};
+use super::answer::*;
 
 /// A mirror: copies of what ports carry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -33,25 +29,17 @@ pub struct MirrorSource {
 }
 
 impl View for Mirror {
-    type Reply = Vec<Self>;
-    type Filter = All;
-    const COMMAND: &'static str = "show mirror";
-    const PATH: &'static str = "/v1/mirrors";
-    const ABOUT: &'static str = "Mirrors: ports whose frames leave by another one as well";
-    const COUNTERS: &'static [&'static str] = &["received", "sent", "lost"];
+    view!("show mirror", "/v1/mirrors", All => Vec<Self>,
+        "Mirrors: ports whose frames leave by another one as well");
+    counters!("received", "sent", "lost");
 
-    fn text(mirrors: &Vec<Self>, style: Style) -> String {
+    fn table(mirrors: &Vec<Self>) -> Table {
         let sources =
             mirrors.iter().flat_map(|mirror| mirror.sources.iter().map(move |s| (mirror, s)));
-        let table = table!(sources, (mirror, source) => {
-            "mirror": mirror.name,
-            "to": mirror.destination,
-            "from": source.port,
-            "copies": source.direction,
-            "received": source.received,
-            "sent": source.sent,
+        table!(sources, (mirror, source) => {
+            "mirror": mirror.name, "to": mirror.destination, "from": source.port,
+            "copies": source.direction, "received": source.received, "sent": source.sent,
             "lost": source.lost,
-        });
-        table.render(style)
+        })
     }
 }

@@ -3,37 +3,15 @@
 //! Every number is a total since the router started or since `counters clear`, unless it says
 //! otherwise. Rates are the reader's to take, from two readings.
 
-mod acl;
 mod answer;
-mod bridge;
 mod bulk;
-mod capture;
 mod config;
-mod drop;
 mod events;
 mod flag;
-mod fpm;
-mod graph;
-mod lookup;
-mod memory;
 mod metrics;
-mod mirror;
-mod neighbor;
-mod node;
-mod policer;
-mod port;
 mod problem;
-mod qos;
 mod rates;
-mod reassembly;
-mod route;
-mod station;
 mod table;
-mod trace;
-mod twin;
-mod version;
-mod vrf;
-mod worker;
 
 pub use answer::{All, Answer, Answered, EngineError, Metrics, Reply, View};
 pub use bulk::{Bulk, BulkState, RouteFlush, RouteLoad, RouteRange};
@@ -56,10 +34,10 @@ pub trait Visitor {
         dyn Shows: Answer<V>;
 }
 
-/// Names every view: its file and the type that is declared there.
+/// Makes of every view, its file and the type that is declared there, what goes for all of them.
 macro_rules! views {
-    ($($file:ident: $View:ident,)*) => {
-        $(pub use $file::*;)*
+    ($($(#[$attribute:meta])* $file:ident: $View:ident,)*) => {
+        $($(#[$attribute])* mod $file; pub use $file::*;)*
 
         /// Who can answer every view: the running router.
         pub trait Shows: $(Answer<$View> +)* {}
@@ -73,27 +51,42 @@ macro_rules! views {
     };
 }
 
-views! {
-    port: Port,
-    qos: Qos,
-    node: Node,
-    drop: Drop,
-    route: Routes,
-    vrf: Vrf,
-    neighbor: Neighbor,
-    bridge: Bridge,
-    acl: Acl,
-    policer: Policer,
-    mirror: Mirror,
-    reassembly: Reassembly,
-    twin: Twin,
-    fpm: Fpm,
-    graph: Graph,
-    version: Version,
-    memory: Memory,
-    worker: Worker,
-    station: Stations,
-    trace: Trace,
-    capture: Capture,
-    lookup: Lookup,
+/// Every view, in the order of their commands' help, and `more`.
+macro_rules! every_view {
+    ($($more:tt)*) => {
+        views! {
+            port: Port,
+            qos: Qos,
+            node: Node,
+            drop: Drop,
+            route: Routes,
+            vrf: Vrf,
+            neighbor: Neighbor,
+            bridge: Bridge,
+            acl: Acl,
+            policer: Policer,
+            mirror: Mirror,
+            reassembly: Reassembly,
+            twin: Twin,
+            fpm: Fpm,
+            graph: Graph,
+            version: Version,
+            memory: Memory,
+            worker: Worker,
+            station: Stations,
+            trace: Trace,
+            capture: Capture,
+            lookup: Lookup,
+            $($more)*
+        }
+    };
+}
+
+#[cfg(not(test))]
+every_view! {}
+// With the example of CONTRIBUTING.md.
+#[cfg(test)]
+every_view! {
+    #[path = "../../../../docs/example/probes.rs"]
+    probes: Probe,
 }

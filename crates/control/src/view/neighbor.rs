@@ -1,10 +1,6 @@
 //! Neighbours.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::answer::{All, View};
-use super::table::{Style, table};
+use super::answer::*;
 use crate::config::objects::vrf::DEFAULT_NAME;
 
 /// A neighbour.
@@ -43,13 +39,10 @@ pub enum NeighborState {
 }
 
 impl View for Neighbor {
-    type Reply = Vec<Self>;
-    type Filter = All;
-    const COMMAND: &'static str = "show neighbors";
-    const PATH: &'static str = "/v1/neighbors";
-    const ABOUT: &'static str = "Neighbours and their MAC addresses";
+    view!("show neighbors", "/v1/neighbors", All => Vec<Self>,
+        "Neighbours and their MAC addresses");
 
-    fn text(neighbors: &Vec<Self>, style: Style) -> String {
+    fn table(neighbors: &Vec<Self>) -> Table {
         let state = |state| match state {
             NeighborState::Incomplete => "incomplete",
             NeighborState::Reachable => "reachable",
@@ -57,15 +50,11 @@ impl View for Neighbor {
             NeighborState::Failed => "failed",
             NeighborState::Static => "static",
         };
-        let table = table!(neighbors, neighbor => {
-            "address": neighbor.address,
-            "port": neighbor.port,
-            "vrf": neighbor.vrf,
-            "mac": neighbor.mac,
-            "state": state(neighbor.state),
-            "age s": neighbor.age_ms / 1000,
+        table!(neighbors, neighbor => {
+            "address": neighbor.address, "port": neighbor.port, "vrf": neighbor.vrf,
+            "mac": neighbor.mac, "state": state(neighbor.state), "age s": neighbor.age_ms / 1000,
             "held": neighbor.held_packets,
-        });
-        table.hide_where_all("vrf", DEFAULT_NAME).render(style)
+        })
+        .hide_where_all("vrf", DEFAULT_NAME)
     }
 }

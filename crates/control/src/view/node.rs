@@ -1,10 +1,6 @@
 //! Nodes and what they decided.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::answer::{All, Metrics, View};
-use super::table::{Style, table};
+use super::answer::*;
 
 /// A node's counters, all workers together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -35,12 +31,8 @@ pub struct Exit {
 }
 
 impl View for Node {
-    type Reply = Vec<Self>;
-    type Filter = All;
-    const COMMAND: &'static str = "show nodes";
-    const PATH: &'static str = "/v1/nodes";
-    const ABOUT: &'static str = "Nodes, their calls, packets and cycles";
-    const COUNTERS: &'static [&'static str] = &["calls", "packets"];
+    view!("show nodes", "/v1/nodes", All => Vec<Self>, "Nodes, their calls, packets and cycles");
+    counters!("calls", "packets");
     const METRICS: Option<Metrics<Self>> = Some((All, |nodes, out| {
         out.of(nodes, |node| [("node", &node.name)])
             .counter("node_calls", "Calls of a node.", |node| node.calls)
@@ -56,21 +48,17 @@ impl View for Node {
         );
     }));
 
-    fn text(nodes: &Vec<Self>, style: Style) -> String {
+    fn table(nodes: &Vec<Self>) -> Table {
         let exits = |node: &Self| {
             let taken = node.exits.iter().filter(|exit| exit.packets > 0);
             let exits = taken.map(|exit| format!("{} {}", exit.name, exit.packets));
             exits.collect::<Vec<_>>().join("  ")
         };
-        let table = table!(nodes, node => {
-            "node": node.name,
-            "calls": node.calls,
-            "packets": node.packets,
+        table!(nodes, node => {
+            "node": node.name, "calls": node.calls, "packets": node.packets,
             "packets/call": format!("{:.1}", node.packets_per_call),
-            "cycles/packet": format!("{:.1}", node.cycles_per_packet),
-            "exits": exits(node),
-        });
-        table.render(style)
+            "cycles/packet": format!("{:.1}", node.cycles_per_packet), "exits": exits(node),
+        })
     }
 
     fn average_since(then: &Vec<Self>, now: &mut Vec<Self>) {

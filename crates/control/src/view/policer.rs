@@ -1,10 +1,6 @@
 //! Policers.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::answer::{All, Metrics, View};
-use super::table::{Style, table};
+use super::answer::*;
 
 /// A policer, with what it counted since it was last changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -50,12 +46,9 @@ impl PolicerColour {
 }
 
 impl View for Policer {
-    type Reply = Vec<Self>;
-    type Filter = All;
-    const COMMAND: &'static str = "show policers";
-    const PATH: &'static str = "/v1/policers";
-    const ABOUT: &'static str = "Policers, and what they counted since they were last changed";
-    const COUNTERS: &'static [&'static str] = &["packets", "bytes"];
+    view!("show policers", "/v1/policers", All => Vec<Self>,
+        "Policers, and what they counted since they were last changed");
+    counters!("packets", "bytes");
     const METRICS: Option<Metrics<Self>> = Some((All, |policers, out| {
         out.of(colours(policers), |row| [("policer", &row.0.name), ("colour", &row.1.colour)])
             .counter("policer_packets", "Packets that a policer gave a colour.", |row| {
@@ -64,18 +57,12 @@ impl View for Policer {
             .counter("policer_bytes", "Bytes that a policer gave a colour.", |row| row.1.bytes);
     }));
 
-    fn text(policers: &Vec<Self>, style: Style) -> String {
-        let table = table!(colours(policers), (policer, colour) => {
-            "policer": policer.name,
-            "agreed": policer.agreed(),
-            "in": policer.ports_in,
-            "out": policer.ports_out,
-            "colour": colour.colour,
-            "action": colour.action,
-            "packets": colour.packets,
-            "bytes": colour.bytes,
-        });
-        table.render(style)
+    fn table(policers: &Vec<Self>) -> Table {
+        table!(colours(policers), (policer, colour) => {
+            "policer": policer.name, "agreed": policer.agreed(), "in": policer.ports_in,
+            "out": policer.ports_out, "colour": colour.colour, "action": colour.action,
+            "packets": colour.packets, "bytes": colour.bytes,
+        })
     }
 }
 

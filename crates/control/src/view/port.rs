@@ -1,10 +1,6 @@
 //! Ports.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::answer::{All, Metrics, View};
-use super::table::{Style, table};
+use super::answer::*;
 use crate::config::objects::vrf::DEFAULT_NAME;
 
 /// A port.
@@ -50,12 +46,8 @@ pub struct PortCounters {
 }
 
 impl View for Port {
-    type Reply = Vec<Self>;
-    type Filter = All;
-    const COMMAND: &'static str = "show ports";
-    const PATH: &'static str = "/v1/ports";
-    const ABOUT: &'static str = "Ports, their state and counters";
-    const COUNTERS: &'static [&'static str] = &["packets", "bytes", "drops", "errors"];
+    view!("show ports", "/v1/ports", All => Vec<Self>, "Ports, their state and counters");
+    counters!("packets", "bytes", "drops", "errors");
     const METRICS: Option<Metrics<Self>> = Some((All, |ports, out| {
         let directions =
             ports.iter().flat_map(|port| [(port, "rx", port.rx), (port, "tx", port.tx)]);
@@ -71,25 +63,15 @@ impl View for Port {
         );
     }));
 
-    fn text(ports: &Vec<Self>, style: Style) -> String {
+    fn table(ports: &Vec<Self>) -> Table {
         let up = |up| if up { "up" } else { "down" };
-        let table = table!(ports, port => {
-            "port": port.name,
-            "kind": port.kind,
-            "vrf": port.vrf,
-            "admin": up(port.admin_up),
-            "link": up(port.link_up),
-            "mtu": port.mtu,
-            "mac": port.mac,
-            "rx packets": port.rx.packets,
-            "rx bytes": port.rx.bytes,
-            "rx drops": port.rx.drops,
-            "tx packets": port.tx.packets,
-            "tx bytes": port.tx.bytes,
-            "tx drops": port.tx.drops,
-            "errors": port.rx.errors + port.tx.errors,
-            "addresses": port.addresses,
-        });
-        table.hide_where_all("vrf", DEFAULT_NAME).render(style)
+        table!(ports, port => {
+            "port": port.name, "kind": port.kind, "vrf": port.vrf, "admin": up(port.admin_up),
+            "link": up(port.link_up), "mtu": port.mtu, "mac": port.mac,
+            "rx packets": port.rx.packets, "rx bytes": port.rx.bytes, "rx drops": port.rx.drops,
+            "tx packets": port.tx.packets, "tx bytes": port.tx.bytes, "tx drops": port.tx.drops,
+            "errors": port.rx.errors + port.tx.errors, "addresses": port.addresses,
+        })
+        .hide_where_all("vrf", DEFAULT_NAME)
     }
 }

@@ -3,12 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use super::answer::*;
 use sched::{Backlog, ClassId, Counters, Report};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::answer::{All, Metrics, View};
-use super::table::Style;
 
 /// A shaped port.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -20,13 +16,9 @@ pub struct Qos {
 }
 
 impl View for Qos {
-    type Reply = Vec<Self>;
-    type Filter = All;
-    const COMMAND: &'static str = "show qos";
-    const PATH: &'static str = "/v1/qos";
-    const ABOUT: &'static str = "Shaped ports: disciplines, classes and what waits in them";
-    const COUNTERS: &'static [&'static str] =
-        &["sent_packets", "sent_bytes", "dropped", "overlimits", "requeues", "marked"];
+    view!("show qos", "/v1/qos", All => Vec<Self>,
+        "Shaped ports: disciplines, classes and what waits in them");
+    counters!("sent_packets", "sent_bytes", "dropped", "overlimits", "requeues", "marked");
     const METRICS: Option<Metrics<Self>> = Some((All, |shaped, out| {
         let nodes = shaped.iter().flat_map(|port| {
             let nodes = port.root.walk().into_iter();

@@ -1,10 +1,6 @@
 //! Packets to ourselves that come in pieces.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::answer::{All, Metrics, View};
-use super::table::{Style, table};
+use super::answer::*;
 
 /// What is held of packets in pieces, and what became of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -55,16 +51,20 @@ impl Reassembly {
 }
 
 impl View for Reassembly {
-    type Reply = Self;
-    type Filter = All;
-    const COMMAND: &'static str = "show reassembly";
-    const PATH: &'static str = "/v1/reassembly";
-    const ABOUT: &'static str = "Packets to the router itself that come in pieces";
-    #[rustfmt::skip]
-    const COUNTERS: &'static [&'static str] = &[
-        "pieces", "whole", "answered", "duplicates", "overlapping", "too_long", "too_many_pieces",
-        "evicted", "timed_out", "undeliverable",
-    ];
+    view!("show reassembly", "/v1/reassembly", All => Self,
+        "Packets to the router itself that come in pieces");
+    counters!(
+        "pieces",
+        "whole",
+        "answered",
+        "duplicates",
+        "overlapping",
+        "too_long",
+        "too_many_pieces",
+        "evicted",
+        "timed_out",
+        "undeliverable"
+    );
     const METRICS: Option<Metrics<Self>> = Some((All, |reassembly, out| {
         out.of(reassembly.counters(), |(outcome, _)| [("outcome", *outcome)]).counter(
             "reassembly_outcomes",
@@ -78,12 +78,10 @@ impl View for Reassembly {
         );
     }));
 
-    fn text(reassembly: &Self, style: Style) -> String {
+    fn table(reassembly: &Self) -> Table {
         let held = [("held", reassembly.datagrams), ("held-bytes", reassembly.bytes)];
-        let table = table!(held.into_iter().chain(reassembly.counters()), (what, count) => {
-            "what": what,
-            "count": count,
-        });
-        table.render(style)
+        table!(held.into_iter().chain(reassembly.counters()), (what, count) => {
+            "what": what, "count": count,
+        })
     }
 }

@@ -1,10 +1,6 @@
 //! Routes.
 
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
-
-use super::answer::View;
-use super::table::{Style, shortened, table};
+use super::answer::*;
 use crate::config::objects::vrf::DEFAULT_NAME;
 
 /// Which routes to show.
@@ -91,18 +87,12 @@ pub struct NextHop {
 }
 
 impl View for Routes {
-    type Reply = Self;
-    type Filter = RouteFilter;
-    const COMMAND: &'static str = "show routes";
-    const PATH: &'static str = "/v1/routes";
-    const ABOUT: &'static str = "Routes, and where they lead";
+    view!("show routes", "/v1/routes", RouteFilter => Self, "Routes, and where they lead");
 
     fn text(shown: &Self, style: Style) -> String {
         let table = table!(&shown.routes, route => {
-            "prefix": route.prefix,
-            "source": route.brought_by(),
-            "state": if route.active { "active" } else { "inactive" },
-            "next hops": route.way(),
+            "prefix": route.prefix, "source": route.brought_by(),
+            "state": if route.active { "active" } else { "inactive" }, "next hops": route.way(),
         });
         table.render(style) + &shortened(shown.routes.len(), shown.total, "routes", style)
     }

@@ -1,10 +1,6 @@
 //! Stations of bridges.
 
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
-
-use super::answer::View;
-use super::table::{Style, shortened, table};
+use super::answer::*;
 
 /// Which stations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, IntoParams)]
@@ -50,11 +46,7 @@ pub struct Station {
 }
 
 impl View for Stations {
-    type Reply = Self;
-    type Filter = StationFilter;
-    const COMMAND: &'static str = "mac show";
-    const PATH: &'static str = "/v1/stations";
-    const ABOUT: &'static str = "The stations of bridges";
+    view!("mac show", "/v1/stations", StationFilter => Self, "The stations of bridges");
 
     fn text(shown: &Self, style: Style) -> String {
         let behind = |station: &Station| match &station.remote {
@@ -62,11 +54,8 @@ impl View for Stations {
             None => station.port.clone(),
         };
         let table = table!(&shown.stations, station => {
-            "bridge": station.bridge,
-            "mac": station.mac,
-            "port": behind(station),
-            "kind": if station.is_static { "static" } else { "learned" },
-            "age s": station.age_s,
+            "bridge": station.bridge, "mac": station.mac, "port": behind(station),
+            "kind": if station.is_static { "static" } else { "learned" }, "age s": station.age_s,
         });
         table.render(style) + &shortened(shown.stations.len(), shown.total, "stations", style)
     }

@@ -1,10 +1,6 @@
 //! Packets followed through the graph.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::answer::{All, View};
-use super::table::Style;
+use super::answer::*;
 
 /// Which packets to trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -60,11 +56,7 @@ pub struct TraceStep {
 }
 
 impl View for Trace {
-    type Reply = Self;
-    type Filter = All;
-    const COMMAND: &'static str = "trace show";
-    const PATH: &'static str = "/v1/trace";
-    const ABOUT: &'static str = "What was traced: the walks of packets";
+    view!("trace show", "/v1/trace", All => Self, "What was traced: the walks of packets");
     const TAG: &'static str = "observe";
 
     fn text(trace: &Self, style: Style) -> String {

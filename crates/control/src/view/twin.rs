@@ -1,10 +1,6 @@
 //! The kernel's twins of ports.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::answer::{All, Metrics, View};
-use super::table::{Cell, Style, table};
+use super::answer::*;
 
 /// A twin: the kernel's interface beside one of ours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -45,13 +41,9 @@ pub struct TwinClass {
 }
 
 impl View for Twin {
-    type Reply = Vec<Self>;
-    type Filter = All;
-    const COMMAND: &'static str = "show twins";
-    const PATH: &'static str = "/v1/twins";
-    const ABOUT: &'static str = "The kernel's twins of ports, and what they were handed";
-    const COUNTERS: &'static [&'static str] =
-        &["to_kernel", "refused", "from_kernel", "lost", "passed", "limited"];
+    view!("show twins", "/v1/twins", All => Vec<Self>,
+        "The kernel's twins of ports, and what they were handed");
+    counters!("to_kernel", "refused", "from_kernel", "lost", "passed", "limited");
     const METRICS: Option<Metrics<Self>> = Some((All, |twins, out| {
         let classes = twins.iter().flat_map(|twin| twin.classes.iter().map(move |c| (twin, c)));
         out.of(classes, |(twin, class)| [("port", &twin.port), ("class", &class.class)])
@@ -75,15 +67,12 @@ impl View for Twin {
             classes.map(move |(number, class)| (twin, number == 0, class))
         });
         let table = table!(classes, (twin, is_first, class) => {
-            "port": once(is_first, &twin.port),
-            "twin": once(is_first, &twin.name),
+            "port": once(is_first, &twin.port), "twin": once(is_first, &twin.name),
             "netns": once(is_first, &twin.netns),
             "index": once(is_first, &twin.index.map_or("gone".to_owned(), |index| index.to_string())),
             "to kernel": once(is_first, &twin.to_kernel),
-            "from kernel": once(is_first, &twin.from_kernel),
-            "class": class.class,
-            "passed": class.passed,
-            "limited": class.limited,
+            "from kernel": once(is_first, &twin.from_kernel), "class": class.class,
+            "passed": class.passed, "limited": class.limited,
         });
         let problems = twins.iter().filter_map(|twin| {
             let problem = twin.problem.as_ref()?;

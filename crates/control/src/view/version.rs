@@ -1,10 +1,6 @@
 //! The router as a program.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::answer::{All, View};
-use super::table::Style;
+use super::answer::*;
 
 /// What runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -22,11 +18,7 @@ pub struct Version {
 }
 
 impl View for Version {
-    type Reply = Self;
-    type Filter = All;
-    const COMMAND: &'static str = "show version";
-    const PATH: &'static str = "/v1/version";
-    const ABOUT: &'static str = "What runs";
+    view!("show version", "/v1/version", All => Self, "What runs");
 
     fn text(version: &Self, _: Style) -> String {
         let Self { volley, dpdk, pid, uptime_s, abilities } = version;

@@ -1,10 +1,6 @@
 //! VRFs.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::answer::{All, Metrics, View};
-use super::table::{Style, table};
+use super::answer::*;
 
 /// A VRF.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -31,11 +27,7 @@ pub struct VrfRoutes {
 }
 
 impl View for Vrf {
-    type Reply = Vec<Self>;
-    type Filter = All;
-    const COMMAND: &'static str = "show vrfs";
-    const PATH: &'static str = "/v1/vrfs";
-    const ABOUT: &'static str = "VRFs, their ports and routes";
+    view!("show vrfs", "/v1/vrfs", All => Vec<Self>, "VRFs, their ports and routes");
     const METRICS: Option<Metrics<Self>> = Some((All, |vrfs, out| {
         let families = vrfs.iter().flat_map(|vrf| [(vrf, "ip4", vrf.ip4), (vrf, "ip6", vrf.ip6)]);
         out.of(families, |row| [("vrf", &row.0.name[..]), ("family", row.1)])
@@ -44,15 +36,10 @@ impl View for Vrf {
             .gauge("vrf_capacity", "Prefixes that a VRF has room for.", |row| row.2.capacity);
     }));
 
-    fn text(vrfs: &Vec<Self>, style: Style) -> String {
-        let table = table!(vrfs, vrf => {
-            "vrf": vrf.name,
-            "ip4 routes": vrf.ip4.routes,
-            "forwarded": vrf.ip4.forwarded,
-            "ip6 routes": vrf.ip6.routes,
-            "forwarded": vrf.ip6.forwarded,
-            "ports": vrf.ports,
-        });
-        table.render(style)
+    fn table(vrfs: &Vec<Self>) -> Table {
+        table!(vrfs, vrf => {
+            "vrf": vrf.name, "ip4 routes": vrf.ip4.routes, "forwarded": vrf.ip4.forwarded,
+            "ip6 routes": vrf.ip6.routes, "forwarded": vrf.ip6.forwarded, "ports": vrf.ports,
+        })
     }
 }

@@ -1,10 +1,6 @@
 //! Workers.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::answer::{All, Metrics, View};
-use super::table::{Style, table};
+use super::answer::*;
 
 /// A worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -51,12 +47,9 @@ pub struct Stall {
 }
 
 impl View for Worker {
-    type Reply = Vec<Self>;
-    type Filter = All;
-    const COMMAND: &'static str = "show workers";
-    const PATH: &'static str = "/v1/workers";
-    const ABOUT: &'static str = "Workers, what they did and which queues they poll";
-    const COUNTERS: &'static [&'static str] = &["loops", "packets", "sleeps", "count"];
+    view!("show workers", "/v1/workers", All => Vec<Self>,
+        "Workers, what they did and which queues they poll");
+    counters!("loops", "packets", "sleeps", "count");
     const METRICS: Option<Metrics<Self>> = Some((All, |workers, out| {
         out.of(workers, |worker| [("worker", worker.id)])
             .counter("worker_loops", "Rounds of the graph.", |worker| worker.loops)
@@ -79,18 +72,12 @@ impl View for Worker {
             );
     }));
 
-    fn text(workers: &Vec<Self>, style: Style) -> String {
-        let table = table!(workers, worker => {
-            "worker": worker.id,
-            "core": worker.core,
-            "busy": format!("{:.0}%", worker.busy * 100.0),
-            "loops": worker.loops,
-            "packets": worker.packets,
-            "sleeps": worker.sleeps,
-            "stalls": worker.stalls.count,
-            "longest us": format!("{:.0}", worker.stalls.longest_us),
-            "queues": worker.queues,
-        });
-        table.render(style)
+    fn table(workers: &Vec<Self>) -> Table {
+        table!(workers, worker => {
+            "worker": worker.id, "core": worker.core,
+            "busy": format!("{:.0}%", worker.busy * 100.0), "loops": worker.loops,
+            "packets": worker.packets, "sleeps": worker.sleeps, "stalls": worker.stalls.count,
+            "longest us": format!("{:.0}", worker.stalls.longest_us), "queues": worker.queues,
+        })
     }
 }

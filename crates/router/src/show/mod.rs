@@ -11,25 +11,12 @@ use crate::router::Router;
 use control::bulk::BulkRoute;
 use control::config::{Change, Config};
 use control::engine::{ApplyError, Engine, EngineError};
-use control::view::{self, Answer, Answered, View};
+use control::{answers, view};
 use fib::rib::{Source, SourceCount};
 use fib::route_file::FilePrefix;
 use std::time::Duration;
 
-/// Says who of the router answers which view.
-macro_rules! answers {
-    ($router:ident, $filter:ident; $($View:ident: $answer:expr,)*) => {$(
-        impl Answer<view::$View> for Router {
-            fn answer(&mut self, filter: &<view::$View as View>::Filter) -> Answered<view::$View> {
-                let ($router, $filter) = (self, filter);
-                let _ = $filter;
-                Ok($answer)
-            }
-        }
-    )*};
-}
-
-answers! { router, filter;
+answers! { Router, router, filter;
     Port: router.show_ports(),
     Qos: Shaping::show(&mut router.core),
     Node: router.show_nodes(),

@@ -1,6 +1,7 @@
 //! Tests over real sockets.
 
 mod bulk;
+mod contributing;
 mod document;
 mod events;
 mod requests;
