@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Bursts, overloads and restarts on real devices (RFC 2544, 26.4 to 26.6); idle probes before each start.
+# Alone: it measures rates.
 . "$(dirname "$0")/lib.sh"
 command -v dpdk-testpmd >/dev/null || skip "no testpmd"
 export XDG_CACHE_HOME=$work TMPDIR=$work

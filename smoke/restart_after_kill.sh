@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # After kill -9 a restart just works; after SIGTERM nothing is left: no socket, no huge pages, no files.
+# Alone: it looks for what the whole machine has left over.
 . "$(dirname "$0")/lib.sh"
 hosts
 two_ports af_packet >"$work/router.toml"
