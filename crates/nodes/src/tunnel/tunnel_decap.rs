@@ -12,8 +12,8 @@
 use crate::interface::{Entrance, ReceivedRun, entrances};
 use crate::local::ip6_local::{upper_layer, upper_protocol};
 use crate::tables::{
-    Ends, Inside, Interfaces, Link, RateLimit, RemoteHeard, Setup, SlowPath, SlowPathNews, Tunnel, TunnelKey,
-    VrfId, WorkerCounters, Wrap,
+    Ends, Inside, Interfaces, Link, RateLimit, RemoteHeard, Setup, SlowPath, SlowPathNews, Tunnel,
+    TunnelKey, VrfId, WorkerCounters, Wrap,
 };
 use graph::{Attach, Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
