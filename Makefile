@@ -1,7 +1,7 @@
 # Every command there is. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast format lint deny smoke fuzz bench bench-fib bench-sched bench-acl graph map doc clean
+.PHONY: help setup build demo test test-fast format lint deny smoke miri fuzz bench bench-fib bench-sched bench-acl graph map doc clean
 
 help: ## Lists these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ deny: ## Holds licences, duplicates and advisories of what is linked to deny.tom
 
 smoke: ## Runs the end-to-end tests, as root, with the programs of target/debug
 	scripts/smoke
+
+miri: ## Runs whole crates under Miri, for hours; make test takes the quick ones
+	scripts/miri
 
 fuzz: ## Fuzzes each target for FUZZ_SECONDS (60)
 	scripts/fuzz
