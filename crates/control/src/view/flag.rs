@@ -62,7 +62,7 @@ fn flag(parameter: Parameter) -> Flag {
             (Kind::Word(words.collect()), &parameter.name[..])
         }
         (_, Some(least), _) => (Kind::Number(least as u64), "count"),
-        (.., Some("ip")) => (Kind::Address, &parameter.name[..]),
+        (.., Some("ipv4")) => (Kind::Address, &parameter.name[..]),
         (.., format) => (Kind::Text, format.unwrap_or(&parameter.name)),
     };
     let help = parameter.description.unwrap_or_default();

@@ -12,7 +12,7 @@ use crate::config::objects::vrf::DEFAULT_NAME;
 #[serde(deny_unknown_fields)]
 pub struct LookupFilter {
     /// The destination.
-    #[param(value_type = String, format = "ip")]
+    #[param(value_type = String, format = "ipv4")]
     pub address: IpAddr,
     /// VRF that it is looked up in; `default` or nothing is the default one.
     #[serde(default)]
