@@ -62,7 +62,9 @@ impl TxQueue for Recording {
         let mut writer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for packet in packets {
             // A full disk ends the recording, not the forwarding.
-            let _lost = writer.write(now.as_nanos() as u64, packet.bytes());
+            if let Err(error) = writer.write(now.as_nanos() as u64, packet.bytes()) {
+                tracing::warn!(fault = "recording", ?error, "a packet is missing in a recording");
+            }
         }
         cache.release(packets);
         packets.len()

@@ -7,6 +7,7 @@
 //! ```
 
 use crate::routing::{LinkOf, Routes, Wish};
+use fib::FibError;
 use fib::neighbor::{
     Action, DropReason, Heard, HoldQueue, Need, NeighborConfig, NeighborKey, Neighbors,
 };
@@ -92,7 +93,8 @@ impl Neighborhood {
             match wish {
                 Wish::Pin(key, id) => {
                     // A full table leaves the adjacency incomplete: packets ask again.
-                    let _full = self.machine.need(now_ns, key, id, Need::Route, &mut self.actions);
+                    let needed = self.machine.need(now_ns, key, id, Need::Route, &mut self.actions);
+                    needed.unwrap_or_else(|error| told_full(&error));
                 }
                 Wish::Release(key) => self.machine.release(key),
             }
@@ -108,7 +110,8 @@ impl Neighborhood {
         packet: PacketPtr,
     ) {
         let rx = packet.private().rx;
-        if self.machine.need(now_ns, key, id, Need::Packet, &mut self.actions).is_err() {
+        if let Err(error) = self.machine.need(now_ns, key, id, Need::Packet, &mut self.actions) {
+            told_full(&error);
             self.inject(Injected::Discard { rx, packet });
             return;
         }
@@ -171,7 +174,7 @@ impl Neighborhood {
             return;
         }
         self.defended_ns.insert((interface, own), now_ns);
-        eprintln!("volleyd: our own {own} is claimed by {}", MacAddr(claimed));
+        tracing::warn!(fault = "address-conflict", address = %own, by = %MacAddr(claimed), "our own address is claimed");
         self.announce(interface, mac, own);
     }
 
@@ -204,10 +207,10 @@ impl Neighborhood {
             Action::SendRequest { key, to } => self.request(key, to, source),
             Action::Complete { adjacency, mac } => {
                 // A full table costs the neighbour its host route only: it is asked for again.
-                let _full = routing.complete(adjacency, mac);
+                routing.complete(adjacency, mac).unwrap_or_else(|error| told_full(&error));
             }
             Action::Incomplete { adjacency } => {
-                let _full = routing.incomplete(adjacency);
+                routing.incomplete(adjacency).unwrap_or_else(|error| told_full(&error));
             }
             Action::ReleaseHeld { key } => self.release(key, routing, link),
             Action::DropHeld { key, reason } => {
@@ -217,12 +220,13 @@ impl Neighborhood {
                 self.drop_held(key, reason);
             }
             Action::Forgotten { key, .. } => {
-                let _full = routing.forget(key);
+                routing.forget(key).unwrap_or_else(|error| told_full(&error));
             }
             Action::Conflict { key, held, claimed } => {
                 self.conflicts += 1;
                 let (held, claimed) = (MacAddr(held), MacAddr(claimed));
-                eprintln!("volleyd: {} is claimed by {claimed} and by {held}", key.address);
+                let address = key.address;
+                tracing::warn!(fault = "address-conflict", %address, %claimed, %held, "an address has two stations");
             }
         }
     }
@@ -348,4 +352,9 @@ impl Neighborhood {
 fn arp(mac: [u8; 6], to: [u8; 6], own: Ipv4Addr, target: Ipv4Addr) -> Vec<u8> {
     let request = craft::ethernet(mac, to).arp_request(mac, own, target);
     request.pad_to(ethernet::MIN_FRAME_LEN).build()
+}
+
+/// Tells that a neighbour has no room in a table.
+fn told_full(error: &FibError) {
+    tracing::warn!(fault = "neighbor-table-full", %error, "a neighbour has no room in a table");
 }

@@ -49,7 +49,7 @@ fn add(
     core.ports.insert(name.clone(), port);
     follow(parts, core, name).inspect_err(|_| {
         if let Err(again) = remove(parts, core, name) {
-            eprintln!("volleyd: while taking back: {again}");
+            tracing::warn!(fault = "undo", "while taking back: {again}");
         }
     })
 }
@@ -85,7 +85,7 @@ fn reopen(
     let id = remove(parts, core, name)?;
     add(parts, core, name, new, id).inspect_err(|_| {
         if let Err(again) = add(parts, core, name, old, id) {
-            eprintln!("volleyd: port {name} cannot be opened again: {again}");
+            tracing::warn!(fault = "undo", "port {name} cannot be opened again: {again}");
         }
     })
 }
@@ -107,7 +107,9 @@ fn modify(
         }
         for part in parts.all_mut() {
             let again = part.follow(core, name);
-            again.unwrap_or_else(|again| eprintln!("volleyd: while taking back: {again}"));
+            again.unwrap_or_else(|again| {
+                tracing::warn!(fault = "undo", "while taking back: {again}")
+            });
         }
     })
 }
@@ -130,7 +132,7 @@ pub(crate) fn follow_touched(parts: &mut Parts, core: &mut Core) -> Result<(), A
 /// Before rows are written, at the end of a change or of a turn.
 pub(crate) fn settle_touched(parts: &mut Parts, core: &mut Core) {
     if let Err(error) = follow_touched(parts, core) {
-        eprintln!("volleyd: {error}");
+        tracing::warn!(fault = "undo", "{error}");
     }
 }
 

@@ -81,7 +81,7 @@ impl Router {
             if let Err(error) = self.step(change) {
                 for made in changes[..done].iter().rev() {
                     if let Err(fault) = self.step(&made.inverse()) {
-                        eprintln!("volleyd: while taking back `{made}`: {fault}");
+                        tracing::warn!(fault = "undo", "while taking back `{made}`: {fault}");
                     }
                 }
                 self.after_steps();

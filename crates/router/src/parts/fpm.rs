@@ -87,7 +87,7 @@ impl Makes<Replaced<Config>> for Feed {
         self.end(core);
         self.start(core, &change.new).map_err(|error| {
             if let Err(again) = self.start(core, &change.old) {
-                eprintln!("volleyd: while taking back: {again}");
+                tracing::warn!(fault = "fpm-routes", "while taking back: {again}");
             }
             fault("fpm.listen", error.to_string())
         })
@@ -106,7 +106,7 @@ impl Feed {
                 from = match bulk::sweep(core, vrf, source, first, &|_| false) {
                     Ok((_, next)) => next,
                     Err(error) => {
-                        eprintln!("volleyd: routes of FPM: {error}");
+                        tracing::warn!(fault = "fpm-routes", "routes of FPM: {error}");
                         None
                     }
                 };

@@ -31,8 +31,9 @@ impl Part for Shaping {
             outcome.map_err(|error| fault(&format!("port.{name}.qos"), error.to_string()))?;
         if packets.dropped != 0 {
             let all = packets.kept + packets.dropped;
-            eprintln!(
-                "volleyd: port {name}: of {all} packets that waited, the new scheduler had no room \
+            tracing::warn!(
+                fault = "shaper",
+                "port {name}: of {all} packets that waited, the new scheduler had no room \
                  for {}: dropped",
                 packets.dropped
             );

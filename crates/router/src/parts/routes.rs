@@ -26,7 +26,7 @@ impl Makes<Delta<RouteKey, ConfigRoute>> for StaticRoutes {
         let (key, new) = change.outcome();
         set_route(core, key, new).inspect_err(|_| {
             if let Err(again) = set_route(core, key, change.before()) {
-                eprintln!("volleyd: while taking back: {again}");
+                tracing::warn!(fault = "undo", "while taking back: {again}");
             }
         })
     }

@@ -95,7 +95,7 @@ impl Twinning {
                 Err(error) => {
                     let problem = error.to_string();
                     if self.problems.insert(name.clone(), problem.clone()) != Some(problem) {
-                        eprintln!("volleyd: port {name}: its twin: {error}");
+                        tracing::warn!(fault = "twin", "port {name}: its twin: {error}");
                     }
                 }
             }
@@ -165,7 +165,7 @@ impl Part for Twinning {
         while let Some(id) = self.twins.as_mut().and_then(Twins::next_gone) {
             let gone = self.made.iter().find(|(_, (made, _))| *made == id);
             let Some(name) = gone.map(|(name, _)| name.clone()) else { continue };
-            eprintln!("volleyd: port {name}: its twin is gone: somebody removed it");
+            tracing::warn!(fault = "twin", "port {name}: its twin is gone: somebody removed it");
             self.made.remove(&name);
             self.tell_link(core, &name);
             self.problems.insert(name, "gone: somebody removed it".to_owned());
@@ -197,7 +197,7 @@ impl Twinning {
         let missing = missing.map(|(name, _)| name).filter(|name| !self.has(name));
         for name in missing.cloned().collect::<Vec<_>>() {
             match self.refresh(core, &name) {
-                Ok(()) => eprintln!("volleyd: port {name}: its twin is back"),
+                Ok(()) => tracing::info!("port {name}: its twin is back"),
                 Err(error) => drop(self.problems.insert(name, error.to_string())),
             }
         }

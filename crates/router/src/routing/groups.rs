@@ -134,7 +134,9 @@ impl Groups {
         }
         // The group was made for all of its members: fewer need no more buckets, so this cannot
         // fail.
-        let _moved = self.table.set_members(id, &sharing);
+        if let Err(error) = self.table.set_members(id, &sharing) {
+            tracing::error!(fault = "group-members", ?error, "flows keep to a silent next hop");
+        }
     }
 
     /// Where the groups are.

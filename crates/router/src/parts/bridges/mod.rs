@@ -198,7 +198,7 @@ impl Part for Bridges {
         let own = own.map(|(name, port)| (name, port.mac));
         let row_of = |port: &PortName, remote| row_of(core, port, remote);
         if let Err(error) = self.place_fixed(own, &row_of, &core.dataplane.stations.table) {
-            eprintln!("volleyd: {error}");
+            tracing::warn!(fault = "bridges", "{error}");
         }
     }
 
@@ -287,8 +287,9 @@ impl Bridges {
         let Some(flaps) = self.flapping.due(now) else { return };
         let (mac, domain) = (wire::MacAddr(flaps.station.address()), flaps.station.domain());
         let name = self.name_of(domain).map_or("?", BridgeName::as_str);
-        eprintln!(
-            "volleyd: bridge {name}: {mac} moved {} times or more in {} s; \
+        tracing::warn!(
+            fault = "bridges",
+            "bridge {name}: {mac} moved {} times or more in {} s; \
              {} stations flap: look for a loop",
             flaps.moves,
             flaps.within.as_secs(),

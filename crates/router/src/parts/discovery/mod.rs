@@ -100,7 +100,7 @@ impl Hears<NdNews> for Discovery {
             Some((address, State::Tentative { .. })) => {
                 self.dad.claimed(interface, address);
                 let (ours, theirs) = (Ipv6Addr::from(address), wire::MacAddr(mac));
-                eprintln!("volleyd: {ours} is not used: {theirs} has it");
+                tracing::warn!(fault = "duplicate-address", "{ours} is not used: {theirs} has it");
                 touch(core, interface);
             }
             Some((address, State::Valid)) => {
