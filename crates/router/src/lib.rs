@@ -13,13 +13,6 @@
 //!    show           answers to every "show"
 //! ```
 
-/// What goes wrong is an event: this thread must not wait for a reader of stderr.
-macro_rules! eprintln {
-    ($($told:tt)*) => {
-        tracing::warn!("{}", format!($($told)*).trim_start_matches("volleyd: "))
-    };
-}
-
 mod bulk;
 mod cleared;
 mod connected;

@@ -132,7 +132,7 @@ pub(crate) fn follow_touched(parts: &mut Parts, core: &mut Core) -> Result<(), A
 /// Before rows are written, at the end of a change or of a turn.
 pub(crate) fn settle_touched(parts: &mut Parts, core: &mut Core) {
     if let Err(error) = follow_touched(parts, core) {
-        tracing::warn!(fault = "undo", "{error}");
+        tracing::warn!(fault = "rows", "{error}");
     }
 }
 
