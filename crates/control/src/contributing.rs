@@ -15,8 +15,6 @@ fn the_lines_that_contributing_shows_stand_in_the_sources() {
     for (source, line) in [
         (port, "        /// Whether it tells IPv4 hosts of better ways than by us"),
         (port, "        pub redirects: bool = false,"),
-        (objects, "pub mod probe;"),
-        (objects, "    /// Probes: the example of CONTRIBUTING.md."),
         (objects, "    probes: probe::Probes,"),
     ] {
         assert!(source.lines().any(|of| of == line), "{line}");

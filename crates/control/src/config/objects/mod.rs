@@ -1,43 +1,22 @@
 //! The kinds of objects, one file each.
 //!
-//! To add a kind: write its file (its declared fields, and what no field can say alone), name the
-//! module, and add its line to the table below, after what it refers to. Reading, differences,
-//! commands, help, completion, writing and the reference follow.
+//! To add a kind: write its file (its declared fields, and what no field can say alone), and add
+//! its line to the table below, after what it refers to. Reading, differences, commands, help,
+//! completion, writing and the reference follow.
 
-pub mod acl;
-pub mod api;
-pub mod arp;
-pub mod bridge;
 pub mod connected;
-pub mod fpm;
-pub mod icmp;
-pub mod log;
-pub mod memory;
-pub mod mirror;
 mod name;
-pub mod neighbor;
-pub mod policer;
-pub mod port;
 pub mod port_allow;
 pub mod port_filters;
 pub mod port_kind;
 pub mod port_policing;
 pub mod port_ra;
 pub mod port_twin;
-#[cfg(test)]
-#[path = "../../../../../docs/example/probe.rs"]
-pub mod probe;
 mod proxy_arp;
 pub mod qos;
-pub mod route;
-pub mod station;
 pub mod tunnel;
-pub mod twins;
 mod unnumbered;
 pub mod vlan;
-pub mod vrf;
-pub mod workers;
-pub mod xconnect;
 
 use std::sync::LazyLock;
 
@@ -78,15 +57,26 @@ pub trait Object: Clone + PartialEq + Default {
 }
 
 macro_rules! objects {
-    ($( $(#[doc = $doc:literal])+ $(#[cfg($cfg:meta)])? $field:ident: $module:ident::$kind:ident, )+) => {
+    ($( $(#[cfg($cfg:meta)] #[path = $path:literal])? $field:ident: $module:ident::$kind:ident, )+) => {
+        $(
+            $(#[cfg($cfg)] #[path = $path])?
+            pub mod $module;
+        )+
+
         /// The whole configuration of a router.
         #[derive(Clone, Debug, Default, PartialEq)]
-        pub struct Config { $( $(#[doc = $doc])+ $(#[cfg($cfg)])? pub $field: $module::$kind, )+ }
+        pub struct Config { $(
+            #[doc = concat!("See [`", stringify!($module), "`].")]
+            $(#[cfg($cfg)])?
+            pub $field: $module::$kind, )+ }
 
         /// One step from one configuration to another.
         #[derive(Clone, Debug, PartialEq)]
         #[allow(clippy::large_enum_variant, reason = "a change of the configuration has few steps")]
-        pub enum Change { $( $(#[doc = $doc])+ $(#[cfg($cfg)])? $kind(<$module::$kind as Object>::Change), )+ }
+        pub enum Change { $(
+            #[doc = concat!("See [`", stringify!($module), "`].")]
+            $(#[cfg($cfg)])?
+            $kind(<$module::$kind as Object>::Change), )+ }
 
         /// Every command that edits, by kind of object.
         pub fn commands() -> &'static [Command] {
@@ -178,43 +168,26 @@ macro_rules! objects {
 
 // One line a kind; each after what it refers to.
 objects! {
-    /// Threads that forward.
     workers: workers::Workers,
-    /// Buffers and table sizes.
     memory: memory::Memory,
-    /// Where the router listens for commands.
     api: api::Api,
-    /// How the log is written.
     log: log::Log,
-    /// Timers of address resolution.
     arp: arp::Arp,
-    /// Rates of the messages the router sends by itself.
     icmp: icmp::Icmp,
-    /// How much the kernel's twins of ports get.
     twins: twins::Twins,
-    /// Access lists.
     acls: acl::Acls,
-    /// Policers.
     policers: policer::Policers,
-    /// VRFs.
     vrfs: vrf::Vrfs,
-    /// Ports.
     ports: port::Ports,
-    /// Who brings the routes of FRR.
     fpm: fpm::Fpm,
-    /// Static routes.
     routes: route::Routes,
-    /// Static neighbours.
     neighbors: neighbor::Neighbors,
-    /// Cross-connects.
     xconnects: xconnect::Xconnects,
-    /// Bridges.
     bridges: bridge::Bridges,
-    /// Stations that do not move.
     stations: station::Stations,
-    /// Mirrors.
     mirrors: mirror::Mirrors,
-    /// Probes: the example of CONTRIBUTING.md.
+    // The example of CONTRIBUTING.md.
     #[cfg(test)]
+    #[path = "../../../../../docs/example/probe.rs"]
     probes: probe::Probes,
 }

@@ -30,7 +30,7 @@ impl Twin {
     }
 
     pub(super) fn check(field: &str, port: &Port, report: &mut Report) {
-        if let PortKind::Tap { .. } = port.kind {
+        if let PortKind::Tap(_) = port.kind {
             let problem = Problem::new(field, "the port's device is a tap of the kernel's already");
             report.push(problem.expected("no twin: use the device"));
         }
