@@ -16,6 +16,8 @@
 mod bulk;
 mod cleared;
 mod connected;
+#[cfg(test)]
+mod contributing;
 mod core;
 mod counters;
 mod devices;
