@@ -9,7 +9,6 @@
 
 use libfuzzer_sys::fuzz_target;
 use nodes::port::{Classifier, ForwardedIn, mark_congestion};
-use packet::{HeapPool, Pool};
 use sched::{ClassId, Filter, Ports, Prefix};
 
 fuzz_target!(|data: &[u8]| {
@@ -18,11 +17,9 @@ fuzz_target!(|data: &[u8]| {
     let Some((drawn, frame)) = rest.split_at_checked(count * 12) else { return };
     let filters: Vec<Filter> =
         drawn.chunks(12).zip(1..).map(|(bytes, minor)| filter(bytes, minor)).collect();
-    let pool = HeapPool::new(1, 64).expect("memory");
-    let handle = pool.cache().copy_of(&[]).expect("a buffer");
     let describe = |filters: &[Filter], frame: &[u8]| {
         let forwarded_in = || ForwardedIn { bridge: "blue", vrf: "blue" };
-        Classifier::new(filters.to_vec()).describe(handle, frame, forwarded_in)
+        Classifier::new(filters.to_vec()).describe(frame, forwarded_in)
     };
     let whole = describe(&filters, frame);
     let alone = filters
@@ -36,7 +33,6 @@ fuzz_target!(|data: &[u8]| {
         (again.class, again.flow_hash, again.priority),
         (whole.class, whole.flow_hash, whole.priority)
     );
-    pool.cache().release(&[handle]);
 });
 
 /// A filter whose criteria are asked for by the bits of the first byte.

@@ -23,10 +23,10 @@ use nodes::interface::{MirrorTo, mirror_input::MirrorInput, mirror_output::Mirro
 use nodes::ip::redirect_input::{RedirectInput, Redirects};
 use nodes::local::sum_icmp;
 use nodes::tables::{
-    BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Link, Mode, SlowPathNews,
-    Tunnel, Vlan, VlanTags, VrfId, Wrap, link_key,
+    BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan,
+    VlanTags, VrfId, Wrap, link_key,
 };
-use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
+use packet::{Burst, HeapPool, PacketBuf, PacketCache, Pool, RxQueue, TxQueue};
 use std::{
     cell::RefCell,
     collections::VecDeque,
@@ -145,11 +145,7 @@ impl Router {
         self.worker.turn();
         let mut cache = self.pool.cache();
         while let Some(news) = self.dataplane.events.next() {
-            if let SlowPathNews::Unresolved { packet, .. } | SlowPathNews::Piece { packet, .. } =
-                news
-            {
-                cache.release(&[packet]);
-            }
+            news.into_packet().into_iter().for_each(|packet| cache.release_one(packet));
         }
         self.check();
     }
@@ -255,13 +251,11 @@ fn improve_ip6(packet: &mut [u8], interface: u16, choice: u8) {
 struct Feed(Waiting);
 
 impl RxQueue for Feed {
-    fn receive(&mut self, cache: &mut dyn PacketCache, slots: &mut [Option<PacketPtr>]) -> usize {
+    fn receive(&mut self, cache: &mut dyn PacketCache, most: usize, into: &mut Vec<PacketBuf>) {
         let mut waiting = self.0.lock().expect("the feed");
-        let count = waiting.len().min(slots.len());
-        for (slot, frame) in slots.iter_mut().zip(waiting.drain(..count)) {
-            *slot = Some(cache.copy_of(&frame).expect("a buffer is lost"));
-        }
-        count
+        let count = waiting.len().min(most);
+        let copy = |frame: Vec<u8>| cache.copy_of(&frame).expect("a buffer is lost");
+        into.extend(waiting.drain(..count).map(copy));
     }
 }
 
@@ -271,7 +265,7 @@ struct Sink {
 }
 
 impl TxQueue for Sink {
-    fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &[PacketPtr]) -> usize {
+    fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
         for packet in packets.iter().filter(|_| self.made) {
             let frame = packet.bytes();
             match &frame[12..14] {
@@ -286,7 +280,6 @@ impl TxQueue for Sink {
                 kind => assert_eq!((kind, frame.len()), (&[8, 6][..], 60)),
             }
         }
-        cache.release(packets);
-        packets.len()
+        cache.release(packets.take_all());
     }
 }

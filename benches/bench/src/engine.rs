@@ -8,7 +8,7 @@
 use crate::report::Row;
 use crate::sample::Middle;
 use graph::{Context, Exits, Graph, GraphSettings, Layout, NoExit, Node, Role, spec};
-use packet::{Frame, HeapPool, MemorySource, Repeat, RxQueue, VECTOR};
+use packet::{Frame, HeapPool, MemorySource, PacketBuf, Repeat, RxQueue, VECTOR};
 use std::sync::atomic::Ordering;
 
 /// Which graph: packets a vector, and whether exits are mixed.
@@ -21,6 +21,7 @@ struct Shape {
 struct Source {
     packets: MemorySource,
     vector: usize,
+    burst: Vec<PacketBuf>,
 }
 
 graph::exits! {
@@ -40,7 +41,7 @@ impl Node for Source {
 
     fn new(shape: &Shape) -> Self {
         let packets = MemorySource::new(vec![vec![0; 60]; VECTOR], Repeat::Forever);
-        Self { packets, vector: shape.vector }
+        Self { packets, vector: shape.vector, burst: Vec::with_capacity(VECTOR) }
     }
 
     fn process(
@@ -49,9 +50,8 @@ impl Node for Source {
         exits: &mut Exits<'_, SourceExit>,
         cx: &mut Context<'_>,
     ) {
-        let mut slots = [None; VECTOR];
-        let count = self.packets.receive(cx.cache, &mut slots[..self.vector]);
-        frame.push_burst(&slots[..count], 0);
+        self.packets.receive(cx.cache, self.vector, &mut self.burst);
+        frame.push_burst(&mut self.burst, 0);
         exits.all(SourceExit::Out);
     }
 }
@@ -121,7 +121,7 @@ impl Node for Sink {
     }
 
     fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, NoExit>, cx: &mut Context<'_>) {
-        cx.cache.release(frame.packets());
+        cx.cache.release(frame.take_all());
         exits.all_taken();
     }
 }

@@ -10,8 +10,8 @@
 use crate::start::{Dataplane, WorkerSlot};
 use nodes::port::Classifier;
 use nodes::port::Shaped;
-use nodes::tables::{HandOver, Leftover, Outcome, PacketScheduler, ShapeLetter, Shaper};
-use packet::handoff;
+use nodes::tables::{HandOver, Leftover, Outcome, ShapeLetter, Shaper};
+use packet::{PacketScheduler, hand_over};
 use sched::{Config, Replaced, Report};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::time::{Duration, Instant};
@@ -56,11 +56,11 @@ impl Dataplane {
         config: &Config,
         waiting: &mut Waiting<'_>,
     ) -> Result<Replaced, ShapingError> {
-        let scheduler: PacketScheduler = sched::build(config)?;
+        let scheduler = PacketScheduler::new(config)?;
         let classifier = Classifier::new(config.filters.clone());
         let owner = self.owner_of(port);
         let others = || (0..self.workers.len()).filter(|&worker| worker != owner);
-        let (rings, handed): (Vec<_>, Vec<_>) = others().map(|_| handoff(HANDED_PACKETS)).unzip();
+        let (rings, handed): (Vec<_>, Vec<_>) = others().map(|_| hand_over(HANDED_PACKETS)).unzip();
         let shaper = Shaper { port, scheduler, classifier: classifier.clone(), handed };
         let outcome =
             self.ask(owner, waiting, |reply| ShapeLetter::Own(Box::new(shaper), reply))?;

@@ -14,7 +14,7 @@ use dataplane::{Dataplane, PortQueues, Settings, Threads};
 use fib::adjacency::{Adjacency, AdjacencyId, MAX_REWRITE};
 use fib::{Forward, Ip4Prefix};
 use nodes::tables::{Interface, Kind};
-use packet::{HeapPool, PacketCache, PacketPtr, RxQueue, TxQueue};
+use packet::{Burst, HeapPool, PacketBuf, PacketCache, RxQueue, TxQueue};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -44,11 +44,12 @@ struct Source {
 }
 
 impl RxQueue for Source {
-    fn receive(&mut self, cache: &mut dyn PacketCache, slots: &mut [Option<PacketPtr>]) -> usize {
+    fn receive(&mut self, cache: &mut dyn PacketCache, most: usize, into: &mut Vec<PacketBuf>) {
         if self.seen.stop.load(Ordering::Relaxed) {
-            return 0;
+            return;
         }
-        let count = slots.iter_mut().take(64).map_while(|slot| {
+        let first = into.len();
+        into.extend((0..most.min(64)).map_while(|_| {
             self.next += 1;
             let to = Ipv4Addr::from(0x0a00_0009 + ((self.next % NETWORKS) << 8));
             let frame = craft::ethernet(MacAddr([2; 6]), MacAddr(ROUTER_MAC))
@@ -56,12 +57,9 @@ impl RxQueue for Source {
                 .udp(1, 2)
                 .payload_len(18)
                 .build();
-            *slot = Some(cache.copy_of(&frame)?);
-            Some(())
-        });
-        let count = count.count();
-        self.seen.sent.fetch_add(count as u64, Ordering::Relaxed);
-        count
+            cache.copy_of(&frame)
+        }));
+        self.seen.sent.fetch_add((into.len() - first) as u64, Ordering::Relaxed);
     }
 }
 
@@ -71,14 +69,13 @@ struct Sink {
 }
 
 impl TxQueue for Sink {
-    fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &[PacketPtr]) -> usize {
+    fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
         // The destination's third octet, behind 14 of Ethernet and 18 of IPv4.
-        let expected = |packet: &PacketPtr| 1 + packet.bytes()[14 + 18] % 2;
+        let expected = |packet: &PacketBuf| 1 + packet.bytes()[14 + 18] % 2;
         let right = packets.iter().filter(|packet| expected(packet) == self.interface).count();
         self.seen.arrived.fetch_add(right as u64, Ordering::Relaxed);
         self.seen.astray.fetch_add((packets.len() - right) as u64, Ordering::Relaxed);
-        cache.release(packets);
-        packets.len()
+        cache.release(packets.take_all());
     }
 }
 

@@ -12,7 +12,7 @@
 use dpdk::{
     DpdkPool, Eal, EalOptions, LogLevel, MemifRole, Port, PortOptions, PortSpec, RxHandle, TxHandle,
 };
-use packet::{PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
+use packet::{Burst, PacketBuf, PacketCache, Pool, RxQueue, TxQueue};
 use std::error::Error;
 use std::time::{Duration, Instant};
 
@@ -81,12 +81,11 @@ fn make_packets(end: &mut End, cache: &mut dyn PacketCache) {
     let mut left = 4 * BURST;
     while left > 0 {
         let Some(packet) = cache.copy_of(&[0xff; 60]) else { return };
-        match end.tx.transmit(cache, &[packet]) {
-            1 => left -= 1,
-            _ => {
-                cache.release(&[packet]);
-                end.rx.receive(cache, &mut []);
-            }
+        let mut packets = vec![packet];
+        left -= end.tx.send(cache, &mut packets);
+        if !packets.is_empty() {
+            cache.release(Burst::of(&mut packets));
+            end.rx.receive(cache, 0, &mut packets);
         }
     }
 }
@@ -113,23 +112,20 @@ fn forward(
     from: usize,
     cache: &mut dyn PacketCache,
     swap: bool,
-    packets: &mut Vec<PacketPtr>,
+    packets: &mut Vec<PacketBuf>,
 ) -> usize {
-    let mut slots = [None; BURST];
-    let count = ends[from].rx.receive(cache, &mut slots);
-    packets.clear();
-    packets.extend(slots[..count].iter().flatten());
+    ends[from].rx.receive(cache, BURST, packets);
     if swap {
         swap_addresses(packets);
     }
     let to = (from + 1) % ends.len();
-    let sent = ends[to].tx.transmit(cache, packets);
-    cache.release(&packets[sent..]);
+    let sent = ends[to].tx.send(cache, packets);
+    cache.release(Burst::of(packets));
     sent
 }
 
 /// What testpmd's `macswap` does, so that both touch the packets alike.
-fn swap_addresses(packets: &mut [PacketPtr]) {
+fn swap_addresses(packets: &mut [PacketBuf]) {
     for packet in packets {
         let bytes = packet.bytes_mut();
         if let Some((to, from)) = bytes.get_mut(..12).and_then(|both| both.split_at_mut_checked(6))

@@ -57,7 +57,6 @@ void volley_constants(struct volley_constants *out)
 {
 	out->rss_ip = RTE_ETH_RSS_IP;
 	out->rss_l4 = RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_SCTP;
-	out->tx_fast_free = RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
 	out->rx_timestamp = RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	out->max_ports = RTE_MAX_ETHPORTS;
 	out->name_bytes = RTE_ETH_NAME_MAX_LEN;
@@ -100,6 +99,54 @@ void volley_hush_libraries(void)
 {
 	hush(libbpf_set_print, "libbpf.so.1", "libbpf_set_print");
 	hush(libxdp_set_print, "libxdp.so.1", "libxdp_set_print");
+}
+
+static int foreign_alloc(struct rte_mempool *pool)
+{
+	(void)pool;
+	return 0;
+}
+
+static int foreign_enqueue(struct rte_mempool *pool, void *const *objects, unsigned int count)
+{
+	(void)pool, (void)objects, (void)count;
+	return 0;
+}
+
+static int foreign_dequeue(struct rte_mempool *pool, void **objects, unsigned int count)
+{
+	(void)pool, (void)objects, (void)count;
+	return -ENOBUFS;
+}
+
+static unsigned int foreign_count(const struct rte_mempool *pool)
+{
+	(void)pool;
+	return 0;
+}
+
+/* Makes a pool that forgets what is put into it: what buffers that are not DPDK's name as theirs. */
+int volley_adopt_foreign_pool(void *place, size_t bytes)
+{
+	static const struct rte_mempool_ops ops = {
+		.name = "volley_foreign",
+		.alloc = foreign_alloc,
+		.enqueue = foreign_enqueue,
+		.dequeue = foreign_dequeue,
+		.get_count = foreign_count,
+	};
+	struct rte_mempool *pool = place;
+	int index = rte_mempool_register_ops(&ops);
+
+	if (index < 0)
+		return index;
+	if (bytes < sizeof(*pool))
+		return -EINVAL;
+	snprintf(pool->name, sizeof(pool->name), "foreign");
+	STAILQ_INIT(&pool->elt_list);
+	STAILQ_INIT(&pool->mem_list);
+	pool->ops_index = index;
+	return 0;
 }
 
 static void release_zone(struct rte_mempool_memhdr *chunk, void *zone)
@@ -241,7 +288,6 @@ int volley_port_facts(uint16_t port, struct volley_port_facts *out)
 	out->max_rx_frame_bytes = info.max_rx_pktlen;
 	out->rss_functions = info.flow_type_rss_offloads;
 	out->rx_offloads = info.rx_offload_capa;
-	out->tx_offloads = info.tx_offload_capa;
 	out->socket = rte_eth_dev_socket_id(port);
 	return 0;
 }
@@ -253,7 +299,6 @@ int volley_port_configure(uint16_t port, const struct volley_port_config *config
 	memset(&conf, 0, sizeof(conf));
 	conf.rxmode.mtu = config->mtu;
 	conf.rxmode.offloads = config->rx_offloads;
-	conf.txmode.offloads = config->tx_offloads;
 	if (config->rss_functions != 0) {
 		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 		conf.rx_adv_conf.rss_conf.rss_hf = config->rss_functions;

@@ -27,7 +27,6 @@ struct volley_port_facts {
 	uint32_t max_rx_frame_bytes;
 	uint64_t rss_functions;
 	uint64_t rx_offloads;
-	uint64_t tx_offloads;
 	int32_t socket;
 };
 
@@ -37,7 +36,6 @@ struct volley_port_config {
 	uint32_t mtu; /* 0: as it is */
 	uint64_t rss_functions; /* 0: no RSS */
 	uint64_t rx_offloads;
-	uint64_t tx_offloads;
 };
 
 struct volley_link {
@@ -60,7 +58,6 @@ struct volley_port_stats {
 struct volley_constants {
 	uint64_t rss_ip;
 	uint64_t rss_l4;
-	uint64_t tx_fast_free;
 	uint64_t rx_timestamp;
 	uint32_t max_ports;
 	uint32_t name_bytes;
@@ -72,6 +69,7 @@ int volley_errno(void);
 void volley_constants(struct volley_constants *out);
 int volley_log_route(volley_log_sink sink);
 void volley_hush_libraries(void);
+int volley_adopt_foreign_pool(void *place, size_t bytes);
 
 struct rte_mempool *volley_pool_create(const char *name, unsigned int count, unsigned int cache,
 				       uint16_t private_bytes, uint16_t room_bytes);

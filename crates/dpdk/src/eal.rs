@@ -120,6 +120,14 @@ impl Eal {
             return Err(Error::Start { options: arguments.join(" "), reason });
         }
         init(&arguments, since)?;
+        // SAFETY: so much memory, which nobody else looks into; DPDK runs, and is started once.
+        let code = unsafe {
+            ffi::volley_adopt_foreign_pool(packet::foreign_pool(), packet::FOREIGN_POOL_BYTES)
+        };
+        if code != 0 {
+            let reason = error::reason(-code, since);
+            return Err(Error::Start { options: arguments.join(" "), reason });
+        }
         ffi::volley_hush_libraries();
         memory::remove_runtime_folder(&options.file_prefix);
         let facts = EalFacts {

@@ -28,7 +28,6 @@ pub(crate) struct PortFacts {
     pub(crate) max_rx_frame_bytes: u32,
     pub(crate) rss_functions: u64,
     pub(crate) rx_offloads: u64,
-    pub(crate) tx_offloads: u64,
     pub(crate) socket: i32,
 }
 
@@ -40,7 +39,6 @@ pub(crate) struct PortConfig {
     pub(crate) mtu: u32,
     pub(crate) rss_functions: u64,
     pub(crate) rx_offloads: u64,
-    pub(crate) tx_offloads: u64,
 }
 
 #[repr(C)]
@@ -69,7 +67,6 @@ pub(crate) struct Stats {
 pub(crate) struct Constants {
     pub(crate) rss_ip: u64,
     pub(crate) rss_l4: u64,
-    pub(crate) tx_fast_free: u64,
     pub(crate) rx_timestamp: u64,
     pub(crate) max_ports: u32,
     pub(crate) name_bytes: u32,
@@ -91,6 +88,7 @@ unsafe extern "C" {
     pub(crate) fn volley_constants(out: *mut Constants);
     pub(crate) safe fn volley_log_route(sink: LogSink) -> c_int;
     pub(crate) safe fn volley_hush_libraries();
+    pub(crate) fn volley_adopt_foreign_pool(place: *mut core::ffi::c_void, bytes: usize) -> i32;
     pub(crate) fn volley_pool_create(
         name: *const c_char,
         count: c_uint,

@@ -12,7 +12,7 @@
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
-use packet::PacketPtr;
+use packet::PacketBuf;
 
 use crate::receive_times::ReceiveTimes;
 
@@ -81,10 +81,10 @@ impl PacketTimes {
     }
 
     /// Puts the times into the packets of the burst that took them.
-    pub(crate) fn put(&self, times: &[u64], packets: &mut [Option<PacketPtr>]) {
+    pub(crate) fn put(&self, times: &[u64], packets: &mut [PacketBuf]) {
         let next = self.next.load(Ordering::Relaxed) + packets.len() as u32;
         self.next.store(next % self.shape.slots, Ordering::Relaxed);
-        for (packet, &time) in packets.iter_mut().flatten().zip(times) {
+        for (packet, &time) in packets.iter_mut().zip(times) {
             self.into.put(packet, time);
         }
     }
@@ -137,13 +137,14 @@ mod tests {
             let mut read = [0; 8];
             // SAFETY: the ring lives; nobody else reads it.
             assert_eq!(unsafe { times.read(&mut read[..4]) }, filled);
-            let mut packets: Vec<_> = (0..filled).map(|_| cache.copy_of(&[0; 60])).collect();
+            let mut packets: Vec<_> =
+                (0..filled).map(|_| cache.copy_of(&[0; 60]).unwrap()).collect();
             times.put(&read, &mut packets);
             let first = u64::from(second) - filled as u64;
-            for (number, packet) in packets.into_iter().flatten().enumerate() {
+            for (number, packet) in packets.into_iter().enumerate() {
                 let expected = (first + number as u64) * 1_000_000_000 + 7;
                 assert_eq!(into.of(&packet), Some(expected));
-                cache.release(&[packet]);
+                cache.release_one(packet);
             }
             // The driver gives them back.
             ring.iter_mut().step_by(8).for_each(|status| *status = 0);

@@ -6,8 +6,9 @@
 //! ```
 
 use crate::{Eal, Error, error, ffi, log, thread};
+use core::mem::MaybeUninit;
 use core::ptr::NonNull;
-use packet::{HEADROOM_BYTES, Mbuf, PRIVATE_BYTES, PacketCache, PacketPtr, Pool, PoolUsage};
+use packet::{Burst, HEADROOM_BYTES, Mbuf, PRIVATE_BYTES, PacketBuf, PacketCache, Pool, PoolUsage};
 use std::ffi::CString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,8 +20,8 @@ const CACHE_PART: u32 = 64;
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// A pool of packet buffers. Cheap to clone; ports and caches keep it alive. Packets must have come
-/// back before the last of these goes.
+/// A pool of packet buffers. Cheap to clone; ports, caches and packets keep it alive: whoever loses
+/// a packet keeps its memory for ever.
 #[derive(Clone)]
 pub struct DpdkPool(Arc<Shared>);
 
@@ -80,8 +81,12 @@ impl Pool for DpdkPool {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // SAFETY: no cache and no port of this pool is left, and packets came back (see DpdkPool).
-        unsafe { ffi::rte_mempool_free(self.mempool.as_ptr()) };
+        // SAFETY: a live pool.
+        let home = unsafe { ffi::rte_mempool_avail_count(self.mempool.as_ptr()) };
+        if home as usize == self.total {
+            // SAFETY: no cache and no port of this pool is left, and no packet is anywhere else.
+            unsafe { ffi::rte_mempool_free(self.mempool.as_ptr()) };
+        }
     }
 }
 
@@ -90,22 +95,23 @@ struct DpdkCache {
     pool: DpdkPool,
 }
 
-impl PacketCache for DpdkCache {
+// SAFETY: DPDK fills all slots with live buffers of our pool, whose count is one, or none of them.
+unsafe impl PacketCache for DpdkCache {
     #[inline]
-    fn allocate(&mut self, slots: &mut [Option<PacketPtr>]) -> bool {
+    fn fill(&mut self, slots: &mut [MaybeUninit<PacketBuf>]) -> bool {
         thread::register();
         let out = slots.as_mut_ptr().cast::<*mut Mbuf>();
-        // SAFETY: an Option<PacketPtr> is a pointer to an mbuf or null. All slots are written with
-        // live buffers of a pool with our private bytes, or none is.
+        // SAFETY: a PacketBuf is a pointer to an mbuf. All slots are written with live buffers of a
+        // pool with our private bytes, or none is.
         unsafe { ffi::volley_pool_alloc(self.pool.as_ptr(), out, slots.len() as u32) == 0 }
     }
 
     #[inline]
-    fn release(&mut self, packets: &[PacketPtr]) {
+    fn release(&mut self, packets: Burst<'_>) {
         thread::register();
         let list = packets.as_ptr().cast::<*mut Mbuf>().cast_mut();
-        // SAFETY: a PacketPtr is a pointer to a live mbuf whose ownership comes with it; DPDK reads
-        // the list only.
+        // SAFETY: a PacketBuf is a pointer to a live mbuf whose ownership comes with the burst;
+        // DPDK reads the list only.
         unsafe { ffi::rte_pktmbuf_free_bulk(list, packets.len() as u32) };
     }
 }

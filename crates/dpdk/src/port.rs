@@ -44,9 +44,6 @@ pub struct PortOptions {
     pub mtu: Option<u16>,
     /// Receive all packets, not only those to the port's address.
     pub promiscuous: bool,
-    /// Every packet sent comes from one pool and nobody else holds it: cheaper for some cards.
-    /// Packets held twice (flooded, mirrored) would be freed too early.
-    pub fast_free: bool,
     /// A Linux host at the other end may leave checksums, and cutting into frames, to a card that
     /// is not there: see
     /// [`offloads`](crate::offloads). Only of af_packet and af_xdp.
@@ -68,7 +65,6 @@ impl PortOptions {
             tx_descriptors: None,
             mtu: None,
             promiscuous: true,
-            fast_free: false,
             peer_offloads: true,
             receive_times: false,
             pool,
@@ -196,7 +192,6 @@ impl Port {
         let rx = wanted(options.rx_queues).min(raw.max_rx_queues);
         let tx = wanted(options.tx_queues).min(raw.max_tx_queues);
         let rss = (constants.rss_ip | constants.rss_l4) & raw.rss_functions;
-        let fast_free = if options.fast_free { constants.tx_fast_free } else { 0 };
         let stamps = if options.receive_times { constants.rx_timestamp } else { 0 };
         let config = ffi::PortConfig {
             rx_queues: rx,
@@ -204,7 +199,6 @@ impl Port {
             mtu: 0,
             rss_functions: if rx > 1 { rss } else { 0 },
             rx_offloads: stamps & raw.rx_offloads,
-            tx_offloads: fast_free & raw.tx_offloads,
         };
         // SAFETY: an open port; the configuration is read only during the call.
         let code = unsafe { ffi::volley_port_configure(self.number, &config) };

@@ -4,7 +4,7 @@ use crate::gate::Gate;
 use crate::packet_rings::PacketRings;
 use crate::packet_times::{self, PacketTimes};
 use crate::{checksum, ffi, thread};
-use packet::{Mbuf, PacketCache, PacketPtr, RxQueue, TxQueue};
+use packet::{Burst, Mbuf, PacketBuf, PacketCache, RxQueue, TxQueue};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -71,25 +71,34 @@ impl RxHandle {
     }
 
     /// A burst whose packets carry the time at which the kernel took them.
-    fn receive_with_times(&self, times: &PacketTimes, slots: &mut [Option<PacketPtr>]) -> usize {
+    fn receive_with_times(&self, times: &PacketTimes, most: usize, into: &mut Vec<PacketBuf>) {
         let mut read = [0; packet_times::BURST];
-        let most = slots.len().min(read.len());
+        let most = most.min(read.len());
         // SAFETY: called with the gate open: the port runs, and we are its one user.
         let waiting = unsafe { times.read(&mut read[..most]) };
-        let count = if waiting == 0 { 0 } else { self.burst(&mut slots[..waiting]) };
-        times.put(&read[..count], &mut slots[..count]);
-        count
+        let first = into.len();
+        if waiting != 0 {
+            self.burst(waiting, into);
+        }
+        let came = &mut into[first..];
+        times.put(&read[..came.len()], came);
     }
 
     /// To be called with the gate open.
     #[inline(always)]
-    fn burst(&self, slots: &mut [Option<PacketPtr>]) -> usize {
+    fn burst(&self, most: usize, into: &mut Vec<PacketBuf>) {
         let Handle { port, number, .. } = &self.handle;
-        let out = slots.as_mut_ptr().cast::<*mut Mbuf>();
-        let room = slots.len().min(usize::from(u16::MAX)) as u16;
-        // SAFETY: the gate is open: the port runs and has this queue, and we are its one user. An
-        // Option<PacketPtr> is a pointer to an mbuf or null; the buffers come from the port's pool.
-        usize::from(unsafe { ffi::volley_rx_burst(*port, *number, out, room) })
+        into.reserve(most);
+        let length = into.len();
+        let out = into.spare_capacity_mut().as_mut_ptr().cast::<*mut Mbuf>();
+        let room = most.min(usize::from(u16::MAX)) as u16;
+        // SAFETY: the gate is open: the port runs and has this queue, and we are its one user. A
+        // PacketBuf is a pointer to an mbuf; the driver writes so many, buffers of the port's pool
+        // that it gives up.
+        unsafe {
+            let count = usize::from(ffi::volley_rx_burst(*port, *number, out, room));
+            into.set_len(length + count);
+        }
     }
 }
 
@@ -108,42 +117,42 @@ impl TxHandle {
 
 impl RxQueue for RxHandle {
     #[inline]
-    fn receive(&mut self, _: &mut dyn PacketCache, slots: &mut [Option<PacketPtr>]) -> usize {
+    fn receive(&mut self, _: &mut dyn PacketCache, most: usize, into: &mut Vec<PacketBuf>) {
         let queue = &self.handle.queue;
         if !queue.gate.enter() {
-            return 0;
+            return;
         }
         // Drivers take buffers from their pool in here.
         thread::register();
-        let count = match &self.times {
-            None => self.burst(slots),
-            Some(times) => self.receive_with_times(times, slots),
-        };
+        let first = into.len();
+        match &self.times {
+            None => self.burst(most, into),
+            Some(times) => self.receive_with_times(times, most, into),
+        }
         queue.gate.leave();
         if self.completes_checksums {
-            for packet in slots[..count].iter_mut().flatten() {
+            for packet in &mut into[first..] {
                 checksum::complete(packet.bytes_mut());
             }
         }
-        count
     }
 }
 
 impl TxQueue for TxHandle {
     #[inline]
-    fn transmit(&mut self, _: &mut dyn PacketCache, packets: &[PacketPtr]) -> usize {
+    fn transmit(&mut self, _: &mut dyn PacketCache, packets: &mut Burst<'_>) {
         let Handle { queue, port, number } = &self.handle;
         if !queue.gate.enter() {
-            return 0;
+            return;
         }
         thread::register();
         let list = packets.as_ptr().cast::<*mut Mbuf>().cast_mut();
         let count = packets.len().min(usize::from(u16::MAX)) as u16;
         // SAFETY: as above; drivers read the list and own the buffers of its first `taken` slots.
         let taken = unsafe { ffi::volley_tx_burst(*port, *number, list, count) };
+        let _the_drivers = packets.take_front(usize::from(taken));
         queue.gate.leave();
         self.passes_left = self.patience;
-        usize::from(taken)
     }
 
     #[inline]

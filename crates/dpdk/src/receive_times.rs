@@ -6,7 +6,7 @@
 //!  af_packet  the kernel's, by `packet_times`        CLOCK_REALTIME
 //! ```
 
-use packet::PacketPtr;
+use packet::PacketBuf;
 
 use crate::ffi;
 
@@ -46,17 +46,23 @@ impl ReceiveTimes {
 
     /// When the port received this packet, in ticks of its clock; none if it did not say.
     #[inline]
-    pub fn of(&self, packet: &PacketPtr) -> Option<u64> {
+    pub fn of(&self, packet: &PacketBuf) -> Option<u64> {
         let stamped = packet.mbuf().ol_flags & self.flag != 0;
         // SAFETY: `offset` is one that DPDK set aside in the header, aligned and inside (see
         // `register`).
         stamped.then(|| unsafe { packet.as_ptr().byte_add(self.offset).cast::<u64>().read() })
     }
 
-    pub(crate) fn put(&self, packet: &mut PacketPtr, time: u64) {
-        packet.mbuf_mut().ol_flags |= self.flag;
-        // SAFETY: as in `of`; the holder is the packet's only user.
-        unsafe { packet.as_ptr().byte_add(self.offset).cast::<u64>().write(time) };
+    pub(crate) fn put(&self, packet: &mut PacketBuf, time: u64) {
+        if packet.is_shared() {
+            return;
+        }
+        // SAFETY: as in `of`; nobody else holds the packet, and neither field says where its frame
+        // is.
+        unsafe {
+            packet.mbuf_mut().ol_flags |= self.flag;
+            packet.as_ptr().byte_add(self.offset).cast::<u64>().write(time);
+        }
     }
 }
 

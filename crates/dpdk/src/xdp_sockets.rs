@@ -14,7 +14,7 @@
 
 use crate::{DpdkPool, ffi};
 use core::ptr::NonNull;
-use packet::{Mbuf, PacketPtr, Pool};
+use packet::{Mbuf, PacketBuf, Pool};
 use std::collections::HashSet;
 use std::fs;
 use std::io;
@@ -83,7 +83,7 @@ impl XdpSocket {
         for address in self.rings.iter().flat_map(Ring::entries) {
             let mbuf = (origin + (address & ADDRESS_BITS) as usize) as *mut Mbuf;
             if let Some(packet) = pool.packet_at(mbuf) {
-                cache.release(&[packet]);
+                cache.release_one(packet);
             }
         }
         if inode(self.driver_fd).is_ok_and(|now| now == self.inode) {
@@ -197,12 +197,12 @@ impl DpdkPool {
     }
 
     /// The buffer at that address, if there is one of this pool.
-    fn packet_at(&self, mbuf: *mut Mbuf) -> Option<PacketPtr> {
+    fn packet_at(&self, mbuf: *mut Mbuf) -> Option<PacketBuf> {
         // SAFETY: the pool says whether the address is that of a buffer of its own, which is then
         // live, and the driver that held it has forgotten it.
         unsafe {
             let ours = ffi::volley_pool_has(self.as_ptr(), mbuf) != 0;
-            ours.then(|| NonNull::new(mbuf).map(|mbuf| PacketPtr::new(mbuf))).flatten()
+            ours.then(|| NonNull::new(mbuf).map(|mbuf| PacketBuf::from_raw(mbuf))).flatten()
         }
     }
 }

@@ -5,7 +5,7 @@
 mod rig;
 
 use dpdk::{Port, PortOptions, PortSpec, RxHandle, TxHandle};
-use packet::{PacketCache, RxQueue, TxQueue};
+use packet::{Burst, PacketCache, RxQueue, TxQueue};
 use rig::network::{Host, own_namespace, shown};
 use rig::{PATIENCE, Rig, rig, wait_until};
 use std::io::{Read, Write};
@@ -107,11 +107,10 @@ fn forward(ports: &mut [Ends; 2], cache: &mut dyn PacketCache) {
     let [one, other] = ports;
     for (rx, tx) in [(&mut one.rx, &mut other.tx), (&mut other.rx, &mut one.tx)] {
         for queue in rx {
-            let mut slots = [None; 64];
-            let count = queue.receive(cache, &mut slots);
-            let packets: Vec<_> = slots[..count].iter().flatten().copied().collect();
-            let sent = tx.transmit(cache, &packets);
-            cache.release(&packets[sent..]);
+            let mut packets = Vec::new();
+            queue.receive(cache, 64, &mut packets);
+            tx.send(cache, &mut packets);
+            cache.release(Burst::of(&mut packets));
         }
     }
 }

@@ -5,7 +5,7 @@
 mod rig;
 
 use dpdk::{DpdkPool, LinkEvent, LinkWatch, Port, PortOptions, PortSpec};
-use packet::{Pool, RxQueue, TxQueue};
+use packet::{Burst, Pool, RxQueue, TxQueue};
 use rig::network::{PacketSocket, own_namespace, run, shown, veth};
 use rig::{Opened, Rig, frame, frames, rig, wait_until};
 use std::fs;
@@ -115,9 +115,9 @@ fn deleted_veth(spec: PortSpec) {
 /// More packets than the driver has room for, sent and received on whatever is left of the port.
 fn poll_hard(rig: &mut Rig, port: &mut Opened) {
     for _ in 0..2000 {
-        let packets: Vec<_> = (0..8).map_while(|_| rig.cache.copy_of(&frame(1, 60))).collect();
-        let sent = port.tx.transmit(&mut *rig.cache, &packets);
-        rig.cache.release(&packets[sent..]);
+        let mut packets: Vec<_> = (0..8).map_while(|_| rig.cache.copy_of(&frame(1, 60))).collect();
+        port.tx.send(&mut *rig.cache, &mut packets);
+        rig.cache.release(Burst::of(&mut packets));
         rig.receive(port);
     }
 }
@@ -196,8 +196,11 @@ fn ports_come_and_go_while_another_forwards() {
         rig.send(&mut port, &frames(3));
         rig.send(&mut ring, &frames(8));
         drop(port.port);
-        assert_eq!(port.tx.transmit(&mut *rig.cache, &[]), 0, "round {round}");
-        assert_eq!(port.rx.receive(&mut *rig.cache, &mut [None; 8]), 0);
+        let mut packets = vec![rig.cache.copy_of(&frame(1, 60)).unwrap()];
+        assert_eq!(port.tx.send(&mut *rig.cache, &mut packets), 0, "round {round}");
+        rig.cache.release(Burst::of(&mut packets));
+        port.rx.receive(&mut *rig.cache, 8, &mut packets);
+        assert!(packets.is_empty());
         assert_eq!(rig.expect(&mut ring, 8), frames(8));
     }
 }

@@ -5,7 +5,7 @@
 mod rig;
 
 use dpdk::{LinkEvent, LinkWatch, MemifRole, PortSpec};
-use packet::{Pool, RxQueue, TxQueue};
+use packet::{Burst, Pool, RxQueue, TxQueue};
 use rig::{Opened, frame, rig, wait_until};
 use std::os::unix::process::parent_id;
 use std::path::PathBuf;
@@ -33,9 +33,9 @@ fn peer_process() {
     // Should the test fail, it does not go on for ever.
     while parent_id() == parent {
         rig.receive(&mut port);
-        let packets: Vec<_> = (0..64).map_while(|_| rig.cache.copy_of(&sent)).collect();
-        let count = port.tx.transmit(&mut *rig.cache, &packets);
-        rig.cache.release(&packets[count..]);
+        let mut packets: Vec<_> = (0..64).map_while(|_| rig.cache.copy_of(&sent)).collect();
+        port.tx.send(&mut *rig.cache, &mut packets);
+        rig.cache.release(Burst::of(&mut packets));
     }
 }
 
@@ -56,13 +56,12 @@ fn a_killed_peer_is_a_link_that_goes_down_and_comes_back() {
         let (rx, tx) = (&mut opened.rx, &mut opened.tx);
         let worker = scope.spawn(|| {
             let mut cache = rig.pool.cache();
-            let mut slots = [None; 256];
+            let mut packets = Vec::new();
             while !stop.load(Ordering::Relaxed) {
-                let count = rx.receive(&mut *cache, &mut slots);
-                received.fetch_add(count as u64, Ordering::Relaxed);
-                let packets: Vec<_> = slots[..count].iter().flatten().copied().collect();
-                let sent = tx.transmit(&mut *cache, &packets);
-                cache.release(&packets[sent..]);
+                rx.receive(&mut *cache, 256, &mut packets);
+                received.fetch_add(packets.len() as u64, Ordering::Relaxed);
+                tx.send(&mut *cache, &mut packets);
+                cache.release(Burst::of(&mut packets));
             }
         });
         let up = || opened.port.link().unwrap().up;

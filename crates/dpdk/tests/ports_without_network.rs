@@ -5,7 +5,7 @@
 mod rig;
 
 use dpdk::{Port, PortSpec};
-use packet::{Pool, RxQueue, TxQueue};
+use packet::{Burst, Pool, RxQueue, TxQueue};
 use rig::{Opened, frames, rig, wait_until};
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -34,13 +34,13 @@ fn two_ports_of_one_kind_are_two() {
 fn a_null_port_receives_for_ever_and_swallows_what_is_sent() {
     let mut rig = rig();
     let mut null = rig.open(&PortSpec::Null { packet_bytes: 64 });
-    let mut slots = [None; 256];
+    let mut packets = Vec::new();
     for _ in 0..50 {
-        let count = null.rx.receive(&mut *rig.cache, &mut slots);
-        assert!(count > 0);
-        let packets: Vec<_> = slots[..count].iter().flatten().copied().collect();
+        null.rx.receive(&mut *rig.cache, 256, &mut packets);
+        assert!(!packets.is_empty());
         assert!(packets.iter().all(|packet| packet.bytes().len() == 64));
-        assert_eq!(null.tx.transmit(&mut *rig.cache, &packets), count);
+        null.tx.send(&mut *rig.cache, &mut packets);
+        assert!(packets.is_empty());
     }
     drop(null);
     assert!(rig.nothing_leaked());
@@ -126,12 +126,11 @@ fn a_port_closes_under_a_worker_that_polls_it() {
             scope.spawn(|| {
                 let mut cache = rig.pool.cache();
                 while !stop.load(Ordering::Relaxed) {
-                    let mut slots = [None; 32];
-                    let count = rx.receive(&mut *cache, &mut slots);
-                    received.fetch_add(count as u64, Ordering::Relaxed);
-                    let packets: Vec<_> = slots[..count].iter().flatten().copied().collect();
-                    let sent = tx.transmit(&mut *cache, &packets);
-                    cache.release(&packets[sent..]);
+                    let mut packets = Vec::new();
+                    rx.receive(&mut *cache, 32, &mut packets);
+                    received.fetch_add(packets.len() as u64, Ordering::Relaxed);
+                    tx.send(&mut *cache, &mut packets);
+                    cache.release(Burst::of(&mut packets));
                 }
             });
             wait_until("packets flow", || received.load(Ordering::Relaxed) > 1000);

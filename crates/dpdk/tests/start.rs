@@ -4,7 +4,7 @@
 #![allow(unsafe_code, reason = "giving up rights")]
 
 use dpdk::{DpdkPool, Eal, EalOptions, Error, MemoryChoice, Port, PortOptions, PortSpec};
-use packet::{Pool, RxQueue, TxQueue};
+use packet::{Burst, Pool, RxQueue, TxQueue};
 use std::env;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::parent_id;
@@ -55,12 +55,11 @@ fn pass_a_packet(eal: &Eal) {
     let mut port = Port::open(eal, &PortSpec::Ring, PortOptions::new(pool.clone())).unwrap();
     port.start().unwrap();
     let (mut rx, mut tx) = (port.rx(0).unwrap(), port.tx(0).unwrap());
-    let packet = cache.copy_of(&[5; 64]).unwrap();
-    assert_eq!(tx.transmit(&mut *cache, &[packet]), 1);
-    let mut slot = [None];
-    assert_eq!(rx.receive(&mut *cache, &mut slot), 1);
-    assert_eq!(slot[0].unwrap().bytes(), [5; 64]);
-    cache.release(&[slot[0].unwrap()]);
+    let mut packets = vec![cache.copy_of(&[5; 64]).unwrap()];
+    assert_eq!(tx.send(&mut *cache, &mut packets), 1);
+    rx.receive(&mut *cache, 1, &mut packets);
+    assert_eq!(packets[0].bytes(), [5; 64]);
+    cache.release(Burst::of(&mut packets));
 }
 
 /// Of the run-time folder, one for each task, whoever runs beside it.

@@ -1,7 +1,7 @@
 //! What a node may use beside the frame: the time, buffers, and a way to send packets of its own.
 
 use crate::exit::ExitIndex;
-use packet::{ExitBytes, Frame, PacketCache, PacketPtr, PacketView};
+use packet::{ExitBytes, Frame, PacketBuf, PacketCache, PacketView};
 
 /// One call's surroundings.
 pub struct Context<'a> {
@@ -44,14 +44,14 @@ impl Context<'_> {
     /// At most a frame of them a call: a packet too many comes back.
     pub fn emit(
         &mut self,
-        mut packet: PacketPtr,
+        mut packet: PacketBuf,
         rx: u16,
         exit: impl Into<ExitIndex>,
-    ) -> Result<PacketView<'_>, PacketPtr> {
+    ) -> Result<PacketView<'_>, PacketBuf> {
         if self.room() == 0 {
             return Err(packet);
         }
-        packet.private_mut().trace = 0;
+        packet.set_trace(0);
         self.emit_shared(packet, rx, exit)
     }
 
@@ -64,15 +64,15 @@ impl Context<'_> {
     /// trace follows all of them.
     pub fn emit_shared(
         &mut self,
-        packet: PacketPtr,
+        packet: PacketBuf,
         rx: u16,
         exit: impl Into<ExitIndex>,
-    ) -> Result<PacketView<'_>, PacketPtr> {
+    ) -> Result<PacketView<'_>, PacketBuf> {
         let slot = self.emitted.frame.len();
         if self.room() == 0 {
             return Err(packet);
         }
-        if packet.private().trace != 0 {
+        if packet.trace() != 0 {
             self.emitted.frame.mark_traced();
         }
         self.emitted.frame.push(packet, rx);

@@ -15,7 +15,7 @@ use crate::layout::Layout;
 use crate::node::{DynNode, Role};
 use crate::observe::Observer;
 use crate::stalls::StallCounters;
-use packet::{ExitBytes, Frame, PacketCache, Pool, Selection, Splitter};
+use packet::{ExitBytes, Frame, PacketCache, Pool, Splitter};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -217,12 +217,16 @@ impl Graph {
             due_tsc: &mut self.due_tsc,
         };
         node.process(&mut frame, &mut self.bytes, &mut uniform, &mut context);
-        let count = frame.len();
+        let left = frame.left();
+        let count = left + frame.len();
         if self.observer.is_active() {
             let input = *role == Role::Input;
             self.observer.after(slot, input, &mut frame, &self.bytes, uniform);
         }
-        if count == 0 {
+        if left != 0 {
+            add(&counters.taken, left as u64);
+        }
+        if frame.is_empty() {
             self.mover.recycle(frame);
         } else {
             self.mover.forward(frame, &mut self.bytes, uniform, edges, counters);
@@ -308,17 +312,13 @@ impl Mover {
 
     fn split(
         &mut self,
-        frame: Box<Frame>,
+        mut frame: Box<Frame>,
         bytes: &ExitBytes,
         edges: &[Wire],
         counters: &NodeCounters,
     ) {
-        let mut rest = Selection::first(frame.len());
-        while let Some(slot) = rest.lowest() {
-            let exit = bytes.0[slot];
-            let chosen = rest.with_exit(bytes, exit);
-            rest.remove(&chosen);
-            let count = chosen.len();
+        for part in frame.parts(bytes) {
+            let (exit, count) = (part.exit(), part.slots());
             if exit == ExitIndex::TAKEN.0 {
                 add(&counters.taken, count as u64);
                 continue;
@@ -332,7 +332,7 @@ impl Mover {
             }
             if let Some(target) = self.queues[wire.target].last_mut() {
                 let from = target.len();
-                target.gather(&frame, &chosen, self.splitter);
+                target.gather(part, self.splitter);
                 if let Some(cause) = wire.cause {
                     target.fill_cause(from, cause);
                 }

@@ -4,7 +4,7 @@ use crate::exit::{NoExit, kebab};
 use crate::exits::Exits;
 use crate::node::{Node, NodeSpec, Role, spec};
 use crate::{Context, Exit};
-use packet::{Frame, HeapPool, PacketCache, PacketPtr, Pool, PoolError};
+use packet::{Frame, HeapPool, PacketCache, Pool, PoolError};
 
 /// What a node decided for one packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -73,20 +73,19 @@ impl<N: Node> NodeHarness<N> {
             due_tsc: &mut self.due_tsc,
         };
         self.node.process(&mut frame, &mut Exits::new(&mut bytes, &mut uniform), &mut context);
-        let mut outcomes = Vec::new();
-        let mut left: Vec<PacketPtr> = Vec::new();
+        let taken = Outcome { exit: "taken".to_owned(), header: Vec::new(), tx: 0, adjacency: 0 };
+        let mut outcomes = vec![taken; frame.left()];
         for index in 0..frame.len() {
             let exit = self.exit_name(uniform.map_or(bytes.0[index], |exit| exit.0));
             if exit == "taken" {
                 outcomes.push(Outcome { exit, header: Vec::new(), tx: 0, adjacency: 0 });
                 continue;
             }
-            let view = frame.view(index);
+            let mut view = frame.view(index);
             let (header, tx, adjacency) = (view.header().to_vec(), view.tx(), view.adjacency());
             outcomes.push(Outcome { exit, header, tx, adjacency });
-            left.push(view.packet());
+            view.release(&mut *self.cache);
         }
-        self.cache.release(&left);
         outcomes
     }
 
@@ -106,7 +105,7 @@ impl<N: Node> NodeHarness<N> {
                 Outcome { exit, header, tx, adjacency: view.adjacency() }
             })
             .collect();
-        self.cache.release(frame.packets());
+        self.cache.release(frame.take_all());
         outcomes
     }
 
@@ -156,7 +155,7 @@ impl Node for TestDrop {
         exits: &mut Exits<'_, NoExit>,
         context: &mut Context<'_>,
     ) {
-        context.cache.release(frame.packets());
+        context.cache.release(frame.take_all());
         exits.all_taken();
     }
 }

@@ -88,10 +88,10 @@ impl Observer {
     fn choose(&mut self, frame: &mut Frame) {
         let Some(request) = self.request else { return };
         for index in 0..frame.len() {
-            let view = frame.view(index);
+            let mut view = frame.view(index);
             let wanted = request.rx.is_none_or(|rx| rx == view.rx()) && self.given < request.count;
             self.given += u32::from(wanted);
-            view.packet().private_mut().trace = if wanted { self.given } else { 0 };
+            view.set_trace(if wanted { self.given } else { 0 });
             if wanted {
                 frame.mark_traced();
             }
@@ -101,7 +101,7 @@ impl Observer {
     fn note_traced(&mut self, slot: usize, frame: &mut Frame) {
         for index in 0..frame.len() {
             let view = frame.view(index);
-            let packet = view.packet().private().trace;
+            let packet = view.trace();
             if packet != 0 {
                 self.seen.push((index, record(packet, slot, &view)));
             }
@@ -109,9 +109,9 @@ impl Observer {
     }
 
     fn write_down(&mut self, frame: &mut Frame, now_tsc: u64, exit_of: impl Fn(usize) -> u8) {
-        let call_packets = frame.len();
+        let call_packets = frame.left() + frame.len();
         for (index, mut record) in self.seen.drain(..) {
-            if index < call_packets {
+            if index < frame.len() {
                 let view = frame.view(index);
                 (record.tx, record.adjacency) = (view.tx(), view.adjacency());
             }

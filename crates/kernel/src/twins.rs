@@ -181,7 +181,7 @@ impl Carrier {
             }
         }
         while let Ok(ToTwin { packet, .. }) = self.packets.try_recv() {
-            self.cache.release(&[packet]);
+            self.cache.release_one(packet);
         }
     }
 
@@ -231,7 +231,7 @@ impl Carrier {
                     tracing::warn!(fault, interface, %error, "the kernel refused a twin's packet");
                 }
             }
-            self.cache.release(&[packet]);
+            self.cache.release_one(packet);
         }
     }
 
@@ -252,11 +252,9 @@ impl Carrier {
             };
             let copy = self.cache.copy_of(&self.frame[..length]);
             let sent = copy.is_some_and(|packet| {
-                let back = self.injector.send(Injected::Frame { interface, packet });
-                back.is_ok() || {
-                    self.cache.release(&[packet]);
-                    false
-                }
+                let sent = self.injector.send(Injected::Frame { interface, packet });
+                let back = sent.err().and_then(Injected::into_packet);
+                back.map(|packet| self.cache.release_one(packet)).is_none()
             });
             let counter = if sent { &traffic.from_kernel } else { &traffic.lost };
             counter.fetch_add(1, Ordering::Relaxed);

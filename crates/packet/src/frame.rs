@@ -11,10 +11,16 @@
 //! ```
 //! Between `port_rx` and `port_tx` these arrays are the truth and the mbuf is not touched: its line
 //! would cost more than the forwarding (docs/adr/0002-frames.md).
+//!
+//! The promise that every method keeps: a slot below the count is a live buffer of which the frame
+//! holds one reference, `header .. header + length` and `consumed` bytes before lie in its frame,
+//! or in its room; or the slot is empty, its packet taken: no buffer, no length.
 
-use crate::split::{Avx512, Kernel, Scalar, Selection, Splitter};
-use crate::{Mbuf, PacketPtr, PacketView, prefetch_read, prefetch_write};
-use core::ptr;
+use crate::split::{Avx512, Kernel, Part, Parts, Scalar, Selection, Splitter};
+use crate::{Burst, Mbuf, PacketBuf, PacketView, prefetch_read, prefetch_write};
+use core::mem::MaybeUninit;
+use core::ptr::{self, NonNull};
+use core::sync::atomic::Ordering;
 
 /// Packets in a full frame.
 pub const VECTOR: usize = 256;
@@ -34,31 +40,49 @@ macro_rules! travelling {
         #[repr(C, align(64))]
         pub struct Frame {
             pub(crate) count: usize,
+            /// Packets that were here when all left together.
+            left: usize,
             pub(crate) traced: bool,
+            /// Some buffer may have other holders, too.
+            pub(crate) shared: bool,
+            /// Some slot may be empty.
+            pub(crate) holes: bool,
             $(pub(crate) $name: [$type; SLOTS],)*
             pub(crate) cause: [u16; SLOTS],
+            /// Where changes of a shared packet go: see [`PacketView::header_mut`].
+            pub(crate) aside: Vec<u8>,
         }
 
         impl Frame {
             /// An empty frame, on the heap: it is some 9 KiB.
             pub fn new() -> Box<Self> {
-                let cause = [0; SLOTS];
-                Box::new(Self { count: 0, traced: false, $($name: [$empty; SLOTS],)* cause })
+                Box::new(Self {
+                    count: 0,
+                    left: 0,
+                    traced: false,
+                    shared: false,
+                    holes: false,
+                    $($name: [$empty; SLOTS],)*
+                    cause: [0; SLOTS],
+                    aside: Vec::new(),
+                })
             }
 
-            /// Moves `other`'s packets behind this frame's own. The caller checked [`Frame::room`];
-            /// what does not fit stays in `other`'s slots and is lost to it.
+            /// Moves `other`'s packets behind this frame's own. The caller checked [`Frame::room`]:
+            /// what does not fit is lost.
             pub fn append(&mut self, other: &mut Frame) {
                 debug_assert!(other.count <= self.room());
                 let (at, count) = (self.count, other.count.min(self.room()));
                 $(self.$name[at..at + count].copy_from_slice(&other.$name[..count]);)*
                 self.count += count;
-                self.traced |= other.traced;
+                self.mark_like(other);
                 other.count = 0;
             }
 
+            /// # Safety
+            /// The processor has the kernel's features, and there is room for the selected slots.
             #[inline(always)]
-            fn gather_with<K: Kernel>(&mut self, from: &Frame, selected: &Selection) {
+            unsafe fn gather_with<K: Kernel>(&mut self, from: &Frame, selected: &Selection) {
                 let at = self.count;
                 // SAFETY: the caller chose a kernel this processor has; the selection names only
                 // slots below VECTOR, there is room for them, and the slack takes the overshoot.
@@ -78,7 +102,7 @@ travelling! {
     tx: u16 = 0;
 }
 
-// SAFETY: the frame's holder is the only user of its packets (see PacketPtr).
+// SAFETY: the frame owns its packets, as a list of PacketBuf would.
 unsafe impl Send for Frame {}
 
 impl Frame {
@@ -100,11 +124,24 @@ impl Frame {
         VECTOR - self.count
     }
 
-    /// Forgets the packets: their holder is someone else now.
+    /// How many packets were in it when they left together ([`Frame::take_all`], [`Frame::offer`]).
+    #[inline]
+    pub fn left(&self) -> usize {
+        self.left
+    }
+
+    /// Makes it as new. Packets that are still in it are lost.
     #[inline]
     pub fn clear(&mut self) {
-        self.count = 0;
-        self.traced = false;
+        (self.count, self.left) = (0, 0);
+        (self.traced, self.shared, self.holes) = (false, false, false);
+    }
+
+    #[inline]
+    fn mark_like(&mut self, other: &Frame) {
+        self.traced |= other.traced;
+        self.shared |= other.shared;
+        self.holes |= other.holes;
     }
 
     /// True when some packet of the frame may be followed by a trace.
@@ -117,18 +154,28 @@ impl Frame {
         self.traced = true;
     }
 
-    /// Adds the slots of `from` that `selected` marks, in order. `from` is left as it is: the
-    /// caller gives each slot to exactly one frame, and checked [`Frame::room`].
+    /// Divides the packets by their exits: what is in no part when the parts are dropped is lost.
     #[inline]
-    pub fn gather(&mut self, from: &Frame, selected: &Selection, splitter: Splitter) {
+    pub fn parts<'f>(&'f mut self, exits: &'f crate::ExitBytes) -> Parts<'f> {
+        let rest = Selection::first(core::mem::take(&mut self.count));
+        // SAFETY: the frame counts no packet any more: they are the parts'.
+        unsafe { Parts::owning(self, exits, rest) }
+    }
+
+    /// Adds the packets of a part, in order. The caller checked [`Frame::room`].
+    #[inline]
+    pub fn gather(&mut self, part: Part<'_>, splitter: Splitter) {
+        let (from, selected) = part.into_slots();
         assert!(selected.len() <= self.room(), "the caller checks the room");
-        match splitter {
-            Splitter::Scalar => self.gather_with::<Scalar>(from, selected),
-            // SAFETY: `Splitter::detect` gave this value because the processor has the features.
-            Splitter::Avx512 => unsafe { self.gather_avx512(from, selected) },
+        // SAFETY: there is room, and a splitter names a kernel that this processor has.
+        unsafe {
+            match splitter {
+                Splitter::SCALAR => self.gather_with::<Scalar>(from, &selected),
+                _ => self.gather_avx512(from, &selected),
+            }
         }
         self.count += selected.len();
-        self.traced |= from.traced;
+        self.mark_like(from);
     }
 
     #[cfg_attr(
@@ -136,45 +183,67 @@ impl Frame {
         target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,popcnt")
     )]
     /// # Safety
-    /// The processor has these features.
+    /// The processor has these features, and there is room.
     unsafe fn gather_avx512(&mut self, from: &Frame, selected: &Selection) {
-        self.gather_with::<Avx512>(from, selected);
+        // SAFETY: the caller's word.
+        unsafe { self.gather_with::<Avx512>(from, selected) };
     }
 
-    /// Adds one packet that starts at its buffer's frame, received by interface `rx`.
-    pub fn push(&mut self, packet: PacketPtr, rx: u16) {
-        self.push_burst(&[Some(packet)], rx);
-    }
-
-    /// Adds received packets. True if one of them is a chain of several buffers, which the router
-    /// does not take: its slot then shows the first part only.
+    /// Adds one packet that starts at its buffer's frame, received by interface `rx`. The caller
+    /// checked [`Frame::room`]: one too many is lost.
     #[inline]
-    pub fn push_burst(&mut self, burst: &[Option<PacketPtr>], rx: u16) -> bool {
-        const MBUF_AHEAD: usize = 16;
-        const DATA_AHEAD: usize = 8;
-        let count = burst.len().min(self.room());
-        let at = self.count;
-        for packet in burst.iter().take(MBUF_AHEAD).flatten() {
-            prefetch_read(packet.as_ptr());
-        }
-        let mut chained = 0;
-        for index in 0..count {
-            if let Some(Some(ahead)) = burst.get(index + MBUF_AHEAD) {
-                prefetch_read(ahead.as_ptr());
-            }
-            if let Some(Some(ahead)) = burst.get(index + DATA_AHEAD) {
-                prefetch_read(ahead.start());
-            }
-            let Some(packet) = burst[index] else { break };
-            let (slot, mbuf) = (self.count, packet.mbuf());
-            self.packet[slot] = packet.as_ptr();
-            self.header[slot] = packet.start();
-            self.length[slot] = u32::from(mbuf.data_len);
-            chained |= mbuf.nb_segs ^ 1;
+    pub fn push(&mut self, packet: PacketBuf, rx: u16) {
+        let slot = self.count;
+        if slot < VECTOR {
+            self.put(slot, packet);
+            self.rx[slot] = rx;
             self.count += 1;
         }
+    }
+
+    /// Puts a packet into a slot whose own, if it has one, is lost.
+    pub(crate) fn put(&mut self, slot: usize, packet: PacketBuf) {
+        self.header[slot] = packet.start();
+        self.length[slot] = u32::from(packet.mbuf().data_len);
+        self.consumed[slot] = 0;
+        self.shared |= packet.is_shared();
+        self.packet[slot] = packet.into_raw().as_ptr();
+    }
+
+    /// Adds received packets, as many as there is room for; they are in `burst` no more. True if
+    /// one of them is a chain of several buffers, which the router does not take: its slot then
+    /// shows the first part only.
+    #[inline]
+    pub fn push_burst(&mut self, burst: &mut Vec<PacketBuf>, rx: u16) -> bool {
+        const MBUF_AHEAD: usize = 16;
+        const DATA_AHEAD: usize = 8;
+        let at = self.count;
+        let (mut chained, mut held) = (0, 0);
+        let mut add = |burst: &mut Burst<'_>| {
+            let coming = burst.take_front(self.room());
+            for packet in coming.iter().take(MBUF_AHEAD) {
+                prefetch_read(packet.as_ptr());
+            }
+            for (index, packet) in coming.iter().enumerate() {
+                if let Some(ahead) = coming.get(index + MBUF_AHEAD) {
+                    prefetch_read(ahead.as_ptr());
+                }
+                if let Some(ahead) = coming.get(index + DATA_AHEAD) {
+                    prefetch_read(ahead.start());
+                }
+                let (slot, mbuf) = (at + index, packet.mbuf());
+                self.packet[slot] = packet.as_ptr();
+                self.header[slot] = packet.start();
+                self.length[slot] = u32::from(mbuf.data_len);
+                chained |= mbuf.nb_segs ^ 1;
+                held |= mbuf.refcnt.load(Ordering::Relaxed) ^ 1;
+            }
+            self.count += coming.len();
+        };
+        Burst::offer(burst, &mut add);
         self.consumed[at..self.count].fill(0);
         self.rx[at..self.count].fill(rx);
+        self.shared |= held != 0;
         chained != 0
     }
 
@@ -252,33 +321,156 @@ impl Frame {
         }
     }
 
-    /// The buffers, for who takes them over.
+    /// The first so many slots as handles.
+    ///
+    /// # Safety
+    /// They are not empty, and whoever gets the handles does not use them beside the frame.
     #[inline]
-    pub fn packets(&self) -> &[PacketPtr] {
-        // SAFETY: PacketPtr is a transparent non-null pointer, and slots below the count are live.
-        unsafe { core::slice::from_raw_parts(self.packet.as_ptr().cast(), self.count) }
+    unsafe fn handles<'a>(&self, count: usize) -> &'a [PacketBuf] {
+        // SAFETY: a PacketBuf is an address that is not null. The arrays stay where they are while
+        // the frame is lent to whom the callers give this.
+        unsafe { core::slice::from_raw_parts(self.packet.as_ptr().cast(), count) }
+    }
+
+    /// Takes all packets: the frame is empty then.
+    #[inline]
+    pub fn take_all(&mut self) -> Burst<'_> {
+        let mut count = self.count;
+        (self.count, self.left) = (0, self.left + count);
+        if self.holes {
+            count = self.close_holes(count);
+        }
+        // SAFETY: the frame counts them no more, and is lent as long as the burst lives.
+        unsafe { Burst::owning(self.handles(count)) }
+    }
+
+    /// Moves what is there of the first so many buffers together.
+    #[cold]
+    fn close_holes(&mut self, count: usize) -> usize {
+        let mut there = 0;
+        for slot in 0..count {
+            let packet = self.packet[slot];
+            self.packet[there] = packet;
+            there += usize::from(!packet.is_null());
+        }
+        there
+    }
+
+    /// Offers all packets, as they are committed, to `take`, which takes from the front what it
+    /// wants. If it wants all, the frame is empty then; else the slots of what it took are.
+    #[inline]
+    pub fn offer(&mut self, take: impl FnOnce(&mut Burst<'_>)) {
+        let count = self.count;
+        if self.holes {
+            return self.offer_some(&Selection::first(count), take);
+        }
+        // Should `take` panic, all are lost.
+        self.count = 0;
+        // SAFETY: the frame counts no packet while the burst lives, and afterwards those alone that
+        // are left in it.
+        let handles = unsafe { self.handles(count) };
+        // SAFETY: as said.
+        let mut burst = unsafe { Burst::owning(handles) };
+        take(&mut burst);
+        let taken = count - burst.left_of(handles.as_ptr(), count);
+        if taken == count {
+            self.left += count;
+        } else {
+            self.count = count;
+            (0..taken).for_each(|slot| self.empty(slot));
+        }
+    }
+
+    /// The same with the packets of some slots.
+    pub fn offer_some(&mut self, some: &Selection, take: impl FnOnce(&mut Burst<'_>)) {
+        let count = core::mem::take(&mut self.count);
+        let mut chosen = [const { MaybeUninit::<PacketBuf>::uninit() }; VECTOR];
+        let mut there = 0;
+        let slots = || some.slots().take_while(|&slot| slot < count);
+        for slot in slots() {
+            if let Some(packet) = NonNull::new(self.packet[slot]) {
+                // SAFETY: a live buffer's reference, which the frame does not count while the burst
+                // lives.
+                chosen[there].write(unsafe { PacketBuf::from_raw(packet) });
+                there += 1;
+            }
+        }
+        // SAFETY: so many were written.
+        let handles = unsafe { core::slice::from_raw_parts(chosen.as_ptr().cast(), there) };
+        // SAFETY: afterwards the frame counts those alone that are left in it.
+        let mut burst = unsafe { Burst::owning(handles) };
+        take(&mut burst);
+        let mut taken = there - burst.left_of(handles.as_ptr(), there);
+        self.count = count;
+        for slot in slots() {
+            if taken == 0 {
+                break;
+            }
+            taken -= usize::from(!self.is_taken(slot));
+            self.empty(slot);
+        }
+    }
+
+    /// Whether the packet of a slot was taken.
+    #[inline]
+    pub fn is_taken(&self, slot: usize) -> bool {
+        self.packet[..self.count].get(slot).is_none_or(|packet| packet.is_null())
+    }
+
+    /// Makes a slot empty: nothing is in it that could be looked at.
+    #[inline]
+    pub(crate) fn empty(&mut self, slot: usize) {
+        self.packet[slot] = ptr::null_mut();
+        (self.length[slot], self.consumed[slot]) = (0, 0);
+        self.holes = true;
     }
 
     /// Writes each packet's start and length into its buffer header, as drivers expect them.
     #[inline]
     pub fn commit(&mut self) {
-        for index in 0..self.count {
-            prefetch_write(self.packet[index + AHEAD]);
-            let packet = self.packets()[index];
-            // SAFETY: the frame's promise: header .. header + length lies in the buffer.
-            unsafe { packet.commit(self.header[index], self.length[index]) };
+        if self.holes | self.shared {
+            return (0..self.count).for_each(|slot| self.commit_with_care(slot));
         }
+        for slot in 0..self.count {
+            prefetch_write(self.packet[slot + AHEAD]);
+            // SAFETY: no slot is empty, and no buffer is shared.
+            unsafe { self.commit_slot(slot) };
+        }
+    }
+
+    /// # Safety
+    /// The slot is not empty, and nobody else holds its buffer.
+    #[inline]
+    pub(crate) unsafe fn commit_slot(&mut self, slot: usize) {
+        let mbuf = self.packet[slot];
+        // SAFETY: the caller's word, and the frame's promise: the header lies in the buffer.
+        unsafe {
+            (*mbuf).data_off = self.header[slot].offset_from((*mbuf).buf_addr) as u16;
+            (*mbuf).data_len = self.length[slot] as u16;
+            (*mbuf).pkt_len = self.length[slot];
+        }
+    }
+
+    /// The same, but a shared buffer stays as it was when it was shared.
+    #[cold]
+    fn commit_with_care(&mut self, slot: usize) {
+        if self.is_alone(slot) {
+            // SAFETY: there is one, and nobody else holds it.
+            unsafe { self.commit_slot(slot) };
+        }
+    }
+
+    /// Whether there is a packet in the slot, in a buffer that nobody else holds. Reads the buffer
+    /// header.
+    pub(crate) fn is_alone(&self, slot: usize) -> bool {
+        let packet = NonNull::new(self.packet[slot]).filter(|_| slot < self.count);
+        // SAFETY: a live buffer, as its slot is not empty. It is only looked at.
+        packet.is_some_and(|packet| unsafe { !PacketBuf::from_raw(packet).is_shared() })
     }
 
     /// Sets the cause of the packets from slot `from` on: why they took the edge to this node.
     pub fn fill_cause(&mut self, from: usize, cause: u16) {
         self.cause[from..self.count].fill(cause);
-    }
-
-    /// First bytes of the headers; each is good for its `lengths` entry.
-    #[inline]
-    pub fn headers(&self) -> &[*mut u8] {
-        &self.header[..self.count]
     }
 
     /// Bytes from each header to its frame's end.
@@ -334,6 +526,7 @@ impl Frame {
 mod tests {
     use super::*;
     use crate::{HeapPool, Pool};
+    use proptest::prelude::*;
 
     /// A frame of packets of these lengths.
     fn frame(lengths: &[usize]) -> (HeapPool, Box<Frame>) {
@@ -379,5 +572,135 @@ mod tests {
         };
         assert!(up_to(3) && !up_to(1));
         assert_eq!(asked, 3 + 2);
+    }
+
+    fn sent(frame: &mut Frame, some: Option<&Selection>, most: usize, pool: &HeapPool) -> Vec<u8> {
+        let mut lengths = Vec::new();
+        let take = |burst: &mut Burst<'_>| {
+            let front = burst.take_front(most);
+            lengths.extend(front.iter().map(|packet| packet.bytes().len() as u8));
+            pool.cache().release(front);
+        };
+        frame.commit();
+        match some {
+            Some(some) => frame.offer_some(some, take),
+            None => frame.offer(take),
+        }
+        lengths
+    }
+
+    #[test]
+    fn what_a_queue_does_not_take_stays_in_its_slot() {
+        let (pool, mut frame) = frame(&[1, 2, 3]);
+        assert_eq!(sent(&mut frame, None, 2, &pool), [1, 2]);
+        assert_eq!([0, 1, 2].map(|slot| frame.is_taken(slot)), [true, true, false]);
+        assert_eq!((frame.len(), frame.left(), frame.lengths()), (3, 0, &[0, 0, 3][..]));
+        assert_eq!(sent(&mut frame, None, 2, &pool), [3]);
+        assert!(frame.is_taken(2) && frame.take_all().is_empty());
+        assert_eq!(pool.usage().free, 8);
+    }
+
+    #[test]
+    fn a_frame_that_leaves_whole_is_empty_and_tells_how_many_left() {
+        let (pool, mut frame) = frame(&[1, 2, 3]);
+        assert_eq!(sent(&mut frame, None, 3, &pool), [1, 2, 3]);
+        assert_eq!((frame.len(), frame.left(), pool.usage().free), (0, 3, 8));
+        frame.clear();
+        assert_eq!(frame.left(), 0);
+    }
+
+    #[test]
+    fn some_slots_are_offered_and_the_others_are_not() {
+        let (pool, mut frame) = frame(&[1, 2, 3, 4]);
+        let mut some = Selection::default();
+        [0, 2, 3, 200].into_iter().for_each(|slot| some.insert(slot));
+        assert_eq!(sent(&mut frame, Some(&some), 2, &pool), [1, 3]);
+        assert_eq!(sent(&mut frame, Some(&some), 2, &pool), [4]);
+        assert_eq!(frame.lengths(), [0, 2, 0, 0]);
+        assert_eq!(sent(&mut frame, None, 9, &pool), [2]);
+        assert_eq!(pool.usage().free, 8);
+    }
+
+    #[test]
+    fn packets_that_the_queue_swaps_away_are_the_frames_no_more() {
+        let (pool, mut frame) = frame(&[1, 2]);
+        let others = Box::into_raw(Box::new(vec![pool.cache().copy_of(b"foreign").unwrap()]));
+        frame.offer(|burst| {
+            // SAFETY: it lives until the end of the test, and is lent once.
+            let foreign = Burst::of(unsafe { &mut *others });
+            pool.cache().release(std::mem::replace(burst, foreign));
+        });
+        assert_eq!((frame.len(), pool.usage().free), (0, 7));
+        // SAFETY: it was lent to a burst that is gone.
+        drop(unsafe { Box::from_raw(others) });
+    }
+
+    #[test]
+    fn a_burst_fills_the_frame_and_the_rest_of_it_waits() {
+        let pool = HeapPool::new(300, 64).unwrap();
+        let mut packets = Vec::new();
+        assert!(pool.cache().allocate(300, &mut packets));
+        let tail = packets.pop().unwrap();
+        packets[7].chain(tail).unwrap();
+        let mut frame = Frame::new();
+        assert!(frame.push_burst(&mut packets, 5));
+        assert_eq!((frame.len(), frame.rx()[255], packets.len()), (VECTOR, 5, 43));
+        assert!(frame.view(7).is_chain() && !frame.view(8).is_chain());
+        let one_too_many = packets.pop().unwrap();
+        frame.push(one_too_many, 5);
+        assert_eq!(frame.len(), VECTOR);
+        pool.cache().release(Burst::of(&mut packets));
+        pool.cache().release(frame.take_all());
+        assert_eq!(pool.usage().free, 299, "it is lost, and only it");
+    }
+
+    proptest! {
+        #![proptest_config(crate::testing::cases())]
+        /// Packets go from frame to frame, are taken, shared, sent and freed: each buffer comes
+        /// back once.
+        #[test]
+        fn every_buffer_comes_back_whatever_way_its_packet_takes(
+            steps in prop::collection::vec((0u8..7, 0usize..8, any::<bool>()), 1..30),
+        ) {
+            let pool = HeapPool::new(64, 64).unwrap();
+            let mut cache = pool.cache();
+            let mut frames = [Frame::new(), Frame::new()];
+            let mut held = Vec::new();
+            for (step, slot, first) in steps {
+                let [one, other] = &mut frames;
+                let (here, there) = if first { (one, other) } else { (other, one) };
+                let there_is = slot < here.len();
+                match step {
+                    0 => if let Some(packet) = cache.copy_of(&[slot as u8; 20]) {
+                        here.push(packet, 0);
+                    },
+                    1 if there_is => held.extend(here.view(slot).take()),
+                    2 if there_is && here.is_taken(slot) => if let Some(packet) = held.pop() {
+                        here.view(slot).put_back(packet);
+                    },
+                    3 if there_is => here.view(slot).share(2).for_each(|twin| there.push(twin, 1)),
+                    4 => {
+                        let exits = crate::ExitBytes(core::array::from_fn(|at| (at % 2) as u8));
+                        let mut kept = Frame::new();
+                        for part in here.parts(&exits) {
+                            let into = if part.exit() == 0 { &mut kept } else { &mut *there };
+                            into.gather(part, Splitter::detect());
+                        }
+                        here.clear();
+                        here.append(&mut kept);
+                    }
+                    5 => {
+                        here.commit();
+                        here.offer(|burst| cache.release(burst.take_front(slot)));
+                    }
+                    6 if there_is => here.view(slot).release(&mut *cache),
+                    _ => here.each(|mut packet| packet.header_mut().fill(7)),
+                }
+            }
+            cache.release(Burst::of(&mut held));
+            frames.iter_mut().for_each(|frame| cache.release(frame.take_all()));
+            drop(cache);
+            prop_assert_eq!(pool.usage().free, 64);
+        }
     }
 }

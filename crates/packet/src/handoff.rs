@@ -28,21 +28,21 @@ struct Ring<T> {
 unsafe impl<T: Send> Sync for Ring<T> {}
 
 /// The end that puts in.
-pub struct Producer<T> {
+pub(crate) struct Producer<T> {
     ring: Arc<Ring<T>>,
     tail: usize,
     head_seen: usize,
 }
 
 /// The end that takes out.
-pub struct Consumer<T> {
+pub(crate) struct Consumer<T> {
     ring: Arc<Ring<T>>,
     head: usize,
     tail_seen: usize,
 }
 
 /// A queue of at least `capacity` places.
-pub fn handoff<T: Copy + Send>(capacity: usize) -> (Producer<T>, Consumer<T>) {
+pub(crate) fn handoff<T: Copy + Send>(capacity: usize) -> (Producer<T>, Consumer<T>) {
     let places = capacity.max(2).next_power_of_two();
     let slots = (0..places).map(|_| UnsafeCell::new(MaybeUninit::uninit())).collect();
     let end = || End(AtomicUsize::new(0));
@@ -54,7 +54,7 @@ pub fn handoff<T: Copy + Send>(capacity: usize) -> (Producer<T>, Consumer<T>) {
 impl<T: Copy + Send> Producer<T> {
     /// Puts in what fits, from the first on; says how many did.
     #[inline]
-    pub fn push(&mut self, items: &[T]) -> usize {
+    pub(crate) fn push(&mut self, items: &[T]) -> usize {
         let places = self.ring.slots.len();
         if places - self.tail.wrapping_sub(self.head_seen) < items.len() {
             self.head_seen = self.ring.head.0.load(Ordering::Acquire);
@@ -74,7 +74,7 @@ impl<T: Copy + Send> Producer<T> {
 impl<T: Copy + Send> Consumer<T> {
     /// Appends up to `most` items to `out`, in the order they were put in.
     #[inline]
-    pub fn pop(&mut self, most: usize, out: &mut Vec<T>) {
+    pub(crate) fn pop(&mut self, most: usize, out: &mut Vec<T>) {
         if self.head == self.tail_seen {
             self.tail_seen = self.ring.tail.0.load(Ordering::Acquire);
         }
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn everything_arrives_once_and_in_order_across_threads() {
-        const COUNT: u64 = 200_000;
+        const COUNT: u64 = if cfg!(miri) { 400 } else { 200_000 };
         let (mut into, mut from) = handoff(64);
         let sender = std::thread::spawn(move || {
             let mut next = 0;

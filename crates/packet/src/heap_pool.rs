@@ -5,12 +5,15 @@
 //!  ├ mbuf 128 ┼ private 64 ┼ headroom 128 ┼ frame room … ┤ ├ mbuf …
 //! ```
 //! Each thread's cache is a last-in first-out stack; the shared store behind it takes a lock once
-//! in [`BATCH`] packets.
+//! in [`BATCH`] packets. The memory lives as long as the pool, its caches, and any packet of it:
+//! who lost one keeps it for ever.
 
+use crate::foreign::foreign_pool;
 use crate::mbuf::{HEADROOM_BYTES, MBUF_HEADER_BYTES, Mbuf};
 use crate::pool::{PacketCache, Pool, PoolError, PoolUsage};
 use crate::private::{PRIVATE_BYTES, Private};
-use crate::{PacketPtr, VECTOR};
+use crate::{Burst, PacketBuf, VECTOR};
+use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 use std::sync::atomic::{AtomicIsize, AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,7 +32,7 @@ struct Store {
     memory: NonNull<u8>,
     bytes: usize,
     total: usize,
-    free: Mutex<Vec<PacketPtr>>,
+    free: Mutex<Vec<PacketBuf>>,
     /// Buffers in the threads' caches, as of each cache's last visit here.
     cached: AtomicIsize,
 }
@@ -67,7 +70,7 @@ impl HeapPool {
 ///
 /// # Safety
 /// `base` begins `stride` bytes of our own zeroed memory, aligned to a cache line.
-unsafe fn format_buffer(base: NonNull<u8>, stride: usize) -> PacketPtr {
+unsafe fn format_buffer(base: NonNull<u8>, stride: usize) -> PacketBuf {
     let header_bytes = MBUF_HEADER_BYTES + PRIVATE_BYTES;
     let mbuf: NonNull<Mbuf> = base.cast();
     // SAFETY: the mapping is zeroed, and zeroes are a valid Mbuf; the range is the caller's word.
@@ -77,13 +80,15 @@ unsafe fn format_buffer(base: NonNull<u8>, stride: usize) -> PacketPtr {
         header.buf_len = (stride - header_bytes) as u16;
         header.data_off = HEADROOM_BYTES as u16;
         header.priv_size = PRIVATE_BYTES as u16;
-        header.refcnt = 1;
+        header.pool = foreign_pool();
+        header.refcnt = AtomicU16::new(1);
         header.nb_segs = 1;
         base.as_ptr().add(MBUF_HEADER_BYTES).cast::<Private>().write(Private::default());
-        PacketPtr::new(mbuf)
+        PacketBuf::from_raw(mbuf)
     }
 }
 
+#[cfg(not(miri))]
 fn map_memory(bytes: usize) -> Option<NonNull<u8>> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
@@ -98,15 +103,63 @@ fn map_memory(bytes: usize) -> Option<NonNull<u8>> {
     }
 }
 
+/// # Safety
+/// The memory is from [`map_memory`], and nobody has a pointer into it.
+#[cfg(not(miri))]
+unsafe fn unmap_memory(memory: NonNull<u8>, bytes: usize) {
+    // SAFETY: the caller's word.
+    unsafe { libc::munmap(memory.as_ptr().cast(), bytes) };
+}
+
+/// For ever: somebody may have a packet in there.
+#[cfg(not(miri))]
+fn keep_memory(_: NonNull<u8>) {}
+
+/// Miri knows no huge pages; of Rust's own memory it tells what is used and no more.
+#[cfg(miri)]
+fn map_memory(bytes: usize) -> Option<NonNull<u8>> {
+    let layout = std::alloc::Layout::from_size_align(bytes, LINE_BYTES).ok()?;
+    // SAFETY: a layout of some size.
+    NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) })
+}
+
+/// # Safety
+/// As above.
+#[cfg(miri)]
+unsafe fn unmap_memory(memory: NonNull<u8>, bytes: usize) {
+    if let Ok(layout) = std::alloc::Layout::from_size_align(bytes, LINE_BYTES) {
+        // SAFETY: the layout that it was allocated with; the caller's word.
+        unsafe { std::alloc::dealloc(memory.as_ptr(), layout) };
+    }
+}
+
+/// As above, and says so: else Miri calls it a leak.
+#[cfg(miri)]
+fn keep_memory(memory: NonNull<u8>) {
+    struct Kept(NonNull<u8>);
+    // SAFETY: nobody looks into it from here.
+    unsafe impl Send for Kept {}
+    static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner).push(Kept(memory));
+}
+
 impl Drop for Store {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours; caches hold an Arc on the store, so no buffer is in use.
-        unsafe { libc::munmap(self.memory.as_ptr().cast(), self.bytes) };
+        let memory = self.memory.as_ptr() as usize;
+        let ours = memory..memory + self.bytes;
+        // Caches hold an Arc on the store, so that each buffer is free here, or somebody has it.
+        let home = self.lock().iter().filter(|it| ours.contains(&(it.as_ptr() as usize))).count();
+        if home == self.total {
+            // SAFETY: the mapping is ours, and a buffer that is free here is nowhere else.
+            unsafe { unmap_memory(self.memory, self.bytes) };
+        } else {
+            keep_memory(self.memory);
+        }
     }
 }
 
 impl Store {
-    fn lock(&self) -> MutexGuard<'_, Vec<PacketPtr>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<PacketBuf>> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -126,7 +179,7 @@ impl Pool for HeapPool {
 
 struct HeapCache {
     store: Arc<Store>,
-    stack: Vec<PacketPtr>,
+    stack: Vec<PacketBuf>,
     /// The stack's depth when the store last heard of it.
     settled: usize,
 }
@@ -159,24 +212,23 @@ impl HeapCache {
     }
 }
 
-impl PacketCache for HeapCache {
-    fn allocate(&mut self, slots: &mut [Option<PacketPtr>]) -> bool {
+// SAFETY: `fill` writes every slot, or says that it did not; what is free is held by nobody else.
+unsafe impl PacketCache for HeapCache {
+    fn fill(&mut self, slots: &mut [MaybeUninit<PacketBuf>]) -> bool {
         if self.stack.len() < slots.len() && !self.refill(slots.len()) {
             return false;
         }
         let rest = self.stack.len() - slots.len();
         for (slot, packet) in slots.iter_mut().zip(self.stack.drain(rest..).rev()) {
-            *slot = Some(packet);
+            slot.write(packet);
         }
         true
     }
 
     #[inline]
-    fn release(&mut self, packets: &[PacketPtr]) {
-        for &packet in packets {
-            if unreference(packet) {
-                self.stack.push(packet);
-            }
+    fn release(&mut self, mut packets: Burst<'_>) {
+        while let Some(packet) = packets.pop() {
+            self.take_back(packet);
         }
         if self.stack.len() > 3 * BATCH {
             self.spill();
@@ -184,20 +236,50 @@ impl PacketCache for HeapCache {
     }
 }
 
-/// Gives up one reference; true if it was the last, and the buffer then looks new.
-#[inline]
-fn unreference(mut packet: PacketPtr) -> bool {
-    if packet.mbuf().refcnt != 1 {
-        let mbuf = packet.as_ptr();
-        // SAFETY: the buffer is live; its count is only ever changed atomically while shared.
-        let count = unsafe { AtomicU16::from_ptr(&raw mut (*mbuf).refcnt) };
-        if count.fetch_sub(1, Ordering::AcqRel) != 1 {
-            return false;
+impl HeapCache {
+    #[inline]
+    fn take_back(&mut self, packet: PacketBuf) {
+        if packet.mbuf().nb_segs != 1 {
+            return self.take_back_chain(packet);
         }
-        count.store(1, Ordering::Relaxed);
+        if let Some(packet) = unreference(packet) {
+            self.stack.push(packet);
+        }
     }
-    packet.mbuf_mut().data_off = HEADROOM_BYTES as u16;
-    true
+
+    #[cold]
+    fn take_back_chain(&mut self, packet: PacketBuf) {
+        let Some(mut packet) = unreference(packet) else { return };
+        // SAFETY: nobody else holds it. What hangs behind is owned by the chain
+        // (`PacketBuf::chain`), and is freed once: the buffer looks new then.
+        unsafe {
+            let mbuf = packet.mbuf_mut();
+            mbuf.nb_segs = 1;
+            let rest = core::mem::replace(&mut mbuf.next, core::ptr::null_mut());
+            if let Some(rest) = NonNull::new(rest) {
+                self.take_back(PacketBuf::from_raw(rest));
+            }
+        }
+        self.stack.push(packet);
+    }
+}
+
+/// Gives up one reference; of the last the buffer comes back, and looks new.
+#[inline]
+fn unreference(mut packet: PacketBuf) -> Option<PacketBuf> {
+    if packet.is_shared() {
+        let references = &packet.mbuf().refcnt;
+        if references.fetch_sub(1, Ordering::AcqRel) != 1 {
+            return None;
+        }
+        references.store(1, Ordering::Relaxed);
+    }
+    // SAFETY: nobody else holds it, and the frame becomes one of no bytes.
+    unsafe {
+        let mbuf = packet.mbuf_mut();
+        (mbuf.data_off, mbuf.data_len) = (HEADROOM_BYTES as u16, 0);
+    }
+    Some(packet)
 }
 
 impl Drop for HeapCache {
@@ -211,32 +293,56 @@ impl Drop for HeapCache {
 mod tests {
     use super::*;
 
+    fn all(cache: &mut dyn PacketCache, count: usize) -> Vec<PacketBuf> {
+        let mut packets = Vec::new();
+        assert!(cache.allocate(count, &mut packets));
+        packets
+    }
+
     #[test]
     fn a_pool_gives_every_buffer_once_and_refuses_the_next() {
         let pool = HeapPool::new(600, 1518).unwrap();
         let mut cache = pool.cache();
-        let mut slots = vec![None; 600];
-        assert!(cache.allocate(&mut slots));
-        let mut packets: Vec<_> = slots.into_iter().flatten().collect();
-        packets.sort_by_key(|p| p.as_ptr());
-        packets.dedup();
+        let mut packets = all(&mut *cache, 600);
+        packets.sort_by_key(|packet| packet.as_ptr());
+        packets.dedup_by_key(|packet| packet.as_ptr());
         assert_eq!(packets.len(), 600);
-        assert!(!cache.allocate(&mut [None]));
-        cache.release(&packets);
-        assert!(cache.allocate(&mut [None]));
+        assert!(cache.allocate_one().is_none());
+        cache.release(Burst::of(&mut packets));
+        packets = all(&mut *cache, 600);
+        cache.release(Burst::of(&mut packets));
     }
 
     #[test]
-    fn a_buffer_comes_back_when_its_last_holder_lets_go() {
+    fn a_buffer_comes_back_when_its_last_holder_lets_go_and_nobody_writes_it_before() {
         let pool = HeapPool::new(1, 64).unwrap();
         let mut cache = pool.cache();
-        let mut packet = cache.copy_of(&[1, 2, 3]).unwrap();
-        assert_eq!(packet.bytes(), [1, 2, 3]);
-        packet.mbuf_mut().refcnt = 2;
-        cache.release(&[packet]);
-        assert!(cache.copy_of(&[4]).is_none());
-        cache.release(&[packet]);
-        assert_eq!(cache.copy_of(&[4]).unwrap().bytes(), [4]);
+        let mut frame = crate::Frame::new();
+        frame.push(cache.copy_of(&[1, 2, 3]).unwrap(), 0);
+        let mut twin = frame.view(0).share(1).next().unwrap();
+        assert!(twin.is_shared() && twin.bytes_mut().is_empty() && !twin.fill(&[4]));
+        cache.release(frame.take_all());
+        assert!(cache.allocate_one().is_none());
+        assert!(!twin.is_shared() && twin.bytes_mut() == [1, 2, 3]);
+        cache.release_one(twin);
+        let again = cache.allocate_one().unwrap();
+        assert!(again.bytes().is_empty(), "a new buffer shows nothing of the packet before");
+        cache.release_one(again);
+    }
+
+    #[test]
+    fn a_chain_comes_back_whole() {
+        let pool = HeapPool::new(3, 64).unwrap();
+        let mut cache = pool.cache();
+        let mut packets = all(&mut *cache, 3);
+        let (mut first, second, third) = (packets.remove(0), packets.remove(0), packets.remove(0));
+        first.chain(second).unwrap();
+        let third = first.chain(third).unwrap_err();
+        cache.release_one(first);
+        cache.release_one(third);
+        let mut packets = all(&mut *cache, 3);
+        assert!(packets.iter().all(|packet| packet.mbuf().nb_segs == 1));
+        cache.release(Burst::of(&mut packets));
     }
 
     #[test]
@@ -244,18 +350,34 @@ mod tests {
         let pool = HeapPool::new(2000, 64).unwrap();
         let (mut here, mut there) = (pool.cache(), pool.cache());
         for _ in 0..20 {
-            let mut slots = [None; 256];
-            assert!(here.allocate(&mut slots));
-            there.release(&slots.map(|slot| slot.unwrap()));
+            there.release(Burst::of(&mut all(&mut *here, 256)));
         }
         drop((here, there));
         assert_eq!(pool.usage().free, 2000);
     }
 
     #[test]
+    fn a_packet_outlives_its_pool() {
+        let pool = HeapPool::new(2, 64).unwrap();
+        let mut packet = pool.cache().copy_of(b"still here").unwrap();
+        drop(pool);
+        packet.bytes_mut()[0] = b'S';
+        assert_eq!(packet.bytes(), b"Still here");
+        // Its own pool is gone: it serves another, which will not count it as one of its own.
+        let other = HeapPool::new(1, 64).unwrap();
+        let mut cache = other.cache();
+        cache.release_one(packet);
+        let mine = cache.copy_of(b"mine").unwrap();
+        assert!(cache.copy_of(b"borrowed").is_some());
+        drop((cache, other));
+        assert_eq!(mine.bytes(), b"mine");
+    }
+
+    #[test]
     fn a_frame_too_large_for_a_buffer_is_refused() {
         let pool = HeapPool::new(4, 60).unwrap();
         assert!(pool.cache().copy_of(&[0; 4000]).is_none());
+        assert_eq!(pool.usage().free, 4);
         assert_eq!(HeapPool::new(4, 70_000).err(), Some(PoolError::FrameTooLarge(70_000)));
     }
 }

@@ -2,43 +2,55 @@
 //!
 //! ```text
 //!  mbuf         one packet's buffer, laid out exactly as DPDK's rte_mbuf
-//!  packet_ptr   a handle on one buffer; private: our own words behind the mbuf header
-//!  pool         where buffers come from and go back to; heap_pool: one without DPDK
+//!  packet_buf   one buffer, owned; private: our own words behind the mbuf header
+//!  burst        several that change hands together
+//!  pool         where buffers come from and go back to; heap_pool: one without DPDK; foreign: what DPDK
+//!               takes that for
 //!  queue        burst receive and transmit; memory_queue: a source and a sink without a device
+//!  scheduler    packets that wait in a scheduler; handoff: a ring from one thread to another
 //!  frame        up to 256 packets as arrays, what nodes borrow; view: one packet of it
 //!  split        a frame divided by its packets' exits, with SIMD
 //!  vectors      loops over arrays, compiled for the vectors that the processor has
 //! ```
 //!
-//! `unsafe` lives here so that nodes need none: a [`Frame`] promises that each of its packets is a
-//! live buffer and that `header .. header + length` lies inside it; every method keeps that
-//! promise.
+//! `unsafe` lives here so that nodes need none. Who has a [`PacketBuf`], a [`Frame`] or a [`Burst`]
+//! owns its packets, and they are moved, not copied: nothing that safe code does with them uses a
+//! buffer that was given back, gives one back twice, writes what others read, or reaches past a
+//! frame's end. What it can do is lose a packet, and so the memory of its pool. Miri runs this
+//! crate's tests.
 #![allow(unsafe_code)]
 
+mod burst;
+mod foreign;
 mod frame;
 mod handoff;
 mod heap_pool;
 mod mbuf;
 mod memory_queue;
-mod packet_ptr;
+mod packet_buf;
 mod pool;
 mod prefetch;
 mod private;
 mod queue;
+mod scheduler;
 mod split;
+#[cfg(test)]
+mod testing;
 mod vectors;
 mod view;
 
+pub use burst::Burst;
+pub use foreign::{FOREIGN_POOL_BYTES, foreign_pool};
 pub use frame::{Frame, SLACK, VECTOR};
-pub use handoff::{Consumer, Producer, handoff};
 pub use heap_pool::HeapPool;
 pub use mbuf::{HEADROOM_BYTES, MBUF_HEADER_BYTES, Mbuf};
 pub use memory_queue::{MemorySink, MemorySource, Recorded, Repeat};
-pub use packet_ptr::PacketPtr;
+pub use packet_buf::PacketBuf;
 pub use pool::{PacketCache, Pool, PoolError, PoolUsage};
 pub use prefetch::{prefetch_read, prefetch_write};
-pub use private::{PRIVATE_BYTES, Private};
+pub use private::PRIVATE_BYTES;
 pub use queue::{RxQueue, TxQueue};
-pub use split::{ExitBytes, Selection, Splitter};
+pub use scheduler::{Handed, Handing, Left, Offered, PacketScheduler, Released, hand_over};
+pub use split::{ExitBytes, Part, Parts, Selection, Splitter};
 pub use vectors::vectorized;
-pub use view::PacketView;
+pub use view::{PacketView, References};

@@ -7,6 +7,8 @@
 //! ```
 //! The `dpdk` crate's C shim asserts every offset at compile time.
 
+use core::sync::atomic::AtomicU16;
+
 /// Bytes of the mbuf header itself: two cache lines.
 pub const MBUF_HEADER_BYTES: usize = 128;
 
@@ -23,8 +25,8 @@ pub struct Mbuf {
     pub buf_iova: u64,
     /// Where the frame starts, counted from `buf_addr`.
     pub data_off: u16,
-    /// How many hold this buffer; atomic in DPDK, see `PacketPtr::references`.
-    pub refcnt: u16,
+    /// How many hold this buffer; atomic in DPDK, too.
+    pub refcnt: AtomicU16,
     /// Segments in the chain; the router's packets have one.
     pub nb_segs: u16,
     /// DPDK port the packet came from.

@@ -1,6 +1,6 @@
 //! A source and a sink without a device: for tests, benchmarks and demos.
 
-use crate::{PacketCache, PacketPtr, RxQueue, TxQueue};
+use crate::{Burst, PacketBuf, PacketCache, RxQueue, TxQueue};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Forwarding rewrites at most this much of a frame; behind it a replayed buffer is still good.
@@ -39,20 +39,19 @@ impl MemorySource {
 }
 
 impl RxQueue for MemorySource {
-    fn receive(&mut self, cache: &mut dyn PacketCache, slots: &mut [Option<PacketPtr>]) -> usize {
-        let wanted = slots.len().min(self.remaining());
-        let slots = &mut slots[..wanted];
-        if wanted == 0 || !cache.allocate(slots) {
-            return 0;
+    fn receive(&mut self, cache: &mut dyn PacketCache, most: usize, into: &mut Vec<PacketBuf>) {
+        let wanted = most.min(self.remaining());
+        let first = into.len();
+        if wanted == 0 || !cache.allocate(wanted, into) {
+            return;
         }
-        for packet in slots.iter_mut().flatten() {
+        for packet in &mut into[first..] {
             packet.refill(&self.templates[self.next], self.next as u32 + 1, HEADER_BYTES);
             self.next += 1;
             if self.next == self.templates.len() && self.repeat == Repeat::Forever {
                 self.next = 0;
             }
         }
-        wanted
     }
 }
 
@@ -78,13 +77,12 @@ impl MemorySink {
 }
 
 impl TxQueue for MemorySink {
-    fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &[PacketPtr]) -> usize {
+    fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
         if let Some(recorded) = &self.recorded {
             let mut frames = recorded.lock().unwrap_or_else(PoisonError::into_inner);
             frames.extend(packets.iter().map(|packet| packet.bytes().to_vec()));
         }
-        cache.release(packets);
-        packets.len()
+        cache.release(packets.take_all());
     }
 }
 
@@ -95,11 +93,10 @@ mod tests {
 
     fn drain(source: &mut MemorySource, pool: &HeapPool, wanted: usize) -> Vec<Vec<u8>> {
         let mut cache = pool.cache();
-        let mut slots = vec![None; wanted];
-        let count = source.receive(&mut *cache, &mut slots);
-        let packets: Vec<_> = slots[..count].iter().map(|slot| slot.unwrap()).collect();
+        let mut packets = Vec::new();
+        source.receive(&mut *cache, wanted, &mut packets);
         let recorded = Recorded::default();
-        MemorySink::recording(Arc::clone(&recorded)).transmit(&mut *cache, &packets);
+        MemorySink::recording(Arc::clone(&recorded)).send(&mut *cache, &mut packets);
         let frames = recorded.lock().unwrap();
         frames.clone()
     }
@@ -119,12 +116,11 @@ mod tests {
         let mut source = MemorySource::new(vec![frame.clone()], Repeat::Forever);
         for _ in 0..3 {
             let mut cache = pool.cache();
-            let mut slot = [None];
-            assert_eq!(source.receive(&mut *cache, &mut slot), 1);
-            let mut packet = slot[0].unwrap();
-            assert_eq!(packet.bytes(), frame);
-            packet.bytes_mut()[..64].fill(0xee);
-            cache.release(&[packet]);
+            let mut packets = Vec::new();
+            source.receive(&mut *cache, 1, &mut packets);
+            assert_eq!(packets[0].bytes(), frame);
+            packets[0].bytes_mut()[..64].fill(0xee);
+            cache.release(Burst::of(&mut packets));
         }
     }
 
@@ -134,8 +130,11 @@ mod tests {
         let mut cache = pool.cache();
         let held = cache.copy_of(&[9]).unwrap();
         let mut source = MemorySource::new(vec![vec![7]], Repeat::Once);
-        assert_eq!(source.receive(&mut *cache, &mut [None]), 0);
-        cache.release(&[held]);
-        assert_eq!(source.receive(&mut *cache, &mut [None]), 1);
+        let mut packets = Vec::new();
+        source.receive(&mut *cache, 1, &mut packets);
+        assert!(packets.is_empty());
+        cache.release_one(held);
+        source.receive(&mut *cache, 1, &mut packets);
+        assert_eq!(packets.len(), 1);
     }
 }

@@ -1,6 +1,7 @@
 //! Where packet buffers come from and go back to.
 
-use crate::PacketPtr;
+use crate::{Burst, PacketBuf};
+use core::mem::MaybeUninit;
 
 /// A store of packet buffers, shared by all threads.
 pub trait Pool: Send + Sync {
@@ -12,25 +13,53 @@ pub trait Pool: Send + Sync {
 }
 
 /// One thread's end of a pool: takes and gives buffers without sharing a cache line per packet.
-pub trait PacketCache: Send {
-    /// Fills every slot with a buffer that holds an empty frame, or none: false when the pool has
-    /// too few left.
-    fn allocate(&mut self, slots: &mut [Option<PacketPtr>]) -> bool;
+///
+/// # Safety
+/// `fill` keeps its promise: others read what it says it wrote.
+pub unsafe trait PacketCache: Send {
+    /// Fills every slot with a buffer that holds an empty frame and that nobody else holds, or
+    /// none: false when the pool has too few left.
+    fn fill(&mut self, slots: &mut [MaybeUninit<PacketBuf>]) -> bool;
 
     /// Gives up one reference on each buffer; those nobody else holds are free again.
-    fn release(&mut self, packets: &[PacketPtr]);
+    fn release(&mut self, packets: Burst<'_>);
+
+    /// Appends so many empty buffers, or none: false when the pool has too few left.
+    #[inline]
+    fn allocate(&mut self, count: usize, into: &mut Vec<PacketBuf>) -> bool {
+        into.reserve(count);
+        let length = into.len();
+        let enough = self.fill(&mut into.spare_capacity_mut()[..count]);
+        if enough {
+            // SAFETY: they were reserved, and `fill` has filled them.
+            unsafe { into.set_len(length + count) };
+        }
+        enough
+    }
+
+    /// One empty buffer; `None` when the pool is empty.
+    #[inline]
+    fn allocate_one(&mut self) -> Option<PacketBuf> {
+        let mut slot = [MaybeUninit::uninit()];
+        // SAFETY: `fill` has filled it.
+        self.fill(&mut slot).then(|| unsafe { slot[0].assume_init_read() })
+    }
+
+    /// Gives up one reference.
+    #[inline]
+    fn release_one(&mut self, packet: PacketBuf) {
+        let packets = core::mem::ManuallyDrop::new([packet]);
+        // SAFETY: the burst owns the packet: nobody looks at the array any more.
+        self.release(unsafe { Burst::owning(&*packets) });
+    }
 
     /// One buffer with a copy of `bytes`; `None` when the pool is empty or they do not fit.
-    fn copy_of(&mut self, bytes: &[u8]) -> Option<PacketPtr> {
-        let mut slot = [None];
-        if !self.allocate(&mut slot) {
-            return None;
-        }
-        let mut packet = slot[0]?;
+    fn copy_of(&mut self, bytes: &[u8]) -> Option<PacketBuf> {
+        let mut packet = self.allocate_one()?;
         if packet.fill(bytes) {
             return Some(packet);
         }
-        self.release(&[packet]);
+        self.release_one(packet);
         None
     }
 }

@@ -3,12 +3,12 @@
 /// Prefetches the line of `address` for reading, into every cache level.
 #[inline(always)]
 pub fn prefetch_read<T>(address: *const T) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: a prefetch is a hint; it faults on no address.
     unsafe {
         core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(address.cast());
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(any(not(target_arch = "x86_64"), miri))]
     let _ = address;
 }
 

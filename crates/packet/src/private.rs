@@ -6,15 +6,15 @@ pub const PRIVATE_BYTES: usize = 64;
 /// What the engine and the memory source remember of a buffer.
 #[repr(C, align(64))]
 #[derive(Debug, Default)]
-pub struct Private {
+pub(crate) struct Private {
     /// Number of the trace that follows this packet; 0: none. Meaningful while tracing is on.
-    pub trace: u32,
+    pub(crate) trace: u32,
     /// Which template's bytes the buffer holds, plus one; 0: none. The memory source's.
     pub(crate) template: u32,
     /// The interface the packet came in by, for who took it out of its frame.
-    pub rx: u16,
+    pub(crate) rx: u16,
     /// The interface it is to leave by.
-    pub tx: u16,
+    pub(crate) tx: u16,
 }
 
 const _: () = assert!(core::mem::size_of::<Private>() == PRIVATE_BYTES);

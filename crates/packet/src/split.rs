@@ -7,7 +7,9 @@
 //! AVX-512 takes 8 pointers, 16 words or 32 half words a step; the scalar kernel walks the bits.
 //! Both are tested against each other; `make bench` shows what they cost.
 
+use crate::Frame;
 use crate::frame::{SLOTS, VECTOR};
+use core::fmt;
 
 /// Exit of each slot of a frame, as bytes.
 #[repr(align(64))]
@@ -32,6 +34,12 @@ impl Selection {
             bits if bits >= 64 => u64::MAX,
             bits => (1 << bits) - 1,
         }))
+    }
+
+    /// Adds a slot, which a frame has.
+    #[inline]
+    pub fn insert(&mut self, slot: usize) {
+        self.0[slot / 64] |= 1 << (slot % 64);
     }
 
     /// How many slots.
@@ -109,19 +117,97 @@ fn equal_bytes(bytes: &[u8], value: u8) -> u64 {
     bytes.iter().enumerate().fold(0, |bits, (bit, &byte)| bits | (u64::from(byte == value) << bit))
 }
 
+/// The packets of a frame on their way to their exits: each is in one part, and a part is used
+/// once.
+///
+/// ```compile_fail,E0382
+/// use packet::{ExitBytes, Frame, Splitter};
+/// let (mut from, exits) = (Frame::new(), ExitBytes::default());
+/// let (mut one, mut other) = (Frame::new(), Frame::new());
+/// for part in from.parts(&exits) {
+///     one.gather(part, Splitter::SCALAR);
+///     other.gather(part, Splitter::SCALAR); // the same packets twice
+/// }
+/// ```
+pub struct Parts<'f> {
+    frame: &'f Frame,
+    exits: &'f ExitBytes,
+    rest: Selection,
+}
+
+/// The packets of a frame that take one exit. Lost if no frame gathers them.
+pub struct Part<'f> {
+    frame: &'f Frame,
+    exit: u8,
+    selected: Selection,
+}
+
+impl<'f> Parts<'f> {
+    /// # Safety
+    /// The packets in the slots of `rest` are given up to the parts: the frame counts them no more.
+    #[inline]
+    pub(crate) unsafe fn owning(frame: &'f Frame, exits: &'f ExitBytes, rest: Selection) -> Self {
+        Self { frame, exits, rest }
+    }
+}
+
+impl<'f> Iterator for Parts<'f> {
+    type Item = Part<'f>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Part<'f>> {
+        let exit = self.exits.0[self.rest.lowest()?];
+        let selected = self.rest.with_exit(self.exits, exit);
+        self.rest.remove(&selected);
+        Some(Part { frame: self.frame, exit, selected })
+    }
+}
+
+impl<'f> Part<'f> {
+    /// Number of the exit.
+    #[inline]
+    pub fn exit(&self) -> u8 {
+        self.exit
+    }
+
+    /// How many packets, or slots whose packet was taken.
+    #[inline]
+    pub fn slots(&self) -> usize {
+        self.selected.len()
+    }
+
+    #[inline]
+    pub(crate) fn into_slots(self) -> (&'f Frame, Selection) {
+        (self.frame, self.selected)
+    }
+}
+
 /// Which compress kernel this processor runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Splitter(Compress);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Splitter {
-    /// Any processor.
+enum Compress {
     Scalar,
-    /// AVX-512 F, BW, VL and VBMI2 (Ice Lake, Zen 4 and later).
+    /// Only where `detect` has seen that the processor has it.
     Avx512,
 }
 
 impl Splitter {
-    /// The fastest that this processor has.
+    /// Any processor's.
+    pub const SCALAR: Self = Self(Compress::Scalar);
+
+    /// The fastest that this processor has: AVX-512 F, BW, VL and VBMI2 (Ice Lake, Zen 4 and
+    /// later), or plain code.
     pub fn detect() -> Self {
-        if has_avx512() { Self::Avx512 } else { Self::Scalar }
+        if has_avx512() { Self(Compress::Avx512) } else { Self::SCALAR }
+    }
+}
+
+/// Its name: `Scalar` or `Avx512`.
+impl fmt::Debug for Splitter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 
@@ -215,7 +301,6 @@ impl Kernel for Avx512 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Frame;
     use proptest::prelude::*;
 
     /// A frame whose slot n has length n, so that each packet can be told.
@@ -223,8 +308,8 @@ mod tests {
         let mut frame = Frame::new();
         frame.count = count;
         for slot in 0..count {
-            frame.packet[slot] = (0x1000 + slot * 64) as *mut crate::Mbuf;
-            frame.header[slot] = (0x9000 + slot) as *mut u8;
+            frame.packet[slot] = core::ptr::without_provenance_mut(0x1000 + slot * 64);
+            frame.header[slot] = core::ptr::without_provenance_mut(0x9000 + slot);
             frame.length[slot] = slot as u32;
             frame.adjacency[slot] = !(slot as u32);
             (frame.rx[slot], frame.tx[slot]) = (slot as u16, slot as u16 ^ 0x5555);
@@ -241,30 +326,34 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::cases())]
         #[test]
         fn splitting_gives_every_packet_to_its_exit_in_order(
             chosen in proptest::collection::vec(0u8..5, 1..=VECTOR),
             before in 0usize..40,
         ) {
-            let from = numbered(chosen.len());
             let mut exits = ExitBytes::default();
             exits.0[..chosen.len()].copy_from_slice(&chosen);
-            let all = Selection::first(chosen.len());
-            prop_assert_eq!(all.len(), chosen.len());
-            for exit in 0..5u8 {
-                let selected = all.with_exit(&exits, exit);
-                let expected: Vec<u32> =
-                    (0..chosen.len() as u32).filter(|&n| chosen[n as usize] == exit).collect();
-                let before = before.min(VECTOR - expected.len());
-                let mut results = Vec::new();
-                for splitter in [Splitter::Scalar, Splitter::detect()] {
+            let mut results = Vec::new();
+            for splitter in [Splitter::SCALAR, Splitter::detect()] {
+                let mut from = numbered(chosen.len());
+                let mut told = Vec::new();
+                for part in from.parts(&exits) {
+                    let (exit, slots) = (part.exit(), part.slots());
+                    let expected: Vec<u32> =
+                        (0..chosen.len() as u32).filter(|&n| chosen[n as usize] == exit).collect();
+                    prop_assert_eq!(slots, expected.len());
+                    let before = before.min(VECTOR - slots);
                     let mut into = numbered(before);
-                    into.gather(&from, &selected, splitter);
+                    into.gather(part, splitter);
                     prop_assert_eq!(&into.length[before..into.count], &expected[..]);
-                    results.push(everything(&into));
+                    told.push((exit, everything(&into)));
                 }
-                prop_assert_eq!(&results[0], &results[1]);
+                prop_assert!(from.is_empty());
+                prop_assert_eq!(told.len(), (0..5).filter(|exit| chosen.contains(exit)).count());
+                results.push(told);
             }
+            prop_assert_eq!(&results[0], &results[1]);
         }
 
         #[test]

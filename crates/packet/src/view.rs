@@ -5,11 +5,45 @@
 //!  │ headroom │←─ consumed ─→│←──── length ────→│
 //!             frame start    header             end
 //! ```
+//! A packet that others hold, too ([`PacketView::share`]), leaves as it is: it is looked at like
+//! any other, its header moves, and what is written goes aside, where nobody sends it. Such packets
+//! are only led to nodes that write nothing; the rest is for when a configuration changes while
+//! they are on their way.
 
-use crate::mbuf::MBUF_HEADER_BYTES;
-use crate::{Frame, PacketPtr, SLACK};
+use crate::mbuf::Mbuf;
+use crate::{Frame, PacketBuf, PacketCache, SLACK};
+use core::ptr::NonNull;
+use core::sync::atomic::Ordering;
 
-/// One packet, borrowed.
+/// References of one buffer, at most: far from where their count would end.
+const MOST_REFERENCES: u16 = 1 << 14;
+
+/// One packet, borrowed. There is one view of a frame's packets at a time:
+///
+/// ```compile_fail,E0499
+/// let mut frame = packet::Frame::new();
+/// let mut one = frame.view(0);
+/// let mut other = frame.view(0); // the frame is borrowed
+/// one.header_mut().swap_with_slice(other.header_mut());
+/// ```
+///
+/// ```compile_fail,E0502
+/// let mut frame = packet::Frame::new();
+/// let mut packet = frame.view(0);
+/// let header = packet.header();
+/// packet.advance(14); // the header is looked at
+/// assert_eq!(header.len(), 14);
+/// ```
+///
+/// and none outlives the packets that it shows:
+///
+/// ```compile_fail,E0499
+/// use packet::{HeapPool, Pool};
+/// let mut frame = packet::Frame::new();
+/// let packet = frame.view(0);
+/// HeapPool::new(1, 64).unwrap().cache().release(frame.take_all());
+/// packet.header(); // given back
+/// ```
 pub struct PacketView<'f> {
     pub(crate) frame: &'f mut Frame,
     pub(crate) index: usize,
@@ -51,12 +85,31 @@ impl PacketView<'_> {
         unsafe { core::slice::from_raw_parts(self.frame.header[self.index], self.length()) }
     }
 
-    /// The same, to change.
+    /// The same, to change; of a packet that others hold too, a copy that nobody sends.
     #[inline]
     pub fn header_mut(&mut self) -> &mut [u8] {
+        if self.frame.shared {
+            return self.header_with_care();
+        }
         let length = self.length();
-        // SAFETY: the frame's promise; the frame's holder alone uses the packet.
+        // SAFETY: the frame's promise, and no packet of it has other holders.
         unsafe { core::slice::from_raw_parts_mut(self.frame.header[self.index], length) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn header_with_care(&mut self) -> &mut [u8] {
+        let (alone, length) = (self.frame.is_alone(self.index), self.length());
+        let header = self.frame.header[self.index];
+        // SAFETY: the frame's promise; where others hold the packet it is only read.
+        unsafe {
+            if alone {
+                return core::slice::from_raw_parts_mut(header, length);
+            }
+            self.frame.aside.clear();
+            self.frame.aside.extend_from_slice(core::slice::from_raw_parts(header, length));
+        }
+        &mut self.frame.aside
     }
 
     /// The whole frame from its start, headers already consumed included.
@@ -104,10 +157,17 @@ impl PacketView<'_> {
         self.frame.consumed[self.index] = 0;
     }
 
+    /// Its buffer's header, if there is a packet here and nobody else holds it.
+    fn own_mbuf(&self) -> Option<&Mbuf> {
+        let alone = self.frame.is_alone(self.index);
+        // SAFETY: a live buffer, lent with the frame.
+        alone.then(|| unsafe { &*self.frame.packet[self.index] })
+    }
+
     /// Bytes free in front of the frame's start. Reads the buffer header.
     fn headroom(&self) -> usize {
         let start = self.frame.header[self.index] as usize - self.consumed();
-        start - self.packet().mbuf().buf_addr as usize
+        self.own_mbuf().map_or(0, |mbuf| start - mbuf.buf_addr as usize)
     }
 
     /// Cuts the packet behind `bytes` bytes from its header, if it is longer.
@@ -119,11 +179,9 @@ impl PacketView<'_> {
 
     /// Lengthens the packet by `bytes` (of any content) at its end; false when the buffer is full.
     pub fn extend(&mut self, bytes: usize) -> bool {
-        let mbuf = self.packet();
         let end = self.frame.header[self.index] as usize + self.length();
-        let limit = mbuf.mbuf().buf_addr as usize + usize::from(mbuf.mbuf().buf_len);
-        debug_assert!(limit - MBUF_HEADER_BYTES > mbuf.as_ptr() as usize);
-        if bytes > limit - end {
+        let limit = |mbuf: &Mbuf| mbuf.buf_addr as usize + usize::from(mbuf.buf_len);
+        if bytes > self.own_mbuf().map_or(0, |mbuf| limit(mbuf) - end) {
             return false;
         }
         self.frame.length[self.index] += bytes as u32;
@@ -180,34 +238,285 @@ impl PacketView<'_> {
         self.frame.cause[self.index]
     }
 
-    /// Writes start and length into the buffer header and hands the buffer out. The node then
-    /// names the exit "taken": the frame forgets the packet.
-    pub fn take(mut self) -> PacketPtr {
-        self.leave()
+    /// Takes the packet out of its frame, from its header on: what is left is an empty slot, and
+    /// the node names the exit "taken". None where it was taken before, or where others hold it,
+    /// too: such a packet leaves as it is, or not at all.
+    #[inline]
+    pub fn take(&mut self) -> Option<PacketBuf> {
+        let packet = NonNull::new(self.frame.packet[self.index])?;
+        if self.frame.shared && !self.frame.is_alone(self.index) {
+            return None;
+        }
+        let (rx, tx) = (self.rx(), self.tx());
+        // SAFETY: nobody else holds it; its reference moves from the slot to the handle.
+        let packet = unsafe {
+            self.frame.commit_slot(self.index);
+            let mut packet = PacketBuf::from_raw(packet);
+            let private = packet.private_mut();
+            (private.rx, private.tx) = (rx, tx);
+            packet
+        };
+        self.frame.empty(self.index);
+        Some(packet)
     }
 
-    /// The same, where the view is needed once more: to name an exit after all.
-    pub fn leave(&mut self) -> PacketPtr {
-        let mut packet = self.packet();
-        let private = packet.private_mut();
-        (private.rx, private.tx) = (self.rx(), self.tx());
-        // SAFETY: the frame's promise.
-        unsafe { packet.commit(self.frame.header[self.index], self.frame.length[self.index]) };
-        packet
+    /// Puts a packet that was taken into its slot again: the node names another exit after all.
+    /// What else may be in the slot is lost.
+    pub fn put_back(&mut self, packet: PacketBuf) {
+        self.frame.put(self.index, packet);
     }
 
-    /// Has `count` more hold the buffer, each with the packet from its header on. The holders must
-    /// not change it: this is for frames that leave by several ports as they are.
-    pub fn share(&mut self, count: u16) -> PacketPtr {
-        let packet = self.packet();
-        // SAFETY: the frame's promise.
-        unsafe { packet.commit(self.frame.header[self.index], self.frame.length[self.index]) };
-        packet.add_holders(count);
-        packet
+    /// Gives the buffer back; the node names the exit "taken".
+    #[inline]
+    pub fn release(&mut self, cache: &mut dyn PacketCache) {
+        if let Some(packet) = NonNull::new(self.frame.packet[self.index]) {
+            self.frame.empty(self.index);
+            // SAFETY: its reference moves from the slot to the handle.
+            cache.release_one(unsafe { PacketBuf::from_raw(packet) });
+        }
     }
 
-    /// The buffer, for the engine's slow paths.
-    pub fn packet(&self) -> PacketPtr {
-        self.frame.packets()[self.index]
+    /// Makes `count` references more of the buffer, each of the packet from its header on as it is
+    /// now: for frames that leave by several ports as they are.
+    pub fn share(&mut self, count: u16) -> References {
+        let slot = self.index;
+        let none = References { packet: NonNull::dangling(), left: 0 };
+        let Some(packet) = NonNull::new(self.frame.packet[slot]) else { return none };
+        if self.frame.is_alone(slot) {
+            // SAFETY: there is a packet, and nobody else holds it.
+            unsafe { self.frame.commit_slot(slot) };
+        } else if !self.is_committed() {
+            return none;
+        }
+        // SAFETY: a live buffer.
+        let references = unsafe { &(*packet.as_ptr()).refcnt };
+        if references.load(Ordering::Relaxed).saturating_add(count) > MOST_REFERENCES {
+            return none;
+        }
+        references.fetch_add(count, Ordering::Relaxed);
+        self.frame.shared = true;
+        References { packet, left: count }
+    }
+
+    /// Whether the buffer header says what the frame's arrays say, of a packet that is there.
+    fn is_committed(&self) -> bool {
+        // SAFETY: a live buffer, lent with the frame.
+        let mbuf = unsafe { &*self.frame.packet[self.index] };
+        let start = mbuf.buf_addr as usize + usize::from(mbuf.data_off);
+        start == self.frame.header[self.index] as usize
+            && usize::from(mbuf.data_len) == self.length()
+    }
+
+    /// Whether it came in several buffers. Reads the buffer header.
+    pub fn is_chain(&self) -> bool {
+        let packet = self.frame.packet[self.index];
+        // SAFETY: a live buffer, lent with the frame.
+        !packet.is_null() && unsafe { (*packet).nb_segs } != 1
+    }
+
+    /// Number of the trace that follows it; 0: none. Reads the buffer's second line.
+    pub fn trace(&self) -> u32 {
+        // SAFETY: a live buffer, only looked at: the handle goes nowhere.
+        NonNull::new(self.frame.packet[self.index])
+            .map_or(0, |packet| unsafe { PacketBuf::from_raw(packet) }.trace())
+    }
+
+    /// Has a trace follow it, or none. Nothing where others hold the packet, too.
+    pub fn set_trace(&mut self, trace: u32) {
+        if let Some(packet) = NonNull::new(self.frame.packet[self.index]) {
+            // SAFETY: a live buffer; the handle goes nowhere.
+            unsafe { PacketBuf::from_raw(packet) }.set_trace(trace);
+        }
+    }
+}
+
+/// References of one buffer that [`PacketView::share`] made. Those that nobody fetches keep it from
+/// its pool.
+#[must_use = "a reference that nobody gives back keeps the buffer from its pool"]
+pub struct References {
+    packet: NonNull<Mbuf>,
+    left: u16,
+}
+
+impl Iterator for References {
+    type Item = PacketBuf;
+
+    #[inline]
+    fn next(&mut self) -> Option<PacketBuf> {
+        self.left = self.left.checked_sub(1)?;
+        // SAFETY: one of the references that were counted for us; none was handed out twice.
+        Some(unsafe { PacketBuf::from_raw(self.packet) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{HeapPool, Pool};
+    use proptest::prelude::*;
+
+    const ROOM: usize = 192;
+
+    fn frame(pool: &HeapPool, packets: &[&[u8]]) -> Box<Frame> {
+        let mut frame = Frame::new();
+        let mut cache = pool.cache();
+        packets.iter().for_each(|bytes| frame.push(cache.copy_of(bytes).unwrap(), 3));
+        frame
+    }
+
+    #[test]
+    fn of_a_packet_that_was_taken_nothing_is_left_to_look_at() {
+        let pool = HeapPool::new(2, ROOM).unwrap();
+        let mut frame = frame(&pool, &[b"header and rest", b"other"]);
+        let mut packet = frame.view(0);
+        assert!(packet.advance(7));
+        packet.set_tx(9);
+        let taken = packet.take().unwrap();
+        assert_eq!((taken.bytes(), taken.rx(), taken.tx()), (&b"and rest"[..], 3, 9));
+        assert!(packet.take().is_none() && packet.share(1).next().is_none());
+        assert!(!packet.advance(1) && !packet.prepend(1) && !packet.extend(1));
+        assert!(packet.whole().is_empty() && packet.header_mut().is_empty());
+        assert_eq!((packet.trace(), packet.is_chain()), (0, false));
+        packet.set_trace(7);
+        packet.release(&mut *pool.cache());
+        frame.commit();
+        assert!(frame.is_taken(0) && !frame.is_taken(1));
+        frame.view(0).put_back(taken);
+        assert_eq!(frame.view(0).whole(), b"and rest");
+        let mut cache = pool.cache();
+        frame.view(0).release(&mut *cache);
+        let rest = frame.take_all();
+        assert_eq!((rest.len(), rest[0].bytes()), (1, &b"other"[..]));
+        cache.release(rest);
+        drop(cache);
+        assert_eq!((frame.left(), pool.usage().free), (2, 2));
+    }
+
+    #[test]
+    fn a_packet_that_others_hold_leaves_as_it_is() {
+        let pool = HeapPool::new(1, ROOM).unwrap();
+        let mut cache = pool.cache();
+        let mut frame = frame(&pool, &[b"link payload"]);
+        let mut other = Frame::new();
+        let mut packet = frame.view(0);
+        packet.share(2).for_each(|twin| other.push(twin, 4));
+        packet.header_mut().fill(b'x');
+        assert!(packet.take().is_none() && !packet.extend(1));
+        assert!(packet.advance(5) && packet.prepend(5) && !packet.prepend(1));
+        packet.truncate(4);
+        packet.set_trace(7);
+        assert!(packet.share(1).next().is_none(), "it is not what the others have");
+        frame.commit();
+        let sent: Vec<Vec<u8>> = frame.take_all().iter().map(|it| it.bytes().to_vec()).collect();
+        assert_eq!(sent, [b"link payload"]);
+        for slot in 0..2 {
+            let mut twin = other.view(slot);
+            assert_eq!((twin.header(), twin.trace()), (&b"link payload"[..], 0));
+            twin.release(&mut *cache);
+        }
+        // Of the three references one was lost above.
+        assert!(cache.allocate_one().is_none());
+    }
+
+    #[test]
+    fn the_last_holder_may_write_again() {
+        let pool = HeapPool::new(1, ROOM).unwrap();
+        let mut cache = pool.cache();
+        let mut frame = frame(&pool, &[b"packet"]);
+        let twin = frame.view(0).share(1).next().unwrap();
+        cache.release_one(twin);
+        let mut packet = frame.view(0);
+        packet.header_mut()[0] = b'P';
+        assert_eq!(packet.take().unwrap().bytes(), b"Packet");
+    }
+
+    #[test]
+    fn references_do_not_run_over() {
+        let pool = HeapPool::new(1, ROOM).unwrap();
+        let mut frame = frame(&pool, &[b"packet"]);
+        let mut packet = frame.view(0);
+        let counts: Vec<u16> = (0..9).map(|_| packet.share(1 << 12).left).collect();
+        assert_eq!((counts[0], counts[8]), (1 << 12, 0));
+    }
+
+    proptest! {
+        #![proptest_config(crate::testing::cases())]
+        /// What the view shows is what a plain list of bytes would, and lies in the buffer.
+        #[test]
+        fn no_sequence_of_moves_leaves_the_buffer(
+            length in 0usize..ROOM,
+            moves in prop::collection::vec((0u8..9, 0usize..300), 1..24),
+        ) {
+            let pool = HeapPool::new(2, ROOM).unwrap();
+            let bytes: Vec<u8> = (0..length).map(|at| at as u8).collect();
+            let mut frame = frame(&pool, &[&bytes, b"beside"]);
+            let (mut consumed, mut shown) = (Vec::new(), bytes);
+            for (step, size) in moves {
+                let mut packet = frame.view(0);
+                match step {
+                    0 => {
+                        prop_assert_eq!(packet.advance(size), size <= shown.len());
+                        if size <= shown.len() {
+                            consumed.extend(shown.drain(..size));
+                        }
+                    }
+                    1 => {
+                        let free = packet.header().as_ptr() as usize - consumed.len()
+                            - packet.own_mbuf().unwrap().buf_addr as usize;
+                        prop_assert_eq!(packet.prepend(size), size <= consumed.len() + free);
+                        if size <= consumed.len() + free {
+                            // What was not consumed before is headroom, of any content.
+                            packet.header_mut()[..size].fill(7);
+                            consumed.truncate(consumed.len().saturating_sub(size));
+                            shown.splice(..0, vec![7; size]);
+                        }
+                    }
+                    2 => {
+                        packet.truncate(size);
+                        shown.truncate(size);
+                    }
+                    3 => if packet.extend(size % 64) {
+                        let from = shown.len();
+                        packet.header_mut()[from..].fill(9);
+                        shown.extend(vec![9; size % 64]);
+                    },
+                    4 => {
+                        packet.start_here();
+                        consumed.clear();
+                    }
+                    5 => if let Some(taken) = packet.take() {
+                        prop_assert_eq!(taken.bytes(), &shown[..]);
+                        packet.put_back(taken);
+                        consumed.clear();
+                    },
+                    6 => {
+                        let fill = size as u8;
+                        packet.header_mut().fill(fill);
+                        shown.fill(fill);
+                    }
+                    7 => {
+                        let n = size as u16;
+                        let fits = usize::from(n) <= shown.len().min(6);
+                        prop_assert_eq!(frame.advance(n), fits);
+                        if fits {
+                            prop_assert!(frame.give_back(n));
+                        }
+                    }
+                    _ => {
+                        let twin = packet.share(1).next().unwrap();
+                        pool.cache().release_one(twin);
+                    }
+                }
+                let packet = frame.view(0);
+                prop_assert_eq!(packet.header(), &shown[..]);
+                prop_assert_eq!(packet.whole(), [&consumed[..], &shown[..]].concat());
+                let mbuf = packet.own_mbuf().unwrap();
+                let whole = packet.whole().as_ptr_range();
+                let buffer = mbuf.buf_addr.cast_const()..mbuf.buf_addr.wrapping_add(mbuf.buf_len.into());
+                prop_assert!(buffer.start <= whole.start && whole.end <= buffer.end);
+            }
+            pool.cache().release(frame.take_all());
+            prop_assert_eq!(pool.usage().free, 2);
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use control::config::objects::port_kind::FrameHex;
 use dataplane::PortQueues;
-use packet::{MemorySink, MemorySource, PacketCache, PacketPtr, Repeat, RxQueue, TxQueue};
+use packet::{Burst, MemorySink, MemorySource, PacketCache, Repeat, RxQueue, TxQueue};
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::path::Path;
@@ -57,16 +57,15 @@ fn recorder(path: &Path) -> Result<SharedWriter, String> {
 struct Recording(SharedWriter);
 
 impl TxQueue for Recording {
-    fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &[PacketPtr]) -> usize {
+    fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut writer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for packet in packets {
+        for packet in packets.iter() {
             // A full disk ends the recording, not the forwarding.
             if let Err(error) = writer.write(now.as_nanos() as u64, packet.bytes()) {
                 tracing::warn!(fault = "recording", ?error, "a packet is missing in a recording");
             }
         }
-        cache.release(packets);
-        packets.len()
+        cache.release(packets.take_all());
     }
 }

@@ -12,7 +12,7 @@ use fib::neighbor::{
     Action, DropReason, Heard, HoldQueue, Need, NeighborConfig, NeighborKey, Neighbors,
 };
 use nodes::tables::{ArpNews, Injected, Injector, NdNews, NdSaid};
-use packet::{PacketCache, PacketPtr};
+use packet::{PacketBuf, PacketCache};
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use wire::icmp6::message;
@@ -44,7 +44,7 @@ pub(crate) struct Neighborhood {
 }
 
 struct Held {
-    packet: PacketPtr,
+    packet: PacketBuf,
     rx: u16,
 }
 
@@ -107,9 +107,9 @@ impl Neighborhood {
         now_ns: u64,
         key: NeighborKey,
         id: fib::adjacency::AdjacencyId,
-        packet: PacketPtr,
+        packet: PacketBuf,
     ) {
-        let rx = packet.private().rx;
+        let rx = packet.rx();
         if let Err(error) = self.machine.need(now_ns, key, id, Need::Packet, &mut self.actions) {
             told_full(&error);
             self.inject(Injected::Discard { rx, packet });
@@ -121,8 +121,8 @@ impl Neighborhood {
     }
 
     /// A packet that cannot even be held.
-    pub(crate) fn discard(&mut self, packet: PacketPtr) {
-        let rx = packet.private().rx;
+    pub(crate) fn discard(&mut self, packet: PacketBuf) {
+        let rx = packet.rx();
         self.inject(Injected::Discard { rx, packet });
     }
 
@@ -317,15 +317,15 @@ impl Neighborhood {
     }
 
     /// A packet's buffer, which nobody needs any more.
-    pub(crate) fn release_buffer(&mut self, packet: PacketPtr) {
-        self.cache.release(&[packet]);
+    pub(crate) fn release_buffer(&mut self, packet: PacketBuf) {
+        self.cache.release_one(packet);
     }
 
     /// Hands a copy of `packet` to the workers. False if no buffer has room for it.
     pub(crate) fn inject_copy(
         &mut self,
         packet: &[u8],
-        to: impl FnOnce(PacketPtr) -> Injected,
+        to: impl FnOnce(PacketBuf) -> Injected,
     ) -> bool {
         let Some(copy) = self.cache.copy_of(packet) else { return false };
         self.inject(to(copy));
@@ -335,16 +335,7 @@ impl Neighborhood {
     /// Hands a packet to the workers; when their queue is full, its buffer goes back.
     fn inject(&mut self, injected: Injected) {
         let Err(refused) = self.injector.send(injected) else { return };
-        match refused {
-            Injected::Frame { packet, .. }
-            | Injected::Resolved { packet, .. }
-            | Injected::Unreachable { packet, .. }
-            | Injected::Whole { packet, .. }
-            | Injected::Own { packet, .. }
-            | Injected::Late { packet, .. }
-            | Injected::Discard { packet, .. } => self.cache.release(&[packet]),
-            Injected::Fence(_) => {}
-        }
+        refused.into_packet().into_iter().for_each(|packet| self.cache.release_one(packet));
     }
 }
 

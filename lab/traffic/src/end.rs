@@ -1,6 +1,6 @@
 //! One end of a link: what sends, what receives, where buffers come from.
 
-use packet::{PacketCache, PacketPtr, RxQueue, TxQueue};
+use packet::{Burst, PacketBuf, PacketCache, RxQueue, TxQueue};
 
 use super::queues::QueueCounts;
 
@@ -22,6 +22,8 @@ pub struct End {
     /// Buffers for packets to send. Nobody else fills them: what a template wrote into one is still
     /// there when it comes back.
     pub cache: Box<dyn PacketCache>,
+    /// What came in, while it is looked at.
+    pub came: Vec<PacketBuf>,
 }
 
 impl End {
@@ -39,16 +41,13 @@ impl End {
 
     /// As `receive`, with all that the port says of a packet.
     #[inline]
-    pub fn receive_packets(&mut self, mut look: impl FnMut(&PacketPtr)) -> usize {
-        let mut slots = [None; BURST];
-        let count = self.rx.receive(&mut *self.cache, &mut slots);
-        let Some(first) = slots[0] else { return 0 };
-        let mut packets = [first; BURST];
-        for (place, packet) in packets.iter_mut().zip(slots[..count].iter().flatten()) {
-            look(packet);
-            *place = *packet;
+    pub fn receive_packets(&mut self, look: impl FnMut(&PacketBuf)) -> usize {
+        self.rx.receive(&mut *self.cache, BURST, &mut self.came);
+        self.came.iter().for_each(look);
+        let count = self.came.len();
+        if count > 0 {
+            self.cache.release(Burst::of(&mut self.came));
         }
-        self.cache.release(&packets[..count]);
         count
     }
 

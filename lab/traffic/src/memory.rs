@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
+use packet::{Burst, HeapPool, PacketBuf, PacketCache, Pool, RxQueue, TxQueue};
 use serde::{Deserialize, Serialize};
 
 use super::end::End;
@@ -131,9 +131,9 @@ struct Way {
     clock: Clock,
     began_ns: u64,
     /// When each may come out.
-    queue: VecDeque<(u64, PacketPtr)>,
+    queue: VecDeque<(u64, PacketBuf)>,
     /// Held back, until this many more have come.
-    held: Option<(PacketPtr, u64)>,
+    held: Option<(PacketBuf, u64)>,
     count: u64,
     served_ns: f64,
     done: Done,
@@ -163,14 +163,14 @@ impl Way {
         if within < stall_ns { at_ns + stall_ns - within } else { at_ns }
     }
 
-    fn accept(&mut self, now_ns: u64, packet: PacketPtr, cache: &mut dyn PacketCache) {
+    fn accept(&mut self, now_ns: u64, packet: PacketBuf, cache: &mut dyn PacketCache) {
         self.count += 1;
         let due = |each: u64| each > 0 && self.count.is_multiple_of(each);
         let (lose, twice, hold) =
             (due(self.line.lose), due(self.line.duplicate), due(self.line.hold));
         if lose {
             self.done.lost += 1;
-            cache.release(&[packet]);
+            cache.release_one(packet);
         } else if hold && self.held.is_none() {
             self.done.held += 1;
             self.held = Some((packet, self.count + self.line.behind));
@@ -183,16 +183,15 @@ impl Way {
                 self.enqueue(now_ns, copy, cache);
             }
         }
-        if let Some((held, _)) = self.held.filter(|&(_, until)| self.count >= until) {
-            self.held = None;
+        if let Some((held, _)) = self.held.take_if(|(_, until)| self.count >= *until) {
             self.enqueue(now_ns, held, cache);
         }
     }
 
-    fn enqueue(&mut self, now_ns: u64, packet: PacketPtr, cache: &mut dyn PacketCache) {
+    fn enqueue(&mut self, now_ns: u64, packet: PacketBuf, cache: &mut dyn PacketCache) {
         if self.queue.len() >= self.line.queue_packets {
             self.done.overflowed += 1;
-            cache.release(&[packet]);
+            cache.release_one(packet);
             return;
         }
         let mut out_ns = now_ns;
@@ -216,10 +215,9 @@ impl Drop for Ways {
         let mut cache = pool.cache();
         for way in ways.iter_mut() {
             let mut way = lock(way);
-            let left: Vec<PacketPtr> = way.queue.drain(..).map(|(_, packet)| packet).collect();
-            cache.release(&left);
+            way.queue.drain(..).for_each(|(_, packet)| cache.release_one(packet));
             if let Some((held, _)) = way.held.take() {
-                cache.release(&[held]);
+                cache.release_one(held);
             }
         }
     }
@@ -239,32 +237,28 @@ struct Tx(Arc<Ways>, usize);
 struct Rx(Arc<Ways>, usize);
 
 impl TxQueue for Tx {
-    fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &[PacketPtr]) -> usize {
+    fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
         let mut way = lock(&self.0.ways[self.1]);
         let now_ns = way.clock.now_ns();
-        packets.iter().for_each(|&packet| way.accept(now_ns, packet, cache));
-        packets.len()
+        while let Some(packet) = packets.pop() {
+            way.accept(now_ns, packet, cache);
+        }
     }
 }
 
 impl RxQueue for Rx {
-    fn receive(&mut self, _: &mut dyn PacketCache, slots: &mut [Option<PacketPtr>]) -> usize {
+    fn receive(&mut self, _: &mut dyn PacketCache, most: usize, into: &mut Vec<PacketBuf>) {
         let mut way = lock(&self.0.ways[self.1]);
-        let Some(&(first_ns, _)) = way.queue.front() else { return 0 };
+        if way.queue.is_empty() {
+            return;
+        }
         let now_ns = way.clock.now_ns();
-        if first_ns > now_ns {
-            return 0;
-        }
-        let mut count = 0;
-        while let Some(&(out_ns, packet)) = way.queue.front() {
-            if out_ns > now_ns || count == slots.len() {
-                break;
+        for _ in 0..most {
+            if way.queue.front().is_none_or(|(out_ns, _)| *out_ns > now_ns) {
+                return;
             }
-            slots[count] = Some(packet);
-            count += 1;
-            way.queue.pop_front();
+            into.extend(way.queue.pop_front().map(|(_, packet)| packet));
         }
-        count
     }
 }
 
@@ -297,6 +291,7 @@ pub fn pair(clock: &Clock, there: Line, back: Line) -> Result<([End; 2], Account
         queues: QueueCounts::default(),
         tx: Box::new(Tx(Arc::clone(&ways), tx)),
         cache,
+        came: Vec::new(),
         port: None,
     };
     let ends = [end("memory a", first, 0, 1), end("memory b", second, 1, 0)];
@@ -325,8 +320,8 @@ mod tests {
         let clock = Clock::stepped(0);
         let line = Line { delay_ns: 1_000, ..Line::default() };
         let ([mut a, mut b], _) = pair(&clock, line, Line::default()).unwrap();
-        let packet = a.cache.copy_of(&[7; 60]).unwrap();
-        assert_eq!(a.tx.transmit(&mut *a.cache, &[packet]), 1);
+        let mut packets = vec![a.cache.copy_of(&[7; 60]).unwrap()];
+        assert_eq!(a.tx.send(&mut *a.cache, &mut packets), 1);
         clock.jump(999);
         assert_eq!(b.receive(|_| {}), 0);
         clock.jump(1);

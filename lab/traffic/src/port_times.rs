@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use dpdk::{Port, PortClock, ReceiveTimes};
 use lab_record::Histogram;
-use packet::PacketPtr;
+use packet::PacketBuf;
 use serde::{Deserialize, Serialize};
 
 use super::clock_map::{ClockMap, Fit, Reading};
@@ -110,7 +110,7 @@ impl Stamps {
 
     /// When the port received a packet; that it is at hand is the next best.
     #[inline]
-    pub(super) fn came_ns(&mut self, packet: &PacketPtr, at_ns: u64) -> u64 {
+    pub(super) fn came_ns(&mut self, packet: &PacketBuf, at_ns: u64) -> u64 {
         match self.times.of(packet) {
             Some(ticks) => self.map.ns(ticks),
             None => {

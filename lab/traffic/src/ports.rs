@@ -141,7 +141,8 @@ impl Ports {
         } else {
             (Box::new(port.rx(0).ok_or_else(gone)?), QueueCounts::default())
         };
-        Ok(End { name, rx, queues, tx: Box::new(tx), cache: sent.cache(), port: Some(port) })
+        let (tx, cache, came) = (Box::new(tx), sent.cache(), Vec::new());
+        Ok(End { name, rx, queues, tx, cache, came, port: Some(port) })
     }
 
     /// DPDK's version and memory.

@@ -12,7 +12,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use packet::{PacketCache, PacketPtr, RxQueue};
+use packet::{PacketBuf, PacketCache, RxQueue};
 
 /// Frames that each queue brought.
 pub type QueueCounts = Arc<[AtomicU64]>;
@@ -39,20 +39,21 @@ impl<Q: RxQueue> Several<Q> {
 
 impl<Q: RxQueue> RxQueue for Several<Q> {
     #[inline]
-    fn receive(&mut self, cache: &mut dyn PacketCache, slots: &mut [Option<PacketPtr>]) -> usize {
-        let mut filled = 0;
+    fn receive(&mut self, cache: &mut dyn PacketCache, most: usize, into: &mut Vec<PacketBuf>) {
+        let mut left = most;
         // Each in turn is the first: one that is always full keeps none of the others waiting.
         for _ in 0..self.queues.len() {
             let at = self.next;
             self.next = (at + 1) % self.queues.len();
-            let count = self.queues[at].receive(cache, &mut slots[filled..]);
+            let first = into.len();
+            self.queues[at].receive(cache, left, into);
+            let count = into.len() - first;
             self.counts[at].fetch_add(count as u64, Ordering::Relaxed);
-            filled += count;
-            if filled == slots.len() {
+            left -= count.min(left);
+            if left == 0 {
                 break;
             }
         }
-        filled
     }
 }
 
@@ -64,7 +65,7 @@ pub fn counted(counts: &QueueCounts) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use packet::{HeapPool, Pool};
+    use packet::{Burst, HeapPool, Pool};
 
     /// A queue of so many frames of one octet.
     struct Holds {
@@ -73,18 +74,13 @@ mod tests {
     }
 
     impl RxQueue for Holds {
-        fn receive(
-            &mut self,
-            cache: &mut dyn PacketCache,
-            slots: &mut [Option<PacketPtr>],
-        ) -> usize {
-            let count = self.left.min(slots.len());
-            assert!(cache.allocate(&mut slots[..count]));
-            for packet in slots[..count].iter_mut().flatten() {
+        fn receive(&mut self, cache: &mut dyn PacketCache, most: usize, into: &mut Vec<PacketBuf>) {
+            let (first, count) = (into.len(), self.left.min(most));
+            assert!(cache.allocate(count, into));
+            for packet in &mut into[first..] {
                 packet.refill(&[self.octet; 60], 1 + u32::from(self.octet), 60);
             }
             self.left -= count;
-            count
         }
     }
 
@@ -97,15 +93,14 @@ mod tests {
         let counts = several.counts();
         let mut order = Vec::new();
         loop {
-            let mut slots = [None; 8];
-            let count = several.receive(&mut *cache, &mut slots);
-            let packets: Vec<PacketPtr> = slots.into_iter().flatten().collect();
-            assert_eq!(packets.len(), count);
-            if count == 0 {
+            let mut packets = Vec::new();
+            several.receive(&mut *cache, 8, &mut packets);
+            assert!(packets.len() <= 8);
+            if packets.is_empty() {
                 break;
             }
             order.extend(packets.iter().map(|packet| packet.bytes()[0]));
-            cache.release(&packets);
+            cache.release(Burst::of(&mut packets));
         }
         assert_eq!(counted(&counts), [40, 3]);
         // The first fills the burst; then it is the other's turn.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use lab_record::Histogram;
-use packet::PacketPtr;
+use packet::{Burst, PacketBuf};
 
 use super::end::{BURST, End};
 use super::recording::{Recording, UnderWay};
@@ -46,7 +46,7 @@ impl Replay {
     }
 
     /// Makes `packet` the frame of this number. Its octets.
-    fn write(&self, packet: &mut PacketPtr, sequence: u64, intended_ns: u64) -> usize {
+    fn write(&self, packet: &mut PacketBuf, sequence: u64, intended_ns: u64) -> usize {
         let frame = self.recording.frame(sequence);
         packet.refill(frame, self.number, frame.len());
         self.under_way.borrow_mut().sent(intended_ns);
@@ -117,7 +117,7 @@ impl Lane {
 
     /// Makes `packet` the next one of the stream. Its size.
     #[inline]
-    fn build(&mut self, packet: &mut PacketPtr, now_ns: u64) -> Built {
+    fn build(&mut self, packet: &mut PacketBuf, now_ns: u64) -> Built {
         let intended_ns = if self.gaps.is_some() { self.next_ns } else { now_ns };
         let octets = match &self.replay {
             None => self.make(packet, intended_ns),
@@ -133,7 +133,7 @@ impl Lane {
 
     /// The next test frame. Its octets.
     #[inline]
-    fn make(&self, packet: &mut PacketPtr, intended_ns: u64) -> usize {
+    fn make(&self, packet: &mut PacketBuf, intended_ns: u64) -> usize {
         let (template, number) = match self.sizes[..] {
             [only] => &self.templates[usize::from(only)],
             _ => {
@@ -185,9 +185,9 @@ pub struct Sender {
     start_ns: u64,
     end_ns: u64,
     /// Buffers ready to be filled.
-    stock: Vec<PacketPtr>,
+    stock: Vec<PacketBuf>,
     /// Packets built and not taken by the port yet, oldest first.
-    waiting: Vec<PacketPtr>,
+    waiting: Vec<PacketBuf>,
     built: Vec<(u8, Built)>,
     last_sent_ns: Option<u64>,
     /// Gaps really left between packets.
@@ -266,7 +266,7 @@ impl Sender {
         if self.waiting.is_empty() {
             return;
         }
-        let taken = end.tx.transmit(&mut *end.cache, &self.waiting);
+        let taken = end.tx.send(&mut *end.cache, &mut self.waiting);
         if taken > 0 {
             self.account(now_ns, taken);
         }
@@ -283,7 +283,6 @@ impl Sender {
             self.gaps.record(now_ns - last_ns);
         }
         self.gaps.record_many(0, taken as u64 - 1);
-        self.waiting.drain(..taken);
         self.built.drain(..taken);
     }
 
@@ -313,19 +312,14 @@ impl Sender {
     }
 
     fn restock(&mut self, end: &mut End) -> bool {
-        let mut slots = [None; BURST];
-        let there = end.cache.allocate(&mut slots);
-        self.stock.extend(slots.iter().flatten().take(if there { BURST } else { 0 }));
-        there
+        end.cache.allocate(BURST, &mut self.stock)
     }
 
     /// Gives back what was not sent.
     pub fn give_back(&mut self, end: &mut End) {
-        end.cache.release(&self.waiting);
-        end.cache.release(&self.stock);
-        self.waiting.clear();
+        end.cache.release(Burst::of(&mut self.waiting));
+        end.cache.release(Burst::of(&mut self.stock));
         self.built.clear();
-        self.stock.clear();
     }
 
     /// What stream `number` of this sender sent.

@@ -10,7 +10,7 @@ use lab_traffic::clock::Clock;
 use lab_traffic::memory::{self, Line};
 use lab_traffic::recording::Recording;
 use lab_traffic::{Header, Plan, Rate, Side, Stream, TrafficResult, drive};
-use packet::{PacketCache, PacketPtr, RxQueue};
+use packet::{PacketBuf, PacketCache, RxQueue};
 use wire::MacAddr;
 use wire::pcap::{LINK_ETHERNET, Writer};
 
@@ -49,12 +49,11 @@ struct Watching {
 }
 
 impl RxQueue for Watching {
-    fn receive(&mut self, cache: &mut dyn PacketCache, slots: &mut [Option<PacketPtr>]) -> usize {
-        let count = self.inner.receive(cache, slots);
-        let packets = slots[..count].iter().flatten();
-        let seen = packets.map(|packet| (self.clock.now_ns(), packet.bytes().to_vec()));
-        self.seen.lock().unwrap().extend(seen);
-        count
+    fn receive(&mut self, cache: &mut dyn PacketCache, most: usize, into: &mut Vec<PacketBuf>) {
+        let first = into.len();
+        self.inner.receive(cache, most, into);
+        let seen = |packet: &PacketBuf| (self.clock.now_ns(), packet.bytes().to_vec());
+        self.seen.lock().unwrap().extend(into[first..].iter().map(seen));
     }
 }
 
@@ -76,9 +75,7 @@ fn send(faults: &str, stream: Stream) -> (TrafficResult, Vec<(u64, Vec<u8>)>, me
 struct Nothing;
 
 impl RxQueue for Nothing {
-    fn receive(&mut self, _: &mut dyn PacketCache, _: &mut [Option<PacketPtr>]) -> usize {
-        0
-    }
+    fn receive(&mut self, _: &mut dyn PacketCache, _: usize, _: &mut Vec<PacketBuf>) {}
 }
 
 #[test]

@@ -164,11 +164,12 @@ impl packet::RxQueue for Stamping {
     fn receive(
         &mut self,
         cache: &mut dyn packet::PacketCache,
-        slots: &mut [Option<packet::PacketPtr>],
-    ) -> usize {
-        let count = self.inner.receive(cache, slots);
-        self.times.lock().unwrap().extend((0..count).map(|_| self.clock.now_ns()));
-        count
+        most: usize,
+        into: &mut Vec<packet::PacketBuf>,
+    ) {
+        let first = into.len();
+        self.inner.receive(cache, most, into);
+        self.times.lock().unwrap().extend(into[first..].iter().map(|_| self.clock.now_ns()));
     }
 }
 

@@ -6,7 +6,7 @@
 use dpdk::{
     DpdkPool, Eal, EalOptions, MemoryChoice, Port, PortOptions, PortSpec, RxHandle, TxHandle,
 };
-use packet::{PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
+use packet::{Burst, PacketCache, Pool, RxQueue, TxQueue};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -55,21 +55,19 @@ impl Rig {
 
     /// Sends all frames, trying for as long as the port is slow.
     pub(crate) fn send(&mut self, port: &mut Opened, frames: &[Vec<u8>]) {
-        let packets: Vec<_> = frames.iter().map(|f| self.cache.copy_of(f).unwrap()).collect();
-        let mut sent = 0;
+        let mut packets: Vec<_> = frames.iter().map(|f| self.cache.copy_of(f).unwrap()).collect();
         wait_until("frames are sent", || {
-            sent += port.tx.transmit(&mut *self.cache, &packets[sent..]);
-            sent == packets.len()
+            port.tx.send(&mut *self.cache, &mut packets);
+            packets.is_empty()
         });
     }
 
     /// What is there to receive now, up to 64 frames.
     pub(crate) fn receive(&mut self, port: &mut Opened) -> Vec<Vec<u8>> {
-        let mut slots = [None; 64];
-        let count = port.rx.receive(&mut *self.cache, &mut slots);
-        let packets: Vec<PacketPtr> = slots[..count].iter().map(|slot| slot.unwrap()).collect();
+        let mut packets = Vec::new();
+        port.rx.receive(&mut *self.cache, 64, &mut packets);
         let frames = packets.iter().map(|packet| packet.bytes().to_vec()).collect();
-        self.cache.release(&packets);
+        self.cache.release(Burst::of(&mut packets));
         frames
     }
 

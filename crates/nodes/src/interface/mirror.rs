@@ -84,7 +84,8 @@ impl Copies {
             return false;
         }
         let emitted = if self.shares {
-            context.emit_shared(packet.share(1), rx, exit)
+            let Some(reference) = packet.share(1).next() else { return false };
+            context.emit_shared(reference, rx, exit)
         } else {
             let Some(copy) = context.cache.copy_of(packet.header()) else { return false };
             context.emit(copy, rx, exit)

@@ -81,7 +81,7 @@ fn cut(packet: &mut PacketView<'_>, mtu: usize, context: &mut Context<'_>) -> Re
             set_place(piece.header_mut(), header_len, bits | MORE_FRAGMENTS);
         }
         Err(copy) => {
-            context.cache.release(&[copy]);
+            context.cache.release_one(copy);
             return Err(Exit::NoBuffer);
         }
     }

@@ -57,15 +57,18 @@ impl Node for IpResolve {
 }
 
 impl IpResolve {
-    fn hand_over(&self, packet: PacketView<'_>) -> ExitIndex {
+    fn hand_over(&self, mut packet: PacketView<'_>) -> ExitIndex {
         let Some((adjacency, next_hop, interface)) = self.next_hop(&packet) else {
             return Exit::AdjacencyGone.into();
         };
-        let packet = packet.take();
-        let news = Unresolved { adjacency, next_hop, interface, packet };
+        let Some(held) = packet.take() else { return Exit::QueueFull.into() };
+        let news = Unresolved { adjacency, next_hop, interface, packet: held };
         match self.slow_path.tell(SlowPathNews::Unresolved(news)) {
             Ok(()) => ExitIndex::TAKEN,
-            Err(_) => Exit::QueueFull.into(),
+            Err(news) => {
+                news.into_packet().into_iter().for_each(|held| packet.put_back(held));
+                Exit::QueueFull.into()
+            }
         }
     }
 

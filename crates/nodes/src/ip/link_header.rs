@@ -89,7 +89,7 @@ mod tests {
             assert!(leave_by(&mut packet, entry, entry.fields()));
             assert_eq!(packet.header(), [&rewrite[..length], b"packet"].concat());
             assert_eq!(packet.tx(), 7);
-            cache.release(frame.packets());
+            cache.release(frame.take_all());
             table.free(id);
         }
     }

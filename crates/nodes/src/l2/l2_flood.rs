@@ -171,9 +171,9 @@ fn flood(
         }
     }
     if !to_share.is_empty() {
-        let shared = packet.share(to_share.len() as u16);
-        for target in to_share {
-            if let Ok(mut copy) = context.emit_shared(shared, rx, Exit::Output) {
+        let references = packet.share(to_share.len() as u16);
+        for (target, reference) in to_share.iter().zip(references) {
+            if let Ok(mut copy) = context.emit_shared(reference, rx, Exit::Output) {
                 copy.set_tx(target.interface);
             }
         }

@@ -107,7 +107,7 @@ impl Node for ArpInput {
             match heard.and_then(|interface| self.hear(packet, interface, routes, now_tsc)) {
                 Ok(()) if interfaces.has_twin(packet.rx()) => Exit::Twin.into(),
                 Ok(()) => {
-                    context.cache.release(&[packet.packet()]);
+                    packet.release(context.cache);
                     ExitIndex::TAKEN
                 }
                 Err(exit) => exit.into(),

@@ -78,11 +78,15 @@ impl Node for IpReassemble {
 }
 
 impl IpReassemble {
-    fn hand_over(&self, packet: PacketView<'_>, scope: u32) -> ExitIndex {
-        let piece = PieceCame { scope, packet: packet.take() };
+    fn hand_over(&self, mut packet: PacketView<'_>, scope: u32) -> ExitIndex {
+        let Some(piece) = packet.take() else { return Exit::TooManyPieces.into() };
+        let piece = PieceCame { scope, packet: piece };
         match self.slow_path.tell(SlowPathNews::Piece(piece)) {
             Ok(()) => ExitIndex::TAKEN,
-            Err(_) => Exit::TooManyPieces.into(),
+            Err(news) => {
+                news.into_packet().into_iter().for_each(|piece| packet.put_back(piece));
+                Exit::TooManyPieces.into()
+            }
         }
     }
 }

@@ -58,7 +58,7 @@ impl Node for MldInput {
     ) {
         exits.each(frame, |packet| match self.hear(packet, context.now_tsc) {
             Ok(()) => {
-                context.cache.release(&[packet.packet()]);
+                packet.release(context.cache);
                 ExitIndex::TAKEN
             }
             Err(exit) => exit.into(),

@@ -87,7 +87,7 @@ impl Node for NdInput {
             match heard.and_then(|interface| self.hear(packet, interface, context.now_tsc)) {
                 Ok(()) if interfaces.has_twin(packet.rx()) => Exit::Twin.into(),
                 Ok(()) => {
-                    context.cache.release(&[packet.packet()]);
+                    packet.release(context.cache);
                     ExitIndex::TAKEN
                 }
                 Err(exit) => exit.into(),

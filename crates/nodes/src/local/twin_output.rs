@@ -121,7 +121,9 @@ impl TwinOutput {
             counters.into_iter().for_each(|it| add(&it.limited[class as usize], 1));
             return Err(class.into());
         }
-        if !self.queue.hand(ToTwin { interface, packet: packet.take() }) {
+        let taken = packet.take().ok_or(Exit::QueueFull)?;
+        if let Err(back) = self.queue.hand(ToTwin { interface, packet: taken }) {
+            packet.put_back(back.packet);
             return Err(Exit::QueueFull);
         }
         counters.into_iter().for_each(|it| add(&it.passed[class as usize], 1));

@@ -8,7 +8,6 @@
 //! Nothing here is an error: what cannot be read is not known, and filters that ask for it do not
 //! fit.
 
-use packet::PacketPtr;
 use sched::{ClassId, Fields, Filter, Packet, classify};
 use std::net::IpAddr;
 use wire::ethernet::ethertype;
@@ -57,14 +56,13 @@ impl Classifier {
         Self { filters, by_domain }
     }
 
-    /// What there is to know of `frame`, for the packet that holds it; `forwarded_in` tells the
-    /// bridge and the VRF, where a filter asks for them.
+    /// What a scheduler is told of `frame`; `forwarded_in` tells the bridge and the
+    /// VRF, where a filter asks for them.
     pub fn describe<'a>(
         &self,
-        handle: PacketPtr,
         frame: &[u8],
         forwarded_in: impl FnOnce() -> ForwardedIn<'a>,
-    ) -> Packet<PacketPtr> {
+    ) -> Packet<()> {
         let mut fields = Fields::default();
         if self.by_domain {
             ForwardedIn { bridge: fields.bridge, vrf: fields.vrf } = forwarded_in();
@@ -80,7 +78,7 @@ impl Classifier {
             fields.flow_hash = frame.iter().take(12).fold(0, |hash, &byte| mix(hash, byte.into()));
         }
         Packet {
-            handle,
+            handle: (),
             length_bytes: u32::try_from(frame.len()).unwrap_or(u32::MAX),
             flow_hash: fields.flow_hash,
             class: match self.filters[..] {
@@ -182,7 +180,6 @@ pub fn mark_congestion(frame: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use packet::{HeapPool, Pool};
     use wire::craft::{self, Craft, Ethernet};
 
     fn frame() -> Craft<Ethernet> {
@@ -190,13 +187,11 @@ mod tests {
     }
 
     /// The class that the filter's fitting gives, and all else that was found.
-    fn described(filter: Filter, frame: &[u8]) -> (bool, Packet<PacketPtr>) {
-        let pool = HeapPool::new(1, 64).unwrap();
-        let handle = pool.cache().copy_of(&[]).unwrap();
+    fn described(filter: Filter, frame: &[u8]) -> (bool, Packet<()>) {
         let class = ClassId::new(1, 1);
         let forwarded_in = || ForwardedIn { bridge: "blue", vrf: "office" };
         let classifier = Classifier::new(vec![Filter { class, ..filter }]);
-        let found = classifier.describe(handle, frame, forwarded_in);
+        let found = classifier.describe(frame, forwarded_in);
         (found.class == class, found)
     }
 

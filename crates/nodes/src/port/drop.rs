@@ -32,7 +32,7 @@ impl Node for Drop {
             let interface = if outbound { frame.tx()[slot] } else { frame.rx()[slot] };
             self.counters.drops.count(interface, reason);
         }
-        context.cache.release(frame.packets());
+        context.cache.release(frame.take_all());
         exits.all_taken();
     }
 }

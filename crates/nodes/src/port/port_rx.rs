@@ -10,7 +10,7 @@
 use crate::interface::{Entrance, entrances};
 use crate::tables::{Interfaces, Mailbox, RxAttachment, Setup, WorkerCounters};
 use graph::{Context, Exits, Node, Published, Role};
-use packet::{Frame, PacketPtr, VECTOR};
+use packet::{Frame, PacketBuf, VECTOR};
 use std::sync::Arc;
 
 /// See the module.
@@ -21,7 +21,7 @@ pub struct PortRx {
     queues: Vec<RxAttachment>,
     /// The queue whose turn it is to be first.
     first: usize,
-    slots: [Option<PacketPtr>; VECTOR],
+    burst: Vec<PacketBuf>,
     /// Packets taken at once, at most.
     most: usize,
     burn_cycles: u32,
@@ -53,7 +53,7 @@ impl Node for PortRx {
             mailbox: Arc::clone(&setup.rx),
             queues: Vec::new(),
             first: 0,
-            slots: [None; VECTOR],
+            burst: Vec::with_capacity(VECTOR),
             most: setup.shared.reception.vector_packets.clamp(1, VECTOR),
             burn_cycles: setup.shared.reception.burn_cycles,
         }
@@ -80,12 +80,13 @@ impl Node for PortRx {
                 break;
             }
             let RxAttachment { interface, queue } = &mut self.queues[(self.first + turn) % queues];
-            let count = queue.receive(context.cache, &mut self.slots[..room]);
+            queue.receive(context.cache, room, &mut self.burst);
+            let count = self.burst.len();
             if count == 0 {
                 continue;
             }
             let from = frame.len();
-            let chained = frame.push_burst(&self.slots[..count], *interface);
+            let chained = frame.push_burst(&mut self.burst, *interface);
             let bytes = frame.lengths()[from..].iter().sum::<u32>();
             self.counters.count_received(*interface, count as u64, bytes.into());
             let exit = match interfaces.entrance(*interface) {
@@ -97,7 +98,7 @@ impl Node for PortRx {
             mixed |= chained || sole.is_some_and(|sole| sole != exit);
             sole = Some(exit);
             for slot in from..frame.len() {
-                let oversize = chained && frame.view(slot).packet().mbuf().nb_segs != 1;
+                let oversize = chained && frame.view(slot).is_chain();
                 exits.set(slot, if oversize { Exit::Oversize } else { exit });
             }
         }
@@ -199,21 +200,14 @@ mod tests {
         assert!(graph::tsc() - start >= 2_000_000);
     }
 
-    /// Brings one frame in two buffers, as far as its header says.
+    /// Brings one frame in two buffers, and one in one.
     struct Chains;
 
     impl RxQueue for Chains {
-        fn receive(
-            &mut self,
-            cache: &mut dyn PacketCache,
-            slots: &mut [Option<PacketPtr>],
-        ) -> usize {
-            for segments in [2, 1] {
-                let mut packet = cache.copy_of(&[7; 60]).unwrap();
-                packet.mbuf_mut().nb_segs = segments;
-                slots[usize::from(2 - segments)] = Some(packet);
-            }
-            2
+        fn receive(&mut self, cache: &mut dyn PacketCache, _: usize, into: &mut Vec<PacketBuf>) {
+            let [mut chain, rest, alone] = [0; 3].map(|_| cache.copy_of(&[7; 60]).unwrap());
+            chain.chain(rest).unwrap();
+            into.extend([chain, alone]);
         }
     }
 

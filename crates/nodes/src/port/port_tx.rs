@@ -3,7 +3,7 @@
 
 use crate::tables::{Interfaces, Mailbox, Setup, TxAttachment};
 use graph::{Context, ExitIndex, Exits, Node, Published, Role};
-use packet::{Frame, PacketPtr, VECTOR};
+use packet::{Frame, Selection, TxQueue, VECTOR};
 use std::sync::Arc;
 
 /// See the module.
@@ -11,9 +11,6 @@ pub struct PortTx {
     interfaces: Published<Interfaces>,
     mailbox: Arc<Mailbox<TxAttachment>>,
     queues: Vec<TxAttachment>,
-    /// Packets of one port and their slots, where a frame leaves by several.
-    chosen: Vec<(PacketPtr, usize)>,
-    packets: Vec<PacketPtr>,
 }
 
 graph::exits! {
@@ -39,8 +36,6 @@ impl Node for PortTx {
             interfaces: setup.shared.interfaces.clone(),
             mailbox: Arc::clone(&setup.tx),
             queues: Vec::new(),
-            chosen: Vec::with_capacity(VECTOR),
-            packets: Vec::with_capacity(VECTOR),
         }
     }
 
@@ -60,13 +55,15 @@ impl Node for PortTx {
         let first = frame.tx()[0];
         if frame.tx().iter().fold(true, |same, &tx| same & (tx == first)) {
             let port = interfaces.get(first).map(|interface| interface.port);
-            let sent = send(&mut self.queues, port, frame.packets(), context);
-            if sent == Ok(frame.len()) {
-                exits.all_taken();
-                return;
+            match self.queue_of(port) {
+                Some(queue) => frame.offer(|packets| queue.transmit(context.cache, packets)),
+                None => return exits.all(Exit::NoPort),
+            }
+            if frame.is_empty() {
+                return exits.all_taken();
             }
             for slot in 0..frame.len() {
-                exits.set(slot, exit_of(slot, sent));
+                exits.set(slot, exit_of(frame, slot));
             }
             return;
         }
@@ -77,56 +74,48 @@ impl Node for PortTx {
 impl PortTx {
     fn send_mixed(
         &mut self,
-        frame: &Frame,
+        frame: &mut Frame,
         exits: &mut Exits<'_, Exit>,
         interfaces: &Interfaces,
         context: &mut Context<'_>,
     ) {
-        let port_of = |slot: usize| interfaces.get(frame.tx()[slot]).map(|row| row.port);
         let mut next = Some(0);
         let mut done = [false; VECTOR];
         while let Some(lead) = next.take() {
+            let port_of = |slot: usize| interfaces.get(frame.tx()[slot]).map(|row| row.port);
             let port = port_of(lead);
-            self.chosen.clear();
-            for (slot, &packet) in frame.packets().iter().enumerate().skip(lead) {
-                if done[slot] {
+            let mut chosen = Selection::default();
+            for (slot, done) in done.iter_mut().enumerate().take(frame.len()).skip(lead) {
+                if *done {
                     continue;
                 }
                 if port_of(slot) == port {
-                    done[slot] = true;
-                    self.chosen.push((packet, slot));
+                    *done = true;
+                    chosen.insert(slot);
                 } else {
                     next = next.or(Some(slot));
                 }
             }
-            self.packets.clear();
-            self.packets.extend(self.chosen.iter().map(|&(packet, _)| packet));
-            let sent = send(&mut self.queues, port, &self.packets, context);
-            for (index, &(_, slot)) in self.chosen.iter().enumerate() {
-                exits.set(slot, exit_of(index, sent));
+            let queue = self.queue_of(port);
+            let refused = queue.is_none().then_some(Exit::NoPort);
+            if let Some(queue) = queue {
+                frame.offer_some(&chosen, |packets| queue.transmit(context.cache, packets));
+            }
+            for slot in chosen.slots() {
+                exits.set(slot, refused.map_or_else(|| exit_of(frame, slot), Exit::into));
             }
         }
     }
-}
 
-/// Sends to a port: how many it took, or that there is no such port.
-fn send(
-    queues: &mut [TxAttachment],
-    port: Option<u16>,
-    packets: &[PacketPtr],
-    context: &mut Context<'_>,
-) -> Result<usize, Exit> {
-    let attachment = queues.iter_mut().find(|attachment| Some(attachment.port) == port);
-    let Some(TxAttachment { queue, .. }) = attachment else { return Err(Exit::NoPort) };
-    Ok(queue.transmit(context.cache, packets))
-}
-
-fn exit_of(index: usize, sent: Result<usize, Exit>) -> ExitIndex {
-    match sent {
-        Ok(sent) if index < sent => ExitIndex::TAKEN,
-        Ok(_) => Exit::QueueFull.into(),
-        Err(exit) => exit.into(),
+    fn queue_of(&mut self, port: Option<u16>) -> Option<&mut dyn TxQueue> {
+        let found = self.queues.iter_mut().find(|attachment| Some(attachment.port) == port)?;
+        Some(&mut *found.queue)
     }
+}
+
+/// By what the port left in the slot.
+fn exit_of(frame: &Frame, slot: usize) -> ExitIndex {
+    if frame.is_taken(slot) { ExitIndex::TAKEN } else { Exit::QueueFull.into() }
 }
 
 #[cfg(test)]
@@ -134,17 +123,15 @@ mod tests {
     use super::*;
     use crate::testing::World;
     use graph::harness::NodeHarness;
-    use packet::{MemorySink, PacketCache, Recorded, TxQueue};
+    use packet::{Burst, MemorySink, PacketCache, Recorded};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Takes so many frames and no more.
     struct Narrow(usize);
 
     impl TxQueue for Narrow {
-        fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &[PacketPtr]) -> usize {
-            let taken = packets.len().min(self.0);
-            cache.release(&packets[..taken]);
-            taken
+        fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
+            cache.release(packets.take_front(self.0));
         }
     }
 
@@ -176,9 +163,8 @@ mod tests {
     struct Pushed(Arc<AtomicUsize>);
 
     impl TxQueue for Pushed {
-        fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &[PacketPtr]) -> usize {
-            cache.release(packets);
-            packets.len()
+        fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
+            cache.release(packets.take_all());
         }
 
         fn push(&mut self) {

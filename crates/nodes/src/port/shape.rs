@@ -17,8 +17,8 @@ use crate::tables::{
     Shaper, WorkerCounters,
 };
 use graph::{Context, ExitIndex, Exits, Node, Published, Role, add, tsc_hz};
-use packet::{Frame, PacketPtr, VECTOR};
-use sched::{Burst, DropReason, Dropped, Packet, Replaced, Sent, Verdict};
+use packet::{Frame, Left, Offered, PacketBuf, Released, VECTOR};
+use sched::{Burst, DropReason, Replaced};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -42,10 +42,9 @@ pub struct Shape {
     handing: Vec<Way>,
     /// Which owned port goes first this time.
     turn: usize,
-    sent: Vec<Sent<PacketPtr>>,
-    handed: Vec<Packet<PacketPtr>>,
+    released: Released,
     /// Packets that leave as soon as there is room to emit them.
-    owed: VecDeque<(PacketPtr, Exit)>,
+    owed: VecDeque<(PacketBuf, Exit)>,
 }
 
 /// A port that another worker owns.
@@ -110,8 +109,7 @@ impl Node for Shape {
             owned: Vec::new(),
             handing: Vec::new(),
             turn: 0,
-            sent: Vec::with_capacity(VECTOR),
-            handed: Vec::with_capacity(VECTOR),
+            released: Released::default(),
             owed: VecDeque::with_capacity(OWED),
         }
     }
@@ -150,22 +148,25 @@ impl Shape {
             let rx = packet.rx();
             let forwarded_in = || forwarded_in(interfaces, row, rx);
             if let Some(shaper) = owned.iter_mut().find(|shaper| shaper.port == port) {
-                let offered =
-                    shaper.classifier.describe(packet.packet(), packet.header(), forwarded_in);
-                packet.leave();
-                let _: Verdict = shaper.scheduler.enqueue(now_ns, offered, &mut drops_to(owed));
-                return ExitIndex::TAKEN;
+                let facts = shaper.classifier.describe(packet.header(), forwarded_in);
+                if let Some(packet) = packet.take() {
+                    let offered = Offered::new(packet, facts);
+                    shaper.scheduler.enqueue(now_ns, offered, &mut drops_to(owed));
+                    return ExitIndex::TAKEN;
+                }
             }
             if let Some(way) = handing.iter_mut().find(|way| way.to.port == port) {
-                let offered =
-                    way.to.classifier.describe(packet.packet(), packet.header(), forwarded_in);
-                packet.leave();
-                if way.to.ring.push(&[offered]) == 0 {
-                    return Exit::HandoverFull.into();
+                let facts = way.to.classifier.describe(packet.header(), forwarded_in);
+                if let Some(taken) = packet.take() {
+                    if let Err(refused) = way.to.ring.push(Offered::new(taken, facts)) {
+                        packet.put_back(refused.into_packet());
+                        return Exit::HandoverFull.into();
+                    }
+                    way.pushed = true;
+                    return ExitIndex::TAKEN;
                 }
-                way.pushed = true;
-                return ExitIndex::TAKEN;
             }
+            // Of no shaped port, or one that others hold, too: nobody may make that wait.
             count(counters, row, packet.tx(), packet.length() as u32);
             Exit::Unshaped.into()
         });
@@ -185,7 +186,7 @@ impl Shape {
         while context.room_to_emit() != 0
             && let Some((packet, exit)) = self.owed.pop_front()
         {
-            self.emit(packet, exit, context);
+            emit(&self.interfaces, &self.counters, packet, exit, context);
         }
         if !self.owed.is_empty() {
             context.call_at(context.now_tsc);
@@ -193,48 +194,27 @@ impl Shape {
     }
 
     fn release_port(&mut self, at: usize, now_ns: u64, context: &mut Context<'_>) {
-        let Self { owned, sent, handed, owed, clock, .. } = self;
+        let Self { owned, released, owed, clock, .. } = self;
         let shaper = &mut owned[at];
         for ring in &mut shaper.handed {
-            ring.pop(VECTOR, handed);
-            if handed.len() == VECTOR {
+            if shaper.scheduler.enqueue_handed(now_ns, ring, &mut drops_to(owed)) == VECTOR {
                 context.call_at(context.now_tsc);
             }
-            shaper.scheduler.enqueue_burst(now_ns, handed, &mut drops_to(owed));
-            handed.clear();
         }
         if shaper.scheduler.waiting_packets() == 0 {
             return;
         }
         let room = context.room_to_emit();
-        match shaper.scheduler.dequeue_burst(now_ns, room, sent, &mut drops_to(owed)) {
+        match shaper.scheduler.dequeue_burst(now_ns, room, released, &mut drops_to(owed)) {
             Burst::More => context.call_at(context.now_tsc),
             Burst::Wait(until_ns) => context.call_at(clock.tsc(until_ns)),
             Burst::Empty => {}
         }
-        let mut sent = std::mem::take(sent);
-        for released in sent.drain(..) {
-            let mut packet = released.handle;
-            if released.mark {
+        for (mut packet, mark) in released.drain() {
+            if mark {
                 mark_congestion(packet.bytes_mut());
             }
-            self.emit(packet, Exit::Release, context);
-        }
-        self.sent = sent;
-    }
-
-    /// The caller has seen that there is room.
-    fn emit(&self, packet: PacketPtr, exit: Exit, context: &mut Context<'_>) {
-        let interfaces = self.interfaces.get(context);
-        let (rx, tx) = (packet.private().rx, packet.private().tx);
-        match context.emit(packet, rx, exit) {
-            Ok(mut view) => {
-                view.set_tx(tx);
-                if matches!(exit, Exit::Release | Exit::Unshaped) {
-                    count(&self.counters, interfaces.get(tx), tx, view.length() as u32);
-                }
-            }
-            Err(packet) => context.cache.release(&[packet]),
+            emit(&self.interfaces, &self.counters, packet, Exit::Release, context);
         }
     }
 
@@ -272,7 +252,7 @@ impl Shape {
             return Outcome { old: None, packets: Replaced::default() };
         };
         let (old, new) = (&mut had.scheduler, &mut shaper.scheduler);
-        let packets = sched::take_over(old, new, now_ns, &mut drops_to(&mut self.owed));
+        let packets = new.take_over(old, now_ns, &mut drops_to(&mut self.owed));
         std::mem::swap(old, new);
         had.classifier = shaper.classifier;
         Outcome { old: Some(shaper.scheduler), packets }
@@ -289,11 +269,9 @@ impl Shape {
             Leftover::Dropped => Exit::PortGone,
         };
         let owed = &mut self.owed;
-        shaper.scheduler.drain(now_ns, &mut |_, packet| owed.push_back((packet.handle, exit)));
-        for ring in &mut shaper.handed {
-            ring.pop(usize::MAX, &mut self.handed);
-            owed.extend(self.handed.drain(..).map(|packet| (packet.handle, exit)));
-        }
+        let mut leave = |packet| owed.push_back((packet, exit));
+        shaper.scheduler.drain(now_ns, &mut leave);
+        shaper.handed.iter_mut().for_each(|ring| ring.drain(&mut leave));
         let count = (owed.len() - before) as u64;
         let packets = match leftover {
             Leftover::Sent => Replaced { kept: count, dropped: 0 },
@@ -303,9 +281,30 @@ impl Shape {
     }
 }
 
+/// The caller has seen that there is room.
+fn emit(
+    interfaces: &Published<Interfaces>,
+    counters: &WorkerCounters,
+    packet: PacketBuf,
+    exit: Exit,
+    context: &mut Context<'_>,
+) {
+    let interfaces = interfaces.get(context);
+    let (rx, tx) = (packet.rx(), packet.tx());
+    match context.emit(packet, rx, exit) {
+        Ok(mut view) => {
+            view.set_tx(tx);
+            if matches!(exit, Exit::Release | Exit::Unshaped) {
+                count(counters, interfaces.get(tx), tx, view.length() as u32);
+            }
+        }
+        Err(packet) => context.cache.release_one(packet),
+    }
+}
+
 /// Where a scheduler's drops go: each leaves by its reason's exit when there is room.
-fn drops_to(owed: &mut VecDeque<(PacketPtr, Exit)>) -> impl FnMut(Dropped<PacketPtr>) {
-    |dropped| owed.push_back((dropped.handle, dropped.reason.into()))
+fn drops_to(owed: &mut VecDeque<(PacketBuf, Exit)>) -> impl FnMut(Left) {
+    |left| owed.push_back((left.packet, left.reason.into()))
 }
 
 /// The bridge and the VRF that a packet was forwarded in: those of the interface it leaves by, else
@@ -372,7 +371,7 @@ mod tests {
     use crate::testing::World;
     use graph::Doorbell;
     use graph::harness::NodeHarness;
-    use packet::{Consumer, handoff};
+    use packet::{Handed, PacketScheduler, hand_over};
     use sched::units::{Rate, Size, Time};
     use sched::{CodelShape, Config, Shape as Scheduler};
     use std::sync::atomic::Ordering;
@@ -398,13 +397,9 @@ mod tests {
             self.own_with(root, Vec::new())
         }
 
-        fn own_with(
-            &mut self,
-            root: Scheduler,
-            handed: Vec<Consumer<Packet<PacketPtr>>>,
-        ) -> Receiver<Outcome> {
+        fn own_with(&mut self, root: Scheduler, handed: Vec<Handed>) -> Receiver<Outcome> {
             let config = Config { mtu_bytes: 100, ..Config::of(root) };
-            let scheduler = sched::build(&config).unwrap();
+            let scheduler = PacketScheduler::new(&config).unwrap();
             let classifier = Classifier::default();
             let shaper = Shaper { port: 1, scheduler, classifier, handed };
             let (reply, answer) = sync_channel(1);
@@ -556,7 +551,7 @@ mod tests {
 
     #[test]
     fn another_workers_packets_come_over_the_ring_until_it_is_full() {
-        let (ring, handed) = handoff(2);
+        let (ring, handed) = hand_over(2);
         let mut other = Rig::new();
         let doorbell = Doorbell::default();
         let way = HandOver { port: 1, classifier: Classifier::default(), ring, doorbell };

@@ -42,9 +42,7 @@ pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
 pub use rate_limit::RateLimit;
 pub use settings::Settings;
 pub use setup::{IcmpLimits, Kind, Reception, Setup, Shared};
-pub use shaping::{
-    HandOver, Leftover, Outcome, PacketScheduler, ShapeLetter, ShapeLetters, Shaper,
-};
+pub use shaping::{HandOver, Leftover, Outcome, ShapeLetter, ShapeLetters, Shaper};
 pub use slow_path::{
     ArpNews, BetterWay, BindingNews, Injected, Injector, ListenersWanted, NdNews, NdSaid,
     PieceCame, RemoteHeard, SlowPath, SlowPathEvents, SlowPathNews, StationMoved, Unresolved,

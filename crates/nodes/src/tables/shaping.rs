@@ -10,14 +10,11 @@
 
 use crate::port::Classifier;
 use graph::Doorbell;
-use packet::{Consumer, PacketPtr, Producer};
-use sched::{Packet, Replaced, Report, Scheduler};
+use packet::{Handed, Handing, PacketScheduler};
+use sched::{Replaced, Report};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Mutex, PoisonError};
-
-/// A scheduler of packets.
-pub type PacketScheduler = Box<dyn Scheduler<PacketPtr>>;
 
 /// A shaped port in the hands of the worker that owns it.
 pub struct Shaper {
@@ -28,7 +25,7 @@ pub struct Shaper {
     /// Which class a packet goes to.
     pub classifier: Classifier,
     /// What the other workers hand over.
-    pub handed: Vec<Consumer<Packet<PacketPtr>>>,
+    pub handed: Vec<Handed>,
 }
 
 /// The way from another worker to a shaped port's owner.
@@ -38,7 +35,7 @@ pub struct HandOver {
     /// Which class a packet goes to.
     pub classifier: Classifier,
     /// To the owner.
-    pub ring: Producer<Packet<PacketPtr>>,
+    pub ring: Handing,
     /// The owner's.
     pub doorbell: Doorbell,
 }

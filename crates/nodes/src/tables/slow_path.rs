@@ -6,7 +6,7 @@
 //! Both queues are bounded and made beforehand: a flood costs its own packets and nothing else.
 
 use crate::tables::{Bound, BridgeId};
-use packet::PacketPtr;
+use packet::PacketBuf;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -114,7 +114,7 @@ pub struct Unresolved {
     /// The interface it is behind.
     pub interface: u16,
     /// The packet, from its IP header on.
-    pub packet: PacketPtr,
+    pub packet: PacketBuf,
 }
 
 /// A tunnel's packet came from an end that is not known.
@@ -132,7 +132,7 @@ pub struct PieceCame {
     /// Whose addresses it has: told apart by VRF, or by link.
     pub scope: u32,
     /// The piece, from its IP header on.
-    pub packet: PacketPtr,
+    pub packet: PacketBuf,
 }
 
 /// Somebody asks which groups of IPv6 we listen to.
@@ -167,6 +167,24 @@ pub enum SlowPathNews {
     Nd(NdNews),
 }
 
+impl SlowPathNews {
+    /// The packet that comes with it.
+    pub fn into_packet(self) -> Option<PacketBuf> {
+        match self {
+            Self::Unresolved(Unresolved { packet, .. }) | Self::Piece(PieceCame { packet, .. }) => {
+                Some(packet)
+            }
+            Self::Moved(_)
+            | Self::Binding(_)
+            | Self::RemoteHeard(_)
+            | Self::BetterWay(_)
+            | Self::ListenersWanted(_)
+            | Self::Arp(_)
+            | Self::Nd(_) => None,
+        }
+    }
+}
+
 /// A packet that the control thread sends.
 #[derive(Debug)]
 pub enum Injected {
@@ -175,7 +193,7 @@ pub enum Injected {
         /// The interface.
         interface: u16,
         /// The frame.
-        packet: PacketPtr,
+        packet: PacketBuf,
     },
     /// A packet that waited for its adjacency, complete now.
     Resolved {
@@ -184,35 +202,35 @@ pub enum Injected {
         /// Interface it came in by.
         rx: u16,
         /// From its IP header on.
-        packet: PacketPtr,
+        packet: PacketBuf,
     },
     /// A packet whose next hop does not answer: its sender is to be told.
     Unreachable {
         /// Interface it came in by.
         rx: u16,
         /// From its IP header on.
-        packet: PacketPtr,
+        packet: PacketBuf,
     },
     /// A packet to ourselves that came in pieces.
     Whole {
         /// Interface that its last piece came in by.
         rx: u16,
         /// The packet.
-        packet: PacketPtr,
+        packet: PacketBuf,
     },
     /// A packet of our own, to be routed.
     Own {
         /// Interface that its reason came in by.
         rx: u16,
         /// The packet.
-        packet: PacketPtr,
+        packet: PacketBuf,
     },
     /// The first piece of a packet whose other pieces did not come.
     Late {
         /// Interface it came in by.
         rx: u16,
         /// The piece.
-        packet: PacketPtr,
+        packet: PacketBuf,
     },
     /// Not a packet: the flag is set once all that was injected before has left the graph.
     Fence(Arc<AtomicBool>),
@@ -221,8 +239,24 @@ pub enum Injected {
         /// Interface it came in by.
         rx: u16,
         /// The packet.
-        packet: PacketPtr,
+        packet: PacketBuf,
     },
+}
+
+impl Injected {
+    /// The packet that comes with it.
+    pub fn into_packet(self) -> Option<PacketBuf> {
+        match self {
+            Self::Frame { packet, .. }
+            | Self::Resolved { packet, .. }
+            | Self::Unreachable { packet, .. }
+            | Self::Whole { packet, .. }
+            | Self::Own { packet, .. }
+            | Self::Late { packet, .. }
+            | Self::Discard { packet, .. } => Some(packet),
+            Self::Fence(_) => None,
+        }
+    }
 }
 
 /// The workers' end: tells the control thread, and wakes it.

@@ -5,7 +5,7 @@
 //! ```
 //! What the kernel sends comes back as [`Injected`](crate::tables::Injected) frames.
 
-use packet::PacketPtr;
+use packet::PacketBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -126,7 +126,7 @@ pub struct ToTwin {
     /// The interface whose twin it is.
     pub interface: u16,
     /// The frame, from its Ethernet header on.
-    pub packet: PacketPtr,
+    pub packet: PacketBuf,
 }
 
 /// The workers' end: hands packets over, and wakes who writes them.
@@ -143,9 +143,12 @@ pub fn twin_queue(most: usize, wake: Arc<dyn Fn() + Send + Sync>) -> (TwinQueue,
 }
 
 impl TwinQueue {
-    /// Hands a packet over; false when there are too many. [`TwinQueue::wake`] it then.
-    pub fn hand(&self, to: ToTwin) -> bool {
-        self.packets.try_send(to).is_ok()
+    /// Hands a packet over, or gives it back when there are too many. [`TwinQueue::wake`] it then.
+    pub fn hand(&self, to: ToTwin) -> Result<(), ToTwin> {
+        use std::sync::mpsc::TrySendError::{Disconnected, Full};
+        self.packets.try_send(to).map_err(|error| match error {
+            Full(to) | Disconnected(to) => to,
+        })
     }
 
     /// Wakes who writes them.

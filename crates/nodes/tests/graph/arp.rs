@@ -4,7 +4,7 @@ use crate::rig::*;
 use fib::adjacency::{Adjacency, AdjacencyId};
 use fib::neighbor::{Action, Heard, HoldQueue, Need, NeighborConfig, NeighborKey, Neighbors};
 use nodes::tables::{ArpNews, Injected, SlowPathNews, Unresolved};
-use packet::{PacketPtr, Pool};
+use packet::{PacketBuf, Pool};
 use std::net::{IpAddr, Ipv4Addr};
 use wire::craft;
 
@@ -16,7 +16,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 struct Control {
     rig: Rig,
     machine: Neighbors,
-    held: HoldQueue<(u32, PacketPtr)>,
+    held: HoldQueue<(u32, PacketBuf)>,
     now_ns: u64,
 }
 
@@ -48,14 +48,14 @@ impl Control {
         adjacency: Option<u32>,
         next_hop: IpAddr,
         interface: u16,
-        packet: PacketPtr,
+        packet: PacketBuf,
         actions: &mut Vec<Action>,
     ) {
         let key = NeighborKey { interface, address: next_hop };
         let known = self.machine.get(key).and_then(|known| known.adjacency);
         let id = known.or(adjacency.map(AdjacencyId)).unwrap_or_else(|| self.adjacency(key));
         if let Some((_, pushed_out)) = self.held.hold(key, (id.0, packet)) {
-            let rx = pushed_out.private().rx;
+            let rx = pushed_out.rx();
             self.rig.inject_packet(Injected::Discard { rx, packet: pushed_out });
         }
         self.machine.need(self.now_ns, key, id, Need::Packet, actions).unwrap();
@@ -89,13 +89,13 @@ impl Control {
             }
             Action::ReleaseHeld { key } => {
                 for (adjacency, packet) in self.held.release(key).collect::<Vec<_>>() {
-                    let rx = packet.private().rx;
+                    let rx = packet.rx();
                     self.rig.inject_packet(Injected::Resolved { adjacency, rx, packet });
                 }
             }
             Action::DropHeld { key, .. } => {
                 for (_, packet) in self.held.release(key).collect::<Vec<_>>() {
-                    let rx = packet.private().rx;
+                    let rx = packet.rx();
                     self.rig.inject_packet(Injected::Unreachable { rx, packet });
                 }
             }
@@ -194,7 +194,7 @@ fn what_waits_for_an_incomplete_adjacency_waits_for_its_next_hop() {
     for (_, packet) in
         control.held.release(NeighborKey { interface: 1, address: IpAddr::from([198, 51, 100, 3]) })
     {
-        control.rig.pool.cache().release(&[packet]);
+        control.rig.pool.cache().release_one(packet);
     }
     control.rig.settle();
 }

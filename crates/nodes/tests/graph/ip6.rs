@@ -115,10 +115,18 @@ fn an_answer_to_a_neighbour_that_is_not_known_waits_for_it() {
     let ping = from_host().ipv6(stranger, link_local(0)).icmp_echo(7, 3).build();
     assert_eq!(rig.answer(0, ping), []);
     let news = rig.news();
-    let [SlowPathNews::Unresolved(Unresolved { adjacency: None, next_hop, interface: 0, packet })] =
-        news[..]
+    let Ok(
+        [
+            SlowPathNews::Unresolved(Unresolved {
+                adjacency: None,
+                next_hop,
+                interface: 0,
+                packet,
+            }),
+        ],
+    ) = <[_; 1]>::try_from(news)
     else {
-        panic!("{news:?}")
+        panic!("not one packet that waits")
     };
     assert_eq!(next_hop, stranger);
     let reply = to_host().ipv6(link_local(0), stranger).icmp_echo_reply(7, 3).build();

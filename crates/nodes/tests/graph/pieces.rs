@@ -13,11 +13,11 @@ fn a_piece_goes_to_the_control_thread_and_the_whole_packet_is_answered() {
     rig.receive(0, frame.clone());
     rig.run();
     let news = rig.news();
-    let [SlowPathNews::Piece(PieceCame { scope: 0, packet })] = news[..] else {
-        panic!("{news:?}")
+    let Ok([SlowPathNews::Piece(PieceCame { scope: 0, packet })]) = <[_; 1]>::try_from(news) else {
+        panic!("not one piece")
     };
     assert_eq!(packet.bytes(), &frame[14..]);
-    rig.pool.cache().release(&[packet]);
+    rig.pool.cache().release_one(packet);
     let whole = craft::ipv4(HOST, US).icmp_echo(7, 1).payload_len(600).build();
     rig.inject(&whole, |packet| Injected::Whole { rx: 0, packet });
     rig.run();

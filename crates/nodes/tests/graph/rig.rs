@@ -8,7 +8,7 @@ use nodes::tables::{
     BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Leftover, Link, Mode,
     PieceCame, SlowPathNews, Tunnel, Unresolved, Vlan, VlanTags, VrfId, VrfTables, Wrap, link_key,
 };
-use packet::{HeapPool, PacketCache, PacketPtr, Pool, RxQueue, TxQueue};
+use packet::{Burst, HeapPool, PacketBuf, PacketCache, Pool, RxQueue, TxQueue};
 use sched::Replaced;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A frame to be received.
 pub(crate) struct Incoming {
     pub(crate) bytes: Vec<u8>,
-    /// Buffers that its header says it takes.
+    /// Buffers that it comes in: one or two.
     pub(crate) segments: u16,
     /// Bytes free in front of it.
     pub(crate) headroom: u16,
@@ -39,17 +39,17 @@ type Frames<T> = Arc<Mutex<VecDeque<T>>>;
 struct Feed(Frames<Incoming>);
 
 impl RxQueue for Feed {
-    fn receive(&mut self, cache: &mut dyn PacketCache, slots: &mut [Option<PacketPtr>]) -> usize {
+    fn receive(&mut self, cache: &mut dyn PacketCache, most: usize, into: &mut Vec<PacketBuf>) {
         let mut waiting = self.0.lock().unwrap();
-        let count = waiting.len().min(slots.len());
-        for (slot, frame) in slots.iter_mut().zip(waiting.drain(..count)) {
-            let mut packet = cache.copy_of(&frame.bytes).unwrap();
-            let mbuf = packet.mbuf_mut();
-            (mbuf.nb_segs, mbuf.data_off) = (frame.segments, frame.headroom);
-            packet.bytes_mut().copy_from_slice(&frame.bytes);
-            *slot = Some(packet);
+        let count = waiting.len().min(most);
+        for frame in waiting.drain(..count) {
+            let mut packet = cache.allocate_one().unwrap();
+            assert!(packet.fill_behind(frame.headroom.into(), &frame.bytes));
+            if frame.segments == 2 {
+                packet.chain(cache.copy_of(b"the rest").unwrap()).unwrap();
+            }
+            into.push(packet);
         }
-        count
     }
 }
 
@@ -60,11 +60,10 @@ struct Sink {
 }
 
 impl TxQueue for Sink {
-    fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &[PacketPtr]) -> usize {
-        let taken = &packets[..packets.len().min(self.most)];
+    fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
+        let taken = packets.take_front(self.most);
         self.sent.lock().unwrap().extend(taken.iter().map(|packet| packet.bytes().to_vec()));
         cache.release(taken);
-        taken.len()
     }
 }
 
@@ -186,7 +185,7 @@ impl Rig {
     pub(crate) fn inject(
         &mut self,
         bytes: &[u8],
-        make: impl FnOnce(PacketPtr) -> nodes::tables::Injected,
+        make: impl FnOnce(PacketBuf) -> nodes::tables::Injected,
     ) {
         let packet = self.pool.cache().copy_of(bytes).unwrap();
         self.inject_packet(make(packet));
@@ -273,11 +272,11 @@ impl Rig {
             if let SlowPathNews::Unresolved(Unresolved { packet, .. })
             | SlowPathNews::Piece(PieceCame { packet, .. }) = news
             {
-                cache.release(&[packet]);
+                cache.release_one(packet);
             }
         }
         let twin_packets = self.dataplane.take_twin_packets().unwrap();
-        twin_packets.try_iter().for_each(|to| cache.release(&[to.packet]));
+        twin_packets.try_iter().for_each(|to| cache.release_one(to.packet));
         let Self { dataplane, pool, worker, .. } = self;
         drop((cache, worker, dataplane));
         assert_eq!(pool.usage().free, pool.usage().total, "a buffer is lost");

@@ -66,7 +66,7 @@ impl Part for Reassembling {
 impl Hears<PieceCame> for Reassembling {
     fn hear(&mut self, core: &mut Core, news: PieceCame) {
         let PieceCame { scope, packet } = news;
-        let rx = packet.private().rx;
+        let rx = packet.rx();
         let piece = Piece::of(packet.bytes(), scope).ok();
         let whole = piece.and_then(|piece| self.table.accept(core.now_ns(), rx, &piece));
         core.neighborhood.release_buffer(packet);

@@ -10,7 +10,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lab_traffic::End;
-use packet::{PacketCache, PacketPtr, RxQueue};
+use packet::{PacketBuf, PacketCache, RxQueue};
 
 /// Most frames that are kept of one end: a device that floods for ever must not fill the memory.
 const MOST: usize = 1 << 20;
@@ -28,19 +28,17 @@ struct Witness(Arc<Mutex<Watched>>);
 struct Nothing;
 
 impl RxQueue for Nothing {
-    fn receive(&mut self, _: &mut dyn PacketCache, _: &mut [Option<PacketPtr>]) -> usize {
-        0
-    }
+    fn receive(&mut self, _: &mut dyn PacketCache, _: usize, _: &mut Vec<PacketBuf>) {}
 }
 
 impl RxQueue for Witness {
-    fn receive(&mut self, cache: &mut dyn PacketCache, slots: &mut [Option<PacketPtr>]) -> usize {
+    fn receive(&mut self, cache: &mut dyn PacketCache, most: usize, into: &mut Vec<PacketBuf>) {
         let mut watched = lock(&self.0);
-        let count = watched.queue.receive(cache, slots);
+        let first = into.len();
+        watched.queue.receive(cache, most, into);
         let room = MOST.saturating_sub(watched.seen.len());
-        let packets = slots[..count].iter().flatten().take(room);
+        let packets = into[first..].iter().take(room);
         watched.seen.extend(packets.map(|packet| packet.bytes().to_vec()));
-        count
     }
 }
 
