@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(
             Burst::offer(&mut packets, |burst| {
                 let front = burst.take_front(2);
-                cache.release(std::mem::replace(burst, Burst::default()));
+                cache.release(std::mem::take(burst));
                 cache.release(front);
             }),
             4

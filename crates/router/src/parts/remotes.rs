@@ -37,7 +37,10 @@ impl Part for Remotes {
         let tunnels = core.ports.iter().filter(|(_, port)| port.config.kind.has_remotes());
         for name in tunnels.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
             if settle(core, &name).is_none() {
-                tracing::warn!(fault = "remotes-full", "port {name}: more than {MOST_INTERFACES} ports and remotes");
+                tracing::warn!(
+                    fault = "remotes-full",
+                    "port {name}: more than {MOST_INTERFACES} ports and remotes"
+                );
             }
         }
     }
