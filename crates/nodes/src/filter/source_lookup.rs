@@ -40,6 +40,7 @@ impl<A: RouteAddress> SourceLookup<A> {
 
     /// Looks all up by the routes of a VRF, its default one if that is wanted, and tells where
     /// packets to each source would go.
+    #[inline]
     pub fn answer(
         &mut self,
         (vrfs, vrf, with_default): (&Vrfs, VrfId, bool),

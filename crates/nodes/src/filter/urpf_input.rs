@@ -110,17 +110,22 @@ impl Work for UrpfInput {
             }
         }
         ways.known.fill((Forward::NONE.bits(), Way::Nowhere));
-        let mut judge =
-            |reverse: Option<Reverse>, slot: usize, found: Forward| match ways.of(found, run.id) {
-                Way::Nowhere => exits.set(slot, Exit::NoReverseRoute),
-                Way::Elsewhere if reverse == Some(Reverse::Strict) => {
-                    exits.set(slot, Exit::WrongInterface);
-                }
-                Way::Back | Way::Elsewhere => {}
-            };
         let place = (vrfs, row.vrf, urpf.allow_default);
-        ip4.answer(place, |slot, found| judge(urpf.ip4, slot, found));
-        ip6.answer(place, |slot, found| judge(urpf.ip6, slot, found));
+        ip4.answer(place, |slot, found| judge(ways.of(found, run.id), urpf.ip4, slot, exits));
+        ip6.answer(place, |slot, found| judge(ways.of(found, run.id), urpf.ip6, slot, exits));
+    }
+}
+
+/// Names an exit where the way back is not what was asked for. In line in both loops: as a call it
+/// cost half as much again as all the rest of the node.
+#[inline(always)]
+fn judge(way: Way, reverse: Option<Reverse>, slot: usize, exits: &mut Exits<'_, Exit>) {
+    match way {
+        Way::Nowhere => exits.set(slot, Exit::NoReverseRoute),
+        Way::Elsewhere if reverse == Some(Reverse::Strict) => {
+            exits.set(slot, Exit::WrongInterface);
+        }
+        Way::Back | Way::Elsewhere => {}
     }
 }
 
@@ -147,7 +152,7 @@ enum Way {
 }
 
 impl Ways {
-    #[inline]
+    #[inline(always)]
     fn of(&mut self, found: Forward, rx: u16) -> Way {
         let place = found.id() as usize % KNOWN;
         let (bits, way) = self.known[place];
@@ -159,6 +164,7 @@ impl Ways {
         way
     }
 
+    #[inline(never)]
     fn find(&self, found: Forward, rx: u16) -> Way {
         if found.kind() != Kind::Group as u8 {
             return match leaves_by(found, &self.adjacencies) {

@@ -1,0 +1,237 @@
+//! What shaped ports keep, send, and drop.
+
+use super::*;
+use crate::port::Classifier;
+use crate::testing::World;
+use graph::Doorbell;
+use graph::harness::NodeHarness;
+use packet::{Handed, PacketScheduler, hand_over};
+use sched::units::{Rate, Size, Time};
+use sched::{CodelShape, Config, Shape as Scheduler};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, sync_channel};
+use wire::craft;
+
+/// A node whose clock stands where the test puts it, with letters to write to it.
+struct Rig {
+    world: World,
+    node: NodeHarness<Shape>,
+    clock: Clock,
+}
+
+impl Rig {
+    fn new() -> Self {
+        let world = World::new();
+        let node = NodeHarness::new(&world.setup).unwrap();
+        // The node's own began a moment earlier: its time is a little later than the test's.
+        Self { world, node, clock: Clock::new() }
+    }
+
+    fn own(&mut self, root: Scheduler) -> Receiver<Outcome> {
+        self.own_with(root, Vec::new())
+    }
+
+    fn own_with(&mut self, root: Scheduler, handed: Vec<Handed>) -> Receiver<Outcome> {
+        let config = Config { mtu_bytes: 100, ..Config::of(root) };
+        let scheduler = PacketScheduler::new(&config).unwrap();
+        let classifier = Classifier::default();
+        let shaper = Shaper { port: 1, scheduler, classifier, handed };
+        let (reply, answer) = sync_channel(1);
+        self.world.setup.shape.write(ShapeLetter::Own(Box::new(shaper), reply));
+        answer
+    }
+
+    fn disown(&mut self, leftover: Leftover) -> Outcome {
+        let (reply, answer) = sync_channel(1);
+        self.world.setup.shape.write(ShapeLetter::Disown(1, leftover, reply));
+        self.send(&[]);
+        answer.recv().unwrap()
+    }
+
+    /// Shows it packets of these lengths for interface 1.
+    fn send(&mut self, lengths: &[usize]) -> Vec<String> {
+        let frames: Vec<_> = lengths.iter().map(|&length| vec![length as u8; length]).collect();
+        self.send_frames(&frames)
+    }
+
+    fn send_frames(&mut self, frames: &[Vec<u8>]) -> Vec<String> {
+        let to_1 = |frame: &mut Frame| frame.tx_mut().fill(1);
+        let out = self.node.run_prepared(frames, 0, 0, to_1);
+        out.into_iter().map(|out| out.exit).collect()
+    }
+
+    /// Puts the clock, and calls the node if it asked for that by then.
+    fn at_ms(&mut self, ms: u64) {
+        let tsc = self.clock.tsc(ms * 1_000_000);
+        self.node.set_clock(tsc);
+        if self.node.take_due_tsc() <= tsc {
+            self.send(&[]);
+        }
+    }
+
+    /// Packets and bytes that an interface was counted to send.
+    fn counted(&self, interface: usize) -> (u64, u64) {
+        let row = &self.world.setup.counters.interfaces[interface];
+        (row.tx_packets.load(Ordering::Relaxed), row.tx_bytes.load(Ordering::Relaxed))
+    }
+
+    /// Exits and first bytes of what it emitted.
+    fn emitted(&mut self) -> Vec<(String, u8)> {
+        let out = self.node.emitted();
+        assert!(out.iter().all(|out| out.tx == 1));
+        out.into_iter().map(|out| (out.exit, out.header[0])).collect()
+    }
+}
+
+/// A byte a microsecond, 100 of them at once.
+fn slow(leaf: Scheduler) -> Scheduler {
+    Scheduler::tbf(Rate(8_000_000), Size(100), leaf)
+}
+
+fn release(of: u8) -> (String, u8) {
+    ("release".to_owned(), of)
+}
+
+#[test]
+fn packets_leave_when_they_are_due_and_are_counted_then() {
+    let mut rig = Rig::new();
+    let _answer = rig.own(slow(Scheduler::pfifo(10)));
+    rig.at_ms(1);
+    assert_eq!(rig.send(&[100, 60, 90]), ["taken"; 3]);
+    assert_eq!(rig.emitted(), [release(100)]);
+    let due = rig.node.take_due_tsc();
+    let later = rig.clock.tsc(1_061_000);
+    assert!(due > rig.clock.tsc(1_040_000) && due < later, "60 bytes later");
+    rig.node.set_clock(later);
+    rig.send(&[]);
+    assert_eq!(rig.emitted(), [release(60)]);
+    rig.at_ms(2);
+    assert_eq!(rig.emitted(), [release(90)]);
+    assert_eq!(rig.counted(1), (3, 250));
+    rig.at_ms(3);
+    assert_eq!(rig.node.take_due_tsc(), u64::MAX, "nothing waits: nobody is called");
+}
+
+#[test]
+fn packets_for_a_port_that_nothing_shapes_pass() {
+    let mut rig = Rig::new();
+    assert_eq!(rig.send(&[60, 61]), ["unshaped", "unshaped"]);
+    assert_eq!(rig.counted(1), (2, 121));
+}
+
+#[test]
+fn what_a_scheduler_drops_leaves_by_its_reason() {
+    let mut rig = Rig::new();
+    let _answer = rig.own(slow(Scheduler::pfifo(1)));
+    rig.at_ms(1);
+    rig.send(&[99, 60, 61, 101]);
+    let drop = |reason: &str, of| (reason.to_owned(), of);
+    let full = [drop("queue-full", 60), drop("queue-full", 61)];
+    let [second, third] = full;
+    assert_eq!(rig.emitted(), [release(99), second, third, drop("too-long", 101)]);
+}
+
+#[test]
+fn a_new_scheduler_takes_over_what_waits() {
+    let mut rig = Rig::new();
+    let _answer = rig.own(slow(Scheduler::pfifo(10)));
+    rig.at_ms(1);
+    rig.send(&[100, 60, 61, 62]);
+    rig.emitted();
+    let answer = rig.own(Scheduler::pfifo(2));
+    rig.send(&[]);
+    let outcome = answer.recv().unwrap();
+    assert_eq!(outcome.packets, Replaced { kept: 2, dropped: 1 });
+    assert_eq!(outcome.old.unwrap().waiting_packets(), 0);
+    assert_eq!(rig.emitted(), [release(60), release(61), ("queue-full".to_owned(), 62)]);
+}
+
+#[test]
+fn a_port_that_is_shaped_no_longer_sends_what_waits_or_drops_it() {
+    for (leftover, exit) in [(Leftover::Sent, "unshaped"), (Leftover::Dropped, "port-gone")] {
+        let mut rig = Rig::new();
+        let free = rig.node.free_buffers();
+        let _answer = rig.own(slow(Scheduler::pfifo(10)));
+        rig.at_ms(1);
+        rig.send(&[100, 60, 61]);
+        rig.emitted();
+        assert_eq!(rig.counted(1), (1, 100));
+        let outcome = rig.disown(leftover);
+        assert_eq!(outcome.packets.kept + outcome.packets.dropped, 2);
+        assert_eq!(rig.emitted(), [(exit.to_owned(), 60), (exit.to_owned(), 61)]);
+        let sent = if leftover == Leftover::Sent { (3, 221) } else { (1, 100) };
+        assert_eq!(rig.counted(1), sent);
+        assert_eq!(rig.send(&[62]), ["unshaped"]);
+        assert_eq!(rig.node.free_buffers(), free);
+    }
+}
+
+#[test]
+fn more_than_a_frame_leaves_in_several_calls() {
+    let mut rig = Rig::new();
+    let _answer = rig.own(slow(Scheduler::pfifo(1000)));
+    rig.at_ms(1);
+    rig.send(&[60; 200]);
+    rig.send(&[60; 200]);
+    let first = rig.emitted().len();
+    rig.disown(Leftover::Sent);
+    let mut left = vec![rig.emitted().len()];
+    while rig.node.take_due_tsc() != u64::MAX {
+        rig.send(&[]);
+        left.push(rig.emitted().len());
+    }
+    assert_eq!(left, [VECTOR, 400 - first - VECTOR]);
+}
+
+#[test]
+fn another_workers_packets_come_over_the_ring_until_it_is_full() {
+    let (ring, handed) = hand_over(2);
+    let mut other = Rig::new();
+    let doorbell = Doorbell::default();
+    let way = HandOver { port: 1, classifier: Classifier::default(), ring, doorbell };
+    other.world.setup.shape.write(ShapeLetter::HandOver(Box::new(way)));
+    assert_eq!(other.send(&[60, 61, 62]), ["taken", "taken", "handover-full"]);
+    let mut owner = Rig::new();
+    let _answer = owner.own_with(Scheduler::pfifo(10), vec![handed]);
+    owner.send(&[]);
+    assert_eq!(owner.emitted(), [release(60), release(61)]);
+    other.world.setup.shape.write(ShapeLetter::Keep(1));
+    assert_eq!(other.send(&[60]), ["unshaped"]);
+}
+
+#[test]
+fn packets_are_marked_where_they_may_be() {
+    let mut rig = Rig::new();
+    let codel = CodelShape { ecn: true, ce_threshold: Some(Time(1)), ..CodelShape::default() };
+    let _answer = rig.own(slow(Scheduler::Codel(codel)));
+    let frame = |ecn| craft::ethernet([2; 6], [4; 6]).ipv4(1, 2).ecn(ecn).payload(&[0; 60]).build();
+    rig.at_ms(1);
+    // The bucket takes a packet out to learn its length: the second has not waited by then.
+    rig.send_frames(&[frame(2), frame(2), frame(2), frame(0)]);
+    (5..8).for_each(|ms| rig.at_ms(ms));
+    let marks: Vec<u8> = rig.node.emitted().iter().map(|out| out.header[15] & 3).collect();
+    assert_eq!(marks, [2, 2, 3, 0]);
+}
+
+#[test]
+fn it_tells_how_a_scheduler_does() {
+    let mut rig = Rig::new();
+    let _answer = rig.own(slow(Scheduler::pfifo(10)));
+    rig.at_ms(1);
+    rig.send(&[100, 60]);
+    let (reply, answer) = sync_channel(1);
+    rig.world.setup.shape.write(ShapeLetter::Tell(1, reply));
+    rig.send(&[]);
+    let report = answer.recv().unwrap();
+    assert_eq!((report.counters.sent_packets, report.backlog.packets), (1, 1));
+    rig.emitted();
+}
+
+#[test]
+fn time_to_cycles_is_never_early() {
+    let clock = Clock::new();
+    for ns in [0, 1, 999, 1_000_000, 86_400_000_000_000] {
+        assert!(clock.ns(clock.tsc(ns)) >= ns);
+        assert!(clock.ns(clock.tsc(ns) - 1) < ns || ns == 0);
+    }
+}
