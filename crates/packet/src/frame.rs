@@ -30,6 +30,9 @@ pub const SLACK: usize = 32;
 
 pub(crate) const SLOTS: usize = VECTOR + SLACK;
 
+/// The longest packet that a slot can have.
+const MOST_BYTES: usize = 1 << 16;
+
 /// How many packets before its turn a packet's header is asked for.
 const AHEAD: usize = 8;
 
@@ -39,6 +42,9 @@ macro_rules! travelling {
         /// A vector of packets with what is known of each. See the module.
         #[repr(C, align(64))]
         pub struct Frame {
+            // First, so that each begins a cache line.
+            $(pub(crate) $name: [$type; SLOTS],)*
+            pub(crate) cause: [u16; SLOTS],
             pub(crate) count: usize,
             /// Packets that were here when all left together.
             left: usize,
@@ -47,8 +53,6 @@ macro_rules! travelling {
             pub(crate) shared: bool,
             /// Some slot may be empty.
             pub(crate) holes: bool,
-            $(pub(crate) $name: [$type; SLOTS],)*
-            pub(crate) cause: [u16; SLOTS],
             /// Where changes of a shared packet go: see [`PacketView::header_mut`].
             pub(crate) aside: Vec<u8>,
         }
@@ -140,8 +144,17 @@ impl Frame {
     #[inline]
     fn mark_like(&mut self, other: &Frame) {
         self.traced |= other.traced;
-        self.shared |= other.shared;
         self.holes |= other.holes;
+        if other.shared {
+            self.mark_shared();
+        }
+    }
+
+    /// Some buffer has other holders from now on: there is a place for what is written to it.
+    #[cold]
+    pub(crate) fn mark_shared(&mut self) {
+        self.shared = true;
+        self.aside.resize(MOST_BYTES, 0);
     }
 
     /// True when some packet of the frame may be followed by a trace.
@@ -206,7 +219,9 @@ impl Frame {
         self.header[slot] = packet.start();
         self.length[slot] = u32::from(packet.mbuf().data_len);
         self.consumed[slot] = 0;
-        self.shared |= packet.is_shared();
+        if packet.is_shared() {
+            self.mark_shared();
+        }
         self.packet[slot] = packet.into_raw().as_ptr();
     }
 
@@ -243,7 +258,9 @@ impl Frame {
         Burst::offer(burst, &mut add);
         self.consumed[at..self.count].fill(0);
         self.rx[at..self.count].fill(rx);
-        self.shared |= held != 0;
+        if held != 0 {
+            self.mark_shared();
+        }
         chained != 0
     }
 
@@ -462,6 +479,7 @@ impl Frame {
 
     /// Whether there is a packet in the slot, in a buffer that nobody else holds. Reads the buffer
     /// header.
+    #[inline(always)]
     pub(crate) fn is_alone(&self, slot: usize) -> bool {
         let packet = NonNull::new(self.packet[slot]).filter(|_| slot < self.count);
         // SAFETY: a live buffer, as its slot is not empty. It is only looked at.

@@ -18,6 +18,29 @@ use core::sync::atomic::Ordering;
 /// References of one buffer, at most: far from where their count would end.
 const MOST_REFERENCES: u16 = 1 << 14;
 
+/// Copies bytes. Hardly ever done, but it stands in the loops of all nodes that write: a call there
+/// would have every packet's registers saved around it (two cycles a packet of `ip4-rewrite`).
+///
+/// # Safety
+/// So many bytes can be read and written, and do not overlap.
+#[inline(always)]
+unsafe fn copy_without_a_call(from: *const u8, to: *mut u8, count: usize) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: the caller's word; the direction flag is clear between instructions of Rust.
+    unsafe {
+        core::arch::asm!(
+            "rep movsb",
+            inout("rcx") count => _, inout("rsi") from => _, inout("rdi") to => _,
+            options(nostack, preserves_flags)
+        );
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    // SAFETY: the caller's word.
+    unsafe {
+        core::ptr::copy_nonoverlapping(from, to, count);
+    }
+}
+
 /// One packet, borrowed. There is one view of a frame's packets at a time:
 ///
 /// ```compile_fail,E0499
@@ -88,28 +111,17 @@ impl PacketView<'_> {
     /// The same, to change; of a packet that others hold too, a copy that nobody sends.
     #[inline]
     pub fn header_mut(&mut self) -> &mut [u8] {
-        if self.frame.shared {
-            return self.header_with_care();
+        let (mut header, length) = (self.frame.header[self.index], self.length());
+        if self.frame.shared && !self.frame.is_alone(self.index) {
+            let aside = self.frame.aside.as_mut_ptr();
+            debug_assert!(length <= self.frame.aside.len());
+            // SAFETY: the frame's promise; a frame that is marked as shared has a place for the
+            // longest packet there is (`Frame::mark_shared`).
+            unsafe { copy_without_a_call(header, aside, length) };
+            header = aside;
         }
-        let length = self.length();
-        // SAFETY: the frame's promise, and no packet of it has other holders.
-        unsafe { core::slice::from_raw_parts_mut(self.frame.header[self.index], length) }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn header_with_care(&mut self) -> &mut [u8] {
-        let (alone, length) = (self.frame.is_alone(self.index), self.length());
-        let header = self.frame.header[self.index];
-        // SAFETY: the frame's promise; where others hold the packet it is only read.
-        unsafe {
-            if alone {
-                return core::slice::from_raw_parts_mut(header, length);
-            }
-            self.frame.aside.clear();
-            self.frame.aside.extend_from_slice(core::slice::from_raw_parts(header, length));
-        }
-        &mut self.frame.aside
+        // SAFETY: the frame's promise, and nobody else holds these bytes.
+        unsafe { core::slice::from_raw_parts_mut(header, length) }
     }
 
     /// The whole frame from its start, headers already consumed included.
@@ -294,7 +306,7 @@ impl PacketView<'_> {
             return none;
         }
         references.fetch_add(count, Ordering::Relaxed);
-        self.frame.shared = true;
+        self.frame.mark_shared();
         References { packet, left: count }
     }
 

@@ -27,7 +27,7 @@ use super::read::{TableReader, found, read_table};
 use super::report::{Problem, Report};
 use super::write::Fields;
 
-/// What [`object`] declares.
+/// What `object!` declares.
 pub trait Declared: Clone + PartialEq {
     /// One line of help.
     const ABOUT: &'static str;

@@ -21,7 +21,9 @@ pub enum Source {
 }
 
 impl Source {
-    /// Reads a frame, or a packet where interfaces carry such.
+    /// Reads a frame, or a packet where interfaces carry such. In line: as a call it would come back
+    /// by way of memory.
+    #[inline(always)]
     pub fn of(bytes: &[u8], has_packets: bool) -> Self {
         if has_packets {
             return match ip::version(bytes) {
@@ -50,6 +52,7 @@ impl Source {
 
 /// A source that is looked up; not that of a host without one that asks all for it (RFC 2131
 /// section 4.1).
+#[inline(always)]
 fn ip4_source(packet: &[u8]) -> Source {
     match ipv4::Header::new(packet) {
         None => Source::Truncated,
@@ -60,6 +63,7 @@ fn ip4_source(packet: &[u8]) -> Source {
 
 /// A source that is looked up; not those of one link, nor none in what goes to a group (RFC 4862
 /// section 5.4.2).
+#[inline]
 fn ip6_source(packet: &[u8]) -> Source {
     match ipv6::Header::new(packet) {
         None => Source::Truncated,
