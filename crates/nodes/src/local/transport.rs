@@ -20,6 +20,7 @@ impl UdpPorts {
     }
 
     /// Who takes datagrams to `port`.
+    #[inline]
     pub fn taker(&self, port: u16) -> Option<ExitIndex> {
         self.0.iter().find(|&&(known, _)| known == port).map(|&(_, exit)| exit)
     }
@@ -47,6 +48,7 @@ pub struct UdpFound {
 
 /// Checks the datagram that `bytes` begin with; `pseudo` makes the sum of its pseudo header from
 /// its length.
+#[inline]
 pub fn find_udp(bytes: &[u8], pseudo: impl FnOnce(u16) -> Sum) -> Result<UdpFound, UdpFault> {
     let header = udp::Header::new(bytes).ok_or(UdpFault::Truncated)?;
     let length = usize::from(header.length());

@@ -36,6 +36,7 @@ impl UdpOver for OverIp4 {
     const UNREACHABLE: Exit = Exit::PortUnreachable;
     const TWIN: Exit = Exit::Twin;
 
+    #[inline(always)]
     fn find(packet: &PacketView<'_>) -> Result<UdpFound, Exit> {
         let header = ipv4::Header::new(packet.header()).ok_or(Exit::Truncated)?;
         let bytes = packet.header().get(header.header_len()..).ok_or(Exit::Truncated)?;

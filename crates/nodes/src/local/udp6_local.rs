@@ -42,6 +42,7 @@ impl UdpOver for OverIp6 {
     const UNREACHABLE: Exit = Exit::PortUnreachable;
     const TWIN: Exit = Exit::Twin;
 
+    #[inline(always)]
     fn find(packet: &PacketView<'_>) -> Result<UdpFound, Exit> {
         let (header, bytes) = upper_layer(packet).ok_or(Exit::Truncated)?;
         let (source, destination) = (header.source(), header.destination());
