@@ -38,7 +38,7 @@ pings "$a" 10.0.2.2 >/dev/null || fail "not reached after its change"
 
 # Whoever claims a neighbour's or our own address is told of.
 on "$b" /usr/bin/python3 "$(dirname "$0")/announce.py" 10.0.2.1
-until_true grep -q 'our own 10.0.2.1 is claimed' "$work/router.log"
+until_true grep -q 'our own address is claimed .*address=10.0.2.1' "$work/router.log"
 pings "$b" 10.0.2.1 >/dev/null || fail "our own address was given away"
 
 # Nobody there: host unreachable, from our address.

@@ -12,7 +12,7 @@ use sched::{ClassId, Config, Next, Packet, build, tc};
 
 fuzz_target!(|text: &str| {
     if let Ok(devices) = tc::read(text) {
-        for (_, config) in devices {
+        for config in devices.into_iter().filter_map(|(_, config)| config) {
             play(config, text);
         }
     }
