@@ -21,8 +21,8 @@ pub enum Source {
 }
 
 impl Source {
-    /// Reads a frame, or a packet where interfaces carry such. In line: as a call it would come back
-    /// by way of memory.
+    /// Reads a frame, or a packet where interfaces carry such. In line: as a call it would come
+    /// back by way of memory.
     #[inline(always)]
     pub fn of(bytes: &[u8], has_packets: bool) -> Self {
         if has_packets {
