@@ -208,3 +208,27 @@ fn tc_lines_are_taken_over() {
     let unknown = edited(&config, "qos import \"tc qdisc add dev p7 root sfq\"").unwrap_err();
     assert!(unknown.contains("p7"), "{unknown}");
 }
+
+#[test]
+fn a_deleted_root_takes_the_scheduler_away_and_marks_are_refused() {
+    let shaped = edited(&read("").unwrap(), "qos import \"tc qdisc add dev p0 root sfq\"").unwrap();
+    assert!(scheduler(&shaped).is_some());
+    let gone = edited(&shaped, "qos import \"tc qdisc del dev p0 root\"").unwrap();
+    assert!(scheduler(&gone).is_none());
+    let marked = "tc qdisc add dev p0 root handle 1: prio;\
+                  tc filter add dev p0 parent 1: handle 6 fw flowid 1:1";
+    let refused = edited(&shaped, &format!("qos import \"{marked}\"")).unwrap_err();
+    assert!(refused.contains("the packet mark 6"), "{refused}");
+    let both = "tc qdisc add dev p0 root sfq limt 3;;tc qdisc add dev p0 root cake";
+    let told = edited(&shaped, &format!("qos import \"{both}\"")).unwrap_err();
+    assert!(told.contains("line 1: ") && told.contains("line 3: "), "{told}");
+}
+
+#[test]
+fn what_a_link_adds_to_packets_reads_back_as_it_is_written() {
+    let config = edited(&read("").unwrap(), "qos set p0 tbf rate 1mbit mpu 64 overhead 4").unwrap();
+    let Shape::Tbf(tbf) = scheduler(&config).unwrap().root else { panic!() };
+    assert_eq!((tbf.mpu, tbf.overhead), (64, 4));
+    let again = parse(&Source::new("again", render(&config)), &Host::any()).unwrap();
+    assert_eq!(again, config, "{}", render(&config));
+}
