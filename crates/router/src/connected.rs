@@ -28,18 +28,13 @@ pub(crate) fn of_addresses<A: Family>(interface: u16, addresses: &[(A, u8)]) -> 
 
 /// What leaves a port because another has it by now: the addresses of two ports may change places,
 /// one port at a time.
-pub(crate) fn taken_over<'a, P: Ord + Copy + 'a, L: Clone + PartialEq + 'a>(
+pub(crate) fn taken_over<P: Ord + Copy, L: PartialEq>(
     had: &BTreeMap<P, L>,
     wanted: &BTreeMap<P, L>,
-    others: impl Iterator<Item = &'a BTreeMap<P, L>> + Clone,
+    another: impl Fn(P) -> Option<L>,
 ) -> BTreeMap<P, L> {
-    had.iter()
-        .filter(|&(prefix, lead)| wanted.get(prefix) != Some(lead))
-        .filter_map(|(&prefix, _)| {
-            let lead = others.clone().find_map(|other| other.get(&prefix))?;
-            Some((prefix, lead.clone()))
-        })
-        .collect()
+    let left = had.iter().filter(|&(prefix, lead)| wanted.get(prefix) != Some(lead));
+    left.filter_map(|(&prefix, _)| Some((prefix, another(prefix)?))).collect()
 }
 
 /// Turns the routes that a port `had` into those that it wants; what another has [`taken_over`] is

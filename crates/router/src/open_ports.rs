@@ -8,6 +8,7 @@
 //! step.
 
 use crate::interfaces::{Link, OpenPort, Remote, parent_of};
+use crate::standing::{Makers, Standing};
 use control::config::objects::port::{Port, PortName};
 use nodes::tables::MOST_INTERFACES;
 use std::collections::btree_map::{self, BTreeMap};
@@ -19,12 +20,14 @@ pub(crate) struct OpenPorts {
     ports: BTreeMap<PortName, OpenPort>,
     owners: HashMap<u16, PortName>,
     free: BTreeSet<u16>,
+    makers: Makers,
 }
 
 impl Default for OpenPorts {
     fn default() -> Self {
         let free = (0..MOST_INTERFACES as u16).collect();
-        Self { ports: BTreeMap::new(), owners: HashMap::new(), free }
+        let makers = Makers::default();
+        Self { ports: BTreeMap::new(), owners: HashMap::new(), free, makers }
     }
 }
 
@@ -73,12 +76,25 @@ impl OpenPorts {
 
     /// Takes a port out. Its numbers are free.
     pub(crate) fn remove(&mut self, name: &PortName) -> Option<OpenPort> {
+        self.set_standing(name, Standing::default());
         let port = self.ports.remove(name)?;
         for id in port.rows() {
             self.owners.remove(&id);
             self.free.insert(id);
         }
         Some(port)
+    }
+
+    /// What stands of a port's addresses now.
+    pub(crate) fn set_standing(&mut self, name: &PortName, standing: Standing) {
+        let Some(port) = self.ports.get_mut(name) else { return };
+        self.makers.change(port.id, &port.standing, &standing);
+        port.standing = standing;
+    }
+
+    /// Which ports make which routes by their addresses.
+    pub(crate) fn makers(&self) -> &Makers {
+        &self.makers
     }
 
     /// Gives a tunnel an interface for a remote, or changes what is known of it.

@@ -271,6 +271,45 @@ neighbor = [{ port = "p1", address = "192.0.2.9", mac = "06:00:00:00:00:09" }]
         assert_eq!(state(&router), nothing);
     }
 
+    /// What `count` VLANs with an address each cost to make and to take back: entries of routing
+    /// looked at, once each of a second round, when numbers of interfaces are used again.
+    fn steps_of_vlans(count: usize) -> [u64; 2] {
+        let parent = "port.p1 = { kind = \"memory\" }\n";
+        let vlan = |n: usize| {
+            let (a, b) = (n / 250, n % 250);
+            format!(
+                "port.v{n} = {{ kind = \"vlan\", parent = \"p1\", vlan = {}, \
+                 addresses = [\"10.{a}.{b}.1/24\", \"2001:db8:{a:x}:{b:x}::1/64\"] }}\n",
+                n + 1
+            )
+        };
+        let vlans: String = (0..count).map(vlan).collect();
+        let (nothing, empty) = (config(""), config(parent));
+        let whole = config(&format!("{parent}{vlans}"));
+        let mut router = Router::start(&nothing, Arc::new(|| ())).unwrap();
+        router.apply_all(&Config::diff(&nothing, &empty)).unwrap();
+        let mut steps = |from: &Config, to: &Config| {
+            let all = |router: &Router| {
+                let (ip4, ip6) = (&router.core.routing.ip4, &router.core.routing.ip6);
+                let rib4 = &ip4.vrf(VrfId::DEFAULT).unwrap().rib;
+                rib4.steps() + ip6.vrf(VrfId::DEFAULT).unwrap().rib.steps()
+            };
+            let before = all(&router);
+            router.apply_all(&Config::diff(from, to)).unwrap();
+            all(&router) - before
+        };
+        steps(&empty, &whole);
+        steps(&whole, &empty);
+        [steps(&empty, &whole), steps(&whole, &empty)]
+    }
+
+    #[test]
+    fn what_vlans_cost_grows_as_their_number() {
+        let [few, many] = [100, 400].map(steps_of_vlans);
+        assert!(few[0] > 100 && few[1] > 100, "{few:?}");
+        assert_eq!(many, few.map(|steps| steps * 4));
+    }
+
     #[test]
     fn a_port_that_is_not_to_be_had_as_asked_stays_as_it_was() {
         let one = |more: &str| {

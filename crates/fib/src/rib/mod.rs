@@ -15,6 +15,7 @@
 //! over one next hop, only the next hop is resolved anew (as BGP next-hop tracking does).
 
 mod hops;
+mod interfaces;
 mod resolve;
 mod route;
 mod table;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use super::hops::{Found, Hops};
+use super::interfaces::Interfaces;
 use super::resolve::Resolver;
 use super::route::{NextHop, Path, Resolved, Route, Source};
 use crate::{Address, Prefix};
@@ -47,10 +48,12 @@ pub struct SourceCount {
 pub struct Rib<A: Address> {
     entries: BTreeMap<Prefix<A>, Entry>,
     hops: Hops<A>,
+    interfaces: Interfaces<A>,
     /// How many active routes there are of each length: the lengths a lookup tries.
     active_of_length: Vec<usize>,
     counts: BTreeMap<Source, SourceCount>,
     down: HashSet<u16>,
+    steps: u64,
 }
 
 #[derive(Debug, Default)]
@@ -74,9 +77,11 @@ impl<A: Address> Rib<A> {
         Rib {
             entries: BTreeMap::new(),
             hops: Hops::new(),
+            interfaces: Interfaces::new(),
             active_of_length: vec![0; A::BITS as usize + 1],
             counts: BTreeMap::new(),
             down: HashSet::new(),
+            steps: 0,
         }
     }
 
@@ -104,6 +109,7 @@ impl<A: Address> Rib<A> {
             self.take(prefix, source);
             let candidates = &mut self.entries.entry(prefix).or_default().candidates;
             let place = candidates.partition_point(|(other, _)| *other < source);
+            self.interfaces.join(prefix, &route);
             candidates.insert(place, (source, route));
             self.counts.entry(source).or_default().routes += 1;
             self.join_hops(prefix);
@@ -180,14 +186,26 @@ impl<A: Address> Rib<A> {
     pub fn set_interface(&mut self, interface: u16, up: bool, changes: &mut Vec<Change<A>>) {
         let changed = if up { self.down.remove(&interface) } else { self.down.insert(interface) };
         if changed {
-            let uses = |hop: &NextHop| hop.interface == Some(interface);
-            let of_interface = |entry: &Entry| {
-                entry.candidates.iter().any(|(_, route)| route.hops().iter().any(uses))
-            };
-            let entries = self.entries.iter().filter(|(_, entry)| of_interface(entry));
-            let prefixes: Vec<_> = entries.map(|(prefix, _)| *prefix).collect();
+            let prefixes = self.prefixes_over(interface);
             self.settle(prefixes, changes);
         }
+    }
+
+    fn prefixes_over(&mut self, interface: u16) -> Vec<Prefix<A>> {
+        if !self.interfaces.has_behind(interface) {
+            return self.interfaces.on_link(interface).collect();
+        }
+        self.steps += self.entries.len() as u64;
+        let uses = |hop: &NextHop| hop.interface == Some(interface);
+        let of_interface =
+            |entry: &Entry| entry.candidates.iter().any(|(_, route)| route.hops().iter().any(uses));
+        let entries = self.entries.iter().filter(|(_, entry)| of_interface(entry));
+        entries.map(|(prefix, _)| *prefix).collect()
+    }
+
+    /// How many entries all changes so far have looked at: what they cost, on any machine.
+    pub fn steps(&self) -> u64 {
+        self.steps
     }
 
     /// What exactly `prefix` forwards to, and by whose route.
@@ -241,6 +259,7 @@ impl<A: Address> Rib<A> {
         };
         let (_, route) = entry.candidates.remove(place);
         self.counts.entry(source).or_default().routes -= 1;
+        self.interfaces.leave(prefix, &route, entry.candidates.iter().map(|(_, route)| route));
         for address in recursive(&route) {
             self.hops.leave(address, prefix);
         }
@@ -308,6 +327,7 @@ impl<A: Address> Rib<A> {
 
     /// Evaluates one prefix; if it forwards differently now, queues those that depend on it.
     fn turn(&mut self, prefix: Prefix<A>, work: &mut Work<A>) {
+        self.steps += 1;
         let Some(entry) = self.entries.get_mut(&prefix) else { return };
         let resolver = Resolver { hops: &self.hops, down: &self.down };
         let active = match entry.turns {

@@ -74,14 +74,15 @@ fn change_standing(
     wanted: Standing,
 ) -> Result<Vec<IpAddr>, FibError> {
     let Some(port) = core.ports.get(name) else { return Ok(Vec::new()) };
-    let (vrf, had) = (wanted.vrf, port.standing.clone());
-    let others = core.ports.iter().filter(|&(other, _)| other != name);
-    let others = others.map(|(_, port)| &port.standing).filter(|other| other.vrf == vrf);
+    let (id, vrf, had) = (port.id, wanted.vrf, port.standing.clone());
+    let makers = core.ports.makers();
     let taken = Standing {
         vrf,
-        ip4: taken_over(&had.ip4, &wanted.ip4, others.clone().map(|other| &other.ip4)),
-        ip6: taken_over(&had.ip6, &wanted.ip6, others.clone().map(|other| &other.ip6)),
-        specials: taken_over(&had.specials, &wanted.specials, others.map(|it| &it.specials)),
+        ip4: taken_over(&had.ip4, &wanted.ip4, |it| makers.ip4.another(vrf, it, id)),
+        ip6: taken_over(&had.ip6, &wanted.ip6, |it| makers.ip6.another(vrf, it, id)),
+        specials: taken_over(&had.specials, &wanted.specials, |it| {
+            makers.specials.another(vrf, it, id)
+        }),
     };
     let mut new: Vec<IpAddr> = Vec::new();
     core.change_routes(|routes, link| {
@@ -98,8 +99,6 @@ fn change_standing(
         Ok(())
     })?;
     let is_there = core.routing.ip4.vrf(vrf).is_some();
-    if let Some(port) = core.ports.get_mut(name) {
-        port.standing = if is_there { wanted } else { Standing::nothing_in(vrf) };
-    }
+    core.ports.set_standing(name, if is_there { wanted } else { Standing::nothing_in(vrf) });
     Ok(new)
 }

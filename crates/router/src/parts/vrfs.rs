@@ -50,8 +50,9 @@ fn add(core: &mut Core, id: VrfId) -> Result<(), FibError> {
 }
 
 fn remove(core: &mut Core, id: VrfId) -> Result<(), FibError> {
-    for port in core.ports.values_mut().filter(|port| port.standing.vrf == id) {
-        port.standing = Standing::nothing_in(id);
+    let inside = core.ports.iter().filter(|(_, port)| port.standing.vrf == id);
+    for name in inside.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
+        core.ports.set_standing(&name, Standing::nothing_in(id));
     }
     core.dataplane.set_vrf(id, None);
     core.change_routes(|routes, _| routes.remove_vrf(id))

@@ -49,12 +49,8 @@ impl<A: Family> InVrf<'_, A> {
 
     /// A network on a link came or went, and with it the host routes of known neighbours in it.
     fn follow_neighbors(&mut self, network: Prefix<A>) -> Result<(), FibError> {
-        for host in self.ways.next_hops.known_hosts() {
-            if network.contains(host.address()) {
-                self.follow_neighbor(host)?;
-            }
-        }
-        Ok(())
+        let known = self.ways.next_hops.known_in(network);
+        known.into_iter().try_for_each(|host| self.follow_neighbor(host))
     }
 
     /// Writes what a neighbour's own address comes to, if no route says: it may be known on a link

@@ -11,7 +11,7 @@ use super::{LinkHeader, LinkOf, Wish};
 use fib::adjacency::{Adjacency, AdjacencyId, AdjacencyTable, MAX_REWRITE};
 use fib::neighbor::NeighborKey;
 use fib::{FibError, Prefix};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -20,6 +20,8 @@ pub(super) struct NextHops<A> {
     adjacencies: Arc<AdjacencyTable>,
     by_key: HashMap<NeighborKey, NextHop>,
     keys: HashMap<AdjacencyId, NeighborKey>,
+    /// Those whose MAC is known, so that a host route leads to them, and on which interface.
+    known: BTreeSet<(Prefix<A>, u16)>,
     family: PhantomData<A>,
 }
 
@@ -27,15 +29,14 @@ struct NextHop {
     id: AdjacencyId,
     /// Routes and groups that lead over it.
     users: usize,
-    /// Its MAC is known, so that a host route leads to it.
-    known: bool,
     /// It has none: it is all there is on its link.
     alone: bool,
 }
 
 impl<A: Family> NextHops<A> {
     pub(super) fn new(adjacencies: Arc<AdjacencyTable>) -> Self {
-        Self { adjacencies, by_key: HashMap::new(), keys: HashMap::new(), family: PhantomData }
+        let (by_key, keys) = (HashMap::new(), HashMap::new());
+        Self { adjacencies, by_key, keys, known: BTreeSet::new(), family: PhantomData }
     }
 
     /// The adjacency of a neighbour, made if need be; none if there is no such interface.
@@ -64,7 +65,7 @@ impl<A: Family> NextHops<A> {
         if alone {
             self.adjacencies.complete_as_is(id);
         }
-        self.by_key.insert(key, NextHop { id, users: 0, known: false, alone });
+        self.by_key.insert(key, NextHop { id, users: 0, alone });
         self.keys.insert(id, key);
         Ok(Some(id))
     }
@@ -114,8 +115,12 @@ impl<A: Family> NextHops<A> {
 
     fn set_known(&mut self, id: AdjacencyId, known: bool) -> Option<Prefix<A>> {
         let key = self.keys.get(&id)?;
-        self.by_key.get_mut(key)?.known = known;
-        A::of_neighbor(*key).map(Prefix::host)
+        let host = Prefix::host(A::of_neighbor(*key)?);
+        match known {
+            true => self.known.insert((host, key.interface)),
+            false => self.known.remove(&(host, key.interface)),
+        };
+        Some(host)
     }
 
     /// Nobody asks for it any more.
@@ -138,14 +143,16 @@ impl<A: Family> NextHops<A> {
         self.by_key.get(&key).map(|hop| hop.id)
     }
 
-    /// The host prefixes of all neighbours whose MAC is known.
-    pub(super) fn known_hosts(&self) -> Vec<Prefix<A>> {
-        let known = self.by_key.iter().filter(|(_, hop)| hop.known);
-        known.filter_map(|(key, _)| A::of_neighbor(*key).map(Prefix::host)).collect()
+    /// The host prefixes of the neighbours in `network` whose MAC is known.
+    pub(super) fn known_in(&self, network: Prefix<A>) -> Vec<Prefix<A>> {
+        let from = self.known.range((Prefix::host(network.address()), 0)..);
+        let hosts = from.map(|(host, _)| *host);
+        hosts.take_while(|host| network.contains(host.address())).collect()
     }
 
     /// The adjacency of a neighbour whose MAC is known.
     pub(super) fn known(&self, key: NeighborKey) -> Option<AdjacencyId> {
-        self.by_key.get(&key).filter(|hop| hop.known).map(|hop| hop.id)
+        let host = Prefix::host(A::of_neighbor(key)?);
+        self.existing(key).filter(|_| self.known.contains(&(host, key.interface)))
     }
 }

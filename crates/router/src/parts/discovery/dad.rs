@@ -32,16 +32,21 @@ pub(crate) enum State {
 /// The addresses of all interfaces that carry packets.
 #[derive(Default)]
 pub(crate) struct Dad {
-    states: BTreeMap<(u16, u128), State>,
+    states: BTreeMap<u16, BTreeMap<u128, State>>,
 }
 
 impl Dad {
     /// The addresses of `interface` are `wanted` now. Those that are new are to be solicited.
     pub(crate) fn set(&mut self, now_ns: u64, interface: u16, wanted: &[u128]) -> Vec<u128> {
-        self.states.retain(|&(of, address), _| of != interface || wanted.contains(&address));
+        if wanted.is_empty() {
+            self.states.remove(&interface);
+            return Vec::new();
+        }
+        let states = self.states.entry(interface).or_default();
+        states.retain(|address, _| wanted.contains(address));
         let mut new = Vec::new();
         for &address in wanted {
-            self.states.entry((interface, address)).or_insert_with(|| {
+            states.entry(address).or_insert_with(|| {
                 new.push(address);
                 State::Tentative { until_ns: now_ns + WAIT_NS }
             });
@@ -51,7 +56,9 @@ impl Dad {
 
     /// Somebody claims `address`: if it is tentative, it is not to be ours.
     pub(crate) fn claimed(&mut self, interface: u16, address: u128) {
-        if let Some(state @ State::Tentative { .. }) = self.states.get_mut(&(interface, address)) {
+        let states = self.states.get_mut(&interface);
+        let state = states.and_then(|states| states.get_mut(&address));
+        if let Some(state @ State::Tentative { .. }) = state {
             *state = State::Duplicate;
         }
     }
@@ -59,10 +66,12 @@ impl Dad {
     /// Lets the time pass: interfaces some of whose addresses are valid now, and these.
     pub(crate) fn tick(&mut self, now_ns: u64) -> Vec<(u16, u128)> {
         let mut valid = Vec::new();
-        for (&key, state) in &mut self.states {
-            if matches!(*state, State::Tentative { until_ns } if until_ns <= now_ns) {
-                *state = State::Valid;
-                valid.push(key);
+        for (&interface, states) in &mut self.states {
+            for (&address, state) in states {
+                if matches!(*state, State::Tentative { until_ns } if until_ns <= now_ns) {
+                    *state = State::Valid;
+                    valid.push((interface, address));
+                }
             }
         }
         valid
@@ -74,12 +83,12 @@ impl Dad {
             State::Tentative { until_ns } => Some(until_ns),
             State::Valid | State::Duplicate => None,
         };
-        self.states.values().filter_map(due).min()
+        self.states.values().flat_map(BTreeMap::values).filter_map(due).min()
     }
 
     /// How far `address` is.
     pub(crate) fn state(&self, interface: u16, address: u128) -> Option<State> {
-        self.states.get(&(interface, address)).copied()
+        self.states.get(&interface)?.get(&address).copied()
     }
 }
 
