@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A whole table by FPM, 255 000 routes of shared next hops: all arrive while packets flow and none is lost;
 # a session that ends in nonsense leaves them; a group that changes turns all its routes; what the next
-# session does not tell goes.
+# session does not tell goes. Who is not zebra's user is turned away, and so is who comes during a session.
 # Alone: it counts packets lost while the machine is busy with a table.
 . "$(dirname "$0")/lib.sh"
 fail() { echo "$1"; exit 1; }
@@ -11,7 +11,7 @@ ip netns add "$k"
 ip -n "$k" link set lo up
 {
     two_ports af_packet | sed "/^device/a twin = { netns = \"$k\" }"
-    printf '[fpm]\nnetns = "%s"\nhold = "5s"\n' "$k"
+    printf '[fpm]\nnetns = "%s"\nhold = "10s"\n' "$k"
 } >"$work/router.toml"
 router router
 until_true pings "$a" 10.0.2.2
@@ -32,6 +32,22 @@ ip netns exec "$k" python3 "$root/smoke/fpm_feed.py" "$link" 127500 10.0.2.8 sta
 daemons+=($!)
 until_true is_active 127500
 ctl router lookup 20.0.7.7 | has 10.0.2.8 || fail "a route was not replaced"
+
+# turned_away WHY COMMAND...: what it runs takes no route away, and the log says why.
+turned_away() {
+    local why=$1
+    shift
+    "$@" 2>/dev/null || true
+    until_true has "an FPM session was refused .*$why" "$work/router.log"
+    is_active 127500 || fail "routes are gone: $why"
+    [ "$(json .sessions router show fpm)" = 2 ] || fail "a session began: $why"
+}
+turned_away "there is a session" feed 10 10.0.2.9 nonsense
+kill "${daemons[-1]}"
+is_alone() { [ "$(json .peer router show fpm)" = null ]; }
+until_true is_alone
+turned_away "user 65534 is not one of those that may" \
+    ip netns exec "$k" setpriv --reuid 65534 --clear-groups bash -c 'exec 3<>/dev/tcp/127.0.0.1/2620; read -r -u 3 _'
 kill -INT $pinging
 wait $pinging || true
 lost=$(awk '/packets transmitted/ { print $1 - $4 }' "$work/pings")

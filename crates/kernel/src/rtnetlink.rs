@@ -1,7 +1,8 @@
-//! A conversation with the kernel about links and addresses.
+//! A conversation with the kernel: about links and addresses, or about sockets.
 
 use netlink::{Kind, Messages, Request, link, outcome};
-use rustix::net::netlink::SocketAddrNetlink;
+use rustix::net::Protocol;
+use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 use std::io;
@@ -20,12 +21,21 @@ pub(crate) struct Conversation {
 }
 
 impl Conversation {
-    /// Begins one.
+    /// Begins one about links and addresses.
     pub(crate) fn open() -> io::Result<Self> {
+        // NETLINK_ROUTE is protocol 0.
+        Self::about(None)
+    }
+
+    /// Begins one about sockets.
+    pub(crate) fn about_sockets() -> io::Result<Self> {
+        Self::about(Some(SOCK_DIAG))
+    }
+
+    fn about(protocol: Option<Protocol>) -> io::Result<Self> {
         let family = AddressFamily::NETLINK;
         let flags = SocketFlags::CLOEXEC;
-        // NETLINK_ROUTE is protocol 0.
-        let socket = rustix::net::socket_with(family, SocketType::RAW, flags, None)?;
+        let socket = rustix::net::socket_with(family, SocketType::RAW, flags, protocol)?;
         rustix::net::bind(&socket, &SocketAddrNetlink::new(0, 0))?;
         set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
         Ok(Self { socket, sequence: 0 })

@@ -16,6 +16,7 @@ pub mod link;
 mod message;
 pub mod next_hop;
 pub mod route;
+pub mod socket;
 
 pub use attribute::{Attribute, Attributes};
 pub use error::Error;

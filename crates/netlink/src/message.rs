@@ -17,6 +17,8 @@ impl Kind {
     pub const ERROR: Self = Self(2);
     /// A link comes or changes.
     pub const NEW_LINK: Self = Self(16);
+    /// Asks for a socket, and tells of one; a number of its own protocol, NETLINK_SOCK_DIAG.
+    pub const SOCKET: Self = Self(20);
     /// Asks for a link.
     pub const GET_LINK: Self = Self(18);
     /// An address comes.

@@ -181,14 +181,16 @@ impl<T: Field + Clone + PartialEq> Value for Option<T> {
     }
 }
 
-/// A command adds to a list, or empties it.
+/// A command adds to what was said, or leaves it to the default.
 impl<T: Field + Clone + PartialEq> Value for Vec<T> {
-    fn read(table: &mut TableReader<'_>, key: &'static str, _: bool) -> Option<Self> {
-        Some(table.list(key))
+    fn read(table: &mut TableReader<'_>, key: &'static str, is_required: bool) -> Option<Self> {
+        let is_said = table.has(key);
+        let list = table.list(key);
+        (is_said || is_required).then_some(list)
     }
 
-    fn write(&self, key: &'static str, fields: Fields, _: Option<Self>) -> Fields {
-        fields.list(key, self)
+    fn write(&self, key: &'static str, fields: Fields, default: Option<Self>) -> Fields {
+        fields.list(key, self, &default.unwrap_or_default())
     }
 
     fn describe(info: Info, out: &mut Vec<Info>) {

@@ -51,14 +51,21 @@ impl Fields {
         self
     }
 
-    /// A list that is written when it is not empty.
+    /// A list that is written when it is another than usual.
     #[must_use]
-    pub fn list<T: Field>(self, key: &'static str, values: &[T]) -> Self {
-        if values.is_empty() {
+    pub fn list<T: Field + PartialEq>(
+        mut self,
+        key: &'static str,
+        values: &[T],
+        default: &[T],
+    ) -> Self {
+        if values.is_empty() && default.is_empty() {
             return self;
         }
         let items: Vec<String> = values.iter().map(Field::to_toml).collect();
-        self.raw(key, format!("[{}]", items.join(", ")))
+        let toml = format!("[{}]", items.join(", "));
+        self.0.push(Entry { key: key.into(), toml, is_default: values == default });
+        self
     }
 
     /// A field already in TOML.

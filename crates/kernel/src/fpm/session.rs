@@ -2,16 +2,21 @@
 //!
 //! ```text
 //!  listening ── zebra connects ─▶ session ── it ends, or a bad frame ─▶ listening, routes stay
-//!                                   │ hold time later                      │ hold time later
-//!                                   ▼                                      ▼
-//!                              what was not told again goes           all routes go
+//!                                   │ its first word                       │ hold time later
+//!                                   │ hold time later                      ▼
+//!                                   ▼                                 all routes go
+//!                              what was not told again goes
 //! ```
+//! There is one session. Another that begins meanwhile is turned away, whoever it is: zebra tries
+//! again, and one that vanished without a word is found out by keepalives.
 
+use super::admission::{Admission, Network};
 use super::learned::{Learned, Update};
 use crate::{KernelError, Namespace, Waker};
 use netlink::{Messages, fpm};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::net::sockopt;
 use std::io::{self, Read};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +31,8 @@ const SLICE: usize = 1024;
 const SLICES: usize = 8;
 /// Read at a time: several frames, of which each is handled when it is complete.
 const READ: usize = 256 << 10;
+/// How long a session is silent before its other end is asked whether it lives, and how often.
+const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(10), Duration::from_secs(3), 3);
 /// Between two attempts to hand over a slice.
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -38,6 +45,10 @@ pub struct FpmOptions {
     pub namespace: Namespace,
     /// How long routes stay that nobody tells again.
     pub hold: Duration,
+    /// Users of this machine whose processes may connect, by name or number.
+    pub users: Vec<String>,
+    /// Networks of other machines that may.
+    pub from: Vec<Network>,
 }
 
 /// What is known of the sessions.
@@ -57,6 +68,7 @@ pub struct FpmState {
 pub struct Fpm {
     updates: Option<Receiver<Vec<Update>>>,
     state: Arc<Mutex<FpmState>>,
+    address: SocketAddr,
     stop: Arc<AtomicBool>,
     waker: Waker,
     thread: Option<JoinHandle<()>>,
@@ -71,12 +83,16 @@ impl Fpm {
         let listener = options.namespace.run(|| TcpListener::bind(options.listen))?;
         let listen = options.listen;
         let listener = listener.and_then(|it| it.set_nonblocking(true).map(|()| it));
-        let listener = listener.map_err(|why| KernelError::Listen { address: listen, why })?;
+        let refused = |why| KernelError::Listen { address: listen, why };
+        let listener = listener.map_err(refused)?;
+        let address = listener.local_addr().map_err(refused)?;
+        let admission = Admission::new(&options.namespace, &options.users, &options.from)?;
         let waker = Waker::new().map_err(KernelError::Thread)?;
         let (out, updates) = sync_channel(SLICES);
         let (state, stop) = (Arc::default(), Arc::new(AtomicBool::new(false)));
         let server = Server {
             listener,
+            admission,
             session: None,
             learned: Learned::default(),
             sweep_at: None,
@@ -89,12 +105,17 @@ impl Fpm {
         };
         let thread = std::thread::Builder::new().name("fpm".into()).spawn(|| server.run());
         let thread = Some(thread.map_err(KernelError::Thread)?);
-        Ok(Self { updates: Some(updates), state, stop, waker, thread })
+        Ok(Self { updates: Some(updates), state, address, stop, waker, thread })
     }
 
     /// The next slice of updates, if there is one.
     pub fn next_slice(&mut self) -> Option<Vec<Update>> {
         self.updates.as_ref()?.try_recv().ok()
+    }
+
+    /// Where it is listened.
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// What is known of the sessions.
@@ -117,10 +138,12 @@ impl Drop for Fpm {
 struct Session {
     stream: TcpStream,
     bytes: Vec<u8>,
+    has_spoken: bool,
 }
 
 struct Server {
     listener: TcpListener,
+    admission: Admission,
     session: Option<Session>,
     learned: Learned,
     sweep_at: Option<Instant>,
@@ -143,22 +166,13 @@ impl Server {
                 return;
             }
             self.waker.answer();
+            // Before others are looked at: who left makes room for who comes.
+            self.hear();
             match self.listener.accept() {
-                Ok((stream, peer)) => self.begin(stream, peer),
+                Ok((stream, peer)) => self.answer(stream, peer),
                 Err(why) if why.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => {
                     tracing::warn!(fault = "fpm-accept", %error, "an FPM session cannot begin");
-                }
-            }
-            if let Some(session) = &mut self.session {
-                let outcome = session.read().and_then(|more| {
-                    session.hear(&mut self.learned)?;
-                    Ok(more)
-                });
-                match outcome {
-                    Ok(true) => {}
-                    Ok(false) => self.end("zebra closed it"),
-                    Err(why) => self.end(&why.to_string()),
                 }
             }
             if self.sweep_at.is_some_and(|at| at <= Instant::now()) {
@@ -190,19 +204,45 @@ impl Server {
         }
     }
 
-    /// A new session; one that is there still was left by zebra.
-    fn begin(&mut self, stream: TcpStream, peer: SocketAddr) {
-        if self.session.is_some() {
-            self.end("zebra connected anew");
+    /// Takes in what the session says.
+    fn hear(&mut self) {
+        let Some(session) = &mut self.session else { return };
+        let had_spoken = session.has_spoken;
+        let outcome = session.read().and_then(|more| {
+            session.hear(&mut self.learned)?;
+            Ok(more)
+        });
+        if session.has_spoken && !had_spoken {
+            self.sweep_at = Some(Instant::now() + self.hold);
         }
-        if let Err(error) = stream.set_nonblocking(true) {
+        match outcome {
+            Ok(true) => {}
+            Ok(false) => self.end("zebra closed it"),
+            Err(why) => self.end(&why.to_string()),
+        }
+    }
+
+    /// Somebody connected: a session begins, unless there is one, or it is not who may.
+    fn answer(&mut self, stream: TcpStream, peer: SocketAddr) {
+        let admitted = match &self.session {
+            Some(_) => Err("there is a session".to_owned()),
+            None => stream
+                .local_addr()
+                .map_err(|error| error.to_string())
+                .and_then(|here| self.admission.admit(peer, here)),
+        };
+        if let Err(why) = admitted {
+            tracing::warn!(fault = "fpm-refused", %peer, why, "an FPM session was refused");
+            return;
+        }
+        if let Err(error) = stream.set_nonblocking(true).and_then(|()| keep_alive(&stream)) {
             tracing::warn!(fault = "fpm-accept", %peer, %error, "an FPM session cannot begin");
             return;
         }
         tracing::info!(%peer, "an FPM session began");
-        self.session = Some(Session { stream, bytes: Vec::new() });
-        self.learned.begin();
-        self.sweep_at = Some(Instant::now() + self.hold);
+        self.session = Some(Session { stream, bytes: Vec::new(), has_spoken: false });
+        // Until it has said something, nothing is known to be stale.
+        self.sweep_at = None;
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         (state.peer, state.sessions) = (Some(peer), state.sessions + 1);
     }
@@ -258,6 +298,10 @@ impl Session {
             fpm::frame(&self.bytes[handled..]).map_err(io::Error::other)?
         {
             for message in Messages::new(payload) {
+                if !self.has_spoken {
+                    self.has_spoken = true;
+                    learned.begin();
+                }
                 let heard = message.and_then(|message| learned.hear(&message));
                 heard.map_err(io::Error::other)?;
             }
@@ -267,3 +311,15 @@ impl Session {
         Ok(())
     }
 }
+
+/// Has the kernel find out when the other end is gone.
+fn keep_alive(stream: &TcpStream) -> io::Result<()> {
+    let (idle, between, probes) = KEEPALIVE;
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_keepidle(stream, idle)?;
+    sockopt::set_tcp_keepintvl(stream, between)?;
+    Ok(sockopt::set_tcp_keepcnt(stream, probes)?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -39,6 +39,8 @@ impl Feed {
             listen: listen.listen,
             namespace: Namespace::new(listen.netns.as_deref()),
             hold: listen.hold,
+            users: listen.users.clone(),
+            from: listen.from.iter().map(|it| (it.address(), it.length())).collect(),
         };
         self.listening = Some((Fpm::start(&options, Arc::clone(&core.wake))?, listen.clone()));
         Ok(())

@@ -11,6 +11,7 @@ use crate::config::edit::Command;
 use crate::config::field::{Field, Refusal};
 use crate::config::host::Host;
 use crate::config::info::Info;
+use crate::config::prefix::Prefix;
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
 use crate::config::rows::{Row, Section, check_exists};
@@ -22,6 +23,8 @@ const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALH
 const HOLD: Duration = Duration::from_secs(60);
 /// As good as those of BGP from another autonomous system.
 const PREFERENCE: u8 = 20;
+/// As whom zebra runs, and who may do everything here anyway.
+const USERS: [&str; 2] = ["frr", "root"];
 /// The kernel's main table, which stands for the default VRF.
 pub const MAIN_TABLE: u32 = 254;
 
@@ -61,6 +64,10 @@ object! {
         pub hold: Duration = HOLD,
         /// How its routes compare with others for the same network; lower is better
         pub preference: u8 [2..=255] = PREFERENCE,
+        /// Users of this machine whose processes may connect, by name or number
+        pub users: Vec<String> as "frr" = USERS.map(str::to_owned).to_vec(),
+        /// Networks of other machines that may, if any
+        pub from: Vec<Prefix> as "192.0.2.0/24" = Vec::new(),
         /// VRFs beside the default one that it knows, and its tables
         pub vrfs: Vec<VrfTable> as "red=1001" = Vec::new(),
     }
@@ -130,6 +137,7 @@ mod tests {
         assert_eq!(read("").unwrap().fpm, Fpm(None));
         let usual = read("[fpm]\n").unwrap().fpm.0.unwrap();
         assert_eq!((usual.listen.to_string().as_str(), usual.preference), ("127.0.0.1:2620", 20));
+        assert_eq!((usual.users, usual.from), (USERS.map(str::to_owned).to_vec(), Vec::new()));
     }
 
     #[test]
@@ -137,6 +145,15 @@ mod tests {
         let text = "[vrf.red]\n[fpm]\nlisten = \"[::1]:99\"\nnetns = \"frr\"\nhold = \"5s\"\npreference = 9\nvrfs = [\"red=1001\"]\n";
         let config = read(text).unwrap();
         assert_eq!(read(&render(&config)).unwrap(), config);
+        let of = |users: &str| read(&format!("[fpm]\nusers = {users}\n")).unwrap();
+        assert_eq!(of("[]").fpm.0.unwrap().users, Vec::<String>::new());
+        assert_eq!(
+            render(&of("[\"frr\", \"root\"]")),
+            render(&of("[\"frr\", \"root\"]\nfrom = []"))
+        );
+        for users in ["[]", "[\"bird\"]", "[\"frr\", \"root\"]"] {
+            assert_eq!(read(&render(&of(users))).unwrap(), of(users));
+        }
     }
 
     #[test]

@@ -122,7 +122,7 @@ impl Value for Ends {
                 fields.with("learn_remotes", &false)
             }
             Remotes::Several { flood, learn } => {
-                fields.list("remotes", flood).unless("learn_remotes", learn, &false)
+                fields.list("remotes", flood, &[]).unless("learn_remotes", learn, &false)
             }
         };
         fields.maybe("underlay_vrf", &self.underlay_vrf)

@@ -89,7 +89,7 @@ impl Value for Placement {
 
     fn write(&self, _: &'static str, fields: Fields, _: Option<Self>) -> Fields {
         match self {
-            Self::Cores(cores) => fields.list("cores", cores),
+            Self::Cores(cores) => fields.list("cores", cores, &[]),
             Self::Count(count) => fields.unless("count", count, &1),
             Self::SingleThread => fields.with("mode", &Mode::SingleThread),
         }

@@ -58,7 +58,7 @@ impl Declared for PortPair {
     }
 
     fn write(&self, fields: Fields) -> Fields {
-        fields.list("ports", &self.ports().map(Clone::clone))
+        fields.list("ports", &self.ports().map(Clone::clone), &[])
     }
 
     fn describe(out: &mut Vec<Info>) {

@@ -36,7 +36,11 @@ fn samples(info: &Info) -> Vec<String> {
         [first.to_owned(), last.to_owned()]
     });
     let words = info.words.iter().chain(&example).map(|word| (*word).to_owned());
-    let default = info.default.as_ref().map(|toml| toml.replace(['[', ']'], ""));
+    // A list is said with commas alone.
+    let default = info.default.as_ref().map(|toml| match toml.starts_with('[') {
+        true => toml.replace(['[', ']', '"', ' '], ""),
+        false => toml.clone(),
+    });
     words.chain(ends.into_iter().flatten()).chain(default).collect()
 }
 
