@@ -1,7 +1,7 @@
 # Every command there is. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast format lint deny smoke miri fuzz bench bench-fib bench-sched bench-acl graph map doc clean
+.PHONY: help setup build demo test test-fast format lint deny smoke miri fuzz bench bench-fib bench-sched bench-acl graph map yang doc clean
 
 help: ## Lists these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -9,7 +9,7 @@ help: ## Lists these commands
 setup: ## Installs what Debian lacks to build and test (root or sudo)
 	scripts/setup
 
-build: ## Builds volleyd and volley, optimised, into target/release
+build: ## Builds volleyd, volley and volley-lab, optimised, into target/release
 	cargo build --release --bins
 
 demo: ## Shows the router between two hosts in network namespaces
@@ -58,6 +58,9 @@ graph: ## Draws docs/graph.svg and docs/graph/ from the nodes there are
 
 map: ## Writes the map of the crates in ARCHITECTURE.md from their manifests
 	scripts/crate-map
+
+yang: ## Writes the searches of the lab into its YANG module
+	cargo run --quiet -p lab-trial --example yang_searches yang/*.yang
 
 doc: ## Builds the documentation of all crates
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps

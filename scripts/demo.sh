@@ -34,7 +34,7 @@ speed_table() {
 }
 
 say "Building (the first time takes some minutes)"
-cargo build --release --bins -p volleyd -p volley -p bench
+cargo build --release --bins -p volleyd -p volley -p volley-lab -p bench
 
 if [ "$(id -u)" != 0 ]; then
     speed_table

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueHint};
 use lab_record::axes::FrameBytes;
 use lab_record::{Campaign as CampaignRecord, ProbeRecord, Recorder};
 use lab_traffic::clock::Clock;
@@ -19,14 +21,67 @@ use lab_trial::trial::rig::Bench;
 use lab_trial::watch::probe;
 use lab_trial::{dut, host};
 
-use crate::Failure;
-use crate::arguments::Arguments;
 use crate::interrupt::Interrupt;
 use crate::progress::Line;
+use crate::{Failure, numbers};
 
-/// Flags of all of them.
-pub(crate) const FLAGS: [&str; 8] =
-    ["link", "out", "minutes", "restarts", "device-cores", "lab-core", "seed", "devices"];
+/// What all of them take.
+#[derive(Debug, Args)]
+pub(crate) struct Flags {
+    /// Kind of the links: pcap is for functional checks, pci for cards that the scenario names. The
+    /// scenario's own, or veth, unless said
+    #[arg(long, value_parser = links())]
+    link: Option<LinkKind>,
+    /// Results folder; results/SCENARIO-SECONDS unless said
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    out: Option<PathBuf>,
+    /// Time for all of it; 0 for as long as it takes. The scenario's own unless said
+    #[arg(long, value_name = "N", value_parser = numbers::number)]
+    minutes: Option<f64>,
+    /// Starts of each device; the scenario's own unless said
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    restarts: Option<u32>,
+    /// Names everything random; the scenario's own unless said
+    #[arg(long, value_name = "N", value_parser = numbers::count)]
+    seed: Option<u64>,
+    #[command(flatten)]
+    cores: Cores,
+}
+
+/// Kinds of links, by their names.
+pub(crate) fn links() -> impl TypedValueParser<Value = LinkKind> {
+    let names = LinkKind::ALL.into_iter().map(LinkKind::name);
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<LinkKind>())
+}
+
+/// Who runs where.
+#[derive(Debug, Args)]
+pub(crate) struct Cores {
+    /// The devices' cores, as taskset writes them; all but the last unless said
+    #[arg(long, value_name = "LIST")]
+    device_cores: Option<String>,
+    /// The lab's own core; the last unless said
+    #[arg(long, value_name = "N")]
+    lab_core: Option<usize>,
+}
+
+impl Cores {
+    fn last() -> usize {
+        std::thread::available_parallelism().map_or(1, usize::from) - 1
+    }
+
+    /// The lab's.
+    pub(crate) fn lab(&self) -> String {
+        self.lab_core.unwrap_or_else(Self::last).to_string()
+    }
+
+    /// The devices'.
+    fn devices(&self) -> String {
+        let others = || (0..Self::last().max(1)).map(|core| core.to_string()).collect::<Vec<_>>();
+        self.device_cores.clone().unwrap_or_else(|| others().join(","))
+    }
+}
+
 /// Says that we are inside already.
 const INSIDE: &str = "VOLLEY_LAB_INSIDE";
 
@@ -48,35 +103,28 @@ pub(crate) struct Setting {
 impl Setting {
     /// Reads the scenario and goes on in a network namespace of its own. A name that no device has
     /// is refused before.
-    pub(crate) fn enter(
-        arguments: &Arguments,
-        file: &str,
-        devices: &[String],
-    ) -> Result<Self, Failure> {
-        let mut scenario = Scenario::load(Path::new(file))?;
+    pub(crate) fn enter(flags: &Flags, file: &Path, devices: &[String]) -> Result<Self, Failure> {
+        let mut scenario = Scenario::load(file)?;
         for name in devices {
             dut::named(name)?;
         }
-        scenario.campaign.seed = arguments.count("seed", scenario.campaign.seed)?;
-        let told = arguments.text("link").map(str::parse).transpose()?;
-        let link = scenario.link_kind(told).map_err(Failure::Usage)?;
-        let minutes = arguments.number("minutes", scenario.campaign.minutes.unwrap_or(0.0))?;
-        let restarts = arguments.count("restarts", scenario.campaign.restarts.into())?;
-        let (device_cores, lab_core) = cores(arguments)?;
+        scenario.campaign.seed = flags.seed.unwrap_or(scenario.campaign.seed);
+        let link = scenario.link_kind(flags.link).map_err(Failure::Usage)?;
+        let minutes = flags.minutes.or(scenario.campaign.minutes).unwrap_or(0.0);
+        let restarts = flags.restarts.unwrap_or(scenario.campaign.restarts);
+        let (device_cores, lab_core) = (flags.cores.devices(), flags.cores.lab());
         enter()?;
         pin(&lab_core);
         let clock = Clock::real();
-        let out = PathBuf::from(match arguments.text("out") {
-            Some(folder) => folder.to_owned(),
-            None => format!("results/{}-{}", scenario.name.get_ref(), seconds()),
-        });
+        let usual = || format!("results/{}-{}", scenario.name.get_ref(), seconds()).into();
+        let out = flags.out.clone().unwrap_or_else(usual);
         Ok(Self {
             ports: Ports::start(largest(&scenario), link == LinkKind::Pci)?,
             probes: probe::watch_both(&clock, &lab_core, probe::first(&device_cores)),
             clock,
             interrupt: Interrupt::listen()?,
             limit: (minutes > 0.0).then(|| Duration::from_secs_f64(minutes * 60.0)),
-            restarts: restarts.max(1) as u32,
+            restarts: restarts.max(1),
             scenario,
             out,
             link,
@@ -158,16 +206,6 @@ pub(crate) fn enter() -> Result<(), Failure> {
         .env(INSIDE, "1")
         .exec();
     Err(lab_record::Error::file("unshare")(failed).into())
-}
-
-/// The devices' cores and ours: all but the last, and the last.
-pub(crate) fn cores(arguments: &Arguments) -> Result<(String, String), Failure> {
-    let count = std::thread::available_parallelism().map_or(1, usize::from);
-    let last = count - 1;
-    let others = || (0..last.max(1)).map(|core| core.to_string()).collect::<Vec<_>>().join(",");
-    let devices = arguments.text("device-cores").map_or_else(others, str::to_owned);
-    let own = arguments.count("lab-core", last as u64)?.to_string();
-    Ok((devices, own))
 }
 
 /// Keeps us on one core; where that is not allowed, the scheduler decides.

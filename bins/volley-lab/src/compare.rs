@@ -5,31 +5,71 @@
 //!                           ▲ found                and again: lower there means before there
 //! ```
 
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueHint};
 use lab_record::{ComparisonRecord, Error, Finding};
 use lab_report::html;
 use lab_search::search::Manner;
 
 use crate::Failure;
-use crate::arguments::Arguments;
-use crate::bench::{FLAGS, Setting};
+use crate::bench::{Flags, Setting};
 use crate::say::say;
 
 /// Blocks, where nothing else is said: 20 find 1 % on a quiet host.
-const BLOCKS: u64 = 20;
+const BLOCKS: u32 = 20;
 
-fn flags() -> Vec<&'static str> {
-    FLAGS.iter().copied().chain(["blocks"]).collect()
+/// After as many blocks of A against itself, which tell what is too small to be believed here.
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    /// The device that the other is held against
+    a: String,
+    /// The device that is held against it
+    b: String,
+    /// The scenario
+    #[arg(value_hint = ValueHint::FilePath)]
+    scenario: PathBuf,
+    #[command(flatten)]
+    blocks: Blocks,
+    #[command(flatten)]
+    flags: Flags,
+}
+
+/// Compares as `compare` does, each time the first build with one in the middle.
+#[derive(Debug, Args)]
+pub(crate) struct Bisect {
+    /// The scenario
+    #[arg(value_hint = ValueHint::FilePath)]
+    scenario: PathBuf,
+    /// Folders of builds, oldest first
+    #[arg(required = true, num_args = 2.., value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    builds: Vec<String>,
+    #[command(flatten)]
+    blocks: Blocks,
+    #[command(flatten)]
+    flags: Flags,
+}
+
+#[derive(Debug, Args)]
+struct Blocks {
+    /// Blocks of four starts, for the comparison and again for A against itself
+    #[arg(long, value_name = "N", default_value_t = BLOCKS,
+        value_parser = clap::value_parser!(u32).range(6..=10_000))]
+    blocks: u32,
+}
+
+impl Blocks {
+    fn count(&self) -> usize {
+        self.blocks as usize
+    }
 }
 
 /// Holds B against A.
-pub(crate) fn compare(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.only(&flags())?;
-    let [base, other, file] = &arguments.words[..] else {
-        return Err(Failure::Usage("compare needs two devices and a scenario".into()));
-    };
-    let blocks = blocks(arguments)?;
+pub(crate) fn compare(arguments: &Compare) -> Result<(), Failure> {
+    let Compare { a: base, b: other, scenario, blocks, flags } = arguments;
+    let blocks = blocks.count();
     let devices = [base.clone(), other.clone()];
-    let setting = enter(arguments, file, &devices)?;
+    let setting = enter(flags, scenario, &devices)?;
     let mut recorder = setting.recorder()?;
     let found =
         setting.campaign(&devices, |campaign| campaign.compare(&mut recorder, base, other, blocks));
@@ -42,17 +82,11 @@ pub(crate) fn compare(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// Finds the first of several builds, oldest first, that is slower than the first of them.
-pub(crate) fn bisect(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.only(&flags())?;
-    let [file, builds @ ..] = &arguments.words[..] else {
-        return Err(Failure::Usage("bisect needs a scenario and builds, oldest first".into()));
-    };
-    if builds.len() < 2 {
-        return Err(Failure::Usage("bisect needs two builds or more, oldest first".into()));
-    }
-    let blocks = blocks(arguments)?;
+pub(crate) fn bisect(arguments: &Bisect) -> Result<(), Failure> {
+    let Bisect { scenario, builds, blocks, flags } = arguments;
+    let blocks = blocks.count();
     let devices: Vec<String> = builds.iter().map(|folder| format!("volley={folder}")).collect();
-    let setting = enter(arguments, file, &devices)?;
+    let setting = enter(flags, scenario, &devices)?;
     let mut recorder = setting.recorder()?;
     let found = setting.campaign(&devices, |campaign| {
         first_slower(devices.len(), |at| {
@@ -90,20 +124,17 @@ fn first_slower(
 }
 
 /// What is compared are rates: a scenario that only checks has none.
-fn enter(arguments: &Arguments, file: &str, devices: &[String]) -> Result<Setting, Failure> {
-    let setting = Setting::enter(arguments, file, devices)?;
+fn enter(flags: &Flags, file: &Path, devices: &[String]) -> Result<Setting, Failure> {
+    let setting = Setting::enter(flags, file, devices)?;
     let search = setting.scenario.measure.search;
     match search.manner {
         Manner::Checks => Err(Failure::Usage(format!(
-            "{file}: search = \"{}\" finds no rate that could be compared",
+            "{}: search = \"{}\" finds no rate that could be compared",
+            file.display(),
             search.name
         ))),
         _ => Ok(setting),
     }
-}
-
-fn blocks(arguments: &Arguments) -> Result<usize, Failure> {
-    Ok(arguments.count("blocks", BLOCKS)?.clamp(6, 10_000) as usize)
 }
 
 fn stopped<T>(found: Result<T, Error>) -> Result<T, Failure> {

@@ -1,7 +1,8 @@
 //! `volley-lab fit MODEL [CSV]`: the sources' models, fitted to theirs or to anyone's points.
 
-use std::path::Path;
+use std::path::PathBuf;
 
+use clap::{Args, ValueEnum, ValueHint};
 use lab_record::Error;
 use lab_search::model::clock::{OneTerm, TwoTerm};
 use lab_search::model::fit::Model;
@@ -9,42 +10,58 @@ use lab_search::model::latency::{LatencyCurve, SOURCE};
 use lab_search::model::lookup::LookupShare;
 use lab_search::model::reference::{CLOCKS_GHZ, VPP_MPPS};
 use lab_search::model::workers::Workers;
-use lab_search::model::{Fit, cache, points};
+use lab_search::model::{Fit as Fitted, cache, points};
 
-use crate::Failure;
-use crate::arguments::Arguments;
 use crate::say::say;
+use crate::{Failure, numbers};
+
+/// Without a CSV, clock fits the sources' own table.
+#[derive(Debug, Args)]
+pub(crate) struct Fit {
+    /// What is fitted
+    #[arg(value_enum)]
+    model: Kind,
+    /// Lines of x,y
+    #[arg(required_if_eq_any = [("model", "workers"), ("model", "lookup"), ("model", "latency"),
+        ("model", "knee")], value_hint = ValueHint::FilePath)]
+    csv: Option<PathBuf>,
+    /// The highest clock in GHz, or the line rate; of the points unless said
+    #[arg(long, value_name = "X", value_parser = numbers::number)]
+    max: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Kind {
+    /// Rate against the processor's clock
+    Clock,
+    /// Rate against workers
+    Workers,
+    /// Rate against the share of packets that are looked up
+    Lookup,
+    /// Latency against load
+    Latency,
+    /// Entries at which a table leaves a cache
+    Knee,
+}
 
 /// Fits and prints.
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.only(&["max"])?;
-    let (model, file) = match &arguments.words[..] {
-        [model] => (model.as_str(), None),
-        [model, file] => (model.as_str(), Some(file.as_str())),
-        _ => return Err(Failure::Usage("fit needs a model, and a CSV of x,y lines".into())),
-    };
-    let Some(file) = file else {
-        return if model == "clock" {
-            source_table()
-        } else {
-            Err(Failure::Usage(format!("fit {model} needs a CSV of x,y lines")))
-        };
-    };
+pub(crate) fn run(Fit { model, csv, max }: &Fit) -> Result<(), Failure> {
+    let Some(file) = csv else { return source_table() };
     let text = std::fs::read_to_string(file).map_err(Error::file(file))?;
-    let points = points::parse(&text, Path::new(file))?;
+    let points = points::parse(&text, file)?;
     let highest = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).fold(0.0, f64::max);
     match model {
-        "clock" => {
-            let max_ghz = arguments.number("max", highest(|point| point.0))?;
+        Kind::Clock => {
+            let max_ghz = max.unwrap_or_else(|| highest(|point| point.0));
             print("one term", &OneTerm { max_ghz }.fit(&points)?);
             print("two terms", &TwoTerm.fit(&points)?);
         }
-        "workers" => {
-            let line_rate = arguments.number("max", highest(|point| point.1) * 1.03)?;
+        Kind::Workers => {
+            let line_rate = max.unwrap_or_else(|| highest(|point| point.1) * 1.03);
             print("workers", &Workers { line_rate }.fit(&points)?);
         }
-        "lookup" => print("lookup share", &LookupShare.fit(&points)?),
-        "latency" => {
+        Kind::Lookup => print("lookup share", &LookupShare.fit(&points)?),
+        Kind::Latency => {
             print("ours", &LatencyCurve.fit(&points)?);
             let r2 = LatencyCurve.source_quality(&points).r2;
             say!(
@@ -54,11 +71,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
                 SOURCE[2]
             );
         }
-        "knee" => match cache::knee(&points) {
+        Kind::Knee => match cache::knee(&points) {
             Some(entries) => say!("knee at {entries:.0} entries"),
             None => say!("no knee: the curve does not fall"),
         },
-        other => return Err(Failure::Usage(format!("no model {other:?}; see volley-lab help"))),
     }
     Ok(())
 }
@@ -82,7 +98,8 @@ fn source_table() -> Result<(), Failure> {
         let points: Vec<(f64, f64)> = CLOCKS_GHZ.into_iter().zip(mpps).collect();
         let one = OneTerm { max_ghz: 3.2 }.fit(&points)?;
         let two = TwoTerm.fit(&points)?;
-        let held = |fit: &Fit| fit.held_out.map_or("-".into(), |it| format!("{:.1}%", 100.0 * it));
+        let held =
+            |fit: &Fitted| fit.held_out.map_or("-".into(), |it| format!("{:.1}%", 100.0 * it));
         say!(
             "{name:<32}{:>8.2}{:>8.4}{:>8.0}{:>8.1}{:>8.4}{:>6}{:>6}",
             one.parameters[0].1,
@@ -97,7 +114,7 @@ fn source_table() -> Result<(), Failure> {
     Ok(())
 }
 
-fn print(name: &str, fit: &Fit) {
+fn print(name: &str, fit: &Fitted) {
     let parameters: Vec<String> =
         fit.parameters.iter().map(|(name, value)| format!("{name} = {value:.5}")).collect();
     say!("{name:<12} {}", fit.formula);

@@ -1,23 +1,29 @@
 //! `volley-lab report DIR`: the report of a results folder, rendered again.
 
-use std::path::Path;
+use std::path::PathBuf;
 
+use clap::{Args, ValueHint};
 use lab_report::html;
 
 use crate::Failure;
-use crate::arguments::Arguments;
 use crate::say::say;
 
+/// Renders report.html, results.csv, metrics.txt and index.sqlite from DIR/raw.jsonl again.
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// The results folder
+    #[arg(value_hint = ValueHint::DirPath)]
+    dir: PathBuf,
+    /// Write the results in the words of the YANG module volley-lab, too
+    #[arg(long, value_name = "JSON", value_hint = ValueHint::FilePath)]
+    yang: Option<PathBuf>,
+}
+
 /// Renders it and says what is in it.
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.only(&["yang"])?;
-    let [folder] = &arguments.words[..] else {
-        return Err(Failure::Usage("report needs one folder".into()));
-    };
-    let folder = Path::new(folder);
+pub(crate) fn run(Report { dir: folder, yang }: &Report) -> Result<(), Failure> {
     let results = html::write(folder)?;
     results.skipped.iter().for_each(|line| eprintln!("volley-lab: left out: {line}"));
-    if let Some(file) = arguments.text("yang") {
+    if let Some(file) = yang {
         let text = format!("{:#}\n", lab_report::yang::results(&results));
         std::fs::write(file, text).map_err(lab_record::Error::file(file))?;
     }

@@ -4,44 +4,59 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use clap::Args;
 use lab_record::RoundTrips;
 use lab_trial::endpoint::round_trip::{self, Asking};
 
-use crate::Failure;
-use crate::arguments::Arguments;
 use crate::say::say;
+use crate::{Failure, numbers};
 
-/// Octets of a request.
-const BYTES: u64 = 64;
+/// Answers until it is stopped.
+#[derive(Debug, Args)]
+pub(crate) struct Respond {
+    /// Where it listens, as in 192.0.2.1:5202
+    #[arg(value_name = "ADDRESS:PORT")]
+    at: SocketAddr,
+}
+
+/// Asks one after the other, or at a pace.
+#[derive(Debug, Args)]
+pub(crate) struct Ask {
+    /// Who answers, as in 192.0.2.1:5202
+    #[arg(value_name = "ADDRESS:PORT")]
+    to: SocketAddr,
+    /// For how long
+    #[arg(long, default_value = "1", value_parser = numbers::seconds)]
+    seconds: Duration,
+    /// Ask at this pace, whether or not the last was answered
+    #[arg(long, value_name = "MS", value_parser = numbers::milliseconds)]
+    every_ms: Option<Duration>,
+    /// How many at most
+    #[arg(long, value_name = "N", value_parser = numbers::count)]
+    requests: Option<u64>,
+    /// Octets of a request
+    #[arg(long, default_value = "64", value_parser = numbers::count)]
+    bytes: u64,
+    /// Write what came of it as JSON; `-` for standard output
+    #[arg(long, value_name = "JSON")]
+    out: Option<String>,
+}
 
 /// Answers for ever.
-pub(crate) fn respond(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.only(&[])?;
-    let at = address(arguments, "respond")?;
-    Ok(round_trip::respond(at, |at| say!("listening at {at}"))?)
+pub(crate) fn respond(arguments: &Respond) -> Result<(), Failure> {
+    Ok(round_trip::respond(arguments.at, |at| say!("listening at {at}"))?)
 }
 
 /// Asks, and tells how long the answers took.
-pub(crate) fn ask(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.only(&["seconds", "every-ms", "requests", "bytes", "out"])?;
-    let to = address(arguments, "ask")?;
-    let duration = |flag: &str, default: f64| {
-        let number = arguments.number(flag, default)?;
-        let seconds = if flag == "every-ms" { number / 1e3 } else { number };
-        let usual = (1e-6..=86_400.0).contains(&seconds);
-        usual.then(|| Duration::from_secs_f64(seconds)).ok_or_else(|| {
-            Failure::Usage(format!("--{flag} {number} is out of range (1 us to a day)"))
-        })
-    };
-    let every = arguments.text("every-ms").map(|_| duration("every-ms", 0.0)).transpose()?;
+pub(crate) fn ask(arguments: &Ask) -> Result<(), Failure> {
     let found = round_trip::ask(&Asking {
-        to,
-        time: duration("seconds", 1.0)?,
-        every,
-        requests: arguments.count("requests", u64::MAX)?,
-        bytes: arguments.count("bytes", BYTES)? as usize,
+        to: arguments.to,
+        time: arguments.seconds,
+        every: arguments.every_ms,
+        requests: arguments.requests.unwrap_or(u64::MAX),
+        bytes: arguments.bytes as usize,
     })?;
-    match arguments.text("out") {
+    match arguments.out.as_deref() {
         Some("-") => say!("{}", json(&found)?),
         Some(file) => {
             std::fs::write(file, json(&found)? + "\n").map_err(lab_record::Error::file(file))?
@@ -49,14 +64,6 @@ pub(crate) fn ask(arguments: &Arguments) -> Result<(), Failure> {
         None => tell(&found),
     }
     Ok(())
-}
-
-fn address(arguments: &Arguments, command: &str) -> Result<SocketAddr, Failure> {
-    let usage = || Failure::Usage(format!("{command} needs one address and port: 192.0.2.1:5202"));
-    match &arguments.words[..] {
-        [word] => word.parse().map_err(|_| usage()),
-        _ => Err(usage()),
-    }
 }
 
 fn json(found: &RoundTrips) -> Result<String, Failure> {

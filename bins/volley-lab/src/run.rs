@@ -6,29 +6,37 @@
 //! In a network namespace of its own the lab meets no other device of the host, and all that it
 //! makes there ends with it.
 
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
 use lab_report::summary::Row;
 use lab_report::{checks, html, quantities, summary};
 use lab_trial::{dut, host};
 
 use crate::Failure;
-use crate::arguments::Arguments;
-use crate::bench::{FLAGS, Setting};
+use crate::bench::{Flags, Setting};
 use crate::say::say;
 
+/// In network namespaces of its own; writes raw.jsonl and the report. Ctrl-C keeps what is there.
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// The scenario: TOML, or JSON as `scenario export` writes it
+    #[arg(value_hint = ValueHint::FilePath)]
+    scenario: PathBuf,
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',',
+        help = format!("Devices: {}", dut::known()),
+        default_values_t = dut::usual().map(str::to_owned))]
+    devices: Vec<String>,
+    #[command(flatten)]
+    flags: Flags,
+}
+
 /// Measures a scenario.
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.only(&FLAGS)?;
-    let [file] = &arguments.words[..] else {
-        return Err(Failure::Usage("run needs one scenario".into()));
-    };
-    let devices: Vec<String> = match arguments.text("devices") {
-        Some(named) => named.split(',').map(str::to_owned).collect(),
-        None => dut::usual().map(str::to_owned).collect(),
-    };
-    let setting = Setting::enter(arguments, file, &devices)?;
+pub(crate) fn run(Run { scenario, devices, flags }: &Run) -> Result<(), Failure> {
+    let setting = Setting::enter(flags, scenario, devices)?;
     let mut recorder = setting.recorder()?;
     let stolen_s = host::stolen_s();
-    let outcome = setting.campaign(&devices, |campaign| campaign.run(&mut recorder));
+    let outcome = setting.campaign(devices, |campaign| campaign.run(&mut recorder));
     let results = html::write(&setting.out)?;
     rates(&summary::rows(&results));
     for check in &results.checks {

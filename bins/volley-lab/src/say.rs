@@ -13,7 +13,12 @@ macro_rules! say {
 pub(crate) use say;
 
 pub(crate) fn line(words: Arguments<'_>) {
-    match writeln!(std::io::stdout().lock(), "{words}") {
+    printed(writeln!(std::io::stdout().lock(), "{words}"));
+}
+
+/// Ends the program where what it said could not be written.
+pub(crate) fn printed(outcome: std::io::Result<()>) {
+    match outcome {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(NOBODY_READS),
         Err(error) => {

@@ -1,34 +1,58 @@
 //! `volley-lab scenario check|cases|export|import`: scenario files, before anything is measured.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::{Subcommand, ValueHint};
 use lab_trial::scenario::Scenario;
 use lab_trial::yang;
 
 use crate::Failure;
-use crate::arguments::Arguments;
 use crate::say::say;
 
-/// Checks files, or lists the cases of one.
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.only(&["yang"])?;
-    match (&arguments.words[..], arguments.text("yang")) {
-        ([verb, files @ ..], None) if verb == "check" && !files.is_empty() => check(files),
-        ([verb, file], None) if verb == "cases" => cases(file),
-        ([verb], Some(file)) if verb == "export" => export(file),
-        ([verb, file], None) if verb == "import" => import(file),
-        _ => Err(Failure::Usage(
-            "scenario check FILE…, cases FILE, export --yang FILE or import JSON".into(),
-        )),
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Tell the first fault of each file, with its position
+    Check {
+        /// Scenarios
+        #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        files: Vec<PathBuf>,
+    },
+    /// List what a scenario would measure
+    Cases {
+        /// The scenario
+        #[arg(value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+    },
+    /// Print a scenario as instance data of the IETF's network testers
+    Export {
+        /// The scenario
+        #[arg(long = "yang", value_name = "FILE", value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+    },
+    /// Print the TOML of such data; run, compare and check read it as it is
+    Import {
+        /// The data, as JSON
+        #[arg(value_name = "JSON", value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+    },
+}
+
+/// Checks files, or lists the cases of one, or goes to YANG and back.
+pub(crate) fn run(verb: &Verb) -> Result<(), Failure> {
+    match verb {
+        Verb::Check { files } => check(files),
+        Verb::Cases { file } => cases(file),
+        Verb::Export { file } => export(file),
+        Verb::Import { file } => import(file),
     }
 }
 
 /// Tells every file; fails with the last fault, if there was any.
-fn check(files: &[String]) -> Result<(), Failure> {
+fn check(files: &[PathBuf]) -> Result<(), Failure> {
     let mut last = Ok(());
     for file in files {
-        match Scenario::load(Path::new(file)) {
-            Ok(scenario) => say!("{file}: cases {}", scenario.cases().len()),
+        match Scenario::load(file) {
+            Ok(scenario) => say!("{}: cases {}", file.display(), scenario.cases().len()),
             Err(error) => {
                 if let Err(earlier) = std::mem::replace(&mut last, Err(error.into())) {
                     eprintln!("volley-lab: {earlier}");
@@ -39,8 +63,8 @@ fn check(files: &[String]) -> Result<(), Failure> {
     last
 }
 
-fn cases(file: &str) -> Result<(), Failure> {
-    let scenario = Scenario::load(Path::new(file))?;
+fn cases(file: &Path) -> Result<(), Failure> {
+    let scenario = Scenario::load(file)?;
     say!("{}: {}", scenario.title, scenario.about.trim());
     for case in scenario.cases() {
         let axes: Vec<String> =
@@ -51,14 +75,14 @@ fn cases(file: &str) -> Result<(), Failure> {
 }
 
 /// A scenario in the words of the IETF's network testers.
-fn export(file: &str) -> Result<(), Failure> {
-    say!("{:#}", yang::export(&Scenario::load(Path::new(file))?)?);
+fn export(file: &Path) -> Result<(), Failure> {
+    say!("{:#}", yang::export(&Scenario::load(file)?)?);
     Ok(())
 }
 
 /// The same back, as TOML.
-fn import(file: &str) -> Result<(), Failure> {
+fn import(file: &Path) -> Result<(), Failure> {
     let text = std::fs::read_to_string(file).map_err(lab_record::Error::file(file))?;
-    say!("{}", yang::to_toml(&text, file)?.trim_end());
+    say!("{}", yang::to_toml(&text, &file.display().to_string())?.trim_end());
     Ok(())
 }

@@ -1,26 +1,39 @@
 //! `volley-lab self-test [LINK…]`: what the lab itself can do, with no device in between.
 
+use clap::Args;
 use lab_traffic::clock::Clock;
 use lab_traffic::ports::Ports;
 use lab_traffic::speed::Speed;
 use lab_trial::link::LinkKind;
 use lab_trial::trial::self_test;
 
-use crate::arguments::Arguments;
+use crate::bench::Cores;
 use crate::progress::Line;
 use crate::say::say;
 use crate::{Failure, bench};
 
+/// What a packet costs the lab, what of this is for timing, and what it can do over each link.
+#[derive(Debug, Args)]
+pub(crate) struct SelfTest {
+    /// Kinds of links; all that have two ends here, unless said
+    #[arg(value_name = "LINK", value_parser = bench::links())]
+    links: Vec<LinkKind>,
+    /// Octets of a frame, with its checksum
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(64..=1_518))]
+    frame_bytes: u16,
+    #[command(flatten)]
+    cores: Cores,
+}
+
 /// Measures each kind of link anew and prints it.
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.only(&["frame-bytes", "lab-core", "device-cores"])?;
-    let links = match &arguments.words[..] {
+pub(crate) fn run(arguments: &SelfTest) -> Result<(), Failure> {
+    let links = match &arguments.links[..] {
         [] => LinkKind::ALL.into_iter().filter(|link| link.has_two_ends()).collect(),
-        words => words.iter().map(|word| word.parse()).collect::<Result<Vec<LinkKind>, _>>()?,
+        told => told.to_vec(),
     };
-    let frame_bytes = arguments.count("frame-bytes", 64)?.clamp(64, 1_518) as u16;
+    let frame_bytes = arguments.frame_bytes;
     bench::enter()?;
-    bench::pin(&bench::cores(arguments)?.1);
+    bench::pin(&arguments.cores.lab());
     let (clock, ports) = (Clock::real(), Ports::start(frame_bytes, false)?);
     let speed = Speed::measure(&clock)?;
     say!(

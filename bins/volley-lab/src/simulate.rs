@@ -7,37 +7,79 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueHint};
 use lab_record::{
     AnswerRecord, Campaign, ComparisonRecord, DeviceFacts, Histogram, Outcome, QuantityRecord,
     Recorder, Results, Stall, Subject, Trial, TrialRecord,
 };
 use lab_report::{html, quantities, summary};
-use lab_search::search::{Findings, Found, Kind, Manner, Quantity, Stand, Terms, named};
+use lab_search::search::{ALL, Findings, Found, Kind, Manner, Quantity, Stand, Terms, named};
 use lab_search::sim::{Device, Model, Stalls};
 use lab_search::stats::blocks::{Side, log_ratio, order};
 use lab_search::stats::paired::{Null, compare};
-use lab_traffic::rate::with_prefix as number;
 
-use crate::Failure;
-use crate::arguments::Arguments;
 use crate::progress::Line;
 use crate::say::say;
+use crate::{Failure, numbers};
 
-const FLAGS: [&str; 11] = [
-    "search",
-    "capacity",
-    "noise",
-    "stalls",
-    "base-loss",
-    "max",
-    "runs",
-    "blocks",
-    "seed",
-    "out",
-    "title",
-];
+/// With two capacities or more the devices are compared in interleaved blocks.
+#[derive(Debug, Args)]
+pub(crate) struct Simulate {
+    /// The search, as scenarios name it
+    #[arg(long, default_value = "mlr", value_parser = PossibleValuesParser::new(searches()))]
+    search: String,
+    /// Packets a second that each device can forward
+    #[arg(long, value_name = "PPS,…", default_value = "10M", value_delimiter = ',',
+        value_parser = capacity)]
+    capacity: Vec<f64>,
+    /// Standard deviation of the capacity, from trial to trial and from start to start
+    #[arg(long, value_name = "SHARE", default_value = "0.002", value_parser = numbers::number)]
+    noise: f64,
+    /// Stalls of the host: how many a second, and how long they are
+    #[arg(long, value_name = "RATE:MEAN_MS", value_parser = stalls)]
+    stalls: Option<Stalls>,
+    /// Share of packets lost at any load
+    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = numbers::number)]
+    base_loss: f64,
+    /// The largest load
+    #[arg(long, value_name = "PPS", default_value = "14.880952M", value_parser = numbers::number)]
+    max: f64,
+    /// Starts of each device
+    #[arg(long, value_name = "N", default_value_t = 5,
+        value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    runs: u32,
+    /// Blocks of a comparison
+    #[arg(long, value_name = "N", default_value_t = 20,
+        value_parser = clap::value_parser!(u32).range(6..=10_000))]
+    blocks: u32,
+    /// Names everything random
+    #[arg(long, value_name = "N", default_value = "1", value_parser = numbers::count)]
+    seed: u64,
+    /// Write raw.jsonl and the report into this folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    out: Option<PathBuf>,
+    /// Title of the report
+    #[arg(long, value_name = "TEXT", default_value = "Simulated devices")]
+    title: String,
+}
+
+/// The searches that trials at loads carry out.
+fn searches() -> impl Iterator<Item = &'static str> {
+    ALL.iter().filter(|kind| kind.manner == Manner::Loads).map(|kind| kind.name)
+}
+
+fn capacity(text: &str) -> Result<f64, String> {
+    let pps = numbers::number(text)?;
+    if pps >= 1e4 { Ok(pps) } else { Err("at least 10k".to_owned()) }
+}
+
+fn stalls(text: &str) -> Result<Stalls, String> {
+    let parts = text.split_once(':').ok_or("RATE:MEAN_MS, as in 1:2")?;
+    Ok(Stalls::random(numbers::number(parts.0)?, numbers::number(parts.1)? / 1e3))
+}
 
 /// Trials after which a search ends, done or not.
 const MOST_TRIALS: usize = 10_000;
@@ -80,12 +122,10 @@ impl Progress {
 }
 
 /// Runs it and prints what was found.
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.only(&FLAGS)?;
+pub(crate) fn run(arguments: &Simulate) -> Result<(), Failure> {
     let plan = plan(arguments)?;
     let mut results = Results::default();
-    let title = arguments.text("title").unwrap_or("Simulated devices").to_owned();
-    results.campaigns.push(campaign(&plan, title));
+    results.campaigns.push(campaign(&plan, arguments.title.clone()));
     let progress = plan.progress();
     for index in 0..plan.models.len() {
         measure(&plan, index, &progress, &mut results)?;
@@ -97,53 +137,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     progress.line.finish();
     print(&plan, &results);
-    match arguments.text("out") {
-        Some(folder) => write(results, Path::new(folder)),
+    match &arguments.out {
+        Some(folder) => write(results, folder),
         None => Ok(()),
     }
 }
 
-fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
-    let refuse =
-        |flag: &str, text: &str| Failure::Usage(format!("--{flag} {text:?} makes no sense"));
-    let stalls = match arguments.text("stalls") {
-        None => Stalls::none(),
-        Some(text) => {
-            let parts = text.split_once(':').and_then(|(a, b)| number(a).zip(number(b)));
-            let (per_s, mean_ms) = parts.ok_or_else(|| refuse("stalls", text))?;
-            Stalls::random(per_s, mean_ms / 1e3)
-        }
-    };
-    let noise = arguments.number("noise", 0.002)?;
-    let base_loss = arguments.number("base-loss", 0.0)?;
-    let capacities = arguments.text("capacity").unwrap_or("10M");
-    let mut models = Vec::new();
-    for text in capacities.split(',') {
-        let capacity = number(text).filter(|&it| it >= 1e4);
-        let capacity_pps = capacity.ok_or_else(|| refuse("capacity", text))?;
-        let restart_noise = noise;
-        models.push(Model {
-            noise,
-            restart_noise,
-            stalls,
-            base_loss,
-            ..Model::quiet(capacity_pps)
-        });
-    }
+fn plan(arguments: &Simulate) -> Result<Plan, Failure> {
+    let &Simulate { noise, base_loss, .. } = arguments;
+    let stalls = arguments.stalls.unwrap_or_else(Stalls::none);
+    let quiet = arguments.capacity.iter().copied().map(Model::quiet);
+    let shaky = |model| Model { noise, restart_noise: noise, stalls, base_loss, ..model };
     Ok(Plan {
-        search: searched(arguments.text("search").unwrap_or("mlr"))?,
-        models,
-        max_pps: arguments.number("max", 14_880_952.0)?,
-        runs: arguments.count("runs", 5)?.clamp(1, 1_000) as u32,
-        blocks: arguments.count("blocks", 20)?.clamp(6, 10_000) as usize,
-        seed: arguments.count("seed", 1)?,
+        search: searched(&arguments.search)?,
+        models: quiet.map(shaky).collect(),
+        max_pps: arguments.max,
+        runs: arguments.runs,
+        blocks: arguments.blocks as usize,
+        seed: arguments.seed,
     })
 }
 
 /// The search of a name, if trials at loads carry it out.
 fn searched(name: &str) -> Result<&'static Kind, Failure> {
     let found = named(name).filter(|kind| kind.manner == Manner::Loads);
-    found.ok_or_else(|| Failure::Usage(format!("no search {name:?}; see volley-lab help")))
+    found.ok_or_else(|| Failure::Usage(format!("no search {name:?}")))
 }
 
 fn name(plan: &Plan, index: usize) -> String {

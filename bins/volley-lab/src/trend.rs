@@ -5,33 +5,49 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::PathBuf;
 
+use clap::{Args, ValueHint};
 use lab_record::Results;
 use lab_report::summary;
 use lab_search::stats::groups::groups;
 
 use crate::Failure;
-use crate::arguments::Arguments;
 use crate::say::say;
 
 /// A number of one campaign: when, where from, how much.
 type Point = (String, String, f64);
 
+/// Numbers of packets a second that several campaigns have.
+#[derive(Debug, Args)]
+pub(crate) struct Trend {
+    /// Results folders, two or more
+    #[arg(required = true, num_args = 2.., value_name = "DIR", value_hint = ValueHint::DirPath)]
+    folders: Vec<PathBuf>,
+    /// Only this number, as in NDR
+    #[arg(long)]
+    metric: Option<String>,
+    /// Only this device
+    #[arg(long)]
+    device: Option<String>,
+}
+
 /// Reads the folders and prints the groups of each number that more than one of them has.
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.only(&["metric", "device"])?;
-    if arguments.words.len() < 2 {
-        return Err(Failure::Usage("trend needs two results folders or more".into()));
-    }
-    let wanted = |flag: &str, value: &str| arguments.text(flag).is_none_or(|only| only == value);
+pub(crate) fn run(arguments: &Trend) -> Result<(), Failure> {
+    let wanted = |only: &Option<String>, value: &str| only.as_ref().is_none_or(|it| it == value);
     let mut series: BTreeMap<(String, String), Vec<Point>> = BTreeMap::new();
-    for folder in &arguments.words {
-        let results = Results::load(Path::new(folder))?;
+    for folder in &arguments.folders {
+        let results = Results::load(folder)?;
         let started = results.campaigns.first().map(|campaign| campaign.started.clone());
         for row in summary::rows(&results) {
-            if wanted("metric", &row.metric) && wanted("device", &row.subject.device) {
-                let point = (started.clone().unwrap_or_default(), folder.clone(), row.value_pps);
+            if wanted(&arguments.metric, &row.metric)
+                && wanted(&arguments.device, &row.subject.device)
+            {
+                let point = (
+                    started.clone().unwrap_or_default(),
+                    folder.display().to_string(),
+                    row.value_pps,
+                );
                 series.entry((row.name(), row.metric)).or_default().push(point);
             }
         }

@@ -127,13 +127,46 @@ fn a_fit_of_ones_own_points_names_the_line_that_is_wrong() {
 }
 
 #[test]
-fn nonsense_is_refused_with_exit_code_2() {
-    for line in [&["frobnicate"][..], &[], &["simulate", "--capacity", "x"], &["report"]] {
+fn nonsense_is_refused_with_exit_code_2_and_says_what_it_is() {
+    for (line, what) in [
+        (&["frobnicate"][..], "frobnicate"),
+        (&[], "Usage: volley-lab"),
+        (&["simulate", "--capacity", "x"], "--capacity"),
+        (&["simulate", "--search", "stream"], "loss-scan"),
+        (&["report"], "<DIR>"),
+        (&["run", "a.toml", "--rusn", "3"], "--rusn"),
+        (&["run", "a.toml", "--restarts", "1.5"], "1.5"),
+        (&["run", "a.toml", "--link", "rope"], "memif"),
+        (&["fit", "workers"], "<CSV>"),
+        (&["compare", "volley", "ovs"], "<SCENARIO>"),
+    ] {
         let output = lab(line);
         assert_eq!(output.status.code(), Some(2), "{line:?}");
-        assert!(text(&output).1.starts_with("volley-lab: "));
+        let (told, errors) = text(&output);
+        assert!(told.is_empty() && errors.contains(what), "{line:?}: {errors}");
     }
     assert_eq!(lab(&["report", "/nonexistent"]).status.code(), Some(1));
+}
+
+#[test]
+fn it_tells_its_version_its_help_and_its_completion() {
+    let told = |line: &[&str]| {
+        let output = lab(line);
+        assert!(output.status.success(), "{line:?}");
+        text(&output).0
+    };
+    assert_eq!(told(&["--version"]), concat!("volley-lab ", env!("CARGO_PKG_VERSION"), "\n"));
+    let help = told(&["help"]);
+    let commands = ["run", "compare", "bisect", "trend", "self-test", "traffic", "respond", "ask"];
+    for command in commands.into_iter().chain(["simulate", "report", "index", "scenario", "fit"]) {
+        let line = |line: &&str| line.split_whitespace().next() == Some(command);
+        let listed = help.lines().find(line).unwrap_or_else(|| panic!("{command}: {help}"));
+        assert!(listed.trim().len() > command.len() + 10, "{listed}");
+        assert!(told(&[command, "--help"]).contains(&format!("volley-lab {command}")));
+        assert!(told(&["completion", "bash"]).contains(command), "{command}");
+    }
+    let run = told(&["run", "--help"]);
+    assert!(run.contains("linux-bridge") && run.contains("volley=FOLDER"), "{run}");
 }
 
 #[test]

@@ -193,6 +193,13 @@ fn no_damage_brings_the_reader_down() {
 /// Where Debian has the IETF's modules.
 const MODULES: &str = "/usr/share/yuma";
 
+#[test]
+fn our_module_lists_the_searches_that_there_are() {
+    let text = std::fs::read_to_string(top().join("yang/volley-lab@2026-11-22.yang")).unwrap();
+    let fresh = yang::with_searches(&text).unwrap();
+    assert!(fresh == text, "the module's list of searches is stale: make yang");
+}
+
 /// Validates instance data of a kind; none where this machine has no validator or no modules.
 fn valid(data: &Value, kind: &str, name: &str) -> Option<()> {
     let there = |program: &str| {

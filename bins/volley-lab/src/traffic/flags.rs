@@ -1,9 +1,10 @@
 //! A stream as the flags of the command line say it, or several from a file.
 
-use std::path::Path;
-use std::str::FromStr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::{Args, ValueEnum, ValueHint};
 use lab_traffic::arrivals::{Field, Imix, Process};
 use lab_traffic::port_times::LatencyClock;
 use lab_traffic::recording::Recording;
@@ -12,91 +13,187 @@ use lab_traffic::{Plan, Rate};
 use serde::Deserialize;
 use wire::MacAddr;
 
-use crate::Failure;
-use crate::arguments::Arguments;
+use crate::{Failure, numbers};
 
-pub(super) const KNOWN: [&str; 29] = [
-    "rate",
-    "link",
-    "seconds",
-    "directions",
-    "frame-bytes",
-    "imix",
-    "kind",
-    "ethertype",
-    "vlan",
-    "vxlan",
-    "source-mac",
-    "destination-mac",
-    "source",
-    "destination",
-    "source-port",
-    "destination-port",
-    "ttl",
-    "flows",
-    "vary",
-    "order",
-    "step",
-    "arrivals",
-    "packets",
-    "seed",
-    "streams",
-    "out",
-    "replay",
-    "times",
-    "timestamps",
-];
+/// It ends when `--packets` were sent. Ports: af_packet:DEVICE, af_xdp:DEVICE, tap:NAME,
+/// memif:SOCKET, memif-client:SOCKET, vhost:SOCKET, virtio_user:SOCKET, pcap:IN+OUT, pci:ADDRESS,
+/// ring, or memory[:delay=50us,lose=1000,…], a link of its own.
+#[derive(Debug, Args)]
+pub(crate) struct Traffic {
+    /// Where it sends; where it awaits the packets, unless that is the same
+    #[arg(required = true, num_args = 1..=2, value_name = "PORT")]
+    pub(super) ports: Vec<String>,
+    /// 1Mpps, 2.5Gbps, 50% of the link, or max
+    #[arg(long)]
+    rate: Option<Rate>,
+    /// Speed of the link, for rates in percent of it
+    #[arg(long, value_name = "BPS", default_value = "10G", value_parser = numbers::number)]
+    link: f64,
+    /// For how long; 10, or as long as the packets take
+    #[arg(long, value_name = "S", value_parser = numbers::number)]
+    seconds: Option<f64>,
+    /// 2: the same from the second port to the first
+    #[arg(long, value_name = "1|2", default_value_t = 1,
+        value_parser = clap::value_parser!(u8).range(1..=2))]
+    pub(super) directions: u8,
+    /// Octets of a frame, with its checksum; of several one after the other. 64 unless said
+    #[arg(long, value_name = "N,…", conflicts_with_all = ["imix", "replay"])]
+    frame_bytes: Option<String>,
+    /// Sizes as a genome (RFC 6985), as in 7a4d1g
+    #[arg(long, value_name = "GENOME", conflicts_with = "replay")]
+    imix: Option<String>,
+    /// Gaps: constant, poisson, burst:N, on-off:PEAK:US or trace:PCAP. Constant unless said
+    #[arg(long, value_name = "PROCESS")]
+    arrivals: Option<String>,
+    /// What the packets are
+    #[arg(long, value_enum, default_value_t = Kind::Udp4, conflicts_with = "replay")]
+    kind: Kind,
+    /// Type of the Ethernet header, hexadecimal, as in 0x88b5
+    #[arg(long, value_name = "TYPE", value_parser = hexadecimal, conflicts_with = "replay")]
+    ethertype: Option<u16>,
+    /// Tag with this VLAN
+    #[arg(long, value_name = "ID", conflicts_with = "replay")]
+    vlan: Option<u16>,
+    /// In VXLAN of this network
+    #[arg(long, value_name = "VNI", conflicts_with = "replay")]
+    vxlan: Option<u32>,
+    /// Ethernet address of the sender
+    #[arg(
+        long,
+        value_name = "MAC",
+        default_value = "02:00:00:00:00:01",
+        conflicts_with = "replay"
+    )]
+    source_mac: MacAddr,
+    /// Ethernet address of the receiver
+    #[arg(
+        long,
+        value_name = "MAC",
+        default_value = "02:00:00:00:00:02",
+        conflicts_with = "replay"
+    )]
+    destination_mac: MacAddr,
+    /// Address of the sender; 198.18.0.2 or 2001:2::2 unless said
+    #[arg(long, value_name = "IP", conflicts_with = "replay")]
+    source: Option<IpAddr>,
+    /// Address of the receiver; 198.19.0.2 or 2001:2:0:1::2 unless said
+    #[arg(long, value_name = "IP", conflicts_with = "replay")]
+    destination: Option<IpAddr>,
+    /// Port of the sender
+    #[arg(long, value_name = "N", default_value_t = 1_024, conflicts_with = "replay")]
+    source_port: u16,
+    /// Port of the receiver
+    #[arg(long, value_name = "N", default_value_t = 5_001, conflicts_with = "replay")]
+    destination_port: u16,
+    /// TTL or hop limit
+    #[arg(long, value_name = "N", default_value_t = 64, conflicts_with = "replay")]
+    ttl: u8,
+    /// How many different packets
+    #[arg(long, value_name = "N", default_value = "1", value_parser = numbers::count,
+        conflicts_with = "replay")]
+    flows: u64,
+    /// Fields that make them different, as in source-ip,destination-port
+    #[arg(
+        long,
+        value_name = "FIELD,…",
+        default_value = "destination-ip",
+        conflicts_with = "replay"
+    )]
+    vary: String,
+    /// In which order
+    #[arg(long, value_enum, default_value_t = Order::Increment, conflicts_with = "replay")]
+    order: Order,
+    /// Step of those fields
+    #[arg(long, value_name = "N", default_value = "1", value_parser = numbers::count,
+        conflicts_with = "replay")]
+    step: u64,
+    /// How many packets at most
+    #[arg(long, value_name = "N", value_parser = numbers::count)]
+    packets: Option<u64>,
+    /// Names everything random
+    #[arg(long, value_name = "N", default_value = "1", value_parser = numbers::count)]
+    seed: u64,
+    /// Streams and captures from a file: TOML, or the generators of the IETF's network testers
+    #[arg(long, value_name = "TOML|JSON", value_hint = ValueHint::FilePath,
+        conflicts_with = "replay")]
+    streams: Option<PathBuf>,
+    /// The frames of a capture as they are, with its gaps unless a rate is said
+    #[arg(long, value_name = "PCAP", value_hint = ValueHint::FilePath)]
+    replay: Option<PathBuf>,
+    /// How often the capture is sent
+    #[arg(long, value_name = "N", default_value = "1", value_parser = numbers::count,
+        requires = "replay")]
+    times: u64,
+    /// Who says when a packet came: the processor, or the port; refused where it cannot
+    #[arg(long, value_enum, default_value_t = Timestamps::Processor)]
+    timestamps: Timestamps,
+    /// Write what came of it as JSON
+    #[arg(long, value_name = "JSON", value_hint = ValueHint::FilePath)]
+    pub(super) out: Option<PathBuf>,
+}
 
-/// Flags that go with `--replay`: its frames are what they are.
-const OF_REPLAY: [&str; 10] = [
-    "replay",
-    "times",
-    "rate",
-    "link",
-    "seconds",
-    "arrivals",
-    "packets",
-    "seed",
-    "out",
-    "timestamps",
-];
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    Udp4,
+    Udp6,
+    Tcp4,
+    Tcp6,
+    Ethernet,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Order {
+    Increment,
+    Random,
+    Permutation,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Timestamps {
+    Processor,
+    Port,
+}
+
+fn hexadecimal(text: &str) -> Result<u16, String> {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    u16::from_str_radix(digits, 16).map_err(|error| error.to_string())
+}
 
 /// UDP port of VXLAN.
 const VXLAN_PORT: u16 = 4_789;
 
 /// The streams that are asked for: from the first port, and those from the second where a file
 /// tells them.
-pub(super) fn streams(arguments: &Arguments) -> Result<[Vec<Stream>; 2], Failure> {
-    let Some(path) = arguments.text("streams").filter(|path| path.ends_with(".json")) else {
+pub(super) fn streams(arguments: &Traffic) -> Result<[Vec<Stream>; 2], Failure> {
+    let is_json = |path: &&PathBuf| path.extension().is_some_and(|it| it == "json");
+    let Some(path) = arguments.streams.as_ref().filter(is_json) else {
         return Ok([from_the_first(arguments)?, Vec::new()]);
     };
     let text = std::fs::read_to_string(path).map_err(lab_record::Error::file(path))?;
-    Ok(lab_trial::yang::streams(&text, path)?)
+    Ok(lab_trial::yang::streams(&text, &path.display().to_string())?)
 }
 
-fn from_the_first(arguments: &Arguments) -> Result<Vec<Stream>, Failure> {
-    if let Some(path) = arguments.text("replay") {
-        arguments.only(&OF_REPLAY).map_err(|failure| {
-            Failure::Usage(format!("{failure} goes with --replay: its frames are what they are"))
-        })?;
+fn from_the_first(arguments: &Traffic) -> Result<Vec<Stream>, Failure> {
+    if let Some(path) = &arguments.replay {
         return Ok(vec![replay(arguments, path)?]);
     }
-    let Some(path) = arguments.text("streams") else { return Ok(vec![stream(arguments)?]) };
-    Ok(lab_traffic::file::load(Path::new(path))?)
+    match &arguments.streams {
+        Some(path) => Ok(lab_traffic::file::load(path)?),
+        None => Ok(vec![stream(arguments)?]),
+    }
 }
 
 /// Who is to say when packets came.
-pub(super) fn timestamps(arguments: &Arguments) -> Result<LatencyClock, Failure> {
-    match arguments.text("timestamps").unwrap_or("processor") {
-        "processor" => Ok(LatencyClock::Processor),
-        "port" => Ok(LatencyClock::Port),
-        other => Err(refuse("timestamps", other)),
+pub(super) fn timestamps(arguments: &Traffic) -> LatencyClock {
+    match arguments.timestamps {
+        Timestamps::Processor => LatencyClock::Processor,
+        Timestamps::Port => LatencyClock::Port,
     }
 }
 
 /// How long, on which link. Unless that is said, as long as all packets take where their number is.
-pub(super) fn plan(arguments: &Arguments, streams: &[Stream]) -> Result<Plan, Failure> {
-    let link_bps = arguments.number("link", 10e9)?;
+pub(super) fn plan(arguments: &Traffic, streams: &[Stream]) -> Result<Plan, Failure> {
+    let link_bps = arguments.link;
     let needed = streams.iter().map(|stream| {
         let pps = stream.rate.pps(stream.mean_bytes(), link_bps);
         // Random gaps may come to a little more.
@@ -104,97 +201,104 @@ pub(super) fn plan(arguments: &Arguments, streams: &[Stream]) -> Result<Plan, Fa
     });
     let needed = needed.collect::<Option<Vec<f64>>>().unwrap_or_default();
     let usual = needed.into_iter().fold(10.0, f64::max).min(1e6);
-    let seconds = arguments.number("seconds", usual)?;
+    let seconds = arguments.seconds.unwrap_or(usual);
     if !(0.001..=1e6).contains(&seconds) {
         return Err(Failure::Usage(format!("--seconds {seconds} is not 0.001 to 1,000,000")));
     }
-    let seed = arguments.count("seed", 1)?;
+    let seed = arguments.seed;
     Ok(Plan { link_bps, seed, ..Plan::new(seconds) })
 }
 
 /// The frames of a capture: with its gaps, or at a rate that is asked for.
-fn replay(arguments: &Arguments, path: &str) -> Result<Stream, Failure> {
-    let recording = Arc::new(Recording::load(Path::new(path))?);
-    let times = arguments.count("times", 1)?;
-    let mut stream = match arguments.text("rate") {
-        Some(rate) => Stream::replay_at(recording, times, rate.parse()?),
+fn replay(arguments: &Traffic, path: &Path) -> Result<Stream, Failure> {
+    let recording = Arc::new(Recording::load(path)?);
+    let times = arguments.times;
+    let mut stream = match arguments.rate {
+        Some(rate) => Stream::replay_at(recording, times, rate),
         None => Stream::replay(recording, times).ok_or_else(|| {
+            let path = path.display();
             Failure::Usage(format!("no time passes in {path}: say at which --rate to send it"))
         })?,
     };
-    if let Some(text) = arguments.text("arrivals") {
+    if let Some(text) = &arguments.arrivals {
         stream.arrivals = arrivals(text)?;
     }
-    if arguments.text("packets").is_some() {
-        stream.packets = Some(arguments.count("packets", 0)?);
-    }
+    stream.packets = arguments.packets.or(stream.packets);
     Ok(stream)
 }
 
-fn stream(arguments: &Arguments) -> Result<Stream, Failure> {
-    let rate: Rate = arguments.text("rate").unwrap_or("1Mpps").parse()?;
-    let sizes = match (arguments.text("imix"), arguments.text("frame-bytes")) {
+fn stream(arguments: &Traffic) -> Result<Stream, Failure> {
+    let rate = arguments.rate.unwrap_or(Rate::Pps(1e6));
+    let sizes = match (&arguments.imix, &arguments.frame_bytes) {
         (Some(genome), _) => Imix::parse(genome, 1_518)?,
         (None, Some(list)) => Imix::list(list.split(',').map(|it| it.trim().parse()))
             .ok_or_else(|| refuse("frame-bytes", list))?,
         (None, None) => Imix::single(64),
     };
     let mut stream = Stream::new("stream", headers(arguments)?, sizes, rate);
-    stream.arrivals = arrivals(arguments.text("arrivals").unwrap_or("constant"))?;
-    if arguments.text("packets").is_some() {
-        stream.packets = Some(arguments.count("packets", 0)?);
-    }
+    stream.arrivals = arguments.arrivals.as_deref().map_or(Ok(Process::Constant), arrivals)?;
+    stream.packets = arguments.packets;
     stream.vary = vary(arguments)?;
     Ok(stream)
 }
 
-fn headers(arguments: &Arguments) -> Result<Vec<Header>, Failure> {
-    let kind = arguments.text("kind").unwrap_or("udp4");
-    let mac = |flag, default| value(arguments, flag, MacAddr([2, 0, 0, 0, 0, default]));
-    let ethertype = arguments.text("ethertype").map(|text| {
-        let hex = text.strip_prefix("0x").unwrap_or(text);
-        u16::from_str_radix(hex, 16).map_err(|_| refuse("ethertype", text))
-    });
-    let ethertype = ethertype.transpose()?;
-    let (source, destination) = (mac("source-mac", 1)?, mac("destination-mac", 2)?);
+fn headers(arguments: &Traffic) -> Result<Vec<Header>, Failure> {
+    let &Traffic { kind, ethertype, source_port, destination_port, .. } = arguments;
+    let (source, destination) = (arguments.source_mac, arguments.destination_mac);
     let mut headers = Vec::new();
-    if arguments.text("vxlan").is_some() {
+    if let Some(vni) = arguments.vxlan {
         let outer = |last| [198, 18, 255, last].into();
         headers.extend([
             Header::Ethernet { source, destination, ethertype: None },
             Header::Ipv4 { source: outer(1), destination: outer(2), ttl: 64, dscp: 0 },
             Header::Udp { source_port: 49_152, destination_port: VXLAN_PORT },
-            Header::Vxlan { vni: arguments.count("vxlan", 0)?.min(u64::from(u32::MAX)) as u32 },
+            Header::Vxlan { vni },
         ]);
     }
     headers.push(Header::Ethernet { source, destination, ethertype });
-    if arguments.text("vlan").is_some() {
-        let id = arguments.count("vlan", 0)?.min(u64::from(u16::MAX)) as u16;
-        headers.push(Header::Vlan { id, priority: 0 });
-    }
-    let hops = arguments.count("ttl", 64)?.min(255) as u8;
-    match kind {
-        "ethernet" => return Ok(headers),
-        "udp4" | "tcp4" => headers.push(Header::Ipv4 {
-            source: value(arguments, "source", [198, 18, 0, 2].into())?,
-            destination: value(arguments, "destination", [198, 19, 0, 2].into())?,
-            ttl: hops,
+    headers.extend(arguments.vlan.map(|id| Header::Vlan { id, priority: 0 }));
+    let (udp, version6) = match kind {
+        Kind::Ethernet => return Ok(headers),
+        Kind::Udp4 => (true, false),
+        Kind::Tcp4 => (false, false),
+        Kind::Udp6 => (true, true),
+        Kind::Tcp6 => (false, true),
+    };
+    headers.push(if version6 {
+        Header::Ipv6 {
+            source: ip6("source", arguments.source, [0x2001, 2, 0, 0, 0, 0, 0, 2])?,
+            destination: ip6("destination", arguments.destination, [0x2001, 2, 0, 1, 0, 0, 0, 2])?,
+            hop_limit: arguments.ttl,
+        }
+    } else {
+        Header::Ipv4 {
+            source: ip4("source", arguments.source, [198, 18, 0, 2])?,
+            destination: ip4("destination", arguments.destination, [198, 19, 0, 2])?,
+            ttl: arguments.ttl,
             dscp: 0,
-        }),
-        "udp6" | "tcp6" => headers.push(Header::Ipv6 {
-            source: value(arguments, "source", [0x2001, 2, 0, 0, 0, 0, 0, 2].into())?,
-            destination: value(arguments, "destination", [0x2001, 2, 0, 1, 0, 0, 0, 2].into())?,
-            hop_limit: hops,
-        }),
-        other => return Err(refuse("kind", other)),
-    }
-    let source_port = value(arguments, "source-port", 1_024)?;
-    let destination_port = value(arguments, "destination-port", 5_001)?;
-    headers.push(match kind.starts_with("udp") {
+        }
+    });
+    headers.push(match udp {
         true => Header::Udp { source_port, destination_port },
         false => Header::Tcp { source_port, destination_port },
     });
     Ok(headers)
+}
+
+fn ip4(flag: &str, told: Option<IpAddr>, usual: [u8; 4]) -> Result<Ipv4Addr, Failure> {
+    match told {
+        None => Ok(usual.into()),
+        Some(IpAddr::V4(address)) => Ok(address),
+        Some(other) => Err(refuse(flag, &other.to_string())),
+    }
+}
+
+fn ip6(flag: &str, told: Option<IpAddr>, usual: [u16; 8]) -> Result<Ipv6Addr, Failure> {
+    match told {
+        None => Ok(usual.into()),
+        Some(IpAddr::V6(address)) => Ok(address),
+        Some(other) => Err(refuse(flag, &other.to_string())),
+    }
 }
 
 fn arrivals(text: &str) -> Result<Process, Failure> {
@@ -217,43 +321,48 @@ fn arrivals(text: &str) -> Result<Process, Failure> {
     process.ok_or_else(|| refuse("arrivals", text))
 }
 
-fn vary(arguments: &Arguments) -> Result<Vec<Vary>, Failure> {
-    let flows = arguments.count("flows", 1)?;
-    if flows <= 1 {
+fn vary(arguments: &Traffic) -> Result<Vec<Vary>, Failure> {
+    let &Traffic { flows: count, step, seed, order, .. } = arguments;
+    if count <= 1 {
         return Ok(Vec::new());
     }
-    let (step, seed) = (arguments.count("step", 1)?, arguments.count("seed", 1)?);
-    let order = match arguments.text("order").unwrap_or("increment") {
-        "increment" => Field::Increment { count: flows },
-        "random" => Field::Random { count: flows, seed },
-        "permutation" => Field::Permutation { count: flows, seed },
-        other => return Err(refuse("order", other)),
+    let order = match order {
+        Order::Increment => Field::Increment { count },
+        Order::Random => Field::Random { count, seed },
+        Order::Permutation => Field::Permutation { count, seed },
     };
-    let fields = arguments.text("vary").unwrap_or("destination-ip");
     let field = |name: &str| {
         let name = name.trim().replace('-', "_");
         let field = FieldName::deserialize(serde::de::value::StrDeserializer::new(&name));
         field.map_err(|_: serde::de::value::Error| refuse("vary", &name))
     };
-    fields.split(',').map(|name| Ok(Vary { field: field(name)?, step, order })).collect()
-}
-
-fn value<T: FromStr>(arguments: &Arguments, flag: &str, default: T) -> Result<T, Failure> {
-    let text = arguments.text(flag);
-    text.map_or(Ok(default), |text| text.parse().map_err(|_| refuse(flag, text)))
+    let fields = arguments.vary.split(',');
+    fields.map(|name| Ok(Vary { field: field(name)?, step, order })).collect()
 }
 
 fn refuse(flag: &str, text: &str) -> Failure {
-    Failure::Usage(format!("--{flag} {text:?} makes no sense; see volley-lab help"))
+    Failure::Usage(format!("--{flag} {text:?} makes no sense; see volley-lab help traffic"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Words {
+        #[command(flatten)]
+        traffic: Traffic,
+    }
+
+    fn parse(line: &str) -> Result<Traffic, Failure> {
+        let words = ["", "memory"].into_iter().chain(line.split(' ').filter(|it| !it.is_empty()));
+        let words = Words::try_parse_from(words);
+        words.map(|it| it.traffic).map_err(|error| Failure::Usage(error.to_string()))
+    }
 
     fn read(line: &str) -> Result<Stream, Failure> {
-        let words = line.split(' ').filter(|word| !word.is_empty()).map(str::to_owned);
-        let read = stream(&Arguments::parse(words)?)?;
+        let read = stream(&parse(line)?)?;
         read.check()?;
         Ok(read)
     }
@@ -282,6 +391,15 @@ mod tests {
             let told = read(line).unwrap_err().to_string();
             assert!(told.contains(line.split(' ').nth(1).unwrap()), "{told}");
         }
-        assert!(read("--frame-bytes 20").is_err());
+        assert!(read("--frame-bytes 20").is_err() && read("--source ::1").is_err());
+    }
+
+    #[test]
+    fn what_a_capture_says_itself_cannot_be_said_beside_it() {
+        assert!(parse("--replay a.pcap --rate 1kpps --times 3").is_ok());
+        for line in ["--replay a.pcap --ttl 3", "--replay a.pcap --kind udp4", "--times 3"] {
+            let told = parse(line).unwrap_err().to_string();
+            assert!(told.contains("--replay"), "{told}");
+        }
     }
 }

@@ -9,6 +9,9 @@
 mod flags;
 mod told;
 
+use std::path::Path;
+
+pub(crate) use flags::Traffic;
 use lab_traffic::clock::Clock;
 use lab_traffic::memory::{self, Account, Line};
 use lab_traffic::port_times::LatencyClock;
@@ -16,23 +19,21 @@ use lab_traffic::ports::{self, Ports};
 use lab_traffic::{End, Side, Stream, TrafficResult, drive};
 
 use crate::Failure;
-use crate::arguments::Arguments;
 use crate::interrupt::Interrupt;
 
 /// Sends, receives, tells.
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.only(&flags::KNOWN)?;
+pub(crate) fn run(arguments: &Traffic) -> Result<(), Failure> {
     let [streams, told_back] = flags::streams(arguments)?;
     streams.iter().try_for_each(Stream::check)?;
     let plan = flags::plan(arguments, &streams)?;
-    let both = arguments.count("directions", 1)? == 2;
+    let both = arguments.directions == 2;
     let clock = Clock::real();
     let back: Vec<Stream> = match both && told_back.is_empty() {
         true => streams.iter().map(Stream::reversed).collect(),
         false => told_back,
     };
-    let times = flags::timestamps(arguments)?;
-    let link = Link::open(&arguments.words, &clock, times, streams.iter().chain(&back))?;
+    let times = flags::timestamps(arguments);
+    let link = Link::open(&arguments.ports, &clock, times, streams.iter().chain(&back))?;
     let (mut ends, account) = (link.ends, link.account);
     if ends.len() < 2 && !back.is_empty() {
         return Err(Failure::Usage("two directions need two ports".into()));
@@ -56,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(account) = account {
         told::tell_line(&account.of(0));
     }
-    match arguments.text("out") {
+    match &arguments.out {
         Some(file) => save(file, &result),
         None => Ok(()),
     }
@@ -75,7 +76,8 @@ impl Link {
         times: LatencyClock,
         streams: impl Iterator<Item = &'s Stream>,
     ) -> Result<Self, Failure> {
-        let usage = || Failure::Usage("traffic needs one port or two; see volley-lab help".into());
+        let usage =
+            || Failure::Usage("traffic needs one port or two; see volley-lab help traffic".into());
         if let [word] = words
             && let Some(faults) = memory_line(word)
         {
@@ -106,7 +108,7 @@ fn memory_line(word: &str) -> Option<&str> {
     if word == "memory" { Some("") } else { word.strip_prefix("memory:") }
 }
 
-fn save(file: &str, result: &TrafficResult) -> Result<(), Failure> {
+fn save(file: &Path, result: &TrafficResult) -> Result<(), Failure> {
     let text = serde_json::to_string(result)
         .map_err(|error| lab_record::Error::file(file)(error.into()))?;
     std::fs::write(file, text + "\n").map_err(lab_record::Error::file(file))?;

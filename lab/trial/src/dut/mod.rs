@@ -62,14 +62,19 @@ pub fn named(name: &str) -> Result<Box<dyn Device>, Error> {
         Some(folder) => adapter.of_folder.map(|of_folder| of_folder(folder)),
     });
     device.ok_or_else(|| {
-        let all = ALL.iter().flat_map(|it| {
-            [Some(it.name.to_owned()), it.of_folder.map(|_| format!("{}=FOLDER", it.name))]
-        });
-        let mut all: Vec<String> = all.flatten().collect();
-        let last = all.pop().unwrap_or_default();
-        let allowed = format!("{} or {last}", all.join(", ")).into();
-        Error::Text { what: "device", text: name.to_owned(), allowed }
+        let (text, allowed) = (name.to_owned(), known().into());
+        Error::Text { what: "device", text, allowed }
     })
+}
+
+/// The names of all, in words; `NAME=FOLDER` where programs may be those of a folder.
+pub fn known() -> String {
+    let all = ALL.iter().flat_map(|it| {
+        [Some(it.name.to_owned()), it.of_folder.map(|_| format!("{}=FOLDER", it.name))]
+    });
+    let mut all: Vec<String> = all.flatten().collect();
+    let last = all.pop().unwrap_or_default();
+    format!("{} or {last}", all.join(", "))
 }
 
 /// Names of those that are measured unless others are named.

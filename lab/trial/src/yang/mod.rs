@@ -11,11 +11,13 @@
 //! checks for both.
 
 mod document;
+mod module;
 mod node;
 mod ports;
 mod streams;
 mod words;
 
+pub use module::with_searches;
 use node::{Node, Wrong};
 use serde_json::Value;
 pub use streams::streams;

@@ -1,0 +1,105 @@
+//! The commands, their help and their completion.
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::compare::{Bisect, Compare};
+use crate::fit::Fit;
+use crate::index::Index;
+use crate::report::Report;
+use crate::round_trip::{Ask, Respond};
+use crate::run::Run;
+use crate::say::say;
+use crate::scenario::Verb;
+use crate::self_test::SelfTest;
+use crate::simulate::Simulate;
+use crate::traffic::Traffic;
+use crate::trend::Trend;
+use crate::{
+    Failure, compare, fit, index, report, round_trip, run, scenario, self_test, simulate, traffic,
+    trend,
+};
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done; 1 refused or wrong; 2 not a command; 130 stopped, what was measured is kept.";
+
+/// Measures switches and routers.
+#[derive(Debug, Parser)]
+#[command(name = "volley-lab", version, after_help = EXIT_CODES)]
+#[command(arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Measure a scenario on devices of this host and write the report
+    Run(Run),
+    /// Hold device B against A: interleaved blocks of fresh starts, compared pair by pair
+    Compare(Compare),
+    /// Of builds of Volley, oldest first, find the first that is slower than the first of them
+    Bisect(Bisect),
+    /// Numbers that several campaigns have, in order of time, cut where they changed
+    Trend(Trend),
+    /// What the lab itself can send and receive over each kind of link, and at which latency
+    SelfTest(SelfTest),
+    /// Send test frames and say what came of every one of them
+    Traffic(Box<Traffic>),
+    /// Answer small UDP datagrams with themselves
+    Respond(Respond),
+    /// Send small requests and say how long their answers took
+    Ask(Ask),
+    /// Run a search against simulated devices of known capacity
+    Simulate(Simulate),
+    /// Render the report of a results folder again
+    Report(Report),
+    /// Make one SQLite file of the results in many folders
+    Index(Index),
+    /// Scenario files, before anything is measured
+    #[command(subcommand)]
+    Scenario(Verb),
+    /// Fit a model to lines of `x,y`
+    Fit(Fit),
+    /// Print the completions of a shell, as in: source <(volley-lab completion bash)
+    Completion {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+impl Cli {
+    /// Does what was asked for.
+    pub(crate) fn execute(self) -> Result<(), Failure> {
+        match self.command {
+            Command::Run(arguments) => run::run(&arguments),
+            Command::Compare(arguments) => compare::compare(&arguments),
+            Command::Bisect(arguments) => compare::bisect(&arguments),
+            Command::Trend(arguments) => trend::run(&arguments),
+            Command::SelfTest(arguments) => self_test::run(&arguments),
+            Command::Traffic(arguments) => traffic::run(&arguments),
+            Command::Respond(arguments) => round_trip::respond(&arguments),
+            Command::Ask(arguments) => round_trip::ask(&arguments),
+            Command::Simulate(arguments) => simulate::run(&arguments),
+            Command::Report(arguments) => report::run(&arguments),
+            Command::Index(arguments) => index::run(&arguments),
+            Command::Scenario(verb) => scenario::run(&verb),
+            Command::Fit(arguments) => fit::run(&arguments),
+            Command::Completion { shell } => {
+                let mut script = Vec::new();
+                clap_complete::generate(shell, &mut Self::command(), "volley-lab", &mut script);
+                say!("{}", String::from_utf8_lossy(&script).trim_end());
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grammar_is_sound() {
+        Cli::command().debug_assert();
+    }
+}
