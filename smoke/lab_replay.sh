@@ -50,5 +50,5 @@ tshark -r "$work/sent.pcap" -w "$work/next.pcapng" 2>/dev/null
 why='not pcapng' refused "$work/next.pcapng"
 head -c 3000 "$work/sent.pcap" >"$work/cut.pcap"
 why='cut.pcap: packet [0-9]*: pcap record' refused "$work/cut.pcap"
-why='--replay .* cannot be used with .--flows' refused "$work/sent.pcap" --flows 7
+why='cannot be used with .--flows' refused "$work/sent.pcap" --flows 7
 echo "ok $name: $((count * times)) frames"
