@@ -128,6 +128,8 @@ pub(crate) enum ConfigVerb {
     },
     /// Print the running configuration
     Show,
+    /// Print what stands in a configuration, as JSON Schema; needs no router
+    Schema,
     /// Write the running configuration to the router's file
     Save,
     /// List the configurations that ran

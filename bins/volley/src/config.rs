@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use control::config::schema::schema;
 use control::config::{Host, Source, parse};
 use control::view::{self, Style, Table};
 use serde_json::json;
@@ -38,6 +39,7 @@ pub(crate) fn run(session: &Session, verb: ConfigVerb) -> Result<(), CliError> {
             output.answer(answer, applied)
         }
         ConfigVerb::Show => output.answer(client.get("/v1/config")?, status),
+        ConfigVerb::Schema => output.json(&schema()),
         ConfigVerb::Save => output.answer(client.post("/v1/config/save")?, saved),
         ConfigVerb::History => output.answer(client.get("/v1/config/history")?, history),
     }

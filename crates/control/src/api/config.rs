@@ -46,6 +46,13 @@ pub(super) async fn status(State(handle): State<Handle>) -> Answer<view::ConfigS
     Ok(Json(status.await?))
 }
 
+/// What stands in a configuration: JSON Schema, draft 2020-12.
+#[utoipa::path(get, path = "/v1/config/schema", tag = "config", operation_id = "config_schema",
+    responses((status = 200, description = "The schema.", body = serde_json::Value), Refused))]
+pub(super) async fn schema() -> Json<serde_json::Value> {
+    Json(config::schema::schema())
+}
+
 /// Whether a configuration is right.
 #[utoipa::path(post, path = "/v1/config/check", tag = "config", request_body = view::ConfigText,
     responses((status = 200, description = "It is right.", body = view::Checked), Refused))]

@@ -27,11 +27,12 @@ use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use utoipa::OpenApi;
+use serde_json::Value;
+use utoipa::{OpenApi, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::config::Finding;
+use crate::config::{Finding, schema::schema};
 use crate::control_loop::Handle;
 use crate::view::{self, ProblemDetails};
 use show::Views;
@@ -52,7 +53,7 @@ const MAX_FILE_BYTES: usize = 1 << 30;
         description = "The API of a Volley router: what it shows, its configuration, its traces.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
-    components(schemas(ProblemDetails, Finding)),
+    components(schemas(ProblemDetails, Finding, view::Configuration)),
     tags(
         (name = "show", description = "What the router is doing."),
         (name = "routes", description = "Many routes at once."),
@@ -73,6 +74,7 @@ fn described() -> (Router<Handle>, utoipa::openapi::OpenApi) {
         .routes(routes!(bulk::routes_flush))
         .routes(routes!(show::draw))
         .routes(routes!(config::status))
+        .routes(routes!(config::schema))
         .routes(routes!(config::check))
         .routes(routes!(config::diff))
         .routes(routes!(config::apply))
@@ -94,14 +96,22 @@ fn described() -> (Router<Handle>, utoipa::openapi::OpenApi) {
         .split_for_parts()
 }
 
-/// The document that describes the API.
-pub fn openapi() -> utoipa::openapi::OpenApi {
-    described().1
+/// The document that describes the API, the configuration's schema in it.
+pub fn openapi() -> Value {
+    whole(&described().1)
+}
+
+/// What the derives cannot say: the schema of the configuration is made of its declared fields.
+fn whole(document: &utoipa::openapi::OpenApi) -> Value {
+    let mut document = serde_json::to_value(document).unwrap_or_default();
+    document["components"]["schemas"][view::Configuration::name().as_ref()] = schema();
+    document
 }
 
 /// Every path, served for this control loop.
 pub fn router(handle: Handle) -> Router {
     let (paths, document) = described();
+    let document = whole(&document);
     paths
         .route("/openapi.json", get(async move || Json(document.clone())))
         .fallback(async |uri: Uri| {

@@ -184,31 +184,39 @@ pub(crate) use object;
 macro_rules! as_field {
     // `true`, `false`, or a table.
     ($name:ident) => {
-        $crate::config::declare::as_field! { @ $name "true, false or a table" None read_switch }
+        $crate::config::declare::as_field! {
+            @ $name "true, false or a table" None (Some(&$crate::config::field::Form::Boolean)) read_switch
+        }
     };
     // A table alone.
     ($name:ident table) => {
-        $crate::config::declare::as_field! { @ $name "a table" None read_inline }
+        $crate::config::declare::as_field! { @ $name "a table" None None read_inline }
     };
     // A table, or its first field alone.
     ($name:ident or $lead:ident: $ty:ty => $make:expr) => {
         $crate::config::declare::as_field! {
             @ $name (<$ty as $crate::config::field::Field>::EXPECTED) (Some(stringify!($lead)))
+            (Some(&<$ty as $crate::config::field::Field>::FORM))
             |value: &toml::Spanned<toml::de::DeValue<'_>>, field: &str, report: &mut $crate::config::report::Report| match value.get_ref() {
                 toml::de::DeValue::Table(_) => $crate::config::declare::read_inline(value, field, report),
                 _ => <$ty as $crate::config::field::Field>::read(value, field, report).map($make),
             }
         }
     };
-    (@ $name:ident $expected:tt $lead:tt read_switch) => {
-        $crate::config::declare::as_field! { @ $name $expected $lead $crate::config::declare::read_switch }
+    (@ $name:ident $expected:tt $lead:tt $short:tt read_switch) => {
+        $crate::config::declare::as_field! {
+            @ $name $expected $lead $short $crate::config::declare::read_switch
+        }
     };
-    (@ $name:ident $expected:tt $lead:tt read_inline) => {
-        $crate::config::declare::as_field! { @ $name $expected $lead $crate::config::declare::read_inline }
+    (@ $name:ident $expected:tt $lead:tt $short:tt read_inline) => {
+        $crate::config::declare::as_field! {
+            @ $name $expected $lead $short $crate::config::declare::read_inline
+        }
     };
-    (@ $name:ident $expected:tt $lead:tt $read:expr) => {
+    (@ $name:ident $expected:tt $lead:tt $short:tt $read:expr) => {
         impl $crate::config::field::Field for $name {
             const EXPECTED: &'static str = $expected;
+            const FORM: $crate::config::field::Form = $crate::config::field::Form::Table($short);
 
             fn from_text(_: &str) -> Result<Self, $crate::config::field::Refusal> {
                 Err($crate::config::field::Refusal::default())

@@ -36,10 +36,30 @@ impl Refusal {
     }
 }
 
+/// What a value is in the file.
+#[derive(Clone, Copy, Debug)]
+pub enum Form {
+    /// True or false.
+    Boolean,
+    /// A number, from one to another.
+    Number(u64, u64),
+    /// One of the field's words.
+    Word,
+    /// A text that this regular expression fits; empty: any.
+    Text(&'static str),
+    /// A text, or a number from one to another.
+    TextOrNumber(&'static str, u64, u64),
+    /// A table of the field's own fields, or what may stand for one.
+    Table(Option<&'static Self>),
+}
+
 /// A type that a field can have.
 pub trait Field: Sized {
     /// Said after "expected".
     const EXPECTED: &'static str;
+
+    /// What it is in the file.
+    const FORM: Form = Form::Text("");
 
     /// The words that it can be, where they are few.
     const WORDS: &'static [&'static str] = &[];
@@ -47,10 +67,23 @@ pub trait Field: Sized {
     /// Reads a command word, or the text within a TOML string.
     fn from_text(text: &str) -> Result<Self, Refusal>;
 
-    /// Reads a TOML value; strings only, unless the type says otherwise.
+    /// Reads a TOML value of its form.
     fn from_value(value: &DeValue<'_>) -> Result<Self, Refusal> {
-        match value {
-            DeValue::String(text) => Self::from_text(text),
+        match (value, Self::FORM) {
+            (DeValue::String(text), Form::Word | Form::Text(_) | Form::TextOrNumber(..)) => {
+                Self::from_text(text)
+            }
+            (DeValue::String(text), Form::Boolean | Form::Number(..)) => {
+                let meant = Self::from_text(text).ok();
+                let bare = meant.map(|it| format!("write {} without quotes", it.to_toml()));
+                Err(Refusal::default().suggesting(bare))
+            }
+            (DeValue::Integer(number), Form::Number(..) | Form::TextOrNumber(..)) => {
+                let number = i128::from_str_radix(number.as_str(), number.radix());
+                number
+                    .map_or_else(|_| Err(Refusal::default()), |it| Self::from_text(&it.to_string()))
+            }
+            (DeValue::Boolean(is_so), Form::Boolean) => Self::from_text(&is_so.to_string()),
             _ => Err(Refusal::default()),
         }
     }
@@ -91,6 +124,7 @@ pub trait Field: Sized {
 
 impl<T: Field> Field for Box<T> {
     const EXPECTED: &'static str = T::EXPECTED;
+    const FORM: Form = T::FORM;
     const WORDS: &'static [&'static str] = T::WORDS;
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
@@ -116,6 +150,7 @@ impl<T: Field> Field for Box<T> {
 
 impl Field for bool {
     const EXPECTED: &'static str = "true or false";
+    const FORM: Form = Form::Boolean;
     const WORDS: &'static [&'static str] = &["on", "off", "true", "false"];
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
@@ -136,16 +171,6 @@ impl Field for bool {
         }
     }
 
-    fn from_value(value: &DeValue<'_>) -> Result<Self, Refusal> {
-        match value {
-            DeValue::Boolean(value) => Ok(*value),
-            DeValue::String(text) => Err(Refusal::default().suggesting(
-                text.parse::<bool>().ok().map(|value| format!("write {value} without quotes")),
-            )),
-            _ => Err(Refusal::default()),
-        }
-    }
-
     fn to_toml(&self) -> String {
         self.to_string()
     }
@@ -155,22 +180,10 @@ macro_rules! whole_numbers {
     ($($int:ty = $expected:literal),*) => {$(
         impl Field for $int {
             const EXPECTED: &'static str = $expected;
+            const FORM: Form = Form::Number(0, <$int>::MAX as u64);
 
             fn from_text(text: &str) -> Result<Self, Refusal> {
                 text.parse().map_err(|_| Refusal::default())
-            }
-
-            fn from_value(value: &DeValue<'_>) -> Result<Self, Refusal> {
-                match value {
-                    DeValue::Integer(number) => {
-                        <$int>::from_str_radix(number.as_str(), number.radix())
-                            .map_err(|_| Refusal::default())
-                    }
-                    DeValue::String(text) => Err(Refusal::default().suggesting(
-                        text.parse::<$int>().ok().map(|n| format!("write {n} without quotes")),
-                    )),
-                    _ => Err(Refusal::default()),
-                }
             }
 
             fn to_toml(&self) -> String {
@@ -185,8 +198,12 @@ whole_numbers!(
     u32 = "a whole number from 0 to 4294967295"
 );
 
+/// Something, without control characters.
+const PLAIN_TEXT: &str = r"^[^\x00-\x1f\x7f-\x9f]+$";
+
 impl Field for String {
     const EXPECTED: &'static str = "a text in quotes";
+    const FORM: Form = Form::Text(PLAIN_TEXT);
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         if text.is_empty() {
@@ -205,6 +222,7 @@ impl Field for String {
 
 impl Field for PathBuf {
     const EXPECTED: &'static str = "a path in quotes";
+    const FORM: Form = Form::Text(PLAIN_TEXT);
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         String::from_text(text).map(Self::from)
@@ -217,6 +235,7 @@ impl Field for PathBuf {
 
 impl Field for IpAddr {
     const EXPECTED: &'static str = "an IP address, as in \"192.0.2.1\"";
+    const FORM: Form = Form::Text("^[0-9a-fA-F:.]+$");
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         text.parse().map_err(|_| {
@@ -233,6 +252,7 @@ impl Field for IpAddr {
 
 impl Field for Ipv4Addr {
     const EXPECTED: &'static str = "an IPv4 address, as in \"192.0.2.1\"";
+    const FORM: Form = Form::Text("^[0-9]+[.][0-9]+[.][0-9]+[.][0-9]+$");
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         text.parse().map_err(|_| Refusal::default())
@@ -245,6 +265,7 @@ impl Field for Ipv4Addr {
 
 impl Field for SocketAddr {
     const EXPECTED: &'static str = "an address and port, as in \"127.0.0.1:8443\"";
+    const FORM: Form = Form::Text("^[0-9a-fA-F:.\\[\\]%]+:[0-9]+$");
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         text.parse().map_err(|_| Refusal::default())
@@ -257,6 +278,7 @@ impl Field for SocketAddr {
 
 impl Field for MacAddr {
     const EXPECTED: &'static str = "a MAC address, as in \"02:00:00:00:00:01\"";
+    const FORM: Form = Form::Text("^[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}$");
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         text.parse().map_err(|_| Refusal::default())
@@ -269,6 +291,7 @@ impl Field for MacAddr {
 
 impl Field for Prefix {
     const EXPECTED: &'static str = "a network, as in \"10.0.0.0/8\" or \"default\"";
+    const FORM: Form = Form::Text("^(default|[0-9a-fA-F:.]+/[0-9]{1,3})$");
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         text.parse().map_err(|error: PrefixError| {
@@ -292,6 +315,7 @@ impl Field for Prefix {
 
 impl Field for InterfaceAddress {
     const EXPECTED: &'static str = "an address with its prefix length, as in \"192.0.2.1/24\"";
+    const FORM: Form = Form::Text("^[0-9a-fA-F:.]+/[0-9]{1,3}$");
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         text.parse().map_err(|error: PrefixError| {
@@ -318,6 +342,7 @@ const UNITS: [(&str, u64); 4] = [("h", 3_600_000), ("m", 60_000), ("s", 1_000), 
 impl Field for Duration {
     const EXPECTED: &'static str =
         "a time with its unit, as in \"500ms\", \"30s\", \"5m\" or \"2h\"";
+    const FORM: Form = Form::Text(r"^[0-9]+\s*(h|m|s|ms)\s*$");
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -390,6 +415,7 @@ macro_rules! word_field {
 
         impl $crate::config::field::Field for $name {
             const EXPECTED: &'static str = concat!("one of", $( " \"", $word, "\"" ),+);
+            const FORM: $crate::config::field::Form = $crate::config::field::Form::Word;
             const WORDS: &'static [&'static str] = &[$($word),+];
 
             fn from_text(text: &str) -> Result<Self, $crate::config::field::Refusal> {

@@ -44,10 +44,11 @@ pub(crate) fn takes(info: &Info) -> String {
         [] | ["on", "off", ..] => String::new(),
         words => words.join(", "),
     };
-    match (words.is_empty(), info.limits.is_empty()) {
-        (true, _) => info.limits.clone(),
+    let limits = info.limits();
+    match (words.is_empty(), limits.is_empty()) {
+        (true, _) => limits,
         (_, true) => words,
-        _ => format!("{words}; {}", info.limits),
+        _ => format!("{words}; {limits}"),
     }
 }
 

@@ -1,11 +1,10 @@
 //! What is known of declared fields: reading, writing, commands, help, completion and the reference
 //! follow from it.
 
-use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 use super::edit::Words;
-use super::field::Field;
+use super::field::{Field, Form};
 use super::read::TableReader;
 use super::report::Problem;
 use super::write::Fields;
@@ -36,10 +35,18 @@ pub struct Info {
     pub expected: &'static str,
     /// The words that it can be, where they are few.
     pub words: &'static [&'static str],
-    /// Its unit and range, as far as they are declared.
-    pub limits: String,
+    /// What a value of it is in the file.
+    pub form: Form,
+    /// Whether the file may list several.
+    pub is_list: bool,
+    /// What its number counts; empty: nothing, or it is no number.
+    pub unit: &'static str,
+    /// The least and the most that its number may be.
+    pub range: Option<(u64, u64)>,
     /// Whether it must be said.
     pub is_required: bool,
+    /// Fields of which one may be said in its place.
+    pub or: &'static [&'static str],
     /// Its value when it is not said; `None`: there is none, or it depends.
     pub default: Option<String>,
     /// A value that it could have, as a command says it.
@@ -65,8 +72,12 @@ impl Info {
             help,
             expected: "",
             words: &[],
-            limits: unit.to_owned(),
+            form: Form::Text(""),
+            is_list: false,
+            unit,
+            range: None,
             is_required: false,
+            or: &[],
             default: None,
             example,
             of: "",
@@ -78,9 +89,16 @@ impl Info {
 
     /// The same with a range.
     #[must_use]
-    pub fn within<T: Display>(self, range: &RangeInclusive<T>) -> Self {
-        let limits = format!("{} to {} {}", range.start(), range.end(), self.limits);
-        Self { limits: limits.trim_end().to_owned(), ..self }
+    pub fn within<T: TryInto<u64> + Copy>(self, range: &RangeInclusive<T>) -> Self {
+        let [least, most] = [range.start(), range.end()].map(|end| (*end).try_into().unwrap_or(0));
+        Self { range: Some((least, most)), ..self }
+    }
+
+    /// Its unit and range, as far as they are declared.
+    pub fn limits(&self) -> String {
+        let range = self.range.map(|(least, most)| format!("{least} to {most}"));
+        let unit = (!self.unit.is_empty()).then(|| self.unit.to_owned());
+        range.into_iter().chain(unit).collect::<Vec<_>>().join(" ")
     }
 
     /// A word that says `toml` of a field.
@@ -97,7 +115,8 @@ impl Info {
     /// A field of this type, which a command reads like that.
     #[must_use]
     pub fn taking<T: Field>(self, reads: Take) -> Self {
-        Self { expected: T::EXPECTED, words: T::WORDS, inner: T::inner, reads, ..self }
+        let (expected, words, form) = (T::EXPECTED, T::WORDS, T::FORM);
+        Self { expected, words, form, inner: T::inner, reads, ..self }
     }
 
     /// Whether it is a field itself, not only a word for one.
@@ -112,6 +131,31 @@ impl Info {
             None => (self.reads)(words, had),
         }
     }
+}
+
+/// What is known of a section of the file.
+pub struct Described {
+    /// Where it stands, as in `port` or `acl.rule`.
+    pub path: &'static str,
+    /// What it is, of a kind if there are several.
+    pub about: fn(&str) -> &'static str,
+    /// Its fields.
+    pub infos: Vec<Info>,
+    /// How it stands there.
+    pub stands: Stands,
+}
+
+/// How a section stands in the file.
+#[derive(Clone, Copy, Debug)]
+pub enum Stands {
+    /// Once, as in `[icmp]`.
+    Once,
+    /// With a name, as in `[port.p0]`.
+    Named(Form),
+    /// As one of several, as in `[[route]]`.
+    Listed,
+    /// Once, with fields that are declared elsewhere.
+    Open,
 }
 
 /// Units of numbers, by how their fields' names end.
@@ -194,7 +238,8 @@ impl<T: Field + Clone + PartialEq> Value for Vec<T> {
     }
 
     fn describe(info: Info, out: &mut Vec<Info>) {
-        out.push(info.taking::<T>(|words, had| {
+        let list = Info { is_list: true, ..info };
+        out.push(list.taking::<T>(|words, had| {
             if clears::<T>(words, &["default", "none", "off"]) {
                 return Ok(None);
             }

@@ -23,6 +23,7 @@ pub mod read;
 pub mod reference;
 pub mod report;
 pub mod rows;
+pub mod schema;
 pub mod source;
 mod suggest;
 pub mod table;
@@ -73,4 +74,4 @@ pub fn render(config: &Config) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -8,7 +8,7 @@ use super::draft::Draft;
 use super::edit::{edit, with_words};
 use super::help::{bracketed, takes};
 use super::host::Host;
-use super::info::Info;
+use super::info::{Described, Info, Stands};
 use super::objects::{Config, described};
 use super::render;
 use super::report::Problems;
@@ -23,18 +23,6 @@ const HEAD: &str = "\
 # This file is made from the declarations of the fields: a test tells how when it is stale.
 ";
 
-/// What is known of the fields of a section.
-pub struct Described {
-    /// Where they stand, as in `port` or `acl.rule`.
-    pub path: &'static str,
-    /// What a section is, of a kind if there are several.
-    pub about: fn(&str) -> &'static str,
-    /// The fields.
-    pub infos: Vec<Info>,
-    /// Whether it is there once, without a name.
-    pub is_alone: bool,
-}
-
 /// The text of the file.
 pub fn text() -> Result<String, Problems> {
     let config = edit(&Config::default(), &Source::new("reference", SCENE), &Host::any())?;
@@ -44,7 +32,10 @@ pub fn text() -> Result<String, Problems> {
     let written = render(&config);
     let sections: Vec<&str> = written.split("\n\n").collect();
     // Sections that say nothing but what holds anyway are not written.
-    let unsaid = known.iter().filter(|it| it.is_alone).map(|it| format!("[{}]", it.path));
+    let unsaid = known
+        .iter()
+        .filter(|it| matches!(it.stands, Stands::Once))
+        .map(|it| format!("[{}]", it.path));
     let unsaid =
         unsaid.filter(|header| !sections.iter().any(|section| section.starts_with(header)));
     for section in unsaid.collect::<Vec<_>>().iter().map(String::as_str).chain(sections) {
@@ -60,7 +51,8 @@ fn explain(section: &str, known: &[Described], shown: &mut HashSet<String>, text
     let header = lines.next().unwrap_or_default();
     let said: Vec<(&str, &str)> = lines.filter_map(|line| line.split_once('=')).collect();
     let said: Vec<(&str, &str)> = said.iter().map(|(key, it)| (key.trim(), it.trim())).collect();
-    let Some(of) = known.iter().find(|known| known.path == path_of(header)) else {
+    let mut declared = known.iter().filter(|known| !matches!(known.stands, Stands::Open));
+    let Some(of) = declared.find(|known| known.path == path_of(header)) else {
         text.push_str(section);
         text.push('\n');
         return;
@@ -103,7 +95,7 @@ fn explain(section: &str, known: &[Described], shown: &mut HashSet<String>, text
 }
 
 /// A value that the field could have, as the file says it.
-fn example(info: &Info) -> String {
+pub(super) fn example(info: &Info) -> String {
     let mut draft = Draft::default();
     let said = with_words(info.example, |words| draft.say(info, words));
     said.ok().and_then(|()| draft.value(info.name)).unwrap_or_default().to_owned()

@@ -16,11 +16,11 @@ use super::change::Replaced;
 use super::declare::{Declared, explained, infos};
 use super::draft::Draft;
 use super::edit::{Command, Words, with_words};
+use super::field::Form;
 use super::host::Host;
-use super::info::Info;
+use super::info::{Described, Info, Stands};
 use super::objects::{Config, Object};
 use super::read::TableReader;
-use super::reference::Described;
 use super::report::{Problem, Report};
 use super::suggest::nearest;
 use super::table::{Delta, Table};
@@ -67,8 +67,8 @@ pub trait Section: Row + Default {
 
 /// What tells the rows of a table apart: a name, or fields.
 pub trait Key: Clone + Ord + Debug + Display + 'static {
-    /// Whether it is a name, as in `[policer.gold]`, and not fields, as in `[[neighbor]]`.
-    const IS_NAME: bool;
+    /// What a name is, as in `[policer.gold]`; `None`: it is fields, as in `[[neighbor]]`.
+    const NAME: Option<Form>;
     /// How many of its fields a command wants first, without their names.
     const FIRST: usize = 0;
 
@@ -157,7 +157,7 @@ impl<S: Section + Place> Object for S {
 
     fn described() -> Vec<Described> {
         let (path, about, infos) = (S::KIND, S::about, explained::<S>());
-        vec![Described { path, about, infos, is_alone: true }]
+        vec![Described { path, about, infos, stands: Stands::Once }]
     }
 }
 
@@ -169,7 +169,7 @@ where
 
     fn read(root: &mut TableReader<'_>) -> Self {
         let mut rows = Self::default();
-        if K::IS_NAME {
+        if K::NAME.is_some() {
             root.each_table(V::KIND, |name, span, table| {
                 let row = V::read(table);
                 match (K::of_name(name), row) {
@@ -211,7 +211,7 @@ where
     fn write(&self, writer: &mut Writer) {
         for (key, row) in self.iter() {
             let fields = row.write(key.write(Fields::new()));
-            if K::IS_NAME {
+            if K::NAME.is_some() {
                 let name = key.to_string();
                 let name = if name.contains('.') { quoted(&name) } else { name };
                 let header = format!("{}.{name}", V::KIND);
@@ -237,7 +237,7 @@ where
         let first = |infos: &[Info]| -> String {
             infos.iter().map(|info| format!("{} ", info.word.to_uppercase())).collect()
         };
-        let key = if K::IS_NAME { "NAME ".to_owned() } else { first(&keys[..K::FIRST]) };
+        let key = if K::NAME.is_some() { "NAME ".to_owned() } else { first(&keys[..K::FIRST]) };
         let named = keys.len() > K::FIRST || !fields.is_empty();
         let more = if named { "[FIELD VALUE]..." } else { "" };
         let rest: String = keys[K::FIRST.min(keys.len())..].iter().map(usage).collect();
@@ -250,7 +250,7 @@ where
             explained_infos::<V>,
             add_row::<V>,
         )];
-        if K::IS_NAME && !fields.is_empty() {
+        if K::NAME.is_some() && !fields.is_empty() {
             let set = format!("{key}FIELD VALUE...");
             let about = format!("Change {one}");
             commands.push(command::<V>("set", set, about, explained::<V>, set_row::<V>));
@@ -269,7 +269,12 @@ where
 
     fn described() -> Vec<Described> {
         let (path, about, infos) = (V::KIND, V::about, explained_infos::<V>());
-        let mut described = vec![Described { path, about, infos, is_alone: false }];
+        let mut described = vec![Described {
+            path,
+            about,
+            infos,
+            stands: K::NAME.map_or(Stands::Listed, Stands::Named),
+        }];
         described.extend(V::parts());
         described
     }
@@ -385,7 +390,7 @@ where
     Table<V::Key, V>: Place,
 {
     let rows = <Table<V::Key, V>>::place(config);
-    if V::Key::IS_NAME && !V::IS_REPLACED && rows.contains(&key) {
+    if V::Key::NAME.is_some() && !V::IS_REPLACED && rows.contains(&key) {
         let message = format!("{} {key} is there already", V::CALLED);
         let problem = Problem::new(key.path(V::KIND), message);
         return Err(match infos::<V>()[..] {
@@ -450,7 +455,7 @@ where
 /// The complaint that there is no such row; `field` names it.
 pub(crate) fn missing<V: Listed>(field: &str, key: &V::Key, rows: &Table<V::Key, V>) -> Problem {
     let called = V::CALLED;
-    if !V::Key::IS_NAME {
+    if V::Key::NAME.is_none() {
         return Problem::new(field, format!("there is no {called} {key}"));
     }
     let names: Vec<String> = rows.iter().map(|(name, _)| name.to_string()).collect();
@@ -483,7 +488,8 @@ pub(crate) fn check_exists<V: Listed>(
 macro_rules! name_key {
     ($($name:ty = $what:literal),+) => { $(
         impl $crate::config::rows::Key for $name {
-            const IS_NAME: bool = true;
+            const NAME: Option<$crate::config::field::Form> =
+                Some(<Self as $crate::config::field::Field>::FORM);
 
             fn of_name(name: &str) -> Result<Self, $crate::config::report::Problem> {
                 <Self as $crate::config::field::Field>::from_text(name).map_err(|refusal| {
@@ -523,7 +529,7 @@ pub(crate) use name_key;
 macro_rules! field_key {
     ($name:ty, $first:literal, $path:expr) => {
         impl $crate::config::rows::Key for $name {
-            const IS_NAME: bool = false;
+            const NAME: Option<$crate::config::field::Form> = None;
             const FIRST: usize = $first;
 
             fn of_name(name: &str) -> Result<Self, $crate::config::report::Problem> {

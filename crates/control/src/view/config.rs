@@ -88,7 +88,7 @@ pub struct ConfigStatus {
     /// Its text, TOML.
     pub toml: String,
     /// The same as data.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Configuration)]
     pub value: serde_json::Value,
     /// The file it is saved to.
     pub file: Option<String>,
@@ -99,6 +99,10 @@ pub struct ConfigStatus {
     /// Why the last rollback by timer failed, if it did.
     pub rollback_fault: Option<String>,
 }
+
+/// What stands in a configuration, as `GET /v1/config/schema` tells it.
+#[derive(ToSchema)]
+pub struct Configuration {}
 
 /// One configuration that was running.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -16,8 +16,8 @@ mod table;
 pub use answer::{All, Answer, Answered, EngineError, Metrics, Reply, View};
 pub use bulk::{Bulk, BulkState, RouteFlush, RouteLoad, RouteRange};
 pub use config::{
-    Applied, Checked, ConfigStatus, ConfigText, Diff, EditText, HistoryEntry, Pending, RollbackTo,
-    Saved,
+    Applied, Checked, ConfigStatus, ConfigText, Configuration, Diff, EditText, HistoryEntry,
+    Pending, RollbackTo, Saved,
 };
 pub use events::{Event, EventFilter, Level, Missed};
 pub use flag::{Flag, Kind, flags, parameters};

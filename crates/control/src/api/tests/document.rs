@@ -6,10 +6,11 @@ use serde_json::Value;
 
 use super::{fresh_router, get, on_one_thread};
 use crate::api::openapi;
+use crate::config::tests::schema::checker::check;
 
 #[test]
 fn every_path_is_described_and_answers_json_or_says_its_kind() {
-    let document = serde_json::to_value(openapi()).unwrap();
+    let document = openapi();
     on_one_thread(async {
         let router = fresh_router();
         let served = get(&router, "/openapi.json").await.json();
@@ -40,13 +41,13 @@ fn every_reference_of_the_document_leads_somewhere() {
             _ => {}
         }
     }
-    let document = serde_json::to_value(openapi()).unwrap();
+    let document = openapi();
     check(&document, &document);
 }
 
 #[test]
 fn every_operation_has_a_name_of_its_own_and_says_what_its_path_takes() {
-    let document = serde_json::to_value(openapi()).unwrap();
+    let document = openapi();
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
     let mut names = HashSet::new();
     for (path, operations) in document["paths"].as_object().unwrap() {
@@ -63,4 +64,18 @@ fn every_operation_has_a_name_of_its_own_and_says_what_its_path_takes() {
             assert_eq!(taken, named, "{path}");
         }
     }
+}
+
+#[test]
+fn the_running_configuration_fits_the_schema_that_is_served_and_referred_to() {
+    on_one_thread(async {
+        let router = fresh_router();
+        let schema = get(&router, "/v1/config/schema").await.json();
+        assert_eq!(openapi()["components"]["schemas"]["Configuration"], schema);
+        let value = &openapi()["components"]["schemas"]["ConfigStatus"]["properties"]["value"];
+        assert!(value.to_string().contains("#/components/schemas/Configuration"), "{value}");
+        let running = get(&router, "/v1/config").await.json();
+        assert!(running["value"]["port"]["p0"].is_object());
+        assert_eq!(check(&schema, &running["value"]).err(), None);
+    });
 }

@@ -8,7 +8,7 @@ use super::Config;
 use super::vrf::VrfName;
 use crate::config::declare::{Declared, object};
 use crate::config::edit::Command;
-use crate::config::field::{Field, Refusal};
+use crate::config::field::{Field, Form, Refusal};
 use crate::config::host::Host;
 use crate::config::info::Info;
 use crate::config::prefix::Prefix;
@@ -39,6 +39,7 @@ pub struct VrfTable {
 
 impl Field for VrfTable {
     const EXPECTED: &'static str = "a VRF and the number of its table, as in \"red=1001\"";
+    const FORM: Form = Form::Text("^[A-Za-z][A-Za-z0-9._-]{0,14}=[0-9]+$");
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         let wrong =

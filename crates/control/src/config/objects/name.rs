@@ -23,6 +23,8 @@ macro_rules! name_field {
         impl $crate::config::field::Field for $name {
             const EXPECTED: &'static str =
                 concat!($what, ": a letter, then up to 14 letters, digits, `-`, `_` or `.`");
+            const FORM: $crate::config::field::Form =
+                <$crate::config::objects::port::PortName as $crate::config::field::Field>::FORM;
 
             fn from_text(text: &str) -> Result<Self, $crate::config::field::Refusal> {
                 let name = $crate::config::objects::port::PortName::from_text(text);

@@ -17,8 +17,9 @@ use super::vrf::VrfName;
 use super::{Config, tunnel, unnumbered, vlan};
 use crate::config::declare::{Declared, object};
 use crate::config::edit::{Command, Words};
-use crate::config::field::{Field, Refusal};
+use crate::config::field::{Field, Form, Refusal};
 use crate::config::host::Host;
+use crate::config::info::{Described, Stands};
 use crate::config::prefix::{InterfaceAddress, Prefix};
 use crate::config::report::{Problem, Report};
 use crate::config::rows::{self, Listed, Row, name_key, row_mut};
@@ -43,6 +44,9 @@ impl PortName {
     }
 }
 
+/// The regular expression of names.
+const NAME: &str = "^[A-Za-z][A-Za-z0-9._-]{0,14}$";
+
 impl fmt::Display for PortName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -52,6 +56,7 @@ impl fmt::Display for PortName {
 impl Field for PortName {
     const EXPECTED: &'static str =
         "a port name: a letter, then up to 14 letters, digits, `-`, `_` or `.`";
+    const FORM: Form = Form::Text(NAME);
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         let letter = text.starts_with(|c: char| c.is_ascii_alphabetic());
@@ -227,6 +232,11 @@ impl Row for Port {
         qos::DEL,
         qos::IMPORT,
     ];
+
+    fn parts() -> Vec<Described> {
+        let about = |_: &str| "How packets wait before they leave by it";
+        vec![Described { path: "port.qos", about, infos: Vec::new(), stands: Stands::Open }]
+    }
 
     fn about(kind: &str) -> &'static str {
         KindName::from_text(kind).map_or(Self::ABOUT, PortKind::about)

@@ -6,7 +6,7 @@ use super::api::check_socket;
 use super::tunnel::{Gre, Vxlan};
 use super::vlan::Vlan;
 use crate::config::declare::{Declared, object};
-use crate::config::field::{Field, Refusal, word_field};
+use crate::config::field::{Field, Form, Refusal, word_field};
 use crate::config::info::{Info, Value};
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
@@ -287,6 +287,7 @@ impl FrameHex {
 
 impl Field for PciAddress {
     const EXPECTED: &'static str = "a PCI address, as in \"0000:03:00.0\"";
+    const FORM: Form = Form::Text("^[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}[.][0-9a-fA-F]$");
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         let hex = |part: &str, digits| {
@@ -313,6 +314,7 @@ impl Field for PciAddress {
 
 impl Field for DeviceName {
     const EXPECTED: &'static str = "a device of the kernel: at most 15 characters, no blank or /";
+    const FORM: Form = Form::Text(r"^[!-+\-.0-9;<>-~]{1,15}$");
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         let fits = (1..=15).contains(&text.len()) && text != "." && text != "..";
@@ -328,6 +330,7 @@ impl Field for DeviceName {
 
 impl Field for FrameHex {
     const EXPECTED: &'static str = "a packet of 14 to 9216 bytes in hexadecimal digits";
+    const FORM: Form = Form::Text(r"^[0-9a-fA-F\s]{28,}$");
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         let digits: Option<Vec<u32>> =

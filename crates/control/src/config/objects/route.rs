@@ -9,7 +9,7 @@ use super::port::{PortName, check_exists};
 use super::vrf::{self, DEFAULT_NAME, VrfName, name_of, take_vrf, vrf_or_default};
 use crate::config::declare::{Declared, as_field, infos, object};
 use crate::config::edit::{Command, Words};
-use crate::config::field::{Field, Refusal};
+use crate::config::field::{Field, Form, Refusal};
 use crate::config::host::Host;
 use crate::config::info::{Info, Value};
 use crate::config::prefix::Prefix;
@@ -361,6 +361,7 @@ struct VrfOrDefault(Option<VrfName>);
 impl Field for VrfOrDefault {
     const EXPECTED: &'static str = "the name of a VRF, or \"default\"";
     const WORDS: &'static [&'static str] = &[DEFAULT_NAME];
+    const FORM: Form = PortName::FORM;
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         match text {

@@ -139,7 +139,12 @@ impl Value for Ends {
                 None => one,
             }))
         });
-        out.push(Info { is_required: true, ..remote });
+        out.push(Info {
+            is_required: true,
+            is_list: true,
+            or: &["remotes", "learn_remotes"],
+            ..remote
+        });
         let help = "Several other ends, for a bridge: those that frames to unknown stations and groups go to";
         Vec::<IpAddr>::describe(Info::new("remotes", &[help], "192.0.2.8,192.0.2.9"), out);
         let help = "Whether others that send to us are taken in";

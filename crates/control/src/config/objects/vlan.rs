@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use toml::de::DeValue;
 use wire::vlan::{MAX_VID, MIN_VID};
 
 use super::port::{Port, PortName, Ports, check_exists};
@@ -10,7 +9,7 @@ use super::port_kind::PortKind;
 use crate::config::declare::{Declared, explained, infos, object};
 use crate::config::draft::Draft;
 use crate::config::edit::{Command, Words};
-use crate::config::field::{Field, Refusal, word_field};
+use crate::config::field::{Field, Form, Refusal, word_field};
 use crate::config::report::{Problem, Report};
 use crate::config::rows;
 
@@ -54,6 +53,8 @@ object! {
 impl Field for Vid {
     const EXPECTED: &'static str = "a VLAN from 1 to 4094, \"any\" or \"untagged\"";
     const WORDS: &'static [&'static str] = &["any", "untagged"];
+    const FORM: Form =
+        Form::TextOrNumber("^(any|untagged|[0-9]+)$", MIN_VID as u64, MAX_VID as u64);
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         match text {
@@ -66,14 +67,6 @@ impl Field for Vid {
                     suggestion: None,
                 })
             }
-        }
-    }
-
-    fn from_value(value: &DeValue<'_>) -> Result<Self, Refusal> {
-        match value {
-            DeValue::Integer(number) => Self::from_text(number.as_str()),
-            DeValue::String(text) => Self::from_text(text),
-            _ => Err(Refusal::default()),
         }
     }
 

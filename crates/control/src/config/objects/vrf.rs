@@ -7,7 +7,7 @@ use super::Config;
 use super::port::PortName;
 use crate::config::declare::object;
 use crate::config::edit::Words;
-use crate::config::field::{Field, Refusal};
+use crate::config::field::{Field, Form, Refusal};
 use crate::config::host::Host;
 use crate::config::report::{Problem, Report};
 use crate::config::rows::{self, Listed, Row, name_key};
@@ -38,6 +38,7 @@ impl fmt::Display for VrfName {
 impl Field for VrfName {
     const EXPECTED: &'static str =
         "a VRF name: a letter, then up to 14 letters, digits, `-`, `_` or `.`";
+    const FORM: Form = PortName::FORM;
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         if text == DEFAULT_NAME {

@@ -67,7 +67,7 @@ impl Declared for PortPair {
                 let mut one = || <PortName as Field>::take(words, "a port name");
                 Ok(Some(format!("[{}, {}]", one()?, one()?)))
             });
-        out.push(Info { word: "port port", is_required: true, ..ports });
+        out.push(Info { word: "port port", is_required: true, is_list: true, ..ports });
     }
 }
 field_key!(PortPair, 1, |pair| format!("{}+{}", pair.first, pair.second));

@@ -31,10 +31,7 @@ use super::super::write::Fields;
 /// Texts that a field could be said with.
 fn samples(info: &Info) -> Vec<String> {
     let example = Some(info.example).filter(|example| !example.is_empty());
-    let ends = info.limits.split_once(" to ").map(|(first, rest)| {
-        let last = rest.split(' ').next().unwrap_or_default();
-        [first.to_owned(), last.to_owned()]
-    });
+    let ends = info.range.map(|(least, most)| [least.to_string(), most.to_string()]);
     let words = info.words.iter().chain(&example).map(|word| (*word).to_owned());
     // A list is said with commas alone.
     let default = info.default.as_ref().map(|toml| match toml.starts_with('[') {

@@ -7,6 +7,7 @@ mod edits;
 mod ip6;
 mod messages;
 mod round_trip;
+pub(crate) mod schema;
 mod switching;
 mod vrfs;
 

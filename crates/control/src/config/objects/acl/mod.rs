@@ -19,9 +19,8 @@ use crate::config::declare::{Declared, explained, object};
 use crate::config::edit::Command;
 use crate::config::field::word_field;
 use crate::config::host::Host;
-use crate::config::info::{Info, Value};
+use crate::config::info::{Described, Info, Stands, Value};
 use crate::config::read::TableReader;
-use crate::config::reference::Described;
 use crate::config::report::Report;
 use crate::config::rows::{Listed, Row};
 use crate::config::table::Table;
@@ -89,7 +88,7 @@ impl Row for Acl {
 
     fn parts() -> Vec<Described> {
         let infos = explained::<Rule>();
-        vec![Described { path: "acl.rule", about: |_| Rule::ABOUT, infos, is_alone: false }]
+        vec![Described { path: "acl.rule", about: |_| Rule::ABOUT, infos, stands: Stands::Listed }]
     }
 
     fn fields(&self) -> Fields {

@@ -3,7 +3,7 @@
 
 use super::Action;
 use crate::config::declare::{Declared, object};
-use crate::config::field::{Field, Refusal};
+use crate::config::field::{Field, Form, Refusal};
 use crate::config::objects::qos::units::{PortRange, Protocol};
 use crate::config::prefix::Prefix;
 use crate::config::report::{Problem, Report};
@@ -116,6 +116,7 @@ pub struct TcpFlags {
 
 impl Field for TcpFlags {
     const EXPECTED: &'static str = "TCP flags, as in \"syn !ack\": set, and not set";
+    const FORM: Form = Form::Text(r"^\s*(!?(fin|syn|rst|psh|ack|urg|ece|cwr)\b\s*)+$");
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         let mut flags = Self { set: 0, of: 0 };

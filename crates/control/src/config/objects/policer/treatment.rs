@@ -1,9 +1,7 @@
 //! What becomes of packets: `"drop"`, `"pass"`, or marks that they get, as in `"dscp af12"` and
 //! `"dscp 0 pcp 1"`.
 
-use toml::de::DeValue;
-
-use crate::config::field::{Field, Refusal};
+use crate::config::field::{Field, Form, Refusal};
 use crate::config::write::quoted;
 
 /// A differentiated services code point (RFC 2474), by number or by name.
@@ -54,6 +52,7 @@ impl Dscp {
 
 impl Field for Dscp {
     const EXPECTED: &'static str = "a DSCP: 0 to 63, be, cs1 to cs7, af11 to af43, va or ef";
+    const FORM: Form = Form::TextOrNumber("^([0-9]+|be|va|ef|cs[0-7]|af[1-4][1-3])$", 0, 63);
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         let named = || (0..64).map(Self).find(|dscp| dscp.name().as_deref() == Some(text));
@@ -64,14 +63,6 @@ impl Field for Dscp {
         })
     }
 
-    fn from_value(value: &DeValue<'_>) -> Result<Self, Refusal> {
-        match value {
-            DeValue::String(text) => Self::from_text(text),
-            DeValue::Integer(number) => Self::from_text(number.as_str()),
-            _ => Err(Refusal::default()),
-        }
-    }
-
     fn to_toml(&self) -> String {
         self.name().map_or_else(|| self.0.to_string(), |name| quoted(&name))
     }
@@ -79,6 +70,7 @@ impl Field for Dscp {
 
 impl Field for Pcp {
     const EXPECTED: &'static str = "a priority from 0 to 7";
+    const FORM: Form = Form::TextOrNumber("^[0-7]$", 0, 7);
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         let number = text.parse().ok().filter(|number| *number < 8).map(Self);
@@ -86,14 +78,6 @@ impl Field for Pcp {
             message: Some(format!("`{text}` is not a priority")),
             suggestion: None,
         })
-    }
-
-    fn from_value(value: &DeValue<'_>) -> Result<Self, Refusal> {
-        match value {
-            DeValue::Integer(number) => Self::from_text(number.as_str()),
-            DeValue::String(text) => Self::from_text(text),
-            _ => Err(Refusal::default()),
-        }
     }
 
     fn to_toml(&self) -> String {
@@ -115,6 +99,7 @@ impl Treatment {
 impl Field for Treatment {
     const EXPECTED: &'static str =
         "\"pass\", \"drop\", or marks as in \"dscp af12\" and \"dscp 0 pcp 1\"";
+    const FORM: Form = Form::Text("^(pass|drop|(dscp .*)?(pcp [0-7])?)$");
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         let words: Vec<&str> = text.split_whitespace().collect();

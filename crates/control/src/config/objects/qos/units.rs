@@ -4,7 +4,7 @@ use sched::units::{Rate, Size, Time};
 use sched::{ClassId, Curve, Ports, Prefix, Shape};
 use toml::de::DeValue;
 
-use crate::config::field::{Field, Refusal, refuse_word};
+use crate::config::field::{Field, Form, Refusal, refuse_word};
 use crate::config::write::quoted;
 
 /// What `sched` says of a text that it cannot read.
@@ -36,17 +36,10 @@ sched_texts!(
 
 impl Field for Size {
     const EXPECTED: &'static str = "a size, as in \"32kb\", or a number of bytes";
+    const FORM: Form = Form::TextOrNumber("", 0, i64::MAX as u64);
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         text.parse().map_err(refuse::<sched::Error>)
-    }
-
-    fn from_value(value: &DeValue<'_>) -> Result<Self, Refusal> {
-        match value {
-            DeValue::String(text) => Self::from_text(text),
-            DeValue::Integer(number) => Self::from_text(number.as_str()),
-            _ => Err(Refusal::default()),
-        }
     }
 
     fn to_toml(&self) -> String {
@@ -129,19 +122,12 @@ pub struct PortRange(pub Ports);
 
 impl Field for PortRange {
     const EXPECTED: &'static str = "a port or a range of them, as in 443 or \"5060-5062\"";
+    const FORM: Form = Form::TextOrNumber(r"^\s*[0-9]+\s*(-\s*[0-9]+\s*)?$", 0, 65_535);
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         let (first, last) = text.split_once('-').unwrap_or((text, text));
         let port = |text: &str| text.trim().parse::<u16>().map_err(|_| Refusal::default());
         Ok(Self(Ports { first: port(first)?, last: port(last)? }))
-    }
-
-    fn from_value(value: &DeValue<'_>) -> Result<Self, Refusal> {
-        match value {
-            DeValue::String(text) => Self::from_text(text),
-            DeValue::Integer(number) => Self::from_text(number.as_str()),
-            _ => Err(Refusal::default()),
-        }
     }
 
     fn to_toml(&self) -> String {
@@ -162,18 +148,11 @@ pub struct Protocol(pub u8);
 
 impl Field for Protocol {
     const EXPECTED: &'static str = "icmp, tcp, udp, gre, icmp6, sctp or a number from 0 to 255";
+    const FORM: Form = Form::TextOrNumber("^([0-9]+|icmp|tcp|udp|gre|icmp6|sctp)$", 0, 255);
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         let named = PROTOCOLS.iter().find(|(name, _)| *name == text).map(|&(_, number)| number);
         named.or_else(|| text.parse().ok()).map(Self).ok_or_else(Refusal::default)
-    }
-
-    fn from_value(value: &DeValue<'_>) -> Result<Self, Refusal> {
-        match value {
-            DeValue::String(text) => Self::from_text(text),
-            DeValue::Integer(number) => Self::from_text(number.as_str()),
-            _ => Err(Refusal::default()),
-        }
     }
 
     fn to_toml(&self) -> String {
