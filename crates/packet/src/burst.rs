@@ -99,7 +99,13 @@ impl<'a> Burst<'a> {
     /// Takes the first out.
     #[inline]
     pub fn pop(&mut self) -> Option<PacketBuf> {
-        let (first, rest) = self.packets.split_first()?;
+        self.pop_if(|_| true)
+    }
+
+    /// Takes the first out, if it is as asked for.
+    #[inline]
+    pub(crate) fn pop_if(&mut self, wanted: impl FnOnce(&PacketBuf) -> bool) -> Option<PacketBuf> {
+        let (first, rest) = self.packets.split_first().filter(|(first, _)| wanted(first))?;
         self.packets = rest;
         // SAFETY: the burst owns it, and shows it no more.
         Some(unsafe { ptr::read(first) })

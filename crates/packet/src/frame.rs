@@ -481,9 +481,21 @@ impl Frame {
     /// header.
     #[inline(always)]
     pub(crate) fn is_alone(&self, slot: usize) -> bool {
-        let packet = NonNull::new(self.packet[slot]).filter(|_| slot < self.count);
-        // SAFETY: a live buffer, as its slot is not empty. It is only looked at.
-        packet.is_some_and(|packet| unsafe { !PacketBuf::from_raw(packet).is_shared() })
+        // SAFETY: the frame counts it.
+        slot < self.count && unsafe { self.own_mbuf(slot) }.is_some()
+    }
+
+    /// The buffer header of the packet in the slot, if there is one and nobody else holds it.
+    ///
+    /// # Safety
+    /// The slot is below the count.
+    #[inline(always)]
+    pub(crate) unsafe fn own_mbuf(&self, slot: usize) -> Option<&Mbuf> {
+        debug_assert!(slot < self.count, "a slot of the frame");
+        // SAFETY: a live buffer or, of an empty slot, null.
+        let mbuf = unsafe { self.packet[slot].as_ref() }?;
+        // Acquire: as in `PacketBuf::is_shared`.
+        (mbuf.refcnt.load(Ordering::Acquire) == 1).then_some(mbuf)
     }
 
     /// Sets the cause of the packets from slot `from` on: why they took the edge to this node.

@@ -227,8 +227,10 @@ unsafe impl PacketCache for HeapCache {
 
     #[inline]
     fn release(&mut self, mut packets: Burst<'_>) {
-        while let Some(packet) = packets.pop() {
-            self.take_back(packet);
+        self.take_back(&mut packets);
+        while let Some(chain) = packets.pop() {
+            self.take_back_chain(chain);
+            self.take_back(&mut packets);
         }
         if self.stack.len() > 3 * BATCH {
             self.spill();
@@ -237,14 +239,21 @@ unsafe impl PacketCache for HeapCache {
 }
 
 impl HeapCache {
+    /// Takes back what comes before the first chain. Room is made for all at once: pushed one by
+    /// one, each would wait for the length that the one before had written.
     #[inline]
-    fn take_back(&mut self, packet: PacketBuf) {
-        if packet.mbuf().nb_segs != 1 {
-            return self.take_back_chain(packet);
+    fn take_back(&mut self, packets: &mut Burst<'_>) {
+        self.stack.reserve(packets.len());
+        let (length, places) = (self.stack.len(), self.stack.spare_capacity_mut());
+        let mut back = 0;
+        while let Some(packet) = packets.pop_if(|packet| packet.mbuf().nb_segs == 1) {
+            if let Some(packet) = unreference(packet) {
+                places[back].write(packet);
+                back += 1;
+            }
         }
-        if let Some(packet) = unreference(packet) {
-            self.stack.push(packet);
-        }
+        // SAFETY: so many were written behind the others.
+        unsafe { self.stack.set_len(length + back) };
     }
 
     #[cold]
@@ -257,7 +266,7 @@ impl HeapCache {
             mbuf.nb_segs = 1;
             let rest = core::mem::replace(&mut mbuf.next, core::ptr::null_mut());
             if let Some(rest) = NonNull::new(rest) {
-                self.take_back(PacketBuf::from_raw(rest));
+                self.release_one(PacketBuf::from_raw(rest));
             }
         }
         self.stack.push(packet);

@@ -111,17 +111,30 @@ impl PacketView<'_> {
     /// The same, to change; of a packet that others hold too, a copy that nobody sends.
     #[inline]
     pub fn header_mut(&mut self) -> &mut [u8] {
-        let (mut header, length) = (self.frame.header[self.index], self.length());
-        if self.frame.shared && !self.frame.is_alone(self.index) {
-            let aside = self.frame.aside.as_mut_ptr();
-            debug_assert!(length <= self.frame.aside.len());
-            // SAFETY: the frame's promise; a frame that is marked as shared has a place for the
-            // longest packet there is (`Frame::mark_shared`).
-            unsafe { copy_without_a_call(header, aside, length) };
-            header = aside;
-        }
+        let length = self.length();
+        let header = match self.frame.shared {
+            false => self.frame.header[self.index],
+            true => self.header_of_shared(),
+        };
         // SAFETY: the frame's promise, and nobody else holds these bytes.
         unsafe { core::slice::from_raw_parts_mut(header, length) }
+    }
+
+    /// Where a packet of a frame that is marked as shared is written. Cold, so that the usual
+    /// packet does not jump over it; in line nevertheless, see [`copy_without_a_call`].
+    #[cold]
+    #[inline(always)]
+    fn header_of_shared(&mut self) -> *mut u8 {
+        let (header, length) = (self.frame.header[self.index], self.length());
+        if self.frame.is_alone(self.index) {
+            return header;
+        }
+        let aside = self.frame.aside.as_mut_ptr();
+        debug_assert!(length <= self.frame.aside.len());
+        // SAFETY: the frame's promise; a frame that is marked as shared has a place for the longest
+        // packet there is (`Frame::mark_shared`).
+        unsafe { copy_without_a_call(header, aside, length) };
+        aside
     }
 
     /// The whole frame from its start, headers already consumed included.
@@ -153,7 +166,7 @@ impl PacketView<'_> {
     #[inline]
     pub fn prepend(&mut self, bytes: usize) -> bool {
         let consumed = self.consumed();
-        if bytes > consumed && bytes - consumed > self.headroom() {
+        if bytes > consumed && !self.has_headroom(bytes - consumed) {
             return false;
         }
         // SAFETY: the bytes were consumed from this frame or are headroom of its buffer.
@@ -170,16 +183,17 @@ impl PacketView<'_> {
     }
 
     /// Its buffer's header, if there is a packet here and nobody else holds it.
+    #[inline(always)]
     fn own_mbuf(&self) -> Option<&Mbuf> {
-        let alone = self.frame.is_alone(self.index);
-        // SAFETY: a live buffer, lent with the frame.
-        alone.then(|| unsafe { &*self.frame.packet[self.index] })
+        // SAFETY: a view is of a slot below the count, which does not change while it lives.
+        unsafe { self.frame.own_mbuf(self.index) }
     }
 
-    /// Bytes free in front of the frame's start. Reads the buffer header.
-    fn headroom(&self) -> usize {
+    /// Whether so many bytes are free in front of the frame's start. Reads the buffer header.
+    #[inline(always)]
+    fn has_headroom(&self, bytes: usize) -> bool {
         let start = self.frame.header[self.index] as usize - self.consumed();
-        self.own_mbuf().map_or(0, |mbuf| start - mbuf.buf_addr as usize)
+        self.own_mbuf().is_some_and(|mbuf| start - mbuf.buf_addr as usize >= bytes)
     }
 
     /// Cuts the packet behind `bytes` bytes from its header, if it is longer.

@@ -60,8 +60,9 @@ impl Node for Ip4Local {
                 Some(header) if !header.is_fragment() => self.protocols.taker(header.protocol()),
                 _ => Exit::Fragment.into(),
             };
-            match interfaces.has_twin(packet.rx())
-                && self.protocols.is_kernels(exit, Exit::Fragment)
+            // Asked last: that is a look into a row.
+            match self.protocols.is_kernels(exit, Exit::Fragment)
+                && interfaces.has_twin(packet.rx())
             {
                 true => Exit::Twin.into(),
                 false => exit,

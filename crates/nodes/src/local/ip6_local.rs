@@ -72,8 +72,9 @@ impl Node for Ip6Local {
         exits.each(frame, |packet| {
             let (exit, told) = self.walk(packet.header()).unwrap_or_else(|exit| (exit.into(), 0));
             packet.set_adjacency(told as u32);
-            match interfaces.has_twin(packet.rx())
-                && self.protocols.is_kernels(exit, Exit::Fragment)
+            // Asked last: that is a look into a row.
+            match self.protocols.is_kernels(exit, Exit::Fragment)
+                && interfaces.has_twin(packet.rx())
             {
                 true => Exit::Twin.into(),
                 false => exit,
