@@ -144,8 +144,8 @@ impl Router {
         }
         self.worker.turn();
         let mut cache = self.pool.cache();
-        while let Some(news) = self.dataplane.events.next() {
-            news.into_packet().into_iter().for_each(|packet| cache.release_one(packet));
+        while let Some(punt) = self.dataplane.events.next() {
+            punt.into_packet().into_iter().for_each(|packet| cache.release_one(packet));
         }
         self.check();
     }

@@ -19,12 +19,12 @@ pub(crate) fn serve(config: Config, file: PathBuf, socket: &Path) -> Result<(), 
     runtime.block_on(async {
         let (handle, jobs) = channel();
         let listener = UnixSocket::bind(socket, config.api.group.as_deref())?;
-        let news = Arc::new(Notify::new());
-        let mut engine = start(&config, &news)?;
+        let due = Arc::new(Notify::new());
+        let mut engine = start(&config, &due)?;
         let version = Answer::<Version>::answer(&mut engine, &All)?;
         say_what_runs(&version, &config, socket);
         tokio::spawn(listener.serve(router(handle.clone())));
-        tokio::spawn(tick_on_news(news, handle.clone()));
+        tokio::spawn(tick_when_due(due, handle.clone()));
         if let Some(tcp) = &config.api.tcp {
             let tls = Tls::bind(tcp).await?;
             tracing::info!(address = %tcp.listen, "listening with TLS");
@@ -44,18 +44,18 @@ pub(crate) fn serve(config: Config, file: PathBuf, socket: &Path) -> Result<(), 
 }
 
 /// Starts the router and applies the whole configuration to it.
-fn start(config: &Config, news: &Arc<Notify>) -> Result<Router, Box<dyn Error>> {
-    let news = Arc::clone(news);
-    let mut router = Router::start(config, Arc::new(move || news.notify_one()))?;
+fn start(config: &Config, due: &Arc<Notify>) -> Result<Router, Box<dyn Error>> {
+    let due = Arc::clone(due);
+    let mut router = Router::start(config, Arc::new(move || due.notify_one()))?;
     let empty = Config::default();
     router.apply(&empty, config, &Config::diff(&empty, config))?;
     Ok(router)
 }
 
 /// Has the router look at what its workers told it, without waiting for its next turn.
-async fn tick_on_news(news: Arc<Notify>, handle: Handle) {
+async fn tick_when_due(due: Arc<Notify>, handle: Handle) {
     loop {
-        news.notified().await;
+        due.notified().await;
         let tick = |control: &mut Control, now: Moment| {
             control.engine.tick(now.monotonic);
         };

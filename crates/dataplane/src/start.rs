@@ -11,9 +11,8 @@ use fib::quiesce::Quiescence;
 use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, WorkerHandle};
 use nodes::port::Shaped;
 use nodes::tables::{
-    Bindings, IcmpLimits, Injector, Interface, Interfaces, Reception, Setup, Shared,
-    SlowPathEvents, Stations, ToTwin, TwinLimits, VrfId, VrfTables, Vrfs, WorkerCounters,
-    slow_path, twin_queue,
+    Bindings, IcmpLimits, Injector, Interface, Interfaces, Punts, Reception, Setup, Shared,
+    Stations, ToTwin, TwinLimits, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path, twin_queue,
 };
 use packet::Pool;
 use std::collections::BTreeSet;
@@ -64,7 +63,7 @@ pub struct Settings {
     pub icmp_echoes_per_second: u32,
     /// How packets are received.
     pub reception: Reception,
-    /// News and packets that may wait between workers and the control thread.
+    /// Punts and packets that may wait between workers and the control thread.
     pub slow_path_most: usize,
     /// Called by workers when they have told the control thread something.
     pub wake: Arc<dyn Fn() + Send + Sync>,
@@ -148,7 +147,7 @@ pub struct Dataplane {
     /// How much each worker may hand to the kernel's twins.
     pub twin_limits: Arc<TwinLimits>,
     /// What workers say.
-    pub events: SlowPathEvents,
+    pub events: Punts,
     /// Packets to send, by way of the first worker.
     pub injector: Injector,
     pub(crate) interfaces: Publisher<Interfaces>,

@@ -11,7 +11,7 @@ use fib::FibError;
 use fib::neighbor::{
     Action, DropReason, Heard, HoldQueue, Need, NeighborConfig, NeighborKey, Neighbors,
 };
-use nodes::tables::{ArpNews, Injected, Injector, NdNews, NdSaid};
+use nodes::tables::{ArpHeard, Injected, Injector, NdHeard, NdSaid};
 use packet::{PacketBuf, PacketCache};
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -37,7 +37,7 @@ pub(crate) struct Neighborhood {
     injector: Injector,
     /// Frames that leave when workers have the rows of their interfaces.
     owed: Vec<(u16, Vec<u8>)>,
-    /// Addresses that two stations claimed, and news lost for want of room.
+    /// Addresses that two stations claimed, and punts lost for want of room.
     pub(crate) conflicts: u64,
     /// When each address of ours was last defended.
     defended_ns: HashMap<(u16, IpAddr), u64>,
@@ -127,35 +127,41 @@ impl Neighborhood {
     }
 
     /// An ARP packet was heard.
-    pub(crate) fn heard(&mut self, now_ns: u64, news: &ArpNews) {
-        let address = IpAddr::V4(Ipv4Addr::from(news.address));
-        let key = NeighborKey { interface: news.interface, address };
-        let heard = match (news.is_gratuitous, news.is_reply) {
+    pub(crate) fn heard(&mut self, now_ns: u64, punt: &ArpHeard) {
+        let address = IpAddr::V4(Ipv4Addr::from(punt.address));
+        let key = NeighborKey { interface: punt.interface, address };
+        let heard = match (punt.is_gratuitous, punt.is_reply) {
             (true, _) => Heard::Gratuitous,
             (false, true) => Heard::Reply,
             (false, false) => Heard::Request,
         };
-        self.machine.learned(now_ns, key, news.mac, heard, &mut self.actions);
+        self.machine.learned(now_ns, key, punt.mac, heard, &mut self.actions);
     }
 
     /// A neighbour discovery message of a neighbour's was heard.
-    pub(crate) fn heard_nd(&mut self, now_ns: u64, news: &NdNews) {
-        let (address, heard) = match news.said {
+    pub(crate) fn heard_nd(&mut self, now_ns: u64, punt: &NdHeard) {
+        let (address, heard) = match punt.said {
             NdSaid::Advertised { target, solicited: true, .. } => (target, Heard::Reply),
             NdSaid::Advertised { target, .. } => (target, Heard::Gratuitous),
-            NdSaid::Solicited { .. } | NdSaid::RouterWanted => (news.source, Heard::Request),
+            NdSaid::Solicited { .. } => (punt.source, Heard::Request),
         };
         let key =
-            NeighborKey { interface: news.interface, address: Ipv6Addr::from(address).into() };
+            NeighborKey { interface: punt.interface, address: Ipv6Addr::from(address).into() };
         let known = self.machine.get(key).and_then(|neighbor| neighbor.mac);
         // RFC 4861 section 7.2.5: an answer need not tell a MAC that it was sent to, and one that
         // does not override does not change what is known.
-        let bears = matches!(news.said, NdSaid::Advertised { overrides: false, .. });
-        let mac = if bears { known.or(news.mac) } else { news.mac.or(known) };
-        let differs = bears && known.is_some() && news.mac.is_some() && known != news.mac;
+        let bears = matches!(punt.said, NdSaid::Advertised { overrides: false, .. });
+        let mac = if bears { known.or(punt.mac) } else { punt.mac.or(known) };
+        let differs = bears && known.is_some() && punt.mac.is_some() && known != punt.mac;
         if let Some(mac) = mac.filter(|_| !differs) {
             self.machine.learned(now_ns, key, mac, heard, &mut self.actions);
         }
+    }
+
+    /// Whoever asked something of us told its MAC.
+    pub(crate) fn asked_by(&mut self, now_ns: u64, interface: u16, source: u128, mac: [u8; 6]) {
+        let key = NeighborKey { interface, address: Ipv6Addr::from(source).into() };
+        self.machine.learned(now_ns, key, mac, Heard::Request, &mut self.actions);
     }
 
     /// Somebody claims an address of ours: it is told, and announced again, at most once in

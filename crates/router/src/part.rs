@@ -70,7 +70,7 @@ pub(crate) trait Makes<Change> {
 }
 
 /// A part that workers tell something.
-pub(crate) trait Hears<News> {
+pub(crate) trait Hears<Punt> {
     /// Takes it in.
-    fn hear(&mut self, core: &mut Core, news: News);
+    fn hear(&mut self, core: &mut Core, punt: Punt);
 }

@@ -20,8 +20,8 @@ const LINK_PERIOD: Duration = Duration::from_millis(200);
 const REOPEN_PERIOD: Duration = Duration::from_secs(1);
 /// Longest that the router wants to be left alone.
 const TICK_PERIOD: Duration = Duration::from_millis(20);
-/// News taken in one turn.
-const NEWS_A_TURN: usize = 4096;
+/// Punts taken in one turn.
+const PUNTS_A_TURN: usize = 4096;
 
 /// Why the router does not start.
 #[derive(Debug, thiserror::Error)]
@@ -111,10 +111,10 @@ impl Router {
         }
     }
 
-    /// One turn: news, neighbours, links, traces; says when the next is due.
+    /// One turn: punts, neighbours, links, traces; says when the next is due.
     pub(crate) fn turn(&mut self) -> Duration {
         let mut busy = self.core.turn_local();
-        self.read_news();
+        self.read_punts();
         let now = Instant::now();
         for part in self.parts.all_mut() {
             busy |= part.turn(&mut self.core, now);
@@ -129,10 +129,10 @@ impl Router {
         }
     }
 
-    fn read_news(&mut self) {
-        for _ in 0..NEWS_A_TURN {
-            let Some(news) = self.core.dataplane.events.next() else { return };
-            self.parts.hear(&mut self.core, news);
+    fn read_punts(&mut self) {
+        for _ in 0..PUNTS_A_TURN {
+            let Some(punt) = self.core.dataplane.events.next() else { return };
+            self.parts.hear(&mut self.core, punt);
         }
     }
 

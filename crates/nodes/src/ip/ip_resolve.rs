@@ -8,7 +8,7 @@
 //! ```
 //! One node for both families: packets of both wait in the same way.
 
-use crate::tables::{Setup, SlowPath, SlowPathNews, Unresolved};
+use crate::tables::{Punt, Setup, SlowPath, Unresolved};
 use fib::adjacency::{AdjacencyEntry, AdjacencyId, AdjacencyState, AdjacencyTable};
 use graph::{Context, ExitIndex, Exits, Node};
 use packet::{Frame, PacketView};
@@ -62,11 +62,11 @@ impl IpResolve {
             return Exit::AdjacencyGone.into();
         };
         let Some(held) = packet.take() else { return Exit::QueueFull.into() };
-        let news = Unresolved { adjacency, next_hop, interface, packet: held };
-        match self.slow_path.tell(SlowPathNews::Unresolved(news)) {
+        let punt = Unresolved { adjacency, next_hop, interface, packet: held };
+        match self.slow_path.tell(Punt::Unresolved(punt)) {
             Ok(()) => ExitIndex::TAKEN,
-            Err(news) => {
-                news.into_packet().into_iter().for_each(|held| packet.put_back(held));
+            Err(punt) => {
+                punt.into_packet().into_iter().for_each(|held| packet.put_back(held));
                 Exit::QueueFull.into()
             }
         }
@@ -115,33 +115,33 @@ mod tests {
             frame.fill_cause(0, cause);
             frame.adjacencies_mut().fill(id);
         });
-        let news = world.all_news().into_iter().map(|news| match news {
-            SlowPathNews::Unresolved(Unresolved { adjacency, next_hop, interface, packet }) => {
+        let punts = world.all_punts().into_iter().map(|punt| match punt {
+            Punt::Unresolved(Unresolved { adjacency, next_hop, interface, packet }) => {
                 (adjacency, next_hop, interface, packet.bytes().len())
             }
             other => panic!("{other:?}"),
         });
-        (out.into_iter().map(|out| out.exit).collect(), news.collect())
+        (out.into_iter().map(|out| out.exit).collect(), punts.collect())
     }
 
     #[test]
     fn a_packet_to_a_connected_subnet_waits_for_its_destination() {
-        let (exits, news) = run(1, INTERFACE, 1);
+        let (exits, punts) = run(1, INTERFACE, 1);
         assert_eq!(exits, ["taken"]);
-        assert_eq!(news, [(None, FAR.into(), 1, 28)]);
+        assert_eq!(punts, [(None, FAR.into(), 1, 28)]);
     }
 
     #[test]
     fn an_ipv6_packet_waits_for_its_destination_as_well() {
         let packet = craft::ipv6(HOST6, FAR6).udp(1, 2).build();
-        let (_, news) = run_with(packet, 1, INTERFACE, 1);
-        assert_eq!(news, [(None, FAR6.into(), 1, 48)]);
+        let (_, punts) = run_with(packet, 1, INTERFACE, 1);
+        assert_eq!(punts, [(None, FAR6.into(), 1, 48)]);
     }
 
     #[test]
     fn a_packet_to_an_incomplete_adjacency_waits_for_its_next_hop() {
-        let (_, news) = run(1, ADJACENCY, INCOMPLETE);
-        assert_eq!(news, [(Some(INCOMPLETE), [198, 51, 100, 3].into(), 1, 28)]);
+        let (_, punts) = run(1, ADJACENCY, INCOMPLETE);
+        assert_eq!(punts, [(Some(INCOMPLETE), [198, 51, 100, 3].into(), 1, 28)]);
     }
 
     #[test]
@@ -153,8 +153,8 @@ mod tests {
 
     #[test]
     fn a_full_queue_drops_what_it_does_not_take() {
-        let (exits, news) = run(QUEUE + 2, INTERFACE, 1);
-        assert_eq!((exits[QUEUE - 1].as_str(), news.len()), ("taken", QUEUE));
+        let (exits, punts) = run(QUEUE + 2, INTERFACE, 1);
+        assert_eq!((exits[QUEUE - 1].as_str(), punts.len()), ("taken", QUEUE));
         assert_eq!(exits[QUEUE..], ["queue-full", "queue-full"]);
     }
 }

@@ -4,15 +4,15 @@
 //!
 //! ```text
 //!  interface_input, (a feature) ─▶ redirect_input ┬▶ (the next feature), interface_enter     every frame, as it is
-//!                                                 └▶ (control thread)                        news, so many a second
+//!                                                 └▶ (control thread)                        punts, so many a second
 //! ```
 //! Packets with options are let be, as one of them may be a source route; so are flows that have
 //! several next hops.
 
 use crate::ip::{PacketRoutes, leaves_by};
 use crate::tables::{
-    BetterWay, Feature, IcmpLimits, Interface, Kind, RateLimit, Received, Run, Setup, SlowPath,
-    SlowPathNews, Vrfs, Work,
+    BetterWay, Feature, IcmpLimits, Interface, Kind, Punt, RateLimit, Received, Run, Setup,
+    SlowPath, Vrfs, Work,
 };
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use graph::{Context, Exits, NoExit, Published};
@@ -76,9 +76,9 @@ impl Work for RedirectInput {
             if let Some(way) = way
                 && limit.take(context.now_tsc)
             {
-                // News that the control thread has no time for are none: the next packet brings
+                // Punts that the control thread has no time for are none: the next packet brings
                 // them again.
-                let _ = slow_path.tell(SlowPathNews::BetterWay(way));
+                let _ = slow_path.tell(Punt::BetterWay(way));
             }
         }
     }
@@ -134,11 +134,11 @@ mod tests {
         let mut node = NodeHarness::<InTurn<RedirectInput>>::new(&world.setup).unwrap();
         let out = node.run(frames, 0, 0);
         assert!(out.iter().all(|out| out.exit == "enter"));
-        let news = world.all_news().into_iter().map(|news| match news {
-            SlowPathNews::BetterWay(way) => way,
+        let punts = world.all_punts().into_iter().map(|punt| match punt {
+            Punt::BetterWay(way) => way,
             other => panic!("{other:?}"),
         });
-        news.collect()
+        punts.collect()
     }
 
     #[test]

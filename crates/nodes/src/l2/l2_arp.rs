@@ -10,7 +10,7 @@
 
 use crate::l2::Suppression;
 use crate::local::answer_arp;
-use crate::tables::{BindingNews, Bound, BridgeId, Interfaces, Setup, bridge_port};
+use crate::tables::{BindingHeard, Bound, BridgeId, Interfaces, Setup, bridge_port};
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use std::net::{IpAddr, Ipv4Addr};
@@ -61,8 +61,8 @@ impl Node for L2Arp {
             let asking = packet.cause() == ASKING;
             let onward = if asking { Exit::Flood } else { Exit::Output };
             let Some(heard) = hear(packet, interfaces) else { return onward };
-            if let Some(news) = heard.news() {
-                heeded.tell(news);
+            if let Some(punt) = heard.binding() {
+                heeded.tell(punt);
             }
             let is_question = asking && heard.operation == REQUEST && heard.sender != heard.target;
             if !is_question {
@@ -91,12 +91,12 @@ struct Heard {
 
 impl Heard {
     /// What it teaches: a probe teaches nothing, nor an address that no host has.
-    fn news(&self) -> Option<BindingNews> {
+    fn binding(&self) -> Option<BindingHeard> {
         let (bridge, address) = (self.bridge, self.sender);
         let is_host = address != 0 && !ipv4::is_martian_source(address);
         let bound = Bound { mac: self.sender_mac.octets(), flags: 0 };
-        let news = BindingNews { bridge, address: ip(address), bound };
-        (is_host && self.sender_mac.is_unicast()).then_some(news)
+        let punt = BindingHeard { bridge, address: ip(address), bound };
+        (is_host && self.sender_mac.is_unicast()).then_some(punt)
     }
 }
 
@@ -119,7 +119,7 @@ fn hear(packet: &PacketView<'_>, interfaces: &Interfaces) -> Option<Heard> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::SlowPathNews;
+    use crate::tables::Punt;
     use crate::testing::{BRIDGE, HOST_MAC, World};
     use fib::mac::MacKey;
     use graph::harness::{NodeHarness, Outcome};
@@ -186,23 +186,23 @@ mod tests {
 
     #[test]
     fn what_passes_is_learned_once_and_probes_teach_nothing() {
-        let news = |frame: &[u8], cause| {
+        let punt = |frame: &[u8], cause| {
             let world = world(true);
             run(&world, frame, 6, cause);
-            let told = world.all_news().into_iter().map(|news| match news {
-                SlowPathNews::Binding(news) => (news.bridge, news.address, news.bound.mac),
+            let told = world.all_punts().into_iter().map(|punt| match punt {
+                Punt::Binding(punt) => (punt.bridge, punt.address, punt.bound.mac),
                 other => panic!("{other:?}"),
             });
             told.collect::<Vec<_>>()
         };
         let host = vec![(BridgeId(BRIDGE), HOST.into(), HOST_MAC)];
-        assert_eq!(news(&question(OTHER), ASKING), host);
+        assert_eq!(punt(&question(OTHER), ASKING), host);
         let answer =
             craft::ethernet(HOST_MAC, OTHER_MAC).arp_reply(HOST_MAC, HOST, OTHER_MAC, OTHER);
-        assert_eq!(news(&answer.build(), PASSING), host);
+        assert_eq!(punt(&answer.build(), PASSING), host);
         let known = craft::ethernet(OTHER_MAC, [0xff; 6]).arp_request(OTHER_MAC, OTHER, HOST);
-        assert_eq!(news(&known.build(), ASKING), []);
+        assert_eq!(punt(&known.build(), ASKING), []);
         let probe = craft::ethernet(HOST_MAC, [0xff; 6]).arp_request(HOST_MAC, [0; 4], OTHER);
-        assert_eq!(news(&probe.build(), ASKING), []);
+        assert_eq!(punt(&probe.build(), ASKING), []);
     }
 }

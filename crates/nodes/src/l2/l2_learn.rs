@@ -7,7 +7,7 @@
 //! and no store, so workers that hear the same stations do not fight over them.
 
 use crate::tables::{
-    Interfaces, RateLimit, Setup, SlowPath, SlowPathNews, StationMoved, Stations, WorkerCounters,
+    Interfaces, Punt, RateLimit, Setup, SlowPath, StationMoved, Stations, WorkerCounters,
     bridge_port,
 };
 use fib::mac::{Learned, MacKey, Sought};
@@ -28,7 +28,7 @@ pub struct L2Learn {
     limit: RateLimit,
     sought: [Sought; VECTOR],
     /// What was not known, by slot.
-    news: Vec<(usize, Learned)>,
+    changed: Vec<(usize, Learned)>,
 }
 
 graph::exits! {
@@ -61,7 +61,7 @@ impl Node for L2Learn {
             slow_path: setup.shared.slow_path.clone(),
             limit: RateLimit::new(MOVES_PER_SECOND),
             sought: [Sought::NOBODY; VECTOR],
-            news: Vec::with_capacity(VECTOR),
+            changed: Vec::with_capacity(VECTOR),
         }
     }
 
@@ -72,7 +72,7 @@ impl Node for L2Learn {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
-        let Self { stations, sought, news, .. } = self;
+        let Self { stations, sought, changed, .. } = self;
         let mut rx = frame.rx()[0];
         let mut port = bridge_port(interfaces, rx);
         // Where the table is far away, the lines that `l2_forward` will look at come meanwhile.
@@ -98,14 +98,14 @@ impl Node for L2Learn {
         let count = frame.len();
         let now = stations.now();
         stations.table.learn_sought(&sought[..count], frame.rx(), now, |slot, learned| {
-            news.push((slot, learned));
+            changed.push((slot, learned));
         });
-        if self.news.is_empty() {
+        if self.changed.is_empty() {
             exits.all(Exit::Forward);
             return;
         }
         (0..count).for_each(|slot| exits.set(slot, Exit::Forward));
-        for (slot, learned) in self.news.drain(..) {
+        for (slot, learned) in self.changed.drain(..) {
             let rx = frame.rx()[slot];
             let Some(counters) = self.counters.bridged.get(usize::from(rx)) else { continue };
             match learned {
@@ -116,7 +116,7 @@ impl Node for L2Learn {
                     if self.limit.take(context.now_tsc) {
                         let moved = StationMoved { station: self.sought[slot].key(), from, to: rx };
                         // A control thread with too much to do misses one of many.
-                        let _missed = self.slow_path.tell(SlowPathNews::Moved(moved));
+                        let _missed = self.slow_path.tell(Punt::Moved(moved));
                     }
                 }
                 Learned::DomainFull | Learned::TableFull => add(&counters.not_learned, 1),

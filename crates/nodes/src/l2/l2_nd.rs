@@ -13,7 +13,7 @@
 
 use crate::l2::{Suppression, l2_arp::ASKING};
 use crate::local::NdAnswer;
-use crate::tables::{BindingNews, Bound, Interfaces, Setup, bridge_port};
+use crate::tables::{BindingHeard, Bound, Interfaces, Setup, bridge_port};
 use graph::{Context, Exits, Node, Published};
 use packet::Frame;
 use std::net::{IpAddr, Ipv6Addr};
@@ -71,7 +71,7 @@ impl Node for L2Nd {
                     if bound.flags & flag::OVERRIDE != 0
                         || known.is_none_or(|known| known.mac == bound.mac)
                     {
-                        heeded.tell(BindingNews { bridge, address, bound });
+                        heeded.tell(BindingHeard { bridge, address, bound });
                     }
                     onward
                 }
@@ -150,7 +150,7 @@ fn ip(address: u128) -> IpAddr {
 mod tests {
     use super::*;
     use crate::l2::l2_arp::PASSING;
-    use crate::tables::{BridgeId, SlowPathNews};
+    use crate::tables::{BridgeId, Punt};
     use crate::testing::{BRIDGE, HOST_MAC, World};
     use fib::mac::MacKey;
     use graph::harness::{NodeHarness, Outcome};
@@ -194,11 +194,11 @@ mod tests {
     }
 
     /// What an advertisement teaches in a world where OTHER is known.
-    fn news(frame: &[u8], cause: u16) -> Vec<(IpAddr, Bound)> {
+    fn punt(frame: &[u8], cause: u16) -> Vec<(IpAddr, Bound)> {
         let world = world(true);
         run(&world, frame, 6, cause);
-        let told = world.all_news().into_iter().map(|news| match news {
-            SlowPathNews::Binding(news) => (news.address, news.bound),
+        let told = world.all_punts().into_iter().map(|punt| match punt {
+            Punt::Binding(punt) => (punt.address, punt.bound),
             other => panic!("{other:?}"),
         });
         told.collect()
@@ -250,20 +250,20 @@ mod tests {
     #[test]
     fn advertisements_teach_what_is_new_and_solicitations_nothing() {
         let host = |flags| vec![(HOST.into(), Bound { mac: HOST_MAC, flags })];
-        let told = |mac, target, flags| news(&advertisement(mac, target, flags).build(), PASSING);
+        let told = |mac, target, flags| punt(&advertisement(mac, target, flags).build(), PASSING);
         assert_eq!(told(HOST_MAC, HOST, flag::OVERRIDE), host(flag::OVERRIDE));
         assert_eq!(told(HOST_MAC, HOST, flag::ROUTER), host(flag::ROUTER));
         assert_eq!(told(OTHER_MAC, OTHER, BOTH), []);
         let host_now = (OTHER.into(), Bound { mac: OTHER_MAC, flags: flag::OVERRIDE });
         assert_eq!(told(OTHER_MAC, OTHER, flag::OVERRIDE), [host_now]);
-        assert_eq!(news(&question(HOST, OTHER).build(), ASKING), []);
+        assert_eq!(punt(&question(HOST, OTHER).build(), ASKING), []);
         // RFC 4861 section 7.1.2: what is solicited is not sent to a group.
         assert_eq!(told(HOST_MAC, HOST, flag::SOLICITED), []);
     }
 
     #[test]
     fn another_station_replaces_a_binding_only_where_it_says_so() {
-        let told = |flags| news(&advertisement(HOST_MAC, OTHER, flags).build(), ASKING).len();
+        let told = |flags| punt(&advertisement(HOST_MAC, OTHER, flags).build(), ASKING).len();
         assert_eq!((told(flag::ROUTER), told(BOTH)), (0, 1));
     }
 }

@@ -1,18 +1,19 @@
-//! What answers in a bridge stand on: who has which address, where that station is, and news of it.
+//! What answers in a bridge stand on: who has which address, where that station is, and what tells
+//! of it.
 //!
 //! ```text
-//!  bindings ─▶ stations: is it behind another port? ─▶ the answer        what passes ─▶ news, so many a second
+//!  bindings ─▶ stations: is it behind another port? ─▶ the answer        what passes ─▶ punts, so many a second
 //! ```
 
 use crate::tables::{
-    BindingNews, Bindings, Bound, BridgeId, RateLimit, Setup, SlowPath, SlowPathNews, Stations,
+    BindingHeard, Bindings, Bound, BridgeId, Punt, RateLimit, Setup, SlowPath, Stations,
 };
 use fib::mac::MacKey;
 use graph::{Context, Published};
 use std::net::IpAddr;
 
 /// Bindings told a second, worker and node.
-const NEWS_PER_SECOND: u32 = 1000;
+const PUNTS_PER_SECOND: u32 = 1000;
 
 /// See the module.
 pub struct Suppression {
@@ -38,7 +39,7 @@ impl Suppression {
             bindings: setup.shared.bindings.clone(),
             stations: setup.shared.stations.clone(),
             slow_path: setup.shared.slow_path.clone(),
-            limit: RateLimit::new(NEWS_PER_SECOND),
+            limit: RateLimit::new(PUNTS_PER_SECOND),
         }
     }
 
@@ -67,10 +68,10 @@ impl Heeded<'_> {
 
     /// Tells the control thread of a binding that it does not have so. What is missed now is heard
     /// again.
-    pub fn tell(&mut self, news: BindingNews) {
-        let known = self.bound(news.bridge, news.address);
-        if known != Some(news.bound) && self.limit.take(self.now_tsc) {
-            let _missed = self.slow_path.tell(SlowPathNews::Binding(news));
+    pub fn tell(&mut self, punt: BindingHeard) {
+        let known = self.bound(punt.bridge, punt.address);
+        if known != Some(punt.bound) && self.limit.take(self.now_tsc) {
+            let _missed = self.slow_path.tell(Punt::Binding(punt));
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  ethernet_input ─▶ arp_input ┬▶ interface_output   the answer, in the question's buffer
-//!                              ├▶ (control thread)   news of neighbours, so many a second
+//!                              ├▶ (control thread)   punts of neighbours, so many a second
 //!                              ├▶ twin_output        answers, which the kernel may have asked for
 //!                              └▶ drop
 //! ```
@@ -17,7 +17,7 @@ use crate::ip::{PacketRoutes, leaves_by};
 use crate::local::Twin;
 use crate::local::{answer_arp, twin_output};
 use crate::tables::{
-    ArpNews, Interface, Interfaces, Kind, RateLimit, Setup, SlowPath, SlowPathNews, Vrfs,
+    ArpHeard, Interface, Interfaces, Kind, Punt, RateLimit, Setup, SlowPath, Vrfs,
 };
 use fib::Ip4Prefix;
 use fib::adjacency::AdjacencyTable;
@@ -29,9 +29,9 @@ use wire::arp::{self, REPLY, REQUEST};
 use wire::ethernet::ethertype;
 use wire::{MacAddr, ipv4};
 
-/// News a second and worker: more than a healthy link has to tell, less than the control thread
+/// Punts a second and worker: more than a healthy link has to tell, less than the control thread
 /// can hear.
-const NEWS_PER_SECOND: u32 = 10_000;
+const PUNTS_PER_SECOND: u32 = 10_000;
 
 /// Networks whose addresses an interface answers for, too, where their packets leave by another
 /// interface (RFC 1027).
@@ -49,13 +49,13 @@ pub struct ArpInput {
 }
 
 graph::exits! {
-    /// What becomes of an ARP packet that is not just news.
+    /// What becomes of an ARP packet that is not punted alone.
     pub enum Exit {
         /// The answer to a question for one of our addresses.
         Reply => node "interface-output",
         /// RFC 1027: the answer to a question for an address that we stand in for.
         Proxied => node "interface-output",
-        /// An answer, news as well, and the interface has a twin: the kernel may have asked.
+        /// An answer, punted as well, and the interface has a twin: the kernel may have asked.
         Twin => node "twin-output" cause twin_output::PACKET,
         /// Fewer bytes than an ARP packet.
         Truncated => drop,
@@ -69,8 +69,8 @@ graph::exits! {
         BadSenderAddress => drop,
         /// Between others.
         NotForUs => drop,
-        /// More news than the control thread takes.
-        TooMuchNews => drop,
+        /// More than the control thread takes.
+        SlowPathFull => drop,
     }
 }
 
@@ -89,7 +89,7 @@ impl Node for ArpInput {
             adjacencies: Arc::clone(&setup.shared.adjacencies),
             groups: Arc::clone(&setup.shared.groups),
             slow_path: setup.shared.slow_path.clone(),
-            limit: RateLimit::new(NEWS_PER_SECOND),
+            limit: RateLimit::new(PUNTS_PER_SECOND),
         }
     }
 
@@ -117,7 +117,7 @@ impl Node for ArpInput {
 }
 
 impl ArpInput {
-    /// Ok if the packet was news and nothing else.
+    /// Ok if the packet was punted, and no more is to be done.
     fn hear(
         &mut self,
         packet: &mut PacketView<'_>,
@@ -135,7 +135,7 @@ impl ArpInput {
             && !heard.is_probe()
             && stands_in_for(interface, target)
             && self.leaves_elsewhere(packet.rx(), target, routes);
-        let news = ArpNews {
+        let punt = ArpHeard {
             interface: packet.rx(),
             address: sender,
             mac: heard.sender_mac().octets(),
@@ -143,17 +143,17 @@ impl ArpInput {
             is_gratuitous: heard.is_gratuitous() || claims_ours,
             is_for_us: asks_us || asks_proxy || heard.operation() == REPLY && to_us,
         };
-        let is_news = news.is_for_us || news.is_gratuitous;
+        let is_punt = punt.is_for_us || punt.is_gratuitous;
         // The kernel asks from any address of the router's.
         let to_kernel = interface.has::<Twin>() && heard.operation() == REPLY;
-        let told = if to_kernel && heard.target_mac().octets() == interface.mac && !is_news {
+        let told = if to_kernel && heard.target_mac().octets() == interface.mac && !is_punt {
             Err(Exit::Twin)
-        } else if !is_news {
+        } else if !is_punt {
             Err(Exit::NotForUs)
         } else if heard.is_probe() {
             Ok(())
         } else {
-            self.tell(news, now_tsc)
+            self.tell(punt, now_tsc)
         };
         if asks_us && !claims_ours {
             answer_arp(packet, target, MacAddr(interface.mac));
@@ -176,10 +176,10 @@ impl ArpInput {
         leaves_by(to, &self.adjacencies).is_some_and(|interface| interface != rx)
     }
 
-    fn tell(&mut self, news: ArpNews, now_tsc: u64) -> Result<(), Exit> {
+    fn tell(&mut self, punt: ArpHeard, now_tsc: u64) -> Result<(), Exit> {
         let allowed = self.limit.take(now_tsc);
-        let told = allowed && self.slow_path.tell(SlowPathNews::Arp(news)).is_ok();
-        if told { Ok(()) } else { Err(Exit::TooMuchNews) }
+        let told = allowed && self.slow_path.tell(Punt::Arp(punt)).is_ok();
+        if told { Ok(()) } else { Err(Exit::SlowPathFull) }
     }
 }
 
@@ -224,15 +224,15 @@ mod tests {
         NodeHarness::<ArpInput>::new(&world.setup).unwrap().run(frames, 0, 14)
     }
 
-    /// The exit, the frame as it leaves, and the news.
-    fn run(frame: &Craft<Arp>) -> (String, Vec<u8>, Vec<ArpNews>) {
+    /// The exit, the frame as it leaves, and the punts.
+    fn run(frame: &Craft<Arp>) -> (String, Vec<u8>, Vec<ArpHeard>) {
         let world = World::new();
         let out = run_on(&world, &[frame.build()]).remove(0);
-        let news = world.all_news().into_iter().map(|news| match news {
-            SlowPathNews::Arp(news) => news,
+        let punts = world.all_punts().into_iter().map(|punt| match punt {
+            Punt::Arp(punt) => punt,
             other => panic!("{other:?}"),
         });
-        (out.exit, out.header, news.collect())
+        (out.exit, out.header, punts.collect())
     }
 
     fn request(sender: [u8; 4], target: [u8; 4]) -> Craft<Arp> {
@@ -243,8 +243,8 @@ mod tests {
         craft::ethernet(HOST_MAC, to).arp_reply(HOST_MAC, HOST, target_mac, target)
     }
 
-    fn news() -> ArpNews {
-        ArpNews {
+    fn punt() -> ArpHeard {
+        ArpHeard {
             interface: 0,
             address: u32::from_be_bytes(HOST),
             mac: HOST_MAC,
@@ -263,7 +263,7 @@ mod tests {
         let expected = craft::ethernet(our_mac(0), HOST_MAC);
         let expected = expected.arp_reply(our_mac(0), US, HOST_MAC, HOST).pad_to(60).build();
         assert_eq!((out.exit.as_str(), out.tx, out.header), ("reply", 0, expected));
-        assert_eq!(run(&request(HOST, US)).2, [ArpNews { is_for_us: true, ..news() }]);
+        assert_eq!(run(&request(HOST, US)).2, [ArpHeard { is_for_us: true, ..punt() }]);
     }
 
     #[test]
@@ -276,10 +276,10 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_to_us_is_news() {
+    fn a_reply_to_us_is_punted() {
         let (exit, _, learned) = run(&reply(our_mac(0), our_mac(0), US));
         assert_eq!(exit, "taken");
-        assert_eq!(learned, [ArpNews { is_reply: true, is_for_us: true, ..news() }]);
+        assert_eq!(learned, [ArpHeard { is_reply: true, is_for_us: true, ..punt() }]);
     }
 
     #[test]
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn an_announcement_is_news_for_all() {
+    fn an_announcement_is_punted_for_all() {
         for announcement in [request(HOST, HOST), reply(ALL, ALL, HOST)] {
             let (exit, _, learned) = run(&announcement);
             assert_eq!((exit.as_str(), learned.len()), ("taken", 1));
@@ -309,15 +309,15 @@ mod tests {
             let networks: Vec<_> = networks.iter().map(|text| text.parse().unwrap()).collect();
             world.change_interface(0, |row| row.put(Some(ProxyArp(networks.clone()))));
             let out = run_on(&world, &[frame.build()]).remove(0);
-            (out.exit, out.header, world.all_news())
+            (out.exit, out.header, world.all_punts())
         };
         let all: &[&str] = &["0.0.0.0/0"];
         let expected = craft::ethernet(our_mac(0), HOST_MAC);
         let expected = expected.arp_reply(our_mac(0), FAR, HOST_MAC, HOST).pad_to(60).build();
-        let (exit, frame, news) = asked(all, request(HOST, FAR));
+        let (exit, frame, punts) = asked(all, request(HOST, FAR));
         assert_eq!((exit.as_str(), frame), ("proxied", expected));
-        let known = ArpNews { is_for_us: true, ..self::news() };
-        assert!(matches!(news[..], [SlowPathNews::Arp(told)] if told == known));
+        let known = ArpHeard { is_for_us: true, ..self::punt() };
+        assert!(matches!(punts[..], [Punt::Arp(told)] if told == known));
         let exit = |networks, to: [u8; 4]| asked(networks, request(HOST, to)).0;
         // A neighbour of another interface, one that shares next hops, and one of another network.
         assert_eq!(exit(all, GATEWAY), "proxied");
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_claims_our_address_is_news_and_gets_no_answer() {
+    fn whoever_claims_our_address_is_punted_and_gets_no_answer() {
         let (exit, _, learned) = run(&request(US, US));
         assert_eq!((exit.as_str(), learned[0].address), ("taken", u32::from_be_bytes(US)));
         let (_, _, learned) = run(&request(US, HOST));
@@ -385,6 +385,6 @@ mod tests {
         let mut frames = vec![request(HOST, HOST).build(); QUEUE + 1];
         frames.push(request(HOST, US).build());
         let exits: Vec<_> = run_on(&world, &frames).into_iter().map(|out| out.exit).collect();
-        assert_eq!(exits[QUEUE - 1..], ["taken", "too-much-news", "reply"]);
+        assert_eq!(exits[QUEUE - 1..], ["taken", "slow-path-full", "reply"]);
     }
 }

@@ -9,7 +9,7 @@
 //! several workers.
 
 use crate::local::icmp_cause;
-use crate::tables::{Interfaces, PieceCame, RateLimit, Setup, SlowPath, SlowPathNews};
+use crate::tables::{Interfaces, PieceCame, Punt, RateLimit, Setup, SlowPath};
 use graph::{Context, ExitIndex, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use reassembly::{Fault, Piece};
@@ -81,10 +81,10 @@ impl IpReassemble {
     fn hand_over(&self, mut packet: PacketView<'_>, scope: u32) -> ExitIndex {
         let Some(piece) = packet.take() else { return Exit::TooManyPieces.into() };
         let piece = PieceCame { scope, packet: piece };
-        match self.slow_path.tell(SlowPathNews::Piece(piece)) {
+        match self.slow_path.tell(Punt::Piece(piece)) {
             Ok(()) => ExitIndex::TAKEN,
-            Err(news) => {
-                news.into_packet().into_iter().for_each(|piece| packet.put_back(piece));
+            Err(punt) => {
+                punt.into_packet().into_iter().for_each(|piece| packet.put_back(piece));
                 Exit::TooManyPieces.into()
             }
         }
@@ -129,11 +129,11 @@ mod tests {
     fn run(world: &World, frames: &[Vec<u8>]) -> Outcome {
         let mut node = NodeHarness::<IpReassemble>::new(&world.setup).unwrap();
         let exits = node.run(frames, 0, 0).into_iter().map(|out| (out.exit, out.adjacency));
-        let piece = |news| match news {
-            SlowPathNews::Piece(PieceCame { scope, packet }) => (scope, packet.bytes().to_vec()),
+        let piece = |punt| match punt {
+            Punt::Piece(PieceCame { scope, packet }) => (scope, packet.bytes().to_vec()),
             other => panic!("{other:?}"),
         };
-        (exits.collect(), world.all_news().into_iter().map(piece).collect())
+        (exits.collect(), world.all_punts().into_iter().map(piece).collect())
     }
 
     fn piece4() -> Vec<u8> {

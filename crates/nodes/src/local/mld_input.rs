@@ -9,13 +9,13 @@
 //! them nobody behind such a switch finds our addresses.
 
 use crate::local::ip6_local::upper_layer;
-use crate::tables::{ListenersWanted, RateLimit, Setup, SlowPath, SlowPathNews};
+use crate::tables::{ListenersWanted, Punt, RateLimit, Setup, SlowPath};
 use graph::{Context, ExitIndex, Exits, Node};
 use packet::{Frame, PacketView};
 use wire::{icmp6, ipv6};
 
 /// Questions told a second and worker: a link has one asker, which asks once in two minutes.
-const NEWS_PER_SECOND: u32 = 100;
+const PUNTS_PER_SECOND: u32 = 100;
 
 /// Octets of a question of the second version, at least; a longest delay is one of the first
 /// version's, too.
@@ -35,7 +35,7 @@ graph::exits! {
         /// Shorter than a question.
         Truncated => drop,
         /// More than the control thread takes.
-        TooMuchNews => drop,
+        SlowPathFull => drop,
     }
 }
 
@@ -47,7 +47,7 @@ impl Node for MldInput {
 
     fn new(setup: &Setup) -> Self {
         let slow_path = setup.shared.slow_path.clone();
-        Self { slow_path, limit: RateLimit::new(NEWS_PER_SECOND) }
+        Self { slow_path, limit: RateLimit::new(PUNTS_PER_SECOND) }
     }
 
     fn process(
@@ -75,9 +75,9 @@ impl MldInput {
         let question = icmp6::Header::new(bytes).filter(|_| bytes.len() >= LEAST_BYTES);
         let within_ms = longest_delay_ms((question.ok_or(Exit::Truncated)?.rest() >> 16) as u16);
         let wanted = ListenersWanted { interface: packet.rx(), within_ms };
-        let news = SlowPathNews::ListenersWanted(wanted);
-        let told = self.limit.take(now_tsc) && self.slow_path.tell(news).is_ok();
-        if told { Ok(()) } else { Err(Exit::TooMuchNews) }
+        let punt = Punt::ListenersWanted(wanted);
+        let told = self.limit.take(now_tsc) && self.slow_path.tell(punt).is_ok();
+        if told { Ok(()) } else { Err(Exit::SlowPathFull) }
     }
 }
 
@@ -119,9 +119,9 @@ mod tests {
         for (delay, ms) in [([0x03, 0xe8], 1000), ([0x80, 0], 0x8000), ([0xff, 0xff], 8_387_584)] {
             let world = World::new();
             assert_eq!(run(&world, &[query(LINK_HOST, 1, delay, 20)]), ["taken"]);
-            let told = world.all_news();
+            let told = world.all_punts();
             assert!(
-                matches!(told[..], [SlowPathNews::ListenersWanted(ListenersWanted { interface: 0, within_ms })] if within_ms == ms),
+                matches!(told[..], [Punt::ListenersWanted(ListenersWanted { interface: 0, within_ms })] if within_ms == ms),
                 "{told:?}"
             );
         }
@@ -136,12 +136,12 @@ mod tests {
             query(LINK_HOST, 1, [0, 1], 15),
         ];
         assert_eq!(run(&world, &frames), ["not-from-link", "not-from-link", "truncated"]);
-        assert!(world.all_news().is_empty());
+        assert!(world.all_punts().is_empty());
     }
 
     #[test]
     fn a_flood_of_questions_is_dropped() {
         let frames = vec![query(LINK_HOST, 1, [0, 1], 20); QUEUE + 1];
-        assert_eq!(run(&World::new(), &frames)[QUEUE - 1..], ["taken", "too-much-news"]);
+        assert_eq!(run(&World::new(), &frames)[QUEUE - 1..], ["taken", "slow-path-full"]);
     }
 }

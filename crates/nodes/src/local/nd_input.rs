@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  icmp6_input ─▶ nd_input ┬▶ interface_output   the answer, in the question's buffer
-//!                          ├▶ (control thread)   news of neighbours, so many a second
+//!                          ├▶ (control thread)   punts of neighbours, so many a second
 //!                          ├▶ twin_output        advertisements, which the kernel may have asked for
 //!                          └▶ drop
 //! ```
@@ -16,7 +16,7 @@ use crate::local::{
     twin_output,
 };
 use crate::tables::{
-    Interface, Interfaces, NdNews, NdSaid, RateLimit, Setup, SlowPath, SlowPathNews,
+    Interface, Interfaces, NdHeard, NdSaid, Punt, RateLimit, RouterWanted, Setup, SlowPath,
 };
 use graph::{Context, ExitIndex, Exits, Node, Published};
 use packet::{Frame, PacketView};
@@ -24,9 +24,9 @@ use wire::icmp6::message;
 use wire::nd::{self, flag, option};
 use wire::{MacAddr, ethernet, ipv6};
 
-/// News a second and worker: more than a healthy link has to tell, less than the control thread
+/// Punts a second and worker: more than a healthy link has to tell, less than the control thread
 /// can hear.
-const NEWS_PER_SECOND: u32 = 10_000;
+const PUNTS_PER_SECOND: u32 = 10_000;
 
 /// See the module.
 pub struct NdInput {
@@ -36,11 +36,11 @@ pub struct NdInput {
 }
 
 graph::exits! {
-    /// What becomes of a message that is not just news.
+    /// What becomes of a message that is not punted alone.
     pub enum Exit {
         /// The answer to a question for one of our addresses.
         Advertise => node "interface-output",
-        /// News, and the interface has a twin: the kernel may have asked.
+        /// Punts, and the interface has a twin: the kernel may have asked.
         Twin => node "twin-output" cause twin_output::PACKET,
         /// RFC 4861 section 7.1: a hop limit below 255: it is not from this link.
         NotFromLink => drop,
@@ -56,8 +56,8 @@ graph::exits! {
         RouterAdvertisement => drop,
         /// RFC 4861 section 8.2: a router does not follow redirects.
         Redirect => drop,
-        /// More news than the control thread takes.
-        TooMuchNews => drop,
+        /// More than the control thread takes.
+        SlowPathFull => drop,
     }
 }
 
@@ -71,7 +71,7 @@ impl Node for NdInput {
         Self {
             interfaces: setup.shared.interfaces.clone(),
             slow_path: setup.shared.slow_path.clone(),
-            limit: RateLimit::new(NEWS_PER_SECOND),
+            limit: RateLimit::new(PUNTS_PER_SECOND),
         }
     }
 
@@ -105,7 +105,7 @@ struct Heard<'a> {
 }
 
 impl NdInput {
-    /// Ok if the message was news and nothing else.
+    /// Ok if the message was punted, and no more is to be done.
     fn hear(
         &mut self,
         packet: &mut PacketView<'_>,
@@ -143,21 +143,23 @@ impl NdInput {
         let on_link = |address| ipv6::is_link_local(address) || interface.reaches_ip6(address);
         // As long as our own address is tentative, so is whether its subnet is on the link.
         let is_claim = match said {
-            NdSaid::Advertised { target, .. } => interface.claims_ip6(target),
-            NdSaid::Solicited { .. } | NdSaid::RouterWanted => false,
+            Some(NdSaid::Advertised { target, .. }) => interface.claims_ip6(target),
+            Some(NdSaid::Solicited { .. }) | None => false,
         };
         if source != 0 && !on_link(source) && !is_claim {
             return Err(Exit::OffLinkAddress);
         }
         let asked = match said {
-            NdSaid::Solicited { target } if !interface.claims_ip6(target) => {
+            Some(NdSaid::Solicited { target }) if !interface.claims_ip6(target) => {
                 return Err(Exit::NotForUs);
             }
-            NdSaid::Solicited { target } => Some(target).filter(|&own| interface.has_ip6(own)),
-            NdSaid::Advertised { target, .. } if !on_link(target) && !is_claim => {
+            Some(NdSaid::Solicited { target }) => {
+                Some(target).filter(|&own| interface.has_ip6(own))
+            }
+            Some(NdSaid::Advertised { target, .. }) if !on_link(target) && !is_claim => {
                 return Err(Exit::OffLinkAddress);
             }
-            NdSaid::Advertised { .. } | NdSaid::RouterWanted => None,
+            Some(NdSaid::Advertised { .. }) | None => None,
         };
         // Who looks whether an address of ours is free learns that it is not, and teaches nothing.
         let told = if asked.is_some() && source == 0 {
@@ -165,7 +167,12 @@ impl NdInput {
         } else {
             // One who looks whether an address is free tells no MAC but that of its frame.
             let mac = mac.or((source == 0).then_some(frame_mac)).map(MacAddr::octets);
-            self.tell(NdNews { interface: packet.rx(), source, mac, said }, now_tsc)
+            let interface = packet.rx();
+            let punt = match said {
+                Some(said) => Punt::Nd(NdHeard { interface, source, mac, said }),
+                None => Punt::RouterWanted(RouterWanted { interface, source, mac }),
+            };
+            self.tell(punt, now_tsc)
         };
         match asked {
             Some(own) => {
@@ -184,14 +191,15 @@ impl NdInput {
         }
     }
 
-    fn tell(&mut self, news: NdNews, now_tsc: u64) -> Result<(), Exit> {
+    fn tell(&mut self, punt: Punt, now_tsc: u64) -> Result<(), Exit> {
         let allowed = self.limit.take(now_tsc);
-        let told = allowed && self.slow_path.tell(SlowPathNews::Nd(news)).is_ok();
-        if told { Ok(()) } else { Err(Exit::TooMuchNews) }
+        let told = allowed && self.slow_path.tell(punt).is_ok();
+        if told { Ok(()) } else { Err(Exit::SlowPathFull) }
     }
 }
 
-type Said = Result<(NdSaid, Option<MacAddr>), Exit>;
+/// What was said of whom, or that routers are wanted; and the MAC that it tells of.
+type Said = Result<(Option<NdSaid>, Option<MacAddr>), Exit>;
 
 /// RFC 4861 section 7.1.1.
 fn solicited(heard: &Heard<'_>, destination: u128) -> Said {
@@ -200,7 +208,7 @@ fn solicited(heard: &Heard<'_>, destination: u128) -> Said {
     if from_nobody && (mac.is_some() || destination != ipv6::solicited_node(target)) {
         return Err(Exit::Malformed);
     }
-    Ok((NdSaid::Solicited { target }, mac))
+    Ok((Some(NdSaid::Solicited { target }), mac))
 }
 
 /// RFC 4861 section 7.1.2.
@@ -212,7 +220,7 @@ fn advertised(heard: &Heard<'_>) -> Said {
     if heard.source == 0 || solicited && heard.to_group {
         return Err(Exit::Malformed);
     }
-    Ok((NdSaid::Advertised { target, solicited, overrides }, mac))
+    Ok((Some(NdSaid::Advertised { target, solicited, overrides }), mac))
 }
 
 /// RFC 4861 section 6.1.1.
@@ -222,7 +230,7 @@ fn router_wanted(heard: &Heard<'_>) -> Said {
     if heard.source == 0 && mac.is_some() {
         return Err(Exit::Malformed);
     }
-    Ok((NdSaid::RouterWanted, mac))
+    Ok((None, mac))
 }
 
 /// The target of a neighbour message, and the MAC in its option of this kind.
@@ -257,15 +265,15 @@ mod tests {
         node.run_prepared(frames, 0, 14, |frame| frame.adjacencies_mut().fill(40))
     }
 
-    /// The exit, the frame as it leaves, and the news.
-    fn run(frame: &[u8]) -> (String, Vec<u8>, Vec<NdNews>) {
+    /// The exit, the frame as it leaves, and the punts.
+    fn run(frame: &[u8]) -> (String, Vec<u8>, Vec<NdHeard>) {
         let world = World::new();
         let out = run_on(&world, &[frame.to_vec()]).remove(0);
-        let news = world.all_news().into_iter().map(|news| match news {
-            SlowPathNews::Nd(news) => news,
+        let punts = world.all_punts().into_iter().map(|punt| match punt {
+            Punt::Nd(punt) => punt,
             other => panic!("{other:?}"),
         });
-        (out.exit, out.header, news.collect())
+        (out.exit, out.header, punts.collect())
     }
 
     fn from_host() -> Craft<Ethernet> {
@@ -288,8 +296,8 @@ mod tests {
         from_host().ipv6(HOST6, US6).neighbor_advertisement(target.into(), HOST_MAC, flags)
     }
 
-    fn news(source: Ipv6Addr, said: NdSaid) -> NdNews {
-        NdNews { interface: 0, source: source.into(), mac: Some(HOST_MAC), said }
+    fn punt(source: Ipv6Addr, said: NdSaid) -> NdHeard {
+        NdHeard { interface: 0, source: source.into(), mac: Some(HOST_MAC), said }
     }
 
     #[test]
@@ -299,7 +307,7 @@ mod tests {
             let expected = craft::ethernet(our_mac(0), HOST_MAC).ipv6(own, asker);
             let expected = expected.neighbor_advertisement(own.into(), our_mac(0), 0xe0).build();
             assert_eq!((exit.as_str(), frame), ("advertise", expected));
-            assert_eq!(learned, [news(asker, NdSaid::Solicited { target: own.into() })]);
+            assert_eq!(learned, [punt(asker, NdSaid::Solicited { target: own.into() })]);
         }
     }
 
@@ -333,17 +341,17 @@ mod tests {
     fn a_tentative_address_is_told_of_and_not_answered_for() {
         let (exit, _, learned) = run(&probe(TENTATIVE6).build());
         let said = NdSaid::Solicited { target: TENTATIVE6.into() };
-        assert_eq!((exit.as_str(), learned), ("taken", vec![news(NOBODY, said)]));
+        assert_eq!((exit.as_str(), learned), ("taken", vec![punt(NOBODY, said)]));
     }
 
     #[test]
-    fn an_advertisement_is_news_with_its_flags() {
+    fn an_advertisement_is_punted_with_its_flags() {
         for (flags, solicited, overrides) in
             [(0x60, true, true), (0x40, true, false), (0x20, false, true)]
         {
             let (exit, _, learned) = run(&advertise(LINK_HOST, flags).build());
             let said = NdSaid::Advertised { target: LINK_HOST.into(), solicited, overrides };
-            assert_eq!((exit.as_str(), learned), ("taken", vec![news(HOST6, said)]));
+            assert_eq!((exit.as_str(), learned), ("taken", vec![punt(HOST6, said)]));
         }
     }
 
@@ -356,15 +364,20 @@ mod tests {
         let claim = from_host().ipv6(TENTATIVE6, group);
         let claim = claim.neighbor_advertisement(TENTATIVE6.into(), HOST_MAC, 0x20).build();
         assert_eq!(run_on(&world, &[claim])[0].exit, "taken");
-        assert_eq!(world.all_news().len(), 1);
+        assert_eq!(world.all_punts().len(), 1);
     }
 
     #[test]
-    fn a_host_that_looks_for_routers_is_news() {
-        let (exit, _, learned) =
-            run(&from_host().ipv6(LINK_HOST, US6).router_solicitation().build());
-        let said = NdNews { mac: None, ..news(LINK_HOST, NdSaid::RouterWanted) };
-        assert_eq!((exit.as_str(), learned), ("taken", vec![said]));
+    fn a_host_that_looks_for_routers_is_punted() {
+        let asks = || from_host().ipv6(LINK_HOST, US6).router_solicitation();
+        let tells = || asks().nd_option(option::SOURCE_LINK_ADDRESS, &HOST_MAC);
+        for (frame, mac) in [(asks().build(), None), (tells().build(), Some(HOST_MAC))] {
+            let world = World::new();
+            assert_eq!(run_on(&world, &[frame])[0].exit, "taken");
+            let expected = RouterWanted { interface: 0, source: LINK_HOST.into(), mac };
+            let punts = world.all_punts();
+            assert!(matches!(punts[..], [Punt::RouterWanted(told)] if told == expected));
+        }
     }
 
     #[test]
@@ -414,6 +427,6 @@ mod tests {
         let mut frames = vec![advertise(HOST6, 0x20).build(); QUEUE + 1];
         frames.push(ask(HOST6, US6).build());
         let exits: Vec<_> = run_on(&world, &frames).into_iter().map(|out| out.exit).collect();
-        assert_eq!(exits[QUEUE - 1..], ["taken", "too-much-news", "advertise"]);
+        assert_eq!(exits[QUEUE - 1..], ["taken", "slow-path-full", "advertise"]);
     }
 }

@@ -5,7 +5,7 @@
 //!  control thread ── Published tables ──▶ workers        interfaces (and fib's tables)
 //!                 ── mailbox ──────────▶ one worker      queues of ports that come and go
 //!                 ── shape letters ────▶ one worker      schedulers of shaped ports
-//!                 ◀─ slow path ───────── workers         packets and news, bounded
+//!                 ◀─ slow path ───────── workers         punts, bounded
 //!  kernel's twins ◀─ twin queue ─────── workers         packets for us, bounded
 //!                 ◀─ counters ────────── workers         read at any time
 //! ```
@@ -44,8 +44,8 @@ pub use settings::Settings;
 pub use setup::{IcmpLimits, Kind, Reception, Setup, Shared};
 pub use shaping::{HandOver, Leftover, Outcome, ShapeLetter, ShapeLetters, Shaper};
 pub use slow_path::{
-    ArpNews, BetterWay, BindingNews, Injected, Injector, ListenersWanted, NdNews, NdSaid,
-    PieceCame, RemoteHeard, SlowPath, SlowPathEvents, SlowPathNews, StationMoved, Unresolved,
+    ArpHeard, BetterWay, BindingHeard, Injected, Injector, ListenersWanted, NdHeard, NdSaid,
+    PieceCame, Punt, Punts, RemoteHeard, RouterWanted, SlowPath, StationMoved, Unresolved,
     slow_path,
 };
 pub use stations::Stations;

@@ -1,7 +1,7 @@
-//! Between workers and the control thread: packets and news one way, packets to send the other.
+//! Between workers and the control thread: punts one way, packets to send the other.
 //!
 //! ```text
-//!  workers ── news (bounded, a full queue drops) ──▶ control thread ── injected ──▶ worker 0
+//!  workers ── punts (bounded, a full queue drops) ──▶ control thread ── injected ──▶ worker 0
 //! ```
 //! Both queues are bounded and made beforehand: a flood costs its own packets and nothing else.
 
@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// What an ARP packet said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ArpNews {
+pub struct ArpHeard {
     /// Interface that heard it.
     pub interface: u16,
     /// Sender's address.
@@ -32,7 +32,7 @@ pub struct ArpNews {
 
 /// What a neighbour discovery message said (RFC 4861).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NdNews {
+pub struct NdHeard {
     /// Interface that heard it.
     pub interface: u16,
     /// Whose the message is; `::` in a solicitation that only looks whether its target is free.
@@ -61,8 +61,17 @@ pub enum NdSaid {
         /// It replaces what is known.
         overrides: bool,
     },
-    /// A host looks for routers.
-    RouterWanted,
+}
+
+/// A host looks for routers (RFC 4861 section 6.2.6).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RouterWanted {
+    /// Interface that heard it.
+    pub interface: u16,
+    /// The host; `::` if it has no address yet.
+    pub source: u128,
+    /// Its MAC, if it told.
+    pub mac: Option<[u8; 6]>,
 }
 
 /// A station of a bridge was heard behind another port than before.
@@ -78,7 +87,7 @@ pub struct StationMoved {
 
 /// A station of a bridge said that it has an IP address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct BindingNews {
+pub struct BindingHeard {
     /// The bridge.
     pub bridge: BridgeId,
     /// The address.
@@ -146,13 +155,13 @@ pub struct ListenersWanted {
 
 /// What workers tell the control thread.
 #[derive(Debug)]
-pub enum SlowPathNews {
+pub enum Punt {
     /// A packet waits for its next hop's MAC.
     Unresolved(Unresolved),
     /// Something about a station of a bridge.
     Moved(StationMoved),
     /// Who has an address in a bridge.
-    Binding(BindingNews),
+    Binding(BindingHeard),
     /// A tunnel has another end.
     RemoteHeard(RemoteHeard),
     /// A piece is to be put together with others.
@@ -162,12 +171,14 @@ pub enum SlowPathNews {
     /// Groups of IPv6 are to be told.
     ListenersWanted(ListenersWanted),
     /// Something about an IPv4 neighbour.
-    Arp(ArpNews),
-    /// Something about an IPv6 neighbour, or a question to the router.
-    Nd(NdNews),
+    Arp(ArpHeard),
+    /// Something about an IPv6 neighbour.
+    Nd(NdHeard),
+    /// Routers are to advertise themselves.
+    RouterWanted(RouterWanted),
 }
 
-impl SlowPathNews {
+impl Punt {
     /// The packet that comes with it.
     pub fn into_packet(self) -> Option<PacketBuf> {
         match self {
@@ -180,7 +191,8 @@ impl SlowPathNews {
             | Self::BetterWay(_)
             | Self::ListenersWanted(_)
             | Self::Arp(_)
-            | Self::Nd(_) => None,
+            | Self::Nd(_)
+            | Self::RouterWanted(_) => None,
         }
     }
 }
@@ -262,40 +274,40 @@ impl Injected {
 /// The workers' end: tells the control thread, and wakes it.
 #[derive(Clone)]
 pub struct SlowPath {
-    news: SyncSender<SlowPathNews>,
+    punts: SyncSender<Punt>,
     wake: Arc<dyn Fn() + Send + Sync>,
 }
 
-/// The control thread's end of the news.
-pub struct SlowPathEvents(Receiver<SlowPathNews>);
+/// The control thread's end of the punts.
+pub struct Punts(Receiver<Punt>);
 
 /// The control thread's end of a worker's injection queue.
 #[derive(Clone)]
 pub struct Injector(SyncSender<Injected>);
 
-/// A slow path that holds at most `most` news; `wake` is called (by workers) after each.
-pub fn slow_path(most: usize, wake: Arc<dyn Fn() + Send + Sync>) -> (SlowPath, SlowPathEvents) {
-    let (news, events) = sync_channel(most);
-    (SlowPath { news, wake }, SlowPathEvents(events))
+/// A slow path that holds at most `most` punts; `wake` is called (by workers) after each.
+pub fn slow_path(most: usize, wake: Arc<dyn Fn() + Send + Sync>) -> (SlowPath, Punts) {
+    let (punts, queue) = sync_channel(most);
+    (SlowPath { punts, wake }, Punts(queue))
 }
 
 impl SlowPath {
-    /// Tells the control thread; gives the news back when it has too much to do.
-    pub fn tell(&self, news: SlowPathNews) -> Result<(), SlowPathNews> {
+    /// Tells the control thread; gives the punt back when it has too much to do.
+    pub fn tell(&self, punt: Punt) -> Result<(), Punt> {
         use std::sync::mpsc::TrySendError::{Disconnected, Full};
-        match self.news.try_send(news) {
+        match self.punts.try_send(punt) {
             Ok(()) => {
                 (self.wake)();
                 Ok(())
             }
-            Err(Full(news) | Disconnected(news)) => Err(news),
+            Err(Full(punt) | Disconnected(punt)) => Err(punt),
         }
     }
 }
 
-impl SlowPathEvents {
-    /// The oldest news, if there is any.
-    pub fn next(&self) -> Option<SlowPathNews> {
+impl Punts {
+    /// The oldest punt, if there is any.
+    pub fn next(&self) -> Option<Punt> {
         self.0.try_recv().ok()
     }
 }

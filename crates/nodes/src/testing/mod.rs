@@ -2,9 +2,8 @@
 
 use crate::tables::{
     Bindings, BridgeId, BridgePort, Ends, IcmpLimits, Injector, Inside, Interface, InterfaceId,
-    Interfaces, Kind, Link, Mode, Reception, Setup, Shared, SlowPathEvents, SlowPathNews, Stations,
-    ToTwin, Tunnel, Vlan, VlanTags, VrfId, VrfTables, Vrfs, WorkerCounters, Wrap, link_key,
-    slow_path, twin_queue,
+    Interfaces, Kind, Link, Mode, Punt, Punts, Reception, Setup, Shared, Stations, ToTwin, Tunnel,
+    Vlan, VlanTags, VrfId, VrfTables, Vrfs, WorkerCounters, Wrap, link_key, slow_path, twin_queue,
 };
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;
@@ -21,7 +20,7 @@ mod topology;
 
 pub(crate) use topology::*;
 
-/// News and injected packets that fit the queues.
+/// Punts and injected packets that fit the queues.
 pub(crate) const QUEUE: usize = 4;
 
 /// The VRF that tests add.
@@ -29,7 +28,7 @@ pub(crate) const RED: VrfId = VrfId(1);
 
 pub(crate) struct World {
     pub(crate) setup: Setup,
-    pub(crate) news: SlowPathEvents,
+    pub(crate) punts: Punts,
     pub(crate) injector: Injector,
     /// What twins were handed.
     pub(crate) twin_packets: Receiver<ToTwin>,
@@ -62,7 +61,7 @@ impl World {
         let adjacencies = AdjacencyTable::new(16, &readers).unwrap();
         let stations = MacTable::new(100, PageSize::Small, &readers).unwrap();
         let groups = EcmpTable::new(4, 1024, &readers).unwrap();
-        let (slow_path, news) = slow_path(QUEUE, Arc::new(|| ()));
+        let (slow_path, punts) = slow_path(QUEUE, Arc::new(|| ()));
         let (injector, injected) = Injector::new(QUEUE);
         let (twins, twin_packets) = twin_queue(QUEUE, Arc::new(|| ()));
         let shared = Shared {
@@ -94,7 +93,7 @@ impl World {
             shape: Arc::default(),
             injected: Arc::new(Mutex::new(Some(injected))),
         };
-        Self { setup, news, injector, twin_packets, interfaces, bindings, vrfs, red }
+        Self { setup, punts, injector, twin_packets, interfaces, bindings, vrfs, red }
     }
 
     /// Changes an interface's row.
@@ -111,9 +110,9 @@ impl World {
         &self.red
     }
 
-    /// All news so far.
-    pub(crate) fn all_news(&self) -> Vec<SlowPathNews> {
-        std::iter::from_fn(|| self.news.next()).collect()
+    /// All punts so far.
+    pub(crate) fn all_punts(&self) -> Vec<Punt> {
+        std::iter::from_fn(|| self.punts.next()).collect()
     }
 }
 

@@ -12,7 +12,7 @@
 use crate::interface::{Entrance, ReceivedRun, entrances};
 use crate::local::ip6_local::{upper_layer, upper_protocol};
 use crate::tables::{
-    Ends, Inside, Interfaces, Link, RateLimit, RemoteHeard, Setup, SlowPath, SlowPathNews, Tunnel,
+    Ends, Inside, Interfaces, Link, Punt, RateLimit, RemoteHeard, Setup, SlowPath, Tunnel,
     TunnelKey, VrfId, WorkerCounters, Wrap,
 };
 use graph::{Attach, Context, Exits, Node, Published};
@@ -96,8 +96,8 @@ impl Node for TunnelDecap {
         let mut tell = |hub: u16, key: TunnelKey| {
             // Who is not heard of now is heard of by its next packet.
             if limit.take(context.now_tsc) {
-                let news = RemoteHeard { interface: hub, remote: key.ends.remote() };
-                let _missed = slow_path.tell(SlowPathNews::RemoteHeard(news));
+                let punt = RemoteHeard { interface: hub, remote: key.ends.remote() };
+                let _missed = slow_path.tell(Punt::RemoteHeard(punt));
             }
         };
         // Whether a tunnel brought it, and the VRF that it is in.
@@ -390,11 +390,11 @@ mod tests {
         world.change_interface(VXLAN, |row| row.link = hub(true));
         assert_eq!(run(&world, vxlan(7, FAR), 0, 40).0, "new-remote");
         assert_eq!(run(&world, vxlan(8, FAR), 0, 40).0, "unknown-tunnel");
-        let news = world.all_news();
+        let punts = world.all_punts();
         assert!(
-            matches!(news[..], [SlowPathNews::RemoteHeard(RemoteHeard { interface: VXLAN, remote })]
+            matches!(punts[..], [Punt::RemoteHeard(RemoteHeard { interface: VXLAN, remote })]
                 if remote == std::net::IpAddr::from(FAR)),
-            "{news:?}"
+            "{punts:?}"
         );
     }
 }

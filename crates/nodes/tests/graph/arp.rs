@@ -3,7 +3,7 @@
 use crate::rig::*;
 use fib::adjacency::{Adjacency, AdjacencyId};
 use fib::neighbor::{Action, Heard, HoldQueue, Need, NeighborConfig, NeighborKey, Neighbors};
-use nodes::tables::{ArpNews, Injected, SlowPathNews, Unresolved};
+use nodes::tables::{ArpHeard, Injected, Punt, Unresolved};
 use packet::{PacketBuf, Pool};
 use std::net::{IpAddr, Ipv4Addr};
 use wire::craft;
@@ -26,16 +26,16 @@ impl Control {
         Self { rig: Rig::new(), machine, held: HoldQueue::new(2, 8), now_ns: SECOND_NS }
     }
 
-    /// Reads the news, does what the machine says, and lets the graph run on.
+    /// Reads the punts, does what the machine says, and lets the graph run on.
     fn work(&mut self) {
         let mut actions = Vec::new();
-        for news in self.rig.news() {
-            match news {
-                SlowPathNews::Unresolved(Unresolved { adjacency, next_hop, interface, packet }) => {
+        for punt in self.rig.punts() {
+            match punt {
+                Punt::Unresolved(Unresolved { adjacency, next_hop, interface, packet }) => {
                     self.hold(adjacency, next_hop, interface, packet, &mut actions);
                 }
-                SlowPathNews::Arp(news) => self.hear(news, &mut actions),
-                news => panic!("{news:?}"),
+                Punt::Arp(punt) => self.hear(punt, &mut actions),
+                punt => panic!("{punt:?}"),
             }
         }
         self.machine.tick(self.now_ns, &mut actions);
@@ -70,15 +70,15 @@ impl Control {
         self.rig.dataplane.adjacencies.allocate(&made).unwrap()
     }
 
-    fn hear(&mut self, news: ArpNews, actions: &mut Vec<Action>) {
-        let heard = match (news.is_for_us, news.is_reply) {
+    fn hear(&mut self, punt: ArpHeard, actions: &mut Vec<Action>) {
+        let heard = match (punt.is_for_us, punt.is_reply) {
             (true, true) => Heard::Reply,
             (true, false) => Heard::Request,
             _ => Heard::Gratuitous,
         };
-        let address = IpAddr::from(Ipv4Addr::from(news.address));
-        let key = NeighborKey { interface: news.interface, address };
-        self.machine.learned(self.now_ns, key, news.mac, heard, actions);
+        let address = IpAddr::from(Ipv4Addr::from(punt.address));
+        let key = NeighborKey { interface: punt.interface, address };
+        self.machine.learned(self.now_ns, key, punt.mac, heard, actions);
     }
 
     fn act(&mut self, action: Action) {

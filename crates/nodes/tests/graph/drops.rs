@@ -81,7 +81,7 @@ fn frames() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         one("arp-input/bad-sender-mac", from_host().arp_request([0; 6], HOST, US).build()),
         one("arp-input/bad-sender-address", ask(FAR, US).build()),
         one("arp-input/not-for-us", ask(HOST, [192, 0, 2, 9]).build()),
-        ("arp-input/too-much-news", vec![announcement; QUEUE + 1]),
+        ("arp-input/slow-path-full", vec![announcement; QUEUE + 1]),
         one("ip4-input/truncated", to(FAR).build()[..33].to_vec()),
         one("ip4-input/bad-version", to(FAR).version(5).build()),
         one("ip4-input/bad-header-length", to(FAR).ihl(4).build()),

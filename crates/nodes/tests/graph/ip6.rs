@@ -1,7 +1,7 @@
 //! IPv6 through the whole graph, byte for byte.
 
 use crate::rig::*;
-use nodes::tables::{NdNews, NdSaid, SlowPathNews, Unresolved};
+use nodes::tables::{NdHeard, NdSaid, Punt, Unresolved};
 use std::net::Ipv6Addr;
 use wire::craft::{self, Craft, Ethernet, Ipv6};
 use wire::ipv6;
@@ -114,17 +114,9 @@ fn an_answer_to_a_neighbour_that_is_not_known_waits_for_it() {
     let stranger: Ipv6Addr = "fe80::99".parse().unwrap();
     let ping = from_host().ipv6(stranger, link_local(0)).icmp_echo(7, 3).build();
     assert_eq!(rig.answer(0, ping), []);
-    let news = rig.news();
-    let Ok(
-        [
-            SlowPathNews::Unresolved(Unresolved {
-                adjacency: None,
-                next_hop,
-                interface: 0,
-                packet,
-            }),
-        ],
-    ) = <[_; 1]>::try_from(news)
+    let punts = rig.punts();
+    let Ok([Punt::Unresolved(Unresolved { adjacency: None, next_hop, interface: 0, packet })]) =
+        <[_; 1]>::try_from(punts)
     else {
         panic!("not one packet that waits")
     };
@@ -161,8 +153,8 @@ fn a_solicitation_to_our_group_is_answered_and_told() {
     assert_eq!(rig.answer(0, question), [(0, answer.build())]);
     let said = NdSaid::Solicited { target: US6.into() };
     let (source, mac) = (HOST6.into(), Some(HOST_MAC));
-    let news = rig.news();
-    let expected = NdNews { interface: 0, source, mac, said };
-    assert!(matches!(news[..], [SlowPathNews::Nd(news)] if news == expected), "{news:?}");
+    let punts = rig.punts();
+    let expected = NdHeard { interface: 0, source, mac, said };
+    assert!(matches!(punts[..], [Punt::Nd(punt)] if punt == expected), "{punts:?}");
     rig.settle();
 }

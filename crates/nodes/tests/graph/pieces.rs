@@ -1,7 +1,7 @@
 //! Packets to the router itself in pieces: where they go, and what comes of them.
 
 use crate::rig::*;
-use nodes::tables::{Injected, PieceCame, SlowPathNews};
+use nodes::tables::{Injected, PieceCame, Punt};
 use packet::Pool;
 use wire::craft;
 
@@ -12,8 +12,8 @@ fn a_piece_goes_to_the_control_thread_and_the_whole_packet_is_answered() {
     let frame = frame.payload(b"piece").build();
     rig.receive(0, frame.clone());
     rig.run();
-    let news = rig.news();
-    let Ok([SlowPathNews::Piece(PieceCame { scope: 0, packet })]) = <[_; 1]>::try_from(news) else {
+    let punts = rig.punts();
+    let Ok([Punt::Piece(PieceCame { scope: 0, packet })]) = <[_; 1]>::try_from(punts) else {
         panic!("not one piece")
     };
     assert_eq!(packet.bytes(), &frame[14..]);

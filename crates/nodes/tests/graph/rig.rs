@@ -6,7 +6,7 @@ use fib::pages::PageSize;
 use graph::{Idle, Worker};
 use nodes::tables::{
     BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Leftover, Link, Mode,
-    PieceCame, SlowPathNews, Tunnel, Unresolved, Vlan, VlanTags, VrfId, VrfTables, Wrap, link_key,
+    PieceCame, Punt, Tunnel, Unresolved, Vlan, VlanTags, VrfId, VrfTables, Wrap, link_key,
 };
 use packet::{Burst, HeapPool, PacketBuf, PacketCache, Pool, RxQueue, TxQueue};
 use sched::Replaced;
@@ -19,7 +19,7 @@ mod topology;
 
 pub(crate) use topology::*;
 
-/// News and packets that may wait at a time.
+/// Punts and packets that may wait at a time.
 pub(crate) const QUEUE: usize = 8;
 pub(crate) const BUFFERS: usize = 1024;
 /// What a worker may take to answer: it is turned by the one who waits.
@@ -225,8 +225,8 @@ impl Rig {
             .collect()
     }
 
-    /// The control thread's news so far.
-    pub(crate) fn news(&mut self) -> Vec<SlowPathNews> {
+    /// The control thread's punts so far.
+    pub(crate) fn punts(&mut self) -> Vec<Punt> {
         std::iter::from_fn(|| self.dataplane.events.next()).collect()
     }
 
@@ -268,9 +268,9 @@ impl Rig {
         let dropped: u64 = self.drops().iter().map(|drop| drop.1).sum();
         assert_eq!(dropped, taken("drop"), "{:?}", self.drops());
         let mut cache = self.pool.cache();
-        for news in self.news() {
-            if let SlowPathNews::Unresolved(Unresolved { packet, .. })
-            | SlowPathNews::Piece(PieceCame { packet, .. }) = news
+        for punt in self.punts() {
+            if let Punt::Unresolved(Unresolved { packet, .. })
+            | Punt::Piece(PieceCame { packet, .. }) = punt
             {
                 cache.release_one(packet);
             }

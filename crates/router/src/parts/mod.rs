@@ -5,7 +5,7 @@ use crate::part::{Hears, Makes, Part};
 use control::config::objects::port::{Port, PortName};
 use control::config::{Change, Delta};
 use control::engine::ApplyError;
-use nodes::tables::SlowPathNews;
+use nodes::tables::Punt;
 
 /// Makes changes of ports, which all parts follow.
 pub(crate) type ChangePort =
@@ -14,7 +14,7 @@ pub(crate) type ChangePort =
 macro_rules! parts {
     (
         elsewhere: [$($fixed:ident)*],
-        $( $part:ident: $kind:ident, makes: [$($change:ident)*], hears: [$($news:ident)*], )+
+        $( $part:ident: $kind:ident, makes: [$($change:ident)*], hears: [$($punt:ident)*], )+
     ) => {
         $( pub(crate) mod $part; )+
 
@@ -50,9 +50,9 @@ macro_rules! parts {
             }
 
             /// Tells the part whose it is what a worker said.
-            pub(crate) fn hear(&mut self, core: &mut Core, news: SlowPathNews) {
-                match news {
-                    $( $( SlowPathNews::$news(news) => self.$part.hear(core, news), )* )+
+            pub(crate) fn hear(&mut self, core: &mut Core, punt: Punt) {
+                match punt {
+                    $( $( Punt::$punt(punt) => self.$part.hear(core, punt), )* )+
                 }
             }
         }
@@ -76,7 +76,8 @@ parts! {
     // Addresses and what they bring: routes come last, of addresses that are known to be ours.
     unnumbered: Unnumbered, makes: [], hears: [],
     proxy_arp: ProxyArps, makes: [], hears: [],
-    discovery: Discovery, makes: [], hears: [Nd],
+    dad: DuplicateDetection, makes: [], hears: [Nd],
+    advertising: Advertising, makes: [], hears: [RouterWanted],
     mld: Mld, makes: [], hears: [ListenersWanted],
     addresses: Addresses, makes: [], hears: [],
     neighbors: StaticNeighbors, makes: [Neighbors], hears: [Arp Unresolved],

@@ -8,7 +8,7 @@ use control::config::objects::neighbor::{Neighbor, NeighborKey as Key};
 use control::config::objects::port::PortName;
 use control::engine::ApplyError;
 use fib::neighbor::{Need, NeighborKey};
-use nodes::tables::{ArpNews, Unresolved};
+use nodes::tables::{ArpHeard, Unresolved};
 use std::net::Ipv4Addr;
 
 /// See the module. The neighbours themselves are the core's: routes lead over them.
@@ -55,8 +55,8 @@ impl Makes<Delta<Key, Neighbor>> for StaticNeighbors {
 
 /// A packet waits until its next hop's MAC is known.
 impl Hears<Unresolved> for StaticNeighbors {
-    fn hear(&mut self, core: &mut Core, news: Unresolved) {
-        let Unresolved { next_hop, interface, packet, .. } = news;
+    fn hear(&mut self, core: &mut Core, punt: Unresolved) {
+        let Unresolved { next_hop, interface, packet, .. } = punt;
         let key = NeighborKey { interface, address: next_hop };
         let now_ns = core.now_ns();
         match adjacency(core, key) {
@@ -67,17 +67,17 @@ impl Hears<Unresolved> for StaticNeighbors {
 }
 
 /// ARP is believed; a claim on an address of ours is told and answered.
-impl Hears<ArpNews> for StaticNeighbors {
-    fn hear(&mut self, core: &mut Core, news: ArpNews) {
-        let (port, now_ns) = (core.ports.of_id(news.interface), core.now_ns());
-        let row = core.dataplane.interfaces().get(news.interface);
-        let own = port.filter(|_| row.is_some_and(|row| row.has_ip4(news.address)));
+impl Hears<ArpHeard> for StaticNeighbors {
+    fn hear(&mut self, core: &mut Core, punt: ArpHeard) {
+        let (port, now_ns) = (core.ports.of_id(punt.interface), core.now_ns());
+        let row = core.dataplane.interfaces().get(punt.interface);
+        let own = port.filter(|_| row.is_some_and(|row| row.has_ip4(punt.address)));
         match own.map(|port| port.mac) {
             Some(mac) => {
-                let own = Ipv4Addr::from(news.address).into();
-                core.neighborhood.defend(now_ns, news.interface, own, news.mac, mac);
+                let own = Ipv4Addr::from(punt.address).into();
+                core.neighborhood.defend(now_ns, punt.interface, own, punt.mac, mac);
             }
-            None => core.neighborhood.heard(now_ns, &news),
+            None => core.neighborhood.heard(now_ns, &punt),
         }
     }
 }

@@ -57,8 +57,8 @@ impl Part for Remotes {
 
 /// A remote that sent to a tunnel which learns them is taken in.
 impl Hears<RemoteHeard> for Remotes {
-    fn hear(&mut self, core: &mut Core, news: RemoteHeard) {
-        let RemoteHeard { interface, remote: address } = news;
+    fn hear(&mut self, core: &mut Core, punt: RemoteHeard) {
+        let RemoteHeard { interface, remote: address } = punt;
         let Some((name, port)) = core.port_of(interface) else { return };
         let learned = port.remotes.values().filter(|remote| remote.learned.is_some()).count();
         if learned >= MOST_LEARNED || port.remotes.contains_key(&address) {
@@ -170,7 +170,7 @@ mod tests {
     use control::config::{Config, Host, Source, parse};
     use control::engine::Engine;
     use control::view::{Answer, StationFilter, Stations};
-    use nodes::tables::{Interface, SlowPathNews};
+    use nodes::tables::{Interface, Punt};
     use std::sync::Arc;
 
     const START: &str = r#"
@@ -218,7 +218,7 @@ bridge.lan.ports = ["vx0"]
         let hub = router.core.ports.id_of(&PortName::from_text("vx0").unwrap()).unwrap();
         for _ in 0..2 {
             let heard = RemoteHeard { interface: hub, remote: "192.0.2.9".parse().unwrap() };
-            router.parts.hear(&mut router.core, SlowPathNews::RemoteHeard(heard));
+            router.parts.hear(&mut router.core, Punt::RemoteHeard(heard));
         }
         router.settle();
         let nine = ("192.0.2.9".to_owned(), false);

@@ -3,13 +3,13 @@
 //!
 //! ```text
 //!  configuration ─┐
-//!  workers' news ─┴▶ Binding ── at most ten times a second, if anything changed ──▶ workers
+//!  workers' punts ┴▶ Binding ── at most ten times a second, if anything changed ──▶ workers
 //! ```
 //! A bridge that is full gives up the bindings of stations that it does not know any more.
 
 use control::config::objects::bridge::Bridge;
 use fib::mac::MacKey;
-use nodes::tables::{BindingNews, Bindings, Bound, BridgeId};
+use nodes::tables::{BindingHeard, Bindings, Bound, BridgeId};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::RangeInclusive;
@@ -48,20 +48,20 @@ impl Binding {
     }
 
     /// Learns a binding, if there is room: `is_known` tells whether a station still is.
-    pub(super) fn learn(&mut self, news: &BindingNews, is_known: impl Fn(MacKey) -> bool) {
-        let key = (news.bridge, news.address);
-        let alike = alike(news.bridge, news.address.is_ipv4());
+    pub(super) fn learn(&mut self, punt: &BindingHeard, is_known: impl Fn(MacKey) -> bool) {
+        let key = (punt.bridge, punt.address);
+        let alike = alike(punt.bridge, punt.address.is_ipv4());
         let is_full = || self.learned.range(alike.clone()).count() >= MOST_LEARNED;
         if !self.learned.contains_key(&key) && is_full() {
             let stays = |bridge: BridgeId, mac: [u8; 6]| {
-                bridge != news.bridge || is_known(MacKey::new(bridge.0, mac))
+                bridge != punt.bridge || is_known(MacKey::new(bridge.0, mac))
             };
             self.learned.retain(|key, bound| stays(key.0, bound.mac));
             if self.learned.range(alike).count() >= MOST_LEARNED {
                 return;
             }
         }
-        self.changed |= self.learned.insert(key, news.bound) != Some(news.bound);
+        self.changed |= self.learned.insert(key, punt.bound) != Some(punt.bound);
     }
 
     /// How many bindings of a family a bridge has.
@@ -101,13 +101,13 @@ mod tests {
 
     const LAN: BridgeId = BridgeId(1);
 
-    fn news(address: u32, last: u8) -> BindingNews {
-        news_of(Ipv4Addr::from(address).into(), last, 0)
+    fn punt(address: u32, last: u8) -> BindingHeard {
+        punt_of(Ipv4Addr::from(address).into(), last, 0)
     }
 
-    fn news_of(address: IpAddr, last: u8, flags: u8) -> BindingNews {
+    fn punt_of(address: IpAddr, last: u8, flags: u8) -> BindingHeard {
         let bound = Bound { mac: [2, 0, 0, 0, 0, last], flags };
-        BindingNews { bridge: LAN, address, bound }
+        BindingHeard { bridge: LAN, address, bound }
     }
 
     fn published(binding: &mut Binding, address: u32) -> Option<u8> {
@@ -124,9 +124,9 @@ mod tests {
     #[test]
     fn what_is_configured_overrides_what_is_heard() {
         let mut binding = Binding::default();
-        binding.learn(&news(7, 1), |_| true);
+        binding.learn(&punt(7, 1), |_| true);
         assert_eq!(published(&mut binding, 7), Some(1));
-        binding.learn(&news(7, 2), |_| true);
+        binding.learn(&punt(7, 2), |_| true);
         assert_eq!((published(&mut binding, 7), binding.count(LAN, true)), (Some(2), 1));
         let mac = MacAddr([2, 0, 0, 0, 0, 9]);
         let address = Ipv4Addr::from(7).into();
@@ -143,9 +143,9 @@ mod tests {
         let mut binding = Binding::default();
         let start = Instant::now();
         assert!(binding.due(start).is_none());
-        binding.learn(&news(7, 1), |_| true);
+        binding.learn(&punt(7, 1), |_| true);
         assert!(binding.due(start).is_some() && binding.due(start + PERIOD).is_none());
-        binding.learn(&news(8, 1), |_| true);
+        binding.learn(&punt(8, 1), |_| true);
         assert!(binding.due(start + PERIOD / 2).is_none() && binding.due(start + PERIOD).is_some());
     }
 
@@ -153,14 +153,14 @@ mod tests {
     fn a_full_bridge_gives_up_stations_that_are_gone() {
         let mut binding = Binding::default();
         for address in 0..MOST_LEARNED as u32 {
-            binding.learn(&news(address + 1, address as u8), |_| true);
+            binding.learn(&punt(address + 1, address as u8), |_| true);
         }
-        binding.learn(&news(1 << 20, 1), |_| true);
+        binding.learn(&punt(1 << 20, 1), |_| true);
         assert_eq!(
             (published(&mut binding, 1 << 20), binding.count(LAN, true)),
             (None, MOST_LEARNED)
         );
-        binding.learn(&news(1 << 20, 1), |station| station.address()[5] != 3);
+        binding.learn(&punt(1 << 20, 1), |station| station.address()[5] != 3);
         assert_eq!(published(&mut binding, 1 << 20), Some(1));
         assert!(binding.count(LAN, true) < MOST_LEARNED);
     }
@@ -174,7 +174,7 @@ mod tests {
         let config = Bridge { bindings: fixed.to_vec(), ..Bridge::default() };
         let heard = IpAddr::from(Ipv6Addr::from(8));
         binding.set(LAN, Some(&Bridge { answer_nd: true, ..config.clone() }));
-        binding.learn(&news_of(heard, 1, flag::ROUTER), |_| true);
+        binding.learn(&punt_of(heard, 1, flag::ROUTER), |_| true);
         assert_eq!((binding.count(LAN, true), binding.count(LAN, false)), (0, 2));
         let bound = |last, flags| Some(Bound { mac: [2, 0, 0, 0, 0, last], flags });
         let both = flag::ROUTER | flag::OVERRIDE;

@@ -23,7 +23,7 @@ use control::engine::ApplyError;
 use fib::FibError;
 use fib::mac::{MacFlush, MacKey, MacSweep, MacTable};
 use flapping::Flapping;
-use nodes::tables::{BindingNews, BridgeId, BridgePort, Interface, Link, Mode, StationMoved};
+use nodes::tables::{BindingHeard, BridgeId, BridgePort, Interface, Link, Mode, StationMoved};
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -269,14 +269,14 @@ impl Hears<StationMoved> for Bridges {
 }
 
 /// Learns who has an address.
-impl Hears<BindingNews> for Bridges {
-    fn hear(&mut self, core: &mut Core, news: BindingNews) {
-        let name = self.name_of(news.bridge.0);
+impl Hears<BindingHeard> for Bridges {
+    fn hear(&mut self, core: &mut Core, punt: BindingHeard) {
+        let name = self.name_of(punt.bridge.0);
         let bridge = name.and_then(|name| self.bridges.get(name));
-        if bridge.is_some_and(|bridge| bridge.config.answers_for(news.address)) {
+        if bridge.is_some_and(|bridge| bridge.config.answers_for(punt.address)) {
             let stations = &core.dataplane.stations;
             let is_known = |key| stations.table.lookup(key, stations.now()).is_some();
-            self.binding.learn(&news, is_known);
+            self.binding.learn(&punt, is_known);
         }
     }
 }

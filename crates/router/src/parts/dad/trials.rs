@@ -31,11 +31,11 @@ pub(crate) enum State {
 
 /// The addresses of all interfaces that carry packets.
 #[derive(Default)]
-pub(crate) struct Dad {
+pub(crate) struct Trials {
     states: BTreeMap<u16, BTreeMap<u128, State>>,
 }
 
-impl Dad {
+impl Trials {
     /// The addresses of `interface` are `wanted` now. Those that are new are to be solicited.
     pub(crate) fn set(&mut self, now_ns: u64, interface: u16, wanted: &[u128]) -> Vec<u128> {
         if wanted.is_empty() {
@@ -77,7 +77,7 @@ impl Dad {
         valid
     }
 
-    /// When [`Dad::tick`] has something to do next.
+    /// When [`Trials::tick`] has something to do next.
     pub(crate) fn next_due_ns(&self) -> Option<u64> {
         let due = |state: &State| match *state {
             State::Tentative { until_ns } => Some(until_ns),
@@ -100,35 +100,35 @@ mod tests {
 
     #[test]
     fn an_address_that_nobody_claims_is_ours_after_a_second() {
-        let mut dad = Dad::default();
-        assert_eq!(dad.set(5, 1, &[7, 8]), [7, 8]);
-        assert_eq!((dad.next_due_ns(), dad.tick(SECOND_NS)), (Some(SECOND_NS + 5), vec![]));
-        assert_eq!(dad.tick(SECOND_NS + 5), [(1, 7), (1, 8)]);
-        assert_eq!((dad.state(1, 7), dad.next_due_ns()), (Some(State::Valid), None));
-        assert_eq!(dad.set(9, 1, &[8, 7]), []);
+        let mut trials = Trials::default();
+        assert_eq!(trials.set(5, 1, &[7, 8]), [7, 8]);
+        assert_eq!((trials.next_due_ns(), trials.tick(SECOND_NS)), (Some(SECOND_NS + 5), vec![]));
+        assert_eq!(trials.tick(SECOND_NS + 5), [(1, 7), (1, 8)]);
+        assert_eq!((trials.state(1, 7), trials.next_due_ns()), (Some(State::Valid), None));
+        assert_eq!(trials.set(9, 1, &[8, 7]), []);
     }
 
     #[test]
     fn a_claim_takes_a_tentative_address_and_no_valid_one() {
-        let mut dad = Dad::default();
-        dad.set(0, 1, &[7]);
-        dad.claimed(1, 7);
-        dad.claimed(2, 7);
-        assert_eq!((dad.tick(SECOND_NS), dad.state(1, 7)), (vec![], Some(State::Duplicate)));
-        dad.set(0, 2, &[7]);
-        dad.tick(SECOND_NS);
-        dad.claimed(2, 7);
-        assert_eq!(dad.state(2, 7), Some(State::Valid));
+        let mut trials = Trials::default();
+        trials.set(0, 1, &[7]);
+        trials.claimed(1, 7);
+        trials.claimed(2, 7);
+        assert_eq!((trials.tick(SECOND_NS), trials.state(1, 7)), (vec![], Some(State::Duplicate)));
+        trials.set(0, 2, &[7]);
+        trials.tick(SECOND_NS);
+        trials.claimed(2, 7);
+        assert_eq!(trials.state(2, 7), Some(State::Valid));
     }
 
     #[test]
     fn what_is_taken_away_begins_anew_when_it_comes_back() {
-        let mut dad = Dad::default();
-        dad.set(0, 1, &[7]);
-        dad.set(0, 2, &[9]);
-        dad.tick(SECOND_NS);
-        dad.set(SECOND_NS, 1, &[]);
-        assert_eq!((dad.state(1, 7), dad.state(2, 9)), (None, Some(State::Valid)));
-        assert_eq!(dad.set(SECOND_NS, 1, &[7]), [7]);
+        let mut trials = Trials::default();
+        trials.set(0, 1, &[7]);
+        trials.set(0, 2, &[9]);
+        trials.tick(SECOND_NS);
+        trials.set(SECOND_NS, 1, &[]);
+        assert_eq!((trials.state(1, 7), trials.state(2, 9)), (None, Some(State::Valid)));
+        assert_eq!(trials.set(SECOND_NS, 1, &[7]), [7]);
     }
 }

@@ -29,11 +29,11 @@ struct Timer {
 
 /// The timers of all interfaces that advertise.
 #[derive(Default)]
-pub(crate) struct Advertiser {
+pub(crate) struct Timers {
     timers: HashMap<u16, Timer>,
 }
 
-impl Advertiser {
+impl Timers {
     /// `interface` advertises once in `interval_ns` at least, or does not.
     pub(crate) fn set(&mut self, now_ns: u64, interface: u16, interval_ns: Option<u64>) {
         let Some(interval_ns) = interval_ns else {
@@ -79,7 +79,7 @@ impl Advertiser {
         due
     }
 
-    /// When [`Advertiser::due`] has something to do next.
+    /// When [`Timers::due`] has something to do next.
     pub(crate) fn next_due_ns(&self) -> Option<u64> {
         self.timers.values().map(|timer| timer.next_ns).min()
     }
@@ -97,16 +97,16 @@ mod tests {
     use super::*;
 
     /// When advertisements are sent on interface 4 up to `until_s`, in milliseconds.
-    fn times(advertiser: &mut Advertiser, from_s: u64, until_s: u64) -> Vec<u64> {
+    fn times(timers: &mut Timers, from_s: u64, until_s: u64) -> Vec<u64> {
         let ms = from_s * 1000..until_s * 1000;
-        ms.filter(|ms| !advertiser.due(ms * 1_000_000).is_empty()).collect()
+        ms.filter(|ms| !timers.due(ms * 1_000_000).is_empty()).collect()
     }
 
     #[test]
     fn three_come_quickly_and_then_one_an_interval() {
-        let mut advertiser = Advertiser::default();
-        advertiser.set(0, 4, Some(100 * SECOND_NS));
-        let sent = times(&mut advertiser, 0, 450);
+        let mut timers = Timers::default();
+        timers.set(0, 4, Some(100 * SECOND_NS));
+        let sent = times(&mut timers, 0, 450);
         assert_eq!(sent[0], 0);
         let pauses: Vec<_> = sent.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!(pauses[..2].iter().all(|pause| (12_000..=16_000).contains(pause)), "{pauses:?}");
@@ -116,27 +116,27 @@ mod tests {
 
     #[test]
     fn who_asks_is_answered_soon_and_a_crowd_once() {
-        let mut advertiser = Advertiser::default();
-        advertiser.set(0, 4, Some(1000 * SECOND_NS));
-        times(&mut advertiser, 0, 100);
-        advertiser.asked(100 * SECOND_NS, 4);
-        advertiser.asked(100 * SECOND_NS + 1, 4);
-        let sent = times(&mut advertiser, 100, 103);
+        let mut timers = Timers::default();
+        timers.set(0, 4, Some(1000 * SECOND_NS));
+        times(&mut timers, 0, 100);
+        timers.asked(100 * SECOND_NS, 4);
+        timers.asked(100 * SECOND_NS + 1, 4);
+        let sent = times(&mut timers, 100, 103);
         assert!(sent.len() == 1 && sent[0] <= 100_500, "{sent:?}");
-        advertiser.asked(sent[0] * 1_000_000 + 1, 4);
-        let again = times(&mut advertiser, 100, 110);
+        timers.asked(sent[0] * 1_000_000 + 1, 4);
+        let again = times(&mut timers, 100, 110);
         assert_eq!(again, [sent[0] + 3000]);
     }
 
     #[test]
     fn what_does_not_advertise_is_silent() {
-        let mut advertiser = Advertiser::default();
-        advertiser.asked(0, 4);
-        assert_eq!((advertiser.next_due_ns(), advertiser.due(u64::MAX)), (None, vec![]));
-        advertiser.set(0, 4, Some(SECOND_NS));
-        assert!(advertiser.is_set(4));
-        advertiser.set(0, 4, None);
-        assert!(!advertiser.is_set(4));
-        assert!(advertiser.due(u64::MAX).is_empty());
+        let mut timers = Timers::default();
+        timers.asked(0, 4);
+        assert_eq!((timers.next_due_ns(), timers.due(u64::MAX)), (None, vec![]));
+        timers.set(0, 4, Some(SECOND_NS));
+        assert!(timers.is_set(4));
+        timers.set(0, 4, None);
+        assert!(!timers.is_set(4));
+        assert!(timers.due(u64::MAX).is_empty());
     }
 }
