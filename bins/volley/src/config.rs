@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use control::config::schema::schema;
-use control::config::{Host, Source, parse};
+use control::config::{Host, Source, parse_and_warn};
 use control::view::{self, Style, Table};
 use serde_json::json;
 
@@ -57,14 +57,12 @@ fn text(file: &Path) -> Result<view::ConfigText, CliError> {
 fn check(file: &Path, any_host: bool, output: Output) -> Result<(), CliError> {
     let source = Source::new(file.display().to_string(), read(file)?);
     let host = if any_host { Host::any() } else { Host::this() };
-    match parse(&source, &host) {
-        Ok(config) => {
-            let checked = view::Checked { ports: config.ports.len(), routes: config.routes.len() };
-            output.answer(json!(checked), |checked: view::Checked, _| {
-                format!(
-                    "{} is right: {} ports, {} routes\n",
-                    source.name, checked.ports, checked.routes
-                )
+    match parse_and_warn(&source, &host) {
+        Ok((config, warnings)) => {
+            let (ports, routes) = (config.ports.len(), config.routes.len());
+            let checked = view::Checked { ports, routes, warnings: warnings.findings() };
+            output.answer(json!(checked), |_: view::Checked, _| {
+                format!("{} is right: {ports} ports, {routes} routes\n{warnings}", source.name)
             })
         }
         Err(problems) => {

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::ClassId;
-use crate::units::{Rate, Size};
+use crate::units::Size;
 
 /// Why a configuration, or a text that should be one, is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -108,48 +108,6 @@ pub enum Error {
         /// Which rate.
         setting: &'static str,
     },
-    /// A rate above the one that bounds it.
-    #[error("class {id}: {setting} {value} is above {bound} {limit}")]
-    Above {
-        /// The class.
-        id: ClassId,
-        /// Which rate.
-        setting: &'static str,
-        /// Its value.
-        value: Rate,
-        /// What bounds it.
-        bound: String,
-        /// The bound.
-        limit: Rate,
-    },
-    /// Guarantees that together exceed what there is.
-    #[error("the children of {id} are promised {promised} together, above its {bound} of {limit}")]
-    Overbooked {
-        /// The parent.
-        id: ClassId,
-        /// The sum of the children's rates.
-        promised: Rate,
-        /// What bounds it.
-        bound: &'static str,
-        /// The bound.
-        limit: Rate,
-    },
-    /// Curves that cannot be met.
-    #[error(
-        "curves below {id} cannot be met: {promised} bits are due after {after} where {bound} allows {allowed}"
-    )]
-    CannotBeMet {
-        /// Where the bound stands.
-        id: ClassId,
-        /// What the curves promise by then.
-        promised: u128,
-        /// When.
-        after: crate::units::Time,
-        /// What bounds it.
-        bound: &'static str,
-        /// What the bound lets pass by then.
-        allowed: u128,
-    },
     /// A class without any curve, or with a useless set of them.
     #[error("class {id}: {reason}")]
     Curves {
@@ -200,9 +158,6 @@ impl Error {
             | Self::NotALeaf { id, .. }
             | Self::TooManyLevels { id, .. }
             | Self::ZeroRate { id, .. }
-            | Self::Above { id, .. }
-            | Self::Overbooked { id, .. }
-            | Self::CannotBeMet { id, .. }
             | Self::Curves { id, .. }
             | Self::Nesting { id, .. } => Some(*id),
             _ => None,

@@ -39,6 +39,7 @@ mod hash;
 mod hfsc;
 mod htb;
 mod least_heap;
+mod link_layer;
 mod lone_fifo;
 mod names;
 mod packet;
@@ -63,18 +64,20 @@ mod testing;
 mod tree;
 mod turns;
 pub mod units;
+mod warning;
 mod wheel;
 
 pub use build::{build, memory};
 pub use class_id::ClassId;
 pub use codel::CodelShape;
-pub use config::{Config, check};
+pub use config::{Config, check, warnings};
 pub use error::Error;
 pub use fifo::{BfifoShape, PfifoShape};
 pub use filter::{Fields, Filter, Ports, Prefix, classify};
 pub use fq_codel::FqCodelShape;
 pub use hfsc::{Curve, HfscClass, HfscShape};
 pub use htb::{HtbClass, HtbShape};
+pub use link_layer::LinkLayer;
 pub use packet::{Burst, DropReason, Dropped, Drops, Next, Packet, Sent, Verdict};
 pub use plan::{ClassShape, Classes, Shape};
 pub use pool::Backlog;
@@ -84,6 +87,7 @@ pub use report::{Counters, Report};
 pub use settings::{Place, Setting, Settings, Slot, Visit};
 pub use sfq::SfqShape;
 pub use tbf::TbfShape;
+pub use warning::Warning;
 
 /// A traffic scheduler over packets that the caller names by `T`.
 pub trait Scheduler<T: Copy>: Send {

@@ -23,6 +23,14 @@ impl Names {
         self.leaves.insert(id);
     }
 
+    pub(crate) fn is_leaf(&self, id: ClassId) -> bool {
+        self.leaves.contains(&id)
+    }
+
+    pub(crate) fn is_inner(&self, id: ClassId) -> bool {
+        self.inner.contains(&id)
+    }
+
     pub(crate) fn expect_leaf(&self, id: ClassId, place: impl Fn() -> String) -> Result<(), Error> {
         if self.inner.contains(&id) {
             return Err(Error::NotALeaf { id, use_: place() });

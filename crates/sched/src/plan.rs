@@ -16,7 +16,7 @@ use crate::names::Names;
 use crate::pool::Reuse;
 use crate::settings::Settings;
 use crate::units::Size;
-use crate::{ClassId, Error};
+use crate::{ClassId, Error, Warning};
 
 /// A discipline's configuration.
 pub(crate) trait Plan: Settings {
@@ -73,6 +73,14 @@ pub(crate) trait Plan: Settings {
     /// Refuses what ranges of single settings cannot, and names its classes.
     fn check(&self, _config: &Config, _names: &mut Names) -> Result<(), Error> {
         Ok(())
+    }
+
+    /// Finds what it had better not say.
+    fn warn(&self, _config: &Config, _warnings: &mut Vec<Warning>) {}
+
+    /// What becomes of packets that no filter takes while there is no default.
+    fn without_default(&self) -> &'static str {
+        ""
     }
 
     /// Makes it; it was checked.

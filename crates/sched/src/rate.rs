@@ -6,6 +6,7 @@
 //!
 //! In whole nanoseconds those 64 bytes would be 5 and not 5.12: 2.4 % too fast.
 
+use crate::LinkLayer;
 use crate::units::Rate;
 
 /// A time or a debt in 1/256 ns.
@@ -31,17 +32,43 @@ pub(crate) fn ns_to_pay(debt: Ticks) -> u64 {
 /// What a link makes of a packet's length.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Link {
+    /// The least that it carries, of which longer packets need not know more; `CELLS` says that
+    /// there is more to know of every packet.
+    least_bytes: u32,
     /// Bytes that it adds to every packet.
-    pub(crate) overhead_bytes: u16,
-    /// The least that it carries.
-    pub(crate) least_bytes: u16,
+    overhead_bytes: u16,
 }
 
+/// The link's packets go in cells.
+const CELLS: u32 = 1 << 31;
+/// Bytes of a cell, and those of a packet in it.
+const CELL_BYTES: (u64, u64) = (53, 48);
+
 impl Link {
+    /// Bytes added, the least, and how they are carried.
+    pub(crate) fn new(overhead_bytes: u32, least_bytes: u32, layer: LinkLayer) -> Self {
+        let cells = if layer == LinkLayer::Atm { CELLS } else { 0 };
+        Self {
+            overhead_bytes: overhead_bytes.min(u32::from(u16::MAX)) as u16,
+            least_bytes: least_bytes.min(u32::from(u16::MAX)) | cells,
+        }
+    }
+
+    /// In line is what most links make of most packets.
     #[inline(always)]
     fn bytes(self, length_bytes: u32) -> u64 {
         let with_overhead = u64::from(length_bytes) + u64::from(self.overhead_bytes);
-        with_overhead.max(u64::from(self.least_bytes))
+        if with_overhead >= u64::from(self.least_bytes) {
+            return with_overhead;
+        }
+        self.more_bytes(with_overhead)
+    }
+
+    #[cold]
+    fn more_bytes(self, with_overhead: u64) -> u64 {
+        let bytes = with_overhead.max(u64::from(self.least_bytes & !CELLS));
+        let (cell, carried) = CELL_BYTES;
+        if self.least_bytes & CELLS == 0 { bytes } else { bytes.div_ceil(carried) * cell }
     }
 }
 
@@ -73,29 +100,39 @@ impl Price {
         let ticks = (u128::from(bytes) * u128::from(self.multiplier)) >> self.shift;
         ticks.min(HORIZON as u128) as Ticks
     }
+
+    /// The price of the longest packet that a bucket is to hold: with what the link makes of it.
+    pub(crate) fn of_longest(&self, bytes: u64) -> Ticks {
+        self.of_depth(self.link.bytes(u32::try_from(bytes).unwrap_or(u32::MAX)).max(bytes))
+    }
 }
 
 /// The prices of bytes at two rates, side by side.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Prices {
     multipliers: [u64; 2],
-    link: Link,
+    // The link's parts, so that nothing is lost between them.
+    least_bytes: u32,
+    overhead_bytes: u16,
     shifts: [u8; 2],
 }
 
 impl Prices {
     /// Of a packet on a link that is the same at both.
     pub(crate) fn new(first: Price, second: Price) -> Self {
+        let Link { least_bytes, overhead_bytes } = first.link;
         Self {
             multipliers: [first.multiplier, second.multiplier],
-            link: first.link,
+            least_bytes,
+            overhead_bytes,
             shifts: [first.shift as u8, second.shift as u8],
         }
     }
 
     #[inline(always)]
     pub(crate) fn of(&self, length_bytes: u32) -> [Ticks; 2] {
-        let bytes = self.link.bytes(length_bytes);
+        let Self { least_bytes, overhead_bytes, .. } = *self;
+        let bytes = Link { least_bytes, overhead_bytes }.bytes(length_bytes);
         let [first, second] = self.multipliers.map(|multiplier| bytes.wrapping_mul(multiplier));
         [(first >> self.shifts[0]) as Ticks, (second >> self.shifts[1]) as Ticks]
     }
@@ -119,9 +156,21 @@ mod tests {
 
     #[test]
     fn a_short_packet_costs_what_the_link_carries_at_least() {
-        let price = Price::new(Rate(8_000_000), Link { overhead_bytes: 4, least_bytes: 64 });
+        let price = Price::new(Rate(8_000_000), Link::new(4, 64, LinkLayer::Ethernet));
         let us = |length| price.of(length) / TICKS_PER_NS / 1000;
         assert_eq!([20, 60, 61, 996].map(us), [64, 64, 65, 1000]);
+    }
+
+    #[test]
+    fn cells_are_paid_for_whole_and_with_their_headers() {
+        let price = Price::new(Rate(8_000_000), Link::new(8, 64, LinkLayer::Atm));
+        let us = |length| price.of(length) / TICKS_PER_NS / 1000;
+        // 20 and 56 bytes are 64 with the overhead or by the least: two cells. 88 are 96, two full
+        // ones, 89 begin a third. 1500 are 1508: 32 cells.
+        assert_eq!([20, 56, 88, 89, 1500].map(us), [106, 106, 106, 159, 1696]);
+        let both = Prices::new(price, price);
+        assert_eq!(both.of(1500).map(|ticks| ticks / TICKS_PER_NS / 1000), [1696, 1696]);
+        assert_eq!(price.of_longest(1500), price.of(1500));
     }
 
     #[test]

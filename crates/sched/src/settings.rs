@@ -13,7 +13,7 @@
 
 use crate::hfsc::Curve;
 use crate::units::{Rate, Size, Time};
-use crate::{ClassId, Error};
+use crate::{ClassId, Error, LinkLayer};
 
 /// One setting: how it is called and what it may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -191,6 +191,8 @@ slots! {
     Curve(Curve): |_| None,
     /// From priority to band.
     Bands([u8; 16]): |_| None,
+    /// How a link carries packets.
+    Layer(LinkLayer): |_| None,
 }
 
 /// Sees settings one after the other.
@@ -234,6 +236,7 @@ impl LeftOut for Rate {}
 impl LeftOut for ClassId {}
 impl LeftOut for Curve {}
 impl LeftOut for [u8; 16] {}
+impl LeftOut for LinkLayer {}
 impl<T> LeftOut for Option<T> {
     fn is_left_out(&self) -> bool {
         self.is_none()

@@ -18,7 +18,7 @@ use crate::report::{Counters, Report};
 use crate::settings::{settings, within};
 use crate::tree::child;
 use crate::units::{Rate, Size};
-use crate::{ClassId, Error};
+use crate::{ClassId, Error, LinkLayer, Warning};
 
 /// One bucket: tokens are time at its rate.
 pub(crate) struct Bucket {
@@ -28,8 +28,9 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
+    /// A bucket that a packet of so many bytes empties, whatever the link makes of it.
     pub(crate) fn new(price: Price, depth_bytes: u64) -> Self {
-        let depth = price.of_depth(depth_bytes);
+        let depth = price.of_longest(depth_bytes);
         Self { price, depth, tokens: depth }
     }
 
@@ -127,7 +128,7 @@ settings! {
         /// The long-term rate.
         rate: needed Rate, within(1, u64::MAX, "1 bit a second and more");
         /// What may go at once.
-        burst: needed Size, tc(&["burst", "buffer", "maxburst"]);
+        burst: needed Size, within(1, 1 << 32, "1 byte to 4 GiB"), tc(&["burst", "buffer", "maxburst"]);
         /// The rate at which the burst goes.
         peakrate: maybe Rate;
         /// What may go at once at the peak rate; the MTU if not given.
@@ -136,6 +137,8 @@ settings! {
         overhead: usual u32 = 0, within(0, 1024, "0 to 1024");
         /// The least bytes that the link carries for a packet.
         mpu: usual u32 = 0, within(0, 1024, "0 to 1024");
+        /// How the link carries a packet: `atm` in cells.
+        linklayer: usual LinkLayer = LinkLayer::Ethernet;
         with /// What waits for tokens.
         leaf: Box<Shape> = Box::new(Shape::bfifo(256 << 10));
     }
@@ -154,16 +157,24 @@ impl Plan for TbfShape {
         true
     }
 
-    fn check(&self, config: &Config, _: &mut Names) -> Result<(), Error> {
-        let least = u64::from(config.mtu_bytes);
-        within("tbf", "burst", self.burst.0, least, 1 << 32, "one MTU to 4 GiB")?;
+    fn check(&self, _: &Config, _: &mut Names) -> Result<(), Error> {
         let Some(peak) = self.peakrate else { return Ok(()) };
         let least = self.rate.0.saturating_add(1);
         within("tbf", "peakrate", peak.0, least, u64::MAX, "above the rate")
     }
 
+    fn warn(&self, config: &Config, warnings: &mut Vec<Warning>) {
+        let longest = Size(u64::from(config.mtu_bytes));
+        let peak = self.mtu.filter(|_| self.peakrate.is_some());
+        for (setting, size) in [("burst", Some(self.burst)), ("mtu", peak)] {
+            if let Some(size) = size.filter(|&size| size < longest) {
+                warnings.push(Warning::ShortBurst { kind: "tbf", setting, size, longest });
+            }
+        }
+    }
+
     fn build(&self, mtu_bytes: u32) -> Result<Kind, Error> {
-        let link = Link { overhead_bytes: self.overhead as u16, least_bytes: self.mpu as u16 };
+        let link = Link::new(self.overhead, self.mpu, self.linklayer);
         let peak_depth = self.mtu.map_or(u64::from(mtu_bytes), |mtu| mtu.0);
         let peak = self.peakrate.map(|rate| Bucket::new(Price::new(rate, link), peak_depth));
         let longest = if peak.is_some() { self.burst.0.min(peak_depth) } else { self.burst.0 };
@@ -181,7 +192,7 @@ impl Plan for TbfShape {
 #[cfg(test)]
 mod tests {
     use crate::units::{Rate, Size};
-    use crate::{Next, Shape, testing::Bench};
+    use crate::{LinkLayer, Next, Shape, testing::Bench};
 
     fn tbf(peak: Option<&str>) -> Bench {
         let mut shape = Shape::tbf(Rate(8_000_000), Size(2000), Shape::pfifo(100));
@@ -214,6 +225,23 @@ mod tests {
         assert_eq!(bench.take_all(0), [0]);
         assert_eq!(bench.dequeue(0), Next::Wait(500_000));
         assert_eq!(bench.take_all(500_000), [1]);
+    }
+
+    #[test]
+    fn a_link_of_cells_is_paid_for_in_cells() {
+        let mut shape = Shape::tbf(Rate(8_000_000), Size(1000), Shape::pfifo(100));
+        if let Shape::Tbf(settings) = &mut shape {
+            (settings.linklayer, settings.overhead) = (LinkLayer::Atm, 8);
+        }
+        let mut bench = Bench::new(shape);
+        for handle in 0..3 {
+            bench.offer(0, handle, 1000, 0);
+        }
+        // 1008 bytes are 21 cells, 1113 us; the bucket holds one such packet.
+        assert_eq!(bench.take_all(0), [0]);
+        assert_eq!(bench.dequeue(0), Next::Wait(1_113_000));
+        assert_eq!(bench.take_all(1_113_000), [1]);
+        assert_eq!(bench.dequeue(1_113_000), Next::Wait(2_226_000));
     }
 
     #[test]

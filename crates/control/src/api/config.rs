@@ -63,8 +63,9 @@ pub(super) async fn check(
     confirm_within(text.confirm_within_s)?;
     let source = source(text.file, "configuration", text.toml);
     let checked = handle.call(move |control, _| {
-        let config = config::parse(&source, &control.host)?;
-        Ok::<_, Refusal>(view::Checked { ports: config.ports.len(), routes: config.routes.len() })
+        let (config, warnings) = config::parse_and_warn(&source, &control.host)?;
+        let (ports, routes) = (config.ports.len(), config.routes.len());
+        Ok::<_, Refusal>(view::Checked { ports, routes, warnings: warnings.findings() })
     });
     Ok(Json(checked.await??))
 }

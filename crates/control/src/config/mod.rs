@@ -36,7 +36,7 @@ pub use edit::edit;
 pub use host::Host;
 pub use objects::{Change, Config};
 pub use prefix::{InterfaceAddress, Prefix};
-pub use report::{Finding, Problem, Problems, Report};
+pub use report::{Finding, Problem, Problems, Report, Warnings};
 pub use source::{Position, Source};
 pub use suggest::nearest;
 pub use table::{Delta, Table};
@@ -46,6 +46,11 @@ use write::Writer;
 
 /// Reads and checks a configuration; reports everything wrong with it at once.
 pub fn parse(source: &Source, host: &Host) -> Result<Config, Problems> {
+    parse_and_warn(source, host).map(|(config, _)| config)
+}
+
+/// The same, with what it had better not say.
+pub fn parse_and_warn(source: &Source, host: &Host) -> Result<(Config, Warnings), Problems> {
     let mut report = Report::default();
     let (root, faults) = DeTable::parse_recoverable(&source.text);
     for fault in faults {
@@ -59,11 +64,9 @@ pub fn parse(source: &Source, host: &Host) -> Result<Config, Problems> {
         let config = Config::read(&mut reader);
         reader.finish();
         config.check(host, &mut report);
-        report.into_result(source)?;
-        return Ok(config);
+        return Ok((config, report.into_result(source)?));
     }
-    report.into_result(source)?;
-    Ok(Config::default())
+    Ok((Config::default(), report.into_result(source)?))
 }
 
 /// Writes a configuration as TOML that [`parse`] reads as the same value.

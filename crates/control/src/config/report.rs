@@ -57,6 +57,7 @@ impl Problem {
 #[derive(Debug, Default)]
 pub struct Report {
     problems: Vec<Problem>,
+    warnings: Vec<Problem>,
     places: HashMap<String, Range<usize>>,
     row_lost: bool,
 }
@@ -65,6 +66,11 @@ impl Report {
     /// Adds a problem.
     pub fn push(&mut self, problem: Problem) {
         self.problems.push(problem);
+    }
+
+    /// Adds what will not be as it seems, though it may be said.
+    pub(crate) fn warn(&mut self, warning: Problem) {
+        self.warnings.push(warning);
     }
 
     /// Adds a problem about something missing, unless it may be missing only because a row with a
@@ -102,20 +108,20 @@ impl Report {
         self.problems.into_iter().next()
     }
 
-    /// The verdict: nothing, or every problem in the order of the file.
-    pub fn into_result(self, source: &Source) -> Result<(), Problems> {
-        if self.problems.is_empty() {
-            return Ok(());
-        }
-        let Self { mut problems, places, .. } = self;
-        for problem in &mut problems {
+    /// The verdict: what is warned of, or every problem, in the order of the file.
+    pub fn into_result(self, source: &Source) -> Result<Warnings, Problems> {
+        let Self { problems, warnings, places, .. } = self;
+        let is_right = problems.is_empty();
+        let mut told = if is_right { warnings } else { problems };
+        for problem in &mut told {
             if problem.span.is_none() {
                 problem.span = nearest_place(&places, &problem.field);
             }
         }
-        problems.sort_by_key(|problem| problem.span.as_ref().map_or(0, |span| span.start));
-        problems.dedup();
-        Err(Problems { source: source.clone(), problems })
+        told.sort_by_key(|problem| problem.span.as_ref().map_or(0, |span| span.start));
+        told.dedup();
+        let told = Problems { source: source.clone(), problems: told };
+        if is_right { Ok(Warnings(told)) } else { Err(told) }
     }
 }
 
@@ -140,6 +146,17 @@ pub struct Problems {
     pub source: Source,
     /// At least one problem, in the order of the source.
     pub problems: Vec<Problem>,
+}
+
+/// What a source that is right had better not say. Displayed likewise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warnings(Problems);
+
+impl Warnings {
+    /// The warnings as plain data.
+    pub fn findings(&self) -> Vec<Finding> {
+        self.0.findings()
+    }
 }
 
 /// One problem as the API and `--json` tell it.
@@ -185,12 +202,24 @@ impl std::error::Error for Problems {}
 
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.draw(f, "error")
+    }
+}
+
+impl fmt::Display for Warnings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.draw(f, "warning")
+    }
+}
+
+impl Problems {
+    fn draw(&self, f: &mut fmt::Formatter<'_>, kind: &str) -> fmt::Result {
         let mut out = String::new();
         for (index, problem) in self.problems.iter().enumerate() {
             if index > 0 {
                 out.push('\n');
             }
-            writeln!(out, "error: {}", problem.message)?;
+            writeln!(out, "{kind}: {}", problem.message)?;
             match &problem.span {
                 Some(span) => self.source.excerpt(&mut out, span)?,
                 None => writeln!(out, "  --> {}", self.source.name)?,

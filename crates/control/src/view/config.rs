@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::config::ChangeLine;
+use crate::config::{ChangeLine, Finding};
 
 /// A configuration to check, compare or apply.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -51,6 +51,9 @@ pub struct Checked {
     pub ports: usize,
     /// How many static routes it has.
     pub routes: usize,
+    /// What it had better not say.
+    #[serde(default)]
+    pub warnings: Vec<Finding>,
 }
 
 /// What would change.

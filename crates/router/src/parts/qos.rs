@@ -39,6 +39,12 @@ impl Part for Shaping {
             );
         }
         if let Some(port) = core.ports.get_mut(name) {
+            let warnings =
+                |qos: &Option<Qos>| qos.iter().flat_map(|qos| qos.warnings(mtu)).collect();
+            let (told, now): (Vec<_>, Vec<_>) = (warnings(&port.shaped), warnings(&wanted));
+            for warning in now.iter().filter(|warning| !told.contains(warning)) {
+                tracing::warn!(fault = "shaper-promise", "port {name}: {warning}");
+            }
             port.shaped = wanted;
         }
         Ok(())

@@ -2,10 +2,10 @@
 //! is allowed.
 
 use super::Config;
-use crate::Error;
 use crate::names::Names;
 use crate::plan::Shape;
 use crate::settings::within;
+use crate::{Error, Warning};
 
 /// As many as a major number can name.
 const MAX_CLASSES: usize = 65_534;
@@ -51,8 +51,30 @@ fn shape(shape_: &Shape, config: &Config, names: &mut Names) -> Result<(), Error
     plan.check_ranges()?;
     plan.check(config, names)?;
     plan.leaves().into_iter().flatten().try_for_each(|leaf| shape(leaf, config, names))?;
-    let place = || format!("the default of {}", plan.kind());
-    plan.default_class().map_or(Ok(()), |id| names.expect_leaf(id, place))
+    // A default that is no class yet is only warned of: it may become one.
+    plan.default_class()
+        .filter(|id| names.is_inner(*id))
+        .map_or(Ok(()), |id| names.expect_leaf(id, || format!("the default of {}", plan.kind())))
+}
+
+/// What a configuration that can be had had better not say.
+pub fn warnings(config: &Config) -> Vec<Warning> {
+    let mut names = Names::default();
+    let mut warnings = Vec::new();
+    if shape(&config.root, config, &mut names).is_ok() {
+        warn(&config.root, config, &names, &mut warnings);
+    }
+    warnings
+}
+
+fn warn(shape: &Shape, config: &Config, names: &Names, warnings: &mut Vec<Warning>) {
+    let plan = shape.plan();
+    plan.warn(config, warnings);
+    if let Some(id) = plan.default_class().filter(|id| !names.is_leaf(*id)) {
+        let meanwhile = plan.without_default();
+        warnings.push(Warning::NoDefault { kind: plan.kind(), id, meanwhile });
+    }
+    plan.leaves().into_iter().flatten().for_each(|leaf| warn(leaf, config, names, warnings));
 }
 
 #[cfg(test)]

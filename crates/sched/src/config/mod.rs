@@ -8,7 +8,7 @@
 
 mod check;
 
-pub use check::check;
+pub use check::{check, warnings};
 
 use serde::{Deserialize, Serialize};
 

@@ -10,7 +10,7 @@ use crate::plan::{ClassShape, Classes, Plan, Shape};
 use crate::settings::settings;
 use crate::tree::{BreadthFirst, Tree, breadth_first};
 use crate::units::Time;
-use crate::{ClassId, Error};
+use crate::{ClassId, Error, Warning};
 
 settings! {
     /// What `hfsc` can be set to.
@@ -140,12 +140,21 @@ impl Plan for HfscShape {
         1280 * self.classes.len() as u64 + (1 << 18)
     }
 
-    fn check(&self, config: &Config, names: &mut Names) -> Result<(), Error> {
+    fn check(&self, _: &Config, names: &mut Names) -> Result<(), Error> {
         names.add_handle(self.handle)?;
-        let BreadthFirst { order, .. } = breadth_first(self.handle, &self.classes)?;
+        breadth_first(self.handle, &self.classes)?;
         self.classes.iter().try_for_each(HfscClass::check)?;
-        can_be_met(self, config, &order)?;
         names.add_classes("hfsc", &self.classes)
+    }
+
+    fn warn(&self, config: &Config, warnings: &mut Vec<Warning>) {
+        if let Ok(BreadthFirst { order, .. }) = breadth_first(self.handle, &self.classes) {
+            warn_of_curves(self, config, &order, warnings);
+        }
+    }
+
+    fn without_default(&self) -> &'static str {
+        "packets that no filter takes are dropped"
     }
 
     fn build(&self, mtu_bytes: u32) -> Result<Kind, Error> {
@@ -165,8 +174,8 @@ impl Plan for HfscShape {
     }
 }
 
-/// Every upper limit, and the link, must let through what the leaves below are promised.
-fn can_be_met(it: &HfscShape, config: &Config, order: &[usize]) -> Result<(), Error> {
+/// Every upper limit, and the link, should let through what the leaves below are promised.
+fn warn_of_curves(it: &HfscShape, config: &Config, order: &[usize], warnings: &mut Vec<Warning>) {
     let place: HashMap<_, _> =
         it.classes.iter().zip(0..).map(|(class, at)| (class.id, at)).collect();
     let parent = |at: usize| it.classes[at].parent.and_then(|id| place.get(&id).copied());
@@ -181,21 +190,20 @@ fn can_be_met(it: &HfscShape, config: &Config, order: &[usize]) -> Result<(), Er
             promised.push(rt);
         }
         if let Some(limit) = class.ul {
-            fits(class.id, "the upper limit", limit, &promised)?;
+            warnings.extend(above(class.id, "the upper limit", limit, &promised));
         }
         match parent(at) {
-            Some(above) => below[above].append(&mut promised),
+            Some(parent) => below[parent].append(&mut promised),
             None => all.append(&mut promised),
         }
     }
-    config
-        .link_rate
-        .map_or(Ok(()), |rate| fits(it.handle, "link_rate", Curve::straight(rate), &all))
+    let link = config.link_rate.map(Curve::straight);
+    warnings.extend(link.and_then(|link| above(it.handle, "link_rate", link, &all)));
 }
 
 /// Sums the curves from break to break, and holds the sum against the bound at each, and for ever
 /// after.
-fn fits(id: ClassId, bound: &'static str, limit: Curve, curves: &[Curve]) -> Result<(), Error> {
+fn above(id: ClassId, bound: &'static str, limit: Curve, curves: &[Curve]) -> Option<Warning> {
     let mut breaks: Vec<(u64, i128)> = curves
         .iter()
         .map(|curve| (curve.d.0, i128::from(curve.m2.0) - i128::from(curve.m1.0)))
@@ -217,19 +225,14 @@ fn fits(id: ClassId, bound: &'static str, limit: Curve, curves: &[Curve]) -> Res
         let promised = (bits_ns / second) as u128;
         let allowed = limit.bits_at(at);
         if promised > allowed {
-            return Err(Error::CannotBeMet { id, promised, after: Time(at), bound, allowed });
+            return Some(Warning::CannotBeMet { id, promised, after: Time(at), bound, allowed });
         }
     }
     let promised: u128 = curves.iter().map(|curve| u128::from(curve.m2.0)).sum();
     if promised > u128::from(limit.m2.0) {
         let allowed = u128::from(limit.m2.0);
-        return Err(Error::CannotBeMet {
-            id,
-            promised,
-            after: Time(u64::MAX >> 1),
-            bound,
-            allowed,
-        });
+        let after = Time(u64::MAX >> 1);
+        return Some(Warning::CannotBeMet { id, promised, after, bound, allowed });
     }
-    Ok(())
+    None
 }

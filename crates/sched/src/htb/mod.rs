@@ -20,6 +20,7 @@
 mod activity;
 mod class;
 mod feed;
+mod kept;
 mod plan;
 
 pub(crate) use class::ClassSettings;

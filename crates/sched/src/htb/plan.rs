@@ -1,8 +1,8 @@
 //! What `htb` and its classes can be set to, what is refused, and how it is made.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use super::{ClassSettings, Htb, HtbSettings};
+use super::{ClassSettings, Htb, HtbSettings, kept};
 use crate::config::Config;
 use crate::discipline::Kind;
 use crate::names::Names;
@@ -11,7 +11,7 @@ use crate::rate::{Link, Price};
 use crate::settings::{Settings, settings};
 use crate::tree::{BreadthFirst, Tree, breadth_first};
 use crate::units::{Rate, Size, Time};
-use crate::{ClassId, Error};
+use crate::{ClassId, Error, LinkLayer, Warning};
 
 settings! {
     /// What `htb` can be set to.
@@ -48,6 +48,10 @@ settings! {
         overhead: usual u32 = 0, within(0, 1024, "0 to 1024");
         /// The least bytes that the link carries for a packet.
         mpu: usual u32 = 0, within(0, 1024, "0 to 1024");
+        /// How the link carries a packet: `atm` in cells.
+        linklayer: usual LinkLayer = LinkLayer::Ethernet;
+        /// What bursts hold at least where they are not given.
+        mtu: usual Size = Size(1600), within(64, 1 << 24, "64 bytes to 16 MiB");
         with /// Its name.
         id: ClassId = ClassId::NONE;
         with /// The class above it; without one it stands under the discipline.
@@ -65,24 +69,35 @@ impl HtbClass {
         Self { id, parent, rate, ..Self::default() }
     }
 
+    /// What it gets at most.
+    pub(super) fn ceil(&self) -> Rate {
+        self.ceil.unwrap_or(self.rate)
+    }
+
     fn check(&self) -> Result<(), Error> {
-        let (id, ceil) = (self.id, self.ceil.unwrap_or(self.rate));
-        for (setting, rate) in [("rate", self.rate), ("ceil", ceil)] {
+        let id = self.id;
+        for (setting, rate) in [("rate", self.rate), ("ceil", self.ceil())] {
             if rate.0 == 0 {
                 return Err(Error::ZeroRate { id, setting });
             }
         }
-        if self.rate > ceil {
-            let (setting, value, bound) = ("rate", self.rate, "its own ceil".to_string());
-            return Err(Error::Above { id, setting, value, bound, limit: ceil });
-        }
         self.check_ranges()
     }
 
-    fn settings(&self, r2q: u32, mtu_bytes: u32, is_leaf: bool) -> ClassSettings {
-        let ceil = self.ceil.unwrap_or(self.rate);
-        let burst = self.burst.map_or(default_burst(self.rate, mtu_bytes), |size| size.0);
-        let cburst = self.cburst.map_or(default_burst(ceil, mtu_bytes), |size| size.0);
+    fn warn(&self, warnings: &mut Vec<Warning>) {
+        let (id, value) = (self.id, self.rate);
+        if let Some(limit) = self.ceil.filter(|&ceil| value > ceil) {
+            let (setting, bound) = ("rate", "its own ceil".to_string());
+            warnings.push(Warning::Above { id, setting, value, bound, limit });
+        }
+    }
+
+    /// `kept` is as much of its rate as can be kept to.
+    fn settings(&self, kept: Rate, r2q: u32, mtu_bytes: u32, is_leaf: bool) -> ClassSettings {
+        let ceil = self.ceil();
+        let usual = |rate| default_burst(rate, mtu_bytes).max(self.mtu.0);
+        let burst = self.burst.map_or_else(|| usual(self.rate), |size| size.0);
+        let cburst = self.cburst.map_or_else(|| usual(ceil), |size| size.0);
         let by_rate = (self.rate.0 / 8 / u64::from(r2q)).clamp(1000, 200_000);
         let quantum = self.quantum.map_or(by_rate, |quantum| quantum.0);
         let mut text = format!("rate {} ceil {ceil}", self.rate);
@@ -90,10 +105,10 @@ impl HtbClass {
             text = format!("prio {} quantum {quantum} {text}", self.prio);
         }
         text += &format!(" burst {} cburst {}", Size(burst), Size(cburst));
-        let link = Link { overhead_bytes: self.overhead as u16, least_bytes: self.mpu as u16 };
+        let link = Link::new(self.overhead, self.mpu, self.linklayer);
         ClassSettings {
             id: self.id,
-            rate: Price::new(self.rate, link),
+            rate: Price::new(kept, link),
             ceil: Price::new(ceil, link),
             burst_bytes: burst,
             cburst_bytes: cburst,
@@ -127,32 +142,30 @@ impl ClassShape for HtbClass {
 }
 
 impl HtbShape {
-    /// What the children of a class, or of the discipline, are promised together must fit what it
+    /// What the children of a class, or of the discipline, are promised together should fit what it
     /// has.
-    fn check_promises(&self, config: &Config) -> Result<(), Error> {
+    fn warn_of_promises(&self, config: &Config, warnings: &mut Vec<Warning>) {
         let by_id: HashMap<_, _> = self.classes.iter().map(|class| (class.id, class)).collect();
-        let ceil_of = |class: &HtbClass| class.ceil.unwrap_or(class.rate);
-        let mut promised: HashMap<ClassId, u64> = HashMap::new();
+        let mut promised: BTreeMap<ClassId, u64> = BTreeMap::new();
         for class in &self.classes {
-            class.check()?;
+            class.warn(warnings);
             let parent = class.parent.unwrap_or(self.handle);
             let sum = promised.entry(parent).or_default();
             *sum = sum.saturating_add(class.rate.0);
-            let Some(limit) = by_id.get(&parent).map(|above| ceil_of(above)) else { continue };
-            if ceil_of(class) > limit {
-                let (id, value) = (class.id, ceil_of(class));
+            let Some(limit) = by_id.get(&parent).map(|above| above.ceil()) else { continue };
+            if class.ceil() > limit {
+                let (id, value) = (class.id, class.ceil());
                 let bound = format!("the ceil of its parent {parent},");
-                return Err(Error::Above { id, setting: "ceil", value, bound, limit });
+                warnings.push(Warning::Above { id, setting: "ceil", value, bound, limit });
             }
         }
-        for (&id, &sum) in &promised {
-            let bound = by_id.get(&id).map(|above| ("ceil", ceil_of(above)));
+        for (id, sum) in promised {
+            let bound = by_id.get(&id).map(|above| ("ceil", above.ceil()));
             let bound = bound.or(config.link_rate.map(|rate| ("link_rate", rate)));
             if let Some((bound, limit)) = bound.filter(|(_, limit)| sum > limit.0) {
-                return Err(Error::Overbooked { id, promised: Rate(sum), bound, limit });
+                warnings.push(Warning::Overbooked { id, promised: Rate(sum), bound, limit });
             }
         }
-        Ok(())
     }
 }
 
@@ -192,17 +205,26 @@ impl Plan for HtbShape {
         (1024 + 6 * levels) * self.classes.len() as u64 + (1 << 18)
     }
 
-    fn check(&self, config: &Config, names: &mut Names) -> Result<(), Error> {
+    fn check(&self, _: &Config, names: &mut Names) -> Result<(), Error> {
         names.add_handle(self.handle)?;
         breadth_first(self.handle, &self.classes)?;
-        self.check_promises(config)?;
+        self.classes.iter().try_for_each(HtbClass::check)?;
         names.add_classes("htb", &self.classes)
+    }
+
+    fn warn(&self, config: &Config, warnings: &mut Vec<Warning>) {
+        self.warn_of_promises(config, warnings);
+    }
+
+    fn without_default(&self) -> &'static str {
+        "packets that no filter takes pass unshaped"
     }
 
     fn build(&self, mtu_bytes: u32) -> Result<Kind, Error> {
         let Tree { order, leaves, map } = Tree::of(self.handle, &self.classes, mtu_bytes)?;
-        let class = |(at, parent, is_leaf): (usize, _, _)| {
-            (self.classes[at].settings(self.r2q, mtu_bytes, is_leaf), parent)
+        let kept = kept::rates(&self.classes, &order);
+        let class = |((at, parent, is_leaf), kept): ((usize, _, _), Rate)| {
+            (self.classes[at].settings(kept, self.r2q, mtu_bytes, is_leaf), parent)
         };
         let default = self.default.and_then(|id| map.find(id));
         let text = self.default.map_or(String::new(), |id| format!("default {id} "));
@@ -210,7 +232,7 @@ impl Plan for HtbShape {
             handle: self.handle,
             text: format!("{text}r2q {}", self.r2q),
             direct_packets: self.direct_packets,
-            classes: order.into_iter().map(class).collect(),
+            classes: order.into_iter().zip(kept).map(class).collect(),
             leaves,
             map,
             default,

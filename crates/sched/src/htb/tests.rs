@@ -2,7 +2,7 @@
 
 use crate::testing::Bench;
 use crate::units::{Rate, Size};
-use crate::{ClassId, HtbClass, HtbShape, Next, Packet, Shape};
+use crate::{ClassId, HtbClass, HtbShape, LinkLayer, Next, Packet, Shape};
 
 const SECOND: u64 = 1_000_000_000;
 const MBIT: u64 = 1_000_000;
@@ -156,4 +156,64 @@ fn a_leaf_that_an_aqm_empties_is_passed_over() {
     let bytes = bench.compete(&[(id(10), 1500), (id(20), 1500)], Rate(100 * MBIT), 0..20 * SECOND);
     assert!(bytes.iter().all(|&bytes| bytes > 1_000_000), "{bytes:?}");
     assert!(!bench.dropped.is_empty());
+}
+
+/// Times at which packets of 1000 bytes go that came at once, in microseconds.
+fn times(bench: &mut Bench, class: ClassId, packets: u64) -> Vec<u64> {
+    for handle in 0..packets {
+        bench.offer_packet(0, Packet::new(handle, 1000, 0).in_class(class));
+    }
+    let (mut times, mut now_ns) = (Vec::new(), 0);
+    loop {
+        match bench.dequeue(now_ns) {
+            Next::Packet(_) => times.push(now_ns / 1000),
+            Next::Wait(until_ns) => now_ns = until_ns,
+            Next::Empty => return times,
+        }
+    }
+}
+
+#[test]
+fn a_link_of_cells_is_paid_for_in_cells() {
+    let of = |linklayer| {
+        let one = HtbClass {
+            linklayer,
+            burst: Some(Size(1)),
+            cburst: Some(Size(1)),
+            ..class(1, 0, 8, 8)
+        };
+        times(&mut htb(vec![one]), id(1), 4)
+    };
+    // A byte goes in 1 us. 1000 bytes take 21 cells: 1113 bytes. The first finds a full bucket of a
+    // byte, and goes into debt.
+    assert_eq!(of(LinkLayer::Ethernet), [0, 999, 1999, 2999]);
+    assert_eq!(of(LinkLayer::Atm), [0, 1112, 2225, 3338]);
+}
+
+#[test]
+fn promises_above_the_parents_ceil_are_kept_in_part_and_its_ceil_whole() {
+    let tree = || htb(vec![class(1, 0, 10, 10), class(10, 1, 8, 8), class(20, 1, 16, 16)]);
+    assert_close(&rates(&mut tree(), &[10, 20]), &[10.0 / 3.0, 20.0 / 3.0]);
+    // Alone, a class has more than its part: all that its own ceil and its parent's allow.
+    assert_close(&rates(&mut tree(), &[10]), &[8.0]);
+    assert_close(&rates(&mut tree(), &[20]), &[10.0]);
+}
+
+#[test]
+fn a_rate_above_its_own_ceil_counts_as_the_ceil() {
+    let mut bench = htb(vec![class(1, 0, 20, 10)]);
+    assert_close(&rates(&mut bench, &[1]), &[10.0]);
+}
+
+#[test]
+fn an_oversubscribed_level_below_another_keeps_to_both_ceils() {
+    let mut bench = htb(vec![
+        class(1, 0, 10, 10),
+        class(2, 1, 8, 30),
+        class(3, 1, 8, 30),
+        class(10, 2, 20, 30),
+        class(20, 2, 20, 30),
+        class(30, 3, 20, 30),
+    ]);
+    assert_close(&rates(&mut bench, &[10, 20, 30]), &[2.5, 2.5, 5.0]);
 }

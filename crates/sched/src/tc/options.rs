@@ -67,7 +67,6 @@ pub(super) fn qdisc(kind: &str, words: &mut Words<'_>) -> Result<QdiscOptions, E
             }
             (Shape::Tbf(_), "limit") => limit = Some(size(words, word)?),
             (Shape::Tbf(_), "latency") => latency = Some(time(words, word)?),
-            (Shape::Tbf(_), "linklayer") if words.peek() == Some("ethernet") => _ = words.next(),
             (shape, word) => option(shape.settings(), word, words, &mut given)?,
         }
     }
@@ -95,14 +94,9 @@ pub(super) fn class(
 ) -> Result<(), Error> {
     let mut given = Given::default();
     while let Some(word) = words.next() {
-        match word {
-            // The size of rate tables, which are no more.
-            "mtu" if kind == "htb" => _ = size(words, word)?,
-            "linklayer" if words.peek() == Some("ethernet") => _ = words.next(),
-            _ => match class.shorthands().iter().find(|(short, _)| *short == word) {
-                Some((_, names)) => several(class, names, word, words, &mut given)?,
-                None => option(class, word, words, &mut given)?,
-            },
+        match class.shorthands().iter().find(|(short, _)| *short == word) {
+            Some((_, names)) => several(class, names, word, words, &mut given)?,
+            None => option(class, word, words, &mut given)?,
         }
     }
     given.expect_all(class, &format!("a class of {kind}"), words)
@@ -212,6 +206,7 @@ fn value(
             }
             place.set(map);
         }
+        Slot::Layer(place) => place.set(words.parsed(word)?),
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use sched::units::{Rate, Size, Time};
 use sched::{
     ClassId, CodelShape, Config, Curve, FqCodelShape, HfscClass, HfscShape, HtbClass, HtbShape,
-    PrioShape, SfqShape, Shape, TbfShape,
+    LinkLayer, PrioShape, SfqShape, Shape, TbfShape,
 };
 
 /// One moment: some packets come, some are asked for.
@@ -91,17 +91,19 @@ fn parents() -> [Option<ClassId>; 6] {
 
 fn htb() -> impl Strategy<Value = Shape> {
     let leaves = (leaf(10), leaf(11), leaf(12), leaf(13));
-    (leaves, prop::collection::vec((1u64..20, 0u8..8, 500u64..5000), 6)).prop_map(
-        |(leaves, draws)| {
+    (leaves, prop::collection::vec((1u64..20, 0u8..8, 500u64..5000), 6), any::<bool>()).prop_map(
+        |(leaves, draws, in_cells)| {
             let mut leaves = [leaves.0, leaves.1, leaves.2, leaves.3].into_iter();
             let classes = (1u16..).zip(parents()).zip(draws);
+            // Rates above their own ceils and their parents' among them.
             let classes = classes.map(|((minor, parent), (rate, prio, burst))| HtbClass {
+                linklayer: if in_cells { LinkLayer::Atm } else { LinkLayer::Ethernet },
                 ceil: Some(Rate(100_000_000 >> parent.map_or(0, |p| p.minor()))),
                 prio,
                 burst: Some(Size(burst)),
                 cburst: Some(Size(burst)),
                 leaf: if minor > 2 { leaves.next() } else { None },
-                ..HtbClass::new(id(minor), parent, Rate(rate * 300_000))
+                ..HtbClass::new(id(minor), parent, Rate((rate * rate) * 300_000))
             });
             let (handle, r2q, direct_packets) = (id(0), 10, 5);
             Shape::Htb(HtbShape {
@@ -130,11 +132,10 @@ fn hfsc() -> impl Strategy<Value = Shape> {
         let mut leaves = [leaves.0, leaves.1, leaves.2, leaves.3].into_iter();
         let classes = (1u16..).zip(parents()).zip(draws);
         let classes = classes.map(|((minor, parent), (rt, ls, ul, has))| HfscClass {
-            // An upper limit on a class with promises below it might not hold them: those are for
-            // leaves without.
+            // Upper limits that do not hold what is promised among them.
             rt: (has & 1 != 0 && minor > 2).then_some(rt),
             ls: Some(ls),
-            ul: (has & 3 == 2 && minor > 2).then_some(ul),
+            ul: (has & 2 != 0).then_some(ul),
             leaf: if minor > 2 { leaves.next() } else { None },
             ..HfscClass::new(id(minor), parent)
         });
@@ -143,13 +144,14 @@ fn hfsc() -> impl Strategy<Value = Shape> {
 }
 
 fn tbf() -> impl Strategy<Value = Shape> {
-    (prop_oneof![conserving(), htb(), hfsc()], 1u64..100, 1514u64..5000, any::<bool>()).prop_map(
+    (prop_oneof![conserving(), htb(), hfsc()], 1u64..100, 500u64..5000, any::<bool>()).prop_map(
         |(leaf, rate, burst, peak)| {
             let rate = Rate(rate * 100_000);
             let peakrate = peak.then_some(Rate(rate.0 * 2));
             Shape::Tbf(TbfShape {
                 rate,
                 burst: Size(burst),
+                linklayer: if burst % 2 == 0 { LinkLayer::Atm } else { LinkLayer::Ethernet },
                 peakrate,
                 leaf: Box::new(leaf),
                 ..TbfShape::default()

@@ -40,32 +40,64 @@ fn refused(config: &Config) -> String {
     }
 }
 
-#[test]
-fn a_child_above_its_parents_ceil_is_refused() {
-    let config = htb_of(vec![htb_class(1, 0, 10), htb_class(2, 1, 12)]);
-    assert_eq!(
-        refused(&config),
-        "class 1:2: ceil 12mbit is above the ceil of its parent 1:1, 10mbit"
-    );
+/// What is warned of, in a configuration that can be had.
+fn warned(config: &Config) -> String {
+    build::<u64>(config).unwrap_or_else(|error| panic!("{error}"));
+    let told: Vec<String> = warnings(config).iter().map(ToString::to_string).collect();
+    told.join("\n")
 }
 
 #[test]
-fn a_rate_above_the_classs_own_ceil_is_refused() {
+fn a_child_above_its_parents_ceil_is_warned_of() {
+    let config = htb_of(vec![htb_class(1, 0, 10), htb_class(2, 1, 12)]);
+    let told = warned(&config);
+    let ceil = "class 1:2: ceil 12mbit is above the ceil of its parent 1:1, 10mbit";
+    let sum = "the children of 1:1 are promised 12mbit together, above its ceil of 10mbit";
+    assert_eq!(told, format!("{ceil}\n{sum}"));
+}
+
+#[test]
+fn a_rate_above_the_classs_own_ceil_is_warned_of() {
     let mut class = htb_class(1, 0, 10);
     class.ceil = Some(Rate(9_000_000));
-    assert_eq!(refused(&htb_of(vec![class])), "class 1:1: rate 10mbit is above its own ceil 9mbit");
+    assert_eq!(warned(&htb_of(vec![class])), "class 1:1: rate 10mbit is above its own ceil 9mbit");
 }
 
 #[test]
-fn promises_above_the_parents_ceil_or_the_link_are_refused() {
+fn promises_above_the_parents_ceil_or_the_link_are_warned_of() {
     let classes = vec![htb_class(1, 0, 10), htb_class(2, 1, 6), htb_class(3, 1, 6)];
     assert_eq!(
-        refused(&htb_of(classes)),
+        warned(&htb_of(classes)),
         "the children of 1:1 are promised 12mbit together, above its ceil of 10mbit"
     );
     let mut config = htb_of(vec![htb_class(1, 0, 10)]);
+    assert_eq!(warned(&config), "");
     config.link_rate = Some(Rate(8_000_000));
-    assert!(refused(&config).contains("above its link_rate of 8mbit"));
+    assert!(warned(&config).contains("above its link_rate of 8mbit"));
+}
+
+#[test]
+fn a_default_that_is_no_class_is_warned_of() {
+    let mut config = htb_of(vec![htb_class(1, 0, 10)]);
+    if let Shape::Htb(htb) = &mut config.root {
+        htb.default = Some(id(0x20));
+    }
+    assert_eq!(
+        warned(&config),
+        "the default of htb is class 1:20, which is not defined: packets that no filter takes pass \
+         unshaped"
+    );
+}
+
+#[test]
+fn a_bucket_too_small_for_the_longest_packet_is_warned_of() {
+    let mut config = Config::of(Shape::tbf(Rate(1000), Size(1500), Shape::pfifo(1)));
+    assert_eq!(
+        warned(&config),
+        "tbf: burst 1500b is less than the longest packet, 1514b: such are dropped"
+    );
+    config.mtu_bytes = 1500;
+    assert_eq!(warned(&config), "");
 }
 
 #[test]
@@ -135,25 +167,25 @@ fn a_million_classes_are_refused_at_once() {
 }
 
 #[test]
-fn curves_that_cannot_be_met_are_refused() {
+fn curves_that_cannot_be_met_are_warned_of() {
     let mut parent = HfscClass::new(id(1), None);
     (parent.ls, parent.ul) = (straight(10), straight(10));
     let mut child = HfscClass::new(id(2), Some(id(1)));
     child.rt = straight(11);
     let config = hfsc_of(vec![parent.clone(), child.clone()]);
-    assert!(refused(&config).contains("curves below 1:1 cannot be met"), "{}", refused(&config));
+    assert!(warned(&config).contains("curves below 1:1 cannot be met"), "{}", warned(&config));
     // Each fits in the long run, but not together in the first 20 ms.
     let burst = Curve { m1: Rate(6_000_000), d: Time(20_000_000), m2: Rate(1_000_000) };
     child.rt = Some(burst);
     let mut other = HfscClass::new(id(3), Some(id(1)));
     other.rt = Some(burst);
     let config = hfsc_of(vec![parent.clone(), child.clone(), other]);
-    let error = refused(&config);
+    let error = warned(&config);
     assert!(
         error.contains("240000 bits are due after 20ms where the upper limit allows 200000"),
         "{error}"
     );
-    assert!(build::<u64>(&hfsc_of(vec![parent, child])).is_ok());
+    assert_eq!(warned(&hfsc_of(vec![parent, child])), "");
 }
 
 #[test]
@@ -185,8 +217,8 @@ fn settings_out_of_range_are_refused_with_the_range() {
             "fq_codel: flows 0 is not within 1 to 65536",
         ),
         (
-            Shape::tbf(Rate(1000), Size(100), Shape::pfifo(1)),
-            "tbf: burst 100 is not within one MTU to 4 GiB",
+            Shape::tbf(Rate(1000), Size(0), Shape::pfifo(1)),
+            "tbf: burst 0 is not within 1 byte to 4 GiB",
         ),
     ];
     for (shape, reason) in cases {

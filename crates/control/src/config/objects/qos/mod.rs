@@ -17,7 +17,7 @@ pub(super) use commands::{CLASS, DEL, FILTER, IMPORT, SET};
 use std::sync::Arc;
 
 use sched::units::Rate;
-use sched::{Config as Scheduler, Error, Shape};
+use sched::{Config as Scheduler, Error, Shape, Warning};
 
 use super::Config;
 use super::port::PortName;
@@ -63,6 +63,11 @@ impl Qos {
         Scheduler { mtu_bytes: u32::from(mtu) + LINK_HEADER_BYTES, ..(*self.0).clone() }
     }
 
+    /// What it had better not say, on a port of this MTU.
+    pub fn warnings(&self, mtu: u16) -> Vec<Warning> {
+        sched::warnings(&self.scheduler(mtu))
+    }
+
     fn change(&mut self) -> &mut Scheduler {
         Arc::make_mut(&mut self.0)
     }
@@ -83,6 +88,10 @@ impl Qos {
             && matches!(*outer.leaf, Shape::Tbf(_))
         {
             report.push(Problem::new(&field, "a token bucket in a token bucket").expected("one"));
+        }
+        for warning in self.warnings(mtu) {
+            let class = warning.class().map_or(String::new(), |class| format!(".class.{class}"));
+            report.warn(Problem::new(format!("{field}{class}"), warning.to_string()));
         }
         if let Err(error) = sched::check(&self.scheduler(mtu)) {
             let at = match (place_of_filter(&error), error.class()) {

@@ -3,7 +3,7 @@
 use super::super::Config;
 use crate::config::field::Field;
 use crate::config::objects::port::PortName;
-use crate::config::{Host, Source, edit, parse, render};
+use crate::config::{Host, Source, edit, parse, parse_and_warn, render};
 use sched::units::Rate;
 use sched::{Config as Scheduler, Shape};
 
@@ -114,20 +114,11 @@ fn nonsense_is_refused_where_it_stands() {
         .collect();
     for (text, line, says) in [
         (TREE.replace("\"7mbit\"", "\"0bit\""), 19, "rate is zero"),
-        (TREE.replace("\"7mbit\"", "\"8mbit\""), 8, "promised"),
-        (
-            TREE.replace(
-                "rate = \"3mbit\"\nceil = \"10mbit\"",
-                "rate = \"3mbit\"\nceil = \"20mbit\"",
-            ),
-            12,
-            "20mbit",
-        ),
         (TREE.replace("id = \"1:1\"\n", "id = \"1:1\"\nparent = \"1:10\"\n"), 13, "ancestor"),
         (TREE.replace("parent = \"1:1\"", "parent = \"1:7\""), 8, "1:7"),
         (TREE.replace("class = \"1:10\"", "class = \"1:11\""), 26, "1:11"),
         (TREE.replace("class = \"1:10\"", "class = \"1:1\""), 26, "1:1"),
-        (TREE.replace("default = \"1:20\"", "default = \"1:30\""), 8, "1:30"),
+        (TREE.replace("default = \"1:20\"", "default = \"1:1\""), 8, "1:1"),
         (TREE.replace("\"10ms\"", "\"10\""), 17, "no unit"),
         (TREE.replace("fq_codel", "fq_codle"), 17, "fq_codle"),
         (TREE.replace("dscp = 46", "dscp = 64"), 4, "64"),
@@ -140,6 +131,62 @@ fn nonsense_is_refused_where_it_stands() {
         assert!(told.contains(says), "{says}: {told}");
         assert!(told.contains(&format!("test.toml:{line}:")), "{told}");
     }
+}
+
+#[test]
+fn promises_that_cannot_be_kept_are_warned_of_where_they_stand() {
+    let warned = |text: &str| {
+        let source = Source::new("test.toml", format!("{PORT}{text}"));
+        parse_and_warn(&source, &Host::any()).unwrap().1.to_string()
+    };
+    assert_eq!(warned(TREE), "");
+    let of_three = "rate = \"3mbit\"\nceil = ";
+    for (text, line, says) in [
+        (TREE.replace("\"7mbit\"", "\"8mbit\""), 8, "promised"),
+        (
+            TREE.replace(&format!("{of_three}\"10mbit\""), &format!("{of_three}\"20mbit\"")),
+            12,
+            "ceil 20mbit is above the ceil of its parent",
+        ),
+        (
+            TREE.replace(&format!("{of_three}\"10mbit\""), &format!("{of_three}\"2mbit\"")),
+            12,
+            "rate 3mbit is above its own ceil 2mbit",
+        ),
+        (TREE.replace("default = \"1:20\"", "default = \"1:30\""), 4, "1:30, which is not defined"),
+        ("[port.p0.qos]\nkind = \"tbf\"\nrate = \"1mbit\"\nburst = 1500\n".to_owned(), 3, "1514b"),
+    ] {
+        let told = warned(&text);
+        assert!(told.starts_with("warning: ") && told.contains(says), "{says}: {told}");
+        assert!(told.contains(&format!("test.toml:{line}:")), "{line}: {told}");
+        assert_eq!(told.matches("warning: ").count(), 1, "{told}");
+    }
+}
+
+#[test]
+fn a_tree_grows_line_by_line_from_its_default_on() {
+    let mut config = read("").unwrap();
+    for line in [
+        "qos set p0 htb default 1:20",
+        "qos class p0 1:1 rate 19mbit",
+        "qos class p0 1:10 parent 1:1 rate 2mbit ceil 19mbit leaf pfifo limit 100",
+        "qos class p0 1:20 parent 1:1 rate 17mbit ceil 19mbit leaf fq_codel target 5ms",
+        "qos filter p0 1:10 dscp 46",
+    ] {
+        config = edited(&config, line).unwrap_or_else(|told| panic!("{line}: {told}"));
+    }
+    let Shape::Htb(htb) = scheduler(&config).unwrap().root else { panic!() };
+    assert_eq!(htb.classes.len(), 3);
+}
+
+#[test]
+fn a_link_of_cells_reads_back_as_it_is_written() {
+    let text =
+        TREE.replace("rate = \"3mbit\"", "rate = \"3mbit\"\nlinklayer = \"adsl\"\noverhead = 8");
+    let config = read(&text).unwrap();
+    let written = render(&config);
+    assert!(written.contains("linklayer = \"atm\""), "{written}");
+    assert_eq!(parse(&Source::new("again", written.as_str()), &Host::any()).as_ref(), Ok(&config));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Rates, sizes, times, class names and curves as fields: read and written by `sched` itself.
 
 use sched::units::{Rate, Size, Time};
-use sched::{ClassId, Curve, Ports, Prefix, Shape};
+use sched::{ClassId, Curve, LinkLayer, Ports, Prefix, Shape};
 use toml::de::DeValue;
 
 use crate::config::field::{Field, Form, Refusal, refuse_word};
@@ -33,6 +33,19 @@ sched_texts!(
     ClassId = "a class as tc names it, as in \"1:10\": two hexadecimal numbers",
     Prefix = "an address or a network, as in \"10.0.0.0/8\"",
 );
+
+impl Field for LinkLayer {
+    const EXPECTED: &'static str = "one of \"ethernet\", \"atm\", \"adsl\"";
+    const WORDS: &'static [&'static str] = LinkLayer::WORDS;
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        text.parse().map_err(|_: sched::Error| refuse_word(text, LinkLayer::WORDS))
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(&self.to_string())
+    }
+}
 
 impl Field for Size {
     const EXPECTED: &'static str = "a size, as in \"32kb\", or a number of bytes";
