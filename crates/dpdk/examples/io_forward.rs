@@ -9,6 +9,7 @@
 //! ```
 //! Says every second how many million packets and cycles a packet it forwarded.
 
+use dpdk::kinds::{AfPacket, AfXdp, Memif, Null};
 use dpdk::{
     DpdkPool, Eal, EalOptions, LogLevel, MemifRole, Port, PortOptions, PortSpec, RxHandle, TxHandle,
 };
@@ -23,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let (specs, first_packets) = ports(&words).ok_or("see the head of this file for arguments")?;
     // Hosts would not know packets with swapped addresses.
-    let swap = !matches!(specs[0], PortSpec::AfPacket { .. } | PortSpec::AfXdp { .. });
+    let swap = !matches!(specs[0], PortSpec::AfPacket(_) | PortSpec::AfXdp(_));
     let log = Box::new(|level: LogLevel, line: &str| eprintln!("dpdk {level}: {line}"));
     let options = EalOptions { log: Some((LogLevel::Warning, log)), ..EalOptions::default() };
     let eal = Eal::start(options)?;
@@ -55,17 +56,20 @@ struct End {
 
 /// The ports that the words ask for, and whether the first makes packets to begin with.
 fn ports(words: &[&str]) -> Option<(Vec<PortSpec>, bool)> {
-    let memif = |role, socket: &str| PortSpec::Memif {
-        role,
-        socket: socket.into(),
-        id: 0,
-        ring_log2: 10,
-        buffer_bytes: 2048,
+    let memif = |role, socket: &str| {
+        PortSpec::Memif(Memif {
+            role,
+            socket: socket.into(),
+            id: 0,
+            ring_log2: 10,
+            buffer_bytes: 2048,
+        })
     };
-    let null = PortSpec::Null { packet_bytes: 64 };
-    let linux = |device: &str| PortSpec::AfPacket { device: device.into() };
-    let xdp =
-        |device: &str| PortSpec::AfXdp { device: device.into(), first_queue: 0, force_copy: false };
+    let null = PortSpec::Null(Null { packet_bytes: 64 });
+    let linux = |device: &str| PortSpec::AfPacket(AfPacket { device: device.into() });
+    let xdp = |device: &str| {
+        PortSpec::AfXdp(AfXdp { device: device.into(), first_queue: 0, force_copy: false })
+    };
     match words {
         ["null"] => Some((vec![null.clone(), null], false)),
         ["memif-server", socket] => Some((vec![memif(MemifRole::Server, socket)], false)),

@@ -12,7 +12,7 @@
 //! works with (22.11): ports are closed one by one, and the rest is memory without a name, which
 //! goes with the process.
 
-use crate::memory::{self, MemoryPlan};
+use crate::memory::{self, MemoryChoice, MemoryPlan};
 use crate::{Error, LogLevel, LogRoute, error, ffi, log, privilege};
 use std::ffi::{CStr, CString};
 use std::fmt;
@@ -43,17 +43,6 @@ impl Default for EalOptions {
             log: None,
         }
     }
-}
-
-/// Whether packets live on hugepages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MemoryChoice {
-    /// On hugepages if enough are free.
-    Auto,
-    /// On hugepages, or do not start.
-    Hugepages,
-    /// On ordinary pages.
-    Ordinary,
 }
 
 /// What DPDK found and uses.

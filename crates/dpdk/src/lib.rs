@@ -3,12 +3,13 @@
 //! ```text
 //!  eal      started once; memory: hugepages or not; privilege: what we may do; log: kept quiet
 //!  pool     packet buffers in DPDK's memory; thread: who has a cache of them
-//!  spec     what a port is; device: the same as DPDK's arguments; stale: sockets left by the dead
+//!  kinds    the kinds of ports, one file each; kind: what differs by kind
+//!  device   a port as DPDK takes it; arguments: with what it is told; stale: sockets left by the dead
 //!  port     one open port: configure, start, stop, close; descriptors, stats
 //!  facts    what a driver says of a port
 //!  queue    burst receive and transmit; gate: lets control stop a port under a polling worker
 //!  receive_times  when a port received each packet; packet_times: what af_packet keeps to itself of it
-//!  link     a port's link, watched; linux: the Linux device behind it
+//!  link     a port's link; link_watch: what happens to it; linux: the Linux device behind it
 //!  offloads what Linux does to packets before we see them; checksum, veth: and how we live with it
 //!  interrupts waits for DPDK's interrupt thread
 //!  unmap    memif's memory stays until bursts are over; xdp_sockets: what af_xdp forgets
@@ -33,6 +34,7 @@
 // DPDK is C: this crate is the wall between it and the rest.
 #![allow(unsafe_code)]
 
+mod arguments;
 mod checksum;
 mod descriptors;
 mod device;
@@ -41,8 +43,12 @@ mod error;
 mod facts;
 mod ffi;
 mod gate;
+mod interface_request;
 mod interrupts;
+mod kind;
+pub mod kinds;
 mod link;
+mod link_watch;
 mod linux;
 mod log;
 mod memory;
@@ -55,7 +61,6 @@ mod port;
 mod privilege;
 mod queue;
 mod receive_times;
-mod spec;
 mod stale;
 mod stats;
 mod thread;
@@ -63,16 +68,17 @@ mod unmap;
 mod veth;
 mod xdp_sockets;
 
-pub use eal::{Eal, EalFacts, EalOptions, IovaMode, MemoryChoice};
+pub use eal::{Eal, EalFacts, EalOptions, IovaMode};
 pub use error::Error;
 pub use facts::PortFacts;
-pub use link::{Link, LinkEvent, LinkWatch};
+pub use kinds::{MemifRole, PortSpec};
+pub use link::Link;
+pub use link_watch::{LinkEvent, LinkWatch};
 pub use log::{LogLevel, LogRoute};
-pub use memory::MemoryPlan;
+pub use memory::{MemoryChoice, MemoryPlan};
 pub use pool::DpdkPool;
 pub use port::{Port, PortOptions};
 pub use privilege::Privilege;
 pub use queue::{RxHandle, TxHandle};
 pub use receive_times::{PortClock, ReceiveTimes};
-pub use spec::{MemifRole, PortSpec};
 pub use stats::PortStats;

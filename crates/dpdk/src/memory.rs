@@ -5,11 +5,22 @@
 //!  ordinary   --no-huge --no-shconf -m N      fixed size, works as any user
 //! ```
 
-use crate::{Error, MemoryChoice};
+use crate::Error;
 use std::path::{Path, PathBuf};
 use std::{env, fmt, fs};
 
 const MIB: usize = 1 << 20;
+
+/// Whether packets live on hugepages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryChoice {
+    /// On hugepages if enough are free.
+    Auto,
+    /// On hugepages, or do not start.
+    Hugepages,
+    /// On ordinary pages.
+    Ordinary,
+}
 
 /// The memory DPDK gets, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -22,8 +22,8 @@
 //! af_packet:x0 af_packet:x1 --rate max --seconds 0.5`, median and range of seven runs each in
 //! turn, with the right to load programs and without it, a virtual EPYC with two shared cores).
 
-use crate::linux;
-use crate::{Error, linux::ioctl};
+use crate::Error;
+use crate::interface_request::{ioctl, request, socket};
 use std::io;
 use std::os::fd::OwnedFd;
 
@@ -115,8 +115,8 @@ struct Value {
 
 impl Ethtool {
     pub(crate) fn on(device: &str) -> Result<Self, Error> {
-        let socket = linux::socket(libc::AF_INET, libc::SOCK_DGRAM)
-            .map_err(|source| failed(device, source))?;
+        let socket =
+            socket(libc::AF_INET, libc::SOCK_DGRAM).map_err(|source| failed(device, source))?;
         Ok(Self { device: device.to_owned(), socket })
     }
 
@@ -153,7 +153,7 @@ impl Ethtool {
     /// # Safety
     /// `data` begins with a command and is as large as that command wants.
     unsafe fn call<T>(&self, data: &mut T) -> io::Result<()> {
-        let mut request = linux::request(&self.device);
+        let mut request = request(&self.device);
         request.ifr_ifru.ifru_data = (data as *mut T).cast();
         // SAFETY: the data outlives the call; its size is the caller's word.
         unsafe { ioctl(&self.socket, libc::SIOCETHTOOL as libc::Ioctl, &mut request) }

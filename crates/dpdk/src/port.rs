@@ -9,6 +9,7 @@
 use crate::descriptors::Descriptors;
 use crate::device::{Device, Shape};
 use crate::facts::{self, PortFacts};
+use crate::kind::{Attendant, MtuOf, Opened};
 use crate::link::Link;
 use crate::linux::{LinuxDevice, Presence};
 use crate::packet_rings::PacketRings;
@@ -17,11 +18,7 @@ use crate::privilege::Privilege;
 use crate::queue::Queue;
 use crate::receive_times::{PortClock, ReceiveTimes};
 use crate::stats::{self, PortStats};
-use crate::xdp_sockets::{self, XdpSocket};
-use crate::{
-    DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, ffi, gate, interrupts, log, stale,
-    unmap,
-};
+use crate::{DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, ffi, gate, log, stale};
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -89,9 +86,9 @@ pub struct Port {
     tried: Option<Instant>,
     linux: Option<LinuxDevice>,
     remarks: Vec<String>,
-    /// Of an XDP port.
-    xdp_sockets: Vec<XdpSocket>,
-    /// Of an af_packet port.
+    /// What goes with a port of its kind.
+    attendant: Box<dyn Attendant>,
+    /// Of packet sockets, if there are some.
     packet_rings: Arc<PacketRings>,
     /// If they are wanted.
     receive_times: Option<(ReceiveTimes, Option<PortClock>)>,
@@ -110,34 +107,34 @@ impl Port {
             mtu: options.mtu.unwrap_or(1500),
             descriptors: options.rx_descriptors,
         };
-        let device = Device::of(spec, shape)?;
-        if let Some(socket) = spec.listens_at() {
+        let kind = spec.as_kind();
+        let device = kind.device(shape)?;
+        if let Some(socket) = kind.listens_at() {
             stale::remove_socket(socket);
-            // Several memifs share a socket. The vhost driver would remove another's when it fails.
-            if socket.exists() && !matches!(spec, PortSpec::Memif { .. }) {
+            // The vhost driver would remove another's when it fails.
+            if socket.exists() && !kind.shares_socket() {
                 let reason = "something else is at that path".to_owned();
                 return Err(Error::Open { device: spec.to_string(), reason });
             }
         }
-        // A tap's device comes with the port.
-        let mut linux = match spec.device() {
-            Some(name) if !matches!(spec, PortSpec::Tap { .. }) => Some(LinuxDevice::find(name)?),
+        let mut linux = match kind.linux_device() {
+            Some(name) if !kind.makes_device() => Some(LinuxDevice::find(name)?),
             _ => None,
         };
         let mut remarks = Vec::new();
         if let Some(device) = &mut linux {
-            // An XDP port brings a program of its own.
-            let program = options.peer_offloads && matches!(spec, PortSpec::AfPacket { .. });
+            let program = options.peer_offloads && kind.has_room_for_program();
             remarks.extend(device.want_whole_frames(program).err().map(|error| error.to_string()));
         }
         let since = log::mark();
         let refuse = |code: i32| {
             let mut reason = error::reason(code, since);
-            if let Some(lacks) = Privilege::of_this_process().lacks(spec) {
+            if let Some(lacks) = Privilege::of_this_process().lacks(kind.rights()) {
                 reason.push_str(&format!("; {lacks}"));
             }
             Error::Open { device: spec.to_string(), reason }
         };
+        let attendant = kind.attendant();
         let number = device.plug().map_err(refuse)?;
         let raw = match facts::raw(number) {
             Ok(raw) => raw,
@@ -159,24 +156,20 @@ impl Port {
             tried: None,
             linux,
             remarks,
-            xdp_sockets: Vec::new(),
+            attendant,
             packet_rings: Arc::default(),
             receive_times: None,
             packet_times: None,
             pool: options.pool.clone(),
             _eal: eal.clone(),
         };
-        if let PortSpec::Tap { name } = spec {
+        if let (Some(name), true) = (kind.linux_device(), kind.makes_device()) {
             port.linux = Some(LinuxDevice::find(name)?);
         }
-        let sockets_before = xdp_sockets::all();
         let configured = port.configure(&options, &raw);
-        if let PortSpec::AfXdp { .. } = spec {
-            port.xdp_sockets = XdpSocket::hold_new(&sockets_before);
-        }
-        if let (PortSpec::AfPacket { .. }, Some(linux)) = (spec, &port.linux) {
-            port.packet_rings = Arc::new(PacketRings::on(linux.index()));
-        }
+        let Self { linux, rx, tx, attendant, .. } = &mut port;
+        attendant.opened(&Opened { linux: linux.as_ref(), rx, tx });
+        port.packet_rings = port.attendant.rings();
         configured?;
         if options.receive_times {
             port.take_times(shape, &raw)?;
@@ -222,21 +215,18 @@ impl Port {
             action: action(),
             reason: reason.to_owned(),
         };
-        let is_packet = matches!(self.spec, PortSpec::AfPacket { .. });
-        if !is_packet && raw.rx_offloads & facts::constants().rx_timestamp == 0 {
+        let told = self.attendant.tells_times();
+        if !told && raw.rx_offloads & facts::constants().rx_timestamp == 0 {
             return Err(refuse("its driver offers no time stamps"));
         }
         let times =
             ReceiveTimes::register().ok_or_else(|| refuse("packets have no room for it"))?;
-        if is_packet {
-            let inode = self.packet_rings.inode().filter(|_| self.rx.len() == 1);
-            let inode = inode.ok_or_else(|| refuse("it takes a port with one receive queue"))?;
-            let read = PacketTimes::of(inode, shape.packet_ring(), times);
-            self.packet_times =
-                Some(Arc::new(read.ok_or_else(|| refuse("its receive ring is not to be found"))?));
+        let opened = Opened { linux: self.linux.as_ref(), rx: &self.rx, tx: &self.tx };
+        if let Some(read) = self.attendant.packet_times(shape, &opened, times) {
+            self.packet_times = Some(Arc::new(read.map_err(refuse)?));
         }
         // Cards tell the time once they run.
-        let clock = is_packet.then_some(PortClock::Realtime);
+        let clock = told.then_some(PortClock::Realtime);
         self.receive_times = Some((times, clock));
         Ok(())
     }
@@ -293,9 +283,6 @@ impl Port {
             self.check(code, || format!("set up transmit queue {queue} of {tx_size} packets"))?;
             self.tx.push(Arc::default());
         }
-        if matches!(self.spec, PortSpec::Memif { .. }) {
-            unmap::guard(self.rx.iter().chain(&self.tx));
-        }
         Ok(())
     }
 
@@ -309,7 +296,7 @@ impl Port {
         // once, is taken for the one that left: DPDK's server then waits for it without end. So the
         // first connection has its time, too.
         self.tried = started.is_ok().then(Instant::now);
-        self.running = started.is_ok() || self.spec.connects_to().is_some();
+        self.running = started.is_ok() || self.spec.as_kind().connects_to().is_some();
         if self.running { Ok(()) } else { started }
     }
 
@@ -351,25 +338,18 @@ impl Port {
         }
         gate::shut(self.rx.iter().chain(&self.tx).map(|queue| &queue.gate));
         self.started = false;
-        self.settle();
-        self.packet_rings.let_go();
+        self.attendant.settle();
+        self.attendant.stopping();
         // SAFETY: an open port; no worker is in one of its queues.
         let code = unsafe { ffi::rte_eth_dev_stop(self.number) };
-        self.settle();
+        self.attendant.settle();
         self.check(code, || "stop".to_owned())
-    }
-
-    /// Of memif, whose handlers would meet what we do.
-    fn settle(&self) {
-        if matches!(self.spec, PortSpec::Memif { .. }) {
-            interrupts::settle();
-        }
     }
 
     /// Connects a memif client whose link is down again, at most once a second. `LinkWatch`
     /// calls it; so must whoever watches the link otherwise.
     pub fn reconnect(&mut self) {
-        let Some(socket) = self.spec.connects_to() else { return };
+        let Some(socket) = self.spec.as_kind().connects_to() else { return };
         let recently = self.tried.is_some_and(|at| at.elapsed() < RECONNECT_PAUSE);
         if !self.running || recently || !socket.exists() {
             return;
@@ -390,7 +370,7 @@ impl Port {
             queue,
             self.number,
             number,
-            self.peer_offloads && self.spec.leaves_out_checksums(),
+            self.peer_offloads && self.spec.as_kind().leaves_out_checksums(),
             self.packet_times.clone(),
         )
     }
@@ -460,8 +440,8 @@ impl Port {
 
     /// Sets the largest packet. A driver that takes this only in a stopped port is stopped for it.
     pub fn set_mtu(&mut self, mtu: u16) -> Result<(), Error> {
-        if let (PortSpec::AfPacket { .. }, Some(linux)) = (&self.spec, &self.linux) {
-            // DPDK takes this driver's largest frame for 1518 bytes.
+        let whose = self.spec.as_kind().mtu_is_of();
+        if let (MtuOf::Linux, Some(linux)) = (whose, &self.linux) {
             return linux.set_mtu(mtu).map_err(|source| self.device_failed("set the MTU", source));
         }
         // SAFETY: an open port.
@@ -472,8 +452,7 @@ impl Port {
             code = set(self.number);
             self.start_driver()?;
         }
-        if code == -libc::ENOTSUP && !matches!(self.spec, PortSpec::Pci { .. }) {
-            // Shared memory and files carry whatever fits a buffer; there is nothing to set.
+        if code == -libc::ENOTSUP && whose == MtuOf::DriverIfAnybody {
             return Ok(());
         }
         self.check(code, || format!("set the MTU {mtu}"))
@@ -572,10 +551,8 @@ impl Drop for Port {
         }
         // SAFETY: an open, stopped port; no worker is in one of its queues, nor will be.
         unsafe { ffi::rte_eth_dev_close(self.number) };
-        self.settle();
+        self.attendant.settle();
         self.device.unplug();
-        for socket in self.xdp_sockets.drain(..) {
-            socket.recover(&self.pool);
-        }
+        self.attendant.closed(&self.pool);
     }
 }

@@ -1,6 +1,5 @@
 //! What this process may do: the rights that kinds of ports need.
 
-use crate::spec::PortSpec;
 use std::{fmt, fs};
 
 const CAP_NET_ADMIN: u32 = 12;
@@ -24,6 +23,19 @@ pub struct Privilege {
     pub bpf: bool,
 }
 
+/// One of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Right {
+    /// To change devices.
+    NetAdmin,
+    /// To have packet sockets.
+    NetRaw,
+    /// To lock memory.
+    IpcLock,
+    /// To load programs.
+    Bpf,
+}
+
 impl Privilege {
     /// Of this process, now.
     pub fn of_this_process() -> Self {
@@ -45,19 +57,31 @@ impl Privilege {
         }
     }
 
-    /// What a port of this kind may be refused for: rights that its kind uses and we have not.
-    pub(crate) fn lacks(self, spec: &PortSpec) -> Option<String> {
-        let raw = (self.net_raw, "CAP_NET_RAW");
-        let lock = (self.ipc_lock, "CAP_IPC_LOCK or a larger `ulimit -l`");
-        let admin = (self.net_admin, "CAP_NET_ADMIN");
-        let uses: &[(bool, &str)] = match spec {
-            PortSpec::AfPacket { .. } => &[raw, lock],
-            PortSpec::AfXdp { .. } => &[raw, admin, lock, (self.bpf, "CAP_BPF")],
-            PortSpec::Tap { .. } => &[admin],
-            _ => &[],
-        };
-        let lacking: Vec<_> = uses.iter().filter(|(has, _)| !has).map(|(_, name)| *name).collect();
+    /// What a port may be refused for: those of the rights that its kind uses and we have not.
+    pub(crate) fn lacks(self, uses: &[Right]) -> Option<String> {
+        let lacking: Vec<_> =
+            uses.iter().filter(|right| !self.has(**right)).map(|right| right.words()).collect();
         (!lacking.is_empty()).then(|| format!("{self} lacks {}", lacking.join(", ")))
+    }
+
+    fn has(self, right: Right) -> bool {
+        match right {
+            Right::NetAdmin => self.net_admin,
+            Right::NetRaw => self.net_raw,
+            Right::IpcLock => self.ipc_lock,
+            Right::Bpf => self.bpf,
+        }
+    }
+}
+
+impl Right {
+    fn words(self) -> &'static str {
+        match self {
+            Self::NetAdmin => "CAP_NET_ADMIN",
+            Self::NetRaw => "CAP_NET_RAW",
+            Self::IpcLock => "CAP_IPC_LOCK or a larger `ulimit -l`",
+            Self::Bpf => "CAP_BPF",
+        }
     }
 }
 
@@ -88,17 +112,5 @@ mod tests {
         assert_eq!(some, Privilege { net_raw: true, ..Privilege::default() });
         assert_eq!(some.to_string(), "not root with net_raw");
         assert!(Privilege::from_bits(true, 1 << 21).bpf);
-    }
-
-    #[test]
-    fn a_refused_port_hears_what_it_lacks() {
-        let spec = PortSpec::AfPacket { device: "eth0".to_owned() };
-        let some = Privilege::from_bits(false, 1 << 13);
-        assert_eq!(
-            some.lacks(&spec).as_deref(),
-            Some("not root with net_raw lacks CAP_IPC_LOCK or a larger `ulimit -l`")
-        );
-        assert_eq!(Privilege::from_bits(false, 1 << 13 | 1 << 14).lacks(&spec), None);
-        assert_eq!(Privilege::default().lacks(&PortSpec::Ring), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Socket files whose process was killed: they would keep a listening port from opening.
 
-use crate::linux;
+use crate::interface_request;
 use std::fs;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
@@ -18,7 +18,9 @@ pub(crate) fn remove_socket(path: &Path) {
 
 /// True if connecting finds nobody; of another type of socket the kernel says something else.
 fn is_refused(path: &Path) -> bool {
-    let Ok(socket) = linux::socket(libc::AF_UNIX, libc::SOCK_STREAM) else { return false };
+    let Ok(socket) = interface_request::socket(libc::AF_UNIX, libc::SOCK_STREAM) else {
+        return false;
+    };
     // SAFETY: zeroes are a valid address.
     let mut address: libc::sockaddr_un = unsafe { core::mem::zeroed() };
     address.sun_family = libc::AF_UNIX as u16;

@@ -4,6 +4,7 @@
 
 mod rig;
 
+use dpdk::kinds::{AfPacket, AfXdp};
 use dpdk::{Port, PortOptions, PortSpec, RxHandle, TxHandle};
 use packet::{Burst, PacketCache, RxQueue, TxQueue};
 use rig::network::{Host, own_namespace, shown};
@@ -16,24 +17,25 @@ const MESSAGE_BYTES: usize = 4 << 20;
 
 #[test]
 fn tcp_passes_through_af_packet() {
-    tcp_passes(1, true, |device| PortSpec::AfPacket { device: device.into() });
+    tcp_passes(1, true, |device| PortSpec::AfPacket(AfPacket { device: device.into() }));
 }
 
 #[test]
 fn tcp_passes_through_af_packet_with_two_queues() {
-    tcp_passes(2, true, |device| PortSpec::AfPacket { device: device.into() });
+    tcp_passes(2, true, |device| PortSpec::AfPacket(AfPacket { device: device.into() }));
 }
 
 #[test]
 fn tcp_passes_through_af_xdp() {
-    let spec =
-        |device: &str| PortSpec::AfXdp { device: device.into(), first_queue: 0, force_copy: false };
+    let spec = |device: &str| {
+        PortSpec::AfXdp(AfXdp { device: device.into(), first_queue: 0, force_copy: false })
+    };
     tcp_passes(1, true, spec);
 }
 
 #[test]
 fn hosts_that_do_without_offloads_need_nothing_of_af_packet() {
-    tcp_passes(1, false, |device| PortSpec::AfPacket { device: device.into() });
+    tcp_passes(1, false, |device| PortSpec::AfPacket(AfPacket { device: device.into() }));
 }
 
 fn tcp_passes(queues: u16, peer_offloads: bool, spec: impl Fn(&str) -> PortSpec) {

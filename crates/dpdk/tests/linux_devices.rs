@@ -4,6 +4,7 @@
 
 mod rig;
 
+use dpdk::kinds::{AfPacket, AfXdp, Ring, Tap};
 use dpdk::{DpdkPool, LinkEvent, LinkWatch, Port, PortOptions, PortSpec};
 use packet::{Burst, Pool, RxQueue, TxQueue};
 use rig::network::{PacketSocket, own_namespace, run, shown, veth};
@@ -13,12 +14,12 @@ use std::process::Command;
 
 #[test]
 fn af_packet_sends_and_receives_over_a_veth_byte_for_byte() {
-    over_a_veth(PortSpec::AfPacket { device: "v0".into() });
+    over_a_veth(PortSpec::AfPacket(AfPacket { device: "v0".into() }));
 }
 
 #[test]
 fn af_xdp_sends_and_receives_over_a_veth_byte_for_byte() {
-    over_a_veth(PortSpec::AfXdp { device: "v0".into(), first_queue: 0, force_copy: false });
+    over_a_veth(PortSpec::AfXdp(AfXdp { device: "v0".into(), first_queue: 0, force_copy: false }));
 }
 
 fn over_a_veth(spec: PortSpec) {
@@ -49,7 +50,7 @@ fn a_tap_is_a_device_of_the_kernel_and_goes_with_its_port() {
     if !own_namespace() {
         return;
     }
-    let mut port = rig.open(&PortSpec::Tap { name: "vt0".into() });
+    let mut port = rig.open(&PortSpec::Tap(Tap { name: "vt0".into() }));
     run("sysctl -q net.ipv6.conf.vt0.disable_ipv6=1");
     run("ip link set vt0 up");
     let kernel = PacketSocket::bound_to("vt0");
@@ -68,12 +69,12 @@ fn a_tap_is_a_device_of_the_kernel_and_goes_with_its_port() {
 
 #[test]
 fn a_veth_deleted_under_af_packet_is_gone_and_can_come_back() {
-    deleted_veth(PortSpec::AfPacket { device: "v0".into() });
+    deleted_veth(PortSpec::AfPacket(AfPacket { device: "v0".into() }));
 }
 
 #[test]
 fn a_veth_deleted_under_af_xdp_is_gone_and_can_come_back() {
-    deleted_veth(PortSpec::AfXdp { device: "v0".into(), first_queue: 0, force_copy: false });
+    deleted_veth(PortSpec::AfXdp(AfXdp { device: "v0".into(), first_queue: 0, force_copy: false }));
 }
 
 fn deleted_veth(spec: PortSpec) {
@@ -128,7 +129,7 @@ fn a_tap_that_is_deleted_under_a_port_is_gone_and_can_come_back() {
     if !own_namespace() {
         return;
     }
-    let spec = PortSpec::Tap { name: "vt0".into() };
+    let spec = PortSpec::Tap(Tap { name: "vt0".into() });
     let mut port = rig.open(&spec);
     wait_until("the link is up", || port.port.link().unwrap().up);
     run("ip link del vt0");
@@ -153,7 +154,7 @@ fn a_port_switches_its_device_on_and_leaves_no_promiscuous_mode_behind() {
         let output = Command::new("ip").args(["-d", "link", "show", "v0"]).output().unwrap();
         String::from_utf8(output.stdout).unwrap().contains("promiscuity 1")
     };
-    let port = rig.open(&PortSpec::AfPacket { device: "v0".into() });
+    let port = rig.open(&PortSpec::AfPacket(AfPacket { device: "v0".into() }));
     wait_until("the link is up", || port.port.link().unwrap().up);
     assert!(promiscuous());
     drop(port);
@@ -167,7 +168,7 @@ fn a_frame_larger_than_the_link_does_not_stop_those_behind_it() {
         return;
     }
     veth("v0", "v1");
-    let mut port = rig.open(&PortSpec::AfPacket { device: "v0".into() });
+    let mut port = rig.open(&PortSpec::AfPacket(AfPacket { device: "v0".into() }));
     let peer = PacketSocket::bound_to("v1");
     let giant = frame(0, 1900);
     for fill in 0..200 {
@@ -190,9 +191,9 @@ fn ports_come_and_go_while_another_forwards() {
         return;
     }
     veth("v0", "v1");
-    let mut ring = rig.open(&PortSpec::Ring);
+    let mut ring = rig.open(&PortSpec::Ring(Ring));
     for round in 0..30 {
-        let mut port = rig.open(&PortSpec::AfPacket { device: "v0".into() });
+        let mut port = rig.open(&PortSpec::AfPacket(AfPacket { device: "v0".into() }));
         rig.send(&mut port, &frames(3));
         rig.send(&mut ring, &frames(8));
         drop(port.port);
@@ -216,7 +217,8 @@ fn a_jumbo_frame_passes_a_port_that_was_opened_for_it() {
     let pool = DpdkPool::new(&rig.eal, 2048, 9216).unwrap();
     let options = PortOptions { mtu: Some(9000), ..PortOptions::new(pool.clone()) };
     let mut port =
-        Port::open(&rig.eal, &PortSpec::AfPacket { device: "v0".into() }, options).unwrap();
+        Port::open(&rig.eal, &PortSpec::AfPacket(AfPacket { device: "v0".into() }), options)
+            .unwrap();
     port.start().unwrap();
     assert_eq!(port.mtu().unwrap(), 9000);
     let mut port = Opened { rx: port.rx(0).unwrap(), tx: port.tx(0).unwrap(), port };
@@ -235,7 +237,7 @@ fn linux_sees_the_address_and_the_mtu_of_a_tap() {
     if !own_namespace() {
         return;
     }
-    let mut tap = rig.open(&PortSpec::Tap { name: "vt0".into() });
+    let mut tap = rig.open(&PortSpec::Tap(Tap { name: "vt0".into() }));
     tap.port.set_mac([2, 0, 0, 0, 0, 9]).unwrap();
     tap.port.set_mtu(1400).unwrap();
     assert_eq!(tap.port.mac().unwrap(), [2, 0, 0, 0, 0, 9]);
@@ -247,7 +249,7 @@ fn linux_sees_the_address_and_the_mtu_of_a_tap() {
 #[test]
 fn a_device_that_is_not_there_is_an_error_that_names_it() {
     let rig = rig();
-    let spec = PortSpec::AfPacket { device: "no-such-dev".into() };
+    let spec = PortSpec::AfPacket(AfPacket { device: "no-such-dev".into() });
     let error = Port::open(&rig.eal, &spec, rig.options()).err().unwrap().to_string();
     assert!(error.contains("no-such-dev"), "{error}");
 }
@@ -259,7 +261,7 @@ fn packet_sockets_share_by_a_group_only_where_there_are_several() {
         return;
     }
     veth("v0", "v1");
-    let spec = PortSpec::AfPacket { device: "v0".into() };
+    let spec = PortSpec::AfPacket(AfPacket { device: "v0".into() });
     for (queues, groups) in [(1, 0), (2, 2)] {
         let options = PortOptions { rx_queues: queues, tx_queues: queues, ..rig.options() };
         let port = Port::open(&rig.eal, &spec, options).unwrap();
@@ -276,7 +278,7 @@ fn what_a_packet_socket_had_no_room_for_is_counted_as_missed() {
         return;
     }
     veth("v0", "v1");
-    let spec = PortSpec::AfPacket { device: "v0".into() };
+    let spec = PortSpec::AfPacket(AfPacket { device: "v0".into() });
     let options = PortOptions { rx_descriptors: Some(16), ..rig.options() };
     let mut port = Port::open(&rig.eal, &spec, options).unwrap();
     port.start().unwrap();
@@ -305,8 +307,8 @@ fn what_a_packet_socket_left_in_its_ring_is_sent_when_it_is_pushed() {
     veth("v0", "v1");
     // A device slower than the port: the socket soon has as much on its way as it may.
     run("tc qdisc add dev v0 root tbf rate 20mbit burst 2k limit 10mb");
-    let mut port = rig.open(&PortSpec::AfPacket { device: "v0".into() });
-    let mut peer = rig.open(&PortSpec::AfPacket { device: "v1".into() });
+    let mut port = rig.open(&PortSpec::AfPacket(AfPacket { device: "v0".into() }));
+    let mut peer = rig.open(&PortSpec::AfPacket(AfPacket { device: "v1".into() }));
     let sent = vec![frame(7, 60); 1_000];
     rig.send(&mut port, &sent);
     let mut came = 0;

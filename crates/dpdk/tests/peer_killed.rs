@@ -4,6 +4,7 @@
 
 mod rig;
 
+use dpdk::kinds::Memif;
 use dpdk::{LinkEvent, LinkWatch, MemifRole, PortSpec};
 use packet::{Burst, Pool, RxQueue, TxQueue};
 use rig::{Opened, frame, rig, wait_until};
@@ -17,7 +18,7 @@ const ROLE: &str = "VOLLEY_TEST_MEMIF_ROLE";
 const SOCKET: &str = "VOLLEY_TEST_MEMIF_SOCKET";
 
 fn memif(role: MemifRole, socket: PathBuf) -> PortSpec {
-    PortSpec::Memif { role, socket, id: 0, ring_log2: 10, buffer_bytes: 2048 }
+    PortSpec::Memif(Memif { role, socket, id: 0, ring_log2: 10, buffer_bytes: 2048 })
 }
 
 /// Not a test by itself: what the child process runs until it is killed.

@@ -2,6 +2,7 @@
 
 mod rig;
 
+use dpdk::kinds::Null;
 use packet::{
     Burst, Frame, HeapPool, MBUF_HEADER_BYTES, PRIVATE_BYTES, PacketBuf, PacketCache, Pool, TxQueue,
 };
@@ -87,7 +88,7 @@ fn packets_of_another_pool_are_lost_and_do_no_harm() {
     let before = rig.pool.usage();
     let heap = HeapPool::new(64, 2048).unwrap();
     let mut cache = heap.cache();
-    let mut null = rig.open(&dpdk::PortSpec::Null { packet_bytes: 64 });
+    let mut null = rig.open(&dpdk::PortSpec::Null(Null { packet_bytes: 64 }));
     let mut packets: Vec<PacketBuf> = (0..60).map(|_| cache.copy_of(&[9; 60]).unwrap()).collect();
     let rest = packets.split_off(30);
     rig.cache.release(Burst::of(&mut packets));

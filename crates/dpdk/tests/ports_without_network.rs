@@ -4,6 +4,7 @@
 
 mod rig;
 
+use dpdk::kinds::{Null, Pcap, Ring};
 use dpdk::{Port, PortSpec};
 use packet::{Burst, Pool, RxQueue, TxQueue};
 use rig::{Opened, frames, rig, wait_until};
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[test]
 fn a_ring_gives_back_what_it_got() {
     let mut rig = rig();
-    let mut ring = rig.open(&PortSpec::Ring);
+    let mut ring = rig.open(&PortSpec::Ring(Ring));
     let sent = frames(32);
     rig.send(&mut ring, &sent);
     assert_eq!(rig.expect(&mut ring, 32), sent);
@@ -24,7 +25,7 @@ fn a_ring_gives_back_what_it_got() {
 #[test]
 fn two_ports_of_one_kind_are_two() {
     let mut rig = rig();
-    let (mut one, mut other) = (rig.open(&PortSpec::Ring), rig.open(&PortSpec::Ring));
+    let (mut one, mut other) = (rig.open(&PortSpec::Ring(Ring)), rig.open(&PortSpec::Ring(Ring)));
     rig.send(&mut one, &frames(3));
     assert!(rig.receive(&mut other).is_empty());
     assert_eq!(rig.expect(&mut one, 3).len(), 3);
@@ -33,7 +34,7 @@ fn two_ports_of_one_kind_are_two() {
 #[test]
 fn a_null_port_receives_for_ever_and_swallows_what_is_sent() {
     let mut rig = rig();
-    let mut null = rig.open(&PortSpec::Null { packet_bytes: 64 });
+    let mut null = rig.open(&PortSpec::Null(Null { packet_bytes: 64 }));
     let mut packets = Vec::new();
     for _ in 0..50 {
         null.rx.receive(&mut *rig.cache, 256, &mut packets);
@@ -54,7 +55,7 @@ fn a_pcap_file_goes_in_and_comes_out_byte_for_byte() {
     let (input, output) = (folder.join("in.pcap"), folder.join("out.pcap"));
     let sent = frames(40);
     fs::write(&input, pcap(&sent)).unwrap();
-    let spec = PortSpec::Pcap { rx: Some(input), tx: Some(output.clone()), repeat: false };
+    let spec = PortSpec::Pcap(Pcap { rx: Some(input), tx: Some(output.clone()), repeat: false });
     let mut port = rig.open(&spec);
     let received = rig.expect(&mut port, 40);
     assert_eq!(received, sent);
@@ -70,7 +71,7 @@ fn a_repeating_pcap_file_has_no_end() {
     let file = std::env::temp_dir().join(format!("dpdk-pcap-{}.pcap", std::process::id()));
     let sent = frames(4);
     fs::write(&file, pcap(&sent)).unwrap();
-    let spec = PortSpec::Pcap { rx: Some(file.clone()), tx: None, repeat: true };
+    let spec = PortSpec::Pcap(Pcap { rx: Some(file.clone()), tx: None, repeat: true });
     let mut port = Port::open(&rig.eal, &spec, rig.options()).unwrap();
     port.start().unwrap();
     let (rx, tx) = (port.rx(0).unwrap(), port.tx(0).unwrap());
@@ -83,7 +84,7 @@ fn a_repeating_pcap_file_has_no_end() {
 #[test]
 fn a_file_that_is_not_there_is_an_error_that_names_it() {
     let rig = rig();
-    let spec = PortSpec::Pcap { rx: Some("/no/such.pcap".into()), tx: None, repeat: false };
+    let spec = PortSpec::Pcap(Pcap { rx: Some("/no/such.pcap".into()), tx: None, repeat: false });
     let error = Port::open(&rig.eal, &spec, rig.options()).err().unwrap().to_string();
     assert!(error.contains("/no/such.pcap"), "{error}");
 }
@@ -119,7 +120,7 @@ fn records(file: &[u8]) -> Vec<Vec<u8>> {
 fn a_port_closes_under_a_worker_that_polls_it() {
     let rig = rig();
     for _ in 0..20 {
-        let null = rig.open(&PortSpec::Null { packet_bytes: 64 });
+        let null = rig.open(&PortSpec::Null(Null { packet_bytes: 64 }));
         let Opened { mut rx, mut tx, port } = null;
         let (received, stop) = (AtomicU64::new(0), AtomicBool::new(false));
         std::thread::scope(|scope| {

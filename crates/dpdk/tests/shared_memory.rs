@@ -4,13 +4,14 @@
 
 mod rig;
 
+use dpdk::kinds::{Memif, Vhost, VirtioUser};
 use dpdk::{MemifRole, Port, PortSpec};
 use rig::{Opened, Rig, frames, rig, wait_until};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 fn memif(role: MemifRole, socket: &Path) -> PortSpec {
-    PortSpec::Memif { role, socket: socket.into(), id: 3, ring_log2: 10, buffer_bytes: 2048 }
+    PortSpec::Memif(Memif { role, socket: socket.into(), id: 3, ring_log2: 10, buffer_bytes: 2048 })
 }
 
 fn socket(name: &str) -> PathBuf {
@@ -54,8 +55,9 @@ fn memif_carries_packets_both_ways() {
 fn vhost_and_virtio_user(name: &str, machine_listens: bool) {
     let mut rig = rig();
     let socket = socket(name);
-    let host = PortSpec::Vhost { socket: socket.clone(), client: machine_listens };
-    let machine = PortSpec::VirtioUser { path: socket.clone(), server: machine_listens };
+    let host = PortSpec::Vhost(Vhost { socket: socket.clone(), client: machine_listens });
+    let machine =
+        PortSpec::VirtioUser(VirtioUser { path: socket.clone(), server: machine_listens });
     let (mut host, mut machine) = (rig.open(&host), rig.open(&machine));
     wait_for_link(&host, &machine);
     pass_both_ways(&mut rig, &mut host, &mut machine);
@@ -80,7 +82,7 @@ fn a_socket_that_a_killed_process_left_is_no_obstacle() {
     let socket = socket("left");
     for spec in [
         memif(MemifRole::Server, &socket),
-        PortSpec::Vhost { socket: socket.clone(), client: false },
+        PortSpec::Vhost(Vhost { socket: socket.clone(), client: false }),
     ] {
         drop(UnixListener::bind(&socket).unwrap());
         drop(rig.open(&spec));
@@ -93,7 +95,7 @@ fn a_socket_of_somebody_who_lives_is_left_alone() {
     let rig = rig();
     let socket = socket("taken");
     let listener = UnixListener::bind(&socket).unwrap();
-    let spec = PortSpec::Vhost { socket: socket.clone(), client: false };
+    let spec = PortSpec::Vhost(Vhost { socket: socket.clone(), client: false });
     let error = Port::open(&rig.eal, &spec, rig.options()).err().unwrap().to_string();
     assert!(error.contains(socket.to_str().unwrap()) && socket.exists(), "{error}");
     drop(listener);

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "test code outside of #[test] functions")]
 #![allow(unsafe_code, reason = "giving up rights")]
 
+use dpdk::kinds::Ring;
 use dpdk::{DpdkPool, Eal, EalOptions, Error, MemoryChoice, Port, PortOptions, PortSpec};
 use packet::{Burst, Pool, RxQueue, TxQueue};
 use std::env;
@@ -52,7 +53,7 @@ fn child_process() {
 fn pass_a_packet(eal: &Eal) {
     let pool = DpdkPool::new(eal, 1024, 2048).unwrap();
     let mut cache = pool.cache();
-    let mut port = Port::open(eal, &PortSpec::Ring, PortOptions::new(pool.clone())).unwrap();
+    let mut port = Port::open(eal, &PortSpec::Ring(Ring), PortOptions::new(pool.clone())).unwrap();
     port.start().unwrap();
     let (mut rx, mut tx) = (port.rx(0).unwrap(), port.tx(0).unwrap());
     let mut packets = vec![cache.copy_of(&[5; 64]).unwrap()];

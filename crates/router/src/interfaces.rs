@@ -1,7 +1,7 @@
 //! Open ports: the device, the row that workers see, the addresses and the link.
 
 use crate::connected::Specials;
-use crate::devices::{Device, Devices, is_tap};
+use crate::devices::{Device, Devices};
 use crate::routing::LinkHeader;
 use crate::standing::Standing;
 use control::config::objects::port::{Port, PortName};
@@ -113,7 +113,7 @@ impl OpenPort {
         let (device, queues) = devices.open(&self.config, workers)?;
         if let Device::Dpdk(device) = &device
             && self.config.mac.is_none()
-            && !is_tap(&self.config.kind)
+            && device.spec().has_address()
         {
             self.mac = device.mac().map_err(|error| error.to_string())?;
         }

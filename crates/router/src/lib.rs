@@ -27,6 +27,7 @@ mod neighborhood;
 mod open_ports;
 mod part;
 mod parts;
+mod port_specs;
 mod ports;
 mod router;
 mod routing;

@@ -10,6 +10,7 @@
 
 use std::time::{Duration, Instant};
 
+use dpdk::kinds::{AfPacket, AfXdp, Memif, Pcap, Pci, Ring, Tap, Vhost, VirtioUser};
 use dpdk::{
     DpdkPool, Eal, EalOptions, LinkWatch, MemifRole, MemoryChoice, Port, PortOptions, PortSpec,
 };
@@ -36,22 +37,30 @@ pub fn parse(text: &str) -> Result<PortSpec, Error> {
     let memif = |role| {
         let (socket, id) = rest.split_once('#').unwrap_or((rest, "0"));
         let id = id.parse().map_err(|_| refuse())?;
-        Ok(PortSpec::Memif { role, socket: socket.into(), id, ring_log2: 10, buffer_bytes: 2048 })
+        Ok(PortSpec::Memif(Memif {
+            role,
+            socket: socket.into(),
+            id,
+            ring_log2: 10,
+            buffer_bytes: 2048,
+        }))
     };
     Ok(match kind {
-        "af_packet" => PortSpec::AfPacket { device: rest.into() },
-        "af_xdp" => PortSpec::AfXdp { device: rest.into(), first_queue: 0, force_copy: false },
-        "tap" => PortSpec::Tap { name: rest.into() },
+        "af_packet" => PortSpec::AfPacket(AfPacket { device: rest.into() }),
+        "af_xdp" => {
+            PortSpec::AfXdp(AfXdp { device: rest.into(), first_queue: 0, force_copy: false })
+        }
+        "tap" => PortSpec::Tap(Tap { name: rest.into() }),
         "memif" | "memif-server" => memif(MemifRole::Server)?,
         "memif-client" => memif(MemifRole::Client)?,
-        "vhost" => PortSpec::Vhost { socket: rest.into(), client: false },
-        "virtio_user" => PortSpec::VirtioUser { path: rest.into(), server: false },
-        "pci" => PortSpec::Pci { address: rest.into() },
-        "ring" => PortSpec::Ring,
+        "vhost" => PortSpec::Vhost(Vhost { socket: rest.into(), client: false }),
+        "virtio_user" => PortSpec::VirtioUser(VirtioUser { path: rest.into(), server: false }),
+        "pci" => PortSpec::Pci(Pci { address: rest.into() }),
+        "ring" => PortSpec::Ring(Ring),
         "pcap" => {
             let (rx, tx) = rest.split_once('+').unwrap_or((rest, ""));
             let path = |text: &str| (!text.is_empty()).then(|| text.into());
-            PortSpec::Pcap { rx: path(rx), tx: path(tx), repeat: false }
+            PortSpec::Pcap(Pcap { rx: path(rx), tx: path(tx), repeat: false })
         }
         _ => return Err(refuse()),
     })
@@ -189,13 +198,13 @@ mod tests {
     fn ports_are_read_as_they_are_written() {
         assert_eq!(
             parse("af_packet:veth0").unwrap(),
-            PortSpec::AfPacket { device: "veth0".into() }
+            PortSpec::AfPacket(AfPacket { device: "veth0".into() })
         );
         let memif = parse("memif-client:/run/m#3").unwrap();
-        assert!(matches!(memif, PortSpec::Memif { role: MemifRole::Client, id: 3, .. }));
-        let pcap = PortSpec::Pcap { rx: None, tx: Some("b".into()), repeat: false };
+        assert!(matches!(memif, PortSpec::Memif(Memif { role: MemifRole::Client, id: 3, .. })));
+        let pcap = PortSpec::Pcap(Pcap { rx: None, tx: Some("b".into()), repeat: false });
         assert_eq!(parse("pcap:+b").unwrap(), pcap);
-        assert_eq!(parse("ring").unwrap(), PortSpec::Ring);
+        assert_eq!(parse("ring").unwrap(), PortSpec::Ring(Ring));
         for wrong in ["", "af_packet", "wifi:wlan0", "memif:/s#x"] {
             assert!(parse(wrong).unwrap_err().to_string().contains("af_packet:DEVICE"), "{wrong}");
         }

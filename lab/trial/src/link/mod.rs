@@ -17,6 +17,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use dpdk::kinds::{AfPacket, AfXdp, Memif, Pcap, Pci, Tap, VirtioUser};
 use dpdk::{MemifRole, PortSpec};
 use serde::{Deserialize, Serialize};
 use wire::MacAddr;
@@ -263,22 +264,26 @@ pub fn lab_ports(
     };
     let socket = |side: usize| place.folder().join(format!("{}{side}.sock", kind.name()));
     Ok([0, 1].map(|side| match kind {
-        LinkKind::Veth => PortSpec::AfPacket { device: LAB_DEVICES[side].into() },
-        LinkKind::VethXdp => {
-            PortSpec::AfXdp { device: LAB_DEVICES[side].into(), first_queue: 0, force_copy: false }
-        }
-        LinkKind::Tap => PortSpec::Tap { name: LAB_DEVICES[side].into() },
-        LinkKind::Memif => PortSpec::Memif {
+        LinkKind::Veth => PortSpec::AfPacket(AfPacket { device: LAB_DEVICES[side].into() }),
+        LinkKind::VethXdp => PortSpec::AfXdp(AfXdp {
+            device: LAB_DEVICES[side].into(),
+            first_queue: 0,
+            force_copy: false,
+        }),
+        LinkKind::Tap => PortSpec::Tap(Tap { name: LAB_DEVICES[side].into() }),
+        LinkKind::Memif => PortSpec::Memif(Memif {
             role: MemifRole::Client,
             socket: socket(side),
             id: 0,
             ring_log2: 10,
             buffer_bytes: 2_048,
-        },
-        LinkKind::Vhost => PortSpec::VirtioUser { path: socket(side), server: needs.listener },
-        LinkKind::Pci => PortSpec::Pci { address: cards[side].clone() },
+        }),
+        LinkKind::Vhost => {
+            PortSpec::VirtioUser(VirtioUser { path: socket(side), server: needs.listener })
+        }
+        LinkKind::Pci => PortSpec::Pci(Pci { address: cards[side].clone() }),
         // Written before the device starts, and read when it has ended: nothing in between.
-        LinkKind::Pcap => PortSpec::Pcap { rx: None, tx: None, repeat: false },
+        LinkKind::Pcap => PortSpec::Pcap(Pcap { rx: None, tx: None, repeat: false }),
     }))
 }
 

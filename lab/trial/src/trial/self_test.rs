@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use dpdk::kinds::{AfPacket, AfXdp, Memif, Tap, Vhost, VirtioUser};
 use dpdk::{MemifRole, PortSpec};
 use lab_traffic::arrivals::Imix;
 use lab_traffic::clock::Clock;
@@ -128,18 +129,20 @@ fn cache_file() -> PathBuf {
 /// Both ends of one link.
 fn direct(ports: &Ports, link: LinkKind, folder: &Path) -> Result<Vec<End>, Error> {
     let socket = folder.join("direct.sock");
-    let memif = |role| PortSpec::Memif {
-        role,
-        socket: socket.clone(),
-        id: 0,
-        ring_log2: 10,
-        buffer_bytes: 2_048,
+    let memif = |role| {
+        PortSpec::Memif(Memif {
+            role,
+            socket: socket.clone(),
+            id: 0,
+            ring_log2: 10,
+            buffer_bytes: 2_048,
+        })
     };
     let kernel = |device: &str| match link {
         LinkKind::VethXdp => {
-            PortSpec::AfXdp { device: device.into(), first_queue: 0, force_copy: false }
+            PortSpec::AfXdp(AfXdp { device: device.into(), first_queue: 0, force_copy: false })
         }
-        _ => PortSpec::AfPacket { device: device.into() },
+        _ => PortSpec::AfPacket(AfPacket { device: device.into() }),
     };
     let specs = match link {
         LinkKind::Pcap | LinkKind::Pci => {
@@ -148,10 +151,10 @@ fn direct(ports: &Ports, link: LinkKind, folder: &Path) -> Result<Vec<End>, Erro
         }
         LinkKind::Memif => [memif(MemifRole::Server), memif(MemifRole::Client)],
         LinkKind::Vhost => [
-            PortSpec::Vhost { socket: socket.clone(), client: false },
-            PortSpec::VirtioUser { path: socket.clone(), server: false },
+            PortSpec::Vhost(Vhost { socket: socket.clone(), client: false }),
+            PortSpec::VirtioUser(VirtioUser { path: socket.clone(), server: false }),
         ],
-        LinkKind::Tap => [PortSpec::Tap { name: ENDS[0].into() }, kernel(ENDS[0])],
+        LinkKind::Tap => [PortSpec::Tap(Tap { name: ENDS[0].into() }), kernel(ENDS[0])],
         LinkKind::Veth | LinkKind::VethXdp => {
             let [one, other] = ENDS;
             let quiet =

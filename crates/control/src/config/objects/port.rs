@@ -162,9 +162,11 @@ impl Port {
                     .expected("the address of one station: first octet even, not all zero"),
             );
         }
-        if self.rx_queues > 1 && matches!(self.kind, PortKind::Pcap(_)) {
-            let message = format!("a pcap port with {} receive queues", self.rx_queues);
-            report.push(Problem::new(format!("{port}.rx_queues"), message).expected("1"));
+        if let Some(most) = self.kind.most_rx_queues().filter(|most| self.rx_queues > *most) {
+            let kind = self.kind.name().word();
+            let message = format!("a {kind} port with {} receive queues", self.rx_queues);
+            let problem = Problem::new(format!("{port}.rx_queues"), message);
+            report.push(problem.expected(most.to_string()));
         }
         if self.has_ip6() && self.mtu < MIN_IP6_MTU {
             let message = format!("IPv6 addresses and an MTU of {}", self.mtu);

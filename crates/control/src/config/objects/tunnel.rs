@@ -8,7 +8,7 @@ use wire::vxlan::MAX_VNI;
 
 use super::Config;
 use super::port::{Port, PortName, Ports};
-use super::port_kind::PortKind;
+use super::port_kind::{DEFAULT_MTU, Kind, PortKind};
 use super::vrf::VrfName;
 use crate::config::declare::{by_another_word, explained, object};
 use crate::config::edit::{Command, Words};
@@ -18,9 +18,6 @@ use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
 use crate::config::rows;
 use crate::config::write::Fields;
-
-/// MTU of a port that does not say.
-pub(super) const DEFAULT_MTU: u16 = 1_500;
 
 /// The two ends of a tunnel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -220,34 +217,33 @@ impl Gre {
     }
 }
 
-impl PortKind {
-    /// The ends of a tunnel.
-    pub fn ends(&self) -> Option<&Ends> {
-        match self {
-            Self::Vxlan(vxlan) => Some(&vxlan.ends),
-            Self::Gre(gre) => Some(&gre.ends),
-            _ => None,
-        }
+impl Kind for Vxlan {
+    fn is_virtual(&self) -> bool {
+        true
     }
 
-    /// Whether it is one tunnel to several ends: only a bridge knows which of them a frame is for.
-    pub fn has_remotes(&self) -> bool {
-        self.ends().is_some_and(|ends| matches!(ends.remotes, Remotes::Several { .. }))
+    fn ends(&self) -> Option<&Ends> {
+        Some(&self.ends)
+    }
+}
+
+impl Kind for Gre {
+    fn is_virtual(&self) -> bool {
+        true
     }
 
-    /// Whether it carries packets that are in no frames: there are no stations on it, only the
-    /// other end.
-    pub fn is_point_to_point(&self) -> bool {
-        matches!(self, Self::Gre(Gre { payload: Payload::Packets, .. }))
+    fn ends(&self) -> Option<&Ends> {
+        Some(&self.ends)
     }
 
-    /// The longest packet of a port that does not say: what is left of an ordinary one's inside a
-    /// tunnel of packets. A bridge's ports take frames of one length, tunnels among them.
-    pub fn default_mtu(&self) -> u16 {
-        match self {
-            Self::Gre(gre) if self.is_point_to_point() => DEFAULT_MTU - gre.header_bytes(),
-            _ => DEFAULT_MTU,
-        }
+    fn is_point_to_point(&self) -> bool {
+        self.payload == Payload::Packets
+    }
+
+    /// What is left of an ordinary port's inside a tunnel of packets. A bridge's ports take frames
+    /// of one length, tunnels among them.
+    fn default_mtu(&self) -> u16 {
+        if self.is_point_to_point() { DEFAULT_MTU - self.header_bytes() } else { DEFAULT_MTU }
     }
 }
 

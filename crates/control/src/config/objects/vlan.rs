@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use wire::vlan::{MAX_VID, MIN_VID};
 
 use super::port::{Port, PortName, Ports, check_exists};
-use super::port_kind::PortKind;
+use super::port_kind::{Kind, PortKind};
 use crate::config::declare::{Declared, explained, infos, object};
 use crate::config::draft::Draft;
 use crate::config::edit::{Command, Words};
@@ -47,6 +47,12 @@ object! {
         pub protocol: Protocol as "802.1q" = Self::usual_protocol(inner),
         /// Priority of the tags it puts on; the one that a frame came with when left out
         pub priority: Option<u16> as "5" [0..=7] = None,
+    }
+}
+
+impl Kind for Vlan {
+    fn is_virtual(&self) -> bool {
+        true
     }
 }
 

@@ -21,7 +21,7 @@ use sched::{Config as Scheduler, Error, Shape, Warning};
 
 use super::Config;
 use super::port::PortName;
-use super::tunnel::DEFAULT_MTU;
+use super::port_kind::DEFAULT_MTU;
 use super::vrf::DEFAULT_NAME;
 use crate::config::info::{Info, Value};
 use crate::config::read::TableReader;

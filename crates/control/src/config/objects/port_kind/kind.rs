@@ -1,0 +1,49 @@
+//! What a kind of port says of itself, beside its fields.
+
+use super::super::tunnel::Ends;
+use crate::config::report::Report;
+
+/// MTU of a port that does not say.
+pub(crate) const DEFAULT_MTU: u16 = 1_500;
+
+/// A kind says what differs from the usual alone: a device of its own, for one port.
+pub(crate) trait Kind {
+    /// Whether no device belongs to it: it stands on other ports.
+    fn is_virtual(&self) -> bool {
+        false
+    }
+
+    /// What no two ports can share, as a person calls it.
+    fn claim(&self) -> Option<String> {
+        None
+    }
+
+    /// Finds what is wrong with it; `port` is how problems call the port.
+    fn check(&self, _port: &str, _report: &mut Report) {}
+
+    /// How many receive queues it can have, if that is known.
+    fn most_rx_queues(&self) -> Option<u16> {
+        None
+    }
+
+    /// Whether the other end may be a host that leaves work to a card.
+    fn peer_offloads(&self) -> bool {
+        true
+    }
+
+    /// The ends of a tunnel.
+    fn ends(&self) -> Option<&Ends> {
+        None
+    }
+
+    /// Whether it carries packets that are in no frames: there are no stations on it, only the
+    /// other end.
+    fn is_point_to_point(&self) -> bool {
+        false
+    }
+
+    /// The longest packet of a port that does not say.
+    fn default_mtu(&self) -> u16 {
+        DEFAULT_MTU
+    }
+}

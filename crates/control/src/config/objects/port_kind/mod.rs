@@ -1,0 +1,173 @@
+//! What stands behind a port: hardware, a kernel device, another process, a file, or memory. One
+//! file a kind of device; kinds that stand on other ports have theirs beside this folder.
+//!
+//! To add a kind: its file, with its fields and what it says of itself (`Kind`), and its line in
+//! the list below.
+
+mod bvi;
+mod fields;
+mod kind;
+
+use bvi::Bvi;
+
+use super::tunnel::{Ends, Gre, Remotes, Vxlan};
+use super::vlan::Vlan;
+use crate::config::declare::Declared;
+use crate::config::field::word_field;
+use crate::config::info::{Info, Value};
+use crate::config::read::TableReader;
+use crate::config::report::Report;
+use crate::config::write::Fields;
+pub(crate) use kind::{DEFAULT_MTU, Kind};
+
+pub use fields::{DeviceName, FrameHex, PciAddress};
+pub use memif::Role;
+pub use pcap::Repeat;
+
+/// Declares the kinds of ports: each its word, and the fields that it has.
+macro_rules! kinds {
+    (
+        devices: $( $(#[doc = $dhelp:literal])+ $file:ident: $dkind:ident = $dword:literal, )+
+        virtual: $( $rest:tt )+
+    ) => {
+        $( mod $file; pub use $file::$dkind; )+
+
+        kinds! { $( $(#[doc = $dhelp])+ $dkind($dkind) = $dword, )+ $($rest)+ }
+    };
+    ($( $(#[doc = $help:literal])+ $kind:ident $(($fields:ident))? = $word:literal, )+) => {
+        word_field! {
+            /// The kinds of ports, by name.
+            KindName { $( $(#[doc = $help])+ $kind = $word, )+ }
+        }
+
+        /// What stands behind a port.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum PortKind { $( $(#[doc = $help])+ $kind $(($fields))?, )+ }
+
+        impl PortKind {
+            /// What a kind is.
+            pub(super) fn about(kind: KindName) -> &'static str {
+                match kind { $( KindName::$kind => concat!($($help),+), )+ }
+            }
+
+            /// The kind's name.
+            pub fn name(&self) -> KindName {
+                match self { $( Self::$kind { .. } => KindName::$kind, )+ }
+            }
+
+            /// What differs by kind.
+            fn as_kind(&self) -> &dyn Kind {
+                match self { $( kinds!(@is it $kind $($fields)?) => kinds!(@kind it $kind $($fields)?), )+ }
+            }
+        }
+
+        /// `kind` and the fields that go with it.
+        impl Value for PortKind {
+            fn read(table: &mut TableReader<'_>, key: &'static str, _: bool) -> Option<Self> {
+                match table.required(key)? {
+                    $( KindName::$kind => kinds!(@read table $kind $($fields)?), )+
+                }
+            }
+
+            fn write(&self, key: &'static str, fields: Fields, _: Option<Self>) -> Fields {
+                let fields = fields.with(key, &self.name());
+                match self { $( kinds!(@is it $kind $($fields)?) => kinds!(@write it fields $($fields)?), )+ }
+            }
+
+            fn describe(info: Info, out: &mut Vec<Info>) {
+                <KindName as Value>::describe(info, out);
+                $( let from = out.len();
+                   $( <$fields as Declared>::describe(out); )?
+                   for info in &mut out[from..] { info.of = $word; } )+
+            }
+        }
+    };
+    (@read $table:ident $kind:ident) => { Some(PortKind::$kind) };
+    (@read $table:ident $kind:ident $fields:ident) => { $fields::read($table).map(PortKind::$kind) };
+    (@is $it:ident $kind:ident) => { PortKind::$kind };
+    (@is $it:ident $kind:ident $fields:ident) => { PortKind::$kind($it) };
+    (@kind $it:ident $kind:ident) => { &$kind };
+    (@kind $it:ident $kind:ident $fields:ident) => { $it };
+    (@write $it:ident $all:ident) => { $all };
+    (@write $it:ident $all:ident $fields:ident) => { Declared::write($it, $all) };
+}
+
+// One line a kind.
+kinds! {
+    devices:
+    /// A network card bound to a user-space driver.
+    pci: Pci = "pci",
+    /// A kernel device through a packet socket.
+    af_packet: AfPacket = "af_packet",
+    /// A kernel device through an XDP socket.
+    af_xdp: AfXdp = "af_xdp",
+    /// A new kernel device, made by us.
+    tap: Tap = "tap",
+    /// Shared memory with another process.
+    memif: Memif = "memif",
+    /// Shared memory with a virtual machine, our end the server.
+    vhost: Vhost = "vhost",
+    /// The machine's end of a vhost socket.
+    virtio_user: VirtioUser = "virtio_user",
+    /// Capture files.
+    pcap: Pcap = "pcap",
+    /// Packets in memory, replayed for ever.
+    memory: Memory = "memory",
+    virtual:
+    /// A VLAN of another port.
+    Vlan(Vlan) = "vlan",
+    /// The router's own station in a bridge.
+    Bvi = "bvi",
+    /// A VXLAN tunnel.
+    Vxlan(Vxlan) = "vxlan",
+    /// A GRE tunnel of Ethernet frames, or of packets.
+    Gre(Gre) = "gre",
+}
+
+impl PortKind {
+    /// Whether no device belongs to it: it stands on other ports.
+    pub fn is_virtual(&self) -> bool {
+        self.as_kind().is_virtual()
+    }
+
+    /// What no two ports can share, as a person calls it.
+    pub(crate) fn claim(&self) -> Option<String> {
+        self.as_kind().claim()
+    }
+
+    /// Finds what is wrong with it; `port` is how problems call the port.
+    pub(crate) fn check(&self, port: &str, report: &mut Report) {
+        self.as_kind().check(port, report);
+    }
+
+    /// How many receive queues it can have, if that is known.
+    pub(crate) fn most_rx_queues(&self) -> Option<u16> {
+        self.as_kind().most_rx_queues()
+    }
+
+    /// Whether the other end may be a host that leaves work to a card.
+    pub fn peer_offloads(&self) -> bool {
+        self.as_kind().peer_offloads()
+    }
+
+    /// The ends of a tunnel.
+    pub fn ends(&self) -> Option<&Ends> {
+        self.as_kind().ends()
+    }
+
+    /// Whether it is one tunnel to several ends: only a bridge knows which of them a frame is for.
+    pub fn has_remotes(&self) -> bool {
+        self.ends().is_some_and(|ends| matches!(ends.remotes, Remotes::Several { .. }))
+    }
+
+    /// Whether it carries packets that are in no frames: there are no stations on it, only the
+    /// other end.
+    pub fn is_point_to_point(&self) -> bool {
+        self.as_kind().is_point_to_point()
+    }
+
+    /// The longest packet of a port that does not say.
+    pub fn default_mtu(&self) -> u16 {
+        self.as_kind().default_mtu()
+    }
+}

@@ -1,0 +1,26 @@
+//! `vhost`: the host's end of a virtual machine's network card.
+
+use std::path::PathBuf;
+
+use super::super::api::check_socket;
+use super::kind::Kind;
+use crate::config::declare::object;
+use crate::config::report::Report;
+
+object! {
+    /// Shared memory with a virtual machine
+    pub struct Vhost {
+        /// Socket that we make
+        pub socket: PathBuf as "/run/volley/vhost.sock",
+    }
+}
+
+impl Kind for Vhost {
+    fn claim(&self) -> Option<String> {
+        Some(format!("vhost socket {}", self.socket.display()))
+    }
+
+    fn check(&self, port: &str, report: &mut Report) {
+        check_socket(&format!("{port}.socket"), &self.socket, report);
+    }
+}

@@ -1,0 +1,170 @@
+//! What a kind of port is to the rest of this crate: what DPDK must be told to open one, what such
+//! a port can do, and what goes with it while it is open.
+//!
+//! ```text
+//!  Kind       what is configured: a value      ─▶ device ─▶ DPDK
+//!  Attendant  what goes with one open port     opened ─▶ stopping ─▶ settle ─▶ … ─▶ closed
+//! ```
+//! A kind says what differs from the usual alone; see `kinds` for the list. None of this is on the
+//! way of packets: queues get what they need of it when they are taken.
+
+use crate::device::{Device, Shape};
+use crate::linux::LinuxDevice;
+use crate::packet_rings::PacketRings;
+use crate::packet_times::PacketTimes;
+use crate::privilege::Right;
+use crate::queue::Queue;
+use crate::receive_times::ReceiveTimes;
+use crate::{DpdkPool, Error};
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// One kind of port and what it needs to know. It is shown by what tells two ports of the kind
+/// apart.
+pub(crate) trait Kind: fmt::Display {
+    /// The kind as a configuration writes it.
+    fn name(&self) -> &'static str;
+
+    /// What DPDK opens for it; what it cannot be told is an error.
+    fn device(&self, shape: Shape) -> Result<Device, Error>;
+
+    /// The rights that opening one takes.
+    fn rights(&self) -> &'static [Right] {
+        &[]
+    }
+
+    /// The Linux device behind the port, if there is one.
+    fn linux_device(&self) -> Option<&str> {
+        None
+    }
+
+    /// The Linux device comes with the port, and is not there before.
+    fn makes_device(&self) -> bool {
+        false
+    }
+
+    /// A program of ours may keep the other end of a veth from sending more than a frame at once.
+    fn has_room_for_program(&self) -> bool {
+        false
+    }
+
+    /// Each queue is a pair: whoever has a transmit queue must also poll its other half, as the
+    /// other end may put packets there.
+    fn has_queue_pairs(&self) -> bool {
+        false
+    }
+
+    /// Linux may hand over frames whose checksums were left to a card.
+    fn leaves_out_checksums(&self) -> bool {
+        false
+    }
+
+    /// It is found on the bus of cards, which the environment must have looked at.
+    fn is_card(&self) -> bool {
+        false
+    }
+
+    /// Whose the MAC address is that its driver tells.
+    fn address_is_of(&self) -> AddressOf {
+        AddressOf::Port
+    }
+
+    /// Who is asked for another MTU.
+    fn mtu_is_of(&self) -> MtuOf {
+        MtuOf::DriverIfAnybody
+    }
+
+    /// The socket at which the port will listen.
+    fn listens_at(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Several ports may listen at one socket.
+    fn shares_socket(&self) -> bool {
+        false
+    }
+
+    /// The socket that the port connects to again and again.
+    fn connects_to(&self) -> Option<&Path> {
+        None
+    }
+
+    /// What goes with a port that is about to be opened.
+    fn attendant(&self) -> Box<dyn Attendant> {
+        Box::new(Nobody)
+    }
+}
+
+/// Who has the MAC address that a port's driver tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AddressOf {
+    /// The port, and its device must know when it gets another.
+    Port,
+    /// The port, which brings every frame whoever it is to: shared memory and files.
+    PortThatBringsAll,
+    /// The kernel, which is the other end of the wire.
+    Kernel,
+}
+
+/// Who has a port's MTU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MtuOf {
+    /// The Linux device: DPDK's driver is wrong about it.
+    Linux,
+    /// The driver.
+    Driver,
+    /// The driver, if it has one: shared memory and files carry whatever fits a buffer.
+    DriverIfAnybody,
+}
+
+/// What there is of a port that was opened, as far as that went.
+pub(crate) struct Opened<'p> {
+    /// The Linux device behind it.
+    pub(crate) linux: Option<&'p LinuxDevice>,
+    /// Its receive queues.
+    pub(crate) rx: &'p [Arc<Queue>],
+    /// Its transmit queues.
+    pub(crate) tx: &'p [Arc<Queue>],
+}
+
+/// What goes with one open port, beside DPDK's part in it.
+pub(crate) trait Attendant: Send {
+    /// The port is there, whole or as far as its driver came.
+    fn opened(&mut self, _: &Opened<'_>) {}
+
+    /// The driver is about to stop, and no worker is in a queue.
+    fn stopping(&mut self) {}
+
+    /// Waits until what the driver does by itself will not meet what is done next.
+    fn settle(&self) {}
+
+    /// The driver has closed the port and forgotten it.
+    fn closed(&mut self, _: &DpdkPool) {}
+
+    /// The packet sockets below it, to be asked and pushed.
+    fn rings(&self) -> Arc<PacketRings> {
+        Arc::default()
+    }
+
+    /// Where the times at which its packets came are read, if it is not the driver that tells them;
+    /// or why they cannot be had.
+    fn packet_times(
+        &self,
+        _: Shape,
+        _: &Opened<'_>,
+        _: ReceiveTimes,
+    ) -> Option<Result<PacketTimes, &'static str>> {
+        None
+    }
+
+    /// Times are told by this attendant, not by the driver.
+    fn tells_times(&self) -> bool {
+        false
+    }
+}
+
+/// Nothing goes with most kinds.
+struct Nobody;
+
+impl Attendant for Nobody {}

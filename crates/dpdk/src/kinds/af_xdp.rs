@@ -1,0 +1,91 @@
+//! `af_xdp`: a Linux device through XDP sockets.
+//!
+//! What DPDK's driver of it forgets when it closes is in `xdp_sockets`.
+
+use crate::arguments::Arguments;
+use crate::device::{Device, Shape};
+use crate::kind::{Attendant, Kind, Opened};
+use crate::privilege::Right;
+use crate::xdp_sockets::{self, XdpSocket};
+use crate::{DpdkPool, Error};
+use std::collections::HashSet;
+use std::fmt;
+use std::os::fd::RawFd;
+
+/// A Linux device through XDP sockets: the kernel no longer sees its packets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AfXdp {
+    /// The device.
+    pub device: String,
+    /// The device's first queue that is taken.
+    pub first_queue: u16,
+    /// Copy packets even if the driver could do without.
+    pub force_copy: bool,
+}
+
+impl AfXdp {
+    /// From the device's first queue on, without a copy where its driver can do that.
+    pub fn usual(device: String) -> Self {
+        Self { device, first_queue: 0, force_copy: false }
+    }
+}
+
+impl Kind for AfXdp {
+    fn name(&self) -> &'static str {
+        "af_xdp"
+    }
+
+    fn device(&self, shape: Shape) -> Result<Device, Error> {
+        let arguments = Arguments::default()
+            .device("iface", &self.device)?
+            .with("start_queue", self.first_queue)
+            .with("queue_count", shape.queues)
+            .with("force_copy", u8::from(self.force_copy));
+        Ok(Device::of_driver("net_af_xdp", arguments))
+    }
+
+    fn rights(&self) -> &'static [Right] {
+        &[Right::NetRaw, Right::NetAdmin, Right::IpcLock, Right::Bpf]
+    }
+
+    fn linux_device(&self) -> Option<&str> {
+        Some(&self.device)
+    }
+
+    fn has_queue_pairs(&self) -> bool {
+        true
+    }
+
+    fn leaves_out_checksums(&self) -> bool {
+        true
+    }
+
+    fn attendant(&self) -> Box<dyn Attendant> {
+        Box::new(Sockets { others: xdp_sockets::all(), held: Vec::new() })
+    }
+}
+
+impl fmt::Display for AfXdp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.device)
+    }
+}
+
+/// The sockets of an open port.
+struct Sockets {
+    /// Those that were there before.
+    others: HashSet<RawFd>,
+    held: Vec<XdpSocket>,
+}
+
+impl Attendant for Sockets {
+    fn opened(&mut self, _: &Opened<'_>) {
+        self.held = XdpSocket::hold_new(&self.others);
+    }
+
+    fn closed(&mut self, pool: &DpdkPool) {
+        for socket in self.held.drain(..) {
+            socket.recover(pool);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The kinds of ports, one file each, and what a port is: one of them.
+//!
+//! To add a kind: its file, with what DPDK is to be told (`Kind`, in `kind`), and its line below.
+//! `CONTRIBUTING.md` has the rest.
+
+use crate::kind::{AddressOf, Kind};
+use std::fmt;
+
+macro_rules! kinds {
+    ($( $file:ident: $kind:ident, )+) => {
+        $( mod $file; pub use $file::$kind; )+
+
+        /// A kind of port and what that kind needs to know.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum PortSpec { $(
+            #[doc = concat!("See [`", stringify!($kind), "`].")]
+            $kind($kind), )+ }
+
+        impl PortSpec {
+            /// What differs by kind.
+            pub(crate) fn as_kind(&self) -> &dyn Kind {
+                match self { $( Self::$kind(kind) => kind, )+ }
+            }
+        }
+
+        $( impl From<$kind> for PortSpec {
+            fn from(kind: $kind) -> Self {
+                Self::$kind(kind)
+            }
+        } )+
+    };
+}
+
+// One line a kind.
+kinds! {
+    pci: Pci,
+    af_packet: AfPacket,
+    af_xdp: AfXdp,
+    tap: Tap,
+    memif: Memif,
+    vhost: Vhost,
+    virtio_user: VirtioUser,
+    pcap: Pcap,
+    null: Null,
+    ring: Ring,
+}
+
+pub use memif::MemifRole;
+
+impl PortSpec {
+    /// The kind as a configuration writes it.
+    pub fn kind(&self) -> &'static str {
+        self.as_kind().name()
+    }
+
+    /// True if each queue is a pair: whoever has a transmit queue must also poll its other half,
+    /// as the other end may put packets there.
+    pub fn has_queue_pairs(&self) -> bool {
+        self.as_kind().has_queue_pairs()
+    }
+
+    /// True if the environment must have looked for PCI devices.
+    pub fn is_card(&self) -> bool {
+        self.as_kind().is_card()
+    }
+
+    /// True if the MAC address that its driver tells is the port's own, not that of the kernel's
+    /// end of the wire.
+    pub fn has_address(&self) -> bool {
+        self.as_kind().address_is_of() != AddressOf::Kernel
+    }
+
+    /// True if its device must know our MAC address.
+    pub fn filters_by_address(&self) -> bool {
+        self.as_kind().address_is_of() == AddressOf::Port
+    }
+
+    /// The Linux device behind the port, if there is one.
+    pub fn device(&self) -> Option<&str> {
+        self.as_kind().linux_device()
+    }
+}
+
+/// As a person calls it: `af_packet eth0`.
+impl fmt::Display for PortSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind())?;
+        match self.as_kind().to_string() {
+            nothing if nothing.is_empty() => Ok(()),
+            which => write!(f, " {which}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Shape;
+    use crate::privilege::Privilege;
+
+    const SHAPE: Shape = Shape { queues: 2, mtu: 1500, descriptors: None };
+
+    fn text(spec: impl Into<PortSpec>) -> String {
+        let device = spec.into().as_kind().device(SHAPE).unwrap();
+        let driver = device.name.trim_end_matches(|c: char| c.is_ascii_digit());
+        format!("{driver},{}", device.arguments)
+    }
+
+    #[test]
+    fn kinds_become_the_arguments_that_drivers_know() {
+        let spec = AfPacket { device: "eth0".into() };
+        let sizes = "blocksz=8192,framesz=2048,framecnt=4096";
+        assert_eq!(text(spec), format!("net_af_packet,iface=eth0,qpairs=2,{sizes},qdisc_bypass=0"));
+        let spec = AfXdp { device: "eth0".into(), first_queue: 1, force_copy: true };
+        let expected = "iface=eth0,start_queue=1,queue_count=2,force_copy=1";
+        assert_eq!(text(spec), format!("net_af_xdp,{expected}"));
+        let spec = Memif {
+            role: MemifRole::Server,
+            socket: "/run/m.sock".into(),
+            id: 7,
+            ring_log2: 10,
+            buffer_bytes: 2048,
+        };
+        let expected = "role=server,socket=/run/m.sock,socket-abstract=no,id=7,rsize=10,bsize=2048";
+        assert_eq!(text(spec), format!("net_memif,{expected}"));
+        let spec = VirtioUser { path: "/run/v.sock".into(), server: true };
+        assert_eq!(text(spec), "net_virtio_user,path=/run/v.sock,queues=2,server=1");
+        let spec = Vhost { socket: "/run/v.sock".into(), client: false };
+        assert_eq!(text(spec), "net_vhost,iface=/run/v.sock,queues=2,client=0");
+        let spec = Pcap { rx: Some("a.pcap".into()), tx: None, repeat: true };
+        assert_eq!(text(spec), "net_pcap,rx_pcap=a.pcap,infinite_rx=1");
+        assert_eq!(text(Tap { name: "t0".into() }), "net_tap,iface=t0");
+        assert_eq!(text(Null { packet_bytes: 64 }), "net_null,size=64");
+        assert_eq!(text(Ring), "net_ring,");
+    }
+
+    #[test]
+    fn a_port_is_called_by_its_kind_and_what_tells_it_from_others() {
+        let pcap = Pcap { rx: Some("a.pcap".into()), tx: Some("b.pcap".into()), repeat: false };
+        assert_eq!(PortSpec::from(pcap).to_string(), "pcap from a.pcap to b.pcap");
+        assert_eq!(PortSpec::from(Tap { name: "t0".into() }).to_string(), "tap t0");
+        assert_eq!(PortSpec::from(Ring).to_string(), "ring");
+        let memif = Memif {
+            role: MemifRole::Client,
+            socket: "/run/m".into(),
+            id: 3,
+            ring_log2: 10,
+            buffer_bytes: 2048,
+        };
+        assert_eq!(PortSpec::from(memif).to_string(), "memif /run/m id 3");
+    }
+
+    #[test]
+    fn devices_of_one_kind_get_names_of_their_own() {
+        let name = || Ring.device(SHAPE).unwrap().name;
+        assert_ne!(name(), name());
+    }
+
+    #[test]
+    fn values_that_would_smuggle_in_arguments_are_refused() {
+        for device in ["eth0,qpairs=9", "a=b", "", "a b", "a/b", "sixteencharacter", "e\n", "x\"y"]
+        {
+            let error = AfPacket { device: device.into() }.device(SHAPE).unwrap_err();
+            assert!(error.to_string().contains(device), "{error}");
+        }
+        let spec = VirtioUser { path: "/tmp/a,server=1".into(), server: false };
+        assert!(spec.device(SHAPE).is_err());
+        let spec = Vhost { socket: "/x".repeat(60).into(), client: false };
+        assert!(spec.device(SHAPE).is_err());
+    }
+
+    #[test]
+    fn a_refused_port_hears_what_it_lacks() {
+        let spec = AfPacket { device: "eth0".to_owned() };
+        let some = Privilege { net_raw: true, ..Privilege::default() };
+        assert_eq!(
+            some.lacks(spec.rights()).as_deref(),
+            Some("not root with net_raw lacks CAP_IPC_LOCK or a larger `ulimit -l`")
+        );
+        let more = Privilege { ipc_lock: true, ..some };
+        assert_eq!(more.lacks(spec.rights()), None);
+        assert_eq!(Privilege::default().lacks(Ring.rights()), None);
+    }
+}

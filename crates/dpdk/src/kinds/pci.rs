@@ -1,0 +1,65 @@
+//! `pci`: a network card that DPDK has for itself.
+
+use crate::Error;
+use crate::arguments::refuse;
+use crate::device::{Device, Shape};
+use crate::kind::{Kind, MtuOf};
+use std::fmt;
+
+/// A network card, by its address (`0000:01:00.0`), bound to vfio-pci or of a driver that needs no
+/// binding. The environment must have been started with `pci`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pci {
+    /// Domain, bus, device, function.
+    pub address: String,
+}
+
+impl Kind for Pci {
+    fn name(&self) -> &'static str {
+        "pci"
+    }
+
+    fn device(&self, _: Shape) -> Result<Device, Error> {
+        check_address(&self.address)?;
+        Ok(Device::on_bus("pci", self.address.clone()))
+    }
+
+    fn mtu_is_of(&self) -> MtuOf {
+        MtuOf::Driver
+    }
+
+    fn is_card(&self) -> bool {
+        true
+    }
+}
+
+impl fmt::Display for Pci {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.address)
+    }
+}
+
+fn check_address(text: &str) -> Result<(), Error> {
+    let pattern = "0000:01:00.0";
+    let fits = |(c, like): (char, char)| match like {
+        ':' | '.' => c == like,
+        _ => c.is_ascii_hexdigit(),
+    };
+    match text.len() == pattern.len() && text.chars().zip(pattern.chars()).all(fits) {
+        true => Ok(()),
+        false => Err(refuse("PCI address", text, &format!("one looks like {pattern}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pci_address_has_four_parts_in_hex() {
+        assert!(check_address("0000:0a:1f.7").is_ok());
+        for wrong in ["01:00.0", "0000:01:00", "0000.01.00.0", "0000:01:00.0,x=1", "000g:01:00.0"] {
+            assert!(check_address(wrong).is_err(), "{wrong}");
+        }
+    }
+}
