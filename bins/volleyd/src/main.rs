@@ -5,7 +5,9 @@
 //!  workers:     one thread each, or the main thread between its other duties
 //! ```
 
+mod reload;
 mod serve;
+mod supervisor;
 
 use clap::Parser;
 use control::config::{Config, Host, Source, parse};

@@ -1,5 +1,6 @@
 //! From a good configuration to a router that runs, until a signal ends it.
 
+use crate::{reload, supervisor};
 use control::api::{Tls, UnixSocket, router};
 use control::config::{Config, Host};
 use control::control_loop::{Control, Handle, channel};
@@ -13,11 +14,14 @@ use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
-/// Runs the router until SIGTERM or SIGINT.
+/// Runs the router until SIGTERM or SIGINT; SIGHUP reads the file again.
 pub(crate) fn serve(config: Config, file: PathBuf, socket: &Path) -> Result<(), Box<dyn Error>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.thread_name(events::REQUEST).enable_all().build()?;
     runtime.block_on(async {
         let (handle, jobs) = channel();
+        // From now on it does not end us.
+        let hangup = signal(SignalKind::hangup())?;
         let listener = UnixSocket::bind(socket, config.api.group.as_deref())?;
         let due = Arc::new(Notify::new());
         let mut engine = start(&config, &due)?;
@@ -30,14 +34,18 @@ pub(crate) fn serve(config: Config, file: PathBuf, socket: &Path) -> Result<(), 
             tracing::info!(address = %tcp.listen, "listening with TLS");
             tokio::spawn(tls.serve(router(handle.clone())));
         }
+        tokio::spawn(reload::reload_at(hangup, handle.clone(), file.clone()));
+        tokio::spawn(supervisor::stay_alive(handle));
         let mut control = Control::new(Box::new(engine), config, Host::this(), Some(file));
         let (mut terminated, mut interrupted) =
             (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        supervisor::ready();
         let why = tokio::select! {
             () = control.run(jobs) => "nobody can ask any more",
             _ = terminated.recv() => "SIGTERM",
             _ = interrupted.recv() => "SIGINT",
         };
+        supervisor::stopping();
         tracing::info!(why, unsaved = control.transaction.unsaved(), "shutting down");
         Ok(())
     })

@@ -40,6 +40,9 @@ pub trait Engine: view::Shows {
     /// Housekeeping (neighbours, links, counters); returns when it wants to be called again.
     fn tick(&mut self, now: Duration) -> Duration;
 
+    /// Whether it does its work, as far as it knows.
+    fn is_well(&self) -> bool;
+
     /// Adds or replaces routes of a source in a VRF; of what does not fit, nothing is kept. Says
     /// how many were added. Called with few at a time, so that nothing else waits.
     fn add_routes(

@@ -133,6 +133,11 @@ impl Transaction {
         self.saved = self.running.config.clone();
     }
 
+    /// What runs is what its file says: it was read from there.
+    pub fn read_from_file(&mut self) {
+        self.saved = self.running.config.clone();
+    }
+
     /// Why the last rollback by timer failed, if it did.
     pub fn rollback_fault(&self) -> Option<&str> {
         self.rollback_fault.as_deref()

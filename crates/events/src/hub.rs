@@ -4,7 +4,7 @@ use crate::limit::{Limits, PERIOD, Suppressed, Verdict};
 use crate::receiver::Heard;
 use crate::ring::Ring;
 use crate::writer::{Order, Queue};
-use crate::{Counts, Event, Follower, Format, Level, Receiver, time, writer};
+use crate::{Counts, Event, Follower, Format, Level, Receiver, panics, time, writer};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
@@ -133,22 +133,12 @@ pub fn hub() -> &'static Arc<Hub> {
 }
 
 /// Takes all events of the program into [`hub`], and begins to write them. Panics become events,
-/// too: a thread that panics must not wait for a reader of stderr.
+/// too, and one of another thread than the first ends the process.
 pub fn install(format: Format) -> io::Result<()> {
     hub().start_writing(format.sink())?;
     tracing::subscriber::set_global_default(Receiver(Arc::clone(hub())))
         .map_err(io::Error::other)?;
-    std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        let payload = panic.payload();
-        let text = payload.downcast_ref::<&str>().copied();
-        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-        let text = text.unwrap_or("no message");
-        let thread = std::thread::current();
-        let thread = thread.name().unwrap_or("");
-        tracing::error!(fault = "panic", place, thread, "panicked: {text}");
-        hub().flush(Duration::from_secs(1));
-    }));
+    panics::tell_panics();
     Ok(())
 }
 

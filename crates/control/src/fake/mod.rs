@@ -95,6 +95,10 @@ impl Engine for FakeRouter {
         Duration::from_secs(1)
     }
 
+    fn is_well(&self) -> bool {
+        true
+    }
+
     fn add_routes(
         &mut self,
         vrf: &str,

@@ -95,4 +95,5 @@ parts! {
     reassembly: Reassembling, makes: [], hears: [Piece],
     // What is looked at.
     observing: Observing, makes: [], hears: [],
+    heartbeats: Heartbeats, makes: [], hears: [],
 }

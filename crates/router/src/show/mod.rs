@@ -50,6 +50,10 @@ impl Engine for Router {
         self.turn()
     }
 
+    fn is_well(&self) -> bool {
+        self.parts.heartbeats.are_well()
+    }
+
     fn add_routes(
         &mut self,
         vrf: &str,
