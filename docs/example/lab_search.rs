@@ -57,6 +57,7 @@ mod tests {
     use super::*;
     use crate::search::kind::testing;
     use crate::sim::{Device, Model};
+    use lab_record::Limiter;
 
     #[test]
     fn the_climb_ends_below_what_a_device_can_do() {
@@ -68,7 +69,9 @@ mod tests {
         };
         // Up to 10 Mpps in steps of half a million.
         let found = testing::pursued(&KIND, &mut trial).unwrap();
-        assert_eq!(found.rates, [Found::one("before the first loss", 4e6)]);
+        let [rate] = &found.rates[..] else { panic!("{found:?}") };
+        assert_eq!((rate.metric.as_str(), rate.low_pps), ("before the first loss", 4e6));
+        assert_eq!(rate.limit.by, Limiter::Device);
         assert_eq!(loads_pps.len(), 9);
     }
 }

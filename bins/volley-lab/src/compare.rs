@@ -144,22 +144,31 @@ fn stopped<T>(found: Result<T, Error>) -> Result<T, Failure> {
     })
 }
 
-fn tell(record: &ComparisonRecord) {
-    let it = &record.comparison;
-    say!(
-        "{} / {}, {}: {:.4} [{:.4}, {:.4}], p = {:.4}, {:?}; nothing below {:.2} % is believed here",
-        record.other,
-        record.base,
-        record.case,
-        it.ratio,
-        it.ratio_95.low,
-        it.ratio_95.high,
-        it.p,
-        it.finding,
-        100.0 * it.smallest_believable.unwrap_or(0.0)
-    );
+/// Says what came of a comparison; of two devices that may both do more, no ratio.
+pub(crate) fn tell(record: &ComparisonRecord) {
+    let ComparisonRecord { base, other, case, comparison: it, .. } = record;
+    match record.reading().sign() {
+        Some(sign) => say!(
+            "{other} / {base}, {case}: {sign}{:.4} [{:.4}, {:.4}], p = {:.4}, {}; nothing below {:.2} % is believed here",
+            it.ratio,
+            it.ratio_95.low,
+            it.ratio_95.high,
+            it.p,
+            finding(it.finding),
+            100.0 * it.smallest_believable.unwrap_or(0.0)
+        ),
+        None => say!("{other} / {base}, {case}: no ratio, as neither was brought to its limit"),
+    }
     for device in &record.unexhausted {
-        say!("{device} lost nothing at the largest load: it may do more than was seen");
+        say!("{device} lost next to nothing at the largest load: it may do more than was seen");
+    }
+}
+
+fn finding(finding: Finding) -> &'static str {
+    match finding {
+        Finding::Higher => "higher",
+        Finding::Lower => "lower",
+        Finding::NoDifference => "no difference",
     }
 }
 

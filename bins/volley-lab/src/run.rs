@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use lab_report::summary::Row;
-use lab_report::{checks, html, quantities, summary};
+use lab_report::{checks, html, quantities, summary, words};
 use lab_trial::{dut, host};
 
 use crate::Failure;
@@ -46,10 +46,11 @@ pub(crate) fn run(Run { scenario, devices, flags }: &Run) -> Result<(), Failure>
         let told = |value| quantities::told(value, row.unit);
         let note = row.note.as_ref().map_or_else(String::new, |note| format!(" ({note})"));
         say!(
-            "{} — {}, {}: {} [{}, {}] of {} runs, {} trials{note}",
+            "{} — {}, {}: {}{} [{}, {}] of {} runs, {} trials{note}",
             row.subject.device,
             row.subject.case(),
             row.metric,
+            row.sign(),
             told(row.median),
             told(row.interval.low),
             told(row.interval.high),
@@ -75,18 +76,22 @@ pub(crate) fn run(Run { scenario, devices, flags }: &Run) -> Result<(), Failure>
 fn rates(rows: &[Row]) {
     let width = rows.iter().map(|row| row.name().chars().count()).max().unwrap_or(0);
     for row in rows {
-        let sign = if row.is_at_least() { "≥" } else { " " };
         say!(
-            "{:<width$} {:<12}{sign}{:>9.4} Mpps [{:.4}, {:.4}] of {} runs",
+            "{:<width$} {:<12}{:>1}{:>9.4} Mpps [{:.4}, {:.4}] of {} runs, limited by the {}",
             row.name(),
             row.metric,
+            row.sign(),
             row.value_pps / 1e6,
             row.interval.low / 1e6,
             row.interval.high / 1e6,
-            row.runs
+            row.runs,
+            row.limiter.name()
         );
+        if let Some(found) = row.limit.as_ref().filter(|_| row.is_at_least()) {
+            say!("{:<width$}   upper bound: {}", "", words::limit(found));
+        }
     }
     if rows.iter().any(Row::is_at_least) {
-        say!("≥: the generator could do no more");
+        say!("≥: not the device but the generator or the host limited it; it may do more");
     }
 }

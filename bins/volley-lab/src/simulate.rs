@@ -16,14 +16,15 @@ use lab_record::{
     Recorder, Results, Stall, Subject, Trial, TrialRecord,
 };
 use lab_report::{html, quantities, summary};
+use lab_search::search::max_rate::SATURATED;
 use lab_search::search::{ALL, Findings, Found, Kind, Manner, Quantity, Stand, Terms, named};
 use lab_search::sim::{Device, Model, Stalls};
 use lab_search::stats::blocks::{Side, log_ratio, order};
-use lab_search::stats::paired::{Null, compare};
+use lab_search::stats::paired::{self, Null};
 
 use crate::progress::Line;
 use crate::say::say;
-use crate::{Failure, numbers};
+use crate::{Failure, compare, numbers};
 
 /// With two capacities or more the devices are compared in interleaved blocks.
 #[derive(Debug, Args)]
@@ -232,9 +233,10 @@ fn measure(
             let latency = device.latencies(load_pps, TIMED_PACKETS);
             log(&subject, "latency", &device, outcome, Some(latency));
         }
-        for Found { metric, low_pps, high_pps, verdicts } in found.rates {
-            let subject = subject.clone();
-            results.answers.push(AnswerRecord { subject, metric, low_pps, high_pps, verdicts });
+        for Found { metric, low_pps, high_pps, limit, verdicts, .. } in found.rates {
+            let (subject, limit) = (subject.clone(), Some(limit));
+            let answer = AnswerRecord { subject, metric, low_pps, high_pps, limit, verdicts };
+            results.answers.push(answer);
         }
         for Quantity { metric, unit, values, note } in found.quantities {
             let (subject, metric) = (subject.clone(), metric.to_owned());
@@ -277,12 +279,14 @@ fn search(plan: &Plan, stand: &mut Simulated<'_>) -> Result<Findings, Failure> {
         repetitions: None,
         parameters: BTreeMap::new(),
     };
-    Ok((plan.search.pursue)(&terms, stand)?)
+    Ok(plan.search.carry_out(&terms, stand)?)
 }
 
 /// Interleaved blocks of maximum rates: the first device against itself, then against this one.
 fn hold_against_first(plan: &Plan, index: usize) -> Result<ComparisonRecord, Failure> {
     let mut seed = plan.seed + 7_777 * (index as u64 + 1);
+    // Starts of each device: those that did not bring it to its limit, and those that did.
+    let mut starts: BTreeMap<usize, [usize; 2]> = BTreeMap::new();
     let mut campaign = |other: usize| -> Vec<f64> {
         seed += 1;
         let models = [&plan.models[0], &plan.models[other]];
@@ -290,27 +294,27 @@ fn hold_against_first(plan: &Plan, index: usize) -> Result<ComparisonRecord, Fai
         let block = |sides: [Side; 4]| {
             let (mut a, mut b) = (Vec::new(), Vec::new());
             for side in sides {
-                let (device, rates) = match side {
-                    Side::A => (&mut devices[0], &mut a),
-                    Side::B => (&mut devices[1], &mut b),
+                let (index, device, rates) = match side {
+                    Side::A => (0, &mut devices[0], &mut a),
+                    Side::B => (other, &mut devices[1], &mut b),
                 };
                 device.restart();
-                rates.push(device.measure(Trial::new(plan.max_pps, 1.0)).received as f64);
+                let outcome = device.measure(Trial::new(plan.max_pps, 1.0));
+                let at_limit = outcome.device_loss_ratio() > SATURATED;
+                starts.entry(index).or_default()[usize::from(at_limit)] += 1;
+                rates.push(outcome.received as f64);
             }
             log_ratio([a[0], a[1]], [b[0], b[1]])
         };
         order(plan.blocks, seed).into_iter().map(block).collect()
     };
     let null = Null::of(&campaign(0))?;
-    let comparison = compare(&campaign(index), Some(&null), plan.seed)?;
+    let comparison = paired::compare(&campaign(index), Some(&null), plan.seed)?;
+    let most = starts.iter().filter(|(_, [below, at_limit])| below > at_limit);
+    let unexhausted = most.map(|(&index, _)| name(plan, index)).collect();
     let (base, other) = (name(plan, 0), name(plan, index));
-    Ok(ComparisonRecord {
-        base,
-        other,
-        case: "largest load".into(),
-        comparison,
-        unexhausted: Vec::new(),
-    })
+    let case = "largest load".into();
+    Ok(ComparisonRecord { base, other, case, comparison, unexhausted })
 }
 
 fn print(plan: &Plan, results: &Results) {
@@ -319,10 +323,10 @@ fn print(plan: &Plan, results: &Results) {
         let named = |index: &usize| name(plan, *index) == row.subject.device;
         let truth = (0..plan.models.len()).find(named).map(|it| plan.models[it].capacity_pps);
         say!(
-            "{:<18}{:<12}{:>12.4}{:>12.4}{:>12.4}{:>10.4}",
+            "{:<18}{:<12}{:>12}{:>12.4}{:>12.4}{:>10.4}",
             row.subject.device,
             row.metric,
-            row.value_pps / 1e6,
+            format!("{}{:.4}", row.sign(), row.value_pps / 1e6),
             row.interval.low / 1e6,
             row.interval.high / 1e6,
             truth.unwrap_or(0.0) / 1e6
@@ -335,20 +339,7 @@ fn print(plan: &Plan, results: &Results) {
     }
     let seconds: f64 = results.trials.iter().map(|trial| trial.outcome.elapsed_s).sum();
     say!("{} trials, {seconds:.0} s of them if they were real", results.trials.len());
-    for record in &results.comparisons {
-        let it = &record.comparison;
-        let least = 100.0 * it.smallest_believable.unwrap_or(0.0);
-        say!(
-            "{} / {}: {:.4} [{:.4}, {:.4}], p = {:.4}, {:?}; nothing below {least:.2} % is believed",
-            record.other,
-            record.base,
-            it.ratio,
-            it.ratio_95.low,
-            it.ratio_95.high,
-            it.p,
-            it.finding
-        );
-    }
+    results.comparisons.iter().for_each(compare::tell);
 }
 
 /// Writes the raw lines, then the report from them.

@@ -15,8 +15,8 @@ use lab_search::stats::groups::groups;
 use crate::Failure;
 use crate::say::say;
 
-/// A number of one campaign: when, where from, how much.
-type Point = (String, String, f64);
+/// A number of one campaign: when, where from, how much, and whether it may be more.
+type Point = (String, String, f64, bool);
 
 /// Numbers of packets a second that several campaigns have.
 #[derive(Debug, Args)]
@@ -47,6 +47,7 @@ pub(crate) fn run(arguments: &Trend) -> Result<(), Failure> {
                     started.clone().unwrap_or_default(),
                     folder.display().to_string(),
                     row.value_pps,
+                    row.is_at_least(),
                 );
                 series.entry((row.name(), row.metric)).or_default().push(point);
             }
@@ -67,12 +68,14 @@ fn tell(points: &[Point]) {
     let values: Vec<f64> = points.iter().map(|point| point.2).collect();
     let mut before: Option<f64> = None;
     for group in groups(&values) {
-        let (started, folder, _) = &points[group.from];
+        let members = &points[group.from..group.from + group.count];
+        let (started, folder, ..) = &members[0];
+        let at_least = if members.iter().any(|point| point.3) { "≥" } else { "" };
         let change = before.map_or(String::new(), |before| {
             format!(", {:+.2} %", 100.0 * (group.mean / before.max(1e-9) - 1.0))
         });
         say!(
-            "  {:>3} campaigns since {started} ({folder}): {:.4} Mpps, sd {:.4}{change}",
+            "  {:>3} campaigns since {started} ({folder}): {at_least}{:.4} Mpps, sd {:.4}{change}",
             group.count,
             group.mean / 1e6,
             group.sd / 1e6

@@ -28,7 +28,7 @@ fn a_simulated_campaign_finds_the_truth_and_its_report_renders_again_to_the_byte
     let output = lab(&arguments);
     let (told, errors) = text(&output);
     assert!(output.status.success(), "{errors}");
-    assert!(told.contains("sim 9.00 Mpps") && told.contains("Lower"), "{told}");
+    assert!(told.contains("sim 9.00 Mpps") && told.contains(", lower;"), "{told}");
     let page = std::fs::read(folder.join("report.html")).unwrap();
     std::fs::remove_file(folder.join("report.html")).unwrap();
     let yang = folder.join("results.json");
@@ -48,6 +48,28 @@ fn every_search_can_be_simulated() {
         assert!(output.status.success(), "{search}: {errors}");
         assert!(told.contains("10.0"), "{search}: {told}");
     }
+}
+
+#[test]
+fn devices_that_take_all_that_is_sent_are_at_least_that_fast_and_have_no_ratio() {
+    let folder = folder("at-least");
+    let path = folder.to_str().unwrap();
+    let base = ["simulate", "--noise", "0", "--runs", "3", "--blocks", "6", "--max", "10M"];
+    let line = [&base[..], &["--capacity", "20M,30M,9M", "--out", path]].concat();
+    let output = lab(&line);
+    let (told, errors) = text(&output);
+    assert!(output.status.success(), "{errors}");
+    assert!(told.contains("≥10.0000") && !told.contains("≥9."), "{told}");
+    assert!(told.contains("sim 30.00 Mpps / sim 20.00 Mpps, largest load: no ratio"), "{told}");
+    assert!(told.contains("sim 9.00 Mpps / sim 20.00 Mpps, largest load: ≤0.9"), "{told}");
+    let csv = std::fs::read_to_string(folder.join("results.csv")).unwrap();
+    let line = |device: &str| csv.lines().find(|line| line.starts_with(device)).unwrap();
+    assert!(line("sim 20").contains(",true,") && line("sim 20").contains(",generator,0,0,0,"));
+    assert!(line("sim 9").contains(",false,") && line("sim 9").contains(",device,"), "{csv}");
+    let metrics = std::fs::read_to_string(folder.join("metrics.txt")).unwrap();
+    let one =
+        r#"volley_lab_rate_at_least{device="sim 20.00 Mpps",case="forwarding",metric="NDR"} 1"#;
+    assert!(metrics.contains(one), "{metrics}");
 }
 
 #[test]

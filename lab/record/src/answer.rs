@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Subject, Verdict};
+use crate::{Limit, Limiter, Subject, Verdict};
 
 /// What a search said of one run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct AnswerRecord {
     /// What was measured.
     pub subject: Subject,
@@ -15,7 +15,22 @@ pub struct AnswerRecord {
     pub low_pps: f64,
     /// Upper bound, or the number itself.
     pub high_pps: f64,
+    /// What kept it from being higher; none in files of before this was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
     /// What the run must be read with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub verdicts: Vec<Verdict>,
+}
+
+impl AnswerRecord {
+    /// Who kept it from being higher.
+    pub fn limiter(&self) -> Limiter {
+        let bound = |verdict: &Verdict| matches!(verdict, Verdict::GeneratorBound { .. });
+        match self.limit {
+            _ if self.verdicts.iter().any(bound) => Limiter::Generator,
+            Some(limit) => limit.by,
+            None => Limiter::Device,
+        }
+    }
 }

@@ -44,8 +44,51 @@ pub struct ComparisonRecord {
     pub case: String,
     /// What came of it.
     pub comparison: Comparison,
-    /// Devices that lost nothing in most trials of most starts: the largest load was not their
-    /// limit, and they may do more than was seen.
+    /// Devices that most starts did not bring to their limit, as they lost next to nothing of what
+    /// was sent: they may do more than was seen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unexhausted: Vec<String>,
+}
+
+/// How a ratio of rates is to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RatioReading {
+    /// As it stands.
+    Exact,
+    /// The device may do more: no less than this.
+    AtLeast,
+    /// The base may do more: no more than this.
+    AtMost,
+    /// Both may do more: it says nothing.
+    Nothing,
+}
+
+impl RatioReading {
+    /// Of a ratio whose device, and whose base, may do more than was seen.
+    pub fn of(device: bool, base: bool) -> Self {
+        match (device, base) {
+            (false, false) => Self::Exact,
+            (true, false) => Self::AtLeast,
+            (false, true) => Self::AtMost,
+            (true, true) => Self::Nothing,
+        }
+    }
+
+    /// What stands before the number; none where none may be printed.
+    pub fn sign(self) -> Option<&'static str> {
+        match self {
+            Self::Exact => Some(""),
+            Self::AtLeast => Some("≥"),
+            Self::AtMost => Some("≤"),
+            Self::Nothing => None,
+        }
+    }
+}
+
+impl ComparisonRecord {
+    /// How its ratio is to be read.
+    pub fn reading(&self) -> RatioReading {
+        let more = |device: &String| self.unexhausted.contains(device);
+        RatioReading::of(more(&self.other), more(&self.base))
+    }
 }

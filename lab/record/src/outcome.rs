@@ -6,9 +6,12 @@
 //!   received ─────────────────────┐     │      │  came back             lost = offered - received
 //! ```
 //!
-//! Unsent packets count as lost: a generator that cannot keep up must not flatter the device.
+//! To a search unsent packets count as lost: a generator that cannot keep up must not flatter the
+//! device. Whose they were is told with its answer.
 
 use serde::{Deserialize, Serialize};
+
+use crate::Blame;
 
 /// What a device is given before a trial's own load.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -94,6 +97,14 @@ impl Changed {
     }
 }
 
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+fn is_none(seconds: &f64) -> bool {
+    *seconds == 0.0
+}
+
 /// What came of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
@@ -105,6 +116,12 @@ pub struct Outcome {
     pub offered: u64,
     /// Packets received, duplicates apart.
     pub received: u64,
+    /// Of those that did not come back: what the lab's own receive rings had no room for.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub missed: u64,
+    /// For how long the host had the core of generator and receiver.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub away_s: f64,
     /// Time the trial took, overheads included.
     pub elapsed_s: f64,
     /// Latency, where it was measured.
@@ -131,6 +148,8 @@ impl Outcome {
             intended: packets,
             offered: packets,
             received,
+            missed: 0,
+            away_s: 0.0,
             elapsed_s: trial.duration_s,
             latency: None,
             last_lost_s: None,
@@ -158,6 +177,20 @@ impl Outcome {
         }
         let bad = self.offered.abs_diff(self.received) + self.intended.abs_diff(self.offered);
         bad as f64 / all as f64
+    }
+
+    /// What did not come through, by whose doing.
+    pub fn blame(&self) -> Blame {
+        let missed = self.missed.min(self.lost());
+        let lost = self.lost() - missed;
+        let sent_pps = self.offered as f64 / self.trial.duration_s.max(1e-9);
+        let host = ((self.away_s * sent_pps).round() as u64).min(lost);
+        Blame { device: lost - host, generator: self.unsent() + missed, host }
+    }
+
+    /// What the device lost of what was sent.
+    pub fn device_loss_ratio(&self) -> f64 {
+        self.blame().device as f64 / self.offered.max(1) as f64
     }
 
     /// The load that got through, in the unit of the intended load.

@@ -1,7 +1,7 @@
 //! The summary as CSV (RFC 4180), for spreadsheets and scripts: rates of packets, and all else by
 //! unit.
 
-use lab_record::Results;
+use lab_record::{Blame, Results};
 
 use super::checks::told;
 use super::quantities;
@@ -19,18 +19,29 @@ fn field(text: &str) -> String {
 
 /// One line for each device, case and metric.
 pub fn render(results: &Results) -> String {
-    let mut text = String::from("device,case,metric,runs,pps,low_pps,high_pps,sd_pps,verdicts\r\n");
+    let mut text = String::from(
+        "device,case,metric,runs,at_least,pps,low_pps,high_pps,sd_pps,\
+         limited_by,lost_by_device,unsent_by_generator,lost_to_host,verdicts\r\n",
+    );
     for row in rows(results) {
         let verdicts: Vec<String> = row.verdicts.iter().map(verdict).collect();
+        let packets = |of: fn(&Blame) -> u64| {
+            row.limit.map_or_else(String::new, |limit| of(&limit.blame).to_string())
+        };
         let fields = [
             field(&row.subject.device),
             field(&row.subject.case()),
             field(&row.metric),
             row.runs.to_string(),
+            row.is_at_least().to_string(),
             format!("{:.1}", row.value_pps),
             format!("{:.1}", row.interval.low),
             format!("{:.1}", row.interval.high),
             format!("{:.1}", row.sd_pps),
+            row.limiter.name().to_owned(),
+            packets(|blame| blame.device),
+            packets(|blame| blame.generator),
+            packets(|blame| blame.host),
             field(&verdicts.join("; ")),
         ];
         text.push_str(&fields.join(","));
@@ -60,7 +71,8 @@ pub fn checks(results: &Results) -> String {
 
 /// One line for each device, case and metric that is no rate of packets.
 pub fn quantities(results: &Results) -> String {
-    let mut text = String::from("device,case,metric,unit,runs,trials,median,low,high,sd\r\n");
+    let mut text =
+        String::from("device,case,metric,unit,runs,trials,at_least,median,low,high,sd\r\n");
     for row in quantities::rows(results) {
         let fields = [
             field(&row.subject.device),
@@ -69,6 +81,7 @@ pub fn quantities(results: &Results) -> String {
             row.unit.name().to_owned(),
             row.runs.to_string(),
             row.values.len().to_string(),
+            row.at_least.to_string(),
             row.median.to_string(),
             row.interval.low.to_string(),
             row.interval.high.to_string(),
@@ -84,7 +97,8 @@ pub fn quantities(results: &Results) -> String {
 mod tests {
     use super::*;
     use lab_record::{
-        AnswerRecord, CheckRecord, Checked, Fault, QuantityRecord, Subject, Unit, Verdict,
+        AnswerRecord, CheckRecord, Checked, Fault, Limit, Limiter, QuantityRecord, Subject, Unit,
+        Verdict,
     };
 
     #[test]
@@ -108,12 +122,14 @@ mod tests {
     fn fields_with_commas_and_quotes_are_quoted_and_verdicts_told() {
         let subject = Subject { device: "a \"b\", c".into(), ..Subject::default() };
         let (metric, verdicts) = ("NDR".into(), vec![Verdict::GeneratorBound { share: 1.0 }]);
-        let answer = AnswerRecord { subject, metric, low_pps: 1.0, high_pps: 2.0, verdicts };
+        let blame = Blame { device: 0, generator: 7, host: 1 };
+        let limit = Some(Limit { by: Limiter::Generator, blame });
+        let answer = AnswerRecord { subject, metric, low_pps: 1.0, high_pps: 2.0, limit, verdicts };
         let results = Results { answers: vec![answer], ..Results::default() };
         let line = render(&results).lines().nth(1).unwrap().to_owned();
         assert_eq!(
             line,
-            "\"a \"\"b\"\", c\",,NDR,1,1.5,1.0,2.0,0.0,generator-bound: 100 % of the generator's ceiling"
+            "\"a \"\"b\"\", c\",,NDR,1,true,1.5,1.0,2.0,0.0,generator,0,7,1,generator-bound: 100 % of the generator's ceiling"
         );
     }
 
@@ -125,6 +141,6 @@ mod tests {
         let quantity = QuantityRecord { subject, metric, unit: Unit::Seconds, values, note: None };
         let results = Results { quantities: vec![quantity], ..Results::default() };
         let line = quantities(&results).lines().nth(1).unwrap().to_owned();
-        assert_eq!(line, "ovs,ip4,\"reset, longest\",seconds,1,2,0.375,0.375,0.375,0");
+        assert_eq!(line, "ovs,ip4,\"reset, longest\",seconds,1,2,false,0.375,0.375,0.375,0");
     }
 }

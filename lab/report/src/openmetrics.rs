@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use lab_record::Results;
+use lab_record::{Blame, Results};
 
 use super::quantities;
 use super::summary::rows;
@@ -18,7 +18,10 @@ pub fn render(results: &Results) -> String {
         ("volley_lab_rate_pps", "Rate found, middle of its bounds."),
         ("volley_lab_rate_low_pps", "Lower end of the 95 % interval."),
         ("volley_lab_rate_high_pps", "Upper end of the 95 % interval."),
-        ("volley_lab_rate_at_least", "1 where the generator could do no more, else 0."),
+        (
+            "volley_lab_rate_at_least",
+            "1 where the generator or the host limited it: the device may do more. Else 0.",
+        ),
     ];
     let rows = rows(results);
     for (index, (name, help)) in families.into_iter().enumerate() {
@@ -32,6 +35,21 @@ pub fn render(results: &Results) -> String {
                 text,
                 "{name}{{device=\"{device}\",case=\"{case}\",metric=\"{metric}\"}} {value:.1}"
             );
+        }
+    }
+    let name = "volley_lab_rate_limit_packets";
+    let help = "Packets that did not come through at the upper bound, by whose doing.";
+    let _ = writeln!(text, "# TYPE {name} gauge\n# HELP {name} {help}");
+    for row in &rows {
+        let (device, case) = (label(&row.subject.device), label(&row.subject.case()));
+        let (metric, blame) = (label(&row.metric), row.limit.map(|limit| limit.blame));
+        if let Some(Blame { device: by_device, generator, host }) = blame {
+            for (by, packets) in [("device", by_device), ("generator", generator), ("host", host)] {
+                let _ = writeln!(
+                    text,
+                    "{name}{{device=\"{device}\",case=\"{case}\",metric=\"{metric}\",by=\"{by}\"}} {packets}"
+                );
+            }
         }
     }
     if !results.checks.is_empty() {
@@ -110,9 +128,20 @@ mod tests {
     #[test]
     fn labels_are_escaped_and_the_exposition_ends_as_it_must() {
         let subject = Subject { device: "a\"b".into(), ..Subject::default() };
-        let (metric, verdicts) = ("NDR".into(), Vec::new());
-        let answer = AnswerRecord { subject, metric, low_pps: 1.0, high_pps: 2.0, verdicts };
-        let text = render(&Results { answers: vec![answer], ..Results::default() });
+        let metric = "NDR".into();
+        let answer = AnswerRecord {
+            subject,
+            metric,
+            low_pps: 1.0,
+            high_pps: 2.0,
+            ..AnswerRecord::default()
+        };
+        let blame = Blame { device: 0, generator: 7, host: 1 };
+        let limit = Some(lab_record::Limit { by: lab_record::Limiter::Host, blame });
+        let held_back = AnswerRecord { metric: "PDR".into(), limit, ..answer.clone() };
+        let text = render(&Results { answers: vec![answer, held_back], ..Results::default() });
+        assert!(text.contains(r#"volley_lab_rate_at_least{device="a\"b",case="",metric="PDR"} 1"#));
+        assert!(text.contains(r#"metric="PDR",by="generator"} 7"#), "{text}");
         assert!(text.contains(r#"volley_lab_rate_pps{device="a\"b",case="",metric="NDR"} 1.5"#));
         assert!(text.contains(r#"volley_lab_rate_at_least{device="a\"b",case="",metric="NDR"} 0"#));
         assert!(text.ends_with("volley_lab_trials_total 0\n# EOF\n"));

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use lab_record::{Interval, QuantityRecord, Results, StreamRecord, Subject, Unit};
+use lab_record::{Interval, QuantityRecord, Results, StreamRecord, Subject, Unit, Verdict};
 use lab_search::stats::summary::{Summary, median};
 
 use super::summary::interval_of_bounds;
@@ -34,8 +34,17 @@ pub struct Row {
     pub interval: Interval,
     /// Standard deviation of the restarts' medians.
     pub sd: f64,
+    /// Whether the ends could do no more in some trial: the device may.
+    pub at_least: bool,
     /// What it must be read with, of all runs.
     pub note: Option<String>,
+}
+
+impl Row {
+    /// What stands before the number.
+    pub fn sign(&self) -> &'static str {
+        if self.at_least { "≥" } else { "" }
+    }
 }
 
 /// Values of a row to be, by run.
@@ -45,6 +54,7 @@ struct Gathered {
     unit: Unit,
     of_streams: bool,
     runs: BTreeMap<u32, Vec<f64>>,
+    at_least: bool,
     notes: Vec<String>,
 }
 
@@ -55,31 +65,45 @@ pub fn rows(results: &Results) -> Vec<Row> {
                    metric: &str,
                    (unit, of_streams): (Unit, bool),
                    values: &[f64],
+                   at_least: bool,
                    note: &Option<String>| {
         let of = Subject { run: 0, ..subject.clone() };
         let same = |it: &Gathered| it.subject == of && it.metric == metric;
         let at = gathered.iter().position(same).unwrap_or_else(|| {
             let (metric, runs) = (metric.to_owned(), BTreeMap::new());
-            let notes = Vec::new();
-            gathered.push(Gathered { subject: of, metric, unit, of_streams, runs, notes });
+            let (at_least, notes) = (false, Vec::new());
+            gathered.push(Gathered {
+                subject: of,
+                metric,
+                unit,
+                of_streams,
+                runs,
+                at_least,
+                notes,
+            });
             gathered.len() - 1
         });
         let gathered = &mut gathered[at];
+        gathered.at_least |= at_least;
         gathered.runs.entry(subject.run).or_default().extend(values);
         gathered.notes.extend(note.clone().filter(|note| !gathered.notes.contains(note)));
     };
     for QuantityRecord { subject, metric, unit, values, note } in &results.quantities {
-        add(subject, metric, (*unit, false), values, note);
+        add(subject, metric, (*unit, false), values, false, note);
     }
     for record in &results.streams {
+        let bound = |verdict: &Verdict| matches!(verdict, Verdict::GeneratorBound { .. });
+        let bound = record.verdicts.iter().any(bound);
         for (metric, unit, value) in of_stream(record) {
-            add(&record.subject, metric, (unit, true), &[value], &None);
+            let at_least = bound && unit == Unit::BitsPerSecond;
+            add(&record.subject, metric, (unit, true), &[value], at_least, &None);
         }
     }
     gathered.into_iter().filter_map(row).collect()
 }
 
-fn row(Gathered { subject, metric, unit, of_streams, runs, notes }: Gathered) -> Option<Row> {
+fn row(gathered: Gathered) -> Option<Row> {
+    let Gathered { subject, metric, unit, of_streams, runs, at_least, notes } = gathered;
     let values: Vec<f64> = runs.values().flatten().copied().collect();
     let medians: Vec<f64> =
         runs.values().filter(|values| !values.is_empty()).map(|values| median(values)).collect();
@@ -87,7 +111,19 @@ fn row(Gathered { subject, metric, unit, of_streams, runs, notes }: Gathered) ->
     let interval = interval_of_bounds(&medians, &medians);
     let (runs, median) = (medians.len(), median(&values));
     let note = (!notes.is_empty()).then(|| notes.join("; "));
-    Some(Row { subject, metric, unit, of_streams, values, runs, median, interval, sd, note })
+    Some(Row {
+        subject,
+        metric,
+        unit,
+        of_streams,
+        values,
+        runs,
+        median,
+        interval,
+        sd,
+        at_least,
+        note,
+    })
 }
 
 /// Names of what streams are told by.

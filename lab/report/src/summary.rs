@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lab_record::{AnswerRecord, Interval, Results, Subject, Verdict};
+use lab_record::{AnswerRecord, Interval, Limit, Limiter, RatioReading, Results, Subject, Verdict};
 use lab_search::stats::summary::{Summary, mean};
 use lab_search::stats::verdict::of_series;
 
@@ -21,6 +21,10 @@ pub struct Row {
     pub interval: Interval,
     /// Standard deviation of the lower bounds over restarts.
     pub sd_pps: f64,
+    /// What kept its runs from being higher, together; none in files of before this was told.
+    pub limit: Option<Limit>,
+    /// Who did.
+    pub limiter: Limiter,
     /// What it must be read with.
     pub verdicts: Vec<Verdict>,
 }
@@ -31,9 +35,21 @@ impl Row {
         format!("{} — {}", self.subject.device, self.subject.case())
     }
 
-    /// Whether the generator could do no more: the device may do better.
+    /// Whether it was not the device that kept it from being higher: the device may do better.
     pub fn is_at_least(&self) -> bool {
-        self.verdicts.iter().any(|it| matches!(it, Verdict::GeneratorBound { .. }))
+        self.limiter != Limiter::Device
+    }
+
+    /// What stands before the number.
+    pub fn sign(&self) -> &'static str {
+        if self.is_at_least() { "≥" } else { "" }
+    }
+
+    /// What its rate is of another's, and how that is to be read; none of a rate of nothing, and
+    /// none of two that are both lower bounds.
+    pub fn ratio_to(&self, base: &Self) -> Option<(&'static str, f64)> {
+        let sign = RatioReading::of(self.is_at_least(), base.is_at_least()).sign()?;
+        (base.value_pps > 0.0).then(|| (sign, self.value_pps / base.value_pps))
     }
 }
 
@@ -72,7 +88,10 @@ fn row((subject, metric): (Subject, String), answers: &[&AnswerRecord]) -> Row {
     }
     let sd_pps = Summary::of(&lows).map_or(0.0, |summary| summary.sd);
     let value_pps = mean(&lows).midpoint(mean(&highs));
-    Row { subject, metric, runs: answers.len(), value_pps, interval, sd_pps, verdicts }
+    let limit = answers.iter().filter_map(|answer| answer.limit).reduce(Limit::with);
+    let limiter = answers.iter().map(|answer| answer.limiter()).max().unwrap_or(Limiter::Device);
+    let runs = answers.len();
+    Row { subject, metric, runs, value_pps, interval, sd_pps, limit, limiter, verdicts }
 }
 
 /// Whether one line will do for both: that a search was limited, not by how much on each run.
@@ -109,8 +128,26 @@ mod tests {
             metric: "NDR".into(),
             low_pps,
             high_pps: low_pps + 10.0,
-            verdicts: Vec::new(),
+            ..AnswerRecord::default()
         }
+    }
+
+    #[test]
+    fn a_ratio_of_two_lower_bounds_is_none() {
+        let row = |by| {
+            let limit = Some(Limit { by, ..Limit::LARGEST_LOAD });
+            rows(&Results {
+                answers: vec![AnswerRecord { limit, ..answer("a", 0, 95.0) }],
+                ..Results::default()
+            })
+            .remove(0)
+        };
+        let (device, host) = (row(Limiter::Device), row(Limiter::Host));
+        assert_eq!(device.ratio_to(&device), Some(("", 1.0)));
+        assert_eq!(host.ratio_to(&device), Some(("≥", 1.0)));
+        assert_eq!(device.ratio_to(&host), Some(("≤", 1.0)));
+        assert_eq!(host.ratio_to(&row(Limiter::Generator)), None);
+        assert_eq!([device.sign(), host.sign()], ["", "≥"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Numbers and verdicts as a reader wants them.
 
-use lab_record::Verdict;
+use lab_record::{Limit, Limiter, Verdict};
 
 /// A rate with three or four digits: 12.35 Mpps.
 pub fn rate(pps: f64) -> String {
@@ -20,6 +20,23 @@ pub fn digits(value: f64) -> String {
         size if size >= 10.0 => format!("{value:.2}"),
         _ => format!("{value:.3}"),
     }
+}
+
+/// What kept a rate from being higher, as a phrase.
+pub fn limit(limit: &Limit) -> String {
+    if *limit == Limit::LARGEST_LOAD {
+        return "the largest load was carried".into();
+    }
+    let Limit { by, blame } = limit;
+    let name = match by {
+        Limiter::Device => "device",
+        Limiter::Host => "host",
+        Limiter::Generator => "generator",
+    };
+    format!(
+        "{name}: {} lost by the device, {} unsent by the generator, {} lost to the host",
+        blame.device, blame.generator, blame.host
+    )
 }
 
 /// A verdict as a phrase.
@@ -60,6 +77,15 @@ pub fn verdict(verdict: &Verdict) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_limits_is_told_with_the_packets_of_each() {
+        let blame = lab_record::Blame { device: 3, generator: 40, host: 5 };
+        let told = limit(&Limit { by: Limiter::Generator, blame });
+        let packets = "3 lost by the device, 40 unsent by the generator, 5 lost to the host";
+        assert_eq!(told, format!("generator: {packets}"));
+        assert_eq!(limit(&Limit::LARGEST_LOAD), "the largest load was carried");
+    }
 
     #[test]
     fn rates_have_three_or_four_digits() {

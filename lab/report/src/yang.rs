@@ -1,8 +1,8 @@
 //! Results as `volley-lab:results`, with what the analyzers saw in the testers' own words.
 
 use lab_record::{
-    AnswerRecord, Campaign, CheckRecord, Checked, ComparisonRecord, FailureRecord, Finding,
-    QuantityRecord, Results, StreamRecord, Subject, TrialRecord, Verdict,
+    AnswerRecord, Blame, Campaign, CheckRecord, Checked, ComparisonRecord, FailureRecord, Finding,
+    QuantityRecord, RatioReading, Results, StreamRecord, Subject, TrialRecord, Verdict,
 };
 use serde_json::{Map, Value, json};
 
@@ -110,10 +110,15 @@ fn trial(record: &TrialRecord) -> Value {
 }
 
 fn answer(record: &AnswerRecord) -> Value {
+    let packets = |of: fn(&Blame) -> u64| record.limit.map(|limit| whole(of(&limit.blame)));
     let fields = object([
         ("metric", Some(record.metric.as_str().into())),
         ("low-pps", fraction(record.low_pps)),
         ("high-pps", fraction(record.high_pps)),
+        ("limited-by", Some(record.limiter().name().into())),
+        ("lost-by-device", packets(|blame| blame.device)),
+        ("unsent-by-generator", packets(|blame| blame.generator)),
+        ("lost-to-host", packets(|blame| blame.host)),
         ("verdict", verdicts(&record.verdicts)),
     ]);
     about(&record.subject, fields)
@@ -172,14 +177,22 @@ fn comparison(record: &ComparisonRecord) -> Value {
         Finding::Lower => "lower",
         Finding::NoDifference => "no-difference",
     };
+    let reading = match record.reading() {
+        RatioReading::Exact => "exact",
+        RatioReading::AtLeast => "at-least",
+        RatioReading::AtMost => "at-most",
+        RatioReading::Nothing => "nothing",
+    };
+    let told = |number| fraction(number).filter(|_| record.reading() != RatioReading::Nothing);
     object([
         ("base", Some(record.base.as_str().into())),
         ("other", Some(record.other.as_str().into())),
         ("case", Some(record.case.as_str().into())),
         ("blocks", Some(whole(found.blocks as u64))),
-        ("ratio", fraction(found.ratio)),
-        ("low", fraction(found.ratio_95.low)),
-        ("high", fraction(found.ratio_95.high)),
+        ("reading", Some(reading.into())),
+        ("ratio", told(found.ratio)),
+        ("low", told(found.ratio_95.low)),
+        ("high", told(found.ratio_95.high)),
         ("p", fraction(found.p)),
         ("finding", Some(finding.into())),
     ])

@@ -112,8 +112,9 @@ fn a_report_rendered_again_from_the_raw_file_is_identical() {
         record.latency = Some(device.latencies(load_pps, 5_000));
         recorder.write(record).unwrap();
         let (low_pps, high_pps) = (answer.lower_pps.unwrap(), answer.upper_pps.unwrap());
-        let (metric, verdicts) = ("NDR".to_owned(), Vec::new());
-        recorder.write(AnswerRecord { subject, metric, low_pps, high_pps, verdicts }).unwrap();
+        let metric = "NDR".to_owned();
+        let bounds = AnswerRecord { low_pps, high_pps, ..AnswerRecord::default() };
+        recorder.write(AnswerRecord { subject, metric, ..bounds }).unwrap();
     }
     let files = ["report.html", "results.csv", "metrics.txt", "index.sqlite"];
     let read = || files.map(|name| std::fs::read(folder.join(name)).unwrap());

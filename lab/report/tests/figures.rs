@@ -30,7 +30,7 @@ fn routers_against_table_size_have_a_marker_a_point_and_a_cache_mark() {
         .map(|(name, points)| {
             let point = |&(routes, mpps): &(u64, f64)| {
                 let interval = Interval { low: 0.98 * mpps * 1e6, high: 1.02 * mpps * 1e6 };
-                Point { x: routes as f64, y: mpps * 1e6, interval: Some(interval) }
+                Point { x: routes as f64, y: mpps * 1e6, interval: Some(interval), at_least: false }
             };
             let points = points.iter().map(point).collect();
             Series { name: (*name).to_owned(), points, model: Vec::new() }
@@ -54,7 +54,8 @@ fn the_clock_figure_shows_the_model_dashed() {
     let along = |value: &dyn Fn(f64) -> f64| {
         (8..=32).map(|it| f64::from(it) / 10.0).map(|c| (c, 1e6 * value(c))).collect::<Vec<_>>()
     };
-    let measured = points.iter().map(|&(x, y)| Point { x, y: 1e6 * y, interval: None });
+    let measured =
+        points.iter().map(|&(x, y)| Point { x, y: 1e6 * y, interval: None, at_least: false });
     let series = [
         Series {
             name: "measured, two terms".into(),
@@ -77,6 +78,7 @@ fn latency_against_load_follows_the_sources_curve() {
         (2..=98).map(|it| f64::from(it) / 100.0).map(|t| (t, 1e3 * LatencyCurve.value(&SOURCE, t)));
     let wobble = |share: f64| 1.0 + 0.06 * (37.0 * share).sin();
     let points = shares().map(|t| Point {
+        at_least: false,
         x: t,
         y: 1e3 * LatencyCurve.value(&SOURCE, t) * wobble(t),
         interval: None,
@@ -99,7 +101,7 @@ fn schedulers_are_bars_in_groups_with_intervals() {
         .map(|(index, name)| {
             let bar = |kind: usize| {
                 let value = 94e6 - 2.5e6 * kind as f64 - 0.8e6 * index as f64;
-                Some((value, Interval { low: value - 1.5e6, high: value + 1.5e6 }))
+                Some((value, Interval { low: value - 1.5e6, high: value + 1.5e6 }, kind == 2))
             };
             let bars = (0..3).map(bar).map(|bar| bar.filter(|_| index != 4)).collect();
             bars::Group { name: (*name).to_owned(), bars }
@@ -108,6 +110,7 @@ fn schedulers_are_bars_in_groups_with_intervals() {
     let svg = bars::draw(&groups, &kinds, Unit::Count, "TCP throughput, bit/s");
     keep("schedulers.svg", &svg);
     assert_eq!(svg.matches("fill-opacity=\"0.85\"").count(), 15, "htb was not measured");
+    assert_eq!(svg.matches('≥').count(), 5, "what is at least so much says so");
 }
 
 #[test]

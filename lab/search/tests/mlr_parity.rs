@@ -127,6 +127,8 @@ fn measure(case: &Case, index: u64, trial: Trial) -> Outcome {
         intended: intended as u64,
         offered: offered as u64,
         received: received as u64,
+        missed: 0,
+        away_s: 0.0,
         elapsed_s: trial.duration_s + case.overhead_s,
         latency: None,
         last_lost_s: None,

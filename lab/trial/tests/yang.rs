@@ -12,8 +12,8 @@ use std::process::Command;
 
 use lab_record::{
     AnswerRecord, Campaign, CheckRecord, Checked, ComparisonRecord, DeviceFacts, Difference,
-    FailureRecord, Fault, Histogram, Outcome, QuantityRecord, Results, RoundTrips, StreamRecord,
-    Subject, Trial, TrialRecord, Unit, Verdict, Way,
+    FailureRecord, Fault, Histogram, Limit, Outcome, QuantityRecord, Results, RoundTrips,
+    StreamRecord, Subject, Trial, TrialRecord, Unit, Verdict, Way,
 };
 use lab_search::stats::paired::compare;
 use lab_traffic::receive::sequence::SequenceTracker;
@@ -306,6 +306,7 @@ fn results() -> Results {
             metric: "NDR".into(),
             low_pps: 1e-7,
             high_pps: 1e21,
+            limit: Some(Limit::LARGEST_LOAD),
             verdicts: vec![stalled],
         }],
         quantities: [Unit::Frames, Unit::Seconds, Unit::Share, Unit::Entries]

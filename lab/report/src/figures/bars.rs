@@ -16,14 +16,14 @@ use crate::svg::{Anchor, Plot, Scale, palette};
 pub struct Group {
     /// Its name.
     pub name: String,
-    /// Height and interval of each bar.
-    pub bars: Vec<Option<(f64, Interval)>>,
+    /// Height and interval of each bar, and whether it may be more.
+    pub bars: Vec<Option<(f64, Interval, bool)>>,
 }
 
 /// Draws the figure.
 pub fn draw(groups: &[Group], series: &[String], unit: Unit, label: &str) -> String {
     let ends = groups.iter().flat_map(|group| group.bars.iter().flatten());
-    let top = ends.map(|(value, interval)| value.max(interval.high)).filter(|it| it.is_finite());
+    let top = ends.map(|(value, interval, _)| value.max(interval.high)).filter(|it| it.is_finite());
     let scale = Scale::linear(0.0, top.fold(0.0, f64::max), unit);
     let mut plot = Plot::with_categories(360.0, (scale, label));
     let (left, _, right, bottom) = plot.area;
@@ -34,7 +34,7 @@ pub fn draw(groups: &[Group], series: &[String], unit: Unit, label: &str) -> Str
         let start = centre - bar * series.len() as f64 / 2.0;
         for (place, entry) in group.bars.iter().enumerate() {
             let x = start + bar * place as f64;
-            let Some((value, interval)) = entry else {
+            let Some((value, interval, at_least)) = entry else {
                 let at = (x + bar / 2.0, bottom - 5.0);
                 plot.canvas.text(at, Anchor::Middle, "note", "n/a");
                 continue;
@@ -44,6 +44,9 @@ pub fn draw(groups: &[Group], series: &[String], unit: Unit, label: &str) -> Str
             plot.canvas.rect((x + 1.0, y), (bar - 2.0, bottom - y), &style);
             let whisker = r##"stroke="#222" stroke-width="1.2""##;
             let middle = x + bar / 2.0;
+            if *at_least {
+                plot.canvas.text((middle, y - 6.0), Anchor::Middle, "note", "≥");
+            }
             let ends =
                 [interval.low, interval.high].map(|end| plot.y(end.max(0.0)).max(plot.area.1));
             plot.canvas.line((middle, ends[0]), (middle, ends[1]), whisker);

@@ -20,6 +20,8 @@ pub struct Point {
     pub y: f64,
     /// Its interval, where there is one.
     pub interval: Option<Interval>,
+    /// Not the device limited it: it may do more.
+    pub at_least: bool,
 }
 
 /// A measured series, with the curve of a model where one was fitted.
@@ -111,6 +113,12 @@ fn draw_series(plot: &mut Plot, series: &Series, index: usize) {
             }
         }
         let at = place(plot, point.x, point.y);
-        palette::marker(&mut plot.canvas, at, index);
+        if point.at_least {
+            let style = format!(r##"fill="#fff" stroke="{colour}" stroke-width="1.6""##);
+            plot.canvas.circle(at, 4.0, &style);
+            plot.canvas.text((at.0, at.1 - 7.0), Anchor::Middle, "note", "≥");
+        } else {
+            palette::marker(&mut plot.canvas, at, index);
+        }
     }
 }

@@ -46,7 +46,9 @@ pub fn draw(comparisons: &[ComparisonRecord]) -> Option<String> {
         let style = format!(r##"fill="{colour}" stroke="#fff""##);
         plot.canvas.rect((x - half, y - half), (2.0 * half, 2.0 * half), &style);
         let interval = it.ratio_95;
-        plot.number(y, &format!("{:.3} [{:.3}, {:.3}]", it.ratio, interval.low, interval.high));
+        let sign = record.reading().sign().unwrap_or_default();
+        let (ratio, low, high) = (it.ratio, interval.low, interval.high);
+        plot.number(y, &format!("{sign}{ratio:.3} [{low:.3}, {high:.3}]"));
     }
     plot.note("■ geometric mean over paired blocks, 95 % bootstrap interval");
     Some(plot.canvas.finish("Ratios of rates between devices with their 95 % intervals"))

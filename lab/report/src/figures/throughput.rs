@@ -23,7 +23,7 @@ pub struct Dot {
     pub value_pps: f64,
     /// 95 % interval.
     pub interval: Interval,
-    /// The generator could do no more: the device may.
+    /// Not the device limited it: it may do more.
     pub at_least: bool,
 }
 
@@ -48,7 +48,15 @@ pub fn draw(rows: &[String], metrics: &[String], dots: &[Dot]) -> String {
         let y = plot.row(dot.row, row_height) + shift;
         whisker(&mut plot, y, dot.interval, palette::colour(dot.metric));
         let x = plot.x(dot.value_pps);
-        palette::marker(&mut plot.canvas, (x, y), dot.metric);
+        if dot.at_least {
+            let style = format!(
+                r##"fill="#fff" stroke="{}" stroke-width="1.6""##,
+                palette::colour(dot.metric)
+            );
+            plot.canvas.circle((x, y), 4.0, &style);
+        } else {
+            palette::marker(&mut plot.canvas, (x, y), dot.metric);
+        }
         let [value, low, high] = [dot.value_pps, dot.interval.low, dot.interval.high]
             .map(|number| digits(number / unit.0));
         let sign = if dot.at_least { "≥ " } else { "" };

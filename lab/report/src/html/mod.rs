@@ -143,7 +143,7 @@ mod tests {
                 metric: "NDR".into(),
                 low_pps: 9e4,
                 high_pps: 9.1e4,
-                verdicts: Vec::new(),
+                ..AnswerRecord::default()
             }],
             ..Results::default()
         }

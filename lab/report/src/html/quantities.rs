@@ -33,14 +33,15 @@ pub(super) fn table(rows: &[Row]) -> String {
          <th class=\"n\">least</th><th class=\"n\">most</th><th class=\"n\">95 % interval</th>\
          <th class=\"n\">trials</th><th class=\"n\">runs</th></tr>\n",
     );
-    for Row { subject, metric, unit, values, runs, median, interval, note, .. } in rows {
+    for row in rows {
+        let Row { subject, metric, unit, values, runs, median, interval, note, .. } = row;
         let told = |value: f64| told(value, *unit);
         let note = note.as_ref().map(|note| format!("<br><small>{}</small>", escape(note)));
         let note = note.unwrap_or_default();
         let (least, most) = values
             .iter()
             .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), &it| (low.min(it), high.max(it)));
-        let numbers = [told(*median), told(least), told(most)]
+        let numbers = [row.sign().to_owned() + &told(*median), told(least), told(most)]
             .into_iter()
             .chain([format!("{} – {}", told(interval.low), told(interval.high))])
             .chain([values.len().to_string(), runs.to_string()]);

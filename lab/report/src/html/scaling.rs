@@ -20,7 +20,9 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             let y_label = format!("{metric}, packets per second");
             let y = curves::AxisStyle { label: &y_label, unit: Unit::Count, log: false };
             if let Some(svg) = curves::draw(&series, x, y, &[]) {
-                body.push_str(&figure(&svg, &format!("{metric} against {label}.")));
+                let at_least = series.iter().flat_map(|it| &it.points).any(|it| it.at_least);
+                let note = if at_least { " ≥: not the device limited it." } else { "" };
+                body.push_str(&figure(&svg, &format!("{metric} against {label}.{note}")));
             }
         }
     }
@@ -35,7 +37,12 @@ fn series_over(rows: &[Row], axis: &str, metric: &str) -> Vec<curves::Series> {
         let mut rest = row.subject.clone();
         let Some(x) = rest.axes.remove(axis).and_then(|value| value.parse().ok()) else { continue };
         let name = format!("{}, {}", rest.device, rest.case());
-        let point = curves::Point { x, y: row.value_pps, interval: Some(row.interval) };
+        let point = curves::Point {
+            x,
+            y: row.value_pps,
+            interval: Some(row.interval),
+            at_least: row.is_at_least(),
+        };
         match series.iter_mut().find(|series| series.name == name) {
             Some(series) => series.points.push(point),
             None => series.push(curves::Series { name, points: vec![point], model: Vec::new() }),

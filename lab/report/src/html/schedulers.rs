@@ -25,7 +25,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
                     && of_axis(row, Scheduler::NAME).as_ref() == Some(group)
                     && kind(row) == *name
             };
-            rows.iter().find(same).map(|row| (row.value_pps, row.interval))
+            rows.iter().find(same).map(|row| (row.value_pps, row.interval, row.is_at_least()))
         };
         let groups: Vec<bars::Group> = groups
             .iter()

@@ -81,7 +81,7 @@ fn figure(rows: &[Row], metric: &str, unit: scale::Unit) -> Option<String> {
     let factor = if unit == scale::Unit::Nanoseconds { 1e9 } else { 1.0 };
     let bar = |of: &String, name: &String| {
         let row = rows.iter().find(|row| group(row) == *of && series(row) == *name)?;
-        Some((row.median * factor, row.interval.map(|end| end * factor)))
+        Some((row.median * factor, row.interval.map(|end| end * factor), row.at_least))
     };
     let groups: Vec<bars::Group> = groups
         .iter()
@@ -116,7 +116,7 @@ mod tests {
             vec![record("fifo", "namespace"), record("sfq", "namespace"), record("sfq", "vm")];
         let body = section(&Page::of(&Results { streams, ..Results::default() })).unwrap().body;
         for word in
-            ["fifo", "sfq", "ovs, namespace", "ovs, vm", "90.00 Mbit/s", "n/a", "generator-bound"]
+            ["fifo", "sfq", "ovs, namespace", "ovs, vm", "≥90.00 Mbit/s", "n/a", "generator-bound"]
         {
             assert!(body.contains(word), "{word}: {body}");
         }

@@ -7,7 +7,7 @@ use super::section::{Page, Section, distinct, figure, metrics};
 use crate::figures::throughput;
 use crate::summary::Row;
 use crate::svg::canvas::escape;
-use crate::words::{rate, verdict};
+use crate::words::{limit, rate, verdict};
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let Page { results, rows } = page;
@@ -25,7 +25,10 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let dots: Vec<_> = rows.iter().map(dot).collect();
     let mut body = if names.len() <= 40 {
         let caption = match dots.iter().any(|dot| dot.at_least) {
-            true => "Throughput by device and case. ≥: the generator could do no more.",
+            true => {
+                "Throughput by device and case. ≥, hollow: not the device but the generator or the \
+                 host limited it; it may do more."
+            }
             false => "Throughput by device and case.",
         };
         figure(&throughput::draw(&names, &metrics, &dots), caption)
@@ -33,13 +36,13 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         String::new()
     };
     body.push_str("<table>\n<tr><th>device</th><th>case</th><th></th><th class=\"n\">rate</th>\
-                   <th class=\"n\">of the first</th><th class=\"n\">95 % interval</th><th class=\"n\">sd</th><th class=\"n\">runs</th></tr>\n");
+                   <th class=\"n\">of the first</th><th class=\"n\">95 % interval</th><th class=\"n\">sd</th><th class=\"n\">runs</th><th>limited by</th></tr>\n");
     for row in rows {
         let interval = format!("{} – {}", rate(row.interval.low), rate(row.interval.high));
         let _ = writeln!(
             body,
             "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{interval}</td>\
-             <td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
+             <td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
             escape(&row.subject.device),
             escape(&row.subject.case()),
             // A name of two words stays on one line.
@@ -47,13 +50,22 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             rate_of(row),
             of_the_first(row, rows),
             spread(row),
-            row.runs
+            row.runs,
+            row.limiter.name()
         );
+        if let Some(found) = &row.limit {
+            let class = if row.is_at_least() { "verdict" } else { "facts" };
+            let phrase = escape(&limit(found));
+            let _ = writeln!(
+                body,
+                "<tr><td></td><td colspan=\"8\" class=\"{class}\">upper bound: {phrase}</td></tr>"
+            );
+        }
         for found in &row.verdicts {
             let phrase = escape(&verdict(found));
             let _ = writeln!(
                 body,
-                "<tr><td></td><td colspan=\"7\" class=\"verdict\">{phrase}</td></tr>"
+                "<tr><td></td><td colspan=\"8\" class=\"verdict\">{phrase}</td></tr>"
             );
         }
     }
@@ -75,18 +87,49 @@ fn spread(row: &Row) -> String {
     }
 }
 
-/// What a rate is of that of the first device which was measured in the same case.
+/// What a rate is of that of the first device which was measured in the same case; nothing of two
+/// lower bounds.
 fn of_the_first(row: &Row, rows: &[Row]) -> String {
     let same = |other: &&Row| {
         other.metric == row.metric
             && other.subject.function == row.subject.function
             && other.subject.axes == row.subject.axes
     };
-    let first = rows.iter().find(same).map_or(0.0, |first| first.value_pps);
-    if first > 0.0 { format!("{:.2}", row.value_pps / first) } else { "–".into() }
+    let ratio = rows.iter().find(same).and_then(|first| row.ratio_to(first));
+    ratio.map_or_else(|| "–".into(), |(sign, ratio)| format!("{sign}{ratio:.2}"))
 }
 
 /// Where a name stands in a list that holds it.
 fn place(names: &[String], name: &str) -> usize {
     names.iter().position(|it| it == name).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab_record::{AnswerRecord, Blame, Limit, Limiter, Results, Subject};
+
+    #[test]
+    fn what_the_generator_limited_is_at_least_and_no_ratio_of_such_is_told() {
+        let answer = |device: &str, by, low_pps| AnswerRecord {
+            subject: Subject { device: device.into(), ..Subject::default() },
+            metric: "NDR".into(),
+            low_pps,
+            high_pps: low_pps,
+            limit: Some(Limit { by, blame: Blame { device: 0, generator: 77, host: 0 } }),
+            ..AnswerRecord::default()
+        };
+        let body = |first, second| {
+            let answers = vec![answer("one", first, 1e6), answer("two", second, 2e6)];
+            section(&Page::of(&Results { answers, ..Results::default() })).unwrap().body
+        };
+        let (device, generator) = (Limiter::Device, Limiter::Generator);
+        let both = body(generator, generator);
+        assert!(both.contains("≥\u{a0}1.000 Mpps") && both.contains("≥\u{a0}2.000 Mpps"), "{both}");
+        assert!(both.contains("77 unsent by the generator") && !both.contains(">2.00<"), "{both}");
+        assert!(body(device, generator).contains(">≥2.00<"));
+        assert!(body(generator, device).contains(">≤2.00<"));
+        let own = body(device, device);
+        assert!(own.contains(">2.00<") && own.contains("<td>device</td>") && !own.contains('≥'));
+    }
 }

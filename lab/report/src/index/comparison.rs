@@ -1,6 +1,6 @@
 //! Devices held against each other.
 
-use lab_record::Results;
+use lab_record::{RatioReading, Results};
 use rusqlite::params;
 
 use super::filling::{Filling, Table, count, json};
@@ -9,7 +9,8 @@ use super::filling::{Filling, Table, count, json};
 pub(super) const TABLE: Table = Table {
     name: "comparison",
     columns: "base TEXT, other TEXT, case_name TEXT, blocks INTEGER, ratio REAL, low_ratio \
-              REAL, high_ratio REAL, p REAL, smallest_believable REAL, finding TEXT",
+              REAL, high_ratio REAL, p REAL, smallest_believable REAL, finding TEXT, reading \
+              TEXT",
     fill,
 };
 
@@ -17,6 +18,8 @@ fn fill(filling: &Filling<'_>, results: &Results) -> rusqlite::Result<()> {
     for row in &results.comparisons {
         let found = &row.comparison;
         let finding = json(&found.finding);
+        let may_be_told = row.reading() != RatioReading::Nothing;
+        let reading = row.reading().sign();
         filling.insert(
             "comparison",
             params![
@@ -24,12 +27,13 @@ fn fill(filling: &Filling<'_>, results: &Results) -> rusqlite::Result<()> {
                 row.other,
                 row.case,
                 count(found.blocks as u64),
-                found.ratio,
-                found.ratio_95.low,
-                found.ratio_95.high,
+                may_be_told.then_some(found.ratio),
+                may_be_told.then_some(found.ratio_95.low),
+                may_be_told.then_some(found.ratio_95.high),
                 found.p,
                 found.smallest_believable,
                 finding.trim_matches('"'),
+                reading,
             ],
         )?;
     }

@@ -107,7 +107,7 @@ mod tests {
             metric: "NDR".into(),
             low_pps,
             high_pps: low_pps,
-            verdicts: Vec::new(),
+            ..AnswerRecord::default()
         };
         let devices = vec![DeviceFacts { name: device.into(), ..DeviceFacts::default() }];
         Results {

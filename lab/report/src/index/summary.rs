@@ -10,15 +10,23 @@ use crate::summary;
 pub(super) const TABLE: Table = Table {
     name: "summary",
     columns: "device TEXT, function TEXT, case_name TEXT, axes TEXT, metric TEXT, runs \
-              INTEGER, pps REAL, low_pps REAL, high_pps REAL, sd_pps REAL",
+              INTEGER, pps REAL, low_pps REAL, high_pps REAL, sd_pps REAL, \
+              limited_by TEXT",
     fill,
 };
 
 fn fill(filling: &Filling<'_>, results: &Results) -> rusqlite::Result<()> {
     for row in summary::rows(results) {
         let (runs, interval) = (count(row.runs as u64), &row.interval);
-        let rates =
-            params![row.metric, runs, row.value_pps, interval.low, interval.high, row.sd_pps];
+        let rates = params![
+            row.metric,
+            runs,
+            row.value_pps,
+            interval.low,
+            interval.high,
+            row.sd_pps,
+            row.limiter.name()
+        ];
         filling.of_subject("summary", &row.subject, rates)?;
     }
     Ok(())

@@ -11,6 +11,7 @@ pub(super) const TABLE: Table = Table {
     columns: "device TEXT, function TEXT, case_name TEXT, axes TEXT, run INTEGER, number \
               INTEGER, purpose TEXT, at_s REAL, load_pps REAL, duration_s REAL, elapsed_s \
               REAL, intended INTEGER, offered INTEGER, received INTEGER, loss_ratio REAL, \
+              lost_by_device INTEGER, lost_to_host INTEGER, missed INTEGER, \
               p50_ns REAL, p99_ns REAL, max_ns REAL, duplicates INTEGER, reordered INTEGER, \
               longest_loss_run INTEGER, jitter_ns REAL, stalls INTEGER, spikes INTEGER, \
               verdicts TEXT",
@@ -41,6 +42,9 @@ fn trial(filling: &Filling<'_>, trial: &TrialRecord) -> rusqlite::Result<()> {
             count(outcome.offered),
             count(outcome.received),
             outcome.loss_ratio(),
+            count(outcome.blame().device),
+            count(outcome.blame().host),
+            count(outcome.missed),
             percentile(50.0).or(told.map(|latency| latency.p50_ns)),
             percentile(99.0).or(told.map(|latency| latency.p99_ns)),
             percentile(100.0).or(told.map(|latency| latency.max_ns)),

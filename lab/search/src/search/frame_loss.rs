@@ -16,9 +16,11 @@ fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
     let &Terms { max_pps, trial_s, .. } = terms;
     let mut search = FrameLoss { max_pps, step: 0.1, trial_s };
     let points = finish(&mut search, stand, "the frame loss")?.points;
-    let whole = points.iter().find(|&&(_, loss)| loss == 0.0);
-    let load_pps = whole.map_or(0.0, |&(load, _)| load);
-    Ok(vec![Found::one("largest load without loss", load_pps)].into())
+    let lossy = points.iter().take_while(|&&(_, loss)| loss > 0.0).count();
+    let load = |at: usize| points.get(at).map(|&(load_pps, _)| load_pps);
+    let above_pps = lossy.checked_sub(1).and_then(load).unwrap_or(max_pps);
+    let low_pps = load(lossy).unwrap_or(0.0);
+    Ok(vec![Found::between("largest load without loss", low_pps, above_pps)].into())
 }
 
 /// Loads from the largest down.

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use lab_record::{Unit, Verdict};
+use lab_record::{Limit, Outcome, Unit, Verdict};
 
-use super::stand::Stand;
+use super::stand::{Stand, Witness};
 use super::strategy::{Search, Step};
 use crate::Error;
 
@@ -30,7 +30,8 @@ pub struct Kind {
     pub of_both_directions: bool,
     /// What the report says beside its numbers that are no rates.
     pub reading: &'static str,
-    /// Carries it out: to its end, or until the time is up.
+    /// Carries it out: to its end, or until the time is up. [`Kind::carry_out`] tells what limited
+    /// what it found, too.
     pub pursue: Pursue,
 }
 
@@ -66,6 +67,16 @@ impl Kind {
     /// What its trials are told by in the raw file.
     pub fn purpose(&self) -> String {
         self.name.replace('-', "")
+    }
+
+    /// Carries it out, and tells of each rate what kept it from being higher.
+    pub fn carry_out(&self, terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
+        let mut seen = Witness { stand, outcomes: Vec::new() };
+        let mut found = (self.pursue)(terms, &mut seen)?;
+        for rate in &mut found.rates {
+            rate.limit = rate.limited(&seen.outcomes);
+        }
+        Ok(found)
     }
 
     /// An error: it is not for trials at loads to carry out.
@@ -147,6 +158,10 @@ pub struct Found {
     pub low_pps: f64,
     /// Upper bound, or the number itself.
     pub high_pps: f64,
+    /// Loss ratio above which a trial at the upper bound tells what limits it.
+    pub loss_ratio: f64,
+    /// What kept it from being higher.
+    pub limit: Limit,
     /// What it must be read with.
     pub verdicts: Vec<Verdict>,
 }
@@ -159,7 +174,27 @@ impl Found {
 
     /// Two bounds.
     pub fn between(metric: &str, low_pps: f64, high_pps: f64) -> Self {
-        Self { metric: metric.into(), low_pps, high_pps, verdicts: Vec::new() }
+        Self {
+            metric: metric.into(),
+            low_pps,
+            high_pps,
+            loss_ratio: 0.0,
+            limit: Limit::LARGEST_LOAD,
+            verdicts: Vec::new(),
+        }
+    }
+
+    /// What limits it: told by the trials at the smallest load from the upper bound on that missed
+    /// its goal, or those at the largest load where it has no bounds.
+    fn limited(&self, outcomes: &[Outcome]) -> Limit {
+        let loads = outcomes.iter().map(|outcome| outcome.trial.load_pps);
+        let largest_pps = loads.fold(0.0, f64::max);
+        let from_pps = if self.high_pps > self.low_pps { self.high_pps } else { largest_pps };
+        let missed =
+            |it: &&Outcome| it.trial.load_pps >= from_pps && it.loss_ratio() > self.loss_ratio;
+        let loads = outcomes.iter().filter(missed).map(|outcome| outcome.trial.load_pps);
+        let Some(at_pps) = loads.reduce(f64::min) else { return Limit::LARGEST_LOAD };
+        Limit::of(outcomes.iter().filter(|it| it.trial.load_pps == at_pps), self.loss_ratio)
     }
 }
 
@@ -246,7 +281,7 @@ pub(crate) mod testing {
             repetitions: None,
             parameters: BTreeMap::new(),
         };
-        (kind.pursue)(&terms, stand)
+        kind.carry_out(&terms, stand)
     }
 }
 
@@ -255,7 +290,7 @@ mod tests {
     use super::testing::pursue;
     use super::*;
     use crate::sim::{Device, Model};
-    use lab_record::{Outcome, Trial};
+    use lab_record::{Limiter, Trial};
 
     /// A simulated device that so many trials can be made on.
     struct Short {
@@ -283,9 +318,45 @@ mod tests {
         for search in ["mlr", "max-rate", "throughput", "loss-scan", "frame-loss"] {
             let found = pursue(search, &mut short(10_000)).unwrap().rates;
             let (low, high) = (found[0].low_pps, found[0].high_pps);
-            assert!(low > 3.4e6 && low <= 4.01e6 && high < 4.6e6, "{search}: {low} to {high}");
+            // Its loads are a tenth of the largest apart.
+            let most = if search == "frame-loss" { 5.01e6 } else { 4.6e6 };
+            assert!(low > 3.4e6 && low <= 4.01e6 && high < most, "{search}: {low} to {high}");
+            assert_eq!(found[0].limit.by, Limiter::Device, "{search}");
+            assert!(found[0].limit.blame.device > 0, "{search}: {:?}", found[0].limit);
         }
         assert!(pursue("stream", &mut short(1)).unwrap_err().to_string().contains("stream"));
+    }
+
+    #[test]
+    fn what_the_generator_limits_is_called_the_generators_by_every_search() {
+        for search in ["mlr", "max-rate", "throughput", "loss-scan", "frame-loss", "soak"] {
+            // The device takes all that the generator can send.
+            let model = Model { generator_pps: 3e6, ..Model::quiet(4e6) };
+            let mut stand = Short { device: Device::new(model, 1), trials: 10_000 };
+            let found = pursue(search, &mut stand).unwrap().rates;
+            let limit = found[0].limit;
+            assert_eq!((limit.by, limit.blame.device), (Limiter::Generator, 0), "{search}");
+            assert!(limit.blame.generator > 0, "{search}: {limit:?}");
+            // And all that there is.
+            let mut stand = Short { device: Device::new(Model::quiet(2e7), 1), trials: 10_000 };
+            let found = pursue(search, &mut stand).unwrap().rates;
+            assert_eq!(found[0].limit, Limit::LARGEST_LOAD, "{search}");
+        }
+    }
+
+    #[test]
+    fn what_is_lost_while_the_host_has_our_core_is_the_hosts() {
+        let mut device = Device::new(Model::quiet(4e6), 1);
+        let mut stand = |trial: Trial| {
+            // Above 3 Mpps the host comes in between, and what came meanwhile is lost.
+            let outcome = device.measure(trial);
+            let away_s = if trial.load_pps > 3e6 { 0.01 * trial.duration_s } else { 0.0 };
+            let lost = (away_s * trial.load_pps) as u64;
+            Ok(Outcome { away_s, received: outcome.received.saturating_sub(lost), ..outcome })
+        };
+        let found = pursue("throughput", &mut stand).unwrap().rates;
+        assert!(found[0].low_pps < 3.1e6, "{found:?}");
+        assert_eq!(found[0].limit.by, Limiter::Host, "{:?}", found[0].limit);
     }
 
     #[test]

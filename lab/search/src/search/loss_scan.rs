@@ -25,10 +25,17 @@ fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
     let &Terms { max_pps, trial_s, .. } = terms;
     let mut search = LossScan::linear(max_pps / STEPS as f64, max_pps, STEPS, trial_s);
     let answer = finish(&mut search, stand, "the loss scan")?;
-    let (up, down) = (answer.carried_up_pps, answer.carried_down_pps);
-    let ways = [("way up", up), ("way down", down)];
-    let found = ways.map(|(metric, carried)| Found::one(metric, carried.unwrap_or(0.0)));
-    Ok(Vec::from(found).into())
+    let way = |metric, carried: Option<f64>, first_lossy: Option<f64>| {
+        Found::between(metric, carried.unwrap_or(0.0), first_lossy.unwrap_or(max_pps))
+    };
+    let up = way("way up", answer.carried_up_pps, first_lossy(answer.up.iter()));
+    let down = way("way down", answer.carried_down_pps, first_lossy(answer.down.iter().rev()));
+    Ok(vec![up, down].into())
+}
+
+/// The first load of some that lost anything.
+fn first_lossy<'a>(mut points: impl Iterator<Item = &'a (f64, f64)>) -> Option<f64> {
+    points.find(|(_, loss)| *loss > 0.0).map(|&(load_pps, _)| load_pps)
 }
 
 /// A scan over rising loads, then back.

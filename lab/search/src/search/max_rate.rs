@@ -18,6 +18,9 @@ use crate::Error;
 /// As scenarios name it.
 pub const KIND: Kind = Kind { of_both_directions: true, ..Kind::new("max-rate", pursue) };
 
+/// A device that loses no more than this of the largest load is not known to be at its limit.
+pub const SATURATED: f64 = 0.01;
+
 /// Trials that it makes.
 const TRIALS: usize = 10;
 
@@ -25,7 +28,8 @@ fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
     let &Terms { max_pps, trial_s, .. } = terms;
     let mut search = MaxRate { max_pps, trial_s, trials: TRIALS };
     let answer = finish(&mut search, stand, "the maximum rate")?;
-    Ok(vec![Found::one("MRR", answer.mean_pps)].into())
+    let found = Found { loss_ratio: SATURATED, ..Found::one("MRR", answer.mean_pps) };
+    Ok(vec![found].into())
 }
 
 /// Trials at the largest load.

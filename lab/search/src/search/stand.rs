@@ -46,3 +46,29 @@ impl<F: FnMut(Trial) -> Result<Outcome, Error>> Stand for F {
         self(trial)
     }
 }
+
+/// A stand that keeps what came of every trial.
+pub(super) struct Witness<'a> {
+    pub(super) stand: &'a mut dyn Stand,
+    pub(super) outcomes: Vec<Outcome>,
+}
+
+impl Stand for Witness<'_> {
+    fn measure(&mut self, trial: Trial) -> Result<Outcome, Error> {
+        let outcome = self.stand.measure(trial)?;
+        self.outcomes.push(outcome);
+        Ok(outcome)
+    }
+
+    fn is_over(&self) -> bool {
+        self.stand.is_over()
+    }
+
+    fn prepare_change(&mut self, entries: u64) -> Result<(), Error> {
+        self.stand.prepare_change(entries)
+    }
+
+    fn table(&mut self, most: u64) -> Result<&mut dyn Table, Error> {
+        self.stand.table(most)
+    }
+}

@@ -158,6 +158,8 @@ impl Device {
             intended,
             offered,
             received: offered.saturating_sub(lost),
+            missed: 0,
+            away_s: 0.0,
             elapsed_s: trial.duration_s,
             latency: Some(self.latency(load_pps / capacity_pps)),
             last_lost_s: trial.overload.map(|_| choked_s),

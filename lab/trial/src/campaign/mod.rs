@@ -358,14 +358,14 @@ impl Running<'_> {
         let write = &mut write;
         let mut stand = RigStand { rig, load, both, deadline, write, added: None };
         let terms = measure.terms(max_pps, self.campaign.stalls_per_s);
-        let found = (measure.search.pursue)(&terms, &mut stand)?;
+        let found = measure.search.carry_out(&terms, &mut stand)?;
         let counted = if measure.search.of_both_directions { directions } else { 1.0 };
         let carried_pps =
             found.rates.iter().map(|found| found.low_pps / counted).fold(f64::INFINITY, f64::min);
-        for Found { metric, low_pps, high_pps, mut verdicts } in found.rates {
-            let subject = subject.clone();
+        for Found { metric, low_pps, high_pps, limit, mut verdicts, .. } in found.rates {
+            let (subject, limit) = (subject.clone(), Some(limit));
             verdicts.extend(verdict::generator_bound(low_pps / counted, ceiling_pps));
-            let answer = AnswerRecord { subject, metric, low_pps, high_pps, verdicts };
+            let answer = AnswerRecord { subject, metric, low_pps, high_pps, limit, verdicts };
             self.recorder.write(answer)?;
         }
         self.quantities(&subject, found.quantities)?;

@@ -6,12 +6,14 @@
 //! ```
 //! The device is started anew for each letter: a restart lands on other memory, and what differs
 //! only by that is no difference. A letter's value is the median rate received at the largest load,
-//! or by TCP where the scenario has streams.
+//! or by TCP where the scenario has streams. A device that lost next to nothing of that load may do
+//! more: a ratio is then a bound, and between two such devices it says nothing.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
 use lab_record::{ComparisonRecord, Recorder, StreamRecord, Subject, Trial};
+use lab_search::search::max_rate::SATURATED;
 use lab_search::stats::blocks::{Side, log_ratio, order};
 use lab_search::stats::paired::{Null, compare};
 use lab_search::stats::summary::median;
@@ -34,7 +36,8 @@ struct Versus<'a> {
     done: usize,
     all: usize,
     trials: u32,
-    /// Starts of each device in this case: most of their trials lost nothing, or lost something.
+    /// Starts of each device in this case: those that did not bring it to its limit, and those that
+    /// did.
     starts: BTreeMap<String, [usize; 2]>,
 }
 
@@ -117,7 +120,7 @@ impl Versus<'_> {
 
     /// Devices that most starts did not bring to their limit.
     fn unexhausted(&self) -> Vec<String> {
-        let most = self.starts.iter().filter(|(_, [lossless, lossy])| lossless > lossy);
+        let most = self.starts.iter().filter(|(_, [below, at_limit])| below > at_limit);
         most.map(|(device, _)| device.clone()).collect()
     }
 
@@ -159,12 +162,12 @@ impl Versus<'_> {
         let both = campaign.scenario.traffic.both_directions;
         rig.first_packet(load)?;
         rig.settle(load, both)?;
-        let (mut rates, mut lossy) = (Vec::new(), 0);
+        let (mut rates, mut saturated) = (Vec::new(), 0);
         for _ in 0..TRIALS {
             let trial = Trial::new(ceiling_pps, campaign.scenario.measure.trial_s);
             let at_s = self.began.elapsed().as_secs_f64();
             let measured = rig.measure(load, trial, both)?;
-            lossy += usize::from(measured.traffic.received() < measured.traffic.offered());
+            saturated += usize::from(measured.outcome.device_loss_ratio() > SATURATED);
             // A trial that loses all would have no logarithm.
             rates.push(measured.traffic.received_pps().max(1.0));
             let subject = Subject {
@@ -179,7 +182,7 @@ impl Versus<'_> {
             self.trials += 1;
             self.recorder.write(record)?;
         }
-        let exhausted = usize::from(2 * lossy > TRIALS);
+        let exhausted = usize::from(2 * saturated > TRIALS);
         self.starts.entry(device.to_owned()).or_default()[exhausted] += 1;
         self.done += 1;
         Ok(median(&rates))

@@ -332,6 +332,8 @@ impl<'a> Rig<'a> {
             intended: sum(|stream| stream.intended),
             offered: sum(|stream| stream.offered),
             received: sum(|stream| stream.sequence.unique),
+            missed,
+            away_s: traffic.away.total_ns as f64 / 1e9,
             last_lost_s: last_lost.filter(|_| trial.overload.is_some()).map(seconds),
             outage_s: outage.filter(|_| trial.change).map(seconds),
             changed,

@@ -73,8 +73,9 @@ fn found(answer: GoalAnswer, max_pps: f64, cut: Option<usize>) -> Found {
         verdicts.push(Verdict::LossInversion { loads_pps: answer.inversions_pps });
     }
     verdicts.extend(cut.map(|trials| Verdict::CutShort { trials: trials as u64 }));
-    let low_pps = answer.lower_pps.unwrap_or(0.0);
-    Found { metric, low_pps, high_pps: answer.upper_pps.unwrap_or(max_pps), verdicts }
+    let (low_pps, high_pps) = (answer.lower_pps.unwrap_or(0.0), answer.upper_pps);
+    let bounds = Found::between(&metric, low_pps, high_pps.unwrap_or(max_pps));
+    Found { loss_ratio: answer.loss_ratio, verdicts, ..bounds }
 }
 
 /// What to search, and between which loads.

@@ -35,7 +35,7 @@ fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
     let mut search = Soak { total_s, ..Soak::usual(terms.max_pps) };
     let SoakAnswer { critical_pps, sd_pps, .. } = finish(&mut search, stand, "the critical load")?;
     let found = Found::between("critical", critical_pps - sd_pps, critical_pps + sd_pps);
-    Ok(vec![found].into())
+    Ok(vec![Found { loss_ratio: search.loss_ratio, ..found }].into())
 }
 
 /// A soak test.
