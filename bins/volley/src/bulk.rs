@@ -9,12 +9,11 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, FromArgMatches, Subcommand, ValueHint};
-use control::view::{self, BulkState};
+use control::view::{self, BulkState, Fields, File, RoutesFlush, RoutesLoad, RoutesRange};
 use serde_json::Value;
 
 use crate::error::CliError;
 use crate::run::{Session, usage};
-use crate::show::query;
 
 /// Verbs of `route` that change no configuration.
 #[derive(Debug, Subcommand)]
@@ -94,16 +93,28 @@ impl BulkVerb {
 
     /// Runs it, telling how it goes.
     pub(crate) fn run(self, session: &Session) -> Result<(), CliError> {
-        let (path, kind, body) = self.request()?;
         let mut last = None;
-        session.client.post_lines(&path, kind, body, |line| {
+        let read = |line: &[u8]| {
             let broken = |error: serde_json::Error| CliError::Broken(error.to_string());
             let value: Value = serde_json::from_slice(line).map_err(broken)?;
             let bulk: view::Bulk = serde_json::from_value(value.clone()).map_err(broken)?;
             progress(&bulk);
             last = Some((value, bulk));
             Ok(())
-        })?;
+        };
+        let client = &session.client;
+        match self {
+            Self::Load(load) => client.make_lines::<RoutesLoad>(load.read()?, read),
+            Self::AddRange(AddRange { prefix, count, via, share, source, vrf }) => {
+                let source = Some(source);
+                let range = view::RouteRange { prefix, count, source, vrf, via, share };
+                client.make_lines::<RoutesRange>(Fields(range), read)
+            }
+            Self::Flush { source, vrf } => {
+                let flush = view::RouteFlush { source, vrf };
+                client.make_lines::<RoutesFlush>(Fields(flush), read)
+            }
+        }?;
         match last {
             Some((value, bulk)) if bulk.state == BulkState::Done => {
                 let output = session.output;
@@ -116,45 +127,15 @@ impl BulkVerb {
             None => Err(CliError::Broken("nothing was said".to_owned())),
         }
     }
-
-    /// Path, kind of the body, body.
-    fn request(self) -> Result<(String, &'static str, Vec<u8>), CliError> {
-        fn json(body: &impl serde::Serialize) -> Result<Vec<u8>, CliError> {
-            serde_json::to_vec(body).map_err(|error| CliError::Broken(error.to_string()))
-        }
-        const JSON: &str = "application/json";
-        Ok(match self {
-            Self::Load(load) => {
-                let read = fs::read(&load.file);
-                let body =
-                    read.map_err(|error| CliError::File { path: load.file.clone(), error })?;
-                (load.path(), "application/octet-stream", body)
-            }
-            Self::AddRange(AddRange { prefix, count, via, share, source, vrf }) => {
-                let source = Some(source);
-                let range = view::RouteRange { prefix, count, source, vrf, via, share };
-                ("/v1/routes/range".to_owned(), JSON, json(&range)?)
-            }
-            Self::Flush { source, vrf } => {
-                let flush = view::RouteFlush { source, vrf };
-                ("/v1/routes/flush".to_owned(), JSON, json(&flush)?)
-            }
-        })
-    }
 }
 
 impl Load {
-    fn path(&self) -> String {
-        let flag = |given: bool| given.then(|| "true".to_owned());
-        let query = query(&[
-            ("source", Some(self.source.clone())),
-            ("vrf", self.vrf.clone()),
-            ("via", self.via.clone()),
-            ("share", flag(self.share)),
-            ("replace", flag(self.replace)),
-            ("skip_wrong", flag(self.skip_wrong)),
-        ]);
-        format!("/v1/routes/load?{query}")
+    /// The file, and what becomes of it.
+    fn read(self) -> Result<File<view::RouteLoad>, CliError> {
+        let Self { file, source, vrf, via, share, replace, skip_wrong } = self;
+        let routes = fs::read(&file).map_err(|error| CliError::File { path: file, error })?;
+        let source = Some(source);
+        Ok(File(view::RouteLoad { source, vrf, via, share, replace, skip_wrong }, routes))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use control::config::field::Field;
 use control::config::objects::api::DEFAULT_SOCKET;
 
@@ -64,12 +64,6 @@ pub(crate) enum Noun {
     Counters(CountersVerb),
     /// Show what happened: commits, links, sessions, faults
     Events(Events),
-    /// Print the graph of nodes
-    Graph {
-        /// How it is written
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        format: Format,
-    },
     /// Run a file of commands; changes in a row are made together or not at all
     Exec {
         /// The file; `-` for standard input
@@ -81,16 +75,6 @@ pub(crate) enum Noun {
         /// The shell
         shell: clap_complete::Shell,
     },
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Format {
-    /// For reading
-    Text,
-    /// For Graphviz
-    Dot,
-    /// For browsers
-    Svg,
 }
 
 #[derive(Debug, Subcommand)]
@@ -126,14 +110,10 @@ pub(crate) enum ConfigVerb {
         /// Its revision, as in `config history`; without one, that before the last change
         revision: Option<u64>,
     },
-    /// Print the running configuration
-    Show,
     /// Print what stands in a configuration, as JSON Schema; needs no router
     Schema,
     /// Write the running configuration to the router's file
     Save,
-    /// List the configurations that ran
-    History,
 }
 
 #[derive(Debug, Subcommand)]

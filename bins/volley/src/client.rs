@@ -4,14 +4,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use control::view::ProblemDetails;
+use control::view::{Asked, ProblemDetails, Verb};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
 use hyper::http::request;
-use hyper::{Method, Request, StatusCode, header};
+use hyper::{Request, StatusCode, header};
 use hyper_util::rt::TokioIo;
-use serde::Serialize;
 use serde_json::Value;
 use tokio::net::UnixStream;
 use tokio::runtime::Runtime;
@@ -47,30 +46,21 @@ impl Client {
 
     /// Asks for whatever is there.
     pub(crate) fn get_bytes(&self, path: &str) -> Result<Bytes, CliError> {
-        self.request(Method::GET, path, None)
-    }
-
-    /// Has something done that needs no words.
-    pub(crate) fn post(&self, path: &str) -> Result<Value, CliError> {
-        json(&self.request(Method::POST, path, None)?)
+        self.whole(asked_for(path)?)
     }
 
     /// Has something done.
-    pub(crate) fn post_json(&self, path: &str, body: &impl Serialize) -> Result<Value, CliError> {
-        let body = serde_json::to_vec(body).map_err(|error| CliError::Broken(error.to_string()))?;
-        json(&self.request(Method::POST, path, Some(body))?)
+    pub(crate) fn make<V: Verb>(&self, request: V::Request) -> Result<Value, CliError> {
+        json(&self.whole(asked::<V>(request)?)?)
     }
 
     /// Has something done that is told of line by line.
-    pub(crate) fn post_lines(
+    pub(crate) fn make_lines<V: Verb>(
         &self,
-        path: &str,
-        kind: &'static str,
-        body: Vec<u8>,
+        request: V::Request,
         told: impl FnMut(&[u8]) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        let request = Request::post(path).header(header::CONTENT_TYPE, kind);
-        self.lines(request, body, told)
+        self.lines(asked::<V>(request)?, told)
     }
 
     /// Asks for what comes line by line, and may never end.
@@ -79,19 +69,14 @@ impl Client {
         path: &str,
         told: impl FnMut(&[u8]) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        self.lines(Request::get(path), Vec::new(), told)
+        self.lines(asked_for(path)?, told)
     }
 
     fn lines(
         &self,
-        request: request::Builder,
-        body: Vec<u8>,
+        request: Request<Full<Bytes>>,
         mut told: impl FnMut(&[u8]) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        let request = request
-            .header(header::HOST, "volley")
-            .body(Full::new(Bytes::from(body)))
-            .map_err(|error| CliError::Broken(error.to_string()))?;
         self.runtime.block_on(async {
             let (status, mut body) = in_time(self.begin(request)).await?;
             if !status.is_success() {
@@ -112,20 +97,7 @@ impl Client {
         })
     }
 
-    fn request(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<Vec<u8>>,
-    ) -> Result<Bytes, CliError> {
-        let mut request =
-            Request::builder().method(method).uri(path).header(header::HOST, "volley");
-        if body.is_some() {
-            request = request.header(header::CONTENT_TYPE, "application/json");
-        }
-        let request = request
-            .body(Full::new(Bytes::from(body.unwrap_or_default())))
-            .map_err(|error| CliError::Broken(error.to_string()))?;
+    fn whole(&self, request: Request<Full<Bytes>>) -> Result<Bytes, CliError> {
         let (status, body) = self.runtime.block_on(in_time(async {
             let (status, body) = self.begin(request).await?;
             Ok((status, body.collect().await.map_err(broken)?.to_bytes()))
@@ -147,6 +119,25 @@ impl Client {
         let response = sender.send_request(request).await.map_err(broken)?;
         Ok((response.status(), response.into_body()))
     }
+}
+
+/// What asks for what is at a path.
+fn asked_for(path: &str) -> Result<Request<Full<Bytes>>, CliError> {
+    with_body(Request::get(path), Vec::new())
+}
+
+/// What has a verb done.
+fn asked<V: Verb>(request: V::Request) -> Result<Request<Full<Bytes>>, CliError> {
+    let mut head = Request::post(format!("{}{}", V::PATH, request.query()));
+    if let Some(media) = V::Request::MEDIA {
+        head = head.header(header::CONTENT_TYPE, media);
+    }
+    with_body(head, request.body().map_err(|error| CliError::Broken(error.to_string()))?)
+}
+
+fn with_body(head: request::Builder, body: Vec<u8>) -> Result<Request<Full<Bytes>>, CliError> {
+    let request = head.header(header::HOST, "volley").body(Full::new(Bytes::from(body)));
+    request.map_err(|error| CliError::Broken(error.to_string()))
 }
 
 async fn in_time<T>(answer: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {

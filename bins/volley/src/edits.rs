@@ -5,18 +5,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::{Arg, ArgMatches, Command, Subcommand};
-use control::config::edit::Command as ConfigEdit;
+use control::config::edit::Command as EditCommand;
 use control::config::help;
 use control::config::objects::commands;
-use control::view;
+use control::view::{self, ConfigEdit, Fields};
 
 use crate::bulk::BulkVerb;
 use crate::cli;
-use crate::client::Client;
 use crate::config::applied;
 use crate::error::CliError;
-use crate::output::Output;
 use crate::qos;
+use crate::run::Session;
 
 /// Verb of `route` that shows and does not edit.
 const LIST: &str = "list";
@@ -38,8 +37,8 @@ pub(crate) fn add_nouns(mut grammar: Command) -> Command {
     })
 }
 
-fn verb(edit: &'static ConfigEdit) -> Command {
-    let ConfigEdit { noun, verb, usage, about, .. } = edit;
+fn verb(edit: &'static EditCommand) -> Command {
+    let EditCommand { noun, verb, usage, about, .. } = edit;
     Command::new(*verb)
         .about(about.as_ref())
         .override_usage(format!("volley {noun} {verb} [OPTIONS] {usage}"))
@@ -57,7 +56,7 @@ fn verb(edit: &'static ConfigEdit) -> Command {
 
 /// Adds its fields to the help of a verb, once somebody names it.
 fn explained(verb: Command) -> Command {
-    let is_named = |edit: &&ConfigEdit| {
+    let is_named = |edit: &&EditCommand| {
         verb.get_display_name() == Some(format!("{} {}", edit.noun, edit.verb).as_str())
     };
     match commands().iter().find(is_named) {
@@ -98,19 +97,18 @@ impl Edit {
     }
 
     /// Has the router make the change.
-    pub(crate) fn send(&self, client: &Client, output: Output) -> Result<(), CliError> {
+    pub(crate) fn send(&self, session: &Session) -> Result<(), CliError> {
         let line = match &self.script {
             Some(file) => qos::import(file)?,
             None => self.line.clone(),
         };
-        send(client, output, line, None, self.confirm_within)
+        send(session, line, None, self.confirm_within)
     }
 }
 
 /// Has the router make all changes of a text, or none.
 pub(crate) fn send(
-    client: &Client,
-    output: Output,
+    session: &Session,
     commands: String,
     file: Option<&Path>,
     confirm_within: Option<Duration>,
@@ -120,7 +118,7 @@ pub(crate) fn send(
         file: file.map(|file| file.display().to_string()),
         confirm_within_s: confirm_within.map(seconds),
     };
-    output.answer(client.post_json("/v1/config/edit", &body)?, applied)
+    session.make::<ConfigEdit>(Fields(body), applied)
 }
 
 /// Whole seconds, rounded up: nobody is given less time than asked for.

@@ -1,14 +1,13 @@
 //! `volley events`: what happened, and with `--follow` what happens.
 
 use clap::Args;
-use control::view::{Event, Level, Missed, Style};
+use control::view::{Event, EventFilter, Level, Missed, Style, query};
 use events::line;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::CliError;
 use crate::run::Session;
-use crate::show::query;
 
 /// Events of the past that a follower begins with.
 const BEGIN_WITH: u32 = 10;
@@ -31,12 +30,8 @@ pub(crate) struct Events {
 pub(crate) fn run(session: &Session, events: &Events) -> Result<(), CliError> {
     let output = session.output;
     let last = events.last.or(events.follow.then_some(BEGIN_WITH));
-    let query = query(&[
-        ("last", last.map(|last| last.to_string())),
-        ("level", events.level.map(|level| level.to_string())),
-        ("follow", events.follow.then(|| "true".to_owned())),
-    ]);
-    let path = format!("/v1/events?{query}");
+    let filter = EventFilter { level: events.level, last, follow: events.follow };
+    let path = format!("/v1/events{}", query(&filter));
     if !events.follow {
         return output.answer(session.client.get(&path)?, |events: Vec<Event>, style| {
             events.iter().map(|event| text(event, style)).collect()

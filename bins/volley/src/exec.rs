@@ -78,7 +78,7 @@ impl Batch {
             return Ok(());
         }
         debug_assert!(text.lines().count() == lines + 1);
-        edits::send(&session.client, session.output, text, Some(file), None)
+        edits::send(session, text, Some(file), None)
     }
 }
 

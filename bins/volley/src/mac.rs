@@ -1,7 +1,7 @@
 //! `volley mac`: stations of bridges.
 
 use clap::Subcommand;
-use control::view;
+use control::view::{self, Fields, StationsFill, StationsFlush};
 
 use crate::error::CliError;
 use crate::run::Session;
@@ -34,21 +34,18 @@ pub(crate) enum MacVerb {
 
 /// Runs one verb of `mac`.
 pub(crate) fn run(session: &Session, verb: MacVerb) -> Result<(), CliError> {
-    let (client, output) = (&session.client, session.output);
     match verb {
         MacVerb::Flush { bridge, port } => {
-            let request = view::StationFlush { bridge, port };
-            output.answer(
-                client.post_json("/v1/stations/flush", &request)?,
-                |count: view::StationCount, _| format!("{} stations forgotten\n", count.stations),
-            )
+            let which = view::StationFlush { bridge, port };
+            session.make::<StationsFlush>(Fields(which), |count, _| {
+                format!("{} stations forgotten\n", count.stations)
+            })
         }
         MacVerb::Fill { bridge, port, count, first } => {
-            let request = view::StationFill { bridge, port, first, count };
-            output.answer(
-                client.post_json("/v1/stations/fill", &request)?,
-                |count: view::StationCount, _| format!("{} stations added\n", count.stations),
-            )
+            let which = view::StationFill { bridge, port, first, count };
+            session.make::<StationsFill>(Fields(which), |count, _| {
+                format!("{} stations added\n", count.stations)
+            })
         }
     }
 }

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use control::view::{self, Capture, Style, View};
+use control::view::{
+    self, Capture, CaptureStart, CaptureStop, Fields, Nothing, Style, TraceStart, TraceStop, View,
+};
 
 use crate::cli::{CaptureVerb, TraceVerb};
 use crate::error::CliError;
@@ -11,19 +13,17 @@ use crate::run::Session;
 
 /// Runs one verb of `trace`.
 pub(crate) fn trace(session: &Session, verb: TraceVerb) -> Result<(), CliError> {
-    let (client, output) = (&session.client, session.output);
     match verb {
         TraceVerb::Start { port, count } => {
             let from = port.as_ref().map(|port| format!(" from {port}")).unwrap_or_default();
             let request = view::TraceRequest { port, count };
-            output.answer(client.post_json("/v1/trace/start", &request)?, |_: view::Trace, _| {
+            session.make::<TraceStart>(Fields(request), |_, _| {
                 format!("tracing {count} packets{from}\n")
             })
         }
-        TraceVerb::Stop => output
-            .answer(client.post("/v1/trace/stop")?, |trace: view::Trace, _| {
-                format!("{} packets traced\n", trace.packets.len())
-            }),
+        TraceVerb::Stop => session.make::<TraceStop>(Nothing, |trace, _| {
+            format!("{} packets traced\n", trace.packets.len())
+        }),
     }
 }
 
@@ -33,9 +33,9 @@ pub(crate) fn capture(session: &Session, verb: CaptureVerb) -> Result<(), CliErr
     match verb {
         CaptureVerb::Start { node, exit, count, snap } => {
             let request = view::CaptureRequest { node, exit, count, snap_bytes: snap };
-            output.answer(client.post_json("/v1/capture/start", &request)?, standing)
+            session.make::<CaptureStart>(Fields(request), standing)
         }
-        CaptureVerb::Stop => output.answer(client.post("/v1/capture/stop")?, standing),
+        CaptureVerb::Stop => session.make::<CaptureStop>(Nothing, standing),
         CaptureVerb::Save { file } => {
             let pcap = client.get_bytes("/v1/capture/pcap")?;
             if file == Path::new("-") {

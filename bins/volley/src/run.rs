@@ -1,9 +1,11 @@
 //! From matched words to what they do.
 
 use clap::{ArgMatches, FromArgMatches};
+use control::view::{CountersClear, Nothing, Style, Verb};
+use serde::de::DeserializeOwned;
 
 use crate::bulk::BulkVerb;
-use crate::cli::{self, Cli, CountersVerb, Format, Noun};
+use crate::cli::{self, Cli, CountersVerb, Noun};
 use crate::client::Client;
 use crate::edits::Edit;
 use crate::error::CliError;
@@ -44,7 +46,7 @@ impl Session {
     /// Runs one command.
     pub(crate) fn run(&self, matches: &ArgMatches) -> Result<(), CliError> {
         if let Some(edit) = Edit::of(matches) {
-            return edit.send(&self.client, self.output);
+            return edit.send(self);
         }
         if let Some(bulk) = BulkVerb::of(matches) {
             return bulk?.run(self);
@@ -60,27 +62,24 @@ impl Session {
             Some(Noun::Trace(verb)) => observe::trace(self, verb),
             Some(Noun::Capture(verb)) => observe::capture(self, verb),
             Some(Noun::Mac(verb)) => mac::run(self, verb),
-            Some(Noun::Counters(CountersVerb::Clear)) => self.clear(),
+            Some(Noun::Counters(CountersVerb::Clear)) => {
+                self.make::<CountersClear>(Nothing, |_, _| String::new())
+            }
             Some(Noun::Events(which)) => events::run(self, &which),
-            Some(Noun::Graph { format }) => self.graph(format),
             Some(Noun::Exec { file }) => exec::run(self, &file),
             Some(Noun::Completion { shell }) => complete::script(self.output, shell),
         }
     }
 
-    fn clear(&self) -> Result<(), CliError> {
-        let answer = self.client.post("/v1/counters/clear")?;
-        if self.output.json { self.output.json(&answer) } else { Ok(()) }
-    }
-
-    fn graph(&self, format: Format) -> Result<(), CliError> {
-        let format = match format {
-            _ if self.output.json => return self.output.json(&self.client.get("/v1/graph")?),
-            Format::Text => "text",
-            Format::Dot => "dot",
-            Format::Svg => "svg",
-        };
-        let drawing = self.client.get_text(&format!("/v1/graph/drawing?format={format}"))?;
-        self.output.text(&drawing)
+    /// Has the router do something, and writes what it came to.
+    pub(crate) fn make<V: Verb>(
+        &self,
+        request: V::Request,
+        text: impl FnOnce(V::Reply, Style) -> String,
+    ) -> Result<(), CliError>
+    where
+        V::Reply: DeserializeOwned,
+    {
+        self.output.answer(self.client.make::<V>(request)?, text)
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use control::view::{self, Flag, Kind, Shows, Style, View, Visitor};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::CliError;
 use crate::run::Session;
@@ -18,6 +18,7 @@ pub(crate) struct Shown {
     about: &'static str,
     path: &'static str,
     drawn_at: Option<&'static str>,
+    is_json: bool,
     flags: Vec<Flag>,
     /// Whether it has counters.
     pub(crate) counts: bool,
@@ -38,6 +39,7 @@ impl Visitor for Every {
             about: V::ABOUT,
             path: V::PATH,
             drawn_at: V::DRAWN_AT,
+            is_json: V::MEDIA == [view::JSON],
             flags: view::flags::<V>(),
             counts: !V::COUNTERS.is_empty(),
             text: |reply, style| Ok(V::text(&serde_json::from_value(reply)?, style)),
@@ -94,10 +96,16 @@ impl Wanted {
         if let Some(seconds) = self.watch {
             return watch::watch(session, self, seconds);
         }
-        if let (false, Some(path)) = (session.output.json, self.shown.drawn_at) {
+        let drawn = match self.shown.is_json {
+            true => self.shown.drawn_at,
+            false => Some(&self.path[..]),
+        };
+        if let (false, Some(path)) = (session.output.json, drawn) {
             return session.output.text(&session.client.get_text(path)?);
         }
-        let answer = session.client.get(&self.path)?;
+        // What is drawn is there as data, too.
+        let data = every().into_iter().find(|it| it.drawn_at == Some(self.shown.path));
+        let answer = session.client.get(data.map_or(&self.path, |data| data.path))?;
         if session.output.json {
             return session.output.json(&answer);
         }
@@ -132,7 +140,7 @@ impl Shown {
     }
 
     fn path_of(&self, matches: &ArgMatches) -> String {
-        let (mut path, mut given) = (self.path.to_owned(), Vec::new());
+        let (mut path, mut given) = (self.path.to_owned(), Map::new());
         for flag in &self.flags {
             let mut values = matches.try_get_raw(&flag.name).ok().flatten();
             let value = values.as_mut().and_then(Iterator::next);
@@ -141,13 +149,11 @@ impl Shown {
                 Some(value) if flag.in_path => {
                     path = path.replace(&format!("{{{}}}", flag.name), &value);
                 }
-                value => given.push((&flag.name[..], value)),
+                Some(value) => drop(given.insert(flag.name.clone(), value.into())),
+                None => {}
             }
         }
-        match query(&given) {
-            query if query.is_empty() => path,
-            query => format!("{path}?{query}"),
-        }
+        path + &view::query(&given)
     }
 }
 
@@ -160,20 +166,4 @@ fn argument(flag: &Flag) -> Arg {
         Kind::Address => argument.value_parser(value_parser!(IpAddr)),
     };
     if flag.in_path { argument.required(true) } else { argument.long(&flag.name) }
-}
-
-/// The parameters that are given, as a URL has them.
-pub(crate) fn query(parameters: &[(&str, Option<String>)]) -> String {
-    // What names and prefixes can hold needs no escaping; anything else is escaped whole.
-    let escaped = |byte: u8| match byte {
-        b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'.' | b':' | b'/' | b'-' | b'_' => {
-            char::from(byte).to_string()
-        }
-        _ => format!("%{byte:02X}"),
-    };
-    let given = parameters.iter().filter_map(|(key, value)| Some((key, value.as_ref()?)));
-    let parts: Vec<String> = given
-        .map(|(key, value)| format!("{key}={}", value.bytes().map(escaped).collect::<String>()))
-        .collect();
-    parts.join("&")
 }

@@ -15,6 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::config::{Config, Host};
 use crate::engine::Engine;
 use crate::transaction::{Moment, Transaction};
+use crate::view::{Answer, Answered, View};
 
 /// Jobs that may wait.
 const QUEUE: usize = 64;
@@ -84,6 +85,11 @@ impl Control {
         Self { engine, transaction, host, file }
     }
 
+    /// What time it is.
+    pub fn now(&self) -> Moment {
+        Clock::new().now()
+    }
+
     /// Does jobs and housekeeping until every handle is gone.
     pub async fn run(&mut self, mut jobs: Jobs) {
         let clock = Clock::new();
@@ -105,6 +111,16 @@ impl Control {
                 () = sleep => {}
             }
         }
+    }
+}
+
+/// What the running router shows.
+impl<V: View> Answer<V> for Control
+where
+    dyn Engine: Answer<V>,
+{
+    fn answer(&mut self, filter: &V::Filter) -> Answered<V> {
+        Answer::<V>::answer(self.engine.as_mut(), filter)
     }
 }
 

@@ -32,7 +32,7 @@ pub struct ApplyError {
 
 /// The running router: what it does. What it shows are its views, each an
 /// [`Answer`](view::Answer).
-pub trait Engine: view::Shows {
+pub trait Engine: view::RouterShows {
     /// Turns `old` into `new`, whole or not at all. `changes` is their difference in an order in
     /// which it can be done.
     fn apply(&mut self, old: &Config, new: &Config, changes: &[Change]) -> Result<(), ApplyError>;
@@ -64,9 +64,6 @@ pub trait Engine: view::Shows {
 
     /// How many routes a source has in a VRF.
     fn count_routes(&self, vrf: &str, source: Source) -> SourceCount;
-
-    /// The graph of nodes, written.
-    fn draw(&self, format: view::GraphFormat) -> String;
 
     /// Forgets learned stations.
     fn stations_flush(

@@ -11,7 +11,6 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
-use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use fib::rib::Source;
@@ -19,24 +18,20 @@ use fib::route_file::{FilePrefix, OnWrong, read_routes};
 use hyper::body::{Bytes, Frame};
 use tokio::sync::mpsc;
 
-use super::extract::{Body as JsonBody, Parameters, within};
-use super::problem::{Refusal, Refused, refuse};
+use super::problem::{Refusal, refuse};
+use super::verb::Serve;
 use crate::bulk::{BulkError, BulkRoute, Via, routes_in_a_row, routes_of, source_of, source_text};
 use crate::config::objects::vrf::DEFAULT_NAME;
 use crate::control_loop::Handle;
 use crate::engine::EngineError;
-use crate::view::{self, BulkState};
+use crate::view::{self, BulkState, Fields, File, RoutesFlush, RoutesLoad, RoutesRange};
 
-/// Where files of routes are sent.
-pub(super) const LOAD_PATH: &str = "/v1/routes/load";
 /// Routes that the control loop adds at once: a millisecond or less.
 const SLICE: usize = 512;
 /// Between two lines of the answer.
 const LINE_PERIOD: Duration = Duration::from_millis(100);
 /// Lines on their way to whoever asked.
 const LINES: usize = 16;
-/// Most routes in a row.
-const MAX_RANGE: u32 = 1 << 24;
 
 /// The VRF that a request names.
 fn vrf_of(named: Option<String>) -> String {
@@ -49,73 +44,63 @@ impl From<BulkError> for Refusal {
     }
 }
 
-/// Adds the routes of a file, which is the body: lines of text (prefix and next hop) or an MRT
-/// table dump, plain or compressed (zstd, gzip). They are no part of the configuration.
-#[utoipa::path(post, path = "/v1/routes/load", tag = "routes", params(view::RouteLoad),
-    request_body(content = Vec<u8>, content_type = "application/octet-stream"),
-    responses((status = 200, description = "How it goes, one object a line.", body = view::Bulk,
-        content_type = "application/x-ndjson"), Refused))]
-pub(super) async fn load(
-    State(handle): State<Handle>,
-    Parameters(load): Parameters<view::RouteLoad>,
-    file: Bytes,
-) -> Result<Response, Refusal> {
-    let source = source_of(load.source.as_deref())?;
-    let via = Via::of(load.via.as_deref(), load.share)?;
-    let on_wrong = if load.skip_wrong { OnWrong::Skip } else { OnWrong::Refuse };
-    let (mut telling, lines) = Telling::new(vrf_of(load.vrf), source);
-    tokio::spawn(async move {
-        let size = file.len().max(1) as f64;
-        let read = tokio::task::spawn_blocking(move || {
-            let read = read_routes(Cursor::new(file), on_wrong, &mut |progress| {
-                telling.bulk.read = progress.routes as u64;
-                telling.bulk.share = READING * progress.bytes as f64 / size;
-                telling.tell_blocking();
+impl Serve for RoutesLoad {
+    async fn serve(
+        handle: Handle,
+        File(load, file): File<view::RouteLoad>,
+    ) -> Result<Response, Refusal> {
+        let source = source_of(load.source.as_deref())?;
+        let via = Via::of(load.via.as_deref(), load.share)?;
+        let on_wrong = if load.skip_wrong { OnWrong::Skip } else { OnWrong::Refuse };
+        let (mut telling, lines) = Telling::new(vrf_of(load.vrf), source);
+        tokio::spawn(async move {
+            let size = file.len().max(1) as f64;
+            let read = tokio::task::spawn_blocking(move || {
+                let read = read_routes(Cursor::new(file), on_wrong, &mut |progress| {
+                    telling.bulk.read = progress.routes as u64;
+                    telling.bulk.share = READING * progress.bytes as f64 / size;
+                    telling.tell_blocking();
+                });
+                let routes = read.map_err(|error| error.to_string()).and_then(|file| {
+                    telling.bulk.read = file.routes.len() as u64;
+                    telling.bulk.wrong = file.wrong_count as u64;
+                    telling.bulk.wrong_lines = file.wrong.iter().map(ToString::to_string).collect();
+                    routes_of(&file.routes, &via).map_err(|error| error.to_string())
+                });
+                (routes, telling)
             });
-            let routes = read.map_err(|error| error.to_string()).and_then(|file| {
-                telling.bulk.read = file.routes.len() as u64;
-                telling.bulk.wrong = file.wrong_count as u64;
-                telling.bulk.wrong_lines = file.wrong.iter().map(ToString::to_string).collect();
-                routes_of(&file.routes, &via).map_err(|error| error.to_string())
-            });
-            (routes, telling)
+            let Ok((routes, telling)) = read.await else { return };
+            let replace = load.replace;
+            make(handle, telling, routes, replace).await;
         });
-        let Ok((routes, telling)) = read.await else { return };
-        let replace = load.replace;
-        make(handle, telling, routes, replace).await;
-    });
-    Ok(lines)
+        Ok(lines)
+    }
 }
 
-/// Adds routes to networks in a row, for measurements.
-#[utoipa::path(post, path = "/v1/routes/range", tag = "routes", request_body = view::RouteRange,
-    responses((status = 200, description = "How it goes, one object a line.", body = view::Bulk,
-        content_type = "application/x-ndjson"), Refused))]
-pub(super) async fn range(
-    State(handle): State<Handle>,
-    JsonBody(range): JsonBody<view::RouteRange>,
-) -> Result<Response, Refusal> {
-    within("count", range.count, 1..=MAX_RANGE)?;
-    let source = source_of(range.source.as_deref())?;
-    let via = Via::of(Some(&range.via), range.share)?;
-    let routes = routes_in_a_row(&range.prefix, range.count, &via)?;
-    let (mut telling, lines) = Telling::new(vrf_of(range.vrf), source);
-    telling.bulk.read = routes.len() as u64;
-    tokio::spawn(make(handle, telling, Ok(routes), false));
-    Ok(lines)
+impl Serve for RoutesRange {
+    async fn serve(
+        handle: Handle,
+        Fields(range): Fields<view::RouteRange>,
+    ) -> Result<Response, Refusal> {
+        let source = source_of(range.source.as_deref())?;
+        let via = Via::of(Some(&range.via), range.share)?;
+        let routes = routes_in_a_row(&range.prefix, range.count, &via)?;
+        let (mut telling, lines) = Telling::new(vrf_of(range.vrf), source);
+        telling.bulk.read = routes.len() as u64;
+        tokio::spawn(make(handle, telling, Ok(routes), false));
+        Ok(lines)
+    }
 }
 
-/// Removes the routes of a source that were loaded.
-#[utoipa::path(post, path = "/v1/routes/flush", tag = "routes", request_body = view::RouteFlush,
-    responses((status = 200, description = "How it goes, one object a line.", body = view::Bulk,
-        content_type = "application/x-ndjson"), Refused))]
-pub(super) async fn routes_flush(
-    State(handle): State<Handle>,
-    JsonBody(flush): JsonBody<view::RouteFlush>,
-) -> Result<Response, Refusal> {
-    let (telling, lines) = Telling::new(vrf_of(flush.vrf), source_of(Some(&flush.source))?);
-    tokio::spawn(make(handle, telling, Ok(Vec::new()), true));
-    Ok(lines)
+impl Serve for RoutesFlush {
+    async fn serve(
+        handle: Handle,
+        Fields(flush): Fields<view::RouteFlush>,
+    ) -> Result<Response, Refusal> {
+        let (telling, lines) = Telling::new(vrf_of(flush.vrf), source_of(Some(&flush.source))?);
+        tokio::spawn(make(handle, telling, Ok(Vec::new()), true));
+        Ok(lines)
+    }
 }
 
 /// Share of a load that reading is.

@@ -41,7 +41,7 @@ pub(super) async fn events(
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     if let Some(last) = filter.last {
-        within("last", last, 0..=MOST)?;
+        within("last", last.into(), 0..=MOST.into())?;
     }
     let least = filter.level.unwrap_or(Level::Trace);
     if !filter.follow {

@@ -5,25 +5,67 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use axum::Json;
+use axum::body::Bytes;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::StatusCode;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::ToSchema;
 
 use super::problem::{Refusal, refuse};
+use crate::view::{Fields, File, Nothing, found};
 
-/// A JSON object as the body.
-pub(super) struct Body<T>(pub(super) T);
+impl<S: Send + Sync> FromRequest<S> for Nothing {
+    type Rejection = Refusal;
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    async fn from_request(_: Request, _: &S) -> Result<Self, Refusal> {
+        Ok(Self)
+    }
+}
+
+impl<S: Send + Sync, T: DeserializeOwned + Serialize + ToSchema> FromRequest<S> for Fields<T> {
     type Rejection = Refusal;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
         let Json(Object(value)) = Json::from_request(request, state).await?;
+        within_declared(&value)?;
         Ok(Self(value))
     }
+}
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequest<S> for File<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
+        let Query(how) = Query::try_from_uri(request.uri())?;
+        let body = Bytes::from_request(request, state).await;
+        let body = body.map_err(|rejection| refuse(rejection.status(), rejection.body_text()))?;
+        Ok(Self(how, body.into()))
+    }
+}
+
+/// Refuses numbers out of the ranges that are declared of the fields.
+fn within_declared<T: Serialize + ToSchema>(value: &T) -> Result<(), Refusal> {
+    let schema = serde_json::to_value(T::schema()).unwrap_or_default();
+    let fields = schema["properties"].as_object().into_iter().flatten();
+    let ranges: Vec<(&str, u64, u64)> = fields
+        .filter_map(|(name, field)| {
+            let end = |end| Some(found(field, end)?.as_f64()? as u64);
+            Some((&name[..], end("minimum")?, end("maximum")?))
+        })
+        .collect();
+    if ranges.is_empty() {
+        return Ok(());
+    }
+    let said = serde_json::to_value(value).unwrap_or_default();
+    for (name, least, most) in ranges {
+        if let Some(number) = said[name].as_u64() {
+            within(name, number, least..=most)?;
+        }
+    }
+    Ok(())
 }
 
 /// A value read from a JSON object: a list of its fields in order, which serde takes too, is not
@@ -68,7 +110,7 @@ impl From<QueryRejection> for Refusal {
 }
 
 /// Refuses a number out of range.
-pub(super) fn within(field: &str, value: u32, range: RangeInclusive<u32>) -> Result<(), Refusal> {
+pub(super) fn within(field: &str, value: u64, range: RangeInclusive<u64>) -> Result<(), Refusal> {
     if range.contains(&value) {
         return Ok(());
     }

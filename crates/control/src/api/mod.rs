@@ -19,6 +19,7 @@ mod problem;
 mod show;
 mod tls;
 mod token;
+mod verb;
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{DefaultBodyLimit, Request};
@@ -34,7 +35,7 @@ use utoipa_axum::routes;
 
 use crate::config::{Finding, schema::schema};
 use crate::control_loop::Handle;
-use crate::view::{self, ProblemDetails};
+use crate::view::{self, ProblemDetails, RoutesLoad, Verb};
 use show::Views;
 
 pub use listen::{ListenError, UnixSocket};
@@ -67,30 +68,9 @@ struct Document;
 fn described() -> (Router<Handle>, utoipa::openapi::OpenApi) {
     let mut views = Views(OpenApiRouter::with_openapi(Document::openapi()));
     view::visit(&mut views);
-    views
-        .0
-        .routes(routes!(bulk::load))
-        .routes(routes!(bulk::range))
-        .routes(routes!(bulk::routes_flush))
-        .routes(routes!(show::draw))
-        .routes(routes!(config::status))
+    verb::add(views.0)
         .routes(routes!(config::schema))
-        .routes(routes!(config::check))
-        .routes(routes!(config::diff))
-        .routes(routes!(config::apply))
-        .routes(routes!(config::edit))
-        .routes(routes!(config::confirm))
-        .routes(routes!(config::rollback))
-        .routes(routes!(config::save))
-        .routes(routes!(config::history))
-        .routes(routes!(observe::trace_start))
-        .routes(routes!(observe::trace_stop))
-        .routes(routes!(observe::capture_start))
-        .routes(routes!(observe::capture_stop))
         .routes(routes!(observe::capture_pcap))
-        .routes(routes!(observe::stations_flush))
-        .routes(routes!(observe::stations_fill))
-        .routes(routes!(observe::counters_clear))
         .routes(routes!(events::events))
         .routes(routes!(show::metrics))
         .split_for_parts()
@@ -131,7 +111,7 @@ pub fn router(handle: Handle) -> Router {
 /// connection, and its next request.
 async fn read_body(request: Request, next: Next) -> Response {
     let (head, body) = request.into_parts();
-    let most = if head.uri.path() == bulk::LOAD_PATH { MAX_FILE_BYTES } else { MAX_BODY_BYTES };
+    let most = if head.uri.path() == RoutesLoad::PATH { MAX_FILE_BYTES } else { MAX_BODY_BYTES };
     match to_bytes(body, most).await {
         Ok(bytes) => next.run(Request::from_parts(head, Body::from(bytes))).await,
         Err(_) => {

@@ -40,14 +40,11 @@ pub(super) enum Refused {
 
 /// A refusal on its way out.
 #[derive(Debug)]
-pub(super) struct Refusal(Box<ProblemDetails>);
+pub struct Refusal(Box<ProblemDetails>);
 
 /// A refusal's reason, for those who see the answer pass.
 #[derive(Clone)]
 pub(super) struct Why(pub(super) String);
-
-/// What handlers answer.
-pub(super) type Answer<T> = Result<Json<T>, Refusal>;
 
 /// A refusal with a reason.
 pub(super) fn refuse(status: StatusCode, detail: impl Into<String>) -> Refusal {

@@ -6,14 +6,13 @@ use axum::extract::{Query, State};
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use serde::Deserialize;
-use utoipa::IntoParams;
+use utoipa::PartialSchema;
 use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, Paths};
 use utoipa::openapi::{ContentBuilder, ResponseBuilder, ResponsesBuilder};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
-use super::extract::Parameters;
-use super::problem::{Answer, Refusal, Refused, refuse};
+use super::problem::{Refusal, Refused, refuse};
+use super::verb::operation_id;
 use crate::control_loop::{Control, Handle};
 use crate::view::{self, Exposition, Kind, Reply, Shows, View, Visitor};
 
@@ -44,25 +43,32 @@ where
 }
 
 fn operation<V: View>() -> Operation {
-    let name = V::PATH.split('/').nth(2).unwrap_or(V::PATH);
-    let content = ContentBuilder::new().schema(Some(V::Reply::schema())).build();
-    let shown = ResponseBuilder::new().description(V::ABOUT).content("application/json", content);
+    let mut shown = ResponseBuilder::new().description(V::ABOUT);
+    for media in V::MEDIA {
+        let schema = if *media == view::JSON { V::Reply::schema() } else { String::schema() };
+        shown = shown.content(*media, ContentBuilder::new().schema(Some(schema)).build());
+    }
     let refused = ResponsesBuilder::new().responses_from_into_responses::<Refused>();
     OperationBuilder::new()
         .tag(V::TAG)
         .summary(Some(V::ABOUT))
-        .operation_id(Some(name))
+        .operation_id(Some(operation_id(V::PATH)))
         .parameters(Some(view::parameters::<V>()).filter(|parameters| !parameters.is_empty()))
         .responses(refused.response("200", shown).build())
         .build()
 }
 
-async fn show<V: View>(State(handle): State<Handle>, uri: Uri) -> Answer<V::Reply>
+async fn show<V: View>(State(handle): State<Handle>, uri: Uri) -> Result<Response, Refusal>
 where
     dyn Shows: view::Answer<V>,
 {
     let filter = filter::<V>(&uri)?;
-    Ok(Json(handle.call(move |control, _| ask::<V>(control, &filter)).await??))
+    let reply = handle.call(move |control, _| ask::<V>(control, &filter)).await??;
+    if V::MEDIA == [view::JSON] {
+        return Ok(Json(reply).into_response());
+    }
+    let (media, text) = V::written(reply).unwrap_or_default();
+    Ok(([(header::CONTENT_TYPE, media)], text).into_response())
 }
 
 /// Asks the running router for one view.
@@ -70,8 +76,8 @@ pub(super) fn ask<V: View>(control: &mut Control, filter: &V::Filter) -> view::A
 where
     dyn Shows: view::Answer<V>,
 {
-    let router: &mut dyn Shows = control.engine.as_mut();
-    view::Answer::<V>::answer(router, filter)
+    let shown: &mut dyn Shows = control;
+    view::Answer::<V>::answer(shown, filter)
 }
 
 /// What the request chooses, by its parameters and the parts of its path that are some.
@@ -109,7 +115,7 @@ fn filter<V: View>(uri: &Uri) -> Result<V::Filter, Refusal> {
         Refused))]
 pub(super) async fn metrics(State(handle): State<Handle>) -> Result<Response, Refusal> {
     let text = handle.call(|control, _| {
-        let mut scrape = Scrape { router: control.engine.as_mut(), out: Exposition::default() };
+        let mut scrape = Scrape { shown: control, out: Exposition::default() };
         view::visit(&mut scrape);
         super::events::count(&mut scrape.out);
         scrape.out.finish()
@@ -118,7 +124,7 @@ pub(super) async fn metrics(State(handle): State<Handle>) -> Result<Response, Re
 }
 
 struct Scrape<'a> {
-    router: &'a mut (dyn Shows + 'static),
+    shown: &'a mut (dyn Shows + 'static),
     out: Exposition,
 }
 
@@ -128,40 +134,9 @@ impl Visitor for Scrape<'_> {
         dyn Shows: view::Answer<V>,
     {
         if let Some((filter, tell)) = V::METRICS
-            && let Ok(reply) = view::Answer::<V>::answer(self.router, &filter)
+            && let Ok(reply) = view::Answer::<V>::answer(self.shown, &filter)
         {
             tell(&reply, &mut self.out);
         }
     }
-}
-
-/// How to draw the graph.
-#[derive(Debug, Default, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Drawing {
-    /// How it is written.
-    #[serde(default)]
-    #[param(inline)]
-    format: view::GraphFormat,
-}
-
-/// The graph of nodes, drawn.
-#[utoipa::path(get, path = "/v1/graph/drawing", tag = "show", params(Drawing),
-    responses(
-        (status = 200, description = "The graph, drawn.", content(
-            (String = "text/plain"), (String = "text/vnd.graphviz"), (String = "image/svg+xml"))),
-        Refused))]
-pub(super) async fn draw(
-    State(handle): State<Handle>,
-    Parameters(drawing): Parameters<Drawing>,
-) -> Result<Response, Refusal> {
-    let format = drawing.format;
-    let kind = match format {
-        view::GraphFormat::Text => "text/plain; charset=utf-8",
-        view::GraphFormat::Dot => "text/vnd.graphviz; charset=utf-8",
-        view::GraphFormat::Svg => "image/svg+xml",
-    };
-    let text = handle.call(move |control, _| control.engine.draw(format)).await?;
-    Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }

@@ -137,26 +137,6 @@ impl Engine for FakeRouter {
         SourceCount { routes, active: routes }
     }
 
-    fn draw(&self, format: view::GraphFormat) -> String {
-        let edges = EDGES.into_iter();
-        match format {
-            view::GraphFormat::Text => {
-                edges.map(|(from, exit, to, _)| format!("{from} -- {exit} --> {to}\n")).collect()
-            }
-            view::GraphFormat::Dot => {
-                let lines: String = edges
-                    .map(|(from, exit, to, _)| {
-                        format!("  \"{from}\" -> \"{to}\" [label=\"{exit}\"];\n")
-                    })
-                    .collect();
-                format!("digraph volley {{\n{lines}}}\n")
-            }
-            view::GraphFormat::Svg => {
-                "<svg xmlns=\"http://www.w3.org/2000/svg\"></svg>\n".to_owned()
-            }
-        }
-    }
-
     fn stations_flush(
         &mut self,
         _: &view::StationFlush,

@@ -118,6 +118,24 @@ answers! { FakeRouter, router, filter;
             edges: EDGES.into_iter().map(edge).collect(),
         }
     },
+    Drawing: {
+        let edges = EDGES.into_iter();
+        let text = match filter.format {
+            view::GraphFormat::Text => {
+                edges.map(|(from, exit, to, _)| format!("{from} -- {exit} --> {to}\n")).collect()
+            }
+            view::GraphFormat::Dot => {
+                let edge = |(from, exit, to, _)| {
+                    format!("  \"{from}\" -> \"{to}\" [label=\"{exit}\"];\n")
+                };
+                format!("digraph volley {{\n{}}}\n", edges.map(edge).collect::<String>())
+            }
+            view::GraphFormat::Svg => {
+                "<svg xmlns=\"http://www.w3.org/2000/svg\"></svg>\n".to_owned()
+            }
+        };
+        view::Drawing { format: filter.format, text }
+    },
     Version: view::Version {
             volley: env!("CARGO_PKG_VERSION").to_owned(),
             dpdk: None,

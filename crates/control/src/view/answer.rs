@@ -19,6 +19,9 @@ pub(super) use super::table::{Cell, NOTHING, Style, Table, shortened, table};
 pub(super) use serde::{Deserialize, Serialize};
 pub(super) use utoipa::{IntoParams, ToSchema};
 
+/// What the API answers in, unless a view says otherwise.
+pub const JSON: &str = "application/json";
+
 /// Something that can be asked of the running router.
 pub trait View: ToSchema + Sized + 'static {
     /// The whole answer: `Vec<Self>` or `Self`.
@@ -35,6 +38,8 @@ pub trait View: ToSchema + Sized + 'static {
     const TAG: &'static str = "show";
     /// Where the API has it as text, when the text is not made from the answer.
     const DRAWN_AT: Option<&'static str> = None;
+    /// The media types that the API has it in.
+    const MEDIA: &'static [&'static str] = &[JSON];
     /// Fields, at any depth, that only grow: `--watch` shows what came in a second.
     const COUNTERS: &'static [&'static str] = &[];
     /// What `/metrics` has of it, and the filter that it is asked with for that.
@@ -43,6 +48,11 @@ pub trait View: ToSchema + Sized + 'static {
     /// For a person to read: a table, unless it says otherwise.
     fn text(reply: &Self::Reply, style: Style) -> String {
         Self::table(reply).render(style)
+    }
+
+    /// The answer where it is no JSON, and its media type.
+    fn written(_: Self::Reply) -> Option<(&'static str, String)> {
+        None
     }
 
     /// Its rows and columns.

@@ -1,8 +1,8 @@
 //! What is asked and answered about the configuration.
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use std::fmt;
 
+use super::answer::*;
 use crate::config::{ChangeLine, Finding};
 
 /// A configuration to check, compare or apply.
@@ -83,6 +83,16 @@ pub struct Pending {
     pub seconds_left: u64,
 }
 
+impl fmt::Display for Pending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { revision, seconds_left } = self;
+        write!(
+            f,
+            "back to revision {revision} in {seconds_left} s unless you run: volley config confirm"
+        )
+    }
+}
+
 /// The running configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ConfigStatus {
@@ -101,6 +111,28 @@ pub struct ConfigStatus {
     pub pending: Option<Pending>,
     /// Why the last rollback by timer failed, if it did.
     pub rollback_fault: Option<String>,
+}
+
+impl View for ConfigStatus {
+    view!("config show", "/v1/config", All => Self, "The running configuration");
+    const TAG: &'static str = "config";
+
+    fn text(status: &Self, style: Style) -> String {
+        let mut head = format!("# revision {}", status.revision);
+        match (&status.file, status.unsaved) {
+            (Some(file), true) => head.push_str(&format!(", not saved to {file}")),
+            (Some(file), false) => head.push_str(&format!(", as in {file}")),
+            (None, _) => head.push_str(", without a file"),
+        }
+        head.push('\n');
+        if let Some(pending) = &status.pending {
+            head.push_str(&format!("# {pending}\n"));
+        }
+        if let Some(fault) = &status.rollback_fault {
+            head.push_str(&format!("# the rollback failed and is tried again: {fault}\n"));
+        }
+        format!("{}{}", style.dim(&head), status.toml)
+    }
 }
 
 /// What stands in a configuration, as `GET /v1/config/schema` tells it.
@@ -122,6 +154,22 @@ pub struct HistoryEntry {
     pub running: bool,
 }
 
+impl View for HistoryEntry {
+    view!(
+        "config history", "/v1/config/history", All => Vec<Self>,
+        "The configurations that ran, and the one that runs"
+    );
+    const TAG: &'static str = "config";
+
+    fn table(entries: &Vec<Self>) -> Table {
+        table!(entries, entry => {
+            "revision": entry.revision, "time (UTC)": utc(entry.applied_at_s),
+            "changes": entry.changes, "by": entry.comment,
+            "": if entry.running { "running" } else { "" },
+        })
+    }
+}
+
 /// The configuration was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Saved {
@@ -131,4 +179,32 @@ pub struct Saved {
     pub backup: Option<String>,
     /// The revision written.
     pub revision: u64,
+}
+
+/// A moment in UTC, to the second (civil calendar from days, after Fliegel and van Flandern).
+fn utc(seconds: u64) -> String {
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    let l = days as i64 + 2_440_588 + 68_569;
+    let n = 4 * l / 146_097;
+    let l = l - (146_097 * n + 3) / 4;
+    let i = 4_000 * (l + 1) / 1_461_001;
+    let l = l - 1_461 * i / 4 + 31;
+    let j = 80 * l / 2_447;
+    let day = l - 2_447 * j / 80;
+    let (year, month) = (100 * (n - 49) + i + j / 11, j + 2 - 12 * (j / 11));
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_told_in_utc() {
+        assert_eq!(utc(0), "1970-01-01 00:00:00");
+        assert_eq!(utc(951_782_400), "2000-02-29 00:00:00");
+        assert_eq!(utc(1_709_164_799), "2024-02-28 23:59:59");
+        assert_eq!(utc(4_102_444_800), "2100-01-01 00:00:00");
+    }
 }

@@ -76,7 +76,7 @@ fn flag(parameter: Parameter) -> Flag {
 }
 
 /// What a schema says under a name, at any depth: what may be absent is described one deeper.
-fn found<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
+pub(crate) fn found<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
     match schema {
         Value::Object(fields) => {
             fields.get(name).or_else(|| fields.values().find_map(|value| found(value, name)))

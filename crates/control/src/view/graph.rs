@@ -41,16 +41,3 @@ impl View for Graph {
         })
     }
 }
-
-/// How a graph is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum GraphFormat {
-    /// For reading.
-    #[default]
-    Text,
-    /// For Graphviz.
-    Dot,
-    /// For browsers.
-    Svg,
-}

@@ -10,21 +10,29 @@ mod events;
 mod flag;
 mod metrics;
 mod problem;
+mod query;
 mod rates;
 mod table;
+mod verb;
 
-pub use answer::{All, Answer, Answered, EngineError, Metrics, Reply, View};
+pub use answer::{All, Answer, Answered, EngineError, JSON, Metrics, Reply, View};
 pub use bulk::{Bulk, BulkState, RouteFlush, RouteLoad, RouteRange};
 pub use config::{
     Applied, Checked, ConfigStatus, ConfigText, Configuration, Diff, EditText, HistoryEntry,
     Pending, RollbackTo, Saved,
 };
 pub use events::{Event, EventFilter, Level, Missed};
+#[cfg(feature = "server")]
+pub(crate) use flag::found;
 pub use flag::{Flag, Kind, flags, parameters};
 pub use metrics::{Exposition, Samples};
 pub use problem::ProblemDetails;
+pub use query::query;
 pub use rates::rates;
 pub use table::{Style, Table};
+#[cfg(feature = "server")]
+pub(crate) use verb::every_verb;
+pub use verb::*;
 
 /// Does something with every view.
 pub trait Visitor {
@@ -36,17 +44,26 @@ pub trait Visitor {
 
 /// Makes of every view, its file and the type that is declared there, what goes for all of them.
 macro_rules! views {
-    ($($(#[$attribute:meta])* $file:ident: $View:ident,)*) => {
+    (
+        $($(#[$attribute:meta])* $file:ident: $View:ident,)*
+        ; of the configuration: $($OfConfig:ident,)*
+    ) => {
         $($(#[$attribute])* mod $file; pub use $file::*;)*
 
-        /// Who can answer every view: the running router.
-        pub trait Shows: $(Answer<$View> +)* {}
+        /// Who can answer every view of what runs: the router.
+        pub trait RouterShows: $(Answer<$View> +)* {}
 
-        impl<T: $(Answer<$View> +)*> Shows for T {}
+        impl<T: $(Answer<$View> +)*> RouterShows for T {}
+
+        /// Who can answer every view: the control loop, with the router.
+        pub trait Shows: $(Answer<$View> +)* $(Answer<$OfConfig> +)* {}
+
+        impl<T: $(Answer<$View> +)* $(Answer<$OfConfig> +)*> Shows for T {}
 
         /// Shows every view to a visitor, in the order of their commands' help.
         pub fn visit(visitor: &mut impl Visitor) {
             $(visitor.visit::<$View>();)*
+            $(visitor.visit::<$OfConfig>();)*
         }
     };
 }
@@ -70,6 +87,7 @@ macro_rules! every_view {
             twin: Twin,
             fpm: Fpm,
             graph: Graph,
+            drawing: Drawing,
             version: Version,
             memory: Memory,
             worker: Worker,
@@ -78,6 +96,7 @@ macro_rules! every_view {
             capture: Capture,
             lookup: Lookup,
             $($more)*
+            ; of the configuration: ConfigStatus, HistoryEntry,
         }
     };
 }

@@ -84,6 +84,7 @@ pub struct StationFill {
     /// The first address; each further one is one more.
     pub first: String,
     /// How many.
+    #[schema(minimum = 1, maximum = 16_777_216)]
     pub count: u32,
 }
 

@@ -20,6 +20,19 @@ impl Router {
         totals
     }
 
+    pub(super) fn show_drawing(
+        &self,
+        view::DrawingFilter { format }: view::DrawingFilter,
+    ) -> view::Drawing {
+        let layout = &self.core.dataplane.layout;
+        let text = match format {
+            view::GraphFormat::Text => ::graph::draw_text(layout),
+            view::GraphFormat::Dot => ::graph::draw_dot(layout),
+            view::GraphFormat::Svg => ::graph::draw_svg(layout),
+        };
+        view::Drawing { format, text }
+    }
+
     pub(super) fn show_nodes(&self) -> Vec<view::Node> {
         let layout = &self.core.dataplane.layout;
         let node = |(totals, node): (NodeTotals, &::graph::LayoutNode<_>)| {

@@ -32,6 +32,7 @@ answers! { Router, router, filter;
     Twin: router.parts.twins.show(&router.core),
     Fpm: router.parts.fpm.show(&router.core),
     Graph: router.show_graph(),
+    Drawing: router.show_drawing(*filter),
     Version: router.show_version(),
     Memory: router.show_memory(),
     Worker: router.show_workers(),
@@ -80,15 +81,6 @@ impl Engine for Router {
     fn count_routes(&self, vrf: &str, source: Source) -> SourceCount {
         let vrf = self.core.vrf_named(vrf);
         vrf.map_or_else(|_| SourceCount::default(), |vrf| bulk::count(&self.core, vrf, source))
-    }
-
-    fn draw(&self, format: view::GraphFormat) -> String {
-        let layout = &self.core.dataplane.layout;
-        match format {
-            view::GraphFormat::Text => ::graph::draw_text(layout),
-            view::GraphFormat::Dot => ::graph::draw_dot(layout),
-            view::GraphFormat::Svg => ::graph::draw_svg(layout),
-        }
     }
 
     fn stations_flush(

@@ -4,9 +4,14 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use axum::body::Body;
+use axum::http::{Request, header};
+use tower::ServiceExt;
+
 use super::{fresh_router, get, on_one_thread};
-use crate::api::openapi;
+use crate::api::{openapi, router};
 use crate::config::tests::schema::checker::check;
+use crate::control_loop::channel;
 
 #[test]
 fn every_path_is_described_and_answers_json_or_says_its_kind() {
@@ -64,6 +69,38 @@ fn every_operation_has_a_name_of_its_own_and_says_what_its_path_takes() {
             assert_eq!(taken, named, "{path}");
         }
     }
+}
+
+/// The paths that axum has, as it tells them for debugging; without those of what is nowhere.
+fn served_paths() -> HashSet<String> {
+    let told = format!("{:?}", router(channel().0));
+    let paths = told.split('"').skip(1).step_by(2).filter(|text| text.starts_with('/'));
+    let paths = paths.filter(|path| *path != "/" && !path.starts_with("/{*"));
+    paths.map(str::to_owned).collect()
+}
+
+#[test]
+fn what_is_served_is_described_and_what_is_described_is_served() {
+    let document = openapi();
+    let mut described: HashSet<String> =
+        document["paths"].as_object().unwrap().keys().cloned().collect();
+    described.insert("/openapi.json".to_owned());
+    assert!(described.len() > 40, "{} paths", described.len());
+    assert_eq!(served_paths(), described);
+    on_one_thread(async {
+        let router = fresh_router();
+        for (path, operations) in document["paths"].as_object().unwrap() {
+            let path = path.replace("{address}", "192.0.2.7");
+            let request = Request::delete(&path).body(Body::empty()).unwrap();
+            let response = router.clone().oneshot(request).await.unwrap();
+            let allow = response.headers().get(header::ALLOW).unwrap().to_str().unwrap();
+            let allowed = allow.split(',').filter(|method| *method != "HEAD");
+            let allowed: HashSet<String> = allowed.map(str::to_lowercase).collect();
+            let described: HashSet<String> =
+                operations.as_object().unwrap().keys().cloned().collect();
+            assert_eq!(allowed, described, "{path}");
+        }
+    });
 }
 
 #[test]

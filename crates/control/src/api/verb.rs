@@ -1,0 +1,100 @@
+//! Every verb as a path of the API.
+
+use axum::extract::{FromRequest, State};
+use axum::response::Response;
+use axum::routing::post;
+use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, Paths};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::{
+    Content, ContentBuilder, RefOr, Required, ResponseBuilder, ResponsesBuilder, Schema,
+};
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
+
+use super::problem::{Refusal, Refused};
+use crate::control_loop::Handle;
+use crate::view::{self, Asked, Told, Verb, every_verb};
+
+/// A verb as it is done.
+pub(super) trait Serve: Verb {
+    /// Does it.
+    fn serve(
+        handle: Handle,
+        request: Self::Request,
+    ) -> impl Future<Output = Result<Response, Refusal>> + Send;
+}
+
+/// Verbs that the control loop does by itself, and the value that each answers with.
+macro_rules! served {
+    ($($Verb:ident: $make:expr,)*) => {$(
+        impl $crate::api::verb::Serve for $crate::view::$Verb {
+            async fn serve(
+                handle: $crate::control_loop::Handle,
+                request: <Self as $crate::view::Verb>::Request,
+            ) -> Result<axum::response::Response, $crate::api::problem::Refusal> {
+                let make: fn(
+                    <Self as $crate::view::Verb>::Request,
+                    &mut $crate::control_loop::Control,
+                    $crate::transaction::Moment,
+                ) -> Result<
+                    <Self as $crate::view::Verb>::Reply,
+                    $crate::api::problem::Refusal,
+                > = $make;
+                let made = handle.call(move |control, now| make(request, control, now)).await??;
+                Ok(axum::response::IntoResponse::into_response(axum::Json(made)))
+            }
+        }
+    )*};
+}
+pub(super) use served;
+
+/// Adds the path of every verb.
+pub(super) fn add(paths: OpenApiRouter<Handle>) -> OpenApiRouter<Handle> {
+    macro_rules! routes {
+        ($($Verb:ident: $path:literal, $tag:literal, $Request:ty => $Reply:ty, $about:literal, $done:literal;)*) => {
+            paths$(.routes(route::<view::$Verb>()))*
+        };
+    }
+    every_verb!(routes)
+}
+
+fn route<V: Serve>() -> UtoipaMethodRouter<Handle>
+where
+    V::Request: FromRequest<Handle, Rejection = Refusal>,
+{
+    let mut schemas = Vec::new();
+    let operation = operation::<V>(&mut schemas);
+    let mut paths = Paths::new();
+    paths.add_path_operation(V::PATH, vec![HttpMethod::Post], operation);
+    let serve = |State(handle): State<Handle>, request: V::Request| V::serve(handle, request);
+    (schemas, paths, post(serve))
+}
+
+fn operation<V: Verb>(schemas: &mut view::Schemas) -> Operation {
+    let mut done = ResponseBuilder::new().description(V::DONE);
+    if let Some(media) = V::Reply::MEDIA {
+        done = done.content(media, content(V::Reply::schema(schemas)));
+    }
+    let refused = ResponsesBuilder::new().responses_from_into_responses::<Refused>();
+    let body = V::Request::MEDIA.map(|media| {
+        let content = content(V::Request::schema(schemas));
+        RequestBodyBuilder::new().content(media, content).required(Some(Required::True)).build()
+    });
+    OperationBuilder::new()
+        .tag(V::TAG)
+        .summary(Some(V::ABOUT.trim_end_matches('.')))
+        .operation_id(Some(operation_id(V::PATH)))
+        .parameters(Some(V::Request::parameters()).filter(|parameters| !parameters.is_empty()))
+        .request_body(body)
+        .responses(refused.response("200", done).build())
+        .build()
+}
+
+fn content(schema: Option<RefOr<Schema>>) -> Content {
+    ContentBuilder::new().schema(schema).build()
+}
+
+/// The name of what is at a path, as in `config_apply`.
+pub(super) fn operation_id(path: &str) -> String {
+    let parts = path.trim_start_matches("/v1").split('/').filter(|part| !part.starts_with('{'));
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("_")
+}

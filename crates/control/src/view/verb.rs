@@ -1,0 +1,215 @@
+//! What the router can be asked to do. One line a verb, in the list below.
+//!
+//! ```text
+//!  a line ─┬─▶ POST path, and its place in /openapi.json
+//!          └─▶ what the command line sends, and what it reads of the answer
+//!  impl Serve for ConfigApply (api): how it is done
+//! ```
+
+use std::marker::PhantomData;
+
+use serde::{Deserialize, Serialize};
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::openapi::{Ref, RefOr, Schema};
+use utoipa::{IntoParams, ToSchema};
+
+use super::query::query;
+use super::{
+    Applied, Bulk, Capture, CaptureRequest, Checked, ConfigText, Diff, EditText, RollbackTo,
+    RouteFlush, RouteLoad, RouteRange, Saved, StationCount, StationFill, StationFlush, Trace,
+    TraceRequest,
+};
+
+/// Something that the router can be asked to do.
+pub trait Verb: 'static {
+    /// What must be said.
+    type Request: Asked;
+    /// What is answered.
+    type Reply: Told;
+    /// Where the API has it.
+    const PATH: &'static str;
+    /// The API's group of paths that it is among.
+    const TAG: &'static str;
+    /// What it is, in one line.
+    const ABOUT: &'static str;
+    /// What it comes to.
+    const DONE: &'static str;
+}
+
+macro_rules! verbs {
+    ($($Verb:ident: $path:literal, $tag:literal, $Request:ty => $Reply:ty, $about:literal, $done:literal;)*) => {$(
+        #[doc = $about]
+        pub struct $Verb;
+
+        impl Verb for $Verb {
+            type Request = $Request;
+            type Reply = $Reply;
+            const PATH: &'static str = $path;
+            const TAG: &'static str = $tag;
+            const ABOUT: &'static str = $about;
+            const DONE: &'static str = $done;
+        }
+    )*};
+}
+
+/// Hands every verb to a macro: path, group, what is said, what is answered, what it is.
+macro_rules! every_verb {
+    ($do:ident) => {
+        $do! {
+            ConfigCheck: "/v1/config/check", "config", Fields<ConfigText> => Checked,
+                "Says whether a configuration is right.", "It is right.";
+            ConfigDiff: "/v1/config/diff", "config", Fields<ConfigText> => Diff,
+                "Says what a configuration would change.", "The steps.";
+            ConfigApply: "/v1/config/apply", "config", Fields<ConfigText> => Applied,
+                "Makes a configuration the running one: all of it or nothing.", "It runs.";
+            ConfigEdit: "/v1/config/edit", "config", Fields<EditText> => Applied,
+                "Runs commands that edit the running configuration: all of them or none.", "It runs.";
+            ConfigConfirm: "/v1/config/confirm", "config", Nothing => Applied,
+                "Keeps the change that waits to be confirmed.", "It stays.";
+            ConfigRollback: "/v1/config/rollback", "config", Fields<RollbackTo> => Applied,
+                "Goes back to an earlier configuration.", "It runs.";
+            ConfigSave: "/v1/config/save", "config", Nothing => Saved,
+                "Writes the running configuration to its file.", "It is written.";
+            RoutesLoad: "/v1/routes/load", "routes", File<RouteLoad> => Lines<Bulk>,
+                "Adds the routes of a file, which is the body: lines of text (prefix and next hop) or an MRT table dump, plain or compressed (zstd, gzip). They are no part of the configuration.",
+                "How it goes, one object a line.";
+            RoutesRange: "/v1/routes/range", "routes", Fields<RouteRange> => Lines<Bulk>,
+                "Adds routes to networks in a row, for measurements.", "How it goes, one object a line.";
+            RoutesFlush: "/v1/routes/flush", "routes", Fields<RouteFlush> => Lines<Bulk>,
+                "Removes the routes of a source that were loaded.", "How it goes, one object a line.";
+            TraceStart: "/v1/trace/start", "observe", Fields<TraceRequest> => Trace,
+                "Traces the next packets.", "Tracing.";
+            TraceStop: "/v1/trace/stop", "observe", Nothing => Trace,
+                "Ends a trace.", "What was traced.";
+            CaptureStart: "/v1/capture/start", "observe", Fields<CaptureRequest> => Capture,
+                "Captures the next packets at a node's exit.", "Capturing.";
+            CaptureStop: "/v1/capture/stop", "observe", Nothing => Capture,
+                "Ends a capture.", "How it stands.";
+            StationsFlush: "/v1/stations/flush", "observe", Fields<StationFlush> => StationCount,
+                "Forgets learned stations.", "How many went.";
+            StationsFill: "/v1/stations/fill", "observe", Fields<StationFill> => StationCount,
+                "Has stations learned that nobody has heard, for measurements.", "How many came.";
+            CountersClear: "/v1/counters/clear", "observe", Nothing => Nothing,
+                "Sets every counter to zero.", "They are zero.";
+        }
+    };
+}
+#[cfg(feature = "server")]
+pub(crate) use every_verb;
+
+every_verb!(verbs);
+
+/// Nothing is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nothing;
+
+/// A JSON object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fields<T>(pub T);
+
+/// A file, and what is to be done with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct File<T>(pub T, pub Vec<u8>);
+
+/// JSON objects, one a line, as it goes on.
+#[derive(Clone, Copy, Debug)]
+pub struct Lines<T>(PhantomData<T>);
+
+/// Schemas by name, which others refer to.
+pub type Schemas = Vec<(String, RefOr<Schema>)>;
+
+/// What is said of a verb: parameters of its path, and a body.
+pub trait Asked: Sized + Send + 'static {
+    /// The media type of the body, if there is one.
+    const MEDIA: Option<&'static str> = None;
+
+    /// What the body is; `None`: anything.
+    fn schema(_: &mut Schemas) -> Option<RefOr<Schema>> {
+        None
+    }
+
+    /// The parameters of the path.
+    fn parameters() -> Vec<Parameter> {
+        Vec::new()
+    }
+
+    /// The parameters as a URL has them.
+    fn query(&self) -> String {
+        String::new()
+    }
+
+    /// The body.
+    fn body(self) -> serde_json::Result<Vec<u8>> {
+        Ok(Vec::new())
+    }
+}
+
+/// What is answered.
+pub trait Told {
+    /// The media type, if anything is.
+    const MEDIA: Option<&'static str>;
+
+    /// What it is.
+    fn schema(schemas: &mut Schemas) -> Option<RefOr<Schema>>;
+}
+
+/// A reference to a type's schema, which is put among the others.
+fn named<T: ToSchema>(schemas: &mut Schemas) -> Option<RefOr<Schema>> {
+    schemas.push((T::name().into_owned(), T::schema()));
+    T::schemas(schemas);
+    Some(Ref::from_schema_name(T::name()).into())
+}
+
+impl Asked for Nothing {}
+
+impl<T: ToSchema + Serialize + Send + 'static> Asked for Fields<T> {
+    const MEDIA: Option<&'static str> = Some("application/json");
+
+    fn schema(schemas: &mut Schemas) -> Option<RefOr<Schema>> {
+        named::<T>(schemas)
+    }
+
+    fn body(self) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec(&self.0)
+    }
+}
+
+impl<T: IntoParams + Serialize + Send + 'static> Asked for File<T> {
+    const MEDIA: Option<&'static str> = Some("application/octet-stream");
+
+    fn parameters() -> Vec<Parameter> {
+        T::into_params(|| Some(ParameterIn::Query))
+    }
+
+    fn query(&self) -> String {
+        query(&self.0)
+    }
+
+    fn body(self) -> serde_json::Result<Vec<u8>> {
+        Ok(self.1)
+    }
+}
+
+impl Told for Nothing {
+    const MEDIA: Option<&'static str> = None;
+
+    fn schema(_: &mut Schemas) -> Option<RefOr<Schema>> {
+        None
+    }
+}
+
+impl<T: ToSchema> Told for T {
+    const MEDIA: Option<&'static str> = Some("application/json");
+
+    fn schema(schemas: &mut Schemas) -> Option<RefOr<Schema>> {
+        named::<T>(schemas)
+    }
+}
+
+impl<T: ToSchema> Told for Lines<T> {
+    const MEDIA: Option<&'static str> = Some("application/x-ndjson");
+
+    fn schema(schemas: &mut Schemas) -> Option<RefOr<Schema>> {
+        named::<T>(schemas)
+    }
+}
