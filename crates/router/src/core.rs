@@ -45,6 +45,8 @@ pub(crate) struct Core {
     pub(crate) waker: Waker,
     pub(crate) local: Option<Worker>,
     pub(crate) cleared: Cleared,
+    /// A change that failed is being taken back: what was there comes back by all means.
+    pub(crate) is_undoing: bool,
     /// Ports that parts are to follow: their addresses, or what stands on them, changed.
     touched: BTreeSet<PortName>,
     /// Interfaces that are gone, whose rows workers have still.
@@ -76,6 +78,7 @@ impl Core {
             wake,
             waker,
             cleared: Cleared::default(),
+            is_undoing: false,
             touched: BTreeSet::new(),
             gone: BTreeSet::new(),
             rows_differ: false,

@@ -23,6 +23,19 @@ pub(crate) struct Devices {
     heap: Option<Arc<HeapPool>>,
     /// Why there is no DPDK, where there is none.
     pub(crate) without_dpdk: Option<String>,
+    /// What all devices refuse.
+    #[cfg(test)]
+    pub(crate) refusals: Refusals,
+}
+
+/// Why devices refuse what they are asked.
+#[cfg(test)]
+#[derive(Default)]
+pub(crate) struct Refusals {
+    /// To be opened.
+    pub(crate) open: Option<&'static str>,
+    /// Another MAC address.
+    pub(crate) readdress: Option<&'static str>,
 }
 
 /// Why there are no devices.
@@ -52,13 +65,27 @@ impl Devices {
         let memory = &config.memory;
         let needs_dpdk = |(_, port): (_, &Port)| spec_of(&port.kind).is_some();
         match start_dpdk(config) {
-            Ok(dpdk) => Ok(Self { dpdk: Some(dpdk), heap: None, without_dpdk: None }),
+            Ok(dpdk) => Ok(Self::of(Some(dpdk), None, None)),
             Err(error) if config.ports.iter().any(needs_dpdk) => Err(error.into()),
             Err(error) => {
                 let pool = HeapPool::new(memory.buffers as usize, memory.frame_bytes.into())?;
                 let why = Some(error.to_string());
-                Ok(Self { dpdk: None, heap: Some(Arc::new(pool)), without_dpdk: why })
+                Ok(Self::of(None, Some(Arc::new(pool)), why))
             }
+        }
+    }
+
+    fn of(
+        dpdk: Option<(Eal, DpdkPool)>,
+        heap: Option<Arc<HeapPool>>,
+        without_dpdk: Option<String>,
+    ) -> Self {
+        Self {
+            dpdk,
+            heap,
+            without_dpdk,
+            #[cfg(test)]
+            refusals: Refusals::default(),
         }
     }
 
@@ -78,6 +105,10 @@ impl Devices {
 
     /// Opens a port with a transmit queue for each worker; packets flow once it is started.
     pub(crate) fn open(&self, port: &Port, workers: usize) -> Result<(Device, PortQueues), String> {
+        #[cfg(test)]
+        if let Some(why) = self.refusals.open {
+            return Err(why.to_owned());
+        }
         if let PortKind::Memory(Memory { source, frames, record }) = &port.kind {
             let (source, record) = (source.as_deref(), record.as_deref());
             let queues = memory_port::open(source, frames, record, port.rx_queues, workers)?;
@@ -112,6 +143,24 @@ impl Devices {
         }
         tx.truncate(workers);
         Ok((Device::Dpdk(Box::new(device)), PortQueues { rx, tx }))
+    }
+
+    /// Tells an open device our MAC address, if it must know.
+    pub(crate) fn readdress(
+        &self,
+        device: Option<&mut Device>,
+        mac: [u8; 6],
+    ) -> Result<(), String> {
+        #[cfg(test)]
+        if let Some(why) = self.refusals.readdress {
+            return Err(why.to_owned());
+        }
+        match device {
+            Some(Device::Dpdk(port)) if port.spec().filters_by_address() => {
+                port.set_mac(mac).map_err(|error| error.to_string())
+            }
+            Some(Device::Dpdk(_) | Device::Memory | Device::Virtual) | None => Ok(()),
+        }
     }
 }
 

@@ -35,6 +35,8 @@ pub(crate) struct OpenPort {
     pub(crate) closing: bool,
     /// None while the device is away.
     pub(crate) device: Option<Device>,
+    /// Why it is, or what its device cannot do.
+    pub(crate) problem: Option<String>,
     /// Receive queues that no worker reads yet.
     pub(crate) unread: Vec<Box<dyn RxQueue>>,
     pub(crate) link: Link,
@@ -74,19 +76,15 @@ pub(crate) struct Link {
 }
 
 impl OpenPort {
-    /// Opens the device of a port.
-    pub(crate) fn open(
-        id: u16,
-        config: &Port,
-        devices: &Devices,
-        dataplane: &Dataplane,
-    ) -> Result<Self, String> {
-        let mut port = Self {
+    /// A port whose device is away.
+    pub(crate) fn waiting(id: u16, config: &Port) -> Self {
+        Self {
             id,
             config: config.clone(),
             mac: config.mac.map_or_else(|| made_up_mac(id), |mac| mac.0),
             closing: false,
             device: None,
+            problem: None,
             unread: Vec::new(),
             link: Link::default(),
             peer: None,
@@ -97,7 +95,17 @@ impl OpenPort {
             standing: Standing::default(),
             valid6: Vec::new(),
             tentative6: Vec::new(),
-        };
+        }
+    }
+
+    /// Opens the device of a port.
+    pub(crate) fn open(
+        id: u16,
+        config: &Port,
+        devices: &Devices,
+        dataplane: &Dataplane,
+    ) -> Result<Self, String> {
+        let mut port = Self::waiting(id, config);
         port.open_device(devices, dataplane)?;
         Ok(port)
     }
@@ -122,6 +130,7 @@ impl OpenPort {
         }
         self.unread = queues.rx;
         self.device = Some(device);
+        self.problem = None;
         self.link = self.read_link();
         Ok(())
     }

@@ -14,7 +14,9 @@ use control::config::objects::port::{Port, PortName};
 use control::engine::ApplyError;
 use nodes::tables::MOST_INTERFACES;
 
-/// Makes one change of a port.
+/// Makes one change of a port. One that fails leaves the port as it was; where one is being
+/// taken back, the port comes back by all means: if need be without its device, which is then tried
+/// again from time to time.
 pub(crate) fn change(
     parts: &mut Parts,
     core: &mut Core,
@@ -24,12 +26,20 @@ pub(crate) fn change(
     match change {
         Delta::Added { key, row } => {
             let id = core.free_id();
-            add(parts, core, key, row, id)
+            add(parts, core, key, row, id).or_else(|error| match core.is_undoing {
+                true => bring_back(parts, core, key, row, id),
+                false => Err(error),
+            })
         }
         Delta::Removed { key, .. } => remove(parts, core, key).map(drop),
         Delta::Modified { key, old, new } => {
-            let stays = old.same_device(new) && old.mac == new.mac && old.mtu == new.mtu;
-            if stays { modify(parts, core, key, new) } else { reopen(parts, core, key, old, new) }
+            let moves = !old.same_device(new) || old.mtu != new.mtu;
+            match new.mac.filter(|_| old.mac != new.mac) {
+                _ if moves => reopen(parts, core, key, old, new),
+                Some(mac) => readdress(parts, core, key, (old, new), mac.0),
+                None if old.mac != new.mac => reopen(parts, core, key, old, new),
+                None => modify(parts, core, key, new),
+            }
         }
     }
 }
@@ -43,19 +53,52 @@ fn add(
 ) -> Result<(), ApplyError> {
     let refuse = |message: String| fault(&format!("port.{name}"), message);
     let id = id.ok_or_else(|| refuse(format!("more than {MOST_INTERFACES} ports")))?;
-    let mut port = OpenPort::open(id, config, &core.devices, &core.dataplane).map_err(refuse)?;
-    port.mac = core.ports.inherited_mac(config).unwrap_or(port.mac);
-    port.link = core.ports.link_of(&port);
-    core.ports.insert(name.clone(), port);
-    follow(parts, core, name).inspect_err(|_| {
+    let port = OpenPort::open(id, config, &core.devices, &core.dataplane).map_err(refuse)?;
+    take_in(parts, core, name, port).inspect_err(|_| {
         if let Err(again) = remove(parts, core, name) {
             tracing::warn!(fault = "undo", "while taking back: {again}");
         }
     })
 }
 
-/// Says which number is free.
-fn remove(parts: &mut Parts, core: &mut Core, name: &PortName) -> Result<Option<u16>, ApplyError> {
+/// A port comes, whatever there is of its device, and parts follow.
+fn take_in(
+    parts: &mut Parts,
+    core: &mut Core,
+    name: &PortName,
+    mut port: OpenPort,
+) -> Result<(), ApplyError> {
+    port.mac = core.ports.inherited_mac(&port.config).unwrap_or(port.mac);
+    port.link = core.ports.link_of(&port);
+    core.ports.insert(name.clone(), port);
+    follow(parts, core, name)
+}
+
+/// A port as it was, with its device or waiting for it.
+fn bring_back(
+    parts: &mut Parts,
+    core: &mut Core,
+    name: &PortName,
+    config: &Port,
+    id: Option<u16>,
+) -> Result<(), ApplyError> {
+    let Err(error) = add(parts, core, name, config, id) else { return Ok(()) };
+    let Some(id) = id else { return Err(error) };
+    let reason = error.message;
+    tracing::error!(
+        fault = "device-away", port = %name, reason,
+        "the port cannot be opened as it was: it is down, and tried again"
+    );
+    let mut port = OpenPort::waiting(id, config);
+    port.problem = Some(reason);
+    take_in(parts, core, name, port).or_else(|error| {
+        tracing::warn!(fault = "undo", "port {name} comes back without all of it: {error}");
+        Ok(())
+    })
+}
+
+/// Parts have let go of a port, which is down by then. Its device stays.
+fn release(parts: &mut Parts, core: &mut Core, name: &PortName) -> Result<(), ApplyError> {
     for part in parts.all_mut() {
         part.leave(core, name, None);
     }
@@ -65,13 +108,20 @@ fn remove(parts: &mut Parts, core: &mut Core, name: &PortName) -> Result<Option<
         port.closing = true;
     }
     follow(parts, core, name)?;
-    for part in parts.all_mut().into_iter().rev() {
-        part.close(core, name)?;
-    }
-    core.close_device(name);
+    parts.all_mut().into_iter().rev().try_for_each(|part| part.close(core, name))
+}
+
+fn forget(core: &mut Core, name: &PortName) -> Option<OpenPort> {
     let port = core.ports.remove(name);
     port.iter().flat_map(OpenPort::rows).for_each(|id| core.end_interface(id));
-    Ok(port.map(|port| port.id))
+    port
+}
+
+/// Says which number is free.
+fn remove(parts: &mut Parts, core: &mut Core, name: &PortName) -> Result<Option<u16>, ApplyError> {
+    release(parts, core, name)?;
+    core.close_device(name);
+    Ok(forget(core, name).map(|port| port.id))
 }
 
 /// Its device is another by now: a port of the same number.
@@ -83,11 +133,45 @@ fn reopen(
     new: &Port,
 ) -> Result<(), ApplyError> {
     let id = remove(parts, core, name)?;
-    add(parts, core, name, new, id).inspect_err(|_| {
-        if let Err(again) = add(parts, core, name, old, id) {
-            tracing::warn!(fault = "undo", "port {name} cannot be opened again: {again}");
+    add(parts, core, name, new, id).or_else(|error| {
+        if core.is_undoing {
+            return bring_back(parts, core, name, new, id);
         }
+        bring_back(parts, core, name, old, id)?;
+        Err(error)
     })
+}
+
+/// Its device gets another MAC address and stays open: one that refuses works on as it was.
+fn readdress(
+    parts: &mut Parts,
+    core: &mut Core,
+    name: &PortName,
+    (old, new): (&Port, &Port),
+    mac: [u8; 6],
+) -> Result<(), ApplyError> {
+    let Some(port) = core.ports.get_mut(name) else { return Ok(()) };
+    let before = port.mac;
+    let refuse = |message: String| fault(&format!("port.{name}.mac"), message);
+    core.devices.readdress(port.device.as_mut(), mac).map_err(refuse)?;
+    let mut change = |config: &Port, mac| {
+        release(parts, core, name)?;
+        let Some(port) = forget(core, name) else { return Ok(()) };
+        let OpenPort { id, device, unread, link, problem, .. } = port;
+        let port = OpenPort { mac, device, unread, link, problem, ..OpenPort::waiting(id, config) };
+        take_in(parts, core, name, port)
+    };
+    let outcome = change(new, mac);
+    if outcome.is_err() {
+        if let Err(again) = change(old, before) {
+            tracing::warn!(fault = "undo", "while taking back: {again}");
+        }
+        let device = core.ports.get_mut(name).and_then(|port| port.device.as_mut());
+        if let Err(again) = core.devices.readdress(device, before) {
+            tracing::warn!(fault = "undo", "port {name} keeps another MAC address: {again}");
+        }
+    }
+    outcome
 }
 
 fn modify(
@@ -177,10 +261,21 @@ fn look_at_link(core: &mut Core, name: &PortName, reopen: bool) -> Option<(Link,
     }
     let Core { ports, devices, dataplane, .. } = core;
     let port = ports.get_mut(name)?;
-    if reopen && port.device.is_none() && port.open_device(devices, dataplane).is_ok() {
-        tracing::info!(port = %name, "the device is back");
-        port.begin_reading(dataplane);
-        now = port.link;
+    if gone {
+        port.problem = Some("the device is gone".to_owned());
+    }
+    if reopen && port.device.is_none() {
+        match port.open_device(devices, dataplane) {
+            Ok(()) => {
+                tracing::info!(port = %name, "the device is back");
+                port.begin_reading(dataplane);
+                now = port.link;
+            }
+            Err(reason) => {
+                tracing::debug!(port = %name, reason, "the device is not to be had yet");
+                port.problem = Some(reason);
+            }
+        }
     }
     if now == before && !gone {
         return None;

@@ -79,11 +79,13 @@ impl Router {
     pub(crate) fn apply_all(&mut self, changes: &[Change]) -> Result<(), ApplyError> {
         for (done, change) in changes.iter().enumerate() {
             if let Err(error) = self.step(change) {
+                self.core.is_undoing = true;
                 for made in changes[..done].iter().rev() {
                     if let Err(fault) = self.step(&made.inverse()) {
                         tracing::warn!(fault = "undo", "while taking back `{made}`: {fault}");
                     }
                 }
+                self.core.is_undoing = false;
                 self.after_steps();
                 return Err(error);
             }
@@ -327,5 +329,79 @@ neighbor = [{ port = "p1", address = "192.0.2.9", mac = "06:00:00:00:00:09" }]
         let connected = connected.filter(|route| route.source.protocol == Protocol::Connected);
         let prefixes: Vec<String> = connected.map(|route| route.prefix.to_string()).collect();
         assert_eq!(prefixes, ["192.0.2.0/24", "192.0.2.1/32"]);
+    }
+
+    /// A router with one port that replays nothing, as its own configuration has it.
+    fn with_one_port() -> (Router, Config) {
+        let one = config("port.p1 = { kind = \"memory\", addresses = [\"192.0.2.1/24\"] }\n");
+        let mut router = Router::start(&one, Arc::new(|| ())).unwrap();
+        router.apply_all(&Config::diff(&config(""), &one)).unwrap();
+        (router, one)
+    }
+
+    fn with(one: &Config, change: impl Fn(&mut control::config::objects::port::Port)) -> Config {
+        let mut other = one.clone();
+        let name = control::config::field::Field::from_text("p1").unwrap();
+        let mut port = other.ports.get(&name).unwrap().clone();
+        change(&mut port);
+        other.ports.insert(name, port);
+        other
+    }
+
+    #[test]
+    fn a_device_that_takes_another_mac_address_stays_open_and_one_that_refuses_is_as_it_was() {
+        let (mut router, one) = with_one_port();
+        let before = rows(&router);
+        let mac = MacAddr([2, 0, 0, 0, 0, 9]);
+        let other = with(&one, |port| port.mac = Some(mac));
+        // Whatever happens, nothing is opened.
+        router.core.devices.refusals.open = Some("it is busy");
+        router.core.devices.refusals.readdress = Some("Operation not supported");
+        let error = router.apply_all(&Config::diff(&one, &other)).unwrap_err();
+        assert_eq!(error.field, "port.p1.mac");
+        assert_eq!(error.message, "Operation not supported");
+        assert_eq!(rows(&router), before);
+        assert!(router.show_ports()[0].link_up);
+        router.core.devices.refusals.readdress = None;
+        router.apply_all(&Config::diff(&one, &other)).unwrap();
+        assert_eq!(rows(&router)[0].mac, mac.0);
+        assert_eq!(rows(&router)[0].ip4, before[0].ip4);
+        let shown = &router.show_ports()[0];
+        assert!(shown.link_up && shown.problem.is_none());
+    }
+
+    #[test]
+    fn a_port_that_cannot_be_opened_as_it_was_is_down_with_the_reason_and_tried_again() {
+        let (mut router, one) = with_one_port();
+        let before = rows(&router);
+        router.core.devices.refusals.open = Some("it is busy");
+        let wider = with(&one, |port| port.rx_queues = 2);
+        router.apply_all(&Config::diff(&one, &wider)).unwrap_err();
+        let shown = &router.show_ports()[0];
+        assert_eq!((shown.link_up, shown.problem.as_deref()), (false, Some("it is busy")));
+        assert_eq!(shown.rx_queues, 1);
+        // What is said of it is what is configured: the same change is one still.
+        ports::look_at_links(&mut router.parts, &mut router.core, true);
+        assert_eq!(router.show_ports()[0].problem.as_deref(), Some("it is busy"));
+        router.core.devices.refusals.open = None;
+        ports::look_at_links(&mut router.parts, &mut router.core, true);
+        let shown = &router.show_ports()[0];
+        assert!(shown.link_up && shown.problem.is_none());
+        assert_eq!(rows(&router), before);
+        router.apply_all(&Config::diff(&one, &wider)).unwrap();
+        assert_eq!(router.show_ports()[0].rx_queues, 2);
+    }
+
+    #[test]
+    fn a_port_that_a_failed_change_took_away_comes_back_even_if_its_device_does_not() {
+        let (mut router, one) = with_one_port();
+        let takes = Config::diff(&one, &config(""));
+        router.core.devices.refusals.open = Some("it is busy");
+        router.apply_all(&[&takes[..], &[bad()]].concat()).unwrap_err();
+        let shown = &router.show_ports()[0];
+        assert_eq!((&shown.name[..], shown.problem.as_deref()), ("p1", Some("it is busy")));
+        router.core.devices.refusals.open = None;
+        ports::look_at_links(&mut router.parts, &mut router.core, true);
+        assert!(router.show_ports()[0].link_up);
     }
 }

@@ -22,6 +22,7 @@ answers! { FakeRouter, router, filter;
                 kind: port.kind.name().word().to_owned(),
                 admin_up: port.up,
                 link_up: port.up,
+                problem: None,
                 link_mbps: 10_000,
                 vrf: name_of(port.vrf.as_ref()).to_owned(),
                 mtu: port.mtu,

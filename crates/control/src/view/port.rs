@@ -14,6 +14,9 @@ pub struct Port {
     pub admin_up: bool,
     /// Whether its link is up.
     pub link_up: bool,
+    /// Why its device is away, or what that cannot do; null when all is well.
+    #[serde(default)]
+    pub problem: Option<String>,
     /// The link's speed; 0 when unknown.
     pub link_mbps: u32,
     /// VRF that it is in.
@@ -71,7 +74,9 @@ impl View for Port {
             "rx packets": port.rx.packets, "rx bytes": port.rx.bytes, "rx drops": port.rx.drops,
             "tx packets": port.tx.packets, "tx bytes": port.tx.bytes, "tx drops": port.tx.drops,
             "errors": port.rx.errors + port.tx.errors, "addresses": port.addresses,
+            "problem": port.problem.as_deref().unwrap_or_default(),
         })
         .hide_where_all("vrf", DEFAULT_NAME)
+        .hide_where_all("problem", "")
     }
 }

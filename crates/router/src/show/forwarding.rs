@@ -18,7 +18,7 @@ use std::net::IpAddr;
 use wire::MacAddr;
 
 impl Router {
-    pub(super) fn show_ports(&self) -> Vec<view::Port> {
+    pub(crate) fn show_ports(&self) -> Vec<view::Port> {
         self.core.ports.iter().map(|(name, port)| self.show_port(name, port)).collect()
     }
 
@@ -37,6 +37,7 @@ impl Router {
             kind: port.config.kind.name().word().to_owned(),
             admin_up: port.config.up,
             link_up: port.link.up,
+            problem: port.problem.clone(),
             link_mbps: port.link.mbps,
             vrf: name_of(port.config.vrf.as_ref()).to_owned(),
             mtu: port.config.mtu,
