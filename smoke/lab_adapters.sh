@@ -113,9 +113,10 @@ of fakes '[.[] | .device // empty | .version] == ["vpp v99.09 of nobody", "grout
 # Every packet of every trial is accounted for, and of each program the counters were read.
 of fakes '[.[] | .trial // empty | .accounts | .sent - .received - .dropped - .in_flight] | length > 0 and all(. == 0)'
 of fakes '[.[] | .trial // empty | select(.device.received >= .outcome.received and .outcome.received > 0) | .subject.device] | unique | length == 3'
-# Without the programs each is refused by name.
-lab --devices vpp,grout,fastclick --out "$work/missing"
+# Without the programs each is refused by name, on the terminal too, and that is no success.
+ends 4 lab --devices vpp,grout,fastclick --out "$work/missing"
 of missing '[.[] | .failure // empty | select(.refused) | .reason] | length == 3 and all(contains("is not installed"))'
+[ "$(grep -c 'refused: .*is not installed' "$work/told.txt")" = 3 ]
 
 ! pgrep -af "$work" || { echo "something is left running"; exit 1; }
 echo "ok $name"

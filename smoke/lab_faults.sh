@@ -22,7 +22,7 @@ of() { jq -s -e "$2" "$1" >/dev/null || { echo "not so: $2"; cut -c 1-300 "$1"; 
 mkdir "$work/path"
 printf '#!/bin/sh\necho "no such option --frob"\nexit 3\n' >"$work/path/dpdk-testpmd"
 chmod +x "$work/path/dpdk-testpmd"
-PATH=$work/path:$PATH "$bin/volley-lab" run "$work/smoke.toml" --restarts 1 --devices "testpmd,volley=$work/nowhere,linux-bridge" \
+PATH=$work/path:$PATH ends 4 "$bin/volley-lab" run "$work/smoke.toml" --restarts 1 --devices "testpmd,volley=$work/nowhere,linux-bridge" \
     --out "$work/start" >"$work/told.txt" 2>"$work/progress.log"
 of "$work/start/raw.jsonl" '[.[] | .failure // empty | [.refused, .reason]] | length == 2 and
     .[0] == [false, "testpmd died (exit status: 3): no such option --frob"] and .[1][0] and (.[1][1] | contains("nowhere/volleyd"))'
@@ -34,7 +34,7 @@ until_true nothing_left
 lab=$!
 until_true has '"trial"' "$work/lost/raw.jsonl"
 nsenter -t $lab -n ip link del g1
-wait $lab
+ends 4 wait $lab
 of "$work/lost/raw.jsonl" '[.[] | .failure // empty] | length == 1 and (.[0] | .refused == false and (.reason | test("port (g1|.*g1.*): its link was lost during a trial")))'
 of "$work/lost/raw.jsonl" '[.[] | .answer // empty | .subject.run] == [1]'
 has 'its link was lost' "$work/told.txt" "$work/lost/report.html"

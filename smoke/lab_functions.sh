@@ -50,19 +50,20 @@ some() {
     printf '[traffic]\nframe_bytes = 84\n[measure]\nsearch = "functional"\ntrial_s = 0.1\n[campaign]\nrestarts = 1\n'
 }
 some lists acl source-allow-list ip4 >"$work/lists.toml"
-lab lists "volley=$work/listless"
+ends 3 lab lists "volley=$work/listless" --junit "$work/lists.xml"
+has 'failures="2"' "$work/lists.xml"
 of lists '[.[] | .check // empty | [.subject.function, .fault.stream, .fault.reason]] == [["acl", "denied", "came out and must not"], ["source-allow-list", "from below the list", "came out and must not"], ["ip4", null, null]]'
 has 'WRONG: packet 0 denied came out and must not' "$work/lists.txt"
 has 'volley_lab_check_passed.*case="acl"} 0' "$work/lists/metrics.txt"
 some tags vlan-tagging >"$work/tags.toml"
-lab tags "volley=$work/tagless"
+ends 3 lab tags "volley=$work/tagless"
 of tags '[.[] | .check // empty | .fault | [.reason, .difference.at]] == [["is not what it must be", 12]]'
 # A relay that takes answers from everywhere, its clients too.
 mkdir "$work/trusting"
 printf '#!/bin/sh\nexec %s $(echo "$@" | sed "s/-i[du]/-i/g")\n' "$(command -v dhcrelay)" >"$work/trusting/dhcrelay"
 chmod +x "$work/trusting/dhcrelay"
 some leases dhcp4 >"$work/leases.toml"
-PATH=$work/trusting:$PATH lab leases linux-router
+PATH=$work/trusting:$PATH ends 3 lab leases linux-router
 of leases '[.[] | .check // empty | .fault | [.stream, .reason]] == [["an answer from among the clients", "came back to where it was sent"]]'
 # Over shared memory, where no driver filters by address.
 some memory ip4 vxlan-encap dhcp4 >"$work/memory.toml"

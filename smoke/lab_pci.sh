@@ -45,7 +45,7 @@ guest_starts 1536 400 $(card 2 1 $virtio) $(card 3 2 e1000) $(card 4 1 $virtio) 
 
 # lab NAME DEVICES: runs a scenario in the guest, and fetches what it wrote down.
 lab() {
-    in_guest "volley-lab run /$1.toml --devices $2 --out /tmp/$1" >"$work/$1.log" || { cat "$work/$1.log"; exit 1; }
+    in_guest "volley-lab run /$1.toml --devices $2 --out /tmp/$1; [ \$? = ${code:-0} ]" >"$work/$1.log" || { cat "$work/$1.log"; exit 1; }
     in_guest "cat /tmp/$1/raw.jsonl" >"$work/$1.jsonl"
 }
 # of NAME FILTER: what jq makes of all that a run wrote down.
@@ -62,7 +62,7 @@ of contents '[.[] | .check // empty | select(.subject.device == "testpmd-mac") |
 of contents '[.[] | .failure // empty | .refused] | length == 4 and all'
 
 # Frames of every size, in one piece.
-lab sizes volley
+code=4 lab sizes volley
 of sizes '[.[] | .check // empty | [.subject.axes.frame_bytes, .fault, .streams[].came]] == [["64", null, 50, 50], ["1518", null, 50, 50], ["8018", null, 50, 50]]'
 
 # Each direction has a wire of its own: at line rate both are full, nothing is lost, and the devices count the same.
@@ -83,13 +83,13 @@ jq -e '[.streams[] | [.offered, .sequence.unique, .sequence.lost, .sequence.dupl
 # Cards that are not there, and such as the kernel has, are refused by their address.
 # refused NAME REASON
 refused() {
-    lab "$1" volley
+    code=4 lab "$1" volley
     of "$1" "[.[] | .failure // empty | .reason] == [\"$2\"]"
 }
 refused nowhere "port pci 0000:00:09.0: there is no such card in this host"
 in_guest "for module in $own; do insmod /modules/\$module.ko || break; done"
 in_guest 'card=0000:00:04.0; echo $card >/sys/bus/pci/drivers/vfio-pci/unbind && echo >/sys/bus/pci/devices/$card/driver_override && echo $card >/sys/bus/pci/drivers_probe'
-lab sizes volley
+code=4 lab sizes volley
 of sizes '[.[] | .failure // empty | .reason] | length == 3 and all(. == "port pci 0000:00:04.0: the kernel'"'"'s driver virtio-pci has it: bind it to vfio-pci first")'
 
 # The end leaves no hugepage behind.

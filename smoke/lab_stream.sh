@@ -14,6 +14,7 @@ scenario() {
     printf '[traffic]\nflows = 2\nframe_bytes = 128\nboth_directions = true\n[sweep]\nendpoint = [%s]\n' "$endpoints"
     printf '[measure]\nsearch = "stream"\ntrial_s = %s\nduration_sum_s = %s\n[campaign]\nrestarts = 1\n' "$seconds" "$seconds"
 }
+refused() { "$bin/volley-lab" run "$work/smoke.toml" "$@" >"$work/told.txt" 2>"$work/progress.log"; }
 lab() { "$bin/volley-lab" run "$work/smoke.toml" "$@" >"$work/told.txt" 2>"$work/progress.log" || { cat "$work/told.txt" "$work/progress.log"; exit 1; }; }
 of() { jq -s -e "$2" "$work/$1/raw.jsonl" >/dev/null || { echo "not so: $2"; cut -c 1-400 "$work/$1/raw.jsonl" | tail -n 6; exit 1; }; }
 # Those that the lab started, by their parent: iperf3 has no word of ours in its command line.
@@ -43,13 +44,13 @@ of full '[.[] | .stream // empty | .ways // empty | .[0].bps] | length == 1 and 
 # Neither a tap nor memory has the kernel's TCP at its far end; no iperf3, no streams.
 scenario 1 '"namespace"' cross-connect >"$work/smoke.toml"
 for link in tap memif; do
-    lab --devices linux-bridge,volley --link $link --out "$work/$link"
+    ends 4 refused --devices linux-bridge,volley --link $link --out "$work/$link"
     of $link '[.[] | .failure // empty | [.refused, (.reason | contains("veth"))]] == [[true, true], [true, true]]'
 done
 mkdir "$work/path"
 ln -s /usr/bin/* /usr/sbin/* "$work/path/" 2>/dev/null || true
 rm "$work/path/iperf3"
-PATH=$work/path lab --devices linux-bridge --out "$work/none"
+PATH=$work/path ends 4 refused --devices linux-bridge --out "$work/none"
 of none '[.[] | .failure // empty | [.refused, (.reason | contains("iperf3 is not installed"))]] == [[true, true]]'
 
 # A server that is killed while streams run.
@@ -60,7 +61,7 @@ until_true has '"stream":' "$work/died/raw.jsonl"
 until_true pgrep -P $lab -f 'iperf3 -c'
 children=$(pgrep -P $lab)
 kill -KILL "$(pgrep -P $lab -f 'iperf3 -s')"
-wait $lab
+ends 4 wait $lab
 of died '[.[] | .failure // empty | [.refused, (.reason | contains("iperf3-server died"))]] == [[false, true]]'
 has 'iperf3-server died' "$work/told.txt"
 for child in $children; do until_true nobody "$child"; done

@@ -200,5 +200,11 @@ restarts = 1
 END
     "$bin/volley-lab" run "$work/$1.toml" --devices "$2" --out "$work/$1" >"$work/$1.txt" 2>>"$work/progress.log"
 }
+# ends CODE COMMAND...: whether a command ends with this code.
+ends() {
+    local code=0
+    "${@:2}" || code=$?
+    [ "$code" = "$1" ] || { echo "ended with $code, not $1: ${*:2}"; return 1; }
+}
 # sweep_has NAME CONDITION: whether what a sweep wrote down is so.
 sweep_has() { jq -s -e "$2" "$work/$1/raw.jsonl" >/dev/null || { echo "not so: $2"; jq -c '.answer // .failure // empty' "$work/$1/raw.jsonl"; exit 1; }; }

@@ -20,7 +20,8 @@ use crate::{
 };
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done; 1 refused or wrong; 2 not a command; 130 stopped, what was measured is kept.";
+Exit codes: 0 done, and all passed; 1 the lab itself failed; 2 not a command; 3 not passed: slower, or a
+function that is wrong; 4 nothing, or not all, could be measured; 130 stopped, what was measured is kept.";
 
 /// Measures switches and routers.
 #[derive(Debug, Parser)]

@@ -8,12 +8,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use lab_record::{ComparisonRecord, Error, Finding};
-use lab_report::html;
+use lab_record::{ComparisonRecord, Error, Finding, Results};
+use lab_report::{gate, html};
 use lab_search::search::Manner;
 
 use crate::Failure;
 use crate::bench::{Flags, Setting};
+use crate::gate::{FailBelow, Junit};
 use crate::say::say;
 
 /// Blocks, where nothing else is said: 20 find 1 % on a quiet host.
@@ -33,6 +34,10 @@ pub(crate) struct Compare {
     blocks: Blocks,
     #[command(flatten)]
     flags: Flags,
+    #[command(flatten)]
+    fail_below: FailBelow,
+    #[command(flatten)]
+    junit: Junit,
 }
 
 /// Compares as `compare` does, each time the first build with one in the middle.
@@ -66,7 +71,7 @@ impl Blocks {
 
 /// Holds B against A.
 pub(crate) fn compare(arguments: &Compare) -> Result<(), Failure> {
-    let Compare { a: base, b: other, scenario, blocks, flags } = arguments;
+    let Compare { a: base, b: other, scenario, blocks, flags, .. } = arguments;
     let blocks = blocks.count();
     let devices = [base.clone(), other.clone()];
     let setting = enter(flags, scenario, &devices)?;
@@ -74,11 +79,12 @@ pub(crate) fn compare(arguments: &Compare) -> Result<(), Failure> {
     let found =
         setting.campaign(&devices, |campaign| campaign.compare(&mut recorder, base, other, blocks));
     html::write(&setting.out)?;
-    for record in stopped(found)? {
-        tell(&record);
-    }
+    let comparisons = stopped(found)?;
+    comparisons.iter().for_each(tell);
     say!("{}", setting.out.join("report.html").display());
-    Ok(())
+    let results = Results { comparisons, ..Results::default() };
+    let gate = gate::of(&results, arguments.fail_below.fail_below);
+    arguments.junit.close(setting.scenario.name.get_ref(), &gate)
 }
 
 /// Finds the first of several builds, oldest first, that is slower than the first of them.

@@ -11,6 +11,7 @@ mod bench;
 mod cli;
 mod compare;
 mod fit;
+mod gate;
 mod index;
 mod interrupt;
 mod numbers;
@@ -38,6 +39,12 @@ enum Failure {
     /// Somebody stopped it; what was measured is kept.
     #[error("stopped; what was measured is kept")]
     Stopped,
+    /// What was measured is not as it should be.
+    #[error("not passed: {0}")]
+    NotPassed(String),
+    /// What should have been measured was not.
+    #[error("not all was measured: {0}")]
+    Missing(String),
     /// The lab refused.
     #[error(transparent)]
     Lab(#[from] lab_record::Error),
@@ -61,11 +68,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// 2 for a command line that makes no sense, 130 where somebody stopped it, 1 for everything else.
+/// The code of a failure, as `--help` lists them.
 fn fail(failure: &Failure) -> ExitCode {
     eprintln!("volley-lab: {failure}");
     ExitCode::from(match failure {
         Failure::Usage(_) => USAGE,
+        Failure::NotPassed(_) => 3,
+        Failure::Missing(_) => 4,
         Failure::Stopped => 130,
         Failure::Lab(_) => 1,
     })

@@ -6,6 +6,7 @@ use clap::{Args, ValueHint};
 use lab_report::html;
 
 use crate::Failure;
+use crate::gate::{self, Junit};
 use crate::say::say;
 
 /// Renders report.html, results.csv, metrics.txt and index.sqlite from DIR/raw.jsonl again.
@@ -17,10 +18,15 @@ pub(crate) struct Report {
     /// Write the results in the words of the YANG module volley-lab, too
     #[arg(long, value_name = "JSON", value_hint = ValueHint::FilePath)]
     yang: Option<PathBuf>,
+    /// Judge what is there, as `run` and `compare` do: what is slower by more than this fails
+    #[arg(long, value_name = "PERCENT", value_parser = gate::percent)]
+    fail_below: Option<f64>,
+    #[command(flatten)]
+    junit: Junit,
 }
 
 /// Renders it and says what is in it.
-pub(crate) fn run(Report { dir: folder, yang }: &Report) -> Result<(), Failure> {
+pub(crate) fn run(Report { dir: folder, yang, fail_below, junit }: &Report) -> Result<(), Failure> {
     let results = html::write(folder)?;
     results.skipped.iter().for_each(|line| eprintln!("volley-lab: left out: {line}"));
     if let Some(file) = yang {
@@ -34,5 +40,9 @@ pub(crate) fn run(Report { dir: folder, yang }: &Report) -> Result<(), Failure> 
         results.answers.len(),
         results.comparisons.len()
     );
-    Ok(())
+    if fail_below.is_none() && junit.junit.is_none() {
+        return Ok(());
+    }
+    let suite = results.campaigns.first().map_or("", |campaign| campaign.scenario.as_str());
+    junit.close(suite, &lab_report::gate::of(&results, fail_below.unwrap_or(0.0)))
 }

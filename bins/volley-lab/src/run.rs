@@ -9,12 +9,14 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use lab_record::FailureRecord;
 use lab_report::summary::Row;
-use lab_report::{checks, html, quantities, summary, words};
+use lab_report::{checks, gate, html, quantities, summary, words};
 use lab_trial::{dut, host};
 
 use crate::Failure;
 use crate::bench::{Flags, Setting};
+use crate::gate::Junit;
 use crate::say::say;
 
 /// In network namespaces of its own; writes raw.jsonl and the report. Ctrl-C keeps what is there.
@@ -29,10 +31,12 @@ pub(crate) struct Run {
     devices: Vec<String>,
     #[command(flatten)]
     flags: Flags,
+    #[command(flatten)]
+    junit: Junit,
 }
 
 /// Measures a scenario.
-pub(crate) fn run(Run { scenario, devices, flags }: &Run) -> Result<(), Failure> {
+pub(crate) fn run(Run { scenario, devices, flags, junit }: &Run) -> Result<(), Failure> {
     let setting = Setting::enter(flags, scenario, devices)?;
     let mut recorder = setting.recorder()?;
     let stolen_s = host::stolen_s();
@@ -58,17 +62,20 @@ pub(crate) fn run(Run { scenario, devices, flags }: &Run) -> Result<(), Failure>
             row.values.len()
         );
     }
-    for failure in results.failures.iter().filter(|failure| !failure.refused) {
-        say!("{}, {}: {}", failure.subject.device, failure.subject.case(), failure.reason);
+    for FailureRecord { subject, refused, reason } in &results.failures {
+        let refused = if *refused { "refused: " } else { "" };
+        say!("{}, {}: {refused}{reason}", subject.device, subject.case());
     }
     if let Some(fitness) = html::host::fitness(&results) {
         say!("{fitness}");
     }
     say!("stolen from the host meanwhile: {:.2} s", host::stolen_s() - stolen_s);
     say!("{}", setting.out.join("report.html").display());
+    let closed = junit.close(setting.scenario.name.get_ref(), &gate::of(&results, 0.0));
     match outcome {
         Err(lab_record::Error::Stopped) => Err(Failure::Stopped),
-        other => Ok(other?),
+        Err(other) => Err(other.into()),
+        Ok(()) => closed,
     }
 }
 

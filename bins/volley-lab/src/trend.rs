@@ -3,16 +3,19 @@
 //! ```text
 //! NDR   9.1 9.2 9.1 9.2 | 8.4 8.5 8.4       groups by minimum description length (lab_search::stats::groups)
 //! ```
+//! Where the last group is lower than the one before it, the command does not pass.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use lab_record::Results;
+use lab_report::gate::{Gate, Outcome};
 use lab_report::summary;
 use lab_search::stats::groups::groups;
 
 use crate::Failure;
+use crate::gate::{FailBelow, Junit};
 use crate::say::say;
 
 /// A number of one campaign: when, where from, how much, and whether it may be more.
@@ -30,6 +33,10 @@ pub(crate) struct Trend {
     /// Only this device
     #[arg(long)]
     device: Option<String>,
+    #[command(flatten)]
+    fail_below: FailBelow,
+    #[command(flatten)]
+    junit: Junit,
 }
 
 /// Reads the folders and prints the groups of each number that more than one of them has.
@@ -53,33 +60,43 @@ pub(crate) fn run(arguments: &Trend) -> Result<(), Failure> {
             }
         }
     }
+    let mut gate = Gate::default();
     for ((name, metric), mut points) in series {
         if points.len() < 2 {
             continue;
         }
         points.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
         say!("{name}, {metric}");
-        tell(&points);
+        let outcome = tell(&points, arguments.fail_below.fail_below);
+        gate.add(&name, metric, outcome);
     }
-    Ok(())
+    arguments.junit.close("trend", &gate)
 }
 
-fn tell(points: &[Point]) {
+/// Says the groups; the last must not be lower than the one before by more than is allowed. What
+/// may be more than was seen is not known to be lower.
+fn tell(points: &[Point], fail_below: f64) -> Outcome {
     let values: Vec<f64> = points.iter().map(|point| point.2).collect();
-    let mut before: Option<f64> = None;
+    let (mut before, mut outcome) = (None::<f64>, Outcome::Passed("steady".into()));
     for group in groups(&values) {
         let members = &points[group.from..group.from + group.count];
         let (started, folder, ..) = &members[0];
-        let at_least = if members.iter().any(|point| point.3) { "≥" } else { "" };
-        let change = before.map_or(String::new(), |before| {
-            format!(", {:+.2} %", 100.0 * (group.mean / before.max(1e-9) - 1.0))
-        });
+        let at_least = members.iter().any(|point| point.3);
+        let sign = if at_least { "≥" } else { "" };
+        let change = before.map(|before| group.mean / before.max(1e-9) - 1.0);
+        let told = change.map_or(String::new(), |it| format!(", {:+.2} %", 100.0 * it));
         say!(
-            "  {:>3} campaigns since {started} ({folder}): {at_least}{:.4} Mpps, sd {:.4}{change}",
+            "  {:>3} campaigns since {started} ({folder}): {sign}{:.4} Mpps, sd {:.4}{told}",
             group.count,
             group.mean / 1e6,
             group.sd / 1e6
         );
+        let words = format!("since {started} ({folder}){told}");
+        outcome = match change {
+            Some(change) if change < -fail_below && !at_least => Outcome::Failed(words),
+            _ => Outcome::Passed(words),
+        };
         before = Some(group.mean);
     }
+    outcome
 }

@@ -73,6 +73,70 @@ fn devices_that_take_all_that_is_sent_are_at_least_that_fast_and_have_no_ratio()
 }
 
 #[test]
+fn a_number_that_fell_does_not_pass_and_says_so_in_junits_words() {
+    let campaign = |name: &str, capacity: &str, seed: &str| {
+        let folder = folder(name);
+        let path = folder.to_str().unwrap().to_owned();
+        let line = ["simulate", "--capacity", capacity, "--search", "max-rate", "--runs", "3"];
+        assert!(lab(&[&line[..], &["--seed", seed, "--out", &path]].concat()).status.success());
+        // Simulated devices are named by their capacity; a trend is of one name.
+        let raw = folder.join("raw.jsonl");
+        let text =
+            std::fs::read_to_string(&raw).unwrap().replace("sim 9.70 Mpps", "sim 10.00 Mpps");
+        std::fs::write(raw, text).unwrap();
+        path
+    };
+    let folders: Vec<String> = (1..=8)
+        .map(|at| campaign(&format!("t{at}"), if at < 5 { "10M" } else { "9.7M" }, &at.to_string()))
+        .collect();
+    let trend = |folders: &[String], more: &[&str]| {
+        let folders = folders.iter().map(String::as_str);
+        lab(&["trend"].into_iter().chain(folders).chain(more.iter().copied()).collect::<Vec<_>>())
+    };
+    assert_eq!(trend(&folders[..4], &[]).status.code(), Some(0));
+    let junit = folder("junit-trend");
+    let file = junit.to_str().unwrap();
+    let fell = trend(&folders, &["--junit", file]);
+    let (told, errors) = text(&fell);
+    assert_eq!(fell.status.code(), Some(3), "{told}{errors}");
+    assert!(std::fs::read_to_string(&junit).unwrap().contains("<failure message="));
+    assert_eq!(trend(&folders, &["--fail-below", "5%"]).status.code(), Some(0));
+    assert_eq!(trend(&folders, &["--metric", "nothing"]).status.code(), Some(4));
+    std::fs::remove_file(junit).unwrap();
+}
+
+#[test]
+fn a_results_folder_is_judged_by_its_exit_code() {
+    let judged = |line: &str| {
+        let folder = folder("judged");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("raw.jsonl"), line).unwrap();
+        let junit = folder.join("junit.xml");
+        let (path, junit) = (folder.to_str().unwrap(), junit.to_str().unwrap());
+        assert!(lab(&["report", path]).status.success(), "unless it is asked, it does not judge");
+        let output = lab(&["report", path, "--junit", junit]);
+        (output.status.code().unwrap(), std::fs::read_to_string(junit).unwrap())
+    };
+    let subject = r#""subject":{"device":"volley","function":"acl"}"#;
+    let (code, xml) = judged(&format!(
+        "{{\"v\":1,\"check\":{{{subject},\"fault\":{{\"stream\":\"denied\",\"reason\":\"came out\"}}}}}}\n"
+    ));
+    assert_eq!((code, xml.contains("<failure message=\"denied: came out\"/>")), (3, true), "{xml}");
+    let refused = format!(
+        "{{\"v\":1,\"failure\":{{{subject},\"refused\":true,\"reason\":\"it is not installed\"}}}}\n"
+    );
+    let (code, xml) = judged(&refused);
+    assert_eq!(
+        (code, xml.contains("<skipped message=\"it is not installed\"/>")),
+        (4, true),
+        "{xml}"
+    );
+    let passed = format!("{{\"v\":1,\"check\":{{{subject}}}}}\n");
+    assert_eq!(judged(&(passed + &refused)).0, 0);
+    assert_eq!(judged("").0, 4);
+}
+
+#[test]
 fn a_device_that_nobody_knows_is_refused_before_anything_is_measured() {
     let out = folder("nobody");
     let quick = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/quick.toml");

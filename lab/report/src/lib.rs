@@ -12,6 +12,7 @@
 pub mod checks;
 pub mod csv;
 pub mod figures;
+pub mod gate;
 pub mod html;
 pub mod index;
 pub mod openmetrics;
