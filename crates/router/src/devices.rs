@@ -9,7 +9,7 @@ use control::config::objects::port::Port;
 use control::config::objects::port_kind::{Memory, PortKind};
 use dataplane::PortQueues;
 use dpdk::{DpdkPool, Eal, EalOptions, MemoryChoice, PortOptions, PortSpec};
-use packet::{HeapPool, Pool, PoolError, RxQueue, TxQueue};
+use packet::{HeapPool, Pool, PoolError, PoolUsage, RxQueue, TxQueue};
 use std::sync::Arc;
 
 /// Bytes of an mbuf's header, private area, headroom and slack, beside the frame.
@@ -95,6 +95,14 @@ impl Devices {
             (Some((_, pool)), _) => Some(Arc::new(pool.clone())),
             (None, Some(pool)) => Some(Arc::<HeapPool>::clone(pool)),
             (None, None) => None,
+        }
+    }
+
+    /// How many packet buffers there are, and how many are free; none without a pool.
+    pub(crate) fn buffers(&self) -> Option<PoolUsage> {
+        match (&self.dpdk, &self.heap) {
+            (Some((_, pool)), _) => Some(pool.usage()),
+            (None, heap) => heap.as_ref().map(|pool| pool.usage()),
         }
     }
 

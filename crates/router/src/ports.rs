@@ -70,8 +70,16 @@ fn take_in(
 ) -> Result<(), ApplyError> {
     port.mac = core.ports.inherited_mac(&port.config).unwrap_or(port.mac);
     port.link = core.ports.link_of(&port);
+    tell_problem(name, &port);
     core.ports.insert(name.clone(), port);
     follow(parts, core, name)
+}
+
+/// What is wrong with a device that is open.
+fn tell_problem(name: &PortName, port: &OpenPort) {
+    if let (Some(problem), Some(_)) = (&port.problem, &port.device) {
+        tracing::warn!(fault = "few-buffers", port = %name, "{problem}");
+    }
 }
 
 /// A port as it was, with its device or waiting for it.
@@ -268,6 +276,7 @@ fn look_at_link(core: &mut Core, name: &PortName, reopen: bool) -> Option<(Link,
         match port.open_device(devices, dataplane) {
             Ok(()) => {
                 tracing::info!(port = %name, "the device is back");
+                tell_problem(name, port);
                 port.begin_reading(dataplane);
                 now = port.link;
             }

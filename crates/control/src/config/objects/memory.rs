@@ -1,6 +1,7 @@
 //! `[memory]`: buffers and table sizes, claimed once when the router starts.
 
 use super::Config;
+use super::port::Port;
 use crate::config::declare::object;
 use crate::config::field::word_field;
 use crate::config::host::Host;
@@ -44,6 +45,36 @@ impl Row for Memory {
     const KIND: &'static str = "memory";
 }
 
+impl Memory {
+    /// What rings of ports take for packets to come, nothing else has.
+    fn check_buffers(&self, config: &Config, report: &mut Report) {
+        let workers = &config.workers.placement;
+        let taken = |port: &Port| {
+            let queues = port.rx_queues.max(workers.count());
+            port.kind.buffers_a_queue().saturating_mul(queues.into())
+        };
+        let takers: Vec<_> = config.ports.iter().map(|(name, port)| (name, taken(port))).collect();
+        let takers = || takers.iter().filter(|(_, buffers)| *buffers > 0);
+        let all = takers().fold(0, |all: u32, (_, buffers)| all.saturating_add(*buffers));
+        let needed = all.saturating_add(workers.buffers());
+        if all == 0 || needed <= self.buffers {
+            return;
+        }
+        let each: Vec<_> = takers().map(|(name, buffers)| format!("{name} {buffers}")).collect();
+        let message = format!(
+            "receive rings of ports take {all} of {} packet buffers ({}), and packets on their way {}",
+            self.buffers,
+            each.join(", "),
+            workers.buffers()
+        );
+        report.push(
+            Problem::new("memory.buffers", message)
+                .expected(format!("at least {needed}"))
+                .help(format!("set memory.buffers to {} or more", needed.next_power_of_two())),
+        );
+    }
+}
+
 impl Section for Memory {
     const NEEDS_RESTART: bool = true;
 
@@ -60,6 +91,7 @@ impl Section for Memory {
                     )),
             );
         }
+        self.check_buffers(config, report);
         let ip6 = config.routes.iter().filter(|(key, _)| key.prefix.address().is_ipv6()).count();
         for (field, family, count, room) in [
             ("routes", "IPv4", config.routes.len() - ip6, self.routes),

@@ -30,6 +30,26 @@ pub enum Placement {
     SingleThread,
 }
 
+/// Packet buffers that each worker takes for packets on their way.
+const BUFFERS_ON_THE_WAY: u32 = 512;
+
+impl Placement {
+    /// How many there are.
+    pub fn count(&self) -> u16 {
+        match self {
+            Self::Cores(cores) => cores.len() as u16,
+            Self::Count(count) => *count,
+            Self::SingleThread => 1,
+        }
+        .max(1)
+    }
+
+    /// Packet buffers that must be left for packets on their way.
+    pub fn buffers(&self) -> u32 {
+        u32::from(self.count()) * BUFFERS_ON_THE_WAY
+    }
+}
+
 word_field! {
     /// Whether workers are threads of their own.
     Mode {

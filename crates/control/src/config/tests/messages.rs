@@ -1,6 +1,6 @@
 //! The exact words of complaints.
 
-use super::{faults, messages};
+use super::{faults, messages, parse_ok};
 
 #[test]
 fn an_unknown_key_is_refused_with_its_neighbour_suggested() {
@@ -185,6 +185,26 @@ error: packets of 9000 bytes do not fit a buffer
    = help: set memory.frame_bytes to 9022 or more
 "
     );
+}
+
+#[test]
+fn rings_of_ports_must_leave_buffers_for_packets_on_their_way() {
+    let config = |buffers: u32| {
+        format!(
+            "workers.count = 2\n[memory]\nbuffers = {buffers}\n\
+             [port.p0]\nkind = \"af_xdp\"\ndevice = \"d0\"\n\
+             [port.p1]\nkind = \"tap\"\ndevice = \"d1\"\nrx_queues = 3\n\
+             [port.p2]\nkind = \"memory\"\n"
+        )
+    };
+    // A queue for each worker: two of p0 and three of p1; 512 buffers for each worker.
+    assert_eq!(
+        messages(&config(8_191)),
+        ["receive rings of ports take 7168 of 8191 packet buffers (p0 4096, p1 3072), and \
+          packets on their way 1024"]
+    );
+    assert_eq!(parse_ok(&config(8_192)).ports.len(), 3);
+    parse_ok("[memory]\nbuffers = 512\n[port.p2]\nkind = \"memory\"\n");
 }
 
 #[test]

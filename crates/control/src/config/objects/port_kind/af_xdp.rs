@@ -23,4 +23,9 @@ impl Kind for AfXdp {
     fn peer_offloads(&self) -> bool {
         self.peer_offloads
     }
+
+    /// Entries of a fill ring: what the kernel receives into.
+    fn buffers_a_queue(&self) -> u32 {
+        2_048
+    }
 }

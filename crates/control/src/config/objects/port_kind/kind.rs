@@ -26,6 +26,12 @@ pub(crate) trait Kind {
         None
     }
 
+    /// Packet buffers that each of its queues takes for packets to come, as far as that is known
+    /// before its device is open.
+    fn buffers_a_queue(&self) -> u32 {
+        0
+    }
+
     /// Whether the other end may be a host that leaves work to a card.
     fn peer_offloads(&self) -> bool {
         true

@@ -145,6 +145,12 @@ impl PortKind {
         self.as_kind().most_rx_queues()
     }
 
+    /// Packet buffers that each of its queues takes for packets to come, as far as that is known
+    /// before its device is open.
+    pub(crate) fn buffers_a_queue(&self) -> u32 {
+        self.as_kind().buffers_a_queue()
+    }
+
     /// Whether the other end may be a host that leaves work to a card.
     pub fn peer_offloads(&self) -> bool {
         self.as_kind().peer_offloads()

@@ -16,4 +16,9 @@ impl Kind for Tap {
     fn claim(&self) -> Option<String> {
         Some(self.device.claim())
     }
+
+    /// Packets of a receive ring.
+    fn buffers_a_queue(&self) -> u32 {
+        1_024
+    }
 }
