@@ -12,7 +12,7 @@ use nodes::port::Classifier;
 use nodes::port::Shaped;
 use nodes::tables::{HandOver, Leftover, Outcome, ShapeLetter, Shaper};
 use packet::{PacketScheduler, hand_over};
-use sched::{Config, Replaced, Report};
+use sched::{Config, Replaced, Report, Share};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -61,7 +61,13 @@ impl Dataplane {
         let owner = self.owner_of(port);
         let others = || (0..self.workers.len()).filter(|&worker| worker != owner);
         let (rings, handed): (Vec<_>, Vec<_>) = others().map(|_| hand_over(HANDED_PACKETS)).unzip();
-        let shaper = Shaper { port, scheduler, classifier: classifier.clone(), handed };
+        let shaper = Shaper {
+            port,
+            scheduler,
+            classifier: classifier.clone(),
+            handed,
+            share: Share::default(),
+        };
         let outcome =
             self.ask(owner, waiting, |reply| ShapeLetter::Own(Box::new(shaper), reply))?;
         for (worker, ring) in others().zip(rings) {

@@ -15,6 +15,7 @@ use nodes::tables::{
     Stations, ToTwin, TwinLimits, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path, twin_queue,
 };
 use packet::Pool;
+use sched::WaitingRoom;
 use std::collections::BTreeSet;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
@@ -200,6 +201,7 @@ impl Dataplane {
             twins,
             twin_limits: Arc::default(),
             reception: settings.reception,
+            waiting_room: Arc::new(WaitingRoom::of_pool(settings.pool.usage().total)),
         };
         let (injector, injected) = Injector::new(settings.slow_path_most);
         let mut dataplane = Self {

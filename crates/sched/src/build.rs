@@ -37,6 +37,13 @@ fn limit_packets(shape: &Shape) -> u64 {
     below.fold(shape.plan().limit_packets() + 1, u64::saturating_add)
 }
 
+/// The most packets that one of its queues may hold.
+pub fn longest_queue(shape: &Shape) -> u64 {
+    let below = shape.plan().leaves().into_iter();
+    let below = below.map(|leaf| leaf.map_or(u64::from(LEAF_PACKETS), longest_queue));
+    below.fold(shape.plan().limit_packets(), u64::max)
+}
+
 fn state_bytes(shape: &Shape) -> u64 {
     let below = shape.plan().leaves().into_iter().flatten().map(state_bytes);
     below.fold(shape.plan().state_bytes() + 512, u64::saturating_add)

@@ -64,10 +64,11 @@ mod testing;
 mod tree;
 mod turns;
 pub mod units;
+mod waiting_room;
 mod warning;
 mod wheel;
 
-pub use build::{build, memory};
+pub use build::{build, longest_queue, memory};
 pub use class_id::ClassId;
 pub use codel::CodelShape;
 pub use config::{Config, check, warnings};
@@ -87,6 +88,7 @@ pub use report::{Counters, Report};
 pub use settings::{Place, Setting, Settings, Slot, Visit};
 pub use sfq::SfqShape;
 pub use tbf::TbfShape;
+pub use waiting_room::{Share, WaitingRoom};
 pub use warning::Warning;
 
 /// A traffic scheduler over packets that the caller names by `T`.

@@ -18,7 +18,7 @@ use crate::tables::{
 };
 use graph::{Context, ExitIndex, Exits, Node, Published, Role, add, tsc_hz};
 use packet::{Frame, Left, Offered, PacketBuf, Released, VECTOR};
-use sched::{Burst, DropReason, Replaced};
+use sched::{Burst, DropReason, Replaced, WaitingRoom};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -37,6 +37,7 @@ pub struct Shape {
     interfaces: Published<Interfaces>,
     counters: Arc<WorkerCounters>,
     letters: Arc<ShapeLetters>,
+    room: Arc<WaitingRoom>,
     clock: Clock,
     owned: Vec<Shaper>,
     handing: Vec<Way>,
@@ -73,6 +74,8 @@ graph::exits! {
         NoClass => drop,
         /// Longer than a token bucket ever holds tokens for.
         TooLong => drop,
+        /// As many packets wait as the pool has buffers for, at this port and at others.
+        NoBuffers => drop,
         /// As many packets wait as the scheduler has memory for.
         PoolExhausted => drop,
         /// It still waited when its port went away.
@@ -105,6 +108,7 @@ impl Node for Shape {
             interfaces: setup.shared.interfaces.clone(),
             counters: Arc::clone(&setup.counters),
             letters: Arc::clone(&setup.shape),
+            room: Arc::clone(&setup.shared.waiting_room),
             clock: Clock::new(),
             owned: Vec::new(),
             handing: Vec::new(),
@@ -148,6 +152,9 @@ impl Shape {
             let rx = packet.rx();
             let forwarded_in = || forwarded_in(interfaces, row, rx);
             if let Some(shaper) = owned.iter_mut().find(|shaper| shaper.port == port) {
+                if !shaper.share.take(1) {
+                    return Exit::NoBuffers.into();
+                }
                 let facts = shaper.classifier.describe(packet.header(), forwarded_in);
                 if let Some(packet) = packet.take() {
                     let offered = Offered::new(packet, facts);
@@ -197,11 +204,16 @@ impl Shape {
         let Self { owned, released, owed, clock, .. } = self;
         let shaper = &mut owned[at];
         for ring in &mut shaper.handed {
+            // What finds no room stays in the ring, which drops when it is full.
+            if !shaper.share.take(VECTOR) {
+                break;
+            }
             if shaper.scheduler.enqueue_handed(now_ns, ring, &mut drops_to(owed)) == VECTOR {
                 context.call_at(context.now_tsc);
             }
         }
         if shaper.scheduler.waiting_packets() == 0 {
+            shaper.share.count(0, &self.room);
             return;
         }
         let room = context.room_to_emit();
@@ -210,6 +222,7 @@ impl Shape {
             Burst::Wait(until_ns) => context.call_at(clock.tsc(until_ns)),
             Burst::Empty => {}
         }
+        shaper.share.count(shaper.scheduler.waiting_packets() as usize, &self.room);
         for (mut packet, mark) in released.drain() {
             if mark {
                 mark_congestion(packet.bytes_mut());
@@ -248,6 +261,7 @@ impl Shape {
 
     fn own(&mut self, mut shaper: Shaper, now_ns: u64) -> Outcome {
         let Some(had) = self.owned.iter_mut().find(|had| had.port == shaper.port) else {
+            shaper.share.count(0, &self.room);
             self.owned.push(shaper);
             return Outcome { old: None, packets: Replaced::default() };
         };
@@ -272,6 +286,7 @@ impl Shape {
         let mut leave = |packet| owed.push_back((packet, exit));
         shaper.scheduler.drain(now_ns, &mut leave);
         shaper.handed.iter_mut().for_each(|ring| ring.drain(&mut leave));
+        shaper.share.count(0, &self.room);
         let count = (owed.len() - before) as u64;
         let packets = match leftover {
             Leftover::Sent => Replaced { kept: count, dropped: 0 },

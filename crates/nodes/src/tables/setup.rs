@@ -8,6 +8,7 @@ use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;
 use fib::ip6::Ip6Table;
 use graph::Published;
+use sched::WaitingRoom;
 use std::sync::atomic::AtomicU32;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
@@ -98,6 +99,8 @@ pub struct Shared {
     pub twin_limits: Arc<TwinLimits>,
     /// How packets are received.
     pub reception: Reception,
+    /// Buffers that packets may wait in.
+    pub waiting_room: Arc<WaitingRoom>,
 }
 
 /// One worker's share.

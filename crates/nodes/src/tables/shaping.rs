@@ -11,6 +11,7 @@
 use crate::port::Classifier;
 use graph::Doorbell;
 use packet::{Handed, Handing, PacketScheduler};
+use sched::Share;
 use sched::{Replaced, Report};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
@@ -26,6 +27,8 @@ pub struct Shaper {
     pub classifier: Classifier,
     /// What the other workers hand over.
     pub handed: Vec<Handed>,
+    /// What it has of the room for packets that wait.
+    pub share: Share,
 }
 
 /// The way from another worker to a shaped port's owner.

@@ -13,6 +13,7 @@ use fib::mac::MacTable;
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use graph::{Publisher, Reason};
+use sched::WaitingRoom;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 
@@ -81,6 +82,7 @@ impl World {
             twins,
             twin_limits: Arc::default(),
             reception: Reception::default(),
+            waiting_room: Arc::new(WaitingRoom::of_pool(1024)),
         };
         let Shared { ip6_links, adjacencies, groups, .. } = &shared;
         let VrfTables { ip4, ip6 } = &default;

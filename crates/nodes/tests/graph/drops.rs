@@ -417,6 +417,16 @@ fn reached_by_settings() -> Vec<String> {
     meet("icmp6-echo/rate-limited", ping, BUFFERS, no_echoes);
     let long = to([10, 5, 0, 1]).udp(1, 2).payload_len(200).build();
     meet("ip4-fragment/no-buffer", long, 1, |_| ());
+    // One frame passes at once; of ten buffers not all may wait.
+    let mut rig = Rig::with_settings(10, |_| ());
+    shape(&mut rig, Shape::tbf(Rate(8), Size(1514), Shape::pfifo(100)), |_| ());
+    while rig.drops().is_empty() {
+        rig.receive(2, vec![0; 1514]);
+        rig.run();
+    }
+    rig.unshape(3, Leftover::Sent);
+    expect(rig, "shape/no-buffers");
+    met.push("shape/no-buffers".to_owned());
     // One port of the bridge wants a tagged copy.
     let mut rig = Rig::with_settings(1, |_| ());
     let bridged = Mode::Bridged(BridgePort::new(BridgeId(OWN_BRIDGE)));

@@ -267,6 +267,7 @@ impl Listed for Port {
             port.policing.check(&format!("port.{name}"), config, report);
             if let Some(qos) = &port.qos {
                 qos.check_names(name, config, report);
+                qos.check_room(name, config, report);
             }
             if let Some(twin) = &port.twin {
                 let place = (twin.netns.clone(), twin.name_for(name).to_owned());

@@ -7,7 +7,7 @@ use graph::Doorbell;
 use graph::harness::NodeHarness;
 use packet::{Handed, PacketScheduler, hand_over};
 use sched::units::{Rate, Size, Time};
-use sched::{CodelShape, Config, Shape as Scheduler};
+use sched::{CodelShape, Config, Shape as Scheduler, Share};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, sync_channel};
 use wire::craft;
@@ -35,7 +35,7 @@ impl Rig {
         let config = Config { mtu_bytes: 100, ..Config::of(root) };
         let scheduler = PacketScheduler::new(&config).unwrap();
         let classifier = Classifier::default();
-        let shaper = Shaper { port: 1, scheduler, classifier, handed };
+        let shaper = Shaper { port: 1, scheduler, classifier, handed, share: Share::default() };
         let (reply, answer) = sync_channel(1);
         self.world.setup.shape.write(ShapeLetter::Own(Box::new(shaper), reply));
         answer
@@ -234,4 +234,28 @@ fn time_to_cycles_is_never_early() {
         assert!(clock.ns(clock.tsc(ns)) >= ns);
         assert!(clock.ns(clock.tsc(ns) - 1) < ns || ns == 0);
     }
+}
+
+#[test]
+fn a_flooded_port_leaves_buffers_to_others_and_for_receiving() {
+    let mut rig = Rig::new();
+    let _answer = rig.own(slow(Scheduler::pfifo(100_000)));
+    let most = rig.world.setup.shared.waiting_room.of_one_port();
+    rig.at_ms(1);
+    let (mut taken, mut refused) = (0, 0);
+    for _ in 0..most {
+        for exit in rig.send(&[60; 2]) {
+            match exit.as_str() {
+                "taken" => taken += 1,
+                "no-buffers" => refused += 1,
+                other => panic!("{other}"),
+            }
+        }
+    }
+    let waiting = taken - rig.emitted().len();
+    assert!(waiting.abs_diff(most) <= 8, "{waiting} of {most}");
+    assert!(refused > most / 2, "{refused}");
+    assert!(rig.world.setup.shared.waiting_room.most() > 0, "nothing is left for another port");
+    rig.disown(Leftover::Dropped);
+    assert!(rig.world.setup.shared.waiting_room.most() > most, "it keeps what it had");
 }

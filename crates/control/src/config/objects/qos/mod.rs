@@ -17,7 +17,7 @@ pub(super) use commands::{CLASS, DEL, FILTER, IMPORT, SET};
 use std::sync::Arc;
 
 use sched::units::Rate;
-use sched::{Config as Scheduler, Error, Shape, Warning};
+use sched::{Config as Scheduler, Error, Shape, WaitingRoom, Warning};
 
 use super::Config;
 use super::port::PortName;
@@ -100,6 +100,21 @@ impl Qos {
                 (None, None) => field,
             };
             report.push_missing(Problem::new(at, error.to_string()));
+        }
+    }
+
+    /// Finds queues that the pool of buffers cannot fill.
+    pub(super) fn check_room(&self, port: &PortName, config: &Config, report: &mut Report) {
+        let buffers = config.memory.buffers;
+        let room = WaitingRoom::of_pool(buffers as usize).of_one_port();
+        let longest = sched::longest_queue(&self.0.root);
+        if longest > room as u64 {
+            let message = format!(
+                "a queue of {longest} packets, and of {buffers} buffers {room} may wait at one port: \
+                 what is above is dropped, as `no-buffers`"
+            );
+            let problem = Problem::new(format!("port.{port}.qos"), message);
+            report.warn(problem.help("a smaller limit, or more of `[memory] buffers`"));
         }
     }
 

@@ -279,3 +279,20 @@ fn what_a_link_adds_to_packets_reads_back_as_it_is_written() {
     let again = parse(&Source::new("again", render(&config)), &Host::any()).unwrap();
     assert_eq!(again, config, "{}", render(&config));
 }
+
+#[test]
+fn a_queue_that_the_pool_cannot_fill_is_warned_of() {
+    let warned = |buffers: u32, limit: u32| {
+        let text = format!(
+            "[memory]\nbuffers = {buffers}\n[port.p0]\nkind = \"memory\"\n[port.p0.qos]\nkind = \"pfifo\"\nlimit = {limit}\n"
+        );
+        parse_and_warn(&Source::new("test", text), &Host::any()).unwrap().1.to_string()
+    };
+    assert_eq!(warned(16_384, 11_000), "");
+    let told = warned(16_384, 100_000);
+    assert!(
+        told.contains("a queue of 100000 packets, and of 16384 buffers 11468 may wait"),
+        "{told}"
+    );
+    assert!(warned(8_192, 11_000).contains("of 8192 buffers"));
+}
