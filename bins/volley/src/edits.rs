@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Arg, ArgMatches, Command, Subcommand};
 use control::config::edit::Command as EditCommand;
 use control::config::help;
-use control::config::objects::commands;
+use control::config::objects::{commands, described};
 use control::view::{self, ConfigEdit, Fields};
 
 use crate::bulk::BulkVerb;
@@ -24,8 +24,7 @@ const LIST: &str = "list";
 pub(crate) fn add_nouns(mut grammar: Command) -> Command {
     for edit in commands() {
         if grammar.find_subcommand(edit.noun).is_none() {
-            let about = format!("Edit the configuration: {}", edit.noun);
-            let noun = Command::new(edit.noun).about(about);
+            let noun = Command::new(edit.noun).about(about(edit));
             grammar =
                 grammar.subcommand(noun.subcommand_required(true).arg_required_else_help(true));
         }
@@ -33,15 +32,22 @@ pub(crate) fn add_nouns(mut grammar: Command) -> Command {
     }
     grammar.mut_subcommand("route", |noun| {
         let list = Command::new(LIST).about("List the routes, as `show routes` does");
-        BulkVerb::augment_subcommands(noun.subcommand(list))
+        let about = noun.get_about().cloned().unwrap_or_default();
+        BulkVerb::augment_subcommands(noun.subcommand(list)).about(about)
     })
 }
 
+/// What a noun is: the section of the file that it edits, or else what its first verb does.
+fn about(edit: &EditCommand) -> String {
+    let section = described().into_iter().find(|section| section.path == edit.noun);
+    let about = section.map_or(&*edit.about, |section| (section.about)("").trim());
+    about.split(", as in").next().unwrap_or_default().to_owned()
+}
+
 fn verb(edit: &'static EditCommand) -> Command {
-    let EditCommand { noun, verb, usage, about, .. } = edit;
+    let EditCommand { noun, verb, about, .. } = edit;
     Command::new(*verb)
         .about(about.as_ref())
-        .override_usage(format!("volley {noun} {verb} [OPTIONS] {usage}"))
         .display_name(format!("{noun} {verb}"))
         .defer(explained)
         .arg(
@@ -51,16 +57,20 @@ fn verb(edit: &'static EditCommand) -> Command {
                 .help("Undo it after this time unless confirmed, as in 60s")
                 .value_parser(cli::duration),
         )
-        .arg(Arg::new("words").value_name("WORDS").num_args(0..).help(usage.as_ref()))
+        .arg(Arg::new("words").value_name("WORDS").num_args(0..).help("What it says, see below"))
 }
 
-/// Adds its fields to the help of a verb, once somebody names it.
+/// Adds usage and fields to the help of a verb, once somebody names it.
 fn explained(verb: Command) -> Command {
     let is_named = |edit: &&EditCommand| {
         verb.get_display_name() == Some(format!("{} {}", edit.noun, edit.verb).as_str())
     };
     match commands().iter().find(is_named) {
-        Some(edit) => verb.after_help(help::of_fields(&(edit.fields)())),
+        Some(edit) => {
+            let usage = format!("volley {} {} [OPTIONS] {}", edit.noun, edit.verb, edit.usage());
+            verb.override_usage(usage.trim_end().to_owned())
+                .after_help(help::of_fields(&(edit.fields)()))
+        }
         None => verb,
     }
 }

@@ -47,6 +47,15 @@ impl Draft {
         Ok(draft)
     }
 
+    /// The same beside what was there before.
+    #[must_use]
+    pub fn over(&self, before: &Fields) -> Self {
+        let mut fields = self.fields.clone();
+        let old = Self::of(before).fields.into_iter();
+        fields.extend(old.filter(|old| self.value(&old.name).is_none()));
+        Self { fields }
+    }
+
     /// Whether nothing is said.
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty()
@@ -101,17 +110,24 @@ impl Draft {
 
     /// Reads fields by their names as long as the next word is one.
     pub fn say_all(&mut self, infos: &[Info], words: &mut Words<'_>) -> Result<(), Problem> {
-        loop {
-            let is_next = |info: &&Info| words.sees(info.word) && self.fits(info);
-            let named: Vec<&Info> = infos.iter().filter(is_next).collect();
-            let Some(first) = named.first() else { return Ok(()) };
-            words.take(first.word);
-            // A word may say something of several fields; a field that several kinds have is one.
-            let says = if first.says.is_some() { &named[..] } else { &named[..1] };
-            for info in says {
-                self.say(info, words)?;
-            }
+        while infos.iter().any(|info| words.sees(info.word) && self.fits(info)) {
+            self.say_next(infos, words)?;
         }
+        Ok(())
+    }
+
+    /// Reads a field by its name, which must be the next word.
+    pub fn say_next(&mut self, infos: &[Info], words: &mut Words<'_>) -> Result<(), Problem> {
+        let is_next = |info: &&Info| words.sees(info.word) && self.fits(info);
+        let named: Vec<&Info> = infos.iter().filter(is_next).collect();
+        let Some(first) = named.first() else { return Err(self.no_field(infos, words)) };
+        words.take(first.word);
+        // A word may say something of several fields; a field that several kinds have is one.
+        let says = if first.says.is_some() { &named[..] } else { &named[..1] };
+        for info in says {
+            self.say(info, words)?;
+        }
+        Ok(())
     }
 
     /// Reads fields to the end of a command, at least one.

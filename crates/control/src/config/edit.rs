@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::field::Field;
+use super::field::{Field, Form};
 use super::host::Host;
 use super::info::Info;
 use super::objects::{Config, commands};
@@ -21,28 +21,83 @@ pub struct Command {
     pub noun: &'static str,
     /// What is done to it, as in `add`.
     pub verb: &'static str,
-    /// The words that follow, as a person reads them.
-    pub usage: Cow<'static, str>,
+    /// The words that follow, where no declaration says so.
+    pub said: &'static str,
     /// One line of help.
     pub about: Cow<'static, str>,
+    /// What it wants first, without names.
+    pub first: fn() -> Vec<Info>,
     /// The fields that it may name.
     pub fields: fn() -> Vec<Info>,
     /// The edit.
-    pub run: fn(&mut Config, &mut Words<'_>) -> Result<(), Problem>,
+    pub run: Run,
 }
 
+/// Fields that a usage line names, if there are no more.
+const FEW: usize = 7;
+
+/// Reads the words of a command and makes the change.
+pub type Run = fn(&mut Config, &mut Words<'_>) -> Result<(), Problem>;
+
 impl Command {
-    /// A command of one kind alone.
+    /// A command whose words no declaration says.
     pub const fn new(
         noun: &'static str,
         verb: &'static str,
-        usage: &'static str,
+        said: &'static str,
         about: &'static str,
         fields: fn() -> Vec<Info>,
-        run: fn(&mut Config, &mut Words<'_>) -> Result<(), Problem>,
+        run: Run,
     ) -> Self {
-        let (usage, about) = (Cow::Borrowed(usage), Cow::Borrowed(about));
-        Self { noun, verb, usage, about, fields, run }
+        let about = Cow::Borrowed(about);
+        Self { noun, verb, said, about, first: Vec::new, fields, run }
+    }
+
+    /// A command that reads its words in a way of its own.
+    pub const fn with(
+        (noun, verb): (&'static str, &'static str),
+        about: &'static str,
+        first: fn() -> Vec<Info>,
+        fields: fn() -> Vec<Info>,
+        run: Run,
+    ) -> Self {
+        let about = Cow::Borrowed(about);
+        Self { noun, verb, said: "", about, first, fields, run }
+    }
+
+    /// The words that follow, as a person reads them.
+    pub fn usage(&self) -> String {
+        if !self.said.is_empty() {
+            return self.said.to_owned();
+        }
+        let first = (self.first)();
+        let mut words: Vec<String> = first.iter().map(Info::usage).collect();
+        let mut fields = (self.fields)();
+        fields.retain(|info| info.is_field() && first.iter().all(|it| it.name != info.name));
+        let (must, may): (Vec<_>, Vec<_>) = fields
+            .iter()
+            .partition(|info| info.is_required && info.of.is_empty() && info.or.is_empty());
+        let named = |info: &&Info| match info.form {
+            Form::Boolean if info.default.as_deref() == Some("true") => {
+                format!("{} on|off", info.word)
+            }
+            Form::Boolean => info.word.to_owned(),
+            _ => format!("{} {}", info.word, info.usage()),
+        };
+        let maybe = |info: &&Info| {
+            let more = if info.is_list { "..." } else { "" };
+            format!("[{}]{more}", named(info))
+        };
+        if self.verb == "set" {
+            words.push("FIELD VALUE...".to_owned());
+            return words.join(" ");
+        }
+        words.extend(must.iter().map(named));
+        match may.len() {
+            0..=FEW => words.extend(may.iter().map(maybe)),
+            _ => words.push("[FIELD VALUE]...".to_owned()),
+        }
+        words.join(" ")
     }
 }
 
@@ -213,7 +268,7 @@ fn run(config: &mut Config, words: &[Word]) -> Result<(), Problem> {
         return Err(left.unexpected(&names));
     };
     left.words = &words[2..];
-    let usage = || format!("usage: {} {} {}", command.noun, command.verb, command.usage);
+    let usage = || format!("usage: {} {} {}", command.noun, command.verb, command.usage());
     let add_usage = |problem: Problem| match problem.suggestion {
         Some(_) => problem,
         None => problem.help(usage()),

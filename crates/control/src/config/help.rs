@@ -62,8 +62,11 @@ pub fn next_words(said: &[&str]) -> Vec<String> {
     let [noun, verb, said @ ..] = said else { return Vec::new() };
     let named = |command: &&super::edit::Command| (command.noun, command.verb) == (noun, verb);
     let Some(command) = commands().iter().find(named) else { return Vec::new() };
-    let all = (command.fields)();
-    let fits = |info: &&Info| info.of.is_empty() || *verb == "set" || said.contains(&info.of);
+    let (wanted, all) = ((command.first)(), (command.fields)());
+    let fits = |info: &&Info| {
+        let is_named = wanted.iter().all(|it| it.name != info.name);
+        is_named && (info.of.is_empty() || *verb == "set" || said.contains(&info.of))
+    };
     let field = |infos: &[Info], word: &str| {
         infos.iter().find(|info| info.word == word && info.says.is_none()).cloned()
     };
@@ -80,13 +83,12 @@ pub fn next_words(said: &[&str]) -> Vec<String> {
                 next.extend(["on", "off"]);
             }
         }
-        None => next.extend(keywords(&command.usage)),
+        None => next.extend(keywords(command.said)),
     }
     if last.is_none_or(|last| last.words.contains(&"on")) {
         next.extend(all.iter().filter(fits).map(|info| info.word));
         // What commands want first has no name before it.
-        let first = all.iter().filter(|info| info.is_required && info.of.is_empty());
-        next.extend(first.flat_map(|info| info.words));
+        next.extend(wanted.iter().flat_map(|info| info.words));
     }
     next.into_iter().map(str::to_owned).collect()
 }

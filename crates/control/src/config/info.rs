@@ -119,6 +119,16 @@ impl Info {
         Self { expected, words, form, inner: T::inner, reads, ..self }
     }
 
+    /// What stands for its value in a usage line, as in `PORT` or `permit|deny`.
+    pub fn usage(&self) -> String {
+        let name = self.word.to_uppercase();
+        match (self.form, self.words) {
+            (_, []) => name,
+            (Form::Word, words) => words.join("|"),
+            (_, words) => format!("{name}|{}", words.join("|")),
+        }
+    }
+
     /// Whether it is a field itself, not only a word for one.
     pub fn is_field(&self) -> bool {
         !self.help.is_empty()
@@ -192,10 +202,13 @@ impl<T: Field + Clone + PartialEq> Value for T {
     }
 
     fn describe(info: Info, out: &mut Vec<Info>) {
-        out.push(info.taking::<T>(|words, had| match clears::<T>(words, &["default"]) {
+        let take: Take = |words, had| T::take(words, &had.what()).map(Some);
+        let take_or_leave: Take = |words, had| match clears::<T>(words, &["default"]) {
             true => Ok(None),
             false => T::take(words, &had.what()).map(Some),
-        }));
+        };
+        let reads = if info.is_required { take } else { take_or_leave };
+        out.push(info.taking::<T>(reads));
     }
 }
 

@@ -18,6 +18,7 @@ pub mod help;
 pub mod host;
 pub mod info;
 pub mod objects;
+pub mod order;
 pub mod prefix;
 pub mod read;
 pub mod reference;

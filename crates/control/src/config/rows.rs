@@ -15,7 +15,7 @@ use std::fmt::{Debug, Display};
 use super::change::Replaced;
 use super::declare::{Declared, explained, infos};
 use super::draft::Draft;
-use super::edit::{Command, Words, with_words};
+use super::edit::{Command, Run, Words, with_words};
 use super::field::Form;
 use super::host::Host;
 use super::info::{Described, Info, Stands};
@@ -76,6 +76,8 @@ pub trait Key: Clone + Ord + Debug + Display + 'static {
     fn of_name(name: &str) -> Result<Self, Problem>;
     /// Reads a name of a command; `None`: it has fields.
     fn take(words: &mut Words<'_>) -> Result<Option<Self>, Problem>;
+    /// What a command says of it first.
+    fn first() -> Vec<Info>;
     /// Reads its fields.
     fn read(table: &mut TableReader<'_>) -> Option<Self>;
     /// Puts its fields behind others.
@@ -145,13 +147,7 @@ impl<S: Section + Place> Object for S {
 
     fn commands() -> Vec<Command> {
         let about = format!("Change `{}`", S::KIND);
-        let set = command::<S>(
-            "set",
-            "FIELD VALUE...".to_owned(),
-            about,
-            explained::<S>,
-            set_section::<S>,
-        );
+        let set = command::<S>("set", about, Vec::new, explained::<S>, set_section::<S>);
         [&[set], S::MORE].concat()
     }
 
@@ -233,36 +229,16 @@ where
         if !V::IS_EDITED {
             return V::MORE.to_vec();
         }
-        let (keys, fields) = (K::infos(), infos::<V>());
-        let first = |infos: &[Info]| -> String {
-            infos.iter().map(|info| format!("{} ", info.word.to_uppercase())).collect()
-        };
-        let key = if K::NAME.is_some() { "NAME ".to_owned() } else { first(&keys[..K::FIRST]) };
-        let named = keys.len() > K::FIRST || !fields.is_empty();
-        let more = if named { "[FIELD VALUE]..." } else { "" };
-        let rest: String = keys[K::FIRST.min(keys.len())..].iter().map(usage).collect();
         let one = format!("{} {}", article(V::CALLED), V::CALLED);
-        let add = format!("{key}{}{more}", first(&fields[..V::FIRST]));
-        let mut commands = vec![command::<V>(
-            "add",
-            add,
-            format!("Add {one}{}", example::<V>()),
-            explained_infos::<V>,
-            add_row::<V>,
-        )];
-        if K::NAME.is_some() && !fields.is_empty() {
-            let set = format!("{key}FIELD VALUE...");
+        let about = format!("Add {one}{}", example::<V>());
+        let add = command::<V>("add", about, first_of::<V>, explained_infos::<V>, add_row::<V>);
+        let mut commands = vec![add];
+        if K::NAME.is_some() && !infos::<V>().is_empty() {
             let about = format!("Change {one}");
-            commands.push(command::<V>("set", set, about, explained::<V>, set_row::<V>));
+            commands.push(command::<V>("set", about, K::first, explained::<V>, set_row::<V>));
         }
-        let (del, about) = (format!("{key}{rest}"), format!("Remove {one}"));
-        commands.push(command::<V>(
-            "del",
-            del.trim_end().to_owned(),
-            about,
-            K::infos,
-            del_row::<V>,
-        ));
+        let about = format!("Remove {one}");
+        commands.push(command::<V>("del", about, K::first, K::infos, del_row::<V>));
         commands.extend_from_slice(V::MORE);
         commands
     }
@@ -283,18 +259,17 @@ where
 /// A command of a kind of object.
 fn command<R: Row>(
     verb: &'static str,
-    usage: String,
     about: String,
+    first: fn() -> Vec<Info>,
     fields: fn() -> Vec<Info>,
-    run: fn(&mut Config, &mut Words<'_>) -> Result<(), Problem>,
+    run: Run,
 ) -> Command {
-    let (usage, about) = (Cow::Owned(usage.trim_end().to_owned()), Cow::Owned(about));
-    Command { noun: R::KIND, verb, usage, about, fields, run }
+    Command { noun: R::KIND, verb, said: "", about: Cow::Owned(about), first, fields, run }
 }
 
-/// A field and its value in a usage line.
-fn usage(info: &Info) -> String {
-    format!("{} {} ", info.word, info.word.to_uppercase())
+/// What a command that adds one wants first.
+fn first_of<V: Listed>() -> Vec<Info> {
+    V::Key::first().into_iter().chain(infos::<V>().into_iter().take(V::FIRST)).collect()
 }
 
 fn article(noun: &str) -> &'static str {
@@ -505,6 +480,11 @@ macro_rules! name_key {
                 words.next($what).map(Some)
             }
 
+            fn first() -> Vec<$crate::config::info::Info> {
+                let name = $crate::config::info::Info::new("name", &["Its name"], "");
+                vec![name.taking::<Self>(|words, _| words.next::<Self>($what).map(|_| None))]
+            }
+
             fn read(_: &mut $crate::config::read::TableReader<'_>) -> Option<Self> {
                 None
             }
@@ -540,6 +520,11 @@ macro_rules! field_key {
                 _: &mut $crate::config::edit::Words<'_>,
             ) -> Result<Option<Self>, $crate::config::report::Problem> {
                 Ok(None)
+            }
+
+            fn first() -> Vec<$crate::config::info::Info> {
+                let infos = <Self as $crate::config::rows::Key>::infos();
+                infos.into_iter().take($first).collect()
             }
 
             fn read(table: &mut $crate::config::read::TableReader<'_>) -> Option<Self> {

@@ -10,11 +10,11 @@ use super::Config;
 use super::name::name_field;
 use super::port::{Port, PortName, check_exists};
 use super::port_kind::PortKind;
-use crate::config::declare::{Declared, as_field, explained, flat, infos, object};
-use crate::config::draft::Draft;
-use crate::config::edit::{Command, Words};
+use crate::config::declare::{Declared, as_field, flat, object};
+use crate::config::edit::Command;
 use crate::config::field::duration_text;
 use crate::config::host::Host;
+use crate::config::order::{Flat, Order};
 use crate::config::report::{Problem, Report};
 use crate::config::rows::{Listed, Row, row_mut};
 use crate::config::table::Table;
@@ -50,7 +50,7 @@ flat!(Flags);
 object! {
     /// A port in a bridge
     pub struct Member {
-        /// Which
+        /// Which port
         pub port: PortName as "lan1",
         /// Ports of the same split-horizon group do not reach each other
         pub group: Option<u16> as "1" [1..=MAX_GROUP] = None,
@@ -146,38 +146,10 @@ impl Row for Bridge {
     const KIND: &'static str = "bridge";
 
     const MORE: &'static [Command] = &[
-        Command::new(
-            "bridge",
-            "join",
-            "NAME PORT [FIELD VALUE]...",
-            "Take a port into a bridge, or change what it may do there",
-            explained::<Member>,
-            join,
-        ),
-        Command::new(
-            "bridge",
-            "leave",
-            "NAME PORT",
-            "Take a port out of its bridge",
-            Vec::new,
-            leave,
-        ),
-        Command::new(
-            "bridge",
-            "bind",
-            "NAME ADDRESS MAC [router]",
-            "Tell a bridge that answers ARP or ND who has an address",
-            explained::<BoundAddress>,
-            bind,
-        ),
-        Command::new(
-            "bridge",
-            "unbind",
-            "NAME ADDRESS",
-            "Have it learn again who has an address",
-            Vec::new,
-            unbind,
-        ),
+        Command::of::<Join>(),
+        Command::of::<Leave>(),
+        Command::of::<Bind>(),
+        Command::of::<Unbind>(),
     ];
 }
 
@@ -235,64 +207,109 @@ impl Listed for Bridge {
     }
 }
 
-/// The bridge that a command names.
-fn named<'a>(
-    config: &'a mut Config,
-    words: &mut Words<'_>,
-) -> Result<(BridgeName, &'a mut Bridge), Problem> {
-    let name: BridgeName = words.next("a bridge name")?;
-    let bridge = row_mut::<Bridge>(config, &name)?;
-    Ok((name, bridge))
+object! {
+    /// Take a port into a bridge, or change what it may do there
+    struct Join {
+        /// The bridge
+        name: BridgeName as "lan",
+        /// The port
+        member: Flat<Member>,
+    }
 }
 
-fn join(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let (name, bridge) = named(config, words)?;
-    let port: PortName = words.next("a port name")?;
-    let at = bridge.ports.iter().position(|member| member.port == port);
-    let member = at.map_or_else(|| Member::new(port), |at| bridge.ports[at].clone());
-    let mut draft = Draft::of(&member.write(Fields::new()));
-    draft.say_rest(&infos::<Member>(), words)?;
-    let member = draft.read(&format!("bridge.{name}.ports"), Member::read)?;
-    match at {
-        Some(at) => bridge.ports[at] = member,
-        None => bridge.ports.push(member),
+impl Order for Join {
+    const NOUN: &'static str = "bridge";
+    const VERB: &'static str = "join";
+    const FIRST: usize = 2;
+
+    fn before(&self, config: &Config) -> Option<Fields> {
+        let member = config.bridges.get(&self.name)?.member(&self.member.0.port)?;
+        Some(member.write(Fields::new()))
     }
-    Ok(())
+
+    fn run(self, config: &mut Config) -> Result<(), Problem> {
+        let (bridge, Flat(member)) = (row_mut::<Bridge>(config, &self.name)?, self.member);
+        match bridge.ports.iter_mut().find(|other| other.port == member.port) {
+            Some(place) => *place = member,
+            None => bridge.ports.push(member),
+        }
+        Ok(())
+    }
 }
 
-fn leave(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let (name, bridge) = named(config, words)?;
-    let port: PortName = words.next("a port name")?;
-    let before = bridge.ports.len();
-    bridge.ports.retain(|member| member.port != port);
-    if bridge.ports.len() == before {
-        let message = format!("{port} is not in bridge {name}");
-        return Err(Problem::new(format!("bridge.{name}.ports"), message));
+object! {
+    /// Take a port out of its bridge
+    struct Leave {
+        /// The bridge
+        name: BridgeName as "lan",
+        /// The port
+        port: PortName as "lan1",
     }
-    Ok(())
 }
 
-fn bind(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let (name, bridge) = named(config, words)?;
-    let (mut draft, infos) = (Draft::default(), infos::<BoundAddress>());
-    for info in infos.iter().filter(|info| info.is_required) {
-        draft.say(info, words)?;
+impl Order for Leave {
+    const NOUN: &'static str = "bridge";
+    const VERB: &'static str = "leave";
+    const FIRST: usize = 2;
+
+    fn run(self, config: &mut Config) -> Result<(), Problem> {
+        let Self { name, port } = self;
+        let bridge = row_mut::<Bridge>(config, &name)?;
+        if bridge.member(&port).is_none() {
+            let message = format!("{port} is not in bridge {name}");
+            return Err(Problem::new(format!("bridge.{name}.ports"), message));
+        }
+        bridge.ports.retain(|member| member.port != port);
+        Ok(())
     }
-    draft.say_rest(&infos, words)?;
-    let bound = draft.read(&format!("bridge.{name}.bindings"), BoundAddress::read)?;
-    bridge.bindings.retain(|binding| binding.address != bound.address);
-    bridge.bindings.push(bound);
-    Ok(())
 }
 
-fn unbind(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let (name, bridge) = named(config, words)?;
-    let address: IpAddr = words.next("an address")?;
-    let before = bridge.bindings.len();
-    bridge.bindings.retain(|binding| binding.address != address);
-    if bridge.bindings.len() == before {
-        let message = format!("{address} is not bound in bridge {name}");
-        return Err(Problem::new(format!("bridge.{name}.bindings"), message));
+object! {
+    /// Tell a bridge that answers ARP or ND who has an address
+    struct Bind {
+        /// The bridge
+        name: BridgeName as "lan",
+        /// The address
+        bound: Flat<BoundAddress>,
     }
-    Ok(())
+}
+
+impl Order for Bind {
+    const NOUN: &'static str = "bridge";
+    const VERB: &'static str = "bind";
+    const FIRST: usize = 3;
+
+    fn run(self, config: &mut Config) -> Result<(), Problem> {
+        let (bridge, Flat(bound)) = (row_mut::<Bridge>(config, &self.name)?, self.bound);
+        bridge.bindings.retain(|binding| binding.address != bound.address);
+        bridge.bindings.push(bound);
+        Ok(())
+    }
+}
+
+object! {
+    /// Have it learn again who has an address
+    struct Unbind {
+        /// The bridge
+        name: BridgeName as "lan",
+        /// The address
+        address: IpAddr as "10.0.0.9",
+    }
+}
+
+impl Order for Unbind {
+    const NOUN: &'static str = "bridge";
+    const VERB: &'static str = "unbind";
+    const FIRST: usize = 2;
+
+    fn run(self, config: &mut Config) -> Result<(), Problem> {
+        let Self { name, address } = self;
+        let bridge = row_mut::<Bridge>(config, &name)?;
+        if bridge.bindings.iter().all(|binding| binding.address != address) {
+            let message = format!("{address} is not bound in bridge {name}");
+            return Err(Problem::new(format!("bridge.{name}.bindings"), message));
+        }
+        bridge.bindings.retain(|binding| binding.address != address);
+        Ok(())
+    }
 }

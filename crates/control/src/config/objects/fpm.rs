@@ -97,11 +97,16 @@ impl Declared for Fpm {
 impl Row for Fpm {
     const KIND: &'static str = "fpm";
 
-    const MORE: &'static [Command] =
-        &[Command::new("fpm", "del", "", "Listen to zebra no more", Vec::new, |config, _| {
+    const MORE: &'static [Command] = &[Command::with(
+        ("fpm", "del"),
+        "Listen to zebra no more",
+        Vec::new,
+        Vec::new,
+        |config, _| {
             config.fpm = Self(None);
             Ok(())
-        })];
+        },
+    )];
 }
 
 impl Section for Fpm {

@@ -38,7 +38,7 @@ word_field! {
 object! {
     /// A port whose frames are copied
     pub struct Source {
-        /// Which
+        /// Which port
         pub port: PortName as "lan",
         /// Which of its frames
         pub direction: Direction as "rx" = Direction::Both,

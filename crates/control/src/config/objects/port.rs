@@ -16,10 +16,11 @@ use super::qos::{self, Qos};
 use super::vrf::VrfName;
 use super::{Config, tunnel, unnumbered, vlan};
 use crate::config::declare::{Declared, object};
-use crate::config::edit::{Command, Words};
+use crate::config::edit::Command;
 use crate::config::field::{Field, Form, Refusal};
 use crate::config::host::Host;
 use crate::config::info::{Described, Stands};
+use crate::config::order::Order;
 use crate::config::prefix::{InterfaceAddress, Prefix};
 use crate::config::report::{Problem, Report};
 use crate::config::rows::{self, Listed, Row, name_key, row_mut};
@@ -206,22 +207,8 @@ impl Row for Port {
     const KIND: &'static str = "port";
 
     const MORE: &'static [Command] = &[
-        Command::new(
-            "address",
-            "add",
-            "ADDRESS/LENGTH port NAME",
-            "Give a port an address",
-            Vec::new,
-            address_add,
-        ),
-        Command::new(
-            "address",
-            "del",
-            "ADDRESS/LENGTH port NAME",
-            "Take an address from a port",
-            Vec::new,
-            address_del,
-        ),
+        Command::of::<AddressAdd>(),
+        Command::of::<AddressDel>(),
         vlan::ADD,
         vlan::DEL,
         tunnel::VXLAN_ADD,
@@ -308,37 +295,63 @@ impl Listed for Port {
     }
 }
 
-fn address_add(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let (address, name) = address_of(words)?;
-    let port = row_mut::<Port>(config, &name)?;
-    if port.addresses.contains(&address) {
-        let message = format!("port {name} has {address} already");
-        return Err(Problem::new(format!("port.{name}.addresses"), message));
+object! {
+    /// Give a port an address
+    struct AddressAdd {
+        /// The address
+        address: InterfaceAddress as "192.0.2.1/24",
+        /// The port
+        port: PortName as "uplink",
     }
-    port.addresses.push(address);
-    Ok(())
 }
 
-fn address_del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let (address, name) = address_of(words)?;
-    let port = row_mut::<Port>(config, &name)?;
-    let Some(at) = port.addresses.iter().position(|other| *other == address) else {
-        let has: Vec<String> = port.addresses.iter().map(ToString::to_string).collect();
-        let message = format!("port {name} has no address {address}");
-        let problem = Problem::new(format!("port.{name}.addresses"), message);
-        return Err(match has[..] {
-            [] => problem,
-            _ => problem.expected(format!("one of {}", has.join(", "))),
-        });
-    };
-    port.addresses.remove(at);
-    Ok(())
+impl Order for AddressAdd {
+    const NOUN: &'static str = "address";
+    const VERB: &'static str = "add";
+    const FIRST: usize = 1;
+
+    fn run(self, config: &mut Config) -> Result<(), Problem> {
+        let Self { address, port: name } = self;
+        let port = row_mut::<Port>(config, &name)?;
+        if port.addresses.contains(&address) {
+            let message = format!("port {name} has {address} already");
+            return Err(Problem::new(format!("port.{name}.addresses"), message));
+        }
+        port.addresses.push(address);
+        Ok(())
+    }
 }
 
-fn address_of(words: &mut Words<'_>) -> Result<(InterfaceAddress, PortName), Problem> {
-    let address = words.next("an address")?;
-    words.must("port")?;
-    Ok((address, words.next("a port name")?))
+object! {
+    /// Take an address from a port
+    struct AddressDel {
+        /// The address
+        address: InterfaceAddress as "192.0.2.1/24",
+        /// The port
+        port: PortName as "uplink",
+    }
+}
+
+impl Order for AddressDel {
+    const NOUN: &'static str = "address";
+    const VERB: &'static str = "del";
+    const FIRST: usize = 1;
+
+    fn run(self, config: &mut Config) -> Result<(), Problem> {
+        let Self { address, port: name } = self;
+        let port = row_mut::<Port>(config, &name)?;
+        let Some(at) = port.addresses.iter().position(|other| *other == address) else {
+            let has: Vec<String> = port.addresses.iter().map(ToString::to_string).collect();
+            let message = format!("port {name} has no address {address}");
+            let problem = Problem::new(format!("port.{name}.addresses"), message);
+            return Err(match has[..] {
+                [] => problem,
+                _ => problem.expected(format!("one of {}", has.join(", "))),
+            });
+        };
+        port.addresses.remove(at);
+        Ok(())
+    }
 }
 
 /// Complains about a port that is not there.

@@ -6,8 +6,9 @@ use std::net::IpAddr;
 use super::Config;
 use super::connected::{Connected, is_link_local};
 use super::port::{PortName, check_exists};
-use super::vrf::{self, DEFAULT_NAME, VrfName, name_of, take_vrf, vrf_or_default};
+use super::vrf::{self, DEFAULT_NAME, VrfName, name_of};
 use crate::config::declare::{Declared, as_field, infos, object};
+use crate::config::draft::Draft;
 use crate::config::edit::{Command, Words};
 use crate::config::field::{Field, Form, Refusal};
 use crate::config::host::Host;
@@ -140,30 +141,21 @@ impl Row for Route {
     const KIND: &'static str = "route";
     const CALLED: &'static str = "static route to";
     const MORE: &'static [Command] = &[
-        Command::new(
-            "route",
-            "add",
-            USAGE,
+        Command::with(
+            ("route", "add"),
             "Add a route, as in: route add 10.0.0.0/8 via 192.0.2.9",
-            words_of_route,
+            prefix,
+            infos_of_route,
             route_add,
         ),
-        Command::new(
-            "route",
-            "replace",
-            USAGE,
+        Command::with(
+            ("route", "replace"),
             "Add a route, or lead one elsewhere",
-            words_of_route,
+            prefix,
+            infos_of_route,
             route_replace,
         ),
-        Command::new(
-            "route",
-            "del",
-            "PREFIX [vrf NAME]",
-            "Remove a route",
-            RouteKey::infos,
-            route_del,
-        ),
+        Command::with(("route", "del"), "Remove a route", prefix, RouteKey::infos, route_del),
     ];
 }
 
@@ -375,13 +367,14 @@ impl Field for VrfOrDefault {
     }
 }
 
-const USAGE: &str = "PREFIX via ADDRESS [port NAME] [weight N] [via ...] | port NAME | via vrf NAME | blackhole | unreachable | prohibit [vrf NAME]";
+/// What a command says first.
+fn prefix() -> Vec<Info> {
+    RouteKey::infos().into_iter().filter(|info| info.name == "prefix").collect()
+}
 
-/// What a command can say of a route.
-fn words_of_route() -> Vec<Info> {
-    let mut infos = [infos::<RouteKey>(), infos::<Route>(), infos::<NextHop>()].concat();
-    infos.retain(|info| !["prefix", "via_vrf", "address"].contains(&info.name));
-    infos
+/// What it can say of a route.
+fn infos_of_route() -> Vec<Info> {
+    [RouteKey::infos(), infos::<Route>()].concat()
 }
 
 fn route_add(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
@@ -401,8 +394,10 @@ fn route_replace(config: &mut Config, words: &mut Words<'_>) -> Result<(), Probl
 }
 
 fn route_del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let prefix = words.next("a prefix")?;
-    let key = RouteKey { vrf: take_vrf(words)?, prefix };
+    let mut draft = Draft::default();
+    draft.say(&prefix()[0], words)?;
+    draft.say_rest(&RouteKey::infos(), words)?;
+    let key = draft.read(Route::KIND, <RouteKey as Declared>::read)?;
     row_mut::<Route>(config, &key)?;
     config.routes.remove(&key);
     Ok(())
@@ -410,41 +405,27 @@ fn route_del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> 
 
 /// Which route, and where it leads.
 fn route_of(words: &mut Words<'_>) -> Result<(RouteKey, Route), Problem> {
-    let prefix = words.next("a prefix")?;
-    let route = target_of(words)?;
-    Ok((RouteKey { vrf: take_vrf(words)?, prefix }, route))
-}
-
-/// Where the words lead.
-fn target_of(words: &mut Words<'_>) -> Result<Route, Problem> {
-    for (word, route) in [
-        ("blackhole", Route::Blackhole),
-        ("unreachable", Route::Unreachable),
-        ("prohibit", Route::Prohibit),
-    ] {
-        if words.take(word) {
-            return Ok(route);
+    let infos = infos_of_route();
+    let mut draft = Draft::default();
+    draft.say(&prefix()[0], words)?;
+    let named = |name: &str| infos.iter().find(|info| info.name == name);
+    while !words.is_empty() {
+        let mut ahead = words.clone();
+        // As a person says `via_vrf`.
+        let leads_by_vrf = ahead.take("via") && ahead.take("vrf");
+        match (named("via_vrf"), named("via")) {
+            (Some(via_vrf), _) if leads_by_vrf => {
+                *words = ahead;
+                draft.say(via_vrf, words)?;
+            }
+            // A next hop of which the port is all that is said, and a weight perhaps.
+            (_, Some(via)) if words.sees("port") => draft.say(via, words)?,
+            _ => draft.say_next(&infos, words)?,
         }
     }
-    let mut hops = Vec::new();
-    loop {
-        let via = words.take("via");
-        if via && hops.is_empty() && words.take("vrf") {
-            return vrf_or_default(words).map(Route::Vrf);
-        }
-        let address = if via { Some(words.next("a next hop")?) } else { None };
-        let port = if words.take("port") { Some(words.next("a port name")?) } else { None };
-        if address.is_none() && port.is_none() {
-            return Err(words.unexpected(&["via", "port", "blackhole", "unreachable", "prohibit"]));
-        }
-        let weight = if words.take("weight") { words.next("a weight")? } else { 1 };
-        if !(1..=MAX_WEIGHT).contains(&weight) {
-            return Err(Problem::new("", format!("{weight} is not a weight"))
-                .expected(format!("a number from 1 to {MAX_WEIGHT}")));
-        }
-        hops.push(NextHop { address, port, weight });
-        if words.is_empty() || words.sees("vrf") {
-            return Ok(Route::Via(hops));
-        }
-    }
+    draft.read(Route::KIND, |table| {
+        let key = <RouteKey as Declared>::read(table);
+        let route = Route::read(table);
+        Some((key?, route?))
+    })
 }

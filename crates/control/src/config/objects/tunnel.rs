@@ -16,7 +16,7 @@ use crate::config::field::{Field, word_field};
 use crate::config::info::{Info, Value};
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
-use crate::config::rows;
+use crate::config::rows::{self, Key};
 use crate::config::write::Fields;
 
 /// The two ends of a tunnel.
@@ -287,32 +287,30 @@ pub(super) fn check_all(ports: &Ports, report: &mut Report) {
 }
 
 /// Makes a VXLAN tunnel.
-pub(super) const VXLAN_ADD: Command = Command::new(
-    "vxlan",
-    "add",
-    "NAME [FIELD VALUE]...",
+pub(super) const VXLAN_ADD: Command = Command::with(
+    ("vxlan", "add"),
     "Make a VXLAN tunnel, a port that a bridge may take in, as in: vxlan add vx vni 7 local 192.0.2.1 remote 192.0.2.9",
+    PortName::first,
     explained::<Vxlan>,
     |config, words| rows::add_as::<Port>(config, words, "vxlan"),
 );
 
 /// Removes it.
 pub(super) const VXLAN_DEL: Command =
-    Command::new("vxlan", "del", "NAME", "Remove a VXLAN tunnel", Vec::new, del);
+    Command::with(("vxlan", "del"), "Remove a VXLAN tunnel", PortName::first, Vec::new, del);
 
 /// Makes a GRE tunnel.
-pub(super) const GRE_ADD: Command = Command::new(
-    "gre",
-    "add",
-    "NAME [FIELD VALUE]...",
+pub(super) const GRE_ADD: Command = Command::with(
+    ("gre", "add"),
     "Make a GRE tunnel of frames, a port that a bridge may take in, or of packets, a link",
+    PortName::first,
     explained::<Gre>,
     |config, words| rows::add_as::<Port>(config, words, "gre"),
 );
 
 /// Removes it.
 pub(super) const GRE_DEL: Command =
-    Command::new("gre", "del", "NAME", "Remove a GRE tunnel", Vec::new, del);
+    Command::with(("gre", "del"), "Remove a GRE tunnel", PortName::first, Vec::new, del);
 
 fn del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let name: PortName = words.next("a port name")?;

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use wire::vlan::{MAX_VID, MIN_VID};
 
+use super::Config;
 use super::port::{Port, PortName, Ports, check_exists};
 use super::port_kind::{Kind, PortKind};
-use crate::config::declare::{Declared, explained, infos, object};
-use crate::config::draft::Draft;
-use crate::config::edit::{Command, Words};
+use crate::config::declare::object;
+use crate::config::edit::Command;
 use crate::config::field::{Field, Form, Refusal, word_field};
+use crate::config::order::{Flat, Order};
 use crate::config::report::{Problem, Report};
 use crate::config::rows;
 
@@ -130,47 +131,57 @@ pub(super) fn check_all(ports: &Ports, report: &mut Report) {
 }
 
 /// Makes a VLAN of a port a port of its own.
-pub(super) const ADD: Command = Command::new(
-    "vlan",
-    "add",
-    "PORT VLAN|any|untagged [FIELD VALUE]...",
-    "Make a VLAN of a port a port of its own, as in: vlan add p1 100 makes p1.100",
-    explained::<Vlan>,
-    |config, words| {
-        let (name, vlan) = vlan_of(words)?;
-        rows::add(config, name, Port::new(PortKind::Vlan(vlan)))
-    },
-);
-
+pub(super) const ADD: Command = Command::of::<Add>();
 /// Removes it.
-pub(super) const DEL: Command = Command::new(
-    "vlan",
-    "del",
-    "PORT VLAN|any|untagged [inner VLAN|any]",
-    "Remove what `vlan add` made",
-    explained::<Vlan>,
-    |config, words| {
-        let (name, _) = vlan_of(words)?;
+pub(super) const DEL: Command = Command::of::<Del>();
+
+object! {
+    /// Make a VLAN of a port a port of its own, as in: vlan add p1 100 makes p1.100
+    struct Add {
+        /// Which
+        which: Flat<Vlan>,
+    }
+}
+
+impl Order for Add {
+    const NOUN: &'static str = "vlan";
+    const VERB: &'static str = "add";
+    const FIRST: usize = 2;
+
+    fn run(self, config: &mut Config) -> Result<(), Problem> {
+        let Flat(vlan) = self.which;
+        rows::add(config, name_of(&vlan)?, Port::new(PortKind::Vlan(vlan)))
+    }
+}
+
+object! {
+    /// Remove what `vlan add` made
+    struct Del {
+        /// Which
+        which: Flat<Vlan>,
+    }
+}
+
+impl Order for Del {
+    const NOUN: &'static str = "vlan";
+    const VERB: &'static str = "del";
+    const FIRST: usize = 2;
+
+    fn run(self, config: &mut Config) -> Result<(), Problem> {
+        let name = name_of(&self.which.0)?;
         rows::row_mut::<Port>(config, &name)?;
         config.ports.remove(&name);
         Ok(())
-    },
-);
-
-/// The VLAN of a command, and the name of its port.
-fn vlan_of(words: &mut Words<'_>) -> Result<(PortName, Vlan), Problem> {
-    let (mut draft, infos) = (Draft::default(), infos::<Vlan>());
-    for info in infos.iter().filter(|info| info.is_required) {
-        draft.say(info, words)?;
     }
-    draft.say_rest(&infos, words)?;
-    let vlan: Vlan = draft.read("port", Declared::read)?;
+}
+
+/// What a VLAN is called that nobody gave a name.
+fn name_of(vlan: &Vlan) -> Result<PortName, Problem> {
     let tags = [Some(vlan.vlan), vlan.inner].into_iter().flatten();
     let tags: Vec<String> = tags.map(|vid| vid.to_toml().replace('"', "")).collect();
     let name = format!("{}.{}", vlan.parent, tags.join("."));
-    let name = PortName::from_text(&name).map_err(|refusal| {
+    PortName::from_text(&name).map_err(|refusal| {
         let problem = Problem::new(format!("port.{name}"), refusal.message.unwrap_or_default());
         problem.expected(PortName::EXPECTED)
-    })?;
-    Ok((name, vlan))
+    })
 }

@@ -6,7 +6,6 @@ use std::fmt;
 use super::Config;
 use super::port::PortName;
 use crate::config::declare::object;
-use crate::config::edit::Words;
 use crate::config::field::{Field, Form, Refusal};
 use crate::config::host::Host;
 use crate::config::report::{Problem, Report};
@@ -98,14 +97,4 @@ pub(crate) fn check_exists(field: &str, name: Option<&VrfName>, vrfs: &Vrfs, rep
     if let Some(name) = name {
         rows::check_exists(field, name, vrfs, report);
     }
-}
-
-/// Reads `vrf NAME` where a command has it.
-pub(crate) fn take_vrf(words: &mut Words<'_>) -> Result<Option<VrfName>, Problem> {
-    if words.take("vrf") { vrf_or_default(words) } else { Ok(None) }
-}
-
-/// Reads a VRF's name; `default` is none.
-pub(crate) fn vrf_or_default(words: &mut Words<'_>) -> Result<Option<VrfName>, Problem> {
-    if words.take(DEFAULT_NAME) { Ok(None) } else { words.next("a VRF name").map(Some) }
 }

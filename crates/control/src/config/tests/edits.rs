@@ -26,6 +26,16 @@ fn routes_are_added_led_elsewhere_and_removed() {
           { address = \"198.51.100.9\", port = \"p1\" }]"]
     );
     assert_eq!(changes("route add 10.1.0.0/16 port p1"), ["+ route 10.1.0.0/16 port = \"p1\""]);
+    assert_eq!(
+        changes("route add 10.1.0.0/16 port p1 weight 2 via 192.0.2.9"),
+        ["+ route 10.1.0.0/16 via = [{ port = \"p1\", weight = 2 }, \"192.0.2.9\"]"]
+    );
+    let leads = ["+ route 10.1.0.0/16 vrf red via_vrf = \"default\"", "+ vrf red"];
+    for words in ["via vrf default vrf red", "vrf red via_vrf default"] {
+        let mut changes = changes(&format!("vrf add red\nroute add 10.1.0.0/16 {words}"));
+        changes.sort();
+        assert_eq!(changes, leads);
+    }
     assert_eq!(changes("route add 10.0.0.0/8 via 192.0.2.9"), [""; 0]);
     assert_eq!(
         changes("route replace 10.0.0.0/8 unreachable"),
@@ -78,14 +88,14 @@ error: `/33` is not a prefix length from 0 to 32
  2 | route add 10.0.0.0/33 via 192.0.2.9
    |           ^^^^^^^^^^^
    = expected: a network, as in \"10.0.0.0/8\" or \"default\"
-   = help: usage: route add PREFIX via ADDRESS [port NAME] [weight N] [via ...] | port NAME | via vrf NAME | blackhole | unreachable | prohibit [vrf NAME]
+   = help: usage: route add PREFIX [vrf VRF] [via VIA]... [port PORT] [via_vrf VIA_VRF|default] [blackhole] [unreachable] [prohibit]
 "
     );
     for (command, message) in [
         ("rotue add", "unexpected `rotue`"),
         ("route", "the command ends too early"),
         ("route addd", "unexpected `addd`"),
-        ("route add", "a prefix is missing"),
+        ("route add", "a value for `prefix` is missing"),
         ("route add 10.0.0.0/8 to 192.0.2.9", "unexpected `to`"),
         ("route add 10.0.0.0/8 via 198.51.100.9", "10.0.0.0/8 has a route already"),
         ("route del 10.0.0.0/9", "there is no static route to 10.0.0.0/9"),
@@ -125,4 +135,26 @@ fn an_edited_configuration_can_be_written_and_read() {
     let edited = run("port add p5 pcap rx \"a file\" repeat forever").unwrap();
     assert!(render(&edited).contains("rx     = \"a file\""), "{}", render(&edited));
     assert!(edit(&edited, &Source::new("c", ""), &Host::any()).is_ok());
+}
+
+#[test]
+fn usage_lines_are_made_of_the_declared_fields() {
+    let usage = |noun: &str, verb: &str| {
+        let all = crate::config::objects::commands();
+        all.iter().find(|it| (it.noun, it.verb) == (noun, verb)).unwrap().usage()
+    };
+    for ((noun, verb), words) in [
+        (("address", "del"), "ADDRESS port PORT"),
+        (("acl", "append"), "NAME permit|deny [FIELD VALUE]..."),
+        (("acl", "remove"), "NAME NUMBER|all"),
+        (("bridge", "bind"), "NAME ADDRESS MAC [router]"),
+        (("xconnect", "add"), "PORT PORT"),
+        (("icmp", "set"), "FIELD VALUE..."),
+        (("route", "del"), "PREFIX [vrf VRF]"),
+        (("fpm", "del"), ""),
+        (("mirror", "add"), "NAME destination DESTINATION [sources SOURCES]..."),
+    ] {
+        assert_eq!(usage(noun, verb), words);
+    }
+    assert!(usage("bridge", "join").contains("[isolated] [storm_pps STORM_PPS] [learn on|off]"));
 }

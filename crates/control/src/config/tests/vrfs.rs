@@ -94,7 +94,7 @@ fn routes_of_a_vrf_are_edited() {
         ("route add 10.3.0.0/16 via vrf red vrf red", "the route leads back to VRF red itself"),
         ("route add 10.3.0.0/16 blackhole vrf gren", "there is no VRF `gren`"),
         ("route del 10.1.0.0/16 vrf blue", "there is no static route to 10.1.0.0/16 vrf blue"),
-        ("route add 10.3.0.0/16 blackhole vrf", "a VRF name is missing"),
+        ("route add 10.3.0.0/16 blackhole vrf", "a value for `vrf` is missing"),
     ] {
         let text = run(command).unwrap_err();
         assert!(text.contains(message), "{command}: {text}");

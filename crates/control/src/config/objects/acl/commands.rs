@@ -1,99 +1,154 @@
 //! `acl append` and others: the commands that edit the rules of a list. Those of one text, as in a
-//! file for `exec`,
-//! take effect together.
+//! file for `exec`, take effect together.
 
 use std::sync::Arc;
 
 use super::{Acl, AclName, Rule};
 use crate::config::Config;
-use crate::config::declare::{Declared, explained, infos};
-use crate::config::draft::Draft;
-use crate::config::edit::{Command, Words};
+use crate::config::declare::object;
+use crate::config::edit::Command;
+use crate::config::field::{Field, Form, Refusal};
+use crate::config::order::{Flat, Order};
 use crate::config::report::{Problem, Report};
 use crate::config::rows::row_mut;
+use crate::config::write::quoted;
 
 pub(super) const COMMANDS: &[Command] = &[
-    Command::new(
-        "acl",
-        "append",
-        "NAME permit|deny [FIELD VALUE]...",
-        "Add a rule behind the others, as in: acl append edge permit protocol tcp destination_port 443",
-        explained::<Rule>,
-        append,
-    ),
-    Command::new(
-        "acl",
-        "insert",
-        "NAME NUMBER permit|deny [FIELD VALUE]...",
-        "Add a rule in front of the one that has this number",
-        explained::<Rule>,
-        insert,
-    ),
-    Command::new(
-        "acl",
-        "replace",
-        "NAME NUMBER permit|deny [FIELD VALUE]...",
-        "Put a rule in the place of another",
-        explained::<Rule>,
-        replace,
-    ),
-    Command::new(
-        "acl",
-        "remove",
-        "NAME NUMBER|all",
-        "Remove a rule by the number that `show acl` tells, or all of them",
-        Vec::new,
-        remove,
-    ),
+    Command::of::<Append>(),
+    Command::of::<Insert>(),
+    Command::of::<Replace>(),
+    Command::of::<Remove>(),
 ];
 
-fn append(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let (name, acl) = list(config, words)?;
-    let rule = rule(&name, words)?;
-    Arc::make_mut(&mut acl.rules).push(rule);
-    Ok(())
-}
-
-fn insert(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let (name, acl) = list(config, words)?;
-    let place = place(&name, acl.rules.len() + 1, words)?;
-    let rule = rule(&name, words)?;
-    Arc::make_mut(&mut acl.rules).insert(place, rule);
-    Ok(())
-}
-
-fn replace(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let (name, acl) = list(config, words)?;
-    let place = place(&name, acl.rules.len(), words)?;
-    let rule = rule(&name, words)?;
-    Arc::make_mut(&mut acl.rules)[place] = rule;
-    Ok(())
-}
-
-fn remove(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
-    let (name, acl) = list(config, words)?;
-    if words.take("all") {
-        acl.rules = Arc::default();
-        return Ok(());
+object! {
+    /// Add a rule behind the others, as in: acl append edge permit protocol tcp destination_port
+    /// 443
+    struct Append {
+        /// The list
+        name: AclName as "edge",
+        /// The rule
+        rule: Flat<Rule>,
     }
-    let place = place(&name, acl.rules.len(), words)?;
-    Arc::make_mut(&mut acl.rules).remove(place);
-    Ok(())
 }
 
-/// The list that a command names.
-fn list<'a>(
-    config: &'a mut Config,
-    words: &mut Words<'_>,
-) -> Result<(AclName, &'a mut Acl), Problem> {
-    let name: AclName = words.next("the name of an access list")?;
-    let acl = row_mut::<Acl>(config, &name)?;
-    Ok((name, acl))
+impl Order for Append {
+    const NOUN: &'static str = "acl";
+    const VERB: &'static str = "append";
+    const FIRST: usize = 2;
+
+    fn run(self, config: &mut Config) -> Result<(), Problem> {
+        let rules = rules(config, &self.name)?;
+        rules.push(right(&self.name, self.rule)?);
+        Ok(())
+    }
 }
 
-/// A rule's number, below `end`.
-fn place(name: &AclName, end: usize, words: &mut Words<'_>) -> Result<usize, Problem> {
-    let number: u32 = words.next("the number of a rule")?;
+object! {
+    /// Add a rule in front of the one that has this number
+    struct Insert {
+        /// The list
+        name: AclName as "edge",
+        /// The number that it gets
+        number: u32 as "0",
+        /// The rule
+        rule: Flat<Rule>,
+    }
+}
+
+impl Order for Insert {
+    const NOUN: &'static str = "acl";
+    const VERB: &'static str = "insert";
+    const FIRST: usize = 3;
+
+    fn run(self, config: &mut Config) -> Result<(), Problem> {
+        let rules = rules(config, &self.name)?;
+        let place = place(&self.name, self.number, rules.len() + 1)?;
+        rules.insert(place, right(&self.name, self.rule)?);
+        Ok(())
+    }
+}
+
+object! {
+    /// Put a rule in the place of another
+    struct Replace {
+        /// The list
+        name: AclName as "edge",
+        /// The other's number
+        number: u32 as "0",
+        /// The rule
+        rule: Flat<Rule>,
+    }
+}
+
+impl Order for Replace {
+    const NOUN: &'static str = "acl";
+    const VERB: &'static str = "replace";
+    const FIRST: usize = 3;
+
+    fn run(self, config: &mut Config) -> Result<(), Problem> {
+        let rules = rules(config, &self.name)?;
+        let place = place(&self.name, self.number, rules.len())?;
+        rules[place] = right(&self.name, self.rule)?;
+        Ok(())
+    }
+}
+
+object! {
+    /// Remove a rule by the number that `show acl` tells, or all of them
+    struct Remove {
+        /// The list
+        name: AclName as "edge",
+        /// The rule's number
+        number: Which as "0",
+    }
+}
+
+impl Order for Remove {
+    const NOUN: &'static str = "acl";
+    const VERB: &'static str = "remove";
+    const FIRST: usize = 2;
+
+    fn run(self, config: &mut Config) -> Result<(), Problem> {
+        let rules = rules(config, &self.name)?;
+        match self.number {
+            Which::All => rules.clear(),
+            Which::One(number) => drop(rules.remove(place(&self.name, number, rules.len())?)),
+        }
+        Ok(())
+    }
+}
+
+/// A rule by its number, or every one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Which {
+    One(u32),
+    All,
+}
+
+impl Field for Which {
+    const EXPECTED: &'static str = "the number of a rule, or all";
+    const FORM: Form = Form::TextOrNumber("^(all|[0-9]+)$", 0, u32::MAX as u64);
+    const WORDS: &'static [&'static str] = &["all"];
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        if text == "all" { Ok(Self::All) } else { u32::from_text(text).map(Self::One) }
+    }
+
+    fn to_toml(&self) -> String {
+        match self {
+            Self::One(number) => number.to_toml(),
+            Self::All => quoted("all"),
+        }
+    }
+}
+
+/// The rules of a list.
+fn rules<'a>(config: &'a mut Config, name: &AclName) -> Result<&'a mut Vec<Rule>, Problem> {
+    Ok(Arc::make_mut(&mut row_mut::<Acl>(config, name)?.rules))
+}
+
+/// A rule's place, below `end`.
+fn place(name: &AclName, number: u32, end: usize) -> Result<usize, Problem> {
     let place = number as usize;
     if place < end {
         return Ok(place);
@@ -106,14 +161,9 @@ fn place(name: &AclName, end: usize, words: &mut Words<'_>) -> Result<usize, Pro
     })
 }
 
-/// The rule that the rest of a command says, in the words of the file.
-fn rule(name: &AclName, words: &mut Words<'_>) -> Result<Rule, Problem> {
-    let (mut draft, infos) = (Draft::default(), infos::<Rule>());
-    draft.say(&infos[0], words)?;
-    draft.say_rest(&infos, words)?;
-    let field = format!("acl.{name}.rule");
-    let rule: Rule = draft.read(&field, Declared::read)?;
+/// The rule, if nothing is wrong with it.
+fn right(name: &AclName, Flat(rule): Flat<Rule>) -> Result<Rule, Problem> {
     let mut report = Report::default();
-    rule.check(&field, &mut report);
+    rule.check(&format!("acl.{name}.rule"), &mut report);
     report.into_first().map_or(Ok(rule), Err)
 }
