@@ -134,13 +134,15 @@ impl Core {
         gone.into_iter().filter(|id| self.ports.owner(*id).is_none()).collect()
     }
 
-    /// A number for a new interface. The row of who had it before, workers have no more.
+    /// A number for a new interface, which has counted nothing yet. The row of who had it before,
+    /// workers have no more.
     pub(crate) fn free_id(&mut self) -> Option<u16> {
         let id = self.ports.free_id()?;
         if self.gone.contains(&id) {
             let gone = self.take_gone();
             self.dataplane.set_interfaces(gone.into_iter().map(|id| (id, None)).collect());
         }
+        self.clear_interface(id);
         Some(id)
     }
 

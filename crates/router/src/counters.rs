@@ -9,17 +9,22 @@ use dataplane::{BridgedTotals, DropCount, InterfaceTotals, MirroredTotals};
 impl Core {
     /// Sets every counter to zero.
     pub(crate) fn clear_counters(&mut self) {
-        let mut cleared = Cleared { nodes: self.dataplane.node_totals(None), ..Cleared::default() };
-        for id in self.ports.values().flat_map(OpenPort::rows) {
-            cleared.interfaces.insert(id, self.dataplane.interface_totals(id));
-            cleared.bridged.insert(id, self.dataplane.bridged_totals(id));
-            cleared.mirrored.insert(id, self.dataplane.mirrored_totals(id));
-            cleared.twinned.insert(id, self.dataplane.twinned_totals(id));
-            for count in self.dataplane.drops_of(id) {
-                cleared.drops.insert((id, count.node, count.reason), count.packets);
-            }
+        self.cleared = Cleared { nodes: self.dataplane.node_totals(None), ..Cleared::default() };
+        let rows: Vec<u16> = self.ports.values().flat_map(OpenPort::rows).collect();
+        rows.into_iter().for_each(|id| self.clear_interface(id));
+    }
+
+    /// Sets the counters of one interface to zero: all of them, or those that a new one finds of
+    /// who had its number before.
+    pub(crate) fn clear_interface(&mut self, id: u16) {
+        let Self { cleared, dataplane, .. } = self;
+        cleared.interfaces.insert(id, dataplane.interface_totals(id));
+        cleared.bridged.insert(id, dataplane.bridged_totals(id));
+        cleared.mirrored.insert(id, dataplane.mirrored_totals(id));
+        cleared.twinned.insert(id, dataplane.twinned_totals(id));
+        for count in dataplane.drops_of(id) {
+            cleared.drops.insert((id, count.node, count.reason), count.packets);
         }
-        self.cleared = cleared;
     }
 
     /// What a port carried, over all its interfaces.
@@ -70,5 +75,44 @@ impl Core {
             sum.lost += now.lost - then.lost;
         }
         sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Router;
+    use control::config::{Config, Host, Source, parse};
+    use control::engine::Engine;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    fn config(ports: &str) -> Config {
+        let fixed = "workers.mode = \"single-thread\"\n\
+                     memory = { buffers = 4096, hugepages = \"never\" }\n";
+        parse(&Source::new("router.toml", format!("{fixed}{ports}")), &Host::any()).unwrap()
+    }
+
+    #[test]
+    fn a_new_port_does_not_show_what_another_of_its_number_counted() {
+        let frame = "ffffffffffff02000000000188b5";
+        let old = config(&format!("port.p1 = {{ kind = \"memory\", frames = [\"{frame}\"] }}\n"));
+        let new = config("port.p2 = { kind = \"memory\" }\n");
+        let mut router = Router::start(&old, Arc::new(|| ())).unwrap();
+        router.apply_all(&Config::diff(&config(""), &old)).unwrap();
+        let mut turns = 0;
+        while router.show_ports()[0].rx.drops == 0 {
+            router.tick(Duration::ZERO);
+            turns += 1;
+            assert!(turns < 100_000, "nothing is received");
+        }
+        let number = |router: &Router| router.core.ports.values().map(|port| port.id).next();
+        let (before, counted) = (number(&router), router.show_ports()[0].rx);
+        assert!(counted.packets > 0 && counted.bytes >= 14 * counted.packets);
+        router.apply_all(&Config::diff(&old, &new)).unwrap();
+        assert_eq!(number(&router), before, "numbers are used again");
+        let shown = &router.show_ports()[0];
+        assert_eq!((&shown.name[..], shown.rx, shown.tx), ("p2", <_>::default(), <_>::default()));
+        let port = router.core.ports.values().next().unwrap();
+        assert!(router.core.dropped(port).is_empty(), "{:?}", router.core.dropped(port).len());
     }
 }

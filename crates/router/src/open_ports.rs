@@ -9,11 +9,14 @@
 
 use crate::interfaces::{Link, OpenPort, Remote, parent_of};
 use crate::standing::{Makers, Standing};
-use control::config::objects::port::{Port, PortName};
+use control::config::objects::port::{MOST_PORTS, Port, PortName};
 use nodes::tables::MOST_INTERFACES;
 use std::collections::btree_map::{self, BTreeMap};
 use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
+
+// What the configuration is checked against.
+const _: () = assert!(MOST_PORTS == MOST_INTERFACES);
 
 /// All of them.
 pub(crate) struct OpenPorts {

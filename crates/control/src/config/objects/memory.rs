@@ -92,6 +92,15 @@ impl Section for Memory {
             );
         }
         self.check_buffers(config, report);
+        let stations = config.stations.len();
+        if stations > self.macs as usize {
+            let message = format!("{stations} fixed stations and room for {}", self.macs);
+            report.push(
+                Problem::new("memory.macs", message)
+                    .expected("room for every station")
+                    .help(format!("set memory.macs to {} or more", stations.saturating_mul(2))),
+            );
+        }
         let ip6 = config.routes.iter().filter(|(key, _)| key.prefix.address().is_ipv6()).count();
         for (field, family, count, room) in [
             ("routes", "IPv4", config.routes.len() - ip6, self.routes),

@@ -34,6 +34,9 @@ const MIN_IP6_MTU: u16 = 1_280;
 /// Largest jumbo frames in common use.
 const MAX_MTU: u16 = 9_216;
 
+/// Most ports there can be, remotes of tunnels that have several among them.
+pub const MOST_PORTS: usize = 1_024;
+
 /// A port's name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortName(String);
@@ -246,6 +249,7 @@ impl Listed for Port {
     const FIRST: usize = 1;
 
     fn check(ports: &Ports, config: &Config, _: &Host, report: &mut Report) {
+        check_number(ports, report);
         let (mut claims, mut twins) = (HashMap::new(), HashMap::new());
         for (name, port) in ports.iter() {
             port.check_alone(name, report);
@@ -292,6 +296,19 @@ impl Listed for Port {
             Delta::Removed { row, .. } => !row.kind.is_virtual(),
             Delta::Added { row, .. } | Delta::Modified { new: row, .. } => row.kind.is_virtual(),
         });
+    }
+}
+
+/// Each port takes a number, and so does each remote of a tunnel that has several.
+fn check_number(ports: &Ports, report: &mut Report) {
+    let several = ports.iter().filter(|(_, port)| port.kind.has_remotes());
+    let remotes: usize =
+        several.filter_map(|(_, port)| Some(port.kind.ends()?.remotes.listed().len())).sum();
+    if ports.len() + remotes > MOST_PORTS {
+        let and = if remotes > 0 { format!(" and {remotes} remotes") } else { String::new() };
+        let message = format!("{} ports{and}", ports.len());
+        let expected = format!("at most {MOST_PORTS} ports, and remotes of tunnels with several");
+        report.push(Problem::new("port", message).expected(expected));
     }
 }
 

@@ -208,6 +208,25 @@ fn rings_of_ports_must_leave_buffers_for_packets_on_their_way() {
 }
 
 #[test]
+fn more_ports_and_stations_than_there_is_room_for_are_refused() {
+    let ports = |count: usize| -> String {
+        (0..count).map(|number| format!("port.p{number}.kind = \"memory\"\n")).collect()
+    };
+    assert_eq!(parse_ok(&ports(1_024)).ports.len(), 1_024);
+    assert_eq!(messages(&ports(2_002)), ["2002 ports"]);
+    assert!(faults(&ports(1_025)).contains("at most 1024 ports"), "{}", faults(&ports(1_025)));
+    let tunnel = "[port.vx]\nkind = \"vxlan\"\nvni = 1\nlocal = \"192.0.2.1\"\n\
+                  remotes = [\"192.0.2.2\", \"192.0.2.3\"]\n\
+                  [port.lo]\nkind = \"memory\"\naddresses = [\"192.0.2.1/24\"]\n";
+    assert_eq!(messages(&format!("{}{tunnel}", ports(1_021))), ["1023 ports and 2 remotes"]);
+    assert_eq!(parse_ok(&format!("{}{tunnel}", ports(1_020))).ports.len(), 1_022);
+    let stations = "memory.macs = 1\nport.a.kind = \"memory\"\nbridge.lan.ports = [\"a\"]\n\
+                    [[mac]]\nbridge = \"lan\"\naddress = \"02:00:00:00:00:01\"\nport = \"a\"\n\
+                    [[mac]]\nbridge = \"lan\"\naddress = \"02:00:00:00:00:02\"\nport = \"a\"\n";
+    assert_eq!(messages(stations), ["2 fixed stations and room for 1"]);
+}
+
+#[test]
 fn more_static_routes_of_a_family_than_there_is_room_for_are_refused() {
     let route = |prefix| format!("[[route]]\nprefix = \"{prefix}\"\nblackhole = true\n");
     let rows: String = ["10.0.0.0/8", "2001:db8::/32", "2001:db9::/32"].map(route).concat();
