@@ -2,7 +2,7 @@
 //! built keeps its packets.
 //!
 //! ```text
-//! input: text ─▶ tc::read ─▶ build ─▶ packets in, packets out: each sent, dropped or waiting
+//! input: text ─▶ tc::read ─▶ build ─▶ packets in, packets out: each sent, dropped or waiting; shown
 //!        text ─▶ JSON ─▶ Config ─▶ build ─▶ the same
 //! ```
 #![no_main]
@@ -13,6 +13,11 @@ use sched::{ClassId, Config, Next, Packet, build, tc};
 fuzz_target!(|text: &str| {
     if let Ok(devices) = tc::read(text) {
         for config in devices.into_iter().filter_map(|(_, config)| config) {
+            // The same lines on top of what they made.
+            let again = tc::change(text, &|_| Some(config.clone()));
+            for config in again.into_iter().flatten().filter_map(|(_, config)| config) {
+                play(config, text);
+            }
             play(config, text);
         }
     }
@@ -42,5 +47,9 @@ fn play(mut config: Config, text: &str) {
         }
         assert_eq!(offered, gone + u64::from(scheduler.waiting_packets()));
     }
-    assert!(!scheduler.report().to_string().is_empty());
+    let report = scheduler.report();
+    assert!(!report.to_string().is_empty());
+    assert!(tc::show_qdiscs(None, Some(&report), true).starts_with("qdisc "));
+    let _ = tc::show_classes(None, Some(&report), true);
+    let _ = sched::warnings(&config);
 }

@@ -14,7 +14,7 @@ use crate::bulk::BulkVerb;
 use crate::cli;
 use crate::config::applied;
 use crate::error::CliError;
-use crate::qos;
+use crate::qos::{self, QosVerb};
 use crate::run::Session;
 
 /// Verb of `route` that shows and does not edit.
@@ -30,11 +30,17 @@ pub(crate) fn add_nouns(mut grammar: Command) -> Command {
         }
         grammar = grammar.mut_subcommand(edit.noun, |noun| noun.subcommand(verb(edit)));
     }
+    let grammar = grammar.mut_subcommand("qos", with_more::<QosVerb>);
     grammar.mut_subcommand("route", |noun| {
         let list = Command::new(LIST).about("List the routes, as `show routes` does");
-        let about = noun.get_about().cloned().unwrap_or_default();
-        BulkVerb::augment_subcommands(noun.subcommand(list)).about(about)
+        with_more::<BulkVerb>(noun.subcommand(list))
     })
+}
+
+/// Adds verbs that edit nothing: the noun is still what it was, not what those are.
+fn with_more<Verbs: Subcommand>(noun: Command) -> Command {
+    let about = noun.get_about().cloned();
+    Verbs::augment_subcommands(noun).about(about.unwrap_or_default())
 }
 
 /// What a noun is: the section of the file that it edits, or else what its first verb does.
@@ -108,11 +114,11 @@ impl Edit {
 
     /// Has the router make the change.
     pub(crate) fn send(&self, session: &Session) -> Result<(), CliError> {
-        let line = match &self.script {
-            Some(file) => qos::import(file)?,
-            None => self.line.clone(),
+        let (line, file) = match &self.script {
+            Some(file) => (qos::import(file)?, Some(Path::new(qos::name(file)))),
+            None => (self.line.clone(), None),
         };
-        send(session, line, None, self.confirm_within)
+        send(session, line, file, self.confirm_within)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::client::Client;
 use crate::edits::Edit;
 use crate::error::CliError;
 use crate::output::{Output, style_of_stdout};
+use crate::qos::QosVerb;
 use crate::show::Wanted;
 use crate::{complete, config, events, exec, mac, observe, shell};
 
@@ -50,6 +51,9 @@ impl Session {
         }
         if let Some(bulk) = BulkVerb::of(matches) {
             return bulk?.run(self);
+        }
+        if let Some(verb) = QosVerb::of(matches) {
+            return verb?.run(self);
         }
         if let Some(wanted) = Wanted::of(matches) {
             return wanted.run(self);

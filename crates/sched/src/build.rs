@@ -1,6 +1,7 @@
 //! From a checked configuration to the scheduler, and what memory it reserves.
 
 use crate::config::{Config, check};
+use crate::handles::Handles;
 use crate::plan::Shape;
 use crate::tree::LEAF_PACKETS;
 use crate::units::Size;
@@ -15,7 +16,8 @@ const POOL_PACKETS: u64 = 131_072;
 pub fn build<T: Copy + Send + 'static>(config: &Config) -> Result<Box<dyn Scheduler<T>>, Error> {
     check(config)?;
     let plan = config.root.plan();
-    Ok(plan.build(config.mtu_bytes)?.at_the_root(pool_packets(config), plan.reuse()))
+    let handles = Handles::of(&config.root);
+    Ok(plan.build(config.mtu_bytes)?.at_the_root(pool_packets(config), plan.reuse(), handles))
 }
 
 /// What a scheduler of this configuration reserves, for handles of 8 bytes: slots, flows, classes,

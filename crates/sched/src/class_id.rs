@@ -64,7 +64,9 @@ impl FromStr for ClassId {
         }
         let (major, minor) = text.split_once(':').ok_or_else(refuse)?;
         let id = Self::new(part(major)?, part(minor)?);
-        if id.major() == 0 || id.major() == u16::MAX { Err(refuse()) } else { Ok(id) }
+        // The last number names a discipline, as in `tc`, but classes of none.
+        let is_last = id.major() == u16::MAX && id.minor() != 0;
+        if id.major() == 0 || is_last { Err(refuse()) } else { Ok(id) }
     }
 }
 
@@ -90,6 +92,7 @@ mod tests {
     fn names_are_hexadecimal_pairs() {
         assert_eq!("1:1f".parse::<ClassId>().unwrap(), ClassId::new(1, 0x1f));
         assert_eq!("10:".parse::<ClassId>().unwrap(), ClassId::new(0x10, 0));
+        assert_eq!("ffff:".parse::<ClassId>().unwrap(), ClassId::new(0xffff, 0));
         assert_eq!(ClassId::new(0xab, 0x10).to_string(), "ab:10");
     }
 

@@ -17,6 +17,7 @@ use crate::plan::Plan;
 use crate::pool::{Backlog, Context, Queue, Reuse, SlotId};
 use crate::report::{Counters, Report};
 use crate::settings::{settings, within};
+use crate::tc::Said;
 use crate::units::Time;
 use crate::{ClassId, Error};
 
@@ -91,7 +92,7 @@ impl Discipline for Codel {
     }
 
     fn report(&self) -> Report {
-        let settings = format!("limit {}p {}", self.limit, self.told);
+        let settings = format!("limit {}p {}{}", self.limit, self.told, ecn(self.settings.ecn));
         let counters = Counters {
             dropped: self.law.dropped + self.over_limit,
             marked: self.law.marked + self.law.marked_threshold,
@@ -109,6 +110,8 @@ impl Discipline for Codel {
 settings! {
     /// What `codel` can be set to.
     pub struct CodelShape: "codel" {
+        /// Its name, as in `1:`; one is found if not given.
+        handle: maybe ClassId, its_name();
         /// The most packets that wait.
         limit: usual u32 = 1000, within(1, 1 << 24, "1 to 2^24");
         /// The delay that is acceptable for long.
@@ -120,6 +123,11 @@ settings! {
         /// Mark every such packet that waited longer than this.
         ce_threshold: maybe Time;
     }
+}
+
+/// The word for it, where it is so.
+pub(crate) fn ecn(marks: bool) -> &'static str {
+    if marks { " ecn" } else { "" }
 }
 
 impl CodelShape {
@@ -136,15 +144,11 @@ impl CodelShape {
 
     /// The delays as `tc` shows them.
     pub(crate) fn told(&self) -> String {
-        let mut text = format!("target {}", self.target);
+        let mut text = format!("target {}", Said(self.target));
         if let Some(threshold) = self.ce_threshold {
-            text += &format!(" ce_threshold {threshold}");
+            text += &format!(" ce_threshold {}", Said(threshold));
         }
-        text += &format!(" interval {}", self.interval);
-        if self.ecn {
-            text += " ecn";
-        }
-        text
+        text + &format!(" interval {}", Said(self.interval))
     }
 
     /// Refuses delays that the law cannot go by.
@@ -156,6 +160,10 @@ impl CodelShape {
 }
 
 impl Plan for CodelShape {
+    fn handle(&self) -> Option<ClassId> {
+        self.handle
+    }
+
     fn limit_packets(&self) -> u64 {
         u64::from(self.limit)
     }

@@ -7,6 +7,7 @@
 //! ```
 
 use crate::fifo::Fifo;
+use crate::handles::Handles;
 use crate::lone_fifo::LoneFifo;
 use crate::packet::Packet;
 use crate::pool::{Backlog, Context, Pool, Reuse, SlotId};
@@ -76,13 +77,18 @@ macro_rules! algorithms {
         impl Kind {
             /// The scheduler of this discipline alone. One concrete type for each: its code is
             /// compiled for T without a call between the two.
-            pub(crate) fn at_the_root<T>(self, slots: u32, reuse: Reuse) -> Box<dyn Scheduler<T>>
+            pub(crate) fn at_the_root<T>(
+                self,
+                slots: u32,
+                reuse: Reuse,
+                handles: Handles,
+            ) -> Box<dyn Scheduler<T>>
             where
                 T: Copy + Send + 'static,
             {
                 match self {
-                    Self::Fifo(it) => Box::new(LoneFifo::new(slots, it.limit)),
-                    $($(#[cfg($cfg)])? Self::$algorithm(it) => Box::new(Root::new(slots, reuse, *it)),)+
+                    Self::Fifo(it) => Box::new(LoneFifo::new(slots, it.limit, handles)),
+                    $($(#[cfg($cfg)])? Self::$algorithm(it) => Box::new(Root::new(slots, reuse, *it, handles)),)+
                 }
             }
         }

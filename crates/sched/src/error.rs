@@ -141,12 +141,23 @@ pub enum Error {
     Tc {
         /// Its number, from 1.
         line: usize,
+        /// What `tc` would exit with: 1 where it cannot read the line, 2 where the kernel refuses
+        /// it, 255 where a handle is none.
+        status: u8,
         /// What is wrong with it.
         reason: String,
     },
 }
 
 impl Error {
+    /// The number of the filter at fault, from 1.
+    pub fn filter(&self) -> Option<usize> {
+        let (Self::UnknownClass { place, .. } | Self::NotALeaf { use_: place, .. }) = self else {
+            return None;
+        };
+        place.strip_prefix("filter ")?.parse().ok()
+    }
+
     /// The class or discipline at fault, where there is one.
     pub fn class(&self) -> Option<ClassId> {
         match self {

@@ -57,10 +57,15 @@ impl Limit {
     }
 
     /// The name of a FIFO of this limit, and the limit as `tc` shows it.
+    /// The most packets, where it is of packets.
+    pub(crate) fn packets(&self) -> u64 {
+        u64::from(self.packets)
+    }
+
     pub(crate) fn described(&self) -> (&'static str, String) {
         match self.unit {
             Unit::Packets => ("pfifo", format!("limit {}p", self.packets)),
-            Unit::Bytes => ("bfifo", format!("limit {}", Size(self.bytes))),
+            Unit::Bytes => ("bfifo", format!("limit {}b", self.bytes)),
         }
     }
 }
@@ -110,6 +115,10 @@ impl Fifo {
         self.dropped += 1;
         cx.drop_packet(id, DropReason::QueueFull);
         false
+    }
+
+    pub(crate) fn limit_packets(&self) -> u64 {
+        self.limit.packets()
     }
 
     #[inline]
@@ -168,12 +177,18 @@ impl Discipline for Fifo {
 settings! {
     /// What `pfifo` can be set to.
     pub struct PfifoShape: "pfifo" {
+        /// Its name, as in `1:`; one is found if not given.
+        handle: maybe ClassId, its_name();
         /// The most packets that wait.
         limit: usual u32 = 1000, within(1, 1 << 24, "1 to 2^24");
     }
 }
 
 impl Plan for PfifoShape {
+    fn handle(&self) -> Option<ClassId> {
+        self.handle
+    }
+
     fn limit_packets(&self) -> u64 {
         u64::from(self.limit)
     }
@@ -190,12 +205,18 @@ impl Plan for PfifoShape {
 settings! {
     /// What `bfifo` can be set to.
     pub struct BfifoShape: "bfifo" {
+        /// Its name, as in `1:`; one is found if not given.
+        handle: maybe ClassId, its_name();
         /// The most bytes that wait.
         limit: needed Size, within(64, 1 << 32, "64 bytes to 4 GiB");
     }
 }
 
 impl Plan for BfifoShape {
+    fn handle(&self) -> Option<ClassId> {
+        self.handle
+    }
+
     fn limit_packets(&self) -> u64 {
         self.limit.0 / 60
     }

@@ -12,7 +12,7 @@
 //! flows' byte counts (4 bytes each) for up to 64 drops from the head of the fattest. Space 64 + 4
 //! + 8 bytes a flow.
 
-use crate::codel::CodelShape;
+use crate::codel::{CodelShape, ecn};
 use crate::codel_law::{CodelCounters, CodelSettings, CodelState, Head};
 use crate::config::Config;
 use crate::discipline::{Accepted, Discipline, Drained, Kind, Step};
@@ -23,6 +23,7 @@ use crate::pool::{Backlog, Context, Pool, Queue, SlotId};
 use crate::prefetch::prefetch;
 use crate::report::{Counters, Report};
 use crate::settings::settings;
+use crate::tc::Said;
 use crate::turns::Turns;
 use crate::units::{Size, Time};
 use crate::{ClassId, Error, hash};
@@ -248,12 +249,13 @@ impl Discipline for FqCodel {
     fn report(&self) -> Report {
         let set = &self.settings;
         let settings = format!(
-            "limit {}p flows {} quantum {} {} memory_limit {} drop_batch {}",
+            "limit {}p flows {} quantum {} {} memory_limit {}{} drop_batch {}",
             set.limit,
             set.flows,
             set.quantum_bytes,
             self.told,
-            Size(set.memory_limit_bytes),
+            Said(Size(set.memory_limit_bytes)),
+            ecn(set.codel.ecn),
             set.drop_batch,
         );
         let counters = Counters {
@@ -276,6 +278,8 @@ impl Discipline for FqCodel {
 settings! {
     /// What `fq_codel` can be set to.
     pub struct FqCodelShape: "fq_codel" {
+        /// Its name, as in `1:`; one is found if not given.
+        handle: maybe ClassId, its_name();
         /// The most packets that wait.
         limit: usual u32 = 10_240, within(1, 1 << 24, "1 to 2^24");
         /// Queues that flows are hashed into.
@@ -301,6 +305,7 @@ impl FqCodelShape {
     /// One flow's delays.
     fn of_a_flow(&self) -> CodelShape {
         CodelShape {
+            handle: None,
             limit: self.limit,
             target: self.target,
             interval: self.interval,
@@ -311,6 +316,10 @@ impl FqCodelShape {
 }
 
 impl Plan for FqCodelShape {
+    fn handle(&self) -> Option<ClassId> {
+        self.handle
+    }
+
     fn limit_packets(&self) -> u64 {
         u64::from(self.limit)
     }

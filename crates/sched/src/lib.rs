@@ -35,6 +35,7 @@ mod fifo;
 mod filter;
 mod fq_codel;
 mod given_back;
+mod handles;
 mod hash;
 mod hfsc;
 mod htb;

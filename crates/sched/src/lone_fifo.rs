@@ -10,6 +10,7 @@
 
 use crate::fifo::Limit;
 use crate::given_back::GivenBack;
+use crate::handles::Handles;
 use crate::packet::{Burst, DropReason, Dropped, Drops, Next, Packet, Sent, Verdict};
 use crate::pool::Backlog;
 use crate::report::{Counters, Report};
@@ -37,17 +38,20 @@ pub(crate) struct LoneFifo<T> {
     limit: Limit,
     given_back: GivenBack<T>,
     counters: Counters,
+    /// What it is called.
+    handles: Handles,
 }
 
 impl<T: Copy> LoneFifo<T> {
     /// Holds up to `limit`, and no more than `pool_packets`.
-    pub(crate) fn new(pool_packets: u32, limit: Limit) -> Self {
+    pub(crate) fn new(pool_packets: u32, limit: Limit, handles: Handles) -> Self {
         Self {
             ring: Ring::new(pool_packets as usize),
             waiting_bytes: 0,
             limit,
             given_back: GivenBack::new(),
             counters: Counters::default(),
+            handles,
         }
     }
 
@@ -158,6 +162,7 @@ impl<T: Copy + Send> Scheduler<T> for LoneFifo<T> {
         let (kind, limit) = self.limit.described();
         let mut report = Report::new(kind, limit, self.counters, self.behind());
         self.given_back.add_to(&mut report);
+        self.handles.name(&mut report);
         report
     }
 }

@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::discipline::Kind;
 use crate::names::Names;
 use crate::pool::Reuse;
-use crate::settings::Settings;
+use crate::settings::{Settings, Slot};
 use crate::units::Size;
 use crate::{ClassId, Error, Warning};
 
@@ -25,7 +25,7 @@ pub(crate) trait Plan: Settings {
         Vec::new()
     }
 
-    /// Its name, where packets can name its classes.
+    /// Its name, where it was given one.
     fn handle(&self) -> Option<ClassId> {
         None
     }
@@ -101,6 +101,9 @@ pub trait ClassShape: Settings {
     /// What waits in it; `None`: a FIFO by default.
     fn leaf(&self) -> Option<&Shape>;
 
+    /// The same, to be changed.
+    fn leaf_mut(&mut self) -> Option<&mut Shape>;
+
     /// Gives it another leaf.
     fn set_leaf(&mut self, leaf: Option<Shape>);
 
@@ -123,6 +126,13 @@ pub trait Classes {
 
     /// Takes one out; says whether it was there.
     fn remove(&mut self, id: ClassId) -> bool;
+
+    /// What waits in those that have something of their own in them.
+    fn leaves_mut(&mut self) -> Vec<&mut Shape>;
+
+    /// Takes the class of that name over from others of the same discipline, in the place of its
+    /// own if it has one.
+    fn take_over(&mut self, id: ClassId, from: &dyn Classes);
 
     /// Becomes like others of the same discipline; says whether they are.
     fn become_like(&mut self, others: &dyn Classes) -> bool;
@@ -152,6 +162,20 @@ impl<C: ClassShape + Clone + Default + 'static> Classes for Vec<C> {
         let before = self.len();
         self.retain(|class| class.id() != id);
         self.len() < before
+    }
+
+    fn leaves_mut(&mut self) -> Vec<&mut Shape> {
+        self.iter_mut().filter_map(ClassShape::leaf_mut).collect()
+    }
+
+    fn take_over(&mut self, id: ClassId, from: &dyn Classes) {
+        let from = from.as_any().downcast_ref::<Self>().into_iter().flatten();
+        for class in from.filter(|class| class.id() == id).cloned() {
+            match self.iter_mut().find(|own| own.id() == id) {
+                Some(own) => *own = class,
+                None => self.push(class),
+            }
+        }
     }
 
     fn become_like(&mut self, others: &dyn Classes) -> bool {
@@ -255,14 +279,39 @@ impl Shape {
         self.plan_mut().classes_mut()
     }
 
+    /// Its name, where it was given one.
+    pub fn handle(&self) -> Option<ClassId> {
+        self.plan().handle()
+    }
+
+    /// Gives it a name.
+    pub fn set_handle(&mut self, handle: ClassId) {
+        self.settings().each(&mut |setting, slot| match slot {
+            Slot::Class(place) if setting.is_its_name() => place.set(handle),
+            _ => {}
+        });
+    }
+
+    /// What stands under it, each with the class that it stands in.
+    pub(crate) fn below(&self, handle: ClassId) -> Vec<(ClassId, &Shape)> {
+        let plan = self.plan();
+        if let Some(classes) = plan.classes() {
+            let all = classes.all().into_iter();
+            return all.filter_map(|class| Some((class.id(), class.leaf()?))).collect();
+        }
+        // Bands are numbered; what stands in a token bucket is its class 1.
+        let minors = (1..).map(|minor| ClassId::new(handle.major(), minor));
+        minors.zip(plan.leaves()).filter_map(|(id, leaf)| Some((id, leaf?))).collect()
+    }
+
     /// A FIFO of so many packets.
     pub fn pfifo(limit: u32) -> Self {
-        crate::fifo::PfifoShape { limit }.into()
+        crate::fifo::PfifoShape { limit, handle: None }.into()
     }
 
     /// A FIFO of so many bytes.
     pub fn bfifo(bytes: u64) -> Self {
-        crate::fifo::BfifoShape { limit: Size(bytes) }.into()
+        crate::fifo::BfifoShape { limit: Size(bytes), handle: None }.into()
     }
 
     /// Linux's default discipline.

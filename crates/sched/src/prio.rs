@@ -115,7 +115,7 @@ impl Discipline for Prio {
 
     fn report(&self) -> Report {
         let map: Vec<String> = self.priomap.iter().map(u8::to_string).collect();
-        let settings = format!("bands {} priomap {}", self.bands.len(), map.join(" "));
+        let settings = format!("bands {} priomap  {}", self.bands.len(), map.join(" "));
         let mut report = Report::new(self.kind, settings, self.counters, self.backlog());
         let major = self.classes.major();
         report.id = if self.kind == "prio" { ClassId::new(major, 0) } else { ClassId::NONE };
@@ -133,6 +133,8 @@ impl Discipline for Prio {
 settings! {
     /// What `pfifo_fast` can be set to.
     pub struct PfifoFastShape: "pfifo_fast" {
+        /// Its name, as in `1:`; one is found if not given.
+        handle: maybe ClassId, its_name();
         /// The most packets that wait in each band.
         limit: usual u32 = 1000, within(1, 1 << 24, "1 to 2^24"), tc(&[]);
         /// From priority to band.
@@ -141,6 +143,10 @@ settings! {
 }
 
 impl Plan for PfifoFastShape {
+    fn handle(&self) -> Option<ClassId> {
+        self.handle
+    }
+
     fn limit_packets(&self) -> u64 {
         3 * u64::from(self.limit)
     }
@@ -162,7 +168,7 @@ settings! {
     /// What `prio` can be set to.
     pub struct PrioShape: "prio" {
         /// Its name; band 0 is class `handle:1`.
-        handle: usual ClassId = ClassId::new(1, 0), tc(&[]);
+        handle: usual ClassId = ClassId::new(1, 0), its_name();
         /// From priority to band, for packets that no filter put into a band.
         priomap: usual [u8; 16] = LINUX_PRIOMAP;
         with /// The bands, the first served first.
@@ -199,7 +205,6 @@ impl Plan for PrioShape {
         let bands = self.bands.len();
         within("prio", "bands", bands as u64, 1, 16, "1 to 16")?;
         check_map("prio", &self.priomap, bands)?;
-        names.add_handle(self.handle)?;
         (1..).zip(&self.bands).for_each(|(minor, _)| {
             names.add_leaf(ClassId::new(self.handle.major(), minor));
         });

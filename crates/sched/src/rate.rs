@@ -64,6 +64,11 @@ impl Link {
         self.more_bytes(with_overhead)
     }
 
+    /// The same of a length that may be more than any packet's.
+    pub(crate) fn longest(self, bytes: u64) -> u64 {
+        self.bytes(u32::try_from(bytes).unwrap_or(u32::MAX)).max(bytes)
+    }
+
     #[cold]
     fn more_bytes(self, with_overhead: u64) -> u64 {
         let bytes = with_overhead.max(u64::from(self.least_bytes & !CELLS));
@@ -103,7 +108,7 @@ impl Price {
 
     /// The price of the longest packet that a bucket is to hold: with what the link makes of it.
     pub(crate) fn of_longest(&self, bytes: u64) -> Ticks {
-        self.of_depth(self.link.bytes(u32::try_from(bytes).unwrap_or(u32::MAX)).max(bytes))
+        self.of_depth(self.link.longest(bytes))
     }
 }
 

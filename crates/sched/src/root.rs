@@ -7,6 +7,7 @@
 
 use crate::discipline::{Discipline, Step};
 use crate::given_back::GivenBack;
+use crate::handles::Handles;
 use crate::packet::{Burst, DropReason, Dropped, Drops, Next, Packet, Sent, Verdict};
 use crate::pool::{Backlog, Context, Pool, Reuse};
 use crate::report::Report;
@@ -21,15 +22,18 @@ pub(crate) struct Root<T, D> {
     given_back: GivenBack<T>,
     pool_exhausted: u64,
     discipline: D,
+    /// What its disciplines are called.
+    handles: Handles,
 }
 
 impl<T: Copy, D> Root<T, D> {
-    pub(crate) fn new(pool_packets: u32, reuse: Reuse, discipline: D) -> Self {
+    pub(crate) fn new(pool_packets: u32, reuse: Reuse, discipline: D, handles: Handles) -> Self {
         Self {
             pool: Pool::new(pool_packets, reuse),
             given_back: GivenBack::new(),
             pool_exhausted: 0,
             discipline,
+            handles,
         }
     }
 }
@@ -176,6 +180,7 @@ impl<T: Copy + Send, D: Discipline + Send> Scheduler<T> for Root<T, D> {
 
     fn report(&self) -> Report {
         let mut report = self.discipline.report();
+        self.handles.name(&mut report);
         report.counters.dropped += self.pool_exhausted;
         report.backlog = self.discipline.backlog();
         self.given_back.add_to(&mut report);

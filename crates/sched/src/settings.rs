@@ -29,11 +29,21 @@ pub struct Setting {
     /// Whether `tc` counts it in seconds, not in microseconds.
     tc_seconds: bool,
     range: Option<(u64, u64, &'static str)>,
+    /// Whether it is what the whole is called.
+    is_its_name: bool,
 }
 
 impl Setting {
     pub(crate) const fn new(name: &'static str, about: &'static str) -> Self {
-        Self { name, about, tc: None, tc_off: None, tc_seconds: false, range: None }
+        Self {
+            name,
+            about,
+            tc: None,
+            tc_off: None,
+            tc_seconds: false,
+            range: None,
+            is_its_name: false,
+        }
     }
 
     /// The least and the most that it may be, and how a person is told so.
@@ -58,6 +68,17 @@ impl Setting {
     pub(crate) const fn tc_seconds(mut self) -> Self {
         self.tc_seconds = true;
         self
+    }
+
+    /// It is what the whole is called, which `tc` says before all options.
+    pub(crate) const fn its_name(mut self) -> Self {
+        self.is_its_name = true;
+        self.tc = Some(&[]);
+        self
+    }
+
+    pub(crate) fn is_its_name(&self) -> bool {
+        self.is_its_name
     }
 
     pub(crate) fn is_called(&self, word: &str) -> bool {

@@ -16,8 +16,9 @@ use crate::pool::{Backlog, Context, Reuse, SlotId};
 use crate::rate::{Link, Price, Ticks, elapsed, ns_to_pay};
 use crate::report::{Counters, Report};
 use crate::settings::{settings, within};
+use crate::tc::Said;
 use crate::tree::child;
-use crate::units::{Rate, Size};
+use crate::units::{Rate, Size, Time};
 use crate::{ClassId, Error, LinkLayer, Warning};
 
 /// One bucket: tokens are time at its rate.
@@ -125,6 +126,8 @@ impl Discipline for Tbf {
 settings! {
     /// What `tbf` can be set to.
     pub struct TbfShape: "tbf" {
+        /// Its name: what waits in it may have its own.
+        bucket_handle: maybe ClassId, its_name();
         /// The long-term rate.
         rate: needed Rate, within(1, u64::MAX, "1 bit a second and more");
         /// What may go at once.
@@ -145,6 +148,10 @@ settings! {
 }
 
 impl Plan for TbfShape {
+    fn handle(&self) -> Option<ClassId> {
+        self.bucket_handle
+    }
+
     fn leaves(&self) -> Vec<Option<&Shape>> {
         vec![Some(&self.leaf)]
     }
@@ -178,14 +185,47 @@ impl Plan for TbfShape {
         let peak_depth = self.mtu.map_or(u64::from(mtu_bytes), |mtu| mtu.0);
         let peak = self.peakrate.map(|rate| Bucket::new(Price::new(rate, link), peak_depth));
         let longest = if peak.is_some() { self.burst.0.min(peak_depth) } else { self.burst.0 };
-        let mut text = format!("rate {} burst {}", self.rate, self.burst);
-        if let Some(rate) = self.peakrate {
-            text += &format!(" peakrate {rate} mtu {}", Size(peak_depth));
-        }
+        let text = self.told(link, peak_depth);
         let rate = Bucket::new(Price::new(self.rate, link), self.burst.0);
         let longest_bytes = u32::try_from(longest).unwrap_or(u32::MAX);
         let leaf = child(&self.leaf, mtu_bytes)?;
         Ok(Kind::Tbf(Box::new(Tbf::new(leaf, rate, peak, longest_bytes, text))))
+    }
+}
+
+impl TbfShape {
+    /// What it is set to, as `tc` shows it: the longest wait, or how much may wait where a burst is
+    /// more than that.
+    fn told(&self, link: Link, peak_bytes: u64) -> String {
+        let held = |bytes| Size(link.longest(bytes));
+        let mut text = format!("rate {} burst {}", Said(self.rate), Said(held(self.burst.0)));
+        let mut latency = self.latency(self.rate, held(self.burst.0));
+        if let Some(peak) = self.peakrate {
+            text += &format!(" peakrate {} minburst {}", Said(peak), Said(held(peak_bytes)));
+            latency = latency.max(self.latency(peak, held(peak_bytes)));
+        }
+        if let Shape::Bfifo(waits) = &*self.leaf {
+            text += &match latency {
+                Some(latency) => format!(" lat {}", Said(latency)),
+                None => format!(" limit {}", Said(waits.limit)),
+            };
+        }
+        if self.overhead != 0 {
+            text += &format!(" overhead {}", self.overhead);
+        }
+        if self.linklayer != LinkLayer::Ethernet {
+            text += &format!(" linklayer {}", self.linklayer);
+        }
+        text
+    }
+
+    /// How long the last of what may wait waits, if longer than not at all.
+    fn latency(&self, rate: Rate, burst: Size) -> Option<Time> {
+        let Shape::Bfifo(waits) = &*self.leaf else { return None };
+        let bits = u128::from(waits.limit.0.checked_sub(burst.0)?) * 8;
+        let ns = bits * 1_000_000_000 / u128::from(rate.0.max(1));
+        // In microseconds, as `tc` has it.
+        Some(Time(u64::try_from(ns / 1000 * 1000).unwrap_or(u64::MAX)))
     }
 }
 

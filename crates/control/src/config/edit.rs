@@ -274,6 +274,9 @@ fn run(config: &mut Config, words: &[Word]) -> Result<(), Problem> {
         None => problem.help(usage()),
     };
     (command.run)(config, &mut left).map_err(|mut problem| {
+        if problem.in_script.is_some() {
+            return problem;
+        }
         if problem.span.is_none() {
             problem.span = words.first().zip(words.last()).map(|(a, b)| a.span.start..b.span.end);
             return problem;

@@ -1,8 +1,10 @@
 //! What is wrong with a configuration: all of it at once, each with its place.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::{self, Write};
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -17,11 +19,22 @@ pub struct Problem {
     /// What is wrong, with the offending value.
     pub message: String,
     /// What would have been right.
-    pub expected: Option<String>,
+    pub expected: Option<Box<str>>,
     /// A likely cure.
     pub suggestion: Option<String>,
     /// Bytes of the source to point at.
     pub span: Option<Range<usize>>,
+    /// Where it stands in a script that the source has in it.
+    pub in_script: Option<Box<InScript>>,
+}
+
+/// A script, of which a problem's span is then, and what else is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InScript {
+    /// The script.
+    pub text: Arc<str>,
+    /// More problems.
+    pub others: Vec<Problem>,
 }
 
 impl Problem {
@@ -33,7 +46,7 @@ impl Problem {
     /// Says what would have been right.
     #[must_use]
     pub fn expected(mut self, expected: impl Into<String>) -> Self {
-        self.expected = Some(expected.into());
+        self.expected = Some(expected.into().into());
         self
     }
 
@@ -64,8 +77,10 @@ pub struct Report {
 
 impl Report {
     /// Adds a problem.
-    pub fn push(&mut self, problem: Problem) {
+    pub fn push(&mut self, mut problem: Problem) {
+        let others = problem.in_script.as_mut().map(|script| std::mem::take(&mut script.others));
         self.problems.push(problem);
+        self.problems.extend(others.into_iter().flatten());
     }
 
     /// Adds what will not be as it seems, though it may be said.
@@ -181,8 +196,9 @@ pub struct Finding {
 impl Problems {
     /// The problems as plain data.
     pub fn findings(&self) -> Vec<Finding> {
-        let place =
-            |problem: &Problem| problem.span.as_ref().map(|span| self.source.position(span.start));
+        let place = |problem: &Problem| {
+            problem.span.as_ref().map(|span| self.source_of(problem).position(span.start))
+        };
         self.problems
             .iter()
             .map(|problem| Finding {
@@ -191,10 +207,20 @@ impl Problems {
                 column: place(problem).map(|position| position.column),
                 field: problem.field.clone(),
                 message: problem.message.clone(),
-                expected: problem.expected.clone(),
+                expected: problem.expected.as_deref().map(str::to_owned),
                 suggestion: problem.suggestion.clone(),
             })
             .collect()
+    }
+}
+
+impl Problems {
+    /// What its span is of.
+    fn source_of(&self, problem: &Problem) -> Cow<'_, Source> {
+        match &problem.in_script {
+            Some(script) => Cow::Owned(Source::new(self.source.name.as_str(), &*script.text)),
+            None => Cow::Borrowed(&self.source),
+        }
     }
 }
 
@@ -221,7 +247,7 @@ impl Problems {
             }
             writeln!(out, "{kind}: {}", problem.message)?;
             match &problem.span {
-                Some(span) => self.source.excerpt(&mut out, span)?,
+                Some(span) => self.source_of(problem).excerpt(&mut out, span)?,
                 None => writeln!(out, "  --> {}", self.source.name)?,
             }
             if !problem.field.is_empty() {

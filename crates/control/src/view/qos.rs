@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::answer::*;
+use sched::tc::{show_classes, show_qdiscs};
 use sched::{Backlog, ClassId, Counters, Report};
 
 /// A shaped port.
@@ -45,6 +46,27 @@ impl View for Qos {
             format!("{}\n{report}", style.bold(&format!("port {}", port.port)))
         };
         ports.iter().map(tree).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Qos {
+    /// Queues and classes as `tc` shows them: of one port, or of all that are shaped.
+    pub fn as_tc(shaped: Vec<Self>, port: Option<&str>, statistics: bool) -> String {
+        let mut told = String::new();
+        let mut tell = |name: Option<&str>, report: Option<&Report>| {
+            told += &show_qdiscs(name, report, statistics);
+            told += &show_classes(name, report, statistics);
+        };
+        match port {
+            Some(port) => {
+                let root = shaped.into_iter().find(|shaped| shaped.port == port);
+                tell(None, root.map(|shaped| Report::from(shaped.root)).as_ref());
+            }
+            None => shaped.into_iter().for_each(|shaped| {
+                tell(Some(&shaped.port), Some(&Report::from(shaped.root)));
+            }),
+        }
+        told
     }
 }
 
@@ -140,10 +162,12 @@ impl QosNode {
     }
 
     fn name(&self) -> String {
+        let found = |id: &str| id.parse::<ClassId>().is_ok_and(|id| id.major() > 0x8000);
         match &self.id {
             Some(id) if self.kind == "class" => id.clone(),
-            Some(id) => format!("{} {id}", self.kind),
-            None => self.kind.clone(),
+            // Names that nobody gave come and go with others, and a path stays.
+            Some(id) if !found(id) => format!("{} {id}", self.kind),
+            _ => self.kind.clone(),
         }
     }
 }
@@ -196,6 +220,29 @@ mod tests {
             drawn,
             "port p0\nhtb 1:\n│  sent 2.0 kB, 2 packets\n└─ 1:10\n      sent 2.0 kB, 2 packets\n"
         );
+    }
+
+    #[test]
+    fn a_port_is_shown_as_tc_shows_it() {
+        let tree = || {
+            let root = build::<u64>(&Config::of(Shape::prio(2))).unwrap().report().into();
+            vec![Qos { port: "p0".to_owned(), root }]
+        };
+        let priomap = "1 1 1 1 1 1 0 0 1 1 1 1 1 1 1 1";
+        assert_eq!(
+            Qos::as_tc(tree(), None, false),
+            format!(
+                "qdisc prio 1: dev p0 root refcnt 2 bands 2 priomap  {priomap} \n\
+                 class prio 1:1 dev p0 parent 1:  \nclass prio 1:2 dev p0 parent 1:  \n"
+            )
+        );
+        let one = Qos::as_tc(tree(), Some("p0"), true);
+        assert!(one.starts_with("qdisc prio 1: root "), "{one}");
+        assert!(
+            one.contains(" Sent 0 bytes 0 pkt (dropped 0, overlimits 0 requeues 0) \n"),
+            "{one}"
+        );
+        assert_eq!(Qos::as_tc(tree(), Some("p1"), false), "qdisc noqueue 0: root refcnt 2 \n");
     }
 
     #[test]

@@ -49,6 +49,7 @@ fn count_classes(shape: &Shape, depth: usize) -> Result<usize, Error> {
 fn shape(shape_: &Shape, config: &Config, names: &mut Names) -> Result<(), Error> {
     let plan = shape_.plan();
     plan.check_ranges()?;
+    plan.handle().map_or(Ok(()), |handle| names.add_handle(handle))?;
     plan.check(config, names)?;
     plan.leaves().into_iter().flatten().try_for_each(|leaf| shape(leaf, config, names))?;
     // A default that is no class yet is only warned of: it may become one.

@@ -8,6 +8,7 @@ use crate::discipline::Kind;
 use crate::names::Names;
 use crate::plan::{ClassShape, Classes, Plan, Shape};
 use crate::settings::settings;
+use crate::tc::Said;
 use crate::tree::{BreadthFirst, Tree, breadth_first};
 use crate::units::Time;
 use crate::{ClassId, Error, Warning};
@@ -16,7 +17,7 @@ settings! {
     /// What `hfsc` can be set to.
     pub struct HfscShape: "hfsc" {
         /// Its name.
-        handle: usual ClassId = ClassId::new(1, 0), tc(&[]);
+        handle: usual ClassId = ClassId::new(1, 0), its_name();
         /// Where packets of no class go; without one they are dropped, as in Linux.
         default: maybe ClassId;
         with /// The classes, in any order.
@@ -73,8 +74,14 @@ impl HfscClass {
     }
 
     fn settings(&self) -> ClassSettings {
-        let curves = [("rt", self.rt), ("ls", self.ls), ("ul", self.ul)];
-        let told = curves.iter().filter_map(|(name, curve)| Some(format!("{name} {}", (*curve)?)));
+        let curves = match self.rt {
+            Some(_) if self.rt == self.ls => [("sc", self.rt), ("ul", self.ul), ("", None)],
+            _ => [("rt", self.rt), ("ls", self.ls), ("ul", self.ul)],
+        };
+        let told = |&(name, curve): &(&str, Option<Curve>)| {
+            curve.map(|curve| format!("{name} {}", Said(curve)))
+        };
+        let told = curves.iter().filter_map(told);
         ClassSettings {
             id: self.id,
             real_time: self.rt,
@@ -100,6 +107,10 @@ impl ClassShape for HfscClass {
 
     fn leaf(&self) -> Option<&Shape> {
         self.leaf.as_ref()
+    }
+
+    fn leaf_mut(&mut self) -> Option<&mut Shape> {
+        self.leaf.as_mut()
     }
 
     fn set_leaf(&mut self, leaf: Option<Shape>) {
@@ -141,7 +152,6 @@ impl Plan for HfscShape {
     }
 
     fn check(&self, _: &Config, names: &mut Names) -> Result<(), Error> {
-        names.add_handle(self.handle)?;
         breadth_first(self.handle, &self.classes)?;
         self.classes.iter().try_for_each(HfscClass::check)?;
         names.add_classes("hfsc", &self.classes)
@@ -162,7 +172,7 @@ impl Plan for HfscShape {
         let classes = order.into_iter();
         let classes = classes.map(|(at, parent, _)| (self.classes[at].settings(), parent));
         let default = self.default.and_then(|id| map.find(id));
-        let text = self.default.map_or(String::new(), |id| format!("default {id}"));
+        let text = self.default.map_or(String::new(), |id| format!("default {}", Said(Some(id))));
         Ok(Kind::Hfsc(Box::new(Hfsc::new(HfscSettings {
             handle: self.handle,
             text,

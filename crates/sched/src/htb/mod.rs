@@ -307,7 +307,9 @@ impl Discipline for Htb {
             counters.sent_packets += sent_packets;
             counters.sent_bytes += sent_bytes;
         }
-        let mut report = Report::new("htb", self.text.clone(), counters, self.backlog())
+        let (passed, limit) = (direct.sent_packets, self.direct.limit_packets());
+        let text = format!("{} direct_packets_stat {passed} direct_qlen {limit}", self.text);
+        let mut report = Report::new("htb", text, counters, self.backlog())
             .gauge("direct_packets", direct.sent_packets);
         report.id = self.handle;
         report.children = self.reports_below(NIL);

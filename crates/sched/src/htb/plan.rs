@@ -9,6 +9,7 @@ use crate::names::Names;
 use crate::plan::{ClassShape, Classes, Plan, Shape};
 use crate::rate::{Link, Price};
 use crate::settings::{Settings, settings};
+use crate::tc::Said;
 use crate::tree::{BreadthFirst, Tree, breadth_first};
 use crate::units::{Rate, Size, Time};
 use crate::{ClassId, Error, LinkLayer, Warning};
@@ -17,7 +18,7 @@ settings! {
     /// What `htb` can be set to.
     pub struct HtbShape: "htb" {
         /// Its name.
-        handle: usual ClassId = ClassId::new(1, 0), tc(&[]);
+        handle: usual ClassId = ClassId::new(1, 0), its_name();
         /// Where packets of no class go; without one they pass unshaped, as in Linux.
         default: maybe ClassId;
         /// A class's quantum is its rate in bytes a second divided by this.
@@ -100,11 +101,18 @@ impl HtbClass {
         let cburst = self.cburst.map_or_else(|| usual(ceil), |size| size.0);
         let by_rate = (self.rate.0 / 8 / u64::from(r2q)).clamp(1000, 200_000);
         let quantum = self.quantum.map_or(by_rate, |quantum| quantum.0);
-        let mut text = format!("rate {} ceil {ceil}", self.rate);
+        let mut text = format!("rate {} ", Said(self.rate));
         if is_leaf {
-            text = format!("prio {} quantum {quantum} {text}", self.prio);
+            text = format!("prio {} {text}", self.prio);
         }
-        text += &format!(" burst {} cburst {}", Size(burst), Size(cburst));
+        if self.overhead != 0 {
+            text += &format!("overhead {} ", self.overhead);
+        }
+        text += &format!("ceil {} ", Said(ceil));
+        if self.linklayer != LinkLayer::Ethernet {
+            text += &format!("linklayer {} ", self.linklayer);
+        }
+        text += &format!("burst {} cburst {}", Said(Size(burst)), Said(Size(cburst)));
         let link = Link::new(self.overhead, self.mpu, self.linklayer);
         ClassSettings {
             id: self.id,
@@ -134,6 +142,10 @@ impl ClassShape for HtbClass {
 
     fn leaf(&self) -> Option<&Shape> {
         self.leaf.as_ref()
+    }
+
+    fn leaf_mut(&mut self) -> Option<&mut Shape> {
+        self.leaf.as_mut()
     }
 
     fn set_leaf(&mut self, leaf: Option<Shape>) {
@@ -206,7 +218,6 @@ impl Plan for HtbShape {
     }
 
     fn check(&self, _: &Config, names: &mut Names) -> Result<(), Error> {
-        names.add_handle(self.handle)?;
         breadth_first(self.handle, &self.classes)?;
         self.classes.iter().try_for_each(HtbClass::check)?;
         names.add_classes("htb", &self.classes)
@@ -227,10 +238,9 @@ impl Plan for HtbShape {
             (self.classes[at].settings(kept, self.r2q, mtu_bytes, is_leaf), parent)
         };
         let default = self.default.and_then(|id| map.find(id));
-        let text = self.default.map_or(String::new(), |id| format!("default {id} "));
         Ok(Kind::Htb(Box::new(Htb::new(HtbSettings {
             handle: self.handle,
-            text: format!("{text}r2q {}", self.r2q),
+            text: format!("r2q {} default {}", self.r2q, Said(self.default)),
             direct_packets: self.direct_packets,
             classes: order.into_iter().zip(kept).map(class).collect(),
             leaves,

@@ -26,8 +26,9 @@ use crate::packet::{DropReason, Packet};
 use crate::pool::{Backlog, Context, Pool, Queue, SlotId};
 use crate::prefetch::prefetch;
 use crate::report::{Counters, Report};
+use crate::tc::Said;
 use crate::turns::Turns;
-use crate::units::{Size, Time};
+use crate::units::Size;
 use flow::Flow;
 use lengths::Lengths;
 
@@ -340,14 +341,15 @@ impl Discipline for Sfq {
     }
 
     fn report(&self) -> Report {
-        let SfqSettings { limit, depth, flows, divisor, quantum_bytes, perturb_ns, .. } =
+        let SfqSettings { limit, depth, divisor, quantum_bytes, perturb_ns, head_drop, .. } =
             self.settings;
         let mut settings = format!(
-            "limit {limit}p quantum {} depth {depth} flows {flows} divisor {divisor}",
-            Size(u64::from(quantum_bytes)),
+            "limit {limit}p quantum {} depth {depth}{} divisor {divisor}",
+            Said(Size(u64::from(quantum_bytes))),
+            if head_drop { " headdrop" } else { "" },
         );
         if perturb_ns != 0 {
-            settings += &format!(" perturb {}", Time(perturb_ns));
+            settings += &format!(" perturb {}sec", perturb_ns / 1_000_000_000);
         }
         let longest = self.flows.iter().map(|flow| flow.packets).max().unwrap_or(0);
         Report::new("sfq", settings, self.counters, self.backlog)

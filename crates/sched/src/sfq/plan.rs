@@ -1,15 +1,17 @@
 //! What `sfq` can be set to, and how it is made.
 
 use super::{Sfq, SfqSettings};
-use crate::Error;
 use crate::discipline::Kind;
 use crate::plan::Plan;
 use crate::settings::settings;
 use crate::units::{Size, Time};
+use crate::{ClassId, Error};
 
 settings! {
     /// What `sfq` can be set to.
     pub struct SfqShape: "sfq" {
+        /// Its name, as in `1:`; one is found if not given.
+        handle: maybe ClassId, its_name();
         /// The most packets that wait.
         limit: usual u32 = 127, within(1, 1 << 24, "1 to 2^24");
         /// The most packets of one flow.
@@ -28,6 +30,10 @@ settings! {
 }
 
 impl Plan for SfqShape {
+    fn handle(&self) -> Option<ClassId> {
+        self.handle
+    }
+
     fn limit_packets(&self) -> u64 {
         u64::from(self.limit)
     }

@@ -1,25 +1,20 @@
-//! Filters, as `tc` spells them: u32 matches on IP, `fw` marks, `matchall`, and flower's IP keys.
+//! Filters, as `tc` spells them: u32 matches on IP, `matchall`, and flower's IP keys.
 
-use super::Words;
+use super::words::Words;
+use crate::Error;
 use crate::filter::{Filter, Ports, Prefix};
-use crate::{ClassId, Error};
 
-pub(super) fn read(
-    kind: &str,
-    handle: Option<ClassId>,
-    words: &mut Words<'_>,
-) -> Result<Filter, Error> {
+pub(super) fn read(kind: &str, words: &mut Words<'_>) -> Result<Filter, Error> {
     let mut filter = Filter::default();
     let mut class = None;
     if kind == "fw" {
-        let Some(mark) = handle else { return words.refuse("`fw` needs a `handle`: the mark") };
-        filter.mark = Some(u32::from(mark.major()) << 16 | u32::from(mark.minor()));
+        return words.refuse("`fw` goes by the marks of packets, which have none here");
     } else if !["u32", "matchall", "flower"].contains(&kind) {
         return words.refuse(format!("there is no filter `{kind}` here"));
     }
     while let Some(word) = words.next() {
         match (kind, word) {
-            (_, "flowid" | "classid") => class = Some(words.parsed::<ClassId>(word)?),
+            (_, "flowid" | "classid") => class = Some(words.class_id(word)?),
             ("u32", "match") => u32_match(words, &mut filter)?,
             ("flower", key) => flower_key(key, words, &mut filter)?,
             _ => return words.unknown(kind, word),

@@ -1,31 +1,11 @@
 //! The options of qdiscs and classes, as `tc` spells them: what is declared with each discipline,
 //! and the few that say what stands under it.
 
-use super::Words;
+use super::words::Words;
 use crate::plan::{ClassShape, Shape};
 use crate::settings::{Place, Setting, Settings, Slot};
 use crate::units::{Rate, Size, Time};
-use crate::{ClassId, Curve, Error};
-
-/// A qdisc's options; what stands under it is found later.
-pub(super) struct QdiscOptions {
-    pub(super) shape: Shape,
-    /// What waits in a token bucket with no qdisc of its own.
-    pub(super) tbf_bytes: u64,
-}
-
-/// A filter's handle, which for `fw` is the packet mark, kept in a class name's bits.
-pub(super) fn mark(words: &mut Words<'_>, after: &str) -> Result<ClassId, Error> {
-    let word = words.value(after)?;
-    let number = match word.strip_prefix("0x") {
-        Some(digits) => u32::from_str_radix(digits, 16),
-        None => word.parse(),
-    };
-    match number {
-        Ok(number) => Ok(ClassId::new((number >> 16) as u16, number as u16)),
-        Err(error) => words.refuse(format!("{after} `{word}`: {error}")),
-    }
-}
+use crate::{ClassId, Curve, Error, PrioShape, TbfShape};
 
 /// A time; without a unit `tc` means microseconds.
 fn time(words: &mut Words<'_>, after: &str) -> Result<Time, Error> {
@@ -47,58 +27,109 @@ fn size(words: &mut Words<'_>, after: &str) -> Result<Size, Error> {
     }
 }
 
-pub(super) fn qdisc(kind: &str, words: &mut Words<'_>) -> Result<QdiscOptions, Error> {
-    let Some(mut shape) = Shape::of_kind(kind) else {
-        return words.refuse(format!("there is no discipline `{kind}` here"));
-    };
-    if let Shape::Bfifo(bfifo) = &mut shape {
+/// The options of a qdisc: all of it anew, or a change of what it is.
+pub(super) fn qdisc(
+    shape: &mut Shape,
+    is_change: bool,
+    words: &mut Words<'_>,
+) -> Result<(), Error> {
+    let kind = shape.kind();
+    if let (Shape::Bfifo(bfifo), false) = (&mut *shape, is_change) {
         bfifo.limit = Size(1000 * 1514);
     }
-    let (mut limit, mut latency) = (None, None);
+    let (mut limit, mut latency, mut bands) = (None, None, None);
     let mut given = Given::default();
     while let Some(word) = words.next() {
-        match (&mut shape, word) {
-            (Shape::Prio(prio), "bands") => {
-                let bands: u16 = words.parsed(word)?;
-                if !(2..=16).contains(&bands) {
-                    return words.refuse(format!("prio: bands {bands} is not within 2 to 16"));
-                }
-                prio.bands = vec![Shape::pfifo(1000); bands.into()];
+        match (&mut *shape, word) {
+            (Shape::Prio(_), "bands") => bands = Some(words.parsed::<u32>(word)?),
+            (Shape::Prio(prio), "priomap") => {
+                let bands = bands.unwrap_or(prio.bands.len() as u32);
+                priomap(&mut prio.priomap, bands, words)?;
             }
             (Shape::Tbf(_), "limit") => limit = Some(size(words, word)?),
             (Shape::Tbf(_), "latency") => latency = Some(time(words, word)?),
             (shape, word) => option(shape.settings(), word, words, &mut given)?,
         }
     }
-    if let Shape::Bfifo(_) = shape {
-        // `tc` has a default, which depends on the device's MTU.
-        given.names.push("limit");
+    if is_change || matches!(shape, Shape::Bfifo(_)) {
+        // What is not said is as it was, or has a default that depends on the device's MTU.
+        given.is_whole = true;
     }
     given.expect_all(shape.settings(), kind, words)?;
-    let tbf_bytes = match (&shape, limit, latency) {
-        (Shape::Tbf(_), Some(Size(limit)), None) => limit,
-        (Shape::Tbf(tbf), None, Some(latency)) => {
-            tbf.rate.bytes_in(latency).saturating_add(tbf.burst.0)
-        }
-        (Shape::Tbf(_), ..) => return words.refuse("tbf needs one of `limit` and `latency`"),
-        _ => 0,
+    let refused = match shape {
+        Shape::Prio(prio) => own_bands(prio, bands),
+        Shape::Tbf(tbf) => match (limit, latency) {
+            (None, None) if is_change => None,
+            (None, None) | (Some(_), Some(_)) => {
+                return words.refuse("tbf needs one of `limit` and `latency`");
+            }
+            (limit, latency) => {
+                what_waits(tbf, limit, latency.unwrap_or_default());
+                None
+            }
+        },
+        _ => None,
     };
-    Ok(QdiscOptions { shape, tbf_bytes })
+    match refused.or_else(|| shape.settings().check_ranges().err().map(|it| it.to_string())) {
+        Some(reason) => words.deny(reason),
+        None => Ok(()),
+    }
 }
 
-/// The options of a class of `kind`.
+/// Reads as many bands as there are.
+fn priomap(map: &mut [u8; 16], bands: u32, words: &mut Words<'_>) -> Result<(), Error> {
+    let mut priority = 0;
+    while let Some(band) = words.peek().and_then(|word| word.parse::<u8>().ok()) {
+        words.next();
+        let Some(place) = map.get_mut(priority) else {
+            return words.refuse("prio: priomap has more than 16 priorities");
+        };
+        if u32::from(band) >= bands {
+            return words.refuse(format!("prio: priomap has band {band} of {bands}"));
+        }
+        *place = band;
+        priority += 1;
+    }
+    Ok(())
+}
+
+/// Gives it as many bands as were asked for, or says why not.
+fn own_bands(prio: &mut PrioShape, bands: Option<u32>) -> Option<String> {
+    let bands = bands.unwrap_or(prio.bands.len() as u32);
+    if !(2..=16).contains(&bands) {
+        return Some(format!("prio: bands {bands} is not within 2 to 16"));
+    }
+    prio.bands.resize(bands as usize, Shape::pfifo(1000));
+    let beyond = prio.priomap.iter().find(|&&band| u32::from(band) >= bands)?;
+    Some(format!("prio: priomap has band {beyond} of {bands}"))
+}
+
+/// The queue of a token bucket with no qdisc of its own: by its limit, or by how long it may take
+/// to leave.
+fn what_waits(tbf: &mut TbfShape, limit: Option<Size>, latency: Time) {
+    if !matches!(*tbf.leaf, Shape::Bfifo(_)) {
+        return;
+    }
+    let by = |rate: Rate, burst: Size| rate.bytes_in(latency).saturating_add(burst.0);
+    let by_rate = by(tbf.rate, tbf.burst);
+    let by_peak = tbf.peakrate.zip(tbf.mtu).map_or(u64::MAX, |(peak, mtu)| by(peak, mtu));
+    *tbf.leaf = Shape::bfifo(limit.map_or(by_rate.min(by_peak), |limit| limit.0));
+}
+
+/// The options of a class.
 pub(super) fn class(
-    kind: &str,
     class: &mut dyn ClassShape,
+    is_change: bool,
     words: &mut Words<'_>,
 ) -> Result<(), Error> {
-    let mut given = Given::default();
+    let mut given = Given { is_whole: is_change, ..Given::default() };
     while let Some(word) = words.next() {
         match class.shorthands().iter().find(|(short, _)| *short == word) {
             Some((_, names)) => several(class, names, word, words, &mut given)?,
             None => option(class, word, words, &mut given)?,
         }
     }
+    let kind = class.kind();
     given.expect_all(class, &format!("a class of {kind}"), words)
 }
 
@@ -106,6 +137,8 @@ pub(super) fn class(
 #[derive(Default)]
 struct Given {
     names: Vec<&'static str>,
+    /// Whether what is not named is known all the same.
+    is_whole: bool,
 }
 
 impl Given {
@@ -115,7 +148,7 @@ impl Given {
     {
         let mut missing = Vec::new();
         settings.each(&mut |setting, slot| {
-            if slot.is_needed() && !self.names.contains(&setting.name) {
+            if slot.is_needed() && !self.is_whole && !self.names.contains(&setting.name) {
                 missing.push(format!("`{}`", setting.name));
             }
         });

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::units::{Rate, Size, Time};
-use crate::{Curve, Fields, build, classify};
+use crate::{Curve, Fields, Shape, build, classify};
 
 fn one(text: &str) -> Config {
     let mut devices = read(text).unwrap_or_else(|faults| panic!("{faults:?}"));
@@ -82,24 +82,30 @@ fn a_token_bucket_holds_what_stands_under_it() {
 }
 
 #[test]
-fn prio_with_marks_and_a_shaper_in_its_last_band() {
+fn prio_with_a_shaper_in_its_last_band_and_no_marks() {
     let config = one(
         "tc qdisc add dev a root handle 1: prio bands 2 priomap 1 1 1 1 1 1 0 0 1 1 1 1 1 1 1 1
         tc qdisc add dev a parent 1:2 handle 20: htb default 1
         tc class add dev a parent 20: classid 20:1 htb rate 1mbit
-        tc filter add dev a parent 1: handle 6 fw flowid 1:1
         tc filter add dev a parent 1: matchall flowid 20:1",
     );
     let Shape::Prio(prio) = &config.root else { panic!("{config:?}") };
     assert_eq!(prio.bands[1].kind(), "htb");
-    assert_eq!(config.filters[0].mark, Some(6));
+    assert_eq!(classify(&config.filters, &Fields::default()), ClassId::new(0x20, 1));
+    let marked = refused(
+        "tc qdisc add dev a root handle 1: prio\n\
+         tc filter add dev a parent 1: handle 6 fw flowid 1:1",
+    );
+    assert_eq!(marked, "line 2: `fw` goes by the marks of packets, which have none here");
 }
 
 #[test]
 fn a_later_replace_takes_the_place_of_an_earlier_add() {
     let config = one("tc qdisc add dev a root pfifo limit 10
                       tc qdisc replace dev a root handle 1: pfifo limit 20");
-    assert_eq!(config.root, Shape::pfifo(20));
+    let mut named = Shape::pfifo(20);
+    named.set_handle(ClassId::new(1, 0));
+    assert_eq!(config.root, named);
 }
 
 #[test]
@@ -144,6 +150,88 @@ fn what_is_there_is_not_added_and_what_is_not_there_not_changed_or_deleted() {
     assert!(twice.contains("line 2: there is no such qdisc"), "{twice}");
 }
 
+/// What `tc qdisc show` prints of it.
+fn shown(config: &Config) -> Vec<String> {
+    let report = build::<u64>(config).unwrap().report();
+    let text = show_qdiscs(None, Some(&report), false);
+    text.lines().map(|line| line.split(" refcnt").next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn handles_are_kept_and_found_as_tc_finds_them() {
+    let config = one("tc qdisc add dev a root htb default 1");
+    assert_eq!(shown(&config), ["qdisc htb 8001: root"]);
+    let config = one("tc qdisc add dev a root handle 1 prio
+        tc qdisc add dev a parent 1:1 handle 10: sfq
+        tc qdisc add dev a parent 1:2 pfifo limit 1000");
+    let lines = shown(&config);
+    assert_eq!(lines[0], "qdisc prio 1: root");
+    assert!(lines[1].starts_with("qdisc sfq 10: parent 1:1 limit 127p"), "{lines:?}");
+    // Found again where it stands, and another than what a band has of itself.
+    assert_eq!(lines[2], "qdisc pfifo 8001: parent 1:2 limit 1000p ");
+    let again = change(
+        "tc qdisc change dev a parent 1:1 handle 10: sfq limit 9
+         tc qdisc add dev a parent 1:3 codel",
+        &|_| Some(config.clone()),
+    );
+    let lines = shown(again.unwrap()[0].1.as_ref().unwrap());
+    assert!(lines[1].contains("10: parent 1:1 limit 9p"), "{lines:?}");
+    assert!(lines[3].starts_with("qdisc codel 8002: parent 1:3 limit 1000p"), "{lines:?}");
+}
+
+#[test]
+fn commands_change_what_the_device_has() {
+    let before = one(HTB);
+    let change = |text: &str| change(text, &|_| Some(before.clone()));
+    let refused = |text: &str| change(text).unwrap_err()[0].to_string();
+    assert!(
+        refused("tc qdisc add dev eth0 root sfq").contains("Exclusivity flag on, cannot modify")
+    );
+    assert!(
+        refused("tc class add dev eth0 parent 1: classid 1:10 htb rate 1mbit").contains("already")
+    );
+    assert!(refused("tc class del dev eth0 classid 1:1").contains("has classes below it"));
+    let changed = change(
+        "tc class change dev eth0 parent 1:1 classid 1:10 htb prio 3
+         tc qdisc del dev eth0 parent 1:10
+         tc filter add dev eth0 parent 1: protocol ip u32 match ip dport 80 0xffff flowid 1:30",
+    );
+    let config = changed.unwrap().remove(0).1.unwrap();
+    let Shape::Htb(htb) = &config.root else { panic!("{config:?}") };
+    assert_eq!((htb.classes[1].prio, htb.classes[1].rate), (3, Rate(3_000_000)));
+    assert_eq!(htb.classes[1].leaf, None);
+    // What names no preference comes before all that is there.
+    assert_eq!(config.filters.len(), 3);
+    assert_eq!(config.filters[0].class, ClassId::new(1, 0x30));
+    assert!(change("tc qdisc del dev eth0 root").unwrap()[0].1.is_none());
+    let anew = change("tc qdisc replace dev eth0 root handle 1: htb default 30").unwrap();
+    let config = anew[0].1.clone().unwrap();
+    assert_eq!((config.root.classes().unwrap().all().len(), config.filters.len()), (0, 0));
+}
+
+#[test]
+fn what_no_line_alone_is_wrong_for_is_told_of_the_nearest() {
+    let told = refused(&format!("{HTB}tc filter add dev eth0 parent 1: matchall flowid 1:77"));
+    assert_eq!(told, "line 12: filter 1 names class 1:77, which is not defined");
+    let zero = refused(&HTB.replace("rate 3mbit", "rate 0"));
+    assert_eq!(zero, "line 5: class 1:10: rate is zero, so nothing could ever be sent");
+    let twice = refused(&HTB.replace("handle 10: sfq", "handle 1: sfq"));
+    assert_eq!(twice, "line 8: handle 1: names two disciplines");
+}
+
+#[test]
+fn what_only_follows_from_another_fault_is_not_told() {
+    let told = refused(
+        "tc qdisc add dev a root handle 1: htb r3q 4
+         tc class add dev a parent 1: classid 1:1 htb rate 1mbit
+         tc class add dev a parent 1: classid 1:2 htb rate 1mbits
+         tc qdisc add dev a parent 1:1 sfq limt 3
+         tc qdisc add dev b parent 1:1 sfq",
+    );
+    let lines: Vec<&str> = told.lines().map(|line| line.split(": ").next().unwrap()).collect();
+    assert_eq!(lines, ["line 1", "line 3", "line 4", "line 5"], "{told}");
+}
+
 #[test]
 fn every_line_that_is_wrong_is_told() {
     let told = refused("tc qdisc add dev a root sfq limt 3\n\ntc qdisc add dev b root cake");
@@ -186,7 +274,6 @@ fn what_cannot_be_carried_over_is_refused_by_line_and_name() {
             "tc qdisc add dev a root sfq\ntc class add dev a parent 1: classid 1:1 htb rate 1mbit",
             "line 2: no qdisc has class 1:1",
         ),
-        ("tc qdisc add dev a root htb default 1", "line 1: a qdisc with classes needs a `handle`"),
         (
             "tc qdisc add dev a root handle 1: hfsc\ntc class add dev a parent 1: classid 1:1 htb rate 1mbit",
             "line 2: class 1:1 is not of its qdisc's kind, hfsc",

@@ -3,6 +3,8 @@
 //! Words are turned into the TOML that they stand for, so that a command and the file read alike:
 //! `qos class p0 1:10 rate 5mbit leaf fq_codel target 10ms`.
 
+use std::sync::Arc;
+
 use sched::{ClassId, Classes, Filter, Shape};
 use toml::de::DeTable;
 
@@ -12,7 +14,7 @@ use crate::config::field::Field;
 use crate::config::objects::Config;
 use crate::config::objects::port::{Port, PortName};
 use crate::config::read::TableReader;
-use crate::config::report::{Problem, Report};
+use crate::config::report::{InScript, Problem, Report};
 use crate::config::rows::row_mut;
 use crate::config::write::quoted;
 
@@ -228,23 +230,45 @@ fn del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
 /// The command line sends the file's text as one word, its lines parted by `;`.
 fn import(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let text: String = words.next("the lines of a tc script")?;
-    let read = sched::tc::read(&text.replace(';', "\n")).map_err(|faults| {
-        let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
-        Problem::new("qos import", told.join("\n"))
-    })?;
-    if read.is_empty() {
+    let script = text.replace(';', "\n");
+    let before = |device: &str| {
+        let name = PortName::from_text(device).ok()?;
+        let port = config.ports.get(&name)?;
+        Some(port.qos.as_ref()?.scheduler(port.mtu))
+    };
+    let made = sched::tc::change(&script, &before).map_err(|faults| of_script(&script, faults))?;
+    if made.is_empty() {
         return Err(Problem::new("qos import", "there is no tc command"));
     }
-    for (device, scheduler) in read {
+    for (device, scheduler) in made {
         let name = PortName::from_text(&device)
             .map_err(|_| Problem::new("qos import", format!("`{device}` is not a port name")))?;
-        if let Some(marked) = scheduler.iter().flat_map(|it| &it.filters).find_map(|it| it.mark) {
-            let message =
-                format!("a filter by the packet mark {marked}: packets here have no marks");
-            return Err(Problem::new("qos import", message)
-                .help("filter by what the packet itself has: DSCP, addresses, ports, VLAN"));
-        }
         row_mut::<Port>(config, &name)?.qos = scheduler.map(Qos::new);
     }
     Ok(())
+}
+
+/// Every line's fault, at its line.
+fn of_script(script: &str, faults: Vec<sched::Error>) -> Problem {
+    let text: Arc<str> = script.into();
+    let lines: Vec<&str> = script.split('\n').collect();
+    let problem = |fault: sched::Error| {
+        let (message, line) = match fault {
+            sched::Error::Tc { line, reason, .. } => (reason, line),
+            other => (other.to_string(), 1),
+        };
+        let before: usize = lines.iter().take(line - 1).map(|line| line.len() + 1).sum();
+        // One caret: the line itself is the place.
+        let start =
+            before + lines.get(line - 1).map_or(0, |line| line.len() - line.trim_start().len());
+        let script = InScript { text: Arc::clone(&text), others: Vec::new() };
+        let problem = Problem::new("", message).at(start..start + 1);
+        Problem { in_script: Some(Box::new(script)), ..problem }
+    };
+    let mut problems = faults.into_iter().map(problem);
+    let mut first = problems.next().unwrap_or_default();
+    if let Some(script) = &mut first.in_script {
+        script.others = problems.collect();
+    }
+    first
 }

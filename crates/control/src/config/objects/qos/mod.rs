@@ -17,7 +17,7 @@ pub(super) use commands::{CLASS, DEL, FILTER, IMPORT, SET};
 use std::sync::Arc;
 
 use sched::units::Rate;
-use sched::{Config as Scheduler, Error, Shape, WaitingRoom, Warning};
+use sched::{Config as Scheduler, Shape, WaitingRoom, Warning};
 
 use super::Config;
 use super::port::PortName;
@@ -94,7 +94,7 @@ impl Qos {
             report.warn(Problem::new(format!("{field}{class}"), warning.to_string()));
         }
         if let Err(error) = sched::check(&self.scheduler(mtu)) {
-            let at = match (place_of_filter(&error), error.class()) {
+            let at = match (error.filter(), error.class()) {
                 (Some(number), _) => format!("{field}.filter[{}]", number - 1),
                 (None, Some(class)) => format!("{field}.class.{class}"),
                 (None, None) => field,
@@ -164,14 +164,6 @@ impl Qos {
             .maybe("link_rate", &self.0.link_rate)
             .maybe("pool_packets", &self.0.pool_packets)
     }
-}
-
-/// The number of the filter at fault, from 1.
-fn place_of_filter(error: &Error) -> Option<usize> {
-    let (Error::UnknownClass { place, .. } | Error::NotALeaf { use_: place, .. }) = error else {
-        return None;
-    };
-    place.strip_prefix("filter ")?.parse().ok()
 }
 
 #[cfg(test)]

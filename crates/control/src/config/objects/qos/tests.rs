@@ -80,13 +80,15 @@ fn every_discipline_reads_back_as_it_is_written() {
     for head in [
         "kind = \"pfifo\"\nlimit = 5",
         "kind = \"bfifo\"\nlimit = \"64kb\"",
-        "kind = \"pfifo_fast\"",
+        "kind = \"pfifo_fast\"\nhandle = \"10:\"",
         "kind = \"prio\"\nbands = 5",
         "kind = \"prio\"\nband = [{ kind = \"sfq\" }, { kind = \"codel\", ecn = true }]",
         "kind = \"sfq\"\nperturb = \"10s\"\nquantum = 3000",
         "kind = \"codel\"\nrate = \"1gbit\"\npeakrate = \"2gbit\"",
         "kind = \"fq_codel\"\nrate = \"100mbit\"\nburst = \"64kb\"\nmemory_limit = \"4mb\"",
-        "kind = \"tbf\"\nrate = \"1mbit\"\nlimit = \"32kb\"",
+        "kind = \"tbf\"\nrate = \"1mbit\"\nlimit = \"32kb\"\nbucket_handle = \"1:\"",
+        "kind = \"sfq\"\nhandle = \"2:\"\nrate = \"1mbit\"\nbucket_handle = \"1:\"",
+        "kind = \"bfifo\"\nhandle = \"2:\"\nlimit = \"9kb\"\nrate = \"1mbit\"\nbucket_handle = \"1:\"",
         "kind = \"hfsc\"\nclass = [{ id = \"1:1\", rt = \"m1 5mbit d 10ms m2 1mbit\", ls = \"1mbit\" }]",
         "kind = \"htb\"\nclass = [{ id = \"1:1\", rate = \"1mbit\", leaf = { kind = \"prio\", handle = \"2:\" } }]",
     ] {
@@ -264,11 +266,22 @@ fn a_deleted_root_takes_the_scheduler_away_and_marks_are_refused() {
     assert!(scheduler(&gone).is_none());
     let marked = "tc qdisc add dev p0 root handle 1: prio;\
                   tc filter add dev p0 parent 1: handle 6 fw flowid 1:1";
-    let refused = edited(&shaped, &format!("qos import \"{marked}\"")).unwrap_err();
-    assert!(refused.contains("the packet mark 6"), "{refused}");
+    let refused = edited(&gone, &format!("qos import \"{marked}\"")).unwrap_err();
+    assert!(refused.contains("marks of packets, which have none here"), "{refused}");
     let both = "tc qdisc add dev p0 root sfq limt 3;;tc qdisc add dev p0 root cake";
-    let told = edited(&shaped, &format!("qos import \"{both}\"")).unwrap_err();
-    assert!(told.contains("line 1: ") && told.contains("line 3: "), "{told}");
+    let told = edited(&gone, &format!("qos import \"{both}\"")).unwrap_err();
+    assert_eq!(
+        told,
+        "error: sfq has no option `limt` here\n  --> commands:1:1\n   |\n 1 | tc qdisc add dev p0 root sfq \
+         limt 3\n   | ^\n\nerror: there is no discipline `cake` here\n  --> commands:3:1\n   |\n 3 | tc qdisc \
+         add dev p0 root cake\n   | ^\n"
+    );
+    let again = edited(&shaped, "qos import \"tc qdisc add dev p0 root codel\"").unwrap_err();
+    assert!(again.contains("Exclusivity flag on, cannot modify"), "{again}");
+    let changed =
+        edited(&shaped, "qos import \"tc qdisc change dev p0 root sfq limit 9\"").unwrap();
+    let Shape::Sfq(sfq) = scheduler(&changed).unwrap().root else { panic!() };
+    assert_eq!(sfq.limit, 9);
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub(super) fn alone(shape: &Shape) -> Fields {
         // A token bucket is written as what stands in it, with a rate.
         Shape::Tbf(tbf) => {
             let inside = match &*tbf.leaf {
-                Shape::Bfifo(waits) => kind.with("limit", &waits.limit),
+                Shape::Bfifo(waits) if waits.handle.is_none() => kind.with("limit", &waits.limit),
                 leaf => alone(leaf),
             };
             settings(inside, &mut tbf.clone())
