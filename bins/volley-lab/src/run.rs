@@ -83,14 +83,16 @@ pub(crate) fn run(Run { scenario, devices, flags, junit }: &Run) -> Result<(), F
 fn rates(rows: &[Row]) {
     let width = rows.iter().map(|row| row.name().chars().count()).max().unwrap_or(0);
     for row in rows {
+        let conditional = row.conditional_pps.map(|pps| format!(" ({:.4} conditional)", pps / 1e6));
+        let conditional = conditional.unwrap_or_default();
         say!(
-            "{:<width$} {:<12}{:>1}{:>9.4} Mpps [{:.4}, {:.4}] of {} runs, limited by the {}",
+            "{:<width$} {:<12}{:>1}{:>9.4} Mpps{conditional}; {} {}, {} runs; limited by the {}",
             row.name(),
             row.metric,
             row.sign(),
             row.value_pps / 1e6,
-            row.interval.low / 1e6,
-            row.interval.high / 1e6,
+            row.spread(),
+            row.interval_in_words(|pps| format!("{:.4}", pps / 1e6)),
             row.runs,
             row.limiter.name()
         );

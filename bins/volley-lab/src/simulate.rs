@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
 use lab_record::{
-    AnswerRecord, Campaign, ComparisonRecord, DeviceFacts, Histogram, Outcome, QuantityRecord,
-    Recorder, Results, Stall, Subject, Trial, TrialRecord,
+    Campaign, ComparisonRecord, DeviceFacts, Histogram, Outcome, QuantityRecord, Recorder, Results,
+    Stall, Subject, Trial, TrialRecord,
 };
 use lab_report::{html, quantities, summary};
 use lab_search::search::max_rate::SATURATED;
-use lab_search::search::{ALL, Findings, Found, Kind, Manner, Quantity, Stand, Terms, named};
+use lab_search::search::{ALL, Findings, Kind, Manner, Quantity, Stand, Terms, named};
 use lab_search::sim::{Device, Model, Stalls};
 use lab_search::stats::blocks::{Side, log_ratio, order};
 use lab_search::stats::paired::{self, Null};
@@ -233,11 +233,7 @@ fn measure(
             let latency = device.latencies(load_pps, TIMED_PACKETS);
             log(&subject, "latency", &device, outcome, Some(latency));
         }
-        for Found { metric, low_pps, high_pps, limit, verdicts, .. } in found.rates {
-            let (subject, limit) = (subject.clone(), Some(limit));
-            let answer = AnswerRecord { subject, metric, low_pps, high_pps, limit, verdicts };
-            results.answers.push(answer);
-        }
+        results.answers.extend(found.rates.into_iter().map(|it| it.answer(subject.clone())));
         for Quantity { metric, unit, values, note } in found.quantities {
             let (subject, metric) = (subject.clone(), metric.to_owned());
             results.quantities.push(QuantityRecord { subject, metric, unit, values, note });
@@ -318,18 +314,32 @@ fn hold_against_first(plan: &Plan, index: usize) -> Result<ComparisonRecord, Fai
 }
 
 fn print(plan: &Plan, results: &Results) {
-    say!("{:<18}{:<12}{:>12}{:>12}{:>12}{:>10}", "device", "", "Mpps", "from", "to", "truth");
+    let spread = if plan.runs < 3 { "bracket" } else { "95 % of it" };
+    say!(
+        "{:<18}{:<12}{:>12}{:>12}{:>12}{:>12}{:>12}{:>10}",
+        "device",
+        "Mpps",
+        "lower bound",
+        "upper",
+        "conditional",
+        spread,
+        "",
+        "truth"
+    );
     for row in summary::rows(results) {
         let named = |index: &usize| name(plan, *index) == row.subject.device;
-        let truth = (0..plan.models.len()).find(named).map(|it| plan.models[it].capacity_pps);
+        let model = (0..plan.models.len()).find(named).map(|it| &plan.models[it]);
+        let truth = model.and_then(|model| truth(plan, model, &row.metric));
         say!(
-            "{:<18}{:<12}{:>12}{:>12.4}{:>12.4}{:>10.4}",
+            "{:<18}{:<12}{:>12}{:>12.4}{:>12}{:>12.4}{:>12.4}{:>10}",
             row.subject.device,
             row.metric,
             format!("{}{:.4}", row.sign(), row.value_pps / 1e6),
+            row.upper_pps / 1e6,
+            row.conditional_pps.map_or("-".into(), |pps| format!("{:.4}", pps / 1e6)),
             row.interval.low / 1e6,
             row.interval.high / 1e6,
-            truth.unwrap_or(0.0) / 1e6
+            truth.map_or("none".into(), |pps| format!("{:.4}", pps / 1e6))
         );
     }
     for row in quantities::rows(results) {
@@ -340,6 +350,16 @@ fn print(plan: &Plan, results: &Results) {
     let seconds: f64 = results.trials.iter().map(|trial| trial.outcome.elapsed_s).sum();
     say!("{} trials, {seconds:.0} s of them if they were real", results.trials.len());
     results.comparisons.iter().for_each(compare::tell);
+}
+
+/// What a search should find: the load at which the device loses just what the goal allows; what
+/// comes through at the largest load. None where every load loses more.
+fn truth(plan: &Plan, model: &Model, metric: &str) -> Option<f64> {
+    if plan.search.of_both_directions {
+        return Some(model.capacity_pps.min(plan.max_pps) - model.base_loss * plan.max_pps);
+    }
+    let percent = metric.strip_prefix("PDR ").and_then(|it| it.strip_suffix(" %")?.parse().ok());
+    model.load_losing(percent.unwrap_or(0.0) / 100.0)
 }
 
 /// Writes the raw lines, then the report from them.

@@ -137,6 +137,33 @@ fn a_results_folder_is_judged_by_its_exit_code() {
 }
 
 #[test]
+fn a_rate_is_its_lower_bound_by_name_and_the_truth_of_a_pdr_is_the_load_that_loses_so_much() {
+    let read = |runs: &str| {
+        let output = lab(&["simulate", "--noise", "0", "--runs", runs, "--capacity", "9M"]);
+        text(&output).0
+    };
+    let three = read("3");
+    // device: three words; metric; lower, upper, conditional, from, to, truth
+    let row = |metric: &str| -> Vec<f64> {
+        let line = three.lines().find(|line| line.contains(metric)).unwrap();
+        let numbers = line.split_whitespace().skip(if metric == "NDR" { 4 } else { 6 });
+        numbers.map(|number| number.parse().unwrap()).collect()
+    };
+    let (ndr, pdr) = (row("NDR"), row("PDR"));
+    assert_eq!((ndr[5], pdr[5]), (9.0, 9.0452), "{three}");
+    for [lower, upper, conditional, from, to, truth] in
+        [ndr, pdr].map(|it| <[f64; 6]>::try_from(it).unwrap())
+    {
+        assert!(lower <= truth && truth <= upper && from <= truth && truth <= to, "{three}");
+        assert!(conditional <= lower && conditional > 0.99 * lower, "{three}");
+    }
+    assert!(three.contains("95 % of it") && three.contains("lower bound"), "{three}");
+    assert!(read("2").contains("bracket"));
+    let lossy = text(&lab(&["simulate", "--base-loss", "0.01", "--runs", "3"]));
+    assert!(lossy.0.contains("none") || lossy.1.contains("smallest load"), "{lossy:?}");
+}
+
+#[test]
 fn a_device_that_nobody_knows_is_refused_before_anything_is_measured() {
     let out = folder("nobody");
     let quick = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/quick.toml");

@@ -15,6 +15,10 @@ pub struct AnswerRecord {
     pub low_pps: f64,
     /// Upper bound, or the number itself.
     pub high_pps: f64,
+    /// Of an MLRsearch: what got through at the lower bound in trials that the exceed ratio does
+    /// not excuse.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conditional_pps: Option<f64>,
     /// What kept it from being higher; none in files of before this was told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,

@@ -20,7 +20,8 @@ fn field(text: &str) -> String {
 /// One line for each device, case and metric.
 pub fn render(results: &Results) -> String {
     let mut text = String::from(
-        "device,case,metric,runs,at_least,pps,low_pps,high_pps,sd_pps,\
+        "device,case,metric,runs,at_least,lower_bound_pps,conditional_pps,\
+         upper_bound_pps,spread,low_pps,high_pps,sd_pps,\
          limited_by,lost_by_device,unsent_by_generator,lost_to_host,verdicts\r\n",
     );
     for row in rows(results) {
@@ -35,8 +36,15 @@ pub fn render(results: &Results) -> String {
             row.runs.to_string(),
             row.is_at_least().to_string(),
             format!("{:.1}", row.value_pps),
+            row.conditional_pps.map_or_else(String::new, |pps| format!("{pps:.1}")),
+            format!("{:.1}", row.upper_pps),
+            row.spread().to_owned(),
             format!("{:.1}", row.interval.low),
-            format!("{:.1}", row.interval.high),
+            if row.interval.high.is_finite() {
+                format!("{:.1}", row.interval.high)
+            } else {
+                String::new()
+            },
             format!("{:.1}", row.sd_pps),
             row.limiter.name().to_owned(),
             packets(|blame| blame.device),
@@ -124,12 +132,20 @@ mod tests {
         let (metric, verdicts) = ("NDR".into(), vec![Verdict::GeneratorBound { share: 1.0 }]);
         let blame = Blame { device: 0, generator: 7, host: 1 };
         let limit = Some(Limit { by: Limiter::Generator, blame });
-        let answer = AnswerRecord { subject, metric, low_pps: 1.0, high_pps: 2.0, limit, verdicts };
+        let answer = AnswerRecord {
+            subject,
+            metric,
+            low_pps: 1.0,
+            high_pps: 2.0,
+            limit,
+            verdicts,
+            ..AnswerRecord::default()
+        };
         let results = Results { answers: vec![answer], ..Results::default() };
         let line = render(&results).lines().nth(1).unwrap().to_owned();
         assert_eq!(
             line,
-            "\"a \"\"b\"\", c\",,NDR,1,true,1.5,1.0,2.0,0.0,generator,0,7,1,generator-bound: 100 % of the generator's ceiling"
+            "\"a \"\"b\"\", c\",,NDR,1,true,1.0,,2.0,bracket,1.0,,0.0,generator,0,7,1,generator-bound: 100 % of the generator's ceiling"
         );
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use lab_record::{Blame, Results};
+use lab_record::{Blame, Interval, Results};
 
 use super::quantities;
 use super::summary::rows;
@@ -14,10 +14,15 @@ fn label(text: &str) -> String {
 /// The exposition: rates with the ends of their intervals, and trials made.
 pub fn render(results: &Results) -> String {
     let mut text = String::new();
-    let families: [(&str, &str); 4] = [
-        ("volley_lab_rate_pps", "Rate found, middle of its bounds."),
-        ("volley_lab_rate_low_pps", "Lower end of the 95 % interval."),
-        ("volley_lab_rate_high_pps", "Upper end of the 95 % interval."),
+    let families: [(&str, &str); 6] = [
+        ("volley_lab_rate_pps", "Lower bound of the rate, or the rate itself; mean over starts."),
+        ("volley_lab_rate_conditional_pps", "Conditional throughput at the lower bound."),
+        ("volley_lab_rate_upper_pps", "Upper bound of the rate."),
+        (
+            "volley_lab_rate_low_pps",
+            "Lower end of the 95 % interval; of under 3 starts, the bracket's.",
+        ),
+        ("volley_lab_rate_high_pps", "Upper end of it; +Inf where the device may do more."),
         (
             "volley_lab_rate_at_least",
             "1 where the generator or the host limited it: the device may do more. Else 0.",
@@ -28,12 +33,22 @@ pub fn render(results: &Results) -> String {
         let _ = writeln!(text, "# TYPE {name} gauge\n# HELP {name} {help}");
         for row in &rows {
             let at_least = f64::from(row.is_at_least());
-            let value = [row.value_pps, row.interval.low, row.interval.high, at_least][index];
+            let Interval { low, high } = row.interval;
+            let conditional = row.conditional_pps;
+            let all =
+                [Some(row.value_pps), conditional, Some(row.upper_pps), Some(low), Some(high)];
+            let Some(value) = all.into_iter().chain([Some(at_least)]).nth(index).flatten() else {
+                continue;
+            };
+            let value = match value.is_finite() {
+                true => format!("{value:.1}"),
+                false => "+Inf".into(),
+            };
             let (device, case) = (label(&row.subject.device), label(&row.subject.case()));
             let metric = label(&row.metric);
             let _ = writeln!(
                 text,
-                "{name}{{device=\"{device}\",case=\"{case}\",metric=\"{metric}\"}} {value:.1}"
+                "{name}{{device=\"{device}\",case=\"{case}\",metric=\"{metric}\"}} {value}"
             );
         }
     }
@@ -140,10 +155,14 @@ mod tests {
         let limit = Some(lab_record::Limit { by: lab_record::Limiter::Host, blame });
         let held_back = AnswerRecord { metric: "PDR".into(), limit, ..answer.clone() };
         let text = render(&Results { answers: vec![answer, held_back], ..Results::default() });
-        assert!(text.contains(r#"volley_lab_rate_at_least{device="a\"b",case="",metric="PDR"} 1"#));
+        assert!(
+            text.contains(r#"volley_lab_rate_at_least{device="a\"b",case="",metric="PDR"} 1.0"#)
+        );
         assert!(text.contains(r#"metric="PDR",by="generator"} 7"#), "{text}");
-        assert!(text.contains(r#"volley_lab_rate_pps{device="a\"b",case="",metric="NDR"} 1.5"#));
-        assert!(text.contains(r#"volley_lab_rate_at_least{device="a\"b",case="",metric="NDR"} 0"#));
+        assert!(text.contains(r#"volley_lab_rate_pps{device="a\"b",case="",metric="NDR"} 1.0"#));
+        assert!(
+            text.contains(r#"volley_lab_rate_at_least{device="a\"b",case="",metric="NDR"} 0.0"#)
+        );
         assert!(text.ends_with("volley_lab_trials_total 0\n# EOF\n"));
     }
 }

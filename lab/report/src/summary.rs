@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use lab_record::{AnswerRecord, Interval, Limit, Limiter, RatioReading, Results, Subject, Verdict};
+use lab_search::stats::bracketed::mean_95;
 use lab_search::stats::summary::{Summary, mean};
 use lab_search::stats::verdict::of_series;
 
@@ -15,9 +16,15 @@ pub struct Row {
     pub metric: String,
     /// Restarts.
     pub runs: usize,
-    /// Middle between the mean lower and the mean upper bound.
+    /// The lower bound, as RFC 2544 and MLRsearch report a throughput: the largest load that
+    /// satisfied its goal, or the number itself; mean over restarts.
     pub value_pps: f64,
-    /// From the lower end of the lower bounds' interval to the upper end of the upper bounds'.
+    /// The smallest load that did not, likewise.
+    pub upper_pps: f64,
+    /// Conditional throughput at the lower bound, likewise, where the method has one.
+    pub conditional_pps: Option<f64>,
+    /// Where the load between both lies with 95 %; of fewer than three restarts, the bracket. No
+    /// upper end where the device may do more.
     pub interval: Interval,
     /// Standard deviation of the lower bounds over restarts.
     pub sd_pps: f64,
@@ -38,6 +45,19 @@ impl Row {
     /// Whether it was not the device that kept it from being higher: the device may do better.
     pub fn is_at_least(&self) -> bool {
         self.limiter != Limiter::Device
+    }
+
+    /// What its interval is: of fewer than three restarts, no interval.
+    pub fn spread(&self) -> &'static str {
+        spread(self.runs)
+    }
+
+    /// Its interval in words, each end by a function.
+    pub fn interval_in_words(&self, end: impl Fn(f64) -> String) -> String {
+        match self.interval.high.is_finite() {
+            true => format!("[{}, {}]", end(self.interval.low), end(self.interval.high)),
+            false => format!("[{}, ?]", end(self.interval.low)),
+        }
     }
 
     /// What stands before the number.
@@ -79,7 +99,7 @@ pub fn rows(results: &Results) -> Vec<Row> {
 fn row((subject, metric): (Subject, String), answers: &[&AnswerRecord]) -> Row {
     let lows: Vec<f64> = answers.iter().map(|answer| answer.low_pps).collect();
     let highs: Vec<f64> = answers.iter().map(|answer| answer.high_pps).collect();
-    let interval = interval_of_bounds(&lows, &highs);
+    let bounds = interval_of_bounds(&lows, &highs);
     let mut verdicts: Vec<Verdict> = of_series(&lows);
     for verdict in answers.iter().flat_map(|answer| &answer.verdicts) {
         if !verdicts.iter().any(|known| says_the_same(known, verdict)) {
@@ -87,11 +107,30 @@ fn row((subject, metric): (Subject, String), answers: &[&AnswerRecord]) -> Row {
         }
     }
     let sd_pps = Summary::of(&lows).map_or(0.0, |summary| summary.sd);
-    let value_pps = mean(&lows).midpoint(mean(&highs));
+    let (value_pps, upper_pps) = (mean(&lows), mean(&highs));
+    let conditional: Option<Vec<f64>> = answers.iter().map(|it| it.conditional_pps).collect();
+    let conditional_pps = conditional.map(|all| mean(&all));
     let limit = answers.iter().filter_map(|answer| answer.limit).reduce(Limit::with);
     let limiter = answers.iter().map(|answer| answer.limiter()).max().unwrap_or(Limiter::Device);
     let runs = answers.len();
-    Row { subject, metric, runs, value_pps, interval, sd_pps, limit, limiter, verdicts }
+    let interval = match limiter {
+        Limiter::Device => bounds,
+        // Nobody looked higher.
+        Limiter::Host | Limiter::Generator => Interval { high: f64::INFINITY, ..bounds },
+    };
+    Row {
+        subject,
+        metric,
+        runs,
+        value_pps,
+        upper_pps,
+        conditional_pps,
+        interval,
+        sd_pps,
+        limit,
+        limiter,
+        verdicts,
+    }
 }
 
 /// Whether one line will do for both: that a search was limited, not by how much on each run.
@@ -104,15 +143,19 @@ fn says_the_same(one: &Verdict, other: &Verdict) -> bool {
     limited || one == other
 }
 
+/// What the interval of so many restarts is called.
+pub fn spread(runs: usize) -> &'static str {
+    if runs < 3 { "bracket" } else { "95 % interval" }
+}
+
 /// The 95 % interval of a number known, on each run, only to lie between two bounds. Of fewer than
-/// three runs, what they span.
+/// three runs, the bracket: what they span.
 pub fn interval_of_bounds(lows: &[f64], highs: &[f64]) -> Interval {
-    match (Summary::of(lows), Summary::of(highs)) {
+    if let Some(interval) = mean_95(lows, highs) {
         // No rate is below 0, whatever the spread.
-        (Ok(low), Ok(high)) if low.count >= 3 => {
-            let hull = low.mean_95.hull(high.mean_95);
-            Interval { low: hull.low.max(0.0), ..hull }
-        }
+        return Interval { low: interval.low.max(0.0), ..interval };
+    }
+    match (Summary::of(lows), Summary::of(highs)) {
         (Ok(low), Ok(high)) => Interval { low: low.min, high: high.max },
         _ => Interval { low: f64::NEG_INFINITY, high: f64::INFINITY },
     }
@@ -162,9 +205,23 @@ mod tests {
             rows.iter().map(|row| row.subject.device.as_str()).collect::<Vec<_>>(),
             ["zebra", "ant"]
         );
-        assert_eq!((rows[0].runs, rows[0].value_pps), (5, 107.0));
-        assert!(rows[0].interval.contains(102.0) && rows[0].interval.contains(112.0));
-        assert_eq!(rows[1].interval, Interval { low: 50.0, high: 60.0 });
+        let (first, second) = (&rows[0], &rows[1]);
+        assert_eq!((first.runs, first.value_pps, first.upper_pps), (5, 102.0, 112.0));
+        assert!(first.interval.contains(107.0) && first.interval.low > 95.0);
+        // All runs between the same two loads: anything in between.
+        assert!(second.interval.low < 52.0 && second.interval.high > 58.0);
+    }
+
+    #[test]
+    fn a_number_that_the_generator_limited_has_no_upper_end() {
+        for runs in [1, 2, 3, 5] {
+            let limit = Some(Limit::LARGEST_LOAD);
+            let most = |run| AnswerRecord { high_pps: 100.0, limit, ..answer("a", run, 100.0) };
+            let answers = (0..runs).map(most).collect();
+            let row = rows(&Results { answers, ..Results::default() }).remove(0);
+            assert_eq!(row.interval.high, f64::INFINITY, "{runs} runs");
+            assert_eq!(row.spread(), if runs < 3 { "bracket" } else { "95 % interval" });
+        }
     }
 
     #[test]

@@ -115,6 +115,7 @@ fn answer(record: &AnswerRecord) -> Value {
         ("metric", Some(record.metric.as_str().into())),
         ("low-pps", fraction(record.low_pps)),
         ("high-pps", fraction(record.high_pps)),
+        ("conditional-pps", record.conditional_pps.and_then(fraction)),
         ("limited-by", Some(record.limiter().name().into())),
         ("lost-by-device", packets(|blame| blame.device)),
         ("unsent-by-generator", packets(|blame| blame.generator)),

@@ -306,6 +306,7 @@ fn results() -> Results {
             metric: "NDR".into(),
             low_pps: 1e-7,
             high_pps: 1e21,
+            conditional_pps: Some(1.0 / 3.0),
             limit: Some(Limit::LARGEST_LOAD),
             verdicts: vec![stalled],
         }],

@@ -58,12 +58,14 @@ pub fn draw(rows: &[String], metrics: &[String], dots: &[Dot]) -> String {
             palette::marker(&mut plot.canvas, (x, y), dot.metric);
         }
         let [value, low, high] = [dot.value_pps, dot.interval.low, dot.interval.high]
-            .map(|number| digits(number / unit.0));
+            .map(|number| if number.is_finite() { digits(number / unit.0) } else { "?".into() });
         let sign = if dot.at_least { "≥ " } else { "" };
         plot.number(y, &format!("{sign}{value} [{low}, {high}] {}", unit.1));
     }
     plot.legend(metrics);
-    plot.note("whiskers: 95 % interval over restarts");
+    plot.note(
+        "marks: lower bounds; whiskers: 95 % interval over restarts, of under three the bracket",
+    );
     plot.canvas.finish("Throughput of each device and case with its 95 % interval")
 }
 

@@ -28,8 +28,11 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         let _ = writeln!(body, "<p class=\"verdict\">Left out: {}</p>", lines.join("; "));
     }
     let lead =
-        "A rate lies between the largest load that satisfied its goal and the smallest that \
-                did not; its interval is that of both bounds over restarts of the device."
+        "A rate is its lower bound, the largest load that satisfied its goal (as RFC 2544 and \
+                MLRsearch report it); the upper bound is the smallest that did not. Conditional \
+                throughput is what got through at the lower bound in the trials that the exceed \
+                ratio does not excuse. The load itself lies between both, with 95 % in the interval \
+                over restarts of the device; fewer than three restarts have the bracket alone."
             .into();
     Some(Section { title: "How it was measured", lead, body })
 }

@@ -30,7 +30,7 @@ pub(super) fn own(results: &Results, of_streams: bool) -> Vec<Row> {
 pub(super) fn table(rows: &[Row]) -> String {
     let mut body = String::from(
         "<table>\n<tr><th>device</th><th>case</th><th></th><th class=\"n\">median</th>\
-         <th class=\"n\">least</th><th class=\"n\">most</th><th class=\"n\">95 % interval</th>\
+         <th class=\"n\">least</th><th class=\"n\">most</th><th class=\"n\">95 % interval, of under 3 runs their span</th>\
          <th class=\"n\">trials</th><th class=\"n\">runs</th></tr>\n",
     );
     for row in rows {

@@ -35,13 +35,16 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     } else {
         String::new()
     };
-    body.push_str("<table>\n<tr><th>device</th><th>case</th><th></th><th class=\"n\">rate</th>\
-                   <th class=\"n\">of the first</th><th class=\"n\">95 % interval</th><th class=\"n\">sd</th><th class=\"n\">runs</th><th>limited by</th></tr>\n");
+    body.push_str("<table>\n<tr><th>device</th><th>case</th><th></th><th class=\"n\">lower bound</th><th class=\"n\">conditional</th><th class=\"n\">upper bound</th>\
+                   <th class=\"n\">of the first</th><th class=\"n\">lies in</th><th class=\"n\">sd</th><th class=\"n\">runs</th><th>limited by</th></tr>\n");
     for row in rows {
-        let interval = format!("{} – {}", rate(row.interval.low), rate(row.interval.high));
+        let interval = format!("{} ({})", row.interval_in_words(rate), row.spread());
+        let conditional = row.conditional_pps.map_or_else(|| "–".into(), rate);
+        let upper = if row.upper_pps > row.value_pps { rate(row.upper_pps) } else { "–".into() };
         let _ = writeln!(
             body,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{interval}</td>\
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{conditional}</td><td class=\"n\">{upper}</td>\
+             <td class=\"n\">{}</td><td class=\"n\">{interval}</td>\
              <td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
             escape(&row.subject.device),
             escape(&row.subject.case()),
@@ -58,14 +61,14 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             let phrase = escape(&limit(found));
             let _ = writeln!(
                 body,
-                "<tr><td></td><td colspan=\"8\" class=\"{class}\">upper bound: {phrase}</td></tr>"
+                "<tr><td></td><td colspan=\"10\" class=\"{class}\">upper bound: {phrase}</td></tr>"
             );
         }
         for found in &row.verdicts {
             let phrase = escape(&verdict(found));
             let _ = writeln!(
                 body,
-                "<tr><td></td><td colspan=\"8\" class=\"verdict\">{phrase}</td></tr>"
+                "<tr><td></td><td colspan=\"10\" class=\"verdict\">{phrase}</td></tr>"
             );
         }
     }

@@ -10,7 +10,7 @@ use crate::summary;
 pub(super) const TABLE: Table = Table {
     name: "summary",
     columns: "device TEXT, function TEXT, case_name TEXT, axes TEXT, metric TEXT, runs \
-              INTEGER, pps REAL, low_pps REAL, high_pps REAL, sd_pps REAL, \
+              INTEGER, pps REAL, conditional_pps REAL, upper_pps REAL, spread TEXT, low_pps REAL, high_pps REAL, sd_pps REAL, \
               limited_by TEXT",
     fill,
 };
@@ -22,8 +22,11 @@ fn fill(filling: &Filling<'_>, results: &Results) -> rusqlite::Result<()> {
             row.metric,
             runs,
             row.value_pps,
+            row.conditional_pps,
+            row.upper_pps,
+            row.spread(),
             interval.low,
-            interval.high,
+            interval.high.is_finite().then_some(interval.high),
             row.sd_pps,
             row.limiter.name()
         ];

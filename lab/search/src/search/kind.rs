@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use lab_record::{Limit, Outcome, Unit, Verdict};
+use lab_record::{AnswerRecord, Limit, Outcome, Subject, Unit, Verdict};
 
 use super::stand::{Stand, Witness};
 use super::strategy::{Search, Step};
@@ -158,6 +158,8 @@ pub struct Found {
     pub low_pps: f64,
     /// Upper bound, or the number itself.
     pub high_pps: f64,
+    /// Conditional throughput at the lower bound, where the method has one.
+    pub conditional_pps: Option<f64>,
     /// Loss ratio above which a trial at the upper bound tells what limits it.
     pub loss_ratio: f64,
     /// What kept it from being higher.
@@ -178,10 +180,18 @@ impl Found {
             metric: metric.into(),
             low_pps,
             high_pps,
+            conditional_pps: None,
             loss_ratio: 0.0,
             limit: Limit::LARGEST_LOAD,
             verdicts: Vec::new(),
         }
+    }
+
+    /// As it is written down.
+    pub fn answer(self, subject: Subject) -> AnswerRecord {
+        let Self { metric, low_pps, high_pps, conditional_pps, limit, verdicts, .. } = self;
+        let limit = Some(limit);
+        AnswerRecord { subject, metric, low_pps, high_pps, conditional_pps, limit, verdicts }
     }
 
     /// What limits it: told by the trials at the smallest load from the upper bound on that missed

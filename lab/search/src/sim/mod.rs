@@ -74,6 +74,13 @@ impl Model {
             reset_s: 0.0,
         }
     }
+
+    /// The load at which it loses this share, stalls and noise apart: the truth that a search for
+    /// that loss ratio should find. None where every load loses more. (Sharp loss.)
+    pub fn load_losing(&self, loss_ratio: f64) -> Option<f64> {
+        let surplus = loss_ratio - self.base_loss;
+        (0.0..1.0).contains(&surplus).then(|| self.capacity_pps / (1.0 - surplus))
+    }
 }
 
 /// A running instance of a model.
@@ -231,6 +238,16 @@ mod tests {
         let mut device = Device::new(Model::quiet(1e6), 1);
         assert_eq!(device.measure(Trial::new(1e6, 1.0)).lost(), 0);
         assert_eq!(device.measure(Trial::new(1.5e6, 2.0)).lost(), 1_000_000);
+    }
+
+    #[test]
+    fn the_load_that_loses_a_share_does() {
+        let model = Model { base_loss: 0.001, ..Model::quiet(1e6) };
+        assert_eq!(model.load_losing(0.0), None);
+        let load_pps = model.load_losing(0.005).unwrap();
+        let lost = Device::new(model, 1).measure(Trial::new(load_pps, 10.0)).loss_ratio();
+        assert!((lost - 0.005).abs() < 1e-4, "{lost}");
+        assert_eq!(Model::quiet(1e6).load_losing(0.0), Some(1e6));
     }
 
     #[test]

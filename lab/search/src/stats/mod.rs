@@ -11,6 +11,7 @@
 pub mod attribution;
 pub mod blocks;
 pub mod bootstrap;
+pub mod bracketed;
 pub mod drift;
 pub mod groups;
 pub mod ks;

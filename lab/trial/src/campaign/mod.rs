@@ -14,10 +14,8 @@ pub mod versus;
 use std::time::{Duration, Instant};
 
 use lab_record::axes::{Axis, Entries, Flows, FrameBytes, LoadPercent, Workers};
-use lab_record::{
-    AnswerRecord, DeviceFacts, FailureRecord, QuantityRecord, Recorder, Subject, Trial,
-};
-use lab_search::search::{Found, Manner, Quantity};
+use lab_record::{DeviceFacts, FailureRecord, QuantityRecord, Recorder, Subject, Trial};
+use lab_search::search::{Manner, Quantity};
 use lab_search::stats::verdict;
 use lab_traffic::arrivals::Imix;
 
@@ -362,11 +360,9 @@ impl Running<'_> {
         let counted = if measure.search.of_both_directions { directions } else { 1.0 };
         let carried_pps =
             found.rates.iter().map(|found| found.low_pps / counted).fold(f64::INFINITY, f64::min);
-        for Found { metric, low_pps, high_pps, limit, mut verdicts, .. } in found.rates {
-            let (subject, limit) = (subject.clone(), Some(limit));
-            verdicts.extend(verdict::generator_bound(low_pps / counted, ceiling_pps));
-            let answer = AnswerRecord { subject, metric, low_pps, high_pps, limit, verdicts };
-            self.recorder.write(answer)?;
+        for mut found in found.rates {
+            found.verdicts.extend(verdict::generator_bound(found.low_pps / counted, ceiling_pps));
+            self.recorder.write(found.answer(subject.clone()))?;
         }
         self.quantities(&subject, found.quantities)?;
         for percent in &measure.latency_at_percent {

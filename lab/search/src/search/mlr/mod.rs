@@ -75,7 +75,8 @@ fn found(answer: GoalAnswer, max_pps: f64, cut: Option<usize>) -> Found {
     verdicts.extend(cut.map(|trials| Verdict::CutShort { trials: trials as u64 }));
     let (low_pps, high_pps) = (answer.lower_pps.unwrap_or(0.0), answer.upper_pps);
     let bounds = Found::between(&metric, low_pps, high_pps.unwrap_or(max_pps));
-    Found { loss_ratio: answer.loss_ratio, verdicts, ..bounds }
+    let (loss_ratio, conditional_pps) = (answer.loss_ratio, answer.conditional_pps);
+    Found { loss_ratio, conditional_pps, verdicts, ..bounds }
 }
 
 /// What to search, and between which loads.
