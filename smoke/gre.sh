@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A GRE tunnel with a key to host b, where scapy plays the other end (this kernel may have no gretap device):
+# A GRE tunnel with a key each way to host b, where scapy plays the other end (this kernel may have no gretap device):
 # host a behind a bridge of ours answers through it.
 . "$(dirname "$0")/lib.sh"
 /usr/bin/python3 -c 'import scapy' 2>/dev/null || skip "python3-scapy is missing"
@@ -9,7 +9,8 @@ hosts
     cat <<'TOML'
 [port.far]
 kind = "gre"
-key = 7
+key = 9
+key_in = 7
 local = "10.0.2.1"
 remote = "10.0.2.2"
 [bridge.lan]
@@ -34,7 +35,7 @@ def ask(inside, wanted, key=7):
         sendp(link / GRE(proto=0x6558, key_present=1, key=key) / Ether(src=mac, dst=to) / inside, iface="eth0")
         sniffer.join()
         if sniffer.results:
-            assert sniffer.results[0][GRE].key == 7
+            assert sniffer.results[0][GRE].key == 9
             return sniffer.results[0][GRE]
     sys.exit("no answer to " + inside.summary())
 

@@ -62,6 +62,8 @@ pub mod ecn {
     pub const ECT0: u8 = 2;
     /// Congestion experienced.
     pub const CE: u8 = 3;
+    /// Its bits of the octet that also has the class of service.
+    pub const MASK: u8 = 3;
 }
 
 /// Differentiated services code points (RFC 4594, 8622).

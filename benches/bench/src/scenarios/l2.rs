@@ -85,7 +85,7 @@ fn vxlan(workers: usize, decap: bool) -> Result<Rig, RigError> {
     const LOCAL: u32 = 0xc000_0201;
     const REMOTE: u32 = 0x0a00_0001;
     const TUNNEL: u16 = 2;
-    let between = |local, remote| Tunnel::new(Wrap::Vxlan(42), Ends::V4 { local, remote });
+    let between = |local, remote| Tunnel::new(Wrap::vxlan(42), Ends::V4 { local, remote });
     let (tunnel, there) = (between(LOCAL, REMOTE), between(REMOTE, LOCAL));
     let packets = (0..256).map(|number| {
         let frame = udp(0x0a00_0001 + number);

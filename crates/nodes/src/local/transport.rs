@@ -108,6 +108,8 @@ pub trait UdpOver: Send + 'static {
     const UNREACHABLE: Self::Exit;
     /// Nobody listens on the port here.
     const TWIN: Self::Exit;
+    /// There must be a checksum, but for tunnels that need none.
+    const UNSUMMED: Option<Self::Exit>;
 
     /// Checks a packet's datagram.
     fn find(packet: &PacketView<'_>) -> Result<UdpFound, Self::Exit>;
@@ -146,12 +148,31 @@ impl<F: UdpOver> Node for UdpLocal<F> {
         let interfaces = self.interfaces.get(context);
         exits.each(frame, |packet| match F::find(packet) {
             Err(fault) => fault.into(),
-            Ok(found) => match self.ports.taker(found.port) {
-                Some(taker) => taker,
-                None if interfaces.has_twin(packet.rx()) => F::TWIN.into(),
-                None => F::UNREACHABLE.into(),
+            Ok(found) => match self.taker(found, interfaces) {
+                Err(exit) => exit.into(),
+                Ok(Some(taker)) => taker,
+                Ok(None) if interfaces.has_twin(packet.rx()) => F::TWIN.into(),
+                Ok(None) => F::UNREACHABLE.into(),
             },
         });
+    }
+}
+
+impl<F: UdpOver> UdpLocal<F> {
+    /// Who takes a datagram: tunnels at other ports than theirs, too.
+    #[inline(always)]
+    fn taker(
+        &self,
+        found: UdpFound,
+        interfaces: &Interfaces,
+    ) -> Result<Option<ExitIndex>, F::Exit> {
+        let is_vxlan = || interfaces.is_vxlan_port(found.port);
+        match F::UNSUMMED {
+            Some(exit) if !found.summed && !is_vxlan() => return Err(exit),
+            _ => {}
+        }
+        let taker = self.ports.taker(found.port);
+        Ok(taker.or_else(|| self.ports.taker(udp::port::VXLAN).filter(|_| is_vxlan())))
     }
 }
 

@@ -35,6 +35,7 @@ impl UdpOver for OverIp4 {
     type Exit = Exit;
     const UNREACHABLE: Exit = Exit::PortUnreachable;
     const TWIN: Exit = Exit::Twin;
+    const UNSUMMED: Option<Exit> = None;
 
     #[inline(always)]
     fn find(packet: &PacketView<'_>) -> Result<UdpFound, Exit> {
@@ -52,7 +53,8 @@ impl UdpOver for OverIp4 {
 mod tests {
     use super::*;
     use crate::local::Twin;
-    use crate::testing::{HOST, US, World};
+    use crate::tables::{Link, Wrap};
+    use crate::testing::{HOST, US, VXLAN, World};
     use graph::harness::NodeHarness;
     use wire::craft;
 
@@ -86,6 +88,24 @@ mod tests {
         let with = |checksum| craft::ipv4(HOST, US).udp(9, 4789).checksum(checksum).build();
         assert_eq!(exit_of(with(0x1234)), "bad-checksum");
         assert_eq!(exit_of(with(0)), "vxlan");
+    }
+
+    #[test]
+    fn a_tunnel_at_another_port_gets_its_datagrams_there_too() {
+        let mut world = World::new();
+        world.change_interface(VXLAN, |row| {
+            if let Link::Tunnel(tunnel) = &mut row.link {
+                tunnel.key.wrap = Wrap::Vxlan { vni: 1, port: 8472 };
+            }
+        });
+        let mut node = NodeHarness::<Udp4Local>::new(&world.setup).unwrap();
+        node.attach(4789, "vxlan");
+        let mut exit_of = |port| {
+            let packet = craft::ipv4(HOST, US).udp(9, port).checksum(0).build();
+            node.run(&[packet], 0, 0).remove(0).exit
+        };
+        assert_eq!((exit_of(8472).as_str(), exit_of(4789).as_str()), ("vxlan", "vxlan"));
+        assert_eq!(exit_of(8473), "port-unreachable");
     }
 
     #[test]

@@ -16,7 +16,6 @@ use packet::PacketView;
 use wire::checksum;
 use wire::icmp6::{message, unreachable};
 use wire::ip::protocol;
-use wire::udp;
 
 /// See the module.
 pub type Udp6Local = UdpLocal<OverIp6>;
@@ -41,6 +40,7 @@ impl UdpOver for OverIp6 {
     type Exit = Exit;
     const UNREACHABLE: Exit = Exit::PortUnreachable;
     const TWIN: Exit = Exit::Twin;
+    const UNSUMMED: Option<Exit> = Some(Exit::NoChecksum);
 
     #[inline(always)]
     fn find(packet: &PacketView<'_>) -> Result<UdpFound, Exit> {
@@ -48,18 +48,15 @@ impl UdpOver for OverIp6 {
         let (source, destination) = (header.source(), header.destination());
         let pseudo =
             |length| checksum::pseudo6(source, destination, protocol::UDP, u32::from(length));
-        let found = find_udp(bytes, pseudo)?;
-        if !found.summed && found.port != udp::port::VXLAN {
-            return Err(Exit::NoChecksum);
-        }
-        Ok(found)
+        Ok(find_udp(bytes, pseudo)?)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{HOST6, US6, World};
+    use crate::tables::{Link, Wrap};
+    use crate::testing::{HOST6, US6, VXLAN, World};
     use graph::harness::NodeHarness;
     use packet::Frame;
     use wire::craft;
@@ -90,6 +87,25 @@ mod tests {
         };
         assert_eq!(with(4789, 0x1234), "bad-checksum");
         assert_eq!((with(53, 0).as_str(), with(4789, 0).as_str()), ("no-checksum", "vxlan"));
+    }
+
+    #[test]
+    fn a_tunnel_at_another_port_gets_its_datagrams_there_too() {
+        let mut world = World::new();
+        world.change_interface(VXLAN, |row| {
+            if let Link::Tunnel(tunnel) = &mut row.link {
+                tunnel.key.wrap = Wrap::Vxlan { vni: 1, port: 8472 };
+            }
+        });
+        let mut node = NodeHarness::<Udp6Local>::new(&world.setup).unwrap();
+        node.attach(4789, "vxlan");
+        let mut exit_of = |port| {
+            let packet = craft::ipv6(HOST6, US6).udp(9, port).checksum(0).build();
+            let by = |frame: &mut Frame| frame.adjacencies_mut().fill(40);
+            node.run_prepared(&[packet], 0, 0, by).remove(0).exit
+        };
+        assert_eq!((exit_of(8472).as_str(), exit_of(4789).as_str()), ("vxlan", "vxlan"));
+        assert_eq!(exit_of(8473), "no-checksum");
     }
 
     #[test]

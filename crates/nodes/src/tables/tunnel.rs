@@ -10,7 +10,7 @@
 //! Remotes of one tunnel do not reach each other, so flooding reaches every one of them once, and
 //! stations are learned behind theirs as they are behind ports.
 
-use crate::ip::PacketRoutes;
+use crate::ip::{OWN_TTL, PacketRoutes};
 use crate::tables::{Interface, Interfaces, Link, VrfId, Vrfs};
 use crate::tunnel::TunnelHeaders;
 use fib::Forward;
@@ -22,10 +22,22 @@ use wire::{gre, ipv4, ipv6, udp, vxlan};
 /// What wraps a frame or a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Wrap {
-    /// VXLAN, by its network identifier.
-    Vxlan(u32),
-    /// GRE, by its key if it has one.
+    /// VXLAN.
+    Vxlan {
+        /// Its network identifier.
+        vni: u32,
+        /// The UDP port that its packets go to, here and there.
+        port: u16,
+    },
+    /// GRE, by the key of what comes if it has one.
     Gre(Option<u32>),
+}
+
+impl Wrap {
+    /// VXLAN at its usual port.
+    pub fn vxlan(vni: u32) -> Self {
+        Self::Vxlan { vni, port: udp::port::VXLAN }
+    }
 }
 
 /// The addresses that a tunnel's packets go between.
@@ -76,6 +88,12 @@ pub struct Tunnel {
     pub summed: bool,
     /// Remotes that are not known yet are taken in.
     pub learns: bool,
+    /// The key of what goes by GRE, if it has one.
+    pub key_out: Option<u32>,
+    /// Class of service of its packets; of what is inside where none is said.
+    pub dscp: Option<u8>,
+    /// TTL that its packets leave with; that of what is inside where none is said.
+    pub ttl: Option<u8>,
     /// The VRF that its packets are in: they are routed there, and come in there.
     pub underlay: VrfId,
 }
@@ -126,11 +144,24 @@ impl Ends {
 }
 
 impl Tunnel {
-    /// A tunnel of frames whose datagrams have the checksums that they must have.
+    /// A tunnel of frames whose datagrams have the checksums that they must have, with the same key
+    /// in and out, as far from its other end as our own packets get.
     pub fn new(wrap: Wrap, ends: Ends) -> Self {
         let summed = matches!(ends, Ends::V6 { .. });
-        let (key, inside, underlay) = (TunnelKey { wrap, ends }, Inside::Frames, VrfId::DEFAULT);
-        Self { key, inside, summed, learns: false, underlay }
+        let key_out = match wrap {
+            Wrap::Vxlan { .. } => None,
+            Wrap::Gre(key) => key,
+        };
+        Self {
+            key: TunnelKey { wrap, ends },
+            inside: Inside::Frames,
+            summed,
+            learns: false,
+            key_out,
+            dscp: None,
+            ttl: Some(OWN_TTL - 1),
+            underlay: VrfId::DEFAULT,
+        }
     }
 
     /// Where its packets go: to the other end.
@@ -150,8 +181,8 @@ impl Tunnel {
             Ends::V6 { .. } => ipv6::Header::LEN,
         };
         ip + match self.key.wrap {
-            Wrap::Vxlan(_) => udp::Header::LEN + vxlan::Header::LEN,
-            Wrap::Gre(key) => gre_bytes(key),
+            Wrap::Vxlan { .. } => udp::Header::LEN + vxlan::Header::LEN,
+            Wrap::Gre(_) => gre_bytes(self.key_out),
         }
     }
 }
@@ -169,6 +200,8 @@ pub(super) struct Tunnels {
     ids: HashMap<(TunnelKey, VrfId), u16>,
     /// Their headers, by number.
     headers: Vec<Option<Arc<TunnelHeaders>>>,
+    /// UDP ports that some take packets at, but for the usual one.
+    ports: Vec<u16>,
 }
 
 impl Tunnels {
@@ -179,7 +212,15 @@ impl Tunnels {
         };
         let headers = |row| tunnel(row).map(|tunnel| Arc::new(TunnelHeaders::new(tunnel)));
         let id = |(id, row)| tunnel(row).map(|it| ((it.key, it.underlay), id));
+        let port = |row| match tunnel(row)?.key.wrap {
+            Wrap::Vxlan { port, .. } => Some(port).filter(|port| *port != udp::port::VXLAN),
+            Wrap::Gre(_) => None,
+        };
+        let mut ports: Vec<u16> = rows.iter().filter_map(port).collect();
+        ports.sort_unstable();
+        ports.dedup();
         Self {
+            ports,
             ids: (0..).zip(rows).filter_map(id).collect(),
             headers: rows.iter().map(headers).collect(),
         }
@@ -190,6 +231,12 @@ impl Interfaces {
     /// The interface of a tunnel whose packets are in a VRF.
     pub fn tunnel(&self, key: TunnelKey, vrf: VrfId) -> Option<u16> {
         self.tunnels.ids.get(&(key, vrf)).copied()
+    }
+
+    /// Whether datagrams to a UDP port are for VXLAN tunnels.
+    #[inline]
+    pub fn is_vxlan_port(&self, port: u16) -> bool {
+        port == udp::port::VXLAN || self.tunnels.ports.binary_search(&port).is_ok()
     }
 
     /// The headers of what leaves by an interface, if it is a tunnel.

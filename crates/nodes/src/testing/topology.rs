@@ -135,9 +135,9 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         OTHER_VLAN => vlan(VlanTags::One(300), 0x8100),
         BRIDGED_VLAN => vlan(VlanTags::One(400), 0x8100),
         OWN_STATION => Link::Bridge,
-        VXLAN => Link::Tunnel(over4(Wrap::Vxlan(VNI))),
+        VXLAN => Link::Tunnel(over4(Wrap::vxlan(VNI))),
         GRE => Link::Tunnel(over4(Wrap::Gre(Some(GRE_KEY)))),
-        VXLAN6 => Link::Tunnel(over6(Wrap::Vxlan(VNI))),
+        VXLAN6 => Link::Tunnel(over6(Wrap::vxlan(VNI))),
         GRE_LINK => {
             let tunnel = over4(Wrap::Gre(Some(GRE_LINK_KEY)));
             Link::Tunnel(Tunnel { inside: Inside::Packets, ..tunnel })

@@ -5,10 +5,10 @@
 //!          └ source port, and over IPv6 the flow label: the flow of what is inside
 //! ```
 
-use crate::ip::{OwnIp4, OwnIp6, ip4_flow, ip6_flow};
+use super::inner::Inner;
+use crate::ip::{OWN_TTL, OwnIp4, OwnIp6};
 use crate::tables::{Ends, Inside, Tunnel, Wrap, gre_bytes};
-use fib::ecmp::flow_hash;
-use wire::ethernet::{self, ethertype};
+use wire::ethernet::ethertype;
 use wire::ip::{self, protocol};
 use wire::{checksum, gre, ipv4, ipv6, udp, vxlan};
 
@@ -20,15 +20,20 @@ const FLOW_LABEL: u32 = 0x000f_ffff;
 /// Octets of the longest header between IP and what is inside.
 const WRAP_BYTES: usize = udp::Header::LEN + vxlan::Header::LEN;
 
-/// The headers of a tunnel's packets, all written but for lengths, sums and flows.
+/// The headers of a tunnel's packets, all written but for lengths, sums, flows, and what is told of
+/// what is inside.
 #[derive(Clone, Debug)]
 pub struct TunnelHeaders {
     /// Whose they are.
     pub tunnel: Tunnel,
     ip: [u8; ipv6::Header::LEN],
     wrap: [u8; WRAP_BYTES],
-    /// Of the IPv4 header without its length.
+    /// Of the IPv4 header without what is written for each packet.
     sum: checksum::Sum,
+    /// Its own class of service, and the bits that are those of what is inside: always the
+    /// congestion marks (RFC 6040 section 4.1, normal mode).
+    tos: u8,
+    inner_tos: u8,
 }
 
 impl TunnelHeaders {
@@ -45,6 +50,7 @@ impl TunnelHeaders {
                     .write(&mut ip[..ipv4::Header::LEN]);
                 if let Some(mut header) = ipv4::HeaderMut::new(&mut ip) {
                     header.set_total_len(0);
+                    header.set_ttl(0);
                     header.set_checksum(0);
                 }
                 sum = sum.bytes(&ip[..ipv4::Header::LEN]);
@@ -55,7 +61,23 @@ impl TunnelHeaders {
                     .write(&mut ip);
             }
         }
-        Self { tunnel, ip, wrap: wrap_of(tunnel.key.wrap), sum }
+        let (tos, inner_tos) = match tunnel.dscp {
+            Some(dscp) => (dscp << 2, ip::ecn::MASK),
+            None => (0, u8::MAX),
+        };
+        Self { tunnel, ip, wrap: wrap_of(&tunnel), sum, tos, inner_tos }
+    }
+
+    /// What the outer header says of service, and of how far the packet may go.
+    #[inline(always)]
+    fn marks(&self, inner: Inner) -> (u8, u8) {
+        // Both headers are counted down with the packets that we forward.
+        let ttl = match self.tunnel.ttl {
+            Some(ttl) => ttl.saturating_add(1),
+            None if inner.ttl == 0 => OWN_TTL,
+            None => inner.ttl.saturating_add(1),
+        };
+        (self.tos | inner.tos & self.inner_tos, ttl)
     }
 
     /// Writes the headers at the start of `packet`, for what is behind them.
@@ -66,20 +88,24 @@ impl TunnelHeaders {
             Ends::V4 { local, remote } => {
                 let headers = packet.split_first_chunk_mut::<{ ipv4::Header::LEN }>();
                 let Some((ip, rest)) = headers else { return };
-                self.write_wrap(rest);
+                let (tos, ttl) = self.marks(self.write_wrap(rest));
                 if self.tunnel.is_summed() {
                     let pseudo = checksum::pseudo4(local, remote, protocol::UDP, rest.len() as u16);
                     sum_udp(rest, pseudo);
                 }
                 ip.copy_from_slice(&self.ip[..ipv4::Header::LEN]);
                 let mut header = ipv4::HeaderMut::of(ip);
+                header.set_tos(tos);
                 header.set_total_len(length);
-                header.set_checksum(self.sum.u16(length).checksum());
+                header.set_ttl(ttl);
+                let sum = self.sum.u16(length).u16(tos.into()).u16(u16::from(ttl) << 8);
+                header.set_checksum(sum.checksum());
             }
             Ends::V6 { local, remote } => {
                 let headers = packet.split_first_chunk_mut::<{ ipv6::Header::LEN }>();
                 let Some((ip, rest)) = headers else { return };
-                let flow = self.write_wrap(rest);
+                let inner = self.write_wrap(rest);
+                let (tos, ttl) = self.marks(inner);
                 if self.tunnel.is_summed() {
                     let pseudo = checksum::pseudo6(local, remote, protocol::UDP, rest.len() as u32);
                     sum_udp(rest, pseudo);
@@ -87,59 +113,63 @@ impl TunnelHeaders {
                 *ip = self.ip;
                 let mut header = ipv6::HeaderMut::of(ip);
                 header.set_payload_len(rest.len() as u16);
+                header.set_hop_limit(ttl);
                 // RFC 6438: the label tells routers on the way which packets are of one flow.
-                header.set_first_word(6 << 28 | flow & FLOW_LABEL);
+                let flow = inner.flow & FLOW_LABEL;
+                header.set_first_word(6 << 28 | u32::from(tos) << 20 | flow);
             }
         }
     }
 
-    /// Writes what stands between the IP header and what is inside; says whose flow that is.
+    /// Writes what stands between the IP header and what is inside; says what is to be known of
+    /// that.
     #[inline(always)]
-    fn write_wrap(&self, packet: &mut [u8]) -> u32 {
+    fn write_wrap(&self, packet: &mut [u8]) -> Inner {
         let length = packet.len() as u16;
         match self.tunnel.key.wrap {
-            Wrap::Vxlan(_) => {
+            Wrap::Vxlan { .. } => {
                 let headers = packet.split_first_chunk_mut::<WRAP_BYTES>();
-                let Some((headers, inside)) = headers else { return 0 };
-                let flow = frame_flow(inside);
+                let Some((headers, inside)) = headers else { return Inner::default() };
+                let inner = Inner::of_frame(inside);
                 *headers = self.wrap;
                 if let Some(mut udp) = udp::HeaderMut::new(headers) {
-                    udp.set_source_port(FIRST_PORT | (flow & 0x3fff) as u16);
+                    udp.set_source_port(FIRST_PORT | (inner.flow & 0x3fff) as u16);
                     udp.set_length(length);
                 }
-                flow
+                inner
             }
-            Wrap::Gre(key) => {
-                let headers = packet.split_at_mut_checked(gre_bytes(key));
-                let Some((headers, inside)) = headers else { return 0 };
-                let (kind, flow) = match self.tunnel.inside {
-                    Inside::Frames => (ethertype::TEB, frame_flow(inside)),
+            Wrap::Gre(_) => {
+                let headers = packet.split_at_mut_checked(gre_bytes(self.tunnel.key_out));
+                let Some((headers, inside)) = headers else { return Inner::default() };
+                let (kind, inner) = match self.tunnel.inside {
+                    Inside::Frames => (ethertype::TEB, Inner::of_frame(inside)),
                     Inside::Packets if ip::version(inside) == 6 => {
-                        (ethertype::IPV6, ip6_flow(0, inside))
+                        (ethertype::IPV6, Inner::of_packet(inside))
                     }
-                    Inside::Packets => (ethertype::IPV4, ip4_flow(0, inside)),
+                    Inside::Packets => (ethertype::IPV4, Inner::of_packet(inside)),
                 };
                 headers.copy_from_slice(&self.wrap[..headers.len()]);
                 if let Some(mut header) = gre::HeaderMut::new(headers) {
                     header.set_ethertype(kind);
                 }
-                flow
+                inner
             }
         }
     }
 }
 
-fn wrap_of(wrap: Wrap) -> [u8; WRAP_BYTES] {
+fn wrap_of(tunnel: &Tunnel) -> [u8; WRAP_BYTES] {
     let mut headers = [0; WRAP_BYTES];
-    match wrap {
-        Wrap::Vxlan(vni) => {
+    match tunnel.key.wrap {
+        Wrap::Vxlan { vni, port } => {
             // RFC 7348 section 5: over IPv4 the checksum should be zero.
             if let Some(mut udp) = udp::HeaderMut::new(&mut headers) {
-                udp.set_destination_port(udp::port::VXLAN);
+                udp.set_destination_port(port);
             }
             headers[udp::Header::LEN..].copy_from_slice(&vxlan::header(vni));
         }
-        Wrap::Gre(key) => {
+        Wrap::Gre(_) => {
+            let key = tunnel.key_out;
             if let Some(mut header) = gre::HeaderMut::new(&mut headers) {
                 header.set_flags(if key.is_some() { gre::KEY } else { 0 });
             }
@@ -154,13 +184,13 @@ fn wrap_of(wrap: Wrap) -> [u8; WRAP_BYTES] {
 impl Tunnel {
     fn protocol(&self) -> u8 {
         match self.key.wrap {
-            Wrap::Vxlan(_) => protocol::UDP,
+            Wrap::Vxlan { .. } => protocol::UDP,
             Wrap::Gre(_) => protocol::GRE,
         }
     }
 
     fn is_summed(&self) -> bool {
-        self.summed && matches!(self.key.wrap, Wrap::Vxlan(_))
+        self.summed && matches!(self.key.wrap, Wrap::Vxlan { .. })
     }
 }
 
@@ -172,31 +202,9 @@ fn sum_udp(datagram: &mut [u8], pseudo: checksum::Sum) {
     }
 }
 
-/// The flow of a frame, so that routers on the way can spread flows and keep each in order.
-#[inline]
-fn frame_flow(frame: &[u8]) -> u32 {
-    let Some((link, packet)) = frame.split_first_chunk::<{ ethernet::Header::LEN }>() else {
-        return 0;
-    };
-    let header = ethernet::Header::of(link);
-    match header.ethertype() {
-        ethertype::IPV4 => ip4_flow(0, packet),
-        ethertype::IPV6 => ip6_flow(0, packet),
-        other => {
-            let word = |mac: [u8; 6]| {
-                let [a, b, c, d, e, f] = mac;
-                u128::from(u64::from_be_bytes([0, 0, a, b, c, d, e, f]))
-            };
-            let (source, destination) = (header.source().octets(), header.destination().octets());
-            flow_hash(0, word(source), word(destination), 0, other.into())
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ip::OWN_TTL;
     use crate::tables::TunnelKey;
     use wire::craft;
 
@@ -216,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_vxlan_packet_is_the_crafted_one() {
-        let packet = written(&Tunnel::new(Wrap::Vxlan(42), V4), &inner(5));
+        let packet = written(&Tunnel::new(Wrap::vxlan(42), V4), &inner(5));
         let port = u16::from_be_bytes([packet[20], packet[21]]);
         let outer = craft::ipv4(7, 8).ttl(OWN_TTL).identification(0).dont_fragment();
         let crafted = outer.udp(port, 4789).checksum(0).vxlan(42);
@@ -227,7 +235,7 @@ mod tests {
 
     #[test]
     fn datagrams_over_ipv6_have_a_checksum_unless_told_otherwise() {
-        let tunnel = Tunnel::new(Wrap::Vxlan(42), V6);
+        let tunnel = Tunnel::new(Wrap::vxlan(42), V6);
         for summed in [true, false] {
             let packet = written(&Tunnel { summed, ..tunnel }, &inner(5));
             let datagram = &packet[40..];
@@ -239,14 +247,14 @@ mod tests {
             assert_ne!(parsed.header.flow_label(), 0);
         }
         let with_sum =
-            written(&Tunnel { summed: true, ..Tunnel::new(Wrap::Vxlan(42), V4) }, &inner(5));
+            written(&Tunnel { summed: true, ..Tunnel::new(Wrap::vxlan(42), V4) }, &inner(5));
         let pseudo = checksum::pseudo4(7, 8, protocol::UDP, (with_sum.len() - 20) as u16);
         assert!(with_sum[26..28] != [0, 0] && pseudo.bytes(&with_sum[20..]).is_valid());
     }
 
     #[test]
     fn the_source_port_is_the_flows() {
-        let tunnel = Tunnel::new(Wrap::Vxlan(42), V4);
+        let tunnel = Tunnel::new(Wrap::vxlan(42), V4);
         let port = |inner: &[u8]| written(&tunnel, inner)[20..22].to_vec();
         assert_eq!(port(&inner(5)), port(&inner(5)));
         let ports: std::collections::HashSet<_> = (0..64).map(|n| port(&inner(n))).collect();
@@ -279,6 +287,78 @@ mod tests {
             let written = written(&tunnel, &packet);
             let parsed = gre::Packet::parse(&written[20..]).unwrap();
             assert_eq!((parsed.ethertype, parsed.payload), (kind, &packet[..]));
+        }
+    }
+
+    /// Frames and packets with this class of service inside, and TTL 9.
+    fn marked(tos: u8) -> [(Inside, Vec<u8>); 4] {
+        let frame = || craft::ethernet([2; 6], [4; 6]);
+        let four = craft::ipv4(1, 2).tos(tos).ttl(9).udp(3, 4).build();
+        let six = craft::ipv6(1, 2).traffic_class(tos).hop_limit(9).udp(3, 4).build();
+        [
+            (Inside::Frames, frame().vlan(7).ipv4(1, 2).tos(tos).ttl(9).udp(3, 4).build()),
+            (Inside::Frames, [&frame().ethertype(0x86dd).build()[..], &six].concat()),
+            (Inside::Packets, four),
+            (Inside::Packets, six),
+        ]
+    }
+
+    /// Class of service and TTL of a tunnel's packet, whose sum must be right.
+    fn outer(tunnel: &Tunnel, inner: &[u8]) -> (u8, u8) {
+        let packet = written(tunnel, inner);
+        match ip::version(&packet) {
+            6 => {
+                let header = ipv6::Packet::parse(&packet).unwrap().header;
+                (header.traffic_class(), header.hop_limit())
+            }
+            _ => {
+                let header = ipv4::Packet::parse(&packet).unwrap().header;
+                assert!(checksum::is_valid(&packet[..20]));
+                (header.tos(), header.ttl())
+            }
+        }
+    }
+
+    #[test]
+    fn service_and_reach_are_those_of_what_is_inside_or_the_tunnels_own() {
+        for ends in [V4, V6] {
+            for ecn in 0..4 {
+                for (inside, inner) in marked(0xb8 | ecn) {
+                    for wrap in [Wrap::vxlan(42), Wrap::Gre(Some(7))] {
+                        if inside == Inside::Packets && wrap == Wrap::vxlan(42) {
+                            continue;
+                        }
+                        let usual = Tunnel { inside, ..Tunnel::new(wrap, ends) };
+                        // All leave with one hop less.
+                        assert_eq!(outer(&usual, &inner), (0xb8 | ecn, 65));
+                        let fixed = Tunnel { dscp: Some(10), ttl: Some(3), ..usual };
+                        assert_eq!(outer(&fixed, &inner), (10 << 2 | ecn, 4));
+                        let inherits = Tunnel { ttl: None, ..usual };
+                        assert_eq!(outer(&inherits, &inner), (0xb8 | ecn, 10));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_packet_goes_as_our_own_packets_do() {
+        let arp = craft::ethernet([2; 6], [255; 6]).arp_request([2; 6], 1, 2).build();
+        let tunnel = Tunnel { ttl: None, ..Tunnel::new(Wrap::vxlan(42), V4) };
+        assert_eq!(outer(&tunnel, &arp), (0, OWN_TTL));
+        let furthest = craft::ethernet([2; 6], [4; 6]).ipv4(1, 2).ttl(255).udp(3, 4).build();
+        assert_eq!(outer(&tunnel, &furthest), (0, 255));
+    }
+
+    #[test]
+    fn the_port_and_the_key_out_are_the_tunnels() {
+        let vxlan = Wrap::Vxlan { vni: 42, port: 8472 };
+        assert_eq!(written(&Tunnel::new(vxlan, V4), &inner(5))[22..24], 8472u16.to_be_bytes());
+        for key_out in [None, Some(9)] {
+            let tunnel = Tunnel { key_out, ..Tunnel::new(Wrap::Gre(Some(7)), V4) };
+            let packet = written(&tunnel, &inner(5));
+            let parsed = gre::Packet::parse(&packet[20..]).unwrap();
+            assert_eq!((parsed.key, parsed.payload), (key_out, &inner(5)[..]));
         }
     }
 }

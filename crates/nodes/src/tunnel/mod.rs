@@ -5,7 +5,9 @@
 //!  udp4_local, ip4_local … ─▶ tunnel_decap ─▶ (the tunnel's interface)
 //! ```
 
+mod ecn;
 mod headers;
+mod inner;
 
 pub use headers::TunnelHeaders;
 

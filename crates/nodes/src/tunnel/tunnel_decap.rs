@@ -9,6 +9,7 @@
 //! ```
 //! GRE's sequence numbers are read over: what comes is taken as it comes.
 
+use super::ecn;
 use crate::interface::{Entrance, ReceivedRun, entrances};
 use crate::local::ip6_local::{upper_layer, upper_protocol};
 use crate::tables::{
@@ -59,6 +60,9 @@ entrances! {
         NewRemote => drop,
         /// The frame inside is shorter than an Ethernet header.
         InnerRunt => drop,
+        /// RFC 6040 section 4.2: congestion was met outside, and the sender inside asked for drops
+        /// to hear of it by.
+        Congested => drop,
         /// It came by a tunnel, perhaps by our own: tunnels inside tunnels are not opened.
         Nested => drop,
     }
@@ -139,6 +143,10 @@ impl Node for TunnelDecap {
                 Err(exit) => return exit,
             };
             packet.advance(opened.bytes);
+            // Nobody on the way said anything where nothing is marked.
+            if opened.ecn != 0 && !ecn::tell(packet.header_mut(), opened.kind, opened.ecn) {
+                return Exit::Congested;
+            }
             packet.start_here();
             packet.set_rx(found.id);
             received.add(found.id, packet.length());
@@ -156,6 +164,8 @@ struct Opened {
     bytes: usize,
     /// There is a UDP checksum, if there is UDP.
     summed: bool,
+    /// Congestion marks outside.
+    ecn: u8,
 }
 
 /// A tunnel's interface and the way in by it.
@@ -171,31 +181,33 @@ struct Found {
 #[inline(always)]
 fn open(packet: &PacketView<'_>) -> Result<Opened, Exit> {
     let bytes = packet.header();
-    let (ends, protocol, inside) = if ip::version(bytes) == 6 {
+    let (ends, protocol, inside, ecn) = if ip::version(bytes) == 6 {
         let (header, inside) = upper_layer(packet).ok_or(Exit::Truncated)?;
         let (local, remote) = (header.destination(), header.source());
-        (Ends::V6 { local, remote }, upper_protocol(packet).ok_or(Exit::Truncated)?, inside)
+        let protocol = upper_protocol(packet).ok_or(Exit::Truncated)?;
+        (Ends::V6 { local, remote }, protocol, inside, header.ecn())
     } else {
         let header = ipv4::Header::new(bytes).ok_or(Exit::Truncated)?;
         let inside = bytes.get(header.header_len()..).ok_or(Exit::Truncated)?;
         let (local, remote) = (header.destination(), header.source());
-        (Ends::V4 { local, remote }, header.protocol(), inside)
+        (Ends::V4 { local, remote }, header.protocol(), inside, header.ecn())
     };
     let (wrap, kind, rest, summed) = match protocol {
         protocol::GRE => open_gre(inside)?,
         _ => {
-            let (datagram, inside) =
-                inside.split_at_checked(udp::Header::LEN).ok_or(Exit::Truncated)?;
+            let datagram = udp::Header::new(inside).ok_or(Exit::Truncated)?;
+            let inside = &inside[udp::Header::LEN..];
             let header = vxlan::Header::new(inside).ok_or(Exit::Truncated)?;
             if !header.is_valid() {
                 return Err(Exit::BadVxlanFlags);
             }
-            let summed = datagram[6..] != [0, 0];
+            let summed = datagram.checksum() != 0;
             let rest = inside.len() - vxlan::Header::LEN;
-            (Wrap::Vxlan(header.vni()), ethertype::TEB, rest, summed)
+            let wrap = Wrap::Vxlan { vni: header.vni(), port: datagram.destination_port() };
+            (wrap, ethertype::TEB, rest, summed)
         }
     };
-    Ok(Opened { key: TunnelKey { wrap, ends }, kind, bytes: bytes.len() - rest, summed })
+    Ok(Opened { key: TunnelKey { wrap, ends }, kind, bytes: bytes.len() - rest, summed, ecn })
 }
 
 /// What wraps in a GRE packet, the kind of what is inside, and its octets.
@@ -364,6 +376,56 @@ mod tests {
     }
 
     #[test]
+    fn congestion_outside_is_told_inside_or_dropped_for() {
+        let inside = |tos| craft::ipv4([10, 9, 0, 1], [10, 9, 0, 2]).tos(tos).udp(5, 6).build();
+        let frame = |tos| {
+            [&craft::ethernet(HOST_MAC, [4; 6]).ethertype(0x0800).build()[..], &inside(tos)]
+                .concat()
+        };
+        let over4 = |tos: u8, inner: &[u8]| {
+            let outer = craft::ipv4(FAR, US).tos(tos).udp(50000, 4789).checksum(0).vxlan(VNI);
+            outer.payload(inner).build()
+        };
+        let over6 = |class: u8, inner: &[u8]| {
+            let outer = craft::ipv6(FAR6, US6).traffic_class(class).udp(50000, 4789).vxlan(VNI);
+            outer.payload(inner).build()
+        };
+        for outside in 0..4 {
+            for within in 0..4 {
+                let (inner, outer) = (frame(0x28 | within), 0xb8 | outside);
+                for packet in [over4(outer, &inner), over6(outer, &inner)] {
+                    let (exit, packet) = run(&World::new(), packet, 0, 40);
+                    match ecn::leaving(within, outside) {
+                        Some(marks) => {
+                            assert_eq!((exit.as_str(), packet), ("bridge", frame(0x28 | marks)));
+                        }
+                        None => assert_eq!(exit, "congested"),
+                    }
+                }
+            }
+        }
+        for packet in [over4(3, &inner()), over6(3, &inner())] {
+            assert_eq!(run(&World::new(), packet, 0, 40), ("bridge".to_owned(), inner()));
+        }
+    }
+
+    #[test]
+    fn another_udp_port_is_another_tunnel() {
+        let at = |port| {
+            let tunnel = craft::ipv4(FAR, US).udp(50000, port).vxlan(VNI);
+            tunnel.ethernet(HOST_MAC, [4; 6]).ethertype(0x88b5).payload(&[7; 46]).build()
+        };
+        let mut world = World::new();
+        world.change_interface(VXLAN, |row| {
+            if let Link::Tunnel(tunnel) = &mut row.link {
+                tunnel.key.wrap = Wrap::Vxlan { vni: VNI, port: 8472 };
+            }
+        });
+        assert_eq!(run(&world, at(8472), 0, 40), ("bridge".to_owned(), inner()));
+        assert_eq!(run(&world, at(4789), 0, 40).0, "unknown-tunnel");
+    }
+
+    #[test]
     fn packets_inside_gre_go_to_their_protocol() {
         let mut world = World::new();
         world.change_interface(GRE, |row| {
@@ -382,7 +444,7 @@ mod tests {
         let mut world = World::new();
         let hub = |learns: bool| {
             let ends = Ends::new(std::net::Ipv4Addr::from(US).into(), [0, 0, 0, 0].into());
-            let tunnel = Tunnel::new(Wrap::Vxlan(7), ends.unwrap());
+            let tunnel = Tunnel::new(Wrap::vxlan(7), ends.unwrap());
             Link::Tunnel(Tunnel { learns, ..tunnel })
         };
         world.change_interface(VXLAN, |row| row.link = hub(false));

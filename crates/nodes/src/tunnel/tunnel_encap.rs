@@ -182,7 +182,7 @@ mod tests {
     fn way_to(world: &mut World, remote: [u8; 4], underlay: VrfId) -> (String, u32) {
         world.change_interface(VXLAN, |row| {
             let ends = Ends::new(Ipv4Addr::from(US).into(), Ipv4Addr::from(remote).into());
-            let tunnel = Tunnel::new(Wrap::Vxlan(VNI), ends.unwrap());
+            let tunnel = Tunnel::new(Wrap::vxlan(VNI), ends.unwrap());
             row.link = Link::Tunnel(Tunnel { underlay, ..tunnel });
         });
         let frame = craft::ethernet(HOST_MAC, [4; 6]).ipv4(HOST, FAR).udp(1, 2).build();

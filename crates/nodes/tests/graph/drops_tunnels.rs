@@ -79,9 +79,14 @@ pub(crate) fn plays() -> Vec<(&'static str, Play)> {
             let bare = from_far6().udp(50_000, 4789).checksum(0);
             rig.receive(0, bare.payload(&vxlan(8, 42, 14)).build());
         }),
+        ("tunnel-decap/congested", |rig| {
+            let inside = craft::ethernet([2; 6], [4; 6]).ipv4(1, 2).udp(3, 4).build();
+            let data = [&vxlan(8, 42, 0)[..], &inside].concat();
+            rig.receive(0, from_far().tos(3).udp(50_000, 4789).payload(&data).build());
+        }),
         ("tunnel-decap/new-remote", |rig| {
             let ends = Ends::new(US.into(), [0; 4].into()).unwrap();
-            let hub = Tunnel { learns: true, ..Tunnel::new(Wrap::Vxlan(42), ends) };
+            let hub = Tunnel { learns: true, ..Tunnel::new(Wrap::vxlan(42), ends) };
             rig.change_interface(VXLAN, |row| row.link = Link::Tunnel(hub));
             rig.receive(0, in_vxlan(8, 42, 14));
         }),

@@ -29,18 +29,25 @@ fn tunnel(kind: &PortKind, vrfs: &VrfNumbers) -> Option<Tunnel> {
         Remotes::Several { learn, .. } => (unspecified(ends.local), *learn),
     };
     let wrap = match kind {
-        PortKind::Vxlan(vxlan) => Wrap::Vxlan(vxlan.vni),
-        PortKind::Gre(gre) => Wrap::Gre(gre.key),
+        PortKind::Vxlan(vxlan) => Wrap::Vxlan { vni: vxlan.vni, port: vxlan.udp_port },
+        PortKind::Gre(gre) => Wrap::Gre(gre.incoming_key()),
         _ => return None,
     };
-    let usual = Tunnel::new(wrap, Ends::new(ends.local, remote)?);
-    let summed = match kind {
-        PortKind::Vxlan(vxlan) => vxlan.checksum.unwrap_or(usual.summed),
-        _ => usual.summed,
-    };
+    let mut tunnel = Tunnel::new(wrap, Ends::new(ends.local, remote)?);
+    match kind {
+        PortKind::Vxlan(vxlan) => {
+            tunnel.summed = vxlan.checksum.unwrap_or(tunnel.summed);
+            (tunnel.dscp, tunnel.ttl) = (vxlan.dscp.fixed(), vxlan.ttl.fixed());
+        }
+        PortKind::Gre(gre) => {
+            tunnel.key_out = gre.outgoing_key();
+            (tunnel.dscp, tunnel.ttl) = (gre.dscp.fixed(), gre.ttl.fixed());
+        }
+        _ => {}
+    }
     let inside = if kind.is_point_to_point() { Inside::Packets } else { Inside::Frames };
     let underlay = vrfs.of(ends.underlay_vrf.as_ref());
-    Some(Tunnel { inside, summed, learns, underlay, ..usual })
+    Some(Tunnel { inside, learns, underlay, ..tunnel })
 }
 
 /// No address, of the family of another one.

@@ -15,6 +15,7 @@ pub mod port_twin;
 mod proxy_arp;
 pub mod qos;
 pub mod tunnel;
+pub mod tunnel_outer;
 mod unnumbered;
 pub mod vlan;
 

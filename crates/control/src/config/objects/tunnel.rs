@@ -9,6 +9,7 @@ use wire::vxlan::MAX_VNI;
 use super::Config;
 use super::port::{Port, PortName, Ports};
 use super::port_kind::{DEFAULT_MTU, Kind, PortKind};
+use super::tunnel_outer::{OuterDscp, OuterTtl};
 use super::vrf::VrfName;
 use crate::config::declare::{by_another_word, explained, object};
 use crate::config::edit::{Command, Words};
@@ -49,8 +50,14 @@ object! {
     pub struct Vxlan {
         /// Network identifier
         pub vni: u32 as "42" [0..=MAX_VNI],
+        /// UDP port that its packets go to, here and at the other end; 8472 with old Linux
+        pub udp_port: u16 [1..=u16::MAX] = 4789,
         /// Whether its datagrams have UDP checksums; over IPv6 alone when left out (RFC 6936)
         pub checksum: Option<bool> as "true" = None,
+        /// Class of service of its packets: that of what is inside (`inherit`), or one for all
+        pub dscp: OuterDscp = OuterDscp::Inherit,
+        /// TTL of its packets: that of what is inside (`inherit`), or one for all
+        pub ttl: OuterTtl = OuterTtl::Is(64),
         /// Where it begins and ends
         pub ends: Ends,
     }
@@ -71,8 +78,16 @@ object! {
     pub struct Gre {
         /// Tells several tunnels between the same ends apart
         pub key: Option<u32> as "7" = None,
+        /// The key that what comes must have, where that is another one than `key`
+        pub key_in: Option<u32> as "8" = None,
+        /// The key that what goes gets, where that is another one than `key`
+        pub key_out: Option<u32> as "9" = None,
         /// What it carries
         pub payload: Payload as "frames" = Payload::Frames,
+        /// Class of service of its packets: that of what is inside (`inherit`), or one for all
+        pub dscp: OuterDscp = OuterDscp::Inherit,
+        /// TTL of its packets: that of what is inside (`inherit`), or one for all
+        pub ttl: OuterTtl = OuterTtl::Is(64),
         /// Where it begins and ends
         pub ends: Ends,
     }
@@ -213,7 +228,17 @@ fn is_no_end(address: IpAddr) -> bool {
 
 impl Gre {
     fn header_bytes(&self) -> u16 {
-        self.ends.ip_bytes() + if self.key.is_some() { 8 } else { 4 }
+        self.ends.ip_bytes() + if self.outgoing_key().is_some() { 8 } else { 4 }
+    }
+
+    /// The key that what comes has.
+    pub fn incoming_key(&self) -> Option<u32> {
+        self.key_in.or(self.key)
+    }
+
+    /// The key that what goes has.
+    pub fn outgoing_key(&self) -> Option<u32> {
+        self.key_out.or(self.key)
     }
 }
 
@@ -249,12 +274,13 @@ impl Kind for Gre {
 
 /// Finds what is wrong with all tunnels.
 pub(super) fn check_all(ports: &Ports, report: &mut Report) {
-    type Known<'a> = (Option<&'a VrfName>, Option<u32>, Option<u32>, IpAddr, Option<IpAddr>);
+    type Network = (u32, u16);
+    type Known<'a> = (Option<&'a VrfName>, Option<Network>, Option<u32>, IpAddr, Option<IpAddr>);
     let mut used: HashMap<Known<'_>, &PortName> = HashMap::new();
     for (name, port) in ports.iter() {
         let (vni, key, ends) = match &port.kind {
-            PortKind::Vxlan(vxlan) => (Some(vxlan.vni), None, &vxlan.ends),
-            PortKind::Gre(gre) => (None, gre.key, &gre.ends),
+            PortKind::Vxlan(vxlan) => (Some((vxlan.vni, vxlan.udp_port)), None, &vxlan.ends),
+            PortKind::Gre(gre) => (None, gre.incoming_key(), &gre.ends),
             _ => continue,
         };
         ends.check(name, ports, report);

@@ -25,6 +25,7 @@ use super::super::objects::port_policing::Policing;
 use super::super::objects::route::{NextHop, Route, RouteKey};
 use super::super::objects::station::{Station, StationKey};
 use super::super::objects::tunnel::{Ends, Gre, Payload, Remotes, Vxlan};
+use super::super::objects::tunnel_outer::{OuterDscp, OuterTtl};
 use super::super::objects::twins::Twins;
 use super::super::objects::vlan::{Protocol, Vid, Vlan};
 use super::super::objects::vrf::{Vrf, VrfName};
@@ -182,13 +183,21 @@ fn virtual_ports(config: &mut Config, ports: &[u8]) {
                 priority: None,
             }),
             PortKind::Vxlan(Vxlan {
-                vni: number.into(),
                 checksum: inner.map(|_| index > 1),
-                ends: one(),
+                udp_port: if index == 0 { 4789 } else { 8472 },
+                dscp: if index == 0 { OuterDscp::Inherit } else { OuterDscp::Is(Dscp(46)) },
+                ttl: if index == 0 { OuterTtl::Is(1) } else { OuterTtl::Inherit },
+                ..Vxlan::new(number.into(), one())
             }),
-            PortKind::Gre(Gre { key: inner.map(|_| 9), payload, ends: one() }),
+            PortKind::Gre(Gre {
+                key: inner.map(|_| 9),
+                key_in: (index == 1).then_some(10),
+                key_out: (index > 0).then_some(11),
+                payload,
+                ..Gre::new(one())
+            }),
         ]);
-        let vxlan = |ends| PortKind::Vxlan(Vxlan { vni: 1000, checksum: None, ends });
+        let vxlan = |ends| PortKind::Vxlan(Vxlan::new(1000, ends));
         kinds.extend(several.map(vxlan));
     }
     for (number, kind) in kinds.into_iter().enumerate() {
@@ -222,7 +231,7 @@ fn vrfs(config: &mut Config, ports: &[u8]) {
     if let [first, second, ..] = ports {
         let (local, remotes) = ("192.168.0.1".parse().unwrap(), Remotes::One(beside.unwrap()));
         let ends = Ends { local, remotes, underlay_vrf: Some(red.clone()) };
-        let kind = PortKind::Vxlan(Vxlan { vni: (*first).into(), checksum: None, ends });
+        let kind = PortKind::Vxlan(Vxlan::new((*first).into(), ends));
         let (over, vrf) = (format!("o{second}"), Some(blue.clone()));
         config.ports.insert(PortName::from_text(&over).unwrap(), Port { vrf, ..Port::new(kind) });
         config.routes.insert(to(&red, "172.16.0.0/12"), Route::Vrf(Some(blue.clone())));

@@ -13,6 +13,7 @@ use super::super::objects::port::{Port, PortName};
 use super::super::objects::port_kind::PortKind;
 use super::super::objects::route::{NextHop, Route, RouteKey};
 use super::super::objects::tunnel::{Ends, Gre, Payload, Remotes};
+use super::super::objects::tunnel_outer::{OuterDscp, OuterTtl};
 use super::super::objects::vlan::Vlan;
 use super::super::objects::vrf::name_of;
 use super::super::write::Fields;
@@ -78,17 +79,28 @@ fn ends(ends: &Ends) -> String {
     )
 }
 
+fn outer(dscp: OuterDscp, ttl: OuterTtl) -> String {
+    format!(" dscp {} ttl {}", word(&dscp), word(&ttl))
+}
+
 /// The command that makes a port.
 fn made(name: &PortName, port: &Port) -> String {
     match &port.kind {
         PortKind::Vlan(config) => vlan(name, config),
         PortKind::Vxlan(it) => {
             let checksum = maybe("checksum", it.checksum.as_ref());
-            format!("vxlan add {name} vni {}{checksum}{}", it.vni, ends(&it.ends))
+            let (port, outer) = (it.udp_port, outer(it.dscp, it.ttl));
+            format!(
+                "vxlan add {name} vni {}{checksum} udp_port {port}{outer}{}",
+                it.vni,
+                ends(&it.ends)
+            )
         }
-        PortKind::Gre(Gre { key, payload, ends: between }) => {
+        PortKind::Gre(Gre { key, key_in, key_out, payload, dscp, ttl, ends: between }) => {
             let packets = if *payload == Payload::Packets { " packets" } else { "" };
-            format!("gre add {name}{}{packets}{}", maybe("key", key.as_ref()), ends(between))
+            let keys = [("key", key), ("key_in", key_in), ("key_out", key_out)];
+            let keys: String = keys.iter().map(|(word, key)| maybe(word, key.as_ref())).collect();
+            format!("gre add {name}{keys}{packets}{}{}", outer(*dscp, *ttl), ends(between))
         }
         kind => format!("port add {name} {}", kind.name().word()),
     }
