@@ -13,7 +13,7 @@ use control::view::{self, BulkState, Fields, File, RoutesFlush, RoutesLoad, Rout
 use serde_json::Value;
 
 use crate::error::CliError;
-use crate::run::{Session, usage};
+use crate::session::{Session, usage};
 
 /// Verbs of `route` that change no configuration.
 #[derive(Debug, Subcommand)]

@@ -4,12 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
-use control::config::field::Field;
 use control::config::objects::api::DEFAULT_SOCKET;
 
 use crate::events::Events;
 use crate::mac::MacVerb;
-use crate::{edits, show};
+use crate::{edits, show, time};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done; 1 refused or wrong; 2 not a command; 3 no router to talk to.
@@ -100,7 +99,7 @@ pub(crate) enum ConfigVerb {
         #[arg(value_hint = ValueHint::FilePath)]
         file: PathBuf,
         /// Undo it after this time unless confirmed, as in 60s
-        #[arg(long, value_name = "TIME", value_parser = duration)]
+        #[arg(long, value_name = "TIME", value_parser = time::duration)]
         confirm_within: Option<Duration>,
     },
     /// Keep the change that waits to be confirmed
@@ -162,14 +161,6 @@ pub(crate) enum CaptureVerb {
 pub(crate) enum CountersVerb {
     /// Set every counter to zero
     Clear,
-}
-
-/// A time with its unit.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    Duration::from_text(text).map_err(|refusal| {
-        let message = refusal.message.unwrap_or_else(|| format!("`{text}` is no time"));
-        format!("{message}: expected {}", Duration::EXPECTED)
-    })
 }
 
 /// The whole grammar.

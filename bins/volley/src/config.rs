@@ -11,11 +11,12 @@ use control::view::{
 };
 use serde_json::json;
 
+use crate::applied::{applied, steps};
 use crate::cli::ConfigVerb;
-use crate::edits::seconds;
 use crate::error::CliError;
 use crate::output::Output;
-use crate::run::Session;
+use crate::session::Session;
+use crate::time::seconds;
 
 /// Runs one verb.
 pub(crate) fn run(session: &Session, verb: ConfigVerb) -> Result<(), CliError> {
@@ -69,26 +70,6 @@ fn check(file: &Path, any_host: bool, output: Output) -> Result<(), CliError> {
             Err(problems.into())
         }
     }
-}
-
-fn steps(changes: &[control::config::ChangeLine], style: Style) -> String {
-    if changes.is_empty() {
-        return "nothing changes\n".to_owned();
-    }
-    let line = |change: &control::config::ChangeLine| {
-        let note = if change.needs_restart { "  (takes a restart)" } else { "" };
-        format!("{}{note}\n", style.step(&change.text))
-    };
-    changes.iter().map(line).collect()
-}
-
-/// What a change came to.
-pub(crate) fn applied(applied: view::Applied, style: Style) -> String {
-    let mut text = steps(&applied.changes, style);
-    if let Some(pending) = applied.pending {
-        text.push_str(&format!("{pending}\n"));
-    }
-    text
 }
 
 fn saved(saved: view::Saved, _: Style) -> String {

@@ -10,12 +10,12 @@ use control::config::help;
 use control::config::objects::{commands, described};
 use control::view::{self, ConfigEdit, Fields};
 
+use crate::applied::applied;
 use crate::bulk::BulkVerb;
-use crate::cli;
-use crate::config::applied;
 use crate::error::CliError;
 use crate::qos::{self, QosVerb};
-use crate::run::Session;
+use crate::session::Session;
+use crate::time::{duration, seconds};
 
 /// Verb of `route` that shows and does not edit.
 const LIST: &str = "list";
@@ -61,7 +61,7 @@ fn verb(edit: &'static EditCommand) -> Command {
                 .long("confirm-within")
                 .value_name("TIME")
                 .help("Undo it after this time unless confirmed, as in 60s")
-                .value_parser(cli::duration),
+                .value_parser(duration),
         )
         .arg(Arg::new("words").value_name("WORDS").num_args(0..).help("What it says, see below"))
 }
@@ -135,12 +135,6 @@ pub(crate) fn send(
         confirm_within_s: confirm_within.map(seconds),
     };
     session.make::<ConfigEdit>(Fields(body), applied)
-}
-
-/// Whole seconds, rounded up: nobody is given less time than asked for.
-pub(crate) fn seconds(time: Duration) -> u32 {
-    let whole = time.as_secs() + u64::from(time.subsec_nanos() > 0);
-    u32::try_from(whole).unwrap_or(u32::MAX)
 }
 
 /// A word as the configuration's commands read it.

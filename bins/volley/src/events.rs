@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::CliError;
-use crate::run::Session;
+use crate::session::Session;
 
 /// Events of the past that a follower begins with.
 const BEGIN_WITH: u32 = 10;

@@ -9,10 +9,10 @@ use control::config::edit::is_edit;
 use crate::cli;
 use crate::edits::{self, Edit};
 use crate::error::CliError;
-use crate::run::{Session, usage};
+use crate::session::{Run, Session, usage};
 
 /// Runs every command of a file, from the top; stops at the first that fails.
-pub(crate) fn run(session: &Session, file: &Path) -> Result<(), CliError> {
+pub(crate) fn run(session: &Session, file: &Path, run: Run) -> Result<(), CliError> {
     let text = read(file)?;
     let mut pending = Batch::default();
     for (index, line) in text.lines().enumerate() {
@@ -30,7 +30,7 @@ pub(crate) fn run(session: &Session, file: &Path) -> Result<(), CliError> {
             let place = format!("{}:{}", file.display(), index + 1);
             return Err(CliError::Usage(format!("error: {place}: no exec within a file\n")));
         }
-        one(session, &words).map_err(|error| match error {
+        one(session, &words, run).map_err(|error| match error {
             CliError::Usage(text) => {
                 CliError::Usage(format!("{}:{}: {text}", file.display(), index + 1))
             }
@@ -41,9 +41,9 @@ pub(crate) fn run(session: &Session, file: &Path) -> Result<(), CliError> {
 }
 
 /// Runs one line's words.
-pub(crate) fn one(session: &Session, words: &[String]) -> Result<(), CliError> {
+pub(crate) fn one(session: &Session, words: &[String], run: Run) -> Result<(), CliError> {
     let line = std::iter::once("volley".to_owned()).chain(words.iter().cloned());
-    session.run(&cli::command().try_get_matches_from(line).map_err(usage)?)
+    run(session, &cli::command().try_get_matches_from(line).map_err(usage)?)
 }
 
 /// Whether a line wants more than its words say. Most do not, and have no need of the grammar.

@@ -4,7 +4,7 @@ use clap::Subcommand;
 use control::view::{self, Fields, StationsFill, StationsFlush};
 
 use crate::error::CliError;
-use crate::run::Session;
+use crate::session::Session;
 
 /// Stations of bridges.
 #[derive(Debug, Subcommand)]

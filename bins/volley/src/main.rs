@@ -9,6 +9,7 @@
 //!                       └─▶ exec, shell ─▶ run
 //! ```
 
+mod applied;
 mod bulk;
 mod cli;
 mod client;
@@ -23,8 +24,10 @@ mod observe;
 mod output;
 mod qos;
 mod run;
+mod session;
 mod shell;
 mod show;
+mod time;
 mod watch;
 
 use std::process::ExitCode;

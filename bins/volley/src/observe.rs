@@ -9,7 +9,7 @@ use control::view::{
 
 use crate::cli::{CaptureVerb, TraceVerb};
 use crate::error::CliError;
-use crate::run::Session;
+use crate::session::Session;
 
 /// Runs one verb of `trace`.
 pub(crate) fn trace(session: &Session, verb: TraceVerb) -> Result<(), CliError> {

@@ -8,7 +8,7 @@ use clap::{ArgMatches, FromArgMatches, Subcommand};
 use control::view::{self, View};
 
 use crate::error::CliError;
-use crate::run::{Session, usage};
+use crate::session::{Session, usage};
 
 /// Verbs of `qos` that change no configuration.
 #[derive(Debug, Subcommand)]

@@ -7,13 +7,13 @@ use rustyline::error::ReadlineError;
 use rustyline::{Context, Editor, Helper, Highlighter, Hinter, Validator};
 
 use crate::error::CliError;
-use crate::run::Session;
+use crate::session::{Run, Session};
 use crate::{cli, complete, exec};
 
 const PROMPT: &str = "volley> ";
 
 /// Reads and runs commands until the end of input, `exit` or `quit`.
-pub(crate) fn run(session: &Session) -> Result<(), CliError> {
+pub(crate) fn run(session: &Session, run: Run) -> Result<(), CliError> {
     let broken = |error: ReadlineError| CliError::Output(std::io::Error::other(error));
     let mut editor: Editor<Grammar, _> = Editor::new().map_err(broken)?;
     editor.set_helper(Some(Grammar { command: cli::command() }));
@@ -37,7 +37,7 @@ pub(crate) fn run(session: &Session) -> Result<(), CliError> {
             Some(_) => {}
         }
         let _ = editor.add_history_entry(line.as_str());
-        last = exec::one(session, &words);
+        last = exec::one(session, &words, run);
         if let Err(error) = &last {
             error.print();
         }

@@ -9,8 +9,7 @@ use control::view::{self, Flag, Kind, Shows, Style, View, Visitor};
 use serde_json::{Map, Value};
 
 use crate::error::CliError;
-use crate::run::Session;
-use crate::watch;
+use crate::session::Session;
 
 /// A view as a command has it.
 pub(crate) struct Shown {
@@ -71,7 +70,8 @@ pub(crate) fn add_commands(mut grammar: Command) -> Command {
 pub(crate) struct Wanted {
     shown: Shown,
     pub(crate) path: String,
-    watch: Option<u64>,
+    /// Every so many seconds again.
+    pub(crate) watch: Option<u64>,
 }
 
 impl Wanted {
@@ -91,11 +91,8 @@ impl Wanted {
         Some(Self { path: shown.path_of(matches), watch, shown })
     }
 
-    /// Shows it, once or until interrupted.
+    /// Shows it once.
     pub(crate) fn run(&self, session: &Session) -> Result<(), CliError> {
-        if let Some(seconds) = self.watch {
-            return watch::watch(session, self, seconds);
-        }
         let drawn = match self.shown.is_json {
             true => self.shown.drawn_at,
             false => Some(&self.path[..]),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::error::CliError;
-use crate::run::Session;
+use crate::session::Session;
 use crate::show::Wanted;
 
 /// Clears the screen and goes to its top.
