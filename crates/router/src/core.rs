@@ -247,6 +247,8 @@ impl Core {
     pub(crate) fn await_injected(&mut self) {
         let left = Arc::new(AtomicBool::new(false));
         if self.dataplane.injector.send(Injected::Fence(Arc::clone(&left))).is_err() {
+            let what = "workers have too much to send: what a port said last may be lost";
+            tracing::warn!(fault = "injection-full", "{what}");
             return;
         }
         let start = Instant::now();

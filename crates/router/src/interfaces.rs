@@ -150,6 +150,7 @@ impl OpenPort {
         match &self.device {
             None => Link::default(),
             Some(Device::Memory | Device::Virtual) => Link { up: true, mbps: 0 },
+            // A device that does not say is taken for down, which is an event.
             Some(Device::Dpdk(port)) => port.link().map_or_else(
                 |_| Link::default(),
                 |link| Link { up: link.up, mbps: link.speed_mbps.unwrap_or(0) },

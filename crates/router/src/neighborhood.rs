@@ -238,7 +238,10 @@ impl Neighborhood {
     }
 
     fn release(&mut self, key: NeighborKey, routing: &mut Routes, link: LinkOf<'_>) {
-        let adjacency = routing.adjacency(key, link).ok().flatten();
+        let adjacency = routing.adjacency(key, link).unwrap_or_else(|error| {
+            told_full(&error);
+            None
+        });
         let waiting: Vec<Held> = self.held.release(key).collect();
         for Held { packet, rx } in waiting {
             self.inject(match adjacency {
@@ -341,6 +344,7 @@ impl Neighborhood {
     /// Hands a packet to the workers; when their queue is full, its buffer goes back.
     fn inject(&mut self, injected: Injected) {
         let Err(refused) = self.injector.send(injected) else { return };
+        tracing::warn!(fault = "injection-full", "workers have too much to send: a packet is lost");
         refused.into_packet().into_iter().for_each(|packet| self.cache.release_one(packet));
     }
 }
@@ -352,6 +356,6 @@ fn arp(mac: [u8; 6], to: [u8; 6], own: Ipv4Addr, target: Ipv4Addr) -> Vec<u8> {
 }
 
 /// Tells that a neighbour has no room in a table.
-fn told_full(error: &FibError) {
+pub(crate) fn told_full(error: &FibError) {
     tracing::warn!(fault = "neighbor-table-full", %error, "a neighbour has no room in a table");
 }

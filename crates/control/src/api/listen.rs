@@ -68,6 +68,7 @@ impl UnixSocket {
             Ok(listener)
         };
         let listener = bind().map_err(|error| {
+            // There may be none yet; the error that is told is the one before.
             drop(fs::remove_file(&fresh));
             io_error(error)
         })?;
@@ -112,6 +113,7 @@ fn refuse_live(path: &Path) -> Result<(), ListenError> {
     }
     match UnixStream::connect(path) {
         Ok(_) => Err(ListenError::InUse(path.to_owned())),
+        // Nobody answers: a socket that was left behind.
         Err(_) => Ok(()),
     }
 }

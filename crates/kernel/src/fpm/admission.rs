@@ -36,7 +36,10 @@ impl Admission {
         from: &[Network],
     ) -> Result<Self, KernelError> {
         let sockets = namespace.run(Conversation::about_sockets)?.map_err(KernelError::Thread)?;
-        let known = std::fs::read_to_string(USERS).unwrap_or_default();
+        let known = std::fs::read_to_string(USERS).unwrap_or_else(|error| {
+            tracing::warn!(fault = "fpm", %error, "{USERS} cannot be read: users by name may not");
+            String::new()
+        });
         let users = users.iter().filter_map(|user| number_of(user, &known)).collect();
         Ok(Self { sockets, users, from: from.to_vec() })
     }

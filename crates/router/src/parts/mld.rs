@@ -73,8 +73,8 @@ impl Part for Mld {
 }
 
 impl Hears<ListenersWanted> for Mld {
-    fn hear(&mut self, core: &mut Core, news: ListenersWanted) {
-        self.asked(core.now_ns(), news.interface, news.within_ms);
+    fn hear(&mut self, core: &mut Core, punt: ListenersWanted) {
+        self.asked(core.now_ns(), punt.interface, punt.within_ms);
     }
 }
 

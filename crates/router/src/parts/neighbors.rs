@@ -2,6 +2,7 @@
 //! all.
 
 use crate::core::{Core, fault};
+use crate::neighborhood::told_full;
 use crate::part::{Hears, Makes, Part};
 use control::config::Delta;
 use control::config::objects::neighbor::{Neighbor, NeighborKey as Key};
@@ -61,7 +62,12 @@ impl Hears<Unresolved> for StaticNeighbors {
         let now_ns = core.now_ns();
         match adjacency(core, key) {
             Ok(Some(id)) => core.neighborhood.hold(now_ns, key, id, packet),
-            Ok(None) | Err(_) => core.neighborhood.discard(packet),
+            // Its interface is gone by now.
+            Ok(None) => core.neighborhood.discard(packet),
+            Err(error) => {
+                told_full(&error);
+                core.neighborhood.discard(packet);
+            }
         }
     }
 }

@@ -64,9 +64,10 @@ impl Part for Reassembling {
 
 /// A piece came. Its buffer goes back at once: what is held is a copy.
 impl Hears<PieceCame> for Reassembling {
-    fn hear(&mut self, core: &mut Core, news: PieceCame) {
-        let PieceCame { scope, packet } = news;
+    fn hear(&mut self, core: &mut Core, punt: PieceCame) {
+        let PieceCame { scope, packet } = punt;
         let rx = packet.rx();
+        // The node that took it read its headers: what is no piece here has nothing to add.
         let piece = Piece::of(packet.bytes(), scope).ok();
         let whole = piece.and_then(|piece| self.table.accept(core.now_ns(), rx, &piece));
         core.neighborhood.release_buffer(packet);

@@ -29,6 +29,7 @@ impl Router {
             counts.map(|count| count.packets).sum()
         };
         let stats = match &port.device {
+            // A device that went a moment ago has none: that it went is told by the link's watch.
             Some(Device::Dpdk(device)) => device.stats().unwrap_or_default(),
             Some(Device::Memory | Device::Virtual) | None => dpdk::PortStats::default(),
         };
