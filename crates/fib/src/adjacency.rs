@@ -7,15 +7,19 @@
 //!   word 2  | ... header bytes 16..22                | 0 0   |
 //!   word 3  | MTU 16 | interface 16 | 0 16 | state 8 | length 8 |
 //!   word 4, 5  the next hop's address, IPv4 as ::ffff:a.b.c.d
-//!   word 6, 7  0
+//!   word 6  1 after a packet left, written by workers, taken back by the control thread
+//!   word 7  0
 //! ```
 //!
 //! The destination MAC is in word 0 alone: when a neighbour's MAC changes, one atomic store changes
 //! it for all packets. The rest of the header never changes while the entry lives; a different
 //! header is a different entry.
 //!
-//! Threads: one writer, readers without locks. A freed entry is used again once every reader has
-//! passed. Cost: one cache line. Bytes per entry: 64.
+//! Threads: one writer, readers without locks, but for word 6: a worker stores there once, and then
+//! no more until the control thread has taken note, so that the line stays shared among workers. A
+//! freed entry is used again once every reader has passed.
+//!
+//! Cost: one cache line. Bytes per entry: 64.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,6 +31,9 @@ use crate::quiesce::{Quiescence, Retired};
 
 /// Longest header an entry holds: Ethernet with two VLAN tags.
 pub const MAX_REWRITE: usize = 22;
+
+/// The word that workers write.
+const USED: usize = 6;
 
 /// Which adjacency: the id of a [`Forward`](crate::Forward) that leads to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -155,6 +162,14 @@ impl AdjacencyEntry {
         Ipv6Addr::from_bits(word(4) << 64 | word(5)).to_canonical()
     }
 
+    /// A packet leaves by it.
+    #[inline(always)]
+    pub fn mark_used(&self) {
+        if self.words[USED].load(Ordering::Relaxed) == 0 {
+            self.words[USED].store(1, Ordering::Relaxed);
+        }
+    }
+
     fn store(&self, word: usize, value: u64) {
         self.words[word].store(value, Ordering::Relaxed);
     }
@@ -182,6 +197,7 @@ impl AdjacencyEntry {
         };
         self.store(4, (address.to_bits() >> 64) as u64);
         self.store(5, address.to_bits() as u64);
+        self.store(USED, 0);
     }
 }
 
@@ -276,6 +292,12 @@ impl AdjacencyTable {
         }
     }
 
+    /// Whether packets left by the entry since the last call. One that leaves at this moment may be
+    /// of this time or of the next.
+    pub fn take_used(&self, id: AdjacencyId) -> bool {
+        self.live(id).is_some_and(|entry| entry.words[USED].swap(0, Ordering::Relaxed) != 0)
+    }
+
     /// Frees an entry that no route leads to any more. Workers that still hold its id find it
     /// incomplete, or as it was; it is used again when all have passed.
     pub fn free(&self, id: AdjacencyId) {
@@ -358,6 +380,23 @@ mod tests {
         assert!(entry.fields().mtu() == 9000 && entry.fields().is_complete());
         table.incomplete(id);
         assert_eq!(entry.fields().state(), AdjacencyState::Incomplete);
+    }
+
+    #[test]
+    fn use_is_told_once() {
+        let (table, readers) = table(1);
+        let id = table.allocate(&towards("192.0.2.1")).unwrap();
+        assert!(!table.take_used(id));
+        let entry = table.entry(id).unwrap();
+        entry.mark_used();
+        entry.mark_used();
+        assert_eq!([table.take_used(id), table.take_used(id)], [true, false]);
+        entry.mark_used();
+        table.free(id);
+        assert!(!table.take_used(id), "what is free is used by nobody");
+        readers.reader().pass();
+        let again = table.allocate(&towards("192.0.2.2")).unwrap();
+        assert!(again == id && !table.take_used(id), "nor is what has just been made");
     }
 
     #[test]

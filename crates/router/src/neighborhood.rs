@@ -68,6 +68,12 @@ impl Neighborhood {
         }
     }
 
+    /// Other times and rates, and how many packets wait for one neighbour.
+    pub(crate) fn set_config(&mut self, config: NeighborConfig, hold_packets: usize) {
+        self.machine.set_config(config);
+        self.held.set_per_neighbor(hold_packets);
+    }
+
     /// Calls the machine; what it wants done is done at the next [`Neighborhood::settle`].
     pub(crate) fn call(
         &mut self,
@@ -196,7 +202,7 @@ impl Neighborhood {
         for (interface, frame) in std::mem::take(&mut self.owed) {
             self.send(interface, &frame);
         }
-        self.machine.tick(now_ns, &mut self.actions);
+        self.machine.tick(now_ns, &|id| routing.take_used(id), &mut self.actions);
         for action in std::mem::take(&mut self.actions) {
             self.carry_out(action, routing, link, source);
         }

@@ -64,7 +64,7 @@ impl Router {
         settings.wake_twins = Arc::new(move || wakes.wake());
         let dataplane = Dataplane::start(&settings)?;
         let neighborhood = Neighborhood::new(
-            neighbor_config(config),
+            neighbor_config(&config.arp),
             config.arp.hold_packets.into(),
             pool.cache(),
             dataplane.injector.clone(),

@@ -2,6 +2,7 @@
 
 use crate::parts::icmp::echoes_pps;
 use control::config::Config;
+use control::config::objects::arp::Arp;
 use control::config::objects::memory::Hugepages;
 use control::config::objects::workers::{Idle, MAX_VECTOR, Placement};
 use dataplane::{Settings, Threads};
@@ -61,12 +62,12 @@ const IP6_ROUTE_BYTES: usize = 1024;
 const IP6_LEAST_BYTES: usize = 64 << 20;
 
 /// How neighbours are asked and forgotten.
-pub(crate) fn neighbor_config(config: &Config) -> NeighborConfig {
-    let arp = &config.arp;
+pub(crate) fn neighbor_config(arp: &Arp) -> NeighborConfig {
     NeighborConfig {
         tries: arp.attempts.min(u16::from(u8::MAX)) as u8,
         retry_ns: arp.retry.as_nanos() as u64,
         reachable_ns: arp.lifetime.as_nanos() as u64,
+        keep: arp.keep,
         requests_per_s: arp.requests_pps,
         ..NeighborConfig::default()
     }

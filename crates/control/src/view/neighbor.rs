@@ -30,8 +30,10 @@ pub enum NeighborState {
     Incomplete,
     /// Answered lately.
     Reachable,
-    /// Answered long ago; asked again.
+    /// Heard, but not in answer to us.
     Stale,
+    /// Asked again, and believed meanwhile.
+    Probe,
     /// Did not answer.
     Failed,
     /// Given by the configuration.
@@ -47,6 +49,7 @@ impl View for Neighbor {
             NeighborState::Incomplete => "incomplete",
             NeighborState::Reachable => "reachable",
             NeighborState::Stale => "stale",
+            NeighborState::Probe => "probe",
             NeighborState::Failed => "failed",
             NeighborState::Static => "static",
         };

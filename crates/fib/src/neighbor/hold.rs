@@ -27,6 +27,11 @@ impl<T> HoldQueue<T> {
         }
     }
 
+    /// Holds at most so many for each neighbour (at least one) from now on; those that wait may.
+    pub fn set_per_neighbor(&mut self, per_neighbor: usize) {
+        self.per_neighbor = per_neighbor.max(1);
+    }
+
     /// Holds `item`, and returns the one that had to make room for it.
     pub fn hold(&mut self, key: NeighborKey, item: T) -> Option<T> {
         let own = self.waiting.get(&key).filter(|ages| ages.len() >= self.per_neighbor);

@@ -26,7 +26,7 @@ struct Neighbor {
     adjacency: Option<AdjacencyId>,
     /// A route leads here.
     pinned: bool,
-    /// Used since its MAC was last confirmed, or needed while it had failed.
+    /// Used since it last answered, or needed while it had failed.
     wanted: bool,
     tries: u8,
     failures: u8,
@@ -50,8 +50,8 @@ impl Neighbor {
     }
 
     fn has_mac(&self) -> bool {
-        use NeighborState::{Probing, Reachable, Static};
-        matches!(self.state, Reachable | Probing | Static)
+        use NeighborState::{Probing, Reachable, Stale, Static};
+        matches!(self.state, Reachable | Stale | Probing | Static)
     }
 }
 
@@ -98,11 +98,10 @@ impl Neighbors {
         Ok(())
     }
 
-    /// Packets left to `key`: it is worth confirming before its time is over.
-    pub fn used(&mut self, key: NeighborKey) {
-        if let Some(entry) = self.entries.get_mut(&key) {
-            entry.wanted = true;
-        }
+    /// Other times and rates from now on; what runs already ends as it was begun.
+    pub fn set_config(&mut self, config: NeighborConfig) {
+        self.config = config;
+        self.rate = Rate::new(config.requests_per_s, config.request_burst);
     }
 
     /// No route leads to `key` any more.
@@ -146,21 +145,35 @@ impl Neighbors {
             return;
         }
         entry.mac = mac;
-        entry.state = NeighborState::Reachable;
         entry.heard_ns = now_ns;
-        (entry.tries, entry.failures, entry.wanted) = (0, 0, false);
+        let due_ns = match heard {
+            Heard::Reply => {
+                (entry.state, entry.wanted) = (NeighborState::Reachable, false);
+                Some(now_ns + self.config.reachable_ns - self.lead_ns())
+            }
+            // RFC 4861 section 7.2.3: it told where it is, not that it hears us.
+            Heard::Request | Heard::Gratuitous if !had_mac || moved => {
+                entry.state = NeighborState::Stale;
+                Some(now_ns + self.config.delay_ns)
+            }
+            Heard::Request | Heard::Gratuitous => entry.timer_ns,
+        };
+        if due_ns != entry.timer_ns {
+            (entry.tries, entry.failures) = (0, 0);
+        }
         if let Some(adjacency) = entry.adjacency.filter(|_| !had_mac || moved) {
             out.push(Action::Complete { adjacency, mac });
         }
         if !had_mac && known.is_some() {
             out.push(Action::ReleaseHeld { key });
         }
-        self.set_timer(key, &mut entry, Some(now_ns + self.config.reachable_ns - self.lead_ns()));
+        self.set_timer(key, &mut entry, due_ns);
         self.entries.insert(key, entry);
     }
 
-    /// Does what is due by `now_ns`.
-    pub fn tick(&mut self, now_ns: u64, out: &mut Vec<Action>) {
+    /// Does what is due by `now_ns`. `used` says whether packets left by an adjacency since it was
+    /// last asked.
+    pub fn tick(&mut self, now_ns: u64, used: &dyn Fn(AdjacencyId) -> bool, out: &mut Vec<Action>) {
         while let Some((due_ns, key)) = self.timers.first().copied() {
             if due_ns > now_ns {
                 return;
@@ -168,6 +181,7 @@ impl Neighbors {
             self.timers.pop_first();
             let Some(mut entry) = self.entries.get(&key).copied() else { continue };
             entry.timer_ns = None;
+            entry.wanted |= entry.has_mac() && entry.adjacency.is_some_and(used);
             if self.expire(now_ns, key, &mut entry, out) {
                 self.entries.insert(key, entry);
             } else {
@@ -269,11 +283,14 @@ impl Neighbors {
         let in_use = entry.pinned || entry.wanted;
         match entry.state {
             NeighborState::Static => {}
-            NeighborState::Reachable if in_use => {
+            NeighborState::Reachable | NeighborState::Stale if in_use || self.config.keep => {
                 (entry.state, entry.tries) = (NeighborState::Probing, 0);
                 self.ask(now_ns, key, entry, out);
             }
-            NeighborState::Reachable => {
+            NeighborState::Stale if now_ns < entry.heard_ns + self.config.reachable_ns => {
+                self.set_timer(key, entry, Some(now_ns + self.config.delay_ns));
+            }
+            NeighborState::Reachable | NeighborState::Stale => {
                 out.extend(entry.adjacency.map(|adjacency| Action::Incomplete { adjacency }));
                 return false;
             }

@@ -31,9 +31,23 @@ fn learned(machine: &mut Neighbors, now_ns: u64, mac: Mac, heard: Heard) -> Vec<
     said(|out| machine.learned(now_ns, key(1), mac, heard, out))
 }
 
+/// Time passes, and no packet was sent.
 fn tick(machine: &mut Neighbors, now_ns: u64) -> Vec<Action> {
-    said(|out| machine.tick(now_ns, out))
+    said(|out| machine.tick(now_ns, &|_| false, out))
 }
+
+/// Time passes, and packets were sent.
+fn tick_used(machine: &mut Neighbors, now_ns: u64) -> Vec<Action> {
+    said(|out| machine.tick(now_ns, &|adjacency| adjacency == ADJ, out))
+}
+
+const PROBE: Action = Action::SendRequest {
+    key: NeighborKey {
+        interface: 1,
+        address: std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)),
+    },
+    to: Some(ONE),
+};
 
 const ASK: Action = Action::SendRequest {
     key: NeighborKey {
@@ -101,9 +115,8 @@ fn packets_do_not_ask_while_the_pause_lasts() {
 #[test]
 fn a_neighbour_in_use_is_confirmed_by_unicast_before_its_end() {
     let mut machine = reachable(0, Need::Packet);
-    machine.used(key(1));
-    let probe = Action::SendRequest { key: key(1), to: Some(ONE) };
-    assert_eq!(tick(&mut machine, 1196 * S), [probe]);
+    assert_eq!(tick_used(&mut machine, 1195 * S), []);
+    assert_eq!(tick_used(&mut machine, 1196 * S), [PROBE]);
     assert_eq!(learned(&mut machine, 1197 * S, ONE, Heard::Reply), []);
     assert_eq!(machine.get(key(1)).unwrap().state, NeighborState::Reachable);
 }
@@ -114,6 +127,43 @@ fn an_idle_neighbour_is_forgotten_at_its_end() {
     let incomplete = Action::Incomplete { adjacency: ADJ };
     let forgotten = Action::Forgotten { key: key(1), adjacency: Some(ADJ) };
     assert_eq!(tick(&mut machine, 1200 * S), [incomplete, forgotten]);
+}
+
+#[test]
+fn an_idle_neighbour_is_kept_by_asking_where_that_is_wanted() {
+    let mut machine = reachable(0, Need::Packet);
+    machine.set_config(NeighborConfig { capacity: 4, keep: true, ..NeighborConfig::default() });
+    assert_eq!(tick(&mut machine, 1196 * S), [PROBE]);
+    learned(&mut machine, 1197 * S, ONE, Heard::Reply);
+    assert_eq!(tick(&mut machine, (1197 + 1196) * S), [PROBE]);
+}
+
+/// RFC 4861 section 7.3.2: whoever asks for us has told where it is, not that it hears us.
+#[test]
+fn what_was_heard_unasked_is_confirmed_when_it_is_used_and_let_go_when_not() {
+    let mut machine = machine();
+    learned(&mut machine, 0, ONE, Heard::Request);
+    need(&mut machine, 0, Need::Route);
+    machine.release(key(1));
+    assert_eq!(machine.get(key(1)).unwrap().state, NeighborState::Stale);
+    // It was wanted once: it is asked after the delay, and answers.
+    assert_eq!((tick(&mut machine, 5 * S - 1), tick(&mut machine, 5 * S)), (vec![], vec![PROBE]));
+    learned(&mut machine, 5 * S, ONE, Heard::Request);
+    assert_eq!(machine.get(key(1)).unwrap().state, NeighborState::Probing, "no answer yet");
+    learned(&mut machine, 6 * S, ONE, Heard::Reply);
+    // It moves: packets go to the new place, and it is asked there as soon as one was sent.
+    learned(&mut machine, 100 * S, TWO, Heard::Gratuitous);
+    assert_eq!((tick(&mut machine, 105 * S), tick(&mut machine, 110 * S)), (vec![], vec![]));
+    let probe = Action::SendRequest { key: key(1), to: Some(TWO) };
+    assert_eq!(tick_used(&mut machine, 115 * S), [probe]);
+    // It says no more than where it is, and nobody sends to it.
+    learned(&mut machine, 116 * S, TWO, Heard::Reply);
+    learned(&mut machine, 200 * S, ONE, Heard::Gratuitous);
+    for second in (205..1400).step_by(5) {
+        assert_eq!(tick(&mut machine, second * S), []);
+    }
+    let forgotten = Action::Forgotten { key: key(1), adjacency: Some(ADJ) };
+    assert_eq!(tick(&mut machine, 1400 * S), [Action::Incomplete { adjacency: ADJ }, forgotten]);
 }
 
 #[test]

@@ -4,14 +4,23 @@
 //! ```text
 //!             need                     learned
 //!   (none) --------> INCOMPLETE ------------------> REACHABLE <------------+
-//!     ^               | 3 tries                      | shortly before      | learned
+//!     ^               | 3 tries     its answer       | shortly before      | its answer
 //!     | not pinned    v   unanswered                 v its end, if in use  |
 //!     +----------- FAILED <------------------------ PROBING ---------------+
-//!                     |      3 probes unanswered
-//!                     +--> INCOMPLETE again after a pause that doubles, if pinned or needed
+//!     |               |      3 probes unanswered     ^ in use: looked for every 5 s
+//!     |               |                              |
+//!     |               |        STALE ----------------+   heard, but not in answer to us
+//!     |               +--> INCOMPLETE again after a pause that doubles, if pinned or needed
+//!     +--- REACHABLE, STALE: idle for a lifetime
 //!
 //!   STATIC: set by the operator; never asks, never ages, never changes by what is heard
 //! ```
+//!
+//! In use is what routes lead over and what packets left for: workers note that in the adjacency,
+//! and the machine asks for it when it is time to decide, or every [`NeighborConfig::delay_ns`]
+//! where a MAC was never confirmed (RFC 4861 section 7.3: STALE, DELAY, PROBE; there is no layer
+//! above that could confirm it meanwhile). Packets leave in every state that has a MAC, and probes
+//! go to that MAC alone: nobody else on the link is asked about a neighbour that is there.
 //!
 //! Thread rules: owned by the control thread. Cost: a hash and a timer-tree step an event.
 
@@ -129,8 +138,10 @@ pub enum DropReason {
 pub enum NeighborState {
     /// Asked for, not yet answered.
     Incomplete,
-    /// Its MAC is known.
+    /// It answered lately.
     Reachable,
+    /// Its MAC was heard, not in answer to us: whether it hears us is not known.
+    Stale,
     /// Its MAC is known and is being confirmed.
     Probing,
     /// It did not answer.
@@ -163,8 +174,12 @@ pub struct NeighborConfig {
     pub tries: u8,
     /// Between requests.
     pub retry_ns: u64,
-    /// How long a MAC is believed after it was last heard.
+    /// How long an answer is believed, and an idle neighbour kept.
     pub reachable_ns: u64,
+    /// Between two looks whether a neighbour that never answered is in use.
+    pub delay_ns: u64,
+    /// Idle neighbours are kept, too, by asking them.
+    pub keep: bool,
     /// The first pause after failing; it doubles up to [`NeighborConfig::longest_pause_ns`].
     pub pause_ns: u64,
     /// The longest pause after failing.
@@ -186,6 +201,8 @@ impl Default for NeighborConfig {
             tries: 3,
             retry_ns: SECOND_NS,
             reachable_ns: 1200 * SECOND_NS,
+            delay_ns: 5 * SECOND_NS,
+            keep: false,
             pause_ns: 5 * SECOND_NS,
             longest_pause_ns: 80 * SECOND_NS,
             conflict_ns: 10 * SECOND_NS,

@@ -37,6 +37,7 @@ pub fn leave_by(
     adjacency: &AdjacencyEntry,
     fields: AdjacencyFields,
 ) -> bool {
+    adjacency.mark_used();
     let length = fields.rewrite_len();
     packet.set_tx(fields.interface());
     if !packet.prepend(length) {
@@ -89,6 +90,7 @@ mod tests {
             assert!(leave_by(&mut packet, entry, entry.fields()));
             assert_eq!(packet.header(), [&rewrite[..length], b"packet"].concat());
             assert_eq!(packet.tx(), 7);
+            assert!(table.take_used(id));
             cache.release(frame.take_all());
             table.free(id);
         }

@@ -38,7 +38,8 @@ impl Control {
                 punt => panic!("{punt:?}"),
             }
         }
-        self.machine.tick(self.now_ns, &mut actions);
+        let adjacencies = std::sync::Arc::clone(&self.rig.dataplane.adjacencies);
+        self.machine.tick(self.now_ns, &|id| adjacencies.take_used(id), &mut actions);
         actions.into_iter().for_each(|action| self.act(action));
         self.rig.run();
     }
@@ -98,6 +99,9 @@ impl Control {
                     let rx = packet.rx();
                     self.rig.inject_packet(Injected::Unreachable { rx, packet });
                 }
+            }
+            Action::Incomplete { adjacency } => {
+                self.rig.dataplane.adjacencies.incomplete(adjacency);
             }
             other => panic!("{other:?}"),
         }
@@ -194,6 +198,55 @@ fn what_waits_for_an_incomplete_adjacency_waits_for_its_next_hop() {
     for (_, packet) in
         control.held.release(NeighborKey { interface: 1, address: IpAddr::from([198, 51, 100, 3]) })
     {
+        control.rig.pool.cache().release_one(packet);
+    }
+    control.rig.settle();
+}
+
+/// Each second a packet for the neighbour, for three lifetimes: all arrive, and after the first
+/// question nobody is asked but the neighbour itself. Then it dies, and is found out.
+#[test]
+fn a_neighbor_in_use_is_asked_itself_loses_nothing_and_its_death_is_found() {
+    const LIFETIME_S: u16 = 20;
+    let mut control = Control::new();
+    let lifetime_ns = u64::from(LIFETIME_S) * SECOND_NS;
+    control.machine.set_config(NeighborConfig { reachable_ns: lifetime_ns, ..Default::default() });
+    let to_it = craft::ethernet(our_mac(1), NEIGHBOR_MAC);
+    let probe = to_it.arp_request(our_mac(1), US_OUTSIDE, NEIGHBOR).pad_to(60).build();
+    let answer = craft::ethernet(NEIGHBOR_MAC, our_mac(1));
+    let answer = answer.arp_reply(NEIGHBOR_MAC, NEIGHBOR, our_mac(1), US_OUTSIDE).build();
+    let (mut arrived, mut questions, mut probes) = (Vec::new(), 0, 0);
+    let mut live = |control: &mut Control, number: u16, answers: bool| {
+        control.send(number);
+        control.work();
+        for frame in control.rig.sent(1) {
+            let (asks_all, asks_it) = (frame == question(), frame == probe);
+            questions += u32::from(asks_all);
+            probes += u32::from(asks_it);
+            if (asks_all || asks_it) && answers {
+                control.rig.receive(1, answer.clone());
+                control.rig.run();
+                control.work();
+                arrived.extend(control.rig.sent(1));
+            } else if !asks_all && !asks_it {
+                arrived.push(frame);
+            }
+        }
+        control.now_ns += SECOND_NS;
+        (questions, probes, arrived.len())
+    };
+    let mut told = (0, 0, 0);
+    for number in 0..3 * LIFETIME_S {
+        told = live(&mut control, number, true);
+    }
+    assert_eq!(told, (1, 3, 3 * usize::from(LIFETIME_S)), "questions, probes, packets");
+    // Dead: packets go to the old MAC until three probes had no answer, then everybody is asked.
+    for number in 0..LIFETIME_S + 4 {
+        told = live(&mut control, number, false);
+    }
+    let key = NeighborKey { interface: 1, address: IpAddr::from(NEIGHBOR) };
+    assert_eq!((told.1, control.machine.get(key).unwrap().mac), (3 + 3, None));
+    for (_, packet) in control.held.release(key) {
         control.rig.pool.cache().release_one(packet);
     }
     control.rig.settle();

@@ -60,8 +60,8 @@ macro_rules! parts {
 }
 
 parts! {
-    // Workers, memory and timers are made once, at the start; API and log are the control side's.
-    elsewhere: [Workers Memory Api Arp Log],
+    // Workers and memory are made once, at the start; API and log are the control side's.
+    elsewhere: [Workers Memory Api Log],
     // What a port stands on.
     vlans: Vlans, makes: [], hears: [],
     tunnels: Tunnels, makes: [], hears: [],
@@ -80,7 +80,7 @@ parts! {
     advertising: Advertising, makes: [], hears: [RouterWanted],
     mld: Mld, makes: [], hears: [ListenersWanted],
     addresses: Addresses, makes: [], hears: [],
-    neighbors: StaticNeighbors, makes: [Neighbors], hears: [Arp Unresolved],
+    neighbors: StaticNeighbors, makes: [Arp Neighbors], hears: [Arp Unresolved],
     routes: StaticRoutes, makes: [Routes], hears: [],
     fpm: Feed, makes: [Fpm], hears: [],
     // Features that take a turn at frames.

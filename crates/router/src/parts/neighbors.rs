@@ -4,7 +4,10 @@
 use crate::core::{Core, fault};
 use crate::neighborhood::told_full;
 use crate::part::{Hears, Makes, Part};
+use crate::settings::neighbor_config;
 use control::config::Delta;
+use control::config::change::Replaced;
+use control::config::objects::arp::Arp;
 use control::config::objects::neighbor::{Neighbor, NeighborKey as Key};
 use control::config::objects::port::PortName;
 use control::engine::ApplyError;
@@ -25,6 +28,15 @@ impl Part for StaticNeighbors {
     fn link_up(&mut self, core: &mut Core, port: &PortName) {
         let Some(id) = core.ports.id_of(port) else { return };
         core.with_neighbors(|neighbors, now_ns, out| neighbors.flush(now_ns, Some(id), out));
+    }
+}
+
+/// Timers change for what is asked and heard from now on.
+impl Makes<Replaced<Arp>> for StaticNeighbors {
+    fn make(&mut self, core: &mut Core, change: &Replaced<Arp>) -> Result<(), ApplyError> {
+        let arp = &change.new;
+        core.neighborhood.set_config(neighbor_config(arp), arp.hold_packets.into());
+        Ok(())
     }
 }
 

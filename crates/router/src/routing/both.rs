@@ -4,7 +4,7 @@ use super::family::Ip6Tables;
 use super::{LinkOf, Routing, Wish};
 use dataplane::Dataplane;
 use fib::FibError;
-use fib::adjacency::AdjacencyId;
+use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use fib::neighbor::NeighborKey;
 use nodes::tables::{VrfId, VrfTables};
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use std::sync::Arc;
 pub(crate) struct Routes {
     pub(crate) ip4: Routing<u32>,
     pub(crate) ip6: Routing<u128>,
+    adjacencies: Arc<AdjacencyTable>,
 }
 
 impl Routes {
@@ -22,7 +23,7 @@ impl Routes {
         let groups = || Arc::clone(&dataplane.groups);
         let (ip4, ip6) =
             (Routing::new(adjacencies(), groups()), Routing::new(adjacencies(), groups()));
-        let mut routes = Self { ip4, ip6 };
+        let mut routes = Self { ip4, ip6, adjacencies: adjacencies() };
         let (ip4, ip6) = (Arc::clone(&dataplane.ip4), Arc::clone(&dataplane.ip6));
         routes.add_vrf(VrfId::DEFAULT, VrfTables { ip4, ip6 }, dataplane)?;
         Ok(routes)
@@ -70,6 +71,11 @@ impl Routes {
     pub(crate) fn incomplete(&mut self, id: AdjacencyId) -> Result<(), FibError> {
         self.ip4.incomplete(id)?;
         self.ip6.incomplete(id)
+    }
+
+    /// Whether packets left by an adjacency since the last call.
+    pub(crate) fn take_used(&self, id: AdjacencyId) -> bool {
+        self.adjacencies.take_used(id)
     }
 
     /// A neighbour does not answer.

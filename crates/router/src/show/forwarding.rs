@@ -176,7 +176,8 @@ impl Router {
             state: match neighbor.state {
                 NeighborState::Incomplete => view::NeighborState::Incomplete,
                 NeighborState::Reachable => view::NeighborState::Reachable,
-                NeighborState::Probing => view::NeighborState::Stale,
+                NeighborState::Stale => view::NeighborState::Stale,
+                NeighborState::Probing => view::NeighborState::Probe,
                 NeighborState::Failed => view::NeighborState::Failed,
                 NeighborState::Static => view::NeighborState::Static,
             },

@@ -1,4 +1,5 @@
-//! `[arp]`: timers of IPv4 address resolution (RFC 826; ageing after RFC 1122, 2.3.2.1).
+//! `[arp]`: timers of neighbours, of IPv4 (RFC 826; ageing after RFC 1122, 2.3.2.1) and of IPv6
+//! (RFC 4861 section 7.3).
 
 use std::time::Duration;
 
@@ -10,10 +11,12 @@ use crate::config::report::{Problem, Report};
 use crate::config::rows::{Row, Section};
 
 object! {
-    /// Timers of address resolution
+    /// Timers of neighbours: ARP and neighbour discovery
     pub struct Arp {
-        /// How long an answer is believed before it is asked for again
+        /// How long an answer is believed; who is in use is asked again by then
         pub lifetime: Duration as "90s" = Duration::from_secs(300),
+        /// Whether neighbours that nobody sends to are asked again, too, and so kept
+        pub keep: bool = false,
         /// Time between two requests for the same neighbour
         pub retry: Duration as "500ms" = Duration::from_secs(1),
         /// Requests without an answer before the neighbour counts as unreachable
@@ -30,8 +33,6 @@ impl Row for Arp {
 }
 
 impl Section for Arp {
-    const NEEDS_RESTART: bool = true;
-
     fn check(&self, _: &Config, _: &Host, report: &mut Report) {
         let second = Duration::from_secs(1);
         if self.lifetime < second {
