@@ -62,4 +62,27 @@ ctl router show ports --json | jq -e '.[] | select(.name == "p1.100") | .rx.pack
 ctl router vlan add p1 300 inner any >/dev/null
 ctl router config show | has 'inner *= "any"'
 ctl router vlan del p1 300 inner any >/dev/null
+
+# A tag of services is not one of customers: each reaches its own sub-interface, and no other.
+ctl router vlan add p1 500 protocol 802.1ad >/dev/null
+ctl router address add 10.0.50.1/24 port p1.500 >/dev/null
+cat >"$work/service.py" <<'PY'
+import sys
+from scapy.all import ARP, Dot1AD, Dot1Q, Ether, conf, get_if_hwaddr, srp1
+conf.verb = 0
+mac = get_if_hwaddr("eth0")
+arp = ARP(op=1, hwsrc=mac, psrc="10.0.50.9", pdst="10.0.50.1")
+
+def ask(tag, tries):
+    for _ in range(tries):
+        answer = srp1(Ether(src=mac, dst="ff:ff:ff:ff:ff:ff") / tag / arp, iface="eth0", timeout=1)
+        if answer is not None:
+            return answer
+
+answer = ask(Dot1AD(vlan=500), 10)
+assert answer is not None and answer.type == 0x88A8, "no answer in the VLAN of services"
+assert ask(Dot1Q(vlan=500), 2) is None, "a customer's tag reached the services"
+PY
+on "$a" timeout 50 /usr/bin/python3 "$work/service.py" || { ctl router show errors; exit 1; }
+ctl router show errors | has unknown-vlan || { ctl router show errors; exit 1; }
 echo "ok $name"

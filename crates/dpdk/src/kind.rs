@@ -11,10 +11,9 @@
 use crate::device::{Device, Shape};
 use crate::linux::LinuxDevice;
 use crate::packet_rings::PacketRings;
-use crate::packet_times::PacketTimes;
+use crate::packet_slots::PacketSlots;
 use crate::privilege::Right;
 use crate::queue::Queue;
-use crate::receive_times::ReceiveTimes;
 use crate::{DpdkPool, Error};
 use std::fmt;
 use std::path::Path;
@@ -147,18 +146,13 @@ pub(crate) trait Attendant: Send {
         Arc::default()
     }
 
-    /// Where the times at which its packets came are read, if it is not the driver that tells them;
-    /// or why they cannot be had.
-    fn packet_times(
-        &self,
-        _: Shape,
-        _: &Opened<'_>,
-        _: ReceiveTimes,
-    ) -> Option<Result<PacketTimes, &'static str>> {
-        None
+    /// Where what the driver does not say of a packet is read, times among it: of each receive
+    /// queue, as far as it is to be had.
+    fn packet_slots(&self, _: Shape) -> Vec<Option<PacketSlots>> {
+        Vec::new()
     }
 
-    /// Times are told by this attendant, not by the driver.
+    /// It is from there that times come, not from the driver.
     fn tells_times(&self) -> bool {
         false
     }

@@ -8,7 +8,7 @@
 //!  port     one open port: configure, start, stop, close; descriptors, stats
 //!  facts    what a driver says of a port
 //!  queue    burst receive and transmit; gate: lets control stop a port under a polling worker
-//!  receive_times  when a port received each packet; packet_times: what af_packet keeps to itself of it
+//!  receive_times  when a port received each packet; packet_slots: what af_packet keeps to itself of it
 //!  link     a port's link; link_watch: what happens to it; linux: the Linux device behind it
 //!  offloads what Linux does to packets before we see them; checksum, veth: and how we live with it
 //!  interrupts waits for DPDK's interrupt thread
@@ -26,7 +26,8 @@
 //! - af_packet says nothing of missing checksums and of frames cut off (`offloads`), always has a
 //!   link (`linux`), refuses an MTU above 1500 (`port`), receives what the kernel sends
 //!   (`packet_sockets`), neither counts what it missed nor sees to it that all is sent
-//!   (`packet_rings`), and keeps the time of each frame to itself (`packet_times`);
+//!   (`packet_rings`), and keeps the time of each frame to itself, and the type of its tag
+//!   (`packet_slots`);
 //! - memif and vhost fail on a socket file that a killed process left (`stale`).
 //!
 //! The feature `static` links 20 drivers into the program, which then needs the C library alone.
@@ -54,8 +55,8 @@ mod log;
 mod memory;
 pub mod offloads;
 mod packet_rings;
+mod packet_slots;
 mod packet_sockets;
-mod packet_times;
 mod pool;
 mod port;
 mod privilege;

@@ -36,7 +36,9 @@ impl PacketRings {
     pub(crate) fn on(device: u32) -> Self {
         let Ok(folder) = fs::read_dir("/proc/self/fd") else { return Self::default() };
         let numbers = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        let sockets = numbers.filter(|&fd| bound_to(fd) == Some(device)).collect();
+        // The lowest number that is free is the next one's.
+        let mut sockets: Vec<_> = numbers.filter(|&fd| bound_to(fd) == Some(device)).collect();
+        sockets.sort_unstable();
         Self { sockets, open: AtomicBool::new(true), missed: AtomicU64::new(0) }
     }
 
@@ -45,11 +47,13 @@ impl PacketRings {
         self.sockets.is_empty()
     }
 
-    /// The inode of the one socket; none if there are more or none.
-    pub(crate) fn inode(&self) -> Option<u64> {
-        let [fd] = self.sockets[..] else { return None };
-        let link = fs::read_link(format!("/proc/self/fd/{fd}")).ok()?;
-        link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+    /// The inodes of the sockets, in the order in which they were opened: that of queues.
+    pub(crate) fn inodes(&self) -> Vec<u64> {
+        let inode = |fd: &RawFd| {
+            let link = fs::read_link(format!("/proc/self/fd/{fd}")).ok()?;
+            link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+        };
+        self.sockets.iter().filter_map(inode).collect()
     }
 
     /// The last look at the sockets, before their driver closes them; what they missed is kept.

@@ -13,7 +13,7 @@ use crate::kind::{Attendant, MtuOf, Opened};
 use crate::link::Link;
 use crate::linux::{LinuxDevice, Presence};
 use crate::packet_rings::PacketRings;
-use crate::packet_times::PacketTimes;
+use crate::packet_slots::PacketSlots;
 use crate::privilege::Privilege;
 use crate::queue::Queue;
 use crate::receive_times::{PortClock, ReceiveTimes};
@@ -92,8 +92,8 @@ pub struct Port {
     packet_rings: Arc<PacketRings>,
     /// If they are wanted.
     receive_times: Option<(ReceiveTimes, Option<PortClock>)>,
-    /// Of an af_packet port, if they are wanted.
-    packet_times: Option<Arc<PacketTimes>>,
+    /// Of the queues of an af_packet port, what its driver does not say of packets.
+    packet_slots: Vec<Option<Arc<PacketSlots>>>,
     // Dropped after the port is closed, in this order.
     pool: DpdkPool,
     _eal: Eal,
@@ -159,7 +159,7 @@ impl Port {
             attendant,
             packet_rings: Arc::default(),
             receive_times: None,
-            packet_times: None,
+            packet_slots: Vec::new(),
             pool: options.pool.clone(),
             _eal: eal.clone(),
         };
@@ -170,9 +170,11 @@ impl Port {
         let Self { linux, rx, tx, attendant, .. } = &mut port;
         attendant.opened(&Opened { linux: linux.as_ref(), rx, tx });
         port.packet_rings = port.attendant.rings();
+        let slots = port.attendant.packet_slots(shape).into_iter();
+        port.packet_slots = slots.map(|slots| slots.map(Arc::new)).collect();
         configured?;
         if options.receive_times {
-            port.take_times(shape, &raw)?;
+            port.take_times(&raw)?;
         }
         Ok(port)
     }
@@ -208,7 +210,7 @@ impl Port {
     }
 
     /// Sees to it that packets carry the time at which they were received.
-    fn take_times(&mut self, shape: Shape, raw: &ffi::PortFacts) -> Result<(), Error> {
+    fn take_times(&mut self, raw: &ffi::PortFacts) -> Result<(), Error> {
         let action = || "tell when it received its packets".to_owned();
         let refuse = |reason: &str| Error::Port {
             device: self.spec.to_string(),
@@ -221,9 +223,11 @@ impl Port {
         }
         let times =
             ReceiveTimes::register().ok_or_else(|| refuse("packets have no room for it"))?;
-        let opened = Opened { linux: self.linux.as_ref(), rx: &self.rx, tx: &self.tx };
-        if let Some(read) = self.attendant.packet_times(shape, &opened, times) {
-            self.packet_times = Some(Arc::new(read.map_err(refuse)?));
+        if told && self.rx.len() != 1 {
+            return Err(refuse("it takes a port with one receive queue"));
+        }
+        if told && !matches!(self.packet_slots[..], [Some(_)]) {
+            return Err(refuse("its receive ring is not to be found"));
         }
         // Cards tell the time once they run.
         let clock = told.then_some(PortClock::Realtime);
@@ -371,7 +375,8 @@ impl Port {
             self.number,
             number,
             self.peer_offloads && self.spec.as_kind().leaves_out_checksums(),
-            self.packet_times.clone(),
+            self.packet_slots.get(usize::from(number)).cloned().flatten(),
+            self.receive_times().filter(|_| self.attendant.tells_times()).map(|(times, _)| times),
         )
     }
 

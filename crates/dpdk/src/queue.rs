@@ -2,7 +2,8 @@
 
 use crate::gate::Gate;
 use crate::packet_rings::PacketRings;
-use crate::packet_times::{self, PacketTimes};
+use crate::packet_slots::{self, PacketSlots, Slot};
+use crate::receive_times::ReceiveTimes;
 use crate::{checksum, ffi, thread};
 use packet::{Burst, Mbuf, PacketBuf, PacketCache, RxQueue, TxQueue};
 use std::sync::Arc;
@@ -41,8 +42,10 @@ pub struct RxHandle {
     handle: Handle,
     /// Frames may come with their checksums left out (see `checksum`).
     completes_checksums: bool,
-    /// Of an af_packet port whose times are wanted.
-    times: Option<Arc<PacketTimes>>,
+    /// Of an af_packet port: what its driver does not say of packets.
+    slots: Option<Arc<PacketSlots>>,
+    /// Where times go that the slots tell, if they are wanted.
+    times: Option<ReceiveTimes>,
 }
 
 /// One transmit queue.
@@ -64,24 +67,34 @@ impl RxHandle {
         port: u16,
         number: u16,
         completes_checksums: bool,
-        times: Option<Arc<PacketTimes>>,
+        slots: Option<Arc<PacketSlots>>,
+        times: Option<ReceiveTimes>,
     ) -> Option<Self> {
         let handle = Handle::take(queue, port, number)?;
-        Some(Self { handle, completes_checksums, times })
+        Some(Self { handle, completes_checksums, slots, times })
     }
 
-    /// A burst whose packets carry the time at which the kernel took them.
-    fn receive_with_times(&self, times: &PacketTimes, most: usize, into: &mut Vec<PacketBuf>) {
-        let mut read = [0; packet_times::BURST];
-        let most = most.min(read.len());
-        // SAFETY: called with the gate open: the port runs, and we are its one user.
-        let waiting = unsafe { times.read(&mut read[..most]) };
-        let first = into.len();
-        if waiting != 0 {
+    /// Bursts whose packets are as they were on the wire, and carry the time at which the kernel
+    /// took them if that is wanted.
+    fn receive_by_slots(&self, slots: &PacketSlots, most: usize, into: &mut Vec<PacketBuf>) {
+        let mut read = [Slot::default(); packet_slots::BURST];
+        let mut left = most;
+        while left != 0 {
+            let asked = left.min(read.len());
+            // SAFETY: called with the gate open: the port runs, and we are its one user.
+            let waiting = unsafe { slots.read(&mut read[..asked]) };
+            if waiting == 0 {
+                return;
+            }
+            let first = into.len();
             self.burst(waiting, into);
+            let came = &mut into[first..];
+            slots.put(&read[..came.len()], came, self.times);
+            if came.len() < asked {
+                return;
+            }
+            left -= came.len();
         }
-        let came = &mut into[first..];
-        times.put(&read[..came.len()], came);
     }
 
     /// To be called with the gate open.
@@ -125,9 +138,9 @@ impl RxQueue for RxHandle {
         // Drivers take buffers from their pool in here.
         thread::register();
         let first = into.len();
-        match &self.times {
+        match &self.slots {
             None => self.burst(most, into),
-            Some(times) => self.receive_with_times(times, most, into),
+            Some(slots) => self.receive_by_slots(slots, most, into),
         }
         queue.gate.leave();
         if self.completes_checksums {

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  cards      the driver writes into the packet      rte_eth_read_clock, or else the card's IEEE 1588 clock
-//!  af_packet  the kernel's, by `packet_times`        CLOCK_REALTIME
+//!  af_packet  the kernel's, by `packet_slots`        CLOCK_REALTIME
 //! ```
 
 use packet::PacketBuf;

@@ -13,6 +13,53 @@ use std::fs;
 use std::process::Command;
 
 #[test]
+fn tags_are_received_as_they_were_sent() {
+    if !own_namespace() {
+        return;
+    }
+    for queues in [1, 2] {
+        let mut rig = rig();
+        veth("v0", "v1");
+        let options = PortOptions { rx_queues: queues, ..rig.options() };
+        let spec = PortSpec::AfPacket(AfPacket { device: "v0".into() });
+        let mut port = Port::open(&rig.eal, &spec, options).unwrap();
+        port.start().unwrap();
+        let mut queues: Vec<_> = (0..queues).map(|queue| port.rx(queue).unwrap()).collect();
+        let far = PacketSocket::bound_to("v1");
+        // More than one round of what is looked at in one go, of more than one flow.
+        let tags: [&[u8]; 5] = [
+            &[0x88, 0xa8, 0x60, 5, 0x81, 0, 0, 7],
+            &[0x81, 0, 0, 5, 0x88, 0xa8, 0, 7],
+            &[0x88, 0xa8, 0, 5],
+            &[0x81, 0, 0, 5],
+            &[],
+        ];
+        let tagged = |(number, frame): (usize, Vec<u8>)| {
+            let mut frame = frame[..frame.len().min(1500)].to_vec();
+            frame[11] = number as u8;
+            frame.splice(12..12, tags[number % tags.len()].iter().copied());
+            frame
+        };
+        let mut sent: Vec<_> = frames(200).into_iter().enumerate().map(tagged).collect();
+        sent.iter().for_each(|frame| far.send(frame));
+        let (mut packets, mut got) = (Vec::new(), Vec::new());
+        wait_until("all frames come", || {
+            for queue in &mut queues {
+                queue.receive(&mut *rig.cache, 150, &mut packets);
+            }
+            got.extend(packets.iter().map(|packet| packet.bytes().to_vec()));
+            rig.cache.release(Burst::of(&mut packets));
+            got.len() >= sent.len()
+        });
+        sent.sort();
+        got.sort();
+        assert_eq!(got, sent);
+        drop((queues, port));
+        run("ip link del v0");
+    }
+}
+
+#[test]
 fn af_packet_sends_and_receives_over_a_veth_byte_for_byte() {
     over_a_veth(PortSpec::AfPacket(AfPacket { device: "v0".into() }));
 }

@@ -1,6 +1,6 @@
 //! `af_packet`: a Linux device through packet sockets.
 //!
-//! What DPDK's driver of it does not do is in `packet_sockets`, `packet_rings`, `packet_times` and
+//! What DPDK's driver of it does not do is in `packet_sockets`, `packet_rings`, `packet_slots` and
 //! `offloads`.
 
 use crate::Error;
@@ -8,9 +8,8 @@ use crate::arguments::Arguments;
 use crate::device::{Device, Shape};
 use crate::kind::{Attendant, Kind, MtuOf, Opened};
 use crate::packet_rings::PacketRings;
-use crate::packet_times::{PacketTimes, RingShape};
+use crate::packet_slots::{PacketSlots, RingShape};
 use crate::privilege::Right;
-use crate::receive_times::ReceiveTimes;
 use std::fmt;
 use std::sync::Arc;
 
@@ -96,17 +95,9 @@ impl Attendant for Sockets {
         Arc::clone(&self.rings)
     }
 
-    fn packet_times(
-        &self,
-        shape: Shape,
-        port: &Opened<'_>,
-        times: ReceiveTimes,
-    ) -> Option<Result<PacketTimes, &'static str>> {
-        let Some(inode) = self.rings.inode().filter(|_| port.rx.len() == 1) else {
-            return Some(Err("it takes a port with one receive queue"));
-        };
-        let read = PacketTimes::of(inode, ring(shape), times);
-        Some(read.ok_or("its receive ring is not to be found"))
+    fn packet_slots(&self, shape: Shape) -> Vec<Option<PacketSlots>> {
+        let inodes = self.rings.inodes().into_iter();
+        inodes.map(|inode| PacketSlots::of(inode, ring(shape))).collect()
     }
 
     fn tells_times(&self) -> bool {

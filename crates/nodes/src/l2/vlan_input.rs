@@ -35,7 +35,7 @@ entrances! {
         Features => node "interface-input",
         /// Shorter than an Ethernet header, or than its tags.
         Runt => drop,
-        /// No sub-interface has this VLAN.
+        /// No sub-interface has this VLAN with a tag of this type.
         UnknownVlan => drop,
     }
 }
@@ -152,7 +152,8 @@ fn turn(head: &mut [u8; TYPED], rotate: fn(u128, u32) -> u128) {
 fn owner(frame: &[u8], port: u16, map: Option<&VlanMap>) -> Result<(u16, usize), Exit> {
     let Some(head) = frame.first_chunk::<14>() else { return Err(Exit::Runt) };
     let Some(map) = map else { return Ok((port, 0)) };
-    if !is_tag(u16::from_be_bytes([head[12], head[13]])) {
+    let protocol = u16::from_be_bytes([head[12], head[13]]);
+    if !is_tag(protocol) {
         return Ok((map.untagged().unwrap_or(port), 0));
     }
     let Some(tag) = Tag::new(&frame[14..]) else { return Err(Exit::Runt) };
@@ -160,7 +161,7 @@ fn owner(frame: &[u8], port: u16, map: Option<&VlanMap>) -> Result<(u16, usize),
     if tag.tci().vid() == 0 {
         return Ok((map.untagged().unwrap_or(port), TAG_BYTES));
     }
-    let found = map.tagged(tag, &frame[14 + Tag::LEN..]).ok_or(Exit::UnknownVlan);
+    let found = map.tagged(protocol, tag, &frame[14 + Tag::LEN..]).ok_or(Exit::UnknownVlan);
     found.map(|id| (id, 0))
 }
 
@@ -209,7 +210,31 @@ mod tests {
             let [high, low] = vid.to_be_bytes();
             frame.splice(12..12, [0x81, 0, high, low]);
         }
+        // The outer one of two is a service's.
+        if vids.first() == Some(&200) {
+            frame[12..14].copy_from_slice(&[0x88, 0xa8]);
+        }
         frame
+    }
+
+    #[test]
+    fn a_tag_of_the_other_type_is_of_another_vlan() {
+        let of_type = |vids: &[u16], protocol: [u8; 2]| {
+            let mut frame = tagged(vids);
+            frame[12..14].copy_from_slice(&protocol);
+            frame
+        };
+        for (frame, exit) in [
+            (of_type(&[100], [0x81, 0]), "ethernet"),
+            (of_type(&[100], [0x88, 0xa8]), "unknown-vlan"),
+            (of_type(&[200, 7], [0x88, 0xa8]), "cross-connect"),
+            (of_type(&[200, 7], [0x91, 0]), "cross-connect"),
+            (of_type(&[200, 7], [0x81, 0]), "unknown-vlan"),
+        ] {
+            let out = run(&World::new(), &[frame.clone(), frame]);
+            let exits: Vec<_> = out.iter().map(|out| out.exit.as_str()).collect();
+            assert_eq!(exits, [exit, exit]);
+        }
     }
 
     #[test]

@@ -6,15 +6,20 @@
 //!  outer                                                   outer │ any
 //!  none, or VLAN 0     untagged
 //! ```
+//! The outer tag's type counts, too: that of customers (0x8100) or that of services (0x88a8, and
+//! 0x9100 of old); the inner tag's does not.
+//!
 //! A sub-interface takes off the tags that it names, and puts them on again; others it leaves
 //! alone. The outer tag taken off stays right in front of the frame, so that its priority can be
 //! put on again.
 //!
-//! Bytes: 16 KiB for a port with sub-interfaces, 8 KiB for each VLAN with exact inner ones.
+//! Bytes: 16 KiB for each type of outer tags of a port's sub-interfaces, 8 KiB for each VLAN with
+//! exact inner ones.
 
 use crate::tables::{Interface, Interfaces, Link};
 use std::collections::HashMap;
 use std::sync::Arc;
+use wire::ethernet::ethertype;
 use wire::vlan::{Tag, Tci, is_tag};
 
 /// VLAN identifiers there are.
@@ -102,33 +107,45 @@ impl Vlan {
 /// The sub-interfaces of one port, to be found by tags.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VlanMap {
-    one: Vec<u16>,
-    any_inner: Vec<u16>,
-    two: HashMap<u16, Vec<u16>>,
+    customers: OuterTags,
+    services: OuterTags,
     any: u16,
     untagged: u16,
 }
 
+/// Those that outer tags of one type lead to. Without any it takes no memory.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+struct OuterTags {
+    one: Vec<u16>,
+    any_inner: Vec<u16>,
+    two: HashMap<u16, Vec<u16>>,
+}
+
 impl Default for VlanMap {
     fn default() -> Self {
-        let (one, any_inner) = (vec![NONE; VIDS], vec![NONE; VIDS]);
-        Self { one, any_inner, two: HashMap::new(), any: NONE, untagged: NONE }
+        let [customers, services] = [OuterTags::default(), OuterTags::default()];
+        Self { customers, services, any: NONE, untagged: NONE }
     }
 }
 
 impl VlanMap {
-    /// Gives the frames with these tags to an interface.
-    pub fn insert(&mut self, tags: VlanTags, interface: u16) {
+    /// Gives the frames with these tags, the outer one of that type, to an interface.
+    pub fn insert(&mut self, tags: VlanTags, protocol: u16, interface: u16) {
+        let outer = match protocol {
+            ethertype::VLAN => &mut self.customers,
+            _ => &mut self.services,
+        };
         let place = |vid: u16| usize::from(vid) % VIDS;
+        let row = |row: &mut Vec<u16>, vid| {
+            row.resize(VIDS, NONE);
+            row[place(vid)] = interface;
+        };
         match tags {
             VlanTags::Untagged => self.untagged = interface,
             VlanTags::Any => self.any = interface,
-            VlanTags::One(vid) => self.one[place(vid)] = interface,
-            VlanTags::AnyInner(vid) => self.any_inner[place(vid)] = interface,
-            VlanTags::Two(outer, inner) => {
-                let row = self.two.entry(outer).or_insert_with(|| vec![NONE; VIDS]);
-                row[place(inner)] = interface;
-            }
+            VlanTags::One(vid) => row(&mut outer.one, vid),
+            VlanTags::AnyInner(vid) => row(&mut outer.any_inner, vid),
+            VlanTags::Two(vid, inner) => row(outer.two.entry(vid).or_default(), inner),
         }
     }
 
@@ -138,20 +155,22 @@ impl VlanMap {
         Some(self.untagged).filter(|&id| id != NONE)
     }
 
-    /// The interface that a frame belongs to whose bytes behind the first tag's ethertype are
-    /// these; of a frame too short for its second tag, none.
+    /// The interface that a frame belongs to whose first tag is of that type, and whose bytes
+    /// behind it are these; of a frame too short for its second tag, none.
     #[inline]
-    pub fn tagged(&self, tag: Tag<'_>, rest: &[u8]) -> Option<u16> {
+    pub fn tagged(&self, protocol: u16, tag: Tag<'_>, rest: &[u8]) -> Option<u16> {
+        let tags = if protocol == ethertype::VLAN { &self.customers } else { &self.services };
+        let in_row = |row: &[u16], vid: u16| row.get(usize::from(vid)).copied().unwrap_or(NONE);
         let outer = tag.tci().vid();
         if is_tag(tag.ethertype()) {
-            let inner = usize::from(Tag::new(rest)?.tci().vid());
-            let exact = self.two.get(&outer).map_or(NONE, |row| row[inner]);
-            let found = [exact, self.any_inner[usize::from(outer)]];
+            let inner = Tag::new(rest)?.tci().vid();
+            let exact = tags.two.get(&outer).map_or(NONE, |row| in_row(row, inner));
+            let found = [exact, in_row(&tags.any_inner, outer)];
             if let Some(id) = found.into_iter().find(|&id| id != NONE) {
                 return Some(id);
             }
         }
-        let found = [self.one[usize::from(outer)], self.any];
+        let found = [in_row(&tags.one, outer), self.any];
         found.into_iter().find(|&id| id != NONE)
     }
 }
@@ -169,7 +188,7 @@ impl Vlans {
                 if vlans.len() <= parent {
                     vlans.resize_with(parent + 1, || None);
                 }
-                vlans[parent].get_or_insert_default().insert(vlan.tags, id);
+                vlans[parent].get_or_insert_default().insert(vlan.tags, vlan.protocol, id);
             }
         }
         Self(vlans.into_iter().map(|map| map.map(Arc::new)).collect())
@@ -189,35 +208,55 @@ mod tests {
     use super::*;
 
     fn find(map: &VlanMap, tags: &[u16]) -> Option<u16> {
+        find_of(map, ethertype::VLAN, tags)
+    }
+
+    fn find_of(map: &VlanMap, protocol: u16, tags: &[u16]) -> Option<u16> {
         let mut bytes = Vec::new();
         for (index, vid) in tags.iter().enumerate() {
             bytes.extend(vid.to_be_bytes());
             bytes.extend(if index + 1 < tags.len() { [0x81, 0] } else { [8, 0] });
         }
-        map.tagged(Tag::new(&bytes)?, &bytes[TAG_BYTES..])
+        map.tagged(protocol, Tag::new(&bytes)?, &bytes[TAG_BYTES..])
+    }
+
+    #[test]
+    fn tags_of_customers_and_of_services_are_two_things() {
+        let [customers, services, old] = [ethertype::VLAN, ethertype::QINQ, ethertype::QINQ_OLD];
+        let mut map = VlanMap::default();
+        map.insert(VlanTags::One(100), customers, 1);
+        map.insert(VlanTags::Two(200, 7), services, 2);
+        map.insert(VlanTags::One(100), services, 3);
+        map.insert(VlanTags::AnyInner(300), customers, 4);
+        assert_eq!([100, 101].map(|vid| find_of(&map, customers, &[vid])), [Some(1), None]);
+        assert_eq!([services, old].map(|it| find_of(&map, it, &[100])), [Some(3); 2]);
+        assert_eq!([services, customers].map(|it| find_of(&map, it, &[200, 7])), [Some(2), None]);
+        assert_eq!([services, customers].map(|it| find_of(&map, it, &[300, 7])), [None, Some(4)]);
+        map.insert(VlanTags::Any, customers, 5);
+        assert_eq!(find_of(&map, customers, &[200, 7]), Some(5), "any is any");
     }
 
     #[test]
     fn the_closest_match_has_the_frame() {
         let mut map = VlanMap::default();
-        map.insert(VlanTags::Two(100, 7), 1);
-        map.insert(VlanTags::AnyInner(100), 2);
-        map.insert(VlanTags::One(100), 3);
+        map.insert(VlanTags::Two(100, 7), ethertype::VLAN, 1);
+        map.insert(VlanTags::AnyInner(100), ethertype::VLAN, 2);
+        map.insert(VlanTags::One(100), ethertype::VLAN, 3);
         assert_eq!(find(&map, &[5]), None);
-        map.insert(VlanTags::Any, 4);
+        map.insert(VlanTags::Any, ethertype::VLAN, 4);
         let found = [&[100, 7][..], &[100, 8], &[100], &[5], &[5, 7], &[0x6000 | 100]];
         let found = found.map(|tags| find(&map, tags));
         assert_eq!(found, [Some(1), Some(2), Some(3), Some(4), Some(4), Some(3)]);
         assert_eq!(map.untagged(), None);
-        map.insert(VlanTags::Untagged, 5);
+        map.insert(VlanTags::Untagged, ethertype::VLAN, 5);
         assert_eq!(map.untagged(), Some(5));
     }
 
     #[test]
     fn a_tag_announced_and_not_there_is_nobodys() {
         let mut map = VlanMap::default();
-        map.insert(VlanTags::Any, 4);
-        assert_eq!(map.tagged(Tag::of(&[0, 5, 0x81, 0]), &[0, 1, 2]), None);
+        map.insert(VlanTags::Any, ethertype::VLAN, 4);
+        assert_eq!(map.tagged(ethertype::VLAN, Tag::of(&[0, 5, 0x81, 0]), &[0, 1, 2]), None);
     }
 
     #[test]
