@@ -164,8 +164,8 @@ pub enum Stands {
     Named(Form),
     /// As one of several, as in `[[route]]`.
     Listed,
-    /// Once, with fields that are declared elsewhere.
-    Open,
+    /// Once, with fields that are declared elsewhere: their schema.
+    Elsewhere(fn() -> serde_json::Value),
 }
 
 /// Units of numbers, by how their fields' names end.

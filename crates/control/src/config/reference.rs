@@ -51,7 +51,7 @@ fn explain(section: &str, known: &[Described], shown: &mut HashSet<String>, text
     let header = lines.next().unwrap_or_default();
     let said: Vec<(&str, &str)> = lines.filter_map(|line| line.split_once('=')).collect();
     let said: Vec<(&str, &str)> = said.iter().map(|(key, it)| (key.trim(), it.trim())).collect();
-    let mut declared = known.iter().filter(|known| !matches!(known.stands, Stands::Open));
+    let mut declared = known.iter().filter(|known| !matches!(known.stands, Stands::Elsewhere(_)));
     let Some(of) = declared.find(|known| known.path == path_of(header)) else {
         text.push_str(section);
         text.push('\n');

@@ -38,7 +38,7 @@ pub fn schema() -> Value {
 /// A section as it stands in the file: once, by names, or listed.
 fn standing(section: &Described, row: Value) -> Value {
     match section.stands {
-        Stands::Once | Stands::Open => row,
+        Stands::Once | Stands::Elsewhere(_) => row,
         Stands::Named(name) => json!({
             "type": "object",
             "propertyNames": of_form(name, &[]),
@@ -50,13 +50,13 @@ fn standing(section: &Described, row: Value) -> Value {
 
 /// A table: the fields that all kinds have, and what each kind has beside them.
 fn row(section: &Described) -> Value {
+    if let Stands::Elsewhere(schema) = section.stands {
+        return schema();
+    }
     let mut table = of_fields(&section.infos, "");
     let words = section.infos.iter().find(|info| info.name == "kind").map(|kind| kind.words);
     let kinds = words.filter(|_| section.infos.iter().any(|info| !info.of.is_empty()));
     table["description"] = told((section.about)("")).into();
-    if let Stands::Open = section.stands {
-        return table;
-    }
     let Some(kinds) = kinds else {
         table["additionalProperties"] = false.into();
         return table;
@@ -129,7 +129,7 @@ fn of_field(info: &Info) -> Value {
 }
 
 /// What a value of a form is.
-fn of_form(form: Form, words: &[&str]) -> Value {
+pub(crate) fn of_form(form: Form, words: &[&str]) -> Value {
     match form {
         Form::Boolean => json!({ "type": "boolean" }),
         Form::Number(least, most) => number(least, most),
@@ -159,6 +159,6 @@ fn told(help: &str) -> &str {
 }
 
 /// A value as JSON that is written as TOML.
-fn of_toml(toml: &str) -> Option<Value> {
+pub(crate) fn of_toml(toml: &str) -> Option<Value> {
     toml::from_str::<Map<String, Value>>(&format!("it = {toml}")).ok()?.remove("it")
 }

@@ -226,8 +226,8 @@ impl Row for Port {
     ];
 
     fn parts() -> Vec<Described> {
-        let about = |_: &str| "How packets wait before they leave by it";
-        vec![Described { path: "port.qos", about, infos: Vec::new(), stands: Stands::Open }]
+        let stands = Stands::Elsewhere(qos::schema);
+        vec![Described { path: "port.qos", about: |_| "", infos: Vec::new(), stands }]
     }
 
     fn about(kind: &str) -> &'static str {

@@ -9,10 +9,13 @@
 
 mod commands;
 mod read;
+mod schema;
 pub(super) mod units;
 mod write;
 
 pub(super) use commands::{CLASS, DEL, FILTER, IMPORT, SET};
+
+pub(super) use schema::schema;
 
 use std::sync::Arc;
 

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::super::field::Form;
 use super::super::info::{Info, Stands};
 use super::super::objects::described;
-use super::super::render;
 use super::super::schema::schema;
+use super::super::{Host, Source, parse, render};
 use super::arbitrary;
 use checker::check;
 
@@ -46,6 +46,33 @@ proptest! {
 }
 
 #[test]
+fn every_discipline_fits_with_its_classes_and_filters() {
+    for kind in sched::Shape::kinds() {
+        let rate = if kind == "tbf" { "" } else { "burst = \"32kb\"\n" };
+        let more = match kind {
+            "bfifo" => "limit = \"64kb\"\n",
+            "htb" => {
+                "[[port.p0.qos.class]]\nid = \"1:1\"\nrate = \"5mbit\"\nceil = \"9mbit\"\nleaf = { kind = \"sfq\" }\n"
+            }
+            "hfsc" => "[[port.p0.qos.class]]\nid = \"1:1\"\nsc = \"m1 5mbit d 10ms m2 1mbit\"\n",
+            "prio" => {
+                "priomap = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1]\nband = [{ kind = \"codel\" }, { kind = \"sfq\" }, { kind = \"sfq\" }]\n"
+            }
+            _ => "",
+        };
+        let filter = "[[port.p0.qos.filter]]\nclass = \"1:1\"\ndscp = 46\nsource_port = 443\n";
+        let head = "[port.p0]\nkind = \"memory\"\n[port.p0.qos]\n";
+        let text = format!("{head}kind = \"{kind}\"\nrate = \"10mbit\"\n{rate}{more}{filter}");
+        assert_eq!(faults(&text), Ok(()), "{text}");
+        // What is written of it, as the router reads it, fits as well.
+        let source =
+            Source::new("test", format!("{head}kind = \"{kind}\"\nrate = \"10mbit\"\n{more}"));
+        let config = parse(&source, &Host::any()).unwrap();
+        assert_eq!(faults(&render(&config)), Ok(()), "{}", render(&config));
+    }
+}
+
+#[test]
 fn what_no_field_can_be_is_refused() {
     for (text, fault) in [
         ("[prot.p0]\nkind = \"bvi\"", "prot"),
@@ -65,6 +92,15 @@ fn what_no_field_can_be_is_refused() {
         ("[route]\nprefix = \"default\"", "array"),
         ("[[acl.edge.rule]]\naction = \"perhaps\"", "perhaps"),
         ("[bridge.b]\nageing = 30", "ageing"),
+        ("[port.p0]\nkind = \"bvi\"\nqos = { kind = \"fq_codle\" }", "fq_codle"),
+        ("[port.p0]\nkind = \"bvi\"\nqos = { kind = \"fq_codel\", limt = 9 }", "limt"),
+        ("[port.p0]\nkind = \"bvi\"\nqos = { kind = \"fq_codel\", limit = \"9\" }", "limit"),
+        ("[port.p0]\nkind = \"bvi\"\nqos = { kind = \"tbf\" }", "rate"),
+        (
+            "[port.p0]\nkind = \"bvi\"\nqos = { kind = \"htb\", class = [{ rate = \"1mbit\" }] }",
+            "id",
+        ),
+        ("[port.p0]\nkind = \"bvi\"\nqos = { kind = \"pfifo\", class = [] }", "class"),
         ("[policer.gold]\nrate = \"1mbit\"\nburst = -1", "burst"),
     ] {
         let refused = faults(text).expect_err(text);
@@ -98,7 +134,7 @@ fn no_field_of_any_section_takes_what_it_cannot_be() {
                     kind => json!({ "kind": kind, info.name: wrong }),
                 };
                 let whole = match (section.stands, section.path.split_once('.')) {
-                    (Stands::Once | Stands::Open, _) => json!({ section.path: row }),
+                    (Stands::Once | Stands::Elsewhere(_), _) => json!({ section.path: row }),
                     (Stands::Named(_), _) => json!({ section.path: { "it": row } }),
                     (Stands::Listed, None) => json!({ section.path: [row] }),
                     (Stands::Listed, Some((above, part))) => {

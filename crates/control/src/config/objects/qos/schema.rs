@@ -1,0 +1,146 @@
+//! What stands in `[port.NAME.qos]`, as JSON Schema: the settings that `sched` declares.
+
+use sched::units::Rate;
+use sched::{
+    ClassId, ClassShape, Place, Prefix, Setting, Settings, Shape, Slot, TbfShape, each_slot,
+};
+use serde_json::{Map, Value, json};
+
+use super::units::{PortRange, Protocol};
+use crate::config::field::Field;
+use crate::config::schema::{of_form, of_toml};
+
+/// The schema of the section.
+pub(in crate::config::objects) fn schema() -> Value {
+    json!({
+        "description": "How packets wait before they leave by the port",
+        "oneOf": Shape::kinds().into_iter().map(of_kind).collect::<Vec<_>>(),
+    })
+}
+
+/// A table in the making.
+#[derive(Default)]
+struct Table {
+    properties: Map<String, Value>,
+    required: Vec<String>,
+}
+
+impl Table {
+    fn field<T: Field>(&mut self, name: &str, about: &str) {
+        let mut field = of_form(T::FORM, T::WORDS);
+        field["description"] = about.into();
+        self.properties.insert(name.to_owned(), field);
+    }
+
+    /// A setting by its name, or by a word for several.
+    fn setting(&mut self, name: &str, setting: &Setting, slot: &Slot<'_>) {
+        if let Slot::Bands(_) = slot {
+            let band = of_form(u8::FORM, &[]);
+            let bands = json!({ "type": "array", "items": band, "description": setting.about });
+            self.properties.insert(name.to_owned(), bands);
+            return;
+        }
+        each_slot!(slot, place => self.place(name, setting, place));
+    }
+
+    fn place<T: Field + Clone>(&mut self, name: &str, setting: &Setting, place: &Place<'_, T>) {
+        let range = setting.range().map(|range| format!(" [{range}]")).unwrap_or_default();
+        self.field::<T>(name, &format!("{}{range}", setting.about));
+        let field = &mut self.properties[name];
+        match place {
+            Place::Usual(_, usual) => field["default"] = of_toml(&usual.to_toml()).into(),
+            Place::Needed(_) => self.required.push(name.to_owned()),
+            Place::Maybe(_) => {}
+        }
+    }
+
+    fn settings<S: Settings + ?Sized>(&mut self, settings: &mut S) {
+        settings.each(&mut |setting, slot| self.setting(setting.name, setting, &slot));
+    }
+
+    fn list(&mut self, name: &str, about: &str, item: Value) {
+        let list = json!({ "type": "array", "items": item, "description": about });
+        self.properties.insert(name.to_owned(), list);
+    }
+
+    fn schema(self) -> Value {
+        json!({
+            "type": "object",
+            "properties": self.properties,
+            "required": self.required,
+            "additionalProperties": false,
+        })
+    }
+}
+
+/// A discipline with all that may stand beside it.
+fn of_kind(kind: &str) -> Value {
+    let mut table = Table::default();
+    table.settings(&mut TbfShape::default());
+    // Any discipline may stand under a token bucket, which its own `rate` makes.
+    table.required.retain(|name| kind == TbfShape::default().kind() && name == "rate");
+    if let Some(mut shape) = Shape::of_kind(kind) {
+        if let Shape::Tbf(_) = shape {
+            table.settings(Shape::bfifo(0).settings());
+            table.required.retain(|name| name != "limit");
+        } else {
+            table.settings(shape.settings());
+        }
+        if let Some(classes) = shape.classes_mut() {
+            let class = of_class(classes.add(ClassId::NONE));
+            table.list("class", "The tree of classes", class);
+        }
+        if let Shape::Prio(_) = shape {
+            table.field::<u16>("bands", "How many bands");
+            table.list("band", "What waits in each band, the first one's packets first", leaf());
+        }
+    }
+    table.properties.insert("kind".to_owned(), json!({ "const": kind }));
+    table.required.push("kind".to_owned());
+    table.field::<Rate>("link_rate", "The link's rate: promises that it cannot keep are refused");
+    table.field::<u32>("pool_packets", "Most packets that may wait, all classes together");
+    table.list("filter", "Which packets go to which class: the first that fits", filter());
+    table.schema()
+}
+
+fn of_class(class: &mut dyn ClassShape) -> Value {
+    let mut table = Table::default();
+    table.field::<ClassId>("id", "Its name");
+    table.field::<ClassId>("parent", "The class above it");
+    table.settings(class);
+    for (short, names) in class.shorthands() {
+        class.each(&mut |setting, slot| {
+            if names.contains(&setting.name) {
+                table.setting(short, setting, &slot);
+            }
+        });
+    }
+    table.properties.insert("leaf".to_owned(), leaf());
+    table.required.push("id".to_owned());
+    table.schema()
+}
+
+/// A discipline below another, with settings as above.
+fn leaf() -> Value {
+    let kind = json!({ "enum": Shape::kinds() });
+    json!({ "type": "object", "properties": { "kind": kind }, "required": ["kind"] })
+}
+
+fn filter() -> Value {
+    let mut table = Table::default();
+    table.field::<ClassId>("class", "Where they go");
+    table.field::<u16>("dscp", "Their DSCP");
+    table.field::<u16>("priority", "Their priority");
+    table.field::<u16>("vlan_pcp", "The priority in their VLAN tag");
+    table.field::<Prefix>("source", "Where they come from");
+    table.field::<Prefix>("destination", "Where they are sent");
+    table.field::<Protocol>("protocol", "Their protocol");
+    table.field::<PortRange>("source_port", "Their source port");
+    table.field::<PortRange>("destination_port", "Their destination port");
+    table.field::<String>("bridge", "The bridge that they come from");
+    table.field::<String>("vrf", "The VRF that they are in");
+    table.field::<u32>("hash_modulus", "Their flow's hash modulo this many is `hash_value`");
+    table.field::<u32>("hash_value", "See `hash_modulus`; 0 when left out");
+    table.required.push("class".to_owned());
+    table.schema()
+}
