@@ -1,11 +1,14 @@
 //! The route file reader, on any bytes: it never panics, and refusing and skipping agree.
 #![no_main]
 
-use fib::route_file::{FileRoutes, OnWrong, read_routes};
+use fib::route_file::{FileRoutes, OnWrong, Rules, read_routes};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let read = |on_wrong| -> Option<FileRoutes> { read_routes(bytes, on_wrong, &mut |_| {}).ok() };
+    let read = |on_wrong| -> Option<FileRoutes> {
+        let rules = Rules { on_wrong, most_routes: usize::MAX };
+        read_routes(bytes, rules, &mut |_| {}).ok()
+    };
     let (strict, kept) = (read(OnWrong::Refuse), read(OnWrong::Skip));
     match (strict, kept) {
         // A file without a wrong line: both read the same.

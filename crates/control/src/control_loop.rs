@@ -35,15 +35,27 @@ pub struct Control {
 /// What a job does, with the control loop's own hands.
 type Job = Box<dyn FnOnce(&mut Control, Moment) + Send>;
 
-/// The control loop has ended.
+/// Why a job was not done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the router is shutting down")]
-pub struct Stopped;
+pub enum Undone {
+    /// The control loop has ended.
+    #[error("the router is shutting down")]
+    Stopped,
+    /// It was to be done at another revision of the configuration.
+    #[error("revision {runs} of the configuration runs, and not {wanted}: somebody changed it")]
+    Changed {
+        /// The one it was meant for.
+        wanted: u64,
+        /// The one that runs.
+        runs: u64,
+    },
+}
 
 /// Sends jobs to the control loop.
 #[derive(Clone)]
 pub struct Handle {
     jobs: mpsc::Sender<Job>,
+    only_at: Option<u64>,
 }
 
 /// Receives the jobs of all handles.
@@ -54,23 +66,34 @@ pub struct Jobs {
 /// A handle and its other end.
 pub fn channel() -> (Handle, Jobs) {
     let (sender, receiver) = mpsc::channel(QUEUE);
-    (Handle { jobs: sender }, Jobs { jobs: receiver })
+    (Handle { jobs: sender, only_at: None }, Jobs { jobs: receiver })
 }
 
 impl Handle {
+    /// The same, for jobs that are to be done while this revision of the configuration runs.
+    pub fn only_at(self, revision: u64) -> Self {
+        Self { only_at: Some(revision), ..self }
+    }
+
     /// Has the control loop do something, and waits for the outcome.
     pub async fn call<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Control, Moment) -> T + Send + 'static,
-    ) -> Result<T, Stopped> {
+    ) -> Result<T, Undone> {
         let (reply, answer) = oneshot::channel();
+        let only_at = self.only_at;
         let job: Job = Box::new(move |control, now| {
-            if reply.send(job(control, now)).is_err() {
+            let runs = control.transaction.revision();
+            let outcome = match only_at {
+                Some(wanted) if wanted != runs => Err(Undone::Changed { wanted, runs }),
+                _ => Ok(job(control, now)),
+            };
+            if reply.send(outcome).is_err() {
                 tracing::info!(fault = "answer-unheard", "whoever asked hung up before the answer");
             }
         });
-        self.jobs.send(job).await.map_err(|_| Stopped)?;
-        answer.await.map_err(|_| Stopped)
+        self.jobs.send(job).await.map_err(|_| Undone::Stopped)?;
+        answer.await.map_err(|_| Undone::Stopped)?
     }
 }
 

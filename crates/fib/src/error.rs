@@ -75,6 +75,12 @@ pub enum FibError {
         /// What was expected.
         expected: &'static str,
     },
+    /// A route file with more routes than there is room for.
+    #[error("more than {most} routes, for which there is room")]
+    TooManyRoutes {
+        /// How many there is room for.
+        most: usize,
+    },
     /// A route file that cannot be read.
     #[error("cannot read the route file: {source}")]
     RouteFile {

@@ -14,7 +14,7 @@ use axum::body::Body;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use fib::rib::Source;
-use fib::route_file::{FilePrefix, OnWrong, read_routes};
+use fib::route_file::{FilePrefix, OnWrong, Rules, read_routes};
 use hyper::body::{Bytes, Frame};
 use tokio::sync::mpsc;
 
@@ -51,12 +51,17 @@ impl Serve for RoutesLoad {
     ) -> Result<Response, Refusal> {
         let source = source_of(load.source.as_deref())?;
         let via = Via::of(load.via.as_deref(), load.share)?;
+        let room = |control: &mut crate::control_loop::Control, _| {
+            let memory = &control.transaction.config().memory;
+            memory.routes as usize + memory.ip6_routes as usize
+        };
         let on_wrong = if load.skip_wrong { OnWrong::Skip } else { OnWrong::Refuse };
+        let rules = Rules { on_wrong, most_routes: handle.call(room).await? };
         let (mut telling, lines) = Telling::new(vrf_of(load.vrf), source);
         tokio::spawn(async move {
             let size = file.len().max(1) as f64;
             let read = tokio::task::spawn_blocking(move || {
-                let read = read_routes(Cursor::new(file), on_wrong, &mut |progress| {
+                let read = read_routes(Cursor::new(file), rules, &mut |progress| {
                     telling.bulk.read = progress.routes as u64;
                     telling.bulk.share = READING * progress.bytes as f64 / size;
                     telling.tell_blocking();

@@ -3,49 +3,38 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::Semaphore;
 
-/// Connections at once, on one listener.
-const MAX_CONNECTIONS: usize = 256;
+use super::patience::Patient;
+use super::places::{Full, Peer, Place};
+
 /// Time for a request's header, and between two requests.
 const HEADER_TIME: Duration = Duration::from_secs(30);
-
-/// Bounds the connections of a listener.
-#[derive(Clone)]
-pub(super) struct Connections {
-    free: Arc<Semaphore>,
-}
-
-impl Connections {
-    pub(super) fn new() -> Self {
-        Self { free: Arc::new(Semaphore::new(MAX_CONNECTIONS)) }
-    }
-
-    /// Waits until there is room for one more.
-    pub(super) async fn slot(&self) -> Option<tokio::sync::OwnedSemaphorePermit> {
-        self.free.clone().acquire_owned().await.ok()
-    }
-}
 
 /// Serves requests until the peer is done.
 pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: S,
     router: Router,
+    place: Arc<Place>,
 ) {
-    let service = TowerToHyperService::new(router);
+    let service = TowerToHyperService::new(router.layer(Extension(place)));
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_TIME)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(Patient::new(stream)), service);
     // A peer that hangs up in the middle has nobody left to be told.
     if let Err(error) = served.await {
         tracing::info!(fault = "api-connection", %error, "a connection to the API broke off");
     }
+}
+
+/// Tells of a peer for whom there is no place.
+pub(super) fn turned_away(peer: Peer, full: Full) {
+    tracing::warn!(fault = "api-full", %peer, "a connection to the API was refused: {}", full.why());
 }
 
 /// Tells that nobody could connect.

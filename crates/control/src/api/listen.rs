@@ -4,14 +4,14 @@
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, chown};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use axum::Router;
 use thiserror::Error;
-use tokio::net::UnixListener;
+use tokio::net::{UnixListener, UnixStream};
 
-use super::connection::{ACCEPT_PAUSE, Connections, accept_failed, serve};
+use super::connection::{ACCEPT_PAUSE, accept_failed, serve, turned_away};
+use super::places::{Full, Peer, Places};
 
 /// Why the socket could not be had.
 #[derive(Debug, Error)]
@@ -77,22 +77,46 @@ impl UnixSocket {
 
     /// Serves every connection, for ever.
     pub async fn serve(self, router: Router) {
-        let connections = Connections::new();
-        while let Some(slot) = connections.slot().await {
-            match self.listener.accept().await {
-                Ok((stream, _)) => {
-                    let router = router.clone();
-                    tokio::spawn(async move {
-                        serve(stream, router).await;
-                        drop(slot);
-                    });
-                }
+        let places = Places::default();
+        loop {
+            let (stream, user) = match self.accept().await {
+                Ok(accepted) => accepted,
                 Err(error) => {
                     accept_failed(&error);
                     tokio::time::sleep(ACCEPT_PAUSE).await;
+                    continue;
+                }
+            };
+            match places.of_known(user) {
+                Ok(place) => drop(tokio::spawn(serve(stream, router.clone(), place))),
+                Err(full) => {
+                    turned_away(user, full);
+                    say_full(&stream, full);
                 }
             }
         }
+    }
+
+    async fn accept(&self) -> io::Result<(UnixStream, Peer)> {
+        let (stream, _) = self.listener.accept().await?;
+        let user = stream.peer_cred()?.uid();
+        Ok((stream, Peer::User(user)))
+    }
+}
+
+/// Answers a request before it is made. What does not fit at once is not said.
+fn say_full(stream: &UnixStream, full: Full) {
+    let detail = format!(
+        "{{\"title\":\"Service Unavailable\",\"status\":503,\"detail\":\"{}\"}}",
+        full.why()
+    );
+    let answer = format!(
+        "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\
+         Content-Type: application/problem+json\r\nContent-Length: {}\r\n\r\n{detail}",
+        detail.len()
+    );
+    if let Err(error) = stream.try_write(answer.as_bytes()) {
+        tracing::info!(fault = "api-connection", %error, "a peer cannot be told that there is no place");
     }
 }
 
@@ -111,7 +135,7 @@ fn refuse_live(path: &Path) -> Result<(), ListenError> {
     if !metadata.file_type().is_socket() {
         return Err(ListenError::NotASocket(path.to_owned()));
     }
-    match UnixStream::connect(path) {
+    match std::os::unix::net::UnixStream::connect(path) {
         Ok(_) => Err(ListenError::InUse(path.to_owned())),
         // Nobody answers: a socket that was left behind.
         Err(_) => Ok(()),

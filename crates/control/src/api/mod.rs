@@ -1,13 +1,14 @@
 //! HTTP/JSON, generated into OpenAPI from the types themselves.
 //!
 //! ```text
-//!  listen (Unix socket) ─┐
-//!                        ├─▶ connection ─▶ router ─▶ show, config, observe ─▶ control loop
-//!  tls + token (TCP) ────┘                   └─▶ /metrics, /openapi.json
+//!  listen (Unix socket) ─┐ places: who may be connected
+//!                        ├─▶ connection ─▶ body ─▶ router ─▶ show, config, observe ─▶ control loop
+//!  tls + token (TCP) ────┘   (patience)              └─▶ /metrics, /openapi.json
 //! ```
 //!
 //! Errors are problem details (RFC 9457). A handler holds no state but the control loop's handle.
 
+mod body;
 mod bulk;
 mod config;
 mod connection;
@@ -15,17 +16,17 @@ mod events;
 mod extract;
 mod listen;
 mod observe;
+mod patience;
+mod places;
 mod problem;
 mod show;
 mod tls;
 mod token;
 mod verb;
 
-use axum::body::{Body, to_bytes};
-use axum::extract::{DefaultBodyLimit, Request};
+use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, StatusCode, Uri};
-use axum::middleware::{Next, from_fn};
-use axum::response::{IntoResponse, Response};
+use axum::middleware::from_fn;
 use axum::routing::get;
 use axum::{Json, Router};
 use serde_json::Value;
@@ -35,17 +36,12 @@ use utoipa_axum::routes;
 
 use crate::config::{Finding, schema::schema};
 use crate::control_loop::Handle;
-use crate::view::{self, ProblemDetails, RoutesLoad, Verb};
+use crate::view::{self, ProblemDetails};
 use show::Views;
 
 pub use listen::{ListenError, UnixSocket};
 pub use tls::{Tls, TlsError};
 pub use token::Token;
-
-/// Longest body taken: a configuration with about a million routes.
-const MAX_BODY_BYTES: usize = 64 << 20;
-/// Longest file of routes.
-const MAX_FILE_BYTES: usize = 1 << 30;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -102,23 +98,9 @@ pub fn router(handle: Handle) -> Router {
             problem::refuse(StatusCode::METHOD_NOT_ALLOWED, detail)
         })
         .layer(DefaultBodyLimit::disable())
-        .layer(from_fn(read_body))
+        .layer(from_fn(body::read))
         .layer(from_fn(events::tell_refusals))
         .with_state(handle)
-}
-
-/// Reads the body before anything answers: a refusal that overtakes the body would cost the
-/// connection, and its next request.
-async fn read_body(request: Request, next: Next) -> Response {
-    let (head, body) = request.into_parts();
-    let most = if head.uri.path() == RoutesLoad::PATH { MAX_FILE_BYTES } else { MAX_BODY_BYTES };
-    match to_bytes(body, most).await {
-        Ok(bytes) => next.run(Request::from_parts(head, Body::from(bytes))).await,
-        Err(_) => {
-            let detail = format!("the body breaks off or has more than {most} bytes");
-            problem::refuse(StatusCode::PAYLOAD_TOO_LARGE, detail).into_response()
-        }
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use utoipa::IntoResponses;
 
 use crate::config::{Finding, Problems};
-use crate::control_loop::Stopped;
+use crate::control_loop::Undone;
 use crate::engine::EngineError;
 use crate::transaction::TransactionError;
 use crate::view::ProblemDetails;
@@ -21,9 +21,15 @@ pub(super) enum Refused {
     /// It names something that is not there.
     #[response(status = 404, content_type = "application/problem+json")]
     Unknown(ProblemDetails),
+    /// The body comes too slowly.
+    #[response(status = 408, content_type = "application/problem+json")]
+    TooSlow(ProblemDetails),
     /// It does not fit what is going on.
     #[response(status = 409, content_type = "application/problem+json")]
     Conflict(ProblemDetails),
+    /// `If-Match` names another revision of the configuration than the one that runs.
+    #[response(status = 412, content_type = "application/problem+json")]
+    Changed(ProblemDetails),
     /// The body is too long.
     #[response(status = 413, content_type = "application/problem+json")]
     TooLong(ProblemDetails),
@@ -33,7 +39,7 @@ pub(super) enum Refused {
     /// The request is understood and wrong.
     #[response(status = 422, content_type = "application/problem+json")]
     Wrong(ProblemDetails),
-    /// The router is shutting down.
+    /// The router is shutting down, or serves as many connections as it may.
     #[response(status = 503, content_type = "application/problem+json")]
     Stopped(ProblemDetails),
 }
@@ -70,9 +76,13 @@ impl IntoResponse for Refusal {
     }
 }
 
-impl From<Stopped> for Refusal {
-    fn from(stopped: Stopped) -> Self {
-        refuse(StatusCode::SERVICE_UNAVAILABLE, stopped.to_string())
+impl From<Undone> for Refusal {
+    fn from(undone: Undone) -> Self {
+        let status = match undone {
+            Undone::Stopped => StatusCode::SERVICE_UNAVAILABLE,
+            Undone::Changed { .. } => StatusCode::PRECONDITION_FAILED,
+        };
+        refuse(status, undone.to_string())
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use rustls::ServerConfig;
@@ -14,7 +15,8 @@ use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use super::connection::{ACCEPT_PAUSE, Connections, accept_failed, serve};
+use super::connection::{ACCEPT_PAUSE, accept_failed, serve, turned_away};
+use super::places::{Peer, Places};
 use super::token::Token;
 use crate::config::objects::api::Tcp;
 
@@ -43,6 +45,14 @@ pub enum TlsError {
         /// What is wrong with it.
         error: io::Error,
     },
+    /// Everybody can read what nobody else should know.
+    #[error("{}: everybody can read it (mode {mode:04o}): expected 0640 or less", path.display())]
+    NotSecret {
+        /// The file.
+        path: PathBuf,
+        /// Its rights.
+        mode: u32,
+    },
     /// The address cannot be had.
     #[error("{address}: {error}")]
     Address {
@@ -64,6 +74,7 @@ impl Tls {
     /// Listens as configured.
     pub async fn bind(tcp: &Tcp) -> Result<Self, TlsError> {
         let certificates = certificates(&tcp.tls_certificate)?;
+        must_be_secret(&tcp.tls_key)?;
         let key = PrivateKeyDer::from_pem_file(&tcp.tls_key)
             .map_err(|error| pem_error(&tcp.tls_key, &error))?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -71,6 +82,7 @@ impl Tls {
             .with_safe_default_protocol_versions()?
             .with_no_client_auth()
             .with_single_cert(certificates, key)?;
+        must_be_secret(&tcp.token_file)?;
         let token = Token::read(&tcp.token_file)
             .map_err(|error| TlsError::Token { path: tcp.token_file.clone(), error })?;
         let listener = TcpListener::bind(tcp.listen)
@@ -87,8 +99,8 @@ impl Tls {
     /// Serves every connection, for ever.
     pub async fn serve(self, router: Router) {
         let router = self.token.guard(router);
-        let connections = Connections::new();
-        while let Some(slot) = connections.slot().await {
+        let places = Places::default();
+        loop {
             let (stream, peer) = match self.listener.accept().await {
                 Ok(accepted) => accepted,
                 Err(error) => {
@@ -97,21 +109,40 @@ impl Tls {
                     continue;
                 }
             };
+            let machine = Peer::machine(peer.ip());
+            let place = match places.of_unknown(machine, Instant::now()) {
+                Ok(place) => place,
+                Err(full) => {
+                    turned_away(machine, full);
+                    continue;
+                }
+            };
             let (router, acceptor) = (router.clone(), self.acceptor.clone());
-            tokio::spawn(async move {
+            let served = Arc::clone(&place);
+            let task = tokio::spawn(async move {
                 let handshake = tokio::time::timeout(HANDSHAKE_TIME, acceptor.accept(stream));
                 let outcome = handshake.await.unwrap_or_else(|late| Err(io::Error::other(late)));
                 match outcome {
-                    Ok(stream) => serve(stream, router).await,
+                    Ok(stream) => serve(stream, router, served).await,
                     Err(error) => {
                         let fault = "tls-handshake";
                         tracing::info!(fault, %peer, %error, "a TLS handshake failed");
                     }
                 }
-                drop(slot);
             });
+            place.is_served_by(task.abort_handle());
         }
     }
+}
+
+/// Refuses a file that others than its owner and group have rights to. One that is not there is
+/// told by who reads it.
+fn must_be_secret(path: &Path) -> Result<(), TlsError> {
+    let mode = std::fs::metadata(path).map_or(0, |file| file.permissions().mode() & 0o777);
+    if mode & 0o007 == 0 {
+        return Ok(());
+    }
+    Err(TlsError::NotSecret { path: path.to_owned(), mode })
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::Router;
 use axum::extract::Request;
@@ -11,6 +12,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 
+use super::places::{Full, Place};
 use super::problem::refuse;
 
 /// Fewest characters of a token: 128 bits in hexadecimal digits.
@@ -46,21 +48,38 @@ impl Token {
         router.layer(from_fn(move |request: Request, next: Next| {
             let token = self.clone();
             async move {
+                let place = request.extensions().get::<Arc<Place>>();
                 let given = request.headers().get(header::AUTHORIZATION);
                 let given = given.and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
                 if given.is_some_and(|given| token.matches(given)) {
-                    return next.run(request).await;
+                    return match place.map_or(Ok(()), |place| place.is_known()) {
+                        Ok(()) => next.run(request).await,
+                        Err(full) => refuse_full(full),
+                    };
                 }
-                refuse_unknown()
+                refuse_unknown(place)
             }
         }))
     }
 }
 
-fn refuse_unknown() -> Response {
-    tracing::warn!("a request was refused that bears no valid token");
+/// Ends the connection: its place is for somebody else.
+fn refuse_full(full: Full) -> Response {
+    let mut response = refuse(StatusCode::SERVICE_UNAVAILABLE, full.why()).into_response();
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+/// Ends the connection, too, and remembers who was wrong.
+fn refuse_unknown(place: Option<&Arc<Place>>) -> Response {
+    if let Some(place) = place {
+        place.failed(Instant::now());
+    }
+    let peer = place.map(|place| place.peer().to_string());
+    tracing::warn!(fault = "api-token", peer, "a request was refused that bears no valid token");
     let refusal = refuse(StatusCode::UNAUTHORIZED, "this request bears no valid token");
     let mut response = refusal.into_response();
     response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
 }

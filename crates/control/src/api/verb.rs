@@ -1,16 +1,20 @@
 //! Every verb as a path of the API.
 
 use axum::extract::{FromRequest, State};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use axum::routing::post;
-use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, Paths};
+use utoipa::openapi::path::{
+    HttpMethod, Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn, Paths,
+};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::{
-    Content, ContentBuilder, RefOr, Required, ResponseBuilder, ResponsesBuilder, Schema,
+    Content, ContentBuilder, ObjectBuilder, RefOr, Required, ResponseBuilder, ResponsesBuilder,
+    Schema, Type,
 };
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
-use super::problem::{Refusal, Refused};
+use super::problem::{Refusal, Refused, refuse};
 use crate::control_loop::Handle;
 use crate::view::{self, Asked, Told, Verb, every_verb};
 
@@ -65,8 +69,25 @@ where
     let operation = operation::<V>(&mut schemas);
     let mut paths = Paths::new();
     paths.add_path_operation(V::PATH, vec![HttpMethod::Post], operation);
-    let serve = |State(handle): State<Handle>, request: V::Request| V::serve(handle, request);
+    let serve = async |State(handle): State<Handle>, headers: HeaderMap, request: V::Request| {
+        let handle = match if_match(&headers)? {
+            Some(revision) => handle.only_at(revision),
+            None => handle,
+        };
+        V::serve(handle, request).await
+    };
     (schemas, paths, post(serve))
+}
+
+/// The revision of the configuration that a request is meant for, where it says so: the entity tag
+/// is its number (RFC 9110 section 13.1.1).
+fn if_match(headers: &HeaderMap) -> Result<Option<u64>, Refusal> {
+    let Some(said) = headers.get(header::IF_MATCH).filter(|said| said.as_bytes() != b"*") else {
+        return Ok(None);
+    };
+    let revision = said.to_str().ok().and_then(|said| said.trim_matches('"').parse().ok());
+    let wrong = || "If-Match is the number of one revision of the configuration, as in \"7\"";
+    revision.map(Some).ok_or_else(|| refuse(StatusCode::BAD_REQUEST, wrong()))
 }
 
 fn operation<V: Verb>(schemas: &mut view::Schemas) -> Operation {
@@ -83,7 +104,7 @@ fn operation<V: Verb>(schemas: &mut view::Schemas) -> Operation {
         .tag(V::TAG)
         .summary(Some(V::ABOUT.trim_end_matches('.')))
         .operation_id(Some(operation_id(V::PATH)))
-        .parameters(Some(V::Request::parameters()).filter(|parameters| !parameters.is_empty()))
+        .parameters(Some(V::Request::parameters().into_iter().chain([if_match_parameter()])))
         .request_body(body)
         .responses(refused.response("200", done).build())
         .build()
@@ -91,6 +112,18 @@ fn operation<V: Verb>(schemas: &mut view::Schemas) -> Operation {
 
 fn content(schema: Option<RefOr<Schema>>) -> Content {
     ContentBuilder::new().schema(schema).build()
+}
+
+fn if_match_parameter() -> Parameter {
+    let about = "Do it only while this revision of the configuration runs, as in `\"7\"`.";
+    let text = ObjectBuilder::new().schema_type(Type::String);
+    ParameterBuilder::new()
+        .name("If-Match")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(about))
+        .schema(Some(text))
+        .build()
 }
 
 /// The name of what is at a path, as in `config_apply`.

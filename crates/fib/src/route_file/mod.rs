@@ -95,6 +95,15 @@ pub enum OnWrong {
     Skip,
 }
 
+/// What a reader goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// What a wrong line does.
+    pub on_wrong: OnWrong,
+    /// Most routes: a small compressed file may hold more than there is memory for.
+    pub most_routes: usize,
+}
+
 /// How far the reading is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
@@ -117,14 +126,13 @@ pub struct FileRoutes {
 
 impl FileRoutes {
     /// Takes one line's or record's outcome; an error ends the reading if it is to.
-    fn take(
-        &mut self,
-        outcome: Result<FileRoute, FibError>,
-        on_wrong: OnWrong,
-    ) -> Result<(), FibError> {
+    fn take(&mut self, outcome: Result<FileRoute, FibError>, rules: Rules) -> Result<(), FibError> {
         match outcome {
+            Ok(_) if self.routes.len() >= rules.most_routes => {
+                return Err(FibError::TooManyRoutes { most: rules.most_routes });
+            }
             Ok(route) => self.routes.push(route),
-            Err(error) if on_wrong == OnWrong::Refuse => return Err(error),
+            Err(error) if rules.on_wrong == OnWrong::Refuse => return Err(error),
             Err(error) => {
                 self.wrong_count += 1;
                 if self.wrong.len() < MAX_WRONG {
@@ -142,13 +150,14 @@ pub fn load_routes(
     on_wrong: OnWrong,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<FileRoutes, FibError> {
-    read_routes(File::open(path).map_err(unreadable)?, on_wrong, progress)
+    let rules = Rules { on_wrong, most_routes: usize::MAX };
+    read_routes(File::open(path).map_err(unreadable)?, rules, progress)
 }
 
 /// The same from anything that reads.
 pub fn read_routes(
     source: impl Read,
-    on_wrong: OnWrong,
+    rules: Rules,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<FileRoutes, FibError> {
     let bytes = std::cell::Cell::new(0);
@@ -163,13 +172,13 @@ pub fn read_routes(
         let plain = ruzstd::decoding::StreamingDecoder::new(raw)
             .map_err(|error| unreadable(io::Error::new(io::ErrorKind::InvalidData, error)))?;
         let (head, plain) = peek(BufReader::with_capacity(BUFFER_BYTES, plain))?;
-        read_plain(&head, plain, on_wrong, &mut report)?
+        read_plain(&head, plain, rules, &mut report)?
     } else if head.starts_with(&[0x1f, 0x8b]) {
         let plain = flate2::bufread::MultiGzDecoder::new(raw);
         let (head, plain) = peek(BufReader::with_capacity(BUFFER_BYTES, plain))?;
-        read_plain(&head, plain, on_wrong, &mut report)?
+        read_plain(&head, plain, rules, &mut report)?
     } else {
-        read_plain(&head, raw, on_wrong, &mut report)?
+        read_plain(&head, raw, rules, &mut report)?
     };
     progress(Progress { bytes: bytes.get(), routes: file.routes.len() });
     Ok(file)
@@ -178,13 +187,13 @@ pub fn read_routes(
 fn read_plain(
     head: &[u8],
     source: impl BufRead,
-    on_wrong: OnWrong,
+    rules: Rules,
     report: &mut dyn FnMut(usize),
 ) -> Result<FileRoutes, FibError> {
     if mrt::is_table_dump(head) {
-        mrt::read(source, on_wrong, report)
+        mrt::read(source, rules, report)
     } else {
-        text::read(source, on_wrong, report)
+        text::read(source, rules, report)
     }
 }
 

@@ -11,7 +11,7 @@
 use std::io::{BufRead, Read};
 
 use super::table_dump::{read_ipv4, read_ipv6, read_peers};
-use super::{FileRoutes, OnWrong, unreadable};
+use super::{FileRoutes, Rules, unreadable};
 use crate::FibError;
 
 /// Bytes before a record's body.
@@ -31,7 +31,7 @@ pub(super) fn is_table_dump(head: &[u8]) -> bool {
 /// Reads records until the end.
 pub(super) fn read(
     mut source: impl BufRead,
-    on_wrong: OnWrong,
+    rules: Rules,
     report: &mut dyn FnMut(usize),
 ) -> Result<FileRoutes, FibError> {
     let mut file = FileRoutes::default();
@@ -46,7 +46,7 @@ pub(super) fn read(
         }
         let wrong = |expected| FibError::RouteRecord { offset, expected };
         let Ok(header) = <[u8; HEADER_BYTES]>::try_from(&record[..]) else {
-            file.take(Err(wrong("a header of 12 bytes")), on_wrong)?;
+            file.take(Err(wrong("a header of 12 bytes")), rules)?;
             return Ok(file);
         };
         let [_, _, _, _, t0, t1, s0, s1, length @ ..] = header;
@@ -56,7 +56,7 @@ pub(super) fn read(
         let read = source.by_ref().take(body).read_to_end(&mut record).map_err(unreadable)?;
         if read as u64 != u64::from(length) {
             // Where the next record begins is not known.
-            file.take(Err(wrong("a body as long as its header says")), on_wrong)?;
+            file.take(Err(wrong("a body as long as its header says")), rules)?;
             return Ok(file);
         }
         let body = &record[HEADER_BYTES..];
@@ -70,7 +70,7 @@ pub(super) fn read(
             _ => Ok(None),
         };
         if let Some(outcome) = outcome.map_err(wrong).transpose() {
-            file.take(outcome, on_wrong)?;
+            file.take(outcome, rules)?;
             report(file.routes.len());
         }
         offset += record.len() as u64;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn read(bytes: &[u8], on_wrong: OnWrong) -> Result<FileRoutes, FibError> {
-    read_routes(bytes, on_wrong, &mut |_| {})
+    read_routes(bytes, Rules { on_wrong, most_routes: usize::MAX }, &mut |_| {})
 }
 
 fn v4(text: &str, target: FileTarget) -> FileRoute {
@@ -89,7 +89,8 @@ fn progress_goes_up_to_the_end() {
         (0..25_000u32).map(|n| format!("10.{}.{}.0/24 7\n", n >> 8, n & 255)).collect();
     let text = lines.concat().replace("10.256", "11.0");
     let mut seen = Vec::new();
-    read_routes(text.as_bytes(), OnWrong::Skip, &mut |progress| seen.push(progress)).unwrap();
+    let rules = Rules { on_wrong: OnWrong::Skip, most_routes: usize::MAX };
+    read_routes(text.as_bytes(), rules, &mut |progress| seen.push(progress)).unwrap();
     assert!(seen.is_sorted_by_key(|progress| (progress.routes, progress.bytes)));
     assert_eq!(seen.last().unwrap().bytes, text.len() as u64);
     assert!(seen.len() >= 3);
@@ -179,4 +180,19 @@ proptest! {
             (Ok(_), Err(error)) => prop_assert!(false, "{error}"),
         }
     }
+}
+
+#[test]
+fn a_small_file_of_very_many_routes_is_left_where_there_is_no_more_room() {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    for _ in 0..100_000 {
+        std::io::Write::write_all(&mut packed, b"10.0.0.0/8 192.0.2.1\n").unwrap();
+    }
+    let packed = packed.finish().unwrap();
+    assert!(packed.len() < 10_000);
+    let mut furthest = 0;
+    let rules = Rules { on_wrong: OnWrong::Skip, most_routes: 70_000 };
+    let read = read_routes(&packed[..], rules, &mut |progress| furthest = progress.routes);
+    assert_eq!(read.unwrap_err().to_string(), "more than 70000 routes, for which there is room");
+    assert!(furthest < 70_001);
 }

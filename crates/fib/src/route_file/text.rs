@@ -9,7 +9,7 @@
 use std::io::{BufRead, Read};
 use std::net::IpAddr;
 
-use super::{FilePrefix, FileRoute, FileRoutes, FileTarget, OnWrong, unreadable};
+use super::{FilePrefix, FileRoute, FileRoutes, FileTarget, Rules, unreadable};
 use crate::{Address, FibError, Prefix};
 
 /// The longest line: two addresses, and room for a remark.
@@ -20,7 +20,7 @@ const MAX_QUOTE: usize = 60;
 /// Reads lines until the end.
 pub(super) fn read(
     mut source: impl BufRead,
-    on_wrong: OnWrong,
+    rules: Rules,
     report: &mut dyn FnMut(usize),
 ) -> Result<FileRoutes, FibError> {
     let mut file = FileRoutes::default();
@@ -33,9 +33,9 @@ pub(super) fn read(
         }
         if line.len() as u64 == MAX_LINE && !line.ends_with(b"\n") {
             skip_line(&mut source)?;
-            file.take(Err(wrong(number, &line, 0..0, "lines of at most 1024 bytes")), on_wrong)?;
+            file.take(Err(wrong(number, &line, 0..0, "lines of at most 1024 bytes")), rules)?;
         } else if let Some(route) = parse(number, &line).transpose() {
-            file.take(route, on_wrong)?;
+            file.take(route, rules)?;
             report(file.routes.len());
         }
     }

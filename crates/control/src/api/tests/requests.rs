@@ -55,7 +55,7 @@ fn what_is_not_there_or_does_not_apply_is_told_as_a_problem() {
 fn a_body_beyond_the_limit_is_refused() {
     on_one_thread(async {
         let router = fresh_router();
-        let text = "#".repeat(crate::api::MAX_BODY_BYTES);
+        let text = "#".repeat(crate::api::body::MAX_BODY_BYTES);
         let reply = post(&router, "/v1/config/check", json!({ "toml": text })).await;
         assert_problem(&reply, 413, "");
     });
@@ -177,5 +177,28 @@ fn a_router_that_has_stopped_says_so() {
         let (handle, jobs) = crate::control_loop::channel();
         drop(jobs);
         assert_problem(&get(&router(handle), "/v1/ports").await, 503, "shutting down");
+    });
+}
+
+#[test]
+fn a_change_that_was_meant_for_another_revision_is_not_made() {
+    on_one_thread(async {
+        let router = fresh_router();
+        let add = |only_at: &str, command: &str| {
+            let body = json!({ "commands": command }).to_string();
+            Request::post("/v1/config/edit")
+                .header("content-type", "application/json")
+                .header("if-match", only_at)
+                .body(Body::from(body))
+                .unwrap()
+        };
+        let first = send(&router, add("\"1\"", "route add 10.1.0.0/16 blackhole")).await;
+        assert_eq!(first.json()["revision"], 2);
+        // The second operator saw revision 1, too.
+        let second = send(&router, add("\"1\"", "route del 10.1.0.0/16")).await;
+        assert_problem(&second, 412, "revision 2 of the configuration runs, and not 1");
+        let wrong = send(&router, add("\"new\"", "route del 10.1.0.0/16")).await;
+        assert_problem(&wrong, 400, "If-Match");
+        assert_eq!(send(&router, add("*", "route del 10.1.0.0/16")).await.json()["revision"], 3);
     });
 }

@@ -96,3 +96,76 @@ fn noise_on_the_socket_harms_nobody_else() {
     });
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+/// A connection to a router whose clock goes on when nobody has anything to do.
+async fn connected(path: &PathBuf) -> UnixStream {
+    tokio::time::pause();
+    let socket = UnixSocket::bind(path, None).unwrap();
+    tokio::task::spawn_local(socket.serve(fresh_router()));
+    UnixStream::connect(path).await.unwrap()
+}
+
+#[test]
+fn a_body_that_does_not_come_is_not_waited_for() {
+    let folder = folder("stalled-body");
+    on_one_thread(async {
+        let mut stream = connected(&folder.join("api.sock")).await;
+        let part =
+            b"POST /v1/config/check HTTP/1.1\r\nHost: v\r\nContent-Length: 40\r\n\r\n{\"toml";
+        stream.write_all(part).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+        assert!(answer.contains("less than 16384 bytes a second"), "{answer}");
+    });
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn who_does_not_read_its_answers_is_left() {
+    const ASKED: usize = 100;
+    let folder = folder("stalled-reader");
+    on_one_thread(async {
+        let mut stream = connected(&folder.join("api.sock")).await;
+        let all = b"GET /openapi.json HTTP/1.1\r\nHost: v\r\n\r\n".repeat(ASKED);
+        // More than the socket holds: the router ends it while it waits for room.
+        let _broken = stream.write_all(&all).await;
+        tokio::time::sleep(super::super::patience::WRITE_TIME * 2).await;
+        let mut answers = Vec::new();
+        let _broken = stream.read_to_end(&mut answers).await;
+        let answered = answers.windows(15).filter(|text| text == b"HTTP/1.1 200 OK").count();
+        assert!(answered > 0 && answered < ASKED, "{answered}");
+    });
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn one_user_has_its_share_of_connections_and_is_told_so() {
+    let folder = folder("share");
+    let path = folder.join("api.sock");
+    on_one_thread(async {
+        let socket = UnixSocket::bind(&path, None).unwrap();
+        tokio::task::spawn_local(socket.serve(fresh_router()));
+        let mut all = Vec::new();
+        for _ in 0..256 {
+            all.push(UnixStream::connect(&path).await.unwrap());
+        }
+        let mut one_more = UnixStream::connect(&path).await.unwrap();
+        let mut answer = String::new();
+        one_more.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("connect"), "{answer}");
+        // Who leaves makes room, as soon as the router has seen it.
+        all.clear();
+        loop {
+            let mut later = UnixStream::connect(&path).await.unwrap();
+            let request = b"GET /v1/version HTTP/1.1\r\nHost: v\r\nConnection: close\r\n\r\n";
+            let _refused = later.write_all(request).await;
+            let mut answer = String::new();
+            let _refused = later.read_to_string(&mut answer).await;
+            if answer.starts_with("HTTP/1.1 200 ") {
+                break;
+            }
+        }
+    });
+    std::fs::remove_dir_all(folder).unwrap();
+}

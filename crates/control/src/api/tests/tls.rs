@@ -1,5 +1,7 @@
 //! The TCP listener: TLS and token.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,7 +25,7 @@ fn files(name: &str) -> (PathBuf, Tcp) {
     let pair = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
-        std::fs::write(&path, text).unwrap();
+        write_secret(&path, text);
         path
     };
     let tcp = Tcp {
@@ -33,6 +35,11 @@ fn files(name: &str) -> (PathBuf, Tcp) {
         token_file: write("token", &format!("{TOKEN}\n")),
     };
     (folder, tcp)
+}
+
+fn write_secret(path: &Path, text: &str) {
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
 }
 
 /// Asks over TLS; returns the status line.
@@ -83,16 +90,47 @@ fn over_tcp_only_tls_with_the_right_token_is_answered() {
 }
 
 #[test]
+fn idle_and_wrong_peers_do_not_keep_out_who_has_the_token() {
+    let (folder, tcp) = files("flood");
+    on_one_thread(async {
+        let tls = Tls::bind(&tcp).await.unwrap();
+        let address = tls.address().unwrap();
+        tokio::task::spawn_local(tls.serve(fresh_router()));
+        let mut idle = Vec::new();
+        for _ in 0..300 {
+            idle.push(TcpStream::connect(address).await.unwrap());
+        }
+        let certificate = &tcp.tls_certificate;
+        assert_eq!(ask(address, certificate, Some(TOKEN)).await, "HTTP/1.1 200 OK");
+        // The oldest gave way, not the newest.
+        assert_eq!(idle[0].read(&mut [0]).await.unwrap(), 0);
+    });
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn unusable_files_are_refused_with_their_names() {
     let (folder, tcp) = files("bad");
     let bind = |tcp: Tcp| on_one_thread(async move { Tls::bind(&tcp).await.err().unwrap() });
-    std::fs::write(folder.join("short"), "hunter2\n").unwrap();
+    write_secret(&folder.join("short"), "hunter2\n");
     let error = bind(Tcp { token_file: folder.join("short"), ..tcp.clone() });
     assert!(matches!(&error, TlsError::Token { .. }) && error.to_string().contains("7 characters"));
     let error = bind(Tcp { tls_key: folder.join("token"), ..tcp.clone() });
     assert!(matches!(&error, TlsError::Pem { path, .. } if path.ends_with("token")), "{error}");
     let error = bind(Tcp { tls_certificate: folder.join("none"), ..tcp.clone() });
     assert!(matches!(&error, TlsError::Pem { path, .. } if path.ends_with("none")), "{error}");
+    for secret in [&tcp.tls_key, &tcp.token_file] {
+        std::fs::set_permissions(secret, Permissions::from_mode(0o644)).unwrap();
+        let error = bind(tcp.clone()).to_string();
+        assert_eq!(
+            error,
+            format!(
+                "{}: everybody can read it (mode 0644): expected 0640 or less",
+                secret.display()
+            )
+        );
+        std::fs::set_permissions(secret, Permissions::from_mode(0o640)).unwrap();
+    }
     let (other, others) = files("other");
     let error = bind(Tcp { tls_key: others.tls_key, ..tcp });
     assert!(matches!(error, TlsError::Pair(_)), "{error}");
