@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use lab_record::axes::FrameBytes;
-use lab_record::{Campaign as CampaignRecord, ProbeRecord, Recorder};
+use lab_record::{Campaign as CampaignRecord, ProbeRecord, Recorder, Results};
 use lab_traffic::clock::Clock;
 use lab_traffic::ports::Ports;
 use lab_trial::campaign::Campaign;
@@ -32,7 +32,7 @@ pub(crate) struct Flags {
     /// scenario's own, or veth, unless said
     #[arg(long, value_parser = links())]
     link: Option<LinkKind>,
-    /// Results folder; results/SCENARIO-SECONDS unless said
+    /// Results folder; results/SCENARIO-SECONDS unless said. What `run` finds there it goes on with
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
     /// Time for all of it; 0 for as long as it takes. The scenario's own unless said
@@ -90,6 +90,8 @@ pub(crate) struct Setting {
     pub(crate) scenario: Scenario,
     pub(crate) out: PathBuf,
     pub(crate) restarts: u32,
+    /// What the folder has already.
+    earlier: Results,
     pub(crate) limit: Option<Duration>,
     link: LinkKind,
     device_cores: String,
@@ -118,9 +120,16 @@ impl Setting {
         let clock = Clock::real();
         let usual = || format!("results/{}-{}", scenario.name.get_ref(), seconds()).into();
         let out = flags.out.clone().unwrap_or_else(usual);
+        let earlier = Results::load_or_none(&out)?.unwrap_or_default();
+        refuse_another(&out, &earlier, &method(&scenario, link))?;
+        let watched = || probe::watch_both(&clock, &lab_core, probe::first(&device_cores));
+        // Searches that go on live with as many stalls as those that they began as.
+        let first = earlier.probes.get(..2).and_then(|probes| probes.to_vec().try_into().ok());
+        let probes = first.unwrap_or_else(watched);
         Ok(Self {
+            earlier,
+            probes,
             ports: Ports::start(largest(&scenario), link == LinkKind::Pci)?,
-            probes: probe::watch_both(&clock, &lab_core, probe::first(&device_cores)),
             clock,
             interrupt: Interrupt::listen()?,
             limit: (minutes > 0.0).then(|| Duration::from_secs_f64(minutes * 60.0)),
@@ -136,6 +145,9 @@ impl Setting {
     /// Opens the results folder and writes down what is measured with.
     pub(crate) fn recorder(&self) -> Result<Recorder, Failure> {
         let mut recorder = Recorder::open(&self.out)?;
+        if !self.earlier.campaigns.is_empty() {
+            return Ok(recorder);
+        }
         let mut host = host::facts();
         host.insert("links".into(), self.link.to_string());
         let cores = format!("{}; {}", self.lab_core, self.device_cores);
@@ -146,6 +158,7 @@ impl Setting {
             title: self.scenario.title.clone(),
             started: started(),
             seed: self.scenario.campaign.seed,
+            method: method(&self.scenario, self.link),
             host,
             devices: Vec::new(),
         })?;
@@ -153,6 +166,15 @@ impl Setting {
             recorder.write(probe)?;
         }
         Ok(recorder)
+    }
+
+    /// Refuses a folder that holds something: blocks cannot go on where others ended.
+    pub(crate) fn must_be_new(&self) -> Result<(), Failure> {
+        if self.earlier == Results::default() {
+            return Ok(());
+        }
+        let reason = "it holds results, and comparisons begin anew";
+        Err(lab_record::Error::Folder { path: self.out.clone(), reason }.into())
     }
 
     /// Lets `work` measure with these devices.
@@ -186,6 +208,7 @@ impl Setting {
             restarts: self.restarts,
             limit: self.limit,
             stalls_per_s,
+            earlier: &self.earlier,
             progress: &|now| line.tell(now),
         });
         line.finish();
@@ -211,6 +234,30 @@ pub(crate) fn enter() -> Result<(), Failure> {
 /// Keeps us on one core; where that is not allowed, the scheduler decides.
 pub(crate) fn pin(core: &str) {
     let _ = output(&["taskset", "-cp", core, &std::process::id().to_string()]);
+}
+
+/// What is measured and how: all of a scenario but how often, and the kind of its links.
+fn method(scenario: &Scenario, link: LinkKind) -> String {
+    let mut told = serde_json::to_value(scenario).unwrap_or_default();
+    told["links"] = link.to_string().into();
+    if let Some(campaign) = told["campaign"].as_object_mut() {
+        ["restarts", "minutes"].iter().for_each(|name| drop(campaign.remove(*name)));
+    }
+    told.to_string()
+}
+
+/// Refuses a folder that holds another campaign than the one that is to go on there.
+fn refuse_another(out: &Path, earlier: &Results, method: &str) -> Result<(), Failure> {
+    let reason = match &earlier.campaigns[..] {
+        [] => return Ok(()),
+        [campaign] if campaign.method == method => return Ok(()),
+        [campaign] if campaign.method.is_empty() => {
+            "it holds a campaign that does not tell how it was measured"
+        }
+        [_] => "it holds a campaign that was measured otherwise",
+        [_, _, ..] => "it holds several campaigns",
+    };
+    Err(lab_record::Error::Folder { path: out.to_owned(), reason }.into())
 }
 
 /// The largest frame of a scenario.

@@ -18,6 +18,9 @@ pub struct Campaign {
     pub started: String,
     /// Names everything random.
     pub seed: u64,
+    /// What was measured and how: a campaign that differs in it is another one.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub method: String,
     /// Facts of the host, by name.
     pub host: BTreeMap<String, String>,
     /// The devices, with their versions and commands.

@@ -171,6 +171,14 @@ pub enum Error {
         /// Packets that came back.
         came: u64,
     },
+    /// A results folder of another campaign.
+    #[error("{path}: {reason}: name another folder", path = path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What it holds.
+        reason: &'static str,
+    },
     /// Somebody wanted it to end.
     #[error("stopped")]
     Stopped,

@@ -11,10 +11,12 @@
 mod answer;
 pub mod axes;
 mod campaign;
+mod ceiling;
 mod check;
 mod comparison;
 mod counters;
 mod delay_variation;
+mod done;
 mod error;
 mod failure;
 mod histogram;
@@ -38,10 +40,12 @@ mod verdict;
 
 pub use answer::AnswerRecord;
 pub use campaign::{Campaign, DeviceFacts};
+pub use ceiling::CeilingRecord;
 pub use check::{CheckRecord, Checked, Difference, Fault};
 pub use comparison::{Comparison, ComparisonRecord, Finding, RatioReading};
 pub use counters::{AwayAt, Counters, Drops, Stalls};
 pub use delay_variation::DelayVariation;
+pub use done::DoneRecord;
 pub use error::Error;
 pub use failure::FailureRecord;
 pub use histogram::Histogram;
@@ -87,8 +91,11 @@ line::records! {
         "check" Check(CheckRecord) => checks,
         /// What an idle core lost.
         "probe" Probe(ProbeRecord) => probes,
+        /// What the lab itself could do when the campaign began.
+        "ceiling" Ceiling(CeilingRecord) => ceilings,
     }
     joined {
         "device" Device(DeviceFacts) => campaign::meet,
+        "done" Done(DoneRecord) => done::meet,
     }
 }

@@ -33,6 +33,8 @@ macro_rules! records {
         #[derive(Debug, Clone, Default, PartialEq)]
         pub struct Results {
             $($(#[$about])* pub $field: Vec<$record>,)+
+            /// Cases of one start that are over.
+            pub done: Vec<$crate::Subject>,
             /// Lines that could not be read, each with its number and why.
             pub skipped: Vec<String>,
         }

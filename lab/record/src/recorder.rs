@@ -4,7 +4,7 @@
 //! and left out.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -27,8 +27,13 @@ impl Recorder {
     pub fn open(folder: &Path) -> Result<Self, Error> {
         std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
         let path = folder.join(RAW_FILE);
-        let file = OpenOptions::new().create(true).append(true).open(&path);
-        Ok(Self { file: file.map_err(Error::file(&path))?, path })
+        let file = OpenOptions::new().create(true).append(true).read(true).open(&path);
+        let mut file = file.map_err(Error::file(&path))?;
+        // A line that was cut off must not take the next one with it.
+        if is_torn(&mut file).map_err(Error::file(&path))? {
+            file.write_all(b"\n").map_err(Error::file(&path))?;
+        }
+        Ok(Self { file, path })
     }
 
     /// Appends one record, in one write: a crash cannot mix two lines.
@@ -40,7 +45,23 @@ impl Recorder {
     }
 }
 
+/// Whether a file ends within a line.
+fn is_torn(file: &mut File) -> std::io::Result<bool> {
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(false);
+    }
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
+}
+
 impl Results {
+    /// Reads the raw file of a folder that may not have one yet.
+    pub fn load_or_none(folder: &Path) -> Result<Option<Self>, Error> {
+        if folder.join(RAW_FILE).exists() { Self::load(folder).map(Some) } else { Ok(None) }
+    }
+
     /// Reads the raw file of a results folder.
     pub fn load(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(RAW_FILE);
@@ -100,6 +121,43 @@ mod tests {
         assert_eq!(results.campaigns, [campaign]);
         assert_eq!(results.trials, [trial(1), trial(2)]);
         assert!(results.skipped.is_empty());
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_loses_itself_alone() {
+        let folder = std::env::temp_dir().join(format!("lab-torn-{}", std::process::id()));
+        let mut recorder = Recorder::open(&folder).unwrap();
+        (1..=2).for_each(|index| recorder.write(trial(index)).unwrap());
+        let path = folder.join(RAW_FILE);
+        let text = std::fs::read_to_string(&path).unwrap();
+        for cut in [text.len() - 20, text.len() - 1, text.len()] {
+            std::fs::write(&path, &text[..cut]).unwrap();
+            Recorder::open(&folder).unwrap().write(trial(3)).unwrap();
+            let results = Results::load_or_none(&folder).unwrap().unwrap();
+            let kept: Vec<u32> = results.trials.iter().map(|trial| trial.index).collect();
+            let whole = cut + 1 >= text.len();
+            assert_eq!(kept, if whole { vec![1, 2, 3] } else { vec![1, 3] }, "{cut}");
+            assert_eq!(results.skipped.len(), usize::from(!whole));
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(Results::load_or_none(&folder).unwrap(), None);
+    }
+
+    #[test]
+    fn what_is_done_after_all_is_no_failure() {
+        let subject = Subject { device: "ovs".into(), ..Subject::default() };
+        let failure = |refused| crate::FailureRecord {
+            subject: subject.clone(),
+            refused,
+            reason: "it died".into(),
+        };
+        let line = |line: crate::Line| serde_json::to_string(&line).unwrap() + "\n";
+        let failed = line(failure(false).line());
+        let done = line(crate::DoneRecord { subject: subject.clone() }.line());
+        assert_eq!(Results::parse(&failed).failures.len(), 1);
+        let after = Results::parse(&(failed.clone() + &done));
+        assert!(after.failures.is_empty() && after.done == [subject.clone()]);
+        assert_eq!(Results::parse(&(done + &failed)).failures.len(), 1);
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub mod throughput;
 
 pub use kind::{Findings, Found, Kind, Manner, Parameter, Quantity, Terms};
 pub use lab_record::{Changed, Latency, Outcome, Overload, Trial};
-pub use stand::{Stand, Table};
+pub use stand::{Resumed, Stand, Table};
 pub use strategy::{Budget, Search, Step, run};
 
 /// Every search, in the order in which messages and reports tell of them.

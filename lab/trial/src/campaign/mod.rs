@@ -7,15 +7,20 @@
 //! When the time is up what was measured stands; so it does after Ctrl-C, a device that dies or a
 //! disk that is full.
 
+mod earlier;
 mod files;
 mod streams;
 pub mod versus;
 
 use std::time::{Duration, Instant};
 
+use earlier::Earlier;
 use lab_record::axes::{Axis, Entries, Flows, FrameBytes, LoadPercent, Workers};
-use lab_record::{DeviceFacts, FailureRecord, QuantityRecord, Recorder, Subject, Trial};
-use lab_search::search::{Manner, Quantity};
+use lab_record::{
+    CeilingRecord, DeviceFacts, DoneRecord, FailureRecord, QuantityRecord, Recorder, Results,
+    Subject, Trial,
+};
+use lab_search::search::{Manner, Quantity, Resumed};
 use lab_search::stats::verdict;
 use lab_traffic::arrivals::Imix;
 
@@ -48,6 +53,8 @@ pub struct Campaign<'a> {
     pub limit: Option<Duration>,
     /// Stalls of the host in a second that searches should live with.
     pub stalls_per_s: f64,
+    /// What the results folder has already.
+    pub earlier: &'a Results,
     /// Told how far it is.
     pub progress: &'a dyn Fn(&Progress<'_>),
 }
@@ -85,6 +92,7 @@ struct Running<'a> {
     done: usize,
     all: usize,
     trials: u32,
+    earlier: Earlier<'a>,
     stream_ceilings: streams::Ceilings,
 }
 
@@ -93,14 +101,19 @@ impl Campaign<'_> {
     pub fn run(&self, recorder: &mut Recorder) -> Result<(), Error> {
         let groups = self.groups();
         let cases: usize = groups.iter().map(|group| group.cases.len()).sum();
+        let earlier = Earlier(self.earlier);
+        let now = Instant::now();
+        let elapsed = Duration::try_from_secs_f64(earlier.elapsed_s()).unwrap_or_default();
         let mut running = Running {
             campaign: self,
             recorder,
-            began: Instant::now(),
-            ceilings: Ceilings::default(),
+            // It began when its first part did.
+            began: now.checked_sub(elapsed).unwrap_or(now),
+            ceilings: Ceilings::of_earlier(self.earlier),
             done: 0,
             all: cases * self.devices.len() * self.restarts as usize,
-            trials: 0,
+            trials: earlier.next_trial(),
+            earlier,
             stream_ceilings: streams::Ceilings::default(),
         };
         if !self.has_streams() {
@@ -220,6 +233,11 @@ impl Running<'_> {
 
     /// Everything of a group on one device. What goes wrong there is written down.
     fn device(&mut self, name: &str, group: &Group, run: u32) -> Result<(), Error> {
+        let subjects = group.cases.iter().map(|case| self.subject(name, case, run));
+        if subjects.collect::<Vec<_>>().iter().all(|subject| self.earlier.is_over(subject)) {
+            self.done += group.cases.len();
+            return Ok(());
+        }
         let before = self.done;
         let outcome = self.try_device(name, group, run);
         let missing = group.cases.len() - (self.done - before);
@@ -238,9 +256,24 @@ impl Running<'_> {
         }
         for case in &group.cases[group.cases.len() - missing..] {
             let subject = self.subject(name, case, run);
+            if self.earlier.is_over(&subject) {
+                continue;
+            }
             self.recorder.write(FailureRecord { subject, refused, reason: error.to_string() })?;
         }
         Ok(())
+    }
+
+    /// Notes that a case is over.
+    fn finished(&mut self, subject: Subject) -> Result<(), Error> {
+        self.done += 1;
+        self.recorder.write(DoneRecord { subject })
+    }
+
+    /// Whether a device was told of already, with one of these cases.
+    fn is_told(&self, name: &str, group: &Group, run: u32) -> bool {
+        let begun = |case| self.earlier.has_begun(&self.subject(name, case, run));
+        group.cases.iter().any(begun)
     }
 
     fn try_device(&mut self, name: &str, group: &Group, run: u32) -> Result<(), Error> {
@@ -253,8 +286,13 @@ impl Running<'_> {
             return self.files(name, group, run);
         }
         let mut rig = Rig::start(self.campaign.bench, name, &group.wish)?;
-        let mut told = false;
+        let mut told = self.is_told(name, group, run);
         for case in &group.cases {
+            let subject = self.subject(name, case, run);
+            if self.earlier.is_over(&subject) {
+                self.done += 1;
+                continue;
+            }
             let load = self.campaign.load(case, &group.wish)?;
             rig.first_packet(&load)?;
             if !told {
@@ -263,13 +301,12 @@ impl Running<'_> {
                     self.recorder.write(DeviceFacts { name: name.to_owned(), ..rig.facts() })?;
                 }
             }
-            let subject = self.subject(name, case, run);
             self.tell(&format!("{name}: {}", subject.case()));
             match self.campaign.scenario.measure.manner() {
-                Manner::Checks => self.check(&mut rig, &load, subject)?,
-                Manner::Loads | Manner::Streams => self.case(&mut rig, &load, subject)?,
+                Manner::Checks => self.check(&mut rig, &load, subject.clone())?,
+                Manner::Loads | Manner::Streams => self.case(&mut rig, &load, subject.clone())?,
             }
-            self.done += 1;
+            self.finished(subject)?;
         }
         drop(rig);
         match group.cases.first() {
@@ -286,6 +323,9 @@ impl Running<'_> {
             return Ok(());
         }
         let subject = self.subject(name, case, 0);
+        if self.earlier.has_model(&subject) {
+            return Ok(());
+        }
         if self.campaign.limit.is_some_and(|limit| self.began.elapsed() >= limit) {
             let error = Error::TimeUp { search: "what a packet costs under valgrind" };
             let (refused, reason) = (false, error.to_string());
@@ -356,11 +396,16 @@ impl Running<'_> {
         let write = &mut write;
         let mut stand = RigStand { rig, load, both, deadline, write, added: None };
         let terms = measure.terms(max_pps, self.campaign.stalls_per_s);
-        let found = measure.search.carry_out(&terms, &mut stand)?;
+        let earlier = self.earlier.trials(&subject, &purpose);
+        let mut resumed = Resumed { stand: &mut stand, earlier };
+        let found = measure.search.carry_out(&terms, &mut resumed)?;
         let counted = if measure.search.of_both_directions { directions } else { 1.0 };
         let carried_pps =
             found.rates.iter().map(|found| found.low_pps / counted).fold(f64::INFINITY, f64::min);
         for mut found in found.rates {
+            if self.earlier.has_answer(&subject, &found.metric) {
+                continue;
+            }
             found.verdicts.extend(verdict::generator_bound(found.low_pps / counted, ceiling_pps));
             self.recorder.write(found.answer(subject.clone()))?;
         }
@@ -370,17 +415,21 @@ impl Running<'_> {
             if !(1.0..f64::INFINITY).contains(&load_pps) {
                 continue;
             }
+            let mut subject = subject.clone();
+            subject.axes.insert(LoadPercent::NAME.into(), percent.to_string());
+            if self.earlier.has_latency(&subject) {
+                continue;
+            }
             let at_s = self.began.elapsed().as_secs_f64();
             let long = Trial::new(load_pps, measure.trial_s * LATENCY_TRIALS);
             let measured = rig.measure(load, long, both)?;
-            let mut subject = subject.clone();
-            subject.axes.insert(LoadPercent::NAME.into(), percent.to_string());
             let record = measured.record(subject, self.trials, "latency", at_s, Some(whole_pps));
             self.trials += 1;
             self.recorder.write(record)?;
         }
         let watched_pps = carried_pps * WATCHED_SHARE;
-        if measure.telemetry && subject.run == 0 && (1.0..f64::INFINITY).contains(&watched_pps) {
+        let wanted = measure.telemetry && subject.run == 0 && !self.earlier.has_telemetry(&subject);
+        if wanted && (1.0..f64::INFINITY).contains(&watched_pps) {
             let seen = telemetry::watch(rig, load, subject, watched_pps, both)?;
             self.recorder.write(seen)?;
         }
@@ -389,6 +438,9 @@ impl Running<'_> {
 
     fn quantities(&mut self, subject: &Subject, found: Vec<Quantity>) -> Result<(), Error> {
         for Quantity { metric, unit, values, note } in found {
+            if self.earlier.has_answer(subject, metric) {
+                continue;
+            }
             let (subject, metric) = (subject.clone(), metric.to_owned());
             self.recorder.write(QuantityRecord { subject, metric, unit, values, note })?;
         }
@@ -409,8 +461,10 @@ impl Running<'_> {
         for case in groups.iter().flat_map(|group| &group.cases) {
             let sizes = self.campaign.sizes(case)?;
             if self.ceilings.find(&sizes).is_none() {
-                self.tell(&format!("the lab itself with {} octets", mean_bytes(&sizes)));
-                self.ceilings.of(self.campaign, &sizes)?;
+                let frame_bytes = mean_bytes(&sizes);
+                self.tell(&format!("the lab itself with {frame_bytes} octets"));
+                let pps = self.ceilings.of(self.campaign, &sizes)?;
+                self.recorder.write(CeilingRecord { frame_bytes, pps })?;
             }
         }
         Ok(())
@@ -418,6 +472,10 @@ impl Running<'_> {
 }
 
 impl Ceilings {
+    fn of_earlier(results: &Results) -> Self {
+        Self(results.ceilings.iter().map(|it| (it.frame_bytes, it.pps)).collect())
+    }
+
     fn find(&self, sizes: &Imix) -> Option<f64> {
         let frame_bytes = mean_bytes(sizes);
         self.0.iter().find(|&&(known, _)| known == frame_bytes).map(|&(_, pps)| pps)

@@ -69,8 +69,12 @@ impl Running<'_> {
     pub(super) fn streams(&mut self, name: &str, group: &Group, run: u32) -> Result<(), Error> {
         endpoint::check(self.campaign.bench, name, &group.wish)?;
         let mut rig: Option<(Addressing, StreamRig<'_>)> = None;
-        let mut told = run > 0;
+        let mut told = run > 0 || self.is_told(name, group, run);
         for case in &group.cases {
+            if self.earlier.is_over(&self.subject(name, case, run)) {
+                self.done += 1;
+                continue;
+            }
             let addressing = match endpoints(name, case) {
                 Ok(addressing) => addressing,
                 Err(refusal) => {
@@ -115,7 +119,7 @@ impl Running<'_> {
             }
             let (_, running) = rig.insert((addressing, running));
             self.stream_case(running, name, case, (streams, ceiling_bps), run)?;
-            self.done += 1;
+            self.finished(self.subject(name, case, run))?;
         }
         Ok(())
     }
@@ -138,13 +142,18 @@ impl Running<'_> {
             running.trials += 1;
             StreamRecord { subject: subject.clone(), index, at_s, ..StreamRecord::default() }
         };
-        let record = begin(self);
-        let round_trips = rig.round_trips(measure.trial_s.min(ALONE_S))?;
-        let duration_s = round_trips.time_s;
-        self.recorder.write(StreamRecord { duration_s, round_trips, ..record })?;
+        // Of a case that was cut off, what is there: round trips alone first, then streams.
+        let earlier = self.campaign.earlier.streams.iter().filter(|it| it.subject == subject);
+        let earlier = earlier.count() as u64;
+        if earlier == 0 {
+            let record = begin(self);
+            let round_trips = rig.round_trips(measure.trial_s.min(ALONE_S))?;
+            let duration_s = round_trips.time_s;
+            self.recorder.write(StreamRecord { duration_s, round_trips, ..record })?;
+        }
         let sum_s = *measure.duration_sum_s.get_ref();
         let trials = (sum_s / streams.seconds as f64).round().max(1.0) as u64;
-        for trial in 0..trials {
+        for trial in earlier.saturating_sub(1)..trials {
             if trial > 0 && deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 break;
             }
