@@ -4,7 +4,7 @@ use crate::exit::{NoExit, kebab};
 use crate::exits::Exits;
 use crate::node::{Node, NodeSpec, Role, spec};
 use crate::{Context, Exit};
-use packet::{Frame, HeapPool, PacketCache, Pool, PoolError};
+use packet::{Frame, HeapPool, PacketCache, PacketView, Pool, PoolError};
 
 /// What a node decided for one packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -13,10 +13,19 @@ pub struct Outcome {
     pub exit: String,
     /// The packet from its current header on, as the node left it.
     pub header: Vec<u8>,
+    /// The packet from its start, headers that were looked at already included.
+    pub whole: Vec<u8>,
     /// Interface it is to leave by.
     pub tx: u16,
     /// Adjacency.
     pub adjacency: u32,
+}
+
+impl Outcome {
+    fn of(exit: String, packet: &PacketView<'_>) -> Self {
+        let (header, whole) = (packet.header().to_vec(), packet.whole().to_vec());
+        Self { exit, header, whole, tx: packet.tx(), adjacency: packet.adjacency() }
+    }
 }
 
 /// Runs one node on frames of given bytes.
@@ -73,17 +82,22 @@ impl<N: Node> NodeHarness<N> {
             due_tsc: &mut self.due_tsc,
         };
         self.node.process(&mut frame, &mut Exits::new(&mut bytes, &mut uniform), &mut context);
-        let taken = Outcome { exit: "taken".to_owned(), header: Vec::new(), tx: 0, adjacency: 0 };
-        let mut outcomes = vec![taken; frame.left()];
+        let taken = || Outcome {
+            exit: "taken".to_owned(),
+            header: Vec::new(),
+            whole: Vec::new(),
+            tx: 0,
+            adjacency: 0,
+        };
+        let mut outcomes = vec![taken(); frame.left()];
         for index in 0..frame.len() {
             let exit = self.exit_name(uniform.map_or(bytes.0[index], |exit| exit.0));
             if exit == "taken" {
-                outcomes.push(Outcome { exit, header: Vec::new(), tx: 0, adjacency: 0 });
+                outcomes.push(taken());
                 continue;
             }
             let mut view = frame.view(index);
-            let (header, tx, adjacency) = (view.header().to_vec(), view.tx(), view.adjacency());
-            outcomes.push(Outcome { exit, header, tx, adjacency });
+            outcomes.push(Outcome::of(exit, &view));
             view.release(&mut *self.cache);
         }
         outcomes
@@ -100,9 +114,7 @@ impl<N: Node> NodeHarness<N> {
         let outcomes = (0..frame.len())
             .map(|index| {
                 let exit = self.exit_name(self.emitted.exits.0[index]);
-                let view = frame.view(index);
-                let (header, tx) = (view.header().to_vec(), view.tx());
-                Outcome { exit, header, tx, adjacency: view.adjacency() }
+                Outcome::of(exit, &frame.view(index))
             })
             .collect();
         self.cache.release(frame.take_all());

@@ -4,13 +4,17 @@
 //!  ethernet_input ┬▶ whoever attached itself to the ethertype (key: the ethertype)
 //!                 └▶ twin_output   IPv4 groups of the link, which the router itself does not hear
 //! ```
-//! IEEE 802.3: 14 bytes; a frame for another station's MAC is not for a routed interface.
+//! IEEE 802.3: 14 bytes; a frame for another station's MAC is not for a routed interface. A tag
+//! that tells a priority and no VLAN is taken off, and left in front of the frame: a VLAN that it
+//! leaves by finds the priority there.
 
+use super::vlan_input::take_off;
 use crate::local::twin_output;
-use crate::tables::{Interface, Interfaces, Setup};
+use crate::tables::{Interface, Interfaces, Setup, TAG_BYTES};
 use graph::{Context, ExitIndex, Exits, Node, Published};
 use packet::Frame;
 use wire::ethernet::{self, ethertype};
+use wire::vlan::{Tag, is_tag};
 use wire::{ipv4, ipv6};
 
 /// See the module.
@@ -75,6 +79,9 @@ impl Node for EthernetInput {
                 rx = packet.rx();
                 our_mac = mac_word(interfaces.get(rx));
             }
+            if tells_priority_alone(packet.header()) {
+                take_off(packet, TAG_BYTES);
+            }
             let Some(header) = packet.header().first_chunk::<{ ethernet::Header::LEN }>() else {
                 return Exit::Runt.into();
             };
@@ -104,6 +111,9 @@ impl EthernetInput {
         }
         let our_mac = mac_word(interfaces.get(rx));
         let found = ethernet::Header::new(frame.view(0).header())?.ethertype();
+        if is_tag(found) {
+            return None;
+        }
         let exit = self.exit_of(found);
         let alike = frame.all(|packet| {
             let header = packet.header().first_chunk::<{ ethernet::Header::LEN }>();
@@ -148,6 +158,14 @@ fn refused(frame: &[u8], has_twin: bool) -> Option<Exit> {
 /// Groups of one link (RFC 5771 section 4), and its broadcast address (RFC 919).
 fn is_on_link(destination: u32) -> bool {
     destination >> 8 == 0x00e0_0000 || destination == u32::MAX
+}
+
+/// IEEE 802.1Q section 9.6: VLAN 0 tells a priority, and the frame is as one without a tag.
+#[inline(always)]
+fn tells_priority_alone(frame: &[u8]) -> bool {
+    let header = ethernet::Header::new(frame).filter(|header| is_tag(header.ethertype()));
+    let tag = header.and_then(|_| Tag::new(&frame[ethernet::Header::LEN..]));
+    tag.is_some_and(|tag| tag.tci().vid() == 0)
 }
 
 fn unknown(ethertype: u16) -> Exit {
@@ -236,16 +254,65 @@ mod tests {
     #[test]
     fn what_is_no_protocol_of_ours_is_told_apart() {
         let frame = |kind| craft::ethernet(HOST_MAC, our_mac(0)).ethertype(kind).build();
-        for (kind, exit) in [
-            (0x8100, "unknown-vlan"),
-            (0x88a8, "unknown-vlan"),
-            (0x05ff, "llc-frame"),
-            (0x0600, "unknown-ethertype"),
-            (0x88cc, "unknown-ethertype"),
-        ] {
+        for (kind, exit) in
+            [(0x05ff, "llc-frame"), (0x0600, "unknown-ethertype"), (0x88cc, "unknown-ethertype")]
+        {
             assert_eq!(exit_of(frame(kind)), exit, "{kind:#x}");
         }
         assert_eq!(exit_of(frame(0x0800)[..13].to_vec()), "runt");
+    }
+
+    /// A frame with these tags.
+    fn tagged(mut frame: Vec<u8>, tags: &[u16]) -> Vec<u8> {
+        for tag in tags.iter().rev() {
+            let [a, b] = tag.to_be_bytes();
+            frame.splice(12..12, [0x81, 0, a, b]);
+        }
+        frame
+    }
+
+    #[test]
+    fn a_frame_with_a_priority_and_no_vlan_is_as_one_without_a_tag() {
+        let frame = |to| craft::ethernet(HOST_MAC, to).ipv4(HOST, FAR).udp(1, 2).build();
+        let packet = craft::ipv4(HOST, FAR).udp(1, 2).build();
+        let priority = tagged(frame(our_mac(0)), &[5 << 13]);
+        let mut service = priority.clone();
+        service[12..14].copy_from_slice(&[0x88, 0xa8]);
+        // Alone, among others, and all alike.
+        for frames in [
+            vec![priority.clone()],
+            vec![frame(our_mac(0)), priority.clone(), service],
+            vec![priority.clone(); 5],
+        ] {
+            for out in run(&frames, 0) {
+                assert_eq!((out.exit.as_str(), &out.header), ("ip4", &packet));
+            }
+        }
+        let broadcast = |kind| craft::ethernet(HOST_MAC, [0xff; 6]).ethertype(kind).build();
+        assert_eq!(exit_of(tagged(broadcast(0x0806), &[0])), "arp");
+        assert_eq!(exit_of(tagged(broadcast(0x0800), &[0])), "group-frame");
+        assert_eq!(exit_of(tagged(frame(our_mac(1)), &[0])), "not-for-us");
+        assert_eq!(exit_of(priority[..16].to_vec()), "unknown-vlan");
+    }
+
+    #[test]
+    fn its_priority_stays_in_front_of_the_frame() {
+        let plain = craft::ethernet(HOST_MAC, our_mac(0)).ipv4(HOST, FAR).udp(1, 2).build();
+        let mut node = NodeHarness::<EthernetInput>::new(&World::new().setup).unwrap();
+        node.attach(0x0800, "ip4");
+        let priority = tagged(plain.clone(), &[5 << 13]);
+        let out = node.run(&[priority], 0, 0).remove(0);
+        assert_eq!(out.whole, [&[0x81, 0, 5 << 5, 0][..], &plain].concat());
+    }
+
+    #[test]
+    fn a_tag_of_a_vlan_that_nobody_has_is_refused() {
+        let frame = || craft::ethernet(HOST_MAC, our_mac(0)).ipv4(HOST, FAR).udp(1, 2).build();
+        for tags in [&[7][..], &[0, 7], &[5 << 13 | 1]] {
+            assert_eq!(exit_of(tagged(frame(), tags)), "unknown-vlan");
+        }
+        let service = craft::ethernet(HOST_MAC, our_mac(0)).service_vlan(7).ethertype(0x0800);
+        assert_eq!(exit_of(service.build()), "unknown-vlan");
     }
 
     #[test]

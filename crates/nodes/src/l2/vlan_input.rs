@@ -181,7 +181,7 @@ fn of(interfaces: &Interfaces, id: u16, port: u16) -> (u16, Exit, usize) {
 
 /// Moves the addresses over the tags; the outer tag is left right in front of the frame.
 #[inline(always)]
-fn take_off(packet: &mut PacketView<'_>, bytes: usize) {
+pub(super) fn take_off(packet: &mut PacketView<'_>, bytes: usize) {
     let header = packet.header_mut();
     let Some(&[.., a, b, c, d]) = header.first_chunk::<TAGGED>().filter(|_| bytes != 0) else {
         return;
