@@ -108,6 +108,39 @@ mod tests {
         }
     }
 
+    /// What of a whole packet and of one in three parts goes by a list that permits the rest.
+    fn parts_through(rule: Rule<u32>) -> [bool; 4] {
+        let list = Arc::new(AccessList {
+            ip4: Acl4::new::<u32>(&[(0, rule)], Action::Permit, ROOM).unwrap(),
+            ip6: Acl6::new::<u128>(&[], Action::Permit, ROOM).unwrap(),
+            counters: [RuleCounters::new(1)].into(),
+        });
+        let mut world = World::new();
+        world.change_interface(0, |row| row.set::<AclInput>(Some(Access(list))));
+        let mut node = NodeHarness::<InTurn<AclInput>>::new(&world.setup).unwrap();
+        let to = || craft::ethernet([2; 6], [4; 6]).ipv4(HOST, FAR);
+        // What stands where the ports would be says 53.
+        let later = |offset, more| to().fragment(offset, more).protocol(17).payload(&[0, 53, 0, 53]);
+        let frames = [
+            to().udp(53, 53).payload(&[0; 40]).build(),
+            to().fragment(0, true).udp(53, 53).payload(&[0; 40]).build(),
+            later(48, true).build(),
+            later(96, false).build(),
+        ];
+        let out = node.run(&frames, 0, 0);
+        std::array::from_fn(|at| out[at].exit == "enter")
+    }
+
+    #[test]
+    fn later_fragments_fit_rules_without_ports_alone() {
+        let udp = Rule { protocol: Some(17), ..Rule::any(Action::Deny) };
+        assert_eq!(parts_through(udp), [false; 4]);
+        for ports in [Ports::one(53), Ports::ALL] {
+            let by_port = Rule { destination_ports: Some(ports), ..udp };
+            assert_eq!(parts_through(by_port), [false, false, true, true]);
+        }
+    }
+
     #[test]
     fn packets_of_a_tunnel_are_judged_from_their_own_header_on() {
         let mut world = World::new();
