@@ -5,7 +5,7 @@
 
 #![allow(unsafe_code)] // SIMD loads, gathers and stores take raw addresses.
 
-use super::lookup::{Pending, View};
+use super::pass::{Pending, View};
 
 /// Does as many leading addresses as fill whole registers, if the processor can, and says how many.
 #[inline]
@@ -29,7 +29,7 @@ mod x86 {
     use std::arch::x86_64::*;
 
     use super::{Pending, View};
-    use crate::ip4::lookup::AHEAD;
+    use crate::ip4::pass::AHEAD;
     use crate::prefetch::prefetch;
 
     /// Addresses in a register.

@@ -8,17 +8,12 @@
 //!
 //! The first pass has two kernels: plain Rust, and AVX2 (`gather.rs`), which takes 8 at a time.
 
-use super::nodes::{EXTENDED, Ip4Nodes, NODE_BITS, NODE_ENTRIES};
+use super::nodes::{EXTENDED, NODE_BITS, NODE_ENTRIES};
+use super::pass::{AHEAD, Pending, VECTOR, View};
 use super::{Ip4Layout, Ip4Table, gather};
 use crate::Forward;
 use crate::prefetch::prefetch;
-use crate::sync::{AtomicU32, Ordering};
-
-/// How many root words are asked for ahead: enough to hide a memory access behind the others.
-pub(super) const AHEAD: usize = 24;
-
-/// The most addresses of one round of passes: a packet vector.
-pub(super) const VECTOR: usize = 256;
+use crate::sync::Ordering;
 
 /// How the first pass is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,30 +22,6 @@ pub enum Ip4Kernel {
     Scalar,
     /// Eight at a time; a processor without AVX2 runs the scalar one instead.
     Avx2,
-}
-
-/// What all passes of one call read.
-#[derive(Clone, Copy)]
-pub(super) struct View<'a> {
-    pub(super) root: &'a [AtomicU32],
-    pub(super) nodes: &'a Ip4Nodes,
-    pub(super) default: u32,
-}
-
-/// The places of a vector whose words are extended.
-pub(super) struct Pending {
-    places: [u8; VECTOR],
-    count: usize,
-}
-
-impl Pending {
-    /// Notes that the word of `place` is `value`, an extended one, and asks for its node.
-    #[inline(always)]
-    pub(super) fn push(&mut self, view: &View<'_>, place: usize, value: u32) {
-        prefetch(view.nodes.base(), (value & !EXTENDED) as usize);
-        self.places[self.count % VECTOR] = place as u8;
-        self.count += 1;
-    }
 }
 
 impl Ip4Table {
@@ -175,7 +146,7 @@ fn descend<const ROOT_BITS: u8>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ip4::Ip4Options;
+    use crate::ip4::{Ip4Nodes, Ip4Options};
     use crate::pages::PageSize;
     use crate::quiesce::Quiescence;
 

@@ -28,6 +28,7 @@ mod explain;
 mod gather;
 mod lookup;
 mod nodes;
+mod pass;
 mod routes;
 mod shelf;
 mod write;

@@ -1,0 +1,36 @@
+//! What the passes of a bulk lookup share, whichever kernel makes the first: what they read, and
+//! where they are not at an end.
+
+use super::nodes::{EXTENDED, Ip4Nodes};
+use crate::prefetch::prefetch;
+use crate::sync::AtomicU32;
+
+/// How many root words are asked for ahead: enough to hide a memory access behind the others.
+pub(super) const AHEAD: usize = 24;
+
+/// The most addresses of one round of passes: a packet vector.
+pub(super) const VECTOR: usize = 256;
+
+/// What all passes of one call read.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    pub(super) root: &'a [AtomicU32],
+    pub(super) nodes: &'a Ip4Nodes,
+    pub(super) default: u32,
+}
+
+/// The places of a vector whose words are extended.
+pub(super) struct Pending {
+    pub(super) places: [u8; VECTOR],
+    pub(super) count: usize,
+}
+
+impl Pending {
+    /// Notes that the word of `place` is `value`, an extended one, and asks for its node.
+    #[inline(always)]
+    pub(super) fn push(&mut self, view: &View<'_>, place: usize, value: u32) {
+        prefetch(view.nodes.base(), (value & !EXTENDED) as usize);
+        self.places[self.count % VECTOR] = place as u8;
+        self.count += 1;
+    }
+}
