@@ -34,7 +34,7 @@ deny: ## Holds licences, duplicates and advisories of what is linked to deny.tom
 smoke: ## Runs the end-to-end tests, as root, with the programs of target/debug
 	scripts/smoke
 
-miri: ## Runs whole crates under Miri, for hours; make test takes the quick ones
+miri: ## Runs the crates with unsafe code under Miri, for long; make test takes the quick ones
 	scripts/miri
 
 fuzz: ## Fuzzes each target for FUZZ_SECONDS (60)

@@ -20,6 +20,8 @@ mod sync;
 
 #[cfg(test)]
 mod quiesce_tests;
+#[cfg(test)]
+mod testing;
 
 pub use error::FibError;
 pub use forward::Forward;

@@ -11,9 +11,11 @@
 //! are given by the kernel as they are first written; on request it is asked to make them huge,
 //! which saves a lookup most of its TLB misses.
 
-#![allow(unsafe_code)] // mmap is unsafe to call, and its bytes must be seen as a slice.
+#![allow(unsafe_code)] // Mapped bytes must be seen as a slice.
 
-use std::io;
+#[cfg_attr(miri, path = "pages/mapping_miri.rs")]
+mod mapping;
+
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -86,49 +88,12 @@ impl<T: Zeroed> PagedArray<T> {
         let Some(bytes) = capacity.max(1).checked_mul(size_of::<T>().max(1)) else {
             return Err(full);
         };
-        // One step more than needed, so that the base can sit on a huge page's boundary.
-        let Some(mapped_bytes) = bytes
-            .checked_next_multiple_of(STEP_BYTES)
-            .and_then(|bytes| bytes.checked_add(STEP_BYTES))
-        else {
-            return Err(full);
-        };
-        // SAFETY: an anonymous mapping at an address of the kernel's choice overlaps nothing.
-        let start = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                mapped_bytes,
-                libc::PROT_NONE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                -1,
-                0,
-            )
-        };
-        if start == libc::MAP_FAILED {
-            let source = io::Error::last_os_error();
-            return Err(FibError::NoMemory { table: name, bytes: mapped_bytes, source });
-        }
-        let slack = start.addr().next_multiple_of(STEP_BYTES) - start.addr();
-        // SAFETY: the slack is less than the one step that was mapped on top.
-        let base = unsafe { NonNull::new_unchecked(start.byte_add(slack).cast::<T>()) };
-        // SAFETY: both ends lie inside this mapping, and nothing has a reference into them.
-        unsafe {
-            if slack > 0 {
-                libc::munmap(start, slack);
-            }
-            if STEP_BYTES > slack {
-                let tail = mapped_bytes - STEP_BYTES;
-                libc::munmap(base.as_ptr().byte_add(tail).cast(), STEP_BYTES - slack);
-            }
-        }
-        Ok(PagedArray {
-            name,
-            base,
-            capacity,
-            mapped_bytes: mapped_bytes - STEP_BYTES,
-            usable_bytes: AtomicUsize::new(0),
-            page_size,
-        })
+        let Some(bytes) = bytes.checked_next_multiple_of(STEP_BYTES) else { return Err(full) };
+        let base = mapping::reserve(bytes)
+            .map_err(|source| FibError::NoMemory { table: name, bytes, source })?
+            .cast::<T>();
+        let usable_bytes = AtomicUsize::new(0);
+        Ok(PagedArray { name, base, capacity, mapped_bytes: bytes, usable_bytes, page_size })
     }
 
     /// Reserves `capacity` items and makes all of them usable.
@@ -154,23 +119,9 @@ impl<T: Zeroed> PagedArray<T> {
             return Ok(());
         }
         let bytes = want - have;
-        // SAFETY: `have..want` lies inside the mapping, and changing it from inaccessible to
-        // readable and writable invalidates no reference.
-        let refused = unsafe {
-            let start = self.base.as_ptr().byte_add(have).cast();
-            let refused = libc::mprotect(start, bytes, libc::PROT_READ | libc::PROT_WRITE) != 0;
-            let advice = match self.page_size {
-                PageSize::Huge => libc::MADV_HUGEPAGE,
-                PageSize::Small => libc::MADV_NOHUGEPAGE,
-            };
-            // Advice only: a kernel without huge pages serves ordinary ones.
-            libc::madvise(start, bytes, advice);
-            refused
-        };
-        if refused {
-            let source = io::Error::last_os_error();
-            return Err(FibError::NoMemory { table: self.name, bytes, source });
-        }
+        // SAFETY: `have..want` lies inside the mapping, and nobody has a reference into it yet.
+        unsafe { mapping::open(self.base.cast().byte_add(have), bytes, self.page_size) }
+            .map_err(|source| FibError::NoMemory { table: self.name, bytes, source })?;
         self.usable_bytes.store(want, Ordering::Release);
         Ok(())
     }
@@ -203,25 +154,8 @@ impl<T: Zeroed> PagedArray<T> {
 
     /// How many bytes the kernel has given memory to.
     pub fn resident_bytes(&self) -> usize {
-        const PAGE_BYTES: usize = 4096;
-        let mut flags = [0u8; 4096];
-        let mut resident = 0;
-        let usable = self.usable_bytes();
-        for start in (0..usable).step_by(flags.len() * PAGE_BYTES) {
-            let bytes = (usable - start).min(flags.len() * PAGE_BYTES);
-            // SAFETY: the range lies inside the mapping, and `flags` has a byte for each page.
-            let asked = unsafe {
-                let start = self.base.as_ptr().byte_add(start).cast();
-                libc::mincore(start, bytes, flags.as_mut_ptr().cast())
-            };
-            let pages = &flags[..bytes.div_ceil(PAGE_BYTES)];
-            // A kernel that does not tell is taken to have given all.
-            resident += match asked {
-                0 => pages.iter().filter(|flags| **flags & 1 == 1).count() * PAGE_BYTES,
-                _ => bytes,
-            };
-        }
-        resident
+        // SAFETY: so many lie inside the mapping.
+        unsafe { mapping::resident(self.base.cast(), self.usable_bytes()) }
     }
 
     /// How many bytes are usable now; the kernel gives memory to those that were written.
@@ -233,9 +167,7 @@ impl<T: Zeroed> PagedArray<T> {
 impl<T> Drop for PagedArray<T> {
     fn drop(&mut self) {
         // SAFETY: the mapping is this array's own, and no reference outlives it.
-        unsafe {
-            libc::munmap(self.base.as_ptr().cast(), self.mapped_bytes);
-        }
+        unsafe { mapping::unmap(self.base.cast(), self.mapped_bytes) };
     }
 }
 
@@ -267,6 +199,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no pages")]
     fn memory_is_taken_where_it_is_written() {
         let array = PagedArray::<[AtomicU64; 512]>::filled("test", 6000, PageSize::Small).unwrap();
         assert_eq!(array.resident_bytes(), 0);
@@ -285,6 +218,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri gives up where memory ends")]
     fn more_addresses_than_there_are_is_an_error() {
         let error = PagedArray::<AtomicU64>::reserve("huge", 1 << 50, PageSize::Small).unwrap_err();
         assert!(matches!(error, FibError::NoMemory { table: "huge", .. }));

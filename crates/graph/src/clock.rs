@@ -1,7 +1,7 @@
 //! The time stamp counter.
 
 /// TSC cycles. Constant rate on every processor DPDK supports; about 25 cycles a read.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 #[allow(unsafe_code)]
 #[inline(always)]
 pub fn tsc() -> u64 {
@@ -9,8 +9,8 @@ pub fn tsc() -> u64 {
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
-/// Nanoseconds, where there is no TSC.
-#[cfg(not(target_arch = "x86_64"))]
+/// Nanoseconds, where there is no TSC, or nobody who knows it.
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
 pub fn tsc() -> u64 {
     use std::sync::OnceLock;
     use std::time::Instant;

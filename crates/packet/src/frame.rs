@@ -154,7 +154,9 @@ impl Frame {
     #[cold]
     pub(crate) fn mark_shared(&mut self) {
         self.shared = true;
-        self.aside.resize(MOST_BYTES, 0);
+        if self.aside.is_empty() {
+            self.aside = vec![0; MOST_BYTES];
+        }
     }
 
     /// True when some packet of the frame may be followed by a trace.

@@ -39,7 +39,7 @@ fn any_members() -> impl Strategy<Value = Vec<Member>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(crate::testing::cases(100))]
 
     #[test]
     fn shares_are_fair_through_every_change(changes in prop::collection::vec(any_members(), 1..6)) {

@@ -63,7 +63,7 @@ fn layouts() -> impl Strategy<Value = Ip4Layout> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(crate::testing::cases(200))]
 
     #[test]
     fn every_interleaving_equals_the_naive_twin(

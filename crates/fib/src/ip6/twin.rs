@@ -78,7 +78,7 @@ fn apply(table: &Ip6Table, naive: &mut Naive<u128>, step: &Step) -> Ip6Prefix {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(crate::testing::cases(300))]
 
     #[test]
     fn every_interleaving_equals_the_naive_twin(
@@ -162,6 +162,7 @@ impl Steps {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "a million")]
 fn a_million_random_operations_equal_the_twin() {
     let (table, mut naive, mut steps) = (table(1 << 30, 1 << 20), Naive::new(), Steps(1));
     for round in 0..10u32 {
@@ -227,7 +228,7 @@ fn readers_see_only_answers_that_were_true() {
             });
         }
         let mut steps = Steps(7);
-        for _ in 0..100_000 {
+        for _ in 0..crate::testing::few(100_000, 40) {
             let (prefix, address) = churned(&mut steps);
             if steps.next().is_multiple_of(2) {
                 let own = Forward::new(2, (address >> 64) as u32 & 0xff_ffff);

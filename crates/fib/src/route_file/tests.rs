@@ -159,7 +159,7 @@ fn a_damaged_record_is_told_by_its_offset() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(crate::testing::cases(2000))]
 
     #[test]
     fn damage_is_never_more_than_an_error(

@@ -120,7 +120,8 @@ mod tests {
         let mut node = NodeHarness::<InTurn<AclInput>>::new(&world.setup).unwrap();
         let to = || craft::ethernet([2; 6], [4; 6]).ipv4(HOST, FAR);
         // What stands where the ports would be says 53.
-        let later = |offset, more| to().fragment(offset, more).protocol(17).payload(&[0, 53, 0, 53]);
+        let later =
+            |offset, more| to().fragment(offset, more).protocol(17).payload(&[0, 53, 0, 53]);
         let frames = [
             to().udp(53, 53).payload(&[0; 40]).build(),
             to().fragment(0, true).udp(53, 53).payload(&[0; 40]).build(),
