@@ -313,6 +313,37 @@ neighbor = [{ port = "p1", address = "192.0.2.9", mac = "06:00:00:00:00:09" }]
     }
 
     #[test]
+    fn next_hops_follow_the_mtu_of_their_port_up_and_down_tunnels_too() {
+        let with = |mtu: u16| {
+            config(&format!(
+                "port.p1 = {{ kind = \"memory\", addresses = [\"192.0.2.1/24\"], mtu = {mtu} }}\n\
+                 port.t1 = {{ kind = \"gre\", payload = \"packets\", local = \"192.0.2.1\", remote = \"192.0.2.9\", mtu = {} }}\n\
+                 neighbor = [{{ port = \"p1\", address = \"192.0.2.9\", \
+                 mac = \"06:00:00:00:00:09\" }}]\n\
+                 route = [{{ prefix = \"10.9.0.0/16\", via = \"192.0.2.9\" }}, \
+                 {{ prefix = \"10.8.0.0/16\", port = \"t1\" }}]\n",
+                mtu - 100
+            ))
+        };
+        let mut router = Router::start(&config(""), Arc::new(|| ())).unwrap();
+        let mut had = config("");
+        for mtu in [1500, 1000, 1400, 700] {
+            let wanted = with(mtu);
+            router.apply_all(&Config::diff(&had, &wanted)).unwrap();
+            let tables = router.core.dataplane.vrfs().get(VrfId::DEFAULT).unwrap();
+            let mtu_to = |to: [u8; 4]| {
+                let id = tables.ip4.lookup(u32::from_be_bytes(to)).id();
+                let adjacencies = &router.core.dataplane.adjacencies;
+                let fields = adjacencies.entry(fib::adjacency::AdjacencyId(id)).unwrap().fields();
+                assert!(fields.is_complete());
+                fields.mtu()
+            };
+            assert_eq!([[10, 9, 0, 1], [10, 8, 0, 1]].map(mtu_to), [mtu, mtu - 100]);
+            had = wanted;
+        }
+    }
+
+    #[test]
     fn a_port_that_is_not_to_be_had_as_asked_stays_as_it_was() {
         let one = |more: &str| {
             let port = format!("port.p1 = {{ kind = \"memory\", {more} }}\n");

@@ -41,6 +41,7 @@ fn announces(port: &OpenPort) -> bool {
 /// Brings routes and neighbours to what the port's addresses, VRF, state and link say.
 fn refresh(core: &mut Core, name: &PortName) -> Result<(), FibError> {
     let Some(port) = core.ports.get(name) else { return Ok(()) };
+    core.routing.set_mtu(port.id, port.config.mtu);
     let (id, mac, carries, announces) = (port.id, port.mac, port.carries(), announces(port));
     let wanted = Standing {
         vrf: core.vrf_of(&port.config),

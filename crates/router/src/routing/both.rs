@@ -105,6 +105,12 @@ impl Routes {
         self.ip6.set_interface(interface, up, link)
     }
 
+    /// The link of an interface takes packets of this length now: next hops behind it, too.
+    pub(crate) fn set_mtu(&self, interface: u16, mtu: u16) {
+        self.ip4.set_mtu(interface, mtu);
+        self.ip6.set_mtu(interface, mtu);
+    }
+
     /// What neighbours are to be asked since the last call.
     pub(crate) fn take_wishes(&mut self) -> Vec<Wish> {
         [self.ip4.take_wishes(), self.ip6.take_wishes()].concat()

@@ -133,6 +133,11 @@ impl<A: Family> Routing<A> {
         self.in_each(link, |vrf| vrf.set_interface(interface, up))
     }
 
+    /// The link of an interface takes packets of this length now.
+    pub(crate) fn set_mtu(&self, interface: u16, mtu: u16) {
+        self.ways.next_hops.set_mtu(interface, mtu);
+    }
+
     /// What neighbours are to be asked since the last call; to be had whatever came of the change.
     pub(crate) fn take_wishes(&mut self) -> Vec<Wish> {
         self.ways.take_wishes()

@@ -11,14 +11,15 @@ use super::{LinkHeader, LinkOf, Wish};
 use fib::adjacency::{Adjacency, AdjacencyId, AdjacencyTable, MAX_REWRITE};
 use fib::neighbor::NeighborKey;
 use fib::{FibError, Prefix};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::marker::PhantomData;
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 /// All next hops of one family.
 pub(super) struct NextHops<A> {
     adjacencies: Arc<AdjacencyTable>,
-    by_key: HashMap<NeighborKey, NextHop>,
+    by_key: BTreeMap<NeighborKey, NextHop>,
     keys: HashMap<AdjacencyId, NeighborKey>,
     /// Those whose MAC is known, so that a host route leads to them, and on which interface.
     known: BTreeSet<(Prefix<A>, u16)>,
@@ -35,7 +36,7 @@ struct NextHop {
 
 impl<A: Family> NextHops<A> {
     pub(super) fn new(adjacencies: Arc<AdjacencyTable>) -> Self {
-        let (by_key, keys) = (HashMap::new(), HashMap::new());
+        let (by_key, keys) = (BTreeMap::new(), HashMap::new());
         Self { adjacencies, by_key, keys, known: BTreeSet::new(), family: PhantomData }
     }
 
@@ -68,6 +69,14 @@ impl<A: Family> NextHops<A> {
         self.by_key.insert(key, NextHop { id, users: 0, alone });
         self.keys.insert(id, key);
         Ok(Some(id))
+    }
+
+    /// The link of an interface takes packets of this length now, whatever it did when its next
+    /// hops were found.
+    pub(super) fn set_mtu(&self, interface: u16, mtu: u16) {
+        let first = NeighborKey { interface, address: Ipv4Addr::UNSPECIFIED.into() };
+        let behind = self.by_key.range(first..).take_while(|(key, _)| key.interface == interface);
+        behind.for_each(|(_, hop)| self.adjacencies.set_mtu(hop.id, mtu));
     }
 
     /// The interface that it is behind.
