@@ -24,7 +24,7 @@ use fib::FibError;
 use fib::mac::{MacFlush, MacKey, MacSweep, MacTable};
 use flapping::Flapping;
 use nodes::tables::{BindingHeard, BridgeId, BridgePort, Interface, Link, Mode, StationMoved};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
@@ -44,6 +44,8 @@ pub(crate) struct Bridges {
     names: HashMap<BridgeId, BridgeName>,
     /// Stations that do not move.
     fixed: BTreeMap<StationKey, Station>,
+    /// Where the router's own stations are in the table.
+    own: BTreeSet<MacKey>,
     binding: Binding,
     sweep: MacSweep,
     next_sweep: Option<Instant>,
@@ -150,23 +152,26 @@ impl Bridges {
     /// Puts every fixed station behind its port: bridges and ports may have other numbers now. So
     /// with the router's own stations, of these names and addresses.
     fn place_fixed<'a>(
-        &self,
+        &mut self,
         own: impl Iterator<Item = (&'a PortName, [u8; 6])>,
         row_of: &dyn Fn(&PortName, Option<IpAddr>) -> Option<u16>,
         table: &MacTable,
     ) -> Result<(), FibError> {
+        let own = own.filter_map(|(name, mac)| {
+            let (port, id) = (self.port(name)?, row_of(name, None)?);
+            Some((MacKey::new(port.bridge.0, mac), u32::from(id)))
+        });
+        let own: BTreeMap<MacKey, u32> = own.collect();
+        // Its port left the bridge, the bridge is gone, or the address is another.
+        let had = std::mem::replace(&mut self.own, own.keys().copied().collect());
+        had.difference(&self.own).for_each(|left| _ = table.remove(*left));
         for (key, station) in &self.fixed {
             let row = row_of(&station.port, station.remote);
             if let (Some(bridge), Some(id)) = (self.bridges.get(&key.bridge), row) {
                 table.insert_static(MacKey::new(bridge.id.0, key.address.0), id.into())?;
             }
         }
-        for (name, mac) in own {
-            if let (Some(port), Some(id)) = (self.port(name), row_of(name, None)) {
-                table.insert_static(MacKey::new(port.bridge.0, mac), id.into())?;
-            }
-        }
-        Ok(())
+        own.into_iter().try_for_each(|(key, id)| table.insert_static(key, id).map(drop))
     }
 }
 
@@ -360,6 +365,26 @@ mod tests {
     }
 
     #[test]
+    fn the_routers_own_station_goes_with_its_address_and_with_its_bridge() {
+        let table = MacTable::new(100, PageSize::Small, &Quiescence::new()).unwrap();
+        let mut bridging = Bridges::default();
+        let lan = BridgeName::from_text("lan").unwrap();
+        let name = port("bvi");
+        bridging.set(&lan, Some(&of(&["bvi"])), &|_| vec![4], &table).unwrap();
+        let domain = bridging.port(&name).unwrap().bridge.0;
+        let place = |bridging: &mut Bridges, mac: [u8; 6]| {
+            let own = std::iter::once((&name, mac));
+            bridging.place_fixed(own, &|_, _| Some(4), &table).unwrap();
+            [[2; 6], [4; 6]].map(|mac| table.lookup(MacKey::new(domain, mac), 0).is_some())
+        };
+        assert_eq!(place(&mut bridging, [2; 6]), [true, false]);
+        assert_eq!(place(&mut bridging, [4; 6]), [false, true]);
+        bridging.set(&lan, None, &|_| vec![4], &table).unwrap();
+        assert_eq!(place(&mut bridging, [4; 6]), [false, false]);
+        assert!(table.is_empty());
+    }
+
+    #[test]
     fn fixed_stations_follow_their_port_to_its_new_number() {
         let table = MacTable::new(100, PageSize::Small, &Quiescence::new()).unwrap();
         let mut bridging = Bridges::default();
@@ -368,14 +393,14 @@ mod tests {
         let key = StationKey { bridge: lan, address: wire::MacAddr([2; 6]) };
         let station = Station { port: port("a"), remote: None };
         bridging.set_fixed(&key, Some(&station), &table);
-        let place = |bridging: &Bridges, id| {
+        let place = |bridging: &mut Bridges, id| {
             let row_of = |_: &PortName, _| Some(id);
             bridging.place_fixed(std::iter::empty(), &row_of, &table).unwrap();
             let bridge = bridging.port(&port("a")).unwrap().bridge;
             table.lookup(MacKey::new(bridge.0, [2; 6]), 0).map(|entry| entry.port)
         };
-        assert_eq!(place(&bridging, 4), Some(4));
-        assert_eq!(place(&bridging, 9), Some(9));
+        assert_eq!(place(&mut bridging, 4), Some(4));
+        assert_eq!(place(&mut bridging, 9), Some(9));
         bridging.set_fixed(&key, None, &table);
         assert!(table.is_empty());
     }
