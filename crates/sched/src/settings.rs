@@ -93,6 +93,11 @@ impl Setting {
         self.tc_seconds
     }
 
+    /// The least and the most that it may be.
+    pub fn bounds(&self) -> Option<(u64, u64)> {
+        self.range.map(|(least, most, _)| (least, most))
+    }
+
     /// What it may be, as a person is told.
     pub fn range(&self) -> Option<&'static str> {
         self.range.map(|(_, _, told)| told)

@@ -21,8 +21,6 @@ pub struct Command {
     pub noun: &'static str,
     /// What is done to it, as in `add`.
     pub verb: &'static str,
-    /// The words that follow, where no declaration says so.
-    pub said: &'static str,
     /// One line of help.
     pub about: Cow<'static, str>,
     /// What it wants first, without names.
@@ -40,19 +38,6 @@ const FEW: usize = 7;
 pub type Run = fn(&mut Config, &mut Words<'_>) -> Result<(), Problem>;
 
 impl Command {
-    /// A command whose words no declaration says.
-    pub const fn new(
-        noun: &'static str,
-        verb: &'static str,
-        said: &'static str,
-        about: &'static str,
-        fields: fn() -> Vec<Info>,
-        run: Run,
-    ) -> Self {
-        let about = Cow::Borrowed(about);
-        Self { noun, verb, said, about, first: Vec::new, fields, run }
-    }
-
     /// A command that reads its words in a way of its own.
     pub const fn with(
         (noun, verb): (&'static str, &'static str),
@@ -62,14 +47,11 @@ impl Command {
         run: Run,
     ) -> Self {
         let about = Cow::Borrowed(about);
-        Self { noun, verb, said: "", about, first, fields, run }
+        Self { noun, verb, about, first, fields, run }
     }
 
     /// The words that follow, as a person reads them.
     pub fn usage(&self) -> String {
-        if !self.said.is_empty() {
-            return self.said.to_owned();
-        }
         let first = (self.first)();
         let mut words: Vec<String> = first.iter().map(Info::usage).collect();
         let mut fields = (self.fields)();
@@ -88,7 +70,8 @@ impl Command {
             let more = if info.is_list { "..." } else { "" };
             format!("[{}]{more}", named(info))
         };
-        if self.verb == "set" {
+        // What has a kind to say may have said enough.
+        if self.verb == "set" && first.iter().all(|it| it.name != "kind") {
             words.push("FIELD VALUE...".to_owned());
             return words.join(" ");
         }

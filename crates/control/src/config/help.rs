@@ -63,9 +63,14 @@ pub fn next_words(said: &[&str]) -> Vec<String> {
     let named = |command: &&super::edit::Command| (command.noun, command.verb) == (noun, verb);
     let Some(command) = commands().iter().find(named) else { return Vec::new() };
     let (wanted, all) = ((command.first)(), (command.fields)());
+    // Fields of one kind go with its name, where the command says that.
+    let says_kind = match *verb {
+        "set" => wanted.iter().any(|info| info.name == "kind"),
+        _ => wanted.iter().chain(&all).any(|info| info.name == "kind"),
+    };
     let fits = |info: &&Info| {
         let is_named = wanted.iter().all(|it| it.name != info.name);
-        is_named && (info.of.is_empty() || *verb == "set" || said.contains(&info.of))
+        is_named && (info.of.is_empty() || !says_kind || said.contains(&info.of))
     };
     let field = |infos: &[Info], word: &str| {
         infos.iter().find(|info| info.word == word && info.says.is_none()).cloned()
@@ -75,15 +80,12 @@ pub fn next_words(said: &[&str]) -> Vec<String> {
     let inner = outer.map(|outer| (outer.inner)()).unwrap_or_default();
     let last = said.last().and_then(|word| field(&inner, word).or_else(|| field(&all, word)));
     let mut next: Vec<&str> = inner.iter().map(|info| info.word).collect();
-    match &last {
-        Some(last) => {
-            let unset = if last.is_required { &[][..] } else { &["default"] };
-            next.extend(last.words.iter().chain(unset));
-            if !(last.inner)().is_empty() {
-                next.extend(["on", "off"]);
-            }
+    if let Some(last) = &last {
+        let unset = if last.is_required { &[][..] } else { &["default"] };
+        next.extend(last.words.iter().chain(unset));
+        if !(last.inner)().is_empty() {
+            next.extend(["on", "off"]);
         }
-        None => next.extend(keywords(command.said)),
     }
     if last.is_none_or(|last| last.words.contains(&"on")) {
         next.extend(all.iter().filter(fits).map(|info| info.word));
@@ -91,10 +93,4 @@ pub fn next_words(said: &[&str]) -> Vec<String> {
         next.extend(wanted.iter().flat_map(|info| info.words));
     }
     next.into_iter().map(str::to_owned).collect()
-}
-
-/// The words in small letters of a usage line, `_` between them.
-fn keywords(usage: &str) -> impl Iterator<Item = &str> {
-    let words = usage.split(|c: char| !c.is_ascii_lowercase() && c != '_');
-    words.filter(|word| word.len() > 1)
 }

@@ -43,7 +43,7 @@ impl Command {
     pub const fn of<T: Order>() -> Self {
         let (first, fields) = (first::<T> as fn() -> _, explained::<T> as fn() -> _);
         let (noun, verb, about) = (T::NOUN, T::VERB, Cow::Borrowed(T::ABOUT.trim_ascii()));
-        Self { noun, verb, said: "", about, first, fields, run: run::<T> }
+        Self { noun, verb, about, first, fields, run: run::<T> }
     }
 }
 

@@ -264,7 +264,7 @@ fn command<R: Row>(
     fields: fn() -> Vec<Info>,
     run: Run,
 ) -> Command {
-    Command { noun: R::KIND, verb, said: "", about: Cow::Owned(about), first, fields, run }
+    Command { noun: R::KIND, verb, about: Cow::Owned(about), first, fields, run }
 }
 
 /// What a command that adds one wants first.

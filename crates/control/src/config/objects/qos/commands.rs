@@ -8,7 +8,8 @@ use std::sync::Arc;
 use sched::{ClassId, Classes, Filter, Shape};
 use toml::de::DeTable;
 
-use super::{LINK_HEADER_BYTES, Qos, read, write};
+use super::filter as filter_fields;
+use super::{LINK_HEADER_BYTES, Qos, described, read, write};
 use crate::config::edit::{Command, Words};
 use crate::config::field::Field;
 use crate::config::objects::Config;
@@ -19,51 +20,46 @@ use crate::config::rows::row_mut;
 use crate::config::write::quoted;
 
 /// Gives a port a scheduler.
-pub(in crate::config::objects) const SET: Command = Command::new(
-    "qos",
-    "set",
-    "PORT KIND [OPTION VALUE]...",
+pub(in crate::config::objects) const SET: Command = Command::with(
+    ("qos", "set"),
     "Give a port a scheduler, as in: qos set p0 fq_codel rate 100mbit",
-    Vec::new,
+    described::first_of_set,
+    described::of_set,
     set,
 );
 
 /// Adds or changes a class.
-pub(in crate::config::objects) const CLASS: Command = Command::new(
-    "qos",
-    "class",
-    "PORT CLASS [OPTION VALUE]... [leaf KIND [OPTION VALUE]...]",
+pub(in crate::config::objects) const CLASS: Command = Command::with(
+    ("qos", "class"),
     "Add or change a class of HTB or HFSC, as in: qos class p0 1:10 rate 3mbit ceil 10mbit",
-    Vec::new,
+    described::port_and_class,
+    described::of_class,
     class,
 );
 
 /// Adds a filter.
-pub(in crate::config::objects) const FILTER: Command = Command::new(
-    "qos",
-    "filter",
-    "PORT CLASS [WHAT VALUE]...",
+pub(in crate::config::objects) const FILTER: Command = Command::with(
+    ("qos", "filter"),
     "Send packets to a class, as in: qos filter p0 1:10 dscp 46",
-    Vec::new,
+    described::port_and_class,
+    described::of_filter,
     filter,
 );
 
 /// Takes the scheduler, a class or a filter away.
-pub(in crate::config::objects) const DEL: Command = Command::new(
-    "qos",
-    "del",
-    "PORT [class CLASS | filter NUMBER]",
+pub(in crate::config::objects) const DEL: Command = Command::with(
+    ("qos", "del"),
     "Take the scheduler, a class or a filter from a port",
-    Vec::new,
+    described::first_of_del,
+    described::of_del,
     del,
 );
 
 /// Takes over a `tc` script.
-pub(in crate::config::objects) const IMPORT: Command = Command::new(
-    "qos",
-    "import",
-    "FILE",
+pub(in crate::config::objects) const IMPORT: Command = Command::with(
+    ("qos", "import"),
     "Take over what tc command lines say, of ports by their names; - reads standard input",
+    described::first_of_import,
     Vec::new,
     import,
 );
@@ -191,7 +187,7 @@ fn filter(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let mut toml = vec![("class".to_owned(), class.to_toml())];
     pairs(words, &mut toml)?;
     let field = format!("port.{name}.qos.filter[{}]", qos.0.filters.len());
-    let new: Filter = table(&field, &toml, read::filter)?;
+    let new: Filter = table(&field, &toml, filter_fields::read)?;
     qos.change().filters.push(new);
     Ok(())
 }

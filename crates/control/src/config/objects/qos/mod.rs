@@ -8,6 +8,8 @@
 //! The value is `sched`'s own; what it refuses is refused here, at the class or filter at fault.
 
 mod commands;
+mod described;
+mod filter;
 mod read;
 mod schema;
 pub(super) mod units;
@@ -81,7 +83,7 @@ impl Qos {
         let link_rate: Option<Rate> = table.optional("link_rate");
         let pool_packets = table.optional("pool_packets");
         let mut filters = Vec::new();
-        table.each_item("filter", |item| filters.extend(read::filter(item)));
+        table.each_item("filter", |item| filters.extend(filter::read(item)));
         Some(Self::new(Scheduler { filters, link_rate, pool_packets, ..Scheduler::of(root?) }))
     }
 
@@ -146,7 +148,7 @@ impl Qos {
             fields = fields.raw(format!("qos.class.{id}"), class.inline());
         }
         for (index, filter) in self.0.filters.iter().enumerate() {
-            fields = fields.raw(format!("qos.filter[{index}]"), write::filter(filter).inline());
+            fields = fields.raw(format!("qos.filter[{index}]"), filter::write(filter).inline());
         }
         fields
     }
@@ -158,7 +160,7 @@ impl Qos {
             writer.section(&format!("[[{port}.qos.class]]"), &class);
         }
         for filter in &self.0.filters {
-            writer.section(&format!("[[{port}.qos.filter]]"), &write::filter(filter));
+            writer.section(&format!("[[{port}.qos.filter]]"), &filter::write(filter));
         }
     }
 

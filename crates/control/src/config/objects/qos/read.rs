@@ -2,11 +2,9 @@
 //! discipline can be set to is declared with it, in `sched`.
 
 use sched::units::{Rate, Size};
-use sched::{
-    ClassId, ClassShape, Filter, Place, PrioShape, Settings, Shape, Slot, TbfShape, each_slot,
-};
+use sched::{ClassId, ClassShape, Place, PrioShape, Settings, Shape, Slot, TbfShape, each_slot};
 
-use super::units::{Kind, PortRange, Protocol};
+use super::units::Kind;
 use crate::config::field::Field;
 use crate::config::read::TableReader;
 use crate::config::report::Problem;
@@ -152,26 +150,4 @@ pub(super) fn class(
     let leaf = table.table("leaf", |leaf| shape(leaf, frame_bytes)).flatten();
     class.set_leaf(leaf);
     is_whole
-}
-
-/// One filter.
-pub(super) fn filter(table: &mut TableReader<'_>) -> Option<Filter> {
-    let class = table.required("class");
-    let small = |value: Option<u16>| value.map(|value| value.min(255) as u8);
-    let read = Filter {
-        dscp: small(table.optional("dscp")),
-        priority: small(table.optional("priority")),
-        vlan_pcp: small(table.optional("vlan_pcp")),
-        source: table.optional("source"),
-        destination: table.optional("destination"),
-        protocol: table.optional("protocol").map(|Protocol(number)| number),
-        source_port: table.optional("source_port").map(|PortRange(ports)| ports),
-        destination_port: table.optional("destination_port").map(|PortRange(ports)| ports),
-        bridge: table.optional("bridge"),
-        vrf: table.optional("vrf"),
-        hash_modulus: table.optional("hash_modulus"),
-        hash_value: table.optional("hash_value"),
-        ..Filter::to(class.unwrap_or(ClassId::NONE))
-    };
-    class.is_some().then_some(read)
 }

@@ -1,12 +1,10 @@
 //! What stands in `[port.NAME.qos]`, as JSON Schema: the settings that `sched` declares.
 
 use sched::units::Rate;
-use sched::{
-    ClassId, ClassShape, Place, Prefix, Setting, Settings, Shape, Slot, TbfShape, each_slot,
-};
+use sched::{ClassId, ClassShape, Place, Setting, Settings, Shape, Slot, TbfShape, each_slot};
 use serde_json::{Map, Value, json};
 
-use super::units::{PortRange, Protocol};
+use super::filter;
 use crate::config::field::Field;
 use crate::config::schema::{of_form, of_toml};
 
@@ -97,9 +95,9 @@ fn of_kind(kind: &str) -> Value {
     }
     table.properties.insert("kind".to_owned(), json!({ "const": kind }));
     table.required.push("kind".to_owned());
-    table.field::<Rate>("link_rate", "The link's rate: promises that it cannot keep are refused");
+    table.field::<Rate>("link_rate", "The link's rate: promises that it cannot keep are warned of");
     table.field::<u32>("pool_packets", "Most packets that may wait, all classes together");
-    table.list("filter", "Which packets go to which class: the first that fits", filter());
+    table.list("filter", "Which packets go to which class: the first that fits", of_filter());
     table.schema()
 }
 
@@ -126,21 +124,14 @@ fn leaf() -> Value {
     json!({ "type": "object", "properties": { "kind": kind }, "required": ["kind"] })
 }
 
-fn filter() -> Value {
+fn of_filter() -> Value {
     let mut table = Table::default();
     table.field::<ClassId>("class", "Where they go");
-    table.field::<u16>("dscp", "Their DSCP");
-    table.field::<u16>("priority", "Their priority");
-    table.field::<u16>("vlan_pcp", "The priority in their VLAN tag");
-    table.field::<Prefix>("source", "Where they come from");
-    table.field::<Prefix>("destination", "Where they are sent");
-    table.field::<Protocol>("protocol", "Their protocol");
-    table.field::<PortRange>("source_port", "Their source port");
-    table.field::<PortRange>("destination_port", "Their destination port");
-    table.field::<String>("bridge", "The bridge that they come from");
-    table.field::<String>("vrf", "The VRF that they are in");
-    table.field::<u32>("hash_modulus", "Their flow's hash modulo this many is `hash_value`");
-    table.field::<u32>("hash_value", "See `hash_modulus`; 0 when left out");
+    for info in filter::infos() {
+        let mut field = of_form(info.form, info.words);
+        field["description"] = info.help.into();
+        table.properties.insert(info.name.to_owned(), field);
+    }
     table.required.push("class".to_owned());
     table.schema()
 }

@@ -1,7 +1,8 @@
 //! What a person writes, what comes of it, and what is refused.
 
-use super::super::Config;
+use super::super::{Config, commands};
 use crate::config::field::Field;
+use crate::config::help::{next_words, of_fields};
 use crate::config::objects::port::PortName;
 use crate::config::{Host, Source, edit, parse, parse_and_warn, render};
 use sched::units::Rate;
@@ -308,4 +309,45 @@ fn a_queue_that_the_pool_cannot_fill_is_warned_of() {
         "{told}"
     );
     assert!(warned(8_192, 11_000).contains("of 8192 buffers"));
+}
+
+#[test]
+fn what_commands_can_say_follows_from_the_declarations() {
+    let command = |verb| commands().iter().find(|c| (c.noun, c.verb) == ("qos", verb)).unwrap();
+    let kinds = Shape::kinds().join("|");
+    for (verb, usage) in [
+        ("set", format!("PORT {kinds} [FIELD VALUE]...")),
+        ("class", "PORT CLASS [FIELD VALUE]...".to_owned()),
+        ("filter", "PORT CLASS [FIELD VALUE]...".to_owned()),
+        ("del", "PORT [class CLASS] [filter FILTER]".to_owned()),
+        ("import", "FILE".to_owned()),
+    ] {
+        assert_eq!(command(verb).usage(), usage);
+    }
+    let help = of_fields(&(command("set").fields)());
+    for kind in Shape::kinds() {
+        let mut shape = Shape::of_kind(kind).unwrap();
+        shape.settings().each(&mut |setting, _| {
+            assert!(help.contains(&format!("  {}  ", setting.name)), "{kind} {}", setting.name);
+            assert!(help.contains(setting.about.trim_end_matches('.')), "{}", setting.about);
+        });
+    }
+    assert!(help.contains("Of the kind fq_codel:\n") && help.contains("[default 5ms]"), "{help}");
+    let next = |said: &[&str]| next_words(&[&["qos"], said].concat());
+    let offers = |said: &[&str], word: &str| next(said).iter().any(|next| next == word);
+    assert!(offers(&["set", "p0"], "htb"));
+    assert!(offers(&["set", "p0", "fq_codel"], "target") && offers(&["set", "p0", "sfq"], "rate"));
+    assert!(!offers(&["set", "p0", "fq_codel"], "r2q") && !offers(&["set", "p0", "sfq"], "target"));
+    assert!(offers(&["class", "p0", "1:10"], "ceil") && offers(&["class", "p0", "1:10"], "sc"));
+    assert!(offers(&["class", "p0", "1:10", "leaf"], "fq_codel"));
+    assert!(offers(&["class", "p0", "1:10", "leaf", "fq_codel"], "target"));
+    assert!(offers(&["class", "p0", "1:10", "linklayer"], "atm"));
+    assert!(offers(&["filter", "p0", "1:10"], "destination_port"));
+    // Each can be said as its example has it.
+    let config = edited(&read("").unwrap(), "qos set p0 htb\nqos class p0 1:1 rate 1mbit").unwrap();
+    for info in (command("filter").fields)().iter().filter(|info| !info.word.starts_with("hash")) {
+        let told = edited(&config, &format!("qos filter p0 1:1 {} {}", info.word, info.example));
+        let unknown_name = told.as_ref().is_err_and(|told| told.contains("there is no"));
+        assert!(told.is_ok() || unknown_name, "{told:?}");
+    }
 }

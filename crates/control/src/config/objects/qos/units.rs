@@ -36,6 +36,7 @@ sched_texts!(
 
 impl Field for LinkLayer {
     const EXPECTED: &'static str = "one of \"ethernet\", \"atm\", \"adsl\"";
+    const FORM: Form = Form::Word;
     const WORDS: &'static [&'static str] = LinkLayer::WORDS;
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
@@ -158,6 +159,30 @@ const PROTOCOLS: [(&str, u8); 6] =
 /// An IP protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Protocol(pub u8);
+
+impl From<u8> for Protocol {
+    fn from(number: u8) -> Self {
+        Self(number)
+    }
+}
+
+impl From<Protocol> for u8 {
+    fn from(Protocol(number): Protocol) -> Self {
+        number
+    }
+}
+
+impl From<Ports> for PortRange {
+    fn from(ports: Ports) -> Self {
+        Self(ports)
+    }
+}
+
+impl From<PortRange> for Ports {
+    fn from(PortRange(ports): PortRange) -> Self {
+        ports
+    }
+}
 
 impl Field for Protocol {
     const EXPECTED: &'static str = "icmp, tcp, udp, gre, icmp6, sctp or a number from 0 to 255";

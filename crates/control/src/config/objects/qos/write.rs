@@ -1,8 +1,7 @@
 //! Writes disciplines, classes and filters as `read` reads them.
 
-use sched::{ClassId, ClassShape, Filter, Place, Settings, Shape, each_slot};
+use sched::{ClassId, ClassShape, Place, Settings, Shape, each_slot};
 
-use super::units::{PortRange, Protocol};
 use crate::config::field::Field;
 use crate::config::write::Fields;
 
@@ -74,22 +73,4 @@ fn inline(shape: &Shape) -> String {
     }
     let classes: Vec<String> = classes.iter().map(|(_, fields)| fields.inline()).collect();
     alone(shape).raw("class", format!("[{}]", classes.join(", "))).inline()
-}
-
-/// A filter.
-pub(super) fn filter(filter: &Filter) -> Fields {
-    Fields::new()
-        .with("class", &filter.class)
-        .maybe("dscp", &filter.dscp.map(u16::from))
-        .maybe("priority", &filter.priority.map(u16::from))
-        .maybe("vlan_pcp", &filter.vlan_pcp.map(u16::from))
-        .maybe("source", &filter.source)
-        .maybe("destination", &filter.destination)
-        .maybe("protocol", &filter.protocol.map(Protocol))
-        .maybe("source_port", &filter.source_port.map(PortRange))
-        .maybe("destination_port", &filter.destination_port.map(PortRange))
-        .maybe("bridge", &filter.bridge)
-        .maybe("vrf", &filter.vrf)
-        .maybe("hash_modulus", &filter.hash_modulus)
-        .maybe("hash_value", &filter.hash_value)
 }
