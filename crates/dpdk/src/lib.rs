@@ -12,7 +12,7 @@
 //!  link     a port's link; link_watch: what happens to it; linux: the Linux device behind it
 //!  offloads what Linux does to packets before we see them; checksum, veth: and how we live with it
 //!  interrupts waits for DPDK's interrupt thread
-//!  unmap    memif's memory stays until bursts are over; xdp_sockets: what af_xdp forgets
+//!  unmap    memif's memory stays until bursts are over; xdp_sockets, bpf_objects: what af_xdp forgets
 //!  ffi      the calls; shim/shim.c: DPDK's inline functions as real ones
 //! ```
 //! All of DPDK that a worker touches is a pool's cache and a queue's burst: one call a burst. All
@@ -21,7 +21,8 @@
 //! What the drivers of DPDK 22.11 get wrong, and is put right here:
 //! - memif unmaps its memory under a burst when the peer dies (`unmap`), frees what its interrupt
 //!   handler frees (`interrupts`), and its client gives up when there is no server (`link`);
-//! - af_xdp keeps its socket and its buffers when closed (`xdp_sockets`), and takes half of a pool
+//! - af_xdp keeps its socket and its buffers when closed (`xdp_sockets`), its program and its map
+//!   (`bpf_objects`), and takes half of a pool
 //!   whose buffers lie on a page each (`volley_pool_create` in the shim);
 //! - af_packet says nothing of missing checksums and of frames cut off (`offloads`), always has a
 //!   link (`linux`), refuses an MTU above 1500 (`port`), receives what the kernel sends
@@ -36,6 +37,7 @@
 #![allow(unsafe_code)]
 
 mod arguments;
+mod bpf_objects;
 mod checksum;
 mod descriptors;
 mod device;

@@ -1,8 +1,9 @@
 //! `af_xdp`: a Linux device through XDP sockets.
 //!
-//! What DPDK's driver of it forgets when it closes is in `xdp_sockets`.
+//! What DPDK's driver of it forgets when it closes is in `xdp_sockets` and `bpf_objects`.
 
 use crate::arguments::Arguments;
+use crate::bpf_objects::{self, BpfObjects};
 use crate::device::{Device, Shape};
 use crate::kind::{Attendant, Kind, Opened};
 use crate::privilege::Right;
@@ -61,7 +62,13 @@ impl Kind for AfXdp {
     }
 
     fn attendant(&self) -> Box<dyn Attendant> {
-        Box::new(Sockets { others: xdp_sockets::all(), held: Vec::new() })
+        Box::new(Sockets {
+            others: xdp_sockets::all(),
+            held: Vec::new(),
+            objects_of_others: bpf_objects::all(),
+            objects: BpfObjects::new(),
+            at_the_stop: None,
+        })
     }
 }
 
@@ -76,16 +83,33 @@ struct Sockets {
     /// Those that were there before.
     others: HashSet<RawFd>,
     held: Vec<XdpSocket>,
+    objects_of_others: BpfObjects,
+    /// The program and the map that lead to them.
+    objects: BpfObjects,
+    /// All there were when it was about to stop.
+    at_the_stop: Option<BpfObjects>,
 }
 
 impl Attendant for Sockets {
     fn opened(&mut self, _: &Opened<'_>) {
         self.held = XdpSocket::hold_new(&self.others);
+        let new = bpf_objects::all().into_iter();
+        self.objects = new.filter(|object| !self.objects_of_others.contains(object)).collect();
+    }
+
+    fn stopping(&mut self) {
+        self.at_the_stop = Some(bpf_objects::all());
     }
 
     fn closed(&mut self, pool: &DpdkPool) {
         for socket in self.held.drain(..) {
             socket.recover(pool);
         }
+        // It opens the program anew to take it off the device, and forgets that, too.
+        if let Some(before) = self.at_the_stop.take() {
+            let new = bpf_objects::all().into_iter();
+            self.objects.extend(new.filter(|object| !before.contains(object)));
+        }
+        bpf_objects::close(core::mem::take(&mut self.objects));
     }
 }

@@ -1,0 +1,95 @@
+//! What ports open they close: nothing is left of it after many cycles.
+#![allow(unsafe_code, reason = "namespaces and packet sockets")]
+#![allow(clippy::unwrap_used, reason = "test code outside of #[test] functions")]
+
+mod rig;
+
+use dpdk::PortSpec;
+use dpdk::kinds::{AfPacket, AfXdp, Tap};
+use rig::network::{own_namespace, run, veth};
+use rig::{Rig, rig};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// So many cycles, or as many as fit.
+const CYCLES: usize = 1_000;
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How many descriptors of each sort this process has: sockets by family, BPF objects by kind.
+fn descriptors() -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for entry in std::fs::read_dir("/proc/self/fd").unwrap().flatten() {
+        let Ok(target) = std::fs::read_link(entry.path()) else { continue };
+        let target = target.to_string_lossy().into_owned();
+        let number = entry.file_name().to_string_lossy().parse().unwrap();
+        let sort = match target.split_once(":[") {
+            Some((sort, _)) => format!("{sort} {}", family(number)),
+            None => target,
+        };
+        *counts.entry(sort).or_insert(0) += 1;
+    }
+    counts
+}
+
+fn family(socket: i32) -> i32 {
+    let (mut family, mut size) = (0, 4);
+    // SAFETY: four bytes of ours.
+    unsafe {
+        let value = (&raw mut family).cast();
+        libc::getsockopt(socket, libc::SOL_SOCKET, libc::SO_DOMAIN, value, &mut size);
+    }
+    family
+}
+
+/// Nothing more is open after many cycles than after the first, which opens what stays for all.
+fn nothing_is_left(what: &str, mut cycle: impl FnMut()) {
+    cycle();
+    let (before, start) = (descriptors(), Instant::now());
+    let mut cycles = 0;
+    while cycles < CYCLES && start.elapsed() < PATIENCE {
+        cycle();
+        cycles += 1;
+    }
+    assert_eq!(descriptors(), before, "after {cycles} cycles of {what}");
+    assert!(cycles >= 5, "{cycles} cycles in {PATIENCE:?}");
+    eprintln!("{what}: {cycles} cycles");
+}
+
+fn opened_and_closed(rig: &Rig, what: &str, spec: impl Into<PortSpec>) {
+    let spec = spec.into();
+    nothing_is_left(what, || drop(rig.open(&spec)));
+    assert!(rig.nothing_leaked(), "buffers of {what}");
+}
+
+#[test]
+fn xdp_ports_leave_no_maps_nor_programs() {
+    if !own_namespace() {
+        return;
+    }
+    let rig = rig();
+    let spec = PortSpec::from(AfXdp::usual("v0".into()));
+    // A device of its own for each: the kernel lets go of a queue some time after its socket.
+    let cycle = |between: &[&str]| {
+        veth("v0", "v1");
+        let opened = rig.open(&spec);
+        between.iter().for_each(|command| run(command));
+        drop(opened);
+        run("ip link del v0");
+    };
+    nothing_is_left("af_xdp", || cycle(&[]));
+    nothing_is_left("af_xdp over a link that flaps", || {
+        cycle(&["ip link set v1 down", "ip link set v1 up"]);
+    });
+    assert!(rig.nothing_leaked());
+}
+
+#[test]
+fn packet_sockets_and_taps_leave_nothing() {
+    if !own_namespace() {
+        return;
+    }
+    let rig = rig();
+    veth("v0", "v1");
+    opened_and_closed(&rig, "af_packet", AfPacket { device: "v0".into() });
+    opened_and_closed(&rig, "tap", Tap { name: "vt0".into() });
+}
