@@ -55,7 +55,7 @@ pub(crate) enum Noun {
     /// Copy packets at a node's exit into a pcap file
     #[command(subcommand)]
     Capture(CaptureVerb),
-    /// Stations of bridges: show, forget, fix
+    /// Show, forget and add stations of bridges
     #[command(subcommand)]
     Mac(MacVerb),
     /// Counters of ports and nodes
@@ -109,7 +109,7 @@ pub(crate) enum ConfigVerb {
         /// Its revision, as in `config history`; without one, that before the last change
         revision: Option<u64>,
     },
-    /// Print what stands in a configuration, as JSON Schema; needs no router
+    /// Print the configuration's JSON Schema; needs no router
     Schema,
     /// Write the running configuration to the router's file
     Save,
@@ -126,7 +126,7 @@ pub(crate) enum TraceVerb {
         #[arg(long, default_value_t = 20)]
         count: u32,
     },
-    /// Trace no more
+    /// Stop tracing
     Stop,
 }
 
@@ -153,7 +153,7 @@ pub(crate) enum CaptureVerb {
         #[arg(value_hint = ValueHint::FilePath)]
         file: PathBuf,
     },
-    /// Capture no more
+    /// Stop capturing
     Stop,
 }
 

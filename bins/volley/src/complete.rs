@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(next(&["show", "routes", "--source"], "s"), ["static"]);
         assert_eq!(next(&["graph", "--format"], ""), ["text", "dot", "svg"]);
         assert_eq!(next(&["route", "add", "10.0.0.0/8"], "v"), ["via", "via_vrf", "vrf"]);
-        assert_eq!(next(&["port", "set", "p0"], "d"), ["device", "down"]);
+        assert_eq!(next(&["port", "set", "p0"], "d"), ["device", "down", "dscp"]);
         assert_eq!(next(&["port", "set", "p0", "vrf"], "d"), ["default"]);
         assert_eq!(next(&["port", "set", "p0", "up"], "of"), ["off"]);
         assert_eq!(next(&["port", "set", "p0", "twin", "on"], "netn"), ["netns"]);

@@ -15,13 +15,13 @@ const BEGIN_WITH: u32 = 10;
 /// Which events.
 #[derive(Debug, Args)]
 pub(crate) struct Events {
-    /// Go on with those that happen, until interrupted
+    /// Print events as they happen, until interrupted
     #[arg(long, short)]
     follow: bool,
-    /// Of those that happened, only the latest so many; with --follow 10, else all that are kept
+    /// Only the latest so many of the past; 10 with --follow, otherwise all that are kept
     #[arg(long, value_name = "COUNT")]
     last: Option<u32>,
-    /// Only as grave as this or graver: error, warn, info, debug, trace
+    /// Only those of this level or worse: error, warn, info, debug, trace
     #[arg(long, value_name = "LEVEL")]
     level: Option<Level>,
 }

@@ -278,10 +278,20 @@ fn article(noun: &str) -> &'static str {
 
 /// What must be said, as help shows it.
 fn example<V: Listed>() -> String {
-    let infos = all_infos::<V>();
-    let must = infos.iter().filter(|info| info.is_required && info.of.is_empty());
-    let must: String = must.map(|info| format!(" {} {}", info.word, info.example)).collect();
-    if must.is_empty() { must } else { format!(", as in:{must}") }
+    let (infos, first) = (all_infos::<V>(), first_of::<V>());
+    let mut words = vec![V::KIND, "add"];
+    if V::Key::NAME.is_some() {
+        words.push("NAME");
+    }
+    let length = words.len();
+    let is_needed = |info: &&Info| info.is_field() && info.is_required && info.of.is_empty();
+    for info in infos.iter().filter(is_needed) {
+        if first.iter().all(|it| it.name != info.name) {
+            words.push(info.word);
+        }
+        words.push(info.example);
+    }
+    if words.len() == length { String::new() } else { format!(", as in: {}", words.join(" ")) }
 }
 
 /// What is known of the fields of a row and of what tells it from others.

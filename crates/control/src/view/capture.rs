@@ -36,7 +36,7 @@ pub struct Capture {
 }
 
 impl View for Capture {
-    view!("capture show", "/v1/capture", All => Self, "How the capture stands");
+    view!("capture show", "/v1/capture", All => Self, "The state of the capture");
     const TAG: &'static str = "observe";
 
     fn text(capture: &Self, _: Style) -> String {

@@ -56,7 +56,7 @@ pub struct TraceStep {
 }
 
 impl View for Trace {
-    view!("trace show", "/v1/trace", All => Self, "What was traced: the walks of packets");
+    view!("trace show", "/v1/trace", All => Self, "The packets traced, node by node");
     const TAG: &'static str = "observe";
 
     fn text(trace: &Self, style: Style) -> String {

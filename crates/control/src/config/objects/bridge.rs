@@ -288,7 +288,7 @@ impl Order for Bind {
 }
 
 object! {
-    /// Have it learn again who has an address
+    /// Forget who has an address, and learn it again
     struct Unbind {
         /// The bridge
         name: BridgeName as "lan",

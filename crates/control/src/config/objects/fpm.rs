@@ -99,7 +99,7 @@ impl Row for Fpm {
 
     const MORE: &'static [Command] = &[Command::with(
         ("fpm", "del"),
-        "Listen to zebra no more",
+        "Stop listening to zebra",
         Vec::new,
         Vec::new,
         |config, _| {
