@@ -1,6 +1,6 @@
 //! The table behind the figures: one row for each device, case and metric, over all its runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lab_record::{AnswerRecord, Interval, Limit, Limiter, RatioReading, Results, Subject, Verdict};
 use lab_search::stats::bracketed::mean_95;
@@ -93,13 +93,30 @@ pub fn rows(results: &Results) -> Vec<Row> {
         }
     }
     order.sort_by_key(|(subject, _)| cases.iter().position(|case| *case == subject.case()));
-    order.into_iter().filter_map(|key| groups.get(&key).map(|group| row(key, group))).collect()
+    let stalled: BTreeSet<Subject> = results
+        .trials
+        .iter()
+        .filter(|trial| !trial.stalls.is_empty())
+        .map(|trial| Subject { run: 0, ..trial.subject.clone() })
+        .collect();
+    let row_of = |key: (Subject, String)| {
+        let interval = match stalled.contains(&key.0) {
+            true => interval_on_stalling_host,
+            false => interval_of_bounds,
+        };
+        groups.get(&key).map(|group| row(key, group, interval))
+    };
+    order.into_iter().filter_map(row_of).collect()
 }
 
-fn row((subject, metric): (Subject, String), answers: &[&AnswerRecord]) -> Row {
+fn row(
+    (subject, metric): (Subject, String),
+    answers: &[&AnswerRecord],
+    interval: fn(&[f64], &[f64]) -> Interval,
+) -> Row {
     let lows: Vec<f64> = answers.iter().map(|answer| answer.low_pps).collect();
     let highs: Vec<f64> = answers.iter().map(|answer| answer.high_pps).collect();
-    let bounds = interval_of_bounds(&lows, &highs);
+    let bounds = interval(&lows, &highs);
     let mut verdicts: Vec<Verdict> = of_series(&lows);
     for verdict in answers.iter().flat_map(|answer| &answer.verdicts) {
         if !verdicts.iter().any(|known| says_the_same(known, verdict)) {
@@ -158,6 +175,19 @@ pub fn interval_of_bounds(lows: &[f64], highs: &[f64]) -> Interval {
     match (Summary::of(lows), Summary::of(highs)) {
         (Ok(low), Ok(high)) => Interval { low: low.min, high: high.max },
         _ => Interval { low: f64::NEG_INFINITY, high: f64::INFINITY },
+    }
+}
+
+/// The same where the host took the processor away: trials that a stall spoiled count as bad, so
+/// that both bounds lie a little low, by an amount that the interval between them does not know.
+/// From the lower end of the lower bounds' interval to the upper end of the upper bounds'.
+pub fn interval_on_stalling_host(lows: &[f64], highs: &[f64]) -> Interval {
+    match (Summary::of(lows), Summary::of(highs)) {
+        (Ok(low), Ok(high)) if low.count >= 3 => {
+            let hull = low.mean_95.hull(high.mean_95);
+            Interval { low: hull.low.max(0.0), ..hull }
+        }
+        _ => interval_of_bounds(lows, highs),
     }
 }
 

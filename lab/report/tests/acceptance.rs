@@ -8,6 +8,7 @@
 
 use lab_record::{AnswerRecord, Campaign, Outcome, Recorder, Results, Stall, Subject, TrialRecord};
 use lab_report::html;
+use lab_report::summary::interval_on_stalling_host;
 use lab_search::random::Random;
 use lab_search::search::mlr::{Config, Goal, GoalAnswer, MlrSearch};
 use lab_search::search::{Budget, Search, Step, run};
@@ -29,6 +30,31 @@ fn shaky(random: &mut Random) -> Model {
     let capacity_pps = 1e6 * (1.0 + 12.0 * random.uniform());
     let stalls = Stalls::random(1.0, 2e-3);
     Model { noise: 0.003, restart_noise: 0.003, stalls, ..Model::quiet(capacity_pps) }
+}
+
+#[test]
+fn a_known_capacity_lies_in_the_stated_interval_at_least_93_times_in_100() {
+    let mut random = Random::new(1);
+    let campaigns = 200;
+    let mut held = 0;
+    for seed in 0..campaigns {
+        let model = shaky(&mut random);
+        let capacity_pps = model.capacity_pps;
+        let mut device = Device::new(model, seed);
+        let (mut lows, mut highs) = (Vec::new(), Vec::new());
+        for _ in 0..10 {
+            device.restart();
+            let (answer, _) = measure(Goal::ndr().on_stalling_host(1.0), &mut device);
+            lows.push(answer.lower_pps.unwrap());
+            highs.push(answer.upper_pps.unwrap_or(14_880_952.0));
+        }
+        let interval = interval_on_stalling_host(&lows, &highs);
+        held += u64::from(interval.contains(capacity_pps));
+        let width = (interval.high - interval.low) / capacity_pps;
+        assert!(width < 0.02, "an interval of {:.1} % says nothing", 100.0 * width);
+    }
+    println!("{held} of {campaigns} intervals hold the capacity");
+    assert!(held * 100 >= 93 * campaigns, "{held} of {campaigns}");
 }
 
 #[test]
