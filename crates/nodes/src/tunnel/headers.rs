@@ -5,7 +5,7 @@
 //!          └ source port, and over IPv6 the flow label: the flow of what is inside
 //! ```
 
-use super::inner::Inner;
+use super::inner::{Marks, flow_of_frame, flow_of_packet};
 use crate::ip::{OWN_TTL, OwnIp4, OwnIp6};
 use crate::tables::{Ends, Inside, Tunnel, Wrap, gre_bytes};
 use wire::ethernet::ethertype;
@@ -34,6 +34,8 @@ pub struct TunnelHeaders {
     /// congestion marks (RFC 6040 section 4.1, normal mode).
     tos: u8,
     inner_tos: u8,
+    /// Its own TTL, or 0: that of what is inside. Like all it is counted down as the packet leaves.
+    ttl: u8,
 }
 
 impl TunnelHeaders {
@@ -65,17 +67,17 @@ impl TunnelHeaders {
             Some(dscp) => (dscp << 2, ip::ecn::MASK),
             None => (0, u8::MAX),
         };
-        Self { tunnel, ip, wrap: wrap_of(&tunnel), sum, tos, inner_tos }
+        let ttl = tunnel.ttl.map_or(0, |ttl| ttl.saturating_add(1));
+        Self { tunnel, ip, wrap: wrap_of(&tunnel), sum, tos, inner_tos, ttl }
     }
 
     /// What the outer header says of service, and of how far the packet may go.
     #[inline(always)]
-    fn marks(&self, inner: Inner) -> (u8, u8) {
-        // Both headers are counted down with the packets that we forward.
-        let ttl = match self.tunnel.ttl {
-            Some(ttl) => ttl.saturating_add(1),
-            None if inner.ttl == 0 => OWN_TTL,
-            None => inner.ttl.saturating_add(1),
+    fn marks(&self, inner: Marks) -> (u8, u8) {
+        let ttl = match (self.ttl, inner.ttl) {
+            (0, 0) => OWN_TTL,
+            (0, inside) => inside.saturating_add(1),
+            (own, _) => own,
         };
         (self.tos | inner.tos & self.inner_tos, ttl)
     }
@@ -88,7 +90,8 @@ impl TunnelHeaders {
             Ends::V4 { local, remote } => {
                 let headers = packet.split_first_chunk_mut::<{ ipv4::Header::LEN }>();
                 let Some((ip, rest)) = headers else { return };
-                let (tos, ttl) = self.marks(self.write_wrap(rest));
+                let (_, inner) = self.write_wrap(rest);
+                let (tos, ttl) = self.marks(inner);
                 if self.tunnel.is_summed() {
                     let pseudo = checksum::pseudo4(local, remote, protocol::UDP, rest.len() as u16);
                     sum_udp(rest, pseudo);
@@ -104,7 +107,7 @@ impl TunnelHeaders {
             Ends::V6 { local, remote } => {
                 let headers = packet.split_first_chunk_mut::<{ ipv6::Header::LEN }>();
                 let Some((ip, rest)) = headers else { return };
-                let inner = self.write_wrap(rest);
+                let (flow, inner) = self.write_wrap(rest);
                 let (tos, ttl) = self.marks(inner);
                 if self.tunnel.is_summed() {
                     let pseudo = checksum::pseudo6(local, remote, protocol::UDP, rest.len() as u32);
@@ -115,44 +118,46 @@ impl TunnelHeaders {
                 header.set_payload_len(rest.len() as u16);
                 header.set_hop_limit(ttl);
                 // RFC 6438: the label tells routers on the way which packets are of one flow.
-                let flow = inner.flow & FLOW_LABEL;
-                header.set_first_word(6 << 28 | u32::from(tos) << 20 | flow);
+                header.set_first_word(6 << 28 | u32::from(tos) << 20 | flow & FLOW_LABEL);
             }
         }
     }
 
-    /// Writes what stands between the IP header and what is inside; says what is to be known of
-    /// that.
+    /// Writes what stands between the IP header and what is inside; says whose flow that is, and
+    /// its marks.
     #[inline(always)]
-    fn write_wrap(&self, packet: &mut [u8]) -> Inner {
+    fn write_wrap(&self, packet: &mut [u8]) -> (u32, Marks) {
         let length = packet.len() as u16;
         match self.tunnel.key.wrap {
             Wrap::Vxlan { .. } => {
                 let headers = packet.split_first_chunk_mut::<WRAP_BYTES>();
-                let Some((headers, inside)) = headers else { return Inner::default() };
-                let inner = Inner::of_frame(inside);
+                let Some((headers, inside)) = headers else { return (0, Marks::default()) };
+                let flow = flow_of_frame(inside);
                 *headers = self.wrap;
                 if let Some(mut udp) = udp::HeaderMut::new(headers) {
-                    udp.set_source_port(FIRST_PORT | (inner.flow & 0x3fff) as u16);
+                    udp.set_source_port(FIRST_PORT | (flow & 0x3fff) as u16);
                     udp.set_length(length);
                 }
-                inner
+                (flow, Marks::of_frame(inside))
             }
             Wrap::Gre(_) => {
                 let headers = packet.split_at_mut_checked(gre_bytes(self.tunnel.key_out));
-                let Some((headers, inside)) = headers else { return Inner::default() };
-                let (kind, inner) = match self.tunnel.inside {
-                    Inside::Frames => (ethertype::TEB, Inner::of_frame(inside)),
-                    Inside::Packets if ip::version(inside) == 6 => {
-                        (ethertype::IPV6, Inner::of_packet(inside))
+                let Some((headers, inside)) = headers else { return (0, Marks::default()) };
+                let (kind, flow, marks) = match self.tunnel.inside {
+                    Inside::Frames => {
+                        (ethertype::TEB, flow_of_frame(inside), Marks::of_frame(inside))
                     }
-                    Inside::Packets => (ethertype::IPV4, Inner::of_packet(inside)),
+                    Inside::Packets => {
+                        let is_6 = ip::version(inside) == 6;
+                        let kind = if is_6 { ethertype::IPV6 } else { ethertype::IPV4 };
+                        (kind, flow_of_packet(inside), Marks::of_packet(inside))
+                    }
                 };
                 headers.copy_from_slice(&self.wrap[..headers.len()]);
                 if let Some(mut header) = gre::HeaderMut::new(headers) {
                     header.set_ethertype(kind);
                 }
-                inner
+                (flow, marks)
             }
         }
     }

@@ -1,72 +1,91 @@
 //! What a tunnel's headers take from what they are put around: whose flow it is, so that routers on
 //! the way spread flows and keep each in order, its class of service, and how far it may go.
+//!
+//! Two questions that look at the same octets, and are asked apart: the flow is the last thing that
+//! its function works out, so that it costs no more than the hash; the marks are two octets.
 
 use crate::ip::{ip4_flow, ip6_flow};
 use fib::ecmp::flow_hash;
 use wire::ethernet::{self, ethertype};
 use wire::{ip, ipv4, ipv6, vlan};
 
-/// See the module.
+/// Class of service and reach of what is inside; 0 of what is no IP packet.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub(super) struct Inner {
-    /// Hash of the flow.
-    pub(super) flow: u32,
-    /// DSCP and ECN; 0 of what is no IP packet.
+pub(super) struct Marks {
+    /// DSCP and ECN.
     pub(super) tos: u8,
-    /// TTL or hop limit; 0 of what is no IP packet.
+    /// TTL or hop limit.
     pub(super) ttl: u8,
 }
 
-impl Inner {
-    /// Of a frame.
-    #[inline]
+/// The flow of a frame.
+#[inline]
+pub(super) fn flow_of_frame(frame: &[u8]) -> u32 {
+    let Some((link, packet)) = frame.split_first_chunk::<{ ethernet::Header::LEN }>() else {
+        return 0;
+    };
+    let header = ethernet::Header::of(link);
+    match header.ethertype() {
+        ethertype::IPV4 => ip4_flow(0, packet),
+        ethertype::IPV6 => ip6_flow(0, packet),
+        other => {
+            let word = |mac: [u8; 6]| {
+                let [a, b, c, d, e, f] = mac;
+                u128::from(u64::from_be_bytes([0, 0, a, b, c, d, e, f]))
+            };
+            let (source, destination) = (header.source().octets(), header.destination().octets());
+            flow_hash(0, word(source), word(destination), 0, other.into())
+        }
+    }
+}
+
+/// The flow of a packet.
+#[inline]
+pub(super) fn flow_of_packet(packet: &[u8]) -> u32 {
+    if ip::version(packet) == 6 { ip6_flow(0, packet) } else { ip4_flow(0, packet) }
+}
+
+impl Marks {
+    /// Those of a frame.
+    #[inline(always)]
     pub(super) fn of_frame(frame: &[u8]) -> Self {
-        let Some((link, packet)) = frame.split_first_chunk::<{ ethernet::Header::LEN }>() else {
-            return Self::default();
-        };
-        let header = ethernet::Header::of(link);
-        match header.ethertype() {
-            ethertype::IPV4 => Self::of_ip4(packet),
-            ethertype::IPV6 => Self::of_ip6(packet),
-            other => {
-                let word = |mac: [u8; 6]| {
-                    let [a, b, c, d, e, f] = mac;
-                    u128::from(u64::from_be_bytes([0, 0, a, b, c, d, e, f]))
-                };
-                let ends = (header.source().octets(), header.destination().octets());
-                let flow = flow_hash(0, word(ends.0), word(ends.1), 0, other.into());
-                Self { flow, ..Self::behind_tags(frame) }
-            }
+        match frame.split_first_chunk::<{ ethernet::Header::LEN }>() {
+            Some((link, packet)) => match ethernet::Header::of(link).ethertype() {
+                ethertype::IPV4 => Self::of_ip4(packet),
+                _ => Self::of_another(frame),
+            },
+            None => Self::default(),
         }
     }
 
-    /// Of a packet.
-    #[inline]
+    /// Those of a packet.
+    #[inline(always)]
     pub(super) fn of_packet(packet: &[u8]) -> Self {
         if ip::version(packet) == 6 { Self::of_ip6(packet) } else { Self::of_ip4(packet) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn of_ip4(packet: &[u8]) -> Self {
-        let Some(header) = ipv4::Header::new(packet) else { return Self::default() };
-        Self { flow: ip4_flow(0, packet), tos: header.tos(), ttl: header.ttl() }
+        let header = ipv4::Header::new(packet);
+        header.map_or(Self::default(), |it| Self { tos: it.tos(), ttl: it.ttl() })
     }
 
     #[inline]
     fn of_ip6(packet: &[u8]) -> Self {
-        let Some(header) = ipv6::Header::new(packet) else { return Self::default() };
-        let (tos, ttl) = (header.traffic_class(), header.hop_limit());
-        Self { flow: ip6_flow(0, packet), tos, ttl }
+        let header = ipv6::Header::new(packet);
+        header.map_or(Self::default(), |it| Self { tos: it.traffic_class(), ttl: it.hop_limit() })
     }
 
-    fn behind_tags(frame: &[u8]) -> Self {
+    /// Those of a frame of IPv6, of one with tags, or of none that has any.
+    #[inline(never)]
+    fn of_another(frame: &[u8]) -> Self {
         match vlan::walk(frame) {
-            Some(walk) if walk.count != 0 => match walk.ethertype {
+            Some(walk) => match walk.ethertype {
                 ethertype::IPV4 => Self::of_ip4(&frame[walk.offset..]),
                 ethertype::IPV6 => Self::of_ip6(&frame[walk.offset..]),
                 _ => Self::default(),
             },
-            _ => Self::default(),
+            None => Self::default(),
         }
     }
 }
