@@ -22,7 +22,7 @@ sweep workers volley,linux-bridge '' 'workers = [1, 999]' 'frame_bytes = 64'
 sweep_has workers '[.[] | .answer // empty | select(.subject.device == "volley") | .subject.axes.workers] | . == ["1"]'
 sweep_has workers '[.[] | .failure // empty | select(.subject.axes.workers == "999")] | length == 2 and all(.refused)'
 if [ ! -e /sys/devices/system/cpu/cpu0/cpufreq ]; then
-    sweep clock volley '' 'clock_percent = [50, 100]' 'frame_bytes = 64'
+    ends 4 sweep clock volley '' 'clock_percent = [50, 100]' 'frame_bytes = 64'
     sweep_has clock '[.[] | .failure // empty] | length == 2 and all(.refused and (.reason | contains("no cpufreq")))'
 fi
 ! pgrep -af "$work" || { echo "something is left running"; exit 1; }

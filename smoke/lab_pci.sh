@@ -52,7 +52,7 @@ lab() {
 of() { jq -s -e "$2" "$work/$1.jsonl" >/dev/null || { echo "not so of $1: $2"; jq -c '.check // .failure // .answer // .trial // empty' "$work/$1.jsonl" | cut -c 1-600; exit 1; }; }
 
 # Every octet is looked at, and what must not come out does not. A device that changes addresses is found out.
-lab contents volley,testpmd,testpmd-mac
+code=3 lab contents volley,testpmd,testpmd-mac
 of contents '[.[] | .check // empty | select(.subject.device != "testpmd-mac") | [.subject.device, .subject.function, .fault]] ==
     [["volley", "cross-connect", null], ["testpmd", "cross-connect", null], ["volley", "ip4", null], ["volley", "vxlan-encap", null]]'
 of contents '[.[] | .check // empty | select(.subject.device != "testpmd-mac") | .streams[]] |

@@ -47,7 +47,9 @@ pub use token::Token;
 #[openapi(
     info(
         title = "Volley",
-        description = "The API of a Volley router: what it shows, its configuration, its traces.",
+        description = "The API of a Volley router: what it shows, its configuration, its traces.\n\n\
+            A request with `If-Match: \"REVISION\"` is done only while this revision of the configuration runs, \
+            and else refused (412).",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     components(schemas(ProblemDetails, Finding, view::Configuration)),

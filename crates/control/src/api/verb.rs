@@ -4,13 +4,10 @@ use axum::extract::{FromRequest, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use axum::routing::post;
-use utoipa::openapi::path::{
-    HttpMethod, Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn, Paths,
-};
+use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, Paths};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::{
-    Content, ContentBuilder, ObjectBuilder, RefOr, Required, ResponseBuilder, ResponsesBuilder,
-    Schema, Type,
+    Content, ContentBuilder, RefOr, Required, ResponseBuilder, ResponsesBuilder, Schema,
 };
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
@@ -85,7 +82,9 @@ fn if_match(headers: &HeaderMap) -> Result<Option<u64>, Refusal> {
     let Some(said) = headers.get(header::IF_MATCH).filter(|said| said.as_bytes() != b"*") else {
         return Ok(None);
     };
-    let revision = said.to_str().ok().and_then(|said| said.trim_matches('"').parse().ok());
+    let tag = said.to_str().ok().and_then(|said| said.strip_prefix('"')?.strip_suffix('"'));
+    let number = tag.filter(|tag| tag.bytes().all(|digit| digit.is_ascii_digit()));
+    let revision = number.and_then(|number| number.parse().ok());
     let wrong = || "If-Match is the number of one revision of the configuration, as in \"7\"";
     revision.map(Some).ok_or_else(|| refuse(StatusCode::BAD_REQUEST, wrong()))
 }
@@ -104,7 +103,7 @@ fn operation<V: Verb>(schemas: &mut view::Schemas) -> Operation {
         .tag(V::TAG)
         .summary(Some(V::ABOUT.trim_end_matches('.')))
         .operation_id(Some(operation_id(V::PATH)))
-        .parameters(Some(V::Request::parameters().into_iter().chain([if_match_parameter()])))
+        .parameters(Some(V::Request::parameters()).filter(|parameters| !parameters.is_empty()))
         .request_body(body)
         .responses(refused.response("200", done).build())
         .build()
@@ -112,18 +111,6 @@ fn operation<V: Verb>(schemas: &mut view::Schemas) -> Operation {
 
 fn content(schema: Option<RefOr<Schema>>) -> Content {
     ContentBuilder::new().schema(schema).build()
-}
-
-fn if_match_parameter() -> Parameter {
-    let about = "Do it only while this revision of the configuration runs, as in `\"7\"`.";
-    let text = ObjectBuilder::new().schema_type(Type::String);
-    ParameterBuilder::new()
-        .name("If-Match")
-        .parameter_in(ParameterIn::Header)
-        .required(Required::False)
-        .description(Some(about))
-        .schema(Some(text))
-        .build()
 }
 
 /// The name of what is at a path, as in `config_apply`.
