@@ -21,13 +21,18 @@ END
 lab() { "$bin/volley-lab" "$@" 2>>"$work/progress.log"; }
 fail() { echo "$1"; exit 1; }
 
-lab compare linux-bridge ovs "$work/smoke.toml" --blocks 6 --out "$work/compared" >"$work/told.txt"
+code=0
+lab compare linux-bridge ovs "$work/smoke.toml" --blocks 6 --out "$work/compared" >"$work/told.txt" || code=$?
 # Two that the load did not bring to their limit have no ratio, and it says so.
 has 'is believed here\|no ratio, as neither was brought to its limit' "$work/told.txt" || { cat "$work/told.txt"; fail "it does not tell what to believe"; }
 # Which of the two is faster is this machine's business; so is whether the load exhausts a bridge. One
 # that takes all of it always forwards the same: then the null has no spread, and it must say why.
 jq -s -e '[.[] | .comparison // empty] | length == 1 and (.[0].comparison | .blocks == 6 and
     .ratio > 0) and (.[0] | .comparison.smallest_believable > 0 or (.unexhausted | index("linux-bridge")))' "$work/compared/raw.jsonl" >/dev/null || { cat "$work/told.txt"; exit 1; }
+# It ends with what it found: 3 where the second is slower, 4 where neither was brought to its limit.
+expected=$(jq -s '[.[] | .comparison // empty][0] | (.unexhausted | index("ovs")) as $may_be_more |
+    if (.unexhausted | length) == 2 then 4 elif .comparison.finding == "lower" and ($may_be_more | not) then 3 else 0 end' "$work/compared/raw.jsonl")
+[ "$code" = "$expected" ] || { cat "$work/told.txt"; fail "ended with $code, not $expected"; }
 # A block is four starts of three trials; six of the null, six of both.
 trials=$(jq -c 'select(.trial)' "$work/compared/raw.jsonl" | wc -l)
 [ "$trials" = 144 ] || { jq -c 'select(.failure)' "$work/compared/raw.jsonl"; fail "$trials trials"; }
