@@ -1,13 +1,12 @@
 //! Where all events meet.
 
+use crate::heard::Heard;
 use crate::limit::{Limits, PERIOD, Suppressed, Verdict};
-use crate::receiver::Heard;
+use crate::queue::{Order, Queue};
 use crate::ring::Ring;
-use crate::writer::{Order, Queue};
-use crate::{Counts, Event, Follower, Format, Level, Receiver, panics, time, writer};
+use crate::{Counts, Event, Follower, Format, Level, time};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::io;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
@@ -71,11 +70,6 @@ impl Hub {
         self.queue.flush(at_most);
     }
 
-    /// Begins to write; `sink` is where.
-    pub fn start_writing(self: &Arc<Self>, sink: Box<dyn crate::Sink>) -> io::Result<()> {
-        writer::start(Arc::clone(self), sink)
-    }
-
     pub(crate) fn take(&self, metadata: &'static Metadata<'static>, hear: impl FnOnce() -> Heard) {
         let level = Level::from(*metadata.level());
         self.counts.told(level);
@@ -130,16 +124,6 @@ static HUB: OnceLock<Arc<Hub>> = OnceLock::new();
 /// The program's own.
 pub fn hub() -> &'static Arc<Hub> {
     HUB.get_or_init(Arc::default)
-}
-
-/// Takes all events of the program into [`hub`], and begins to write them. Panics become events,
-/// too, and one of another thread than the first ends the process.
-pub fn install(format: Format) -> io::Result<()> {
-    hub().start_writing(format.sink())?;
-    tracing::subscriber::set_global_default(Receiver(Arc::clone(hub())))
-        .map_err(io::Error::other)?;
-    panics::tell_panics();
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,4 +1,6 @@
 use super::*;
+use crate::Receiver;
+use std::io;
 use std::sync::mpsc::{Receiver as Lines, Sender, channel};
 use tracing::subscriber::with_default;
 

@@ -11,21 +11,26 @@
 
 mod counts;
 mod event;
+mod heard;
 mod hub;
+mod install;
 mod journal;
 mod limit;
 mod panics;
+mod queue;
 mod receiver;
 mod ring;
+mod sink;
 mod text;
 mod time;
 mod writer;
 
 pub use counts::Counts;
 pub use event::{Event, Level};
-pub use hub::{Hub, hub, install};
+pub use hub::{Hub, hub};
+pub use install::install;
 pub use panics::REQUEST;
 pub use receiver::Receiver;
 pub use ring::{Batch, Follower};
+pub use sink::{Format, Sink};
 pub use text::line;
-pub use writer::{Format, Sink};
