@@ -1,6 +1,6 @@
 //! What each node did: written by one worker, read by anyone.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::AtomicU64;
 
 use crate::stalls::StallCounters;
 
@@ -24,12 +24,6 @@ impl NodeCounters {
     pub(crate) fn new(exits: usize) -> Self {
         Self { exits: (0..exits).map(|_| AtomicU64::new(0)).collect(), ..Self::default() }
     }
-}
-
-/// Adds to a counter of which this thread is the only writer.
-#[inline(always)]
-pub fn add(counter: &AtomicU64, amount: u64) {
-    counter.store(counter.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
 }
 
 /// All counters of one worker's graph, node by node in the layout's order.

@@ -9,7 +9,8 @@
 
 use crate::clock::tsc;
 use crate::context::{Context, Emitted};
-use crate::counters::{GraphCounters, NodeCounters, add};
+use crate::counter::add;
+use crate::counters::{GraphCounters, NodeCounters};
 use crate::exit::ExitIndex;
 use crate::layout::Layout;
 use crate::node::{DynNode, Role};

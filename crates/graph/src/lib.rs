@@ -5,7 +5,7 @@
 //!  exit       exits and where they lead; exits: a node's pen for naming them
 //!  layout     specs checked and wired into slots, by name, once
 //!  dispatch   one worker's graph: runs nodes in rank order, moves frames along edges
-//!  counters   calls, packets, cycles per node; packets per exit
+//!  counters   calls, packets, cycles per node; packets per exit; counter: how each is added to
 //!  trace      the walk of chosen packets; capture: copies of what takes an exit
 //!  worker     the thread around a graph: pinning, idling, stopping; stalls: when it was away
 //!  draw       the graph as text, dot and SVG
@@ -15,6 +15,7 @@
 mod capture;
 mod clock;
 mod context;
+mod counter;
 mod counters;
 mod dispatch;
 mod doorbell;
@@ -34,7 +35,8 @@ mod worker;
 pub use capture::{CaptureRequest, Captured};
 pub use clock::{tsc, tsc_hz};
 pub use context::Context;
-pub use counters::{GraphCounters, NodeCounters, add};
+pub use counter::add;
+pub use counters::{GraphCounters, NodeCounters};
 pub use dispatch::{Graph, GraphSettings};
 pub use doorbell::Doorbell;
 pub use draw::{Group, draw_dot, draw_overview, draw_part, draw_svg, draw_text};

@@ -11,7 +11,7 @@
 //! call does the far end's work as well. Costs a multiplication and a comparison a pass.
 
 use crate::clock::tsc_hz;
-use crate::counters::add;
+use crate::counter::add;
 use core::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// Passes that take longer are stalls, but for the time of their packets.

@@ -6,7 +6,8 @@
 
 use crate::capture::CaptureRequest;
 use crate::clock::tsc;
-use crate::counters::{GraphCounters, add};
+use crate::counter::add;
+use crate::counters::GraphCounters;
 use crate::dispatch::Graph;
 use crate::doorbell::Doorbell;
 use crate::idle::{Idle, IdlePolicy};
