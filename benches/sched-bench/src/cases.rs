@@ -7,8 +7,6 @@ use sched::{
     SfqShape, Shape,
 };
 
-use crate::kernel::Qdisc;
-
 /// One row of the result.
 pub(crate) struct Case {
     /// The scheduler's name.
@@ -30,6 +28,15 @@ pub(crate) enum Subject {
     Ours(Config),
     RteSched,
     Kernel(Qdisc),
+}
+
+/// One of the kernel's schedulers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Qdisc {
+    None,
+    Pfifo,
+    Tbf,
+    Htb,
 }
 
 /// A link that all classes share.

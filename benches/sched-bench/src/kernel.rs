@@ -12,20 +12,11 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use crate::cases::LINK;
+use crate::cases::{LINK, Qdisc};
 
 /// The sending end.
 const DEVICE: &str = "near";
 const PACKETS: u32 = 64_000;
-
-/// One of the kernel's schedulers.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Qdisc {
-    None,
-    Pfifo,
-    Tbf,
-    Htb,
-}
 
 /// A namespace with two devices and a scheduler between, while it is needed.
 pub(crate) struct Kernel {
