@@ -19,7 +19,7 @@ use lab_trial::place::output;
 use lab_trial::scenario::Scenario;
 use lab_trial::trial::rig::Bench;
 use lab_trial::watch::probe;
-use lab_trial::{dut, host};
+use lab_trial::{dut, host, scenario_file};
 
 use crate::interrupt::Interrupt;
 use crate::progress::Line;
@@ -106,7 +106,7 @@ impl Setting {
     /// Reads the scenario and goes on in a network namespace of its own. A name that no device has
     /// is refused before.
     pub(crate) fn enter(flags: &Flags, file: &Path, devices: &[String]) -> Result<Self, Failure> {
-        let mut scenario = Scenario::load(file)?;
+        let mut scenario = scenario_file::load(file)?;
         for name in devices {
             dut::named(name)?;
         }

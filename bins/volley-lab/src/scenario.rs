@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Subcommand, ValueHint};
-use lab_trial::scenario::Scenario;
-use lab_trial::yang;
+use lab_trial::{scenario_file, yang};
 
 use crate::Failure;
 use crate::say::say;
@@ -51,7 +50,7 @@ pub(crate) fn run(verb: &Verb) -> Result<(), Failure> {
 fn check(files: &[PathBuf]) -> Result<(), Failure> {
     let mut last = Ok(());
     for file in files {
-        match Scenario::load(file) {
+        match scenario_file::load(file) {
             Ok(scenario) => say!("{}: cases {}", file.display(), scenario.cases().len()),
             Err(error) => {
                 if let Err(earlier) = std::mem::replace(&mut last, Err(error.into())) {
@@ -64,7 +63,7 @@ fn check(files: &[PathBuf]) -> Result<(), Failure> {
 }
 
 fn cases(file: &Path) -> Result<(), Failure> {
-    let scenario = Scenario::load(file)?;
+    let scenario = scenario_file::load(file)?;
     say!("{}: {}", scenario.title, scenario.about.trim());
     for case in scenario.cases() {
         let axes: Vec<String> =
@@ -76,7 +75,7 @@ fn cases(file: &Path) -> Result<(), Failure> {
 
 /// A scenario in the words of the IETF's network testers.
 fn export(file: &Path) -> Result<(), Failure> {
-    say!("{:#}", yang::export(&Scenario::load(file)?)?);
+    say!("{:#}", yang::export(&scenario_file::load(file)?)?);
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use wire::MacAddr;
 
-use super::stream::Header;
+use super::header::Header;
 
 /// UDP port of VXLAN (RFC 7348).
 const VXLAN_PORT: u16 = 4_789;

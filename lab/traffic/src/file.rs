@@ -15,8 +15,10 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::Rate;
+use super::header::Header;
 use super::recording::Recording;
-use super::stream::{FRAME_BYTES, Header, Stream, Vary};
+use super::stream::{FRAME_BYTES, Stream};
+use super::vary::Vary;
 use crate::Error;
 use crate::arrivals::{Imix, Process};
 

@@ -10,10 +10,11 @@
 use std::hint::black_box;
 
 use super::drive::{Plan, Side, drive};
+use super::header::Header;
 use super::memory::{self, Line};
 use super::rate::Rate;
 use super::receiver::Receiver;
-use super::stream::{Header, Stream};
+use super::stream::Stream;
 use crate::Error;
 use crate::arrivals::Imix;
 use crate::clock::Clock;

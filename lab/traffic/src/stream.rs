@@ -6,18 +6,18 @@
 //! sizes     whole frames with checksum: 64 … 9,018                           or an IMIX genome
 //! ```
 
-use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use wire::MacAddr;
 
 use super::Rate;
 use super::recording::Recording;
 use crate::Error;
-use crate::arrivals::{Field, Imix, Process};
+use crate::arrivals::{Imix, Process};
+use crate::header::Header;
 use crate::test_frame::SIGNATURE_BYTES;
 pub use crate::test_frame::{FCS_BYTES, FRAME_BYTES};
+use crate::vary::{FieldName, Vary, place};
 
 /// One stream of test frames.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -64,215 +64,6 @@ fn smallest() -> Imix {
 
 fn constant() -> Process {
     Process::Constant
-}
-
-/// A header.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
-pub enum Header {
-    /// Ethernet. The type is that of the next header, 0x88b5 (for experiments) without one.
-    Ethernet {
-        /// Who sends.
-        #[serde(with = "mac_text")]
-        source: MacAddr,
-        /// Who is meant.
-        #[serde(with = "mac_text")]
-        destination: MacAddr,
-        /// Another type than the next header's.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        ethertype: Option<u16>,
-    },
-    /// An 802.1Q tag.
-    Vlan {
-        /// VLAN, below 4096.
-        id: u16,
-        /// Priority, below 8.
-        #[serde(default)]
-        priority: u8,
-    },
-    /// IPv4.
-    Ipv4 {
-        /// Who sends.
-        source: Ipv4Addr,
-        /// Who is meant.
-        destination: Ipv4Addr,
-        /// Hops left.
-        #[serde(default = "hops")]
-        ttl: u8,
-        /// Class.
-        #[serde(default)]
-        dscp: u8,
-    },
-    /// IPv6.
-    Ipv6 {
-        /// Who sends.
-        source: Ipv6Addr,
-        /// Who is meant.
-        destination: Ipv6Addr,
-        /// Hops left.
-        #[serde(default = "hops")]
-        hop_limit: u8,
-    },
-    /// UDP. In front of VXLAN without a checksum (RFC 7348 section 5).
-    Udp {
-        /// From.
-        source_port: u16,
-        /// To.
-        destination_port: u16,
-    },
-    /// TCP, an acknowledgement with data.
-    Tcp {
-        /// From.
-        source_port: u16,
-        /// To.
-        destination_port: u16,
-    },
-    /// VXLAN; an Ethernet header follows.
-    Vxlan {
-        /// Network, below 2^24.
-        vni: u32,
-    },
-    /// GRE without options (RFC 2784); IPv4 or IPv6 follows.
-    Gre,
-    /// What an application says, in front of the filler; nothing follows.
-    Message {
-        /// Its octets.
-        #[serde(with = "hexadecimal")]
-        octets: Vec<u8>,
-    },
-}
-
-/// Octets as hexadecimal digits.
-mod hexadecimal {
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(octets: &[u8], to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&octets.iter().map(|octet| format!("{octet:02x}")).collect::<String>())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
-        let text = String::deserialize(from)?;
-        let pairs = text.as_bytes().chunks(2).map(|pair| match pair {
-            [high, low] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
-                let digits = [char::from(*high), char::from(*low)];
-                u8::from_str_radix(&String::from_iter(digits), 16).ok()
-            }
-            _ => None,
-        });
-        let octets: Option<Vec<u8>> = pairs.collect();
-        octets
-            .ok_or_else(|| D::Error::custom(format!("{text:?} are no pairs of hexadecimal digits")))
-    }
-}
-
-fn hops() -> u8 {
-    64
-}
-
-/// A field of the innermost header that has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FieldName {
-    /// Source MAC.
-    SourceMac,
-    /// Destination MAC.
-    DestinationMac,
-    /// VLAN.
-    VlanId,
-    /// Source IP; of IPv6 its lower half.
-    SourceIp,
-    /// Destination IP; of IPv6 its lower half.
-    DestinationIp,
-    /// The upper half of an IPv6 destination.
-    DestinationPrefix,
-    /// Source port.
-    SourcePort,
-    /// Destination port.
-    DestinationPort,
-    /// VXLAN network.
-    Vni,
-}
-
-/// A field that varies.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Vary {
-    /// Which.
-    pub field: FieldName,
-    /// What one more means: with 256, the next /24.
-    #[serde(default = "one")]
-    pub step: u64,
-    /// In which order.
-    #[serde(flatten)]
-    pub order: Field,
-}
-
-fn one() -> u64 {
-    1
-}
-
-impl Header {
-    /// Octets.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Ethernet { .. } => 14,
-            Self::Vlan { .. } | Self::Gre => 4,
-            Self::Ipv4 { .. } | Self::Tcp { .. } => 20,
-            Self::Ipv6 { .. } => 40,
-            Self::Udp { .. } | Self::Vxlan { .. } => 8,
-            Self::Message { octets } => octets.len(),
-        }
-    }
-
-    /// A message may be.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// What is wrong with this header behind that one, if anything.
-    fn fault(&self, before: Option<&Self>) -> Option<String> {
-        use Header::*;
-        match self {
-            Vlan { id, .. } if *id > 4_095 => return Some(format!("VLAN {id} is above 4095")),
-            Vlan { priority, .. } if *priority > 7 => {
-                return Some(format!("priority {priority} is above 7"));
-            }
-            Ipv4 { dscp, .. } if *dscp > 63 => return Some(format!("DSCP {dscp} is above 63")),
-            Vxlan { vni } if *vni >> 24 != 0 => {
-                return Some(format!("VNI {vni} is above 2^24 - 1"));
-            }
-            _ => {}
-        }
-        let follows = match self {
-            Ethernet { .. } => matches!(before, None | Some(Vxlan { .. })),
-            Vlan { .. } | Ipv4 { .. } | Ipv6 { .. } => {
-                let link = matches!(before, Some(Ethernet { .. } | Vlan { .. }));
-                link || !matches!(self, Vlan { .. }) && before == Some(&Gre)
-            }
-            Udp { .. } | Tcp { .. } | Gre => matches!(before, Some(Ipv4 { .. } | Ipv6 { .. })),
-            Vxlan { .. } => matches!(before, Some(Udp { .. })),
-            Message { .. } => matches!(before, Some(Udp { .. } | Tcp { .. })),
-        };
-        (!follows).then(|| match before {
-            None => format!("a frame begins with ethernet, not with {}", self.name()),
-            Some(before) => format!("{} cannot follow {}", self.name(), before.name()),
-        })
-    }
-
-    /// Its name, as in stream files.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Ethernet { .. } => "ethernet",
-            Self::Vlan { .. } => "vlan",
-            Self::Ipv4 { .. } => "ipv4",
-            Self::Ipv6 { .. } => "ipv6",
-            Self::Udp { .. } => "udp",
-            Self::Tcp { .. } => "tcp",
-            Self::Vxlan { .. } => "vxlan",
-            Self::Gre => "gre",
-            Self::Message { .. } => "message",
-        }
-    }
 }
 
 impl Stream {
@@ -388,30 +179,18 @@ impl Stream {
                 "frames of {size} octets: {smallest} to {largest} are possible"
             )));
         }
-        match self.vary.iter().find(|vary| super::template::place(self, vary.field).is_none()) {
+        match self.vary.iter().find(|vary| place(&self.headers, vary.field).is_none()) {
             Some(vary) => Err(refuse(format!("no header has a {:?}", vary.field))),
             None => Ok(()),
         }
     }
 }
 
-/// MAC addresses as people write them.
-mod mac_text {
-    use serde::{Deserialize, Deserializer, Serializer, de};
-    use wire::MacAddr;
-
-    pub(super) fn serialize<S: Serializer>(mac: &MacAddr, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(mac)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<MacAddr, D::Error> {
-        String::deserialize(from)?.parse().map_err(de::Error::custom)
-    }
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::arrivals::Field;
+    use wire::MacAddr;
 
     pub(crate) const A: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
     pub(crate) const B: MacAddr = MacAddr([2, 0, 0, 0, 0, 2]);
@@ -445,18 +224,8 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_message_is_written_in_hexadecimal_and_ends_the_headers() {
+    fn a_message_ends_the_headers() {
         let message = Header::Message { octets: vec![0x0a, 0xff] };
-        let written = r#"{"kind":"message","octets":"0aff"}"#;
-        assert_eq!(serde_json::to_string(&message).unwrap(), written);
-        let read = |octets: &str| {
-            let text = written.replace("0aff", octets);
-            serde_json::from_str::<Header>(&text).map_err(|error| error.to_string())
-        };
-        assert_eq!(read("0aFF"), Ok(message.clone()));
-        for wrong in ["0af", "0g", "+1", "é"] {
-            assert!(read(wrong).unwrap_err().contains("no pairs of hexadecimal digits"), "{wrong}");
-        }
         stream(vec![ethernet(), ipv4(), udp(), message.clone()], 66).check().unwrap();
         let behind = fault(vec![ethernet(), ipv4(), message.clone()], 90);
         assert!(behind.ends_with("message cannot follow ipv4"), "{behind}");

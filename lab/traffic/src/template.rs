@@ -10,50 +10,12 @@
 use wire::checksum::Sum;
 use wire::craft::{self, Craft, Ethernet, Gre, Ipv4, Ipv6, Tcp, Udp, Vlan, Vxlan};
 
-use super::stream::{FCS_BYTES, FieldName, Header, Stream, Vary};
+use super::stream::{FCS_BYTES, Stream};
 use crate::Error;
 use crate::arrivals::Field;
+use crate::header::Header;
 use crate::test_frame::{SIGNATURE_BYTES, Signature};
-
-/// Where a field is in a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// First octet.
-    pub at: usize,
-    /// Octets, at most 8.
-    pub width: usize,
-    /// Bits of them that are the field's.
-    pub mask: u64,
-}
-
-/// The field of the innermost header that has it.
-pub fn place(stream: &Stream, field: FieldName) -> Option<Place> {
-    use FieldName::*;
-    let mut found = None;
-    let mut start = 0;
-    for header in &stream.headers {
-        let within = match (header, field) {
-            (Header::Ethernet { .. }, DestinationMac) => Some((0, 6)),
-            (Header::Ethernet { .. }, SourceMac) => Some((6, 6)),
-            (Header::Vlan { .. }, VlanId) => Some((0, 2)),
-            (Header::Ipv4 { .. }, SourceIp) => Some((12, 4)),
-            (Header::Ipv4 { .. }, DestinationIp) => Some((16, 4)),
-            (Header::Ipv6 { .. }, SourceIp) => Some((16, 8)),
-            (Header::Ipv6 { .. }, DestinationIp) => Some((32, 8)),
-            (Header::Ipv6 { .. }, DestinationPrefix) => Some((24, 8)),
-            (Header::Udp { .. } | Header::Tcp { .. }, SourcePort) => Some((0, 2)),
-            (Header::Udp { .. } | Header::Tcp { .. }, DestinationPort) => Some((2, 2)),
-            (Header::Vxlan { .. }, Vni) => Some((4, 3)),
-            _ => None,
-        };
-        if let Some((at, width)) = within {
-            let mask = if field == VlanId { 0xfff } else { u64::MAX >> (64 - 8 * width) };
-            found = Some(Place { at: start + at, width, mask });
-        }
-        start += header.len();
-    }
-    found
-}
+use crate::vary::{Place, Vary, place};
 
 /// A field that each packet writes.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +28,7 @@ struct Patch {
 
 impl Patch {
     fn new(stream: &Stream, vary: &Vary, frame: &[u8]) -> Option<Self> {
-        let place = place(stream, vary.field)?;
+        let place = place(&stream.headers, vary.field)?;
         let base = read(&frame[place.at..place.at + place.width]);
         Some(Self { place, base, step: vary.step, order: vary.order })
     }
@@ -297,6 +259,7 @@ mod tests {
 
     use super::super::stream::tests::{A, B, ethernet, ipv4, stream, udp};
     use super::*;
+    use crate::vary::FieldName;
 
     const SIGNATURE: Signature =
         Signature { sequence: 0x0102_0304_0506_0708, intended_ns: 1_234_567_890_123, flow: None };
@@ -371,7 +334,7 @@ mod tests {
             vec![ethernet(), vlan(), ipv4(), tunnel, vxlan(), ethernet(), vlan(), ipv6(), tcp()],
         ] {
             let mut stream = stream(headers, 200);
-            let there = fields.into_iter().filter(|&field| place(&stream, field).is_some());
+            let there = fields.into_iter().filter(|&field| place(&stream.headers, field).is_some());
             stream.vary = there.map(|field| vary(field, 3)).collect();
             for index in [0, 1, 77, 65_535, 1 << 33] {
                 for bytes in [200, 201] {

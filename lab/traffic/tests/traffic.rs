@@ -7,8 +7,8 @@ use lab_search::stats::{ks, period};
 use lab_traffic::arrivals::{Field, Imix, Process};
 use lab_traffic::clock::Clock;
 use lab_traffic::memory::{self, Account, Done, Line};
-use lab_traffic::stream::{FieldName, Vary};
 use lab_traffic::{End, Header, Plan, Rate, Side, Stream, TrafficResult, drive};
+use lab_traffic::{FieldName, Vary};
 use wire::MacAddr;
 
 /// Each look at the clock takes this long: a few of them are an iteration.

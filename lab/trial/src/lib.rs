@@ -21,6 +21,7 @@ pub mod link;
 pub mod load;
 pub mod place;
 pub mod scenario;
+pub mod scenario_file;
 pub mod trial;
 pub mod watch;
 pub mod yang;

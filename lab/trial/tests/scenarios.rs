@@ -10,6 +10,7 @@ use lab_traffic::Rate;
 use lab_traffic::arrivals::Imix;
 use lab_trial::load::frames::Load;
 use lab_trial::scenario::Scenario;
+use lab_trial::scenario_file;
 
 /// Each line of the sources' table, and the files that measure it.
 const TABLE: [(&str, &[&str]); 15] = [
@@ -35,7 +36,7 @@ fn folder() -> PathBuf {
 }
 
 fn load(name: &str) -> Result<Scenario, lab_record::Error> {
-    Scenario::load(&folder().join(name).with_extension("toml"))
+    scenario_file::load(&folder().join(name).with_extension("toml"))
 }
 
 #[test]
@@ -65,7 +66,7 @@ fn every_line_of_the_sources_table_has_its_scenario() {
 fn every_frame_of_every_case_has_room_for_its_headers() {
     let files = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
     for path in files {
-        let scenario = Scenario::load(&path).unwrap();
+        let scenario = scenario_file::load(&path).unwrap();
         for case in scenario.cases() {
             let usual = u64::from(*scenario.traffic.frame_bytes.get_ref());
             let bytes = case.get::<FrameBytes>().unwrap_or(usual) as u16;

@@ -18,7 +18,7 @@ use lab_record::{
 use lab_search::stats::paired::compare;
 use lab_traffic::receive::sequence::SequenceTracker;
 use lab_trial::scenario::Scenario;
-use lab_trial::yang;
+use lab_trial::{scenario_file, yang};
 use serde_json::{Value, json};
 
 fn top() -> PathBuf {
@@ -29,7 +29,7 @@ fn top() -> PathBuf {
 fn scenarios() -> Vec<(String, Scenario)> {
     let files = std::fs::read_dir(top().join("scenarios")).unwrap();
     let paths = files.map(|entry| entry.unwrap().path());
-    paths.map(|path| (path.display().to_string(), Scenario::load(&path).unwrap())).collect()
+    paths.map(|path| (path.display().to_string(), scenario_file::load(&path).unwrap())).collect()
 }
 
 /// A scenario that uses what those do not.
@@ -47,7 +47,7 @@ fn odd() -> Scenario {
 }
 
 fn with(scenario: &str, from: &str, to: &str) -> Result<Scenario, lab_record::Error> {
-    let scenario = Scenario::load(&top().join(scenario)).unwrap();
+    let scenario = scenario_file::load(&top().join(scenario)).unwrap();
     let text = format!("{:#}", yang::export(&scenario).unwrap());
     assert!(text.contains(from), "{from} is not in {text}");
     yang::import(&text.replacen(from, to, 1), "x.json")
@@ -91,7 +91,7 @@ fn mixes_bursts_traces_and_numbers_to_their_last_digit_come_back_too() {
 
 #[test]
 fn what_a_generator_says_is_what_the_scenario_gets() {
-    let scenario = Scenario::load(&top().join("scenarios/ip6-routes.toml")).unwrap();
+    let scenario = scenario_file::load(&top().join("scenarios/ip6-routes.toml")).unwrap();
     let mut data = yang::export(&scenario).unwrap();
     let generator =
         "/ietf-interfaces:interfaces/interface/0/ietf-traffic-generator:traffic-generator";

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use lab_traffic::arrivals::{Field, Imix, Process};
 use lab_traffic::port_times::LatencyClock;
 use lab_traffic::recording::Recording;
-use lab_traffic::stream::{FieldName, Header, Stream, Vary};
+use lab_traffic::{FieldName, Header, Stream, Vary};
 use lab_traffic::{Plan, Rate};
 use serde::Deserialize;
 use wire::MacAddr;

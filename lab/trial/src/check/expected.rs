@@ -9,9 +9,10 @@
 
 use lab_record::Difference;
 use lab_traffic::sender::STREAM_SHIFT;
-use lab_traffic::stream::{FCS_BYTES, Header, Stream};
+use lab_traffic::stream::FCS_BYTES;
 use lab_traffic::template::Template;
 use lab_traffic::test_frame::Signature;
+use lab_traffic::{Header, Stream};
 use wire::checksum::Sum;
 use wire::ip::protocol;
 

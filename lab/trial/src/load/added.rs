@@ -13,7 +13,7 @@ use std::ops::Range;
 use lab_search::search::largest_table::MOST_ENTRIES;
 use lab_traffic::Rate;
 use lab_traffic::arrivals::Field;
-use lab_traffic::stream::{FieldName, Header, Stream, Vary};
+use lab_traffic::{FieldName, Header, Stream, Vary};
 
 use super::entries::{Route, WIDE_ROUTES, lab_address};
 use super::frames::Load;

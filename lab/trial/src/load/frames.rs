@@ -16,7 +16,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use lab_traffic::Rate;
 use lab_traffic::arrivals::{Field, Imix, Process};
-use lab_traffic::stream::{FieldName, Header, Stream, Vary};
+use lab_traffic::{FieldName, Header, Stream, Vary};
 use wire::MacAddr;
 
 pub use super::entries::{

@@ -16,7 +16,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use lab_traffic::Rate;
 use lab_traffic::arrivals::Imix;
-use lab_traffic::stream::{Header, Stream};
+use lab_traffic::{Header, Stream};
 use wire::MacAddr;
 
 use super::entries;

@@ -14,7 +14,7 @@
 
 use lab_traffic::Rate;
 use lab_traffic::arrivals::Field;
-use lab_traffic::stream::{FieldName, Header, Stream, Vary};
+use lab_traffic::{FieldName, Header, Stream, Vary};
 
 use super::frames::{self, Load};
 use super::leases;

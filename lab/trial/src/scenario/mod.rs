@@ -20,8 +20,6 @@ mod sweep;
 mod traffic;
 mod wrong;
 
-use std::path::Path;
-
 pub use case::Case;
 pub use function::{Function, FunctionKind};
 pub use link::{Link, USUAL_GBPS};
@@ -91,15 +89,5 @@ impl Scenario {
         })?;
         scenario.check().map_err(|wrong| Error::in_text(text, path, wrong.at, &wrong.reason))?;
         Ok(scenario)
-    }
-
-    /// Reads a scenario file: TOML, or by a name that ends in `.json` the IETF's model.
-    pub fn load(path: &Path) -> Result<Self, Error> {
-        let text = std::fs::read_to_string(path).map_err(Error::file(path))?;
-        let read = match path.extension().is_some_and(|extension| extension == "json") {
-            true => crate::yang::import,
-            false => Self::parse,
-        };
-        read(&text, &path.display().to_string())
     }
 }

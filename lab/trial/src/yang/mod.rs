@@ -18,15 +18,14 @@ mod streams;
 mod words;
 
 pub use module::with_searches;
-use node::{Node, Wrong};
+use node::{Node, Wrong, json};
+use ports::INTERFACES;
 use serde_json::Value;
 pub use streams::streams;
 
 use crate::Error;
 use crate::scenario::Scenario;
 
-/// Name of the testers in the document.
-const INTERFACES: &str = "ietf-interfaces:interfaces";
 /// Name of what is ours.
 const SCENARIO: &str = "volley-lab:scenario";
 
@@ -46,15 +45,6 @@ pub fn import(text: &str, path: &str) -> Result<Scenario, Error> {
 /// Instance data as the TOML of the same scenario.
 pub fn to_toml(text: &str, path: &str) -> Result<String, Error> {
     read(text, path).map(|(_, toml)| toml)
-}
-
-/// A document; a fault of its syntax is told at its line and column.
-fn json(text: &str, path: &str) -> Result<Value, Error> {
-    serde_json::from_str(text).map_err(|error| {
-        let told = error.to_string();
-        let reason = told.split(" at line ").next().unwrap_or_default().to_owned();
-        Error::Scenario { path: path.into(), line: error.line(), column: error.column(), reason }
-    })
 }
 
 fn read(text: &str, path: &str) -> Result<(Scenario, String), Error> {

@@ -6,6 +6,17 @@
 
 use serde_json::{Map, Value};
 
+use crate::Error;
+
+/// A document; a fault of its syntax is told at its line and column.
+pub(super) fn json(text: &str, path: &str) -> Result<Value, Error> {
+    serde_json::from_str(text).map_err(|error| {
+        let told = error.to_string();
+        let reason = told.split(" at line ").next().unwrap_or_default().to_owned();
+        Error::Scenario { path: path.into(), line: error.line(), column: error.column(), reason }
+    })
+}
+
 /// A fault and where it is.
 #[derive(Debug, PartialEq)]
 pub(super) struct Wrong {

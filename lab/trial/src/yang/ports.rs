@@ -25,6 +25,8 @@ use super::node::{Node, Wrong};
 use crate::load::frames::Load;
 use crate::scenario::Scenario;
 
+/// Name of the testers in the document.
+pub(super) const INTERFACES: &str = "ietf-interfaces:interfaces";
 pub(super) const GENERATOR: &str = "ietf-traffic-generator:traffic-generator";
 pub(super) const ANALYZER: &str = "ietf-traffic-analyzer:traffic-analyzer";
 const NAMES: [&str; 2] = ["first", "second"];

@@ -13,13 +13,12 @@
 
 use lab_traffic::arrivals::{Imix, Process};
 use lab_traffic::rate::OVERHEAD_BYTES;
-use lab_traffic::stream::{FRAME_BYTES, Header, Stream};
-use lab_traffic::{Rate, dissect};
+use lab_traffic::stream::FRAME_BYTES;
+use lab_traffic::{Header, Rate, Stream, dissect};
 use serde_json::Value;
 
-use super::node::{Node, Wrong};
-use super::ports::{ANALYZER, GENERATOR};
-use super::{INTERFACES, json};
+use super::node::{Node, Wrong, json};
+use super::ports::{ANALYZER, GENERATOR, INTERFACES};
 use crate::Error;
 
 /// Most frames of a round through the streams of a generator.
