@@ -8,15 +8,19 @@
 //! ```
 //! Packets that wait are this node's, not the engine's: they are taken, and emitted when the
 //! scheduler lets them go, at most a frame of them a call. The clock is the TSC as it stood when
-//! the pass began. A worker on which nothing waits never calls this node but with packets for a
-//! shaped port. What leaves is counted here: on the way in nobody knew yet whether it would.
+//! the pass began; where packets wait and the worker comes late, a scheduler's time goes on from
+//! where it stood (`time`). A worker on which nothing waits never calls this node but with packets
+//! for a shaped port. What leaves is counted here: on the way in nobody knew yet whether it would.
 
+mod time;
+
+use self::time::{Clock, Due, STEP_NS};
 use crate::port::{ForwardedIn, mark_congestion};
 use crate::tables::{
     HandOver, Interface, Interfaces, Leftover, Link, Outcome, Setup, ShapeLetter, ShapeLetters,
     Shaper, WorkerCounters,
 };
-use graph::{Context, ExitIndex, Exits, Node, Published, Role, add, tsc_hz};
+use graph::{Context, ExitIndex, Exits, Node, Published, Role, add};
 use packet::{Frame, Left, Offered, PacketBuf, Released, VECTOR};
 use sched::{Burst, DropReason, Replaced, WaitingRoom};
 use std::collections::VecDeque;
@@ -39,13 +43,19 @@ pub struct Shape {
     letters: Arc<ShapeLetters>,
     room: Arc<WaitingRoom>,
     clock: Clock,
-    owned: Vec<Shaper>,
+    owned: Vec<Owned>,
     handing: Vec<Way>,
     /// Which owned port goes first this time.
     turn: usize,
     released: Released,
     /// Packets that leave as soon as there is room to emit them.
     owed: VecDeque<(PacketBuf, Exit)>,
+}
+
+/// A shaped port of this worker.
+struct Owned {
+    shaper: Shaper,
+    due: Due,
 }
 
 /// A port that another worker owns.
@@ -151,14 +161,16 @@ impl Shape {
             let port = row.map_or(NO_PORT, |row| row.port);
             let rx = packet.rx();
             let forwarded_in = || forwarded_in(interfaces, row, rx);
-            if let Some(shaper) = owned.iter_mut().find(|shaper| shaper.port == port) {
+            if let Some(Owned { shaper, due }) = owned.iter_mut().find(|it| it.shaper.port == port)
+            {
                 if !shaper.share.take(1) {
                     return Exit::NoBuffers.into();
                 }
                 let facts = shaper.classifier.describe(packet.header(), forwarded_in);
                 if let Some(packet) = packet.take() {
                     let offered = Offered::new(packet, facts);
-                    shaper.scheduler.enqueue(now_ns, offered, &mut drops_to(owed));
+                    let time_ns = due.resume(now_ns);
+                    shaper.scheduler.enqueue(time_ns, offered, &mut drops_to(owed));
                     return ExitIndex::TAKEN;
                 }
             }
@@ -202,33 +214,47 @@ impl Shape {
 
     fn release_port(&mut self, at: usize, now_ns: u64, context: &mut Context<'_>) {
         let Self { owned, released, owed, clock, .. } = self;
-        let shaper = &mut owned[at];
+        let Owned { shaper, due } = &mut owned[at];
+        let mut time_ns = due.resume(now_ns);
         for ring in &mut shaper.handed {
             // What finds no room stays in the ring, which drops when it is full.
             if !shaper.share.take(VECTOR) {
                 break;
             }
-            if shaper.scheduler.enqueue_handed(now_ns, ring, &mut drops_to(owed)) == VECTOR {
+            if shaper.scheduler.enqueue_handed(time_ns, ring, &mut drops_to(owed)) == VECTOR {
                 context.call_at(context.now_tsc);
             }
         }
-        if shaper.scheduler.waiting_packets() == 0 {
-            shaper.share.count(0, &self.room);
-            return;
-        }
-        let room = context.room_to_emit();
-        match shaper.scheduler.dequeue_burst(now_ns, room, released, &mut drops_to(owed)) {
-            Burst::More => context.call_at(context.now_tsc),
-            Burst::Wait(until_ns) => context.call_at(clock.tsc(until_ns)),
-            Burst::Empty => {}
+        *due = Due::default();
+        while shaper.scheduler.waiting_packets() != 0 {
+            let room = context.room_to_emit();
+            let burst =
+                shaper.scheduler.dequeue_burst(time_ns, room, released, &mut drops_to(owed));
+            for (mut packet, mark) in released.drain() {
+                if mark {
+                    mark_congestion(packet.bytes_mut());
+                }
+                emit(&self.interfaces, &self.counters, packet, Exit::Release, context);
+            }
+            match burst {
+                // The worker was away, and more was due meanwhile.
+                Burst::Wait(until_ns) if until_ns <= now_ns && time_ns < now_ns => {
+                    time_ns = until_ns.max(time_ns + STEP_NS).min(now_ns);
+                }
+                Burst::Wait(until_ns) => {
+                    *due = Due::at(until_ns);
+                    context.call_at(clock.tsc(until_ns));
+                    break;
+                }
+                Burst::More => {
+                    *due = Due::at(time_ns);
+                    context.call_at(context.now_tsc);
+                    break;
+                }
+                Burst::Empty => break,
+            }
         }
         shaper.share.count(shaper.scheduler.waiting_packets() as usize, &self.room);
-        for (mut packet, mark) in released.drain() {
-            if mark {
-                mark_congestion(packet.bytes_mut());
-            }
-            emit(&self.interfaces, &self.counters, packet, Exit::Release, context);
-        }
     }
 
     #[cold]
@@ -252,7 +278,9 @@ impl Shape {
             }
             ShapeLetter::Keep(port) => self.handing.retain(|way| way.to.port != port),
             ShapeLetter::Tell(port, reply) => {
-                if let Some(shaper) = self.owned.iter().find(|shaper| shaper.port == port) {
+                if let Some(Owned { shaper, .. }) =
+                    self.owned.iter().find(|it| it.shaper.port == port)
+                {
                     let _heard = reply.send(shaper.scheduler.report());
                 }
             }
@@ -260,23 +288,24 @@ impl Shape {
     }
 
     fn own(&mut self, mut shaper: Shaper, now_ns: u64) -> Outcome {
-        let Some(had) = self.owned.iter_mut().find(|had| had.port == shaper.port) else {
+        let found = self.owned.iter_mut().find(|it| it.shaper.port == shaper.port);
+        let Some(Owned { shaper: had, due }) = found else {
             shaper.share.count(0, &self.room);
-            self.owned.push(shaper);
+            self.owned.push(Owned { shaper, due: Due::default() });
             return Outcome { old: None, packets: Replaced::default() };
         };
         let (old, new) = (&mut had.scheduler, &mut shaper.scheduler);
-        let packets = new.take_over(old, now_ns, &mut drops_to(&mut self.owed));
+        let packets = new.take_over(old, due.resume(now_ns), &mut drops_to(&mut self.owed));
         std::mem::swap(old, new);
         had.classifier = shaper.classifier;
         Outcome { old: Some(shaper.scheduler), packets }
     }
 
     fn disown(&mut self, port: u16, leftover: Leftover, now_ns: u64) -> Outcome {
-        let Some(at) = self.owned.iter().position(|shaper| shaper.port == port) else {
+        let Some(at) = self.owned.iter().position(|it| it.shaper.port == port) else {
             return Outcome { old: None, packets: Replaced::default() };
         };
-        let mut shaper = self.owned.swap_remove(at);
+        let Owned { mut shaper, due } = self.owned.swap_remove(at);
         let before = self.owed.len();
         let exit = match leftover {
             Leftover::Sent => Exit::Unshaped,
@@ -284,7 +313,7 @@ impl Shape {
         };
         let owed = &mut self.owed;
         let mut leave = |packet| owed.push_back((packet, exit));
-        shaper.scheduler.drain(now_ns, &mut leave);
+        shaper.scheduler.drain(due.resume(now_ns), &mut leave);
         shaper.handed.iter_mut().for_each(|ring| ring.drain(&mut leave));
         shaper.share.count(0, &self.room);
         let count = (owed.len() - before) as u64;
@@ -348,35 +377,6 @@ fn count(counters: &WorkerCounters, row: Option<&Interface>, tx: u16, length_byt
     };
     add(&counters.tx_packets, 1);
     add(&counters.tx_bytes, u64::from(length_bytes).saturating_sub(tags));
-}
-
-/// From TSC cycles to nanoseconds and back, in fixed point; both count from this node's start.
-#[derive(Clone, Copy)]
-struct Clock {
-    start_tsc: u64,
-    ns_per_cycle: u64,
-}
-
-const SHIFT: u32 = 32;
-
-impl Clock {
-    fn new() -> Self {
-        let hz = u128::from(tsc_hz().max(1));
-        let ns_per_cycle = ((1_000_000_000u128 << SHIFT) / hz).max(1) as u64;
-        Self { start_tsc: graph::tsc(), ns_per_cycle }
-    }
-
-    #[inline]
-    fn ns(self, tsc: u64) -> u64 {
-        let cycles = u128::from(tsc.saturating_sub(self.start_tsc));
-        ((cycles * u128::from(self.ns_per_cycle)) >> SHIFT) as u64
-    }
-
-    /// The first moment at which [`Clock::ns`] says so much.
-    fn tsc(self, ns: u64) -> u64 {
-        let cycles = (u128::from(ns) << SHIFT).div_ceil(u128::from(self.ns_per_cycle));
-        self.start_tsc.saturating_add(u64::try_from(cycles).unwrap_or(u64::MAX))
-    }
 }
 
 #[cfg(test)]
