@@ -340,6 +340,22 @@ mod tests {
     }
 
     #[test]
+    fn a_frame_grows_at_its_end_as_long_as_there_is_room_and_nobody_reads_it() {
+        let pool = HeapPool::new(1, 64).unwrap();
+        let mut cache = pool.cache();
+        let mut packet = cache.copy_of(b"one").unwrap();
+        packet.append(3).unwrap().copy_from_slice(b"two");
+        assert_eq!(packet.bytes(), b"onetwo");
+        let room = usize::from(packet.mbuf().buf_len) - HEADROOM_BYTES - 6;
+        assert!(packet.append(room + 1).is_none());
+        assert_eq!(packet.append(room).map(|room| room.len()), Some(room));
+        packet.mbuf().refcnt.store(2, Ordering::Relaxed);
+        assert!(packet.append(0).is_none());
+        packet.mbuf().refcnt.store(1, Ordering::Relaxed);
+        cache.release_one(packet);
+    }
+
+    #[test]
     fn a_chain_comes_back_whole() {
         let pool = HeapPool::new(3, 64).unwrap();
         let mut cache = pool.cache();

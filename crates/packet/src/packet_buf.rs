@@ -209,6 +209,20 @@ impl PacketBuf {
         true
     }
 
+    /// So many bytes more at the end of the frame, to be written: what is in them is not said. None
+    /// if they do not fit, or others hold the buffer.
+    #[inline]
+    pub fn append(&mut self, length: usize) -> Option<&mut [u8]> {
+        let mbuf = self.mbuf();
+        let (start, held) = (usize::from(mbuf.data_off), usize::from(mbuf.data_len));
+        let room = usize::from(mbuf.buf_len).checked_sub(start + held)?;
+        if length > room || self.is_shared() {
+            return None;
+        }
+        // SAFETY: nobody else holds it, and there is room for all of it.
+        unsafe { self.restart(start, held + length, 0).get_mut(held..) }
+    }
+
     /// Makes the buffer hold `template` again, cut to its room. Of a buffer that still holds it, as
     /// `number` (not 0) says, only the first `header_bytes` are written: all that forwarding
     /// changes. Nothing is written while others hold the buffer.

@@ -1,0 +1,45 @@
+//! Shared memory with another process (memif 2.0), in which no byte of the other side is believed.
+//!
+//! ```text
+//!  endpoint   one interface: opened, started, stopped, closed; its queues, its counters
+//!  service    one thread for all: who listens, who connects, who says what; session: one connection
+//!  control    what is said, as pure state machines; socket: how it goes over
+//!  region     memory that both sides have, and that neither can take away; shape: how ours is laid out
+//!  ring       a ring in it; receive, transmit: packets out of and into rings
+//!  probe      one ring without a peer, for tests and fuzzers
+//!  queue      what a worker holds: follows connections as they come and go; bell: wakes who does not poll
+//! ```
+//! What the other side may write at any time:
+//!
+//! | it writes | what becomes of it |
+//! |---|---|
+//! | any message, any descriptor, or stops in the middle | the connection ends; another may come |
+//! | a descriptor of a packet that lies not inside a region | counted (`wrong`), the packet is dropped |
+//! | packets that are empty, too long, without end | counted (`wrong`), dropped |
+//! | a ring's head or tail that cannot be | the connection ends, counted (`lies`) |
+//! | anything, while we read | each word is read once, what was checked is what is used |
+//! | a shorter memory | cannot be: its size is sealed, or the memory refused |
+//! | a bell that cannot be rung | a thread of that connection's own waits, nobody else |
+//!
+//! Nothing of it touches memory that is not shared with that peer.
+// Memory that others write is read through pointers: `region`, `ring` and `socket` are the wall.
+#![allow(unsafe_code)]
+
+mod bell;
+pub mod control;
+mod endpoint;
+pub mod probe;
+mod queue;
+mod receive;
+mod region;
+mod ring;
+mod service;
+mod session;
+mod shape;
+pub mod socket;
+mod transmit;
+
+pub use endpoint::{Counters, Endpoint, Role, Settings};
+pub use queue::{Receiver, Sender};
+pub use region::{Region, RegionError};
+pub use shape::{Direction, Shape};

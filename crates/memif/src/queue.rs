@@ -1,0 +1,194 @@
+//! What a worker holds of an interface: it stays the same while connections come and go.
+//!
+//! ```text
+//!  service   connected ▸ the line has a new end, its generation is one more
+//!            ended     ▸ the line has none,        its generation is one more
+//!  worker    each burst: another generation? ▸ takes what the line has now
+//! ```
+//! Memory is unmapped when the last who uses it lets go: nothing is taken from under a burst. An
+//! end has a lock, as there may be fewer rings than queues, which then share; it is taken once a
+//! burst and nearly always free.
+
+use crate::bell::Bell;
+use crate::receive::Incoming;
+use crate::ring::Lie;
+use crate::transmit::Outgoing;
+use packet::{Burst, PacketBuf, PacketCache, RxQueue, TxQueue};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What one burst did.
+#[derive(Default)]
+pub(crate) struct Worked {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+    /// Descriptors that cannot be.
+    pub(crate) wrong: u64,
+    /// Packets of ours that do not fit.
+    pub(crate) errors: u64,
+}
+
+/// What a queue did.
+#[derive(Default)]
+pub(crate) struct Counts {
+    pub(crate) packets: AtomicU64,
+    pub(crate) bytes: AtomicU64,
+    pub(crate) wrong: AtomicU64,
+    pub(crate) errors: AtomicU64,
+    pub(crate) no_buffers: AtomicU64,
+}
+
+impl Counts {
+    #[inline]
+    pub(crate) fn add(&self, counter: &AtomicU64, count: u64) {
+        // The queue's worker is the one who writes.
+        counter.store(counter.load(Ordering::Relaxed) + count, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn note(&self, worked: &Worked) {
+        self.add(&self.packets, worked.packets);
+        self.add(&self.bytes, worked.bytes);
+        if worked.wrong + worked.errors != 0 {
+            self.add(&self.wrong, worked.wrong);
+            self.add(&self.errors, worked.errors);
+        }
+    }
+}
+
+/// What a connection has beside its rings.
+pub(crate) struct Link {
+    /// A ring said what cannot be.
+    pub(crate) lied: AtomicBool,
+    /// Wakes the service.
+    pub(crate) wake: Arc<Bell>,
+}
+
+/// One end of a ring, shared by the queues that use it.
+pub(crate) struct End<T> {
+    pub(crate) ring: Mutex<T>,
+    /// Rung after packets went in, if that is wanted.
+    pub(crate) bell: Option<Arc<Bell>>,
+    pub(crate) link: Arc<Link>,
+}
+
+/// A queue of the interface's, with or without a ring at its other end.
+pub(crate) struct Line<T> {
+    generation: AtomicU32,
+    end: Mutex<Option<Arc<End<T>>>>,
+    taken: AtomicBool,
+    pub(crate) counts: Counts,
+}
+
+impl<T> Default for Line<T> {
+    fn default() -> Self {
+        Self {
+            generation: AtomicU32::new(0),
+            end: Mutex::default(),
+            taken: AtomicBool::new(false),
+            counts: Counts::default(),
+        }
+    }
+}
+
+impl<T> Line<T> {
+    /// Another ring from now on, or none.
+    pub(crate) fn set(&self, end: Option<Arc<End<T>>>) {
+        let before = core::mem::replace(&mut *lock(&self.end), end);
+        self.generation.fetch_add(1, Ordering::Release);
+        drop(before);
+    }
+}
+
+/// A line in a worker's hands.
+struct Holder<T> {
+    line: Arc<Line<T>>,
+    seen: u32,
+    end: Option<Arc<End<T>>>,
+}
+
+impl<T> Holder<T> {
+    fn take(line: &Arc<Line<T>>) -> Option<Self> {
+        let free = !line.taken.swap(true, Ordering::AcqRel);
+        // What the line has is taken at the first burst.
+        let seen = line.generation.load(Ordering::Acquire).wrapping_sub(1);
+        free.then(|| Self { line: Arc::clone(line), seen, end: None })
+    }
+
+    #[inline]
+    fn follow(&mut self) {
+        let now = self.line.generation.load(Ordering::Acquire);
+        if now != self.seen {
+            self.seen = now;
+            self.end = lock(&self.line.end).clone();
+        }
+    }
+
+    /// The peer is not dealt with any more.
+    #[cold]
+    fn give_up(&mut self) {
+        if let Some(end) = self.end.take() {
+            end.link.lied.store(true, Ordering::Release);
+            end.link.wake.ring();
+        }
+    }
+}
+
+impl<T> Drop for Holder<T> {
+    fn drop(&mut self) {
+        self.line.taken.store(false, Ordering::Release);
+    }
+}
+
+/// One receive queue of an interface.
+pub struct Receiver(Holder<Incoming>);
+
+/// One transmit queue of an interface.
+pub struct Sender(Holder<Outgoing>);
+
+impl Receiver {
+    pub(crate) fn take(line: &Arc<Line<Incoming>>) -> Option<Self> {
+        Holder::take(line).map(Self)
+    }
+}
+
+impl Sender {
+    pub(crate) fn take(line: &Arc<Line<Outgoing>>) -> Option<Self> {
+        Holder::take(line).map(Self)
+    }
+}
+
+impl RxQueue for Receiver {
+    #[inline]
+    fn receive(&mut self, cache: &mut dyn PacketCache, most: usize, into: &mut Vec<PacketBuf>) {
+        self.0.follow();
+        let Some(end) = &self.0.end else { return };
+        let outcome = lock(&end.ring).receive(cache, most, into, &self.0.line.counts);
+        if let Err(Lie) = outcome {
+            self.0.give_up();
+        }
+    }
+}
+
+impl TxQueue for Sender {
+    #[inline]
+    fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
+        self.0.follow();
+        let Some(end) = &self.0.end else { return };
+        let outcome = lock(&end.ring).transmit(packets, &self.0.line.counts);
+        match outcome {
+            Ok((done, waited_for)) => {
+                cache.release(packets.take_front(done));
+                if let (true, Some(bell)) = (waited_for, &end.bell) {
+                    bell.ring();
+                }
+            }
+            Err(Lie) => self.0.give_up(),
+        }
+    }
+}
+
+/// A lock whose holder panicked is taken all the same: what it guards is whole at any time.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
