@@ -9,13 +9,14 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use super::Config;
 use super::name::name_field;
 use super::vrf::{VrfName, check_exists};
+use super::{Config, Object};
 use crate::config::declare::object;
 use crate::config::host::Host;
+use crate::config::listed::Listed;
 use crate::config::report::{Problem, Report};
-use crate::config::rows::{Listed, Row};
+use crate::config::row::Row;
 use crate::config::table::Table;
 
 name_field! {
@@ -46,9 +47,11 @@ pub type Probes = Table<ProbeName, Probe>;
 
 impl Listed for Probe {
     type Key = ProbeName;
+}
 
-    fn check(rows: &Probes, config: &Config, _: &Host, report: &mut Report) {
-        for (name, probe) in rows.iter() {
+impl Object for Probes {
+    fn check(&self, config: &Config, _: &Host, report: &mut Report) {
+        for (name, probe) in self.iter() {
             let field = |key: &str| format!("probe.{name}.{key}");
             check_exists(&field("vrf"), probe.vrf.as_ref(), &config.vrfs, report);
             if probe.address.is_multicast() {

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::{Arg, ArgMatches, Command, Subcommand};
-use control::config::edit::Command as EditCommand;
 use control::config::help;
+use control::config::objects::Command as EditCommand;
 use control::config::objects::{commands, described};
 use control::view::{self, ConfigEdit, Fields};
 

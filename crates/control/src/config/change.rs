@@ -10,7 +10,7 @@ use std::fmt::{self, Display};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::rows::Row;
+use super::row::Row;
 
 /// What a step does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

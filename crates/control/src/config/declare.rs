@@ -20,11 +20,12 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::draft::Draft;
-use super::edit::Words;
 use super::field::Field;
 use super::info::Info;
-use super::read::{TableReader, found, read_table};
+use super::read::{TableReader, read_table};
 use super::report::{Problem, Report};
+use super::toml_text::found;
+use super::words::Words;
 use super::write::Fields;
 
 /// What `object!` declares.
@@ -137,7 +138,7 @@ macro_rules! object {
 
             fn read(table: &mut $crate::config::read::TableReader<'_>) -> Option<Self> {
                 $(
-                    let $field = <$ty as $crate::config::info::Value>::read(
+                    let $field = <$ty as $crate::config::value::Value>::read(
                         table,
                         stringify!($field),
                         $crate::config::declare::object!(@must [$($default)?]),
@@ -152,7 +153,7 @@ macro_rules! object {
                 $(
                     let $field = self.$field.clone();
                     let default = $crate::config::declare::object!(@default $ty [$($default)?]);
-                    let fields = $crate::config::info::Value::write(&$field, stringify!($field), fields, default);
+                    let fields = $crate::config::value::Value::write(&$field, stringify!($field), fields, default);
                 )*
                 fields
             }
@@ -162,7 +163,7 @@ macro_rules! object {
                     let info = $crate::config::info::Info::new(stringify!($field), &[$($help),+], concat!($($example)?));
                     let is_required = $crate::config::declare::object!(@must [$($default)?]);
                     $( let info = info.within(&$range); )?
-                    <$ty as $crate::config::info::Value>::describe($crate::config::info::Info { is_required, ..info }, out);
+                    <$ty as $crate::config::value::Value>::describe($crate::config::info::Info { is_required, ..info }, out);
                 )*
                 $( out.push($crate::config::info::Info::saying($word, stringify!($sets), $toml)); )*
                 $( out.extend($crate::config::declare::by_another_word(out, $by, stringify!($called))); )*
@@ -185,7 +186,7 @@ macro_rules! as_field {
     // `true`, `false`, or a table.
     ($name:ident) => {
         $crate::config::declare::as_field! {
-            @ $name "true, false or a table" None (Some(&$crate::config::field::Form::Boolean)) read_switch
+            @ $name "true, false or a table" None (Some(&$crate::config::form::Form::Boolean)) read_switch
         }
     };
     // A table alone.
@@ -216,7 +217,7 @@ macro_rules! as_field {
     (@ $name:ident $expected:tt $lead:tt $short:tt $read:expr) => {
         impl $crate::config::field::Field for $name {
             const EXPECTED: &'static str = $expected;
-            const FORM: $crate::config::field::Form = $crate::config::field::Form::Table($short);
+            const FORM: $crate::config::form::Form = $crate::config::form::Form::Table($short);
 
             fn from_text(_: &str) -> Result<Self, $crate::config::field::Refusal> {
                 Err($crate::config::field::Refusal::default())
@@ -237,14 +238,14 @@ macro_rules! as_field {
             }
 
             fn take(
-                words: &mut $crate::config::edit::Words<'_>,
+                words: &mut $crate::config::words::Words<'_>,
                 _: &str,
             ) -> Result<String, $crate::config::report::Problem> {
                 $crate::config::declare::take_inline::<Self>(words, $lead)
             }
 
             fn take_items(
-                words: &mut $crate::config::edit::Words<'_>,
+                words: &mut $crate::config::words::Words<'_>,
                 what: &str,
             ) -> Result<Vec<String>, $crate::config::report::Problem> {
                 Ok(vec![Self::take(words, what)?])
@@ -261,7 +262,7 @@ pub(crate) use as_field;
 /// A declared object whose fields stand among those of another.
 macro_rules! flat {
     ($($name:ty),+) => { $(
-        impl $crate::config::info::Value for $name {
+        impl $crate::config::value::Value for $name {
             fn read(
                 table: &mut $crate::config::read::TableReader<'_>,
                 _: &'static str,

@@ -6,11 +6,12 @@ use std::ops::Range;
 
 use toml::de::DeTable;
 
-use super::edit::{Words, with_words};
 use super::info::{Had, Info};
 use super::read::TableReader;
 use super::report::{Problem, Report};
-use super::write::{Fields, quoted};
+use super::toml_text::quoted;
+use super::words::{Words, with_words};
+use super::write::Fields;
 
 /// An object in the making.
 #[derive(Clone, Debug, Default)]

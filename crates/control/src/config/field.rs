@@ -8,13 +8,13 @@ use toml::Spanned;
 use toml::de::DeValue;
 use wire::MacAddr;
 
-use super::edit::Words;
+use super::form::Form;
 use super::info::Info;
 use super::prefix::{InterfaceAddress, Prefix, PrefixError};
-use super::read::found;
 use super::report::{Problem, Report};
 use super::suggest::nearest;
-use super::write::quoted;
+use super::toml_text::{found, quoted};
+use super::words::{Word, Words};
 
 /// Why a text is not the value a field wants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,23 +34,6 @@ impl Refusal {
         self.suggestion = suggestion;
         self
     }
-}
-
-/// What a value is in the file.
-#[derive(Clone, Copy, Debug)]
-pub enum Form {
-    /// True or false.
-    Boolean,
-    /// A number, from one to another.
-    Number(u64, u64),
-    /// One of the field's words.
-    Word,
-    /// A text that this regular expression fits; empty: any.
-    Text(&'static str),
-    /// A text, or a number from one to another.
-    TextOrNumber(&'static str, u64, u64),
-    /// A table of the field's own fields, or what may stand for one.
-    Table(Option<&'static Self>),
 }
 
 /// A type that a field can have.
@@ -120,6 +103,30 @@ pub trait Field: Sized {
     fn inner() -> Vec<Info> {
         Vec::new()
     }
+}
+
+impl Words<'_> {
+    /// Takes the next word as a value; `what` names it in the complaint, as in `a port name`.
+    pub fn next<T: Field>(&mut self, what: &str) -> Result<T, Problem> {
+        let word = self.next_word(what, T::EXPECTED)?;
+        read_word(&word.text, word, what)
+    }
+
+    /// Takes the next word as values with commas between them.
+    pub fn next_items<T: Field>(&mut self, what: &str) -> Result<Vec<T>, Problem> {
+        let word = self.next_word(what, T::EXPECTED)?;
+        word.text.split(',').map(|item| read_word(item, word, what)).collect()
+    }
+}
+
+/// One value of a word; `what` names it in the complaint.
+fn read_word<T: Field>(text: &str, word: &Word, what: &str) -> Result<T, Problem> {
+    T::from_text(text).map_err(|refusal| {
+        let message = refusal.message.unwrap_or_else(|| format!("`{text}` is not {what}"));
+        let mut problem = Problem::new("", message).expected(T::EXPECTED).at(word.span.clone());
+        problem.suggestion = refusal.suggestion;
+        problem
+    })
 }
 
 impl<T: Field> Field for Box<T> {
@@ -415,7 +422,7 @@ macro_rules! word_field {
 
         impl $crate::config::field::Field for $name {
             const EXPECTED: &'static str = concat!("one of", $( " \"", $word, "\"" ),+);
-            const FORM: $crate::config::field::Form = $crate::config::field::Form::Word;
+            const FORM: $crate::config::form::Form = $crate::config::form::Form::Word;
             const WORDS: &'static [&'static str] = &[$($word),+];
 
             fn from_text(text: &str) -> Result<Self, $crate::config::field::Refusal> {

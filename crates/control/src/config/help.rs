@@ -1,7 +1,7 @@
 //! What commands can say, for help and completion.
 
 use super::info::Info;
-use super::objects::commands;
+use super::objects::{Command, commands};
 
 /// The fields, a line each, with what they take and what holds when they are left out.
 pub fn of_fields(infos: &[Info]) -> String {
@@ -60,7 +60,7 @@ pub(crate) fn bracketed(parts: [String; 2]) -> String {
 /// The words that could follow these of a command that edits, as far as they are known.
 pub fn next_words(said: &[&str]) -> Vec<String> {
     let [noun, verb, said @ ..] = said else { return Vec::new() };
-    let named = |command: &&super::edit::Command| (command.noun, command.verb) == (noun, verb);
+    let named = |command: &&Command| (command.noun, command.verb) == (noun, verb);
     let Some(command) = commands().iter().find(named) else { return Vec::new() };
     let (wanted, all) = ((command.first)(), (command.fields)());
     // Fields of one kind go with its name, where the command says that.

@@ -10,24 +10,33 @@
 //! so a check over plain values can still point at line and column.
 
 pub mod change;
+pub mod command;
 pub mod declare;
 pub mod draft;
 pub mod edit;
 pub mod field;
+pub mod form;
 pub mod help;
 pub mod host;
 pub mod info;
+pub mod key;
+pub mod listed;
 pub mod objects;
 pub mod order;
 pub mod prefix;
 pub mod read;
 pub mod reference;
 pub mod report;
+pub mod row;
 pub mod rows;
 pub mod schema;
 pub mod source;
 mod suggest;
 pub mod table;
+mod toml_text;
+pub mod usual;
+pub mod value;
+pub mod words;
 pub mod write;
 
 use toml::de::DeTable;

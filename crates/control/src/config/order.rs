@@ -13,11 +13,12 @@ use std::borrow::Cow;
 
 use super::declare::{Declared, explained, infos};
 use super::draft::Draft;
-use super::edit::{Command, Words};
-use super::info::{Info, Value};
-use super::objects::Config;
+use super::info::Info;
+use super::objects::{Command, Config};
 use super::read::TableReader;
 use super::report::Problem;
+use super::value::Value;
+use super::words::Words;
 use super::write::Fields;
 
 /// What a command says.

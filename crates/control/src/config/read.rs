@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue};
 use super::field::Field;
 use super::report::{Problem, Report};
 use super::suggest::nearest;
+use super::toml_text::found;
 
 /// One table being read.
 pub struct TableReader<'a> {
@@ -265,19 +266,6 @@ pub(crate) fn read_table<T>(
     let result = read(&mut reader);
     reader.finish();
     Some(result)
-}
-
-/// What stands there, for "is …".
-pub(super) fn found(value: &Spanned<DeValue<'_>>) -> String {
-    match value.get_ref() {
-        DeValue::String(text) => format!("\"{}\"", text.escape_debug()),
-        DeValue::Integer(number) => number.to_string(),
-        DeValue::Float(number) => number.to_string(),
-        DeValue::Boolean(value) => value.to_string(),
-        DeValue::Datetime(time) => time.to_string(),
-        DeValue::Array(_) => "a list".to_owned(),
-        DeValue::Table(_) => "a table".to_owned(),
-    }
 }
 
 type Entry<'a> = (&'a Spanned<std::borrow::Cow<'a, str>>, Value<'a>);

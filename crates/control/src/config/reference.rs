@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use super::draft::Draft;
-use super::edit::{edit, with_words};
+use super::edit::edit;
 use super::help::{bracketed, takes};
 use super::host::Host;
 use super::info::{Described, Info, Stands};
@@ -13,6 +13,7 @@ use super::objects::{Config, described};
 use super::render;
 use super::report::Problems;
 use super::source::Source;
+use super::words::with_words;
 
 /// The objects that the reference shows.
 const SCENE: &str = include_str!("reference.commands");

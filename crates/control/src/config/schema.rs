@@ -6,10 +6,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::field::Form;
+use super::form::Form;
 use super::info::{Described, Info, Stands};
 use super::objects::described;
 use super::reference::example;
+use super::toml_text::of_toml;
 
 /// The schema of the whole configuration.
 pub fn schema() -> Value {
@@ -41,7 +42,7 @@ fn standing(section: &Described, row: Value) -> Value {
         Stands::Once | Stands::Elsewhere(_) => row,
         Stands::Named(name) => json!({
             "type": "object",
-            "propertyNames": of_form(name, &[]),
+            "propertyNames": name.schema(&[]),
             "additionalProperties": row,
         }),
         Stands::Listed => json!({ "type": "array", "items": row }),
@@ -100,12 +101,12 @@ fn of_fields(infos: &[Info], kind: &str) -> Value {
 
 /// One field, with all that is declared of it.
 fn of_field(info: &Info) -> Value {
-    let mut one = of_form(info.form, info.words);
+    let mut one = info.form.schema(info.words);
     if let Form::Table(short) = info.form {
         let mut table = of_fields(&(info.inner)(), "");
         table["additionalProperties"] = false.into();
         one = match short {
-            Some(short) => json!({ "anyOf": [of_form(*short, &[]), table] }),
+            Some(short) => json!({ "anyOf": [short.schema(&[]), table] }),
             None => table,
         };
     }
@@ -128,37 +129,7 @@ fn of_field(info: &Info) -> Value {
     field
 }
 
-/// What a value of a form is.
-pub(crate) fn of_form(form: Form, words: &[&str]) -> Value {
-    match form {
-        Form::Boolean => json!({ "type": "boolean" }),
-        Form::Number(least, most) => number(least, most),
-        Form::Word => json!({ "enum": words }),
-        Form::Text(pattern) => text(pattern),
-        Form::TextOrNumber(pattern, least, most) => {
-            json!({ "anyOf": [text(pattern), number(least, most)] })
-        }
-        Form::Table(_) => json!({ "type": "object" }),
-    }
-}
-
-fn number(least: u64, most: u64) -> Value {
-    json!({ "type": "integer", "minimum": least, "maximum": most })
-}
-
-fn text(pattern: &str) -> Value {
-    match pattern {
-        "" => json!({ "type": "string" }),
-        pattern => json!({ "type": "string", "pattern": pattern }),
-    }
-}
-
 /// A line of help as it is printed.
 fn told(help: &str) -> &str {
     help.trim().trim_end_matches('.')
-}
-
-/// A value as JSON that is written as TOML.
-pub(crate) fn of_toml(toml: &str) -> Option<Value> {
-    toml::from_str::<Map<String, Value>>(&format!("it = {toml}")).ok()?.remove("it")
 }

@@ -8,7 +8,7 @@ use std::fmt::{self, Debug, Display};
 use std::sync::Arc;
 
 use super::change::{Action, Step};
-use super::rows::Row;
+use super::row::Row;
 
 /// Rows by key.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,13 +3,15 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use super::Config;
+use super::{Config, Object};
 use crate::config::declare::object;
 use crate::config::host::Host;
-use crate::config::info::{Info, Value};
+use crate::config::info::Info;
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
-use crate::config::rows::{Row, Section};
+use crate::config::row::Row;
+use crate::config::rows::Section;
+use crate::config::value::Value;
 use crate::config::write::Fields;
 
 /// Where the router listens, and where the CLI looks first.
@@ -97,7 +99,9 @@ impl Row for Api {
     const KIND: &'static str = "api";
 }
 
-impl Section for Api {
+impl Section for Api {}
+
+impl Object for Api {
     const NEEDS_RESTART: bool = true;
 
     fn check(&self, _: &Config, _: &Host, report: &mut Report) {

@@ -3,12 +3,13 @@
 
 use std::time::Duration;
 
-use super::Config;
+use super::{Config, Object};
 use crate::config::declare::object;
 use crate::config::field::duration_text;
 use crate::config::host::Host;
 use crate::config::report::{Problem, Report};
-use crate::config::rows::{Row, Section};
+use crate::config::row::Row;
+use crate::config::rows::Section;
 
 object! {
     /// Timers of neighbours: ARP and neighbour discovery
@@ -32,7 +33,9 @@ impl Row for Arp {
     const KIND: &'static str = "arp";
 }
 
-impl Section for Arp {
+impl Section for Arp {}
+
+impl Object for Arp {
     fn check(&self, _: &Config, _: &Host, report: &mut Report) {
         let second = Duration::from_secs(1);
         if self.lifetime < second {

@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use wire::MacAddr;
 
-use super::Config;
 use super::name::name_field;
 use super::port::{Port, PortName, check_exists};
 use super::port_kind::PortKind;
+use super::{Command, Config, Object};
 use crate::config::declare::{Declared, as_field, flat, object};
-use crate::config::edit::Command;
 use crate::config::field::duration_text;
 use crate::config::host::Host;
+use crate::config::listed::{Listed, row_mut};
 use crate::config::order::{Flat, Order};
 use crate::config::report::{Problem, Report};
-use crate::config::rows::{Listed, Row, row_mut};
+use crate::config::row::Row;
 use crate::config::table::Table;
 use crate::config::write::Fields;
 
@@ -144,13 +144,6 @@ impl BoundAddress {
 
 impl Row for Bridge {
     const KIND: &'static str = "bridge";
-
-    const MORE: &'static [Command] = &[
-        Command::of::<Join>(),
-        Command::of::<Leave>(),
-        Command::of::<Bind>(),
-        Command::of::<Unbind>(),
-    ];
 }
 
 /// Bridges by name.
@@ -160,13 +153,22 @@ impl Listed for Bridge {
     type Key = BridgeName;
 
     const IS_LIST: bool = true;
+}
 
-    fn check(rows: &Bridges, config: &Config, _: &Host, report: &mut Report) {
+impl Object for Bridges {
+    const MORE: &'static [Command] = &[
+        Command::of::<Join>(),
+        Command::of::<Leave>(),
+        Command::of::<Bind>(),
+        Command::of::<Unbind>(),
+    ];
+
+    fn check(&self, config: &Config, _: &Host, report: &mut Report) {
         let mut used: HashMap<&PortName, String> = HashMap::new();
         for (pair, _) in config.xconnects.iter() {
             used.extend(pair.ports().map(|port| (port, format!("the xconnect {pair}"))));
         }
-        for (name, bridge) in rows.iter() {
+        for (name, bridge) in self.iter() {
             let second = Duration::from_secs(1);
             if !(second..=MAX_AGEING).contains(&bridge.ageing) {
                 let message = format!("stations remembered for {}", duration_text(bridge.ageing));
@@ -228,7 +230,7 @@ impl Order for Join {
     }
 
     fn run(self, config: &mut Config) -> Result<(), Problem> {
-        let (bridge, Flat(member)) = (row_mut::<Bridge>(config, &self.name)?, self.member);
+        let (bridge, Flat(member)) = (row_mut(&mut config.bridges, &self.name)?, self.member);
         match bridge.ports.iter_mut().find(|other| other.port == member.port) {
             Some(place) => *place = member,
             None => bridge.ports.push(member),
@@ -254,7 +256,7 @@ impl Order for Leave {
 
     fn run(self, config: &mut Config) -> Result<(), Problem> {
         let Self { name, port } = self;
-        let bridge = row_mut::<Bridge>(config, &name)?;
+        let bridge = row_mut(&mut config.bridges, &name)?;
         if bridge.member(&port).is_none() {
             let message = format!("{port} is not in bridge {name}");
             return Err(Problem::new(format!("bridge.{name}.ports"), message));
@@ -280,7 +282,7 @@ impl Order for Bind {
     const FIRST: usize = 3;
 
     fn run(self, config: &mut Config) -> Result<(), Problem> {
-        let (bridge, Flat(bound)) = (row_mut::<Bridge>(config, &self.name)?, self.bound);
+        let (bridge, Flat(bound)) = (row_mut(&mut config.bridges, &self.name)?, self.bound);
         bridge.bindings.retain(|binding| binding.address != bound.address);
         bridge.bindings.push(bound);
         Ok(())
@@ -304,7 +306,7 @@ impl Order for Unbind {
 
     fn run(self, config: &mut Config) -> Result<(), Problem> {
         let Self { name, address } = self;
-        let bridge = row_mut::<Bridge>(config, &name)?;
+        let bridge = row_mut(&mut config.bridges, &name)?;
         if bridge.bindings.iter().all(|binding| binding.address != address) {
             let message = format!("{address} is not bound in bridge {name}");
             return Err(Problem::new(format!("bridge.{name}.bindings"), message));

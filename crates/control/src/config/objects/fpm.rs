@@ -4,18 +4,21 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use super::Config;
 use super::vrf::VrfName;
+use super::{Command, Config, Object};
 use crate::config::declare::{Declared, object};
-use crate::config::edit::Command;
-use crate::config::field::{Field, Form, Refusal};
+use crate::config::field::{Field, Refusal};
+use crate::config::form::Form;
 use crate::config::host::Host;
 use crate::config::info::Info;
+use crate::config::listed::check_exists;
 use crate::config::prefix::Prefix;
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
-use crate::config::rows::{Row, Section, check_exists};
-use crate::config::write::{Fields, quoted};
+use crate::config::row::Row;
+use crate::config::rows::Section;
+use crate::config::toml_text::quoted;
+use crate::config::write::Fields;
 
 /// Where zebra looks for us unless told otherwise.
 const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 2620);
@@ -96,7 +99,15 @@ impl Declared for Fpm {
 
 impl Row for Fpm {
     const KIND: &'static str = "fpm";
+}
 
+impl Section for Fpm {
+    fn is_said(&self) -> bool {
+        self.0.is_some()
+    }
+}
+
+impl Object for Fpm {
     const MORE: &'static [Command] = &[Command::with(
         ("fpm", "del"),
         "Stop listening to zebra",
@@ -107,9 +118,7 @@ impl Row for Fpm {
             Ok(())
         },
     )];
-}
 
-impl Section for Fpm {
     fn check(&self, config: &Config, _: &Host, report: &mut Report) {
         let Some(fpm) = &self.0 else { return };
         for (index, named) in fpm.vrfs.iter().enumerate() {
@@ -122,10 +131,6 @@ impl Section for Fpm {
             }
             check_exists(&field, &named.vrf, &config.vrfs, report);
         }
-    }
-
-    fn is_said(&self) -> bool {
-        self.0.is_some()
     }
 }
 

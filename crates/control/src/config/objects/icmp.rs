@@ -1,7 +1,9 @@
 //! `[icmp]`: rates of the messages the router sends by itself (RFC 1812, 4.3.2.8).
 
+use super::Object;
 use crate::config::declare::object;
-use crate::config::rows::{Row, Section};
+use crate::config::row::Row;
+use crate::config::rows::Section;
 
 object! {
     /// Rates of the messages the router sends by itself
@@ -20,3 +22,5 @@ impl Row for Icmp {
 }
 
 impl Section for Icmp {}
+
+impl Object for Icmp {}

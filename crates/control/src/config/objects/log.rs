@@ -1,8 +1,10 @@
 //! `[log]`: how the log is written, and how much of what happens.
 
+use super::Object;
 use crate::config::declare::object;
 use crate::config::field::word_field;
-use crate::config::rows::{Row, Section};
+use crate::config::row::Row;
+use crate::config::rows::Section;
 
 word_field! {
     /// How lines are written.
@@ -82,3 +84,5 @@ impl Row for Log {
 }
 
 impl Section for Log {}
+
+impl Object for Log {}

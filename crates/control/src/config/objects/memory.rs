@@ -1,12 +1,13 @@
 //! `[memory]`: buffers and table sizes, claimed once when the router starts.
 
-use super::Config;
 use super::port::Port;
+use super::{Config, Object};
 use crate::config::declare::object;
 use crate::config::field::word_field;
 use crate::config::host::Host;
 use crate::config::report::{Problem, Report};
-use crate::config::rows::{Row, Section};
+use crate::config::row::Row;
+use crate::config::rows::Section;
 
 /// Ethernet header and two VLAN tags, that a frame has beside its MTU.
 const FRAME_OVERHEAD_BYTES: u16 = 14 + 8;
@@ -75,7 +76,9 @@ impl Memory {
     }
 }
 
-impl Section for Memory {
+impl Section for Memory {}
+
+impl Object for Memory {
     const NEEDS_RESTART: bool = true;
 
     fn check(&self, config: &Config, _: &Host, report: &mut Report) {

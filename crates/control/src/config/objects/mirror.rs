@@ -7,15 +7,16 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Config;
 use super::name::name_field;
 use super::port::{PortName, check_exists};
 use super::port_kind::PortKind;
+use super::{Config, Object};
 use crate::config::declare::{as_field, object};
 use crate::config::field::word_field;
 use crate::config::host::Host;
+use crate::config::listed::Listed;
 use crate::config::report::{Problem, Report};
-use crate::config::rows::{Listed, Row};
+use crate::config::row::Row;
 use crate::config::table::Table;
 
 name_field! {
@@ -108,10 +109,12 @@ pub type Mirrors = Table<MirrorName, Mirror>;
 
 impl Listed for Mirror {
     type Key = MirrorName;
+}
 
-    fn check(rows: &Mirrors, config: &Config, _: &Host, report: &mut Report) {
+impl Object for Mirrors {
+    fn check(&self, config: &Config, _: &Host, report: &mut Report) {
         let mut copied: HashMap<(&PortName, &str), &MirrorName> = HashMap::new();
-        for (name, mirror) in rows.iter() {
+        for (name, mirror) in self.iter() {
             let field = format!("mirror.{name}");
             mirror.check_destination(&field, config, report);
             if mirror.sources.is_empty() {

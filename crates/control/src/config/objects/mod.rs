@@ -19,42 +19,40 @@ pub mod tunnel_outer;
 mod unnumbered;
 pub mod vlan;
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use super::change::{Action, ChangeLine, Step};
-use super::edit::Command;
+use super::command::{self, Run};
 use super::host::Host;
 use super::info::Described;
 use super::read::TableReader;
 use super::report::Report;
-use super::rows::Place;
+use super::rows::Stored;
+use super::usual::{Usual, Verb};
 use super::write::Writer;
 
-/// A kind of object: a section that is always there, or a table of rows.
-pub trait Object: Clone + PartialEq + Default {
-    /// A step from one state to another.
-    type Change: Step;
+/// A command that edits the configuration.
+pub type Command = command::Command<Config>;
 
+/// A kind of object, among all others.
+pub trait Object: Stored {
     /// Whether changes only take effect when the router starts anew.
     const NEEDS_RESTART: bool = false;
-
-    /// Takes its keys out of the file.
-    fn read(root: &mut TableReader<'_>) -> Self;
+    /// The commands beside the usual ones.
+    const MORE: &'static [Command] = &[];
 
     /// Finds what is wrong with it, alone and in its surroundings.
-    fn check(&self, config: &Config, host: &Host, report: &mut Report);
+    fn check(&self, _: &Config, _: &Host, _: &mut Report) {}
+}
 
-    /// Writes it as [`Object::read`] reads it.
-    fn write(&self, writer: &mut Writer);
-
-    /// What turns `old` into `new`.
-    fn diff(old: &Self, new: &Self) -> Vec<Self::Change>;
-
-    /// The commands that edit it.
-    fn commands() -> Vec<Command>;
-
-    /// What is known of its fields.
-    fn described() -> Vec<Described>;
+/// The commands of a kind, each as what edits it in the configuration.
+fn commands_of<T: Object>(run: fn(Verb) -> Run<Config>) -> Vec<Command> {
+    let usual = T::usual().into_iter().map(|Usual { verb, about, first, fields }| {
+        let about = Cow::Owned(about);
+        Command { noun: T::KIND, verb: verb.word(), about, first, fields, run: run(verb) }
+    });
+    usual.chain(T::MORE.iter().cloned()).collect()
 }
 
 macro_rules! objects {
@@ -77,36 +75,34 @@ macro_rules! objects {
         pub enum Change { $(
             #[doc = concat!("See [`", stringify!($module), "`].")]
             $(#[cfg($cfg)])?
-            $kind(<$module::$kind as Object>::Change), )+ }
+            $kind(<$module::$kind as Stored>::Change), )+ }
 
         /// Every command that edits, by kind of object.
         pub fn commands() -> &'static [Command] {
             static ALL: LazyLock<Vec<Command>> =
-                LazyLock::new(|| [$( $(#[cfg($cfg)])? <$module::$kind as Object>::commands(), )+].concat());
+                LazyLock::new(|| [$(
+                    $(#[cfg($cfg)])?
+                    commands_of::<$module::$kind>(|verb| match verb {
+                        Verb::Add => |config, words| config.$field.edit(Verb::Add, words),
+                        Verb::Set => |config, words| config.$field.edit(Verb::Set, words),
+                        Verb::Del => |config, words| config.$field.edit(Verb::Del, words),
+                    }),
+                )+].concat());
             &ALL
         }
 
         /// What is known of the fields of every section.
         pub fn described() -> Vec<Described> {
-            [$( $(#[cfg($cfg)])? <$module::$kind as Object>::described(), )+].into_iter().flatten().collect()
+            [$( $(#[cfg($cfg)])? <$module::$kind as Stored>::described(), )+].into_iter().flatten().collect()
         }
-
-        $(
-            $(#[cfg($cfg)])?
-            impl Place for $module::$kind {
-                fn place(config: &mut Config) -> &mut Self {
-                    &mut config.$field
-                }
-            }
-        )+
 
         impl Config {
             pub(crate) fn read(root: &mut TableReader<'_>) -> Self {
-                Self { $( $(#[cfg($cfg)])? $field: <$module::$kind as Object>::read(root), )+ }
+                Self { $( $(#[cfg($cfg)])? $field: <$module::$kind as Stored>::read(root), )+ }
             }
 
             pub(crate) fn write(&self, writer: &mut Writer) {
-                $( $(#[cfg($cfg)])? Object::write(&self.$field, writer); )+
+                $( $(#[cfg($cfg)])? Stored::write(&self.$field, writer); )+
             }
 
             /// Finds everything wrong with it.
@@ -119,7 +115,7 @@ macro_rules! objects {
             pub fn diff(old: &Self, new: &Self) -> Vec<Change> {
                 let mut kinds: Vec<Vec<Change>> = Vec::from([$(
                     $(#[cfg($cfg)])?
-                    <$module::$kind as Object>::diff(&old.$field, &new.$field)
+                    <$module::$kind as Stored>::diff(&old.$field, &new.$field)
                         .into_iter()
                         .map(Change::$kind)
                         .collect(),

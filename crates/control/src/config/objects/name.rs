@@ -23,7 +23,7 @@ macro_rules! name_field {
         impl $crate::config::field::Field for $name {
             const EXPECTED: &'static str =
                 concat!($what, ": a letter, then up to 14 letters, digits, `-`, `_` or `.`");
-            const FORM: $crate::config::field::Form =
+            const FORM: $crate::config::form::Form =
                 <$crate::config::objects::port::PortName as $crate::config::field::Field>::FORM;
 
             fn from_text(text: &str) -> Result<Self, $crate::config::field::Refusal> {
@@ -39,7 +39,7 @@ macro_rules! name_field {
             }
         }
 
-        $crate::config::rows::name_key!($name = $what);
+        $crate::config::key::name_key!($name = $what);
     };
 }
 pub(crate) use name_field;

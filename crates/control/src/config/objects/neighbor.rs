@@ -5,13 +5,15 @@ use std::net::IpAddr;
 
 use wire::MacAddr;
 
-use super::Config;
 use super::connected::{Connected, is_link_local};
 use super::port::{PortName, check_exists};
+use super::{Config, Object};
 use crate::config::declare::object;
 use crate::config::host::Host;
+use crate::config::key::{Key, field_key};
+use crate::config::listed::Listed;
 use crate::config::report::{Problem, Report};
-use crate::config::rows::{Key, Listed, Row, field_key};
+use crate::config::row::Row;
 use crate::config::table::Table;
 
 object! {
@@ -52,11 +54,13 @@ impl Listed for Neighbor {
     type Key = NeighborKey;
 
     const IS_REPLACED: bool = true;
+}
 
-    fn check(rows: &Neighbors, config: &Config, _: &Host, report: &mut Report) {
+impl Object for Neighbors {
+    fn check(&self, config: &Config, _: &Host, report: &mut Report) {
         let connected = Connected::of(&config.ports);
-        for (key, neighbor) in rows.iter() {
-            let field = key.path(Self::KIND);
+        for (key, neighbor) in self.iter() {
+            let field = key.path(Neighbor::KIND);
             if !neighbor.mac.is_unicast() {
                 let message = format!("{} is not the address of one station", neighbor.mac);
                 report.push(

@@ -14,18 +14,21 @@ use super::port_twin::Twin;
 use super::proxy_arp;
 use super::qos::{self, Qos};
 use super::vrf::VrfName;
-use super::{Config, tunnel, unnumbered, vlan};
+use super::{Command, Config, Object, tunnel, unnumbered, vlan};
 use crate::config::declare::{Declared, object};
-use crate::config::edit::Command;
-use crate::config::field::{Field, Form, Refusal};
+use crate::config::field::{Field, Refusal};
+use crate::config::form::Form;
 use crate::config::host::Host;
 use crate::config::info::{Described, Stands};
+use crate::config::key::name_key;
+use crate::config::listed::{self, Listed, row_mut};
 use crate::config::order::Order;
 use crate::config::prefix::{InterfaceAddress, Prefix};
 use crate::config::report::{Problem, Report};
-use crate::config::rows::{self, Listed, Row, name_key, row_mut};
+use crate::config::row::Row;
 use crate::config::table::{Delta, Table};
-use crate::config::write::{Fields, Writer, quoted};
+use crate::config::toml_text::quoted;
+use crate::config::write::{Fields, Writer};
 
 /// RFC 791: every link carries 68 bytes.
 const MIN_MTU: u16 = 68;
@@ -209,22 +212,6 @@ impl Port {
 impl Row for Port {
     const KIND: &'static str = "port";
 
-    const MORE: &'static [Command] = &[
-        Command::of::<AddressAdd>(),
-        Command::of::<AddressDel>(),
-        vlan::ADD,
-        vlan::DEL,
-        tunnel::VXLAN_ADD,
-        tunnel::VXLAN_DEL,
-        tunnel::GRE_ADD,
-        tunnel::GRE_DEL,
-        qos::SET,
-        qos::CLASS,
-        qos::FILTER,
-        qos::DEL,
-        qos::IMPORT,
-    ];
-
     fn parts() -> Vec<Described> {
         let stands = Stands::Elsewhere(qos::schema);
         vec![Described { path: "port.qos", about: |_| "", infos: Vec::new(), stands }]
@@ -248,10 +235,46 @@ impl Listed for Port {
 
     const FIRST: usize = 1;
 
-    fn check(ports: &Ports, config: &Config, _: &Host, report: &mut Report) {
-        check_number(ports, report);
+    fn write_more(&self, header: &str, writer: &mut Writer) {
+        if let Some(qos) = &self.qos {
+            qos.write(header, writer);
+        }
+    }
+
+    fn keep(&mut self, old: &Self) {
+        self.qos.clone_from(&old.qos);
+    }
+
+    fn order(deltas: &mut [Delta<PortName, Self>]) {
+        // Ports that stand on others go before those, and come after them.
+        deltas.sort_by_key(|delta| match delta {
+            Delta::Removed { row, .. } => !row.kind.is_virtual(),
+            Delta::Added { row, .. } | Delta::Modified { new: row, .. } => row.kind.is_virtual(),
+        });
+    }
+}
+
+impl Object for Ports {
+    const MORE: &'static [Command] = &[
+        Command::of::<AddressAdd>(),
+        Command::of::<AddressDel>(),
+        vlan::ADD,
+        vlan::DEL,
+        tunnel::VXLAN_ADD,
+        tunnel::VXLAN_DEL,
+        tunnel::GRE_ADD,
+        tunnel::GRE_DEL,
+        qos::SET,
+        qos::CLASS,
+        qos::FILTER,
+        qos::DEL,
+        qos::IMPORT,
+    ];
+
+    fn check(&self, config: &Config, _: &Host, report: &mut Report) {
+        check_number(self, report);
         let (mut claims, mut twins) = (HashMap::new(), HashMap::new());
-        for (name, port) in ports.iter() {
+        for (name, port) in self.iter() {
             port.check_alone(name, report);
             unnumbered::check(name, port, config, report);
             Filters::check(name, port, config, report);
@@ -275,27 +298,9 @@ impl Listed for Port {
                 report.push(problem.expected("one port for each device"));
             }
         }
-        vlan::check_all(ports, report);
-        tunnel::check_all(ports, report);
-        Connected::of(ports).check(report);
-    }
-
-    fn write_more(&self, header: &str, writer: &mut Writer) {
-        if let Some(qos) = &self.qos {
-            qos.write(header, writer);
-        }
-    }
-
-    fn keep(&mut self, old: &Self) {
-        self.qos.clone_from(&old.qos);
-    }
-
-    fn order(deltas: &mut [Delta<PortName, Self>]) {
-        // Ports that stand on others go before those, and come after them.
-        deltas.sort_by_key(|delta| match delta {
-            Delta::Removed { row, .. } => !row.kind.is_virtual(),
-            Delta::Added { row, .. } | Delta::Modified { new: row, .. } => row.kind.is_virtual(),
-        });
+        vlan::check_all(self, report);
+        tunnel::check_all(self, report);
+        Connected::of(self).check(report);
     }
 }
 
@@ -329,7 +334,7 @@ impl Order for AddressAdd {
 
     fn run(self, config: &mut Config) -> Result<(), Problem> {
         let Self { address, port: name } = self;
-        let port = row_mut::<Port>(config, &name)?;
+        let port = row_mut(&mut config.ports, &name)?;
         if port.addresses.contains(&address) {
             let message = format!("port {name} has {address} already");
             return Err(Problem::new(format!("port.{name}.addresses"), message));
@@ -356,7 +361,7 @@ impl Order for AddressDel {
 
     fn run(self, config: &mut Config) -> Result<(), Problem> {
         let Self { address, port: name } = self;
-        let port = row_mut::<Port>(config, &name)?;
+        let port = row_mut(&mut config.ports, &name)?;
         let Some(at) = port.addresses.iter().position(|other| *other == address) else {
             let has: Vec<String> = port.addresses.iter().map(ToString::to_string).collect();
             let message = format!("port {name} has no address {address}");
@@ -373,5 +378,5 @@ impl Order for AddressDel {
 
 /// Complains about a port that is not there.
 pub(crate) fn check_exists(field: &str, name: &PortName, ports: &Ports, report: &mut Report) {
-    rows::check_exists(field, name, ports, report);
+    listed::check_exists(field, name, ports, report);
 }

@@ -15,8 +15,8 @@ use super::port_allow::Allow;
 use super::port_kind::PortKind;
 use crate::config::declare::{as_field, flat, object};
 use crate::config::field::word_field;
+use crate::config::listed::check_exists;
 use crate::config::report::{Problem, Report};
-use crate::config::rows::check_exists;
 
 word_field! {
     /// Which routes to a source count.

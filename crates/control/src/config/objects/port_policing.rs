@@ -4,8 +4,8 @@
 use super::Config;
 use super::policer::{Dscp, Mark, Pcp, PolicerName};
 use crate::config::declare::{flat, object};
+use crate::config::listed::check_exists;
 use crate::config::report::Report;
-use crate::config::rows::check_exists;
 
 object! {
     /// What a port holds its frames to

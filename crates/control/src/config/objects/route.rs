@@ -3,22 +3,27 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use super::Config;
 use super::connected::{Connected, is_link_local};
 use super::port::{PortName, check_exists};
 use super::vrf::{self, DEFAULT_NAME, VrfName, name_of};
+use super::{Command, Config, Object};
 use crate::config::declare::{Declared, as_field, infos, object};
 use crate::config::draft::Draft;
-use crate::config::edit::{Command, Words};
-use crate::config::field::{Field, Form, Refusal};
+use crate::config::field::{Field, Refusal};
+use crate::config::form::Form;
 use crate::config::host::Host;
-use crate::config::info::{Info, Value};
+use crate::config::info::Info;
+use crate::config::key::{Key, field_key};
+use crate::config::listed::{Listed, row_mut};
 use crate::config::prefix::Prefix;
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
-use crate::config::rows::{Key, Listed, Row, field_key, row_mut};
+use crate::config::row::Row;
 use crate::config::table::Table;
-use crate::config::write::{Fields, quoted};
+use crate::config::toml_text::quoted;
+use crate::config::value::Value;
+use crate::config::words::Words;
+use crate::config::write::Fields;
 
 /// Most next hops of a route.
 const MAX_NEXT_HOPS: usize = 64;
@@ -140,6 +145,20 @@ impl Declared for Route {
 impl Row for Route {
     const KIND: &'static str = "route";
     const CALLED: &'static str = "static route to";
+}
+
+/// Static routes by VRF and prefix.
+pub type Routes = Table<RouteKey, Route>;
+
+impl Listed for Route {
+    type Key = RouteKey;
+
+    const IS_EDITED: bool = false;
+    const ONCE: Option<&'static str> =
+        Some("several next hops go into one list: via = [\"…\", \"…\"]");
+}
+
+impl Object for Routes {
     const MORE: &'static [Command] = &[
         Command::with(
             ("route", "add"),
@@ -157,21 +176,10 @@ impl Row for Route {
         ),
         Command::with(("route", "del"), "Remove a route", prefix, RouteKey::infos, route_del),
     ];
-}
 
-/// Static routes by VRF and prefix.
-pub type Routes = Table<RouteKey, Route>;
-
-impl Listed for Route {
-    type Key = RouteKey;
-
-    const IS_EDITED: bool = false;
-    const ONCE: Option<&'static str> =
-        Some("several next hops go into one list: via = [\"…\", \"…\"]");
-
-    fn check(rows: &Routes, config: &Config, _: &Host, report: &mut Report) {
+    fn check(&self, config: &Config, _: &Host, report: &mut Report) {
         let connected = Connected::of(&config.ports);
-        for (key, route) in rows.iter() {
+        for (key, route) in self.iter() {
             check_route(key, route, config, &connected, report);
         }
     }
@@ -398,7 +406,7 @@ fn route_del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> 
     draft.say(&prefix()[0], words)?;
     draft.say_rest(&RouteKey::infos(), words)?;
     let key = draft.read(Route::KIND, <RouteKey as Declared>::read)?;
-    row_mut::<Route>(config, &key)?;
+    row_mut(&mut config.routes, &key)?;
     config.routes.remove(&key);
     Ok(())
 }

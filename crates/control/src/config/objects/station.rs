@@ -5,13 +5,15 @@ use std::net::IpAddr;
 
 use wire::MacAddr;
 
-use super::Config;
 use super::bridge::BridgeName;
 use super::port::PortName;
+use super::{Config, Object};
 use crate::config::declare::object;
 use crate::config::host::Host;
+use crate::config::key::{Key, field_key};
+use crate::config::listed::{Listed, check_exists};
 use crate::config::report::{Problem, Report};
-use crate::config::rows::{Key, Listed, Row, check_exists, field_key};
+use crate::config::row::Row;
 use crate::config::table::Table;
 
 object! {
@@ -77,10 +79,12 @@ impl Listed for Station {
     type Key = StationKey;
 
     const IS_REPLACED: bool = true;
+}
 
-    fn check(rows: &Stations, config: &Config, _: &Host, report: &mut Report) {
-        for (key, station) in rows.iter() {
-            let field = key.path(Self::KIND);
+impl Object for Stations {
+    fn check(&self, config: &Config, _: &Host, report: &mut Report) {
+        for (key, station) in self.iter() {
+            let field = key.path(Station::KIND);
             if !key.address.is_unicast() {
                 let message = format!("{} is not the address of one station", key.address);
                 report.push(

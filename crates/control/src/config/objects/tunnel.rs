@@ -6,18 +6,20 @@ use std::net::IpAddr;
 use wire::ipv6;
 use wire::vxlan::MAX_VNI;
 
-use super::Config;
-use super::port::{Port, PortName, Ports};
+use super::port::{PortName, Ports};
 use super::port_kind::{DEFAULT_MTU, Kind, PortKind};
 use super::tunnel_outer::{OuterDscp, OuterTtl};
 use super::vrf::VrfName;
+use super::{Command, Config};
 use crate::config::declare::{by_another_word, explained, object};
-use crate::config::edit::{Command, Words};
 use crate::config::field::{Field, word_field};
-use crate::config::info::{Info, Value};
+use crate::config::info::Info;
+use crate::config::key::Key;
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
-use crate::config::rows::{self, Key};
+use crate::config::usual::add_as;
+use crate::config::value::Value;
+use crate::config::words::Words;
 use crate::config::write::Fields;
 
 /// The two ends of a tunnel.
@@ -318,7 +320,7 @@ pub(super) const VXLAN_ADD: Command = Command::with(
     "Make a VXLAN tunnel, a port that a bridge may take in, as in: vxlan add vx vni 7 local 192.0.2.1 remote 192.0.2.9",
     PortName::first,
     explained::<Vxlan>,
-    |config, words| rows::add_as::<Port>(config, words, "vxlan"),
+    |config, words| add_as(&mut config.ports, words, "vxlan"),
 );
 
 /// Removes it.
@@ -331,7 +333,7 @@ pub(super) const GRE_ADD: Command = Command::with(
     "Make a GRE tunnel of frames, a port that a bridge may take in, or of packets, a link",
     PortName::first,
     explained::<Gre>,
-    |config, words| rows::add_as::<Port>(config, words, "gre"),
+    |config, words| add_as(&mut config.ports, words, "gre"),
 );
 
 /// Removes it.

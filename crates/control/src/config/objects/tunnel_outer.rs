@@ -2,7 +2,8 @@
 //! thing for all.
 
 use super::policer::Dscp;
-use crate::config::field::{Field, Form, Refusal};
+use crate::config::field::{Field, Refusal};
+use crate::config::form::Form;
 
 const INHERIT: &str = "inherit";
 

@@ -1,8 +1,10 @@
 //! `[twins]`: how much of each class the kernel's twins get, so that no flood of one class starves
 //! the others.
 
+use super::Object;
 use crate::config::declare::object;
-use crate::config::rows::{Row, Section};
+use crate::config::row::Row;
+use crate::config::rows::Section;
 
 object! {
     /// What the kernel's twins of ports get, of each worker
@@ -23,3 +25,5 @@ impl Row for Twins {
 }
 
 impl Section for Twins {}
+
+impl Object for Twins {}

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use wire::vlan::{MAX_VID, MIN_VID};
 
-use super::Config;
 use super::port::{Port, PortName, Ports, check_exists};
 use super::port_kind::{Kind, PortKind};
+use super::{Command, Config};
 use crate::config::declare::object;
-use crate::config::edit::Command;
-use crate::config::field::{Field, Form, Refusal, word_field};
+use crate::config::field::{Field, Refusal, word_field};
+use crate::config::form::Form;
+use crate::config::listed::{add, row_mut};
 use crate::config::order::{Flat, Order};
 use crate::config::report::{Problem, Report};
-use crate::config::rows;
 
 word_field! {
     /// Whose tag format the outer tag has.
@@ -150,7 +150,7 @@ impl Order for Add {
 
     fn run(self, config: &mut Config) -> Result<(), Problem> {
         let Flat(vlan) = self.which;
-        rows::add(config, name_of(&vlan)?, Port::new(PortKind::Vlan(vlan)))
+        add(&mut config.ports, name_of(&vlan)?, Port::new(PortKind::Vlan(vlan)))
     }
 }
 
@@ -169,7 +169,7 @@ impl Order for Del {
 
     fn run(self, config: &mut Config) -> Result<(), Problem> {
         let name = name_of(&self.which.0)?;
-        rows::row_mut::<Port>(config, &name)?;
+        row_mut(&mut config.ports, &name)?;
         config.ports.remove(&name);
         Ok(())
     }

@@ -3,13 +3,16 @@
 
 use std::fmt;
 
-use super::Config;
 use super::port::PortName;
+use super::{Config, Object};
 use crate::config::declare::object;
-use crate::config::field::{Field, Form, Refusal};
+use crate::config::field::{Field, Refusal};
+use crate::config::form::Form;
 use crate::config::host::Host;
+use crate::config::key::name_key;
+use crate::config::listed::{self, Listed};
 use crate::config::report::{Problem, Report};
-use crate::config::rows::{self, Listed, Row, name_key};
+use crate::config::row::Row;
 use crate::config::table::Table;
 
 /// Most VRFs beside the default one.
@@ -77,16 +80,18 @@ pub type Vrfs = Table<VrfName, Vrf>;
 
 impl Listed for Vrf {
     type Key = VrfName;
+}
 
-    fn check(rows: &Vrfs, config: &Config, _: &Host, report: &mut Report) {
-        if rows.len() > MAX_VRFS {
-            let problem = Problem::new("vrf", format!("{} VRFs", rows.len()));
+impl Object for Vrfs {
+    fn check(&self, config: &Config, _: &Host, report: &mut Report) {
+        if self.len() > MAX_VRFS {
+            let problem = Problem::new("vrf", format!("{} VRFs", self.len()));
             report.push(problem.expected(format!("at most {MAX_VRFS}")));
         }
         for (port, row) in config.ports.iter() {
             let underlay = row.kind.ends().and_then(|ends| ends.underlay_vrf.as_ref());
             for (key, vrf) in [("vrf", row.vrf.as_ref()), ("underlay_vrf", underlay)] {
-                check_exists(&format!("port.{port}.{key}"), vrf, rows, report);
+                check_exists(&format!("port.{port}.{key}"), vrf, self, report);
             }
         }
     }
@@ -95,6 +100,6 @@ impl Listed for Vrf {
 /// Complains about a VRF that is not there.
 pub(crate) fn check_exists(field: &str, name: Option<&VrfName>, vrfs: &Vrfs, report: &mut Report) {
     if let Some(name) = name {
-        rows::check_exists(field, name, vrfs, report);
+        listed::check_exists(field, name, vrfs, report);
     }
 }

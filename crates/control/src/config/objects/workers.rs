@@ -1,13 +1,15 @@
 //! `[workers]`: the threads that forward, and the cores they run on.
 
-use super::Config;
+use super::{Config, Object};
 use crate::config::declare::object;
 use crate::config::field::word_field;
 use crate::config::host::Host;
-use crate::config::info::{Info, Value};
+use crate::config::info::Info;
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
-use crate::config::rows::{Row, Section};
+use crate::config::row::Row;
+use crate::config::rows::Section;
+use crate::config::value::Value;
 use crate::config::write::Fields;
 
 /// Most workers there can be.
@@ -142,7 +144,9 @@ impl Row for Workers {
     const KIND: &'static str = "workers";
 }
 
-impl Section for Workers {
+impl Section for Workers {}
+
+impl Object for Workers {
     const NEEDS_RESTART: bool = true;
 
     fn check(&self, _: &Config, host: &Host, report: &mut Report) {

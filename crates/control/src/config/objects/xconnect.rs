@@ -3,15 +3,17 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::Config;
 use super::port::{Port, PortName, check_exists};
+use super::{Config, Object};
 use crate::config::declare::{Declared, object};
 use crate::config::field::Field;
 use crate::config::host::Host;
 use crate::config::info::Info;
+use crate::config::key::{Key, field_key};
+use crate::config::listed::Listed;
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
-use crate::config::rows::{Key, Listed, Row, field_key};
+use crate::config::row::Row;
 use crate::config::table::Table;
 use crate::config::write::Fields;
 
@@ -86,11 +88,13 @@ pub type Xconnects = Table<PortPair, Xconnect>;
 
 impl Listed for Xconnect {
     type Key = PortPair;
+}
 
-    fn check(rows: &Xconnects, config: &Config, _: &Host, report: &mut Report) {
+impl Object for Xconnects {
+    fn check(&self, config: &Config, _: &Host, report: &mut Report) {
         let mut used: HashMap<&PortName, &PortPair> = HashMap::new();
-        for (pair, _) in rows.iter() {
-            let field = format!("{}.ports", pair.path(Self::KIND));
+        for (pair, _) in self.iter() {
+            let field = format!("{}.ports", pair.path(Xconnect::KIND));
             if pair.first == pair.second {
                 let message = format!("{} is connected to itself", pair.first);
                 report.push(Problem::new(field, message).expected("two different ports"));

@@ -11,7 +11,6 @@ use proptest::sample::Index;
 
 use super::super::declare::{Declared, explained};
 use super::super::draft::Draft;
-use super::super::edit::with_words;
 use super::super::info::Info;
 use super::super::objects::acl::Rule;
 use super::super::objects::api::Api;
@@ -26,6 +25,7 @@ use super::super::objects::port::Port;
 use super::super::objects::twins::Twins;
 use super::super::objects::workers::Workers;
 use super::super::objects::{commands, described};
+use super::super::words::with_words;
 use super::super::write::Fields;
 
 /// Texts that a field could be said with.

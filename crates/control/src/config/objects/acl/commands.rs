@@ -1,17 +1,18 @@
 //! `acl append` and others: the commands that edit the rules of a list. Those of one text, as in a
 //! file for `exec`, take effect together.
 
+use super::Command;
 use std::sync::Arc;
 
-use super::{Acl, AclName, Rule};
+use super::{AclName, Rule};
 use crate::config::Config;
 use crate::config::declare::object;
-use crate::config::edit::Command;
-use crate::config::field::{Field, Form, Refusal};
+use crate::config::field::{Field, Refusal};
+use crate::config::form::Form;
+use crate::config::listed::row_mut;
 use crate::config::order::{Flat, Order};
 use crate::config::report::{Problem, Report};
-use crate::config::rows::row_mut;
-use crate::config::write::quoted;
+use crate::config::toml_text::quoted;
 
 pub(super) const COMMANDS: &[Command] = &[
     Command::of::<Append>(),
@@ -144,7 +145,7 @@ impl Field for Which {
 
 /// The rules of a list.
 fn rules<'a>(config: &'a mut Config, name: &AclName) -> Result<&'a mut Vec<Rule>, Problem> {
-    Ok(Arc::make_mut(&mut row_mut::<Acl>(config, name)?.rules))
+    Ok(Arc::make_mut(&mut row_mut(&mut config.acls, name)?.rules))
 }
 
 /// A rule's place, below `end`.

@@ -13,17 +13,18 @@ mod rule;
 #[cfg(test)]
 mod tests;
 
-use super::Config;
 use super::name::name_field;
+use super::{Command, Config, Object};
 use crate::config::declare::{Declared, explained, object};
-use crate::config::edit::Command;
 use crate::config::field::word_field;
 use crate::config::host::Host;
-use crate::config::info::{Described, Info, Stands, Value};
+use crate::config::info::{Described, Info, Stands};
+use crate::config::listed::Listed;
 use crate::config::read::TableReader;
 use crate::config::report::Report;
-use crate::config::rows::{Listed, Row};
+use crate::config::row::Row;
 use crate::config::table::Table;
+use crate::config::value::Value;
 use crate::config::write::{Fields, Writer};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -84,7 +85,6 @@ const TOLD: usize = 4;
 impl Row for Acl {
     const KIND: &'static str = "acl";
     const CALLED: &'static str = "access list";
-    const MORE: &'static [Command] = commands::COMMANDS;
 
     fn parts() -> Vec<Described> {
         let infos = explained::<Rule>();
@@ -110,14 +110,6 @@ pub type Acls = Table<AclName, Acl>;
 impl Listed for Acl {
     type Key = AclName;
 
-    fn check(rows: &Acls, _: &Config, _: &Host, report: &mut Report) {
-        for (name, acl) in rows.iter() {
-            for (index, rule) in acl.rules.iter().enumerate() {
-                rule.check(&format!("acl.{name}.rule[{index}]"), report);
-            }
-        }
-    }
-
     fn write_more(&self, header: &str, writer: &mut Writer) {
         for rule in self.rules.iter() {
             writer.section(&format!("[[{header}.rule]]"), &rule.fields());
@@ -126,5 +118,17 @@ impl Listed for Acl {
 
     fn keep(&mut self, old: &Self) {
         self.rules.clone_from(&old.rules);
+    }
+}
+
+impl Object for Acls {
+    const MORE: &'static [Command] = commands::COMMANDS;
+
+    fn check(&self, _: &Config, _: &Host, report: &mut Report) {
+        for (name, acl) in self.iter() {
+            for (index, rule) in acl.rules.iter().enumerate() {
+                rule.check(&format!("acl.{name}.rule[{index}]"), report);
+            }
+        }
     }
 }

@@ -3,11 +3,13 @@
 
 use super::Action;
 use crate::config::declare::{Declared, object};
-use crate::config::field::{Field, Form, Refusal};
+use crate::config::field::{Field, Refusal};
+use crate::config::form::Form;
 use crate::config::objects::qos::units::{PortRange, Protocol};
 use crate::config::prefix::Prefix;
 use crate::config::report::{Problem, Report};
-use crate::config::write::{Fields, quoted};
+use crate::config::toml_text::quoted;
+use crate::config::write::Fields;
 use wire::MacAddr;
 use wire::ip::protocol;
 

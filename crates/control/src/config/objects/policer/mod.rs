@@ -11,12 +11,13 @@
 mod tests;
 mod treatment;
 
-use super::Config;
 use super::name::name_field;
+use super::{Config, Object};
 use crate::config::declare::object;
 use crate::config::host::Host;
+use crate::config::listed::Listed;
 use crate::config::report::{Problem, Report};
-use crate::config::rows::{Listed, Row};
+use crate::config::row::Row;
 use crate::config::table::Table;
 use sched::units::{Rate, Size};
 
@@ -111,9 +112,11 @@ impl Listed for Policer {
     type Key = PolicerName;
 
     const IS_REPLACED: bool = true;
+}
 
-    fn check(rows: &Policers, _: &Config, _: &Host, report: &mut Report) {
-        for (name, policer) in rows.iter() {
+impl Object for Policers {
+    fn check(&self, _: &Config, _: &Host, report: &mut Report) {
+        for (name, policer) in self.iter() {
             policer.check(&format!("policer.{name}"), report);
         }
     }

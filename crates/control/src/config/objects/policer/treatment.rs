@@ -1,8 +1,9 @@
 //! What becomes of packets: `"drop"`, `"pass"`, or marks that they get, as in `"dscp af12"` and
 //! `"dscp 0 pcp 1"`.
 
-use crate::config::field::{Field, Form, Refusal};
-use crate::config::write::quoted;
+use crate::config::field::{Field, Refusal};
+use crate::config::form::Form;
+use crate::config::toml_text::quoted;
 
 /// A differentiated services code point (RFC 2474), by number or by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

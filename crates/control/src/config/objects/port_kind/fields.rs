@@ -1,6 +1,7 @@
 //! What kinds of ports call their devices and packets.
 
-use crate::config::field::{Field, Form, Refusal};
+use crate::config::field::{Field, Refusal};
+use crate::config::form::Form;
 
 /// A card's place on the bus, as in `0000:03:00.0`.
 #[derive(Clone, Debug, PartialEq, Eq)]

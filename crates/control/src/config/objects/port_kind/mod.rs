@@ -14,9 +14,10 @@ use super::tunnel::{Ends, Gre, Remotes, Vxlan};
 use super::vlan::Vlan;
 use crate::config::declare::Declared;
 use crate::config::field::word_field;
-use crate::config::info::{Info, Value};
+use crate::config::info::Info;
 use crate::config::read::TableReader;
 use crate::config::report::Report;
+use crate::config::value::Value;
 use crate::config::write::Fields;
 pub(crate) use kind::{DEFAULT_MTU, Kind};
 

@@ -10,14 +10,14 @@ use toml::de::DeTable;
 
 use super::filter as filter_fields;
 use super::{LINK_HEADER_BYTES, Qos, described, read, write};
-use crate::config::edit::{Command, Words};
 use crate::config::field::Field;
-use crate::config::objects::Config;
-use crate::config::objects::port::{Port, PortName};
+use crate::config::listed::row_mut;
+use crate::config::objects::port::PortName;
+use crate::config::objects::{Command, Config};
 use crate::config::read::TableReader;
 use crate::config::report::{InScript, Problem, Report};
-use crate::config::rows::row_mut;
-use crate::config::write::quoted;
+use crate::config::toml_text::quoted;
+use crate::config::words::Words;
 
 /// Gives a port a scheduler.
 pub(in crate::config::objects) const SET: Command = Command::with(
@@ -125,7 +125,7 @@ fn missing(name: &PortName) -> Problem {
 
 fn set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let name: PortName = words.next("a port name")?;
-    let port = row_mut::<Port>(config, &name)?;
+    let port = row_mut(&mut config.ports, &name)?;
     let kind: String = words.next("a discipline")?;
     let mut toml = vec![("kind".to_owned(), quoted(&kind))];
     pairs(words, &mut toml)?;
@@ -152,7 +152,7 @@ fn with_classes_of(old: &Qos, mut new: Qos) -> Qos {
 
 fn class(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let name: PortName = words.next("a port name")?;
-    let port = row_mut::<Port>(config, &name)?;
+    let port = row_mut(&mut config.ports, &name)?;
     let frame_bytes = u32::from(port.mtu) + LINK_HEADER_BYTES;
     let qos = port.qos.as_mut().ok_or_else(|| missing(&name))?;
     let id: ClassId = words.next("a class")?;
@@ -181,7 +181,7 @@ fn classful(shape: &mut Shape) -> Option<&mut dyn Classes> {
 
 fn filter(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let name: PortName = words.next("a port name")?;
-    let port = row_mut::<Port>(config, &name)?;
+    let port = row_mut(&mut config.ports, &name)?;
     let qos = port.qos.as_mut().ok_or_else(|| missing(&name))?;
     let class: ClassId = words.next("a class")?;
     let mut toml = vec![("class".to_owned(), class.to_toml())];
@@ -194,7 +194,7 @@ fn filter(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
 
 fn del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let name: PortName = words.next("a port name")?;
-    let port = row_mut::<Port>(config, &name)?;
+    let port = row_mut(&mut config.ports, &name)?;
     let qos = port.qos.as_mut().ok_or_else(|| missing(&name))?;
     if words.is_empty() {
         port.qos = None;
@@ -239,7 +239,7 @@ fn import(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     for (device, scheduler) in made {
         let name = PortName::from_text(&device)
             .map_err(|_| Problem::new("qos import", format!("`{device}` is not a port name")))?;
-        row_mut::<Port>(config, &name)?.qos = scheduler.map(Qos::new);
+        row_mut(&mut config.ports, &name)?.qos = scheduler.map(Qos::new);
     }
     Ok(())
 }

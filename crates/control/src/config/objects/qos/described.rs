@@ -8,7 +8,8 @@ use sched::{ClassId, Place, Setting, Shape, Slot, TbfShape, each_slot};
 
 use super::filter;
 use super::units::Kind;
-use crate::config::field::{Field, Form};
+use crate::config::field::Field;
+use crate::config::form::Form;
 use crate::config::info::Info;
 use crate::config::objects::port::PortName;
 

@@ -28,9 +28,10 @@ use super::Config;
 use super::port::PortName;
 use super::port_kind::DEFAULT_MTU;
 use super::vrf::DEFAULT_NAME;
-use crate::config::info::{Info, Value};
+use crate::config::info::Info;
 use crate::config::read::TableReader;
 use crate::config::report::{Problem, Report};
+use crate::config::value::Value;
 use crate::config::write::{Fields, Writer};
 
 /// An Ethernet header: a scheduler counts frames from it on.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::filter;
 use crate::config::field::Field;
-use crate::config::schema::{of_form, of_toml};
+use crate::config::toml_text::of_toml;
 
 /// The schema of the section.
 pub(in crate::config::objects) fn schema() -> Value {
@@ -25,7 +25,7 @@ struct Table {
 
 impl Table {
     fn field<T: Field>(&mut self, name: &str, about: &str) {
-        let mut field = of_form(T::FORM, T::WORDS);
+        let mut field = T::FORM.schema(T::WORDS);
         field["description"] = about.into();
         self.properties.insert(name.to_owned(), field);
     }
@@ -33,7 +33,7 @@ impl Table {
     /// A setting by its name, or by a word for several.
     fn setting(&mut self, name: &str, setting: &Setting, slot: &Slot<'_>) {
         if let Slot::Bands(_) = slot {
-            let band = of_form(u8::FORM, &[]);
+            let band = u8::FORM.schema(&[]);
             let bands = json!({ "type": "array", "items": band, "description": setting.about });
             self.properties.insert(name.to_owned(), bands);
             return;
@@ -128,7 +128,7 @@ fn of_filter() -> Value {
     let mut table = Table::default();
     table.field::<ClassId>("class", "Where they go");
     for info in filter::infos() {
-        let mut field = of_form(info.form, info.words);
+        let mut field = info.form.schema(info.words);
         field["description"] = info.help.into();
         table.properties.insert(info.name.to_owned(), field);
     }

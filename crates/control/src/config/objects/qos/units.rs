@@ -4,8 +4,9 @@ use sched::units::{Rate, Size, Time};
 use sched::{ClassId, Curve, LinkLayer, Ports, Prefix, Shape};
 use toml::de::DeValue;
 
-use crate::config::field::{Field, Form, Refusal, refuse_word};
-use crate::config::write::quoted;
+use crate::config::field::{Field, Refusal, refuse_word};
+use crate::config::form::Form;
+use crate::config::toml_text::quoted;
 
 /// What `sched` says of a text that it cannot read.
 fn refuse<E: ToString>(error: E) -> Refusal {

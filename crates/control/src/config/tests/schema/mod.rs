@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::field::Form;
+use super::super::form::Form;
 use super::super::info::{Info, Stands};
 use super::super::objects::described;
 use super::super::schema::schema;
