@@ -22,7 +22,7 @@ pub use link_header::{each_with_adjacency, leave_by};
 pub use own_ip4::{OWN_TTL, OwnIp4, sum_ip4_header};
 pub use own_ip6::OwnIp6;
 pub use route_lookup::{MOST_LED_ON, PacketRoutes, RouteAddress, RouteLookup};
-pub use way_out::leaves_by;
+pub use way_out::{is_on_link, leaves_by};
 
 nodes! {
     redirect_input::RedirectInput as feature,

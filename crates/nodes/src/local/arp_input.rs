@@ -10,10 +10,14 @@
 //! long as their packets leave by another interface. So hosts that take the whole world for their
 //! link reach it by us.
 //!
+//! Hosts of the link are those of the interface's subnets, and of networks that routes put there.
+//! Others may ask, too, as one does whose packets carry an address of no link: they are answered
+//! and not learned.
+//!
 //! A probe (RFC 5227, sender 0.0.0.0) is answered and teaches nothing. Whoever claims an address of
 //! ours gets no answer here: the control thread hears of it and decides.
 
-use crate::ip::{PacketRoutes, leaves_by};
+use crate::ip::{PacketRoutes, is_on_link, leaves_by};
 use crate::local::Twin;
 use crate::local::{answer_arp, twin_output};
 use crate::tables::{
@@ -24,6 +28,7 @@ use fib::adjacency::AdjacencyTable;
 use fib::ecmp::{EcmpTable, GroupId};
 use graph::{Attach, Context, ExitIndex, Exits, Node, Published};
 use packet::{Frame, PacketView};
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use wire::arp::{self, REPLY, REQUEST};
 use wire::ethernet::ethertype;
@@ -65,7 +70,7 @@ graph::exits! {
         UnknownOperation => drop,
         /// RFC 1812 section 3.3.2: the sender's MAC is not one station's, or it is our own.
         BadSenderMac => drop,
-        /// The sender's address is no host's in a subnet of the interface.
+        /// The sender's address is no host's on the link, and the packet no question for us.
         BadSenderAddress => drop,
         /// Between others.
         NotForUs => drop,
@@ -129,6 +134,16 @@ impl ArpInput {
         check(heard, interface)?;
         let (sender, target) = (heard.sender_ip(), heard.target_ip());
         let asks_us = heard.operation() == REQUEST && interface.has_ip4(target);
+        let of_link = heard.is_probe()
+            || interface.reaches_ip4(sender)
+            || self.is_routed_on_link(packet.rx(), sender, routes);
+        if !of_link && asks_us && !routes.are_ours(sender) {
+            answer_arp(packet, target, MacAddr(interface.mac));
+            return Err(Exit::Reply);
+        }
+        if !of_link {
+            return Err(Exit::BadSenderAddress);
+        }
         let to_us = heard.target_mac().octets() == interface.mac && interface.has_ip4(target);
         let claims_ours = interface.has_ip4(sender);
         let asks_proxy = heard.operation() == REQUEST
@@ -166,6 +181,12 @@ impl ArpInput {
         told
     }
 
+    /// True if a route says that `address` is on the link of interface `rx`.
+    fn is_routed_on_link(&self, rx: u16, address: u32, routes: PacketRoutes<'_>) -> bool {
+        let host = Ipv4Addr::from(address).into();
+        is_on_link(routes.to(address), host, rx, &self.adjacencies)
+    }
+
     /// True if packets from interface `rx` to `address` are sent on, and not back to where they
     /// came from.
     fn leaves_elsewhere(&self, rx: u16, address: u32, routes: PacketRoutes<'_>) -> bool {
@@ -196,7 +217,7 @@ fn check(heard: arp::Packet<'_>, interface: &Interface) -> Result<(), Exit> {
     }
     let sender = heard.sender_ip();
     let is_probe = heard.is_probe() && heard.operation() == REQUEST;
-    if !is_probe && (ipv4::is_martian_source(sender) || !interface.reaches_ip4(sender)) {
+    if !is_probe && ipv4::is_martian_source(sender) {
         return Err(Exit::BadSenderAddress);
     }
     Ok(())
@@ -214,7 +235,11 @@ fn stands_in_for(interface: &Interface, address: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{FAR, GATEWAY, HOST, HOST_MAC, QUEUE, US, US_OUTSIDE, World, our_mac};
+    use crate::tables::VrfId;
+    use crate::testing::{
+        FAR, GATEWAY, HOST, HOST_MAC, QUEUE, TO_GATEWAY, US, US_OUTSIDE, World, our_mac,
+    };
+    use fib::Forward;
     use graph::harness::{NodeHarness, Outcome};
     use wire::craft::{self, Arp, Craft};
 
@@ -344,13 +369,45 @@ mod tests {
     fn a_borrowed_address_answers_whoever_is_at_the_other_end() {
         let mut world = World::new();
         let run = |world: &World, frame: &Craft<Arp>| run_on(world, &[frame.build()]).remove(0);
-        assert_eq!(run(&world, &request(FAR, US)).exit, "bad-sender-address");
+        assert_eq!(run(&world, &request(FAR, US)).exit, "reply");
+        assert_eq!(world.all_punts().len(), 0);
         world.change_interface(0, |row| row.ip4 = vec![(u32::from_be_bytes(US), 0)]);
         let out = run(&world, &request(FAR, US));
+        assert_eq!(world.all_punts().len(), 1);
         let answer = craft::ethernet(our_mac(0), HOST_MAC).arp_reply(our_mac(0), US, HOST_MAC, FAR);
         assert_eq!(out.exit, "reply");
         assert!(out.header.starts_with(&answer.build()));
         assert_eq!(run(&world, &request([127, 0, 0, 1], US)).exit, "bad-sender-address");
+    }
+
+    #[test]
+    fn who_asks_from_an_address_of_no_link_is_answered_and_not_learned() {
+        let (exit, frame, learned) = run(&request(FAR, US));
+        let answer = craft::ethernet(our_mac(0), HOST_MAC).arp_reply(our_mac(0), US, HOST_MAC, FAR);
+        assert_eq!((exit.as_str(), frame), ("reply", answer.pad_to(60).build()));
+        assert_eq!(learned, []);
+        let says = craft::ethernet(HOST_MAC, our_mac(0)).arp_reply(HOST_MAC, FAR, our_mac(0), US);
+        assert_eq!(run(&says).0, "bad-sender-address");
+        assert_eq!(run(&request(FAR, HOST)).0, "bad-sender-address");
+    }
+
+    #[test]
+    fn hosts_that_a_route_puts_on_the_link_are_learned() {
+        let world = World::new();
+        let says = craft::ethernet(HOST_MAC, our_mac(0)).arp_reply(HOST_MAC, FAR, our_mac(0), US);
+        let exit = |world: &World| run_on(world, &[says.build()]).remove(0).exit;
+        let lead = |prefix: &str, kind: Kind, id| {
+            let to = Forward::new(kind as u8, id);
+            let tables = world.vrfs.get(VrfId::DEFAULT).unwrap();
+            tables.ip4.insert(prefix.parse().unwrap(), to).unwrap();
+        };
+        lead("10.0.0.0/24", Kind::Glean, 0);
+        assert_eq!((exit(&world).as_str(), world.all_punts().len()), ("taken", 1));
+        // Known by now: its own address leads to it. Another's way leads to that other's.
+        lead("10.0.0.9/32", Kind::Rewrite, TO_GATEWAY);
+        assert_eq!(exit(&world), "bad-sender-address");
+        lead("10.0.0.9/32", Kind::Glean, 1);
+        assert_eq!(exit(&world), "bad-sender-address");
     }
 
     #[test]

@@ -10,16 +10,20 @@
 //! Questions for tentative addresses are not answered (RFC 4862 section 5.4.3): the control thread
 //! hears of them, and of whoever advertises an address of ours. Redirects are for hosts.
 
+use crate::ip::{PacketRoutes, is_on_link};
 use crate::local::{
     NdAnswer,
     ip6_local::{strip_extensions, upper_layer},
     twin_output,
 };
 use crate::tables::{
-    Interface, Interfaces, NdHeard, NdSaid, Punt, RateLimit, RouterWanted, Setup, SlowPath,
+    Interface, Interfaces, NdHeard, NdSaid, Punt, RateLimit, RouterWanted, Setup, SlowPath, Vrfs,
 };
+use fib::adjacency::AdjacencyTable;
 use graph::{Context, ExitIndex, Exits, Node, Published};
 use packet::{Frame, PacketView};
+use std::net::Ipv6Addr;
+use std::sync::Arc;
 use wire::icmp6::message;
 use wire::nd::{self, flag, option};
 use wire::{MacAddr, ethernet, ipv6};
@@ -31,6 +35,8 @@ const PUNTS_PER_SECOND: u32 = 10_000;
 /// See the module.
 pub struct NdInput {
     interfaces: Published<Interfaces>,
+    vrfs: Published<Vrfs>,
+    adjacencies: Arc<AdjacencyTable>,
     slow_path: SlowPath,
     limit: RateLimit,
 }
@@ -48,7 +54,7 @@ graph::exits! {
         Malformed => drop,
         /// The sender's MAC is not one station's, or it is our own.
         BadSenderMac => drop,
-        /// The sender's address, or the one it tells of, is in no subnet of the interface.
+        /// The sender's address, or the one it tells of, is not on the link.
         OffLinkAddress => drop,
         /// A question for an address that is not ours.
         NotForUs => drop,
@@ -70,6 +76,8 @@ impl Node for NdInput {
     fn new(setup: &Setup) -> Self {
         Self {
             interfaces: setup.shared.interfaces.clone(),
+            vrfs: setup.shared.vrfs.clone(),
+            adjacencies: Arc::clone(&setup.shared.adjacencies),
             slow_path: setup.shared.slow_path.clone(),
             limit: RateLimit::new(PUNTS_PER_SECOND),
         }
@@ -81,10 +89,12 @@ impl Node for NdInput {
         exits: &mut Exits<'_, Exit>,
         context: &mut Context<'_>,
     ) {
-        let interfaces = self.interfaces.get(context);
+        let (interfaces, vrfs) = (self.interfaces.get(context), self.vrfs.get(context));
         exits.each(frame, |packet| {
             let heard = interfaces.get(packet.rx()).ok_or(Exit::NotForUs);
-            match heard.and_then(|interface| self.hear(packet, interface, context.now_tsc)) {
+            let routes = PacketRoutes::new(vrfs, interfaces, packet.rx());
+            let now_tsc = context.now_tsc;
+            match heard.and_then(|interface| self.hear(packet, interface, routes, now_tsc)) {
                 Ok(()) if interfaces.has_twin(packet.rx()) => Exit::Twin.into(),
                 Ok(()) => {
                     packet.release(context.cache);
@@ -110,6 +120,7 @@ impl NdInput {
         &mut self,
         packet: &mut PacketView<'_>,
         interface: &Interface,
+        routes: PacketRoutes<'_>,
         now_tsc: u64,
     ) -> Result<(), Exit> {
         let (header, bytes) = upper_layer(packet).ok_or(Exit::Malformed)?;
@@ -140,7 +151,15 @@ impl NdInput {
             return Err(Exit::BadSenderMac);
         }
         let (source, frame_mac) = (heard.source, heard.frame_mac);
-        let on_link = |address| ipv6::is_link_local(address) || interface.reaches_ip6(address);
+        let (rx, adjacencies) = (packet.rx(), &self.adjacencies);
+        let is_routed_here = |address: u128| {
+            is_on_link(routes.to(address), Ipv6Addr::from(address).into(), rx, adjacencies)
+        };
+        let on_link = |address| {
+            ipv6::is_link_local(address)
+                || interface.reaches_ip6(address)
+                || is_routed_here(address)
+        };
         // As long as our own address is tentative, so is whether its subnet is on the link.
         let is_claim = match said {
             Some(NdSaid::Advertised { target, .. }) => interface.claims_ip6(target),
@@ -250,12 +269,13 @@ fn link_address(options: &[u8], kind: u8) -> Result<Option<MacAddr>, Exit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::{Kind, VrfId};
     use crate::testing::{
         FAR6, HOST_MAC, HOST6, LINK_HOST, QUEUE, TENTATIVE6, US6, US6_OUTSIDE, World, link_local,
         our_mac,
     };
+    use fib::Forward;
     use graph::harness::{NodeHarness, Outcome};
-    use std::net::Ipv6Addr;
     use wire::craft::{self, Craft, Ethernet, Icmp6};
 
     const NOBODY: Ipv6Addr = Ipv6Addr::UNSPECIFIED;
@@ -353,6 +373,20 @@ mod tests {
             let said = NdSaid::Advertised { target: LINK_HOST.into(), solicited, overrides };
             assert_eq!((exit.as_str(), learned), ("taken", vec![punt(HOST6, said)]));
         }
+    }
+
+    #[test]
+    fn hosts_that_a_route_puts_on_the_link_are_learned() {
+        let world = World::new();
+        let says = advertise(FAR6, 0x60).build();
+        let exit = || run_on(&world, std::slice::from_ref(&says)).remove(0).exit;
+        for (interface, expected) in [(1, "off-link-address"), (0, "taken")] {
+            let to = Forward::new(Kind::Glean as u8, interface);
+            let tables = world.vrfs.get(VrfId::DEFAULT).unwrap();
+            tables.ip6.insert("2001:db8:a::/64".parse().unwrap(), to).unwrap();
+            assert_eq!(exit(), expected);
+        }
+        assert_eq!(world.all_punts().len(), 1);
     }
 
     #[test]

@@ -79,7 +79,7 @@ fn frames() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         one("arp-input/unknown-format", ask(HOST, US).hardware_type(6).build()),
         one("arp-input/unknown-operation", ask(HOST, US).operation(9).build()),
         one("arp-input/bad-sender-mac", from_host().arp_request([0; 6], HOST, US).build()),
-        one("arp-input/bad-sender-address", ask(FAR, US).build()),
+        one("arp-input/bad-sender-address", ask([127, 0, 0, 1], US).build()),
         one("arp-input/not-for-us", ask(HOST, [192, 0, 2, 9]).build()),
         ("arp-input/slow-path-full", vec![announcement; QUEUE + 1]),
         one("ip4-input/truncated", to(FAR).build()[..33].to_vec()),

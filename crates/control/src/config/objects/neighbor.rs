@@ -7,6 +7,7 @@ use wire::MacAddr;
 
 use super::connected::{Connected, is_link_local};
 use super::port::{PortName, check_exists};
+use super::route::OnLink;
 use super::{Config, Object};
 use crate::config::declare::object;
 use crate::config::host::Host;
@@ -58,7 +59,7 @@ impl Listed for Neighbor {
 
 impl Object for Neighbors {
     fn check(&self, config: &Config, _: &Host, report: &mut Report) {
-        let connected = Connected::of(&config.ports);
+        let (connected, on_link) = (Connected::of(&config.ports), OnLink::of(&config.routes));
         for (key, neighbor) in self.iter() {
             let field = key.path(Neighbor::KIND);
             if !neighbor.mac.is_unicast() {
@@ -71,12 +72,15 @@ impl Object for Neighbors {
             check_exists(&format!("{field}.port"), &key.port, &config.ports, report);
             let vrf = config.ports.get(&key.port).and_then(|port| port.vrf.as_ref());
             let reached = connected.port_to(vrf, key.address);
-            let on_any_link = is_link_local(key.address);
-            if config.ports.contains(&key.port) && !on_any_link && reached != Some(&key.port) {
+            let is_neighbor = is_link_local(key.address)
+                || reached == Some(&key.port)
+                || reached.is_none() && on_link.has(vrf, &key.port, key.address);
+            if config.ports.contains(&key.port) && !is_neighbor {
                 let message = format!("{} is in no network of {}", key.address, key.port);
                 report.push(
                     Problem::new(format!("{field}.address"), message)
-                        .expected(format!("an address in a network of {}", key.port)),
+                        .expected(format!("an address in a network of {}", key.port))
+                        .help("a route with this port, and nothing else, puts a network there"),
                 );
             }
         }

@@ -179,9 +179,35 @@ impl Object for Routes {
 
     fn check(&self, config: &Config, _: &Host, report: &mut Report) {
         let connected = Connected::of(&config.ports);
+        let on_link = OnLink::of(self);
         for (key, route) in self.iter() {
-            check_route(key, route, config, &connected, report);
+            check_route(key, route, config, (&connected, &on_link), report);
         }
+    }
+}
+
+/// Networks that routes put on the links of ports.
+pub(crate) struct OnLink<'a>(Vec<(Option<&'a VrfName>, &'a PortName, Prefix)>);
+
+impl<'a> OnLink<'a> {
+    /// Those of these routes.
+    pub(crate) fn of(routes: &'a Routes) -> Self {
+        let mut networks = Vec::new();
+        for (key, route) in routes.iter() {
+            let Route::Via(hops) = route else { continue };
+            let alone = hops.iter().filter(|hop| hop.address.is_none());
+            let ports = alone.filter_map(|hop| hop.port.as_ref());
+            networks.extend(ports.map(|port| (key.vrf.as_ref(), port, key.prefix)));
+        }
+        Self(networks)
+    }
+
+    /// True if a VRF's route puts the address on the link of this port.
+    pub(crate) fn has(&self, vrf: Option<&VrfName>, port: &PortName, address: IpAddr) -> bool {
+        let is_it = |&(of, on, prefix): &(Option<&VrfName>, &PortName, Prefix)| {
+            of == vrf && on == port && prefix.contains(address)
+        };
+        self.0.iter().any(is_it)
     }
 }
 
@@ -244,7 +270,7 @@ fn check_route(
     key: &RouteKey,
     route: &Route,
     config: &Config,
-    connected: &Connected<'_>,
+    (connected, on_link): (&Connected<'_>, &OnLink<'_>),
     report: &mut Report,
 ) {
     let (prefix, field) = (&key.prefix, key.path(Route::KIND));
@@ -287,7 +313,7 @@ fn check_route(
             report.push(Problem::new(&field, message).expected("a next hop of the same family"));
             continue;
         }
-        check_hop(&field, key.vrf.as_ref(), hop, config, connected, report);
+        check_hop(&field, key.vrf.as_ref(), hop, config, (connected, on_link), report);
     }
 }
 
@@ -296,7 +322,7 @@ fn check_hop(
     of: Option<&VrfName>,
     hop: &NextHop,
     config: &Config,
-    connected: &Connected<'_>,
+    (connected, on_link): (&Connected<'_>, &OnLink<'_>),
     report: &mut Report,
 ) {
     if let Some(port) = &hop.port {
@@ -339,6 +365,7 @@ fn check_hop(
         ),
         (Some(_), _) => {}
         (None, _) if said.is_some_and(|port| port.unnumbered.is_some()) && address.is_ipv4() => {}
+        (None, Some(port)) if on_link.has(vrf, port, address) => {}
         (None, _) => report.push_missing(
             Problem::new(field, nowhere(address, vrf))
                 .expected("a next hop in a connected network")
