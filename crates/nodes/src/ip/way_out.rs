@@ -17,8 +17,8 @@ pub fn leaves_by(to: Forward, adjacencies: &AdjacencyTable) -> Option<u16> {
     }
 }
 
-/// True if packets to `address` go to the address itself, on the link of this interface: `to` is what
-/// the routes say of it.
+/// True if packets to `address` go to the address itself, on the link of this interface: `to`
+/// is what the routes say of it.
 pub fn is_on_link(
     to: Forward,
     address: IpAddr,

@@ -5,8 +5,9 @@
 //!  l2_forward ─▶ l2_arp ┬▶ interface_output   the answer; or ARP between stations that are known
 //!                       └▶ l2_flood           nobody knows
 //! ```
-//! Only where the bridge says so. A binding counts while its station is known to the bridge: it
-//! ages with it. Who asks is not answered by itself, nor by a station behind the same port.
+//! Only where the bridge says so. A binding that is configured counts at once; one that was heard,
+//! while its station is known to the bridge: it ages with it. Who asks is not answered by
+//! itself, nor by a station behind the same port.
 
 use crate::l2::Suppression;
 use crate::local::answer_arp;
@@ -94,7 +95,7 @@ impl Heard {
     fn binding(&self) -> Option<BindingHeard> {
         let (bridge, address) = (self.bridge, self.sender);
         let is_host = address != 0 && !ipv4::is_martian_source(address);
-        let bound = Bound { mac: self.sender_mac.octets(), flags: 0 };
+        let bound = Bound { mac: self.sender_mac.octets(), flags: 0, is_fixed: false };
         let punt = BindingHeard { bridge, address: ip(address), bound };
         (is_host && self.sender_mac.is_unicast()).then_some(punt)
     }
@@ -131,12 +132,20 @@ mod tests {
 
     /// A world where OTHER is behind port 7, and known or not.
     fn world(known: bool) -> World {
+        world_of(known, false)
+    }
+
+    fn bound(is_fixed: bool) -> Bound {
+        Bound { mac: OTHER_MAC, flags: 0, is_fixed }
+    }
+
+    fn world_of(known: bool, is_fixed: bool) -> World {
         let mut world = World::new();
         let table = &world.setup.shared.stations.table;
         if known {
             table.insert_static(MacKey::new(BRIDGE, OTHER_MAC), 7).unwrap();
         }
-        let binding = ((BridgeId(BRIDGE), OTHER.into()), Bound { mac: OTHER_MAC, flags: 0 });
+        let binding = ((BridgeId(BRIDGE), OTHER.into()), bound(is_fixed));
         world.bindings.set([binding].into_iter().collect());
         world
     }
@@ -159,6 +168,24 @@ mod tests {
         assert_eq!((out.exit.as_str(), out.tx, out.header), ("output", 6, answer));
         let probe = craft::ethernet(HOST_MAC, [0xff; 6]).arp_request(HOST_MAC, [0; 4], OTHER);
         assert_eq!(run(&world(true), &probe.build(), 6, ASKING).exit, "output");
+    }
+
+    #[test]
+    fn a_configured_binding_is_answered_before_its_station_is_heard() {
+        let exit = |known, rx| run(&world_of(known, true), &question(OTHER), rx, ASKING).exit;
+        assert_eq!((exit(false, 6).as_str(), exit(true, 6).as_str()), ("output", "output"));
+        // Whoever is known to be behind the same port answers by itself.
+        assert_eq!(exit(true, 7), "flood");
+    }
+
+    #[test]
+    fn what_is_heard_of_a_configured_address_is_not_told() {
+        let claim = craft::ethernet(HOST_MAC, [0xff; 6]).arp_request(HOST_MAC, OTHER, HOST);
+        for (is_fixed, told) in [(false, 1), (true, 0)] {
+            let world = world_of(false, is_fixed);
+            run(&world, &claim.build(), 6, ASKING);
+            assert_eq!(world.all_punts().len(), told);
+        }
     }
 
     #[test]

@@ -5,8 +5,9 @@
 //!  l2_forward ─▶ l2_nd ┬▶ interface_output   the answer; or ND between stations that are known
 //!                      └▶ l2_flood           nobody knows, or it is not ours to answer
 //! ```
-//! Only where the bridge says so. A binding counts while its station is known to the bridge: it
-//! ages with it. A solicitation teaches nothing: it does not say whether who asks is a router, and
+//! Only where the bridge says so. A binding that is configured counts at once; one that was heard,
+//! while its station is known to the bridge: it ages with it. A solicitation teaches
+//! nothing: it does not say whether who asks is a router, and
 //! a router that is advertised as a host is given up by all (RFC 4861 section 7.2.5). One from no
 //! address looks for others that have the address (RFC 4862 section 5.4): its owner alone knows, so
 //! it is flooded.
@@ -77,7 +78,7 @@ impl Node for L2Nd {
                 }
                 Some(Heard::Asked { target, asker, asker_mac }) if asking => {
                     let answers = heeded.elsewhere(port.bridge, ip(target), packet.rx());
-                    let Some(Bound { mac, flags }) = answers else { return onward };
+                    let Some(Bound { mac, flags, .. }) = answers else { return onward };
                     packet.advance(ethernet::Header::LEN);
                     let mac = MacAddr(mac);
                     NdAnswer { address: target, mac, flags, asker, asker_mac }.write(packet);
@@ -138,7 +139,7 @@ fn hear(frame: &[u8]) -> Option<Heard> {
         return None;
     }
     let flags = message.flags() & (flag::ROUTER | flag::OVERRIDE);
-    let bound = Bound { mac: link.source().octets(), flags };
+    let bound = Bound { mac: link.source().octets(), flags, is_fixed: false };
     Some(Heard::Advertised { target, bound })
 }
 
@@ -168,7 +169,7 @@ mod tests {
         if known {
             table.insert_static(MacKey::new(BRIDGE, OTHER_MAC), 7).unwrap();
         }
-        let bound = Bound { mac: OTHER_MAC, flags: BOTH };
+        let bound = Bound { mac: OTHER_MAC, flags: BOTH, is_fixed: false };
         world.bindings.set([((BridgeId(BRIDGE), OTHER.into()), bound)].into_iter().collect());
         world
     }
@@ -249,12 +250,13 @@ mod tests {
 
     #[test]
     fn advertisements_teach_what_is_new_and_solicitations_nothing() {
-        let host = |flags| vec![(HOST.into(), Bound { mac: HOST_MAC, flags })];
+        let host = |flags| vec![(HOST.into(), Bound { mac: HOST_MAC, flags, is_fixed: false })];
         let told = |mac, target, flags| punt(&advertisement(mac, target, flags).build(), PASSING);
         assert_eq!(told(HOST_MAC, HOST, flag::OVERRIDE), host(flag::OVERRIDE));
         assert_eq!(told(HOST_MAC, HOST, flag::ROUTER), host(flag::ROUTER));
         assert_eq!(told(OTHER_MAC, OTHER, BOTH), []);
-        let host_now = (OTHER.into(), Bound { mac: OTHER_MAC, flags: flag::OVERRIDE });
+        let now = Bound { mac: OTHER_MAC, flags: flag::OVERRIDE, is_fixed: false };
+        let host_now = (OTHER.into(), now);
         assert_eq!(told(OTHER_MAC, OTHER, flag::OVERRIDE), [host_now]);
         assert_eq!(punt(&question(HOST, OTHER).build(), ASKING), []);
         // RFC 4861 section 7.1.2: what is solicited is not sent to a group.

@@ -57,12 +57,13 @@ impl Heeded<'_> {
         self.bindings.get(bridge, address)
     }
 
-    /// Whoever has `address`, if that station is known and not behind the port `rx` itself.
+    /// Whoever has `address`, if that station is not behind the port `rx` itself, and known
+    /// where the binding was heard.
     pub fn elsewhere(&self, bridge: BridgeId, address: IpAddr, rx: u16) -> Option<Bound> {
         self.bound(bridge, address).filter(|bound| {
             let key = MacKey::new(bridge.0, bound.mac);
             let behind = self.stations.table.lookup(key, self.stations.now());
-            behind.is_some_and(|station| station.port != u32::from(rx))
+            behind.map_or(bound.is_fixed, |station| station.port != u32::from(rx))
         })
     }
 
@@ -70,7 +71,8 @@ impl Heeded<'_> {
     /// again.
     pub fn tell(&mut self, punt: BindingHeard) {
         let known = self.bound(punt.bridge, punt.address);
-        if known != Some(punt.bound) && self.limit.take(self.now_tsc) {
+        let is_news = known.is_none_or(|known| !known.is_fixed && known != punt.bound);
+        if is_news && self.limit.take(self.now_tsc) {
             let _missed = self.slow_path.tell(Punt::Binding(punt));
         }
     }

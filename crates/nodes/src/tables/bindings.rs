@@ -23,6 +23,9 @@ pub struct Bound {
     /// Of an IPv6 address, what the station said of itself: [`wire::nd::flag`]'s router and
     /// override.
     pub flags: u8,
+    /// Configured, not heard: it is answered for wherever its station is, and what is heard does
+    /// not change it.
+    pub is_fixed: bool,
 }
 
 impl Bindings {

@@ -39,7 +39,7 @@ impl Binding {
         for binding in config.into_iter().flat_map(|config| &config.bindings) {
             if answers(binding.address) {
                 let flags = flag::OVERRIDE | if binding.router { flag::ROUTER } else { 0 };
-                let bound = Bound { mac: binding.mac.0, flags };
+                let bound = Bound { mac: binding.mac.0, flags, is_fixed: true };
                 self.fixed.insert((bridge, binding.address), bound);
             }
         }
@@ -106,7 +106,7 @@ mod tests {
     }
 
     fn punt_of(address: IpAddr, last: u8, flags: u8) -> BindingHeard {
-        let bound = Bound { mac: [2, 0, 0, 0, 0, last], flags };
+        let bound = Bound { mac: [2, 0, 0, 0, 0, last], flags, is_fixed: false };
         BindingHeard { bridge: LAN, address, bound }
     }
 
@@ -176,7 +176,8 @@ mod tests {
         binding.set(LAN, Some(&Bridge { answer_nd: true, ..config.clone() }));
         binding.learn(&punt_of(heard, 1, flag::ROUTER), |_| true);
         assert_eq!((binding.count(LAN, true), binding.count(LAN, false)), (0, 2));
-        let bound = |last, flags| Some(Bound { mac: [2, 0, 0, 0, 0, last], flags });
+        let bound =
+            |last, flags| Some(Bound { mac: [2, 0, 0, 0, 0, last], flags, is_fixed: last == 9 });
         let both = flag::ROUTER | flag::OVERRIDE;
         assert_eq!(published_of(&mut binding, v6), bound(9, both));
         assert_eq!(published_of(&mut binding, heard), bound(1, flag::ROUTER));
