@@ -36,7 +36,7 @@ daemons+=($!)
 
 # client NAMESPACE DEVICE SCRIPT FLAG...
 client() {
-    ip netns exec "$1" env VOLLEY="$bin/volley" VOLLEY_SOCKET="$work/router.sock" STATE="$work" \
+    ip netns exec "$1" env VOLLEY="$bin/volley" VOLLEY_SOCKET="$work/router.sock" STATE="${STATE_OF_P3:-$work}" \
         udhcpc -f -i "$2" -s "$3" "${@:4}" >>"$work/udhcpc.log" 2>&1
 }
 cat >"$work/host" <<'HOST'
@@ -54,11 +54,19 @@ until_true pings "$a" 10.0.2.2
 
 # A port of ours as a client: address and default route, and neither when it is released.
 server "$c" --dhcp-range=10.0.3.50,10.0.3.60,255.255.255.0,1h --dhcp-option=3,10.0.3.2
-client "$k" p3 "$root/scripts/udhcpc-volley" -B -R -t 100 -p "$work/udhcpc.pid" &
+# Without a folder for what it sets, it says so and sets nothing; where it can make one, it does.
+lease_of_p3() { on "$k" env VOLLEY="$bin/volley" VOLLEY_SOCKET="$work/router.sock" STATE="$1" interface=p3 ip=10.0.3.70 mask=24 "$root/scripts/udhcpc-volley" bound; }
+: >"$work/file"
+ends 1 lease_of_p3 "$work/file/state" 2>"$work/refused.txt"
+has '10.0.3.70/24 is not set: nothing can be written' "$work/refused.txt" || { cat "$work/refused.txt"; fail "it failed in silence"; }
+! ctl router show ports | has 10.0.3.70 || fail "it set what it cannot take back"
+STATE_OF_P3=$work/state/of/p3
+client_of_p3() { client "$k" p3 "$root/scripts/udhcpc-volley" -B -R -t 100 -p "$work/udhcpc.pid"; }
+client_of_p3 &
 daemons+=($!)
-has_lease() { [ -s "$work/dhcp.p3" ] && ctl router show routes | has '0.0.0.0/0 .*10.0.3.2'; }
+has_lease() { [ -s "$STATE_OF_P3/dhcp.p3" ] && ctl router show routes | has '0.0.0.0/0 .*10.0.3.2'; }
 until_true has_lease
-ours=$(cut -d ' ' -f 1 "$work/dhcp.p3")
+ours=$(cut -d ' ' -f 1 "$STATE_OF_P3/dhcp.p3")
 ctl router show ports | has "$ours" || fail "p3 has no address"
 ip -n "$c" route add default via "${ours%/*}"
 until_true pings "$a" 10.0.3.2
