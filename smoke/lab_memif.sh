@@ -25,6 +25,12 @@ END
 of() { jq -s -e "$1" "$work/out/raw.jsonl" >/dev/null || { echo "not so: $1"; jq -c '.trial // .failure // empty | [.purpose, .accounts, .device, .reason]' "$work/out/raw.jsonl"; exit 1; }; }
 of '[.[] | .failure // empty] | length == 0'
 of '[.[] | .answer // empty] | length == 3'
+# Both directions are told of, and the number says that it is of both.
+of '[.[] | .answer // empty] | all(.directions == "both ways together")'
+of '[.[] | .trial // empty | select(.accounts.sent > 0)] | all(.sequence.unique > 0 and .back.sequence.unique > 0
+    and .accounts.received == .sequence.unique + .back.sequence.unique)'
+has 'MRR, both ways together' "$work/told.txt"
+has 'MRR,.*both.*ways.*together</td>' "$work/out/report.html"
 # What the lab sent testpmd received, but for what its port missed; what testpmd sent the lab received.
 of '[.[] | .trial // empty | select(.accounts.sent > 0)] | length > 20 and all(
     (.device.drops // {} | to_entries | map(select(.key | test("RX")) | .value) | add // 0) as $missed |

@@ -86,9 +86,9 @@ fn rates(rows: &[Row]) {
         let conditional = row.conditional_pps.map(|pps| format!(" ({:.4} conditional)", pps / 1e6));
         let conditional = conditional.unwrap_or_default();
         say!(
-            "{:<width$} {:<12}{:>1}{:>9.4} Mpps{conditional}; {} {}, {} runs; limited by the {}",
+            "{:<width$} {:<20}{:>1}{:>9.4} Mpps{conditional}; {} {}, {} runs; limited by the {}",
             row.name(),
-            row.metric,
+            row.label(),
             row.sign(),
             row.value_pps / 1e6,
             row.spread(),

@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Trend) -> Result<(), Failure> {
                     row.value_pps,
                     row.is_at_least(),
                 );
-                series.entry((row.name(), row.metric)).or_default().push(point);
+                series.entry((row.name(), row.label())).or_default().push(point);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Limit, Limiter, Subject, Verdict};
+use crate::{Directions, Limit, Limiter, Subject, Verdict};
 
 /// What a search said of one run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -11,6 +11,9 @@ pub struct AnswerRecord {
     pub subject: Subject,
     /// Name of the number: NDR, PDR 0.5 %, MRR …
     pub metric: String,
+    /// Which directions it is of; none in files of before this was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directions: Option<Directions>,
     /// Lower bound, or the number itself.
     pub low_pps: f64,
     /// Upper bound, or the number itself.

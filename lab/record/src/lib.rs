@@ -16,6 +16,7 @@ mod check;
 mod comparison;
 mod counters;
 mod delay_variation;
+mod directions;
 mod done;
 mod error;
 mod failure;
@@ -45,6 +46,7 @@ pub use check::{CheckRecord, Checked, Difference, Fault};
 pub use comparison::{Comparison, ComparisonRecord, Finding, RatioReading};
 pub use counters::{AwayAt, Counters, Drops, Stalls};
 pub use delay_variation::DelayVariation;
+pub use directions::Directions;
 pub use done::DoneRecord;
 pub use error::Error;
 pub use failure::FailureRecord;
@@ -64,7 +66,7 @@ pub use spike::Spike;
 pub use stream::{StreamRecord, Way};
 pub use subject::Subject;
 pub use telemetry::{NodeCost, Share, TelemetryRecord};
-pub use trial::{Stall, TrialRecord};
+pub use trial::{Back, Stall, TrialRecord};
 pub use verdict::{Accounts, Mode, Stalled, Verdict};
 
 line::records! {

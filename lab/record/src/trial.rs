@@ -28,6 +28,17 @@ impl Stall {
     }
 }
 
+/// What came back in a trial that went both ways.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Back {
+    /// Loss, duplicates, reordering.
+    pub sequence: SequenceCounts,
+    /// Delay variation.
+    pub variation: DelayVariation,
+    /// RTP jitter at its end.
+    pub jitter_ns: f64,
+}
+
 /// One trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialRecord {
@@ -44,18 +55,21 @@ pub struct TrialRecord {
     /// Latency of every packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Histogram>,
-    /// Loss, duplicates, reordering.
+    /// Loss, duplicates, reordering from the first end to the second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequence: Option<SequenceCounts>,
     /// Throughput on four time scales.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<ScaleRates>,
-    /// Delay variation.
+    /// Delay variation there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variation: Option<DelayVariation>,
     /// RTP jitter at its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter_ns: Option<f64>,
+    /// The same three from the second end to the first, where packets went there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back: Option<Back>,
     /// The device's counters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accounts: Option<Accounts>,
@@ -87,6 +101,7 @@ impl TrialRecord {
             rates: Vec::new(),
             variation: None,
             jitter_ns: None,
+            back: None,
             accounts: None,
             device: None,
             stalls: Vec::new(),

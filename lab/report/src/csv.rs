@@ -1,7 +1,7 @@
 //! The summary as CSV (RFC 4180), for spreadsheets and scripts: rates of packets, and all else by
 //! unit.
 
-use lab_record::{Blame, Results};
+use lab_record::{Blame, Directions, Results};
 
 use super::checks::told;
 use super::quantities;
@@ -20,7 +20,7 @@ fn field(text: &str) -> String {
 /// One line for each device, case and metric.
 pub fn render(results: &Results) -> String {
     let mut text = String::from(
-        "device,case,metric,runs,at_least,lower_bound_pps,conditional_pps,\
+        "device,case,metric,directions,runs,at_least,lower_bound_pps,conditional_pps,\
          upper_bound_pps,spread,low_pps,high_pps,sd_pps,\
          limited_by,lost_by_device,unsent_by_generator,lost_to_host,verdicts\r\n",
     );
@@ -33,6 +33,7 @@ pub fn render(results: &Results) -> String {
             field(&row.subject.device),
             field(&row.subject.case()),
             field(&row.metric),
+            row.directions.map_or("", Directions::name).to_owned(),
             row.runs.to_string(),
             row.is_at_least().to_string(),
             format!("{:.1}", row.value_pps),
@@ -135,6 +136,7 @@ mod tests {
         let answer = AnswerRecord {
             subject,
             metric,
+            directions: Some(Directions::Each),
             low_pps: 1.0,
             high_pps: 2.0,
             limit,
@@ -145,7 +147,7 @@ mod tests {
         let line = render(&results).lines().nth(1).unwrap().to_owned();
         assert_eq!(
             line,
-            "\"a \"\"b\"\", c\",,NDR,1,true,1.0,,2.0,bracket,1.0,,0.0,generator,0,7,1,generator-bound: 100 % of the generator's ceiling"
+            "\"a \"\"b\"\", c\",,NDR,each way,1,true,1.0,,2.0,bracket,1.0,,0.0,generator,0,7,1,generator-bound: 100 % of the generator's ceiling"
         );
     }
 

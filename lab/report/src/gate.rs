@@ -134,7 +134,7 @@ pub fn of(results: &Results, fail_below: f64) -> Gate {
     let mut gate = Gate::default();
     for row in summary::rows(results) {
         let found = format!("{}{}", row.sign(), words::rate(row.value_pps));
-        let name = format!("{}, {}", row.subject.case(), row.metric);
+        let name = format!("{}, {}", row.subject.case(), row.label());
         gate.add(&row.subject.device, name, Outcome::Passed(found));
     }
     for row in quantities::rows(results) {

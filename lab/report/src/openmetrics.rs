@@ -5,10 +5,15 @@ use std::fmt::Write;
 use lab_record::{Blame, Interval, Results};
 
 use super::quantities;
-use super::summary::rows;
+use super::summary::{Row, rows};
 
 fn label(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+/// The label of the directions that a rate is of, where it is known.
+fn directions(row: &Row) -> String {
+    row.directions.map_or_else(String::new, |of| format!(",directions=\"{}\"", of.name()))
 }
 
 /// The exposition: rates with the ends of their intervals, and trials made.
@@ -45,10 +50,10 @@ pub fn render(results: &Results) -> String {
                 false => "+Inf".into(),
             };
             let (device, case) = (label(&row.subject.device), label(&row.subject.case()));
-            let metric = label(&row.metric);
+            let (metric, directions) = (label(&row.metric), directions(row));
             let _ = writeln!(
                 text,
-                "{name}{{device=\"{device}\",case=\"{case}\",metric=\"{metric}\"}} {value}"
+                "{name}{{device=\"{device}\",case=\"{case}\",metric=\"{metric}\"{directions}}} {value}"
             );
         }
     }
@@ -60,9 +65,10 @@ pub fn render(results: &Results) -> String {
         let (metric, blame) = (label(&row.metric), row.limit.map(|limit| limit.blame));
         if let Some(Blame { device: by_device, generator, host }) = blame {
             for (by, packets) in [("device", by_device), ("generator", generator), ("host", host)] {
+                let directions = directions(row);
                 let _ = writeln!(
                     text,
-                    "{name}{{device=\"{device}\",case=\"{case}\",metric=\"{metric}\",by=\"{by}\"}} {packets}"
+                    "{name}{{device=\"{device}\",case=\"{case}\",metric=\"{metric}\"{directions},by=\"{by}\"}} {packets}"
                 );
             }
         }
@@ -121,7 +127,7 @@ fn checks(text: &mut String, results: &Results) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab_record::{AnswerRecord, Subject};
+    use lab_record::{AnswerRecord, Directions, Subject};
 
     #[test]
     fn a_function_has_passed_if_it_did_at_each_restart() {
@@ -153,12 +159,16 @@ mod tests {
         };
         let blame = Blame { device: 0, generator: 7, host: 1 };
         let limit = Some(lab_record::Limit { by: lab_record::Limiter::Host, blame });
-        let held_back = AnswerRecord { metric: "PDR".into(), limit, ..answer.clone() };
+        let directions = Some(Directions::Together);
+        let held_back = AnswerRecord { metric: "PDR".into(), directions, limit, ..answer.clone() };
         let text = render(&Results { answers: vec![answer, held_back], ..Results::default() });
         assert!(
-            text.contains(r#"volley_lab_rate_at_least{device="a\"b",case="",metric="PDR"} 1.0"#)
+            text.contains(r#"volley_lab_rate_at_least{device="a\"b",case="",metric="PDR",directions="both ways together"} 1.0"#)
         );
-        assert!(text.contains(r#"metric="PDR",by="generator"} 7"#), "{text}");
+        assert!(
+            text.contains(r#"metric="PDR",directions="both ways together",by="generator"} 7"#),
+            "{text}"
+        );
         assert!(text.contains(r#"volley_lab_rate_pps{device="a\"b",case="",metric="NDR"} 1.0"#));
         assert!(
             text.contains(r#"volley_lab_rate_at_least{device="a\"b",case="",metric="NDR"} 0.0"#)

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lab_record::{AnswerRecord, Interval, Limit, Limiter, RatioReading, Results, Subject, Verdict};
+use lab_record::{
+    AnswerRecord, Directions, Interval, Limit, Limiter, RatioReading, Results, Subject, Verdict,
+};
 use lab_search::stats::bracketed::mean_95;
 use lab_search::stats::summary::{Summary, mean};
 use lab_search::stats::verdict::of_series;
@@ -14,6 +16,8 @@ pub struct Row {
     pub subject: Subject,
     /// Name of the number.
     pub metric: String,
+    /// Which directions it is of; none in files of before this was told.
+    pub directions: Option<Directions>,
     /// Restarts.
     pub runs: usize,
     /// The lower bound, as RFC 2544 and MLRsearch report a throughput: the largest load that
@@ -42,6 +46,12 @@ impl Row {
         format!("{} — {}", self.subject.device, self.subject.case())
     }
 
+    /// The number's name, with the directions that it is of.
+    pub fn label(&self) -> String {
+        let Some(directions) = self.directions else { return self.metric.clone() };
+        format!("{}, {}", self.metric, directions.name())
+    }
+
     /// Whether it was not the device that kept it from being higher: the device may do better.
     pub fn is_at_least(&self) -> bool {
         self.limiter != Limiter::Device
@@ -63,6 +73,13 @@ impl Row {
     /// What stands before the number.
     pub fn sign(&self) -> &'static str {
         if self.is_at_least() { "≥" } else { "" }
+    }
+
+    /// Whether another is the same number of the same case.
+    pub fn is_comparable_to(&self, other: &Self) -> bool {
+        other.label() == self.label()
+            && other.subject.function == self.subject.function
+            && other.subject.axes == self.subject.axes
     }
 
     /// What its rate is of another's, and how that is to be read; none of a rate of nothing, and
@@ -130,6 +147,7 @@ fn row(
     let limit = answers.iter().filter_map(|answer| answer.limit).reduce(Limit::with);
     let limiter = answers.iter().map(|answer| answer.limiter()).max().unwrap_or(Limiter::Device);
     let runs = answers.len();
+    let directions = answers.iter().find_map(|answer| answer.directions);
     let interval = match limiter {
         Limiter::Device => bounds,
         // Nobody looked higher.
@@ -138,6 +156,7 @@ fn row(
     Row {
         subject,
         metric,
+        directions,
         runs,
         value_pps,
         upper_pps,
@@ -203,6 +222,17 @@ mod tests {
             high_pps: low_pps + 10.0,
             ..AnswerRecord::default()
         }
+    }
+
+    #[test]
+    fn a_number_says_which_directions_it_is_of() {
+        let label = |directions| {
+            let answers = vec![AnswerRecord { directions, ..answer("a", 0, 95.0) }];
+            rows(&Results { answers, ..Results::default() }).remove(0).label()
+        };
+        assert_eq!(label(Some(Directions::Each)), "NDR, each way");
+        assert_eq!(label(Some(Directions::Together)), "NDR, both ways together");
+        assert_eq!(label(None), "NDR");
     }
 
     #[test]

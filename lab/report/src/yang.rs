@@ -74,6 +74,7 @@ fn campaign(campaign: &Campaign) -> Value {
 fn trial(record: &TrialRecord) -> Value {
     let outcome = &record.outcome;
     let sequence = record.sequence.as_ref();
+    let back = record.back.as_ref().map(|back| &back.sequence);
     let latency = record.latency.as_ref().filter(|latency| latency.count() > 0);
     let percentiles = latency.map(|latency| {
         let at = |percent| whole(latency.percentile_ns(percent));
@@ -102,6 +103,9 @@ fn trial(record: &TrialRecord) -> Value {
         ("lost", Some(whole(outcome.lost()))),
         ("duplicates", sequence.map(|it| whole(it.duplicates))),
         ("reordered", sequence.map(|it| whole(it.reordered))),
+        ("lost-back", back.map(|it| whole(it.lost))),
+        ("duplicates-back", back.map(|it| whole(it.duplicates))),
+        ("reordered-back", back.map(|it| whole(it.reordered))),
         ("latency-percentiles", percentiles),
         ("analyzer", Some(json!({ "testframe-stats": testframes }))),
         ("verdict", verdicts(&record.verdicts)),
@@ -113,6 +117,7 @@ fn answer(record: &AnswerRecord) -> Value {
     let packets = |of: fn(&Blame) -> u64| record.limit.map(|limit| whole(of(&limit.blame)));
     let fields = object([
         ("metric", Some(record.metric.as_str().into())),
+        ("directions", record.directions.map(|it| it.name().into())),
         ("low-pps", fraction(record.low_pps)),
         ("high-pps", fraction(record.high_pps)),
         ("conditional-pps", record.conditional_pps.and_then(fraction)),

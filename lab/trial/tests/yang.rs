@@ -12,8 +12,8 @@ use std::process::Command;
 
 use lab_record::{
     AnswerRecord, Campaign, CheckRecord, Checked, ComparisonRecord, DeviceFacts, Difference,
-    FailureRecord, Fault, Histogram, Limit, Outcome, QuantityRecord, Results, RoundTrips,
-    StreamRecord, Subject, Trial, TrialRecord, Unit, Verdict, Way,
+    Directions, FailureRecord, Fault, Histogram, Limit, Outcome, QuantityRecord, Results,
+    RoundTrips, StreamRecord, Subject, Trial, TrialRecord, Unit, Verdict, Way,
 };
 use lab_search::stats::paired::compare;
 use lab_traffic::receive::sequence::SequenceTracker;
@@ -304,6 +304,7 @@ fn results() -> Results {
         answers: vec![AnswerRecord {
             subject: subject.clone(),
             metric: "NDR".into(),
+            directions: Some(Directions::Together),
             low_pps: 1e-7,
             high_pps: 1e21,
             conditional_pps: Some(1.0 / 3.0),

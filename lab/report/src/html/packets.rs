@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use lab_record::TrialRecord;
+use lab_record::{SequenceCounts, TrialRecord};
 
 use super::section::{Page, Section};
 use super::subjects::{by_subject, header, row};
@@ -32,19 +32,27 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     ]);
     for (subject, trials) in &groups {
         let sum = |of: &dyn Fn(&TrialRecord) -> u64| trials.iter().map(|it| of(it)).sum::<u64>();
-        let sequences = || trials.iter().filter_map(|trial| trial.sequence.as_ref());
-        let tracked = |value: u64| match sequences().next() {
-            Some(_) => value.to_string(),
-            None => "–".into(),
+        let tracked = |of: fn(&SequenceCounts) -> u64, join: fn(u64, u64) -> u64| {
+            let there = trials.iter().filter_map(|trial| trial.sequence.as_ref());
+            let back = trials.iter().filter_map(|trial| Some(&trial.back.as_ref()?.sequence));
+            match (there.map(of).reduce(join), back.map(of).reduce(join)) {
+                (Some(there), Some(back)) => format!("{there} there, {back} back"),
+                (Some(one), None) | (None, Some(one)) => one.to_string(),
+                (None, None) => "–".into(),
+            }
         };
+        let (add, most) = (|a: u64, b: u64| a + b, u64::max);
+        let lost = sum(&|trial| trial.outcome.lost());
+        let both = trials.iter().any(|trial| trial.back.is_some());
+        let ways = if both { format!(" ({})", tracked(|it| it.lost, add)) } else { String::new() };
         let numbers = [
             trials.len().to_string(),
             sum(&|trial| trial.outcome.offered).to_string(),
-            sum(&|trial| trial.outcome.lost()).to_string(),
+            format!("{lost}{ways}"),
             sum(&|trial| trial.outcome.unsent()).to_string(),
-            tracked(sequences().map(|it| it.duplicates).sum()),
-            tracked(sequences().map(|it| it.reordered).sum()),
-            tracked(sequences().map(|it| it.longest_loss_run).max().unwrap_or(0)),
+            tracked(|it| it.duplicates, add),
+            tracked(|it| it.reordered, add),
+            tracked(|it| it.longest_loss_run, most),
         ];
         row(&mut body, subject, &numbers);
         let mut told: Vec<String> = Vec::new();
@@ -71,6 +79,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
 mod tests {
     use super::*;
     use crate::html::subjects::testing::results;
+    use lab_record::{Back, DelayVariation};
 
     #[test]
     fn packets_are_told_by_their_fate_and_verdicts_below() {
@@ -78,6 +87,22 @@ mod tests {
         let numbers = ["1", "1000", "10", "0", "1", "1", "5"];
         let cells: String = numbers.iter().map(|it| format!("<td class=\"n\">{it}</td>")).collect();
         assert!(body.contains(&cells), "{body}");
+        let mut results = results();
+        let [first, ..] = &mut results.trials[..] else { unreachable!() };
+        let came_back = SequenceCounts { reordered: 8, lost: 7, ..SequenceCounts::default() };
+        let variation = DelayVariation {
+            pdv_p50_ns: 0,
+            pdv_p99_ns: 0,
+            pdv_p999_ns: 0,
+            pdv_max_ns: 0,
+            ipdv_mean_ns: 0.0,
+            ipdv_p50_ns: 0,
+            ipdv_p99_ns: 0,
+        };
+        first.back = Some(Back { sequence: came_back, variation, jitter_ns: 0.0 });
+        let both = section(&Page::of(&results)).unwrap().body;
+        assert!(both.contains(">10 (5 there, 7 back)<"), "{both}");
+        assert!(both.contains(">1 there, 8 back<") && both.contains(">5 there, 0 back<"), "{both}");
         assert!(body.contains("3 packets unaccounted for"));
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
 /// One series for each device, function and combination of the other axes.
 fn series_over(rows: &[Row], axis: &str, metric: &str) -> Vec<curves::Series> {
     let mut series: Vec<curves::Series> = Vec::new();
-    for row in rows.iter().filter(|row| row.metric == metric) {
+    for row in rows.iter().filter(|row| row.label() == metric) {
         let mut rest = row.subject.clone();
         let Some(x) = rest.axes.remove(axis).and_then(|value| value.parse().ok()) else { continue };
         let name = format!("{}, {}", rest.device, rest.case());

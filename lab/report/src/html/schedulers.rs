@@ -21,7 +21,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     for metric in metrics(rows) {
         let bar = |group: &String, name: &String| {
             let same = |row: &&Row| {
-                row.metric == metric
+                row.label() == metric
                     && of_axis(row, Scheduler::NAME).as_ref() == Some(group)
                     && kind(row) == *name
             };

@@ -38,7 +38,7 @@ pub(super) fn figure(svg: &str, caption: &str) -> String {
 
 /// The metrics of the rows, in order of appearance.
 pub(super) fn metrics(rows: &[Row]) -> Vec<String> {
-    distinct(rows.iter().map(|row| row.metric.clone()))
+    distinct(rows.iter().map(|row| row.label()))
 }
 
 /// The different ones of some names, in order of appearance.

@@ -17,7 +17,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let (names, metrics) = (distinct(rows.iter().map(Row::name)), metrics(rows));
     let dot = |row: &Row| throughput::Dot {
         row: place(&names, &row.name()),
-        metric: place(&metrics, &row.metric),
+        metric: place(&metrics, &row.label()),
         value_pps: row.value_pps,
         interval: row.interval,
         at_least: row.is_at_least(),
@@ -49,7 +49,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             escape(&row.subject.device),
             escape(&row.subject.case()),
             // A name of two words stays on one line.
-            escape(&row.metric).replace(' ', "\u{a0}"),
+            escape(&row.label()).replace(' ', "\u{a0}"),
             rate_of(row),
             of_the_first(row, rows),
             spread(row),
@@ -93,12 +93,8 @@ fn spread(row: &Row) -> String {
 /// What a rate is of that of the first device which was measured in the same case; nothing of two
 /// lower bounds.
 fn of_the_first(row: &Row, rows: &[Row]) -> String {
-    let same = |other: &&Row| {
-        other.metric == row.metric
-            && other.subject.function == row.subject.function
-            && other.subject.axes == row.subject.axes
-    };
-    let ratio = rows.iter().find(same).and_then(|first| row.ratio_to(first));
+    let ratio =
+        rows.iter().find(|other| row.is_comparable_to(other)).and_then(|first| row.ratio_to(first));
     ratio.map_or_else(|| "–".into(), |(sign, ratio)| format!("{sign}{ratio:.2}"))
 }
 

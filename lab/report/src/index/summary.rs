@@ -1,6 +1,6 @@
 //! Rates over all runs.
 
-use lab_record::Results;
+use lab_record::{Directions, Results};
 use rusqlite::params;
 
 use super::filling::{Filling, Table, count};
@@ -9,7 +9,7 @@ use crate::summary;
 /// As the index has it.
 pub(super) const TABLE: Table = Table {
     name: "summary",
-    columns: "device TEXT, function TEXT, case_name TEXT, axes TEXT, metric TEXT, runs \
+    columns: "device TEXT, function TEXT, case_name TEXT, axes TEXT, metric TEXT, directions TEXT, runs \
               INTEGER, pps REAL, conditional_pps REAL, upper_pps REAL, spread TEXT, low_pps REAL, high_pps REAL, sd_pps REAL, \
               limited_by TEXT",
     fill,
@@ -20,6 +20,7 @@ fn fill(filling: &Filling<'_>, results: &Results) -> rusqlite::Result<()> {
         let (runs, interval) = (count(row.runs as u64), &row.interval);
         let rates = params![
             row.metric,
+            row.directions.map(Directions::name),
             runs,
             row.value_pps,
             row.conditional_pps,

@@ -13,7 +13,9 @@ pub(super) const TABLE: Table = Table {
               REAL, intended INTEGER, offered INTEGER, received INTEGER, loss_ratio REAL, \
               lost_by_device INTEGER, lost_to_host INTEGER, missed INTEGER, \
               p50_ns REAL, p99_ns REAL, max_ns REAL, duplicates INTEGER, reordered INTEGER, \
-              longest_loss_run INTEGER, jitter_ns REAL, stalls INTEGER, spikes INTEGER, \
+              longest_loss_run INTEGER, jitter_ns REAL, \
+              lost INTEGER, lost_back INTEGER, duplicates_back INTEGER, reordered_back INTEGER, longest_loss_run_back INTEGER, \
+               stalls INTEGER, spikes INTEGER, \
               verdicts TEXT",
     fill,
 };
@@ -27,6 +29,7 @@ fn trial(filling: &Filling<'_>, trial: &TrialRecord) -> rusqlite::Result<()> {
     let percentile = |percent| trial.latency.as_ref().map(|all| all.percentile_ns(percent) as f64);
     let told = outcome.latency.as_ref();
     let sequence = trial.sequence.as_ref();
+    let back = trial.back.as_ref().map(|back| &back.sequence);
     filling.of_subject(
         "trial",
         &trial.subject,
@@ -52,6 +55,11 @@ fn trial(filling: &Filling<'_>, trial: &TrialRecord) -> rusqlite::Result<()> {
             sequence.map(|counts| count(counts.reordered)),
             sequence.map(|counts| count(counts.longest_loss_run)),
             trial.jitter_ns,
+            sequence.map(|counts| count(counts.lost)),
+            back.map(|counts| count(counts.lost)),
+            back.map(|counts| count(counts.duplicates)),
+            back.map(|counts| count(counts.reordered)),
+            back.map(|counts| count(counts.longest_loss_run)),
             count(trial.stalls.iter().filter(|it| !it.is_of_the_device()).count() as u64),
             count(trial.spikes.len() as u64),
             json(&trial.verdicts),

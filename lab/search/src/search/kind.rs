@@ -191,7 +191,17 @@ impl Found {
     pub fn answer(self, subject: Subject) -> AnswerRecord {
         let Self { metric, low_pps, high_pps, conditional_pps, limit, verdicts, .. } = self;
         let limit = Some(limit);
-        AnswerRecord { subject, metric, low_pps, high_pps, conditional_pps, limit, verdicts }
+        let directions = None;
+        AnswerRecord {
+            subject,
+            metric,
+            directions,
+            low_pps,
+            high_pps,
+            conditional_pps,
+            limit,
+            verdicts,
+        }
     }
 
     /// What limits it: told by the trials at the smallest load from the upper bound on that missed

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use earlier::Earlier;
 use lab_record::axes::{Axis, Entries, Flows, FrameBytes, LoadPercent, Workers};
 use lab_record::{
-    CeilingRecord, DeviceFacts, DoneRecord, FailureRecord, QuantityRecord, Recorder, Results,
-    Subject, Trial,
+    AnswerRecord, CeilingRecord, DeviceFacts, Directions, DoneRecord, FailureRecord,
+    QuantityRecord, Recorder, Results, Subject, Trial,
 };
 use lab_search::search::{Manner, Quantity, Resumed};
 use lab_search::stats::verdict;
@@ -407,7 +407,9 @@ impl Running<'_> {
                 continue;
             }
             found.verdicts.extend(verdict::generator_bound(found.low_pps / counted, ceiling_pps));
-            self.recorder.write(found.answer(subject.clone()))?;
+            let directions = Some(Directions::of(both, measure.search.of_both_directions));
+            let answer = found.answer(subject.clone());
+            self.recorder.write(AnswerRecord { directions, ..answer })?;
         }
         self.quantities(&subject, found.quantities)?;
         for percent in &measure.latency_at_percent {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use lab_record::{
-    Accounts, Counters, DeviceFacts, Latency, NodeCost, Outcome, Stalled, Subject, Trial,
+    Accounts, Back, Counters, DeviceFacts, Latency, NodeCost, Outcome, Stalled, Subject, Trial,
     TrialRecord,
 };
 use lab_search::stats::verdict::{device_stalled, of_trial, order_unknown};
@@ -545,12 +545,22 @@ impl Measured {
             record.variation = Some(stream.variation);
             record.jitter_ns = Some(stream.jitter_ns);
         }
+        record.back = self::back(&traffic.streams);
         if let Some(end) = traffic.ends.last() {
             record.rates = end.rates.clone();
             record.spikes = end.spikes.iter().copied().take(MOST_SPIKES).collect();
         }
         record
     }
+}
+
+/// What came back: of the first stream that was sent at another end than the first.
+fn back(streams: &[StreamResult]) -> Option<Back> {
+    let there = streams.first()?;
+    let stream = streams.iter().find(|stream| stream.from != there.from)?;
+    let StreamResult { sequence, variation, jitter_ns, .. } = stream;
+    let sequence = sequence.clone();
+    Some(Back { sequence, variation: *variation, jitter_ns: *jitter_ns })
 }
 
 /// Spikes of a trial that are written down one by one.
