@@ -6,6 +6,7 @@ use lab_record::{ProbeRecord, Results, Stalled, Verdict};
 use lab_search::stats::verdict::is_fit_for_absolutes;
 
 use super::section::{Page, Section};
+use crate::summary;
 
 /// Stalls that somebody saw, over the time that he looked.
 #[derive(Default)]
@@ -44,8 +45,33 @@ pub fn fitness(results: &Results) -> Option<String> {
         )),
         (true, false) => Some(format!(
             "This host is not fit for absolute numbers: idle cores lost {percent:.2} % of their time. \
-             Believe ratios between devices, and counts of instructions."
+             {}",
+            believable(results)
         )),
+    }
+}
+
+/// What can be believed on a host that is not fit for absolute numbers, of what is told.
+fn believable(results: &Results) -> String {
+    let rows = summary::rows(results);
+    let mut pairs = rows.iter().flat_map(|row| rows.iter().map(move |base| (row, base)));
+    let between_rows = pairs.any(|(row, base)| {
+        row.subject.device != base.subject.device
+            && row.is_comparable_to(base)
+            && row.ratio_to(base).is_some()
+    });
+    let compared = results.comparisons.iter().any(|it| it.reading().sign().is_some());
+    let instructions = !results.modelled.is_empty();
+    let all = [
+        (between_rows || compared, "ratios between devices"),
+        (instructions, "counts of instructions"),
+    ];
+    let told: Vec<&str> = all.iter().filter(|(there, _)| *there).map(|it| it.1).collect();
+    match told.is_empty() {
+        true => {
+            "Nothing here says how fast a device is: there is no ratio to another either.".into()
+        }
+        false => format!("Believe {}.", told.join(", and ")),
     }
 }
 
@@ -127,6 +153,34 @@ mod tests {
             "{body}"
         );
         assert!(section(&Page::of(&Results::default())).is_none());
+    }
+
+    #[test]
+    fn ratios_are_to_be_believed_only_where_there_are_any() {
+        use lab_record::{AnswerRecord, Limit, ModelledRecord};
+        let answer = |device: &str, limit| AnswerRecord {
+            subject: Subject { device: device.into(), ..Subject::default() },
+            metric: "NDR".into(),
+            low_pps: 1e6,
+            high_pps: 1e6,
+            limit,
+            ..AnswerRecord::default()
+        };
+        let told = |answers, modelled: &[ModelledRecord]| {
+            let probes = vec![probe("device", None, 30_000.0)];
+            let modelled = modelled.to_vec();
+            fitness(&Results { probes, answers, modelled, ..Results::default() }).unwrap()
+        };
+        let at_least = Some(Limit::LARGEST_LOAD);
+        let two = told(vec![answer("a", None), answer("b", None)], &[]);
+        assert!(two.ends_with("Believe ratios between devices."), "{two}");
+        let alone = told(vec![answer("a", None)], &[]);
+        let bounds = told(vec![answer("a", at_least), answer("b", at_least)], &[]);
+        for none in [&alone, &bounds] {
+            assert!(none.contains("not fit") && !none.contains("Believe"), "{none}");
+        }
+        let counted = told(vec![answer("a", None)], &[ModelledRecord::default()]);
+        assert!(counted.ends_with("Believe counts of instructions."), "{counted}");
     }
 
     #[test]
