@@ -109,6 +109,11 @@ impl Place {
         std::fs::read_to_string(&path).map_err(Error::file(path))
     }
 
+    /// Writes something down beside the commands.
+    pub fn note(&mut self, what: &str) {
+        self.commands.push(format!("# {what}"));
+    }
+
     /// Runs a command in the namespace and writes it down. What it says.
     pub fn run(&mut self, line: &str) -> Result<String, Error> {
         self.commands.push(line.to_owned());

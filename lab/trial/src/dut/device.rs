@@ -49,7 +49,8 @@ pub trait Device {
     /// Its version as it says itself; an error if it is not installed.
     fn version(&self) -> Result<String, Error>;
 
-    /// What its adapter can set, by the names of axes; all else is refused before it is started.
+    /// What its adapter can set, by the names of axes and of switches; all else is refused before
+    /// it is started.
     fn settable(&self) -> &'static [&'static str] {
         &[]
     }
@@ -90,9 +91,9 @@ pub trait Device {
 
     /// An error where a job asks for what cannot be set here; `cores` are what devices have.
     fn check_settings(&self, job: &Job, cores: &str) -> Result<(), Error> {
-        if let Some(setting) =
-            job.settings.asked(job.workers).find(|it| !self.settable().contains(it))
-        {
+        let switches = job.function.switches().map(|(name, _)| name);
+        let mut asked = job.settings.asked(job.workers).chain(switches);
+        if let Some(setting) = asked.find(|it| !self.settable().contains(it)) {
             return Err(self.refuse(job, &format!("its adapter cannot set its {setting}")));
         }
         match core_numbers(cores).len() as u64 {

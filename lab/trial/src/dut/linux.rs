@@ -7,6 +7,7 @@ use lab_record::Counters;
 
 use crate::Error;
 use crate::dut::adapter::Adapter;
+use crate::dut::bridge::{self, AGEING_S, word};
 use crate::dut::device::{Change, Device, Job, kernel_counters};
 use crate::dut::settings::BOTTLENECK;
 use crate::dut::{dhcrelay, traffic_control};
@@ -14,7 +15,7 @@ use crate::link::{self, DEVICE_DEVICES, LAB_MACS, LinkKind};
 use crate::load::frames::{self, ANYWHERE, Route};
 use crate::load::shape::{DENIED_PORT, VLAN, VNI};
 use crate::place::{Place, output};
-use crate::scenario::FunctionKind;
+use crate::scenario::{AGEING, FLOOD, FunctionKind, LEARNING, UNKNOWN_UNICAST_FLOOD};
 
 /// The bridge, as the list has it.
 pub(super) const BRIDGE: Adapter = Adapter {
@@ -45,7 +46,7 @@ impl Device for Bridge {
     }
 
     fn settable(&self) -> &'static [&'static str] {
-        &[BOTTLENECK]
+        &[BOTTLENECK, LEARNING, AGEING, UNKNOWN_UNICAST_FLOOD, FLOOD]
     }
 
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
@@ -74,11 +75,11 @@ impl Device for Bridge {
             tunnel(place)
                 .map_err(|error| self.refuse(job, &format!("this kernel has no VXLAN: {error}")))?;
         }
-        let ageing = match job.function.ageing {
-            Some(false) => " && ip link set br0 type bridge ageing_time 0",
-            _ => "",
-        };
-        place.run(&format!("ip link set br0 up{ageing}"))?;
+        if let Some(ageing) = job.function.ageing {
+            let time = ageing_time(ageing);
+            place.run(&format!("ip link set br0 type bridge ageing_time {time}"))?;
+        }
+        place.run("ip link set br0 up")?;
         // Two ports joined is a bridge that floods everything to its only other port.
         let learning = match kind {
             FunctionKind::CrossConnect => Some(false),
@@ -87,9 +88,8 @@ impl Device for Bridge {
         let far = if kind == FunctionKind::VxlanEncap { TUNNEL } else { DEVICE_DEVICES[1] };
         for device in [DEVICE_DEVICES[0], far] {
             place.run(&format!("ip link set {device} master br0"))?;
-            let switch = |name: &str, on: Option<bool>| {
-                on.map(|on| format!(" {name} {}", if on { "on" } else { "off" }))
-            };
+            let switch =
+                |name: &str, on: Option<bool>| on.map(|on| format!(" {name} {}", word(on)));
             let switches: Vec<String> = [
                 switch("learning", learning),
                 switch("flood", job.function.unknown_unicast_flood),
@@ -114,6 +114,15 @@ impl Device for Bridge {
             let path = place.write("fdb.batch", &batch)?;
             place.run(&format!("bridge -batch {}", path.display()))?;
         }
+        if job.function.switches().next().is_some() {
+            let bridge = place.quietly("ip -d -j link show dev br0")?;
+            let ports = place.quietly("bridge -d -j link show")?;
+            let says = switches(&bridge, &ports).ok_or_else(|| Error::Command {
+                line: "bridge -d -j link show".into(),
+                reason: "it does not say how the bridge is set".into(),
+            })?;
+            bridge::confirm(self, job, place, &says)?;
+        }
         traffic_control::bottleneck(self, job, place)?;
         link::steer(place, &DEVICE_DEVICES)
     }
@@ -125,6 +134,34 @@ impl Device for Bridge {
     fn can_restart(&self) -> bool {
         false
     }
+}
+
+/// Hundredths of a second after which a station is forgotten. 0 would be no ageing off: a bridge
+/// that forgets at once learns nothing, and floods. A million seconds outlast a campaign.
+fn ageing_time(on: bool) -> u64 {
+    if on { 100 * AGEING_S } else { 100_000_000 }
+}
+
+/// How a bridge is set, out of what the kernel says of it and of its ports: what one port has off
+/// is off.
+fn switches(bridge: &str, ports: &str) -> Option<Vec<(&'static str, bool)>> {
+    let read = |text: &str| serde_json::from_str::<Vec<serde_json::Value>>(text).ok();
+    let (bridge, ports) = (read(bridge)?, read(ports)?);
+    let time = bridge.first()?.pointer("/linkinfo/info_data/ageing_time")?.as_u64()?;
+    let all = |flags: &[&str]| {
+        let mut each = ports.iter().flat_map(|port| flags.iter().map(|flag| port[*flag].as_bool()));
+        each.try_fold(true, |all, flag| Some(all && flag?))
+    };
+    let ageing = time == ageing_time(true);
+    if !ageing && time != ageing_time(false) {
+        return None;
+    }
+    Some(vec![
+        (LEARNING, all(&["learning"])?),
+        (AGEING, ageing),
+        (UNKNOWN_UNICAST_FLOOD, all(&["flood"])?),
+        (FLOOD, all(&["mcast_flood", "bcast_flood"])?),
+    ])
 }
 
 impl Device for Router {

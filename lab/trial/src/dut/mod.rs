@@ -15,6 +15,7 @@
 //! ```
 
 mod adapter;
+mod bridge;
 pub mod device;
 mod dhcrelay;
 mod eal;
@@ -22,6 +23,7 @@ mod fastclick;
 mod grout;
 mod linux;
 mod open_vswitch;
+mod open_vswitch_bridge;
 mod open_vswitch_dpdk;
 mod open_vswitch_tunnel;
 pub mod settings;

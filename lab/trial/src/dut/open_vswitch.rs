@@ -7,7 +7,7 @@ use lab_record::Counters;
 use crate::Error;
 use crate::dut::adapter::Adapter;
 use crate::dut::device::{Change, Device, Job, kernel_counters};
-use crate::dut::open_vswitch_tunnel;
+use crate::dut::{open_vswitch_bridge, open_vswitch_tunnel};
 use crate::link::{DEVICE_DEVICES, DEVICE_MACS, LAB_MACS, LinkKind};
 use crate::load::frames::{self, ANYWHERE, Route};
 use crate::load::shape::{DENIED_PORT, VLAN};
@@ -46,9 +46,16 @@ impl Device for OpenVswitch {
         Ok(format!("{}, userspace datapath", told.lines().next().unwrap_or_default()))
     }
 
+    fn settable(&self) -> &'static [&'static str] {
+        &open_vswitch_bridge::SETTABLE
+    }
+
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
         if !matches!(job.link, LinkKind::Veth | LinkKind::Tap) {
             return Err(self.refuse(job, "without DPDK its ports are kernel devices"));
+        }
+        if let Some(reason) = open_vswitch_bridge::refusal(job) {
+            return Err(self.refuse(job, reason));
         }
         let flows = flows(job).ok_or_else(|| self.refuse(job, "no flows are known for it"))?;
         let vsctl = database(place)?;
@@ -70,7 +77,8 @@ impl Device for OpenVswitch {
             ))?;
         }
         self.bridge = format!("unix:{folder}/br0.mgmt");
-        load(place, &self.bridge, flows)
+        load(place, &self.bridge, flows)?;
+        open_vswitch_bridge::set(self, job, (&vsctl, &self.bridge), place)
     }
 
     fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {

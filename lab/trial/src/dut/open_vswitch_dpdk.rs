@@ -22,6 +22,7 @@ use crate::Error;
 use crate::dut::adapter::Adapter;
 use crate::dut::device::{Change, Device, Job};
 use crate::dut::open_vswitch::{self, counters};
+use crate::dut::open_vswitch_bridge;
 use crate::link::{DeviceEnd, LinkKind, Needs};
 use crate::place::{Place, has_program, output};
 use crate::watch::probe::first;
@@ -66,6 +67,10 @@ impl Device for OpenVswitchDpdk {
         }
     }
 
+    fn settable(&self) -> &'static [&'static str] {
+        &open_vswitch_bridge::SETTABLE
+    }
+
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
         match job.link {
             LinkKind::VethXdp => {
@@ -81,6 +86,9 @@ impl Device for OpenVswitchDpdk {
             return Err(
                 self.refuse(job, "its adapter lays no second bridge for a tunnel to end in")
             );
+        }
+        if let Some(reason) = open_vswitch_bridge::refusal(job) {
+            return Err(self.refuse(job, reason));
         }
         let flows = open_vswitch::flows(job)
             .ok_or_else(|| self.refuse(job, "no flows are known for it"))?;
@@ -115,7 +123,8 @@ impl Device for OpenVswitchDpdk {
             let told = place.quietly(&format!("ovs-ofctl dump-ports {bridge}"));
             told.is_ok_and(|told| told.matches("port ").count() == 3)
         })?;
-        open_vswitch::load(place, &self.bridge, flows)
+        open_vswitch::load(place, &self.bridge, flows)?;
+        open_vswitch_bridge::set(self, job, (&vsctl, &self.bridge), place)
     }
 
     fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {

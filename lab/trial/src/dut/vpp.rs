@@ -14,11 +14,12 @@ use lab_record::Counters;
 
 use crate::Error;
 use crate::dut::adapter::Adapter;
+use crate::dut::bridge::{self, AGEING_S};
 use crate::dut::device::{Device, Job};
 use crate::link::{DEVICE_MACS, DeviceEnd, LAB_MACS, LinkKind};
 use crate::load::frames::{self, Route};
 use crate::place::{Place, has_program, output};
-use crate::scenario::FunctionKind;
+use crate::scenario::{AGEING, FLOOD, FunctionKind, LEARNING, UNKNOWN_UNICAST_FLOOD};
 
 /// As the list has it.
 pub(super) const ADAPTER: Adapter =
@@ -61,12 +62,46 @@ impl Device for Vpp {
         let file = place.write("startup.conf", &startup)?;
         place.spawn("vpp", &format!("vpp -c {}", file.display()))?;
         let ready = ask(place.folder(), "show version");
-        place.wait_until("vpp answers", PATIENCE, |place| place.quietly(&ready).is_ok())
+        place.wait_until("vpp answers", PATIENCE, |place| place.quietly(&ready).is_ok())?;
+        if job.function.switches().next().is_none() {
+            return Ok(());
+        }
+        let line = ask(place.folder(), "show bridge-domain");
+        // It answers before it has read its start file.
+        let mut says = None;
+        place.wait_until("vpp has its bridge", PATIENCE, |place| {
+            says = place.quietly(&line).ok().and_then(|told| switches(&told));
+            says.is_some()
+        })?;
+        bridge::confirm(self, job, place, &says.unwrap_or_default())
+    }
+
+    fn settable(&self) -> &'static [&'static str] {
+        &[LEARNING, AGEING, UNKNOWN_UNICAST_FLOOD, FLOOD]
     }
 
     fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {
         Ok(counters(&place.quietly(&ask(place.folder(), "show interface"))?))
     }
+}
+
+/// The switches of the one bridge domain, by the heads of the columns; heads of two words are of
+/// one here.
+fn switches(told: &str) -> Option<Vec<(&'static str, bool)>> {
+    let mut lines = told.lines().skip_while(|line| !line.contains("BD-ID"));
+    let (heads, values) = (lines.next()?, lines.next()?);
+    let column = |name: &str| {
+        let at = heads.split_whitespace().position(|head| head == name)?;
+        values.split_whitespace().nth(at)
+    };
+    let on = |name: &str| column(name).map(|value| value != "off");
+    let ageing = on("Age(min)")?;
+    Some(vec![
+        (LEARNING, on("Learning")?),
+        (AGEING, ageing),
+        (UNKNOWN_UNICAST_FLOOD, column("UU-Flood").map(|it| it != "drop" && it != "off")?),
+        (FLOOD, on("Flooding")?),
+    ])
 }
 
 fn ask(folder: &Path, command: &str) -> String {
@@ -155,10 +190,11 @@ fn setup(job: &Job) -> Option<String> {
             let switch = |on: Option<bool>| u8::from(on.unwrap_or(true));
             let _ = writeln!(
                 text,
-                "create bridge-domain 1 learn {} forward 1 uu-flood {} flood {} arp-term 0",
+                "create bridge-domain 1 learn {} forward 1 uu-flood {} flood {} arp-term 0 mac-age {}",
                 switch(function.learning),
                 switch(function.unknown_unicast_flood),
-                switch(function.flood)
+                switch(function.flood),
+                if function.ageing == Some(true) { AGEING_S / 60 } else { 0 }
             );
             for name in &names {
                 let _ = writeln!(text, "set interface l2 bridge {name} 1");
@@ -244,6 +280,24 @@ mod tests {
         assert!(
             text.contains("  cli-listen /f/cli.sock\n") && text.contains("  exec /f/setup.vpp\n")
         );
+    }
+
+    #[test]
+    fn the_switches_are_what_it_shows_of_its_bridge() {
+        let text = setup(&job(FunctionKind::Bridge, 1)).unwrap();
+        let line =
+            "create bridge-domain 1 learn 1 forward 1 uu-flood 1 flood 1 arp-term 0 mac-age 0\n";
+        assert!(text.contains(line), "{text}");
+        // As VPP 26.06 shows them.
+        let heads = "  BD-ID   Index   BSN  Age(min)  Learning  U-Forwrd   UU-Flood   Flooding  ARP-Term  arp-ufwd Learn-co Learn-li   BVI-Intf \n";
+        let on = |line: &str| {
+            let told = switches(&format!("{heads}{line}\n")).unwrap();
+            told.iter().map(|it| it.1).collect::<Vec<_>>()
+        };
+        let line = "    1       1      0      5        off        on        drop        on       off       off        0    16777216     N/A    ";
+        assert_eq!(on(line), [false, true, false, true]);
+        let line = "    2       2      0     off        on        on       flood        off       off       off        0    16777216     N/A    ";
+        assert_eq!(on(line), [true, false, true, false]);
     }
 
     #[test]

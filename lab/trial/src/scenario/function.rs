@@ -104,7 +104,27 @@ pub struct Function {
     pub bottleneck_mbps: Option<u64>,
 }
 
+/// Names of a bridge's switches.
+pub const LEARNING: &str = "learning";
+/// See [`Function::ageing`].
+pub const AGEING: &str = "ageing";
+/// See [`Function::unknown_unicast_flood`].
+pub const UNKNOWN_UNICAST_FLOOD: &str = "unknown_unicast_flood";
+/// See [`Function::flood`].
+pub const FLOOD: &str = "flood";
+
 impl Function {
+    /// The switches of a bridge that are given, by name.
+    pub fn switches(&self) -> impl Iterator<Item = (&'static str, bool)> + use<> {
+        let all = [
+            (LEARNING, self.learning),
+            (AGEING, self.ageing),
+            (UNKNOWN_UNICAST_FLOOD, self.unknown_unicast_flood),
+            (FLOOD, self.flood),
+        ];
+        all.into_iter().filter_map(|(name, on)| Some((name, on?)))
+    }
+
     /// Its name in reports.
     pub fn name(&self) -> &str {
         self.label.as_deref().unwrap_or(self.kind.name())
@@ -113,13 +133,8 @@ impl Function {
     /// A switch that the kind does not have.
     pub(super) fn misplaced(&self) -> Option<&'static str> {
         let bridge = self.kind == FunctionKind::Bridge;
-        let switches = [
-            ("learning", self.learning.is_some() && !bridge),
-            ("ageing", self.ageing.is_some() && !bridge),
-            ("unknown_unicast_flood", self.unknown_unicast_flood.is_some() && !bridge),
-            ("flood", self.flood.is_some() && !bridge),
-            ("entries", self.entries.is_some() && !self.kind.has_table()),
-        ];
-        switches.into_iter().find(|&(_, wrong)| wrong).map(|(name, _)| name)
+        let entries = self.entries.is_some() && !self.kind.has_table();
+        let of_bridges = self.switches().next().filter(|_| !bridge).map(|(name, _)| name);
+        of_bridges.or(entries.then_some("entries"))
     }
 }

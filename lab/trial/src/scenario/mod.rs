@@ -21,7 +21,7 @@ mod traffic;
 mod wrong;
 
 pub use case::Case;
-pub use function::{Function, FunctionKind};
+pub use function::{AGEING, FLOOD, Function, FunctionKind, LEARNING, UNKNOWN_UNICAST_FLOOD};
 pub use link::{Link, USUAL_GBPS};
 pub use measure::Measure;
 pub use numbers::Numbers;

@@ -13,6 +13,7 @@ use std::fmt::Write as _;
 
 use lab_traffic::ports::buffer_bytes;
 
+use crate::dut::bridge::AGEING_S;
 use crate::dut::device::Job;
 use crate::dut::volley::settings;
 use crate::link::{DEVICE_MACS, DeviceEnd, LAB_MACS, LinkKind};
@@ -26,6 +27,8 @@ pub(super) const PORTS: [&str; 2] = ["left", "right"];
 const LINK: [&str; 2] = ["198.18.2.1", "198.18.2.2"];
 /// Of a kernel device: all that the lab sends, and its hosts, is whole.
 pub(super) const WHOLE_PEERS: &str = "peer_offloads = false\n";
+/// The longest that it remembers a station.
+const MAX_AGEING_S: u64 = 2 * 3600;
 /// A port's MTU unless it says otherwise.
 const USUAL_MTU: u16 = 1_500;
 /// What a frame has beside what the MTU counts.
@@ -154,6 +157,10 @@ fn bridge(text: &mut String, job: &Job) {
     for (name, on) in switches.into_iter().filter_map(|(name, on)| Some((name, on?))) {
         let _ = writeln!(text, "{name} = {on}");
     }
+    if let Some(ageing) = job.function.ageing {
+        let seconds = if ageing { AGEING_S } else { MAX_AGEING_S };
+        let _ = writeln!(text, "ageing = \"{seconds}s\"");
+    }
     if job.entries > 1 {
         stations(text, job.entries, "right");
     }
@@ -222,6 +229,7 @@ fn access_list(text: &mut String, job: &Job) {
 mod tests {
     use super::*;
     use crate::dut::testing::{job, over_cards, over_files};
+    use crate::scenario::Function;
 
     #[test]
     fn what_is_larger_than_usual_has_room() {
@@ -235,6 +243,18 @@ mod tests {
             &text[..300]
         );
         assert!(text.contains("mtu = 9000\n"));
+    }
+
+    #[test]
+    fn each_switch_of_a_bridge_is_said() {
+        let plain = job(FunctionKind::Bridge, 1);
+        let text = |ageing, learning| {
+            let function = Function { ageing, learning, ..plain.function.clone() };
+            configuration(&Job { function, ..plain.clone() }, "0").unwrap()
+        };
+        assert!(text(Some(true), Some(false)).contains("learn = false\nageing = \"300s\"\n"));
+        assert!(text(Some(false), Some(false)).contains("learn = false\nageing = \"7200s\"\n"));
+        assert!(!text(None, None).contains("ageing"));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use settings::{MOST_PACKETS, SETTABLE};
 use crate::Error;
 use crate::dut::adapter::Adapter;
 use crate::dut::device::{Change, Device, Job};
-use crate::dut::dhcrelay;
+use crate::dut::{bridge, dhcrelay};
 use crate::link::{LAB_MACS, LinkKind};
 use crate::load::frames::{self, Route};
 use crate::load::leases;
@@ -122,6 +122,10 @@ impl Device for Volley {
                 return Err(self.refuse(job, &format!("{late}; the file is read by then")));
             }
         }
+        if job.function.ageing == Some(false) && job.function.learning != Some(false) {
+            let reason = "it forgets what it learned after two hours at the latest";
+            return Err(self.refuse(job, reason));
+        }
         let mut text = configuration(job, place.cores())
             .ok_or_else(|| self.refuse(job, "its adapter cannot say this yet"))?;
         if text.contains(WHOLE_PEERS) && !self.knows(WHOLE_PEERS, place) {
@@ -133,6 +137,10 @@ impl Device for Volley {
             format!("{} --config {} --socket {}", self.program, file.display(), socket.display());
         place.spawn("volleyd", &line)?;
         place.wait_until("volleyd answers", PATIENCE, |_| get(&socket, "/v1/version").is_ok())?;
+        if job.function.switches().next().is_some() {
+            let says = told::switches(&get(&socket, "/v1/bridges")?)?;
+            bridge::confirm(self, job, place, &says)?;
+        }
         if job.function.kind == FunctionKind::Dhcp4 {
             return self.relay(job, place);
         }

@@ -7,10 +7,19 @@ use lab_record::axes::{Axis, CostCycles, Scheduler, VectorPackets, Workers};
 use crate::dut::device::Job;
 use crate::dut::settings::{BOTTLENECK, Bottleneck, core_numbers};
 use crate::link::LinkKind;
+use crate::scenario::{AGEING, FLOOD, LEARNING, UNKNOWN_UNICAST_FLOOD};
 
 /// All of it.
-pub(super) const SETTABLE: [&str; 4] =
-    [Workers::NAME, VectorPackets::NAME, CostCycles::NAME, BOTTLENECK];
+pub(super) const SETTABLE: [&str; 8] = [
+    Workers::NAME,
+    VectorPackets::NAME,
+    CostCycles::NAME,
+    BOTTLENECK,
+    LEARNING,
+    AGEING,
+    UNKNOWN_UNICAST_FLOOD,
+    FLOOD,
+];
 /// Most packets that its vectors hold.
 pub(super) const MOST_PACKETS: u64 = 256;
 

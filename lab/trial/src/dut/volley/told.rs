@@ -9,6 +9,8 @@ use lab_record::{AwayAt, Counters, NodeCost};
 use serde::Deserialize;
 
 use crate::Error;
+use crate::dut::bridge::AGEING_S;
+use crate::scenario::{AGEING, FLOOD, LEARNING, UNKNOWN_UNICAST_FLOOD};
 
 /// A port as the API shows it, but for what is not needed here.
 #[derive(Deserialize)]
@@ -102,6 +104,37 @@ pub(super) fn counters(answers: [&str; 3]) -> Result<Counters, Error> {
     Ok(counters)
 }
 
+/// A bridge.
+#[derive(Deserialize)]
+struct Bridge {
+    ageing_s: u64,
+    ports: Vec<BridgePort>,
+}
+
+#[derive(Deserialize)]
+struct BridgePort {
+    flags: Vec<String>,
+}
+
+/// The switches of its bridges: what one port has not is off. Where stations are remembered for
+/// another time than the lab's they are, as far as any build lets them be, not forgotten.
+pub(super) fn switches(answer: &str) -> Result<Vec<(&'static str, bool)>, Error> {
+    let bridges: Vec<Bridge> = read("bridges", answer)?;
+    let all = |flag: &str| {
+        let mut ports = bridges.iter().flat_map(|bridge| &bridge.ports);
+        ports.all(|port| port.flags.iter().any(|it| it == flag))
+    };
+    let learning = all("learn");
+    // Who learns nothing has nothing to forget, unless it is told how soon to.
+    let ageing = bridges.iter().all(|bridge| bridge.ageing_s == AGEING_S);
+    Ok(vec![
+        (LEARNING, learning),
+        (AGEING, ageing),
+        (UNKNOWN_UNICAST_FLOOD, all("flood_unknown")),
+        (FLOOD, all("flood_groups")),
+    ])
+}
+
 /// What each of its nodes costs.
 pub(super) fn nodes(answer: &str) -> Result<Vec<NodeCost>, Error> {
     let nodes: Vec<Node> = read("nodes", answer)?;
@@ -140,6 +173,19 @@ mod tests {
         let stalls = told.stalls.unwrap();
         assert_eq!((stalls.workers, stalls.count, stalls.total_us), (1, 2, 900));
         assert_eq!(told.away, [AwayAt { until_unix_ns: 1_500_000_000, length_ns: 300_500 }]);
+    }
+
+    #[test]
+    fn the_switches_of_a_bridge_are_those_of_all_its_ports() {
+        let port = |flags: &str| format!(r#"{{"port":"p","flags":[{flags}]}}"#);
+        let of = |ageing_s: u64, second: &str| {
+            let ports = [port(r#""learn","flood_unknown","flood_groups""#), port(second)];
+            let told =
+                switches(&format!(r#"[{{"ageing_s":{ageing_s},"ports":[{}]}}]"#, ports.join(",")));
+            told.unwrap().iter().map(|it| it.1).collect::<Vec<_>>()
+        };
+        assert_eq!(of(300, r#""learn","flood_unknown","flood_groups""#), [true; 4]);
+        assert_eq!(of(7_200, r#""flood_unknown""#), [false, false, true, false]);
     }
 
     #[test]
