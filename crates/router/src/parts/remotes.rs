@@ -11,7 +11,7 @@ use crate::core::Core;
 use crate::interfaces::{OpenPort, Remote};
 use crate::part::{Hears, Part};
 use control::config::objects::port::PortName;
-use control::config::objects::tunnel;
+use control::config::objects::port_kind::ends;
 use nodes::tables::{BridgePort, Interface, Link, MOST_INTERFACES, Mode, RemoteHeard};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -125,7 +125,7 @@ fn settle(core: &mut Core, name: &PortName) -> Option<()> {
 /// and those learned so far.
 fn wanted_of(port: &OpenPort) -> BTreeMap<IpAddr, bool> {
     let Some(ends) = port.config.kind.ends() else { return BTreeMap::new() };
-    let tunnel::Remotes::Several { flood, learn } = &ends.remotes else { return BTreeMap::new() };
+    let ends::Remotes::Several { flood, learn } = &ends.remotes else { return BTreeMap::new() };
     let learned = port.remotes.iter().filter(|(_, remote)| *learn && remote.learned.is_some());
     let mut wanted: BTreeMap<IpAddr, bool> =
         learned.map(|(address, _)| (*address, false)).collect();

@@ -6,7 +6,7 @@ use crate::part::Part;
 use crate::vrf_numbers::VrfNumbers;
 use control::config::objects::port::PortName;
 use control::config::objects::port_kind::PortKind;
-use control::config::objects::tunnel::Remotes;
+use control::config::objects::port_kind::ends::Remotes;
 use nodes::tables::{Ends, Inside, Interface, Link, Tunnel, Wrap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -9,7 +9,7 @@ use crate::interfaces::OpenPort;
 use crate::part::Part;
 use control::config::objects::port::PortName;
 use control::config::objects::port_kind::PortKind;
-use control::config::objects::vlan::{Protocol, Vid, Vlan as VlanConfig};
+use control::config::objects::port_kind::vlan::{Protocol, Vid, Vlan as VlanConfig};
 use nodes::tables::{Interface, Link, Vlan, VlanTags};
 use wire::ethernet::ethertype;
 

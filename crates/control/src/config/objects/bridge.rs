@@ -7,8 +7,9 @@ use std::time::Duration;
 use wire::MacAddr;
 
 use super::name::name_field;
-use super::port::{Port, PortName, check_exists};
+use super::port::{Port, check_exists};
 use super::port_kind::PortKind;
+use super::port_name::PortName;
 use super::{Command, Config, Object};
 use crate::config::declare::{Declared, as_field, flat, object};
 use crate::config::field::duration_text;

@@ -5,7 +5,8 @@
 
 use std::net::IpAddr;
 
-use super::port::{PortName, Ports};
+use super::port::Ports;
+use super::port_name::PortName;
 use super::vrf::VrfName;
 use crate::config::prefix::{InterfaceAddress, Prefix};
 use crate::config::report::{Problem, Report};

@@ -8,8 +8,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::name::name_field;
-use super::port::{PortName, check_exists};
+use super::port::check_exists;
 use super::port_kind::PortKind;
+use super::port_name::PortName;
 use super::{Config, Object};
 use crate::config::declare::{as_field, object};
 use crate::config::field::word_field;

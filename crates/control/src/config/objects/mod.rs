@@ -4,20 +4,23 @@
 //! its line to the table below, after what it refers to. Reading, differences, commands, help,
 //! completion, writing and the reference follow.
 
+mod address;
 pub mod connected;
 mod name;
 pub mod port_allow;
 pub mod port_filters;
 pub mod port_kind;
+pub mod port_name;
 pub mod port_policing;
 pub mod port_ra;
 pub mod port_twin;
+mod ports;
 mod proxy_arp;
 pub mod qos;
-pub mod tunnel;
+mod tunnel;
 pub mod tunnel_outer;
 mod unnumbered;
-pub mod vlan;
+mod vlan;
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

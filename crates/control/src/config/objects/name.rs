@@ -5,7 +5,7 @@ macro_rules! name_field {
     ($(#[$doc:meta])* $name:ident = $what:literal) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name($crate::config::objects::port::PortName);
+        pub struct $name($crate::config::objects::port_name::PortName);
 
         impl $name {
             /// The name.
@@ -24,10 +24,10 @@ macro_rules! name_field {
             const EXPECTED: &'static str =
                 concat!($what, ": a letter, then up to 14 letters, digits, `-`, `_` or `.`");
             const FORM: $crate::config::form::Form =
-                <$crate::config::objects::port::PortName as $crate::config::field::Field>::FORM;
+                <$crate::config::objects::port_name::PortName as $crate::config::field::Field>::FORM;
 
             fn from_text(text: &str) -> Result<Self, $crate::config::field::Refusal> {
-                let name = $crate::config::objects::port::PortName::from_text(text);
+                let name = $crate::config::objects::port_name::PortName::from_text(text);
                 name.map(Self).map_err(|_| $crate::config::field::Refusal {
                     message: Some(format!(concat!("`{}` is not ", $what), text)),
                     suggestion: None,

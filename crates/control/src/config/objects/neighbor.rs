@@ -6,7 +6,8 @@ use std::net::IpAddr;
 use wire::MacAddr;
 
 use super::connected::{Connected, is_link_local};
-use super::port::{PortName, check_exists};
+use super::port::check_exists;
+use super::port_name::PortName;
 use super::route::OnLink;
 use super::{Config, Object};
 use crate::config::declare::object;

@@ -10,9 +10,9 @@
 
 use super::Config;
 use super::acl::AclName;
-use super::port::{Port, PortName};
 use super::port_allow::Allow;
 use super::port_kind::PortKind;
+use super::port_name::PortName;
 use crate::config::declare::{as_field, flat, object};
 use crate::config::field::word_field;
 use crate::config::listed::check_exists;
@@ -62,9 +62,15 @@ object! {
 flat!(Box<Filters>);
 
 impl Filters {
-    pub(super) fn check(name: &PortName, port: &Port, config: &Config, report: &mut Report) {
+    pub(super) fn check(
+        &self,
+        name: &PortName,
+        kind: &PortKind,
+        config: &Config,
+        report: &mut Report,
+    ) {
         let field = |key: &str| format!("port.{name}.{key}");
-        let Self { acl_in, acl_out, urpf, allow } = &*port.filters;
+        let Self { acl_in, acl_out, urpf, allow } = self;
         for (key, acl) in [("acl_in", acl_in), ("acl_out", acl_out)] {
             if let Some(acl) = acl {
                 check_exists(&field(key), acl, &config.acls, report);
@@ -83,7 +89,7 @@ impl Filters {
             .iter()
             .any(|(_, bridge)| bridge.ports.iter().any(|member| member.port == *name));
         let is_connected = config.xconnects.iter().any(|(pair, _)| pair.ports().contains(&name));
-        if (is_bridged && port.kind != PortKind::Bvi) || is_connected {
+        if (is_bridged && *kind != PortKind::Bvi) || is_connected {
             let problem = Problem::new(field("urpf"), format!("{name} is not routed"));
             report.push(problem.expected("a port that routes what it receives"));
         }

@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use super::port::{Port, PortName};
 use crate::config::declare::{as_field, object};
 use crate::config::field::duration_text;
 use crate::config::report::{Problem, Report};
@@ -20,9 +19,9 @@ object! {
 as_field!(Ra);
 
 impl Ra {
-    pub(super) fn check(&self, name: &PortName, port: &Port, report: &mut Report) {
-        let field = format!("port.{name}.ra");
-        if !port.has_ip6() {
+    pub(super) fn check(&self, port: &str, has_ip6: bool, report: &mut Report) {
+        let field = format!("{port}.ra");
+        if !has_ip6 {
             let message = "it has no IPv6 address to advertise from";
             report.push(Problem::new(&field, message).expected("an IPv6 address on the port"));
         }

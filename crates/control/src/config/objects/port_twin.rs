@@ -6,8 +6,8 @@
 //! twin = { netns = "frr", name = "eth1" } # in another one, and called differently there
 //! ```
 
-use super::port::{Port, PortName};
 use super::port_kind::PortKind;
+use super::port_name::PortName;
 use crate::config::declare::{as_field, object};
 use crate::config::report::{Problem, Report};
 
@@ -29,12 +29,14 @@ impl Twin {
         self.name.as_ref().unwrap_or(port).as_str()
     }
 
-    pub(super) fn check(field: &str, port: &Port, report: &mut Report) {
-        if let PortKind::Tap(_) = port.kind {
-            let problem = Problem::new(field, "the port's device is a tap of the kernel's already");
+    pub(super) fn check(port: &str, kind: &PortKind, report: &mut Report) {
+        let field = format!("{port}.twin");
+        if let PortKind::Tap(_) = kind {
+            let problem =
+                Problem::new(&field, "the port's device is a tap of the kernel's already");
             report.push(problem.expected("no twin: use the device"));
         }
-        if port.kind.is_point_to_point() {
+        if kind.is_point_to_point() {
             let message = "the port carries packets, not frames";
             report.push(Problem::new(field, message).expected("a port of frames"));
         }

@@ -1,23 +1,23 @@
 //! `proxy_arp` of a port: networks whose addresses it answers ARP for (RFC 1027), as in `proxy_arp
 //! = "10.0.0.0/8"`.
 
-use super::port::Port;
+use crate::config::prefix::Prefix;
 use crate::config::report::{Problem, Report};
 
 /// Finds networks that nobody asks for by ARP, and ports where nobody asks.
-pub(super) fn check(field: &str, port: &Port, report: &mut Report) {
-    for (index, network) in port.proxy_arp.iter().enumerate() {
+pub(super) fn check(port: &str, networks: &[Prefix], has_ip4: bool, report: &mut Report) {
+    for (index, network) in networks.iter().enumerate() {
         if network.address().is_ipv6() {
             let problem = Problem::new(
-                format!("{field}.proxy_arp[{index}]"),
+                format!("{port}.proxy_arp[{index}]"),
                 format!("{network} is not an IPv4 network"),
             );
             report.push(problem.expected("a network as in \"10.0.0.0/8\", or \"default\" for all"));
         }
     }
-    if !port.proxy_arp.is_empty() && !port.has_ip4() {
+    if !networks.is_empty() && !has_ip4 {
         let message = "it has no IPv4 address, so no neighbours";
-        let problem = Problem::new(format!("{field}.proxy_arp"), message);
+        let problem = Problem::new(format!("{port}.proxy_arp"), message);
         report.push(problem.expected("an IPv4 address on the port"));
     }
 }

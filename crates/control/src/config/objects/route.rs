@@ -4,7 +4,8 @@ use std::fmt;
 use std::net::IpAddr;
 
 use super::connected::{Connected, is_link_local};
-use super::port::{PortName, check_exists};
+use super::port::check_exists;
+use super::port_name::PortName;
 use super::vrf::{self, DEFAULT_NAME, VrfName, name_of};
 use super::{Command, Config, Object};
 use crate::config::declare::{Declared, as_field, infos, object};

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use wire::MacAddr;
 
 use super::bridge::BridgeName;
-use super::port::PortName;
+use super::port_name::PortName;
 use super::{Config, Object};
 use crate::config::declare::object;
 use crate::config::host::Host;

@@ -3,7 +3,8 @@
 //! may have any address.
 
 use super::Config;
-use super::port::{Port, PortName, check_exists};
+use super::port::{Port, check_exists};
+use super::port_name::PortName;
 use crate::config::report::{Problem, Report};
 
 /// Finds lenders that have nothing to lend, and ports that need nothing.

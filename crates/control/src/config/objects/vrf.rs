@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::port::PortName;
+use super::port_name::PortName;
 use super::{Config, Object};
 use crate::config::declare::object;
 use crate::config::field::{Field, Refusal};

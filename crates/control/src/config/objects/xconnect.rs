@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::port::{Port, PortName, check_exists};
+use super::port::{Port, check_exists};
+use super::port_name::PortName;
 use super::{Config, Object};
 use crate::config::declare::{Declared, object};
 use crate::config::field::Field;

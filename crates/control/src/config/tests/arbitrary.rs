@@ -20,14 +20,16 @@ use super::super::objects::policer::{Dscp, Mark, Pcp, Policer, PolicerName, Trea
 use super::super::objects::port::{Port, PortName};
 use super::super::objects::port_allow::Allow;
 use super::super::objects::port_filters::{Filters, Reverse, Urpf};
+use super::super::objects::port_kind::ends::{Ends, Remotes};
+use super::super::objects::port_kind::gre::{Gre, Payload};
+use super::super::objects::port_kind::vlan::{Protocol, Vid, Vlan};
+use super::super::objects::port_kind::vxlan::Vxlan;
 use super::super::objects::port_kind::{self, DeviceName, PortKind, Repeat, Role};
 use super::super::objects::port_policing::Policing;
 use super::super::objects::route::{NextHop, Route, RouteKey};
 use super::super::objects::station::{Station, StationKey};
-use super::super::objects::tunnel::{Ends, Gre, Payload, Remotes, Vxlan};
 use super::super::objects::tunnel_outer::{OuterDscp, OuterTtl};
 use super::super::objects::twins::Twins;
-use super::super::objects::vlan::{Protocol, Vid, Vlan};
 use super::super::objects::vrf::{Vrf, VrfName};
 use super::super::objects::workers::{Placement, Workers};
 use super::super::objects::xconnect::{PortPair, Xconnect};

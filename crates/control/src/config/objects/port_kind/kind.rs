@@ -1,6 +1,6 @@
 //! What a kind of port says of itself, beside its fields.
 
-use super::super::tunnel::Ends;
+use super::ends::Ends;
 use crate::config::report::Report;
 
 /// MTU of a port that does not say.

@@ -1,17 +1,23 @@
-//! What stands behind a port: hardware, a kernel device, another process, a file, or memory. One
-//! file a kind of device; kinds that stand on other ports have theirs beside this folder.
+//! What stands behind a port: hardware, a kernel device, another process, a file, memory, or other
+//! ports. One file a kind.
 //!
 //! To add a kind: its file, with its fields and what it says of itself (`Kind`), and its line in
 //! the list below.
 
 mod bvi;
+pub mod ends;
 mod fields;
+pub mod gre;
 mod kind;
+pub mod vlan;
+pub mod vxlan;
 
 use bvi::Bvi;
+use ends::{Ends, Remotes};
+use gre::Gre;
+use vlan::Vlan;
+use vxlan::Vxlan;
 
-use super::tunnel::{Ends, Gre, Remotes, Vxlan};
-use super::vlan::Vlan;
 use crate::config::declare::Declared;
 use crate::config::field::word_field;
 use crate::config::info::Info;

@@ -12,7 +12,7 @@ use super::filter as filter_fields;
 use super::{LINK_HEADER_BYTES, Qos, described, read, write};
 use crate::config::field::Field;
 use crate::config::listed::row_mut;
-use crate::config::objects::port::PortName;
+use crate::config::objects::port_name::PortName;
 use crate::config::objects::{Command, Config};
 use crate::config::read::TableReader;
 use crate::config::report::{InScript, Problem, Report};

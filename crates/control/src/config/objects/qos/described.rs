@@ -11,7 +11,7 @@ use super::units::Kind;
 use crate::config::field::Field;
 use crate::config::form::Form;
 use crate::config::info::Info;
-use crate::config::objects::port::PortName;
+use crate::config::objects::port_name::PortName;
 
 /// A field that a command reads by itself.
 fn field<T: Field>(name: &'static str, help: &str, example: &'static str) -> Info {

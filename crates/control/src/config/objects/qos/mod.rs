@@ -25,8 +25,8 @@ use sched::units::Rate;
 use sched::{Config as Scheduler, Shape, WaitingRoom, Warning};
 
 use super::Config;
-use super::port::PortName;
 use super::port_kind::DEFAULT_MTU;
+use super::port_name::PortName;
 use super::vrf::DEFAULT_NAME;
 use crate::config::info::Info;
 use crate::config::read::TableReader;

@@ -3,7 +3,7 @@
 use super::super::{Config, commands};
 use crate::config::field::Field;
 use crate::config::help::{next_words, of_fields};
-use crate::config::objects::port::PortName;
+use crate::config::objects::port_name::PortName;
 use crate::config::{Host, Source, edit, parse, parse_and_warn, render};
 use sched::units::Rate;
 use sched::{Config as Scheduler, Shape};

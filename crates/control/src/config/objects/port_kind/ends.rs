@@ -1,0 +1,118 @@
+//! Where a tunnel begins and ends.
+
+use std::net::IpAddr;
+
+use super::super::vrf::VrfName;
+use crate::config::declare::by_another_word;
+use crate::config::field::Field;
+use crate::config::info::Info;
+use crate::config::read::TableReader;
+use crate::config::value::Value;
+use crate::config::write::Fields;
+
+/// The two ends of a tunnel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ends {
+    /// Our address.
+    pub local: IpAddr,
+    /// The other end's.
+    pub remotes: Remotes,
+    /// The VRF that its packets are in, whatever VRF that is in which they carry.
+    pub underlay_vrf: Option<VrfName>,
+}
+
+/// The other end of a tunnel, or several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remotes {
+    /// This one.
+    One(IpAddr),
+    /// Several, for a bridge.
+    Several {
+        /// Those that frames to unknown stations and groups go to, each a copy.
+        flood: Vec<IpAddr>,
+        /// Others that send to us are taken in.
+        learn: bool,
+    },
+}
+
+impl Remotes {
+    /// Those that are configured.
+    pub fn listed(&self) -> &[IpAddr] {
+        match self {
+            Self::One(remote) => std::slice::from_ref(remote),
+            Self::Several { flood, .. } => flood,
+        }
+    }
+}
+
+/// `local`, `remote` or `remotes`, and what goes with them.
+impl Value for Ends {
+    fn read(table: &mut TableReader<'_>, _: &'static str, _: bool) -> Option<Self> {
+        let local = table.required("local");
+        let listed = table.has("remotes") || table.has("learn_remotes");
+        let remotes = if listed || table.has_list("remote") {
+            let mut flood = table.list("remote");
+            flood.extend(table.list::<IpAddr>("remotes"));
+            let learn = table.or("learn_remotes", false);
+            match (&flood[..], listed) {
+                ([one], false) => Some(Remotes::One(*one)),
+                _ => Some(Remotes::Several { flood, learn }),
+            }
+        } else {
+            let one = table.required("remote").map(Remotes::One);
+            table.know(&["remotes", "learn_remotes"]);
+            one
+        };
+        let underlay_vrf = table.optional("underlay_vrf");
+        Some(Self { local: local?, remotes: remotes?, underlay_vrf })
+    }
+
+    fn write(&self, _: &'static str, fields: Fields, _: Option<Self>) -> Fields {
+        let fields = fields.with("local", &self.local);
+        let fields = match &self.remotes {
+            Remotes::One(remote) => fields.with("remote", remote),
+            Remotes::Several { flood, learn: false } if flood.is_empty() => {
+                fields.with("learn_remotes", &false)
+            }
+            Remotes::Several { flood, learn } => {
+                fields.list("remotes", flood, &[]).unless("learn_remotes", learn, &false)
+            }
+        };
+        fields.maybe("underlay_vrf", &self.underlay_vrf)
+    }
+
+    fn describe(_: Info, out: &mut Vec<Info>) {
+        let local = Info::new("local", &["Our address"], "192.0.2.1");
+        IpAddr::describe(Info { is_required: true, ..local }, out);
+        let help = "The other end's; said again in a command: several, as `remotes`";
+        let remote = Info::new("remote", &[help], "192.0.2.9").taking::<IpAddr>(|words, had| {
+            let one = IpAddr::take(words, "the address of the other end")?;
+            Ok(Some(match had.toml.filter(|_| had.is_said) {
+                Some(more) => format!("[{}, {one}]", more.trim_matches(['[', ']'])),
+                None => one,
+            }))
+        });
+        out.push(Info {
+            is_required: true,
+            is_list: true,
+            or: &["remotes", "learn_remotes"],
+            ..remote
+        });
+        let help = "Several other ends, for a bridge: those that frames to unknown stations and groups go to";
+        Vec::<IpAddr>::describe(Info::new("remotes", &[help], "192.0.2.8,192.0.2.9"), out);
+        let help = "Whether others that send to us are taken in";
+        bool::describe(Info::new("learn_remotes", &[help], "false"), out);
+        let help = "The VRF that its packets are in, whatever VRF that is in which they carry";
+        Option::<VrfName>::describe(Info::new("underlay_vrf", &[help], "red"), out);
+        for (word, name) in [("learn", "learn_remotes"), ("underlay", "underlay_vrf")] {
+            out.extend(by_another_word(out, word, name));
+        }
+    }
+}
+
+impl Ends {
+    /// Octets of the outer IP header.
+    pub(super) fn ip_bytes(&self) -> u16 {
+        if self.local.is_ipv4() { 20 } else { 40 }
+    }
+}
