@@ -242,6 +242,9 @@ impl Dataplane {
             };
             dataplane.start_worker(number, core, setup, settings, &readers)?;
         }
+        if let Some(injecting) = dataplane.workers.first() {
+            dataplane.injector.rings(injecting.handle.doorbell());
+        }
         Ok(dataplane)
     }
 

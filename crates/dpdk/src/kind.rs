@@ -15,6 +15,7 @@ use crate::packet_slots::PacketSlots;
 use crate::privilege::Right;
 use crate::queue::Queue;
 use crate::{DpdkPool, Error};
+use packet::Wakes;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -144,6 +145,11 @@ pub(crate) trait Attendant: Send {
     /// The packet sockets below it, to be asked and pushed.
     fn rings(&self) -> Arc<PacketRings> {
         Arc::default()
+    }
+
+    /// How it is to be learned that a receive queue has packets, without asking the driver.
+    fn wakes(&self, _queue: u16) -> Wakes {
+        Wakes::Unseen
     }
 
     /// Where what the driver does not say of a packet is read, times among it: of each receive

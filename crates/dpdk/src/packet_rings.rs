@@ -47,6 +47,11 @@ impl PacketRings {
         self.sockets.is_empty()
     }
 
+    /// The socket of a queue.
+    pub(crate) fn socket(&self, queue: u16) -> Option<RawFd> {
+        self.sockets.get(usize::from(queue)).copied()
+    }
+
     /// The inodes of the sockets, in the order in which they were opened: that of queues.
     pub(crate) fn inodes(&self) -> Vec<u64> {
         let inode = |fd: &RawFd| {

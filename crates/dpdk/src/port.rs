@@ -377,6 +377,7 @@ impl Port {
             self.peer_offloads && self.spec.as_kind().leaves_out_checksums(),
             self.packet_slots.get(usize::from(number)).cloned().flatten(),
             self.receive_times().filter(|_| self.attendant.tells_times()).map(|(times, _)| times),
+            self.attendant.wakes(number),
         )
     }
 

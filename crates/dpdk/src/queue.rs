@@ -5,7 +5,7 @@ use crate::packet_rings::PacketRings;
 use crate::packet_slots::{self, PacketSlots, Slot};
 use crate::receive_times::ReceiveTimes;
 use crate::{checksum, ffi, thread};
-use packet::{Burst, Mbuf, PacketBuf, PacketCache, RxQueue, TxQueue};
+use packet::{Burst, Mbuf, PacketBuf, PacketCache, RxQueue, TxQueue, Wakes};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -46,6 +46,8 @@ pub struct RxHandle {
     slots: Option<Arc<PacketSlots>>,
     /// Where times go that the slots tell, if they are wanted.
     times: Option<ReceiveTimes>,
+    /// While the port runs.
+    wakes: Wakes,
 }
 
 /// One transmit queue.
@@ -69,9 +71,10 @@ impl RxHandle {
         completes_checksums: bool,
         slots: Option<Arc<PacketSlots>>,
         times: Option<ReceiveTimes>,
+        wakes: Wakes,
     ) -> Option<Self> {
         let handle = Handle::take(queue, port, number)?;
-        Some(Self { handle, completes_checksums, slots, times })
+        Some(Self { handle, completes_checksums, slots, times, wakes })
     }
 
     /// Bursts whose packets are as they were on the wire, and carry the time at which the kernel
@@ -149,6 +152,16 @@ impl RxQueue for RxHandle {
             }
         }
     }
+
+    fn before_rest(&mut self) -> Wakes {
+        let gate = &self.handle.queue.gate;
+        // A port that is stopped may be another when it starts again.
+        if !gate.enter() {
+            return Wakes::Unseen;
+        }
+        gate.leave();
+        self.wakes
+    }
 }
 
 impl TxQueue for TxHandle {
@@ -177,5 +190,9 @@ impl TxQueue for TxHandle {
             *passes_left = if rings.push() { *patience } else { 0 };
             queue.gate.leave();
         }
+    }
+
+    fn must_push(&self) -> bool {
+        self.passes_left != 0
     }
 }

@@ -53,9 +53,17 @@ pub(crate) struct XdpSocket {
 }
 
 impl XdpSocket {
-    /// Holds those sockets that are there now and were not `before`.
+    /// Holds those sockets that are there now and were not `before`, in the order of queues: that
+    /// in which the driver opened them, each with the lowest number that was free.
     pub(crate) fn hold_new(before: &HashSet<RawFd>) -> Vec<Self> {
-        all().difference(before).filter_map(|&fd| Self::hold(fd).ok()).collect()
+        let mut new: Vec<RawFd> = all().difference(before).copied().collect();
+        new.sort_unstable();
+        new.into_iter().filter_map(|fd| Self::hold(fd).ok()).collect()
+    }
+
+    /// Our own descriptor of it.
+    pub(crate) fn descriptor(&self) -> RawFd {
+        self.ours.as_raw_fd()
     }
 
     fn hold(driver_fd: RawFd) -> io::Result<Self> {

@@ -16,6 +16,7 @@ use crate::layout::Layout;
 use crate::node::{DynNode, Role};
 use crate::observe::Observer;
 use crate::stalls::StallCounters;
+use crate::watch::Watch;
 use packet::{ExitBytes, Frame, PacketCache, Pool, Splitter};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -190,6 +191,20 @@ impl Graph {
     /// Has timed nodes called in the next pass.
     pub fn call_timed(&mut self) {
         self.due_tsc = 0;
+    }
+
+    /// Nodes that are called in each pass say what could bring them packets while they are not.
+    pub fn before_rest(&mut self, watch: &mut Watch) {
+        for &slot in &self.inputs {
+            self.slots[slot].node.before_rest(watch);
+        }
+    }
+
+    /// They are called again.
+    pub fn after_rest(&mut self) {
+        for &slot in &self.inputs {
+            self.slots[slot].node.after_rest();
+        }
     }
 
     fn run_timed(&mut self, now_tsc: u64, clock: &mut u64) -> usize {

@@ -1,17 +1,24 @@
-//! Wakes one worker's timed nodes from another thread, at the price of a locked instruction a ring.
+//! Wakes one worker from another thread, at the price of a locked instruction a ring.
 //!
 //! ```text
-//!  who rings:   hand something over ─▶ rung = true ─▶ resting? unpark
+//!  who rings:   hand something over ─▶ rung = true ─▶ resting? write to its event file
 //!  the worker:  resting = true ─▶ rung? do not rest after all
 //! ```
 //! Both sides write, then read what the other writes, in one order that all threads agree on: one
 //! of them sees the other, so nothing handed over waits for the end of a rest.
+// The event file.
+#![allow(unsafe_code)]
 
+use crate::watch::{Ended, Watch};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::thread::{self, Thread};
+use std::time::Duration;
 
-/// A worker's bell. Clone it to whoever may ring.
+/// A worker's bell. Clone it to whoever may ring. One by default wakes nobody: its worker is turned
+/// by somebody who rests elsewhere.
 #[derive(Clone, Debug, Default)]
 pub struct Doorbell(Arc<Bell>);
 
@@ -19,76 +26,102 @@ pub struct Doorbell(Arc<Bell>);
 struct Bell {
     rung: AtomicBool,
     resting: AtomicBool,
-    thread: OnceLock<Thread>,
+    event: Option<File>,
 }
 
 impl Doorbell {
+    /// One that ends a rest.
+    pub(crate) fn that_wakes() -> io::Result<Self> {
+        // SAFETY: makes a descriptor, which is ours alone.
+        let event = unsafe {
+            match libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) {
+                -1 => return Err(io::Error::last_os_error()),
+                fd => File::from_raw_fd(fd),
+            }
+        };
+        Ok(Self(Arc::new(Bell { event: Some(event), ..Bell::default() })))
+    }
+
     /// Has the worker call its timed nodes in its next pass, and that pass begin now.
     pub fn ring(&self) {
         self.0.rung.store(true, Ordering::SeqCst);
         if self.0.resting.load(Ordering::SeqCst)
-            && let Some(thread) = self.0.thread.get()
+            && let Some(mut event) = self.0.event.as_ref()
         {
-            thread.unpark();
+            // It fails only when it was rung 2^64 times since it was answered: then it is heard.
+            let _is_heard = event.write(&1_u64.to_ne_bytes());
         }
     }
 
-    /// The calling thread is the one to be woken.
-    pub(crate) fn belongs_to_this_thread(&self) {
-        // A second call would come from the same thread.
-        let _first = self.0.thread.set(thread::current());
-    }
-
-    /// Whether it rang since it was answered last.
+    /// Whether it rang since it was answered last. What was handed over before is seen after.
     #[inline]
     pub(crate) fn answer(&self) -> bool {
         self.0.rung.load(Ordering::Relaxed) && self.0.rung.swap(false, Ordering::AcqRel)
     }
 
-    /// Waits, unless it rang meanwhile.
-    pub(crate) fn rest(&self, wait: impl FnOnce()) {
+    /// Waits for what is watched, or for the time, unless it rang meanwhile.
+    pub(crate) fn rest(&self, watch: &mut Watch, longest: Duration) -> Ended {
         self.0.resting.store(true, Ordering::SeqCst);
-        if !self.0.rung.load(Ordering::SeqCst) {
-            wait();
-        }
+        let ended = if self.0.rung.load(Ordering::SeqCst) {
+            Ended::Bell
+        } else {
+            watch.wait(self.0.event.as_ref().map(AsRawFd::as_raw_fd), longest)
+        };
         self.0.resting.store(false, Ordering::Relaxed);
+        if ended == Ended::Bell
+            && let Some(mut event) = self.0.event.as_ref()
+        {
+            // Who rang may not have written yet: then the next rest ends at once, and that is all.
+            let _silent = event.read(&mut [0; 8]);
+        }
+        ended
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::mpsc;
-    use std::time::Duration;
+    use std::sync::atomic::AtomicU64;
+    use std::thread;
+
+    const LONG: Duration = Duration::from_secs(600);
 
     #[test]
     fn a_ring_is_answered_once_and_keeps_the_worker_from_resting() {
         let bell = Doorbell::default();
         assert!(!bell.answer());
         bell.ring();
-        bell.rest(|| panic!("it rang"));
+        assert_eq!(bell.rest(&mut Watch::default(), LONG), Ended::Bell);
         assert!(bell.answer());
         assert!(!bell.answer());
     }
 
+    /// Each thing handed over is waited for before the next: a ring that were lost would keep both
+    /// sides for ten minutes.
     #[test]
-    fn a_resting_worker_is_woken() {
-        let bell = Doorbell::default();
-        let (resting, begins) = mpsc::channel();
-        let worker = thread::spawn({
-            let bell = bell.clone();
-            move || {
-                bell.belongs_to_this_thread();
-                bell.rest(|| {
-                    resting.send(()).unwrap();
-                    while !bell.0.rung.load(Ordering::SeqCst) {
-                        thread::park_timeout(Duration::from_secs(600));
+    fn of_a_hundred_thousand_rings_between_a_last_look_and_a_rest_none_is_lost() {
+        const ALL: u64 = 100_000;
+        let (bell, given) = (Doorbell::that_wakes().unwrap(), AtomicU64::new(0));
+        let taken = AtomicU64::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut watch = Watch::default();
+                while taken.load(Ordering::Relaxed) < ALL {
+                    bell.answer();
+                    let now = given.load(Ordering::Relaxed);
+                    if taken.swap(now, Ordering::Release) == now && now < ALL {
+                        bell.rest(&mut watch, LONG);
                     }
-                });
+                }
+            });
+            for number in 1..=ALL {
+                given.store(number, Ordering::Relaxed);
+                bell.ring();
+                while taken.load(Ordering::Acquire) < number {
+                    // One core may be all there is.
+                    thread::yield_now();
+                }
             }
         });
-        begins.recv().unwrap();
-        bell.ring();
-        worker.join().unwrap();
     }
 }

@@ -1,11 +1,11 @@
 //! When a worker without packets rests, and for how long.
 //!
 //! ```text
-//!  since the last packet   < 0.2 ms    < 20 ms     < 1 s        < 10 s     longer
-//!  the worker              spins       naps 20 us  naps 200 us  naps 1 ms  naps 4 ms
+//!  since the last packet     < 0.2 ms   longer
+//!  the worker                polls      rests until a descriptor, its bell or a timer wakes it
+//!  … where nobody tells      polls      naps: < 20 ms 20 us, < 1 s 200 us, < 10 s 1 ms, then 4 ms
 //! ```
-//! So a busy router polls without a break, and an idle worker costs about a hundredth of a core:
-//! 0.9 to 1.3 % on a virtual machine with other work, 240 ends of naps a second of 45 us each.
+//! So a busy router polls without a break, and an idle worker sleeps.
 
 use crate::clock::tsc_hz;
 use std::time::Duration;
@@ -13,10 +13,13 @@ use std::time::Duration;
 /// How late the system ends a rest, where timers have their usual slack of 50 us.
 const LATE_US: u64 = 70;
 
+/// A worker that passes not even so often is taken for stuck.
+const LONGEST: Duration = Duration::from_secs(1);
+
 /// What a worker does while there are no packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Idle {
-    /// Rests a little longer the longer it is idle.
+    /// Rests once it has been idle for a moment.
     #[default]
     Adaptive,
     /// Polls without a break.
@@ -37,31 +40,39 @@ impl IdlePolicy {
         Self { idle, last_packet_tsc: now_tsc, cycles_per_us: (tsc_hz() / 1_000_000).max(1) }
     }
 
-    /// The same, where somebody is to be called at `due_tsc`: a rest ends before, and none is begun
-    /// that could outlast it.
+    /// Whether it is so long since packets came that a rest pays, after a pass that received so
+    /// many.
     #[inline]
-    pub fn until(&mut self, due_tsc: u64, received: usize, now_tsc: u64) -> Option<Duration> {
-        let rest = self.rest(received, now_tsc)?;
+    pub fn is_quiet(&mut self, received: usize, now_tsc: u64) -> bool {
+        if received != 0 || self.idle == Idle::Poll {
+            self.last_packet_tsc = now_tsc;
+            return false;
+        }
+        self.quiet_us(now_tsc) >= 200
+    }
+
+    fn quiet_us(&self, now_tsc: u64) -> u64 {
+        now_tsc.saturating_sub(self.last_packet_tsc) / self.cycles_per_us
+    }
+
+    /// How long a rest may be where somebody is to be called at `due_tsc`: it ends before, and none
+    /// is begun that could outlast it. It is a nap where nobody tells that packets came.
+    pub fn rest(&self, must_look: bool, due_tsc: u64, now_tsc: u64) -> Option<Duration> {
+        let longest = if must_look { self.nap(now_tsc) } else { LONGEST };
         let left_us = due_tsc.saturating_sub(now_tsc) / self.cycles_per_us;
         match left_us.checked_sub(LATE_US) {
             None | Some(0) => None,
-            Some(us) => Some(rest.min(Duration::from_micros(us))),
+            Some(us) => Some(longest.min(Duration::from_micros(us))),
         }
     }
 
-    /// How long to rest after a pass that received so many packets.
-    #[inline]
-    pub fn rest(&mut self, received: usize, now_tsc: u64) -> Option<Duration> {
-        if received != 0 || self.idle == Idle::Poll {
-            self.last_packet_tsc = now_tsc;
-            return None;
-        }
-        match now_tsc.saturating_sub(self.last_packet_tsc) / self.cycles_per_us {
-            0..200 => None,
-            200..20_000 => Some(Duration::from_micros(20)),
-            20_000..1_000_000 => Some(Duration::from_micros(200)),
-            1_000_000..10_000_000 => Some(Duration::from_millis(1)),
-            _ => Some(Duration::from_millis(4)),
+    /// The longer nothing came, the longer.
+    fn nap(&self, now_tsc: u64) -> Duration {
+        match self.quiet_us(now_tsc) {
+            0..20_000 => Duration::from_micros(20),
+            20_000..1_000_000 => Duration::from_micros(200),
+            1_000_000..10_000_000 => Duration::from_millis(1),
+            _ => Duration::from_millis(4),
         }
     }
 }
@@ -70,33 +81,46 @@ impl IdlePolicy {
 mod tests {
     use super::*;
 
+    const NEVER: u64 = u64::MAX;
+
+    fn cycles_per_us() -> u64 {
+        (tsc_hz() / 1_000_000).max(1)
+    }
+
     #[test]
-    fn rest_grows_with_quiet_and_ends_with_a_packet() {
-        let us = (tsc_hz() / 1_000_000).max(1);
+    fn it_is_quiet_a_moment_after_the_last_packet() {
+        let us = cycles_per_us();
         let mut policy = IdlePolicy::new(Idle::Adaptive, 0);
-        assert_eq!(policy.rest(0, 100 * us), None);
-        assert_eq!(policy.rest(0, 300 * us), Some(Duration::from_micros(20)));
-        assert_eq!(policy.rest(0, 100_000 * us), Some(Duration::from_micros(200)));
-        assert_eq!(policy.rest(0, 3_000_000 * us), Some(Duration::from_millis(1)));
-        assert_eq!(policy.rest(0, 30_000_000 * us), Some(Duration::from_millis(4)));
-        assert_eq!(policy.rest(1, 30_000_001 * us), None);
-        assert_eq!(policy.rest(0, 30_000_100 * us), None);
+        assert!(!policy.is_quiet(0, 100 * us));
+        assert!(policy.is_quiet(0, 300 * us));
+        assert!(!policy.is_quiet(1, 30_000_001 * us));
+        assert!(!policy.is_quiet(0, 30_000_100 * us));
+    }
+
+    #[test]
+    fn naps_grow_with_quiet_where_nobody_tells() {
+        let (us, policy) = (cycles_per_us(), IdlePolicy::new(Idle::Adaptive, 0));
+        let nap = |quiet_us: u64| policy.rest(true, NEVER, quiet_us * us);
+        assert_eq!(nap(300), Some(Duration::from_micros(20)));
+        assert_eq!(nap(100_000), Some(Duration::from_micros(200)));
+        assert_eq!(nap(3_000_000), Some(Duration::from_millis(1)));
+        assert_eq!(nap(30_000_000), Some(Duration::from_millis(4)));
     }
 
     #[test]
     fn a_rest_ends_before_what_is_due() {
-        let us = (tsc_hz() / 1_000_000).max(1);
-        let mut policy = IdlePolicy::new(Idle::Adaptive, 0);
+        let (us, policy) = (cycles_per_us(), IdlePolicy::new(Idle::Adaptive, 0));
         let now = 3_000_000 * us;
-        assert_eq!(policy.until(u64::MAX, 0, now), Some(Duration::from_millis(1)));
-        assert_eq!(policy.until(now + 570 * us, 0, now), Some(Duration::from_micros(500)));
-        assert_eq!(policy.until(now + 60 * us, 0, now), None);
-        assert_eq!(policy.until(now - 1, 0, now), None);
+        let rest = |due_tsc| policy.rest(false, due_tsc, now);
+        assert_eq!(rest(NEVER), Some(LONGEST));
+        assert_eq!(rest(now + 570 * us), Some(Duration::from_micros(500)));
+        assert_eq!(rest(now + 60 * us), None);
+        assert_eq!(rest(now - 1), None);
     }
 
     #[test]
     fn a_polling_worker_never_rests() {
         let mut policy = IdlePolicy::new(Idle::Poll, 0);
-        assert_eq!(policy.rest(0, u64::MAX), None);
+        assert!(!policy.is_quiet(0, u64::MAX));
     }
 }

@@ -7,7 +7,8 @@
 //!  dispatch   one worker's graph: runs nodes in rank order, moves frames along edges
 //!  counters   calls, packets, cycles per node; packets per exit; counter: how each is added to
 //!  trace      the walk of chosen packets; capture: copies of what takes an exit
-//!  worker     the thread around a graph: pinning, idling, stopping; stalls: when it was away
+//!  worker     the thread around a graph: pinning, stopping; stalls: when it was away
+//!  idle       when a worker rests; watch, doorbell: what ends its rest
 //!  draw       the graph as text, dot and SVG
 //!  harness    one node or a whole graph on in-memory packets, for tests
 //! ```
@@ -30,6 +31,7 @@ mod observe;
 mod published;
 mod stalls;
 mod trace;
+mod watch;
 mod worker;
 
 pub use capture::{CaptureRequest, Captured};
@@ -51,4 +53,5 @@ pub use observe::Observer;
 pub use published::{Published, Publisher};
 pub use stalls::{Stall, StallCounters};
 pub use trace::{TraceRecord, TraceRequest};
+pub use watch::Watch;
 pub use worker::{Mail, Worker, WorkerHandle};

@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::exit::{Exit, ExitIndex, ExitSpec};
 use crate::exits::Exits;
+use crate::watch::Watch;
 use packet::{ExitBytes, Frame};
 
 /// When the engine calls a node.
@@ -71,6 +72,16 @@ pub trait Node: Send + Sized + 'static {
         exits: &mut Exits<'_, Self::Exit>,
         context: &mut Context<'_>,
     );
+
+    /// The worker will rest after one more pass, if that finds nothing: what else could bring this
+    /// node packets while it is not called? Asked of [`Role::Input`] and [`Role::Polled`]; one that
+    /// does not say is looked after at short intervals.
+    fn before_rest(&mut self, watch: &mut Watch) {
+        watch.look();
+    }
+
+    /// The rest that was announced is over, or did not come to be.
+    fn after_rest(&mut self) {}
 }
 
 /// A node as the layout knows it, before any worker has one.
@@ -121,6 +132,8 @@ pub(crate) trait DynNode: Send {
         uniform: &mut Option<ExitIndex>,
         context: &mut Context<'_>,
     );
+    fn before_rest(&mut self, watch: &mut Watch);
+    fn after_rest(&mut self);
 }
 
 impl<N: Node> DynNode for N {
@@ -136,5 +149,13 @@ impl<N: Node> DynNode for N {
         context: &mut Context<'_>,
     ) {
         Node::process(self, frame, &mut Exits::new(bytes, uniform), context);
+    }
+
+    fn before_rest(&mut self, watch: &mut Watch) {
+        Node::before_rest(self, watch);
+    }
+
+    fn after_rest(&mut self) {
+        Node::after_rest(self);
     }
 }

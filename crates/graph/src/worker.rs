@@ -2,7 +2,9 @@
 //!
 //! ```text
 //!  loop:  mail? ─▶ run the graph once ─▶ pass (tables may be freed) ─▶ rest if idle
+//!  rest:  nodes say what may wake them ─▶ the loop once more ─▶ nothing came: wait for that, or the bell
 //! ```
+//! What comes before nodes say it is found by the pass behind it; what comes after ends the rest.
 
 use crate::capture::CaptureRequest;
 use crate::clock::tsc;
@@ -13,12 +15,13 @@ use crate::doorbell::Doorbell;
 use crate::idle::{Idle, IdlePolicy};
 use crate::stalls::StallWatch;
 use crate::trace::{TraceRecord, TraceRequest};
+use crate::watch::{Futile, Watch};
 use fib::quiesce::Reader;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle, Thread};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// What the control thread tells a worker.
@@ -40,6 +43,10 @@ pub struct Worker {
     reader: Reader,
     idle: IdlePolicy,
     stalls: StallWatch,
+    watch: Watch,
+    /// Nodes have said what may wake them.
+    is_watching: bool,
+    futile: Futile,
     shared: Arc<Shared>,
 }
 
@@ -54,47 +61,85 @@ struct Shared {
 /// The control thread's hold on a worker.
 pub struct WorkerHandle {
     shared: Arc<Shared>,
-    thread: Option<(JoinHandle<()>, Thread)>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Worker {
     /// A worker around `graph`, to be turned by the caller, and its handle.
     pub fn new(graph: Graph, reader: Reader, idle: Idle) -> (Self, WorkerHandle) {
+        Self::with_bell(graph, reader, idle, Doorbell::default())
+    }
+
+    fn with_bell(graph: Graph, reader: Reader, idle: Idle, bell: Doorbell) -> (Self, WorkerHandle) {
         let shared = Arc::new(Shared {
             has_mail: AtomicBool::new(false),
             mail: Mutex::default(),
             stop: AtomicBool::new(false),
-            bell: Doorbell::default(),
+            bell,
             counters: graph.counters(),
         });
         let handle = WorkerHandle { shared: Arc::clone(&shared), thread: None };
         let (idle, stalls) = (IdlePolicy::new(idle, tsc()), StallWatch::new());
-        (Self { graph, reader, idle, stalls, shared }, handle)
+        let (watch, futile) = (Watch::default(), Futile::default());
+        let worker =
+            Self { graph, reader, idle, stalls, watch, is_watching: false, futile, shared };
+        (worker, handle)
     }
 
-    /// One pass over the graph; says how long to rest. While it rests, call [`Worker::rest`].
+    /// One pass over the graph; says how long to rest, at most, where that is in order.
     #[inline]
     pub fn turn(&mut self) -> Option<Duration> {
-        if self.shared.has_mail.load(Ordering::Relaxed) {
-            self.read_mail();
-        }
+        // First: what it rang for is found behind it, or it rings again.
         if self.shared.bell.answer() {
             self.graph.call_timed();
+        }
+        if self.shared.has_mail.load(Ordering::Relaxed) {
+            self.read_mail();
         }
         let received = self.graph.run_once();
         self.reader.pass();
         let now_tsc = tsc();
         self.stalls.passed(now_tsc, received, &self.shared.counters.stalls);
-        self.idle.until(self.graph.due_tsc(), received, now_tsc)
+        self.futile.passed(received);
+        match (self.idle.is_quiet(received, now_tsc), self.is_watching) {
+            (false, false) => None,
+            (false, true) => self.wake(),
+            (true, false) => self.watch(),
+            (true, true) => {
+                let must_look = self.watch.must_look() || self.futile.must_nap();
+                self.idle.rest(must_look, self.graph.due_tsc(), now_tsc)
+            }
+        }
     }
 
-    /// Rests through `wait`, during which the worker holds no table.
-    pub fn rest(&mut self, wait: impl FnOnce()) {
+    #[cold]
+    fn watch(&mut self) -> Option<Duration> {
+        self.watch.clear();
+        self.graph.before_rest(&mut self.watch);
+        self.is_watching = true;
+        None
+    }
+
+    #[cold]
+    fn wake(&mut self) -> Option<Duration> {
+        self.graph.after_rest();
+        self.is_watching = false;
+        None
+    }
+
+    /// Rests until something watched has packets, the bell rings, or it is time; meanwhile the
+    /// worker holds no table.
+    pub fn rest(&mut self, longest: Duration) {
         add(&self.shared.counters.sleeps, 1);
+        if self.futile.must_nap() {
+            self.watch.clear();
+        }
         self.reader.away();
-        self.shared.bell.rest(wait);
+        let ended = self.shared.bell.rest(&mut self.watch, longest);
         self.reader.back();
         self.stalls.rests();
+        self.futile.ended(ended);
+        self.wake();
     }
 
     /// True once the handle asked for the end.
@@ -129,23 +174,22 @@ impl WorkerHandle {
         make: impl FnOnce() -> Graph + Send + 'static,
     ) -> io::Result<Self> {
         let (started, start): (Sender<Arc<Shared>>, Receiver<_>) = mpsc::channel();
+        let bell = Doorbell::that_wakes()?;
         let join = thread::Builder::new().name(name.to_owned()).spawn(move || {
             if let Some(core) = core {
                 pin_to(core);
             }
-            let (mut worker, _) = Worker::new(make(), reader, idle);
-            worker.shared.bell.belongs_to_this_thread();
+            let (mut worker, _) = Worker::with_bell(make(), reader, idle, bell);
             // The spawner waits for exactly this message.
             let _listening = started.send(Arc::clone(&worker.shared));
             while !worker.is_stopped() {
                 if let Some(rest) = worker.turn() {
-                    worker.rest(|| thread::park_timeout(rest));
+                    worker.rest(rest);
                 }
             }
         })?;
-        let thread = join.thread().clone();
         match start.recv() {
-            Ok(shared) => Ok(Self { shared, thread: Some((join, thread)) }),
+            Ok(shared) => Ok(Self { shared, thread: Some(join) }),
             Err(_) => Err(io::Error::other(format!("worker thread `{name}` died at its start"))),
         }
     }
@@ -162,24 +206,22 @@ impl WorkerHandle {
         self.wake();
     }
 
-    /// For who hands the worker's timed nodes something.
+    /// For who hands the worker something.
     pub fn doorbell(&self) -> &Doorbell {
         &self.shared.bell
     }
 
     /// Ends a rest early.
     pub fn wake(&self) {
-        if let Some((_, thread)) = &self.thread {
-            thread.unpark();
-        }
+        self.shared.bell.ring();
     }
 }
 
 impl Drop for WorkerHandle {
     fn drop(&mut self) {
-        let Some((join, thread)) = self.thread.take() else { return };
+        let Some(join) = self.thread.take() else { return };
         self.shared.stop.store(true, Ordering::Release);
-        thread.unpark();
+        self.wake();
         // A worker that panicked has said so on stderr.
         let _panicked = join.join();
     }

@@ -49,7 +49,7 @@ pub use packet_buf::PacketBuf;
 pub use pool::{PacketCache, Pool, PoolError, PoolUsage};
 pub use prefetch::{prefetch_read, prefetch_write};
 pub use private::PRIVATE_BYTES;
-pub use queue::{RxQueue, TxQueue};
+pub use queue::{RxQueue, TxQueue, Wakes};
 pub use scheduler::{Handed, Handing, Left, Offered, PacketScheduler, Released, hand_over};
 pub use split::{ExitBytes, Part, Parts, Selection, Splitter};
 pub use vectors::vectorized;

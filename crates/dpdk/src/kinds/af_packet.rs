@@ -10,6 +10,7 @@ use crate::kind::{Attendant, Kind, MtuOf, Opened};
 use crate::packet_rings::PacketRings;
 use crate::packet_slots::{PacketSlots, RingShape};
 use crate::privilege::Right;
+use packet::Wakes;
 use std::fmt;
 use std::sync::Arc;
 
@@ -93,6 +94,10 @@ impl Attendant for Sockets {
 
     fn rings(&self) -> Arc<PacketRings> {
         Arc::clone(&self.rings)
+    }
+
+    fn wakes(&self, queue: u16) -> Wakes {
+        self.rings.socket(queue).map_or(Wakes::Unseen, Wakes::Readable)
     }
 
     fn packet_slots(&self, shape: Shape) -> Vec<Option<PacketSlots>> {

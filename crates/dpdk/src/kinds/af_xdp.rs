@@ -9,6 +9,7 @@ use crate::kind::{Attendant, Kind, Opened};
 use crate::privilege::Right;
 use crate::xdp_sockets::{self, XdpSocket};
 use crate::{DpdkPool, Error};
+use packet::Wakes;
 use std::collections::HashSet;
 use std::fmt;
 use std::os::fd::RawFd;
@@ -95,6 +96,11 @@ impl Attendant for Sockets {
         self.held = XdpSocket::hold_new(&self.others);
         let new = bpf_objects::all().into_iter();
         self.objects = new.filter(|object| !self.objects_of_others.contains(object)).collect();
+    }
+
+    fn wakes(&self, queue: u16) -> Wakes {
+        let socket = self.held.get(usize::from(queue)).map(XdpSocket::descriptor);
+        socket.map_or(Wakes::Unseen, Wakes::Readable)
     }
 
     fn stopping(&mut self) {

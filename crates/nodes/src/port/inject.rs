@@ -12,7 +12,7 @@
 use crate::ip::ip6_link;
 use crate::local::icmp_cause;
 use crate::tables::{Injected, Setup};
-use graph::{Context, Exits, Node, Role};
+use graph::{Context, Exits, Node, Role, Watch};
 use packet::Frame;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
@@ -124,6 +124,9 @@ impl Node for Inject {
             exits.set(slot, exit);
         }
     }
+
+    /// Who injects rings.
+    fn before_rest(&mut self, _: &mut Watch) {}
 }
 
 /// The way of a packet of ours to where it is for.

@@ -9,8 +9,8 @@
 
 use crate::interface::{Entrance, entrances};
 use crate::tables::{Interfaces, Mailbox, RxAttachment, Setup, WorkerCounters};
-use graph::{Context, Exits, Node, Published, Role};
-use packet::{Frame, PacketBuf, VECTOR};
+use graph::{Context, Exits, Node, Published, Role, Watch};
+use packet::{Frame, PacketBuf, VECTOR, Wakes};
 use std::sync::Arc;
 
 /// See the module.
@@ -108,6 +108,19 @@ impl Node for PortRx {
         if self.burn_cycles > 0 {
             burn(u64::from(self.burn_cycles) * frame.len() as u64);
         }
+    }
+
+    fn before_rest(&mut self, watch: &mut Watch) {
+        for RxAttachment { queue, .. } in &mut self.queues {
+            match queue.before_rest() {
+                Wakes::Readable(descriptor) => watch.readable(descriptor),
+                Wakes::Unseen => watch.look(),
+            }
+        }
+    }
+
+    fn after_rest(&mut self) {
+        self.queues.iter_mut().for_each(|attachment| attachment.queue.after_rest());
     }
 }
 

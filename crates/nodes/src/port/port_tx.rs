@@ -2,7 +2,7 @@
 //! a router that waits for one port stalls all others.
 
 use crate::tables::{Interfaces, Mailbox, Setup, TxAttachment};
-use graph::{Context, ExitIndex, Exits, Node, Published, Role};
+use graph::{Context, ExitIndex, Exits, Node, Published, Role, Watch};
 use packet::{Frame, Selection, TxQueue, VECTOR};
 use std::sync::Arc;
 
@@ -68,6 +68,12 @@ impl Node for PortTx {
             return;
         }
         self.send_mixed(frame, exits, interfaces, context);
+    }
+
+    fn before_rest(&mut self, watch: &mut Watch) {
+        if self.queues.iter().any(|attachment| attachment.queue.must_push()) {
+            watch.look();
+        }
     }
 }
 

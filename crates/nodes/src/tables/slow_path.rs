@@ -6,11 +6,12 @@
 //! Both queues are bounded and made beforehand: a flood costs its own packets and nothing else.
 
 use crate::tables::{Bound, BridgeId};
+use graph::Doorbell;
 use packet::PacketBuf;
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, OnceLock};
 
 /// What an ARP packet said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -283,7 +284,11 @@ pub struct Punts(Receiver<Punt>);
 
 /// The control thread's end of a worker's injection queue.
 #[derive(Clone)]
-pub struct Injector(SyncSender<Injected>);
+pub struct Injector {
+    queue: SyncSender<Injected>,
+    /// The worker's, once there is one.
+    doorbell: Arc<OnceLock<Doorbell>>,
+}
 
 /// A slow path that holds at most `most` punts; `wake` is called (by workers) after each.
 pub fn slow_path(most: usize, wake: Arc<dyn Fn() + Send + Sync>) -> (SlowPath, Punts) {
@@ -316,14 +321,23 @@ impl Injector {
     /// A queue of at most `most` packets, and the worker's end of it.
     pub fn new(most: usize) -> (Self, Receiver<Injected>) {
         let (send, receive) = sync_channel(most);
-        (Self(send), receive)
+        (Self { queue: send, doorbell: Arc::default() }, receive)
+    }
+
+    /// From now on this is rung for all that is sent: the bell of the worker that reads.
+    pub fn rings(&self, doorbell: &Doorbell) {
+        let _first = self.doorbell.set(doorbell.clone());
     }
 
     /// Sends; gives the packet back when the queue is full.
     pub fn send(&self, injected: Injected) -> Result<(), Injected> {
         use std::sync::mpsc::TrySendError::{Disconnected, Full};
-        self.0.try_send(injected).map_err(|error| match error {
+        self.queue.try_send(injected).map_err(|error| match error {
             Full(injected) | Disconnected(injected) => injected,
-        })
+        })?;
+        if let Some(doorbell) = self.doorbell.get() {
+            doorbell.ring();
+        }
+        Ok(())
     }
 }

@@ -65,7 +65,7 @@ word_field! {
 word_field! {
     /// What a worker does when there is nothing to do.
     Idle {
-        /// Sleeps a little, then longer; wakes within a few milliseconds.
+        /// Sleeps until something comes.
         Adaptive = "adaptive",
         /// Polls at full speed.
         Poll = "poll",
