@@ -24,6 +24,8 @@ WRONG = [
     "[bridge.b]\nageing = 30",
     "[icmp]\necho_pps = 0",
     '[[acl.edge.rule]]\naction = "perhaps"',
+    '[port.p0]\nkind = "memory"\nqos = { kind = "htb", '
+    'class = [{ id = "1:1", rate = "1mbit", leaf = { kind = "sfq", limt = 9 } }] }',
     '[policer.gold]\nrate = "1mbit"\nburst = -1',
 ]
 

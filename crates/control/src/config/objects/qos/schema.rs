@@ -1,4 +1,7 @@
 //! What stands in `[port.NAME.qos]`, as JSON Schema: the settings that `sched` declares.
+//!
+//! A discipline may stand below another, as a leaf or a band: what one is stands once, and is
+//! referred to by an anchor, which is found in the document of the API, too, of which this is a part.
 
 use sched::units::Rate;
 use sched::{ClassId, ClassShape, Place, Setting, Settings, Shape, Slot, TbfShape, each_slot};
@@ -10,10 +13,22 @@ use crate::config::toml_text::of_toml;
 
 /// The schema of the section.
 pub(in crate::config::objects) fn schema() -> Value {
-    json!({
-        "description": "How packets wait before they leave by the port",
-        "oneOf": Shape::kinds().into_iter().map(of_kind).collect::<Vec<_>>(),
-    })
+    let kinds: Vec<Value> = Shape::kinds().into_iter().map(of_kind).collect();
+    let mut beside = Table::default();
+    beside
+        .field::<Rate>("link_rate", "The link's rate: promises that it cannot keep are warned of");
+    beside.field::<u32>("pool_packets", "Most packets that may wait, all classes together");
+    beside.list("filter", "Which packets go to which class: the first that fits", of_filter());
+    let mut schema = below();
+    schema["description"] = "How packets wait before they leave by the port".into();
+    schema["properties"] = beside.properties.into();
+    schema["$defs"] = json!({ "discipline": { "$anchor": "discipline", "oneOf": kinds } });
+    schema
+}
+
+/// A discipline: its kind, and what that can be set to.
+fn below() -> Value {
+    json!({ "$ref": "#discipline", "unevaluatedProperties": false })
 }
 
 /// A table in the making.
@@ -66,12 +81,17 @@ impl Table {
             "type": "object",
             "properties": self.properties,
             "required": self.required,
-            "additionalProperties": false,
         })
+    }
+
+    fn closed(self) -> Value {
+        let mut schema = self.schema();
+        schema["additionalProperties"] = false.into();
+        schema
     }
 }
 
-/// A discipline with all that may stand beside it.
+/// A discipline of a kind. Whoever refers to it says what else may stand beside.
 fn of_kind(kind: &str) -> Value {
     let mut table = Table::default();
     table.settings(&mut TbfShape::default());
@@ -90,14 +110,11 @@ fn of_kind(kind: &str) -> Value {
         }
         if let Shape::Prio(_) = shape {
             table.field::<u16>("bands", "How many bands");
-            table.list("band", "What waits in each band, the first one's packets first", leaf());
+            table.list("band", "What waits in each band, the first one's packets first", below());
         }
     }
     table.properties.insert("kind".to_owned(), json!({ "const": kind }));
     table.required.push("kind".to_owned());
-    table.field::<Rate>("link_rate", "The link's rate: promises that it cannot keep are warned of");
-    table.field::<u32>("pool_packets", "Most packets that may wait, all classes together");
-    table.list("filter", "Which packets go to which class: the first that fits", of_filter());
     table.schema()
 }
 
@@ -113,15 +130,9 @@ fn of_class(class: &mut dyn ClassShape) -> Value {
             }
         });
     }
-    table.properties.insert("leaf".to_owned(), leaf());
+    table.properties.insert("leaf".to_owned(), below());
     table.required.push("id".to_owned());
-    table.schema()
-}
-
-/// A discipline below another, with settings as above.
-fn leaf() -> Value {
-    let kind = json!({ "enum": Shape::kinds() });
-    json!({ "type": "object", "properties": { "kind": kind }, "required": ["kind"] })
+    table.closed()
 }
 
 fn of_filter() -> Value {
@@ -133,5 +144,5 @@ fn of_filter() -> Value {
         table.properties.insert(info.name.to_owned(), field);
     }
     table.required.push("class".to_owned());
-    table.schema()
+    table.closed()
 }

@@ -8,16 +8,35 @@ use serde_json::{Map, Value};
 
 /// Keywords that say something to a person alone.
 const SAID: [&str; 6] = ["$schema", "title", "description", "default", "examples", "x-unit"];
+/// Keywords that others lead to.
+const LED_TO: [&str; 2] = ["$defs", "$anchor"];
 
 /// The properties that were looked at, or what is wrong.
 pub(crate) fn check(schema: &Value, value: &Value) -> Result<BTreeSet<String>, String> {
+    fits(schema, schema, value)
+}
+
+/// The part of a schema that has this anchor.
+pub(crate) fn anchored<'s>(schema: &'s Value, anchor: &str) -> Option<&'s Value> {
+    match schema {
+        Value::Object(fields) if fields.get("$anchor").is_some_and(|it| it == anchor) => {
+            Some(schema)
+        }
+        Value::Object(fields) => fields.values().find_map(|part| anchored(part, anchor)),
+        Value::Array(parts) => parts.iter().find_map(|part| anchored(part, anchor)),
+        _ => None,
+    }
+}
+
+/// The same for a part of the schema `root`.
+fn fits(root: &Value, schema: &Value, value: &Value) -> Result<BTreeSet<String>, String> {
     let schema = schema.as_object().unwrap();
     let mut seen = BTreeSet::new();
     for (keyword, says) in schema {
         match keyword.as_str() {
             "unevaluatedProperties" => {}
-            said if SAID.contains(&said) => {}
-            keyword => seen.extend(keep(schema, keyword, says, value)?),
+            said if SAID.contains(&said) || LED_TO.contains(&said) => {}
+            keyword => seen.extend(keep(root, schema, keyword, says, value)?),
         }
     }
     if schema.contains_key("unevaluatedProperties")
@@ -30,6 +49,7 @@ pub(crate) fn check(schema: &Value, value: &Value) -> Result<BTreeSet<String>, S
 
 /// Holds a value to one keyword.
 fn keep(
+    root: &Value,
     schema: &Map<String, Value>,
     keyword: &str,
     says: &Value,
@@ -38,9 +58,13 @@ fn keep(
     let fails = || Err(format!("{value} is not {keyword} {says}"));
     let holds = |holds: bool| if holds { Ok(BTreeSet::new()) } else { fails() };
     let all = |schemas: &Value| -> Vec<_> {
-        schemas.as_array().unwrap().iter().map(|schema| check(schema, value)).collect()
+        schemas.as_array().unwrap().iter().map(|schema| fits(root, schema, value)).collect()
     };
     match keyword {
+        "$ref" => {
+            let anchor = says.as_str().unwrap().trim_start_matches('#');
+            fits(root, anchored(root, anchor).unwrap(), value)
+        }
         "type" => holds(is_of_type(value, says.as_str().unwrap())),
         "const" => holds(value == says),
         "enum" => holds(says.as_array().unwrap().contains(value)),
@@ -54,18 +78,18 @@ fn keep(
             let names = says.as_array().unwrap().iter().map(|name| name.as_str().unwrap());
             holds(names.into_iter().all(|name| fields(value).contains_key(name)))
         }
-        "properties" => each(value, |name| says.get(name)),
+        "properties" => each(root, value, |name| says.get(name)),
         "additionalProperties" if *says == false => {
             let known = schema["properties"].as_object().unwrap();
             holds(fields(value).keys().all(|name| known.contains_key(name)))
         }
-        "additionalProperties" => each(value, |_| Some(says)),
+        "additionalProperties" => each(root, value, |_| Some(says)),
         "propertyNames" => {
-            let names = fields(value).keys().map(|name| check(says, &name.as_str().into()));
+            let names = fields(value).keys().map(|name| fits(root, says, &name.as_str().into()));
             names.collect::<Result<Vec<_>, _>>().map(|_| BTreeSet::new())
         }
         "items" => {
-            let items = value.as_array().into_iter().flatten().map(|item| check(says, item));
+            let items = value.as_array().into_iter().flatten().map(|item| fits(root, says, item));
             items.collect::<Result<Vec<_>, _>>().map(|_| BTreeSet::new())
         }
         "allOf" => Ok(all(says)
@@ -88,13 +112,14 @@ fn keep(
 
 /// Holds each property to its schema, where it has one.
 fn each<'s>(
+    root: &Value,
     value: &Value,
     schema: impl Fn(&str) -> Option<&'s Value>,
 ) -> Result<BTreeSet<String>, String> {
     let mut seen = BTreeSet::new();
     for (name, value) in fields(value) {
         if let Some(schema) = schema(name) {
-            check(schema, value).map_err(|fault| format!("{name}: {fault}"))?;
+            fits(root, schema, value).map_err(|fault| format!("{name}: {fault}"))?;
             seen.insert(name.clone());
         }
     }

@@ -72,6 +72,25 @@ fn every_discipline_fits_with_its_classes_and_filters() {
     }
 }
 
+/// A port with a class, and this discipline in it.
+fn below_a_class(leaf: &str) -> String {
+    format!(
+        "[port.p0]\nkind = \"bvi\"\nqos = {{ kind = \"htb\", class = [{{ id = \"1:1\", rate = \"1mbit\", leaf = {leaf} }}] }}"
+    )
+}
+
+#[test]
+fn what_stands_below_a_class_is_known_to_any_depth() {
+    for leaf in [
+        "{ kind = \"sfq\", limit = 9 }",
+        "{ kind = \"fq_codel\", rate = \"1mbit\", burst = \"32kb\" }",
+        "{ kind = \"prio\", band = [{ kind = \"sfq\", limit = 9 }, { kind = \"codel\" }] }",
+        "{ kind = \"htb\", class = [{ id = \"2:1\", rate = \"1mbit\", leaf = { kind = \"sfq\" } }] }",
+    ] {
+        assert_eq!(faults(&below_a_class(leaf)), Ok(()), "{leaf}");
+    }
+}
+
 #[test]
 fn what_no_field_can_be_is_refused() {
     for (text, fault) in [
@@ -101,6 +120,20 @@ fn what_no_field_can_be_is_refused() {
             "id",
         ),
         ("[port.p0]\nkind = \"bvi\"\nqos = { kind = \"pfifo\", class = [] }", "class"),
+        (below_a_class("{ kind = \"sfq\", limt = 9 }").as_str(), "limt"),
+        (below_a_class("{ kind = \"sfq\", limit = \"nine\" }").as_str(), "nine"),
+        (below_a_class("{ kind = \"sqf\" }").as_str(), "sqf"),
+        (below_a_class("{ limit = 9 }").as_str(), "leaf"),
+        // What stands beside the discipline of a port stands beside no other.
+        (below_a_class("{ kind = \"sfq\", link_rate = \"1mbit\" }").as_str(), "link_rate"),
+        (below_a_class("{ kind = \"prio\", band = [{ kind = \"sfq\", limt = 9 }] }").as_str(), "limt"),
+        (
+            below_a_class(
+                "{ kind = \"htb\", class = [{ id = \"2:1\", rate = \"1mbit\", leaf = { kind = \"sfq\", limt = 9 } }] }",
+            )
+            .as_str(),
+            "limt",
+        ),
         ("[policer.gold]\nrate = \"1mbit\"\nburst = -1", "burst"),
     ] {
         let refused = faults(text).expect_err(text);
