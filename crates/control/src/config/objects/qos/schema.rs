@@ -1,7 +1,7 @@
 //! What stands in `[port.NAME.qos]`, as JSON Schema: the settings that `sched` declares.
 //!
 //! A discipline may stand below another, as a leaf or a band: what one is stands once, and is
-//! referred to by an anchor, which is found in the document of the API, too, of which this is a part.
+//! referred to by an anchor, which is found in the document of the API, too: this is a part of it.
 
 use sched::units::Rate;
 use sched::{ClassId, ClassShape, Place, Setting, Settings, Shape, Slot, TbfShape, each_slot};
