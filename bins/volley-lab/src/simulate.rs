@@ -267,6 +267,7 @@ impl Stand for Simulated<'_> {
 /// One search to its end, as long as its method asks for: simulated time costs nothing.
 fn search(plan: &Plan, stand: &mut Simulated<'_>) -> Result<Findings, Failure> {
     let terms = Terms {
+        load_share: 1.0,
         max_pps: plan.max_pps,
         stalls_per_s: plan.models[0].stalls.per_s,
         trial_s: plan.search.trial_s,

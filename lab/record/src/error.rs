@@ -38,6 +38,15 @@ pub enum Error {
         /// The smallest load.
         min_pps: f64,
     },
+    /// A device has no throughput that it could be measured at.
+    #[error(
+        "it lost packets at {min_pps:.0} packets per second, the smallest load that was tried: there is no \
+         throughput to measure it at"
+    )]
+    NoThroughput {
+        /// The smallest load.
+        min_pps: f64,
+    },
     /// A search asked for more trials than it may.
     #[error("the search was not done after {trials} trials and {seconds:.1} s")]
     SearchTooLong {

@@ -32,6 +32,9 @@ pub struct Trial {
     /// Whether the live change under test is made in the middle of it.
     #[serde(default)]
     pub change: bool,
+    /// Whether the latency of each of its packets is kept: its load was chosen, not searched for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub timed: bool,
     /// What comes before it, and is no part of the outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overload: Option<Overload>,
@@ -40,7 +43,7 @@ pub struct Trial {
 impl Trial {
     /// A plain trial.
     pub fn new(load_pps: f64, duration_s: f64) -> Self {
-        Self { load_pps, duration_s, change: false, overload: None }
+        Self { load_pps, duration_s, change: false, timed: false, overload: None }
     }
 
     /// Packets to send.

@@ -55,6 +55,9 @@ pub struct TrialRecord {
     /// Latency of every packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Histogram>,
+    /// How late packets left, where latencies are kept: it is in them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lateness: Option<Histogram>,
     /// Loss, duplicates, reordering from the first end to the second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequence: Option<SequenceCounts>,
@@ -97,6 +100,7 @@ impl TrialRecord {
             at_s,
             outcome,
             latency: None,
+            lateness: None,
             sequence: None,
             rates: Vec::new(),
             variation: None,

@@ -25,6 +25,7 @@ fn held(noise: f64, runs: u32) -> [u32; 2] {
         for run in 0..runs {
             device.restart();
             let terms = Terms {
+                load_share: 1.0,
                 max_pps: 14_880_952.0,
                 stalls_per_s: 0.0,
                 trial_s: 1.0,

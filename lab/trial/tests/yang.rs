@@ -41,7 +41,7 @@ fn odd() -> Scenario {
                 [traffic]\nimix = '7a4d1g'\nflows = 3\nboth_directions = true\n\
                 arrivals = { process = 'trace', gaps_ns = [5, 5, 7] }\n\
                 [sweep]\nworkers = { from = 1, to = 9, step = 2 }\nload_percent = [1, 2]\n\
-                [measure]\nsearch = 'max-rate'\ntrial_s = 0.30000000000000004\n\
+                [measure]\nsearch = 'latency'\ntrial_s = 0.30000000000000004\n\
                 loss_ratios = [0.0000001]\n[campaign]\nseed = 9007199254740993\nminutes = 0.5\n";
     Scenario::parse(text, "odd").unwrap()
 }

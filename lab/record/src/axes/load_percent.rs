@@ -2,7 +2,7 @@
 
 use super::axis::{Axis, SetBy};
 
-/// Offered load as a percentage of the maximum.
+/// Offered load as a percentage of the device's own throughput.
 #[derive(Debug)]
 pub struct LoadPercent;
 

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use lab_record::Histogram;
 use lab_record::axes::{Axis, LoadPercent};
 
-use super::section::{LATENCY, MOST_SUBJECTS, Page, Section, figure};
+use super::section::{MOST_SUBJECTS, Page, Section, figure};
+use super::timed;
 use crate::figures::{histogram, percentiles};
 use crate::svg::canvas::escape;
 use crate::words::rate;
@@ -14,13 +15,13 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let results = page.results;
     // (device and case without the load) → (load in words → all its latencies)
     let mut subjects: Vec<(String, Vec<(String, Histogram)>)> = Vec::new();
-    for trial in results.trials.iter().filter(|trial| trial.purpose == LATENCY) {
+    for trial in &results.trials {
         let Some(latency) = &trial.latency else { continue };
         let mut rest = trial.subject.clone();
         let load = rest.axes.remove(LoadPercent::NAME);
         let load = load.map_or_else(
             || rate(trial.outcome.trial.load_pps),
-            |percent| format!("{percent} % of the load"),
+            |percent| format!("{percent} % of the throughput"),
         );
         let name = format!("{} — {}", rest.device, rest.case());
         let found = subjects.iter().position(|subject| subject.0 == name).unwrap_or_else(|| {
@@ -33,7 +34,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             None => series.push((load, latency.clone())),
         }
     }
-    let mut body = String::new();
+    let mut body = timed::body(results);
     for (name, series) in subjects.iter().take(MOST_SUBJECTS) {
         let series: Vec<(String, &Histogram)> =
             series.iter().map(|(load, histogram)| (load.clone(), histogram)).collect();

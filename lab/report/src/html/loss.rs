@@ -1,12 +1,12 @@
 //! Loss in every trial, against its load.
 
-use super::section::{LATENCY, MOST_SUBJECTS, Page, Section, figure};
+use super::section::{MOST_SUBJECTS, Page, Section, figure};
 use crate::figures::loss;
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let results = page.results;
     let mut cases: Vec<(String, Vec<(String, loss::Points)>)> = Vec::new();
-    for trial in results.trials.iter().filter(|trial| trial.purpose != LATENCY) {
+    for trial in results.trials.iter().filter(|trial| trial.latency.is_none()) {
         let (case, device) = (trial.subject.case(), &trial.subject.device);
         let at = cases.iter().position(|it| it.0 == case).unwrap_or_else(|| {
             cases.push((case, Vec::new()));

@@ -21,6 +21,7 @@ mod streams;
 mod subjects;
 mod telemetry;
 mod throughput;
+mod timed;
 mod timeline;
 
 use std::fmt::Write;

@@ -27,8 +27,6 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Purpose of the trials whose latency is drawn; their loads are chosen, not searched for.
-pub(super) const LATENCY: &str = "latency";
 /// Subjects that get figures of their own; a sweep of fifty table sizes is not fifty time lines.
 pub(super) const MOST_SUBJECTS: usize = 6;
 

@@ -115,6 +115,8 @@ pub struct Parameter {
 pub struct Terms<'a> {
     /// The largest load.
     pub max_pps: f64,
+    /// Share of its own throughput at which a device is measured, where a search finds one first.
+    pub load_share: f64,
     /// Stalls of the host in a second that it should live with.
     pub stalls_per_s: f64,
     /// Longest trial.
@@ -291,8 +293,14 @@ pub(crate) mod testing {
 
     /// The same with one that need not be in the list.
     pub(crate) fn pursued(kind: &Kind, stand: &mut dyn Stand) -> Result<Findings, Error> {
-        let terms = Terms {
+        kind.carry_out(&terms(), stand)
+    }
+
+    /// What a plain scenario asks for, up to 10 Mpps.
+    pub(crate) fn terms() -> Terms<'static> {
+        Terms {
             max_pps: 1e7,
+            load_share: 1.0,
             stalls_per_s: 0.0,
             trial_s: 1.0,
             relative_width: 0.005,
@@ -300,8 +308,7 @@ pub(crate) mod testing {
             loss_ratios: &[0.0],
             repetitions: None,
             parameters: BTreeMap::new(),
-        };
-        kind.carry_out(&terms, stand)
+        }
     }
 }
 

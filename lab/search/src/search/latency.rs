@@ -1,4 +1,4 @@
-//! RFC 2544 26.2: latency at the throughput rate, the mean of at least 20 trials.
+//! RFC 2544 26.2: latency at the throughput rate, or a share of it, the mean of at least 20 trials.
 //!
 //! The RFC tags one frame a trial; here every frame is timed and the trial reports its mean,
 //! median, 99th percentile and largest, so that one frame does not stand for all.
@@ -19,14 +19,14 @@ pub const KIND: Kind = Kind::new("latency", pursue);
 const TRIALS: u32 = 20;
 
 fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
-    let throughput = throughput::find(terms, stand)?;
-    let (load_pps, trial_s) = (throughput.low_pps, terms.trial_s);
+    let throughput = throughput::find_some(terms, stand)?;
+    let (load_pps, trial_s) = (throughput.low_pps * terms.load_share, terms.trial_s);
     let mut search = LatencyTest { load_pps, trial_s, trials: terms.repeated(TRIALS) };
     let answer = finish(&mut search, stand, "the latency")?;
     Ok(Findings { rates: vec![throughput], quantities: quantities(&answer) })
 }
 
-/// At the throughput: the mean and the largest of each trial.
+/// At the load: the mean and the largest of each trial.
 fn quantities(answer: &LatencyAnswer) -> Vec<Quantity> {
     let of = |ns: fn(&Latency) -> f64| answer.trials.iter().map(|it| ns(it) / 1e9).collect();
     let lossy = answer.worst_loss_ratio > 0.0;
@@ -67,7 +67,8 @@ impl Search for LatencyTest {
 
     fn next(&mut self, history: &[Outcome]) -> Result<Step<LatencyAnswer>, Error> {
         if history.len() < self.trials {
-            return Ok(Step::Measure(Trial::new(self.load_pps, self.trial_s)));
+            let trial = Trial::new(self.load_pps, self.trial_s);
+            return Ok(Step::Measure(Trial { timed: true, ..trial }));
         }
         let timed: Vec<Latency> = history.iter().filter_map(|outcome| outcome.latency).collect();
         if timed.is_empty() {
@@ -137,5 +138,32 @@ mod tests {
         assert_eq!((mean.values.len(), mean.unit, mean.note.as_deref()), (20, Unit::Seconds, None));
         assert!(mean.values.iter().zip(&largest.values).all(|(mean, largest)| mean <= largest));
         assert!(loads_pps.ends_with(&[found.rates[0].low_pps; 20]));
+    }
+
+    #[test]
+    fn a_load_is_a_share_of_the_devices_own_throughput_and_its_packets_are_timed() {
+        let mut device = Device::new(Model::quiet(4e6), 1);
+        let mut trials = Vec::new();
+        let mut stand = |trial: Trial| {
+            trials.push(trial);
+            Ok(device.measure(trial))
+        };
+        let terms = testing::terms();
+        let terms = Terms { load_share: 0.1, ..terms };
+        let found = KIND.carry_out(&terms, &mut stand).unwrap();
+        let at_pps = 0.1 * found.rates[0].low_pps;
+        assert!((3.4e5..4.01e5).contains(&at_pps), "{at_pps}");
+        let (timed, searched): (Vec<Trial>, Vec<Trial>) = trials.iter().partition(|it| it.timed);
+        assert_eq!((timed.len(), timed[0].load_pps), (20, at_pps));
+        assert!(searched.len() > 5);
+    }
+
+    #[test]
+    fn a_device_that_carries_nothing_has_no_latency_and_says_why() {
+        let mut stand = |trial: Trial| Ok(Outcome::of(trial, 0));
+        for search in ["latency", "recovery", "reset"] {
+            let told = testing::pursue(search, &mut stand).unwrap_err().to_string();
+            assert!(told.contains("the smallest load that was tried: there is no"), "{told}");
+        }
     }
 }

@@ -37,7 +37,7 @@ const CARRIED_SHARE: f64 = 0.8;
 
 fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
     stand.prepare_change(terms.parameter(&CHANGE_ENTRIES))?;
-    let throughput = throughput::find(terms, stand)?;
+    let throughput = throughput::find_some(terms, stand)?;
     let (load_pps, trial_s) = (CARRIED_SHARE * throughput.low_pps, terms.trial_s);
     let mut search = Reconfigure { load_pps, trial_s, pairs: terms.repeated(PAIRS) };
     let answer = finish(&mut search, stand, "the cost of the change")?;

@@ -27,7 +27,7 @@ pub const KIND: Kind = Kind {
 const OVERLOADS: u32 = 5;
 
 fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
-    let throughput = throughput::find(terms, stand)?;
+    let throughput = throughput::find_some(terms, stand)?;
     let &Terms { max_pps, trial_s, .. } = terms;
     let (throughput_pps, repetitions) = (throughput.low_pps, terms.repeated(OVERLOADS));
     let mut search = Recovery { throughput_pps, max_pps, trial_s, repetitions };

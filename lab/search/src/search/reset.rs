@@ -29,7 +29,7 @@ const RESETS: u32 = 5;
 const SHORTEST_S: f64 = 6.0;
 
 fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
-    let throughput = throughput::find(terms, stand)?;
+    let throughput = throughput::find_some(terms, stand)?;
     let (load_pps, trial_s) = (throughput.low_pps, terms.trial_s.max(SHORTEST_S));
     let mut search = Reset { load_pps, trial_s, repetitions: terms.repeated(RESETS) };
     let answer = finish(&mut search, stand, "the reset")?;

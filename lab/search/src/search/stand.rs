@@ -121,6 +121,7 @@ mod tests {
     fn a_search_that_goes_on_makes_each_trial_once_and_finds_the_same() {
         let terms = Terms {
             max_pps: 1e7,
+            load_share: 1.0,
             stalls_per_s: 0.0,
             trial_s: 1.0,
             relative_width: 0.005,

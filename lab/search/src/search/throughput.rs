@@ -31,6 +31,15 @@ pub(super) fn find(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Found, Er
     Ok(Found::between("RFC 2544", low_pps.unwrap_or(0.0), high_pps.unwrap_or(max_pps)))
 }
 
+/// The same for those who measure at it: there must be some.
+pub(super) fn find_some(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Found, Error> {
+    let found = find(terms, stand)?;
+    match found.low_pps > 0.0 {
+        true => Ok(found),
+        false => Err(Error::NoThroughput { min_pps: terms.min_pps() }),
+    }
+}
+
 /// The trial length that RFC 2544 section 24 asks for.
 const STRICT_TRIAL_S: f64 = 60.0;
 

@@ -20,7 +20,7 @@ use lab_record::{
     AnswerRecord, CeilingRecord, DeviceFacts, Directions, DoneRecord, FailureRecord,
     QuantityRecord, Recorder, Results, Subject, Trial,
 };
-use lab_search::search::{Manner, Quantity, Resumed};
+use lab_search::search::{Manner, Quantity, Resumed, Terms};
 use lab_search::stats::verdict;
 use lab_traffic::arrivals::Imix;
 
@@ -381,21 +381,24 @@ impl Running<'_> {
         rig.settle(load, both)?;
         rig.live_change = None;
         let measure = &scenario.measure;
-        let max_pps = ceiling_pps * self.load_share(&subject);
         let purpose = measure.search.purpose();
+        let load_share = self.load_share(&subject);
         let mut write = |measured: Measured, began: Instant| {
             let (at_s, outcome) = ((began - self.began).as_secs_f64(), measured.outcome);
             let mut record =
                 measured.record(subject.clone(), self.trials, &purpose, at_s, Some(whole_pps));
             // Latencies under a load that is searched for are of no load in particular.
-            record.latency = None;
+            if !outcome.trial.timed {
+                (record.latency, record.lateness) = (None, None);
+            }
             self.trials += 1;
             self.recorder.write(record)?;
             Ok(outcome)
         };
         let write = &mut write;
         let mut stand = RigStand { rig, load, both, deadline, write, added: None };
-        let terms = measure.terms(max_pps, self.campaign.stalls_per_s);
+        let terms = measure.terms(ceiling_pps, self.campaign.stalls_per_s);
+        let terms = Terms { load_share, ..terms };
         let earlier = self.earlier.trials(&subject, &purpose);
         let mut resumed = Resumed { stand: &mut stand, earlier };
         let found = measure.search.carry_out(&terms, &mut resumed)?;
@@ -424,7 +427,7 @@ impl Running<'_> {
             }
             let at_s = self.began.elapsed().as_secs_f64();
             let long = Trial::new(load_pps, measure.trial_s * LATENCY_TRIALS);
-            let measured = rig.measure(load, long, both)?;
+            let measured = rig.measure(load, Trial { timed: true, ..long }, both)?;
             let record = measured.record(subject, self.trials, "latency", at_s, Some(whole_pps));
             self.trials += 1;
             self.recorder.write(record)?;
@@ -449,7 +452,7 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Share of the ceiling that a case of a load sweep offers at most.
+    /// Share of its throughput that a case of a load sweep is measured at.
     fn load_share(&self, subject: &Subject) -> f64 {
         subject.get::<LoadPercent>().map_or(1.0, |percent| percent as f64 / 100.0)
     }

@@ -178,7 +178,7 @@ impl Versus<'_> {
             };
             let mut record =
                 measured.record(subject, self.trials, "compare", at_s, Some(ceiling_pps));
-            record.latency = None;
+            (record.latency, record.lateness) = (None, None);
             self.trials += 1;
             self.recorder.write(record)?;
         }

@@ -27,6 +27,7 @@ impl Scenario {
         self.sweep.check()?;
         self.check_room()?;
         self.check_streams()?;
+        self.check_loads()?;
         self.check_overhead()?;
         self.measure.check()
     }
@@ -55,6 +56,15 @@ impl Scenario {
             return wrong(&self.name, reason);
         }
         Ok(())
+    }
+
+    /// Loads are shares of a throughput that the search finds first and then measures at.
+    fn check_loads(&self) -> Result<(), Wrong> {
+        let shares = self.measure.search == &lab_search::search::latency::KIND;
+        let reason = "load_percent goes with search = \"latency\", which finds the throughput first; \
+                      latency_at_percent with those that find a rate";
+        let axis = self.sweep.numbers::<LoadPercent>().filter(|_| !shares);
+        axis.map_or(Ok(()), |axis| wrong(axis, reason))
     }
 
     /// Whether the headers of IPv6 have room in every frame, where there are any.
@@ -234,6 +244,14 @@ mod tests {
             fault("'ip4'\n[traffic]\nframe_bytes = 64", "'gre'\n[traffic]\nframe_bytes = 9000");
         assert!(large.contains("9000 octets and 24 more for gre"), "{large}");
         assert!(fault("entries = [1, 2]", "endpoint = ['cloud']").contains("\"cloud\" is none of"));
+    }
+
+    #[test]
+    fn a_load_is_a_share_of_a_throughput_that_is_found_first() {
+        let shares = fault("entries = [1, 2]", "load_percent = [10]");
+        assert!(shares.contains("load_percent goes with search = \"latency\""), "{shares}");
+        let latency = PLAIN.replace("entries = [1, 2]", "load_percent = [10]");
+        assert!(Scenario::parse(&latency.replace("'mlr'", "'latency'"), "x").is_ok());
     }
 
     #[test]

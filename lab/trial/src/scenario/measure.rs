@@ -68,6 +68,7 @@ impl Measure {
         let own = self.parameters.iter().map(|(name, value)| (name.as_str(), *value.get_ref()));
         Terms {
             max_pps,
+            load_share: 1.0,
             stalls_per_s,
             trial_s: self.trial_s,
             relative_width: self.relative_width,

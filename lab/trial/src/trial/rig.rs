@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use lab_record::{
-    Accounts, Back, Counters, DeviceFacts, Latency, NodeCost, Outcome, Stalled, Subject, Trial,
-    TrialRecord,
+    Accounts, Back, Counters, DeviceFacts, Histogram, Latency, NodeCost, Outcome, Stalled, Subject,
+    Trial, TrialRecord,
 };
 use lab_search::stats::verdict::{device_stalled, of_trial, order_unknown};
 use lab_traffic::clock::Clock;
@@ -540,6 +540,9 @@ impl Measured {
         }
         record.device = device;
         record.latency = Some(traffic.latency());
+        let mut lateness = Histogram::default();
+        traffic.ends.iter().for_each(|end| lateness.merge(&end.lateness));
+        record.lateness = Some(lateness);
         if let Some(stream) = traffic.streams.get(usize::from(outcome.trial.overload.is_some())) {
             record.sequence = Some(stream.sequence.clone());
             record.variation = Some(stream.variation);
