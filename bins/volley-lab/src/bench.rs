@@ -97,7 +97,9 @@ pub(crate) struct Setting {
     device_cores: String,
     lab_core: String,
     clock: Clock,
-    probes: [ProbeRecord; 2],
+    /// Looks at idle cores before it began, and stalls in a second that searches live with.
+    looks: Vec<[ProbeRecord; 2]>,
+    stalls_per_s: f64,
     ports: Ports,
     interrupt: Interrupt,
 }
@@ -122,13 +124,19 @@ impl Setting {
         let out = flags.out.clone().unwrap_or_else(usual);
         let earlier = Results::load_or_none(&out)?.unwrap_or_default();
         refuse_another(&out, &earlier, &method(&scenario, link))?;
-        let watched = || probe::watch_both(&clock, &lab_core, probe::first(&device_cores));
         // Searches that go on live with as many stalls as those that they began as.
-        let first = earlier.probes.get(..2).and_then(|probes| probes.to_vec().try_into().ok());
-        let probes = first.unwrap_or_else(watched);
+        let (looks, stalls_per_s) = match earlier.methods.first() {
+            Some(method) => (Vec::new(), method.stalls_per_s),
+            None => {
+                let looks = probe::looks(&clock, &lab_core, probe::first(&device_cores));
+                let stalls_per_s = probe::stalls_per_s(&looks);
+                (looks, stalls_per_s)
+            }
+        };
         Ok(Self {
             earlier,
-            probes,
+            looks,
+            stalls_per_s,
             ports: Ports::start(largest(&scenario), link == LinkKind::Pci)?,
             clock,
             interrupt: Interrupt::listen()?,
@@ -162,8 +170,11 @@ impl Setting {
             host,
             devices: Vec::new(),
         })?;
-        for probe in self.probes.clone() {
-            recorder.write(probe)?;
+        let terms = self.scenario.measure.terms(1.0, self.stalls_per_s);
+        let method = self.scenario.measure.search.method(&terms, self.link.name())?;
+        recorder.write(method)?;
+        for probe in self.looks.iter().flatten() {
+            recorder.write(probe.clone())?;
         }
         Ok(recorder)
     }
@@ -197,9 +208,6 @@ impl Setting {
             folder: std::env::temp_dir().join(format!("volley-lab-{}", std::process::id())),
             go_on: &|| !self.interrupt.came(),
         };
-        // Searches live with those that overflow rings, on whichever core there are more of them.
-        let per_s = |probe: &ProbeRecord| probe.long as f64 / probe.watched_s;
-        let stalls_per_s = self.probes.iter().map(per_s).fold(0.0, f64::max);
         let line = Line::new();
         let outcome = work(&Campaign {
             scenario: &self.scenario,
@@ -207,7 +215,7 @@ impl Setting {
             bench: &bench,
             restarts: self.restarts,
             limit: self.limit,
-            stalls_per_s,
+            stalls_per_s: self.stalls_per_s,
             earlier: &self.earlier,
             progress: &|now| line.tell(now),
         });

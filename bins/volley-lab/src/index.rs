@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use lab_record::Results;
-use lab_report::index;
+use lab_report::{index, method};
 
 use crate::Failure;
 use crate::say::say;
@@ -33,6 +33,11 @@ pub(crate) fn run(Index { file, folders }: &Index) -> Result<(), Failure> {
     }
     let borrowed: Vec<_> = all.iter().map(|(folder, results)| (*folder, results)).collect();
     index::write(file, &borrowed)?;
+    for ((_, first), (folder, other)) in borrowed.first().into_iter().cycle().zip(&borrowed) {
+        if let Some(why) = method::disagreement(first, other) {
+            say!("{} is not comparable to the first folder: {why}", folder.display());
+        }
+    }
     let trials: usize = all.iter().map(|(_, results)| results.trials.len()).sum();
     say!("{}: {trials} trials of {} folders", file.display(), all.len());
     Ok(())

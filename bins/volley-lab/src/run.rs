@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use lab_record::FailureRecord;
 use lab_report::summary::Row;
-use lab_report::{checks, gate, html, quantities, summary, words};
+use lab_report::{checks, gate, html, method, quantities, summary, words};
 use lab_trial::{dut, host};
 
 use crate::Failure;
@@ -68,6 +68,9 @@ pub(crate) fn run(Run { scenario, devices, flags, junit }: &Run) -> Result<(), F
     }
     if let Some(fitness) = html::host::fitness(&results) {
         say!("{fitness}");
+    }
+    if let Some(told) = method::words(&results) {
+        say!("{told}");
     }
     say!("stolen from the host meanwhile: {:.2} s", host::stolen_s() - stolen_s);
     say!("{}", setting.out.join("report.html").display());

@@ -3,6 +3,7 @@
 //! ```text
 //! NDR   9.1 9.2 9.1 9.2 | 8.4 8.5 8.4       groups by minimum description length (lab_search::stats::groups)
 //! ```
+//! Campaigns that were measured otherwise are not held against each other.
 //! Where the last group is lower than the one before it, the command does not pass.
 
 use std::collections::BTreeMap;
@@ -11,7 +12,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use lab_record::Results;
 use lab_report::gate::{Gate, Outcome};
-use lab_report::summary;
+use lab_report::{method, summary};
 use lab_search::stats::groups::groups;
 
 use crate::Failure;
@@ -43,8 +44,11 @@ pub(crate) struct Trend {
 pub(crate) fn run(arguments: &Trend) -> Result<(), Failure> {
     let wanted = |only: &Option<String>, value: &str| only.as_ref().is_none_or(|it| it == value);
     let mut series: BTreeMap<(String, String), Vec<Point>> = BTreeMap::new();
+    let (mut first, mut otherwise) = (None::<Results>, Vec::new());
     for folder in &arguments.folders {
         let results = Results::load(folder)?;
+        let disagreement = first.as_ref().and_then(|first| method::disagreement(first, &results));
+        otherwise.extend(disagreement.map(|why| format!("{}: {why}", folder.display())));
         let started = results.campaigns.first().map(|campaign| campaign.started.clone());
         for row in summary::rows(&results) {
             if wanted(&arguments.metric, &row.metric)
@@ -59,8 +63,17 @@ pub(crate) fn run(arguments: &Trend) -> Result<(), Failure> {
                 series.entry((row.name(), row.label())).or_default().push(point);
             }
         }
+        first.get_or_insert(results);
     }
     let mut gate = Gate::default();
+    if !otherwise.is_empty() {
+        // What differs by the method is no change of a device.
+        for why in otherwise {
+            say!("{why}");
+            gate.add("campaigns", "measured alike".into(), Outcome::Error(why));
+        }
+        return arguments.junit.close("trend", &gate);
+    }
     for ((name, metric), mut points) in series {
         if points.len() < 2 {
             continue;

@@ -24,6 +24,7 @@ mod histogram;
 mod interval;
 mod limit;
 mod line;
+mod method;
 mod modelled;
 mod outcome;
 mod probe;
@@ -54,6 +55,7 @@ pub use histogram::Histogram;
 pub use interval::Interval;
 pub use limit::{Blame, Limit, Limiter};
 pub use line::{Record, SCHEMA};
+pub use method::MethodRecord;
 pub use modelled::{ModelledCost, ModelledRecord};
 pub use outcome::{Changed, Latency, Outcome, Overload, Trial};
 pub use probe::ProbeRecord;
@@ -95,6 +97,8 @@ line::records! {
         "probe" Probe(ProbeRecord) => probes,
         /// What the lab itself could do when the campaign began.
         "ceiling" Ceiling(CeilingRecord) => ceilings,
+        /// How loads were decided.
+        "method" Method(MethodRecord) => methods,
     }
     joined {
         "device" Device(DeviceFacts) => campaign::meet,

@@ -15,6 +15,7 @@ pub mod figures;
 pub mod gate;
 pub mod html;
 pub mod index;
+pub mod method;
 pub mod openmetrics;
 pub mod quantities;
 pub mod summary;

@@ -5,11 +5,15 @@ use std::fmt::Write;
 use lab_record::Campaign;
 
 use super::section::{Page, Section};
+use crate::method;
 use crate::svg::canvas::escape;
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let results = page.results;
     let mut body = String::new();
+    if let Some(told) = method::words(results) {
+        let _ = writeln!(body, "<p>{}</p>", escape(&told));
+    }
     for campaign in &results.campaigns {
         host_table(&mut body, campaign);
         for device in &campaign.devices {

@@ -1,7 +1,7 @@
 //! The results of one folder or many as an SQLite file: to be asked what a page does not say.
 //!
 //! ```text
-//! raw.jsonl … ─▶ Results … ─▶ index.sqlite     folder 1 ─▶ n campaign, device, trial, answer, summary, quantity,
+//! raw.jsonl … ─▶ Results … ─▶ index.sqlite     folder 1 ─▶ n campaign, method, device, trial, answer, summary, quantity,
 //!                                                            comparison, function_check, failure
 //! ```
 //! A function of the raw files like every report: it is made anew and put in the old one's place as
@@ -15,6 +15,7 @@ mod comparison;
 mod device;
 mod failure;
 mod filling;
+mod method;
 mod quantity;
 mod summary;
 mod trial;
@@ -33,6 +34,7 @@ pub const INDEX_FILE: &str = "index.sqlite";
 /// The tables, one file each.
 static TABLES: &[Table] = &[
     campaign::TABLE,
+    method::TABLE,
     device::TABLE,
     trial::TABLE,
     answer::TABLE,

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use lab_record::{AnswerRecord, Limit, Outcome, Subject, Unit, Verdict};
+use lab_record::{AnswerRecord, Limit, MethodRecord, Outcome, Subject, Unit, Verdict};
 
+use super::mlr::Goal;
 use super::stand::{Stand, Witness};
 use super::strategy::{Search, Step};
 use crate::Error;
@@ -28,6 +29,8 @@ pub struct Kind {
     pub duration_sum_s: f64,
     /// Whether its rates are of both directions together; else of each.
     pub of_both_directions: bool,
+    /// Whether its trials are shorter on a host that stalls.
+    pub shortens: bool,
     /// What the report says beside its numbers that are no rates.
     pub reading: &'static str,
     /// Carries it out: to its end, or until the time is up. [`Kind::carry_out`] tells what limited
@@ -59,6 +62,7 @@ impl Kind {
             trial_s: 1.0,
             duration_sum_s: 21.0,
             of_both_directions: false,
+            shortens: false,
             reading: "",
             pursue,
         }
@@ -77,6 +81,24 @@ impl Kind {
             rate.limit = rate.limited(&seen.outcomes);
         }
         Ok(found)
+    }
+
+    /// How it decides loads, over links of this name.
+    pub fn method(&self, terms: &Terms<'_>, links: &str) -> Result<MethodRecord, Error> {
+        let goals = if self.shortens { Goal::all(terms)? } else { Vec::new() };
+        let used = goals.first().map(|goal| goal.on_stalling_host(terms.stalls_per_s));
+        let &Terms { trial_s, duration_sum_s, relative_width, stalls_per_s, .. } = terms;
+        Ok(MethodRecord {
+            search: self.name.to_owned(),
+            links: links.to_owned(),
+            trial_s: used.map_or(trial_s, |goal| goal.final_trial_s),
+            trial_asked_s: trial_s,
+            duration_sum_s: used.map_or(duration_sum_s, |goal| goal.duration_sum_s),
+            duration_sum_asked_s: duration_sum_s,
+            relative_width,
+            loss_ratios: terms.loss_ratios.to_vec(),
+            stalls_per_s,
+        })
     }
 
     /// An error: it is not for trials at loads to carry out.
@@ -352,6 +374,19 @@ mod tests {
             assert!(found[0].limit.blame.device > 0, "{search}: {:?}", found[0].limit);
         }
         assert!(pursue("stream", &mut short(1)).unwrap_err().to_string().contains("stream"));
+    }
+
+    #[test]
+    fn trials_made_shorter_for_a_host_that_stalls_are_told_as_such() {
+        let method = |name: &str, stalls_per_s| {
+            let terms = Terms { stalls_per_s, ..super::testing::terms() };
+            crate::search::named(name).unwrap().method(&terms, "veth").unwrap()
+        };
+        let (quiet, stalling) = (method("mlr", 0.0), method("mlr", 4.0));
+        assert!(!quiet.is_shortened() && stalling.is_shortened());
+        assert_eq!((stalling.trial_s, stalling.trial_asked_s), (0.05, 1.0));
+        assert!((stalling.duration_sum_s - 3.0).abs() < 1e-9, "{stalling:?}");
+        assert!(!method("throughput", 4.0).is_shortened());
     }
 
     #[test]

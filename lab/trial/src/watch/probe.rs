@@ -11,6 +11,7 @@
 //! sees is the host's doing, never a device's.
 
 use lab_record::{ProbeRecord, Stalled};
+use lab_search::stats::summary::median;
 use lab_traffic::Away;
 use lab_traffic::clock::Clock;
 use lab_traffic::drive::Stalls;
@@ -24,6 +25,8 @@ pub const LIMIT_NS: u64 = 5_000;
 pub const LONG_NS: u64 = 1_000_000;
 /// Time of the look before a campaign.
 pub const FIRST_NS: u64 = 1_000_000_000;
+/// Most looks before a campaign.
+const LOOKS: usize = 3;
 /// The same, before each start of a device.
 pub const AGAIN_NS: u64 = 100_000_000;
 
@@ -63,6 +66,32 @@ pub fn watch_both(clock: &Clock, lab_core: &str, device_core: &str) -> [ProbeRec
     });
     let first = |of: &str, core: &str, away| record(of, core, None, FIRST_NS, away);
     [first("lab", lab_core, &ours), first("device", device_core, &theirs)]
+}
+
+/// Looks before a campaign, as many as tell a host that stalls from one that stalled once: where
+/// the first sees nothing long, it is the only one.
+pub fn looks(clock: &Clock, lab_core: &str, device_core: &str) -> Vec<[ProbeRecord; 2]> {
+    let mut looks = Vec::new();
+    while looks.len() < LOOKS {
+        let look = watch_both(clock, lab_core, device_core);
+        let quiet = look.iter().all(|probe| probe.long == 0);
+        looks.push(look);
+        if quiet && looks.len() == 1 {
+            break;
+        }
+    }
+    looks
+}
+
+/// Long stalls in a second that searches should live with: of the core that has more of them, the
+/// median over the looks, and the next power of two, so that nearly the same host is measured in
+/// the same way.
+pub fn stalls_per_s(looks: &[[ProbeRecord; 2]]) -> f64 {
+    let rate = |probe: &ProbeRecord| probe.long as f64 / probe.watched_s.max(1e-9);
+    let rates: Vec<f64> =
+        looks.iter().map(|look| look.iter().map(rate).fold(0.0, f64::max)).collect();
+    let median = if rates.is_empty() { 0.0 } else { median(&rates) };
+    if median > 0.0 { median.log2().ceil().exp2() } else { 0.0 }
 }
 
 /// The first of some cores.
@@ -116,6 +145,16 @@ mod tests {
         let record = record("device", "0", Some(1.5), 100_000_000, &away);
         assert_eq!((record.stalled.longest_us, record.stalled.total_us), (2e3, 1e5));
         assert_eq!((record.long, record.watched_s), (50, 0.1));
+    }
+
+    #[test]
+    fn one_burst_of_stalls_does_not_make_a_host_one_that_stalls() {
+        let look = |long: [u64; 2]| {
+            long.map(|long| ProbeRecord { long, watched_s: 1.0, ..ProbeRecord::default() })
+        };
+        assert_eq!(stalls_per_s(&[look([0, 40]), look([0, 0]), look([0, 0])]), 0.0);
+        assert_eq!(stalls_per_s(&[look([0, 9]), look([11, 0]), look([70, 1])]), 16.0);
+        assert_eq!(stalls_per_s(&[look([0, 0])]), 0.0);
     }
 
     #[test]

@@ -35,7 +35,7 @@ use super::strategy::{Search, Step};
 use crate::Error;
 
 /// As scenarios name it.
-pub const KIND: Kind = Kind::new("mlr", pursue);
+pub const KIND: Kind = Kind { shortens: true, ..Kind::new("mlr", pursue) };
 
 /// Longest trial that warms a device up.
 const WARMUP_S: f64 = 0.2;
