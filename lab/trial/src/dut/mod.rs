@@ -8,7 +8,7 @@
 //! ovs             ·              ·       ·    ·    ·     ·      ·    ·       veth tap                          the kernel, its sockets
 //! ovs-dpdk        ·              ·       ·    ·    ·                 ·       veth tap memif vhost pci          dump-ports
 //! testpmd         ·                                                          all                               show port stats
-//! vpp             ·              ·       ·    ·                              veth tap memif vhost pci          vppctl show interface
+//! vpp             ·              ·       ·    ·    ·     ·           acl     veth tap memif vhost pci          show interface, errors
 //! grout           ·              ·       ·    ·                              all but pcap                      grcli stats
 //! fastclick       ·              ·       ·                                   all but pcap                      its control socket
 //! one that is not installed is refused by name, never skipped in silence
