@@ -7,7 +7,8 @@
 //!
 //! Time O(1). Space the slots alone.
 
-use crate::discipline::{Accepted, Discipline, Drained, Kind, Step};
+use crate::discipline::{Accepted, Discipline, Drained, Step};
+use crate::kind::Kind;
 use crate::packet::DropReason;
 use crate::plan::Plan;
 use crate::pool::{Backlog, Context, Queue, Reuse, SlotId};

@@ -1,52 +1,37 @@
-//! From a checked configuration to the scheduler, and what memory it reserves.
+//! From a checked configuration to the scheduler.
 
-use crate::config::{Config, check};
+use crate::check::check;
+use crate::config::Config;
 use crate::handles::Handles;
-use crate::plan::Shape;
-use crate::tree::LEAF_PACKETS;
-use crate::units::Size;
+use crate::kind::{Kind, each};
+use crate::lone_fifo::LoneFifo;
+use crate::memory::pool_packets;
+use crate::pool::Reuse;
+use crate::root::Root;
 use crate::{Error, Scheduler};
-
-/// The most slots that are reserved unless the configuration asks for more.
-const POOL_PACKETS: u64 = 131_072;
 
 /// Builds the scheduler that `config` describes, or says why there can be none.
 ///
-/// All its memory is reserved here: [`memory`] tells how much.
+/// All its memory is reserved here: [`memory`](crate::memory()) tells how much.
 pub fn build<T: Copy + Send + 'static>(config: &Config) -> Result<Box<dyn Scheduler<T>>, Error> {
     check(config)?;
     let plan = config.root.plan();
     let handles = Handles::of(&config.root);
-    Ok(plan.build(config.mtu_bytes)?.at_the_root(pool_packets(config), plan.reuse(), handles))
+    let kind = plan.build(config.mtu_bytes)?;
+    Ok(at_the_root(kind, pool_packets(config), plan.reuse(), handles))
 }
 
-/// What a scheduler of this configuration reserves, for handles of 8 bytes: slots, flows, classes,
-/// maps.
-pub fn memory(config: &Config) -> Size {
-    Size(u64::from(pool_packets(config)) * 32 + state_bytes(&config.root))
-}
-
-fn pool_packets(config: &Config) -> u32 {
-    let by_limits = limit_packets(&config.root).clamp(1, POOL_PACKETS) as u32;
-    config.pool_packets.unwrap_or(by_limits)
-}
-
-/// The most packets that can wait, one more for each discipline that takes one in before it drops
-/// another.
-fn limit_packets(shape: &Shape) -> u64 {
-    let below = shape.plan().leaves().into_iter();
-    let below = below.map(|leaf| leaf.map_or(u64::from(LEAF_PACKETS), limit_packets) + 1);
-    below.fold(shape.plan().limit_packets() + 1, u64::saturating_add)
-}
-
-/// The most packets that one of its queues may hold.
-pub fn longest_queue(shape: &Shape) -> u64 {
-    let below = shape.plan().leaves().into_iter();
-    let below = below.map(|leaf| leaf.map_or(u64::from(LEAF_PACKETS), longest_queue));
-    below.fold(shape.plan().limit_packets(), u64::max)
-}
-
-fn state_bytes(shape: &Shape) -> u64 {
-    let below = shape.plan().leaves().into_iter().flatten().map(state_bytes);
-    below.fold(shape.plan().state_bytes() + 512, u64::saturating_add)
+/// The scheduler of this discipline alone. One concrete type for each: its code is compiled for T
+/// without a call between the two.
+fn at_the_root<T: Copy + Send + 'static>(
+    kind: Kind,
+    slots: u32,
+    reuse: Reuse,
+    handles: Handles,
+) -> Box<dyn Scheduler<T>> {
+    each!(
+        kind,
+        fifo => Box::new(LoneFifo::new(slots, fifo.limit, handles)),
+        other => Box::new(Root::new(slots, reuse, *other, handles))
+    )
 }

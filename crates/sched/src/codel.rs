@@ -9,15 +9,15 @@
 //! Time O(1) a packet sent and O(1) a packet dropped; space 200 bytes and the slots.
 
 use crate::codel_law::{CodelCounters, CodelSettings, CodelState, Head, tick};
-use crate::config::Config;
-use crate::discipline::{Accepted, Discipline, Drained, Kind, Step};
+use crate::discipline::{Accepted, Discipline, Drained, Step};
+use crate::kind::Kind;
 use crate::names::Names;
 use crate::packet::DropReason;
 use crate::plan::Plan;
 use crate::pool::{Backlog, Context, Queue, Reuse, SlotId};
 use crate::report::{Counters, Report};
+use crate::said::Said;
 use crate::settings::{settings, within};
-use crate::tc::Said;
 use crate::units::Time;
 use crate::{ClassId, Error};
 
@@ -172,7 +172,7 @@ impl Plan for CodelShape {
         Reuse::InOrder
     }
 
-    fn check(&self, _: &Config, _: &mut Names) -> Result<(), Error> {
+    fn check(&self, _: &mut Names) -> Result<(), Error> {
         self.check_delays("codel")
     }
 

@@ -13,8 +13,8 @@ fn the_lines_that_contributing_shows_stand_in_the_sources() {
             "PfifoHeadDrop(crate::pfifo_head_drop::PfifoHeadDropShape),",
         ),
         (
-            "discipline.rs",
-            include_str!("discipline.rs"),
+            "kind.rs",
+            include_str!("kind.rs"),
             "PfifoHeadDrop(crate::pfifo_head_drop::PfifoHeadDrop),",
         ),
         ("lib.rs", include_str!("lib.rs"), "mod pfifo_head_drop;"),

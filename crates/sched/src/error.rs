@@ -125,7 +125,7 @@ pub enum Error {
         kind: &'static str,
         /// The parent discipline.
         above: &'static str,
-        /// Why.
+        /// What would go wrong if it did.
         reason: &'static str,
     },
     /// State that would need more memory than is allowed.

@@ -6,7 +6,8 @@
 //!
 //! Time O(1): the slot's cache line and its predecessor's. Space 64 bytes and the slots.
 
-use crate::discipline::{Accepted, Discipline, Drained, Kind, Peek, Step};
+use crate::discipline::{Accepted, Discipline, Drained, Peek, Step};
+use crate::kind::Kind;
 use crate::packet::DropReason;
 use crate::plan::Plan;
 use crate::pool::{Backlog, Context, Queue, Reuse, SlotId};

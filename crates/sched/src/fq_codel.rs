@@ -14,16 +14,16 @@
 
 use crate::codel::{CodelShape, ecn};
 use crate::codel_law::{CodelCounters, CodelSettings, CodelState, Head};
-use crate::config::Config;
-use crate::discipline::{Accepted, Discipline, Drained, Kind, Step};
+use crate::discipline::{Accepted, Discipline, Drained, Step};
+use crate::kind::Kind;
 use crate::names::Names;
 use crate::packet::{DropReason, Packet};
 use crate::plan::Plan;
 use crate::pool::{Backlog, Context, Pool, Queue, SlotId};
 use crate::prefetch::prefetch;
 use crate::report::{Counters, Report};
+use crate::said::Said;
 use crate::settings::settings;
-use crate::tc::Said;
 use crate::turns::Turns;
 use crate::units::{Size, Time};
 use crate::{ClassId, Error, hash};
@@ -328,7 +328,7 @@ impl Plan for FqCodelShape {
         84 * u64::from(self.flows)
     }
 
-    fn check(&self, _: &Config, _: &mut Names) -> Result<(), Error> {
+    fn check(&self, _: &mut Names) -> Result<(), Error> {
         self.of_a_flow().check_delays("fq_codel")
     }
 

@@ -22,6 +22,8 @@
 
 mod agenda;
 mod build;
+mod check;
+mod child;
 mod class_id;
 mod class_map;
 mod codel;
@@ -29,6 +31,7 @@ mod codel_law;
 mod config;
 #[cfg(test)]
 mod contributing;
+mod curve;
 mod discipline;
 mod error;
 mod fifo;
@@ -39,9 +42,11 @@ mod handles;
 mod hash;
 mod hfsc;
 mod htb;
+mod kind;
 mod least_heap;
 mod link_layer;
 mod lone_fifo;
+mod memory;
 mod names;
 mod packet;
 #[cfg(test)]
@@ -56,6 +61,8 @@ mod replace;
 mod report;
 mod ring;
 mod root;
+mod said;
+mod scheduler;
 mod settings;
 mod sfq;
 mod tbf;
@@ -69,76 +76,29 @@ mod waiting_room;
 mod warning;
 mod wheel;
 
-pub use build::{build, longest_queue, memory};
+pub use build::build;
+pub use check::{check, warnings};
 pub use class_id::ClassId;
 pub use codel::CodelShape;
-pub use config::{Config, check, warnings};
+pub use config::Config;
+pub use curve::Curve;
 pub use error::Error;
 pub use fifo::{BfifoShape, PfifoShape};
 pub use filter::{Fields, Filter, Ports, Prefix, classify};
 pub use fq_codel::FqCodelShape;
-pub use hfsc::{Curve, HfscClass, HfscShape};
+pub use hfsc::{HfscClass, HfscShape};
 pub use htb::{HtbClass, HtbShape};
 pub use link_layer::LinkLayer;
+pub use memory::{longest_queue, memory};
 pub use packet::{Burst, DropReason, Dropped, Drops, Next, Packet, Sent, Verdict};
 pub use plan::{ClassShape, Classes, Shape};
 pub use pool::Backlog;
 pub use prio::{PfifoFastShape, PrioShape};
 pub use replace::{Replaced, replace, take_over};
 pub use report::{Counters, Report};
+pub use scheduler::Scheduler;
 pub use settings::{Place, Setting, Settings, Slot, Visit};
 pub use sfq::SfqShape;
 pub use tbf::TbfShape;
 pub use waiting_room::{Share, WaitingRoom};
 pub use warning::Warning;
-
-/// A traffic scheduler over packets that the caller names by `T`.
-pub trait Scheduler<T: Copy>: Send {
-    /// Offers a packet. Every packet dropped because of it, itself or another, goes to `drops`.
-    fn enqueue(&mut self, now_ns: u64, packet: Packet<T>, drops: Drops<'_, T>) -> Verdict;
-
-    /// Offers several packets that arrived together: one call a burst in place of one a packet.
-    fn enqueue_burst(&mut self, now_ns: u64, packets: &[Packet<T>], drops: Drops<'_, T>);
-
-    /// The next packet to send, or how long to wait. Packets that CoDel drops on the way go to
-    /// `drops`.
-    fn dequeue(&mut self, now_ns: u64, drops: Drops<'_, T>) -> Next<T>;
-
-    /// Up to `limit` packets at once, appended to `out`: one call a burst in place of one a packet.
-    fn dequeue_burst(
-        &mut self,
-        now_ns: u64,
-        limit: usize,
-        out: &mut Vec<Sent<T>>,
-        drops: Drops<'_, T>,
-    ) -> Burst;
-
-    /// Offers a packet that has waited elsewhere since `arrived_ns`: its delay counts from then.
-    fn adopt(
-        &mut self,
-        now_ns: u64,
-        arrived_ns: u64,
-        packet: Packet<T>,
-        drops: Drops<'_, T>,
-    ) -> Verdict;
-
-    /// Takes back a packet that could not be sent: it comes first again. Of several, give back the
-    /// last one first. Up to 256 are held; the one past that is returned.
-    fn give_back(&mut self, sent: Sent<T>) -> Result<(), Sent<T>>;
-
-    /// Takes out the first of the packets that were given back.
-    fn take_given_back(&mut self) -> Option<Sent<T>>;
-
-    /// Takes out every queued packet, with its arrival and the class that it stood in; within a
-    /// queue in its order.
-    fn drain(&mut self, now_ns: u64, out: &mut dyn FnMut(u64, Packet<T>));
-
-    /// How many packets wait, at no cost: what a worker asks each round.
-    fn waiting_packets(&self) -> u32;
-
-    /// What waits, in all queues together: a pass over the classes.
-    fn backlog(&self) -> Backlog;
-
-    /// The tree of disciplines and classes with their statistics.
-    fn report(&self) -> Report;
-}

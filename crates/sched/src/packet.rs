@@ -65,7 +65,7 @@ pub struct Dropped<T> {
     pub handle: T,
     /// Its length, as it was given.
     pub length_bytes: u32,
-    /// Why.
+    /// What it was dropped for.
     pub reason: DropReason,
 }
 

@@ -10,12 +10,11 @@
 
 use std::any::Any;
 
-use crate::config::Config;
-use crate::discipline::Kind;
+use crate::kind::Kind;
 use crate::names::Names;
 use crate::pool::Reuse;
 use crate::settings::{Settings, Slot};
-use crate::units::Size;
+use crate::units::{Rate, Size};
 use crate::{ClassId, Error, Warning};
 
 /// A discipline's configuration.
@@ -71,12 +70,12 @@ pub(crate) trait Plan: Settings {
     }
 
     /// Refuses what ranges of single settings cannot, and names its classes.
-    fn check(&self, _config: &Config, _names: &mut Names) -> Result<(), Error> {
+    fn check(&self, _names: &mut Names) -> Result<(), Error> {
         Ok(())
     }
 
     /// Finds what it had better not say.
-    fn warn(&self, _config: &Config, _warnings: &mut Vec<Warning>) {}
+    fn warn(&self, _mtu_bytes: u32, _link_rate: Option<Rate>, _warnings: &mut Vec<Warning>) {}
 
     /// What becomes of packets that no filter takes while there is no default.
     fn without_default(&self) -> &'static str {
@@ -340,7 +339,7 @@ impl Shape {
     }
 
     /// A token bucket over `leaf`.
-    pub fn tbf(rate: crate::units::Rate, burst: Size, leaf: Shape) -> Self {
+    pub fn tbf(rate: Rate, burst: Size, leaf: Shape) -> Self {
         let leaf = Box::new(leaf);
         crate::tbf::TbfShape { rate, burst, leaf, ..Default::default() }.into()
     }

@@ -157,7 +157,7 @@ impl<T: Copy> Pool<T> {
 /// Packets and bytes that wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Backlog {
-    /// Packets.
+    /// How many packets.
     pub packets: u32,
     /// Their bytes.
     pub bytes: u64,

@@ -9,10 +9,11 @@
 //!
 //! Time O(bands) to find the first that gives a packet; space one child a band.
 
+use crate::child::Child;
 use crate::class_map::ClassMap;
-use crate::config::Config;
-use crate::discipline::{Accepted, Child, Discipline, Drained, Kind, Peek, Step};
+use crate::discipline::{Accepted, Discipline, Drained, Peek, Step};
 use crate::fifo::{Fifo, Limit};
+use crate::kind::Kind;
 use crate::names::Names;
 use crate::plan::{Plan, Shape};
 use crate::pool::{Backlog, Context, SlotId};
@@ -151,7 +152,7 @@ impl Plan for PfifoFastShape {
         3 * u64::from(self.limit)
     }
 
-    fn check(&self, _: &Config, _: &mut Names) -> Result<(), Error> {
+    fn check(&self, _: &mut Names) -> Result<(), Error> {
         check_map("pfifo_fast", &self.priomap, 3)
     }
 
@@ -201,7 +202,7 @@ impl Plan for PrioShape {
         self.bands.iter().any(|band| band.plan().holds_back())
     }
 
-    fn check(&self, _: &Config, names: &mut Names) -> Result<(), Error> {
+    fn check(&self, names: &mut Names) -> Result<(), Error> {
         let bands = self.bands.len();
         within("prio", "bands", bands as u64, 1, 16, "1 to 16")?;
         check_map("prio", &self.priomap, bands)?;

@@ -11,7 +11,7 @@
 //! ```
 //! A setting is `usual` (it has a default), `maybe` (it may be left out) or `needed`.
 
-use crate::hfsc::Curve;
+use crate::curve::Curve;
 use crate::units::{Rate, Size, Time};
 use crate::{ClassId, Error, LinkLayer};
 
@@ -203,7 +203,7 @@ slots! {
     Count(u32): |count| Some(u64::from(*count)),
     /// A small number.
     Small(u8): |number| Some(u64::from(*number)),
-    /// Bytes.
+    /// A number of bytes.
     Size(Size): |size| Some(size.0),
     /// A time.
     Time(Time): |time| Some(time.0),

@@ -7,16 +7,17 @@
 //!
 //! Time O(1) above the child's; space 160 bytes.
 
-use crate::config::Config;
-use crate::discipline::{Accepted, Child, Discipline, Drained, Kind, Peek, Step};
+use crate::child::Child;
+use crate::discipline::{Accepted, Discipline, Drained, Peek, Step};
+use crate::kind::Kind;
 use crate::names::Names;
 use crate::packet::DropReason;
 use crate::plan::{Plan, Shape};
 use crate::pool::{Backlog, Context, Reuse, SlotId};
 use crate::rate::{Link, Price, Ticks, elapsed, ns_to_pay};
 use crate::report::{Counters, Report};
+use crate::said::Said;
 use crate::settings::{settings, within};
-use crate::tc::Said;
 use crate::tree::child;
 use crate::units::{Rate, Size, Time};
 use crate::{ClassId, Error, LinkLayer, Warning};
@@ -164,14 +165,14 @@ impl Plan for TbfShape {
         true
     }
 
-    fn check(&self, _: &Config, _: &mut Names) -> Result<(), Error> {
+    fn check(&self, _: &mut Names) -> Result<(), Error> {
         let Some(peak) = self.peakrate else { return Ok(()) };
         let least = self.rate.0.saturating_add(1);
         within("tbf", "peakrate", peak.0, least, u64::MAX, "above the rate")
     }
 
-    fn warn(&self, config: &Config, warnings: &mut Vec<Warning>) {
-        let longest = Size(u64::from(config.mtu_bytes));
+    fn warn(&self, mtu_bytes: u32, _: Option<Rate>, warnings: &mut Vec<Warning>) {
+        let longest = Size(u64::from(mtu_bytes));
         let peak = self.mtu.filter(|_| self.peakrate.is_some());
         for (setting, size) in [("burst", Some(self.burst)), ("mtu", peak)] {
             if let Some(size) = size.filter(|&size| size < longest) {

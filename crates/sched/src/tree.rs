@@ -3,8 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::child::Child;
 use crate::class_map::ClassMap;
-use crate::discipline::Child;
 use crate::plan::{Classes, Shape};
 use crate::{ClassId, Error};
 

@@ -18,12 +18,12 @@ use crate::Error;
 #[serde(try_from = "String", into = "String")]
 pub struct Rate(pub u64);
 
-/// Bytes.
+/// A number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Size(pub u64);
 
-/// Nanoseconds.
+/// A time in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Time(pub u64);

@@ -44,7 +44,7 @@ pub enum Warning {
         id: ClassId,
         /// What the curves promise by then.
         promised: u128,
-        /// When.
+        /// How long after they begin.
         after: Time,
         /// What bounds it.
         bound: &'static str,

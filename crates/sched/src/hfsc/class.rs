@@ -7,11 +7,13 @@
 //!   upper limit  all bytes ─▶ limit curve ─▶ fit time: link sharing passes over the class before
 //! ```
 
-use super::NIL;
 use super::brothers::Brothers;
-use super::curve::{Curve, Running};
 use crate::ClassId;
-use crate::discipline::Child;
+use crate::child::Child;
+use crate::curve::{Curve, Running};
+
+/// No class: none above, none below.
+pub(super) const NIL: u32 = u32::MAX;
 
 /// A class's settings, checked.
 #[derive(Debug, Clone)]

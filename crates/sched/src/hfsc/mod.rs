@@ -19,28 +19,26 @@
 
 mod brothers;
 mod class;
-mod curve;
 mod deadlines;
 mod furthest;
 mod plan;
 mod sharing;
 
 pub(crate) use class::ClassSettings;
-pub use curve::Curve;
 
 pub use plan::{HfscClass, HfscShape};
 
 use crate::ClassId;
+use crate::child::Child;
 use crate::class_map::ClassMap;
-use crate::discipline::{Accepted, Child, Discipline, Drained, Peek, Step};
+use crate::discipline::{Accepted, Discipline, Drained, Peek, Step};
 use crate::packet::{DropReason, Packet};
 use crate::pool::{Backlog, Context, Pool, SlotId};
 use crate::prefetch::prefetch;
 use crate::report::{Counters, Report};
-use class::{Class, IDLE, Inner};
+use class::{Class, IDLE, Inner, NIL};
 use deadlines::Deadlines;
 
-const NIL: u32 = u32::MAX;
 /// The place of the class that stands above all the configured ones.
 const ROOT: u32 = 0;
 

@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::{ClassSettings, Curve, Hfsc, HfscSettings};
-use crate::config::Config;
-use crate::discipline::Kind;
+use super::{ClassSettings, Hfsc, HfscSettings};
+use crate::curve::Curve;
+use crate::kind::Kind;
 use crate::names::Names;
 use crate::plan::{ClassShape, Classes, Plan, Shape};
+use crate::said::Said;
 use crate::settings::settings;
-use crate::tc::Said;
 use crate::tree::{BreadthFirst, Tree, breadth_first};
+use crate::units::Rate;
 use crate::units::Time;
 use crate::{ClassId, Error, Warning};
 
@@ -151,15 +152,15 @@ impl Plan for HfscShape {
         1280 * self.classes.len() as u64 + (1 << 18)
     }
 
-    fn check(&self, _: &Config, names: &mut Names) -> Result<(), Error> {
+    fn check(&self, names: &mut Names) -> Result<(), Error> {
         breadth_first(self.handle, &self.classes)?;
         self.classes.iter().try_for_each(HfscClass::check)?;
         names.add_classes("hfsc", &self.classes)
     }
 
-    fn warn(&self, config: &Config, warnings: &mut Vec<Warning>) {
+    fn warn(&self, _: u32, link_rate: Option<Rate>, warnings: &mut Vec<Warning>) {
         if let Ok(BreadthFirst { order, .. }) = breadth_first(self.handle, &self.classes) {
-            warn_of_curves(self, config, &order, warnings);
+            warn_of_curves(self, link_rate, &order, warnings);
         }
     }
 
@@ -185,7 +186,12 @@ impl Plan for HfscShape {
 }
 
 /// Every upper limit, and the link, should let through what the leaves below are promised.
-fn warn_of_curves(it: &HfscShape, config: &Config, order: &[usize], warnings: &mut Vec<Warning>) {
+fn warn_of_curves(
+    it: &HfscShape,
+    link_rate: Option<Rate>,
+    order: &[usize],
+    warnings: &mut Vec<Warning>,
+) {
     let place: HashMap<_, _> =
         it.classes.iter().zip(0..).map(|(class, at)| (class.id, at)).collect();
     let parent = |at: usize| it.classes[at].parent.and_then(|id| place.get(&id).copied());
@@ -207,7 +213,7 @@ fn warn_of_curves(it: &HfscShape, config: &Config, order: &[usize], warnings: &m
             None => all.append(&mut promised),
         }
     }
-    let link = config.link_rate.map(Curve::straight);
+    let link = link_rate.map(Curve::straight);
     warnings.extend(link.and_then(|link| above(it.handle, "link_rate", link, &all)));
 }
 

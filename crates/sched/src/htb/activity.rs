@@ -11,8 +11,8 @@
 //! those of all lower levels are empty. So a class that passes from borrowing to sending by right
 //! and back moves one bit.
 
-use super::class::{Mode, Rings};
-use super::{Htb, NIL, ROWS_A_WORD};
+use super::class::{Mode, NIL, Rings};
+use super::{Htb, ROWS_A_WORD};
 use crate::prefetch::prefetch;
 use crate::rate::{Ticks, ns_to_pay};
 

@@ -6,11 +6,13 @@
 //!   0 <= tokens            can send:    within its rate
 //! ```
 
-use super::NIL;
 use crate::ClassId;
-use crate::discipline::Child;
+use crate::child::Child;
 use crate::rate::{HORIZON, Price, Prices, Ticks, elapsed};
 use crate::report::Counters;
+
+/// No class: none above, none below.
+pub(super) const NIL: u32 = u32::MAX;
 
 /// No debt is deeper than the horizon.
 const DEEPEST: Ticks = 1 - HORIZON;

@@ -28,18 +28,17 @@ pub(crate) use class::ClassSettings;
 pub use plan::{HtbClass, HtbShape};
 
 use crate::ClassId;
+use crate::child::Child;
 use crate::class_map::ClassMap;
-use crate::discipline::{Accepted, Child, Discipline, Drained, Step};
+use crate::discipline::{Accepted, Discipline, Drained, Step};
 use crate::fifo::{Fifo, Limit};
 use crate::packet::Packet;
 use crate::pool::{Backlog, Context, Pool, SlotId};
 use crate::prefetch::prefetch;
 use crate::report::{Counters, Report};
 use crate::wheel::Wheel;
-use class::{Class, Mode, Rings};
+use class::{Class, Mode, NIL, Rings};
 use feed::Feeds;
-
-const NIL: u32 = u32::MAX;
 
 /// Priorities 0..=7, as in Linux.
 pub(crate) const PRIORITIES: usize = 8;

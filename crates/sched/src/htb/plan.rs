@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::{ClassSettings, Htb, HtbSettings, kept};
-use crate::config::Config;
-use crate::discipline::Kind;
+use crate::kind::Kind;
 use crate::names::Names;
 use crate::plan::{ClassShape, Classes, Plan, Shape};
 use crate::rate::{Link, Price};
+use crate::said::Said;
 use crate::settings::{Settings, settings};
-use crate::tc::Said;
 use crate::tree::{BreadthFirst, Tree, breadth_first};
 use crate::units::{Rate, Size, Time};
 use crate::{ClassId, Error, LinkLayer, Warning};
@@ -156,7 +155,7 @@ impl ClassShape for HtbClass {
 impl HtbShape {
     /// What the children of a class, or of the discipline, are promised together should fit what it
     /// has.
-    fn warn_of_promises(&self, config: &Config, warnings: &mut Vec<Warning>) {
+    fn warn_of_promises(&self, link_rate: Option<Rate>, warnings: &mut Vec<Warning>) {
         let by_id: HashMap<_, _> = self.classes.iter().map(|class| (class.id, class)).collect();
         let mut promised: BTreeMap<ClassId, u64> = BTreeMap::new();
         for class in &self.classes {
@@ -173,7 +172,7 @@ impl HtbShape {
         }
         for (id, sum) in promised {
             let bound = by_id.get(&id).map(|above| ("ceil", above.ceil()));
-            let bound = bound.or(config.link_rate.map(|rate| ("link_rate", rate)));
+            let bound = bound.or(link_rate.map(|rate| ("link_rate", rate)));
             if let Some((bound, limit)) = bound.filter(|(_, limit)| sum > limit.0) {
                 warnings.push(Warning::Overbooked { id, promised: Rate(sum), bound, limit });
             }
@@ -217,14 +216,14 @@ impl Plan for HtbShape {
         (1024 + 6 * levels) * self.classes.len() as u64 + (1 << 18)
     }
 
-    fn check(&self, _: &Config, names: &mut Names) -> Result<(), Error> {
+    fn check(&self, names: &mut Names) -> Result<(), Error> {
         breadth_first(self.handle, &self.classes)?;
         self.classes.iter().try_for_each(HtbClass::check)?;
         names.add_classes("htb", &self.classes)
     }
 
-    fn warn(&self, config: &Config, warnings: &mut Vec<Warning>) {
-        self.warn_of_promises(config, warnings);
+    fn warn(&self, _: u32, link_rate: Option<Rate>, warnings: &mut Vec<Warning>) {
+        self.warn_of_promises(link_rate, warnings);
     }
 
     fn without_default(&self) -> &'static str {

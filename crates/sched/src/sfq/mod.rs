@@ -26,7 +26,7 @@ use crate::packet::{DropReason, Packet};
 use crate::pool::{Backlog, Context, Pool, Queue, SlotId};
 use crate::prefetch::prefetch;
 use crate::report::{Counters, Report};
-use crate::tc::Said;
+use crate::said::Said;
 use crate::turns::Turns;
 use crate::units::Size;
 use flow::Flow;

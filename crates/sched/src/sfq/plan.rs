@@ -1,7 +1,7 @@
 //! What `sfq` can be set to, and how it is made.
 
 use super::{Sfq, SfqSettings};
-use crate::discipline::Kind;
+use crate::kind::Kind;
 use crate::plan::Plan;
 use crate::settings::settings;
 use crate::units::{Size, Time};

@@ -16,11 +16,9 @@ mod device;
 mod filter;
 mod options;
 mod place;
-mod said;
 mod show;
 mod words;
 
-pub(crate) use said::Said;
 pub use show::{show_classes, show_qdiscs};
 
 use std::collections::BTreeMap;

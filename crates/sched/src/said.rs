@@ -3,8 +3,9 @@
 
 use std::fmt;
 
+use crate::ClassId;
+use crate::curve::Curve;
 use crate::units::{Rate, Size, Time};
-use crate::{ClassId, Curve};
 
 /// What `tc` would print.
 pub(crate) struct Said<T>(pub(crate) T);

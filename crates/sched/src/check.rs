@@ -1,7 +1,8 @@
 //! What is refused, and why: ranges, names, loops, promises that nothing can keep, more state than
 //! is allowed.
 
-use super::Config;
+use crate::config::Config;
+use crate::memory::memory;
 use crate::names::Names;
 use crate::plan::Shape;
 use crate::settings::within;
@@ -23,12 +24,12 @@ pub fn check(config: &Config) -> Result<(), Error> {
         return Err(Error::TooManyClasses { count, limit: MAX_CLASSES });
     }
     let mut names = Names::default();
-    shape(&config.root, config, &mut names)?;
+    shape(&config.root, &mut names)?;
     for (at, filter) in config.filters.iter().enumerate() {
         filter.check()?;
         names.expect_leaf(filter.class, || format!("filter {}", at + 1))?;
     }
-    let (needed, limit) = (crate::build::memory(config), config.memory_limit);
+    let (needed, limit) = (memory(config), config.memory_limit);
     if needed > limit {
         return Err(Error::Memory { needed, limit });
     }
@@ -46,12 +47,12 @@ fn count_classes(shape: &Shape, depth: usize) -> Result<usize, Error> {
         .map(|below| below + shape.plan().count_classes())
 }
 
-fn shape(shape_: &Shape, config: &Config, names: &mut Names) -> Result<(), Error> {
+fn shape(shape_: &Shape, names: &mut Names) -> Result<(), Error> {
     let plan = shape_.plan();
     plan.check_ranges()?;
     plan.handle().map_or(Ok(()), |handle| names.add_handle(handle))?;
-    plan.check(config, names)?;
-    plan.leaves().into_iter().flatten().try_for_each(|leaf| shape(leaf, config, names))?;
+    plan.check(names)?;
+    plan.leaves().into_iter().flatten().try_for_each(|leaf| shape(leaf, names))?;
     // A default that is no class yet is only warned of: it may become one.
     plan.default_class()
         .filter(|id| names.is_inner(*id))
@@ -62,7 +63,7 @@ fn shape(shape_: &Shape, config: &Config, names: &mut Names) -> Result<(), Error
 pub fn warnings(config: &Config) -> Vec<Warning> {
     let mut names = Names::default();
     let mut warnings = Vec::new();
-    if shape(&config.root, config, &mut names).is_ok() {
+    if shape(&config.root, &mut names).is_ok() {
         warn(&config.root, config, &names, &mut warnings);
     }
     warnings
@@ -70,7 +71,7 @@ pub fn warnings(config: &Config) -> Vec<Warning> {
 
 fn warn(shape: &Shape, config: &Config, names: &Names, warnings: &mut Vec<Warning>) {
     let plan = shape.plan();
-    plan.warn(config, warnings);
+    plan.warn(config.mtu_bytes, config.link_rate, warnings);
     if let Some(id) = plan.default_class().filter(|id| !names.is_leaf(*id)) {
         let meanwhile = plan.without_default();
         warnings.push(Warning::NoDefault { kind: plan.kind(), id, meanwhile });

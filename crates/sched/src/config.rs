@@ -6,10 +6,6 @@
 //!                       root: Shape ─ classes ─ leaf: Shape ─ …         filters: to which class a packet goes
 //! ```
 
-mod check;
-
-pub use check::{check, warnings};
-
 use serde::{Deserialize, Serialize};
 
 use crate::filter::Filter;
