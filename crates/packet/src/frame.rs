@@ -16,25 +16,18 @@
 //! holds one reference, `header .. header + length` and `consumed` bytes before lie in its frame,
 //! or in its room; or the slot is empty, its packet taken: no buffer, no length.
 
-use crate::split::{Avx512, Kernel, Part, Parts, Scalar, Selection, Splitter};
-use crate::{Burst, Mbuf, PacketBuf, PacketView, prefetch_read, prefetch_write};
+use crate::compress::Kernel;
+use crate::slots::{SLOTS, Selection, VECTOR};
+use crate::{Burst, Mbuf, PacketBuf, prefetch_read, prefetch_write};
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::Ordering;
 
-/// Packets in a full frame.
-pub const VECTOR: usize = 256;
-
-/// Slots behind the last packet that a SIMD kernel may scribble on.
-pub const SLACK: usize = 32;
-
-pub(crate) const SLOTS: usize = VECTOR + SLACK;
+/// How many packets before its turn a packet's header is asked for.
+pub(crate) const AHEAD: usize = 8;
 
 /// The longest packet that a slot can have.
 const MOST_BYTES: usize = 1 << 16;
-
-/// How many packets before its turn a packet's header is asked for.
-const AHEAD: usize = 8;
 
 /// Lists the arrays that travel with a packet once, so that no copy can forget one.
 macro_rules! travelling {
@@ -53,7 +46,7 @@ macro_rules! travelling {
             pub(crate) shared: bool,
             /// Some slot may be empty.
             pub(crate) holes: bool,
-            /// Where changes of a shared packet go: see [`PacketView::header_mut`].
+            /// Where changes of a shared packet go: see [`crate::PacketView::header_mut`].
             pub(crate) aside: Vec<u8>,
         }
 
@@ -86,7 +79,7 @@ macro_rules! travelling {
             /// # Safety
             /// The processor has the kernel's features, and there is room for the selected slots.
             #[inline(always)]
-            unsafe fn gather_with<K: Kernel>(&mut self, from: &Frame, selected: &Selection) {
+            pub(crate) unsafe fn gather_with<K: Kernel>(&mut self, from: &Frame, selected: &Selection) {
                 let at = self.count;
                 // SAFETY: the caller chose a kernel this processor has; the selection names only
                 // slots below VECTOR, there is room for them, and the slack takes the overshoot.
@@ -142,7 +135,7 @@ impl Frame {
     }
 
     #[inline]
-    fn mark_like(&mut self, other: &Frame) {
+    pub(crate) fn mark_like(&mut self, other: &Frame) {
         self.traced |= other.traced;
         self.holes |= other.holes;
         if other.shared {
@@ -167,41 +160,6 @@ impl Frame {
     /// Says that some packet of the frame is followed by a trace.
     pub fn mark_traced(&mut self) {
         self.traced = true;
-    }
-
-    /// Divides the packets by their exits: what is in no part when the parts are dropped is lost.
-    #[inline]
-    pub fn parts<'f>(&'f mut self, exits: &'f crate::ExitBytes) -> Parts<'f> {
-        let rest = Selection::first(core::mem::take(&mut self.count));
-        // SAFETY: the frame counts no packet any more: they are the parts'.
-        unsafe { Parts::owning(self, exits, rest) }
-    }
-
-    /// Adds the packets of a part, in order. The caller checked [`Frame::room`].
-    #[inline]
-    pub fn gather(&mut self, part: Part<'_>, splitter: Splitter) {
-        let (from, selected) = part.into_slots();
-        assert!(selected.len() <= self.room(), "the caller checks the room");
-        // SAFETY: there is room, and a splitter names a kernel that this processor has.
-        unsafe {
-            match splitter {
-                Splitter::SCALAR => self.gather_with::<Scalar>(from, &selected),
-                _ => self.gather_avx512(from, &selected),
-            }
-        }
-        self.count += selected.len();
-        self.mark_like(from);
-    }
-
-    #[cfg_attr(
-        target_arch = "x86_64",
-        target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,popcnt")
-    )]
-    /// # Safety
-    /// The processor has these features, and there is room.
-    unsafe fn gather_avx512(&mut self, from: &Frame, selected: &Selection) {
-        // SAFETY: the caller's word.
-        unsafe { self.gather_with::<Avx512>(from, selected) };
     }
 
     /// Adds one packet that starts at its buffer's frame, received by interface `rx`. The caller
@@ -264,35 +222,6 @@ impl Frame {
             self.mark_shared();
         }
         chained != 0
-    }
-
-    /// One packet.
-    #[inline]
-    pub fn view(&mut self, index: usize) -> PacketView<'_> {
-        assert!(index < self.count, "slot {index} of a frame of {}", self.count);
-        PacketView { frame: self, index }
-    }
-
-    /// Looks at each packet in order, its header prefetched.
-    #[inline(always)]
-    pub fn each(&mut self, mut look: impl FnMut(PacketView<'_>)) {
-        for index in 0..self.count {
-            // Slots behind the count hold stale or null addresses: a prefetch may name any.
-            prefetch_read(self.header[index + AHEAD]);
-            look(PacketView { frame: self, index });
-        }
-    }
-
-    /// Whether `look` says yes to every packet: asked in order, its header prefetched, until a no.
-    #[inline(always)]
-    pub fn all(&mut self, mut look: impl FnMut(PacketView<'_>) -> bool) -> bool {
-        for index in 0..self.count {
-            prefetch_read(self.header[index + AHEAD]);
-            if !look(PacketView { frame: self, index }) {
-                return false;
-            }
-        }
-        true
     }
 
     /// Moves every packet's header over `bytes`; false, and none moved, when one is shorter.

@@ -9,7 +9,7 @@
 //!  queue        burst receive and transmit; memory_queue: a source and a sink without a device
 //!  scheduler    packets that wait in a scheduler; handoff: a ring from one thread to another
 //!  frame        up to 256 packets as arrays, what nodes borrow; view: one packet of it
-//!  split        a frame divided by its packets' exits, with SIMD
+//!  split        a frame divided by its packets' exits; slots: a choice of some; compress: with SIMD
 //!  vectors      loops over arrays, compiled for the vectors that the processor has
 //! ```
 //!
@@ -21,6 +21,7 @@
 #![allow(unsafe_code)]
 
 mod burst;
+mod compress;
 mod foreign;
 mod frame;
 mod handoff;
@@ -33,6 +34,7 @@ mod prefetch;
 mod private;
 mod queue;
 mod scheduler;
+mod slots;
 mod split;
 #[cfg(test)]
 mod testing;
@@ -40,8 +42,9 @@ mod vectors;
 mod view;
 
 pub use burst::Burst;
+pub use compress::Splitter;
 pub use foreign::{FOREIGN_POOL_BYTES, foreign_pool};
-pub use frame::{Frame, SLACK, VECTOR};
+pub use frame::Frame;
 pub use heap_pool::HeapPool;
 pub use mbuf::{HEADROOM_BYTES, MBUF_HEADER_BYTES, Mbuf};
 pub use memory_queue::{MemorySink, MemorySource, Recorded, Repeat};
@@ -51,6 +54,7 @@ pub use prefetch::{prefetch_read, prefetch_write};
 pub use private::PRIVATE_BYTES;
 pub use queue::{RxQueue, TxQueue, Wakes};
 pub use scheduler::{Handed, Handing, Left, Offered, PacketScheduler, Released, hand_over};
-pub use split::{ExitBytes, Part, Parts, Selection, Splitter};
+pub use slots::{ExitBytes, SLACK, Selection, VECTOR};
+pub use split::{Part, Parts};
 pub use vectors::vectorized;
 pub use view::{PacketView, References};

@@ -10,8 +10,9 @@
 //! are only led to nodes that write nothing; the rest is for when a configuration changes while
 //! they are on their way.
 
+use crate::frame;
 use crate::mbuf::Mbuf;
-use crate::{Frame, PacketBuf, PacketCache, SLACK};
+use crate::{Frame, PacketBuf, PacketCache, SLACK, prefetch_read};
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
 
@@ -68,8 +69,39 @@ unsafe fn copy_without_a_call(from: *const u8, to: *mut u8, count: usize) {
 /// packet.header(); // given back
 /// ```
 pub struct PacketView<'f> {
-    pub(crate) frame: &'f mut Frame,
-    pub(crate) index: usize,
+    frame: &'f mut Frame,
+    index: usize,
+}
+
+impl Frame {
+    /// One packet.
+    #[inline]
+    pub fn view(&mut self, index: usize) -> PacketView<'_> {
+        assert!(index < self.count, "slot {index} of a frame of {}", self.count);
+        PacketView { frame: self, index }
+    }
+
+    /// Looks at each packet in order, its header prefetched.
+    #[inline(always)]
+    pub fn each(&mut self, mut look: impl FnMut(PacketView<'_>)) {
+        for index in 0..self.count {
+            // Slots behind the count hold stale or null addresses: a prefetch may name any.
+            prefetch_read(self.header[index + frame::AHEAD]);
+            look(PacketView { frame: self, index });
+        }
+    }
+
+    /// Whether `look` says yes to every packet: asked in order, its header prefetched, until a no.
+    #[inline(always)]
+    pub fn all(&mut self, mut look: impl FnMut(PacketView<'_>) -> bool) -> bool {
+        for index in 0..self.count {
+            prefetch_read(self.header[index + frame::AHEAD]);
+            if !look(PacketView { frame: self, index }) {
+                return false;
+            }
+        }
+        true
+    }
 }
 
 impl PacketView<'_> {

@@ -1,7 +1,7 @@
 //! Frames own their packets, and splits keep their order.
 
 use super::*;
-use crate::{HeapPool, Pool};
+use crate::{HeapPool, Pool, Splitter};
 use proptest::prelude::*;
 
 /// A frame of packets of these lengths.
