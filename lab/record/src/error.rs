@@ -109,7 +109,7 @@ pub enum Error {
     Port {
         /// The port, as the user wrote it.
         port: String,
-        /// Why.
+        /// What stands in the way.
         reason: String,
     },
     /// A command that failed.
@@ -127,7 +127,7 @@ pub enum Error {
         device: String,
         /// The job.
         job: String,
-        /// Why.
+        /// What stands in the way.
         reason: String,
     },
     /// A process that ended while it was needed.
@@ -162,24 +162,9 @@ pub enum Error {
         /// The search.
         search: String,
     },
-    /// A change under load that went on when the load was over.
-    #[error("the change took {took_s:.2} s, of a trial of {trial_s} s: set trial_s higher")]
-    ChangeOutlastsTrial {
-        /// How long it took.
-        took_s: f64,
-        /// How long the trial was.
-        trial_s: f64,
-    },
-    /// A device whose forwarding belies what it said of its table.
-    #[error("of {sent} packets to entries that it {which}, {came} came back")]
-    Table {
-        /// Entries that it was started with, accepted since, or gave up.
-        which: &'static str,
-        /// Packets sent to them.
-        sent: u64,
-        /// Packets that came back.
-        came: u64,
-    },
+    /// A trial of which something that its search stands on did not hold: told in its own words.
+    #[error("{0}")]
+    NoTrial(String),
     /// A results folder of another campaign.
     #[error("{path}: {reason}: name another folder", path = path.display())]
     Folder {
@@ -196,7 +181,7 @@ pub enum Error {
     Capture {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// What stands in the way.
         reason: String,
     },
     /// A genome of packet sizes that does not parse.
@@ -244,7 +229,7 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// What the system said.
         source: std::io::Error,
     },
 }

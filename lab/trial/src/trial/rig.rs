@@ -33,7 +33,7 @@ use crate::{Error, dut};
 pub struct Bench<'a> {
     /// The time.
     pub clock: &'a Clock,
-    /// DPDK.
+    /// The ports that DPDK opens for the lab.
     pub ports: &'a Ports,
     /// Kind of the links.
     pub link: LinkKind,

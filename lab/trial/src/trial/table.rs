@@ -85,7 +85,9 @@ fn verdict(result: &TrafficResult, added: bool) -> Result<(), Error> {
         let (sent, came) = (stream.offered, stream.sequence.unique);
         let wanted = if which == "gave up" { 0 } else { sent };
         if came != wanted {
-            return Err(Error::Table { which, sent, came });
+            return Err(Error::NoTrial(format!(
+                "of {sent} packets to entries that it {which}, {came} came back"
+            )));
         }
     }
     Ok(())

@@ -85,26 +85,31 @@ impl Rig<'_> {
         both: bool,
         change: LiveChange,
     ) -> Result<(Trial, TrafficResult, Changed), Error> {
-        for _ in 0..LENGTHENED {
-            match self.try_change(load, trial, both, change) {
-                Err(Error::ChangeOutlastsTrial { took_s, .. }) => {
-                    self.undo(load, change)?;
-                    trial.duration_s = 2.0 * trial.duration_s.max(took_s);
-                }
-                outcome => return outcome.map(|(result, changed)| (trial, result, changed)),
+        let mut lengthened = 0;
+        loop {
+            let took_s = match self.try_change(load, trial, both, change)? {
+                (result, Ok(changed)) => return Ok((trial, result, changed)),
+                (_, Err(took_s)) => took_s,
+            };
+            let trial_s = trial.duration_s;
+            if lengthened == LENGTHENED {
+                let took = format!("the change took {took_s:.2} s, of a trial of {trial_s} s");
+                return Err(Error::NoTrial(took + ": set trial_s higher"));
             }
+            self.undo(load, change)?;
+            trial.duration_s = 2.0 * trial_s.max(took_s);
+            lengthened += 1;
         }
-        let (result, changed) = self.try_change(load, trial, both, change)?;
-        Ok((trial, result, changed))
     }
 
+    /// What it came to; of a change that outlasts the trial how long it took.
     fn try_change(
         &mut self,
         load: &Load,
         trial: Trial,
         both: bool,
         change: LiveChange,
-    ) -> Result<(TrafficResult, Changed), Error> {
+    ) -> Result<(TrafficResult, Result<Changed, f64>), Error> {
         let LiveChange { added, entries } = change;
         let change = Change { added, entries: 0..entries, remove: false };
         // What the command needs is written before: the command alone is the change.
@@ -117,8 +122,7 @@ impl Rig<'_> {
         let (result, (at_s, took_s)) = self.under_load(load, trial, both, upset)?;
         let arrivals = result.ends.last().map_or(&[][..], |end| &end.per_ms);
         let changed = Changed::of(arrivals, at_s, took_s, result.duration_ns as f64 / 1e9);
-        let outlasted = || Error::ChangeOutlastsTrial { took_s, trial_s: trial.duration_s };
-        Ok((result, changed.ok_or_else(outlasted)?))
+        Ok((result, changed.ok_or(took_s)))
     }
 
     /// Sends a trial's load from a thread of its own while something happens to the device, a share
