@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct NodeTotals {
     /// Its name.
     pub name: &'static str,
-    /// Calls.
+    /// How often it was shown a frame.
     pub calls: u64,
     /// Packets shown to it.
     pub packets: u64,

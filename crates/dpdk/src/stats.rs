@@ -6,7 +6,7 @@ use std::ffi::CStr;
 /// What every driver counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortStats {
-    /// Received.
+    /// Packets that came and were handed to us.
     pub rx_packets: u64,
     /// Their bytes.
     pub rx_bytes: u64,
@@ -16,7 +16,7 @@ pub struct PortStats {
     pub rx_errors: u64,
     /// Lost because the pool was empty.
     pub rx_no_buffers: u64,
-    /// Sent.
+    /// Packets that the driver sent.
     pub tx_packets: u64,
     /// Their bytes.
     pub tx_bytes: u64,

@@ -8,7 +8,7 @@ use crate::stalls::StallCounters;
 #[repr(align(64))]
 #[derive(Default)]
 pub struct NodeCounters {
-    /// Calls.
+    /// How often it was shown a frame.
     pub calls: AtomicU64,
     /// Packets that it was shown, or that an input brought.
     pub packets: AtomicU64,

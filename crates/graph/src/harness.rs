@@ -17,7 +17,7 @@ pub struct Outcome {
     pub whole: Vec<u8>,
     /// Interface it is to leave by.
     pub tx: u16,
-    /// Adjacency.
+    /// Adjacency that a lookup found for it.
     pub adjacency: u32,
 }
 

@@ -68,7 +68,7 @@ pub enum LayoutError {
     NoSuchTarget {
         /// Whose exit.
         node: &'static str,
-        /// Which.
+        /// The exit, as people read it.
         exit: String,
         /// The name that nobody has.
         to: &'static str,
@@ -76,7 +76,7 @@ pub enum LayoutError {
     /// A node attaches to nothing.
     #[error("node `{node}` attaches to `{of}`, and there is no such node")]
     NoSuchDemux {
-        /// Who.
+        /// Who attaches.
         node: &'static str,
         /// To what.
         of: &'static str,
@@ -88,9 +88,9 @@ pub enum LayoutError {
         first: &'static str,
         /// Who wants it too.
         second: &'static str,
-        /// Where.
+        /// The node that both attach to.
         of: &'static str,
-        /// What.
+        /// The packets that both want: an ethertype, a protocol, a port.
         key: u32,
     },
     /// An exit leads to an input.
@@ -100,7 +100,7 @@ pub enum LayoutError {
     IntoInput {
         /// Whose exit.
         node: &'static str,
-        /// Which.
+        /// The exit, as people read it.
         exit: String,
         /// The input.
         to: &'static str,

@@ -65,7 +65,7 @@ pub trait Node: Send + Sized + 'static {
     /// before the first frame.
     fn attach(&mut self, _key: u32, _exit: ExitIndex) {}
 
-    /// Decides.
+    /// Names an exit for every packet of a frame, or takes it.
     fn process(
         &mut self,
         frame: &mut Frame,

@@ -40,7 +40,7 @@ pub enum KernelError {
     /// Nobody can connect there.
     #[error("{address} cannot be listened on: {why}")]
     Listen {
-        /// Where.
+        /// The address that was configured.
         address: SocketAddr,
         /// Why not.
         why: io::Error,

@@ -15,7 +15,7 @@ impl Waker {
         Ok(Self(Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?)))
     }
 
-    /// Wakes.
+    /// Has whoever waits on the other end look at its work.
     pub fn wake(&self) {
         // It fails only when it was called 2^64 times since it was answered: then it rings already.
         let _rings = rustix::io::write(&self.0, &1_u64.to_ne_bytes());

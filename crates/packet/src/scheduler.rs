@@ -56,7 +56,7 @@ impl Offered {
 pub struct Left {
     /// The packet.
     pub packet: PacketBuf,
-    /// Why.
+    /// Why it is not sent.
     pub reason: DropReason,
 }
 

@@ -41,7 +41,7 @@ pub const LINE_OVERHEAD_LEN: usize = 20;
 pub mod ethertype {
     /// The smallest value that is a type and not a length.
     pub const FIRST: u16 = 0x0600;
-    /// IPv4.
+    /// IPv4 (RFC 894).
     pub const IPV4: u16 = 0x0800;
     /// Address resolution.
     pub const ARP: u16 = 0x0806;
@@ -49,7 +49,7 @@ pub mod ethertype {
     pub const TEB: u16 = 0x6558;
     /// A customer VLAN tag (802.1Q).
     pub const VLAN: u16 = 0x8100;
-    /// IPv6.
+    /// IPv6 (RFC 2464).
     pub const IPV6: u16 = 0x86dd;
     /// MAC control: pause frames.
     pub const MAC_CONTROL: u16 = 0x8808;

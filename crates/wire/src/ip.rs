@@ -12,13 +12,13 @@ pub mod protocol {
     pub const HOP_BY_HOP: u8 = 0;
     /// ICMP for IPv4.
     pub const ICMP4: u8 = 1;
-    /// IGMP.
+    /// Group membership (RFC 9776).
     pub const IGMP: u8 = 2;
     /// IPv4 inside IP.
     pub const IPV4: u8 = 4;
-    /// TCP.
+    /// A connection of octets (RFC 9293).
     pub const TCP: u8 = 6;
-    /// UDP.
+    /// Datagrams (RFC 768).
     pub const UDP: u8 = 17;
     /// IPv6 inside IP.
     pub const IPV6: u8 = 41;
@@ -26,7 +26,7 @@ pub mod protocol {
     pub const ROUTING: u8 = 43;
     /// IPv6 fragment header.
     pub const FRAGMENT: u8 = 44;
-    /// GRE.
+    /// A tunnel of any protocol (RFC 2784).
     pub const GRE: u8 = 47;
     /// Encapsulating security payload.
     pub const ESP: u8 = 50;
@@ -38,15 +38,15 @@ pub mod protocol {
     pub const NO_NEXT: u8 = 59;
     /// IPv6 destination options.
     pub const DESTINATION_OPTIONS: u8 = 60;
-    /// OSPF.
+    /// Routing by link states (RFC 2328, RFC 5340).
     pub const OSPF: u8 = 89;
-    /// SCTP.
+    /// Messages of many streams (RFC 9260).
     pub const SCTP: u8 = 132;
     /// IPv6 mobility header.
     pub const MOBILITY: u8 = 135;
     /// Host identity protocol.
     pub const HIP: u8 = 139;
-    /// Shim6.
+    /// Several addresses of one host (RFC 5533).
     pub const SHIM6: u8 = 140;
     /// For experiments (RFC 3692).
     pub const EXPERIMENT: u8 = 253;

@@ -46,7 +46,7 @@ pub mod flag {
     pub const FIN: u8 = 0x01;
     /// Synchronise sequence numbers.
     pub const SYN: u8 = 0x02;
-    /// Reset.
+    /// The connection is over at once, or was never there.
     pub const RST: u8 = 0x04;
     /// Hand over at once.
     pub const PSH: u8 = 0x08;
@@ -78,13 +78,13 @@ pub mod option {
 pub mod port {
     /// Secure shell.
     pub const SSH: u16 = 22;
-    /// Hypertext.
+    /// Hypertext, in the clear.
     pub const HTTP: u16 = 80;
     /// Border gateway protocol.
     pub const BGP: u16 = 179;
     /// Hypertext over TLS.
     pub const HTTPS: u16 = 443;
-    /// iperf3.
+    /// Where a server of iperf3 listens.
     pub const IPERF3: u16 = 5201;
 }
 

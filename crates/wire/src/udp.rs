@@ -39,7 +39,7 @@ pub mod port {
     pub const DHCP6_SERVER: u16 = 547;
     /// Bidirectional forwarding detection.
     pub const BFD: u16 = 3784;
-    /// VXLAN.
+    /// Frames in UDP (RFC 7348).
     pub const VXLAN: u16 = 4789;
     /// First port that traceroute tries.
     pub const TRACEROUTE: u16 = 33434;

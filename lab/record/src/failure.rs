@@ -11,6 +11,6 @@ pub struct FailureRecord {
     pub subject: Subject,
     /// Whether the device cannot do it at all; else something went wrong.
     pub refused: bool,
-    /// Why.
+    /// What the device, or the lab, said of it.
     pub reason: String,
 }

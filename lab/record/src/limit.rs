@@ -61,7 +61,7 @@ impl Blame {
 /// Who kept a rate from being higher, and by how many packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limit {
-    /// Who.
+    /// Which part it was.
     pub by: Limiter,
     /// What did not come through in the trials that missed the goal at the upper bound. All 0: the
     /// largest load was carried.

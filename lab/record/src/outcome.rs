@@ -55,13 +55,13 @@ impl Trial {
 /// One-way latency of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
-    /// Mean.
+    /// Mean of all packets.
     pub mean_ns: f64,
-    /// Median.
+    /// What half of the packets did not exceed.
     pub p50_ns: f64,
     /// 99th percentile.
     pub p99_ns: f64,
-    /// Largest.
+    /// Of the slowest packet.
     pub max_ns: f64,
 }
 

@@ -8,9 +8,9 @@ use crate::Subject;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
-    /// Frames.
+    /// A number of frames.
     Frames,
-    /// Seconds.
+    /// A time in seconds.
     Seconds,
     /// Entries of a table.
     Entries,

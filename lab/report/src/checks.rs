@@ -14,7 +14,7 @@ use lab_record::{CheckRecord, FailureRecord, Fault, Results, Subject};
 pub enum Cell {
     /// Every packet was as it must be.
     Passed {
-        /// Restarts.
+        /// How many starts of the device it was tried on.
         runs: usize,
     },
     /// Some packet was not.
@@ -48,7 +48,7 @@ impl Cell {
 /// The table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Matrix {
-    /// Across.
+    /// The columns: devices, by name.
     pub devices: Vec<String>,
     /// Down: the cases, and what became of each on each device, as long as it was tried.
     pub rows: Vec<(String, Vec<Option<Cell>>)>,

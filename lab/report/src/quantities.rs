@@ -26,7 +26,7 @@ pub struct Row {
     pub of_streams: bool,
     /// Every value, of all runs.
     pub values: Vec<f64>,
-    /// Restarts.
+    /// How many starts of the device the values are of.
     pub runs: usize,
     /// Median of all values.
     pub median: f64,

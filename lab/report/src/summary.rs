@@ -18,7 +18,7 @@ pub struct Row {
     pub metric: String,
     /// Which directions it is of; none in files of before this was told.
     pub directions: Option<Directions>,
-    /// Restarts.
+    /// How many starts of the device it is the mean of.
     pub runs: usize,
     /// The lower bound, as RFC 2544 and MLRsearch report a throughput: the largest load that
     /// satisfied its goal, or the number itself; mean over restarts.

@@ -29,7 +29,7 @@ pub enum Header {
         #[serde(default)]
         priority: u8,
     },
-    /// IPv4.
+    /// IPv4 without options (RFC 791).
     Ipv4 {
         /// Who sends.
         source: Ipv4Addr,
@@ -38,11 +38,11 @@ pub enum Header {
         /// Hops left.
         #[serde(default = "hops")]
         ttl: u8,
-        /// Class.
+        /// Class of service (RFC 2474), below 64.
         #[serde(default)]
         dscp: u8,
     },
-    /// IPv6.
+    /// IPv6 without extension headers (RFC 8200).
     Ipv6 {
         /// Who sends.
         source: Ipv6Addr,
@@ -54,16 +54,16 @@ pub enum Header {
     },
     /// UDP. In front of VXLAN without a checksum (RFC 7348 section 5).
     Udp {
-        /// From.
+        /// Port of who sends.
         source_port: u16,
-        /// To.
+        /// Port of who is meant.
         destination_port: u16,
     },
     /// TCP, an acknowledgement with data.
     Tcp {
-        /// From.
+        /// Port of who sends.
         source_port: u16,
-        /// To.
+        /// Port of who is meant.
         destination_port: u16,
     },
     /// VXLAN; an Ethernet header follows.
@@ -86,7 +86,7 @@ fn hops() -> u8 {
 }
 
 impl Header {
-    /// Octets.
+    /// How many octets it takes in a frame.
     pub fn len(&self) -> usize {
         match self {
             Self::Ethernet { .. } => 14,

@@ -13,7 +13,7 @@ pub enum FieldName {
     SourceMac,
     /// Destination MAC.
     DestinationMac,
-    /// VLAN.
+    /// Number of the VLAN; the priority stays.
     VlanId,
     /// Source IP; of IPv6 its lower half.
     SourceIp,
@@ -32,7 +32,7 @@ pub enum FieldName {
 /// A field that varies.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Vary {
-    /// Which.
+    /// The field that varies.
     pub field: FieldName,
     /// What one more means: with 256, the next /24.
     #[serde(default = "one")]

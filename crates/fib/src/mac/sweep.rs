@@ -25,7 +25,7 @@ pub enum MacFlush {
     Port(u32),
     /// Those of one bridge domain.
     Domain(u16),
-    /// All.
+    /// Every entry of the table.
     All,
 }
 

@@ -101,7 +101,7 @@ pub enum Action {
     DropHeld {
         /// The neighbour.
         key: NeighborKey,
-        /// Why.
+        /// Why they cannot be sent.
         reason: DropReason,
     },
     /// The entry is gone: its adjacency, if it had one, may be freed once no route leads there.
@@ -153,7 +153,7 @@ pub enum NeighborState {
 /// A neighbour as `show neighbors` lists it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeighborView {
-    /// Who.
+    /// Its address, and the interface that it is behind.
     pub key: NeighborKey,
     /// Its state.
     pub state: NeighborState,

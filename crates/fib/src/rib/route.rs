@@ -13,11 +13,11 @@ pub enum Protocol {
     Static,
     /// BGP, from another autonomous system.
     Ebgp,
-    /// OSPF.
+    /// Open shortest path first (RFC 2328, RFC 5340).
     Ospf,
-    /// IS-IS.
+    /// Intermediate system to intermediate system (RFC 1195).
     Isis,
-    /// RIP.
+    /// The routing information protocol (RFC 2453, RFC 2080).
     Rip,
     /// BGP, from our own autonomous system.
     Ibgp,

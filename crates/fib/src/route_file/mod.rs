@@ -35,9 +35,9 @@ const BUFFER_BYTES: usize = 1 << 16;
 /// A prefix of either family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FilePrefix {
-    /// IPv4.
+    /// A dotted prefix.
     V4(Ip4Prefix),
-    /// IPv6.
+    /// A prefix with colons.
     V6(Ip6Prefix),
 }
 

@@ -31,7 +31,7 @@ pub enum Leads {
 /// A route comes, changes or goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Update {
-    /// Which.
+    /// The route: its table, its prefix.
     pub key: RouteKey,
     /// Where it leads from now on; nowhere at all if it goes.
     pub leads: Option<Leads>,

@@ -39,7 +39,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// How FPM is listened for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FpmOptions {
-    /// Where.
+    /// Address and port that zebra connects to.
     pub listen: SocketAddr,
     /// In which network namespace: zebra's.
     pub namespace: Namespace,

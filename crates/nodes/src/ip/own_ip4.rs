@@ -11,7 +11,7 @@ pub const OWN_TTL: u8 = 65;
 pub struct OwnIp4 {
     /// DSCP and ECN.
     pub tos: u8,
-    /// Identification.
+    /// Identification: another for each packet, so that fragments are told apart.
     pub identification: u16,
     /// Flags; our packets are no fragments.
     pub flags: u16,

@@ -47,7 +47,7 @@ pub enum Kind {
 /// How much ICMP each worker may send, a second; the control thread changes it at any time.
 #[derive(Debug)]
 pub struct IcmpLimits {
-    /// Errors.
+    /// Messages that tell of errors (RFC 4443 section 2.4 (f) wants them limited).
     pub errors_per_second: AtomicU32,
     /// Echo replies; 0: echo requests are not answered.
     pub echoes_per_second: AtomicU32,

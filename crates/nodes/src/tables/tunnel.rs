@@ -22,7 +22,7 @@ use wire::{gre, ipv4, ipv6, udp, vxlan};
 /// What wraps a frame or a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Wrap {
-    /// VXLAN.
+    /// A frame in UDP with a network number (RFC 7348).
     Vxlan {
         /// Its network identifier.
         vni: u32,

@@ -30,7 +30,7 @@ pub enum TwinClass {
 impl TwinClass {
     /// How many there are.
     pub const COUNT: usize = 4;
-    /// All.
+    /// Every class, by number.
     pub const ALL: [Self; Self::COUNT] = [Self::Neighbors, Self::Routing, Self::Tcp, Self::Rest];
 
     /// What it is called.

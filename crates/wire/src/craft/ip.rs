@@ -124,7 +124,7 @@ impl Craft<Ipv4> {
         self.edit(|layer| layer.bytes[1] = layer.bytes[1] & 0xfc | ecn & 3)
     }
 
-    /// Identification.
+    /// What tells the fragments of one packet from those of another.
     pub fn identification(self, identification: u16) -> Self {
         self.set(4, &identification.to_be_bytes())
     }

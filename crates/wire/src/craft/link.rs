@@ -127,7 +127,7 @@ impl Craft<Arp> {
         self.set(4, &[hardware, protocol])
     }
 
-    /// Operation.
+    /// What is asked or told: 1 is a request, 2 a reply.
     pub fn operation(self, operation: u16) -> Self {
         self.set(6, &operation.to_be_bytes())
     }

@@ -10,7 +10,7 @@ pub(super) struct Section {
     pub(super) title: &'static str,
     /// Paragraph above the content.
     pub(super) lead: String,
-    /// Markup.
+    /// Its content, as HTML.
     pub(super) body: String,
 }
 

@@ -265,7 +265,7 @@ impl Quantity {
 /// All that a search found.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Findings {
-    /// Rates.
+    /// Rates, each with what kept it from being higher.
     pub rates: Vec<Found>,
     /// Everything else.
     pub quantities: Vec<Quantity>,

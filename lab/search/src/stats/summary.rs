@@ -11,13 +11,13 @@ use crate::Error;
 pub struct Summary {
     /// Number of values.
     pub count: usize,
-    /// Mean.
+    /// Arithmetic mean.
     pub mean: f64,
     /// Standard deviation of the sample.
     pub sd: f64,
     /// Smallest value.
     pub min: f64,
-    /// Median.
+    /// The middle value; of an even number, the mean of the middle two.
     pub median: f64,
     /// Largest value.
     pub max: f64,

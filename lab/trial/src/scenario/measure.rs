@@ -22,7 +22,7 @@ use crate::Error;
 /// A search with its goals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Measure {
-    /// Which.
+    /// The search, by name.
     #[serde(serialize_with = "name_of")]
     pub search: &'static Kind,
     /// Loss ratios of the goals: 0 for an NDR.
