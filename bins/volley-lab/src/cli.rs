@@ -15,8 +15,8 @@ use crate::simulate::Simulate;
 use crate::traffic::Traffic;
 use crate::trend::Trend;
 use crate::{
-    Failure, compare, fit, index, report, round_trip, run, scenario, self_test, simulate, traffic,
-    trend,
+    Failure, compare, fit, index, plan, report, round_trip, run, scenario, self_test, simulate,
+    traffic, trend,
 };
 
 const EXIT_CODES: &str = "\
@@ -36,6 +36,8 @@ pub(crate) struct Cli {
 enum Command {
     /// Measure a scenario on devices of this host and write the report
     Run(Run),
+    /// What a scenario would take, and what a shorter campaign would lose
+    Plan(plan::Arguments),
     /// Hold device B against A: interleaved blocks of fresh starts, compared pair by pair
     Compare(Compare),
     /// Of builds of Volley, oldest first, find the first that is slower than the first of them
@@ -73,6 +75,7 @@ impl Cli {
     pub(crate) fn execute(self) -> Result<(), Failure> {
         match self.command {
             Command::Run(arguments) => run::run(&arguments),
+            Command::Plan(arguments) => plan::run(&arguments),
             Command::Compare(arguments) => compare::compare(&arguments),
             Command::Bisect(arguments) => compare::bisect(&arguments),
             Command::Trend(arguments) => trend::run(&arguments),

@@ -15,6 +15,7 @@ mod gate;
 mod index;
 mod interrupt;
 mod numbers;
+mod plan;
 mod progress;
 mod report;
 mod round_trip;

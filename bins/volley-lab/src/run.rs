@@ -12,12 +12,13 @@ use clap::{Args, ValueHint};
 use lab_record::FailureRecord;
 use lab_report::summary::Row;
 use lab_report::{checks, gate, html, method, quantities, summary, words};
+use lab_trial::plan::Plan;
 use lab_trial::{dut, host};
 
-use crate::Failure;
 use crate::bench::{Flags, Setting};
 use crate::gate::Junit;
 use crate::say::say;
+use crate::{Failure, plan};
 
 /// In network namespaces of its own; writes raw.jsonl and the report. Ctrl-C keeps what is there.
 #[derive(Debug, Args)]
@@ -38,6 +39,8 @@ pub(crate) struct Run {
 /// Measures a scenario.
 pub(crate) fn run(Run { scenario, devices, flags, junit }: &Run) -> Result<(), Failure> {
     let setting = Setting::enter(flags, scenario, devices)?;
+    let planned = Plan::of(&setting.scenario, devices.len(), setting.restarts);
+    eprintln!("volley-lab: {}", plan::line(&planned));
     let mut recorder = setting.recorder()?;
     let stolen_s = host::stolen_s();
     let outcome = setting.campaign(devices, |campaign| campaign.run(&mut recorder));

@@ -20,6 +20,7 @@ pub mod host;
 pub mod link;
 pub mod load;
 pub mod place;
+pub mod plan;
 pub mod scenario;
 pub mod scenario_file;
 pub mod trial;

@@ -1,0 +1,117 @@
+//! `volley-lab plan SCENARIO`: what it would take, and what a shorter campaign would lose.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use lab_trial::plan::Plan;
+use lab_trial::{dut, scenario_file};
+
+use crate::Failure;
+use crate::say::say;
+
+/// Cases, starts and hours, by the same searches on simulated devices; nothing is started.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The scenario
+    #[arg(value_hint = ValueHint::FilePath)]
+    scenario: PathBuf,
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',',
+        help = format!("Devices: {}", dut::known()),
+        default_values_t = dut::usual().map(str::to_owned))]
+    devices: Vec<String>,
+    /// Starts of each device; the scenario's own unless said
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    restarts: Option<u32>,
+}
+
+/// Says it.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let scenario = scenario_file::load(&arguments.scenario)?;
+    for name in &arguments.devices {
+        dut::named(name)?;
+    }
+    let restarts = arguments.restarts.unwrap_or(scenario.campaign.restarts).max(1);
+    let plan = Plan::of(&scenario, arguments.devices.len(), restarts);
+    say!("{}: {}", scenario.name.get_ref(), scenario.title);
+    say!("{}", line(&plan));
+    if let Some(minutes) = scenario.campaign.minutes.filter(|minutes| *minutes > 0.0) {
+        say!(
+            "The scenario has {minutes} minutes: then no further start is begun, and searches are cut to \
+             their share of it. --minutes 0 lets it take as long as it takes."
+        );
+    }
+    shorter(&plan).iter().for_each(|told| say!("{told}"));
+    Ok(())
+}
+
+/// A plan in a line.
+pub(crate) fn line(plan: &Plan) -> String {
+    let time = plan.seconds().map_or_else(
+        || "as long as the device takes entries".to_owned(),
+        |seconds| format!("about {}", time(seconds)),
+    );
+    format!(
+        "{} cases on {} devices, {} times each: {} searches, {time}",
+        plan.cases,
+        plan.devices,
+        plan.restarts,
+        plan.searches()
+    )
+}
+
+/// What can be left out, what is left then, and what that loses.
+fn shorter(plan: &Plan) -> Vec<String> {
+    let mut told = Vec::new();
+    let seconds = |plan: &Plan| plan.seconds().map_or_else(|| "shorter".into(), time);
+    if plan.restarts > 3 {
+        let loses = "intervals are wider, as many of them as there were";
+        told.push(format!("--restarts 3: {}; {loses}", seconds(&plan.with_restarts(3))));
+    }
+    if plan.restarts > 1 {
+        let loses = "no interval, brackets alone: what a restart changes is not seen";
+        told.push(format!("--restarts 1: {}; {loses}", seconds(&plan.with_restarts(1))));
+    }
+    if let (Some((axis, values)), Some(all_s)) = (plan.longest_axis, plan.seconds()) {
+        let half = values.div_ceil(2);
+        let left = time(all_s * half as f64 / values as f64);
+        told.push(format!(
+            "{half} of the {values} values of {axis} (in the scenario): {left}; a change between two \
+             values is placed half as well"
+        ));
+    }
+    told
+}
+
+/// Seconds in words.
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7_200.0 => format!("{:.0} minutes", s / 60.0),
+        s if s < 172_800.0 => format!("{:.1} hours", s / 3_600.0),
+        s => format!("{:.1} days", s / 86_400.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_plan_says_what_a_shorter_one_would_lose() {
+        let longest_axis = Some(("entries", 50));
+        let case_s = Some(600.0);
+        let plan = Plan { cases: 50, devices: 4, restarts: 5, starts: 50, case_s, longest_axis };
+        assert_eq!(
+            line(&plan),
+            "50 cases on 4 devices, 5 times each: 1000 searches, about 7.0 days"
+        );
+        let told = shorter(&plan);
+        assert!(told[0].starts_with("--restarts 3: 4.2 days; intervals are wider"), "{told:?}");
+        assert!(told[1].starts_with("--restarts 1: 33.4 hours; no interval"), "{told:?}");
+        assert!(
+            told[2].starts_with("25 of the 50 values of entries (in the scenario): 3.5 days"),
+            "{told:?}"
+        );
+        assert_eq!([time(59.0), time(3_600.0)], ["59 s", "60 minutes"]);
+    }
+}
