@@ -14,6 +14,7 @@
 mod away;
 pub mod rig;
 pub mod self_test;
+mod spikes;
 pub(crate) mod stand;
 mod table;
 mod upset;

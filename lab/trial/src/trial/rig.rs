@@ -26,7 +26,7 @@ use crate::load::added::LiveChange;
 use crate::load::frames::Load;
 use crate::place::{Place, output};
 use crate::scenario::{Function, FunctionKind};
-use crate::trial::away;
+use crate::trial::{away, spikes};
 use crate::{Error, dut};
 
 /// What all rigs of a campaign share.
@@ -551,7 +551,7 @@ impl Measured {
         record.back = self::back(&traffic.streams);
         if let Some(end) = traffic.ends.last() {
             record.rates = end.rates.clone();
-            record.spikes = end.spikes.iter().copied().take(MOST_SPIKES).collect();
+            record.spikes = spikes::largest(&end.spikes);
         }
         record
     }
@@ -565,6 +565,3 @@ fn back(streams: &[StreamResult]) -> Option<Back> {
     let sequence = sequence.clone();
     Some(Back { sequence, variation: *variation, jitter_ns: *jitter_ns })
 }
-
-/// Spikes of a trial that are written down one by one.
-const MOST_SPIKES: usize = 50;
