@@ -55,7 +55,7 @@ impl Doorbell {
 
     /// Whether it rang since it was answered last. What was handed over before is seen after.
     #[inline]
-    pub(crate) fn answer(&self) -> bool {
+    pub fn answer(&self) -> bool {
         self.0.rung.load(Ordering::Relaxed) && self.0.rung.swap(false, Ordering::AcqRel)
     }
 

@@ -3,7 +3,7 @@
 use crate::exit::{NoExit, kebab};
 use crate::exits::Exits;
 use crate::node::{Node, NodeSpec, Role, spec};
-use crate::{Context, Exit};
+use crate::{Context, Exit, Watch};
 use packet::{Frame, HeapPool, PacketCache, PacketView, Pool, PoolError};
 
 /// What a node decided for one packet.
@@ -129,6 +129,13 @@ impl<N: Node> NodeHarness<N> {
     /// When the node wants to be called again, as it said since this was asked last.
     pub fn take_due_tsc(&mut self) -> u64 {
         std::mem::replace(&mut self.due_tsc, u64::MAX)
+    }
+
+    /// What the node would have its worker wait for.
+    pub fn watched(&mut self) -> Watch {
+        let mut watch = Watch::default();
+        self.node.before_rest(&mut watch);
+        watch
     }
 
     /// Buffers that nobody holds; equal before and after a test, unless the node keeps some.

@@ -43,7 +43,7 @@ impl Watch {
     }
 
     /// Whether nobody tells of something.
-    pub(crate) fn must_look(&self) -> bool {
+    pub fn must_look(&self) -> bool {
         self.must_look
     }
 

@@ -142,6 +142,7 @@ fn way_of_own(packet: &[u8]) -> Exit {
 mod tests {
     use super::*;
     use crate::testing::{HOST6, LINK_HOST, TO_GATEWAY, US6, World};
+    use graph::Doorbell;
     use graph::harness::NodeHarness;
     use packet::{HeapPool, Pool};
     use wire::craft;
@@ -195,6 +196,17 @@ mod tests {
         assert!(!passed.load(Ordering::Acquire));
         assert_eq!(node.run(&[], 0, 0).len(), 1);
         assert!(passed.load(Ordering::Acquire));
+    }
+
+    #[test]
+    fn who_injects_rings_so_that_nobody_has_to_look() {
+        let (world, doorbell) = (World::new(), Doorbell::default());
+        let mut node = NodeHarness::<Inject>::new(&world.setup).unwrap();
+        assert!(!node.watched().must_look());
+        world.injector.rings(&doorbell);
+        assert!(!doorbell.answer());
+        world.injector.send(Injected::Fence(Arc::default())).unwrap();
+        assert!(doorbell.answer());
     }
 
     #[test]

@@ -231,6 +231,29 @@ mod tests {
         assert_eq!(exits(&world), ["oversize", "ethernet"]);
     }
 
+    /// Tells of its packets.
+    struct Telling;
+
+    impl RxQueue for Telling {
+        fn receive(&mut self, _: &mut dyn PacketCache, _: usize, _: &mut Vec<PacketBuf>) {}
+
+        fn before_rest(&mut self) -> Wakes {
+            Wakes::Readable(0)
+        }
+    }
+
+    #[test]
+    fn only_queues_of_which_nobody_tells_must_be_looked_at() {
+        let world = World::new();
+        world.setup.rx.add(RxAttachment { interface: 0, queue: Box::new(Telling) });
+        let mut node = NodeHarness::<PortRx>::new(&world.setup).unwrap();
+        node.run(&[], 0, 0);
+        assert!(!node.watched().must_look());
+        attach(&world, 2, 1);
+        node.run(&[], 0, 0);
+        assert!(node.watched().must_look());
+    }
+
     #[test]
     fn a_queue_that_is_asked_back_comes_back() {
         let world = World::new();

@@ -192,6 +192,31 @@ mod tests {
         assert_eq!(pushed.load(Ordering::Relaxed), 3);
     }
 
+    /// Has something left to send.
+    struct Owing;
+
+    impl TxQueue for Owing {
+        fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
+            cache.release(packets.take_all());
+        }
+
+        fn must_push(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn nobody_rests_for_long_while_a_port_has_something_left_to_send() {
+        let world = World::new();
+        attach(&world, 1);
+        let mut node = NodeHarness::<PortTx>::new(&world.setup).unwrap();
+        node.run(&[], 0, 0);
+        assert!(!node.watched().must_look());
+        world.setup.tx.add(TxAttachment { port: 0, queue: Box::new(Owing) });
+        node.run(&[], 0, 0);
+        assert!(node.watched().must_look());
+    }
+
     #[test]
     fn what_a_full_queue_refuses_is_dropped() {
         let world = World::new();
