@@ -44,4 +44,12 @@ pings "$b" 10.0.2.1 >/dev/null || fail "our own address was given away"
 # Nobody there: host unreachable, from our address.
 on "$a" ping -c 1 -W 10 10.0.2.99 >"$work/nobody" || true
 grep -q 'From 10.0.1.1 .*Destination Host Unreachable' "$work/nobody" || { cat "$work/nobody"; fail "no host unreachable"; }
+
+# What was learned on a port goes with it: who gets its place finds nobody's neighbours.
+ctl router neighbor del 10.0.2.50 port p2 >/dev/null
+mac_is 10.0.2.2 02:00:00:00:00:77 || fail "b is not known any more"
+ip -n "$b" link set eth0 down
+ctl router port del p2 >/dev/null
+ctl router port add p2 af_packet device v2 addresses 10.0.2.1/24 >/dev/null
+[ -z "$(neighbor 10.0.2.2 mac)" ] || fail "a neighbour outlived its port"
 echo "ok $name"

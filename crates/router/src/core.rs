@@ -121,11 +121,13 @@ impl Core {
         std::mem::take(&mut self.rows_differ)
     }
 
-    /// An interface is gone: its row goes when rows are written, those behind it at once.
+    /// An interface is gone: its row goes when rows are written, those behind it at once, so that
+    /// who gets its number finds nobody's neighbours.
     pub(crate) fn end_interface(&mut self, id: u16) {
         self.gone.insert(id);
         self.rows_differ = true;
         self.forget_stations_behind(id);
+        self.with_neighbors(|neighbors, now_ns, out| neighbors.interface_down(now_ns, id, out));
     }
 
     /// The interfaces that are gone and whose numbers nobody has taken since, once.

@@ -234,6 +234,10 @@ impl Neighborhood {
             Action::Forgotten { key, .. } => {
                 routing.forget(key).unwrap_or_else(|error| told_full(&error));
             }
+            Action::NoRoom { key } => {
+                let address = key.address;
+                tracing::warn!(fault = "neighbor-table-full", %address, "a neighbour that was heard has no room in a table");
+            }
             Action::Conflict { key, held, claimed } => {
                 self.conflicts += 1;
                 let (held, claimed) = (MacAddr(held), MacAddr(claimed));

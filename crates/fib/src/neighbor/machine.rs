@@ -131,7 +131,10 @@ impl Neighbors {
             None if heard == Heard::Request => {
                 match self.room_for(Neighbor::new(NeighborState::Incomplete, now_ns)) {
                     Ok(entry) => entry,
-                    Err(_) => return,
+                    Err(_) => {
+                        out.push(Action::NoRoom { key });
+                        return;
+                    }
                 }
             }
             None => return,

@@ -242,6 +242,12 @@ fn a_full_table_refuses_and_keeps_what_it_has() {
     let refused = machine.need(0, key(5), ADJ, Need::Packet, &mut out);
     assert!(matches!(refused, Err(FibError::Full { capacity: 4, .. })));
     assert_eq!(machine.list().len(), 4);
+    let heard = |last, machine: &mut Neighbors| {
+        said(|out| machine.learned(0, key(last), [2, 0, 0, 0, 0, last], Heard::Request, out))
+    };
+    assert_eq!(heard(5, &mut machine), [Action::NoRoom { key: key(5) }]);
+    assert!(!heard(4, &mut machine).contains(&Action::NoRoom { key: key(4) }));
+    assert_eq!(machine.list().len(), 4);
 }
 
 #[test]

@@ -111,6 +111,11 @@ pub enum Action {
         /// The adjacency it had.
         adjacency: Option<AdjacencyId>,
     },
+    /// A neighbour was heard that there is no room for.
+    NoRoom {
+        /// The neighbour.
+        key: NeighborKey,
+    },
     /// Two MACs claim one address.
     Conflict {
         /// The address.
