@@ -60,9 +60,9 @@ graph::exits! {
         NoAddress => drop,
         /// RFC 1812 section 4.3.2.8: enough errors for this second.
         RateLimited => drop,
-        /// A tunnel's packet is longer than the way to the other end carries: its MTU, or that
-        /// way's, is set wrong.
-        TunnelTooBig => drop,
+        /// A tunnel's packet is longer than the way to the other end carries: who sent what is
+        /// inside is told.
+        TunnelTooBig => node "tunnel-too-big",
         /// There is no way to a tunnel's other end.
         TunnelUnreachable => drop,
         /// No room for the message's headers in front of the packet.
@@ -119,7 +119,7 @@ impl Icmp4Error {
             };
         }
         let tos = header.tos() & TYPE_OF_SERVICE | PRECEDENCE;
-        if was_group_frame(packet) || !is_answerable(packet.header(), header) {
+        if was_group_frame(packet) || !is_answerable4(packet.header(), header) {
             return Exit::NotAllowed;
         }
         if !is_host(sender, routes) || is_group(target, routes) {
@@ -182,7 +182,7 @@ fn is_group(address: u32, routes: PacketRoutes<'_>) -> bool {
 }
 
 /// True if an error may be sent about a packet like this.
-fn is_answerable(bytes: &[u8], header: ipv4::Header<'_>) -> bool {
+pub fn is_answerable4(bytes: &[u8], header: ipv4::Header<'_>) -> bool {
     if header.fragment_offset() != 0 {
         return false;
     }

@@ -52,9 +52,9 @@ graph::exits! {
         NoAddress => drop,
         /// RFC 4443 section 2.4 (f): enough errors for this second.
         RateLimited => drop,
-        /// A tunnel's packet is longer than the way to the other end carries: its MTU, or that
-        /// way's, is set wrong.
-        TunnelTooBig => drop,
+        /// A tunnel's packet is longer than the way to the other end carries: who sent what is
+        /// inside is told.
+        TunnelTooBig => node "tunnel-too-big",
         /// There is no way to a tunnel's other end.
         TunnelUnreachable => drop,
         /// No room for the message's headers in front of the packet.
@@ -117,7 +117,7 @@ impl Icmp6Error {
         let bears_group = matches!(cause, TOO_BIG | UNKNOWN_OPTION);
         let is_ours = |address| self.is_ours(rx, address, routes);
         let is_node = sender != 0 && !ipv6::is_martian_source(sender) && !is_ours(sender);
-        if !is_node || to_group && !bears_group || !is_answerable(header, packet.header()) {
+        if !is_node || to_group && !bears_group || !is_answerable6(header, packet.header()) {
             return Exit::NotAllowed;
         }
         let source = match is_ours(target) {
@@ -175,7 +175,7 @@ fn source_address(sender: u128, rx: u16, interfaces: &Interfaces) -> Option<u128
 
 /// True if an error may be sent about a packet like this: not about errors, redirects, nor what
 /// is ICMPv6 of a kind that the packet does not show.
-fn is_answerable(header: ipv6::Header<'_>, packet: &[u8]) -> bool {
+pub fn is_answerable6(header: ipv6::Header<'_>, packet: &[u8]) -> bool {
     let payload = &packet[ipv6::Header::LEN..];
     // What cannot be walked has no ICMPv6 header that its sender could complain about.
     let Ok(upper) = extension::walk(header.next_header(), payload) else { return true };

@@ -14,4 +14,5 @@ pub use headers::TunnelHeaders;
 nodes! {
     tunnel_encap::TunnelEncap,
     tunnel_decap::TunnelDecap,
+    tunnel_too_big::TunnelTooBig,
 }

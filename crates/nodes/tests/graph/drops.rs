@@ -1,6 +1,6 @@
 //! Every reason for a drop has a packet that meets it.
 
-use crate::drops_tunnels;
+use crate::drops_tunnels::{self, send_long};
 use crate::drops6;
 use crate::rig::*;
 use acl::{Acl4, Acl6, Action};
@@ -30,7 +30,7 @@ use std::sync::atomic::Ordering;
 use wire::craft::{self, Arp, Craft, Ethernet, Ipv4};
 
 /// Reasons that a test on one thread cannot meet, and why.
-const OUT_OF_REACH: [&str; 6] = [
+const OUT_OF_REACH: [&str; 7] = [
     // Interfaces of packets, not frames, have no twin; the node's own tests give one such a packet.
     "twin-output/no-link-header",
     // The control thread takes a cross-connect away between two nodes of one pass.
@@ -39,6 +39,7 @@ const OUT_OF_REACH: [&str; 6] = [
     "tunnel-encap/no-tunnel",
     // Or an interface down.
     "interface-enter/interface-down",
+    "tunnel-too-big/interface-down",
     // Or out of its bridge.
     "l2-learn/not-bridged",
     // It takes a second worker; the node's own tests play that.
@@ -417,6 +418,10 @@ fn reached_by_settings() -> Vec<String> {
     meet("icmp6-echo/rate-limited", ping, BUFFERS, no_echoes);
     let long = to([10, 5, 0, 1]).udp(1, 2).payload_len(200).build();
     meet("ip4-fragment/no-buffer", long, 1, |_| ());
+    let mut rig = Rig::with_settings(BUFFERS, no_errors);
+    send_long(&mut rig, VXLAN);
+    expect(rig, "tunnel-too-big/rate-limited");
+    met.push("tunnel-too-big/rate-limited".to_owned());
     // One frame passes at once; of ten buffers not all may wait.
     let mut rig = Rig::with_settings(10, |_| ());
     shape(&mut rig, Shape::tbf(Rate(8), Size(1514), Shape::pfifo(100)), |_| ());

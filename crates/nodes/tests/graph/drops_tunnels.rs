@@ -1,7 +1,7 @@
 //! The packets that meet each reason for a drop around tunnels: malformed, unknown, too long,
 //! without a way, inside each other.
 
-use crate::drops::Play;
+use crate::drops::{Play, route_by};
 use crate::rig::*;
 use nodes::interface::{MirrorTo, mirror_input::MirrorInput};
 use nodes::tables::{Ends, Injected, InterfaceId, Link, Mode, Tunnel, Wrap};
@@ -47,6 +47,14 @@ pub(crate) fn lead(rig: &mut Rig, id: u16, local: impl Into<IpAddr>, remote: imp
 fn send_by(rig: &mut Rig, id: u16, bytes: usize) {
     rig.change_interface(2, |row| row.mode = Mode::CrossConnect(InterfaceId(id)));
     rig.receive(2, vec![2; bytes]);
+}
+
+/// Has a packet that must not be cut leave by tunnel `id`, longer than the way carries.
+pub(crate) fn send_long(rig: &mut Rig, id: u16) {
+    route_by(rig, 14, 1400);
+    rig.change_interface(2, |row| row.mode = Mode::CrossConnect(InterfaceId(id)));
+    let packet = craft::ethernet([2; 6], [4; 6]).ipv4(HOST, FAR).dont_fragment();
+    rig.receive(2, packet.udp(1, 2).payload_len(1400).build());
 }
 
 fn address(text: &str) -> Ipv6Addr {
@@ -107,17 +115,20 @@ pub(crate) fn plays() -> Vec<(&'static str, Play)> {
             lead(rig, VXLAN, US, US);
             rig.receive(BESIDE_TUNNELS, broadcast());
         }),
-        ("icmp4-error/tunnel-too-big", |rig| {
+        ("tunnel-too-big/untellable", |rig| {
             lead(rig, VXLAN, US, [10, 5, 0, 1]);
             send_by(rig, VXLAN, 200);
+        }),
+        ("tunnel-too-big/no-headroom", |rig| {
+            route_by(rig, 14, 1400);
+            rig.change_interface(2, |row| row.mode = Mode::CrossConnect(InterfaceId(GRE)));
+            let bytes = craft::ethernet([2; 6], [4; 6]).ipv6(HOST6, FAR6);
+            let bytes = bytes.udp(1, 2).payload_len(1400).build();
+            rig.receive_as(2, Incoming { bytes, segments: 1, headroom: 28 });
         }),
         ("icmp4-error/tunnel-unreachable", |rig| {
             let own = craft::ipv4(US, FAR).udp(50_000, 4789).build();
             rig.inject(&own, |packet| Injected::Unreachable { rx: VXLAN, packet });
-        }),
-        ("icmp6-error/tunnel-too-big", |rig| {
-            lead(rig, VXLAN6, US6, address("2001:db8:a:5::1"));
-            send_by(rig, VXLAN6, 1300);
         }),
         ("icmp6-error/tunnel-unreachable", |rig| {
             let own = craft::ipv6(US6, FAR6).udp(50_000, 4789).build();
@@ -129,7 +140,11 @@ pub(crate) fn plays() -> Vec<(&'static str, Play)> {
 /// Drops that a tunnel over IPv6 and one of packets meet as those above do.
 #[test]
 fn tunnels_of_every_kind_come_to_an_end() {
-    let plays: [(&str, Play); 6] = [
+    let plays: [(&str, Play); 7] = [
+        ("tunnel-too-big/untellable", |rig| {
+            lead(rig, VXLAN6, US6, address("2001:db8:a:5::1"));
+            send_by(rig, VXLAN6, 1300);
+        }),
         ("tunnel-encap/to-ourselves", |rig| {
             lead(rig, VXLAN6, US6, US6);
             rig.receive(BESIDE_TUNNELS, broadcast());
