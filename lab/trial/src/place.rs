@@ -273,6 +273,14 @@ pub fn output(words: &[&str]) -> Result<String, String> {
     }
 }
 
+/// A program of a folder that was built, in it or in its `bin`; without a folder that of the search
+/// path.
+pub fn program_of(folder: Option<&Path>, name: &str) -> PathBuf {
+    let Some(folder) = folder else { return PathBuf::from(name) };
+    let below = folder.join("bin").join(name);
+    if below.exists() { below } else { folder.join(name) }
+}
+
 /// Whether a program is there to be run.
 pub fn has_program(name: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();

@@ -4,9 +4,8 @@
 //! FromDPDKDevice(0) ─▶ … ─▶ ToDPDKDevice(1)          READ out1.count  ◀▶  unix socket
 //! FromDPDKDevice(1) ─▶ … ─▶ ToDPDKDevice(0)
 //! ```
-//! Debian has no package of it (its `click` packs programs for phones). What is written here
-//! follows the elements' public manuals, and is tested against a program that speaks as Click's
-//! control socket does; it was not run with FastClick itself.
+//! Debian has no package of it (its `click` packs programs for phones); `fastclick=FOLDER` is one
+//! that was built, its `click` in the folder or in `FOLDER/bin`.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write as _};
@@ -21,17 +20,31 @@ use crate::dut::adapter::Adapter;
 use crate::dut::device::{Device, Job};
 use crate::link::{DEVICE_MACS, LAB_MACS, LinkKind};
 use crate::load::frames::{self, Route};
-use crate::place::{Place, has_program, output};
+use crate::place::{Place, has_program, output, program_of};
 use crate::scenario::FunctionKind;
 use crate::watch::probe::first;
 
 /// As the list has it.
-pub(super) const ADAPTER: Adapter = Adapter::new("fastclick", || Box::new(FastClick));
+pub(super) const ADAPTER: Adapter = Adapter {
+    of_folder: Some(|folder| Box::new(FastClick::of(Some(Path::new(folder))))),
+    ..Adapter::new("fastclick", || Box::new(FastClick::of(None)))
+};
 
 /// See the module.
-pub(super) struct FastClick;
+pub(super) struct FastClick {
+    click: String,
+}
+
+impl FastClick {
+    /// That of the search path, or of a folder.
+    fn of(folder: Option<&Path>) -> Self {
+        Self { click: program_of(folder, "click").display().to_string() }
+    }
+}
 
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Its packets, and as many again for its ports.
+const MEMORY_MIB: u32 = 1_024;
 /// Longest wait for an answer of the control socket.
 const ANSWER: Duration = Duration::from_secs(10);
 /// A number, and the status before it, are far shorter.
@@ -43,17 +56,21 @@ impl Device for FastClick {
     }
 
     fn version(&self) -> Result<String, Error> {
-        let told = match has_program("click") {
-            true => output(&["click", "--version"]).unwrap_or_default(),
+        // Builds that abort at their end lose what they said unless each line is written at once.
+        let line = format!("stdbuf -oL {} --version || true", self.click);
+        let told = match has_program(&self.click) {
+            true => output(&["sh", "-c", &line]).unwrap_or_default(),
             false => String::new(),
         };
-        match told.lines().next().filter(|line| line.contains("(Click)")) {
+        match told.lines().next().filter(|line| line.contains("Click)")) {
             Some(line) => Ok(format!("fastclick, {line}")),
             None => Err(Error::Refused {
                 device: self.name().into(),
                 job: "any job".into(),
-                reason: "click is not installed (Debian's package of this name is another program)"
-                    .into(),
+                reason: format!(
+                    "{} is not installed (Debian's package of this name is another program)",
+                    self.click
+                ),
             }),
         }
     }
@@ -71,13 +88,19 @@ impl Device for FastClick {
         place.spawn(
             "click",
             &format!(
-                "click --dpdk -l {core} -m 512 {devices} \
+                "{} --dpdk -l {core} -m {MEMORY_MIB} {devices} \
                  --file-prefix=volley-lab-click -- -u {} {}",
+                self.click,
                 socket.display(),
                 file.display()
             ),
         )?;
-        place.wait_until("click listens", PATIENCE, |_| UnixStream::connect(&socket).is_ok())
+        let started =
+            place.wait_until("click listens", PATIENCE, |_| UnixStream::connect(&socket).is_ok());
+        started.map_err(|error| match missing(&place.log("click")) {
+            Some(element) => self.refuse(job, &format!("this build of it has no {element}")),
+            None => error,
+        })
     }
 
     fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {
@@ -99,6 +122,11 @@ fn socket(place: &Place) -> PathBuf {
     place.folder().join("click.sock")
 }
 
+/// The first element of a graph that a build does not have.
+fn missing(log: &str) -> Option<&str> {
+    log.split_once("unknown element class '")?.1.split('\'').next()
+}
+
 /// The graph of a job; none if it cannot be said.
 fn graph(job: &Job) -> Option<String> {
     let mut text = String::new();
@@ -111,27 +139,28 @@ fn graph(job: &Job) -> Option<String> {
         FunctionKind::Bridge if job.entries <= 1 => {
             text += "bridge :: EtherSwitch;\nin0 -> [0]bridge[0] -> out0;\nin1 -> [1]bridge[1] -> out1;\n";
         }
-        FunctionKind::Ip4 => {
-            text += "route :: RadixIPLookup(\n";
-            let routes = frames::routes(false, job.entries);
-            let hosts =
-                [0, 1].map(|side| format!("    {}/32 {side}", frames::lab_address(false, side)));
-            let table: Vec<String> =
-                routes.map(|Route { prefix, .. }| format!("    {prefix} 1")).chain(hosts).collect();
-            let _ = writeln!(text, "{});", table.join(",\n"));
-            for side in 0..2 {
-                let (own, peer) = (DEVICE_MACS[side], LAB_MACS[side]);
-                let _ = writeln!(
-                    text,
-                    "in{side} -> c{side} :: Classifier(12/0800, -) -> Strip(14) -> CheckIPHeader -> route;\n\
-                     c{side}[1] -> Discard;\n\
-                     route[{side}] -> DecIPTTL -> EtherEncap(0x0800, {own}, {peer}) -> out{side};"
-                );
-            }
-        }
+        FunctionKind::Ip4 => router(&mut text, job),
         _ => return None,
     }
     Some(text)
+}
+
+fn router(text: &mut String, job: &Job) {
+    let hosts = [0, 1].map(|side| format!("    {}/32 {side}", frames::lab_address(false, side)));
+    let routes =
+        frames::routes(false, job.entries).map(|Route { prefix, .. }| format!("    {prefix} 1"));
+    let routes: Vec<String> = routes.chain(hosts).collect();
+    // Its table of the fewest looks.
+    let _ = writeln!(text, "route :: DirectIPLookup(\n{});", routes.join(",\n"));
+    for side in 0..2 {
+        let (own, peer) = (DEVICE_MACS[side], LAB_MACS[side]);
+        let _ = writeln!(
+            text,
+            "in{side} -> c{side} :: Classifier(12/0800, -) -> Strip(14) -> CheckIPHeader -> route;\n\
+             c{side}[1] -> Discard;\n\
+             route[{side}] -> DecIPTTL -> EtherEncap(0x0800, {own}, {peer}) -> out{side};"
+        );
+    }
 }
 
 /// Click's control socket: lines in, a status and counted octets out.
@@ -202,6 +231,13 @@ mod tests {
             graph(&job(FunctionKind::Ip6, 1)).is_none()
                 && graph(&job(FunctionKind::Bridge, 9)).is_none()
         );
+    }
+
+    #[test]
+    fn a_build_may_lack_an_element() {
+        let log = "EAL: x\n/f/job.click:5: unknown element class 'EtherSwitch'\nunknown element class 'X'\n";
+        assert_eq!(missing(log), Some("EtherSwitch"));
+        assert_eq!(missing("Initializing DPDK\n"), None);
     }
 
     #[test]

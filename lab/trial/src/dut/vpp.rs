@@ -26,7 +26,7 @@ use crate::dut::device::{Change, Device, Job};
 use crate::dut::settings::core_numbers;
 use crate::link::{DeviceEnd, LinkKind};
 use crate::load::frames::Route;
-use crate::place::{Place, has_program, output};
+use crate::place::{Place, has_program, output, program_of};
 use crate::scenario::{AGEING, FLOOD, LEARNING, UNKNOWN_UNICAST_FLOOD};
 
 /// As the list has it.
@@ -46,13 +46,7 @@ pub(super) struct Vpp {
 impl Vpp {
     /// That of the search path, or of a folder.
     fn of(folder: Option<&Path>) -> Self {
-        let program = |name: &str| match folder {
-            None => PathBuf::from(name),
-            Some(folder) => {
-                let below = folder.join("bin").join(name);
-                if below.exists() { below } else { folder.join(name) }
-            }
-        };
+        let program = |name| program_of(folder, name);
         Self { vpp: program("vpp"), vppctl: program("vppctl"), nodes: Nodes::default() }
     }
 
