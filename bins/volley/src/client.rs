@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use control::view::{Asked, ProblemDetails, Verb};
+use control::view::{Asked, Method, ProblemDetails, Verb};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
@@ -44,8 +44,7 @@ impl Client {
         String::from_utf8(bytes.to_vec()).map_err(|error| CliError::Broken(error.to_string()))
     }
 
-    /// Asks for whatever is there.
-    pub(crate) fn get_bytes(&self, path: &str) -> Result<Bytes, CliError> {
+    fn get_bytes(&self, path: &str) -> Result<Bytes, CliError> {
         self.whole(asked_for(path)?)
     }
 
@@ -54,29 +53,18 @@ impl Client {
         json(&self.whole(asked::<V>(request)?)?)
     }
 
-    /// Has something done that is told of line by line.
+    /// Has something told as it is.
+    pub(crate) fn make_bytes<V: Verb>(&self, request: V::Request) -> Result<Bytes, CliError> {
+        self.whole(asked::<V>(request)?)
+    }
+
+    /// Has something done or told line by line, which may never end.
     pub(crate) fn make_lines<V: Verb>(
         &self,
         request: V::Request,
-        told: impl FnMut(&[u8]) -> Result<(), CliError>,
-    ) -> Result<(), CliError> {
-        self.lines(asked::<V>(request)?, told)
-    }
-
-    /// Asks for what comes line by line, and may never end.
-    pub(crate) fn get_lines(
-        &self,
-        path: &str,
-        told: impl FnMut(&[u8]) -> Result<(), CliError>,
-    ) -> Result<(), CliError> {
-        self.lines(asked_for(path)?, told)
-    }
-
-    fn lines(
-        &self,
-        request: Request<Full<Bytes>>,
         mut told: impl FnMut(&[u8]) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
+        let request = asked::<V>(request)?;
         self.runtime.block_on(async {
             let (status, mut body) = in_time(self.begin(request)).await?;
             if !status.is_success() {
@@ -128,7 +116,11 @@ fn asked_for(path: &str) -> Result<Request<Full<Bytes>>, CliError> {
 
 /// What has a verb done.
 fn asked<V: Verb>(request: V::Request) -> Result<Request<Full<Bytes>>, CliError> {
-    let mut head = Request::post(format!("{}{}", V::PATH, request.query()));
+    let path = format!("{}{}", V::PATH, request.query());
+    let mut head = match V::METHOD {
+        Method::Get => Request::get(path),
+        Method::Post => Request::post(path),
+    };
     if let Some(media) = V::Request::MEDIA {
         head = head.header(header::CONTENT_TYPE, media);
     }

@@ -1,7 +1,7 @@
 //! `volley events`: what happened, and with `--follow` what happens.
 
 use clap::Args;
-use control::view::{Event, EventFilter, Level, Missed, Style, query};
+use control::view::{Event, EventFilter, EventList, EventsAsked, Level, Missed, Style};
 use events::line;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -31,14 +31,15 @@ pub(crate) fn run(session: &Session, events: &Events) -> Result<(), CliError> {
     let output = session.output;
     let last = events.last.or(events.follow.then_some(BEGIN_WITH));
     let filter = EventFilter { level: events.level, last, follow: events.follow };
-    let path = format!("/v1/events{}", query(&filter));
+    let asked = EventsAsked { filter, seen: None };
     if !events.follow {
-        return output.answer(session.client.get(&path)?, |events: Vec<Event>, style| {
-            events.iter().map(|event| text(event, style)).collect()
-        });
+        return output
+            .answer(session.client.make::<EventList>(asked)?, |events: Vec<Event>, style| {
+                events.iter().map(|event| text(event, style)).collect()
+            });
     }
     let mut missed = false;
-    session.client.get_lines(&path, |told| {
+    session.client.make_lines::<EventList>(asked, |told| {
         let Ok(told) = std::str::from_utf8(told) else { return Ok(()) };
         if let Some(kind) = told.strip_prefix("event: ") {
             missed = kind == "missed";

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use control::view::{
-    self, Capture, CaptureStart, CaptureStop, Fields, Nothing, Style, TraceStart, TraceStop, View,
+    self, Capture, CapturePcap, CaptureStart, CaptureStop, Fields, Nothing, Style, TraceStart,
+    TraceStop, View,
 };
 
 use crate::cli::{CaptureVerb, TraceVerb};
@@ -37,7 +38,7 @@ pub(crate) fn capture(session: &Session, verb: CaptureVerb) -> Result<(), CliErr
         }
         CaptureVerb::Stop => session.make::<CaptureStop>(Nothing, standing),
         CaptureVerb::Save { file } => {
-            let pcap = client.get_bytes("/v1/capture/pcap")?;
+            let pcap = client.make_bytes::<CapturePcap>(Nothing)?;
             if file == Path::new("-") {
                 return output.bytes(&pcap);
             }

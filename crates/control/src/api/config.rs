@@ -4,15 +4,17 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 
-use super::problem::{Refusal, Refused, refuse};
-use super::verb::served;
+use super::problem::{Refusal, refuse};
+use super::verb::{Serve, served};
 use crate::config::{self, Config, Source};
-use crate::control_loop::Control;
+use crate::control_loop::{Control, Handle};
 use crate::save;
 use crate::transaction::Moment;
 use crate::view::{
-    self, All, Answer, Answered, ConfigStatus, ConfigText, EditText, Fields, HistoryEntry, Nothing,
+    self, All, Answer, Answered, ConfigSchema, ConfigStatus, ConfigText, EditText, Fields,
+    HistoryEntry, Nothing,
 };
 
 impl Answer<ConfigStatus> for Control {
@@ -37,11 +39,10 @@ impl Answer<HistoryEntry> for Control {
     }
 }
 
-/// What stands in a configuration: JSON Schema, draft 2020-12.
-#[utoipa::path(get, path = "/v1/config/schema", tag = "config", operation_id = "config_schema",
-    responses((status = 200, description = "The schema.", body = serde_json::Value), Refused))]
-pub(super) async fn schema() -> Json<serde_json::Value> {
-    Json(config::schema::schema())
+impl Serve for ConfigSchema {
+    async fn serve(_: Handle, _: Nothing) -> Result<Response, Refusal> {
+        Ok(Json(config::schema::schema()).into_response())
+    }
 }
 
 served! {

@@ -13,50 +13,56 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::Request;
-use axum::http::{HeaderMap, header};
+use axum::extract::{FromRequest, Query, Request};
+use axum::http::header;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use events::{Batch, Follower, hub};
 use hyper::body::{Bytes, Frame};
 use tokio::time::{Interval, interval};
 
-use super::extract::{Parameters, within};
-use super::problem::{Refusal, Refused, Why};
-use crate::view::{Event, EventFilter, Exposition, Level, Missed};
+use super::extract::within;
+use super::problem::{Refusal, Why};
+use super::verb::Serve;
+use crate::control_loop::Handle;
+use crate::view::{Event, EventList, EventStream, EventsAsked, Exposition, Level, Missed};
 
 /// Most events of the past: those that are kept.
 const MOST: u32 = 512;
 /// Between two signs of life of a stream on which nothing happens.
 const BEAT: Duration = Duration::from_secs(15);
 
-/// What happened lately, oldest first. With `follow=true` also what happens from now on, as
-/// server-sent events: `data` is an event, `id` its number; one of the type `missed` says how many
-/// were lost to a reader that was too slow. `Last-Event-ID` goes on behind an event.
-#[utoipa::path(get, path = "/v1/events", tag = "observe", params(EventFilter),
-    responses((status = 200, description = "Events.", content(
-        (Vec<Event> = "application/json"), (String = "text/event-stream"))), Refused))]
-pub(super) async fn events(
-    Parameters(filter): Parameters<EventFilter>,
-    headers: HeaderMap,
-) -> Result<Response, Refusal> {
-    if let Some(last) = filter.last {
-        within("last", last.into(), 0..=MOST.into())?;
+impl<S: Send + Sync> FromRequest<S> for EventsAsked {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Refusal> {
+        let Query(filter) = Query::try_from_uri(request.uri())?;
+        let seen = request.headers().get(Self::SEEN).and_then(|id| id.to_str().ok()?.parse().ok());
+        Ok(Self { filter, seen })
     }
-    let least = filter.level.unwrap_or(Level::Trace);
-    if !filter.follow {
-        let mut events = hub().latest(MOST as usize);
-        events.retain(|event| event.level <= least);
-        let skip = events.len().saturating_sub(filter.last.unwrap_or(MOST) as usize);
-        let events: Vec<&Event> = events.iter().skip(skip).map(|event| &**event).collect();
-        return Ok(Json(events).into_response());
+}
+
+impl Serve for EventList {
+    async fn serve(_: Handle, asked: EventsAsked) -> Result<Response, Refusal> {
+        let EventsAsked { filter, seen } = asked;
+        if let Some(last) = filter.last {
+            within("last", last.into(), 0..=MOST.into())?;
+        }
+        let least = filter.level.unwrap_or(Level::Trace);
+        if !filter.follow {
+            let mut events = hub().latest(MOST as usize);
+            events.retain(|event| event.level <= least);
+            let skip = events.len().saturating_sub(filter.last.unwrap_or(MOST) as usize);
+            let events: Vec<&Event> = events.iter().skip(skip).map(|event| &**event).collect();
+            return Ok(Json(events).into_response());
+        }
+        let past = hub().latest(filter.last.unwrap_or(0) as usize);
+        let after = seen.or_else(|| past.first().map(|event| event.number - 1));
+        let stream = Stream { follower: hub().follow(after), least, beat: interval(BEAT) };
+        let head =
+            [(header::CONTENT_TYPE, EventStream::MEDIA), (header::CACHE_CONTROL, "no-store")];
+        Ok((head, Body::new(stream)).into_response())
     }
-    let seen = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
-    let past = hub().latest(filter.last.unwrap_or(0) as usize);
-    let after = seen.or_else(|| past.first().map(|event| event.number - 1));
-    let stream = Stream { follower: hub().follow(after), least, beat: interval(BEAT) };
-    let head = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
-    Ok((head, Body::new(stream)).into_response())
 }
 
 /// The body: events as they happen.

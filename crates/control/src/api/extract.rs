@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::extract::{FromRequest, Query, Request};
 use axum::http::StatusCode;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
@@ -91,11 +91,6 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
         T::deserialize(MapAccessDeserializer::new(map)).map(Object)
     }
 }
-
-/// The query's parameters.
-#[derive(FromRequestParts)]
-#[from_request(via(Query), rejection(Refusal))]
-pub(super) struct Parameters<T>(pub(super) T);
 
 impl From<JsonRejection> for Refusal {
     fn from(rejection: JsonRejection) -> Self {

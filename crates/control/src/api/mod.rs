@@ -32,7 +32,6 @@ use axum::{Json, Router};
 use serde_json::Value;
 use utoipa::{OpenApi, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::config::{Finding, schema::schema};
 use crate::control_loop::Handle;
@@ -66,12 +65,7 @@ struct Document;
 fn described() -> (Router<Handle>, utoipa::openapi::OpenApi) {
     let mut views = Views(OpenApiRouter::with_openapi(Document::openapi()));
     view::visit(&mut views);
-    verb::add(views.0)
-        .routes(routes!(config::schema))
-        .routes(routes!(observe::capture_pcap))
-        .routes(routes!(events::events))
-        .routes(routes!(show::metrics))
-        .split_for_parts()
+    verb::add(views.0).split_for_parts()
 }
 
 /// The document that describes the API, the configuration's schema in it.

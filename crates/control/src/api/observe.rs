@@ -1,14 +1,13 @@
 //! `/v1/trace`, `/v1/capture`, `/v1/stations`, `/v1/counters`: looking closer.
 
-use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
-use super::problem::{Refusal, Refused};
+use super::problem::Refusal;
 use super::show::ask;
-use super::verb::served;
+use super::verb::{Serve, served};
 use crate::control_loop::Handle;
-use crate::view::{All, Capture, Fields, Nothing, Trace};
+use crate::view::{All, Capture, CapturePcap, Fields, Nothing, Pcap, Trace};
 
 served! {
     TraceStart: |Fields(request), control, _| {
@@ -35,13 +34,9 @@ served! {
     },
 }
 
-/// What was captured, as a pcap file.
-#[utoipa::path(get, path = "/v1/capture/pcap", tag = "observe",
-    responses(
-        (status = 200, description = "A pcap file.", body = Vec<u8>,
-            content_type = "application/vnd.tcpdump.pcap"),
-        Refused))]
-pub(super) async fn capture_pcap(State(handle): State<Handle>) -> Result<Response, Refusal> {
-    let file = handle.call(|control, _| control.engine.capture_pcap()).await?;
-    Ok(([(header::CONTENT_TYPE, "application/vnd.tcpdump.pcap")], file).into_response())
+impl Serve for CapturePcap {
+    async fn serve(handle: Handle, _: Nothing) -> Result<Response, Refusal> {
+        let file = handle.call(|control, _| control.engine.capture_pcap()).await?;
+        Ok(([(header::CONTENT_TYPE, Pcap::MEDIA)], file).into_response())
+    }
 }

@@ -12,12 +12,11 @@ use utoipa::openapi::{ContentBuilder, ResponseBuilder, ResponsesBuilder};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use super::problem::{Refusal, Refused, refuse};
-use super::verb::operation_id;
+use super::verb::{Serve, operation_id};
 use crate::control_loop::{Control, Handle};
-use crate::view::{self, Exposition, Kind, Reply, Shows, View, Visitor};
-
-/// The media type of OpenMetrics 1.0.
-const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+use crate::view::{
+    self, Counters, Exposition, Kind, Nothing, OpenMetrics, Reply, Shows, View, Visitor,
+};
 
 /// Paths in the making: each view adds its own.
 pub(super) struct Views(pub(super) OpenApiRouter<Handle>);
@@ -107,20 +106,17 @@ fn filter<V: View>(uri: &Uri) -> Result<V::Filter, Refusal> {
     Ok(filter)
 }
 
-/// Every counter in OpenMetrics text.
-#[utoipa::path(get, path = "/metrics", tag = "show",
-    responses(
-        (status = 200, description = "OpenMetrics 1.0.", body = String,
-            content_type = "application/openmetrics-text"),
-        Refused))]
-pub(super) async fn metrics(State(handle): State<Handle>) -> Result<Response, Refusal> {
-    let text = handle.call(|control, _| {
-        let mut scrape = Scrape { shown: control, out: Exposition::default() };
-        view::visit(&mut scrape);
-        super::events::count(&mut scrape.out);
-        scrape.out.finish()
-    });
-    Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text.await?).into_response())
+impl Serve for Counters {
+    async fn serve(handle: Handle, _: Nothing) -> Result<Response, Refusal> {
+        let text = handle.call(|control, _| {
+            let mut scrape = Scrape { shown: control, out: Exposition::default() };
+            view::visit(&mut scrape);
+            super::events::count(&mut scrape.out);
+            scrape.out.finish()
+        });
+        let media = format!("{}; version=1.0.0; charset=utf-8", OpenMetrics::MEDIA);
+        Ok(([(header::CONTENT_TYPE, media)], text.await?).into_response())
+    }
 }
 
 struct Scrape<'a> {

@@ -3,7 +3,7 @@
 use axum::extract::{FromRequest, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
-use axum::routing::post;
+use axum::routing::{get, post};
 use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, Paths};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::{
@@ -13,7 +13,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use super::problem::{Refusal, Refused, refuse};
 use crate::control_loop::Handle;
-use crate::view::{self, Asked, Told, Verb, every_verb};
+use crate::view::{self, Asked, Method, Told, Verb, every_verb};
 
 /// A verb as it is done.
 pub(super) trait Serve: Verb {
@@ -51,7 +51,7 @@ pub(super) use served;
 /// Adds the path of every verb.
 pub(super) fn add(paths: OpenApiRouter<Handle>) -> OpenApiRouter<Handle> {
     macro_rules! routes {
-        ($($Verb:ident: $path:literal, $tag:literal, $Request:ty => $Reply:ty, $about:literal, $done:literal;)*) => {
+        ($($Verb:ident: $method:ident $path:literal, $tag:literal, $Request:ty => $Reply:ty, $about:literal, $done:literal;)*) => {
             paths$(.routes(route::<view::$Verb>()))*
         };
     }
@@ -65,7 +65,11 @@ where
     let mut schemas = Vec::new();
     let operation = operation::<V>(&mut schemas);
     let mut paths = Paths::new();
-    paths.add_path_operation(V::PATH, vec![HttpMethod::Post], operation);
+    let method = match V::METHOD {
+        Method::Get => HttpMethod::Get,
+        Method::Post => HttpMethod::Post,
+    };
+    paths.add_path_operation(V::PATH, vec![method], operation);
     let serve = async |State(handle): State<Handle>, headers: HeaderMap, request: V::Request| {
         let handle = match if_match(&headers)? {
             Some(revision) => handle.only_at(revision),
@@ -73,7 +77,11 @@ where
         };
         V::serve(handle, request).await
     };
-    (schemas, paths, post(serve))
+    let served = match V::METHOD {
+        Method::Get => get(serve),
+        Method::Post => post(serve),
+    };
+    (schemas, paths, served)
 }
 
 /// The revision of the configuration that a request is meant for, where it says so: the entity tag
@@ -91,8 +99,8 @@ fn if_match(headers: &HeaderMap) -> Result<Option<u64>, Refusal> {
 
 fn operation<V: Verb>(schemas: &mut view::Schemas) -> Operation {
     let mut done = ResponseBuilder::new().description(V::DONE);
-    if let Some(media) = V::Reply::MEDIA {
-        done = done.content(media, content(V::Reply::schema(schemas)));
+    for (media, schema) in V::Reply::contents(schemas) {
+        done = done.content(media, content(Some(schema)));
     }
     let refused = ResponsesBuilder::new().responses_from_into_responses::<Refused>();
     let body = V::Request::MEDIA.map(|media| {

@@ -21,7 +21,7 @@ pub use config::{
     Applied, Checked, ConfigStatus, ConfigText, Configuration, Diff, EditText, HistoryEntry,
     Pending, RollbackTo, Saved,
 };
-pub use events::{Event, EventFilter, Level, Missed};
+pub use events::{Event, EventFilter, EventStream, EventsAsked, Level, Missed};
 #[cfg(feature = "server")]
 pub(crate) use flag::found;
 pub use flag::{Flag, Kind, flags, parameters};

@@ -1,7 +1,8 @@
-//! What the router can be asked to do. One line a verb, in the list below.
+//! What the router can be asked to do, and to tell where that is no view. One line each, in the
+//! list below.
 //!
 //! ```text
-//!  a line ─┬─▶ POST path, and its place in /openapi.json
+//!  a line ─┬─▶ GET or POST path, and its place in /openapi.json
 //!          └─▶ what the command line sends, and what it reads of the answer
 //!  impl Serve for ConfigApply (api): how it is done
 //! ```
@@ -11,21 +12,33 @@ use std::marker::PhantomData;
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::{Ref, RefOr, Schema};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 
+use super::answer::JSON;
 use super::query::query;
 use super::{
-    Applied, Bulk, Capture, CaptureRequest, Checked, ConfigText, Diff, EditText, RollbackTo,
-    RouteFlush, RouteLoad, RouteRange, Saved, StationCount, StationFill, StationFlush, Trace,
-    TraceRequest,
+    Applied, Bulk, Capture, CaptureRequest, Checked, ConfigText, Diff, EditText, EventStream,
+    EventsAsked, RollbackTo, RouteFlush, RouteLoad, RouteRange, Saved, StationCount, StationFill,
+    StationFlush, Trace, TraceRequest,
 };
 
-/// Something that the router can be asked to do.
+/// How a request says whether it only asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// It asks for what is there.
+    Get,
+    /// It has something done.
+    Post,
+}
+
+/// Something that the router can be asked to do or to tell.
 pub trait Verb: 'static {
     /// What must be said.
     type Request: Asked;
     /// What is answered.
     type Reply: Told;
+    /// Whether it changes nothing.
+    const METHOD: Method;
     /// Where the API has it.
     const PATH: &'static str;
     /// The API's group of paths that it is among.
@@ -37,13 +50,14 @@ pub trait Verb: 'static {
 }
 
 macro_rules! verbs {
-    ($($Verb:ident: $path:literal, $tag:literal, $Request:ty => $Reply:ty, $about:literal, $done:literal;)*) => {$(
+    ($($Verb:ident: $method:ident $path:literal, $tag:literal, $Request:ty => $Reply:ty, $about:literal, $done:literal;)*) => {$(
         #[doc = $about]
         pub struct $Verb;
 
         impl Verb for $Verb {
             type Request = $Request;
             type Reply = $Reply;
+            const METHOD: Method = Method::$method;
             const PATH: &'static str = $path;
             const TAG: &'static str = $tag;
             const ABOUT: &'static str = $about;
@@ -52,45 +66,55 @@ macro_rules! verbs {
     )*};
 }
 
-/// Hands every verb to a macro: path, group, what is said, what is answered, what it is.
+/// Hands every verb to a macro: method, path, group, what is said, what is answered, what it
+/// is, what it comes to.
 macro_rules! every_verb {
     ($do:ident) => {
         $do! {
-            ConfigCheck: "/v1/config/check", "config", Fields<ConfigText> => Checked,
+            ConfigCheck: Post "/v1/config/check", "config", Fields<ConfigText> => Checked,
                 "Says whether a configuration is right.", "It is right.";
-            ConfigDiff: "/v1/config/diff", "config", Fields<ConfigText> => Diff,
+            ConfigDiff: Post "/v1/config/diff", "config", Fields<ConfigText> => Diff,
                 "Says what a configuration would change.", "The steps.";
-            ConfigApply: "/v1/config/apply", "config", Fields<ConfigText> => Applied,
+            ConfigApply: Post "/v1/config/apply", "config", Fields<ConfigText> => Applied,
                 "Makes a configuration the running one: all of it or nothing.", "It runs.";
-            ConfigEdit: "/v1/config/edit", "config", Fields<EditText> => Applied,
+            ConfigEdit: Post "/v1/config/edit", "config", Fields<EditText> => Applied,
                 "Runs commands that edit the running configuration: all of them or none.", "It runs.";
-            ConfigConfirm: "/v1/config/confirm", "config", Nothing => Applied,
+            ConfigConfirm: Post "/v1/config/confirm", "config", Nothing => Applied,
                 "Keeps the change that waits to be confirmed.", "It stays.";
-            ConfigRollback: "/v1/config/rollback", "config", Fields<RollbackTo> => Applied,
+            ConfigRollback: Post "/v1/config/rollback", "config", Fields<RollbackTo> => Applied,
                 "Goes back to an earlier configuration.", "It runs.";
-            ConfigSave: "/v1/config/save", "config", Nothing => Saved,
+            ConfigSave: Post "/v1/config/save", "config", Nothing => Saved,
                 "Writes the running configuration to its file.", "It is written.";
-            RoutesLoad: "/v1/routes/load", "routes", File<RouteLoad> => Lines<Bulk>,
+            RoutesLoad: Post "/v1/routes/load", "routes", File<RouteLoad> => Lines<Bulk>,
                 "Adds the routes of a file, which is the body: lines of text (prefix and next hop) or an MRT table dump, plain or compressed (zstd, gzip). They are no part of the configuration.",
                 "How it goes, one object a line.";
-            RoutesRange: "/v1/routes/range", "routes", Fields<RouteRange> => Lines<Bulk>,
+            RoutesRange: Post "/v1/routes/range", "routes", Fields<RouteRange> => Lines<Bulk>,
                 "Adds routes to networks in a row, for measurements.", "How it goes, one object a line.";
-            RoutesFlush: "/v1/routes/flush", "routes", Fields<RouteFlush> => Lines<Bulk>,
+            RoutesFlush: Post "/v1/routes/flush", "routes", Fields<RouteFlush> => Lines<Bulk>,
                 "Removes the routes of a source that were loaded.", "How it goes, one object a line.";
-            TraceStart: "/v1/trace/start", "observe", Fields<TraceRequest> => Trace,
+            TraceStart: Post "/v1/trace/start", "observe", Fields<TraceRequest> => Trace,
                 "Traces the next packets.", "Tracing.";
-            TraceStop: "/v1/trace/stop", "observe", Nothing => Trace,
+            TraceStop: Post "/v1/trace/stop", "observe", Nothing => Trace,
                 "Ends a trace.", "What was traced.";
-            CaptureStart: "/v1/capture/start", "observe", Fields<CaptureRequest> => Capture,
+            CaptureStart: Post "/v1/capture/start", "observe", Fields<CaptureRequest> => Capture,
                 "Captures the next packets at a node's exit.", "Capturing.";
-            CaptureStop: "/v1/capture/stop", "observe", Nothing => Capture,
+            CaptureStop: Post "/v1/capture/stop", "observe", Nothing => Capture,
                 "Ends a capture.", "How it stands.";
-            StationsFlush: "/v1/stations/flush", "observe", Fields<StationFlush> => StationCount,
+            StationsFlush: Post "/v1/stations/flush", "observe", Fields<StationFlush> => StationCount,
                 "Forgets learned stations.", "How many went.";
-            StationsFill: "/v1/stations/fill", "observe", Fields<StationFill> => StationCount,
+            StationsFill: Post "/v1/stations/fill", "observe", Fields<StationFill> => StationCount,
                 "Has stations learned that nobody has heard, for measurements.", "How many came.";
-            CountersClear: "/v1/counters/clear", "observe", Nothing => Nothing,
+            CountersClear: Post "/v1/counters/clear", "observe", Nothing => Nothing,
                 "Sets every counter to zero.", "They are zero.";
+            ConfigSchema: Get "/v1/config/schema", "config", Nothing => JsonSchema,
+                "What stands in a configuration: JSON Schema, draft 2020-12.", "The schema.";
+            CapturePcap: Get "/v1/capture/pcap", "observe", Nothing => Pcap,
+                "What was captured, as a pcap file.", "A pcap file.";
+            EventList: Get "/v1/events", "observe", EventsAsked => EventStream,
+                "What happened lately, oldest first. With `follow=true` also what happens from now on, as server-sent events: `data` is an event, `id` its number; one of the type `missed` says how many were lost to a reader that was too slow. `Last-Event-ID` goes on behind an event.",
+                "Events.";
+            Counters: Get "/metrics", "show", Nothing => OpenMetrics,
+                "Every counter in OpenMetrics text.", "OpenMetrics 1.0.";
         }
     };
 }
@@ -114,6 +138,18 @@ pub struct File<T>(pub T, pub Vec<u8>);
 /// JSON objects, one a line, as it goes on.
 #[derive(Clone, Copy, Debug)]
 pub struct Lines<T>(PhantomData<T>);
+
+/// A JSON Schema.
+#[derive(Clone, Copy, Debug)]
+pub struct JsonSchema;
+
+/// A capture file.
+#[derive(Clone, Copy, Debug)]
+pub struct Pcap;
+
+/// Counters as Prometheus reads them.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenMetrics;
 
 /// Schemas by name, which others refer to.
 pub type Schemas = Vec<(String, RefOr<Schema>)>;
@@ -146,18 +182,15 @@ pub trait Asked: Sized + Send + 'static {
 
 /// What is answered.
 pub trait Told {
-    /// The media type, if anything is.
-    const MEDIA: Option<&'static str>;
-
-    /// What it is.
-    fn schema(schemas: &mut Schemas) -> Option<RefOr<Schema>>;
+    /// What it is, by media type; empty: nothing is.
+    fn contents(schemas: &mut Schemas) -> Vec<(&'static str, RefOr<Schema>)>;
 }
 
 /// A reference to a type's schema, which is put among the others.
-fn named<T: ToSchema>(schemas: &mut Schemas) -> Option<RefOr<Schema>> {
+pub(super) fn named<T: ToSchema>(schemas: &mut Schemas) -> RefOr<Schema> {
     schemas.push((T::name().into_owned(), T::schema()));
     T::schemas(schemas);
-    Some(Ref::from_schema_name(T::name()).into())
+    Ref::from_schema_name(T::name()).into()
 }
 
 impl Asked for Nothing {}
@@ -166,7 +199,7 @@ impl<T: ToSchema + Serialize + Send + 'static> Asked for Fields<T> {
     const MEDIA: Option<&'static str> = Some("application/json");
 
     fn schema(schemas: &mut Schemas) -> Option<RefOr<Schema>> {
-        named::<T>(schemas)
+        Some(named::<T>(schemas))
     }
 
     fn body(self) -> serde_json::Result<Vec<u8>> {
@@ -191,25 +224,47 @@ impl<T: IntoParams + Serialize + Send + 'static> Asked for File<T> {
 }
 
 impl Told for Nothing {
-    const MEDIA: Option<&'static str> = None;
-
-    fn schema(_: &mut Schemas) -> Option<RefOr<Schema>> {
-        None
+    fn contents(_: &mut Schemas) -> Vec<(&'static str, RefOr<Schema>)> {
+        Vec::new()
     }
 }
 
 impl<T: ToSchema> Told for T {
-    const MEDIA: Option<&'static str> = Some("application/json");
-
-    fn schema(schemas: &mut Schemas) -> Option<RefOr<Schema>> {
-        named::<T>(schemas)
+    fn contents(schemas: &mut Schemas) -> Vec<(&'static str, RefOr<Schema>)> {
+        vec![(JSON, named::<T>(schemas))]
     }
 }
 
 impl<T: ToSchema> Told for Lines<T> {
-    const MEDIA: Option<&'static str> = Some("application/x-ndjson");
+    fn contents(schemas: &mut Schemas) -> Vec<(&'static str, RefOr<Schema>)> {
+        vec![("application/x-ndjson", named::<T>(schemas))]
+    }
+}
 
-    fn schema(schemas: &mut Schemas) -> Option<RefOr<Schema>> {
-        named::<T>(schemas)
+impl Told for JsonSchema {
+    fn contents(_: &mut Schemas) -> Vec<(&'static str, RefOr<Schema>)> {
+        vec![(JSON, serde_json::Value::schema())]
+    }
+}
+
+impl Pcap {
+    /// Its media type.
+    pub const MEDIA: &'static str = "application/vnd.tcpdump.pcap";
+}
+
+impl Told for Pcap {
+    fn contents(_: &mut Schemas) -> Vec<(&'static str, RefOr<Schema>)> {
+        vec![(Self::MEDIA, Vec::<u8>::schema())]
+    }
+}
+
+impl OpenMetrics {
+    /// Its media type, of version 1.0.
+    pub const MEDIA: &'static str = "application/openmetrics-text";
+}
+
+impl Told for OpenMetrics {
+    fn contents(_: &mut Schemas) -> Vec<(&'static str, RefOr<Schema>)> {
+        vec![(Self::MEDIA, String::schema())]
     }
 }
