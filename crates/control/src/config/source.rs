@@ -22,9 +22,9 @@ pub struct Source {
 /// Where something stands in a [`Source`], counted from 1; columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// Line.
+    /// The line's number.
     pub line: usize,
-    /// Column.
+    /// The character's number in its line.
     pub column: usize,
 }
 

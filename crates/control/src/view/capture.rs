@@ -6,7 +6,7 @@ use super::answer::*;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CaptureRequest {
-    /// Node.
+    /// The node to capture at, by name, as in `ip4-lookup`.
     pub node: String,
     /// Exit of the node; without one, all its exits.
     #[serde(default)]
@@ -25,7 +25,7 @@ pub struct CaptureRequest {
 pub struct Capture {
     /// Whether packets are still being captured.
     pub running: bool,
-    /// Node.
+    /// The node that is captured at; empty: none is.
     pub node: String,
     /// Exit, if only one.
     pub exit: Option<String>,

@@ -25,7 +25,7 @@ pub struct Flag {
 /// What a field may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Anything.
+    /// Any text.
     Text,
     /// One of these words.
     Word(Vec<String>),

@@ -27,18 +27,18 @@ pub struct Port {
     pub mac: String,
     /// Its addresses with prefix lengths.
     pub addresses: Vec<String>,
-    /// Receive queues.
+    /// How many receive queues it has, spread over the workers.
     pub rx_queues: u16,
-    /// Received.
+    /// Counters of what it received.
     pub rx: PortCounters,
-    /// Sent.
+    /// Counters of what it sent.
     pub tx: PortCounters,
 }
 
 /// One direction's counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PortCounters {
-    /// Packets.
+    /// Packets that went through the port.
     pub packets: u64,
     /// Bytes, Ethernet header included, frame check sequence not.
     pub bytes: u64,

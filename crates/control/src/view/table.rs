@@ -16,7 +16,7 @@ impl Style {
         if self.coloured { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// Headings.
+    /// As headings are printed.
     pub fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }

@@ -43,9 +43,9 @@ pub struct TracedPacket {
 /// One step of a packet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TraceStep {
-    /// Node.
+    /// The node that it came to, by name, as in `ip4-lookup`.
     pub node: String,
-    /// What it decided.
+    /// The exit by which the node sent it on.
     pub exit: String,
     /// The bytes that mattered, as a person reads them.
     pub detail: String,

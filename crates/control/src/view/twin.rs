@@ -1,11 +1,11 @@
-//! The kernel's twins of ports.
+//! The TAP interfaces that the kernel has beside ports, as linux-cp makes them.
 
 use super::answer::*;
 
-/// A twin: the kernel's interface beside one of ours.
+/// A port's twin: the TAP interface that the kernel has beside it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Twin {
-    /// The port whose twin it is.
+    /// The port that it stands beside.
     pub port: String,
     /// Its name in the kernel.
     pub name: String,
@@ -17,7 +17,7 @@ pub struct Twin {
     pub problem: Option<String>,
     /// Packets given to the kernel.
     pub to_kernel: u64,
-    /// Packets not taken by the kernel: the twin is down, or its queue full.
+    /// Packets not taken by the kernel: the interface is down, or its queue full.
     pub refused: u64,
     /// Packets sent by the kernel.
     pub from_kernel: u64,
@@ -34,28 +34,34 @@ pub struct TwinClass {
     pub class: String,
     /// Packets per second and worker that it may have.
     pub limit_pps: u32,
-    /// Handed over.
+    /// Packets handed over.
     pub passed: u64,
-    /// Dropped: more than it may have.
+    /// Packets dropped: more than it may have.
     pub limited: u64,
 }
 
 impl View for Twin {
     view!("show twins", "/v1/twins", All => Vec<Self>,
-        "The kernel's twins of ports, and what they were handed");
+        "The TAP interfaces that the kernel has beside ports (as linux-cp), and what they were handed");
     counters!("to_kernel", "refused", "from_kernel", "lost", "passed", "limited");
     const METRICS: Option<Metrics<Self>> = Some((All, |twins, out| {
         let classes = twins.iter().flat_map(|twin| twin.classes.iter().map(move |c| (twin, c)));
         out.of(classes, |(twin, class)| [("port", &twin.port), ("class", &class.class)])
-            .counter("twin_passed_packets", "Packets handed to a port's twin.", |row| row.1.passed)
+            .counter(
+                "twin_passed_packets",
+                "Packets handed to the kernel's interface beside a port.",
+                |row| row.1.passed,
+            )
             .counter("twin_limited_packets", "Packets not handed over: too many.", |row| {
                 row.1.limited
             });
         out.of(twins, |twin| [("port", &twin.port)])
-            .counter("twin_sent_packets", "Packets that the kernel sent on a twin.", |twin| {
-                twin.from_kernel
-            })
-            .gauge("twin_present", "Whether the kernel has the twin.", |twin| {
+            .counter(
+                "twin_sent_packets",
+                "Packets that the kernel sent on its interface beside a port.",
+                |twin| twin.from_kernel,
+            )
+            .gauge("twin_present", "Whether the kernel has the interface beside a port.", |twin| {
                 u8::from(twin.index.is_some())
             });
     }));

@@ -9,7 +9,7 @@ pub struct Version {
     pub volley: String,
     /// DPDK's version; absent when it is not in use.
     pub dpdk: Option<String>,
-    /// Process.
+    /// The number of the daemon's process.
     pub pid: u32,
     /// Seconds since it started.
     pub uptime_s: u64,

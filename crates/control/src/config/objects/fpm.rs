@@ -34,9 +34,9 @@ pub const MAIN_TABLE: u32 = 254;
 /// A VRF and the number of the kernel's table that zebra knows it by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VrfTable {
-    /// Ours.
+    /// The VRF as the configuration names it.
     pub vrf: VrfName,
-    /// The kernel's.
+    /// The number of the kernel's table for it.
     pub table: u32,
 }
 

@@ -23,7 +23,7 @@ pub(crate) enum State {
         /// It is ours at this time.
         until_ns: u64,
     },
-    /// Ours.
+    /// Nobody objected: it is ours to use.
     Valid,
     /// Another's: not used.
     Duplicate,
