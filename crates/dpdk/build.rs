@@ -10,7 +10,7 @@ const OLDEST: &str = "22.11";
 const SHARED: [&str; 5] = ["rte_ethdev", "rte_mbuf", "rte_mempool", "rte_ring", "rte_eal"];
 
 /// With the feature `static`: drivers, which nothing refers to but themselves.
-const STATIC_DRIVERS: [&str; 21] = [
+const STATIC_DRIVERS: [&str; 20] = [
     "rte_bus_pci",
     "rte_bus_vdev",
     "rte_mempool_ring",
@@ -23,7 +23,6 @@ const STATIC_DRIVERS: [&str; 21] = [
     "rte_net_ice",
     "rte_net_igc",
     "rte_net_ixgbe",
-    "rte_net_memif",
     "rte_net_null",
     "rte_net_pcap",
     "rte_net_ring",

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  io_forward null                       two null ports
+//!  io_forward memif SOCKET               both ends of a memif
 //!  io_forward memif-server SOCKET        a memif to itself: what comes in goes out again
 //!  io_forward memif-client SOCKET        the same at the other end, and makes the first packets
 //!  io_forward af_packet DEVICE DEVICE    between two Linux devices (for iperf3)
@@ -37,9 +38,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{spec}: {:?} {:?}", port.facts(), port.remarks());
         let rx = port.rx(0).ok_or("no receive queue")?;
         let tx = port.tx(0).ok_or("no transmit queue")?;
-        ends.push(End { _port: port, rx, tx });
+        ends.push(End { port, rx, tx });
     }
     let mut cache = pool.cache();
+    if let ["memif", _] = words[..] {
+        while !ends.iter().all(|end| end.port.link().is_ok_and(|link| link.up)) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        // DPDK's client hands its buffers out when it receives.
+        ends.iter_mut().for_each(|end| end.rx.receive(&mut *cache, 0, &mut Vec::new()));
+    }
     if first_packets {
         make_packets(&mut ends[0], &mut *cache);
     }
@@ -49,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 struct End {
-    _port: Port,
+    port: Port,
     rx: RxHandle,
     tx: TxHandle,
 }
@@ -72,6 +80,9 @@ fn ports(words: &[&str]) -> Option<(Vec<PortSpec>, bool)> {
     };
     match words {
         ["null"] => Some((vec![null.clone(), null], false)),
+        ["memif", socket] => {
+            Some((vec![memif(MemifRole::Server, socket), memif(MemifRole::Client, socket)], true))
+        }
         ["memif-server", socket] => Some((vec![memif(MemifRole::Server, socket)], false)),
         ["memif-client", socket] => Some((vec![memif(MemifRole::Client, socket)], true)),
         ["af_packet", one, other] => Some((vec![linux(one), linux(other)], false)),

@@ -125,12 +125,6 @@ unsafe extern "C" {
     pub(crate) fn rte_eal_iova_mode() -> c_uint;
     pub(crate) fn rte_thread_register() -> c_int;
     pub(crate) fn rte_thread_unregister();
-    pub(crate) fn rte_thread_is_intr() -> c_int;
-    pub(crate) fn rte_eal_alarm_set(
-        us: u64,
-        callback: extern "C" fn(*mut c_void),
-        argument: *mut c_void,
-    ) -> c_int;
 
     pub(crate) fn rte_mempool_free(pool: *mut Mempool);
     pub(crate) fn rte_mempool_avail_count(pool: *const Mempool) -> c_uint;

@@ -2,18 +2,18 @@
 //! a port can do, and what goes with it while it is open.
 //!
 //! ```text
-//!  Kind       what is configured: a value      ─▶ device ─▶ DPDK
-//!  Attendant  what goes with one open port     opened ─▶ stopping ─▶ settle ─▶ … ─▶ closed
+//!  Kind       what is configured: a value      ─▶ driver
+//!  Attendant  what goes with one open port     opened ─▶ stopping ─▶ … ─▶ closed
 //! ```
 //! A kind says what differs from the usual alone; see `kinds` for the list. None of this is on the
 //! way of packets: queues get what they need of it when they are taken.
 
-use crate::device::{Device, Shape};
+use crate::device::Shape;
+use crate::driver::Driver;
 use crate::linux::LinuxDevice;
 use crate::packet_rings::PacketRings;
 use crate::packet_slots::PacketSlots;
 use crate::privilege::Right;
-use crate::queue::Queue;
 use crate::{DpdkPool, Error};
 use packet::Wakes;
 use std::fmt;
@@ -26,8 +26,8 @@ pub(crate) trait Kind: fmt::Display {
     /// The kind as a configuration writes it.
     fn name(&self) -> &'static str;
 
-    /// What DPDK opens for it; what it cannot be told is an error.
-    fn device(&self, shape: Shape) -> Result<Device, Error>;
+    /// The driver of a port that is not open yet; what it cannot be told is an error.
+    fn driver(&self, shape: Shape) -> Result<Box<dyn Driver>, Error>;
 
     /// The rights that opening one takes.
     fn rights(&self) -> &'static [Right] {
@@ -85,11 +85,6 @@ pub(crate) trait Kind: fmt::Display {
         false
     }
 
-    /// The socket that the port connects to again and again.
-    fn connects_to(&self) -> Option<&Path> {
-        None
-    }
-
     /// What goes with a port that is about to be opened.
     fn attendant(&self) -> Box<dyn Attendant> {
         Box::new(Nobody)
@@ -118,26 +113,13 @@ pub(crate) enum MtuOf {
     DriverIfAnybody,
 }
 
-/// What there is of a port that was opened, as far as that went.
-pub(crate) struct Opened<'p> {
-    /// The Linux device behind it.
-    pub(crate) linux: Option<&'p LinuxDevice>,
-    /// Its receive queues.
-    pub(crate) rx: &'p [Arc<Queue>],
-    /// Its transmit queues.
-    pub(crate) tx: &'p [Arc<Queue>],
-}
-
 /// What goes with one open port, beside DPDK's part in it.
 pub(crate) trait Attendant: Send {
-    /// The port is there, whole or as far as its driver came.
-    fn opened(&mut self, _: &Opened<'_>) {}
+    /// The port is there, whole or as far as its driver came, over the Linux device that it has.
+    fn opened(&mut self, _: Option<&LinuxDevice>) {}
 
     /// The driver is about to stop, and no worker is in a queue.
     fn stopping(&mut self) {}
-
-    /// Waits until what the driver does by itself will not meet what is done next.
-    fn settle(&self) {}
 
     /// The driver has closed the port and forgotten it.
     fn closed(&mut self, _: &DpdkPool) {}

@@ -4,6 +4,7 @@
 //!  eal      started once; memory: hugepages or not; privilege: what we may do; log: kept quiet
 //!  pool     packet buffers in DPDK's memory; thread: who has a cache of them
 //!  kinds    the kinds of ports, one file each; kind: what differs by kind
+//!  driver   what carries a port's packets: eth_dev, one of DPDK's, or one of ours (kinds/memif)
 //!  device   a port as DPDK takes it; arguments: with what it is told; stale: sockets left by the dead
 //!  port     one open port: configure, start, stop, close; descriptors, stats
 //!  facts    what a driver says of a port
@@ -11,16 +12,14 @@
 //!  receive_times  when a port received each packet; packet_slots: what af_packet keeps to itself of it
 //!  link     a port's link; link_watch: what happens to it; linux: the Linux device behind it
 //!  offloads what Linux does to packets before we see them; checksum, veth: and how we live with it
-//!  interrupts waits for DPDK's interrupt thread
-//!  unmap    memif's memory stays until bursts are over; xdp_sockets, bpf_objects: what af_xdp forgets
+//!  xdp_sockets, bpf_objects: what af_xdp forgets
 //!  ffi      the calls; shim/shim.c: DPDK's inline functions as real ones
 //! ```
 //! All of DPDK that a worker touches is a pool's cache and a queue's burst: one call a burst. All
 //! the rest is the control thread's: ports open, close and change while workers poll.
 //!
 //! What the drivers of DPDK 22.11 get wrong, and is put right here:
-//! - memif unmaps its memory under a burst when the peer dies (`unmap`), frees what its interrupt
-//!   handler frees (`interrupts`), and its client gives up when there is no server (`link`);
+//! - memif believes what its peer writes, and more: ports of that kind have a driver of ours;
 //! - af_xdp keeps its socket and its buffers when closed (`xdp_sockets`), its program and its map
 //!   (`bpf_objects`), and takes half of a pool
 //!   whose buffers lie on a page each (`volley_pool_create` in the shim);
@@ -29,9 +28,10 @@
 //!   (`packet_sockets`), neither counts what it missed nor sees to it that all is sent
 //!   (`packet_rings`), and keeps the time of each frame to itself, and the type of its tag
 //!   (`packet_slots`);
-//! - memif and vhost fail on a socket file that a killed process left (`stale`).
+//! - vhost fails on a socket file that a killed process left (`stale`).
 //!
-//! The feature `static` links 20 drivers into the program, which then needs the C library alone.
+//! The feature `static` links a chosen set of drivers into the program, which then needs the C
+//! library alone.
 //! Where it runs, af_xdp wants the file `xsk_def_xdp_prog.o` of the package libxdp1.
 // DPDK is C: this crate is the wall between it and the rest.
 #![allow(unsafe_code)]
@@ -41,13 +41,14 @@ mod bpf_objects;
 mod checksum;
 mod descriptors;
 mod device;
+mod driver;
 mod eal;
 mod error;
+mod eth_dev;
 mod facts;
 mod ffi;
 mod gate;
 mod interface_request;
-mod interrupts;
 mod kind;
 pub mod kinds;
 mod link;
@@ -67,7 +68,6 @@ mod receive_times;
 mod stale;
 mod stats;
 mod thread;
-mod unmap;
 mod veth;
 mod xdp_sockets;
 

@@ -31,14 +31,9 @@ pub struct LinkWatch {
 }
 
 impl LinkWatch {
-    /// What happened since the last look; to begin with the link counts as down. A memif client
-    /// whose link is down is made to connect again.
-    pub fn look(&mut self, port: &mut Port) -> Result<Option<LinkEvent>, Error> {
-        let link = port.link()?;
-        if !link.up {
-            port.reconnect();
-        }
-        Ok(self.see(link))
+    /// What happened since the last look; to begin with the link counts as down.
+    pub fn look(&mut self, port: &Port) -> Result<Option<LinkEvent>, Error> {
+        Ok(self.see(port.link()?))
     }
 
     fn see(&mut self, now: Link) -> Option<LinkEvent> {

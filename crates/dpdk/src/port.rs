@@ -6,10 +6,10 @@
 //! Ports come and go while workers poll: a handle of a stopped or closed port is silent. The
 //! control thread owns the port; all its calls are short, none waits for the link.
 
-use crate::descriptors::Descriptors;
-use crate::device::{Device, Shape};
-use crate::facts::{self, PortFacts};
-use crate::kind::{Attendant, MtuOf, Opened};
+use crate::device::Shape;
+use crate::driver::{Driver, Failed, Queues};
+use crate::facts::PortFacts;
+use crate::kind::{Attendant, MtuOf};
 use crate::link::Link;
 use crate::linux::{LinuxDevice, Presence};
 use crate::packet_rings::PacketRings;
@@ -17,14 +17,10 @@ use crate::packet_slots::PacketSlots;
 use crate::privilege::Privilege;
 use crate::queue::Queue;
 use crate::receive_times::{PortClock, ReceiveTimes};
-use crate::stats::{self, PortStats};
-use crate::{DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, ffi, gate, log, stale};
+use crate::stats::PortStats;
+use crate::{DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, gate, log, stale};
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// Between two tries of a memif client to connect.
-const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
 
 /// What is wanted of a port. What its driver cannot do is brought down to what it can.
 #[derive(Clone)]
@@ -73,8 +69,7 @@ impl PortOptions {
 pub struct Port {
     spec: PortSpec,
     peer_offloads: bool,
-    device: Device,
-    number: u16,
+    driver: Box<dyn Driver>,
     facts: PortFacts,
     rx: Vec<Arc<Queue>>,
     tx: Vec<Arc<Queue>>,
@@ -82,8 +77,6 @@ pub struct Port {
     running: bool,
     /// By the driver's word.
     started: bool,
-    /// When a memif client last tried to connect.
-    tried: Option<Instant>,
     linux: Option<LinuxDevice>,
     remarks: Vec<String>,
     /// What goes with a port of its kind.
@@ -108,7 +101,7 @@ impl Port {
             descriptors: options.rx_descriptors,
         };
         let kind = spec.as_kind();
-        let device = kind.device(shape)?;
+        let mut driver = kind.driver(shape)?;
         if let Some(socket) = kind.listens_at() {
             stale::remove_socket(socket);
             // The vhost driver would remove another's when it fails.
@@ -135,25 +128,16 @@ impl Port {
             Error::Open { device: spec.to_string(), reason }
         };
         let attendant = kind.attendant();
-        let number = device.plug().map_err(refuse)?;
-        let raw = match facts::raw(number) {
-            Ok(raw) => raw,
-            Err(code) => {
-                device.unplug();
-                return Err(refuse(code));
-            }
-        };
+        let facts = driver.open(&options).map_err(refuse)?;
         let mut port = Self {
             spec: spec.clone(),
             peer_offloads: options.peer_offloads,
-            device,
-            number,
-            facts: PortFacts::from(&raw),
+            driver,
+            facts,
             rx: Vec::new(),
             tx: Vec::new(),
             running: false,
             started: false,
-            tried: None,
             linux,
             remarks,
             attendant,
@@ -166,39 +150,28 @@ impl Port {
         if let (Some(name), true) = (kind.linux_device(), kind.makes_device()) {
             port.linux = Some(LinuxDevice::find(name)?);
         }
-        let configured = port.configure(&options, &raw);
-        let Self { linux, rx, tx, attendant, .. } = &mut port;
-        attendant.opened(&Opened { linux: linux.as_ref(), rx, tx });
+        let configured = port.configure(&options);
+        port.attendant.opened(port.linux.as_ref());
         port.packet_rings = port.attendant.rings();
         let slots = port.attendant.packet_slots(shape).into_iter();
         port.packet_slots = slots.map(|slots| slots.map(Arc::new)).collect();
         configured?;
         if options.receive_times {
-            port.take_times(&raw)?;
+            port.take_times()?;
         }
         Ok(port)
     }
 
-    fn configure(&mut self, options: &PortOptions, raw: &ffi::PortFacts) -> Result<(), Error> {
-        let constants = facts::constants();
+    fn configure(&mut self, options: &PortOptions) -> Result<(), Error> {
         let pairs = self.spec.has_queue_pairs();
         let most = options.rx_queues.max(options.tx_queues);
         let wanted = |queues: u16| if pairs { most } else { queues }.max(1);
-        let rx = wanted(options.rx_queues).min(raw.max_rx_queues);
-        let tx = wanted(options.tx_queues).min(raw.max_tx_queues);
-        let rss = (constants.rss_ip | constants.rss_l4) & raw.rss_functions;
-        let stamps = if options.receive_times { constants.rx_timestamp } else { 0 };
-        let config = ffi::PortConfig {
-            rx_queues: rx,
-            tx_queues: tx,
-            mtu: 0,
-            rss_functions: if rx > 1 { rss } else { 0 },
-            rx_offloads: stamps & raw.rx_offloads,
-        };
-        // SAFETY: an open port; the configuration is read only during the call.
-        let code = unsafe { ffi::volley_port_configure(self.number, &config) };
-        self.check(code, || format!("set up {rx} receive and {tx} transmit queues"))?;
-        self.set_up_queues(options, raw, rx, tx)?;
+        let wanted = Queues { rx: wanted(options.rx_queues), tx: wanted(options.tx_queues) };
+        let set_up = self.driver.configure(wanted, options);
+        let Queues { rx, tx } =
+            set_up.map_err(|Failed { action, code }| self.failed(code, action))?;
+        self.rx = (0..rx).map(|_| Arc::default()).collect();
+        self.tx = (0..tx).map(|_| Arc::default()).collect();
         if let Some(mtu) = options.mtu {
             self.set_mtu(mtu)?;
         }
@@ -210,7 +183,7 @@ impl Port {
     }
 
     /// Sees to it that packets carry the time at which they were received.
-    fn take_times(&mut self, raw: &ffi::PortFacts) -> Result<(), Error> {
+    fn take_times(&mut self) -> Result<(), Error> {
         let action = || "tell when it received its packets".to_owned();
         let refuse = |reason: &str| Error::Port {
             device: self.spec.to_string(),
@@ -218,7 +191,7 @@ impl Port {
             reason: reason.to_owned(),
         };
         let told = self.attendant.tells_times();
-        if !told && raw.rx_offloads & facts::constants().rx_timestamp == 0 {
+        if !told && !self.driver.offers_times() {
             return Err(refuse("its driver offers no time stamps"));
         }
         let times =
@@ -246,62 +219,19 @@ impl Port {
     #[inline]
     pub fn read_clock(&self) -> Result<u64, Error> {
         let read = match self.receive_times() {
-            Some((_, clock)) => clock.read(self.number),
+            Some((_, clock)) => self.driver.read_clock(clock),
             None => Err(-libc::ENOTSUP),
         };
         read.map_err(|code| self.failed(code, "read the clock".to_owned()))
     }
 
-    fn set_up_queues(
-        &mut self,
-        options: &PortOptions,
-        raw: &ffi::PortFacts,
-        rx: u16,
-        tx: u16,
-    ) -> Result<(), Error> {
-        let (rx_limits, tx_limits) = (Descriptors::rx(raw), Descriptors::tx(raw));
-        let rx_size = rx_limits.choose(options.rx_descriptors);
-        let tx_size = tx_limits.choose(options.tx_descriptors);
-        let socket = raw.socket as u32;
-        let pool = options.pool.as_ptr();
-        for queue in 0..rx {
-            // SAFETY: an open, stopped port; the pool outlives it.
-            let code = unsafe {
-                ffi::rte_eth_rx_queue_setup(
-                    self.number,
-                    queue,
-                    rx_size,
-                    socket,
-                    core::ptr::null(),
-                    pool,
-                )
-            };
-            self.check(code, || format!("set up receive queue {queue} of {rx_size} packets"))?;
-            self.rx.push(Arc::default());
-        }
-        for queue in 0..tx {
-            // SAFETY: an open, stopped port.
-            let code = unsafe {
-                ffi::rte_eth_tx_queue_setup(self.number, queue, tx_size, socket, core::ptr::null())
-            };
-            self.check(code, || format!("set up transmit queue {queue} of {tx_size} packets"))?;
-            self.tx.push(Arc::default());
+    /// Lets packets flow. What is at the other end need not be there yet.
+    pub fn start(&mut self) -> Result<(), Error> {
+        if !self.running {
+            self.start_driver()?;
+            self.running = true;
         }
         Ok(())
-    }
-
-    /// Lets packets flow. A memif client whose server is not there yet waits for it.
-    pub fn start(&mut self) -> Result<(), Error> {
-        if self.running {
-            return Ok(());
-        }
-        let started = self.start_driver();
-        // A client that leaves its server in the middle of their first words, and comes again at
-        // once, is taken for the one that left: DPDK's server then waits for it without end. So the
-        // first connection has its time, too.
-        self.tried = started.is_ok().then(Instant::now);
-        self.running = started.is_ok() || self.spec.as_kind().connects_to().is_some();
-        if self.running { Ok(()) } else { started }
     }
 
     /// Holds packets back. Workers may go on polling.
@@ -311,12 +241,10 @@ impl Port {
     }
 
     fn start_driver(&mut self) -> Result<(), Error> {
-        // SAFETY: an open, configured port.
-        let code = unsafe { ffi::rte_eth_dev_start(self.number) };
-        self.check(code, || "start".to_owned())?;
+        self.driver.start().map_err(|code| self.failed(code, "start".to_owned()))?;
         self.started = true;
         if let Some((times, None)) = self.receive_times {
-            let clock = PortClock::of_card(self.number).ok_or_else(|| Error::Port {
+            let clock = self.driver.clock().ok_or_else(|| Error::Port {
                 device: self.spec.to_string(),
                 action: "tell when it received its packets".to_owned(),
                 reason: "the clock that it stamps by cannot be read".to_owned(),
@@ -342,29 +270,8 @@ impl Port {
         }
         gate::shut(self.rx.iter().chain(&self.tx).map(|queue| &queue.gate));
         self.started = false;
-        self.attendant.settle();
         self.attendant.stopping();
-        // SAFETY: an open port; no worker is in one of its queues.
-        let code = unsafe { ffi::rte_eth_dev_stop(self.number) };
-        self.attendant.settle();
-        self.check(code, || "stop".to_owned())
-    }
-
-    /// Connects a memif client whose link is down again, at most once a second. `LinkWatch`
-    /// calls it; so must whoever watches the link otherwise.
-    pub fn reconnect(&mut self) {
-        let Some(socket) = self.spec.as_kind().connects_to() else { return };
-        let recently = self.tried.is_some_and(|at| at.elapsed() < RECONNECT_PAUSE);
-        if !self.running || recently || !socket.exists() {
-            return;
-        }
-        self.tried = Some(Instant::now());
-        // If it does not work this time it will be tried again.
-        for outcome in [self.stop_driver(), self.start_driver()] {
-            if let Err(error) = outcome {
-                tracing::debug!(%error, "a port is not connected yet");
-            }
-        }
+        self.driver.stop().map_err(|code| self.failed(code, "stop".to_owned()))
     }
 
     /// Receive queue `number`: `None` if there is no such queue or somebody has it.
@@ -372,8 +279,7 @@ impl Port {
         let queue = self.rx.get(usize::from(number))?;
         RxHandle::take(
             queue,
-            self.number,
-            number,
+            || self.driver.source(number),
             self.peer_offloads && self.spec.as_kind().leaves_out_checksums(),
             self.packet_slots.get(usize::from(number)).cloned().flatten(),
             self.receive_times().filter(|_| self.attendant.tells_times()).map(|(times, _)| times),
@@ -383,7 +289,8 @@ impl Port {
 
     /// Transmit queue `number`: `None` if there is no such queue or somebody has it.
     pub fn tx(&self, number: u16) -> Option<TxHandle> {
-        TxHandle::take(self.tx.get(usize::from(number))?, self.number, number, &self.packet_rings)
+        let queue = self.tx.get(usize::from(number))?;
+        TxHandle::take(queue, || self.driver.sink(number), &self.packet_rings)
     }
 
     /// Receive queues it has.
@@ -418,18 +325,14 @@ impl Port {
 
     /// Its hardware address.
     pub fn mac(&self) -> Result<[u8; 6], Error> {
-        let mut address = [0; 6];
-        // SAFETY: an open port; six bytes of ours.
-        let code = unsafe { ffi::rte_eth_macaddr_get(self.number, &mut address) };
-        self.check(code, || "read the MAC address".to_owned())?;
-        Ok(address)
+        self.driver.mac().map_err(|code| self.failed(code, "read the MAC address".to_owned()))
     }
 
     /// Gives it a hardware address.
-    pub fn set_mac(&mut self, mut address: [u8; 6]) -> Result<(), Error> {
-        // SAFETY: an open port; the address is copied.
-        let code = unsafe { ffi::rte_eth_dev_default_mac_addr_set(self.number, &mut address) };
-        self.check(code, || format!("set the MAC address {address:02x?}"))
+    pub fn set_mac(&mut self, address: [u8; 6]) -> Result<(), Error> {
+        self.driver
+            .set_mac(address)
+            .map_err(|code| self.failed(code, format!("set the MAC address {address:02x?}")))
     }
 
     /// Largest packet without its Ethernet header.
@@ -437,11 +340,7 @@ impl Port {
         if let Some(linux) = &self.linux {
             return linux.mtu().map_err(|source| self.device_failed("read the MTU", source));
         }
-        let mut mtu = 0;
-        // SAFETY: an open port; the result is ours.
-        let code = unsafe { ffi::rte_eth_dev_get_mtu(self.number, &mut mtu) };
-        self.check(code, || "read the MTU".to_owned())?;
-        Ok(mtu)
+        self.driver.mtu().map_err(|code| self.failed(code, "read the MTU".to_owned()))
     }
 
     /// Sets the largest packet. A driver that takes this only in a stopped port is stopped for it.
@@ -450,18 +349,16 @@ impl Port {
         if let (MtuOf::Linux, Some(linux)) = (whose, &self.linux) {
             return linux.set_mtu(mtu).map_err(|source| self.device_failed("set the MTU", source));
         }
-        // SAFETY: an open port.
-        let set = |number| unsafe { ffi::rte_eth_dev_set_mtu(number, mtu) };
-        let mut code = set(self.number);
-        if code == -libc::EBUSY && self.started {
+        let mut set = self.driver.set_mtu(mtu);
+        if set == Err(-libc::EBUSY) && self.started {
             self.stop_driver()?;
-            code = set(self.number);
+            set = self.driver.set_mtu(mtu);
             self.start_driver()?;
         }
-        if code == -libc::ENOTSUP && whose == MtuOf::DriverIfAnybody {
-            return Ok(());
+        match set {
+            Err(code) if code == -libc::ENOTSUP && whose == MtuOf::DriverIfAnybody => Ok(()),
+            set => set.map_err(|code| self.failed(code, format!("set the MTU {mtu}"))),
         }
-        self.check(code, || format!("set the MTU {mtu}"))
     }
 
     /// Receive all packets, or only those to the port's address.
@@ -475,68 +372,47 @@ impl Port {
                 source,
             });
         }
-        // SAFETY: an open port.
-        let code = unsafe {
-            match on {
-                true => ffi::rte_eth_promiscuous_enable(self.number),
-                false => ffi::rte_eth_promiscuous_disable(self.number),
-            }
-        };
-        self.check(code, || "change promiscuous mode".to_owned())
+        let set = self.driver.set_promiscuous(on);
+        set.map_err(|code| self.failed(code, "change promiscuous mode".to_owned()))
     }
 
     /// Receive packets to all groups, or only to those joined.
     pub fn set_all_multicast(&mut self, on: bool) -> Result<(), Error> {
-        // SAFETY: an open port.
-        let code = unsafe {
-            match on {
-                true => ffi::rte_eth_allmulticast_enable(self.number),
-                false => ffi::rte_eth_allmulticast_disable(self.number),
-            }
-        };
-        self.check(code, || "change all-multicast mode".to_owned())
+        let set = self.driver.set_all_multicast(on);
+        set.map_err(|code| self.failed(code, "change all-multicast mode".to_owned()))
     }
 
     /// The link as it is now; does not wait for it.
     pub fn link(&self) -> Result<Link, Error> {
-        let mut raw = ffi::Link::default();
-        // SAFETY: an open port; the result is ours.
-        let code = unsafe { ffi::volley_port_link(self.number, &mut raw) };
-        self.check(code, || "read the link's state".to_owned())?;
+        let link = self.driver.link();
+        let link = link.map_err(|code| self.failed(code, "read the link's state".to_owned()))?;
         // Drivers of Linux devices do not look at them.
         let presence = self.linux.as_ref().map_or(Presence::Up, LinuxDevice::presence);
         Ok(Link {
             up: match presence {
-                Presence::Up => raw.up != 0,
+                Presence::Up => link.up,
                 // Neither we nor its driver can see how it fares there.
                 Presence::Elsewhere => true,
                 Presence::Down | Presence::Gone | Presence::Replaced => false,
             },
             gone: matches!(presence, Presence::Gone | Presence::Replaced),
             returned: presence == Presence::Replaced,
-            speed_mbps: Some(raw.speed_mbps).filter(|&speed| speed != 0 && speed != u32::MAX),
-            full_duplex: raw.full_duplex != 0,
+            ..link
         })
     }
 
     /// What every driver counts, and what packet sockets do.
     pub fn stats(&self) -> Result<PortStats, Error> {
-        let counted = stats::read(self.number);
+        let counted = self.driver.stats();
         let counted = counted.map_err(|code| self.failed(code, "read the counters".to_owned()))?;
         Ok(PortStats { rx_missed: counted.rx_missed + self.packet_rings.missed(), ..counted })
     }
 
     /// All that its driver counts, by the driver's names.
     pub fn extended_stats(&self) -> Result<Vec<(String, u64)>, Error> {
-        stats::read_extended(self.number)
+        self.driver
+            .extended_stats()
             .map_err(|code| self.failed(code, "read the driver's counters".to_owned()))
-    }
-
-    fn check(&self, code: i32, action: impl Fn() -> String) -> Result<(), Error> {
-        match code {
-            0.. => Ok(()),
-            code => Err(self.failed(code, action())),
-        }
     }
 
     fn device_failed(&self, action: &'static str, source: io::Error) -> Error {
@@ -555,10 +431,7 @@ impl Drop for Port {
         if let Err(error) = self.stop() {
             tracing::warn!(fault = "port-stop", %error, "a port does not stop as it should");
         }
-        // SAFETY: an open, stopped port; no worker is in one of its queues, nor will be.
-        unsafe { ffi::rte_eth_dev_close(self.number) };
-        self.attendant.settle();
-        self.device.unplug();
+        self.driver.close();
         self.attendant.closed(&self.pool);
     }
 }

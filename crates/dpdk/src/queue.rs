@@ -1,5 +1,6 @@
 //! A port's queues as workers hold them.
 
+use crate::driver::{Sink, Source};
 use crate::gate::Gate;
 use crate::packet_rings::PacketRings;
 use crate::packet_slots::{self, PacketSlots, Slot};
@@ -18,20 +19,27 @@ pub(crate) struct Queue {
 }
 
 /// A port's queue in a worker's hands. It may outlive the port: then it is silent.
-struct Handle {
+struct Handle<T> {
     queue: Arc<Queue>,
-    port: u16,
-    number: u16,
+    way: T,
 }
 
-impl Handle {
-    fn take(queue: &Arc<Queue>, port: u16, number: u16) -> Option<Self> {
-        let free = !queue.taken.swap(true, Ordering::AcqRel);
-        free.then(|| Self { queue: Arc::clone(queue), port, number })
+impl<T> Handle<T> {
+    fn take(queue: &Arc<Queue>, way: impl FnOnce() -> Option<T>) -> Option<Self> {
+        if queue.taken.swap(true, Ordering::AcqRel) {
+            return None;
+        }
+        match way() {
+            Some(way) => Some(Self { queue: Arc::clone(queue), way }),
+            None => {
+                queue.taken.store(false, Ordering::Release);
+                None
+            }
+        }
     }
 }
 
-impl Drop for Handle {
+impl<T> Drop for Handle<T> {
     fn drop(&mut self) {
         self.queue.taken.store(false, Ordering::Release);
     }
@@ -39,7 +47,7 @@ impl Drop for Handle {
 
 /// One receive queue.
 pub struct RxHandle {
-    handle: Handle,
+    handle: Handle<Source>,
     /// Frames may come with their checksums left out (see `checksum`).
     completes_checksums: bool,
     /// Of an af_packet port: what its driver does not say of packets.
@@ -52,7 +60,7 @@ pub struct RxHandle {
 
 /// One transmit queue.
 pub struct TxHandle {
-    handle: Handle,
+    handle: Handle<Sink>,
     rings: Arc<PacketRings>,
     /// Passes after a burst until the rings are looked after; 0 where there are none.
     patience: u8,
@@ -66,20 +74,25 @@ const PATIENT_PASSES: u8 = 16;
 impl RxHandle {
     pub(crate) fn take(
         queue: &Arc<Queue>,
-        port: u16,
-        number: u16,
+        source: impl FnOnce() -> Option<Source>,
         completes_checksums: bool,
         slots: Option<Arc<PacketSlots>>,
         times: Option<ReceiveTimes>,
         wakes: Wakes,
     ) -> Option<Self> {
-        let handle = Handle::take(queue, port, number)?;
+        let handle = Handle::take(queue, source)?;
         Some(Self { handle, completes_checksums, slots, times, wakes })
     }
 
     /// Bursts whose packets are as they were on the wire, and carry the time at which the kernel
     /// took them if that is wanted.
-    fn receive_by_slots(&self, slots: &PacketSlots, most: usize, into: &mut Vec<PacketBuf>) {
+    fn receive_by_slots(
+        &mut self,
+        slots: &PacketSlots,
+        cache: &mut dyn PacketCache,
+        most: usize,
+        into: &mut Vec<PacketBuf>,
+    ) {
         let mut read = [Slot::default(); packet_slots::BURST];
         let mut left = most;
         while left != 0 {
@@ -90,7 +103,7 @@ impl RxHandle {
                 return;
             }
             let first = into.len();
-            self.burst(waiting, into);
+            self.burst(cache, waiting, into);
             let came = &mut into[first..];
             slots.put(&read[..came.len()], came, self.times);
             if came.len() < asked {
@@ -102,8 +115,13 @@ impl RxHandle {
 
     /// To be called with the gate open.
     #[inline(always)]
-    fn burst(&self, most: usize, into: &mut Vec<PacketBuf>) {
-        let Handle { port, number, .. } = &self.handle;
+    fn burst(&mut self, cache: &mut dyn PacketCache, most: usize, into: &mut Vec<PacketBuf>) {
+        let (port, queue) = match &mut self.handle.way {
+            Source::Dpdk { port, queue } => (*port, *queue),
+            Source::Ours(ours) => return ours.receive(cache, most, into),
+        };
+        // Drivers take buffers from their pool in here.
+        thread::register();
         into.reserve(most);
         let length = into.len();
         let out = into.spare_capacity_mut().as_mut_ptr().cast::<*mut Mbuf>();
@@ -112,7 +130,7 @@ impl RxHandle {
         // PacketBuf is a pointer to an mbuf; the driver writes so many, buffers of the port's pool
         // that it gives up.
         unsafe {
-            let count = usize::from(ffi::volley_rx_burst(*port, *number, out, room));
+            let count = usize::from(ffi::volley_rx_burst(port, queue, out, room));
             into.set_len(length + count);
         }
     }
@@ -121,11 +139,10 @@ impl RxHandle {
 impl TxHandle {
     pub(crate) fn take(
         queue: &Arc<Queue>,
-        port: u16,
-        number: u16,
+        sink: impl FnOnce() -> Option<Sink>,
         rings: &Arc<PacketRings>,
     ) -> Option<Self> {
-        let handle = Handle::take(queue, port, number)?;
+        let handle = Handle::take(queue, sink)?;
         let patience = if rings.are_none() { 0 } else { PATIENT_PASSES };
         Some(Self { handle, rings: Arc::clone(rings), patience, passes_left: 0 })
     }
@@ -133,19 +150,16 @@ impl TxHandle {
 
 impl RxQueue for RxHandle {
     #[inline]
-    fn receive(&mut self, _: &mut dyn PacketCache, most: usize, into: &mut Vec<PacketBuf>) {
-        let queue = &self.handle.queue;
-        if !queue.gate.enter() {
+    fn receive(&mut self, cache: &mut dyn PacketCache, most: usize, into: &mut Vec<PacketBuf>) {
+        if !self.handle.queue.gate.enter() {
             return;
         }
-        // Drivers take buffers from their pool in here.
-        thread::register();
         let first = into.len();
-        match &self.slots {
-            None => self.burst(most, into),
-            Some(slots) => self.receive_by_slots(slots, most, into),
+        match self.slots.clone() {
+            None => self.burst(cache, most, into),
+            Some(slots) => self.receive_by_slots(&slots, cache, most, into),
         }
-        queue.gate.leave();
+        self.handle.queue.gate.leave();
         if self.completes_checksums {
             for packet in &mut into[first..] {
                 checksum::complete(packet.bytes_mut());
@@ -166,17 +180,23 @@ impl RxQueue for RxHandle {
 
 impl TxQueue for TxHandle {
     #[inline]
-    fn transmit(&mut self, _: &mut dyn PacketCache, packets: &mut Burst<'_>) {
-        let Handle { queue, port, number } = &self.handle;
+    fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
+        let Handle { queue, way } = &mut self.handle;
         if !queue.gate.enter() {
             return;
         }
-        thread::register();
-        let list = packets.as_ptr().cast::<*mut Mbuf>().cast_mut();
-        let count = packets.len().min(usize::from(u16::MAX)) as u16;
-        // SAFETY: as above; drivers read the list and own the buffers of its first `taken` slots.
-        let taken = unsafe { ffi::volley_tx_burst(*port, *number, list, count) };
-        let _the_drivers = packets.take_front(usize::from(taken));
+        match way {
+            Sink::Dpdk { port, queue } => {
+                thread::register();
+                let list = packets.as_ptr().cast::<*mut Mbuf>().cast_mut();
+                let count = packets.len().min(usize::from(u16::MAX)) as u16;
+                // SAFETY: as above; drivers read the list and own the buffers of its first `taken`
+                // slots.
+                let taken = unsafe { ffi::volley_tx_burst(*port, *queue, list, count) };
+                let _the_drivers = packets.take_front(usize::from(taken));
+            }
+            Sink::Ours(ours) => ours.transmit(cache, packets),
+        }
         queue.gate.leave();
         self.passes_left = self.patience;
     }

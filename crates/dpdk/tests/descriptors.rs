@@ -4,10 +4,10 @@
 
 mod rig;
 
-use dpdk::PortSpec;
-use dpdk::kinds::{AfPacket, AfXdp, Tap};
+use dpdk::kinds::{AfPacket, AfXdp, Memif, Tap};
+use dpdk::{MemifRole, PortSpec};
 use rig::network::{own_namespace, run, veth};
-use rig::{Rig, rig};
+use rig::{Rig, rig, wait_until};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -92,4 +92,20 @@ fn packet_sockets_and_taps_leave_nothing() {
     veth("v0", "v1");
     opened_and_closed(&rig, "af_packet", AfPacket { device: "v0".into() });
     opened_and_closed(&rig, "tap", Tap { name: "vt0".into() });
+}
+
+#[test]
+fn both_ends_of_a_memif_leave_nothing() {
+    let rig = rig();
+    let socket = std::env::temp_dir().join(format!("dpdk-cycles-{}.sock", std::process::id()));
+    let end = |role| PortSpec::from(Memif::usual(role, socket.clone(), 0));
+    let (server, client) = (end(MemifRole::Server), end(MemifRole::Client));
+    nothing_is_left("memif", || {
+        let (server, client) = (rig.open(&server), rig.open(&client));
+        let up = |port: &dpdk::Port| port.link().unwrap().up;
+        wait_until("both are up", || up(&server.port) && up(&client.port));
+    });
+    nothing_is_left("a memif without a peer", || drop(rig.open(&client)));
+    assert!(rig.nothing_leaked());
+    assert!(!socket.exists());
 }

@@ -91,7 +91,7 @@ fn a_client_waits_for_its_server_and_finds_the_next_one() {
     for _ in 0..2 {
         let mut server = start_peer("server", &socket);
         let mut wait_for = |client: &mut Opened, event| {
-            wait_until("the link changes", || watch.look(&mut client.port).unwrap() == Some(event));
+            wait_until("the link changes", || watch.look(&client.port).unwrap() == Some(event));
         };
         wait_for(&mut client, LinkEvent::Up);
         rig.expect(&mut client, 100);

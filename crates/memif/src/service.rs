@@ -107,6 +107,8 @@ pub(crate) fn wants(number: u64, wanted: bool) {
         interface.not_before = None;
         if !wanted {
             interface.end(&Refusal::Stopped, ending);
+            // Nearly always at once, so that nothing is left when this returns.
+            ending.retain_mut(|bells| !bells.end());
         }
     }
     drop(state);

@@ -158,13 +158,6 @@ impl OpenPort {
         }
     }
 
-    /// Looks for the link's other end again, where the device has to look for it.
-    pub(crate) fn reconnect(&mut self) {
-        if let Some(Device::Dpdk(port)) = &mut self.device {
-            port.reconnect();
-        }
-    }
-
     /// True if the device below is gone for good: only opening it again can bring it back.
     pub(crate) fn device_is_gone(&self) -> bool {
         match &self.device {

@@ -258,9 +258,6 @@ fn look_at_link(core: &mut Core, name: &PortName, reopen: bool) -> Option<(Link,
     let mut now = core.ports.link_of(core.ports.get(name)?);
     let port = core.ports.get_mut(name)?;
     let before = port.link;
-    if !now.up {
-        port.reconnect();
-    }
     let gone = port.device.is_some() && port.device_is_gone();
     if gone {
         tracing::warn!(fault = "device-gone", port = %name, "the device is gone");

@@ -11,9 +11,7 @@
 use std::time::{Duration, Instant};
 
 use dpdk::kinds::{AfPacket, AfXdp, Memif, Pcap, Pci, Ring, Tap, Vhost, VirtioUser};
-use dpdk::{
-    DpdkPool, Eal, EalOptions, LinkWatch, MemifRole, MemoryChoice, Port, PortOptions, PortSpec,
-};
+use dpdk::{DpdkPool, Eal, EalOptions, MemifRole, MemoryChoice, Port, PortOptions, PortSpec};
 use packet::{Pool, RxQueue};
 
 use super::end::End;
@@ -163,16 +161,13 @@ impl Ports {
 /// Waits until all links are up.
 pub fn wait_for_links(ends: &mut [End], patience: Duration) -> Result<(), Error> {
     let began = Instant::now();
-    let mut watches: Vec<LinkWatch> = ends.iter().map(|_| LinkWatch::default()).collect();
-    for (end, watch) in ends.iter_mut().zip(&mut watches) {
-        let Some(port) = &mut end.port else { continue };
+    for end in ends {
+        let Some(port) = &end.port else { continue };
         while !port.link().map_err(refused(&end.name))?.up {
             if began.elapsed() > patience {
                 let reason = format!("no link within {} s", patience.as_secs());
                 return Err(Error::Port { port: end.name.clone(), reason });
             }
-            // A memif client connects again at each look.
-            watch.look(port).map_err(refused(&end.name))?;
             std::thread::sleep(Duration::from_millis(5));
         }
     }

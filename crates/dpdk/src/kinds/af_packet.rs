@@ -6,7 +6,10 @@
 use crate::Error;
 use crate::arguments::Arguments;
 use crate::device::{Device, Shape};
-use crate::kind::{Attendant, Kind, MtuOf, Opened};
+use crate::driver::Driver;
+use crate::eth_dev::EthDev;
+use crate::kind::{Attendant, Kind, MtuOf};
+use crate::linux::LinuxDevice;
 use crate::packet_rings::PacketRings;
 use crate::packet_slots::{PacketSlots, RingShape};
 use crate::privilege::Right;
@@ -26,7 +29,7 @@ impl Kind for AfPacket {
         "af_packet"
     }
 
-    fn device(&self, shape: Shape) -> Result<Device, Error> {
+    fn driver(&self, shape: Shape) -> Result<Box<dyn Driver>, Error> {
         let RingShape { slots, slot_bytes } = ring(shape);
         let arguments = Arguments::default()
             .device("iface", &self.device)?
@@ -36,7 +39,7 @@ impl Kind for AfPacket {
             .with("framecnt", slots)
             .with("qdisc_bypass", 0);
         let alone = shape.queues == 1;
-        Ok(Device { alone, ..Device::of_driver("net_af_packet", arguments) })
+        Ok(EthDev::of(Device { alone, ..Device::of_driver("net_af_packet", arguments) }))
     }
 
     fn rights(&self) -> &'static [Right] {
@@ -82,8 +85,8 @@ struct Sockets {
 }
 
 impl Attendant for Sockets {
-    fn opened(&mut self, port: &Opened<'_>) {
-        if let Some(linux) = port.linux {
+    fn opened(&mut self, linux: Option<&LinuxDevice>) {
+        if let Some(linux) = linux {
             self.rings = Arc::new(PacketRings::on(linux.index()));
         }
     }

@@ -5,7 +5,10 @@
 use crate::arguments::Arguments;
 use crate::bpf_objects::{self, BpfObjects};
 use crate::device::{Device, Shape};
-use crate::kind::{Attendant, Kind, Opened};
+use crate::driver::Driver;
+use crate::eth_dev::EthDev;
+use crate::kind::{Attendant, Kind};
+use crate::linux::LinuxDevice;
 use crate::privilege::Right;
 use crate::xdp_sockets::{self, XdpSocket};
 use crate::{DpdkPool, Error};
@@ -37,13 +40,13 @@ impl Kind for AfXdp {
         "af_xdp"
     }
 
-    fn device(&self, shape: Shape) -> Result<Device, Error> {
+    fn driver(&self, shape: Shape) -> Result<Box<dyn Driver>, Error> {
         let arguments = Arguments::default()
             .device("iface", &self.device)?
             .with("start_queue", self.first_queue)
             .with("queue_count", shape.queues)
             .with("force_copy", u8::from(self.force_copy));
-        Ok(Device::of_driver("net_af_xdp", arguments))
+        Ok(EthDev::of(Device::of_driver("net_af_xdp", arguments)))
     }
 
     fn rights(&self) -> &'static [Right] {
@@ -92,7 +95,7 @@ struct Sockets {
 }
 
 impl Attendant for Sockets {
-    fn opened(&mut self, _: &Opened<'_>) {
+    fn opened(&mut self, _: Option<&LinuxDevice>) {
         self.held = XdpSocket::hold_new(&self.others);
         let new = bpf_objects::all().into_iter();
         self.objects = new.filter(|object| !self.objects_of_others.contains(object)).collect();

@@ -1,16 +1,19 @@
-//! `memif`: shared memory with another process.
-//!
-//! What DPDK's driver of it gets wrong is put right by `unmap` and `interrupts`.
+//! `memif`: shared memory with another process. Its driver is ours (crate `memif`): DPDK's believes
+//! what the other side writes.
 
-use crate::arguments::{Arguments, check_range};
-use crate::device::{Device, Shape};
-use crate::kind::{AddressOf, Attendant, Kind, Opened};
-use crate::{Error, interrupts, unmap};
+use crate::arguments::{check_range, refuse};
+use crate::device::Shape;
+use crate::driver::{Driver, Failed, Queues, Sink, Source};
+use crate::kind::{AddressOf, Kind};
+use crate::link::Link;
+use crate::stats::PortStats;
+use crate::{Error, PortFacts, PortOptions};
+use ::memif::{Counters, Endpoint, Role, Settings};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Shared memory with another process (VPP, another Volley). A client waits for its server, and
-/// finds it again. (Both ends in one process: the server must be opened first.)
+/// finds it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memif {
     /// Who listens.
@@ -34,6 +37,11 @@ pub enum MemifRole {
     Client,
 }
 
+/// Most bytes of a Unix socket's path.
+const SOCKET_PATH_BYTES: usize = 107;
+/// What memory tells of its speed, as DPDK's driver does.
+const SPEED_MBPS: u32 = 10_000;
+
 impl Memif {
     /// With rings and buffers of the usual size.
     pub fn usual(role: MemifRole, socket: PathBuf, id: u32) -> Self {
@@ -46,20 +54,13 @@ impl Kind for Memif {
         "memif"
     }
 
-    fn device(&self, _: Shape) -> Result<Device, Error> {
+    fn driver(&self, _: Shape) -> Result<Box<dyn Driver>, Error> {
         check_range("memif ring_log2", u32::from(self.ring_log2), 1, 14)?;
-        let role = match self.role {
-            MemifRole::Server => "server",
-            MemifRole::Client => "client",
-        };
-        let arguments = Arguments::default()
-            .with("role", role)
-            .socket("socket", &self.socket)?
-            .with("socket-abstract", "no")
-            .with("id", self.id)
-            .with("rsize", self.ring_log2)
-            .with("bsize", self.buffer_bytes);
-        Ok(Device::of_driver("net_memif", arguments))
+        if !(1..=SOCKET_PATH_BYTES).contains(&self.socket.as_os_str().len()) {
+            let reason = "a socket's path has 1 to 107 bytes";
+            return Err(refuse("path", &self.socket.to_string_lossy(), reason));
+        }
+        Ok(Box::new(SharedMemory { spec: self.clone(), endpoint: None, mac: [0; 6], mtu: 1500 }))
     }
 
     fn listens_at(&self) -> Option<&Path> {
@@ -68,14 +69,6 @@ impl Kind for Memif {
 
     fn shares_socket(&self) -> bool {
         true
-    }
-
-    fn connects_to(&self) -> Option<&Path> {
-        (self.role == MemifRole::Client).then_some(&self.socket)
-    }
-
-    fn attendant(&self) -> Box<dyn Attendant> {
-        Box::new(Memory)
     }
 
     fn address_is_of(&self) -> AddressOf {
@@ -89,15 +82,171 @@ impl fmt::Display for Memif {
     }
 }
 
-/// The memory that an open port shares.
-struct Memory;
+/// The driver of one port.
+struct SharedMemory {
+    spec: Memif,
+    /// From `configure` on.
+    endpoint: Option<Endpoint>,
+    mac: [u8; 6],
+    mtu: u16,
+}
 
-impl Attendant for Memory {
-    fn opened(&mut self, port: &Opened<'_>) {
-        unmap::guard(port.rx.iter().chain(port.tx));
+impl SharedMemory {
+    fn endpoint(&self) -> Result<&Endpoint, i32> {
+        self.endpoint.as_ref().ok_or(-libc::ENODEV)
+    }
+}
+
+impl Driver for SharedMemory {
+    fn open(&mut self, options: &PortOptions) -> Result<PortFacts, i32> {
+        self.mac = random_address();
+        let Memif { role, socket, id, ring_log2, buffer_bytes } = self.spec.clone();
+        let endpoint = Endpoint::open(Settings {
+            role: match role {
+                MemifRole::Server => Role::Server,
+                MemifRole::Client => Role::Client,
+            },
+            socket,
+            id,
+            secret: [0; 24],
+            ring_log2,
+            buffer_bytes,
+            rx_queues: options.rx_queues.max(1),
+            tx_queues: options.tx_queues.max(1),
+        });
+        let endpoint = endpoint.map_err(|error| -error.raw_os_error().unwrap_or(libc::EINVAL))?;
+        self.endpoint = Some(endpoint);
+        Ok(PortFacts {
+            driver: "memif".to_owned(),
+            max_rx_queues: ::memif::control::MAX_RINGS,
+            max_tx_queues: ::memif::control::MAX_RINGS,
+            max_mtu: u16::MAX,
+            rss: false,
+            if_index: 0,
+            socket: 0,
+        })
     }
 
-    fn settle(&self) {
-        interrupts::settle();
+    fn configure(&mut self, _: Queues, _: &PortOptions) -> Result<Queues, Failed> {
+        let action = || "set up its queues".to_owned();
+        let endpoint = self.endpoint().map_err(|code| Failed { action: action(), code })?;
+        Ok(Queues { rx: endpoint.received().count() as u16, tx: endpoint.sent().count() as u16 })
     }
+
+    fn start(&mut self) -> Result<(), i32> {
+        self.endpoint()?.start();
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<(), i32> {
+        self.endpoint()?.stop();
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        self.endpoint = None;
+    }
+
+    fn source(&self, queue: u16) -> Option<Source> {
+        Some(Source::Ours(Box::new(self.endpoint.as_ref()?.receiver(queue)?)))
+    }
+
+    fn sink(&self, queue: u16) -> Option<Sink> {
+        Some(Sink::Ours(Box::new(self.endpoint.as_ref()?.sender(queue)?)))
+    }
+
+    fn link(&self) -> Result<Link, i32> {
+        Ok(Link {
+            up: self.endpoint()?.is_up(),
+            speed_mbps: Some(SPEED_MBPS),
+            full_duplex: true,
+            ..Link::default()
+        })
+    }
+
+    fn stats(&self) -> Result<PortStats, i32> {
+        let endpoint = self.endpoint()?;
+        let (received, sent) = (sum(endpoint.received()), sum(endpoint.sent()));
+        Ok(PortStats {
+            rx_packets: received.packets,
+            rx_bytes: received.bytes,
+            rx_missed: 0,
+            rx_errors: received.wrong,
+            rx_no_buffers: received.no_buffers,
+            tx_packets: sent.packets,
+            tx_bytes: sent.bytes,
+            tx_errors: sent.errors,
+        })
+    }
+
+    /// The names that DPDK has for what all its drivers count, and ours.
+    fn extended_stats(&self) -> Result<Vec<(String, u64)>, i32> {
+        let (endpoint, all) = (self.endpoint()?, self.stats()?);
+        let named = [
+            ("rx_good_packets", all.rx_packets),
+            ("tx_good_packets", all.tx_packets),
+            ("rx_good_bytes", all.rx_bytes),
+            ("tx_good_bytes", all.tx_bytes),
+            ("rx_missed_errors", all.rx_missed),
+            ("rx_errors", all.rx_errors),
+            ("tx_errors", all.tx_errors),
+            ("rx_mbuf_allocation_errors", all.rx_no_buffers),
+            ("tx_wrong_buffers", sum(endpoint.sent()).wrong),
+            ("peers_refused", endpoint.refused()),
+            ("peers_that_lied", endpoint.lies()),
+        ];
+        let mut stats: Vec<_> =
+            named.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        for (queue, counters) in endpoint.received().enumerate() {
+            stats.push((format!("rx_q{queue}_packets"), counters.packets));
+            stats.push((format!("rx_q{queue}_bytes"), counters.bytes));
+            stats.push((format!("rx_q{queue}_errors"), counters.wrong));
+        }
+        for (queue, counters) in endpoint.sent().enumerate() {
+            stats.push((format!("tx_q{queue}_packets"), counters.packets));
+            stats.push((format!("tx_q{queue}_bytes"), counters.bytes));
+        }
+        Ok(stats)
+    }
+
+    fn mac(&self) -> Result<[u8; 6], i32> {
+        Ok(self.mac)
+    }
+
+    fn set_mac(&mut self, address: [u8; 6]) -> Result<(), i32> {
+        self.mac = address;
+        Ok(())
+    }
+
+    fn mtu(&self) -> Result<u16, i32> {
+        Ok(self.mtu)
+    }
+
+    /// Memory carries whatever fits a buffer.
+    fn set_mtu(&mut self, mtu: u16) -> Result<(), i32> {
+        self.mtu = mtu;
+        Ok(())
+    }
+}
+
+impl fmt::Display for SharedMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "memif,{}", self.spec)
+    }
+}
+
+fn sum(queues: impl Iterator<Item = Counters>) -> Counters {
+    queues.fold(Counters::default(), |mut sum, counters| {
+        sum += counters;
+        sum
+    })
+}
+
+/// An address of nobody's: local, of one station.
+fn random_address() -> [u8; 6] {
+    let mut address = [0; 6];
+    // SAFETY: so many bytes of ours. Without chance it is all zeroes but for the first, and works.
+    unsafe { libc::getrandom(address.as_mut_ptr().cast(), address.len(), 0) };
+    address[0] = (address[0] & !1) | 2;
+    address
 }

@@ -3,6 +3,8 @@
 use crate::Error;
 use crate::arguments::Arguments;
 use crate::device::{Device, Shape};
+use crate::driver::Driver;
+use crate::eth_dev::EthDev;
 use crate::kind::Kind;
 use std::fmt;
 
@@ -18,9 +20,9 @@ impl Kind for Null {
         "null"
     }
 
-    fn device(&self, _: Shape) -> Result<Device, Error> {
+    fn driver(&self, _: Shape) -> Result<Box<dyn Driver>, Error> {
         let arguments = Arguments::default().with("size", self.packet_bytes);
-        Ok(Device::of_driver("net_null", arguments))
+        Ok(EthDev::of(Device::of_driver("net_null", arguments)))
     }
 }
 

@@ -3,6 +3,8 @@
 use crate::Error;
 use crate::arguments::{Arguments, refuse};
 use crate::device::{Device, Shape};
+use crate::driver::Driver;
+use crate::eth_dev::EthDev;
 use crate::kind::{AddressOf, Kind};
 use std::fmt;
 use std::path::PathBuf;
@@ -23,7 +25,7 @@ impl Kind for Pcap {
         "pcap"
     }
 
-    fn device(&self, _: Shape) -> Result<Device, Error> {
+    fn driver(&self, _: Shape) -> Result<Box<dyn Driver>, Error> {
         let mut list = Arguments::default();
         if self.rx.is_none() && self.tx.is_none() {
             return Err(refuse("pcap", "", "a file to receive from or to send to is needed"));
@@ -34,7 +36,7 @@ impl Kind for Pcap {
         if let Some(path) = &self.tx {
             list = list.path("tx_pcap", path)?;
         }
-        Ok(Device::of_driver("net_pcap", list))
+        Ok(EthDev::of(Device::of_driver("net_pcap", list)))
     }
 
     fn address_is_of(&self) -> AddressOf {

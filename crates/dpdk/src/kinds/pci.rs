@@ -3,6 +3,8 @@
 use crate::Error;
 use crate::arguments::refuse;
 use crate::device::{Device, Shape};
+use crate::driver::Driver;
+use crate::eth_dev::EthDev;
 use crate::kind::{Kind, MtuOf};
 use std::fmt;
 
@@ -19,9 +21,9 @@ impl Kind for Pci {
         "pci"
     }
 
-    fn device(&self, _: Shape) -> Result<Device, Error> {
+    fn driver(&self, _: Shape) -> Result<Box<dyn Driver>, Error> {
         check_address(&self.address)?;
-        Ok(Device::on_bus("pci", self.address.clone()))
+        Ok(EthDev::of(Device::on_bus("pci", self.address.clone())))
     }
 
     fn mtu_is_of(&self) -> MtuOf {

@@ -3,6 +3,8 @@
 use crate::Error;
 use crate::arguments::Arguments;
 use crate::device::{Device, Shape};
+use crate::driver::Driver;
+use crate::eth_dev::EthDev;
 use crate::kind::Kind;
 use std::fmt;
 
@@ -15,8 +17,8 @@ impl Kind for Ring {
         "ring"
     }
 
-    fn device(&self, _: Shape) -> Result<Device, Error> {
-        Ok(Device::of_driver("net_ring", Arguments::default()))
+    fn driver(&self, _: Shape) -> Result<Box<dyn Driver>, Error> {
+        Ok(EthDev::of(Device::of_driver("net_ring", Arguments::default())))
     }
 }
 

@@ -3,8 +3,11 @@
 use crate::Error;
 use crate::arguments::Arguments;
 use crate::device::{Device, Shape};
+use crate::driver::Driver;
+use crate::eth_dev::EthDev;
 use crate::interface_request::request;
-use crate::kind::{AddressOf, Attendant, Kind, Opened};
+use crate::kind::{AddressOf, Attendant, Kind};
+use crate::linux::LinuxDevice;
 use crate::privilege::Right;
 use packet::Wakes;
 use std::fmt;
@@ -23,9 +26,9 @@ impl Kind for Tap {
         "tap"
     }
 
-    fn device(&self, _: Shape) -> Result<Device, Error> {
+    fn driver(&self, _: Shape) -> Result<Box<dyn Driver>, Error> {
         let arguments = Arguments::default().device("iface", &self.name)?;
-        Ok(Device::of_driver("net_tap", arguments))
+        Ok(EthDev::of(Device::of_driver("net_tap", arguments)))
     }
 
     fn rights(&self) -> &'static [Right] {
@@ -66,7 +69,7 @@ struct Queues {
 }
 
 impl Attendant for Queues {
-    fn opened(&mut self, _: &Opened<'_>) {
+    fn opened(&mut self, _: Option<&LinuxDevice>) {
         self.descriptors = queues_of(&self.device);
     }
 

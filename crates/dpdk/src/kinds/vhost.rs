@@ -3,6 +3,8 @@
 use crate::Error;
 use crate::arguments::Arguments;
 use crate::device::{Device, Shape};
+use crate::driver::Driver;
+use crate::eth_dev::EthDev;
 use crate::kind::{AddressOf, Kind};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -21,12 +23,12 @@ impl Kind for Vhost {
         "vhost"
     }
 
-    fn device(&self, shape: Shape) -> Result<Device, Error> {
+    fn driver(&self, shape: Shape) -> Result<Box<dyn Driver>, Error> {
         let arguments = Arguments::default()
             .socket("iface", &self.socket)?
             .with("queues", shape.queues)
             .with("client", u8::from(self.client));
-        Ok(Device::of_driver("net_vhost", arguments))
+        Ok(EthDev::of(Device::of_driver("net_vhost", arguments)))
     }
 
     fn has_queue_pairs(&self) -> bool {

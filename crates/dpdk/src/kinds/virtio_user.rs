@@ -3,6 +3,8 @@
 use crate::Error;
 use crate::arguments::Arguments;
 use crate::device::{Device, Shape};
+use crate::driver::Driver;
+use crate::eth_dev::EthDev;
 use crate::kind::Kind;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -21,10 +23,10 @@ impl Kind for VirtioUser {
         "virtio_user"
     }
 
-    fn device(&self, shape: Shape) -> Result<Device, Error> {
+    fn driver(&self, shape: Shape) -> Result<Box<dyn Driver>, Error> {
         let list = Arguments::default().socket("path", &self.path)?.with("queues", shape.queues);
         let arguments = if self.server { list.with("server", 1) } else { list };
-        Ok(Device::of_driver("net_virtio_user", arguments))
+        Ok(EthDev::of(Device::of_driver("net_virtio_user", arguments)))
     }
 
     fn has_queue_pairs(&self) -> bool {

@@ -1,0 +1,219 @@
+//! A port of one of DPDK's drivers, by DPDK's number of it.
+
+use crate::descriptors::Descriptors;
+use crate::device::Device;
+use crate::driver::{Driver, Failed, Queues, Sink, Source};
+use crate::link::Link;
+use crate::stats::{self, PortStats};
+use crate::{PortClock, PortFacts, PortOptions, facts, ffi};
+use core::fmt;
+
+/// See the module.
+pub(crate) struct EthDev {
+    device: Device,
+    /// As long as it is open.
+    opened: Option<(u16, ffi::PortFacts)>,
+}
+
+impl EthDev {
+    /// One that is not open yet.
+    pub(crate) fn of(device: Device) -> Box<dyn Driver> {
+        Box::new(Self { device, opened: None })
+    }
+
+    fn number(&self) -> Result<u16, i32> {
+        self.opened.as_ref().map(|(number, _)| *number).ok_or(-libc::ENODEV)
+    }
+
+    fn set_up_queues(
+        &self,
+        queues: Queues,
+        options: &PortOptions,
+        number: u16,
+        raw: &ffi::PortFacts,
+    ) -> Result<(), Failed> {
+        let (rx_limits, tx_limits) = (Descriptors::rx(raw), Descriptors::tx(raw));
+        let rx_size = rx_limits.choose(options.rx_descriptors);
+        let tx_size = tx_limits.choose(options.tx_descriptors);
+        let socket = raw.socket as u32;
+        let pool = options.pool.as_ptr();
+        let usual = core::ptr::null();
+        for queue in 0..queues.rx {
+            // SAFETY: an open, stopped port; the pool outlives it.
+            let code =
+                unsafe { ffi::rte_eth_rx_queue_setup(number, queue, rx_size, socket, usual, pool) };
+            failed(code, || format!("set up receive queue {queue} of {rx_size} packets"))?;
+        }
+        for queue in 0..queues.tx {
+            // SAFETY: an open, stopped port.
+            let code =
+                unsafe { ffi::rte_eth_tx_queue_setup(number, queue, tx_size, socket, usual) };
+            failed(code, || format!("set up transmit queue {queue} of {tx_size} packets"))?;
+        }
+        Ok(())
+    }
+}
+
+/// An error number of a call, or none.
+fn check(code: i32) -> Result<(), i32> {
+    if code < 0 { Err(code) } else { Ok(()) }
+}
+
+fn failed(code: i32, action: impl Fn() -> String) -> Result<(), Failed> {
+    check(code).map_err(|code| Failed { action: action(), code })
+}
+
+impl Driver for EthDev {
+    fn open(&mut self, _: &PortOptions) -> Result<PortFacts, i32> {
+        let number = self.device.plug()?;
+        match facts::raw(number) {
+            Ok(raw) => {
+                let facts = PortFacts::from(&raw);
+                self.opened = Some((number, raw));
+                Ok(facts)
+            }
+            Err(code) => {
+                self.device.unplug();
+                Err(code)
+            }
+        }
+    }
+
+    fn configure(&mut self, wanted: Queues, options: &PortOptions) -> Result<Queues, Failed> {
+        let action = || "set up its queues".to_owned();
+        let Some((number, raw)) = &self.opened else {
+            return Err(Failed { action: action(), code: -libc::ENODEV });
+        };
+        let constants = facts::constants();
+        let rx = wanted.rx.min(raw.max_rx_queues);
+        let tx = wanted.tx.min(raw.max_tx_queues);
+        let rss = (constants.rss_ip | constants.rss_l4) & raw.rss_functions;
+        let stamps = if options.receive_times { constants.rx_timestamp } else { 0 };
+        let config = ffi::PortConfig {
+            rx_queues: rx,
+            tx_queues: tx,
+            mtu: 0,
+            rss_functions: if rx > 1 { rss } else { 0 },
+            rx_offloads: stamps & raw.rx_offloads,
+        };
+        // SAFETY: an open port; the configuration is read only during the call.
+        let code = unsafe { ffi::volley_port_configure(*number, &config) };
+        failed(code, || format!("set up {rx} receive and {tx} transmit queues"))?;
+        let queues = Queues { rx, tx };
+        self.set_up_queues(queues, options, *number, raw)?;
+        Ok(queues)
+    }
+
+    fn start(&mut self) -> Result<(), i32> {
+        // SAFETY: an open, configured port.
+        check(unsafe { ffi::rte_eth_dev_start(self.number()?) })
+    }
+
+    fn stop(&mut self) -> Result<(), i32> {
+        // SAFETY: an open port; no worker is in one of its queues.
+        check(unsafe { ffi::rte_eth_dev_stop(self.number()?) })
+    }
+
+    fn close(&mut self) {
+        if let Some((number, _)) = self.opened.take() {
+            // SAFETY: an open, stopped port; no worker is in one of its queues, nor will be.
+            unsafe { ffi::rte_eth_dev_close(number) };
+            self.device.unplug();
+        }
+    }
+
+    fn source(&self, queue: u16) -> Option<Source> {
+        Some(Source::Dpdk { port: self.number().ok()?, queue })
+    }
+
+    fn sink(&self, queue: u16) -> Option<Sink> {
+        Some(Sink::Dpdk { port: self.number().ok()?, queue })
+    }
+
+    fn link(&self) -> Result<Link, i32> {
+        let mut raw = ffi::Link::default();
+        // SAFETY: an open port; the result is ours.
+        check(unsafe { ffi::volley_port_link(self.number()?, &mut raw) })?;
+        Ok(Link {
+            up: raw.up != 0,
+            gone: false,
+            returned: false,
+            speed_mbps: Some(raw.speed_mbps).filter(|&speed| speed != 0 && speed != u32::MAX),
+            full_duplex: raw.full_duplex != 0,
+        })
+    }
+
+    fn stats(&self) -> Result<PortStats, i32> {
+        stats::read(self.number()?)
+    }
+
+    fn extended_stats(&self) -> Result<Vec<(String, u64)>, i32> {
+        stats::read_extended(self.number()?)
+    }
+
+    fn mac(&self) -> Result<[u8; 6], i32> {
+        let mut address = [0; 6];
+        // SAFETY: an open port; six bytes of ours.
+        check(unsafe { ffi::rte_eth_macaddr_get(self.number()?, &mut address) })?;
+        Ok(address)
+    }
+
+    fn set_mac(&mut self, mut address: [u8; 6]) -> Result<(), i32> {
+        // SAFETY: an open port; the address is copied.
+        check(unsafe { ffi::rte_eth_dev_default_mac_addr_set(self.number()?, &mut address) })
+    }
+
+    fn mtu(&self) -> Result<u16, i32> {
+        let mut mtu = 0;
+        // SAFETY: an open port; the result is ours.
+        check(unsafe { ffi::rte_eth_dev_get_mtu(self.number()?, &mut mtu) })?;
+        Ok(mtu)
+    }
+
+    fn set_mtu(&mut self, mtu: u16) -> Result<(), i32> {
+        // SAFETY: an open port.
+        check(unsafe { ffi::rte_eth_dev_set_mtu(self.number()?, mtu) })
+    }
+
+    fn set_promiscuous(&mut self, on: bool) -> Result<(), i32> {
+        let number = self.number()?;
+        // SAFETY: an open port.
+        check(unsafe {
+            match on {
+                true => ffi::rte_eth_promiscuous_enable(number),
+                false => ffi::rte_eth_promiscuous_disable(number),
+            }
+        })
+    }
+
+    fn set_all_multicast(&mut self, on: bool) -> Result<(), i32> {
+        let number = self.number()?;
+        // SAFETY: an open port.
+        check(unsafe {
+            match on {
+                true => ffi::rte_eth_allmulticast_enable(number),
+                false => ffi::rte_eth_allmulticast_disable(number),
+            }
+        })
+    }
+
+    fn offers_times(&self) -> bool {
+        let stamps = facts::constants().rx_timestamp;
+        self.opened.as_ref().is_some_and(|(_, raw)| raw.rx_offloads & stamps != 0)
+    }
+
+    fn clock(&self) -> Option<PortClock> {
+        PortClock::of_card(self.number().ok()?)
+    }
+
+    fn read_clock(&self, clock: PortClock) -> Result<u64, i32> {
+        clock.read(self.number()?)
+    }
+}
+
+/// As DPDK is told: `net_tap3,iface=vt0`.
+impl fmt::Display for EthDev {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},{}", self.device.name, self.device.arguments)
+    }
+}
