@@ -3,6 +3,8 @@
 # counted, and an honest peer that comes afterwards is served.
 . "$(dirname "$0")/lib.sh"
 fail() { echo "$1"; exit 1; }
+is_down() { [ "$(json ".[] | select(.name == \"$1\").link_up" router show ports)" = false ]; }
+is_up() { [ "$(json ".[] | select(.name == \"$1\").link_up" router show ports)" = true ]; }
 hosts
 two_ports af_packet >"$work/router.toml"
 for port in "m0 server" "m1 client"; do
@@ -11,13 +13,14 @@ for port in "m0 server" "m1 client"; do
 done >>"$work/router.toml"
 router router
 until_true pings "$a" 10.0.2.2
-on "$a" ping -q -i 0.01 -w 60 10.0.2.2 >"$work/pings" 2>&1 &
+# Not through `on`: see router.
+ip netns exec "$a" ping -q -i 0.01 -w 60 10.0.2.2 >"$work/pings" 2>&1 &
 pinging=$!
 for role in client server; do
     port=m$([ $role = client ] && echo 0 || echo 1)
     timeout 60 python3 "$root/smoke/hostile_memif.py" $role "$work/$port" || fail "the hostile $role did not do its part"
     kill -0 "${daemons[0]}" 2>/dev/null || fail "the router died of a hostile $role"
-    [ "$(json ".[] | select(.name == \"$port\").link_up" router show ports)" = false ] || fail "$port is up without a peer"
+    until_true is_down "$port"
     [ "$(json ".[] | select(.name == \"$port\").rx.errors" router show ports)" -gt 0 ] || fail "nothing counted at $port"
     echo "a hostile $role: $(json ".[] | select(.name == \"$port\").rx.errors" router show ports) packets that cannot be"
 done
@@ -30,5 +33,5 @@ for port in "m0 client" "m1 server"; do
     printf '[port.%s]\nkind = "memif"\nsocket = "%s"\nrole = "%s"\n' "$1" "$work/$1" "$2"
 done >"$work/honest.toml"
 router honest
-for port in m0 m1; do until_true test "$(json ".[] | select(.name == \"$port\").link_up" router show ports)" = true; done
+for port in m0 m1; do until_true is_up "$port"; done
 echo "ok $name"
