@@ -8,9 +8,10 @@
 use lab_record::{Outcome, Trial};
 
 use crate::Error;
-use crate::search::kind::{Findings, Found, Kind, Parameter, Terms, finish};
+use crate::search::kind::{Findings, Found, Kind, finish};
 use crate::search::stand::Stand;
 use crate::search::strategy::{Search, Step};
+use crate::search::terms::{Parameter, Terms};
 
 /// As scenarios name it.
 pub const KIND: Kind = Kind { parameters: &[STEPS], ..Kind::new("first-loss", pursue) };

@@ -7,9 +7,10 @@
 use lab_record::{Outcome, Trial, Unit};
 use serde::{Deserialize, Serialize};
 
-use super::kind::{Findings, Kind, Quantity, Terms, finish};
+use super::kind::{Findings, Kind, Quantity, finish};
 use super::stand::Stand;
 use super::strategy::{Search, Step};
+use super::terms::Terms;
 use crate::Error;
 
 /// As scenarios name it.

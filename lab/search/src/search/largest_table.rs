@@ -13,8 +13,9 @@ use std::ops::Range;
 use lab_record::Unit;
 use serde::{Deserialize, Serialize};
 
-use super::kind::{Findings, Kind, Parameter, Quantity, Terms};
+use super::kind::{Findings, Kind, Quantity};
 use super::stand::{Stand, Table};
+use super::terms::{Parameter, Terms};
 use crate::Error;
 
 /// As scenarios name it.

@@ -10,9 +10,10 @@
 use lab_record::{Outcome, Trial};
 use serde::{Deserialize, Serialize};
 
-use super::kind::{Findings, Found, Kind, Terms, finish};
+use super::kind::{Findings, Found, Kind, finish};
 use super::stand::Stand;
 use super::strategy::{Search, Step};
+use super::terms::Terms;
 use crate::Error;
 
 /// As scenarios name it.

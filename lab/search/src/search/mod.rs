@@ -15,6 +15,7 @@
 pub mod back_to_back;
 pub mod frame_loss;
 pub mod functional;
+pub mod goal;
 pub mod kind;
 pub mod largest_table;
 pub mod latency;
@@ -28,12 +29,14 @@ pub mod soak;
 pub mod stand;
 pub mod strategy;
 pub mod stream;
+pub mod terms;
 pub mod throughput;
 
-pub use kind::{Findings, Found, Kind, Manner, Parameter, Quantity, Terms};
+pub use kind::{Findings, Found, Kind, Manner, Quantity};
 pub use lab_record::{Changed, Latency, Outcome, Overload, Trial};
 pub use stand::{Resumed, Stand, Table};
 pub use strategy::{Budget, Search, Step, run};
+pub use terms::{Parameter, Terms};
 
 /// Every search, in the order in which messages and reports tell of them.
 pub static ALL: &[&Kind] = &[

@@ -12,10 +12,11 @@
 use lab_record::{Changed, Outcome, Trial, Unit};
 use serde::{Deserialize, Serialize};
 
-use super::kind::{Findings, Kind, Parameter, Quantity, Terms, finish};
+use super::kind::{Findings, Kind, Quantity, finish};
 use super::largest_table::MOST_ENTRIES;
 use super::stand::Stand;
 use super::strategy::{Search, Step};
+use super::terms::{Parameter, Terms};
 use super::throughput;
 use crate::Error;
 

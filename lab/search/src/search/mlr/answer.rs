@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::database::Database;
-use super::goal::Goal;
 use super::grid::Grid;
+use crate::search::goal::Goal;
 
 /// The bounds of one goal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 
 use lab_record::Outcome;
 
-use super::goal::Target;
 use super::load_stat::{Class, LoadStat};
+use super::target::Target;
 
 /// The largest load known to reach a target below the smallest load known to miss it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -83,6 +83,7 @@ impl Database {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::mlr::target::targets;
     use crate::search::mlr::{Goal, Grid};
     use lab_record::Trial;
 
@@ -90,7 +91,7 @@ mod tests {
     fn a_good_load_above_a_bad_one_is_an_inversion_and_no_bound() {
         let goal = Goal { duration_sum_s: 1.0, ..Goal::ndr() };
         let grid = Grid::new(1e4, 1e7, &[0.005]).unwrap();
-        let mut database = Database::new(goal.targets(&grid));
+        let mut database = Database::new(targets(&goal, &grid));
         for (notch, lost) in [(10, 0), (20, 0), (40, 7), (50, 0)] {
             let trial = Trial::new(1e5, 1.0);
             database.add(notch, &Outcome::of(trial, trial.packets() - lost));

@@ -9,7 +9,7 @@
 
 use lab_record::Outcome;
 
-use super::goal::Target;
+use super::target::Target;
 
 /// Trial time at one load, told apart for one target.
 #[derive(Debug, Clone, Default)]
@@ -88,12 +88,13 @@ impl LoadStat {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::mlr::target::targets;
     use crate::search::mlr::{Goal, Grid};
     use lab_record::Trial;
 
     fn target() -> Target {
         let grid = Grid::new(1e4, 1e7, &[0.005]).unwrap();
-        *Goal { duration_sum_s: 5.0, ..Goal::ndr() }.targets(&grid).last().unwrap()
+        *targets(&Goal { duration_sum_s: 5.0, ..Goal::ndr() }, &grid).last().unwrap()
     }
 
     fn after(trials: &[(f64, u64)]) -> LoadStat {

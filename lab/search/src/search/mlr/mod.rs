@@ -14,24 +14,25 @@
 
 mod answer;
 mod database;
-mod goal;
 mod grid;
 mod limits;
 mod load_stat;
 mod pursuit;
 mod selector;
+mod target;
 
+pub use super::goal::Goal;
 pub use answer::GoalAnswer;
 use database::{Bounds, Database};
-pub use goal::Goal;
 pub use grid::Grid;
 use lab_record::{Outcome, Trial, Verdict};
 use limits::useful_load;
 use selector::{Candidate, Selector};
 
-use super::kind::{Findings, Found, Kind, Terms, carry_out};
+use super::kind::{Findings, Found, Kind, carry_out};
 use super::stand::Stand;
 use super::strategy::{Search, Step};
+use super::terms::Terms;
 use crate::Error;
 
 /// As scenarios name it.
@@ -133,7 +134,7 @@ impl MlrSearch {
         let mut finals = Vec::new();
         let mut first = (f64::INFINITY, 0.0f64, 0i64);
         for goal in &config.goals {
-            let chain = goal.targets(&grid);
+            let chain = target::targets(goal, &grid);
             let coarsest = &chain[0];
             first.0 = first.0.min(coarsest.loss_ratio);
             first.1 = first.1.max(coarsest.trial_s);

@@ -12,9 +12,9 @@
 //! ```
 
 use super::database::Bounds;
-use super::goal::Target;
 use super::grid::{Grid, split};
 use super::limits::useful_load;
+use super::target::Target;
 use crate::Error;
 
 /// A load that a rule would measure.
@@ -177,10 +177,11 @@ impl Pursuit {
 mod tests {
     use super::*;
     use crate::search::mlr::Goal;
+    use crate::search::mlr::target::targets;
 
     fn pursuit(start: (i64, i64)) -> (Grid, Pursuit) {
         let grid = Grid::new(1e4, 1e7, &[0.005]).unwrap();
-        let target = Target { width: 10, ..*Goal::ndr().targets(&grid).last().unwrap() };
+        let target = Target { width: 10, ..*targets(&Goal::ndr(), &grid).last().unwrap() };
         let start = Bounds { lower: Some(start.0), upper: Some(start.1) };
         let pursuit = Pursuit::new(&grid, target, start);
         (grid, pursuit)

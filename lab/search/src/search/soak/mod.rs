@@ -17,9 +17,10 @@ pub use models::LossFunction;
 use posterior::{Estimate, Posterior};
 use serde::{Deserialize, Serialize};
 
-use super::kind::{Findings, Found, Kind, Terms, finish};
+use super::kind::{Findings, Found, Kind, finish};
 use super::stand::Stand;
 use super::strategy::{Search, Step};
+use super::terms::Terms;
 use crate::Error;
 
 /// As scenarios name it.
