@@ -1,4 +1,4 @@
-//! One interface: what is wanted of it, its queues, its state.
+//! One interface, as its user holds it: its queues, its state.
 //!
 //! ```text
 //!  open ─▶ stopped ◀─ start, stop ─▶ started: connected or not ─▶ drop: nothing is left of it
@@ -6,71 +6,15 @@
 //! A server listens from `open` on; a client tries again and again while it is started. Neither
 //! takes a call to be connected again: the service sees to it.
 
-use crate::control::{MAX_RING_LOG2, MAX_RINGS, SECRET_BYTES};
-use crate::queue::{Line, Receiver, Sender};
-use crate::receive::Incoming;
+use crate::control::{MAX_RING_LOG2, MAX_RINGS};
+use crate::counts::Counters;
+use crate::interface::{Role, Settings, Shared};
+use crate::queue::{Receiver, Sender};
 use crate::service;
 use crate::shape::Shape;
-use crate::transmit::Outgoing;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-/// Who listens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Makes the socket and waits.
-    Server,
-    /// Connects, and provides the memory.
-    Client,
-}
-
-/// What is wanted of an interface.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// Who listens.
-    pub role: Role,
-    /// The socket both meet at.
-    pub socket: PathBuf,
-    /// Tells several interfaces at one socket apart.
-    pub id: u32,
-    /// What both must know; zeroes: nothing.
-    pub secret: [u8; SECRET_BYTES],
-    /// Packets a ring holds, as a power of two. The client's counts.
-    pub ring_log2: u8,
-    /// Bytes of a slot's buffer. The client's counts.
-    pub buffer_bytes: u16,
-    /// Receive queues.
-    pub rx_queues: u16,
-    /// Transmit queues.
-    pub tx_queues: u16,
-}
-
-/// What all hold of an interface.
-pub(crate) struct Shared {
-    pub(crate) settings: Settings,
-    pub(crate) rx: Vec<Arc<Line<Incoming>>>,
-    pub(crate) tx: Vec<Arc<Line<Outgoing>>>,
-    pub(crate) up: AtomicBool,
-    pub(crate) refused: AtomicU64,
-    pub(crate) lies: AtomicU64,
-}
-
-/// What a queue did, or all of them, since the interface was opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Packets.
-    pub packets: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Packets received, or buffers to send by, that cannot be: the other side's fault.
-    pub wrong: u64,
-    /// Packets not sent as they do not fit.
-    pub errors: u64,
-    /// Bursts for which there was no buffer.
-    pub no_buffers: u64,
-}
 
 /// An open interface.
 pub struct Endpoint {
@@ -134,12 +78,12 @@ impl Endpoint {
 
     /// What each receive queue did.
     pub fn received(&self) -> impl Iterator<Item = Counters> + '_ {
-        self.shared.rx.iter().map(|line| read(&line.counts))
+        self.shared.rx.iter().map(|line| line.counts.told())
     }
 
     /// What each transmit queue did.
     pub fn sent(&self) -> impl Iterator<Item = Counters> + '_ {
-        self.shared.tx.iter().map(|line| read(&line.counts))
+        self.shared.tx.iter().map(|line| line.counts.told())
     }
 
     /// Peers that were turned away for what they said before packets flowed.
@@ -150,26 +94,6 @@ impl Endpoint {
     /// Connections that ended as a ring said what cannot be.
     pub fn lies(&self) -> u64 {
         self.shared.lies.load(Ordering::Relaxed)
-    }
-}
-
-pub(crate) fn read(counts: &crate::queue::Counts) -> Counters {
-    Counters {
-        packets: counts.packets.load(Ordering::Relaxed),
-        bytes: counts.bytes.load(Ordering::Relaxed),
-        wrong: counts.wrong.load(Ordering::Relaxed),
-        errors: counts.errors.load(Ordering::Relaxed),
-        no_buffers: counts.no_buffers.load(Ordering::Relaxed),
-    }
-}
-
-impl core::ops::AddAssign for Counters {
-    fn add_assign(&mut self, other: Self) {
-        self.packets += other.packets;
-        self.bytes += other.bytes;
-        self.wrong += other.wrong;
-        self.errors += other.errors;
-        self.no_buffers += other.no_buffers;
     }
 }
 

@@ -1,7 +1,7 @@
 //! Shared memory with another process (memif 2.0), in which no byte of the other side is believed.
 //!
 //! ```text
-//!  endpoint   one interface: opened, started, stopped, closed; its queues, its counters
+//!  endpoint   one interface as its user holds it: opened, started, stopped, closed; interface: what it is; counts: what it did
 //!  service    one thread for all: who listens, who connects, who says what; session: one connection
 //!  control    what is said, as pure state machines; socket: how it goes over
 //!  region     memory that both sides have, and that neither can take away; shape: how ours is laid out
@@ -27,7 +27,9 @@
 
 mod bell;
 pub mod control;
+mod counts;
 mod endpoint;
+mod interface;
 pub mod probe;
 mod queue;
 mod receive;
@@ -39,7 +41,9 @@ mod shape;
 pub mod socket;
 mod transmit;
 
-pub use endpoint::{Counters, Endpoint, Role, Settings};
+pub use counts::Counters;
+pub use endpoint::Endpoint;
+pub use interface::{Role, Settings};
 pub use queue::{Receiver, Sender};
 pub use region::{Region, RegionError};
 pub use shape::{Direction, Shape};

@@ -1,13 +1,13 @@
 //! One ring each way over memory that the caller writes, as a peer would: for tests and fuzzers.
 
 use crate::control::ring_bytes;
-use crate::queue::Counts;
+use crate::counts::Counts;
 use crate::receive::Incoming;
 use crate::region::{Region, RegionError};
 use crate::ring::{Buffers, Memory, Ring};
 use crate::shape::{Direction, Shape};
 use crate::transmit::Outgoing;
-use crate::{Counters, Role, endpoint};
+use crate::{Counters, Role};
 use packet::{PacketBuf, PacketCache};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -86,7 +86,7 @@ impl Probe {
 
     /// What was received, and what was sent.
     pub fn counters(&self) -> (Counters, Counters) {
-        (endpoint::read(&self.received), endpoint::read(&self.sent))
+        (self.received.told(), self.sent.told())
     }
 }
 

@@ -10,51 +10,13 @@
 //! burst and nearly always free.
 
 use crate::bell::Bell;
+use crate::counts::Counts;
 use crate::receive::Incoming;
 use crate::ring::Lie;
 use crate::transmit::Outgoing;
 use packet::{Burst, PacketBuf, PacketCache, RxQueue, TxQueue};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// What one burst did.
-#[derive(Default)]
-pub(crate) struct Worked {
-    pub(crate) packets: u64,
-    pub(crate) bytes: u64,
-    /// Descriptors that cannot be.
-    pub(crate) wrong: u64,
-    /// Packets of ours that do not fit.
-    pub(crate) errors: u64,
-}
-
-/// What a queue did.
-#[derive(Default)]
-pub(crate) struct Counts {
-    pub(crate) packets: AtomicU64,
-    pub(crate) bytes: AtomicU64,
-    pub(crate) wrong: AtomicU64,
-    pub(crate) errors: AtomicU64,
-    pub(crate) no_buffers: AtomicU64,
-}
-
-impl Counts {
-    #[inline]
-    pub(crate) fn add(&self, counter: &AtomicU64, count: u64) {
-        // The queue's worker is the one who writes.
-        counter.store(counter.load(Ordering::Relaxed) + count, Ordering::Relaxed);
-    }
-
-    #[inline]
-    pub(crate) fn note(&self, worked: &Worked) {
-        self.add(&self.packets, worked.packets);
-        self.add(&self.bytes, worked.bytes);
-        if worked.wrong + worked.errors != 0 {
-            self.add(&self.wrong, worked.wrong);
-            self.add(&self.errors, worked.errors);
-        }
-    }
-}
 
 /// What a connection has beside its rings.
 pub(crate) struct Link {

@@ -6,7 +6,7 @@
 //!            descriptors of a burst: read, checked, fetched ▸ copied into buffers of ours
 //! ```
 
-use crate::queue::{Counts, Worked};
+use crate::counts::{Counts, Worked};
 use crate::ring::{Buffers, Descriptor, Lie, MORE, Ring};
 use packet::{Burst, PacketBuf, PacketCache, prefetch_read};
 use std::sync::atomic::Ordering;

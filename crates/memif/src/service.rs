@@ -11,7 +11,7 @@
 
 use crate::bell::{Bell, Bells};
 use crate::control::{Init, Message, Refusal, Server, shown};
-use crate::endpoint::{Role, Shared};
+use crate::interface::{Role, Shared};
 use crate::queue::lock;
 use crate::session::{NAME, Session, say};
 use crate::socket::{Channel, Heard, Listener};

@@ -5,7 +5,7 @@ use crate::bell::{Bell, Bells, eventfd, is_eventfd};
 use crate::control::{
     Carries, Client, ClientStep, Described, Message, Refusal, RingOffer, Server, ServerStep, Wish,
 };
-use crate::endpoint::Shared;
+use crate::interface::Shared;
 use crate::queue::{End, Line, Link};
 use crate::receive::Incoming;
 use crate::region::Region;

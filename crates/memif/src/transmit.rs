@@ -7,7 +7,7 @@
 //! A packet longer than a buffer goes into several. A slot whose buffer cannot be is passed on
 //! empty: the packet goes into those behind it.
 
-use crate::queue::{Counts, Worked};
+use crate::counts::{Counts, Worked};
 use crate::ring::{Buffers, Descriptor, Lie, MORE, Ring};
 use packet::PacketBuf;
 use std::sync::atomic::Ordering;
