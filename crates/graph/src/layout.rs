@@ -242,13 +242,15 @@ fn tell_causes_where_some_listen<S>(nodes: &mut [LayoutNode<S>]) {
     }
 }
 
-/// Sorts nodes so that edges lead upwards, inputs first; edges that close a loop are left alone.
+/// Sorts nodes so that edges lead upwards, inputs first; edges that close a loop are left alone,
+/// those of nodes at which packets begin again in any case.
 fn in_rank_order<S>(nodes: Vec<LayoutNode<S>>) -> Vec<LayoutNode<S>> {
     fn visit<S>(at: usize, nodes: &[LayoutNode<S>], seen: &mut [bool], finished: &mut Vec<usize>) {
         if std::mem::replace(&mut seen[at], true) {
             return;
         }
-        for edge in &nodes[at].edges {
+        let LayoutNode { spec, edges, .. } = &nodes[at];
+        for edge in edges.iter().filter(|_| !spec.begins_again) {
             visit(edge.target, nodes, seen, finished);
         }
         finished.push(at);
@@ -276,6 +278,7 @@ fn in_rank_order<S>(nodes: Vec<LayoutNode<S>>) -> Vec<LayoutNode<S>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exit::ExitSpec;
     use crate::harness::TEST_DROP;
     use crate::node::DynNode;
 
@@ -286,7 +289,16 @@ mod tests {
     fn node(name: &'static str, turn: Option<u32>) -> NodeSpec<()> {
         let turn = turn.map(|place| Turn { arc: "begin", place });
         let (about, role) = ("stands in a test", Role::Inner);
-        NodeSpec { name, about, role, attach: &[], turn, exits: &[], make: made }
+        NodeSpec {
+            name,
+            about,
+            role,
+            attach: &[],
+            turn,
+            begins_again: false,
+            exits: &[],
+            make: made,
+        }
     }
 
     #[test]
@@ -304,6 +316,26 @@ mod tests {
         assert_eq!(ways("first"), [(9, "late"), (2, "soon")]);
         assert_eq!(ways("soon"), [(9, "late")]);
         assert_eq!(ways("late"), []);
+    }
+
+    #[test]
+    fn what_begins_again_stands_behind_what_leads_to_it() {
+        const WRAP: &[ExitSpec] =
+            &[ExitSpec { name: "Rewrite", about: "", to: To::Node("rewrite", 0) }];
+        const REWRITE: &[ExitSpec] =
+            &[ExitSpec { name: "Output", about: "", to: To::Node("output", 0) }];
+        const OUTPUT: &[ExitSpec] =
+            &[ExitSpec { name: "Wrap", about: "", to: To::Node("wrap", 0) }];
+        let begins_again = true;
+        let specs = [
+            TEST_DROP,
+            NodeSpec { exits: OUTPUT, ..node("output", None) },
+            NodeSpec { exits: REWRITE, ..node("rewrite", None) },
+            NodeSpec { exits: WRAP, begins_again, ..node("wrap", None) },
+        ];
+        let layout = Layout::new(&specs).unwrap();
+        let slots = ["rewrite", "output", "wrap"].map(|name| layout.slot(name).unwrap());
+        assert!(slots.is_sorted(), "{slots:?}");
     }
 
     #[test]

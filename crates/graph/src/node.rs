@@ -53,6 +53,9 @@ pub trait Node: Send + Sized + 'static {
     const ATTACH: &'static [Attach] = &[];
     /// Its turn, where it stands in an arc.
     const TURN: Option<Turn> = None;
+    /// Whether its packets begin another way through the graph: that closes loops, and says nothing
+    /// of which node comes before which.
+    const BEGINS_AGAIN: bool = false;
     /// Its exits.
     type Exit: Exit;
     /// What it is made from: the tables and settings of the program around it.
@@ -96,6 +99,8 @@ pub struct NodeSpec<S: 'static> {
     pub attach: &'static [Attach],
     /// [`Node::TURN`].
     pub turn: Option<Turn>,
+    /// [`Node::BEGINS_AGAIN`].
+    pub begins_again: bool,
     /// The declared exits.
     pub exits: &'static [ExitSpec],
     pub(crate) make: fn(&S) -> Box<dyn DynNode>,
@@ -117,6 +122,7 @@ pub const fn spec<N: Node>() -> NodeSpec<N::Setup> {
         role: N::ROLE,
         attach: N::ATTACH,
         turn: N::TURN,
+        begins_again: N::BEGINS_AGAIN,
         exits: <N::Exit as Exit>::SPECS,
         make: |setup| Box::new(N::new(setup)),
     }

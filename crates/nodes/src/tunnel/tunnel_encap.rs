@@ -72,6 +72,7 @@ impl<'a> Way<'a> {
 impl Node for TunnelEncap {
     const NAME: &'static str = "tunnel-encap";
     const ABOUT: &'static str = "wraps what leaves by VXLAN and GRE tunnels";
+    const BEGINS_AGAIN: bool = true;
     type Exit = Exit;
     type Setup = Setup;
 

@@ -68,6 +68,7 @@ entrances! {
 impl Node for TunnelTooBig {
     const NAME: &'static str = "tunnel-too-big";
     const ABOUT: &'static str = "tells senders inside tunnels how long their packets may be";
+    const BEGINS_AGAIN: bool = true;
     type Exit = Exit;
     type Setup = Setup;
 
