@@ -99,6 +99,7 @@ mod tests {
     /// Each thing handed over is waited for before the next: a ring that were lost would keep both
     /// sides for ten minutes.
     #[test]
+    #[cfg_attr(miri, ignore)] // Miri knows no `ppoll`.
     fn of_a_hundred_thousand_rings_between_a_last_look_and_a_rest_none_is_lost() {
         const ALL: u64 = 100_000;
         let (bell, given) = (Doorbell::that_wakes().unwrap(), AtomicU64::new(0));

@@ -46,8 +46,10 @@ impl Asked for EventsAsked {
         let seen = ParameterBuilder::new()
             .name(Self::SEEN)
             .parameter_in(ParameterIn::Header)
-            .description(Some("The number of the last event that was seen"))
-            .schema(Some(u64::schema()));
+            .description(Some(
+                "The number of the last event that was seen; another text is as none",
+            ))
+            .schema(Some(String::schema()));
         let mut parameters = EventFilter::into_params(|| Some(ParameterIn::Query));
         parameters.push(seen.build());
         parameters

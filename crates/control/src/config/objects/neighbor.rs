@@ -60,7 +60,8 @@ impl Listed for Neighbor {
 
 impl Object for Neighbors {
     fn check(&self, config: &Config, _: &Host, report: &mut Report) {
-        let (connected, on_link) = (Connected::of(&config.ports), OnLink::of(&config.routes));
+        let (connected, on_link) =
+            (Connected::of(&config.ports), OnLink::of(&config.routes, &config.ports));
         for (key, neighbor) in self.iter() {
             let field = key.path(Neighbor::KIND);
             if !neighbor.mac.is_unicast() {

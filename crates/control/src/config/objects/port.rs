@@ -72,6 +72,11 @@ impl Port {
         self.addresses.iter().any(|own| own.address().is_ipv4())
     }
 
+    /// Whether it speaks IPv4, by an address of its own or another's.
+    pub fn speaks_ip4(&self) -> bool {
+        self.has_ip4() || self.unnumbered.is_some()
+    }
+
     /// Whether it has addresses, its own or another's: what it receives is routed.
     pub fn has_addresses(&self) -> bool {
         !self.addresses.is_empty() || self.unnumbered.is_some()

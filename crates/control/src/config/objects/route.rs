@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 
 use super::connected::{Connected, is_link_local};
-use super::port::check_exists;
+use super::port::{Ports, check_exists};
 use super::port_name::PortName;
 use super::vrf::{self, DEFAULT_NAME, VrfName, name_of};
 use super::{Command, Config, Object};
@@ -180,25 +180,30 @@ impl Object for Routes {
 
     fn check(&self, config: &Config, _: &Host, report: &mut Report) {
         let connected = Connected::of(&config.ports);
-        let on_link = OnLink::of(self);
+        let on_link = OnLink::of(self, &config.ports);
         for (key, route) in self.iter() {
             check_route(key, route, config, (&connected, &on_link), report);
         }
     }
 }
 
-/// Networks that routes put on the links of ports.
+/// Networks that routes put on the links of ports which speak their family.
 pub(crate) struct OnLink<'a>(Vec<(Option<&'a VrfName>, &'a PortName, Prefix)>);
 
 impl<'a> OnLink<'a> {
-    /// Those of these routes.
-    pub(crate) fn of(routes: &'a Routes) -> Self {
+    /// Those of these routes, on these ports.
+    pub(crate) fn of(routes: &'a Routes, ports: &Ports) -> Self {
         let mut networks = Vec::new();
         for (key, route) in routes.iter() {
             let Route::Via(hops) = route else { continue };
             let alone = hops.iter().filter(|hop| hop.address.is_none());
-            let ports = alone.filter_map(|hop| hop.port.as_ref());
-            networks.extend(ports.map(|port| (key.vrf.as_ref(), port, key.prefix)));
+            let named = alone.filter_map(|hop| hop.port.as_ref());
+            let speaks = |name: &&PortName| {
+                let four = key.prefix.address().is_ipv4();
+                ports.get(name).is_some_and(|port| !four || port.speaks_ip4())
+            };
+            let on = named.filter(speaks);
+            networks.extend(on.map(|port| (key.vrf.as_ref(), port, key.prefix)));
         }
         Self(networks)
     }
