@@ -381,16 +381,19 @@ impl Interface {
     }
 
     fn end(&mut self, why: &Refusal, ending: &mut Vec<Bells>) {
-        self.shared.up.store(false, Ordering::Release);
-        let Some(session) = self.session.take() else { return };
-        let was_live = session.live().is_some();
-        ending.extend(session.end(&self.shared, why));
-        // One that left while it was welcome, and one whom we left, did nothing wrong.
+        let Some(session) = self.session.take() else {
+            self.shared.up.store(false, Ordering::Release);
+            return;
+        };
+        // One that left while it was welcome, and one whom we left, did nothing wrong. What did is
+        // counted by the time that the peer hears of it.
         match why {
-            Refusal::Left(_) if was_live => {}
+            Refusal::Left(_) if session.live().is_some() => {}
             Refusal::Stopped => {}
             why => self.note(why),
         }
+        self.shared.up.store(false, Ordering::Release);
+        ending.extend(session.end(&self.shared, why));
         self.not_before = Some(Instant::now() + RECONNECT_PAUSE);
     }
 
