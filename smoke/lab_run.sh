@@ -34,7 +34,15 @@ nothing_left() {
 }
 
 scenario 0.02 >"$work/smoke.toml"
-lab "$work/smoke.toml" --out "$work/four" >"$work/told.txt"
+# A host that is away for the whole of a trial of 20 ms leaves nothing to measure: such a campaign is begun again.
+for attempt in 1 2 3; do
+    code=0
+    rm -rf "$work/four"
+    lab "$work/smoke.toml" --out "$work/four" >"$work/told.txt" || code=$?
+    [ "$code" = 4 ] || break
+    echo "attempt $attempt: $(jq -r '.failure // empty | select(.refused | not) | .reason' "$work/four/raw.jsonl")"
+done
+[ "$code" = 0 ] || { cat "$work/told.txt"; exit "$code"; }
 of "$work/four" '[.[] | .answer // empty | .subject | "\(.device) \(.function)"] | unique == ["linux-bridge cross-connect", "linux-router ip4", "ovs cross-connect", "ovs ip4", "testpmd cross-connect", "volley cross-connect", "volley ip4"]'
 # What a device cannot do is a refusal with its reason, and nothing else went wrong.
 of "$work/four" '[.[] | .failure // empty] | length == 3 and all(.refused)'
