@@ -113,7 +113,7 @@ impl Router {
             core: core.map(|core| core as u16),
             loops,
             packets: received.map_or(0, |node| node.packets),
-            busy: if loops == 0 { 0.0 } else { (loops - idle) as f64 / loops as f64 },
+            busy: busy_share(loops, idle),
             sleeps: read(|c| &c.sleeps),
             stalls: worker.map(|worker| stalls(&worker.counters().stalls)).unwrap_or_default(),
             queues: self.queues_of(number),
@@ -130,6 +130,12 @@ impl Router {
         };
         self.core.ports.iter().flat_map(of_port).collect()
     }
+}
+
+/// The worker counts on while both are read: an idle one may have counted more of `idle`, read
+/// later, than of `loops`.
+fn busy_share(loops: u64, idle: u64) -> f64 {
+    loops.saturating_sub(idle) as f64 / loops.max(1) as f64
 }
 
 fn resident_bytes() -> u64 {
@@ -156,5 +162,17 @@ fn stalls(counters: &graph::StallCounters) -> view::Stalls {
         total_us: us(read(&counters.cycles)),
         longest_us: us(read(&counters.longest_cycles)),
         latest: latest.iter().map(stall).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::busy_share;
+
+    #[test]
+    fn a_worker_that_counts_on_while_it_is_read_is_not_busy() {
+        let shares =
+            [(0, 0), (0, 3), (100, 103), (100, 25)].map(|(all, idle)| busy_share(all, idle));
+        assert_eq!(shares, [0.0, 0.0, 0.0, 0.75]);
     }
 }
