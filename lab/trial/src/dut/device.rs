@@ -89,6 +89,11 @@ pub trait Device {
         true
     }
 
+    /// Cores that it keeps for itself where a job asks for several workers.
+    fn cores_beside_workers(&self) -> u64 {
+        0
+    }
+
     /// An error where a job asks for what cannot be set here; `cores` are what devices have.
     fn check_settings(&self, job: &Job, cores: &str) -> Result<(), Error> {
         let switches = job.function.switches().map(|(name, _)| name);
@@ -96,10 +101,14 @@ pub trait Device {
         if let Some(setting) = asked.find(|it| !self.settable().contains(it)) {
             return Err(self.refuse(job, &format!("its adapter cannot set its {setting}")));
         }
-        match core_numbers(cores).len() as u64 {
-            count if job.workers > count => {
+        let beside = if job.workers > 1 { self.cores_beside_workers() } else { 0 };
+        match (core_numbers(cores).len() as u64, job.workers.saturating_add(beside)) {
+            (count, wanted) if wanted > count => {
+                let taken =
+                    if beside > 0 { format!(" take {wanted} cores") } else { String::new() };
+                let workers = job.workers;
                 let what =
-                    format!("{} workers, and devices have {count} of the cores", job.workers);
+                    format!("{workers} workers{taken}, and devices have {count} of the cores");
                 Err(self.refuse(job, &what))
             }
             _ => Ok(()),

@@ -96,6 +96,10 @@ impl Device for Vpp {
         &[Workers::NAME, LEARNING, AGEING, UNKNOWN_UNICAST_FLOOD, FLOOD]
     }
 
+    fn cores_beside_workers(&self) -> u64 {
+        1
+    }
+
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
         match job.link {
             LinkKind::VethXdp => {
@@ -148,8 +152,8 @@ impl Device for Vpp {
     }
 }
 
-/// Of one worker the main thread does it all, on the first core; of several the main thread shares
-/// the first core with the first of them.
+/// Of one worker the main thread does it all, on the first core; several have the cores behind it,
+/// since VPP refuses a worker on the main thread's core.
 fn startup(job: &Job, folder: &Path, cores: &str) -> String {
     let folder = folder.display();
     let cards = cards(job);
@@ -159,7 +163,7 @@ fn startup(job: &Job, folder: &Path, cores: &str) -> String {
         0 | 1 => String::new(),
         count => {
             let named: Vec<String> =
-                numbers.iter().take(count as usize).map(ToString::to_string).collect();
+                numbers.iter().skip(1).take(count as usize).map(ToString::to_string).collect();
             format!("\n  corelist-workers {}", named.join(","))
         }
     };
@@ -239,7 +243,20 @@ mod tests {
         assert!(text.contains("  main-core 2\n}"), "{text}");
         assert!(text.contains("  cli-listen /f/cli.sock\n") && !text.contains("exec"), "{text}");
         let text = startup(&Job { workers: 2, ..job }, Path::new("/f"), "2,4-5");
-        assert!(text.contains("  main-core 2\n  corelist-workers 2,4\n"), "{text}");
+        assert!(text.contains("  main-core 2\n  corelist-workers 4,5\n"), "{text}");
+    }
+
+    #[test]
+    fn several_workers_take_a_core_more() {
+        let vpp = Vpp::of(None);
+        let job = Job { workers: 2, ..job(FunctionKind::CrossConnect, 1) };
+        assert!(vpp.check_settings(&job, "2,4-5").is_ok());
+        let refused = vpp.check_settings(&job, "2,4").unwrap_err().to_string();
+        assert!(
+            refused.contains("2 workers take 3 cores, and devices have 2 of the cores"),
+            "{refused}"
+        );
+        assert!(vpp.check_settings(&Job { workers: 1, ..job }, "2").is_ok());
     }
 
     #[test]
