@@ -48,6 +48,15 @@ pub(crate) struct Flags {
     cores: Cores,
 }
 
+/// Which devices.
+#[derive(Debug, Args)]
+pub(crate) struct Devices {
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',',
+        help = format!("Devices: {}", dut::known()),
+        default_values_t = dut::usual().map(str::to_owned))]
+    pub(crate) devices: Vec<String>,
+}
+
 /// Kinds of links, by their names.
 pub(crate) fn links() -> impl TypedValueParser<Value = LinkKind> {
     let names = LinkKind::ALL.into_iter().map(LinkKind::name);

@@ -7,6 +7,7 @@ use lab_trial::plan::Plan;
 use lab_trial::{dut, scenario_file};
 
 use crate::Failure;
+use crate::bench::Devices;
 use crate::say::say;
 
 /// Cases, starts and hours, by the same searches on simulated devices; nothing is started.
@@ -15,10 +16,8 @@ pub(crate) struct Arguments {
     /// The scenario
     #[arg(value_hint = ValueHint::FilePath)]
     scenario: PathBuf,
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',',
-        help = format!("Devices: {}", dut::known()),
-        default_values_t = dut::usual().map(str::to_owned))]
-    devices: Vec<String>,
+    #[command(flatten)]
+    devices: Devices,
     /// Starts of each device; the scenario's own unless said
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     restarts: Option<u32>,
@@ -27,11 +26,12 @@ pub(crate) struct Arguments {
 /// Says it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let scenario = scenario_file::load(&arguments.scenario)?;
-    for name in &arguments.devices {
+    let Devices { devices } = &arguments.devices;
+    for name in devices {
         dut::named(name)?;
     }
     let restarts = arguments.restarts.unwrap_or(scenario.campaign.restarts).max(1);
-    let plan = Plan::of(&scenario, arguments.devices.len(), restarts);
+    let plan = Plan::of(&scenario, devices.len(), restarts);
     say!("{}: {}", scenario.name.get_ref(), scenario.title);
     say!("{}", line(&plan));
     if let Some(minutes) = scenario.campaign.minutes.filter(|minutes| *minutes > 0.0) {

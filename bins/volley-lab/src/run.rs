@@ -12,10 +12,10 @@ use clap::{Args, ValueHint};
 use lab_record::FailureRecord;
 use lab_report::summary::Row;
 use lab_report::{checks, gate, html, method, quantities, summary, words};
+use lab_trial::host;
 use lab_trial::plan::Plan;
-use lab_trial::{dut, host};
 
-use crate::bench::{Flags, Setting};
+use crate::bench::{Devices, Flags, Setting};
 use crate::gate::Junit;
 use crate::say::say;
 use crate::{Failure, plan};
@@ -26,10 +26,8 @@ pub(crate) struct Run {
     /// The scenario: TOML, or JSON as `scenario export` writes it
     #[arg(value_hint = ValueHint::FilePath)]
     scenario: PathBuf,
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',',
-        help = format!("Devices: {}", dut::known()),
-        default_values_t = dut::usual().map(str::to_owned))]
-    devices: Vec<String>,
+    #[command(flatten)]
+    devices: Devices,
     #[command(flatten)]
     flags: Flags,
     #[command(flatten)]
@@ -38,6 +36,7 @@ pub(crate) struct Run {
 
 /// Measures a scenario.
 pub(crate) fn run(Run { scenario, devices, flags, junit }: &Run) -> Result<(), Failure> {
+    let Devices { devices } = devices;
     let setting = Setting::enter(flags, scenario, devices)?;
     let planned = Plan::of(&setting.scenario, devices.len(), setting.restarts);
     eprintln!("volley-lab: {}", plan::line(&planned));

@@ -33,16 +33,17 @@ pub struct Icmp4Error {
 }
 
 /// RFC 1812 section 4.3.2.3: as much of the packet as leaves the message no longer than this.
-const LONGEST_BYTES: usize = 576;
+pub const LONGEST_BYTES: usize = 576;
 const HEADERS_BYTES: usize = ipv4::Header::LEN + ICMP_BYTES;
 
 /// RFC 1812 section 4.3.2.5: errors have the precedence of internetwork control, and the other
 /// bits of the packet's type of service.
-const PRECEDENCE: u8 = 0xc0;
+pub const PRECEDENCE: u8 = 0xc0;
 const TYPE_OF_SERVICE: u8 = 0x1e;
 
 /// A packet that may not be cut is too long for the next link.
-const NEEDS_FRAGMENTS: u16 = icmp_cause(message::UNREACHABLE, unreachable::FRAGMENTATION_NEEDED);
+pub const NEEDS_FRAGMENTS: u16 =
+    icmp_cause(message::UNREACHABLE, unreachable::FRAGMENTATION_NEEDED);
 
 /// The highest message type that has a meaning here; of higher ones nobody knows if they are
 /// errors (RFC 1122 section 3.2.2).

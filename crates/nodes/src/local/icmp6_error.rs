@@ -35,7 +35,8 @@ pub struct Icmp6Error {
 
 const HEADERS_BYTES: usize = ipv6::Header::LEN + ICMP_BYTES;
 
-const TOO_BIG: u16 = icmp_cause(message::PACKET_TOO_BIG, 0);
+/// A packet is too long for the next link.
+pub const TOO_BIG: u16 = icmp_cause(message::PACKET_TOO_BIG, 0);
 const UNKNOWN_OPTION: u16 = icmp_cause(message::PARAMETER_PROBLEM, parameter_problem::OPTION);
 
 graph::exits! {

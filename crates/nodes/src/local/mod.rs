@@ -25,8 +25,8 @@ pub use transport::{
 };
 
 pub use arp_input::ProxyArp;
-pub use icmp4_error::is_answerable4;
-pub use icmp6_error::is_answerable6;
+pub use icmp4_error::{LONGEST_BYTES, NEEDS_FRAGMENTS, PRECEDENCE, is_answerable4};
+pub use icmp6_error::{TOO_BIG, is_answerable6};
 pub use twin_output::Twin;
 
 nodes! {

@@ -12,7 +12,10 @@
 
 use crate::interface::entrances;
 use crate::ip::{OwnIp4, OwnIp6};
-use crate::local::{ICMP_BYTES, icmp_cause, is_answerable4, is_answerable6, write_icmp_error};
+use crate::local::{
+    ICMP_BYTES, LONGEST_BYTES, NEEDS_FRAGMENTS, PRECEDENCE, TOO_BIG, is_answerable4,
+    is_answerable6, write_icmp_error,
+};
 use crate::tables::{IcmpLimits, Inside, Interfaces, Link, RateLimit, Setup};
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use graph::{Context, Exits, Node, Published};
@@ -34,18 +37,10 @@ pub struct TunnelTooBig {
     identification: u16,
 }
 
-/// RFC 1812 section 4.3.2.3: as much of the packet as leaves the message no longer than this.
-const LONGEST_BYTES4: usize = 576;
 /// RFC 791: every link carries as much.
 const LEAST_MTU4: usize = 68;
-/// RFC 1812 section 4.3.2.5: errors have the precedence of internetwork control.
-const PRECEDENCE: u8 = 0xc0;
 /// Octets of the longest link header inside.
 const MOST_LINK_BYTES: usize = ethernet::Header::LEN + MAX_TAGS * Tag::LEN;
-
-const TOO_BIG4: u16 =
-    icmp_cause(icmp4::message::UNREACHABLE, icmp4::unreachable::FRAGMENTATION_NEEDED);
-const TOO_BIG6: u16 = icmp_cause(icmp6::message::PACKET_TOO_BIG, 0);
 
 entrances! {
     /// What becomes of a tunnel's packet that is too long.
@@ -179,7 +174,7 @@ impl Told {
     /// Makes the packet the message, without a link header.
     fn write(self, packet: &mut PacketView<'_>, mtu: u32, identification: u16) -> Result<(), Exit> {
         let (ip_bytes, most) = match self {
-            Self::Ip4 { .. } => (ipv4::Header::LEN, LONGEST_BYTES4),
+            Self::Ip4 { .. } => (ipv4::Header::LEN, LONGEST_BYTES),
             Self::Ip6 { .. } => (ipv6::Header::LEN, ipv6::MIN_MTU),
         };
         packet.truncate(most - ip_bytes - ICMP_BYTES);
@@ -192,7 +187,7 @@ impl Told {
                 let (protocol, source, destination) = (protocol::ICMP4, target, sender);
                 let (tos, flags) = (PRECEDENCE, 0);
                 OwnIp4 { tos, identification, flags, protocol, source, destination }.write(bytes);
-                write_icmp_error(&mut bytes[ip_bytes..], TOO_BIG4, mtu, Sum::ZERO);
+                write_icmp_error(&mut bytes[ip_bytes..], NEEDS_FRAGMENTS, mtu, Sum::ZERO);
             }
             Self::Ip6 { sender, target } => {
                 let (next_header, source, destination) = (protocol::ICMP6, target, sender);
@@ -200,7 +195,7 @@ impl Told {
                 let message = &mut bytes[ip_bytes..];
                 let length = message.len() as u32;
                 let pseudo = checksum::pseudo6(source, destination, next_header, length);
-                write_icmp_error(message, TOO_BIG6, mtu, pseudo);
+                write_icmp_error(message, TOO_BIG, mtu, pseudo);
             }
         }
         Ok(())
