@@ -26,7 +26,7 @@ use wire::checksum::Sum;
 use wire::ethernet::{self, ethertype};
 use wire::ip::{self, protocol};
 use wire::vlan::{MAX_TAGS, Tag};
-use wire::{checksum, icmp4, icmp6, ipv4, ipv6, vlan};
+use wire::{checksum, ipv4, ipv6, vlan};
 
 /// See the module.
 pub struct TunnelTooBig {
