@@ -14,7 +14,7 @@ use crate::scenario::FunctionKind;
 /// As the list has it.
 pub const ADAPTER: Adapter = Adapter {
     read: Some(|text| Some(kernel_counters(text, &DEVICE_DEVICES))),
-    ..Adapter::new("linux-wire", || Box::new(Wire))
+    ..Adapter::new("linux-wire", || Box::new(Wire), "part of the kernel; apt install iproute2")
 };
 
 /// It keeps nothing: what it counts is in the kernel.

@@ -5,6 +5,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::compare::{Bisect, Compare};
 use crate::fit::Fit;
 use crate::index::Index;
+use crate::peers::Peers;
 use crate::report::Report;
 use crate::round_trip::{Ask, Respond};
 use crate::run::Run;
@@ -15,8 +16,8 @@ use crate::simulate::Simulate;
 use crate::traffic::Traffic;
 use crate::trend::Trend;
 use crate::{
-    Failure, compare, fit, index, plan, report, round_trip, run, scenario, self_test, simulate,
-    traffic, trend,
+    Failure, compare, fit, index, peers, plan, report, round_trip, run, scenario, self_test,
+    simulate, traffic, trend,
 };
 
 const EXIT_CODES: &str = "\
@@ -44,6 +45,8 @@ enum Command {
     Bisect(Bisect),
     /// Numbers that several campaigns have, in order of time, cut where they changed
     Trend(Trend),
+    /// Which devices are here, their versions, and how to get the others
+    Peers(Peers),
     /// What the lab itself can send and receive over each kind of link, and at which latency
     SelfTest(SelfTest),
     /// Send test frames and say what came of every one of them
@@ -79,6 +82,7 @@ impl Cli {
             Command::Compare(arguments) => compare::compare(&arguments),
             Command::Bisect(arguments) => compare::bisect(&arguments),
             Command::Trend(arguments) => trend::run(&arguments),
+            Command::Peers(arguments) => peers::run(&arguments),
             Command::SelfTest(arguments) => self_test::run(&arguments),
             Command::Traffic(arguments) => traffic::run(&arguments),
             Command::Respond(arguments) => round_trip::respond(&arguments),

@@ -4,7 +4,7 @@
 //! words ─▶ cli ─┬─▶ run, compare, bisect ─▶ bench: a namespace, a core, DPDK, a results folder
 //!               ├─▶ traffic, respond, ask, self-test
 //!               ├─▶ simulate, fit
-//!               └─▶ report, index, trend, scenario
+//!               └─▶ report, index, trend, scenario, peers
 //! ```
 
 mod bench;
@@ -15,6 +15,7 @@ mod gate;
 mod index;
 mod interrupt;
 mod numbers;
+mod peers;
 mod plan;
 mod progress;
 mod report;

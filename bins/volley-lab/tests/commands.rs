@@ -291,3 +291,18 @@ fn a_reader_that_went_away_ends_the_program_quietly() {
     assert_eq!(output.status.code(), Some(141));
     assert_eq!(text(&output).1, "");
 }
+
+#[test]
+fn peers_are_told_one_a_line_and_as_json() {
+    let (told, errors) = text(&lab(&["peers", "vpp=/nonexistent"]));
+    let vpp = told.lines().find(|line| line.starts_with("vpp=/nonexistent")).unwrap();
+    assert!(vpp.contains("not here: /nonexistent") && vpp.contains("docs/peers.md"), "{vpp}");
+    assert!(told.lines().any(|line| line.starts_with("linux-bridge") && line.contains("here: ")));
+    assert!(errors.is_empty(), "{errors}");
+    let output = lab(&["peers", "--json"]);
+    let peers: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let names: Vec<&str> =
+        peers.as_array().unwrap().iter().map(|peer| peer["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"grout") && names.contains(&"fastclick"), "{names:?}");
+    assert_eq!(lab(&["peers", "cisco=/opt"]).status.code(), Some(1));
+}

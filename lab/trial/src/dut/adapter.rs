@@ -19,11 +19,17 @@ pub struct Adapter {
     pub usual: bool,
     /// What it reads out of a text, whichever was written for it: for fuzzing.
     pub read: Option<fn(&str) -> Option<Counters>>,
+    /// How its programs are got where they are not, in a line.
+    pub get: &'static str,
 }
 
 impl Adapter {
-    /// One that has to be named.
-    pub const fn new(name: &'static str, device: fn() -> Box<dyn Device>) -> Self {
-        Self { name, device, of_folder: None, usual: false, read: None }
+    /// One that has to be named, and how its programs are got.
+    pub const fn new(
+        name: &'static str,
+        device: fn() -> Box<dyn Device>,
+        get: &'static str,
+    ) -> Self {
+        Self { name, device, of_folder: None, usual: false, read: None, get }
     }
 }

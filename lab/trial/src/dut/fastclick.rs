@@ -27,7 +27,11 @@ use crate::watch::probe::first;
 /// As the list has it.
 pub(super) const ADAPTER: Adapter = Adapter {
     of_folder: Some(|folder| Box::new(FastClick::of(Some(Path::new(folder))))),
-    ..Adapter::new("fastclick", || Box::new(FastClick::of(None)))
+    ..Adapter::new(
+        "fastclick",
+        || Box::new(FastClick::of(None)),
+        "build it from source, docs/peers.md says how (fastclick=FOLDER)",
+    )
 };
 
 /// See the module.

@@ -23,7 +23,7 @@ use crate::scenario::FunctionKind;
 /// As the list has it.
 pub(super) const ADAPTER: Adapter = Adapter {
     read: Some(|text| Some(counters(text, text))),
-    ..Adapter::new("grout", || Box::new(Grout))
+    ..Adapter::new("grout", || Box::new(Grout), "build it from source, docs/peers.md says how")
 };
 
 /// See the module.

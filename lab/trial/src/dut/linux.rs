@@ -21,14 +21,14 @@ use crate::scenario::{AGEING, FLOOD, FunctionKind, LEARNING, UNKNOWN_UNICAST_FLO
 pub(super) const BRIDGE: Adapter = Adapter {
     usual: true,
     read: Some(|text| Some(kernel_counters(text, &DEVICE_DEVICES))),
-    ..Adapter::new("linux-bridge", || Box::new(Bridge))
+    ..Adapter::new("linux-bridge", || Box::new(Bridge), "part of the kernel; apt install iproute2")
 };
 
 /// The router, as the list has it.
 pub(super) const ROUTER: Adapter = Adapter {
     usual: true,
     read: Some(|text| traffic_control::of_ends(text).ok()),
-    ..Adapter::new("linux-router", || Box::new(Router))
+    ..Adapter::new("linux-router", || Box::new(Router), "part of the kernel; apt install iproute2")
 };
 
 /// `ip link add br0 type bridge`.

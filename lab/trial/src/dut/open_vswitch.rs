@@ -18,7 +18,7 @@ use crate::scenario::FunctionKind;
 pub(super) const ADAPTER: Adapter = Adapter {
     usual: true,
     read: Some(|text| Some(counters(text))),
-    ..Adapter::new("ovs", || Box::new(OpenVswitch::default()))
+    ..Adapter::new("ovs", || Box::new(OpenVswitch::default()), "apt install openvswitch-switch")
 };
 
 /// See the module.

@@ -28,8 +28,11 @@ use crate::place::{Place, has_program, output};
 use crate::watch::probe::first;
 
 /// As the list has it.
-pub(super) const ADAPTER: Adapter =
-    Adapter::new("ovs-dpdk", || Box::new(OpenVswitchDpdk::default()));
+pub(super) const ADAPTER: Adapter = Adapter::new(
+    "ovs-dpdk",
+    || Box::new(OpenVswitchDpdk::default()),
+    "apt install openvswitch-switch-dpdk",
+);
 
 /// See the module.
 #[derive(Default)]

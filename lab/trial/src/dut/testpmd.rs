@@ -12,16 +12,18 @@ use crate::link::{LAB_MACS, LinkKind};
 use crate::place::{Place, has_program, output};
 use crate::scenario::FunctionKind;
 
+const GET: &str = "apt install dpdk-dev";
+
 /// It changes nothing in a packet; as the list has it.
 pub(super) const ADAPTER: Adapter = Adapter {
     usual: true,
     read: Some(|text| Some(counters(text))),
-    ..Adapter::new("testpmd", || Box::new(Testpmd { name: "testpmd", mode: "io" }))
+    ..Adapter::new("testpmd", || Box::new(Testpmd { name: "testpmd", mode: "io" }), GET)
 };
 
 /// It writes the addresses of the next link; as the list has it.
 pub(super) const MAC: Adapter =
-    Adapter::new("testpmd-mac", || Box::new(Testpmd { name: "testpmd-mac", mode: "mac" }));
+    Adapter::new("testpmd-mac", || Box::new(Testpmd { name: "testpmd-mac", mode: "mac" }), GET);
 
 /// With one of its forwarding modes.
 pub(super) struct Testpmd {

@@ -33,7 +33,11 @@ use crate::scenario::{AGEING, FLOOD, LEARNING, UNKNOWN_UNICAST_FLOOD};
 pub(super) const ADAPTER: Adapter = Adapter {
     of_folder: Some(|folder| Box::new(Vpp::of(Some(Path::new(folder))))),
     read: Some(|text| Some(counters(text))),
-    ..Adapter::new("vpp", || Box::new(Vpp::of(None)))
+    ..Adapter::new(
+        "vpp",
+        || Box::new(Vpp::of(None)),
+        "build it from source, docs/peers.md says how (vpp=FOLDER)",
+    )
 };
 
 /// See the module.

@@ -29,7 +29,7 @@ pub(super) const ADAPTER: Adapter = Adapter {
     of_folder: Some(|folder| Box::new(Volley::in_folder(folder))),
     usual: true,
     read: Some(told::of_text),
-    ..Adapter::new("volley", || Box::new(Volley::beside_us()))
+    ..Adapter::new("volley", || Box::new(Volley::beside_us()), "make build (or volley=FOLDER)")
 };
 
 /// The daemon of one folder.
