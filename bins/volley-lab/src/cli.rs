@@ -17,7 +17,7 @@ use crate::traffic::Traffic;
 use crate::trend::Trend;
 use crate::{
     Failure, compare, fit, index, peers, plan, report, round_trip, run, scenario, self_test,
-    simulate, traffic, trend,
+    simulate, study, traffic, trend,
 };
 
 const EXIT_CODES: &str = "\
@@ -37,6 +37,8 @@ pub(crate) struct Cli {
 enum Command {
     /// Measure a scenario on devices of this host and write the report
     Run(Run),
+    /// Measure what a source measured: many scenarios, one report with its numbers beside ours
+    Study(study::Arguments),
     /// What a scenario would take, and what a shorter campaign would lose
     Plan(plan::Arguments),
     /// Hold device B against A: interleaved blocks of fresh starts, compared pair by pair
@@ -78,6 +80,7 @@ impl Cli {
     pub(crate) fn execute(self) -> Result<(), Failure> {
         match self.command {
             Command::Run(arguments) => run::run(&arguments),
+            Command::Study(arguments) => study::run(&arguments),
             Command::Plan(arguments) => plan::run(&arguments),
             Command::Compare(arguments) => compare::compare(&arguments),
             Command::Bisect(arguments) => compare::bisect(&arguments),

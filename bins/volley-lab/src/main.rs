@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! words ─▶ cli ─┬─▶ run, compare, bisect ─▶ bench: a namespace, a core, DPDK, a results folder
+//!               ├─▶ study: a run each
 //!               ├─▶ traffic, respond, ask, self-test
 //!               ├─▶ simulate, fit
 //!               └─▶ report, index, trend, scenario, peers
@@ -25,6 +26,7 @@ mod say;
 mod scenario;
 mod self_test;
 mod simulate;
+mod study;
 mod traffic;
 mod trend;
 

@@ -93,6 +93,17 @@ fn latency_against_load_follows_the_sources_curve() {
 }
 
 #[test]
+fn points_that_the_generator_limited_are_drawn_although_none_has_an_upper_end() {
+    let interval = Some(Interval { low: 1e6, high: f64::INFINITY });
+    let point = |x| Point { x, y: 2e6, interval, at_least: true };
+    let points = [64.0, 512.0].map(point).to_vec();
+    let series = [Series { name: "ours".into(), points, model: Vec::new() }];
+    let style = |label, log| AxisStyle { label, unit: Unit::Count, log };
+    let svg = curves::draw(&series, style("octets", true), style("rate", false), &[]).unwrap();
+    assert!(svg.contains('≥') && !svg.contains("inf") && !svg.contains("NaN"), "{svg}");
+}
+
+#[test]
 fn schedulers_are_bars_in_groups_with_intervals() {
     let kinds = ["namespace", "container", "virtual machine"].map(str::to_owned);
     let groups: Vec<bars::Group> = ["fifo", "sfq", "codel", "fq-codel", "htb", "hfsc"]

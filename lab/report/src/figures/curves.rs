@@ -65,7 +65,9 @@ pub fn draw(
 ) -> Option<String> {
     let points = || series.iter().flat_map(|series| &series.points);
     let xs = || points().map(|point| point.x);
-    let tops = points().map(|point| point.interval.map_or(point.y, |it| it.high.max(point.y)));
+    // An interval without an upper end reaches no higher than its point.
+    let high = |it: Interval| if it.high.is_finite() { it.high } else { f64::NEG_INFINITY };
+    let tops = points().map(|point| point.interval.map_or(point.y, |it| high(it).max(point.y)));
     let (left, right) = (xs().reduce(f64::min)?, xs().reduce(f64::max)?);
     let top = tops.filter(|it| it.is_finite()).reduce(f64::max)?;
     let least = points().map(|point| point.y).reduce(f64::min)?;

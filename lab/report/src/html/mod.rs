@@ -106,7 +106,8 @@ pub fn write(folder: &Path) -> Result<Results, Error> {
     Ok(results)
 }
 
-const STYLE: &str = "\
+/// What pages look like.
+pub const STYLE: &str = "\
 :root{color-scheme:light}\
 body{margin:0;background:#f6f6f4;color:#222;font:15px/1.5 'Helvetica Neue',Helvetica,Arial,sans-serif}\
 main{max-width:780px;margin:0 auto;padding:32px 30px 60px;background:#fff}\

@@ -1,0 +1,231 @@
+//! `volley-lab study NAME`: the campaigns of a study, one after the other, and one report of all.
+//!
+//! ```text
+//! study ─▶ runs/ID/scenario.toml ─▶ volley-lab run … (a process each: DPDK begins once in one) ─▶ raw.jsonl
+//!      └─▶ after each: report.html, cells.csv        interrupted, or again with the same --out: goes on
+//! ```
+
+use std::fs::File;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueHint};
+use lab_record::Error;
+use lab_study::cell::{Cell, Runs};
+use lab_study::folder::{Ended, Folder, Measured, State, devices_of};
+use lab_study::known;
+use lab_study::page::{self, Page};
+use lab_study::scenario::Planned;
+use lab_study::study::{Run, Study};
+use lab_study::table;
+use lab_trial::dut;
+use lab_trial::scenario::Scenario;
+
+use crate::Failure;
+use crate::interrupt::Interrupt;
+use crate::say::say;
+
+/// How often a run is looked after.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Measures what a source measured, and writes one report with its numbers beside ours. As root.
+/// Ctrl-C keeps what is there.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The study: a name, or a file that ends in .toml
+    #[arg(help = format!("The study: {}, or a file that ends in .toml", names()))]
+    study: String,
+    /// Fewer points and repeats; what that loses stands in the report
+    #[arg(long)]
+    quick: bool,
+    /// Where results and the report go; results/STUDY unless said. What is there goes on
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    out: Option<PathBuf>,
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',',
+        help = format!("Devices: {}; the study's own unless said", dut::known()))]
+    devices: Vec<String>,
+    /// These runs alone, by their names in the study
+    #[arg(long, value_name = "RUN,…", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Write the report of what lies in --out again, and measure nothing
+    #[arg(long, requires = "out", conflicts_with_all = ["quick", "devices", "only"])]
+    render: bool,
+}
+
+fn names() -> String {
+    known::STUDIES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
+/// Carries a study out, or renders it.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let text = known::text_of(&arguments.study)?;
+    let study = Study::parse(&text, Path::new(&arguments.study))?;
+    let usual = || Path::new("results").join(&study.name);
+    let path = arguments.out.clone().unwrap_or_else(usual);
+    let folder = Folder::new(&path);
+    if arguments.render {
+        let state = folder
+            .state()?
+            .ok_or_else(|| Error::Folder { path: path.clone(), reason: "it holds no study" })?;
+        let study = Study::parse(&folder.text()?, &folder.file("study.toml"))?;
+        report(&study, &state, &folder)?;
+        say!("{}", folder.file("report.html").display());
+        return Ok(());
+    }
+    if let Some(unknown) = arguments.only.iter().find(|id| study.run(id).is_none()) {
+        let all: Vec<&str> = study.runs.iter().map(|run| run.id.as_str()).collect();
+        let reason = format!("no run {unknown:?} in {}: {}", study.name, all.join(", "));
+        return Err(Failure::Usage(reason));
+    }
+    let devices = match &arguments.devices[..] {
+        [] => study.devices.clone(),
+        named => named.to_vec(),
+    };
+    for name in &devices {
+        dut::named(name)?;
+    }
+    check(&study, arguments.quick)?;
+    let lab = format!("volley-lab {}", env!("CARGO_PKG_VERSION"));
+    let asked = State { quick: arguments.quick, devices, lab, ended: Vec::new() };
+    let mut state = folder.begin(&text, &asked)?;
+    let interrupt = Interrupt::listen()?;
+    let wanted = |run: &&Run| arguments.only.is_empty() || arguments.only.contains(&run.id);
+    let runs: Vec<&Run> = study.runs.iter().filter(wanted).collect();
+    for (index, run) in runs.iter().enumerate() {
+        let over = state.ended.iter().any(|it| it.run == run.id && it.failure.is_none());
+        if over {
+            continue;
+        }
+        eprintln!("volley-lab: run {} of {}: {} ({})", index + 1, runs.len(), run.id, run.title);
+        let planned = Planned::of(&study, run, state.quick)?;
+        let scenario = folder.write_scenario(&run.id, &planned)?;
+        let link = run.link.as_ref().unwrap_or(&study.link);
+        let devices = devices_of(run, &state.devices);
+        let began = Instant::now();
+        let status = carry_out(&folder.run(&run.id), &scenario, link, &devices, &interrupt)?;
+        if interrupt.came() {
+            report(&study, &state, &folder)?;
+            say!("{}", folder.file("report.html").display());
+            return Err(Failure::Stopped);
+        }
+        let seconds = began.elapsed().as_secs_f64();
+        state.note(Ended { run: run.id.clone(), failure: failure(status), seconds });
+        folder.keep(&state)?;
+        // What stands so far can be read meanwhile.
+        report(&study, &state, &folder)?;
+    }
+    let (numbers, reasons) = report(&study, &state, &folder)?;
+    say!("{numbers} numbers, {reasons} places with a reason in their stead");
+    say!("{}", folder.file("report.html").display());
+    let failed: Vec<String> = state
+        .ended
+        .iter()
+        .filter_map(|it| Some(format!("{}: {}", it.run, it.failure.as_ref()?)))
+        .collect();
+    match (failed.is_empty(), numbers) {
+        (false, _) => Err(Failure::Missing(failed.join("; "))),
+        (true, 0) => Err(Failure::Missing("no number was measured".into())),
+        (true, _) => Ok(()),
+    }
+}
+
+/// Every scenario, before the first is begun: a fault in the last should not show after hours.
+fn check(study: &Study, quick: bool) -> Result<(), Error> {
+    for run in &study.runs {
+        let planned = Planned::of(study, run, quick)?;
+        Scenario::parse(&planned.text(), &format!("{}, run {}", study.name, run.id))?;
+    }
+    Ok(())
+}
+
+/// A run, as a process of its own: what it says goes to a file, how far it is to the terminal.
+fn carry_out(
+    folder: &Path,
+    scenario: &Path,
+    link: &str,
+    devices: &[String],
+    interrupt: &Interrupt,
+) -> Result<ExitStatus, Error> {
+    let own = std::env::current_exe().map_err(Error::file("volley-lab"))?;
+    let said = folder.join("said.txt");
+    let out = File::create(&said).map_err(Error::file(&said))?;
+    let mut child = Command::new("setpriv")
+        // It ends with us, however we end; an interrupt is ours to hand on, once.
+        .args(["--pdeathsig", "TERM", "--"])
+        .arg(own)
+        .arg("run")
+        .arg(scenario)
+        .args(["--link", link, "--devices", &devices.join(","), "--out"])
+        .arg(folder)
+        .stdin(Stdio::null())
+        .stdout(out)
+        .process_group(0)
+        .spawn()
+        .map_err(Error::file("setpriv"))?;
+    let mut told = false;
+    loop {
+        match child.try_wait().map_err(Error::file("volley-lab run"))? {
+            Some(status) => return Ok(status),
+            None if interrupt.came() && !told => {
+                told = true;
+                hand_on(&child);
+            }
+            None => std::thread::sleep(LOOK),
+        }
+    }
+}
+
+/// Interrupts a run, as Ctrl-C would.
+fn hand_on(child: &Child) {
+    let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+}
+
+/// How a run ended, where that is a failure: refusals and wrong functions are results.
+fn failure(status: ExitStatus) -> Option<String> {
+    match (status.code(), status.signal()) {
+        (Some(0 | 3 | 4), _) => None,
+        (Some(code), _) => Some(format!("the lab ended with code {code}")),
+        (None, Some(signal)) => Some(format!("signal {signal} ended the lab")),
+        (None, None) => Some("the lab ended without a code".into()),
+    }
+}
+
+/// Writes the page and the cells. How many numbers there are, and how many reasons.
+fn report(study: &Study, state: &State, folder: &Folder) -> Result<(usize, usize), Error> {
+    let measured: Vec<Measured> = folder.measured(study, state)?;
+    let runs = Runs::of(&measured);
+    let page = Page::of(study, state, &runs);
+    for (name, text) in
+        [("report.html", page::render(&page)), ("cells.csv", table::csv(&page.places))]
+    {
+        let path = folder.file(name);
+        std::fs::write(&path, text).map_err(Error::file(&path))?;
+    }
+    let numbers = page.places.iter().filter(|it| matches!(it.cell, Cell::Number(_))).count();
+    Ok((numbers, page.places.len() - numbers))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scenario_of_every_study_can_be_carried_out_whole_and_cut() {
+        for (name, _) in known::STUDIES {
+            let study = known::study(name).unwrap();
+            for quick in [false, true] {
+                check(&study, quick).unwrap();
+            }
+            study.devices.iter().for_each(|name| drop(dut::named(name).unwrap()));
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_no_failure_and_a_signal_is_one() {
+        assert_eq!(failure(ExitStatus::from_raw(4 << 8)), None);
+        assert!(failure(ExitStatus::from_raw(1 << 8)).unwrap().contains("code 1"));
+        assert!(failure(ExitStatus::from_raw(9)).unwrap().contains("signal 9"));
+    }
+}

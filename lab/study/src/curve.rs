@@ -1,0 +1,202 @@
+//! The points of a curve, of one device; or the reason why it has none.
+//!
+//! ```text
+//! rate        answers of searches            percentile, mean, loss   timed trials, a value each restart
+//! node share  cycles of some nodes / of all  event                    the processor's counters, where it shows them
+//! ```
+
+use std::collections::BTreeMap;
+
+use lab_record::axes::{Axis, LoadPercent};
+use lab_record::{Histogram, Interval, Results, TrialRecord};
+use lab_report::summary::interval_of_bounds;
+use lab_search::stats::summary::mean;
+
+use crate::cell::{Runs, fits, reason};
+use crate::folder::Measured;
+use crate::study::{Curve, Pick, What};
+
+/// A point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// Value of the axis.
+    pub x: f64,
+    /// What was measured.
+    pub y: f64,
+    /// Where it lies.
+    pub interval: Interval,
+    /// Restarts that it is of.
+    pub runs: usize,
+    /// Whether the device may do more.
+    pub at_least: bool,
+}
+
+/// The points, in order of the axis; or why there are none.
+pub fn points(
+    runs: &Runs<'_>,
+    curve: &Curve,
+    pick: &Pick,
+    axis: &str,
+    device: &str,
+) -> Result<Vec<Point>, String> {
+    if let Some(reason) = &curve.reason {
+        return Err(reason.clone());
+    }
+    let mut why = String::from("no run is named");
+    for id in &pick.runs {
+        let Some(run) = runs.run(id) else { continue };
+        let mut found = match &run.results {
+            None => Vec::new(),
+            Some(results) => match curve.what {
+                What::Rate => rates(runs, id, pick, axis, device),
+                What::NodeShare => node_shares(results, curve, pick, axis, device),
+                What::Event => events(results, curve, pick, axis, device),
+                What::Percentile | What::Mean | What::Loss => {
+                    timed(results, curve, pick, axis, device)
+                }
+                What::Histogram => Vec::new(),
+            },
+        };
+        found.sort_by(|a, b| a.x.total_cmp(&b.x));
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        why = lacks(run, curve, pick, device);
+    }
+    Err(why)
+}
+
+/// Every latency of a device at the load of the pick; or why there is none.
+pub fn histogram(runs: &Runs<'_>, pick: &Pick, device: &str) -> Result<Histogram, String> {
+    let mut why = String::from("no run is named");
+    for id in &pick.runs {
+        let Some(run) = runs.run(id) else { continue };
+        let mut all = Histogram::default();
+        let trials = run.results.iter().flat_map(|results| &results.trials);
+        for trial in trials.filter(|trial| fits(&trial.subject, pick, device)) {
+            trial.latency.iter().for_each(|latency| all.merge(latency));
+        }
+        if all.count() > 0 {
+            return Ok(all);
+        }
+        why = reason(run, pick, device);
+    }
+    Err(why)
+}
+
+/// Why a run has no point of a curve.
+fn lacks(run: &Measured, curve: &Curve, pick: &Pick, device: &str) -> String {
+    let told = reason(run, pick, device);
+    let telemetry = matches!(curve.what, What::NodeShare | What::Event);
+    let Some(results) = run.results.as_ref().filter(|_| telemetry) else { return told };
+    if !told.ends_with("measured none") {
+        return told;
+    }
+    let watched = |table: &toml::Table| {
+        table.get("measure").and_then(|it| it.get("telemetry")?.as_bool()) == Some(true)
+    };
+    if watched(&run.planned.whole) && !watched(&run.planned.carried) {
+        return "cut by --quick: devices are not watched".into();
+    }
+    let mut seen = results.telemetry.iter().filter(|it| fits(&it.subject, pick, device));
+    match (seen.next(), curve.what) {
+        (None, _) => "nobody watched the device in this run".into(),
+        (Some(record), What::Event) => match &record.refused {
+            Some(why) => format!("the host hides its counters: {why}"),
+            None => format!("no counter is called {}", curve.names.join(" or ")),
+        },
+        (Some(_), _) => format!("the device tells of no node {}", curve.names.join(" or ")),
+    }
+}
+
+fn x_of(subject: &lab_record::Subject, axis: &str) -> Option<f64> {
+    subject.axes.get(axis)?.parse().ok()
+}
+
+fn rates(runs: &Runs<'_>, id: &str, pick: &Pick, axis: &str, device: &str) -> Vec<Point> {
+    let metric = |name: &str| pick.metric.as_deref().is_none_or(|wanted| wanted == name);
+    let rows = runs.rates(id).iter();
+    let rows = rows.filter(|row| fits(&row.subject, pick, device) && metric(&row.metric));
+    let point = |row: &lab_report::summary::Row| {
+        Some(Point {
+            x: x_of(&row.subject, axis)?,
+            y: row.value_pps,
+            interval: row.interval,
+            runs: row.runs,
+            at_least: row.is_at_least(),
+        })
+    };
+    rows.filter_map(point).collect()
+}
+
+/// One value each restart: their mean, and its interval.
+fn over_restarts(x: f64, values: &[f64]) -> Point {
+    let interval = interval_of_bounds(values, values);
+    Point { x, y: mean(values), interval, runs: values.len(), at_least: false }
+}
+
+fn timed(results: &Results, curve: &Curve, pick: &Pick, axis: &str, device: &str) -> Vec<Point> {
+    // x, in thousandths, and restart ─▶ the trials.
+    let mut found: BTreeMap<u64, BTreeMap<u32, Vec<&TrialRecord>>> = BTreeMap::new();
+    for trial in &results.trials {
+        if trial.latency.is_none() || !fits(&trial.subject, pick, device) {
+            continue;
+        }
+        let Some(x) = x_of(&trial.subject, axis) else { continue };
+        let runs = found.entry((x * 1e3).round() as u64).or_default();
+        runs.entry(trial.subject.run).or_default().push(trial);
+    }
+    let value = |trials: &Vec<&TrialRecord>| {
+        let mut all = Histogram::default();
+        trials.iter().filter_map(|it| it.latency.as_ref()).for_each(|it| all.merge(it));
+        match curve.what {
+            What::Percentile => all.percentile_ns(curve.percent) as f64,
+            What::Loss => {
+                let lost: u64 = trials.iter().map(|it| it.outcome.blame().device).sum();
+                lost as f64 / trials.iter().map(|it| it.outcome.offered).sum::<u64>().max(1) as f64
+            }
+            _ => all.mean_ns(),
+        }
+    };
+    let point = |(x, runs): (u64, BTreeMap<u32, Vec<&TrialRecord>>)| {
+        let values: Vec<f64> = runs.values().map(value).collect();
+        let x = x as f64 / 1e3;
+        over_restarts(if axis == LoadPercent::NAME { x / 100.0 } else { x }, &values)
+    };
+    found.into_iter().map(point).collect()
+}
+
+fn node_shares(
+    results: &Results,
+    curve: &Curve,
+    pick: &Pick,
+    axis: &str,
+    device: &str,
+) -> Vec<Point> {
+    let named = |node: &str| curve.names.iter().any(|name| node.contains(name.as_str()));
+    let mut values: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for record in results.telemetry.iter().filter(|it| fits(&it.subject, pick, device)) {
+        let all: f64 = record.nodes.iter().map(|node| node.cycles).sum();
+        let mut mine = record.nodes.iter().filter(|node| named(&node.node)).peekable();
+        let (Some(x), true, true) = (x_of(&record.subject, axis), all > 0.0, mine.peek().is_some())
+        else {
+            continue;
+        };
+        let share = mine.map(|node| node.cycles).sum::<f64>() / all;
+        values.entry(x.round() as u64).or_default().push(share);
+    }
+    values.into_iter().map(|(x, values)| over_restarts(x as f64, &values)).collect()
+}
+
+fn events(results: &Results, curve: &Curve, pick: &Pick, axis: &str, device: &str) -> Vec<Point> {
+    let named = |event: &str| curve.names.iter().any(|name| event.contains(name.as_str()));
+    let mut values: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for record in results.telemetry.iter().filter(|it| fits(&it.subject, pick, device)) {
+        let Some(x) = x_of(&record.subject, axis) else { continue };
+        let found = record.per_packet.iter().find(|(event, _)| named(event));
+        if let Some((_, each)) = found {
+            values.entry(x.round() as u64).or_default().push(*each);
+        }
+    }
+    values.into_iter().map(|(x, values)| over_restarts(x as f64, &values)).collect()
+}

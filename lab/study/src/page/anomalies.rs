@@ -1,0 +1,74 @@
+//! What is odd about the numbers, named by the lab itself: where, and how often.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use lab_record::Verdict;
+use lab_report::svg::canvas::escape;
+use lab_report::words;
+
+use super::Page;
+
+/// Lines of each run that are told one by one.
+const MOST_LINES: usize = 6;
+
+pub(super) fn body(page: &Page<'_>) -> String {
+    let mut body = String::new();
+    for run in page.runs.all() {
+        let Some(results) = &run.results else { continue };
+        let mut lines: Vec<String> = Vec::new();
+        for row in page.runs.rates(&run.id) {
+            for verdict in &row.verdicts {
+                lines.push(format!("{}, {}: {}", row.name(), row.label(), words::verdict(verdict)));
+            }
+        }
+        let (mut open, mut open_trials) = (0, 0);
+        let mut spoiled: BTreeMap<&str, usize> = BTreeMap::new();
+        for trial in &results.trials {
+            for verdict in &trial.verdicts {
+                match verdict {
+                    Verdict::CountersDisagree { missing } => {
+                        open += missing;
+                        open_trials += 1;
+                    }
+                    Verdict::HostStalled { .. } => {
+                        *spoiled.entry("the host stalled").or_default() += 1
+                    }
+                    Verdict::DeviceStalled { .. } => {
+                        *spoiled.entry("the device stalled").or_default() += 1;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if open_trials > 0 {
+            lines.push(format!(
+                "{open_trials} trials do not add up: {open} packets unaccounted for"
+            ));
+        }
+        let trials = results.trials.len();
+        lines.extend(
+            spoiled
+                .into_iter()
+                .map(|(what, count)| format!("{what} in {count} of {trials} trials")),
+        );
+        lines.extend(results.failures.iter().filter(|failure| !failure.refused).map(|failure| {
+            let subject = &failure.subject;
+            format!("{}, {}: {}", subject.device, subject.case(), failure.reason)
+        }));
+        lines.extend(results.skipped.iter().map(|line| format!("raw.jsonl: {line}")));
+        if lines.is_empty() {
+            continue;
+        }
+        let _ = writeln!(body, "<h3>{}</h3>\n<ul>", escape(&run.id));
+        for line in lines.iter().take(MOST_LINES) {
+            let _ = writeln!(body, "<li class=\"verdict\">{}</li>", escape(line));
+        }
+        if lines.len() > MOST_LINES {
+            let more = lines.len() - MOST_LINES;
+            let _ = writeln!(body, "<li>and {more} more: they stand in the run's own report</li>");
+        }
+        body += "</ul>\n";
+    }
+    if body.is_empty() { "<p>None was found.</p>\n".into() } else { body }
+}

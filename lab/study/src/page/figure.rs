@@ -1,0 +1,267 @@
+//! A figure: curves of each unit, what the source says of it, its model, every point as a number.
+
+use std::fmt::Write;
+
+use lab_report::figures::{curves, histogram};
+use lab_report::svg::canvas::escape;
+use lab_report::svg::scale::Unit;
+use lab_report::words::digits;
+
+use super::{Page, models};
+use crate::cell::Cell;
+use crate::curve::{self, Point};
+use crate::folder::plain;
+use crate::study::{Curve, FigureOf, What};
+
+/// Series in one drawing; more are drawn device by device.
+const MOST_SERIES: usize = 5;
+
+/// A curve of a device that has points.
+pub(super) struct Drawn<'a> {
+    pub(super) curve: &'a Curve,
+    pub(super) device: &'a str,
+    pub(super) points: Vec<Point>,
+}
+
+/// Those of a figure.
+pub(super) fn drawn<'a>(page: &'a Page<'_>, figure: &'a FigureOf) -> Vec<Drawn<'a>> {
+    let mut found = Vec::new();
+    for device in &page.state.devices {
+        for curve in figure.curves.iter().filter(|it| it.what != What::Histogram) {
+            let pick = figure.pick.with(&curve.pick);
+            if let Ok(points) = curve::points(page.runs, curve, &pick, &figure.axis, device) {
+                found.push(Drawn { curve, device, points });
+            }
+        }
+    }
+    found
+}
+
+pub(super) fn body(page: &Page<'_>, figure: &FigureOf) -> String {
+    let all = drawn(page, figure);
+    let mut body = String::new();
+    let marks = marks(page, figure);
+    for what in [What::Rate, What::NodeShare, What::Event, What::Mean, What::Loss] {
+        let kin = |it: &&Drawn<'_>| kind(it.curve.what) == kind(what);
+        let mine: Vec<&Drawn<'_>> = all.iter().filter(kin).collect();
+        if mine.len() <= MOST_SERIES {
+            body += &draw(figure, what, &mine, &marks, "");
+            continue;
+        }
+        for device in &page.state.devices {
+            let of: Vec<&Drawn<'_>> =
+                mine.iter().copied().filter(|it| it.device == device.as_str()).collect();
+            body += &draw(figure, what, &of, &marks, plain(device));
+        }
+    }
+    body += &histograms(page, figure);
+    body += &says(figure);
+    body += &models::of_figure(page, figure, &all);
+    body += &numbers(page, figure);
+    if !figure.remark.is_empty() {
+        let _ = writeln!(body, "<p class=\"facts\">{}</p>", escape(&figure.remark));
+    }
+    body
+}
+
+/// Curves of one kind share a drawing.
+fn kind(what: What) -> u8 {
+    match what {
+        What::Rate => 0,
+        What::NodeShare => 1,
+        What::Event => 2,
+        What::Mean | What::Percentile => 3,
+        What::Loss => 4,
+        What::Histogram => 5,
+    }
+}
+
+fn draw(
+    figure: &FigureOf,
+    what: What,
+    all: &[&Drawn<'_>],
+    marks: &[(f64, String)],
+    device: &str,
+) -> String {
+    let (label, unit) = match what {
+        What::Rate => ("packets per second", Unit::Count),
+        What::NodeShare => ("share of the nodes' cycles", Unit::Share),
+        What::Event => ("events a packet", Unit::Plain),
+        What::Mean | What::Percentile => ("one-way latency", Unit::Nanoseconds),
+        What::Loss => ("lost by the device", Unit::Share),
+        What::Histogram => return String::new(),
+    };
+    let series = |it: &&Drawn<'_>| curves::Series {
+        name: match device {
+            "" => format!("{}, {}", plain(it.device), it.curve.name),
+            _ => it.curve.name.clone(),
+        },
+        points: it.points.iter().map(point).collect(),
+        model: Vec::new(),
+    };
+    let series: Vec<curves::Series> = all.iter().map(series).collect();
+    let axis = axis_words(&figure.axis);
+    let load = figure.axis == "load_percent";
+    let x = curves::AxisStyle {
+        label: &axis,
+        unit: if load { Unit::Share } else { Unit::Count },
+        log: figure.log,
+    };
+    // From what rests to what is full it is a thousandfold.
+    let latency = matches!(what, What::Mean | What::Percentile);
+    let y = curves::AxisStyle { label, unit, log: latency };
+    let Some(svg) = curves::draw(&series, x, y, marks) else { return String::new() };
+    let whose = if device.is_empty() { String::new() } else { format!(" {device}.") };
+    let note = "With intervals over restarts, or what they span.";
+    format!(
+        "<figure>\n{svg}<figcaption>{}: {label} against {}.{} {note}</figcaption>\n</figure>\n",
+        escape(&figure.title),
+        escape(&axis),
+        escape(&whose)
+    )
+}
+
+fn point(point: &Point) -> curves::Point {
+    let Point { x, y, interval, at_least, .. } = *point;
+    curves::Point { x, y, interval: Some(interval), at_least }
+}
+
+fn axis_words(axis: &str) -> String {
+    match axis {
+        "load_percent" => "load as a share of the device's NDR".into(),
+        "entries" => "entries".into(),
+        other => other.replace('_', " "),
+    }
+}
+
+/// Where a table would leave each cache of this host, by the source's octets an entry.
+fn marks(page: &Page<'_>, figure: &FigureOf) -> Vec<(f64, String)> {
+    let Some(bytes) = figure.entry_bytes else { return Vec::new() };
+    caches(page)
+        .into_iter()
+        .map(|(name, size)| (size / bytes, format!("{name} / {bytes:.0}")))
+        .collect()
+}
+
+/// Caches of the host, each with its size in octets.
+pub(super) fn caches(page: &Page<'_>) -> Vec<(String, f64)> {
+    let hosts = page.runs.all().iter().filter_map(|run| run.results.as_ref()?.campaigns.first());
+    let told = hosts.filter_map(|campaign| campaign.host.get("caches")).next();
+    let one = |words: &str| {
+        let mut words = words.split_whitespace();
+        let (level, kind, size) = (words.next()?, words.next()?, words.next()?);
+        let kilo = size.strip_suffix('K').and_then(|it| it.parse::<f64>().ok())?;
+        (kind != "instruction").then(|| (level.to_owned(), kilo * 1024.0))
+    };
+    told.map_or_else(Vec::new, |all| all.split(", ").filter_map(one).collect())
+}
+
+fn histograms(page: &Page<'_>, figure: &FigureOf) -> String {
+    let mut body = String::new();
+    for device in &page.state.devices {
+        let mut found = Vec::new();
+        for curve in figure.curves.iter().filter(|it| it.what == What::Histogram) {
+            let pick = figure.pick.with(&curve.pick);
+            if let Ok(all) = curve::histogram(page.runs, &pick, device) {
+                found.push((curve.name.clone(), all));
+            }
+        }
+        // Three at a time: as many as are told apart.
+        for part in found.chunks(3) {
+            let series: Vec<(String, &lab_record::Histogram)> =
+                part.iter().map(|(name, all)| (name.clone(), all)).collect();
+            if let Some(svg) = histogram::draw(&series) {
+                let _ = writeln!(
+                    body,
+                    "<figure>\n{svg}<figcaption>{}: {}</figcaption>\n</figure>",
+                    escape(&figure.title),
+                    escape(plain(device))
+                );
+            }
+        }
+    }
+    body
+}
+
+fn says(figure: &FigureOf) -> String {
+    if figure.says.is_empty() {
+        return String::new();
+    }
+    let mut body = String::from(
+        "<table class=\"theirs\">\n<tr><th>of what</th><th>the source says</th><th>where</th></tr>\n",
+    );
+    for said in &figure.says {
+        let _ = writeln!(
+            body,
+            "<tr><td>{}</td><td>{}</td><td>{}</td></tr>",
+            escape(&said.of),
+            escape(&said.theirs),
+            escape(&said.place)
+        );
+    }
+    body + "</table>\n<p class=\"facts\">The source prints no table of this figure's points.</p>\n"
+}
+
+/// Every point as a number, and every curve without one with its reason.
+fn numbers(page: &Page<'_>, figure: &FigureOf) -> String {
+    let places = page.of_item(&figure.id);
+    let mut reasons = String::new();
+    let mut points = String::new();
+    for place in places {
+        let device = place.device.as_deref().map_or("", plain);
+        match &place.cell {
+            Cell::Reason(reason) => {
+                let _ = writeln!(
+                    reasons,
+                    "<tr><td>{}</td><td>{}</td><td class=\"reason\">{}</td></tr>",
+                    escape(&place.row),
+                    escape(device),
+                    escape(reason)
+                );
+            }
+            Cell::Number(number) => {
+                let end = |value: f64| match value.is_finite() {
+                    true => scaled(value, place.unit),
+                    false => "?".into(),
+                };
+                let sign = if number.at_least { "≥\u{a0}" } else { "" };
+                let _ = writeln!(
+                    points,
+                    "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{sign}{}</td>\
+                     <td>[{}, {}] {}</td></tr>",
+                    escape(&place.row),
+                    escape(device),
+                    escape(&place.column),
+                    scaled(number.value, place.unit),
+                    end(number.interval.low),
+                    end(number.interval.high),
+                    number.spread
+                );
+            }
+        }
+    }
+    let mut body = String::new();
+    if !reasons.is_empty() {
+        let _ = writeln!(
+            body,
+            "<table>\n<tr><th>curve</th><th>ours</th><th>why it is not drawn</th></tr>\n{reasons}</table>"
+        );
+    }
+    if !points.is_empty() {
+        let _ = writeln!(
+            body,
+            "<details><summary>every point as a number</summary>\n<table>\n<tr><th>curve</th><th>ours</th>\
+             <th class=\"n\">at</th><th class=\"n\">number</th><th>lies in</th></tr>\n{points}</table>\n</details>"
+        );
+    }
+    body
+}
+
+fn scaled(value: f64, unit: &str) -> String {
+    match unit {
+        "pps" => lab_report::words::rate(value),
+        "ns" => format!("{} µs", digits(value / 1e3)),
+        "share" => format!("{:.3} %", 100.0 * value),
+        _ => digits(value),
+    }
+}

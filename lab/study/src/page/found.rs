@@ -1,0 +1,143 @@
+//! What was found in a few sentences, each with what it stands on.
+
+use std::fmt::Write;
+
+use lab_report::html::host::fitness;
+use lab_report::svg::canvas::escape;
+use lab_search::stats::summary::median;
+
+use super::Page;
+use crate::cell::Cell;
+use crate::folder::plain;
+use crate::table::Place;
+
+pub(super) fn body(page: &Page<'_>) -> String {
+    let mut told = vec![coverage(page)];
+    told.extend(fit(page));
+    told.extend(cut(page));
+    told.extend(against(page));
+    told.extend(unfinished(page));
+    let mut body = String::from("<ul>\n");
+    for line in told {
+        let _ = writeln!(body, "<li>{}</li>", escape(&line));
+    }
+    body + "</ul>\n"
+}
+
+/// How many places of the sources have a number of ours beside them.
+fn coverage(page: &Page<'_>) -> String {
+    let of_sources = || page.places.iter().filter(|place| place.source.is_some());
+    let numbers = of_sources().filter(|it| matches!(it.cell, Cell::Number(_))).count();
+    let all = of_sources().count();
+    format!(
+        "{numbers} of {all} places of the sources' tables, figures and lists have a number of ours beside \
+         them, with its interval; {} have the reason why not.",
+        all - numbers
+    )
+}
+
+/// Whether the host was fit for absolute numbers, by its worst run.
+fn fit(page: &Page<'_>) -> Option<String> {
+    let of = |results| fitness(results).map(|words| (words.contains("not fit"), words));
+    let all: Vec<(String, (bool, String))> = page
+        .runs
+        .all()
+        .iter()
+        .filter_map(|run| Some((run.id.clone(), of(run.results.as_ref()?)?)))
+        .collect();
+    let unfit: Vec<&str> =
+        all.iter().filter(|(_, (unfit, _))| *unfit).map(|(id, _)| id.as_str()).collect();
+    match (unfit.first(), all.is_empty()) {
+        (_, true) => None,
+        (None, false) => {
+            Some("Idle cores lost next to nothing in every run: fit for absolute numbers.".into())
+        }
+        (Some(_), false) => Some(format!(
+            "This host is not fit for absolute numbers: idle cores were taken away in {} of {} runs ({}). \
+             Ratios within a run can be believed, rates cannot.",
+            unfit.len(),
+            all.len(),
+            unfit.join(", ")
+        )),
+    }
+}
+
+fn cut(page: &Page<'_>) -> Option<String> {
+    page.state.quick.then(|| {
+        "Points and repeats are cut by --quick: what each run lost stands under Methods. Of one or two \
+         restarts there is a bracket, no interval."
+            .to_owned()
+    })
+}
+
+/// Each device's rate as a share of the first one's, over the places that both have.
+fn against(page: &Page<'_>) -> Vec<String> {
+    let [first, others @ ..] = &page.state.devices[..] else { return Vec::new() };
+    let rate = |place: &Place| match &place.cell {
+        Cell::Number(number) if !number.at_least && place.unit == "Mpps" && number.value > 0.0 => {
+            Some(number.value)
+        }
+        _ => None,
+    };
+    let of = |device: &String| -> Vec<&Place> {
+        page.places.iter().filter(|place| place.device.as_ref() == Some(device)).collect()
+    };
+    let mut told = Vec::new();
+    for other in others {
+        let mut ratios: Vec<f64> = Vec::new();
+        for mine in of(first) {
+            let same = |it: &Place| {
+                (&it.item, &it.row, &it.column) == (&mine.item, &mine.row, &mine.column)
+            };
+            let two = of(other).into_iter().find(|it| same(it)).and_then(rate);
+            if let (Some(one), Some(two)) = (rate(mine), two) {
+                ratios.push(two / one);
+            }
+        }
+        if ratios.is_empty() {
+            told.push(format!(
+                "{} against {}: no place of a table has a rate of both that the device limited, so there is \
+                 no ratio.",
+                plain(other),
+                plain(first)
+            ));
+            continue;
+        }
+        let low = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = ratios.iter().copied().fold(0.0, f64::max);
+        told.push(format!(
+            "{} forwards {:.2} times what {} does, median of {} places where the device limited both \
+             ({low:.2} to {high:.2}).",
+            plain(other),
+            median(&ratios),
+            plain(first),
+            ratios.len()
+        ));
+    }
+    told
+}
+
+/// Runs that did not end, or not well.
+fn unfinished(page: &Page<'_>) -> Vec<String> {
+    let mut told = Vec::new();
+    let open: Vec<&str> = page
+        .runs
+        .all()
+        .iter()
+        .filter(|run| run.ended.is_none())
+        .map(|run| run.id.as_str())
+        .collect();
+    if !open.is_empty() {
+        told.push(format!(
+            "The study is not finished: {} are missing, in whole or in part. The same command with the same \
+             --out goes on.",
+            open.join(", ")
+        ));
+    }
+    for run in page.runs.all() {
+        if let Some(failure) = run.ended.as_ref().and_then(|ended| ended.failure.as_ref()) {
+            told.push(format!("Run {}: {failure}.", run.id));
+        }
+    }
+    told
+}

@@ -1,0 +1,187 @@
+//! The source's formulas beside ours: constants, how well they describe the points, residuals.
+
+use std::fmt::Write;
+
+use lab_report::svg::canvas::escape;
+use lab_search::model::Fit;
+use lab_search::model::cache::bytes_per_entry;
+use lab_search::model::latency::LatencyCurve;
+
+use super::Page;
+use super::figure::{Drawn, caches};
+use crate::cell::Cell;
+use crate::folder::plain;
+use crate::model::{Fitted, Found, fit};
+use crate::study::{FigureOf, ModelKind, ModelOf, TableOf, What};
+
+/// Fits to each row of a table, over its columns: the source's numbers, and ours.
+pub(super) fn of_table(page: &Page<'_>, table: &TableOf) -> String {
+    let Some(model) = &table.model else { return String::new() };
+    let ghz: Vec<Option<f64>> = table.columns.iter().map(|column| column.ghz).collect();
+    let max = ghz.iter().flatten().copied().fold(0.0, f64::max);
+    let mut all = Vec::new();
+    for row in &table.rows {
+        let theirs = ghz.iter().zip(&row.theirs);
+        let points: Vec<(f64, f64)> =
+            theirs.filter_map(|(ghz, &mpps)| Some(((*ghz)?, mpps))).collect();
+        all.extend(fitted("source", &row.name, model.kind, &points, max));
+        for device in &page.state.devices {
+            let mut points = Vec::new();
+            for (column, ghz) in table.columns.iter().zip(&ghz) {
+                let here = |it: &&crate::table::Place| {
+                    it.item == table.id && it.row == row.name && it.column == column.name
+                };
+                let mut places = page.places.iter().filter(here);
+                let mine = places.find(|it| it.device.as_ref() == Some(device));
+                // A share of our own clock, as theirs is of theirs.
+                if let (Some(Cell::Number(number)), Some(ghz)) = (mine.map(|it| &it.cell), ghz) {
+                    points.push((*ghz, number.value / 1e6));
+                }
+            }
+            all.extend(fitted(plain(device), &row.name, model.kind, &points, max));
+        }
+    }
+    table_of(page, model, &all)
+}
+
+/// Fits to the curves of a figure.
+pub(super) fn of_figure(page: &Page<'_>, figure: &FigureOf, drawn: &[Drawn<'_>]) -> String {
+    let Some(model) = &figure.model else { return String::new() };
+    let mut all = Vec::new();
+    for device in &page.state.devices {
+        let mine = || drawn.iter().filter(|it| it.device == device.as_str());
+        let plainly = |it: &Drawn<'_>, scale: f64| -> Vec<(f64, f64)> {
+            it.points.iter().map(|point| (point.x, point.y * scale)).collect()
+        };
+        let before = all.len();
+        match model.kind {
+            ModelKind::Lookup => {
+                let share = mine().find(|it| it.curve.what == What::NodeShare);
+                let rate = mine().find(|it| it.curve.what == What::Rate);
+                let (Some(share), Some(rate)) = (share, rate) else {
+                    all.push(nothing(device, "a rate and the lookup's share of the same device"));
+                    continue;
+                };
+                let at = |x: f64| rate.points.iter().find(|it| it.x == x).map(|it| it.y / 1e6);
+                let points: Vec<(f64, f64)> =
+                    share.points.iter().filter_map(|it| Some((it.y, at(it.x)?))).collect();
+                all.extend(fitted(plain(device), "rate against share", model.kind, &points, 1.0));
+            }
+            ModelKind::Latency => {
+                for it in mine().filter(|it| it.curve.what == What::Mean) {
+                    // Beyond the maximum the formula has no value.
+                    let mut points = plainly(it, 1e-3);
+                    points.retain(|point| point.0 <= 1.0);
+                    all.extend(fitted(plain(device), &it.curve.name, model.kind, &points, 1.0));
+                }
+            }
+            ModelKind::Clock | ModelKind::Workers | ModelKind::Knee => {
+                for it in mine().filter(|it| it.curve.what == What::Rate) {
+                    let points = plainly(it, 1e-6);
+                    let max = points.iter().map(|point| point.0).fold(0.0, f64::max);
+                    all.extend(fitted(plain(device), &it.curve.name, model.kind, &points, max));
+                }
+            }
+        }
+        if all.len() == before {
+            all.push(nothing(device, "a curve"));
+        }
+    }
+    let mut body = table_of(page, model, &all);
+    if model.kind == ModelKind::Latency {
+        body += &source_latency(page, drawn);
+    }
+    body
+}
+
+fn nothing(device: &str, what: &str) -> Fitted {
+    let found = Err(format!("there is no {what} to fit it to: the reasons stand below"));
+    Fitted { whose: plain(device).to_owned(), of: String::new(), found }
+}
+
+fn fitted(
+    whose: &str,
+    of: &str,
+    kind: ModelKind,
+    points: &[(f64, f64)],
+    max: f64,
+) -> impl Iterator<Item = Fitted> {
+    let (whose, of) = (whose.to_owned(), of.to_owned());
+    fit(kind, points, max).into_iter().map(move |found| Fitted {
+        whose: whose.clone(),
+        of: of.clone(),
+        found,
+    })
+}
+
+fn table_of(page: &Page<'_>, model: &ModelOf, all: &[Fitted]) -> String {
+    let mut body = format!(
+        "<p class=\"theirs\">The source's formula ({}): <code>{}</code></p>\n<details open><summary>fitted to the \
+         source's points and to ours</summary>\n<table>\n<tr><th>points of</th><th>what</th><th>formula</th>\
+         <th>constants</th><th class=\"n\">R²</th><th class=\"n\">worst</th><th class=\"n\">held out</th></tr>\n",
+        escape(&model.place),
+        escape(&model.theirs)
+    );
+    for Fitted { whose, of, found } in all {
+        let class = if whose == "source" { " class=\"theirs\"" } else { "" };
+        let _ = write!(body, "<tr{class}><td>{}</td><td>{}</td>", escape(whose), escape(of));
+        match found {
+            Err(reason) => {
+                let _ = write!(body, "<td colspan=\"5\" class=\"reason\">{}</td>", escape(reason));
+            }
+            Ok(Found::Knee(entries)) => {
+                let _ = write!(body, "<td colspan=\"5\">{}</td>", escape(&knee(page, *entries)));
+            }
+            Ok(Found::Formula(fit)) => body += &cells(fit),
+        }
+        body += "</tr>\n";
+    }
+    body + "</table>\n</details>\n"
+}
+
+fn cells(fit: &Fit) -> String {
+    let constants: Vec<String> =
+        fit.parameters.iter().map(|(name, value)| format!("{name} = {value:.4}")).collect();
+    let residuals: Vec<String> =
+        fit.quality.residuals.iter().map(|it| format!("{it:+.3}")).collect();
+    let held = fit.held_out.map_or_else(|| "–".to_owned(), |it| format!("{:.1} %", 100.0 * it));
+    format!(
+        "<td><code>{}</code></td><td>{}<br><span class=\"facts\">residuals {}</span></td><td class=\"n\">{:.4}</td>\
+         <td class=\"n\">{:.1} %</td><td class=\"n\">{held}</td>",
+        escape(&fit.formula),
+        escape(&constants.join(", ")),
+        escape(&residuals.join(" ")),
+        fit.quality.r2,
+        100.0 * fit.quality.worst
+    )
+}
+
+/// Where a curve breaks, and the octets an entry that each cache would explain it with.
+fn knee(page: &Page<'_>, entries: f64) -> String {
+    let of = |(name, size): (String, f64)| {
+        format!("{:.0} octets an entry if it leaves {name}", bytes_per_entry(size, entries))
+    };
+    let caches: Vec<String> = caches(page).into_iter().map(of).collect();
+    format!("it breaks at {entries:.0} entries: {}", caches.join(", "))
+}
+
+/// How well the source's own constants describe our points.
+fn source_latency(page: &Page<'_>, drawn: &[Drawn<'_>]) -> String {
+    let mut told = Vec::new();
+    for it in drawn.iter().filter(|it| it.curve.what == What::Mean) {
+        let points: Vec<(f64, f64)> =
+            it.points.iter().filter(|it| it.x <= 1.0).map(|it| (it.x, it.y / 1e3)).collect();
+        if points.len() > 1 {
+            let quality = LatencyCurve.source_quality(&points);
+            told.push(format!("{}, {}: R² = {:.3}", plain(it.device), it.curve.name, quality.r2));
+        }
+    }
+    let _ = page;
+    if told.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<p class=\"facts\">The source's own constants on our points: {}.</p>\n",
+        escape(&told.join("; "))
+    )
+}

@@ -1,0 +1,115 @@
+//! A table: a line for each row, column and device, the source's number first.
+
+use std::fmt::Write;
+
+use lab_report::svg::canvas::escape;
+use lab_report::words::digits;
+
+use super::Page;
+use crate::cell::{Cell, Number};
+use crate::folder::plain;
+use crate::study::{TableOf, Unit};
+use crate::table::Place;
+
+pub(super) fn body(page: &Page<'_>, table: &TableOf) -> String {
+    let cycles = table.unit == Unit::Mpps && table.columns.iter().any(|it| it.ghz.is_some());
+    let mut body =
+        String::from("<table>\n<tr><th>row</th><th>column</th><th class=\"n\">theirs</th>");
+    if cycles {
+        body += "<th class=\"n\">cycles a packet</th>";
+    }
+    body += "<th>ours</th><th class=\"n\">number</th><th>lies in</th><th class=\"n\">restarts</th>";
+    if cycles {
+        body += "<th class=\"n\">cycles a packet</th>";
+    }
+    body += "</tr>\n";
+    let mut before = (String::new(), String::new());
+    for place in page.of_item(&table.id) {
+        let here = (place.row.clone(), place.column.clone());
+        let again = here == before;
+        let first = |text: &str| if again { String::new() } else { escape(text) };
+        let _ = write!(
+            body,
+            "<tr><td>{}</td><td>{}</td><td class=\"n theirs\">{}</td>",
+            first(&place.row),
+            first(&place.column),
+            place.theirs.filter(|_| !again).map_or_else(String::new, |it| told(it, table.unit))
+        );
+        if cycles {
+            let ghz = table.columns.iter().find(|it| it.name == place.column).and_then(|it| it.ghz);
+            let theirs = ghz.zip(place.theirs).filter(|_| !again);
+            let words =
+                theirs.map_or_else(String::new, |(ghz, mpps)| format!("{:.0}", 1e3 * ghz / mpps));
+            let _ = write!(body, "<td class=\"n theirs\">{words}</td>");
+        }
+        before = here;
+        body += &ours(page, place, table.unit, cycles);
+        body += "</tr>\n";
+    }
+    body += "</table>\n";
+    let mark = "Brown: the source's own numbers.";
+    let remark = if table.remark.is_empty() { String::new() } else { format!(" {}", table.remark) };
+    let _ = writeln!(body, "<p class=\"facts\">{}{}</p>", mark, escape(&remark));
+    body
+}
+
+fn ours(page: &Page<'_>, place: &Place, unit: Unit, cycles: bool) -> String {
+    let device = place.device.as_deref().map_or("", plain);
+    match &place.cell {
+        Cell::Reason(reason) => format!(
+            "<td>{}</td><td colspan=\"{}\" class=\"reason\">{}</td>",
+            escape(device),
+            if cycles { 4 } else { 3 },
+            escape(reason)
+        ),
+        Cell::Number(number) => {
+            let divisor = unit.divisor();
+            let sign = if number.at_least { "≥\u{a0}" } else { "" };
+            let mut line = format!(
+                "<td>{}</td><td class=\"n\">{sign}{}</td><td>{}</td><td class=\"n\">{}</td>",
+                escape(device),
+                told(number.value / divisor, unit),
+                interval(number, unit),
+                number.runs
+            );
+            if cycles {
+                let ghz = clock_ghz(page, &number.run);
+                let words = ghz.filter(|_| number.value > 0.0).map_or_else(
+                    || "–".to_owned(),
+                    |ghz| {
+                        let sign = if number.at_least { "≤\u{a0}" } else { "" };
+                        format!("{sign}{:.0}", 1e9 * ghz / number.value)
+                    },
+                );
+                let _ = write!(line, "<td class=\"n\">{words}</td>");
+            }
+            line
+        }
+    }
+}
+
+/// Where a number lies, with what that is.
+pub(super) fn interval(number: &Number, unit: Unit) -> String {
+    let divisor = unit.divisor();
+    let end = |value: f64| match value.is_finite() {
+        true => told(value / divisor, unit),
+        false => "?".into(),
+    };
+    let (low, high) = (end(number.interval.low), end(number.interval.high));
+    format!("[{low}, {high}] <span class=\"facts\">{}</span>", number.spread)
+}
+
+fn told(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Mpps | Unit::Seconds => digits(value),
+        Unit::Percent => format!("{value:.2}\u{a0}%"),
+        Unit::Entries => format!("{value:.0}"),
+    }
+}
+
+/// Clock of this host in a run, as it said when the run began.
+fn clock_ghz(page: &Page<'_>, run: &str) -> Option<f64> {
+    let results = page.runs.run(run)?.results.as_ref()?;
+    let mhz = results.campaigns.first()?.host.get("clock, MHz")?;
+    mhz.parse::<f64>().ok().map(|mhz| mhz / 1e3)
+}
