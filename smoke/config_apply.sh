@@ -59,8 +59,13 @@ exits 1 ctl router exec "$work/commands"
 is_back || fail "half of a file of commands was run"
 printf 'route add 172.17.0.0/16 via 10.0.2.2\nport set p2 mtu 1400\n' >"$work/commands"
 ctl router exec "$work/commands" >/dev/null
+sed -i 's/^prefix = "172.16.*/# A network behind the second host.\n&   # of the first floor/; 1i # This router is the demo.\n' "$work/router.toml"
+cp "$work/router.toml" "$work/commented.toml"
 config save >/dev/null
 grep -q '172.17.0.0/16' "$work/router.toml" || fail "not saved"
+# … which changes only what changed: comments stay, and the order.
+diff "$work/commented.toml" "$work/router.toml" | grep '^[<>]' >"$work/said" || true
+! grep '^<' "$work/said" && [ "$(wc -l <"$work/said")" -le 5 ] || { cat "$work/said"; fail "save changed more than what changed"; }
 config diff "$work/router.toml" | has 'nothing changes' || fail "saved is not what runs"
 exits 1 on "$a" ping -c 1 -W 1 -M do -s 1400 10.0.2.2
 

@@ -1,11 +1,13 @@
 //! Writes the configuration to its file: the new text whole or the old one untouched.
 //!
-//! What stood there before is kept beside it as `FILE~`; the comment at its head is kept in place.
+//! What stood there before is kept beside it as `FILE~`. Of a file that reads as a configuration only
+//! what changed is written anew; of any other the comment at its head is kept in place.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::config::amend::amend;
 use crate::config::{Config, Host, Source, parse, render};
 
 /// Writes `config` to `path`; returns the backup of what was there, if anything had to change.
@@ -15,21 +17,20 @@ pub fn save(config: &Config, path: &Path) -> io::Result<Option<PathBuf>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    let mut text = String::new();
-    let mut backup = None;
-    if let Some(before) = before {
-        // A file that says the same keeps its comments and its style.
-        if parse(&Source::new("", before.as_str()), &Host::any()).as_ref() == Ok(config) {
-            return Ok(None);
-        }
-        text.push_str(head_comment(&before));
-        let kept = beside(path, "~");
-        write_whole(&kept, &before, path)?;
-        backup = Some(kept);
+    let Some(before) = before else {
+        write_whole(path, &render(config), path)?;
+        return Ok(None);
+    };
+    let said = parse(&Source::new("", before.as_str()), &Host::any());
+    if said.as_ref() == Ok(config) {
+        return Ok(None);
     }
-    text.push_str(&render(config));
+    let amended = said.ok().and_then(|said| amend(&before, &said, config));
+    let text = amended.unwrap_or_else(|| format!("{}{}", head_comment(&before), render(config)));
+    let kept = beside(path, "~");
+    write_whole(&kept, &before, path)?;
     write_whole(path, &text, path)?;
-    Ok(backup)
+    Ok(Some(kept))
 }
 
 /// The comment and empty lines before anything else.

@@ -153,8 +153,8 @@ pub enum Stands {
     Once,
     /// With a name, as in `[port.p0]`.
     Named(Form),
-    /// As one of several, as in `[[route]]`.
-    Listed,
+    /// As one of several, as in `[[route]]`: the fields that tell it from others, if any do.
+    Listed(fn() -> Vec<Info>),
     /// Once, with fields that are declared elsewhere: their schema.
     Elsewhere(fn() -> serde_json::Value),
 }

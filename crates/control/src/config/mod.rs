@@ -9,6 +9,7 @@
 //! Values carry no positions. While a file is read a [`Report`] remembers where each field stood,
 //! so a check over plain values can still point at line and column.
 
+pub mod amend;
 pub mod change;
 pub mod command;
 pub mod declare;

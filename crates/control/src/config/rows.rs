@@ -180,7 +180,7 @@ impl<K: Key, V: Listed<Key = K>> Stored for Table<K, V> {
             path,
             about,
             infos,
-            stands: K::NAME.map_or(Stands::Listed, Stands::Named),
+            stands: K::NAME.map_or(Stands::Listed(K::infos), Stands::Named),
         }];
         described.extend(V::parts());
         described

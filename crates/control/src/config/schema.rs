@@ -45,7 +45,7 @@ fn standing(section: &Described, row: Value) -> Value {
             "propertyNames": name.schema(&[]),
             "additionalProperties": row,
         }),
-        Stands::Listed => json!({ "type": "array", "items": row }),
+        Stands::Listed(_) => json!({ "type": "array", "items": row }),
     }
 }
 

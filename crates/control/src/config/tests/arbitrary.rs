@@ -362,7 +362,7 @@ fn policers(config: &mut Config, ports: &[u8]) {
 }
 
 /// A configuration without a fault.
-pub(super) fn config() -> impl Strategy<Value = Config> {
+pub(crate) fn config() -> impl Strategy<Value = Config> {
     let ports: Vec<_> = (0_u8..6).map(|number| proptest::option::of(port(number))).collect();
     (sections(), ports, routes(), any::<bool>()).prop_map(
         |(mut config, ports, routes, neighbor)| {

@@ -1,6 +1,6 @@
 //! Tests of the configuration as a whole.
 
-mod arbitrary;
+pub(crate) mod arbitrary;
 mod commands;
 mod declared;
 mod edits;

@@ -88,7 +88,8 @@ impl Row for Acl {
 
     fn parts() -> Vec<Described> {
         let infos = explained::<Rule>();
-        vec![Described { path: "acl.rule", about: |_| Rule::ABOUT, infos, stands: Stands::Listed }]
+        let stands = Stands::Listed(Vec::new);
+        vec![Described { path: "acl.rule", about: |_| Rule::ABOUT, infos, stands }]
     }
 
     fn fields(&self) -> Fields {

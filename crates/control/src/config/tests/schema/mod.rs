@@ -169,8 +169,8 @@ fn no_field_of_any_section_takes_what_it_cannot_be() {
                 let whole = match (section.stands, section.path.split_once('.')) {
                     (Stands::Once | Stands::Elsewhere(_), _) => json!({ section.path: row }),
                     (Stands::Named(_), _) => json!({ section.path: { "it": row } }),
-                    (Stands::Listed, None) => json!({ section.path: [row] }),
-                    (Stands::Listed, Some((above, part))) => {
+                    (Stands::Listed(_), None) => json!({ section.path: [row] }),
+                    (Stands::Listed(_), Some((above, part))) => {
                         json!({ above: { "it": { part: [row] } } })
                     }
                 };
