@@ -1,7 +1,7 @@
 //! Writes the configuration to its file: the new text whole or the old one untouched.
 //!
-//! What stood there before is kept beside it as `FILE~`. Of a file that reads as a configuration only
-//! what changed is written anew; of any other the comment at its head is kept in place.
+//! What stood there before is kept beside it as `FILE~`. Of a file that reads as a configuration
+//! only what changed is written anew; of any other the comment at its head is kept in place.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

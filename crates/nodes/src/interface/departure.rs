@@ -10,7 +10,6 @@
 
 use crate::port::Shaped;
 use crate::tables::{Interface, Link, WorkerCounters};
-use graph::add;
 use packet::Frame;
 use std::ops::Range;
 
@@ -69,7 +68,8 @@ pub(crate) use departures;
 
 impl Departure {
     /// Lets the packets in these slots leave by interface `tx`: counts them, unless they wait first
-    /// and are counted then, and says where they go.
+    /// and are counted then, or have to find their way to a tunnel's other end, and says where they
+    /// go.
     #[inline]
     pub fn of(
         interface: &Interface,
@@ -78,14 +78,11 @@ impl Departure {
         slots: Range<usize>,
         counters: &WorkerCounters,
     ) -> Self {
-        if !interface.has::<Shaped>()
-            && let Some(counters) = counters.interfaces.get(usize::from(tx))
-        {
-            let bytes = frame.lengths()[slots.clone()].iter().sum::<u32>();
-            add(&counters.tx_packets, slots.len() as u64);
-            add(&counters.tx_bytes, u64::from(bytes));
-        }
         let departure = interface.departure();
+        if !interface.has::<Shaped>() && departure != Self::Encap {
+            let bytes = frame.lengths()[slots.clone()].iter().sum::<u32>();
+            counters.count_sent(tx, slots.len() as u64, u64::from(bytes));
+        }
         if departure == Self::Bridge {
             slots.for_each(|slot| frame.view(slot).set_rx(tx));
         }

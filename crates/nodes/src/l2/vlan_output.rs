@@ -6,11 +6,14 @@
 //!
 //!  │ room │ addresses │ type …      becomes      │ addresses │ tags │ type …
 //! ```
+//! What leaves by a sub-interface leaves by its port as well, and is counted there with its tags,
+//! as what comes in is; what waits at a shaped port is counted when it leaves.
 
 use crate::port::Shaped;
-use crate::tables::{Interfaces, Link, Setup, TAG_BYTES, Vlan};
+use crate::tables::{Interfaces, Link, Setup, TAG_BYTES, Vlan, WorkerCounters};
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
+use std::sync::Arc;
 
 /// Octets of the two addresses that stand before the tags.
 const ADDRESSES: usize = 12;
@@ -18,6 +21,7 @@ const ADDRESSES: usize = 12;
 /// See the module.
 pub struct VlanOutput {
     interfaces: Published<Interfaces>,
+    counters: Arc<WorkerCounters>,
 }
 
 graph::exits! {
@@ -39,7 +43,8 @@ impl Node for VlanOutput {
     type Setup = Setup;
 
     fn new(setup: &Setup) -> Self {
-        Self { interfaces: setup.shared.interfaces.clone() }
+        let interfaces = setup.shared.interfaces.clone();
+        Self { interfaces, counters: Arc::clone(&setup.counters) }
     }
 
     fn process(
@@ -60,6 +65,10 @@ impl Node for VlanOutput {
             && frame.tx().iter().fold(true, |same, &other| same & (other == tx))
             && retag_all(frame, &vlan)
         {
+            if tagged == Exit::Transmit {
+                let bytes = frame.lengths().iter().sum::<u32>();
+                self.counters.count_sent(vlan.parent, frame.len() as u64, bytes.into());
+            }
             exits.all(tagged);
             return;
         }
@@ -70,7 +79,13 @@ impl Node for VlanOutput {
             }
             let Link::Vlan(vlan) = link else { return tagged };
             let tags = vlan.written(packet.consumed_last().copied());
-            if put_on(packet, &tags[..vlan.tag_bytes()]) { tagged } else { Exit::NoHeadroom }
+            if !put_on(packet, &tags[..vlan.tag_bytes()]) {
+                return Exit::NoHeadroom;
+            }
+            if tagged == Exit::Transmit {
+                self.counters.count_sent(vlan.parent, 1, packet.length() as u64);
+            }
+            tagged
         });
     }
 }

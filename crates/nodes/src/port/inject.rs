@@ -11,16 +11,22 @@
 
 use crate::ip::ip6_link;
 use crate::local::icmp_cause;
-use crate::tables::{Injected, Setup};
-use graph::{Context, Exits, Node, Role, Watch};
+use crate::tables::{Injected, Interfaces, Setup, WorkerCounters};
+use crate::tunnel::takes;
+use fib::adjacency::AdjacencyTable;
+use graph::{Context, Exits, Node, Published, Role, Watch};
 use packet::Frame;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, PoisonError};
-use wire::{icmp4, icmp6, ip, ipv6};
+use wire::{icmp4, icmp6, ip, ipv4, ipv6};
 
 /// See the module.
 pub struct Inject {
+    interfaces: Published<Interfaces>,
+    adjacencies: Arc<AdjacencyTable>,
+    counters: Arc<WorkerCounters>,
     /// None on all workers but one.
     injected: Option<Receiver<Injected>>,
     /// What was injected before it is in the graph.
@@ -68,10 +74,21 @@ impl Node for Inject {
 
     fn new(setup: &Setup) -> Self {
         let mut injected = setup.injected.lock().unwrap_or_else(PoisonError::into_inner);
-        Self { injected: injected.take(), fence: None }
+        Self {
+            interfaces: setup.shared.interfaces.clone(),
+            adjacencies: Arc::clone(&setup.shared.adjacencies),
+            counters: Arc::clone(&setup.counters),
+            injected: injected.take(),
+            fence: None,
+        }
     }
 
-    fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
         let Some(injected) = &self.injected else { return };
         if let Some(fence) = self.fence.take() {
             fence.store(true, Ordering::Release);
@@ -88,6 +105,7 @@ impl Node for Inject {
                 }
                 Injected::Resolved { adjacency, rx, packet } => {
                     let is_ip6 = ip::version(packet.bytes()) == 6;
+                    self.count_tunnels(packet.bytes(), rx, adjacency, context);
                     frame.push(packet, rx);
                     frame.view(slot).set_adjacency(adjacency);
                     if is_ip6 { Exit::Rewrite6 } else { Exit::Rewrite4 }
@@ -129,6 +147,30 @@ impl Node for Inject {
     fn before_rest(&mut self, _: &mut Watch) {}
 }
 
+impl Inject {
+    /// What a tunnel sends is counted when its packet does not wait any more.
+    fn count_tunnels(&self, packet: &[u8], rx: u16, adjacency: u32, context: &Context<'_>) {
+        let interfaces = self.interfaces.get(context);
+        let Some(headers) = interfaces.tunnel_headers(rx) else { return };
+        let ends = match (ipv4::Header::new(packet), ipv6::Header::new(packet)) {
+            (Some(header), _) if ip::version(packet) == 4 => {
+                Some((header.source_addr().into(), header.destination_addr().into()))
+            }
+            (_, Some(header)) if ip::version(packet) == 6 => {
+                Some((header.source_addr().into(), header.destination_addr().into()))
+            }
+            _ => None,
+        };
+        let is_own = ends.is_some_and(|(source, destination): (IpAddr, IpAddr)| {
+            interfaces.is_tunnels_own(rx, source, destination)
+        });
+        if is_own && takes(&self.adjacencies, adjacency, packet.len()) {
+            let inside = packet.len().saturating_sub(headers.tunnel.header_bytes());
+            self.counters.count_sent(rx, 1, inside as u64);
+        }
+    }
+}
+
 /// The way of a packet of ours to where it is for.
 fn way_of_own(packet: &[u8]) -> Exit {
     match ipv6::Header::new(packet).filter(|_| ip::version(packet) == 6) {
@@ -141,7 +183,9 @@ fn way_of_own(packet: &[u8]) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{HOST6, LINK_HOST, TO_GATEWAY, US6, World};
+    use crate::testing::{
+        FAR, HOST, HOST6, INCOMPLETE, LINK_HOST, TO_GATEWAY, US, US6, VXLAN, World,
+    };
     use graph::Doorbell;
     use graph::harness::NodeHarness;
     use packet::{HeapPool, Pool};
@@ -175,6 +219,26 @@ mod tests {
             assert_eq!(out.adjacency == TO_GATEWAY, exit.starts_with("rewrite"));
         }
         assert!(node.run(&[], 0, 0).is_empty());
+    }
+
+    #[test]
+    fn a_tunnels_packet_is_counted_when_its_neighbour_has_answered() {
+        let (world, pool) = (World::new(), HeapPool::new(16, 2048).unwrap());
+        let mut cache = pool.cache();
+        let mut node = NodeHarness::<Inject>::new(&world.setup).unwrap();
+        let mut inject = |from: [u8; 4], payload: usize, adjacency: u32| {
+            let packet = craft::ipv4(from, FAR).udp(1, 4789).payload_len(payload).build();
+            let packet = cache.copy_of(&packet).unwrap();
+            world.injector.send(Injected::Resolved { adjacency, rx: VXLAN, packet }).unwrap();
+            node.run(&[], 0, 0);
+            let counted = &world.setup.counters.interfaces[usize::from(VXLAN)];
+            [&counted.tx_packets, &counted.tx_bytes].map(|counter| counter.load(Ordering::Relaxed))
+        };
+        assert_eq!(inject(US, 68, TO_GATEWAY), [1, 60]);
+        // What came out of the tunnel, what is too long, and what has to wait again.
+        assert_eq!(inject(HOST, 68, TO_GATEWAY), [1, 60]);
+        assert_eq!(inject(US, 1473, TO_GATEWAY), [1, 60]);
+        assert_eq!(inject(US, 68, INCOMPLETE), [1, 60]);
     }
 
     #[test]

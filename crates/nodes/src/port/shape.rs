@@ -20,7 +20,7 @@ use crate::tables::{
     HandOver, Interface, Interfaces, Leftover, Link, Outcome, Setup, ShapeLetter, ShapeLetters,
     Shaper, WorkerCounters,
 };
-use graph::{Context, ExitIndex, Exits, Node, Published, Role, add};
+use graph::{Context, ExitIndex, Exits, Node, Published, Role};
 use packet::{Frame, Left, Offered, PacketBuf, Released, VECTOR};
 use sched::{Burst, DropReason, Replaced, WaitingRoom};
 use std::collections::VecDeque;
@@ -366,17 +366,19 @@ fn forwarded_in<'a>(
     ForwardedIn { bridge: either(|row| &row.bridge_name), vrf: either(|row| &row.vrf_name) }
 }
 
-/// Counts what an interface sends as `interface-output` does for those that do not wait: a
-/// sub-interface without the tags that it got since.
+/// Counts what an interface sends as `interface-output` and `vlan-output` do for those that do not
+/// wait: a sub-interface without the tags that it got since, and its port with them.
 #[inline]
 fn count(counters: &WorkerCounters, row: Option<&Interface>, tx: u16, length_bytes: u32) {
-    let Some(counters) = counters.interfaces.get(usize::from(tx)) else { return };
+    let bytes = u64::from(length_bytes);
     let tags = match row.map(|row| row.link) {
-        Some(Link::Vlan(vlan)) => vlan.tag_bytes() as u64,
+        Some(Link::Vlan(vlan)) => {
+            counters.count_sent(vlan.parent, 1, bytes);
+            vlan.tag_bytes() as u64
+        }
         _ => 0,
     };
-    add(&counters.tx_packets, 1);
-    add(&counters.tx_bytes, u64::from(length_bytes).saturating_sub(tags));
+    counters.count_sent(tx, 1, bytes.saturating_sub(tags));
 }
 
 #[cfg(test)]

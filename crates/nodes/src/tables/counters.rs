@@ -105,6 +105,14 @@ impl WorkerCounters {
         add(&counters.rx_bytes, bytes);
     }
 
+    /// Counts frames that an interface sends; of one that is none, nothing.
+    #[inline]
+    pub fn count_sent(&self, interface: u16, packets: u64, bytes: u64) {
+        let Some(counters) = self.interfaces.get(usize::from(interface)) else { return };
+        add(&counters.tx_packets, packets);
+        add(&counters.tx_bytes, bytes);
+    }
+
     /// Zeros for a layout with these drop reasons.
     pub fn new(reasons: &[Reason]) -> Self {
         let outbound = reasons.iter().map(|reason| is_outbound(reason.node)).collect();

@@ -8,8 +8,10 @@
 mod ecn;
 mod headers;
 mod inner;
+mod takes;
 
 pub use headers::TunnelHeaders;
+pub(crate) use takes::takes;
 
 nodes! {
     tunnel_encap::TunnelEncap,

@@ -9,20 +9,28 @@
 //! All packets of a tunnel go to one address, in one VRF: that is looked up once for those that
 //! follow each other. A tunnel whose other end is reached through itself ends here, too: each turn
 //! takes headroom, and there is none for a third.
+//!
+//! What is sent is counted here, where it is known whether it will be: a packet without a way, or
+//! longer than its way takes, is not; one that waits for a neighbour is counted by `inject`, once
+//! that has answered.
 
 use crate::ip::{MemberPicker, ip_resolve};
-use crate::tables::{Ends, Inside, Interfaces, Kind, Setup, Vrfs};
-use crate::tunnel::TunnelHeaders;
+use crate::tables::{Ends, Inside, Interfaces, Kind, Setup, Vrfs, WorkerCounters};
+use crate::tunnel::{TunnelHeaders, takes};
 use fib::Forward;
+use fib::adjacency::AdjacencyTable;
 use fib::ecmp::GroupId;
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
+use std::sync::Arc;
 use wire::ip;
 
 /// See the module.
 pub struct TunnelEncap {
     interfaces: Published<Interfaces>,
     vrfs: Published<Vrfs>,
+    adjacencies: Arc<AdjacencyTable>,
+    counters: Arc<WorkerCounters>,
     members: MemberPicker,
 }
 
@@ -80,6 +88,8 @@ impl Node for TunnelEncap {
         Self {
             interfaces: setup.shared.interfaces.clone(),
             vrfs: setup.shared.vrfs.clone(),
+            adjacencies: Arc::clone(&setup.shared.adjacencies),
+            counters: Arc::clone(&setup.counters),
             members: MemberPicker::new(setup),
         }
     }
@@ -97,27 +107,74 @@ impl Node for TunnelEncap {
         };
         let mut tx = frame.tx()[0];
         let mut way = way_of(tx);
+        if let Some(way) = &way
+            && self.takes_all(frame, way)
+        {
+            let bytes = frame.lengths().iter().map(|length| u64::from(*length)).sum();
+            let mut sent = Sent { packets: frame.len() as u64, bytes };
+            exits.each(frame, |packet| {
+                self.send(packet, way).unwrap_or_else(|exit| {
+                    sent.packets -= 1;
+                    sent.bytes -= packet.length() as u64;
+                    exit
+                })
+            });
+            self.counters.count_sent(tx, sent.packets, sent.bytes);
+            return;
+        }
         exits.each(frame, |packet| {
             if packet.tx() != tx {
                 tx = packet.tx();
                 way = way_of(tx);
             }
-            way.as_ref().map_or(Exit::NoTunnel, |way| self.send(packet, way))
+            let Some(way) = &way else { return Exit::NoTunnel };
+            let bytes = packet.length() as u64;
+            match self.send(packet, way) {
+                Ok(exit) => {
+                    if matches!(exit, Exit::Rewrite4 | Exit::Rewrite6)
+                        && takes(&self.adjacencies, packet.adjacency(), packet.length())
+                    {
+                        self.counters.count_sent(tx, 1, bytes);
+                    }
+                    exit
+                }
+                Err(exit) => exit,
+            }
         });
     }
 }
 
+/// What was sent of a frame.
+struct Sent {
+    packets: u64,
+    bytes: u64,
+}
+
 impl TunnelEncap {
+    /// Whether all packets of a frame leave by one way, and it is as wide as that.
+    fn takes_all(&self, frame: &Frame, way: &Way<'_>) -> bool {
+        let first = frame.tx()[0];
+        let same = frame.tx().iter().fold(true, |same, &tx| same & (tx == first));
+        let longest = frame.lengths().iter().fold(0, |longest, &length| longest.max(length));
+        same && matches!(way.exit, Exit::Rewrite4 | Exit::Rewrite6)
+            && takes(
+                &self.adjacencies,
+                way.to.id(),
+                longest as usize + way.headers.tunnel.header_bytes(),
+            )
+    }
+
+    /// Wraps a packet, and names its way; what is dropped is an error.
     #[inline(always)]
-    fn send(&self, packet: &mut PacketView<'_>, way: &Way<'_>) -> Exit {
+    fn send(&self, packet: &mut PacketView<'_>, way: &Way<'_>) -> Result<Exit, Exit> {
         let tunnel = &way.headers.tunnel;
         // What was in front of the frame is of no use any more, the tag it came with included.
         packet.start_here();
         if tunnel.inside == Inside::Packets && !matches!(ip::version(packet.header()), 4 | 6) {
-            return Exit::NoPacket;
+            return Err(Exit::NoPacket);
         }
         if !packet.prepend(tunnel.header_bytes()) {
-            return Exit::NoHeadroom;
+            return Err(Exit::NoHeadroom);
         }
         way.headers.write(packet.header_mut());
         // Packets of our own have come from the tunnel: errors about them are known by that.
@@ -126,10 +183,10 @@ impl TunnelEncap {
         if way.to.kind() == Kind::Group as u8 {
             let member = self.members.pick_one(GroupId(way.to.id()), packet.header());
             packet.set_adjacency(member.id());
-            return Way::new(way.headers, member).exit;
+            return Ok(Way::new(way.headers, member).exit);
         }
         packet.set_adjacency(way.to.id());
-        way.exit
+        Ok(way.exit)
     }
 }
 
@@ -142,6 +199,7 @@ mod tests {
     };
     use graph::harness::NodeHarness;
     use std::net::Ipv4Addr;
+    use std::sync::atomic::{AtomicU64, Ordering};
     use wire::craft;
 
     fn run(consumed: usize, tx: u16, times: usize) -> (String, Vec<u8>) {
@@ -177,6 +235,41 @@ mod tests {
     #[test]
     fn a_tunnel_that_is_gone_takes_nothing() {
         assert_eq!(run(0, 0, 1).0, "no-tunnel");
+    }
+
+    /// What is counted as sent by the VXLAN tunnel of frames that leave by it on this way.
+    fn counted(world: &World, lengths: &[usize], tx: &[u16]) -> (u64, u64) {
+        let frames: Vec<_> = lengths.iter().map(|length| vec![7; *length]).collect();
+        let mut node = NodeHarness::<TunnelEncap>::new(&world.setup).unwrap();
+        node.run_prepared(&frames, 0, 0, |frame| frame.tx_mut().copy_from_slice(tx));
+        let counted = &world.setup.counters.interfaces[usize::from(VXLAN)];
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        (read(&counted.tx_packets), read(&counted.tx_bytes))
+    }
+
+    #[test]
+    fn what_leaves_is_counted_and_what_is_dropped_later_is_not() {
+        let world = World::new();
+        assert_eq!(counted(&world, &[60, 100], &[VXLAN; 2]), (2, 160));
+        assert_eq!(counted(&world, &[60, 100, 70], &[VXLAN, VXLAN6, VXLAN]), (4, 290));
+        // The way carries 1500 octets, 36 of which are the tunnel's.
+        assert_eq!(counted(&World::new(), &[1464], &[VXLAN]), (1, 1464));
+        assert_eq!(counted(&World::new(), &[1465, 60], &[VXLAN; 2]), (1, 60));
+        for (remote, sent) in [
+            (FAR, (1, 60)),
+            ([10, 6, 0, 1], (1, 60)),
+            ([10, 4, 0, 1], (0, 0)),
+            ([198, 51, 100, 77], (0, 0)),
+            (US, (0, 0)),
+            ([172, 16, 0, 1], (0, 0)),
+        ] {
+            let mut world = World::new();
+            way_to(&mut world, remote, VrfId::DEFAULT);
+            let counted = &world.setup.counters.interfaces[usize::from(VXLAN)];
+            counted.tx_packets.store(0, Ordering::Relaxed);
+            counted.tx_bytes.store(0, Ordering::Relaxed);
+            assert_eq!(self::counted(&world, &[60], &[VXLAN]), sent, "{remote:?}");
+        }
     }
 
     /// Where packets of the VXLAN tunnel go whose other end is this.
