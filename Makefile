@@ -1,7 +1,7 @@
 # Every command there is. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-fast format lint deny smoke miri fuzz bench bench-fib bench-sched bench-acl study-quick graph map yang doc clean
+.PHONY: help setup build packages demo test test-fast format lint deny smoke miri fuzz bench bench-fib bench-sched bench-acl study-quick graph map yang doc clean
 
 help: ## Lists these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -11,6 +11,9 @@ setup: ## Installs what Debian lacks to build and test (root or sudo)
 
 build: ## Builds volleyd, volley and volley-lab, optimised, into target/release
 	cargo build --release --bins
+
+packages: ## Packs the optimised programs into target/packages: .deb of this machine's Debian or Ubuntu, and an archive
+	scripts/packages
 
 demo: ## Shows the router between two hosts in network namespaces
 	scripts/demo.sh

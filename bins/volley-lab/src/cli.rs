@@ -1,6 +1,9 @@
 //! The commands, their help and their completion.
 
-use clap::{CommandFactory, Parser, Subcommand};
+use std::fs;
+use std::path::PathBuf;
+
+use clap::{CommandFactory, Parser, Subcommand, ValueHint};
 
 use crate::compare::{Bisect, Compare};
 use crate::fit::Fit;
@@ -73,6 +76,12 @@ enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+    /// Write the manual pages, one a command
+    Manual {
+        /// The folder; it is made
+        #[arg(value_hint = ValueHint::DirPath)]
+        folder: PathBuf,
+    },
 }
 
 impl Cli {
@@ -100,6 +109,13 @@ impl Cli {
                 clap_complete::generate(shell, &mut Self::command(), "volley-lab", &mut script);
                 say!("{}", String::from_utf8_lossy(&script).trim_end());
                 Ok(())
+            }
+            Command::Manual { folder } => {
+                let write = || {
+                    fs::create_dir_all(&folder)?;
+                    clap_mangen::generate_to(Self::command(), &folder)
+                };
+                write().map_err(lab_record::Error::file(&folder)).map_err(Failure::from)
             }
         }
     }

@@ -74,6 +74,12 @@ pub(crate) enum Noun {
         /// The shell
         shell: clap_complete::Shell,
     },
+    /// Write the manual pages, one a command
+    Manual {
+        /// The folder; it is made
+        #[arg(value_hint = ValueHint::DirPath)]
+        folder: PathBuf,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -20,6 +20,7 @@ mod error;
 mod events;
 mod exec;
 mod mac;
+mod manual;
 mod observe;
 mod output;
 mod qos;

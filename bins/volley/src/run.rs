@@ -12,7 +12,7 @@ use crate::output::{Output, style_of_stdout};
 use crate::qos::QosVerb;
 use crate::session::{Session, usage};
 use crate::show::Wanted;
-use crate::{complete, config, events, exec, mac, observe, shell, watch};
+use crate::{complete, config, events, exec, mac, manual, observe, shell, watch};
 
 /// Runs what the command line says.
 pub(crate) fn start(matches: &ArgMatches) -> Result<(), CliError> {
@@ -63,5 +63,6 @@ pub(crate) fn run(session: &Session, matches: &ArgMatches) -> Result<(), CliErro
         Some(Noun::Events(which)) => events::run(session, &which),
         Some(Noun::Exec { file }) => exec::run(session, &file, run),
         Some(Noun::Completion { shell }) => complete::script(session.output, shell),
+        Some(Noun::Manual { folder }) => manual::write(&folder),
     }
 }

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# The packages on a Debian that has nothing else: installed with what they depend on, started as the unit would start it
+# (its capabilities, nothing writable but what it names), set up by the commands that the default file tells, and a ping
+# goes through, also after a new start; then removed, and purged.
+. "$(dirname "$0")/lib.sh"
+command -v debootstrap >/dev/null || skip "no debootstrap"
+
+(cd "$root" && PROGRAMS="$bin" OUT="$work/packages" COMPRESSION="-Zgzip -z1" scripts/packages) >"$work/packages.log" 2>&1 ||
+    { cat "$work/packages.log"; exit 1; }
+
+bare=$work/bare
+debootstrap --variant=minbase bookworm "$bare" http://deb.debian.org/debian >"$work/debootstrap.log" 2>&1 || skip "no Debian to be had"
+mkdir "$bare/packages"
+cp "$work"/packages/*.deb "$bare/packages"
+# What Debian's own scripts print is of use where something fails.
+apt() { DEBIAN_FRONTEND=noninteractive chroot "$bare" apt-get -y -q --no-install-recommends "$@" >"$work/apt.log" 2>&1; }
+apt update
+apt install $(cd "$bare" && printf '/%s ' packages/*.deb)
+chroot "$bare" getent group volley >/dev/null
+
+# Every command has its page, and shells read the completions.
+for page in man1/volley man1/volley-port-add man1/volley-show-nodes man1/volley-lab-run man8/volleyd; do
+    gzip -dc "$bare/usr/share/man/$page".?.gz | has '^\.TH'
+done
+bash -n "$bare/usr/share/bash-completion/completions/volley"
+"$bin/volleyd" --help | grep -oE -- '--[a-z]+' | while read -r option; do
+    gzip -dc "$bare/usr/share/man/man8/volleyd.8.gz" | tr -d '\\' | has -e "$option"
+done
+
+# The archive has what the packages have.
+tar -tzf "$work"/packages/volley-*.tar.gz | sed 's|^\./||; s|/$||' | sort >"$work/archive.list"
+for package in "$work"/packages/*.deb; do dpkg-deb -c "$package" | awk '{ sub("^./", "", $6); sub("/$", "", $6); print $6 }'; done | sort -u >"$work/packages.list"
+diff "$work/packages.list" "$work/archive.list"
+
+hosts
+unit=$bare/lib/systemd/system/volley.service
+# There is no systemd in there that could have that target.
+systemd-analyze verify --man=no --root="$bare" "$unit" >"$work/verify.log" 2>&1 || true
+! grep -v 'sysinit.target not found' "$work/verify.log"
+capabilities=$(sed -n 's/^CapabilityBoundingSet=//p' "$unit" | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
+start=$(sed -n 's/^ExecStart=//p' "$unit")
+# In a mount namespace of its own, which ends with the router.
+cat >"$work/as-unit" <<SH
+mount --bind "$bare" "$bare" && mount -o remount,bind,ro "$bare" &&
+mount --bind "$bare/etc/volley" "$bare/etc/volley" && mount -o remount,bind,rw "$bare/etc/volley" &&
+mount --bind "$work/run" "$bare/run" &&
+mount --rbind /proc "$bare/proc" && mount --rbind /dev "$bare/dev" && mount --rbind /sys "$bare/sys" &&
+exec chroot "$bare" setpriv --no-new-privs --bounding-set=-all,$capabilities $start
+SH
+mkdir -p "$work/run/volley"
+as_unit() {
+    (exec ip netns exec "$r" sh "$work/as-unit") >>"$work/volleyd.log" 2>&1 &
+    daemons+=($!)
+    until_true volley show version
+}
+volley() { chroot "$bare" env VOLLEY_SOCKET=/run/volley/api.sock volley "$@"; }
+ends() { kill "${daemons[-1]}"; wait "${daemons[-1]}"; unset 'daemons[-1]'; }
+mount --bind "$work/run" "$bare/run"
+trap 'outcome=$?; umount "$bare/run" || true; clean_up $outcome' EXIT
+
+as_unit
+[ "$(volley --json show ports | jq length)" = 0 ]
+volley port add lan af_packet device v1 addresses 10.0.1.1/24
+volley port add wan af_packet device v2 addresses 10.0.2.1/24
+volley config save
+until_true on "$a" ping -c 1 -W 1 10.0.2.2
+ends
+as_unit
+until_true on "$a" ping -c 1 -W 1 10.0.2.2
+ends
+
+# Another version keeps what was set; who removes it keeps it, too; who purges it has nothing left.
+apt install --reinstall $(cd "$bare" && printf '/%s' packages/volley_*.deb)
+grep -q '10.0.1.1/24' "$bare/etc/volley/volley.toml"
+apt remove volley volley-lab volley-doc
+grep -q '10.0.1.1/24' "$bare/etc/volley/volley.toml"
+apt purge volley
+[ ! -e "$bare/etc/volley" ] && [ ! -e "$bare/usr/sbin/volleyd" ]
+echo "ok $name"
