@@ -1,7 +1,6 @@
 #!/bin/bash
 # Tests the API against its own OpenAPI document with schemathesis (kept in target/venv).
 # usage: smoke/api_schemathesis.sh [SOCKET]; without a socket, a router without workers is built.
-# Alone: it keeps a processor busy by itself, for minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)

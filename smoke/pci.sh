@@ -3,7 +3,6 @@
 # an IOMMU, as on real hardware. Without KVM the machine is emulated; the drivers do not know.
 #
 #   host a ── tap ═ virtio card │ volleyd in the guest │ Intel 82574 ═ tap ── host b
-# Alone: it keeps a processor busy by itself, with a virtual machine.
 . "$(dirname "$0")/lib.sh"
 [ -c /dev/net/tun ] || skip "there is no /dev/net/tun"
 . "$root/smoke/guest.bash"
