@@ -94,6 +94,7 @@ parts! {
     icmp: IcmpRates, makes: [Icmp], hears: [],
     reassembly: Reassembling, makes: [], hears: [Piece],
     // What is looked at.
+    tunnel_mtu: TunnelMtu, makes: [], hears: [],
     observing: Observing, makes: [], hears: [],
     heartbeats: Heartbeats, makes: [], hears: [],
 }

@@ -18,6 +18,7 @@ mod ports;
 mod proxy_arp;
 pub mod qos;
 mod tunnel;
+mod tunnel_mtu;
 pub mod tunnel_outer;
 mod unnumbered;
 mod vlan;

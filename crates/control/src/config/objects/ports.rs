@@ -7,7 +7,9 @@ use super::port::{MOST_PORTS, Port, Ports};
 use super::port_kind::PortKind;
 use super::port_name::PortName;
 use super::port_twin::Twin;
-use super::{Command, Config, Object, address, proxy_arp, qos, tunnel, unnumbered, vlan};
+use super::{
+    Command, Config, Object, address, proxy_arp, qos, tunnel, tunnel_mtu, unnumbered, vlan,
+};
 use crate::config::host::Host;
 use crate::config::report::{Problem, Report};
 
@@ -60,7 +62,11 @@ impl Object for Ports {
         }
         vlan::check_all(self, report);
         tunnel::check_all(self, report);
-        Connected::of(self).check(report);
+        let connected = Connected::of(self);
+        connected.check(report);
+        for (name, port) in self.iter() {
+            tunnel_mtu::check(name, port, &connected, config, report);
+        }
     }
 }
 
