@@ -52,6 +52,19 @@ until_true pings "$a" 10.0.9.2
 until_true pings "$a" fd00::2
 until_true pings "$c" 10.0.8.2
 
+# The operator is told, too: by the check with the numbers, and by an event; again of a route that makes it so.
+"$bin/volley" config check "$work/router.toml" >"$work/check.txt" 2>&1
+has 'port.vx0.mtu' <"$work/check.txt" && has '1550' <"$work/check.txt" || { cat "$work/check.txt"; fail "the check says nothing"; }
+events() { ctl router events --last 200 | grep -c "fault=tunnel-mtu.*$1"; }
+told_of() { [ "$(events "$1")" -ge "$2" ]; }
+until_true told_of port=vx0 1
+ctl router events --last 200 | has 'left=1450 mtu=1500 port=vx0' || fail "the event lacks numbers"
+ctl router port set vx1 mtu 1450
+fits() { ctl router events --last 200 | has 'packets fit the way.*port=vx1'; }
+until_true fits
+ctl router port set vx1 mtu 1500
+until_true told_of port=vx1 2
+
 # told HOST MTU TARGET: that its packets of 1500 octets are too long, and how long they may be; those fit.
 told() {
     on "$1" ping -c 2 -i 0.2 -W 2 -M do -s "$4" "$3" >"$work/told.txt" 2>&1 || true

@@ -118,4 +118,15 @@ on "$a" python3 "$root/smoke/converse.py" 10.0.1.1 7777 100 || fail "the connect
 before=$(limited)
 more_limited() { [ "$(limited)" -gt "$before" ]; }
 until_true more_limited
+
+# A twin that somebody moves into another namespace is not gone: set up there, it is the port's as before.
+moved=vly-$$-moved
+ip netns add "$moved"
+ip -n "$k" link set p1 netns "$moved"
+ip -n "$moved" addr add 10.0.1.1/24 dev p1
+ip -n "$moved" link set p1 up
+ip netns exec "$moved" socat TCP-LISTEN:7778,fork,reuseaddr EXEC:cat 2>/dev/null &
+daemons+=($!)
+until_true on "$a" python3 "$root/smoke/converse.py" 10.0.1.1 7778 3
+! has 'p1: its twin is gone' "$work/router.log" || fail "a twin that was moved is taken for gone"
 echo "ok $name"

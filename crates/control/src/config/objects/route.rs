@@ -338,9 +338,25 @@ fn check_hop(
         }
     }
     let Some(address) = hop.address else {
-        if hop.port.is_none() {
-            let problem = Problem::new(field, "a next hop with neither address nor port");
-            report.push(problem.expected("`address`, `port` or both"));
+        match hop.port.as_ref().map(|port| (port, config.ports.get(port))) {
+            None => {
+                let problem = Problem::new(field, "a next hop with neither address nor port");
+                report.push(problem.expected("`address`, `port` or both"));
+            }
+            // Hosts of a link are asked for, learned and answered in the VRF of their port.
+            Some((port, Some(it))) if it.vrf.as_ref() != of => {
+                let (link, route) = (name_of(it.vrf.as_ref()), name_of(of));
+                let message = format!(
+                    "{port} is in VRF {link}: hosts on its link are not those of VRF {route}"
+                );
+                let problem = Problem::new(field, message);
+                report.push(
+                    problem.expected("a port of the route's VRF, or a next hop's address").help(
+                        format!("`via_vrf = \"{link}\"`, and a route with `port` in VRF {link}"),
+                    ),
+                );
+            }
+            Some(_) => {}
         }
         return;
     };

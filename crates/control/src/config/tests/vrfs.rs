@@ -1,6 +1,6 @@
 //! VRFs: who is in them, which networks and routes they have, and when they can go.
 
-use super::super::{Config, Source, edit, render};
+use super::super::{Config, Source, edit, parse, render};
 use super::{faults, host, messages, parse_ok};
 
 /// The same network in two VRFs, routes from one to the other.
@@ -166,4 +166,22 @@ fn a_vrf_comes_before_what_names_it_and_goes_after() {
     let going = steps(Config::diff(&old, &Config::default()));
     assert!(coming[0].starts_with("+ vrf") && coming[1].starts_with("+ vrf"), "{coming:?}");
     assert!(going[going.len() - 1].starts_with("- vrf"), "{going:?}");
+}
+
+#[test]
+fn a_link_is_of_its_ports_vrf_and_of_no_other() {
+    let ports = "[vrf.red]\n[port.p1]\nkind = \"memory\"\naddresses = [\"192.0.2.1/24\"]\n\
+                 [port.p2]\nkind = \"memory\"\nvrf = \"red\"\naddresses = [\"198.51.100.1/24\"]\n";
+    let with = |route: &str| {
+        let text = format!("{ports}[[route]]\nprefix = \"10.0.0.0/8\"\n{route}\n");
+        parse(&Source::new("test", text), &host()).map_err(|problems| problems.to_string())
+    };
+    assert!(with("port = \"p1\"").is_ok());
+    assert!(with("vrf = \"red\"\nport = \"p2\"").is_ok());
+    assert!(with("vrf = \"red\"\nvia = { address = \"192.0.2.9\", port = \"p1\" }").is_ok());
+    let refused = with("vrf = \"red\"\nport = \"p1\"").unwrap_err();
+    let told = "p1 is in VRF default: hosts on its link are not those of VRF red";
+    assert!(refused.contains(told) && refused.contains("via_vrf = \"default\""), "{refused}");
+    let refused = with("port = \"p2\"").unwrap_err();
+    assert!(refused.contains("p2 is in VRF red"), "{refused}");
 }
