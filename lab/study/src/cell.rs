@@ -171,7 +171,7 @@ fn lacking(run: &Measured, pick: &Pick, device: &str) -> Lacking {
         return told(
             0,
             match failure.refused {
-                true => format!("refused: {}", failure.reason),
+                true => format!("refused: {}", bare(&failure.reason)),
                 false => format!("failed: {}", failure.reason),
             },
         );
@@ -181,10 +181,16 @@ fn lacking(run: &Measured, pick: &Pick, device: &str) -> Lacking {
             let failure = ended.failure.clone().unwrap_or_default();
             told(2, format!("run {}: {failure}", run.id))
         }
-        (None, _) => told(3, format!("run {} has not begun: the study was stopped", run.id)),
-        (Some(_), None) => told(3, format!("run {} was stopped before it", run.id)),
+        (None, _) => told(3, format!("run {} has not been carried out yet", run.id)),
+        (Some(_), None) => told(3, format!("run {} has not come to it yet", run.id)),
         (Some(_), Some(_)) => told(4, format!("run {} measured none", run.id)),
     }
+}
+
+/// A refusal without the device and the job, which stand beside it anyway.
+fn bare(reason: &str) -> &str {
+    let job = reason.split_once(" refuses ").and_then(|(_, rest)| rest.split_once(": "));
+    job.map_or(reason, |(_, why)| why)
 }
 
 /// Whether a scenario has a function of this name.
@@ -222,8 +228,11 @@ mod tests {
             high_pps: 2e6,
             ..AnswerRecord::default()
         };
-        let failure =
-            FailureRecord { subject: subject("2"), refused: true, reason: "no room".into() };
+        let failure = FailureRecord {
+            subject: subject("2"),
+            refused: true,
+            reason: "vpp refuses ip4 over memif: no room".into(),
+        };
         let results =
             Results { answers: vec![answer], failures: vec![failure], ..Results::default() };
         let run = Measured {

@@ -45,7 +45,7 @@ pub fn fit(kind: ModelKind, points: &[(f64, f64)], max_x: f64) -> Vec<Result<Fou
         xs.sort_by(f64::total_cmp);
         xs.dedup();
         let count = xs.len();
-        (count < least).then(|| format!("{count} points: it takes {least} that are apart"))
+        (count < least).then(|| format!("{count} of the {least} points, or more, that it takes"))
     };
     let least = match kind {
         ModelKind::Clock | ModelKind::Workers | ModelKind::Lookup => 2,
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn a_row_of_one_clock_has_no_fit_and_says_so_and_the_sources_three_have_two() {
         let one = fit(ModelKind::Clock, &[(3.2, 13.2)], 3.2);
-        assert!(matches!(&one[..], [Err(why)] if why.starts_with("1 points")));
+        assert!(matches!(&one[..], [Err(why)] if why.starts_with("1 of the 2 points")));
         let three = fit(ModelKind::Clock, &[(1.6, 7.34), (3.1, 12.9), (3.2, 13.2)], 3.2);
         let [Ok(Found::Formula(line)), Ok(Found::Formula(terms))] = &three[..] else { panic!() };
         assert!(line.quality.r2 > 0.99 && terms.quality.r2 > 0.99);

@@ -39,7 +39,7 @@ pub(super) fn body(page: &Page<'_>, chapter: &Chapter) -> String {
 /// What an item is, and where it stands in its source.
 fn heading(page: &Page<'_>, id: &str, source: Option<&str>, title: &str, place: &str) -> String {
     let whose = match source.and_then(|id| page.study.sources.iter().find(|it| it.id == id)) {
-        Some(source) => format!("the {}'s {id} ({place})", source.id),
+        Some(source) => format!("{}: {id}, {place}", source.id),
         None => format!("ours: {id}"),
     };
     format!(

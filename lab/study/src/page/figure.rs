@@ -3,10 +3,11 @@
 use std::fmt::Write;
 
 use lab_report::figures::{curves, histogram};
-use lab_report::svg::canvas::escape;
+use lab_report::svg::canvas::{escape, text_width};
 use lab_report::svg::scale::Unit;
 use lab_report::words::digits;
 
+use super::table::folded;
 use super::{Page, models};
 use crate::cell::Cell;
 use crate::curve::{self, Point};
@@ -14,7 +15,9 @@ use crate::folder::plain;
 use crate::study::{Curve, FigureOf, What};
 
 /// Series in one drawing; more are drawn device by device.
-const MOST_SERIES: usize = 5;
+const MOST_SERIES: usize = 3;
+/// Room for their names, as wide as a drawing without its axis.
+const LEGEND: f64 = 620.0;
 
 /// A curve of a device that has points.
 pub(super) struct Drawn<'a> {
@@ -51,7 +54,9 @@ pub(super) fn body(page: &Page<'_>, figure: &FigureOf) -> String {
         for device in &page.state.devices {
             let of: Vec<&Drawn<'_>> =
                 mine.iter().copied().filter(|it| it.device == device.as_str()).collect();
-            body += &draw(figure, what, &of, &marks, plain(device));
+            for part in parts(&of) {
+                body += &draw(figure, what, part, &marks, plain(device));
+            }
         }
     }
     body += &histograms(page, figure);
@@ -62,6 +67,14 @@ pub(super) fn body(page: &Page<'_>, figure: &FigureOf) -> String {
         let _ = writeln!(body, "<p class=\"facts\">{}</p>", escape(&figure.remark));
     }
     body
+}
+
+/// Curves of a device in drawings that have room for their names, as many in each.
+fn parts<'a, 'b>(all: &'a [&'b Drawn<'b>]) -> std::slice::Chunks<'a, &'b Drawn<'b>> {
+    // Marker, name, distance: as the legend sets them.
+    let width = |it: &&Drawn<'_>| text_width(&it.curve.name, 12.0) + 33.0;
+    let drawings = (all.iter().map(width).sum::<f64>() / LEGEND).ceil().max(1.0);
+    all.chunks((all.len() as f64 / drawings).ceil().max(1.0) as usize)
 }
 
 /// Curves of one kind share a drawing.
@@ -97,7 +110,7 @@ fn draw(
             _ => it.curve.name.clone(),
         },
         points: it.points.iter().map(point).collect(),
-        model: Vec::new(),
+        model: models::curve_of(figure, it),
     };
     let series: Vec<curves::Series> = all.iter().map(series).collect();
     let axis = axis_words(&figure.axis);
@@ -207,15 +220,14 @@ fn numbers(page: &Page<'_>, figure: &FigureOf) -> String {
     let places = page.of_item(&figure.id);
     let mut reasons = String::new();
     let mut points = String::new();
-    for place in places {
-        let device = place.device.as_deref().map_or("", plain);
+    for (place, device) in folded(&places) {
         match &place.cell {
             Cell::Reason(reason) => {
                 let _ = writeln!(
                     reasons,
                     "<tr><td>{}</td><td>{}</td><td class=\"reason\">{}</td></tr>",
                     escape(&place.row),
-                    escape(device),
+                    escape(&device),
                     escape(reason)
                 );
             }
@@ -230,7 +242,7 @@ fn numbers(page: &Page<'_>, figure: &FigureOf) -> String {
                     "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{sign}{}</td>\
                      <td>[{}, {}] {}</td></tr>",
                     escape(&place.row),
-                    escape(device),
+                    escape(&device),
                     escape(&place.column),
                     scaled(number.value, place.unit),
                     end(number.interval.low),

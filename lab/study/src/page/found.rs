@@ -1,5 +1,6 @@
 //! What was found in a few sentences, each with what it stands on.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use lab_report::html::host::fitness;
@@ -24,15 +25,21 @@ pub(super) fn body(page: &Page<'_>) -> String {
     body + "</ul>\n"
 }
 
-/// How many places of the sources have a number of ours beside them.
+/// How many rows, cells and curves of the sources have a number of ours beside them.
 fn coverage(page: &Page<'_>) -> String {
-    let of_sources = || page.places.iter().filter(|place| place.source.is_some());
-    let numbers = of_sources().filter(|it| matches!(it.cell, Cell::Number(_))).count();
-    let all = of_sources().count();
+    let mut places: BTreeMap<(&str, &str, &str), bool> = BTreeMap::new();
+    for place in page.places.iter().filter(|place| place.source.is_some()) {
+        // A point of a curve is no place of its own: the source has the curve.
+        let column = if place.theirs.is_some() { place.column.as_str() } else { "" };
+        let measured = places.entry((&place.item, &place.row, column)).or_default();
+        *measured |= matches!(place.cell, Cell::Number(_));
+    }
+    let numbers = places.values().filter(|measured| **measured).count();
     format!(
-        "{numbers} of {all} places of the sources' tables, figures and lists have a number of ours beside \
-         them, with its interval; {} have the reason why not.",
-        all - numbers
+        "{numbers} of {} cells, curves and drawings of the sources have numbers of ours beside them, with \
+         their intervals; {} have the reason why not.",
+        places.len(),
+        places.len() - numbers
     )
 }
 
@@ -54,7 +61,7 @@ fn fit(page: &Page<'_>) -> Option<String> {
         }
         (Some(_), false) => Some(format!(
             "This host is not fit for absolute numbers: idle cores were taken away in {} of {} runs ({}). \
-             Ratios within a run can be believed, rates cannot.",
+             Rates cannot be believed; ratios within a run can, where there are any.",
             unfit.len(),
             all.len(),
             unfit.join(", ")

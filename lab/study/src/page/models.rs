@@ -11,7 +11,7 @@ use super::Page;
 use super::figure::{Drawn, caches};
 use crate::cell::Cell;
 use crate::folder::plain;
-use crate::model::{Fitted, Found, fit};
+use crate::model::{Fitted, Found, fit, latency_curve};
 use crate::study::{FigureOf, ModelKind, ModelOf, TableOf, What};
 
 /// Fits to each row of a table, over its columns: the source's numbers, and ours.
@@ -26,7 +26,7 @@ pub(super) fn of_table(page: &Page<'_>, table: &TableOf) -> String {
             theirs.filter_map(|(ghz, &mpps)| Some(((*ghz)?, mpps))).collect();
         all.extend(fitted("source", &row.name, model.kind, &points, max));
         for device in &page.state.devices {
-            let mut points = Vec::new();
+            let (mut points, mut bounds) = (Vec::new(), 0);
             for (column, ghz) in table.columns.iter().zip(&ghz) {
                 let here = |it: &&crate::table::Place| {
                     it.item == table.id && it.row == row.name && it.column == column.name
@@ -34,11 +34,16 @@ pub(super) fn of_table(page: &Page<'_>, table: &TableOf) -> String {
                 let mut places = page.places.iter().filter(here);
                 let mine = places.find(|it| it.device.as_ref() == Some(device));
                 // A share of our own clock, as theirs is of theirs.
-                if let (Some(Cell::Number(number)), Some(ghz)) = (mine.map(|it| &it.cell), ghz) {
-                    points.push((*ghz, number.value / 1e6));
+                match (mine.map(|it| &it.cell), ghz) {
+                    (Some(Cell::Number(number)), Some(_)) if number.at_least => bounds += 1,
+                    (Some(Cell::Number(number)), Some(ghz)) => {
+                        points.push((*ghz, number.value / 1e6));
+                    }
+                    _ => {}
                 }
             }
-            all.extend(fitted(plain(device), &row.name, model.kind, &points, max));
+            let of = without(&row.name, bounds);
+            all.extend(fitted(plain(device), &of, model.kind, &points, max));
         }
     }
     table_of(page, model, &all)
@@ -51,7 +56,12 @@ pub(super) fn of_figure(page: &Page<'_>, figure: &FigureOf, drawn: &[Drawn<'_>])
     for device in &page.state.devices {
         let mine = || drawn.iter().filter(|it| it.device == device.as_str());
         let plainly = |it: &Drawn<'_>, scale: f64| -> Vec<(f64, f64)> {
-            it.points.iter().map(|point| (point.x, point.y * scale)).collect()
+            let known = it.points.iter().filter(|point| !point.at_least);
+            known.map(|point| (point.x, point.y * scale)).collect()
+        };
+        let of = |it: &Drawn<'_>| {
+            let bounds = it.points.iter().filter(|point| point.at_least).count();
+            without(&it.curve.name, bounds)
         };
         let before = all.len();
         match model.kind {
@@ -62,7 +72,8 @@ pub(super) fn of_figure(page: &Page<'_>, figure: &FigureOf, drawn: &[Drawn<'_>])
                     all.push(nothing(device, "a rate and the lookup's share of the same device"));
                     continue;
                 };
-                let at = |x: f64| rate.points.iter().find(|it| it.x == x).map(|it| it.y / 1e6);
+                let known = || rate.points.iter().filter(|it| !it.at_least);
+                let at = |x: f64| known().find(|it| it.x == x).map(|it| it.y / 1e6);
                 let points: Vec<(f64, f64)> =
                     share.points.iter().filter_map(|it| Some((it.y, at(it.x)?))).collect();
                 all.extend(fitted(plain(device), "rate against share", model.kind, &points, 1.0));
@@ -79,7 +90,7 @@ pub(super) fn of_figure(page: &Page<'_>, figure: &FigureOf, drawn: &[Drawn<'_>])
                 for it in mine().filter(|it| it.curve.what == What::Rate) {
                     let points = plainly(it, 1e-6);
                     let max = points.iter().map(|point| point.0).fold(0.0, f64::max);
-                    all.extend(fitted(plain(device), &it.curve.name, model.kind, &points, max));
+                    all.extend(fitted(plain(device), &of(it), model.kind, &points, max));
                 }
             }
         }
@@ -94,8 +105,35 @@ pub(super) fn of_figure(page: &Page<'_>, figure: &FigureOf, drawn: &[Drawn<'_>])
     body
 }
 
+/// The curve of the model that is fitted to a curve, in its own units; nothing where none is.
+pub(super) fn curve_of(figure: &FigureOf, drawn: &Drawn<'_>) -> Vec<(f64, f64)> {
+    let latency = figure.model.as_ref().is_some_and(|it| it.kind == ModelKind::Latency);
+    if !latency || drawn.curve.what != What::Mean {
+        return Vec::new();
+    }
+    let mut points: Vec<(f64, f64)> = drawn.points.iter().map(|it| (it.x, it.y / 1e3)).collect();
+    points.retain(|point| point.0 <= 1.0);
+    match fit(ModelKind::Latency, &points, 1.0).pop() {
+        Some(Ok(Found::Formula(found))) => {
+            let low = points.iter().map(|point| point.0).fold(1.0, f64::min);
+            let along = latency_curve(&found).into_iter();
+            along.filter(|&(x, y)| x >= low && y > 0.0).map(|(x, us)| (x, us * 1e3)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What a fit is of, and how many points it leaves out: of a lower bound nobody knows the value.
+fn without(of: &str, bounds: usize) -> String {
+    match bounds {
+        0 => of.to_owned(),
+        1 => format!("{of}, without one that is a lower bound"),
+        _ => format!("{of}, without {bounds} that are lower bounds"),
+    }
+}
+
 fn nothing(device: &str, what: &str) -> Fitted {
-    let found = Err(format!("there is no {what} to fit it to: the reasons stand below"));
+    let found = Err(format!("it takes {what}: the reasons why there is none stand below"));
     Fitted { whose: plain(device).to_owned(), of: String::new(), found }
 }
 

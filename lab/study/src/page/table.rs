@@ -24,7 +24,7 @@ pub(super) fn body(page: &Page<'_>, table: &TableOf) -> String {
     }
     body += "</tr>\n";
     let mut before = (String::new(), String::new());
-    for place in page.of_item(&table.id) {
+    for (place, devices) in folded(&page.of_item(&table.id)) {
         let here = (place.row.clone(), place.column.clone());
         let again = here == before;
         let first = |text: &str| if again { String::new() } else { escape(text) };
@@ -43,7 +43,7 @@ pub(super) fn body(page: &Page<'_>, table: &TableOf) -> String {
             let _ = write!(body, "<td class=\"n theirs\">{words}</td>");
         }
         before = here;
-        body += &ours(page, place, table.unit, cycles);
+        body += &ours(page, place, &devices, table.unit, cycles);
         body += "</tr>\n";
     }
     body += "</table>\n";
@@ -53,8 +53,28 @@ pub(super) fn body(page: &Page<'_>, table: &TableOf) -> String {
     body
 }
 
-fn ours(page: &Page<'_>, place: &Place, unit: Unit, cycles: bool) -> String {
-    let device = place.device.as_deref().map_or("", plain);
+/// Places, each with its devices: those that have one reason for one place stand together.
+pub(super) fn folded<'a>(places: &[&'a Place]) -> Vec<(&'a Place, String)> {
+    let mut found: Vec<(&Place, String)> = Vec::new();
+    for &place in places {
+        let device = place.device.as_deref().map_or("", plain);
+        let same = |(other, _): &&mut (&Place, String)| {
+            matches!(place.cell, Cell::Reason(_))
+                && (&other.row, &other.column, &other.cell)
+                    == (&place.row, &place.column, &place.cell)
+        };
+        match found.iter_mut().rev().find(same) {
+            Some((_, devices)) => {
+                devices.push_str(", ");
+                devices.push_str(device);
+            }
+            None => found.push((place, device.to_owned())),
+        }
+    }
+    found
+}
+
+fn ours(page: &Page<'_>, place: &Place, device: &str, unit: Unit, cycles: bool) -> String {
     match &place.cell {
         Cell::Reason(reason) => format!(
             "<td>{}</td><td colspan=\"{}\" class=\"reason\">{}</td>",

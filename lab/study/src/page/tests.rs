@@ -33,9 +33,9 @@ const VECTOR_ROUTER: [(&str, &str, usize); 18] = [
     ("thesis", "figure 6.7", 6),
     ("thesis", "largest IPv4 table", 2),
     ("thesis", "live insertion", 1),
-    ("poster", "poster: L2 throughput", 6 * 2),
-    ("poster", "poster: routers", 4),
-    ("poster", "poster: latency against flows", 7),
+    ("poster", "L2 throughput table", 6 * 2),
+    ("poster", "router table", 4),
+    ("poster", "latency figure", 7),
 ];
 
 fn study() -> Study {
@@ -160,12 +160,12 @@ fn every_table_figure_and_curve_of_the_sources_is_there_measured_or_not() {
                     .filter(move |it| it.item == item && it.source.as_deref() == Some(source))
             };
             // A place of a table is a row and a column, of a figure a curve.
-            let figure = item.starts_with("figure") || item.contains("latency against");
+            let figure = item.contains("figure");
             let parted: BTreeSet<(&str, &str)> = mine()
                 .map(|it| (it.row.as_str(), if figure { "" } else { it.column.as_str() }))
                 .collect();
             assert!(parted.len() >= parts, "{item} has {} of {parts}", parted.len());
-            let printed = item.starts_with("table 6") || item.starts_with("poster: ") && !figure;
+            let printed = item.starts_with("table 6") || source == "poster" && !figure;
             let theirs: BTreeSet<(&str, &str)> = mine()
                 .filter(|it| it.theirs.is_some())
                 .map(|it| (it.row.as_str(), it.column.as_str()))
@@ -175,7 +175,7 @@ fn every_table_figure_and_curve_of_the_sources_is_there_measured_or_not() {
         // And the other way: nothing is called the source's that is not on the list.
         for place in page.places.iter().filter(|place| place.source.is_some()) {
             let known = VECTOR_ROUTER.iter().any(|(_, item, _)| *item == place.item)
-                || place.item == "poster: setup";
+                || place.item == "setup drawing";
             assert!(known, "{}", place.item);
         }
         for place in &page.places {
@@ -220,7 +220,7 @@ fn numbers_stand_beside_the_sources_with_their_interval_and_models_are_fitted() 
         assert_eq!(one.theirs, Some(13.2));
         let Cell::Number(number) = &one.cell else { panic!("{one:?}") };
         assert_eq!((number.value, number.runs, number.spread), (2e6, 1, "bracket"));
-        let stable = cell("poster: L2 throughput", "l2 xconnect", "stable", "volley");
+        let stable = cell("L2 throughput table", "l2 xconnect", "stable", "volley");
         assert!(matches!(stable.cell, Cell::Number(_)), "{stable:?}");
         // What --quick left out is told where it would stand.
         let cut = cell("table 6.2", "Volley, 2^24 routes", "Mpps", "volley");
@@ -234,6 +234,7 @@ fn numbers_stand_beside_the_sources_with_their_interval_and_models_are_fitted() 
         assert!(html.contains("<td class=\"n theirs\">242</td>"));
         assert!(html.contains("f(c) = (0.9 c/c_max + 0.1) p_max") && html.contains("p_max = "));
         assert!(html.contains("[2.000, 2.000]"));
+        assert!(html.contains("dashed: fitted model"));
         assert!(html.matches("<svg").count() >= 8, "{}", html.matches("<svg").count());
         assert!(html.contains("sweep.entries: 1, 255000, 1048576 in place of 1, 255000"));
     });
