@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use lab_record::{Interval, Subject};
+use lab_record::{FailureRecord, Interval, Subject};
 use lab_report::{quantities, summary};
 
 use crate::folder::{Measured, plain};
@@ -168,13 +168,7 @@ fn lacking(run: &Measured, pick: &Pick, device: &str) -> Lacking {
     }
     let mut failures = run.results.iter().flat_map(|results| &results.failures);
     if let Some(failure) = failures.rfind(|it| fits(&it.subject, pick, device)) {
-        return told(
-            0,
-            match failure.refused {
-                true => format!("refused: {}", bare(&failure.reason)),
-                false => format!("failed: {}", failure.reason),
-            },
-        );
+        return told(0, in_words(failure));
     }
     match (&run.results, &run.ended) {
         (_, Some(ended)) if ended.failure.is_some() => {
@@ -184,6 +178,14 @@ fn lacking(run: &Measured, pick: &Pick, device: &str) -> Lacking {
         (None, _) => told(3, format!("run {} has not been carried out yet", run.id)),
         (Some(_), None) => told(3, format!("run {} has not come to it yet", run.id)),
         (Some(_), Some(_)) => told(4, format!("run {} measured none", run.id)),
+    }
+}
+
+/// What went wrong, in words.
+pub fn in_words(failure: &FailureRecord) -> String {
+    match failure.refused {
+        true => format!("refused: {}", bare(&failure.reason)),
+        false => format!("failed: {}", failure.reason),
     }
 }
 
@@ -207,7 +209,7 @@ fn has_function(planned: &Planned, name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::folder::Ended;
-    use lab_record::{AnswerRecord, FailureRecord, Results};
+    use lab_record::{AnswerRecord, Results};
 
     fn planned(carried: &str) -> Planned {
         let whole = "[[function]]\nkind = 'ip4'\n[sweep]\nentries = [1, 2, 3]";

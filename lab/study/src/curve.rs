@@ -12,7 +12,7 @@ use lab_record::{Histogram, Interval, Results, TrialRecord};
 use lab_report::summary::interval_of_bounds;
 use lab_search::stats::summary::mean;
 
-use crate::cell::{Runs, fits, reason};
+use crate::cell::{Runs, fits, in_words, reason};
 use crate::folder::Measured;
 use crate::study::{Curve, Pick, What};
 
@@ -66,6 +66,29 @@ pub fn points(
     Err(why)
 }
 
+/// Values of the axis at which a curve should have a point and has none, each with what went wrong
+/// there.
+pub fn missing(
+    runs: &Runs<'_>,
+    curve: &Curve,
+    pick: &Pick,
+    axis: &str,
+    device: &str,
+) -> Vec<(String, String)> {
+    if !matches!(curve.what, What::Rate | What::Percentile | What::Mean | What::Loss) {
+        return Vec::new();
+    }
+    let found = pick.runs.iter().filter_map(|id| runs.run(id)?.results.as_ref());
+    let mut told: Vec<(String, String)> = Vec::new();
+    for failure in found.flat_map(|results| &results.failures) {
+        let Some(x) = failure.subject.axes.get(axis) else { continue };
+        if fits(&failure.subject, pick, device) && told.iter().all(|(known, _)| known != x) {
+            told.push((x.clone(), in_words(failure)));
+        }
+    }
+    told
+}
+
 /// Every latency of a device at the load of the pick; or why there is none.
 pub fn histogram(runs: &Runs<'_>, pick: &Pick, device: &str) -> Result<Histogram, String> {
     let mut why = String::from("no run is named");
@@ -88,15 +111,15 @@ pub fn histogram(runs: &Runs<'_>, pick: &Pick, device: &str) -> Result<Histogram
 fn lacks(run: &Measured, curve: &Curve, pick: &Pick, device: &str) -> String {
     let told = reason(run, pick, device);
     let telemetry = matches!(curve.what, What::NodeShare | What::Event);
-    let Some(results) = run.results.as_ref().filter(|_| telemetry) else { return told };
-    if !told.ends_with("measured none") {
-        return told;
-    }
     let watched = |table: &toml::Table| {
         table.get("measure").and_then(|it| it.get("telemetry")?.as_bool()) == Some(true)
     };
-    if watched(&run.planned.whole) && !watched(&run.planned.carried) {
+    if telemetry && watched(&run.planned.whole) && !watched(&run.planned.carried) {
         return "cut by --quick: devices are not watched".into();
+    }
+    let Some(results) = run.results.as_ref().filter(|_| telemetry) else { return told };
+    if !told.ends_with("measured none") {
+        return told;
     }
     let mut seen = results.telemetry.iter().filter(|it| fits(&it.subject, pick, device));
     match (seen.next(), curve.what) {

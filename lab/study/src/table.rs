@@ -144,14 +144,22 @@ pub fn of_figure(runs: &Runs<'_>, figure: &FigureOf, devices: &[String]) -> Vec<
                 Err(reason) => {
                     places.push(place(Some(device), String::new(), Cell::Reason(reason)));
                 }
-                Ok(points) => places.extend(points.into_iter().map(|point| {
-                    let bare = number(point.y, &pick);
-                    let (interval, runs) = (point.interval, point.runs);
-                    let spread = lab_report::summary::spread(runs);
-                    let at_least = point.at_least;
-                    let number = Number { interval, runs, spread, at_least, ..bare };
-                    place(Some(device), format!("{}", point.x), Cell::Number(number))
-                })),
+                Ok(points) => {
+                    let missing =
+                        curve::missing(runs, drawn, &pick, &figure.axis, device).into_iter();
+                    let missing = missing
+                        .filter(|(x, _)| points.iter().all(|it| it.x.to_string() != *x))
+                        .map(|(x, why)| place(Some(device), x, Cell::Reason(why)));
+                    places.extend(missing);
+                    places.extend(points.into_iter().map(|point| {
+                        let bare = number(point.y, &pick);
+                        let (interval, runs) = (point.interval, point.runs);
+                        let spread = lab_report::summary::spread(runs);
+                        let at_least = point.at_least;
+                        let number = Number { interval, runs, spread, at_least, ..bare };
+                        place(Some(device), format!("{}", point.x), Cell::Number(number))
+                    }));
+                }
             }
         }
     }

@@ -14,10 +14,9 @@ use crate::curve::{self, Point};
 use crate::folder::plain;
 use crate::study::{Curve, FigureOf, What};
 
-/// Series in one drawing; more are drawn device by device.
-const MOST_SERIES: usize = 3;
-/// Room for their names, as wide as a drawing without its axis.
-const LEGEND: f64 = 620.0;
+/// Room for the names of a drawing's curves, as wide as it is without its axis. Where those of all
+/// devices have none, each device has drawings of its own.
+const LEGEND: f64 = 520.0;
 
 /// A curve of a device that has points.
 pub(super) struct Drawn<'a> {
@@ -47,7 +46,8 @@ pub(super) fn body(page: &Page<'_>, figure: &FigureOf) -> String {
     for what in [What::Rate, What::NodeShare, What::Event, What::Mean, What::Loss] {
         let kin = |it: &&Drawn<'_>| kind(it.curve.what) == kind(what);
         let mine: Vec<&Drawn<'_>> = all.iter().filter(kin).collect();
-        if mine.len() <= MOST_SERIES {
+        let together = |it: &&Drawn<'_>| width(&format!("{}, {}", plain(it.device), it.curve.name));
+        if mine.iter().map(together).sum::<f64>() <= LEGEND {
             body += &draw(figure, what, &mine, &marks, "");
             continue;
         }
@@ -71,10 +71,14 @@ pub(super) fn body(page: &Page<'_>, figure: &FigureOf) -> String {
 
 /// Curves of a device in drawings that have room for their names, as many in each.
 fn parts<'a, 'b>(all: &'a [&'b Drawn<'b>]) -> std::slice::Chunks<'a, &'b Drawn<'b>> {
-    // Marker, name, distance: as the legend sets them.
-    let width = |it: &&Drawn<'_>| text_width(&it.curve.name, 12.0) + 33.0;
-    let drawings = (all.iter().map(width).sum::<f64>() / LEGEND).ceil().max(1.0);
+    let names = all.iter().map(|it| width(&it.curve.name));
+    let drawings = (names.sum::<f64>() / LEGEND).ceil().max(1.0);
     all.chunks((all.len() as f64 / drawings).ceil().max(1.0) as usize)
+}
+
+/// A name in a legend, with its marker and the distance to the next.
+fn width(name: &str) -> f64 {
+    text_width(name, 12.0) + 33.0
 }
 
 /// Curves of one kind share a drawing.
@@ -225,9 +229,10 @@ fn numbers(page: &Page<'_>, figure: &FigureOf) -> String {
             Cell::Reason(reason) => {
                 let _ = writeln!(
                     reasons,
-                    "<tr><td>{}</td><td>{}</td><td class=\"reason\">{}</td></tr>",
+                    "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"reason\">{}</td></tr>",
                     escape(&place.row),
                     escape(&device),
+                    escape(&place.column),
                     escape(reason)
                 );
             }
@@ -256,7 +261,7 @@ fn numbers(page: &Page<'_>, figure: &FigureOf) -> String {
     if !reasons.is_empty() {
         let _ = writeln!(
             body,
-            "<table>\n<tr><th>curve</th><th>ours</th><th>why it is not drawn</th></tr>\n{reasons}</table>"
+            "<table>\n<tr><th>curve</th><th>ours</th><th class=\"n\">at</th><th>why it is not drawn</th></tr>\n{reasons}</table>"
         );
     }
     if !points.is_empty() {

@@ -160,7 +160,7 @@ fn table_of(page: &Page<'_>, model: &ModelOf, all: &[Fitted]) -> String {
         escape(&model.place),
         escape(&model.theirs)
     );
-    for Fitted { whose, of, found } in all {
+    for Fitted { whose, of, found } in &folded(all) {
         let class = if whose == "source" { " class=\"theirs\"" } else { "" };
         let _ = write!(body, "<tr{class}><td>{}</td><td>{}</td>", escape(whose), escape(of));
         match found {
@@ -175,6 +175,22 @@ fn table_of(page: &Page<'_>, model: &ModelOf, all: &[Fitted]) -> String {
         body += "</tr>\n";
     }
     body + "</table>\n</details>\n"
+}
+
+/// Fits that failed for one reason, of one row or curve, stand together.
+fn folded(all: &[Fitted]) -> Vec<Fitted> {
+    let mut found: Vec<Fitted> = Vec::new();
+    for one in all {
+        match found.last_mut() {
+            Some(last)
+                if one.found.is_err() && (&last.of, &last.found) == (&one.of, &one.found) =>
+            {
+                last.whose = format!("{}, {}", last.whose, one.whose);
+            }
+            _ => found.push(one.clone()),
+        }
+    }
+    found
 }
 
 fn cells(fit: &Fit) -> String {

@@ -273,3 +273,44 @@ fn the_cells_are_told_for_programs_one_a_line() {
         }
     });
 }
+
+#[test]
+fn a_point_that_failed_is_named_beside_the_curve_that_goes_on_without_it() {
+    let broken = |planned: &Planned, devices: &[String]| {
+        let mut results = full(planned, devices)?;
+        let at = |subject: &Subject| {
+            subject.device == "volley"
+                && subject.axes.get("entries").is_some_and(|it| it == "30000")
+        };
+        let failed: Vec<Subject> = results
+            .answers
+            .iter()
+            .map(|answer| answer.subject.clone())
+            .filter(|subject| at(subject))
+            .collect();
+        results.answers.retain(|answer| !at(&answer.subject));
+        let failure = |subject| FailureRecord { subject, refused: false, reason: "it died".into() };
+        results.failures = failed.into_iter().map(failure).collect();
+        Some(results)
+    };
+    page(true, broken, |page, html| {
+        for figure in ["figure 6.2", "figure 6.3", "figure 6.4"] {
+            let of = |device: &str| {
+                let mine = |it: &&&crate::table::Place| {
+                    it.item == figure
+                        && it.row == "throughput"
+                        && it.device.as_deref() == Some(device)
+                };
+                let cells = page.places.iter().collect::<Vec<_>>();
+                cells.iter().filter(mine).map(|it| it.cell.clone()).collect::<Vec<_>>()
+            };
+            let reason = Cell::Reason("failed: it died".into());
+            assert_eq!(of("volley").iter().filter(|it| **it == reason).count(), 1, "{figure}");
+            assert_eq!((of("volley").len(), of("vpp").len()), (5, 5), "{figure}");
+            assert!(!of("vpp").contains(&reason));
+        }
+        let cell = "<td>volley</td><td class=\"n\">30000</td><td class=\"reason\">failed: it died";
+        assert!(html.contains(cell));
+        assert!(html.contains("cut by --quick: devices are not watched"));
+    });
+}
