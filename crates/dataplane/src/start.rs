@@ -46,7 +46,7 @@ pub struct Settings {
     pub ip6_routes: usize,
     /// The most that IPv6 tables may grow to.
     pub ip6_max_bytes: usize,
-    /// Next hops in all.
+    /// Next hops in all: more than there are neighbours.
     pub adjacencies: usize,
     /// Stations of all bridges.
     pub stations: usize,
@@ -64,8 +64,10 @@ pub struct Settings {
     pub icmp_echoes_per_second: u32,
     /// How packets are received.
     pub reception: Reception,
-    /// Punts and packets that may wait between workers and the control thread.
+    /// Packets that may wait for the kernel's twins; of the control thread's, twice as many.
     pub slow_path_most: usize,
+    /// What of each kind may wait for the control thread, of one interface and family.
+    pub punts_most: usize,
     /// Called by workers when they have told the control thread something.
     pub wake: Arc<dyn Fn() + Send + Sync>,
     /// Called by workers when they have handed packets to the kernel's twins.
@@ -83,7 +85,7 @@ impl Settings {
             ip4_nodes: 1 << 20,
             ip6_routes: 1 << 20,
             ip6_max_bytes: 1 << 30,
-            adjacencies: 1 << 16,
+            adjacencies: 1 << 17,
             stations: 1 << 16,
             groups: 1 << 14,
             group_buckets: 1 << 20,
@@ -93,6 +95,7 @@ impl Settings {
             icmp_echoes_per_second: 1_000_000,
             reception: Reception::default(),
             slow_path_most: 1024,
+            punts_most: 256,
             wake: Arc::new(|| ()),
             wake_twins: Arc::new(|| ()),
         }
@@ -181,7 +184,7 @@ impl Dataplane {
         let tables = VrfTables { ip4: Arc::clone(&ip4), ip6: Arc::clone(&ip6) };
         let vrfs = Publisher::new(Vrfs::new(tables), &readers);
         let stations = MacTable::new(settings.stations, settings.page_size, &readers)?;
-        let (slow_path, events) = slow_path(settings.slow_path_most, Arc::clone(&settings.wake));
+        let (slow_path, events) = slow_path(settings.punts_most, Arc::clone(&settings.wake));
         let (twins, twin_packets) =
             twin_queue(settings.slow_path_most, Arc::clone(&settings.wake_twins));
         let shared = Shared {
@@ -203,7 +206,7 @@ impl Dataplane {
             reception: settings.reception,
             waiting_room: Arc::new(WaitingRoom::of_pool(settings.pool.usage().total)),
         };
-        let (injector, injected) = Injector::new(settings.slow_path_most);
+        let (injector, injected) = Injector::new(settings.slow_path_most * 2);
         let mut dataplane = Self {
             layout,
             ip4,

@@ -11,7 +11,7 @@ use control::config::objects::port::{Port, PortName};
 use control::engine::{ApplyError, EngineError};
 use dataplane::{Dataplane, Waiting};
 use fib::mac::MacFlush;
-use fib::neighbor::{Action, Neighbors};
+use fib::neighbor::{Action, Neighbors, ShareView};
 use graph::Worker;
 use kernel::Waker;
 use nodes::tables::{Injected, VrfId};
@@ -137,8 +137,13 @@ impl Core {
     }
 
     /// A number for a new interface, which has counted nothing yet. The row of who had it before,
-    /// workers have no more.
+    /// workers have no more. A remote that was learned makes room: what is configured goes before.
     pub(crate) fn free_id(&mut self) -> Option<u16> {
+        if self.ports.free_id().is_none()
+            && let Some((name, address)) = self.ports.idlest_remote()
+        {
+            self.end_remote(&name, address);
+        }
         let id = self.ports.free_id()?;
         if self.gone.contains(&id) {
             let gone = self.take_gone();
@@ -146,6 +151,13 @@ impl Core {
         }
         self.clear_interface(id);
         Some(id)
+    }
+
+    /// Takes a tunnel's interface for a remote away.
+    pub(crate) fn end_remote(&mut self, name: &PortName, address: IpAddr) {
+        if let Some(remote) = self.ports.remove_remote(name, address) {
+            self.end_interface(remote.id);
+        }
     }
 
     /// Forgets which stations of bridges were behind an interface.
@@ -215,6 +227,22 @@ impl Core {
             Some((port.mac, own?))
         };
         neighborhood.settle(now_ns, routing, &link, &source);
+        for crowded in neighborhood.take_crowded(now_ns) {
+            let port = ports.owner(crowded.share.interface);
+            let port = port.map_or("", |(name, _)| name.as_str());
+            let ShareView { neighbors, unresolved, evicted, refused, .. } = crowded;
+            let family = if crowded.share.is_ip6 { "IPv6" } else { "IPv4" };
+            tracing::warn!(
+                fault = "neighbors-crowded",
+                port,
+                family,
+                neighbors,
+                unresolved,
+                evicted,
+                refused,
+                "more neighbours than a port has places: those that do not answer give way"
+            );
+        }
     }
 
     /// Turns the local worker, where there is one, for a moment; says whether it was busy.

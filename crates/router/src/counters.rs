@@ -17,6 +17,7 @@ impl Core {
     /// Sets the counters of one interface to zero: all of them, or those that a new one finds of
     /// who had its number before.
     pub(crate) fn clear_interface(&mut self, id: u16) {
+        self.neighborhood.machine.clear_counts(id);
         let Self { cleared, dataplane, .. } = self;
         cleared.interfaces.insert(id, dataplane.interface_totals(id));
         cleared.bridged.insert(id, dataplane.bridged_totals(id));

@@ -65,8 +65,17 @@ pub(crate) struct Remote {
     pub(crate) id: u16,
     /// Frames to unknown stations and groups go there.
     pub(crate) floods: bool,
-    /// When it last had a station, if it was learned.
-    pub(crate) learned: Option<Instant>,
+    /// How, if it was learned.
+    pub(crate) learned: Option<LearnedRemote>,
+}
+
+/// How a remote was learned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LearnedRemote {
+    /// When it last had a station.
+    pub(crate) seen: Instant,
+    /// The interface that it was heard by.
+    pub(crate) underlay: u16,
 }
 
 /// What is known of a link.

@@ -9,7 +9,8 @@
 use crate::routing::{LinkOf, Routes, Wish};
 use fib::FibError;
 use fib::neighbor::{
-    Action, DropReason, Heard, HoldQueue, Need, NeighborConfig, NeighborKey, Neighbors,
+    Action, DropReason, Heard, HoldQueue, Need, NeighborConfig, NeighborKey, Neighbors, ShareKey,
+    ShareView,
 };
 use nodes::tables::{ArpHeard, Injected, Injector, NdHeard, NdSaid};
 use packet::{PacketBuf, PacketCache};
@@ -24,6 +25,9 @@ const MOST_HELD: usize = 1024;
 
 /// Between two defences of an address (RFC 5227's DEFEND_INTERVAL).
 const DEFEND_NS: u64 = 10_000_000_000;
+
+/// Between two tales of one crowded share.
+const CROWDED_NS: u64 = 10_000_000_000;
 
 /// What a request needs to know of an interface: its MAC and our address towards the neighbour.
 pub(crate) type SourceOf<'a> = &'a dyn Fn(u16, IpAddr) -> Option<([u8; 6], IpAddr)>;
@@ -41,6 +45,8 @@ pub(crate) struct Neighborhood {
     pub(crate) conflicts: u64,
     /// When each address of ours was last defended.
     defended_ns: HashMap<(u16, IpAddr), u64>,
+    /// When it was last told that a share is crowded.
+    told_ns: HashMap<ShareKey, u64>,
 }
 
 struct Held {
@@ -65,6 +71,7 @@ impl Neighborhood {
             owed: Vec::new(),
             conflicts: 0,
             defended_ns: HashMap::new(),
+            told_ns: HashMap::new(),
         }
     }
 
@@ -107,23 +114,39 @@ impl Neighborhood {
         }
     }
 
-    /// A packet waits for `key`, whose adjacency is `id`.
+    /// The shares that are to be told of: somebody gave way there, or had no place.
+    pub(crate) fn take_crowded(&mut self, now_ns: u64) -> Vec<ShareView> {
+        let told_ns = &mut self.told_ns;
+        let mut crowded = self.machine.take_crowded();
+        crowded.retain(|view| {
+            let last_ns = told_ns.get(&view.share).copied();
+            let is_told =
+                last_ns.is_some_and(|last_ns| now_ns.saturating_sub(last_ns) < CROWDED_NS);
+            if !is_told {
+                told_ns.insert(view.share, now_ns);
+            }
+            !is_told
+        });
+        crowded
+    }
+
+    /// A packet waits for `key`, whose adjacency is `id`. False if there is no room for it.
     pub(crate) fn hold(
         &mut self,
         now_ns: u64,
         key: NeighborKey,
         id: fib::adjacency::AdjacencyId,
         packet: PacketBuf,
-    ) {
+    ) -> bool {
         let rx = packet.rx();
-        if let Err(error) = self.machine.need(now_ns, key, id, Need::Packet, &mut self.actions) {
-            told_full(&error);
+        if self.machine.need(now_ns, key, id, Need::Packet, &mut self.actions).is_err() {
             self.inject(Injected::Discard { rx, packet });
-            return;
+            return false;
         }
         if let Some(oldest) = self.held.hold(key, Held { packet, rx }) {
             self.inject(Injected::Discard { rx: oldest.rx, packet: oldest.packet });
         }
+        true
     }
 
     /// A packet that cannot even be held.
@@ -225,6 +248,10 @@ impl Neighborhood {
                 routing.incomplete(adjacency).unwrap_or_else(|error| told_full(&error));
             }
             Action::ReleaseHeld { key } => self.release(key, routing, link),
+            // It gave way, and came again before it went.
+            Action::DropHeld { key, reason: DropReason::Evicted }
+            | Action::Forgotten { key, .. }
+                if self.machine.get(key).is_some() => {}
             Action::DropHeld { key, reason } => {
                 if reason == DropReason::Unanswered {
                     routing.silent(key);
@@ -233,10 +260,6 @@ impl Neighborhood {
             }
             Action::Forgotten { key, .. } => {
                 routing.forget(key).unwrap_or_else(|error| told_full(&error));
-            }
-            Action::NoRoom { key } => {
-                let address = key.address;
-                tracing::warn!(fault = "neighbor-table-full", %address, "a neighbour that was heard has no room in a table");
             }
             Action::Conflict { key, held, claimed } => {
                 self.conflicts += 1;
@@ -266,7 +289,9 @@ impl Neighborhood {
         for Held { packet, rx } in waiting {
             self.inject(match reason {
                 DropReason::Unanswered => Injected::Unreachable { rx, packet },
-                DropReason::InterfaceDown | DropReason::Flushed => Injected::Discard { rx, packet },
+                DropReason::InterfaceDown | DropReason::Flushed | DropReason::Evicted => {
+                    Injected::Discard { rx, packet }
+                }
             });
         }
     }

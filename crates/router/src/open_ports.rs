@@ -35,6 +35,21 @@ impl Default for OpenPorts {
 }
 
 impl OpenPorts {
+    /// How many numbers for interfaces nobody has.
+    pub(crate) fn free_count(&self) -> usize {
+        self.free.len()
+    }
+
+    /// The remote that was learned and has been without a station for longest.
+    pub(crate) fn idlest_remote(&self) -> Option<(PortName, IpAddr)> {
+        let remotes = self.ports.iter().flat_map(|(name, port)| {
+            let learned = |remote: &Remote| remote.learned.map(|learned| learned.seen);
+            let seen = port.remotes.iter().filter_map(move |(to, it)| Some((learned(it)?, to)));
+            seen.map(move |(seen, to)| (seen, name, *to))
+        });
+        remotes.min_by_key(|(seen, ..)| *seen).map(|(_, name, to)| (name.clone(), to))
+    }
+
     /// A number for another interface: the lowest that none has.
     pub(crate) fn free_id(&self) -> Option<u16> {
         self.free.first().copied()

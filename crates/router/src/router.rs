@@ -11,6 +11,7 @@ use control::engine::ApplyError;
 use dataplane::{Dataplane, DataplaneError};
 use fib::FibError;
 use kernel::Waker;
+use nodes::tables::Lane;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,8 +21,13 @@ const LINK_PERIOD: Duration = Duration::from_millis(200);
 const REOPEN_PERIOD: Duration = Duration::from_secs(1);
 /// Longest that the router wants to be left alone.
 const TICK_PERIOD: Duration = Duration::from_millis(20);
-/// Punts taken in one turn.
-const PUNTS_A_TURN: usize = 4096;
+/// Punts taken in one turn: what they bring about is done before the next ones are heard.
+const fn most_in_a_turn(lane: Lane) -> usize {
+    match lane {
+        Lane::Answers | Lane::Notices => 1024,
+        Lane::Packets => 256,
+    }
+}
 
 /// Why the router does not start.
 #[derive(Debug, thiserror::Error)]
@@ -116,7 +122,11 @@ impl Router {
     /// One turn: punts, neighbours, links, traces; says when the next is due.
     pub(crate) fn turn(&mut self) -> Duration {
         let mut busy = self.core.turn_local();
-        self.read_punts();
+        if self.read_punts() {
+            busy = true;
+            // A turn that was asked for is no regular one: the next is asked for, too.
+            (self.core.wake)();
+        }
         let now = Instant::now();
         for part in self.parts.all_mut() {
             busy |= part.turn(&mut self.core, now);
@@ -131,11 +141,21 @@ impl Router {
         }
     }
 
-    fn read_punts(&mut self) {
-        for _ in 0..PUNTS_A_TURN {
-            let Some(punt) = self.core.dataplane.events.next() else { return };
-            self.parts.hear(&mut self.core, punt);
+    /// Hears what workers told, answers first: so many of each lane, and none while there is no
+    /// room for what that brings about. What waits too long workers drop, and count. True if there
+    /// is more.
+    pub(crate) fn read_punts(&mut self) -> bool {
+        let mut more = false;
+        for lane in Lane::ALL {
+            let mut left = most_in_a_turn(lane);
+            while left != 0 && self.core.dataplane.injector.has_room() {
+                let Some(punt) = self.core.dataplane.events.next_of(lane) else { break };
+                self.parts.hear(&mut self.core, punt);
+                left -= 1;
+            }
+            more |= left == 0;
         }
+        more
     }
 
     /// Follows what parts touched, and carries out what neighbours are owed.

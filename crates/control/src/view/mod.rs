@@ -79,6 +79,7 @@ macro_rules! every_view {
             route: Routes,
             vrf: Vrf,
             neighbor: Neighbor,
+            neighbor_share: NeighborShare,
             bridge: Bridge,
             acl: Acl,
             policer: Policer,

@@ -101,6 +101,19 @@ answers! { FakeRouter, router, filter;
         };
         router.config.neighbors.iter().map(neighbor).collect()
     },
+    NeighborShare: {
+        let share = |key: &NeighborKey| view::NeighborShare {
+            port: key.port.to_string(),
+            family: if key.address.is_ipv4() { "ip4" } else { "ip6" }.to_owned(),
+            neighbors: 1,
+            most: 8,
+            unresolved: 0,
+            most_unresolved: 4,
+            evicted: 0,
+            refused: 0,
+        };
+        router.config.neighbors.iter().map(|(key, _)| share(key)).collect()
+    },
     Graph: {
         let nodes = Answer::<view::Node>::answer(router, &All)?;
         let edge = |(from, exit, to, _): (&str, &str, &str, u64)| view::GraphEdge {

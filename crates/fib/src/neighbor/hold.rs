@@ -1,8 +1,9 @@
-//! Packets that wait for a neighbour's MAC: a few for each, bounded in all, the oldest dropped.
+//! Packets that wait for a neighbour's MAC: a few for each, bounded in all. When all are full, the
+//! oldest is dropped of the interface and family that has the most: others' packets stay.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use super::NeighborKey;
+use super::{NeighborKey, ShareKey};
 
 /// Held items by neighbour. The item type is the caller's: this crate knows no packets.
 #[derive(Debug)]
@@ -13,6 +14,8 @@ pub struct HoldQueue<T> {
     /// All items by age; the lists of each neighbour name them.
     items: BTreeMap<u64, (NeighborKey, T)>,
     waiting: HashMap<NeighborKey, VecDeque<u64>>,
+    /// The ages of each share.
+    shares: BTreeMap<ShareKey, BTreeSet<u64>>,
 }
 
 impl<T> HoldQueue<T> {
@@ -24,6 +27,7 @@ impl<T> HoldQueue<T> {
             next: 0,
             items: BTreeMap::new(),
             waiting: HashMap::new(),
+            shares: BTreeMap::new(),
         }
     }
 
@@ -37,19 +41,28 @@ impl<T> HoldQueue<T> {
         let own = self.waiting.get(&key).filter(|ages| ages.len() >= self.per_neighbor);
         let oldest = match own {
             Some(ages) => ages.front().copied(),
-            None if self.items.len() >= self.total => self.items.keys().next().copied(),
+            None if self.items.len() >= self.total => self.oldest_of_most(key.share()),
             None => None,
         };
         let dropped = oldest.and_then(|age| self.take(age));
         self.items.insert(self.next, (key, item));
         self.waiting.entry(key).or_default().push_back(self.next);
+        self.shares.entry(key.share()).or_default().insert(self.next);
         self.next += 1;
         dropped
+    }
+
+    /// The oldest item of the share that has the most; of those that are alike, of `own`. Shares
+    /// are few.
+    fn oldest_of_most(&self, own: ShareKey) -> Option<u64> {
+        let most = self.shares.iter().max_by_key(|(of, ages)| (ages.len(), **of == own))?;
+        most.1.first().copied()
     }
 
     /// Hands back all that waits for `key`, oldest first.
     pub fn release(&mut self, key: NeighborKey) -> impl Iterator<Item = T> + '_ {
         let ages = self.waiting.remove(&key).unwrap_or_default();
+        ages.iter().for_each(|age| self.leave_share(key, *age));
         ages.into_iter().filter_map(|age| self.items.remove(&age).map(|(_, item)| item))
     }
 
@@ -71,6 +84,7 @@ impl<T> HoldQueue<T> {
     /// Takes the item of `age`, which is the oldest of its neighbour.
     fn take(&mut self, age: u64) -> Option<T> {
         let (key, item) = self.items.remove(&age)?;
+        self.leave_share(key, age);
         if let Some(ages) = self.waiting.get_mut(&key) {
             ages.pop_front();
             if ages.is_empty() {
@@ -78,6 +92,15 @@ impl<T> HoldQueue<T> {
             }
         }
         Some(item)
+    }
+
+    fn leave_share(&mut self, key: NeighborKey, age: u64) {
+        if let Some(ages) = self.shares.get_mut(&key.share()) {
+            ages.remove(&age);
+            if ages.is_empty() {
+                self.shares.remove(&key.share());
+            }
+        }
     }
 }
 
@@ -107,5 +130,20 @@ mod tests {
         assert_eq!(queue.hold(key(4), 'd'), Some('a'));
         assert_eq!(queue.release(key(1)).count(), 0);
         assert_eq!((queue.release(key(2)).count(), queue.len()), (1, 2));
+    }
+
+    #[test]
+    fn a_link_with_many_packets_makes_room_for_those_of_others() {
+        let mut queue = HoldQueue::new(2, 4);
+        let on = |interface, last| NeighborKey { interface, ..key(last) };
+        assert_eq!(queue.hold(on(1, 1), 'x'), None);
+        for (last, item) in (1..=3).zip('a'..) {
+            assert_eq!(queue.hold(on(0, last), item), None);
+        }
+        assert_eq!(queue.hold(on(0, 4), 'd'), Some('a'));
+        assert_eq!(queue.hold(on(1, 2), 'y'), Some('b'));
+        assert_eq!(queue.hold(on(0, 5), 'e'), Some('c'), "none takes from one that is alike");
+        assert_eq!(queue.release(on(1, 1)).collect::<String>(), "x");
+        assert_eq!(queue.release(on(1, 2)).collect::<String>(), "y");
     }
 }

@@ -3,8 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::rate::Rate;
+use super::shares::{Newcomer, Place, Room, Shares, Spare, Turn};
 use super::{
     Action, DropReason, Heard, Mac, Need, NeighborConfig, NeighborKey, NeighborState, NeighborView,
+    ShareView,
 };
 use crate::FibError;
 use crate::adjacency::AdjacencyId;
@@ -16,6 +18,8 @@ pub struct Neighbors {
     entries: HashMap<NeighborKey, Neighbor>,
     /// When each entry wants to be looked at next.
     timers: BTreeSet<(u64, NeighborKey)>,
+    /// Places and turns of each interface and family.
+    shares: Shares,
     rate: Rate,
 }
 
@@ -32,6 +36,8 @@ struct Neighbor {
     failures: u8,
     heard_ns: u64,
     timer_ns: Option<u64>,
+    /// It is to be asked for as soon as the rate allows; no timer runs meanwhile.
+    waits: Option<(Turn, u64)>,
 }
 
 impl Neighbor {
@@ -46,12 +52,29 @@ impl Neighbor {
             failures: 0,
             heard_ns: now_ns,
             timer_ns: None,
+            waits: None,
         }
     }
 
     fn has_mac(&self) -> bool {
         use NeighborState::{Probing, Reachable, Stale, Static};
         matches!(self.state, Reachable | Stale | Probing | Static)
+    }
+
+    /// What shares have of it. Without an adjacency nobody can have sent to it.
+    fn place(&self) -> Place {
+        let rank = match self.state {
+            NeighborState::Failed => Some(Spare::Failed),
+            NeighborState::Incomplete if self.tries == 0 => Some(Spare::Unasked),
+            NeighborState::Incomplete => Some(Spare::Asked),
+            NeighborState::Stale if self.adjacency.is_none() => Some(Spare::Unused),
+            NeighborState::Stale
+            | NeighborState::Reachable
+            | NeighborState::Probing
+            | NeighborState::Static => None,
+        };
+        let spare = rank.filter(|_| !self.pinned).map(|rank| (rank, self.heard_ns));
+        Place { spare, waits: self.waits }
     }
 }
 
@@ -62,6 +85,7 @@ impl Neighbors {
             config,
             entries: HashMap::new(),
             timers: BTreeSet::new(),
+            shares: Shares::new(config.least_each),
             rate: Rate::new(config.requests_per_s, config.request_burst),
         }
     }
@@ -75,11 +99,12 @@ impl Neighbors {
         need: Need,
         out: &mut Vec<Action>,
     ) -> Result<(), FibError> {
-        let mut entry = match self.entries.get(&key) {
-            Some(entry) => *entry,
-            None => self.room_for(Neighbor::new(NeighborState::Incomplete, now_ns))?,
+        let known = self.entries.get(&key).copied();
+        let mut entry = match (known, need) {
+            (Some(entry), _) => entry,
+            (None, Need::Packet) => self.room_for(now_ns, key, Newcomer::Unresolved, out)?,
+            (None, Need::Route) => self.room_for(now_ns, key, Newcomer::Fixed, out)?,
         };
-        let new = !self.entries.contains_key(&key);
         entry.wanted = true;
         entry.pinned |= need == Need::Route;
         if entry.adjacency != Some(adjacency) {
@@ -91,10 +116,10 @@ impl Neighbors {
         if need == Need::Packet && entry.has_mac() {
             out.push(Action::ReleaseHeld { key });
         }
-        if new {
+        if known.is_none() {
             self.ask(now_ns, key, &mut entry, out);
         }
-        self.entries.insert(key, entry);
+        self.put(key, entry);
         Ok(())
     }
 
@@ -106,8 +131,9 @@ impl Neighbors {
 
     /// No route leads to `key` any more.
     pub fn release(&mut self, key: NeighborKey) {
-        if let Some(entry) = self.entries.get_mut(&key) {
+        if let Some(mut entry) = self.entries.get(&key).copied() {
             entry.pinned = false;
+            self.put(key, entry);
         }
     }
 
@@ -129,13 +155,9 @@ impl Neighbors {
         let mut entry = match known {
             Some(entry) => entry,
             None if heard == Heard::Request => {
-                match self.room_for(Neighbor::new(NeighborState::Incomplete, now_ns)) {
-                    Ok(entry) => entry,
-                    Err(_) => {
-                        out.push(Action::NoRoom { key });
-                        return;
-                    }
-                }
+                // Who finds no room is counted: it will ask again.
+                let Ok(entry) = self.room_for(now_ns, key, Newcomer::Heard, out) else { return };
+                entry
             }
             None => return,
         };
@@ -163,6 +185,7 @@ impl Neighbors {
         };
         if due_ns != entry.timer_ns {
             (entry.tries, entry.failures) = (0, 0);
+            self.set_timer(key, &mut entry, due_ns);
         }
         if let Some(adjacency) = entry.adjacency.filter(|_| !had_mac || moved) {
             out.push(Action::Complete { adjacency, mac });
@@ -170,33 +193,42 @@ impl Neighbors {
         if !had_mac && known.is_some() {
             out.push(Action::ReleaseHeld { key });
         }
-        self.set_timer(key, &mut entry, due_ns);
-        self.entries.insert(key, entry);
+        self.put(key, entry);
     }
 
     /// Does what is due by `now_ns`. `used` says whether packets left by an adjacency since it was
     /// last asked.
     pub fn tick(&mut self, now_ns: u64, used: &dyn Fn(AdjacencyId) -> bool, out: &mut Vec<Action>) {
-        while let Some((due_ns, key)) = self.timers.first().copied() {
-            if due_ns > now_ns {
-                return;
-            }
+        while let Some((due_ns, key)) = self.timers.first().copied()
+            && due_ns <= now_ns
+        {
             self.timers.pop_first();
             let Some(mut entry) = self.entries.get(&key).copied() else { continue };
             entry.timer_ns = None;
             entry.wanted |= entry.has_mac() && entry.adjacency.is_some_and(used);
             if self.expire(now_ns, key, &mut entry, out) {
-                self.entries.insert(key, entry);
+                self.put(key, entry);
             } else {
-                self.entries.remove(&key);
+                self.take(key);
                 out.push(Action::Forgotten { key, adjacency: entry.adjacency });
             }
+        }
+        while let Some(key) = self.shares.next_turn()
+            && self.rate.take(now_ns).is_ok()
+        {
+            if let Some(mut entry) = self.entries.get(&key).copied() {
+                self.send(now_ns, key, &mut entry, out);
+                self.put(key, entry);
+            }
+            self.shares.end_turn();
         }
     }
 
     /// When [`Neighbors::tick`] has something to do next.
     pub fn next_due_ns(&self) -> Option<u64> {
-        self.timers.first().map(|(due_ns, _)| *due_ns)
+        let timer_ns = self.timers.first().map(|(due_ns, _)| *due_ns);
+        let turn_ns = self.shares.is_waiting().then(|| self.rate.next_ns());
+        [timer_ns, turn_ns].into_iter().flatten().min()
     }
 
     /// The operator sets `key`'s MAC.
@@ -209,7 +241,7 @@ impl Neighbors {
     ) -> Result<(), FibError> {
         let mut entry = match self.entries.get(&key) {
             Some(entry) => *entry,
-            None => self.room_for(Neighbor::new(NeighborState::Static, now_ns))?,
+            None => self.room_for(now_ns, key, Newcomer::Fixed, out)?,
         };
         let changed = !entry.has_mac() || entry.mac != mac;
         (entry.state, entry.mac, entry.heard_ns) = (NeighborState::Static, mac, now_ns);
@@ -218,7 +250,7 @@ impl Neighbors {
         }
         out.push(Action::ReleaseHeld { key });
         self.set_timer(key, &mut entry, None);
-        self.entries.insert(key, entry);
+        self.put(key, entry);
         Ok(())
     }
 
@@ -270,6 +302,22 @@ impl Neighbors {
         self.entries.len()
     }
 
+    /// The shares of all interfaces and families that have or had neighbours.
+    pub fn shares(&self) -> Vec<ShareView> {
+        self.shares.all().map(|share| self.shares.view(share, &self.config)).collect()
+    }
+
+    /// The shares in which somebody gave way or was refused since the last call.
+    pub fn take_crowded(&mut self) -> Vec<ShareView> {
+        let crowded = self.shares.take_crowded().into_iter();
+        crowded.map(|share| self.shares.view(share, &self.config)).collect()
+    }
+
+    /// An interface is another one now: its shares count from zero.
+    pub fn clear_counts(&mut self, interface: u16) {
+        self.shares.clear_counts(interface);
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -314,18 +362,26 @@ impl Neighbors {
         true
     }
 
-    /// Sends a request if the rate allows; else tries again when it does, without counting it.
+    /// Sends a request if the rate allows and nobody waits; else it waits for its turn.
     fn ask(&mut self, now_ns: u64, key: NeighborKey, entry: &mut Neighbor, out: &mut Vec<Action>) {
-        let again_ns = match self.rate.take(now_ns) {
-            Ok(()) => {
-                entry.tries += 1;
-                let to = (entry.state == NeighborState::Probing).then_some(entry.mac);
-                out.push(Action::SendRequest { key, to });
-                now_ns + self.config.retry_ns
-            }
-            Err(free_ns) => free_ns,
+        if self.shares.next_turn().is_none() && self.rate.take(now_ns).is_ok() {
+            self.send(now_ns, key, entry, out);
+            return;
+        }
+        let turn = match (entry.has_mac() || entry.pinned, entry.tries) {
+            (true, _) => Turn::Known,
+            (false, 0) => Turn::New,
+            (false, _) => Turn::Again,
         };
-        self.set_timer(key, entry, Some(again_ns));
+        self.set_timer(key, entry, None);
+        entry.waits = Some(self.shares.wait(turn));
+    }
+
+    fn send(&mut self, now_ns: u64, key: NeighborKey, entry: &mut Neighbor, out: &mut Vec<Action>) {
+        entry.tries += 1;
+        let to = (entry.state == NeighborState::Probing).then_some(entry.mac);
+        out.push(Action::SendRequest { key, to });
+        self.set_timer(key, entry, Some(now_ns + self.config.retry_ns));
     }
 
     fn fail(
@@ -356,7 +412,7 @@ impl Neighbors {
         ask_now: bool,
         out: &mut Vec<Action>,
     ) {
-        let Some(mut entry) = self.entries.remove(&key) else { return };
+        let Some(mut entry) = self.take(key) else { return };
         entry.failures = 0;
         self.fail(now_ns, key, &mut entry, reason, out);
         if !entry.pinned {
@@ -368,7 +424,7 @@ impl Neighbors {
             (entry.state, entry.tries, entry.failures) = (NeighborState::Incomplete, 0, 0);
             self.ask(now_ns, key, &mut entry, out);
         }
-        self.entries.insert(key, entry);
+        self.put(key, entry);
     }
 
     fn learned_on(&self, interface: Option<u16>) -> Vec<NeighborKey> {
@@ -383,19 +439,57 @@ impl Neighbors {
         keys
     }
 
+    /// It is looked at then; it waits for no turn.
     fn set_timer(&mut self, key: NeighborKey, entry: &mut Neighbor, at_ns: Option<u64>) {
+        entry.waits = None;
         if let Some(old_ns) = std::mem::replace(&mut entry.timer_ns, at_ns) {
             self.timers.remove(&(old_ns, key));
         }
         self.timers.extend(at_ns.map(|at_ns| (at_ns, key)));
     }
 
-    fn room_for(&self, entry: Neighbor) -> Result<Neighbor, FibError> {
-        if self.entries.len() < self.config.capacity {
-            return Ok(entry);
+    fn put(&mut self, key: NeighborKey, entry: Neighbor) {
+        let old = self.entries.insert(key, entry);
+        self.shares.change(key, old.map(|old| old.place()), Some(entry.place()));
+    }
+
+    fn take(&mut self, key: NeighborKey) -> Option<Neighbor> {
+        let entry = self.entries.remove(&key)?;
+        self.shares.change(key, Some(entry.place()), None);
+        Some(Neighbor { waits: None, ..entry })
+    }
+
+    /// A new entry; another one may give way to it.
+    fn room_for(
+        &mut self,
+        now_ns: u64,
+        key: NeighborKey,
+        who: Newcomer,
+        out: &mut Vec<Action>,
+    ) -> Result<Neighbor, FibError> {
+        match self.shares.room(key.share(), who, &self.config) {
+            Room::There => {}
+            Room::Of(spare) => self.evict(spare, out),
+            Room::Nowhere => {
+                self.shares.refused(key.share());
+                let capacity = self.config.most_each.min(self.config.capacity);
+                return Err(FibError::Full {
+                    table: "the neighbour table",
+                    unit: "neighbours",
+                    capacity,
+                });
+            }
         }
-        let capacity = self.config.capacity;
-        Err(FibError::Full { table: "the neighbour table", unit: "neighbours", capacity })
+        Ok(Neighbor::new(NeighborState::Incomplete, now_ns))
+    }
+
+    /// A neighbour that nobody needs gives way.
+    fn evict(&mut self, key: NeighborKey, out: &mut Vec<Action>) {
+        let Some(mut entry) = self.take(key) else { return };
+        self.set_timer(key, &mut entry, None);
+        self.shares.evicted(key.share());
+        out.push(Action::DropHeld { key, reason: DropReason::Evicted });
+        out.push(Action::Forgotten { key, adjacency: entry.adjacency });
     }
 
     /// How long before its end a MAC is confirmed: time for every try.

@@ -22,14 +22,20 @@
 //! above that could confirm it meanwhile). Packets leave in every state that has a MAC, and probes
 //! go to that MAC alone: nobody else on the link is asked about a neighbour that is there.
 //!
+//! Each interface and family has a share of the table and of the requests (`shares.rs`), so that a
+//! scan of one link leaves others theirs; who does not answer gives way first.
+//!
 //! Thread rules: owned by the control thread. Cost: a hash and a timer-tree step an event.
 
 mod hold;
 mod machine;
 mod rate;
+mod shares;
 
 #[cfg(test)]
 mod machine_tests;
+#[cfg(test)]
+mod share_tests;
 
 use std::net::IpAddr;
 
@@ -48,6 +54,48 @@ pub struct NeighborKey {
     pub interface: u16,
     /// The address.
     pub address: IpAddr,
+}
+
+impl NeighborKey {
+    /// Whose share of the table it is in.
+    pub fn share(&self) -> ShareKey {
+        ShareKey { interface: self.interface, is_ip6: self.address.is_ipv6() }
+    }
+}
+
+/// Who has a share of the table: the neighbours of one interface and family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ShareKey {
+    /// The interface.
+    pub interface: u16,
+    /// IPv6; else IPv4.
+    pub is_ip6: bool,
+}
+
+impl ShareKey {
+    /// The neighbour of an address in it.
+    pub fn key(&self, address: IpAddr) -> NeighborKey {
+        NeighborKey { interface: self.interface, address }
+    }
+}
+
+/// What there is of a share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShareView {
+    /// Whose.
+    pub share: ShareKey,
+    /// Its neighbours.
+    pub neighbors: usize,
+    /// The most that it may have.
+    pub most: usize,
+    /// Those of them that did not answer, or not yet, and that no route needs.
+    pub unresolved: usize,
+    /// The most such.
+    pub most_unresolved: usize,
+    /// Those that gave way to others.
+    pub evicted: u64,
+    /// Those that had no place.
+    pub refused: u64,
 }
 
 /// How a MAC was heard.
@@ -111,11 +159,6 @@ pub enum Action {
         /// The adjacency it had.
         adjacency: Option<AdjacencyId>,
     },
-    /// A neighbour was heard that there is no room for.
-    NoRoom {
-        /// The neighbour.
-        key: NeighborKey,
-    },
     /// Two MACs claim one address.
     Conflict {
         /// The address.
@@ -136,6 +179,8 @@ pub enum DropReason {
     InterfaceDown,
     /// The operator flushed or removed the neighbour.
     Flushed,
+    /// It gave way to another neighbour.
+    Evicted,
 }
 
 /// What state a neighbour is in, for display.
@@ -173,8 +218,14 @@ pub struct NeighborView {
 /// Times and bounds of the machine.
 #[derive(Clone, Copy, Debug)]
 pub struct NeighborConfig {
-    /// The most neighbours, static ones included.
+    /// The most neighbours, static ones included, beyond those that each share has for itself.
     pub capacity: usize,
+    /// The most neighbours of one interface and family that are not fixed.
+    pub most_each: usize,
+    /// The most of them without an answer.
+    pub most_unresolved: usize,
+    /// Places that every interface and family has for itself; said once, at the start.
+    pub least_each: usize,
     /// Requests without an answer before a neighbour has failed.
     pub tries: u8,
     /// Between requests.
@@ -203,6 +254,9 @@ impl Default for NeighborConfig {
     fn default() -> NeighborConfig {
         NeighborConfig {
             capacity: 65_536,
+            most_each: 32_768,
+            most_unresolved: 4_096,
+            least_each: 16,
             tries: 3,
             retry_ns: SECOND_NS,
             reachable_ns: 1200 * SECOND_NS,

@@ -28,6 +28,11 @@ impl Rate {
         self.have_ns -= self.each_ns;
         Ok(())
     }
+
+    /// When there will be a token.
+    pub(super) fn next_ns(&self) -> u64 {
+        self.at_ns + self.each_ns.saturating_sub(self.have_ns)
+    }
 }
 
 #[cfg(test)]

@@ -21,7 +21,8 @@ use crate::ip::{PacketRoutes, is_on_link, leaves_by};
 use crate::local::Twin;
 use crate::local::{answer_arp, twin_output};
 use crate::tables::{
-    ArpHeard, Interface, Interfaces, Kind, Punt, RateLimit, Setup, SlowPath, Vrfs,
+    ArpHeard, Interface, Interfaces, Kind, Lane, MOST_INTERFACES, Punt, RateLimits, Setup,
+    SlowPath, Vrfs,
 };
 use fib::Ip4Prefix;
 use fib::adjacency::AdjacencyTable;
@@ -34,9 +35,9 @@ use wire::arp::{self, REPLY, REQUEST};
 use wire::ethernet::ethertype;
 use wire::{MacAddr, ipv4};
 
-/// Punts a second and worker: more than a healthy link has to tell, less than the control thread
-/// can hear.
-const PUNTS_PER_SECOND: u32 = 10_000;
+/// Replies, and likewise other punts, a second, interface and worker: more than a healthy link has
+/// to tell, and than we ask for, less than the control thread can hear.
+const PUNTS_PER_SECOND: u32 = 2_000;
 
 /// Networks whose addresses an interface answers for, too, where their packets leave by another
 /// interface (RFC 1027).
@@ -50,7 +51,9 @@ pub struct ArpInput {
     adjacencies: Arc<AdjacencyTable>,
     groups: Arc<EcmpTable>,
     slow_path: SlowPath,
-    limit: RateLimit,
+    /// Apart: a flood of questions keeps nobody from answering ours.
+    replies: RateLimits,
+    others: RateLimits,
 }
 
 graph::exits! {
@@ -94,7 +97,8 @@ impl Node for ArpInput {
             adjacencies: Arc::clone(&setup.shared.adjacencies),
             groups: Arc::clone(&setup.shared.groups),
             slow_path: setup.shared.slow_path.clone(),
-            limit: RateLimit::new(PUNTS_PER_SECOND),
+            replies: RateLimits::new(MOST_INTERFACES, PUNTS_PER_SECOND),
+            others: RateLimits::new(MOST_INTERFACES, PUNTS_PER_SECOND),
         }
     }
 
@@ -197,9 +201,12 @@ impl ArpInput {
         leaves_by(to, &self.adjacencies).is_some_and(|interface| interface != rx)
     }
 
-    fn tell(&mut self, punt: ArpHeard, now_tsc: u64) -> Result<(), Exit> {
-        let allowed = self.limit.take(now_tsc);
-        let told = allowed && self.slow_path.tell(Punt::Arp(punt)).is_ok();
+    fn tell(&mut self, heard: ArpHeard, now_tsc: u64) -> Result<(), Exit> {
+        let Self { replies, others, .. } = self;
+        let punt = Punt::Arp(heard);
+        let limits = if punt.lane() == Lane::Answers { replies } else { others };
+        let allowed = limits.take(heard.interface.into(), now_tsc);
+        let told = allowed && self.slow_path.tell(punt).is_ok();
         if told { Ok(()) } else { Err(Exit::SlowPathFull) }
     }
 }

@@ -17,7 +17,8 @@ use crate::local::{
     twin_output,
 };
 use crate::tables::{
-    Interface, Interfaces, NdHeard, NdSaid, Punt, RateLimit, RouterWanted, Setup, SlowPath, Vrfs,
+    Interface, Interfaces, Lane, MOST_INTERFACES, NdHeard, NdSaid, Punt, RateLimits, RouterWanted,
+    Setup, SlowPath, Vrfs,
 };
 use fib::adjacency::AdjacencyTable;
 use graph::{Context, ExitIndex, Exits, Node, Published};
@@ -28,9 +29,9 @@ use wire::icmp6::message;
 use wire::nd::{self, flag, option};
 use wire::{MacAddr, ethernet, ipv6};
 
-/// Punts a second and worker: more than a healthy link has to tell, less than the control thread
-/// can hear.
-const PUNTS_PER_SECOND: u32 = 10_000;
+/// Answers, and likewise other punts, a second, interface and worker: more than a healthy link has
+/// to tell, and than we ask for, less than the control thread can hear.
+const PUNTS_PER_SECOND: u32 = 2_000;
 
 /// See the module.
 pub struct NdInput {
@@ -38,7 +39,9 @@ pub struct NdInput {
     vrfs: Published<Vrfs>,
     adjacencies: Arc<AdjacencyTable>,
     slow_path: SlowPath,
-    limit: RateLimit,
+    /// Apart: a flood of questions keeps nobody from answering ours.
+    answers: RateLimits,
+    others: RateLimits,
 }
 
 graph::exits! {
@@ -79,7 +82,8 @@ impl Node for NdInput {
             vrfs: setup.shared.vrfs.clone(),
             adjacencies: Arc::clone(&setup.shared.adjacencies),
             slow_path: setup.shared.slow_path.clone(),
-            limit: RateLimit::new(PUNTS_PER_SECOND),
+            answers: RateLimits::new(MOST_INTERFACES, PUNTS_PER_SECOND),
+            others: RateLimits::new(MOST_INTERFACES, PUNTS_PER_SECOND),
         }
     }
 
@@ -191,7 +195,7 @@ impl NdInput {
                 Some(said) => Punt::Nd(NdHeard { interface, source, mac, said }),
                 None => Punt::RouterWanted(RouterWanted { interface, source, mac }),
             };
-            self.tell(punt, now_tsc)
+            self.tell(punt, interface, now_tsc)
         };
         match asked {
             Some(own) => {
@@ -210,8 +214,10 @@ impl NdInput {
         }
     }
 
-    fn tell(&mut self, punt: Punt, now_tsc: u64) -> Result<(), Exit> {
-        let allowed = self.limit.take(now_tsc);
+    fn tell(&mut self, punt: Punt, interface: u16, now_tsc: u64) -> Result<(), Exit> {
+        let Self { answers, others, .. } = self;
+        let limits = if punt.lane() == Lane::Answers { answers } else { others };
+        let allowed = limits.take(interface.into(), now_tsc);
         let told = allowed && self.slow_path.tell(punt).is_ok();
         if told { Ok(()) } else { Err(Exit::SlowPathFull) }
     }

@@ -11,14 +11,13 @@
 
 use crate::ip::ip6_link;
 use crate::local::icmp_cause;
-use crate::tables::{Injected, Interfaces, Setup, WorkerCounters};
+use crate::tables::{Injected, InjectedQueue, Interfaces, Setup, WorkerCounters};
 use crate::tunnel::takes;
 use fib::adjacency::AdjacencyTable;
 use graph::{Context, Exits, Node, Published, Role, Watch};
 use packet::Frame;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Receiver;
 use std::sync::{Arc, PoisonError};
 use wire::{icmp4, icmp6, ip, ipv4, ipv6};
 
@@ -28,7 +27,7 @@ pub struct Inject {
     adjacencies: Arc<AdjacencyTable>,
     counters: Arc<WorkerCounters>,
     /// None on all workers but one.
-    injected: Option<Receiver<Injected>>,
+    injected: Option<InjectedQueue>,
     /// What was injected before it is in the graph.
     fence: Option<Arc<AtomicBool>>,
 }
@@ -94,7 +93,7 @@ impl Node for Inject {
             fence.store(true, Ordering::Release);
         }
         while frame.room() != 0
-            && let Ok(next) = injected.try_recv()
+            && let Some(next) = injected.next()
         {
             let slot = frame.len();
             let exit = match next {

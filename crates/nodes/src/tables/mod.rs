@@ -39,14 +39,14 @@ pub use interfaces::{
     Interface, InterfaceId, Interfaces, Link, Mode, address_of_link_key, link_key,
 };
 pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
-pub use rate_limit::RateLimit;
+pub use rate_limit::{RateLimit, RateLimits};
 pub use settings::Settings;
 pub use setup::{IcmpLimits, Kind, Reception, Setup, Shared};
 pub use shaping::{HandOver, Leftover, Outcome, ShapeLetter, ShapeLetters, Shaper};
 pub use slow_path::{
-    ArpHeard, BetterWay, BindingHeard, Injected, Injector, ListenersWanted, NdHeard, NdSaid,
-    PieceCame, Punt, Punts, RemoteHeard, RouterWanted, SlowPath, StationMoved, Unresolved,
-    slow_path,
+    ArpHeard, BetterWay, BindingHeard, Injected, InjectedQueue, Injector, Lane, ListenersWanted,
+    NdHeard, NdSaid, PieceCame, Punt, Punts, RemoteHeard, RouterWanted, SlowPath, StationMoved,
+    Unresolved, slow_path,
 };
 pub use stations::Stations;
 use tunnel::Tunnels;

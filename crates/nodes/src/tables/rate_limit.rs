@@ -45,6 +45,24 @@ impl RateLimit {
     }
 }
 
+/// One worker's allowances, one for each interface (or what else is numbered): a flood on one takes
+/// nothing of another's.
+pub struct RateLimits(Vec<RateLimit>);
+
+impl RateLimits {
+    /// Allows `per_second` to each of `count`.
+    pub fn new(count: usize, per_second: u32) -> Self {
+        Self((0..count).map(|_| RateLimit::new(per_second)).collect())
+    }
+
+    /// True if it may happen now, at TSC `now_tsc`, on this one; it is paid for then.
+    #[inline]
+    pub fn take(&mut self, number: usize, now_tsc: u64) -> bool {
+        let slot = number % self.0.len().max(1);
+        self.0.get_mut(slot).is_some_and(|limit| limit.take(now_tsc))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,6 +87,13 @@ mod tests {
         assert_eq!(taken(&mut limit, 10), 3);
         limit.follow(3);
         assert_eq!(taken(&mut limit, 11), 0);
+    }
+
+    #[test]
+    fn what_one_takes_is_taken_from_no_other() {
+        let mut limits = RateLimits::new(4, 5);
+        let taken = |limits: &mut RateLimits, of| (0..9).filter(|_| limits.take(of, 7)).count();
+        assert_eq!([1, 2, 1].map(|of| taken(&mut limits, of)), [5, 5, 0]);
     }
 
     #[test]

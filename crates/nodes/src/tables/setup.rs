@@ -1,7 +1,7 @@
 //! What every node of one worker is made from.
 
 use crate::tables::{
-    Bindings, Injected, Interfaces, Mailbox, RxAttachment, ShapeLetters, SlowPath, Stations,
+    Bindings, InjectedQueue, Interfaces, Mailbox, RxAttachment, ShapeLetters, SlowPath, Stations,
     TwinLimits, TwinQueue, TxAttachment, Vrfs, WorkerCounters,
 };
 use fib::adjacency::AdjacencyTable;
@@ -10,7 +10,6 @@ use fib::ip6::Ip6Table;
 use graph::Published;
 use sched::WaitingRoom;
 use std::sync::atomic::AtomicU32;
-use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 
 /// What a route's [`fib::Forward`] says to do; its id then means what stands beside it.
@@ -117,5 +116,5 @@ pub struct Setup {
     /// Schedulers of ports that this worker owns, and ways to those of others.
     pub shape: Arc<ShapeLetters>,
     /// Packets of the control thread's; one worker has them.
-    pub injected: Arc<Mutex<Option<Receiver<Injected>>>>,
+    pub injected: Arc<Mutex<Option<InjectedQueue>>>,
 }

@@ -1,15 +1,19 @@
 //! Between workers and the control thread: punts one way, packets to send the other.
 //!
 //! ```text
-//!  workers ── punts (bounded, a full queue drops) ──▶ control thread ── injected ──▶ worker 0
+//!  workers ─┬─ answers: who has an address that was asked for ─┐
+//!           ├─ notices: questions, announcements, the rest ────┼─▶ control thread ── injected ──▶ worker 0
+//!           └─ packets that wait, pieces ──────────────────────┘
 //! ```
-//! Both queues are bounded and made beforehand: a flood costs its own packets and nothing else.
+//! All queues are bounded and made beforehand, a full one refuses, and of each no interface and
+//! family has more than a share: a flood costs its own packets and nothing else. The control thread
+//! takes answers first.
 
-use crate::tables::{Bound, BridgeId};
+use crate::tables::{Bound, BridgeId, MOST_INTERFACES};
 use graph::Doorbell;
 use packet::PacketBuf;
 use std::net::IpAddr;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock};
 
@@ -132,6 +136,8 @@ pub struct Unresolved {
 pub struct RemoteHeard {
     /// The tunnel's own interface.
     pub interface: u16,
+    /// The interface that its packet came by.
+    pub underlay: u16,
     /// The other end.
     pub remote: IpAddr,
 }
@@ -272,56 +278,183 @@ impl Injected {
     }
 }
 
+/// What is told apart between workers and the control thread, in the order in which it is heard.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Lane {
+    /// Who has an address: what somebody waits for.
+    Answers,
+    /// What need not be heard: it is said again.
+    Notices,
+    /// Packets, each in a buffer.
+    Packets,
+}
+
+impl Lane {
+    /// All, the first heard first.
+    pub const ALL: [Self; 3] = [Self::Answers, Self::Notices, Self::Packets];
+
+    /// Shares that fit the lane while all are full. Packets hold buffers.
+    fn shares(self) -> usize {
+        match self {
+            Self::Answers | Self::Notices => 16,
+            Self::Packets => 4,
+        }
+    }
+}
+
+impl Punt {
+    /// The lane it takes.
+    pub fn lane(&self) -> Lane {
+        match self {
+            Self::Unresolved(_) | Self::Piece(_) => Lane::Packets,
+            Self::Arp(heard) if heard.is_reply && !heard.is_gratuitous => Lane::Answers,
+            Self::Nd(NdHeard { said: NdSaid::Advertised { solicited: true, .. }, .. }) => {
+                Lane::Answers
+            }
+            Self::Arp(_)
+            | Self::Nd(_)
+            | Self::Moved(_)
+            | Self::Binding(_)
+            | Self::RemoteHeard(_)
+            | Self::BetterWay(_)
+            | Self::ListenersWanted(_)
+            | Self::RouterWanted(_) => Lane::Notices,
+        }
+    }
+
+    /// Whose share of the lane it takes: an interface's (or bridge's), and which of its [`KINDS`].
+    fn share(&self) -> (u16, usize) {
+        let family = |address: &IpAddr| usize::from(address.is_ipv6());
+        match self {
+            Self::Unresolved(it) => (it.interface, family(&it.next_hop)),
+            Self::RemoteHeard(it) => (it.underlay, family(&it.remote)),
+            Self::Arp(ArpHeard { interface, .. })
+            | Self::BetterWay(BetterWay { interface, .. })
+            | Self::Moved(StationMoved { to: interface, .. }) => (*interface, 0),
+            Self::ListenersWanted(ListenersWanted { interface, .. })
+            | Self::Nd(NdHeard { interface, .. })
+            | Self::RouterWanted(RouterWanted { interface, .. }) => (*interface, 1),
+            Self::Piece(it) => (it.packet.rx(), 2),
+            Self::Binding(it) => (it.bridge.0, 2),
+        }
+    }
+}
+
+/// Shares of an interface in a lane: of IPv4, of IPv6, and of what is of neither.
+const KINDS: usize = 3;
+
+/// How many punts of each share wait.
+struct Waiting {
+    most: u32,
+    shares: Vec<AtomicU32>,
+}
+
+impl Waiting {
+    fn of(&self, punt: &Punt) -> &AtomicU32 {
+        let (interface, kind) = punt.share();
+        &self.shares[(usize::from(interface) * KINDS + kind) % self.shares.len()]
+    }
+
+    /// Whether there is room for one more of its share.
+    fn enter(&self, punt: &Punt) -> bool {
+        let share = self.of(punt);
+        let enters = share.fetch_add(1, Ordering::Relaxed) < self.most;
+        if !enters {
+            share.fetch_sub(1, Ordering::Relaxed);
+        }
+        enters
+    }
+
+    fn leave(&self, punt: &Punt) {
+        self.of(punt).fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// The workers' end: tells the control thread, and wakes it.
 #[derive(Clone)]
 pub struct SlowPath {
-    punts: SyncSender<Punt>,
+    lanes: [(SyncSender<Punt>, Arc<Waiting>); Lane::ALL.len()],
     wake: Arc<dyn Fn() + Send + Sync>,
 }
 
 /// The control thread's end of the punts.
-pub struct Punts(Receiver<Punt>);
+pub struct Punts([(Receiver<Punt>, Arc<Waiting>); Lane::ALL.len()]);
 
 /// The control thread's end of a worker's injection queue.
 #[derive(Clone)]
 pub struct Injector {
     queue: SyncSender<Injected>,
+    waiting: Arc<AtomicUsize>,
+    most: usize,
     /// The worker's, once there is one.
     doorbell: Arc<OnceLock<Doorbell>>,
 }
 
-/// A slow path that holds at most `most` punts; `wake` is called (by workers) after each.
+/// The worker's end of its injection queue.
+pub struct InjectedQueue {
+    queue: Receiver<Injected>,
+    waiting: Arc<AtomicUsize>,
+}
+
+/// A slow path that holds, in each lane, at most `most` punts of each interface and family; `wake`
+/// is called (by workers) after each.
 pub fn slow_path(most: usize, wake: Arc<dyn Fn() + Send + Sync>) -> (SlowPath, Punts) {
-    let (punts, queue) = sync_channel(most);
-    (SlowPath { punts, wake }, Punts(queue))
+    let waiting = || {
+        let shares = (0..MOST_INTERFACES * KINDS).map(|_| AtomicU32::new(0)).collect();
+        Arc::new(Waiting { most: most as u32, shares })
+    };
+    let lanes = Lane::ALL.map(|lane| (sync_channel(most * lane.shares()), waiting()));
+    let told =
+        lanes.map(|((send, receive), waiting)| ((send, Arc::clone(&waiting)), (receive, waiting)));
+    let [answers, notices, packets] = told;
+    let lanes = [answers.0, notices.0, packets.0];
+    (SlowPath { lanes, wake }, Punts([answers.1, notices.1, packets.1]))
 }
 
 impl SlowPath {
     /// Tells the control thread; gives the punt back when it has too much to do.
     pub fn tell(&self, punt: Punt) -> Result<(), Punt> {
         use std::sync::mpsc::TrySendError::{Disconnected, Full};
-        match self.punts.try_send(punt) {
+        let (queue, waiting) = &self.lanes[punt.lane() as usize];
+        if !waiting.enter(&punt) {
+            return Err(punt);
+        }
+        match queue.try_send(punt) {
             Ok(()) => {
                 (self.wake)();
                 Ok(())
             }
-            Err(Full(punt) | Disconnected(punt)) => Err(punt),
+            Err(Full(punt) | Disconnected(punt)) => {
+                waiting.leave(&punt);
+                Err(punt)
+            }
         }
     }
 }
 
 impl Punts {
-    /// The oldest punt, if there is any.
+    /// The oldest punt of the first lane that has any.
     pub fn next(&self) -> Option<Punt> {
-        self.0.try_recv().ok()
+        Lane::ALL.into_iter().find_map(|lane| self.next_of(lane))
+    }
+
+    /// The oldest punt of a lane, if there is any.
+    pub fn next_of(&self, lane: Lane) -> Option<Punt> {
+        let (queue, waiting) = &self.0[lane as usize];
+        let punt = queue.try_recv().ok()?;
+        waiting.leave(&punt);
+        Some(punt)
     }
 }
 
 impl Injector {
     /// A queue of at most `most` packets, and the worker's end of it.
-    pub fn new(most: usize) -> (Self, Receiver<Injected>) {
-        let (send, receive) = sync_channel(most);
-        (Self { queue: send, doorbell: Arc::default() }, receive)
+    pub fn new(most: usize) -> (Self, InjectedQueue) {
+        let (send, queue) = sync_channel(most);
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let injector =
+            Self { queue: send, waiting: Arc::clone(&waiting), most, doorbell: Arc::default() };
+        (injector, InjectedQueue { queue, waiting })
     }
 
     /// From now on this is rung for all that is sent: the bell of the worker that reads.
@@ -329,15 +462,90 @@ impl Injector {
         let _first = self.doorbell.set(doorbell.clone());
     }
 
+    /// Whether more than half of the queue is free.
+    pub fn has_room(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) < self.most / 2
+    }
+
     /// Sends; gives the packet back when the queue is full.
     pub fn send(&self, injected: Injected) -> Result<(), Injected> {
         use std::sync::mpsc::TrySendError::{Disconnected, Full};
-        self.queue.try_send(injected).map_err(|error| match error {
-            Full(injected) | Disconnected(injected) => injected,
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        self.queue.try_send(injected).map_err(|error| {
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+            match error {
+                Full(injected) | Disconnected(injected) => injected,
+            }
         })?;
         if let Some(doorbell) = self.doorbell.get() {
             doorbell.ring();
         }
         Ok(())
+    }
+}
+
+impl InjectedQueue {
+    /// The next, if there is any.
+    pub fn next(&self) -> Option<Injected> {
+        let injected = self.queue.try_recv().ok()?;
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        Some(injected)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOST: usize = 3;
+
+    fn arp(interface: u16, is_reply: bool) -> Punt {
+        Punt::Arp(ArpHeard {
+            interface,
+            address: 1,
+            mac: [2; 6],
+            is_reply,
+            is_gratuitous: false,
+            is_for_us: true,
+        })
+    }
+
+    #[test]
+    fn a_flood_on_one_interface_leaves_others_their_share_of_a_lane() {
+        let (path, punts) = slow_path(MOST, Arc::new(|| ()));
+        let told =
+            |interface| (0..MOST * 20).filter(|_| path.tell(arp(interface, true)).is_ok()).count();
+        assert_eq!((told(1), told(2)), (MOST, MOST));
+        assert!(punts.next().is_some());
+        assert_eq!(told(1), 1, "what was heard makes room");
+    }
+
+    #[test]
+    fn answers_have_a_lane_of_their_own_and_are_heard_first() {
+        let (path, punts) = slow_path(MOST, Arc::new(|| ()));
+        while path.tell(arp(1, false)).is_ok() {}
+        path.tell(arp(1, true)).unwrap();
+        assert!(matches!(punts.next(), Some(Punt::Arp(heard)) if heard.is_reply));
+        assert!(matches!(punts.next(), Some(Punt::Arp(heard)) if !heard.is_reply));
+    }
+
+    #[test]
+    fn a_lane_is_bounded_however_many_interfaces_fill_it() {
+        let (path, punts) = slow_path(MOST, Arc::new(|| ()));
+        let told = (0..200).filter(|it| path.tell(arp(*it, true)).is_ok()).count();
+        assert_eq!(told, MOST * 16);
+        assert_eq!(std::iter::from_fn(|| punts.next()).count(), told);
+        assert!((0..200).all(|it| path.tell(arp(it % 16, true)).is_ok() == (it < 48)));
+    }
+
+    #[test]
+    fn what_is_injected_is_counted_until_the_worker_takes_it() {
+        let (injector, queue) = Injector::new(4);
+        let fence = || Injected::Fence(Arc::default());
+        assert!(injector.has_room());
+        (0..4).for_each(|_| injector.send(fence()).unwrap());
+        assert!(injector.send(fence()).is_err() && !injector.has_room());
+        (0..3).for_each(|_| drop(queue.next().unwrap()));
+        assert!(injector.has_room());
     }
 }

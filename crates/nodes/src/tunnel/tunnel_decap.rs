@@ -13,25 +13,29 @@ use super::ecn;
 use crate::interface::{Entrance, ReceivedRun, entrances};
 use crate::local::ip6_local::{upper_layer, upper_protocol};
 use crate::tables::{
-    Ends, Inside, Interfaces, Link, Punt, RateLimit, RemoteHeard, Setup, SlowPath, Tunnel,
+    Ends, Inside, Interfaces, Link, Punt, RateLimits, RemoteHeard, Setup, SlowPath, Tunnel,
     TunnelKey, VrfId, WorkerCounters, Wrap,
 };
 use graph::{Attach, Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
+use std::net::IpAddr;
 use std::sync::Arc;
 use wire::ethernet::{self, ethertype};
 use wire::ip::{self, protocol};
 use wire::{gre, ipv4, udp, vxlan};
 
-/// Remotes told a second and worker: more than a network gets in a hurry.
-const REMOTES_PER_SECOND: u32 = 100;
+/// Remotes told a second and worker, of sources that are alike: more than a network gets in a
+/// hurry.
+const REMOTES_PER_SECOND: u32 = 10;
+/// Kinds of sources that are told apart, so that a flood from some leaves others heard.
+const SOURCES: usize = 1024;
 
 /// See the module.
 pub struct TunnelDecap {
     interfaces: Published<Interfaces>,
     counters: Arc<WorkerCounters>,
     slow_path: SlowPath,
-    limit: RateLimit,
+    limits: RateLimits,
 }
 
 entrances! {
@@ -85,7 +89,7 @@ impl Node for TunnelDecap {
             interfaces: setup.shared.interfaces.clone(),
             counters: Arc::clone(&setup.counters),
             slow_path: setup.shared.slow_path.clone(),
-            limit: RateLimit::new(REMOTES_PER_SECOND),
+            limits: RateLimits::new(SOURCES, REMOTES_PER_SECOND),
         }
     }
 
@@ -96,11 +100,12 @@ impl Node for TunnelDecap {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
-        let Self { counters, slow_path, limit, .. } = self;
-        let mut tell = |hub: u16, key: TunnelKey| {
+        let Self { counters, slow_path, limits, .. } = self;
+        let mut tell = |hub: u16, underlay: u16, key: TunnelKey| {
+            let remote = key.ends.remote();
             // Who is not heard of now is heard of by its next packet.
-            if limit.take(context.now_tsc) {
-                let punt = RemoteHeard { interface: hub, remote: key.ends.remote() };
+            if limits.take(alike(underlay, remote), context.now_tsc) {
+                let punt = RemoteHeard { interface: hub, underlay, remote };
                 let _missed = slow_path.tell(Punt::RemoteHeard(punt));
             }
         };
@@ -129,7 +134,7 @@ impl Node for TunnelDecap {
             let found = match last {
                 Some((known, found)) if known == (opened.key, vrf) => found,
                 _ => {
-                    let found = find(interfaces, opened.key, vrf, &mut tell);
+                    let found = find(interfaces, opened.key, vrf, |hub, key| tell(hub, rx, key));
                     last = Some(((opened.key, vrf), found));
                     found
                 }
@@ -219,13 +224,24 @@ fn open_gre(packet: &[u8]) -> Result<(Wrap, u16, usize, bool), Exit> {
     Ok((Wrap::Gre(parsed.key), parsed.ethertype, parsed.payload.len(), true))
 }
 
+/// A number for sources that are alike: of one interface and network (/24, /64).
+fn alike(underlay: u16, remote: IpAddr) -> usize {
+    let network = match remote {
+        IpAddr::V4(remote) => u64::from(u32::from(remote) >> 8),
+        IpAddr::V6(remote) => (u128::from(remote) >> 64) as u64,
+    };
+    // Fibonacci hashing: near networks are spread.
+    let mixed = (network ^ u64::from(underlay) << 48).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed >> 54) as usize
+}
+
 /// The interface of a tunnel, and where frames go that come in by it. Of one that takes remotes in,
 /// those that are not known are told.
 fn find(
     interfaces: &Interfaces,
     key: TunnelKey,
     vrf: VrfId,
-    tell: &mut impl FnMut(u16, TunnelKey),
+    mut tell: impl FnMut(u16, TunnelKey),
 ) -> Result<Found, Exit> {
     let tunnel_of = |id: u16| match interfaces.get(id)?.link {
         Link::Tunnel(tunnel) => Some(tunnel),
@@ -454,9 +470,33 @@ mod tests {
         assert_eq!(run(&world, vxlan(8, FAR), 0, 40).0, "unknown-tunnel");
         let punts = world.all_punts();
         assert!(
-            matches!(punts[..], [Punt::RemoteHeard(RemoteHeard { interface: VXLAN, remote })]
+            matches!(punts[..], [Punt::RemoteHeard(RemoteHeard { interface: VXLAN, underlay: 0, remote })]
                 if remote == std::net::IpAddr::from(FAR)),
             "{punts:?}"
         );
+    }
+
+    #[test]
+    fn a_flood_of_remotes_from_one_network_leaves_another_heard() {
+        let mut world = World::new();
+        let ends = Ends::new(std::net::Ipv4Addr::from(US).into(), [0, 0, 0, 0].into());
+        let tunnel = Tunnel { learns: true, ..Tunnel::new(Wrap::vxlan(7), ends.unwrap()) };
+        world.change_interface(VXLAN, |row| row.link = Link::Tunnel(tunnel));
+        let mut packets: Vec<_> = (0..200).map(|last| vxlan(7, [203, 0, 113, last])).collect();
+        packets.push(vxlan(7, [198, 18, 0, 1]));
+        let mut node = NodeHarness::<TunnelDecap>::new(&world.setup).unwrap();
+        let heard: Vec<IpAddr> = packets
+            .chunks(1)
+            .flat_map(|packet| {
+                node.run_prepared(packet, 0, 0, |frame| frame.adjacencies_mut().fill(40));
+                world.all_punts()
+            })
+            .map(|punt| match punt {
+                Punt::RemoteHeard(heard) => heard.remote,
+                punt => panic!("{punt:?}"),
+            })
+            .collect();
+        assert!(heard.len() < 100, "{}", heard.len());
+        assert_eq!(heard.last(), Some(&IpAddr::from([198, 18, 0, 1])));
     }
 }

@@ -88,7 +88,7 @@ impl Rig {
         settings.ip4 = Ip4Options { layout, page_size, max_routes: 1000 };
         (settings.page_size, settings.idle) = (page_size, Idle::Poll);
         (settings.ip4_nodes, settings.adjacencies) = (4096, 64);
-        settings.slow_path_most = QUEUE;
+        (settings.slow_path_most, settings.punts_most) = (QUEUE, QUEUE);
         change(&mut settings);
         let mut dataplane = Dataplane::start(&settings).unwrap();
         let Dataplane { ip4, ip6, ip6_links, adjacencies, groups, .. } = &dataplane;

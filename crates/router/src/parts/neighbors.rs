@@ -73,7 +73,12 @@ impl Hears<Unresolved> for StaticNeighbors {
         let key = NeighborKey { interface, address: next_hop };
         let now_ns = core.now_ns();
         match adjacency(core, key) {
-            Ok(Some(id)) => core.neighborhood.hold(now_ns, key, id, packet),
+            Ok(Some(id)) => {
+                if !core.neighborhood.hold(now_ns, key, id, packet) {
+                    // Nobody keeps what was made for it.
+                    core.routing.forget(key).unwrap_or_else(|error| told_full(&error));
+                }
+            }
             // Its interface is gone by now.
             Ok(None) => core.neighborhood.discard(packet),
             Err(error) => {
@@ -107,4 +112,138 @@ fn adjacency(
     let port = core.ports.of_id(key.interface);
     let own = port.map(|port| (port.link_header(), port.config.mtu));
     core.routing.adjacency(key, &|_| own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::router::Router;
+    use control::config::field::Field;
+    use control::config::{Config, Host, Source, parse};
+    use control::view::{Answer, NeighborShare};
+    use fib::neighbor::{NeighborConfig, NeighborState};
+    use nodes::tables::Punt;
+    use std::net::{IpAddr, Ipv6Addr};
+    use std::sync::Arc;
+    use wire::craft;
+
+    const TEXT: &str = r#"
+workers = { mode = "single-thread" }
+memory = { buffers = 4096, hugepages = "never" }
+port.p1 = { kind = "memory", addresses = ["2001:db8:1::1/64", "198.51.100.1/24"] }
+port.p2 = { kind = "memory", addresses = ["192.0.2.1/24"] }
+"#;
+
+    fn router() -> Router {
+        let config = parse(&Source::new("router.toml", TEXT), &Host::any()).unwrap();
+        let mut router = Router::start(&config, Arc::new(|| ())).unwrap();
+        let empty = Config {
+            workers: config.workers.clone(),
+            memory: config.memory.clone(),
+            ..Config::default()
+        };
+        router.apply_all(&Config::diff(&empty, &config)).unwrap();
+        router
+    }
+
+    fn scanned(last: u32) -> IpAddr {
+        Ipv6Addr::from(0x2001_0db8_0001_u128 << 80 | u128::from(last) << 8).into()
+    }
+
+    fn id(router: &Router, port: &str) -> u16 {
+        router.core.ports.id_of(&PortName::from_text(port).unwrap()).unwrap()
+    }
+
+    /// A worker has a packet for a neighbour whose MAC it does not know.
+    fn need(router: &mut Router, port: &str, next_hop: IpAddr) {
+        let bytes = craft::ipv4([192, 0, 2, 7], [192, 0, 2, 9]).udp(1, 2).build();
+        let packet = router.core.pool.cache().copy_of(&bytes).unwrap();
+        let interface = id(router, port);
+        let punt = Unresolved { adjacency: None, next_hop, interface, packet };
+        router.parts.hear(&mut router.core, Punt::Unresolved(punt));
+    }
+
+    fn answer(router: &mut Router, address: [u8; 4]) {
+        let heard = ArpHeard {
+            interface: id(router, "p2"),
+            address: u32::from_be_bytes(address),
+            mac: [6, 0, 0, 0, 0, 9],
+            is_reply: true,
+            is_gratuitous: false,
+            is_for_us: true,
+        };
+        router.parts.hear(&mut router.core, Punt::Arp(heard));
+    }
+
+    /// What there is to do is done, and what was injected has left.
+    fn turn(router: &mut Router) {
+        router.settle();
+        while router.core.turn_local() {}
+    }
+
+    fn share(router: &mut Router, port: &str, family: &str) -> NeighborShare {
+        let shares = Answer::<NeighborShare>::answer(router, &control::view::All).unwrap();
+        shares.into_iter().find(|it| it.port == port && it.family == family).unwrap()
+    }
+
+    #[test]
+    fn a_scan_of_a_network_locks_out_nobody_and_leaves_nothing_behind() {
+        let mut router = router();
+        let used = |router: &Router| router.core.dataplane.adjacencies.used();
+        let (free, hops) = (router.core.pool.usage().free, used(&router));
+        for last in 0..140_000 {
+            need(&mut router, "p1", scanned(last));
+            if last % 200 == 199 {
+                turn(&mut router);
+            }
+        }
+        let scanned = share(&mut router, "p1", "ip6");
+        assert_eq!((scanned.neighbors, scanned.unresolved, scanned.refused), (4096, 4096, 0));
+        assert_eq!(scanned.evicted, 140_000 - 4096);
+        assert!(used(&router) <= hops + 4096 + 200);
+        // A host that nobody knew, of another port and family.
+        need(&mut router, "p2", [192, 0, 2, 9].into());
+        turn(&mut router);
+        answer(&mut router, [192, 0, 2, 9]);
+        turn(&mut router);
+        let key = NeighborKey { interface: id(&router, "p2"), address: [192, 0, 2, 9].into() };
+        let known = router.core.neighborhood.machine.get(key).unwrap();
+        assert_eq!(known.state, NeighborState::Reachable);
+        assert_eq!(router.core.neighborhood.held_for(key), 0);
+        // The port goes, and with it all that waited.
+        let interface = id(&router, "p1");
+        router.core.end_interface(interface);
+        turn(&mut router);
+        assert_eq!(share(&mut router, "p1", "ip6").neighbors, 0);
+        assert_eq!(router.core.neighborhood.held_packets(), 0);
+        // Free next hops are counted as such when the next one is made; caches keep some buffers.
+        need(&mut router, "p2", [192, 0, 2, 10].into());
+        turn(&mut router);
+        assert!(used(&router) <= hops + 3, "{} of {hops}", used(&router));
+        assert!(router.core.pool.usage().free + 600 > free);
+    }
+
+    #[test]
+    fn who_finds_no_room_costs_no_next_hop() {
+        let mut router = router();
+        let few = NeighborConfig { most_each: 2, ..NeighborConfig::default() };
+        router.core.neighborhood.set_config(few, 16);
+        for last in [8, 9] {
+            need(&mut router, "p2", [192, 0, 2, last].into());
+            answer(&mut router, [192, 0, 2, last]);
+            turn(&mut router);
+        }
+        let used = router.core.dataplane.adjacencies.used();
+        for last in 10..200 {
+            need(&mut router, "p2", [192, 0, 2, last].into());
+            turn(&mut router);
+        }
+        let full = share(&mut router, "p2", "ip4");
+        assert_eq!((full.neighbors, full.most, full.refused), (2, 2, 190));
+        // One waits until workers have passed.
+        assert!(router.core.dataplane.adjacencies.used() <= used + 1);
+        need(&mut router, "p1", scanned(1));
+        turn(&mut router);
+        assert_eq!(share(&mut router, "p1", "ip6").neighbors, 1);
+    }
 }

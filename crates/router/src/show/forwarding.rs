@@ -187,6 +187,25 @@ impl Router {
         .collect()
     }
 
+    /// Of all ports that take part in IP, or did.
+    pub(super) fn show_neighbor_shares(&self) -> Vec<view::NeighborShare> {
+        let shares = self.core.neighborhood.machine.shares().into_iter();
+        let shown = shares.filter_map(|it| {
+            let (name, _) = self.core.port_of(it.share.interface)?;
+            Some(view::NeighborShare {
+                port: name.as_str().to_owned(),
+                family: if it.share.is_ip6 { "ip6" } else { "ip4" }.to_owned(),
+                neighbors: it.neighbors as u64,
+                most: it.most as u64,
+                unresolved: it.unresolved as u64,
+                most_unresolved: it.most_unresolved as u64,
+                evicted: it.evicted,
+                refused: it.refused,
+            })
+        });
+        shown.collect()
+    }
+
     pub(super) fn show_lookup(&self, vrf: VrfId, address: IpAddr) -> view::Lookup {
         let mut lookup = view::Lookup {
             address: address.to_string(),

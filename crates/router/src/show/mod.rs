@@ -24,6 +24,7 @@ answers! { Router, router, filter;
     Routes: router.show_routes(filter)?,
     Vrf: router.show_vrfs(),
     Neighbor: router.show_neighbors(),
+    NeighborShare: router.show_neighbor_shares(),
     Bridge: router.parts.bridges.show(&router.core),
     Acl: router.parts.acls.show(&router.core),
     Policer: router.parts.policers.show(&router.core),

@@ -5,29 +5,35 @@
 //!      ├ row for 192.0.2.2       in the bridge; configured: what is flooded goes there
 //!      └ row for 192.0.2.3       in the bridge; of a fixed station, or learned: its stations' frames alone
 //! ```
-//! A learned remote is forgotten when it has had no station for a while.
+//! A learned remote is forgotten when it has had no station for a while. How many there may be, and
+//! who makes room for whom, stands in `room.rs`.
+
+mod room;
 
 use crate::core::Core;
-use crate::interfaces::{OpenPort, Remote};
+use crate::interfaces::{LearnedRemote, OpenPort, Remote};
 use crate::part::{Hears, Part};
 use control::config::objects::port::PortName;
 use control::config::objects::port_kind::ends;
 use nodes::tables::{BridgePort, Interface, Link, MOST_INTERFACES, Mode, RemoteHeard};
+use room::{Bound, Learned};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-/// Most remotes that one tunnel learns.
-const MOST_LEARNED: usize = 256;
 /// How long a learned remote may have no station.
 const IDLE: Duration = Duration::from_secs(60);
 /// Between two looks for such.
 const LOOK_PERIOD: Duration = Duration::from_secs(10);
+/// Between two tales of one tunnel that learns no more.
+const TELL_PERIOD: Duration = Duration::from_secs(10);
 
 /// See the module. Which a tunnel has stands in its port.
 #[derive(Default)]
 pub(crate) struct Remotes {
     next_look: Option<Instant>,
+    /// Of tunnels that were told to have no room, when that was, and how many were refused since.
+    refused: BTreeMap<PortName, (Instant, u64)>,
 }
 
 impl Part for Remotes {
@@ -50,25 +56,72 @@ impl Part for Remotes {
         if self.next_look.is_none_or(|next| now >= next) {
             self.next_look = Some(now + LOOK_PERIOD);
             forget_idle(core, now);
+            self.refused.retain(|name, _| core.ports.get(name).is_some());
         }
         false
     }
 }
 
-/// A remote that sent to a tunnel which learns them is taken in.
+/// A remote that sent to a tunnel which learns them is taken in, if it has a place.
 impl Hears<RemoteHeard> for Remotes {
     fn hear(&mut self, core: &mut Core, punt: RemoteHeard) {
-        let RemoteHeard { interface, remote: address } = punt;
-        let Some((name, port)) = core.port_of(interface) else { return };
-        let learned = port.remotes.values().filter(|remote| remote.learned.is_some()).count();
-        if learned >= MOST_LEARNED || port.remotes.contains_key(&address) {
+        let RemoteHeard { interface: tunnel, underlay, remote: address } = punt;
+        let Some((name, port)) = core.port_of(tunnel) else { return };
+        if port.remotes.contains_key(&address) {
             return;
         }
-        let name = name.clone();
+        let (name, seen) = (name.clone(), Instant::now());
+        let new = Learned { tunnel, underlay, address, seen };
+        match room::room(&all_learned(core), &new, core.ports.free_count()) {
+            Ok(gone) => {
+                for it in gone {
+                    let Some((of, _)) = core.port_of(it.tunnel) else { continue };
+                    let of = of.clone();
+                    core.end_remote(&of, it.address);
+                }
+            }
+            Err(full) => return self.refuse(core, &name, &new, full),
+        }
         let Some(id) = core.free_id() else { return };
-        let remote = Remote { id, floods: false, learned: Some(Instant::now()) };
-        core.ports.set_remote(&name, address, remote);
+        let learned = Some(LearnedRemote { seen, underlay });
+        core.ports.set_remote(&name, address, Remote { id, floods: false, learned });
         core.touch_rows();
+    }
+}
+
+fn all_learned(core: &Core) -> Vec<Learned> {
+    let of_port = |port: &OpenPort| {
+        let tunnel = port.id;
+        let learned = port.remotes.iter().filter_map(move |(address, remote)| {
+            let LearnedRemote { seen, underlay } = remote.learned?;
+            Some(Learned { tunnel, underlay, address: *address, seen })
+        });
+        learned.collect::<Vec<_>>()
+    };
+    core.ports.values().flat_map(of_port).collect()
+}
+
+impl Remotes {
+    /// There is no place for a remote: that is told now and then.
+    fn refuse(&mut self, core: &Core, name: &PortName, new: &Learned, full: Bound) {
+        let (told, count) = self.refused.get(name).copied().unzip();
+        let count = count.unwrap_or(0) + 1;
+        if let Some(told) = told.filter(|told| new.seen.duration_since(*told) < TELL_PERIOD) {
+            self.refused.insert(name.clone(), (told, count));
+            return;
+        }
+        self.refused.insert(name.clone(), (new.seen, 0));
+        let underlay = core.port_of(new.underlay).map_or("", |(name, _)| name.as_str());
+        tracing::warn!(
+            fault = "remotes-full",
+            port = name.as_str(),
+            underlay,
+            remote = %new.address,
+            full = full.word(),
+            most = full.most(),
+            refused = count,
+            "a tunnel has no place for a remote that was heard"
+        );
     }
 }
 
@@ -107,7 +160,7 @@ fn settle(core: &mut Core, name: &PortName) -> Option<()> {
     let port = core.ports.get(name)?;
     let gone: Vec<IpAddr> =
         port.remotes.keys().copied().filter(|it| !wanted.contains_key(it)).collect();
-    gone.into_iter().for_each(|remote| remove(core, name, remote));
+    gone.into_iter().for_each(|remote| core.end_remote(name, remote));
     for (address, floods) in wanted {
         let known = core.ports.get(name).and_then(|port| port.remotes.get(&address)).copied();
         let id = match known {
@@ -134,12 +187,6 @@ fn wanted_of(port: &OpenPort) -> BTreeMap<IpAddr, bool> {
     wanted
 }
 
-fn remove(core: &mut Core, name: &PortName, address: IpAddr) {
-    if let Some(remote) = core.ports.remove_remote(name, address) {
-        core.end_interface(remote.id);
-    }
-}
-
 fn forget_idle(core: &mut Core, now: Instant) {
     let learned = |port: &OpenPort| port.remotes.values().any(|remote| remote.learned.is_some());
     if !core.ports.values().any(learned) {
@@ -151,15 +198,15 @@ fn forget_idle(core: &mut Core, now: Instant) {
     let mut idle = Vec::new();
     for (name, port) in core.ports.iter_mut() {
         for (address, remote) in &mut port.remotes {
-            let Some(seen) = &mut remote.learned else { continue };
+            let Some(learned) = &mut remote.learned else { continue };
             if busy.contains(&remote.id) {
-                *seen = now;
-            } else if now.duration_since(*seen) >= IDLE {
+                learned.seen = now;
+            } else if now.duration_since(learned.seen) >= IDLE {
                 idle.push((name.clone(), *address));
             }
         }
     }
-    idle.iter().for_each(|(name, address)| remove(core, name, *address));
+    idle.iter().for_each(|(name, address)| core.end_remote(name, *address));
 }
 
 #[cfg(test)]
@@ -217,7 +264,8 @@ bridge.lan.ports = ["vx0"]
 
         let hub = router.core.ports.id_of(&PortName::from_text("vx0").unwrap()).unwrap();
         for _ in 0..2 {
-            let heard = RemoteHeard { interface: hub, remote: "192.0.2.9".parse().unwrap() };
+            let remote = "192.0.2.9".parse().unwrap();
+            let heard = RemoteHeard { interface: hub, underlay: 0, remote };
             router.parts.hear(&mut router.core, Punt::RemoteHeard(heard));
         }
         router.settle();
@@ -235,5 +283,88 @@ bridge.lan.ports = ["vx0"]
         assert_eq!(stations.stations[0].remote.as_deref(), Some("192.0.2.10"));
         apply(&mut router, &fixed, &empty);
         assert_eq!(remotes(&router), []);
+    }
+
+    /// A router with two tunnels that learn, and their interfaces.
+    fn learning() -> (Router, Config, [u16; 2]) {
+        let start = config(
+            "bridge.other.ports = [\"vx1\"]\n\
+             port.vx0 = { kind = \"vxlan\", vni = 5, local = \"192.0.2.1\", remotes = [\"192.0.2.7\"], learn_remotes = true }\n\
+             port.vx1 = { kind = \"vxlan\", vni = 6, local = \"192.0.2.1\", remotes = [\"192.0.2.7\"], learn_remotes = true }\n",
+        );
+        let mut router = Router::start(&start, Arc::new(|| ())).unwrap();
+        let empty = Config {
+            workers: start.workers.clone(),
+            memory: start.memory.clone(),
+            ..Config::default()
+        };
+        apply(&mut router, &empty, &start);
+        let id = |name| router.core.ports.id_of(&PortName::from_text(name).unwrap()).unwrap();
+        let ids = ["vx0", "vx1"].map(id);
+        (router, start, ids)
+    }
+
+    fn hear(router: &mut Router, interface: u16, underlay: u16, remote: u32) {
+        let remote = std::net::Ipv4Addr::from(remote).into();
+        let heard = RemoteHeard { interface, underlay, remote };
+        router.parts.hear(&mut router.core, Punt::RemoteHeard(heard));
+    }
+
+    fn learned(router: &Router) -> Vec<Learned> {
+        all_learned(&router.core)
+    }
+
+    #[test]
+    fn a_flood_of_spoofed_remotes_leaves_another_tunnel_and_port_their_places() {
+        let (mut router, _, [vx0, vx1]) = learning();
+        for network in 0..1000 {
+            hear(&mut router, vx0, 0, 0x0a00_0000 + (network << 8));
+        }
+        assert_eq!(learned(&router).len(), 256);
+        // The same sender has no more for the other tunnel; another one has.
+        hear(&mut router, vx1, 0, 0x0b00_0001);
+        assert_eq!(learned(&router).len(), 256);
+        hear(&mut router, vx1, 9, 0x0b00_0001);
+        assert_eq!(learned(&router).len(), 257);
+        let refused: u64 = router.parts.remotes.refused.values().map(|(_, count)| *count).sum();
+        assert_eq!(refused, 743, "one of each tunnel was told, the others are counted");
+        // Those that have long had no station make room; the youngest stay.
+        let name = PortName::from_text("vx0").unwrap();
+        let early = Instant::now().checked_sub(room::SPARE).unwrap();
+        let first: IpAddr = [10, 0, 0, 0].into();
+        for (address, remote) in &mut router.core.ports.get_mut(&name).unwrap().remotes {
+            if let Some(learned) = remote.learned.as_mut().filter(|_| *address == first) {
+                learned.seen = early;
+            }
+        }
+        hear(&mut router, vx0, 0, 0x0c00_0001);
+        let there = |address: [u8; 4]| {
+            learned(&router).iter().any(|it| it.address == IpAddr::from(address))
+        };
+        assert!(there([12, 0, 0, 1]) && !there([10, 0, 0, 0]) && there([10, 0, 1, 0]));
+        router.settle();
+        assert_eq!(remotes(&router).iter().filter(|(_, floods)| *floods).count(), 2);
+    }
+
+    #[test]
+    fn what_is_configured_has_room_though_remotes_were_learned_first() {
+        let (mut router, start, [vx0, _]) = learning();
+        let name = PortName::from_text("vx0").unwrap();
+        let mut last = 0_u32;
+        while let Some(id) = router.core.ports.free_id() {
+            let learned = Some(LearnedRemote { seen: Instant::now(), underlay: 0 });
+            let remote = Remote { id, floods: false, learned };
+            last += 1;
+            router.core.ports.set_remote(&name, std::net::Ipv4Addr::from(last).into(), remote);
+        }
+        let before = learned(&router).len();
+        hear(&mut router, vx0, 3, 0x0c00_0001);
+        assert_eq!(learned(&router).len(), before, "no number is free, and all are new");
+        let edit = "port add p2 memory\n";
+        let more =
+            control::config::edit(&start, &Source::new("commands", edit), &Host::any()).unwrap();
+        apply(&mut router, &start, &more);
+        assert_eq!(learned(&router).len(), before - 1);
+        assert!(learned(&router).iter().all(|it| it.address != IpAddr::from([0, 0, 0, 1])));
     }
 }
