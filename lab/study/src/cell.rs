@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use lab_record::axes::{Axis, LoadPercent};
 use lab_record::{FailureRecord, Interval, Subject};
 use lab_report::{quantities, summary};
 
@@ -167,7 +168,14 @@ fn lacking(run: &Measured, pick: &Pick, device: &str) -> Lacking {
         return told(7, format!("run {} has no {function}", run.id));
     }
     let mut failures = run.results.iter().flat_map(|results| &results.failures);
-    if let Some(failure) = failures.rfind(|it| fits(&it.subject, pick, device)) {
+    // A search that fails has no loads to be timed at: its failure knows of none.
+    let mut whole = pick.clone();
+    whole.axes.remove(LoadPercent::NAME);
+    let is_of = |it: &&FailureRecord| {
+        let one = it.subject.axes.contains_key(LoadPercent::NAME);
+        fits(&it.subject, if one { pick } else { &whole }, device)
+    };
+    if let Some(failure) = failures.rfind(is_of) {
         return told(0, in_words(failure));
     }
     match (&run.results, &run.ended) {
@@ -268,5 +276,10 @@ mod tests {
         assert_eq!(reason(of("3", "vpp=/x")), "cut by --quick: entries 3");
         assert!(reason(of("1", "ovs")).contains("is not for ovs"));
         assert_eq!(reason(of("4", "vpp=/x")), "run r measured none");
+        // A load at which it should have been timed, of a search that failed.
+        let axes = [("entries", "2"), ("load_percent", "50")];
+        let axes = axes.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let pick = Pick { runs: vec!["r".into()], axes, ..Pick::default() };
+        assert_eq!(reason(runs.cell(&pick, "vpp=/x")), "refused: no room");
     }
 }

@@ -89,22 +89,31 @@ pub fn missing(
     told
 }
 
-/// Every latency of a device at the load of the pick; or why there is none.
-pub fn histogram(runs: &Runs<'_>, pick: &Pick, device: &str) -> Result<Histogram, String> {
+/// Every latency of a device at the load of the pick, restart by restart; or why there is none.
+pub fn histograms(runs: &Runs<'_>, pick: &Pick, device: &str) -> Result<Vec<Histogram>, String> {
     let mut why = String::from("no run is named");
     for id in &pick.runs {
         let Some(run) = runs.run(id) else { continue };
-        let mut all = Histogram::default();
+        let mut restarts: BTreeMap<u32, Histogram> = BTreeMap::new();
         let trials = run.results.iter().flat_map(|results| &results.trials);
         for trial in trials.filter(|trial| fits(&trial.subject, pick, device)) {
-            trial.latency.iter().for_each(|latency| all.merge(latency));
+            if let Some(latency) = &trial.latency {
+                restarts.entry(trial.subject.run).or_default().merge(latency);
+            }
         }
-        if all.count() > 0 {
-            return Ok(all);
+        restarts.retain(|_, all| all.count() > 0);
+        if !restarts.is_empty() {
+            return Ok(restarts.into_values().collect());
         }
         why = reason(run, pick, device);
     }
     Err(why)
+}
+
+/// The mean of each restart's latencies: their mean, and where it lies.
+pub fn mean_of(restarts: &[Histogram]) -> Point {
+    let means: Vec<f64> = restarts.iter().map(Histogram::mean_ns).collect();
+    over_restarts(0.0, &means)
 }
 
 /// Why a run has no point of a curve.

@@ -8,7 +8,7 @@
 use std::fmt::Write;
 
 use crate::cell::{Cell, Number, Runs};
-use crate::curve;
+use crate::curve::{self, Point};
 use crate::folder::plain;
 use crate::study::{Column, FigureOf, Pick, Row, Study, TableOf, Unit, What};
 
@@ -132,9 +132,8 @@ pub fn of_figure(runs: &Runs<'_>, figure: &FigureOf, devices: &[String]) -> Vec<
         }
         for device in devices {
             if drawn.what == What::Histogram {
-                let found = curve::histogram(runs, &pick, device);
-                let cell = match found {
-                    Ok(histogram) => Cell::Number(number(histogram.mean_ns(), &pick)),
+                let cell = match curve::histograms(runs, &pick, device) {
+                    Ok(restarts) => Cell::Number(number(&curve::mean_of(&restarts), &pick)),
                     Err(reason) => Cell::Reason(reason),
                 };
                 places.push(place(Some(device), "mean of the histogram".into(), cell));
@@ -151,12 +150,8 @@ pub fn of_figure(runs: &Runs<'_>, figure: &FigureOf, devices: &[String]) -> Vec<
                         .filter(|(x, _)| points.iter().all(|it| it.x.to_string() != *x))
                         .map(|(x, why)| place(Some(device), x, Cell::Reason(why)));
                     places.extend(missing);
-                    places.extend(points.into_iter().map(|point| {
-                        let bare = number(point.y, &pick);
-                        let (interval, runs) = (point.interval, point.runs);
-                        let spread = lab_report::summary::spread(runs);
-                        let at_least = point.at_least;
-                        let number = Number { interval, runs, spread, at_least, ..bare };
+                    places.extend(points.iter().map(|point| {
+                        let number = number(point, &pick);
                         place(Some(device), format!("{}", point.x), Cell::Number(number))
                     }));
                 }
@@ -166,14 +161,14 @@ pub fn of_figure(runs: &Runs<'_>, figure: &FigureOf, devices: &[String]) -> Vec<
     places
 }
 
-/// A number without anything beside it.
-fn number(value: f64, pick: &Pick) -> Number {
+/// A point as a number.
+fn number(point: &Point, pick: &Pick) -> Number {
     Number {
-        value,
-        interval: lab_record::Interval { low: value, high: value },
-        spread: "",
-        runs: 1,
-        at_least: false,
+        value: point.y,
+        interval: point.interval,
+        spread: lab_report::summary::spread(point.runs),
+        runs: point.runs,
+        at_least: point.at_least,
         anomalies: Vec::new(),
         run: pick.runs.first().cloned().unwrap_or_default(),
     }

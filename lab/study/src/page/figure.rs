@@ -179,7 +179,9 @@ fn histograms(page: &Page<'_>, figure: &FigureOf) -> String {
         let mut found = Vec::new();
         for curve in figure.curves.iter().filter(|it| it.what == What::Histogram) {
             let pick = figure.pick.with(&curve.pick);
-            if let Ok(all) = curve::histogram(page.runs, &pick, device) {
+            if let Ok(restarts) = curve::histograms(page.runs, &pick, device) {
+                let mut all = lab_record::Histogram::default();
+                restarts.iter().for_each(|it| all.merge(it));
                 found.push((curve.name.clone(), all));
             }
         }
