@@ -78,4 +78,26 @@ sed '/acl.edge/,$d' "$work/other.toml" >"$work/none.toml"
 sed -i '/acl_in/d' "$work/none.toml"
 ctl edge config apply "$work/none.toml" >/dev/null
 pings "$a" 10.0.2.2
+
+# What few lists ask for: service, TTL, fragments, the station that frames are for.
+asks() { on "$a" ping -q -c 2 -i 0.2 -W 1 "$@" 10.0.2.2 >/dev/null; }
+# only RULE PASSES DENIED: a list that denies just that drops the pings with the last options, not those with the others.
+only() {
+    ctl edge acl remove edge all >/dev/null 2>&1 || ctl edge acl add edge default permit >/dev/null
+    ctl edge acl append edge deny $1 >/dev/null
+    ctl edge port set p1 acl_in edge >/dev/null 2>&1 || true
+    asks $2 || { ctl edge show acl; echo "with \`deny $1\` pings $2 do not pass"; exit 1; }
+    ! asks $3 || { ctl edge show acl; echo "with \`deny $1\` pings $3 pass"; exit 1; }
+}
+own=$(json '.[] | select(.name == "p1").mac' edge show ports)
+only "dscp ef" "-Q 0xb4" "-Q 0xb8"
+only "ttl 33" "-t 34" "-t 33"
+only "fragment later" "-s 1400" "-s 3000 -M dont"
+only "fragment any protocol icmp" "-s 1400" "-s 3000 -M dont"
+only "fragment none" "-s 3000 -M dont" "-s 1400"
+only "destination_mac 02:00:00:00:00:99" "-s 9" "-c 1 -t 1"
+ctl edge acl replace edge 0 deny destination_mac "$own" >/dev/null
+! asks -s 9 || { echo "what is for our station passes"; exit 1; }
+! ctl edge acl append edge deny fragment later destination_port 9 >"$work/refused" 2>&1 || { echo "a rule that fits nothing was taken"; exit 1; }
+has 'later fragments have no ports' <"$work/refused"
 echo "ok $name"

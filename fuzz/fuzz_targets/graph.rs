@@ -7,13 +7,13 @@
 //! ```
 #![no_main]
 
-use acl::{Acl4, Acl6, Action, Icmp, Ports, Rule, RuleCounters};
+use acl::{Acl4, Acl6, Action, Icmp, More, Pieces, Ports, Rule, RuleCounters, Wide4, Wide6};
 use dataplane::{Dataplane, PortQueues, Settings};
 use fib::{Address, ip4::Ip4Layout, pages::PageSize};
 use graph::{Idle, Worker};
 use libfuzzer_sys::fuzz_target;
 use nodes::filter::{
-    Access, AccessList, Ranges,
+    Access, AccessList, Ranges, WideList,
     acl_input::AclInput,
     acl_output::AclOutput,
     allow_input::{AllowInput, Allowed},
@@ -68,7 +68,8 @@ fn allowed() -> Allowed {
     }
 }
 
-fn access() -> Access {
+/// A list, of the kind that asks for more where it is to.
+fn access(asks_for_more: bool) -> Access {
     fn rules<A: Address>() -> [(u32, Rule<A>); 2] {
         let some = Rule { source_ports: Ports::new(0, 99).ok(), ..Rule::any(Action::Deny) };
         [
@@ -76,9 +77,18 @@ fn access() -> Access {
             (1, Rule { icmp: Some(Icmp { kind: 8, code: None }), ..Rule::any(Action::Deny) }),
         ]
     }
+    fn more<A: Address>() -> [(u32, Rule<A>); 2] {
+        let more = More { pieces: Some(Pieces::Later), ttl: Some(64), ..More::default() };
+        rules().map(|(number, rule)| (number, Rule { more, ..rule }))
+    }
+    let wide = || WideList {
+        ip4: Wide4::new::<u32>(&more(), Action::Permit, 4096).expect("a list"),
+        ip6: Wide6::new::<u128>(&more(), Action::Permit, 4096).expect("a list"),
+    };
     Access(Arc::new(AccessList {
         ip4: Acl4::new::<u32>(&rules(), Action::Permit, 4096).expect("a list"),
         ip6: Acl6::new::<u128>(&rules(), Action::Permit, 4096).expect("a list"),
+        wide: asks_for_more.then(|| Box::new(wide())),
         counters: [RuleCounters::new(2)].into(),
     }))
 }
@@ -111,11 +121,11 @@ impl Router {
             if let Some(row) = row.as_mut().filter(|_| id == HELD) {
                 let strict = Some(Reverse::Strict);
                 let urpf = Urpf { ip4: strict, ip6: strict, allow_default: false };
-                row.set::<AclInput>(Some(access()));
+                row.set::<AclInput>(Some(access(false)));
                 row.set::<UrpfInput>(Some(urpf));
                 row.set::<AllowInput>(Some(allowed()));
                 row.set::<RedirectInput>(Some(Redirects));
-                row.set::<AclOutput>(Some(access()));
+                row.set::<AclOutput>(Some(access(true)));
             }
             if let Some(Mode::Bridged(port)) = row.as_mut().map(|row| &mut row.mode) {
                 (port.answers_arp, port.answers_nd) = (true, true);

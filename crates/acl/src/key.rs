@@ -7,14 +7,20 @@
 //!        └────────────┴───────────────┴────────┴─────┴───────┴───────┴─────┴─────┴─────────┴──────┴──────┘
 //!         A words: 1 of IPv4, 4 of IPv6  8       8     8       8      16    16    32         16     16
 //! ```
+//! Keys of lists that ask for more have three cells in front of the last four (`more`).
 //! An ICMP message's type and code lie where the ports do; `has` tells which of them there are.
 
+use crate::more::{MORE_CELLS, MoreFields};
 use fib::Address;
 
 /// Cells of an IPv4 packet.
 pub const CELLS4: usize = 6;
 /// Cells of an IPv6 packet.
 pub const CELLS6: usize = 12;
+/// Cells of an IPv4 packet of which all is known.
+pub const WIDE4: usize = CELLS4 + MORE_CELLS;
+/// Cells of an IPv6 packet of which all is known.
+pub const WIDE6: usize = CELLS6 + MORE_CELLS;
 
 /// `has`: the last cell holds two ports.
 pub(crate) const PORTS: u32 = 1;
@@ -73,6 +79,23 @@ impl Family<CELLS6> for u128 {
     }
 }
 
+impl Family<WIDE4> for u32 {
+    fn cells(self) -> impl Iterator<Item = u32> {
+        Family::<CELLS4>::cells(self)
+    }
+}
+
+impl Family<WIDE6> for u128 {
+    fn cells(self) -> impl Iterator<Item = u32> {
+        Family::<CELLS6>::cells(self)
+    }
+}
+
+/// Whether keys of so many cells hold all that may be known of a packet.
+pub(crate) const fn is_wide(cells: usize) -> bool {
+    matches!(cells, WIDE4 | WIDE6)
+}
+
 /// A packet's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(8))]
@@ -85,6 +108,15 @@ impl<const N: usize> Default for Key<N> {
 }
 
 impl<const N: usize> Key<N> {
+    /// The cells of a packet of which all is known.
+    pub fn wide<A: Family<N>>(packet: &Fields<A>, more: &MoreFields) -> Self {
+        let mut key = Self::new(packet);
+        if is_wide(N) {
+            widen(&mut key.0, more.cells());
+        }
+        key
+    }
+
     /// The cells of a packet.
     #[inline]
     pub fn new<A: Family<N>>(packet: &Fields<A>) -> Self {
@@ -120,13 +152,24 @@ pub(crate) fn halves([a, b, c, d, e, f]: [u8; 6]) -> (u16, u32) {
     (u16::from_be_bytes([a, b]), u32::from_be_bytes([c, d, e, f]))
 }
 
-/// All cells: those of the addresses, then the others.
+/// Cells of neither addresses nor what few lists ask for.
+const OTHERS: usize = 4;
+
+/// All cells: those of the addresses, then the others. Of a wide key those that few lists ask for
+/// are still to come, in between.
 #[inline]
 pub(crate) fn laid_out<const N: usize>(
     addresses: impl Iterator<Item = u32>,
-    others: [u32; 4],
+    others: [u32; OTHERS],
 ) -> [u32; N] {
     let mut cells = [0; N];
     cells.iter_mut().zip(addresses.chain(others)).for_each(|(cell, word)| *cell = word);
     cells
+}
+
+/// Puts the cells that few lists ask for in front of the last ones.
+pub(crate) fn widen<const N: usize>(cells: &mut [u32; N], more: [u32; MORE_CELLS]) {
+    let behind = N - OTHERS;
+    cells.copy_within(behind - MORE_CELLS..N - MORE_CELLS, behind);
+    cells[behind - MORE_CELLS..behind].copy_from_slice(&more);
 }

@@ -15,7 +15,7 @@
 #![allow(unsafe_code)] // Calls the kernel that the machine has the instructions for; acl-bench: a tenth faster.
 
 use crate::cut::Wide;
-use crate::key::{CELLS4, CELLS6, Family};
+use crate::key::{CELLS4, CELLS6, Family, WIDE4, WIDE6};
 use crate::record::Record;
 use crate::tree::{Entry, MOST, Planter};
 use crate::{AclError, Action, Key, Rule, Verdict};
@@ -30,6 +30,10 @@ const TREES: usize = 7;
 pub type Acl4 = Acl<CELLS4>;
 /// A list for IPv6.
 pub type Acl6 = Acl<CELLS6>;
+/// A list for IPv4 whose rules ask for [`More`](crate::More).
+pub type Wide4 = Acl<WIDE4>;
+/// A list for IPv6 whose rules ask for [`More`](crate::More).
+pub type Wide6 = Acl<WIDE6>;
 
 /// See the module.
 #[derive(Debug)]

@@ -8,7 +8,7 @@
 //! ```
 //! A range's common leading bits stand in value and mask, too: a tree goes by these alone.
 
-use crate::key::{Family, ICMP, PORTS, TCP, halves, kind_cell, laid_out, pair};
+use crate::key::{Family, ICMP, PORTS, TCP, halves, is_wide, kind_cell, laid_out, pair, widen};
 use crate::{Key, Ports, Rule, Verdict};
 
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +50,8 @@ impl<const N: usize> Record<N> {
                 pair(common(source), common(destination)),
             ],
         );
-        let value: [u32; N] = laid_out(
+        let mut mask: [u32; N] = mask;
+        let mut value: [u32; N] = laid_out(
             rule.source.address().cells().chain(rule.destination.address().cells()),
             [
                 kind_cell(rule.protocol.unwrap_or(0), has, flags.0),
@@ -59,6 +60,11 @@ impl<const N: usize> Record<N> {
                 pair(source.first(), destination.first()),
             ],
         );
+        if is_wide(N) {
+            let (more, more_mask) = rule.more.cells();
+            widen(&mut value, more);
+            widen(&mut mask, more_mask);
+        }
         Self {
             value: std::array::from_fn(|cell| value[cell] & mask[cell]),
             mask,

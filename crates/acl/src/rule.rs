@@ -1,6 +1,6 @@
 //! One rule: what a packet must be like, and what becomes of it then. What is not said fits always.
 
-use crate::{AclError, Fields, Transport};
+use crate::{AclError, Fields, More, Transport};
 use fib::{Address, Prefix};
 
 /// What becomes of a packet.
@@ -90,6 +90,8 @@ pub struct Rule<A: Address> {
     pub vlan: Option<u16>,
     /// The station that sent it.
     pub source_mac: Option<[u8; 6]>,
+    /// What few rules ask for: lists with such are asked with [`Key::wide`](crate::Key::wide).
+    pub more: More,
     /// What becomes of it.
     pub action: Action,
 }
@@ -107,11 +109,12 @@ impl<A: Address> Rule<A> {
             tcp_flags: None,
             vlan: None,
             source_mac: None,
+            more: More::default(),
             action,
         }
     }
 
-    /// Whether a packet fits: what the compiled list is held to.
+    /// Whether a packet fits, as far as [`Fields`] tell: what the compiled list is held to.
     pub fn matches(&self, packet: &Fields<A>) -> bool {
         let ports = match packet.transport {
             Transport::Ports(source, destination) => Some((source, destination)),

@@ -70,6 +70,7 @@ fn rule<A: Made>() -> impl Strategy<Value = Rule<A>> {
                 tcp_flags: flags.map(|(value, mask)| TcpFlags { value, mask }),
                 vlan: vlan.map(u16::from),
                 source_mac: mac.map(|last| [last, 0, 0, 0, 0, last]),
+                more: More::default(),
                 action: if permit { Action::Permit } else { Action::Deny },
             },
         )
@@ -97,6 +98,52 @@ fn packet<A: Made>() -> impl Strategy<Value = Fields<A>> {
     )
 }
 
+fn more() -> impl Strategy<Value = More> {
+    let maybe = prop::option::weighted::<std::ops::Range<u8>>;
+    let pieces = [Pieces::None, Pieces::Any, Pieces::First, Pieces::Later];
+    let pieces = prop::option::weighted(0.3, prop::sample::select(pieces.to_vec()));
+    (maybe(0.3, 0..3), maybe(0.3, 0..3), pieces, maybe(0.3, 0..3), maybe(0.3, 0..3)).prop_map(
+        |(ttl, dscp, pieces, vlan, mac)| More {
+            ttl: ttl.map(|ttl| ttl * 127),
+            dscp: dscp.map(|dscp| dscp * 31),
+            pieces,
+            inner_vlan: vlan.map(u16::from),
+            destination_mac: mac.map(|last| [last, 0, 0, 0, 0, last]),
+        },
+    )
+}
+
+fn more_fields() -> impl Strategy<Value = MoreFields> {
+    let piece = prop::sample::select(vec![Piece::Whole, Piece::First, Piece::Later]);
+    (0u8..3, 0u8..3, 0u8..4, piece, 0u16..3, 0u8..3).prop_map(
+        |(ttl, dscp, ecn, piece, inner_vlan, last)| MoreFields {
+            ttl: ttl * 127,
+            tos: (dscp * 31) << 2 | ecn,
+            piece,
+            inner_vlan,
+            destination_mac: [last, 0, 0, 0, 0, last],
+        },
+    )
+}
+
+/// Asks a list whose rules ask for more, and the naive one.
+fn agree_on_more<A: Made + Family<N>, const N: usize>(
+    rules: Vec<(Rule<A>, More)>,
+    packets: &[(Fields<A>, MoreFields)],
+) {
+    let rules = numbered(rules.into_iter().map(|(rule, more)| Rule { more, ..rule }).collect());
+    let list = Acl::<N>::new(&rules, Action::Deny, ROOM).unwrap();
+    let keys: Vec<_> = packets.iter().map(|(fields, more)| Key::wide(fields, more)).collect();
+    let mut verdicts = vec![Verdict::none(Action::Permit); keys.len()];
+    list.classify(&keys, &mut verdicts);
+    for ((fields, more), verdict) in packets.iter().zip(verdicts) {
+        let fits = |(_, rule): &&(u32, Rule<A>)| rule.matches(fields) && rule.more.matches(more);
+        let naive = rules.iter().find(fits);
+        let naive = naive.map(|(number, rule)| Verdict::new(*number, rule.action));
+        assert_eq!(verdict, naive.unwrap_or(Verdict::none(Action::Deny)), "{fields:?} {more:?}");
+    }
+}
+
 fn numbered<A: Made>(rules: Vec<Rule<A>>) -> Rules<A> {
     (0..).step_by(3).zip(rules).collect()
 }
@@ -116,6 +163,17 @@ proptest! {
         packets in prop::collection::vec(packet(), 1..few(300, 12)),
     ) {
         agree::<_, CELLS6>(&numbered(rules), ROOM, &packets);
+    }
+
+    #[test]
+    fn rules_that_ask_for_more_match_as_the_naive_list(
+        rules4 in prop::collection::vec((rule::<u32>(), more()), 0..few(200, 12)),
+        packets4 in prop::collection::vec((packet(), more_fields()), 1..few(300, 12)),
+        rules6 in prop::collection::vec((rule::<u128>(), more()), 0..few(100, 12)),
+        packets6 in prop::collection::vec((packet(), more_fields()), 1..few(100, 12)),
+    ) {
+        agree_on_more::<_, WIDE4>(rules4, &packets4);
+        agree_on_more::<_, WIDE6>(rules6, &packets6);
     }
 
     #[test]

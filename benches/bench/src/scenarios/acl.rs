@@ -43,6 +43,7 @@ fn ip4(rules: usize) -> Result<Rig, RigError> {
     let list = AccessList {
         ip4: Acl4::new(&rules, Action::Permit, ROOM)?,
         ip6: Acl6::new::<u128>(&[], Action::Permit, 0)?,
+        wide: None,
         counters: [RuleCounters::new(rules.len())].into(),
     };
     let mut row = rig.dataplane.interfaces().get(0).cloned().ok_or("interface 0 is there")?;

@@ -4,9 +4,11 @@
 //!  Ethernet ─ tags ─▶ IPv4 (RFC 791) │ IPv6 (RFC 8200), its extension headers ─▶ ports │ type and code
 //!  MAC        VLAN    addresses, protocol                                        TCP flags
 //! ```
-//! A fragment that is not the first has no ports: only rules that ask for none fit it.
+//! A fragment that is not the first has no ports: only rules that ask for none fit it. What could
+//! be laid over ports or flags that were judged already is not let through by any list (RFC 1858,
+//! RFC 3128): fragments of TCP that begin within its header, and first ones that end there.
 
-use acl::{Acl4, Acl6, Fields, RuleCounters, Transport};
+use acl::{Acl4, Acl6, Fields, RuleCounters, Transport, Wide4, Wide6};
 use std::sync::Arc;
 use wire::ethernet::ethertype;
 use wire::ip::protocol;
@@ -19,8 +21,29 @@ pub struct AccessList {
     pub ip4: Acl4,
     /// The rules that may fit IPv6 packets.
     pub ip6: Acl6,
+    /// All rules, where some ask for what few do: the others are empty then.
+    pub wide: Option<Box<WideList>>,
     /// One set a worker.
     pub counters: Box<[RuleCounters]>,
+}
+
+impl AccessList {
+    /// Bytes that its rules take.
+    pub fn bytes(&self) -> usize {
+        let wide = self.wide.as_ref().map(|wide| [wide.ip4.shape(), wide.ip6.shape()]);
+        let all =
+            [self.ip4.shape(), self.ip6.shape()].into_iter().chain(wide.into_iter().flatten());
+        all.map(|shape| shape.bytes).sum()
+    }
+}
+
+/// Rules that ask for all that is known of packets.
+#[derive(Debug)]
+pub struct WideList {
+    /// The rules that may fit IPv4 packets.
+    pub ip4: Wide4,
+    /// The rules that may fit IPv6 packets.
+    pub ip6: Wide6,
 }
 
 /// The list that an interface's packets are held to. Two are the same that are one list.
@@ -66,9 +89,8 @@ impl Question {
         }
     }
 
-    /// What nearly every frame is: without tags, an IPv4 header without options, the packet's first
-    /// or only fragment, TCP or UDP. Which of the two is told without a branch, since nobody can
-    /// predict it.
+    /// What nearly every frame is: without tags, an IPv4 header without options, no fragment, TCP
+    /// or UDP. Which of the two is told without a branch, since nobody can predict it.
     #[inline(always)]
     pub fn plain(frame: &[u8], outer: Option<u16>) -> Option<Fields<u32>> {
         const IP: usize = ethernet::Header::LEN;
@@ -81,7 +103,7 @@ impl Question {
         let has_ports = is_tcp | (header.protocol() == protocol::UDP);
         let is_plain = (ethernet.ethertype() == ethertype::IPV4)
             & (frame[IP] == VERSION_4_NO_OPTIONS)
-            & (header.fragment_offset() == 0)
+            & !header.is_fragment()
             & has_ports;
         let flags = tcp::Header::of(frame[BEHIND..].first_chunk()?).flags();
         let port = |at| u16::from_be_bytes([frame[at], frame[at + 1]]);
@@ -112,6 +134,12 @@ fn ip4(packet: &[u8], vlan: u16, source_mac: [u8; 6]) -> Option<Fields<u32>> {
     let header = ipv4::Header::new(packet).filter(|header| header.is_sound())?;
     let behind = packet.get(header.header_len()..)?;
     let is_later = header.fragment_offset() != 0;
+    let whole = usize::from(header.total_len()).saturating_sub(header.header_len());
+    if header.is_fragment()
+        && cuts_tcp(header.protocol(), header.fragment_offset(), whole.min(behind.len()))
+    {
+        return None;
+    }
     let (transport, tcp_flags) = transport(header.protocol(), protocol::ICMP4, is_later, behind);
     Some(Fields {
         source: header.source(),
@@ -130,6 +158,13 @@ fn ip6(packet: &[u8], vlan: u16, source_mac: [u8; 6]) -> Option<Fields<u128>> {
     let upper = ipv6::extension::walk(header.next_header(), payload).ok()?;
     let is_later = upper.fragment.is_some_and(|fragment| fragment.offset() != 0);
     let behind = payload.get(upper.offset..)?;
+    let whole = usize::from(header.payload_len()).saturating_sub(upper.offset);
+    if upper.fragment.is_some_and(|fragment| {
+        !fragment.is_atomic()
+            && cuts_tcp(upper.protocol, fragment.offset(), whole.min(behind.len()))
+    }) {
+        return None;
+    }
     let (transport, tcp_flags) = transport(upper.protocol, protocol::ICMP6, is_later, behind);
     Some(Fields {
         source: header.source(),
@@ -140,6 +175,16 @@ fn ip6(packet: &[u8], vlan: u16, source_mac: [u8; 6]) -> Option<Fields<u128>> {
         vlan,
         source_mac,
     })
+}
+
+/// Whether a fragment, `length` octets from `offset` on, has a part of a TCP header, and not all of
+/// it.
+fn cuts_tcp(number: u8, offset: usize, length: usize) -> bool {
+    let is_part = match offset {
+        0 => length < tcp::Header::LEN,
+        offset => offset < tcp::Header::LEN,
+    };
+    number == protocol::TCP && is_part
 }
 
 /// What the transport header says, where `behind` begins with one.

@@ -23,10 +23,10 @@ impl Feature for AclInput {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::{Access, AccessList};
+    use crate::filter::{Access, AccessList, WideList};
     use crate::interface::InTurn;
     use crate::testing::{FAR, GRE_LINK, HOST, ROUTED_VLAN, World};
-    use acl::{Acl4, Acl6, Action, Ports, Rule, RuleCounters};
+    use acl::{Acl4, Acl6, Action, More, Pieces, Ports, Rule, RuleCounters, Wide4, Wide6};
     use graph::harness::NodeHarness;
     use std::sync::Arc;
     use wire::craft;
@@ -43,6 +43,7 @@ mod tests {
         Arc::new(AccessList {
             ip4: Acl4::new::<u32>(&rules(), Action::Deny, ROOM).unwrap(),
             ip6: Acl6::new::<u128>(&rules(), Action::Deny, ROOM).unwrap(),
+            wide: None,
             counters: [RuleCounters::new(2)].into(),
         })
     }
@@ -102,10 +103,71 @@ mod tests {
             let list = Arc::new(AccessList {
                 ip4: Acl4::new::<u32>(&[(0, of_vlan(vlan))], Action::Deny, ROOM).unwrap(),
                 ip6: Acl6::new::<u128>(&[], Action::Deny, ROOM).unwrap(),
+                wide: None,
                 counters: [RuleCounters::new(1)].into(),
             });
             assert_eq!(exits(ROUTED_VLAN, &list)[1], exit);
         }
+    }
+
+    #[test]
+    fn a_list_may_ask_for_service_ttl_fragments_and_stations() {
+        let more = More { dscp: Some(46), pieces: Some(Pieces::None), ..More::default() };
+        let only = Rule { more, ..Rule::any(Action::Permit) };
+        let list = Arc::new(AccessList {
+            ip4: Acl4::new::<u32>(&[], Action::Deny, ROOM).unwrap(),
+            ip6: Acl6::new::<u128>(&[], Action::Deny, ROOM).unwrap(),
+            wide: Some(Box::new(WideList {
+                ip4: Wide4::new::<u32>(&[(0, only)], Action::Deny, ROOM).unwrap(),
+                ip6: Wide6::new::<u128>(&[], Action::Deny, ROOM).unwrap(),
+            })),
+            counters: [RuleCounters::new(1)].into(),
+        });
+        let mut world = World::new();
+        world.change_interface(0, |row| row.set::<AclInput>(Some(Access(Arc::clone(&list)))));
+        let mut node = NodeHarness::<InTurn<AclInput>>::new(&world.setup).unwrap();
+        let to = |tos| craft::ethernet([2; 6], [4; 6]).ipv4(HOST, FAR).tos(tos);
+        let mut arp = to(0).build();
+        arp[12..14].copy_from_slice(&[8, 6]);
+        let frames = [
+            to(46 << 2 | 1).udp(1, 2).build(),
+            to(0).udp(1, 2).build(),
+            to(46 << 2).fragment(0, true).udp(1, 2).payload(&[0; 16]).build(),
+            craft::ethernet([2; 6], [4; 6]).ipv6([1; 16], [2; 16]).udp(1, 2).build(),
+            arp,
+        ];
+        let out = node.run(&frames, 0, 0);
+        let exits: Vec<_> = out.iter().map(|out| out.exit.as_str()).collect();
+        assert_eq!(exits, ["enter", "denied", "denied", "denied", "enter"]);
+        let counted: Vec<_> = list.counters[0].read().collect();
+        assert_eq!((counted[0].0, counted[1].0), (1, 3));
+    }
+
+    #[test]
+    fn what_could_be_laid_over_a_judged_tcp_header_passes_no_list() {
+        let list = list();
+        let mut world = World::new();
+        world.change_interface(0, |row| row.set::<AclInput>(Some(Access(list))));
+        let mut node = NodeHarness::<InTurn<AclInput>>::new(&world.setup).unwrap();
+        let piece = |protocol, offset, more, length| {
+            let to = craft::ethernet([2; 6], [4; 6]).ipv4(HOST, FAR);
+            to.fragment(offset, more).protocol(protocol).payload(&vec![0; length]).build()
+        };
+        let frames = [
+            piece(6, 8, false, 40),
+            piece(6, 16, true, 40),
+            piece(6, 24, false, 40),
+            piece(6, 0, true, 16),
+            piece(6, 0, true, 24),
+            piece(17, 8, false, 40),
+            piece(17, 0, true, 8),
+        ];
+        let out = node.run(&frames, 0, 0);
+        let exits: Vec<_> = out.iter().map(|out| out.exit.as_str()).collect();
+        // UDP has all of its header in the first eight octets: what follows is no trick.
+        let expected =
+            ["unreadable", "unreadable", "denied", "unreadable", "denied", "enter", "enter"];
+        assert_eq!(exits, expected);
     }
 
     /// What of a whole packet and of one in three parts goes by a list that permits the rest.
@@ -113,6 +175,7 @@ mod tests {
         let list = Arc::new(AccessList {
             ip4: Acl4::new::<u32>(&[(0, rule)], Action::Permit, ROOM).unwrap(),
             ip6: Acl6::new::<u128>(&[], Action::Permit, ROOM).unwrap(),
+            wide: None,
             counters: [RuleCounters::new(1)].into(),
         });
         let mut world = World::new();

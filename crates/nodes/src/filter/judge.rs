@@ -1,8 +1,8 @@
 //! Asks access lists about frames, those of one interface that follow each other at once.
 
-use crate::filter::{Access, Question};
+use crate::filter::{Access, AccessList, Question, more};
 use crate::tables::{Run, Setup, Work};
-use acl::{Action, CELLS4, CELLS6, Key, Verdict};
+use acl::{Action, CELLS4, CELLS6, Key, Verdict, WIDE4, WIDE6};
 use graph::{Context, Exits};
 use packet::{Frame, VECTOR};
 
@@ -20,6 +20,8 @@ graph::exits! {
 pub struct Judge {
     ip4: Asked<CELLS4>,
     ip6: Asked<CELLS6>,
+    /// Of lists that ask for all that is known.
+    wide: Box<(Asked<WIDE4>, Asked<WIDE6>)>,
 }
 
 /// Packets of one family that a list is asked about together.
@@ -35,7 +37,8 @@ impl Work for Judge {
     type Exit = Refusal;
 
     fn new(_: &Setup) -> Self {
-        Self { ip4: Asked::new(), ip6: Asked::new() }
+        let wide = Box::new((Asked::new(), Asked::new()));
+        Self { ip4: Asked::new(), ip6: Asked::new(), wide }
     }
 
     /// Holds the frames to their interface's list, and counts what that decides.
@@ -47,6 +50,10 @@ impl Work for Judge {
         context: &mut Context<'_>,
     ) {
         let Access(list) = run.setting;
+        if list.wide.is_some() {
+            self.hold_wide(&run, list, frame, exits, context);
+            return;
+        }
         (self.ip4.count, self.ip6.count) = (0, 0);
         let (has_packets, vlan) = (run.row.carries_packets(), run.row.outer_vlan());
         for slot in run.slots {
@@ -71,17 +78,67 @@ impl Work for Judge {
         }
         self.ip4.answer(|keys, verdicts| list.ip4.classify(keys, verdicts));
         self.ip6.answer(|keys, verdicts| list.ip6.classify(keys, verdicts));
-        let counters = list.counters.get(usize::from(context.worker));
-        let mut each = |(slot, verdict): (usize, Verdict)| {
-            if let Some(counters) = counters {
-                counters.add(verdict, frame.lengths()[slot]);
-            }
-            if !verdict.is_permitted() {
-                exits.set(slot, Refusal::Denied);
-            }
-        };
+        let mut each = decided(list, frame, exits, context);
         self.ip4.answers().for_each(&mut each);
         self.ip6.answers().for_each(&mut each);
+    }
+}
+
+/// Counts what a list decided of a frame, and drops what it denies.
+fn decided(
+    list: &AccessList,
+    frame: &Frame,
+    exits: &mut Exits<'_, Refusal>,
+    context: &Context<'_>,
+) -> impl FnMut((usize, Verdict)) {
+    let counters = list.counters.get(usize::from(context.worker));
+    move |(slot, verdict): (usize, Verdict)| {
+        if let Some(counters) = counters {
+            counters.add(verdict, frame.lengths()[slot]);
+        }
+        if !verdict.is_permitted() {
+            exits.set(slot, Refusal::Denied);
+        }
+    }
+}
+
+impl Judge {
+    /// Holds frames to a list that asks for all that is known of them.
+    #[cold]
+    fn hold_wide(
+        &mut self,
+        run: &Run<'_, Access>,
+        list: &AccessList,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Refusal>,
+        context: &Context<'_>,
+    ) {
+        let Some(wide) = &list.wide else { return };
+        let (ip4, ip6) = &mut *self.wide;
+        (ip4.count, ip6.count) = (0, 0);
+        let (has_packets, vlan) = (run.row.carries_packets(), run.row.outer_vlan());
+        let inner = run.row.inner_vlan();
+        for slot in run.slots.clone() {
+            let packet = frame.view(slot);
+            let (question, more) = match has_packets {
+                true => (Question::about_packet(packet.header()), more::of_packet(packet.header())),
+                false => (
+                    Question::about_any(packet.header(), vlan),
+                    more::of_frame(packet.header(), vlan, inner),
+                ),
+            };
+            match question {
+                Question::Ip4(fields) => ip4.ask(slot, Key::wide(&fields, &more)),
+                Question::Ip6(fields) => ip6.ask(slot, Key::wide(&fields, &more)),
+                Question::NotIp => {}
+                Question::Unreadable => exits.set(slot, Refusal::Unreadable),
+            }
+        }
+        ip4.answer(|keys, verdicts| wide.ip4.classify(keys, verdicts));
+        ip6.answer(|keys, verdicts| wide.ip6.classify(keys, verdicts));
+        let mut each = decided(list, frame, exits, context);
+        ip4.answers().for_each(&mut each);
+        ip6.answers().for_each(&mut each);
     }
 }
 

@@ -9,12 +9,13 @@
 mod access;
 mod judge;
 mod marking;
+mod more;
 mod policing;
 mod ranges;
 mod source;
 mod source_lookup;
 
-pub use access::{Access, AccessList, Question};
+pub use access::{Access, AccessList, Question, WideList};
 pub use judge::{Judge, Refusal};
 pub use marking::{Mark, colour_of};
 #[cfg(test)]

@@ -127,6 +127,14 @@ impl Interface {
         }
     }
 
+    /// The VLAN of the second tag that its frames have on the port alone, and not here.
+    pub fn inner_vlan(&self) -> Option<u16> {
+        match self.link {
+            Link::Vlan(vlan) => vlan.inner(),
+            Link::Port | Link::Bridge | Link::Tunnel(_) => None,
+        }
+    }
+
     /// True if there are packets on its link, not frames.
     #[inline]
     pub fn carries_packets(&self) -> bool {

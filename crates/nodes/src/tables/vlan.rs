@@ -69,6 +69,14 @@ impl Vlan {
         }
     }
 
+    /// The VLAN of the second tag that it takes off and puts on.
+    pub fn inner(&self) -> Option<u16> {
+        match self.tags {
+            VlanTags::Two(_, inner) => Some(inner),
+            VlanTags::Untagged | VlanTags::Any | VlanTags::One(_) | VlanTags::AnyInner(_) => None,
+        }
+    }
+
     /// The VLAN of the outer tag that it takes off and puts on; none if it leaves frames as they
     /// are.
     #[inline]

@@ -134,6 +134,7 @@ fn nothing() -> Option<Access> {
     let list = AccessList {
         ip4: Acl4::new::<u32>(&[], Action::Deny, 0).unwrap(),
         ip6: Acl6::new::<u128>(&[], Action::Deny, 0).unwrap(),
+        wide: None,
         counters: Box::default(),
     };
     Some(Access(Arc::new(list)))

@@ -4,7 +4,7 @@
 use crate::core::{Core, fault};
 use crate::interfaces::OpenPort;
 use crate::part::{Makes, Part};
-use acl::{Acl4, Acl6, AclError, Action, Icmp, Ports, RuleCounters, TcpFlags};
+use acl::{Acl, AclError, Action, Family, Icmp, More, Pieces, Ports, RuleCounters, TcpFlags};
 use control::config::Delta;
 use control::config::objects::acl::{self as config, AclName};
 use control::config::objects::port::PortName;
@@ -12,7 +12,7 @@ use control::config::objects::port_filters::Filters;
 use control::engine::ApplyError;
 use control::view;
 use fib::{Address, Prefix};
-use nodes::filter::{Access, AccessList, AclInput, AclOutput};
+use nodes::filter::{Access, AccessList, AclInput, AclOutput, WideList};
 use nodes::tables::Interface;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -151,17 +151,48 @@ fn show(core: &Core, name: &AclName, made: &Made) -> view::Acl {
         rules: rules.iter().zip(counts).map(rule).collect(),
         other_packets: others.0,
         other_bytes: others.1,
-        memory_bytes: made.list.ip4.shape().bytes + made.list.ip6.shape().bytes,
+        memory_bytes: made.list.bytes(),
     }
 }
 
 fn make(config: &config::Acl, workers: usize) -> Result<AccessList, AclError> {
     let default = action(config.default);
+    let (ip4, ip6) = (of_family::<u32>(config)?, of_family::<u128>(config)?);
+    // One that asks for what few do has keys of its own; all others cost what they did without.
+    let is_wide = config.rules.iter().any(|rule| more(rule).is_asked());
+    let (narrow4, narrow6) = if is_wide { (&[][..], &[][..]) } else { (&ip4[..], &ip6[..]) };
+    let wide =
+        || Ok::<_, AclError>(WideList { ip4: list(&ip4, default)?, ip6: list(&ip6, default)? });
     Ok(AccessList {
-        ip4: Acl4::new(&of_family::<u32>(config)?, default, MOST_BYTES)?,
-        ip6: Acl6::new(&of_family::<u128>(config)?, default, MOST_BYTES)?,
+        ip4: list(narrow4, default)?,
+        ip6: list(narrow6, default)?,
+        wide: is_wide.then(wide).transpose()?.map(Box::new),
         counters: (0..workers).map(|_| RuleCounters::new(config.rules.len())).collect(),
     })
+}
+
+fn list<A: Family<N>, const N: usize>(
+    rules: &[(u32, acl::Rule<A>)],
+    default: Action,
+) -> Result<Acl<N>, AclError> {
+    Acl::new(rules, default, MOST_BYTES)
+}
+
+/// What few rules ask for.
+fn more(rule: &config::Rule) -> More {
+    let pieces = |fragment| match fragment {
+        config::Fragment::None => Pieces::None,
+        config::Fragment::Any => Pieces::Any,
+        config::Fragment::First => Pieces::First,
+        config::Fragment::Later => Pieces::Later,
+    };
+    More {
+        ttl: rule.ttl,
+        dscp: rule.dscp.map(|dscp| dscp.0),
+        pieces: rule.fragment.map(pieces),
+        inner_vlan: rule.inner_vlan,
+        destination_mac: rule.destination_mac.map(|mac| mac.0),
+    }
 }
 
 /// The rules that packets of a family may fit, with their places in the list.
@@ -185,6 +216,7 @@ fn of_family<A: Address>(config: &config::Acl) -> Result<Vec<(u32, acl::Rule<A>)
             tcp_flags: rule.tcp_flags.map(|flags| TcpFlags { value: flags.set, mask: flags.of }),
             vlan: rule.vlan,
             source_mac: rule.source_mac.map(|mac| mac.0),
+            more: more(rule),
             action: action(rule.action),
         };
         rules.push((number, made));

@@ -9,7 +9,7 @@ use sched::units::{Rate, Size};
 use wire::MacAddr;
 
 use super::super::field::Field;
-use super::super::objects::acl::{Acl, AclName, Action, Rule, TcpFlags};
+use super::super::objects::acl::{Acl, AclName, Action, Fragment, Rule, TcpFlags};
 use super::super::objects::arp::Arp;
 use super::super::objects::bridge::{BoundAddress, Bridge, BridgeName, Flags, Member};
 use super::super::objects::icmp::Icmp;
@@ -307,12 +307,17 @@ fn acls(config: &mut Config, ports: &[u8]) {
             destination_port: Some(Field::from_text("80-443").unwrap()),
             tcp_flags: Some(TcpFlags { set: 2, of: 0x12 }),
             vlan: Some(number.into()),
+            inner_vlan: Some(7),
+            fragment: Some(Fragment::First),
             ..Rule::new(Action::Permit)
         };
         let icmp = Rule {
             protocol: Some(Field::from_text("icmp").unwrap()),
             icmp_type: Some(8),
             source_mac: Some(MacAddr([2, 0, 0, 0, 0, number])),
+            destination_mac: Some(MacAddr([2, 0, 0, 0, 1, number])),
+            dscp: Some(Dscp(number % 64)),
+            ttl: Some(number),
             ..Rule::new(Action::Deny)
         };
         let rules = std::sync::Arc::new(vec![tcp, icmp]);

@@ -30,7 +30,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 pub use super::qos::units::{PortRange, Protocol};
-pub use rule::{Rule, TcpFlags};
+pub use rule::{Fragment, Rule, TcpFlags};
 
 name_field! {
     /// An access list's name.

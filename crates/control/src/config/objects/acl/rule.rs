@@ -3,8 +3,9 @@
 
 use super::Action;
 use crate::config::declare::{Declared, object};
-use crate::config::field::{Field, Refusal};
+use crate::config::field::{Field, Refusal, word_field};
 use crate::config::form::Form;
+use crate::config::objects::policer::Dscp;
 use crate::config::objects::qos::units::{PortRange, Protocol};
 use crate::config::prefix::Prefix;
 use crate::config::report::{Problem, Report};
@@ -38,6 +39,30 @@ object! {
         pub vlan: Option<u16> as "0" = None,
         /// The station that sent them
         pub source_mac: Option<MacAddr> as "02:00:00:00:00:07" = None,
+        /// The station that they are for
+        pub destination_mac: Option<MacAddr> as "02:00:00:00:00:01" = None,
+        /// The VLAN behind the outer one; 0: none
+        pub inner_vlan: Option<u16> as "7" = None,
+        /// Their class of service
+        pub dscp: Option<Dscp> as "ef" = None,
+        /// Their time to live, or hop limit
+        pub ttl: Option<u8> as "255" = None,
+        /// Whether they are fragments, and which; the first one has the ports
+        pub fragment: Option<Fragment> as "none" = None,
+    }
+}
+
+word_field! {
+    /// Which packets, by whether they are fragments.
+    Fragment {
+        /// Whole packets.
+        None = "none",
+        /// Every fragment.
+        Any = "any",
+        /// The first of a packet.
+        First = "first",
+        /// All but the first.
+        Later = "later",
     }
 }
 
@@ -83,8 +108,18 @@ impl Rule {
         if self.tcp_flags.is_some() && !is_one_of(&[protocol::TCP]) {
             refuse("tcp_flags", "only TCP has flags".to_owned(), "protocol = \"tcp\" beside it");
         }
-        if let Some(vlan) = self.vlan.filter(|vlan| *vlan > wire::vlan::MAX_VID) {
-            refuse("vlan", format!("{vlan} is not a VLAN"), "a number from 0, for none, to 4094");
+        for (name, vlan) in [("vlan", self.vlan), ("inner_vlan", self.inner_vlan)] {
+            if let Some(vlan) = vlan.filter(|vlan| *vlan > wire::vlan::MAX_VID) {
+                refuse(name, format!("{vlan} is not a VLAN"), "a number from 0, for none, to 4094");
+            }
+        }
+        let asks_for_transport = self.source_port.is_some()
+            || self.destination_port.is_some()
+            || self.icmp_type.is_some()
+            || self.tcp_flags.is_some();
+        if self.fragment == Some(Fragment::Later) && asks_for_transport {
+            let message = "later fragments have no ports, no message and no flags".to_owned();
+            refuse("fragment", message, "a rule by addresses and protocol, or another `fragment`");
         }
     }
 }
