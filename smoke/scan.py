@@ -3,6 +3,7 @@
     scan.py DEVICE PPS OUR-MAC scan ADDRESS SOURCE NETWORK      packets to each address of a network, one after the other
     scan.py DEVICE PPS OUR-MAC answers - ADDRESS NETWORK        ARP replies or advertisements that nobody asked for, of random senders
     scan.py DEVICE PPS OUR-MAC questions - ADDRESS NETWORK      questions for ADDRESS, of random senders
+    scan.py DEVICE PPS OUR-MAC VNI - ADDRESS NETWORK            VXLAN packets to ADDRESS from random sources, each with a station
 """
 import ipaddress
 import random
@@ -35,8 +36,13 @@ def ethernet(station, kind, payload):
 def udp(to):
     if six:
         return struct.pack("!IHBB", 0x60000000, 8, 17, 64) + ipaddress.ip_address(source).packed + to.packed + b"\0\1\0\x09\0\x08\0\1"
-    head = struct.pack("!BBHHHBBH", 0x45, 0, 28, 0, 0, 64, 17, 0) + ipaddress.ip_address(source).packed + to.packed
-    return head[:10] + struct.pack("!H", total(head)) + head[12:] + b"\0\1\0\x09\0\x08\0\0"
+    return udp4(ipaddress.ip_address(source), to, 9, b"")
+
+
+def udp4(who, to, port, payload):
+    length = 8 + len(payload)
+    head = struct.pack("!BBHHHBBH", 0x45, 0, 20 + length, 0, 0, 64, 17, 0) + who.packed + to.packed
+    return head[:10] + struct.pack("!H", total(head)) + head[12:] + struct.pack("!HHHH", 50000, port, length, 0) + payload
 
 
 def icmp6(who, kind, flags, target, option, station):
@@ -52,6 +58,9 @@ def frame(number):
         return ethernet(mine, 0x86DD if six else 0x0800, udp(to))
     who = network[random.randrange(2, network.num_addresses - 2)]
     station = bytes([6]) + random.randbytes(5)
+    if kind.isdigit():
+        inner = bytes([6, 0, 0, 0, 0, 1, 6, 0]) + who.packed + b"\x88\xb5" + bytes(46)
+        return ethernet(mine, 0x0800, udp4(who, own, 4789, b"\x08\0\0\0" + struct.pack("!I", int(kind) << 8) + inner))
     if six and kind == "answers":
         return ethernet(station, 0x86DD, icmp6(who, 136, 0x60000000, who, 2, station))
     if six:

@@ -2,12 +2,12 @@
 //! one, so that nobody has more than a share, and those who have stations stay.
 //!
 //! ```text
-//!  all tunnels ≤ 512 ┬ by one underlay port ≤ 256 ┐
-//!                    └ of one tunnel        ≤ 256 ┴ of one network (/24, /64) ≤ 64
+//!  all ≤ 512 ─ heard by one underlay port ≤ 256 ─ of one tunnel ≤ 192 ─ of one /24 or /64 ≤ 64
 //! ```
-//! Where one of these is full, the remote of it that has been without a station for longest makes
-//! room, if that is [`SPARE`] or more; else the newcomer has none. What the configuration names is
-//! none of these.
+//! So whoever fills the places of one port leaves those of others, and whoever fills a tunnel's
+//! leaves some to another. Where one of these is full, the remote of it that has been without a
+//! station for longest makes room, if that is [`SPARE`] or more; else the newcomer has none. What
+//! the configuration names is none of these.
 
 use nodes::tables::MOST_INTERFACES;
 use std::net::IpAddr;
@@ -44,7 +44,8 @@ impl Bound {
     pub(super) fn most(self) -> usize {
         match self {
             Self::Network => 64,
-            Self::Tunnel | Self::Underlay => 256,
+            Self::Tunnel => 192,
+            Self::Underlay => 256,
             Self::All => MOST_INTERFACES / 2,
         }
     }
@@ -66,7 +67,7 @@ impl Bound {
             Self::Network => {
                 same_tunnel && same_underlay && network(known.address) == network(new.address)
             }
-            Self::Tunnel => same_tunnel,
+            Self::Tunnel => same_tunnel && same_underlay,
             Self::Underlay => same_underlay,
             Self::All => true,
         }
@@ -138,8 +139,11 @@ mod tests {
         let known = [some(1, 0, 128, now), some(2, 0, 128, now)].concat();
         assert_eq!(room(&known, &learned(3, 0, NETWORK, now), 9), Err(Bound::Underlay));
         assert_eq!(room(&known, &learned(1, 5, NETWORK, now), 9), Ok(vec![]));
-        let known = some(1, 0, 256, now);
-        assert_eq!(room(&known, &learned(1, 5, NETWORK, now), 9), Err(Bound::Tunnel));
+        let known = some(1, 0, 192, now);
+        assert_eq!(room(&known, &learned(1, 0, NETWORK, now), 9), Err(Bound::Tunnel));
+        for other in [learned(1, 5, NETWORK, now), learned(2, 0, NETWORK, now)] {
+            assert_eq!(room(&known, &other, 9), Ok(vec![]));
+        }
         let known = [some(1, 0, 256, now), some(2, 5, 256, now)].concat();
         assert_eq!(room(&known, &learned(3, 6, NETWORK, now), 9), Err(Bound::All));
     }
@@ -148,7 +152,7 @@ mod tests {
     fn who_has_had_no_station_for_longest_makes_room_and_who_has_one_stays() {
         let start = Instant::now();
         let later = start + SPARE;
-        let mut known = some(1, 0, 256, later);
+        let mut known = some(1, 0, 192, later);
         let new = learned(1, 0, NETWORK, later);
         assert_eq!(room(&known, &new, 9), Err(Bound::Tunnel));
         known[7].seen = start;
