@@ -85,4 +85,12 @@ assert ask(Dot1Q(vlan=500), 2) is None, "a customer's tag reached the services"
 PY
 on "$a" timeout 50 /usr/bin/python3 "$work/service.py" || { ctl router show errors; exit 1; }
 ctl router show errors | has unknown-vlan || { ctl router show errors; exit 1; }
+
+# What leaves by a sub-interface leaves by its port, too, with its tag, and is counted there; p1 itself sends nothing. (VLANs that
+# are gone have sent, too.)
+ctl router show ports --json >"$work/ports.json"
+jq -e '(.[] | select(.name == "p1").tx) as $trunk
+    | [.[] | select(.name | startswith("p1.")).tx] | {packets: map(.packets) | add, bytes: map(.bytes) | add}
+    | .packets > 3 and $trunk.packets >= .packets and $trunk.bytes >= .bytes + 4 * .packets' "$work/ports.json" >/dev/null ||
+    { cat "$work/ports.json"; echo "p1 does not count what its VLANs send"; exit 1; }
 echo "ok $name"
