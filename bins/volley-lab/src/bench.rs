@@ -13,6 +13,7 @@ use lab_record::{Campaign as CampaignRecord, ProbeRecord, Recorder, Results};
 use lab_traffic::clock::Clock;
 use lab_traffic::ports::Ports;
 use lab_trial::campaign::Campaign;
+use lab_trial::cut::Cut;
 use lab_trial::link::LinkKind;
 use lab_trial::link::cards::Cards;
 use lab_trial::place::output;
@@ -111,13 +112,21 @@ pub(crate) struct Setting {
     stalls_per_s: f64,
     ports: Ports,
     interrupt: Interrupt,
+    /// What was cut of the scenario.
+    pub(crate) cut: Vec<String>,
 }
 
 impl Setting {
-    /// Reads the scenario and goes on in a network namespace of its own. A name that no device has
-    /// is refused before.
-    pub(crate) fn enter(flags: &Flags, file: &Path, devices: &[String]) -> Result<Self, Failure> {
+    /// Reads the scenario, cut so far, and goes on in a network namespace of its own. A name that
+    /// no device has is refused before.
+    pub(crate) fn enter(
+        flags: &Flags,
+        cut: Cut,
+        file: &Path,
+        devices: &[String],
+    ) -> Result<Self, Failure> {
         let mut scenario = scenario_file::load(file)?;
+        let told = cut.apply(&mut scenario);
         for name in devices {
             dut::named(name)?;
         }
@@ -132,12 +141,13 @@ impl Setting {
         let usual = || format!("results/{}-{}", scenario.name.get_ref(), seconds()).into();
         let out = flags.out.clone().unwrap_or_else(usual);
         let earlier = Results::load_or_none(&out)?.unwrap_or_default();
-        refuse_another(&out, &earlier, &method(&scenario, link))?;
+        refuse_another(&out, &earlier, &method(&scenario, &told, link))?;
         // Searches that go on live with as many stalls as those that they began as.
         let (looks, stalls_per_s) = match earlier.methods.first() {
             Some(method) => (Vec::new(), method.stalls_per_s),
             None => {
-                let looks = probe::looks(&clock, &lab_core, probe::first(&device_cores));
+                let look = if cut.quick { probe::BRIEF } else { probe::FIRST };
+                let looks = probe::looks(&clock, &lab_core, probe::first(&device_cores), look);
                 let stalls_per_s = probe::stalls_per_s(&looks);
                 (looks, stalls_per_s)
             }
@@ -156,6 +166,7 @@ impl Setting {
             link,
             device_cores,
             lab_core,
+            cut: told,
         })
     }
 
@@ -175,7 +186,8 @@ impl Setting {
             title: self.scenario.title.clone(),
             started: started(),
             seed: self.scenario.campaign.seed,
-            method: method(&self.scenario, self.link),
+            method: method(&self.scenario, &self.cut, self.link),
+            cut: self.cut.clone(),
             host,
             devices: Vec::new(),
         })?;
@@ -253,10 +265,14 @@ pub(crate) fn pin(core: &str) {
     let _ = output(&["taskset", "-cp", core, &std::process::id().to_string()]);
 }
 
-/// What is measured and how: all of a scenario but how often, and the kind of its links.
-fn method(scenario: &Scenario, link: LinkKind) -> String {
+/// What is measured and how: all of a scenario but how often, what was cut of it, and the kind of
+/// its links.
+fn method(scenario: &Scenario, cut: &[String], link: LinkKind) -> String {
     let mut told = serde_json::to_value(scenario).unwrap_or_default();
     told["links"] = link.to_string().into();
+    if !cut.is_empty() {
+        told["cut"] = cut.into();
+    }
     if let Some(campaign) = told["campaign"].as_object_mut() {
         ["restarts", "minutes"].iter().for_each(|name| drop(campaign.remove(*name)));
     }

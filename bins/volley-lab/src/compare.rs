@@ -11,6 +11,7 @@ use clap::{Args, ValueHint};
 use lab_record::{ComparisonRecord, Error, Finding, Results};
 use lab_report::{gate, html};
 use lab_search::search::Manner;
+use lab_trial::cut::Cut;
 
 use crate::Failure;
 use crate::bench::{Flags, Setting};
@@ -131,7 +132,7 @@ fn first_slower(
 
 /// What is compared are rates: a scenario that only checks has none.
 fn enter(flags: &Flags, file: &Path, devices: &[String]) -> Result<Setting, Failure> {
-    let setting = Setting::enter(flags, file, devices)?;
+    let setting = Setting::enter(flags, Cut::default(), file, devices)?;
     setting.must_be_new()?;
     let search = setting.scenario.measure.search;
     match search.manner {

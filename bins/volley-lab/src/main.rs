@@ -25,6 +25,7 @@ mod run;
 mod say;
 mod scenario;
 mod self_test;
+mod shorter;
 mod simulate;
 mod study;
 mod traffic;

@@ -6,9 +6,10 @@ use clap::{Args, ValueHint};
 use lab_trial::plan::Plan;
 use lab_trial::{dut, scenario_file};
 
-use crate::Failure;
 use crate::bench::Devices;
 use crate::say::say;
+use crate::shorter::Shorter;
+use crate::{Failure, shorter};
 
 /// Cases, starts and hours, by the same searches on simulated devices; nothing is started.
 #[derive(Debug, Args)]
@@ -21,11 +22,14 @@ pub(crate) struct Arguments {
     /// Starts of each device; the scenario's own unless said
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     restarts: Option<u32>,
+    #[command(flatten)]
+    shorter: Shorter,
 }
 
 /// Says it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let scenario = scenario_file::load(&arguments.scenario)?;
+    let mut scenario = scenario_file::load(&arguments.scenario)?;
+    let cut = arguments.shorter.cut().apply(&mut scenario);
     let Devices { devices } = &arguments.devices;
     for name in devices {
         dut::named(name)?;
@@ -33,6 +37,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let restarts = arguments.restarts.unwrap_or(scenario.campaign.restarts).max(1);
     let plan = Plan::of(&scenario, devices.len(), restarts);
     say!("{}: {}", scenario.name.get_ref(), scenario.title);
+    shorter::tell(&cut);
     say!("{}", line(&plan));
     if let Some(minutes) = scenario.campaign.minutes.filter(|minutes| *minutes > 0.0) {
         say!(
@@ -40,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
              their share of it. --minutes 0 lets it take as long as it takes."
         );
     }
-    shorter(&plan).iter().for_each(|told| say!("{told}"));
+    losing(&plan).iter().for_each(|told| say!("{told}"));
     Ok(())
 }
 
@@ -60,7 +65,7 @@ pub(crate) fn line(plan: &Plan) -> String {
 }
 
 /// What can be left out, what is left then, and what that loses.
-fn shorter(plan: &Plan) -> Vec<String> {
+fn losing(plan: &Plan) -> Vec<String> {
     let mut told = Vec::new();
     let seconds = |plan: &Plan| plan.seconds().map_or_else(|| "shorter".into(), time);
     if plan.restarts > 3 {
@@ -105,7 +110,7 @@ mod tests {
             line(&plan),
             "50 cases on 4 devices, 5 times each: 1000 searches, about 7.0 days"
         );
-        let told = shorter(&plan);
+        let told = losing(&plan);
         assert!(told[0].starts_with("--restarts 3: 4.2 days; intervals are wider"), "{told:?}");
         assert!(told[1].starts_with("--restarts 1: 33.4 hours; no interval"), "{told:?}");
         assert!(

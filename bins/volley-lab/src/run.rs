@@ -18,7 +18,8 @@ use lab_trial::plan::Plan;
 use crate::bench::{Devices, Flags, Setting};
 use crate::gate::Junit;
 use crate::say::say;
-use crate::{Failure, plan};
+use crate::shorter::Shorter;
+use crate::{Failure, plan, shorter};
 
 /// In network namespaces of its own; writes raw.jsonl and the report. Ctrl-C keeps what is there.
 #[derive(Debug, Args)]
@@ -31,19 +32,23 @@ pub(crate) struct Run {
     #[command(flatten)]
     flags: Flags,
     #[command(flatten)]
+    shorter: Shorter,
+    #[command(flatten)]
     junit: Junit,
 }
 
 /// Measures a scenario.
-pub(crate) fn run(Run { scenario, devices, flags, junit }: &Run) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
+    let Run { scenario, devices, flags, shorter, junit } = arguments;
     let Devices { devices } = devices;
-    let setting = Setting::enter(flags, scenario, devices)?;
+    let setting = Setting::enter(flags, shorter.cut(), scenario, devices)?;
     let planned = Plan::of(&setting.scenario, devices.len(), setting.restarts);
     eprintln!("volley-lab: {}", plan::line(&planned));
     let mut recorder = setting.recorder()?;
     let stolen_s = host::stolen_s();
     let outcome = setting.campaign(devices, |campaign| campaign.run(&mut recorder));
     let results = html::write(&setting.out)?;
+    shorter::tell(&setting.cut);
     rates(&summary::rows(&results));
     for check in &results.checks {
         say!("{}", checks::line(check));

@@ -182,6 +182,7 @@ fn campaign(plan: &Plan, title: String) -> Campaign {
         title,
         started: "simulated time".into(),
         seed: plan.seed,
+        cut: Vec::new(),
         method: String::new(),
         host: host.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
         devices,

@@ -21,6 +21,9 @@ pub struct Campaign {
     /// What was measured and how: a campaign that differs in it is another one.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub method: String,
+    /// What was cut of the scenario, and what that loses.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cut: Vec<String>,
     /// Facts of the host, by name.
     pub host: BTreeMap<String, String>,
     /// The devices, with their versions and commands.

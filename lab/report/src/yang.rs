@@ -61,12 +61,16 @@ fn campaign(campaign: &Campaign) -> Value {
     let devices = campaign.devices.iter().map(|device| {
         json!({ "name": device.name, "version": device.version, "command": device.commands })
     });
+    let mut host = campaign.host.clone();
+    if !campaign.cut.is_empty() {
+        host.insert("the scenario in short".into(), campaign.cut.join("; "));
+    }
     json!({
         "scenario": campaign.scenario,
         "title": campaign.title,
         "started": campaign.started,
         "seed": whole(campaign.seed),
-        "host": named(campaign.host.iter()),
+        "host": named(host.iter()),
         "device": devices.collect::<Vec<_>>(),
     })
 }

@@ -14,6 +14,7 @@ pub mod campaign;
 pub mod check;
 #[cfg(test)]
 mod contributing;
+pub mod cut;
 pub mod dut;
 pub mod endpoint;
 pub mod host;

@@ -15,6 +15,11 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         let _ = writeln!(body, "<p>{}</p>", escape(&told));
     }
     for campaign in &results.campaigns {
+        if !campaign.cut.is_empty() {
+            let lines: Vec<String> = campaign.cut.iter().map(|it| escape(it)).collect();
+            let told = lines.join("; ");
+            let _ = writeln!(body, "<p class=\"verdict\">The scenario in short: {told}.</p>");
+        }
         host_table(&mut body, campaign);
         for device in &campaign.devices {
             let (name, version) = (escape(&device.name), escape(&device.version));

@@ -49,6 +49,9 @@ impl Scenario {
                 case.axes.insert("ethertype".into(), name.into());
             }
         }
+        if self.one_at_a_time {
+            return self.one_at_a_time(&cases);
+        }
         let mut multiply = |name: &str, values: Vec<String>| {
             let each = |case: &Case| {
                 let with = |value: &String| {
@@ -62,6 +65,27 @@ impl Scenario {
         };
         for (axis, values) in self.sweep.axes() {
             multiply(axis.name, values.texts());
+        }
+        cases
+    }
+
+    /// Each axis by itself, all others at their first value.
+    fn one_at_a_time(&self, bare: &[Case]) -> Vec<Case> {
+        let axes: Vec<_> = self.sweep.axes().map(|(axis, it)| (axis.name, it.texts())).collect();
+        let first = axes.iter().filter_map(|(name, texts)| Some((*name, texts.first()?.clone())));
+        let first: Vec<(&str, String)> = first.collect();
+        let with = |case: &Case, name: &str, value: &str| {
+            let mut case = case.clone();
+            case.axes.insert(name.to_owned(), value.to_owned());
+            case
+        };
+        let mut cases = Vec::new();
+        for case in bare {
+            let start = first.iter().fold(case.clone(), |case, (name, it)| with(&case, name, it));
+            cases.push(start.clone());
+            for (name, texts) in &axes {
+                cases.extend(texts.iter().skip(1).map(|value| with(&start, name, value)));
+            }
         }
         cases
     }

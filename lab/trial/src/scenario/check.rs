@@ -6,7 +6,8 @@ use lab_search::search::Manner;
 use lab_traffic::arrivals::{Gaps, Imix};
 
 use super::wrong::{Wrong, wrong};
-use super::{Ethertype, FunctionKind, Scenario};
+use super::{Ethertype, Function, FunctionKind, Scenario};
+use toml::Spanned;
 
 /// The smallest frame with the headers of UDP over IPv6, a signature and a checksum.
 const SMALLEST_IP6: u64 = 84;
@@ -134,6 +135,13 @@ impl Scenario {
                     format!("two functions are called {name:?}: give them labels"),
                 );
             }
+            let bare = |it: &Function| Function { label: None, ..it.clone() };
+            let same = |it: &&Spanned<Function>| bare(it.get_ref()) == bare(function);
+            if let Some(other) = earlier.iter().find(same) {
+                let (name, other) = (function.name(), other.get_ref().name());
+                let reason = format!("{name:?} is {other:?} under another label: nothing differs");
+                return wrong(place, reason);
+            }
             if self.sweep.numbers::<Entries>().is_some() && !function.kind.has_table() {
                 return wrong(place, format!("sweep.entries needs a table, a {kind} has none"));
             }
@@ -244,6 +252,17 @@ mod tests {
             fault("'ip4'\n[traffic]\nframe_bytes = 64", "'gre'\n[traffic]\nframe_bytes = 9000");
         assert!(large.contains("9000 octets and 24 more for gre"), "{large}");
         assert!(fault("entries = [1, 2]", "endpoint = ['cloud']").contains("\"cloud\" is none of"));
+    }
+
+    #[test]
+    fn a_label_that_changes_nothing_is_refused() {
+        let twice = "'ip4'\n[[function]]\nkind = 'ip4'\nlabel = 'other'";
+        assert_eq!(
+            fault("'ip4'", twice),
+            "6:1 \"other\" is \"ip4\" under another label: nothing differs"
+        );
+        let differs = PLAIN.replace("'ip4'", &format!("{twice}\nentries = 3"));
+        assert!(Scenario::parse(&differs, "x.toml").is_ok());
     }
 
     #[test]

@@ -59,6 +59,9 @@ pub struct Scenario {
     /// How often, in which order.
     #[serde(default)]
     pub campaign: Campaign,
+    /// Whether axes are varied one at a time, all others at their first value: see [`crate::cut`].
+    #[serde(skip)]
+    pub one_at_a_time: bool,
 }
 
 /// How a scenario is repeated.

@@ -47,6 +47,25 @@ impl Sweep {
         }
     }
 
+    /// Leaves so many values of each axis, ends included, none above `most` of it but where all
+    /// are. The axes that were cut: name, what is left, how many there were.
+    pub(crate) fn cut(
+        &mut self,
+        points: usize,
+        most: impl Fn(&str) -> Option<u64>,
+    ) -> Vec<(&'static str, Vec<String>, usize)> {
+        let mut cut = Vec::new();
+        for (axis, values) in &mut self.0 {
+            let all = values.texts().len();
+            values.cut(points, most(axis.name));
+            let left = values.texts();
+            if left.len() < all {
+                cut.push((axis.name, left, all));
+            }
+        }
+        cut
+    }
+
     pub(super) fn check(&self) -> Result<(), Wrong> {
         for (axis, values) in &self.0 {
             match values {
@@ -74,7 +93,31 @@ impl Sweep {
     }
 }
 
+/// So many of some values: the first, the last, and in between evenly.
+fn spread<T: Clone>(values: &[T], points: usize) -> Vec<T> {
+    let (last, steps) = (values.len().saturating_sub(1), points.saturating_sub(1).max(1));
+    let mut places: Vec<usize> =
+        (0..points.max(1)).map(|at| (at * last + steps / 2) / steps).collect();
+    places.dedup();
+    places.into_iter().filter_map(|at| values.get(at).cloned()).collect()
+}
+
 impl Values {
+    fn cut(&mut self, points: usize, most: Option<u64>) {
+        match self {
+            Self::Numbers(numbers) => {
+                let all = numbers.get_ref().values();
+                let below = |value: &&u64| most.is_none_or(|most| **value <= most);
+                let mut left: Vec<u64> = all.iter().filter(below).copied().collect();
+                if left.is_empty() {
+                    left.extend(all.first());
+                }
+                *numbers.get_mut() = Numbers::List(spread(&left, points));
+            }
+            Self::Words(words) => *words = spread(words, points),
+        }
+    }
+
     /// As texts.
     pub fn texts(&self) -> Vec<String> {
         match self {

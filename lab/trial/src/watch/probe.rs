@@ -23,10 +23,19 @@ use crate::place::output;
 pub const LIMIT_NS: u64 = 5_000;
 /// A stall that overflows the rings of a device under load.
 pub const LONG_NS: u64 = 1_000_000;
-/// Time of the look before a campaign.
-pub const FIRST_NS: u64 = 1_000_000_000;
-/// Most looks before a campaign.
-const LOOKS: usize = 3;
+/// How a host is looked at before a campaign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// Time of a look.
+    pub time_ns: u64,
+    /// Most looks.
+    pub most: usize,
+}
+
+/// The usual.
+pub const FIRST: Look = Look { time_ns: 1_000_000_000, most: 3 };
+/// Where everything is short.
+pub const BRIEF: Look = Look { time_ns: 200_000_000, most: 1 };
 /// The same, before each start of a device.
 pub const AGAIN_NS: u64 = 100_000_000;
 
@@ -59,21 +68,31 @@ pub fn watch_core(clock: &Clock, core: &str, time_ns: u64) -> Away {
 
 /// Both cores at once: what takes them away together is the machine, not a neighbour on one of
 /// them.
-pub fn watch_both(clock: &Clock, lab_core: &str, device_core: &str) -> [ProbeRecord; 2] {
+pub fn watch_both(
+    clock: &Clock,
+    lab_core: &str,
+    device_core: &str,
+    time_ns: u64,
+) -> [ProbeRecord; 2] {
     let (ours, theirs) = std::thread::scope(|scope| {
-        let theirs = scope.spawn(|| watch_core(clock, device_core, FIRST_NS));
-        (watch(clock, FIRST_NS), theirs.join().unwrap_or_default())
+        let theirs = scope.spawn(|| watch_core(clock, device_core, time_ns));
+        (watch(clock, time_ns), theirs.join().unwrap_or_default())
     });
-    let first = |of: &str, core: &str, away| record(of, core, None, FIRST_NS, away);
+    let first = |of: &str, core: &str, away| record(of, core, None, time_ns, away);
     [first("lab", lab_core, &ours), first("device", device_core, &theirs)]
 }
 
 /// Looks before a campaign, as many as tell a host that stalls from one that stalled once: where
 /// the first sees nothing long, it is the only one.
-pub fn looks(clock: &Clock, lab_core: &str, device_core: &str) -> Vec<[ProbeRecord; 2]> {
+pub fn looks(
+    clock: &Clock,
+    lab_core: &str,
+    device_core: &str,
+    Look { time_ns, most }: Look,
+) -> Vec<[ProbeRecord; 2]> {
     let mut looks = Vec::new();
-    while looks.len() < LOOKS {
-        let look = watch_both(clock, lab_core, device_core);
+    while looks.len() < most {
+        let look = watch_both(clock, lab_core, device_core, time_ns);
         let quiet = look.iter().all(|probe| probe.long == 0);
         looks.push(look);
         if quiet && looks.len() == 1 {

@@ -32,8 +32,13 @@ const USUAL_S: f64 = 1_800.0;
 const SHORTEST_S: f64 = 60.0;
 
 fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
-    let total_s = terms.duration_sum_s.max(SHORTEST_S);
-    let mut search = Soak { total_s, ..Soak::usual(terms.max_pps) };
+    // Trials of under a second make all of it as much shorter.
+    let share = terms.trial_s.min(1.0);
+    let total_s = terms.duration_sum_s.max(SHORTEST_S * share);
+    let usual = Soak::usual(terms.max_pps);
+    let first_trial_s = usual.first_trial_s * share;
+    let trial_growth_s = usual.trial_growth_s * share;
+    let mut search = Soak { total_s, first_trial_s, trial_growth_s, ..usual };
     let SoakAnswer { critical_pps, sd_pps, .. } = finish(&mut search, stand, "the critical load")?;
     let found = Found::between("critical", critical_pps - sd_pps, critical_pps + sd_pps);
     Ok(vec![Found { loss_ratio: search.loss_ratio, ..found }].into())

@@ -1,0 +1,427 @@
+"""Runs each scenario of a folder in short and looks whether what came of it makes sense.
+
+    lab_scenarios.py ROOT VOLLEY-LAB WORK [NAME...]
+
+What must be so of every scenario stands in `Run.check`, what must be so of one in a function of
+its name below. A scenario without one fails, and so does one of which nothing could be measured,
+unless it is in ABSENT: what this host lacks is told, loudly.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+root, lab, work = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
+# Rates are of a machine that does other things: an order of costs may be looked at as often.
+ATTEMPTS = 3
+# Ratio up to which a device may seem faster where it has more to do.
+SLACK = 1.15
+
+
+class Wrong(Exception):
+    """What came of a scenario makes no sense."""
+
+
+def must(condition, words):
+    if not condition:
+        raise Wrong(words)
+
+
+class Run:
+    """One run of a scenario, and what it wrote down."""
+
+    def __init__(self, name, attempt, devices, flags=()):
+        self.name = name
+        self.file = root / "scenarios" / f"{name}.toml"
+        self.scenario = tomllib.loads(self.file.read_text())
+        self.devices = devices.split(",")
+        self.out = work / f"{name}-{attempt}"
+        command = [lab, "run", self.file, "--quick", "--devices", devices, "--out", self.out, *flags]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.code, self.told, self.said = done.returncode, done.stdout, done.stderr
+        raw = self.out / "raw.jsonl"
+        lines = raw.read_text().splitlines() if raw.exists() else []
+        self.lines = [json.loads(line) for line in lines]
+
+    def all(self, kind):
+        return [line[kind] for line in self.lines if kind in line]
+
+    def of(self, kind, device="volley", function=None, **axes):
+        """Records of a case."""
+        axes = {name: str(value) for name, value in axes.items()}
+        return [
+            it for it in self.all(kind)
+            if it["subject"]["device"] == device
+            and function in (None, it["subject"]["function"])
+            and axes.items() <= it["subject"].get("axes", {}).items()
+        ]
+
+    def peak(self, **case):
+        """Most that came through in a second of a trial."""
+        rates = [
+            it["outcome"]["received"] / it["outcome"]["trial"]["duration_s"]
+            for it in self.of("trial", **case) if it["outcome"]["trial"]["duration_s"] > 0
+        ]
+        must(rates, f"no trial of {case}")
+        return max(rates)
+
+    def slower(self, more, less, by=1 / SLACK):
+        """What has more to do is slower, by this factor at least."""
+        cheap, dear = self.peak(**less), self.peak(**more)
+        must(cheap >= by * dear, f"{more}: {dear:.0f} pps, and with less to do {cheap:.0f}: {less}")
+
+    def quantity(self, metric, **case):
+        found = [it for it in self.of("quantity", **case) if it["metric"] == metric]
+        must(found and all(it["values"] for it in found), f"no {metric} of {case}")
+        return [value for it in found for value in it["values"]]
+
+    def refusals(self):
+        return [it["reason"] for it in self.all("failure") if it["refused"]]
+
+    def check(self, refused=()):
+        """What must be so of every scenario."""
+        wrong = [it["reason"] for it in self.all("failure") if not it["refused"]]
+        must(not wrong, f"went wrong: {wrong}")
+        must(self.code in (0, 4), f"ended with {self.code}: {self.said[-400:]}")
+        campaign = self.all("campaign")[0]
+        link = self.scenario.get("link", {}).get("kind")
+        must(link, "it does not say its link")
+        must(campaign["host"]["links"] == link, f"links were {campaign['host']['links']}, not {link}")
+        must(campaign.get("cut") and "in short — " in self.told, "it does not say what was cut")
+        # Each case of each device was measured, or refused with a reason that is known here.
+        for reason in self.refusals():
+            must(any(re.search(it, reason) for it in refused), f"refused: {reason}")
+        told = ("answer", "quantity", "check", "stream", "failure")
+        for device in self.devices:
+            cases = {
+                (it["subject"]["function"], json.dumps(it["subject"].get("axes", {}), sort_keys=True))
+                for kind in told for it in self.all(kind) if it["subject"]["device"] == device
+            }
+            expected = self.cases()
+            must(len(cases) == expected, f"{device}: {len(cases)} of {expected} cases were told of: {sorted(cases)}")
+        self.add_up()
+        self.differ()
+
+    def cases(self):
+        """Cases that the scenario has in short."""
+        told = subprocess.run([lab, "plan", self.file, "--quick", *self.flags, "--devices", "volley"],
+                              capture_output=True, text=True, check=True).stdout
+        return int(re.search(r"^(\d+) cases on", told, re.M)[1])
+
+    flags = ()
+
+    def add_up(self):
+        """Nothing comes that was not sent; every packet is accounted for where the device counts."""
+        for it in self.all("trial"):
+            out = it["outcome"]
+            must(out["received"] <= out["offered"] <= out["intended"] or out["trial"]["change"],
+                 f"{out['received']} of {out['offered']} of {out['intended']} came")
+            accounts = it.get("accounts")
+            if accounts and it["subject"]["device"] == "volley":
+                left = accounts["sent"] - accounts["received"] - accounts["dropped"] - accounts["in_flight"]
+                must(left == 0, f"{left} packets are unaccounted for: {accounts} {it['subject']}")
+        for it in self.all("answer"):
+            must(0 <= it["low_pps"] <= it["high_pps"], f"bounds {it['low_pps']} and {it['high_pps']}")
+        for it in self.all("stream"):
+            must(all(way["bps"] > 0 for way in it.get("ways", [])), "a stream carried nothing")
+
+    def differ(self):
+        """What a device is started with differs from start to start: a label whose value changes
+        nothing is none."""
+        for device in self.devices:
+            starts = [it for it in self.all("device") if it["name"].split("=")[0] == device]
+            texts = {re.sub(r"volley-lab-\d+\S*|/tmp/\S*", "", "\n".join(it["commands"])) for it in starts}
+            must(len(texts) == len(starts), f"{device}: {len(starts)} starts with {len(texts)} different set-ups")
+
+
+def frames(run, function, small, large):
+    """Large frames are not more of them, and carry more octets."""
+    run.slower(dict(function=function, frame_bytes=large), dict(function=function, frame_bytes=small))
+    octets = [size * run.peak(function=function, frame_bytes=size) for size in (small, large)]
+    must(octets[1] > octets[0], f"{function}: larger frames carry fewer octets: {octets}")
+
+
+def falls(run, trials, slack=0.05):
+    """Loss does not fall as the load rises."""
+    points = sorted((it["outcome"]["trial"]["load_pps"],
+                     1 - it["outcome"]["received"] / max(it["outcome"]["intended"], 1)) for it in trials)
+    must(len(points) >= 3, f"{len(points)} loads")
+    worst = 0.0
+    for load, loss in points:
+        must(loss >= worst - slack - 0.2 * worst, f"{100 * loss:.1f} % lost at {load:.0f} pps, and more below: {points}")
+        worst = max(worst, loss)
+    must(points[-1][1] >= points[0][1] - slack, f"{points}")
+
+
+def percentiles(run, **case):
+    """Latencies were kept, and are in order."""
+    timed = [it for it in run.of("trial", **case) if it["purpose"] == "latency"]
+    must(timed, f"no latencies of {case}")
+    for it in timed:
+        told = it["outcome"]["latency"]
+        must(0 < told["p50_ns"] <= told["p99_ns"] * 1.01 and told["p99_ns"] <= told["max_ns"] * 1.01, f"{told}")
+    return timed
+
+
+def shares(run, *percents, **case):
+    """Loads that are shares of what was found are in these proportions."""
+    loads = {}
+    for it in percentiles(run, **case):
+        loads.setdefault(it["subject"]["axes"]["load_percent"], it["outcome"]["trial"]["load_pps"])
+    for percent in percents:
+        ratio = loads[str(percent)] / loads[str(percents[0])] / (percent / percents[0])
+        must(0.99 < ratio < 1.01, f"{percent} % is no share of the same rate: {loads}")
+
+
+# One function a scenario: the devices, the flags, and what must be so.
+
+VOLLEY = "volley"
+
+
+def back_to_back(run):
+    frames_ = run.quantity("back-to-back")
+    must(all(it >= 1 for it in frames_), f"bursts of {frames_}")
+
+
+def clock(run):
+    shares(run, 10, 50, 90, function="cross-connect")
+    run.slower(dict(function="cross-connect", clock_percent=50), dict(function="cross-connect", clock_percent=100))
+
+
+def containers(run):
+    pass
+
+
+vms = containers
+
+
+def functional(run):
+    checks = run.of("check")
+    must(len(checks) == 10, f"{len(checks)} functions")
+    for it in checks:
+        must(it.get("fault") is None, f"{it['subject']['function']}: {it.get('fault')}")
+        must(all(s["sent"] > 0 and (s["came"] == s["sent"] if s["must_emerge"] else s["came"] == 0)
+                 for s in it["streams"]), f"{it['streams']}")
+
+
+def largest_table(run):
+    entries = run.quantity("no refusal up to")
+    must(entries == [10_000], f"{entries} entries")
+
+
+ip4_largest_table = ip6_largest_table = largest_table
+
+
+def table_size(run):
+    sizes = sorted({int(it["subject"]["axes"]["entries"]) for it in run.of("answer")})
+    must(len(sizes) == 2 and sizes[-1] > 5_000 * sizes[0], f"tables of {sizes}")
+    run.slower(dict(entries=sizes[-1]), dict(entries=sizes[0]))
+
+
+def routes(run):
+    # Of these tables only the one route is small enough to be cut to.
+    shares(run, 10, 50, 90)
+    must(run.peak(entries=1) > 10_000, "next to nothing is routed")
+
+
+ip4_routes = ip6_routes = routes
+ip4_table_size = ip6_table_size = l2_table_size = table_size
+
+
+def l2_bridge(run):
+    labels = {it["subject"]["function"] for it in run.of("answer")}
+    must(labels == {"plain", "ageing", "learning and ageing", "no unknown-unicast flood", "no flood"}, f"{labels}")
+    # Looking costs something: learning is not cheaper than none.
+    run.slower(dict(function="learning and ageing"), dict(function="plain"))
+
+
+def l2_ethertype(run):
+    both = [run.peak(ethertype=it) for it in ("udp4", "unknown")]
+    must(1 / 1.5 < both[0] / both[1] < 1.5, f"a bridge looks at what frames carry: {both}")
+
+
+def l2_flows(run):
+    for flows in (100, 10_000_000):
+        timed = percentiles(run, flows=flows)
+        must(all(it["subject"]["axes"]["load_percent"] == "50" for it in timed), "not at half load")
+
+
+def l2_xconnect(run):
+    frames(run, "cross-connect", 64, 1518)
+    must(all(it["directions"] == "each way" for it in run.all("answer")), "not each way")
+
+
+def live_change(run):
+    for function in ("ip4", "ip6"):
+        took, = run.quantity("the change took", function=function)
+        must(0 < took < 60, f"it took {took} s")
+        changed = [it["outcome"]["trial"]["change"] for it in run.of("trial", function=function)]
+        must(any(changed) and not all(changed), "no trial with a change, or none without")
+        after = run.quantity("rate after it, of that before", function=function)
+        must(all(it > 0.1 for it in after), f"{after} after it")
+
+
+def packet_cost(run):
+    costs = sorted({int(it["subject"]["axes"]["cost_cycles"]) for it in run.of("answer")})
+    must(costs == [0, 400], f"costs {costs}")
+    for function in ("cross-connect", "ip4"):
+        run.slower(dict(function=function, cost_cycles=400), dict(function=function, cost_cycles=0), by=1.1)
+
+
+def quick(run):
+    for device, function in (("volley", "cross-connect"), ("linux-bridge", "cross-connect"), ("volley", "ip4"), ("linux-router", "ip4")):
+        answers = run.of("answer", device=device, function=function)
+        must(len(answers) == 4, f"{device}, {function}: {len(answers)} answers")
+    frames(run, "cross-connect", 64, 1518)
+
+
+def recovery(run):
+    seconds = run.quantity("recovery")
+    must(all(0 <= it < 1 for it in seconds), f"{seconds}")
+    over = [it["outcome"]["trial"] for it in run.of("trial") if it["outcome"]["trial"].get("overload")]
+    must(over and all(it["overload"]["load_pps"] > 1.5 * it["load_pps"] for it in over), f"{over}")
+
+
+def reset(run):
+    seconds = run.quantity("reset")
+    must(all(0.02 < it < 6 for it in seconds), f"without packets for {seconds} s")
+
+
+def schedulers(run):
+    for scheduler in ("fifo", "hfsc"):
+        loaded = [it for it in run.of("stream", scheduler=scheduler, endpoint="namespace") if it.get("ways")]
+        must(loaded, f"no streams behind {scheduler}")
+        for it in loaded:
+            must(10e6 < it["ways"][0]["bps"] < 105e6, f"{scheduler}: {it['ways'][0]['bps']:.0f} bit/s through 100 Mbit/s")
+
+
+def vector_size(run):
+    answers = {it["subject"]["axes"]["vector_packets"] for it in run.of("answer")}
+    must(answers == {"16", "256"}, f"vectors of {answers}")
+    shares(run, 10, 50, 100, vector_packets=16, frame_bytes=64)
+    # Small vectors are no faster.
+    run.slower(dict(vector_packets=16, frame_bytes=64, load_percent=10), dict(vector_packets=256))
+
+
+def vxlan_encap(run):
+    frames(run, "vxlan-encap", 64, 1450)
+
+
+def workers(run):
+    for function in ("bridge", "ip4", "vxlan-encap"):
+        must(run.peak(function=function, workers=1) > 1_000, function)
+
+
+def source_allow_list(run):
+    for few, many in (("ip4", "one source"), ("one source", "1000 sources")):
+        run.slower(dict(function=many, frame_bytes=64), dict(function=few, frame_bytes=64))
+
+
+def dot1q(run):
+    run.slower(dict(function="vlan-tagging", frame_bytes=64), dict(function="untagged", frame_bytes=64))
+    frames(run, "vlan-tagging", 64, 1514)
+
+
+def gre(run):
+    run.slower(dict(function="gre", frame_bytes=64), dict(function="ip4", frame_bytes=64))
+
+
+def ip6(run):
+    for entries in ("one route", "10000 routes"):
+        run.slower(dict(function=f"ip6, {entries}", frame_bytes=84), dict(function=f"ip4, {entries}", frame_bytes=84))
+
+
+def max_rate(run):
+    frames(run, "cross-connect", 64, 1518)
+    run.slower(dict(function="ip4", frame_bytes=64), dict(function="cross-connect", frame_bytes=64))
+
+
+def throughput(run):
+    for it in run.of("answer"):
+        clean = [t["outcome"] for t in run.of("trial", function=it["subject"]["function"], **it["subject"]["axes"])
+                 if t["outcome"]["trial"]["load_pps"] <= 1.001 * it["low_pps"]]
+        must(it["low_pps"] == 0 or any(t["received"] == t["intended"] for t in clean), "a throughput that was never seen")
+
+
+def loss_scan(run):
+    for function in ("cross-connect", "ip4"):
+        falls(run, run.of("trial", function=function), slack=0.2)
+
+
+def frame_loss(run):
+    for size in (64, 1518):
+        trials = run.of("trial", function="cross-connect", frame_bytes=size)
+        loads = [it["outcome"]["trial"]["load_pps"] for it in trials]
+        must(loads == sorted(loads, reverse=True), f"loads do not fall: {loads}")
+
+
+def soak(run):
+    for function in ("cross-connect", "ip4"):
+        trials = run.of("trial", function=function)
+        lengths = [it["outcome"]["trial"]["duration_s"] for it in trials]
+        must(len(lengths) >= 4 and lengths == sorted(lengths), f"trials do not grow: {lengths}")
+
+
+# Devices beyond Volley, flags, and refusals that are in order.
+DEVICES = {"quick": "volley,linux-bridge,linux-router"}
+FLAGS = {"vector-size": ["--points", "3"]}
+REFUSED = {
+    "functional": ["none of the lab's devices speaks LISP"],
+    "l2-bridge": ["it forgets what it learned after two hours"],
+    "quick": ["a router routes, no more", "a bridge (bridges|forwards)", "does not route", "its adapter does not know"],
+    "schedulers": ["container", "vm", "virtual machine"],
+    "vector-size": ["its vectors hold 1 to 256 packets"],
+    "workers": [r"8 workers.*, and devices have \d+ of the cores"],
+}
+# What a host may lack so that nothing of a scenario can be measured: why, by a word of the reason.
+ABSENT = {"clock": "no cpufreq", "containers": "container", "vms": "vm|virtual machine"}
+
+
+def measure(name):
+    """Whether a scenario makes sense; what to say of it."""
+    sense = globals().get(name.replace("-", "_"))
+    must(sense, f"nobody has said what {name} must show: give it a function in {Path(__file__).name}")
+    for attempt in range(1, ATTEMPTS + 1):
+        Run.flags = FLAGS.get(name, ())
+        run = Run(name, attempt, DEVICES.get(name, VOLLEY), Run.flags)
+        reasons = run.refusals()
+        if name in ABSENT and reasons and not run.all("answer") and not run.all("stream"):
+            must(run.code == 4 and all(re.search(ABSENT[name], it) for it in reasons), f"{run.code}: {reasons}")
+            return f"NOT RUN: {reasons[0]}"
+        try:
+            run.check(REFUSED.get(name, ()))
+            sense(run)
+            return f"{len(run.all('trial')) or len(run.all('stream')) or len(run.all('check'))} trials"
+        except Wrong as wrong:
+            if attempt == ATTEMPTS:
+                raise
+            print(f"attempt {attempt}: {name}: {wrong}", flush=True)
+    return None
+
+
+def main():
+    names = sys.argv[4:] or sorted(it.stem for it in (root / "scenarios").glob("*.toml"))
+    failed, absent, began = [], [], time.monotonic()
+    for name in names:
+        since = time.monotonic()
+        try:
+            told = measure(name)
+            if told.startswith("NOT RUN"):
+                absent.append(name)
+        except Wrong as wrong:
+            failed.append(name)
+            told = f"WRONG: {wrong}"
+        print(f"{name:<20} {time.monotonic() - since:5.1f} s  {told}", flush=True)
+    spent = time.monotonic() - began
+    if absent:
+        print(f"NOT RUN on this host: {', '.join(absent)}")
+    print(f"{'FAILED' if failed else 'ok'} lab_scenarios: {len(names)} scenarios in {spent:.0f} s")
+    sys.exit(1 if failed else 0)
+
+
+main()
