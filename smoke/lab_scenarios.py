@@ -17,10 +17,10 @@ import tomllib
 from pathlib import Path
 
 root, lab, work = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
-# Rates are of a machine that does other things: an order of costs may be looked at as often.
+# The machine does other things: an order may be looked at as often.
 ATTEMPTS = 3
-# Ratio up to which a device may seem faster where it has more to do.
-SLACK = 1.15
+# Ratio up to which a packet may seem cheaper where there is more to do.
+SLACK = 1.1
 
 
 class Wrong(Exception):
@@ -70,10 +70,16 @@ class Run:
         must(rates, f"no trial of {case}")
         return max(rates)
 
+    def cost(self, **case):
+        """Least cycles that a packet cost; none where nothing tells."""
+        found = [value for it in self.of("quantity", **case) if it["metric"] == "cost" for value in it["values"]]
+        return min(found, default=None)
+
     def slower(self, more, less, by=1 / SLACK):
-        """What has more to do is slower, by this factor at least."""
-        cheap, dear = self.peak(**less), self.peak(**more)
-        must(cheap >= by * dear, f"{more}: {dear:.0f} pps, and with less to do {cheap:.0f}: {less}")
+        """What has more to do costs more, by this factor at least: cycles, whoever else has the cores."""
+        cheap, dear = self.cost(**less), self.cost(**more)
+        must(cheap and dear, f"no cost of {less} or {more}")
+        must(dear >= by * cheap, f"{more}: {dear:.0f} cycles a packet, and with less to do {cheap:.0f}: {less}")
 
     def quantity(self, metric, **case):
         found = [it for it in self.of("quantity", **case) if it["metric"] == metric]
@@ -140,22 +146,20 @@ class Run:
 
 
 def frames(run, function, small, large):
-    """Large frames are not more of them, and carry more octets."""
-    run.slower(dict(function=function, frame_bytes=large), dict(function=function, frame_bytes=small))
+    """Large frames carry more octets."""
     octets = [size * run.peak(function=function, frame_bytes=size) for size in (small, large)]
-    must(octets[1] > octets[0], f"{function}: larger frames carry fewer octets: {octets}")
+    must(octets[1] > 1.5 * octets[0], f"{function}: larger frames carry no more octets: {octets}")
 
 
-def falls(run, trials, slack=0.05):
-    """Loss does not fall as the load rises."""
+def falls(trials):
+    """Of high loads more is lost than of low ones. What the generator could not send counts: on a
+    machine whose cores are taken away some of every load is missing."""
     points = sorted((it["outcome"]["trial"]["load_pps"],
                      1 - it["outcome"]["received"] / max(it["outcome"]["intended"], 1)) for it in trials)
-    must(len(points) >= 3, f"{len(points)} loads")
-    worst = 0.0
-    for load, loss in points:
-        must(loss >= worst - slack - 0.2 * worst, f"{100 * loss:.1f} % lost at {load:.0f} pps, and more below: {points}")
-        worst = max(worst, loss)
-    must(points[-1][1] >= points[0][1] - slack, f"{points}")
+    third = len(points) // 3
+    must(third >= 1, f"{len(points)} loads")
+    low, high = (sum(loss for _, loss in part) / third for part in (points[:third], points[-third:]))
+    must(high >= low - 0.02, f"{100 * low:.1f} % lost of the lowest loads, {100 * high:.1f} % of the highest: {points}")
 
 
 def percentiles(run, **case):
@@ -270,7 +274,9 @@ def packet_cost(run):
     costs = sorted({int(it["subject"]["axes"]["cost_cycles"]) for it in run.of("answer")})
     must(costs == [0, 400], f"costs {costs}")
     for function in ("cross-connect", "ip4"):
-        run.slower(dict(function=function, cost_cycles=400), dict(function=function, cost_cycles=0), by=1.1)
+        run.slower(dict(function=function, cost_cycles=400), dict(function=function, cost_cycles=0), by=1.2)
+        burnt = run.cost(function=function, cost_cycles=400) - run.cost(function=function, cost_cycles=0)
+        must(300 < burnt < 700, f"{function}: 400 cycles more are {burnt:.0f}")
 
 
 def quick(run):
@@ -350,7 +356,9 @@ def throughput(run):
 
 def loss_scan(run):
     for function in ("cross-connect", "ip4"):
-        falls(run, run.of("trial", function=function), slack=0.2)
+        trials = run.of("trial", function=function)
+        falls(trials)
+        must(len({it["outcome"]["trial"]["load_pps"] for it in trials}) >= 10, "fewer than ten loads")
 
 
 def frame_loss(run):

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use lab_record::{ComparisonRecord, Error, Finding, Results};
-use lab_report::{gate, html};
+use lab_report::{gate, html, words};
 use lab_search::search::Manner;
 use lab_trial::cut::Cut;
 
@@ -157,7 +157,8 @@ pub(crate) fn tell(record: &ComparisonRecord) {
     let ComparisonRecord { base, other, case, comparison: it, .. } = record;
     match record.reading().sign() {
         Some(sign) => say!(
-            "{other} / {base}, {case}: {sign}{:.4} [{:.4}, {:.4}], p = {:.4}, {}; nothing below {:.2} % is believed here",
+            "{other} / {base}, {case}{}: {sign}{:.4} [{:.4}, {:.4}], p = {:.4}, {}; nothing below {:.2} % is believed here",
+            if record.cost.is_some() { ", by cost" } else { "" },
             it.ratio,
             it.ratio_95.low,
             it.ratio_95.high,
@@ -166,6 +167,9 @@ pub(crate) fn tell(record: &ComparisonRecord) {
             100.0 * it.smallest_believable.unwrap_or(0.0)
         ),
         None => say!("{other} / {base}, {case}: no ratio, as neither was brought to its limit"),
+    }
+    if let Some(cost) = &record.cost {
+        say!("cost: {}", words::compared_cost(cost));
     }
     for device in &record.unexhausted {
         say!("{device} lost next to nothing at the largest load: it may do more than was seen");

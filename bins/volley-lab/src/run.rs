@@ -111,6 +111,9 @@ fn rates(rows: &[Row]) {
         }
     }
     if rows.iter().any(Row::is_at_least) {
-        say!("≥: not the device but the generator or the host limited it; it may do more");
+        say!(
+            "≥: not the device but the generator or the host limited it; it may do more. How fast it is \
+             says its cost, below, where it tells"
+        );
     }
 }

@@ -313,7 +313,7 @@ fn hold_against_first(plan: &Plan, index: usize) -> Result<ComparisonRecord, Fai
     let unexhausted = most.map(|(&index, _)| name(plan, index)).collect();
     let (base, other) = (name(plan, 0), name(plan, index));
     let case = "largest load".into();
-    Ok(ComparisonRecord { base, other, case, comparison, unexhausted })
+    Ok(ComparisonRecord { base, other, case, comparison, unexhausted, cost: None })
 }
 
 fn print(plan: &Plan, results: &Results) {

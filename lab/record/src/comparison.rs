@@ -33,6 +33,15 @@ pub struct Comparison {
     pub finding: Finding,
 }
 
+/// What a packet costs two devices, where that is what was compared.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ComparedCost {
+    /// Cycles a packet of the base and of the other, medians over their starts.
+    pub cycles: [f64; 2],
+    /// Packets in their vectors meanwhile.
+    pub vector_packets: [f64; 2],
+}
+
 /// One device held against another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ComparisonRecord {
@@ -48,6 +57,10 @@ pub struct ComparisonRecord {
     /// was sent: they may do more than was seen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unexhausted: Vec<String>,
+    /// Where some were not, and both tell what a packet costs them: then the ratio is of that, the
+    /// base's over the other's, so that less than 1 is slower here as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<ComparedCost>,
 }
 
 /// How a ratio of rates is to be read.
@@ -88,6 +101,9 @@ impl RatioReading {
 impl ComparisonRecord {
     /// How its ratio is to be read.
     pub fn reading(&self) -> RatioReading {
+        if self.cost.is_some() {
+            return RatioReading::Exact;
+        }
         let more = |device: &String| self.unexhausted.contains(device);
         RatioReading::of(more(&self.other), more(&self.base))
     }

@@ -44,7 +44,7 @@ pub use answer::AnswerRecord;
 pub use campaign::{Campaign, DeviceFacts};
 pub use ceiling::CeilingRecord;
 pub use check::{CheckRecord, Checked, Difference, Fault};
-pub use comparison::{Comparison, ComparisonRecord, Finding, RatioReading};
+pub use comparison::{ComparedCost, Comparison, ComparisonRecord, Finding, RatioReading};
 pub use counters::{AwayAt, Counters, Drops, Stalls};
 pub use delay_variation::DelayVariation;
 pub use directions::Directions;

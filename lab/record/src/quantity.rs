@@ -19,6 +19,8 @@ pub enum Unit {
     BitsPerSecond,
     /// A share of one.
     Share,
+    /// Cycles of the time-stamp counter, for each packet.
+    Cycles,
 }
 
 impl Unit {
@@ -30,6 +32,7 @@ impl Unit {
             Self::Seconds => "seconds",
             Self::BitsPerSecond => "bit/s",
             Self::Share => "share",
+            Self::Cycles => "cycles",
         }
     }
 }

@@ -22,9 +22,11 @@ pub fn render(results: &Results) -> String {
     let mut text = String::from(
         "device,case,metric,directions,runs,at_least,lower_bound_pps,conditional_pps,\
          upper_bound_pps,spread,low_pps,high_pps,sd_pps,\
-         limited_by,lost_by_device,unsent_by_generator,lost_to_host,verdicts\r\n",
+         limited_by,lost_by_device,unsent_by_generator,lost_to_host,cost_cycles,verdicts\r\n",
     );
+    let costs = quantities::costs(results);
     for row in rows(results) {
+        let cost = costs.iter().find(|cost| cost.subject == row.subject);
         let verdicts: Vec<String> = row.verdicts.iter().map(verdict).collect();
         let packets = |of: fn(&Blame) -> u64| {
             row.limit.map_or_else(String::new, |limit| of(&limit.blame).to_string())
@@ -51,6 +53,7 @@ pub fn render(results: &Results) -> String {
             packets(|blame| blame.device),
             packets(|blame| blame.generator),
             packets(|blame| blame.host),
+            cost.map_or_else(String::new, |cost| format!("{:.1}", cost.median)),
             field(&verdicts.join("; ")),
         ];
         text.push_str(&fields.join(","));
@@ -147,7 +150,7 @@ mod tests {
         let line = render(&results).lines().nth(1).unwrap().to_owned();
         assert_eq!(
             line,
-            "\"a \"\"b\"\", c\",,NDR,each way,1,true,1.0,,2.0,bracket,1.0,,0.0,generator,0,7,1,generator-bound: 100 % of the generator's ceiling"
+            "\"a \"\"b\"\", c\",,NDR,each way,1,true,1.0,,2.0,bracket,1.0,,0.0,generator,0,7,1,,generator-bound: 100 % of the generator's ceiling"
         );
     }
 

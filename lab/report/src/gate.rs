@@ -188,7 +188,7 @@ fn compared(record: &ComparisonRecord, fail_below: f64) -> Outcome {
 mod tests {
     use super::*;
     use lab_record::{
-        AnswerRecord, CheckRecord, Comparison, FailureRecord, Fault, Interval, RoundTrips,
+        AnswerRecord, CheckRecord, ComparedCost, Comparison, FailureRecord, Fault, Interval, RoundTrips,
         StreamRecord,
     };
 
@@ -204,6 +204,7 @@ mod tests {
                 case: "ip4".into(),
                 comparison,
                 unexhausted: unexhausted.iter().map(|it| (*it).to_owned()).collect(),
+                cost: None,
             }],
             ..Results::default()
         }
@@ -225,6 +226,11 @@ mod tests {
         assert_eq!(worst(&comparison(Finding::Lower, 0.97, &["a"])), Worst::Failed);
         assert_eq!(worst(&comparison(Finding::Lower, 0.97, &["b"])), Worst::Passed);
         assert_eq!(worst(&comparison(Finding::NoDifference, 1.0, &["a", "b"])), Worst::Missing);
+        // Costs tell also where neither was at its limit.
+        let mut costlier = comparison(Finding::Lower, 0.97, &["a", "b"]);
+        let cost = ComparedCost { cycles: [97.0, 100.0], vector_packets: [256.0; 2] };
+        costlier.comparisons[0].cost = Some(cost);
+        assert_eq!(worst(&costlier), Worst::Failed);
     }
 
     #[test]

@@ -102,6 +102,14 @@ pub fn rows(results: &Results) -> Vec<Row> {
     gathered.into_iter().filter_map(row).collect()
 }
 
+/// What a packet costs, cycles at full vectors.
+pub const COST: &str = "cost";
+
+/// The rows of what packets cost.
+pub fn costs(results: &Results) -> Vec<Row> {
+    rows(results).into_iter().filter(|row| row.metric == COST && row.unit == Unit::Cycles).collect()
+}
+
 fn row(gathered: Gathered) -> Option<Row> {
     let Gathered { subject, metric, unit, of_streams, runs, at_least, notes } = gathered;
     let values: Vec<f64> = runs.values().flatten().copied().collect();
@@ -186,6 +194,7 @@ pub fn told(value: f64, unit: Unit) -> String {
         Unit::BitsPerSecond if value >= 1e6 => format!("{:.2} Mbit/s", value / 1e6),
         Unit::BitsPerSecond => format!("{:.2} kbit/s", value / 1e3),
         Unit::Share => format!("{:.2} %", 100.0 * value),
+        Unit::Cycles => format!("{value:.1} cycles a packet"),
     }
 }
 

@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 use lab_record::Spike;
 use lab_search::stats::spikes::{Threshold, spikes};
 
-use super::end::End;
+use super::end::{BURST, End};
 use super::port_times::{LatencyClock, Stamps};
 use super::queues::counted;
 use super::receiver::{Receiver, SPIKE_WINDOW_NS};
@@ -46,6 +46,8 @@ pub struct Plan {
     pub link_bps: f64,
     /// Names everything random.
     pub seed: u64,
+    /// Packets that are handed to a port at once, where as many are due.
+    pub burst: usize,
 }
 
 impl Plan {
@@ -60,6 +62,7 @@ impl Plan {
             stall_ns: 5_000,
             link_bps: 10e9,
             seed: 1,
+            burst: BURST,
         }
     }
 }
@@ -107,7 +110,7 @@ pub fn drive(
         number += own.len() as u16;
         let here: Vec<u16> = (0..total).filter(|&id| streams[usize::from(id)].2 == at).collect();
         working.push(Working {
-            sender: Sender::new(&own, plan.link_bps, plan.seed)?,
+            sender: Sender::new(&own, plan.link_bps, plan.seed, plan.burst)?,
             receiver: Receiver::new(total, &here),
             missed: side.end.missed(),
             queues: counted(&side.end.queues),

@@ -189,6 +189,8 @@ pub struct Sender {
     /// Packets built and not taken by the port yet, oldest first.
     waiting: Vec<PacketBuf>,
     built: Vec<(u8, Built)>,
+    /// Most packets that wait, and are handed to the port at once.
+    burst: usize,
     last_sent_ns: Option<u64>,
     /// Gaps really left between packets.
     pub gaps: Histogram,
@@ -200,7 +202,12 @@ pub struct Sender {
 
 impl Sender {
     /// A sender of these streams, each with its number.
-    pub fn new(streams: &[(u16, Stream)], link_bps: f64, seed: u64) -> Result<Self, Error> {
+    pub fn new(
+        streams: &[(u16, Stream)],
+        link_bps: f64,
+        seed: u64,
+        burst: usize,
+    ) -> Result<Self, Error> {
         let lane = |(id, stream): &(u16, Stream)| {
             Lane::new(stream, *id, link_bps, seed.wrapping_add(u64::from(*id)))
         };
@@ -209,8 +216,9 @@ impl Sender {
             start_ns: 0,
             end_ns: 0,
             stock: Vec::with_capacity(2 * BURST),
-            waiting: Vec::with_capacity(BURST),
-            built: Vec::with_capacity(BURST),
+            waiting: Vec::with_capacity(burst),
+            built: Vec::with_capacity(burst),
+            burst,
             last_sent_ns: None,
             gaps: Histogram::default(),
             lateness: Histogram::default(),
@@ -288,7 +296,7 @@ impl Sender {
 
     /// Builds packets that are due, in order of their times, at most a burst.
     fn build(&mut self, now_ns: u64, end: &mut End) {
-        while self.waiting.len() < BURST {
+        while self.waiting.len() < self.burst {
             let Some(lane) = self.next_lane(now_ns) else { return };
             if self.stock.is_empty() && !self.restock(end) {
                 self.starved += 1;

@@ -311,7 +311,7 @@ fn results() -> Results {
             limit: Some(Limit::LARGEST_LOAD),
             verdicts: vec![stalled],
         }],
-        quantities: [Unit::Frames, Unit::Seconds, Unit::Share, Unit::Entries]
+        quantities: [Unit::Frames, Unit::Seconds, Unit::Share, Unit::Cycles, Unit::Entries]
             .map(|unit| QuantityRecord {
                 subject: subject.clone(),
                 metric: "largest table".into(),
@@ -326,6 +326,7 @@ fn results() -> Results {
             case: "ip4".into(),
             comparison: compare(&ratios, None, 1).unwrap(),
             unexhausted: Vec::new(),
+            cost: None,
         }],
         streams: vec![
             StreamRecord {

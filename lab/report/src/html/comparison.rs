@@ -5,6 +5,7 @@ use lab_record::{ComparisonRecord, RatioReading};
 use super::section::{Page, Section, figure};
 use crate::figures::forest;
 use crate::svg::canvas::escape;
+use crate::words;
 
 pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let results = page.results;
@@ -25,6 +26,10 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             body.push_str(&format!(
                 "<p>{case}: {device} lost next to nothing at the largest load, so it may do more than was seen.</p>\n"
             ));
+        }
+        if let Some(cost) = &record.cost {
+            let (case, told) = (escape(&record.case), words::compared_cost(cost));
+            body.push_str(&format!("<p>{case}: compared by cost: {told}.</p>\n"));
         }
         if record.reading() == RatioReading::Nothing {
             let (case, other, base) =
@@ -59,6 +64,7 @@ mod tests {
                 case: "ip4".into(),
                 comparison,
                 unexhausted: unexhausted.iter().map(|it| (*it).to_owned()).collect(),
+                cost: None,
             }];
             section(&Page::of(&Results { comparisons, ..Results::default() })).unwrap().body
         };

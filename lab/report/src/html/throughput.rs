@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::host;
 use super::section::{Page, Section, distinct, figure, metrics};
 use crate::figures::throughput;
+use crate::quantities;
 use crate::summary::Row;
 use crate::svg::canvas::escape;
 use crate::words::{limit, rate, verdict};
@@ -37,6 +38,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     };
     body.push_str("<table>\n<tr><th>device</th><th>case</th><th></th><th class=\"n\">lower bound</th><th class=\"n\">conditional</th><th class=\"n\">upper bound</th>\
                    <th class=\"n\">of the first</th><th class=\"n\">lies in</th><th class=\"n\">sd</th><th class=\"n\">runs</th><th>limited by</th></tr>\n");
+    let costs = quantities::costs(results);
     for row in rows {
         let interval = format!("{} ({})", row.interval_in_words(rate), row.spread());
         let conditional = row.conditional_pps.map_or_else(|| "–".into(), rate);
@@ -64,6 +66,10 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
                 "<tr><td></td><td colspan=\"10\" class=\"{class}\">upper bound: {phrase}</td></tr>"
             );
         }
+        if let Some(told) = cost_instead(row, rows, &costs) {
+            let told = escape(&told);
+            let _ = writeln!(body, "<tr><td></td><td colspan=\"10\">{told}</td></tr>");
+        }
         for found in &row.verdicts {
             let phrase = escape(&verdict(found));
             let _ = writeln!(
@@ -75,6 +81,23 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     body.push_str("</table>\n");
     let lead = host::fitness(results).unwrap_or_default();
     Some(Section { title: "Throughput", lead, body })
+}
+
+/// Of a rate that is a lower bound, what is compared instead: the cost of a packet, and what it is
+/// of that of the first device in the same case.
+fn cost_instead(row: &Row, rows: &[Row], costs: &[quantities::Row]) -> Option<String> {
+    let of = |row: &Row| costs.iter().find(|cost| cost.subject == row.subject);
+    let own = of(row).filter(|_| row.is_at_least())?;
+    let first = rows.iter().find(|other| row.is_comparable_to(other));
+    let first = first.filter(|other| other.subject.device != row.subject.device).and_then(of);
+    let ratio = first.map(|first| format!(", {:.2} of the first", own.median / first.median));
+    let note = own.note.as_ref().map(|note| format!(": {note}"));
+    Some(format!(
+        "Its cost is compared instead: {}{}{}",
+        quantities::told(own.median, own.unit),
+        ratio.unwrap_or_default(),
+        note.unwrap_or_default()
+    ))
 }
 
 /// A row's rate, and whether it may be more.
@@ -106,7 +129,38 @@ fn place(names: &[String], name: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab_record::{AnswerRecord, Blame, Limit, Limiter, Results, Subject};
+    use lab_record::{
+        AnswerRecord, Blame, Limit, Limiter, QuantityRecord, Results, Subject, Unit,
+    };
+
+    #[test]
+    fn a_device_that_the_generator_limited_is_told_by_its_cost() {
+        let subject = |device: &str| Subject { device: device.into(), ..Subject::default() };
+        let answer = |device: &str, by| AnswerRecord {
+            subject: subject(device),
+            metric: "NDR".into(),
+            low_pps: 1e6,
+            high_pps: 1e6,
+            limit: Some(Limit { by, ..Limit::LARGEST_LOAD }),
+            ..AnswerRecord::default()
+        };
+        let cost = |device: &str, cycles| QuantityRecord {
+            subject: subject(device),
+            metric: quantities::COST.into(),
+            unit: Unit::Cycles,
+            values: vec![cycles],
+            note: Some("vectors of 255.0 packets".into()),
+        };
+        let body = |by| {
+            let answers = vec![answer("one", by), answer("two", by)];
+            let quantities = vec![cost("one", 200.0), cost("two", 300.0)];
+            section(&Page::of(&Results { answers, quantities, ..Results::default() })).unwrap().body
+        };
+        let told = "300.0 cycles a packet, 1.50 of the first: vectors of 255.0 packets";
+        let bound = body(Limiter::Generator);
+        assert!(bound.contains(told) && bound.contains("compared instead: 200.0 cycles"), "{bound}");
+        assert!(!body(Limiter::Device).contains("cost"));
+    }
 
     #[test]
     fn what_the_generator_limited_is_at_least_and_no_ratio_of_such_is_told() {

@@ -29,8 +29,8 @@ use crate::link::LinkKind;
 use crate::load::frames::Load;
 use crate::scenario::{Case, Scenario};
 use crate::trial::rig::{Bench, Measured, Rig, Wish};
-use crate::trial::self_test;
 use crate::trial::stand::RigStand;
+use crate::trial::{cost, self_test};
 use crate::watch::{modelled, probe, telemetry};
 use crate::{Error, dut};
 
@@ -403,6 +403,7 @@ impl Running<'_> {
         let mut resumed = Resumed { stand: &mut stand, earlier };
         let found = measure.search.carry_out(&terms, &mut resumed)?;
         let counted = if measure.search.of_both_directions { directions } else { 1.0 };
+        let finds_rates = !found.rates.is_empty();
         let carried_pps =
             found.rates.iter().map(|found| found.low_pps / counted).fold(f64::INFINITY, f64::min);
         for mut found in found.rates {
@@ -415,6 +416,10 @@ impl Running<'_> {
             self.recorder.write(AnswerRecord { directions, ..answer })?;
         }
         self.quantities(&subject, found.quantities)?;
+        if finds_rates && !self.earlier.has_answer(&subject, cost::METRIC) {
+            let found = cost::measure(rig, load, both)?;
+            found.map_or(Ok(()), |it| self.recorder.write(it.record(subject.clone())))?;
+        }
         for percent in &measure.latency_at_percent {
             let load_pps = carried_pps * *percent as f64 / 100.0;
             if !(1.0..f64::INFINITY).contains(&load_pps) {

@@ -7,12 +7,13 @@
 //! The device is started anew for each letter: a restart lands on other memory, and what differs
 //! only by that is no difference. A letter's value is the median rate received at the largest load,
 //! or by TCP where the scenario has streams. A device that lost next to nothing of that load may do
-//! more: a ratio is then a bound, and between two such devices it says nothing.
+//! more: then what a packet costs is compared, where both tell; else a ratio is a bound, and between
+//! two such devices it says nothing.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use lab_record::{ComparisonRecord, Recorder, StreamRecord, Subject, Trial};
+use lab_record::{ComparedCost, ComparisonRecord, Recorder, StreamRecord, Subject, Trial};
 use lab_search::search::max_rate::SATURATED;
 use lab_search::stats::blocks::{Side, log_ratio, order};
 use lab_search::stats::paired::{Null, compare};
@@ -22,6 +23,7 @@ use crate::Error;
 use crate::campaign::{Campaign, Ceilings, Progress};
 use crate::load::frames::Load;
 use crate::scenario::Case;
+use crate::trial::cost;
 use crate::trial::rig::{Rig, Wish};
 
 /// Trials of one start.
@@ -65,8 +67,14 @@ impl Campaign<'_> {
         let mut found = Vec::new();
         for (wish, case) in &cases {
             versus.starts.clear();
-            let null = Null::of(&versus.blocks(base, base, wish, case, blocks)?)?;
-            let ratios = versus.blocks(base, other, wish, case, blocks)?;
+            let null = versus.blocks(base, base, wish, case, blocks)?;
+            let real = versus.blocks(base, other, wish, case, blocks)?;
+            let unexhausted = versus.unexhausted();
+            let by_cost = !unexhausted.is_empty() && null.tells_costs() && real.tells_costs();
+            let (null, ratios) = match by_cost {
+                true => (Null::of(&null.costs)?, &real.costs),
+                false => (Null::of(&null.rates)?, &real.rates),
+            };
             let seed = self.scenario.campaign.seed;
             let subject = Subject {
                 function: case.function.name().to_owned(),
@@ -77,8 +85,9 @@ impl Campaign<'_> {
                 base: base.to_owned(),
                 other: other.to_owned(),
                 case: subject.case(),
-                comparison: compare(&ratios, Some(&null), seed)?,
-                unexhausted: versus.unexhausted(),
+                comparison: compare(ratios, Some(&null), seed)?,
+                unexhausted,
+                cost: by_cost.then(|| real.compared()),
             };
             versus.recorder.write(record.clone())?;
             found.push(record);
@@ -87,8 +96,53 @@ impl Campaign<'_> {
     }
 }
 
+/// What one start showed.
+struct Start {
+    /// The median rate of its trials.
+    rate: f64,
+    /// Cycles a packet, and packets of a vector, where the device tells.
+    cost: Option<(f64, f64)>,
+}
+
+/// Log-ratios of blocks, the other over the base.
+#[derive(Default)]
+struct Blocks {
+    rates: Vec<f64>,
+    /// Of packets a cycle, of the blocks whose starts all told; more is faster, as with rates.
+    costs: Vec<f64>,
+    /// Costs of all starts, of the base and of the other.
+    starts: [Vec<(f64, f64)>; 2],
+}
+
+impl Blocks {
+    fn add(&mut self, base: &[Start], other: &[Start]) {
+        let both = |of: fn(&Start) -> f64, starts: &[Start]| [of(&starts[0]), of(&starts[1])];
+        self.rates.push(log_ratio(both(|it| it.rate, base), both(|it| it.rate, other)));
+        let costs = |starts: &[Start]| starts.iter().map(|it| it.cost).collect::<Option<Vec<_>>>();
+        if let (Some(base), Some(other)) = (costs(base), costs(other)) {
+            // Other over base in cycles is base over other in packets a cycle.
+            let cycles = |starts: &[(f64, f64)]| [starts[0].0, starts[1].0];
+            self.costs.push(log_ratio(cycles(&other), cycles(&base)));
+            self.starts[0].extend(base);
+            self.starts[1].extend(other);
+        }
+    }
+
+    /// Whether every start told what a packet costs it.
+    fn tells_costs(&self) -> bool {
+        self.costs.len() == self.rates.len()
+    }
+
+    fn compared(&self) -> ComparedCost {
+        let of = |part: fn(&(f64, f64)) -> f64| {
+            self.starts.each_ref().map(|it| median(&it.iter().map(part).collect::<Vec<_>>()))
+        };
+        ComparedCost { cycles: of(|it| it.0), vector_packets: of(|it| it.1) }
+    }
+}
+
 impl Versus<'_> {
-    /// The log-ratio of each block.
+    /// The log-ratios of each block.
     fn blocks(
         &mut self,
         base: &str,
@@ -96,24 +150,24 @@ impl Versus<'_> {
         wish: &Wish,
         case: &Case,
         blocks: usize,
-    ) -> Result<Vec<f64>, Error> {
+    ) -> Result<Blocks, Error> {
         let load = self.campaign.load(case, wish)?;
         let ceiling_pps = match self.campaign.has_streams() {
             true => 0.0,
             false => self.ceilings.of(self.campaign, &load.sizes)?,
         };
-        let mut ratios = Vec::new();
+        let mut ratios = Blocks::default();
         for (block, sides) in order(blocks, self.campaign.scenario.campaign.seed).iter().enumerate()
         {
             let (mut a, mut b) = (Vec::new(), Vec::new());
             for side in sides {
-                let (device, rates) = match side {
+                let (device, starts) = match side {
                     Side::A => (base, &mut a),
                     Side::B => (other, &mut b),
                 };
-                rates.push(self.rate(device, (wish, case), &load, block as u32, ceiling_pps)?);
+                starts.push(self.start(device, (wish, case), &load, block as u32, ceiling_pps)?);
             }
-            ratios.push(log_ratio([a[0], a[1]], [b[0], b[1]]));
+            ratios.add(&a, &b);
         }
         Ok(ratios)
     }
@@ -143,20 +197,21 @@ impl Versus<'_> {
         Ok(median(&rates))
     }
 
-    /// One start, and the median rate of its trials.
-    fn rate(
+    /// One start, by its trials.
+    fn start(
         &mut self,
         device: &str,
         (wish, case): (&Wish, &Case),
         load: &Load,
         run: u32,
         ceiling_pps: f64,
-    ) -> Result<f64, Error> {
+    ) -> Result<Start, Error> {
         let campaign = self.campaign;
         let (done, all) = (self.done, self.all);
         (campaign.progress)(&Progress { done, all, what: device, left: None });
         if campaign.has_streams() {
-            return self.bps(device, (wish, case), run);
+            let rate = self.bps(device, (wish, case), run)?;
+            return Ok(Start { rate, cost: None });
         }
         let mut rig = Rig::start(campaign.bench, device, wish)?;
         let both = campaign.scenario.traffic.both_directions;
@@ -185,6 +240,26 @@ impl Versus<'_> {
         let exhausted = usize::from(2 * saturated > TRIALS);
         self.starts.entry(device.to_owned()).or_default()[exhausted] += 1;
         self.done += 1;
-        Ok(median(&rates))
+        let cost = cost::measure(&mut rig, load, both)?;
+        let cost = cost.map(|cost| (cost.median(), cost.vector_packets));
+        Ok(Start { rate: median(&rates), cost })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_costs_more_is_slower_and_costs_count_only_where_every_start_told() {
+        let starts = |cycles: Option<f64>| [1, 2].map(|_| Start { rate: 1e6, cost: cycles.map(|it| (it, 250.0)) });
+        let mut blocks = Blocks::default();
+        blocks.add(&starts(Some(100.0)), &starts(Some(200.0)));
+        assert!(blocks.tells_costs() && (blocks.costs[0] - 0.5f64.ln()).abs() < 1e-12);
+        assert_eq!(blocks.rates, [0.0]);
+        let told = ComparedCost { cycles: [100.0, 200.0], vector_packets: [250.0; 2] };
+        assert_eq!(blocks.compared(), told);
+        blocks.add(&starts(Some(100.0)), &starts(None));
+        assert!(!blocks.tells_costs());
     }
 }

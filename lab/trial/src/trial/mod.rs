@@ -12,6 +12,7 @@
 //! process is killed by the kernel when the lab ends, however it ends.
 
 mod away;
+pub mod cost;
 pub mod rig;
 pub mod self_test;
 mod spikes;

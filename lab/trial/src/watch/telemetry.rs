@@ -60,7 +60,7 @@ pub(crate) fn watch(
 }
 
 /// What nodes did between two looks; those that saw no packet are left out.
-fn grown(before: &[NodeCost], after: &[NodeCost]) -> Vec<NodeCost> {
+pub(crate) fn grown(before: &[NodeCost], after: &[NodeCost]) -> Vec<NodeCost> {
     let since = |node: &NodeCost| {
         let earlier = before.iter().find(|it| it.node == node.node);
         let (calls, packets, cycles) =

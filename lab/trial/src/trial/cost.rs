@@ -1,0 +1,148 @@
+//! What a packet costs a device that tells what its nodes do: cycles at full vectors, however much
+//! faster it is than the generator.
+//!
+//! ```text
+//! windows   │ 256 at once, 256 at once, … │ nodes? │ 256 at once, … │ nodes? │ …
+//! each      cycles of all nodes ÷ packets        packets ÷ calls: how full vectors were
+//! kept      the quieter half: a window in which the host had the core tells of the host
+//! ```
+//! A device that waits for the generator finds few packets at a time, and each costs it more. So the
+//! generator hands a whole vector over at once, between two looks of the device.
+
+use lab_record::{NodeCost, QuantityRecord, Subject, Unit};
+use lab_search::stats::summary::median;
+use lab_traffic::{Plan, Rate};
+
+use crate::Error;
+use crate::load::frames::Load;
+use crate::trial::rig::Rig;
+use crate::watch::telemetry::grown;
+
+/// What the number is called.
+pub const METRIC: &str = "cost";
+/// Windows of a start, and their length: shorter than a host takes a core away for.
+const WINDOWS: usize = 40;
+const WINDOW_S: f64 = 0.005;
+/// Packets handed over at once: as many as the largest vectors of devices hold.
+const BURST: usize = 256;
+/// Windows with fewer packets tell nothing.
+const FEWEST: u64 = 1_000;
+/// So long without a packet means that the rest of a window is lost.
+const QUIET_NS: u64 = 2_000_000;
+
+/// What a packet costs, by one start.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Cost {
+    /// Cycles a packet of each window that was kept, the least first.
+    pub(crate) cycles: Vec<f64>,
+    /// Packets of a vector, over all of them.
+    pub(crate) vector_packets: f64,
+    /// Windows there were.
+    windows: usize,
+}
+
+impl Cost {
+    /// Of windows, by what the nodes did in each; none where none tells enough.
+    fn of(windows: &[Vec<NodeCost>]) -> Option<Self> {
+        let mut seen: Vec<(f64, f64)> = windows.iter().filter_map(|it| window(it)).collect();
+        seen.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let windows = seen.len();
+        seen.truncate(windows.div_ceil(2));
+        let vectors: Vec<f64> = seen.iter().map(|it| it.1).collect();
+        let cycles: Vec<f64> = seen.into_iter().map(|it| it.0).collect();
+        (windows > 0).then(|| Self { cycles, vector_packets: median(&vectors), windows })
+    }
+
+    /// The number of this start.
+    pub(crate) fn median(&self) -> f64 {
+        median(&self.cycles)
+    }
+
+    /// As it is written down.
+    pub(crate) fn record(self, subject: Subject) -> QuantityRecord {
+        let note = format!(
+            "vectors of {:.1} packets, handed over {BURST} at once; the quieter half of {} windows",
+            self.vector_packets, self.windows
+        );
+        QuantityRecord {
+            subject,
+            metric: METRIC.into(),
+            unit: Unit::Cycles,
+            values: self.cycles,
+            note: Some(note),
+        }
+    }
+}
+
+/// Cycles and vectors of a window, by all its nodes and the one that brings packets in.
+fn window(nodes: &[NodeCost]) -> Option<(f64, f64)> {
+    // Every node that sees all packets has as many; the emptiest vectors are those of the input.
+    let input = nodes.iter().max_by_key(|node| (node.packets, node.calls))?;
+    let cycles: f64 = nodes.iter().map(|node| node.cycles).sum();
+    let (packets, calls) = (input.packets as f64, input.calls as f64);
+    (input.packets >= FEWEST && cycles > 0.0 && calls > 0.0)
+        .then_some((cycles / packets, packets / calls))
+}
+
+/// Measures it; none of a device that does not tell.
+pub(crate) fn measure(rig: &mut Rig<'_>, load: &Load, both: bool) -> Result<Option<Cost>, Error> {
+    let mut before = rig.nodes()?;
+    if before.is_empty() {
+        return Ok(None);
+    }
+    let mut windows = Vec::new();
+    for _ in 0..WINDOWS {
+        let mut streams = [vec![load.stream(Rate::Max)], Vec::new()];
+        if both {
+            streams[1].push(load.stream_back(Rate::Max));
+        }
+        let plan = Plan { seed: load.seed, burst: BURST, ..Plan::new(WINDOW_S) };
+        rig.carry(streams, Plan { quiet_ns: QUIET_NS, ..plan })?;
+        let after = rig.nodes()?;
+        windows.push(grown(&before, &after));
+        before = after;
+    }
+    rig.forget_counts()?;
+    Ok(Cost::of(&windows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(name: &str, calls: u64, packets: u64, cycles: f64) -> NodeCost {
+        NodeCost { node: name.into(), calls, packets, cycles }
+    }
+
+    /// Nodes of a window in which each packet cost so many cycles.
+    fn costing(cycles: f64) -> Vec<NodeCost> {
+        let share = |share: f64| 10_000.0 * cycles * share;
+        vec![
+            node("port-rx", 40, 10_000, share(0.5)),
+            node("xconnect", 40, 10_000, share(0.3)),
+            node("port-tx", 40, 10_000, share(0.2)),
+        ]
+    }
+
+    #[test]
+    fn the_quieter_half_of_the_windows_tells_the_cost() {
+        let mut windows: Vec<Vec<NodeCost>> = (0..6).map(|it| costing(100.0 + f64::from(it))).collect();
+        // Half of the time somebody else had the core.
+        windows.extend((0..5).map(|it| costing(900.0 * f64::from(it + 1))));
+        windows.push(vec![node("port-rx", 3, 7, 9e6)]);
+        let cost = Cost::of(&windows).unwrap();
+        assert_eq!((cost.cycles.len(), cost.windows, cost.vector_packets), (6, 11, 250.0));
+        assert!((cost.median() - 102.5).abs() < 1e-9, "{cost:?}");
+        let record = cost.record(Subject::default());
+        assert!(record.note.as_ref().unwrap().starts_with("vectors of 250.0 packets"));
+        assert_eq!((record.unit, record.values.len()), (Unit::Cycles, 6));
+    }
+
+    #[test]
+    fn the_emptiest_vectors_of_all_packets_are_told() {
+        let nodes = [node("port-rx", 100, 5_000, 1e6), node("ip4-lookup", 50, 5_000, 1e6), node("arp", 9, 9, 0.0)];
+        assert_eq!(window(&nodes), Some((400.0, 50.0)));
+        assert_eq!(window(&[]), None);
+        assert_eq!(Cost::of(&[]), None);
+    }
+}
