@@ -49,6 +49,13 @@ pub(crate) struct Flags {
     cores: Cores,
 }
 
+impl Flags {
+    /// Whether the command line has a limit of its own.
+    pub(crate) fn says_minutes(&self) -> bool {
+        self.minutes.is_some()
+    }
+}
+
 /// Which devices.
 #[derive(Debug, Args)]
 pub(crate) struct Devices {
@@ -103,6 +110,8 @@ pub(crate) struct Setting {
     /// What the folder has already.
     earlier: Results,
     pub(crate) limit: Option<Duration>,
+    /// Time that is spent where least is known.
+    pub(crate) budget: Option<Duration>,
     link: LinkKind,
     device_cores: String,
     lab_core: String,
@@ -160,6 +169,7 @@ impl Setting {
             clock,
             interrupt: Interrupt::listen()?,
             limit: (minutes > 0.0).then(|| Duration::from_secs_f64(minutes * 60.0)),
+            budget: None,
             restarts: restarts.max(1),
             scenario,
             out,
@@ -236,6 +246,7 @@ impl Setting {
             bench: &bench,
             restarts: self.restarts,
             limit: self.limit,
+            budget: self.budget,
             stalls_per_s: self.stalls_per_s,
             earlier: &self.earlier,
             progress: &|now| line.tell(now),

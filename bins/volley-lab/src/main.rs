@@ -9,6 +9,7 @@
 //! ```
 
 mod bench;
+mod budget;
 mod cli;
 mod compare;
 mod fit;

@@ -1,12 +1,14 @@
 //! `volley-lab plan SCENARIO`: what it would take, and what a shorter campaign would lose.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueHint};
 use lab_trial::plan::Plan;
 use lab_trial::{dut, scenario_file};
 
 use crate::bench::Devices;
+use crate::budget::Budget;
 use crate::say::say;
 use crate::shorter::Shorter;
 use crate::{Failure, shorter};
@@ -24,6 +26,8 @@ pub(crate) struct Arguments {
     restarts: Option<u32>,
     #[command(flatten)]
     shorter: Shorter,
+    #[command(flatten)]
+    budget: Budget,
 }
 
 /// Says it.
@@ -33,6 +37,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Devices { devices } = &arguments.devices;
     for name in devices {
         dut::named(name)?;
+    }
+    let budget = arguments.budget.time();
+    if let Some(budget) = budget {
+        let plan = Plan::of(&scenario, devices.len(), 1);
+        say!("{}: {}", scenario.name.get_ref(), scenario.title);
+        shorter::tell(&cut);
+        say!("{}", line(&plan));
+        say!("{}", spent(&plan, budget));
+        return Ok(());
     }
     let restarts = arguments.restarts.unwrap_or(scenario.campaign.restarts).max(1);
     let plan = Plan::of(&scenario, devices.len(), restarts);
@@ -61,6 +74,33 @@ pub(crate) fn line(plan: &Plan) -> String {
         plan.devices,
         plan.restarts,
         plan.searches()
+    )
+}
+
+/// What a budget is spent on, by the plan of a first start of everything.
+pub(crate) fn spent(plan: &Plan, budget: Duration) -> String {
+    let whole = time(budget.as_secs_f64());
+    let Some(once_s) = plan.seconds().filter(|once_s| *once_s > 0.0) else {
+        return format!("Budget of {whole}: each case once, then again where intervals are widest.");
+    };
+    let (once, left_s) = (time(once_s), budget.as_secs_f64() - once_s);
+    if left_s < 0.0 {
+        return format!(
+            "Budget of {whole}: less than a first start of everything takes, about {once}. Its searches are \
+             cut to their share, and there will be no intervals: fewer --points or --devices make room."
+        );
+    }
+    let starts = plan.starts * plan.devices;
+    let more = (left_s / once_s * starts as f64) as usize;
+    let told = match more / starts.max(1) {
+        0 | 1 => {
+            "the fewest starts first; some or all will have fewer than three, and so no interval"
+        }
+        _ => "first until everything has three and so an interval, then where intervals are widest",
+    };
+    format!(
+        "Budget of {whole}: a first start of everything takes about {once}, then there is time for about \
+         {more} more starts of one device and case, {told}."
     )
 }
 
@@ -100,6 +140,25 @@ fn time(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_budget_says_what_there_is_time_for() {
+        let plan = |case_s| Plan {
+            cases: 2,
+            devices: 2,
+            restarts: 1,
+            starts: 2,
+            case_s: Some(case_s),
+            longest_axis: None,
+        };
+        let told = |case_s, minutes: u64| spent(&plan(case_s), Duration::from_secs(60 * minutes));
+        // 4 searches of 58 s, and 4 starts of 2 s: 4 minutes.
+        let long = told(58.0, 30);
+        assert!(long.contains("about 4 minutes, then there is time for about 26 more"), "{long}");
+        assert!(long.contains("where intervals are widest"), "{long}");
+        assert!(told(58.0, 7).contains("fewer than three"));
+        assert!(told(58.0, 3).contains("less than a first start of everything takes"));
+    }
 
     #[test]
     fn a_long_plan_says_what_a_shorter_one_would_lose() {

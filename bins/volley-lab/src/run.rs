@@ -16,6 +16,7 @@ use lab_trial::host;
 use lab_trial::plan::Plan;
 
 use crate::bench::{Devices, Flags, Setting};
+use crate::budget::Budget;
 use crate::gate::Junit;
 use crate::say::say;
 use crate::shorter::Shorter;
@@ -34,16 +35,29 @@ pub(crate) struct Run {
     #[command(flatten)]
     shorter: Shorter,
     #[command(flatten)]
+    budget: Budget,
+    #[command(flatten)]
     junit: Junit,
 }
 
 /// Measures a scenario.
 pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
-    let Run { scenario, devices, flags, shorter, junit } = arguments;
+    let Run { scenario, devices, flags, shorter, budget, junit } = arguments;
     let Devices { devices } = devices;
-    let setting = Setting::enter(flags, shorter.cut(), scenario, devices)?;
+    if budget.time().is_some() && flags.says_minutes() {
+        let told = "--minutes cuts what --budget would spend: give one of them";
+        return Err(Failure::Usage(told.to_owned()));
+    }
+    let mut setting = Setting::enter(flags, shorter.cut(), scenario, devices)?;
+    if let Some(budget) = budget.time() {
+        // Searches of the first start have their share of it.
+        (setting.budget, setting.limit, setting.restarts) = (Some(budget), Some(budget), 1);
+    }
     let planned = Plan::of(&setting.scenario, devices.len(), setting.restarts);
     eprintln!("volley-lab: {}", plan::line(&planned));
+    if let Some(budget) = setting.budget {
+        eprintln!("volley-lab: {}", plan::spent(&planned, budget));
+    }
     let mut recorder = setting.recorder()?;
     let stolen_s = host::stolen_s();
     let outcome = setting.campaign(devices, |campaign| campaign.run(&mut recorder));

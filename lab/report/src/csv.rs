@@ -1,11 +1,15 @@
 //! The summary as CSV (RFC 4180), for spreadsheets and scripts: rates of packets, and all else by
 //! unit.
 
+use std::fmt::Write;
+
+use lab_record::axes::{Axis, LoadPercent};
 use lab_record::{Blame, Directions, Results};
 
 use super::checks::told;
+use super::html::timed;
 use super::quantities;
-use super::summary::rows;
+use super::summary::{rows, spread};
 use super::words::verdict;
 
 /// A field, quoted where it must be.
@@ -105,12 +109,55 @@ pub fn quantities(results: &Results) -> String {
     text
 }
 
+/// Percentiles of a latency that are told.
+const PERCENTS: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
+
+/// One line for each device and case whose packets were timed, in nanoseconds: percentiles, each
+/// with its 95 % interval over restarts, or what fewer than three restarts span.
+pub fn latency(results: &Results) -> String {
+    let mut text = String::from("device,case,load_percent,runs,trials,packets,spread,min_ns,mean_ns");
+    for percent in PERCENTS {
+        let _ = write!(text, ",p{percent}_ns,p{percent}_low_ns,p{percent}_high_ns");
+    }
+    text.push_str(",max_ns,generator_late_p99_ns,generator_late_max_ns\r\n");
+    for timed in timed::of(results) {
+        let (all, runs) = (timed.all(), timed.restarts());
+        if all.count() == 0 {
+            continue;
+        }
+        let load = timed.subject.axes.get(LoadPercent::NAME).cloned();
+        let mut fields = vec![
+            field(&timed.subject.device),
+            field(&timed.subject.case()),
+            load.unwrap_or_default(),
+            runs.to_string(),
+            timed.trials.len().to_string(),
+            all.count().to_string(),
+            spread(runs).to_owned(),
+            all.min_ns().to_string(),
+            format!("{:.0}", all.mean_ns()),
+        ];
+        for percent in PERCENTS {
+            let found = timed.percentile(percent);
+            let three = found.map(|(mean, within)| [mean, within.low, within.high]);
+            let three = three.map(|it| it.map(|ns| format!("{ns:.0}"))).unwrap_or_default();
+            fields.extend(three);
+        }
+        fields.push(all.max_ns().to_string());
+        let late = timed.lateness().map(|it| it.map(|ns| ns.to_string())).unwrap_or_default();
+        fields.extend(late);
+        text.push_str(&fields.join(","));
+        text.push_str("\r\n");
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use lab_record::{
-        AnswerRecord, CheckRecord, Checked, Fault, Limit, Limiter, QuantityRecord, Subject, Unit,
-        Verdict,
+        AnswerRecord, CheckRecord, Checked, Fault, Histogram, Limit, Limiter, Outcome,
+        QuantityRecord, Subject, Trial, TrialRecord, Unit, Verdict,
     };
 
     #[test]
@@ -152,6 +199,31 @@ mod tests {
             line,
             "\"a \"\"b\"\", c\",,NDR,each way,1,true,1.0,,2.0,bracket,1.0,,0.0,generator,0,7,1,,generator-bound: 100 % of the generator's ceiling"
         );
+    }
+
+    #[test]
+    fn latencies_have_percentiles_with_their_intervals_over_restarts() {
+        let trial = |run: u32| {
+            let axes = [(LoadPercent::NAME.to_owned(), "50".to_owned())].into();
+            let subject = Subject { device: "ovs".into(), run, axes, ..Subject::default() };
+            let outcome = Outcome::of(Trial::new(1e3, 1.0), 1_000);
+            let mut latency = Histogram::default();
+            latency.record_many(1_000 + 100 * u64::from(run), 990);
+            latency.record_many(50_000, 10);
+            let bare = TrialRecord::new(subject, 0, "latency", 0.0, outcome);
+            TrialRecord { latency: Some(latency), ..bare }
+        };
+        let text = latency(&Results { trials: (0..3).map(trial).collect(), ..Results::default() });
+        let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+        assert_eq!((lines.len(), lines[0].len()), (2, lines[1].len()), "{text}");
+        let value = |name: &str| lines[1][lines[0].iter().position(|it| *it == name).unwrap()];
+        let number = |name: &str| value(name).parse::<f64>().unwrap();
+        assert_eq!([value("device"), value("load_percent"), value("runs"), value("packets")], ["ovs", "50", "3", "3000"]);
+        assert_eq!(value("spread"), "95 % interval");
+        assert!((number("p50_ns") / 1_100.0 - 1.0).abs() < 0.02, "{text}");
+        assert!(number("p50_low_ns") < number("p50_ns") && number("p50_ns") < number("p50_high_ns"));
+        assert!(number("p99.9_ns") > 49_000.0 && value("generator_late_p99_ns").is_empty(), "{text}");
+        assert_eq!(latency(&Results::default()).lines().count(), 1);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! ```text
 //! raw.jsonl ─▶ Results ─┬▶ figures ─▶ svg ─┬▶ report.html
 //!                       ├▶ tables ─────────┘
-//!                       ├▶ results.csv, quantities.csv, checks.csv
+//!                       ├▶ results.csv, quantities.csv, latency.csv, checks.csv
 //!                       ├▶ metrics.txt  (OpenMetrics)
 //!                       ├▶ instance data of our YANG model
 //!                       └▶ index.sqlite

@@ -5,15 +5,17 @@
 
 use std::path::{Path, PathBuf};
 
-use lab_record::axes::{Entries, FrameBytes};
+use lab_record::axes::{Axis, Entries, Flows, FrameBytes};
 use lab_traffic::Rate;
 use lab_traffic::arrivals::Imix;
+use lab_trial::cut::Cut;
+use lab_trial::link::LinkKind;
 use lab_trial::load::frames::Load;
-use lab_trial::scenario::Scenario;
+use lab_trial::scenario::{Case, Function, Scenario};
 use lab_trial::scenario_file;
 
 /// Each line of the sources' table, and the files that measure it.
-const TABLE: [(&str, &[&str]); 15] = [
+const TABLE: [(&str, &[&str]); 20] = [
     ("L2 cross-connect", &["l2-xconnect"]),
     ("L2 bridge", &["l2-bridge"]),
     ("L2 table scaling", &["l2-table-size"]),
@@ -29,6 +31,11 @@ const TABLE: [(&str, &[&str]); 15] = [
     ("containers / VMs", &["containers", "vms"]),
     ("schedulers", &["schedulers"]),
     ("functional set", &["functional"]),
+    ("COP allow lists", &["source-allow-list"]),
+    ("dot1q", &["dot1q"]),
+    ("GRE", &["gre"]),
+    ("IPv6 beside IPv4", &["ip6"]),
+    ("searches", &["max-rate", "throughput", "loss-scan", "frame-loss", "soak"]),
 ];
 
 fn folder() -> PathBuf {
@@ -50,7 +57,7 @@ fn every_file_parses_is_named_after_its_scenario_and_has_cases() {
         assert!(!scenario.cases().is_empty(), "{stem}");
         files += 1;
     }
-    assert!(files >= 20, "{files} files");
+    assert!(files >= 34, "{files} files");
 }
 
 #[test]
@@ -77,6 +84,64 @@ fn every_frame_of_every_case_has_room_for_its_headers() {
                 assert!(checked.is_ok(), "{}: {:?}", path.display(), checked);
             }
         }
+    }
+}
+
+/// What a case asks of the device and sends, apart from its labels.
+fn asked(scenario: &Scenario, case: &Case) -> String {
+    let usual = u64::from(*scenario.traffic.frame_bytes.get_ref());
+    let bytes = case.get::<FrameBytes>().unwrap_or(usual) as u16;
+    let sizes = Imix::single(bytes);
+    let load = Load::new(case.function.kind, case.ethertype, &scenario.traffic, sizes);
+    let entries = case.get::<Entries>().or(case.function.entries).unwrap_or(1);
+    let flows = case.get::<Flows>().unwrap_or(load.flows);
+    let load = Load { entries, flows, ..load };
+    let function = Function { label: None, entries: None, ..case.function.clone() };
+    let axes: Vec<_> = case.axes.iter().filter(|(name, _)| !SENT.contains(&name.as_str())).collect();
+    let sent = [load.stream(Rate::Max), load.stream_back(Rate::Max)];
+    format!("{function:?} {entries} {axes:?} {sent:?}")
+}
+
+/// Axes that show in what is sent; the others are told to the device or the search, as they are.
+const SENT: [&str; 4] = ["ethertype", Entries::NAME, Flows::NAME, FrameBytes::NAME];
+
+/// Cases that differ in nothing but what they are called.
+fn same(scenario: &Scenario) -> Vec<String> {
+    let mut seen = std::collections::BTreeMap::new();
+    let mut same = Vec::new();
+    for case in scenario.cases() {
+        let name = format!("{} {:?}", case.function.name(), case.axes);
+        if let Some(other) = seen.insert(asked(scenario, &case), name.clone()) {
+            same.push(format!("{name} is {other}"));
+        }
+    }
+    same
+}
+
+#[test]
+fn every_label_and_every_value_changes_something() {
+    for path in std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()) {
+        let mut scenario = scenario_file::load(&path).unwrap();
+        assert_eq!(same(&scenario), [""; 0], "{}", path.display());
+        Cut { points: None, quick: true }.apply(&mut scenario);
+        assert_eq!(same(&scenario), [""; 0], "{} in short", path.display());
+    }
+    // Flows are of no account to a relay: such an axis would be found out.
+    let idle = "name = 'x'\ntitle = 'X'\nabout = 'y'\n[[function]]\nkind = 'dhcp4'\n[sweep]\n\
+                flows = [1, 2]\n[measure]\nsearch = 'mlr'\n";
+    assert_eq!(same(&Scenario::parse(idle, "x").unwrap()).len(), 1);
+}
+
+#[test]
+fn every_scenario_says_its_link_and_costs_are_not_measured_over_the_kernel() {
+    let linked: Vec<(String, LinkKind)> = std::fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| scenario_file::load(&entry.unwrap().path()).unwrap())
+        .map(|it| (it.name.get_ref().clone(), *it.link.expect("its link").kind.get_ref()))
+        .collect();
+    let costs = ["packet-cost", "vector-size", "ip4-table-size", "l2-bridge", "source-allow-list"];
+    for name in costs {
+        assert!(linked.contains(&(name.to_owned(), LinkKind::Memif)), "{name}");
     }
 }
 

@@ -311,7 +311,7 @@ fn results() -> Results {
             limit: Some(Limit::LARGEST_LOAD),
             verdicts: vec![stalled],
         }],
-        quantities: [Unit::Frames, Unit::Seconds, Unit::Share, Unit::Cycles, Unit::Entries]
+        quantities: [Unit::Frames, Unit::Seconds, Unit::Share, Unit::Entries, Unit::Cycles]
             .map(|unit| QuantityRecord {
                 subject: subject.clone(),
                 metric: "largest table".into(),

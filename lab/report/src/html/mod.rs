@@ -21,7 +21,7 @@ mod streams;
 mod subjects;
 mod telemetry;
 mod throughput;
-mod timed;
+pub(crate) mod timed;
 mod timeline;
 
 use std::fmt::Write;
@@ -96,6 +96,7 @@ pub fn write(folder: &Path) -> Result<Results, Error> {
         ("results.csv", csv::render(&results)),
         ("checks.csv", csv::checks(&results)),
         ("quantities.csv", csv::quantities(&results)),
+        ("latency.csv", csv::latency(&results)),
         ("metrics.txt", openmetrics::render(&results)),
     ];
     for (name, text) in files {

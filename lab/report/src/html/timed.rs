@@ -26,14 +26,14 @@ const OVER: [(&str, &str, bool); 3] = [
 ];
 
 /// The timed trials of a device and case, all restarts.
-struct Timed<'a> {
-    subject: Subject,
-    trials: Vec<&'a TrialRecord>,
+pub(crate) struct Timed<'a> {
+    pub(crate) subject: Subject,
+    pub(crate) trials: Vec<&'a TrialRecord>,
 }
 
 impl Timed<'_> {
     /// A percentile of each restart's packets, in nanoseconds: mean, and where it lies.
-    fn percentile(&self, percent: f64) -> Option<(f64, Interval)> {
+    pub(crate) fn percentile(&self, percent: f64) -> Option<(f64, Interval)> {
         let mut runs: Vec<(u32, Histogram)> = Vec::new();
         for (run, latency) in
             self.trials.iter().filter_map(|it| Some((it.subject.run, it.latency.as_ref()?)))
@@ -54,8 +54,23 @@ impl Timed<'_> {
         Some((found.mean, interval))
     }
 
+    /// Latencies of all restarts together.
+    pub(crate) fn all(&self) -> Histogram {
+        let mut all = Histogram::default();
+        self.trials.iter().filter_map(|it| it.latency.as_ref()).for_each(|it| all.merge(it));
+        all
+    }
+
+    /// Starts of the device.
+    pub(crate) fn restarts(&self) -> usize {
+        let mut runs: Vec<u32> = self.trials.iter().map(|it| it.subject.run).collect();
+        runs.sort_unstable();
+        runs.dedup();
+        runs.len()
+    }
+
     /// How late the generator was, in nanoseconds: the 99th percentile and the largest.
-    fn lateness(&self) -> Option<[u64; 2]> {
+    pub(crate) fn lateness(&self) -> Option<[u64; 2]> {
         let mut all = Histogram::default();
         self.trials.iter().filter_map(|it| it.lateness.as_ref()).for_each(|it| all.merge(it));
         (all.count() > 0).then(|| [all.percentile_ns(99.0), all.max_ns()])
@@ -82,8 +97,8 @@ fn us(ns: f64) -> String {
     format!("{:.2}", ns / 1e3)
 }
 
-/// The table and the curves; nothing where nothing was timed.
-pub(super) fn body(results: &Results) -> String {
+/// The timed trials, by device and case in the order in which they were first measured.
+pub(crate) fn of(results: &Results) -> Vec<Timed<'_>> {
     let mut all: Vec<Timed<'_>> = Vec::new();
     for trial in results.trials.iter().filter(|trial| trial.latency.is_some()) {
         let subject = Subject { run: 0, ..trial.subject.clone() };
@@ -92,6 +107,12 @@ pub(super) fn body(results: &Results) -> String {
             None => all.push(Timed { subject, trials: vec![trial] }),
         }
     }
+    all
+}
+
+/// The table and the curves; nothing where nothing was timed.
+pub(super) fn body(results: &Results) -> String {
+    let all = of(results);
     if all.is_empty() {
         return String::new();
     }
@@ -121,10 +142,7 @@ fn table(all: &[Timed<'_>]) -> String {
                 format!("{mean} [{low}, {high}]")
             }));
         }
-        let mut runs: Vec<u32> = timed.trials.iter().map(|it| it.subject.run).collect();
-        runs.sort_unstable();
-        runs.dedup();
-        numbers.push(runs.len().to_string());
+        numbers.push(timed.restarts().to_string());
         let variation = |of: fn(&DelayVariation) -> u64| {
             timed.ways(
                 |it| it.variation.as_ref().map(|it| of(it) as f64),

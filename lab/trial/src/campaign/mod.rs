@@ -7,13 +7,17 @@
 //! When the time is up what was measured stands; so it does after Ctrl-C, a device that dies or a
 //! disk that is full.
 
+mod budget;
 mod earlier;
 mod files;
 mod streams;
 pub mod versus;
 
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use budget::Known;
 use earlier::Earlier;
 use lab_record::axes::{Axis, Entries, Flows, FrameBytes, LoadPercent, Workers};
 use lab_record::{
@@ -51,6 +55,8 @@ pub struct Campaign<'a> {
     pub restarts: u32,
     /// Time for all of it.
     pub limit: Option<Duration>,
+    /// Time that is spent, after a first start of everything, where intervals are widest.
+    pub budget: Option<Duration>,
     /// Stalls of the host in a second that searches should live with.
     pub stalls_per_s: f64,
     /// What the results folder has already.
@@ -93,6 +99,7 @@ struct Running<'a> {
     all: usize,
     trials: u32,
     earlier: Earlier<'a>,
+    known: Known,
     stream_ceilings: streams::Ceilings,
 }
 
@@ -111,13 +118,17 @@ impl Campaign<'_> {
             began: now.checked_sub(elapsed).unwrap_or(now),
             ceilings: Ceilings::of_earlier(self.earlier),
             done: 0,
-            all: cases * self.devices.len() * self.restarts as usize,
+            all: cases * self.devices.len() * self.first_restarts() as usize,
             trials: earlier.next_trial(),
             earlier,
+            known: Known::of(self.earlier),
             stream_ceilings: streams::Ceilings::default(),
         };
         if !self.has_streams() {
             running.test_ourselves(&groups)?;
+        }
+        if let Some(budget) = self.budget {
+            return running.spend(&groups, budget);
         }
         for run in 0..self.restarts {
             for group in &groups {
@@ -131,6 +142,11 @@ impl Campaign<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Starts of everything that are made in any case.
+    fn first_restarts(&self) -> u32 {
+        if self.budget.is_some() { 1 } else { self.restarts }
     }
 
     fn groups(&self) -> Vec<Group> {
@@ -208,6 +224,43 @@ impl Running<'_> {
         run > 0 && self.campaign.limit.is_some_and(|limit| self.began.elapsed() >= limit)
     }
 
+    /// Everything once, then what is known least as long as there is time.
+    fn spend(&mut self, groups: &[Group], budget: Duration) -> Result<(), Error> {
+        let devices = self.campaign.devices;
+        let pairs = || groups.iter().enumerate().flat_map(|(at, group)| devices.iter().map(move |device| (at, group, device)));
+        // How long a start of each took, and which is next.
+        let (mut took, mut next): (BTreeMap<_, Duration>, BTreeMap<_, u32>) = Default::default();
+        for (at, group, device) in pairs() {
+            let began = Instant::now();
+            self.device(device, group, 0)?;
+            took.insert((at, device), began.elapsed());
+        }
+        loop {
+            let left = budget.saturating_sub(self.began.elapsed());
+            let fits = pairs().filter(|&(at, _, device)| took[&(at, device)] <= left);
+            let wanted = fits.filter_map(|(at, group, device)| {
+                let cases = group.cases.iter().map(|case| self.subject(device, case, 0));
+                Some((self.known.want(cases.collect::<Vec<_>>().iter())?, (at, group, device)))
+            });
+            let least = wanted.min_by(|a, b| a.0.partial_cmp(&b.0).unwrap_or(Ordering::Equal));
+            let Some((_, (at, group, device))) = least else { return Ok(()) };
+            let run = next.entry((at, device)).or_insert(0);
+            *run += 1;
+            let (run, began, before) = (*run, Instant::now(), self.done);
+            self.all += group.cases.len();
+            self.device(device, group, run)?;
+            // What was in the folder already took no time, and tells nothing of the next one's.
+            if self.done > before && !self.was_over(device, group, run) {
+                took.insert((at, device), began.elapsed());
+            }
+        }
+    }
+
+    /// Whether a start was in the folder already.
+    fn was_over(&self, name: &str, group: &Group, run: u32) -> bool {
+        group.cases.iter().all(|case| self.earlier.is_over(&self.subject(name, case, run)))
+    }
+
     /// Whether somebody wants it to end. Ctrl-C in a terminal reaches the devices, too: that they
     /// died is no news then.
     fn is_stopped(&self) -> bool {
@@ -267,6 +320,7 @@ impl Running<'_> {
     /// Notes that a case is over.
     fn finished(&mut self, subject: Subject) -> Result<(), Error> {
         self.done += 1;
+        self.known.finished(&subject);
         self.recorder.write(DoneRecord { subject })
     }
 
@@ -413,6 +467,7 @@ impl Running<'_> {
             found.verdicts.extend(verdict::generator_bound(found.low_pps / counted, ceiling_pps));
             let directions = Some(Directions::of(both, measure.search.of_both_directions));
             let answer = found.answer(subject.clone());
+            self.known.answer(&answer);
             self.recorder.write(AnswerRecord { directions, ..answer })?;
         }
         self.quantities(&subject, found.quantities)?;
@@ -452,7 +507,9 @@ impl Running<'_> {
                 continue;
             }
             let (subject, metric) = (subject.clone(), metric.to_owned());
-            self.recorder.write(QuantityRecord { subject, metric, unit, values, note })?;
+            let record = QuantityRecord { subject, metric, unit, values, note };
+            self.known.quantity(&record);
+            self.recorder.write(record)?;
         }
         Ok(())
     }

@@ -40,7 +40,7 @@ fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
     let trial_growth_s = usual.trial_growth_s * share;
     let mut search = Soak { total_s, first_trial_s, trial_growth_s, ..usual };
     let SoakAnswer { critical_pps, sd_pps, .. } = finish(&mut search, stand, "the critical load")?;
-    let found = Found::between("critical", critical_pps - sd_pps, critical_pps + sd_pps);
+    let found = Found::between("critical", (critical_pps - sd_pps).max(0.0), critical_pps + sd_pps);
     Ok(vec![Found { loss_ratio: search.loss_ratio, ..found }].into())
 }
 
@@ -153,6 +153,24 @@ mod tests {
             let error = (answer.critical_pps - truth).abs();
             assert!(error < 3.0 * answer.sd_pps && error < 0.03 * truth, "{truth} {answer:?}");
         }
+    }
+
+    #[test]
+    fn a_soak_in_short_has_shorter_trials_and_no_load_below_nothing() {
+        use crate::search::kind::testing::terms;
+        use crate::sim::{Device, Model};
+        struct Short(Device, Vec<f64>);
+        impl crate::search::Stand for Short {
+            fn measure(&mut self, trial: Trial) -> Result<Outcome, Error> {
+                self.1.push(trial.duration_s);
+                Ok(self.0.measure(trial))
+            }
+        }
+        let mut stand = Short(Device::new(Model::quiet(3e4), 1), Vec::new());
+        let short = Terms { trial_s: 0.05, duration_sum_s: 0.2, ..terms() };
+        let found = pursue(&short, &mut stand).unwrap().rates;
+        assert!(found[0].low_pps >= 0.0 && found[0].high_pps > 0.0, "{found:?}");
+        assert!(stand.1[0] < 0.3 && stand.1.iter().sum::<f64>() <= 3.0 + 0.5, "{:?}", stand.1);
     }
 
     #[test]
