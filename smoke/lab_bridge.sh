@@ -15,7 +15,7 @@ trial_s = 0.1
 [campaign]
 restarts = 1
 END
-"$bin/volley-lab" run "$work/switches.toml" --devices "$devices" --out "$work/out" >"$work/told.txt" 2>"$work/progress.txt" ||
+"$bin/volley-lab" run "$work/switches.toml" --link veth --devices "$devices" --out "$work/out" >"$work/told.txt" 2>"$work/progress.txt" ||
     { cat "$work/told.txt"; exit 1; }
 of() { jq -s -e "$1" "$work/out/raw.jsonl" >/dev/null || { echo "not so: $1"; jq -c '.check // .failure // .device // empty' "$work/out/raw.jsonl"; exit 1; }; }
 # says DEVICE LEARNING AGEING UNKNOWN FLOOD...: what it says of itself, case by case, in the order of the scenario.

@@ -54,7 +54,10 @@ mod tests {
     #[test]
     fn times_have_their_letters() {
         let seconds = |text| time(text).map(|it| it.as_secs());
-        assert_eq!(["30m", "2h", "90s", "1h30m", "0.5h"].map(|it| seconds(it).unwrap()), [1800, 7200, 90, 5400, 1800]);
+        assert_eq!(
+            ["30m", "2h", "90s", "1h30m", "0.5h"].map(|it| seconds(it).unwrap()),
+            [1800, 7200, 90, 5400, 1800]
+        );
         for wrong in ["", "30", "m", "30x", "5m2h", "1m1m", "0s", "-5m", "9999h", "1..5h", "3µ"] {
             assert!(time(wrong).is_err(), "{wrong}");
         }

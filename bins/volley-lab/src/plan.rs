@@ -81,7 +81,9 @@ pub(crate) fn line(plan: &Plan) -> String {
 pub(crate) fn spent(plan: &Plan, budget: Duration) -> String {
     let whole = time(budget.as_secs_f64());
     let Some(once_s) = plan.seconds().filter(|once_s| *once_s > 0.0) else {
-        return format!("Budget of {whole}: each case once, then again where intervals are widest.");
+        return format!(
+            "Budget of {whole}: each case once, then again where intervals are widest."
+        );
     };
     let (once, left_s) = (time(once_s), budget.as_secs_f64() - once_s);
     if left_s < 0.0 {

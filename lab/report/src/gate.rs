@@ -188,8 +188,8 @@ fn compared(record: &ComparisonRecord, fail_below: f64) -> Outcome {
 mod tests {
     use super::*;
     use lab_record::{
-        AnswerRecord, CheckRecord, ComparedCost, Comparison, FailureRecord, Fault, Interval, RoundTrips,
-        StreamRecord,
+        AnswerRecord, CheckRecord, ComparedCost, Comparison, FailureRecord, Fault, Interval,
+        RoundTrips, StreamRecord,
     };
 
     fn comparison(finding: Finding, ratio: f64, unexhausted: &[&str]) -> Results {

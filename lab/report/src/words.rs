@@ -77,7 +77,9 @@ pub fn verdict(verdict: &Verdict) -> String {
 /// What a packet costs two devices, in words.
 pub fn compared_cost(cost: &lab_record::ComparedCost) -> String {
     let ([base, other], [full, also]) = (cost.cycles, cost.vector_packets);
-    format!("{other:.1} cycles a packet against {base:.1}, vectors of {also:.1} and {full:.1} packets")
+    format!(
+        "{other:.1} cycles a packet against {base:.1}, vectors of {also:.1} and {full:.1} packets"
+    )
 }
 
 #[cfg(test)]

@@ -97,7 +97,8 @@ fn asked(scenario: &Scenario, case: &Case) -> String {
     let flows = case.get::<Flows>().unwrap_or(load.flows);
     let load = Load { entries, flows, ..load };
     let function = Function { label: None, entries: None, ..case.function.clone() };
-    let axes: Vec<_> = case.axes.iter().filter(|(name, _)| !SENT.contains(&name.as_str())).collect();
+    let axes: Vec<_> =
+        case.axes.iter().filter(|(name, _)| !SENT.contains(&name.as_str())).collect();
     let sent = [load.stream(Rate::Max), load.stream_back(Rate::Max)];
     format!("{function:?} {entries} {axes:?} {sent:?}")
 }

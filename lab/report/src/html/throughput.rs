@@ -129,9 +129,7 @@ fn place(names: &[String], name: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab_record::{
-        AnswerRecord, Blame, Limit, Limiter, QuantityRecord, Results, Subject, Unit,
-    };
+    use lab_record::{AnswerRecord, Blame, Limit, Limiter, QuantityRecord, Results, Subject, Unit};
 
     #[test]
     fn a_device_that_the_generator_limited_is_told_by_its_cost() {
@@ -158,7 +156,10 @@ mod tests {
         };
         let told = "300.0 cycles a packet, 1.50 of the first: vectors of 255.0 packets";
         let bound = body(Limiter::Generator);
-        assert!(bound.contains(told) && bound.contains("compared instead: 200.0 cycles"), "{bound}");
+        assert!(
+            bound.contains(told) && bound.contains("compared instead: 200.0 cycles"),
+            "{bound}"
+        );
         assert!(!body(Limiter::Device).contains("cost"));
     }
 

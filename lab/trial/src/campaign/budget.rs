@@ -164,7 +164,13 @@ mod tests {
         for run in 0..3 {
             let (metric, unit) = ("reset".into(), lab_record::Unit::Seconds);
             let values = vec![1.0 + f64::from(run)];
-            known.quantity(&QuantityRecord { subject: subject("a", run), metric, unit, values, note: None });
+            known.quantity(&QuantityRecord {
+                subject: subject("a", run),
+                metric,
+                unit,
+                values,
+                note: None,
+            });
             known.finished(&subject("a", run));
         }
         let Some(Want::Width(width)) = known.want([subject("a", 0)].iter()) else { panic!() };

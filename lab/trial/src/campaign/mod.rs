@@ -227,7 +227,12 @@ impl Running<'_> {
     /// Everything once, then what is known least as long as there is time.
     fn spend(&mut self, groups: &[Group], budget: Duration) -> Result<(), Error> {
         let devices = self.campaign.devices;
-        let pairs = || groups.iter().enumerate().flat_map(|(at, group)| devices.iter().map(move |device| (at, group, device)));
+        let pairs = || {
+            groups
+                .iter()
+                .enumerate()
+                .flat_map(|(at, group)| devices.iter().map(move |device| (at, group, device)))
+        };
         // How long a start of each took, and which is next.
         let (mut took, mut next): (BTreeMap<_, Duration>, BTreeMap<_, u32>) = Default::default();
         for (at, group, device) in pairs() {

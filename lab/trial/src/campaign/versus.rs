@@ -7,8 +7,8 @@
 //! The device is started anew for each letter: a restart lands on other memory, and what differs
 //! only by that is no difference. A letter's value is the median rate received at the largest load,
 //! or by TCP where the scenario has streams. A device that lost next to nothing of that load may do
-//! more: then what a packet costs is compared, where both tell; else a ratio is a bound, and between
-//! two such devices it says nothing.
+//! more: then what a packet costs is compared, where both tell; else a ratio is a bound, and
+//! between two such devices it says nothing.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -252,7 +252,9 @@ mod tests {
 
     #[test]
     fn what_costs_more_is_slower_and_costs_count_only_where_every_start_told() {
-        let starts = |cycles: Option<f64>| [1, 2].map(|_| Start { rate: 1e6, cost: cycles.map(|it| (it, 250.0)) });
+        let starts = |cycles: Option<f64>| {
+            [1, 2].map(|_| Start { rate: 1e6, cost: cycles.map(|it| (it, 250.0)) })
+        };
         let mut blocks = Blocks::default();
         blocks.add(&starts(Some(100.0)), &starts(Some(200.0)));
         assert!(blocks.tells_costs() && (blocks.costs[0] - 0.5f64.ln()).abs() < 1e-12);

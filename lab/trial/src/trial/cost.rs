@@ -6,8 +6,8 @@
 //! each      cycles of all nodes ÷ packets        packets ÷ calls: how full vectors were
 //! kept      the quieter half: a window in which the host had the core tells of the host
 //! ```
-//! A device that waits for the generator finds few packets at a time, and each costs it more. So the
-//! generator hands a whole vector over at once, between two looks of the device.
+//! A device that waits for the generator finds few packets at a time, and each costs it more. So
+//! the generator hands a whole vector over at once, between two looks of the device.
 
 use lab_record::{NodeCost, QuantityRecord, Subject, Unit};
 use lab_search::stats::summary::median;
@@ -126,7 +126,8 @@ mod tests {
 
     #[test]
     fn the_quieter_half_of_the_windows_tells_the_cost() {
-        let mut windows: Vec<Vec<NodeCost>> = (0..6).map(|it| costing(100.0 + f64::from(it))).collect();
+        let mut windows: Vec<Vec<NodeCost>> =
+            (0..6).map(|it| costing(100.0 + f64::from(it))).collect();
         // Half of the time somebody else had the core.
         windows.extend((0..5).map(|it| costing(900.0 * f64::from(it + 1))));
         windows.push(vec![node("port-rx", 3, 7, 9e6)]);
@@ -140,7 +141,11 @@ mod tests {
 
     #[test]
     fn the_emptiest_vectors_of_all_packets_are_told() {
-        let nodes = [node("port-rx", 100, 5_000, 1e6), node("ip4-lookup", 50, 5_000, 1e6), node("arp", 9, 9, 0.0)];
+        let nodes = [
+            node("port-rx", 100, 5_000, 1e6),
+            node("ip4-lookup", 50, 5_000, 1e6),
+            node("arp", 9, 9, 0.0),
+        ];
         assert_eq!(window(&nodes), Some((400.0, 50.0)));
         assert_eq!(window(&[]), None);
         assert_eq!(Cost::of(&[]), None);

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# A budget of time: everything once, then again as long as there is time; an interrupted one goes on, and a larger one adds.
+# Alone: it measures rates.
+. "$(dirname "$0")/lib.sh"
+export XDG_CACHE_HOME=$work TMPDIR=$work
+cat >"$work/smoke.toml" <<END
+name = "smoke"
+title = "Smoke"
+about = "As little as will do."
+[[function]]
+kind = "cross-connect"
+[[function]]
+kind = "gre"
+[link]
+kind = "veth"
+[measure]
+search = "max-rate"
+trial_s = 0.05
+[campaign]
+restarts = 50
+END
+raw=$work/out/raw.jsonl
+lab() { "$bin/volley-lab" run "$work/smoke.toml" --devices linux-bridge --out "$work/out" "$@" >"$work/told.txt" 2>"$work/progress.txt"; }
+of() { jq -s -e "$1" "$raw" >/dev/null || { echo "not so: $1"; jq -c '.answer // .failure // empty' "$raw"; cat "$work/progress.txt"; exit 1; }; }
+"$bin/volley-lab" plan "$work/smoke.toml" --devices linux-bridge --budget 10m >"$work/plan.txt"
+has 'Budget of 10 minutes: a first start of everything takes about .*intervals are widest' "$work/plan.txt" || { cat "$work/plan.txt"; exit 1; }
+for wrong in '--minutes 3' '--restarts 3'; do ends 2 "$bin/volley-lab" run "$work/smoke.toml" --budget 5s $wrong >/dev/null 2>&1; done
+ends 2 "$bin/volley-lab" run "$work/smoke.toml" --budget soon 2>"$work/wrong.txt"
+has 'not a time, as in 30m' "$work/wrong.txt"
+
+# More than the first start, far fewer than fifty; what is refused is asked for once.
+began=$SECONDS
+lab --budget 12s
+[ $((SECONDS - began)) -lt 60 ] || { echo "12 s became $((SECONDS - began))"; exit 1; }
+of '[.[] | .answer // empty | .subject.run] | length >= 1 and length < 40 and . == (. | unique)'
+of '[.[] | .failure // empty] | length == 1 and all(.refused and .subject.function == "gre")'
+# Nothing is left of it: the same again adds nothing, a larger one does, and all of it is one series.
+starts() { jq -s '[.[] | .answer // empty] | length' "$raw"; }
+before=$(starts)
+lab --budget 2s
+[ "$(starts)" = "$before" ] || { echo "a budget that is spent is spent again"; exit 1; }
+"$bin/volley-lab" run "$work/smoke.toml" --devices linux-bridge --out "$work/out" --budget 10m >/dev/null 2>&1 &
+more() { [ "$(starts)" -gt $((before + 1)) ]; }
+until_true more
+kill -INT $!
+ends 130 wait $!
+of '[.[] | .answer // empty | .subject.run] | . == (. | unique)'
+of '[.[] | .campaign // empty] | length == 1'
+! pgrep -af "$work" || { echo "something is left running"; exit 1; }
+echo "ok $name: $before starts in 12 s, then $(starts)"
