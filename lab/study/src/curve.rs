@@ -127,11 +127,9 @@ fn lacks(run: &Measured, curve: &Curve, pick: &Pick, device: &str) -> String {
         return "cut by --quick: devices are not watched".into();
     }
     let Some(results) = run.results.as_ref().filter(|_| telemetry) else { return told };
-    if !told.ends_with("measured none") {
-        return told;
-    }
     let mut seen = results.telemetry.iter().filter(|it| fits(&it.subject, pick, device));
     match (seen.next(), curve.what) {
+        (None, _) if !told.ends_with("measured none") => told,
         (None, _) => "nobody watched the device in this run".into(),
         (Some(record), What::Event) => match &record.refused {
             Some(why) => format!("the host hides its counters: {why}"),

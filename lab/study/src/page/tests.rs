@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lab_record::axes::{Axis, LoadPercent};
 use lab_record::{
-    AnswerRecord, Campaign, FailureRecord, Histogram, Outcome, Results, Subject, Trial, TrialRecord,
+    AnswerRecord, Campaign, FailureRecord, Histogram, NodeCost, Outcome, Results, Subject,
+    TelemetryRecord, Trial, TrialRecord,
 };
 
 use super::{Page, render};
@@ -312,5 +313,32 @@ fn a_point_that_failed_is_named_beside_the_curve_that_goes_on_without_it() {
         let cell = "<td>volley</td><td class=\"n\">30000</td><td class=\"reason\">failed: it died";
         assert!(html.contains(cell));
         assert!(html.contains("cut by --quick: devices are not watched"));
+    });
+}
+
+#[test]
+fn counters_that_the_host_hides_are_told_in_its_words_and_shares_of_nodes_are_drawn() {
+    let watched = |planned: &Planned, devices: &[String]| {
+        let mut results = full(planned, devices)?;
+        let node =
+            |name: &str, cycles| NodeCost { node: name.into(), calls: 1, packets: 9, cycles };
+        let record = |subject: Subject| TelemetryRecord {
+            subject,
+            nodes: vec![node("ip4-lookup", 25.0), node("ip4-rewrite", 75.0)],
+            refused: Some("this host hides them".into()),
+            ..TelemetryRecord::default()
+        };
+        results.telemetry = subjects(planned, devices).into_iter().map(record).collect();
+        Some(results)
+    };
+    page(false, watched, |page, _| {
+        let of = |row: &str| {
+            let mine = |it: &&crate::table::Place| it.item == "figure 6.4" && it.row == row;
+            page.places.iter().find(mine).unwrap().cell.clone()
+        };
+        let Cell::Number(share) = of("time in the lookup's node") else { panic!() };
+        assert_eq!(share.value, 0.25);
+        let Cell::Reason(why) = of("last level cache load misses a packet") else { panic!() };
+        assert!(why.contains("this host hides them"), "{why}");
     });
 }
