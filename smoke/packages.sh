@@ -63,6 +63,13 @@ as_unit
 volley port add lan af_packet device v1 addresses 10.0.1.1/24
 volley port add wan af_packet device v2 addresses 10.0.2.1/24
 volley config save
+# What it needs is there; a device that is down is told with the command that mends it, and that mends it.
+doctor() { on "$r" "$bin/volley" doctor "$bare/etc/volley/volley.toml"; }
+doctor | has 'fine    port lan: v1 is up, and the kernel leaves it alone'
+ip -n "$r" link set v1 down
+! doctor >"$work/doctor.log" 2>&1
+grep -A 1 'wrong   port lan: v1 is down' "$work/doctor.log" | tail -n 1 | ip netns exec "$r" sh
+doctor >"$work/doctor.log"
 until_true on "$a" ping -c 1 -W 1 10.0.2.2
 ends
 as_unit

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use control::config::objects::api::DEFAULT_SOCKET;
 
+use crate::doctor::DEFAULT_FILE;
 use crate::events::Events;
 use crate::mac::MacVerb;
 use crate::{edits, show, time};
@@ -49,6 +50,12 @@ pub(crate) enum Noun {
     /// Check, apply, undo and save configurations
     #[command(subcommand)]
     Config(ConfigVerb),
+    /// Tell what this machine lacks for a configuration, and how to mend it; needs no router
+    Doctor {
+        /// The file
+        #[arg(value_hint = ValueHint::FilePath, default_value = DEFAULT_FILE)]
+        file: PathBuf,
+    },
     /// Follow packets through the graph
     #[command(subcommand)]
     Trace(TraceVerb),

@@ -43,7 +43,7 @@ pub(crate) fn run(session: &Session, verb: ConfigVerb) -> Result<(), CliError> {
     }
 }
 
-fn read(file: &Path) -> Result<String, CliError> {
+pub(crate) fn read(file: &Path) -> Result<String, CliError> {
     fs::read_to_string(file).map_err(|error| CliError::File { path: file.to_owned(), error })
 }
 

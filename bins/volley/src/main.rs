@@ -4,6 +4,7 @@
 //!  words ─▶ cli ─▶ run ─┬─▶ show: every view  ─▶ client ─▶ Unix socket
 //!                       ├─▶ mac, observe
 //!                       ├─▶ config           (check works without a router)
+//!                       ├─▶ doctor: the machine, without a router
 //!                       ├─▶ bulk: many routes at once
 //!                       ├─▶ edits: nouns and verbs come from the configuration's own table
 //!                       └─▶ exec, shell ─▶ run
@@ -15,6 +16,7 @@ mod cli;
 mod client;
 mod complete;
 mod config;
+mod doctor;
 mod edits;
 mod error;
 mod events;

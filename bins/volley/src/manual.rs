@@ -10,9 +10,11 @@ use crate::error::CliError;
 
 /// Writes them into a folder, which is made.
 pub(crate) fn write(folder: &Path) -> Result<(), CliError> {
-    fs::create_dir_all(folder)?;
-    clap_mangen::generate_to(pages(), folder)?;
-    Ok(())
+    let write = || {
+        fs::create_dir_all(folder)?;
+        clap_mangen::generate_to(pages(), folder)
+    };
+    write().map_err(|error| CliError::File { path: folder.to_owned(), error })
 }
 
 fn pages() -> Command {

@@ -12,7 +12,7 @@ use crate::output::{Output, style_of_stdout};
 use crate::qos::QosVerb;
 use crate::session::{Session, usage};
 use crate::show::Wanted;
-use crate::{complete, config, events, exec, mac, manual, observe, shell, watch};
+use crate::{complete, config, doctor, events, exec, mac, manual, observe, shell, watch};
 
 /// Runs what the command line says.
 pub(crate) fn start(matches: &ArgMatches) -> Result<(), CliError> {
@@ -54,6 +54,7 @@ pub(crate) fn run(session: &Session, matches: &ArgMatches) -> Result<(), CliErro
         // Clap wants a verb behind `show`, and those are views.
         None | Some(Noun::Show { .. }) => Ok(()),
         Some(Noun::Config(verb)) => config::run(session, verb),
+        Some(Noun::Doctor { file }) => doctor::run(session, &file),
         Some(Noun::Trace(verb)) => observe::trace(session, verb),
         Some(Noun::Capture(verb)) => observe::capture(session, verb),
         Some(Noun::Mac(verb)) => mac::run(session, verb),
