@@ -1,7 +1,8 @@
 //! `volleyd`: the router. One configuration file in, an API socket out.
 //!
 //! ```text
-//!  main thread: signals, API, control loop (configuration, routes, neighbours)
+//!  main thread: signals, control loop (configuration, routes, neighbours)
+//!  API:         two threads of its own, and others for what takes long
 //!  workers:     one thread each, or the main thread between its other duties
 //! ```
 

@@ -1,46 +1,68 @@
 //! SIGHUP: the configuration's file is read again and applied, all of it or nothing.
 
 use crate::supervisor;
-use control::config::{Finding, Source, parse};
-use control::control_loop::{Control, Handle};
-use control::transaction::Moment;
+use control::changing::{NotChanged, change};
+use control::config::{Config, Finding, Host, Problems, Source, parse};
+use control::control_loop::{Control, Handle, Undone};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use tokio::signal::unix::Signal;
 
 /// Reloads at each signal.
 pub(crate) async fn reload_at(mut hangup: Signal, handle: Handle, file: PathBuf) {
+    let handle = handle.named("SIGHUP");
     while hangup.recv().await.is_some() {
         supervisor::reloading();
-        let read = std::fs::read_to_string(&file);
-        let path = file.clone();
-        let reload = move |control: &mut Control, now| match read {
-            Ok(text) => apply(control, &path, text, now),
-            Err(error) => Err(format!("cannot read {}: {error}", path.display())),
-        };
-        match handle.call(reload).await {
-            Ok(Ok(changes)) => tracing::info!(changes, "reloaded the configuration"),
-            Ok(Err(error)) => tracing::error!(
+        match reload(&handle, &file).await {
+            Ok(changes) => tracing::info!(changes, "reloaded the configuration"),
+            Err(NotChanged::Undone(Undone::Stopped)) => return,
+            Err(error) => tracing::error!(
                 fault = "reload",
                 "the configuration was not reloaded, what ran runs on: {error}"
             ),
-            Err(_stopped) => return,
         }
         supervisor::ready();
     }
 }
 
+/// Why a file cannot be applied.
+#[derive(Debug)]
+enum Wrong {
+    Unread(String, std::io::Error),
+    Problems(Problems),
+}
+
+impl std::error::Error for Wrong {}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unread(path, error) => write!(f, "cannot read {path}: {error}"),
+            Self::Problems(problems) => {
+                let told: Vec<String> = problems.findings().iter().map(in_one_line).collect();
+                f.write_str(&told.join("; "))
+            }
+        }
+    }
+}
+
 /// Says how many changes it took.
-fn apply(control: &mut Control, path: &Path, text: String, now: Moment) -> Result<usize, String> {
-    let source = Source::new(path.display().to_string(), text);
-    let config = parse(&source, &control.host).map_err(|problems| {
-        let told: Vec<String> = problems.findings().iter().map(in_one_line).collect();
-        told.join("; ")
-    })?;
-    let comment = format!("reload {}", path.display());
-    let engine = control.engine.as_mut();
-    let applied = control.transaction.apply(engine, config, None, &comment, now);
-    let applied = applied.map_err(|error| error.to_string())?;
-    control.transaction.read_from_file();
+async fn reload(handle: &Handle, file: &Path) -> Result<usize, NotChanged<Wrong>> {
+    let path = file.display().to_string();
+    let (comment, file) = (format!("reload {path}"), file.to_owned());
+    let read = move |_: &Config, host: &Host| {
+        let unread = |error| Wrong::Unread(path.clone(), error);
+        let text = std::fs::read_to_string(&file).map_err(unread)?;
+        parse(&Source::new(path.clone(), text), host).map_err(Wrong::Problems)
+    };
+    let applied = change(handle, Box::new(read), None, comment).await?;
+    let revision = applied.revision;
+    let from_file = move |control: &mut Control, _| {
+        if control.transaction.revision() == revision {
+            control.transaction.read_from_file();
+        }
+    };
+    handle.call(from_file).await?;
     Ok(applied.changes.len())
 }
 

@@ -3,7 +3,7 @@
 use crate::{reload, supervisor};
 use control::api::{Tls, UnixSocket, router};
 use control::config::{Config, Host};
-use control::control_loop::{Control, Handle, channel};
+use control::control_loop::{Control, Handle, TICK, channel};
 use control::engine::Engine;
 use control::transaction::Moment;
 use control::view::{All, Answer, Version};
@@ -11,28 +11,42 @@ use router::Router;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
+/// Threads that read requests and write answers.
+const API_THREADS: usize = 2;
+/// How long answers on their way have in the end.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
 /// Runs the router until SIGTERM or SIGINT; SIGHUP reads the file again.
 pub(crate) fn serve(config: Config, file: PathBuf, socket: &Path) -> Result<(), Box<dyn Error>> {
-    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let mut runtime = Builder::new_current_thread();
     let runtime = runtime.thread_name(events::REQUEST).enable_all().build()?;
-    runtime.block_on(async {
+    // Of requests the control thread has nothing but the jobs: reading and writing is for others.
+    let mut api = Builder::new_multi_thread();
+    let api = api.worker_threads(API_THREADS).thread_name(events::REQUEST).enable_all().build()?;
+    let served = runtime.block_on(async {
         let (handle, jobs) = channel();
         // From now on it does not end us.
         let hangup = signal(SignalKind::hangup())?;
-        let listener = UnixSocket::bind(socket, config.api.group.as_deref())?;
+        let listener = {
+            let _of_the_api = api.enter();
+            UnixSocket::bind(socket, config.api.group.as_deref())?
+        };
         let due = Arc::new(Notify::new());
         let mut engine = start(&config, &due)?;
-        let version = Answer::<Version>::answer(&mut engine, &All)?;
+        let version = Answer::<Version>::answer(&mut engine, &All)?.whole();
         say_what_runs(&version, &config, socket);
-        tokio::spawn(listener.serve(router(handle.clone())));
+        api.spawn(listener.serve(router(handle.clone())));
         tokio::spawn(tick_when_due(due, handle.clone()));
         if let Some(tcp) = &config.api.tcp {
-            let tls = Tls::bind(tcp).await?;
+            let listen = tcp.clone();
+            let tls = api.spawn(async move { Tls::bind(&listen).await }).await??;
             tracing::info!(address = %tcp.listen, "listening with TLS");
-            tokio::spawn(tls.serve(router(handle.clone())));
+            api.spawn(tls.serve(router(handle.clone())));
         }
         tokio::spawn(reload::reload_at(hangup, handle.clone(), file.clone()));
         tokio::spawn(supervisor::stay_alive(handle));
@@ -46,9 +60,13 @@ pub(crate) fn serve(config: Config, file: PathBuf, socket: &Path) -> Result<(), 
             _ = interrupted.recv() => "SIGINT",
         };
         supervisor::stopping();
-        tracing::info!(why, unsaved = control.transaction.unsaved(), "shutting down");
-        Ok(())
-    })
+        Ok::<_, Box<dyn Error>>((why, control.transaction.unsaved()))
+    });
+    // Nobody says anything behind us.
+    api.shutdown_timeout(LAST_WORDS);
+    let (why, unsaved) = served?;
+    tracing::info!(why, unsaved, "shutting down");
+    Ok(())
 }
 
 /// Starts the router and applies the whole configuration to it.
@@ -62,6 +80,7 @@ fn start(config: &Config, due: &Arc<Notify>) -> Result<Router, Box<dyn Error>> {
 
 /// Has the router look at what its workers told it, without waiting for its next turn.
 async fn tick_when_due(due: Arc<Notify>, handle: Handle) {
+    let handle = handle.named(TICK);
     loop {
         due.notified().await;
         let tick = |control: &mut Control, now: Moment| {

@@ -14,11 +14,15 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::config::{Config, Host};
 use crate::engine::Engine;
+use crate::pace;
 use crate::transaction::{Moment, Transaction};
 use crate::view::{Answer, Answered, View};
 
 /// Jobs that may wait.
 const QUEUE: usize = 64;
+
+/// The call that the control loop's own turns are.
+pub const TICK: &str = "tick";
 
 /// The router, its configuration, and where that is saved.
 pub struct Control {
@@ -32,8 +36,14 @@ pub struct Control {
     pub file: Option<PathBuf>,
 }
 
-/// What a job does, with the control loop's own hands.
-type Job = Box<dyn FnOnce(&mut Control, Moment) + Send>;
+/// What is to be done with the control loop's own hands.
+struct Job {
+    /// Whose turn it is then.
+    call: &'static str,
+    work: Work,
+}
+
+type Work = Box<dyn FnOnce(&mut Control, Moment) + Send>;
 
 /// Why a job was not done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -56,6 +66,7 @@ pub enum Undone {
 pub struct Handle {
     jobs: mpsc::Sender<Job>,
     only_at: Option<u64>,
+    call: &'static str,
 }
 
 /// Receives the jobs of all handles.
@@ -66,7 +77,7 @@ pub struct Jobs {
 /// A handle and its other end.
 pub fn channel() -> (Handle, Jobs) {
     let (sender, receiver) = mpsc::channel(QUEUE);
-    (Handle { jobs: sender, only_at: None }, Jobs { jobs: receiver })
+    (Handle { jobs: sender, only_at: None, call: "inside" }, Jobs { jobs: receiver })
 }
 
 impl Handle {
@@ -75,14 +86,20 @@ impl Handle {
         Self { only_at: Some(revision), ..self }
     }
 
-    /// Has the control loop do something, and waits for the outcome.
+    /// The same, for jobs of a path of the API, or of what else there is.
+    pub fn named(self, call: &'static str) -> Self {
+        Self { call, ..self }
+    }
+
+    /// Has the control loop do something, and waits for the outcome. It does nothing else
+    /// meanwhile: what takes long is done before or after, by whoever calls.
     pub async fn call<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Control, Moment) -> T + Send + 'static,
     ) -> Result<T, Undone> {
         let (reply, answer) = oneshot::channel();
         let only_at = self.only_at;
-        let job: Job = Box::new(move |control, now| {
+        let work = Box::new(move |control: &mut Control, now| {
             let runs = control.transaction.revision();
             let outcome = match only_at {
                 Some(wanted) if wanted != runs => Err(Undone::Changed { wanted, runs }),
@@ -92,7 +109,7 @@ impl Handle {
                 tracing::info!(fault = "answer-unheard", "whoever asked hung up before the answer");
             }
         });
-        self.jobs.send(job).await.map_err(|_| Undone::Stopped)?;
+        self.jobs.send(Job { call: self.call, work }).await.map_err(|_| Undone::Stopped)?;
         answer.await.map_err(|_| Undone::Stopped)?
     }
 }
@@ -119,16 +136,22 @@ impl Control {
         let mut wanted = Duration::ZERO;
         loop {
             let now = clock.now();
+            pace::begin(TICK);
             if now.monotonic >= wanted {
                 wanted = now.monotonic + self.engine.tick(now.monotonic);
             }
             self.transaction.tick(self.engine.as_mut(), now);
+            pace::end();
             let next = self.transaction.deadline().map_or(wanted, |at| at.min(wanted));
             let sleep = tokio::time::sleep(next.saturating_sub(clock.now().monotonic));
             tokio::select! {
                 biased;
                 job = jobs.jobs.recv() => match job {
-                    Some(job) => job(self, clock.now()),
+                    Some(Job { call, work }) => {
+                        pace::begin(call);
+                        work(self, clock.now());
+                        pace::end();
+                    }
                     None => return,
                 },
                 () = sleep => {}

@@ -5,7 +5,10 @@
 //!               (transactions)   (tables, counters, traces)
 //! ```
 //!
-//! The control loop owns the engine and calls it from one thread; nothing here may block for long.
+//! The control loop owns the engine and calls it from one thread. Nothing here may keep that from
+//! what waits: a turn that takes too long is told (the module `pace`). What takes longer is left
+//! to another thread (a view's [`Later`](view::Shown::Later)), comes in slices, or looks after what
+//! waits every now and then.
 
 use std::time::Duration;
 
@@ -29,6 +32,9 @@ pub struct ApplyError {
     /// A likely cure.
     pub suggestion: Option<String>,
 }
+
+/// What is left to do on another thread.
+pub type Later<T> = Box<dyn FnOnce() -> T + Send>;
 
 /// The running router: what it does. What it shows are its views, each an
 /// [`Answer`](view::Answer).
@@ -69,13 +75,13 @@ pub trait Engine: view::RouterShows {
     fn stations_flush(
         &mut self,
         request: &view::StationFlush,
-    ) -> Result<view::StationCount, EngineError>;
+    ) -> Result<Later<view::StationCount>, EngineError>;
 
     /// Has stations learned that nobody has heard.
     fn stations_fill(
         &mut self,
         request: &view::StationFill,
-    ) -> Result<view::StationCount, EngineError>;
+    ) -> Result<Later<Result<view::StationCount, EngineError>>, EngineError>;
 
     /// Traces the next packets; forgets earlier traces.
     fn trace_start(&mut self, request: &view::TraceRequest) -> Result<(), EngineError>;
@@ -86,8 +92,8 @@ pub trait Engine: view::RouterShows {
     /// Captures the next packets; forgets earlier captures.
     fn capture_start(&mut self, request: &view::CaptureRequest) -> Result<(), EngineError>;
 
-    /// What was captured, as a pcap file.
-    fn capture_pcap(&self) -> Vec<u8>;
+    /// Writes what was captured as a pcap file: on another thread, if it is much.
+    fn capture_pcap(&self) -> Later<Vec<u8>>;
 
     /// Captures no more; keeps what was captured.
     fn capture_stop(&mut self);

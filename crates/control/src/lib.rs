@@ -12,6 +12,8 @@
 #[cfg(feature = "server")]
 pub mod api;
 pub mod bulk;
+#[cfg(feature = "server")]
+pub mod changing;
 pub mod config;
 #[cfg(test)]
 mod contributing;
@@ -22,6 +24,8 @@ pub mod engine;
 #[cfg(any(test, feature = "fake"))]
 #[path = "../tests/fake/mod.rs"]
 pub mod fake;
+#[cfg(feature = "server")]
+pub mod pace;
 pub mod save;
 pub mod transaction;
 pub mod view;

@@ -11,7 +11,8 @@
 //!                                              time is up ──────────────┘
 //! ```
 //!
-//! Nothing here reads a clock: the caller says what time it is.
+//! Nothing here reads a clock: the caller says what time it is. What is to be changed is worked out
+//! before, on any thread: a [`Plan`], which holds as long as what it starts from runs.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -63,6 +64,38 @@ pub enum TransactionError {
     /// The history does not reach so far.
     #[error("revision {0} is not in the history")]
     NoSuchRevision(u64),
+    /// It was worked out for another configuration than runs now: it is to be worked out anew.
+    #[error("somebody else changed the configuration at the same moment")]
+    Outdated,
+}
+
+/// A change, worked out.
+#[derive(Debug)]
+pub struct Plan {
+    from: Arc<Config>,
+    to: Arc<Config>,
+    steps: Vec<Change>,
+    /// What of it cannot be had while the router runs.
+    fixed: Vec<String>,
+    /// The way back, if it is to be undone unless somebody confirms.
+    back: Option<Arc<Plan>>,
+    within: Option<Duration>,
+}
+
+impl Plan {
+    /// From one configuration to another; undone after `within` unless confirmed.
+    pub fn new(from: Arc<Config>, to: Arc<Config>, within: Option<Duration>) -> Self {
+        let steps = Config::diff(&from, &to);
+        let fixed = steps.iter().filter(|step| step.needs_restart());
+        let fixed = fixed.map(ToString::to_string).collect();
+        let back = within.map(|_| Arc::new(Self::new(to.clone(), from.clone(), None)));
+        Self { from, to, steps, fixed, back, within }
+    }
+
+    /// Its steps, for a person to read.
+    pub fn lines(&self) -> Vec<ChangeLine> {
+        self.steps.iter().map(Change::line).collect()
+    }
 }
 
 /// A configuration that runs or ran.
@@ -76,10 +109,11 @@ struct Revision {
 }
 
 /// A change that is undone at its deadline.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Unconfirmed {
     previous: u64,
     deadline: Duration,
+    back: Arc<Plan>,
 }
 
 /// The running configuration and how it came about.
@@ -127,10 +161,15 @@ impl Transaction {
         !Arc::ptr_eq(&self.saved, &self.running.config) && self.saved != self.running.config
     }
 
-    /// Notes that the running configuration was written.
-    pub fn saved(&mut self) {
-        tracing::info!(revision = self.revision(), "saved");
-        self.saved = self.running.config.clone();
+    /// What was loaded or saved last.
+    pub fn last_saved(&self) -> &Arc<Config> {
+        &self.saved
+    }
+
+    /// Notes that a configuration, which ran when that began, was written.
+    pub fn saved(&mut self, revision: u64, config: Arc<Config>) {
+        tracing::info!(revision, "saved");
+        self.saved = config;
     }
 
     /// What runs is what its file says: it was read from there.
@@ -153,7 +192,7 @@ impl Transaction {
 
     /// When [`Transaction::tick`] has something to do.
     pub fn deadline(&self) -> Option<Duration> {
-        self.unconfirmed.map(|unconfirmed| unconfirmed.deadline)
+        self.unconfirmed.as_ref().map(|unconfirmed| unconfirmed.deadline)
     }
 
     /// What would change.
@@ -170,31 +209,51 @@ impl Transaction {
         comment: &str,
         now: Moment,
     ) -> Result<view::Applied, TransactionError> {
+        let plan = Plan::new(self.config().clone(), Arc::new(new), within);
+        let applied = self.apply_plan(engine, &plan, comment, now)?;
+        Ok(view::Applied { changes: plan.lines(), ..applied })
+    }
+
+    /// Makes what was planned so. Whoever planned it knows the changes: they are left out.
+    pub fn apply_plan(
+        &mut self,
+        engine: &mut dyn Engine,
+        plan: &Plan,
+        comment: &str,
+        now: Moment,
+    ) -> Result<view::Applied, TransactionError> {
         self.must_be_confirmed(now)?;
         let previous = self.running.number;
-        let changes = self.change(engine, Arc::new(new), comment, now).inspect_err(|error| {
-            tracing::warn!(comment, %error, "a change was refused");
+        self.change(engine, plan, comment, now).inspect_err(|error| {
+            if *error != TransactionError::Outdated {
+                tracing::warn!(comment, %error, "a change was refused");
+            }
         })?;
-        if !changes.is_empty() {
-            let (revision, within_s) = (self.revision(), within.map(|within| within.as_secs()));
-            tracing::info!(revision, changes = changes.len(), comment, within_s, "committed");
+        let changes = plan.steps.len();
+        if changes > 0 {
+            let within_s = plan.within.map(|within| within.as_secs());
+            tracing::info!(revision = self.revision(), changes, comment, within_s, "committed");
+            if let (Some(within), Some(back)) = (plan.within, plan.back.clone()) {
+                let deadline = now.monotonic + within;
+                self.unconfirmed = Some(Unconfirmed { previous, deadline, back });
+            }
         }
-        if let Some(within) = within.filter(|_| !changes.is_empty()) {
-            self.unconfirmed = Some(Unconfirmed { previous, deadline: now.monotonic + within });
-        }
-        Ok(view::Applied { revision: self.revision(), changes, pending: self.pending(now) })
+        Ok(self.outcome(now))
+    }
+
+    /// How it stands after a change.
+    fn outcome(&self, now: Moment) -> view::Applied {
+        let (revision, pending) = (self.revision(), self.pending(now));
+        view::Applied { revision, changes: Vec::new(), pending }
     }
 
     /// Keeps the change that waits.
     pub fn confirm(&mut self, now: Moment) -> Result<view::Applied, TransactionError> {
-        self.unconfirmed.take().ok_or(TransactionError::NothingToConfirm)?;
+        let confirmed = self.unconfirmed.take().ok_or(TransactionError::NothingToConfirm)?;
+        let_go(confirmed);
         tracing::info!(revision = self.revision(), "confirmed");
         self.rollback_fault = None;
-        Ok(view::Applied {
-            revision: self.revision(),
-            changes: Vec::new(),
-            pending: self.pending(now),
-        })
+        Ok(self.outcome(now))
     }
 
     /// Goes back to a revision; without one, to the configuration before the last change.
@@ -204,42 +263,53 @@ impl Transaction {
         to: Option<u64>,
         now: Moment,
     ) -> Result<view::Applied, TransactionError> {
-        let target = match to {
+        let (number, config) = self.revision_of(to)?;
+        let plan = Plan::new(self.config().clone(), config, None);
+        let applied = self.rollback_plan(engine, &plan, number, now)?;
+        Ok(view::Applied { changes: plan.lines(), ..applied })
+    }
+
+    /// The configuration of a revision; without one, the one before the last change.
+    pub fn revision_of(&self, to: Option<u64>) -> Result<(u64, Arc<Config>), TransactionError> {
+        let found = match to {
             Some(number) => self.revisions().find(|revision| revision.number == number),
             None => self.earlier.back(),
         };
-        let (number, config) = match (target, to) {
-            (Some(revision), _) => (revision.number, revision.config.clone()),
-            (None, Some(number)) => return Err(TransactionError::NoSuchRevision(number)),
-            (None, None) => return Err(TransactionError::NothingBefore),
-        };
-        let changes = self.change(engine, config, &format!("rollback to {number}"), now)?;
-        self.unconfirmed = None;
-        self.rollback_fault = None;
-        tracing::info!(
-            revision = self.revision(),
-            to = number,
-            changes = changes.len(),
-            "rolled back"
-        );
-        Ok(view::Applied { revision: self.revision(), changes, pending: None })
+        let none = || to.map_or(TransactionError::NothingBefore, TransactionError::NoSuchRevision);
+        found.map(|found| (found.number, found.config.clone())).ok_or_else(none)
     }
 
-    /// Undoes the change that waits when its time is up; returns what was undone.
-    pub fn tick(&mut self, engine: &mut dyn Engine, now: Moment) -> Option<view::Applied> {
-        let unconfirmed = self.unconfirmed.filter(|it| it.deadline <= now.monotonic)?;
+    /// Goes back to a revision as planned.
+    pub fn rollback_plan(
+        &mut self,
+        engine: &mut dyn Engine,
+        plan: &Plan,
+        number: u64,
+        now: Moment,
+    ) -> Result<view::Applied, TransactionError> {
+        self.change(engine, plan, &format!("rollback to {number}"), now)?;
+        self.unconfirmed.take().into_iter().for_each(let_go);
+        self.rollback_fault = None;
+        let changes = plan.steps.len();
+        tracing::info!(revision = self.revision(), to = number, changes, "rolled back");
+        Ok(self.outcome(now))
+    }
+
+    /// Undoes the change that waits when its time is up; true if it did.
+    pub fn tick(&mut self, engine: &mut dyn Engine, now: Moment) -> bool {
+        let is_due = |it: &&Unconfirmed| it.deadline <= now.monotonic;
+        let Some(unconfirmed) = self.unconfirmed.as_ref().filter(is_due).cloned() else {
+            return false;
+        };
         tracing::warn!(to = unconfirmed.previous, "nobody confirmed in time: rolling back");
-        match self.rollback(engine, Some(unconfirmed.previous), now) {
-            Ok(applied) => Some(applied),
-            Err(error) => {
-                tracing::error!(fault = "rollback", %error, "the rollback failed, and is tried again");
-                // What runs is still unconfirmed: it must not stay for want of one more try.
-                self.rollback_fault = Some(error.to_string());
-                self.unconfirmed =
-                    Some(Unconfirmed { deadline: now.monotonic + RETRY, ..unconfirmed });
-                None
-            }
+        let undone = self.rollback_plan(engine, &unconfirmed.back, unconfirmed.previous, now);
+        if let Err(error) = &undone {
+            tracing::error!(fault = "rollback", %error, "the rollback failed, and is tried again");
+            // What runs is still unconfirmed: it must not stay for want of one more try.
+            self.rollback_fault = Some(error.to_string());
+            self.unconfirmed = Some(Unconfirmed { deadline: now.monotonic + RETRY, ..unconfirmed });
         }
+        undone.is_ok()
     }
 
     /// What ran and runs, oldest first.
@@ -272,34 +342,40 @@ impl Transaction {
     fn change(
         &mut self,
         engine: &mut dyn Engine,
-        new: Arc<Config>,
+        plan: &Plan,
         comment: &str,
         now: Moment,
-    ) -> Result<Vec<ChangeLine>, TransactionError> {
-        let steps = Config::diff(&self.running.config, &new);
-        let fixed: Vec<String> =
-            steps.iter().filter(|step| step.needs_restart()).map(ToString::to_string).collect();
-        if !fixed.is_empty() {
-            return Err(TransactionError::NeedsRestart(fixed));
+    ) -> Result<(), TransactionError> {
+        if !Arc::ptr_eq(&plan.from, &self.running.config) {
+            return Err(TransactionError::Outdated);
         }
-        if steps.is_empty() {
-            return Ok(Vec::new());
+        if !plan.fixed.is_empty() {
+            return Err(TransactionError::NeedsRestart(plan.fixed.clone()));
         }
-        engine.apply(&self.running.config, &new, &steps)?;
-        new.log.follow(&self.running.config.log);
+        if plan.steps.is_empty() {
+            return Ok(());
+        }
+        engine.apply(&plan.from, &plan.to, &plan.steps)?;
+        plan.to.log.follow(&plan.from.log);
         let revision = Revision {
             number: self.running.number + 1,
-            config: new,
+            config: plan.to.clone(),
             applied_at_s: now.wall_s,
             comment: comment.to_owned(),
-            changes: steps.len(),
+            changes: plan.steps.len(),
         };
         self.earlier.push_back(std::mem::replace(&mut self.running, revision));
         if self.earlier.len() >= HISTORY {
-            self.earlier.pop_front();
+            self.earlier.pop_front().into_iter().for_each(let_go);
         }
-        Ok(steps.iter().map(Change::line).collect())
+        Ok(())
     }
+}
+
+/// Frees what may be large on a thread of its own.
+fn let_go(value: impl Send + 'static) {
+    // Where there is no thread to be had, it is freed here.
+    drop(std::thread::Builder::new().name("free".to_owned()).spawn(move || drop(value)));
 }
 
 #[cfg(test)]
@@ -337,12 +413,11 @@ mod tests {
         let applied = transaction.apply(&mut router, new, MINUTE, "test", at(5)).unwrap();
         assert_eq!(applied.pending, Some(view::Pending { revision: 1, seconds_left: 60 }));
         assert_eq!(transaction.deadline(), Some(Duration::from_secs(65)));
-        assert_eq!(transaction.tick(&mut router, at(64)), None);
+        assert!(!transaction.tick(&mut router, at(64)));
         assert_eq!(routes(&router), 1);
-        let undone = transaction.tick(&mut router, at(65)).unwrap();
-        assert_eq!(undone.changes[0].text, "- route 10.0.0.0/8 blackhole = true");
+        assert!(transaction.tick(&mut router, at(65)));
         assert_eq!((routes(&router), transaction.pending(at(65))), (0, None));
-        assert_eq!(transaction.tick(&mut router, at(99)), None);
+        assert!(!transaction.tick(&mut router, at(99)));
         assert_eq!(transaction.history().last().unwrap().comment, "rollback to 1");
     }
 
@@ -352,7 +427,7 @@ mod tests {
         let new = edited(&transaction, "route add 10.0.0.0/8 blackhole");
         transaction.apply(&mut router, new, MINUTE, "test", at(0)).unwrap();
         transaction.confirm(at(59)).unwrap();
-        assert_eq!(transaction.tick(&mut router, at(1_000)), None);
+        assert!(!transaction.tick(&mut router, at(1_000)));
         assert_eq!(routes(&router), 1);
         assert_eq!(transaction.confirm(at(60)), Err(TransactionError::NothingToConfirm));
     }
@@ -390,9 +465,9 @@ mod tests {
         let new = edited(&transaction, "route add 10.0.0.0/8 blackhole");
         transaction.apply(&mut router, new, MINUTE, "test", at(0)).unwrap();
         router.refuse_next(1);
-        assert_eq!(transaction.tick(&mut router, at(60)), None);
+        assert!(!transaction.tick(&mut router, at(60)));
         assert_eq!(transaction.rollback_fault(), Some("test: refused as asked"));
-        assert!(transaction.tick(&mut router, at(61)).is_some());
+        assert!(transaction.tick(&mut router, at(61)));
         assert_eq!((routes(&router), transaction.rollback_fault()), (0, None));
     }
 
@@ -445,7 +520,28 @@ mod tests {
         transaction.rollback(&mut router, None, at(0)).unwrap();
         assert!(!transaction.unsaved());
         transaction.rollback(&mut router, None, at(0)).unwrap();
-        transaction.saved();
+        transaction.saved(transaction.revision(), transaction.config().clone());
         assert!(!transaction.unsaved());
+    }
+
+    #[test]
+    fn what_was_planned_for_another_configuration_is_not_made() {
+        let (mut transaction, mut router) = start();
+        let plan = |transaction: &Transaction, command: &str| {
+            let new = Arc::new(edited(transaction, command));
+            Plan::new(transaction.config().clone(), new, None)
+        };
+        let one = plan(&transaction, "route add 10.0.0.0/8 blackhole");
+        let other = plan(&transaction, "route add 10.1.0.0/16 blackhole");
+        assert_eq!(transaction.apply_plan(&mut router, &one, "one", at(0)).unwrap().revision, 2);
+        let late = transaction.apply_plan(&mut router, &other, "other", at(0));
+        assert_eq!(late, Err(TransactionError::Outdated));
+        assert_eq!((routes(&router), transaction.revision()), (1, 2));
+        let other = plan(&transaction, "route add 10.1.0.0/16 blackhole");
+        assert_eq!(
+            transaction.apply_plan(&mut router, &other, "other", at(0)).unwrap().revision,
+            3
+        );
+        assert_eq!(routes(&router), 2);
     }
 }

@@ -176,16 +176,18 @@ impl Dataplane {
     pub fn drops_of(&self, interface: u16) -> Vec<DropCount> {
         let reasons = self.layout.reasons.iter().enumerate();
         reasons
-            .map(|(number, reason)| {
+            .filter_map(|(number, reason)| {
                 let of = |worker: &crate::start::WorkerSlot| {
                     worker.setup.counters.drops.get(interface, number as u16)
                 };
-                let packets = self.workers.iter().map(of).sum();
+                let packets: u64 = self.workers.iter().map(of).sum();
+                if packets == 0 {
+                    return None;
+                }
                 let outbound = is_outbound(reason.node);
                 let (node, reason) = (reason.node, reason.exit.clone());
-                DropCount { interface, outbound, node, reason, packets }
+                Some(DropCount { interface, outbound, node, reason, packets })
             })
-            .filter(|count| count.packets != 0)
             .collect()
     }
 }

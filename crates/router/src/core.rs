@@ -1,7 +1,7 @@
 //! What all parts stand on: ports, tables, neighbours, workers and the clock. It knows no part.
 
 use crate::cleared::Cleared;
-use crate::devices::Devices;
+use crate::devices::{Device, Devices};
 use crate::interfaces::OpenPort;
 use crate::neighborhood::Neighborhood;
 use crate::open_ports::OpenPorts;
@@ -9,7 +9,7 @@ use crate::routing::{LinkOf, Routes};
 use crate::vrf_numbers::VrfNumbers;
 use control::config::objects::port::{Port, PortName};
 use control::engine::{ApplyError, EngineError};
-use dataplane::{Dataplane, Waiting};
+use dataplane::{Dataplane, PortQueues, Waiting};
 use fib::mac::MacFlush;
 use fib::neighbor::{Action, Neighbors, ShareView};
 use graph::Worker;
@@ -32,7 +32,7 @@ const LOOK: Duration = Duration::from_micros(100);
 /// See the module.
 pub(crate) struct Core {
     pub(crate) dataplane: Dataplane,
-    pub(crate) devices: Devices,
+    pub(crate) devices: Arc<Devices>,
     pub(crate) pool: Arc<dyn Pool>,
     pub(crate) ports: OpenPorts,
     pub(crate) routing: Routes,
@@ -69,7 +69,7 @@ impl Core {
             routing: Routes::new(&dataplane)?,
             local: dataplane.take_local_worker(),
             dataplane,
-            devices,
+            devices: Arc::new(devices),
             pool,
             ports: OpenPorts::default(),
             vrfs: VrfNumbers::default(),
@@ -214,6 +214,13 @@ impl Core {
 
     /// Carries out what neighbours are owed now.
     pub(crate) fn settle_neighbors(&mut self) {
+        self.neighborhood.send_owed();
+        self.tick_neighbors();
+    }
+
+    /// The same in the middle of a change: what is to be said of addresses whose rows workers do
+    /// not have yet is said later.
+    pub(crate) fn tick_neighbors(&mut self) {
         let now_ns = self.now_ns();
         let Self { routing, neighborhood, ports, dataplane, .. } = self;
         let link = |id: u16| ports.of_id(id).map(|port| (port.link_header(), port.config.mtu));
@@ -289,18 +296,17 @@ impl Core {
         });
     }
 
-    /// Takes a port's queues from the workers, then closes its device.
-    pub(crate) fn close_device(&mut self, name: &PortName) {
-        let Some(port) = self.ports.get_mut(name) else { return };
+    /// Takes a port's queues from the workers, and its device from the port: it is closed by
+    /// whoever drops them.
+    pub(crate) fn take_device(&mut self, name: &PortName) -> Option<(PortQueues, Option<Device>)> {
+        let port = self.ports.get_mut(name)?;
         let (id, device) = (port.id, port.device.take());
         port.unread.clear();
         port.link = crate::interfaces::Link::default();
         let detached = |dataplane: &mut Dataplane, waiting: &mut Waiting<'_>| {
             dataplane.detach_port(id, id, waiting.patience, &mut *waiting.turn)
         };
-        let queues = self.with_workers(detached);
-        drop(queues);
-        drop(device);
+        Some((self.with_workers(detached), device))
     }
 }
 

@@ -7,6 +7,7 @@ use control::config::Config;
 use control::config::objects::memory::{Hugepages, Memory as Buffers};
 use control::config::objects::port::Port;
 use control::config::objects::port_kind::{Memory, PortKind};
+use control::config::objects::workers::Placement;
 use dataplane::PortQueues;
 use dpdk::{DpdkPool, Eal, EalOptions, MemoryChoice, PortOptions, PortSpec};
 use packet::{HeapPool, Pool, PoolError, PoolUsage, RxQueue, TxQueue};
@@ -57,6 +58,16 @@ pub(crate) enum Device {
     Memory,
     /// None of its own.
     Virtual,
+}
+
+/// What came of opening a device.
+pub(crate) struct Opened {
+    pub(crate) device: Device,
+    pub(crate) queues: PortQueues,
+    /// The device's own address, where it is to be the port's.
+    pub(crate) mac: Option<[u8; 6]>,
+    /// What it cannot do.
+    pub(crate) problem: Option<String>,
 }
 
 impl Devices {
@@ -111,8 +122,28 @@ impl Devices {
         self.dpdk.as_ref().map(|(eal, _)| eal.facts())
     }
 
+    /// Whether opening a port, and closing it, takes no time: there is no device of its own.
+    pub(crate) fn is_at_once(&self, port: &Port) -> bool {
+        port.kind.is_virtual()
+    }
+
+    /// Opens the device of a port with a transmit queue for each worker. It may be called on any
+    /// thread: drivers take their time.
+    pub(crate) fn open_for(&self, port: &Port, workers: usize) -> Result<Opened, String> {
+        let before = self.buffers();
+        let (device, queues) = self.open(port, workers)?;
+        let mac = match &device {
+            Device::Dpdk(device) if port.mac.is_none() && device.spec().has_address() => {
+                Some(device.mac().map_err(|error| error.to_string())?)
+            }
+            Device::Dpdk(_) | Device::Memory | Device::Virtual => None,
+        };
+        let problem = short_of_buffers(before, self.buffers(), workers);
+        Ok(Opened { device, queues, mac, problem })
+    }
+
     /// Opens a port with a transmit queue for each worker; packets flow once it is started.
-    pub(crate) fn open(&self, port: &Port, workers: usize) -> Result<(Device, PortQueues), String> {
+    fn open(&self, port: &Port, workers: usize) -> Result<(Device, PortQueues), String> {
         #[cfg(test)]
         if let Some(why) = self.refusals.open {
             return Err(why.to_owned());
@@ -172,6 +203,25 @@ impl Devices {
     }
 }
 
+/// What is wrong once a device has taken so many buffers for its rings that too few are left for
+/// packets on their way.
+fn short_of_buffers(
+    before: Option<PoolUsage>,
+    after: Option<PoolUsage>,
+    workers: usize,
+) -> Option<String> {
+    let (before, after) = (before?, after?);
+    let (took, left) = (before.free.saturating_sub(after.free), after.free);
+    let takes = Placement::Count(workers as u16).buffers();
+    (took > 0 && left < takes as usize).then(|| {
+        format!(
+            "its rings took {took} packet buffers, and {left} of {} are left; packets on their \
+             way take {takes}: memory.buffers is too small",
+            after.total
+        )
+    })
+}
+
 fn start_dpdk(config: &Config) -> Result<(Eal, DpdkPool), dpdk::Error> {
     let memory: &Buffers = &config.memory;
     let buffer = u64::from(memory.frame_bytes) + BUFFER_OVERHEAD_BYTES;
@@ -192,4 +242,20 @@ fn start_dpdk(config: &Config) -> Result<(Eal, DpdkPool), dpdk::Error> {
     })?;
     let pool = DpdkPool::new(&eal, memory.buffers, memory.frame_bytes)?;
     Ok((eal, pool))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rings_that_leave_too_few_buffers_are_told_with_numbers() {
+        let free = |free| Some(PoolUsage { total: 4096, free, memory_bytes: 0 });
+        assert_eq!(short_of_buffers(free(4096), free(2048), 1), None);
+        assert_eq!(short_of_buffers(free(100), free(100), 1), None, "it took none");
+        let told = short_of_buffers(free(2048), free(0), 2).unwrap();
+        for number in ["took 2048", "0 of 4096", "take 1024"] {
+            assert!(told.contains(number), "{told}");
+        }
+    }
 }

@@ -1,17 +1,16 @@
 //! Open ports: the device, the row that workers see, the addresses and the link.
 
 use crate::connected::Specials;
-use crate::devices::{Device, Devices};
+use crate::devices::{Device, Opened};
 use crate::routing::LinkHeader;
 use crate::standing::Standing;
 use control::config::objects::port::{Port, PortName};
 use control::config::objects::port_kind::PortKind;
 use control::config::objects::qos::Qos;
-use control::config::objects::workers::Placement;
 use dataplane::Dataplane;
 use fib::Ip4Prefix;
 use nodes::tables::{Interface, Kind};
-use packet::{PoolUsage, RxQueue};
+use packet::RxQueue;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::time::Instant;
@@ -108,40 +107,21 @@ impl OpenPort {
         }
     }
 
-    /// Opens the device of a port.
-    pub(crate) fn open(
-        id: u16,
-        config: &Port,
-        devices: &Devices,
-        dataplane: &Dataplane,
-    ) -> Result<Self, String> {
-        let mut port = Self::waiting(id, config);
-        port.open_device(devices, dataplane)?;
-        Ok(port)
-    }
-
-    /// Opens its device (again). It can send at once; nothing is read from it before
+    /// Takes an open device in. It can send at once; nothing is read from it before
     /// [`OpenPort::begin_reading`].
-    pub(crate) fn open_device(
+    pub(crate) fn take_device(
         &mut self,
-        devices: &Devices,
+        opened: Opened,
         dataplane: &Dataplane,
     ) -> Result<(), String> {
-        let workers = dataplane.worker_cores().len();
-        let before = devices.buffers();
-        let (device, queues) = devices.open(&self.config, workers)?;
-        if let Device::Dpdk(device) = &device
-            && self.config.mac.is_none()
-            && device.spec().has_address()
-        {
-            self.mac = device.mac().map_err(|error| error.to_string())?;
-        }
+        let Opened { device, queues, mac, problem } = opened;
+        self.mac = mac.unwrap_or(self.mac);
         if !self.config.kind.is_virtual() {
             dataplane.attach_tx(self.id, queues.tx).map_err(|error| error.to_string())?;
         }
         self.unread = queues.rx;
         self.device = Some(device);
-        self.problem = short_of_buffers(before, devices.buffers(), workers);
+        self.problem = problem;
         self.link = self.read_link();
         Ok(())
     }
@@ -262,45 +242,10 @@ impl OpenPort {
     }
 }
 
-/// What is wrong once a device has taken so many buffers for its rings that too few are left for
-/// packets on their way.
-fn short_of_buffers(
-    before: Option<PoolUsage>,
-    after: Option<PoolUsage>,
-    workers: usize,
-) -> Option<String> {
-    let (before, after) = (before?, after?);
-    let (took, left) = (before.free.saturating_sub(after.free), after.free);
-    let takes = Placement::Count(workers as u16).buffers();
-    (took > 0 && left < takes as usize).then(|| {
-        format!(
-            "its rings took {took} packet buffers, and {left} of {} are left; packets on their \
-             way take {takes}: memory.buffers is too small",
-            after.total
-        )
-    })
-}
-
 /// The port that one of such a configuration is a part of.
 pub(crate) fn parent_of(config: &Port) -> Option<&PortName> {
     match &config.kind {
         PortKind::Vlan(vlan) => Some(&vlan.parent),
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rings_that_leave_too_few_buffers_are_told_with_numbers() {
-        let free = |free| Some(PoolUsage { total: 4096, free, memory_bytes: 0 });
-        assert_eq!(short_of_buffers(free(4096), free(2048), 1), None);
-        assert_eq!(short_of_buffers(free(100), free(100), 1), None, "it took none");
-        let told = short_of_buffers(free(2048), free(0), 2).unwrap();
-        for number in ["took 2048", "0 of 4096", "take 1024"] {
-            assert!(told.contains(number), "{told}");
-        }
     }
 }

@@ -13,6 +13,7 @@
 //!    show           answers to every "show"
 //! ```
 
+mod aside;
 mod bulk;
 mod cleared;
 mod connected;

@@ -96,8 +96,14 @@ impl Neighborhood {
     }
 
     /// How many packets wait for one neighbour.
+    #[cfg(test)]
     pub(crate) fn held_for(&self, key: NeighborKey) -> usize {
         self.held.len_of(key)
+    }
+
+    /// How many packets wait for each neighbour that some wait for.
+    pub(crate) fn held_of_each(&self) -> HashMap<NeighborKey, usize> {
+        self.held.lens().collect()
     }
 
     /// What routes want of their next hops.
@@ -213,8 +219,14 @@ impl Neighborhood {
         self.announce(interface, mac, own);
     }
 
-    /// Sends what is owed, lets the time pass, then carries out what there is to do. Workers have
-    /// all rows by now.
+    /// Sends what is owed: workers have all rows by now.
+    pub(crate) fn send_owed(&mut self) {
+        for (interface, frame) in std::mem::take(&mut self.owed) {
+            self.send(interface, &frame);
+        }
+    }
+
+    /// Lets the time pass, then carries out what there is to do.
     pub(crate) fn settle(
         &mut self,
         now_ns: u64,
@@ -222,9 +234,6 @@ impl Neighborhood {
         link: LinkOf<'_>,
         source: SourceOf<'_>,
     ) {
-        for (interface, frame) in std::mem::take(&mut self.owed) {
-            self.send(interface, &frame);
-        }
         self.machine.tick(now_ns, &|id| routing.take_used(id), &mut self.actions);
         for action in std::mem::take(&mut self.actions) {
             self.carry_out(action, routing, link, source);

@@ -55,6 +55,16 @@ impl OpenPorts {
         self.free.first().copied()
     }
 
+    /// Nobody else is to have a free number.
+    pub(crate) fn reserve(&mut self, id: u16) {
+        self.free.remove(&id);
+    }
+
+    /// A number is to be had again.
+    pub(crate) fn unreserve(&mut self, id: u16) {
+        self.free.insert(id);
+    }
+
     pub(crate) fn get(&self, name: &PortName) -> Option<&OpenPort> {
         self.ports.get(name)
     }
@@ -76,13 +86,6 @@ impl OpenPorts {
     /// The port whose own interface has a number.
     pub(crate) fn of_id(&self, id: u16) -> Option<&OpenPort> {
         self.owner(id).map(|(_, port)| port).filter(|port| port.id == id)
-    }
-
-    /// The remote of an interface, if it is that of one of several.
-    pub(crate) fn remote_of(&self, row: u16) -> Option<IpAddr> {
-        let (_, port) = self.owner(row)?;
-        let mut remotes = port.remotes.iter();
-        remotes.find(|(_, remote)| remote.id == row).map(|(address, _)| *address)
     }
 
     /// Takes a port in, which has no remotes yet.

@@ -56,15 +56,30 @@ pub(crate) trait Part {
         false
     }
 
+    /// Time passes, in the middle of a change or of long work: what cannot wait is done. Rows are
+    /// not written.
+    fn beat(&mut self, _core: &mut Core, _now: Instant) {}
+
     /// When its turn has something to do next, on the core's clock; none: whenever it comes.
     fn next_due_ns(&self) -> Option<u64> {
         None
     }
 }
 
+/// Work on another thread, and how its part takes in what came of it.
+pub(crate) type Work<'a, Part> = Box<dyn FnOnce() -> TakeIn<'a, Part> + Send + 'a>;
+
+/// See [`Work`].
+pub(crate) type TakeIn<'a, Part> = Box<dyn FnOnce(&mut Part) + Send + 'a>;
+
 /// A part that makes changes of an object of the configuration. One that fails changed nothing; its
 /// inverse undoes it.
-pub(crate) trait Makes<Change> {
+pub(crate) trait Makes<Change>: Sized {
+    /// What of making one takes long: done on another thread, just before it is made.
+    fn prepare<'a>(&self, _core: &Core, _change: &'a Change) -> Option<Work<'a, Self>> {
+        None
+    }
+
     /// Makes one.
     fn make(&mut self, core: &mut Core, change: &Change) -> Result<(), ApplyError>;
 }

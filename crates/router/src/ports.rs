@@ -5,7 +5,9 @@
 //!  removed   leave ─▶ down ─▶ follow ─▶ close, in the reverse order ─▶ device
 //! ```
 
+use crate::aside::{aside, breathe};
 use crate::core::{Core, fault};
+use crate::devices::Opened;
 use crate::interfaces::{Link, OpenPort};
 use crate::parts::Parts;
 use crate::rows;
@@ -13,6 +15,7 @@ use control::config::Delta;
 use control::config::objects::port::{Port, PortName};
 use control::engine::ApplyError;
 use nodes::tables::MOST_INTERFACES;
+use std::sync::Arc;
 
 /// Makes one change of a port. One that fails leaves the port as it was; where one is being
 /// taken back, the port comes back by all means: if need be without its device, which is then tried
@@ -53,12 +56,39 @@ fn add(
 ) -> Result<(), ApplyError> {
     let refuse = |message: String| fault(&format!("port.{name}"), message);
     let id = id.ok_or_else(|| refuse(format!("more than {MOST_INTERFACES} ports")))?;
-    let port = OpenPort::open(id, config, &core.devices, &core.dataplane).map_err(refuse)?;
+    // Whoever is served meanwhile finds the number taken.
+    core.ports.reserve(id);
+    let opened = open_device(parts, core, config);
+    core.ports.unreserve(id);
+    let mut port = OpenPort::waiting(id, config);
+    port.take_device(opened.map_err(refuse)?, &core.dataplane).map_err(refuse)?;
     take_in(parts, core, name, port).inspect_err(|_| {
         if let Err(again) = remove(parts, core, name) {
             tracing::warn!(fault = "undo", "while taking back: {again}");
         }
     })
+}
+
+/// Opens the device of a port; what waits is served meanwhile.
+fn open_device(parts: &mut Parts, core: &mut Core, config: &Port) -> Result<Opened, String> {
+    let (devices, workers) = (Arc::clone(&core.devices), core.workers());
+    if devices.is_at_once(config) {
+        return devices.open_for(config, workers);
+    }
+    aside(parts, core, || devices.open_for(config, workers))
+}
+
+/// Takes a port's queues from the workers, then closes its device; what waits is served meanwhile.
+fn close_device(parts: &mut Parts, core: &mut Core, name: &PortName) {
+    let Some((queues, device)) = core.take_device(name) else { return };
+    let close = || {
+        drop(queues);
+        drop(device);
+    };
+    match core.ports.get(name).is_some_and(|port| core.devices.is_at_once(&port.config)) {
+        true => close(),
+        false => aside(parts, core, close),
+    }
 }
 
 /// A port comes, whatever there is of its device, and parts follow.
@@ -128,7 +158,7 @@ fn forget(core: &mut Core, name: &PortName) -> Option<OpenPort> {
 /// Says which number is free.
 fn remove(parts: &mut Parts, core: &mut Core, name: &PortName) -> Result<Option<u16>, ApplyError> {
     release(parts, core, name)?;
-    core.close_device(name);
+    close_device(parts, core, name);
     Ok(forget(core, name).map(|port| port.id))
 }
 
@@ -216,6 +246,7 @@ fn follow(parts: &mut Parts, core: &mut Core, name: &PortName) -> Result<(), App
 pub(crate) fn follow_touched(parts: &mut Parts, core: &mut Core) -> Result<(), ApplyError> {
     let mut outcome = Ok(());
     for name in core.take_touched() {
+        breathe(parts, core);
         outcome = outcome.and(follow(parts, core, &name));
     }
     outcome
@@ -234,12 +265,15 @@ pub(crate) fn look_at_links(parts: &mut Parts, core: &mut Core, reopen: bool) {
         .ports
         .names()
         .into_iter()
-        .filter_map(|name| look_at_link(core, &name, reopen).map(|(was, is)| (name, was, is)))
+        .filter_map(|name| {
+            look_at_link(parts, core, &name, reopen).map(|(was, is)| (name, was, is))
+        })
         .collect();
     if changed.is_empty() {
         return;
     }
     for (name, _, now) in &changed {
+        breathe(parts, core);
         if !now.up {
             parts.all_mut().into_iter().for_each(|part| part.link_down(core, name));
         }
@@ -248,29 +282,38 @@ pub(crate) fn look_at_links(parts: &mut Parts, core: &mut Core, reopen: bool) {
     settle_touched(parts, core);
     rows::publish(parts, core);
     for (name, _, _) in changed.iter().filter(|(_, before, now)| now.up && !before.up) {
+        breathe(parts, core);
         parts.all_mut().into_iter().for_each(|part| part.link_up(core, name));
     }
     core.settle_neighbors();
 }
 
 /// The link before and now, if that changed.
-fn look_at_link(core: &mut Core, name: &PortName, reopen: bool) -> Option<(Link, Link)> {
+fn look_at_link(
+    parts: &mut Parts,
+    core: &mut Core,
+    name: &PortName,
+    reopen: bool,
+) -> Option<(Link, Link)> {
     let mut now = core.ports.link_of(core.ports.get(name)?);
     let port = core.ports.get_mut(name)?;
     let before = port.link;
     let gone = port.device.is_some() && port.device_is_gone();
     if gone {
         tracing::warn!(fault = "device-gone", port = %name, "the device is gone");
-        core.close_device(name);
+        close_device(parts, core, name);
         now = Link::default();
     }
-    let Core { ports, devices, dataplane, .. } = core;
-    let port = ports.get_mut(name)?;
+    let port = core.ports.get_mut(name)?;
     if gone {
         port.problem = Some("the device is gone".to_owned());
     }
-    if reopen && port.device.is_none() {
-        match port.open_device(devices, dataplane) {
+    let wanted = (reopen && port.device.is_none()).then(|| port.config.clone());
+    let opened = wanted.map(|config| open_device(parts, core, &config));
+    let Core { ports, dataplane, .. } = core;
+    let port = ports.get_mut(name)?;
+    if let Some(opened) = opened {
+        match opened.and_then(|opened| port.take_device(opened, dataplane)) {
             Ok(()) => {
                 tracing::info!(port = %name, "the device is back");
                 tell_problem(name, port);

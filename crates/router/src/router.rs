@@ -1,17 +1,18 @@
 //! The router itself: its parts, what they stand on, and its turn now and then.
 
+use crate::aside::{aside, breathe, hear_punts};
 use crate::core::Core;
 use crate::devices::{DeviceError, Devices};
 use crate::neighborhood::Neighborhood;
 use crate::parts::Parts;
 use crate::settings::{neighbor_config, settings};
+use crate::show::graph::Drawn;
 use crate::{ports, rows};
 use control::config::{Change, Config};
 use control::engine::ApplyError;
 use dataplane::{Dataplane, DataplaneError};
 use fib::FibError;
 use kernel::Waker;
-use nodes::tables::Lane;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,13 +22,6 @@ const LINK_PERIOD: Duration = Duration::from_millis(200);
 const REOPEN_PERIOD: Duration = Duration::from_secs(1);
 /// Longest that the router wants to be left alone.
 const TICK_PERIOD: Duration = Duration::from_millis(20);
-/// Punts taken in one turn: what they bring about is done before the next ones are heard.
-const fn most_in_a_turn(lane: Lane) -> usize {
-    match lane {
-        Lane::Answers | Lane::Notices => 1024,
-        Lane::Packets => 256,
-    }
-}
 
 /// Why the router does not start.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +48,7 @@ pub struct Router {
     /// First, so that they end first: their threads use buffers and queues.
     pub(crate) parts: Parts,
     pub(crate) core: Core,
+    pub(crate) drawn: Arc<Drawn>,
     next_link_look: Instant,
     next_reopen: Instant,
 }
@@ -77,16 +72,19 @@ impl Router {
         );
         let core = Core::new(dataplane, devices, pool, neighborhood, wake, waker)?;
         let now = Instant::now();
-        Ok(Self { parts: Parts::default(), core, next_link_look: now, next_reopen: now })
+        let (parts, drawn) = (Parts::default(), Arc::default());
+        Ok(Self { parts, core, drawn, next_link_look: now, next_reopen: now })
     }
 
     /// Makes all changes, or none. A change that fails is followed by the inverses of those before
     /// it, so that the whole takes effect or nothing does.
     pub(crate) fn apply_all(&mut self, changes: &[Change]) -> Result<(), ApplyError> {
         for (done, change) in changes.iter().enumerate() {
+            breathe(&mut self.parts, &mut self.core);
             if let Err(error) = self.step(change) {
                 self.core.is_undoing = true;
                 for made in changes[..done].iter().rev() {
+                    breathe(&mut self.parts, &mut self.core);
                     if let Err(fault) = self.step(&made.inverse()) {
                         tracing::warn!(fault = "undo", "while taking back `{made}`: {fault}");
                     }
@@ -101,6 +99,10 @@ impl Router {
     }
 
     fn step(&mut self, change: &Change) -> Result<(), ApplyError> {
+        if let Some(work) = self.parts.prepare(&self.core, change) {
+            let take_in = aside(&mut self.parts, &mut self.core, work);
+            take_in(&mut self.parts);
+        }
         self.parts.make(&mut self.core, change, ports::change)?;
         ports::follow_touched(&mut self.parts, &mut self.core)
     }
@@ -141,21 +143,9 @@ impl Router {
         }
     }
 
-    /// Hears what workers told, answers first: so many of each lane, and none while there is no
-    /// room for what that brings about. What waits too long workers drop, and count. True if there
-    /// is more.
+    /// Hears what workers told; true if there is more.
     pub(crate) fn read_punts(&mut self) -> bool {
-        let mut more = false;
-        for lane in Lane::ALL {
-            let mut left = most_in_a_turn(lane);
-            while left != 0 && self.core.dataplane.injector.has_room() {
-                let Some(punt) = self.core.dataplane.events.next_of(lane) else { break };
-                self.parts.hear(&mut self.core, punt);
-                left -= 1;
-            }
-            more |= left == 0;
-        }
-        more
+        hear_punts(&mut self.parts, &mut self.core)
     }
 
     /// Follows what parts touched, and carries out what neighbours are owed.
@@ -246,7 +236,7 @@ neighbor = [{ port = "p1", address = "192.0.2.9", mac = "06:00:00:00:00:09" }]
         let stations = core.dataplane.stations.table.len();
         let limit =
             core.dataplane.icmp.errors_per_second.load(std::sync::atomic::Ordering::Relaxed);
-        let lists = (parts.acls.show(core), parts.policers.show(core), parts.mirrors.show(core));
+        let lists = (parts.acls.show(core)(), parts.policers.show(core), parts.mirrors.show(core));
         let bridges = parts.bridges.show(core);
         let neighbors = core.neighborhood.machine.list();
         let neighbors = neighbors.iter().filter(|it| it.state == NeighborState::Static);
@@ -262,6 +252,11 @@ neighbor = [{ port = "p1", address = "192.0.2.9", mac = "06:00:00:00:00:09" }]
         let mut rows: Vec<String> = rows(router).iter().map(row).collect();
         rows.sort();
         format!("{:?}", (rows, routes, stations, limit, lists, bridges, neighbors))
+    }
+
+    /// What its devices refuse.
+    fn refusals(router: &mut Router) -> &mut crate::devices::Refusals {
+        &mut Arc::get_mut(&mut router.core.devices).unwrap().refusals
     }
 
     /// A step that fails: there is no such port.
@@ -406,14 +401,14 @@ neighbor = [{ port = "p1", address = "192.0.2.9", mac = "06:00:00:00:00:09" }]
         let mac = MacAddr([2, 0, 0, 0, 0, 9]);
         let other = with(&one, |port| port.mac = Some(mac));
         // Whatever happens, nothing is opened.
-        router.core.devices.refusals.open = Some("it is busy");
-        router.core.devices.refusals.readdress = Some("Operation not supported");
+        refusals(&mut router).open = Some("it is busy");
+        refusals(&mut router).readdress = Some("Operation not supported");
         let error = router.apply_all(&Config::diff(&one, &other)).unwrap_err();
         assert_eq!(error.field, "port.p1.mac");
         assert_eq!(error.message, "Operation not supported");
         assert_eq!(rows(&router), before);
         assert!(router.show_ports()[0].link_up);
-        router.core.devices.refusals.readdress = None;
+        refusals(&mut router).readdress = None;
         router.apply_all(&Config::diff(&one, &other)).unwrap();
         assert_eq!(rows(&router)[0].mac, mac.0);
         assert_eq!(rows(&router)[0].ip4, before[0].ip4);
@@ -425,7 +420,7 @@ neighbor = [{ port = "p1", address = "192.0.2.9", mac = "06:00:00:00:00:09" }]
     fn a_port_that_cannot_be_opened_as_it_was_is_down_with_the_reason_and_tried_again() {
         let (mut router, one) = with_one_port();
         let before = rows(&router);
-        router.core.devices.refusals.open = Some("it is busy");
+        refusals(&mut router).open = Some("it is busy");
         let wider = with(&one, |port| port.rx_queues = 2);
         router.apply_all(&Config::diff(&one, &wider)).unwrap_err();
         let shown = &router.show_ports()[0];
@@ -434,7 +429,7 @@ neighbor = [{ port = "p1", address = "192.0.2.9", mac = "06:00:00:00:00:09" }]
         // What is said of it is what is configured: the same change is one still.
         ports::look_at_links(&mut router.parts, &mut router.core, true);
         assert_eq!(router.show_ports()[0].problem.as_deref(), Some("it is busy"));
-        router.core.devices.refusals.open = None;
+        refusals(&mut router).open = None;
         ports::look_at_links(&mut router.parts, &mut router.core, true);
         let shown = &router.show_ports()[0];
         assert!(shown.link_up && shown.problem.is_none());
@@ -447,11 +442,11 @@ neighbor = [{ port = "p1", address = "192.0.2.9", mac = "06:00:00:00:00:09" }]
     fn a_port_that_a_failed_change_took_away_comes_back_even_if_its_device_does_not() {
         let (mut router, one) = with_one_port();
         let takes = Config::diff(&one, &config(""));
-        router.core.devices.refusals.open = Some("it is busy");
+        refusals(&mut router).open = Some("it is busy");
         router.apply_all(&[&takes[..], &[bad()]].concat()).unwrap_err();
         let shown = &router.show_ports()[0];
         assert_eq!((&shown.name[..], shown.problem.as_deref()), ("p1", Some("it is busy")));
-        router.core.devices.refusals.open = None;
+        refusals(&mut router).open = None;
         ports::look_at_links(&mut router.parts, &mut router.core, true);
         assert!(router.show_ports()[0].link_up);
     }

@@ -5,6 +5,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use utoipa::IntoResponses;
 
+use crate::changing::NotChanged;
 use crate::config::{Finding, Problems};
 use crate::control_loop::Undone;
 use crate::engine::EngineError;
@@ -83,6 +84,17 @@ impl From<Undone> for Refusal {
             Undone::Changed { .. } => StatusCode::PRECONDITION_FAILED,
         };
         refuse(status, undone.to_string())
+    }
+}
+
+impl<E: std::error::Error + Into<Refusal>> From<NotChanged<E>> for Refusal {
+    fn from(error: NotChanged<E>) -> Self {
+        match error {
+            NotChanged::Wrong(error) => error.into(),
+            NotChanged::Refused(error) => error.into(),
+            NotChanged::Undone(error) => error.into(),
+            NotChanged::Broken => refuse(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Every view as a path of the API, and the counters of all of them at `/metrics`.
 
+use std::pin::Pin;
+
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
@@ -15,7 +17,8 @@ use super::problem::{Refusal, Refused, refuse};
 use super::verb::{Serve, operation_id};
 use crate::control_loop::{Control, Handle};
 use crate::view::{
-    self, Counters, Exposition, Kind, Nothing, OpenMetrics, Reply, Shows, View, Visitor,
+    self, Counters, EngineError, Exposition, Kind, Nothing, OpenMetrics, Reply, Shown, Shows, View,
+    Visitor,
 };
 
 /// Paths in the making: each view adds its own.
@@ -62,15 +65,54 @@ where
     dyn Shows: view::Answer<V>,
 {
     let filter = filter::<V>(&uri)?;
-    let reply = handle.call(move |control, _| ask::<V>(control, &filter)).await??;
-    if V::MEDIA == [view::JSON] {
-        return Ok(Json(reply).into_response());
-    }
-    let (media, text) = V::written(reply).unwrap_or_default();
-    Ok(([(header::CONTENT_TYPE, media)], text).into_response())
+    let reply = ask_all::<V>(&handle.named(V::PATH), filter).await??;
+    aside(move || {
+        if V::MEDIA == [view::JSON] {
+            return Json(reply).into_response();
+        }
+        let (media, text) = V::written(reply).unwrap_or_default();
+        ([(header::CONTENT_TYPE, media)], text).into_response()
+    })
+    .await
 }
 
-/// Asks the running router for one view.
+/// Asks the running router for one view, slice by slice: between two the control loop does what
+/// else there is to do, and what can be made without it is made elsewhere.
+pub(super) async fn ask_all<V: View>(
+    handle: &Handle,
+    mut filter: V::Filter,
+) -> Result<Result<V::Reply, EngineError>, Refusal>
+where
+    dyn Shows: view::Answer<V>,
+{
+    let mut whole = None;
+    loop {
+        let (shown, asked) =
+            handle.call(move |control, _| (ask::<V>(control, &filter), filter)).await?;
+        filter = asked;
+        let slice = match shown {
+            Ok(Shown::Whole(slice)) => slice,
+            Ok(Shown::Later(make)) => aside(make).await?,
+            Err(error) => return Ok(Err(error)),
+        };
+        if V::take_in(&mut whole, slice, &mut filter) {
+            continue;
+        }
+        if let Some(whole) = whole {
+            return Ok(Ok(whole));
+        }
+    }
+}
+
+/// Does on a thread of its own what takes long and waits for nobody.
+pub(super) async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Refusal> {
+    let broken = |_| refuse(StatusCode::INTERNAL_SERVER_ERROR, "this answer cannot be made");
+    tokio::task::spawn_blocking(work).await.map_err(broken)
+}
+
+/// Asks the running router for one view, or a slice of it.
 pub(super) fn ask<V: View>(control: &mut Control, filter: &V::Filter) -> view::Answered<V>
 where
     dyn Shows: view::Answer<V>,
@@ -108,31 +150,45 @@ fn filter<V: View>(uri: &Uri) -> Result<V::Filter, Refusal> {
 
 impl Serve for Counters {
     async fn serve(handle: Handle, _: Nothing) -> Result<Response, Refusal> {
-        let text = handle.call(|control, _| {
-            let mut scrape = Scrape { shown: control, out: Exposition::default() };
-            view::visit(&mut scrape);
-            super::events::count(&mut scrape.out);
-            scrape.out.finish()
-        });
-        let media = format!("{}; version=1.0.0; charset=utf-8", OpenMetrics::MEDIA);
-        Ok(([(header::CONTENT_TYPE, media)], text.await?).into_response())
+        let mut scrape = Scrape { handle, asked: Vec::new() };
+        view::visit(&mut scrape);
+        let mut told = Vec::new();
+        for asked in scrape.asked {
+            told.extend(asked.await?);
+        }
+        aside(move || {
+            let mut out = Exposition::default();
+            told.into_iter().for_each(|tell| tell(&mut out));
+            super::events::count(&mut out);
+            let media = format!("{}; version=1.0.0; charset=utf-8", OpenMetrics::MEDIA);
+            ([(header::CONTENT_TYPE, media)], out.finish()).into_response()
+        })
+        .await
     }
 }
 
-struct Scrape<'a> {
-    shown: &'a mut (dyn Shows + 'static),
-    out: Exposition,
+/// What is told of a view.
+type Tell = Box<dyn FnOnce(&mut Exposition) + Send>;
+
+/// A question on its way; none: the view has no answer.
+type Asked = Pin<Box<dyn Future<Output = Result<Option<Tell>, Refusal>> + Send>>;
+
+/// Every view that has counters is asked, one after the other.
+struct Scrape {
+    handle: Handle,
+    asked: Vec<Asked>,
 }
 
-impl Visitor for Scrape<'_> {
+impl Visitor for Scrape {
     fn visit<V: View>(&mut self)
     where
         dyn Shows: view::Answer<V>,
     {
-        if let Some((filter, tell)) = V::METRICS
-            && let Ok(reply) = view::Answer::<V>::answer(self.shown, &filter)
-        {
-            tell(&reply, &mut self.out);
-        }
+        let Some((filter, tell)) = V::METRICS else { return };
+        let handle = self.handle.clone().named(V::PATH);
+        self.asked.push(Box::pin(async move {
+            let reply = ask_all::<V>(&handle, filter).await?.ok();
+            Ok(reply.map(|reply| -> Tell { Box::new(move |out| tell(&reply, out)) }))
+        }));
     }
 }

@@ -71,6 +71,7 @@ where
     };
     paths.add_path_operation(V::PATH, vec![method], operation);
     let serve = async |State(handle): State<Handle>, headers: HeaderMap, request: V::Request| {
+        let handle = handle.named(V::PATH);
         let handle = match if_match(&headers)? {
             Some(revision) => handle.only_at(revision),
             None => handle,

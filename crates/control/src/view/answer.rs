@@ -60,6 +60,13 @@ pub trait View: ToSchema + Sized + 'static {
         Table::new(&[])
     }
 
+    /// Takes a slice of the answer in. True if there is more: the filter then asks for what comes
+    /// next.
+    fn take_in(whole: &mut Option<Self::Reply>, slice: Self::Reply, _: &mut Self::Filter) -> bool {
+        *whole = Some(slice);
+        false
+    }
+
     /// Makes averages since the start those since `then`, for `--watch`.
     fn average_since(_then: &Self::Reply, _now: &mut Self::Reply) {}
 }
@@ -85,10 +92,20 @@ macro_rules! counters {
 pub(super) use counters;
 pub(super) use view;
 
-/// Says how a router answers views: each with what it is made of.
+/// Says how a router answers views: each with what it is made of. Those after `later` are made on
+/// another thread, of what a closure has taken down.
 #[macro_export]
 macro_rules! answers {
-    ($Router:ty, $router:ident, $filter:ident; $($View:ident: $answer:expr,)*) => {$(
+    (
+        $Router:ty, $router:ident, $filter:ident; $($View:ident: $answer:expr,)*
+        $(; later: $($Later:ident: $make:expr,)*)?
+    ) => {
+        $crate::answers! { @each $Router, $router, $filter;
+            $($View: $crate::view::Shown::Whole($answer),)*
+            $($($Later: $crate::view::Shown::Later(Box::new($make)),)*)?
+        }
+    };
+    (@each $Router:ty, $router:ident, $filter:ident; $($View:ident: $answer:expr,)*) => {$(
         impl $crate::view::Answer<$crate::view::$View> for $Router {
             fn answer(
                 &mut self,
@@ -129,8 +146,26 @@ pub trait Answer<V: View> {
     fn answer(&mut self, filter: &V::Filter) -> Answered<V>;
 }
 
+/// An answer, as far as the control thread goes with it.
+pub enum Shown<R> {
+    /// All of it.
+    Whole(R),
+    /// What is left to do, on another thread: nothing waits for it.
+    Later(Box<dyn FnOnce() -> R + Send>),
+}
+
+impl<R> Shown<R> {
+    /// All of it, made here if need be.
+    pub fn whole(self) -> R {
+        match self {
+            Self::Whole(reply) => reply,
+            Self::Later(make) => make(),
+        }
+    }
+}
+
 /// An answer, or why there is none.
-pub type Answered<V> = Result<<V as View>::Reply, EngineError>;
+pub type Answered<V> = Result<Shown<<V as View>::Reply>, EngineError>;
 
 /// Why a request was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

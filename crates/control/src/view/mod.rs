@@ -13,9 +13,10 @@ mod problem;
 mod query;
 mod rates;
 mod table;
+mod turn;
 mod verb;
 
-pub use answer::{All, Answer, Answered, EngineError, JSON, Metrics, Reply, View};
+pub use answer::{All, Answer, Answered, EngineError, JSON, Metrics, Reply, Shown, View};
 pub use bulk::{Bulk, BulkState, RouteFlush, RouteLoad, RouteRange};
 pub use config::{
     Applied, Checked, ConfigStatus, ConfigText, Configuration, Diff, EditText, HistoryEntry,
@@ -30,6 +31,7 @@ pub use problem::ProblemDetails;
 pub use query::query;
 pub use rates::rates;
 pub use table::{Style, Table};
+pub use turn::Turn;
 #[cfg(feature = "server")]
 pub(crate) use verb::every_verb;
 pub use verb::*;
@@ -46,7 +48,7 @@ pub trait Visitor {
 macro_rules! views {
     (
         $($(#[$attribute:meta])* $file:ident: $View:ident,)*
-        ; of the configuration: $($OfConfig:ident,)*
+        ; of the control loop: $($OfLoop:ident,)*
     ) => {
         $($(#[$attribute])* mod $file; pub use $file::*;)*
 
@@ -56,14 +58,14 @@ macro_rules! views {
         impl<T: $(Answer<$View> +)*> RouterShows for T {}
 
         /// Who can answer every view: the control loop, with the router.
-        pub trait Shows: $(Answer<$View> +)* $(Answer<$OfConfig> +)* {}
+        pub trait Shows: $(Answer<$View> +)* $(Answer<$OfLoop> +)* {}
 
-        impl<T: $(Answer<$View> +)* $(Answer<$OfConfig> +)*> Shows for T {}
+        impl<T: $(Answer<$View> +)* $(Answer<$OfLoop> +)*> Shows for T {}
 
         /// Shows every view to a visitor, in the order of their commands' help.
         pub fn visit(visitor: &mut impl Visitor) {
             $(visitor.visit::<$View>();)*
-            $(visitor.visit::<$OfConfig>();)*
+            $(visitor.visit::<$OfLoop>();)*
         }
     };
 }
@@ -97,7 +99,7 @@ macro_rules! every_view {
             capture: Capture,
             lookup: Lookup,
             $($more)*
-            ; of the configuration: ConfigStatus, HistoryEntry,
+            ; of the control loop: Turn, ConfigStatus, HistoryEntry,
         }
     };
 }

@@ -2,6 +2,7 @@
 
 use super::answer::*;
 use crate::config::objects::vrf::DEFAULT_NAME;
+use fib::route_file::FilePrefix;
 
 /// Which routes to show.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, IntoParams)]
@@ -24,6 +25,9 @@ pub struct RouteFilter {
     #[serde(default)]
     #[param(minimum = 1)]
     pub limit: Option<usize>,
+    /// Behind a slice: where the next one begins.
+    #[serde(skip)]
+    pub from: Option<FilePrefix>,
 }
 
 impl RouteFilter {
@@ -52,6 +56,9 @@ pub struct Routes {
     pub total: usize,
     /// Those shown.
     pub routes: Vec<Route>,
+    /// Of a slice: where the next one begins.
+    #[serde(skip)]
+    pub next: Option<FilePrefix>,
 }
 
 /// A route.
@@ -88,6 +95,19 @@ pub struct NextHop {
 
 impl View for Routes {
     view!("show routes", "/v1/routes", RouteFilter => Self, "Routes, and where they lead");
+
+    fn take_in(whole: &mut Option<Self>, mut slice: Self, filter: &mut RouteFilter) -> bool {
+        filter.from = slice.next.take();
+        filter.limit = filter.limit.map(|limit| limit.saturating_sub(slice.routes.len()));
+        match whole {
+            Some(whole) => {
+                whole.total += slice.total;
+                whole.routes.append(&mut slice.routes);
+            }
+            None => *whole = Some(slice),
+        }
+        filter.from.is_some()
+    }
 
     fn text(shown: &Self, style: Style) -> String {
         let table = table!(&shown.routes, route => {

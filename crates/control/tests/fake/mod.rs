@@ -14,7 +14,7 @@ use fib::route_file::FilePrefix;
 use crate::bulk::BulkRoute;
 use crate::config::objects::port_kind::{AfPacket, PortKind, Tap};
 use crate::config::{Change, Config};
-use crate::engine::{ApplyError, Engine, EngineError};
+use crate::engine::{ApplyError, Engine, EngineError, Later};
 use crate::view;
 
 /// A router without workers.
@@ -140,18 +140,19 @@ impl Engine for FakeRouter {
     fn stations_flush(
         &mut self,
         _: &view::StationFlush,
-    ) -> Result<view::StationCount, EngineError> {
-        Ok(view::StationCount { stations: 3 })
+    ) -> Result<Later<view::StationCount>, EngineError> {
+        Ok(Box::new(|| view::StationCount { stations: 3 }))
     }
 
     fn stations_fill(
         &mut self,
         request: &view::StationFill,
-    ) -> Result<view::StationCount, EngineError> {
+    ) -> Result<Later<Result<view::StationCount, EngineError>>, EngineError> {
         if !self.has_port(&request.port) {
             return Err(EngineError::Unknown { what: "port", name: request.port.clone() });
         }
-        Ok(view::StationCount { stations: request.count as usize })
+        let stations = request.count as usize;
+        Ok(Box::new(move || Ok(view::StationCount { stations })))
     }
 
     fn trace_start(&mut self, request: &view::TraceRequest) -> Result<(), EngineError> {
@@ -191,12 +192,12 @@ impl Engine for FakeRouter {
         Ok(())
     }
 
-    fn capture_pcap(&self) -> Vec<u8> {
+    fn capture_pcap(&self) -> Later<Vec<u8>> {
         // The header of a capture without packets.
         let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0];
         file.extend([0; 8]);
         file.extend([0xff, 0xff, 0, 0, 1, 0, 0, 0]);
-        file
+        Box::new(move || file)
     }
 
     fn capture_stop(&mut self) {

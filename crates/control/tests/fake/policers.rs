@@ -3,12 +3,13 @@
 use super::FakeRouter;
 use crate::config::objects::policer::{Policer, PolicerName};
 use crate::config::objects::port::Port;
-use crate::view::{self, All, Answer, Answered};
+use crate::view::{self, All, Answer, Answered, Shown};
 
 impl Answer<view::Policer> for FakeRouter {
     fn answer(&mut self, _: &All) -> Answered<view::Policer> {
         let policers = self.config.policers.iter();
-        Ok(policers.map(|(name, policer)| self.show_policer(name, policer)).collect())
+        let shown = policers.map(|(name, policer)| self.show_policer(name, policer)).collect();
+        Ok(Shown::Whole(shown))
     }
 }
 

@@ -6,7 +6,11 @@ use crate::config::Prefix;
 use crate::config::objects::route::{NextHop, Route, RouteKey};
 use crate::config::objects::vrf::{DEFAULT_NAME, name_of};
 use crate::engine::EngineError;
-use crate::view::{self, Answer, Answered};
+use crate::view::{self, Answer, Answered, Shown};
+use fib::route_file::FilePrefix;
+
+/// Routes that are told at a time, or one more.
+const SLICE: usize = 2;
 
 impl Answer<view::Routes> for FakeRouter {
     fn answer(&mut self, filter: &view::RouteFilter) -> Answered<view::Routes> {
@@ -17,9 +21,21 @@ impl Answer<view::Routes> for FakeRouter {
             ),
             None => None,
         };
-        let all = self.routes_of(filter.vrf())?;
-        let total = all.len();
-        let routes = all
+        let place = |prefix: &Prefix| {
+            format!("{}/{}", prefix.address(), prefix.length()).parse::<FilePrefix>().ok()
+        };
+        let (mut slice, mut next) = (Vec::<(Prefix, view::Route)>::new(), None);
+        let is_before =
+            |(prefix, _): &(Prefix, _)| filter.from.is_some() && place(prefix) != filter.from;
+        for (prefix, route) in self.routes_of(filter.vrf())?.into_iter().skip_while(is_before) {
+            if slice.len() >= SLICE && slice.last().is_some_and(|(last, _)| *last != prefix) {
+                next = place(&prefix);
+                break;
+            }
+            slice.push((prefix, route));
+        }
+        let total = slice.len();
+        let routes = slice
             .into_iter()
             .filter(|(prefix, route)| {
                 within.is_none_or(|w| w.contains(prefix.address()) && w.length() <= prefix.length())
@@ -28,7 +44,7 @@ impl Answer<view::Routes> for FakeRouter {
             .map(|(_, route)| route)
             .take(filter.limit.unwrap_or(usize::MAX))
             .collect();
-        Ok(view::Routes { total, routes })
+        Ok(Shown::Whole(view::Routes { total, routes, next }))
     }
 }
 
@@ -44,7 +60,8 @@ impl Answer<view::Lookup> for FakeRouter {
             Some(_) => "forwarded".to_owned(),
         };
         let (address, vrf) = (address.to_string(), vrf.to_owned());
-        Ok(view::Lookup { address, vrf, route, outcome, depth: 1, cache_lines: 1 })
+        let lookup = view::Lookup { address, vrf, route, outcome, depth: 1, cache_lines: 1 };
+        Ok(Shown::Whole(lookup))
     }
 }
 

@@ -115,7 +115,7 @@ answers! { FakeRouter, router, filter;
         router.config.neighbors.iter().map(|(key, _)| share(key)).collect()
     },
     Graph: {
-        let nodes = Answer::<view::Node>::answer(router, &All)?;
+        let nodes = Answer::<view::Node>::answer(router, &All)?.whole();
         let edge = |(from, exit, to, _): (&str, &str, &str, u64)| view::GraphEdge {
             from: from.to_owned(),
             exit: exit.to_owned(),

@@ -48,14 +48,23 @@ impl MacTable {
     /// Takes out all learned entries that `flush` names; says how many. Workers go on meanwhile,
     /// and may learn the same entries anew.
     pub fn flush(&self, flush: MacFlush) -> usize {
-        self.take_out(0..self.line_count, |key, data| {
+        let unwanted = |key: MacKey, data: Data| {
             !data.is_static()
                 && match flush {
                     MacFlush::Port(port) => data.port() == port,
                     MacFlush::Domain(domain) => key.domain() == domain,
                     MacFlush::All => true,
                 }
-        })
+        };
+        self.pieces().map(|lines| self.take_out(lines, unwanted)).sum()
+    }
+
+    /// The lines, so many at a time that whoever else wants to be the control thread waits for a
+    /// moment only.
+    fn pieces(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
+        const LINES: usize = 1024;
+        let end = self.line_count;
+        (0..end).step_by(LINES).map(move |first| first..(first + LINES).min(end))
     }
 
     /// Takes one entry out, configured or learned, and returns it.
@@ -75,14 +84,16 @@ impl MacTable {
     /// Calls `visit` with every entry that is live at tick `now`, and the ticks since it was seen.
     /// Workers go on meanwhile.
     pub fn for_each(&self, now: u32, mut visit: impl FnMut(MacKey, MacEntry, u32)) {
-        let _control = self.control();
-        for line in &self.lines.items()[..self.line_count] {
-            for slot in 0..SLOTS {
-                let key = MacKey::from_bits(line.keys[slot].load(Ordering::Acquire));
-                let data = line.data_of(slot);
-                let live = |key: &MacKey| data.is_live(now, self.max_age_of(key.domain()));
-                if let Some(key) = key.filter(live) {
-                    visit(key, data.entry(), data.age(now));
+        for lines in self.pieces() {
+            let _control = self.control();
+            for line in &self.lines.items()[lines] {
+                for slot in 0..SLOTS {
+                    let key = MacKey::from_bits(line.keys[slot].load(Ordering::Acquire));
+                    let data = line.data_of(slot);
+                    let live = |key: &MacKey| data.is_live(now, self.max_age_of(key.domain()));
+                    if let Some(key) = key.filter(live) {
+                        visit(key, data.entry(), data.age(now));
+                    }
                 }
             }
         }

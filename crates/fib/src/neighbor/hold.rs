@@ -76,6 +76,11 @@ impl<T> HoldQueue<T> {
         self.waiting.get(&key).map_or(0, VecDeque::len)
     }
 
+    /// How many items are held for each key that has some.
+    pub fn lens(&self) -> impl Iterator<Item = (NeighborKey, usize)> + '_ {
+        self.waiting.iter().map(|(key, ages)| (*key, ages.len()))
+    }
+
     /// Whether nothing is held.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()

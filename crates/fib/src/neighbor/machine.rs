@@ -41,6 +41,16 @@ struct Neighbor {
 }
 
 impl Neighbor {
+    fn view(&self, key: NeighborKey) -> NeighborView {
+        NeighborView {
+            key,
+            state: self.state,
+            mac: self.has_mac().then_some(self.mac),
+            adjacency: self.adjacency,
+            heard_ns: self.heard_ns,
+        }
+    }
+
     fn new(state: NeighborState, now_ns: u64) -> Neighbor {
         Neighbor {
             state,
@@ -281,20 +291,19 @@ impl Neighbors {
 
     /// All neighbours, in order of interface and address.
     pub fn list(&self) -> Vec<NeighborView> {
-        let mut list: Vec<_> = self.entries.keys().filter_map(|key| self.get(*key)).collect();
+        let mut list = self.unsorted();
         list.sort_unstable_by_key(|view| view.key);
         list
     }
 
+    /// The same, in no order: for whoever sorts them elsewhere.
+    pub fn unsorted(&self) -> Vec<NeighborView> {
+        self.entries.iter().map(|(key, entry)| entry.view(*key)).collect()
+    }
+
     /// One neighbour.
     pub fn get(&self, key: NeighborKey) -> Option<NeighborView> {
-        self.entries.get(&key).map(|entry| NeighborView {
-            key,
-            state: entry.state,
-            mac: entry.has_mac().then_some(entry.mac),
-            adjacency: entry.adjacency,
-            heard_ns: entry.heard_ns,
-        })
+        self.entries.get(&key).map(|entry| entry.view(key))
     }
 
     /// How many neighbours there are.

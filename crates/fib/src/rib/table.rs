@@ -65,6 +65,17 @@ struct Entry {
     turns: u32,
 }
 
+/// The routes of a prefix.
+fn views<'a, A: Address>(
+    (prefix, entry): (&'a Prefix<A>, &'a Entry),
+) -> impl Iterator<Item = RouteView<'a, A>> {
+    entry.candidates.iter().map(|(source, route)| {
+        let active = entry.active.as_ref().filter(|(of, _)| of == source);
+        let active = active.map(|(_, to)| to);
+        RouteView { prefix: *prefix, source: *source, route, active }
+    })
+}
+
 impl<A: Address> Default for Rib<A> {
     fn default() -> Rib<A> {
         Rib::new()
@@ -225,17 +236,18 @@ impl<A: Address> Rib<A> {
 
     /// Every route, active or not, in order of address, length and preference.
     pub fn routes(&self) -> impl Iterator<Item = RouteView<'_, A>> {
-        self.entries.iter().flat_map(|(prefix, entry)| {
-            entry.candidates.iter().map(|(source, route)| {
-                let active = entry.active.as_ref().filter(|(of, _)| of == source);
-                RouteView {
-                    prefix: *prefix,
-                    source: *source,
-                    route,
-                    active: active.map(|(_, to)| to),
-                }
-            })
-        })
+        self.entries.iter().flat_map(views)
+    }
+
+    /// The same of the next `most` prefixes from `from` on, and where to go on: piece by piece, so
+    /// that nobody waits for long.
+    pub fn routes_from(
+        &self,
+        from: Prefix<A>,
+        most: usize,
+    ) -> (impl Iterator<Item = RouteView<'_, A>>, Option<Prefix<A>>) {
+        let next = self.entries.range(from..).nth(most).map(|(prefix, _)| *prefix);
+        (self.entries.range(from..).take(most).flat_map(views), next)
     }
 
     /// The route that `source` has for exactly `prefix`.

@@ -3,7 +3,7 @@
 
 use crate::core::{Core, fault};
 use crate::interfaces::OpenPort;
-use crate::part::{Makes, Part};
+use crate::part::{Makes, Part, Work};
 use acl::{Acl, AclError, Action, Family, Icmp, More, Pieces, Ports, RuleCounters, TcpFlags};
 use control::config::Delta;
 use control::config::objects::acl::{self as config, AclName};
@@ -27,23 +27,37 @@ pub(crate) struct AccessLists {
     /// Those taken away by a change that is not over: until a later step says otherwise, ports are
     /// held to them.
     leaving: BTreeMap<AclName, Made>,
+    /// What was compiled for the change that is made next.
+    prepared: Option<Compiled>,
 }
 
 /// A list as it is configured, and as workers ask it.
+#[derive(Clone)]
 struct Made {
     config: config::Acl,
     list: Arc<AccessList>,
     /// What its rules, and then the default, decided in the lists before it.
-    carried: Counts,
+    carried: Arc<Counts>,
 }
 
 /// Packets and bytes of each rule, and at last of what none fitted.
 type Counts = Vec<(u64, u64)>;
 
+/// A list that was made before it is named: compiling takes long.
+struct Compiled {
+    name: AclName,
+    config: config::Acl,
+    /// And which rule of its last version each rule was.
+    made: Result<(AccessList, Was), AclError>,
+}
+
+/// Of each rule of a list, which one it was in the list before.
+type Was = Vec<Option<usize>>;
+
 impl Made {
     /// What was decided so far.
     fn counts(&self) -> Counts {
-        let mut counts = self.carried.clone();
+        let mut counts = Counts::clone(&self.carried);
         for worker in &self.list.counters {
             for (sum, (packets, bytes)) in counts.iter_mut().zip(worker.read()) {
                 *sum = (sum.0 + packets, sum.1 + bytes);
@@ -53,21 +67,37 @@ impl Made {
     }
 
     /// What the rules of its next version, in their order, take over: what equal ones have decided.
-    fn handed_to(&self, next: &config::Acl) -> Counts {
-        let mut counts = self.counts();
-        let others = counts.pop().unwrap_or_default();
-        let mut known: HashMap<String, VecDeque<(u64, u64)>> = HashMap::new();
-        for (rule, count) in self.config.rules.iter().zip(counts) {
-            known.entry(rule.to_string()).or_default().push_back(count);
-        }
-        let taken = |rule: &config::Rule| {
-            let counts = known.get_mut(&rule.to_string());
-            counts.and_then(VecDeque::pop_front).unwrap_or_default()
-        };
-        let mut handed: Counts = next.rules.iter().map(taken).collect();
-        handed.push(if next.default == self.config.default { others } else { (0, 0) });
+    fn handed_to(&self, next: &config::Acl, was: &Was) -> Counts {
+        let counts = self.counts();
+        let of = |was: &Option<usize>| was.and_then(|was| counts.get(was).copied());
+        let mut handed: Counts = was.iter().map(|was| of(was).unwrap_or_default()).collect();
+        let others = counts.last().copied().unwrap_or_default();
+        let same = next.default == self.config.default;
+        handed.push(if same { others } else { (0, 0) });
         handed
     }
+}
+
+/// Which rule of the old list each of the new one was: those that are equal, in their order.
+fn places(old: &[config::Rule], new: &[config::Rule]) -> Was {
+    let mut known: HashMap<String, VecDeque<usize>> = HashMap::new();
+    for (place, rule) in old.iter().enumerate() {
+        known.entry(rule.to_string()).or_default().push_back(place);
+    }
+    new.iter().map(|rule| known.get_mut(&rule.to_string())?.pop_front()).collect()
+}
+
+/// Makes a list, for so many workers, in the place of another.
+fn compile(
+    name: &AclName,
+    config: &config::Acl,
+    old: Option<&config::Acl>,
+    workers: usize,
+) -> Compiled {
+    let none: &[config::Rule] = &[];
+    let was = places(old.map_or(none, |old| &old.rules), &config.rules);
+    let made = make(config, workers).map(|list| (list, was));
+    Compiled { name: name.clone(), config: config.clone(), made }
 }
 
 impl AccessLists {
@@ -78,14 +108,19 @@ impl AccessLists {
         config: Option<&config::Acl>,
         workers: usize,
     ) -> Result<(), AclError> {
+        let prepared = self.prepared.take();
         let Some(config) = config else {
             self.leaving.extend(self.lists.remove_entry(name));
             return Ok(());
         };
-        let list = Arc::new(make(config, workers)?);
         let old = self.lists.get(name);
+        let compiled = prepared
+            .filter(|it| it.name == *name && it.config == *config)
+            .unwrap_or_else(|| compile(name, config, old.map(|old| &old.config), workers));
+        let (list, was) = compiled.made?;
+        let list = Arc::new(list);
         let none = || vec![(0, 0); config.rules.len() + 1];
-        let carried = old.map_or_else(none, |old| old.handed_to(config));
+        let carried = Arc::new(old.map_or_else(none, |old| old.handed_to(config, &was)));
         self.lists.insert(name.clone(), Made { config: config.clone(), list, carried });
         Ok(())
     }
@@ -112,6 +147,20 @@ impl Part for AccessLists {
 }
 
 impl Makes<Delta<AclName, config::Acl>> for AccessLists {
+    fn prepare<'a>(
+        &self,
+        core: &Core,
+        change: &'a Delta<AclName, config::Acl>,
+    ) -> Option<Work<'a, Self>> {
+        let (name, config) = change.outcome();
+        let (config, workers) = (config?, core.workers());
+        let old = self.lists.get(name).map(|made| made.config.clone());
+        Some(Box::new(move || {
+            let compiled = compile(name, config, old.as_ref(), workers);
+            Box::new(|lists: &mut Self| lists.prepared = Some(compiled))
+        }))
+    }
+
     fn make(
         &mut self,
         core: &mut Core,
@@ -125,12 +174,24 @@ impl Makes<Delta<AclName, config::Acl>> for AccessLists {
 }
 
 impl AccessLists {
-    pub(crate) fn show(&self, core: &Core) -> Vec<view::Acl> {
-        self.lists.iter().map(|(name, made)| show(core, name, made)).collect()
+    /// Each list with its thousands of rules, to be written elsewhere.
+    pub(crate) fn show(&self, core: &Core) -> impl FnOnce() -> Vec<view::Acl> + Send + 'static {
+        let list = |(name, made): (&AclName, &Made)| {
+            let named = |of: fn(&Filters) -> Option<&AclName>| -> Vec<String> {
+                let named = core.ports.iter();
+                let named = named.filter(|(_, port)| of(&port.config.filters) == Some(name));
+                named.map(|(port, _)| port.to_string()).collect()
+            };
+            let ports_in = named(|filters| filters.acl_in.as_ref());
+            let ports_out = named(|filters| filters.acl_out.as_ref());
+            (name.clone(), made.clone(), [ports_in, ports_out])
+        };
+        let lists: Vec<_> = self.lists.iter().map(list).collect();
+        || lists.into_iter().map(|(name, made, ports)| show(&name, &made, ports)).collect()
     }
 }
 
-fn show(core: &Core, name: &AclName, made: &Made) -> view::Acl {
+fn show(name: &AclName, made: &Made, [ports_in, ports_out]: [Vec<String>; 2]) -> view::Acl {
     let rules = &made.config.rules;
     let mut counts = made.counts();
     let others = counts.pop().unwrap_or_default();
@@ -139,14 +200,10 @@ fn show(core: &Core, name: &AclName, made: &Made) -> view::Acl {
         packets,
         bytes,
     };
-    let named = |of: fn(&Filters) -> Option<&AclName>| {
-        let named = core.ports.iter().filter(|(_, port)| of(&port.config.filters) == Some(name));
-        named.map(|(port, _)| port.to_string()).collect()
-    };
     view::Acl {
         name: name.to_string(),
-        ports_in: named(|filters| filters.acl_in.as_ref()),
-        ports_out: named(|filters| filters.acl_out.as_ref()),
+        ports_in,
+        ports_out,
         default: made.config.default.word().to_owned(),
         rules: rules.iter().zip(counts).map(rule).collect(),
         other_packets: others.0,

@@ -58,13 +58,17 @@ impl Part for Mld {
     }
 
     /// Tells switches which groups are listened to, where that is due.
-    fn turn(&mut self, core: &mut Core, _: Instant) -> bool {
+    fn turn(&mut self, core: &mut Core, now: Instant) -> bool {
+        self.beat(core, now);
+        false
+    }
+
+    fn beat(&mut self, core: &mut Core, _: Instant) {
         for (id, groups) in self.due(core.now_ns()) {
             let Some((_, port)) = core.port_of(id) else { continue };
             let reports = reports(port, &groups);
             reports.iter().for_each(|report| core.neighborhood.send(id, report));
         }
-        false
     }
 
     fn next_due_ns(&self) -> Option<u64> {

@@ -1,7 +1,7 @@
 //! All parts of the router: its features, one file each, in the order in which they are called.
 
 use crate::core::Core;
-use crate::part::{Hears, Makes, Part};
+use crate::part::{Hears, Makes, Part, Work};
 use control::config::objects::port::{Port, PortName};
 use control::config::{Change, Delta};
 use control::engine::ApplyError;
@@ -33,6 +33,25 @@ macro_rules! parts {
             /// Every part, in order, to be changed.
             pub(crate) fn all_mut(&mut self) -> [&mut dyn Part; Self::COUNT] {
                 [$( &mut self.$part ),+]
+            }
+
+            /// What of a change takes long, if anything does.
+            pub(crate) fn prepare<'a>(
+                &self,
+                core: &Core,
+                change: &'a Change,
+            ) -> Option<Work<'a, Self>> {
+                match change {
+                    Change::Ports(_) => None,
+                    $( Change::$fixed(_) => None, )*
+                    $( $( Change::$change(change) => {
+                        let work = self.$part.prepare(core, change)?;
+                        Some(Box::new(move || {
+                            let take_in = work();
+                            Box::new(move |parts: &mut Self| take_in(&mut parts.$part))
+                        }))
+                    } )* )+
+                }
             }
 
             /// Has the part whose it is make one change of the configuration.

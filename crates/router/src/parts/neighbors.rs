@@ -182,7 +182,7 @@ port.p2 = { kind = "memory", addresses = ["192.0.2.1/24"] }
     }
 
     fn share(router: &mut Router, port: &str, family: &str) -> NeighborShare {
-        let shares = Answer::<NeighborShare>::answer(router, &control::view::All).unwrap();
+        let shares = Answer::<NeighborShare>::answer(router, &control::view::All).unwrap().whole();
         shares.into_iter().find(|it| it.port == port && it.family == family).unwrap()
     }
 

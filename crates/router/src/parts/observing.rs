@@ -4,7 +4,8 @@ use crate::core::Core;
 use crate::part::Part;
 use dataplane::Dataplane;
 use graph::{CaptureRequest, Captured, Mail, TraceRecord, TraceRequest};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Instant;
 
 /// Steps of a walk that a channel holds for each packet: more than the graph is deep.
@@ -12,13 +13,22 @@ const STEPS: usize = 32;
 /// Copies that may wait until the control thread looks.
 const COPIES: usize = 4096;
 
+/// How a worker tells what it traced.
+pub(crate) type TraceChannel = (SyncSender<TraceRecord>, Receiver<TraceRecord>);
+
+/// A channel for each worker, with room for all that it may tell of so many packets: that takes a
+/// while.
+pub(crate) fn trace_channels(workers: usize, packets: u32) -> Vec<TraceChannel> {
+    (0..workers).map(|_| sync_channel(packets as usize * STEPS)).collect()
+}
+
 /// What is being watched, and what was seen.
 #[derive(Default)]
 pub(crate) struct Observing {
     trace: Option<Vec<Receiver<TraceRecord>>>,
     wanted: u32,
     /// Worker and record, in order of arrival.
-    pub(crate) records: Vec<(usize, TraceRecord)>,
+    pub(crate) records: Vec<(usize, Arc<TraceRecord>)>,
     capture: Option<Receiver<Captured>>,
     pub(crate) capturing: Capturing,
 }
@@ -29,7 +39,7 @@ pub(crate) struct Capturing {
     pub(crate) node: String,
     pub(crate) exit: Option<String>,
     pub(crate) count: u32,
-    pub(crate) copies: Vec<Captured>,
+    pub(crate) copies: Vec<Arc<Captured>>,
 }
 
 impl Part for Observing {
@@ -51,13 +61,22 @@ impl Observing {
         self.capture.is_some()
     }
 
+    /// Forgets earlier traces; what they were is for the caller to drop.
+    pub(crate) fn forget_trace(&mut self) -> impl Send + use<> {
+        (self.trace.take(), std::mem::take(&mut self.records))
+    }
+
     /// Follows the next packets on every worker.
-    pub(crate) fn start_trace(&mut self, dataplane: &Dataplane, request: TraceRequest) {
+    pub(crate) fn start_trace(
+        &mut self,
+        dataplane: &Dataplane,
+        request: TraceRequest,
+        channels: Vec<TraceChannel>,
+    ) {
         self.records.clear();
         self.wanted = request.count;
-        let workers = 0..dataplane.worker_cores().len();
-        let channels = workers.filter_map(|number| dataplane.worker(number)).map(|worker| {
-            let (into, records) = sync_channel(request.count as usize * STEPS);
+        let workers = (0..).map_while(|number| dataplane.worker(number));
+        let channels = workers.zip(channels).map(|(worker, (into, records))| {
             worker.tell(Mail::StartTrace(request, into));
             records
         });
@@ -97,11 +116,11 @@ impl Observing {
     /// Takes in what the workers have seen since.
     fn collect(&mut self) {
         for (worker, channel) in self.trace.iter().flatten().enumerate() {
-            self.records.extend(channel.try_iter().map(|record| (worker, record)));
+            self.records.extend(channel.try_iter().map(|record| (worker, Arc::new(record))));
         }
         if let Some(copies) = &self.capture {
             let room = (self.capturing.count as usize).saturating_sub(self.capturing.copies.len());
-            self.capturing.copies.extend(copies.try_iter().take(room));
+            self.capturing.copies.extend(copies.try_iter().take(room).map(Arc::new));
         }
     }
 

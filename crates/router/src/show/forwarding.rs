@@ -3,19 +3,30 @@
 use crate::devices::Device;
 use crate::interfaces::OpenPort;
 use crate::router::Router;
-use crate::routing::{Family, VrfRoutes};
+use crate::routing::{Family, Routes, VrfRoutes};
 use control::config::Prefix;
 use control::config::objects::port::PortName;
-use control::config::objects::vrf::{DEFAULT_NAME, name_of};
+use control::config::objects::vrf::name_of;
 use control::engine::EngineError;
 use control::view;
 use fib::Forward;
-use fib::neighbor::NeighborState;
+use fib::neighbor::{NeighborState, NeighborView};
 use fib::rib::{NextHop, Protocol, Resolved, RouteView, Target};
+use fib::route_file::FilePrefix;
 use nodes::ip::MOST_LED_ON;
 use nodes::tables::{Kind, VrfId};
+use std::collections::HashMap;
 use std::net::IpAddr;
 use wire::MacAddr;
+
+/// Prefixes that are looked at in one turn.
+const SLICE: usize = 512;
+
+/// Which routes are shown.
+struct Wanted<'a> {
+    within: Option<Prefix>,
+    filter: &'a view::RouteFilter,
+}
 
 impl Router {
     pub(crate) fn show_ports(&self) -> Vec<view::Port> {
@@ -67,51 +78,50 @@ impl Router {
         let within = filter.within.as_deref().map(str::parse::<Prefix>).transpose();
         let within = within.map_err(|error| EngineError::Conflict(error.to_string()))?;
         let mut shown = view::Routes::default();
-        let limit = filter.limit.unwrap_or(usize::MAX);
-        let vrf = self.core.vrf_named(filter.vrf.as_deref().unwrap_or(DEFAULT_NAME))?;
-        self.add_routes(
-            vrf,
-            self.core.routing.ip4.vrf(vrf),
-            within,
-            filter.source,
-            limit,
-            &mut shown,
-        );
-        self.add_routes(
-            vrf,
-            self.core.routing.ip6.vrf(vrf),
-            within,
-            filter.source,
-            limit,
-            &mut shown,
-        );
+        let vrf = self.core.vrf_named(filter.vrf())?;
+        let Routes { ip4, ip6, .. } = &self.core.routing;
+        let wanted = Wanted { within, filter };
+        // IPv6 comes after IPv4.
+        shown.next = match filter.from.unwrap_or(FilePrefix::first()) {
+            FilePrefix::V4(from) => {
+                let next = self.add_routes(vrf, ip4.vrf(vrf), from, &wanted, &mut shown);
+                Some(next.map_or(FilePrefix::V6(fib::Prefix::all()), FilePrefix::V4))
+            }
+            FilePrefix::V6(from) => {
+                let next = self.add_routes(vrf, ip6.vrf(vrf), from, &wanted, &mut shown);
+                next.map(FilePrefix::V6)
+            }
+        };
         Ok(shown)
     }
 
-    /// Counts the routes that are wanted, and adds them as far as there is room.
+    /// Of the next routes, counts those that are wanted, and adds them as far as there is room;
+    /// says where to go on.
     fn add_routes<A: Family>(
         &self,
         vrf: VrfId,
         routes: Option<&VrfRoutes<A>>,
-        within: Option<Prefix>,
-        source: Option<view::RouteSource>,
-        limit: usize,
+        from: fib::Prefix<A>,
+        Wanted { within, filter }: &Wanted<'_>,
         shown: &mut view::Routes,
-    ) {
+    ) -> Option<fib::Prefix<A>> {
         let wanted = |route: &RouteView<'_, A>| {
             let inside = within.is_none_or(|within| {
                 let network = route.prefix.address().plain().to_ip();
                 within.contains(network) && within.length() <= route.prefix.length()
             });
-            inside && source.is_none_or(|source| source == source_of(route.source.protocol))
+            let source = source_of(route.source.protocol);
+            inside && filter.source.is_none_or(|wanted| wanted == source)
         };
-        let routes = routes.into_iter().flat_map(|routes| routes.rib.routes());
+        let limit = filter.limit.unwrap_or(usize::MAX);
+        let (routes, next) = routes?.rib.routes_from(from, SLICE);
         for route in routes.filter(wanted) {
             shown.total += 1;
             if shown.routes.len() < limit {
                 shown.routes.push(self.show_route(vrf, &route));
             }
         }
+        next
     }
 
     fn show_route<A: Family>(&self, vrf: VrfId, route: &RouteView<'_, A>) -> view::Route {
@@ -159,32 +169,42 @@ impl Router {
         }
     }
 
-    pub(super) fn show_neighbors(&self) -> Vec<view::Neighbor> {
-        let now_ns = self.core.now_ns();
-        let list = self.core.neighborhood.machine.list().into_iter();
-        list.map(|neighbor| view::Neighbor {
-            address: neighbor.key.address.to_string(),
-            port: self
-                .core
-                .port_of(neighbor.key.interface)
-                .map_or_else(String::new, |(name, _)| name.as_str().to_owned()),
-            vrf: self
-                .core
-                .port_of(neighbor.key.interface)
-                .map_or_else(String::new, |(_, port)| name_of(port.config.vrf.as_ref()).to_owned()),
-            mac: neighbor.mac.map(|mac| MacAddr(mac).to_string()),
-            state: match neighbor.state {
-                NeighborState::Incomplete => view::NeighborState::Incomplete,
-                NeighborState::Reachable => view::NeighborState::Reachable,
-                NeighborState::Stale => view::NeighborState::Stale,
-                NeighborState::Probing => view::NeighborState::Probe,
-                NeighborState::Failed => view::NeighborState::Failed,
-                NeighborState::Static => view::NeighborState::Static,
-            },
-            age_ms: now_ns.saturating_sub(neighbor.heard_ns) / 1_000_000,
-            held_packets: self.core.neighborhood.held_for(neighbor.key) as u32,
-        })
-        .collect()
+    pub(super) fn show_neighbors(&self) -> impl FnOnce() -> Vec<view::Neighbor> + Send + 'static {
+        let (now_ns, names) = (self.core.now_ns(), self.names());
+        let (mut list, held) =
+            (self.core.neighborhood.machine.unsorted(), self.core.neighborhood.held_of_each());
+        move || {
+            list.sort_unstable_by_key(|neighbor| neighbor.key);
+            let show = |neighbor: NeighborView| {
+                let port = names.get(&neighbor.key.interface);
+                view::Neighbor {
+                    address: neighbor.key.address.to_string(),
+                    port: port.map_or_else(String::new, |(name, _)| name.to_string()),
+                    vrf: port.map_or_else(String::new, |(_, vrf)| vrf.clone()),
+                    mac: neighbor.mac.map(|mac| MacAddr(mac).to_string()),
+                    state: match neighbor.state {
+                        NeighborState::Incomplete => view::NeighborState::Incomplete,
+                        NeighborState::Reachable => view::NeighborState::Reachable,
+                        NeighborState::Stale => view::NeighborState::Stale,
+                        NeighborState::Probing => view::NeighborState::Probe,
+                        NeighborState::Failed => view::NeighborState::Failed,
+                        NeighborState::Static => view::NeighborState::Static,
+                    },
+                    age_ms: now_ns.saturating_sub(neighbor.heard_ns) / 1_000_000,
+                    held_packets: held.get(&neighbor.key).copied().unwrap_or_default() as u32,
+                }
+            };
+            list.into_iter().map(show).collect()
+        }
+    }
+
+    /// Ports and their VRFs by the numbers of interfaces, for who shows them elsewhere.
+    fn names(&self) -> HashMap<u16, (PortName, String)> {
+        let named = self.core.ports.iter().flat_map(|(name, port)| {
+            let vrf = name_of(port.config.vrf.as_ref());
+            port.rows().map(move |id| (id, (name.clone(), vrf.to_owned())))
+        });
+        named.collect()
     }
 
     /// Of all ports that take part in IP, or did.

@@ -3,6 +3,15 @@
 use crate::router::Router;
 use control::view;
 use dataplane::NodeTotals;
+use std::sync::{Arc, OnceLock};
+
+/// Drawings, made once: the graph stays as it is, and an SVG takes a processor for seconds.
+#[derive(Default)]
+pub(crate) struct Drawn {
+    text: OnceLock<String>,
+    dot: OnceLock<String>,
+    svg: OnceLock<String>,
+}
 
 impl Router {
     /// Node totals since the counters were cleared.
@@ -23,14 +32,17 @@ impl Router {
     pub(super) fn show_drawing(
         &self,
         view::DrawingFilter { format }: view::DrawingFilter,
-    ) -> view::Drawing {
-        let layout = &self.core.dataplane.layout;
-        let text = match format {
-            view::GraphFormat::Text => ::graph::draw_text(layout),
-            view::GraphFormat::Dot => ::graph::draw_dot(layout),
-            view::GraphFormat::Svg => ::graph::draw_svg(layout),
-        };
-        view::Drawing { format, text }
+    ) -> impl FnOnce() -> view::Drawing + Send + 'static {
+        let (layout, drawn) = (Arc::clone(&self.core.dataplane.layout), Arc::clone(&self.drawn));
+        move || {
+            let Drawn { text, dot, svg } = &*drawn;
+            let text = match format {
+                view::GraphFormat::Text => text.get_or_init(|| ::graph::draw_text(&layout)),
+                view::GraphFormat::Dot => dot.get_or_init(|| ::graph::draw_dot(&layout)),
+                view::GraphFormat::Svg => svg.get_or_init(|| ::graph::draw_svg(&layout)),
+            };
+            view::Drawing { format, text: text.clone() }
+        }
     }
 
     pub(super) fn show_nodes(&self) -> Vec<view::Node> {

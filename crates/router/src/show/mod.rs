@@ -1,7 +1,7 @@
 //! Answers to every "show", as plain data.
 
 mod forwarding;
-mod graph;
+pub(crate) mod graph;
 mod observe;
 mod system;
 
@@ -10,7 +10,7 @@ use crate::parts::qos::Shaping;
 use crate::router::Router;
 use control::bulk::BulkRoute;
 use control::config::{Change, Config};
-use control::engine::{ApplyError, Engine, EngineError};
+use control::engine::{ApplyError, Engine, EngineError, Later};
 use control::{answers, view};
 use fib::rib::{Source, SourceCount};
 use fib::route_file::FilePrefix;
@@ -23,24 +23,25 @@ answers! { Router, router, filter;
     Drop: router.show_errors(),
     Routes: router.show_routes(filter)?,
     Vrf: router.show_vrfs(),
-    Neighbor: router.show_neighbors(),
     NeighborShare: router.show_neighbor_shares(),
     Bridge: router.parts.bridges.show(&router.core),
-    Acl: router.parts.acls.show(&router.core),
     Policer: router.parts.policers.show(&router.core),
     Mirror: router.parts.mirrors.show(&router.core),
     Reassembly: router.parts.reassembly.show(),
     Twin: router.parts.twins.show(&router.core),
     Fpm: router.parts.fpm.show(&router.core),
     Graph: router.show_graph(),
-    Drawing: router.show_drawing(*filter),
     Version: router.show_version(),
     Memory: router.show_memory(),
     Worker: router.show_workers(),
-    Stations: router.parts.bridges.show_stations(&router.core, filter)?,
-    Trace: router.show_trace(),
     Capture: router.show_capture(),
     Lookup: router.show_lookup(router.core.vrf_named(filter.vrf())?, filter.address),
+; later:
+    Neighbor: router.show_neighbors(),
+    Acl: router.parts.acls.show(&router.core),
+    Drawing: router.show_drawing(*filter),
+    Stations: router.parts.bridges.show_stations(&router.core, filter)?,
+    Trace: router.show_trace(),
 }
 
 impl Engine for Router {
@@ -87,14 +88,14 @@ impl Engine for Router {
     fn stations_flush(
         &mut self,
         request: &view::StationFlush,
-    ) -> Result<view::StationCount, EngineError> {
+    ) -> Result<Later<view::StationCount>, EngineError> {
         self.parts.bridges.flush_stations(&self.core, request)
     }
 
     fn stations_fill(
         &mut self,
         request: &view::StationFill,
-    ) -> Result<view::StationCount, EngineError> {
+    ) -> Result<Later<Result<view::StationCount, EngineError>>, EngineError> {
         self.parts.bridges.fill_stations(&self.core, request)
     }
 
@@ -110,8 +111,8 @@ impl Engine for Router {
         self.start_capture(request)
     }
 
-    fn capture_pcap(&self) -> Vec<u8> {
-        self.captured_pcap()
+    fn capture_pcap(&self) -> Later<Vec<u8>> {
+        Box::new(self.captured_pcap())
     }
 
     fn capture_stop(&mut self) {

@@ -1,12 +1,16 @@
 //! Traces and captures, asked for and shown.
 
-use crate::parts::observing::Capturing;
+use crate::aside::aside;
+use crate::parts::observing::{Capturing, trace_channels};
 use crate::router::Router;
 use control::config::nearest;
+use control::config::objects::port::PortName;
 use control::engine::EngineError;
 use control::view;
-use graph::{TraceRecord, TraceRequest, tsc_hz};
-use std::collections::BTreeMap;
+use graph::{Layout, TraceRecord, TraceRequest, tsc_hz};
+use nodes::tables::Setup;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wire::describe;
 use wire::pcap::{LINK_ETHERNET, Writer};
@@ -18,60 +22,46 @@ const SNAP_BYTES: u32 = 2048;
 /// The exit number that says that the node took the packet.
 const TAKEN: u8 = u8::MAX;
 
-impl Router {
-    pub(super) fn start_trace(&mut self, request: &view::TraceRequest) -> Result<(), EngineError> {
-        let rx = match &request.port {
-            None => None,
-            Some(name) => Some(self.id_of(name)?),
-        };
-        let request = TraceRequest { rx, count: request.count };
-        self.parts.observing.start_trace(&self.core.dataplane, request);
-        Ok(())
-    }
+/// What records are shown with.
+struct Traced {
+    layout: Arc<Layout<Setup>>,
+    ports: HashMap<u16, PortName>,
+}
 
-    fn id_of(&self, name: &str) -> Result<u16, EngineError> {
-        let found = self.core.ports.iter().find(|(known, _)| known.as_str() == name);
-        found.map(|(_, port)| port.id).ok_or_else(|| unknown("port", name))
-    }
-
-    pub(super) fn show_trace(&self) -> view::Trace {
+impl Traced {
+    fn walks(&self, records: &[(usize, Arc<TraceRecord>)], wanted: u32) -> Vec<view::TracedPacket> {
         let mut walks: BTreeMap<(usize, u32), Vec<&TraceRecord>> = BTreeMap::new();
-        for (worker, record) in &self.parts.observing.records {
+        for (worker, record) in records {
             walks.entry((*worker, record.packet)).or_default().push(record);
         }
         let first = walks.values().filter_map(|walk| Some(walk.first()?.tsc)).min().unwrap_or(0);
         let mut packets: Vec<_> = walks
             .into_iter()
-            .filter_map(|((worker, _), walk)| self.show_walk(worker, &walk, first))
+            .filter_map(|((worker, _), walk)| self.walk(worker, &walk, first))
             .collect();
         packets.sort_by_key(|packet| packet.time_us);
-        packets.truncate(self.parts.observing.wanted() as usize);
+        packets.truncate(wanted as usize);
         for (packet, number) in packets.iter_mut().zip(1..) {
             packet.number = number;
         }
-        view::Trace { running: self.parts.observing.is_tracing(), packets }
+        packets
     }
 
-    fn show_walk(
-        &self,
-        worker: usize,
-        walk: &[&TraceRecord],
-        first: u64,
-    ) -> Option<view::TracedPacket> {
+    fn walk(&self, worker: usize, walk: &[&TraceRecord], first: u64) -> Option<view::TracedPacket> {
         let start = walk.first()?;
-        let port = self.core.port_of(start.rx).map(|(name, _)| name.as_str().to_owned());
+        let port = self.ports.get(&start.rx).map(ToString::to_string);
         Some(view::TracedPacket {
             number: 0,
             port: port.unwrap_or_default(),
             worker: worker as u32,
             time_us: (start.tsc - first) / (tsc_hz() / 1_000_000).max(1),
             bytes: (start.consumed + start.length) as u32,
-            steps: walk.iter().map(|record| self.show_step(record)).collect(),
+            steps: walk.iter().map(|record| self.step(record)).collect(),
         })
     }
 
-    fn show_step(&self, record: &TraceRecord) -> view::TraceStep {
-        let node = &self.core.dataplane.layout.nodes[record.slot];
+    fn step(&self, record: &TraceRecord) -> view::TraceStep {
+        let node = &self.layout.nodes[record.slot];
         let exit = match record.exit {
             TAKEN => "taken".to_owned(),
             exit => node.edges.get(usize::from(exit)).map_or_else(String::new, |e| e.name.clone()),
@@ -90,6 +80,39 @@ impl Router {
             hex: hex.collect::<Vec<_>>().join(" "),
             cycles: record.call_cycles as f64 / record.call_packets.max(1) as f64,
         }
+    }
+}
+
+impl Router {
+    pub(super) fn start_trace(&mut self, request: &view::TraceRequest) -> Result<(), EngineError> {
+        let rx = match &request.port {
+            None => None,
+            Some(name) => Some(self.id_of(name)?),
+        };
+        let request = TraceRequest { rx, count: request.count };
+        let Self { core, parts, .. } = self;
+        let (before, workers) = (parts.observing.forget_trace(), core.workers());
+        let channels = aside(parts, core, move || {
+            drop(before);
+            trace_channels(workers, request.count)
+        });
+        parts.observing.start_trace(&core.dataplane, request, channels);
+        Ok(())
+    }
+
+    fn id_of(&self, name: &str) -> Result<u16, EngineError> {
+        let found = self.core.ports.iter().find(|(known, _)| known.as_str() == name);
+        found.map(|(_, port)| port.id).ok_or_else(|| unknown("port", name))
+    }
+
+    pub(super) fn show_trace(&self) -> impl FnOnce() -> view::Trace + Send + 'static {
+        let Self { core, parts, .. } = self;
+        let records = parts.observing.records.clone();
+        let (wanted, running) = (parts.observing.wanted(), parts.observing.is_tracing());
+        let named = core.ports.iter();
+        let named = named.flat_map(|(name, port)| port.rows().map(move |id| (id, name.clone())));
+        let shown = Traced { layout: Arc::clone(&core.dataplane.layout), ports: named.collect() };
+        move || view::Trace { running, packets: shown.walks(&records, wanted) }
     }
 
     pub(super) fn start_capture(
@@ -133,20 +156,23 @@ impl Router {
         }
     }
 
-    pub(super) fn captured_pcap(&self) -> Vec<u8> {
+    pub(super) fn captured_pcap(&self) -> impl FnOnce() -> Vec<u8> + Send + 'static {
         let (now, now_tsc) = (SystemTime::now(), graph::tsc());
         let now_ns = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
         let ns_per_cycle = 1e9 / tsc_hz() as f64;
-        let write = || -> Result<Vec<u8>, wire::Error> {
-            let mut writer = Writer::new(Vec::new(), LINK_ETHERNET)?;
-            for copy in &self.parts.observing.capturing.copies {
-                let age_ns = (now_tsc.saturating_sub(copy.tsc) as f64 * ns_per_cycle) as u64;
-                writer.write_part(now_ns - age_ns, &copy.bytes, copy.length as u32)?;
-            }
-            writer.finish()
-        };
-        // Writing into memory cannot fail.
-        write().unwrap_or_default()
+        let copies = self.parts.observing.capturing.copies.clone();
+        move || {
+            let write = || -> Result<Vec<u8>, wire::Error> {
+                let mut writer = Writer::new(Vec::new(), LINK_ETHERNET)?;
+                for copy in &copies {
+                    let age_ns = (now_tsc.saturating_sub(copy.tsc) as f64 * ns_per_cycle) as u64;
+                    writer.write_part(now_ns - age_ns, &copy.bytes, copy.length as u32)?;
+                }
+                writer.finish()
+            };
+            // Writing into memory cannot fail.
+            write().unwrap_or_default()
+        }
     }
 }
 

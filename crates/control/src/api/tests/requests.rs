@@ -202,3 +202,66 @@ fn a_change_that_was_meant_for_another_revision_is_not_made() {
         assert_eq!(send(&router, add("*", "route del 10.1.0.0/16")).await.json()["revision"], 3);
     });
 }
+
+#[test]
+fn two_changes_at_once_are_both_made_one_after_the_other() {
+    on_one_thread(async {
+        let router = fresh_router();
+        let route = |n: u8| json!({ "commands": format!("route add 10.{n}.0.0/16 blackhole") });
+        let change = |n: u8| post(&router, "/v1/config/edit", route(n));
+        let replies = tokio::join!(change(1), change(2), change(3), change(4));
+        let replies = [replies.0, replies.1, replies.2, replies.3];
+        let mut revisions = replies.map(|reply| {
+            assert_eq!(reply.status, 200, "{}", reply.text);
+            assert_eq!(reply.json()["changes"].as_array().unwrap().len(), 1);
+            reply.json()["revision"].as_u64().unwrap()
+        });
+        revisions.sort_unstable();
+        assert_eq!(revisions, [2, 3, 4, 5]);
+        let toml = get(&router, "/v1/config").await.json()["toml"].to_string();
+        for n in 1..=4 {
+            assert!(toml.contains(&format!("10.{n}.0.0/16")), "{toml}");
+        }
+    });
+}
+
+#[test]
+fn routes_that_come_in_slices_are_one_answer() {
+    on_one_thread(async {
+        let router = fresh_router();
+        let commands: Vec<String> =
+            (0..9).map(|n| format!("route add 10.{n}.0.0/16 blackhole")).collect();
+        let commands = json!({ "commands": commands.join("\n") });
+        assert_eq!(post(&router, "/v1/config/edit", commands).await.status, 200);
+        let all = get(&router, "/v1/routes").await.json();
+        let shown = all["routes"].as_array().unwrap();
+        // Two more: the port's network, and the default route.
+        assert_eq!((all["total"].as_u64(), shown.len()), (Some(11), 11));
+        let some = get(&router, "/v1/routes?limit=5").await.json();
+        assert_eq!((some["total"].as_u64(), &some["routes"]), (Some(11), &json!(shown[..5])));
+        assert!(some.get("next").is_none());
+    });
+}
+
+#[test]
+fn turns_of_the_control_loop_are_told_by_call() {
+    on_one_thread(async {
+        let router = fresh_router();
+        get(&router, "/v1/ports").await;
+        post(&router, "/v1/config/check", json!({ "toml": TEXT })).await;
+        let turns = get(&router, "/v1/control").await.json();
+        let turn = |call: &str| {
+            let turns = turns.as_array().unwrap().iter();
+            turns.filter(|turn| turn["call"] == call).map(|turn| turn["turns"].as_u64()).next()
+        };
+        assert_eq!((turn("/v1/ports"), turn("/v1/config/check")), (Some(Some(1)), Some(Some(1))));
+        assert!(turn("tick").is_some());
+        let metrics = get(&router, "/metrics").await.text;
+        let line = "volley_control_turns_total{call=\"/v1/ports\"} ";
+        assert!(metrics.contains(line), "{metrics}");
+        assert!(
+            metrics.contains("volley_control_longest_turn_seconds{call=\"tick\"} "),
+            "{metrics}"
+        );
+    });
+}

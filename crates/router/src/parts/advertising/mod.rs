@@ -46,7 +46,12 @@ impl Part for Advertising {
         Ok(())
     }
 
-    fn turn(&mut self, core: &mut Core, _: Instant) -> bool {
+    fn turn(&mut self, core: &mut Core, now: Instant) -> bool {
+        self.beat(core, now);
+        false
+    }
+
+    fn beat(&mut self, core: &mut Core, _: Instant) {
         for id in self.timers.due(core.now_ns()) {
             let Some((_, port)) = core.port_of(id) else { continue };
             let frame = port.config.ra.as_ref().and_then(|ra| frame::frame(port, ra));
@@ -54,7 +59,6 @@ impl Part for Advertising {
                 core.neighborhood.send(id, &frame);
             }
         }
-        false
     }
 
     fn next_due_ns(&self) -> Option<u64> {

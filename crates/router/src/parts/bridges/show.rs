@@ -5,9 +5,11 @@ use crate::core::Core;
 use control::config::field::Field;
 use control::config::objects::bridge::{BridgeName, Flags, Member};
 use control::config::objects::port::PortName;
-use control::engine::EngineError;
+use control::engine::{EngineError, Later};
 use control::view;
-use fib::mac::{Learned, MacFlush, MacKey};
+use fib::mac::{Learned, MacEntry, MacFlush, MacKey};
+use std::collections::HashMap;
+use std::sync::Arc;
 use wire::MacAddr;
 
 impl Bridges {
@@ -53,65 +55,78 @@ impl Bridges {
         }
     }
 
+    /// Workers know the stations, so others can read them as well; of ours are the names alone.
     pub(crate) fn show_stations(
         &self,
         core: &Core,
         filter: &view::StationFilter,
-    ) -> Result<view::Stations, EngineError> {
+    ) -> Result<impl FnOnce() -> view::Stations + Send + 'static, EngineError> {
         let bridge = filter.bridge.as_deref().map(|name| self.bridge_id(name)).transpose()?;
         let rows = filter.port.as_deref().map(|name| Self::rows_of(core, name)).transpose()?;
-        let stations = &core.dataplane.stations;
-        let mut found = Vec::new();
-        stations.table.for_each(stations.now(), |key, entry, age| {
-            let wanted = bridge.is_none_or(|bridge| bridge == key.domain())
-                && rows.as_ref().is_none_or(|rows| rows.contains(&(entry.port as u16)));
-            if wanted {
-                found.push((key, entry, age));
-            }
+        let stations = core.dataplane.stations.clone();
+        let limit = filter.limit.unwrap_or(usize::MAX);
+        let bridges: HashMap<u16, String> =
+            self.names.iter().map(|(id, name)| (id.0, name.to_string())).collect();
+        let ports = core.ports.iter().flat_map(|(name, port)| {
+            let own = [(port.id, None)].into_iter();
+            let remotes = port.remotes.iter().map(|(to, remote)| (remote.id, Some(to.to_string())));
+            own.chain(remotes).map(move |(id, remote)| (id, (name.to_string(), remote)))
         });
-        found.sort_unstable_by_key(|(key, ..)| *key);
-        let show = |(key, entry, age): &(MacKey, fib::mac::MacEntry, u32)| view::Station {
-            bridge: self.name_of(key.domain()).map_or_else(String::new, |n| n.to_string()),
-            mac: MacAddr(key.address()).to_string(),
-            port: core
-                .port_of(entry.port as u16)
-                .map_or_else(String::new, |(name, _)| name.to_string()),
-            remote: core.ports.remote_of(entry.port as u16).map(|remote| remote.to_string()),
-            is_static: entry.is_static,
-            age_s: if entry.is_static { 0 } else { *age },
-        };
-        let shown = found.iter().take(filter.limit.unwrap_or(usize::MAX)).map(show).collect();
-        Ok(view::Stations { total: found.len(), stations: shown })
+        let ports: HashMap<u16, (String, Option<String>)> = ports.collect();
+        Ok(move || {
+            let mut found = Vec::new();
+            stations.table.for_each(stations.now(), |key, entry, age| {
+                let wanted = bridge.is_none_or(|bridge| bridge == key.domain())
+                    && rows.as_ref().is_none_or(|rows| rows.contains(&(entry.port as u16)));
+                if wanted {
+                    found.push((key, entry, age));
+                }
+            });
+            found.sort_unstable_by_key(|(key, ..)| *key);
+            let show = |(key, entry, age): &(MacKey, MacEntry, u32)| {
+                let (port, remote) = ports.get(&(entry.port as u16)).cloned().unwrap_or_default();
+                view::Station {
+                    bridge: bridges.get(&key.domain()).cloned().unwrap_or_default(),
+                    mac: MacAddr(key.address()).to_string(),
+                    port,
+                    remote,
+                    is_static: entry.is_static,
+                    age_s: if entry.is_static { 0 } else { *age },
+                }
+            };
+            let shown = found.iter().take(limit).map(show).collect();
+            view::Stations { total: found.len(), stations: shown }
+        })
     }
 
     pub(crate) fn flush_stations(
         &self,
         core: &Core,
         request: &view::StationFlush,
-    ) -> Result<view::StationCount, EngineError> {
+    ) -> Result<Later<view::StationCount>, EngineError> {
         let bridge = request.bridge.as_deref().map(|name| self.bridge_id(name)).transpose()?;
         let rows = request.port.as_deref().map(|name| Self::rows_of(core, name)).transpose()?;
-        let table = &core.dataplane.stations.table;
-        let flushed = |rows: Vec<u16>| {
-            rows.into_iter().map(|row| table.flush(MacFlush::Port(row.into()))).sum()
-        };
-        let stations = match (bridge, rows) {
+        let flushes = match (bridge, rows) {
             (Some(_), Some(_)) => {
                 let both = "a port is in one bridge: name the bridge or the port";
                 return Err(EngineError::Conflict(both.to_owned()));
             }
-            (Some(bridge), None) => table.flush(MacFlush::Domain(bridge)),
-            (None, Some(rows)) => flushed(rows),
-            (None, None) => table.flush(MacFlush::All),
+            (Some(bridge), None) => vec![MacFlush::Domain(bridge)],
+            (None, Some(rows)) => rows.into_iter().map(|row| MacFlush::Port(row.into())).collect(),
+            (None, None) => vec![MacFlush::All],
         };
-        Ok(view::StationCount { stations })
+        let table = Arc::clone(&core.dataplane.stations.table);
+        Ok(Box::new(move || {
+            let stations = flushes.into_iter().map(|flush| table.flush(flush)).sum();
+            view::StationCount { stations }
+        }))
     }
 
     pub(crate) fn fill_stations(
         &self,
         core: &Core,
         request: &view::StationFill,
-    ) -> Result<view::StationCount, EngineError> {
+    ) -> Result<Later<Result<view::StationCount, EngineError>>, EngineError> {
         let bridge = self.bridge_id(&request.bridge)?;
         let rows = Self::rows_of(core, &request.port)?;
         // Of a tunnel, behind its first remote.
@@ -121,20 +136,23 @@ impl Bridges {
             .map_err(|_| conflict(format!("`{}` is no MAC address", request.first)))?;
         let [a, b, c, d, e, f] = first.0;
         let first = u64::from_be_bytes([0, 0, a, b, c, d, e, f]);
-        let stations = &core.dataplane.stations;
-        let mut added = 0;
-        for number in first..first + u64::from(request.count) {
-            let [_, _, address @ ..] = number.to_be_bytes();
-            match stations.table.learn(MacKey::new(bridge, address), port.into(), stations.now()) {
-                Learned::New => added += 1,
-                Learned::TableFull | Learned::DomainFull => {
-                    let message = format!("there is room for {added} stations more, and no more");
-                    return Err(conflict(message));
+        let (stations, count) = (core.dataplane.stations.clone(), u64::from(request.count));
+        Ok(Box::new(move || {
+            let mut added = 0;
+            for number in first..first + count {
+                let [_, _, address @ ..] = number.to_be_bytes();
+                let key = MacKey::new(bridge, address);
+                match stations.table.learn(key, port.into(), stations.now()) {
+                    Learned::New => added += 1,
+                    Learned::TableFull | Learned::DomainFull => {
+                        let full = format!("there is room for {added} stations more, and no more");
+                        return Err(conflict(full));
+                    }
+                    _ => {}
                 }
-                _ => {}
             }
-        }
-        Ok(view::StationCount { stations: added })
+            Ok(view::StationCount { stations: added })
+        }))
     }
 
     fn bridge_id(&self, name: &str) -> Result<u16, EngineError> {

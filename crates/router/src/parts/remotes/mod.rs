@@ -279,7 +279,8 @@ bridge.lan.ports = ["vx0"]
         apply(&mut router, &start, &fixed);
         let ten = ("192.0.2.10".to_owned(), false);
         assert_eq!(remotes(&router), [seven, eight, nine, ten]);
-        let stations = Answer::<Stations>::answer(&mut router, &StationFilter::default()).unwrap();
+        let stations =
+            Answer::<Stations>::answer(&mut router, &StationFilter::default()).unwrap().whole();
         assert_eq!(stations.stations[0].remote.as_deref(), Some("192.0.2.10"));
         apply(&mut router, &fixed, &empty);
         assert_eq!(remotes(&router), []);
