@@ -150,7 +150,10 @@ impl Load {
             (..=60_000, false) => FieldName::SourcePort,
             (_, false) => FieldName::SourceMac,
         };
-        Some(Vary { field, step: 1, order: Field::Increment { count } })
+        // Addresses of the lab's own ends follow each other: a flow that came from the second's
+        // would teach bridges that it is here.
+        let step = if field == FieldName::SourceMac { FLOW_MAC_STEP } else { 1 };
+        Some(Vary { field, step, order: Field::Increment { count } })
     }
 
     /// The stream of the other direction: back to the lab's first end, whatever the table.
@@ -182,9 +185,26 @@ impl Load {
     }
 }
 
+/// Between the addresses of two flows: ten million of them fit behind the lab's first end.
+const FLOW_MAC_STEP: u64 = 1 << 8;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_flow_comes_from_the_address_that_it_is_for() {
+        for flows in [2, 100_000] {
+            let load = Load { flows, ..load(FunctionKind::Bridge, 1) };
+            let stream = Load { ethertype: Ethertype::Unknown, ..load }.stream(Rate::Pps(1.0));
+            let Header::Ethernet { source, destination, .. } = stream.headers[0] else { panic!() };
+            let vary = stream.vary.iter().find(|it| it.field == FieldName::SourceMac).unwrap();
+            for packet in 0..1_000 {
+                let from = source.to_bits() + vary.step * vary.order.value(packet);
+                assert_ne!(MacAddr::from_bits(from), destination);
+            }
+        }
+    }
 
     fn load(function: FunctionKind, entries: u64) -> Load {
         let traffic = Traffic { destinations: Addresses::Random, ..Traffic::default() };
