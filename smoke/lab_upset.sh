@@ -29,11 +29,11 @@ of back-to-back '[.[] | .quantity // empty | select(.unit == "frames")] | length
 # A start of each, and a look at two cores before the campaign, or three where the first saw a stall.
 of back-to-back '[.[] | .probe // empty] | (length == 4 or length == 8) and all(.watched_s > 0)'
 measure recovery 2 volley
-of recovery '[.[] | .quantity // empty | .values] | length == 1 and all(length == 2 and all(. >= 0 and . <= 0.06))'
+of recovery '[.[] | .quantity // empty | select(.metric == "recovery") | .values] | length == 1 and all(length == 2 and all(. >= 0 and . <= 0.06))'
 of recovery '[.[] | .trial // empty | .accounts | .sent - .received - .dropped - .in_flight] | all(. == 0)'
 # The kernel is no process; what is one comes back, later than at once.
 measure reset 1 volley,testpmd,linux-bridge
-of reset '[.[] | .quantity // empty | .values] | length == 2 and all(length == 1 and .[0] > 0.01 and .[0] < 5)'
+of reset '[.[] | .quantity // empty | select(.metric == "reset") | .values] | length == 2 and all(length == 1 and .[0] > 0.01 and .[0] < 5)'
 of reset '[.[] | .failure // empty] | length == 1 and (.[0] | .refused and .subject.device == "linux-bridge")'
 has 'Bursts, recovery, reset' "$work/reset/report.html"
 has 'The host' "$work/reset/report.html"
