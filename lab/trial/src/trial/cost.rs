@@ -27,6 +27,8 @@ const WINDOW_S: f64 = 0.005;
 const BURST: usize = 256;
 /// Windows with fewer packets tell nothing.
 const FEWEST: u64 = 1_000;
+/// Of frames no wire carries more than of these.
+const SHORTEST_BYTES: u16 = 64;
 /// So long without a packet means that the rest of a window is lost.
 const QUIET_NS: u64 = 2_000_000;
 
@@ -84,8 +86,12 @@ fn window(nodes: &[NodeCost]) -> Option<(f64, f64)> {
         .then_some((cycles / packets, packets / calls))
 }
 
-/// Measures it; none of a device that does not tell.
+/// Measures it; none of a device that does not tell, nor over a wire too slow to fill a window.
 pub(crate) fn measure(rig: &mut Rig<'_>, load: &Load, both: bool) -> Result<Option<Cost>, Error> {
+    let fastest_pps = rig.bench.cards.as_ref().map(|cards| cards.line_rate_pps(SHORTEST_BYTES));
+    if fastest_pps.is_some_and(|pps| pps * WINDOW_S < FEWEST as f64) {
+        return Ok(None);
+    }
     let mut before = rig.nodes()?;
     if before.is_empty() {
         return Ok(None);
