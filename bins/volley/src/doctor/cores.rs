@@ -1,9 +1,9 @@
 //! Whether the workers' cores are their own.
 
-use control::config::Config;
 use control::config::objects::workers::Placement;
+use control::config::{Config, parse_cores};
 
-use super::machine::{Machine, cores};
+use super::machine::Machine;
 use super::{Finding, better, fine};
 
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -12,7 +12,7 @@ pub(super) fn check(machine: &Machine, config: &Config) -> Vec<Finding> {
     let Placement::Cores(wanted) = &config.workers.placement else {
         return vec![fine("cores: the kernel places the workers")];
     };
-    let isolated = cores(&machine.text(&format!("{CPUS}/isolated")).unwrap_or_default());
+    let isolated = cores(machine.text(&format!("{CPUS}/isolated")));
     let mut findings = Vec::new();
     let shared: Vec<String> =
         wanted.iter().filter(|core| !isolated.contains(core)).map(ToString::to_string).collect();
@@ -27,7 +27,7 @@ pub(super) fn check(machine: &Machine, config: &Config) -> Vec<Finding> {
     }
     for (number, core) in wanted.iter().enumerate() {
         let path = format!("{CPUS}/cpu{core}/topology/thread_siblings_list");
-        let siblings = cores(&machine.text(&path).unwrap_or_default());
+        let siblings = cores(machine.text(&path));
         let other = siblings.iter().find(|other| wanted[number + 1..].contains(other));
         if let Some(other) = other {
             findings.push(better(
@@ -37,6 +37,11 @@ pub(super) fn check(machine: &Machine, config: &Config) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// A list of the kernel's; none where there is no such list.
+fn cores(list: Option<String>) -> Vec<u16> {
+    list.and_then(|list| parse_cores(&list)).unwrap_or_default()
 }
 
 #[cfg(test)]

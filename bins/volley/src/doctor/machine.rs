@@ -55,12 +55,3 @@ impl Machine {
         to.file_name()?.to_str().map(ToOwned::to_owned)
     }
 }
-
-/// The kernel's list of processors, as in `0-3,8`.
-pub(super) fn cores(list: &str) -> Vec<u16> {
-    let part = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.trim().parse::<u16>().ok()?..=last.trim().parse::<u16>().ok()?)
-    };
-    list.split(',').filter_map(part).flatten().collect()
-}

@@ -24,7 +24,7 @@ impl Host {
 }
 
 /// Reads the kernel's list format, as in `0-3,8`.
-fn parse_cores(list: &str) -> Option<Vec<u16>> {
+pub fn parse_cores(list: &str) -> Option<Vec<u16>> {
     let mut cores = Vec::new();
     for part in list.trim().split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

@@ -44,7 +44,7 @@ use toml::de::DeTable;
 
 pub use change::{Action, ChangeLine, Step};
 pub use edit::edit;
-pub use host::Host;
+pub use host::{Host, parse_cores};
 pub use objects::{Change, Config};
 pub use prefix::{InterfaceAddress, Prefix};
 pub use report::{Finding, Problem, Problems, Report, Warnings};
