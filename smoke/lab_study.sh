@@ -83,7 +83,7 @@ like '"again"' '"volley",.*,"run longer|"volley",[0-9.]+,'
 sum=$(md5sum <"$out/runs/sizes/raw.jsonl")
 study "$work/small.toml" --quick --out "$out"
 [ "$(md5sum <"$out/runs/sizes/raw.jsonl")" = "$sum" ] || { echo "the first run was carried out again"; exit 1; }
-! has 'The study is not finished' "$out/report.html"
+! has 'The study is not finished' "$out/report.html" || { echo "what went on to its end is told as not finished"; exit 1; }
 # Every number of the source has one of ours beside it, or the reason.
 like '"64 octets"' '1.5,"volley",[0-9.]+,[0-9.]*,[0-9.]*,"bracket",1,(true|false),"sizes",$'
 like '"64 octets"' '1.5,"vpp=/nonexistent",,,,,,,,"refused: .*not installed'

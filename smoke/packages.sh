@@ -36,7 +36,7 @@ hosts
 unit=$bare/lib/systemd/system/volley.service
 # There is no systemd in there that could have that target.
 systemd-analyze verify --man=no --root="$bare" "$unit" >"$work/verify.log" 2>&1 || true
-! grep -v 'sysinit.target not found' "$work/verify.log"
+! grep -v 'sysinit.target not found' "$work/verify.log" || { echo "systemd finds fault with the unit"; exit 1; }
 capabilities=$(sed -n 's/^CapabilityBoundingSet=//p' "$unit" | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
 start=$(sed -n 's/^ExecStart=//p' "$unit")
 # In a mount namespace of its own, which ends with the router.
@@ -64,12 +64,13 @@ volley port add lan af_packet device v1 addresses 10.0.1.1/24
 volley port add wan af_packet device v2 addresses 10.0.2.1/24
 volley config save
 # What it needs is there; a device that is down is told with the command that mends it, and that mends it.
-doctor() { on "$r" "$bin/volley" doctor "$bare/etc/volley/volley.toml"; }
-doctor | has 'fine    port lan: v1 is up, and the kernel leaves it alone'
+doctor() { on "$r" "$bin/volley" doctor "$bare/etc/volley/volley.toml" >"$work/doctor.log" 2>&1; }
+doctor
+has 'fine    port lan: v1 is up, and the kernel leaves it alone' "$work/doctor.log"
 ip -n "$r" link set v1 down
-! doctor >"$work/doctor.log" 2>&1
+! doctor || { echo "a device that is down is fine"; exit 1; }
 grep -A 1 'wrong   port lan: v1 is down' "$work/doctor.log" | tail -n 1 | ip netns exec "$r" sh
-doctor >"$work/doctor.log"
+doctor
 until_true on "$a" ping -c 1 -W 1 10.0.2.2
 ends
 as_unit

@@ -54,7 +54,8 @@ fn device(machine: &Machine, port: &str, device: &str, mtu: u16) -> Vec<Finding>
     if flags & IFF_UP == 0 {
         let mend = format!("ip link set {device} up");
         found.push(wrong(format!("{port}: {device} is down"), mend));
-    } else if machine.text(&format!("{folder}/operstate")).as_deref() == Some("down") {
+    } else if machine.number(&format!("{folder}/carrier")) == Some(0) {
+        // Not `operstate`, which the kernel brings up to date once a second only.
         let mend = "plug in the cable, or bring its other end up";
         found.push(better(format!("{port}: {device} has no link"), mend));
     }
@@ -185,6 +186,9 @@ mod tests {
         // A route by another device, and the link's own address.
         pretended.says("/proc/net/route", "Iface\tDestination\neth10\t0002000A");
         pretended.says("/proc/net/if_inet6", "fe800000000000000000000000000001 03 40 20 80 eth1");
+        pretended.says("/sys/class/net/eth1/carrier", "0");
+        assert_eq!(told(&look()), [(State::Better, "port lan: eth1 has no link")]);
+        pretended.says("/sys/class/net/eth1/carrier", "1");
         assert_eq!(
             told(&look()),
             [(State::Fine, "port lan: eth1 is up, and the kernel leaves it alone")]
