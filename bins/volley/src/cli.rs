@@ -6,10 +6,12 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use control::config::objects::api::DEFAULT_SOCKET;
 
-use crate::doctor::DEFAULT_FILE;
 use crate::events::Events;
 use crate::mac::MacVerb;
 use crate::{edits, show, time};
+
+/// Where packages put the configuration.
+const DEFAULT_FILE: &str = "/etc/volley/volley.toml";
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done; 1 refused or wrong; 2 not a command; 3 no router to talk to.

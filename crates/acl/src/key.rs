@@ -10,6 +10,7 @@
 //! Keys of lists that ask for more have three cells in front of the last four (`more`).
 //! An ICMP message's type and code lie where the ports do; `has` tells which of them there are.
 
+use crate::cell::{halves, pair};
 use crate::more::{MORE_CELLS, MoreFields};
 use fib::Address;
 
@@ -140,16 +141,6 @@ impl<const N: usize> Key<N> {
 /// The cell of what kind of packet it is.
 pub(crate) fn kind_cell(protocol: u8, has: u32, flags: u8) -> u32 {
     u32::from(protocol) << 24 | has << 16 | u32::from(flags) << 8
-}
-
-/// Two halves of a cell.
-pub(crate) fn pair(high: u16, low: u16) -> u32 {
-    u32::from(high) << 16 | u32::from(low)
-}
-
-/// A MAC address as a half cell and a whole one.
-pub(crate) fn halves([a, b, c, d, e, f]: [u8; 6]) -> (u16, u32) {
-    (u16::from_be_bytes([a, b]), u32::from_be_bytes([c, d, e, f]))
 }
 
 /// Cells of neither addresses nor what few lists ask for.

@@ -9,6 +9,7 @@
 //! the same however many rules it has, because trees of cuts, chosen by the rules themselves, leave
 //! few to compare.
 
+mod cell;
 mod counters;
 mod cut;
 mod error;

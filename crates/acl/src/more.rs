@@ -6,7 +6,7 @@
 //! Lists that ask for none of it have keys without these cells, and cost what they did before there
 //! were any.
 
-use crate::key::{halves, pair};
+use crate::cell::{halves, pair};
 
 /// Cells that hold it.
 pub(crate) const MORE_CELLS: usize = 3;

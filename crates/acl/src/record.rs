@@ -8,7 +8,8 @@
 //! ```
 //! A range's common leading bits stand in value and mask, too: a tree goes by these alone.
 
-use crate::key::{Family, ICMP, PORTS, TCP, halves, is_wide, kind_cell, laid_out, pair, widen};
+use crate::cell::{halves, pair};
+use crate::key::{Family, ICMP, PORTS, TCP, is_wide, kind_cell, laid_out, widen};
 use crate::{Key, Ports, Rule, Verdict};
 
 #[derive(Clone, Copy, Debug)]

@@ -22,6 +22,7 @@ mod contributing;
 mod core;
 mod counters;
 mod devices;
+mod drawn;
 mod interfaces;
 mod memory_port;
 mod neighborhood;

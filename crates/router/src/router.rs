@@ -3,10 +3,10 @@
 use crate::aside::{aside, breathe, hear_punts};
 use crate::core::Core;
 use crate::devices::{DeviceError, Devices};
+use crate::drawn::Drawn;
 use crate::neighborhood::Neighborhood;
 use crate::parts::Parts;
 use crate::settings::{neighbor_config, settings};
-use crate::show::graph::Drawn;
 use crate::{ports, rows};
 use control::config::{Change, Config};
 use control::engine::ApplyError;

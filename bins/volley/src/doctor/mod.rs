@@ -26,9 +26,6 @@ use crate::config::read;
 use crate::error::CliError;
 use crate::session::Session;
 
-/// Where packages put the configuration.
-pub(crate) const DEFAULT_FILE: &str = "/etc/volley/volley.toml";
-
 /// What is looked at, in this order.
 const CHECKS: [fn(&Machine, &Config) -> Vec<Finding>; 4] =
     [rights::check, memory::check, cores::check, ports::check];

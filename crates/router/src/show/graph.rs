@@ -3,15 +3,7 @@
 use crate::router::Router;
 use control::view;
 use dataplane::NodeTotals;
-use std::sync::{Arc, OnceLock};
-
-/// Drawings, made once: the graph stays as it is, and an SVG takes a processor for seconds.
-#[derive(Default)]
-pub(crate) struct Drawn {
-    text: OnceLock<String>,
-    dot: OnceLock<String>,
-    svg: OnceLock<String>,
-}
+use std::sync::Arc;
 
 impl Router {
     /// Node totals since the counters were cleared.
@@ -35,11 +27,10 @@ impl Router {
     ) -> impl FnOnce() -> view::Drawing + Send + 'static {
         let (layout, drawn) = (Arc::clone(&self.core.dataplane.layout), Arc::clone(&self.drawn));
         move || {
-            let Drawn { text, dot, svg } = &*drawn;
             let text = match format {
-                view::GraphFormat::Text => text.get_or_init(|| ::graph::draw_text(&layout)),
-                view::GraphFormat::Dot => dot.get_or_init(|| ::graph::draw_dot(&layout)),
-                view::GraphFormat::Svg => svg.get_or_init(|| ::graph::draw_svg(&layout)),
+                view::GraphFormat::Text => drawn.text.get_or_init(|| ::graph::draw_text(&layout)),
+                view::GraphFormat::Dot => drawn.dot.get_or_init(|| ::graph::draw_dot(&layout)),
+                view::GraphFormat::Svg => drawn.svg.get_or_init(|| ::graph::draw_svg(&layout)),
             };
             view::Drawing { format, text: text.clone() }
         }

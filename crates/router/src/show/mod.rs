@@ -1,7 +1,7 @@
 //! Answers to every "show", as plain data.
 
 mod forwarding;
-pub(crate) mod graph;
+mod graph;
 mod observe;
 mod system;
 

@@ -7,37 +7,17 @@ use lab_report::svg::canvas::{escape, text_width};
 use lab_report::svg::scale::Unit;
 use lab_report::words::digits;
 
+use super::drawn::{Drawn, caches, drawn};
 use super::table::folded;
 use super::{Page, models};
 use crate::cell::Cell;
 use crate::curve::{self, Point};
 use crate::folder::plain;
-use crate::study::{Curve, FigureOf, What};
+use crate::study::{FigureOf, What};
 
 /// Room for the names of a drawing's curves, as wide as it is without its axis. Where those of all
 /// devices have none, each device has drawings of its own.
 const LEGEND: f64 = 520.0;
-
-/// A curve of a device that has points.
-pub(super) struct Drawn<'a> {
-    pub(super) curve: &'a Curve,
-    pub(super) device: &'a str,
-    pub(super) points: Vec<Point>,
-}
-
-/// Those of a figure.
-pub(super) fn drawn<'a>(page: &'a Page<'_>, figure: &'a FigureOf) -> Vec<Drawn<'a>> {
-    let mut found = Vec::new();
-    for device in &page.state.devices {
-        for curve in figure.curves.iter().filter(|it| it.what != What::Histogram) {
-            let pick = figure.pick.with(&curve.pick);
-            if let Ok(points) = curve::points(page.runs, curve, &pick, &figure.axis, device) {
-                found.push(Drawn { curve, device, points });
-            }
-        }
-    }
-    found
-}
 
 pub(super) fn body(page: &Page<'_>, figure: &FigureOf) -> String {
     let all = drawn(page, figure);
@@ -158,19 +138,6 @@ fn marks(page: &Page<'_>, figure: &FigureOf) -> Vec<(f64, String)> {
         .into_iter()
         .map(|(name, size)| (size / bytes, format!("{name} / {bytes:.0}")))
         .collect()
-}
-
-/// Caches of the host, each with its size in octets.
-pub(super) fn caches(page: &Page<'_>) -> Vec<(String, f64)> {
-    let hosts = page.runs.all().iter().filter_map(|run| run.results.as_ref()?.campaigns.first());
-    let told = hosts.filter_map(|campaign| campaign.host.get("caches")).next();
-    let one = |words: &str| {
-        let mut words = words.split_whitespace();
-        let (level, kind, size) = (words.next()?, words.next()?, words.next()?);
-        let kilo = size.strip_suffix('K').and_then(|it| it.parse::<f64>().ok())?;
-        (kind != "instruction").then(|| (level.to_owned(), kilo * 1024.0))
-    };
-    told.map_or_else(Vec::new, |all| all.split(", ").filter_map(one).collect())
 }
 
 fn histograms(page: &Page<'_>, figure: &FigureOf) -> String {

@@ -6,6 +6,7 @@
 
 mod anomalies;
 mod chapter;
+mod drawn;
 mod figure;
 mod found;
 mod methods;

@@ -8,7 +8,7 @@ use lab_search::model::cache::bytes_per_entry;
 use lab_search::model::latency::LatencyCurve;
 
 use super::Page;
-use super::figure::{Drawn, caches};
+use super::drawn::{Drawn, caches};
 use crate::cell::Cell;
 use crate::folder::plain;
 use crate::model::{Fitted, Found, fit, latency_curve};

@@ -7,9 +7,9 @@
 //!  [port.p0]
 //! ```
 
-use toml_edit::{DocumentMut, Item, Table};
+use toml_edit::{DocumentMut, Table};
 
-use super::table::each_table;
+use super::place::each_table;
 
 /// A comment that stood above what is gone.
 pub(super) struct Left {
@@ -62,20 +62,6 @@ fn leave(document: &mut DocumentMut, left: Left) {
             table.decor_mut().set_prefix(both);
         }
     });
-}
-
-/// The place of the last table.
-pub(super) fn last_position(root: &Table) -> isize {
-    let mut last = 0;
-    each_table(&mut Item::Table(root.clone()), &mut |table| {
-        last = last.max(table.position().unwrap_or(0));
-    });
-    last
-}
-
-/// Has all tables of an item stand at one place; `None`: behind the one before.
-pub(super) fn set_positions(item: &mut Item, position: Option<isize>) {
-    each_table(item, &mut |table| table.set_position(position));
 }
 
 /// Puts what is left where it belongs; what stood at the head of the file stays there.

@@ -14,6 +14,7 @@
 
 mod comments;
 mod list;
+mod place;
 mod row;
 mod table;
 #[cfg(test)]
@@ -164,8 +165,8 @@ impl File {
     /// All of a kind of which there is nothing, at the end.
     fn put(&mut self, kind: &str, item: Item) -> Option<()> {
         let mut item = as_new(item);
-        let end = comments::last_position(self.document.as_table()) + 1;
-        comments::set_positions(&mut item, Some(end));
+        let end = place::last_position(self.document.as_table()) + 1;
+        place::set_positions(&mut item, Some(end));
         self.document.insert(kind, item);
         Some(())
     }

@@ -4,6 +4,7 @@ use toml_edit::{ArrayOfTables, Decor, Item, Table, TableLike, Value};
 
 use super::comments::{self, Left};
 use super::list::{Rows, amend_list, items_of};
+use super::place::{each_table, set_positions};
 
 /// Makes of `written`, which says `old` in a way of its own, what says `new`; `None`: it says
 /// something by other keys than we would.
@@ -130,27 +131,10 @@ pub(super) fn remove(table: &mut dyn TableLike, key: &str, left: &mut Vec<Left>)
 
 /// An item that stands nowhere yet.
 pub(super) fn as_new(mut item: Item) -> Item {
-    comments::set_positions(&mut item, None);
+    set_positions(&mut item, None);
     let apart = |table: &mut Table| table.decor_mut().set_prefix("\n");
     each_table(&mut item, &mut { apart });
     item
-}
-
-/// Every table of an item with a header of its own, in the order of the file's text.
-pub(super) fn each_table(item: &mut Item, visit: &mut dyn FnMut(&mut Table)) {
-    match item {
-        Item::Table(table) => {
-            visit(table);
-            table.iter_mut().for_each(|(_, item)| each_table(item, visit));
-        }
-        Item::ArrayOfTables(tables) => {
-            for table in tables.iter_mut() {
-                visit(table);
-                table.iter_mut().for_each(|(_, item)| each_table(item, visit));
-            }
-        }
-        Item::Value(_) | Item::None => {}
-    }
 }
 
 /// The rows of an array of tables.
