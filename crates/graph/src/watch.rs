@@ -136,6 +136,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(600);
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no ppoll")]
     fn a_rest_ends_while_there_is_something_to_read_and_by_its_time_otherwise() {
         let ((mut from, mut into), mut watch) = (pipe().unwrap(), Watch::default());
         watch.readable(from.as_raw_fd());
@@ -148,6 +149,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no ppoll")]
     fn the_bell_is_told_from_what_is_watched() {
         let ((from, mut into), (_quiet, _end)) = (pipe().unwrap(), pipe().unwrap());
         let mut watch = Watch::default();
