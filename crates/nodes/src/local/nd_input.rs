@@ -104,9 +104,25 @@ impl Node for NdInput {
                     packet.release(context.cache);
                     ExitIndex::TAKEN
                 }
+                // A routing protocol beside us finds its neighbours by them.
+                Err(Exit::RouterAdvertisement) if interfaces.has_twin(packet.rx()) => {
+                    Exit::Twin.into()
+                }
                 Err(exit) => exit.into(),
             }
         });
+    }
+}
+
+/// RFC 4861 section 6.1.2: what every advertisement of a router has.
+const ADVERTISEMENT_BYTES: usize = 16;
+
+/// What becomes of a router's advertisement.
+fn advertised_by_router(heard: &Heard<'_>, code: u8) -> Exit {
+    let is_whole = code == 0 && heard.bytes.len() >= ADVERTISEMENT_BYTES;
+    match is_whole && ipv6::is_link_local(heard.source) {
+        true => Exit::RouterAdvertisement,
+        false => Exit::Malformed,
     }
 }
 
@@ -146,7 +162,7 @@ impl NdInput {
             Some(&[message::NEIGHBOR_SOLICITATION, 0]) => solicited(&heard, header.destination()),
             Some(&[message::NEIGHBOR_ADVERTISEMENT, 0]) => advertised(&heard),
             Some(&[message::ROUTER_SOLICITATION, 0]) => router_wanted(&heard),
-            Some(&[message::ROUTER_ADVERTISEMENT, _]) => Err(Exit::RouterAdvertisement),
+            Some(&[message::ROUTER_ADVERTISEMENT, code]) => Err(advertised_by_router(&heard, code)),
             Some(&[message::REDIRECT, _]) => Err(Exit::Redirect),
             _ => Err(Exit::Malformed),
         };
@@ -275,6 +291,7 @@ fn link_address(options: &[u8], kind: u8) -> Result<Option<MacAddr>, Exit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::local::Twin;
     use crate::tables::{Kind, VrfId};
     use crate::testing::{
         FAR6, HOST_MAC, HOST6, LINK_HOST, QUEUE, TENTATIVE6, US6, US6_OUTSIDE, World, link_local,
@@ -421,6 +438,19 @@ mod tests {
     }
 
     #[test]
+    fn a_twin_gets_what_routers_advertise() {
+        let mut world = World::new();
+        world.change_interface(0, |row| row.put(Some(Twin)));
+        let group = Ipv6Addr::from(ipv6::ALL_NODES);
+        let exit = |from: Ipv6Addr| {
+            let frame = from_host().ipv6(from, group).router_advertisement(9).build();
+            run_on(&world, &[frame]).remove(0).exit
+        };
+        assert_eq!((exit(LINK_HOST), exit(HOST6)), ("twin".into(), "malformed".into()));
+        assert!(world.all_punts().is_empty());
+    }
+
+    #[test]
     fn what_is_wrong_or_for_others_is_dropped() {
         let (source_mac, group) = (option::SOURCE_LINK_ADDRESS, Ipv6Addr::from(ipv6::ALL_NODES));
         let to_us = || from_host().ipv6(HOST6, US6);
@@ -453,6 +483,11 @@ mod tests {
             (
                 "router-advertisement",
                 from_host().ipv6(LINK_HOST, group).router_advertisement(9).build(),
+            ),
+            ("malformed", from_host().ipv6(HOST6, group).router_advertisement(9).build()),
+            (
+                "malformed",
+                from_host().ipv6(LINK_HOST, group).hop_limit(255).icmp6(134, 0, [0; 4]).build(),
             ),
             ("redirect", to_us().neighbor(137, US6.into(), 0).build()),
         ] {

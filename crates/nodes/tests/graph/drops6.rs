@@ -71,7 +71,9 @@ pub(crate) fn frames() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         one("nd-input/bad-sender-mac", claim.neighbor(135, US6.into(), 0).build()),
         one("nd-input/off-link-address", to(US6).neighbor(136, FAR6.into(), 0).build()),
         one("nd-input/not-for-us", nd(135).build()),
-        one("nd-input/router-advertisement", to(US6).router_advertisement(9).build()),
+        one("nd-input/router-advertisement", {
+            from_host().ipv6(LINK_HOST, US6).router_advertisement(9).build()
+        }),
         one("nd-input/redirect", nd(137).build()),
         ("nd-input/slow-path-full", vec![nd(136).build(); QUEUE + 1]),
         one("mld-input/not-from-link", icmp(130)),
