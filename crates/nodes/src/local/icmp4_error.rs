@@ -10,7 +10,7 @@
 
 use crate::ip::{OwnIp4, PacketRoutes};
 use crate::local::{ICMP_BYTES, icmp_cause, was_group_frame, write_icmp_error};
-use crate::tables::{IcmpLimits, Interfaces, Kind, RateLimit, Setup, Vrfs};
+use crate::tables::{IcmpLimits, Interface, Interfaces, Kind, Mode, RateLimit, Setup, Vrfs};
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
@@ -44,6 +44,9 @@ const TYPE_OF_SERVICE: u8 = 0x1e;
 /// A packet that may not be cut is too long for the next link.
 pub const NEEDS_FRAGMENTS: u16 =
     icmp_cause(message::UNREACHABLE, unreachable::FRAGMENTATION_NEEDED);
+
+/// Who has no address at all speaks with this one (RFC 7600): 192.0.0.8.
+const DUMMY: u32 = 0xc000_0008;
 
 /// The highest message type that has a meaning here; of higher ones nobody knows if they are
 /// errors (RFC 1122 section 3.2.2).
@@ -130,10 +133,14 @@ impl Icmp4Error {
         // interface it came in by.
         let heard = || interfaces.get(packet.rx())?.ip4_towards(sender);
         let source = if routes.are_ours(target) { Some(target) } else { heard() };
-        let Some(source) = source else { return Exit::NoAddress };
+        let has_ip6 = || interfaces.get(packet.rx()).is_some_and(Interface::speaks_ip6_alone);
+        if source.is_none() && !has_ip6() {
+            return Exit::NoAddress;
+        }
         if !self.limit.take(now_tsc) {
             return Exit::RateLimited;
         }
+        let source = source.unwrap_or_else(|| anywhere(interfaces, packet.rx()));
         let (cause, rest) = (packet.cause(), self.rest(packet));
         packet.truncate(LONGEST_BYTES - HEADERS_BYTES);
         if !packet.prepend(HEADERS_BYTES) {
@@ -168,6 +175,15 @@ impl Icmp4Error {
             _ => 0,
         }
     }
+}
+
+/// The address of a router that has none on the link where a packet came in, for that link is
+/// IPv6's (RFC 8950): one of another interface of the VRF.
+#[cold]
+fn anywhere(interfaces: &Interfaces, rx: u16) -> u32 {
+    let vrf = interfaces.vrf(rx);
+    let mut rows = interfaces.all().filter(|row| row.vrf == vrf && row.mode == Mode::Routed);
+    rows.find_map(Interface::primary_ip4).unwrap_or(DUMMY)
 }
 
 /// True if `address` can be one host's, and is not ours: we know what we sent.
@@ -214,7 +230,11 @@ mod tests {
     }
 
     fn run_with(frame: Vec<u8>, rx: u16, cause: u16, told: u32) -> Outcome {
-        let mut node = NodeHarness::<Icmp4Error>::new(&World::new().setup).unwrap();
+        run_in(&World::new(), frame, rx, cause, told)
+    }
+
+    fn run_in(world: &World, frame: Vec<u8>, rx: u16, cause: u16, told: u32) -> Outcome {
+        let mut node = NodeHarness::<Icmp4Error>::new(&world.setup).unwrap();
         let mut out = node.run_prepared(&[frame], rx, 14, |frame| {
             frame.fill_cause(0, cause);
             frame.adjacencies_mut().fill(told);
@@ -288,6 +308,24 @@ mod tests {
     fn an_interface_without_address_sends_none() {
         let packet = frame().ipv4(HOST, FAR).udp(1, 2).build();
         assert_eq!(run_with(packet, 5, NO_ROUTE, 0).exit, "no-address");
+    }
+
+    #[test]
+    fn a_link_of_ipv6_alone_has_the_address_of_another_one() {
+        let packet = frame().ipv4(HOST, FAR).udp(1, 2).build();
+        let from = |change: &dyn Fn(&mut Interface)| {
+            let mut world = World::new();
+            world.change_interfaces(change);
+            let out = run_in(&world, packet.clone(), 5, NO_ROUTE, 0);
+            (out.exit, ipv4::Header::new(&out.header).unwrap().source_addr())
+        };
+        let ip6 = |row: &mut Interface| row.ip6 = vec![(0xfe80_u128 << 112 | 1, 64)];
+        let alone = |row: &mut Interface| {
+            ip6(row);
+            row.ip4.clear();
+        };
+        assert_eq!(from(&ip6), ("send".to_owned(), US.into()));
+        assert_eq!(from(&alone), ("send".to_owned(), [192, 0, 0, 8].into()));
     }
 
     #[test]

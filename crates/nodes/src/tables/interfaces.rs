@@ -101,6 +101,12 @@ impl Interface {
         self.ip4.first().map(|&(address, _)| address)
     }
 
+    /// Whether packets can be told of by who has no IPv4 address here: those that IPv6's next hops
+    /// bring it (RFC 8950).
+    pub fn speaks_ip6_alone(&self) -> bool {
+        self.ip4.is_empty() && !self.ip6.is_empty()
+    }
+
     /// The address that our own packets towards `neighbor` carry: one in its subnet, else the
     /// primary one.
     pub fn ip4_towards(&self, neighbor: u32) -> Option<u32> {

@@ -105,6 +105,11 @@ impl World {
         self.interfaces.set(self.interfaces.with(id, row));
     }
 
+    /// Changes all of them.
+    pub(crate) fn change_interfaces(&mut self, change: impl FnMut(&mut Interface)) {
+        self.interfaces.set(self.interfaces.with_each(change));
+    }
+
     /// Adds VRF red, and puts interface 1 into it.
     pub(crate) fn add_red(&mut self) -> &VrfTables {
         self.vrfs.set(self.vrfs.with(RED, Some(self.red.clone())));
