@@ -3,7 +3,7 @@
 use crate::cleared::Cleared;
 use crate::devices::{Device, Devices};
 use crate::interfaces::OpenPort;
-use crate::neighborhood::Neighborhood;
+use crate::neighborhood::{Neighborhood, told_full};
 use crate::open_ports::OpenPorts;
 use crate::routing::{LinkOf, Routes};
 use crate::vrf_numbers::VrfNumbers;
@@ -199,7 +199,9 @@ impl Core {
             Some((port.link_header(), port.config.mtu))
         };
         let outcome = change(routing, &link);
-        neighborhood.wish(now_ns, routing.take_wishes());
+        let (wishes, room) = routing.take_wishes(&link);
+        neighborhood.wish(now_ns, wishes);
+        room.unwrap_or_else(|error| told_full(&error));
         outcome
     }
 

@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use wire::icmp6::message;
 use wire::nd::flag;
-use wire::{MacAddr, craft, ethernet, ipv6};
+use wire::{MacAddr, craft, ethernet, ip, ipv6};
 
 /// Packets that wait for a MAC, in all: a small share of the buffers.
 const MOST_HELD: usize = 1024;
@@ -286,6 +286,11 @@ impl Neighborhood {
         });
         let waiting: Vec<Held> = self.held.release(key).collect();
         for Held { packet, rx } in waiting {
+            let is_ip4 = ip::version(packet.bytes()) == 4;
+            let adjacency = match is_ip4 && key.address.is_ipv6() {
+                true => routing.ip4_by(key),
+                false => adjacency,
+            };
             self.inject(match adjacency {
                 Some(id) => Injected::Resolved { adjacency: id.0, rx, packet },
                 None => Injected::Discard { rx, packet },

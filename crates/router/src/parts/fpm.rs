@@ -216,8 +216,10 @@ fn target(leads: Leads, is_ip4: bool, ports: &HashMap<u32, u16>) -> Option<Targe
     };
     let hop = |(hop, weight): (netlink::next_hop::Hop, u16)| {
         let interface = hop.link.and_then(|link| ports.get(&link).copied());
-        // Next hops of the other family (RFC 8950) our routes do not have.
-        let fits = hop.gateway.is_none_or(|gateway| gateway.is_ipv4() == is_ip4);
+        // IPv4 may go by next hops of IPv6 (RFC 8950), IPv6 by none of IPv4; those are asked for on
+        // the link that is said.
+        let is_own = |gateway: IpAddr| gateway.is_ipv4() == is_ip4;
+        let fits = hop.gateway.is_none_or(|it| is_own(it) || is_ip4 && interface.is_some());
         let goes = interface.is_some() || hop.gateway.is_some() && hop.link.is_none();
         (fits && goes).then_some(NextHop { address: hop.gateway, interface, weight })
     };
@@ -256,9 +258,18 @@ mod tests {
     #[test]
     fn ways_that_we_cannot_go_are_left_out() {
         let other_link = way(Some("10.0.0.1"), Some(99), 1);
-        let other_family = way(Some("fe80::1"), Some(7), 1);
+        let nowhere = way(Some("2001:db8::1"), None, 1);
         let good = way(Some("10.0.0.2"), Some(7), 1);
-        assert_eq!(hops(vec![other_link, other_family]), None);
-        assert_eq!(hops(vec![other_link, other_family, good]).unwrap().len(), 1);
+        assert_eq!(hops(vec![other_link, nowhere]), None);
+        assert_eq!(hops(vec![other_link, nowhere, good]).unwrap().len(), 1);
+        let ports = HashMap::from([(7, 1)]);
+        assert_eq!(target(Leads::Ways(vec![good]), false, &ports), None);
+    }
+
+    #[test]
+    fn packets_of_ipv4_go_by_routers_of_ipv6() {
+        let address = "fe80::1".parse().ok();
+        let expected = NextHop { address, interface: Some(1), weight: 1 };
+        assert_eq!(hops(vec![way(Some("fe80::1"), Some(7), 1)]), Some(vec![expected]));
     }
 }

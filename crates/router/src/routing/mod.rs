@@ -33,7 +33,7 @@ use fib::{FibError, Prefix};
 use nodes::tables::VrfId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use ways::Ways;
+use ways::{Ways, by_neighbor};
 
 /// What must be asked of the neighbour table after a change of routes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -150,6 +150,33 @@ impl<A: Family> Routing<A> {
         link: LinkOf<'_>,
     ) -> Result<Option<AdjacencyId>, FibError> {
         self.ways.next_hops.adjacency(key, link)
+    }
+
+    /// One more next hop of the other family goes by this neighbour; its adjacency.
+    fn lend(
+        &mut self,
+        key: NeighborKey,
+        link: LinkOf<'_>,
+    ) -> Result<Option<AdjacencyId>, FibError> {
+        let id = self.adjacency(key, link)?;
+        self.ways.join(id.map(by_neighbor));
+        Ok(id)
+    }
+
+    /// One less.
+    fn take_back(&mut self, key: NeighborKey) {
+        let id = self.ways.next_hops.existing(key);
+        self.ways.leave(id.map(by_neighbor));
+    }
+
+    /// The neighbour that an adjacency leads to.
+    fn neighbor(&self, id: AdjacencyId) -> Option<NeighborKey> {
+        self.ways.next_hops.key(id)
+    }
+
+    /// The adjacency of a neighbour, if it has one.
+    fn existing(&self, key: NeighborKey) -> Option<AdjacencyId> {
+        self.ways.next_hops.existing(key)
     }
 
     /// A neighbour's MAC is known: packets go, and its own address needs no asking any more.

@@ -5,6 +5,8 @@
 //!  route 10.9.0.0/16 ┼─▶ next hop 192.0.2.9 on p0, 3 users ──▶ adjacency 7
 //!  group of next hops┘        the first user pins the neighbour, the last one releases it
 //! ```
+//! IPv4 may have next hops of IPv6 (RFC 8950). Their frames carry IPv4, so they have an adjacency
+//! of their own; who is asked for, and answers, is IPv6's next hop of that key (`both.rs`).
 
 use super::family::Family;
 use super::{LinkHeader, LinkOf, Wish};
@@ -79,6 +81,11 @@ impl<A: Family> NextHops<A> {
         behind.for_each(|(_, hop)| self.adjacencies.set_mtu(hop.id, mtu));
     }
 
+    /// The neighbour that it leads to.
+    pub(super) fn key(&self, id: AdjacencyId) -> Option<NeighborKey> {
+        self.keys.get(&id).copied()
+    }
+
     /// The interface that it is behind.
     pub(super) fn interface(&self, id: AdjacencyId) -> Option<u16> {
         self.keys.get(&id).map(|key| key.interface)
@@ -94,20 +101,21 @@ impl<A: Family> NextHops<A> {
         }
     }
 
-    /// One less.
-    pub(super) fn leave(&mut self, id: AdjacencyId, wishes: &mut Vec<Wish>) {
-        let Some(key) = self.keys.get(&id) else { return };
-        let Some(hop) = self.by_key.get_mut(key) else { return };
+    /// One less; the adjacency, if it went with the last one.
+    pub(super) fn leave(&mut self, id: AdjacencyId, wishes: &mut Vec<Wish>) -> Option<AdjacencyId> {
+        let key = *self.keys.get(&id)?;
+        let hop = self.by_key.get_mut(&key)?;
         hop.users -= 1;
         if hop.users != 0 {
-            return;
+            return None;
         }
-        if hop.alone {
-            let key = *key;
-            self.free_unused(key);
-        } else {
-            wishes.push(Wish::Release(*key));
+        let alone = hop.alone;
+        if !alone {
+            wishes.push(Wish::Release(key));
         }
+        // Nobody says of one of the other family that it is forgotten: the neighbour is not here.
+        let goes = alone || A::from_ip(key.address).is_none();
+        if goes { self.free_unused(key) } else { None }
     }
 
     /// Its MAC is known: packets can leave. The host prefix that now leads to it.

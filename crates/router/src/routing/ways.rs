@@ -77,7 +77,9 @@ impl<A: Family> Ways<A> {
     pub(super) fn leave(&mut self, from: Option<Forward>) {
         let Some(from) = from else { return };
         if let Some(id) = adjacency_of(from) {
-            self.next_hops.leave(id, &mut self.wishes);
+            if let Some(gone) = self.next_hops.leave(id, &mut self.wishes) {
+                self.not_silent(gone);
+            }
         } else if let Some(id) = group_of(from) {
             for member in self.groups.leave(id) {
                 self.leave(Some(member));
@@ -149,7 +151,7 @@ pub(super) fn plain(kind: Kind, id: u32) -> Forward {
     Forward::new(kind as u8, id)
 }
 
-fn by_neighbor(id: AdjacencyId) -> Forward {
+pub(super) fn by_neighbor(id: AdjacencyId) -> Forward {
     plain(Kind::Rewrite, id.0)
 }
 

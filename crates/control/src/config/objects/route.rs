@@ -314,13 +314,43 @@ fn check_route(
                 problem.expected("each next hop once").help("a weight gives it a larger share"),
             );
         }
-        if hop.address.is_some_and(|address| address.is_ipv4() != prefix.address().is_ipv4()) {
-            let message = format!("{hop} is of another family than {prefix}");
-            report.push(Problem::new(&field, message).expected("a next hop of the same family"));
+        if !check_family(&field, prefix, hop, config, report) {
             continue;
         }
         check_hop(&field, key.vrf.as_ref(), hop, config, (connected, on_link), report);
     }
+}
+
+/// Whether the next hop's family serves: IPv6 for either (RFC 8950), where the port is said.
+fn check_family(
+    field: &str,
+    prefix: &Prefix,
+    hop: &NextHop,
+    config: &Config,
+    report: &mut Report,
+) -> bool {
+    let is_ip4 = prefix.address().is_ipv4();
+    let problem = |message: String| Problem::new(field, message);
+    let problem = match (hop.address, &hop.port) {
+        (Some(IpAddr::V4(_)), _) if !is_ip4 => {
+            problem(format!("{hop} is of another family than {prefix}"))
+                .expected("a next hop of the same family")
+        }
+        (Some(IpAddr::V6(_)), None) if is_ip4 => {
+            problem(format!("{hop} is of another family than {prefix}"))
+                .expected("a `port` with an IPv6 next hop of an IPv4 route, or an IPv4 next hop")
+        }
+        (Some(IpAddr::V6(_)), Some(port)) if is_ip4 => match config.ports.get(port) {
+            Some(it) if !it.has_ip6() => {
+                problem(format!("{port} speaks no IPv6: it cannot ask for {hop}"))
+                    .expected("a port with an IPv6 address, as in `addresses = [\"fe80::1/64\"]`")
+            }
+            _ => return true,
+        },
+        _ => return true,
+    };
+    report.push(problem);
+    false
 }
 
 fn check_hop(

@@ -58,6 +58,16 @@ fn what_ipv6_does_not_allow_is_refused() {
             "[[route]]\nprefix = \"::/0\"\nvia = \"192.0.2.2\"\n",
             "another family",
         ),
+        (
+            "[\"2001:db8::1/64\"]",
+            "[[route]]\nprefix = \"10.0.0.0/8\"\nvia = \"2001:db8::2\"\n",
+            "a `port` with an IPv6 next hop",
+        ),
+        (
+            "[\"192.0.2.1/24\"]",
+            "[[route]]\nprefix = \"10.0.0.0/8\"\nvia = [{ address = \"fe80::2\", port = \"p0\" }]\n",
+            "p0 speaks no IPv6",
+        ),
     ] {
         let text = with(addresses, rest);
         assert_eq!(messages(&text).len(), 1, "{}", faults(&text));
