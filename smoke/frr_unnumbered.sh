@@ -53,6 +53,9 @@ until_true has_ways leaf1 10.0.2.0/24 2
 until_true has_ways leaf2 10.0.1.0/24 2
 until_true pings "$a" 10.0.2.2
 
+# The kernel beside it hears what its neighbours advertise, but does not follow it: no default route, no address.
+{ ip -n "$(frr_name 1)" -6 route | has 'proto ra'; } && fail "a neighbour's advertisement led the kernel elsewhere"
+
 # A spine has no address of IPv4 at all: it says so (RFC 7600), and the leaves speak with theirs.
 traced() { on "$a" traceroute -n -q 1 -w 2 10.0.2.2 | has -Pzo '(?s)1  10\.0\.1\.1 .*2  192\.0\.0\.8 .*3  10\.0\.2\.1 .*4  10\.0\.2\.2 '; }
 until_true traced

@@ -4,6 +4,7 @@ use crate::rtnetlink::Conversation;
 use crate::{KernelError, Namespace, tap};
 use netlink::Request;
 use netlink::link::{self, LinkState};
+use std::fs;
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
@@ -50,11 +51,22 @@ pub(crate) struct Twin {
     state: Option<TwinState>,
 }
 
+/// Routing protocols hear what routers on the link advertise, but the kernel is not to follow it:
+/// whoever is on the link could give the twin an address, and zebra a default route.
+fn keep_to_itself(name: &str) -> io::Result<()> {
+    match fs::write(format!("/proc/sys/net/ipv6/conf/{name}/accept_ra"), "0") {
+        // A kernel without IPv6 follows nobody.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        outcome => outcome,
+    }
+}
+
 impl Twin {
     /// Makes a twin; the file is the end that packets go through.
     pub(crate) fn make(name: &str, namespace: &Namespace) -> Result<(Self, OwnedFd), KernelError> {
         let made = namespace.run(|| {
             let file = tap::open(name)?;
+            keep_to_itself(name)?;
             let mut conversation = Conversation::open()?;
             let index = conversation.index_of(name)?;
             Ok::<_, io::Error>((file, conversation, index))
