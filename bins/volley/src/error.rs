@@ -14,6 +14,8 @@ use std::process::ExitCode;
 use control::config::Problems;
 use thiserror::Error;
 
+use crate::printable::printable;
+
 /// Exit code: refused, or wrong.
 pub(crate) const REFUSED: u8 = 1;
 /// Exit code: not a command.
@@ -82,11 +84,13 @@ impl CliError {
     pub(crate) fn print(&self) {
         match self {
             // Already worded as a compiler would.
-            Self::Config(_) => eprintln!("{self}"),
-            Self::Refused { detail, .. } if detail.starts_with("error:") => eprintln!("{self}"),
+            Self::Config(_) => eprintln!("{}", printable(&self.to_string())),
+            Self::Refused { detail, .. } if detail.starts_with("error:") => {
+                eprintln!("{}", printable(&self.to_string()));
+            }
             Self::Usage(text) => eprint!("{text}"),
             Self::Quiet => {}
-            _ => eprintln!("error: {self}"),
+            _ => eprintln!("error: {}", printable(&self.to_string())),
         }
         if let Self::Unreachable { .. } = self {
             eprintln!(

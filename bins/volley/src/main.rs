@@ -25,6 +25,7 @@ mod mac;
 mod manual;
 mod observe;
 mod output;
+mod printable;
 mod qos;
 mod run;
 mod session;

@@ -6,6 +6,7 @@ use control::view::Style;
 use serde_json::Value;
 
 use crate::error::CliError;
+use crate::printable::printable;
 
 /// Coloured on a terminal, unless NO_COLOR says otherwise (no-color.org).
 pub(crate) fn style_of_stdout() -> Style {
@@ -44,7 +45,7 @@ impl Output {
 
     /// Writes text.
     pub(crate) fn text(self, text: &str) -> Result<(), CliError> {
-        self.bytes(text.as_bytes())
+        self.bytes(printable(text).as_bytes())
     }
 
     /// Writes bytes.

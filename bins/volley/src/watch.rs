@@ -26,7 +26,8 @@ pub(crate) fn watch(session: &Session, wanted: &Wanted, seconds: u64) -> Result<
                 Some((then, at)) => wanted.rates(then, answer.clone(), now - *at, output.style)?,
                 None => wanted.text(answer.clone(), output.style)?,
             };
-            output.text(&format!("{CLEAR}{text}"))?;
+            output.bytes(CLEAR.as_bytes())?;
+            output.text(&text)?;
         }
         before = Some((answer, now));
         sleep(Duration::from_secs(seconds));
