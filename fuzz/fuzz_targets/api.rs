@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 
 use axum::body::Body;
 use axum::http::Request;
-use control::api::router;
+use control::api::{router, trusting};
 use control::config::{Config, Host};
 use control::control_loop::{Control, channel};
 use control::fake::FakeRouter;
@@ -43,7 +43,7 @@ impl Server {
             let engine = Box::new(FakeRouter::new(&config));
             Control::new(engine, config, Host::any(), None).run(jobs).await;
         });
-        Self { runtime, tasks, router: router(handle) }
+        Self { runtime, tasks, router: trusting(router(handle)) }
     }
 }
 

@@ -47,7 +47,7 @@ fn start(name: &str) -> Folder {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let (handle, jobs) = channel();
-            let listener = UnixSocket::bind(&socket, None).unwrap();
+            let listener = UnixSocket::bind(&socket, &config.api).unwrap();
             tokio::spawn(listener.serve(router(handle)));
             ready.send(()).unwrap();
             let engine = Box::new(FakeRouter::new(&config));

@@ -11,6 +11,7 @@ mod serve;
 mod supervisor;
 
 use clap::Parser;
+use control::api::UnixSocket;
 use control::config::{Config, Host, Source, parse};
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -39,23 +40,41 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    // Capabilities are a thread's, and go to those that it makes: there is none yet.
+    let begun = match begin(&arguments, &config) {
+        Ok(begun) => begun,
+        Err(error) => {
+            eprintln!("volleyd: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
     events::hub().set_level(config.log.events_level());
     let outcome = events::install(config.log.events_format())
         .map_err(Into::into)
-        .and_then(|()| run(&arguments, config))
+        .and_then(|()| serve::serve(config, begun.file, begun.socket))
         .inspect_err(|error| tracing::error!("{error}"));
     // A reader of the log that has stopped must not keep us.
     events::hub().flush(Duration::from_secs(1));
     if outcome.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn run(arguments: &Arguments, config: Config) -> Result<(), Box<dyn Error>> {
+/// What is there before anything runs.
+struct Begun {
+    file: PathBuf,
+    socket: (UnixSocket, PathBuf),
+}
+
+/// Listens, which may take more rights than the router does, and gives up what it does not need.
+fn begin(arguments: &Arguments, config: &Config) -> Result<Begun, Box<dyn Error>> {
     // A path that is good from any folder: `save` may come much later.
     let file = std::path::absolute(&arguments.config)?;
     // Where it listens is not a change of the configuration: applying the same file changes
     // nothing.
     let socket = arguments.socket.clone().unwrap_or_else(|| config.api.socket.clone());
-    serve::serve(config, file, &socket)
+    let listener = UnixSocket::bind(&socket, &config.api)?;
+    rights::capabilities::give_up_all_but(&router::capabilities(config, &file))
+        .map_err(|error| format!("cannot give up what the router does not need: {error}"))?;
+    Ok(Begun { file, socket: (listener, socket) })
 }
 
 fn read(path: &Path) -> Result<Config, Box<dyn Error>> {

@@ -22,7 +22,11 @@ const API_THREADS: usize = 2;
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// Runs the router until SIGTERM or SIGINT; SIGHUP reads the file again.
-pub(crate) fn serve(config: Config, file: PathBuf, socket: &Path) -> Result<(), Box<dyn Error>> {
+pub(crate) fn serve(
+    config: Config,
+    file: PathBuf,
+    (listener, socket): (UnixSocket, PathBuf),
+) -> Result<(), Box<dyn Error>> {
     let mut runtime = Builder::new_current_thread();
     let runtime = runtime.thread_name(events::REQUEST).enable_all().build()?;
     // Of requests the control thread has nothing but the jobs: reading and writing is for others.
@@ -32,14 +36,10 @@ pub(crate) fn serve(config: Config, file: PathBuf, socket: &Path) -> Result<(), 
         let (handle, jobs) = channel();
         // From now on it does not end us.
         let hangup = signal(SignalKind::hangup())?;
-        let listener = {
-            let _of_the_api = api.enter();
-            UnixSocket::bind(socket, config.api.group.as_deref())?
-        };
         let due = Arc::new(Notify::new());
         let mut engine = start(&config, &due)?;
         let version = Answer::<Version>::answer(&mut engine, &All)?.whole();
-        say_what_runs(&version, &config, socket);
+        say_what_runs(&version, &config, &socket);
         api.spawn(listener.serve(router(handle.clone())));
         tokio::spawn(tick_when_due(due, handle.clone()));
         if let Some(tcp) = &config.api.tcp {

@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let (handle, jobs) = channel();
-        let listener = UnixSocket::bind(&socket, None)?;
+        let listener = UnixSocket::bind(&socket, &config.api)?;
         tokio::spawn(listener.serve(router(handle)));
         let engine = Box::new(FakeRouter::new(&config));
         Control::new(engine, config, Host::this(), file).run(jobs).await;

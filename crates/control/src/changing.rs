@@ -15,6 +15,7 @@ use tokio::task::spawn_blocking;
 
 use crate::config::{Config, Host};
 use crate::control_loop::{Handle, Undone};
+use crate::opening::may_open;
 use crate::transaction::{Plan, TransactionError};
 use crate::view;
 
@@ -24,6 +25,9 @@ pub enum NotChanged<E: std::error::Error> {
     /// What was asked for is wrong.
     #[error(transparent)]
     Wrong(E),
+    /// Whoever asks may not have it made.
+    #[error("{0}")]
+    NotAllowed(String),
     /// The router refused it.
     #[error(transparent)]
     Refused(TransactionError),
@@ -59,6 +63,7 @@ pub async fn change<E: std::error::Error + Send + 'static>(
         };
         let plan = spawn_blocking(plan).await.map_err(|_| NotChanged::Broken)?;
         let plan = plan.map_err(NotChanged::Wrong)?;
+        may_open(handle.asker(), &plan).map_err(NotChanged::NotAllowed)?;
         let comment = comment.clone();
         let (outcome, plan) = handle
             .call(move |control, now| {
@@ -87,6 +92,7 @@ pub async fn rollback(
         let (from, (number, config)) = handle.call(both).await?.map_err(NotChanged::Refused)?;
         let plan = spawn_blocking(move || Plan::new(from, config, None)).await;
         let plan = plan.map_err(|_| NotChanged::Broken)?;
+        may_open(handle.asker(), &plan).map_err(NotChanged::NotAllowed)?;
         let (outcome, plan) = handle
             .call(move |control, now| {
                 let engine = control.engine.as_mut();

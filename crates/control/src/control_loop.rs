@@ -16,7 +16,7 @@ use crate::config::{Config, Host};
 use crate::engine::Engine;
 use crate::pace;
 use crate::transaction::{Moment, Transaction};
-use crate::view::{Answer, Answered, View};
+use crate::view::{Answer, Answered, Right, View};
 
 /// Jobs that may wait.
 const QUEUE: usize = 64;
@@ -67,6 +67,7 @@ pub struct Handle {
     jobs: mpsc::Sender<Job>,
     only_at: Option<u64>,
     call: &'static str,
+    asker: Right,
 }
 
 /// Receives the jobs of all handles.
@@ -77,7 +78,8 @@ pub struct Jobs {
 /// A handle and its other end.
 pub fn channel() -> (Handle, Jobs) {
     let (sender, receiver) = mpsc::channel(QUEUE);
-    (Handle { jobs: sender, only_at: None, call: "inside" }, Jobs { jobs: receiver })
+    let handle = Handle { jobs: sender, only_at: None, call: "inside", asker: Right::All };
+    (handle, Jobs { jobs: receiver })
 }
 
 impl Handle {
@@ -89,6 +91,16 @@ impl Handle {
     /// The same, for jobs of a path of the API, or of what else there is.
     pub fn named(self, call: &'static str) -> Self {
         Self { call, ..self }
+    }
+
+    /// The same, for the jobs of somebody who has this right.
+    pub fn for_asker(self, asker: Right) -> Self {
+        Self { asker, ..self }
+    }
+
+    /// What whoever has these jobs done may.
+    pub fn asker(&self) -> Right {
+        self.asker
     }
 
     /// Has the control loop do something, and waits for the outcome. It does nothing else

@@ -3,22 +3,22 @@
 //! What stood there before is kept beside it as `FILE~`. Of a file that reads as a configuration
 //! only what changed is written anew; of any other the comment at its head is kept in place.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::config::amend::amend;
 use crate::config::{Config, Host, Source, parse, render};
 
-/// Writes `config` to `path`; returns the backup of what was there, if anything had to change.
+/// Writes `config` to `path`; returns the backup of what was there, if anything had to change. A
+/// link in its place is refused: whoever put it there might mean another file.
 pub fn save(config: &Config, path: &Path) -> io::Result<Option<PathBuf>> {
-    let before = match fs::read_to_string(path) {
-        Ok(text) => Some(text),
+    let before = match rights::read_plain(path) {
+        Ok(before) => Some(before),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    let Some(before) = before else {
-        write_whole(path, &render(config), path)?;
+    let Some((before, like)) = before else {
+        rights::write_whole(path, &render(config), None)?;
         return Ok(None);
     };
     let said = parse(&Source::new("", before.as_str()), &Host::any());
@@ -28,8 +28,8 @@ pub fn save(config: &Config, path: &Path) -> io::Result<Option<PathBuf>> {
     let amended = said.ok().and_then(|said| amend(&before, &said, config));
     let text = amended.unwrap_or_else(|| format!("{}{}", head_comment(&before), render(config)));
     let kept = beside(path, "~");
-    write_whole(&kept, &before, path)?;
-    write_whole(path, &text, path)?;
+    rights::write_whole(&kept, &before, Some(&like))?;
+    rights::write_whole(path, &text, Some(&like))?;
     Ok(Some(kept))
 }
 
@@ -47,30 +47,11 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Writes a file under another name, then renames it; with the permissions of `like`, if it is
-/// there.
-fn write_whole(path: &Path, text: &str, like: &Path) -> io::Result<()> {
-    let temporary = beside(path, ".new");
-    let write = || {
-        let mut file = File::create(&temporary)?;
-        if let Ok(metadata) = fs::metadata(like) {
-            file.set_permissions(metadata.permissions())?;
-        }
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    };
-    write().inspect_err(|_| {
-        if let Err(error) = fs::remove_file(&temporary) {
-            let path = temporary.display();
-            tracing::warn!(fault = "left-over", %path, %error, "half a file stays behind");
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
     fn folder(name: &str) -> PathBuf {
         let folder =
@@ -114,5 +95,53 @@ mod tests {
         let path = folder("gone").join("sub/router.toml");
         assert!(save(&Config::default(), &path).is_err());
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn planted_links_are_not_written_through() {
+        let folder = folder("planted");
+        let (path, secret) = (folder.join("router.toml"), folder.join("secret"));
+        fs::write(&secret, "root:x:").unwrap();
+        fs::write(&path, "").unwrap();
+        let fresh = format!("router.toml.{}.new", std::process::id());
+        for planted in ["router.toml.new", "router.toml~", "router.toml~.new", &fresh] {
+            symlink(&secret, folder.join(planted)).unwrap();
+        }
+        symlink(&secret, folder.join(format!(".{fresh}"))).unwrap();
+        let new = config("[port.p1]\nkind = \"memory\"\n");
+        let backup = save(&new, &path).unwrap().unwrap();
+        assert_eq!(fs::read_to_string(&secret).unwrap(), "root:x:");
+        for written in [&path, &backup] {
+            assert!(fs::symlink_metadata(written).unwrap().is_file(), "{}", written.display());
+        }
+        // In the place of the file itself a link is refused, whatever it leads to.
+        fs::remove_file(&path).unwrap();
+        for target in [&secret, &folder.join("none")] {
+            symlink(target, &path).unwrap();
+            let error = save(&new, &path).unwrap_err().to_string();
+            assert_eq!(error, "it is a link, which is not followed");
+            fs::remove_file(&path).unwrap();
+        }
+        assert_eq!(fs::read_to_string(&secret).unwrap(), "root:x:");
+        assert!(!folder.join("none").exists());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_keeps_its_rights_and_a_new_one_is_not_for_everybody() {
+        let folder = folder("mode");
+        let path = folder.join("router.toml");
+        let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+        save(&config("[port.p1]\nkind = \"memory\"\n"), &path).unwrap();
+        assert_eq!(mode(&path), 0o640);
+        for kept in [0o600, 0o640, 0o664] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(kept)).unwrap();
+            let port = format!("[port.p{kept}]\nkind = \"memory\"\n");
+            let backup = save(&config(&port), &path).unwrap().unwrap();
+            assert_eq!((mode(&path), mode(&backup)), (kept, kept));
+            let left = fs::read_dir(&folder).unwrap().count();
+            assert_eq!(left, 2);
+        }
+        fs::remove_dir_all(folder).unwrap();
     }
 }

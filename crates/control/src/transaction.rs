@@ -15,6 +15,7 @@
 //! before, on any thread: a [`Plan`], which holds as long as what it starts from runs.
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -90,6 +91,18 @@ impl Plan {
         let fixed = fixed.map(ToString::to_string).collect();
         let back = within.map(|_| Arc::new(Self::new(to.clone(), from.clone(), None)));
         Self { from, to, steps, fixed, back, within }
+    }
+
+    /// What it starts from.
+    pub fn from(&self) -> &Config {
+        &self.from
+    }
+
+    /// The files that the router opens for it.
+    pub fn opens(&self) -> Vec<PathBuf> {
+        // What takes a restart is refused for that reason.
+        let steps = self.steps.iter().filter(|step| !step.needs_restart());
+        steps.flat_map(Change::opens).collect()
     }
 
     /// Its steps, for a person to read.

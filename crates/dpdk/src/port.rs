@@ -19,6 +19,7 @@ use crate::queue::Queue;
 use crate::receive_times::{PortClock, ReceiveTimes};
 use crate::stats::PortStats;
 use crate::{DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, gate, log, stale};
+use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
@@ -87,6 +88,8 @@ pub struct Port {
     receive_times: Option<(ReceiveTimes, Option<PortClock>)>,
     /// Of the queues of an af_packet port, what its driver does not say of packets.
     packet_slots: Vec<Option<Arc<PacketSlots>>>,
+    /// Files that its driver has by path alone.
+    kept: Vec<File>,
     // Dropped after the port is closed, in this order.
     pool: DpdkPool,
     _eal: Eal,
@@ -144,6 +147,7 @@ impl Port {
             packet_rings: Arc::default(),
             receive_times: None,
             packet_slots: Vec::new(),
+            kept: Vec::new(),
             pool: options.pool.clone(),
             _eal: eal.clone(),
         };
@@ -301,6 +305,11 @@ impl Port {
     /// Transmit queues it has.
     pub fn tx_queues(&self) -> u16 {
         self.tx.len() as u16
+    }
+
+    /// Keeps these open for as long as the port is.
+    pub fn keep(&mut self, files: Vec<File>) {
+        self.kept.extend(files);
     }
 
     /// What it was opened as.

@@ -75,6 +75,16 @@ impl Privilege {
 }
 
 impl Right {
+    /// As in `net_raw`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::NetAdmin => "net_admin",
+            Self::NetRaw => "net_raw",
+            Self::IpcLock => "ipc_lock",
+            Self::Bpf => "bpf",
+        }
+    }
+
     fn words(self) -> &'static str {
         match self {
             Self::NetAdmin => "CAP_NET_ADMIN",

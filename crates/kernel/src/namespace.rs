@@ -35,7 +35,8 @@ impl Namespace {
         let Some(name) = &self.0 else { return Ok(work()) };
         let path = if name.contains('/') { name.into() } else { PathBuf::from(NAMED).join(name) };
         let inside = || {
-            let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+            // Of a pipe there may be nobody at the other end to wait for.
+            let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
             let namespace = rustix::fs::open(&path, flags, Mode::empty())?;
             move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?;
             Ok::<T, io::Error>(work())

@@ -1,7 +1,9 @@
 //! Where packets live and come from: DPDK's pools and ports, or plain memory where no port needs
 //! DPDK and it does not start here.
 
+use crate::capabilities;
 use crate::memory_port;
+use crate::port_files;
 use crate::port_specs::spec_of;
 use control::config::Config;
 use control::config::objects::memory::{Hugepages, Memory as Buffers};
@@ -11,6 +13,7 @@ use control::config::objects::workers::Placement;
 use dataplane::PortQueues;
 use dpdk::{DpdkPool, Eal, EalOptions, MemoryChoice, PortOptions, PortSpec};
 use packet::{HeapPool, Pool, PoolError, PoolUsage, RxQueue, TxQueue};
+use rights::Folders;
 use std::sync::Arc;
 
 /// Bytes of an mbuf's header, private area, headroom and slack, beside the frame.
@@ -22,6 +25,8 @@ const DRIVER_MIB: u64 = 64;
 pub(crate) struct Devices {
     dpdk: Option<(Eal, DpdkPool)>,
     heap: Option<Arc<HeapPool>>,
+    /// Below which the files are that somebody over the API may name.
+    folders: Folders,
     /// Why there is no DPDK, where there is none.
     pub(crate) without_dpdk: Option<String>,
     /// What all devices refuse.
@@ -74,14 +79,15 @@ impl Devices {
     /// Starts DPDK if it can; where no port asks for it, does without if it must.
     pub(crate) fn start(config: &Config) -> Result<Self, DeviceError> {
         let memory = &config.memory;
+        let folders = Folders::new(config.files.folders.clone());
         let needs_dpdk = |(_, port): (_, &Port)| spec_of(&port.kind).is_some();
         match start_dpdk(config) {
-            Ok(dpdk) => Ok(Self::of(Some(dpdk), None, None)),
+            Ok(dpdk) => Ok(Self { folders, ..Self::of(Some(dpdk), None, None) }),
             Err(error) if config.ports.iter().any(needs_dpdk) => Err(error.into()),
             Err(error) => {
                 let pool = HeapPool::new(memory.buffers as usize, memory.frame_bytes.into())?;
                 let why = Some(error.to_string());
-                Ok(Self::of(None, Some(Arc::new(pool)), why))
+                Ok(Self { folders, ..Self::of(None, Some(Arc::new(pool)), why) })
             }
         }
     }
@@ -94,6 +100,7 @@ impl Devices {
         Self {
             dpdk,
             heap,
+            folders: Folders::default(),
             without_dpdk,
             #[cfg(test)]
             refusals: Refusals::default(),
@@ -150,7 +157,8 @@ impl Devices {
         }
         if let PortKind::Memory(Memory { source, frames, record }) = &port.kind {
             let (source, record) = (source.as_deref(), record.as_deref());
-            let queues = memory_port::open(source, frames, record, port.rx_queues, workers)?;
+            let (queues, folders) = (port.rx_queues, &self.folders);
+            let queues = memory_port::open(source, frames, record, queues, workers, folders)?;
             return Ok((Device::Memory, queues));
         }
         let Some(spec) = spec_of(&port.kind) else {
@@ -167,7 +175,10 @@ impl Devices {
             peer_offloads: port.kind.peer_offloads(),
             ..PortOptions::new(pool.clone())
         };
+        capabilities::check(&spec)?;
+        let (spec, files) = port_files::opened(&port.kind, spec, &self.folders)?;
         let mut device = dpdk::Port::open(eal, &spec, options).map_err(|e| e.to_string())?;
+        device.keep(files);
         if let (Some(mac), true) = (port.mac, spec.filters_by_address()) {
             device.set_mac(mac.0).map_err(|error| error.to_string())?;
         }

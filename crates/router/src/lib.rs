@@ -15,6 +15,7 @@
 
 mod aside;
 mod bulk;
+mod capabilities;
 mod cleared;
 mod connected;
 #[cfg(test)]
@@ -29,6 +30,7 @@ mod neighborhood;
 mod open_ports;
 mod part;
 mod parts;
+mod port_files;
 mod port_specs;
 mod ports;
 mod router;
@@ -39,4 +41,5 @@ mod show;
 mod standing;
 mod vrf_numbers;
 
+pub use capabilities::capabilities;
 pub use router::{Router, StartError};

@@ -4,6 +4,7 @@
 use control::config::objects::port_kind::FrameHex;
 use dataplane::PortQueues;
 use packet::{Burst, MemorySink, MemorySource, PacketCache, Repeat, RxQueue, TxQueue};
+use rights::Folders;
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::path::Path;
@@ -18,10 +19,11 @@ pub(crate) fn open(
     record: Option<&Path>,
     rx_queues: u16,
     workers: usize,
+    folders: &Folders,
 ) -> Result<PortQueues, String> {
-    let mut packets = source.map_or_else(|| Ok(Vec::new()), read_capture)?;
+    let mut packets = source.map_or_else(|| Ok(Vec::new()), |path| read_capture(path, folders))?;
     packets.extend(frames.iter().map(|frame| frame.bytes().to_vec()));
-    let writer = record.map(recorder).transpose()?;
+    let writer = record.map(|path| recorder(path, folders)).transpose()?;
     let sink = |_| match &writer {
         Some(writer) => Box::new(Recording(Arc::clone(writer))) as Box<dyn TxQueue>,
         None => Box::new(MemorySink::new()),
@@ -33,9 +35,9 @@ pub(crate) fn open(
     Ok(PortQueues { rx, tx: (0..workers).map(sink).collect() })
 }
 
-fn read_capture(path: &Path) -> Result<Vec<Vec<u8>>, String> {
+fn read_capture(path: &Path, folders: &Folders) -> Result<Vec<Vec<u8>>, String> {
     let fault = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let file = File::open(path).map_err(|error| fault(&error))?;
+    let file = folders.read(path).map_err(|error| fault(&error))?;
     let mut reader = Reader::new(BufReader::new(file)).map_err(|error| fault(&error))?;
     let (mut record, mut packets) = (Record::default(), Vec::new());
     while reader.read(&mut record).map_err(|error| fault(&error))? {
@@ -46,9 +48,9 @@ fn read_capture(path: &Path) -> Result<Vec<Vec<u8>>, String> {
 
 type SharedWriter = Arc<Mutex<Writer<BufWriter<File>>>>;
 
-fn recorder(path: &Path) -> Result<SharedWriter, String> {
+fn recorder(path: &Path, folders: &Folders) -> Result<SharedWriter, String> {
     let fault = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let file = File::create(path).map_err(|error| fault(&error))?;
+    let file = folders.record(path).map_err(|error| fault(&error))?;
     let writer = Writer::new(BufWriter::new(file), LINK_ETHERNET);
     Ok(Arc::new(Mutex::new(writer.map_err(|error| fault(&error))?)))
 }

@@ -1,6 +1,7 @@
 //! The router itself: its parts, what they stand on, and its turn now and then.
 
 use crate::aside::{aside, breathe, hear_punts};
+use crate::capabilities;
 use crate::core::Core;
 use crate::devices::{DeviceError, Devices};
 use crate::drawn::Drawn;
@@ -91,7 +92,7 @@ impl Router {
                 }
                 self.core.is_undoing = false;
                 self.after_steps();
-                return Err(error);
+                return Err(capabilities::explained(error));
             }
         }
         self.after_steps();

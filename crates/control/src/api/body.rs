@@ -13,7 +13,7 @@ use hyper::body::Body as _;
 use tokio::time::{Instant, timeout_at};
 
 use super::problem::{Refusal, refuse};
-use crate::view::{RoutesLoad, Verb};
+use crate::view::{Right, RoutesLoad, Verb};
 
 /// Longest body taken: a configuration with about a million routes.
 pub(super) const MAX_BODY_BYTES: usize = 64 << 20;
@@ -27,7 +27,9 @@ const SLOWEST: usize = 16 << 10;
 /// Reads the body.
 pub(super) async fn read(request: Request, next: Next) -> Response {
     let (head, body) = request.into_parts();
-    let most = if head.uri.path() == RoutesLoad::PATH { MAX_FILE_BYTES } else { MAX_BODY_BYTES };
+    let may_load = head.extensions.get::<Right>().is_some_and(|right| *right >= RoutesLoad::RIGHT);
+    let is_file = head.uri.path() == RoutesLoad::PATH && may_load;
+    let most = if is_file { MAX_FILE_BYTES } else { MAX_BODY_BYTES };
     match whole(body, most).await {
         Ok(bytes) => next.run(Request::from_parts(head, Body::from(bytes))).await,
         Err(refusal) => refusal.into_response(),

@@ -1,17 +1,29 @@
-//! The Unix socket: mode 0660, a group if asked for; a dead router's socket is replaced, a live
-//! one's is not.
+//! The Unix socket: for groups if asked for; a dead router's socket is replaced, a live one's is
+//! not.
+//!
+//! ```text
+//!  one group at most   mode 0660: the kernel lets nobody else in
+//!  several             mode 0666: we ask the kernel which groups the peer's process is in
+//! ```
 
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
 
-use axum::Router;
+use axum::http::StatusCode;
+use axum::{Extension, Router};
 use thiserror::Error;
 use tokio::net::{UnixListener, UnixStream};
 
 use super::connection::{ACCEPT_PAUSE, accept_failed, serve, turned_away};
 use super::places::{Full, Peer, Places};
+use super::problem::refuse;
+use super::right::UNKNOWN;
+use crate::config::objects::api::Api;
+use crate::view::Right;
 
 /// Why the socket could not be had.
 #[derive(Debug, Error)]
@@ -38,15 +50,51 @@ pub enum ListenError {
 /// A listening socket; its file goes when it goes.
 #[derive(Debug)]
 pub struct UnixSocket {
-    listener: UnixListener,
+    listener: std::os::unix::net::UnixListener,
     path: PathBuf,
+    groups: Groups,
+}
+
+/// The groups of the system whose members may something.
+#[derive(Clone, Debug, Default)]
+struct Groups(Vec<(u32, Right)>);
+
+impl Groups {
+    fn of(api: &Api) -> Result<Self, ListenError> {
+        let all = [
+            (&api.see_group, Right::See),
+            (&api.group, Right::Change),
+            (&api.files_group, Right::Files),
+        ];
+        let named = all.into_iter().filter_map(|(name, right)| Some((name.as_ref()?, right)));
+        let numbered = named.map(|(name, right)| Ok((group_id(name)?, right)));
+        numbered.collect::<Result<_, ListenError>>().map(Self)
+    }
+
+    /// The one that may connect, where it is one.
+    fn only(&self) -> Option<u32> {
+        let (first, _) = self.0.first()?;
+        self.0.iter().all(|(group, _)| group == first).then_some(*first)
+    }
+
+    /// What a user in these groups may.
+    fn right_of(&self, user: u32, groups: &[u32]) -> Option<Right> {
+        if user == 0 || user == rights::own_user() {
+            return Some(Right::All);
+        }
+        let of_theirs = self.0.iter().filter(|(group, _)| groups.contains(group));
+        of_theirs.map(|(_, right)| *right).max()
+    }
 }
 
 impl UnixSocket {
-    /// Listens at `path`; members of `group` may connect.
-    pub fn bind(path: &Path, group: Option<&str>) -> Result<Self, ListenError> {
+    /// Listens at `path`; members of the groups may connect. Takes no runtime: who starts it gives
+    /// rights up before there are threads.
+    pub fn bind(path: &Path, api: &Api) -> Result<Self, ListenError> {
         let io_error = |error| ListenError::Io { path: path.to_owned(), error };
-        let group_id = group.map(group_id).transpose()?;
+        let groups = Groups::of(api)?;
+        let is_for_all = !groups.0.is_empty() && groups.only().is_none();
+        let mode = if is_for_all { 0o666 } else { 0o660 };
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(io_error)?;
         }
@@ -59,11 +107,13 @@ impl UnixSocket {
         let bind = || {
             // There is none but after a crash; one that stays fails the next step, with its reason.
             drop(fs::remove_file(&fresh));
-            let listener = UnixListener::bind(&fresh)?;
-            fs::set_permissions(&fresh, Permissions::from_mode(0o660))?;
-            if group_id.is_some() {
-                chown(&fresh, None, group_id)?;
+            let listener = std::os::unix::net::UnixListener::bind(&fresh)?;
+            listener.set_nonblocking(true)?;
+            fs::set_permissions(&fresh, Permissions::from_mode(0o600))?;
+            if let Some(group) = groups.only() {
+                chown(&fresh, None, Some(group))?;
             }
+            fs::set_permissions(&fresh, Permissions::from_mode(mode))?;
             fs::rename(&fresh, path)?;
             Ok(listener)
         };
@@ -72,14 +122,23 @@ impl UnixSocket {
             drop(fs::remove_file(&fresh));
             io_error(error)
         })?;
-        Ok(Self { listener, path: path.to_owned() })
+        Ok(Self { listener, path: path.to_owned(), groups })
     }
 
     /// Serves every connection, for ever.
     pub async fn serve(self, router: Router) {
+        let listener = self.listener.try_clone().and_then(UnixListener::from_std);
+        let listener = match listener {
+            Ok(listener) => listener,
+            Err(error) => {
+                tracing::error!(fault = "api-socket", %error, "the API's socket cannot be waited for");
+                return;
+            }
+        };
         let places = Places::default();
+        let strangers = Router::new().fallback(async || refuse(StatusCode::FORBIDDEN, UNKNOWN));
         loop {
-            let (stream, user) = match self.accept().await {
+            let (stream, user, right) = match self.accept(&listener).await {
                 Ok(accepted) => accepted,
                 Err(error) => {
                     accept_failed(&error);
@@ -87,8 +146,19 @@ impl UnixSocket {
                     continue;
                 }
             };
-            match places.of_known(user) {
-                Ok(place) => drop(tokio::spawn(serve(stream, router.clone(), place))),
+            // Strangers take no place of those who may.
+            let (place, router) = match right {
+                Some(right) => (places.of_known(user), router.clone().layer(Extension(right))),
+                None => {
+                    tracing::warn!(fault = "api-stranger", peer = %user, "a peer of the API is refused: it is in no group that may");
+                    (places.of_unknown(user, Instant::now()), strangers.clone())
+                }
+            };
+            match place {
+                Ok(place) => {
+                    let task = tokio::spawn(serve(stream, router, Arc::clone(&place)));
+                    place.is_served_by(task.abort_handle());
+                }
                 Err(full) => {
                     turned_away(user, full);
                     say_full(&stream, full);
@@ -97,10 +167,16 @@ impl UnixSocket {
         }
     }
 
-    async fn accept(&self) -> io::Result<(UnixStream, Peer)> {
-        let (stream, _) = self.listener.accept().await?;
-        let user = stream.peer_cred()?.uid();
-        Ok((stream, Peer::User(user)))
+    async fn accept(
+        &self,
+        listener: &UnixListener,
+    ) -> io::Result<(UnixStream, Peer, Option<Right>)> {
+        let (stream, _) = listener.accept().await?;
+        let peer = stream.peer_cred()?;
+        let mut groups = rights::peer_groups(&stream)?;
+        groups.push(peer.gid());
+        let right = self.groups.right_of(peer.uid(), &groups);
+        Ok((stream, Peer::User(peer.uid()), right))
     }
 }
 
@@ -150,4 +226,29 @@ fn group_id(name: &str) -> Result<u32, ListenError> {
         .map_err(|error| ListenError::Io { path: path.to_owned(), error })?;
     let line = groups.lines().find(|line| line.split(':').next() == Some(name));
     line.and_then(|line| line.split(':').nth(2)?.parse().ok()).ok_or_else(unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_may_all_and_others_what_the_best_of_their_groups_may() {
+        let groups = Groups(vec![(10, Right::See), (20, Right::Change), (30, Right::Files)]);
+        let stranger = 4_000_000_000;
+        assert_eq!(groups.right_of(0, &[]), Some(Right::All));
+        assert_eq!(groups.right_of(rights::own_user(), &[]), Some(Right::All));
+        for (in_groups, right) in [
+            (&[5, 10][..], Some(Right::See)),
+            (&[20, 10], Some(Right::Change)),
+            (&[10, 20, 30], Some(Right::Files)),
+            (&[5], None),
+            (&[], None),
+        ] {
+            assert_eq!(groups.right_of(stranger, in_groups), right, "{in_groups:?}");
+        }
+        assert_eq!(groups.only(), None);
+        assert_eq!(Groups(vec![(10, Right::See), (10, Right::Files)]).only(), Some(10));
+        assert_eq!(Groups::default().right_of(stranger, &[0, 10]), None);
+    }
 }

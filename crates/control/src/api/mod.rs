@@ -19,6 +19,7 @@ mod observe;
 mod patience;
 mod places;
 mod problem;
+mod right;
 mod show;
 mod tls;
 mod token;
@@ -39,8 +40,9 @@ use crate::view::{self, ProblemDetails};
 use show::Views;
 
 pub use listen::{ListenError, UnixSocket};
+pub use right::trusting;
 pub use tls::{Tls, TlsError};
-pub use token::Token;
+pub use token::Tokens;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -48,7 +50,9 @@ pub use token::Token;
         title = "Volley",
         description = "The API of a Volley router: what it shows, its configuration, its traces.\n\n\
             A request with `If-Match: \"REVISION\"` is done only while this revision of the configuration runs, \
-            and else refused (412).",
+            and else refused (412).\n\n\
+            Each operation says which right it takes: `see`, `change`, `files` or `all`, each with those before. \
+            Who has less is refused (403).",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     components(schemas(ProblemDetails, Finding, view::Configuration)),

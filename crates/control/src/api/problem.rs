@@ -19,6 +19,9 @@ pub(super) enum Refused {
     /// The request is malformed.
     #[response(status = 400, content_type = "application/problem+json")]
     Malformed(ProblemDetails),
+    /// Whoever asks has not the right that it takes.
+    #[response(status = 403, content_type = "application/problem+json")]
+    Forbidden(ProblemDetails),
     /// It names something that is not there.
     #[response(status = 404, content_type = "application/problem+json")]
     Unknown(ProblemDetails),
@@ -91,6 +94,7 @@ impl<E: std::error::Error + Into<Refusal>> From<NotChanged<E>> for Refusal {
     fn from(error: NotChanged<E>) -> Self {
         match error {
             NotChanged::Wrong(error) => error.into(),
+            NotChanged::NotAllowed(why) => refuse(StatusCode::FORBIDDEN, why),
             NotChanged::Refused(error) => error.into(),
             NotChanged::Undone(error) => error.into(),
             NotChanged::Broken => refuse(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),

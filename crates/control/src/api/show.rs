@@ -2,23 +2,24 @@
 
 use std::pin::Pin;
 
-use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::{Extension, Json};
 use utoipa::PartialSchema;
 use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, Paths};
 use utoipa::openapi::{ContentBuilder, ResponseBuilder, ResponsesBuilder};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use super::problem::{Refusal, Refused, refuse};
+use super::right::{allowed, takes};
 use super::verb::{Serve, operation_id};
 use crate::control_loop::{Control, Handle};
 use crate::view::{
-    self, Counters, EngineError, Exposition, Kind, Nothing, OpenMetrics, Reply, Shown, Shows, View,
-    Visitor,
+    self, Counters, EngineError, Exposition, Kind, Nothing, OpenMetrics, Reply, Right, Shown,
+    Shows, View, Visitor,
 };
 
 /// Paths in the making: each view adds its own.
@@ -54,16 +55,22 @@ fn operation<V: View>() -> Operation {
     OperationBuilder::new()
         .tag(V::TAG)
         .summary(Some(V::ABOUT))
+        .description(Some(takes(V::RIGHT)))
         .operation_id(Some(operation_id(V::PATH)))
         .parameters(Some(view::parameters::<V>()).filter(|parameters| !parameters.is_empty()))
         .responses(refused.response("200", shown).build())
         .build()
 }
 
-async fn show<V: View>(State(handle): State<Handle>, uri: Uri) -> Result<Response, Refusal>
+async fn show<V: View>(
+    State(handle): State<Handle>,
+    asker: Option<Extension<Right>>,
+    uri: Uri,
+) -> Result<Response, Refusal>
 where
     dyn Shows: view::Answer<V>,
 {
+    let handle = handle.for_asker(allowed(asker.map(|Extension(right)| right), V::RIGHT)?);
     let filter = filter::<V>(&uri)?;
     let reply = ask_all::<V>(&handle.named(V::PATH), filter).await??;
     aside(move || {

@@ -17,8 +17,9 @@ use tokio_rustls::TlsAcceptor;
 
 use super::connection::{ACCEPT_PAUSE, accept_failed, serve, turned_away};
 use super::places::{Peer, Places};
-use super::token::Token;
+use super::token::Tokens;
 use crate::config::objects::api::Tcp;
+use crate::view::Right;
 
 /// Time for a handshake.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
@@ -67,7 +68,7 @@ pub enum TlsError {
 pub struct Tls {
     listener: TcpListener,
     acceptor: TlsAcceptor,
-    token: Token,
+    tokens: Tokens,
 }
 
 impl Tls {
@@ -82,13 +83,19 @@ impl Tls {
             .with_safe_default_protocol_versions()?
             .with_no_client_auth()
             .with_single_cert(certificates, key)?;
-        must_be_secret(&tcp.token_file)?;
-        let token = Token::read(&tcp.token_file)
-            .map_err(|error| TlsError::Token { path: tcp.token_file.clone(), error })?;
+        let mut tokens = Tokens::default();
+        let more = [(&tcp.see_token_file, Right::See), (&tcp.files_token_file, Right::Files)];
+        let more = more.into_iter().filter_map(|(path, right)| Some((path.as_ref()?, right)));
+        for (path, right) in more.chain([(&tcp.token_file, Right::Change)]) {
+            must_be_secret(path)?;
+            tokens
+                .read(path, right)
+                .map_err(|error| TlsError::Token { path: path.clone(), error })?;
+        }
         let listener = TcpListener::bind(tcp.listen)
             .await
             .map_err(|error| TlsError::Address { address: tcp.listen, error })?;
-        Ok(Self { listener, acceptor: TlsAcceptor::from(Arc::new(config)), token })
+        Ok(Self { listener, acceptor: TlsAcceptor::from(Arc::new(config)), tokens })
     }
 
     /// The address listened at, its port chosen by the system if it was 0.
@@ -98,7 +105,7 @@ impl Tls {
 
     /// Serves every connection, for ever.
     pub async fn serve(self, router: Router) {
-        let router = self.token.guard(router);
+        let router = self.tokens.guard(router);
         let places = Places::default();
         loop {
             let (stream, peer) = match self.listener.accept().await {

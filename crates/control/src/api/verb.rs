@@ -1,6 +1,9 @@
 //! Every verb as a path of the API.
 
-use axum::extract::{FromRequest, State};
+use std::marker::PhantomData;
+
+use axum::extract::{FromRequest, FromRequestParts, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{get, post};
@@ -12,8 +15,9 @@ use utoipa::openapi::{
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use super::problem::{Refusal, Refused, refuse};
+use super::right::{allowed, takes};
 use crate::control_loop::Handle;
-use crate::view::{self, Asked, Method, Told, Verb, every_verb};
+use crate::view::{self, Asked, Method, Right, Told, Verb, every_verb};
 
 /// A verb as it is done.
 pub(super) trait Serve: Verb {
@@ -51,11 +55,27 @@ pub(super) use served;
 /// Adds the path of every verb.
 pub(super) fn add(paths: OpenApiRouter<Handle>) -> OpenApiRouter<Handle> {
     macro_rules! routes {
-        ($($Verb:ident: $method:ident $path:literal, $tag:literal, $Request:ty => $Reply:ty, $about:literal, $done:literal;)*) => {
+        ($($Verb:ident: $method:ident $right:ident $path:literal, $tag:literal, $Request:ty => $Reply:ty, $about:literal, $done:literal;)*) => {
             paths$(.routes(route::<view::$Verb>()))*
         };
     }
     every_verb!(routes)
+}
+
+/// Whoever asks may have this done.
+struct Permit<V> {
+    right: Right,
+    verb: PhantomData<fn(V)>,
+}
+
+/// Looked at before anything of the body is.
+impl<S: Send + Sync, V: Verb> FromRequestParts<S> for Permit<V> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
+        let asker = parts.extensions.get::<Right>().copied();
+        Ok(Self { right: allowed(asker, V::RIGHT)?, verb: PhantomData })
+    }
 }
 
 fn route<V: Serve>() -> UtoipaMethodRouter<Handle>
@@ -70,8 +90,11 @@ where
         Method::Post => HttpMethod::Post,
     };
     paths.add_path_operation(V::PATH, vec![method], operation);
-    let serve = async |State(handle): State<Handle>, headers: HeaderMap, request: V::Request| {
-        let handle = handle.named(V::PATH);
+    let serve = async |State(handle): State<Handle>,
+                       asker: Permit<V>,
+                       headers: HeaderMap,
+                       request: V::Request| {
+        let handle = handle.for_asker(asker.right).named(V::PATH);
         let handle = match if_match(&headers)? {
             Some(revision) => handle.only_at(revision),
             None => handle,
@@ -111,6 +134,7 @@ fn operation<V: Verb>(schemas: &mut view::Schemas) -> Operation {
     OperationBuilder::new()
         .tag(V::TAG)
         .summary(Some(V::ABOUT.trim_end_matches('.')))
+        .description(Some(takes(V::RIGHT)))
         .operation_id(Some(operation_id(V::PATH)))
         .parameters(Some(V::Request::parameters()).filter(|parameters| !parameters.is_empty()))
         .request_body(body)

@@ -6,6 +6,7 @@
 //! ```
 
 use std::fmt::{self, Display};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -32,6 +33,24 @@ pub trait Step: Display {
     /// The step that undoes it.
     #[must_use]
     fn inverse(&self) -> Self;
+
+    /// The files that the router opens for it and did not have open for what was there before.
+    fn opens(&self) -> Vec<PathBuf>;
+}
+
+/// The files of `new` that are not those of `old`.
+pub(super) fn opened<T: Row>(old: Option<&T>, new: Option<&T>) -> Vec<PathBuf> {
+    let of = |row: Option<&T>| {
+        let mut paths = Vec::new();
+        row.inspect(|row| row.paths(&mut paths));
+        paths
+    };
+    let mut paths = of(new);
+    if !paths.is_empty() {
+        let before = of(old);
+        paths.retain(|path| !before.contains(path));
+    }
+    paths
 }
 
 /// A section that is always there has other fields.
@@ -60,6 +79,10 @@ impl<T: Row> Step for Replaced<T> {
 
     fn inverse(&self) -> Self {
         Self { old: self.new.clone(), new: self.old.clone() }
+    }
+
+    fn opens(&self) -> Vec<PathBuf> {
+        opened(Some(&self.old), Some(&self.new))
     }
 }
 

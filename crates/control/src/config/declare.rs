@@ -16,6 +16,8 @@
 //! ```
 //! A default may name the fields before it.
 
+use std::path::PathBuf;
+
 use toml::Spanned;
 use toml::de::DeValue;
 
@@ -41,6 +43,9 @@ pub trait Declared: Clone + PartialEq {
 
     /// Puts what is known of its fields behind that of others.
     fn describe(out: &mut Vec<Info>);
+
+    /// Puts the files that the router opens for it behind others.
+    fn paths(&self, out: &mut Vec<PathBuf>);
 }
 
 /// What is known of the fields.
@@ -168,6 +173,10 @@ macro_rules! object {
                 $( out.push($crate::config::info::Info::saying($word, stringify!($sets), $toml)); )*
                 $( out.extend($crate::config::declare::by_another_word(out, $by, stringify!($called))); )*
             }
+
+            fn paths(&self, out: &mut Vec<std::path::PathBuf>) {
+                $( $crate::config::value::Value::paths(&self.$field, out); )*
+            }
         }
     };
     (@new $field:ident []) => { $field };
@@ -254,6 +263,10 @@ macro_rules! as_field {
             fn inner() -> Vec<$crate::config::info::Info> {
                 $crate::config::declare::explained::<Self>()
             }
+
+            fn paths(&self, out: &mut Vec<std::path::PathBuf>) {
+                $crate::config::declare::Declared::paths(self, out);
+            }
         }
     };
 }
@@ -283,6 +296,10 @@ macro_rules! flat {
             fn describe(_: $crate::config::info::Info, out: &mut Vec<$crate::config::info::Info>) {
                 <$name as $crate::config::declare::Declared>::describe(out);
             }
+
+            fn paths(&self, out: &mut Vec<std::path::PathBuf>) {
+                $crate::config::declare::Declared::paths(self, out);
+            }
         }
     )+ };
 }
@@ -301,6 +318,10 @@ impl<T: Declared> Declared for Box<T> {
 
     fn describe(out: &mut Vec<Info>) {
         T::describe(out);
+    }
+
+    fn paths(&self, out: &mut Vec<PathBuf>) {
+        T::paths(self, out);
     }
 }
 

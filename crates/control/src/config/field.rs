@@ -103,6 +103,9 @@ pub trait Field: Sized {
     fn inner() -> Vec<Info> {
         Vec::new()
     }
+
+    /// Puts the files that the router opens for it behind others.
+    fn paths(&self, _: &mut Vec<PathBuf>) {}
 }
 
 impl Words<'_> {
@@ -152,6 +155,10 @@ impl<T: Field> Field for Box<T> {
 
     fn inner() -> Vec<Info> {
         T::inner()
+    }
+
+    fn paths(&self, out: &mut Vec<PathBuf>) {
+        T::paths(self, out);
     }
 }
 
@@ -237,6 +244,10 @@ impl Field for PathBuf {
 
     fn to_toml(&self) -> String {
         quoted(&self.to_string_lossy())
+    }
+
+    fn paths(&self, out: &mut Vec<PathBuf>) {
+        out.push(self.clone());
     }
 }
 

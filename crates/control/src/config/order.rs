@@ -81,4 +81,8 @@ impl<T: Declared> Value for Flat<T> {
     fn describe(_: Info, out: &mut Vec<Info>) {
         T::describe(out);
     }
+
+    fn paths(&self, out: &mut Vec<std::path::PathBuf>) {
+        self.0.paths(out);
+    }
 }

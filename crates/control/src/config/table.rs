@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Display};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::change::{Action, Step};
+use super::change::{Action, Step, opened};
 use super::row::Row;
 
 /// Rows by key.
@@ -158,6 +159,10 @@ impl<K: Display + Clone, V: Row> Step for Delta<K, V> {
             Self::Removed { key, row } => Self::Added { key, row },
             Self::Modified { key, old, new } => Self::Modified { key, old: new, new: old },
         }
+    }
+
+    fn opens(&self) -> Vec<PathBuf> {
+        opened(self.before(), self.outcome().1)
     }
 }
 

@@ -1,5 +1,7 @@
 //! What declared fields can be: a value, one that may be left out, a list.
 
+use std::path::PathBuf;
+
 use super::field::Field;
 use super::info::{Had, Info, Take};
 use super::read::TableReader;
@@ -25,6 +27,9 @@ pub trait Value: Clone + PartialEq {
 
     /// Puts what is known of it behind other fields.
     fn describe(info: Info, out: &mut Vec<Info>);
+
+    /// Puts the files that the router opens for it behind others.
+    fn paths(&self, out: &mut Vec<PathBuf>);
 }
 
 impl<T: Field + Clone + PartialEq> Value for T {
@@ -47,6 +52,10 @@ impl<T: Field + Clone + PartialEq> Value for T {
         };
         let reads = if info.is_required { take } else { take_or_leave };
         out.push(info.taking::<T>(reads));
+    }
+
+    fn paths(&self, out: &mut Vec<PathBuf>) {
+        Field::paths(self, out);
     }
 }
 
@@ -74,6 +83,10 @@ impl<T: Field + Clone + PartialEq> Value for Option<T> {
             }
         }));
     }
+
+    fn paths(&self, out: &mut Vec<PathBuf>) {
+        self.iter().for_each(|it| Field::paths(it, out));
+    }
 }
 
 /// A command adds to what was said, or leaves it to the default.
@@ -99,6 +112,10 @@ impl<T: Field + Clone + PartialEq> Value for Vec<T> {
             let comma = if before.is_empty() { "" } else { ", " };
             Ok(Some(format!("[{before}{comma}{items}]")))
         }));
+    }
+
+    fn paths(&self, out: &mut Vec<PathBuf>) {
+        self.iter().for_each(|it| Field::paths(it, out));
     }
 }
 

@@ -12,6 +12,7 @@ use thiserror::Error;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::{ArrayBuilder, Ref, RefOr, Schema};
 
+use super::Right;
 use super::metrics::Exposition;
 
 // What the file of a view begins with.
@@ -36,6 +37,8 @@ pub trait View: ToSchema + Sized + 'static {
     const ABOUT: &'static str;
     /// The API's group of paths that it is among.
     const TAG: &'static str = "show";
+    /// What whoever asks must be allowed.
+    const RIGHT: Right = Right::See;
     /// Where the API has it as text, when the text is not made from the answer.
     const DRAWN_AT: Option<&'static str> = None;
     /// The media types that the API has it in.

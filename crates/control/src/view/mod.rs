@@ -12,6 +12,7 @@ mod metrics;
 mod problem;
 mod query;
 mod rates;
+mod right;
 mod table;
 mod turn;
 mod verb;
@@ -30,6 +31,7 @@ pub use metrics::{Exposition, Samples};
 pub use problem::ProblemDetails;
 pub use query::query;
 pub use rates::rates;
+pub use right::Right;
 pub use table::{Style, Table};
 pub use turn::Turn;
 #[cfg(feature = "server")]
@@ -92,6 +94,7 @@ macro_rules! every_view {
             graph: Graph,
             drawing: Drawing,
             version: Version,
+            process: Process,
             memory: Memory,
             worker: Worker,
             station: Stations,

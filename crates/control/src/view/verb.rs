@@ -1,5 +1,5 @@
 //! What the router can be asked to do, and to tell where that is no view. One line each, in the
-//! list below.
+//! list below, with the right that it takes.
 //!
 //! ```text
 //!  a line ─┬─▶ GET or POST path, and its place in /openapi.json
@@ -18,8 +18,8 @@ use super::answer::JSON;
 use super::query::query;
 use super::{
     Applied, Bulk, Capture, CaptureRequest, Checked, ConfigText, Diff, EditText, EventStream,
-    EventsAsked, RollbackTo, RouteFlush, RouteLoad, RouteRange, Saved, StationCount, StationFill,
-    StationFlush, Trace, TraceRequest,
+    EventsAsked, Right, RollbackTo, RouteFlush, RouteLoad, RouteRange, Saved, StationCount,
+    StationFill, StationFlush, Trace, TraceRequest,
 };
 
 /// How a request says whether it only asks.
@@ -39,6 +39,8 @@ pub trait Verb: 'static {
     type Reply: Told;
     /// Whether it changes nothing.
     const METHOD: Method;
+    /// What whoever asks must be allowed.
+    const RIGHT: Right;
     /// Where the API has it.
     const PATH: &'static str;
     /// The API's group of paths that it is among.
@@ -50,7 +52,7 @@ pub trait Verb: 'static {
 }
 
 macro_rules! verbs {
-    ($($Verb:ident: $method:ident $path:literal, $tag:literal, $Request:ty => $Reply:ty, $about:literal, $done:literal;)*) => {$(
+    ($($Verb:ident: $method:ident $right:ident $path:literal, $tag:literal, $Request:ty => $Reply:ty, $about:literal, $done:literal;)*) => {$(
         #[doc = $about]
         pub struct $Verb;
 
@@ -58,6 +60,7 @@ macro_rules! verbs {
             type Request = $Request;
             type Reply = $Reply;
             const METHOD: Method = Method::$method;
+            const RIGHT: Right = Right::$right;
             const PATH: &'static str = $path;
             const TAG: &'static str = $tag;
             const ABOUT: &'static str = $about;
@@ -66,54 +69,54 @@ macro_rules! verbs {
     )*};
 }
 
-/// Hands every verb to a macro: method, path, group, what is said, what is answered, what it
+/// Hands every verb to a macro: method, right, path, group, what is said, what is answered, what it
 /// is, what it comes to.
 macro_rules! every_verb {
     ($do:ident) => {
         $do! {
-            ConfigCheck: Post "/v1/config/check", "config", Fields<ConfigText> => Checked,
+            ConfigCheck: Post See "/v1/config/check", "config", Fields<ConfigText> => Checked,
                 "Says whether a configuration is right.", "It is right.";
-            ConfigDiff: Post "/v1/config/diff", "config", Fields<ConfigText> => Diff,
+            ConfigDiff: Post See "/v1/config/diff", "config", Fields<ConfigText> => Diff,
                 "Says what a configuration would change.", "The steps.";
-            ConfigApply: Post "/v1/config/apply", "config", Fields<ConfigText> => Applied,
+            ConfigApply: Post Change "/v1/config/apply", "config", Fields<ConfigText> => Applied,
                 "Makes a configuration the running one: all of it or nothing.", "It runs.";
-            ConfigEdit: Post "/v1/config/edit", "config", Fields<EditText> => Applied,
+            ConfigEdit: Post Change "/v1/config/edit", "config", Fields<EditText> => Applied,
                 "Runs commands that edit the running configuration: all of them or none.", "It runs.";
-            ConfigConfirm: Post "/v1/config/confirm", "config", Nothing => Applied,
+            ConfigConfirm: Post Change "/v1/config/confirm", "config", Nothing => Applied,
                 "Keeps the change that waits to be confirmed.", "It stays.";
-            ConfigRollback: Post "/v1/config/rollback", "config", Fields<RollbackTo> => Applied,
+            ConfigRollback: Post Change "/v1/config/rollback", "config", Fields<RollbackTo> => Applied,
                 "Goes back to an earlier configuration.", "It runs.";
-            ConfigSave: Post "/v1/config/save", "config", Nothing => Saved,
+            ConfigSave: Post Change "/v1/config/save", "config", Nothing => Saved,
                 "Writes the running configuration to its file.", "It is written.";
-            RoutesLoad: Post "/v1/routes/load", "routes", File<RouteLoad> => Lines<Bulk>,
+            RoutesLoad: Post Change "/v1/routes/load", "routes", File<RouteLoad> => Lines<Bulk>,
                 "Adds the routes of a file, which is the body: lines of text (prefix and next hop) or an MRT table dump, plain or compressed (zstd, gzip). They are no part of the configuration.",
                 "How it goes, one object a line.";
-            RoutesRange: Post "/v1/routes/range", "routes", Fields<RouteRange> => Lines<Bulk>,
+            RoutesRange: Post Change "/v1/routes/range", "routes", Fields<RouteRange> => Lines<Bulk>,
                 "Adds routes to networks in a row, for measurements.", "How it goes, one object a line.";
-            RoutesFlush: Post "/v1/routes/flush", "routes", Fields<RouteFlush> => Lines<Bulk>,
+            RoutesFlush: Post Change "/v1/routes/flush", "routes", Fields<RouteFlush> => Lines<Bulk>,
                 "Removes the routes of a source that were loaded.", "How it goes, one object a line.";
-            TraceStart: Post "/v1/trace/start", "observe", Fields<TraceRequest> => Trace,
+            TraceStart: Post Change "/v1/trace/start", "observe", Fields<TraceRequest> => Trace,
                 "Traces the next packets.", "Tracing.";
-            TraceStop: Post "/v1/trace/stop", "observe", Nothing => Trace,
+            TraceStop: Post Change "/v1/trace/stop", "observe", Nothing => Trace,
                 "Ends a trace.", "What was traced.";
-            CaptureStart: Post "/v1/capture/start", "observe", Fields<CaptureRequest> => Capture,
+            CaptureStart: Post Change "/v1/capture/start", "observe", Fields<CaptureRequest> => Capture,
                 "Captures the next packets at a node's exit.", "Capturing.";
-            CaptureStop: Post "/v1/capture/stop", "observe", Nothing => Capture,
+            CaptureStop: Post Change "/v1/capture/stop", "observe", Nothing => Capture,
                 "Ends a capture.", "How it stands.";
-            StationsFlush: Post "/v1/stations/flush", "observe", Fields<StationFlush> => StationCount,
+            StationsFlush: Post Change "/v1/stations/flush", "observe", Fields<StationFlush> => StationCount,
                 "Forgets learned stations.", "How many went.";
-            StationsFill: Post "/v1/stations/fill", "observe", Fields<StationFill> => StationCount,
+            StationsFill: Post Change "/v1/stations/fill", "observe", Fields<StationFill> => StationCount,
                 "Has stations learned that nobody has heard, for measurements.", "How many came.";
-            CountersClear: Post "/v1/counters/clear", "observe", Nothing => Nothing,
+            CountersClear: Post Change "/v1/counters/clear", "observe", Nothing => Nothing,
                 "Sets every counter to zero.", "They are zero.";
-            ConfigSchema: Get "/v1/config/schema", "config", Nothing => JsonSchema,
+            ConfigSchema: Get See "/v1/config/schema", "config", Nothing => JsonSchema,
                 "What stands in a configuration: JSON Schema, draft 2020-12.", "The schema.";
-            CapturePcap: Get "/v1/capture/pcap", "observe", Nothing => Pcap,
+            CapturePcap: Get Change "/v1/capture/pcap", "observe", Nothing => Pcap,
                 "What was captured, as a pcap file.", "A pcap file.";
-            EventList: Get "/v1/events", "observe", EventsAsked => EventStream,
+            EventList: Get See "/v1/events", "observe", EventsAsked => EventStream,
                 "What happened lately, oldest first. With `follow=true` also what happens from now on, as server-sent events: `data` is an event, `id` its number; one of the type `missed` says how many were lost to a reader that was too slow. `Last-Event-ID` goes on behind an event.",
                 "Events.";
-            Counters: Get "/metrics", "show", Nothing => OpenMetrics,
+            Counters: Get See "/metrics", "show", Nothing => OpenMetrics,
                 "Every counter in OpenMetrics text.", "OpenMetrics 1.0.";
         }
     };

@@ -14,6 +14,15 @@ use crate::config::objects::vrf::{DEFAULT_NAME, name_of};
 use crate::view::{self, All, Answer};
 
 answers! { FakeRouter, router, filter;
+    Process: view::Process {
+        pid: 4711,
+        user: 0,
+        capabilities: ["net_admin", "net_raw", "ipc_lock", "bpf"].map(String::from).to_vec(),
+        given_up: vec!["sys_module".to_owned()],
+        no_new_privileges: true,
+        threads: 5,
+        descriptors: 24,
+    },
     Port: {
         let port = |(index, (name, port)): (usize, (&PortName, &Port))| {
             let mac = port.mac.unwrap_or(wire::MacAddr([2, 0, 0, 0, 0, index as u8]));
@@ -299,7 +308,7 @@ answers! { FakeRouter, router, filter;
         let twin = |(name, twin): (&PortName, &Twin)| view::Twin {
             port: name.to_string(),
             name: twin.name_for(name).to_owned(),
-            netns: twin.netns.clone(),
+            netns: twin.netns.as_ref().map(ToString::to_string),
             index: Some(7),
             problem: None,
             to_kernel: router.count(6),
@@ -314,7 +323,7 @@ answers! { FakeRouter, router, filter;
         let listen = router.config.fpm.0.as_ref();
         view::Fpm {
             listen: listen.map(|fpm| fpm.listen.to_string()),
-            netns: listen.and_then(|fpm| fpm.netns.clone()),
+            netns: listen.and_then(|fpm| fpm.netns.as_ref().map(ToString::to_string)),
             ..view::Fpm::default()
         }
     },

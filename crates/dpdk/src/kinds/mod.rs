@@ -59,6 +59,16 @@ impl PortSpec {
         self.as_kind().has_queue_pairs()
     }
 
+    /// The capabilities of Linux that opening one takes, as in `net_raw`.
+    pub fn capabilities(&self) -> impl Iterator<Item = &'static str> {
+        self.as_kind().rights().iter().map(|right| right.name())
+    }
+
+    /// True if there is a device of Linux behind it.
+    pub fn has_linux_device(&self) -> bool {
+        self.as_kind().linux_device().is_some()
+    }
+
     /// True if the environment must have looked for PCI devices.
     pub fn is_card(&self) -> bool {
         self.as_kind().is_card()

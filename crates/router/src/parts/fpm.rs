@@ -171,7 +171,7 @@ impl Feed {
         });
         view::Fpm {
             listen: Some(listen.listen.to_string()),
-            netns: listen.netns.clone(),
+            netns: listen.netns.as_ref().map(ToString::to_string),
             peer: state.peer.map(|peer| peer.to_string()),
             sessions: state.sessions,
             told: state.routes,

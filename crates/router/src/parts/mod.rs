@@ -80,7 +80,7 @@ macro_rules! parts {
 
 parts! {
     // Workers and memory are made once, at the start; API and log are the control side's.
-    elsewhere: [Workers Memory Api Log],
+    elsewhere: [Workers Memory Api Files Process Log],
     // What a port stands on.
     vlans: Vlans, makes: [], hears: [],
     tunnels: Tunnels, makes: [], hears: [],

@@ -223,7 +223,7 @@ impl Twinning {
         view::Twin {
             port: name.to_string(),
             name: wanted.name_for(name).to_owned(),
-            netns: wanted.netns.clone(),
+            netns: wanted.netns.as_ref().map(ToString::to_string),
             index: twins.and_then(|twins| twins.index_of(port.id)),
             problem: self.problems.get(name).cloned(),
             to_kernel: read(traffic.map(|it| &it.to_kernel)),

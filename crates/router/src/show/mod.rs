@@ -15,6 +15,7 @@ use control::{answers, view};
 use fib::rib::{Source, SourceCount};
 use fib::route_file::FilePrefix;
 use std::time::Duration;
+use system::show_process;
 
 answers! { Router, router, filter;
     Port: router.show_ports(),
@@ -32,6 +33,7 @@ answers! { Router, router, filter;
     Fpm: router.parts.fpm.show(&router.core),
     Graph: router.show_graph(),
     Version: router.show_version(),
+    Process: show_process(),
     Memory: router.show_memory(),
     Worker: router.show_workers(),
     Capture: router.show_capture(),

@@ -4,9 +4,24 @@ use crate::router::Router;
 use control::view;
 use dataplane::Dataplane;
 use fib::pages::PageSize;
+use rights::{Capability, capabilities};
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
+
+pub(super) fn show_process() -> view::Process {
+    let names = |all: &[Capability]| all.iter().map(|it| it.name().to_owned()).collect();
+    let count = |folder: &str| fs::read_dir(folder).map_or(0, Iterator::count) as u32;
+    view::Process {
+        pid: std::process::id(),
+        user: rights::own_user(),
+        capabilities: names(&capabilities::held().unwrap_or_default()),
+        given_up: names(capabilities::given_up()),
+        no_new_privileges: capabilities::no_new_privileges(),
+        threads: count("/proc/self/task"),
+        descriptors: count("/proc/self/fd"),
+    }
+}
 
 impl Router {
     pub(super) fn show_version(&self) -> view::Version {

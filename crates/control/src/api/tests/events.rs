@@ -9,7 +9,7 @@ use tower::ServiceExt;
 use tracing::subscriber::DefaultGuard;
 
 use super::{fresh_router, get, on_one_thread, post};
-use crate::view::Event;
+use crate::view::{Event, Right};
 
 /// What this thread tells reaches the hub until the guard goes.
 fn told() -> DefaultGuard {
@@ -21,7 +21,7 @@ struct Following(Body, String);
 
 impl Following {
     async fn begin(router: &Router, path: &str) -> Self {
-        let request = Request::get(path).body(Body::empty()).unwrap();
+        let request = Request::get(path).extension(Right::All).body(Body::empty()).unwrap();
         Self(router.clone().oneshot(request).await.unwrap().into_body(), String::new())
     }
 
@@ -84,6 +84,7 @@ fn the_list_has_what_is_asked_for() {
         assert_eq!(get(&router, "/v1/events?level=loud").await.status, 400);
         let number = list("").await[0].number;
         let request = Request::get("/v1/events?follow=true")
+            .extension(Right::All)
             .header("last-event-id", (number - 1).to_string())
             .body(Body::empty())
             .unwrap();

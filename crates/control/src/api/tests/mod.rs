@@ -5,6 +5,7 @@ mod contributing;
 mod document;
 mod events;
 mod requests;
+mod rights;
 mod sockets;
 mod tls;
 
@@ -21,6 +22,7 @@ use super::router;
 use crate::config::{Config, Host, Source, parse};
 use crate::control_loop::{Control, Handle, channel};
 use crate::fake::FakeRouter;
+use crate::view::Right;
 
 const TEXT: &str = "[port.p0]\nkind = \"memory\"\naddresses = [\"192.0.2.1/24\"]\n\n\
                     [[route]]\nprefix = \"default\"\nvia = \"192.0.2.9\"\n";
@@ -56,7 +58,10 @@ impl Reply {
     }
 }
 
-async fn send(router: &Router, request: Request<Body>) -> Reply {
+async fn send(router: &Router, mut request: Request<Body>) -> Reply {
+    if request.extensions().get::<Right>().is_none() {
+        request.extensions_mut().insert(Right::All);
+    }
     let response = router.clone().oneshot(request).await.unwrap();
     let status = response.status().as_u16();
     let kind = response.headers().get(header::CONTENT_TYPE);

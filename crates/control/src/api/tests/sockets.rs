@@ -9,6 +9,11 @@ use tokio::net::UnixStream;
 
 use super::{fresh_router, on_one_thread};
 use crate::api::{ListenError, UnixSocket};
+use crate::config::objects::api::Api;
+
+fn of_group(name: &str) -> Api {
+    Api { group: Some(name.to_owned()), ..Api::default() }
+}
 
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("volley-socket-{name}-{}", std::process::id()));
@@ -22,7 +27,7 @@ fn the_socket_is_for_owner_and_group_alone_and_goes_with_the_router() {
     let folder = folder("rights");
     let path = folder.join("sub/api.sock");
     on_one_thread(async {
-        let socket = UnixSocket::bind(&path, Some("root")).unwrap();
+        let socket = UnixSocket::bind(&path, &of_group("root")).unwrap();
         let metadata = std::fs::metadata(&path).unwrap();
         assert!(metadata.file_type().is_socket());
         assert_eq!(metadata.permissions().mode() & 0o777, 0o660);
@@ -40,15 +45,15 @@ fn a_dead_routers_socket_is_replaced_and_a_live_ones_is_not() {
     on_one_thread(async {
         drop(UnixListener::bind(&path).unwrap());
         assert!(path.exists());
-        let living = UnixSocket::bind(&path, None).unwrap();
-        let second = UnixSocket::bind(&path, None);
+        let living = UnixSocket::bind(&path, &Api::default()).unwrap();
+        let second = UnixSocket::bind(&path, &Api::default());
         assert!(matches!(second, Err(ListenError::InUse(_))), "{second:?}");
         drop(living);
         std::fs::write(&path, "a letter").unwrap();
-        let third = UnixSocket::bind(&path, None);
+        let third = UnixSocket::bind(&path, &Api::default());
         assert!(matches!(third, Err(ListenError::NotASocket(_))), "{third:?}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "a letter");
-        let fourth = UnixSocket::bind(&folder.join("b"), Some("no-such-group"));
+        let fourth = UnixSocket::bind(&folder.join("b"), &of_group("no-such-group"));
         assert!(matches!(fourth, Err(ListenError::NoSuchGroup(_))), "{fourth:?}");
     });
     std::fs::remove_dir_all(folder).unwrap();
@@ -59,7 +64,7 @@ fn a_refused_request_with_a_late_body_leaves_the_connection_usable() {
     let folder = folder("late");
     let path = folder.join("api.sock");
     on_one_thread(async {
-        let socket = UnixSocket::bind(&path, None).unwrap();
+        let socket = UnixSocket::bind(&path, &Api::default()).unwrap();
         tokio::task::spawn_local(socket.serve(fresh_router()));
         let mut stream = UnixStream::connect(&path).await.unwrap();
         let refused = b"DELETE /v1/ports HTTP/1.1\r\nHost: v\r\nContent-Length: 4\r\n\r\n";
@@ -81,7 +86,7 @@ fn noise_on_the_socket_harms_nobody_else() {
     let folder = folder("noise");
     let path = folder.join("api.sock");
     on_one_thread(async {
-        let socket = UnixSocket::bind(&path, None).unwrap();
+        let socket = UnixSocket::bind(&path, &Api::default()).unwrap();
         tokio::task::spawn_local(socket.serve(fresh_router()));
         let mut noisy = UnixStream::connect(&path).await.unwrap();
         let mut idle = UnixStream::connect(&path).await.unwrap();
@@ -100,7 +105,7 @@ fn noise_on_the_socket_harms_nobody_else() {
 /// A connection to a router whose clock goes on when nobody has anything to do.
 async fn connected(path: &PathBuf) -> UnixStream {
     tokio::time::pause();
-    let socket = UnixSocket::bind(path, None).unwrap();
+    let socket = UnixSocket::bind(path, &Api::default()).unwrap();
     tokio::task::spawn_local(socket.serve(fresh_router()));
     UnixStream::connect(path).await.unwrap()
 }
@@ -144,7 +149,7 @@ fn one_user_has_its_share_of_connections_and_is_told_so() {
     let folder = folder("share");
     let path = folder.join("api.sock");
     on_one_thread(async {
-        let socket = UnixSocket::bind(&path, None).unwrap();
+        let socket = UnixSocket::bind(&path, &Api::default()).unwrap();
         tokio::task::spawn_local(socket.serve(fresh_router()));
         let mut all = Vec::new();
         for _ in 0..256 {

@@ -33,6 +33,8 @@ fn files(name: &str) -> (PathBuf, Tcp) {
         tls_certificate: write("cert.pem", &pair.cert.pem()),
         tls_key: write("key.pem", &pair.signing_key.serialize_pem()),
         token_file: write("token", &format!("{TOKEN}\n")),
+        see_token_file: None,
+        files_token_file: None,
     };
     (folder, tcp)
 }
@@ -44,6 +46,15 @@ fn write_secret(path: &Path, text: &str) {
 
 /// Asks over TLS; returns the status line.
 async fn ask(address: std::net::SocketAddr, certificate: &Path, token: Option<&str>) -> String {
+    ask_for("GET /v1/version", address, certificate, token).await
+}
+
+async fn ask_for(
+    what: &str,
+    address: std::net::SocketAddr,
+    certificate: &Path,
+    token: Option<&str>,
+) -> String {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(certificate).unwrap()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -57,8 +68,7 @@ async fn ask(address: std::net::SocketAddr, certificate: &Path, token: Option<&s
     let connector = TlsConnector::from(Arc::new(config));
     let mut stream = connector.connect(name, stream).await.unwrap();
     let token = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
-    let request =
-        format!("GET /v1/version HTTP/1.1\r\nHost: localhost\r\n{token}Connection: close\r\n\r\n");
+    let request = format!("{what} HTTP/1.1\r\nHost: localhost\r\n{token}Connection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
     // The end may come without a TLS goodbye; what was said before counts.
@@ -85,6 +95,31 @@ fn over_tcp_only_tls_with_the_right_token_is_answered() {
         let mut answer = Vec::new();
         let _ = plain.read_to_end(&mut answer).await;
         assert!(!answer.starts_with(b"HTTP"));
+    });
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn each_token_has_its_right() {
+    let (folder, tcp) = files("tokens");
+    let tokens = ["see", "files"].map(|name| format!("{name}-{TOKEN}"));
+    let paths = ["see", "files"].map(|name| folder.join(format!("{name}-token")));
+    paths.iter().zip(&tokens).for_each(|(path, token)| write_secret(path, token));
+    let [see, files_path] = paths;
+    let tcp = Tcp { see_token_file: Some(see), files_token_file: Some(files_path), ..tcp };
+    on_one_thread(async {
+        let tls = Tls::bind(&tcp).await.unwrap();
+        let address = tls.address().unwrap();
+        tokio::task::spawn_local(tls.serve(fresh_router()));
+        for (token, clears) in [(&tokens[0][..], 403), (TOKEN, 200), (&tokens[1], 200)] {
+            let of = async |what| ask_for(what, address, &tcp.tls_certificate, Some(token)).await;
+            assert!(of("GET /v1/version").await.contains(" 200 "), "{token}");
+            let cleared = of("POST /v1/counters/clear").await;
+            assert!(cleared.contains(&format!(" {clears} ")), "{token}: {cleared}");
+        }
+        let same = Tcp { see_token_file: Some(tcp.token_file.clone()), ..tcp.clone() };
+        let error = Tls::bind(&same).await.err().unwrap().to_string();
+        assert!(error.contains("the token is that of the right"), "{error}");
     });
     std::fs::remove_dir_all(folder).unwrap();
 }

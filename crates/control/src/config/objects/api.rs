@@ -29,28 +29,37 @@ pub struct Tcp {
     pub tls_certificate: PathBuf,
     /// Private key, PEM.
     pub tls_key: PathBuf,
-    /// File whose first line every request must bear.
+    /// File whose first line a request bears that may change the router.
     pub token_file: PathBuf,
+    /// The same of those that may only see.
+    pub see_token_file: Option<PathBuf>,
+    /// The same of those that may also have files opened.
+    pub files_token_file: Option<PathBuf>,
 }
 
 object! {
     /// Where the router listens for commands
     pub struct Api {
-        /// Unix socket, mode 0660
+        /// Unix socket, mode 0660; 0666 with several groups, who are told apart by their processes
         pub socket: PathBuf = PathBuf::from(DEFAULT_SOCKET),
-        /// Group that may use the socket, besides root
+        /// Group that may see and change everything, but have no files opened; root may do all
         pub group: Option<String> as "volley" = None,
+        /// Group that may only see
+        pub see_group: Option<String> as "volley-see" = None,
+        /// Group that may see, change, and have files opened below `files.folders`
+        pub files_group: Option<String> as "volley-files" = None,
         /// TCP listener
         pub tcp: Option<Tcp> = None,
     }
 }
 
-/// `tcp`, with all three of the others or not at all.
+/// `tcp`, with all that it needs or not at all.
 impl Value for Option<Tcp> {
     fn read(table: &mut TableReader<'_>, key: &'static str, _: bool) -> Option<Self> {
         let listen = table.optional(key);
-        let mut with = |name| match listen {
-            Some(_) => table.required::<PathBuf>(name),
+        let mut with = |(name, ..): TcpFile, is_needed: bool| match listen {
+            Some(_) if is_needed => table.required::<PathBuf>(name),
+            Some(_) => table.optional(name),
             None => {
                 if table.has(name) && !table.has(key) {
                     let problem =
@@ -60,11 +69,17 @@ impl Value for Option<Tcp> {
                 table.optional(name)
             }
         };
-        let [tls_certificate, tls_key, token_file] = TCP_FILES.map(|(name, ..)| with(name));
+        let [tls_certificate, tls_key, token_file] = TCP_FILES.map(|file| with(file, true));
+        let [see_token_file, files_token_file] = MORE_TOKENS.map(|file| with(file, false));
         Some(match (listen, tls_certificate, tls_key, token_file) {
-            (Some(listen), Some(tls_certificate), Some(tls_key), Some(token_file)) => {
-                Some(Tcp { listen, tls_certificate, tls_key, token_file })
-            }
+            (Some(listen), Some(tls_certificate), Some(tls_key), Some(token_file)) => Some(Tcp {
+                listen,
+                tls_certificate,
+                tls_key,
+                token_file,
+                see_token_file,
+                files_token_file,
+            }),
             _ => None,
         })
     }
@@ -73,26 +88,43 @@ impl Value for Option<Tcp> {
         let Some(tcp) = self else { return fields };
         let files = [&tcp.tls_certificate, &tcp.tls_key, &tcp.token_file];
         let files = TCP_FILES.iter().zip(files);
-        files.fold(fields.with(key, &tcp.listen), |fields, ((name, ..), file)| {
+        let fields = files.fold(fields.with(key, &tcp.listen), |fields, ((name, ..), file)| {
             fields.with(name, file)
-        })
+        });
+        let more = MORE_TOKENS.iter().zip([&tcp.see_token_file, &tcp.files_token_file]);
+        more.fold(fields, |fields, ((name, ..), file)| fields.maybe(name, file))
     }
 
     fn describe(info: Info, out: &mut Vec<Info>) {
         let help =
             "TCP listener, with TLS and a token: the three below must be there, too".to_owned();
         Option::<SocketAddr>::describe(Info { help, example: "127.0.0.1:8443", ..info }, out);
-        for (name, help, example) in TCP_FILES {
+        for (name, help, example) in TCP_FILES.into_iter().chain(MORE_TOKENS) {
             Option::<PathBuf>::describe(Info::new(name, &[help], example), out);
         }
     }
+
+    /// None of them is opened for a change: they take a new start.
+    fn paths(&self, _: &mut Vec<PathBuf>) {}
 }
 
+/// A file: name, help, example.
+type TcpFile = (&'static str, &'static str, &'static str);
+
 /// What a listener on TCP needs.
-const TCP_FILES: [(&str, &str, &str); 3] = [
+const TCP_FILES: [TcpFile; 3] = [
     ("tls_certificate", "Certificate chain, PEM", "/etc/volley/cert.pem"),
     ("tls_key", "Private key, PEM", "/etc/volley/key.pem"),
-    ("token_file", "File whose first line every request must bear", "/etc/volley/token"),
+    ("token_file", "File whose first line requests bear that see and change", "/etc/volley/token"),
+];
+/// What it may have: tokens with other rights.
+const MORE_TOKENS: [TcpFile; 2] = [
+    ("see_token_file", "The same of requests that only see", "/etc/volley/see-token"),
+    (
+        "files_token_file",
+        "The same of requests that also have files opened, below `files.folders`",
+        "/etc/volley/files-token",
+    ),
 ];
 
 impl Row for Api {

@@ -2,8 +2,10 @@
 //! listens.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::time::Duration;
 
+use super::netns::NetnsName;
 use super::vrf::VrfName;
 use super::{Command, Config, Object};
 use crate::config::declare::{Declared, object};
@@ -63,7 +65,7 @@ object! {
         /// Where it connects to
         pub listen: SocketAddr = LISTEN,
         /// Its network namespace; the router's own when left out
-        pub netns: Option<String> as "frr" = None,
+        pub netns: Option<NetnsName> as "frr" = None,
         /// How long routes stay that are not told again after a session ended, or another began
         pub hold: Duration = HOLD,
         /// How its routes compare with others for the same network; lower is better
@@ -94,6 +96,10 @@ impl Declared for Fpm {
 
     fn describe(out: &mut Vec<Info>) {
         Listen::describe(out);
+    }
+
+    fn paths(&self, out: &mut Vec<PathBuf>) {
+        self.0.iter().for_each(|listen| listen.paths(out));
     }
 }
 

@@ -7,6 +7,7 @@
 mod address;
 pub mod connected;
 mod name;
+pub mod netns;
 pub mod port_allow;
 pub mod port_filters;
 pub mod port_kind;
@@ -147,6 +148,11 @@ macro_rules! objects {
                 match self { $( $(#[cfg($cfg)])? Self::$kind(step) => Self::$kind(step.inverse()), )+ }
             }
 
+            /// The files that the router opens for it, if others than before.
+            pub fn opens(&self) -> Vec<std::path::PathBuf> {
+                match self { $( $(#[cfg($cfg)])? Self::$kind(step) => step.opens(), )+ }
+            }
+
             /// Whether it only takes effect when the router starts anew.
             pub fn needs_restart(&self) -> bool {
                 match self { $( $(#[cfg($cfg)])? Self::$kind(_) => <$module::$kind as Object>::NEEDS_RESTART, )+ }
@@ -172,6 +178,8 @@ objects! {
     workers: workers::Workers,
     memory: memory::Memory,
     api: api::Api,
+    files: files::Files,
+    process: process::Process,
     log: log::Log,
     arp: arp::Arp,
     icmp: icmp::Icmp,

@@ -6,6 +6,7 @@
 //! twin = { netns = "frr", name = "eth1" } # in another one, and called differently there
 //! ```
 
+use super::netns::NetnsName;
 use super::port_kind::PortKind;
 use super::port_name::PortName;
 use crate::config::declare::{as_field, object};
@@ -16,7 +17,7 @@ object! {
     #[derive(Hash)]
     pub struct Twin {
         /// Its network namespace; the router's own when left out
-        pub netns: Option<String> as "frr" = None,
+        pub netns: Option<NetnsName> as "frr" = None,
         /// Its name there; the port's when left out
         pub name: Option<PortName> as "eth1" = None,
     }

@@ -127,6 +127,8 @@ impl Declared for Route {
         }
     }
 
+    fn paths(&self, _: &mut Vec<std::path::PathBuf>) {}
+
     fn describe(out: &mut Vec<Info>) {
         let way = |name, help: &str, example| Info::new(name, &[help], example);
         let via =

@@ -117,6 +117,8 @@ impl Value for Placement {
         }
     }
 
+    fn paths(&self, _: &mut Vec<std::path::PathBuf>) {}
+
     fn describe(_: Info, out: &mut Vec<Info>) {
         let count = Info::new("count", &["So many threads, placed by the router; or:"], "1");
         u16::describe(count.within(&(1..=MAX_WORKERS)), out);

@@ -64,6 +64,8 @@ impl Declared for PortPair {
         fields.list("ports", &self.ports().map(Clone::clone), &[])
     }
 
+    fn paths(&self, _: &mut Vec<std::path::PathBuf>) {}
+
     fn describe(out: &mut Vec<Info>) {
         let ports =
             Info::new("ports", &["The two"], "peer guest").taking::<PortName>(|words, _| {

@@ -24,6 +24,8 @@ fn follow(mut config: Config, changes: &[Change]) -> Config {
             Change::Workers(replaced) => config.workers = replaced.new.clone(),
             Change::Memory(replaced) => config.memory = replaced.new.clone(),
             Change::Api(replaced) => config.api = replaced.new.clone(),
+            Change::Files(replaced) => config.files = replaced.new.clone(),
+            Change::Process(replaced) => config.process = replaced.new.clone(),
             Change::Log(replaced) => config.log = replaced.new.clone(),
             Change::Arp(replaced) => config.arp = replaced.new.clone(),
             Change::Icmp(replaced) => config.icmp = replaced.new.clone(),

@@ -76,6 +76,8 @@ impl Value for Arc<Vec<Rule>> {
         fields
     }
 
+    fn paths(&self, _: &mut Vec<std::path::PathBuf>) {}
+
     fn describe(_: Info, _: &mut Vec<Info>) {}
 }
 

@@ -81,6 +81,8 @@ impl Value for Ends {
         fields.maybe("underlay_vrf", &self.underlay_vrf)
     }
 
+    fn paths(&self, _: &mut Vec<std::path::PathBuf>) {}
+
     fn describe(_: Info, out: &mut Vec<Info>) {
         let local = Info::new("local", &["Our address"], "192.0.2.1");
         IpAddr::describe(Info { is_required: true, ..local }, out);

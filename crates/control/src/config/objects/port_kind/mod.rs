@@ -87,6 +87,10 @@ macro_rules! kinds {
                    $( <$fields as Declared>::describe(out); )?
                    for info in &mut out[from..] { info.of = $word; } )+
             }
+
+            fn paths(&self, out: &mut Vec<std::path::PathBuf>) {
+                match self { $( kinds!(@is it $kind $($fields)?) => kinds!(@paths it out $($fields)?), )+ }
+            }
         }
     };
     (@read $table:ident $kind:ident) => { Some(PortKind::$kind) };
@@ -95,6 +99,8 @@ macro_rules! kinds {
     (@is $it:ident $kind:ident $fields:ident) => { PortKind::$kind($it) };
     (@kind $it:ident $kind:ident) => { &$kind };
     (@kind $it:ident $kind:ident $fields:ident) => { $it };
+    (@paths $it:ident $all:ident) => { {} };
+    (@paths $it:ident $all:ident $fields:ident) => { Declared::paths($it, $all) };
     (@write $it:ident $all:ident) => { $all };
     (@write $it:ident $all:ident $fields:ident) => { Declared::write($it, $all) };
 }

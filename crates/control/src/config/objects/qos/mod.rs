@@ -52,6 +52,8 @@ impl Value for Option<Qos> {
         fields
     }
 
+    fn paths(&self, _: &mut Vec<std::path::PathBuf>) {}
+
     fn describe(_: Info, _: &mut Vec<Info>) {}
 }
 
