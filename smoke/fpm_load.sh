@@ -2,7 +2,7 @@
 # A whole table by FPM, 255 000 routes of shared next hops: all arrive while packets flow and none is lost;
 # a session that ends in nonsense leaves them; a group that changes turns all its routes; what the next
 # session does not tell goes. Who is not zebra's user is turned away, and so is who comes during a session.
-# Alone: it counts packets lost while the machine is busy with a table.
+# Two: it counts packets lost while the machine is busy with a table.
 . "$(dirname "$0")/lib.sh"
 fail() { echo "$1"; exit 1; }
 hosts

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # An idle router leaves the processor alone, however its threads are placed; two workers share a
 # port's queues, and know when they were stopped; and where no device needs it, no privilege is needed either.
-# Alone: it measures processor time.
+# Two: it measures processor time.
 . "$(dirname "$0")/lib.sh"
 fail() { echo "$1"; exit 1; }
 ticks() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Each switch of a bridge is set, asked back from the device that runs, and written down, or refused with a reason; what no
 # adapter sets is refused, too.
-# Alone: it sends every packet once and misses any that a busy machine drops.
+# Two: it sends every packet once and misses any that a busy machine drops.
 . "$(dirname "$0")/lib.sh"
 export XDG_CACHE_HOME=$work TMPDIR=$work
 devices=volley,linux-bridge,testpmd

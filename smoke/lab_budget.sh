@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A budget of time: everything once, then again as long as there is time; an interrupted one goes on, and a larger one adds.
-# Alone: it measures rates.
+# Two: it measures rates.
 . "$(dirname "$0")/lib.sh"
 export XDG_CACHE_HOME=$work TMPDIR=$work
 cat >"$work/smoke.toml" <<END

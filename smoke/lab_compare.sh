@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Interleaved blocks compare two devices, after a null campaign; numbers of several
 # campaigns make a trend; the lab tells what it can do itself.
-# Alone: it measures rates.
+# Two: it measures rates.
 . "$(dirname "$0")/lib.sh"
 command -v ovs-vswitchd >/dev/null || skip "no Open vSwitch"
 export XDG_CACHE_HOME=$work TMPDIR=$work

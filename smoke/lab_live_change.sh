@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Routes added under traffic, and the largest table: by Volley and the kernel's router, each by its own commands.
-# Alone: it measures rates.
+# Two: it measures rates.
 . "$(dirname "$0")/lib.sh"
 export XDG_CACHE_HOME=$work TMPDIR=$work
 # A Volley with room for 3000 IPv4 routes, as if somebody had configured it so.

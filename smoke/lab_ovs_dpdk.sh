@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Open vSwitch on DPDK over shared memory: it does what its functions say, every packet of every trial is accounted for, in
 # order and once, and it takes flows while packets pass.
-# Alone: it measures rates.
+# Two: it measures rates.
 . "$(dirname "$0")/lib.sh"
 [ -x /usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk ] || skip "no Open vSwitch on DPDK"
 export XDG_CACHE_HOME=$work TMPDIR=$work

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Latencies by the time at which the port received each packet: the kernel's, mapped to the generator's clock. Of the
 # same packets none came before it was sent, and none after the receiver had it, within what the map says of itself.
-# Alone: it measures delays.
+# Two: it measures delays.
 . "$(dirname "$0")/lib.sh"
 ip netns add "$r"
 lab_link

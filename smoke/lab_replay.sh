@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The lab sends a capture as it is: tshark at the far end sees the same octets in the same order, round after
 # round, none is lost, and it takes the time that the capture did.
-# Alone: it measures rates.
+# Two: it measures rates.
 . "$(dirname "$0")/lib.sh"
 /usr/bin/python3 -c 'import scapy' 2>/dev/null || skip "python3-scapy is missing"
 ip netns add "$r"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A campaign that was cut off goes on in its folder: nothing is measured twice, a torn last line loses itself
 # alone, and a folder of another campaign is refused.
-# Alone: it measures rates.
+# Two: it measures rates.
 . "$(dirname "$0")/lib.sh"
 command -v dpdk-testpmd >/dev/null || skip "no testpmd"
 export XDG_CACHE_HOME=$work TMPDIR=$work
