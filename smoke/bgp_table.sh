@@ -4,7 +4,7 @@
 # outlives a flood to the address it runs on; the peer dies, and they are gone for good.
 #
 #   host a ── volleyd ── host b: gobgpd            beside volleyd: zebra, bgpd
-# Alone: it counts packets lost while the machine is busy with a table.
+# Two: it counts packets lost while the machine is busy with a table.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/frr.bash"
 readonly routes4=255000 routes6=20000

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Schedulers at a port that is really full: Volley's six, and the kernel's as far as it has them.
-# Alone: it measures rates.
+# Two: it measures rates.
 . "$(dirname "$0")/lib.sh"
 export XDG_CACHE_HOME=$work TMPDIR=$work
 # Cases of a scheduler that were measured, and those that were refused, as DEVICE/SCHEDULER.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # TCP streams and round trips through devices: plausible numbers, kept by a real bottleneck and never above what it lets pass; endpoints
 # and links that cannot be are refused by name; an endpoint that dies is a failure with its name. Nothing is left running.
-# Alone: it measures rates.
+# Two: it measures rates.
 . "$(dirname "$0")/lib.sh"
 command -v iperf3 ethtool ovs-vswitchd >/dev/null || skip "no iperf3, no ethtool or no Open vSwitch"
 export XDG_CACHE_HOME=$work TMPDIR=$work

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A study of two runs: measured, stopped, gone on with, rendered again; each number of its source has one of ours beside it, or the reason
 # why not. The study that comes with the lab can be carried out as far as its first case.
-# Alone: it measures rates.
+# Two: it measures rates.
 . "$(dirname "$0")/lib.sh"
 export XDG_CACHE_HOME=$work TMPDIR=$work
 cat >"$work/small.toml" <<'END_STUDY'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The lab's generator against tools that know nothing of it: tshark sees the sizes, fields and sequence
 # that were asked for; the rate is the one that iperf3 and nuttcp keep, as the kernel counts all three.
-# Alone: it measures rates.
+# Two: it measures rates.
 . "$(dirname "$0")/lib.sh"
 command -v iperf3 nuttcp tshark >/dev/null || skip "iperf3, nuttcp or tshark is missing"
 hosts

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # An idle router is woken by what comes, not by a timer: packets with pauses between them take no
 # longer than their way, and meanwhile its workers sleep.
-# Alone: it measures times.
+# Two: it measures times.
 . "$(dirname "$0")/lib.sh"
 fail() { echo "$1"; exit 1; }
 # The median of 300 round trips in microseconds; each finds the worker asleep.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # RFC 2889 5.8: the highest rate at which a bridge learns every address that is offered. Each trial begins with an
 # empty table; the addresses are sent from at a rate, once each; then to each, and none of that may be flooded.
-# Alone: it measures rates.
+# Two: it measures rates.
 . "$(dirname "$0")/lib.sh"
 bridged_hosts
 on "$r" sysctl -qw net.ipv6.conf.all.disable_ipv6=1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What RFC 2889 asks of a switch, as checks: addresses learned as fast as they are offered (5.8), as many as it says it
 # holds and no more (5.7), broadcasts out of every port (5.6), and errored frames out of none (5.9).
-# Alone: it measures rates.
+# Two: it measures rates.
 . "$(dirname "$0")/lib.sh"
 bridged_hosts
 on "$r" sysctl -qw net.ipv6.conf.all.disable_ipv6=1

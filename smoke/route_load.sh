@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Many routes from a file while packets flow: loaded, replaced, refused whole or in part, flushed.
-# Alone: it counts packets lost while the machine is busy with a table.
+# Two: it counts packets lost while the machine is busy with a table.
 . "$(dirname "$0")/lib.sh"
 here=$(dirname "$0")
 hosts

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Two workers share the queues of both ports: flows are spread over them.
-# Alone: it measures rates.
+# Two: it measures rates.
 . "$(dirname "$0")/lib.sh"
 [ "$(nproc)" -ge 2 ] || skip "two workers need two cores"
 hosts

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # HTB: a class has its rate when both want theirs, and borrows what the other leaves. HFSC: packets
 # marked as voice wait for the time that their curve allows, not for the bulk beside them.
-# Alone: it measures rates.
+# Two: it measures rates.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/shaping.bash"
 hosts

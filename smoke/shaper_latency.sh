@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Beside bulk flows a ping waits for the whole buffer of a FIFO, and for next to nothing with FQ-CoDel.
-# Alone: it measures delays.
+# Two: it measures delays.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/shaping.bash"
 hosts
