@@ -97,4 +97,14 @@ ctl port add wire af_packet device v1
 ctl port add tap0 tap device "t$$"
 ctl port add other memif role server socket "$work/memif.sock"
 has -e 'wire .* up ' <(ctl show ports)
+
+# A router that kept what its file asks for alone says what it lacks for more, and where that is set.
+printf '[process]\ncapabilities = "configured"\n[port.p1]\nkind = "memory"\n' >"$work/few.toml"
+(exec ip netns exec "$r" "$bin/volleyd" --config "$work/few.toml" --socket "$work/few.sock") 2>"$work/few.log" &
+daemons+=($!)
+few() { "$work/volley" --socket "$work/few.sock" "$@"; }
+until_true few show version
+! few port add t tap device "t$$" >"$work/said.log" 2>&1 || { echo "a tap came without CAP_NET_ADMIN"; exit 1; }
+has 'gave CAP_NET_ADMIN up' "$work/said.log"
+has -F 'help: `[process]` in the router' "$work/said.log" || { cat "$work/said.log"; exit 1; }
 echo "ok $name"

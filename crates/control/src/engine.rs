@@ -23,7 +23,7 @@ pub use crate::view::EngineError;
 
 /// Why a change could not be made. Nothing of it has been made then.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{field}: {message}")]
+#[error("{field}: {message}{}", suggestion.as_ref().map_or(String::new(), |it| format!("\n   = help: {it}")))]
 pub struct ApplyError {
     /// The field at fault, as in `port.p0.device`.
     pub field: String,
