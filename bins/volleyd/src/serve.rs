@@ -25,7 +25,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 pub(crate) fn serve(
     config: Config,
     file: PathBuf,
-    (listener, socket): (UnixSocket, PathBuf),
+    socket: UnixSocket,
 ) -> Result<(), Box<dyn Error>> {
     let mut runtime = Builder::new_current_thread();
     let runtime = runtime.thread_name(events::REQUEST).enable_all().build()?;
@@ -39,8 +39,8 @@ pub(crate) fn serve(
         let due = Arc::new(Notify::new());
         let mut engine = start(&config, &due)?;
         let version = Answer::<Version>::answer(&mut engine, &All)?.whole();
-        say_what_runs(&version, &config, &socket);
-        api.spawn(listener.serve(router(handle.clone())));
+        say_what_runs(&version, &config, socket.path());
+        api.spawn(socket.serve(router(handle.clone())));
         tokio::spawn(tick_when_due(due, handle.clone()));
         if let Some(tcp) = &config.api.tcp {
             let listen = tcp.clone();

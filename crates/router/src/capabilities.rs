@@ -148,6 +148,20 @@ mod tests {
             with("[fpm]\nnetns = \"frr\"\nlisten = \"127.0.0.1:179\"\n"),
             "net_bind_service sys_admin"
         );
+        // Another user's file is not opened by being root alone.
+        let with_a_capture =
+            |path: &str| with(&format!("[port.a]\nkind = \"pcap\"\ntx = \"{path}\"\n"));
+        assert_eq!(with_a_capture("/proc/self/x"), "");
+        let folder = std::env::temp_dir().join(format!("volley-of-others-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        match std::os::unix::fs::chown(&folder, Some(65534), None) {
+            Ok(()) => {
+                let told = with_a_capture(&folder.join("x").display().to_string());
+                assert_eq!(told, "chown dac_override fowner");
+            }
+            Err(error) => eprintln!("SKIPPED: files of others take root: {error}"),
+        }
+        fs::remove_dir(&folder).unwrap();
         assert_eq!(of(&format!("{only}keep = [\"dac_override\"]\n")), "dac_override");
     }
 }

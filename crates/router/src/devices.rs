@@ -176,7 +176,8 @@ impl Devices {
             ..PortOptions::new(pool.clone())
         };
         capabilities::check(&spec)?;
-        let (spec, files) = port_files::opened(&port.kind, spec, &self.folders)?;
+        let (kind, files) = port_files::opened(&port.kind, &self.folders)?;
+        let spec = spec_of(&kind).unwrap_or(spec);
         let mut device = dpdk::Port::open(eal, &spec, options).map_err(|e| e.to_string())?;
         device.keep(files);
         if let (Some(mac), true) = (port.mac, spec.filters_by_address()) {

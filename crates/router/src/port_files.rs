@@ -5,39 +5,34 @@
 //!  /var/lib/volley/a.pcap ─▶ Folders ─▶ a plain file, open ─▶ DPDK: /proc/self/fd/9
 //! ```
 
-use control::config::objects::port_kind::PortKind;
-use dpdk::PortSpec;
-use dpdk::kinds::Pcap;
+use control::config::objects::port_kind::{Pcap, PortKind};
 use rights::{Folders, path_of};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What DPDK is to open for a port, and the files that must stay open while it has them.
-pub(crate) fn opened(
-    kind: &PortKind,
-    spec: PortSpec,
-    folders: &Folders,
-) -> Result<(PortSpec, Vec<File>), String> {
-    match kind {
+/// The kind by the paths that DPDK is to open, and the files that must stay open while it has them.
+pub(crate) fn opened(kind: &PortKind, folders: &Folders) -> Result<(PortKind, Vec<File>), String> {
+    let mut files = Vec::new();
+    let socket = |path: &PathBuf| {
+        folders.check_socket(path).map_err(|error| fault(path, &error))?;
+        Ok::<_, String>(kind.clone())
+    };
+    let kind = match kind {
         PortKind::Pcap(it) => {
-            let mut files = Vec::new();
-            let mut keep =
-                |path: Option<&PathBuf>, open: fn(&Folders, &Path) -> io::Result<File>| {
-                    let Some(path) = path else { return Ok(None) };
-                    let file = open(folders, path).map_err(|error| fault(path, &error))?;
-                    let by = path_of(&file);
-                    files.push(file);
-                    Ok::<_, String>(Some(by))
-                };
-            let (rx, tx) =
-                (keep(it.rx.as_ref(), Folders::read)?, keep(it.tx.as_ref(), Folders::record)?);
-            let repeat = it.repeat == control::config::objects::port_kind::Repeat::Forever;
-            Ok((Pcap { rx, tx, repeat }.into(), files))
+            let mut keep = |path: &PathBuf, open: fn(&Folders, &Path) -> io::Result<File>| {
+                let file = open(folders, path).map_err(|error| fault(path, &error))?;
+                let by = path_of(&file);
+                files.push(file);
+                Ok::<_, String>(by)
+            };
+            let rx = it.rx.as_ref().map(|path| keep(path, Folders::read)).transpose()?;
+            let tx = it.tx.as_ref().map(|path| keep(path, Folders::record)).transpose()?;
+            PortKind::Pcap(Pcap { rx, tx, ..it.clone() })
         }
-        PortKind::Memif(it) => sockets(&it.socket, spec, folders),
-        PortKind::Vhost(it) => sockets(&it.socket, spec, folders),
-        PortKind::VirtioUser(it) => sockets(&it.socket, spec, folders),
+        PortKind::Memif(it) => socket(&it.socket)?,
+        PortKind::Vhost(it) => socket(&it.socket)?,
+        PortKind::VirtioUser(it) => socket(&it.socket)?,
         PortKind::Pci(_)
         | PortKind::AfPacket(_)
         | PortKind::AfXdp(_)
@@ -46,17 +41,9 @@ pub(crate) fn opened(
         | PortKind::Vlan(_)
         | PortKind::Bvi
         | PortKind::Vxlan(_)
-        | PortKind::Gre(_) => Ok((spec, Vec::new())),
-    }
-}
-
-fn sockets(
-    path: &Path,
-    spec: PortSpec,
-    folders: &Folders,
-) -> Result<(PortSpec, Vec<File>), String> {
-    folders.check_socket(path).map_err(|error| fault(path, &error))?;
-    Ok((spec, Vec::new()))
+        | PortKind::Gre(_) => kind.clone(),
+    };
+    Ok((kind, files))
 }
 
 fn fault(path: &Path, error: &io::Error) -> String {

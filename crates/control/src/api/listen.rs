@@ -125,6 +125,11 @@ impl UnixSocket {
         Ok(Self { listener, path: path.to_owned(), groups })
     }
 
+    /// Where it listens.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Serves every connection, for ever.
     pub async fn serve(self, router: Router) {
         let listener = self.listener.try_clone().and_then(UnixListener::from_std);
