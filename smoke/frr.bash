@@ -13,6 +13,32 @@ frr_space() {
     chmod 777 "$work/frr$1"
 }
 
+# Wires of two leaves and two spines. Leaf N's link to spine M: lNsM at the leaf, sMlN at the spine.
+fabric_wires() {
+    local n m
+    for n in 1 2; do
+        for m in 1 2; do
+            ip -n "$r" link add "l${n}s$m" type veth peer name "s${m}l$n"
+            ip -n "$r" link set "l${n}s$m" up
+            ip -n "$r" link set "s${m}l$n" up
+        done
+    done
+}
+
+# fabric_router NUMBER NAME DAEMON…: starts router NAME, whose number among `routers` is kept, and its daemons.
+declare -A routers
+fabric_router() {
+    router "$2"
+    routers[$2]=${daemons[-1]}
+    disown "${daemons[-1]}"
+    frr_start "$1" "${@:3}"
+}
+
+# fabric_head NUMBER: the configuration of a small router with daemons beside it.
+fabric_head() {
+    printf '[workers]\nmode = "single-thread"\n[memory]\nbuffers = 4096\nroutes = 10000\nip6_routes = 10000\n[fpm]\nnetns = "%s"\n' "$(frr_name "$1")"
+}
+
 # frr_port NAME DEVICE ADDRESS NAMESPACE: a port with a twin.
 frr_port() {
     printf '[port.%s]\nkind = "af_packet"\ndevice = "%s"\naddresses = ["%s"]\ntwin = { netns = "%s" }\n' "$@"

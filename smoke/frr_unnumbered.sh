@@ -7,23 +7,15 @@
 fail() { echo "$1"; exit 1; }
 frr_is_there
 hosts
-for n in 1 2; do
-    for m in 1 2; do
-        ip -n "$r" link add "l${n}s$m" type veth peer name "s${m}l$n"
-        ip -n "$r" link set "l${n}s$m" up
-        ip -n "$r" link set "s${m}l$n" up
-    done
-done
+fabric_wires
 
-declare -A routers
 # fabric NUMBER NAME AS PORT=DEVICE=ADDRESS…: a router, and FRR with BGP on all its ports but the hosts'.
 fabric() {
     local number=$1 name=$2 as=$3 port device address space
     shift 3
     space=$(frr_name "$number")
     frr_space "$number"
-    printf '[workers]\nmode = "single-thread"\n[memory]\nbuffers = 4096\nroutes = 10000\nip6_routes = 10000\n[fpm]\nnetns = "%s"\n' \
-        "$space" >"$work/$name.toml"
+    fabric_head "$number" >"$work/$name.toml"
     {
         printf 'fpm address 127.0.0.1\n'
         for port in "$@"; do
@@ -38,10 +30,7 @@ fabric() {
         [ "$port" = host ] || printf ' neighbor %s interface remote-as external\n neighbor %s timers connect 1\n' "$port" "$port" >>"$work/frr$number.conf"
     done
     printf ' address-family ipv4 unicast\n  redistribute connected\n  maximum-paths 4\n exit-address-family\nexit\n' >>"$work/frr$number.conf"
-    router "$name"
-    routers[$name]=${daemons[-1]}
-    disown "${daemons[-1]}"
-    frr_start "$number" zebra bgpd
+    fabric_router "$number" "$name" zebra bgpd
 }
 for n in 1 2; do fabric $n "leaf$n" 6500$n "host=v$n=10.0.$n.1/24" "s1=l${n}s1=fe80::$n/64" "s2=l${n}s2=fe80::$n/64"; done
 for m in 1 2; do fabric $((m + 2)) "spine$m" 65100 "l1=s${m}l1=fe80::10$m/64" "l2=s${m}l2=fe80::10$m/64"; done

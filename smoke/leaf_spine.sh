@@ -6,24 +6,16 @@
 fail() { echo "$1"; exit 1; }
 frr_is_there
 hosts
-# Leaf N's link to spine M: lNsM at the leaf, sMlN at the spine, 10.N.M.0/24.
-for n in 1 2; do
-    for m in 1 2; do
-        ip -n "$r" link add "l${n}s$m" type veth peer name "s${m}l$n"
-        ip -n "$r" link set "l${n}s$m" up
-        ip -n "$r" link set "s${m}l$n" up
-    done
-done
+# The link of leaf N to spine M is 10.N.M.0/24.
+fabric_wires
 
-declare -A routers
 # fabric NUMBER NAME PORT=DEVICE=ADDRESS…: a router, and FRR with OSPF on all its ports.
 fabric() {
     local number=$1 name=$2 port device address space
     shift 2
     space=$(frr_name "$number")
     frr_space "$number"
-    printf '[workers]\nmode = "single-thread"\n[memory]\nbuffers = 4096\nroutes = 10000\nip6_routes = 10000\n[fpm]\nnetns = "%s"\n' \
-        "$space" >"$work/$name.toml"
+    fabric_head "$number" >"$work/$name.toml"
     printf 'fpm address 127.0.0.1\nrouter ospf\n ospf router-id 10.255.0.%s\nexit\n' "$number" >"$work/frr$number.conf"
     for port in "$@"; do
         IFS== read -r port device address <<<"$port"
@@ -31,10 +23,7 @@ fabric() {
         printf 'interface %s\n ip ospf area 0\n ip ospf hello-interval 1\n ip ospf dead-interval 4\n ip ospf network %s\nexit\n' \
             "$port" "$([ "$port" = host ] && echo broadcast || echo point-to-point)" >>"$work/frr$number.conf"
     done
-    router "$name"
-    routers[$name]=${daemons[-1]}
-    disown "${daemons[-1]}"
-    frr_start "$number" zebra ospfd
+    fabric_router "$number" "$name" zebra ospfd
 }
 for n in 1 2; do fabric $n "leaf$n" "host=v$n=10.0.$n.1" "s1=l${n}s1=10.$n.1.1" "s2=l${n}s2=10.$n.2.1"; done
 for m in 1 2; do fabric $((m + 2)) "spine$m" "l1=s${m}l1=10.1.$m.2" "l2=s${m}l2=10.2.$m.2"; done
