@@ -245,8 +245,8 @@ ip4_largest_table = ip6_largest_table = largest_table
 def table_size(run):
     sizes = sorted({int(it["subject"]["axes"]["entries"]) for it in run.of("answer")})
     must(len(sizes) == 2 and sizes[-1] > 1_000 * sizes[0], f"tables of {sizes}")
-    # Both fit into caches: a lookup costs 5 cycles more, of 250. With one destination the generator
-    # is faster, and both ends are at the same lines of the link more often: up to 50 cycles more.
+    # Both fit into caches. Over memif one route of IPv6 was the dearer one in five runs of five
+    # (least cycles 259 to 290, and 237 to 241 with 8,820); why is not known.
     run.slower(dict(entries=sizes[-1]), dict(entries=sizes[0]), by=1 / 1.4)
 
 
