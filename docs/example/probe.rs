@@ -21,7 +21,7 @@ use crate::config::table::Table;
 
 name_field! {
     /// A probe's name.
-    ProbeName = "a probe name"
+    ProbeName = "a probe name" of "probe"
 }
 
 object! {

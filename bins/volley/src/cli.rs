@@ -15,7 +15,8 @@ const DEFAULT_FILE: &str = "/etc/volley/volley.toml";
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done; 1 refused or wrong; 2 not a command; 3 no router to talk to.
-Without a command, a shell: history, completion, the same commands.";
+Commands may be cut short where one alone begins so, as in `volley sh por`; not in files.
+Without a command, a shell: history, completion, the same commands; `?` tells what may come next.";
 
 /// The command line of the Volley router.
 #[derive(Debug, Parser)]
@@ -82,6 +83,13 @@ pub(crate) enum Noun {
     Completion {
         /// The shell
         shell: clap_complete::Shell,
+    },
+    /// What could come next, for those completions; the last word is the one begun
+    #[command(hide = true)]
+    Complete {
+        /// The words so far
+        #[arg(last = true, num_args = 0.., allow_hyphen_values = true)]
+        words: Vec<String>,
     },
     /// Write the manual pages, one a command
     Manual {

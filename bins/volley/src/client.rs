@@ -24,13 +24,24 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) struct Client {
     socket: PathBuf,
     runtime: Runtime,
+    patience: Duration,
 }
 
 impl Client {
     /// A client of the router that listens at `socket`.
     pub(crate) fn new(socket: &Path) -> Result<Self, CliError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(Self { socket: socket.to_owned(), runtime })
+        Ok(Self { socket: socket.to_owned(), runtime, patience: PATIENCE })
+    }
+
+    /// The same, with other patience.
+    pub(crate) fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// Where the router listens.
+    pub(crate) fn socket(&self) -> &Path {
+        &self.socket
     }
 
     /// Asks for JSON.
@@ -66,13 +77,13 @@ impl Client {
     ) -> Result<(), CliError> {
         let request = asked::<V>(request)?;
         self.runtime.block_on(async {
-            let (status, mut body) = in_time(self.begin(request)).await?;
+            let (status, mut body) = self.in_time(self.begin(request)).await?;
             if !status.is_success() {
-                let body = in_time(async { body.collect().await.map_err(broken) }).await?;
+                let body = self.in_time(async { body.collect().await.map_err(broken) }).await?;
                 return Err(refusal(status, &body.to_bytes()));
             }
             let mut line = Vec::new();
-            while let Some(frame) = in_time(async { Ok(body.frame().await) }).await? {
+            while let Some(frame) = self.in_time(async { Ok(body.frame().await) }).await? {
                 let data = frame.map_err(broken)?.into_data().unwrap_or_default();
                 for byte in data {
                     match byte {
@@ -86,11 +97,19 @@ impl Client {
     }
 
     fn whole(&self, request: Request<Full<Bytes>>) -> Result<Bytes, CliError> {
-        let (status, body) = self.runtime.block_on(in_time(async {
+        let (status, body) = self.runtime.block_on(self.in_time(async {
             let (status, body) = self.begin(request).await?;
             Ok((status, body.collect().await.map_err(broken)?.to_bytes()))
         }))?;
         if status.is_success() { Ok(body) } else { Err(refusal(status, &body)) }
+    }
+
+    async fn in_time<T>(
+        &self,
+        answer: impl Future<Output = Result<T, CliError>>,
+    ) -> Result<T, CliError> {
+        let late = |_| CliError::Broken(format!("nothing for {} s", self.patience.as_secs()));
+        tokio::time::timeout(self.patience, answer).await.map_err(late)?
     }
 
     /// The answer's head, and the body as it comes.
@@ -130,11 +149,6 @@ fn asked<V: Verb>(request: V::Request) -> Result<Request<Full<Bytes>>, CliError>
 fn with_body(head: request::Builder, body: Vec<u8>) -> Result<Request<Full<Bytes>>, CliError> {
     let request = head.header(header::HOST, "volley").body(Full::new(Bytes::from(body)));
     request.map_err(|error| CliError::Broken(error.to_string()))
-}
-
-async fn in_time<T>(answer: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
-    let late = |_| CliError::Broken(format!("nothing for {} s", PATIENCE.as_secs()));
-    tokio::time::timeout(PATIENCE, answer).await.map_err(late)?
 }
 
 fn broken(error: hyper::Error) -> CliError {

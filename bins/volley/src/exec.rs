@@ -10,6 +10,7 @@ use crate::cli;
 use crate::edits::{self, Edit};
 use crate::error::CliError;
 use crate::session::{Run, Session, usage};
+use crate::typed::written_out;
 
 /// Runs every command of a file, from the top; stops at the first that fails.
 pub(crate) fn run(session: &Session, file: &Path, run: Run) -> Result<(), CliError> {
@@ -44,6 +45,14 @@ pub(crate) fn run(session: &Session, file: &Path, run: Run) -> Result<(), CliErr
 pub(crate) fn one(session: &Session, words: &[String], run: Run) -> Result<(), CliError> {
     let line = std::iter::once("volley".to_owned()).chain(words.iter().cloned());
     run(session, &cli::command().try_get_matches_from(line).map_err(usage)?)
+}
+
+/// Runs one line's words as a person types them: commands may be cut short. In files they are
+/// whole, so that a file means the same when there are more commands.
+pub(crate) fn short(session: &Session, words: &[String], run: Run) -> Result<(), CliError> {
+    let line = std::iter::once("volley").chain(words.iter().map(String::as_str));
+    let words = written_out(&cli::command(), line.map(Into::into)).map_err(CliError::Usage)?;
+    run(session, &cli::command().try_get_matches_from(words).map_err(usage)?)
 }
 
 /// Whether a line wants more than its words say. Most do not, and have no need of the grammar.

@@ -1,13 +1,13 @@
 //! The command line of the Volley router: a thin client of its API.
 //!
 //! ```text
-//!  words ─▶ cli ─▶ run ─┬─▶ show: every view  ─▶ client ─▶ Unix socket
-//!                       ├─▶ mac, observe
-//!                       ├─▶ config           (check works without a router)
-//!                       ├─▶ doctor: the machine, without a router
-//!                       ├─▶ bulk: many routes at once
-//!                       ├─▶ edits: nouns and verbs come from the configuration's own table
-//!                       └─▶ exec, shell ─▶ run
+//!  words ─▶ typed ─▶ cli ─▶ run ─┬─▶ show: every view  ─▶ client ─▶ Unix socket
+//!                                ├─▶ mac, observe
+//!                                ├─▶ config           (check works without a router)
+//!                                ├─▶ doctor: the machine, without a router
+//!                                ├─▶ bulk: many routes at once
+//!                                ├─▶ edits: nouns and verbs come from the configuration's own table
+//!                                └─▶ exec, shell ─▶ run
 //! ```
 
 mod applied;
@@ -23,6 +23,7 @@ mod events;
 mod exec;
 mod mac;
 mod manual;
+mod names;
 mod observe;
 mod output;
 mod printable;
@@ -32,12 +33,18 @@ mod session;
 mod shell;
 mod show;
 mod time;
+mod typed;
 mod watch;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let matches = match cli::command().try_get_matches() {
+    let grammar = cli::command();
+    let words = match typed::written_out(&grammar, std::env::args_os()) {
+        Ok(words) => words,
+        Err(told) => return error::CliError::Usage(told).report(),
+    };
+    let matches = match grammar.try_get_matches_from(words) {
         Ok(matches) => matches,
         Err(error) => {
             // Help goes to standard output with success, the rest to standard error with code 2.

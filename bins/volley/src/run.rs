@@ -64,6 +64,9 @@ pub(crate) fn run(session: &Session, matches: &ArgMatches) -> Result<(), CliErro
         Some(Noun::Events(which)) => events::run(session, &which),
         Some(Noun::Exec { file }) => exec::run(session, &file, run),
         Some(Noun::Completion { shell }) => complete::script(session.output, shell),
+        Some(Noun::Complete { words }) => {
+            complete::print(session.output, &cli.global.socket, &words)
+        }
         Some(Noun::Manual { folder }) => manual::write(&folder),
     }
 }

@@ -195,17 +195,18 @@ macro_rules! as_field {
     // `true`, `false`, or a table.
     ($name:ident) => {
         $crate::config::declare::as_field! {
-            @ $name "true, false or a table" None (Some(&$crate::config::form::Form::Boolean)) read_switch
+            @ $name "true, false or a table" "" None (Some(&$crate::config::form::Form::Boolean)) read_switch
         }
     };
     // A table alone.
     ($name:ident table) => {
-        $crate::config::declare::as_field! { @ $name "a table" None None read_inline }
+        $crate::config::declare::as_field! { @ $name "a table" "" None None read_inline }
     };
     // A table, or its first field alone.
     ($name:ident or $lead:ident: $ty:ty => $make:expr) => {
         $crate::config::declare::as_field! {
-            @ $name (<$ty as $crate::config::field::Field>::EXPECTED) (Some(stringify!($lead)))
+            @ $name (<$ty as $crate::config::field::Field>::EXPECTED)
+            (<$ty as $crate::config::field::Field>::NAMES) (Some(stringify!($lead)))
             (Some(&<$ty as $crate::config::field::Field>::FORM))
             |value: &toml::Spanned<toml::de::DeValue<'_>>, field: &str, report: &mut $crate::config::report::Report| match value.get_ref() {
                 toml::de::DeValue::Table(_) => $crate::config::declare::read_inline(value, field, report),
@@ -213,19 +214,20 @@ macro_rules! as_field {
             }
         }
     };
-    (@ $name:ident $expected:tt $lead:tt $short:tt read_switch) => {
+    (@ $name:ident $expected:tt $names:tt $lead:tt $short:tt read_switch) => {
         $crate::config::declare::as_field! {
-            @ $name $expected $lead $short $crate::config::declare::read_switch
+            @ $name $expected $names $lead $short $crate::config::declare::read_switch
         }
     };
-    (@ $name:ident $expected:tt $lead:tt $short:tt read_inline) => {
+    (@ $name:ident $expected:tt $names:tt $lead:tt $short:tt read_inline) => {
         $crate::config::declare::as_field! {
-            @ $name $expected $lead $short $crate::config::declare::read_inline
+            @ $name $expected $names $lead $short $crate::config::declare::read_inline
         }
     };
-    (@ $name:ident $expected:tt $lead:tt $short:tt $read:expr) => {
+    (@ $name:ident $expected:tt $names:tt $lead:tt $short:tt $read:expr) => {
         impl $crate::config::field::Field for $name {
             const EXPECTED: &'static str = $expected;
+            const NAMES: &'static str = $names;
             const FORM: $crate::config::form::Form = $crate::config::form::Form::Table($short);
 
             fn from_text(_: &str) -> Result<Self, $crate::config::field::Refusal> {

@@ -47,6 +47,9 @@ pub trait Field: Sized {
     /// The words that it can be, where they are few.
     const WORDS: &'static [&'static str] = &[];
 
+    /// The kind of object whose names it takes, as in `port`; empty: none.
+    const NAMES: &'static str = "";
+
     /// Reads a command word, or the text within a TOML string.
     fn from_text(text: &str) -> Result<Self, Refusal>;
 
@@ -136,6 +139,7 @@ impl<T: Field> Field for Box<T> {
     const EXPECTED: &'static str = T::EXPECTED;
     const FORM: Form = T::FORM;
     const WORDS: &'static [&'static str] = T::WORDS;
+    const NAMES: &'static str = T::NAMES;
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         T::from_text(text).map(Self::new)

@@ -33,6 +33,8 @@ pub struct Info {
     pub expected: &'static str,
     /// The words that it can be, where they are few.
     pub words: &'static [&'static str],
+    /// The kind of object whose names it takes; empty: none.
+    pub names: &'static str,
     /// What a value of it is in the file.
     pub form: Form,
     /// Whether the file may list several.
@@ -70,6 +72,7 @@ impl Info {
             help,
             expected: "",
             words: &[],
+            names: "",
             form: Form::Text(""),
             is_list: false,
             unit,

@@ -12,8 +12,8 @@ impl Info {
     /// A field of this type, which a command reads like that.
     #[must_use]
     pub fn taking<T: Field>(self, reads: Take) -> Self {
-        let (expected, words, form) = (T::EXPECTED, T::WORDS, T::FORM);
-        Self { expected, words, form, inner: T::inner, reads, ..self }
+        let (expected, words, names, form) = (T::EXPECTED, T::WORDS, T::NAMES, T::FORM);
+        Self { expected, words, names, form, inner: T::inner, reads, ..self }
     }
 }
 

@@ -28,7 +28,7 @@ const MAX_AGEING: Duration = Duration::from_secs(2 * 3600);
 
 name_field! {
     /// A bridge's name.
-    BridgeName = "a bridge name"
+    BridgeName = "a bridge name" of "bridge"
 }
 
 object! {

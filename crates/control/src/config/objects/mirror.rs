@@ -22,7 +22,7 @@ use crate::config::table::Table;
 
 name_field! {
     /// A mirror's name.
-    MirrorName = "a mirror name"
+    MirrorName = "a mirror name" of "mirror"
 }
 
 word_field! {

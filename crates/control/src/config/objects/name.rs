@@ -1,8 +1,9 @@
 //! Names of configured things, each kind a type of its own, written as ports' names are.
 
-/// Declares the names of a kind: `what` is how a person calls one, as in `a bridge name`.
+/// Declares the names of a kind: `what` is how a person calls one, as in `a bridge name`, and `of`
+/// how the file calls the kind, as in `bridge`.
 macro_rules! name_field {
-    ($(#[$doc:meta])* $name:ident = $what:literal) => {
+    ($(#[$doc:meta])* $name:ident = $what:literal of $of:literal) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name($crate::config::objects::port_name::PortName);
@@ -25,6 +26,8 @@ macro_rules! name_field {
                 concat!($what, ": a letter, then up to 14 letters, digits, `-`, `_` or `.`");
             const FORM: $crate::config::form::Form =
                 <$crate::config::objects::port_name::PortName as $crate::config::field::Field>::FORM;
+
+            const NAMES: &'static str = $of;
 
             fn from_text(text: &str) -> Result<Self, $crate::config::field::Refusal> {
                 let name = $crate::config::objects::port_name::PortName::from_text(text);

@@ -31,6 +31,7 @@ impl Field for PortName {
     const EXPECTED: &'static str =
         "a port name: a letter, then up to 14 letters, digits, `-`, `_` or `.`";
     const FORM: Form = Form::Text(NAME);
+    const NAMES: &'static str = "port";
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         let letter = text.starts_with(|c: char| c.is_ascii_alphabetic());

@@ -443,6 +443,7 @@ impl Field for VrfOrDefault {
     const EXPECTED: &'static str = "the name of a VRF, or \"default\"";
     const WORDS: &'static [&'static str] = &[DEFAULT_NAME];
     const FORM: Form = PortName::FORM;
+    const NAMES: &'static str = "vrf";
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         match text {

@@ -41,6 +41,7 @@ impl Field for VrfName {
     const EXPECTED: &'static str =
         "a VRF name: a letter, then up to 14 letters, digits, `-`, `_` or `.`";
     const FORM: Form = PortName::FORM;
+    const NAMES: &'static str = "vrf";
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         if text == DEFAULT_NAME {

@@ -34,7 +34,7 @@ pub use rule::{Fragment, Rule, TcpFlags};
 
 name_field! {
     /// An access list's name.
-    AclName = "the name of an access list"
+    AclName = "the name of an access list" of "acl"
 }
 
 word_field! {

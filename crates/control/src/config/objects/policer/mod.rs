@@ -25,7 +25,7 @@ pub use treatment::{Dscp, Mark, Pcp, Treatment};
 
 name_field! {
     /// A policer's name.
-    PolicerName = "a policer name"
+    PolicerName = "a policer name" of "policer"
 }
 
 /// Longest burst: more than any link sends in a second.

@@ -2,7 +2,7 @@
 
 use super::super::{Config, commands};
 use crate::config::field::Field;
-use crate::config::help::{next_words, of_fields};
+use crate::config::help::{self, of_fields};
 use crate::config::objects::port_name::PortName;
 use crate::config::{Host, Source, edit, parse, parse_and_warn, render};
 use sched::units::Rate;
@@ -333,7 +333,10 @@ fn what_commands_can_say_follows_from_the_declarations() {
         });
     }
     assert!(help.contains("Of the kind fq_codel:\n") && help.contains("[default 5ms]"), "{help}");
-    let next = |said: &[&str]| next_words(&[&["qos"], said].concat());
+    let next = |said: &[&str]| {
+        let next = help::next(&[&["qos"], said].concat());
+        next.words.into_iter().map(|(word, _)| word).collect::<Vec<_>>()
+    };
     let offers = |said: &[&str], word: &str| next(said).iter().any(|next| next == word);
     assert!(offers(&["set", "p0"], "htb"));
     assert!(offers(&["set", "p0", "fq_codel"], "target") && offers(&["set", "p0", "sfq"], "rate"));

@@ -1,0 +1,140 @@
+//! Names that a running router has, for completion. Where there is none, or it takes long, nothing.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use control::config::help;
+use control::view::{self, View};
+use serde_json::Value;
+
+use crate::client::Client;
+
+/// Who types does not wait for longer.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What there are names of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Names<'a> {
+    /// Rows of a section of the configuration, or a field of theirs.
+    Configured(help::Names),
+    /// Ports, those among them that are not configured by name.
+    Ports,
+    /// VRFs, the default one among them.
+    Vrfs,
+    /// Nodes of the graph.
+    Nodes,
+    /// Exits of a node, or of all.
+    Exits(Option<&'a str>),
+    /// Revisions of the configuration.
+    Revisions,
+}
+
+impl<'a> Names<'a> {
+    /// What an argument of this name takes; `of` has the values of others.
+    pub(crate) fn of_argument(name: &str, of: impl Fn(&str) -> Option<&'a str>) -> Option<Self> {
+        let section = |section| Some(Self::Configured(help::Names { section, field: "" }));
+        match name {
+            "port" => Some(Self::Ports),
+            "vrf" => Some(Self::Vrfs),
+            "bridge" => section("bridge"),
+            "node" => Some(Self::Nodes),
+            "exit" => Some(Self::Exits(of("node"))),
+            "revision" => Some(Self::Revisions),
+            _ => None,
+        }
+    }
+}
+
+/// A router that is asked.
+pub(crate) struct Asked {
+    client: Option<Client>,
+}
+
+impl Asked {
+    /// The router that listens at `socket`.
+    pub(crate) fn at(socket: &Path) -> Self {
+        Self { client: Client::new(socket).ok().map(|client| client.with_patience(PATIENCE)) }
+    }
+
+    /// The names, in order, each once.
+    pub(crate) fn names(&self, which: Names<'_>) -> Vec<String> {
+        let get = |path: &str| self.client.as_ref()?.get(path).ok();
+        let found = match which {
+            Names::Configured(help::Names { section: "port", field: "" }) | Names::Ports => {
+                get(view::Port::PATH).map(|ports| fields(&ports, "name"))
+            }
+            Names::Vrfs => get(view::Vrf::PATH).map(|vrfs| fields(&vrfs, "name")),
+            Names::Configured(help::Names { section, field }) => {
+                let config = get(view::ConfigStatus::PATH);
+                config.map(|config| configured(&config["value"][section], field))
+            }
+            Names::Nodes => get(view::Node::PATH).map(|nodes| fields(&nodes, "name")),
+            Names::Exits(of) => get(view::Node::PATH).map(|nodes| exits(&nodes, of)),
+            Names::Revisions => {
+                get(view::HistoryEntry::PATH).map(|entries| fields(&entries, "revision"))
+            }
+        };
+        let names: BTreeSet<String> = found.unwrap_or_default().into_iter().collect();
+        names.into_iter().filter(|name| name.chars().all(is_plain)).collect()
+    }
+}
+
+/// Whether a shell takes it as it is, whatever a router calls its things.
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "._-:/".contains(c)
+}
+
+/// A field of each row.
+fn fields(rows: &Value, field: &str) -> Vec<String> {
+    let rows = rows.as_array().into_iter().flatten();
+    rows.filter_map(|row| word(&row[field])).collect()
+}
+
+fn word(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn configured(section: &Value, field: &str) -> Vec<String> {
+    match section.as_object() {
+        Some(rows) if field.is_empty() => rows.keys().cloned().collect(),
+        _ => fields(section, field),
+    }
+}
+
+fn exits(nodes: &Value, of: Option<&str>) -> Vec<String> {
+    let nodes = nodes.as_array().into_iter().flatten();
+    let nodes = nodes.filter(|node| of.is_none_or(|of| node["name"] == of));
+    nodes.flat_map(|node| fields(&node["exits"], "name")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn names_are_found_in_what_a_router_answers() {
+        let rows = json!({ "p0": {}, "p1": { "mtu": 9000 } });
+        assert_eq!(configured(&rows, ""), ["p0", "p1"]);
+        let rows = json!([{ "prefix": "10.0.0.0/8" }, { "prefix": "default" }]);
+        assert_eq!(configured(&rows, "prefix"), ["10.0.0.0/8", "default"]);
+        assert_eq!(configured(&Value::Null, ""), [""; 0]);
+        let nodes = json!([
+            { "name": "a", "exits": [{ "name": "x" }] },
+            { "name": "b", "exits": [{ "name": "y" }] },
+        ]);
+        assert_eq!(exits(&nodes, Some("b")), ["y"]);
+        assert_eq!(exits(&nodes, None), ["x", "y"]);
+    }
+
+    #[test]
+    fn where_there_is_no_router_nothing_is_said() {
+        let nobody = Asked::at(Path::new("/nowhere/api.sock"));
+        assert_eq!(nobody.names(Names::Ports), [""; 0]);
+    }
+}
