@@ -21,7 +21,7 @@ graph::exits! {
     /// Why a frame goes no further.
     pub enum Exit {
         /// RFC 5082 section 3: it has come further than the interface allows.
-        TooFar => drop,
+        TooFar => drop "If the peer is meant to be so far away, lower the port's `min_ttl`.",
     }
 }
 

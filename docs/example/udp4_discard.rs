@@ -15,9 +15,9 @@ graph::exits! {
     /// What becomes of a datagram.
     pub enum Exit {
         /// RFC 863: thrown away, as it asked for.
-        Discarded => drop,
+        Discarded => drop "Nothing: that is what the service is for.",
         /// Nothing in it: somebody only looks whether we are here.
-        Empty => drop,
+        Empty => drop "Nothing.",
     }
 }
 

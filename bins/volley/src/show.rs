@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use control::view::{self, Flag, Kind, Shows, Style, View, Visitor};
 use serde_json::{Map, Value};
 
@@ -21,7 +21,9 @@ pub(crate) struct Shown {
     flags: Vec<Flag>,
     /// Whether it has counters.
     pub(crate) counts: bool,
-    text: fn(Value, Style) -> serde_json::Result<String>,
+    /// Whether its table leaves out what nothing came to.
+    has_idle: bool,
+    text: fn(Value, Style, bool) -> serde_json::Result<String>,
     rates: fn(&Value, Value, Duration) -> serde_json::Result<Value>,
 }
 
@@ -41,10 +43,23 @@ impl Visitor for Every {
             is_json: V::MEDIA == [view::JSON],
             flags: view::flags::<V>(),
             counts: !V::COUNTERS.is_empty(),
-            text: |reply, style| Ok(V::text(&serde_json::from_value(reply)?, style)),
+            has_idle: V::BUSY.is_some(),
+            text: text::<V>,
             rates: view::rates::<V>,
         });
     }
+}
+
+/// An answer as text, with what nothing came to or without.
+fn text<V: View>(reply: Value, style: Style, all: bool) -> serde_json::Result<String> {
+    let mut reply = serde_json::from_value(reply)?;
+    let left_out = V::BUSY.filter(|_| !all).map_or(0, |take_out| take_out(&mut reply));
+    let mut text = V::text(&reply, style);
+    if left_out > 0 {
+        text.push_str(&style.dim(&format!("{left_out} idle ones with --all")));
+        text.push('\n');
+    }
+    Ok(text)
 }
 
 fn every() -> Vec<Shown> {
@@ -72,6 +87,8 @@ pub(crate) struct Wanted {
     pub(crate) path: String,
     /// Every so many seconds again.
     pub(crate) watch: Option<u64>,
+    /// What nothing came to, too.
+    all: bool,
 }
 
 impl Wanted {
@@ -88,7 +105,8 @@ impl Wanted {
         };
         let shown = every().into_iter().find(|shown| shown.command == command)?;
         let watch = matches.try_get_one::<u64>("watch").ok().flatten().copied();
-        Some(Self { path: shown.path_of(matches), watch, shown })
+        let all = matches.try_get_one::<bool>("all").ok().flatten().copied().unwrap_or_default();
+        Some(Self { path: shown.path_of(matches), watch, all, shown })
     }
 
     /// Shows it once.
@@ -111,7 +129,8 @@ impl Wanted {
 
     /// An answer as text.
     pub(crate) fn text(&self, answer: Value, style: Style) -> Result<String, CliError> {
-        (self.shown.text)(answer, style).map_err(|error| CliError::Broken(error.to_string()))
+        (self.shown.text)(answer, style, self.all)
+            .map_err(|error| CliError::Broken(error.to_string()))
     }
 
     /// Two answers as text: counters as what came in a second.
@@ -133,7 +152,9 @@ impl Wanted {
 
 impl Shown {
     fn grammar(&self, name: &'static str) -> Command {
-        Command::new(name).about(self.about).args(self.flags.iter().map(argument))
+        let all = Arg::new("all").long("all").action(ArgAction::SetTrue);
+        let all = self.has_idle.then(|| all.help("In tables also what nothing came to"));
+        Command::new(name).about(self.about).args(self.flags.iter().map(argument)).args(all)
     }
 
     fn path_of(&self, matches: &ArgMatches) -> String {

@@ -27,6 +27,8 @@ pub struct ExitSpec {
     pub about: &'static str,
     /// Where it leads.
     pub to: To,
+    /// Of a drop: what whoever wants it otherwise can do.
+    pub mend: &'static str,
 }
 
 /// The exits of one node; made by [`exits!`](crate::exits).
@@ -49,7 +51,8 @@ impl Exit for NoExit {
     const SPECS: &'static [ExitSpec] = &[];
 }
 
-/// Declares a node's exits and where they lead:
+/// Declares a node's exits and where they lead. A drop says what can be done about it, for
+/// `volley show errors`:
 ///
 /// ```
 /// graph::exits! {
@@ -60,7 +63,7 @@ impl Exit for NoExit {
 ///         /// RFC 1812 section 5.3.1: the time to live ran out.
 ///         Expired => node "icmp4-error" cause 11,
 ///         /// RFC 1812 section 5.2.2: the header checksum is wrong.
-///         BadChecksum => drop,
+///         BadChecksum => drop "Look at the error counters of the links on the way.",
 ///     }
 /// }
 /// ```
@@ -89,12 +92,15 @@ macro_rules! exits {
                 name: stringify!($exit),
                 about: concat!($($about),+),
                 to: $crate::exits!(@to $kind $($to)? $(, $cause)?),
+                mend: $crate::exits!(@mend $kind $($to)?),
             },)+];
         }
     };
     (@to node $to:literal) => { $crate::To::Node($to, 0) };
     (@to node $to:literal, $cause:expr) => { $crate::To::Node($to, $cause) };
-    (@to drop) => { $crate::To::Drop };
+    (@to drop $mend:literal) => { $crate::To::Drop };
+    (@mend node $to:literal) => { "" };
+    (@mend drop $mend:literal) => { $mend };
 }
 
 /// For [`exits!`](crate::exits) alone: the number of a declared exit.
@@ -128,7 +134,7 @@ mod tests {
             /// Told why.
             TooOld => node "error" cause 11,
             /// Not wanted.
-            BadChecksum => drop,
+            BadChecksum => drop "Do without.",
         }
     }
 
@@ -139,6 +145,8 @@ mod tests {
         assert_eq!(kebab(Sample::SPECS[Sample::BadChecksum as usize].name), "bad-checksum");
         assert_eq!(ExitIndex::from(Sample::TooOld), ExitIndex(1));
         assert_eq!(Sample::SPECS[0].about.trim(), "Goes on.");
+        let mends: Vec<_> = Sample::SPECS.iter().map(|spec| spec.mend).collect();
+        assert_eq!(mends, ["", "", "Do without."]);
         let _ = Sample::Forward;
     }
 }

@@ -55,6 +55,8 @@ pub struct Reason {
     pub exit: String,
     /// What that means.
     pub about: String,
+    /// What can be done about it.
+    pub mend: &'static str,
 }
 
 /// Why specs make no graph.
@@ -182,8 +184,8 @@ fn wire_declared<S>(
         let (to, cause) = match exit.to {
             To::Node(to, cause) => (to, cause),
             To::Drop => {
-                let (exit, about) = (name.clone(), about.clone());
-                reasons.push(Reason { node: from, exit, about });
+                let (mend, about) = (exit.mend, about.clone());
+                reasons.push(Reason { node: from, exit: name.clone(), about, mend });
                 (DROP, reasons.len() as u16 - 1)
             }
         };
@@ -321,11 +323,11 @@ mod tests {
     #[test]
     fn what_begins_again_stands_behind_what_leads_to_it() {
         const WRAP: &[ExitSpec] =
-            &[ExitSpec { name: "Rewrite", about: "", to: To::Node("rewrite", 0) }];
+            &[ExitSpec { name: "Rewrite", about: "", to: To::Node("rewrite", 0), mend: "" }];
         const REWRITE: &[ExitSpec] =
-            &[ExitSpec { name: "Output", about: "", to: To::Node("output", 0) }];
+            &[ExitSpec { name: "Output", about: "", to: To::Node("output", 0), mend: "" }];
         const OUTPUT: &[ExitSpec] =
-            &[ExitSpec { name: "Wrap", about: "", to: To::Node("wrap", 0) }];
+            &[ExitSpec { name: "Wrap", about: "", to: To::Node("wrap", 0), mend: "" }];
         let begins_again = true;
         let specs = [
             TEST_DROP,

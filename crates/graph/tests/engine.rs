@@ -70,7 +70,7 @@ graph::exits! {
         /// First byte 1, by way of a cause.
         Why => node "left" cause 77,
         /// Anything nobody attached to.
-        Unknown => drop,
+        Unknown => drop "Nothing.",
     }
 }
 

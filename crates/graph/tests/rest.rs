@@ -60,7 +60,7 @@ graph::exits! {
     /// Of the receiver.
     enum Exit {
         /// All.
-        Out => drop,
+        Out => drop "Nothing.",
     }
 }
 

@@ -11,7 +11,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::field_change::FieldChange;
 use super::row::Row;
+use super::write::Fields;
 
 /// What a step does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -36,6 +38,22 @@ pub trait Step: Display {
 
     /// The files that the router opens for it and did not have open for what was there before.
     fn opens(&self) -> Vec<PathBuf>;
+
+    /// What it is done to.
+    fn object(&self) -> Changed;
+}
+
+/// What a step is done to.
+#[derive(Clone, Debug)]
+pub struct Changed {
+    /// The kind of object, as in `port`.
+    pub kind: &'static str,
+    /// Which of them; empty: there is one.
+    pub name: String,
+    /// What it says before, if it is there then.
+    pub before: Option<Fields>,
+    /// What it says afterwards, likewise.
+    pub after: Option<Fields>,
 }
 
 /// The files of `new` that are not those of `old`.
@@ -84,6 +102,11 @@ impl<T: Row> Step for Replaced<T> {
     fn opens(&self) -> Vec<PathBuf> {
         opened(Some(&self.old), Some(&self.new))
     }
+
+    fn object(&self) -> Changed {
+        let (before, after) = (Some(self.old.fields()), Some(self.new.fields()));
+        Changed { kind: T::KIND, name: String::new(), before, after }
+    }
 }
 
 impl<T: Row> Display for Replaced<T> {
@@ -101,4 +124,25 @@ pub struct ChangeLine {
     pub text: String,
     /// Whether it only takes effect when the router starts anew.
     pub needs_restart: bool,
+    /// The kind of object that it is done to, as in `route`.
+    pub kind: String,
+    /// Which of them, as in `10.0.0.0/8`; empty where there is one.
+    pub name: String,
+    /// Its fields, as far as they change.
+    pub fields: Vec<FieldChange>,
+}
+
+impl ChangeLine {
+    /// The step as the API tells it.
+    pub(crate) fn of(step: &impl Step, needs_restart: bool) -> Self {
+        let Changed { kind, name, before, after } = step.object();
+        let fields = match (&before, &after) {
+            (Some(before), Some(after)) => before.differences(after),
+            (Some(gone), None) => gone.differences(&Fields::new()),
+            (None, Some(new)) => Fields::new().differences(new),
+            (None, None) => Vec::new(),
+        };
+        let (action, text, kind) = (step.action(), step.to_string(), kind.to_owned());
+        Self { action, text, needs_restart, kind, name, fields }
+    }
 }

@@ -16,6 +16,7 @@ pub mod declare;
 pub mod draft;
 pub mod edit;
 pub mod field;
+mod field_change;
 pub mod form;
 pub mod help;
 pub mod host;
@@ -44,6 +45,7 @@ use toml::de::DeTable;
 
 pub use change::{Action, ChangeLine, Step};
 pub use edit::edit;
+pub use field_change::FieldChange;
 pub use host::{Host, parse_cores};
 pub use objects::{Change, Config};
 pub use prefix::{InterfaceAddress, Prefix};

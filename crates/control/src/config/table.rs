@@ -8,7 +8,7 @@ use std::fmt::{self, Debug, Display};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::change::{Action, Step, opened};
+use super::change::{Action, Changed, Step, opened};
 use super::row::Row;
 
 /// Rows by key.
@@ -163,6 +163,12 @@ impl<K: Display + Clone, V: Row> Step for Delta<K, V> {
 
     fn opens(&self) -> Vec<PathBuf> {
         opened(self.before(), self.outcome().1)
+    }
+
+    fn object(&self) -> Changed {
+        let (key, after) = self.outcome();
+        let (before, after) = (self.before().map(Row::fields), after.map(Row::fields));
+        Changed { kind: V::KIND, name: key.to_string(), before, after }
     }
 }
 

@@ -41,5 +41,10 @@ pub(crate) fn quoted(text: &str) -> String {
 
 /// A value as JSON that is written as TOML.
 pub(crate) fn of_toml(toml: &str) -> Option<Value> {
+    // Most are words, and there may be a million of them.
+    let plain = toml.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    if let Some(text) = plain.filter(|text| !text.contains(['"', '\\'])) {
+        return Some(text.into());
+    }
     toml::from_str::<Map<String, Value>>(&format!("it = {toml}")).ok()?.remove("it")
 }

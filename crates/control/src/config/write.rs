@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt::{self, Display, Write};
 
 use super::field::Field;
+use super::field_change::FieldChange;
+use super::toml_text::of_toml;
 
 /// Fields with their values as TOML, in the order in which they are written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -134,6 +136,22 @@ impl Fields {
     /// A field's value, be it the default.
     pub(crate) fn value(&self, key: &str) -> Option<&str> {
         self.0.iter().find(|entry| entry.key == key).map(|entry| entry.toml.as_str())
+    }
+
+    /// What differs, as values; of what is not there on one side, the other's default is nothing.
+    pub(crate) fn differences(&self, new: &Self) -> Vec<FieldChange> {
+        let is_alone = self.0.is_empty() || new.0.is_empty();
+        let added = new.0.iter().filter(|entry| self.value(&entry.key).is_none());
+        let change = |entry: &Entry| {
+            let (before, after) = (self.value(&entry.key), new.value(&entry.key));
+            let json = |toml: Option<&str>| toml.and_then(of_toml).unwrap_or_default();
+            (before != after && !(is_alone && entry.is_default)).then(|| FieldChange {
+                name: entry.key.to_string(),
+                before: json(before),
+                after: json(after),
+            })
+        };
+        self.0.iter().chain(added).filter_map(change).collect()
     }
 
     /// What differs, as `mtu 1500 -> 9000, mac (none) -> "02:00:00:00:00:01"`.

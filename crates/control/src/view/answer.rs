@@ -48,6 +48,9 @@ pub trait View: ToSchema + Sized + 'static {
     /// What `/metrics` has of it, and the filter that it is asked with for that.
     const METRICS: Option<Metrics<Self>> = None;
 
+    /// Takes out what nothing came to, and counts it: tables have that with `--all` alone.
+    const BUSY: Option<fn(&mut Self::Reply) -> usize> = None;
+
     /// For a person to read: a table, unless it says otherwise.
     fn text(reply: &Self::Reply, style: Style) -> String {
         Self::table(reply).render(style)

@@ -1,5 +1,7 @@
 //! Packets dropped.
 
+use std::collections::BTreeMap;
+
 use super::answer::*;
 
 /// Packets dropped for one reason.
@@ -13,6 +15,10 @@ pub struct Drop {
     pub port: Option<String>,
     /// How many.
     pub packets: u64,
+    /// What the reason means.
+    pub meaning: String,
+    /// What whoever wants it otherwise can do.
+    pub help: String,
 }
 
 impl View for Drop {
@@ -25,6 +31,18 @@ impl View for Drop {
         })
         .counter("drop_packets", "Packets dropped, by reason and port.", |drop| drop.packets);
     }));
+
+    /// The table, then each reason once: what it means, what to do.
+    fn text(drops: &Vec<Self>, style: Style) -> String {
+        let mut text = Self::table(drops).render(style);
+        let reasons: BTreeMap<_, _> =
+            drops.iter().map(|drop| ((&drop.node, &drop.reason), drop)).collect();
+        for ((node, reason), Self { meaning, help, .. }) in reasons {
+            let reason = style.bold(&format!("{node} {reason}"));
+            text.push_str(&format!("\n{reason}: {meaning}\n  help: {help}\n"));
+        }
+        text
+    }
 
     fn table(drops: &Vec<Self>) -> Table {
         table!(drops, drop => {

@@ -48,6 +48,12 @@ impl View for Node {
         );
     }));
 
+    const BUSY: Option<fn(&mut Vec<Self>) -> usize> = Some(|nodes| {
+        let all = nodes.len();
+        nodes.retain(|node| node.packets > 0);
+        all - nodes.len()
+    });
+
     fn table(nodes: &Vec<Self>) -> Table {
         let exits = |node: &Self| {
             let taken = node.exits.iter().filter(|exit| exit.packets > 0);

@@ -94,6 +94,8 @@ answers! { FakeRouter, router, filter;
                 reason: reason.to_owned(),
                 port: port.clone(),
                 packets,
+                meaning: format!("It is the {reason} of a test."),
+                help: "Nothing.".to_owned(),
             })
             .collect()
     },

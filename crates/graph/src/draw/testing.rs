@@ -11,7 +11,7 @@ use crate::layout::Layout;
 use crate::node::{NodeSpec, Role};
 
 const fn exit(name: &'static str, about: &'static str, to: To) -> ExitSpec {
-    ExitSpec { name, about, to }
+    ExitSpec { name, about, to, mend: "" }
 }
 
 const fn to(node: &'static str) -> To {

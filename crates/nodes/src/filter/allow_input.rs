@@ -38,11 +38,14 @@ graph::exits! {
     /// Why a frame goes no further.
     pub enum Exit {
         /// The interface does not allow its source.
-        NotAllowed => drop,
+        NotAllowed => drop "Add its network to the port's `allow`, if it may send here: `volley \
+            show ports`, `volley config show`.",
         /// It is no IP packet, and the interface wants none such.
-        NotIp => drop,
+        NotIp => drop "Nothing, or set `non_ip` in the port's `allow` where other protocols are \
+            wanted.",
         /// It says that it is IP, and has no header.
-        Truncated => drop,
+        Truncated => drop "The sender, or a device on the way, makes wrong packets: capture some \
+            and look who it is.",
     }
 }
 

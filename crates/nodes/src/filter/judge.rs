@@ -10,9 +10,11 @@ graph::exits! {
     /// Why a frame goes no further.
     pub enum Refusal {
         /// The access list of the interface denies it.
-        Denied => drop,
+        Denied => drop "`volley show acl` counts what each rule met; put a rule that permits it in \
+            front of the one that denies it.",
         /// It says that it is IP, and its headers are cut short or wrong: no list can judge it.
-        Unreadable => drop,
+        Unreadable => drop "The sender, or a device on the way, makes wrong packets: capture some \
+            and look who it is.",
     }
 }
 

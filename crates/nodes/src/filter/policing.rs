@@ -55,7 +55,8 @@ graph::exits! {
     /// Why a frame goes no further.
     pub enum Exceeds {
         /// It is above what the interface's policer bears with.
-        Exceeding => drop,
+        Exceeding => drop "`volley show policers` tells rates; raise the policer's `rate` or \
+            `burst`, or have the sender send less.",
     }
 }
 

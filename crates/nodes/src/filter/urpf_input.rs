@@ -55,11 +55,14 @@ graph::exits! {
     /// Why a frame goes no further.
     pub enum Exit {
         /// RFC 3704 section 2.4: no route leads to the source, or one that forbids it.
-        NoReverseRoute => drop,
+        NoReverseRoute => drop "If the source is real, it lacks a route back: `volley lookup` \
+            tells; else somebody forges sources, and this is what stops it.",
         /// RFC 3704 section 2.2: the route to the source leaves by other interfaces.
-        WrongInterface => drop,
+        WrongInterface => drop "If paths are asymmetric here, set the port's `urpf` to `loose`; \
+            else somebody forges sources.",
         /// It says that it is IP, and has no header.
-        Truncated => drop,
+        Truncated => drop "The sender, or a device on the way, makes wrong packets: capture some \
+            and look who it is.",
     }
 }
 

@@ -42,7 +42,8 @@ macro_rules! entrances {
                 /// To be bridged, and nothing is to be learned from it.
                 BridgeUnlearned => node "l2-forward",
                 /// The interface is administratively down.
-                InterfaceDown => drop,
+                InterfaceDown => drop "`volley port set NAME up`, if the port is to carry \
+                    traffic.",
                 $($own)*
             }
         }

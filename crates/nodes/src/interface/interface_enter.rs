@@ -27,8 +27,9 @@ entrances! {
         Ip4 => node "ip4-input",
         /// An IPv6 packet, out of a tunnel of packets.
         Ip6 => node "ip6-input",
-        /// Neither, out of a tunnel of packets.
-        UnknownVersion => drop,
+        /// Neither IPv4 nor IPv6, out of a tunnel of packets.
+        UnknownVersion => drop "The tunnel's other end sends what is no IP: set `payload` alike at \
+            both ends.",
     }
 }
 

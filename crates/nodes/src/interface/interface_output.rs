@@ -28,9 +28,11 @@ departures! {
     /// What becomes of a frame that wants to leave.
     pub enum Exit {
         /// The interface is administratively down, or gone.
-        InterfaceDown => drop,
+        InterfaceDown => drop "`volley port set NAME up`, or lead the route elsewhere: `volley \
+            show ports`.",
         /// Longer than the interface's MTU allows.
-        TooBig => drop,
+        TooBig => drop "Make the MTU alike on all ports of the bridge or cross-connect; a bridge \
+            does not cut packets.",
     }
 }
 

@@ -30,9 +30,10 @@ graph::exits! {
         /// Still too long: once more.
         Again => node "ip4-fragment",
         /// The link takes less than a header and eight bytes.
-        MtuTooSmall => drop,
+        MtuTooSmall => drop "Raise the port's `mtu`.",
         /// No buffer for a piece.
-        NoBuffer => drop,
+        NoBuffer => drop "Raise `buffers` in [memory]: `volley show memory` tells how many are in \
+            use.",
     }
 }
 

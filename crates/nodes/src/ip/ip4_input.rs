@@ -33,17 +33,23 @@ graph::exits! {
         /// A good header with options.
         Options => node "ip4-options",
         /// Fewer bytes than an IPv4 header.
-        Truncated => drop,
+        Truncated => drop "The sender, or a device on the way, makes wrong packets: capture some \
+            and look who it is.",
         /// Not version 4.
-        BadVersion => drop,
+        BadVersion => drop "The sender, or a device on the way, makes wrong packets: capture some \
+            and look who it is.",
         /// The header length is below 20 bytes or above the packet's.
-        BadHeaderLength => drop,
+        BadHeaderLength => drop "The sender, or a device on the way, makes wrong packets: capture \
+            some and look who it is.",
         /// The total length is below the header's or above the packet's.
-        BadTotalLength => drop,
+        BadTotalLength => drop "The sender, or a device on the way, makes wrong packets: capture \
+            some and look who it is.",
         /// RFC 1812 section 5.2.2 (2): the header checksum is wrong.
-        BadChecksum => drop,
+        BadChecksum => drop "A link or a device on the way damages packets: look at the error \
+            counters along it.",
         /// RFC 1812 section 5.3.7: no host has this source address.
-        MartianSource => drop,
+        MartianSource => drop "The sender has no proper address, or forges one: capture some, and \
+            look at the MAC address.",
     }
 }
 

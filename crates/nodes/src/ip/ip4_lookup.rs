@@ -26,17 +26,21 @@ graph::exits! {
         /// A neighbour on a connected subnet that is not known yet.
         Glean => node "ip-resolve" cause ip_resolve::INTERFACE,
         /// The route says to drop.
-        Blackhole => drop,
+        Blackhole => drop "If it is to be forwarded: `volley lookup ADDRESS` names the route that \
+            says so.",
         /// The route says that the host cannot be reached.
         Unreachable => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::HOST),
         /// The route says that this is forbidden.
         Prohibit => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::ADMIN_PROHIBITED),
         /// Loopback, multicast or reserved: no router forwards to it.
-        MartianDestination => drop,
+        MartianDestination => drop "Nothing for the router: the sender's application asks for an \
+            address that is no host's.",
         /// RFC 2644: directed broadcasts are not forwarded.
-        DirectedBroadcast => drop,
+        DirectedBroadcast => drop "Nothing: such broadcasts served attacks. What must reach all \
+            hosts needs a relay, as DHCP has.",
         /// Routes lead from one VRF to the next and on, in a ring perhaps.
-        VrfRing => drop,
+        VrfRing => drop "Look at the routes with `via_vrf`: two VRFs lead this network to each \
+            other.",
     }
 }
 

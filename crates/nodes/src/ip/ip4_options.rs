@@ -33,7 +33,7 @@ graph::exits! {
         /// RFC 1812 section 4.3.3.5: an option is wrong.
         ParameterProblem => node "icmp4-error" cause icmp_cause(message::PARAMETER_PROBLEM, 0),
         /// RFC 6274 section 3.13.2.3: a source route, which the sender does not get to choose here.
-        SourceRoute => drop,
+        SourceRoute => drop "Nothing: no honest sender needs it. Capture some to see who asks.",
     }
 }
 

@@ -27,9 +27,11 @@ graph::exits! {
         /// RFC 8200 section 4.2: an unknown option that asks for it.
         UnknownOption => node "icmp6-error" cause icmp_cause(message::PARAMETER_PROBLEM, parameter_problem::OPTION),
         /// The packet ends within the options, or an option does.
-        Malformed => drop,
+        Malformed => drop "The sender, or a device on the way, makes wrong packets: capture some \
+            and look who it is.",
         /// RFC 8200 section 4.2: an unknown option says to drop the packet.
-        Discarded => drop,
+        Discarded => drop "Nothing: the sender asked for that, where routers do not know its \
+            option.",
     }
 }
 

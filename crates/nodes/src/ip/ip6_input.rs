@@ -35,13 +35,17 @@ graph::exits! {
         /// A good header, and hop-by-hop options.
         HopByHop => node "ip6-hop-by-hop",
         /// Fewer bytes than an IPv6 header.
-        Truncated => drop,
+        Truncated => drop "The sender, or a device on the way, makes wrong packets: capture some \
+            and look who it is.",
         /// Not version 6.
-        BadVersion => drop,
+        BadVersion => drop "The sender, or a device on the way, makes wrong packets: capture some \
+            and look who it is.",
         /// The payload length is above the packet's.
-        BadPayloadLength => drop,
+        BadPayloadLength => drop "The sender, or a device on the way, makes wrong packets: capture \
+            some and look who it is.",
         /// RFC 4291 sections 2.5.3, 2.5.5 and 2.7: no node on a wire has this source address.
-        MartianSource => drop,
+        MartianSource => drop "The sender has no proper address, or forges one: capture some, and \
+            look at the MAC address.",
     }
 }
 

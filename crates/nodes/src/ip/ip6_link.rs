@@ -50,13 +50,16 @@ graph::exits! {
         BeyondScope => node "icmp6-error" cause icmp_cause(message::UNREACHABLE, unreachable::BEYOND_SCOPE),
         /// RFC 4291 sections 2.5.2 and 2.5.6: from nobody, and not to a group; or from a link-local
         /// address that no node has.
-        NoSource => drop,
+        NoSource => drop "Nothing, if it is a host that just starts; else the sender is broken: \
+            capture some.",
         /// RFC 4291 section 2.7: a group of no scope, or of one node.
-        MartianGroup => drop,
+        MartianGroup => drop "The sender, or a device on the way, makes wrong packets: capture \
+            some and look who it is.",
         /// A group that we do not belong to: groups are not routed.
-        OtherGroup => drop,
+        OtherGroup => drop "Nothing: hosts on the link speak to each other, mDNS for one.",
         /// A link-local address that is not ours.
-        NotOurAddress => drop,
+        NotOurAddress => drop "Nothing, if few; else a host has an old neighbour entry for the \
+            router: look at who sends it.",
     }
 }
 

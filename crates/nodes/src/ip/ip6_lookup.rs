@@ -26,18 +26,21 @@ graph::exits! {
         /// A neighbour on a connected subnet that is not known yet.
         Glean => node "ip-resolve" cause ip_resolve::INTERFACE,
         /// The route says to drop.
-        Blackhole => drop,
+        Blackhole => drop "If it is to be forwarded: `volley lookup ADDRESS` names the route that \
+            says so.",
         /// The route says that the destination cannot be reached.
         Unreachable => node "icmp6-error" cause icmp_cause(message::UNREACHABLE, unreachable::NO_ROUTE),
         /// The route says that this is forbidden.
         Prohibit => node "icmp6-error" cause icmp_cause(message::UNREACHABLE, unreachable::ADMIN_PROHIBITED),
         /// RFC 4291 sections 2.5.2 and 2.5.3: nothing on a wire goes to the unspecified address or
         /// to loopback.
-        MartianDestination => drop,
+        MartianDestination => drop "Nothing for the router: the sender's application asks for an \
+            address that is no host's.",
         /// A group, or an address that one link alone knows.
         Link => node "ip6-link" cause ip6_link::RECEIVED,
         /// Routes lead from one VRF to the next and on, in a ring perhaps.
-        VrfRing => drop,
+        VrfRing => drop "Look at the routes with `via_vrf`: two VRFs lead this network to each \
+            other.",
     }
 }
 

@@ -29,7 +29,7 @@ graph::exits! {
         /// The next hop's MAC address is not known.
         Unresolved => node "ip-resolve" cause ip_resolve::ADJACENCY,
         /// No room for the link header in front of the packet.
-        NoHeadroom => drop,
+        NoHeadroom => drop "Fewer tunnels and tags inside each other.",
     }
 }
 

@@ -31,9 +31,10 @@ graph::exits! {
     /// What becomes of a packet that cannot wait.
     pub enum Exit {
         /// The control thread has as many packets as it takes.
-        QueueFull => drop,
+        QueueFull => drop "Somebody sends to many neighbours that do not answer, a scan perhaps: \
+            `volley show neighbor-shares` tells behind which port.",
         /// The adjacency was removed while the packet was under way.
-        AdjacencyGone => drop,
+        AdjacencyGone => drop "Nothing, if it ends: the configuration changed just then.",
     }
 }
 

@@ -30,18 +30,23 @@ graph::exits! {
         /// To a group of the link's, and the interface has a twin: OSPF, DHCP and their like.
         Twin => node "twin-output" cause twin_output::FRAME,
         /// Shorter than an Ethernet header.
-        Runt => drop,
+        Runt => drop "A link or a device on the way damages packets: look at the error counters \
+            along it.",
         /// To another station's MAC address.
-        NotForUs => drop,
+        NotForUs => drop "Nothing, if a switch floods; if all of it is lost, the sender has a \
+            wrong MAC address for us: `volley show ports` has ours.",
         /// RFC 1812 section 5.3.4: IP to one node in a frame to a group of stations is not
         /// forwarded, nor answered.
-        GroupFrame => drop,
+        GroupFrame => drop "Nothing: it would be multiplied. A sender with a broadcast MAC for one \
+            host is broken or an attacker.",
         /// A protocol that the router does not speak.
-        UnknownEthertype => drop,
+        UnknownEthertype => drop "Nothing, if it is LLDP or its like; where it is to pass, bridge \
+            the port or cross-connect it.",
         /// A VLAN tag, and no interface for it.
-        UnknownVlan => drop,
+        UnknownVlan => drop "Add a port of kind `vlan` for the tag, or take the tag off at the \
+            switch.",
         /// An IEEE 802.3 length where the ethertype should be: an LLC frame.
-        LlcFrame => drop,
+        LlcFrame => drop "Nothing: spanning tree and its like, spoken among switches.",
     }
 }
 

@@ -40,11 +40,14 @@ graph::exits! {
         /// There are ports left, and no room for their copies in this call.
         Again => node "l2-flood",
         /// No port may have it.
-        Nowhere => drop,
+        Nowhere => drop "Nothing, if the bridge has one port that is up; else look at \
+            `flood_unknown`, `flood_groups` and `isolated` of its ports.",
         /// The port has flooded more than it may in this second.
-        Storm => drop,
+        Storm => drop "Look for a loop or a broken host behind that port; raise its `storm_pps` \
+            where so much is wanted.",
         /// No buffer for a copy: the ports behind that one do not get it.
-        NoBuffer => drop,
+        NoBuffer => drop "Raise `buffers` in [memory]: `volley show memory` tells how many are in \
+            use.",
     }
 }
 

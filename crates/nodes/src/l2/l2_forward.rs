@@ -49,15 +49,19 @@ graph::exits! {
         /// Neighbour discovery to a group, in a bridge that answers it.
         NdAsking => node "l2-nd" cause ASKING,
         /// Shorter than an Ethernet header.
-        Runt => drop,
+        Runt => drop "A link or a device on the way damages packets: look at the error counters \
+            along it.",
         /// The interface left its bridge while the frame was under way, or forwards nothing.
-        NotForwarding => drop,
+        NotForwarding => drop "Look at `forward` of the bridge and its port: `volley show \
+            bridge`.",
         /// IEEE 802.1Q section 8.6.3: to an address that bridges keep to themselves.
-        ReservedAddress => drop,
+        ReservedAddress => drop "Nothing: pause frames, spanning tree, LLDP end at the next \
+            bridge. A cross-connect passes them.",
         /// The station is behind the port that the frame came in by: it has it already.
-        SamePort => drop,
+        SamePort => drop "Nothing, if few: a switch behind the port floods. Much of it means that \
+            the switch forgets stations too soon.",
         /// The two ports do not reach each other: split horizon, or one forwards nothing.
-        Isolated => drop,
+        Isolated => drop "Look at `group` and `isolated` of both ports: `volley config show`.",
     }
 }
 

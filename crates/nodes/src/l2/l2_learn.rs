@@ -37,13 +37,16 @@ graph::exits! {
         /// To be forwarded.
         Forward => node "l2-forward",
         /// Shorter than an Ethernet header.
-        Runt => drop,
+        Runt => drop "A link or a device on the way damages packets: look at the error counters \
+            along it.",
         /// IEEE 802.3 section 3.2.3: the source is a group of stations, or none.
-        BadSource => drop,
+        BadSource => drop "The sender, or a device on the way, makes wrong packets: capture some \
+            and look who it is.",
         /// The source is configured to be behind another port.
-        FixedElsewhere => drop,
+        FixedElsewhere => drop "Somebody uses the address of a station that is configured, or it \
+            moved: `volley mac show`, then `volley mac del`.",
         /// The interface left its bridge while the frame was under way.
-        NotBridged => drop,
+        NotBridged => drop "Nothing, if it ends: the configuration changed just then.",
     }
 }
 

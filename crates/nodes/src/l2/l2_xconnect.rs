@@ -15,7 +15,7 @@ graph::exits! {
         /// To the other interface.
         Output => node "interface-output",
         /// The cross-connect was removed while the frame was under way.
-        Disconnected => drop,
+        Disconnected => drop "Nothing, if it ends: the configuration changed just then.",
     }
 }
 

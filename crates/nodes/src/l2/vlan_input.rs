@@ -34,9 +34,11 @@ entrances! {
         /// The sub-interface has features for what it receives: these first.
         Features => node "interface-input",
         /// Shorter than an Ethernet header, or than its tags.
-        Runt => drop,
+        Runt => drop "A link or a device on the way damages packets: look at the error counters \
+            along it.",
         /// No sub-interface has this VLAN with a tag of this type.
-        UnknownVlan => drop,
+        UnknownVlan => drop "Add a port of kind `vlan` with this `vlan` and `protocol`, or take \
+            the VLAN off the switch's trunk.",
     }
 }
 

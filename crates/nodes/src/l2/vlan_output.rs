@@ -31,8 +31,8 @@ graph::exits! {
         Transmit => node "port-tx",
         /// It has them, and waits for its turn among all that leaves by the port.
         Shape => node "shape",
-        /// No room for them in front of the frame.
-        NoHeadroom => drop,
+        /// No room for the tags in front of the frame.
+        NoHeadroom => drop "Fewer tunnels and tags inside each other.",
     }
 }
 

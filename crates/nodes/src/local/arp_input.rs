@@ -66,19 +66,24 @@ graph::exits! {
         /// An answer, punted as well, and the interface has a twin: the kernel may have asked.
         Twin => node "twin-output" cause twin_output::PACKET,
         /// Fewer bytes than an ARP packet.
-        Truncated => drop,
+        Truncated => drop "The sender, or a device on the way, makes wrong packets: capture some \
+            and look who it is.",
         /// Not about IPv4 over Ethernet.
-        UnknownFormat => drop,
+        UnknownFormat => drop "Nothing for an Ethernet router: who sends it means another \
+            network.",
         /// Neither request nor reply.
-        UnknownOperation => drop,
+        UnknownOperation => drop "Nothing: reverse ARP and its like.",
         /// RFC 1812 section 3.3.2: the sender's MAC is not one station's, or it is our own.
-        BadSenderMac => drop,
+        BadSenderMac => drop "If it is our MAC: there is a loop, or another router has the same. \
+            Else the sender is broken.",
         /// The sender's address is no host's on the link, and the packet no question for us.
-        BadSenderAddress => drop,
-        /// Between others.
-        NotForUs => drop,
+        BadSenderAddress => drop "The host is in another subnet than the port: compare its address \
+            with `volley show ports`.",
+        /// A question or an answer between others.
+        NotForUs => drop "Nothing: hosts on the link ask for each other.",
         /// More than the control thread takes.
-        SlowPathFull => drop,
+        SlowPathFull => drop "Somebody floods ARP: `volley show neighbor-shares` tells behind \
+            which port; neighbours in use stay known.",
     }
 }
 

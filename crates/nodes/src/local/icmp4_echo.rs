@@ -29,7 +29,8 @@ graph::exits! {
         /// To whoever asked.
         Reply => node "ip4-lookup",
         /// Enough answers for this second, or none are wanted.
-        RateLimited => drop,
+        RateLimited => drop "Nothing, or raise `echo_pps` in [icmp] if you measure by it; `echo = \
+            false` there means no answers at all.",
     }
 }
 

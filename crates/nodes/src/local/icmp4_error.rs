@@ -59,18 +59,21 @@ graph::exits! {
         Send => node "ip4-lookup",
         /// RFC 1812 section 4.3.2.7: no errors about errors, later fragments, broadcasts, nor to
         /// senders that are no host.
-        NotAllowed => drop,
+        NotAllowed => drop "Nothing: this is as it should be.",
         /// The interface it came in by has no address to send from.
-        NoAddress => drop,
+        NoAddress => drop "Give the port an address, or `unnumbered`, if traceroute and path MTU \
+            discovery are to work by it.",
         /// RFC 1812 section 4.3.2.8: enough errors for this second.
-        RateLimited => drop,
+        RateLimited => drop "See why there are so many errors, in the other rows; raise \
+            `errors_pps` in [icmp] if they are wanted.",
         /// A tunnel's packet is longer than the way to the other end carries: who sent what is
         /// inside is told.
         TunnelTooBig => node "tunnel-too-big",
         /// There is no way to a tunnel's other end.
-        TunnelUnreachable => drop,
+        TunnelUnreachable => drop "Give the underlay a route to the tunnel's other end: `volley \
+            lookup ADDRESS --vrf NAME`.",
         /// No room for the message's headers in front of the packet.
-        NoHeadroom => drop,
+        NoHeadroom => drop "Fewer tunnels and tags inside each other.",
     }
 }
 

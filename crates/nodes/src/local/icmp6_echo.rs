@@ -32,9 +32,10 @@ graph::exits! {
         /// To whoever asked, by a link-local address.
         ReplyOnLink => node "ip6-link" cause ip6_link::OURS,
         /// Asked from nobody, or of a group where the interface has no address to answer from.
-        NoAddress => drop,
+        NoAddress => drop "Give the port an IPv6 address, if it is to answer.",
         /// Enough answers for this second, or none are wanted.
-        RateLimited => drop,
+        RateLimited => drop "Nothing, or raise `echo_pps` in [icmp] if you measure by it; `echo = \
+            false` there means no answers at all.",
     }
 }
 

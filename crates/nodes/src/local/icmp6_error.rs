@@ -48,18 +48,21 @@ graph::exits! {
         SendOnLink => node "ip6-link" cause ip6_link::OURS,
         /// RFC 4443 section 2.4 (e): no errors about errors, redirects, groups, nor to who is no
         /// single node.
-        NotAllowed => drop,
+        NotAllowed => drop "Nothing: this is as it should be.",
         /// The router has no address that the sender could know it by.
-        NoAddress => drop,
+        NoAddress => drop "Give the port an IPv6 address of more than the link, if path MTU \
+            discovery is to work by it.",
         /// RFC 4443 section 2.4 (f): enough errors for this second.
-        RateLimited => drop,
+        RateLimited => drop "See why there are so many errors, in the other rows; raise \
+            `errors_pps` in [icmp] if they are wanted.",
         /// A tunnel's packet is longer than the way to the other end carries: who sent what is
         /// inside is told.
         TunnelTooBig => node "tunnel-too-big",
         /// There is no way to a tunnel's other end.
-        TunnelUnreachable => drop,
+        TunnelUnreachable => drop "Give the underlay a route to the tunnel's other end: `volley \
+            lookup ADDRESS --vrf NAME`.",
         /// No room for the message's headers in front of the packet.
-        NoHeadroom => drop,
+        NoHeadroom => drop "Fewer tunnels and tags inside each other.",
     }
 }
 

@@ -33,17 +33,21 @@ graph::exits! {
         /// The interface has a twin, and the message is the kernel's.
         Twin => node "twin-output" cause twin_output::PACKET,
         /// Fewer bytes than an ICMPv6 header.
-        Truncated => drop,
+        Truncated => drop "The sender, or a device on the way, makes wrong packets: capture some \
+            and look who it is.",
         /// RFC 4443 section 2.3: the checksum over pseudo header and message is wrong.
-        BadChecksum => drop,
+        BadChecksum => drop "A link or a device on the way damages packets: look at the error \
+            counters along it.",
         /// It tells of an error in a packet that we sent.
-        ErrorMessage => drop,
+        ErrorMessage => drop "Something that the router sends does not arrive, a tunnel's packets \
+            perhaps: capture some, they name it.",
         /// An answer to a question that we did not ask.
-        Unasked => drop,
+        Unasked => drop "Nothing, if few; many are the echo of an attack with our address as its \
+            source.",
         /// Others listen to groups (RFC 3810): groups are not routed.
-        MulticastListener => drop,
+        MulticastListener => drop "Nothing: hosts tell switches which groups they want.",
         /// RFC 4443 section 2.4 (b): a message of unknown type is silently discarded.
-        UnknownType => drop,
+        UnknownType => drop "Nothing: nobody needs an answer to it.",
     }
 }
 

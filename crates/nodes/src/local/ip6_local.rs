@@ -35,15 +35,17 @@ graph::exits! {
         /// RFC 8200 section 4.4: a routing header that wants to be followed (RFC 5095: it is not).
         RoutingHeader => node "icmp6-error" cause icmp_cause(message::PARAMETER_PROBLEM, parameter_problem::FIELD),
         /// RFC 8200 section 4.7: nothing follows.
-        NoNextHeader => drop,
+        NoNextHeader => drop "Nothing: the sender says that there is nothing in it.",
         /// A piece of a packet.
         Fragment => node "ip-reassemble",
         /// The packet ends within an extension header, or an option does.
-        Malformed => drop,
+        Malformed => drop "The sender, or a device on the way, makes wrong packets: capture some \
+            and look who it is.",
         /// RFC 8200 section 4.2: an unknown option says to drop the packet.
-        Discarded => drop,
+        Discarded => drop "Nothing: the sender asked for that, where its option is not known.",
         /// RFC 8504 section 5.3: more extension headers than are walked.
-        TooManyHeaders => drop,
+        TooManyHeaders => drop "Nothing: no honest sender stacks so many. Capture some to see who \
+            does.",
     }
 }
 

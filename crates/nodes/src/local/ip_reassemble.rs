@@ -37,9 +37,11 @@ graph::exits! {
         /// RFC 8200 section 4.5: the first piece lacks headers.
         HeadersMissing => node "icmp6-error" cause icmp_cause(message::PARAMETER_PROBLEM, parameter_problem::HEADERS_MISSING),
         /// Nothing in it, or no piece at all.
-        Malformed => drop,
+        Malformed => drop "The sender, or a device on the way, makes wrong packets: capture some \
+            and look who it is.",
         /// More than the control thread takes.
-        TooManyPieces => drop,
+        TooManyPieces => drop "Somebody sends many fragments to the router itself: capture some; \
+            lower the MTU of a peer whose packets they are.",
     }
 }
 

@@ -31,11 +31,13 @@ graph::exits! {
     /// What becomes of a question that is not told.
     pub enum Exit {
         /// RFC 3810 section 5.1.14: it does not come from this link, by source or hop limit.
-        NotFromLink => drop,
+        NotFromLink => drop "Nothing: it claims to be from this link and is not. Capture some to \
+            see who sends it.",
         /// Shorter than a question.
-        Truncated => drop,
+        Truncated => drop "The sender, or a device on the way, makes wrong packets: capture some \
+            and look who it is.",
         /// More than the control thread takes.
-        SlowPathFull => drop,
+        SlowPathFull => drop "Somebody floods multicast questions on the link: capture some.",
     }
 }
 

@@ -52,21 +52,28 @@ graph::exits! {
         /// Punts, and the interface has a twin: the kernel may have asked.
         Twin => node "twin-output" cause twin_output::PACKET,
         /// RFC 4861 section 7.1: a hop limit below 255: it is not from this link.
-        NotFromLink => drop,
+        NotFromLink => drop "Nothing: it claims to be from this link and is not. Capture some to \
+            see who sends it.",
         /// RFC 4861 sections 6.1 and 7.1: a length, code, target or option that must not be.
-        Malformed => drop,
+        Malformed => drop "The sender, or a device on the way, makes wrong packets: capture some \
+            and look who it is.",
         /// The sender's MAC is not one station's, or it is our own.
-        BadSenderMac => drop,
+        BadSenderMac => drop "If it is our MAC: there is a loop, or another router has the same. \
+            Else the sender is broken.",
         /// The sender's address, or the one it tells of, is not on the link.
-        OffLinkAddress => drop,
+        OffLinkAddress => drop "The host is in another subnet than the port: compare its address \
+            with `volley show ports`.",
         /// A question for an address that is not ours.
-        NotForUs => drop,
+        NotForUs => drop "Nothing: hosts on the link ask for each other.",
         /// RFC 4861 section 6.2.7: another router's advertisement teaches a router nothing.
-        RouterAdvertisement => drop,
+        RouterAdvertisement => drop "Nothing, if another router is meant to be there; a `twin` \
+            takes them to the kernel, where FRR wants them.",
         /// RFC 4861 section 8.2: a router does not follow redirects.
-        Redirect => drop,
+        Redirect => drop "Nothing: routes come from the configuration or a routing protocol \
+            alone.",
         /// More than the control thread takes.
-        SlowPathFull => drop,
+        SlowPathFull => drop "Somebody floods neighbour discovery: `volley show neighbor-shares` \
+            tells behind which port; neighbours in use stay known.",
     }
 }
 

@@ -26,11 +26,13 @@ graph::exits! {
         /// The answer to it.
         Reset => node "ip4-lookup",
         /// Fewer bytes than its header.
-        Truncated => drop,
+        Truncated => drop "The sender, or a device on the way, makes wrong packets: capture some \
+            and look who it is.",
         /// The checksum is wrong.
-        BadChecksum => drop,
+        BadChecksum => drop "A link or a device on the way damages packets: look at the error \
+            counters along it.",
         /// A reset is never answered.
-        WasReset => drop,
+        WasReset => drop "Nothing: this is as it should be.",
     }
 }
 

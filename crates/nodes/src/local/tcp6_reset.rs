@@ -31,13 +31,16 @@ graph::exits! {
         /// The answer, to a link-local address.
         ResetOnLink => node "ip6-link" cause ip6_link::OURS,
         /// Fewer bytes than its header.
-        Truncated => drop,
+        Truncated => drop "The sender, or a device on the way, makes wrong packets: capture some \
+            and look who it is.",
         /// The checksum is wrong.
-        BadChecksum => drop,
+        BadChecksum => drop "A link or a device on the way damages packets: look at the error \
+            counters along it.",
         /// A reset is never answered.
-        WasReset => drop,
+        WasReset => drop "Nothing: this is as it should be.",
         /// RFC 9293 section 3.9.2: connections are made with one node, not with a group.
-        ToGroup => drop,
+        ToGroup => drop "The sender, or a device on the way, makes wrong packets: capture some and \
+            look who it is.",
     }
 }
 

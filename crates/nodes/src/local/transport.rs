@@ -72,11 +72,14 @@ macro_rules! udp_exits {
                 /// Nobody here listens on the port, and the interface has a twin: the kernel may.
                 Twin => node "twin-output" cause $crate::local::twin_output::PACKET,
                 /// Fewer bytes than a UDP header.
-                Truncated => drop,
+                Truncated => drop "The sender, or a device on the way, makes wrong packets: \
+                    capture some and look who it is.",
                 /// The length is below the header's or above the packet's.
-                BadLength => drop,
+                BadLength => drop "The sender, or a device on the way, makes wrong packets: \
+                    capture some and look who it is.",
                 /// The checksum is there and wrong.
-                BadChecksum => drop,
+                BadChecksum => drop "A link or a device on the way damages packets: look at the \
+                    error counters along it.",
             }
         }
 

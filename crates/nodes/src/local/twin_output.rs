@@ -48,17 +48,20 @@ graph::exits! {
     /// What becomes of a packet that no twin gets.
     pub enum Exit {
         /// More ARP and neighbour discovery than twins get a second.
-        NeighborsLimited => drop,
+        NeighborsLimited => drop "Raise `neighbors_pps` in [twins] if the kernel is to hear more; \
+            a flood of it is kept from the kernel by this.",
         /// More packets of routing protocols than twins get a second.
-        RoutingLimited => drop,
+        RoutingLimited => drop "Raise `routing_pps` in [twins] if sessions need more.",
         /// More of TCP than twins get a second.
-        TcpLimited => drop,
+        TcpLimited => drop "Raise `tcp_pps` in [twins], or send bulk data past the router's own \
+            addresses.",
         /// More of everything else than twins get a second.
-        RestLimited => drop,
+        RestLimited => drop "Raise `rest_pps` in [twins] if the kernel is to hear more.",
         /// The kernel does not take them as fast as they come.
-        QueueFull => drop,
+        QueueFull => drop "The machine has no time for the kernel's part: lower the rates in \
+            [twins], or give it a core without a worker.",
         /// It came without a link header, out of a tunnel perhaps.
-        NoLinkHeader => drop,
+        NoLinkHeader => drop "Take the twin off the tunnel of packets: it carries no frames.",
     }
 }
 

@@ -29,7 +29,8 @@ udp_exits! {
         /// RFC 4443 section 3.1: nobody listens on the port.
         PortUnreachable => node "icmp6-error" cause icmp_cause(message::UNREACHABLE, unreachable::PORT),
         /// RFC 8200 section 8.1: there is no checksum.
-        NoChecksum => drop,
+        NoChecksum => drop "The sender, or a device on the way, makes wrong packets: capture some \
+            and look who it is.",
     }
 }
 

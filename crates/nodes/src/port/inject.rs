@@ -60,7 +60,8 @@ graph::exits! {
         /// An IPv6 packet of ours to a link-local address.
         OwnOnLink => node "ip6-link" cause ip6_link::OURS,
         /// It waited for a neighbour that did not answer, or that others waited for too.
-        Unresolved => drop,
+        Unresolved => drop "The neighbour is down, or its address is wrong: `volley show \
+            neighbors`; more may wait with `hold_packets` in [arp].",
     }
 }
 

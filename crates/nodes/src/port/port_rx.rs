@@ -35,7 +35,7 @@ entrances! {
         /// The interface has features for what it receives: these first.
         Features => node "interface-input",
         /// The frame is longer than a packet buffer.
-        Oversize => drop,
+        Oversize => drop "Lower the sender's MTU, or raise `frame_bytes` in [memory].",
     }
 }
 

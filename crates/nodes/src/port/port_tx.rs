@@ -17,9 +17,10 @@ graph::exits! {
     /// What becomes of a frame that its port did not take.
     pub enum Exit {
         /// The port's transmit queue is full.
-        QueueFull => drop,
+        QueueFull => drop "The device takes less than comes: give the port a `qos`, which chooses \
+            what waits, or a faster device.",
         /// The port is gone.
-        NoPort => drop,
+        NoPort => drop "Nothing, if it ends: the configuration changed just then.",
     }
 }
 

@@ -73,23 +73,29 @@ graph::exits! {
         /// Nothing shapes the port: it passes as it is.
         Unshaped => node "port-tx",
         /// The ring to the worker that owns the port is full.
-        HandoverFull => drop,
+        HandoverFull => drop "The worker that owns the port is overloaded: `volley show workers`; \
+            give it fewer ports, or the router more workers.",
         /// Its queue was full when it came.
-        QueueFull => drop,
+        QueueFull => drop "Nothing, where senders adapt: this is how they hear that the rate is \
+            reached. `volley show qos` tells; else raise rate or `limit`.",
         /// Another packet needed room, and it stood in the longest queue.
-        LongestQueue => drop,
+        LongestQueue => drop "Nothing: the flow that takes most gives way. `volley show qos` \
+            tells; raise `limit` or the rate if all of it is wanted.",
         /// CoDel: packets had waited too long for too long.
-        Delay => drop,
+        Delay => drop "Nothing: senders hear so that they are too fast. `volley show qos` tells; \
+            raise the rate if the link has more.",
         /// No filter names a class for it, and there is no default class.
-        NoClass => drop,
+        NoClass => drop "Name a `default` class, or add a filter that fits: `volley qos filter`.",
         /// Longer than a token bucket ever holds tokens for.
-        TooLong => drop,
+        TooLong => drop "Raise the `burst` above the port's MTU.",
         /// As many packets wait as the pool has buffers for, at this port and at others.
-        NoBuffers => drop,
+        NoBuffers => drop "Raise `buffers` in [memory], or lower the `limit` of the schedulers: \
+            more may wait than there is room for.",
         /// As many packets wait as the scheduler has memory for.
-        PoolExhausted => drop,
+        PoolExhausted => drop "Lower the `limit` of the scheduler's classes, or shape fewer \
+            packets: `volley show qos` tells where they wait.",
         /// It still waited when its port went away.
-        PortGone => drop,
+        PortGone => drop "Nothing, if it ends: the configuration changed just then.",
     }
 }
 

@@ -132,7 +132,8 @@ impl Side for Sent {
 }
 
 const fn end(name: &'static str, node: &'static str) -> ExitSpec {
-    ExitSpec { name, about: " It passes, and nothing else is asked.", to: To::Node(node, 0) }
+    let about = " It passes, and nothing else is asked.";
+    ExitSpec { name, about, to: To::Node(node, 0), mend: "" }
 }
 
 impl Interface {

@@ -125,5 +125,8 @@ impl World {
 
 /// Drop reasons 0 and 1, the second one's on the way out.
 fn reasons() -> [Reason; 2] {
-    ["ip4-input", "port-tx"].map(|node| Reason { node, exit: String::new(), about: String::new() })
+    ["ip4-input", "port-tx"].map(|node| {
+        let (exit, about, mend) = (String::new(), String::new(), "");
+        Reason { node, exit, about, mend }
+    })
 }

@@ -48,27 +48,35 @@ entrances! {
         /// An IPv6 packet.
         Ip6 => node "ip6-input",
         /// Shorter than its headers.
-        Truncated => drop,
+        Truncated => drop "The sender, or a device on the way, makes wrong packets: capture some \
+            and look who it is.",
         /// RFC 7348 section 5: the flag that says that there is a network identifier must be set.
-        BadVxlanFlags => drop,
+        BadVxlanFlags => drop "The other end speaks something else at this UDP port, Geneve or GPE \
+            perhaps: set both alike.",
         /// RFC 6936 section 4: over IPv6 the tunnel wants a UDP checksum, and there is none.
-        NoChecksum => drop,
+        NoChecksum => drop "Have the other end send UDP checksums, or set `checksum = false` at \
+            the tunnel.",
         /// RFC 2784 section 2: reserved bits set, another version, or a wrong checksum.
-        BadGreHeader => drop,
+        BadGreHeader => drop "The sender, or a device on the way, makes wrong packets: capture \
+            some and look who it is.",
         /// A frame where the tunnel carries packets, a packet where it carries frames, or neither.
-        WrongPayload => drop,
+        WrongPayload => drop "Set `payload` of the tunnel as the other end has it: frames or \
+            packets.",
         /// No tunnel has this network identifier or key, source and destination.
-        UnknownTunnel => drop,
+        UnknownTunnel => drop "Compare `vni` or `key`, `local` and `remote` with the other end's: \
+            `volley config show`.",
         /// From an end that is not known yet. The control thread hears of it; what comes later is
         /// taken.
-        NewRemote => drop,
+        NewRemote => drop "Nothing, if it ends: the first packets of a new end only.",
         /// The frame inside is shorter than an Ethernet header.
-        InnerRunt => drop,
+        InnerRunt => drop "The sender, or a device on the way, makes wrong packets: capture some \
+            and look who it is.",
         /// RFC 6040 section 4.2: congestion was met outside, and the sender inside asked for drops
         /// to hear of it by.
-        Congested => drop,
+        Congested => drop "Nothing, if few: the senders inside slow down by it. Much of it means \
+            that the underlay is too full.",
         /// It came by a tunnel, perhaps by our own: tunnels inside tunnels are not opened.
-        Nested => drop,
+        Nested => drop "Look for a route that leads a tunnel's packets into the tunnel itself.",
     }
 }
 

@@ -44,15 +44,16 @@ graph::exits! {
         /// Wrapped: a packet to a neighbour that is not known yet.
         Resolve => node "ip-resolve" cause ip_resolve::INTERFACE,
         /// No room for the headers in front of the frame: too many tunnels inside each other.
-        NoHeadroom => drop,
+        NoHeadroom => drop "Fewer tunnels and tags inside each other.",
         /// What is no IP packet, by a tunnel of packets.
-        NoPacket => drop,
+        NoPacket => drop "Bridge it by a tunnel with `payload = \"frames\"`, if it is to pass.",
         /// No route of the tunnel's VRF leads to its other end, or one that forbids it.
-        NoRoute => drop,
+        NoRoute => drop "Give the tunnel's `underlay_vrf` a route to its other end: `volley lookup \
+            ADDRESS --vrf NAME`.",
         /// The other end is an address of ours.
-        ToOurselves => drop,
+        ToOurselves => drop "Correct the tunnel's `remote`: it is one of our own addresses.",
         /// The tunnel was removed while the frame was under way.
-        NoTunnel => drop,
+        NoTunnel => drop "Nothing, if it ends: the configuration changed just then.",
     }
 }
 

@@ -52,11 +52,12 @@ entrances! {
         /// Nobody can be told: the packet may be cut, which a bridge does not do, is an error, no
         /// IP, to or from a group; or what is left is less than any link carries. The MTU of the
         /// tunnel, or of the way to its other end, is set wrong.
-        Untellable => drop,
+        Untellable => drop "Lower the tunnel's `mtu`, or raise that of the way to its other end.",
         /// Enough errors for this second.
-        RateLimited => drop,
+        RateLimited => drop "Lower the tunnel's `mtu` by what its headers take, so that senders \
+            need not be told so often.",
         /// No room for the message's headers in front of the packet.
-        NoHeadroom => drop,
+        NoHeadroom => drop "Fewer tunnels and tags inside each other.",
     }
 }
 

@@ -67,9 +67,14 @@ impl Router {
 
     pub(super) fn show_errors(&self) -> Vec<view::Drop> {
         let mut drops = Vec::new();
+        let reasons = &self.core.dataplane.layout.reasons;
         for (name, port) in self.core.ports.iter() {
             for count in self.core.dropped(port) {
+                let mut reasons = reasons.iter();
+                let why = reasons.find(|it| it.node == count.node && it.exit == count.reason);
                 drops.push(view::Drop {
+                    meaning: why.map(|it| it.about.clone()).unwrap_or_default(),
+                    help: why.map(|it| it.mend.to_owned()).unwrap_or_default(),
                     node: count.node.to_owned(),
                     reason: count.reason,
                     port: Some(name.as_str().to_owned()),
@@ -99,4 +104,44 @@ impl Router {
 /// `a` for each `b`; 0 where there is no `b`.
 fn ratio(a: u64, b: u64) -> f64 {
     if b == 0 { 0.0 } else { a as f64 / b as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use control::config::objects::commands;
+    use control::view::{self, Answer, Shows, View, Visitor};
+
+    /// Commands that show views, as in `show ports`.
+    #[derive(Default)]
+    struct Shown(Vec<&'static str>);
+
+    impl Visitor for Shown {
+        fn visit<V: View>(&mut self)
+        where
+            dyn Shows: Answer<V>,
+        {
+            self.0.push(V::COMMAND);
+        }
+    }
+
+    #[test]
+    fn what_to_do_about_drops_names_commands_that_there_are() {
+        let mut shown = Shown::default();
+        view::visit(&mut shown);
+        let layout = ::graph::Layout::new(nodes::ALL).unwrap();
+        let mut named = 0;
+        for reason in &layout.reasons {
+            for command in reason.mend.split('`').filter_map(|it| it.strip_prefix("volley ")) {
+                let words: Vec<&str> = command.split(' ').collect();
+                let edits = commands().iter().any(|it| words.starts_with(&[it.noun, it.verb]));
+                let shows = shown
+                    .0
+                    .iter()
+                    .any(|it| command == *it || command.starts_with(&format!("{it} ")));
+                assert!(edits || shows, "{} {}: {command}", reason.node, reason.exit);
+                named += 1;
+            }
+        }
+        assert!(named > 20, "{named}");
+    }
 }

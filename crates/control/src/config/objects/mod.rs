@@ -160,8 +160,7 @@ macro_rules! objects {
 
             /// The step as plain data.
             pub fn line(&self) -> ChangeLine {
-                let text = self.to_string();
-                ChangeLine { action: self.action(), text, needs_restart: self.needs_restart() }
+                match self { $( $(#[cfg($cfg)])? Self::$kind(step) => ChangeLine::of(step, self.needs_restart()), )+ }
             }
         }
 
