@@ -6,7 +6,8 @@
 //! ```
 //! Each candidate period (a distance between events, or a small fraction of one) is judged by the
 //! length of the mean phase vector (Rayleigh): 1 when all events share a phase. A period's
-//! fractions fit as well as itself, so the longest multiple of the best that still fits is taken.
+//! fractions fit as well as itself, so the longest multiple of the best that still fits is taken,
+//! again and again until no longer one fits.
 //! Least squares over cycle numbers sharpen it.
 
 use std::f64::consts::TAU;
@@ -43,17 +44,30 @@ pub fn find(times_s: &[f64]) -> Option<Period> {
     let candidates = candidates(times_s);
     let scored = candidates.iter().map(|&candidate_s| sharpen(times_s, candidate_s));
     let best = scored.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    // At a multiple of the true period the phases cancel; at a multiple of a fraction of it they
-    // still agree.
-    let multiples = (2..=8).map(|times| sharpen(times_s, best.0 * f64::from(times)));
-    let longest = multiples.filter(|&(_, score)| score > 0.7 * best.1);
-    let (period_s, score) = longest.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or(best);
+    let (period_s, score) = longest_multiple(times_s, best);
     let count = times_s.len() as f64;
     // Rayleigh's tail, once for each period tried.
     let tried = candidates.len() as f64 * 2.0 * MOST_STEPS;
     let p = (tried * (-count * score * score).exp()).min(1.0);
     let share = kept(times_s, period_s).len() as f64 / count;
     (p < SIGNIFICANT_P && share >= 0.5).then_some(Period { period_s, share, p })
+}
+
+/// The longest multiple of a period that fits about as well. At a multiple of the true period the
+/// phases cancel; at a multiple of a fraction of it they still agree.
+fn longest_multiple(times_s: &[f64], best: (f64, f64)) -> (f64, f64) {
+    let fits = |&(_, score): &(f64, f64)| score > 0.7 * best.1;
+    let mut longest = best;
+    loop {
+        let multiples = (2..=8).map(|times| sharpen(times_s, longest.0 * f64::from(times)));
+        let longer = multiples.filter(|it| it.0 > 1.5 * longest.0 && fits(it));
+        // Nothing longer than the events themselves comes again.
+        let length_s = times_s[times_s.len() - 1] - times_s[0];
+        match longer.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|it| it.0 < length_s) {
+            Some(longer) => longest = longer,
+            None => return longest,
+        }
+    }
 }
 
 fn candidates(times_s: &[f64]) -> Vec<f64> {
@@ -152,6 +166,22 @@ mod tests {
             let found = find(&events(0.1, 0.1 * jitter, strays, missing)).unwrap();
             assert!((found.period_s / 0.1 - 1.0).abs() < 0.01, "{found:?}");
         }
+    }
+
+    /// Every fourth event has a companion a third of the period behind it: distances of a third are
+    /// candidates, thirds of it, too.
+    #[test]
+    fn a_fraction_of_a_fraction_is_not_taken_for_the_period() {
+        let mut times = Vec::new();
+        for cycle in 0..100 {
+            times.push(f64::from(cycle) * 0.1);
+            if cycle % 4 == 0 {
+                times.push(f64::from(cycle) * 0.1 + 0.1 / 3.0);
+            }
+        }
+        let best = (0.1 / 9.0, rayleigh(&times, 0.1 / 9.0).0);
+        let (period_s, _) = longest_multiple(&times, best);
+        assert!((period_s / 0.1 - 1.0).abs() < 0.01, "{period_s}");
     }
 
     #[test]
