@@ -61,7 +61,7 @@ ends 1 lease_of_p3 "$work/file/state" 2>"$work/refused.txt"
 has '10.0.3.70/24 is not set: nothing can be written' "$work/refused.txt" || { cat "$work/refused.txt"; fail "it failed in silence"; }
 ! ctl router show ports | has 10.0.3.70 || fail "it set what it cannot take back"
 STATE_OF_P3=$work/state/of/p3
-client_of_p3() { client "$k" p3 "$root/scripts/udhcpc-volley" -B -R -t 100 -p "$work/udhcpc.pid"; }
+client_of_p3() { client "$k" p3 "$root/scripts/udhcpc-volley" -R -t 100 -p "$work/udhcpc.pid"; }
 client_of_p3 &
 daemons+=($!)
 has_lease() { [ -s "$STATE_OF_P3/dhcp.p3" ] && ctl router show routes | has '0.0.0.0/0 .*10.0.3.2'; }

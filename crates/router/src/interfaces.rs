@@ -218,6 +218,7 @@ impl OpenPort {
     pub(crate) fn row(&self, name: &PortName) -> Interface {
         Interface {
             up: self.config.up,
+            routes: self.config.routes(),
             mac: self.mac,
             mtu_bytes: self.config.mtu,
             ip4: self.addresses(),

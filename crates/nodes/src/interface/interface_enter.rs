@@ -8,7 +8,7 @@
 //! ```
 
 use crate::interface::{entrances, run_of};
-use crate::tables::{Interface, Interfaces, Setup};
+use crate::tables::{Interfaces, Setup};
 use graph::{Context, Exits, Node, Published};
 use packet::Frame;
 use wire::ip;
@@ -27,6 +27,8 @@ entrances! {
         Ip4 => node "ip4-input",
         /// An IPv6 packet, out of a tunnel of packets.
         Ip6 => node "ip6-input",
+        /// Out of a tunnel of packets that has no address, or is told not to route.
+        NotRouted => drop "Give the tunnel an address, `unnumbered`, or `routing = true`.",
         /// Neither IPv4 nor IPv6, out of a tunnel of packets.
         UnknownVersion => drop "The tunnel's other end sends what is no IP: set `payload` alike at \
             both ends.",
@@ -53,9 +55,10 @@ impl Node for InterfaceEnter {
         let mut from = 0;
         while from < frame.len() {
             let (rx, until) = run_of(frame.rx(), from);
-            if interfaces.get(rx).is_some_and(Interface::carries_packets) {
+            if let Some(row) = interfaces.get(rx).filter(|row| row.carries_packets()) {
                 (from..until).for_each(|slot| {
                     let exit = match ip::version(frame.view(slot).header()) {
+                        _ if !row.routes => Exit::NotRouted,
                         4 => Exit::Ip4,
                         6 => Exit::Ip6,
                         _ => Exit::UnknownVersion,
@@ -104,5 +107,14 @@ mod tests {
         let out = node.run(&[vec![0x45; 20], vec![0x60; 40], vec![0x50], vec![]], GRE_LINK, 0);
         let exits: Vec<_> = out.iter().map(|out| out.exit.as_str()).collect();
         assert_eq!(exits, ["ip4", "ip6", "unknown-version", "unknown-version"]);
+    }
+
+    #[test]
+    fn packets_of_a_tunnel_that_does_not_route_go_nowhere() {
+        let mut world = World::new();
+        world.change_interface(GRE_LINK, |row| row.routes = false);
+        let mut node = NodeHarness::<InterfaceEnter>::new(&world.setup).unwrap();
+        let out = node.run(&[vec![0x45; 20], vec![0x60; 40]], GRE_LINK, 0);
+        assert!(out.iter().all(|out| out.exit == "not-routed"));
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  ethernet_input ┬▶ whoever attached itself to the ethertype (key: the ethertype)
-//!                 └▶ twin_output   IPv4 groups of the link, which the router itself does not hear
+//!                 └▶ twin_output   IPv4 groups of the link, which the router itself does not hear;
+//!                                  IP to an interface that does not route
 //! ```
 //! IEEE 802.3: 14 bytes; a frame for another station's MAC is not for a routed interface. A tag
 //! that tells a priority and no VLAN is taken off, and left in front of the frame: a VLAN that it
@@ -27,7 +28,8 @@ pub struct EthernetInput {
 graph::exits! {
     /// What becomes of a frame that no protocol gets.
     pub enum Exit {
-        /// To a group of the link's, and the interface has a twin: OSPF, DHCP and their like.
+        /// To a group of the link's, or to an interface that does not route, and it has a twin:
+        /// OSPF, DHCP and their like.
         Twin => node "twin-output" cause twin_output::FRAME,
         /// Shorter than an Ethernet header.
         Runt => drop "A link or a device on the way damages packets: look at the error counters \
@@ -39,6 +41,9 @@ graph::exits! {
         /// forwarded, nor answered.
         GroupFrame => drop "Nothing: it would be multiplied. A sender with a broadcast MAC for one \
             host is broken or an attacker.",
+        /// IP to an interface that has no address, or is told not to route.
+        NotRouted => drop "Give the port an address, or set `routing = true`, if it is to route; \
+            put it into a bridge or a cross-connect if not.",
         /// A protocol that the router does not speak.
         UnknownEthertype => drop "Nothing, if it is LLDP or its like; where it is to pass, bridge \
             the port or cross-connect it.",
@@ -91,7 +96,7 @@ impl Node for EthernetInput {
                 return Exit::Runt.into();
             };
             if destination_word(header) != our_mac
-                && let Some(exit) = refused(packet.header(), interfaces.has_twin(rx))
+                && let Some(exit) = refused(packet.header(), rx, interfaces)
             {
                 return exit.into();
             }
@@ -137,11 +142,22 @@ impl EthernetInput {
 
 /// Of frames to other MACs than ours, only those to groups are heard; not by IPv4, and by IPv6 if
 /// they are to a group of nodes. A twin hears IPv4, too.
+///
+/// An interface that does not route hears no IP to its MAC, its twin does.
 #[cold]
-fn refused(frame: &[u8], has_twin: bool) -> Option<Exit> {
+fn refused(frame: &[u8], rx: u16, interfaces: &Interfaces) -> Option<Exit> {
+    let has_twin = interfaces.has_twin(rx);
+    let header = ethernet::Header::new(frame)?;
     // The group bit is the lowest of the first byte (IEEE 802.3 section 3.2.3).
-    if frame.first().is_none_or(|first| first & 1 == 0) {
-        return Some(Exit::NotForUs);
+    if header.destination().0[0] & 1 == 0 {
+        if interfaces.get(rx).is_none_or(|row| row.mac != header.destination().0) {
+            return Some(Exit::NotForUs);
+        }
+        return match header.ethertype() {
+            ethertype::IPV4 | ethertype::IPV6 if has_twin => Some(Exit::Twin),
+            ethertype::IPV4 | ethertype::IPV6 => Some(Exit::NotRouted),
+            _ => None,
+        };
     }
     let to_group = || {
         let packet = ipv6::Header::new(&frame[ethernet::Header::LEN..]);
@@ -151,7 +167,7 @@ fn refused(frame: &[u8], has_twin: bool) -> Option<Exit> {
         let packet = ipv4::Header::new(&frame[ethernet::Header::LEN..]);
         packet.is_some_and(|packet| is_on_link(packet.destination()))
     };
-    let is_wrong = match ethernet::Header::new(frame)?.ethertype() {
+    let is_wrong = match header.ethertype() {
         ethertype::IPV4 if has_twin && on_link() => return Some(Exit::Twin),
         ethertype::IPV4 => true,
         ethertype::IPV6 => !to_group(),
@@ -193,9 +209,10 @@ fn destination_word(header: &[u8; 14]) -> u64 {
     u64::from_ne_bytes([a, b, c, d, e, f, 0, 0])
 }
 
-/// The interface's own MAC in the same form; of no interface, one that no frame can match.
+/// The MAC in the same form by which an interface takes all that comes; of none, and of one that
+/// does not route, one that no frame can match: those are looked at more closely.
 fn mac_word(interface: Option<&Interface>) -> u64 {
-    let Some(interface) = interface else { return u64::MAX };
+    let Some(interface) = interface.filter(|row| row.routes) else { return u64::MAX };
     let [a, b, c, d, e, f] = interface.mac;
     u64::from_ne_bytes([a, b, c, d, e, f, 0, 0])
 }
@@ -203,6 +220,7 @@ fn mac_word(interface: Option<&Interface>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::local::Twin;
     use crate::testing::{FAR, FAR6, HOST, HOST_MAC, HOST6, World, our_mac};
     use graph::harness::{NodeHarness, Outcome};
     use wire::craft;
@@ -274,6 +292,35 @@ mod tests {
             frame.splice(12..12, [0x81, 0, a, b]);
         }
         frame
+    }
+
+    /// Where a frame goes at an interface that does not route; with a twin, if it has one.
+    fn exit_unrouted(frame: Vec<u8>, has_twin: bool) -> String {
+        let mut world = World::new();
+        world.change_interface(0, |row| {
+            row.routes = false;
+            row.put(has_twin.then_some(Twin));
+        });
+        let mut node = NodeHarness::<EthernetInput>::new(&world.setup).unwrap();
+        for (kind, exit) in [(0x0800, "ip4"), (0x0806, "arp"), (0x86dd, "ip6")] {
+            node.attach(kind, exit);
+        }
+        node.run(&[frame], 0, 0).remove(0).exit
+    }
+
+    #[test]
+    fn an_interface_that_does_not_route_gets_no_ip_and_its_twin_all() {
+        let frame = |kind| craft::ethernet(HOST_MAC, our_mac(0)).ethertype(kind).build();
+        for kind in [0x0800, 0x86dd] {
+            assert_eq!(exit_unrouted(frame(kind), false), "not-routed");
+            assert_eq!(exit_unrouted(frame(kind), true), "twin");
+        }
+        assert_eq!(exit_unrouted(frame(0x0806), false), "arp");
+        let others = craft::ethernet(HOST_MAC, our_mac(1)).ethertype(0x0800).build();
+        assert_eq!(exit_unrouted(others, true), "not-for-us");
+        let group = craft::ethernet(HOST_MAC, [0x33, 0x33, 0, 0, 0, 1]);
+        let all_nodes: std::net::Ipv6Addr = ipv6::ALL_NODES.into();
+        assert_eq!(exit_unrouted(group.ipv6(HOST6, all_nodes).udp(1, 2).build(), false), "ip6");
     }
 
     #[test]

@@ -47,6 +47,9 @@ pub struct Interface {
     pub link: Link,
     /// What becomes of received packets.
     pub mode: Mode,
+    /// Whether packets that it receives are routed, or for us: else it hears ARP, neighbour
+    /// discovery and groups alone, for its twin.
+    pub routes: bool,
     /// What is done to the frames that it receives.
     pub input: Features,
     /// What is done to the frames that it sends.
@@ -82,6 +85,7 @@ impl Interface {
             up: true,
             link: Link::Port,
             mode: Mode::Routed,
+            routes: true,
             input: Features::default(),
             output: Features::default(),
             settings: Settings::default(),

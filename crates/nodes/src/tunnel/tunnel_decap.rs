@@ -62,6 +62,8 @@ entrances! {
         /// A frame where the tunnel carries packets, a packet where it carries frames, or neither.
         WrongPayload => drop "Set `payload` of the tunnel as the other end has it: frames or \
             packets.",
+        /// A packet out of a tunnel that has no address, or is told not to route.
+        NotRouted => drop "Give the tunnel an address, `unnumbered`, or `routing = true`.",
         /// No tunnel has this network identifier or key, source and destination.
         UnknownTunnel => drop "Compare `vni` or `key`, `local` and `remote` with the other end's: \
             `volley config show`.",
@@ -266,9 +268,11 @@ fn find(
             _ => Err(Exit::UnknownTunnel),
         };
     };
+    let routes = || interfaces.get(id).is_some_and(|row| row.routes || !row.carries_packets());
     let exit = match interfaces.entrance(id) {
         Entrance::InterfaceDown => return Err(Exit::InterfaceDown),
         _ if interfaces.has_input_features(id) => Exit::Features,
+        _ if !routes() => return Err(Exit::NotRouted),
         entrance => entrance.into(),
     };
     let tunnel = tunnel_of(id).ok_or(Exit::UnknownTunnel)?;

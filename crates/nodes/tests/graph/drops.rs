@@ -167,6 +167,10 @@ fn plays() -> Vec<(&'static str, Play)> {
         ("port-rx/oversize", |rig| {
             rig.receive_as(0, Incoming { bytes: vec![0; 60], segments: 2, headroom: 128 });
         }),
+        ("ethernet-input/not-routed", |rig| {
+            rig.change_interface(0, |row| row.routes = false);
+            rig.receive(0, to(FAR).udp(1, 2).build());
+        }),
         ("acl-input/denied", |rig| {
             rig.change_interface(0, |row| row.set::<AclInput>(nothing()));
             rig.receive(0, to(FAR).udp(1, 2).build());

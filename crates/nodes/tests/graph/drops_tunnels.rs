@@ -68,6 +68,17 @@ pub(crate) fn plays() -> Vec<(&'static str, Play)> {
             let gre = [0x20, 0, 8, 0, 0, 0, 0, GRE_LINK_KEY as u8, 0x50];
             rig.receive(0, from_far().protocol(47).payload(&gre).build());
         }),
+        ("interface-enter/not-routed", |rig| {
+            rig.change_interface(GRE_LINK, |row| {
+                row.set::<MirrorInput>(Some(MirrorTo(5)));
+                row.routes = false;
+            });
+            rig.receive(0, out_of_gre());
+        }),
+        ("tunnel-decap/not-routed", |rig| {
+            rig.change_interface(GRE_LINK, |row| row.routes = false);
+            rig.receive(0, out_of_gre());
+        }),
         ("tunnel-encap/no-headroom", |rig| {
             rig.receive_as(
                 BESIDE_TUNNELS,
@@ -176,6 +187,13 @@ fn tunnels_of_every_kind_come_to_an_end() {
         assert_eq!(rig.drops(), [(reason.to_owned(), 1)]);
         rig.settle();
     }
+}
+
+/// A packet out of the tunnel of packets, to be routed.
+fn out_of_gre() -> Vec<u8> {
+    let inside = craft::ipv4(INSIDE_GRE, HOST).udp(1, 2).build();
+    let gre = [&[0x20, 0, 8, 0, 0, 0, 0, GRE_LINK_KEY as u8][..], &inside].concat();
+    from_far().protocol(47).payload(&gre).build()
 }
 
 fn to_inside_gre() -> Vec<u8> {

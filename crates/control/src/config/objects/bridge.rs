@@ -195,10 +195,10 @@ impl Object for Bridges {
                     let message = format!("{port} carries packets, not frames");
                     report.push(Problem::new(&field, message).expected("a port of frames"));
                 }
-                let routed =
-                    |port: &Port| port.has_addresses() && !matches!(port.kind, PortKind::Bvi);
-                if config.ports.get(port).is_some_and(routed) {
-                    let message = format!("{port} has addresses and is in a bridge");
+                let own = |it: &&Port| !matches!(it.kind, PortKind::Bvi);
+                if let Some(why) = config.ports.get(port).filter(own).and_then(Port::why_it_routes)
+                {
+                    let message = format!("{port} {why} and is in a bridge");
                     report.push(
                         Problem::new(&field, message)
                             .expected("a port that either routes or is bridged")

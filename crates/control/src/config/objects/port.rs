@@ -56,6 +56,8 @@ object! {
         pub qos: Option<Qos> = None,
         /// How it advertises the router to IPv6 hosts; not at all when left out
         pub ra: Option<Ra> as "on" = None,
+        /// Whether packets that it receives are routed; when left out, where it has addresses
+        pub routing: Option<bool> as "true" = None,
         /// Networks whose addresses it answers ARP for, too, as far as they lie beyond other ports
         pub proxy_arp: Vec<Prefix> as "10.0.0.0/8" = Vec::new(),
         /// Whether it tells IPv4 hosts of better ways than by us
@@ -77,9 +79,23 @@ impl Port {
         self.has_ip4() || self.unnumbered.is_some()
     }
 
-    /// Whether it has addresses, its own or another's: what it receives is routed.
+    /// Whether it has addresses, its own or another's.
     pub fn has_addresses(&self) -> bool {
         !self.addresses.is_empty() || self.unnumbered.is_some()
+    }
+
+    /// Whether packets that it receives are routed, where nothing else becomes of its frames.
+    pub fn routes(&self) -> bool {
+        self.routing.unwrap_or_else(|| self.has_addresses())
+    }
+
+    /// What says that it is to route, whatever becomes of its frames, if something does.
+    pub fn why_it_routes(&self) -> Option<&'static str> {
+        match (self.has_addresses(), self.routing) {
+            (true, _) => Some("has addresses"),
+            (false, Some(true)) => Some("is told to route"),
+            (false, _) => None,
+        }
     }
 
     /// Whether it speaks IPv6.

@@ -115,13 +115,12 @@ impl Object for Xconnects {
                     let message = format!("{name} carries packets, or has several other ends");
                     report.push(Problem::new(&field, message).expected("a port of frames"));
                 }
-                let routed = config.ports.get(name).is_some_and(Port::has_addresses);
-                if routed {
-                    let message = format!("{name} has addresses and is in an xconnect");
+                if let Some(why) = config.ports.get(name).and_then(Port::why_it_routes) {
+                    let message = format!("{name} {why} and is in an xconnect");
                     report.push(
                         Problem::new(&field, message)
                             .expected("a port that either routes or is connected through")
-                            .help(format!("remove port.{name}.addresses or this xconnect")),
+                            .help(format!("take that from port.{name}, or remove this xconnect")),
                     );
                 }
             }

@@ -112,10 +112,11 @@ fn settings(name: &PortName, port: &Port) -> String {
     let mac = port.mac.map_or_else(|| "default".to_owned(), |mac| mac.to_string());
     let vrf = name_of(port.vrf.as_ref());
     let redirects = if port.redirects { "on" } else { "off" };
+    let routing = port.routing.map_or("default", |routes| if routes { "on" } else { "off" });
     let proxied = port.proxy_arp.iter().map(|network| format!(" proxy_arp {network}"));
     let proxied: String = proxied.collect();
     format!(
-        "port set {name} {up} mtu {} mac {mac} vrf {vrf} proxy_arp off{proxied} redirects {redirects}",
+        "port set {name} {up} mtu {} mac {mac} vrf {vrf} proxy_arp off{proxied} redirects {redirects} routing {routing}",
         port.mtu
     )
 }
