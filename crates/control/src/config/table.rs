@@ -52,6 +52,11 @@ impl<K: Ord, V> Table<K, V> {
         self.rows.get(key)
     }
 
+    /// A row with its key as the table has it.
+    pub fn entry(&self, key: &K) -> Option<(&K, &V)> {
+        self.rows.get_key_value(key)
+    }
+
     /// Whether the key is there.
     pub fn contains(&self, key: &K) -> bool {
         self.rows.contains_key(key)

@@ -18,6 +18,7 @@ pub mod port_twin;
 mod ports;
 mod proxy_arp;
 pub mod qos;
+mod recursive;
 mod tunnel;
 mod tunnel_mtu;
 pub mod tunnel_outer;

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use super::connected::{Connected, is_link_local};
 use super::port::{Ports, check_exists};
 use super::port_name::PortName;
+use super::recursive::Recursive;
 use super::vrf::{self, DEFAULT_NAME, VrfName, name_of};
 use super::{Command, Config, Object};
 use crate::config::declare::{Declared, as_field, infos, object};
@@ -182,9 +183,14 @@ impl Object for Routes {
 
     fn check(&self, config: &Config, _: &Host, report: &mut Report) {
         let connected = Connected::of(&config.ports);
-        let on_link = OnLink::of(self, &config.ports);
+        let ways = Ways {
+            config,
+            on_link: OnLink::of(self, &config.ports),
+            recursive: Recursive::of(config, &connected),
+            connected: &connected,
+        };
         for (key, route) in self.iter() {
-            check_route(key, route, config, (&connected, &on_link), report);
+            check_route(key, route, &ways, report);
         }
     }
 }
@@ -274,13 +280,16 @@ fn read_hops(table: &mut TableReader<'_>, port: Option<&PortName>) -> Option<Vec
     Some(hops)
 }
 
-fn check_route(
-    key: &RouteKey,
-    route: &Route,
-    config: &Config,
-    (connected, on_link): (&Connected<'_>, &OnLink<'_>),
-    report: &mut Report,
-) {
+/// What leads to next hops.
+struct Ways<'a> {
+    config: &'a Config,
+    connected: &'a Connected<'a>,
+    on_link: OnLink<'a>,
+    recursive: Recursive<'a>,
+}
+
+fn check_route<'a>(key: &'a RouteKey, route: &Route, ways: &Ways<'a>, report: &mut Report) {
+    let config = ways.config;
     let (prefix, field) = (&key.prefix, key.path(Route::KIND));
     vrf::check_exists(&format!("{field}.vrf"), key.vrf.as_ref(), &config.vrfs, report);
     let is_group = prefix.address().is_ipv6() && prefix.address().is_multicast();
@@ -319,7 +328,7 @@ fn check_route(
         if !check_family(&field, prefix, hop, config, report) {
             continue;
         }
-        check_hop(&field, key.vrf.as_ref(), hop, config, (connected, on_link), report);
+        check_hop(&field, key, hop, ways, report);
     }
 }
 
@@ -355,14 +364,14 @@ fn check_family(
     false
 }
 
-fn check_hop(
+fn check_hop<'a>(
     field: &str,
-    of: Option<&VrfName>,
+    key: &'a RouteKey,
     hop: &NextHop,
-    config: &Config,
-    (connected, on_link): (&Connected<'_>, &OnLink<'_>),
+    ways: &Ways<'a>,
     report: &mut Report,
 ) {
+    let (of, config) = (key.vrf.as_ref(), ways.config);
     if let Some(port) = &hop.port {
         check_exists(field, port, &config.ports, report);
         if !config.ports.contains(port) {
@@ -405,7 +414,7 @@ fn check_hop(
     let own = |(_, port): (&PortName, &super::port::Port)| {
         port.addresses.iter().any(|own| own.address() == address)
     };
-    let reached = connected.port_to(vrf, address);
+    let reached = ways.connected.port_to(vrf, address);
     match (reached, &hop.port) {
         (Some(reached), _)
             if config.ports.get(reached).is_some_and(|port| own((reached, port))) =>
@@ -419,11 +428,12 @@ fn check_hop(
         ),
         (Some(_), _) => {}
         (None, _) if said.is_some_and(|port| port.unnumbered.is_some()) && address.is_ipv4() => {}
-        (None, Some(port)) if on_link.has(vrf, port, address) => {}
+        (None, Some(port)) if ways.on_link.has(vrf, port, address) => {}
+        (None, None) if ways.recursive.leads_to(key, address) => {}
         (None, _) => report.push_missing(
             Problem::new(field, nowhere(address, vrf))
-                .expected("a next hop in a connected network")
-                .help("give a port an address in that network first"),
+                .expected("a next hop in a connected network, or one that another route leads to")
+                .help("give a port an address in that network first, or add a route to it"),
         ),
     }
 }
