@@ -11,8 +11,9 @@ use fib::quiesce::Quiescence;
 use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, WorkerHandle};
 use nodes::port::Shaped;
 use nodes::tables::{
-    Bindings, IcmpLimits, Injector, Interface, Interfaces, Punts, Reception, Setup, Shared,
-    Stations, ToTwin, TwinLimits, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path, twin_queue,
+    Bindings, IcmpLimits, Injector, Interface, Interfaces, Ip4Rules, Punts, Reception, Setup,
+    Shared, Stations, ToTwin, TwinLimits, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path,
+    twin_queue,
 };
 use packet::Pool;
 use sched::WaitingRoom;
@@ -148,6 +149,8 @@ pub struct Dataplane {
     pub groups: Arc<EcmpTable>,
     /// How much ICMP each worker may send.
     pub icmp: Arc<IcmpLimits>,
+    /// Which IPv4 addresses are hosts'.
+    pub ip4_rules: Arc<Ip4Rules>,
     /// How much each worker may hand to the kernel's twins.
     pub twin_limits: Arc<TwinLimits>,
     /// What workers say.
@@ -200,7 +203,9 @@ impl Dataplane {
             icmp: Arc::new(IcmpLimits {
                 errors_per_second: settings.icmp_errors_per_second.into(),
                 echoes_per_second: settings.icmp_echoes_per_second.into(),
+                echoes_broadcasts: false.into(),
             }),
+            ip4: Arc::default(),
             twins,
             twin_limits: Arc::default(),
             reception: settings.reception,
@@ -218,6 +223,7 @@ impl Dataplane {
             stations: shared.stations.clone(),
             groups: Arc::clone(&shared.groups),
             icmp: Arc::clone(&shared.icmp),
+            ip4_rules: Arc::clone(&shared.ip4),
             twin_limits: Arc::clone(&shared.twin_limits),
             events,
             injector,

@@ -217,6 +217,12 @@ pub const fn is_multicast(address: u32) -> bool {
     address >> 28 == 0xe
 }
 
+/// Whether this is in the reserved network 240.0.0.0/4 (RFC 1112, 4), the broadcast address aside.
+#[inline]
+pub const fn is_class_e(address: u32) -> bool {
+    address >> 28 == 0xf && address != u32::MAX
+}
+
 /// Whether no packet on a wire may come from here (RFC 1812, 5.3.7): 0/8, 127/8, groups, class E,
 /// broadcast.
 #[inline]

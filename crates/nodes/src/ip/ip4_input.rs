@@ -15,13 +15,16 @@
 //! ```
 //! TTL is judged where the packet is forwarded: one that is for us may arrive with any.
 
-use crate::tables::Setup;
+use crate::tables::{Ip4Rules, Setup};
 use graph::{Attach, Context, Exits, Node};
 use packet::{Frame, PacketView, VECTOR, vectorized};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use wire::{checksum, ethernet::ethertype, ipv4};
 
 /// See the module.
 pub struct Ip4Input {
+    rules: Arc<Ip4Rules>,
     headers: Headers,
 }
 
@@ -49,7 +52,8 @@ graph::exits! {
             counters along it.",
         /// RFC 1812 section 5.3.7: no host has this source address.
         MartianSource => drop "The sender has no proper address, or forges one: capture some, and \
-            look at the MAC address.",
+            look at the MAC address. Addresses of 240.0.0.0/4 are hosts' with `class_e = true` in \
+            [ip4].",
     }
 }
 
@@ -61,17 +65,19 @@ impl Node for Ip4Input {
     type Exit = Exit;
     type Setup = Setup;
 
-    fn new(_: &Setup) -> Self {
-        Self { headers: Headers { words: [[0; VECTOR]; WORDS], totals: [0; VECTOR] } }
+    fn new(setup: &Setup) -> Self {
+        let rules = Arc::clone(&setup.shared.ip4);
+        Self { rules, headers: Headers { words: [[0; VECTOR]; WORDS], totals: [0; VECTOR] } }
     }
 
     fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
-        if self.headers.read(frame) && self.headers.are_good(frame.lengths()) {
+        let class_e = self.rules.class_e.load(Ordering::Relaxed);
+        if self.headers.read(frame) && self.headers.are_good(frame.lengths(), class_e) {
             // Ethernet pads short packets: what is behind the total length is not the packet's.
             frame.truncate(&self.headers.totals);
             exits.all(Exit::Lookup);
         } else {
-            exits.each(frame, check);
+            exits.each(frame, |packet| check(packet, class_e));
         }
     }
 }
@@ -103,14 +109,21 @@ impl Headers {
     /// Whether all of the packets, of these `lengths`, are what [`check`] lets through to the
     /// lookup.
     #[inline]
-    fn are_good(&mut self, lengths: &[u32]) -> bool {
-        vectorized(|| good(&self.words, lengths, &mut self.totals))
+    fn are_good(&mut self, lengths: &[u32], class_e: bool) -> bool {
+        match class_e {
+            false => vectorized(|| good::<false>(&self.words, lengths, &mut self.totals)),
+            true => vectorized(|| good::<true>(&self.words, lengths, &mut self.totals)),
+        }
     }
 }
 
 /// The checks of [`check`], without branches. Writes the packets' total lengths.
 #[inline(always)]
-fn good(words: &[[u32; VECTOR]; WORDS], lengths: &[u32], totals: &mut [u32; VECTOR]) -> bool {
+fn good<const CLASS_E: bool>(
+    words: &[[u32; VECTOR]; WORDS],
+    lengths: &[u32],
+    totals: &mut [u32; VECTOR],
+) -> bool {
     let count = lengths.len().min(VECTOR);
     let [first, second, third, source, last] = words.each_ref().map(|words| &words[..count]);
     let totals = &mut totals[..count];
@@ -126,7 +139,11 @@ fn good(words: &[[u32; VECTOR]; WORDS], lengths: &[u32], totals: &mut [u32; VECT
         let network = u32::from_be(source[slot]) >> 24;
         wrong |= (sum ^ 0xffff) | (head >> 24 ^ u32::from(PLAIN));
         wrong |= u32::from(total < ipv4::Header::LEN as u32) | u32::from(total > lengths[slot]);
-        wrong |= u32::from(network == 0) | u32::from(network == 127) | u32::from(network >= 224);
+        wrong |= u32::from(network == 0) | u32::from(network == 127);
+        wrong |= match CLASS_E {
+            false => u32::from(network >= 224),
+            true => u32::from(network & 0xf0 == 224) | u32::from(source[slot] == u32::MAX),
+        };
     }
     wrong == 0
 }
@@ -135,20 +152,20 @@ fn good(words: &[[u32; VECTOR]; WORDS], lengths: &[u32], totals: &mut [u32; VECT
 const PLAIN: u8 = 0x45;
 
 #[inline(always)]
-fn check(packet: &mut PacketView<'_>) -> Exit {
+fn check(packet: &mut PacketView<'_>, class_e: bool) -> Exit {
     let length = packet.length();
     let Some(bytes) = packet.header().first_chunk::<{ ipv4::Header::LEN }>() else {
         return Exit::Truncated;
     };
     let header = ipv4::Header::of(bytes);
     if bytes[0] != PLAIN || !checksum_is_right(bytes) {
-        return check_unusual(packet);
+        return check_unusual(packet, class_e);
     }
     let total = usize::from(header.total_len());
     if total < ipv4::Header::LEN || total > length {
         return Exit::BadTotalLength;
     }
-    if is_martian_source(bytes) {
+    if is_martian_source(header, class_e) {
         return Exit::MartianSource;
     }
     // Ethernet pads short packets: what is behind the total length is not the packet's.
@@ -172,17 +189,18 @@ fn checksum_is_right(header: &[u8; 20]) -> bool {
     (sum >> 16) + (sum & 0xffff) == 0xffff
 }
 
-/// Loopback, "this network", multicast and class E are nobody's source (0.0.0.0 included: hosts
-/// without an address speak to servers on their own link, not through routers).
+/// Loopback, "this network", multicast and, unless told otherwise, class E are nobody's source
+/// (0.0.0.0 included: hosts without an address speak to servers on their own link, not through
+/// routers).
 #[inline(always)]
-fn is_martian_source(header: &[u8; 20]) -> bool {
-    let first = header[12];
-    first == 0 || first == 127 || first >= 224
+fn is_martian_source(header: ipv4::Header<'_>, class_e: bool) -> bool {
+    let source = header.source();
+    ipv4::is_martian_source(source) && !(class_e && ipv4::is_class_e(source))
 }
 
 /// Everything that is not a plain good header, told apart.
 #[cold]
-fn check_unusual(packet: &mut PacketView<'_>) -> Exit {
+fn check_unusual(packet: &mut PacketView<'_>, class_e: bool) -> Exit {
     let length = packet.length();
     let Some(header) = ipv4::Header::new(packet.header()) else { return Exit::Truncated };
     if header.version() != 4 {
@@ -198,7 +216,7 @@ fn check_unusual(packet: &mut PacketView<'_>) -> Exit {
     if !checksum::is_valid(&packet.header()[..header_len]) {
         return Exit::BadChecksum;
     }
-    if is_martian_source(header.bytes()) {
+    if is_martian_source(header, class_e) {
         return Exit::MartianSource;
     }
     packet.truncate(total);
@@ -264,6 +282,28 @@ mod tests {
             assert_eq!(run(&with_options).exit, "martian-source");
         }
         assert_eq!(run(&craft::ipv4([223, 255, 255, 255], FAR).build()).exit, "lookup");
+    }
+
+    #[test]
+    fn class_e_may_be_hosts() {
+        let world = World::new();
+        world.setup.shared.ip4.class_e.store(true, Ordering::Relaxed);
+        let mut node = NodeHarness::<Ip4Input>::new(&world.setup).unwrap();
+        for (source, exit) in [
+            ([240, 0, 0, 1], "lookup"),
+            ([255, 255, 255, 254], "lookup"),
+            ([255; 4], "martian-source"),
+            ([224, 0, 0, 1], "martian-source"),
+            ([239, 255, 255, 255], "martian-source"),
+            ([127, 0, 0, 1], "martian-source"),
+        ] {
+            let packet = craft::ipv4(source, FAR).udp(1, 2).build();
+            // By itself, and among many of its kind.
+            assert_eq!(node.run(&[good().build(), packet.clone()], 0, 0)[1].exit, exit);
+            let with_options = craft::ipv4(source, FAR).option(148, &[0, 0]).build();
+            let options = if exit == "lookup" { "options" } else { exit };
+            assert_eq!(node.run(&[with_options], 0, 0)[0].exit, options);
+        }
     }
 
     #[test]

@@ -34,7 +34,7 @@ graph::exits! {
         Prohibit => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::ADMIN_PROHIBITED),
         /// Loopback, multicast or reserved: no router forwards to it.
         MartianDestination => drop "Nothing for the router: the sender's application asks for an \
-            address that is no host's.",
+            address that is no host's; those of 240.0.0.0/4 are with `class_e = true` in [ip4].",
         /// RFC 2644: directed broadcasts are not forwarded.
         DirectedBroadcast => drop "Nothing: such broadcasts served attacks. What must reach all \
             hosts needs a relay, as DHCP has.",

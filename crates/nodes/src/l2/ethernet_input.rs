@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  ethernet_input ┬▶ whoever attached itself to the ethertype (key: the ethertype)
+//!                 ├▶ icmp4_broadcast  IPv4 to all, where echo requests to all are answered
 //!                 └▶ twin_output   IPv4 groups of the link, which the router itself does not hear;
 //!                                  IP to an interface that does not route
 //! ```
@@ -11,9 +12,11 @@
 
 use super::vlan_input::take_off;
 use crate::local::twin_output;
-use crate::tables::{Interface, Interfaces, Setup, TAG_BYTES};
+use crate::tables::{IcmpLimits, Interface, Interfaces, Setup, TAG_BYTES};
 use graph::{Context, ExitIndex, Exits, Node, Published};
 use packet::Frame;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use wire::ethernet::{self, ethertype};
 use wire::vlan::{Tag, is_tag};
 use wire::{ipv4, ipv6};
@@ -21,6 +24,7 @@ use wire::{ipv4, ipv6};
 /// See the module.
 pub struct EthernetInput {
     interfaces: Published<Interfaces>,
+    icmp: Arc<IcmpLimits>,
     /// The exit of each attached ethertype.
     by_ethertype: Vec<(u16, ExitIndex)>,
 }
@@ -31,6 +35,8 @@ graph::exits! {
         /// To a group of the link's, or to an interface that does not route, and it has a twin:
         /// OSPF, DHCP and their like.
         Twin => node "twin-output" cause twin_output::FRAME,
+        /// IPv4 to all stations, and echo requests to all are answered.
+        Broadcast => node "icmp4-broadcast",
         /// Shorter than an Ethernet header.
         Runt => drop "A link or a device on the way damages packets: look at the error counters \
             along it.",
@@ -62,7 +68,8 @@ impl Node for EthernetInput {
     type Setup = Setup;
 
     fn new(setup: &Setup) -> Self {
-        Self { interfaces: setup.shared.interfaces.clone(), by_ethertype: Vec::new() }
+        let (interfaces, icmp) = (setup.shared.interfaces.clone(), Arc::clone(&setup.shared.icmp));
+        Self { interfaces, icmp, by_ethertype: Vec::new() }
     }
 
     fn attach(&mut self, key: u32, exit: ExitIndex) {
@@ -96,8 +103,11 @@ impl Node for EthernetInput {
                 return Exit::Runt.into();
             };
             if destination_word(header) != our_mac
-                && let Some(exit) = refused(packet.header(), rx, interfaces)
+                && let Some(exit) = self.refused(packet.header(), rx, interfaces)
             {
+                if matches!(exit, Exit::Broadcast) {
+                    packet.advance(ethernet::Header::LEN);
+                }
                 return exit.into();
             }
             let found = ethertype_of(header);
@@ -134,47 +144,57 @@ impl EthernetInput {
         (alike && frame.advance(ethernet::Header::LEN as u16)).then_some(exit)
     }
 
+    /// Of frames to other MACs than ours, only those to groups are heard; not by IPv4, and by IPv6
+    /// if they are to a group of nodes. A twin hears IPv4, too.
+    ///
+    /// An interface that does not route hears no IP to its MAC, its twin does.
+    #[cold]
+    fn refused(&self, frame: &[u8], rx: u16, interfaces: &Interfaces) -> Option<Exit> {
+        let has_twin = interfaces.has_twin(rx);
+        let header = ethernet::Header::new(frame)?;
+        // The group bit is the lowest of the first byte (IEEE 802.3 section 3.2.3).
+        if header.destination().0[0] & 1 == 0 {
+            if interfaces.get(rx).is_none_or(|row| row.mac != header.destination().0) {
+                return Some(Exit::NotForUs);
+            }
+            return match header.ethertype() {
+                ethertype::IPV4 | ethertype::IPV6 if has_twin => Some(Exit::Twin),
+                ethertype::IPV4 | ethertype::IPV6 => Some(Exit::NotRouted),
+                _ => None,
+            };
+        }
+        let to_group = || {
+            let packet = ipv6::Header::new(&frame[ethernet::Header::LEN..]);
+            packet.is_none_or(|packet| ipv6::is_multicast(packet.destination()))
+        };
+        let on_link = || {
+            let packet = ipv4::Header::new(&frame[ethernet::Header::LEN..]);
+            packet.is_some_and(|packet| is_on_link(packet.destination()))
+        };
+        let is_wrong = match header.ethertype() {
+            ethertype::IPV4 if has_twin && on_link() => return Some(Exit::Twin),
+            ethertype::IPV4 if header.destination().0 == BROADCAST && self.hears_broadcasts() => {
+                return Some(Exit::Broadcast);
+            }
+            ethertype::IPV4 => true,
+            ethertype::IPV6 => !to_group(),
+            _ => false,
+        };
+        is_wrong.then_some(Exit::GroupFrame)
+    }
+
+    fn hears_broadcasts(&self) -> bool {
+        self.icmp.echoes_broadcasts.load(Ordering::Relaxed)
+    }
+
     fn exit_of(&self, ethertype: u16) -> ExitIndex {
         let attached = self.by_ethertype.iter().find(|&&(known, _)| known == ethertype);
         attached.map_or_else(|| unknown(ethertype).into(), |&(_, exit)| exit)
     }
 }
 
-/// Of frames to other MACs than ours, only those to groups are heard; not by IPv4, and by IPv6 if
-/// they are to a group of nodes. A twin hears IPv4, too.
-///
-/// An interface that does not route hears no IP to its MAC, its twin does.
-#[cold]
-fn refused(frame: &[u8], rx: u16, interfaces: &Interfaces) -> Option<Exit> {
-    let has_twin = interfaces.has_twin(rx);
-    let header = ethernet::Header::new(frame)?;
-    // The group bit is the lowest of the first byte (IEEE 802.3 section 3.2.3).
-    if header.destination().0[0] & 1 == 0 {
-        if interfaces.get(rx).is_none_or(|row| row.mac != header.destination().0) {
-            return Some(Exit::NotForUs);
-        }
-        return match header.ethertype() {
-            ethertype::IPV4 | ethertype::IPV6 if has_twin => Some(Exit::Twin),
-            ethertype::IPV4 | ethertype::IPV6 => Some(Exit::NotRouted),
-            _ => None,
-        };
-    }
-    let to_group = || {
-        let packet = ipv6::Header::new(&frame[ethernet::Header::LEN..]);
-        packet.is_none_or(|packet| ipv6::is_multicast(packet.destination()))
-    };
-    let on_link = || {
-        let packet = ipv4::Header::new(&frame[ethernet::Header::LEN..]);
-        packet.is_some_and(|packet| is_on_link(packet.destination()))
-    };
-    let is_wrong = match header.ethertype() {
-        ethertype::IPV4 if has_twin && on_link() => return Some(Exit::Twin),
-        ethertype::IPV4 => true,
-        ethertype::IPV6 => !to_group(),
-        _ => false,
-    };
-    is_wrong.then_some(Exit::GroupFrame)
-}
+/// To all stations of a link (IEEE 802.3 section 3.2.3).
+const BROADCAST: [u8; 6] = [0xff; 6];
 
 /// Groups of one link (RFC 5771 section 4), and its broadcast address (RFC 919).
 fn is_on_link(destination: u32) -> bool {
@@ -263,6 +283,20 @@ mod tests {
         assert_eq!(exit_of(broadcast(0x0800)), "group-frame");
         let multicast = craft::ethernet(HOST_MAC, [1, 0, 0x5e, 0, 0, 5]).ethertype(0x0800);
         assert_eq!(exit_of(multicast.build()), "group-frame");
+    }
+
+    #[test]
+    fn what_is_to_all_is_heard_by_ip4_where_echo_requests_to_all_are_answered() {
+        let world = World::new();
+        world.setup.shared.icmp.echoes_broadcasts.store(true, Ordering::Relaxed);
+        let mut node = NodeHarness::<EthernetInput>::new(&world.setup).unwrap();
+        let echo = |to| craft::ethernet(HOST_MAC, to).ipv4(HOST, [255; 4]).icmp_echo(1, 1).build();
+        let out = node.run(&[echo([0xff; 6]), echo([1, 0, 0x5e, 0, 0, 5])], 0, 0);
+        assert_eq!(out[0].exit, "broadcast");
+        assert_eq!(out[0].header, craft::ipv4(HOST, [255; 4]).icmp_echo(1, 1).build());
+        assert_eq!(out[1].exit, "group-frame");
+        let other = craft::ethernet(HOST_MAC, [0xff; 6]).ipv6(HOST6, FAR6).udp(1, 2).build();
+        assert_eq!(node.run(&[other], 0, 0)[0].exit, "group-frame");
     }
 
     #[test]

@@ -192,7 +192,9 @@ fn anywhere(interfaces: &Interfaces, rx: u16) -> u32 {
 /// True if `address` can be one host's, and is not ours: we know what we sent.
 fn is_host(address: u32, routes: PacketRoutes<'_>) -> bool {
     let kind = routes.to(address).kind();
-    !ipv4::is_martian_source(address) && kind != Kind::Link as u8 && kind != Kind::Local as u8
+    // Whether class E is, the input has judged.
+    let is_host = ipv4::is_class_e(address) || !ipv4::is_martian_source(address);
+    is_host && kind != Kind::Link as u8 && kind != Kind::Local as u8
 }
 
 fn is_group(address: u32, routes: PacketRoutes<'_>) -> bool {

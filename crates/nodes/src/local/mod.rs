@@ -33,6 +33,7 @@ nodes! {
     arp_input::ArpInput,
     ip4_local::Ip4Local,
     icmp4_input::Icmp4Input,
+    icmp4_broadcast::Icmp4Broadcast,
     icmp4_echo::Icmp4Echo,
     icmp4_error::Icmp4Error,
     udp4_local::Udp4Local,

@@ -41,7 +41,7 @@ pub use interfaces::{
 pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
 pub use rate_limit::{RateLimit, RateLimits};
 pub use settings::Settings;
-pub use setup::{IcmpLimits, Kind, Reception, Setup, Shared};
+pub use setup::{IcmpLimits, Ip4Rules, Kind, Reception, Setup, Shared};
 pub use shaping::{HandOver, Leftover, Outcome, ShapeLetter, ShapeLetters, Shaper};
 pub use slow_path::{
     ArpHeard, BetterWay, BindingHeard, Injected, InjectedQueue, Injector, Lane, ListenersWanted,

@@ -9,7 +9,7 @@ use fib::ecmp::EcmpTable;
 use fib::ip6::Ip6Table;
 use graph::Published;
 use sched::WaitingRoom;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, Mutex};
 
 /// What a route's [`fib::Forward`] says to do; its id then means what stands beside it.
@@ -50,6 +50,15 @@ pub struct IcmpLimits {
     pub errors_per_second: AtomicU32,
     /// Echo replies; 0: echo requests are not answered.
     pub echoes_per_second: AtomicU32,
+    /// Echo requests to all stations of a link are answered, too.
+    pub echoes_broadcasts: AtomicBool,
+}
+
+/// What of IPv4 is not everywhere the same; the control thread changes it at any time.
+#[derive(Debug, Default)]
+pub struct Ip4Rules {
+    /// 240.0.0.0/4 (class E, RFC 1112 section 4) are addresses of hosts like others.
+    pub class_e: AtomicBool,
 }
 
 /// How workers take packets from ports.
@@ -92,6 +101,8 @@ pub struct Shared {
     pub slow_path: SlowPath,
     /// How much ICMP each worker may send.
     pub icmp: Arc<IcmpLimits>,
+    /// Which IPv4 addresses are hosts'.
+    pub ip4: Arc<Ip4Rules>,
     /// To the kernel's twins of interfaces.
     pub twins: TwinQueue,
     /// How much each worker may hand to them.

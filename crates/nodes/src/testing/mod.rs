@@ -78,7 +78,9 @@ impl World {
             icmp: Arc::new(IcmpLimits {
                 errors_per_second: icmp_errors_per_second.into(),
                 echoes_per_second: 1000.into(),
+                echoes_broadcasts: false.into(),
             }),
+            ip4: Arc::default(),
             twins,
             twin_limits: Arc::default(),
             reception: Reception::default(),

@@ -167,6 +167,11 @@ fn plays() -> Vec<(&'static str, Play)> {
         ("port-rx/oversize", |rig| {
             rig.receive_as(0, Incoming { bytes: vec![0; 60], segments: 2, headroom: 128 });
         }),
+        ("icmp4-broadcast/not-for-us", |rig| {
+            rig.dataplane.icmp.echoes_broadcasts.store(true, Ordering::Relaxed);
+            let to_all = craft::ethernet(HOST_MAC, [255; 6]).ipv4(HOST, [255; 4]);
+            rig.receive(0, to_all.udp(68, 67).build());
+        }),
         ("ethernet-input/not-routed", |rig| {
             rig.change_interface(0, |row| row.routes = false);
             rig.receive(0, to(FAR).udp(1, 2).build());

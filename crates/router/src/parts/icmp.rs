@@ -18,6 +18,7 @@ impl Makes<Replaced<Icmp>> for IcmpRates {
         let limits = &core.dataplane.icmp;
         limits.errors_per_second.store(change.new.errors_pps, Ordering::Relaxed);
         limits.echoes_per_second.store(echoes_pps(&change.new), Ordering::Relaxed);
+        limits.echoes_broadcasts.store(change.new.echo_broadcasts, Ordering::Relaxed);
         Ok(())
     }
 }

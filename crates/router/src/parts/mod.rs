@@ -111,6 +111,7 @@ parts! {
     redirects: Redirecting, makes: [], hears: [BetterWay],
     // What is for ourselves.
     icmp: IcmpRates, makes: [Icmp], hears: [],
+    ip4: Ip4Rules, makes: [Ip4], hears: [],
     reassembly: Reassembling, makes: [], hears: [Piece],
     // What is looked at.
     tunnel_mtu: TunnelMtu, makes: [], hears: [],

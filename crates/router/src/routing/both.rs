@@ -7,7 +7,7 @@
 //! A next hop of IPv6 that IPv4 goes by is a user of IPv6's own: that one is pinned while either is
 //! in use, and the MAC that it gets goes to both.
 
-use super::family::Ip6Tables;
+use super::family::{Family, Ip6Tables, specials_without_class_e};
 use super::{LinkOf, Routing, Wish};
 use dataplane::Dataplane;
 use fib::FibError;
@@ -56,6 +56,12 @@ impl Routes {
     /// Takes a VRF's routes out of the tables.
     pub(crate) fn remove_vrf(&mut self, vrf: VrfId) -> Result<(), FibError> {
         self.ip4.remove_vrf(vrf).and(self.ip6.remove_vrf(vrf))
+    }
+
+    /// Whether 240.0.0.0/4 is routed like other networks.
+    pub(crate) fn set_class_e(&mut self, routed: bool, link: LinkOf<'_>) -> Result<(), FibError> {
+        let specials = if routed { specials_without_class_e() } else { u32::specials() };
+        self.ip4.set_specials(specials, link)
     }
 
     /// The adjacency of a neighbour, made if need be; none if there is no such interface.

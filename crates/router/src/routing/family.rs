@@ -107,7 +107,7 @@ impl Family for u32 {
     /// RFC 1812 section 5.3.7, RFC 1122 section 3.2.1.3: this network, loopback, multicast,
     /// reserved.
     fn specials() -> Vec<(Prefix<u32>, Kind)> {
-        let martians = [(0x0000_0000, 8), (0x7f00_0000, 8), (0xe000_0000, 4), (0xf000_0000, 4)];
+        let martians = [(0x0000_0000, 8), (0x7f00_0000, 8), (0xe000_0000, 4), (CLASS_E, 4)];
         prefixes(&martians.map(|(address, length)| (address, length, Kind::Martian)))
     }
 
@@ -119,6 +119,17 @@ impl Family for u32 {
         self
     }
 }
+
+/// The same where class E is hosts': of 240.0.0.0/4 there is the broadcast address alone.
+pub(super) fn specials_without_class_e() -> Vec<(Prefix<u32>, Kind)> {
+    let mut specials = u32::specials();
+    specials.retain(|(prefix, _)| prefix.address() != CLASS_E);
+    specials.extend(prefixes(&[(u32::MAX, 32, Kind::Martian)]));
+    specials
+}
+
+/// 240.0.0.0/4.
+const CLASS_E: u32 = 0xf000_0000;
 
 impl Family for u128 {
     type Table = Ip6Tables;

@@ -30,7 +30,7 @@ use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use fib::ecmp::EcmpTable;
 use fib::neighbor::NeighborKey;
 use fib::{FibError, Prefix};
-use nodes::tables::VrfId;
+use nodes::tables::{Kind, VrfId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use ways::{Ways, by_neighbor};
@@ -62,23 +62,35 @@ pub(crate) struct Routing<A: Family> {
     ways: Ways<A>,
     /// Interfaces that carry no packets: a new VRF's routes do not use them either.
     down: BTreeSet<u16>,
+    /// Networks that no route of a VRF leads to unless it is for them alone.
+    specials: Vec<(Prefix<A>, Kind)>,
 }
 
 impl<A: Family> Routing<A> {
     /// No VRF yet.
     pub(crate) fn new(adjacencies: Arc<AdjacencyTable>, groups: Arc<EcmpTable>) -> Self {
         let ways = Ways::new(adjacencies, groups);
-        Self { vrfs: BTreeMap::new(), ways, down: BTreeSet::new() }
+        Self { vrfs: BTreeMap::new(), ways, down: BTreeSet::new(), specials: A::specials() }
     }
 
     /// A VRF without routes whose table is `table`; martian networks are closed.
     pub(crate) fn add_vrf(&mut self, vrf: VrfId, table: Arc<A::Table>) -> Result<(), FibError> {
         let mut routes = VrfRoutes::new(table);
         let mut added = InVrf { routes: &mut routes, ways: &mut self.ways, link: &|_| None };
-        added.set_specials()?;
+        added.change_specials(&[], &self.specials)?;
         self.down.iter().try_for_each(|&interface| added.set_interface(interface, false))?;
         self.vrfs.insert(vrf, routes);
         Ok(())
+    }
+
+    /// From now on, in every VRF, these networks are special.
+    fn set_specials(
+        &mut self,
+        specials: Vec<(Prefix<A>, Kind)>,
+        link: LinkOf<'_>,
+    ) -> Result<(), FibError> {
+        let had = std::mem::replace(&mut self.specials, specials.clone());
+        self.in_each(link, |vrf| vrf.change_specials(&had, &specials))
     }
 
     /// Takes a VRF's routes out of the tables.

@@ -141,11 +141,15 @@ impl<A: Family> InVrf<'_, A> {
         self.follow_without_route(prefix)
     }
 
-    /// Martian networks are closed.
-    pub(super) fn set_specials(&mut self) -> Result<(), FibError> {
-        A::specials()
-            .into_iter()
-            .try_for_each(|(prefix, kind)| self.set_special(prefix, Some(kind)))
+    /// Networks that were special are not any more, and others are.
+    pub(super) fn change_specials(
+        &mut self,
+        had: &[(Prefix<A>, Kind)],
+        wanted: &[(Prefix<A>, Kind)],
+    ) -> Result<(), FibError> {
+        let gone = had.iter().filter(|special| !wanted.contains(special));
+        gone.map(|&(prefix, _)| self.set_special(prefix, None)).fold(Ok(()), Result::and)?;
+        wanted.iter().try_for_each(|&(prefix, kind)| self.set_special(prefix, Some(kind)))
     }
 
     /// An interface begins or ceases to carry packets.

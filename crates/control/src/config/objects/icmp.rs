@@ -10,6 +10,8 @@ object! {
     pub struct Icmp {
         /// Whether echo requests to the router are answered
         pub echo: bool = true,
+        /// Whether echo requests to all stations of a link are, too
+        pub echo_broadcasts: bool = false,
         /// Echo replies, of each worker
         pub echo_pps: u32 [1..=10_000_000] = 10_000,
         /// Errors (time exceeded, unreachable, …), of each worker

@@ -183,6 +183,7 @@ objects! {
     log: log::Log,
     arp: arp::Arp,
     icmp: icmp::Icmp,
+    ip4: ip4::Ip4,
     twins: twins::Twins,
     acls: acl::Acls,
     policers: policer::Policers,

@@ -13,6 +13,7 @@ use super::super::objects::acl::{Acl, AclName, Action, Fragment, Rule, TcpFlags}
 use super::super::objects::arp::Arp;
 use super::super::objects::bridge::{BoundAddress, Bridge, BridgeName, Flags, Member};
 use super::super::objects::icmp::Icmp;
+use super::super::objects::ip4::Ip4;
 use super::super::objects::memory::Memory;
 use super::super::objects::mirror::{Direction, Mirror, MirrorName, Source};
 use super::super::objects::neighbor::{Neighbor, NeighborKey};
@@ -111,6 +112,7 @@ fn sections() -> impl Strategy<Value = Config> {
             // Room for what is generated.
             memory: Memory { frame_bytes, hugepages, ..Memory::default() },
             arp,
+            ip4: Ip4 { class_e: icmp.echo_broadcasts },
             icmp,
             twins,
             ..Config::default()

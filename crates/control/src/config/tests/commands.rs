@@ -39,6 +39,7 @@ fn bare(config: &Config) -> Config {
         memory: config.memory.clone(),
         arp: config.arp.clone(),
         icmp: config.icmp.clone(),
+        ip4: config.ip4.clone(),
         acls: config.acls.clone(),
         policers: config.policers.clone(),
         twins: config.twins.clone(),
