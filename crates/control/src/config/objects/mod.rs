@@ -19,6 +19,7 @@ mod ports;
 mod proxy_arp;
 pub mod qos;
 mod recursive;
+mod route_row;
 mod tunnel;
 mod tunnel_mtu;
 pub mod tunnel_outer;

@@ -13,7 +13,7 @@ use std::net::IpAddr;
 
 use super::Config;
 use super::connected::{Connected, is_link_local};
-use super::route::{Route, RouteKey};
+use super::route_row::{Route, RouteKey};
 use super::vrf::VrfName;
 use crate::config::prefix::Prefix;
 
