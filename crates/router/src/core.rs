@@ -205,6 +205,18 @@ impl Core {
         outcome
     }
 
+    /// Settles a slice of the routes that changes have left, if there are any; true if there were.
+    pub(crate) fn settle_routes(&mut self) -> bool {
+        let settles = self.routing.is_settling();
+        if settles {
+            let settled = self.change_routes(|routes, link| routes.settle_more(link));
+            if let Err(error) = settled {
+                tracing::warn!(fault = "routes-full", %error, "a route has no room in a table");
+            }
+        }
+        settles
+    }
+
     /// Calls the neighbour machine.
     pub(crate) fn with_neighbors(
         &mut self,

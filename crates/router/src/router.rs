@@ -134,6 +134,7 @@ impl Router {
         for part in self.parts.all_mut() {
             busy |= part.turn(&mut self.core, now);
         }
+        busy |= self.core.settle_routes();
         self.settle();
         self.look_at_links(now);
         self.core.dataplane.reclaim();

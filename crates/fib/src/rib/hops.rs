@@ -1,6 +1,6 @@
 //! Next hops that routes resolve through other routes: what each resolved to, and who uses it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::route::Path;
@@ -19,7 +19,7 @@ pub(super) struct Found {
 #[derive(Debug)]
 pub(super) struct Hop<A: Address> {
     pub(super) found: Option<Found>,
-    users: HashSet<Prefix<A>>,
+    users: BTreeSet<Prefix<A>>,
 }
 
 /// All next hops in use, by address.
@@ -39,7 +39,7 @@ impl<A: Address> Hops<A> {
     /// Says that `user` has `address` as next hop; true if nobody had.
     pub(super) fn join(&mut self, address: A, user: Prefix<A>) -> bool {
         let new = !self.0.contains_key(&address);
-        let hop = self.0.entry(address).or_insert(Hop { found: None, users: HashSet::new() });
+        let hop = self.0.entry(address).or_insert(Hop { found: None, users: BTreeSet::new() });
         hop.users.insert(user);
         new
     }
@@ -60,16 +60,26 @@ impl<A: Address> Hops<A> {
         self.0.range(prefix.address()..=last).map(|(address, _)| *address).collect()
     }
 
-    /// Stores what `address` resolves to; if that is new, its users, in order.
-    pub(super) fn set_found(&mut self, address: A, found: Option<Found>) -> Vec<Prefix<A>> {
+    /// Stores what `address` resolves to; true if that is new.
+    pub(super) fn set_found(&mut self, address: A, found: Option<Found>) -> bool {
         match self.0.get_mut(&address) {
             Some(hop) if hop.found != found => {
                 hop.found = found;
-                let mut users: Vec<_> = hop.users.iter().copied().collect();
-                users.sort_unstable();
-                users
+                true
             }
-            _ => Vec::new(),
+            _ => false,
         }
+    }
+
+    /// The next `most` users of `address` from `from` on, and where to go on.
+    pub(super) fn users(
+        &self,
+        address: A,
+        from: Prefix<A>,
+        most: usize,
+    ) -> (Vec<Prefix<A>>, Option<Prefix<A>>) {
+        let Some(hop) = self.0.get(&address) else { return (Vec::new(), None) };
+        let mut users = hop.users.range(from..).copied();
+        (users.by_ref().take(most).collect(), users.next())
     }
 }

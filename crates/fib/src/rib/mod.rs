@@ -12,10 +12,13 @@
 //!
 //! Thread rules: owned by the control thread. Every call appends the minimal [`Change`]s to the
 //! caller's list: a prefix appears once, and only if what it forwards to differs. Of many routes
-//! over one next hop, only the next hop is resolved anew (as BGP next-hop tracking does).
+//! over one next hop, only the next hop is resolved anew (as BGP next-hop tracking does). A call
+//! looks at its own prefixes and some thousands more; what depends on them beyond that forwards as
+//! before until [`Rib::settle_more`] comes to it.
 
 mod hops;
 mod interfaces;
+mod pending;
 mod resolve;
 mod route;
 mod table;

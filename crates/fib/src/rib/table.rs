@@ -1,16 +1,20 @@
 //! The table: candidates per prefix, the active one, and how a change spreads.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet};
 
 use super::hops::{Found, Hops};
 use super::interfaces::Interfaces;
+use super::pending::Pending;
 use super::resolve::Resolver;
 use super::route::{NextHop, Path, Resolved, Route, Source};
 use crate::{Address, Prefix};
 
-/// How often one call may change a prefix. Routes that lead to each other in a ring have no
-/// lasting answer; the one that reaches this is taken out, which breaks the ring.
+/// How often a prefix may change until all has settled. Routes that lead to each other in a ring
+/// have no lasting answer; the one that reaches this is taken out, which breaks the ring.
 const MAX_TURNS: u32 = 16;
+/// Prefixes that one call looks at beside its own: those that depend on what changed. More are left
+/// to [`Rib::settle_more`], so that nobody waits for long.
+const SLICE: usize = 4096;
 
 /// A prefix that forwards differently now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +58,10 @@ pub struct Rib<A: Address> {
     counts: BTreeMap<Source, SourceCount>,
     down: HashSet<u16>,
     steps: u64,
+    pending: Pending<A>,
+    slice: usize,
+    /// Counts how often all had settled.
+    round: u32,
 }
 
 #[derive(Debug, Default)]
@@ -61,8 +69,9 @@ struct Entry {
     /// Best first; the sources differ.
     candidates: Vec<(Source, Route)>,
     active: Option<(Source, Resolved)>,
-    /// How often the call at hand has changed what it forwards to.
+    /// How often what it forwards to has changed in this round.
     turns: u32,
+    round: u32,
 }
 
 /// The routes of a prefix.
@@ -93,7 +102,16 @@ impl<A: Address> Rib<A> {
             counts: BTreeMap::new(),
             down: HashSet::new(),
             steps: 0,
+            pending: Pending::default(),
+            slice: SLICE,
+            round: 0,
         }
+    }
+
+    /// The same, looking at fewer prefixes at once.
+    #[cfg(test)]
+    pub(super) fn with_slice(slice: usize) -> Rib<A> {
+        Rib { slice, ..Rib::new() }
     }
 
     /// Adds a route, or replaces the one that `source` had for `prefix`.
@@ -197,21 +215,24 @@ impl<A: Address> Rib<A> {
     pub fn set_interface(&mut self, interface: u16, up: bool, changes: &mut Vec<Change<A>>) {
         let changed = if up { self.down.remove(&interface) } else { self.down.insert(interface) };
         if changed {
-            let prefixes = self.prefixes_over(interface);
-            self.settle(prefixes, changes);
+            let on_link: Vec<_> = self.interfaces.on_link(interface).collect();
+            if self.interfaces.has_behind(interface) {
+                self.pending.look_for_routes_over(interface);
+            }
+            self.settle(on_link, changes);
         }
     }
 
-    fn prefixes_over(&mut self, interface: u16) -> Vec<Prefix<A>> {
-        if !self.interfaces.has_behind(interface) {
-            return self.interfaces.on_link(interface).collect();
-        }
-        self.steps += self.entries.len() as u64;
-        let uses = |hop: &NextHop| hop.interface == Some(interface);
-        let of_interface =
-            |entry: &Entry| entry.candidates.iter().any(|(_, route)| route.hops().iter().any(uses));
-        let entries = self.entries.iter().filter(|(_, entry)| of_interface(entry));
-        entries.map(|(prefix, _)| *prefix).collect()
+    /// Goes on with what the last calls have left: prefixes that forward as before still. True if
+    /// there is more.
+    pub fn settle_more(&mut self, changes: &mut Vec<Change<A>>) -> bool {
+        self.settle([], changes);
+        self.is_settling()
+    }
+
+    /// Whether prefixes are left that may forward differently.
+    pub fn is_settling(&self) -> bool {
+        !self.pending.is_empty()
     }
 
     /// How many entries all changes so far have looked at: what they cost, on any machine.
@@ -310,37 +331,74 @@ impl<A: Address> Rib<A> {
         Some(Found { length: prefix.length(), paths })
     }
 
-    /// Evaluates `prefixes` and whatever depends on them until nothing changes, then says what
-    /// became of all that.
+    /// Evaluates `prefixes`, and a slice of what depends on them and on changes before, then says
+    /// what became of all that.
     fn settle(
         &mut self,
         prefixes: impl IntoIterator<Item = Prefix<A>>,
         changes: &mut Vec<Change<A>>,
     ) {
-        let mut work = Work { queue: VecDeque::new(), queued: HashSet::new(), changed: Vec::new() };
+        let mut changed = Vec::new();
         for prefix in prefixes {
-            self.turn(prefix, &mut work);
+            self.turn(prefix, &mut changed);
         }
-        while let Some(prefix) = work.queue.pop_front() {
-            work.queued.remove(&prefix);
-            self.turn(prefix, &mut work);
+        let mut left = self.slice;
+        while left > 0 && self.is_settling() {
+            left -= self.turn_pending(left, &mut changed).clamp(1, left);
         }
-        work.changed.sort_unstable_by_key(|(prefix, _)| *prefix);
-        for (prefix, old) in work.changed {
-            let to = self.entries.get_mut(&prefix).and_then(|entry| {
-                entry.turns = 0;
-                entry.active.as_ref().map(|(_, to)| to.clone())
-            });
+        if !self.is_settling() {
+            self.round = self.round.wrapping_add(1);
+        }
+        // What each prefix led to before the first of its changes counts.
+        changed.sort_by_key(|(prefix, _)| *prefix);
+        changed.dedup_by_key(|(prefix, _)| *prefix);
+        for (prefix, old) in changed {
+            let entry = self.entries.get(&prefix);
+            let to = entry.and_then(|entry| entry.active.as_ref()).map(|(_, to)| to.clone());
             if old != to {
                 changes.push(Change { prefix, to });
             }
         }
     }
 
-    /// Evaluates one prefix; if it forwards differently now, queues those that depend on it.
-    fn turn(&mut self, prefix: Prefix<A>, work: &mut Work<A>) {
+    /// Evaluates at most `most` prefixes of those that wait; says how many it looked at.
+    fn turn_pending(&mut self, most: usize, changed: &mut Vec<Changed<A>>) -> usize {
+        let (looked_at, prefixes) = match self.pending.next_hop() {
+            Some((address, from)) => {
+                let (users, next) = self.hops.users(address, from, most);
+                self.pending.hop_is_done_to(next);
+                (users.len(), users)
+            }
+            None => {
+                let Some((from, over)) = self.pending.walk() else { return 0 };
+                let uses = |hop: &NextHop| hop.interface.is_some_and(|it| over.contains(&it));
+                let is_over = |entry: &Entry| {
+                    entry.candidates.iter().any(|(_, route)| route.hops().iter().any(uses))
+                };
+                let mut entries = self.entries.range(from..);
+                let mut looked_at = 0;
+                let piece = entries.by_ref().take(most).inspect(|_| looked_at += 1);
+                let found = piece.filter(|(_, entry)| is_over(entry)).map(|(prefix, _)| *prefix);
+                let found: Vec<_> = found.collect();
+                let next = entries.next().map(|(prefix, _)| *prefix);
+                self.pending.walked_to(next);
+                self.steps += looked_at as u64;
+                (looked_at, found)
+            }
+        };
+        for prefix in prefixes {
+            self.turn(prefix, changed);
+        }
+        looked_at
+    }
+
+    /// Evaluates one prefix; if it forwards differently now, those that depend on it wait.
+    fn turn(&mut self, prefix: Prefix<A>, changed: &mut Vec<Changed<A>>) {
         self.steps += 1;
         let Some(entry) = self.entries.get_mut(&prefix) else { return };
+        if entry.round != self.round {
+            (entry.round, entry.turns) = (self.round, 0);
+        }
         let resolver = Resolver { hops: &self.hops, down: &self.down };
         let active = match entry.turns {
             MAX_TURNS => None,
@@ -358,10 +416,8 @@ impl<A: Address> Rib<A> {
         let old = std::mem::replace(&mut entry.active, active).map(|(_, to)| to);
         let differs = old.as_ref() != entry.active.as_ref().map(|(_, to)| to);
         if differs {
-            if entry.turns == 0 {
-                work.changed.push((prefix, old));
-            }
             entry.turns = (entry.turns + 1).min(MAX_TURNS);
+            changed.push((prefix, old));
         }
         if entry.candidates.is_empty() {
             self.entries.remove(&prefix);
@@ -371,21 +427,15 @@ impl<A: Address> Rib<A> {
         }
         for address in self.hops.within(prefix) {
             let found = self.find(address);
-            for user in self.hops.set_found(address, found) {
-                if work.queued.insert(user) {
-                    work.queue.push_back(user);
-                }
+            if self.hops.set_found(address, found) {
+                self.pending.hop_changed(address);
             }
         }
     }
 }
 
-/// What a call has still to evaluate, and what it has changed, with what was there before.
-struct Work<A: Address> {
-    queue: VecDeque<Prefix<A>>,
-    queued: HashSet<Prefix<A>>,
-    changed: Vec<(Prefix<A>, Option<Resolved>)>,
-}
+/// A prefix that was changed, and what it forwarded to before.
+type Changed<A> = (Prefix<A>, Option<Resolved>);
 
 /// The addresses that a route needs other routes for.
 fn recursive<A: Address>(route: &Route) -> impl Iterator<Item = A> + '_ {

@@ -189,7 +189,9 @@ fn any_edit() -> impl Strategy<Value = (Ip4Prefix, Protocol, Option<Route>)> {
                 0 => NextHop { address: None, interface: Some(low as u16), weight },
                 _ => {
                     let address = std::net::Ipv4Addr::from_bits((tier - 1) << 24 | low << 20);
-                    NextHop { address: Some(address.into()), interface: None, weight }
+                    // Some of them name their interface, and need no other route.
+                    let interface = (kind == 5).then_some(low as u16);
+                    NextHop { address: Some(address.into()), interface, weight }
                 }
             };
             let route = match kind {
@@ -202,28 +204,105 @@ fn any_edit() -> impl Strategy<Value = (Ip4Prefix, Protocol, Option<Route>)> {
     )
 }
 
+/// Takes changes in, as a forwarding table does; the one that changes nothing, if there is one.
+fn tell(
+    shadow: &mut BTreeMap<Ip4Prefix, Resolved>,
+    changes: Vec<Change<u32>>,
+) -> Result<(), Change<u32>> {
+    changes.into_iter().try_for_each(|change| {
+        let before = match change.to.clone() {
+            Some(to) => shadow.insert(change.prefix, to),
+            None => shadow.remove(&change.prefix),
+        };
+        if before == change.to { Err(change) } else { Ok(()) }
+    })
+}
+
+/// Routes over a neighbour on interface 1, and one over that on interface 2, told to go down.
+#[test]
+fn a_link_that_goes_is_settled_a_slice_at_a_time() {
+    let mut rib = Rib4::with_slice(10);
+    let mut changes = Vec::new();
+    for third in 0..100u32 {
+        let hop = |interface| NextHop { address: Some(ip("10.0.0.1")), interface, weight: 1 };
+        let hops = vec![hop(Some(1 + (third % 2) as u16))];
+        let prefix = Prefix::new(0x0900_0000 | third << 8, 24).unwrap();
+        let route = Route { target: Target::Via(hops.into()) };
+        rib.add(prefix, Protocol::Ebgp.into(), route, &mut changes);
+    }
+    assert!(!rib.is_settling());
+    changes.clear();
+    rib.set_interface(1, false, &mut changes);
+    assert_eq!((changes.len(), rib.active_len()), (5, 95));
+    // What comes and goes meanwhile is right at once.
+    let new = NextHop { address: Some(ip("10.0.0.1")), interface: Some(1), weight: 1 };
+    let new = Route { target: Target::Via(vec![new].into()) };
+    rib.add(p("1.0.0.0/8"), Protocol::Ebgp.into(), new, &mut changes);
+    assert!(rib.active(p("1.0.0.0/8")).is_none());
+    let mut slices = 0;
+    while rib.settle_more(&mut changes) {
+        slices += 1;
+    }
+    assert_eq!((changes.len(), rib.active_len(), slices), (50, 50, 7));
+    rib.set_interface(1, true, &mut changes);
+    while rib.settle_more(&mut changes) {}
+    assert_eq!(rib.active_len(), 101);
+}
+
+/// A thousand routes by one next hop that another route leads to.
+#[test]
+fn routes_by_one_next_hop_are_settled_a_slice_at_a_time() {
+    let mut rib = Rib4::with_slice(100);
+    add(&mut rib, "10.0.0.0/24", Protocol::Connected, Route::connected(1));
+    for third in 0..1000u32 {
+        let prefix = Prefix::new(0x0900_0000 | third << 8, 24).unwrap();
+        rib.add(prefix, Protocol::Ebgp.into(), via("8.0.0.1"), &mut Vec::new());
+    }
+    let mut changes = Vec::new();
+    rib.add(p("8.0.0.0/8"), Protocol::Static.into(), via("10.0.0.1"), &mut changes);
+    assert_eq!(changes.len(), 101);
+    // It changes again on the way: those that are done are done anew, and nobody twice more.
+    rib.add(p("8.0.0.0/8"), Protocol::Static.into(), via("10.0.0.2"), &mut changes);
+    while rib.settle_more(&mut changes) {}
+    assert_eq!(rib.active_len(), 1002);
+    assert_eq!(changes.len(), 101 + 1 + 1000);
+    let to = |change: &Change<u32>| said(std::slice::from_ref(change)).concat();
+    assert!(changes[102..].iter().all(|change| to(change).ends_with("=1@10.0.0.2*1")));
+}
+
 proptest! {
     #[test]
     fn any_order_of_edits_ends_as_a_table_built_at_once(
         edits in prop::collection::vec(any_edit(), 1..60),
+        links in prop::collection::vec((0usize..60, 0u16..8, any::<bool>()), 0..12),
+        slice in prop_oneof![Just(1usize), 1usize..9, Just(4096)],
     ) {
-        let mut rib = Rib4::new();
+        let mut rib = Rib4::with_slice(slice);
         let mut shadow: BTreeMap<Ip4Prefix, Resolved> = BTreeMap::new();
-        for (prefix, protocol, route) in edits {
+        let mut down = std::collections::BTreeSet::new();
+        let last = edits.len() - 1;
+        for (at, (prefix, protocol, route)) in edits.into_iter().enumerate() {
             let mut changes = Vec::new();
             match route {
                 Some(route) => rib.add(prefix, protocol.into(), route, &mut changes),
                 None => drop(rib.remove(prefix, protocol.into(), &mut changes)),
             }
-            for change in changes {
-                let before = match change.to.clone() {
-                    Some(to) => shadow.insert(change.prefix, to),
-                    None => shadow.remove(&change.prefix),
-                };
-                prop_assert_ne!(before, change.to, "a change that changes nothing");
+            for &(_, interface, up) in links.iter().filter(|(when, ..)| *when == at) {
+                // One call, one list: a prefix stands in each once.
+                prop_assert!(tell(&mut shadow, std::mem::take(&mut changes)).is_ok());
+                rib.set_interface(interface, up, &mut changes);
+                if up { down.remove(&interface) } else { down.insert(interface) };
+            }
+            prop_assert!(tell(&mut shadow, changes).is_ok());
+            while at == last && rib.is_settling() {
+                let mut changes = Vec::new();
+                rib.settle_more(&mut changes);
+                prop_assert!(changes.len() <= slice);
+                prop_assert!(tell(&mut shadow, changes).is_ok());
             }
         }
         let mut anew = Rib4::new();
+        down.iter().for_each(|interface| anew.set_interface(*interface, false, &mut Vec::new()));
         for view in rib.routes() {
             anew.add(view.prefix, view.source, view.route.clone(), &mut Vec::new());
         }

@@ -3,7 +3,8 @@
 //! ```text
 //!  zebra ─▶ kernel::fpm ── slices ─▶ links to ports, tables to VRFs ─▶ RIB ─▶ forwarding tables
 //! ```
-//! One slice a turn, so that the control thread does its other work between two.
+//! One slice a turn, so that the control thread does its other work between two. The routes of who
+//! may bring them no more go likewise, before the next one's come.
 
 use crate::bulk;
 use crate::core::{Core, fault};
@@ -28,6 +29,8 @@ use std::time::Instant;
 #[derive(Default)]
 pub(crate) struct Feed {
     listening: Option<(Fpm, Listen)>,
+    /// Routes that go: of which source in which VRF, and where to go on.
+    leaving: Vec<(Source, VrfId, FilePrefix)>,
     refused: u64,
     problem: Option<String>,
 }
@@ -101,25 +104,31 @@ impl Feed {
         let Some((fpm, listen)) = self.listening.take() else { return };
         drop(fpm);
         (self.refused, self.problem) = (0, None);
-        let source = source_of(&listen);
-        for vrf in vrfs(core, &listen).into_values() {
-            let mut from = Some(FilePrefix::V4(Prefix::all()));
-            while let Some(first) = from {
-                from = match bulk::sweep(core, vrf, source, first, &|_| false) {
-                    Ok((_, next)) => next,
-                    Err(error) => {
-                        tracing::warn!(fault = "fpm-routes", "routes of FPM: {error}");
-                        None
-                    }
-                };
+        let (source, first) = (source_of(&listen), FilePrefix::V4(Prefix::all()));
+        let vrfs = vrfs(core, &listen).into_values();
+        self.leaving.extend(vrfs.map(|vrf| (source, vrf, first)));
+        (core.wake)();
+    }
+
+    /// Removes a slice of the routes that go, if there are any; true if there were.
+    fn remove_some(&mut self, core: &mut Core) -> bool {
+        let Some((source, vrf, from)) = self.leaving.pop() else { return false };
+        match bulk::sweep(core, vrf, source, from, &|_| false) {
+            Ok((_, next)) => self.leaving.extend(next.map(|next| (source, vrf, next))),
+            Err(error) => {
+                tracing::warn!(fault = "fpm-routes", "routes of FPM: {error}");
             }
         }
+        true
     }
 }
 
 impl Part for Feed {
     /// Takes what zebra told, a slice of it; says whether there may be more.
     fn turn(&mut self, core: &mut Core, _: Instant) -> bool {
+        if self.remove_some(core) {
+            return true;
+        }
         let Some((fpm, listen)) = &mut self.listening else { return false };
         let Some(slice) = fpm.next_slice() else { return false };
         let (source, listen) = (source_of(listen), listen.clone());

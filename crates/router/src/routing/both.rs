@@ -53,9 +53,19 @@ impl Routes {
         self.ip6.add_vrf(vrf, Arc::new(Ip6Tables { routes, links }))
     }
 
-    /// Takes a VRF's routes out of the tables.
+    /// Takes a VRF away; its routes leave the tables a slice at a time.
     pub(crate) fn remove_vrf(&mut self, vrf: VrfId) -> Result<(), FibError> {
         self.ip4.remove_vrf(vrf).and(self.ip6.remove_vrf(vrf))
+    }
+
+    /// Whether changes have left routes to be settled.
+    pub(crate) fn is_settling(&self) -> bool {
+        self.ip4.is_settling() || self.ip6.is_settling()
+    }
+
+    /// Settles a slice of what changes have left.
+    pub(crate) fn settle_more(&mut self, link: LinkOf<'_>) -> Result<(), FibError> {
+        if self.ip4.is_settling() { self.ip4.settle_more(link) } else { self.ip6.settle_more(link) }
     }
 
     /// Whether 240.0.0.0/4 is routed like other networks.

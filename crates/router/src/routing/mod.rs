@@ -33,6 +33,7 @@ use fib::{FibError, Prefix};
 use nodes::tables::{Kind, VrfId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::thread;
 use ways::{Ways, by_neighbor};
 
 /// What must be asked of the neighbour table after a change of routes.
@@ -56,9 +57,17 @@ pub(crate) enum LinkHeader {
 /// How interfaces write link headers, and their MTUs.
 pub(crate) type LinkOf<'a> = &'a dyn Fn(u16) -> Option<(LinkHeader, u16)>;
 
+/// Freeing a million routes takes long: it is nobody's who waits.
+fn drop_elsewhere<T: Send + 'static>(routes: T) {
+    // Where no thread is to be had, they were dropped with the attempt.
+    let _thread = thread::Builder::new().name("routes-go".to_owned()).spawn(move || drop(routes));
+}
+
 /// All routes of one family, in all VRFs.
 pub(crate) struct Routing<A: Family> {
     vrfs: BTreeMap<VrfId, VrfRoutes<A>>,
+    /// VRFs that go, and how far their words are out of their tables.
+    leaving: Vec<(VrfRoutes<A>, Prefix<A>)>,
     ways: Ways<A>,
     /// Interfaces that carry no packets: a new VRF's routes do not use them either.
     down: BTreeSet<u16>,
@@ -70,7 +79,8 @@ impl<A: Family> Routing<A> {
     /// No VRF yet.
     pub(crate) fn new(adjacencies: Arc<AdjacencyTable>, groups: Arc<EcmpTable>) -> Self {
         let ways = Ways::new(adjacencies, groups);
-        Self { vrfs: BTreeMap::new(), ways, down: BTreeSet::new(), specials: A::specials() }
+        let (vrfs, leaving, down) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
+        Self { vrfs, leaving, ways, down, specials: A::specials() }
     }
 
     /// A VRF without routes whose table is `table`; martian networks are closed.
@@ -93,10 +103,37 @@ impl<A: Family> Routing<A> {
         self.in_each(link, |vrf| vrf.change_specials(&had, &specials))
     }
 
-    /// Takes a VRF's routes out of the tables.
+    /// Takes a VRF away: what it says of links at once, as others may say it next, its routes a
+    /// slice at a time ([`Self::settle_more`]). Nobody reads them any more, but next hops are kept.
     pub(crate) fn remove_vrf(&mut self, vrf: VrfId) -> Result<(), FibError> {
         let Some(mut routes) = self.vrfs.remove(&vrf) else { return Ok(()) };
-        InVrf { routes: &mut routes, ways: &mut self.ways, link: &|_| None }.clear()
+        let mut gone = InVrf { routes: &mut routes, ways: &mut self.ways, link: &|_| None };
+        let outcome = gone.clear_links();
+        self.leaving.push((routes, Prefix::all()));
+        outcome
+    }
+
+    /// Whether routes are left that changes of links, of what others lead to, or of VRFs concern.
+    pub(crate) fn is_settling(&self) -> bool {
+        !self.leaving.is_empty() || self.vrfs.values().any(|routes| routes.rib.is_settling())
+    }
+
+    /// Settles the next slice of them.
+    pub(crate) fn settle_more(&mut self, link: LinkOf<'_>) -> Result<(), FibError> {
+        let Self { vrfs, leaving, ways, .. } = self;
+        if let Some((mut routes, from)) = leaving.pop() {
+            let mut vrf = InVrf { routes: &mut routes, ways, link: &|_| None };
+            let (next, cleared) = vrf.clear(from);
+            match next {
+                Some(next) => leaving.push((routes, next)),
+                None => drop_elsewhere(routes.rib),
+            }
+            return cleared;
+        }
+        match vrfs.values_mut().find(|routes| routes.rib.is_settling()) {
+            Some(routes) => InVrf { routes, ways, link }.settle_more(),
+            None => Ok(()),
+        }
     }
 
     /// The routes of a VRF, if it is there.

@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 /// Routes of all sources that there is room for, for each that the forwarding table holds.
 const CANDIDATES: usize = 4;
+/// Prefixes whose words are taken out of the table at once, where a VRF goes.
+const CLEARED: usize = 2048;
 
 /// All routes of one family in one VRF.
 pub(crate) struct VrfRoutes<A: Family> {
@@ -65,12 +67,6 @@ impl<A: Family> VrfRoutes<A> {
         let (table, unit) = ("the list of routes of all sources", "routes");
         let full = FibError::Full { table, unit, capacity: self.most() };
         if routes.len() == count { Ok(()) } else { Err(full) }
-    }
-
-    /// Every prefix that has, or had until now, a word in the table.
-    fn prefixes(&self) -> Vec<Prefix<A>> {
-        let routes = self.rib.routes().map(|route| route.prefix);
-        routes.chain(self.neighbors.iter().copied()).chain(self.specials.keys().copied()).collect()
     }
 }
 
@@ -158,8 +154,24 @@ impl<A: Family> InVrf<'_, A> {
         self.follow()
     }
 
-    /// Takes every word out of the table: the VRF goes.
-    pub(super) fn clear(&mut self) -> Result<(), FibError> {
-        self.routes.prefixes().into_iter().try_for_each(|prefix| self.write(prefix, None, false))
+    /// Follows some more of what the last changes bring about.
+    pub(super) fn settle_more(&mut self) -> Result<(), FibError> {
+        self.routes.rib.settle_more(&mut self.routes.changes);
+        self.follow()
+    }
+
+    /// Takes out of the table what is said of links and of addresses on them: the VRF goes.
+    pub(super) fn clear_links(&mut self) -> Result<(), FibError> {
+        let routes = &*self.routes;
+        let on_links = routes.links.iter().chain(&routes.neighbors).chain(routes.specials.keys());
+        let on_links: Vec<_> = on_links.copied().collect();
+        on_links.into_iter().try_for_each(|prefix| self.write(prefix, None, false))
+    }
+
+    /// Takes the next words out of the table; from where to go on, if there is more.
+    pub(super) fn clear(&mut self, from: Prefix<A>) -> (Option<Prefix<A>>, Result<(), FibError>) {
+        let (routes, next) = self.routes.rib.routes_from(from, CLEARED);
+        let prefixes: Vec<_> = routes.map(|route| route.prefix).collect();
+        (next, prefixes.into_iter().try_for_each(|prefix| self.write(prefix, None, false)))
     }
 }

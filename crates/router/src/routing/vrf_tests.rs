@@ -54,6 +54,16 @@ fn key(interface: u16, address: &str) -> NeighborKey {
     NeighborKey { interface, address: address.parse().unwrap() }
 }
 
+/// Until nothing is left; says how many slices it took.
+fn settle(routing: &mut Routing<u32>) -> usize {
+    let mut slices = 0;
+    while routing.is_settling() {
+        routing.settle_more(&link).unwrap();
+        slices += 1;
+    }
+    slices
+}
+
 fn at<A: Family, T: Table<A>>(table: &T, prefix: &str) -> Option<Forward> {
     table.get(prefix.parse().unwrap())
 }
@@ -88,8 +98,10 @@ fn a_next_hop_that_two_share_is_let_go_by_the_last_of_them() {
     let id = routing.adjacency(key(1, "192.0.2.9"), &link).unwrap().unwrap();
     assert_eq!(routing.take_wishes(), [Wish::Pin(key(1, "192.0.2.9"), id)]);
     routing.remove_vrf(RED).unwrap();
+    settle(&mut routing);
     assert_eq!(routing.take_wishes(), []);
     routing.remove_vrf(BLUE).unwrap();
+    settle(&mut routing);
     assert_eq!(routing.take_wishes(), [Wish::Release(key(1, "192.0.2.9"))]);
     assert!(red.is_empty() && blue.is_empty());
 }
@@ -117,6 +129,59 @@ fn a_new_vrf_knows_which_interfaces_carry_nothing() {
     assert_eq!(at(&*red, "10.0.0.0/8"), None);
     routing.set_interface(2, true, &link).unwrap();
     assert_eq!(at(&*red, "10.0.0.0/8"), Some(Forward::new(Kind::Glean as u8, 2)));
+}
+
+/// Ten thousand routes over a link of red's, and a table that has room for them.
+fn many_routes() -> (Arc<Ip4Table>, Routing<u32>) {
+    let readers = Quiescence::new();
+    let nodes = Ip4Nodes::new(10_000, PageSize::Small, &readers).unwrap();
+    let (layout, page_size) = (Ip4Layout::Compact, PageSize::Small);
+    let options = Ip4Options { layout, page_size, max_routes: 20_000 };
+    let table = Arc::new(Ip4Table::new(&nodes, options).unwrap());
+    let adjacencies = Arc::new(AdjacencyTable::new(16, &readers).unwrap());
+    let groups = Arc::new(EcmpTable::new(4, 1024, &readers).unwrap());
+    let mut routing = Routing::new(adjacencies, groups);
+    routing.add_vrf(RED, Arc::clone(&table)).unwrap();
+    add(&mut routing, RED, "192.0.2.0/24", Protocol::Connected, Route::connected(1));
+    let hop = NextHop { address: "192.0.2.9".parse().ok(), interface: Some(1), weight: 1 };
+    let route = Route { target: Target::Via(vec![hop].into()) };
+    let prefix = |n: u32| Prefix::new(0x0a00_0000 | n << 8, 24).unwrap();
+    let routes = (0..10_000).map(|n| (prefix(n), route.clone())).collect();
+    let source = Protocol::Static.into();
+    let mut red = routing.in_vrf(RED, &link).unwrap();
+    let (added, outcome) = red.add_all(routes, source);
+    outcome.unwrap();
+    assert_eq!(added, 10_000);
+    (table, routing)
+}
+
+#[test]
+fn routes_over_a_link_that_goes_leave_the_table_a_slice_at_a_time_and_come_back() {
+    let (table, mut routing) = many_routes();
+    let before = table.len();
+    routing.set_interface(1, false, &link).unwrap();
+    assert!((5_000..before).contains(&table.len()), "{} of {before}", table.len());
+    assert!((1..4).contains(&settle(&mut routing)));
+    assert_eq!(at(&*table, "10.1.0.0/24"), None);
+    routing.set_interface(1, true, &link).unwrap();
+    settle(&mut routing);
+    assert_eq!(table.len(), before);
+}
+
+#[test]
+fn a_vrf_of_many_routes_goes_a_slice_at_a_time_beside_its_successor() {
+    let (table, mut routing) = many_routes();
+    let pinned = routing.take_wishes();
+    assert!(matches!(pinned[..], [Wish::Pin(..)]));
+    routing.remove_vrf(RED).unwrap();
+    assert_eq!((at(&*table, "192.0.2.0/24"), routing.take_wishes()), (None, vec![]));
+    let ([successor, _], _) = two_vrfs();
+    routing.add_vrf(RED, Arc::clone(&successor)).unwrap();
+    add(&mut routing, RED, "192.0.2.0/24", Protocol::Connected, Route::connected(2));
+    let stands = successor.len();
+    assert!(settle(&mut routing) > 3);
+    assert_eq!(routing.take_wishes(), [Wish::Release(key(1, "192.0.2.9"))]);
+    assert_eq!((table.len(), successor.len()), (0, stands));
 }
 
 #[test]
