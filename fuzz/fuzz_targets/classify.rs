@@ -1,5 +1,5 @@
 //! Any bytes as a frame, and filters drawn from them: the first that fits decides, and a mark
-//! changes no more than ECN.
+//! changes no more than ECN. As a packet it has one flow, that of what it carries.
 //!
 //! ```text
 //! input: filters: criteria from the first bytes ─┐
@@ -8,7 +8,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use nodes::ip::{flow_by_rule, innermost};
 use nodes::port::{Classifier, ForwardedIn, mark_congestion};
+use nodes::tables::{FlowRule, flow_field};
 use sched::{ClassId, Filter, Ports, Prefix};
 
 fuzz_target!(|data: &[u8]| {
@@ -26,6 +28,10 @@ fuzz_target!(|data: &[u8]| {
         .iter()
         .find(|filter| describe(std::slice::from_ref(filter), frame).class == filter.class);
     assert_eq!(whole.class, alone.map_or(ClassId::NONE, |filter| filter.class));
+    let rule =
+        FlowRule { bits: u32::from(count as u8) << 5 | flow_field::INNER, ..FlowRule::USUAL };
+    assert!(frame.ends_with(innermost(frame, &rule)));
+    assert_eq!(flow_by_rule(&rule, 7, frame, 0), flow_by_rule(&rule, 7, frame, 0));
     let mut marked = frame.to_vec();
     mark_congestion(&mut marked);
     let again = describe(&filters, &marked);

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use wire::{
-    MacAddr, arp, checksum, craft, describe, gre, icmp4, icmp6,
+    MacAddr, arp, checksum, craft, describe, gre, gtp_u, icmp4, icmp6,
     ip::protocol,
     ipv4,
     ipv6::{self, extension},
@@ -79,6 +79,9 @@ fn transport(bytes: &[u8]) {
     }
     if let Ok(packet) = gre::Packet::parse(bytes) {
         assert!(packet.payload.len() + gre::Header::LEN <= bytes.len());
+    }
+    if let Some(packet) = gtp_u::packet(bytes) {
+        assert!(packet.len() + gtp_u::Header::LEN <= bytes.len());
     }
     if let Some(header) = vxlan::Header::new(bytes) {
         assert!(header.vni() <= vxlan::MAX_VNI);

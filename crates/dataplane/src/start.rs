@@ -11,9 +11,8 @@ use fib::quiesce::Quiescence;
 use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, WorkerHandle};
 use nodes::port::Shaped;
 use nodes::tables::{
-    Bindings, IcmpLimits, Injector, Interface, Interfaces, Ip4Rules, Punts, Reception, Setup,
-    Shared, Stations, ToTwin, TwinLimits, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path,
-    twin_queue,
+    Bindings, FlowRules, IcmpLimits, Injector, Interface, Interfaces, Ip4Rules, Punts, Reception, Setup, Shared, Stations, ToTwin, TwinLimits, VrfId, VrfTables, Vrfs,
+    WorkerCounters, slow_path, twin_queue,
 };
 use packet::Pool;
 use sched::WaitingRoom;
@@ -151,6 +150,8 @@ pub struct Dataplane {
     pub icmp: Arc<IcmpLimits>,
     /// Which IPv4 addresses are hosts'.
     pub ip4_rules: Arc<Ip4Rules>,
+    /// What tells flows apart.
+    pub flows: Arc<FlowRules>,
     /// How much each worker may hand to the kernel's twins.
     pub twin_limits: Arc<TwinLimits>,
     /// What workers say.
@@ -199,6 +200,7 @@ impl Dataplane {
             stations: Stations::new(stations),
             groups: Arc::new(EcmpTable::new(settings.groups, settings.group_buckets, &readers)?),
             flow_seed: settings.flow_seed,
+            flows: Arc::default(),
             slow_path,
             icmp: Arc::new(IcmpLimits {
                 errors_per_second: settings.icmp_errors_per_second.into(),
@@ -224,6 +226,7 @@ impl Dataplane {
             groups: Arc::clone(&shared.groups),
             icmp: Arc::clone(&shared.icmp),
             ip4_rules: Arc::clone(&shared.ip4),
+            flows: Arc::clone(&shared.flows),
             twin_limits: Arc::clone(&shared.twin_limits),
             events,
             injector,

@@ -32,7 +32,7 @@ pub const KEY: u16 = 0x2000;
 pub const SEQUENCE: u16 = 0x1000;
 /// Bits that must be zero to be understood: bit 1 and bits 4 and 5 (RFC 2784, 2.3), and the
 /// version.
-const MUST_BE_ZERO: u16 = 0x4c07;
+pub const MUST_BE_ZERO: u16 = 0x4c07;
 
 impl Header<'_> {
     /// Octets of the whole header by its flags: 4 to 16.

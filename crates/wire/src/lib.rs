@@ -21,6 +21,7 @@ pub mod craft;
 pub mod describe;
 pub mod ethernet;
 pub mod gre;
+pub mod gtp_u;
 pub mod icmp4;
 pub mod icmp6;
 pub mod ip;

@@ -37,6 +37,8 @@ pub mod port {
     pub const DHCP6_CLIENT: u16 = 546;
     /// DHCP for IPv6, at the server.
     pub const DHCP6_SERVER: u16 = 547;
+    /// Users' packets of mobile networks (3GPP TS 29.281).
+    pub const GTP_U: u16 = 2152;
     /// Bidirectional forwarding detection.
     pub const BFD: u16 = 3784;
     /// Frames in UDP (RFC 7348).

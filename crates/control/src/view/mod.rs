@@ -91,6 +91,7 @@ macro_rules! every_view {
             reassembly: Reassembly,
             twin: Twin,
             fpm: Fpm,
+            flows: Flows,
             graph: Graph,
             drawing: Drawing,
             version: Version,

@@ -289,6 +289,12 @@ answers! { FakeRouter, router, filter;
         };
         router.config.mirrors.iter().map(mirror).collect()
     },
+    Flows: view::Flows {
+            fields: vec!["source".to_owned(), "destination".to_owned()],
+            vxlan_ports: vec![4789],
+            groups: 1,
+            ..Default::default()
+        },
     Reassembly: {
         let pieces = router.count(6);
         view::Reassembly {

@@ -4,9 +4,11 @@
 //! ```text
 //!  route ─▶ kind Group, id ─▶ hash of addresses, protocol and ports ─▶ bucket ─▶ member's word
 //! ```
-//! Only packets whose route leads to a group come here.
+//! Only packets whose route leads to a group come here. What the hash is of may be chosen
+//! ([`FlowRule`]); who chose nothing has one load a vector for that.
 
-use crate::tables::{Kind, Setup};
+use super::flow_by_rule::flow_by_rule;
+use crate::tables::{FlowRule, FlowRules, Kind, Setup};
 use fib::Forward;
 use fib::ecmp::{EcmpTable, GroupId, flow_hash};
 use packet::Frame;
@@ -18,12 +20,14 @@ use wire::{ipv4, ipv6};
 pub struct MemberPicker {
     table: Arc<EcmpTable>,
     seed: u32,
+    rules: Arc<FlowRules>,
 }
 
 impl MemberPicker {
     /// As all workers pick.
     pub fn new(setup: &Setup) -> Self {
-        Self { table: Arc::clone(&setup.shared.groups), seed: setup.shared.flow_seed }
+        let (table, rules) = (Arc::clone(&setup.shared.groups), Arc::clone(&setup.shared.flows));
+        Self { table, seed: setup.shared.flow_seed, rules }
     }
 
     /// Turns groups, among what a vector's packets were found to lead to (kinds here, ids in the
@@ -38,6 +42,10 @@ impl MemberPicker {
 
     #[inline(never)]
     fn pick_some(&self, frame: &mut Frame, kinds: &mut [u8], hash: impl Fn(u32, &[u8]) -> u32) {
+        let rule = self.rules.get();
+        if !rule.is_usual() {
+            return self.pick_by_rule(frame, kinds, &rule);
+        }
         let groups = kinds.iter_mut().enumerate().filter(|(_, kind)| **kind == Kind::Group as u8);
         for (slot, kind) in groups {
             let group = GroupId(frame.adjacencies()[slot]);
@@ -47,11 +55,50 @@ impl MemberPicker {
         }
     }
 
-    /// The member of a group that one packet takes, from its network header on.
     #[inline(never)]
-    pub fn pick_one(&self, group: GroupId, packet: &[u8]) -> Forward {
-        let flow = if ip::version(packet) == 6 { ip6_flow } else { ip4_flow };
-        self.table.pick(group, flow(self.seed, packet))
+    fn pick_by_rule(&self, frame: &mut Frame, kinds: &mut [u8], rule: &FlowRule) {
+        let groups = kinds.iter_mut().enumerate().filter(|(_, kind)| **kind == Kind::Group as u8);
+        for (slot, kind) in groups {
+            let group = GroupId(frame.adjacencies()[slot]);
+            let ingress = frame.rx()[slot];
+            let flow = flow_by_rule(rule, self.seed, frame.view(slot).header(), ingress);
+            let member = self.table.pick(group, flow);
+            *kind = member.kind();
+            frame.adjacencies_mut()[slot] = member.id();
+        }
+    }
+
+    /// The member of a group that one packet takes, from its network header on, which came in by
+    /// `ingress`.
+    #[inline(never)]
+    pub fn pick_one(&self, group: GroupId, packet: &[u8], ingress: u16) -> Forward {
+        let rule = self.rules.get();
+        let hash = match (rule.is_usual(), ip::version(packet)) {
+            (false, _) => flow_by_rule(&rule, self.seed, packet, ingress),
+            (true, 6) => ip6_flow(self.seed, packet),
+            (true, _) => ip4_flow(self.seed, packet),
+        };
+        self.table.pick(group, hash)
+    }
+
+    /// The member of a group that a packet of a tunnel of ours takes: what is `inside` tells its
+    /// flow, since outside all look alike. `flow` is that of what is inside by the usual fields;
+    /// `inside` is the packet there, if there is one, which came in by `ingress`.
+    #[inline(never)]
+    pub fn pick_inside(
+        &self,
+        group: GroupId,
+        flow: u32,
+        inside: Option<&[u8]>,
+        ingress: u16,
+    ) -> Forward {
+        let rule = self.rules.get();
+        let hash = match inside {
+            Some(packet) if !rule.is_usual() => flow_by_rule(&rule, self.seed, packet, ingress),
+            // Another router may have chosen by the same flow already.
+            _ => flow_hash(self.seed, flow.into(), 0, 0, 0),
+        };
+        self.table.pick(group, hash)
     }
 }
 
@@ -88,7 +135,7 @@ pub fn ip6_flow(seed: u32, packet: &[u8]) -> u32 {
 }
 
 /// Source and destination port, where the protocol has them first.
-fn ports(protocol: u8, payload: &[u8]) -> u32 {
+pub(super) fn ports(protocol: u8, payload: &[u8]) -> u32 {
     match (protocol, payload.first_chunk()) {
         (protocol::TCP | protocol::UDP | protocol::SCTP, Some(ports)) => u32::from_be_bytes(*ports),
         _ => 0,

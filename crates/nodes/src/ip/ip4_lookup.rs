@@ -80,7 +80,7 @@ impl Node for Ip4Lookup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::{Kind, VrfTables};
+    use crate::tables::{FlowRule, Kind, VrfTables, flow_field};
     use crate::testing::{HOST, INCOMPLETE, NARROW, RED, TO_GATEWAY, TO_HOST, US, World, member};
     use fib::Forward;
     use fib::ecmp::GroupId;
@@ -130,6 +130,19 @@ mod tests {
         assert!((800..1200).contains(&to_host), "{to_host} of 4000, where a quarter was asked for");
         assert!(first.iter().all(|to| [TO_HOST, TO_GATEWAY].contains(to)));
         assert_eq!(flows(&mut node, 4000), first);
+    }
+
+    #[test]
+    fn what_tells_flows_apart_changes_while_packets_flow() {
+        let world = World::new();
+        let mut node = NodeHarness::<Ip4Lookup>::new(&world.setup).unwrap();
+        let before = flows(&mut node, 600);
+        let bits = flow_field::SOURCE | flow_field::DESTINATION;
+        world.setup.shared.flows.set(FlowRule { bits, ..FlowRule::USUAL });
+        let alike = flows(&mut node, 600);
+        assert!(alike.iter().all(|to| *to == alike[0]));
+        world.setup.shared.flows.set(FlowRule::USUAL);
+        assert_eq!(flows(&mut node, 600), before);
     }
 
     #[test]

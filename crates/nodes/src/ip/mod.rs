@@ -7,6 +7,8 @@
 //! ```
 
 mod flow;
+mod flow_by_rule;
+mod inside;
 mod ip4_stamps;
 mod ip6_options;
 mod link_header;
@@ -16,6 +18,8 @@ mod route_lookup;
 mod way_out;
 
 pub use flow::{MemberPicker, ip4_flow, ip6_flow, split_words};
+pub use flow_by_rule::flow_by_rule;
+pub use inside::innermost;
 pub use ip4_stamps::{OptionsFound, Stamp, blank_options, stamp_options};
 pub use ip6_options::{OptionFault, check_options};
 pub use link_header::{each_with_adjacency, leave_by};

@@ -14,6 +14,7 @@ mod bindings;
 mod bridge;
 mod counters;
 mod feature;
+mod flow_rules;
 mod interfaces;
 mod mailbox;
 mod rate_limit;
@@ -35,6 +36,7 @@ pub use counters::{
     TwinnedCounters, WorkerCounters, is_outbound,
 };
 pub use feature::{Feature, Features, Received, Run, Sent, Setting, SettingOf, Side, Work};
+pub use flow_rules::{FlowRule, FlowRules, MOST_VXLAN_PORTS, flow_field};
 pub use interfaces::{
     Interface, InterfaceId, Interfaces, Link, Mode, address_of_link_key, link_key,
 };

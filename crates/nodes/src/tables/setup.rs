@@ -1,8 +1,8 @@
 //! What every node of one worker is made from.
 
 use crate::tables::{
-    Bindings, InjectedQueue, Interfaces, Mailbox, RxAttachment, ShapeLetters, SlowPath, Stations,
-    TwinLimits, TwinQueue, TxAttachment, Vrfs, WorkerCounters,
+    Bindings, FlowRules, InjectedQueue, Interfaces, Mailbox, RxAttachment,
+    ShapeLetters, SlowPath, Stations, TwinLimits, TwinQueue, TxAttachment, Vrfs, WorkerCounters,
 };
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;
@@ -97,6 +97,8 @@ pub struct Shared {
     pub groups: Arc<EcmpTable>,
     /// Makes this router choose differently from the one before it.
     pub flow_seed: u32,
+    /// What tells flows apart.
+    pub flows: Arc<FlowRules>,
     /// To the control thread.
     pub slow_path: SlowPath,
     /// How much ICMP each worker may send.

@@ -2,8 +2,9 @@
 
 use crate::tables::{
     Bindings, BridgeId, BridgePort, Ends, IcmpLimits, Injector, Inside, Interface, InterfaceId,
-    Interfaces, Kind, Link, Mode, Punt, Punts, Reception, Setup, Shared, Stations, ToTwin, Tunnel,
-    Vlan, VlanTags, VrfId, VrfTables, Vrfs, WorkerCounters, Wrap, link_key, slow_path, twin_queue,
+    Interfaces, Kind, Link, Mode, Punt, Punts, Reception, Setup, Shared, Stations,
+    ToTwin, Tunnel, Vlan, VlanTags, VrfId, VrfTables, Vrfs, WorkerCounters, Wrap, link_key,
+    slow_path, twin_queue,
 };
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;
@@ -74,6 +75,7 @@ impl World {
             stations: Stations::new(stations),
             groups: Arc::new(groups),
             flow_seed: 7,
+            flows: Arc::default(),
             slow_path,
             icmp: Arc::new(IcmpLimits {
                 errors_per_second: icmp_errors_per_second.into(),

@@ -82,15 +82,16 @@ impl TunnelHeaders {
         (self.tos | inner.tos & self.inner_tos, ttl)
     }
 
-    /// Writes the headers at the start of `packet`, for what is behind them.
+    /// Writes the headers at the start of `packet`, for what is behind them; says whose flow that
+    /// is.
     #[inline]
-    pub fn write(&self, packet: &mut [u8]) {
+    pub fn write(&self, packet: &mut [u8]) -> u32 {
         let length = packet.len() as u16;
         match self.tunnel.key.ends {
             Ends::V4 { local, remote } => {
                 let headers = packet.split_first_chunk_mut::<{ ipv4::Header::LEN }>();
-                let Some((ip, rest)) = headers else { return };
-                let (_, inner) = self.write_wrap(rest);
+                let Some((ip, rest)) = headers else { return 0 };
+                let (flow, inner) = self.write_wrap(rest);
                 let (tos, ttl) = self.marks(inner);
                 if self.tunnel.is_summed() {
                     let pseudo = checksum::pseudo4(local, remote, protocol::UDP, rest.len() as u16);
@@ -103,10 +104,11 @@ impl TunnelHeaders {
                 header.set_ttl(ttl);
                 let sum = self.sum.u16(length).u16(tos.into()).u16(u16::from(ttl) << 8);
                 header.set_checksum(sum.checksum());
+                flow
             }
             Ends::V6 { local, remote } => {
                 let headers = packet.split_first_chunk_mut::<{ ipv6::Header::LEN }>();
-                let Some((ip, rest)) = headers else { return };
+                let Some((ip, rest)) = headers else { return 0 };
                 let (flow, inner) = self.write_wrap(rest);
                 let (tos, ttl) = self.marks(inner);
                 if self.tunnel.is_summed() {
@@ -119,6 +121,7 @@ impl TunnelHeaders {
                 header.set_hop_limit(ttl);
                 // RFC 6438: the label tells routers on the way which packets are of one flow.
                 header.set_first_word(6 << 28 | u32::from(tos) << 20 | flow & FLOW_LABEL);
+                flow
             }
         }
     }

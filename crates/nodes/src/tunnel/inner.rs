@@ -28,15 +28,29 @@ pub(super) fn flow_of_frame(frame: &[u8]) -> u32 {
     match header.ethertype() {
         ethertype::IPV4 => ip4_flow(0, packet),
         ethertype::IPV6 => ip6_flow(0, packet),
-        other => {
-            let word = |mac: [u8; 6]| {
-                let [a, b, c, d, e, f] = mac;
-                u128::from(u64::from_be_bytes([0, 0, a, b, c, d, e, f]))
-            };
-            let (source, destination) = (header.source().octets(), header.destination().octets());
-            flow_hash(0, word(source), word(destination), 0, other.into())
-        }
+        _ => flow_of_another(frame, header),
     }
+}
+
+/// The flow of a frame with tags, or of what is no IP packet.
+#[inline(never)]
+fn flow_of_another(frame: &[u8], header: ethernet::Header<'_>) -> u32 {
+    if let Some(packet) = packet_of_frame(frame) {
+        return flow_of_packet(packet);
+    }
+    let word = |mac: [u8; 6]| {
+        let [a, b, c, d, e, f] = mac;
+        u128::from(u64::from_be_bytes([0, 0, a, b, c, d, e, f]))
+    };
+    let (source, destination) = (header.source().octets(), header.destination().octets());
+    flow_hash(0, word(source), word(destination), 0, header.ethertype().into())
+}
+
+/// The IP packet of a frame, behind its tags.
+pub(super) fn packet_of_frame(frame: &[u8]) -> Option<&[u8]> {
+    let walk = vlan::walk(frame)?;
+    let is_packet = matches!(walk.ethertype, ethertype::IPV4 | ethertype::IPV6);
+    frame.get(walk.offset..).filter(|_| is_packet)
 }
 
 /// The flow of a packet.
@@ -87,5 +101,28 @@ impl Marks {
             },
             None => Self::default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::craft;
+
+    #[test]
+    fn a_frame_is_of_the_flow_of_its_packet_whatever_its_tags() {
+        let packet = |port| craft::ipv4(1, 2).udp(port, 9).build();
+        let link = |tags: &[u8]| [&[2; 6], &[4; 6], tags].concat();
+        for tags in [&[8, 0][..], &[0x81, 0, 0, 7, 8, 0], &[0x88, 0xa8, 0, 7, 0x81, 0, 0, 8, 8, 0]]
+        {
+            let flow = |port| flow_of_frame(&[link(tags), packet(port)].concat());
+            assert_eq!(flow(1), flow_of_packet(&packet(1)));
+            assert_ne!(flow(1), flow(2));
+        }
+        let other = |last| {
+            flow_of_frame(&craft::ethernet([2; 6], [4, 4, 4, 4, 4, last]).ethertype(0x88b5).build())
+        };
+        assert_ne!(other(1), other(2));
+        assert_eq!(flow_of_frame(&[4; 13]), 0);
     }
 }

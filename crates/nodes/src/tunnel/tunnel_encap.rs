@@ -14,6 +14,7 @@
 //! longer than its way takes, is not; one that waits for a neighbour is counted by `inject`, once
 //! that has answered.
 
+use super::inner::packet_of_frame;
 use crate::ip::{MemberPicker, ip_resolve};
 use crate::tables::{Ends, Inside, Interfaces, Kind, Setup, Vrfs, WorkerCounters};
 use crate::tunnel::{TunnelHeaders, takes};
@@ -177,12 +178,18 @@ impl TunnelEncap {
         if !packet.prepend(tunnel.header_bytes()) {
             return Err(Exit::NoHeadroom);
         }
-        way.headers.write(packet.header_mut());
+        let flow = way.headers.write(packet.header_mut());
         // Packets of our own have come from the tunnel: errors about them are known by that.
-        let tx = packet.tx();
+        let (tx, came_by) = (packet.tx(), packet.rx());
         packet.set_rx(tx);
         if way.to.kind() == Kind::Group as u8 {
-            let member = self.members.pick_one(GroupId(way.to.id()), packet.header());
+            let inside = packet.header().get(tunnel.header_bytes()..).unwrap_or_default();
+            let inside = match tunnel.inside {
+                Inside::Packets => Some(inside),
+                Inside::Frames => packet_of_frame(inside),
+            };
+            let group = GroupId(way.to.id());
+            let member = self.members.pick_inside(group, flow, inside, came_by);
             packet.set_adjacency(member.id());
             return Ok(Way::new(way.headers, member).exit);
         }
@@ -194,9 +201,10 @@ impl TunnelEncap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::{Link, Tunnel, VrfId, Wrap};
+    use crate::tables::{FlowRule, Link, Tunnel, VrfId, Wrap, flow_field};
     use crate::testing::{
-        FAR, HOST, HOST_MAC, INCOMPLETE, RED, TO_GATEWAY, TO_HOST, US, VNI, VXLAN, VXLAN6, World,
+        FAR, GRE, GRE_LINK, HOST, HOST_MAC, INCOMPLETE, RED, TO_GATEWAY, TO_GATEWAY6, TO_HOST,
+        TO_HOST6, US, VNI, VXLAN, VXLAN6, World, member,
     };
     use graph::harness::NodeHarness;
     use std::net::Ipv4Addr;
@@ -313,5 +321,66 @@ mod tests {
         world.change_interface(VXLAN, |row| row.vrf = RED);
         assert_eq!(way_to(&mut world, FAR, VrfId::DEFAULT), ("rewrite4".to_owned(), TO_GATEWAY));
         assert_eq!(way_to(&mut world, FAR, VrfId(9)).0, "no-route");
+    }
+
+    /// How many of 600 flows in tunnel `id` go to the first of two next hops.
+    fn to_first(world: &mut World, id: u16, frame: impl Fn(u16) -> Vec<u8>) -> usize {
+        let groups = &world.setup.shared.groups;
+        groups.set_members(GroupId(0), &[member(TO_HOST, 1), member(TO_GATEWAY, 1)]).unwrap();
+        groups.set_members(GroupId(1), &[member(TO_HOST6, 1), member(TO_GATEWAY6, 1)]).unwrap();
+        let far6: std::net::Ipv6Addr = "2001:db8:a:6::1".parse().unwrap();
+        world.change_interface(id, |row| {
+            let Link::Tunnel(tunnel) = &mut row.link else { unreachable!() };
+            tunnel.key.ends = match tunnel.key.ends {
+                Ends::V4 { local, .. } => Ends::V4 { local, remote: 0x0a06_0001 },
+                Ends::V6 { local, .. } => Ends::V6 { local, remote: far6.into() },
+            };
+        });
+        let mut node = NodeHarness::<TunnelEncap>::new(&world.setup).unwrap();
+        let frames: Vec<_> = (0..600).map(frame).collect();
+        let vectors = frames
+            .chunks(200)
+            .flat_map(|frames| node.run_prepared(frames, 0, 0, |frame| frame.tx_mut().fill(id)));
+        let first = vectors.filter(|out| {
+            assert!(out.exit.starts_with("rewrite"), "{}", out.exit);
+            [TO_HOST, TO_HOST6].contains(&out.adjacency)
+        });
+        first.count()
+    }
+
+    #[test]
+    fn flows_in_a_tunnel_share_the_next_hops_of_its_way() {
+        let frame = |port| craft::ethernet(HOST_MAC, [4; 6]).ipv4(HOST, FAR).udp(port, 2).build();
+        let tagged =
+            |port| craft::ethernet(HOST_MAC, [4; 6]).vlan(7).ipv4(HOST, FAR).udp(port, 2).build();
+        let packet = |port| craft::ipv4(HOST, FAR).udp(port, 2).build();
+        for id in [VXLAN, VXLAN6, GRE] {
+            for first in
+                [to_first(&mut World::new(), id, frame), to_first(&mut World::new(), id, tagged)]
+            {
+                assert!((240..=360).contains(&first), "{first} of 600 in {id}");
+            }
+        }
+        let first = to_first(&mut World::new(), GRE_LINK, packet);
+        assert!((240..=360).contains(&first), "{first} of 600");
+        // Pieces have no ports: all go one way.
+        let piece = |port| craft::ipv4(HOST, FAR).fragment(0, true).udp(port, 2).build();
+        assert!([0, 600].contains(&to_first(&mut World::new(), GRE_LINK, piece)));
+    }
+
+    #[test]
+    fn the_fields_that_tell_flows_apart_do_so_in_tunnels() {
+        let bits = flow_field::SOURCE | flow_field::DESTINATION;
+        let ports = |port| craft::ipv4(HOST, FAR).udp(port, 2).build();
+        let hosts =
+            |last: u16| craft::ipv4([10, 0, (last >> 8) as u8, last as u8], FAR).udp(1, 2).build();
+        let chosen = || {
+            let world = World::new();
+            world.setup.shared.flows.set(FlowRule { bits, ..FlowRule::USUAL });
+            world
+        };
+        assert!([0, 600].contains(&to_first(&mut chosen(), GRE_LINK, ports)));
+        let first = to_first(&mut chosen(), GRE_LINK, hosts);
+        assert!((240..=360).contains(&first), "{first} of 600");
     }
 }

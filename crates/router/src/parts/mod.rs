@@ -102,6 +102,7 @@ parts! {
     neighbors: StaticNeighbors, makes: [Arp Neighbors], hears: [Arp Unresolved],
     routes: StaticRoutes, makes: [Routes], hears: [],
     fpm: Feed, makes: [Fpm], hears: [],
+    flows: FlowFields, makes: [Flows], hears: [],
     // Features that take a turn at frames.
     acls: AccessLists, makes: [Acls], hears: [],
     urpf: SourceChecks, makes: [], hears: [],

@@ -31,6 +31,7 @@ answers! { Router, router, filter;
     Reassembly: router.parts.reassembly.show(),
     Twin: router.parts.twins.show(&router.core),
     Fpm: router.parts.fpm.show(&router.core),
+    Flows: router.parts.flows.show(&router.core),
     Graph: router.show_graph(),
     Version: router.show_version(),
     Process: show_process(),

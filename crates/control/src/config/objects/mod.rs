@@ -185,6 +185,7 @@ objects! {
     arp: arp::Arp,
     icmp: icmp::Icmp,
     ip4: ip4::Ip4,
+    flows: flows::Flows,
     twins: twins::Twins,
     acls: acl::Acls,
     policers: policer::Policers,

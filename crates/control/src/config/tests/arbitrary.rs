@@ -12,6 +12,7 @@ use super::super::field::Field;
 use super::super::objects::acl::{Acl, AclName, Action, Fragment, Rule, TcpFlags};
 use super::super::objects::arp::Arp;
 use super::super::objects::bridge::{BoundAddress, Bridge, BridgeName, Flags, Member};
+use super::super::objects::flows::Flows;
 use super::super::objects::icmp::Icmp;
 use super::super::objects::ip4::Ip4;
 use super::super::objects::memory::Memory;
@@ -113,6 +114,7 @@ fn sections() -> impl Strategy<Value = Config> {
             memory: Memory { frame_bytes, hugepages, ..Memory::default() },
             arp,
             ip4: Ip4 { class_e: icmp.echo_broadcasts },
+            flows: Flows { inner: icmp.echo, symmetric: icmp.echo_broadcasts, ..Flows::default() },
             icmp,
             twins,
             ..Config::default()

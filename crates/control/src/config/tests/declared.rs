@@ -16,6 +16,7 @@ use super::super::objects::acl::Rule;
 use super::super::objects::api::Api;
 use super::super::objects::arp::Arp;
 use super::super::objects::bridge::Bridge;
+use super::super::objects::flows::Flows;
 use super::super::objects::fpm::Fpm;
 use super::super::objects::icmp::Icmp;
 use super::super::objects::memory::Memory;
@@ -75,12 +76,12 @@ proptest! {
     #[test]
     fn any_object_reads_back_as_it_is_written(
         (workers, memory, api) in (any_declared::<Workers>(), any_declared::<Memory>(), any_declared::<Api>()),
-        (arp, icmp, twins) in (any_declared::<Arp>(), any_declared::<Icmp>(), any_declared::<Twins>()),
+        (arp, icmp, twins, flows) in (any_declared::<Arp>(), any_declared::<Icmp>(), any_declared::<Twins>(), any_declared::<Flows>()),
         (fpm, policer, rule) in (any_declared::<Fpm>(), any_declared::<Policer>(), any_declared::<Rule>()),
         (port, bridge, mirror) in (any_declared::<Port>(), any_declared::<Bridge>(), any_declared::<Mirror>()),
     ) {
         prop_assert!(reads_back(&workers) && reads_back(&memory) && reads_back(&api));
-        prop_assert!(reads_back(&arp) && reads_back(&icmp) && reads_back(&twins));
+        prop_assert!(reads_back(&arp) && reads_back(&icmp) && reads_back(&twins) && reads_back(&flows));
         prop_assert!(reads_back(&fpm) && reads_back(&policer) && reads_back(&rule));
         prop_assert!(reads_back(&port) && reads_back(&bridge) && reads_back(&mirror), "{port:?}");
     }
