@@ -15,9 +15,13 @@ pub struct Fpm {
     pub sessions: u64,
     /// Routes that zebra told.
     pub told: usize,
-    /// Those of them that are in our tables of routes.
+    /// Those of them whose next hop was not told, or is gone.
+    pub waiting: usize,
+    /// Next hops and groups of them that they share.
+    pub groups: usize,
+    /// Those that zebra told that are in our tables of routes.
     pub routes: usize,
-    /// Those of them that forward.
+    /// Those that forward.
     pub active: usize,
     /// Routes that could not be taken, since the listener began.
     pub refused: u64,
@@ -37,6 +41,12 @@ impl View for Fpm {
                 u8::from(fpm.peer.is_some())
             })
             .gauge("fpm_routes", "Routes that zebra brought.", |fpm| fpm.routes)
+            .gauge("fpm_waiting_routes", "Routes whose next hop zebra has not told.", |fpm| {
+                fpm.waiting
+            })
+            .gauge("fpm_groups", "Next hops and groups that routes of zebra's share.", |fpm| {
+                fpm.groups
+            })
             .counter("fpm_refused_routes", "Routes of zebra's that could not be taken.", |fpm| {
                 fpm.refused
             });
@@ -49,7 +59,7 @@ impl View for Fpm {
         let table = table!([fpm], fpm => {
             "listen": listen, "netns": fpm.netns,
             "zebra": fpm.peer.as_deref().unwrap_or("not connected"), "sessions": fpm.sessions,
-            "told": fpm.told, "routes": fpm.routes, "active": fpm.active, "refused": fpm.refused,
+            "told": fpm.told, "waiting": fpm.waiting, "groups": fpm.groups, "routes": fpm.routes, "active": fpm.active, "refused": fpm.refused,
         });
         let problem = fpm.problem.as_ref().map(|problem| format!("{problem}\n"));
         table.render(style) + &problem.unwrap_or_default()

@@ -21,6 +21,7 @@ mod interfaces;
 mod pending;
 mod resolve;
 mod route;
+mod shared;
 mod table;
 
 #[cfg(test)]
@@ -28,4 +29,5 @@ mod table_tests;
 
 pub use resolve::MAX_PATHS;
 pub use route::{NextHop, Path, Protocol, Resolved, Route, Source, Target};
+pub use shared::SharedId;
 pub use table::{Change, Rib, RouteView, SourceCount};

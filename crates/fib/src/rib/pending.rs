@@ -1,22 +1,33 @@
 //! What is still to be evaluated, where a change has spread too far for one call.
 //!
 //! ```text
-//!  a next hop resolves otherwise ─▶ hops: its users, from a place on ─┐
-//!  an interface comes or goes ────▶ walk: all prefixes, from a place ─┴─▶ a slice at a time
+//!  a next hop resolves otherwise ─┬▶ its users, from a place on ──────┐
+//!  a shared group changes its kind ┘                                  ├─▶ a slice at a time
+//!  an interface comes or goes ────▶ walk: all prefixes, from a place ─┘
 //! ```
 //! Places are prefixes, so that routes may come and go meanwhile. What changes behind the place
-//! is evaluated as it changes; a next hop or an interface that changes again begins anew.
+//! is evaluated as it changes; what changes again begins anew.
 
 use std::collections::{HashSet, VecDeque};
 
+use super::shared::SharedId;
 use crate::{Address, Prefix};
+
+/// Whose users wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum UsersOf<A> {
+    /// A next hop's.
+    Hop(A),
+    /// Those of a group that routes share.
+    Group(SharedId),
+}
 
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Pending<A: Address> {
-    /// Next hops whose users wait, each once. Of the first some may be done.
-    hops: VecDeque<A>,
-    queued: HashSet<A>,
+    /// Whose users wait, each once. Of the first some may be done.
+    leads: VecDeque<UsersOf<A>>,
+    queued: HashSet<UsersOf<A>>,
     /// Where the users of the first go on.
     user: Prefix<A>,
     /// Interfaces whose routes are looked for, and where.
@@ -26,34 +37,39 @@ pub(super) struct Pending<A: Address> {
 
 impl<A: Address> Default for Pending<A> {
     fn default() -> Self {
-        let (hops, queued, over) = (VecDeque::new(), HashSet::new(), HashSet::new());
-        Self { hops, queued, user: Prefix::all(), over, walk: None }
+        let (leads, queued, over) = (VecDeque::new(), HashSet::new(), HashSet::new());
+        Self { leads, queued, user: Prefix::all(), over, walk: None }
     }
 }
 
 impl<A: Address> Pending<A> {
     pub(super) fn is_empty(&self) -> bool {
-        self.hops.is_empty() && self.walk.is_none()
+        self.leads.is_empty() && self.walk.is_none()
     }
 
-    /// All users of a next hop are to be evaluated.
-    pub(super) fn hop_changed(&mut self, address: A) {
-        if self.queued.insert(address) {
-            self.hops.push_back(address);
-        } else if self.hops.front() == Some(&address) {
+    /// All users are to be evaluated.
+    pub(super) fn changed(&mut self, of: UsersOf<A>) {
+        if self.queued.insert(of) {
+            self.leads.push_back(of);
+        } else if self.leads.front() == Some(&of) {
             self.user = Prefix::all();
         }
     }
 
-    /// Whose users are next, and from where.
-    pub(super) fn next_hop(&self) -> Option<(A, Prefix<A>)> {
-        self.hops.front().map(|address| (*address, self.user))
+    /// Whether users of it wait.
+    pub(super) fn waits(&self, of: UsersOf<A>) -> bool {
+        self.queued.contains(&of)
     }
 
-    /// The users of the first next hop before `next` are taken; all, if there is none.
-    pub(super) fn hop_is_done_to(&mut self, next: Option<Prefix<A>>) {
+    /// Whose users are next, and from where.
+    pub(super) fn next_users(&self) -> Option<(UsersOf<A>, Prefix<A>)> {
+        self.leads.front().map(|of| (*of, self.user))
+    }
+
+    /// The users of the first before `next` are taken; all, if there is none.
+    pub(super) fn users_are_done_to(&mut self, next: Option<Prefix<A>>) {
         if next.is_none()
-            && let Some(done) = self.hops.pop_front()
+            && let Some(done) = self.leads.pop_front()
         {
             self.queued.remove(&done);
         }

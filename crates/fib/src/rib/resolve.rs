@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::hops::Hops;
 use super::route::{NextHop, Path, Resolved, Route, Source, Target};
+use super::shared::SharedGroups;
 use crate::{Address, Prefix};
 
 /// The most paths a prefix forwards to; of more, the lowest stay.
@@ -15,6 +16,7 @@ pub const MAX_PATHS: usize = 256;
 pub(super) struct Resolver<'a, A: Address> {
     pub(super) hops: &'a Hops<A>,
     pub(super) down: &'a HashSet<u16>,
+    pub(super) shared: &'a SharedGroups<A>,
 }
 
 impl<A: Address> Resolver<'_, A> {
@@ -29,9 +31,18 @@ impl<A: Address> Resolver<'_, A> {
             .find_map(|(source, route)| Some((*source, self.resolve(prefix, &route.target)?)))
     }
 
-    fn resolve(&self, prefix: Prefix<A>, target: &Target) -> Option<Resolved> {
+    /// What a route for `prefix` leads to.
+    pub(super) fn resolve(&self, prefix: Prefix<A>, target: &Target) -> Option<Resolved> {
         let hops = match target {
             Target::Via(hops) => hops,
+            Target::Shared(id) => {
+                let of_each = || match self.shared.target(*id)? {
+                    // No group leads to another, so that this ends.
+                    Target::Shared(_) => None,
+                    target => self.resolve(prefix, target),
+                };
+                return self.shared.resolve(*id).or_else(of_each);
+            }
             Target::Local => return Some(Resolved::Local),
             Target::Table(table) => return Some(Resolved::Table(*table)),
             Target::Blackhole => return Some(Resolved::Blackhole),

@@ -4,6 +4,8 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use super::shared::SharedId;
+
 /// Who may add routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Protocol {
@@ -81,6 +83,10 @@ impl From<Protocol> for Source {
 pub enum Target {
     /// To next hops, shared by weight. Routes over the same ones may share the list.
     Via(Arc<[NextHop]>),
+    /// Where the group of this number leads, which routes share: see [`Rib::set_shared`].
+    ///
+    /// [`Rib::set_shared`]: super::Rib::set_shared
+    Shared(SharedId),
     /// To the router itself.
     Local,
     /// Where the table of this number leads: another VRF's.
@@ -91,6 +97,16 @@ pub enum Target {
     Unreachable,
     /// Nowhere, with "administratively prohibited" to the sender.
     Prohibit,
+}
+
+impl Target {
+    /// The next hops, if it has any of its own.
+    pub fn hops(&self) -> &[NextHop] {
+        match self {
+            Self::Via(hops) => hops,
+            _ => &[],
+        }
+    }
 }
 
 /// A route, less its prefix and source.
@@ -113,12 +129,9 @@ impl Route {
         Route { target: Target::Via([hop].into()) }
     }
 
-    /// The next hops, if it has any.
+    /// The next hops, if it has any of its own.
     pub fn hops(&self) -> &[NextHop] {
-        match &self.target {
-            Target::Via(hops) => hops,
-            _ => &[],
-        }
+        self.target.hops()
     }
 }
 
@@ -149,6 +162,8 @@ pub struct Path {
 pub enum Resolved {
     /// At least one path, sorted, each neighbour once.
     Paths(Arc<[Path]>),
+    /// The several paths that a shared group has at the time.
+    Shared(SharedId),
     /// To the router itself.
     Local,
     /// Where the table of this number leads.

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::hops::{Found, Hops};
 use super::interfaces::Interfaces;
-use super::pending::Pending;
+use super::pending::{Pending, UsersOf};
 use super::resolve::Resolver;
-use super::route::{NextHop, Path, Resolved, Route, Source};
+use super::route::{NextHop, Path, Resolved, Route, Source, Target};
+use super::shared::SharedGroups;
 use crate::{Address, Prefix};
 
 /// How often a prefix may change until all has settled. Routes that lead to each other in a ring
@@ -34,8 +35,12 @@ pub struct RouteView<'a, A: Address> {
     pub source: Source,
     /// The route.
     pub route: &'a Route,
+    /// Its next hops, or those of the group that it leads to.
+    pub hops: &'a [NextHop],
     /// What it forwards to, if it is the active one of its prefix.
     pub active: Option<&'a Resolved>,
+    /// The paths that this is at the time.
+    pub paths: &'a [Path],
 }
 
 /// How many routes a source has.
@@ -51,14 +56,15 @@ pub struct SourceCount {
 #[derive(Debug)]
 pub struct Rib<A: Address> {
     entries: BTreeMap<Prefix<A>, Entry>,
-    hops: Hops<A>,
+    pub(super) hops: Hops<A>,
+    pub(super) shared: SharedGroups<A>,
     interfaces: Interfaces<A>,
     /// How many active routes there are of each length: the lengths a lookup tries.
     active_of_length: Vec<usize>,
     counts: BTreeMap<Source, SourceCount>,
-    down: HashSet<u16>,
+    pub(super) down: HashSet<u16>,
     steps: u64,
-    pending: Pending<A>,
+    pub(super) pending: Pending<A>,
     slice: usize,
     /// Counts how often all had settled.
     round: u32,
@@ -77,12 +83,32 @@ struct Entry {
 /// The routes of a prefix.
 fn views<'a, A: Address>(
     (prefix, entry): (&'a Prefix<A>, &'a Entry),
+    shared: &'a SharedGroups<A>,
 ) -> impl Iterator<Item = RouteView<'a, A>> {
     entry.candidates.iter().map(|(source, route)| {
         let active = entry.active.as_ref().filter(|(of, _)| of == source);
         let active = active.map(|(_, to)| to);
-        RouteView { prefix: *prefix, source: *source, route, active }
+        view(*prefix, *source, route, active, shared)
     })
+}
+
+fn view<'a, A: Address>(
+    prefix: Prefix<A>,
+    source: Source,
+    route: &'a Route,
+    active: Option<&'a Resolved>,
+    shared: &'a SharedGroups<A>,
+) -> RouteView<'a, A> {
+    let hops = match route.target {
+        Target::Shared(id) => shared.target(id).map_or(&[][..], Target::hops),
+        _ => route.hops(),
+    };
+    let paths = match active {
+        Some(Resolved::Paths(paths)) => paths,
+        Some(Resolved::Shared(id)) => shared.paths(*id).map_or(&[][..], |paths| paths),
+        _ => &[],
+    };
+    RouteView { prefix, source, route, hops, active, paths }
 }
 
 impl<A: Address> Default for Rib<A> {
@@ -97,6 +123,7 @@ impl<A: Address> Rib<A> {
         Rib {
             entries: BTreeMap::new(),
             hops: Hops::new(),
+            shared: SharedGroups::new(),
             interfaces: Interfaces::new(),
             active_of_length: vec![0; A::BITS as usize + 1],
             counts: BTreeMap::new(),
@@ -215,6 +242,8 @@ impl<A: Address> Rib<A> {
     pub fn set_interface(&mut self, interface: u16, up: bool, changes: &mut Vec<Change<A>>) {
         let changed = if up { self.down.remove(&interface) } else { self.down.insert(interface) };
         if changed {
+            let groups = self.shared_over(interface);
+            self.shared_changed(groups, false, changes);
             let on_link: Vec<_> = self.interfaces.on_link(interface).collect();
             if self.interfaces.has_behind(interface) {
                 self.pending.look_for_routes_over(interface);
@@ -257,7 +286,7 @@ impl<A: Address> Rib<A> {
 
     /// Every route, active or not, in order of address, length and preference.
     pub fn routes(&self) -> impl Iterator<Item = RouteView<'_, A>> {
-        self.entries.iter().flat_map(views)
+        self.entries.iter().flat_map(|entry| views(entry, &self.shared))
     }
 
     /// The same of the next `most` prefixes from `from` on, and where to go on: piece by piece, so
@@ -268,7 +297,8 @@ impl<A: Address> Rib<A> {
         most: usize,
     ) -> (impl Iterator<Item = RouteView<'_, A>>, Option<Prefix<A>>) {
         let next = self.entries.range(from..).nth(most).map(|(prefix, _)| *prefix);
-        (self.entries.range(from..).take(most).flat_map(views), next)
+        let entries = self.entries.range(from..).take(most);
+        (entries.flat_map(|entry| views(entry, &self.shared)), next)
     }
 
     /// The route that `source` has for exactly `prefix`.
@@ -276,7 +306,7 @@ impl<A: Address> Rib<A> {
         let entry = self.entries.get(&prefix)?;
         let (_, route) = entry.candidates.iter().find(|(of, _)| *of == source)?;
         let active = entry.active.as_ref().filter(|(of, _)| *of == source);
-        Some(RouteView { prefix, source, route, active: active.map(|(_, to)| to) })
+        Some(view(prefix, source, route, active.map(|(_, to)| to), &self.shared))
     }
 
     /// How many prefixes forward.
@@ -293,17 +323,36 @@ impl<A: Address> Rib<A> {
         let (_, route) = entry.candidates.remove(place);
         self.counts.entry(source).or_default().routes -= 1;
         self.interfaces.leave(prefix, &route, entry.candidates.iter().map(|(_, route)| route));
-        for address in recursive(&route) {
+        for address in recursive(&route.target, &self.shared) {
             self.hops.leave(address, prefix);
+        }
+        if let Target::Shared(id) = route.target {
+            self.shared.leave(id, prefix);
         }
         self.join_hops(prefix);
         true
     }
 
-    /// Joins `prefix` to the next hops of its candidates, resolving those that are new.
-    fn join_hops(&mut self, prefix: Prefix<A>) {
+    /// Parts `prefix` from the next hops of all its candidates.
+    pub(super) fn leave_hops(&mut self, prefix: Prefix<A>) {
         let Some(entry) = self.entries.get(&prefix) else { return };
-        let wanted = entry.candidates.iter().flat_map(|(_, route)| recursive(route));
+        for (_, route) in &entry.candidates {
+            for address in recursive(&route.target, &self.shared) {
+                self.hops.leave(address, prefix);
+            }
+        }
+    }
+
+    /// Joins `prefix` to the next hops of its candidates, resolving those that are new.
+    pub(super) fn join_hops(&mut self, prefix: Prefix<A>) {
+        let Some(entry) = self.entries.get(&prefix) else { return };
+        for (_, route) in &entry.candidates {
+            if let Target::Shared(id) = route.target {
+                self.shared.join(id, prefix);
+            }
+        }
+        let wanted =
+            entry.candidates.iter().flat_map(|(_, route)| recursive(&route.target, &self.shared));
         let wanted: Vec<A> = wanted.collect();
         for address in wanted {
             if self.hops.join(address, prefix) {
@@ -314,9 +363,13 @@ impl<A: Address> Rib<A> {
     }
 
     /// What routes say of `address` now.
-    fn find(&self, address: A) -> Option<Found> {
+    pub(super) fn find(&self, address: A) -> Option<Found> {
         let (prefix, _, to) = self.lookup(address)?;
-        let paths = match to {
+        let to = match to {
+            Resolved::Shared(id) => self.shared.paths(*id).cloned().map(Resolved::Paths)?,
+            other => other.clone(),
+        };
+        let paths = match &to {
             Resolved::Paths(paths) if paths.iter().all(|path| path.address.is_some()) => {
                 Some(paths.clone())
             }
@@ -333,7 +386,7 @@ impl<A: Address> Rib<A> {
 
     /// Evaluates `prefixes`, and a slice of what depends on them and on changes before, then says
     /// what became of all that.
-    fn settle(
+    pub(super) fn settle(
         &mut self,
         prefixes: impl IntoIterator<Item = Prefix<A>>,
         changes: &mut Vec<Change<A>>,
@@ -359,14 +412,18 @@ impl<A: Address> Rib<A> {
                 changes.push(Change { prefix, to });
             }
         }
+        self.shared.tidy();
     }
 
     /// Evaluates at most `most` prefixes of those that wait; says how many it looked at.
     fn turn_pending(&mut self, most: usize, changed: &mut Vec<Changed<A>>) -> usize {
-        let (looked_at, prefixes) = match self.pending.next_hop() {
-            Some((address, from)) => {
-                let (users, next) = self.hops.users(address, from, most);
-                self.pending.hop_is_done_to(next);
+        let (looked_at, prefixes) = match self.pending.next_users() {
+            Some((of, from)) => {
+                let (users, next) = match of {
+                    UsersOf::Hop(address) => self.hops.users(address, from, most),
+                    UsersOf::Group(id) => self.shared.users(id, from, most),
+                };
+                self.pending.users_are_done_to(next);
                 (users.len(), users)
             }
             None => {
@@ -399,7 +456,7 @@ impl<A: Address> Rib<A> {
         if entry.round != self.round {
             (entry.round, entry.turns) = (self.round, 0);
         }
-        let resolver = Resolver { hops: &self.hops, down: &self.down };
+        let resolver = Resolver { hops: &self.hops, down: &self.down, shared: &self.shared };
         let active = match entry.turns {
             MAX_TURNS => None,
             _ => resolver.first(prefix, &entry.candidates),
@@ -428,7 +485,7 @@ impl<A: Address> Rib<A> {
         for address in self.hops.within(prefix) {
             let found = self.find(address);
             if self.hops.set_found(address, found) {
-                self.pending.hop_changed(address);
+                self.pending.changed(UsersOf::Hop(address));
             }
         }
     }
@@ -437,8 +494,15 @@ impl<A: Address> Rib<A> {
 /// A prefix that was changed, and what it forwarded to before.
 type Changed<A> = (Prefix<A>, Option<Resolved>);
 
-/// The addresses that a route needs other routes for.
-fn recursive<A: Address>(route: &Route) -> impl Iterator<Item = A> + '_ {
-    let hops = route.hops().iter().filter(|hop| hop.interface.is_none());
+/// The addresses that a target needs other routes for.
+fn recursive<'a, A: Address>(
+    target: &'a Target,
+    shared: &'a SharedGroups<A>,
+) -> impl Iterator<Item = A> + 'a {
+    let hops = match target {
+        Target::Shared(id) => shared.target(*id).map_or(&[][..], Target::hops),
+        target => target.hops(),
+    };
+    let hops = hops.iter().filter(|hop| hop.interface.is_none());
     hops.filter_map(|hop| A::from_ip(hop.address?))
 }

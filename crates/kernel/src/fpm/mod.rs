@@ -8,6 +8,7 @@
 
 mod admission;
 mod learned;
+mod numbers;
 mod session;
 
 pub use admission::Network;

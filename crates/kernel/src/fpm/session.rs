@@ -60,6 +60,8 @@ pub struct FpmState {
     pub sessions: u64,
     /// Routes that zebra has told.
     pub routes: usize,
+    /// Those of them that lead to a next hop that it has not told, or has taken away.
+    pub waiting: usize,
     /// Why the last session ended.
     pub ended: Option<String>,
 }
@@ -259,7 +261,10 @@ impl Server {
     /// Hands over what changed, slice by slice; false when nobody wants it any more.
     fn tell(&mut self) -> bool {
         let updates = self.learned.take_updates();
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).routes = self.learned.routes();
+        {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            (state.routes, state.waiting) = (self.learned.routes(), self.learned.waiting());
+        }
         for slice in updates.chunks(SLICE) {
             let mut slice = slice.to_vec();
             loop {

@@ -3,6 +3,8 @@
 //! ```text
 //!  zebra ─▶ kernel::fpm ── slices ─▶ links to ports, tables to VRFs ─▶ RIB ─▶ forwarding tables
 //! ```
+//! Next hops and groups that routes share by number are told to the RIBs of those VRFs that have
+//! routes over them, when the first of those comes and whenever they change.
 //! One slice a turn, so that the control thread does its other work between two. The routes of who
 //! may bring them no more go likewise, before the next one's come.
 
@@ -14,13 +16,14 @@ use control::config::change::Replaced;
 use control::config::objects::fpm::{Fpm as Config, Listen, MAIN_TABLE};
 use control::engine::ApplyError;
 use control::view;
-use fib::rib::{NextHop, Protocol, Route, Source, SourceCount, Target};
+use fib::rib::{NextHop, Protocol, Route, SharedId, Source, SourceCount, Target};
 use fib::route_file::FilePrefix;
 use fib::{FibError, Prefix};
 use kernel::fpm::{Fpm, FpmOptions, Leads, Update};
 use kernel::{KernelError, Namespace};
+use netlink::route::RouteKey;
 use nodes::tables::VrfId;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
@@ -31,6 +34,8 @@ pub(crate) struct Feed {
     listening: Option<(Fpm, Listen)>,
     /// Routes that go: of which source in which VRF, and where to go on.
     leaving: Vec<(Source, VrfId, FilePrefix)>,
+    /// Where routes lead that share a number.
+    shared: HashMap<u32, Shared>,
     refused: u64,
     problem: Option<String>,
 }
@@ -70,13 +75,30 @@ impl<A: Family> Changes<A> {
         Ok(())
     }
 
-    /// Makes them; says how many did not fit, and why not.
-    fn make(self, routes: Option<InVrf<'_, A>>, source: Source) -> (usize, Result<(), FibError>) {
+    /// Makes them; says how many did not fit, and why not. `shared` says where those lead that
+    /// share a number, which this VRF need not know yet.
+    fn make(
+        self,
+        routes: Option<InVrf<'_, A>>,
+        source: Source,
+        shared: impl Fn(u32) -> Option<Option<Target>>,
+    ) -> (usize, Result<(), FibError>) {
         let wanted = self.new.len();
         let Some(mut routes) = routes else { return (wanted, Ok(())) };
-        let (_, removed) = routes.remove_all(self.gone, source);
-        let (added, outcome) = routes.add_all(self.new, source);
-        (wanted - added, removed.and(outcome))
+        let (_, mut outcome) = routes.remove_all(self.gone, source);
+        let id = |(_, route): &(_, Route)| match route.target {
+            Target::Shared(id) => Some(id),
+            _ => None,
+        };
+        let ids: BTreeSet<SharedId> = self.new.iter().filter_map(id).collect();
+        for id in &ids {
+            if let Some(to) = shared(id.0) {
+                outcome = outcome.and(routes.share_first(*id, to));
+            }
+        }
+        let (added, made) = routes.add_all(self.new, source);
+        routes.forget_unused(ids);
+        (wanted - added, outcome.and(made))
     }
 }
 
@@ -103,6 +125,7 @@ impl Feed {
     fn end(&mut self, core: &mut Core) {
         let Some((fpm, listen)) = self.listening.take() else { return };
         drop(fpm);
+        self.shared.clear();
         (self.refused, self.problem) = (0, None);
         let (source, first) = (source_of(&listen), FilePrefix::V4(Prefix::all()));
         let vrfs = vrfs(core, &listen).into_values();
@@ -134,37 +157,118 @@ impl Part for Feed {
         let (source, listen) = (source_of(listen), listen.clone());
         let (vrfs, ports) = (vrfs(core, &listen), ports_by_link(core));
         let mut changes: BTreeMap<VrfId, (Changes<u32>, Changes<u128>)> = BTreeMap::new();
-        for Update { key, leads } in slice {
-            let Some(vrf) = vrfs.get(&key.table) else {
-                self.refuse(1, || format!("no VRF has table {}", key.table));
-                continue;
-            };
-            let target = leads.and_then(|leads| {
-                let target = target(leads, key.address.is_ipv4(), &ports);
-                if target.is_none() {
-                    let route = format!("{}/{}", key.address, key.length);
-                    self.refuse(1, || format!("{route} leads over no port of ours"));
+        for update in slice {
+            match update {
+                Update::Route(key, leads) => {
+                    self.add_route(key, leads, &vrfs, &ports, &mut changes);
                 }
-                target
-            });
-            let (ip4, ip6) = changes.entry(*vrf).or_default();
-            let added = match key.address {
-                IpAddr::V4(first) => ip4.add(first.into(), key.length, target),
-                IpAddr::V6(first) => ip6.add(first.into(), key.length, target),
-            };
-            added.unwrap_or_else(|error| self.refuse(1, || error.to_string()));
-        }
-        for (vrf, (ip4, ip6)) in changes {
-            let outcomes = core.change_routes(|routes, link| {
-                let ip4 = ip4.make(routes.ip4.in_vrf(vrf, link), source);
-                [ip4, ip6.make(routes.ip6.in_vrf(vrf, link), source)]
-            });
-            for (refused, outcome) in outcomes {
-                self.refused += refused as u64;
-                outcome.unwrap_or_else(|error| self.refuse(0, || error.to_string()));
+                Update::Shared(number, leads) => {
+                    // Routes that come before it in the slice come first.
+                    self.make(core, std::mem::take(&mut changes), source);
+                    self.share(core, number, leads, &vrfs, &ports);
+                }
+                Update::Forgotten(number) => _ = self.shared.remove(&number),
             }
         }
+        self.make(core, changes, source);
         true
+    }
+}
+
+impl Feed {
+    fn add_route(
+        &mut self,
+        key: RouteKey,
+        leads: Option<Leads>,
+        vrfs: &HashMap<u32, VrfId>,
+        ports: &HashMap<u32, u16>,
+        changes: &mut BTreeMap<VrfId, (Changes<u32>, Changes<u128>)>,
+    ) {
+        let Some(vrf) = vrfs.get(&key.table) else {
+            return self.refuse(1, || format!("no VRF has table {}", key.table));
+        };
+        let is_ip4 = key.address.is_ipv4();
+        let target = leads.and_then(|leads| {
+            let target = target(&leads, is_ip4, ports);
+            let leads_nowhere = match &leads {
+                // One that nobody explained is waited for.
+                Leads::Shared(number) => {
+                    self.shared.get(number).is_some_and(|known| known.leads_nowhere(is_ip4))
+                }
+                _ => target.is_none(),
+            };
+            if leads_nowhere {
+                let route = format!("{}/{}", key.address, key.length);
+                self.refuse(1, || format!("{route} leads over no port of ours"));
+            }
+            target
+        });
+        let (ip4, ip6) = changes.entry(*vrf).or_default();
+        let added = match key.address {
+            IpAddr::V4(first) => ip4.add(first.into(), key.length, target),
+            IpAddr::V6(first) => ip6.add(first.into(), key.length, target),
+        };
+        added.unwrap_or_else(|error| self.refuse(1, || error.to_string()));
+    }
+
+    fn make(
+        &mut self,
+        core: &mut Core,
+        changes: BTreeMap<VrfId, (Changes<u32>, Changes<u128>)>,
+        source: Source,
+    ) {
+        let shared = &self.shared;
+        let mut made = Vec::new();
+        for (vrf, (ip4, ip6)) in changes {
+            made.extend(core.change_routes(|routes, link| {
+                let of4 = |number| Some(shared.get(&number)?.ip4.clone());
+                let of6 = |number| Some(shared.get(&number)?.ip6.clone());
+                let ip4 = ip4.make(routes.ip4.in_vrf(vrf, link), source, of4);
+                [ip4, ip6.make(routes.ip6.in_vrf(vrf, link), source, of6)]
+            }));
+        }
+        for (refused, outcome) in made {
+            self.refused += refused as u64;
+            outcome.unwrap_or_else(|error| self.refuse(0, || error.to_string()));
+        }
+    }
+
+    /// All routes that share this lead there from now on.
+    fn share(
+        &mut self,
+        core: &mut Core,
+        number: u32,
+        leads: Option<Leads>,
+        vrfs: &HashMap<u32, VrfId>,
+        ports: &HashMap<u32, u16>,
+    ) {
+        let to = |is_ip4| leads.as_ref().and_then(|leads| target(leads, is_ip4, ports));
+        let shared = Shared { ip4: to(true), ip6: to(false), is_known: leads.is_some() };
+        let id = SharedId(number);
+        let outcome = core.change_routes(|routes, link| {
+            let change = |vrf: &VrfId| {
+                let ip4 = routes.ip4.in_vrf(*vrf, link).map(|mut it| it.share(id, &shared.ip4));
+                let ip6 = routes.ip6.in_vrf(*vrf, link).map(|mut it| it.share(id, &shared.ip6));
+                ip4.unwrap_or(Ok(())).and(ip6.unwrap_or(Ok(())))
+            };
+            vrfs.values().map(change).fold(Ok(()), Result::and)
+        });
+        self.shared.insert(number, shared);
+        outcome.unwrap_or_else(|error: FibError| self.refuse(0, || error.to_string()));
+    }
+}
+
+/// Where routes lead that share a number, each family's.
+struct Shared {
+    ip4: Option<Target>,
+    ip6: Option<Target>,
+    is_known: bool,
+}
+
+impl Shared {
+    /// Whether it is known where it leads, and that is over no port of ours.
+    fn leads_nowhere(&self, is_ip4: bool) -> bool {
+        self.is_known && if is_ip4 { self.ip4.is_none() } else { self.ip6.is_none() }
     }
 }
 
@@ -184,6 +288,8 @@ impl Feed {
             peer: state.peer.map(|peer| peer.to_string()),
             sessions: state.sessions,
             told: state.routes,
+            waiting: state.waiting,
+            groups: self.shared.len(),
             routes: count.routes,
             active: count.active,
             refused: self.refused,
@@ -216,23 +322,24 @@ fn ports_by_link(core: &Core) -> HashMap<u32, u16> {
 }
 
 /// Where a route leads, links of twins being ports; none if no way is left that we could go.
-fn target(leads: Leads, is_ip4: bool, ports: &HashMap<u32, u16>) -> Option<Target> {
+fn target(leads: &Leads, is_ip4: bool, ports: &HashMap<u32, u16>) -> Option<Target> {
     let ways = match leads {
         Leads::Ways(ways) => ways,
+        Leads::Shared(number) => return Some(Target::Shared(SharedId(*number))),
         Leads::Blackhole => return Some(Target::Blackhole),
         Leads::Unreachable => return Some(Target::Unreachable),
         Leads::Prohibit => return Some(Target::Prohibit),
     };
-    let hop = |(hop, weight): (netlink::next_hop::Hop, u16)| {
+    let hop = |(hop, weight): &(netlink::next_hop::Hop, u16)| {
         let interface = hop.link.and_then(|link| ports.get(&link).copied());
         // IPv4 may go by next hops of IPv6 (RFC 8950), IPv6 by none of IPv4; those are asked for on
         // the link that is said.
         let is_own = |gateway: IpAddr| gateway.is_ipv4() == is_ip4;
         let fits = hop.gateway.is_none_or(|it| is_own(it) || is_ip4 && interface.is_some());
         let goes = interface.is_some() || hop.gateway.is_some() && hop.link.is_none();
-        (fits && goes).then_some(NextHop { address: hop.gateway, interface, weight })
+        (fits && goes).then_some(NextHop { address: hop.gateway, interface, weight: *weight })
     };
-    let hops: Vec<NextHop> = ways.into_iter().filter_map(hop).collect();
+    let hops: Vec<NextHop> = ways.iter().filter_map(hop).collect();
     (!hops.is_empty()).then(|| Target::Via(hops.into()))
 }
 
@@ -247,7 +354,7 @@ mod tests {
 
     fn hops(ways: Vec<(Hop, u16)>) -> Option<Vec<NextHop>> {
         let ports = HashMap::from([(7, 1), (8, 2)]);
-        match target(Leads::Ways(ways), true, &ports)? {
+        match target(&Leads::Ways(ways), true, &ports)? {
             Target::Via(hops) => Some(hops.to_vec()),
             other => panic!("{other:?}"),
         }
@@ -272,7 +379,7 @@ mod tests {
         assert_eq!(hops(vec![other_link, nowhere]), None);
         assert_eq!(hops(vec![other_link, nowhere, good]).unwrap().len(), 1);
         let ports = HashMap::from([(7, 1)]);
-        assert_eq!(target(Leads::Ways(vec![good]), false, &ports), None);
+        assert_eq!(target(&Leads::Ways(vec![good]), false, &ports), None);
     }
 
     #[test]

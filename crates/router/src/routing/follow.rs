@@ -19,6 +19,11 @@ impl<A: Family> InVrf<'_, A> {
     pub(super) fn follow(&mut self) -> Result<(), FibError> {
         let mut outcome = Ok(());
         self.routes.refused.clear();
+        // Groups first: that leads all their flows away from what is gone.
+        for number in self.routes.rib.take_shared_changes() {
+            let paths = self.routes.rib.shared_paths(number);
+            outcome = outcome.and(self.ways.renew(number, paths, self.link));
+        }
         for change in std::mem::take(&mut self.routes.changes) {
             if let Err(error) = self.follow_one(&change) {
                 self.routes.refused.push(change.prefix);
@@ -32,6 +37,11 @@ impl<A: Family> InVrf<'_, A> {
     fn follow_one(&mut self, change: &Change<A>) -> Result<(), FibError> {
         let table = &self.routes.table;
         let routed = match &change.to {
+            Some(Resolved::Shared(number)) => {
+                let (paths, before) =
+                    (self.routes.rib.shared_paths(*number), table.get(change.prefix));
+                self.ways.by_number(*number, paths, before, self.link)?
+            }
             Some(to) => self.ways.to(to, || table.get(change.prefix), self.link)?,
             None => None,
         };

@@ -7,8 +7,11 @@
 //!
 //!  B answers no more   B stays a member, and gets no flows while another member answers
 //! ```
+//! Groups that routes share by number ([`SharedId`]) are no others' whatever their members are: one
+//! that changes is changed in place, and no route is touched.
 
 use fib::ecmp::{EcmpTable, GroupId, Member};
+use fib::rib::SharedId;
 use fib::{FibError, Forward};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -19,6 +22,7 @@ pub(super) struct Groups {
     table: Arc<EcmpTable>,
     groups: HashMap<GroupId, Group>,
     by_members: HashMap<Vec<Member>, GroupId>,
+    by_number: HashMap<SharedId, GroupId>,
     /// What groups were copied into by the changes at hand: routes that leave one group for the
     /// same members stay together.
     copies: HashMap<(GroupId, Vec<Member>), GroupId>,
@@ -29,12 +33,19 @@ pub(super) struct Groups {
 struct Group {
     members: Vec<Member>,
     routes: usize,
+    number: Option<SharedId>,
 }
 
 impl Groups {
     pub(super) fn new(table: Arc<EcmpTable>) -> Self {
-        let (groups, by_members, copies) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { table, groups, by_members, copies, silent: HashSet::new() }
+        Self {
+            table,
+            groups: HashMap::new(),
+            by_members: HashMap::new(),
+            by_number: HashMap::new(),
+            copies: HashMap::new(),
+            silent: HashSet::new(),
+        }
     }
 
     /// The group of these members, for a route that led to group `before`; made if need be, and
@@ -45,8 +56,8 @@ impl Groups {
         members: Vec<Member>,
     ) -> Result<GroupId, FibError> {
         let left = before.and_then(|id| Some((id, self.groups.get(&id)?)));
-        let Some((before, group)) = left else { return self.shared(members) };
-        if group.members == members {
+        let Some((before, group)) = left else { return self.alike(members) };
+        if group.members == members && group.number.is_none() {
             return Ok(before);
         }
         if let Some(copy) = self.copies.get(&(before, members.clone())) {
@@ -54,24 +65,73 @@ impl Groups {
         }
         let id = self.table.copy(before, &members)?;
         self.copies.insert((before, members.clone()), id);
-        self.add(id, members);
+        self.add(id, members, None);
         Ok(id)
     }
 
-    fn shared(&mut self, members: Vec<Member>) -> Result<GroupId, FibError> {
+    /// The group of this number, for a route that led to group `before`; made if need be, as a copy
+    /// of that.
+    pub(super) fn numbered(
+        &mut self,
+        number: SharedId,
+        before: Option<GroupId>,
+        members: Vec<Member>,
+    ) -> Result<GroupId, FibError> {
+        if let Some(id) = self.by_number.get(&number) {
+            return Ok(*id);
+        }
+        let id = match before {
+            Some(before) => self.table.copy(before, &members)?,
+            None => self.table.create(&members)?,
+        };
+        self.add(id, members, Some(number));
+        self.by_number.insert(number, id);
+        Ok(id)
+    }
+
+    /// Whether the group of this number is there, and has other members.
+    pub(super) fn differs(&self, number: SharedId, members: &[Member]) -> bool {
+        let group = self.by_number.get(&number).and_then(|id| self.groups.get(id));
+        group.is_some_and(|group| group.members != members)
+    }
+
+    /// Gives the group of this number other members, in place, for all its routes. What it leads to
+    /// from now on, and what it led to; nothing if it is not there, or has them already.
+    pub(super) fn renew(
+        &mut self,
+        number: SharedId,
+        members: &[Member],
+    ) -> Result<[Vec<Forward>; 2], FibError> {
+        let id = self.by_number.get(&number).copied();
+        let found = id.and_then(|id| Some((id, self.groups.get_mut(&id)?)));
+        let Some((id, group)) = found.filter(|(_, group)| group.members != members) else {
+            return Ok([Vec::new(), Vec::new()]);
+        };
+        // With room for all of them, so that the silent ones can come back.
+        self.table.set_members(id, members)?;
+        let is_used = group.routes > 0;
+        let before = std::mem::replace(&mut group.members, members.to_vec());
+        self.spread(id, members);
+        let [now, before] = [members, &before].map(led_to);
+        Ok(if is_used { [now, before] } else { [Vec::new(), Vec::new()] })
+    }
+
+    fn alike(&mut self, members: Vec<Member>) -> Result<GroupId, FibError> {
         if let Some(id) = self.by_members.get(&members) {
             return Ok(*id);
         }
         let id = self.table.create(&members)?;
-        self.add(id, members);
+        self.add(id, members, None);
         Ok(id)
     }
 
     /// A group made with room for all `members`, so that the silent ones can come back.
-    fn add(&mut self, id: GroupId, members: Vec<Member>) {
+    fn add(&mut self, id: GroupId, members: Vec<Member>, number: Option<SharedId>) {
         self.spread(id, &members);
-        self.by_members.entry(members.clone()).or_insert(id);
-        self.groups.insert(id, Group { members, routes: 0 });
+        if number.is_none() {
+            self.by_members.entry(members.clone()).or_insert(id);
+        }
+        self.groups.insert(id, Group { members, routes: 0, number });
     }
 
     /// One more route leads to it; its members, if it is the first.
@@ -88,8 +148,11 @@ impl Groups {
         if group.routes > 0 {
             return Vec::new();
         }
-        let members = std::mem::take(&mut group.members);
+        let (members, number) = (std::mem::take(&mut group.members), group.number);
         self.groups.remove(&id);
+        if let Some(number) = number {
+            self.by_number.remove(&number);
+        }
         self.forget(id, &members);
         self.copies.retain(|(from, _), to| *from != id && *to != id);
         self.table.remove(id);
@@ -106,11 +169,13 @@ impl Groups {
             let before = group.members.clone();
             group.members.retain(|member| !gone(member.to));
             reduce(&mut group.members);
-            let members = group.members.clone();
+            let (members, number) = (group.members.clone(), group.number);
             left.extend(before.iter().map(|member| member.to).filter(|to| gone(*to)));
             self.spread(id, &members);
             self.forget(id, &before);
-            self.by_members.entry(members).or_insert(id);
+            if number.is_none() {
+                self.by_members.entry(members).or_insert(id);
+            }
         }
         left
     }

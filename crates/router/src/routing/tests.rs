@@ -408,3 +408,72 @@ fn a_next_hop_on_the_link_is_used_by_its_interface() {
     let found = tables.routes.get("2001:db8:9::/48".parse().unwrap());
     assert_eq!(found, forward(Kind::Rewrite, id.0));
 }
+
+/// A target over several neighbours, by interface and last octet of 192.0.2.
+fn over(hops: &[(u16, u8)]) -> Option<fib::rib::Target> {
+    let hop = |(interface, octet): &(u16, u8)| fib::rib::NextHop {
+        address: Some(IpAddr::from([192, 0, 2, *octet])),
+        interface: Some(*interface),
+        weight: 1,
+    };
+    Some(fib::rib::Target::Via(hops.iter().map(hop).collect()))
+}
+
+/// A route of the group of this number.
+fn by_number(routing: &mut Routing<u32>, prefix: &str, number: u32) {
+    let target = fib::rib::Target::Shared(fib::rib::SharedId(number));
+    routes(routing).add(prefix.parse().unwrap(), Protocol::Fpm, Route { target }).unwrap();
+}
+
+fn renumber(routing: &mut Routing<u32>, number: u32, to: Option<fib::rib::Target>) {
+    let id = fib::rib::SharedId(number);
+    routes(routing).share_first(id, to.clone()).unwrap();
+    routes(routing).share(id, &to).unwrap();
+}
+
+#[test]
+fn a_group_that_routes_share_by_number_changes_in_place_and_no_other_does() {
+    let (table, mut routing) = tables(ROUTES);
+    renumber(&mut routing, 9, over(&[(1, 1), (2, 2)]));
+    by_number(&mut routing, "10.0.0.0/8", 9);
+    by_number(&mut routing, "11.0.0.0/8", 9);
+    share(&mut routing, "12.0.0.0/8", &[(1, 1), (2, 2)]).unwrap();
+    let words = ["10.0.0.0/8", "11.0.0.0/8", "12.0.0.0/8"].map(|it| at(&table, it).unwrap());
+    assert!(words[0] == words[1] && words[0] != words[2]);
+    routing.take_wishes();
+    renumber(&mut routing, 9, over(&[(2, 2), (3, 3)]));
+    assert_eq!(at(&table, "11.0.0.0/8"), Some(words[0]), "no route was written");
+    assert_eq!(members(&mut routing, &table, "11.0.0.0/8"), [(2, 16), (3, 16)]);
+    assert_eq!(members(&mut routing, &table, "12.0.0.0/8"), [(1, 16), (2, 16)]);
+    let pins = routing.take_wishes();
+    assert!(matches!(pins[..], [Wish::Pin(..)]), "the third one, and no other: {pins:?}");
+    // One left: routes lead to it themselves, as all do that have one next hop.
+    routing.set_interface(3, false, &link).unwrap();
+    assert_eq!(at(&table, "10.0.0.0/8").unwrap().kind(), Kind::Rewrite as u8);
+    routing.set_interface(3, true, &link).unwrap();
+    assert_eq!(members(&mut routing, &table, "10.0.0.0/8"), [(2, 16), (3, 16)]);
+    renumber(&mut routing, 9, None);
+    assert_eq!(at(&table, "10.0.0.0/8"), None);
+    for prefix in ["10.0.0.0/8", "11.0.0.0/8"] {
+        routes(&mut routing).remove(prefix.parse().unwrap(), Protocol::Fpm).unwrap();
+    }
+    remove(&mut routing, "12.0.0.0/8");
+    assert!(routing.vrf(VrfId::DEFAULT).unwrap().rib.shared_hops(fib::rib::SharedId(9)).is_empty());
+    let keys: Vec<_> = (1..=3).flat_map(|octet| (1..=3).map(move |it| (it, octet))).collect();
+    for (interface, octet) in keys {
+        let key = NeighborKey { interface, address: IpAddr::from([192, 0, 2, octet]) };
+        routing.forget(key).unwrap();
+        assert_eq!(routing.existing(key), None, "nothing leads there any more");
+    }
+}
+
+#[test]
+fn a_group_that_finds_no_room_keeps_what_it_has() {
+    let (table, mut routing) = tables(ROUTES);
+    renumber(&mut routing, 9, over(&[(1, 1), (2, 2)]));
+    by_number(&mut routing, "10.0.0.0/8", 9);
+    let many: Vec<(u16, u8)> = (1..=64).map(|octet| (1, octet)).collect();
+    let full = routes(&mut routing).share(fib::rib::SharedId(9), &over(&many));
+    assert!(matches!(full, Err(FibError::Full { .. })), "{full:?}");
+    assert_eq!(members(&mut routing, &table, "10.0.0.0/8"), [(1, 16), (2, 16)]);
+}

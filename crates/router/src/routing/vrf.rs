@@ -3,7 +3,7 @@
 use super::LinkOf;
 use super::family::{Family, Table};
 use super::ways::Ways;
-use fib::rib::{Change, Protocol, Rib, Route, Source};
+use fib::rib::{Change, Protocol, Rib, Route, SharedId, Source, Target};
 use fib::{FibError, Prefix};
 use nodes::tables::Kind;
 use std::collections::{BTreeMap, HashSet};
@@ -122,6 +122,29 @@ impl<A: Family> InVrf<'_, A> {
     ) -> (usize, Result<(), FibError>) {
         let removed = self.routes.rib.remove_all(prefixes, source, &mut self.routes.changes);
         (removed, self.follow())
+    }
+
+    /// Routes that share this number lead there from now on, if any do.
+    pub(crate) fn share(&mut self, id: SharedId, to: &Option<Target>) -> Result<(), FibError> {
+        if !self.routes.rib.has_shared(id) {
+            return Ok(());
+        }
+        self.routes.rib.set_shared(id, to.clone(), &mut self.routes.changes);
+        self.follow()
+    }
+
+    /// The same where a first route is to come.
+    pub(crate) fn share_first(&mut self, id: SharedId, to: Option<Target>) -> Result<(), FibError> {
+        if self.routes.rib.has_shared(id) {
+            return Ok(());
+        }
+        self.routes.rib.set_shared(id, to, &mut self.routes.changes);
+        self.follow()
+    }
+
+    /// Forgets those of these numbers that no route came for.
+    pub(crate) fn forget_unused(&mut self, ids: impl IntoIterator<Item = SharedId>) {
+        self.routes.rib.forget_unused(ids);
     }
 
     /// Sets what a special address is, where no route says otherwise.

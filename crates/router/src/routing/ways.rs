@@ -14,7 +14,7 @@ use super::{LinkHeader, LinkOf, Wish};
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use fib::ecmp::{EcmpTable, GroupId, Member};
 use fib::neighbor::NeighborKey;
-use fib::rib::{Path, Resolved};
+use fib::rib::{Path, Resolved, SharedId};
 use fib::{FibError, Forward};
 use nodes::tables::Kind;
 use std::sync::Arc;
@@ -100,12 +100,69 @@ impl<A: Family> Ways<A> {
                 [path] => self.by_path(path, link)?,
                 paths => self.by_group(paths, before, link)?,
             },
+            // Its paths are the RIB's to say: `by_number`.
+            Resolved::Shared(_) => None,
             Resolved::Local => Some(plain(Kind::Local, 0)),
             Resolved::Table(vrf) => Some(plain(Kind::Vrf, (*vrf).into())),
             Resolved::Blackhole => Some(plain(Kind::Blackhole, 0)),
             Resolved::Unreachable => Some(plain(Kind::Unreachable, 0)),
             Resolved::Prohibit => Some(plain(Kind::Prohibit, 0)),
         })
+    }
+
+    /// The word of routes that lead to a group of this number, which has these paths.
+    pub(super) fn by_number(
+        &mut self,
+        number: SharedId,
+        paths: &[Path],
+        before: Option<Forward>,
+        link: LinkOf<'_>,
+    ) -> Result<Option<Forward>, FibError> {
+        let members = self.members(paths, link)?;
+        if members.is_empty() {
+            return Ok(None);
+        }
+        if self.groups.differs(number, &members) {
+            self.renew(number, paths, link)?;
+        }
+        let ways = ways_of(&members);
+        let before = before.and_then(group_of);
+        let group = self.groups.numbered(number, before, members);
+        let group = group.inspect_err(|_| self.let_go(&ways))?;
+        Ok(Some(plain(Kind::Group, group.0)))
+    }
+
+    /// A group of this number has these paths now: all its routes take them, at once.
+    pub(super) fn renew(
+        &mut self,
+        number: SharedId,
+        paths: &[Path],
+        link: LinkOf<'_>,
+    ) -> Result<(), FibError> {
+        let members = self.members(paths, link)?;
+        let ways = ways_of(&members);
+        let [now, before] =
+            self.groups.renew(number, &members).inspect_err(|_| self.let_go(&ways))?;
+        now.into_iter().for_each(|to| self.join(Some(to)));
+        before.into_iter().for_each(|from| self.leave(Some(from)));
+        self.let_go(&ways);
+        Ok(())
+    }
+
+    /// Frees what was made for a group that is not to be.
+    fn let_go(&mut self, ways: &[Forward]) {
+        // Next hops made for it have no other user.
+        ways.iter().for_each(|to| self.join(Some(*to)));
+        ways.iter().for_each(|to| self.leave(Some(*to)));
+    }
+
+    fn members(&mut self, paths: &[Path], link: LinkOf<'_>) -> Result<Vec<Member>, FibError> {
+        let mut members = Vec::with_capacity(paths.len());
+        for path in paths {
+            let to = self.by_path(path, link)?;
+            members.extend(to.map(|to| Member { to, weight: path.weight }));
+        }
+        Ok(members)
     }
 
     fn by_path(&mut self, path: &Path, link: LinkOf<'_>) -> Result<Option<Forward>, FibError> {
@@ -127,23 +184,19 @@ impl<A: Family> Ways<A> {
         before: impl FnOnce() -> Option<Forward>,
         link: LinkOf<'_>,
     ) -> Result<Option<Forward>, FibError> {
-        let mut members = Vec::with_capacity(paths.len());
-        for path in paths {
-            let to = self.by_path(path, link)?;
-            members.extend(to.map(|to| Member { to, weight: path.weight }));
-        }
+        let members = self.members(paths, link)?;
         if let [] | [_] = members[..] {
             return Ok(members.first().map(|member| member.to));
         }
         let before = before().and_then(group_of);
-        let ways: Vec<Forward> = members.iter().map(|member| member.to).collect();
-        let group = self.groups.of(before, members).inspect_err(|_| {
-            // Next hops made for it have no other user.
-            ways.iter().for_each(|to| self.join(Some(*to)));
-            ways.iter().for_each(|to| self.leave(Some(*to)));
-        })?;
+        let ways = ways_of(&members);
+        let group = self.groups.of(before, members).inspect_err(|_| self.let_go(&ways))?;
         Ok(Some(plain(Kind::Group, group.0)))
     }
+}
+
+fn ways_of(members: &[Member]) -> Vec<Forward> {
+    members.iter().map(|member| member.to).collect()
 }
 
 /// A word.

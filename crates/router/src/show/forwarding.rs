@@ -11,7 +11,7 @@ use control::engine::EngineError;
 use control::view;
 use fib::Forward;
 use fib::neighbor::{NeighborState, NeighborView};
-use fib::rib::{NextHop, Protocol, Resolved, RouteView, Target};
+use fib::rib::{NextHop, Path, Protocol, Resolved, RouteView, Target};
 use fib::route_file::FilePrefix;
 use nodes::ip::MOST_LED_ON;
 use nodes::tables::{Kind, VrfId};
@@ -128,6 +128,13 @@ impl Router {
         let through = |table: u16| format!("via vrf {}", self.core.vrfs.name(VrfId(table)));
         let action = match &route.route.target {
             Target::Via(_) => None,
+            Target::Shared(_) if !route.hops.is_empty() => None,
+            Target::Shared(_) => Some(match route.active {
+                Some(Resolved::Unreachable) => "unreachable".to_owned(),
+                Some(Resolved::Prohibit) => "prohibit".to_owned(),
+                Some(_) => "blackhole".to_owned(),
+                None => "waits for its next hop".to_owned(),
+            }),
             Target::Table(table) => Some(through(*table)),
             Target::Local => Some("local".to_owned()),
             Target::Blackhole => Some("blackhole".to_owned()),
@@ -142,23 +149,15 @@ impl Router {
             origin: format!("{}/{}", route.source.protocol, route.source.preference),
             active: route.active.is_some(),
             action,
-            next_hops: route
-                .route
-                .hops()
-                .iter()
-                .map(|hop| self.show_next_hop(hop, route.active))
-                .collect(),
+            next_hops: route.hops.iter().map(|hop| self.show_next_hop(hop, route.paths)).collect(),
         }
     }
 
-    fn show_next_hop(&self, hop: &NextHop, active: Option<&Resolved>) -> view::NextHop {
-        let path = match active {
-            Some(Resolved::Paths(paths)) => paths.iter().find(|path| {
-                let same_link = hop.interface.is_none_or(|interface| interface == path.interface);
-                same_link && (hop.address == path.address || hop.interface.is_none())
-            }),
-            _ => None,
-        };
+    fn show_next_hop(&self, hop: &NextHop, paths: &[Path]) -> view::NextHop {
+        let path = paths.iter().find(|path| {
+            let same_link = hop.interface.is_none_or(|interface| interface == path.interface);
+            same_link && (hop.address == path.address || hop.interface.is_none())
+        });
         let interface = path.map(|path| path.interface).or(hop.interface);
         let port = interface.and_then(|id| self.core.port_of(id));
         view::NextHop {

@@ -38,10 +38,11 @@ impl Listening {
         let end = Instant::now() + PATIENCE;
         while self.now != routes {
             for update in self.fpm.next_slice().into_iter().flatten() {
-                let IpAddr::V4(network) = update.key.address else { panic!("{update:?}") };
+                let Update::Route(key, leads) = update else { panic!("{update:?}") };
+                let IpAddr::V4(network) = key.address else { panic!("{key:?}") };
                 let third = network.octets()[2];
                 self.now.retain(|it| *it != third);
-                self.now.extend(update.leads.map(|_| third));
+                self.now.extend(leads.map(|_| third));
                 self.now.sort_unstable();
             }
             assert!(Instant::now() < end, "{:?} instead of {routes:?}", self.now);
