@@ -167,6 +167,7 @@ impl Shown {
                 Some(value) if flag.in_path => {
                     path = path.replace(&format!("{{{}}}", flag.name), &value);
                 }
+                Some(value) if flag.kind == Kind::Switch && value == "false" => {}
                 Some(value) => drop(given.insert(flag.name.clone(), value.into())),
                 None => {}
             }
@@ -182,6 +183,7 @@ fn argument(flag: &Flag) -> Arg {
         Kind::Word(words) => argument.value_parser(PossibleValuesParser::new(words)),
         Kind::Number(_) => argument.value_parser(value_parser!(u64)),
         Kind::Address => argument.value_parser(value_parser!(IpAddr)),
+        Kind::Switch => argument.action(ArgAction::SetTrue),
     };
     if flag.in_path { argument.required(true) } else { argument.long(&flag.name) }
 }

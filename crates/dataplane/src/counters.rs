@@ -1,7 +1,8 @@
 //! What the workers counted, added up.
 
 use crate::start::Dataplane;
-use nodes::tables::{TwinClass, is_outbound};
+use nodes::tables::{NextHopCounters, TwinClass, is_outbound};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One node over all workers.
@@ -125,6 +126,17 @@ impl Dataplane {
             totals.tx_bytes += read(&row.tx_bytes);
         }
         totals
+    }
+
+    /// What each worker counted by next hop, for who reads it elsewhere.
+    pub fn next_hop_counters(&self) -> Vec<Arc<NextHopCounters>> {
+        self.workers.iter().map(|worker| Arc::clone(&worker.setup.next_hops)).collect()
+    }
+
+    /// Packets and octets that left by one adjacency.
+    pub fn next_hop_totals(&self, adjacency: u32) -> [u64; 2] {
+        let each = self.workers.iter().map(|worker| worker.setup.next_hops.read(adjacency));
+        each.fold([0; 2], |sum, one| [sum[0] + one[0], sum[1] + one[1]])
     }
 
     /// One port of a bridge.

@@ -11,12 +11,14 @@ use fib::quiesce::Quiescence;
 use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, WorkerHandle};
 use nodes::port::Shaped;
 use nodes::tables::{
-    Bindings, FlowRules, IcmpLimits, Injector, Interface, Interfaces, Ip4Rules, Punts, Reception, Setup, Shared, Stations, ToTwin, TwinLimits, VrfId, VrfTables, Vrfs,
+    Bindings, FlowRules, IcmpLimits, Injector, Interface, Interfaces, Ip4Rules, NextHopCounters,
+    Punts, Reception, Setup, Shared, Stations, ToTwin, TwinLimits, VrfId, VrfTables, Vrfs,
     WorkerCounters, slow_path, twin_queue,
 };
 use packet::Pool;
 use sched::WaitingRoom;
 use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 
@@ -152,6 +154,8 @@ pub struct Dataplane {
     pub ip4_rules: Arc<Ip4Rules>,
     /// What tells flows apart.
     pub flows: Arc<FlowRules>,
+    /// Whether packets are counted by next hop.
+    pub counts_next_hops: Arc<AtomicBool>,
     /// How much each worker may hand to the kernel's twins.
     pub twin_limits: Arc<TwinLimits>,
     /// What workers say.
@@ -201,6 +205,7 @@ impl Dataplane {
             groups: Arc::new(EcmpTable::new(settings.groups, settings.group_buckets, &readers)?),
             flow_seed: settings.flow_seed,
             flows: Arc::default(),
+            counts_next_hops: Arc::default(),
             slow_path,
             icmp: Arc::new(IcmpLimits {
                 errors_per_second: settings.icmp_errors_per_second.into(),
@@ -227,6 +232,7 @@ impl Dataplane {
             icmp: Arc::clone(&shared.icmp),
             ip4_rules: Arc::clone(&shared.ip4),
             flows: Arc::clone(&shared.flows),
+            counts_next_hops: Arc::clone(&shared.counts_next_hops),
             twin_limits: Arc::clone(&shared.twin_limits),
             events,
             injector,
@@ -247,6 +253,7 @@ impl Dataplane {
             let setup = Setup {
                 shared: shared.clone(),
                 counters: Arc::new(WorkerCounters::new(&dataplane.layout.reasons)),
+                next_hops: Arc::new(NextHopCounters::new(settings.adjacencies)?),
                 rx: Arc::default(),
                 tx: Arc::default(),
                 shape: Arc::default(),

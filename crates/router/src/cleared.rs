@@ -11,5 +11,7 @@ pub(crate) struct Cleared {
     pub(crate) drops: HashMap<(u16, &'static str, String), u64>,
     pub(crate) bridged: HashMap<u16, BridgedTotals>,
     pub(crate) mirrored: HashMap<u16, MirroredTotals>,
+    /// By adjacency: packets and octets.
+    pub(crate) next_hops: HashMap<u32, [u64; 2]>,
     pub(crate) twinned: HashMap<u16, TwinnedTotals>,
 }

@@ -202,6 +202,7 @@ impl Core {
         let (wishes, room) = routing.take_wishes(&link);
         neighborhood.wish(now_ns, wishes);
         room.unwrap_or_else(|error| told_full(&error));
+        self.begin_next_hops();
         outcome
     }
 

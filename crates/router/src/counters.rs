@@ -5,11 +5,14 @@ use crate::core::Core;
 use crate::interfaces::OpenPort;
 use control::config::objects::port::PortName;
 use dataplane::{BridgedTotals, DropCount, InterfaceTotals, MirroredTotals};
+use fib::adjacency::AdjacencyId;
 
 impl Core {
     /// Sets every counter to zero.
     pub(crate) fn clear_counters(&mut self) {
         self.cleared = Cleared { nodes: self.dataplane.node_totals(None), ..Cleared::default() };
+        let next_hops = self.routing.next_hops().into_iter();
+        next_hops.for_each(|next_hop| self.clear_next_hop(next_hop.id));
         let rows: Vec<u16> = self.ports.values().flat_map(OpenPort::rows).collect();
         rows.into_iter().for_each(|id| self.clear_interface(id));
     }
@@ -26,6 +29,28 @@ impl Core {
         for count in dataplane.drops_of(id) {
             cleared.drops.insert((id, count.node, count.reason), count.packets);
         }
+    }
+
+    /// Sets what is counted by one next hop to zero.
+    fn clear_next_hop(&mut self, id: AdjacencyId) {
+        match self.dataplane.next_hop_totals(id.0) {
+            [0, 0] => _ = self.cleared.next_hops.remove(&id.0),
+            totals => _ = self.cleared.next_hops.insert(id.0, totals),
+        }
+    }
+
+    /// Next hops that began since the last call count from now on.
+    pub(crate) fn begin_next_hops(&mut self) {
+        for id in self.routing.take_begun() {
+            self.clear_next_hop(id);
+        }
+    }
+
+    /// Packets and octets that left by a next hop.
+    pub(crate) fn left_by(&self, id: AdjacencyId) -> [u64; 2] {
+        let then = self.cleared.next_hops.get(&id.0).copied().unwrap_or_default();
+        let now = self.dataplane.next_hop_totals(id.0);
+        std::array::from_fn(|at| now[at].saturating_sub(then[at]))
     }
 
     /// What a port carried, over all its interfaces.

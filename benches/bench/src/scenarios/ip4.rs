@@ -6,10 +6,11 @@ use crate::scenario::Scenario;
 use fib::ecmp::Member;
 use fib::route_file::FilePrefix;
 use fib::{Forward, Ip4Prefix};
-use nodes::tables::{Kind, Mode};
+use nodes::tables::{FlowRule, Kind, Mode, flow_field};
 use std::collections::HashSet;
 use std::net::Ipv4Addr;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 /// Where the real table is in the folder of data: prefixes and the systems that announce them.
 const REAL_TABLE: &str = "internet-ipv4.txt.zst";
@@ -30,7 +31,16 @@ pub(crate) fn all(data: Option<&Path>) -> Vec<Scenario> {
         Scenario::new("ip4-255k", 75.0, || ip4(in_a_row(255_000), 1)),
         Scenario::new("ip4-1m", 85.0, || ip4(like_the_internet(1_000_000), NEXT_HOPS)),
         Scenario::new("ip4-16m", 145.0, || ip4(like_the_internet(16_000_000), NEXT_HOPS)),
+        Scenario::new("ip4-1m-counted", 95.0, || {
+            counted(ip4(like_the_internet(1_000_000), NEXT_HOPS)?)
+        }),
         Scenario::new("ip4-ecmp-16", 65.0, shared),
+        Scenario::new("ip4-ecmp-16-by-rule", 95.0, || {
+            let rig = shared()?;
+            let bits = flow_field::USUAL | flow_field::INNER | flow_field::SYMMETRIC;
+            rig.dataplane.flows.set(FlowRule { bits, ..FlowRule::USUAL });
+            Ok(rig)
+        }),
     ];
     if let Some(data) = data {
         let table = data.join(REAL_TABLE);
@@ -92,6 +102,12 @@ fn ip4(routes: Routes, next_hops: usize) -> Result<Rig, RigError> {
         routes.iter().map(|(prefix, hop)| (*prefix, ways[*hop as usize % ways.len()])).collect();
     forwards.sort_unstable_by_key(|(prefix, _)| *prefix);
     rig.dataplane.ip4.insert_bulk(&forwards).map_err(|(_, error)| error)?;
+    Ok(rig)
+}
+
+/// The same, and packets are counted by next hop.
+fn counted(rig: Rig) -> Result<Rig, RigError> {
+    rig.dataplane.counts_next_hops.store(true, Ordering::Relaxed);
     Ok(rig)
 }
 

@@ -33,6 +33,8 @@ pub enum Kind {
     Number(u64),
     /// An address, IPv4 or IPv6.
     Address,
+    /// So or not: the name alone says that it is so.
+    Switch,
 }
 
 /// The fields of a view's filter, as the API's document has them.
@@ -56,7 +58,9 @@ fn flag(parameter: Parameter) -> Flag {
     let format = found(&schema, "format").and_then(Value::as_str);
     let least = found(&schema, "minimum").and_then(Value::as_f64);
     let words = found(&schema, "enum").and_then(Value::as_array);
+    let is_switch = found(&schema, "type").and_then(Value::as_str) == Some("boolean");
     let (kind, value) = match (words, least, format) {
+        _ if is_switch => (Kind::Switch, &parameter.name[..]),
         (Some(words), ..) => {
             let words = words.iter().filter_map(Value::as_str).map(str::to_owned);
             (Kind::Word(words.collect()), &parameter.name[..])
@@ -101,6 +105,7 @@ mod tests {
             ("source", "SOURCE", Kind::Word(words), false),
             ("vrf", "NAME", Kind::Text, false),
             ("limit", "COUNT", Kind::Number(1), false),
+            ("counters", "COUNTERS", Kind::Switch, false),
         ];
         assert_eq!(routes, wanted.map(|(name, value, k, p)| (name.into(), value.into(), k, p)));
         let address = &flags::<Lookup>()[0];

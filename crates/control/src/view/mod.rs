@@ -92,6 +92,7 @@ macro_rules! every_view {
             twin: Twin,
             fpm: Fpm,
             flows: Flows,
+            next_hop: NextHops,
             graph: Graph,
             drawing: Drawing,
             version: Version,

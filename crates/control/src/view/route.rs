@@ -25,6 +25,9 @@ pub struct RouteFilter {
     #[serde(default)]
     #[param(minimum = 1)]
     pub limit: Option<usize>,
+    /// Whether each next hop is shown with what left by it.
+    #[serde(default)]
+    pub counters: bool,
     /// Behind a slice: where the next one begins.
     #[serde(skip)]
     pub from: Option<FilePrefix>,
@@ -91,6 +94,19 @@ pub struct NextHop {
     pub weight: u16,
     /// Whether packets can go this way now.
     pub usable: bool,
+    /// Packets and octets that left by it, of this route or of others, if that was asked for and is
+    /// counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<Left>,
+}
+
+/// What left by a next hop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Left {
+    /// Packets.
+    pub packets: u64,
+    /// Their octets, from the IP header on.
+    pub octets: u64,
 }
 
 impl View for Routes {
@@ -145,6 +161,9 @@ impl Route {
             }
             if !hop.usable {
                 text.push_str(" (unusable)");
+            }
+            if let Some(Left { packets, octets }) = hop.left {
+                text.push_str(&format!(" ({packets} packets, {octets} octets)"));
             }
             text
         };

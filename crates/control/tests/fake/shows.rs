@@ -289,6 +289,18 @@ answers! { FakeRouter, router, filter;
         };
         router.config.mirrors.iter().map(mirror).collect()
     },
+    NextHops: view::NextHops {
+            counted: true,
+            next_hops: vec![view::CountedNextHop {
+                address: "192.0.2.9".to_owned(),
+                port: "p0".to_owned(),
+                vrf: "default".to_owned(),
+                family: "ip4".to_owned(),
+                users: 1,
+                packets: router.count(7),
+                octets: router.count(700),
+            }],
+        },
     Flows: view::Flows {
             fields: vec!["source".to_owned(), "destination".to_owned()],
             vxlan_ports: vec![4789],

@@ -2,7 +2,7 @@
 //!
 //! RFC 8200 section 3 (hop limit) and section 5 (who forwards does not fragment).
 
-use crate::ip::{each_with_adjacency, ip_resolve, leave_by};
+use crate::ip::{NextHopCount, each_with_adjacency, ip_resolve, leave_by};
 use crate::local::icmp_cause;
 use crate::tables::Setup;
 use fib::adjacency::{AdjacencyEntry, AdjacencyTable};
@@ -15,6 +15,7 @@ use wire::ipv6;
 /// See the module.
 pub struct Ip6Rewrite {
     adjacencies: Arc<AdjacencyTable>,
+    count: NextHopCount,
 }
 
 graph::exits! {
@@ -40,11 +41,31 @@ impl Node for Ip6Rewrite {
     type Setup = Setup;
 
     fn new(setup: &Setup) -> Self {
-        Self { adjacencies: Arc::clone(&setup.shared.adjacencies) }
+        let adjacencies = Arc::clone(&setup.shared.adjacencies);
+        Self { adjacencies, count: NextHopCount::new(setup) }
     }
 
     fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
+        if self.count.is_on() {
+            return self.process_counted(frame, exits);
+        }
         each_with_adjacency(frame, exits, &self.adjacencies, Exit::Unresolved, rewrite);
+    }
+}
+
+impl Ip6Rewrite {
+    /// The same, and what leaves is counted by its next hop, from its IP header on.
+    #[inline(never)]
+    fn process_counted(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>) {
+        let count = &self.count;
+        each_with_adjacency(frame, exits, &self.adjacencies, Exit::Unresolved, |packet, entry| {
+            let (adjacency, octets) = (packet.adjacency(), packet.length());
+            let exit = rewrite(packet, entry);
+            if matches!(exit, Exit::Output) {
+                count.add(adjacency, octets);
+            }
+            exit
+        });
     }
 }
 

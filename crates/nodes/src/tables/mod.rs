@@ -17,6 +17,7 @@ mod feature;
 mod flow_rules;
 mod interfaces;
 mod mailbox;
+mod next_hop_counters;
 mod rate_limit;
 mod settings;
 mod setup;
@@ -41,6 +42,7 @@ pub use interfaces::{
     Interface, InterfaceId, Interfaces, Link, Mode, address_of_link_key, link_key,
 };
 pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
+pub use next_hop_counters::NextHopCounters;
 pub use rate_limit::{RateLimit, RateLimits};
 pub use settings::Settings;
 pub use setup::{IcmpLimits, Ip4Rules, Kind, Reception, Setup, Shared};

@@ -1,7 +1,7 @@
 //! What every node of one worker is made from.
 
 use crate::tables::{
-    Bindings, FlowRules, InjectedQueue, Interfaces, Mailbox, RxAttachment,
+    Bindings, FlowRules, InjectedQueue, Interfaces, Mailbox, NextHopCounters, RxAttachment,
     ShapeLetters, SlowPath, Stations, TwinLimits, TwinQueue, TxAttachment, Vrfs, WorkerCounters,
 };
 use fib::adjacency::AdjacencyTable;
@@ -99,6 +99,8 @@ pub struct Shared {
     pub flow_seed: u32,
     /// What tells flows apart.
     pub flows: Arc<FlowRules>,
+    /// Whether packets are counted by next hop.
+    pub counts_next_hops: Arc<AtomicBool>,
     /// To the control thread.
     pub slow_path: SlowPath,
     /// How much ICMP each worker may send.
@@ -122,6 +124,8 @@ pub struct Setup {
     pub shared: Shared,
     /// What this worker counts.
     pub counters: Arc<WorkerCounters>,
+    /// What it counts by next hop.
+    pub next_hops: Arc<NextHopCounters>,
     /// Receive queues that come and go.
     pub rx: Arc<Mailbox<RxAttachment>>,
     /// Transmit queues that come and go.

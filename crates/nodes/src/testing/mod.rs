@@ -2,7 +2,7 @@
 
 use crate::tables::{
     Bindings, BridgeId, BridgePort, Ends, IcmpLimits, Injector, Inside, Interface, InterfaceId,
-    Interfaces, Kind, Link, Mode, Punt, Punts, Reception, Setup, Shared, Stations,
+    Interfaces, Kind, Link, Mode, NextHopCounters, Punt, Punts, Reception, Setup, Shared, Stations,
     ToTwin, Tunnel, Vlan, VlanTags, VrfId, VrfTables, Vrfs, WorkerCounters, Wrap, link_key,
     slow_path, twin_queue,
 };
@@ -76,6 +76,7 @@ impl World {
             groups: Arc::new(groups),
             flow_seed: 7,
             flows: Arc::default(),
+            counts_next_hops: Arc::default(),
             slow_path,
             icmp: Arc::new(IcmpLimits {
                 errors_per_second: icmp_errors_per_second.into(),
@@ -94,6 +95,7 @@ impl World {
         let setup = Setup {
             shared,
             counters: Arc::new(WorkerCounters::new(&reasons())),
+            next_hops: Arc::new(NextHopCounters::new(16).unwrap()),
             rx: Arc::default(),
             tx: Arc::default(),
             shape: Arc::default(),

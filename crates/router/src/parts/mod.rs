@@ -103,6 +103,7 @@ parts! {
     routes: StaticRoutes, makes: [Routes], hears: [],
     fpm: Feed, makes: [Fpm], hears: [],
     flows: FlowFields, makes: [Flows], hears: [],
+    next_hops: NextHopCounting, makes: [NextHops], hears: [],
     // Features that take a turn at frames.
     acls: AccessLists, makes: [Acls], hears: [],
     urpf: SourceChecks, makes: [], hears: [],

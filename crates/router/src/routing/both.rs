@@ -8,7 +8,7 @@
 //! in use, and the MAC that it gets goes to both.
 
 use super::family::{Family, Ip6Tables, specials_without_class_e};
-use super::{LinkOf, Routing, Wish};
+use super::{InUse, LinkOf, Routing, Wish};
 use dataplane::Dataplane;
 use fib::FibError;
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
@@ -66,6 +66,28 @@ impl Routes {
     /// Settles a slice of what changes have left.
     pub(crate) fn settle_more(&mut self, link: LinkOf<'_>) -> Result<(), FibError> {
         if self.ip4.is_settling() { self.ip4.settle_more(link) } else { self.ip6.settle_more(link) }
+    }
+
+    /// All next hops: of IPv4, then of IPv6.
+    pub(crate) fn next_hops(&self) -> Vec<InUse> {
+        self.ip4.ways.next_hops.each().chain(self.ip6.ways.next_hops.each()).collect()
+    }
+
+    /// Of them, how many are of IPv4: those come first.
+    pub(crate) fn ip4_next_hops(&self) -> usize {
+        self.ip4.ways.next_hops.each().count()
+    }
+
+    /// The next hop of a family to a neighbour, if there is one.
+    pub(crate) fn next_hop(&self, is_ip4: bool, key: NeighborKey) -> Option<AdjacencyId> {
+        if is_ip4 { self.ip4.existing(key) } else { self.ip6.existing(key) }
+    }
+
+    /// Next hops that began since the last call.
+    pub(crate) fn take_begun(&mut self) -> Vec<AdjacencyId> {
+        let mut begun = self.ip4.ways.next_hops.take_begun();
+        begun.extend(self.ip6.ways.next_hops.take_begun());
+        begun
     }
 
     /// Whether 240.0.0.0/4 is routed like other networks.

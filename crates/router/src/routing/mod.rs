@@ -24,6 +24,7 @@ mod ways;
 
 pub(crate) use both::Routes;
 pub(crate) use family::Family;
+pub(crate) use next_hops::InUse;
 pub(crate) use vrf::{InVrf, VrfRoutes};
 
 use fib::adjacency::{AdjacencyId, AdjacencyTable};

@@ -25,7 +25,18 @@ pub(super) struct NextHops<A> {
     keys: HashMap<AdjacencyId, NeighborKey>,
     /// Those whose MAC is known, so that a host route leads to them, and on which interface.
     known: BTreeSet<(Prefix<A>, u16)>,
+    /// Those that were made, or got their first user, since somebody asked.
+    begun: Vec<AdjacencyId>,
     family: PhantomData<A>,
+}
+
+/// A next hop, as it is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct InUse {
+    pub(crate) key: NeighborKey,
+    pub(crate) id: AdjacencyId,
+    /// Routes and groups that lead over it.
+    pub(crate) users: usize,
 }
 
 struct NextHop {
@@ -39,7 +50,14 @@ struct NextHop {
 impl<A: Family> NextHops<A> {
     pub(super) fn new(adjacencies: Arc<AdjacencyTable>) -> Self {
         let (by_key, keys) = (BTreeMap::new(), HashMap::new());
-        Self { adjacencies, by_key, keys, known: BTreeSet::new(), family: PhantomData }
+        Self {
+            adjacencies,
+            by_key,
+            keys,
+            known: BTreeSet::new(),
+            begun: Vec::new(),
+            family: PhantomData,
+        }
     }
 
     /// The adjacency of a neighbour, made if need be; none if there is no such interface.
@@ -68,6 +86,7 @@ impl<A: Family> NextHops<A> {
         if alone {
             self.adjacencies.complete_as_is(id);
         }
+        self.begun.push(id);
         self.by_key.insert(key, NextHop { id, users: 0, alone });
         self.keys.insert(id, key);
         Ok(Some(id))
@@ -79,6 +98,16 @@ impl<A: Family> NextHops<A> {
         let first = NeighborKey { interface, address: Ipv4Addr::UNSPECIFIED.into() };
         let behind = self.by_key.range(first..).take_while(|(key, _)| key.interface == interface);
         behind.for_each(|(_, hop)| self.adjacencies.set_mtu(hop.id, mtu));
+    }
+
+    /// All of them.
+    pub(super) fn each(&self) -> impl Iterator<Item = InUse> + '_ {
+        self.by_key.iter().map(|(key, hop)| InUse { key: *key, id: hop.id, users: hop.users })
+    }
+
+    /// Those that began since the last call.
+    pub(super) fn take_begun(&mut self) -> Vec<AdjacencyId> {
+        std::mem::take(&mut self.begun)
     }
 
     /// The neighbour that it leads to.
@@ -96,8 +125,11 @@ impl<A: Family> NextHops<A> {
         let Some(key) = self.keys.get(&id) else { return };
         let Some(hop) = self.by_key.get_mut(key) else { return };
         hop.users += 1;
-        if hop.users == 1 && !hop.alone {
-            wishes.push(Wish::Pin(*key, id));
+        if hop.users == 1 {
+            self.begun.push(id);
+            if !hop.alone {
+                wishes.push(Wish::Pin(*key, id));
+            }
         }
     }
 

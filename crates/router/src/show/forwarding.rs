@@ -3,20 +3,21 @@
 use crate::devices::Device;
 use crate::interfaces::OpenPort;
 use crate::router::Router;
-use crate::routing::{Family, Routes, VrfRoutes};
+use crate::routing::{Family, InUse, Routes, VrfRoutes};
 use control::config::Prefix;
 use control::config::objects::port::PortName;
 use control::config::objects::vrf::name_of;
 use control::engine::EngineError;
 use control::view;
 use fib::Forward;
-use fib::neighbor::{NeighborState, NeighborView};
+use fib::neighbor::{NeighborKey, NeighborState, NeighborView};
 use fib::rib::{NextHop, Path, Protocol, Resolved, RouteView, Target};
 use fib::route_file::FilePrefix;
 use nodes::ip::MOST_LED_ON;
 use nodes::tables::{Kind, VrfId};
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::atomic::Ordering;
 use wire::MacAddr;
 
 /// Prefixes that are looked at in one turn.
@@ -118,13 +119,18 @@ impl Router {
         for route in routes.filter(wanted) {
             shown.total += 1;
             if shown.routes.len() < limit {
-                shown.routes.push(self.show_route(vrf, &route));
+                shown.routes.push(self.show_route(vrf, &route, filter.counters));
             }
         }
         next
     }
 
-    fn show_route<A: Family>(&self, vrf: VrfId, route: &RouteView<'_, A>) -> view::Route {
+    fn show_route<A: Family>(
+        &self,
+        vrf: VrfId,
+        route: &RouteView<'_, A>,
+        counters: bool,
+    ) -> view::Route {
         let through = |table: u16| format!("via vrf {}", self.core.vrfs.name(VrfId(table)));
         let action = match &route.route.target {
             Target::Via(_) => None,
@@ -149,11 +155,20 @@ impl Router {
             origin: format!("{}/{}", route.source.protocol, route.source.preference),
             active: route.active.is_some(),
             action,
-            next_hops: route.hops.iter().map(|hop| self.show_next_hop(hop, route.paths)).collect(),
+            next_hops: route
+                .hops
+                .iter()
+                .map(|hop| self.show_next_hop(hop, route.paths, (A::BITS == 32, counters)))
+                .collect(),
         }
     }
 
-    fn show_next_hop(&self, hop: &NextHop, paths: &[Path]) -> view::NextHop {
+    fn show_next_hop(
+        &self,
+        hop: &NextHop,
+        paths: &[Path],
+        (is_ip4, counters): (bool, bool),
+    ) -> view::NextHop {
         let path = paths.iter().find(|path| {
             let same_link = hop.interface.is_none_or(|interface| interface == path.interface);
             same_link && (hop.address == path.address || hop.interface.is_none())
@@ -165,6 +180,48 @@ impl Router {
             port: port.map(|(name, _)| name.as_str().to_owned()),
             weight: hop.weight,
             usable: path.is_some(),
+            left: path.filter(|_| counters).and_then(|path| self.left_by_path(is_ip4, path)),
+        }
+    }
+
+    /// What left by a path, if that is counted.
+    fn left_by_path(&self, is_ip4: bool, path: &Path) -> Option<view::Left> {
+        if !self.core.dataplane.counts_next_hops.load(Ordering::Relaxed) {
+            return None;
+        }
+        let key = NeighborKey { interface: path.interface, address: path.address? };
+        let [packets, octets] = self.core.left_by(self.core.routing.next_hop(is_ip4, key)?);
+        Some(view::Left { packets, octets })
+    }
+
+    /// Next hops of both families, with what left by them where that is counted.
+    pub(super) fn show_next_hops(&self) -> impl FnOnce() -> view::NextHops + Send + 'static {
+        let (names, core) = (self.names(), &self.core);
+        let counted = core.dataplane.counts_next_hops.load(Ordering::Relaxed);
+        let (all, ip4) = (core.routing.next_hops(), core.routing.ip4_next_hops());
+        let cleared = core.cleared.next_hops.clone();
+        let counters = core.dataplane.next_hop_counters();
+        move || {
+            let total = |id: u32| {
+                let each = counters.iter().map(|worker| worker.read(id));
+                let now = each.fold([0; 2], |sum, one| [sum[0] + one[0], sum[1] + one[1]]);
+                let then = cleared.get(&id).copied().unwrap_or_default();
+                [now[0].saturating_sub(then[0]), now[1].saturating_sub(then[1])]
+            };
+            let show = |(at, next_hop): (usize, InUse)| {
+                let port = names.get(&next_hop.key.interface);
+                let [packets, octets] = total(next_hop.id.0);
+                view::CountedNextHop {
+                    address: next_hop.key.address.to_string(),
+                    port: port.map_or_else(String::new, |(name, _)| name.to_string()),
+                    vrf: port.map_or_else(String::new, |(_, vrf)| vrf.clone()),
+                    family: if at < ip4 { "ip4" } else { "ip6" }.to_owned(),
+                    users: next_hop.users as u64,
+                    packets,
+                    octets,
+                }
+            };
+            view::NextHops { counted, next_hops: all.into_iter().enumerate().map(show).collect() }
         }
     }
 
@@ -303,7 +360,7 @@ impl Router {
     ) -> Option<view::Route> {
         let rib = &routes?.rib;
         let (prefix, source, _) = rib.lookup(address)?;
-        rib.route(prefix, source).map(|route| self.show_route(vrf, &route))
+        rib.route(prefix, source).map(|route| self.show_route(vrf, &route, false))
     }
 
     fn outcome(&self, forward: Forward) -> String {

@@ -41,6 +41,7 @@ answers! { Router, router, filter;
     Lookup: router.show_lookup(router.core.vrf_named(filter.vrf())?, filter.address),
 ; later:
     Neighbor: router.show_neighbors(),
+    NextHops: router.show_next_hops(),
     Acl: router.parts.acls.show(&router.core),
     Drawing: router.show_drawing(*filter),
     Stations: router.parts.bridges.show_stations(&router.core, filter)?,

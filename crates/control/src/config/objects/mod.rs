@@ -186,6 +186,7 @@ objects! {
     icmp: icmp::Icmp,
     ip4: ip4::Ip4,
     flows: flows::Flows,
+    next_hops: next_hops::NextHops,
     twins: twins::Twins,
     acls: acl::Acls,
     policers: policer::Policers,

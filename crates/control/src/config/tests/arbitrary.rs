@@ -18,6 +18,7 @@ use super::super::objects::ip4::Ip4;
 use super::super::objects::memory::Memory;
 use super::super::objects::mirror::{Direction, Mirror, MirrorName, Source};
 use super::super::objects::neighbor::{Neighbor, NeighborKey};
+use super::super::objects::next_hops::NextHops;
 use super::super::objects::policer::{Dscp, Mark, Pcp, Policer, PolicerName, Treatment};
 use super::super::objects::port::{Port, PortName};
 use super::super::objects::port_allow::Allow;
@@ -114,6 +115,7 @@ fn sections() -> impl Strategy<Value = Config> {
             memory: Memory { frame_bytes, hugepages, ..Memory::default() },
             arp,
             ip4: Ip4 { class_e: icmp.echo_broadcasts },
+            next_hops: NextHops { counters: icmp.echo },
             flows: Flows { inner: icmp.echo, symmetric: icmp.echo_broadcasts, ..Flows::default() },
             icmp,
             twins,

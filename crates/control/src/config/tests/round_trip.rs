@@ -31,6 +31,7 @@ fn follow(mut config: Config, changes: &[Change]) -> Config {
             Change::Icmp(replaced) => config.icmp = replaced.new.clone(),
             Change::Ip4(replaced) => config.ip4 = replaced.new.clone(),
             Change::Flows(replaced) => config.flows = replaced.new.clone(),
+            Change::NextHops(replaced) => config.next_hops = replaced.new.clone(),
             Change::Twins(replaced) => config.twins = replaced.new.clone(),
             Change::Fpm(replaced) => config.fpm = replaced.new.clone(),
             Change::Vrfs(delta) => step(&mut config.vrfs, delta),
