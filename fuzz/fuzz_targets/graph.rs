@@ -9,7 +9,7 @@
 
 use acl::{Acl4, Acl6, Action, Icmp, More, Pieces, Ports, Rule, RuleCounters, Wide4, Wide6};
 use dataplane::{Dataplane, PortQueues, Settings};
-use fib::{Address, ip4::Ip4Layout, pages::PageSize};
+use fib::{Address, Forward, ip4::Ip4Layout, pages::PageSize};
 use graph::{Idle, Worker};
 use libfuzzer_sys::fuzz_target;
 use nodes::filter::{
@@ -21,16 +21,17 @@ use nodes::filter::{
 };
 use nodes::interface::{MirrorTo, mirror_input::MirrorInput, mirror_output::MirrorOutput};
 use nodes::ip::redirect_input::{RedirectInput, Redirects};
+use nodes::ip::{Policy, PolicyWay};
 use nodes::local::sum_icmp;
 use nodes::tables::{
-    BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan,
-    VlanTags, VrfId, Wrap, link_key,
+    BridgeId, BridgePort, Ends, FlowRule, Inside, Interface, InterfaceId, Kind, Link, Mode, Tunnel,
+    Vlan, VlanTags, VrfId, Wrap, flow_field, link_key,
 };
 use packet::{Burst, HeapPool, PacketBuf, PacketCache, Pool, RxQueue, TxQueue};
 use std::{
     cell::RefCell,
     collections::VecDeque,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, atomic::Ordering},
 };
 use wire::{checksum, ip::protocol, ipv4, ipv6};
 
@@ -55,6 +56,9 @@ const LISTENER: u16 = 5;
 
 /// One that is held to access lists, and whose sources are checked: routed.
 const HELD: u16 = 1;
+
+/// One whose packets are routed by a policy.
+const LED: u16 = 0;
 
 /// A list that denies some of both families.
 /// Most addresses that hosts have here.
@@ -93,6 +97,30 @@ fn access(asks_for_more: bool) -> Access {
     }))
 }
 
+/// Leads some packets of IPv4 to the gateway, and some as the default VRF says.
+fn policy() -> Policy {
+    fn rules<A: Address>() -> [(u32, Rule<A>); 2] {
+        let some = Rule { source_ports: Ports::new(0, 999).ok(), ..Rule::any(Action::Permit) };
+        [(0, some), (1, Rule { protocol: Some(protocol::TCP), ..Rule::any(Action::Permit) })]
+    }
+    let list = AccessList {
+        ip4: Acl4::new::<u32>(&rules(), Action::Permit, 4096).expect("a list"),
+        ip6: Acl6::new::<u128>(&rules()[1..], Action::Permit, 4096).expect("a list"),
+        wide: None,
+        counters: [RuleCounters::new(2)].into(),
+    };
+    let way = |kind: Kind, id, or_drop| {
+        let way = PolicyWay::new(or_drop);
+        way.lead(Forward::new(kind as u8, id));
+        Some(Arc::new(way))
+    };
+    let (to, vrf) = (topology::TO_GATEWAY, VrfId::DEFAULT.0.into());
+    Policy {
+        list: Arc::new(list),
+        ways: [way(Kind::Rewrite, to, false), way(Kind::Vrf, vrf, true)].into(),
+    }
+}
+
 type Waiting = Arc<Mutex<VecDeque<Vec<u8>>>>;
 
 struct Router {
@@ -127,6 +155,9 @@ impl Router {
                 row.set::<RedirectInput>(Some(Redirects));
                 row.set::<AclOutput>(Some(access(true)));
             }
+            if let Some(row) = row.as_mut().filter(|_| id == LED) {
+                row.put(Some(policy()));
+            }
             if let Some(Mode::Bridged(port)) = row.as_mut().map(|row| &mut row.mode) {
                 (port.answers_arp, port.answers_nd) = (true, true);
             }
@@ -137,6 +168,10 @@ impl Router {
             dataplane.attach_port(id, id, PortQueues { rx, tx }).expect("a port");
             feeds.push(feed);
         }
+        let bits = flow_field::USUAL | flow_field::INNER;
+        dataplane.flows.set(FlowRule { bits, ..FlowRule::USUAL });
+        dataplane.has_policies.store(true, Ordering::Relaxed);
+        dataplane.counts_next_hops.store(true, Ordering::Relaxed);
         let worker = dataplane.take_local_worker().expect("the worker");
         Self { dataplane, worker, feeds, pool }
     }

@@ -156,6 +156,8 @@ pub struct Dataplane {
     pub flows: Arc<FlowRules>,
     /// Whether packets are counted by next hop.
     pub counts_next_hops: Arc<AtomicBool>,
+    /// Whether some interface's packets are routed by a policy.
+    pub has_policies: Arc<AtomicBool>,
     /// How much each worker may hand to the kernel's twins.
     pub twin_limits: Arc<TwinLimits>,
     /// What workers say.
@@ -206,6 +208,7 @@ impl Dataplane {
             flow_seed: settings.flow_seed,
             flows: Arc::default(),
             counts_next_hops: Arc::default(),
+            has_policies: Arc::default(),
             slow_path,
             icmp: Arc::new(IcmpLimits {
                 errors_per_second: settings.icmp_errors_per_second.into(),
@@ -233,6 +236,7 @@ impl Dataplane {
             ip4_rules: Arc::clone(&shared.ip4),
             flows: Arc::clone(&shared.flows),
             counts_next_hops: Arc::clone(&shared.counts_next_hops),
+            has_policies: Arc::clone(&shared.has_policies),
             twin_limits: Arc::clone(&shared.twin_limits),
             events,
             injector,

@@ -36,6 +36,12 @@ impl<'a, E: Exit> Exits<'a, E> {
         self.bytes.0[slot] = exit.into().0;
     }
 
+    /// Whether the packet in `slot` was given this exit, by another call than [`Exits::all`].
+    #[inline]
+    pub fn is(&self, slot: usize, exit: impl Into<ExitIndex>) -> bool {
+        self.bytes.0[slot] == exit.into().0
+    }
+
     /// The packets in these slots take this exit.
     #[inline]
     pub fn run(&mut self, slots: Range<usize>, exit: impl Into<ExitIndex>) {

@@ -8,9 +8,11 @@ use acl::synthetic::{self, Flavour, Numbers};
 use acl::{Acl4, Acl6, Action, Fields, Rule, RuleCounters, Transport};
 use fib::{Forward, Ip4Prefix};
 use nodes::filter::{Access, AccessList, acl_input::AclInput};
-use nodes::tables::{Kind, Mode};
+use nodes::ip::{Policy, PolicyWay};
+use nodes::tables::{Interface, Kind, Mode};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use wire::ip::protocol;
 use wire::{MacAddr, craft, ipv4};
 
@@ -24,10 +26,32 @@ pub(crate) fn all() -> Vec<Scenario> {
     vec![
         Scenario::new("ip4-acl-1k", 90.0, || ip4(1_000)),
         Scenario::new("ip4-acl-50k", 130.0, || ip4(50_000)),
+        Scenario::new("ip4-policy-1k", 130.0, || by_policy(1_000)),
     ]
 }
 
 fn ip4(rules: usize) -> Result<Rig, RigError> {
+    with_list(rules, |row, list, _| row.set::<AclInput>(Some(Access(list))))
+}
+
+/// All packets are routed by a policy: each rule leads them to the one next hop.
+fn by_policy(rules: usize) -> Result<Rig, RigError> {
+    let rig = with_list(rules, |row, list, to| {
+        let way = || {
+            let way = PolicyWay::new(false);
+            way.lead(to);
+            Some(Arc::new(way))
+        };
+        row.put(Some(Policy { list, ways: (0..rules).map(|_| way()).collect() }));
+    })?;
+    rig.dataplane.has_policies.store(true, Ordering::Relaxed);
+    Ok(rig)
+}
+
+fn with_list(
+    rules: usize,
+    hold: impl FnOnce(&mut Interface, Arc<AccessList>, Forward),
+) -> Result<Rig, RigError> {
     // What is denied costs less: here all passes.
     let permit = |(number, rule)| (number, Rule { action: Action::Permit, ..rule });
     let rules: Vec<(u32, Rule<u32>)> =
@@ -39,7 +63,8 @@ fn ip4(rules: usize) -> Result<Rig, RigError> {
     let next_hop = Ipv4Addr::new(172, 16, 0, 1).into();
     let id = rig.dataplane.adjacencies.allocate(&adjacency(next_hop))?;
     rig.dataplane.adjacencies.complete(id, NEXT_HOP_MAC);
-    rig.dataplane.ip4.insert(Ip4Prefix::all(), Forward::new(Kind::Rewrite as u8, id.0))?;
+    let to = Forward::new(Kind::Rewrite as u8, id.0);
+    rig.dataplane.ip4.insert(Ip4Prefix::all(), to)?;
     let list = AccessList {
         ip4: Acl4::new(&rules, Action::Permit, ROOM)?,
         ip6: Acl6::new::<u128>(&[], Action::Permit, 0)?,
@@ -47,7 +72,7 @@ fn ip4(rules: usize) -> Result<Rig, RigError> {
         counters: [RuleCounters::new(rules.len())].into(),
     };
     let mut row = rig.dataplane.interfaces().get(0).cloned().ok_or("interface 0 is there")?;
-    row.set::<AclInput>(Some(Access(Arc::new(list))));
+    hold(&mut row, Arc::new(list), to);
     let mut rig = rig;
     rig.dataplane.set_interface(0, Some(row));
     Ok(rig)

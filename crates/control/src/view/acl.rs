@@ -11,6 +11,8 @@ pub struct Acl {
     pub ports_in: Vec<String>,
     /// The ports that hold what they send to it.
     pub ports_out: Vec<String>,
+    /// The ports that route what they receive by it.
+    pub ports_policy: Vec<String>,
     /// What becomes of packets that no rule fits: `permit` or `deny`.
     pub default: String,
     /// Its rules; the first that fits decides.

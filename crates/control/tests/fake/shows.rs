@@ -266,6 +266,7 @@ answers! { FakeRouter, router, filter;
             name: name.to_string(),
             ports_in: named(name, |filters| filters.acl_in.as_ref()),
             ports_out: named(name, |filters| filters.acl_out.as_ref()),
+            ports_policy: named(name, |filters| filters.policy.as_ref()),
             default: acl.default.word().to_owned(),
             rules: acl.rules.iter().map(rule).collect(),
             other_packets: router.count(1),

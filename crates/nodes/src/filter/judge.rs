@@ -2,7 +2,7 @@
 
 use crate::filter::{Access, AccessList, Question, more};
 use crate::tables::{Run, Setup, Work};
-use acl::{Action, CELLS4, CELLS6, Key, Verdict, WIDE4, WIDE6};
+use acl::{Action, CELLS4, CELLS6, Fields, Key, Verdict, WIDE4, WIDE6};
 use graph::{Context, Exits};
 use packet::{Frame, VECTOR};
 
@@ -141,6 +141,84 @@ impl Judge {
         let mut each = decided(list, frame, exits, context);
         ip4.answers().for_each(&mut each);
         ip6.answers().for_each(&mut each);
+    }
+}
+
+/// Asks lists about packets, from their IP headers on.
+pub struct PacketJudge {
+    wide: Box<(Asked<WIDE4>, Asked<WIDE6>)>,
+    narrow: Box<(Asked<CELLS4>, Asked<CELLS6>)>,
+    /// Packets that cannot be judged.
+    unreadable: [u8; VECTOR],
+    unread: usize,
+}
+
+impl PacketJudge {
+    /// One for a worker.
+    pub fn new() -> Self {
+        let narrow = Box::new((Asked::new(), Asked::new()));
+        let wide = Box::new((Asked::new(), Asked::new()));
+        Self { wide, narrow, unreadable: [0; VECTOR], unread: 0 }
+    }
+
+    /// Asks a list about the packets in these slots, which came in by a VLAN or by none (0).
+    pub fn ask(
+        &mut self,
+        list: &AccessList,
+        frame: &mut Frame,
+        slots: std::ops::Range<usize>,
+        vlan: u16,
+    ) {
+        let (ip4, ip6) = &mut *self.narrow;
+        let (wide4, wide6) = &mut *self.wide;
+        (ip4.count, ip6.count, wide4.count, wide6.count) = (0, 0, 0, 0);
+        self.unread = 0;
+        for slot in slots {
+            let packet = frame.view(slot);
+            let question = Question::about_packet(packet.header());
+            match (question, &list.wide) {
+                (Question::Ip4(fields), None) => {
+                    ip4.ask(slot, Key::new(&Fields { vlan, ..fields }));
+                }
+                (Question::Ip6(fields), None) => {
+                    ip6.ask(slot, Key::new(&Fields { vlan, ..fields }));
+                }
+                (Question::Ip4(fields), Some(_)) => {
+                    let more = more::of_packet(packet.header());
+                    wide4.ask(slot, Key::wide(&Fields { vlan, ..fields }, &more));
+                }
+                (Question::Ip6(fields), Some(_)) => {
+                    let more = more::of_packet(packet.header());
+                    wide6.ask(slot, Key::wide(&Fields { vlan, ..fields }, &more));
+                }
+                (Question::NotIp | Question::Unreadable, _) => {
+                    self.unreadable[self.unread % VECTOR] = slot as u8;
+                    self.unread += 1;
+                }
+            }
+        }
+        ip4.answer(|keys, verdicts| list.ip4.classify(keys, verdicts));
+        ip6.answer(|keys, verdicts| list.ip6.classify(keys, verdicts));
+        if let Some(list) = &list.wide {
+            wide4.answer(|keys, verdicts| list.ip4.classify(keys, verdicts));
+            wide6.answer(|keys, verdicts| list.ip6.classify(keys, verdicts));
+        }
+    }
+
+    /// Each packet's slot, and what the list says; nothing of what it cannot judge.
+    pub fn answers(&self) -> impl Iterator<Item = (usize, Option<Verdict>)> {
+        let unreadable = self.unreadable[..self.unread].iter();
+        let judged = self.narrow.0.answers().chain(self.narrow.1.answers());
+        let judged = judged.chain(self.wide.0.answers()).chain(self.wide.1.answers());
+        judged
+            .map(|(slot, verdict)| (slot, Some(verdict)))
+            .chain(unreadable.map(|slot| (usize::from(*slot), None)))
+    }
+}
+
+impl Default for PacketJudge {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

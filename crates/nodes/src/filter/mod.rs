@@ -16,7 +16,7 @@ mod source;
 mod source_lookup;
 
 pub use access::{Access, AccessList, Question, WideList};
-pub use judge::{Judge, Refusal};
+pub use judge::{Judge, PacketJudge, Refusal};
 pub use marking::{Mark, colour_of};
 #[cfg(test)]
 pub(crate) use policing::testing as testing_police;

@@ -15,6 +15,7 @@
 //! ```
 //! TTL is judged where the packet is forwarded: one that is for us may arrive with any.
 
+use crate::ip::ByPolicy;
 use crate::tables::{Ip4Rules, Setup};
 use graph::{Attach, Context, Exits, Node};
 use packet::{Frame, PacketView, VECTOR, vectorized};
@@ -25,6 +26,7 @@ use wire::{checksum, ethernet::ethertype, ipv4};
 /// See the module.
 pub struct Ip4Input {
     rules: Arc<Ip4Rules>,
+    policy: ByPolicy,
     headers: Headers,
 }
 
@@ -35,6 +37,8 @@ graph::exits! {
         Lookup => node "ip4-lookup",
         /// A good header with options.
         Options => node "ip4-options",
+        /// A good header without options, where some port's packets are routed by a policy.
+        Policy => node "ip4-policy",
         /// Fewer bytes than an IPv4 header.
         Truncated => drop "The sender, or a device on the way, makes wrong packets: capture some \
             and look who it is.",
@@ -67,7 +71,8 @@ impl Node for Ip4Input {
 
     fn new(setup: &Setup) -> Self {
         let rules = Arc::clone(&setup.shared.ip4);
-        Self { rules, headers: Headers { words: [[0; VECTOR]; WORDS], totals: [0; VECTOR] } }
+        let headers = Headers { words: [[0; VECTOR]; WORDS], totals: [0; VECTOR] };
+        Self { rules, policy: ByPolicy::new(setup), headers }
     }
 
     fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
@@ -75,9 +80,10 @@ impl Node for Ip4Input {
         if self.headers.read(frame) && self.headers.are_good(frame.lengths(), class_e) {
             // Ethernet pads short packets: what is behind the total length is not the packet's.
             frame.truncate(&self.headers.totals);
-            exits.all(Exit::Lookup);
+            exits.all(if self.policy.is_on() { Exit::Policy } else { Exit::Lookup });
         } else {
             exits.each(frame, |packet| check(packet, class_e));
+            self.policy.lead(frame.len(), exits, [Exit::Lookup, Exit::Policy]);
         }
     }
 }

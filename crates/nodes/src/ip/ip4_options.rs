@@ -6,7 +6,7 @@
 //!                           └▶ icmp4_error  (its adjacency: the octet that is wrong)
 //! ```
 
-use crate::ip::{OptionsFound, PacketRoutes, Stamp, stamp_options, sum_ip4_header};
+use crate::ip::{ByPolicy, OptionsFound, PacketRoutes, Stamp, stamp_options, sum_ip4_header};
 use crate::local::icmp_cause;
 use crate::tables::{Interfaces, Kind, Setup, Vrfs};
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
@@ -23,6 +23,7 @@ pub struct Ip4Options {
     interfaces: Published<Interfaces>,
     vrfs: Published<Vrfs>,
     adjacencies: Arc<AdjacencyTable>,
+    policy: ByPolicy,
 }
 
 graph::exits! {
@@ -30,6 +31,8 @@ graph::exits! {
     pub enum Exit {
         /// Nothing that stops it.
         Lookup => node "ip4-lookup",
+        /// Nothing that stops it, where some port's packets are routed by a policy.
+        Policy => node "ip4-policy",
         /// RFC 1812 section 4.3.3.5: an option is wrong.
         ParameterProblem => node "icmp4-error" cause icmp_cause(message::PARAMETER_PROBLEM, 0),
         /// RFC 6274 section 3.13.2.3: a source route, which the sender does not get to choose here.
@@ -48,6 +51,7 @@ impl Node for Ip4Options {
             interfaces: setup.shared.interfaces.clone(),
             vrfs: setup.shared.vrfs.clone(),
             adjacencies: Arc::clone(&setup.shared.adjacencies),
+            policy: ByPolicy::new(setup),
         }
     }
 
@@ -63,6 +67,7 @@ impl Node for Ip4Options {
             let routes = PacketRoutes::new(vrfs, interfaces, packet.rx());
             self.look_at(packet, interfaces, routes, time_ms)
         });
+        self.policy.lead(frame.len(), exits, [Exit::Lookup, Exit::Policy]);
     }
 }
 

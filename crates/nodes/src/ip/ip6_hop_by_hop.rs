@@ -5,7 +5,7 @@
 //!                              └▶ icmp6_error            an unknown one wants its sender told
 //! ```
 
-use crate::ip::{OptionFault, check_options, ip6_input::is_of_link, ip6_link};
+use crate::ip::{ByPolicy, OptionFault, check_options, ip6_input::is_of_link, ip6_link};
 use crate::local::icmp_cause;
 use crate::tables::Setup;
 use graph::{Context, Exits, Node};
@@ -15,13 +15,17 @@ use wire::ip::protocol;
 use wire::ipv6::{self, extension};
 
 /// See the module.
-pub struct Ip6HopByHop;
+pub struct Ip6HopByHop {
+    policy: ByPolicy,
+}
 
 graph::exits! {
     /// What becomes of a packet with hop-by-hop options.
     pub enum Exit {
         /// On its way.
         Lookup => node "ip6-lookup",
+        /// On its way, where some port's packets are routed by a policy.
+        Policy => node "ip6-policy",
         /// On its way, with a source that is known on this link alone.
         LinkSource => node "ip6-link" cause ip6_link::RECEIVED,
         /// RFC 8200 section 4.2: an unknown option that asks for it.
@@ -41,12 +45,13 @@ impl Node for Ip6HopByHop {
     type Exit = Exit;
     type Setup = Setup;
 
-    fn new(_: &Setup) -> Self {
-        Self
+    fn new(setup: &Setup) -> Self {
+        Self { policy: ByPolicy::new(setup) }
     }
 
     fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
         exits.each(frame, |packet| look(packet).unwrap_or(Exit::Malformed));
+        self.policy.lead(frame.len(), exits, [Exit::Lookup, Exit::Policy]);
     }
 }
 

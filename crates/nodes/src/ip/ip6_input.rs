@@ -14,7 +14,7 @@
 //! Destinations are judged by their route, the hop limit where the packet is forwarded. Extension
 //! headers are for the destination (RFC 7045 section 2.1), but for hop-by-hop options.
 
-use crate::ip::ip6_link;
+use crate::ip::{ByPolicy, ip6_link};
 use crate::tables::Setup;
 use graph::{Attach, Context, Exits, Node};
 use packet::{Frame, PacketView};
@@ -23,7 +23,9 @@ use wire::ip::protocol;
 use wire::ipv6;
 
 /// See the module.
-pub struct Ip6Input;
+pub struct Ip6Input {
+    policy: ByPolicy,
+}
 
 graph::exits! {
     /// The checks in order.
@@ -34,6 +36,8 @@ graph::exits! {
         LinkSource => node "ip6-link" cause ip6_link::RECEIVED,
         /// A good header, and hop-by-hop options.
         HopByHop => node "ip6-hop-by-hop",
+        /// A good header, where some port's packets are routed by a policy.
+        Policy => node "ip6-policy",
         /// Fewer bytes than an IPv6 header.
         Truncated => drop "The sender, or a device on the way, makes wrong packets: capture some \
             and look who it is.",
@@ -57,12 +61,13 @@ impl Node for Ip6Input {
     type Exit = Exit;
     type Setup = Setup;
 
-    fn new(_: &Setup) -> Self {
-        Self
+    fn new(setup: &Setup) -> Self {
+        Self { policy: ByPolicy::new(setup) }
     }
 
     fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
         exits.each(frame, check);
+        self.policy.lead(frame.len(), exits, [Exit::Lookup, Exit::Policy]);
     }
 }
 

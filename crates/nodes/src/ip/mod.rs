@@ -5,6 +5,7 @@
 //!        └▶ ip4_options  │        └▶ ip4_fragment
 //!                        └▶ ip_resolve                               the next hop's MAC is asked for
 //! ```
+//! While a port has a policy, packets pass `ip4_policy` in front of the lookup.
 
 mod flow;
 mod flow_by_rule;
@@ -15,6 +16,7 @@ mod link_header;
 mod next_hop_count;
 mod own_ip4;
 mod own_ip6;
+mod policy;
 mod route_lookup;
 mod way_out;
 
@@ -27,6 +29,7 @@ pub use link_header::{each_with_adjacency, leave_by};
 pub use next_hop_count::NextHopCount;
 pub use own_ip4::{OWN_TTL, OwnIp4, sum_ip4_header};
 pub use own_ip6::OwnIp6;
+pub use policy::{ByPolicy, Policy, PolicyWay};
 pub use route_lookup::{MOST_LED_ON, PacketRoutes, RouteAddress, RouteLookup};
 pub use way_out::{is_on_link, leaves_by};
 
@@ -34,11 +37,13 @@ nodes! {
     redirect_input::RedirectInput as feature,
     ip4_input::Ip4Input,
     ip4_options::Ip4Options,
+    ip4_policy::Ip4Policy,
     ip4_lookup::Ip4Lookup,
     ip4_rewrite::Ip4Rewrite,
     ip4_fragment::Ip4Fragment,
     ip6_input::Ip6Input,
     ip6_hop_by_hop::Ip6HopByHop,
+    ip6_policy::Ip6Policy,
     ip6_lookup::Ip6Lookup,
     ip6_link::Ip6Link,
     ip6_rewrite::Ip6Rewrite,

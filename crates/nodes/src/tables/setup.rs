@@ -101,6 +101,8 @@ pub struct Shared {
     pub flows: Arc<FlowRules>,
     /// Whether packets are counted by next hop.
     pub counts_next_hops: Arc<AtomicBool>,
+    /// Whether some interface's packets are routed by a policy.
+    pub has_policies: Arc<AtomicBool>,
     /// To the control thread.
     pub slow_path: SlowPath,
     /// How much ICMP each worker may send.

@@ -77,6 +77,7 @@ impl World {
             flow_seed: 7,
             flows: Arc::default(),
             counts_next_hops: Arc::default(),
+            has_policies: Arc::default(),
             slow_path,
             icmp: Arc::new(IcmpLimits {
                 errors_per_second: icmp_errors_per_second.into(),

@@ -1,21 +1,26 @@
 //! Access lists: made from their rules when those change, as a whole, and shared with the ports
 //! that name them.
 
+mod ways;
+
 use crate::core::{Core, fault};
 use crate::interfaces::OpenPort;
 use crate::part::{Makes, Part, Work};
 use acl::{Acl, AclError, Action, Family, Icmp, More, Pieces, Ports, RuleCounters, TcpFlags};
 use control::config::Delta;
 use control::config::objects::acl::{self as config, AclName};
-use control::config::objects::port::PortName;
+use control::config::objects::port::{Port, PortName};
 use control::config::objects::port_filters::Filters;
 use control::engine::ApplyError;
 use control::view;
 use fib::{Address, Prefix};
 use nodes::filter::{Access, AccessList, AclInput, AclOutput, WideList};
+use nodes::ip::{Policy, PolicyWay};
 use nodes::tables::Interface;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use ways::Leading;
 
 /// What a list may take for each family: fifty thousand rules take a tenth.
 const MOST_BYTES: usize = 256 << 20;
@@ -29,6 +34,8 @@ pub(crate) struct AccessLists {
     leaving: BTreeMap<AclName, Made>,
     /// What was compiled for the change that is made next.
     prepared: Option<Compiled>,
+    /// Where rules of policies lead.
+    leading: Leading,
 }
 
 /// A list as it is configured, and as workers ask it.
@@ -36,6 +43,8 @@ pub(crate) struct AccessLists {
 struct Made {
     config: config::Acl,
     list: Arc<AccessList>,
+    /// Of each rule: where it leads, if anywhere.
+    ways: Arc<[Option<Arc<PolicyWay>>]>,
     /// What its rules, and then the default, decided in the lists before it.
     carried: Arc<Counts>,
 }
@@ -121,8 +130,16 @@ impl AccessLists {
         let list = Arc::new(list);
         let none = || vec![(0, 0); config.rules.len() + 1];
         let carried = Arc::new(old.map_or_else(none, |old| old.handed_to(config, &was)));
-        self.lists.insert(name.clone(), Made { config: config.clone(), list, carried });
+        let ways = ways::ways_of(config);
+        self.lists.insert(name.clone(), Made { config: config.clone(), list, ways, carried });
         Ok(())
+    }
+
+    /// The same for a port whose packets are routed by it.
+    fn policy_of(&self, name: Option<&AclName>) -> Option<Policy> {
+        let name = name?;
+        let made = self.lists.get(name).or_else(|| self.leaving.get(name))?;
+        Some(Policy { list: Arc::clone(&made.list), ways: Arc::clone(&made.ways) })
     }
 
     /// The list of a name, for a port that names it.
@@ -138,6 +155,24 @@ impl Part for AccessLists {
         let filters = &port.config.filters;
         row.set::<AclInput>(self.of(filters.acl_in.as_ref()));
         row.set::<AclOutput>(self.of(filters.acl_out.as_ref()));
+        row.put(self.policy_of(filters.policy.as_ref()));
+    }
+
+    /// A port that goes, or is to be another one, has other neighbours.
+    fn leave(&mut self, core: &mut Core, port: &PortName, _: Option<&Port>) {
+        self.leading.leave(core, port);
+    }
+
+    fn settle(&mut self, core: &mut Core) {
+        self.lead(core);
+    }
+
+    fn link_down(&mut self, core: &mut Core, _: &PortName) {
+        self.lead(core);
+    }
+
+    fn link_up(&mut self, core: &mut Core, _: &PortName) {
+        self.lead(core);
     }
 
     /// The change is over: once rows are written, no port names what it took away.
@@ -174,6 +209,17 @@ impl Makes<Delta<AclName, config::Acl>> for AccessLists {
 }
 
 impl AccessLists {
+    /// Has the rules of policies in use lead where they shall.
+    fn lead(&mut self, core: &mut Core) {
+        let named = core.ports.values().filter_map(|port| port.config.filters.policy.as_ref());
+        let used: BTreeSet<AclName> = named.cloned().collect();
+        core.dataplane.has_policies.store(!used.is_empty(), Ordering::Relaxed);
+        let lists = used.iter().filter_map(|name| self.lists.get(name));
+        let rules = lists.flat_map(|made| made.config.rules.iter().zip(made.ways.iter()));
+        let ways = rules.filter_map(|(rule, way)| Some((rule, way.as_deref()?)));
+        self.leading.lead(core, &ways.collect::<Vec<_>>());
+    }
+
     /// Each list with its thousands of rules, to be written elsewhere.
     pub(crate) fn show(&self, core: &Core) -> impl FnOnce() -> Vec<view::Acl> + Send + 'static {
         let list = |(name, made): (&AclName, &Made)| {
@@ -184,14 +230,19 @@ impl AccessLists {
             };
             let ports_in = named(|filters| filters.acl_in.as_ref());
             let ports_out = named(|filters| filters.acl_out.as_ref());
-            (name.clone(), made.clone(), [ports_in, ports_out])
+            let policies = named(|filters| filters.policy.as_ref());
+            (name.clone(), made.clone(), [ports_in, ports_out, policies])
         };
         let lists: Vec<_> = self.lists.iter().map(list).collect();
         || lists.into_iter().map(|(name, made, ports)| show(&name, &made, ports)).collect()
     }
 }
 
-fn show(name: &AclName, made: &Made, [ports_in, ports_out]: [Vec<String>; 2]) -> view::Acl {
+fn show(
+    name: &AclName,
+    made: &Made,
+    [ports_in, ports_out, ports_policy]: [Vec<String>; 3],
+) -> view::Acl {
     let rules = &made.config.rules;
     let mut counts = made.counts();
     let others = counts.pop().unwrap_or_default();
@@ -204,6 +255,7 @@ fn show(name: &AclName, made: &Made, [ports_in, ports_out]: [Vec<String>; 2]) ->
         name: name.to_string(),
         ports_in,
         ports_out,
+        ports_policy,
         default: made.config.default.word().to_owned(),
         rules: rules.iter().zip(counts).map(rule).collect(),
         other_packets: others.0,
@@ -260,6 +312,10 @@ fn of_family<A: Address>(config: &config::Acl) -> Result<Vec<(u32, acl::Rule<A>)
         else {
             continue;
         };
+        // A next hop takes packets of its own family alone.
+        if rule.via.is_some_and(|via| A::from_ip(via).is_none()) {
+            continue;
+        }
         let ports = |range: Option<config::PortRange>| {
             range.map(|range| Ports::new(range.0.first, range.0.last)).transpose()
         };
@@ -291,7 +347,7 @@ fn prefix<A: Address>(configured: Option<control::config::Prefix>) -> Option<Pre
 
 fn action(configured: config::Action) -> Action {
     match configured {
-        config::Action::Permit => Action::Permit,
+        config::Action::Permit | config::Action::Route => Action::Permit,
         config::Action::Deny => Action::Deny,
     }
 }

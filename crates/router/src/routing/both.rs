@@ -83,6 +83,22 @@ impl Routes {
         if is_ip4 { self.ip4.existing(key) } else { self.ip6.existing(key) }
     }
 
+    /// Keeps a neighbour as routes do that lead over it: it is asked for, and its adjacency stays
+    /// until [`Routes::let_go`].
+    pub(crate) fn hold(
+        &mut self,
+        is_ip4: bool,
+        key: NeighborKey,
+        link: LinkOf<'_>,
+    ) -> Result<Option<AdjacencyId>, FibError> {
+        if is_ip4 { self.ip4.lend(key, link) } else { self.ip6.lend(key, link) }
+    }
+
+    /// Keeps it no longer.
+    pub(crate) fn let_go(&mut self, is_ip4: bool, key: NeighborKey) {
+        if is_ip4 { self.ip4.take_back(key) } else { self.ip6.take_back(key) }
+    }
+
     /// Next hops that began since the last call.
     pub(crate) fn take_begun(&mut self) -> Vec<AdjacencyId> {
         let mut begun = self.ip4.ways.next_hops.take_begun();

@@ -5,11 +5,12 @@
 //!  allow   = { from = ["192.0.2.0/24"] }         sources that it receives from at all
 //!  acl_in  = "edge"                              what it receives
 //!  acl_out = "home"                              what it sends
+//!  policy  = "ways"                              where it leads what it receives (`action = "route"`)
 //!  urpf    = { ip4 = "strict", ip6 = "loose" }   sources that have a route back (RFC 3704)
 //! ```
 
 use super::Config;
-use super::acl::AclName;
+use super::acl::{AclName, Action, Rule};
 use super::port_allow::Allow;
 use super::port_kind::PortKind;
 use super::port_name::PortName;
@@ -53,6 +54,8 @@ object! {
         pub acl_in: Option<AclName> as "edge" = None,
         /// The access list for what it sends, the router's own packets included
         pub acl_out: Option<AclName> as "edge" = None,
+        /// The access list that says where packets go that it receives, beside their destination
+        pub policy: Option<AclName> as "ways" = None,
         /// Whether sources need a route back by the port, or any route (RFC 3704)
         pub urpf: Option<Urpf> as "strict" = None,
         /// Whose packets it receives at all
@@ -70,10 +73,34 @@ impl Filters {
         report: &mut Report,
     ) {
         let field = |key: &str| format!("port.{name}.{key}");
-        let Self { acl_in, acl_out, urpf, allow } = self;
+        let Self { acl_in, acl_out, policy, urpf, allow } = self;
         for (key, acl) in [("acl_in", acl_in), ("acl_out", acl_out)] {
             if let Some(acl) = acl {
                 check_exists(&field(key), acl, &config.acls, report);
+                let is_way = |rule: &Rule| rule.action == Action::Route;
+                if config.acls.get(acl).is_some_and(|acl| acl.rules.iter().any(is_way)) {
+                    let message = format!("{acl} leads packets elsewhere");
+                    let problem = Problem::new(field(key), message);
+                    report.push(
+                        problem
+                            .expected("a list that permits and denies")
+                            .help("a list with `action = \"route\"` is named by a port's `policy`"),
+                    );
+                }
+            }
+        }
+        let is_bridged = config
+            .bridges
+            .iter()
+            .any(|(_, bridge)| bridge.ports.iter().any(|member| member.port == *name));
+        let is_connected = config.xconnects.iter().any(|(pair, _)| pair.ports().contains(&name));
+        let is_switched = (is_bridged && *kind != PortKind::Bvi) || is_connected;
+        if let Some(policy) = policy {
+            check_exists(&field("policy"), policy, &config.acls, report);
+            check_policy(&field("policy"), policy, config, report);
+            if is_switched {
+                let problem = Problem::new(field("policy"), format!("{name} is not routed"));
+                report.push(problem.expected("a port that routes what it receives"));
             }
         }
         if let Some(allow) = allow {
@@ -84,14 +111,28 @@ impl Filters {
             let problem = Problem::new(field("urpf"), "it checks neither family");
             report.push(problem.expected("ip4, ip6 or both, \"loose\" or \"strict\""));
         }
-        let is_bridged = config
-            .bridges
-            .iter()
-            .any(|(_, bridge)| bridge.ports.iter().any(|member| member.port == *name));
-        let is_connected = config.xconnects.iter().any(|(pair, _)| pair.ports().contains(&name));
-        if (is_bridged && *kind != PortKind::Bvi) || is_connected {
+        if is_switched {
             let problem = Problem::new(field("urpf"), format!("{name} is not routed"));
             report.push(problem.expected("a port that routes what it receives"));
         }
+    }
+}
+
+/// What no rule of a policy fits is routed as usual, and rules know packets, not frames.
+fn check_policy(field: &str, name: &AclName, config: &Config, report: &mut Report) {
+    let Some(acl) = config.acls.get(name) else { return };
+    if acl.default != Action::Permit {
+        let message = format!("what no rule of {name} fits would be dropped");
+        let help = format!("`volley acl set {name} default permit` routes it as usual");
+        report
+            .push(Problem::new(field, message).expected("a list that permits the rest").help(help));
+    }
+    let asking =
+        (0..).zip(acl.rules.iter()).find_map(|(at, rule)| Some((at, rule.asks_for_frames()?)));
+    if let Some((at, asked)) = asking {
+        let at: usize = at;
+        let message =
+            format!("rule {at} of {name} asks for `{asked}`, which routing does not know");
+        report.push(Problem::new(field, message).expected("rules about packets"));
     }
 }

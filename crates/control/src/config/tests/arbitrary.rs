@@ -337,7 +337,7 @@ fn acls(config: &mut Config, ports: &[u8]) {
             let (acl_in, acl_out) = (Some(acl.clone()), Some(acl));
             let from = vec!["10.0.0.0/8".parse().unwrap(), "2001:db8::/32".parse().unwrap()];
             let allow = Some(Allow { from, vrf: None, non_ip: number % 2 == 0 });
-            *port.filters = Filters { acl_in, acl_out, urpf, allow };
+            *port.filters = Filters { acl_in, acl_out, policy: None, urpf, allow };
         }
     }
 }

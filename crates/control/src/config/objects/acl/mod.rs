@@ -6,12 +6,14 @@
 //!  …
 //!  [port.p0]
 //!  acl_in = "edge"
+//!  policy = "ways"       of another list: rules may say whereto
 //! ```
 
 mod commands;
 mod rule;
 #[cfg(test)]
 mod tests;
+mod way;
 
 use super::name::name_field;
 use super::{Command, Config, Object};
@@ -21,7 +23,7 @@ use crate::config::host::Host;
 use crate::config::info::{Described, Info, Stands};
 use crate::config::listed::Listed;
 use crate::config::read::TableReader;
-use crate::config::report::Report;
+use crate::config::report::{Problem, Report};
 use crate::config::row::Row;
 use crate::config::table::Table;
 use crate::config::value::Value;
@@ -31,6 +33,7 @@ use std::sync::Arc;
 
 pub use super::qos::units::{PortRange, Protocol};
 pub use rule::{Fragment, Rule, TcpFlags};
+pub use way::Fallback;
 
 name_field! {
     /// An access list's name.
@@ -44,6 +47,8 @@ word_field! {
         Permit = "permit",
         /// It is dropped.
         Deny = "deny",
+        /// It is led elsewhere than its destination says: of the list of a port's `policy`.
+        Route = "route",
     }
 }
 
@@ -127,10 +132,16 @@ impl Listed for Acl {
 impl Object for Acls {
     const MORE: &'static [Command] = commands::COMMANDS;
 
-    fn check(&self, _: &Config, _: &Host, report: &mut Report) {
+    fn check(&self, config: &Config, _: &Host, report: &mut Report) {
         for (name, acl) in self.iter() {
+            if acl.default == Action::Route {
+                let problem = Problem::new(format!("acl.{name}.default"), "it says not whereto");
+                report.push(problem.expected("\"permit\" or \"deny\""));
+            }
             for (index, rule) in acl.rules.iter().enumerate() {
-                rule.check(&format!("acl.{name}.rule[{index}]"), report);
+                let field = format!("acl.{name}.rule[{index}]");
+                rule.check(&field, report);
+                rule.check_way(&field, config, report);
             }
         }
     }

@@ -1,16 +1,19 @@
 //! `[[acl.NAME.rule]]`: what packets it fits, and what becomes of them. What is not said fits
 //! always.
 
-use super::Action;
+use super::{Action, Fallback};
 use crate::config::declare::{Declared, object};
 use crate::config::field::{Field, Refusal, word_field};
 use crate::config::form::Form;
 use crate::config::objects::policer::Dscp;
+use crate::config::objects::port_name::PortName;
 use crate::config::objects::qos::units::{PortRange, Protocol};
+use crate::config::objects::vrf::VrfName;
 use crate::config::prefix::Prefix;
 use crate::config::report::{Problem, Report};
 use crate::config::toml_text::quoted;
 use crate::config::write::Fields;
+use std::net::IpAddr;
 use wire::MacAddr;
 use wire::ip::protocol;
 
@@ -49,6 +52,14 @@ object! {
         pub ttl: Option<u8> as "255" = None,
         /// Whether they are fragments, and which; the first one has the ports
         pub fragment: Option<Fragment> as "none" = None,
+        /// With `route`: the VRF whose routes say where they go
+        pub vrf: Option<VrfName> as "red" = None,
+        /// With `route`: the next hop that they go to
+        pub via: Option<IpAddr> as "192.0.2.9" = None,
+        /// The port that it is behind
+        pub port: Option<PortName> as "uplink" = None,
+        /// What becomes of them while that is not to be had
+        pub fallback: Option<Fallback> as "usual" = None,
     }
 }
 
