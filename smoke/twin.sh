@@ -33,6 +33,9 @@ until_true ip -n "$k" link show p2
 # The kernel pings hosts of both families; hosts ping us.
 until_true pings "$k" 10.0.1.2
 until_true on "$k" ping -6 -q -c 1 -W 2 2001:db8:1::2
+# The router pings by itself; the kernel keeps its own answers.
+for to in 10.0.1.2 2001:db8:1::2; do ctl router ping $to --count 1 --timeout 20 >/dev/null || fail "the router has no answer of its own from $to"; done
+until_true pings "$k" 10.0.1.2
 until_true pings "$a" 10.0.1.1
 on "$a" ping -q -c 1 -W 5 -s 4000 10.0.1.1 >/dev/null || fail "a ping in pieces is not answered"
 

@@ -138,6 +138,8 @@ impl Router {
         (settings.page_size, settings.ip4_nodes) = (PageSize::Small, 4096);
         (settings.idle, settings.icmp_errors_per_second) = (Idle::Poll, u32::MAX);
         let mut dataplane = Dataplane::start(&settings).expect("a data plane");
+        // Who asks for echoes: what is said of them is read.
+        (0..8).for_each(|id| assert!(dataplane.echo_ids.take(id)));
         let Dataplane { ip4, ip6, ip6_links, adjacencies, groups, .. } = &dataplane;
         topology::add_routes(ip4, ip6, ip6_links, adjacencies, groups);
         let mut feeds = Vec::new();
@@ -212,6 +214,8 @@ impl Router {
             "port-tx",
             "drop",
             "arp-input",
+            "icmp4-input",
+            "icmp6-input",
             "nd-input",
             "mld-input",
             "ip-reassemble",

@@ -8,6 +8,7 @@ use control::config::objects::api::DEFAULT_SOCKET;
 
 use crate::events::Events;
 use crate::mac::MacVerb;
+use crate::ping::{PingArgs, TracerouteArgs};
 use crate::{edits, show, time};
 
 /// Where packages put the configuration.
@@ -71,6 +72,10 @@ pub(crate) enum Noun {
     /// Counters of ports and nodes
     #[command(subcommand)]
     Counters(CountersVerb),
+    /// Ask somebody for echoes, from the router itself; exit codes as of ping(8)
+    Ping(PingArgs),
+    /// Find the routers on a way, from the router itself, by echo requests
+    Traceroute(TracerouteArgs),
     /// Show what happened: commits, links, sessions, faults
     Events(Events),
     /// Run a file of commands; changes in a row are made together or not at all

@@ -39,6 +39,11 @@ impl Client {
         Self { patience, ..self }
     }
 
+    /// Another client of the same router, with other patience.
+    pub(crate) fn beside(&self, patience: Duration) -> Result<Self, CliError> {
+        Ok(Self::new(&self.socket)?.with_patience(patience))
+    }
+
     /// Where the router listens.
     pub(crate) fn socket(&self) -> &Path {
         &self.socket
@@ -73,27 +78,47 @@ impl Client {
     pub(crate) fn make_lines<V: Verb>(
         &self,
         request: V::Request,
-        mut told: impl FnMut(&[u8]) -> Result<(), CliError>,
+        told: impl FnMut(&[u8]) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        self.runtime.block_on(self.lines(asked::<V>(request)?, told))
+    }
+
+    /// The same, until the user interrupts: then nothing more is told, and that is no error.
+    pub(crate) fn make_lines_until_interrupted<V: Verb>(
+        &self,
+        request: V::Request,
+        told: impl FnMut(&[u8]) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
         let request = asked::<V>(request)?;
         self.runtime.block_on(async {
-            let (status, mut body) = self.in_time(self.begin(request)).await?;
-            if !status.is_success() {
-                let body = self.in_time(async { body.collect().await.map_err(broken) }).await?;
-                return Err(refusal(status, &body.to_bytes()));
+            tokio::select! {
+                outcome = self.lines(request, told) => outcome,
+                interrupted = tokio::signal::ctrl_c() => Ok(interrupted?),
             }
-            let mut line = Vec::new();
-            while let Some(frame) = self.in_time(async { Ok(body.frame().await) }).await? {
-                let data = frame.map_err(broken)?.into_data().unwrap_or_default();
-                for byte in data {
-                    match byte {
-                        b'\n' => told(&std::mem::take(&mut line))?,
-                        byte => line.push(byte),
-                    }
+        })
+    }
+
+    async fn lines(
+        &self,
+        request: Request<Full<Bytes>>,
+        mut told: impl FnMut(&[u8]) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        let (status, mut body) = self.in_time(self.begin(request)).await?;
+        if !status.is_success() {
+            let body = self.in_time(async { body.collect().await.map_err(broken) }).await?;
+            return Err(refusal(status, &body.to_bytes()));
+        }
+        let mut line = Vec::new();
+        while let Some(frame) = self.in_time(async { Ok(body.frame().await) }).await? {
+            let data = frame.map_err(broken)?.into_data().unwrap_or_default();
+            for byte in data {
+                match byte {
+                    b'\n' => told(&std::mem::take(&mut line))?,
+                    byte => line.push(byte),
                 }
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
 
     fn whole(&self, request: Request<Full<Bytes>>) -> Result<Bytes, CliError> {

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | 0 | done |
 //! | 1 | refused, or wrong: the message says what |
-//! | 2 | not a command |
+//! | 2 | not a command; a ping that could not be asked |
 //! | 3 | no router to talk to |
 
 use std::io;
@@ -41,6 +41,14 @@ pub(crate) enum CliError {
     #[error("{}", detail.trim_end())]
     Refused {
         /// What it said.
+        detail: String,
+        /// All it said, for `--json`.
+        json: Option<serde_json::Value>,
+    },
+    /// A question could not even be asked: a code of its own, as of ping(8).
+    #[error("{}", detail.trim_end())]
+    NotAsked {
+        /// What the router said.
         detail: String,
         /// All it said, for `--json`.
         json: Option<serde_json::Value>,
@@ -102,7 +110,7 @@ impl CliError {
     fn code(&self) -> u8 {
         match self {
             Self::Unreachable { .. } => UNREACHABLE,
-            Self::Usage(_) => USAGE,
+            Self::Usage(_) | Self::NotAsked { .. } => USAGE,
             _ => REFUSED,
         }
     }

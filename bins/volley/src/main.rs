@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  words ─▶ typed ─▶ cli ─▶ run ─┬─▶ show: every view  ─▶ client ─▶ Unix socket
-//!                                ├─▶ mac, observe
+//!                                ├─▶ mac, observe, ping
 //!                                ├─▶ config           (check works without a router)
 //!                                ├─▶ doctor: the machine, without a router
 //!                                ├─▶ bulk: many routes at once
@@ -26,6 +26,7 @@ mod manual;
 mod names;
 mod observe;
 mod output;
+mod ping;
 mod printable;
 mod qos;
 mod run;

@@ -12,7 +12,7 @@ use crate::output::{Output, style_of_stdout};
 use crate::qos::QosVerb;
 use crate::session::{Session, usage};
 use crate::show::Wanted;
-use crate::{complete, config, doctor, events, exec, mac, manual, observe, shell, watch};
+use crate::{complete, config, doctor, events, exec, mac, manual, observe, ping, shell, watch};
 
 /// Runs what the command line says.
 pub(crate) fn start(matches: &ArgMatches) -> Result<(), CliError> {
@@ -24,7 +24,9 @@ pub(crate) fn start(matches: &ArgMatches) -> Result<(), CliError> {
         Some(_) => run(&session, matches),
         None => shell::run(&session, run),
     };
-    if let Err(CliError::Refused { json: Some(json), .. }) = &outcome
+    if let Err(
+        CliError::Refused { json: Some(json), .. } | CliError::NotAsked { json: Some(json), .. },
+    ) = &outcome
         && output.json
     {
         output.json(json)?;
@@ -61,6 +63,8 @@ pub(crate) fn run(session: &Session, matches: &ArgMatches) -> Result<(), CliErro
         Some(Noun::Counters(CountersVerb::Clear)) => {
             session.make::<CountersClear>(Nothing, |_, _| String::new())
         }
+        Some(Noun::Ping(args)) => ping::ping(session, &args),
+        Some(Noun::Traceroute(args)) => ping::traceroute(session, &args),
         Some(Noun::Events(which)) => events::run(session, &which),
         Some(Noun::Exec { file }) => exec::run(session, &file, run),
         Some(Noun::Completion { shell }) => complete::script(session.output, shell),

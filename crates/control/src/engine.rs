@@ -36,6 +36,10 @@ pub struct ApplyError {
 /// What is left to do on another thread.
 pub type Later<T> = Box<dyn FnOnce() -> T + Send>;
 
+/// Says one thing more to whoever asked, and waits for nobody. False when he does not listen any
+/// more: then nothing more need be done.
+pub type Tell<T> = Box<dyn FnMut(T) -> bool + Send>;
+
 /// The running router: what it does. What it shows are its views, each an
 /// [`Answer`](view::Answer).
 pub trait Engine: view::RouterShows {
@@ -97,6 +101,20 @@ pub trait Engine: view::RouterShows {
 
     /// Captures no more; keeps what was captured.
     fn capture_stop(&mut self);
+
+    /// Begins to ask somebody for echoes, and tells of what comes back. Refuses what cannot begin.
+    fn ping(
+        &mut self,
+        request: &view::PingRequest,
+        tell: Tell<view::PingLine>,
+    ) -> Result<(), EngineError>;
+
+    /// Begins to look for the routers on a way, and tells of each hop. Refuses what cannot begin.
+    fn traceroute(
+        &mut self,
+        request: &view::TracerouteRequest,
+        tell: Tell<view::TracerouteLine>,
+    ) -> Result<(), EngineError>;
 
     /// Sets every counter to zero.
     fn counters_clear(&mut self);

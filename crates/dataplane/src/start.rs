@@ -11,9 +11,7 @@ use fib::quiesce::Quiescence;
 use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, WorkerHandle};
 use nodes::port::Shaped;
 use nodes::tables::{
-    Bindings, FlowRules, IcmpLimits, Injector, Interface, Interfaces, Ip4Rules, NextHopCounters,
-    Punts, Reception, Setup, Shared, Stations, ToTwin, TwinLimits, VrfId, VrfTables, Vrfs,
-    WorkerCounters, slow_path, twin_queue,
+    Bindings, FlowRules, IcmpLimits, Injector, Interface, Interfaces, Ip4Rules, NextHopCounters, Punts, Reception, Setup, Shared, Stations, ToTwin, TwinLimits, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path, twin_queue, EchoIds,
 };
 use packet::Pool;
 use sched::WaitingRoom;
@@ -158,6 +156,8 @@ pub struct Dataplane {
     pub counts_next_hops: Arc<AtomicBool>,
     /// Whether some interface's packets are routed by a policy.
     pub has_policies: Arc<AtomicBool>,
+    /// Whose echo requests are under way, written by the control thread alone.
+    pub echo_ids: Arc<EchoIds>,
     /// How much each worker may hand to the kernel's twins.
     pub twin_limits: Arc<TwinLimits>,
     /// What workers say.
@@ -216,6 +216,7 @@ impl Dataplane {
                 echoes_broadcasts: false.into(),
             }),
             ip4: Arc::default(),
+            echo_ids: Arc::default(),
             twins,
             twin_limits: Arc::default(),
             reception: settings.reception,
@@ -237,6 +238,7 @@ impl Dataplane {
             flows: Arc::clone(&shared.flows),
             counts_next_hops: Arc::clone(&shared.counts_next_hops),
             has_policies: Arc::clone(&shared.has_policies),
+            echo_ids: Arc::clone(&shared.echo_ids),
             twin_limits: Arc::clone(&shared.twin_limits),
             events,
             injector,

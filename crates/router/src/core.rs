@@ -14,7 +14,7 @@ use fib::mac::MacFlush;
 use fib::neighbor::{Action, Neighbors, ShareView};
 use graph::Worker;
 use kernel::Waker;
-use nodes::tables::{Injected, VrfId};
+use nodes::tables::{EchoHeard, Injected, VrfId};
 use packet::Pool;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -45,6 +45,8 @@ pub(crate) struct Core {
     pub(crate) waker: Waker,
     pub(crate) local: Option<Worker>,
     pub(crate) cleared: Cleared,
+    /// Answers to our own echo requests that came in pieces.
+    pub(crate) echoes_heard: Vec<EchoHeard>,
     /// A change that failed is being taken back: what was there comes back by all means.
     pub(crate) is_undoing: bool,
     /// Ports that parts are to follow: their addresses, or what stands on them, changed.
@@ -78,6 +80,7 @@ impl Core {
             wake,
             waker,
             cleared: Cleared::default(),
+            echoes_heard: Vec::new(),
             is_undoing: false,
             touched: BTreeSet::new(),
             gone: BTreeSet::new(),

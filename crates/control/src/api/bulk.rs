@@ -6,18 +6,16 @@
 //! Between two slices the control loop does whatever else there is to do.
 
 use std::io::Cursor;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use axum::body::Body;
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::StatusCode;
+use axum::response::Response;
 use fib::rib::Source;
 use fib::route_file::{FilePrefix, OnWrong, Rules, read_routes};
-use hyper::body::{Bytes, Frame};
+use hyper::body::Bytes;
 use tokio::sync::mpsc;
 
+use super::lines::{answer, line_of};
 use super::problem::{Refusal, refuse};
 use super::verb::Serve;
 use crate::bulk::{BulkError, BulkRoute, Via, routes_in_a_row, routes_of, source_of, source_text};
@@ -196,9 +194,7 @@ impl Telling {
         let (lines, receiver) = mpsc::channel(LINES);
         let bulk = view::Bulk { source: source_text(source), ..view::Bulk::default() };
         let now = Instant::now();
-        let body = Body::new(Lines(receiver));
-        let answer = ([(header::CONTENT_TYPE, "application/x-ndjson")], body).into_response();
-        (Self { bulk, vrf, source, started: now, told: now, lines }, answer)
+        (Self { bulk, vrf, source, started: now, told: now, lines }, answer(receiver))
     }
 
     /// The next line, if it is time for one.
@@ -213,9 +209,7 @@ impl Telling {
 
     fn write(&mut self) -> Bytes {
         self.bulk.elapsed_ms = self.started.elapsed().as_millis() as u64;
-        let mut line = serde_json::to_vec(&self.bulk).unwrap_or_default();
-        line.push(b'\n');
-        line.into()
+        line_of(&self.bulk)
     }
 
     /// An error when nobody listens any more: then the rest need not be done.
@@ -248,20 +242,5 @@ impl Telling {
                 "nobody heard how routes fared"
             );
         }
-    }
-}
-
-/// A body of lines, as they come.
-struct Lines(mpsc::Receiver<Bytes>);
-
-impl hyper::body::Body for Lines {
-    type Data = Bytes;
-    type Error = std::convert::Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        self.0.poll_recv(context).map(|line| line.map(|line| Ok(Frame::data(line))))
     }
 }

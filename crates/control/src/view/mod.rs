@@ -9,11 +9,13 @@ mod config;
 mod events;
 mod flag;
 mod metrics;
+mod ping;
 mod problem;
 mod query;
 mod rates;
 mod right;
 mod table;
+mod traceroute;
 mod turn;
 mod verb;
 
@@ -28,11 +30,13 @@ pub use events::{Event, EventFilter, EventStream, EventsAsked, Level, Missed};
 pub(crate) use flag::found;
 pub use flag::{Flag, Kind, flags, parameters};
 pub use metrics::{Exposition, Samples};
+pub use ping::{PingLine, PingProblem, PingRequest, PingSummary, PingTally};
 pub use problem::ProblemDetails;
 pub use query::query;
 pub use rates::rates;
 pub use right::Right;
 pub use table::{Style, Table};
+pub use traceroute::{HopAnswer, TracerouteLine, TracerouteRequest};
 pub use turn::Turn;
 #[cfg(feature = "server")]
 pub(crate) use verb::every_verb;

@@ -18,8 +18,9 @@ use super::answer::JSON;
 use super::query::query;
 use super::{
     Applied, Bulk, Capture, CaptureRequest, Checked, ConfigText, Diff, EditText, EventStream,
-    EventsAsked, Right, RollbackTo, RouteFlush, RouteLoad, RouteRange, Saved, StationCount,
-    StationFill, StationFlush, Trace, TraceRequest,
+    EventsAsked, PingLine, PingRequest, Right, RollbackTo, RouteFlush, RouteLoad, RouteRange,
+    Saved, StationCount, StationFill, StationFlush, Trace, TraceRequest, TracerouteLine,
+    TracerouteRequest,
 };
 
 /// How a request says whether it only asks.
@@ -107,6 +108,12 @@ macro_rules! every_verb {
                 "Forgets learned stations.", "How many went.";
             StationsFill: Post Change "/v1/stations/fill", "observe", Fields<StationFill> => StationCount,
                 "Has stations learned that nobody has heard, for measurements.", "How many came.";
+            Ping: Post Change "/v1/ping", "observe", Fields<PingRequest> => Lines<PingLine>,
+                "Asks somebody for echoes, from the router itself. It ends with its last request, or when whoever asked hangs up.",
+                "What comes back, one object a line.";
+            Traceroute: Post Change "/v1/traceroute", "observe", Fields<TracerouteRequest> => Lines<TracerouteLine>,
+                "Finds the routers on a way, by echo requests that come a hop further each. It ends with the last hop, or when whoever asked hangs up.",
+                "The hops, one object a line.";
             CountersClear: Post Change "/v1/counters/clear", "observe", Nothing => Nothing,
                 "Sets every counter to zero.", "They are zero.";
             ConfigSchema: Get See "/v1/config/schema", "config", Nothing => JsonSchema,

@@ -14,7 +14,7 @@ use fib::route_file::FilePrefix;
 use crate::bulk::BulkRoute;
 use crate::config::objects::port_kind::{AfPacket, PortKind, Tap};
 use crate::config::{Change, Config};
-use crate::engine::{ApplyError, Engine, EngineError, Later};
+use crate::engine::{ApplyError, Engine, EngineError, Later, Tell};
 use crate::view;
 
 /// A router without workers.
@@ -53,6 +53,13 @@ impl FakeRouter {
 
     fn count(&self, packets: u64) -> u64 {
         if self.cleared { 0 } else { packets }
+    }
+
+    fn find_port(&self, name: Option<&str>) -> Result<(), EngineError> {
+        match name.filter(|name| !self.has_port(name)) {
+            Some(name) => Err(EngineError::Unknown { what: "port", name: name.to_owned() }),
+            None => Ok(()),
+        }
     }
 
     fn has_port(&self, name: &str) -> bool {
@@ -202,6 +209,69 @@ impl Engine for FakeRouter {
 
     fn capture_stop(&mut self) {
         self.capture.running = false;
+    }
+
+    /// Whoever is asked answers at once, but for those of 198.51.100.0/24, who never do.
+    fn ping(
+        &mut self,
+        request: &view::PingRequest,
+        mut tell: Tell<view::PingLine>,
+    ) -> Result<(), EngineError> {
+        self.find_port(request.port.as_deref())?;
+        let (target, source) = (request.address.to_string(), "192.0.2.1".to_owned());
+        let (port, vrf) = (request.port.clone(), request.vrf().to_owned());
+        let is_there = !target.starts_with("198.51.100.");
+        let mut tally = view::PingTally::default();
+        let mut say = |line: view::PingLine| {
+            tally.count(&line);
+            tell(line)
+        };
+        say(view::PingLine::Begun {
+            target: target.clone(),
+            source,
+            vrf,
+            port,
+            size: request.size,
+        });
+        for sequence in 1..=request.count.unwrap_or(1) {
+            say(view::PingLine::Sent { sequence });
+            let (from, ttl, time_ns) = (target.clone(), 63, 123_456);
+            say(match is_there {
+                true => view::PingLine::Reply {
+                    sequence,
+                    from,
+                    bytes: request.size + 8,
+                    ttl,
+                    time_ns,
+                    duplicate: false,
+                },
+                false => view::PingLine::Silence { sequence },
+            });
+        }
+        let summary = tally.summary(Duration::from_millis(7));
+        tell(view::PingLine::Done(summary));
+        Ok(())
+    }
+
+    fn traceroute(
+        &mut self,
+        request: &view::TracerouteRequest,
+        mut tell: Tell<view::TracerouteLine>,
+    ) -> Result<(), EngineError> {
+        self.find_port(request.port.as_deref())?;
+        let (target, source) = (request.address.to_string(), "192.0.2.1".to_owned());
+        let (port, vrf) = (request.port.clone(), request.vrf().to_owned());
+        let (max_hops, size) = (request.max_hops, request.size);
+        let answer = view::HopAnswer {
+            from: Some(target.clone()),
+            time_ns: Some(123_456),
+            ..view::HopAnswer::default()
+        };
+        tell(view::TracerouteLine::Begun { target, source, vrf, port, max_hops, size });
+        let answers = vec![answer; request.count as usize];
+        tell(view::TracerouteLine::Hop { hop: 1, answers });
+        tell(view::TracerouteLine::Done { reached: true, hops: 1 });
+        Ok(())
     }
 
     fn counters_clear(&mut self) {

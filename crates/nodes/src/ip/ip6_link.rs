@@ -127,6 +127,9 @@ impl Ip6Link {
             packet.set_adjacency(found.id());
             return Exit::Rewrite;
         }
+        if found.kind() == Kind::Local as u8 {
+            return Exit::Local;
+        }
         packet.set_adjacency(u32::from(interface));
         Exit::Resolve
     }
@@ -204,6 +207,7 @@ mod tests {
     fn our_own_go_to_the_neighbour_or_wait_for_it() {
         let out = run(link_local(0), LINK_HOST, OURS);
         assert_eq!((out.exit.as_str(), out.adjacency), ("rewrite", TO_LINK_HOST));
+        assert_eq!(run(link_local(0), link_local(0), OURS).exit, "local", "to ourselves");
         let out = run(link_local(0), "fe80::99".parse().unwrap(), OURS);
         assert_eq!((out.exit.as_str(), out.adjacency), ("resolve", 0));
     }

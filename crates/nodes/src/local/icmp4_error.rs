@@ -9,7 +9,9 @@
 //! to tell: the wrong octet of a parameter problem, the adjacency that a packet is too long for.
 
 use crate::ip::{OwnIp4, PacketRoutes};
-use crate::local::{ICMP_BYTES, icmp_cause, was_group_frame, write_icmp_error};
+use crate::local::{
+    EchoEar, Heard, ICMP_BYTES, icmp_cause, unsent_echo4, was_group_frame, write_icmp_error,
+};
 use crate::tables::{IcmpLimits, Interface, Interfaces, Kind, Mode, RateLimit, Setup, Vrfs};
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use graph::{Context, Exits, Node, Published};
@@ -30,6 +32,7 @@ pub struct Icmp4Error {
     allowed: Arc<IcmpLimits>,
     limit: RateLimit,
     identification: u16,
+    ear: EchoEar,
 }
 
 /// RFC 1812 section 4.3.2.3: as much of the packet as leaves the message no longer than this.
@@ -60,6 +63,8 @@ graph::exits! {
         /// RFC 1812 section 4.3.2.7: no errors about errors, later fragments, broadcasts, nor to
         /// senders that are no host.
         NotAllowed => drop "Nothing: this is as it should be.",
+        /// An echo request of our own, which goes nowhere: who sent it is told.
+        OwnEcho => drop "Nothing: `volley ping` says what is wrong.",
         /// The interface it came in by has no address to send from.
         NoAddress => drop "Give the port an address, or `unnumbered`, if traceroute and path MTU \
             discovery are to work by it.",
@@ -91,6 +96,7 @@ impl Node for Icmp4Error {
             allowed: Arc::clone(&setup.shared.icmp),
             limit: RateLimit::new(0),
             identification: 0,
+            ear: EchoEar::new(setup),
         }
     }
 
@@ -130,7 +136,12 @@ impl Icmp4Error {
             return Exit::NotAllowed;
         }
         if !is_host(sender, routes) || is_group(target, routes) {
-            return Exit::NotAllowed;
+            let (cause, rest) = (packet.cause(), self.rest(packet));
+            let unsent = || unsent_echo4(packet.header(), cause, rest);
+            return match self.ear.hear(packet.rx(), now_tsc, unsent) {
+                Heard::Other => Exit::NotAllowed,
+                Heard::Told | Heard::Lost => Exit::OwnEcho,
+            };
         }
         // A packet that was for us is answered from the address it was sent to; any other from the
         // interface it came in by.
@@ -219,8 +230,10 @@ pub fn is_answerable4(bytes: &[u8], header: ipv4::Header<'_>) -> bool {
 mod tests {
     use super::*;
     use crate::ip::OWN_TTL;
+    use crate::tables::{EchoSaid, Punt};
     use crate::testing::{FAR, HOST, HOST_MAC, NARROW, US, US_OUTSIDE, World, our_mac};
     use graph::harness::{NodeHarness, Outcome};
+    use std::net::IpAddr;
     use wire::craft::{self, Craft, Ethernet, Ipv4};
 
     const NO_ROUTE: u16 = icmp_cause(message::UNREACHABLE, unreachable::NET);
@@ -307,6 +320,20 @@ mod tests {
         }
         assert_eq!(exit_of(frame().ipv4(HOST, FAR).icmp_echo(1, 1).build()), "send");
         assert_eq!(exit_of(frame().ipv4(HOST, FAR).fragment(0, true).udp(1, 2).build()), "send");
+    }
+
+    #[test]
+    fn whoever_asks_for_echoes_is_told_that_his_request_goes_nowhere() {
+        let world = World::new();
+        assert!(world.setup.shared.echo_ids.take(7));
+        let request = |id| frame().ipv4(US, FAR).icmp_echo(id, 3).build();
+        let too_long = icmp_cause(3, 4);
+        assert_eq!(run_in(&world, request(7), 0, too_long, NARROW).exit, "own-echo");
+        assert_eq!(run_in(&world, request(8), 0, too_long, NARROW).exit, "not-allowed");
+        let punts = world.all_punts();
+        let [Punt::Echo(heard)] = punts[..] else { panic!("{punts:?}") };
+        let said = EchoSaid::Error { cause: too_long, rest: 100 };
+        assert_eq!((heard.from, heard.sequence, heard.said), (IpAddr::from(US), 3, said));
     }
 
     #[test]

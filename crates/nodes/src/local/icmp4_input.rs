@@ -2,15 +2,16 @@
 //!
 //! ```text
 //!  ip4_local ─▶ icmp4_input ┬▶ icmp4_echo   somebody asks if we are there
+//!                           ├▶ (control thread)  answers and errors of our own echo requests
 //!                           ├▶ twin_output  the kernel's: errors, answers, rarer questions
 //!                           └▶ drop
 //! ```
 //! Only echo requests are answered. Errors belong to connections, of which the router has none, but
 //! the kernel may; redirects are for hosts (RFC 1812 section 4.3.3.2 lets routers ignore them).
 
-use crate::local::twin_output;
+use crate::local::{EchoEar, Heard, read_echo4, twin_output};
 use crate::tables::{Interfaces, Setup};
-use graph::{Attach, Context, Exits, Node, Published};
+use graph::{Attach, Context, ExitIndex, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use wire::icmp4::{self, message};
 use wire::ip::protocol;
@@ -19,6 +20,7 @@ use wire::{checksum, ipv4};
 /// See the module.
 pub struct Icmp4Input {
     interfaces: Published<Interfaces>,
+    ear: EchoEar,
 }
 
 graph::exits! {
@@ -42,6 +44,8 @@ graph::exits! {
             source.",
         /// RFC 1122 section 3.2.2: a message of unknown type is silently discarded.
         UnknownType => drop "Nothing: nobody needs an answer to it.",
+        /// About an echo request of ours, and more of those than the control thread takes.
+        SlowPathFull => drop "Ask less often: `volley ping` with a longer `--interval`.",
     }
 }
 
@@ -53,7 +57,7 @@ impl Node for Icmp4Input {
     type Setup = Setup;
 
     fn new(setup: &Setup) -> Self {
-        Self { interfaces: setup.shared.interfaces.clone() }
+        Self { interfaces: setup.shared.interfaces.clone(), ear: EchoEar::new(setup) }
     }
 
     fn process(
@@ -63,10 +67,33 @@ impl Node for Icmp4Input {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
-        exits.each(frame, |packet| match classify(packet).unwrap_or(Exit::Truncated) {
-            exit if is_kernels(exit) && interfaces.has_twin(packet.rx()) => Exit::Twin,
-            exit => exit,
+        exits.each(frame, |packet| {
+            let exit = classify(packet).unwrap_or(Exit::Truncated);
+            match self.ask_ear(exit, packet, context.now_tsc) {
+                Heard::Told => {
+                    packet.release(context.cache);
+                    return ExitIndex::TAKEN;
+                }
+                Heard::Lost => return Exit::SlowPathFull.into(),
+                Heard::Other => {}
+            }
+            match exit {
+                exit if is_kernels(exit) && interfaces.has_twin(packet.rx()) => Exit::Twin.into(),
+                exit => exit.into(),
+            }
         });
+    }
+}
+
+impl Icmp4Input {
+    /// Answers and errors that are about our own echo requests are the control thread's.
+    fn ask_ear(&self, exit: Exit, packet: &PacketView<'_>, now_tsc: u64) -> Heard {
+        match exit {
+            Exit::ErrorMessage | Exit::Unasked => {
+                self.ear.hear(packet.rx(), now_tsc, || read_echo4(packet.header()))
+            }
+            _ => Heard::Other,
+        }
     }
 }
 
@@ -94,6 +121,7 @@ fn classify(packet: &PacketView<'_>) -> Option<Exit> {
 mod tests {
     use super::*;
     use crate::local::Twin;
+    use crate::tables::{EchoSaid, Punt};
     use crate::testing::{HOST, US, World};
     use graph::harness::NodeHarness;
     use wire::craft;
@@ -124,6 +152,26 @@ mod tests {
         }
         let damaged = craft::ipv4(HOST, US).icmp4(0, 0, [0; 4]).checksum(1).build();
         assert_eq!(node.run(&[damaged], 0, 0).remove(0).exit, "bad-checksum");
+    }
+
+    #[test]
+    fn what_is_said_of_our_own_echo_requests_is_told_twin_or_not() {
+        let mut world = World::new();
+        world.change_interface(0, |row| row.put(Some(Twin)));
+        assert!(world.setup.shared.echo_ids.take(7));
+        let mut node = NodeHarness::<Icmp4Input>::new(&world.setup).unwrap();
+        let request = craft::ipv4(US, HOST).icmp_echo(7, 1).build();
+        let error = craft::ipv4(HOST, US).icmp4(11, 0, [0; 4]).payload(&request).build();
+        let reply = |id| craft::ipv4(HOST, US).icmp_echo_reply(id, 1).build();
+        let out = node.run(&[error, reply(7), reply(8)], 0, 0);
+        let exits: Vec<_> = out.iter().map(|out| out.exit.as_str()).collect();
+        assert_eq!(exits, ["taken", "taken", "twin"]);
+        let said = world.all_punts().into_iter().map(|punt| match punt {
+            Punt::Echo(heard) => heard.said,
+            other => panic!("{other:?}"),
+        });
+        let error = EchoSaid::Error { cause: 0x0b00, rest: 0 };
+        assert_eq!(said.collect::<Vec<_>>(), [error, EchoSaid::Reply { bytes: 8 }]);
     }
 
     #[test]

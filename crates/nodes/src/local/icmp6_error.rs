@@ -9,7 +9,9 @@
 //! to tell: where a parameter problem is, the adjacency that a packet is too long for.
 
 use crate::ip::{OwnIp6, PacketRoutes, ip6_link};
-use crate::local::{ICMP_BYTES, icmp_cause, was_group_frame, write_icmp_error};
+use crate::local::{
+    EchoEar, Heard, ICMP_BYTES, icmp_cause, unsent_echo6, was_group_frame, write_icmp_error,
+};
 use crate::tables::{IcmpLimits, Interface, Interfaces, Kind, RateLimit, Setup, Vrfs, link_key};
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use fib::ip6::Ip6Table;
@@ -31,6 +33,7 @@ pub struct Icmp6Error {
     adjacencies: Arc<AdjacencyTable>,
     allowed: Arc<IcmpLimits>,
     limit: RateLimit,
+    ear: EchoEar,
 }
 
 const HEADERS_BYTES: usize = ipv6::Header::LEN + ICMP_BYTES;
@@ -49,6 +52,8 @@ graph::exits! {
         /// RFC 4443 section 2.4 (e): no errors about errors, redirects, groups, nor to who is no
         /// single node.
         NotAllowed => drop "Nothing: this is as it should be.",
+        /// An echo request of our own, which goes nowhere: who sent it is told.
+        OwnEcho => drop "Nothing: `volley ping` says what is wrong.",
         /// The router has no address that the sender could know it by.
         NoAddress => drop "Give the port an IPv6 address of more than the link, if path MTU \
             discovery is to work by it.",
@@ -81,6 +86,7 @@ impl Node for Icmp6Error {
             adjacencies: Arc::clone(&shared.adjacencies),
             allowed: Arc::clone(&shared.icmp),
             limit: RateLimit::new(0),
+            ear: EchoEar::new(setup),
         }
     }
 
@@ -122,7 +128,12 @@ impl Icmp6Error {
         let is_ours = |address| self.is_ours(rx, address, routes);
         let is_node = sender != 0 && !ipv6::is_martian_source(sender) && !is_ours(sender);
         if !is_node || to_group && !bears_group || !is_answerable6(header, packet.header()) {
-            return Exit::NotAllowed;
+            let rest = self.rest(packet);
+            let unsent = || unsent_echo6(packet.header(), cause, rest);
+            return match self.ear.hear(rx, now_tsc, unsent) {
+                Heard::Other => Exit::NotAllowed,
+                Heard::Told | Heard::Lost => Exit::OwnEcho,
+            };
         }
         let source = match is_ours(target) {
             true => Some(target),
@@ -195,7 +206,7 @@ pub fn is_answerable6(header: ipv6::Header<'_>, packet: &[u8]) -> bool {
 mod tests {
     use super::*;
     use crate::ip::OWN_TTL;
-    use crate::tables::VrfId;
+    use crate::tables::{EchoSaid, Punt, VrfId};
     use crate::testing::{
         FAR6, HOST_MAC, HOST6, LINK_HOST, NARROW6, RED, US6, US6_OUTSIDE, World, link_local,
         our_mac,
@@ -242,6 +253,19 @@ mod tests {
         let out = run_with(packet.clone(), 0, NO_ROUTE, 99);
         let expected = error_to_host().icmp6(1, 0, [0; 4]).payload(&packet[14..]).build();
         assert_eq!((out.exit.as_str(), out.header), ("send", expected));
+    }
+
+    #[test]
+    fn whoever_asks_for_echoes_is_told_that_his_request_goes_nowhere() {
+        let world = World::new();
+        assert!(world.setup.shared.echo_ids.take(7));
+        let request = |id| frame().ipv6(US6, FAR6).icmp_echo(id, 3).build();
+        assert_eq!(run_in(&world, request(7), 0, TOO_BIG, NARROW6).exit, "own-echo");
+        assert_eq!(run_in(&world, request(8), 0, TOO_BIG, NARROW6).exit, "not-allowed");
+        let punts = world.all_punts();
+        let [Punt::Echo(heard)] = punts[..] else { panic!("{punts:?}") };
+        let said = EchoSaid::Error { cause: TOO_BIG, rest: 1280 };
+        assert_eq!((heard.from, heard.sequence, heard.said), (US6.into(), 3, said));
     }
 
     #[test]

@@ -4,14 +4,15 @@
 //!  ip6_local ─▶ icmp6_input ┬▶ icmp6_echo   somebody asks if we are there
 //!                           ├▶ nd_input     neighbour discovery
 //!                           ├▶ mld_input    a question for listeners
+//!                           ├▶ (control thread)  answers and errors of our own echo requests
 //!                           ├▶ twin_output  the kernel's: errors, answers, MLD
 //!                           └▶ drop
 //! ```
 //! Errors belong to connections, of which the router has none, but the kernel may.
 
-use crate::local::{ip6_local::upper_layer, twin_output};
+use crate::local::{EchoEar, Heard, ip6_local::upper_layer, read_echo6, twin_output};
 use crate::tables::{Interfaces, Setup};
-use graph::{Attach, Context, Exits, Node, Published};
+use graph::{Attach, Context, ExitIndex, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use wire::icmp6::{self, message};
 use wire::ip::protocol;
@@ -19,6 +20,7 @@ use wire::ip::protocol;
 /// See the module.
 pub struct Icmp6Input {
     interfaces: Published<Interfaces>,
+    ear: EchoEar,
 }
 
 graph::exits! {
@@ -48,6 +50,8 @@ graph::exits! {
         MulticastListener => drop "Nothing: hosts tell switches which groups they want.",
         /// RFC 4443 section 2.4 (b): a message of unknown type is silently discarded.
         UnknownType => drop "Nothing: nobody needs an answer to it.",
+        /// About an echo request of ours, and more of those than the control thread takes.
+        SlowPathFull => drop "Ask less often: `volley ping` with a longer `--interval`.",
     }
 }
 
@@ -59,7 +63,7 @@ impl Node for Icmp6Input {
     type Setup = Setup;
 
     fn new(setup: &Setup) -> Self {
-        Self { interfaces: setup.shared.interfaces.clone() }
+        Self { interfaces: setup.shared.interfaces.clone(), ear: EchoEar::new(setup) }
     }
 
     fn process(
@@ -69,10 +73,33 @@ impl Node for Icmp6Input {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
-        exits.each(frame, |packet| match classify(packet).unwrap_or(Exit::Truncated) {
-            exit if is_kernels(exit) && interfaces.has_twin(packet.rx()) => Exit::Twin,
-            exit => exit,
+        exits.each(frame, |packet| {
+            let exit = classify(packet).unwrap_or(Exit::Truncated);
+            match self.ask_ear(exit, packet, context.now_tsc) {
+                Heard::Told => {
+                    packet.release(context.cache);
+                    return ExitIndex::TAKEN;
+                }
+                Heard::Lost => return Exit::SlowPathFull.into(),
+                Heard::Other => {}
+            }
+            match exit {
+                exit if is_kernels(exit) && interfaces.has_twin(packet.rx()) => Exit::Twin.into(),
+                exit => exit.into(),
+            }
         });
+    }
+}
+
+impl Icmp6Input {
+    /// Answers and errors that are about our own echo requests are the control thread's.
+    fn ask_ear(&self, exit: Exit, packet: &PacketView<'_>, now_tsc: u64) -> Heard {
+        match exit {
+            Exit::ErrorMessage | Exit::Unasked => self.ear.hear(packet.rx(), now_tsc, || {
+                read_echo6(packet.header(), packet.adjacency() as usize)
+            }),
+            _ => Heard::Other,
+        }
     }
 }
 
@@ -103,6 +130,7 @@ fn classify(packet: &PacketView<'_>) -> Option<Exit> {
 mod tests {
     use super::*;
     use crate::local::Twin;
+    use crate::tables::{EchoSaid, Punt};
     use crate::testing::{HOST6, US6, World};
     use graph::harness::NodeHarness;
     use wire::craft;
@@ -145,6 +173,27 @@ mod tests {
             let by = |frame: &mut Frame| frame.adjacencies_mut().fill(40);
             assert_eq!(node.run_prepared(&[packet], 0, 0, by).remove(0).exit, exit);
         }
+    }
+
+    #[test]
+    fn what_is_said_of_our_own_echo_requests_is_told_twin_or_not() {
+        let mut world = World::new();
+        world.change_interface(0, |row| row.put(Some(Twin)));
+        assert!(world.setup.shared.echo_ids.take(7));
+        let mut node = NodeHarness::<Icmp6Input>::new(&world.setup).unwrap();
+        let request = craft::ipv6(US6, HOST6).icmp_echo(7, 1).build();
+        let error = craft::ipv6(HOST6, US6).icmp6(3, 0, [0; 4]).payload(&request).build();
+        let reply = |id| craft::ipv6(HOST6, US6).icmp_echo_reply(id, 1).build();
+        let by = |frame: &mut Frame| frame.adjacencies_mut().fill(40);
+        let out = node.run_prepared(&[error, reply(7), reply(8)], 0, 0, by);
+        let exits: Vec<_> = out.iter().map(|out| out.exit.as_str()).collect();
+        assert_eq!(exits, ["taken", "taken", "twin"]);
+        let said = world.all_punts().into_iter().map(|punt| match punt {
+            Punt::Echo(heard) => heard.said,
+            other => panic!("{other:?}"),
+        });
+        let error = EchoSaid::Error { cause: 0x0300, rest: 0 };
+        assert_eq!(said.collect::<Vec<_>>(), [error, EchoSaid::Reply { bytes: 8 }]);
     }
 
     #[test]

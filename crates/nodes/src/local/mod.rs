@@ -10,12 +10,14 @@
 //! ```
 
 mod arp_answer;
+mod echo_heard;
 mod icmp_message;
 mod nd_answer;
 mod protocols;
 mod transport;
 
 pub use arp_answer::answer_arp;
+pub use echo_heard::{EchoEar, Heard, read_echo4, read_echo6, unsent_echo4, unsent_echo6};
 pub use icmp_message::{ICMP_BYTES, icmp_cause, sum_icmp, was_group_frame, write_icmp_error};
 pub use nd_answer::NdAnswer;
 pub use protocols::Protocols;

@@ -13,6 +13,7 @@
 mod bindings;
 mod bridge;
 mod counters;
+mod echoes;
 mod feature;
 mod flow_rules;
 mod interfaces;
@@ -36,6 +37,7 @@ pub use counters::{
     BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, MirroredCounters,
     TwinnedCounters, WorkerCounters, is_outbound,
 };
+pub use echoes::{EchoHeard, EchoIds, EchoSaid, MOST_ECHOES};
 pub use feature::{Feature, Features, Received, Run, Sent, Setting, SettingOf, Side, Work};
 pub use flow_rules::{FlowRule, FlowRules, MOST_VXLAN_PORTS, flow_field};
 pub use interfaces::{
@@ -48,9 +50,9 @@ pub use settings::Settings;
 pub use setup::{IcmpLimits, Ip4Rules, Kind, Reception, Setup, Shared};
 pub use shaping::{HandOver, Leftover, Outcome, ShapeLetter, ShapeLetters, Shaper};
 pub use slow_path::{
-    ArpHeard, BetterWay, BindingHeard, Injected, InjectedQueue, Injector, Lane, ListenersWanted,
-    NdHeard, NdSaid, PieceCame, Punt, Punts, RemoteHeard, RouterWanted, SlowPath, StationMoved,
-    Unresolved, slow_path,
+    ArpHeard, BetterWay, BindingHeard, Injected, InjectedQueue, Injector, Lane,
+    ListenersWanted, NdHeard, NdSaid, PieceCame, Punt, Punts, RemoteHeard, RouterWanted, SlowPath,
+    StationMoved, Unresolved, slow_path,
 };
 pub use stations::Stations;
 use tunnel::Tunnels;

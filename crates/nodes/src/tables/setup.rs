@@ -1,8 +1,7 @@
 //! What every node of one worker is made from.
 
 use crate::tables::{
-    Bindings, FlowRules, InjectedQueue, Interfaces, Mailbox, NextHopCounters, RxAttachment,
-    ShapeLetters, SlowPath, Stations, TwinLimits, TwinQueue, TxAttachment, Vrfs, WorkerCounters,
+    Bindings, FlowRules, InjectedQueue, Interfaces, Mailbox, NextHopCounters, RxAttachment, ShapeLetters, SlowPath, Stations, TwinLimits, TwinQueue, TxAttachment, Vrfs, WorkerCounters, EchoIds,
 };
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;
@@ -109,6 +108,8 @@ pub struct Shared {
     pub icmp: Arc<IcmpLimits>,
     /// Which IPv4 addresses are hosts'.
     pub ip4: Arc<Ip4Rules>,
+    /// Whose echo requests are under way.
+    pub echo_ids: Arc<EchoIds>,
     /// To the kernel's twins of interfaces.
     pub twins: TwinQueue,
     /// How much each worker may hand to them.

@@ -9,7 +9,7 @@
 //! family has more than a share: a flood costs its own packets and nothing else. The control thread
 //! takes answers first.
 
-use crate::tables::{Bound, BridgeId, MOST_INTERFACES};
+use crate::tables::{Bound, BridgeId, EchoHeard, MOST_INTERFACES};
 use graph::Doorbell;
 use packet::PacketBuf;
 use std::net::IpAddr;
@@ -183,6 +183,8 @@ pub enum Punt {
     Nd(NdHeard),
     /// Routers are to advertise themselves.
     RouterWanted(RouterWanted),
+    /// Something is said of an echo request of ours.
+    Echo(EchoHeard),
 }
 
 impl Punt {
@@ -199,7 +201,8 @@ impl Punt {
             | Self::ListenersWanted(_)
             | Self::Arp(_)
             | Self::Nd(_)
-            | Self::RouterWanted(_) => None,
+            | Self::RouterWanted(_)
+            | Self::Echo(_) => None,
         }
     }
 }
@@ -318,7 +321,8 @@ impl Punt {
             | Self::RemoteHeard(_)
             | Self::BetterWay(_)
             | Self::ListenersWanted(_)
-            | Self::RouterWanted(_) => Lane::Notices,
+            | Self::RouterWanted(_)
+            | Self::Echo(_) => Lane::Notices,
         }
     }
 
@@ -336,12 +340,14 @@ impl Punt {
             | Self::RouterWanted(RouterWanted { interface, .. }) => (*interface, 1),
             Self::Piece(it) => (it.packet.rx(), 2),
             Self::Binding(it) => (it.bridge.0, 2),
+            Self::Echo(it) => (it.interface, 3),
         }
     }
 }
 
-/// Shares of an interface in a lane: of IPv4, of IPv6, and of what is of neither.
-const KINDS: usize = 3;
+/// Shares of an interface in a lane: of IPv4, of IPv6, of what is of neither, and of answers to
+/// echo requests of ours.
+const KINDS: usize = 4;
 
 /// How many punts of each share wait.
 struct Waiting {

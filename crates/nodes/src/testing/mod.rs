@@ -85,6 +85,7 @@ impl World {
                 echoes_broadcasts: false.into(),
             }),
             ip4: Arc::default(),
+            echo_ids: Arc::default(),
             twins,
             twin_limits: Arc::default(),
             reception: Reception::default(),

@@ -115,6 +115,7 @@ parts! {
     icmp: IcmpRates, makes: [Icmp], hears: [],
     ip4: Ip4Rules, makes: [Ip4], hears: [],
     reassembly: Reassembling, makes: [], hears: [Piece],
+    pings: Pings, makes: [], hears: [Echo],
     // What is looked at.
     tunnel_mtu: TunnelMtu, makes: [], hears: [],
     observing: Observing, makes: [], hears: [],

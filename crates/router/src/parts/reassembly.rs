@@ -12,7 +12,8 @@ use crate::core::Core;
 use crate::part::{Hears, Part};
 use control::view;
 use nodes::ip::OWN_TTL;
-use nodes::tables::{Injected, PieceCame, RateLimit};
+use nodes::local::{read_echo4, read_echo6};
+use nodes::tables::{EchoHeard, EchoIds, EchoSaid, Injected, PieceCame, RateLimit};
 use reassembly::{Limits, Piece, Reassembly, cut};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::Ordering;
@@ -79,6 +80,10 @@ impl Hears<PieceCame> for Reassembling {
 
 impl Reassembling {
     fn deliver(&mut self, core: &mut Core, rx: u16, whole: &[u8]) {
+        if let Some(heard) = answer_to_us(whole, &core.dataplane.echo_ids) {
+            core.echoes_heard.push(EchoHeard { interface: rx, ..heard });
+            return;
+        }
         let mtu = core.port_of(rx).map_or(0, |(_, port)| usize::from(port.config.mtu));
         self.identification = self.identification.wrapping_add(1);
         let identification = self.identification;
@@ -119,6 +124,27 @@ impl Reassembling {
             undeliverable: self.undeliverable,
         }
     }
+}
+
+/// What a sound answer to an echo request of our own says: no buffer may have room for it.
+fn answer_to_us(whole: &[u8], ids: &EchoIds) -> Option<EchoHeard> {
+    let read = || match ip::version(whole) {
+        6 => {
+            let header = ipv6::Header::new(whole)?;
+            let message = whole.get(ipv6::Header::LEN..)?;
+            icmp6::Header::parse(message, header.source(), header.destination()).ok()?;
+            let is_icmp = header.next_header() == protocol::ICMP6;
+            read_echo6(whole, ipv6::Header::LEN).filter(|_| is_icmp)
+        }
+        _ => {
+            let header = ipv4::Header::new(whole)?;
+            icmp4::Header::parse(whole.get(header.header_len()..)?).ok()?;
+            read_echo4(whole).filter(|_| header.protocol() == protocol::ICMP4)
+        }
+    };
+    let heard = if ids.are_any() { read() } else { None }?;
+    let is_ours = matches!(heard.said, EchoSaid::Reply { .. }) && ids.has(heard.identifier);
+    is_ours.then_some(EchoHeard { heard_tsc: graph::tsc(), ..heard })
 }
 
 /// The answer to a sound echo request to an address of one node, without options or extension
@@ -170,6 +196,26 @@ mod tests {
         let reply = craft::ipv6(us, host).hop_limit(OWN_TTL).traffic_class(0x28);
         let expected = reply.icmp_echo_reply(7, 3).payload(&data).build();
         assert_eq!(echo_reply(&request.build(), 5), Some(expected));
+    }
+
+    #[test]
+    fn long_answers_to_our_own_requests_are_heard_and_those_to_others_not() {
+        let (ids, data) = (EchoIds::default(), [7; 4000]);
+        assert!(ids.take(7));
+        let said = |packet: &[u8]| answer_to_us(packet, &ids).map(|heard| (heard.from, heard.said));
+        let reply = |id| craft::ipv4(HOST, US).icmp_echo_reply(id, 3).payload(&data).build();
+        let bytes = EchoSaid::Reply { bytes: 4008 };
+        assert_eq!(said(&reply(7)), Some((HOST.into(), bytes)));
+        assert_eq!(said(&reply(8)), None);
+        let mut damaged = reply(7);
+        damaged[2000] ^= 1;
+        assert_eq!(said(&damaged), None);
+        assert_eq!(said(&craft::ipv4(HOST, US).icmp_echo(7, 3).payload(&data).build()), None);
+        let (host, us) = (Ipv6Addr::from(2u128 << 125 | 2), Ipv6Addr::from(2u128 << 125 | 1));
+        let mut reply = craft::ipv6(host, us).icmp_echo_reply(7, 3).payload(&data).build();
+        assert_eq!(said(&reply), Some((host.into(), bytes)));
+        reply[2000] ^= 1;
+        assert_eq!(said(&reply), None);
     }
 
     #[test]

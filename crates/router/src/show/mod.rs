@@ -10,7 +10,7 @@ use crate::parts::qos::Shaping;
 use crate::router::Router;
 use control::bulk::BulkRoute;
 use control::config::{Change, Config};
-use control::engine::{ApplyError, Engine, EngineError, Later};
+use control::engine::{ApplyError, Engine, EngineError, Later, Tell};
 use control::{answers, view};
 use fib::rib::{Source, SourceCount};
 use fib::route_file::FilePrefix;
@@ -121,6 +121,22 @@ impl Engine for Router {
 
     fn capture_stop(&mut self) {
         self.parts.observing.stop_capture(&self.core.dataplane);
+    }
+
+    fn ping(
+        &mut self,
+        request: &view::PingRequest,
+        tell: Tell<view::PingLine>,
+    ) -> Result<(), EngineError> {
+        self.parts.pings.ping(&mut self.core, request, tell)
+    }
+
+    fn traceroute(
+        &mut self,
+        request: &view::TracerouteRequest,
+        tell: Tell<view::TracerouteLine>,
+    ) -> Result<(), EngineError> {
+        self.parts.pings.traceroute(&mut self.core, request, tell)
     }
 
     fn counters_clear(&mut self) {

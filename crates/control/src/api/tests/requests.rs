@@ -52,6 +52,36 @@ fn what_is_not_there_or_does_not_apply_is_told_as_a_problem() {
 }
 
 #[test]
+fn what_comes_of_questions_is_told_line_by_line() {
+    on_one_thread(async {
+        let router = fresh_router();
+        let reply = post(&router, "/v1/ping", json!({ "address": "10.0.0.9", "count": 2 })).await;
+        assert_eq!((reply.status, &reply.kind[..]), (200, "application/x-ndjson"));
+        let events = |reply: &Reply| -> Vec<serde_json::Value> {
+            reply.text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        };
+        let told = events(&reply);
+        let kinds: Vec<_> = told.iter().map(|line| line["event"].as_str().unwrap()).collect();
+        assert_eq!(kinds, ["begun", "sent", "reply", "sent", "reply", "done"]);
+        assert_eq!((&told[5]["received"], &told[2]["bytes"]), (&json!(2), &json!(64)));
+        let reply = post(&router, "/v1/traceroute", json!({ "address": "10.0.0.9" })).await;
+        let told = events(&reply);
+        assert_eq!(told[1]["answers"].as_array().unwrap().len(), 3);
+        assert_eq!(told[2]["reached"], true);
+        for (body, status, detail) in [
+            (json!({ "address": "host" }), 422, "address"),
+            (json!({ "address": "fe80::1", "port": "p9" }), 404, "no port `p9`"),
+            (json!({ "address": "10.0.0.9", "interval_ms": 9 }), 422, "interval_ms is 9"),
+            (json!({ "address": "10.0.0.9", "timeout_ms": 60_001 }), 422, "timeout_ms is 60001"),
+            (json!({ "address": "10.0.0.9", "size": 65_501 }), 422, "size is 65501"),
+        ] {
+            assert_problem(&post(&router, "/v1/ping", body.clone()).await, status, detail);
+            assert_problem(&post(&router, "/v1/traceroute", body).await, status, detail);
+        }
+    });
+}
+
+#[test]
 fn a_body_beyond_the_limit_is_refused() {
     on_one_thread(async {
         let router = fresh_router();
