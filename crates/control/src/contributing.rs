@@ -13,7 +13,7 @@ fn the_lines_that_contributing_shows_stand_in_the_sources() {
     let port = include_str!("config/objects/port.rs");
     let objects = include_str!("config/objects/mod.rs");
     for (source, line) in [
-        (port, "        /// Whether it tells IPv4 hosts of better ways than by us"),
+        (port, "        /// Whether it tells hosts of better ways than by us"),
         (port, "        pub redirects: bool = false,"),
         (objects, "    probes: probe::Probes,"),
     ] {

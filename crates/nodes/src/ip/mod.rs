@@ -7,6 +7,7 @@
 //! ```
 //! While a port has a policy, packets pass `ip4_policy` in front of the lookup.
 
+mod better_way6;
 mod flow;
 mod flow_by_rule;
 mod inside;

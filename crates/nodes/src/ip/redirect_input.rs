@@ -1,18 +1,19 @@
 //! Notices hosts that have a better way: their packets would leave by the interface that they came
-//! by, for a neighbour of theirs (RFC 792, RFC 1812 section 5.2.7.2). The control thread tells
-//! them.
+//! by, for a neighbour of theirs (RFC 792, RFC 1812 section 5.2.7.2; RFC 4861 section 8.2). The
+//! control thread tells them.
 //!
 //! ```text
 //!  interface_input, (a feature) ─▶ redirect_input ┬▶ (the next feature), interface_enter     every frame, as it is
 //!                                                 └▶ (control thread)                        punts, so many a second
 //! ```
-//! Packets with options are let be, as one of them may be a source route; so are flows that have
-//! several next hops.
+//! IPv4 packets with options are let be, as one of them may be a source route; so are flows that
+//! have several next hops.
 
+use crate::ip::better_way6::better_way6;
 use crate::ip::{PacketRoutes, leaves_by};
 use crate::tables::{
-    BetterWay, Feature, IcmpLimits, Interface, Kind, Punt, RateLimit, Received, Run, Setup,
-    SlowPath, Vrfs, Work,
+    BetterWay, BetterWay6, Feature, IcmpLimits, Interface, Kind, Punt, RateLimit, Received, Run,
+    Setup, SlowPath, Vrfs, Work,
 };
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use graph::{Context, Exits, NoExit, Published};
@@ -72,16 +73,38 @@ impl Work for RedirectInput {
         let routes = PacketRoutes::of_vrf(vrfs, run.row.vrf);
         for slot in run.slots {
             let packet = frame.view(slot);
-            let way = better_way(packet.header(), run.row, run.id, routes, adjacencies);
-            if let Some(way) = way
-                && limit.take(context.now_tsc)
-            {
-                // Punts that the control thread has no time for are none: the next packet brings
-                // them again.
-                let _ = slow_path.tell(Punt::BetterWay(way));
+            let bytes = packet.header();
+            let punt = match better_way(bytes, run.row, run.id, routes, adjacencies) {
+                Some(way) if limit.take(context.now_tsc) => Punt::BetterWay(way),
+                Some(_) => continue,
+                None => match better_way6(bytes, run.row, run.id, routes, adjacencies) {
+                    Some(gateway) if limit.take(context.now_tsc) => {
+                        let Some(way) = told6(bytes, run.id, gateway, context) else { continue };
+                        Punt::BetterWay6(way)
+                    }
+                    Some(_) | None => continue,
+                },
+            };
+            // What the control thread has no time for is not told: the next packet brings it again.
+            if let Err(refused) = slow_path.tell(punt) {
+                refused.into_packet().into_iter().for_each(|copy| context.cache.release_one(copy));
             }
         }
     }
+}
+
+/// What the control thread is told of a frame of IPv6; nothing where there is no buffer.
+fn told6(
+    frame: &[u8],
+    interface: u16,
+    gateway: u128,
+    context: &mut Context<'_>,
+) -> Option<BetterWay6> {
+    let (link, packet) = frame.split_first_chunk::<{ ethernet::Header::LEN }>()?;
+    let quoted = packet.len().min(BetterWay6::QUOTED) & !7;
+    let mac = ethernet::Header::of(link).source().octets();
+    let packet = context.cache.copy_of(&packet[..quoted])?;
+    Some(BetterWay6 { interface, gateway, mac, packet })
 }
 
 /// The better way for the sender of a frame that an interface received, if it has one.

@@ -50,7 +50,7 @@ pub use settings::Settings;
 pub use setup::{IcmpLimits, Ip4Rules, Kind, Reception, Setup, Shared};
 pub use shaping::{HandOver, Leftover, Outcome, ShapeLetter, ShapeLetters, Shaper};
 pub use slow_path::{
-    ArpHeard, BetterWay, BindingHeard, Injected, InjectedQueue, Injector, Lane,
+    ArpHeard, BetterWay, BetterWay6, BindingHeard, Injected, InjectedQueue, Injector, Lane,
     ListenersWanted, NdHeard, NdSaid, PieceCame, Punt, Punts, RemoteHeard, RouterWanted, SlowPath,
     StationMoved, Unresolved, slow_path,
 };

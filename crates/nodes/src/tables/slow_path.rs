@@ -16,6 +16,7 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock};
+use wire::{ipv6, nd};
 
 /// What an ARP packet said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -117,6 +118,25 @@ impl BetterWay {
     pub const QUOTED: usize = 28;
 }
 
+/// The same of IPv6. The control thread owns the copy now.
+#[derive(Debug)]
+pub struct BetterWay6 {
+    /// The interface.
+    pub interface: u16,
+    /// The neighbour: a router by its link-local address, or where the packet is for.
+    pub gateway: u128,
+    /// The host's MAC address.
+    pub mac: [u8; 6],
+    /// The first octets of one of the packets, from its IPv6 header on: whole eights.
+    pub packet: PacketBuf,
+}
+
+impl BetterWay6 {
+    /// RFC 4861 section 8.3: as much as leaves the message no longer than the least MTU, behind
+    /// headers, redirect, a MAC and the head of the option that this stands in.
+    pub const QUOTED: usize = ipv6::MIN_MTU - ipv6::Header::LEN - nd::Redirect::LEN - 8 - 8;
+}
+
 /// A packet that must wait until its next hop's MAC is known. The control thread owns it now.
 #[derive(Debug)]
 pub struct Unresolved {
@@ -175,6 +195,8 @@ pub enum Punt {
     Piece(PieceCame),
     /// A host is to be told of a better way.
     BetterWay(BetterWay),
+    /// A host of IPv6 is to be told of a better way.
+    BetterWay6(BetterWay6),
     /// Groups of IPv6 are to be told.
     ListenersWanted(ListenersWanted),
     /// Something about an IPv4 neighbour.
@@ -191,9 +213,9 @@ impl Punt {
     /// The packet that comes with it.
     pub fn into_packet(self) -> Option<PacketBuf> {
         match self {
-            Self::Unresolved(Unresolved { packet, .. }) | Self::Piece(PieceCame { packet, .. }) => {
-                Some(packet)
-            }
+            Self::Unresolved(Unresolved { packet, .. })
+            | Self::Piece(PieceCame { packet, .. })
+            | Self::BetterWay6(BetterWay6 { packet, .. }) => Some(packet),
             Self::Moved(_)
             | Self::Binding(_)
             | Self::RemoteHeard(_)
@@ -309,7 +331,7 @@ impl Punt {
     /// The lane it takes.
     pub fn lane(&self) -> Lane {
         match self {
-            Self::Unresolved(_) | Self::Piece(_) => Lane::Packets,
+            Self::Unresolved(_) | Self::Piece(_) | Self::BetterWay6(_) => Lane::Packets,
             Self::Arp(heard) if heard.is_reply && !heard.is_gratuitous => Lane::Answers,
             Self::Nd(NdHeard { said: NdSaid::Advertised { solicited: true, .. }, .. }) => {
                 Lane::Answers
@@ -341,6 +363,8 @@ impl Punt {
             Self::Piece(it) => (it.packet.rx(), 2),
             Self::Binding(it) => (it.bridge.0, 2),
             Self::Echo(it) => (it.interface, 3),
+            // Apart from those that wait for a neighbour.
+            Self::BetterWay6(it) => (it.interface, 3),
         }
     }
 }

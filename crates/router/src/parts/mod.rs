@@ -110,7 +110,7 @@ parts! {
     allow: Allowing, makes: [], hears: [],
     policers: Policers, makes: [Policers], hears: [],
     mirrors: Mirroring, makes: [Mirrors], hears: [],
-    redirects: Redirecting, makes: [], hears: [BetterWay],
+    redirects: Redirecting, makes: [], hears: [BetterWay BetterWay6],
     // What is for ourselves.
     icmp: IcmpRates, makes: [Icmp], hears: [],
     ip4: Ip4Rules, makes: [Ip4], hears: [],

@@ -60,7 +60,7 @@ object! {
         pub routing: Option<bool> as "true" = None,
         /// Networks whose addresses it answers ARP for, too, as far as they lie beyond other ports
         pub proxy_arp: Vec<Prefix> as "10.0.0.0/8" = Vec::new(),
-        /// Whether it tells IPv4 hosts of better ways than by us
+        /// Whether it tells hosts of better ways than by us
         pub redirects: bool = false,
         /// The kernel's interface beside it; there is none when left out
         pub twin: Option<Box<Twin>> as "on" = None,

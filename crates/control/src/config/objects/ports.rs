@@ -8,7 +8,8 @@ use super::port_kind::PortKind;
 use super::port_name::PortName;
 use super::port_twin::Twin;
 use super::{
-    Command, Config, Object, address, proxy_arp, qos, tunnel, tunnel_mtu, unnumbered, vlan,
+    Command, Config, Object, address, proxy_arp, qos, tunnel, tunnel_mtu, unnumbered,
+    vlan,
 };
 use crate::config::host::Host;
 use crate::config::report::{Problem, Report};
@@ -96,10 +97,10 @@ fn check_alone(name: &PortName, it: &Port, report: &mut Report) {
         ra.check(&port, it.has_ip6(), report);
     }
     proxy_arp::check(&port, &it.proxy_arp, it.has_ip4(), report);
-    if it.redirects && !it.has_ip4() {
-        let message = "it has no IPv4 address, so no hosts to tell";
+    if it.redirects && !it.has_ip4() && !it.has_ip6() {
+        let message = "it has no address, so no hosts to tell";
         let problem = Problem::new(format!("{port}.redirects"), message);
-        report.push(problem.expected("an IPv4 address on the port"));
+        report.push(problem.expected("an address on the port"));
     }
     if it.twin.is_some() {
         Twin::check(&port, &it.kind, report);
