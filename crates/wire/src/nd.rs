@@ -110,6 +110,10 @@ pub mod router_flag {
     pub const MANAGED: u8 = 0x80;
     /// Other settings come by DHCPv6.
     pub const OTHER: u8 = 0x40;
+    /// It is preferred to other routers (RFC 4191, 2.2).
+    pub const PREFERRED: u8 = 0x08;
+    /// Others are preferred to it; both bits of the preference.
+    pub const LAST: u8 = 0x18;
 }
 
 /// Flags of a prefix information option.
@@ -134,6 +138,8 @@ pub mod option {
     pub const MTU: u8 = 5;
     /// Name servers (RFC 8106).
     pub const DNS_SERVERS: u8 = 25;
+    /// Domains in which short names are looked for (RFC 8106).
+    pub const DNS_SEARCH: u8 = 31;
 }
 
 /// One option.

@@ -1,6 +1,6 @@
 //! Values of fields: one reading from text, whether it came from a TOML value or a command word.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -275,6 +275,19 @@ impl Field for IpAddr {
 impl Field for Ipv4Addr {
     const EXPECTED: &'static str = "an IPv4 address, as in \"192.0.2.1\"";
     const FORM: Form = Form::Text("^[0-9]+[.][0-9]+[.][0-9]+[.][0-9]+$");
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        text.parse().map_err(|_| Refusal::default())
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(&self.to_string())
+    }
+}
+
+impl Field for Ipv6Addr {
+    const EXPECTED: &'static str = "an IPv6 address, as in \"2001:db8::1\"";
+    const FORM: Form = Form::Text("^[0-9a-fA-F:.]+$");
 
     fn from_text(text: &str) -> Result<Self, Refusal> {
         text.parse().map_err(|_| Refusal::default())

@@ -98,6 +98,25 @@ impl Craft<Icmp6> {
         self.set_checksum(2, checksum)
     }
 
+    /// Of a router advertisement: the hop limit for hosts, flags of [`nd::router_flag`], and times
+    /// in milliseconds.
+    pub fn for_hosts(
+        self,
+        hop_limit: u8,
+        flags: u8,
+        reachable_ms: u32,
+        retransmit_ms: u32,
+    ) -> Self {
+        self.edit(|layer| {
+            if let Some(mut message) = nd::RouterAdvertisementMut::new(&mut layer.bytes) {
+                message.set_hop_limit(hop_limit);
+                message.set_flags(flags);
+                message.set_reachable_ms(reachable_ms);
+                message.set_retransmit_ms(retransmit_ms);
+            }
+        })
+    }
+
     /// Appends a neighbour discovery option, padded to full eights.
     pub fn nd_option(self, kind: u8, data: &[u8]) -> Self {
         self.edit(|layer| {

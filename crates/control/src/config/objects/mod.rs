@@ -6,6 +6,7 @@
 
 mod address;
 pub mod connected;
+pub mod domain_name;
 mod name;
 pub mod netns;
 pub mod port_allow;

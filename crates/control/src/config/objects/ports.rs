@@ -94,7 +94,8 @@ fn check_alone(name: &PortName, it: &Port, report: &mut Report) {
         report.push(problem.expected(format!("{MIN_IP6_MTU} or more with IPv6 (RFC 8200)")));
     }
     if let Some(ra) = &it.ra {
-        ra.check(&port, it.has_ip6(), report);
+        let networks = it.addresses.iter().filter(|own| own.address().is_ipv6()).count();
+        ra.check(&port, networks, it.mtu, report);
     }
     proxy_arp::check(&port, &it.proxy_arp, it.has_ip4(), report);
     if it.redirects && !it.has_ip4() && !it.has_ip6() {

@@ -17,8 +17,7 @@ fn a_port_that_advertises_reads_back_as_it_is_written() {
     let text = with("[\"2001:db8::1/64\"]", "[port.p0.ra]\ninterval = \"10s\"\n");
     let config = parse_ok(&text);
     let port = config.ports.iter().next().map(|(_, port)| port.clone()).unwrap();
-    let lifetime = Ra::default().lifetime;
-    assert_eq!(port.ra, Some(Ra { interval: Duration::from_secs(10), lifetime }));
+    assert_eq!(port.ra, Some(Ra { interval: Duration::from_secs(10), ..Ra::default() }));
     let written = render(&config);
     assert!(written.contains("ra        = { interval = \"10s\" }"), "{written}");
     assert_eq!(parse_ok(&written), config);

@@ -15,7 +15,8 @@ use control::config::objects::port::{Port, PortName};
 use control::config::objects::port_ra::Ra;
 use control::engine::ApplyError;
 use nodes::tables::RouterWanted;
-use std::time::{Duration, Instant};
+use std::collections::HashMap;
+use std::time::Instant;
 use timers::Timers;
 use wire::ipv6;
 
@@ -23,6 +24,8 @@ use wire::ipv6;
 #[derive(Default)]
 pub(crate) struct Advertising {
     timers: Timers,
+    /// What each interface says.
+    said: HashMap<u16, Ra>,
 }
 
 impl Part for Advertising {
@@ -42,6 +45,14 @@ impl Part for Advertising {
             let has_link_local = port.valid6.iter().any(|&(own, _)| ipv6::is_link_local(own));
             let ra = port.config.ra.as_ref().filter(|_| has_link_local);
             self.timers.set(now_ns, port.id, ra.map(|ra| ra.interval.as_nanos() as u64));
+            let before = match ra {
+                Some(ra) => self.said.insert(port.id, ra.clone()),
+                None => self.said.remove(&port.id),
+            };
+            // Hosts hear soon of what is said otherwise now (RFC 4861 section 6.2.4).
+            if before.is_some() && before.as_ref() != ra {
+                self.timers.asked(now_ns, port.id);
+            }
         }
         Ok(())
     }
@@ -54,7 +65,7 @@ impl Part for Advertising {
     fn beat(&mut self, core: &mut Core, _: Instant) {
         for id in self.timers.due(core.now_ns()) {
             let Some((_, port)) = core.port_of(id) else { continue };
-            let frame = port.config.ra.as_ref().and_then(|ra| frame::frame(port, ra));
+            let frame = port.config.ra.as_ref().and_then(|ra| frame::frame(port, ra, false));
             if let Some(frame) = frame {
                 core.neighborhood.send(id, &frame);
             }
@@ -82,8 +93,8 @@ impl Advertising {
         let Some(port) = core.ports.get(name) else { return };
         let id = port.id;
         let ra = port.config.ra.as_ref().filter(|_| self.timers.is_set(id));
-        let last = ra.map(|ra| Ra { lifetime: Duration::ZERO, ..ra.clone() });
-        let Some(frame) = last.and_then(|ra| frame::frame(port, &ra)) else { return };
+        let Some(frame) = ra.and_then(|ra| frame::frame(port, ra, true)) else { return };
+        self.said.remove(&id);
         self.timers.set(core.now_ns(), id, None);
         core.neighborhood.send(id, &frame);
         core.await_injected();
