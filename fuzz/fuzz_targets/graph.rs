@@ -22,7 +22,8 @@ use nodes::filter::{
 use nodes::interface::{MirrorTo, mirror_input::MirrorInput, mirror_output::MirrorOutput};
 use nodes::ip::redirect_input::{RedirectInput, Redirects};
 use nodes::ip::{Policy, PolicyWay};
-use nodes::local::sum_icmp;
+
+use nodes::local::{ProxyNd, sum_icmp};
 use nodes::tables::{
     BridgeId, BridgePort, Ends, FlowRule, Inside, Interface, InterfaceId, Kind, Link, Mode, Tunnel,
     Vlan, VlanTags, VrfId, Wrap, flow_field, link_key,
@@ -155,6 +156,7 @@ impl Router {
                 row.set::<UrpfInput>(Some(urpf));
                 row.set::<AllowInput>(Some(allowed()));
                 row.set::<RedirectInput>(Some(Redirects));
+                row.put(Some(ProxyNd(vec!["::/0".parse().expect("a network")])));
                 row.set::<AclOutput>(Some(access(true)));
             }
             if let Some(row) = row.as_mut().filter(|_| id == LED) {

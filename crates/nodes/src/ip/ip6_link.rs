@@ -12,8 +12,8 @@
 //! with their interface ([`link_key`]).
 
 use crate::ip::{PacketRoutes, ip_resolve};
-use crate::local::{icmp_cause, twin_output};
-use crate::tables::{Interfaces, Kind, Setup, Vrfs, link_key};
+use crate::local::{hears_for_others, icmp_cause, twin_output};
+use crate::tables::{Interface, Interfaces, Kind, Setup, Vrfs, link_key};
 use fib::Forward;
 use fib::ip6::Ip6Table;
 use graph::{Context, Exits, Node, Published};
@@ -99,7 +99,9 @@ impl Ip6Link {
         let Some(header) = ipv6::Header::new(packet.header()) else { return Exit::NoSource };
         let (source, destination) = (header.source(), header.destination());
         if ipv6::is_multicast(destination) {
-            let heard = interfaces.get(packet.rx()).is_some_and(|it| it.hears_ip6(destination));
+            let hears =
+                |row: &Interface| row.hears_ip6(destination) || hears_for_others(row, destination);
+            let heard = interfaces.get(packet.rx()).is_some_and(hears);
             return match ipv6::is_martian_destination(destination) {
                 true => Exit::MartianGroup,
                 false if heard => Exit::Local,

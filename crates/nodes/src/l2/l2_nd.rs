@@ -81,7 +81,8 @@ impl Node for L2Nd {
                     let Some(Bound { mac, flags, .. }) = answers else { return onward };
                     packet.advance(ethernet::Header::LEN);
                     let mac = MacAddr(mac);
-                    NdAnswer { address: target, mac, flags, asker, asker_mac }.write(packet);
+                    NdAnswer { address: target, source: target, mac, flags, asker, asker_mac }
+                        .write(packet);
                     Exit::Answer
                 }
                 _ => onward,

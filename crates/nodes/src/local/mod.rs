@@ -14,6 +14,7 @@ mod echo_heard;
 mod icmp_message;
 mod nd_answer;
 mod protocols;
+mod proxy_nd;
 mod transport;
 
 pub use arp_answer::answer_arp;
@@ -21,6 +22,8 @@ pub use echo_heard::{EchoEar, Heard, read_echo4, read_echo6, unsent_echo4, unsen
 pub use icmp_message::{ICMP_BYTES, icmp_cause, sum_icmp, was_group_frame, write_icmp_error};
 pub use nd_answer::NdAnswer;
 pub use protocols::Protocols;
+pub use proxy_nd::ProxyNd;
+pub(crate) use proxy_nd::hears_for_others;
 pub(crate) use transport::udp_exits;
 pub use transport::{
     TcpFault, TcpReset, UdpFault, UdpFound, UdpLocal, UdpOver, UdpPorts, find_udp,

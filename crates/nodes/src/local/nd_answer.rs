@@ -16,6 +16,8 @@ const ANSWER_BYTES: usize = ipv6::Header::LEN + nd::Neighbor::LEN + OPTION_BYTES
 pub struct NdAnswer {
     /// The address.
     pub address: u128,
+    /// Whose the answer is: the same, or one who stands in for it.
+    pub source: u128,
     /// Who has it.
     pub mac: MacAddr,
     /// [`flag::ROUTER`] and [`flag::OVERRIDE`] as they apply.
@@ -42,7 +44,7 @@ impl NdAnswer {
         let header = OwnIp6 {
             traffic_class: 0,
             next_header: protocol::ICMP6,
-            source: self.address,
+            source: self.source,
             destination: asker,
         };
         header.write(packet.header_mut());
@@ -61,7 +63,7 @@ impl NdAnswer {
                 option[2..].copy_from_slice(&self.mac.octets());
             }
             let length = message.len() as u32;
-            let pseudo = checksum::pseudo6(self.address, asker, protocol::ICMP6, length);
+            let pseudo = checksum::pseudo6(self.source, asker, protocol::ICMP6, length);
             sum_icmp(message, pseudo);
         }
         packet.prepend(ethernet::Header::LEN);

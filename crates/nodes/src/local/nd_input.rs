@@ -14,6 +14,7 @@ use crate::ip::{PacketRoutes, is_on_link};
 use crate::local::{
     NdAnswer,
     ip6_local::{strip_extensions, upper_layer},
+    proxy_nd::Proxy,
     twin_output,
 };
 use crate::tables::{
@@ -21,6 +22,7 @@ use crate::tables::{
     Setup, SlowPath, Vrfs,
 };
 use fib::adjacency::AdjacencyTable;
+use fib::ecmp::EcmpTable;
 use graph::{Context, ExitIndex, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use std::net::Ipv6Addr;
@@ -38,6 +40,7 @@ pub struct NdInput {
     interfaces: Published<Interfaces>,
     vrfs: Published<Vrfs>,
     adjacencies: Arc<AdjacencyTable>,
+    groups: Arc<EcmpTable>,
     slow_path: SlowPath,
     /// Apart: a flood of questions keeps nobody from answering ours.
     answers: RateLimits,
@@ -49,6 +52,8 @@ graph::exits! {
     pub enum Exit {
         /// The answer to a question for one of our addresses.
         Advertise => node "interface-output",
+        /// RFC 4389: the answer to a question for an address that we stand in for.
+        Proxied => node "interface-output",
         /// Punts, and the interface has a twin: the kernel may have asked.
         Twin => node "twin-output" cause twin_output::PACKET,
         /// RFC 4861 section 7.1: a hop limit below 255: it is not from this link.
@@ -88,6 +93,7 @@ impl Node for NdInput {
             interfaces: setup.shared.interfaces.clone(),
             vrfs: setup.shared.vrfs.clone(),
             adjacencies: Arc::clone(&setup.shared.adjacencies),
+            groups: Arc::clone(&setup.shared.groups),
             slow_path: setup.shared.slow_path.clone(),
             answers: RateLimits::new(MOST_INTERFACES, PUNTS_PER_SECOND),
             others: RateLimits::new(MOST_INTERFACES, PUNTS_PER_SECOND),
@@ -195,7 +201,15 @@ impl NdInput {
         if source != 0 && !on_link(source) && !is_claim {
             return Err(Exit::OffLinkAddress);
         }
+        let proxy = Proxy { adjacencies, groups: &self.groups, routes };
+        let stands_in = match said {
+            Some(NdSaid::Solicited { target }) => {
+                proxy.stands_in(rx, interface, target, source == 0)
+            }
+            Some(NdSaid::Advertised { .. }) | None => false,
+        };
         let asked = match said {
+            Some(NdSaid::Solicited { target }) if stands_in => Some(target),
             Some(NdSaid::Solicited { target }) if !interface.claims_ip6(target) => {
                 return Err(Exit::NotForUs);
             }
@@ -222,16 +236,20 @@ impl NdInput {
         };
         match asked {
             Some(own) => {
+                let from = if stands_in { stand_in_address(interface, source) } else { Some(own) };
+                let Some(from) = from else { return Err(Exit::NotForUs) };
                 strip_extensions(packet);
                 let answer = NdAnswer {
                     address: own,
+                    source: from,
                     mac: MacAddr(interface.mac),
-                    flags: flag::ROUTER | flag::OVERRIDE,
+                    // RFC 4861 section 7.2.8: its owner's own answer replaces this one.
+                    flags: if stands_in { 0 } else { flag::ROUTER | flag::OVERRIDE },
                     asker: source,
                     asker_mac: mac.unwrap_or(frame_mac),
                 };
                 answer.write(packet);
-                Err(Exit::Advertise)
+                Err(if stands_in { Exit::Proxied } else { Exit::Advertise })
             }
             None => told,
         }
@@ -243,6 +261,15 @@ impl NdInput {
         let allowed = limits.take(interface.into(), now_tsc);
         let told = allowed && self.slow_path.tell(punt).is_ok();
         if told { Ok(()) } else { Err(Exit::SlowPathFull) }
+    }
+}
+
+/// The address of ours that answers in another's name: link-local, where all are told.
+fn stand_in_address(interface: &Interface, asker: u128) -> Option<u128> {
+    let near = || interface.ip6.iter().find(|(own, _)| ipv6::is_link_local(*own));
+    match asker {
+        0 => near().map(|&(own, _)| own),
+        asker => interface.ip6_towards(asker),
     }
 }
 
@@ -298,11 +325,11 @@ fn link_address(options: &[u8], kind: u8) -> Result<Option<MacAddr>, Exit> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::local::Twin;
+    use crate::local::{ProxyNd, Twin};
     use crate::tables::{Kind, VrfId};
     use crate::testing::{
-        FAR6, HOST_MAC, HOST6, LINK_HOST, QUEUE, TENTATIVE6, US6, US6_OUTSIDE, World, link_local,
-        our_mac,
+        FAR6, GATEWAY6, HOST_MAC, HOST6, LINK_HOST, QUEUE, TENTATIVE6, TO_GATEWAY6, US6,
+        US6_OUTSIDE, World, link_local, our_mac,
     };
     use fib::Forward;
     use graph::harness::{NodeHarness, Outcome};
@@ -510,5 +537,71 @@ mod tests {
         frames.push(ask(HOST6, US6).build());
         let exits: Vec<_> = run_on(&world, &frames).into_iter().map(|out| out.exit).collect();
         assert_eq!(exits[QUEUE - 1..], ["taken", "slow-path-full", "advertise"]);
+    }
+
+    /// Interface 0 answers for networks; a host beyond interface 1 is known, and others are not.
+    fn proxying(networks: &[&str]) -> World {
+        let mut world = World::new();
+        let networks = networks.iter().map(|text| text.parse().unwrap()).collect();
+        world.change_interface(0, |row| row.put(Some(ProxyNd(networks))));
+        let host = Forward::new(Kind::Rewrite as u8, TO_GATEWAY6);
+        let ip6 = &world.vrfs.get(VrfId::DEFAULT).unwrap().ip6;
+        ip6.insert("2001:db8:1::2/128".parse().unwrap(), host).unwrap();
+        world
+    }
+
+    fn asks_for(source: Ipv6Addr, target: Ipv6Addr) -> Vec<u8> {
+        let group = Ipv6Addr::from(ipv6::solicited_node(target.into()));
+        let packet = craft::ethernet(HOST_MAC, MacAddr::of_ip6_group(group.into()));
+        let packet = packet.ipv6(source, group);
+        match source.is_unspecified() {
+            true => packet.neighbor(message::NEIGHBOR_SOLICITATION, target.into(), 0).build(),
+            false => packet.neighbor_solicitation(target.into(), HOST_MAC).build(),
+        }
+    }
+
+    #[test]
+    fn hosts_beyond_other_interfaces_are_answered_for_and_their_own_word_counts_more() {
+        let world = proxying(&["2001:db8:1::/64"]);
+        let out = run_on(&world, &[asks_for(HOST6, GATEWAY6)]).remove(0);
+        let answer = craft::ethernet(our_mac(0), HOST_MAC).ipv6(US6, HOST6);
+        let answer = answer.neighbor_advertisement(GATEWAY6.into(), our_mac(0), flag::SOLICITED);
+        assert_eq!((out.exit.as_str(), out.header, out.tx), ("proxied", answer.build(), 0));
+        // Who asks is learned.
+        assert!(matches!(world.all_punts()[..], [Punt::Nd(heard)] if heard.source == HOST6.into()));
+        // One that is not known yet, on the subnet there.
+        let unknown = "2001:db8:1::77".parse().unwrap();
+        assert_eq!(run_on(&world, &[asks_for(HOST6, unknown)])[0].exit, "proxied");
+    }
+
+    #[test]
+    fn who_looks_whether_an_address_is_free_is_told_of_known_hosts_alone() {
+        let world = proxying(&["::/0"]);
+        let out = run_on(&world, &[asks_for(NOBODY, GATEWAY6)]).remove(0);
+        let all = Ipv6Addr::from(ipv6::ALL_NODES);
+        let answer = craft::ethernet(our_mac(0), MacAddr::of_ip6_group(all.into()));
+        let answer = answer.ipv6(link_local(0), all);
+        let answer = answer.neighbor_advertisement(GATEWAY6.into(), our_mac(0), 0);
+        assert_eq!((out.exit.as_str(), out.header), ("proxied", answer.build()));
+        for free in ["2001:db8:1::77", "2001:db8:a::9"] {
+            let out = run_on(&world, &[asks_for(NOBODY, free.parse().unwrap())]).remove(0);
+            assert_eq!(out.exit, "not-for-us", "{free}");
+        }
+        assert!(world.all_punts().is_empty());
+    }
+
+    #[test]
+    fn nobody_is_answered_for_who_is_not_listed_or_not_elsewhere() {
+        let world = proxying(&["::/0"]);
+        // On the asker's own link; without a route; on no link but its own; our own.
+        let near = "2001:db8::99".parse().unwrap();
+        let nowhere = "2001:db8:ee::1".parse().unwrap();
+        for target in [near, nowhere, "fe80::99".parse().unwrap()] {
+            assert_eq!(run_on(&world, &[asks_for(HOST6, target)])[0].exit, "not-for-us");
+        }
+        assert_eq!(run_on(&world, &[asks_for(HOST6, US6)])[0].exit, "advertise");
+        let listed = proxying(&["2001:db8:a::/48"]);
+        assert_eq!(run_on(&listed, &[asks_for(HOST6, GATEWAY6)])[0].exit, "not-for-us");
+        assert_eq!(run_on(&listed, &[asks_for(HOST6, FAR6)])[0].exit, "proxied");
     }
 }

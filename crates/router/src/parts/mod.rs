@@ -95,6 +95,7 @@ parts! {
     // Addresses and what they bring: routes come last, of addresses that are known to be ours.
     unnumbered: Unnumbered, makes: [], hears: [],
     proxy_arp: ProxyArps, makes: [], hears: [],
+    proxy_nd: ProxyNds, makes: [], hears: [],
     dad: DuplicateDetection, makes: [], hears: [Nd],
     advertising: Advertising, makes: [], hears: [RouterWanted],
     mld: Mld, makes: [], hears: [ListenersWanted],

@@ -18,6 +18,7 @@ pub mod port_ra;
 pub mod port_twin;
 mod ports;
 mod proxy_arp;
+mod proxy_nd;
 pub mod qos;
 mod recursive;
 mod route_row;

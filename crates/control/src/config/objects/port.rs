@@ -60,6 +60,9 @@ object! {
         pub routing: Option<bool> as "true" = None,
         /// Networks whose addresses it answers ARP for, too, as far as they lie beyond other ports
         pub proxy_arp: Vec<Prefix> as "10.0.0.0/8" = Vec::new(),
+        /// Networks whose addresses it answers neighbour discovery for, too, as far as they lie
+        /// beyond other ports
+        pub proxy_nd: Vec<Prefix> as "2001:db8::/32" = Vec::new(),
         /// Whether it tells hosts of better ways than by us
         pub redirects: bool = false,
         /// The kernel's interface beside it; there is none when left out

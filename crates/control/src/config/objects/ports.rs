@@ -8,7 +8,7 @@ use super::port_kind::PortKind;
 use super::port_name::PortName;
 use super::port_twin::Twin;
 use super::{
-    Command, Config, Object, address, proxy_arp, qos, tunnel, tunnel_mtu, unnumbered,
+    Command, Config, Object, address, proxy_arp, proxy_nd, qos, tunnel, tunnel_mtu, unnumbered,
     vlan,
 };
 use crate::config::host::Host;
@@ -98,6 +98,7 @@ fn check_alone(name: &PortName, it: &Port, report: &mut Report) {
         ra.check(&port, networks, it.mtu, report);
     }
     proxy_arp::check(&port, &it.proxy_arp, it.has_ip4(), report);
+    proxy_nd::check(&port, &it.proxy_nd, it.has_ip6(), report);
     if it.redirects && !it.has_ip4() && !it.has_ip6() {
         let message = "it has no address, so no hosts to tell";
         let problem = Problem::new(format!("{port}.redirects"), message);
