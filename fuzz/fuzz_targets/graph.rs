@@ -20,6 +20,7 @@ use nodes::filter::{
     urpf_input::{Reverse, Urpf, UrpfInput},
 };
 use nodes::interface::{MirrorTo, mirror_input::MirrorInput, mirror_output::MirrorOutput};
+use nodes::ip::DirectedBroadcasts;
 use nodes::ip::redirect_input::{RedirectInput, Redirects};
 use nodes::ip::{Policy, PolicyWay};
 
@@ -157,6 +158,7 @@ impl Router {
                 row.set::<AllowInput>(Some(allowed()));
                 row.set::<RedirectInput>(Some(Redirects));
                 row.put(Some(ProxyNd(vec!["::/0".parse().expect("a network")])));
+                row.put(Some(DirectedBroadcasts));
                 row.set::<AclOutput>(Some(access(true)));
             }
             if let Some(row) = row.as_mut().filter(|_| id == LED) {

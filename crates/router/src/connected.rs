@@ -1,16 +1,15 @@
 //! The routes that a port's addresses make: each network on the link, each address our own.
 
-use crate::routing::{Family, InVrf};
+use crate::routing::{Family, InVrf, Special};
 use fib::rib::{Protocol, Route, Target};
 use fib::{FibError, Ip4Prefix, Prefix};
-use nodes::tables::Kind;
 use std::collections::BTreeMap;
 
 /// Connected and local routes of one family.
 pub(crate) type Connected<A> = BTreeMap<Prefix<A>, Target>;
 
-/// Addresses that are no host's.
-pub(crate) type Specials = BTreeMap<Ip4Prefix, Kind>;
+/// Addresses that are no host's, what they are, and of which interface.
+pub(crate) type Specials = BTreeMap<Ip4Prefix, Special>;
 
 /// What `addresses` of `interface`, with their prefix lengths, make.
 pub(crate) fn of_addresses<A: Family>(interface: u16, addresses: &[(A, u8)]) -> Connected<A> {
@@ -75,5 +74,5 @@ pub(crate) fn change_specials(
     for &prefix in had.keys().filter(|prefix| !wanted.contains_key(prefix)) {
         routes.set_special(prefix, taken.get(&prefix).copied())?;
     }
-    wanted.iter().try_for_each(|(&prefix, &kind)| routes.set_special(prefix, Some(kind)))
+    wanted.iter().try_for_each(|(&prefix, &special)| routes.set_special(prefix, Some(special)))
 }

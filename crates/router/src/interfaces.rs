@@ -235,8 +235,9 @@ impl OpenPort {
             if let (Some(IpAddr::V4(last)), IpAddr::V4(first)) =
                 (own.prefix().broadcast(), own.prefix().address())
             {
-                specials.insert(Ip4Prefix::host(last.into()), Kind::Link);
-                specials.insert(Ip4Prefix::host(first.into()), Kind::Link);
+                let of_this_link = (Kind::Link, u32::from(self.id));
+                specials.insert(Ip4Prefix::host(last.into()), of_this_link);
+                specials.insert(Ip4Prefix::host(first.into()), of_this_link);
             }
         }
         specials

@@ -6,8 +6,9 @@
 //! ```
 
 use crate::connected::{Connected, Specials};
+use crate::routing::Special;
 use fib::Prefix;
-use nodes::tables::{Kind, VrfId};
+use nodes::tables::VrfId;
 use std::collections::BTreeMap;
 
 /// What stands because of a port's addresses.
@@ -32,7 +33,7 @@ impl Standing {
 pub(crate) struct Makers {
     pub(crate) ip4: MakersOf<u32, fib::rib::Target>,
     pub(crate) ip6: MakersOf<u128, fib::rib::Target>,
-    pub(crate) specials: MakersOf<u32, Kind>,
+    pub(crate) specials: MakersOf<u32, Special>,
 }
 
 impl Makers {

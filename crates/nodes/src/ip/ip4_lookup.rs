@@ -35,9 +35,8 @@ graph::exits! {
         /// Loopback, multicast or reserved: no router forwards to it.
         MartianDestination => drop "Nothing for the router: the sender's application asks for an \
             address that is no host's; those of 240.0.0.0/4 are with `class_e = true` in [ip4].",
-        /// RFC 2644: directed broadcasts are not forwarded.
-        DirectedBroadcast => drop "Nothing: such broadcasts served attacks. What must reach all \
-            hosts needs a relay, as DHCP has.",
+        /// To all hosts of a connected subnet.
+        DirectedBroadcast => node "ip4-broadcast",
         /// Routes lead from one VRF to the next and on, in a ring perhaps.
         VrfRing => drop "Look at the routes with `via_vrf`: two VRFs lead this network to each \
             other.",

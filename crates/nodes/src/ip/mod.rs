@@ -24,6 +24,7 @@ mod way_out;
 pub use flow::{MemberPicker, ip4_flow, ip6_flow, split_words};
 pub use flow_by_rule::flow_by_rule;
 pub use inside::innermost;
+pub use ip4_broadcast::DirectedBroadcasts;
 pub use ip4_stamps::{OptionsFound, Stamp, blank_options, stamp_options};
 pub use ip6_options::{OptionFault, check_options};
 pub use link_header::{each_with_adjacency, leave_by};
@@ -40,6 +41,7 @@ nodes! {
     ip4_options::Ip4Options,
     ip4_policy::Ip4Policy,
     ip4_lookup::Ip4Lookup,
+    ip4_broadcast::Ip4Broadcast,
     ip4_rewrite::Ip4Rewrite,
     ip4_fragment::Ip4Fragment,
     ip6_input::Ip6Input,

@@ -92,7 +92,7 @@ fn frames() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         one("ip4-options/source-route", to(FAR).option(131, &[4, 1, 2, 3, 4]).build()),
         one("ip4-lookup/blackhole", to([10, 1, 0, 1]).build()),
         one("ip4-lookup/martian-destination", to([224, 0, 0, 5]).build()),
-        one("ip4-lookup/directed-broadcast", to([192, 0, 2, 255]).build()),
+        one("ip4-broadcast/directed-broadcast", to([192, 0, 2, 255]).build()),
         ("ip-resolve/queue-full", vec![waits; QUEUE + 1]),
         one("ip-reassemble/malformed", to(US).fragment(0, true).build()),
         (

@@ -96,6 +96,7 @@ parts! {
     unnumbered: Unnumbered, makes: [], hears: [],
     proxy_arp: ProxyArps, makes: [], hears: [],
     proxy_nd: ProxyNds, makes: [], hears: [],
+    directed_broadcasts: Broadcasting, makes: [], hears: [],
     dad: DuplicateDetection, makes: [], hears: [Nd],
     advertising: Advertising, makes: [], hears: [RouterWanted],
     mld: Mld, makes: [], hears: [ListenersWanted],

@@ -79,8 +79,8 @@ impl<A: Family> InVrf<'_, A> {
     }
 
     fn write_without_route(&mut self, prefix: Prefix<A>) -> Result<(), FibError> {
-        if let Some(&kind) = self.routes.specials.get(&prefix) {
-            return self.write(prefix, Some(plain(kind, 0)), false);
+        if let Some(&(kind, id)) = self.routes.specials.get(&prefix) {
+            return self.write(prefix, Some(plain(kind, id)), false);
         }
         match self.known_host(prefix) {
             Some(id) => self.write(prefix, Some(plain(Kind::Rewrite, id.0)), true),

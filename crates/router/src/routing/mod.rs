@@ -55,6 +55,9 @@ pub(crate) enum LinkHeader {
     Nothing,
 }
 
+/// What an address is that is no host's, and of which interface, if it is of one.
+pub(crate) type Special = (Kind, u32);
+
 /// How interfaces write link headers, and their MTUs.
 pub(crate) type LinkOf<'a> = &'a dyn Fn(u16) -> Option<(LinkHeader, u16)>;
 

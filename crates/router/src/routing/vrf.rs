@@ -1,8 +1,8 @@
 //! The routes of one VRF: its RIB, and what of it stands in its forwarding table.
 
-use super::LinkOf;
 use super::family::{Family, Table};
 use super::ways::Ways;
+use super::{LinkOf, Special};
 use fib::rib::{Change, Protocol, Rib, Route, SharedId, Source, Target};
 use fib::{FibError, Prefix};
 use nodes::tables::Kind;
@@ -18,7 +18,7 @@ const CLEARED: usize = 2048;
 pub(crate) struct VrfRoutes<A: Family> {
     pub(crate) rib: Rib<A>,
     pub(super) table: Arc<A::Table>,
-    pub(super) specials: BTreeMap<Prefix<A>, Kind>,
+    pub(super) specials: BTreeMap<Prefix<A>, Special>,
     /// Host prefixes that lead to known neighbours because no route says otherwise.
     pub(super) neighbors: HashSet<Prefix<A>>,
     /// Networks on a link.
@@ -151,10 +151,10 @@ impl<A: Family> InVrf<'_, A> {
     pub(crate) fn set_special(
         &mut self,
         prefix: Prefix<A>,
-        kind: Option<Kind>,
+        special: Option<Special>,
     ) -> Result<(), FibError> {
-        match kind {
-            Some(kind) => self.routes.specials.insert(prefix, kind),
+        match special {
+            Some(special) => self.routes.specials.insert(prefix, special),
             None => self.routes.specials.remove(&prefix),
         };
         self.follow_without_route(prefix)
@@ -168,7 +168,7 @@ impl<A: Family> InVrf<'_, A> {
     ) -> Result<(), FibError> {
         let gone = had.iter().filter(|special| !wanted.contains(special));
         gone.map(|&(prefix, _)| self.set_special(prefix, None)).fold(Ok(()), Result::and)?;
-        wanted.iter().try_for_each(|&(prefix, kind)| self.set_special(prefix, Some(kind)))
+        wanted.iter().try_for_each(|&(prefix, kind)| self.set_special(prefix, Some((kind, 0))))
     }
 
     /// An interface begins or ceases to carry packets.

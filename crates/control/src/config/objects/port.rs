@@ -63,6 +63,8 @@ object! {
         /// Networks whose addresses it answers neighbour discovery for, too, as far as they lie
         /// beyond other ports
         pub proxy_nd: Vec<Prefix> as "2001:db8::/32" = Vec::new(),
+        /// Whether packets to all hosts of its networks, from beyond other ports, leave by it
+        pub directed_broadcasts: bool = false,
         /// Whether it tells hosts of better ways than by us
         pub redirects: bool = false,
         /// The kernel's interface beside it; there is none when left out

@@ -99,6 +99,11 @@ fn check_alone(name: &PortName, it: &Port, report: &mut Report) {
     }
     proxy_arp::check(&port, &it.proxy_arp, it.has_ip4(), report);
     proxy_nd::check(&port, &it.proxy_nd, it.has_ip6(), report);
+    if it.directed_broadcasts && !it.has_ip4() {
+        let message = "it has no IPv4 address, so no networks to send to all of";
+        let problem = Problem::new(format!("{port}.directed_broadcasts"), message);
+        report.push(problem.expected("an IPv4 address on the port"));
+    }
     if it.redirects && !it.has_ip4() && !it.has_ip6() {
         let message = "it has no address, so no hosts to tell";
         let problem = Problem::new(format!("{port}.redirects"), message);

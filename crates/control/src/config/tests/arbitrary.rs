@@ -87,6 +87,7 @@ fn port(number: u8) -> impl Strategy<Value = Port> {
             mtu,
             proxy_arp: hosts.iter().map(|host| Prefix::of(station(*host, 0), 24)).collect(),
             redirects: !hosts.is_empty() && up,
+            directed_broadcasts: hosts.len() == 1,
             routing: mac.map(|mac| !hosts.is_empty() && mac[0] % 2 == 0),
             mac: mac.map(|[a, b, c, d, e]| MacAddr([2, a, b, c, d, e])),
             addresses: hosts

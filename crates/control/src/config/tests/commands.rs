@@ -112,12 +112,13 @@ fn settings(name: &PortName, port: &Port) -> String {
     let up = if port.up { "up" } else { "down" };
     let mac = port.mac.map_or_else(|| "default".to_owned(), |mac| mac.to_string());
     let vrf = name_of(port.vrf.as_ref());
-    let redirects = if port.redirects { "on" } else { "off" };
+    let switch = |is_on: bool| if is_on { "on" } else { "off" };
+    let (redirects, all) = (switch(port.redirects), switch(port.directed_broadcasts));
     let routing = port.routing.map_or("default", |routes| if routes { "on" } else { "off" });
     let proxied = port.proxy_arp.iter().map(|network| format!(" proxy_arp {network}"));
     let proxied: String = proxied.collect();
     format!(
-        "port set {name} {up} mtu {} mac {mac} vrf {vrf} proxy_arp off{proxied} redirects {redirects} routing {routing}",
+        "port set {name} {up} mtu {} mac {mac} vrf {vrf} proxy_arp off{proxied} redirects {redirects} directed_broadcasts {all} routing {routing}",
         port.mtu
     )
 }
