@@ -158,11 +158,13 @@ impl Router {
                 row.set::<AllowInput>(Some(allowed()));
                 row.set::<RedirectInput>(Some(Redirects));
                 row.put(Some(ProxyNd(vec!["::/0".parse().expect("a network")])));
-                row.put(Some(DirectedBroadcasts));
                 row.set::<AclOutput>(Some(access(true)));
             }
             if let Some(row) = row.as_mut().filter(|_| id == LED) {
                 row.put(Some(policy()));
+            }
+            if let Some(row) = row.as_mut() {
+                row.put(Some(DirectedBroadcasts));
             }
             if let Some(Mode::Bridged(port)) = row.as_mut().map(|row| &mut row.mode) {
                 (port.answers_arp, port.answers_nd) = (true, true);
