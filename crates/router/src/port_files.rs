@@ -41,7 +41,8 @@ pub(crate) fn opened(kind: &PortKind, folders: &Folders) -> Result<(PortKind, Ve
         | PortKind::Vlan(_)
         | PortKind::Bvi
         | PortKind::Vxlan(_)
-        | PortKind::Gre(_) => kind.clone(),
+        | PortKind::Gre(_)
+        | PortKind::Ipip(_) => kind.clone(),
     };
     Ok((kind, files))
 }

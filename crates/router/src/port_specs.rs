@@ -21,7 +21,8 @@ pub(crate) fn spec_of(kind: &PortKind) -> Option<PortSpec> {
         | PortKind::Vlan(_)
         | PortKind::Bvi
         | PortKind::Vxlan(_)
-        | PortKind::Gre(_) => return None,
+        | PortKind::Gre(_)
+        | PortKind::Ipip(_) => return None,
     })
 }
 

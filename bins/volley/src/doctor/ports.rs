@@ -28,7 +28,8 @@ pub(super) fn check(machine: &Machine, config: &Config) -> Vec<Finding> {
             | PortKind::Vlan(_)
             | PortKind::Bvi
             | PortKind::Vxlan(_)
-            | PortKind::Gre(_) => Vec::new(),
+            | PortKind::Gre(_)
+            | PortKind::Ipip(_) => Vec::new(),
         }
     };
     let found: Vec<Finding> = config.ports.iter().flat_map(of_port).collect();

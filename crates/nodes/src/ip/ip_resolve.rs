@@ -97,7 +97,7 @@ fn destination(packet: &[u8]) -> Option<IpAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{FAR, FAR6, HOST, HOST6, INCOMPLETE, OVER_GRE6, QUEUE, World};
+    use crate::testing::{FAR, FAR6, HOST, HOST6, INCOMPLETE, OVER_IPIP6, QUEUE, World};
     use graph::harness::NodeHarness;
     use wire::craft;
 
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn an_adjacency_that_is_gone_is_waited_for_by_nobody() {
-        for gone in [OVER_GRE6 + 1, 9999] {
+        for gone in [OVER_IPIP6 + 1, 9999] {
             assert_eq!(run(1, ADJACENCY, gone), (vec!["adjacency-gone".to_owned()], vec![]));
         }
     }

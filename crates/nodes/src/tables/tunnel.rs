@@ -3,6 +3,7 @@
 //! ```text
 //!  VXLAN  │ IPv4 20 or IPv6 40 │ UDP 8 │ VXLAN 8 │ frame …            RFC 7348 section 5
 //!  GRE    │ IPv4 20 or IPv6 40 │ GRE 4 or 8      │ frame or packet …  RFC 2784, RFC 7676, with a key RFC 2890
+//!  IP     │ IPv4 20 or IPv6 40 │ packet …                            RFC 2003, RFC 2473, RFC 4213
 //!
 //!  several remotes:  one tunnel ─┬─ an interface for each remote, in the tunnel's bridge
 //!                                └─ one more, in no bridge: packets of remotes that are not known
@@ -31,6 +32,8 @@ pub enum Wrap {
     },
     /// GRE, by the key of what comes if it has one.
     Gre(Option<u32>),
+    /// Nothing but the outer IP header: packets alone.
+    Ip,
 }
 
 impl Wrap {
@@ -73,7 +76,7 @@ pub struct TunnelKey {
 pub enum Inside {
     /// Ethernet frames.
     Frames,
-    /// IPv4 and IPv6 packets, by GRE alone.
+    /// IPv4 and IPv6 packets, by GRE or IP in IP.
     Packets,
 }
 
@@ -144,17 +147,17 @@ impl Ends {
 }
 
 impl Tunnel {
-    /// A tunnel of frames whose datagrams have the checksums that they must have, with the same key
-    /// in and out, as far from its other end as our own packets get.
+    /// A tunnel of frames, but for IP in IP, with the checksums that its datagrams must have, the
+    /// same key in and out, as far from its other end as our own packets get.
     pub fn new(wrap: Wrap, ends: Ends) -> Self {
         let summed = matches!(ends, Ends::V6 { .. });
         let key_out = match wrap {
-            Wrap::Vxlan { .. } => None,
+            Wrap::Vxlan { .. } | Wrap::Ip => None,
             Wrap::Gre(key) => key,
         };
         Self {
             key: TunnelKey { wrap, ends },
-            inside: Inside::Frames,
+            inside: if wrap == Wrap::Ip { Inside::Packets } else { Inside::Frames },
             summed,
             learns: false,
             key_out,
@@ -183,6 +186,7 @@ impl Tunnel {
         ip + match self.key.wrap {
             Wrap::Vxlan { .. } => udp::Header::LEN + vxlan::Header::LEN,
             Wrap::Gre(_) => gre_bytes(self.key_out),
+            Wrap::Ip => 0,
         }
     }
 }
@@ -214,7 +218,7 @@ impl Tunnels {
         let id = |(id, row)| tunnel(row).map(|it| ((it.key, it.underlay), id));
         let port = |row| match tunnel(row)?.key.wrap {
             Wrap::Vxlan { port, .. } => Some(port).filter(|port| *port != udp::port::VXLAN),
-            Wrap::Gre(_) => None,
+            Wrap::Gre(_) | Wrap::Ip => None,
         };
         let mut ports: Vec<u16> = rows.iter().filter_map(port).collect();
         ports.sort_unstable();

@@ -7,7 +7,8 @@
 //!                    10 a trunk: 11 its VLAN 100, routed; 12 its 200 and 7, cross-connected with 13, its 300;
 //!                    14 its VLAN 400, bridged (in a bridge with 15, the router's own station there)
 //!                    16 a VXLAN and 17 a GRE tunnel from US to FAR, 19 a VXLAN tunnel from US6 to FAR6, in a
-//!                    bridge with 18; 20 a GRE tunnel of packets from US to FAR: 203.0.115/24, 2001:db8:c::/48
+//!                    bridge with 18; 20 a GRE tunnel of packets from US to FAR: 203.0.115/24, 2001:db8:c::/48;
+//!                    21 and 22 tunnels of IP in IP from US to FAR, 203.0.116/24, and US6 to FAR6, 2001:db8:d::/48
 //!
 //!  IPv6 likewise: HOST6 2001:db8::2 ── 0: 2001:db8::1/64 │ 1: 2001:db8:1::1/64 ── GATEWAY6 2001:db8:1::2
 //!  ── 2001:db8:a::/48; link-local addresses made from MACs; on 0 2001:db8::7e is tentative.
@@ -88,6 +89,14 @@ pub(crate) const OVER_GRE6: u32 = 10;
 pub(crate) const INSIDE_GRE: [u8; 4] = [203, 0, 115, 9];
 pub(crate) const INSIDE_GRE6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0xc, 0, 0, 0, 0, 9);
 pub(crate) const TUNNEL_BRIDGE: u16 = 3;
+/// Tunnels of IP in IP from `US` to `FAR` and from `US6` to `FAR6`, and an adjacency over each.
+pub(crate) const IPIP: u16 = 21;
+pub(crate) const IPIP6: u16 = 22;
+pub(crate) const OVER_IPIP: u32 = 11;
+pub(crate) const OVER_IPIP6: u32 = 12;
+/// Behind them.
+pub(crate) const INSIDE_IPIP: [u8; 4] = [203, 0, 116, 9];
+pub(crate) const INSIDE_IPIP6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0xd, 0, 0, 0, 0, 9);
 
 /// The router's own MAC on an interface.
 pub(crate) fn our_mac(interface: u16) -> [u8; 6] {
@@ -125,6 +134,8 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         Mode::Bridged(BridgePort::new(BridgeId(TUNNEL_BRIDGE))),
         Mode::Bridged(BridgePort { groups: 1, ..BridgePort::new(BridgeId(TUNNEL_BRIDGE)) }),
         Mode::Routed,
+        Mode::Routed,
+        Mode::Routed,
     ];
     let over4 = |wrap| Tunnel::new(wrap, Ends::new(US.into(), FAR.into()).unwrap());
     let over6 = |wrap| Tunnel::new(wrap, Ends::new(US6.into(), FAR6.into()).unwrap());
@@ -142,6 +153,8 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
             let tunnel = over4(Wrap::Gre(Some(GRE_LINK_KEY)));
             Link::Tunnel(Tunnel { inside: Inside::Packets, ..tunnel })
         }
+        IPIP => Link::Tunnel(over4(Wrap::Ip)),
+        IPIP6 => Link::Tunnel(over6(Wrap::Ip)),
         _ => Link::Port,
     };
     let port = |id| if (ROUTED_VLAN..=BRIDGED_VLAN).contains(&id) { TRUNK } else { id };
@@ -156,6 +169,7 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
             ROUTED_VLAN => vec![(0xcb00_7101, 24)],
             OWN_STATION => vec![(0xcb00_7201, 24)],
             GRE_LINK => vec![(0xcb00_7301, 24)],
+            IPIP => vec![(0xcb00_7401, 24)],
             _ => Vec::new(),
         },
         ip6: match id {
@@ -203,6 +217,8 @@ pub(crate) fn add_routes(
         ("203.0.114.1/32", Kind::Local, 0),
         ("203.0.115.0/24", Kind::Rewrite, OVER_GRE),
         ("203.0.115.1/32", Kind::Local, 0),
+        ("203.0.116.0/24", Kind::Rewrite, OVER_IPIP),
+        ("203.0.116.1/32", Kind::Local, 0),
         ("10.1.0.0/16", Kind::Blackhole, 0),
         ("10.2.0.0/16", Kind::Unreachable, 0),
         ("10.3.0.0/16", Kind::Prohibit, 0),
@@ -227,6 +243,7 @@ pub(crate) fn add_routes(
         ("2001:db8:a:5::/64", Kind::Rewrite, NARROW6),
         ("2001:db8:a:6::/64", Kind::Group, shared6),
         ("2001:db8:c::/48", Kind::Rewrite, OVER_GRE6),
+        ("2001:db8:d::/48", Kind::Rewrite, OVER_IPIP6),
         ("::/128", Kind::Martian, 0),
         ("::1/128", Kind::Martian, 0),
         ("fe80::/10", Kind::Link, 0),
@@ -267,8 +284,13 @@ fn add_next_hops(adjacencies: &AdjacencyTable) {
     add(1, Ipv6Addr::new(0x2001, 0xdb8, 1, 0, 0, 0, 0, 3).into(), 1500, None);
     add(1, GATEWAY6.into(), 1280, gateway);
     add(0, LINK_HOST.into(), 1500, host);
-    for next_hop in [IpAddr::from(INSIDE_GRE), INSIDE_GRE6.into()] {
-        let (interface, mtu, rewrite) = (GRE_LINK, 1472, [0; 22]);
+    for (interface, mtu, next_hop) in [
+        (GRE_LINK, 1472, IpAddr::from(INSIDE_GRE)),
+        (GRE_LINK, 1472, INSIDE_GRE6.into()),
+        (IPIP, 1480, INSIDE_IPIP.into()),
+        (IPIP6, 1460, INSIDE_IPIP6.into()),
+    ] {
+        let rewrite = [0; 22];
         let link = Adjacency { interface, mtu, next_hop, rewrite, rewrite_len: 0 };
         adjacencies.complete_as_is(adjacencies.allocate(&link).unwrap());
     }

@@ -1,7 +1,7 @@
 //! Writing the headers of a tunnel's packets.
 //!
 //! ```text
-//!  │ IP │ UDP │ VXLAN │ frame …        │ IP │ GRE │ frame or packet …
+//!  │ IP │ UDP │ VXLAN │ frame …        │ IP │ GRE │ frame or packet …        │ IP │ packet …
 //!          └ source port, and over IPv6 the flow label: the flow of what is inside
 //! ```
 
@@ -93,6 +93,7 @@ impl TunnelHeaders {
                 let Some((ip, rest)) = headers else { return 0 };
                 let (flow, inner) = self.write_wrap(rest);
                 let (tos, ttl) = self.marks(inner);
+                let other = self.other_protocol(rest);
                 if self.tunnel.is_summed() {
                     let pseudo = checksum::pseudo4(local, remote, protocol::UDP, rest.len() as u16);
                     sum_udp(rest, pseudo);
@@ -102,7 +103,11 @@ impl TunnelHeaders {
                 header.set_tos(tos);
                 header.set_total_len(length);
                 header.set_ttl(ttl);
-                let sum = self.sum.u16(length).u16(tos.into()).u16(u16::from(ttl) << 8);
+                if other != 0 {
+                    header.set_protocol(protocol::IPV6);
+                }
+                let word = u16::from(ttl) << 8 | u16::from(other);
+                let sum = self.sum.u16(length).u16(tos.into()).u16(word);
                 header.set_checksum(sum.checksum());
                 flow
             }
@@ -111,6 +116,7 @@ impl TunnelHeaders {
                 let Some((ip, rest)) = headers else { return 0 };
                 let (flow, inner) = self.write_wrap(rest);
                 let (tos, ttl) = self.marks(inner);
+                let other = self.other_protocol(rest);
                 if self.tunnel.is_summed() {
                     let pseudo = checksum::pseudo6(local, remote, protocol::UDP, rest.len() as u32);
                     sum_udp(rest, pseudo);
@@ -119,11 +125,22 @@ impl TunnelHeaders {
                 let mut header = ipv6::HeaderMut::of(ip);
                 header.set_payload_len(rest.len() as u16);
                 header.set_hop_limit(ttl);
+                if other != 0 {
+                    header.set_next_header(protocol::IPV6);
+                }
                 // RFC 6438: the label tells routers on the way which packets are of one flow.
                 header.set_first_word(6 << 28 | u32::from(tos) << 20 | flow & FLOW_LABEL);
                 flow
             }
         }
+    }
+
+    /// What the number of what follows the outer header is above that of IPv4, where that is what
+    /// is written: it is IPv6's, if IPv6 is inside (RFC 4213 section 3, RFC 2473 section 3).
+    #[inline(always)]
+    fn other_protocol(&self, inside: &[u8]) -> u8 {
+        let is_other = self.tunnel.key.wrap == Wrap::Ip && ip::version(inside) == 6;
+        if is_other { protocol::IPV6 - protocol::IPV4 } else { 0 }
     }
 
     /// Writes what stands between the IP header and what is inside; says whose flow that is, and
@@ -162,6 +179,7 @@ impl TunnelHeaders {
                 }
                 (flow, marks)
             }
+            Wrap::Ip => (flow_of_packet(packet), Marks::of_packet(packet)),
         }
     }
 }
@@ -185,6 +203,7 @@ fn wrap_of(tunnel: &Tunnel) -> [u8; WRAP_BYTES] {
                 headers[gre::Header::LEN..gre_bytes(Some(key))].copy_from_slice(&key.to_be_bytes());
             }
         }
+        Wrap::Ip => {}
     }
     headers
 }
@@ -194,6 +213,7 @@ impl Tunnel {
         match self.key.wrap {
             Wrap::Vxlan { .. } => protocol::UDP,
             Wrap::Gre(_) => protocol::GRE,
+            Wrap::Ip => protocol::IPV4,
         }
     }
 
@@ -298,6 +318,25 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_packet_inside_ip_is_told_by_the_outer_headers_protocol() {
+        let inner4 = craft::ipv4(1, 2).tos(0xb9).ttl(9).udp(3, 4).payload(b"inside").build();
+        let inner6 = craft::ipv6(1, 2).traffic_class(0xb9).udp(3, 4).payload(b"inside").build();
+        for (inner, number) in [(&inner4, 4), (&inner6, 41)] {
+            let packet = written(&Tunnel::new(Wrap::Ip, V4), inner);
+            let outer = craft::ipv4(7, 8).ttl(OWN_TTL).tos(0xb9).identification(0);
+            let outer = outer.dont_fragment().protocol(number).payload(inner).build();
+            assert_eq!(packet, outer);
+            let packet = written(&Tunnel::new(Wrap::Ip, V6), inner);
+            let parsed = ipv6::Packet::parse(&packet).unwrap();
+            let header = parsed.header;
+            assert_eq!((header.source(), header.destination()), (7, 8));
+            assert_eq!((header.next_header(), header.traffic_class()), (number, 0xb9));
+            assert_eq!((header.hop_limit(), &packet[40..]), (OWN_TTL, &inner[..]));
+            assert_ne!(header.flow_label(), 0);
+        }
+    }
+
     /// Frames and packets with this class of service inside, and TTL 9.
     fn marked(tos: u8) -> [(Inside, Vec<u8>); 4] {
         let frame = || craft::ethernet([2; 6], [4; 6]);
@@ -332,8 +371,13 @@ mod tests {
         for ends in [V4, V6] {
             for ecn in 0..4 {
                 for (inside, inner) in marked(0xb8 | ecn) {
-                    for wrap in [Wrap::vxlan(42), Wrap::Gre(Some(7))] {
-                        if inside == Inside::Packets && wrap == Wrap::vxlan(42) {
+                    for wrap in [Wrap::vxlan(42), Wrap::Gre(Some(7)), Wrap::Ip] {
+                        let only = match wrap {
+                            Wrap::Vxlan { .. } => Some(Inside::Frames),
+                            Wrap::Gre(_) => None,
+                            Wrap::Ip => Some(Inside::Packets),
+                        };
+                        if only.is_some_and(|only| only != inside) {
                             continue;
                         }
                         let usual = Tunnel { inside, ..Tunnel::new(wrap, ends) };

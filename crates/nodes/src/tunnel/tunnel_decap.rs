@@ -1,5 +1,5 @@
-//! Takes frames and packets out of VXLAN and GRE packets to ourselves (RFC 7348 section 4.1,
-//! RFC 2784, RFC 2890, RFC 7676).
+//! Takes frames and packets out of VXLAN, GRE and IP packets to ourselves (RFC 7348 section 4.1,
+//! RFC 2784, RFC 2890, RFC 7676; RFC 2003, RFC 2473, RFC 4213).
 //!
 //! ```text
 //!  udp4_local, ip4_local ┐                 ┌▶ (an entrance)           frames, by the tunnel's mode
@@ -62,9 +62,13 @@ entrances! {
         /// A frame where the tunnel carries packets, a packet where it carries frames, or neither.
         WrongPayload => drop "Set `payload` of the tunnel as the other end has it: frames or \
             packets.",
+        /// What is inside IP is not of the version that the outer header tells.
+        WrongVersion => drop "The sender, or a device on the way, makes wrong packets: capture \
+            some and look who it is.",
         /// A packet out of a tunnel that has no address, or is told not to route.
         NotRouted => drop "Give the tunnel an address, `unnumbered`, or `routing = true`.",
-        /// No tunnel has this network identifier or key, source and destination.
+        /// No tunnel has this network identifier or key, source and destination; or none of IP in
+        /// IP has these ends.
         UnknownTunnel => drop "Compare `vni` or `key`, `local` and `remote` with the other end's: \
             `volley config show`.",
         /// From an end that is not known yet. The control thread hears of it; what comes later is
@@ -84,12 +88,16 @@ entrances! {
 
 impl Node for TunnelDecap {
     const NAME: &'static str = "tunnel-decap";
-    const ABOUT: &'static str = "takes frames and packets out of VXLAN and GRE packets";
+    const ABOUT: &'static str = "takes frames and packets out of VXLAN, GRE and IP packets";
     const ATTACH: &'static [Attach] = &[
         Attach { of: "udp4-local", key: udp::port::VXLAN as u32 },
         Attach { of: "ip4-local", key: protocol::GRE as u32 },
         Attach { of: "udp6-local", key: udp::port::VXLAN as u32 },
         Attach { of: "ip6-local", key: protocol::GRE as u32 },
+        Attach { of: "ip4-local", key: protocol::IPV4 as u32 },
+        Attach { of: "ip4-local", key: protocol::IPV6 as u32 },
+        Attach { of: "ip6-local", key: protocol::IPV4 as u32 },
+        Attach { of: "ip6-local", key: protocol::IPV6 as u32 },
     ];
     type Exit = Exit;
     type Setup = Setup;
@@ -209,6 +217,8 @@ fn open(packet: &PacketView<'_>) -> Result<Opened, Exit> {
     };
     let (wrap, kind, rest, summed) = match protocol {
         protocol::GRE => open_gre(inside)?,
+        protocol::IPV4 => open_ip(inside, 4, ethertype::IPV4)?,
+        protocol::IPV6 => open_ip(inside, 6, ethertype::IPV6)?,
         _ => {
             let datagram = udp::Header::new(inside).ok_or(Exit::Truncated)?;
             let inside = &inside[udp::Header::LEN..];
@@ -232,6 +242,15 @@ fn open_gre(packet: &[u8]) -> Result<(Wrap, u16, usize, bool), Exit> {
         _ => Exit::BadGreHeader,
     })?;
     Ok((Wrap::Gre(parsed.key), parsed.ethertype, parsed.payload.len(), true))
+}
+
+/// The same of IP in IP, whose outer header tells the version of what is inside.
+fn open_ip(packet: &[u8], version: u8, kind: u16) -> Result<(Wrap, u16, usize, bool), Exit> {
+    match packet.first() {
+        None => Err(Exit::Truncated),
+        Some(_) if ip::version(packet) != version => Err(Exit::WrongVersion),
+        Some(_) => Ok((Wrap::Ip, kind, packet.len(), true)),
+    }
 }
 
 /// A number for sources that are alike: of one interface and network (/24, /64).
@@ -302,7 +321,9 @@ fn enter(found: &Found, opened: &Opened, length: usize) -> Result<Exit, Exit> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{FAR, FAR6, GRE, GRE_KEY, HOST_MAC, US, US6, VNI, VXLAN, VXLAN6, World};
+    use crate::testing::{
+        FAR, FAR6, GRE, GRE_KEY, HOST, HOST_MAC, US, US6, VNI, VXLAN, VXLAN6, World,
+    };
     use graph::harness::NodeHarness;
     use wire::craft;
 
@@ -465,6 +486,38 @@ mod tests {
         for (kind, exit) in [(0x0800, "ip4"), (0x86dd, "ip6"), (0x6558, "wrong-payload")] {
             assert_eq!(run(&world, gre(0x2000, kind, &key), 0, 40).0, exit);
         }
+    }
+
+    #[test]
+    fn packets_inside_ip_are_told_by_the_outer_protocol() {
+        let world = World::new();
+        let four = craft::ipv4([203, 0, 116, 9], FAR).udp(1, 2).build();
+        let six = craft::ipv6(FAR6, US6).udp(1, 2).build();
+        let over4 =
+            |number: u8, inner: &[u8]| craft::ipv4(FAR, US).protocol(number).payload(inner).build();
+        let over6 = |number: u8, inner: &[u8]| {
+            craft::ipv6(FAR6, US6).next_header(number).payload(inner).build()
+        };
+        for (number, inner, exit) in [(4, &four, "ip4"), (41, &six, "ip6")] {
+            for packet in [over4(number, inner), over6(number, inner)] {
+                assert_eq!(run(&world, packet, 0, 40), (exit.to_owned(), inner.clone()));
+            }
+        }
+        for (packet, exit) in [
+            (over4(41, &four), "wrong-version"),
+            (over4(4, &six), "wrong-version"),
+            (over6(4, &[0x50; 20]), "wrong-version"),
+            (over4(4, &[]), "truncated"),
+            (over6(41, &[]), "truncated"),
+            (craft::ipv4(HOST, US).protocol(4).payload(&four).build(), "unknown-tunnel"),
+        ] {
+            assert_eq!(run(&world, packet, 0, 40).0, exit);
+        }
+        // Behind the option of Linux that limits how deep tunnels are put into each other.
+        let mut limited = over6(4, &four);
+        limited.splice(40..40, [4, 0, 4, 1, 4, 1, 1, 0]);
+        limited[6] = 60;
+        assert_eq!(run(&world, limited, 0, 48), ("ip4".to_owned(), four));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Puts what leaves by tunnels into packets to their other ends (RFC 7348 section 5, RFC 2784,
-//! RFC 7676), and finds their way.
+//! RFC 7676, RFC 2003, RFC 2473, RFC 4213), and finds their way.
 //!
 //! ```text
 //!                                       ┌▶ ip4_rewrite, ip6_rewrite   by an adjacency
@@ -81,7 +81,7 @@ impl<'a> Way<'a> {
 
 impl Node for TunnelEncap {
     const NAME: &'static str = "tunnel-encap";
-    const ABOUT: &'static str = "wraps what leaves by VXLAN and GRE tunnels";
+    const ABOUT: &'static str = "wraps what leaves by VXLAN, GRE and IP in IP tunnels";
     const BEGINS_AGAIN: bool = true;
     type Exit = Exit;
     type Setup = Setup;

@@ -94,6 +94,9 @@ pub(crate) fn plays() -> Vec<(&'static str, Play)> {
         ("tunnel-decap/inner-runt", |rig| rig.receive(0, in_vxlan(8, 42, 13))),
         ("tunnel-decap/bad-gre-header", |rig| rig.receive(0, in_gre(0x4000, 0x6558))),
         ("tunnel-decap/wrong-payload", |rig| rig.receive(0, in_gre(0x2000, 0x0800))),
+        ("tunnel-decap/wrong-version", |rig| {
+            rig.receive(0, from_far().protocol(4).payload(&[0x60; 40]).build());
+        }),
         ("tunnel-decap/no-checksum", |rig| {
             let bare = from_far6().udp(50_000, 4789).checksum(0);
             rig.receive(0, bare.payload(&vxlan(8, 42, 14)).build());
@@ -151,7 +154,15 @@ pub(crate) fn plays() -> Vec<(&'static str, Play)> {
 /// Drops that a tunnel over IPv6 and one of packets meet as those above do.
 #[test]
 fn tunnels_of_every_kind_come_to_an_end() {
-    let plays: [(&str, Play); 7] = [
+    let plays: [(&str, Play); 9] = [
+        ("tunnel-decap/unknown-tunnel", |rig| {
+            lead(rig, IPIP, US, [172, 16, 0, 1]);
+            let inside = craft::ipv4(INSIDE_IPIP, HOST).udp(1, 2).build();
+            rig.receive(0, from_far().protocol(4).payload(&inside).build());
+        }),
+        ("tunnel-decap/wrong-version", |rig| {
+            rig.receive(0, from_far6().next_header(41).payload(&[0x45; 20]).build());
+        }),
         ("tunnel-too-big/untellable", |rig| {
             lead(rig, VXLAN6, US6, address("2001:db8:a:5::1"));
             send_by(rig, VXLAN6, 1300);

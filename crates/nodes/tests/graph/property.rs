@@ -118,17 +118,22 @@ fn in_tunnel() -> impl Strategy<Value = Vec<u8>> {
     let vni = prop::sample::select(vec![VNI as u8, VNI as u8, 43]);
     let key = prop::sample::select(vec![GRE_KEY as u8, GRE_LINK_KEY as u8, 77]);
     let kind = prop::sample::select(vec![[0x65, 0x58], [8, 0], [0x86, 0xdd], [1, 1]]);
-    (inside, flags, vni, key, kind, 0u8..4).prop_map(|(inside, flags, vni, key, kind, how)| {
-        let link = || craft::ethernet(HOST_MAC, our_mac(0));
-        let vxlan = || [&[flags, 0, 0, 0, 0, 0, vni, 0][..], &inside].concat();
-        let gre = || [&[0x20, 0, kind[0], kind[1], 0, 0, 0, key][..], &inside].concat();
-        match how {
-            0 => link().ipv4(FAR, US).udp(50_000, 4789).payload(&vxlan()).build(),
-            1 => link().ipv6(FAR6, US6).udp(50_000, 4789).payload(&vxlan()).build(),
-            2 => link().ipv4(FAR, US).protocol(47).payload(&gre()).build(),
-            _ => link().ipv6(FAR6, US6).next_header(47).payload(&gre()).build(),
-        }
-    })
+    let number = prop::sample::select(vec![4u8, 41]);
+    (inside, flags, vni, key, kind, number, 0u8..6).prop_map(
+        |(inside, flags, vni, key, kind, number, how)| {
+            let link = || craft::ethernet(HOST_MAC, our_mac(0));
+            let vxlan = || [&[flags, 0, 0, 0, 0, 0, vni, 0][..], &inside].concat();
+            let gre = || [&[0x20, 0, kind[0], kind[1], 0, 0, 0, key][..], &inside].concat();
+            match how {
+                0 => link().ipv4(FAR, US).udp(50_000, 4789).payload(&vxlan()).build(),
+                1 => link().ipv6(FAR6, US6).udp(50_000, 4789).payload(&vxlan()).build(),
+                2 => link().ipv4(FAR, US).protocol(47).payload(&gre()).build(),
+                3 => link().ipv4(FAR, US).protocol(number).payload(&inside).build(),
+                4 => link().ipv6(FAR6, US6).next_header(number).payload(&inside).build(),
+                _ => link().ipv6(FAR6, US6).next_header(47).payload(&gre()).build(),
+            }
+        },
+    )
 }
 
 fn any_bytes() -> impl Strategy<Value = Vec<u8>> {

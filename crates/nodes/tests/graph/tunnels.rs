@@ -90,6 +90,50 @@ fn a_packet_out_of_gre_is_routed_and_one_for_us_answered() {
 }
 
 #[test]
+fn a_routed_packet_goes_through_ip_in_ip_and_comes_out_of_it() {
+    let mut rig = Rig::new();
+    let link = || craft::ethernet(HOST_MAC, our_mac(0));
+    let outer4 = |number: u8, inside: &[u8]| {
+        let outer = craft::ethernet(our_mac(1), GATEWAY_MAC).ipv4(US, FAR).identification(0);
+        outer.ttl(64).dont_fragment().protocol(number).payload(inside).build()
+    };
+    let outer6 = |number: u8, label: u32, inside: &[u8]| {
+        let outer = craft::ethernet(our_mac(1), GATEWAY_MAC).ipv6(US6, FAR6).hop_limit(64);
+        outer.flow_label(label).next_header(number).payload(inside).build()
+    };
+    let four = |ttl, to: [u8; 4]| craft::ipv4(HOST, to).ttl(ttl).udp(1, 2).payload(b"deep").build();
+    let six = |ttl, to| craft::ipv6(HOST6, to).hop_limit(ttl).udp(1, 2).build();
+    let framed = |kind: u16, packet: &[u8]| [&link().ethertype(kind).build()[..], packet].concat();
+    let sent = rig.answer(0, framed(0x0800, &four(9, INSIDE_IPIP)));
+    assert_eq!(sent, [(1, outer4(4, &four(8, INSIDE_IPIP)))]);
+    let sent = rig.answer(0, framed(0x86dd, &six(9, INSIDE_IPIP6)));
+    let label = u32::from_be_bytes(*sent[0].1[14..].first_chunk().unwrap()) & 0xf_ffff;
+    assert_eq!(sent, [(1, outer6(41, label, &six(8, INSIDE_IPIP6)))]);
+    // And IPv6 over IPv4, IPv4 over IPv6: a route each that leads into the other tunnel.
+    let lead = |id| fib::Forward::new(nodes::tables::Kind::Rewrite as u8, id);
+    rig.dataplane.ip4.insert("203.0.117.0/24".parse().unwrap(), lead(OVER_IPIP6)).unwrap();
+    rig.dataplane.ip6.insert("2001:db8:e::/48".parse().unwrap(), lead(OVER_IPIP)).unwrap();
+    let sent = rig.answer(0, framed(0x0800, &four(9, [203, 0, 117, 9])));
+    let label = u32::from_be_bytes(*sent[0].1[14..].first_chunk().unwrap()) & 0xf_ffff;
+    assert_eq!(sent, [(1, outer6(4, label, &four(8, [203, 0, 117, 9])))]);
+    let to = std::net::Ipv6Addr::new(0x2001, 0xdb8, 0xe, 0, 0, 0, 0, 9);
+    let sent = rig.answer(0, framed(0x86dd, &six(9, to)));
+    assert_eq!(sent, [(1, outer4(41, &six(8, to)))]);
+    let back = craft::ipv4(INSIDE_IPIP, HOST).ttl(9).udp(1, 2).build();
+    let sent = rig.answer(0, link().ipv4(FAR, US).protocol(4).payload(&back).build());
+    let to_host = craft::ethernet(our_mac(0), HOST_MAC).ipv4(INSIDE_IPIP, HOST).ttl(8).udp(1, 2);
+    assert_eq!(sent, [(0, to_host.build())]);
+    let back = craft::ipv6(INSIDE_IPIP6, HOST6).hop_limit(9).udp(1, 2).build();
+    let sent = rig.answer(0, link().ipv4(FAR, US).protocol(41).payload(&back).build());
+    let to_host = craft::ethernet(our_mac(0), HOST_MAC).ipv6(INSIDE_IPIP6, HOST6).hop_limit(8);
+    assert_eq!(sent, [(0, to_host.udp(1, 2).build())]);
+    let counted = [IPIP, IPIP6].map(|id| rig.dataplane.interface_totals(id));
+    let packets = counted.map(|it| (it.rx_packets, it.tx_packets));
+    assert_eq!(packets, [(2, 2), (0, 2)]);
+    rig.settle();
+}
+
+#[test]
 fn an_error_about_a_packet_out_of_gre_goes_back_into_it() {
     let mut rig = Rig::new();
     let inside = craft::ipv4(INSIDE_GRE, [172, 16, 0, 1]).udp(1, 2).build();

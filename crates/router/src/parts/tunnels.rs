@@ -31,6 +31,7 @@ fn tunnel(kind: &PortKind, vrfs: &VrfNumbers) -> Option<Tunnel> {
     let wrap = match kind {
         PortKind::Vxlan(vxlan) => Wrap::Vxlan { vni: vxlan.vni, port: vxlan.udp_port },
         PortKind::Gre(gre) => Wrap::Gre(gre.incoming_key()),
+        PortKind::Ipip(_) => Wrap::Ip,
         _ => return None,
     };
     let mut tunnel = Tunnel::new(wrap, Ends::new(ends.local, remote)?);
@@ -42,6 +43,9 @@ fn tunnel(kind: &PortKind, vrfs: &VrfNumbers) -> Option<Tunnel> {
         PortKind::Gre(gre) => {
             tunnel.key_out = gre.outgoing_key();
             (tunnel.dscp, tunnel.ttl) = (gre.dscp.fixed(), gre.ttl.fixed());
+        }
+        PortKind::Ipip(ipip) => {
+            (tunnel.dscp, tunnel.ttl) = (ipip.dscp.fixed(), ipip.ttl.fixed());
         }
         _ => {}
     }

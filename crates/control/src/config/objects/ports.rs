@@ -27,6 +27,8 @@ impl Object for Ports {
         tunnel::VXLAN_DEL,
         tunnel::GRE_ADD,
         tunnel::GRE_DEL,
+        tunnel::IPIP_ADD,
+        tunnel::IPIP_DEL,
         qos::SET,
         qos::CLASS,
         qos::FILTER,

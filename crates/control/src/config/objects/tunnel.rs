@@ -1,4 +1,4 @@
-//! Tunnels: what none can say alone, and the commands of the nouns `vxlan` and `gre`.
+//! Tunnels: what none can say alone, and the commands of the nouns `vxlan`, `gre` and `ipip`.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -9,6 +9,7 @@ use super::port::Ports;
 use super::port_kind::PortKind;
 use super::port_kind::ends::{Ends, Remotes};
 use super::port_kind::gre::Gre;
+use super::port_kind::ipip::Ipip;
 use super::port_kind::vxlan::Vxlan;
 use super::port_name::PortName;
 use super::vrf::VrfName;
@@ -22,19 +23,22 @@ use crate::config::words::Words;
 /// Finds what is wrong with all tunnels.
 pub(super) fn check_all(ports: &Ports, report: &mut Report) {
     type Network = (u32, u16);
-    type Known<'a> = (Option<&'a VrfName>, Option<Network>, Option<u32>, IpAddr, Option<IpAddr>);
+    type Told = (&'static str, Option<Network>, Option<u32>);
+    type Known<'a> = (Option<&'a VrfName>, Told, IpAddr, Option<IpAddr>);
     let mut used: HashMap<Known<'_>, &PortName> = HashMap::new();
     for (name, port) in ports.iter() {
-        let (vni, key, ends) = match &port.kind {
-            PortKind::Vxlan(vxlan) => (Some((vxlan.vni, vxlan.udp_port)), None, &vxlan.ends),
-            PortKind::Gre(gre) => (None, gre.incoming_key(), &gre.ends),
-            _ => continue,
+        let Some(ends) = port.kind.ends() else { continue };
+        let (network, key) = match &port.kind {
+            PortKind::Vxlan(vxlan) => (Some((vxlan.vni, vxlan.udp_port)), None),
+            PortKind::Gre(gre) => (None, gre.incoming_key()),
+            _ => (None, None),
         };
+        let told = (port.kind.name().word(), network, key);
         check_ends(name, ends, ports, report);
         let unknown = port.kind.has_remotes().then_some(None);
         for remote in ends.remotes.listed().iter().copied().map(Some).chain(unknown) {
             let under = ends.underlay_vrf.as_ref();
-            let other = used.insert((under, vni, key, ends.local, remote), name);
+            let other = used.insert((under, told, ends.local, remote), name);
             if let Some(other) = other.filter(|other| *other != name) {
                 let message = format!("it is the same tunnel as {other}");
                 let problem = Problem::new(format!("port.{name}"), message);
@@ -51,7 +55,11 @@ pub(super) fn check_all(ports: &Ports, report: &mut Report) {
         }
         if port.kind.is_point_to_point() && port.kind.has_remotes() {
             let message = "a tunnel of packets has one other end";
-            refuse("remotes", message, "`remote`, or payload = \"frames\"");
+            let expected = match &port.kind {
+                PortKind::Gre(_) => "`remote`, or payload = \"frames\"",
+                _ => "`remote`",
+            };
+            refuse("remotes", message, expected);
         }
         if port.kind.is_point_to_point() && port.ra.is_some() {
             refuse("ra", "there are no hosts on a tunnel of packets", "no `ra` here");
@@ -135,6 +143,19 @@ pub(super) const GRE_ADD: Command = Command::with(
 /// Removes it.
 pub(super) const GRE_DEL: Command =
     Command::with(("gre", "del"), "Remove a GRE tunnel", PortName::first, Vec::new, del);
+
+/// Makes a tunnel of IP in IP.
+pub(super) const IPIP_ADD: Command = Command::with(
+    ("ipip", "add"),
+    "Make a tunnel of IPv4 and IPv6 packets in IPv4 or IPv6, a link, as in: ipip add six local 192.0.2.1 remote 192.0.2.9",
+    PortName::first,
+    explained::<Ipip>,
+    |config, words| add_as(&mut config.ports, words, "ipip"),
+);
+
+/// Removes it.
+pub(super) const IPIP_DEL: Command =
+    Command::with(("ipip", "del"), "Remove a tunnel of IP in IP", PortName::first, Vec::new, del);
 
 fn del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let name: PortName = words.next("a port name")?;

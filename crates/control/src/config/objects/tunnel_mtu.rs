@@ -37,6 +37,7 @@ impl PortKind {
                 let key = if it.outgoing_key().is_some() { GRE_KEY_BYTES } else { 0 };
                 gre::Header::LEN + key
             }
+            Self::Ipip(_) => 0,
             _ => udp::Header::LEN + vxlan::Header::LEN,
         };
         let link = if self.is_point_to_point() { 0 } else { ethernet::Header::LEN };
@@ -142,6 +143,14 @@ mod tests {
         assert!(told(&gre("mtu = 1476")).is_empty());
         assert_eq!(told(&gre("mtu = 1477")).len(), 1);
         assert_eq!(told(&gre("mtu = 1476\nkey = 7")).len(), 1);
+        let ipip = |remote: &str, more: &str| {
+            let local = if remote.contains(':') { "2001:db8::1" } else { "192.0.2.1" };
+            let ends = format!("local = \"{local}\"\nremote = \"{remote}\"");
+            told(&format!("[port.i]\nkind = \"ipip\"\n{ends}\n{more}\n")).len()
+        };
+        assert_eq!((ipip("192.0.2.9", ""), ipip("2001:db8::9", "")), (0, 0), "by itself it fits");
+        assert_eq!((ipip("192.0.2.9", "mtu = 1480"), ipip("192.0.2.9", "mtu = 1481")), (0, 1));
+        assert_eq!((ipip("2001:db8::9", "mtu = 1460"), ipip("2001:db8::9", "mtu = 1461")), (0, 1));
     }
 
     #[test]

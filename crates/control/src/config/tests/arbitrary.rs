@@ -25,6 +25,7 @@ use super::super::objects::port_allow::Allow;
 use super::super::objects::port_filters::{Filters, Reverse, Urpf};
 use super::super::objects::port_kind::ends::{Ends, Remotes};
 use super::super::objects::port_kind::gre::{Gre, Payload};
+use super::super::objects::port_kind::ipip::Ipip;
 use super::super::objects::port_kind::vlan::{Protocol, Vid, Vlan};
 use super::super::objects::port_kind::vxlan::Vxlan;
 use super::super::objects::port_kind::{self, DeviceName, PortKind, Repeat, Role};
@@ -205,6 +206,11 @@ fn virtual_ports(config: &mut Config, ports: &[u8]) {
                 key_out: (index > 0).then_some(11),
                 payload,
                 ..Gre::new(one())
+            }),
+            PortKind::Ipip(Ipip {
+                dscp: if index == 1 { OuterDscp::Is(Dscp(10)) } else { OuterDscp::Inherit },
+                ttl: if index == 0 { OuterTtl::Inherit } else { OuterTtl::Is(64) },
+                ..Ipip::new(one())
             }),
         ]);
         let vxlan = |ends| PortKind::Vxlan(Vxlan::new(1000, ends));

@@ -13,6 +13,7 @@ use super::super::objects::port::{Port, PortName};
 use super::super::objects::port_kind::PortKind;
 use super::super::objects::port_kind::ends::{Ends, Remotes};
 use super::super::objects::port_kind::gre::{Gre, Payload};
+use super::super::objects::port_kind::ipip::Ipip;
 use super::super::objects::port_kind::vlan::Vlan;
 use super::super::objects::route::{NextHop, Route, RouteKey};
 use super::super::objects::tunnel_outer::{OuterDscp, OuterTtl};
@@ -103,6 +104,9 @@ fn made(name: &PortName, port: &Port) -> String {
             let keys = [("key", key), ("key_in", key_in), ("key_out", key_out)];
             let keys: String = keys.iter().map(|(word, key)| maybe(word, key.as_ref())).collect();
             format!("gre add {name}{keys}{packets}{}{}", outer(*dscp, *ttl), ends(between))
+        }
+        PortKind::Ipip(Ipip { dscp, ttl, ends: between }) => {
+            format!("ipip add {name}{}{}", outer(*dscp, *ttl), ends(between))
         }
         kind => format!("port add {name} {}", kind.name().word()),
     }

@@ -146,6 +146,17 @@ fn what_carries_packets_is_routed_and_what_has_several_ends_is_bridged() {
         tunnel(&format!("{gre}remotes = [\"192.0.2.9\"]\n")),
         ["a tunnel of packets has one other end"]
     );
+    // Beside one of GRE, one of IP in IP has the same ends; a second one has not.
+    let ipip = |name: &str| {
+        let head = if name == "t" { String::new() } else { format!("[port.{name}]\n") };
+        format!("{head}kind = \"ipip\"\nlocal = \"192.0.2.1\"\nremote = \"192.0.2.9\"\n")
+    };
+    assert_eq!(tunnel(&format!("{one}{}", ipip("u"))), [""; 0]);
+    assert_eq!(tunnel(&format!("{}{}", ipip("t"), ipip("u"))), ["it is the same tunnel as t"]);
+    assert_eq!(
+        tunnel("kind = \"ipip\"\nlocal = \"192.0.2.1\"\nremotes = [\"192.0.2.9\"]\n"),
+        ["a tunnel of packets has one other end"]
+    );
     assert_eq!(
         tunnel(&format!("{one}[bridge.lan]\nports = [\"t\"]\n")),
         ["t carries packets, not frames"]

@@ -8,6 +8,7 @@ mod bvi;
 pub mod ends;
 mod fields;
 pub mod gre;
+pub mod ipip;
 mod kind;
 pub mod vlan;
 pub mod vxlan;
@@ -15,6 +16,7 @@ pub mod vxlan;
 use bvi::Bvi;
 use ends::{Ends, Remotes};
 use gre::Gre;
+use ipip::Ipip;
 use vlan::Vlan;
 use vxlan::Vxlan;
 
@@ -135,6 +137,8 @@ kinds! {
     Vxlan(Vxlan) = "vxlan",
     /// A GRE tunnel of Ethernet frames, or of packets.
     Gre(Gre) = "gre",
+    /// A tunnel of IPv4 and IPv6 packets in IPv4 or IPv6, and nothing else between.
+    Ipip(Ipip) = "ipip",
 }
 
 impl PortKind {
