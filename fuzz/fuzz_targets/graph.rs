@@ -19,15 +19,17 @@ use nodes::filter::{
     allow_input::{AllowInput, Allowed},
     urpf_input::{Reverse, Urpf, UrpfInput},
 };
-use nodes::interface::{MirrorTo, mirror_input::MirrorInput, mirror_output::MirrorOutput};
+use nodes::interface::{
+    ForCopies, MirrorPart, MirrorParts, MirrorTo, mirror_input::MirrorInput,
+    mirror_output::MirrorOutput,
+};
 use nodes::ip::DirectedBroadcasts;
 use nodes::ip::redirect_input::{RedirectInput, Redirects};
 use nodes::ip::{Policy, PolicyWay};
 
 use nodes::local::{ProxyNd, sum_icmp};
 use nodes::tables::{
-    BridgeId, BridgePort, Ends, FlowRule, Inside, Interface, InterfaceId, Kind, Link, Mode, Tunnel,
-    Vlan, VlanTags, VrfId, Wrap, flow_field, link_key,
+    BridgeId, BridgePort, Ends, FlowRule, Inside, Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan, VlanTags, VrfId, Wrap, flow_field, link_key, Erspan, ErspanVersion,
 };
 use packet::{Burst, HeapPool, PacketBuf, PacketCache, Pool, RxQueue, TxQueue};
 use std::{
@@ -159,6 +161,13 @@ impl Router {
                 row.set::<RedirectInput>(Some(Redirects));
                 row.put(Some(ProxyNd(vec!["::/0".parse().expect("a network")])));
                 row.set::<AclOutput>(Some(access(true)));
+                // Copies leave by the port that they are made at.
+                let sent = MirrorPart { most: 100, one_of: 2 };
+                row.set::<MirrorOutput>(Some(MirrorTo(topology::ERSPAN)));
+                row.put(Some(MirrorParts { sent, ..MirrorParts::default() }));
+            }
+            if let Some(row) = row.as_mut().filter(|_| id == topology::ERSPAN) {
+                row.put(Some(ForCopies));
             }
             if let Some(row) = row.as_mut().filter(|_| id == LED) {
                 row.put(Some(policy()));

@@ -42,7 +42,8 @@ pub(crate) fn opened(kind: &PortKind, folders: &Folders) -> Result<(PortKind, Ve
         | PortKind::Bvi
         | PortKind::Vxlan(_)
         | PortKind::Gre(_)
-        | PortKind::Ipip(_) => kind.clone(),
+        | PortKind::Ipip(_)
+        | PortKind::Erspan(_) => kind.clone(),
     };
     Ok((kind, files))
 }

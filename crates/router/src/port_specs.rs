@@ -22,7 +22,8 @@ pub(crate) fn spec_of(kind: &PortKind) -> Option<PortSpec> {
         | PortKind::Bvi
         | PortKind::Vxlan(_)
         | PortKind::Gre(_)
-        | PortKind::Ipip(_) => return None,
+        | PortKind::Ipip(_)
+        | PortKind::Erspan(_) => return None,
     })
 }
 

@@ -29,7 +29,8 @@ pub(super) fn check(machine: &Machine, config: &Config) -> Vec<Finding> {
             | PortKind::Bvi
             | PortKind::Vxlan(_)
             | PortKind::Gre(_)
-            | PortKind::Ipip(_) => Vec::new(),
+            | PortKind::Ipip(_)
+            | PortKind::Erspan(_) => Vec::new(),
         }
     };
     let found: Vec<Finding> = config.ports.iter().flat_map(of_port).collect();

@@ -9,6 +9,12 @@ pub struct Mirror {
     pub name: String,
     /// The port that copies leave by.
     pub destination: String,
+    /// Octets of each frame that are copied at most; null: all.
+    #[serde(default)]
+    pub truncate: Option<u16>,
+    /// One of so many frames is copied.
+    #[serde(default)]
+    pub sample: u32,
     /// Whose frames are copied.
     pub sources: Vec<MirrorSource>,
 }
@@ -40,6 +46,8 @@ impl View for Mirror {
             "mirror": mirror.name, "to": mirror.destination, "from": source.port,
             "copies": source.direction, "received": source.received, "sent": source.sent,
             "lost": source.lost,
+            "bytes": mirror.truncate.map_or_else(|| "all".to_owned(), |most| most.to_string()),
+            "one of": mirror.sample,
         })
     }
 }

@@ -286,6 +286,8 @@ answers! { FakeRouter, router, filter;
         let mirror = |(name, mirror): (&mirror::MirrorName, &mirror::Mirror)| view::Mirror {
             name: name.to_string(),
             destination: mirror.destination.to_string(),
+            truncate: mirror.truncate,
+            sample: mirror.sample,
             sources: mirror.sources.iter().map(source).collect(),
         };
         router.config.mirrors.iter().map(mirror).collect()

@@ -3,15 +3,19 @@
 //! ```text
 //!  interface_input  ─▶ mirror_input  ─▶ (the next feature)
 //!  interface_output ─▶ mirror_output ─▶ interface_leave
-//!                           └─ the copy ─▶ interface_output
+//!                           └─ the copy ─▶ interface_output ─▶ a port, a VLAN, a tunnel
 //! ```
+//! A copy that is to leave by a VLAN or a tunnel is said to have come by that: what is said so is
+//! copied no more, wherever it leaves. One that leaves by a port as it is meets no mirror.
+//!
 //! Where neither the frame nor its copy is changed any more, both are references of one buffer.
 
 use crate::interface::{mirror_input::MirrorInput, mirror_output::MirrorOutput};
 use crate::tables::{
-    BridgePort, Interface, Interfaces, Link, MirroredCounters, Mode, Received, Run, Sent, Setup,
-    Side, Work, WorkerCounters,
+    BridgePort, Interface, Interfaces, Link, MOST_INTERFACES, MirroredCounters, Mode, Received,
+    Run, Sent, Setup, Side, Work, WorkerCounters,
 };
+use crate::tunnel::CopyTold;
 use graph::{Context, ExitIndex, Exits, add};
 use packet::{Frame, PacketView};
 use std::marker::PhantomData;
@@ -22,11 +26,44 @@ use std::sync::atomic::AtomicU64;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MirrorTo(pub u16);
 
+/// Copies of what others carry leave by the interface, put into tags or a tunnel; and nothing else
+/// does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ForCopies;
+
+/// What is copied of an interface's frames, each way; all, where it says nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MirrorParts {
+    /// Of those that it receives.
+    pub received: MirrorPart,
+    /// Of those that it sends.
+    pub sent: MirrorPart,
+}
+
+/// What is copied of frames.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MirrorPart {
+    /// Octets of each, from the first, at most.
+    pub most: u32,
+    /// One of so many, on each worker.
+    pub one_of: u32,
+}
+
+impl Default for MirrorPart {
+    fn default() -> Self {
+        Self { most: u32::MAX, one_of: 1 }
+    }
+}
+
 /// How copies of one interface's frames are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Copies {
     to: u16,
     shares: bool,
+    part: MirrorPart,
+    told: CopyTold,
+    /// They are said to have come by where they leave.
+    marks: bool,
 }
 
 impl Interfaces {
@@ -34,14 +71,23 @@ impl Interfaces {
     pub fn copies_of_received(&self, id: u16) -> Option<Copies> {
         let row = self.get(id)?;
         let MirrorTo(to) = *row.setting::<MirrorInput>()?;
-        Some(Copies { to, shares: self.passes_on_unchanged(id, row) && self.sends_unchanged(to) })
+        let shares = self.passes_on_unchanged(id, row) && self.sends_unchanged(to);
+        Some(self.copies(row, to, shares, false))
     }
 
     /// How to copy what `id` sends, if that is wanted.
     pub fn copies_of_sent(&self, id: u16) -> Option<Copies> {
         let row = self.get(id)?;
         let MirrorTo(to) = *row.setting::<MirrorOutput>()?;
-        Some(Copies { to, shares: row.sends_unchanged() && self.sends_unchanged(to) })
+        let shares = row.sends_unchanged() && self.sends_unchanged(to);
+        Some(self.copies(row, to, shares, true))
+    }
+
+    fn copies(&self, row: &Interface, to: u16, shares: bool, sent: bool) -> Copies {
+        let parts = row.get::<MirrorParts>().copied().unwrap_or_default();
+        let part = if sent { parts.sent } else { parts.received };
+        let told = CopyTold { truncated: false, sent, vlan: row.outer_vlan() };
+        Copies { to, shares, part, told, marks: self.is_for_copies(to) }
     }
 
     fn sends_unchanged(&self, id: u16) -> bool {
@@ -79,19 +125,30 @@ impl Copies {
         exit: impl Into<ExitIndex>,
         context: &mut Context<'_>,
     ) -> bool {
-        let rx = packet.rx();
+        let rx = if self.marks { self.to } else { packet.rx() };
         if context.room() == 0 {
             return false;
         }
-        let emitted = if self.shares {
+        let most = self.part.most as usize;
+        let truncated = packet.length() > most;
+        let emitted = if self.shares && !truncated {
             let Some(reference) = packet.share(1).next() else { return false };
             context.emit_shared(reference, rx, exit)
         } else {
-            let Some(copy) = context.cache.copy_of(packet.header()) else { return false };
+            let bytes = packet.header();
+            let Some(copy) = context.cache.copy_of(&bytes[..bytes.len().min(most)]) else {
+                return false;
+            };
             context.emit(copy, rx, exit)
         };
         // There is room: it was asked for.
-        emitted.map(|mut copy| copy.set_tx(self.to)).is_ok()
+        let told = CopyTold { truncated, ..self.told };
+        emitted
+            .map(|mut copy| {
+                copy.set_tx(self.to);
+                copy.set_adjacency(told.to_bits());
+            })
+            .is_ok()
     }
 }
 
@@ -127,6 +184,8 @@ impl Mirrored for Sent {
 /// Copies frames for who listens; they themselves go on.
 pub struct Mirroring<S> {
     counters: Arc<WorkerCounters>,
+    /// Frames of each interface that are not copied before the next that is.
+    passed_over: Box<[u32]>,
     side: PhantomData<S>,
 }
 
@@ -143,7 +202,8 @@ impl<S: Mirrored> Work for Mirroring<S> {
     type Exit = Exit;
 
     fn new(setup: &Setup) -> Self {
-        Self { counters: Arc::clone(&setup.counters), side: PhantomData }
+        let passed_over = vec![0; MOST_INTERFACES].into();
+        Self { counters: Arc::clone(&setup.counters), passed_over, side: PhantomData }
     }
 
     fn hold(
@@ -156,6 +216,17 @@ impl<S: Mirrored> Work for Mirroring<S> {
         let Some(copies) = S::copies(run.interfaces, run.id) else { return };
         let counters = self.counters.mirrored.get(usize::from(run.id));
         for slot in run.slots {
+            if run.interfaces.is_for_copies(frame.rx()[slot]) {
+                continue;
+            }
+            if copies.part.one_of > 1
+                && let Some(left) = self.passed_over.get_mut(usize::from(run.id))
+            {
+                *left = if *left == 0 { copies.part.one_of } else { *left } - 1;
+                if *left != copies.part.one_of - 1 {
+                    continue;
+                }
+            }
             let made = copies.make(&mut frame.view(slot), Exit::Copy, context);
             if let Some(counters) = counters {
                 add(if made { S::counter(counters) } else { &counters.lost }, 1);
@@ -170,19 +241,23 @@ mod tests {
     use crate::port::Shaped;
     use crate::testing::{BESIDE_TUNNELS, World};
 
-    fn copies(change: impl FnOnce(&mut World), id: u16) -> (Option<Copies>, Option<Copies>) {
+    type Found = Option<(u16, bool)>;
+
+    fn copies(change: impl FnOnce(&mut World), id: u16) -> (Found, Found) {
         let mut world = World::new();
         world.change_interface(id, |row| {
             row.set::<MirrorInput>(Some(MirrorTo(5)));
             row.set::<MirrorOutput>(Some(MirrorTo(5)));
         });
         change(&mut world);
-        (world.interfaces.copies_of_received(id), world.interfaces.copies_of_sent(id))
+        let found = |copies: Option<Copies>| copies.map(|it| (it.to, it.shares));
+        let interfaces = &world.interfaces;
+        (found(interfaces.copies_of_received(id)), found(interfaces.copies_of_sent(id)))
     }
 
     #[test]
     fn frames_that_stay_as_they_are_are_not_copied_byte_by_byte() {
-        let with = |shares| Some(Copies { to: 5, shares });
+        let with = |shares| Some((5, shares));
         assert_eq!(copies(|_| (), 2), (with(true), with(true)));
         assert_eq!(copies(|_| (), 7), (with(true), with(true)));
         assert_eq!(copies(|_| (), 0), (with(false), with(true)));

@@ -15,7 +15,7 @@ pub use departure::Departure;
 pub(crate) use departure::departures;
 pub(crate) use entrance::entrances;
 pub use entrance::{Entrance, ReceivedRun};
-pub use mirror::{Copies, MirrorTo, Mirroring};
+pub use mirror::{Copies, ForCopies, MirrorPart, MirrorParts, MirrorTo, Mirroring};
 pub use turns::{InTurn, Onward, Turns, run_of};
 
 nodes! {

@@ -125,7 +125,7 @@ impl Icmp4Error {
     ) -> Exit {
         let Some(header) = ipv4::Header::new(packet.header()) else { return Exit::NotAllowed };
         let (sender, target) = (header.source(), header.destination());
-        if interfaces.is_tunnels_own(packet.rx(), Ipv4Addr::from(sender), Ipv4Addr::from(target)) {
+        if interfaces.is_tunnels(packet.rx(), Ipv4Addr::from(sender), Ipv4Addr::from(target)) {
             return match packet.cause() == NEEDS_FRAGMENTS {
                 true => Exit::TunnelTooBig,
                 false => Exit::TunnelUnreachable,

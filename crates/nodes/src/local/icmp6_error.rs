@@ -116,7 +116,7 @@ impl Icmp6Error {
         let (cause, rx) = (packet.cause(), packet.rx());
         let Some(header) = ipv6::Header::new(packet.header()) else { return Exit::NotAllowed };
         let (sender, target) = (header.source(), header.destination());
-        if interfaces.is_tunnels_own(rx, Ipv6Addr::from(sender), Ipv6Addr::from(target)) {
+        if interfaces.is_tunnels(rx, Ipv6Addr::from(sender), Ipv6Addr::from(target)) {
             return match cause == TOO_BIG {
                 true => Exit::TunnelTooBig,
                 false => Exit::TunnelUnreachable,

@@ -1,5 +1,6 @@
 //! Interfaces as workers see them: rows of one table that the control thread publishes.
 
+use crate::interface::ForCopies;
 use crate::tables::{
     BridgePort, Features, Inside, Members, Settings, Tunnel, Tunnels, Vlan, Vlans, VrfId,
 };
@@ -209,13 +210,16 @@ pub struct Interfaces {
     pub(super) members: Members,
     pub(super) vlans: Vlans,
     pub(super) tunnels: Tunnels,
+    /// Some row is that of an interface for copies.
+    has_copies: bool,
 }
 
 impl Interfaces {
     /// A table of these rows.
     pub fn new(rows: Vec<Option<Interface>>) -> Self {
         let (members, vlans) = (Members::of(&rows), Vlans::of(&rows));
-        Self { members, vlans, tunnels: Tunnels::of(&rows), rows }
+        let has_copies = rows.iter().flatten().any(Interface::has::<ForCopies>);
+        Self { members, vlans, tunnels: Tunnels::of(&rows), has_copies, rows }
     }
 
     /// The table with another row `id`.
@@ -255,6 +259,13 @@ impl Interfaces {
     #[inline]
     pub fn has_input_features(&self, id: u16) -> bool {
         self.get(id).is_some_and(|row| !row.input.is_empty())
+    }
+
+    /// True if copies of what others carry leave by an interface, and nothing else: a packet that
+    /// is said to have come by it is such a copy.
+    #[inline]
+    pub fn is_for_copies(&self, id: u16) -> bool {
+        self.has_copies && self.get(id).is_some_and(Interface::has::<ForCopies>)
     }
 
     /// The VRF of an interface's packets.

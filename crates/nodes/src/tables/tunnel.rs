@@ -3,6 +3,7 @@
 //! ```text
 //!  VXLAN  │ IPv4 20 or IPv6 40 │ UDP 8 │ VXLAN 8 │ frame …            RFC 7348 section 5
 //!  GRE    │ IPv4 20 or IPv6 40 │ GRE 4 or 8      │ frame or packet …  RFC 2784, RFC 7676, with a key RFC 2890
+//!  ERSPAN │ IPv4 20 or IPv6 40 │ GRE 8 │ ERSPAN 8 or 12 │ frame …       copies alone, one way
 //!  IP     │ IPv4 20 or IPv6 40 │ packet …                            RFC 2003, RFC 2473, RFC 4213
 //!
 //!  several remotes:  one tunnel ─┬─ an interface for each remote, in the tunnel's bridge
@@ -13,7 +14,7 @@
 
 use crate::ip::{OWN_TTL, PacketRoutes};
 use crate::tables::{Interface, Interfaces, Link, VrfId, Vrfs};
-use crate::tunnel::TunnelHeaders;
+use crate::tunnel::{Sequence, TunnelHeaders, erspan_bytes};
 use fib::Forward;
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -34,6 +35,28 @@ pub enum Wrap {
     Gre(Option<u32>),
     /// Nothing but the outer IP header: packets alone.
     Ip,
+    /// Copies of frames, to who listens far away: nothing comes back.
+    Erspan(Erspan),
+}
+
+/// What the headers of copies say.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Erspan {
+    /// The session, 10 bits.
+    pub session: u16,
+    /// Which headers.
+    pub version: ErspanVersion,
+    /// Type II: the index, 20 bits. Type III: the hardware's number, 6 bits.
+    pub index: u32,
+}
+
+/// Headers of copies.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ErspanVersion {
+    /// Eight octets: session, index, VLAN.
+    II,
+    /// Twelve: session, VLAN, time, direction.
+    III,
 }
 
 impl Wrap {
@@ -152,7 +175,7 @@ impl Tunnel {
     pub fn new(wrap: Wrap, ends: Ends) -> Self {
         let summed = matches!(ends, Ends::V6 { .. });
         let key_out = match wrap {
-            Wrap::Vxlan { .. } | Wrap::Ip => None,
+            Wrap::Vxlan { .. } | Wrap::Ip | Wrap::Erspan(_) => None,
             Wrap::Gre(key) => key,
         };
         Self {
@@ -187,6 +210,7 @@ impl Tunnel {
             Wrap::Vxlan { .. } => udp::Header::LEN + vxlan::Header::LEN,
             Wrap::Gre(_) => gre_bytes(self.key_out),
             Wrap::Ip => 0,
+            Wrap::Erspan(copies) => erspan_bytes(copies.version),
         }
     }
 }
@@ -214,11 +238,16 @@ impl Tunnels {
             Link::Tunnel(tunnel) => Some(tunnel),
             Link::Port | Link::Vlan(_) | Link::Bridge => None,
         };
-        let headers = |row| tunnel(row).map(|tunnel| Arc::new(TunnelHeaders::new(tunnel)));
+        let sequence = |row: &Option<Interface>| {
+            row.as_ref().and_then(|row| row.get::<Sequence>().cloned()).unwrap_or_default()
+        };
+        let headers = |row| {
+            tunnel(row).map(|tunnel| Arc::new(TunnelHeaders::numbering(tunnel, sequence(row))))
+        };
         let id = |(id, row)| tunnel(row).map(|it| ((it.key, it.underlay), id));
         let port = |row| match tunnel(row)?.key.wrap {
             Wrap::Vxlan { port, .. } => Some(port).filter(|port| *port != udp::port::VXLAN),
-            Wrap::Gre(_) | Wrap::Ip => None,
+            Wrap::Gre(_) | Wrap::Ip | Wrap::Erspan(_) => None,
         };
         let mut ports: Vec<u16> = rows.iter().filter_map(port).collect();
         ports.sort_unstable();
@@ -247,6 +276,17 @@ impl Interfaces {
     #[inline]
     pub fn tunnel_headers(&self, id: u16) -> Option<&TunnelHeaders> {
         self.tunnels.headers.get(usize::from(id))?.as_deref()
+    }
+
+    /// True if an IP packet that is said to have come by `rx` is what a tunnel made, or carries a
+    /// mirror's copy: neither has a sender that could be told anything.
+    pub fn is_tunnels(
+        &self,
+        rx: u16,
+        source: impl Into<IpAddr>,
+        destination: impl Into<IpAddr>,
+    ) -> bool {
+        self.is_for_copies(rx) || self.is_tunnels_own(rx, source, destination)
     }
 
     /// True if an IP packet that is said to have come by `rx` is what a tunnel there made, not what

@@ -8,15 +8,16 @@
 //!                    14 its VLAN 400, bridged (in a bridge with 15, the router's own station there)
 //!                    16 a VXLAN and 17 a GRE tunnel from US to FAR, 19 a VXLAN tunnel from US6 to FAR6, in a
 //!                    bridge with 18; 20 a GRE tunnel of packets from US to FAR: 203.0.115/24, 2001:db8:c::/48;
-//!                    21 and 22 tunnels of IP in IP from US to FAR, 203.0.116/24, and US6 to FAR6, 2001:db8:d::/48
+//!                    21 and 22 tunnels of IP in IP from US to FAR, 203.0.116/24, and US6 to FAR6, 2001:db8:d::/48;
+//!                    23 a way for copies from US to FAR
 //!
 //!  IPv6 likewise: HOST6 2001:db8::2 ── 0: 2001:db8::1/64 │ 1: 2001:db8:1::1/64 ── GATEWAY6 2001:db8:1::2
 //!  ── 2001:db8:a::/48; link-local addresses made from MACs; on 0 2001:db8::7e is tentative.
 //! ```
 
 use super::{
-    BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan,
-    VlanTags, Wrap, link_key,
+    BridgeId, BridgePort, Ends, Erspan, ErspanVersion, Inside, Interface, InterfaceId, Kind, Link,
+    Mode, Tunnel, Vlan, VlanTags, Wrap, link_key,
 };
 use fib::adjacency::{Adjacency, AdjacencyTable};
 use fib::ecmp::{EcmpTable, Member};
@@ -94,7 +95,9 @@ pub(crate) const IPIP: u16 = 21;
 pub(crate) const IPIP6: u16 = 22;
 pub(crate) const OVER_IPIP: u32 = 11;
 pub(crate) const OVER_IPIP6: u32 = 12;
-/// Behind them.
+/// A way for copies from `US` to `FAR`.
+pub(crate) const ERSPAN: u16 = 23;
+/// Behind the tunnels of IP in IP.
 pub(crate) const INSIDE_IPIP: [u8; 4] = [203, 0, 116, 9];
 pub(crate) const INSIDE_IPIP6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0xd, 0, 0, 0, 0, 9);
 
@@ -136,6 +139,7 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         Mode::Routed,
         Mode::Routed,
         Mode::Routed,
+        Mode::Routed,
     ];
     let over4 = |wrap| Tunnel::new(wrap, Ends::new(US.into(), FAR.into()).unwrap());
     let over6 = |wrap| Tunnel::new(wrap, Ends::new(US6.into(), FAR6.into()).unwrap());
@@ -155,6 +159,10 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         }
         IPIP => Link::Tunnel(over4(Wrap::Ip)),
         IPIP6 => Link::Tunnel(over6(Wrap::Ip)),
+        ERSPAN => {
+            let shape = Erspan { session: 5, version: ErspanVersion::II, index: 7 };
+            Link::Tunnel(over4(Wrap::Erspan(shape)))
+        }
         _ => Link::Port,
     };
     let port = |id| if (ROUTED_VLAN..=BRIDGED_VLAN).contains(&id) { TRUNK } else { id };

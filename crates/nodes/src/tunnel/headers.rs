@@ -5,9 +5,11 @@
 //!          └ source port, and over IPv6 the flow label: the flow of what is inside
 //! ```
 
+use super::erspan::{CopyHeaders, CopyTold, Sequence};
 use super::inner::{Marks, flow_of_frame, flow_of_packet};
 use crate::ip::{OWN_TTL, OwnIp4, OwnIp6};
 use crate::tables::{Ends, Inside, Tunnel, Wrap, gre_bytes};
+use crate::tunnel::erspan_bytes;
 use wire::ethernet::ethertype;
 use wire::ip::{self, protocol};
 use wire::{checksum, gre, ipv4, ipv6, udp, vxlan};
@@ -36,11 +38,18 @@ pub struct TunnelHeaders {
     inner_tos: u8,
     /// Its own TTL, or 0: that of what is inside. Like all it is counted down as the packet leaves.
     ttl: u8,
+    /// What stands behind the IP header of copies.
+    copies: Option<CopyHeaders>,
 }
 
 impl TunnelHeaders {
     /// Those of a tunnel.
     pub fn new(tunnel: Tunnel) -> Self {
+        Self::numbering(tunnel, Sequence::default())
+    }
+
+    /// Those of a tunnel; one of copies numbers them in this sequence.
+    pub fn numbering(tunnel: Tunnel, sequence: Sequence) -> Self {
         let mut ip = [0; ipv6::Header::LEN];
         let mut sum = checksum::Sum::ZERO;
         match tunnel.key.ends {
@@ -63,12 +72,18 @@ impl TunnelHeaders {
                     .write(&mut ip);
             }
         }
+        let copies = match tunnel.key.wrap {
+            Wrap::Erspan(shape) => Some(CopyHeaders::new(shape, sequence)),
+            Wrap::Vxlan { .. } | Wrap::Gre(_) | Wrap::Ip => None,
+        };
+        // Nobody slows down because a copy was marked: copies are told to know no marks.
+        let marks = if copies.is_some() { 0 } else { ip::ecn::MASK };
         let (tos, inner_tos) = match tunnel.dscp {
-            Some(dscp) => (dscp << 2, ip::ecn::MASK),
-            None => (0, u8::MAX),
+            Some(dscp) => (dscp << 2, marks),
+            None => (0, !ip::ecn::MASK | marks),
         };
         let ttl = tunnel.ttl.map_or(0, |ttl| ttl.saturating_add(1));
-        Self { tunnel, ip, wrap: wrap_of(&tunnel), sum, tos, inner_tos, ttl }
+        Self { tunnel, ip, wrap: wrap_of(&tunnel), sum, tos, inner_tos, ttl, copies }
     }
 
     /// What the outer header says of service, and of how far the packet may go.
@@ -82,8 +97,27 @@ impl TunnelHeaders {
         (self.tos | inner.tos & self.inner_tos, ttl)
     }
 
-    /// Writes the headers at the start of `packet`, for what is behind them; says whose flow that
-    /// is.
+    /// Writes the headers at the start of a packet that is a copy, or whatever else it carries; says
+    /// whose flow what is behind them is.
+    #[inline(always)]
+    pub(super) fn write_all(&self, packet: &mut [u8], told: u32, now_tsc: u64) -> u32 {
+        if let Some(copies) = &self.copies
+            && let Some(behind) = packet.get_mut(self.ip_bytes()..)
+        {
+            copies.write(behind, CopyTold::of_bits(told), now_tsc);
+        }
+        self.write(packet)
+    }
+
+    fn ip_bytes(&self) -> usize {
+        match self.tunnel.key.ends {
+            Ends::V4 { .. } => ipv4::Header::LEN,
+            Ends::V6 { .. } => ipv6::Header::LEN,
+        }
+    }
+
+    /// Writes the headers at the start of `packet`, for what is behind them; those of copies behind
+    /// the outer IP header are there. Says whose flow what is behind them is.
     #[inline]
     pub fn write(&self, packet: &mut [u8]) -> u32 {
         let length = packet.len() as u16;
@@ -180,6 +214,11 @@ impl TunnelHeaders {
                 (flow, marks)
             }
             Wrap::Ip => (flow_of_packet(packet), Marks::of_packet(packet)),
+            // Copies go one way, in the order of their numbers.
+            Wrap::Erspan(shape) => {
+                let frame = packet.get(erspan_bytes(shape.version)..).unwrap_or_default();
+                (0, Marks::of_frame(frame))
+            }
         }
     }
 }
@@ -203,7 +242,7 @@ fn wrap_of(tunnel: &Tunnel) -> [u8; WRAP_BYTES] {
                 headers[gre::Header::LEN..gre_bytes(Some(key))].copy_from_slice(&key.to_be_bytes());
             }
         }
-        Wrap::Ip => {}
+        Wrap::Ip | Wrap::Erspan(_) => {}
     }
     headers
 }
@@ -212,7 +251,7 @@ impl Tunnel {
     fn protocol(&self) -> u8 {
         match self.key.wrap {
             Wrap::Vxlan { .. } => protocol::UDP,
-            Wrap::Gre(_) => protocol::GRE,
+            Wrap::Gre(_) | Wrap::Erspan(_) => protocol::GRE,
             Wrap::Ip => protocol::IPV4,
         }
     }
@@ -233,7 +272,7 @@ fn sum_udp(datagram: &mut [u8], pseudo: checksum::Sum) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::TunnelKey;
+    use crate::tables::{Erspan, ErspanVersion, TunnelKey};
     use wire::craft;
 
     const V4: Ends = Ends::V4 { local: 7, remote: 8 };
@@ -246,7 +285,7 @@ mod tests {
     fn written(tunnel: &Tunnel, inner: &[u8]) -> Vec<u8> {
         let mut packet = vec![0; tunnel.header_bytes()];
         packet.extend_from_slice(inner);
-        TunnelHeaders::new(*tunnel).write(&mut packet);
+        TunnelHeaders::new(*tunnel).write_all(&mut packet, 1, 0);
         packet
     }
 
@@ -337,6 +376,26 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_copy_has_headers_of_its_own_and_knows_no_marks() {
+        let shape = Erspan { session: 5, version: ErspanVersion::II, index: 7 };
+        let frame = craft::ethernet([2; 6], [4; 6]).ipv4(1, 2).tos(0xbb).ttl(9).udp(3, 4).build();
+        for (dscp, tos) in [(Some(10), 10 << 2), (None, 0xb8)] {
+            let tunnel = Tunnel { dscp, ..Tunnel::new(Wrap::Erspan(shape), V4) };
+            let told = [&[0x10, 0, 0x88, 0xbe, 0, 0, 0, 0][..], &[0x10, 0, 4, 5, 0, 0, 0, 7]];
+            let outer = craft::ipv4(7, 8).ttl(OWN_TTL).tos(tos).identification(0);
+            let outer = outer.dont_fragment().protocol(47);
+            let wanted = outer.payload(&[&told.concat()[..], &frame].concat()).build();
+            assert_eq!(written(&tunnel, &frame), wanted);
+            let tunnel = Tunnel { dscp, ..Tunnel::new(Wrap::Erspan(shape), V6) };
+            let packet = written(&tunnel, &frame);
+            let parsed = ipv6::Packet::parse(&packet).unwrap().header;
+            assert_eq!((parsed.traffic_class(), parsed.next_header()), (tos, 47));
+            assert_eq!(parsed.flow_label(), 0, "copies go one way");
+            assert!(packet[40..].starts_with(&told.concat()) && packet.ends_with(&frame));
+        }
+    }
+
     /// Frames and packets with this class of service inside, and TTL 9.
     fn marked(tos: u8) -> [(Inside, Vec<u8>); 4] {
         let frame = || craft::ethernet([2; 6], [4; 6]);
@@ -376,6 +435,7 @@ mod tests {
                             Wrap::Vxlan { .. } => Some(Inside::Frames),
                             Wrap::Gre(_) => None,
                             Wrap::Ip => Some(Inside::Packets),
+                            Wrap::Erspan(_) => None,
                         };
                         if only.is_some_and(|only| only != inside) {
                             continue;

@@ -1,4 +1,4 @@
-//! Tunnels: VXLAN, GRE and IP in IP, put around packets and taken off.
+//! Tunnels: VXLAN, GRE and IP in IP, put around packets and taken off; ERSPAN, put around copies.
 //!
 //! ```text
 //!  interface_output ─▶ tunnel_encap ─▶ ip4_lookup, ip6_lookup …
@@ -6,10 +6,13 @@
 //! ```
 
 mod ecn;
+mod erspan;
 mod headers;
 mod inner;
 mod takes;
 
+pub(crate) use erspan::erspan_bytes;
+pub use erspan::{CopyTold, Sequence};
 pub use headers::TunnelHeaders;
 pub(crate) use takes::takes;
 

@@ -10,6 +10,9 @@
 //! follow each other. A tunnel whose other end is reached through itself ends here, too: each turn
 //! takes headroom, and there is none for a third.
 //!
+//! A mirror's copy is known by the interface that it is said to have come by, and stays known by it
+//! in whatever tunnels it is put: it is copied once.
+//!
 //! What is sent is counted here, where it is known whether it will be: a packet without a way, or
 //! longer than its way takes, is not; one that waits for a neighbour is counted by `inject`, once
 //! that has answered.
@@ -81,7 +84,7 @@ impl<'a> Way<'a> {
 
 impl Node for TunnelEncap {
     const NAME: &'static str = "tunnel-encap";
-    const ABOUT: &'static str = "wraps what leaves by VXLAN, GRE and IP in IP tunnels";
+    const ABOUT: &'static str = "wraps what leaves by VXLAN, GRE, IP in IP and ERSPAN tunnels";
     const BEGINS_AGAIN: bool = true;
     type Exit = Exit;
     type Setup = Setup;
@@ -115,7 +118,7 @@ impl Node for TunnelEncap {
             let bytes = frame.lengths().iter().map(|length| u64::from(*length)).sum();
             let mut sent = Sent { packets: frame.len() as u64, bytes };
             exits.each(frame, |packet| {
-                self.send(packet, way).unwrap_or_else(|exit| {
+                self.send(packet, way, interfaces, context.now_tsc).unwrap_or_else(|exit| {
                     sent.packets -= 1;
                     sent.bytes -= packet.length() as u64;
                     exit
@@ -131,7 +134,7 @@ impl Node for TunnelEncap {
             }
             let Some(way) = &way else { return Exit::NoTunnel };
             let bytes = packet.length() as u64;
-            match self.send(packet, way) {
+            match self.send(packet, way, interfaces, context.now_tsc) {
                 Ok(exit) => {
                     if matches!(exit, Exit::Rewrite4 | Exit::Rewrite6)
                         && takes(&self.adjacencies, packet.adjacency(), packet.length())
@@ -168,7 +171,13 @@ impl TunnelEncap {
 
     /// Wraps a packet, and names its way; what is dropped is an error.
     #[inline(always)]
-    fn send(&self, packet: &mut PacketView<'_>, way: &Way<'_>) -> Result<Exit, Exit> {
+    fn send(
+        &self,
+        packet: &mut PacketView<'_>,
+        way: &Way<'_>,
+        interfaces: &Interfaces,
+        now_tsc: u64,
+    ) -> Result<Exit, Exit> {
         let tunnel = &way.headers.tunnel;
         // What was in front of the frame is of no use any more, the tag it came with included.
         packet.start_here();
@@ -178,10 +187,13 @@ impl TunnelEncap {
         if !packet.prepend(tunnel.header_bytes()) {
             return Err(Exit::NoHeadroom);
         }
-        let flow = way.headers.write(packet.header_mut());
+        let told = packet.adjacency();
+        let flow = way.headers.write_all(packet.header_mut(), told, now_tsc);
         // Packets of our own have come from the tunnel: errors about them are known by that.
         let (tx, came_by) = (packet.tx(), packet.rx());
-        packet.set_rx(tx);
+        if !interfaces.is_for_copies(came_by) {
+            packet.set_rx(tx);
+        }
         if way.to.kind() == Kind::Group as u8 {
             let inside = packet.header().get(tunnel.header_bytes()..).unwrap_or_default();
             let inside = match tunnel.inside {

@@ -53,6 +53,9 @@ entrances! {
         /// IP, to or from a group; or what is left is less than any link carries. The MTU of the
         /// tunnel, or of the way to its other end, is set wrong.
         Untellable => drop "Lower the tunnel's `mtu`, or raise that of the way to its other end.",
+        /// A mirror's copy is longer than its way: nobody is told, as nobody sent it.
+        CopyTooLong => drop "Set `truncate` at the mirror, or raise the MTU of the way to who \
+            listens.",
         /// Enough errors for this second.
         RateLimited => drop "Lower the tunnel's `mtu` by what its headers take, so that senders \
             need not be told so often.",
@@ -101,6 +104,9 @@ impl TunnelTooBig {
         interfaces: &Interfaces,
         now_tsc: u64,
     ) -> Result<Exit, Exit> {
+        if interfaces.is_for_copies(packet.rx()) {
+            return Err(Exit::CopyTooLong);
+        }
         let row = interfaces.get(packet.rx()).ok_or(Exit::InterfaceDown)?;
         let Link::Tunnel(tunnel) = row.link else { return Err(Exit::Untellable) };
         let wrap_bytes = tunnel.header_bytes();

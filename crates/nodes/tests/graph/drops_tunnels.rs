@@ -3,7 +3,9 @@
 
 use crate::drops::{Play, route_by};
 use crate::rig::*;
-use nodes::interface::{MirrorTo, mirror_input::MirrorInput};
+use nodes::interface::{
+    ForCopies, MirrorTo, mirror_input::MirrorInput, mirror_output::MirrorOutput,
+};
 use nodes::tables::{Ends, Injected, InterfaceId, Link, Mode, Tunnel, Wrap};
 use std::net::{IpAddr, Ipv6Addr};
 use wire::craft::{self, Craft, Ipv4, Ipv6};
@@ -47,6 +49,15 @@ pub(crate) fn lead(rig: &mut Rig, id: u16, local: impl Into<IpAddr>, remote: imp
 fn send_by(rig: &mut Rig, id: u16, bytes: usize) {
     rig.change_interface(2, |row| row.mode = Mode::CrossConnect(InterfaceId(id)));
     rig.receive(2, vec![2; bytes]);
+}
+
+/// Has what interface `id` receives and sends copied to who listens far away.
+pub(crate) fn copy_far(rig: &mut Rig, id: u16) {
+    rig.change_interface(ERSPAN, |row| row.put(Some(ForCopies)));
+    rig.change_interface(id, |row| {
+        row.set::<MirrorInput>(Some(MirrorTo(ERSPAN)));
+        row.set::<MirrorOutput>(Some(MirrorTo(ERSPAN)));
+    });
 }
 
 /// Has a packet that must not be cut leave by tunnel `id`, longer than the way carries.
@@ -132,6 +143,11 @@ pub(crate) fn plays() -> Vec<(&'static str, Play)> {
         ("tunnel-too-big/untellable", |rig| {
             lead(rig, VXLAN, US, [10, 5, 0, 1]);
             send_by(rig, VXLAN, 200);
+        }),
+        ("tunnel-too-big/copy-too-long", |rig| {
+            copy_far(rig, 2);
+            route_by(rig, 14, 80);
+            rig.receive(2, craft::ethernet(HOST_MAC, [4; 6]).ethertype(0x88b5).pad_to(60).build());
         }),
         ("tunnel-too-big/no-headroom", |rig| {
             route_by(rig, 14, 1400);

@@ -5,8 +5,9 @@ use fib::ip4::{Ip4Layout, Ip4Options};
 use fib::pages::PageSize;
 use graph::{Idle, Worker};
 use nodes::tables::{
-    BridgeId, BridgePort, Ends, Inside, Interface, InterfaceId, Kind, Leftover, Link, Mode,
-    PieceCame, Punt, Tunnel, Unresolved, Vlan, VlanTags, VrfId, VrfTables, Wrap, link_key,
+    BridgeId, BridgePort, Ends, Erspan, ErspanVersion, Inside, Interface, InterfaceId, Kind,
+    Leftover, Link, Mode, PieceCame, Punt, Tunnel, Unresolved, Vlan, VlanTags, VrfId, VrfTables,
+    Wrap, link_key,
 };
 use packet::{Burst, HeapPool, PacketBuf, PacketCache, Pool, RxQueue, TxQueue};
 use sched::Replaced;

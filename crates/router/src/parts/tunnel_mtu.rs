@@ -42,7 +42,9 @@ impl Part for TunnelMtu {
 impl TunnelMtu {
     fn look(&mut self, core: &Core) {
         let mut narrow = BTreeSet::new();
-        for (name, port) in core.ports.iter() {
+        // Copies have no senders that could be told, and may be truncated.
+        let senders = core.ports.iter().filter(|(_, port)| !port.config.kind.is_for_copies());
+        for (name, port) in senders {
             let Some(around) = port.config.kind.tunnel_bytes() else { continue };
             for (remote, takes) in ways(core, port) {
                 let (mtu, left) = (port.config.mtu, takes.saturating_sub(around));

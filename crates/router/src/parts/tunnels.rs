@@ -1,4 +1,5 @@
-//! Tunnels. One of several remotes is, in its own row, that from any of them.
+//! Tunnels. One of several remotes is, in its own row, that from any of them. Copies that leave by
+//! one are numbered as long as it is there.
 
 use crate::core::Core;
 use crate::interfaces::OpenPort;
@@ -7,18 +8,38 @@ use crate::vrf_numbers::VrfNumbers;
 use control::config::objects::port::PortName;
 use control::config::objects::port_kind::PortKind;
 use control::config::objects::port_kind::ends::Remotes;
-use nodes::tables::{Ends, Inside, Interface, Link, Tunnel, Wrap};
+use control::config::objects::port_kind::erspan::Version;
+use control::engine::ApplyError;
+use nodes::tables::{Ends, Erspan, ErspanVersion, Inside, Interface, Link, Tunnel, Wrap};
+use nodes::tunnel::Sequence;
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// See the module.
 #[derive(Default)]
-pub(crate) struct Tunnels;
+pub(crate) struct Tunnels {
+    sequences: BTreeMap<PortName, Sequence>,
+}
 
 impl Part for Tunnels {
-    fn row(&self, core: &Core, _: &PortName, port: &OpenPort, row: &mut Interface) {
+    fn follow(&mut self, core: &mut Core, name: &PortName) -> Result<(), ApplyError> {
+        let is_for_copies = |port: &OpenPort| port.config.kind.is_for_copies();
+        if core.ports.get(name).is_some_and(is_for_copies) {
+            self.sequences.entry(name.clone()).or_default();
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, _: &mut Core, name: &PortName) -> Result<(), ApplyError> {
+        self.sequences.remove(name);
+        Ok(())
+    }
+
+    fn row(&self, core: &Core, name: &PortName, port: &OpenPort, row: &mut Interface) {
         if let Some(tunnel) = tunnel(&port.config.kind, &core.vrfs) {
             row.link = Link::Tunnel(tunnel);
         }
+        row.put(self.sequences.get(name).cloned());
     }
 }
 
@@ -32,6 +53,14 @@ fn tunnel(kind: &PortKind, vrfs: &VrfNumbers) -> Option<Tunnel> {
         PortKind::Vxlan(vxlan) => Wrap::Vxlan { vni: vxlan.vni, port: vxlan.udp_port },
         PortKind::Gre(gre) => Wrap::Gre(gre.incoming_key()),
         PortKind::Ipip(_) => Wrap::Ip,
+        PortKind::Erspan(it) => Wrap::Erspan(Erspan {
+            session: it.session,
+            version: match it.version {
+                Version::Two => ErspanVersion::II,
+                Version::Three => ErspanVersion::III,
+            },
+            index: it.index,
+        }),
         _ => return None,
     };
     let mut tunnel = Tunnel::new(wrap, Ends::new(ends.local, remote)?);
@@ -46,6 +75,9 @@ fn tunnel(kind: &PortKind, vrfs: &VrfNumbers) -> Option<Tunnel> {
         }
         PortKind::Ipip(ipip) => {
             (tunnel.dscp, tunnel.ttl) = (ipip.dscp.fixed(), ipip.ttl.fixed());
+        }
+        PortKind::Erspan(it) => {
+            (tunnel.dscp, tunnel.ttl) = (it.dscp.fixed(), it.ttl.fixed());
         }
         _ => {}
     }

@@ -195,6 +195,10 @@ impl Object for Bridges {
                     let message = format!("{port} carries packets, not frames");
                     report.push(Problem::new(&field, message).expected("a port of frames"));
                 }
+                if config.ports.get(port).is_some_and(|port| port.kind.is_for_copies()) {
+                    let message = format!("{port} carries copies alone");
+                    report.push(Problem::new(&field, message).expected("a port of frames"));
+                }
                 let own = |it: &&Port| !matches!(it.kind, PortKind::Bvi);
                 if let Some(why) = config.ports.get(port).filter(own).and_then(Port::why_it_routes)
                 {

@@ -2,7 +2,11 @@
 //! listens there.
 //!
 //! ```text
-//!  source ── what it receives, sends, or both ──▶ destination: a port that carries nothing else
+//!  source ── what it receives, sends, or both ──▶ destination, which carries nothing else:
+//!            a port        as they are
+//!            a VLAN        with its tag: through switches to who listens (RSPAN)
+//!            gre, vxlan    in a tunnel of frames
+//!            erspan        in a tunnel that tells session, VLAN and number
 //! ```
 
 use std::collections::{HashMap, HashSet};
@@ -10,6 +14,7 @@ use std::collections::{HashMap, HashSet};
 use super::name::name_field;
 use super::port::check_exists;
 use super::port_kind::PortKind;
+use super::port_kind::vlan::Vid;
 use super::port_name::PortName;
 use super::{Config, Object};
 use crate::config::declare::{as_field, object};
@@ -58,9 +63,20 @@ object! {
         pub destination: PortName as "spy",
         /// Whose frames are copied
         pub sources: Vec<Source> as "lan rx" = Vec::new(),
+        /// Octets of each frame that are copied at most; all when left out
+        pub truncate: Option<u16> as "128" [LEAST_TRUNCATED..=MOST_TRUNCATED] = None,
+        /// One of so many frames is copied, of each worker and source
+        pub sample: u32 [1..=MOST_SAMPLED] = 1,
     }
     by { "to": destination, "from": sources }
 }
+
+/// Octets of the shortest copy: a whole frame that is no longer than any must be.
+const LEAST_TRUNCATED: u16 = 60;
+/// Of the longest: no frame is longer.
+const MOST_TRUNCATED: u16 = 9_238;
+/// The fewest frames that are copied.
+const MOST_SAMPLED: u32 = 1_000_000;
 
 impl Direction {
     /// Both directions, of which it may mean one.
@@ -83,9 +99,14 @@ impl Mirror {
         let mut sources = config.mirrors.iter().flat_map(|(_, mirror)| &mirror.sources);
         let wrong = if sources.any(|source| source.port == *name) {
             "is mirrored itself: its copies would be copied"
-        } else if port.kind.is_virtual() {
-            "stands on other ports: copies would pass those"
-        } else if !port.addresses.is_empty() {
+        } else if !takes_copies(&port.kind) {
+            match &port.kind {
+                PortKind::Vlan(_) => "has no tag of its own to put on copies",
+                PortKind::Bvi => "is the router's own station in a bridge",
+                kind if kind.has_remotes() => "has several other ends: copies go to one",
+                _ => "carries packets, not frames",
+            }
+        } else if port.has_addresses() {
             "has addresses: it carries packets of its own"
         } else if config.bridges.iter().any(|(_, bridge)| bridge.member(name).is_some()) {
             "is in a bridge: it carries frames of its own"
@@ -97,7 +118,16 @@ impl Mirror {
             return;
         };
         let problem = Problem::new(field, format!("{name} {wrong}"));
-        report.push(problem.expected("a port with a device that nothing else uses"));
+        report.push(problem.expected("a port, a VLAN or a tunnel that nothing else uses"));
+    }
+}
+
+/// Whether copies may leave by a port of a kind.
+fn takes_copies(kind: &PortKind) -> bool {
+    match kind {
+        PortKind::Vlan(vlan) => matches!(vlan.vlan, Vid::Exact(_)) && vlan.inner != Some(Vid::Any),
+        PortKind::Bvi => false,
+        kind => !kind.is_point_to_point() && !kind.has_remotes(),
     }
 }
 
@@ -131,6 +161,10 @@ impl Object for Mirrors {
                     let message = format!("{port} is the router's own station in a bridge");
                     let problem = Problem::new(&field, message);
                     report.push(problem.expected("the bridge's ports"));
+                }
+                if kind.is_some_and(PortKind::is_for_copies) {
+                    let message = format!("{port} carries copies alone: they would be copied");
+                    report.push(Problem::new(&field, message).expected("another port"));
                 }
                 if kind.is_some_and(PortKind::is_point_to_point) {
                     let message = format!("{port} carries packets, not frames");

@@ -39,7 +39,11 @@ impl Twin {
         }
         if kind.is_point_to_point() {
             let message = "the port carries packets, not frames";
-            report.push(Problem::new(field, message).expected("a port of frames"));
+            report.push(Problem::new(&field, message).expected("a port of frames"));
+        }
+        if kind.is_for_copies() {
+            let message = "the port carries copies alone";
+            report.push(Problem::new(&field, message).expected("a port of frames"));
         }
     }
 }

@@ -29,6 +29,8 @@ impl Object for Ports {
         tunnel::GRE_DEL,
         tunnel::IPIP_ADD,
         tunnel::IPIP_DEL,
+        tunnel::ERSPAN_ADD,
+        tunnel::ERSPAN_DEL,
         qos::SET,
         qos::CLASS,
         qos::FILTER,
@@ -64,7 +66,7 @@ impl Object for Ports {
             }
         }
         vlan::check_all(self, report);
-        tunnel::check_all(self, report);
+        tunnel::check_all(config, report);
         let connected = Connected::of(self);
         connected.check(report);
         for (name, port) in self.iter() {

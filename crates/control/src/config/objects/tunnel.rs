@@ -1,4 +1,5 @@
-//! Tunnels: what none can say alone, and the commands of the nouns `vxlan`, `gre` and `ipip`.
+//! Tunnels: what none can say alone, and the commands of the nouns `vxlan`, `gre`,
+//! `ipip` and `erspan`.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -8,6 +9,7 @@ use wire::ipv6;
 use super::port::Ports;
 use super::port_kind::PortKind;
 use super::port_kind::ends::{Ends, Remotes};
+use super::port_kind::erspan::Erspan;
 use super::port_kind::gre::Gre;
 use super::port_kind::ipip::Ipip;
 use super::port_kind::vxlan::Vxlan;
@@ -21,7 +23,8 @@ use crate::config::usual::add_as;
 use crate::config::words::Words;
 
 /// Finds what is wrong with all tunnels.
-pub(super) fn check_all(ports: &Ports, report: &mut Report) {
+pub(super) fn check_all(config: &Config, report: &mut Report) {
+    let ports = &config.ports;
     type Network = (u32, u16);
     type Told = (&'static str, Option<Network>, Option<u32>);
     type Known<'a> = (Option<&'a VrfName>, Told, IpAddr, Option<IpAddr>);
@@ -31,6 +34,7 @@ pub(super) fn check_all(ports: &Ports, report: &mut Report) {
         let (network, key) = match &port.kind {
             PortKind::Vxlan(vxlan) => (Some((vxlan.vni, vxlan.udp_port)), None),
             PortKind::Gre(gre) => (None, gre.incoming_key()),
+            PortKind::Erspan(it) => (None, Some(it.session.into())),
             _ => (None, None),
         };
         let told = (port.kind.name().word(), network, key);
@@ -60,6 +64,22 @@ pub(super) fn check_all(ports: &Ports, report: &mut Report) {
                 _ => "`remote`",
             };
             refuse("remotes", message, expected);
+        }
+        if port.kind.is_for_copies() {
+            if port.kind.has_remotes() {
+                refuse("remotes", "copies go to one other end", "`remote`, and a port for each");
+            }
+            if let Some(why) = port.why_it_routes() {
+                let message = format!("it {why}, and carries copies alone");
+                refuse("addresses", &message, "no addresses here");
+            }
+            if !config.mirrors.iter().any(|(_, mirror)| mirror.destination == *name) {
+                let message = "no mirror has it as its destination: nothing leaves by it";
+                let problem = Problem::new(format!("port.{name}"), message);
+                let help = format!("volley mirror add NAME to {name} from PORT");
+                report.warn(problem.expected("a mirror").help(help));
+            }
+            continue;
         }
         if port.kind.is_point_to_point() && port.ra.is_some() {
             refuse("ra", "there are no hosts on a tunnel of packets", "no `ra` here");
@@ -156,6 +176,19 @@ pub(super) const IPIP_ADD: Command = Command::with(
 /// Removes it.
 pub(super) const IPIP_DEL: Command =
     Command::with(("ipip", "del"), "Remove a tunnel of IP in IP", PortName::first, Vec::new, del);
+
+/// Makes a way for copies.
+pub(super) const ERSPAN_ADD: Command = Command::with(
+    ("erspan", "add"),
+    "Make a way for a mirror's copies to an analyser far away, as in: erspan add far session 5 local 192.0.2.1 remote 192.0.2.9",
+    PortName::first,
+    explained::<Erspan>,
+    |config, words| add_as(&mut config.ports, words, "erspan"),
+);
+
+/// Removes it.
+pub(super) const ERSPAN_DEL: Command =
+    Command::with(("erspan", "del"), "Remove a way for copies", PortName::first, Vec::new, del);
 
 fn del(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let name: PortName = words.next("a port name")?;

@@ -38,6 +38,7 @@ impl PortKind {
                 gre::Header::LEN + key
             }
             Self::Ipip(_) => 0,
+            Self::Erspan(it) => it.header_bytes(),
             _ => udp::Header::LEN + vxlan::Header::LEN,
         };
         let link = if self.is_point_to_point() { 0 } else { ethernet::Header::LEN };
@@ -61,6 +62,22 @@ pub(super) fn check(
     let Some((narrowest, way, remote)) = ways.min() else { return };
     let (mtu, left) = (port.mtu, narrowest.saturating_sub(around));
     if mtu <= left {
+        return;
+    }
+    // Copies have no senders: the longest that a mirror makes is what counts.
+    let mirrors = || config.mirrors.iter().filter(|(_, mirror)| mirror.destination == *name);
+    if mirrors().next().is_some() || port.kind.is_for_copies() {
+        let link = ethernet::Header::LEN as u16;
+        let fits = |most: Option<u16>| most.is_some_and(|most| most <= left + link);
+        if mirrors().any(|(_, mirror)| !fits(mirror.truncate)) {
+            let message = format!(
+                "copies of frames with more than {left} bytes are too long for {way}, the way to \
+                 {remote}, which takes {narrowest}: they are dropped"
+            );
+            let problem = Problem::new(format!("port.{name}.mtu"), message);
+            let help = format!("`truncate = {}` at the mirror", left + link);
+            report.warn(problem.expected("copies that fit").help(help));
+        }
         return;
     }
     let message = format!(

@@ -115,6 +115,10 @@ impl Object for Xconnects {
                     let message = format!("{name} carries packets, or has several other ends");
                     report.push(Problem::new(&field, message).expected("a port of frames"));
                 }
+                if config.ports.get(name).is_some_and(|port| port.kind.is_for_copies()) {
+                    let message = format!("{name} carries copies alone");
+                    report.push(Problem::new(&field, message).expected("a port of frames"));
+                }
                 if let Some(why) = config.ports.get(name).and_then(Port::why_it_routes) {
                     let message = format!("{name} {why} and is in an xconnect");
                     report.push(

@@ -24,6 +24,7 @@ use super::super::objects::port::{Port, PortName};
 use super::super::objects::port_allow::Allow;
 use super::super::objects::port_filters::{Filters, Reverse, Urpf};
 use super::super::objects::port_kind::ends::{Ends, Remotes};
+use super::super::objects::port_kind::erspan::{Erspan, Version};
 use super::super::objects::port_kind::gre::{Gre, Payload};
 use super::super::objects::port_kind::ipip::Ipip;
 use super::super::objects::port_kind::vlan::{Protocol, Vid, Vlan};
@@ -207,6 +208,11 @@ fn virtual_ports(config: &mut Config, ports: &[u8]) {
                 payload,
                 ..Gre::new(one())
             }),
+            PortKind::Erspan(Erspan {
+                version: if index == 1 { Version::Three } else { Version::Two },
+                index: number.into(),
+                ..Erspan::new(u16::from(number), one())
+            }),
             PortKind::Ipip(Ipip {
                 dscp: if index == 1 { OuterDscp::Is(Dscp(10)) } else { OuterDscp::Inherit },
                 ttl: if index == 0 { OuterTtl::Inherit } else { OuterTtl::Is(64) },
@@ -306,7 +312,11 @@ fn mirrors(config: &mut Config, destination: u8, sources: &[u8]) {
         let sources: Vec<_> = mine.map(|port| Source { port: name(*port), direction }).collect();
         if !sources.is_empty() {
             let mirror = MirrorName::from_text(&format!("m.{index}")).unwrap();
-            config.mirrors.insert(mirror, Mirror { destination: name(destination), sources });
+            let truncate = (index == 1).then_some(128);
+            let sample = if index == 2 { 100 } else { 1 };
+            let mirrored =
+                Mirror { sources, truncate, sample, ..Mirror::new(name(destination)) };
+            config.mirrors.insert(mirror, mirrored);
         }
     }
 }

@@ -12,6 +12,7 @@ use super::super::objects::mirror::{Direction, Mirror};
 use super::super::objects::port::{Port, PortName};
 use super::super::objects::port_kind::PortKind;
 use super::super::objects::port_kind::ends::{Ends, Remotes};
+use super::super::objects::port_kind::erspan::Erspan;
 use super::super::objects::port_kind::gre::{Gre, Payload};
 use super::super::objects::port_kind::ipip::Ipip;
 use super::super::objects::port_kind::vlan::Vlan;
@@ -108,6 +109,10 @@ fn made(name: &PortName, port: &Port) -> String {
         PortKind::Ipip(Ipip { dscp, ttl, ends: between }) => {
             format!("ipip add {name}{}{}", outer(*dscp, *ttl), ends(between))
         }
+        PortKind::Erspan(Erspan { session, version, index, dscp, ttl, ends: between }) => {
+            let own = format!("session {session} version {} index {index}", version.word());
+            format!("erspan add {name} {own}{}{}", outer(*dscp, *ttl), ends(between))
+        }
         kind => format!("port add {name} {}", kind.name().word()),
     }
 }
@@ -183,7 +188,9 @@ fn mirror(mirror: &Mirror) -> String {
     };
     let from =
         mirror.sources.iter().map(|it| format!(" from {} {}", it.port, direction(it.direction)));
-    format!(" to {}{}", mirror.destination, from.collect::<String>())
+    let part = maybe("truncate", mirror.truncate.as_ref());
+    let from: String = from.collect();
+    format!(" to {}{from}{part} sample {}", mirror.destination, mirror.sample)
 }
 
 /// The commands that make of [`bare`] the whole.

@@ -35,7 +35,7 @@ fn mirrored(rest: &str) -> Vec<String> {
 fn copies_leave_by_a_port_that_carries_nothing_else() {
     for (destination, message) in [
         ("p1", "p1 is mirrored itself: its copies would be copied"),
-        ("trunk.7", "trunk.7 stands on other ports: copies would pass those"),
+        ("own", "own is the router's own station in a bridge"),
         ("routed", "routed has addresses: it carries packets of its own"),
         ("bridged", "bridged is in a bridge: it carries frames of its own"),
         ("wired", "wired is in an xconnect: it carries frames of its own"),
@@ -44,8 +44,46 @@ fn copies_leave_by_a_port_that_carries_nothing_else() {
     ] {
         assert_eq!(mirrored(&format!("destination = {destination:?}")), [message]);
     }
-    let text = format!("{PORTS}destination = \"listener\"\n");
-    assert!(parse(&Source::new("router.toml", &text), &Host::any()).is_ok());
+    for destination in ["listener", "trunk.7"] {
+        let text = format!("{PORTS}destination = {destination:?}\n");
+        assert!(parse(&Source::new("router.toml", &text), &Host::any()).is_ok());
+    }
+}
+
+#[test]
+fn copies_leave_by_a_tunnel_of_frames_or_one_for_copies_and_by_no_other() {
+    let ends = "local = \"192.0.2.1\"\nremote = \"192.0.2.9\"\n";
+    let text = |kind: &str, more: &str| {
+        format!("{PORTS}destination = \"t\"\n[port.t]\nkind = {kind:?}\n{ends}{more}")
+    };
+    let with = |kind: &str, more: &str| messages(&text(kind, more));
+    for (kind, more) in [("gre", ""), ("erspan", "session = 5\n"), ("vxlan", "vni = 7\n")] {
+        parse(&Source::new("router.toml", text(kind, more)), &Host::any()).unwrap();
+    }
+    assert_eq!(with("gre", "payload = \"packets\"\n"), ["t carries packets, not frames"]);
+    assert_eq!(with("ipip", ""), ["t carries packets, not frames"]);
+    let erspan = |more: &str| with("erspan", &format!("session = 5\n{more}"));
+    assert_eq!(erspan("version = \"III\"\nindex = 64\n"), ["hardware number 64 with type III"]);
+    assert_eq!(
+        erspan("addresses = [\"10.7.0.1/30\"]\n"),
+        [
+            "t has addresses: it carries packets of its own",
+            "it has addresses, and carries copies alone"
+        ]
+    );
+    assert_eq!(erspan("[bridge.b]\nports = [\"t\"]\n").len(), 2);
+    assert_eq!(
+        erspan("[mirror.two]\ndestination = \"p2\"\nsources = [\"t\"]\n"),
+        [
+            "t is mirrored itself: its copies would be copied",
+            "t carries copies alone: they would be copied"
+        ]
+    );
+    for wrong in ["session = 1024\n", ""] {
+        assert_eq!(with("erspan", wrong).len(), 1, "{wrong}");
+    }
+    assert_eq!(mirrored("destination = \"listener\"\ntruncate = 59\n").len(), 1);
+    assert_eq!(mirrored("destination = \"listener\"\nsample = 0\n").len(), 1);
 }
 
 #[test]

@@ -48,6 +48,11 @@ pub(crate) trait Kind {
         false
     }
 
+    /// Whether mirrors' copies leave by it, and nothing else does.
+    fn is_for_copies(&self) -> bool {
+        false
+    }
+
     /// The longest packet of a port that does not say.
     fn default_mtu(&self) -> u16 {
         DEFAULT_MTU

@@ -6,6 +6,7 @@
 
 mod bvi;
 pub mod ends;
+pub mod erspan;
 mod fields;
 pub mod gre;
 pub mod ipip;
@@ -15,6 +16,7 @@ pub mod vxlan;
 
 use bvi::Bvi;
 use ends::{Ends, Remotes};
+use erspan::Erspan;
 use gre::Gre;
 use ipip::Ipip;
 use vlan::Vlan;
@@ -139,6 +141,8 @@ kinds! {
     Gre(Gre) = "gre",
     /// A tunnel of IPv4 and IPv6 packets in IPv4 or IPv6, and nothing else between.
     Ipip(Ipip) = "ipip",
+    /// A way for mirrors' copies to an analyser far away.
+    Erspan(Erspan) = "erspan",
 }
 
 impl PortKind {
@@ -187,6 +191,11 @@ impl PortKind {
     /// other end.
     pub fn is_point_to_point(&self) -> bool {
         self.as_kind().is_point_to_point()
+    }
+
+    /// Whether mirrors' copies leave by it, and nothing else does.
+    pub fn is_for_copies(&self) -> bool {
+        self.as_kind().is_for_copies()
     }
 
     /// The longest packet of a port that does not say.
