@@ -32,7 +32,7 @@ export PATH=/usr/sbin:/usr/bin:/sbin:/bin work="$work"
 for module in $2; do modprobe -d "$work" \$module; done
 sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1
 ip link set lo up
-for number in $(seq 0 $(($1 - 1))); do ethtool -K vec\$number tx off sg off tso off gso off gro off; done
+for number in $(seq -s ' ' 0 $(($1 - 1))); do ethtool -K vec\$number tx off sg off tso off gso off gro off; done
 # Turns IPv6 on at a device, with an address.
 six() { echo 0 >/proc/sys/net/ipv6/conf/\$1/disable_ipv6; ip addr add \$2 dev \$1 nodad; }
 # Pings until it is answered.

@@ -29,7 +29,9 @@ use nodes::ip::{Policy, PolicyWay};
 
 use nodes::local::{ProxyNd, sum_icmp};
 use nodes::tables::{
-    BridgeId, BridgePort, Ends, FlowRule, Inside, Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan, VlanTags, VrfId, Wrap, flow_field, link_key, Erspan, ErspanVersion,
+    BondMember, BondWays, BridgeId, BridgePort, Ends, Erspan, ErspanVersion, FlowRule, Inside,
+    Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan, VlanTags, VrfId, Wrap, flow_field,
+    link_key,
 };
 use packet::{Burst, HeapPool, PacketBuf, PacketCache, Pool, RxQueue, TxQueue};
 use std::{
@@ -49,9 +51,17 @@ fuzz_target!(|bytes: &[u8]| {
     ROUTER.with_borrow_mut(|router| router.play(bytes));
 });
 
-/// Where frames come in: routed, cross-connected, bridged, a trunk, beside tunnels.
-const INTERFACES: [usize; 8] =
-    [0, 1, 2, 6, 7, 9, topology::TRUNK as usize, topology::BESIDE_TUNNELS as usize];
+/// Where frames come in: routed, cross-connected, bridged, a trunk, beside tunnels, a bond's member.
+const INTERFACES: [usize; 8] = [
+    0,
+    1,
+    2,
+    6,
+    topology::BOND_MEMBERS[0] as usize,
+    9,
+    topology::TRUNK as usize,
+    topology::BESIDE_TUNNELS as usize,
+];
 
 /// Mirrored ones: cross-connected, bridged, a trunk and a VLAN of it, a tunnel.
 const HEARD: [u16; 5] = [2, 6, topology::TRUNK, topology::BRIDGED_VLAN, topology::VXLAN];
@@ -233,6 +243,7 @@ impl Router {
             "icmp6-input",
             "nd-input",
             "mld-input",
+            "bond-input",
             "ip-reassemble",
             "ip-resolve",
         ]
@@ -249,7 +260,10 @@ fn improve(mut frame: Vec<u8>, interface: u16, choice: u8) -> Vec<u8> {
         return frame;
     }
     if choice & 8 != 0 {
-        frame[..6].copy_from_slice(&topology::our_mac(interface));
+        // What comes in by a member is for its bond.
+        let is_member = topology::BOND_MEMBERS.contains(&interface);
+        let station = if is_member { topology::BOND } else { interface };
+        frame[..6].copy_from_slice(&topology::our_mac(station));
         if ![[8, 6], [0x86, 0xdd]].iter().any(|known| frame[12..14] == *known) {
             frame[12..14].copy_from_slice(&[8, 0]);
         }

@@ -8,7 +8,7 @@ use wire::{
     ip::protocol,
     ipv4,
     ipv6::{self, extension},
-    nd, options, pcap, tcp, udp, vlan, vxlan,
+    lacp, nd, options, pcap, tcp, udp, vlan, vxlan,
 };
 
 fuzz_target!(|bytes: &[u8]| {
@@ -76,6 +76,11 @@ fn transport(bytes: &[u8]) {
     }
     if let Ok(segment) = tcp::Segment::parse(bytes) {
         assert!(segment.options().count() <= segment.options.len());
+    }
+    if let Ok(lacp::Message::Control(pdu)) = lacp::Message::parse(bytes) {
+        let frame = pdu.frame([2; 6]);
+        let again = lacp::Message::parse(&frame[14..]);
+        assert!(matches!(again, Ok(lacp::Message::Control(it)) if it == pdu));
     }
     if let Ok(packet) = gre::Packet::parse(bytes) {
         assert!(packet.payload.len() + gre::Header::LEN <= bytes.len());

@@ -31,6 +31,8 @@ pub(crate) struct OpenPort {
     pub(crate) id: u16,
     pub(crate) config: Port,
     pub(crate) mac: [u8; 6],
+    /// What its members make of its link, if it is a bond.
+    pub(crate) aggregate: Link,
     /// It goes: nothing is opened beside it any more.
     pub(crate) closing: bool,
     /// None while the device is away.
@@ -91,6 +93,7 @@ impl OpenPort {
             id,
             config: config.clone(),
             mac: config.mac.map_or_else(|| made_up_mac(id), |mac| mac.0),
+            aggregate: Link::default(),
             closing: false,
             device: None,
             problem: None,

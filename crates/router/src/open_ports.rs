@@ -10,6 +10,7 @@
 use crate::interfaces::{Link, OpenPort, Remote, parent_of};
 use crate::standing::{Makers, Standing};
 use control::config::objects::port::{MOST_PORTS, Port, PortName};
+use control::config::objects::port_kind::PortKind;
 use nodes::tables::MOST_INTERFACES;
 use std::collections::btree_map::{self, BTreeMap};
 use std::collections::{BTreeSet, HashMap};
@@ -143,18 +144,23 @@ impl OpenPorts {
         lent.into_iter().map(|(address, _)| (address, 0)).collect()
     }
 
-    /// What is known of a port's link: the device's, or that of the port it is a part of.
+    /// What is known of a port's link: the device's, that of the port it is a part of, or what its
+    /// members make of it.
     pub(crate) fn link_of(&self, port: &OpenPort) -> Link {
-        match port.parent() {
-            Some(parent) => self.get(parent).map_or_else(Link::default, OpenPort::link_now),
-            None => port.read_link(),
+        match (port.parent(), &port.config.kind) {
+            (Some(parent), _) => self.get(parent).map_or_else(Link::default, OpenPort::link_now),
+            (None, PortKind::Bond(_)) => port.aggregate,
+            (None, _) => port.read_link(),
         }
     }
 
-    /// Gives ports without a MAC address of their own that of the port they are a part of, which
-    /// may have another now.
+    /// Gives ports without a MAC address of their own that of the port they are a part of, or of
+    /// their first member, which may have another now: bonds first, as others are parts of them.
     pub(crate) fn inherit_macs(&mut self) {
-        for name in self.names() {
+        let (bonds, others): (Vec<_>, Vec<_>) = self.names().into_iter().partition(|name| {
+            self.get(name).is_some_and(|it| matches!(it.config.kind, PortKind::Bond(_)))
+        });
+        for name in bonds.into_iter().chain(others) {
             let mac = self.get(&name).and_then(|port| self.inherited_mac(&port.config));
             if let (Some(mac), Some(port)) = (mac, self.get_mut(&name)) {
                 port.mac = mac;
@@ -164,8 +170,12 @@ impl OpenPorts {
 
     /// The MAC address of a port that has none of its own.
     pub(crate) fn inherited_mac(&self, config: &Port) -> Option<[u8; 6]> {
-        let parent = self.get(parent_of(config)?)?;
-        config.mac.is_none().then_some(parent.mac)
+        let giver = match &config.kind {
+            PortKind::Bond(bond) => bond.members.first(),
+            _ => parent_of(config),
+        };
+        let giver = self.get(giver?)?;
+        config.mac.is_none().then_some(giver.mac)
     }
 
     /// Their names, to go through them while they change.

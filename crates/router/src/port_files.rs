@@ -39,6 +39,7 @@ pub(crate) fn opened(kind: &PortKind, folders: &Folders) -> Result<(PortKind, Ve
         | PortKind::Tap(_)
         | PortKind::Memory(_)
         | PortKind::Vlan(_)
+        | PortKind::Bond(_)
         | PortKind::Bvi
         | PortKind::Vxlan(_)
         | PortKind::Gre(_)

@@ -19,6 +19,7 @@ pub(crate) fn spec_of(kind: &PortKind) -> Option<PortSpec> {
         }
         PortKind::Memory(_)
         | PortKind::Vlan(_)
+        | PortKind::Bond(_)
         | PortKind::Bvi
         | PortKind::Vxlan(_)
         | PortKind::Gre(_)

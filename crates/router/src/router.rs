@@ -216,6 +216,13 @@ port.p5 = { kind = "memory" }
 port.p6 = { kind = "memory" }
 port.v7 = { kind = "vlan", parent = "p1", vlan = 7, unnumbered = "p1" }
 port.vx = { kind = "vxlan", vni = 5, local = "192.0.2.1", remotes = ["192.0.2.7"] }
+port.p8 = { kind = "memory" }
+port.p9 = { kind = "memory" }
+port.b8 = { kind = "bond", members = ["p8", "p9"], mode = "balance-xor", addresses = ["10.8.0.1/24"] }
+port.v8 = { kind = "vlan", parent = "b8", vlan = 8, addresses = ["10.88.0.1/24"] }
+port.far = { kind = "erspan", session = 5, local = "192.0.2.1", remote = "192.0.2.7" }
+port.ip = { kind = "ipip", local = "192.0.2.1", remote = "192.0.2.7", addresses = ["10.77.0.1/30"] }
+mirror.f = { destination = "far", truncate = 100, sources = [{ port = "p2" }] }
 bridge.lan = { ports = ["p2", "vx"] }
 mac = [{ bridge = "lan", address = "06:00:00:00:00:01", port = "vx", remote = "192.0.2.9" }]
 xconnect = [{ ports = ["p5", "p6"] }]
@@ -282,7 +289,7 @@ neighbor = [{ port = "p1", address = "192.0.2.9", mac = "06:00:00:00:00:09" }]
         assert_eq!(state(&router), nothing);
         router.apply_all(&brings).unwrap();
         let all = state(&router);
-        assert_eq!(rows(&router).len(), 8 + 2);
+        assert_eq!(rows(&router).len(), 14 + 2);
         let takes = Config::diff(&whole, &empty);
         router.apply_all(&failing(&takes)).unwrap_err();
         assert_eq!(state(&router), all);

@@ -27,6 +27,7 @@ pub mod icmp6;
 pub mod ip;
 pub mod ipv4;
 pub mod ipv6;
+pub mod lacp;
 pub mod nd;
 pub mod options;
 pub mod pcap;

@@ -26,6 +26,7 @@ pub(super) fn check(machine: &Machine, config: &Config) -> Vec<Finding> {
             | PortKind::Pcap(_)
             | PortKind::Memory(_)
             | PortKind::Vlan(_)
+            | PortKind::Bond(_)
             | PortKind::Bvi
             | PortKind::Vxlan(_)
             | PortKind::Gre(_)

@@ -89,6 +89,7 @@ macro_rules! every_view {
             neighbor: Neighbor,
             neighbor_share: NeighborShare,
             bridge: Bridge,
+            bond: Bond,
             acl: Acl,
             policer: Policer,
             mirror: Mirror,

@@ -275,6 +275,30 @@ answers! { FakeRouter, router, filter;
         };
         router.config.acls.iter().map(acl).collect()
     },
+    Bond: {
+        let count = router.count(3);
+        let member = view::BondMember {
+            port: "p1".to_owned(),
+            link_up: true,
+            state: "distributing".to_owned(),
+            heard: Some("current".to_owned()),
+            partner_port: Some(3),
+            partner_state: Some("active in-sync".to_owned()),
+            lacp_received: count,
+            lacp_sent: count,
+        };
+        vec![view::Bond {
+            name: "b0".to_owned(),
+            mode: "802.3ad".to_owned(),
+            link_up: true,
+            carrying: 1,
+            failovers: count,
+            partner: Some("32768,06:00:00:00:00:01".to_owned()),
+            partner_key: Some(7),
+            key: Some(9),
+            members: vec![member],
+        }]
+    },
     Mirror: {
         let source = |source: &mirror::Source| view::MirrorSource {
             port: source.port.to_string(),

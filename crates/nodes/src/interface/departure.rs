@@ -4,6 +4,7 @@
 //!  interface_output, interface_leave ┬▶ port_tx        a port
 //!                                    ├▶ shape          a port with a scheduler
 //!                                    ├▶ vlan_output    a VLAN of a port
+//!                                    ├▶ bond_output    a bond of ports
 //!                                    ├▶ l2_forward     the router's own station in a bridge
 //!                                    └▶ tunnel_encap   a tunnel
 //! ```
@@ -22,6 +23,8 @@ pub enum Departure {
     Shape,
     /// To get its tags.
     Tag,
+    /// To a member of the bond.
+    Bond,
     /// Into the bridge.
     Bridge,
     /// Into a packet to the tunnel's other end.
@@ -41,6 +44,8 @@ macro_rules! departures {
                 Shape => node "shape",
                 /// To get its tags.
                 Tag => node "vlan-output",
+                /// To a member of the bond.
+                Bond => node "bond-output",
                 /// Into the bridge, as if its interface there had received it.
                 Bridge => node "l2-forward",
                 /// Into a packet to the tunnel's other end.
@@ -57,6 +62,7 @@ macro_rules! departures {
                     Departure::Transmit => Self::Transmit,
                     Departure::Shape => Self::Shape,
                     Departure::Tag => Self::Tag,
+                    Departure::Bond => Self::Bond,
                     Departure::Bridge => Self::Bridge,
                     Departure::Encap => Self::Encap,
                 }
@@ -106,6 +112,7 @@ impl Interface {
             Link::Port if self.has::<Shaped>() => Departure::Shape,
             Link::Port => Departure::Transmit,
             Link::Vlan(_) => Departure::Tag,
+            Link::Bond => Departure::Bond,
             Link::Bridge => Departure::Bridge,
             Link::Tunnel(_) => Departure::Encap,
         }

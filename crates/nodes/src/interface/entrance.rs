@@ -5,6 +5,7 @@
 //!                                    ├▶ l2_xconnect         cross-connected
 //!                                    ├▶ l2_learn            bridged
 //!                                    ├▶ l2_forward          bridged, and nothing is to be learned
+//!                                    ├▶ bond_input          a member of a bond
 //!                                    └▶ drop                down, or gone
 //! ```
 //! What interfaces with features receive takes its turns at those first, by `interface_input`.
@@ -22,6 +23,8 @@ pub enum Entrance {
     Bridge,
     /// To be bridged, and nothing is to be learned from it.
     BridgeUnlearned,
+    /// To the bond that the interface is a member of.
+    Bond,
     /// Nowhere: the interface is down, or gone.
     InterfaceDown,
 }
@@ -41,6 +44,8 @@ macro_rules! entrances {
                 Bridge => node "l2-learn",
                 /// To be bridged, and nothing is to be learned from it.
                 BridgeUnlearned => node "l2-forward",
+                /// To the bond that the interface is a member of.
+                Bond => node "bond-input",
                 /// The interface is administratively down.
                 InterfaceDown => drop "`volley port set NAME up`, if the port is to carry \
                     traffic.",
@@ -57,6 +62,7 @@ macro_rules! entrances {
                     Entrance::CrossConnect => Self::CrossConnect,
                     Entrance::Bridge => Self::Bridge,
                     Entrance::BridgeUnlearned => Self::BridgeUnlearned,
+                    Entrance::Bond => Self::Bond,
                     Entrance::InterfaceDown => Self::InterfaceDown,
                 }
             }
@@ -77,6 +83,7 @@ impl Interfaces {
             Mode::Bridged(_) if row.link == Link::Bridge => Entrance::Ethernet,
             Mode::Bridged(port) if port.learn => Entrance::Bridge,
             Mode::Bridged(_) => Entrance::BridgeUnlearned,
+            Mode::Member(_) => Entrance::Bond,
         }
     }
 }

@@ -101,7 +101,7 @@ fn limit(interface: &Interface) -> u32 {
         Link::Vlan(vlan) => TAG_BYTES - vlan.tag_bytes() as u32,
         // There is no link header.
         Link::Tunnel(_) if interface.carries_packets() => return interface.mtu_bytes.into(),
-        Link::Port | Link::Bridge | Link::Tunnel(_) => TAG_BYTES,
+        Link::Port | Link::Bond | Link::Bridge | Link::Tunnel(_) => TAG_BYTES,
     };
     u32::from(interface.mtu_bytes) + LINK_HEADER_BYTES + tags
 }

@@ -105,7 +105,7 @@ impl Interfaces {
         self.vlans(id).is_none()
             && !row.input.may_change()
             && match row.mode {
-                Mode::Routed => false,
+                Mode::Routed | Mode::Member(_) => false,
                 Mode::CrossConnect(peer) => self.sends_unchanged(peer.0),
                 Mode::Bridged(port) => bridges(port),
             }
@@ -113,7 +113,8 @@ impl Interfaces {
 
     /// True if `id` has sub-interfaces that its own frames may belong to.
     pub fn has_sub_interfaces(&self, id: u16) -> bool {
-        self.vlans(id).is_some() && self.get(id).is_some_and(|row| row.link == Link::Port)
+        let stands = |row: &Interface| matches!(row.link, Link::Port | Link::Bond);
+        self.vlans(id).is_some() && self.get(id).is_some_and(stands)
     }
 }
 

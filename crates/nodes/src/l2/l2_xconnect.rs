@@ -38,7 +38,7 @@ impl Node for L2Xconnect {
         let interfaces = self.interfaces.get(context);
         let peer_of = |rx: u16| match interfaces.get(rx)?.mode {
             Mode::CrossConnect(peer) => Some(peer.0),
-            Mode::Routed | Mode::Bridged(_) => None,
+            Mode::Routed | Mode::Bridged(_) | Mode::Member(_) => None,
         };
         let first = frame.rx()[0];
         if frame.rx().iter().fold(true, |same, &rx| same & (rx == first))

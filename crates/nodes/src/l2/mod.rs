@@ -6,6 +6,7 @@
 //!  l2_learn ─▶ l2_forward ┬▶ interface_output
 //!                         ├▶ l2_arp, l2_nd       answered for stations that are known
 //!                         └▶ l2_flood
+//!  bond_input ─▶ what the bond's frames go to      bond_output ─▶ interface_output of a member
 //! ```
 
 mod suppression;
@@ -22,4 +23,6 @@ nodes! {
     l2_nd::L2Nd,
     l2_flood::L2Flood,
     vlan_output::VlanOutput,
+    bond_input::BondInput,
+    bond_output::BondOutput,
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  interface_output ─▶ vlan_output ┬▶ port_tx
-//!                                  └▶ shape     the port below is shaped
+//!                                  ├▶ shape        the port below is shaped
+//!                                  └▶ bond_output  it is a bond
 //!
 //!  │ room │ addresses │ type …      becomes      │ addresses │ tags │ type …
 //! ```
@@ -31,6 +32,8 @@ graph::exits! {
         Transmit => node "port-tx",
         /// It has them, and waits for its turn among all that leaves by the port.
         Shape => node "shape",
+        /// It has them, and leaves by a member of the bond.
+        Bond => node "bond-output",
         /// No room for the tags in front of the frame.
         NoHeadroom => drop "Fewer tunnels and tags inside each other.",
     }
@@ -54,8 +57,13 @@ impl Node for VlanOutput {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
+        let is_bonds = |link: Link| match link {
+            Link::Vlan(vlan) => interfaces.get(vlan.parent).is_some_and(|it| it.link == Link::Bond),
+            _ => false,
+        };
         let way_of = |tx: u16| match interfaces.get(tx) {
             Some(row) if row.has::<Shaped>() => (row.link, Exit::Shape),
+            Some(row) if is_bonds(row.link) => (row.link, Exit::Bond),
             Some(row) => (row.link, Exit::Transmit),
             None => (Link::Port, Exit::Transmit),
         };
@@ -65,9 +73,12 @@ impl Node for VlanOutput {
             && frame.tx().iter().fold(true, |same, &other| same & (other == tx))
             && retag_all(frame, &vlan)
         {
-            if tagged == Exit::Transmit {
+            if tagged != Exit::Shape {
                 let bytes = frame.lengths().iter().sum::<u32>();
                 self.counters.count_sent(vlan.parent, frame.len() as u64, bytes.into());
+            }
+            if tagged == Exit::Bond {
+                frame.tx_mut().fill(vlan.parent);
             }
             exits.all(tagged);
             return;
@@ -82,8 +93,11 @@ impl Node for VlanOutput {
             if !put_on(packet, &tags[..vlan.tag_bytes()]) {
                 return Exit::NoHeadroom;
             }
-            if tagged == Exit::Transmit {
+            if tagged != Exit::Shape {
                 self.counters.count_sent(vlan.parent, 1, packet.length() as u64);
+            }
+            if tagged == Exit::Bond {
+                packet.set_tx(vlan.parent);
             }
             tagged
         });

@@ -69,7 +69,7 @@ impl BridgePort {
 pub fn bridge_port(interfaces: &Interfaces, id: u16) -> Option<BridgePort> {
     match interfaces.get(id)?.mode {
         Mode::Bridged(port) => Some(port),
-        Mode::Routed | Mode::CrossConnect(_) => None,
+        Mode::Routed | Mode::CrossConnect(_) | Mode::Member(_) => None,
     }
 }
 

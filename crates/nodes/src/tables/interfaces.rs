@@ -2,7 +2,8 @@
 
 use crate::interface::ForCopies;
 use crate::tables::{
-    BridgePort, Features, Inside, Members, Settings, Tunnel, Tunnels, Vlan, Vlans, VrfId,
+    BondMember, BridgePort, Features, Inside, Members, Settings, Tunnel, Tunnels, Vlan, Vlans,
+    VrfId,
 };
 use fib::{Address, Prefix};
 use wire::ipv6;
@@ -20,6 +21,8 @@ pub enum Mode {
     CrossConnect(InterfaceId),
     /// They are bridged.
     Bridged(BridgePort),
+    /// They are a bond's.
+    Member(BondMember),
 }
 
 /// What an interface stands on: where its frames go, and as what.
@@ -29,6 +32,8 @@ pub enum Link {
     Port,
     /// A VLAN of a port: they get its tags.
     Vlan(Vlan),
+    /// Other ports, of which each takes its share of them.
+    Bond,
     /// The bridge that it is in: the router's own station there.
     Bridge,
     /// A tunnel: they leave in packets to its other end.
@@ -134,7 +139,7 @@ impl Interface {
     pub fn outer_vlan(&self) -> Option<u16> {
         match self.link {
             Link::Vlan(vlan) => vlan.outer(),
-            Link::Port | Link::Bridge | Link::Tunnel(_) => None,
+            Link::Port | Link::Bond | Link::Bridge | Link::Tunnel(_) => None,
         }
     }
 
@@ -142,7 +147,7 @@ impl Interface {
     pub fn inner_vlan(&self) -> Option<u16> {
         match self.link {
             Link::Vlan(vlan) => vlan.inner(),
-            Link::Port | Link::Bridge | Link::Tunnel(_) => None,
+            Link::Port | Link::Bond | Link::Bridge | Link::Tunnel(_) => None,
         }
     }
 

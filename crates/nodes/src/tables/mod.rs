@@ -11,6 +11,7 @@
 //! ```
 
 mod bindings;
+mod bond;
 mod bridge;
 mod counters;
 mod echoes;
@@ -31,6 +32,7 @@ mod vlan;
 mod vrfs;
 
 pub use bindings::{Bindings, Bound};
+pub use bond::{BondHash, BondMember, BondWays};
 use bridge::Members;
 pub use bridge::{BridgeId, BridgePort, bridge_port};
 pub use counters::{
@@ -50,7 +52,7 @@ pub use settings::Settings;
 pub use setup::{IcmpLimits, Ip4Rules, Kind, Reception, Setup, Shared};
 pub use shaping::{HandOver, Leftover, Outcome, ShapeLetter, ShapeLetters, Shaper};
 pub use slow_path::{
-    ArpHeard, BetterWay, BetterWay6, BindingHeard, Injected, InjectedQueue, Injector, Lane,
+    ArpHeard, BetterWay, BetterWay6, BindingHeard, Injected, InjectedQueue, Injector, Lane, LacpHeard,
     ListenersWanted, NdHeard, NdSaid, PieceCame, Punt, Punts, RemoteHeard, RouterWanted, SlowPath,
     StationMoved, Unresolved, slow_path,
 };

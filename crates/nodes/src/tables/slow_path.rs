@@ -16,6 +16,7 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock};
+use wire::lacp::Pdu;
 use wire::{ipv6, nd};
 
 /// What an ARP packet said.
@@ -171,6 +172,15 @@ pub struct PieceCame {
     pub packet: PacketBuf,
 }
 
+/// A member of a bond heard what the other end of its link says of itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LacpHeard {
+    /// The member's interface.
+    pub interface: u16,
+    /// What it says.
+    pub pdu: Pdu,
+}
+
 /// Somebody asks which groups of IPv6 we listen to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ListenersWanted {
@@ -197,6 +207,8 @@ pub enum Punt {
     BetterWay(BetterWay),
     /// A host of IPv6 is to be told of a better way.
     BetterWay6(BetterWay6),
+    /// Something about the other end of a bond's member.
+    Lacp(LacpHeard),
     /// Groups of IPv6 are to be told.
     ListenersWanted(ListenersWanted),
     /// Something about an IPv4 neighbour.
@@ -220,6 +232,7 @@ impl Punt {
             | Self::Binding(_)
             | Self::RemoteHeard(_)
             | Self::BetterWay(_)
+            | Self::Lacp(_)
             | Self::ListenersWanted(_)
             | Self::Arp(_)
             | Self::Nd(_)
@@ -342,6 +355,7 @@ impl Punt {
             | Self::Binding(_)
             | Self::RemoteHeard(_)
             | Self::BetterWay(_)
+            | Self::Lacp(_)
             | Self::ListenersWanted(_)
             | Self::RouterWanted(_)
             | Self::Echo(_) => Lane::Notices,
@@ -361,6 +375,7 @@ impl Punt {
             | Self::Nd(NdHeard { interface, .. })
             | Self::RouterWanted(RouterWanted { interface, .. }) => (*interface, 1),
             Self::Piece(it) => (it.packet.rx(), 2),
+            Self::Lacp(it) => (it.interface, 2),
             Self::Binding(it) => (it.bridge.0, 2),
             Self::Echo(it) => (it.interface, 3),
             // Apart from those that wait for a neighbour.

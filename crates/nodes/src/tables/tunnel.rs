@@ -236,7 +236,7 @@ impl Tunnels {
     pub(super) fn of(rows: &[Option<Interface>]) -> Self {
         let tunnel = |row: &Option<Interface>| match row.as_ref()?.link {
             Link::Tunnel(tunnel) => Some(tunnel),
-            Link::Port | Link::Vlan(_) | Link::Bridge => None,
+            Link::Port | Link::Vlan(_) | Link::Bond | Link::Bridge => None,
         };
         let sequence = |row: &Option<Interface>| {
             row.as_ref().and_then(|row| row.get::<Sequence>().cloned()).unwrap_or_default()

@@ -1,7 +1,10 @@
 //! A small router for the tests of single nodes.
 
 use crate::tables::{
-    Bindings, BridgeId, BridgePort, Ends, IcmpLimits, Injector, Inside, Interface, InterfaceId, Interfaces, Kind, Link, Mode, NextHopCounters, Punt, Punts, Reception, Setup, Shared, Stations, ToTwin, Tunnel, Vlan, VlanTags, VrfId, VrfTables, Vrfs, WorkerCounters, Wrap, link_key, slow_path, twin_queue, Erspan, ErspanVersion,
+    Bindings, BondMember, BondWays, BridgeId, BridgePort, Ends, Erspan, ErspanVersion, IcmpLimits,
+    Injector, Inside, Interface, InterfaceId, Interfaces, Kind, Link, Mode, NextHopCounters, Punt,
+    Punts, Reception, Setup, Shared, Stations, ToTwin, Tunnel, Vlan, VlanTags, VrfId, VrfTables,
+    Vrfs, WorkerCounters, Wrap, link_key, slow_path, twin_queue,
 };
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;

@@ -10,14 +10,15 @@
 //!                    bridge with 18; 20 a GRE tunnel of packets from US to FAR: 203.0.115/24, 2001:db8:c::/48;
 //!                    21 and 22 tunnels of IP in IP from US to FAR, 203.0.116/24, and US6 to FAR6, 2001:db8:d::/48;
 //!                    23 a way for copies from US to FAR
+//!                    24 a bond of 25 and 26, both carrying; 27 its VLAN 500, cross-connected with 28
 //!
 //!  IPv6 likewise: HOST6 2001:db8::2 ── 0: 2001:db8::1/64 │ 1: 2001:db8:1::1/64 ── GATEWAY6 2001:db8:1::2
 //!  ── 2001:db8:a::/48; link-local addresses made from MACs; on 0 2001:db8::7e is tentative.
 //! ```
 
 use super::{
-    BridgeId, BridgePort, Ends, Erspan, ErspanVersion, Inside, Interface, InterfaceId, Kind, Link,
-    Mode, Tunnel, Vlan, VlanTags, Wrap, link_key,
+    BondMember, BondWays, BridgeId, BridgePort, Ends, Erspan, ErspanVersion, Inside, Interface,
+    InterfaceId, Kind, Link, Mode, Tunnel, Vlan, VlanTags, Wrap, link_key,
 };
 use fib::adjacency::{Adjacency, AdjacencyTable};
 use fib::ecmp::{EcmpTable, Member};
@@ -97,6 +98,11 @@ pub(crate) const OVER_IPIP: u32 = 11;
 pub(crate) const OVER_IPIP6: u32 = 12;
 /// A way for copies from `US` to `FAR`.
 pub(crate) const ERSPAN: u16 = 23;
+/// A bond, its members, its VLAN 500, and what that is cross-connected with.
+pub(crate) const BOND: u16 = 24;
+pub(crate) const BOND_MEMBERS: [u16; 2] = [25, 26];
+pub(crate) const BOND_VLAN: u16 = 27;
+pub(crate) const BESIDE_BOND: u16 = 28;
 /// Behind the tunnels of IP in IP.
 pub(crate) const INSIDE_IPIP: [u8; 4] = [203, 0, 116, 9];
 pub(crate) const INSIDE_IPIP6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0xd, 0, 0, 0, 0, 9);
@@ -115,6 +121,8 @@ pub(crate) fn link_local(interface: u16) -> Ipv6Addr {
 pub(crate) fn rows() -> Vec<Option<Interface>> {
     let (to_3, to_2) = (Mode::CrossConnect(InterfaceId(3)), Mode::CrossConnect(InterfaceId(2)));
     let free = BridgePort::new(BridgeId(BRIDGE));
+    let member = BondMember { bond: InterfaceId(BOND), collects: true, speaks: true };
+    let of_bond = Mode::Member(member);
     let modes = [
         Mode::Routed,
         Mode::Routed,
@@ -140,6 +148,11 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         Mode::Routed,
         Mode::Routed,
         Mode::Routed,
+        Mode::Routed,
+        of_bond,
+        of_bond,
+        Mode::CrossConnect(InterfaceId(BESIDE_BOND)),
+        Mode::CrossConnect(InterfaceId(BOND_VLAN)),
     ];
     let over4 = |wrap| Tunnel::new(wrap, Ends::new(US.into(), FAR.into()).unwrap());
     let over6 = |wrap| Tunnel::new(wrap, Ends::new(US6.into(), FAR6.into()).unwrap());
@@ -163,9 +176,20 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
             let shape = Erspan { session: 5, version: ErspanVersion::II, index: 7 };
             Link::Tunnel(over4(Wrap::Erspan(shape)))
         }
+        BOND => Link::Bond,
+        BOND_VLAN => Link::Vlan(Vlan {
+            parent: BOND,
+            tags: VlanTags::One(500),
+            protocol: 0x8100,
+            priority: None,
+        }),
         _ => Link::Port,
     };
-    let port = |id| if (ROUTED_VLAN..=BRIDGED_VLAN).contains(&id) { TRUNK } else { id };
+    let port = |id| match id {
+        ROUTED_VLAN..=BRIDGED_VLAN => TRUNK,
+        BOND_VLAN => BOND,
+        id => id,
+    };
     let row = |id: u16, mode: Mode| Interface {
         link: link(id),
         up: id != 4,
@@ -178,6 +202,7 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
             OWN_STATION => vec![(0xcb00_7201, 24)],
             GRE_LINK => vec![(0xcb00_7301, 24)],
             IPIP => vec![(0xcb00_7401, 24)],
+            BOND => vec![(0xcb00_7601, 24)],
             _ => Vec::new(),
         },
         ip6: match id {
@@ -189,7 +214,10 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
         ..Interface::new(&format!("p{id}"), port(id))
     };
 
-    (0..).zip(modes).map(|(id, mode)| Some(row(id, mode))).collect()
+    let mut rows: Vec<_> = (0..).zip(modes).map(|(id, mode)| row(id, mode)).collect();
+    let members = BOND_MEMBERS.to_vec();
+    rows[usize::from(BOND)].put(Some(BondWays { members, ..BondWays::default() }));
+    rows.into_iter().map(Some).collect()
 }
 
 /// A group's member that leads to an adjacency.
@@ -227,6 +255,8 @@ pub(crate) fn add_routes(
         ("203.0.115.1/32", Kind::Local, 0),
         ("203.0.116.0/24", Kind::Rewrite, OVER_IPIP),
         ("203.0.116.1/32", Kind::Local, 0),
+        ("203.0.118.0/24", Kind::Glean, 24),
+        ("203.0.118.1/32", Kind::Local, 0),
         ("10.1.0.0/16", Kind::Blackhole, 0),
         ("10.2.0.0/16", Kind::Unreachable, 0),
         ("10.3.0.0/16", Kind::Prohibit, 0),

@@ -1,5 +1,6 @@
 //! Every reason for a drop has a packet that meets it.
 
+use crate::bonds;
 use crate::drops_tunnels::{self, send_long};
 use crate::drops6;
 use crate::rig::*;
@@ -462,7 +463,8 @@ fn every_reason_has_a_packet_that_meets_it() {
         expect(rig, reason);
         assert!(met.insert(reason.to_owned()), "{reason} twice");
     }
-    for (reason, play) in plays().into_iter().chain(drops6::plays()).chain(drops_tunnels::plays()) {
+    let of_others = [drops6::plays(), drops_tunnels::plays(), bonds::plays()].into_iter().flatten();
+    for (reason, play) in plays().into_iter().chain(of_others) {
         let mut rig = Rig::new();
         play(&mut rig);
         expect(rig, reason);

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod arp;
+mod bonds;
 mod bridging;
 mod drops;
 mod drops6;

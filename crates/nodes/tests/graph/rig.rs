@@ -5,9 +5,9 @@ use fib::ip4::{Ip4Layout, Ip4Options};
 use fib::pages::PageSize;
 use graph::{Idle, Worker};
 use nodes::tables::{
-    BridgeId, BridgePort, Ends, Erspan, ErspanVersion, Inside, Interface, InterfaceId, Kind,
-    Leftover, Link, Mode, PieceCame, Punt, Tunnel, Unresolved, Vlan, VlanTags, VrfId, VrfTables,
-    Wrap, link_key,
+    BondMember, BondWays, BridgeId, BridgePort, Ends, Erspan, ErspanVersion, Inside, Interface,
+    InterfaceId, Kind, Leftover, Link, Mode, PieceCame, Punt, Tunnel, Unresolved, Vlan, VlanTags,
+    VrfId, VrfTables, Wrap, link_key,
 };
 use packet::{Burst, HeapPool, PacketBuf, PacketCache, Pool, RxQueue, TxQueue};
 use sched::Replaced;
@@ -259,6 +259,7 @@ impl Rig {
             "arp-input",
             "nd-input",
             "mld-input",
+            "bond-input",
             "ip-reassemble",
             "ip-resolve",
             "twin-output",

@@ -84,6 +84,7 @@ parts! {
     // What a port stands on.
     vlans: Vlans, makes: [], hears: [],
     tunnels: Tunnels, makes: [], hears: [],
+    bonds: Bonds, makes: [], hears: [Lacp],
     // What is opened beside it, and closed after all else.
     twins: Twinning, makes: [Twins], hears: [],
     qos: Shaping, makes: [], hears: [],

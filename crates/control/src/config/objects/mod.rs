@@ -5,6 +5,7 @@
 //! completion, writing and the reference follow.
 
 mod address;
+mod bonds;
 pub mod connected;
 pub mod domain_name;
 mod name;

@@ -73,7 +73,19 @@ object! {
     also { "down": up = "false" }
 }
 
+/// Ports stand on each other no higher: VLANs on a bond, that on devices.
+const HIGHEST: u8 = 2;
+
 impl Port {
+    /// How many others it may stand on, one on another.
+    fn height(&self) -> u8 {
+        match (self.kind.is_virtual(), self.kind.is_trunk()) {
+            (false, _) => 0,
+            (true, true) => 1,
+            (true, false) => HIGHEST,
+        }
+    }
+
     /// Whether it has an IPv4 address of its own.
     pub fn has_ip4(&self) -> bool {
         self.addresses.iter().any(|own| own.address().is_ipv4())
@@ -158,8 +170,8 @@ impl Listed for Port {
     fn order(deltas: &mut [Delta<PortName, Self>]) {
         // Ports that stand on others go before those, and come after them.
         deltas.sort_by_key(|delta| match delta {
-            Delta::Removed { row, .. } => !row.kind.is_virtual(),
-            Delta::Added { row, .. } | Delta::Modified { new: row, .. } => row.kind.is_virtual(),
+            Delta::Removed { row, .. } => HIGHEST - row.height(),
+            Delta::Added { row, .. } | Delta::Modified { new: row, .. } => row.height(),
         });
     }
 }

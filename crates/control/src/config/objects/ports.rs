@@ -8,8 +8,8 @@ use super::port_kind::PortKind;
 use super::port_name::PortName;
 use super::port_twin::Twin;
 use super::{
-    Command, Config, Object, address, proxy_arp, proxy_nd, qos, tunnel, tunnel_mtu, unnumbered,
-    vlan,
+    Command, Config, Object, address, bonds, proxy_arp, proxy_nd, qos, tunnel, tunnel_mtu,
+    unnumbered, vlan,
 };
 use crate::config::host::Host;
 use crate::config::report::{Problem, Report};
@@ -23,6 +23,8 @@ impl Object for Ports {
         address::DEL,
         vlan::ADD,
         vlan::DEL,
+        bonds::ADD,
+        bonds::DEL,
         tunnel::VXLAN_ADD,
         tunnel::VXLAN_DEL,
         tunnel::GRE_ADD,
@@ -66,6 +68,7 @@ impl Object for Ports {
             }
         }
         vlan::check_all(self, report);
+        bonds::check_all(config, report);
         tunnel::check_all(config, report);
         let connected = Connected::of(self);
         connected.check(report);

@@ -314,8 +314,7 @@ fn mirrors(config: &mut Config, destination: u8, sources: &[u8]) {
             let mirror = MirrorName::from_text(&format!("m.{index}")).unwrap();
             let truncate = (index == 1).then_some(128);
             let sample = if index == 2 { 100 } else { 1 };
-            let mirrored =
-                Mirror { sources, truncate, sample, ..Mirror::new(name(destination)) };
+            let mirrored = Mirror { sources, truncate, sample, ..Mirror::new(name(destination)) };
             config.mirrors.insert(mirror, mirrored);
         }
     }

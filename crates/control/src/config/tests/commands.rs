@@ -11,6 +11,7 @@ use super::super::objects::commands;
 use super::super::objects::mirror::{Direction, Mirror};
 use super::super::objects::port::{Port, PortName};
 use super::super::objects::port_kind::PortKind;
+use super::super::objects::port_kind::bond::Bond;
 use super::super::objects::port_kind::ends::{Ends, Remotes};
 use super::super::objects::port_kind::erspan::Erspan;
 use super::super::objects::port_kind::gre::{Gre, Payload};
@@ -108,6 +109,27 @@ fn made(name: &PortName, port: &Port) -> String {
         }
         PortKind::Ipip(Ipip { dscp, ttl, ends: between }) => {
             format!("ipip add {name}{}{}", outer(*dscp, *ttl), ends(between))
+        }
+        PortKind::Bond(Bond {
+            members,
+            mode,
+            hash,
+            min_links,
+            primary,
+            lacp,
+            lacp_rate,
+            system_priority,
+            key,
+        }) => {
+            let members: String = members.iter().map(|it| format!(" member {it}")).collect();
+            let primary = maybe("primary", primary.as_ref());
+            let (mode, hash, rate) = (mode.word(), hash.word(), lacp_rate.word());
+            format!(
+                "bond add {name}{members} mode {mode} hash {hash} min_links {min_links}{primary} \
+                 lacp {} lacp_rate {rate} system_priority {system_priority}{}",
+                lacp.word(),
+                maybe("key", key.as_ref())
+            )
         }
         PortKind::Erspan(Erspan { session, version, index, dscp, ttl, ends: between }) => {
             let own = format!("session {session} version {} index {index}", version.word());

@@ -152,7 +152,10 @@ fn usage_lines_are_made_of_the_declared_fields() {
         (("icmp", "set"), "FIELD VALUE..."),
         (("route", "del"), "PREFIX [vrf VRF]"),
         (("fpm", "del"), ""),
-        (("mirror", "add"), "NAME destination DESTINATION [sources SOURCES]... [truncate TRUNCATE] [sample SAMPLE]"),
+        (
+            ("mirror", "add"),
+            "NAME destination DESTINATION [sources SOURCES]... [truncate TRUNCATE] [sample SAMPLE]",
+        ),
     ] {
         assert_eq!(usage(noun, verb), words);
     }

@@ -13,6 +13,11 @@ pub(crate) trait Kind {
         false
     }
 
+    /// Whether its frames may have tags, though no device belongs to it: VLANs can stand on it.
+    fn is_trunk(&self) -> bool {
+        false
+    }
+
     /// What no two ports can share, as a person calls it.
     fn claim(&self) -> Option<String> {
         None

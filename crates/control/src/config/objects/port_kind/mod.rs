@@ -4,6 +4,7 @@
 //! To add a kind: its file, with its fields and what it says of itself (`Kind`), and its line in
 //! the list below.
 
+pub mod bond;
 mod bvi;
 pub mod ends;
 pub mod erspan;
@@ -14,6 +15,7 @@ mod kind;
 pub mod vlan;
 pub mod vxlan;
 
+use bond::Bond;
 use bvi::Bvi;
 use ends::{Ends, Remotes};
 use erspan::Erspan;
@@ -133,6 +135,8 @@ kinds! {
     virtual:
     /// A VLAN of another port.
     Vlan(Vlan) = "vlan",
+    /// Several ports that are one.
+    Bond(Bond) = "bond",
     /// The router's own station in a bridge.
     Bvi = "bvi",
     /// A VXLAN tunnel.
@@ -149,6 +153,11 @@ impl PortKind {
     /// Whether no device belongs to it: it stands on other ports.
     pub fn is_virtual(&self) -> bool {
         self.as_kind().is_virtual()
+    }
+
+    /// Whether VLANs can stand on it.
+    pub fn is_trunk(&self) -> bool {
+        !self.is_virtual() || self.as_kind().is_trunk()
     }
 
     /// What no two ports can share, as a person calls it.

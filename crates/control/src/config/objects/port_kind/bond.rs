@@ -1,0 +1,120 @@
+//! `bond`: several ports that are one (IEEE 802.1AX).
+//!
+//! ```text
+//!  b0 ─┬─ p1    active-backup   one carries, the others stand by
+//!      └─ p2    balance-xor     all that are up carry, each flow by one; the other end is told by hand
+//!               802.3ad         as balance-xor, and both ends agree by LACP which do
+//! ```
+
+use super::super::port_name::PortName;
+use super::kind::Kind;
+use crate::config::declare::object;
+use crate::config::field::word_field;
+use crate::config::report::{Problem, Report};
+
+word_field! {
+    /// Which members carry.
+    BondMode {
+        /// One, the others stand by.
+        ActiveBackup = "active-backup",
+        /// All that are up.
+        BalanceXor = "balance-xor",
+        /// Those of which both ends agree.
+        Lacp = "802.3ad",
+    }
+}
+
+word_field! {
+    /// What frames have in common that leave by one member.
+    BondHash {
+        /// Their stations and ethertype.
+        Layer2 = "layer2",
+        /// Their addresses and ports.
+        Layer34 = "layer3+4",
+    }
+}
+
+word_field! {
+    /// Whether link aggregation control is spoken to who does not speak.
+    LacpActivity {
+        /// It is.
+        Active = "active",
+        /// It is not.
+        Passive = "passive",
+    }
+}
+
+word_field! {
+    /// How often the other end is asked to speak.
+    LacpRate {
+        /// Every 30 seconds.
+        Slow = "slow",
+        /// Every second.
+        Fast = "fast",
+    }
+}
+
+/// Members of one bond.
+const MOST_MEMBERS: usize = 16;
+
+object! {
+    /// Several ports that are one
+    pub struct Bond {
+        /// The ports that it is made of: they carry nothing else
+        pub members: Vec<PortName> as "eth0,eth1" = Vec::new(),
+        /// Which of them carry
+        pub mode: BondMode as "802.3ad" = BondMode::Lacp,
+        /// What frames have in common that leave by one member
+        pub hash: BondHash as "layer3+4" = BondHash::Layer34,
+        /// Members that must carry, or its link is down
+        pub min_links: u16 [1..=MOST_MEMBERS as u16] = 1,
+        /// The member that carries while it is up, in active-backup; the first that was up else
+        pub primary: Option<PortName> as "eth0" = None,
+        /// Whether LACP is spoken to who does not speak it first
+        pub lacp: LacpActivity as "active" = LacpActivity::Active,
+        /// How often the other end is asked to speak LACP: every 30 s, or every second
+        pub lacp_rate: LacpRate as "slow" = LacpRate::Slow,
+        /// Its priority among the two ends, the lower the better
+        pub system_priority: u16 = 32_768,
+        /// Tells it from other bonds of the router; a number of its own when left out
+        pub key: Option<u16> as "7" [1..=u16::MAX] = None,
+    }
+    by { "member": members }
+}
+
+impl Kind for Bond {
+    fn is_virtual(&self) -> bool {
+        true
+    }
+
+    fn is_trunk(&self) -> bool {
+        true
+    }
+
+    fn check(&self, port: &str, report: &mut Report) {
+        let mut refuse = |key: &str, message: String, expected: String| {
+            report.push(Problem::new(format!("{port}.{key}"), message).expected(expected));
+        };
+        let count = self.members.len();
+        if !(1..=MOST_MEMBERS).contains(&count) {
+            let message = format!("a bond of {count} ports");
+            refuse("members", message, format!("1 to {MOST_MEMBERS} ports"));
+        }
+        if usize::from(self.min_links) > count && count > 0 {
+            let message = format!("{} members of {count} must carry", self.min_links);
+            refuse("min_links", message, format!("at most {count}"));
+        }
+        if self.mode == BondMode::ActiveBackup && self.min_links > 1 {
+            let message = format!("{} members must carry, and one does", self.min_links);
+            refuse("min_links", message, "1 in active-backup".to_owned());
+        }
+        let Some(primary) = &self.primary else { return };
+        if !self.members.contains(primary) {
+            let message = format!("{primary} is none of its members");
+            refuse("primary", message, "one of `members`".to_owned());
+        } else if self.mode != BondMode::ActiveBackup {
+            let message = format!("several carry in {}", self.mode.word());
+            refuse("primary", message, "mode = \"active-backup\"".to_owned());
+        }
+    }
+}
