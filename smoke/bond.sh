@@ -99,6 +99,25 @@ until_true is carries carries || fails
 ip -n "$b" link set eth1 down
 until_true gone || fails
 json '.[0] | .carrying' router show bonds | has 1 || fails
+# As a bridge's port, and with a twin: hosts a and b are neighbours, and the kernel beside the router reaches b by it.
+ip -n "$b" link set eth1 up
+until_true is carries carries || fails
+ip -n "$a" addr add 10.0.9.1/24 dev eth0
+ip -n "$b" addr add 10.0.9.2/24 dev br0
+{
+    base 'mode = "active-backup"' | grep -v '^addresses'
+    printf '[bridge.lan]\nports = ["p1", "b0"]\n'
+} >"$work/bridged.toml"
+ctl router config apply "$work/bridged.toml" >/dev/null
+until_true pings "$a" 10.0.9.2 || fails
+ctl router mac show | has ' b0 ' || fails
+k=vly-$$-k
+ip netns add "$k"
+base "mode = \"active-backup\"
+twin = { netns = \"$k\" }" >"$work/twin.toml"
+ctl router config apply "$work/twin.toml" >/dev/null
+until_true on "$k" ping -q -c 1 -W 1 -I b0 10.0.2.2 || fails
+until_true pings "$a" 10.0.2.2 || fails
 ctl router bond del b1 >/dev/null 2>&1 && { echo "a bond that is not there was removed"; exit 1; }
 ctl router port del m1 >"$work/refused.txt" 2>&1 && { echo "a member was removed"; exit 1; }
 has 'm1' "$work/refused.txt" || { cat "$work/refused.txt"; exit 1; }

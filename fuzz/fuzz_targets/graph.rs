@@ -51,7 +51,8 @@ fuzz_target!(|bytes: &[u8]| {
     ROUTER.with_borrow_mut(|router| router.play(bytes));
 });
 
-/// Where frames come in: routed, cross-connected, bridged, a trunk, beside tunnels, a bond's member.
+/// Where frames come in: routed, cross-connected, bridged, a trunk, beside tunnels, a member of a
+/// bond.
 const INTERFACES: [usize; 8] = [
     0,
     1,

@@ -15,7 +15,8 @@ pub struct Bond {
     pub carrying: u64,
     /// How often another member took over, or fewer carried than before.
     pub failovers: u64,
-    /// The other end, as LACP tells it: priority and address of the system; null where none is known.
+    /// The other end, as LACP tells it: priority and address of the system; null where none is
+    /// known.
     pub partner: Option<String>,
     /// The other end's key.
     pub partner_key: Option<u16>,

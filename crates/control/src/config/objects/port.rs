@@ -127,7 +127,14 @@ impl Port {
 
     /// Whether the change from one to the other keeps the device open.
     pub fn same_device(&self, other: &Self) -> bool {
-        self.kind == other.kind && self.rx_queues == other.rx_queues
+        let same_kind = match (&self.kind, &other.kind) {
+            // Members come and go; the first gives the bond its address.
+            (PortKind::Bond(one), PortKind::Bond(other)) => {
+                one.members.first() == other.members.first()
+            }
+            (one, other) => one == other,
+        };
+        same_kind && self.rx_queues == other.rx_queues
     }
 }
 

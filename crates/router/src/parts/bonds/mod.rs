@@ -5,8 +5,8 @@
 //!  LACP heard ───────┼─▶ look, 100 times a second ─▶ who carries ─▶ rows, the bond's link
 //!  time ─────────────┘                           └─▶ LACP said; a new member: addresses announced
 //! ```
-//! A bond has the MAC of its first member, or the one that it is given. What is known of the other
-//! end goes when the bond goes, or is made otherwise.
+//! A bond has the MAC of its first member, or the one that it is given. With another first member
+//! it begins anew; whatever else changes, those that carry go on.
 
 mod machine;
 
@@ -354,12 +354,15 @@ mod tests {
          port.p1 = { kind = \"memory\", mac = \"02:00:00:00:00:11\" }\n\
          port.v7 = { kind = \"vlan\", parent = \"b0\", vlan = 7, addresses = [\"10.7.0.1/24\"] }\n";
 
-    fn config(second: &str, bond: &str) -> Config {
-        let text = format!(
+    fn text(second: &str, bond: &str) -> String {
+        format!(
             "{PORTS}port.p2 = {{ kind = \"memory\", {second} }}\n\
              port.b0 = {{ kind = \"bond\", members = [\"p1\", \"p2\"], {bond} }}\n"
-        );
-        parse(&Source::new("router.toml", text), &Host::any()).unwrap()
+        )
+    }
+
+    fn config(second: &str, bond: &str) -> Config {
+        parse(&Source::new("router.toml", text(second, bond)), &Host::any()).unwrap()
     }
 
     fn started(config: &Config) -> Router {
@@ -463,5 +466,13 @@ mod tests {
         assert_eq!((bond.members[0].lacp_received, bond.members[1].lacp_received), (1, 0));
         assert!(bond.members.iter().all(|member| member.lacp_sent > 0));
         assert_eq!(bond.members[1].heard.as_deref(), Some("expired"));
+        // Another setting leaves what is known of the other end; another first member does not.
+        let (slow, fast) = (config("", "key = 9"), config("", "key = 9, lacp_rate = \"fast\""));
+        router.apply_all(&Config::diff(&slow, &fast)).unwrap();
+        assert_eq!(shown(&router).members[0].lacp_received, 1);
+        let swapped = text("", "key = 9").replace("[\"p1\", \"p2\"]", "[\"p2\", \"p1\"]");
+        let other = parse(&Source::new("router.toml", swapped), &Host::any()).unwrap();
+        router.apply_all(&Config::diff(&fast, &other)).unwrap();
+        assert_eq!(shown(&router).members[1].lacp_received, 0);
     }
 }
