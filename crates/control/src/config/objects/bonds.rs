@@ -117,7 +117,7 @@ b1 = { kind = "bond", members = ["p1"], mode = "active-backup" }
     fn members_carry_nothing_else_and_are_of_one_bond() {
         assert_eq!(faults("members = [\"p2\", \"p5\"]"), [""; 0]);
         for (members, fault) in [
-            ("\"p1\"", "p1 is a member of b1 already"),
+            ("\"p1\"", "p1 is a member of b0 already"),
             ("\"p2\", \"p2\"", "p2 is listed twice"),
             ("\"p9\"", "there is no port `p9`"),
             ("\"p3\"", "p3 has addresses, or is told to route: give them to the bond"),

@@ -326,21 +326,6 @@ impl Machine {
         said
     }
 
-    /// When it has something to do next, if nothing is heard before.
-    pub(crate) fn next_due(&self) -> Option<u64> {
-        let of = |member: &Member| {
-            let waits = match member.mux {
-                Mux::Waiting(until) => Some(until),
-                _ => None,
-            };
-            let knows = matches!(member.receive, Receive::Current | Receive::Expired);
-            let expires = knows.then_some(member.current_until);
-            let says = member.wants_to_say.then(|| member.may_say());
-            [waits, expires, says, member.next_periodic].into_iter().flatten().min()
-        };
-        self.members.values().filter(|member| member.is_up()).filter_map(of).min()
-    }
-
     /// Of one group are the members whose other ends are.
     fn select(&mut self) {
         let candidates = || self.members.values().filter_map(|it| it.candidate(&self.own));

@@ -26,12 +26,12 @@ use nodes::tables::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use wire::MacAddr;
 use wire::lacp::state;
 
 /// Between two looks at the links of members.
-const LOOK_PERIOD: Duration = Duration::from_millis(10);
+const LOOK_PERIOD_NS: u64 = 10_000_000;
 /// The priority of all ports.
 const PORT_PRIORITY: u16 = 0x8000;
 
@@ -39,7 +39,8 @@ const PORT_PRIORITY: u16 = 0x8000;
 #[derive(Default)]
 pub(crate) struct Bonds {
     bonds: BTreeMap<PortName, Bond>,
-    next_look: Option<Instant>,
+    /// When links are looked at next, on the core's clock.
+    next_look_ns: u64,
 }
 
 /// What is known of a bond.
@@ -162,9 +163,10 @@ impl Part for Bonds {
         }
     }
 
-    fn turn(&mut self, core: &mut Core, now: Instant) -> bool {
-        if self.next_look.is_none_or(|next| now >= next) {
-            self.next_look = Some(now + LOOK_PERIOD);
+    fn turn(&mut self, core: &mut Core, _: Instant) -> bool {
+        let now_ns = core.now_ns();
+        if now_ns >= self.next_look_ns {
+            self.next_look_ns = now_ns + LOOK_PERIOD_NS;
             self.look(core);
         }
         false
@@ -179,8 +181,7 @@ impl Part for Bonds {
     }
 
     fn next_due_ns(&self) -> Option<u64> {
-        let machines = self.bonds.values().filter_map(|bond| bond.lacp.as_ref());
-        machines.filter_map(Machine::next_due).min()
+        (!self.bonds.is_empty()).then_some(self.next_look_ns)
     }
 }
 
@@ -190,7 +191,7 @@ impl Hears<LacpHeard> for Bonds {
         let bond = self.bonds.values_mut().find(of_it);
         if let Some(machine) = bond.and_then(|bond| bond.lacp.as_mut()) {
             machine.heard(core.now_ns(), number(heard.interface), &heard.pdu);
-            self.next_look = None;
+            self.next_look_ns = 0;
         }
     }
 }
