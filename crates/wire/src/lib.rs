@@ -28,6 +28,7 @@ pub mod ip;
 pub mod ipv4;
 pub mod ipv6;
 pub mod lacp;
+pub mod lisp;
 pub mod nd;
 pub mod options;
 pub mod pcap;

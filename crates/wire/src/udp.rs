@@ -41,6 +41,10 @@ pub mod port {
     pub const GTP_U: u16 = 2152;
     /// Bidirectional forwarding detection.
     pub const BFD: u16 = 3784;
+    /// Packets between locators (RFC 9300).
+    pub const LISP_DATA: u16 = 4341;
+    /// Where locators are told of (RFC 9301).
+    pub const LISP_CONTROL: u16 = 4342;
     /// Frames in UDP (RFC 7348).
     pub const VXLAN: u16 = 4789;
     /// First port that traceroute tries.
