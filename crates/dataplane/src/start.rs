@@ -11,7 +11,9 @@ use fib::quiesce::Quiescence;
 use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, WorkerHandle};
 use nodes::port::Shaped;
 use nodes::tables::{
-    Bindings, FlowRules, IcmpLimits, Injector, Interface, Interfaces, Ip4Rules, NextHopCounters, Punts, Reception, Setup, Shared, Stations, ToTwin, TwinLimits, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path, twin_queue, EchoIds,
+    Bindings, EchoIds, FlowRules, IcmpLimits, Injector, Interface, Interfaces, Ip4Rules, Lisp,
+    NextHopCounters, Punts, Reception, Setup, Shared, Stations, ToTwin, TwinLimits, VrfId,
+    VrfTables, Vrfs, WorkerCounters, slow_path, twin_queue,
 };
 use packet::Pool;
 use sched::WaitingRoom;
@@ -167,6 +169,7 @@ pub struct Dataplane {
     pub(crate) interfaces: Publisher<Interfaces>,
     vrfs: Publisher<Vrfs>,
     bindings: Publisher<Bindings>,
+    lisp: Publisher<Lisp>,
     pub(crate) workers: Vec<WorkerSlot>,
     /// Ports with a scheduler.
     pub(crate) shaped: BTreeSet<u16>,
@@ -187,6 +190,7 @@ impl Dataplane {
         let readers = Quiescence::new();
         let interfaces = Publisher::new(Interfaces::default(), &readers);
         let bindings = Publisher::new(Bindings::default(), &readers);
+        let lisp = Publisher::new(Lisp::default(), &readers);
         let ip4_nodes = Ip4Nodes::new(settings.ip4_nodes, settings.page_size, &readers)?;
         let ip6_pool = Ip6Pool::new(settings.ip6_max_bytes, settings.page_size, &readers)?;
         let ip4 = Arc::new(Ip4Table::new(&ip4_nodes, settings.ip4)?);
@@ -201,6 +205,7 @@ impl Dataplane {
             interfaces: interfaces.published(),
             vrfs: vrfs.published(),
             bindings: bindings.published(),
+            lisp: lisp.published(),
             ip6_links: Arc::new(Ip6Table::new(&ip6_pool, settings.adjacencies)),
             adjacencies: Arc::new(AdjacencyTable::new(settings.adjacencies, &readers)?),
             stations: Stations::new(stations),
@@ -245,6 +250,7 @@ impl Dataplane {
             interfaces,
             vrfs,
             bindings,
+            lisp,
             workers: Vec::new(),
             shaped: BTreeSet::new(),
             local: None,
@@ -361,6 +367,11 @@ impl Dataplane {
         &self.interfaces
     }
 
+    /// Other map caches and locators of LISP.
+    pub fn set_lisp(&mut self, lisp: Lisp) {
+        self.lisp.set(lisp);
+    }
+
     /// Tells workers who has which address in bridges.
     pub fn set_bindings(&mut self, bindings: Bindings) {
         self.bindings.set(bindings);
@@ -371,5 +382,6 @@ impl Dataplane {
         self.interfaces.reclaim();
         self.vrfs.reclaim();
         self.bindings.reclaim();
+        self.lisp.reclaim();
     }
 }

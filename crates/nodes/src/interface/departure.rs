@@ -6,7 +6,8 @@
 //!                                    ├▶ vlan_output    a VLAN of a port
 //!                                    ├▶ bond_output    a bond of ports
 //!                                    ├▶ l2_forward     the router's own station in a bridge
-//!                                    └▶ tunnel_encap   a tunnel
+//!                                    ├▶ tunnel_encap   a tunnel
+//!                                    └▶ lisp_encap     LISP
 //! ```
 
 use crate::port::Shaped;
@@ -29,6 +30,8 @@ pub enum Departure {
     Bridge,
     /// Into a packet to the tunnel's other end.
     Encap,
+    /// Into a packet to a locator.
+    Map,
 }
 
 /// Declares the exits of a node that frames leave by: an exit for each [`Departure`], which turns
@@ -50,6 +53,8 @@ macro_rules! departures {
                 Bridge => node "l2-forward",
                 /// Into a packet to the tunnel's other end.
                 Encap => node "tunnel-encap",
+                /// Into a packet to the site of its endpoint.
+                Map => node "lisp-encap",
                 $($own)*
             }
         }
@@ -65,6 +70,7 @@ macro_rules! departures {
                     Departure::Bond => Self::Bond,
                     Departure::Bridge => Self::Bridge,
                     Departure::Encap => Self::Encap,
+                    Departure::Map => Self::Map,
                 }
             }
         }
@@ -85,7 +91,7 @@ impl Departure {
         counters: &WorkerCounters,
     ) -> Self {
         let departure = interface.departure();
-        if !interface.has::<Shaped>() && departure != Self::Encap {
+        if !interface.has::<Shaped>() && !matches!(departure, Self::Encap | Self::Map) {
             let bytes = frame.lengths()[slots.clone()].iter().sum::<u32>();
             counters.count_sent(tx, slots.len() as u64, u64::from(bytes));
         }
@@ -115,6 +121,7 @@ impl Interface {
             Link::Bond => Departure::Bond,
             Link::Bridge => Departure::Bridge,
             Link::Tunnel(_) => Departure::Encap,
+            Link::Lisp(_) => Departure::Map,
         }
     }
 }

@@ -100,8 +100,10 @@ fn limit(interface: &Interface) -> u32 {
     let tags = match interface.link {
         Link::Vlan(vlan) => TAG_BYTES - vlan.tag_bytes() as u32,
         // There is no link header.
-        Link::Tunnel(_) if interface.carries_packets() => return interface.mtu_bytes.into(),
-        Link::Port | Link::Bond | Link::Bridge | Link::Tunnel(_) => TAG_BYTES,
+        Link::Tunnel(_) | Link::Lisp(_) if interface.carries_packets() => {
+            return interface.mtu_bytes.into();
+        }
+        Link::Port | Link::Bond | Link::Bridge | Link::Tunnel(_) | Link::Lisp(_) => TAG_BYTES,
     };
     u32::from(interface.mtu_bytes) + LINK_HEADER_BYTES + tags
 }

@@ -171,7 +171,9 @@ impl<F: UdpOver> UdpLocal<F> {
     ) -> Result<Option<ExitIndex>, F::Exit> {
         let is_vxlan = || interfaces.is_vxlan_port(found.port);
         match F::UNSUMMED {
-            Some(exit) if !found.summed && !is_vxlan() => return Err(exit),
+            Some(exit) if !found.summed && !is_vxlan() && found.port != udp::port::LISP_DATA => {
+                return Err(exit);
+            }
             _ => {}
         }
         let taker = self.ports.taker(found.port);

@@ -6,6 +6,7 @@
 //!                           ├▶ icmp4_error, icmp6_error    nobody answered for the next hop, or pieces did not come
 //!                           ├▶ ip4_local, ip6_local        came in pieces
 //!                           ├▶ ip4_lookup, ip6_lookup, ip6_link    of our own
+//!                           ├▶ lisp_encap         the endpoint's locators are known now
 //!                           └▶ drop
 //! ```
 
@@ -59,6 +60,8 @@ graph::exits! {
         Own6 => node "ip6-lookup",
         /// An IPv6 packet of ours to a link-local address.
         OwnOnLink => node "ip6-link" cause ip6_link::OURS,
+        /// A packet whose endpoint is known now.
+        Mapped => node "lisp-encap",
         /// It waited for a neighbour that did not answer, or that others waited for too.
         Unresolved => drop "The neighbour is down, or its address is wrong: `volley show \
             neighbors`; more may wait with `hold_packets` in [arp].",
@@ -129,6 +132,11 @@ impl Node for Inject {
                     let exit = way_of_own(packet.bytes());
                     frame.push(packet, rx);
                     exit
+                }
+                Injected::Mapped { interface, rx, packet } => {
+                    frame.push(packet, rx);
+                    frame.view(slot).set_tx(interface);
+                    Exit::Mapped
                 }
                 Injected::Discard { rx, packet } => {
                     frame.push(packet, rx);

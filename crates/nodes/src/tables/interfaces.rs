@@ -2,10 +2,10 @@
 
 use crate::interface::ForCopies;
 use crate::tables::{
-    BondMember, BridgePort, Features, Inside, Members, Settings, Tunnel, Tunnels, Vlan, Vlans,
-    VrfId,
+    BondMember, BridgePort, Features, Inside, Members, Settings, Tunnel, Tunnels, Vlan, Vlans, VrfId, LispLink, lisps,
 };
 use fib::{Address, Prefix};
+use std::collections::HashMap;
 use wire::ipv6;
 
 /// A row of the interface table.
@@ -38,6 +38,8 @@ pub enum Link {
     Bridge,
     /// A tunnel: they leave in packets to its other end.
     Tunnel(Tunnel),
+    /// LISP: they leave in packets to the sites of their endpoints.
+    Lisp(LispLink),
 }
 
 /// One interface.
@@ -139,7 +141,7 @@ impl Interface {
     pub fn outer_vlan(&self) -> Option<u16> {
         match self.link {
             Link::Vlan(vlan) => vlan.outer(),
-            Link::Port | Link::Bond | Link::Bridge | Link::Tunnel(_) => None,
+            Link::Port | Link::Bond | Link::Bridge | Link::Tunnel(_) | Link::Lisp(_) => None,
         }
     }
 
@@ -147,14 +149,14 @@ impl Interface {
     pub fn inner_vlan(&self) -> Option<u16> {
         match self.link {
             Link::Vlan(vlan) => vlan.inner(),
-            Link::Port | Link::Bond | Link::Bridge | Link::Tunnel(_) => None,
+            Link::Port | Link::Bond | Link::Bridge | Link::Tunnel(_) | Link::Lisp(_) => None,
         }
     }
 
     /// True if there are packets on its link, not frames.
     #[inline]
     pub fn carries_packets(&self) -> bool {
-        matches!(self.link, Link::Tunnel(Tunnel { inside: Inside::Packets, .. }))
+        matches!(self.link, Link::Tunnel(Tunnel { inside: Inside::Packets, .. }) | Link::Lisp(_))
     }
 
     /// True if `address` is one of its own.
@@ -217,6 +219,8 @@ pub struct Interfaces {
     pub(super) tunnels: Tunnels,
     /// Some row is that of an interface for copies.
     has_copies: bool,
+    /// Interfaces of LISP's instances, by their VRF too.
+    pub(super) lisps: HashMap<(u32, VrfId), u16>,
 }
 
 impl Interfaces {
@@ -224,7 +228,8 @@ impl Interfaces {
     pub fn new(rows: Vec<Option<Interface>>) -> Self {
         let (members, vlans) = (Members::of(&rows), Vlans::of(&rows));
         let has_copies = rows.iter().flatten().any(Interface::has::<ForCopies>);
-        Self { members, vlans, tunnels: Tunnels::of(&rows), has_copies, rows }
+        let lisps = lisps(&rows);
+        Self { members, vlans, tunnels: Tunnels::of(&rows), has_copies, lisps, rows }
     }
 
     /// The table with another row `id`.

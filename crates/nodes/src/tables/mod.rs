@@ -18,6 +18,7 @@ mod echoes;
 mod feature;
 mod flow_rules;
 mod interfaces;
+mod lisp;
 mod mailbox;
 mod next_hop_counters;
 mod rate_limit;
@@ -45,6 +46,8 @@ pub use flow_rules::{FlowRule, FlowRules, MOST_VXLAN_PORTS, flow_field};
 pub use interfaces::{
     Interface, InterfaceId, Interfaces, Link, Mode, address_of_link_key, link_key,
 };
+use lisp::lisps;
+pub use lisp::{Lisp, LispInstance, LispLink, LispSource, LispSources};
 pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
 pub use next_hop_counters::NextHopCounters;
 pub use rate_limit::{RateLimit, RateLimits};
@@ -52,9 +55,7 @@ pub use settings::Settings;
 pub use setup::{IcmpLimits, Ip4Rules, Kind, Reception, Setup, Shared};
 pub use shaping::{HandOver, Leftover, Outcome, ShapeLetter, ShapeLetters, Shaper};
 pub use slow_path::{
-    ArpHeard, BetterWay, BetterWay6, BindingHeard, Injected, InjectedQueue, Injector, Lane, LacpHeard,
-    ListenersWanted, NdHeard, NdSaid, PieceCame, Punt, Punts, RemoteHeard, RouterWanted, SlowPath,
-    StationMoved, Unresolved, slow_path,
+    ArpHeard, BetterWay, BetterWay6, BindingHeard, Injected, InjectedQueue, Injector, Lane, LacpHeard, ListenersWanted, NdHeard, NdSaid, PieceCame, Punt, Punts, RemoteHeard, RouterWanted, SlowPath, StationMoved, Unresolved, slow_path, EidWanted, LispSaid,
 };
 pub use stations::Stations;
 use tunnel::Tunnels;

@@ -1,7 +1,9 @@
 //! What every node of one worker is made from.
 
 use crate::tables::{
-    Bindings, FlowRules, InjectedQueue, Interfaces, Mailbox, NextHopCounters, RxAttachment, ShapeLetters, SlowPath, Stations, TwinLimits, TwinQueue, TxAttachment, Vrfs, WorkerCounters, EchoIds,
+    Bindings, EchoIds, FlowRules, InjectedQueue, Interfaces, Lisp, Mailbox, NextHopCounters,
+    RxAttachment, ShapeLetters, SlowPath, Stations, TwinLimits, TwinQueue, TxAttachment, Vrfs,
+    WorkerCounters,
 };
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;
@@ -92,6 +94,8 @@ pub struct Shared {
     pub stations: Stations,
     /// Who has which address in bridges that answer ARP.
     pub bindings: Published<Bindings>,
+    /// Map caches of LISP, and locators.
+    pub lisp: Published<Lisp>,
     /// Next hops that share flows.
     pub groups: Arc<EcmpTable>,
     /// Makes this router choose differently from the one before it.

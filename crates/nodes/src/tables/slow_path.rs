@@ -190,6 +190,29 @@ pub struct ListenersWanted {
     pub within_ms: u32,
 }
 
+/// An endpoint of another site is not known. The packet to it, if there is one, the control thread
+/// owns now.
+#[derive(Debug)]
+pub struct EidWanted {
+    /// The interface of its instance.
+    pub interface: u16,
+    /// The endpoint.
+    pub endpoint: IpAddr,
+    /// The packet, from its IP header on; none where it is asked who may send.
+    pub packet: Option<PacketBuf>,
+}
+
+/// A message of LISP's control plane. The control thread owns it now.
+#[derive(Debug)]
+pub struct LispSaid {
+    /// The interface that heard it.
+    pub interface: u16,
+    /// Where its datagram begins.
+    pub upper: usize,
+    /// The packet, from its IP header on.
+    pub packet: PacketBuf,
+}
+
 /// What workers tell the control thread.
 #[derive(Debug)]
 pub enum Punt {
@@ -219,6 +242,10 @@ pub enum Punt {
     RouterWanted(RouterWanted),
     /// Something is said of an echo request of ours.
     Echo(EchoHeard),
+    /// An endpoint of another site is to be asked for.
+    EidWanted(EidWanted),
+    /// A message of LISP's.
+    LispSaid(LispSaid),
 }
 
 impl Punt {
@@ -227,7 +254,9 @@ impl Punt {
         match self {
             Self::Unresolved(Unresolved { packet, .. })
             | Self::Piece(PieceCame { packet, .. })
-            | Self::BetterWay6(BetterWay6 { packet, .. }) => Some(packet),
+            | Self::BetterWay6(BetterWay6 { packet, .. })
+            | Self::LispSaid(LispSaid { packet, .. }) => Some(packet),
+            Self::EidWanted(EidWanted { packet, .. }) => packet,
             Self::Moved(_)
             | Self::Binding(_)
             | Self::RemoteHeard(_)
@@ -282,6 +311,15 @@ pub enum Injected {
         /// The packet.
         packet: PacketBuf,
     },
+    /// A packet that waited for its endpoint, to leave by this interface.
+    Mapped {
+        /// The interface of LISP.
+        interface: u16,
+        /// Interface it came in by.
+        rx: u16,
+        /// From its IP header on.
+        packet: PacketBuf,
+    },
     /// The first piece of a packet whose other pieces did not come.
     Late {
         /// Interface it came in by.
@@ -310,6 +348,7 @@ impl Injected {
             | Self::Whole { packet, .. }
             | Self::Own { packet, .. }
             | Self::Late { packet, .. }
+            | Self::Mapped { packet, .. }
             | Self::Discard { packet, .. } => Some(packet),
             Self::Fence(_) => None,
         }
@@ -344,7 +383,11 @@ impl Punt {
     /// The lane it takes.
     pub fn lane(&self) -> Lane {
         match self {
-            Self::Unresolved(_) | Self::Piece(_) | Self::BetterWay6(_) => Lane::Packets,
+            Self::Unresolved(_)
+            | Self::Piece(_)
+            | Self::BetterWay6(_)
+            | Self::EidWanted(_)
+            | Self::LispSaid(_) => Lane::Packets,
             Self::Arp(heard) if heard.is_reply && !heard.is_gratuitous => Lane::Answers,
             Self::Nd(NdHeard { said: NdSaid::Advertised { solicited: true, .. }, .. }) => {
                 Lane::Answers
@@ -380,6 +423,8 @@ impl Punt {
             Self::Echo(it) => (it.interface, 3),
             // Apart from those that wait for a neighbour.
             Self::BetterWay6(it) => (it.interface, 3),
+            Self::EidWanted(it) => (it.interface, family(&it.endpoint)),
+            Self::LispSaid(it) => (it.interface, 2),
         }
     }
 }

@@ -37,6 +37,13 @@ pub enum Wrap {
     Ip,
     /// Copies of frames, to who listens far away: nothing comes back.
     Erspan(Erspan),
+    /// A packet in UDP with an instance (RFC 9300).
+    Lisp {
+        /// The instance; of 0 nothing is said.
+        instance: u32,
+        /// What tells packets to one locator from those that others made up, 24 bits.
+        nonce: u32,
+    },
 }
 
 /// What the headers of copies say.
@@ -175,7 +182,7 @@ impl Tunnel {
     pub fn new(wrap: Wrap, ends: Ends) -> Self {
         let summed = matches!(ends, Ends::V6 { .. });
         let key_out = match wrap {
-            Wrap::Vxlan { .. } | Wrap::Ip | Wrap::Erspan(_) => None,
+            Wrap::Vxlan { .. } | Wrap::Ip | Wrap::Erspan(_) | Wrap::Lisp { .. } => None,
             Wrap::Gre(key) => key,
         };
         Self {
@@ -207,7 +214,7 @@ impl Tunnel {
             Ends::V6 { .. } => ipv6::Header::LEN,
         };
         ip + match self.key.wrap {
-            Wrap::Vxlan { .. } => udp::Header::LEN + vxlan::Header::LEN,
+            Wrap::Vxlan { .. } | Wrap::Lisp { .. } => udp::Header::LEN + vxlan::Header::LEN,
             Wrap::Gre(_) => gre_bytes(self.key_out),
             Wrap::Ip => 0,
             Wrap::Erspan(copies) => erspan_bytes(copies.version),
@@ -236,7 +243,7 @@ impl Tunnels {
     pub(super) fn of(rows: &[Option<Interface>]) -> Self {
         let tunnel = |row: &Option<Interface>| match row.as_ref()?.link {
             Link::Tunnel(tunnel) => Some(tunnel),
-            Link::Port | Link::Vlan(_) | Link::Bond | Link::Bridge => None,
+            Link::Port | Link::Vlan(_) | Link::Bond | Link::Bridge | Link::Lisp(_) => None,
         };
         let sequence = |row: &Option<Interface>| {
             row.as_ref().and_then(|row| row.get::<Sequence>().cloned()).unwrap_or_default()
@@ -247,7 +254,7 @@ impl Tunnels {
         let id = |(id, row)| tunnel(row).map(|it| ((it.key, it.underlay), id));
         let port = |row| match tunnel(row)?.key.wrap {
             Wrap::Vxlan { port, .. } => Some(port).filter(|port| *port != udp::port::VXLAN),
-            Wrap::Gre(_) | Wrap::Ip | Wrap::Erspan(_) => None,
+            Wrap::Gre(_) | Wrap::Ip | Wrap::Erspan(_) | Wrap::Lisp { .. } => None,
         };
         let mut ports: Vec<u16> = rows.iter().filter_map(port).collect();
         ports.sort_unstable();
@@ -297,8 +304,12 @@ impl Interfaces {
         source: impl Into<IpAddr>,
         destination: impl Into<IpAddr>,
     ) -> bool {
-        let Some(Link::Tunnel(tunnel)) = self.get(rx).map(|row| row.link) else { return false };
-        let ends = tunnel.key.ends;
-        (ends.local(), ends.remote()) == (source.into(), destination.into())
+        match self.get(rx).map(|row| row.link) {
+            Some(Link::Tunnel(Tunnel { key: TunnelKey { ends, .. }, .. })) => {
+                (ends.local(), ends.remote()) == (source.into(), destination.into())
+            }
+            Some(Link::Lisp(lisp)) => lisp.is_local(source.into()),
+            _ => false,
+        }
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::tables::{
     Bindings, BondMember, BondWays, BridgeId, BridgePort, Ends, Erspan, ErspanVersion, IcmpLimits,
-    Injector, Inside, Interface, InterfaceId, Interfaces, Kind, Link, Mode, NextHopCounters, Punt,
-    Punts, Reception, Setup, Shared, Stations, ToTwin, Tunnel, Vlan, VlanTags, VrfId, VrfTables,
-    Vrfs, WorkerCounters, Wrap, link_key, slow_path, twin_queue,
+    Injector, Inside, Interface, InterfaceId, Interfaces, Kind, Link, Lisp, Mode, NextHopCounters,
+    Punt, Punts, Reception, Setup, Shared, Stations, ToTwin, Tunnel, Vlan, VlanTags, VrfId,
+    VrfTables, Vrfs, WorkerCounters, Wrap, link_key, slow_path, twin_queue,
 };
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;
@@ -18,8 +18,10 @@ use sched::WaitingRoom;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 
+mod lisp;
 mod topology;
 
+pub(crate) use lisp::*;
 pub(crate) use topology::*;
 
 /// Punts and injected packets that fit the queues.
@@ -39,6 +41,10 @@ pub(crate) struct World {
     /// Tables of a VRF that is not there yet ([`World::add_red`]).
     pub(crate) red: VrfTables,
     pub(crate) bindings: Publisher<Bindings>,
+    pub(crate) lisp: Publisher<Lisp>,
+    /// Its map cache ([`World::add_lisp`]), and who may send.
+    pub(crate) maps: VrfTables,
+    pub(crate) sources: VrfTables,
 }
 
 impl World {
@@ -59,6 +65,8 @@ impl World {
             ip6: Arc::new(Ip6Table::new(&pool6, 100)),
         };
         let (default, red) = (tables(), tables());
+        let (maps, sources) = (tables(), tables());
+        let lisp = Publisher::new(Lisp::default(), &readers);
         let vrfs = Publisher::new(Vrfs::new(default.clone()), &readers);
         let adjacencies = AdjacencyTable::new(16, &readers).unwrap();
         let stations = MacTable::new(100, PageSize::Small, &readers).unwrap();
@@ -70,6 +78,7 @@ impl World {
             interfaces: interfaces.published(),
             vrfs: vrfs.published(),
             bindings: bindings.published(),
+            lisp: lisp.published(),
             ip6_links: Arc::new(Ip6Table::new(&pool6, 100)),
             adjacencies: Arc::new(adjacencies),
             stations: Stations::new(stations),
@@ -103,7 +112,19 @@ impl World {
             shape: Arc::default(),
             injected: Arc::new(Mutex::new(Some(injected))),
         };
-        Self { setup, punts, injector, twin_packets, interfaces, bindings, vrfs, red }
+        Self {
+            setup,
+            punts,
+            injector,
+            twin_packets,
+            interfaces,
+            bindings,
+            vrfs,
+            red,
+            lisp,
+            maps,
+            sources,
+        }
     }
 
     /// Changes an interface's row.

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  │ IP │ UDP │ VXLAN │ frame …        │ IP │ GRE │ frame or packet …        │ IP │ packet …
+//!  │ IP │ UDP │ LISP │ packet …
 //!          └ source port, and over IPv6 the flow label: the flow of what is inside
 //! ```
 
@@ -12,7 +13,7 @@ use crate::tables::{Ends, Inside, Tunnel, Wrap, gre_bytes};
 use crate::tunnel::erspan_bytes;
 use wire::ethernet::ethertype;
 use wire::ip::{self, protocol};
-use wire::{checksum, gre, ipv4, ipv6, udp, vxlan};
+use wire::{checksum, gre, ipv4, ipv6, lisp, udp, vxlan};
 
 /// First of the ports that flows are spread over (RFC 7348 section 5: the dynamic ones).
 const FIRST_PORT: u16 = 0xc000;
@@ -74,7 +75,7 @@ impl TunnelHeaders {
         }
         let copies = match tunnel.key.wrap {
             Wrap::Erspan(shape) => Some(CopyHeaders::new(shape, sequence)),
-            Wrap::Vxlan { .. } | Wrap::Gre(_) | Wrap::Ip => None,
+            Wrap::Vxlan { .. } | Wrap::Gre(_) | Wrap::Lisp { .. } | Wrap::Ip => None,
         };
         // Nobody slows down because a copy was marked: copies are told to know no marks.
         let marks = if copies.is_some() { 0 } else { ip::ecn::MASK };
@@ -194,6 +195,17 @@ impl TunnelHeaders {
                 }
                 (flow, Marks::of_frame(inside))
             }
+            Wrap::Lisp { .. } => {
+                let headers = packet.split_first_chunk_mut::<WRAP_BYTES>();
+                let Some((headers, inside)) = headers else { return (0, Marks::default()) };
+                let flow = flow_of_packet(inside);
+                *headers = self.wrap;
+                if let Some(mut udp) = udp::HeaderMut::new(headers) {
+                    udp.set_source_port(FIRST_PORT | (flow & 0x3fff) as u16);
+                    udp.set_length(length);
+                }
+                (flow, Marks::of_packet(inside))
+            }
             Wrap::Gre(_) => {
                 let headers = packet.split_at_mut_checked(gre_bytes(self.tunnel.key_out));
                 let Some((headers, inside)) = headers else { return (0, Marks::default()) };
@@ -233,6 +245,13 @@ fn wrap_of(tunnel: &Tunnel) -> [u8; WRAP_BYTES] {
             }
             headers[udp::Header::LEN..].copy_from_slice(&vxlan::header(vni));
         }
+        Wrap::Lisp { instance, nonce } => {
+            // RFC 9300 section 5.3: the checksum should be zero, over IPv6 too.
+            if let Some(mut udp) = udp::HeaderMut::new(&mut headers) {
+                udp.set_destination_port(udp::port::LISP_DATA);
+            }
+            headers[udp::Header::LEN..].copy_from_slice(&lisp::header(nonce, instance));
+        }
         Wrap::Gre(_) => {
             let key = tunnel.key_out;
             if let Some(mut header) = gre::HeaderMut::new(&mut headers) {
@@ -250,14 +269,14 @@ fn wrap_of(tunnel: &Tunnel) -> [u8; WRAP_BYTES] {
 impl Tunnel {
     fn protocol(&self) -> u8 {
         match self.key.wrap {
-            Wrap::Vxlan { .. } => protocol::UDP,
+            Wrap::Vxlan { .. } | Wrap::Lisp { .. } => protocol::UDP,
             Wrap::Gre(_) | Wrap::Erspan(_) => protocol::GRE,
             Wrap::Ip => protocol::IPV4,
         }
     }
 
     fn is_summed(&self) -> bool {
-        self.summed && matches!(self.key.wrap, Wrap::Vxlan { .. })
+        self.summed && matches!(self.key.wrap, Wrap::Vxlan { .. } | Wrap::Lisp { .. })
     }
 }
 

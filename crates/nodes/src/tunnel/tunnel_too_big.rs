@@ -26,7 +26,7 @@ use wire::checksum::Sum;
 use wire::ethernet::{self, ethertype};
 use wire::ip::{self, protocol};
 use wire::vlan::{MAX_TAGS, Tag};
-use wire::{checksum, ipv4, ipv6, vlan};
+use wire::{checksum, ipv4, ipv6, lisp, udp, vlan};
 
 /// See the module.
 pub struct TunnelTooBig {
@@ -108,10 +108,13 @@ impl TunnelTooBig {
             return Err(Exit::CopyTooLong);
         }
         let row = interfaces.get(packet.rx()).ok_or(Exit::InterfaceDown)?;
-        let Link::Tunnel(tunnel) = row.link else { return Err(Exit::Untellable) };
-        let wrap_bytes = tunnel.header_bytes();
+        let (wrap_bytes, kind) = match row.link {
+            Link::Tunnel(tunnel) => (tunnel.header_bytes(), tunnel.inside),
+            Link::Lisp(_) => (lisp_bytes(packet.header()), Inside::Packets),
+            Link::Port | Link::Bond | Link::Vlan(_) | Link::Bridge => return Err(Exit::Untellable),
+        };
         let inside = packet.header().get(wrap_bytes..).ok_or(Exit::Untellable)?;
-        let (link_bytes, is_ip6) = match tunnel.inside {
+        let (link_bytes, is_ip6) = match kind {
             Inside::Packets => (0, ip::version(inside) == 6),
             Inside::Frames => read_link(inside).ok_or(Exit::Untellable)?,
         };
@@ -137,12 +140,18 @@ impl TunnelTooBig {
         }
         packet.header_mut()[..link_bytes].copy_from_slice(&header[..link_bytes]);
         packet.start_here();
-        Ok(match tunnel.inside {
+        Ok(match kind {
             Inside::Frames => interfaces.entrance(packet.rx()).into(),
             Inside::Packets if is_ip6 => Exit::Ip6,
             Inside::Packets => Exit::Ip4,
         })
     }
+}
+
+/// Octets of the headers of a packet between locators.
+fn lisp_bytes(packet: &[u8]) -> usize {
+    let ip = if ip::version(packet) == 6 { ipv6::Header::LEN } else { ipv4::Header::LEN };
+    ip + udp::Header::LEN + lisp::Header::LEN
 }
 
 /// Octets of a frame's link header, tags included, and whether IPv6 follows; none of what goes to
