@@ -84,6 +84,8 @@ pub struct Shown {
 
 struct Told {
     by: IpAddr,
+    /// The address of ours that it told.
+    at: IpAddr,
     record: MapRecord,
     answers: bool,
     expires_ns: u64,
@@ -91,6 +93,7 @@ struct Told {
 
 struct Notice {
     to: IpAddr,
+    from: IpAddr,
     nonce: u64,
     message: Vec<u8>,
     next_ns: u64,
@@ -118,11 +121,11 @@ impl MapServer {
         nonces.retain(|(name, _), _| sites.iter().any(|site| site.name == *name));
     }
 
-    /// A site tells of its networks. `nonce` is for notices to others.
+    /// A site tells of its networks, at an address of ours. `nonce` is for notices to others.
     pub fn register(
         &mut self,
         now_ns: u64,
-        from: IpAddr,
+        (from, at): (IpAddr, IpAddr),
         message: &Registration<'_>,
         nonce: u64,
     ) -> Result<Outcome, Refusal> {
@@ -161,6 +164,7 @@ impl MapServer {
             }
             let told = Told {
                 by: from,
+                at,
                 record: MapRecord { is_authoritative: false, ..record.clone() },
                 answers,
                 expires_ns: now_ns + KEPT,
@@ -170,7 +174,7 @@ impl MapServer {
                 outcome.moved.push(record.eid);
                 let stays = record.locators.iter().any(|it| it.address == Some(before.by));
                 if before.by != from && !stays {
-                    self.tell(now_ns, before.by, number, record, nonce);
+                    self.tell(now_ns, (before.by, before.at), number, record, nonce);
                 }
             }
         }
@@ -182,7 +186,14 @@ impl MapServer {
     }
 
     /// Who told of a network before is told where it is now.
-    fn tell(&mut self, now_ns: u64, to: IpAddr, site: usize, record: &MapRecord, nonce: u64) {
+    fn tell(
+        &mut self,
+        now_ns: u64,
+        (to, from): (IpAddr, IpAddr),
+        site: usize,
+        record: &MapRecord,
+        nonce: u64,
+    ) {
         if self.notices.len() >= MOST_NOTICES {
             return;
         }
@@ -196,7 +207,7 @@ impl MapServer {
             algorithm: key.algorithm(),
         };
         let message = key.prove(head, std::slice::from_ref(record));
-        self.notices.push(Notice { to, nonce, message, next_ns: now_ns, tries: 0, site });
+        self.notices.push(Notice { to, from, nonce, message, next_ns: now_ns, tries: 0, site });
     }
 
     /// A router confirms that it was told.
@@ -206,15 +217,15 @@ impl MapServer {
         self.notices.retain(|it| !(is_it(it) && sites[it.site].key.proves(message)));
     }
 
-    /// The notices that are to be sent now; forgets what is too old. The flag says that something
-    /// was.
-    pub fn due(&mut self, now_ns: u64) -> (Vec<(IpAddr, Vec<u8>)>, bool) {
+    /// The notices that are to be sent now: to whom, from which address of ours, and what; forgets
+    /// what is too old. The flag says that something was.
+    pub fn due(&mut self, now_ns: u64) -> (Vec<(IpAddr, IpAddr, Vec<u8>)>, bool) {
         let before = self.told.len();
         self.told.retain(|_, told| told.expires_ns > now_ns);
         self.notices.retain(|notice| notice.tries < TRIES || notice.next_ns > now_ns);
         let mut due = Vec::new();
         for notice in self.notices.iter_mut().filter(|notice| notice.next_ns <= now_ns) {
-            due.push((notice.to, notice.message.clone()));
+            due.push((notice.to, notice.from, notice.message.clone()));
             notice.next_ns = now_ns + (SECOND << notice.tries);
             notice.tries += 1;
         }

@@ -390,6 +390,11 @@ impl Neighborhood {
         true
     }
 
+    /// Hands a packet that waited to the workers.
+    pub(crate) fn hand_over(&mut self, packet: Injected) {
+        self.inject(packet);
+    }
+
     /// Hands a packet to the workers; when their queue is full, its buffer goes back.
     fn inject(&mut self, injected: Injected) {
         let Err(refused) = self.injector.send(injected) else { return };

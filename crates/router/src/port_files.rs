@@ -44,7 +44,8 @@ pub(crate) fn opened(kind: &PortKind, folders: &Folders) -> Result<(PortKind, Ve
         | PortKind::Vxlan(_)
         | PortKind::Gre(_)
         | PortKind::Ipip(_)
-        | PortKind::Erspan(_) => kind.clone(),
+        | PortKind::Erspan(_)
+        | PortKind::Lisp(_) => kind.clone(),
     };
     Ok((kind, files))
 }

@@ -24,7 +24,8 @@ pub(crate) fn spec_of(kind: &PortKind) -> Option<PortSpec> {
         | PortKind::Vxlan(_)
         | PortKind::Gre(_)
         | PortKind::Ipip(_)
-        | PortKind::Erspan(_) => return None,
+        | PortKind::Erspan(_)
+        | PortKind::Lisp(_) => return None,
     })
 }
 

@@ -31,7 +31,8 @@ pub(super) fn check(machine: &Machine, config: &Config) -> Vec<Finding> {
             | PortKind::Vxlan(_)
             | PortKind::Gre(_)
             | PortKind::Ipip(_)
-            | PortKind::Erspan(_) => Vec::new(),
+            | PortKind::Erspan(_)
+            | PortKind::Lisp(_) => Vec::new(),
         }
     };
     let found: Vec<Finding> = config.ports.iter().flat_map(of_port).collect();

@@ -61,7 +61,7 @@ fn register(
     records: &[MapRecord],
 ) -> Result<Outcome, Refusal> {
     let message = message(secret, nonce, false, records);
-    server.register(0, ip(from), &read(&message), 99)
+    server.register(0, (ip(from), ip(53)), &read(&message), 99)
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_site_is_heard_and_questions_are_handed_on_to_it() {
 fn a_site_that_asks_for_it_is_answered_for() {
     let mut server = server();
     let message = message("east", 5, true, &[record(eid(1, 16), 1)]);
-    server.register(0, ip(1), &read(&message), 99).unwrap();
+    server.register(0, (ip(1), ip(53)), &read(&message), 99).unwrap();
     let Verdict::Answer(answer) = server.asked(&Eid::host(0, [10, 1, 0, 9].into())) else {
         panic!()
     };
@@ -133,8 +133,8 @@ fn who_told_before_is_told_of_a_move_until_it_confirms() {
     let moved = register(&mut server, 2, "east", 5, &[record(eid(1, 16), 2)]).unwrap();
     assert_eq!(moved.moved, [eid(1, 16)]);
     let (due, _) = server.due(0);
-    assert_eq!((due.len(), due[0].0), (1, ip(1)));
-    let notice = read(&due[0].1);
+    assert_eq!((due.len(), due[0].0, due[0].1), (1, ip(1), ip(53)));
+    let notice = read(&due[0].2);
     assert!(key("east").proves(&notice) && notice.head.nonce == 99);
     assert_eq!(notice.records.clone().next().unwrap().to_owned(), Some(record(eid(1, 16), 2)));
     assert_eq!(server.due(SECOND - 1).0, []);

@@ -107,6 +107,7 @@ parts! {
     fpm: Feed, makes: [Fpm], hears: [],
     flows: FlowFields, makes: [Flows], hears: [],
     next_hops: NextHopCounting, makes: [NextHops], hears: [],
+    lisp: Lisp, makes: [Lisp LispServers LispSites LispEids LispMaps], hears: [EidWanted LispSaid],
     // Features that take a turn at frames.
     acls: AccessLists, makes: [Acls], hears: [],
     urpf: SourceChecks, makes: [], hears: [],

@@ -74,7 +74,7 @@ fn ways(core: &Core, port: &OpenPort) -> Vec<(IpAddr, u16)> {
     let interfaces = core.dataplane.interfaces();
     let tunnels = port.rows().filter_map(|id| match interfaces.get(id)?.link {
         Link::Tunnel(tunnel) => Some(tunnel),
-        Link::Port | Link::Vlan(_) | Link::Bond | Link::Bridge => None,
+        Link::Port | Link::Vlan(_) | Link::Bond | Link::Bridge | Link::Lisp(_) => None,
     });
     let way = |tunnel: nodes::tables::Tunnel| {
         let takes = takes(core, tunnel.way(core.dataplane.vrfs()))?;

@@ -8,6 +8,7 @@ mod address;
 mod bonds;
 pub mod connected;
 pub mod domain_name;
+mod lisp_check;
 mod name;
 pub mod netns;
 pub mod port_allow;
@@ -195,6 +196,11 @@ objects! {
     policers: policer::Policers,
     vrfs: vrf::Vrfs,
     ports: port::Ports,
+    lisp: lisp::Lisp,
+    lisp_servers: lisp_server::LispServers,
+    lisp_sites: lisp_site::LispSites,
+    lisp_eids: lisp_eid::LispEids,
+    lisp_maps: lisp_map::LispMaps,
     fpm: fpm::Fpm,
     routes: route::Routes,
     neighbors: neighbor::Neighbors,

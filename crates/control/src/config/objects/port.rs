@@ -103,7 +103,7 @@ impl Port {
 
     /// Whether packets that it receives are routed, where nothing else becomes of its frames.
     pub fn routes(&self) -> bool {
-        self.routing.unwrap_or_else(|| self.has_addresses())
+        self.routing.unwrap_or_else(|| self.has_addresses() || self.kind.routes())
     }
 
     /// What says that it is to route, whatever becomes of its frames, if something does.

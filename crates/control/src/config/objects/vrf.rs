@@ -90,7 +90,7 @@ impl Object for Vrfs {
             report.push(problem.expected(format!("at most {MAX_VRFS}")));
         }
         for (port, row) in config.ports.iter() {
-            let underlay = row.kind.ends().and_then(|ends| ends.underlay_vrf.as_ref());
+            let underlay = row.kind.underlay_vrf();
             for (key, vrf) in [("vrf", row.vrf.as_ref()), ("underlay_vrf", underlay)] {
                 check_exists(&format!("port.{port}.{key}"), vrf, self, report);
             }

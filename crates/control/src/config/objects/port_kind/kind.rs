@@ -1,5 +1,6 @@
 //! What a kind of port says of itself, beside its fields.
 
+use super::super::vrf::VrfName;
 use super::ends::Ends;
 use crate::config::report::Report;
 
@@ -45,6 +46,16 @@ pub(crate) trait Kind {
     /// The ends of a tunnel.
     fn ends(&self) -> Option<&Ends> {
         None
+    }
+
+    /// The VRF that packets around those that it carries are in.
+    fn underlay_vrf(&self) -> Option<&VrfName> {
+        self.ends().and_then(|ends| ends.underlay_vrf.as_ref())
+    }
+
+    /// Whether packets that it receives are routed though it has no address.
+    fn routes(&self) -> bool {
+        false
     }
 
     /// Whether it carries packets that are in no frames: there are no stations on it, only the

@@ -12,6 +12,7 @@ mod fields;
 pub mod gre;
 pub mod ipip;
 mod kind;
+pub mod lisp;
 pub mod vlan;
 pub mod vxlan;
 
@@ -21,9 +22,11 @@ use ends::{Ends, Remotes};
 use erspan::Erspan;
 use gre::Gre;
 use ipip::Ipip;
+use lisp::Lisp;
 use vlan::Vlan;
 use vxlan::Vxlan;
 
+use super::vrf::VrfName;
 use crate::config::declare::Declared;
 use crate::config::field::word_field;
 use crate::config::info::Info;
@@ -147,6 +150,8 @@ kinds! {
     Ipip(Ipip) = "ipip",
     /// A way for mirrors' copies to an analyser far away.
     Erspan(Erspan) = "erspan",
+    /// A link to the sites of LISP.
+    Lisp(Lisp) = "lisp",
 }
 
 impl PortKind {
@@ -189,6 +194,16 @@ impl PortKind {
     /// The ends of a tunnel.
     pub fn ends(&self) -> Option<&Ends> {
         self.as_kind().ends()
+    }
+
+    /// The VRF that packets around those that it carries are in, if another than the default one.
+    pub fn underlay_vrf(&self) -> Option<&VrfName> {
+        self.as_kind().underlay_vrf()
+    }
+
+    /// Whether packets that it receives are routed though it has no address.
+    pub fn routes(&self) -> bool {
+        self.as_kind().routes()
     }
 
     /// Whether it is one tunnel to several ends: only a bridge knows which of them a frame is for.
