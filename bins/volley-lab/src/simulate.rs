@@ -215,11 +215,8 @@ fn measure(
                 record.spikes.extend(device.spikes());
             }
             record.latency = latency;
-            record.stalls.extend(device.stalls().iter().map(|&(at_s, length_s)| Stall {
-                at_s,
-                length_us: 1e6 * length_s,
-                seen_by: "model".into(),
-            }));
+            let stall = |&(at_s, length_s): &(f64, f64)| Stall::new(at_s, 1e6 * length_s, "model");
+            record.stalls.extend(device.stalls().iter().map(stall));
             clock_s += outcome.elapsed_s;
             results.trials.push(record);
         };

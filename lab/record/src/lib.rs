@@ -39,6 +39,7 @@ mod subject;
 mod telemetry;
 mod trial;
 mod verdict;
+mod who;
 
 pub use answer::AnswerRecord;
 pub use campaign::{Campaign, DeviceFacts};
@@ -70,6 +71,7 @@ pub use subject::Subject;
 pub use telemetry::{NodeCost, Share, TelemetryRecord};
 pub use trial::{Back, Stall, TrialRecord};
 pub use verdict::{Accounts, Mode, Stalled, Verdict};
+pub use who::{Account, Who};
 
 line::records! {
     lists {

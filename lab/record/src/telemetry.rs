@@ -33,6 +33,10 @@ pub struct TelemetryRecord {
     /// By node, where the device tells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeCost>,
+    /// Where nodes and counters are told at saturation: packets that vectors held. Without it they
+    /// are of the load, as they once were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vector_packets: Option<f64>,
     /// The processor's counters for each packet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub per_packet: Vec<(String, f64)>,
@@ -45,6 +49,21 @@ pub struct TelemetryRecord {
     /// Functions by share of the samples.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub functions: Vec<Share>,
+}
+
+impl TelemetryRecord {
+    /// A counter of the processor for each packet.
+    fn counter(&self, name: &str) -> Option<f64> {
+        // As `cycles:u` where the kernel's are not to be seen.
+        let is = |it: &&(String, f64)| it.0.split(':').next() == Some(name);
+        self.per_packet.iter().find(is).map(|it| it.1).filter(|each| *each > 0.0)
+    }
+
+    /// Instructions a cycle, and instructions a packet, where the processor tells.
+    pub fn ipc_ipp(&self) -> Option<[f64; 2]> {
+        let instructions = self.counter("instructions")?;
+        Some([instructions / self.counter("cycles")?, instructions])
+    }
 }
 
 /// A function's share of the samples.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Accounts, Counters, DelayVariation, Histogram, Outcome, ScaleRates, SequenceCounts, Spike,
-    Subject, Verdict,
+    Subject, Verdict, Who,
 };
 
 /// A time at which the processor was away.
@@ -14,17 +14,27 @@ pub struct Stall {
     pub at_s: f64,
     /// For how long.
     pub length_us: f64,
-    /// Who saw it: generator, device or probe.
+    /// Who saw it: generator, device, kernel (of the device's processes) or probe.
     pub seen_by: String,
+    /// Whose doing it was, where the kernel's account of processor time says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub who: Option<Who>,
 }
 
 impl Stall {
     /// Who sees the stalls of a device's workers.
     pub const DEVICE: &str = "device";
+    /// Who sees those of the device's processes.
+    pub const KERNEL: &str = "kernel";
 
-    /// Whether the device saw it.
+    /// One that nobody has explained.
+    pub fn new(at_s: f64, length_us: f64, seen_by: &str) -> Self {
+        Self { at_s, length_us, seen_by: seen_by.into(), who: None }
+    }
+
+    /// Whether it was the device that was held up.
     pub fn is_of_the_device(&self) -> bool {
-        self.seen_by == Self::DEVICE
+        [Self::DEVICE, Self::KERNEL].contains(&self.seen_by.as_str())
     }
 }
 
@@ -50,6 +60,9 @@ pub struct TrialRecord {
     pub purpose: String,
     /// When it began, since the campaign did.
     pub at_s: f64,
+    /// When its traffic began, in seconds since 1970: on this clock trials lie beside each other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began_unix_s: Option<f64>,
     /// What came of it.
     pub outcome: Outcome,
     /// Latency of every packet.
@@ -98,6 +111,7 @@ impl TrialRecord {
             index,
             purpose: purpose.to_owned(),
             at_s,
+            began_unix_s: None,
             outcome,
             latency: None,
             lateness: None,

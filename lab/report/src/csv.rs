@@ -6,6 +6,7 @@ use std::fmt::Write;
 use lab_record::axes::{Axis, LoadPercent};
 use lab_record::{Blame, Directions, Results};
 
+use super::absences;
 use super::checks::told;
 use super::html::timed;
 use super::quantities;
@@ -147,6 +148,25 @@ pub fn latency(results: &Results) -> String {
         fields.push(all.max_ns().to_string());
         let late = timed.lateness().map(|it| it.map(|ns| ns.to_string())).unwrap_or_default();
         fields.extend(late);
+        text.push_str(&fields.join(","));
+        text.push_str("\r\n");
+    }
+    text
+}
+
+/// One line for each device, case and who was away in its trials.
+pub fn absences(results: &Results) -> String {
+    let mut text = String::from("device,case,who,times,longest_us,share,period_ms\r\n");
+    for found in absences::of(results) {
+        let fields = [
+            field(&found.subject.device),
+            field(&found.subject.case()),
+            found.who.name().to_owned(),
+            found.count.to_string(),
+            format!("{:.0}", found.longest_us),
+            format!("{:.6}", found.share),
+            found.period_s.map_or_else(String::new, |it| format!("{:.4}", 1e3 * it)),
+        ];
         text.push_str(&fields.join(","));
         text.push_str("\r\n");
     }

@@ -9,6 +9,7 @@
 //!                       └▶ index.sqlite
 //! ```
 
+pub mod absences;
 pub mod checks;
 pub mod csv;
 pub mod figures;

@@ -86,8 +86,7 @@ mod tests {
         results.probes = vec![quiet; 2];
         let outcome = Outcome::of(Trial::new(1.0, 10.0), 10);
         let mut trial = TrialRecord::new(Subject::default(), 0, "mlr", 0.0, outcome);
-        let stall =
-            |length_us, seen_by: &str| Stall { at_s: 0.0, length_us, seen_by: seen_by.into() };
+        let stall = |length_us, seen_by: &str| Stall::new(0.0, length_us, seen_by);
         trial.stalls = vec![stall(900.0, "generator"), stall(9e3, Stall::DEVICE)];
         trial.stalls.extend((0..15).map(|_| stall(2e3, "generator")));
         results.trials = vec![trial];

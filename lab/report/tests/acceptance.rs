@@ -102,8 +102,7 @@ fn a_report_rendered_again_from_the_raw_file_is_identical() {
         let (answer, history) = measure(Goal::ndr().on_stalling_host(1.0), &mut device);
         for (index, outcome) in history.into_iter().enumerate() {
             let mut record = TrialRecord::new(subject.clone(), index as u32, "mlr", at_s, outcome);
-            let seen_by = "probe".to_owned();
-            record.stalls.push(Stall { at_s: 0.05, length_us: 1e3 / 3.0, seen_by });
+            record.stalls.push(Stall::new(0.05, 1e3 / 3.0, "probe"));
             at_s += outcome.elapsed_s;
             recorder.write(record).unwrap();
         }

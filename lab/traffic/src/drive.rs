@@ -11,14 +11,15 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use lab_record::Spike;
+use lab_record::{Spike, Who};
 use lab_search::stats::spikes::{Threshold, spikes};
 
 use super::end::{BURST, End};
+use super::own_time::OwnTime;
 use super::port_times::{LatencyClock, Stamps};
 use super::queues::counted;
 use super::receiver::{Receiver, SPIKE_WINDOW_NS};
-use super::result::{Away, EndResult, StreamResult, TrafficResult};
+use super::result::{Away, EndResult, Gone, StreamResult, TrafficResult};
 use super::sender::Sender;
 use super::stream::{FCS_BYTES, Stream};
 use crate::Error;
@@ -153,6 +154,7 @@ fn turn(
     let sends = sides.iter().any(|side| side.sender.has_streams());
     let mut stalls = Stalls::default();
     let mut last_ns = clock.now_ns();
+    let mut own = OwnTime::new(last_ns);
     let mut watch_ns = start_ns + WATCH_NS;
     let mut stopped = false;
     // Once sending is over: since when.
@@ -160,7 +162,9 @@ fn turn(
     loop {
         let now_ns = clock.now_ns();
         if now_ns - last_ns > plan.stall_ns {
-            stalls.note(last_ns.saturating_sub(start_ns), now_ns - last_ns);
+            let length_ns = now_ns - last_ns;
+            let who = own.explain(now_ns, length_ns);
+            stalls.note(Gone { at_ns: last_ns.saturating_sub(start_ns), length_ns, who });
         }
         last_ns = now_ns;
         for Working { end, sender, receiver, stamps, .. } in sides.iter_mut() {
@@ -186,6 +190,7 @@ fn turn(
         }
         if now_ns >= watch_ns {
             watch_ns = now_ns + WATCH_NS;
+            own.look(now_ns);
             if !watch(now_ns - start_ns) {
                 stopped = true;
                 over_ns.get_or_insert(now_ns);
@@ -295,16 +300,16 @@ fn excursions(worst_ns: &[u64]) -> Vec<Spike> {
 #[derive(Default)]
 pub struct Stalls {
     away: Away,
-    /// Length and time, the shortest first.
-    longest: BinaryHeap<Reverse<(u64, u64)>>,
+    /// Length and time, and who; the shortest first.
+    longest: BinaryHeap<Reverse<(u64, u64, Option<Who>)>>,
 }
 
 impl Stalls {
     /// Takes note of one.
-    pub fn note(&mut self, at_ns: u64, length_ns: u64) {
+    pub fn note(&mut self, Gone { at_ns, length_ns, who }: Gone) {
         self.away.count += 1;
         self.away.total_ns += length_ns;
-        self.longest.push(Reverse((length_ns, at_ns)));
+        self.longest.push(Reverse((length_ns, at_ns, who)));
         if self.longest.len() > KEPT_STALLS {
             self.longest.pop();
         }
@@ -312,9 +317,9 @@ impl Stalls {
 
     /// All of them, the longest in order of time.
     pub fn account(self) -> Away {
-        let kept = self.longest.into_iter().map(|Reverse((length_ns, at_ns))| (at_ns, length_ns));
-        let mut longest: Vec<(u64, u64)> = kept.collect();
-        longest.sort_unstable();
+        let gone = |Reverse((length_ns, at_ns, who))| Gone { at_ns, length_ns, who };
+        let mut longest: Vec<Gone> = self.longest.into_iter().map(gone).collect();
+        longest.sort_unstable_by_key(|gone| gone.at_ns);
         Away { longest, ..self.away }
     }
 }

@@ -18,6 +18,7 @@ pub mod end;
 pub mod file;
 pub mod header;
 pub mod memory;
+mod own_time;
 pub mod port_times;
 pub mod ports;
 pub mod queues;
@@ -32,6 +33,7 @@ pub mod speed;
 pub mod stream;
 pub mod template;
 pub mod test_frame;
+pub mod thread_account;
 pub mod vary;
 
 pub use drive::{Plan, Side, drive};

@@ -1,6 +1,6 @@
 //! What came of sending and receiving for a while.
 
-use lab_record::{DelayVariation, Histogram, ScaleRates, SequenceCounts, Spike};
+use lab_record::{DelayVariation, Histogram, ScaleRates, SequenceCounts, Spike, Who};
 use serde::{Deserialize, Serialize};
 
 use super::port_times::{LatencyClock, PortTimes};
@@ -73,8 +73,27 @@ pub struct Away {
     pub count: u64,
     /// Their sum.
     pub total_ns: u64,
-    /// The longest of them: when since the start, and how long.
-    pub longest: Vec<(u64, u64)>,
+    /// The longest of them, since the start.
+    pub longest: Vec<Gone>,
+}
+
+/// A time at which somebody was away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gone {
+    /// Since when.
+    pub at_ns: u64,
+    /// How long.
+    pub length_ns: u64,
+    /// Whose doing it was, where the kernel's account of processor time says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub who: Option<Who>,
+}
+
+impl Away {
+    /// The longest of all.
+    pub fn longest_ns(&self) -> u64 {
+        self.longest.iter().map(|gone| gone.length_ns).max().unwrap_or(0)
+    }
 }
 
 /// All of it.

@@ -168,6 +168,11 @@ impl Place {
         }
     }
 
+    /// Its processes, by number.
+    pub fn processes(&self) -> Vec<u32> {
+        self.daemons.iter().map(|daemon| daemon.child.id()).collect()
+    }
+
     /// What a process said so far.
     pub fn log(&self, name: &str) -> String {
         let path = self.folder.join(format!("{name}.log"));

@@ -84,12 +84,11 @@ pub(super) fn tell(result: &TrafficResult) {
         }
     }
     let away = &result.away;
-    let longest = away.longest.iter().map(|&(_, length_ns)| length_ns).max().unwrap_or(0);
     say!(
         "the generator was away {} times, {:.3} ms in all, {:.3} ms at most",
         away.count,
         away.total_ns as f64 / 1e6,
-        longest as f64 / 1e6
+        away.longest_ns() as f64 / 1e6
     );
     if result.stopped {
         say!("stopped early");

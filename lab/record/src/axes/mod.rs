@@ -14,6 +14,7 @@ pub mod entries;
 pub mod flows;
 pub mod frame_bytes;
 pub mod load_percent;
+pub mod placement;
 pub mod scheduler;
 pub mod vector_packets;
 pub mod workers;
@@ -29,6 +30,7 @@ pub use entries::Entries;
 pub use flows::Flows;
 pub use frame_bytes::FrameBytes;
 pub use load_percent::LoadPercent;
+pub use placement::Placement;
 pub use scheduler::Scheduler;
 pub use vector_packets::VectorPackets;
 pub use workers::Workers;
@@ -37,6 +39,7 @@ pub use workers::Workers;
 pub static ALL: &[Spec] = &[
     spec::<Scheduler>(),
     spec::<Endpoint>(),
+    spec::<Placement>(),
     spec::<Workers>(),
     spec::<ClockPercent>(),
     spec::<CostCycles>(),

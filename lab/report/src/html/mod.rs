@@ -1,9 +1,10 @@
 //! The report: one HTML page that needs nothing but itself.
 //!
 //! ```text
-//! title ▸ throughput (figure, table) ▸ functions ▸ comparison ▸ curves ▸ latency ▸ loss ▸ time lines ▸ spikes ▸ packets ▸ how measured
+//! title ▸ throughput (figure, table) ▸ functions ▸ comparison ▸ curves ▸ latency ▸ loss ▸ time lines ▸ who was away ▸ spikes ▸ packets ▸ how measured
 //! ```
 
+mod absences;
 mod checks;
 mod comparison;
 mod failures;
@@ -29,6 +30,7 @@ use std::path::Path;
 
 use lab_record::Results;
 use section::{Page, Section};
+pub(crate) use subjects::by_subject;
 
 use super::svg::canvas::escape;
 use super::{csv, index, openmetrics};
@@ -49,6 +51,7 @@ static SECTIONS: &[fn(&Page<'_>) -> Option<Section>] = &[
     timeline::section,
     telemetry::section,
     host::section,
+    absences::section,
     spikes::section,
     packets::section,
     method::section,
@@ -97,6 +100,7 @@ pub fn write(folder: &Path) -> Result<Results, Error> {
         ("checks.csv", csv::checks(&results)),
         ("quantities.csv", csv::quantities(&results)),
         ("latency.csv", csv::latency(&results)),
+        ("absences.csv", csv::absences(&results)),
         ("metrics.txt", openmetrics::render(&results)),
     ];
     for (name, text) in files {

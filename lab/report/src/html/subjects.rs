@@ -8,7 +8,7 @@ use lab_record::{Results, Subject, TrialRecord};
 use crate::svg::canvas::escape;
 
 /// The trials of each subject, runs together, in the order first measured.
-pub(super) fn by_subject(results: &Results) -> Vec<(Subject, Vec<&TrialRecord>)> {
+pub(crate) fn by_subject(results: &Results) -> Vec<(Subject, Vec<&TrialRecord>)> {
     let mut places: BTreeMap<Subject, usize> = BTreeMap::new();
     let mut groups: Vec<(Subject, Vec<&TrialRecord>)> = Vec::new();
     for trial in &results.trials {
@@ -64,8 +64,7 @@ pub(super) mod testing {
             let at_s = 0.1 * f64::from(step);
             trial.spikes.push(Spike { at_s, length_s: 0.0, peak: 2.5e-4, count: 1 });
             if step % 2 == 0 {
-                let seen_by = "probe".to_owned();
-                trial.stalls.push(Stall { at_s, length_us: 200.0, seen_by });
+                trial.stalls.push(Stall::new(at_s, 200.0, "probe"));
             }
         }
         Results { trials: vec![trial], ..Results::default() }

@@ -55,10 +55,22 @@ fn one(record: &TelemetryRecord) -> String {
         record.cpu_us_per_packet,
         record.watched as f64 / record.bare.max(1) as f64
     );
+    if let Some(packets) = record.vector_packets {
+        let _ = writeln!(
+            body,
+            "<p>Nodes and counters at saturation: vectors of {packets:.1} packets.</p>"
+        );
+    }
+    if let Some([ipc, ipp]) = record.ipc_ipp() {
+        let _ = writeln!(
+            body,
+            "<p>{ipc:.2} instructions a cycle (IPC), {ipp:.1} instructions a packet (IPP).</p>"
+        );
+    }
     if let Some(reason) = &record.refused {
         let _ = writeln!(
             body,
-            "<p class=\"facts\">No counters of the processor: {}.</p>",
+            "<p class=\"facts\">No counters of the processor (no PMU), so no IPC and no IPP: {}.</p>",
             escape(reason)
         );
     }
@@ -129,8 +141,18 @@ mod tests {
         let body = section(&Page::of(&results)).unwrap().body;
         let cells = "<td>ip4-input</td><td class=\"n\">200</td><td class=\"n\">20.0</td><td class=\"n\">20.0</td>";
         assert!(body.contains(cells) && body.contains("0.9900 of what"), "{body}");
+        assert!(body.contains("no IPC and no IPP: hidden") && body.contains("f&lt;T&gt;"));
+        let per_packet = [("cycles:u", 100.0), ("instructions:u", 250.0)];
+        let told = TelemetryRecord {
+            vector_packets: Some(250.0),
+            per_packet: per_packet.map(|(event, each)| (event.to_owned(), each)).to_vec(),
+            ..TelemetryRecord::default()
+        };
+        let results = Results { telemetry: vec![told], ..Results::default() };
+        let body = section(&Page::of(&results)).unwrap().body;
         assert!(
-            body.contains("No counters of the processor: hidden") && body.contains("f&lt;T&gt;")
+            body.contains("vectors of 250.0") && body.contains("2.50 instructions a cycle"),
+            "{body}"
         );
         assert!(section(&Page::of(&Results::default())).is_none());
     }

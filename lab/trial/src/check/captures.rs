@@ -48,9 +48,10 @@ pub(crate) fn check(
     let mut device = dut::named(name)?;
     let version = device.version()?;
     refuse_what_nobody_does(&*device, wish, bench.link)?;
-    let mut place = Place::new(&bench.folder, &bench.cores)?;
+    let cores = wish.cores(&*device, bench)?;
+    let mut place = Place::new(&bench.folder, &cores)?;
     let job = wish.job(bench.link, link::lay(bench.link, &mut place, wish.mtu(), None)?);
-    device.check_settings(&job, &bench.cores)?;
+    device.check_settings(&job, &cores)?;
     let probes = load.probes(Rate::Pps(PPS));
     let each = ((duration_s * PPS) as u64).max(1);
     let from_ns = bench.clock.now_ns();

@@ -17,12 +17,14 @@
 use std::time::Duration;
 
 use lab_record::Counters;
+use lab_record::axes::{Axis, Workers};
 
 use crate::Error;
 use crate::dut::adapter::Adapter;
 use crate::dut::device::{Change, Device, Job};
 use crate::dut::open_vswitch::{self, counters};
 use crate::dut::open_vswitch_bridge;
+use crate::dut::settings::core_numbers;
 use crate::link::{DeviceEnd, LinkKind, Needs};
 use crate::place::{Place, has_program, output};
 use crate::watch::probe::first;
@@ -43,8 +45,16 @@ pub(super) struct OpenVswitchDpdk {
 const PROGRAM: &str = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk";
 const PATIENCE: Duration = Duration::from_secs(30);
 const MEMORY_MIB: u32 = 1_024;
-/// Threads that send: the main thread, and one that polls.
-const THREADS: u16 = 2;
+/// Most threads that poll: each has whole receive queues, of which a port has one.
+const MOST_WORKERS: u64 = 2;
+/// What its adapter sets.
+const SETTABLE: [&str; 5] = [
+    Workers::NAME,
+    open_vswitch_bridge::SETTABLE[0],
+    open_vswitch_bridge::SETTABLE[1],
+    open_vswitch_bridge::SETTABLE[2],
+    open_vswitch_bridge::SETTABLE[3],
+];
 
 impl Device for OpenVswitchDpdk {
     fn name(&self) -> &'static str {
@@ -65,13 +75,13 @@ impl Device for OpenVswitchDpdk {
 
     fn needs(&self, job: &Job) -> Needs {
         Needs {
-            rx_queues: if job.link == LinkKind::Memif { THREADS } else { 1 },
+            rx_queues: if job.link == LinkKind::Memif { threads(job.workers) } else { 1 },
             listener: job.link == LinkKind::Vhost,
         }
     }
 
     fn settable(&self) -> &'static [&'static str] {
-        &open_vswitch_bridge::SETTABLE
+        &SETTABLE
     }
 
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
@@ -96,12 +106,16 @@ impl Device for OpenVswitchDpdk {
         let flows = open_vswitch::flows(job)
             .ok_or_else(|| self.refuse(job, "no flows are known for it"))?;
         let vsctl = open_vswitch::database(place)?;
-        let core = first(place.cores()).to_owned();
-        let mask = core.parse::<u32>().map_or(1, |core| 1u64 << core.min(63));
+        if job.workers > MOST_WORKERS {
+            let reason = "its threads poll whole receive queues, and each of two ports has one: no more than 2 workers have work";
+            return Err(self.refuse(job, reason));
+        }
+        let mask = mask(place.cores(), job.workers);
+        let main = mask_of(first(place.cores()).parse().unwrap_or(0));
         place.run(&format!(
             "{vsctl} --no-wait set open_vswitch . other_config:dpdk-init=true \
              other_config:per-port-memory=true \
-             other_config:pmd-cpu-mask={mask:#x} other_config:dpdk-lcore-mask={mask:#x} \
+             other_config:pmd-cpu-mask={mask:#x} other_config:dpdk-lcore-mask={main:#x} \
              other_config:dpdk-extra=\"{} --no-telemetry -m {MEMORY_MIB} \
              --file-prefix=volley-lab-ovs\"",
             memory(job)
@@ -139,6 +153,22 @@ impl Device for OpenVswitchDpdk {
     }
 }
 
+/// Threads that send: the main thread, and those that poll.
+fn threads(workers: u64) -> u16 {
+    1 + workers.clamp(1, MOST_WORKERS) as u16
+}
+
+/// A bit of the mask of processors.
+fn mask_of(core: u64) -> u64 {
+    1 << core.min(63)
+}
+
+/// The first of the processors, a bit for each thread that polls.
+fn mask(cores: &str, workers: u64) -> u64 {
+    let cores = core_numbers(cores).into_iter().take(workers.max(1) as usize);
+    cores.map(mask_of).reduce(|all, bit| all | bit).unwrap_or(1)
+}
+
 /// Where packets live, and which cards there are.
 fn memory(job: &Job) -> String {
     let cards = job.ends.iter().filter_map(|end| match end {
@@ -170,6 +200,12 @@ mod tests {
     use super::*;
     use crate::dut::testing::{job, over_cards};
     use crate::scenario::FunctionKind;
+
+    #[test]
+    fn a_thread_that_polls_has_a_processor_of_the_mask() {
+        assert_eq!([mask("2-3,8", 1), mask("2-3,8", 2), mask("", 1)], [0b100, 0b1100, 1]);
+        assert_eq!([threads(1), threads(2)], [2, 3]);
+    }
 
     #[test]
     fn an_end_is_a_device_of_dpdks_own() {

@@ -107,9 +107,10 @@ impl<'a> StreamRig<'a> {
         let mut device = dut::named(name)?;
         let version = device.version()?;
         let mut ends = Ends::new(bench, addressing)?;
-        let mut place = Place::new(&bench.folder, &bench.cores)?;
+        let cores = wish.cores(&*device, bench)?;
+        let mut place = Place::new(&bench.folder, &cores)?;
         ends::lay(&mut ends.places, &mut place, addressing, wish.mtu())?;
-        let slowed = clock::for_job(&*device, &job, &bench.cores)?;
+        let slowed = clock::for_job(&*device, &job, &cores)?;
         device.start(&job, &mut place)?;
         ends.listen()?;
         Ok(Self { bench, ends, device, place, job, version, _slowed: slowed })

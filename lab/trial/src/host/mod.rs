@@ -1,6 +1,7 @@
 //! The host that was measured on: what it is, and how much of it was taken away meanwhile.
 
 pub mod clock;
+pub(crate) mod topology;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -34,7 +34,10 @@ impl Scenario {
     pub fn cases(&self) -> Vec<Case> {
         let mut cases: Vec<Case> = Vec::new();
         for function in &self.functions {
-            for &ethertype in &self.traffic.ethertype {
+            let routed = function.get_ref().kind.is_routed();
+            let all = &self.traffic.ethertype;
+            let carried = all.iter().filter(|it| !routed || **it != Ethertype::Unknown);
+            for &ethertype in carried {
                 let function = function.get_ref().clone();
                 cases.push(Case { function, ethertype, axes: BTreeMap::new() });
             }
@@ -95,6 +98,20 @@ impl Scenario {
 mod tests {
     use super::*;
     use lab_record::axes::{Flows, FrameBytes, Workers};
+
+    #[test]
+    fn what_routes_is_sent_no_frames_of_an_unknown_ethertype() {
+        let text = "name = 'x'\ntitle = 'X'\nabout = 'y'\n[[function]]\nkind = 'cross-connect'\n\
+                    [[function]]\nkind = 'ip4'\n[traffic]\nethertype = ['udp4', 'unknown']\n\
+                    [measure]\nsearch = 'mlr'\n";
+        let cases = Scenario::parse(text, "x").unwrap().cases();
+        let told = |case: &Case| format!("{} {}", case.function.name(), case.axes["ethertype"]);
+        let told: Vec<String> = cases.iter().map(told).collect();
+        assert_eq!(told, ["cross-connect udp4", "cross-connect unknown", "ip4 udp4"]);
+        let alone = text.replace("'udp4', ", "");
+        let fault = Scenario::parse(&alone, "x").unwrap_err().to_string();
+        assert!(fault.contains("ip4 does not forward frames of an unknown ethertype"), "{fault}");
+    }
 
     #[test]
     fn cases_are_the_product_of_functions_and_axes_innermost_last() {

@@ -127,6 +127,11 @@ impl Scenario {
             if let Some(field) = function.misplaced() {
                 return wrong(place, format!("a {kind} has no {field}"));
             }
+            let known = |it: &Ethertype| *it != Ethertype::Unknown;
+            if function.kind.is_routed() && !self.traffic.ethertype.iter().any(known) {
+                let reason = format!("{kind} does not forward frames of an unknown ethertype");
+                return wrong(place, reason);
+            }
             let earlier = &self.functions[..index];
             if earlier.iter().any(|other| other.get_ref().name() == function.name()) {
                 let name = function.name();

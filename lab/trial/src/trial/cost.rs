@@ -39,6 +39,8 @@ pub(crate) struct Cost {
     pub(crate) cycles: Vec<f64>,
     /// Packets of a vector, over all of them.
     pub(crate) vector_packets: f64,
+    /// What each node did in the windows that were kept.
+    pub(crate) nodes: Vec<NodeCost>,
     /// Windows there were.
     windows: usize,
 }
@@ -46,13 +48,15 @@ pub(crate) struct Cost {
 impl Cost {
     /// Of windows, by what the nodes did in each; none where none tells enough.
     fn of(windows: &[Vec<NodeCost>]) -> Option<Self> {
-        let mut seen: Vec<(f64, f64)> = windows.iter().filter_map(|it| window(it)).collect();
-        seen.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let told = windows.iter().filter_map(|it| Some((window(it)?, it)));
+        let mut seen: Vec<((f64, f64), &Vec<NodeCost>)> = told.collect();
+        seen.sort_by(|a, b| a.0.0.total_cmp(&b.0.0));
         let windows = seen.len();
         seen.truncate(windows.div_ceil(2));
-        let vectors: Vec<f64> = seen.iter().map(|it| it.1).collect();
-        let cycles: Vec<f64> = seen.into_iter().map(|it| it.0).collect();
-        (windows > 0).then(|| Self { cycles, vector_packets: median(&vectors), windows })
+        let vectors: Vec<f64> = seen.iter().map(|it| it.0.1).collect();
+        let nodes = sums(seen.iter().flat_map(|it| it.1));
+        let cycles: Vec<f64> = seen.iter().map(|it| it.0.0).collect();
+        (windows > 0).then(|| Self { cycles, vector_packets: median(&vectors), nodes, windows })
     }
 
     /// The number of this start.
@@ -74,6 +78,37 @@ impl Cost {
             note: Some(note),
         }
     }
+}
+
+/// What each node did, over several windows.
+fn sums<'a>(nodes: impl Iterator<Item = &'a NodeCost>) -> Vec<NodeCost> {
+    let mut sums: Vec<NodeCost> = Vec::new();
+    for node in nodes {
+        match sums.iter_mut().find(|it| it.node == node.node) {
+            None => sums.push(node.clone()),
+            Some(sum) => {
+                sum.calls += node.calls;
+                sum.packets += node.packets;
+                sum.cycles += node.cycles;
+            }
+        }
+    }
+    sums
+}
+
+/// Hands over whole vectors as fast as that goes. Packets that came back.
+pub(crate) fn saturate(
+    rig: &mut Rig<'_>,
+    load: &Load,
+    both: bool,
+    seconds: f64,
+) -> Result<u64, Error> {
+    let mut streams = [vec![load.stream(Rate::Max)], Vec::new()];
+    if both {
+        streams[1].push(load.stream_back(Rate::Max));
+    }
+    let plan = Plan { seed: load.seed, burst: BURST, ..Plan::new(seconds) };
+    Ok(rig.carry(streams, Plan { quiet_ns: QUIET_NS, ..plan })?.received())
 }
 
 /// Cycles and vectors of a window, by all its nodes and the one that brings packets in.
@@ -98,12 +133,7 @@ pub(crate) fn measure(rig: &mut Rig<'_>, load: &Load, both: bool) -> Result<Opti
     }
     let mut windows = Vec::new();
     for _ in 0..WINDOWS {
-        let mut streams = [vec![load.stream(Rate::Max)], Vec::new()];
-        if both {
-            streams[1].push(load.stream_back(Rate::Max));
-        }
-        let plan = Plan { seed: load.seed, burst: BURST, ..Plan::new(WINDOW_S) };
-        rig.carry(streams, Plan { quiet_ns: QUIET_NS, ..plan })?;
+        saturate(rig, load, both, WINDOW_S)?;
         let after = rig.nodes()?;
         windows.push(grown(&before, &after));
         before = after;
@@ -140,6 +170,8 @@ mod tests {
         let cost = Cost::of(&windows).unwrap();
         assert_eq!((cost.cycles.len(), cost.windows, cost.vector_packets), (6, 11, 250.0));
         assert!((cost.median() - 102.5).abs() < 1e-9, "{cost:?}");
+        let packets: Vec<u64> = cost.nodes.iter().map(|node| node.packets).collect();
+        assert_eq!(packets, [60_000; 3], "nodes are told by the windows that were kept");
         let record = cost.record(Subject::default());
         assert!(record.note.as_ref().unwrap().starts_with("vectors of 250.0 packets"));
         assert_eq!((record.unit, record.values.len()), (Unit::Cycles, 6));

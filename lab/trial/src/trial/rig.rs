@@ -8,6 +8,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use lab_record::axes::Placement;
 use lab_record::{
     Accounts, Back, Counters, DeviceFacts, Histogram, Latency, NodeCost, Outcome, Stalled, Subject,
     Trial, TrialRecord,
@@ -15,11 +16,13 @@ use lab_record::{
 use lab_search::stats::verdict::{device_stalled, of_trial, order_unknown};
 use lab_traffic::clock::Clock;
 use lab_traffic::ports::{self, Ports};
+use lab_traffic::result::Gone;
 use lab_traffic::{End, Plan, Rate, Side, Stream, StreamResult, TrafficResult, drive};
 
 use crate::dut::device::{Device, Job, kernel_counters};
 use crate::dut::settings::Settings;
 use crate::host::clock::{self, HostClock};
+use crate::host::topology;
 use crate::link::cards::Cards;
 use crate::link::{self, DEVICE_DEVICES, DeviceEnd, LAB_DEVICES, LinkKind, Needs};
 use crate::load::added::LiveChange;
@@ -27,6 +30,7 @@ use crate::load::frames::Load;
 use crate::place::{Place, output};
 use crate::scenario::{Function, FunctionKind};
 use crate::trial::{away, spikes};
+use crate::watch::device_time::DeviceTime;
 use crate::{Error, dut};
 
 /// What all rigs of a campaign share.
@@ -67,6 +71,20 @@ impl Wish {
     pub(crate) fn job(&self, link: LinkKind, ends: [DeviceEnd; 2]) -> Job {
         let Self { function, entries, workers, settings, .. } = self.clone();
         Job { function, entries, workers, settings, link, mtu: self.mtu(), ends }
+    }
+
+    /// The processors that the device gets.
+    pub(crate) fn cores(&self, device: &dyn Device, bench: &Bench<'_>) -> Result<String, Error> {
+        let Some(placement) = self.settings.get::<Placement>() else {
+            return Ok(bench.cores.clone());
+        };
+        let beside = if self.workers > 1 { device.cores_beside_workers() } else { 0 };
+        let chosen = topology::choose(&bench.cores, placement, self.workers, beside);
+        chosen.map_err(|reason| Error::Refused {
+            device: device.name().to_owned(),
+            job: format!("{} over {}", self.function.name(), bench.link),
+            reason,
+        })
     }
 
     /// Octets that a frame may carry.
@@ -110,6 +128,10 @@ pub struct Rig<'a> {
     _slowed: Option<HostClock>,
     version: String,
     counted: Counters,
+    /// Processor time of the device's processes.
+    times: DeviceTime,
+    /// When they had no core in the last trial, by the lab's clock.
+    gone: Vec<Gone>,
 }
 
 /// What a trial counted.
@@ -125,6 +147,8 @@ pub struct Measured {
     pub late: u64,
     /// When the traffic began, in nanoseconds since 1970.
     pub began_unix_ns: u64,
+    /// When the device's processes had no core, since the traffic began.
+    pub gone: Vec<Gone>,
 }
 
 impl<'a> Rig<'a> {
@@ -158,14 +182,15 @@ impl<'a> Rig<'a> {
     ) -> Result<Self, Error> {
         let version = device.version()?;
         refuse_what_nobody_does(&*device, wish, bench.link)?;
-        let mut place = Place::new(&bench.folder, &bench.cores)?;
+        let cores = wish.cores(&*device, bench)?;
+        let mut place = Place::new(&bench.folder, &cores)?;
         if let Some(prefix) = under {
             place.run_under(prefix, SLOWER);
         }
         let mtu = wish.mtu();
         let job =
             wish.job(bench.link, link::lay(bench.link, &mut place, mtu, bench.cards.as_ref())?);
-        let slowed = clock::for_job(&*device, &job, &bench.cores)?;
+        let slowed = clock::for_job(&*device, &job, &cores)?;
         let mut ends = Vec::new();
         if bench.link == LinkKind::Tap {
             // The device's ends come with the lab's.
@@ -184,6 +209,8 @@ impl<'a> Rig<'a> {
             _slowed: slowed,
             version,
             counted,
+            times: DeviceTime::default(),
+            gone: Vec::new(),
         };
         started?;
         if rig.ends.is_empty() {
@@ -242,6 +269,8 @@ impl<'a> Rig<'a> {
             }
         }
         self.counted = self.count()?;
+        // By now all of its threads are there.
+        self.times = DeviceTime::of(&self.place.processes());
         Ok(())
     }
 
@@ -270,6 +299,7 @@ impl<'a> Rig<'a> {
         let live = self.live_change.filter(|_| trial.change);
         let restarts = trial.change && live.is_none();
         let mut changed = None;
+        self.gone.clear();
         let traffic = match (trial.overload, live) {
             (Some(overload), _) => self.after_overload(load, trial, overload)?,
             (None, Some(change)) => {
@@ -281,6 +311,10 @@ impl<'a> Rig<'a> {
             (None, None) => self.send(load, trial.load_pps, trial.duration_s, both)?,
         };
         let began_unix_ns = away::unix_ns(self.bench.clock, traffic.start_ns);
+        let gone = away::while_sending(&self.gone, &traffic);
+        if restarts {
+            self.times = DeviceTime::of(&self.place.processes());
+        }
         let missed = traffic.ends.iter().map(|end| end.missed).sum::<u64>();
         // Some cards (an 82540 of QEMU's) count again, at each look, what they missed in a trial
         // before: of this one no more than what did not come.
@@ -349,7 +383,7 @@ impl<'a> Rig<'a> {
             }),
         };
         let device = (!restarts).then_some(device);
-        Ok(Measured { outcome, traffic, device, late, began_unix_ns })
+        Ok(Measured { outcome, traffic, device, late, began_unix_ns, gone })
     }
 
     /// Notes what the device counted until now as no part of the next trial.
@@ -391,8 +425,15 @@ impl<'a> Rig<'a> {
         let sides = self.ends.iter_mut().zip(streams);
         let sides = sides.map(|(end, streams)| Side { end, streams }).collect();
         let plan = Plan { stall_ns: self.bench.link.stall_ns(), ..plan };
-        let go_on = self.bench.go_on;
-        let result = drive(self.bench.clock, sides, &plan, &mut |_| go_on())?;
+        let Bench { clock, go_on, .. } = *self.bench;
+        let times = &mut self.times;
+        times.begin(clock.now_ns());
+        let mut watch = |_| {
+            times.look(clock.now_ns());
+            go_on()
+        };
+        let result = drive(clock, sides, &plan, &mut watch)?;
+        self.gone = times.end(clock.now_ns());
         if result.stopped {
             return Err(Error::Stopped);
         }
@@ -513,7 +554,7 @@ impl Measured {
         at_s: f64,
         ceiling_pps: Option<f64>,
     ) -> TrialRecord {
-        let Self { outcome, traffic, device, late, began_unix_ns } = self;
+        let Self { outcome, traffic, device, late, began_unix_ns, gone } = self;
         let accounts = device.as_ref().map(|device| Accounts {
             sent: traffic.offered(),
             received: traffic.received(),
@@ -521,10 +562,9 @@ impl Measured {
             in_flight: late,
         });
         let away = &traffic.away;
-        let longest_ns = away.longest.iter().map(|&(_, length_ns)| length_ns).max().unwrap_or(0);
         let stalled = Stalled {
             stalls: away.count,
-            longest_us: longest_ns as f64 / 1e3,
+            longest_us: away.longest_ns() as f64 / 1e3,
             total_us: away.total_ns as f64 / 1e3,
         };
         let mut record = TrialRecord::new(subject, index, purpose, at_s, outcome);
@@ -536,11 +576,11 @@ impl Measured {
         let reordered = traffic.streams.iter().map(|stream| stream.sequence.reordered).sum();
         record.verdicts.extend(order_unknown(queues, reordered));
         record.accounts = accounts;
+        record.began_unix_s = Some(began_unix_ns as f64 / 1e9);
         record.stalls = away::generator(away);
-        if let Some(device) = &device {
-            let end_ns = began_unix_ns + traffic.elapsed_ns;
-            record.stalls.extend(away::device(&device.away, began_unix_ns..end_ns));
-        }
+        let end_ns = began_unix_ns + traffic.elapsed_ns;
+        let told = device.as_ref().map_or(&[][..], |device| &device.away);
+        record.stalls.extend(away::device(told, &gone, began_unix_ns..end_ns));
         record.device = device;
         record.latency = Some(traffic.latency());
         let mut lateness = Histogram::default();

@@ -15,6 +15,7 @@ use lab_search::stats::summary::median;
 use lab_traffic::Away;
 use lab_traffic::clock::Clock;
 use lab_traffic::drive::Stalls;
+use lab_traffic::result::Gone;
 
 use crate::place::output;
 
@@ -47,7 +48,8 @@ pub fn watch(clock: &Clock, time_ns: u64) -> Away {
     while last_ns - began_ns < time_ns {
         let now_ns = clock.now_ns();
         if now_ns - last_ns > LIMIT_NS {
-            stalls.note(last_ns - began_ns, now_ns - last_ns);
+            let (at_ns, length_ns) = (last_ns - began_ns, now_ns - last_ns);
+            stalls.note(Gone { at_ns, length_ns, who: None });
         }
         last_ns = now_ns;
     }
@@ -120,8 +122,7 @@ pub fn first(cores: &str) -> &str {
 
 /// What was seen, in words of a record.
 pub fn record(of: &str, core: &str, at_s: Option<f64>, time_ns: u64, away: &Away) -> ProbeRecord {
-    let longest_ns = away.longest.iter().map(|&(_, length_ns)| length_ns).max().unwrap_or(0);
-    let long = away.longest.iter().filter(|&&(_, length_ns)| length_ns > LONG_NS).count();
+    let long = away.longest.iter().filter(|gone| gone.length_ns > LONG_NS).count();
     ProbeRecord {
         core: core.to_owned(),
         of: of.to_owned(),
@@ -129,7 +130,7 @@ pub fn record(of: &str, core: &str, at_s: Option<f64>, time_ns: u64, away: &Away
         watched_s: time_ns as f64 / 1e9,
         stalled: Stalled {
             stalls: away.count,
-            longest_us: longest_ns as f64 / 1e3,
+            longest_us: away.longest_ns() as f64 / 1e3,
             total_us: away.total_ns as f64 / 1e3,
         },
         long: long as u64,

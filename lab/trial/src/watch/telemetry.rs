@@ -2,13 +2,17 @@
 //!
 //! ```text
 //! bare   watched   watched   bare        the same load; their ratio says what watching costs
-//!          │ node cycles of the device · busy time of its cores · perf stat · perf record
+//!          │ busy time of the devices' cores · perf record
+//! at saturation, whole vectors at once:  cycles of each node · perf stat
 //! ```
+//! A device that waits for packets finds few at a time, and one that polls counts the waiting: what
+//! a packet costs a node, or in instructions, is told of full vectors alone.
 
 use lab_record::{NodeCost, Outcome, Subject, TelemetryRecord, Trial};
 
 use crate::Error;
 use crate::load::frames::Load;
+use crate::trial::cost;
 use crate::trial::rig::Rig;
 use crate::watch::perf;
 
@@ -32,18 +36,23 @@ pub(crate) fn watch(
     record.bare += measure(rig)?.received;
     let cores = rig.bench.cores.clone();
 
-    let (nodes, busy_s) = (rig.nodes()?, busy_s(&cores));
+    let busy_s = busy_s(&cores);
     let hidden = perf::counters();
-    let stat = hidden.is_ok().then(|| perf::start(&perf::stat(), &cores, trial_s * PERF_SHARE));
     let watched: Outcome = measure(rig)?;
     record.watched += watched.received;
     let packets = watched.received.max(1) as f64;
     record.cpu_us_per_packet = 1e6 * (self::busy_s(&cores) - busy_s) / packets;
-    record.nodes = grown(&nodes, &rig.nodes()?);
-    if let Some(child) = stat {
-        let share = packets * PERF_SHARE;
+    if let Some(cost) = cost::measure(rig, load, both)? {
+        record.vector_packets = Some(cost.vector_packets);
+        record.nodes = cost.nodes;
+    }
+    if hidden.is_ok() {
+        let child = perf::start(&perf::stat(), &cores, trial_s * PERF_SHARE);
+        let share = cost::saturate(rig, load, both, trial_s)? as f64 * PERF_SHARE;
         let counters = perf::parse_stat(&perf::told(child)).into_iter();
-        record.per_packet = counters.map(|(event, count)| (event, count as f64 / share)).collect();
+        let each = |(event, count): (String, u64)| (event, count as f64 / share.max(1.0));
+        record.per_packet = counters.map(each).collect();
+        rig.forget_counts()?;
     }
 
     let file = rig.bench.folder.with_extension("perf");
