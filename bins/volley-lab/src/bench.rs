@@ -10,6 +10,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use lab_record::axes::FrameBytes;
 use lab_record::{Campaign as CampaignRecord, ProbeRecord, Recorder, Results};
+use lab_search::search::Manner;
 use lab_traffic::clock::Clock;
 use lab_traffic::ports::Ports;
 use lab_trial::campaign::Campaign;
@@ -18,6 +19,7 @@ use lab_trial::link::LinkKind;
 use lab_trial::link::cards::Cards;
 use lab_trial::place::output;
 use lab_trial::scenario::Scenario;
+use lab_trial::testbed::{Reached, TestBed};
 use lab_trial::trial::rig::Bench;
 use lab_trial::watch::probe;
 use lab_trial::{dut, host, scenario_file};
@@ -45,6 +47,10 @@ pub(crate) struct Flags {
     /// Names everything random; the scenario's own unless said
     #[arg(long, value_name = "N", value_parser = numbers::count)]
     seed: Option<u64>,
+    /// Test bed: devices are those of its hosts, links its wires, and the lab stays in this host's
+    /// network namespace
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    testbed: Option<PathBuf>,
     #[command(flatten)]
     cores: Cores,
 }
@@ -123,6 +129,8 @@ pub(crate) struct Setting {
     interrupt: Interrupt,
     /// What was cut of the scenario.
     pub(crate) cut: Vec<String>,
+    /// The test bed, allocated.
+    bed: Option<Reached>,
 }
 
 impl Setting {
@@ -136,15 +144,27 @@ impl Setting {
     ) -> Result<Self, Failure> {
         let mut scenario = scenario_file::load(file)?;
         let told = cut.apply(&mut scenario);
+        let bed = flags.testbed.as_deref().map(TestBed::load).transpose()?;
         for name in devices {
-            dut::named(name)?;
+            match &bed {
+                Some(bed) => drop(bed.device(name)?),
+                None => drop(dut::named(name)?),
+            }
         }
         scenario.campaign.seed = flags.seed.unwrap_or(scenario.campaign.seed);
         let link = scenario.link_kind(flags.link).map_err(Failure::Usage)?;
+        if bed.is_some() && (link != LinkKind::Veth || scenario.measure.manner() == Manner::Streams)
+        {
+            let what = "a test bed's wires are kernel devices with the generator at both ends: neither --link nor streams";
+            return Err(Failure::Usage(what.to_owned()));
+        }
         let minutes = flags.minutes.or(scenario.campaign.minutes).unwrap_or(0.0);
         let restarts = flags.restarts.unwrap_or(scenario.campaign.restarts);
         let (device_cores, lab_core) = (flags.cores.devices(), flags.cores.lab());
-        enter()?;
+        if bed.is_none() {
+            enter()?;
+        }
+        let bed = bed.map(|bed| Reached::reach(bed, devices)).transpose()?;
         pin(&lab_core);
         let clock = Clock::real();
         let usual = || format!("results/{}-{}", scenario.name.get_ref(), seconds()).into();
@@ -177,6 +197,7 @@ impl Setting {
             device_cores,
             lab_core,
             cut: told,
+            bed,
         })
     }
 
@@ -191,6 +212,7 @@ impl Setting {
         let cores = format!("{}; {}", self.lab_core, self.device_cores);
         host.insert("lab's core; devices' cores".into(), cores);
         host.insert("DPDK of the lab".into(), self.ports.facts());
+        host.extend(self.bed.iter().flat_map(|bed| bed.facts().clone()));
         recorder.write(CampaignRecord {
             scenario: self.scenario.name.get_ref().clone(),
             title: self.scenario.title.clone(),
@@ -237,6 +259,7 @@ impl Setting {
                 .and_then(Cards::of),
             cores: self.device_cores.clone(),
             folder: std::env::temp_dir().join(format!("volley-lab-{}", std::process::id())),
+            bed: self.bed.as_ref(),
             go_on: &|| !self.interrupt.came(),
         };
         let line = Line::new();

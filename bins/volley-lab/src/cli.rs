@@ -66,6 +66,8 @@ enum Command {
     Report(Report),
     /// Make one SQLite file of the results in many folders
     Index(Index),
+    /// On a device's host: do what a test bed's generator asks for, by standard input and output
+    Agent,
     /// Scenario files, before anything is measured
     #[command(subcommand)]
     Scenario(Verb),
@@ -102,6 +104,10 @@ impl Cli {
             Command::Simulate(arguments) => simulate::run(&arguments),
             Command::Report(arguments) => report::run(&arguments),
             Command::Index(arguments) => index::run(&arguments),
+            Command::Agent => {
+                let input = std::io::BufReader::new(std::io::stdin());
+                Ok(lab_trial::testbed::agent::serve(input, std::io::stdout())?)
+            }
             Command::Scenario(verb) => scenario::run(&verb),
             Command::Fit(arguments) => fit::run(&arguments),
             Command::Completion { shell } => {

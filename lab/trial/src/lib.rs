@@ -24,6 +24,7 @@ pub mod place;
 pub mod plan;
 pub mod scenario;
 pub mod scenario_file;
+pub mod testbed;
 pub mod trial;
 pub mod watch;
 pub mod yang;

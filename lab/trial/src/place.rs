@@ -34,6 +34,8 @@ pub struct Place {
     cores: String,
     daemons: Vec<Daemon>,
     commands: Vec<String>,
+    /// What is run in the namespace when its processes are over.
+    at_end: Vec<String>,
     /// What processes are run by, ending in a blank, and how many times longer things take then.
     under: (String, u32),
 }
@@ -59,6 +61,7 @@ impl Place {
             cores: cores.to_owned(),
             daemons: Vec::new(),
             commands: Vec::new(),
+            at_end: Vec::new(),
             under: (String::new(), 1),
         };
         if !matches!((written, read), (Some(Ok(())), Some(Ok(())))) {
@@ -112,6 +115,16 @@ impl Place {
     /// Writes something down beside the commands.
     pub fn note(&mut self, what: &str) {
         self.commands.push(format!("# {what}"));
+    }
+
+    /// Writes a command down that was run elsewhere.
+    pub(crate) fn note_command(&mut self, line: &str) {
+        self.commands.push(line.to_owned());
+    }
+
+    /// Has a command run when the processes are over; written down then.
+    pub(crate) fn at_end(&mut self, line: String) {
+        self.at_end.push(line);
     }
 
     /// Runs a command in the namespace and writes it down. What it says.
@@ -246,6 +259,9 @@ impl Place {
                 }
                 std::thread::sleep(Duration::from_millis(5));
             }
+        }
+        for line in std::mem::take(&mut self.at_end) {
+            let _ = self.run(&line);
         }
     }
 }

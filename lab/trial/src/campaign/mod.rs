@@ -203,6 +203,9 @@ impl Campaign<'_> {
         if let Some(cards) = &self.bench.cards {
             return Ok(cards.line_rate_pps(mean_bytes(sizes)));
         }
+        if let Some(bed) = self.bench.bed {
+            return Ok(bed.line_rate_pps(mean_bytes(sizes)));
+        }
         let folder = self.bench.folder.with_extension("self-test");
         let test = self_test::best_known(clock, ports, link, mean_bytes(sizes), &folder);
         let _ = std::fs::remove_dir_all(&folder);
@@ -378,6 +381,10 @@ impl Running<'_> {
     /// processor tells nothing. What goes wrong there is written down, and spoils nothing else.
     fn model(&mut self, name: &str, case: &Case, wish: &Wish) -> Result<(), Error> {
         let scenario = self.campaign.scenario;
+        // Another host's valgrind is out of reach.
+        if self.campaign.bench.bed.is_some() {
+            return Ok(());
+        }
         if !scenario.measure.telemetry || !modelled::is_wanted(&*dut::named(name)?) {
             return Ok(());
         }
@@ -434,7 +441,8 @@ impl Running<'_> {
         let both = scenario.traffic.both_directions;
         let directions = if both { 2.0 } else { 1.0 };
         // The lab's core is shared by both directions; a wire carries each by itself.
-        let sharing = if self.campaign.bench.cards.is_some() { 1.0 } else { directions };
+        let wires = self.campaign.bench.cards.is_some() || self.campaign.bench.bed.is_some();
+        let sharing = if wires { 1.0 } else { directions };
         let ceiling_pps = self.ceilings.of(self.campaign, &load.sizes)? / sharing;
         let whole_pps = ceiling_pps * directions;
         rig.settle(load, both)?;

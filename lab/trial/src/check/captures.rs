@@ -48,7 +48,7 @@ pub(crate) fn check(
     let mut device = dut::named(name)?;
     let version = device.version()?;
     refuse_what_nobody_does(&*device, wish, bench.link)?;
-    let cores = wish.cores(&*device, bench)?;
+    let cores = wish.cores(&*device, &bench.cores, bench.link)?;
     let mut place = Place::new(&bench.folder, &cores)?;
     let job = wish.job(bench.link, link::lay(bench.link, &mut place, wish.mtu(), None)?);
     device.check_settings(&job, &cores)?;

@@ -11,6 +11,7 @@
 //! vpp             ·              ·       ·    ·    ·     ·           acl     veth tap memif vhost pci          show interface, errors
 //! grout           ·              ·       ·    ·                              all but pcap                      grcli stats
 //! fastclick       ·              ·       ·                                   all but pcap                      its control socket
+//! script          what a folder of the user's own does                                                         its counters, or the kernel
 //! one that is not installed is refused by name, never skipped in silence
 //! ```
 
@@ -26,6 +27,7 @@ mod open_vswitch;
 mod open_vswitch_bridge;
 mod open_vswitch_dpdk;
 mod open_vswitch_tunnel;
+mod script;
 pub mod settings;
 mod testpmd;
 mod traffic_control;
@@ -50,6 +52,7 @@ pub static ALL: &[&Adapter] = &[
     &vpp::ADAPTER,
     &grout::ADAPTER,
     &fastclick::ADAPTER,
+    &script::ADAPTER,
 ];
 
 /// The device of a name, or of `NAME=FOLDER`: then the one whose programs are in that folder.

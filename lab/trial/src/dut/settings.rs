@@ -63,6 +63,11 @@ impl Settings {
         A::Value::read(self.axes.get(A::NAME)?)
     }
 
+    /// The axes as texts, by name.
+    pub(crate) fn texts(&self) -> BTreeMap<String, String> {
+        self.axes.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+    }
+
     /// The port behind which the first link's packets leave.
     pub fn bottleneck(&self) -> Option<Bottleneck> {
         // A bottleneck alone is one before which packets wait in their order.

@@ -107,7 +107,7 @@ impl<'a> StreamRig<'a> {
         let mut device = dut::named(name)?;
         let version = device.version()?;
         let mut ends = Ends::new(bench, addressing)?;
-        let cores = wish.cores(&*device, bench)?;
+        let cores = wish.cores(&*device, &bench.cores, bench.link)?;
         let mut place = Place::new(&bench.folder, &cores)?;
         ends::lay(&mut ends.places, &mut place, addressing, wish.mtu())?;
         let slowed = clock::for_job(&*device, &job, &cores)?;

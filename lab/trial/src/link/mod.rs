@@ -22,6 +22,7 @@ use dpdk::{MemifRole, PortSpec};
 
 use crate::Error;
 use crate::place::{Place, output};
+use crate::testbed::Reached;
 use cards::Cards;
 pub use kind::LinkKind;
 pub use names::{DEVICE_DEVICES, DEVICE_MACS, LAB_DEVICES, LAB_MACS};
@@ -74,6 +75,12 @@ pub fn lay(
             cards.device.clone().map(DeviceEnd::Pci)
         }
     })
+}
+
+/// The device's ends where a test bed has the wires: the lab's are there already.
+pub(crate) fn lent(mtu: u16) -> Result<[DeviceEnd; 2], Error> {
+    Reached::widen(mtu)?;
+    Ok(kernel_ends())
 }
 
 fn unnamed() -> Error {

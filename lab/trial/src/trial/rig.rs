@@ -29,6 +29,7 @@ use crate::load::added::LiveChange;
 use crate::load::frames::Load;
 use crate::place::{Place, output};
 use crate::scenario::{Function, FunctionKind};
+use crate::testbed::Reached;
 use crate::trial::{away, spikes};
 use crate::watch::device_time::DeviceTime;
 use crate::{Error, dut};
@@ -47,8 +48,17 @@ pub struct Bench<'a> {
     pub cores: String,
     /// Where devices keep their files.
     pub folder: PathBuf,
+    /// The test bed whose devices they are, where they are not this host's.
+    pub bed: Option<&'a Reached>,
     /// Asked now and then whether to go on.
     pub go_on: &'a dyn Fn() -> bool,
+}
+
+impl Bench<'_> {
+    /// The device of a name: this host's, or the test bed's.
+    pub(crate) fn device(&self, name: &str) -> Result<Box<dyn Device>, Error> {
+        self.bed.map_or_else(|| dut::named(name), |bed| bed.device(name))
+    }
 }
 
 /// What a device is wanted for.
@@ -74,15 +84,20 @@ impl Wish {
     }
 
     /// The processors that the device gets.
-    pub(crate) fn cores(&self, device: &dyn Device, bench: &Bench<'_>) -> Result<String, Error> {
+    pub(crate) fn cores(
+        &self,
+        device: &dyn Device,
+        cores: &str,
+        link: LinkKind,
+    ) -> Result<String, Error> {
         let Some(placement) = self.settings.get::<Placement>() else {
-            return Ok(bench.cores.clone());
+            return Ok(cores.to_owned());
         };
         let beside = if self.workers > 1 { device.cores_beside_workers() } else { 0 };
-        let chosen = topology::choose(&bench.cores, placement, self.workers, beside);
+        let chosen = topology::choose(cores, placement, self.workers, beside);
         chosen.map_err(|reason| Error::Refused {
             device: device.name().to_owned(),
-            job: format!("{} over {}", self.function.name(), bench.link),
+            job: format!("{} over {link}", self.function.name()),
             reason,
         })
     }
@@ -156,12 +171,12 @@ impl<'a> Rig<'a> {
     /// another try; the device is started anew for it.
     pub fn start(bench: &'a Bench<'a>, name: &str, wish: &Wish) -> Result<Self, Error> {
         for _ in 1..STARTS {
-            match Self::try_start(bench, dut::named(name)?, wish, None) {
+            match Self::try_start(bench, bench.device(name)?, wish, None) {
                 Err(Error::Port { .. }) => {}
                 outcome => return outcome,
             }
         }
-        Self::try_start(bench, dut::named(name)?, wish, None)
+        Self::try_start(bench, bench.device(name)?, wish, None)
     }
 
     /// Starts it under another program, which makes it slower.
@@ -171,7 +186,7 @@ impl<'a> Rig<'a> {
         wish: &Wish,
         prefix: &str,
     ) -> Result<Self, Error> {
-        Self::try_start(bench, dut::named(name)?, wish, Some(prefix))
+        Self::try_start(bench, bench.device(name)?, wish, Some(prefix))
     }
 
     fn try_start(
@@ -182,14 +197,20 @@ impl<'a> Rig<'a> {
     ) -> Result<Self, Error> {
         let version = device.version()?;
         refuse_what_nobody_does(&*device, wish, bench.link)?;
-        let cores = wish.cores(&*device, bench)?;
+        let cores = match bench.bed {
+            Some(_) => bench.cores.clone(),
+            None => wish.cores(&*device, &bench.cores, bench.link)?,
+        };
         let mut place = Place::new(&bench.folder, &cores)?;
         if let Some(prefix) = under {
             place.run_under(prefix, SLOWER);
         }
         let mtu = wish.mtu();
-        let job =
-            wish.job(bench.link, link::lay(bench.link, &mut place, mtu, bench.cards.as_ref())?);
+        let ends = match bench.bed {
+            Some(_) => link::lent(mtu)?,
+            None => link::lay(bench.link, &mut place, mtu, bench.cards.as_ref())?,
+        };
+        let job = wish.job(bench.link, ends);
         let slowed = clock::for_job(&*device, &job, &cores)?;
         let mut ends = Vec::new();
         if bench.link == LinkKind::Tap {
@@ -322,7 +343,8 @@ impl<'a> Rig<'a> {
         let count = |rig: &mut Self| {
             let total = rig.count()?;
             let mut device = total.since(&rig.counted);
-            if rig.bench.link.is_kernel() && rig.bench.link != LinkKind::Tap {
+            let one_host = rig.bench.bed.is_none();
+            if one_host && rig.bench.link.is_kernel() && rig.bench.link != LinkKind::Tap {
                 device.tell_once([0, 1].map(|side| (LAB_DEVICES[side], DEVICE_DEVICES[side])));
             }
             device.drop("the lab's own rings".into(), missed);
@@ -540,7 +562,9 @@ impl Drop for Rig<'_> {
         // Devices survive that their peer goes; drivers of ours survive it less well.
         self.ends.clear();
         self.place.stop();
-        link::take_up(self.bench.link);
+        if self.bench.bed.is_none() {
+            link::take_up(self.bench.link);
+        }
     }
 }
 
