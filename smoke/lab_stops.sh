@@ -54,7 +54,7 @@ for who in device generator host; do
     daemons+=($upset)
     exec 9>"$work/$who.go"
     # What else runs here comes later: a thread that waits for a core cannot be stopped.
-    setsid -w nice -n -15 sh -c 'echo -20 >/proc/$$/autogroup; exec "$@"' lab "$bin/volley-lab" run "$work/stops.toml" --devices volley --device-cores 0 --lab-core 1 --out "$work/$who" >"$work/$who.txt" 2>>"$work/progress.log" 9>&- ||
+    before_others "$bin/volley-lab" run "$work/stops.toml" --devices volley --device-cores 0 --lab-core 1 --out "$work/$who" >"$work/$who.txt" 2>>"$work/progress.log" 9>&- ||
         { cat "$work/$who.txt"; exit 1; }
     exec 9>&-
     wait $upset

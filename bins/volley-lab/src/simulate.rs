@@ -305,7 +305,7 @@ fn hold_against_first(plan: &Plan, index: usize) -> Result<ComparisonRecord, Fai
         order(plan.blocks, seed).into_iter().map(block).collect()
     };
     let null = Null::of(&campaign(0))?;
-    let comparison = paired::compare(&campaign(index), Some(&null), plan.seed)?;
+    let comparison = paired::compare(&campaign(index), Some(&null))?;
     let most = starts.iter().filter(|(_, [below, at_limit])| below > at_limit);
     let unexhausted = most.map(|(&index, _)| name(plan, index)).collect();
     let (base, other) = (name(plan, 0), name(plan, index));

@@ -21,9 +21,9 @@ pub enum Finding {
 pub struct Comparison {
     /// Blocks compared.
     pub blocks: usize,
-    /// B over A, geometric mean.
+    /// B over A: the middle of the means of all pairs of blocks.
     pub ratio: f64,
-    /// 95 % bootstrap interval of the ratio.
+    /// Its 95 % interval.
     pub ratio_95: Interval,
     /// Two-sided p-value of the signed-rank test.
     pub p: f64,
@@ -36,7 +36,7 @@ pub struct Comparison {
 /// What a packet costs two devices, where that is what was compared.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ComparedCost {
-    /// Cycles a packet of the base and of the other, medians over their starts.
+    /// Cycles a packet of the base and of the other, in the quietest window: medians over starts.
     pub cycles: [f64; 2],
     /// Packets in their vectors meanwhile.
     pub vector_packets: [f64; 2],

@@ -324,7 +324,7 @@ fn results() -> Results {
             base: "a".into(),
             other: "b".into(),
             case: "ip4".into(),
-            comparison: compare(&ratios, None, 1).unwrap(),
+            comparison: compare(&ratios, None).unwrap(),
             unexhausted: Vec::new(),
             cost: None,
         }],

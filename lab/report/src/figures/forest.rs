@@ -50,6 +50,6 @@ pub fn draw(comparisons: &[ComparisonRecord]) -> Option<String> {
         let (ratio, low, high) = (it.ratio, interval.low, interval.high);
         plot.number(y, &format!("{sign}{ratio:.3} [{low:.3}, {high:.3}]"));
     }
-    plot.note("■ geometric mean over paired blocks, 95 % bootstrap interval");
+    plot.note("■ shift of paired blocks, 95 % interval");
     Some(plot.canvas.finish("Ratios of rates between devices with their 95 % intervals"))
 }

@@ -19,6 +19,7 @@ pub mod minimise;
 pub mod modes;
 pub mod paired;
 pub mod period;
+pub mod shift;
 pub mod special;
 pub mod spikes;
 pub mod summary;

@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use lab_record::{ComparedCost, ComparisonRecord, Recorder, StreamRecord, Subject, Trial};
 use lab_search::search::max_rate::SATURATED;
-use lab_search::stats::blocks::{Side, log_ratio, order};
+use lab_search::stats::blocks::{Block, Side, order, steady};
 use lab_search::stats::paired::{Null, compare};
 use lab_search::stats::summary::median;
 
@@ -72,10 +72,9 @@ impl Campaign<'_> {
             let unexhausted = versus.unexhausted();
             let by_cost = !unexhausted.is_empty() && null.tells_costs() && real.tells_costs();
             let (null, ratios) = match by_cost {
-                true => (Null::of(&null.costs)?, &real.costs),
-                false => (Null::of(&null.rates)?, &real.rates),
+                true => (Null::of(&steady(&null.costs))?, steady(&real.costs)),
+                false => (Null::of(&steady(&null.rates))?, steady(&real.rates)),
             };
-            let seed = self.scenario.campaign.seed;
             let subject = Subject {
                 function: case.function.name().to_owned(),
                 axes: case.axes.clone(),
@@ -85,7 +84,7 @@ impl Campaign<'_> {
                 base: base.to_owned(),
                 other: other.to_owned(),
                 case: subject.case(),
-                comparison: compare(ratios, Some(&null), seed)?,
+                comparison: compare(&ratios, Some(&null))?,
                 unexhausted,
                 cost: by_cost.then(|| real.compared()),
             };
@@ -107,9 +106,9 @@ struct Start {
 /// Log-ratios of blocks, the other over the base.
 #[derive(Default)]
 struct Blocks {
-    rates: Vec<f64>,
+    rates: Vec<Block>,
     /// Of packets a cycle, of the blocks whose starts all told; more is faster, as with rates.
-    costs: Vec<f64>,
+    costs: Vec<Block>,
     /// Costs of all starts, of the base and of the other.
     starts: [Vec<(f64, f64)>; 2],
 }
@@ -117,12 +116,12 @@ struct Blocks {
 impl Blocks {
     fn add(&mut self, base: &[Start], other: &[Start]) {
         let both = |of: fn(&Start) -> f64, starts: &[Start]| [of(&starts[0]), of(&starts[1])];
-        self.rates.push(log_ratio(both(|it| it.rate, base), both(|it| it.rate, other)));
+        self.rates.push(Block::of(both(|it| it.rate, base), both(|it| it.rate, other)));
         let costs = |starts: &[Start]| starts.iter().map(|it| it.cost).collect::<Option<Vec<_>>>();
         if let (Some(base), Some(other)) = (costs(base), costs(other)) {
             // Other over base in cycles is base over other in packets a cycle.
             let cycles = |starts: &[(f64, f64)]| [starts[0].0, starts[1].0];
-            self.costs.push(log_ratio(cycles(&other), cycles(&base)));
+            self.costs.push(Block::of(cycles(&other), cycles(&base)));
             self.starts[0].extend(base);
             self.starts[1].extend(other);
         }
@@ -172,6 +171,15 @@ impl Versus<'_> {
         Ok(ratios)
     }
 
+    fn subject(&self, device: &str, case: &Case, run: u32) -> Subject {
+        Subject {
+            device: device.to_owned(),
+            function: case.function.name().to_owned(),
+            axes: case.axes.clone(),
+            run,
+        }
+    }
+
     /// Devices that most starts did not bring to their limit.
     fn unexhausted(&self) -> Vec<String> {
         let most = self.starts.iter().filter(|(_, [below, at_limit])| below > at_limit);
@@ -180,12 +188,7 @@ impl Versus<'_> {
 
     /// One start, and the median rate of its streams, in bits a second.
     fn bps(&mut self, device: &str, what: (&Wish, &Case), run: u32) -> Result<f64, Error> {
-        let subject = Subject {
-            device: device.to_owned(),
-            function: what.1.function.name().to_owned(),
-            axes: what.1.axes.clone(),
-            run,
-        };
+        let subject = self.subject(device, what.1, run);
         let at_s = self.began.elapsed().as_secs_f64();
         let mut rates = Vec::new();
         for record in self.campaign.stream_trials(&subject, what, TRIALS)? {
@@ -225,12 +228,7 @@ impl Versus<'_> {
             saturated += usize::from(measured.outcome.device_loss_ratio() > SATURATED);
             // A trial that loses all would have no logarithm.
             rates.push(measured.traffic.received_pps().max(1.0));
-            let subject = Subject {
-                device: device.to_owned(),
-                function: case.function.name().to_owned(),
-                axes: case.axes.clone(),
-                run,
-            };
+            let subject = self.subject(device, case, run);
             let mut record =
                 measured.record(subject, self.trials, "compare", at_s, Some(ceiling_pps));
             (record.latency, record.lateness) = (None, None);
@@ -240,8 +238,12 @@ impl Versus<'_> {
         let exhausted = usize::from(2 * saturated > TRIALS);
         self.starts.entry(device.to_owned()).or_default()[exhausted] += 1;
         self.done += 1;
-        let cost = cost::measure(&mut rig, load, both)?;
-        let cost = cost.map(|cost| (cost.median(), cost.vector_packets));
+        let found = cost::measure(&mut rig, load, both)?;
+        let cost = found.as_ref().map(|cost| (cost.least(), cost.vector_packets));
+        if let Some(found) = found {
+            // Each start's own, so that what was compared can be looked at.
+            self.recorder.write(found.record(self.subject(device, case, run)))?;
+        }
         Ok(Start { rate: median(&rates), cost })
     }
 }
@@ -257,8 +259,8 @@ mod tests {
         };
         let mut blocks = Blocks::default();
         blocks.add(&starts(Some(100.0)), &starts(Some(200.0)));
-        assert!(blocks.tells_costs() && (blocks.costs[0] - 0.5f64.ln()).abs() < 1e-12);
-        assert_eq!(blocks.rates, [0.0]);
+        assert!(blocks.tells_costs() && (blocks.costs[0].ratio - 0.5f64.ln()).abs() < 1e-12);
+        assert_eq!(blocks.rates, [Block { ratio: 0.0, unrest: 0.0 }]);
         let told = ComparedCost { cycles: [100.0, 200.0], vector_packets: [250.0; 2] };
         assert_eq!(blocks.compared(), told);
         blocks.add(&starts(Some(100.0)), &starts(None));
