@@ -94,6 +94,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         say!("{told}");
     }
     say!("stolen from the host meanwhile: {:.2} s", host::stolen_s() - stolen_s);
+    say!("{}", html::finding::finding(&results));
     say!("{}", setting.out.join("report.html").display());
     let closed = junit.close(setting.scenario.name.get_ref(), &gate::of(&results, 0.0));
     match outcome {

@@ -63,9 +63,6 @@ pub fn draw(rows: &[String], metrics: &[String], dots: &[Dot]) -> String {
         plot.number(y, &format!("{sign}{value} [{low}, {high}] {}", unit.1));
     }
     plot.legend(metrics);
-    plot.note(
-        "marks: lower bounds; whiskers: 95 % interval over restarts, of under three the bracket",
-    );
     plot.canvas.finish("Throughput of each device and case with its 95 % interval")
 }
 

@@ -51,6 +51,12 @@ pub fn fitness(results: &Results) -> Option<String> {
     }
 }
 
+/// Whether idle cores say that the host was not fit for absolute numbers.
+pub(crate) fn is_unfit(results: &Results) -> bool {
+    let seen = Seen::of(results.probes.iter());
+    seen.watched_s > 0.0 && !is_fit_for_absolutes(&seen.stalled, seen.watched_s)
+}
+
 /// What can be believed on a host that is not fit for absolute numbers, of what is told.
 fn believable(results: &Results) -> String {
     let rows = summary::rows(results);

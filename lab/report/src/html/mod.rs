@@ -1,13 +1,15 @@
 //! The report: one HTML page that needs nothing but itself.
 //!
 //! ```text
-//! title ▸ throughput (figure, table) ▸ functions ▸ comparison ▸ curves ▸ latency ▸ loss ▸ time lines ▸ who was away ▸ spikes ▸ packets ▸ how measured
+//! title ▸ finding ▸ host ▸ throughput (figure, table) ▸ functions ▸ comparison ▸ curves ▸ latency ▸ loss ▸
+//! time lines ▸ who was away ▸ spikes ▸ packets ▸ how measured
 //! ```
 
 mod absences;
 mod checks;
 mod comparison;
 mod failures;
+pub mod finding;
 pub mod host;
 mod latency;
 mod loss;
@@ -38,6 +40,7 @@ use crate::Error;
 
 /// The parts of the page, in order: one file each, which says nothing where the results allow none.
 static SECTIONS: &[fn(&Page<'_>) -> Option<Section>] = &[
+    host::section,
     throughput::section,
     checks::section,
     quantities::section,
@@ -50,7 +53,6 @@ static SECTIONS: &[fn(&Page<'_>) -> Option<Section>] = &[
     loss::section,
     timeline::section,
     telemetry::section,
-    host::section,
     absences::section,
     spikes::section,
     packets::section,
@@ -80,6 +82,7 @@ pub fn render(results: &Results) -> String {
         let _ = writeln!(page, "<p class=\"facts\">{}</p>", facts.join(" · "));
     }
     let parts = Page::of(results);
+    let _ = writeln!(page, "<p class=\"finding\">{}</p>", escape(&finding::of(&parts)));
     for section in SECTIONS.iter().filter_map(|section| section(&parts)) {
         let _ = writeln!(page, "<section>\n<h2>{}</h2>", section.title);
         if !section.lead.is_empty() {
@@ -115,18 +118,22 @@ pub fn write(folder: &Path) -> Result<Results, Error> {
 pub const STYLE: &str = "\
 :root{color-scheme:light}\
 body{margin:0;background:#f6f6f4;color:#222;font:15px/1.5 'Helvetica Neue',Helvetica,Arial,sans-serif}\
-main{max-width:780px;margin:0 auto;padding:32px 30px 60px;background:#fff}\
+main{max-width:860px;margin:0 auto;padding:32px 30px 60px;background:#fff}\
 h1{font-size:26px;line-height:1.25;margin:0 0 4px}\
 h2{font-size:18px;margin:38px 0 6px;padding-top:14px;border-top:1px solid #ddd}\
 h3{font-size:14px;margin:20px 0 2px}\
 p{margin:6px 0 10px}.facts{color:#666;font-size:13px}\
 figure{margin:10px 0 18px}figure svg{width:100%;height:auto;display:block}\
 figcaption{font-size:12.5px;color:#666}\
-table{border-collapse:collapse;width:100%;font-size:13px;margin:10px 0}\
+table{border-collapse:collapse;width:100%;font-size:13px;margin:10px 0;display:block;overflow-x:auto}\
 th{text-align:left;border-bottom:1.5px solid #444;padding:4px 8px 4px 0}\
 td{border-bottom:1px solid #e6e6e6;padding:4px 8px 4px 0;vertical-align:top}\
 td:first-child{white-space:nowrap}\
 .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\
+.finding{font-size:17px;line-height:1.4;margin:14px 0 6px;padding:10px 14px;border-left:4px solid #0072b2;background:#f6f6f4}\
+details{margin:8px 0}\
+@media(max-width:640px){main{padding:18px 14px 40px}h1{font-size:21px}\
+td:first-child{white-space:normal}figure{overflow-x:auto}figure svg{min-width:600px}.finding{font-size:16px}}\
 .verdict{color:#a04000}code,pre{font:12px/1.45 ui-monospace,Menlo,Consolas,monospace}\
 pre{background:#f6f6f4;padding:10px;overflow-x:auto}summary{cursor:pointer}";
 

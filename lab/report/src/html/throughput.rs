@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use super::host;
 use super::section::{Page, Section, distinct, figure, metrics};
 use crate::figures::throughput;
 use crate::quantities;
@@ -27,10 +26,14 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     let mut body = if names.len() <= 40 {
         let caption = match dots.iter().any(|dot| dot.at_least) {
             true => {
-                "Throughput by device and case. ≥, hollow: not the device but the generator or the \
+                "Throughput by device and case: lower bounds, whiskers their 95 % interval over restarts, of under three \
+                 the bracket. ≥, hollow: not the device but the generator or the \
                  host limited it; it may do more."
             }
-            false => "Throughput by device and case.",
+            false => {
+                "Throughput by device and case: lower bounds, whiskers their 95 % interval over restarts, of under three \
+                 the bracket."
+            }
         };
         figure(&throughput::draw(&names, &metrics, &dots), caption)
     } else {
@@ -39,7 +42,15 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     body.push_str("<table>\n<tr><th>device</th><th>case</th><th></th><th class=\"n\">lower bound</th><th class=\"n\">conditional</th><th class=\"n\">upper bound</th>\
                    <th class=\"n\">of the first</th><th class=\"n\">lies in</th><th class=\"n\">sd</th><th class=\"n\">runs</th><th>limited by</th></tr>\n");
     let costs = quantities::costs(results);
+    // Rows of one device and case have much in common: it is told once.
+    let mut told_of: Vec<(&lab_record::Subject, String)> = Vec::new();
     for row in rows {
+        let mut is_news = |told: &str| {
+            let news = (&row.subject, told.to_owned());
+            let known = told_of.contains(&news);
+            told_of.push(news);
+            !known
+        };
         let interval = format!("{} ({})", row.interval_in_words(rate), row.spread());
         let conditional = row.conditional_pps.map_or_else(|| "–".into(), rate);
         let upper = if row.upper_pps > row.value_pps { rate(row.upper_pps) } else { "–".into() };
@@ -61,26 +72,29 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         if let Some(found) = &row.limit {
             let class = if row.is_at_least() { "verdict" } else { "facts" };
             let phrase = escape(&limit(found));
-            let _ = writeln!(
-                body,
-                "<tr><td></td><td colspan=\"10\" class=\"{class}\">upper bound: {phrase}</td></tr>"
-            );
+            if is_news(&phrase) {
+                let _ = writeln!(
+                    body,
+                    "<tr><td></td><td colspan=\"10\" class=\"{class}\">upper bound: {phrase}</td></tr>"
+                );
+            }
         }
-        if let Some(told) = cost_instead(row, rows, &costs) {
+        if let Some(told) = cost_instead(row, rows, &costs).filter(|told| is_news(told)) {
             let told = escape(&told);
             let _ = writeln!(body, "<tr><td></td><td colspan=\"10\">{told}</td></tr>");
         }
         for found in &row.verdicts {
             let phrase = escape(&verdict(found));
-            let _ = writeln!(
-                body,
-                "<tr><td></td><td colspan=\"10\" class=\"verdict\">{phrase}</td></tr>"
-            );
+            if is_news(&phrase) {
+                let _ = writeln!(
+                    body,
+                    "<tr><td></td><td colspan=\"10\" class=\"verdict\">{phrase}</td></tr>"
+                );
+            }
         }
     }
     body.push_str("</table>\n");
-    let lead = host::fitness(results).unwrap_or_default();
-    Some(Section { title: "Throughput", lead, body })
+    Some(Section { title: "Throughput", lead: String::new(), body })
 }
 
 /// Of a rate that is a lower bound, what is compared instead: the cost of a packet, and what it is
