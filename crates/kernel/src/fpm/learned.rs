@@ -155,7 +155,8 @@ impl Learned {
         if !is_known && routes == 0 {
             self.numbers.forget(id);
         }
-        fits("the number of next hops", self.numbers.len())
+        fits("the number of next hops", self.numbers.len())?;
+        fits("the number of members of all groups", self.numbers.members())
     }
 
     /// What the router knows a number of this session by.

@@ -23,6 +23,8 @@ pub(super) struct Numbers {
     all: HashMap<u32, Number>,
     /// By member: the groups that have it.
     groups: HashMap<u32, HashSet<u32>>,
+    /// Members of all groups together.
+    members: usize,
 }
 
 /// A number.
@@ -38,9 +40,13 @@ impl Numbers {
         self.all.len()
     }
 
+    /// How many members all groups have together.
+    pub(super) fn members(&self) -> usize {
+        self.members
+    }
+
     pub(super) fn clear(&mut self) {
-        self.all.clear();
-        self.groups.clear();
+        *self = Self::default();
     }
 
     pub(super) fn get(&self, id: u32) -> Option<&Number> {
@@ -67,6 +73,7 @@ impl Numbers {
         };
         let before = std::mem::replace(&mut number.meaning, meaning.clone());
         for member in members(before.as_ref()) {
+            self.members -= 1;
             if let Some(groups) = self.groups.get_mut(&member) {
                 groups.remove(&id);
                 if groups.is_empty() {
@@ -75,6 +82,7 @@ impl Numbers {
             }
         }
         for member in members(meaning.as_ref()) {
+            self.members += 1;
             self.groups.entry(member).or_default().insert(id);
         }
         let (mut meant, mut next) = (HashSet::from([id]), vec![id]);
@@ -236,9 +244,12 @@ mod tests {
             [one(1), one(2), group(8, &[(1, 1)]), group(9, &[(8, 1), (2, 1)]), group(7, &[(2, 1)])];
         let mut numbers = numbers(&all);
         assert_eq!(numbers.explain(1, None), HashSet::from([1, 8, 9]));
-        assert_eq!(ways(&numbers, 9), [(2, 1)]);
+        assert_eq!((ways(&numbers, 9), numbers.members()), (vec![(2, 1)], 4));
         assert_eq!(numbers.explain(1, None), HashSet::new());
         assert_eq!(numbers.explain(9, Some(NextHop::Group(vec![(2, 1)]))), HashSet::from([9]));
         assert_eq!(numbers.explain(1, Some(NextHop::One(hop(4)))), HashSet::from([1, 8]));
+        assert_eq!(numbers.members(), 3);
+        numbers.clear();
+        assert_eq!((numbers.members(), numbers.len()), (0, 0));
     }
 }
