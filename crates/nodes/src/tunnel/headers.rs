@@ -98,16 +98,15 @@ impl TunnelHeaders {
         (self.tos | inner.tos & self.inner_tos, ttl)
     }
 
-    /// Writes the headers at the start of a packet that is a copy, or whatever else it carries; says
-    /// whose flow what is behind them is.
+    /// Writes the headers at the start of a packet that is a copy, or whatever else it carries.
     #[inline(always)]
-    pub(super) fn write_all(&self, packet: &mut [u8], told: u32, now_tsc: u64) -> u32 {
+    pub(super) fn write_all(&self, packet: &mut [u8], told: u32, now_tsc: u64) {
         if let Some(copies) = &self.copies
             && let Some(behind) = packet.get_mut(self.ip_bytes()..)
         {
             copies.write(behind, CopyTold::of_bits(told), now_tsc);
         }
-        self.write(packet)
+        self.write(packet);
     }
 
     fn ip_bytes(&self) -> usize {
@@ -118,15 +117,15 @@ impl TunnelHeaders {
     }
 
     /// Writes the headers at the start of `packet`, for what is behind them; those of copies behind
-    /// the outer IP header are there. Says whose flow what is behind them is.
+    /// the outer IP header are there.
     #[inline]
-    pub fn write(&self, packet: &mut [u8]) -> u32 {
+    pub fn write(&self, packet: &mut [u8]) {
         let length = packet.len() as u16;
         match self.tunnel.key.ends {
             Ends::V4 { local, remote } => {
                 let headers = packet.split_first_chunk_mut::<{ ipv4::Header::LEN }>();
-                let Some((ip, rest)) = headers else { return 0 };
-                let (flow, inner) = self.write_wrap(rest);
+                let Some((ip, rest)) = headers else { return };
+                let (_, inner) = self.write_wrap(rest);
                 let (tos, ttl) = self.marks(inner);
                 let other = self.other_protocol(rest);
                 if self.tunnel.is_summed() {
@@ -144,11 +143,10 @@ impl TunnelHeaders {
                 let word = u16::from(ttl) << 8 | u16::from(other);
                 let sum = self.sum.u16(length).u16(tos.into()).u16(word);
                 header.set_checksum(sum.checksum());
-                flow
             }
             Ends::V6 { local, remote } => {
                 let headers = packet.split_first_chunk_mut::<{ ipv6::Header::LEN }>();
-                let Some((ip, rest)) = headers else { return 0 };
+                let Some((ip, rest)) = headers else { return };
                 let (flow, inner) = self.write_wrap(rest);
                 let (tos, ttl) = self.marks(inner);
                 let other = self.other_protocol(rest);
@@ -165,7 +163,6 @@ impl TunnelHeaders {
                 }
                 // RFC 6438: the label tells routers on the way which packets are of one flow.
                 header.set_first_word(6 << 28 | u32::from(tos) << 20 | flow & FLOW_LABEL);
-                flow
             }
         }
     }
@@ -449,11 +446,12 @@ mod tests {
         for ends in [V4, V6] {
             for ecn in 0..4 {
                 for (inside, inner) in marked(0xb8 | ecn) {
-                    for wrap in [Wrap::vxlan(42), Wrap::Gre(Some(7)), Wrap::Ip] {
+                    let lisp = Wrap::Lisp { instance: 7, nonce: 1 };
+                    for wrap in [Wrap::vxlan(42), Wrap::Gre(Some(7)), Wrap::Ip, lisp] {
                         let only = match wrap {
                             Wrap::Vxlan { .. } => Some(Inside::Frames),
                             Wrap::Gre(_) => None,
-                            Wrap::Ip => Some(Inside::Packets),
+                            Wrap::Ip | Wrap::Lisp { .. } => Some(Inside::Packets),
                             Wrap::Erspan(_) => None,
                         };
                         if only.is_some_and(|only| only != inside) {

@@ -9,6 +9,7 @@
 //! Each packet costs a lookup in the map cache; the way to a locator is looked up once for packets
 //! that follow each other. What is sent is counted here.
 
+use super::inner::flow_of_packet;
 use crate::ip::{MemberPicker, ip_resolve, leaves_by};
 use crate::tables::{
     Ends, Interfaces, Kind, Link, Lisp, LispInstance, LispLink, Setup, Vrfs, WorkerCounters,
@@ -222,14 +223,15 @@ impl LispEncap {
         if !packet.prepend(tunnel.header_bytes()) {
             return Err(Exit::NoHeadroom);
         }
-        let flow = way.headers.write(packet.header_mut());
+        way.headers.write(packet.header_mut());
         // Packets of our own have come from the interface: errors about them are known by that.
         let (tx, came_by) = (packet.tx(), packet.rx());
         packet.set_rx(tx);
         let to = match way.to.kind() == Kind::Group as u8 {
             true => {
-                let inside = packet.header().get(tunnel.header_bytes()..);
-                self.members.pick_inside(GroupId(way.to.id()), flow, inside, came_by)
+                let inside = packet.header().get(tunnel.header_bytes()..).unwrap_or_default();
+                let (group, flow) = (GroupId(way.to.id()), flow_of_packet(inside));
+                self.members.pick_inside(group, flow, Some(inside), came_by)
             }
             false => way.to,
         };

@@ -17,7 +17,7 @@
 //! longer than its way takes, is not; one that waits for a neighbour is counted by `inject`, once
 //! that has answered.
 
-use super::inner::packet_of_frame;
+use super::inner::{flow_of_frame, flow_of_packet, packet_of_frame};
 use crate::ip::{MemberPicker, ip_resolve};
 use crate::tables::{Ends, Inside, Interfaces, Kind, Setup, Vrfs, WorkerCounters};
 use crate::tunnel::{TunnelHeaders, takes};
@@ -188,7 +188,7 @@ impl TunnelEncap {
             return Err(Exit::NoHeadroom);
         }
         let told = packet.adjacency();
-        let flow = way.headers.write_all(packet.header_mut(), told, now_tsc);
+        way.headers.write_all(packet.header_mut(), told, now_tsc);
         // Packets of our own have come from the tunnel: errors about them are known by that.
         let (tx, came_by) = (packet.tx(), packet.rx());
         if !interfaces.is_for_copies(came_by) {
@@ -196,9 +196,10 @@ impl TunnelEncap {
         }
         if way.to.kind() == Kind::Group as u8 {
             let inside = packet.header().get(tunnel.header_bytes()..).unwrap_or_default();
-            let inside = match tunnel.inside {
-                Inside::Packets => Some(inside),
-                Inside::Frames => packet_of_frame(inside),
+            // The headers know it already, but where there is one next hop nobody else asks.
+            let (flow, inside) = match tunnel.inside {
+                Inside::Packets => (flow_of_packet(inside), Some(inside)),
+                Inside::Frames => (flow_of_frame(inside), packet_of_frame(inside)),
             };
             let group = GroupId(way.to.id());
             let member = self.members.pick_inside(group, flow, inside, came_by);
