@@ -76,6 +76,7 @@ impl FakeRouter {
                     port: Some(name.to_string()),
                     weight: 1,
                     usable: port.up,
+                    left: None,
                 };
                 let prefix = address.prefix();
                 let vrf = name_of(port.vrf.as_ref());
@@ -97,7 +98,7 @@ impl FakeRouter {
         for ((vrf, source, prefix), hop) in &self.bulk {
             let Ok(prefix) = prefix.to_string().parse() else { continue };
             let address = hop.map(|hop| hop.to_string());
-            let hop = view::NextHop { address, port: None, weight: 1, usable: true };
+            let hop = view::NextHop { address, port: None, weight: 1, usable: true, left: None };
             let mut route = route(prefix, vrf, view::RouteSource::Dynamic, None, vec![hop]);
             route.origin = format!("{}/{}", source.protocol, source.preference);
             routes.push((prefix, route));
@@ -121,6 +122,7 @@ fn next_hop(hop: &NextHop) -> view::NextHop {
         port: hop.port.as_ref().map(ToString::to_string),
         weight: hop.weight,
         usable: true,
+        left: None,
     }
 }
 
