@@ -43,6 +43,8 @@ fn bare(config: &Config) -> Config {
         arp: config.arp.clone(),
         icmp: config.icmp.clone(),
         ip4: config.ip4.clone(),
+        flows: config.flows.clone(),
+        next_hops: config.next_hops.clone(),
         acls: config.acls.clone(),
         policers: config.policers.clone(),
         twins: config.twins.clone(),

@@ -114,7 +114,9 @@ mod tests {
         let config = with("action = \"route\"\nvrf = \"red\"").unwrap();
         let command = "acl append ways route source 10.0.0.0/8 via 192.0.2.9 port p0 fallback drop";
         let edited = edit(&config, &Source::new("test", command), &Host::any()).unwrap();
-        assert!(render(&edited).contains("via = \"192.0.2.9\""), "{}", render(&edited));
+        let (_, acl) = edited.acls.iter().next().unwrap();
+        assert_eq!(acl.rules[1].via, "192.0.2.9".parse().ok());
+        assert_eq!(acl.rules[1].fallback, Some(super::Fallback::Drop));
     }
 
     #[test]
