@@ -32,15 +32,12 @@ graph::exits! {
         /// To all stations of the link.
         Output => node "interface-output",
         /// RFC 2644: directed broadcasts are not forwarded.
-        DirectedBroadcast => drop "Nothing: such broadcasts served attacks. What must reach all \
-            hosts needs a relay, as DHCP has, or `directed_broadcasts` of the port, for wake-up \
-            packets say, and an access list of who may.",
+        DirectedBroadcast => drop "Nothing: they served attacks. What must reach all hosts needs a \
+            relay, as DHCP has, or `directed_broadcasts` of the port and a list of who may.",
         /// It may go no further, and of a broadcast nobody is told.
         TtlExpired => drop "Nothing: its sender gave it too few hops.",
         /// It is longer than the link takes, and broadcasts are not cut.
         TooLong => drop "Have the sender send less at once, or raise the port's `mtu`.",
-        /// No room for the link header in front of the packet.
-        NoHeadroom => drop "Fewer tunnels and tags inside each other.",
     }
 }
 
@@ -99,8 +96,9 @@ fn send(
         return Some(Exit::TooLong);
     }
     header.decrement_ttl();
+    // There is room: a link header stood in front of what was received.
     if !packet.prepend(ethernet::Header::LEN) {
-        return Some(Exit::NoHeadroom);
+        return None;
     }
     let mut link = ethernet::HeaderMut::new(packet.header_mut())?;
     link.set_destination(MacAddr([0xff; 6]));

@@ -64,7 +64,7 @@ graph::exits! {
         /// senders that are no host.
         NotAllowed => drop "Nothing: this is as it should be.",
         /// An echo request of our own, which goes nowhere: who sent it is told.
-        OwnEcho => drop "Nothing: `volley ping` says what is wrong.",
+        OwnEcho => drop "Nothing: who asked, by ping or traceroute, is told why.",
         /// The interface it came in by has no address to send from.
         NoAddress => drop "Give the port an address, or `unnumbered`, if traceroute and path MTU \
             discovery are to work by it.",

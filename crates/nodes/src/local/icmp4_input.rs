@@ -45,7 +45,7 @@ graph::exits! {
         /// RFC 1122 section 3.2.2: a message of unknown type is silently discarded.
         UnknownType => drop "Nothing: nobody needs an answer to it.",
         /// About an echo request of ours, and more of those than the control thread takes.
-        SlowPathFull => drop "Ask less often: `volley ping` with a longer `--interval`.",
+        SlowPathFull => drop "Ask less often: ping and traceroute take an `--interval`.",
     }
 }
 

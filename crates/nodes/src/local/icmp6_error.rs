@@ -53,7 +53,7 @@ graph::exits! {
         /// single node.
         NotAllowed => drop "Nothing: this is as it should be.",
         /// An echo request of our own, which goes nowhere: who sent it is told.
-        OwnEcho => drop "Nothing: `volley ping` says what is wrong.",
+        OwnEcho => drop "Nothing: who asked, by ping or traceroute, is told why.",
         /// The router has no address that the sender could know it by.
         NoAddress => drop "Give the port an IPv6 address of more than the link, if path MTU \
             discovery is to work by it.",

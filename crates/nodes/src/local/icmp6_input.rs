@@ -51,7 +51,7 @@ graph::exits! {
         /// RFC 4443 section 2.4 (b): a message of unknown type is silently discarded.
         UnknownType => drop "Nothing: nobody needs an answer to it.",
         /// About an echo request of ours, and more of those than the control thread takes.
-        SlowPathFull => drop "Ask less often: `volley ping` with a longer `--interval`.",
+        SlowPathFull => drop "Ask less often: ping and traceroute take an `--interval`.",
     }
 }
 

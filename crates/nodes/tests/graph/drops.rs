@@ -1,6 +1,7 @@
 //! Every reason for a drop has a packet that meets it.
 
 use crate::bonds;
+use crate::drops_own;
 use crate::drops_tunnels::{self, send_long};
 use crate::drops6;
 use crate::rig::*;
@@ -463,8 +464,8 @@ fn every_reason_has_a_packet_that_meets_it() {
         expect(rig, reason);
         assert!(met.insert(reason.to_owned()), "{reason} twice");
     }
-    let of_others = [drops6::plays(), drops_tunnels::plays(), bonds::plays()].into_iter().flatten();
-    for (reason, play) in plays().into_iter().chain(of_others) {
+    let others = [drops6::plays(), drops_tunnels::plays(), drops_own::plays(), bonds::plays()];
+    for (reason, play) in plays().into_iter().chain(others.into_iter().flatten()) {
         let mut rig = Rig::new();
         play(&mut rig);
         expect(rig, reason);
