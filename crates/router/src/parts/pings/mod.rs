@@ -64,7 +64,10 @@ impl Part for Pings {
         }
         for session in self.sessions.values_mut() {
             session.course.tick(now_ns);
-            while let Some(question) = session.course.ask(now_ns) {
+            // Neighbours are asked for by the same way to the workers.
+            while core.dataplane.injector.has_room()
+                && let Some(question) = session.course.ask(now_ns)
+            {
                 session.ask(core, question);
             }
         }
