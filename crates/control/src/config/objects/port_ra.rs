@@ -161,7 +161,7 @@ mod tests {
         for (ra, expected) in [
             ("reachable = \"61m\"", "a time of 61m"),
             ("retransmit = \"61m\"", "\"1h\" at most"),
-            ("valid = \"1h\"", "preferred for 7d and valid for 1h"),
+            ("valid = \"1h\"", "preferred for 168h and valid for 1h"),
             ("link_mtu = 1600", "hosts are told 1600, and the port's MTU is 1500"),
             ("link_mtu = 1279", "link_mtu"),
             ("dns = [\"ff02::1\"]", "ff02::1 is no host's address"),

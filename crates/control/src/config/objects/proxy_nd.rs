@@ -41,7 +41,7 @@ mod tests {
             render(config)
         };
         let more = set(&mut config, "port set p1 proxy_nd 2001:db8:3::/64");
-        assert!(more.contains("proxy_nd = [\"2001:db8:2::/64\", \"2001:db8:3::/64\"]"), "{more}");
+        assert!(more.contains("[\"2001:db8:2::/64\", \"2001:db8:3::/64\"]"), "{more}");
         assert!(!set(&mut config, "port set p1 proxy_nd off").contains("proxy_nd"));
     }
 
