@@ -50,7 +50,7 @@ impl BondWays {
             [] => None,
             [one] => Some(*one),
             several => {
-                let share = u64::from(self.hash.of(frame)) * several.len() as u64 >> 32;
+                let share = (u64::from(self.hash.of(frame)) * several.len() as u64) >> 32;
                 several.get(share as usize).copied()
             }
         }
