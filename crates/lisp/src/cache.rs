@@ -114,12 +114,6 @@ impl MapCache {
     pub fn learned_in(&self, network: &Eid) -> Vec<Eid> {
         self.learned.keys().filter(|eid| eid.overlaps(network)).copied().collect()
     }
-
-    /// Those of another site that is reached at this locator, and were learned.
-    pub fn is_known_locator(&self, network: &Eid, address: std::net::IpAddr) -> bool {
-        let overlapping = self.learned.iter().filter(|(eid, _)| eid.overlaps(network));
-        overlapping.flat_map(|(_, it)| &it.locators).any(|it| it.address == Some(address))
-    }
 }
 
 #[cfg(test)]
@@ -184,9 +178,6 @@ mod tests {
         assert_eq!(cache.learn(0, &record(3, 3, 2), 1), Learned::Full);
         assert_eq!(cache.learn(0, &record(2, 3, 4), 1), Learned::Changed);
         assert_eq!(locators(&cache), [(Origin::Learned, "192.0.2.4".to_owned())]);
-        assert!(cache.is_known_locator(&eid(2), [192, 0, 2, 4].into()));
-        assert!(!cache.is_known_locator(&eid(3), [192, 0, 2, 4].into()));
-        assert!(!cache.is_known_locator(&eid(2), [192, 0, 2, 2].into()));
         assert!(cache.keep(|_| false));
     }
 }

@@ -226,6 +226,10 @@ mirror.f = { destination = "far", truncate = 100, sources = [{ port = "p2" }] }
 bridge.lan = { ports = ["p2", "vx"] }
 mac = [{ bridge = "lan", address = "06:00:00:00:00:01", port = "vx", remote = "192.0.2.9" }]
 xconnect = [{ ports = ["p5", "p6"] }]
+port.s1 = { kind = "lisp", locators = ["192.0.2.1"] }
+lisp_map = [{ eid = "10.8.0.0/16", port = "s1", rlocs = ["192.0.2.9"] }]
+lisp_eid = [{ prefix = "10.7.0.0/16", port = "s1" }]
+lisp_server = [{ address = "192.0.2.9", key = "secret" }]
 route = [{ prefix = "10.9.0.0/16", via = "192.0.2.9" }]
 neighbor = [{ port = "p1", address = "192.0.2.9", mac = "06:00:00:00:00:09" }]
 "#;
@@ -247,6 +251,7 @@ neighbor = [{ port = "p1", address = "192.0.2.9", mac = "06:00:00:00:00:09" }]
             core.dataplane.icmp.errors_per_second.load(std::sync::atomic::Ordering::Relaxed);
         let lists = (parts.acls.show(core)(), parts.policers.show(core), parts.mirrors.show(core));
         let bridges = parts.bridges.show(core);
+        let lisp = (parts.lisp.show_cache(core), parts.lisp.show(core).instances);
         let neighbors = core.neighborhood.machine.list();
         let neighbors = neighbors.iter().filter(|it| it.state == NeighborState::Static);
         let neighbors: Vec<_> = neighbors.map(|neighbor| neighbor.key.address).collect();
@@ -260,7 +265,7 @@ neighbor = [{ port = "p1", address = "192.0.2.9", mac = "06:00:00:00:00:09" }]
         };
         let mut rows: Vec<String> = rows(router).iter().map(row).collect();
         rows.sort();
-        format!("{:?}", (rows, routes, stations, limit, lists, bridges, neighbors))
+        format!("{:?}", (rows, routes, stations, limit, lists, bridges, neighbors, lisp))
     }
 
     /// What its devices refuse.
@@ -289,7 +294,7 @@ neighbor = [{ port = "p1", address = "192.0.2.9", mac = "06:00:00:00:00:09" }]
         assert_eq!(state(&router), nothing);
         router.apply_all(&brings).unwrap();
         let all = state(&router);
-        assert_eq!(rows(&router).len(), 14 + 2);
+        assert_eq!(rows(&router).len(), 15 + 2);
         let takes = Config::diff(&whole, &empty);
         router.apply_all(&failing(&takes)).unwrap_err();
         assert_eq!(state(&router), all);

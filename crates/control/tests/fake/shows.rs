@@ -366,6 +366,20 @@ answers! { FakeRouter, router, filter;
         };
         twins.map(twin).collect()
     },
+    Lisp: view::Lisp {
+        registrations: vec![view::LispRegistration {
+            server: "192.0.2.53".to_owned(),
+            state: "registered".to_owned(),
+            age_s: Some(5),
+        }],
+        messages: vec![view::LispCount {
+            message: "map-register sent".to_owned(),
+            count: router.count(3),
+        }],
+        ..view::Lisp::default()
+    },
+    LispEntry: Vec::new(),
+    LispRegistered: Vec::new(),
     Fpm: {
         let listen = router.config.fpm.0.as_ref();
         view::Fpm {

@@ -121,3 +121,133 @@ pub(super) fn check_ports(config: &Config, report: &mut Report) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::config::{Host, Source, edit, parse, render};
+
+    const PORTS: &str = "[port.wan]\nkind = \"memory\"\naddresses = [\"192.0.2.1/24\"]\n";
+    const LINK: &str = "[port.lisp0]\nkind = \"lisp\"\nlocators = [\"192.0.2.1\"]\n";
+
+    /// What is wrong with a configuration: fields and messages.
+    fn faults(rest: &str) -> Vec<String> {
+        let text = format!("{PORTS}{rest}");
+        match parse(&Source::new("test", text), &Host::any()) {
+            Ok(_) => Vec::new(),
+            Err(problems) => {
+                let findings = problems.findings().into_iter();
+                findings.map(|it| format!("{}: {}", it.field, it.message)).collect()
+            }
+        }
+    }
+
+    fn fault(rest: &str) -> String {
+        let all = faults(rest);
+        assert_eq!(all.len(), 1, "{all:?}");
+        all.into_iter().next().unwrap_or_default()
+    }
+
+    #[test]
+    fn what_cannot_work_is_told_in_words() {
+        assert!(faults(LINK).is_empty());
+        let with = |more: &str| fault(&format!("{LINK}{more}"));
+        for (found, wanted) in [
+            (fault("[port.lisp0]\nkind = \"lisp\"\n"), "port.lisp0.locators: it has no locator"),
+            (
+                fault("[port.lisp0]\nkind = \"lisp\"\nlocators = [\"192.0.2.9\"]\n"),
+                "port.lisp0.locators[0]: no port has the address 192.0.2.9",
+            ),
+            (
+                with("petr = \"2001:db8::9\"\n"),
+                "port.lisp0.petr: no locator is of the family of 2001:db8::9",
+            ),
+            (with("petr = \"192.0.2.1\"\n"), "port.lisp0.petr: 192.0.2.1 is an address of ours"),
+            (
+                with("[port.other]\nkind = \"lisp\"\nlocators = [\"192.0.2.1\"]\n"),
+                "port.other.instance_id: lisp0 is instance 0 already",
+            ),
+            (
+                with(
+                    "[[lisp_map]]\neid = \"10.2.0.0/16\"\nport = \"wan\"\nrlocs = [\"192.0.2.9\"]\n",
+                ),
+                "lisp_map.10.2.0.0/16@wan.port: wan is of the kind memory",
+            ),
+            (
+                with("[[lisp_map]]\neid = \"10.2.0.0/16\"\nport = \"lisp0\"\n"),
+                "lisp_map.10.2.0.0/16@lisp0.rlocs: it is reached nowhere",
+            ),
+            (
+                with(
+                    "[[lisp_map]]\neid = \"10.2.0.0/16\"\nport = \"lisp0\"\nrlocs = [\"192.0.2.1\"]\n",
+                ),
+                "lisp_map.10.2.0.0/16@lisp0.rlocs[0]: 192.0.2.1 is a locator of ours",
+            ),
+            (
+                with(
+                    "[[lisp_map]]\neid = \"10.2.0.0/16\"\nport = \"lisp0\"\nrlocs = [\"2001:db8::2\"]\n",
+                ),
+                "lisp_map.10.2.0.0/16@lisp0.rlocs[0]: lisp0 has no locator of the family of 2001:db8::2",
+            ),
+            (
+                with("[[lisp_eid]]\nprefix = \"224.0.0.0/8\"\nport = \"lisp0\"\n"),
+                "lisp_eid.224.0.0.0/8@lisp0.prefix: 224.0.0.0/8 is no network of endpoints",
+            ),
+            (
+                with("[[lisp_eid]]\nprefix = \"10.1.0.0/16\"\nport = \"lisp0\"\nttl = \"30s\"\n"),
+                "lisp_eid.10.1.0.0/16@lisp0.ttl: others may remember it for 30 s",
+            ),
+            (
+                with("[lisp_site.east]\nkey = \"k\"\neids = [\"10.1.0.0/16\"]\n"),
+                "lisp.map_server: there are sites, and no map server",
+            ),
+            (
+                with("[lisp]\nmap_resolvers = [\"192.0.2.5\", \"192.0.2.5\"]\n"),
+                "lisp.map_resolvers[1]: 192.0.2.5 is listed twice",
+            ),
+            (with("[lisp]\nprobe = \"100ms\"\n"), "lisp.probe: a probe each 100 ms"),
+            (
+                with("[[lisp_server]]\naddress = \"224.0.0.1\"\nkey = \"k\"\n"),
+                "lisp_server.224.0.0.1.address: 224.0.0.1 is not the address of one host",
+            ),
+        ] {
+            assert_eq!(found, wanted);
+        }
+        let sites = "[lisp]\nmap_server = true\n[lisp_site.a]\nkey = \"k\"\neids = [\"10.1.0.0/16\"]\n\
+                     [lisp_site.b]\nkey = \"k\"\neids = [\"10.1.0.0/16\"]\n";
+        assert_eq!(fault(sites), "lisp_site.b.eids[0]: 10.1.0.0/16 is a network of site a already");
+    }
+
+    #[test]
+    fn commands_say_what_the_file_says() {
+        let start = parse(&Source::new("test", PORTS.to_owned()), &Host::any()).unwrap();
+        let commands = "port add lisp0 lisp instance 7 locator 192.0.2.1 petr 192.0.2.9 source_check strict\n\
+                        lisp set map_resolvers 192.0.2.53 probe 10s\n\
+                        lisp_server add 192.0.2.53 key secret algorithm sha1\n\
+                        lisp_eid add 10.1.0.0/16 lisp0 ttl 1h\n\
+                        lisp_map add 10.2.0.0/16 lisp0 to 192.0.2.2 priority 1 weight 3 to 192.0.2.3\n\
+                        lisp_map add 10.3.0.0/16 lisp0 action drop\n";
+        let made = edit(&start, &Source::new("commands", commands), &Host::any());
+        let made = made.unwrap_or_else(|problems| panic!("{problems}"));
+        let text = render(&made);
+        let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for line in [
+            "locators = [\"192.0.2.1\"]",
+            "instance_id = 7",
+            "source_check = \"strict\"",
+            "probe = \"10s\"",
+            "algorithm = \"sha1\"",
+            "ttl = \"1h\"",
+            "rlocs = [{ address = \"192.0.2.2\", weight = 3 }, \"192.0.2.3\"]",
+            "action = \"drop\"",
+        ] {
+            assert!(plain.contains(line), "{line} is not in\n{text}");
+        }
+        let read = parse(&Source::new("test", text.clone()), &Host::any());
+        assert_eq!(read.unwrap_or_else(|problems| panic!("{problems}\n{text}")), made);
+        let undone = "lisp_map del 10.2.0.0/16 lisp0\nlisp_map del 10.3.0.0/16 lisp0\n\
+                      lisp_eid del 10.1.0.0/16 lisp0\nlisp_server del 192.0.2.53\nport del lisp0\n\
+                      lisp set map_resolvers default probe default\n";
+        let undone = edit(&made, &Source::new("commands", undone), &Host::any());
+        assert_eq!(undone.unwrap_or_else(|problems| panic!("{problems}")), start);
+    }
+}

@@ -59,7 +59,7 @@ object! {
 
 impl Row for Mapping {
     const KIND: &'static str = "lisp_map";
-    const CALLED: &'static str = "mapping of";
+    const CALLED: &'static str = "mapping";
 }
 
 /// Networks of other sites.

@@ -23,7 +23,7 @@ object! {
     pub struct LispSite {
         /// The key that proves its messages
         pub key: String as "secret",
-        /// How
+        /// How the key proves them
         pub algorithm: Algorithm as "sha256" = Algorithm::Sha256,
         /// The instance of its networks
         pub instance_id: u32 [0..=MAX_INSTANCE] = 0,

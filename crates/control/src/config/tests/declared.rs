@@ -19,6 +19,11 @@ use super::super::objects::bridge::Bridge;
 use super::super::objects::flows::Flows;
 use super::super::objects::fpm::Fpm;
 use super::super::objects::icmp::Icmp;
+use super::super::objects::lisp::Lisp;
+use super::super::objects::lisp_eid::OwnEid;
+use super::super::objects::lisp_map::Mapping;
+use super::super::objects::lisp_server::MapServer;
+use super::super::objects::lisp_site::LispSite;
 use super::super::objects::memory::Memory;
 use super::super::objects::mirror::Mirror;
 use super::super::objects::policer::Policer;
@@ -78,11 +83,15 @@ proptest! {
         (workers, memory, api) in (any_declared::<Workers>(), any_declared::<Memory>(), any_declared::<Api>()),
         (arp, icmp, twins, flows) in (any_declared::<Arp>(), any_declared::<Icmp>(), any_declared::<Twins>(), any_declared::<Flows>()),
         (fpm, policer, rule) in (any_declared::<Fpm>(), any_declared::<Policer>(), any_declared::<Rule>()),
+        (lisp, server, site) in (any_declared::<Lisp>(), any_declared::<MapServer>(), any_declared::<LispSite>()),
+        (eid, mapping) in (any_declared::<OwnEid>(), any_declared::<Mapping>()),
         (port, bridge, mirror) in (any_declared::<Port>(), any_declared::<Bridge>(), any_declared::<Mirror>()),
     ) {
         prop_assert!(reads_back(&workers) && reads_back(&memory) && reads_back(&api));
         prop_assert!(reads_back(&arp) && reads_back(&icmp) && reads_back(&twins) && reads_back(&flows));
         prop_assert!(reads_back(&fpm) && reads_back(&policer) && reads_back(&rule));
+        prop_assert!(reads_back(&lisp) && reads_back(&server) && reads_back(&site));
+        prop_assert!(reads_back(&eid) && reads_back(&mapping));
         prop_assert!(reads_back(&port) && reads_back(&bridge) && reads_back(&mirror), "{port:?}");
     }
 }

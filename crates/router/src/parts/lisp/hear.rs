@@ -179,8 +179,18 @@ impl Lisp {
             self.told.count("map entry without room");
             return self.drop_held(core, &eid);
         }
+        self.news.push(record.eid);
+    }
+
+    /// Has workers forward by what answers told, and packets go that waited for it.
+    pub(super) fn tell_news(&mut self, core: &mut Core) {
+        if self.news.is_empty() {
+            return;
+        }
         self.refresh(core);
-        self.release_held(core, &record.eid);
+        for network in std::mem::take(&mut self.news) {
+            self.release_held(core, &network);
+        }
     }
 
     /// Packets that waited for an endpoint of a network go.

@@ -62,6 +62,9 @@ pub(crate) struct Lisp {
     told: Told,
     /// Packets that wait for an endpoint, each with the interface that it is to leave by.
     held: HashMap<Eid, Vec<(u16, PacketBuf)>>,
+    /// Networks that answers told of, and workers do not know of yet: of a crowd of answers workers
+    /// hear at once.
+    news: Vec<Eid>,
 }
 
 /// What is to be brought about at the end of a change.
@@ -94,6 +97,7 @@ impl Default for Lisp {
             nonces: Nonces::new(since),
             told: Told::default(),
             held: HashMap::new(),
+            news: Vec::new(),
         }
     }
 }
@@ -161,6 +165,7 @@ impl Part for Lisp {
 
     fn beat(&mut self, core: &mut Core, _: Instant) {
         if self.is_on() {
+            self.tell_news(core);
             self.send_due(core);
         }
     }

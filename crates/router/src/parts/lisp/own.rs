@@ -9,6 +9,8 @@ use wire::lisp::{Action, Eid, Locator, MapRecord};
 
 /// Those who asked for our networks and are remembered, at most.
 const MOST_ASKERS: usize = 1024;
+/// Those who are told to ask again, at most: those who asked first.
+const MOST_SOLICITED: usize = 256;
 /// How often who asked is told to ask again, and how much later each time, in seconds: a map server
 /// hears of the change meanwhile.
 const SOLICITED_AT: [u64; 3] = [0, 1, 3];
@@ -67,9 +69,10 @@ impl Own {
     /// Who asked for it, or sends to us perhaps, is told to ask again.
     pub(super) fn solicit(&mut self, now_ns: u64, eid: Eid, others: &BTreeSet<IpAddr>) {
         let asked = self.askers.iter().filter(|(network, _)| network.overlaps(&eid));
-        let to: BTreeSet<IpAddr> = asked.map(|(_, to)| *to).chain(others.iter().copied()).collect();
+        let askers: BTreeSet<IpAddr> = asked.map(|(_, to)| *to).collect();
+        let others = others.difference(&askers);
         self.solicits.retain(|solicit| solicit.eid != eid);
-        for to in to {
+        for &to in askers.iter().chain(others).take(MOST_SOLICITED) {
             let at = |seconds| Solicit { eid, to, at_ns: now_ns + seconds * SECOND };
             self.solicits.extend(SOLICITED_AT.map(at));
         }

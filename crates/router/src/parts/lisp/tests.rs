@@ -2,8 +2,13 @@ use crate::router::Router;
 use control::config::{Config, Host, Source, edit, parse};
 use control::engine::Engine;
 use fib::Forward;
-use nodes::tables::{Kind, VrfTables};
+use crate::part::Part;
+use nodes::tables::{EidWanted, Kind, LispSaid, VrfTables};
+use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Instant;
+use wire::craft;
+use wire::lisp::{Action, Address, Eid, Locator, MapRecord, RequestHead, reply};
 
 const START: &str = r#"
 workers = { mode = "single-thread" }
@@ -54,6 +59,34 @@ impl Rig {
 
     fn word(&self, address: [u8; 4]) -> Forward {
         self.maps().ip4.lookup(u32::from_be_bytes(address))
+    }
+
+    /// Something is said to us, from 192.0.2.2.
+    fn tell(&mut self, message: &[u8]) {
+        let packet = craft::ipv4([192, 0, 2, 2], [192, 0, 2, 1]).udp(4342, 4342).payload(message);
+        let packet = self.router.core.pool.cache().copy_of(&packet.build()).unwrap();
+        let wan = control::config::field::Field::from_text("wan").unwrap();
+        let interface = self.router.core.ports.id_of(&wan).unwrap();
+        let said = LispSaid { interface, upper: 20, packet };
+        self.router.parts.lisp.hear_message(&mut self.router.core, said);
+        self.router.parts.lisp.turn(&mut self.router.core, Instant::now());
+    }
+
+    /// How often something was counted.
+    fn counted(&self, what: &str) -> u64 {
+        let shown = self.router.parts.lisp.show(&self.router.core);
+        shown.messages.iter().find(|it| it.message == what).map_or(0, |it| it.count)
+    }
+
+    /// The nonce with which an endpoint is asked for.
+    fn asked(&mut self, endpoint: [u8; 4]) -> u64 {
+        let port = control::config::field::Field::from_text("lisp0").unwrap();
+        let interface = self.router.core.ports.id_of(&port).unwrap();
+        let wanted = EidWanted { interface, endpoint: endpoint.into(), packet: None };
+        self.router.parts.lisp.want(&mut self.router.core, wanted);
+        let later = self.router.core.now_ns() + 5_000_000_000;
+        let (questions, _) = self.router.parts.lisp.asker.due(later);
+        questions.last().unwrap().nonce
     }
 
     /// How the flows to an address are shared: locators and buckets.
@@ -122,4 +155,84 @@ fn a_port_that_goes_takes_its_words_along_and_workers_hear_nothing_any_more() {
     rig.router.core.dataplane.reclaim();
     assert!(groups(&rig) <= before);
     assert_eq!(rig.router.parts.lisp.show(&rig.router.core).instances, []);
+}
+
+fn record(instance: u32, network: [u8; 4], at: [u8; 4]) -> MapRecord {
+    MapRecord {
+        ttl_minutes: 60,
+        eid: Eid::new(instance, network.into(), 16).unwrap(),
+        action: Action::None,
+        is_authoritative: true,
+        locators: vec![Locator::new(at.into(), 1, 1)],
+    }
+}
+
+#[test]
+fn an_answer_teaches_what_was_asked_and_once() {
+    const STRANGER: &str = "map-reply that nobody asked for";
+    let mut rig = Rig::new();
+    rig.say("lisp set map_resolvers 192.0.2.2");
+    let nonce = rig.asked([10, 2, 0, 9]);
+    let right = record(7, [10, 2, 0, 0], [192, 0, 2, 3]);
+    for (nonce, record) in [
+        (nonce ^ 1, right.clone()),
+        (nonce, record(7, [10, 3, 0, 0], [192, 0, 2, 3])),
+        (nonce, record(8, [10, 2, 0, 0], [192, 0, 2, 3])),
+    ] {
+        rig.tell(&reply(nonce, false, &[record]));
+    }
+    assert_eq!((rig.word([10, 2, 0, 9]), rig.counted(STRANGER)), (Forward::NONE, 3));
+    rig.tell(&reply(nonce, false, std::slice::from_ref(&right)));
+    assert!(is(rig.word([10, 2, 0, 9]), Kind::Rewrite));
+    assert_eq!((rig.counted("map-reply heard"), rig.states()), (1, vec!["used".to_owned()]));
+    let elsewhere = record(7, [10, 2, 0, 0], [192, 0, 2, 2]);
+    rig.tell(&reply(nonce, false, &[elsewhere]));
+    assert_eq!(rig.counted(STRANGER), 4);
+    let entries = rig.router.parts.lisp.show_cache(&rig.router.core);
+    assert_eq!(entries[0].rlocs[0].address, "192.0.2.3");
+    // Without the port nothing of it is left.
+    rig.say("route del 10.0.0.0/8\nport del lisp0");
+    assert!(rig.router.parts.lisp.show_cache(&rig.router.core).is_empty());
+}
+
+#[test]
+fn our_own_networks_are_answered_for_and_no_others() {
+    let mut rig = Rig::new();
+    rig.say("lisp_eid add 10.1.0.0/16 lisp0");
+    let asks = |network: [u8; 4], instance| {
+        let head = RequestHead { nonce: 5, ..RequestHead::default() };
+        let eid = Eid::host(instance, IpAddr::from(network));
+        head.write(Address::None, &[[192, 0, 2, 2].into()], eid)
+    };
+    rig.tell(&asks([10, 1, 0, 9], 7));
+    assert_eq!(rig.counted("map-reply sent"), 1);
+    for (network, instance) in [([10, 5, 0, 9], 7), ([10, 1, 0, 9], 8)] {
+        rig.tell(&asks(network, instance));
+    }
+    assert_eq!(rig.counted("map-request for what is not ours"), 2);
+    // Who asked is told to ask again when the network changes: at once, and twice later.
+    rig.say("port set lisp0 locators 2001:db8::1");
+    rig.router.parts.lisp.turn(&mut rig.router.core, Instant::now());
+    assert_eq!(rig.counted("solicit-map-request sent"), 1);
+    rig.tell(b"nothing that anybody knows");
+    assert_eq!(rig.counted("message malformed"), 1);
+}
+
+#[test]
+fn a_solicitation_has_us_ask_again_for_what_we_know_alone() {
+    let mut rig = Rig::new();
+    rig.say("lisp set map_resolvers 192.0.2.2");
+    let solicit = |network: [u8; 4]| {
+        let head = RequestHead { nonce: 5, solicits: true, ..RequestHead::default() };
+        let eid = Eid::new(7, network.into(), 16).unwrap();
+        head.write(Address::None, &[[192, 0, 2, 3].into()], eid)
+    };
+    rig.tell(&solicit([10, 2, 0, 0]));
+    assert_eq!(rig.counted("map-request sent"), 0);
+    let nonce = rig.asked([10, 2, 0, 9]);
+    rig.tell(&reply(nonce, false, &[record(7, [10, 2, 0, 0], [192, 0, 2, 3])]));
+    let before = rig.counted("map-request sent");
+    rig.tell(&solicit([10, 2, 0, 0]));
+    assert_eq!(rig.counted("map-request sent"), before + 1);
+    assert!(is(rig.word([10, 2, 0, 9]), Kind::Rewrite), "what is known serves meanwhile");
 }
