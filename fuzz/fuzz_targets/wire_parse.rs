@@ -8,7 +8,7 @@ use wire::{
     ip::protocol,
     ipv4,
     ipv6::{self, extension},
-    lacp, nd, options, pcap, tcp, udp, vlan, vxlan,
+    lacp, lisp, nd, options, pcap, tcp, udp, vlan, vxlan,
 };
 
 fuzz_target!(|bytes: &[u8]| {
@@ -16,6 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
     network(bytes);
     network(&with_checksum(bytes));
     transport(bytes);
+    locators(bytes);
     icmp(bytes);
     writing(&with_checksum(bytes));
     capture(bytes);
@@ -93,6 +94,39 @@ fn transport(bytes: &[u8]) {
     }
     assert!(options::Options::new(bytes).count() <= bytes.len());
     assert!(extension::Options::new(bytes).count() <= bytes.len());
+}
+
+/// A message that was read once is read again to its end, and what is written of it is read as the
+/// same.
+fn locators(bytes: &[u8]) {
+    if let Some(header) = lisp::Header::new(bytes) {
+        assert!(header.instance() <= lisp::MAX_INSTANCE);
+    }
+    match lisp::Message::parse(bytes) {
+        Ok(lisp::Message::Request(request)) => {
+            let askers: Vec<_> = request.askers().collect();
+            assert!(askers.len() <= 32);
+            for network in request.networks() {
+                let written = request.head.write(request.source, &askers, network);
+                assert!(askers.is_empty() || lisp::Message::parse(&written).is_ok());
+            }
+        }
+        Ok(lisp::Message::Reply(reply)) => {
+            let records: Vec<_> = reply.records.filter_map(|it| it.to_owned()).collect();
+            let written = lisp::reply(reply.nonce, reply.is_probe, &records);
+            let Ok(lisp::Message::Reply(again)) = lisp::Message::parse(&written) else { panic!() };
+            assert!(again.records.filter_map(|it| it.to_owned()).eq(records));
+        }
+        Ok(lisp::Message::Registration(message)) => {
+            let (before, proof, behind) = message.proved();
+            assert!(before.len() + proof + behind.len() <= bytes.len());
+            assert!(message.records.count() <= 255);
+        }
+        Ok(lisp::Message::Encapsulated(message)) => {
+            let _ = lisp::Message::parse(message.message);
+        }
+        Err(_) => {}
+    }
 }
 
 fn icmp(bytes: &[u8]) {

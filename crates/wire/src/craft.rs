@@ -35,7 +35,7 @@ pub use icmp::{Icmp4, Icmp6};
 pub use ip::{Extension, Ipv4, Ipv6};
 pub use link::{Arp, Ethernet, Vlan};
 pub use transport::{Tcp, Udp};
-pub use tunnel::{Gre, Vxlan};
+pub use tunnel::{Gre, Lisp, Vxlan};
 
 use crate::{MacAddr, checksum, ethernet::ethertype, ip::protocol};
 
@@ -68,6 +68,7 @@ enum Kind {
     Tcp,
     Vxlan,
     Gre,
+    Lisp,
     Payload,
 }
 
