@@ -25,5 +25,9 @@ if [ ! -e /sys/devices/system/cpu/cpu0/cpufreq ]; then
     ends 4 sweep clock volley '' 'clock_percent = [50, 100]' 'frame_bytes = 64'
     sweep_has clock '[.[] | .failure // empty] | length == 2 and all(.refused and (.reason | contains("no cpufreq")))'
 fi
+# One worker has no sibling; a core of its own it has.
+sweep placement volley '' 'placement = ["siblings", "cores"]' 'frame_bytes = 64'
+sweep_has placement '[.[] | .failure // empty] | length == 1 and all(.refused and .subject.axes.placement == "siblings" and (.reason | contains("no sibling")))'
+sweep_has placement '[.[] | .answer // empty | .subject.axes.placement] | . == ["cores"]'
 ! pgrep -af "$work" || { echo "something is left running"; exit 1; }
 echo "ok $name"

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 [ -x /usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk ] || skip "no Open vSwitch on DPDK"
 export XDG_CACHE_HOME=$work TMPDIR=$work
-lab() { "$bin/volley-lab" run "$work/$1.toml" --devices ovs-dpdk --link "$2" --out "$work/$1-$2" >"$work/$1-$2.txt" 2>>"$work/progress.log"; }
+lab() { "$bin/volley-lab" run "$work/$1.toml" --devices ovs-dpdk --link "$2" --out "$work/$1-$2" "${@:3}" >"$work/$1-$2.txt" 2>>"$work/progress.log"; }
 of() { jq -s -e "$2" "$work/$1/raw.jsonl" >/dev/null || { echo "not so of $1: $2"; jq -c '.check // .failure // .quantity // .trial.accounts // empty' "$work/$1/raw.jsonl"; exit 1; }; }
 # scenario NAME FUNCTIONS MEASURE
 scenario() {
@@ -31,5 +31,11 @@ done
 lab change memif
 of change-memif '[.[] | .failure // empty] == []'
 of change-memif '[.[] | .quantity // empty | select(.metric == "the change took") | .values[]] | length == 1 and .[0] > 0'
+# Two threads poll, each a port; a third would have nothing to do.
+scenario workers "cross-connect" 'search = "functional"\ntrial_s = 0.1\n[sweep]\nworkers = [2, 3]\n'
+lab workers memif --device-cores 0,1,0
+of workers-memif '[.[] | .check // empty] | length == 1 and all(.fault == null and .subject.axes.workers == "2")'
+of workers-memif '[.[] | .device // empty | .commands[]] | any(contains("pmd-cpu-mask=0x3"))'
+of workers-memif '[.[] | .failure // empty] | length == 1 and all(.refused and (.reason | contains("no more than 2 workers have work")))'
 ! pgrep -af "$work" || { echo "something is left running"; exit 1; }
 echo "ok $name"

@@ -121,6 +121,6 @@ mod tests {
         let chart = &body[..body.find("</figure>").unwrap()];
         assert!(devices.iter().all(|it| chart.contains(it)), "{chart}");
         assert!(chart.ends_with(": 50 % of the throughput.</figcaption>\n"), "{chart}");
-        assert_eq!((body.matches("<table>").count(), body.matches("<details>").count()), (1, 2));
+        assert_eq!((body.matches("<table>").count(), body.matches("<details>").count()), (1, 3));
     }
 }

@@ -39,8 +39,16 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
     } else {
         String::new()
     };
-    body.push_str("<table>\n<tr><th>device</th><th>case</th><th></th><th class=\"n\">lower bound</th><th class=\"n\">conditional</th><th class=\"n\">upper bound</th>\
-                   <th class=\"n\">of the first</th><th class=\"n\">lies in</th><th class=\"n\">sd</th><th class=\"n\">runs</th><th>limited by</th></tr>\n");
+    // What is said of every interval is said once, above them.
+    let spread_of_all =
+        rows.first().map(Row::spread).filter(|it| rows.iter().all(|row| row.spread() == *it));
+    let lies_in =
+        spread_of_all.map_or_else(|| "lies in".to_owned(), |it| format!("lies in ({it})"));
+    let _ = writeln!(
+        body,
+        "<table>\n<tr><th>device</th><th>case</th><th></th><th class=\"n\">lower bound</th><th class=\"n\">conditional</th><th class=\"n\">upper bound</th>\
+                   <th class=\"n\">of the first</th><th class=\"n\">{lies_in}</th><th class=\"n\">sd</th><th class=\"n\">runs</th><th>limited by</th></tr>"
+    );
     let costs = quantities::costs(results);
     // Rows of one device and case have much in common: it is told once.
     let mut told_of: Vec<(&lab_record::Subject, String)> = Vec::new();
@@ -51,7 +59,10 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
             told_of.push(news);
             !known
         };
-        let interval = format!("{} ({})", row.interval_in_words(rate), row.spread());
+        let mut interval = row.interval_in_words(rate);
+        if spread_of_all.is_none() {
+            interval += &format!(" ({})", row.spread());
+        }
         let conditional = row.conditional_pps.map_or_else(|| "–".into(), rate);
         let upper = if row.upper_pps > row.value_pps { rate(row.upper_pps) } else { "–".into() };
         let _ = writeln!(

@@ -116,8 +116,14 @@ pub(super) fn body(results: &Results) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let mut body = curves(&all);
-    body.push_str(&table(&all));
+    let mut body = table(&all);
+    let curves = curves(&all);
+    if !curves.is_empty() {
+        let _ = writeln!(
+            body,
+            "<details>\n<summary>Over loads, flows and frame sizes, device by device</summary>\n{curves}</details>"
+        );
+    }
     body
 }
 

@@ -112,6 +112,27 @@ pub(crate) fn saturate(
     Ok(rig.carry(streams, Plan { quiet_ns: QUIET_NS, ..plan })?.received())
 }
 
+/// What each node did at saturation, and how full vectors were; over a link too slow for windows,
+/// of so many seconds together. None of a device that does not tell.
+pub(crate) fn at_saturation(
+    rig: &mut Rig<'_>,
+    load: &Load,
+    both: bool,
+    seconds: f64,
+) -> Result<Option<(Vec<NodeCost>, f64)>, Error> {
+    if let Some(cost) = measure(rig, load, both)? {
+        return Ok(Some((cost.nodes, cost.vector_packets)));
+    }
+    let before = rig.nodes()?;
+    if before.is_empty() {
+        return Ok(None);
+    }
+    saturate(rig, load, both, seconds)?;
+    let nodes = grown(&before, &rig.nodes()?);
+    rig.forget_counts()?;
+    Ok(window(&nodes).map(|(_, vectors)| (nodes, vectors)))
+}
+
 /// Cycles and vectors of a window, by all its nodes and the one that brings packets in.
 fn window(nodes: &[NodeCost]) -> Option<(f64, f64)> {
     // Every node that sees all packets has as many; the emptiest vectors are those of the input.

@@ -42,9 +42,8 @@ pub(crate) fn watch(
     record.watched += watched.received;
     let packets = watched.received.max(1) as f64;
     record.cpu_us_per_packet = 1e6 * (self::busy_s(&cores) - busy_s) / packets;
-    if let Some(cost) = cost::measure(rig, load, both)? {
-        record.vector_packets = Some(cost.vector_packets);
-        record.nodes = cost.nodes;
+    if let Some((nodes, vector_packets)) = cost::at_saturation(rig, load, both, trial_s)? {
+        (record.nodes, record.vector_packets) = (nodes, Some(vector_packets));
     }
     if hidden.is_ok() {
         let child = perf::start(&perf::stat(), &cores, trial_s * PERF_SHARE);
