@@ -2,6 +2,7 @@
 
 use crate::bonds;
 use crate::drops_own;
+use crate::drops_policy;
 use crate::drops_tunnels::{self, send_long};
 use crate::drops6;
 use crate::rig::*;
@@ -464,7 +465,13 @@ fn every_reason_has_a_packet_that_meets_it() {
         expect(rig, reason);
         assert!(met.insert(reason.to_owned()), "{reason} twice");
     }
-    let others = [drops6::plays(), drops_tunnels::plays(), drops_own::plays(), bonds::plays()];
+    let others = [
+        drops6::plays(),
+        drops_own::plays(),
+        drops_policy::plays(),
+        drops_tunnels::plays(),
+        bonds::plays(),
+    ];
     for (reason, play) in plays().into_iter().chain(others.into_iter().flatten()) {
         let mut rig = Rig::new();
         play(&mut rig);

@@ -8,6 +8,7 @@ mod bridging;
 mod drops;
 mod drops6;
 mod drops_own;
+mod drops_policy;
 mod drops_tunnels;
 mod errors;
 mod forwarding;

@@ -6,8 +6,8 @@ use fib::pages::PageSize;
 use graph::{Idle, Worker};
 use nodes::tables::{
     BondMember, BondWays, BridgeId, BridgePort, Ends, Erspan, ErspanVersion, Inside, Interface,
-    InterfaceId, Kind, Leftover, Link, Mode, PieceCame, Punt, Tunnel, Unresolved, Vlan, VlanTags,
-    VrfId, VrfTables, Wrap, link_key,
+    InterfaceId, Kind, Leftover, Link, Mode, Punt, Tunnel, Vlan, VlanTags, VrfId, VrfTables, Wrap,
+    link_key,
 };
 use packet::{Burst, HeapPool, PacketBuf, PacketCache, Pool, RxQueue, TxQueue};
 use sched::Replaced;
