@@ -150,7 +150,10 @@ mod tests {
     #[test]
     fn a_word_that_is_short_for_several_tells_them() {
         let told = out("show n").unwrap_err();
-        assert_eq!(told, "error: `n` may be neighbor-shares, neighbors, next-hops, nodes: say more of it\n");
+        assert_eq!(
+            told,
+            "error: `n` may be neighbor-shares, neighbors, next-hops, nodes: say more of it\n"
+        );
         assert!(out("sh po").unwrap_err().contains("policers, ports"));
         assert!(out("e").unwrap_err().contains("events, exec"));
     }
