@@ -62,8 +62,9 @@ impl Leading {
     /// A port's neighbours are others from now on.
     pub(super) fn leave(&mut self, core: &mut Core, port: &PortName) {
         let Some(interface) = core.ports.get(port).map(|port| port.id) else { return };
-        let gone = self.0.extract_if(.., |(_, key), _| key.interface == interface);
-        let gone: Vec<_> = gone.map(|(neighbor, _)| neighbor).collect();
+        let is_behind = |(_, key): &&(bool, NeighborKey)| key.interface == interface;
+        let gone: Vec<_> = self.0.keys().filter(is_behind).copied().collect();
+        self.0.retain(|(_, key), _| key.interface != interface);
         release(core, gone.into_iter());
     }
 }
