@@ -15,7 +15,7 @@ use tokio::task::LocalSet;
 use tower::ServiceExt;
 
 /// What bodies are sent to, by the first byte; beyond these the path is fuzzed too.
-const PATHS: [&str; 8] = [
+const PATHS: [&str; 10] = [
     "/v1/config/check",
     "/v1/config/diff",
     "/v1/config/apply",
@@ -24,6 +24,8 @@ const PATHS: [&str; 8] = [
     "/v1/config/confirm",
     "/v1/trace/start",
     "/v1/capture/start",
+    "/v1/ping",
+    "/v1/traceroute",
 ];
 
 /// One router for the whole run.

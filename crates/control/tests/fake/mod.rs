@@ -236,7 +236,7 @@ impl Engine for FakeRouter {
         for sequence in 1..=request.count.unwrap_or(1) {
             say(view::PingLine::Sent { sequence });
             let (from, ttl, time_ns) = (target.clone(), 63, 123_456);
-            say(match is_there {
+            let goes_on = say(match is_there {
                 true => view::PingLine::Reply {
                     sequence,
                     from,
@@ -247,6 +247,9 @@ impl Engine for FakeRouter {
                 },
                 false => view::PingLine::Silence { sequence },
             });
+            if !goes_on {
+                return Ok(());
+            }
         }
         let summary = tally.summary(Duration::from_millis(7));
         tell(view::PingLine::Done(summary));

@@ -257,6 +257,8 @@ impl Rig {
             "port-tx",
             "drop",
             "arp-input",
+            "icmp4-input",
+            "icmp6-input",
             "nd-input",
             "mld-input",
             "bond-input",
@@ -271,11 +273,7 @@ impl Rig {
         assert_eq!(dropped, taken("drop"), "{:?}", self.drops());
         let mut cache = self.pool.cache();
         for punt in self.punts() {
-            if let Punt::Unresolved(Unresolved { packet, .. })
-            | Punt::Piece(PieceCame { packet, .. }) = punt
-            {
-                cache.release_one(packet);
-            }
+            punt.into_packet().into_iter().for_each(|packet| cache.release_one(packet));
         }
         let twin_packets = self.dataplane.take_twin_packets().unwrap();
         twin_packets.try_iter().for_each(|to| cache.release_one(to.packet));
