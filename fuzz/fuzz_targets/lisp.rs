@@ -1,5 +1,5 @@
-//! LISP's control plane, told anything at any time: it keeps to its bounds, believes no answer that it did not
-//! ask for and no registration without the key, and what it says can be read.
+//! LISP's control plane, told anything at any time: it keeps to its bounds, believes no answer that
+//! it did not ask for and no registration without the key, and what it says can be read.
 //!
 //! ```text
 //! input: ( choice │ length │ message … )*

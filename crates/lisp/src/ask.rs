@@ -50,7 +50,8 @@ impl Asker {
         self.most = most;
     }
 
-    /// Has an endpoint asked for, with a nonce that nobody guesses; false if it is not: too many are.
+    /// Has an endpoint asked for, with a nonce that nobody guesses; false if it is not: too many
+    /// are.
     pub fn want(&mut self, now_ns: u64, eid: Eid, is_solicited: bool, nonce: u64) -> bool {
         if self.pending.contains_key(&eid) {
             return true;

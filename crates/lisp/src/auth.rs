@@ -124,8 +124,8 @@ mod tests {
         }
     }
 
-    /// HMAC-SHA-1 and HMAC-SHA-256 with "key" over the sixteen octets below and as many zeroes as the proof
-    /// is long, worked out elsewhere.
+    /// HMAC-SHA-1 and HMAC-SHA-256 with "key" over the sixteen octets below and as many zeroes as
+    /// the proof is long, worked out elsewhere.
     #[test]
     fn the_proof_is_that_of_the_standard() {
         let message = Key::new(Algorithm::Sha1, b"key").prove(head(), &[]);

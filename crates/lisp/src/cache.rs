@@ -1,7 +1,8 @@
 //! Where networks of other sites are, as the configuration or an answer said (RFC 9300, section 3).
 //!
 //! What is given hides what was learned of the same network. What was learned is forgotten when its
-//! time is over, and what is not used makes no room: when as many are known as are allowed, no more are learned.
+//! time is over, and what is not used makes no room: when as many are known as are allowed, no more
+//! are learned.
 
 use crate::MINUTE;
 use std::collections::BTreeMap;

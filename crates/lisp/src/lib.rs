@@ -8,7 +8,8 @@
 //!  locators ─▶ Prober ─▶ which of them answer
 //! ```
 //! Nothing here sends or waits: what is to be sent is given back, and who calls says what time it
-//! is, in nanoseconds. Owned by the control thread. All memory is bounded by what the caller allows.
+//! is, in nanoseconds. Owned by the control thread. All memory is bounded by what the caller
+//! allows.
 #![forbid(unsafe_code)]
 
 mod ask;

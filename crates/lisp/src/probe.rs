@@ -1,4 +1,5 @@
-//! Whether locators of other sites are reached: they are asked, now and then (RFC 9300, 11.2; RFC 9301, 7.1).
+//! Whether locators of other sites are reached: they are asked, now and then (RFC 9300, 11.2; RFC
+//! 9301, 7.1).
 
 use crate::SECOND;
 use std::collections::BTreeMap;

@@ -1,12 +1,13 @@
-//! A map server and resolver (RFC 9301, section 8): what sites told of their networks, and what is said to who
-//! asks.
+//! A map server and resolver (RFC 9301, section 8): what sites told of their networks, and what is
+//! said to who asks.
 //!
 //! ```text
 //!  site ── its networks, proved by its key ──▶ kept for three minutes ──▶ notice
 //!  who asks ──▶ answered for the site, or handed on to it; a hole between networks if there is none
 //! ```
-//! A site moves when another of its routers tells of a network, elsewhere: the one that told before is
-//! told so until it confirms. Registrations of a router count upwards; what does not is a replay.
+//! A site moves when another of its routers tells of a network, elsewhere: the one that told before
+//! is told so until it confirms. Registrations of a router count upwards; what does not is a
+//! replay.
 
 use crate::{Key, MINUTE, SECOND};
 use std::collections::BTreeMap;

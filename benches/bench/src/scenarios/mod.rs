@@ -4,6 +4,7 @@ mod acl;
 mod ip4;
 mod ip6;
 mod l2;
+mod links;
 mod police;
 pub(crate) mod setting;
 mod urpf;
@@ -17,6 +18,7 @@ pub(crate) fn all(data: Option<&Path>) -> Vec<Scenario> {
         l2::xconnects(),
         ip4::all(data),
         l2::all(),
+        links::all(),
         ip6::all(data),
         acl::all(),
         urpf::all(),

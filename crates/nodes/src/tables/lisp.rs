@@ -1,4 +1,5 @@
-//! LISP as workers see it (RFC 9300): instances with their map caches, and the locators that these lead to.
+//! LISP as workers see it (RFC 9300): instances with their map caches, and the locators that these
+//! lead to.
 //!
 //! ```text
 //!  packet ─ interface ─▶ instance ─▶ map cache, of its family ─▶ word ┬▶ Rewrite: locator of this id ─▶ headers
@@ -7,9 +8,9 @@
 //!                                                                     ├▶ Vrf: natively, as the underlay routes it
 //!                                                                     └▶ Blackhole: dropped
 //! ```
-//! The control thread writes words in place, after it has published the locators that they lead to; an id is used again when
-//! no worker can have its old word any more. Cost of a lookup: that of a route in a table as large as the map
-//! cache. Bytes: those of the tables, and some 200 a locator.
+//! The control thread writes words in place, after it has published the locators that they lead to;
+//! an id is used again when no worker can have its old word any more. Cost of a lookup: that of a
+//! route in a table as large as the map cache. Bytes: those of the tables, and some 200 a locator.
 
 use crate::ip::PacketRoutes;
 use crate::tables::{Interfaces, Link, VrfId, VrfTables, Vrfs};

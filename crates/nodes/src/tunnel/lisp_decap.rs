@@ -6,8 +6,8 @@
 //!  udp6_local ┘                ├▶ twin_output, icmp4_error, icmp6_error    there is no LISP here
 //!                              └▶ drop
 //! ```
-//! Nonces, status bits and map versions are read over: RFC 9300 section 4.2 has none of them believed
-//! beyond closed networks.
+//! Nonces, status bits and map versions are read over: RFC 9300 section 4.2 has none of them
+//! believed beyond closed networks.
 
 use super::lisp_off::{Off, refusals};
 use super::lisp_resolve::alike;
@@ -15,8 +15,8 @@ use super::{ecn, uniform};
 use crate::interface::{Entrance, ReceivedRun};
 use crate::local::ip6_local::upper_layer;
 use crate::tables::{
-    EidWanted, Interfaces, Link, Lisp, LispInstance, LispSource, Punt, RateLimits, Setup,
-    SlowPath, VrfId, WorkerCounters,
+    EidWanted, Interfaces, Link, Lisp, LispInstance, LispSource, Punt, RateLimits, Setup, SlowPath,
+    VrfId, WorkerCounters,
 };
 use graph::{Attach, Context, Exits, Node, Published};
 use packet::{Frame, PacketView};

@@ -1,4 +1,5 @@
-//! Puts packets to endpoints of other sites into packets to their locators (RFC 9300, sections 5 and 12).
+//! Puts packets to endpoints of other sites into packets to their locators (RFC 9300, sections 5
+//! and 12).
 //!
 //! ```text
 //!                                ┌▶ ip4_rewrite, ip6_rewrite   to a locator, or natively

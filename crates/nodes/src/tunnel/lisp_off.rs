@@ -1,5 +1,5 @@
-//! What becomes of LISP's datagrams where there is no LISP: what becomes of those to any port that nobody
-//! listens at.
+//! What becomes of LISP's datagrams where there is no LISP: what becomes of those to any port that
+//! nobody listens at.
 
 use crate::tables::Interfaces;
 use packet::PacketView;

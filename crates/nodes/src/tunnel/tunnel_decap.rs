@@ -129,9 +129,9 @@ impl Node for TunnelDecap {
         };
         // Whether a tunnel brought it, and the VRF that it is in.
         let heard = |rx: u16| {
-            let nested = interfaces.get(rx).is_some_and(|row| {
-                matches!(row.link, Link::Tunnel(_) | Link::Lisp(_))
-            });
+            let nested = interfaces
+                .get(rx)
+                .is_some_and(|row| matches!(row.link, Link::Tunnel(_) | Link::Lisp(_)));
             (nested, interfaces.vrf(rx))
         };
         let mut rx = frame.rx()[0];

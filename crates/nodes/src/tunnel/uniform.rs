@@ -4,8 +4,8 @@
 use wire::ip::ecn;
 use wire::{checksum, ip, ipv4, ipv6};
 
-/// Gives a packet the class outside, and its reach where that is less: so that a ring of sites comes to an
-/// end. Congestion marks stay.
+/// Gives a packet the class outside, and its reach where that is less: so that a ring of sites
+/// comes to an end. Congestion marks stay.
 #[inline]
 pub(super) fn take_over(packet: &mut [u8], tos: u8, ttl: u8) {
     match ip::version(packet) {

@@ -1,5 +1,5 @@
-//! A message in a packet of endpoints in a message: how requests travel by way of the mapping system
-//! (RFC 9301, 5.8).
+//! A message in a packet of endpoints in a message: how requests travel by way of the mapping
+//! system (RFC 9301, 5.8).
 //!
 //! ```text
 //!  │ 8 │ S D │ reserved 4 octets │ IP: asked by, asked for │ UDP, to 4342 │ the request

@@ -1,5 +1,5 @@
-//! LISP: packets of sites between their locators (RFC 9300, 5.1), and how the locators of a site are
-//! found (RFC 9301).
+//! LISP: packets of sites between their locators (RFC 9300, 5.1), and how the locators of a site
+//! are found (RFC 9301).
 //!
 //! ```text
 //!  │ IP of locators │ UDP, to 4341 │ LISP │ IP of endpoints …

@@ -100,7 +100,10 @@ impl Object for LispMaps {
                 if port.locators.iter().any(|own| own.address == address) {
                     let message = format!("{address} is a locator of ours");
                     refuse(&field, message, "another site's locator");
-                } else if !port.locators.iter().any(|own| own.address.is_ipv4() == address.is_ipv4())
+                } else if !port
+                    .locators
+                    .iter()
+                    .any(|own| own.address.is_ipv4() == address.is_ipv4())
                 {
                     let message = format!("{} has no locator of the family of {address}", key.port);
                     refuse(&field, message, "a locator of a family that the port has");

@@ -1,9 +1,7 @@
 use super::*;
 use crate::local::Twin;
 use crate::tables::{LispSources, Mode};
-use crate::testing::{
-    FAR, FAR6, HOST, HOST6, INSTANCE, LISP, NONCE, RED, US, US6, VXLAN, World,
-};
+use crate::testing::{FAR, FAR6, HOST, HOST6, INSTANCE, LISP, NONCE, RED, US, US6, VXLAN, World};
 use fib::Forward;
 use graph::harness::{NodeHarness, Outcome};
 use wire::craft;
@@ -182,8 +180,7 @@ fn who_is_not_at_an_endpoints_site_may_not_send_for_it() {
 #[test]
 fn without_lisp_the_port_is_nobodys_or_the_kernels() {
     let mut world = World::new();
-    let packets =
-        [over4(INSTANCE, 0, 64, &four(0, 60)), over6(INSTANCE, 0, 64, &four(0, 60))];
+    let packets = [over4(INSTANCE, 0, 64, &four(0, 60)), over6(INSTANCE, 0, 64, &four(0, 60))];
     assert_eq!(exit_of(&world, &packets[0]), "unreachable4");
     assert_eq!(exit_of(&world, &packets[1]), "unreachable6");
     world.change_interface(0, |row| row.put(Some(Twin)));

@@ -130,11 +130,8 @@ fn what_is_native_goes_as_the_underlay_routes_it_and_unwrapped() {
     let mut row = world.interfaces.get(1).cloned();
     row.as_mut().unwrap().link = world.interfaces.get(LISP).unwrap().link;
     world.interfaces.set(world.interfaces.with(1, row));
-    let instance = crate::tables::LispInstance {
-        maps: world.maps.clone(),
-        sources: None,
-        uniform: true,
-    };
+    let instance =
+        crate::tables::LispInstance { maps: world.maps.clone(), sources: None, uniform: true };
     let instances = std::collections::HashMap::from([(1, Arc::new(instance))]);
     world.lisp.set(Lisp::new(instances, Vec::new(), false));
     assert_eq!(run_from(&world, &[four([10, 24, 0, 1])], 0, 1)[0].exit, "native-loop");

@@ -5,8 +5,8 @@
 //!                                                          ├▶ several: a group, by weight
 //!                                                          └▶ none: what the entry says, or no route
 //! ```
-//! Locators are published before words lead to them, and their numbers are used again only when no worker can
-//! hold an old word. Owned by the control thread.
+//! Locators are published before words lead to them, and their numbers are used again only when no
+//! worker can hold an old word. Owned by the control thread.
 
 use super::lisp_of;
 use crate::core::Core;
@@ -281,7 +281,8 @@ impl Forwarding {
                     members.push(Member { to, weight: u32::from(locator.weight).max(1) });
                 }
             }
-            if let (true, Action::Native, Some(petr)) = (entry.locators.is_empty(), entry.action, petr)
+            if let (true, Action::Native, Some(petr)) =
+                (entry.locators.is_empty(), entry.action, petr)
             {
                 let number = self.number(id, petr);
                 used.insert((id, petr));
@@ -464,7 +465,8 @@ fn tunnel_to(it: &Instance, remote: IpAddr, nonce: u32) -> Option<Tunnel> {
         IpAddr::V4(_) => IpAddr::V4(it.link.local4?.into()),
         IpAddr::V6(_) => IpAddr::V6(it.link.local6?.into()),
     };
-    let tunnel = Tunnel::new(Wrap::Lisp { instance: it.link.instance, nonce }, Ends::new(local, remote)?);
+    let tunnel =
+        Tunnel::new(Wrap::Lisp { instance: it.link.instance, nonce }, Ends::new(local, remote)?);
     Some(Tunnel {
         inside: Inside::Packets,
         summed: it.config.checksum && remote.is_ipv6(),

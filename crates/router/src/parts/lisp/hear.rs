@@ -195,7 +195,8 @@ impl Lisp {
 
     /// Packets that waited for an endpoint of a network go.
     fn release_held(&mut self, core: &mut Core, network: &Eid) {
-        let known: Vec<Eid> = self.held.keys().filter(|eid| network.contains(eid)).copied().collect();
+        let known: Vec<Eid> =
+            self.held.keys().filter(|eid| network.contains(eid)).copied().collect();
         for eid in known {
             self.asker.forget(&eid);
             for (interface, packet) in self.held.remove(&eid).unwrap_or_default() {

@@ -29,7 +29,7 @@ use control::config::objects::port_kind::lisp::Lisp as LispConfig;
 use control::engine::ApplyError;
 use forwarding::Forwarding;
 use lisp::{Asker, Entry, Key, MapCache, MapServer, Nonces, Prober, Registrar, Site};
-use nodes::tables::{EidWanted, Interface, LispSaid, Link};
+use nodes::tables::{EidWanted, Interface, Link, LispSaid};
 use own::Own;
 use packet::PacketBuf;
 use std::collections::{BTreeMap, HashMap};

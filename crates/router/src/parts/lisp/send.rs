@@ -96,7 +96,8 @@ impl Lisp {
         own
     }
 
-    /// An address of ours, of the family of another one, that others reach: a locator if there is one.
+    /// An address of ours, of the family of another one, that others reach: a locator if there is
+    /// one.
     fn source(&self, core: &Core, like: IpAddr) -> Option<IpAddr> {
         let fits = |address: &IpAddr| address.is_ipv4() == like.is_ipv4();
         let locators = self.forwarding.all_own_locators();
@@ -104,8 +105,8 @@ impl Lisp {
         own.or_else(|| self.speaking(core, like).map(|(_, address)| address))
     }
 
-    /// A port of the VRF of messages with an address of a family, and that: the one by which packets
-    /// to an address leave, if it is known.
+    /// A port of the VRF of messages with an address of a family, and that: the one by which
+    /// packets to an address leave, if it is known.
     fn speaking(&self, core: &Core, like: IpAddr) -> Option<(u16, IpAddr)> {
         let vrf = self.vrf(core);
         if let Some(towards) = towards(core, vrf, like) {
@@ -117,7 +118,8 @@ impl Lisp {
             addresses.map(|address| (port.id, address))
         });
         own.find(|(_, address)| {
-            let on_link = matches!(address, IpAddr::V6(it) if wire::ipv6::is_link_local((*it).into()));
+            let on_link =
+                matches!(address, IpAddr::V6(it) if wire::ipv6::is_link_local((*it).into()));
             address.is_ipv4() == like.is_ipv4() && !on_link
         })
     }

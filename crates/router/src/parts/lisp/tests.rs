@@ -1,8 +1,8 @@
+use crate::part::Part;
 use crate::router::Router;
 use control::config::{Config, Host, Source, edit, parse};
 use control::engine::Engine;
 use fib::Forward;
-use crate::part::Part;
 use nodes::tables::{EidWanted, Kind, LispSaid, VrfTables};
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! `lisp`: a link to the sites of LISP (RFC 9300), of one instance. Routes lead into it; which site a
-//! packet goes to, and by which of its locators, the map cache says.
+//! `lisp`: a link to the sites of LISP (RFC 9300), of one instance. Routes lead into it; which site
+//! a packet goes to, and by which of its locators, the map cache says.
 
 use std::net::IpAddr;
 

@@ -1,0 +1,77 @@
+//! Packets that are routed into tunnels of packets: GRE, and LISP, whose locators a map cache
+//! tells.
+//!
+//! ```text
+//!  0 ── ip4-input … ip4-rewrite ── tunnel ── around it IPv4 ── ip4-rewrite ── 1
+//! ```
+
+use super::setting::{NEXT_HOP_MAC, adjacency, udp};
+use crate::rig::{Rig, RigError, interface};
+use crate::scenario::Scenario;
+use fib::Forward;
+use fib::adjacency::Adjacency;
+use nodes::tables::{
+    Ends, Inside, Interface, Kind, Link, Lisp, LispInstance, LispLink, Mode, Tunnel, VrfId, Wrap,
+};
+use nodes::tunnel::TunnelHeaders;
+use std::collections::HashMap;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+const LOCAL: u32 = 0xc000_0201;
+const REMOTE: u32 = 0xcb00_7101;
+const TUNNEL: u16 = 2;
+/// Sites of the map cache: each a /24, all at one locator.
+const SITES: u32 = 256;
+
+pub(crate) fn all() -> Vec<Scenario> {
+    vec![
+        Scenario::scaled("gre-encap", 125.0, |it| routed_into(it, false)),
+        Scenario::scaled("lisp-encap", 140.0, |it| routed_into(it, true)),
+    ]
+}
+
+fn routed_into(workers: usize, by_lisp: bool) -> Result<Rig, RigError> {
+    let packets = (0..SITES).map(|number| udp(0x0a00_0001 + (number << 8))).collect();
+    let mut rig = Rig::with_workers(workers, packets, Mode::Routed, |_| ())?;
+    let ends = Ends::V4 { local: LOCAL, remote: REMOTE };
+    let wrap =
+        if by_lisp { Wrap::Lisp { instance: 7, nonce: 0x00ab_cdef } } else { Wrap::Gre(None) };
+    let tunnel = Tunnel { inside: Inside::Packets, ..Tunnel::new(wrap, ends) };
+    let link = match by_lisp {
+        true => Link::Lisp(LispLink {
+            instance: 7,
+            underlay: VrfId::DEFAULT,
+            local4: Some(LOCAL),
+            local6: None,
+            reencapsulates: false,
+        }),
+        false => Link::Tunnel(tunnel),
+    };
+    let row = Interface { link, port: 1, ..interface(TUNNEL, Mode::Routed) };
+    rig.dataplane.set_interface(TUNNEL, Some(row));
+    if by_lisp {
+        let maps = rig.dataplane.make_vrf_tables()?;
+        for site in 0..SITES {
+            let prefix = fib::Prefix::new(0x0a00_0000 | site << 8, 24)?;
+            maps.ip4.insert(prefix, Forward::new(Kind::Rewrite as u8, 0))?;
+        }
+        let instance = Arc::new(LispInstance { maps, sources: None, uniform: true });
+        let locators = vec![Some(Arc::new(TunnelHeaders::new(tunnel)))];
+        rig.dataplane.set_lisp(Lisp::new(HashMap::from([(TUNNEL, instance)]), locators, false));
+    }
+    let there = Ipv4Addr::from(REMOTE).into();
+    let into = Adjacency { interface: TUNNEL, rewrite_len: 0, ..adjacency(there) };
+    let into = rig.dataplane.adjacencies.allocate(&into)?;
+    rig.dataplane.adjacencies.complete(into, [0; 6]);
+    let out = rig.dataplane.adjacencies.allocate(&adjacency(there))?;
+    rig.dataplane.adjacencies.complete(out, NEXT_HOP_MAC);
+    for (prefix, kind, id) in [
+        ("10.0.0.0/8", Kind::Rewrite, into.0),
+        ("203.0.113.1/32", Kind::Rewrite, out.0),
+        ("192.0.2.1/32", Kind::Local, 0),
+    ] {
+        rig.dataplane.ip4.insert(prefix.parse()?, Forward::new(kind as u8, id))?;
+    }
+    Ok(rig)
+}
