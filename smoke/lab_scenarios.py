@@ -402,7 +402,7 @@ def soak(run):
 DEVICES = {"quick": "volley,linux-bridge,linux-router"}
 FLAGS = {"vector-size": ["--points", "3"]}
 REFUSED = {
-    "functional": ["none of the lab's devices speaks LISP"],
+    "functional": ["it does not speak LISP"],
     "l2-bridge": ["it forgets what it learned after two hours"],
     "quick": ["a router routes, no more", "a bridge joins ports, no more", "does not route", "its adapter does not know"],
     "schedulers": ["container", "vm", "virtual machine"],

@@ -52,7 +52,8 @@ pub enum Header {
         #[serde(default = "hops")]
         hop_limit: u8,
     },
-    /// UDP. In front of VXLAN without a checksum (RFC 7348 section 5).
+    /// UDP. In front of VXLAN and LISP without a checksum (RFC 7348 section 5, RFC 9300 section
+    /// 5.3).
     Udp {
         /// Port of who sends.
         source_port: u16,
@@ -73,6 +74,11 @@ pub enum Header {
     },
     /// GRE without options (RFC 2784); IPv4 or IPv6 follows.
     Gre,
+    /// LISP with an instance and without a nonce (RFC 9300); IPv4 or IPv6 follows.
+    Lisp {
+        /// Instance, below 2^24.
+        instance: u32,
+    },
     /// What an application says, in front of the filler; nothing follows.
     Message {
         /// Its octets.
@@ -93,7 +99,7 @@ impl Header {
             Self::Vlan { .. } | Self::Gre => 4,
             Self::Ipv4 { .. } | Self::Tcp { .. } => 20,
             Self::Ipv6 { .. } => 40,
-            Self::Udp { .. } | Self::Vxlan { .. } => 8,
+            Self::Udp { .. } | Self::Vxlan { .. } | Self::Lisp { .. } => 8,
             Self::Message { octets } => octets.len(),
         }
     }
@@ -115,16 +121,20 @@ impl Header {
             Vxlan { vni } if *vni >> 24 != 0 => {
                 return Some(format!("VNI {vni} is above 2^24 - 1"));
             }
+            Lisp { instance } if *instance >> 24 != 0 => {
+                return Some(format!("instance {instance} is above 2^24 - 1"));
+            }
             _ => {}
         }
         let follows = match self {
             Ethernet { .. } => matches!(before, None | Some(Vxlan { .. })),
             Vlan { .. } | Ipv4 { .. } | Ipv6 { .. } => {
                 let link = matches!(before, Some(Ethernet { .. } | Vlan { .. }));
-                link || !matches!(self, Vlan { .. }) && before == Some(&Gre)
+                let tunnel = matches!(before, Some(Gre | Lisp { .. }));
+                link || !matches!(self, Vlan { .. }) && tunnel
             }
             Udp { .. } | Tcp { .. } | Gre => matches!(before, Some(Ipv4 { .. } | Ipv6 { .. })),
-            Vxlan { .. } => matches!(before, Some(Udp { .. })),
+            Vxlan { .. } | Lisp { .. } => matches!(before, Some(Udp { .. })),
             Message { .. } => matches!(before, Some(Udp { .. } | Tcp { .. })),
         };
         (!follows).then(|| match before {
@@ -144,6 +154,7 @@ impl Header {
             Self::Tcp { .. } => "tcp",
             Self::Vxlan { .. } => "vxlan",
             Self::Gre => "gre",
+            Self::Lisp { .. } => "lisp",
             Self::Message { .. } => "message",
         }
     }

@@ -123,6 +123,7 @@ impl Stream {
                 Header::Vlan { .. }
                 | Header::Vxlan { .. }
                 | Header::Gre
+                | Header::Lisp { .. }
                 | Header::Message { .. } => {}
             }
         }
@@ -166,7 +167,7 @@ impl Stream {
         }
         match before {
             None => return Err(refuse("it has no headers".into())),
-            Some(last @ (Header::Vxlan { .. } | Header::Gre)) => {
+            Some(last @ (Header::Vxlan { .. } | Header::Gre | Header::Lisp { .. })) => {
                 return Err(refuse(format!("nothing follows {}", last.name())));
             }
             Some(_) => {}

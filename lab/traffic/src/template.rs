@@ -8,7 +8,7 @@
 //! however long the frame.
 
 use wire::checksum::Sum;
-use wire::craft::{self, Craft, Ethernet, Gre, Ipv4, Ipv6, Tcp, Udp, Vlan, Vxlan};
+use wire::craft::{self, Craft, Ethernet, Gre, Ipv4, Ipv6, Lisp, Tcp, Udp, Vlan, Vxlan};
 
 use super::stream::{FCS_BYTES, Stream};
 use crate::Error;
@@ -148,7 +148,8 @@ fn sites(stream: &Stream, frame: &[u8], patches: &[Patch]) -> Vec<Site> {
             }
             Header::Ipv6 { .. } => addresses = start + 8..start + 40,
             // VXLAN's UDP has none.
-            Header::Udp { .. } if matches!(next, Some(Header::Vxlan { .. })) => {}
+            Header::Udp { .. }
+                if matches!(next, Some(Header::Vxlan { .. } | Header::Lisp { .. })) => {}
             Header::Udp { .. } => {
                 sites.push(site(frame, patches, start..frame.len(), 6, Some(addresses.clone())));
             }
@@ -234,7 +235,9 @@ fn grow<L>(frame: Craft<L>, headers: &[Header], length: usize) -> Vec<u8> {
         Header::Udp { source_port, destination_port } => {
             let next: Craft<Udp> = frame.udp(source_port, destination_port);
             match rest.first() {
-                Some(Header::Vxlan { .. }) => grow(next.checksum(0), rest, length),
+                Some(Header::Vxlan { .. } | Header::Lisp { .. }) => {
+                    grow(next.checksum(0), rest, length)
+                }
                 _ => grow(next, rest, length),
             }
         }
@@ -248,6 +251,10 @@ fn grow<L>(frame: Craft<L>, headers: &[Header], length: usize) -> Vec<u8> {
         }
         Header::Gre => {
             let next: Craft<Gre> = frame.gre();
+            grow(next, rest, length)
+        }
+        Header::Lisp { instance } => {
+            let next: Craft<Lisp> = frame.lisp(instance);
             grow(next, rest, length)
         }
     }
@@ -329,6 +336,7 @@ mod tests {
             vec![ethernet(), vlan(), vlan(), ipv6(), tcp()],
             vec![ethernet(), ipv4(), tunnel.clone(), vxlan(), ethernet(), ipv4(), udp()],
             vec![ethernet(), ipv4(), Header::Gre, ipv4(), udp()],
+            vec![ethernet(), ipv4(), udp(), Header::Lisp { instance: 7 }, ipv4(), udp()],
             vec![ethernet(), ipv4(), udp(), Header::Message { octets: (0..99).collect() }],
             vec![ethernet(), vlan(), ipv6(), Header::Gre, ipv6(), tcp()],
             vec![ethernet(), vlan(), ipv4(), tunnel, vxlan(), ethernet(), vlan(), ipv6(), tcp()],

@@ -26,7 +26,7 @@ use crate::link::{self, DeviceEnd};
 use crate::load::frames::Load;
 use crate::load::shape::Probe;
 use crate::place::Place;
-use crate::trial::rig::{Bench, Wish, refuse_what_nobody_does};
+use crate::trial::rig::{Bench, Wish, refuse_what_it_does_not_speak};
 use crate::{Error, dut};
 
 /// Longest wait for a device to read its files.
@@ -47,9 +47,10 @@ pub(crate) fn check(
 ) -> Result<(CheckRecord, DeviceFacts), Error> {
     let mut device = dut::named(name)?;
     let version = device.version()?;
-    refuse_what_nobody_does(&*device, wish, bench.link)?;
+    refuse_what_it_does_not_speak(&*device, wish, bench.link)?;
     let cores = wish.cores(&*device, &bench.cores, bench.link)?;
     let mut place = Place::new(&bench.folder, &cores)?;
+    let mut place = Place::new(&bench.folder, &bench.cores)?;
     let job = wish.job(bench.link, link::lay(bench.link, &mut place, wish.mtu(), None)?);
     device.check_settings(&job, &cores)?;
     let probes = load.probes(Rate::Pps(PPS));

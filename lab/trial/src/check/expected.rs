@@ -4,7 +4,8 @@
 //!  sent      │ headers ·························│ filler │ number, time │
 //!  expected  │ headers, as the function has them │ filler │ number, time │    made from the number and time received
 //!                    └ of headers that a device makes, a tunnel's or a relay's, it chooses: class, identification, DF, TTL,
-//!                      whether there is a UDP checksum, VXLAN's source port (RFC 7348 section 5, RFC 2003 section 3.1)
+//!                      whether there is a UDP checksum, VXLAN's and LISP's source port (RFC 7348 section 5, RFC 2003 section 3.1),
+//!                      whether there is a nonce of LISP's, and which (RFC 9300 section 5.3)
 //! ```
 
 use lab_record::Difference;
@@ -66,7 +67,10 @@ impl Expected {
     /// follow from it.
     fn take_over_choices(&self, expected: &mut [u8], got: &[u8]) {
         let makes = |header: &Header| {
-            matches!(header, Header::Vxlan { .. } | Header::Gre | Header::Message { .. })
+            matches!(
+                header,
+                Header::Vxlan { .. } | Header::Gre | Header::Lisp { .. } | Header::Message { .. }
+            )
         };
         let ip = ETHERNET;
         let udp = ip + IPV4;
@@ -84,8 +88,17 @@ impl Expected {
         if !matches!(self.headers.get(2), Some(Header::Udp { .. })) {
             return;
         }
-        if matches!(self.headers.get(3), Some(Header::Vxlan { .. })) {
+        let tunnel = self.headers.get(3);
+        if matches!(tunnel, Some(Header::Vxlan { .. } | Header::Lisp { .. })) {
             expected[udp..udp + 2].copy_from_slice(&got[udp..udp + 2]);
+        }
+        let lisp = udp + UDP;
+        if matches!(tunnel, Some(Header::Lisp { .. })) && got.len() >= lisp + NONCE.end {
+            expected[lisp] |= got[lisp] & HAS_NONCE;
+            if got[lisp] & HAS_NONCE != 0 {
+                expected[lisp + NONCE.start..lisp + NONCE.end]
+                    .copy_from_slice(&got[lisp + NONCE.start..lisp + NONCE.end]);
+            }
         }
         expected[udp + UDP_CHECKSUM..udp + UDP].fill(0);
         if got[udp + UDP_CHECKSUM..udp + UDP] != [0, 0] {
@@ -129,6 +142,9 @@ const TTL: usize = 8;
 const CHECKSUM: usize = 10;
 const SOURCE: usize = 12;
 const DONT_FRAGMENT: u8 = 0x40;
+/// In a LISP header: the flag that says so, and a nonce.
+const HAS_NONCE: u8 = 0x80;
+const NONCE: std::ops::Range<usize> = 1..4;
 /// Offset in a UDP header.
 const UDP_CHECKSUM: usize = 6;
 
@@ -163,6 +179,7 @@ fn part(header: &Header, at: usize) -> &'static str {
         Header::Tcp { .. } => &[(0, "source port"), (2, "destination port"), (4, "rest")],
         Header::Vxlan { .. } => &[(0, "flags"), (4, "network"), (7, "reserved")],
         Header::Gre => &[(0, "flags"), (2, "type")],
+        Header::Lisp { .. } => &[(0, "flags"), (1, "nonce"), (4, "instance"), (7, "status")],
         Header::Message { .. } => &[],
     };
     parts.iter().rev().find(|&&(from, _)| from <= at).map_or("", |&(_, name)| name)

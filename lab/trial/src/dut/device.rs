@@ -84,6 +84,11 @@ pub trait Device {
         Err(self.refuse(job, "its adapter cannot change its table while it runs"))
     }
 
+    /// Whether it knows endpoints from locators (RFC 9300).
+    fn speaks_lisp(&self) -> bool {
+        false
+    }
+
     /// Whether it can be started anew, as a process can.
     fn can_restart(&self) -> bool {
         true

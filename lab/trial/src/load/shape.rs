@@ -7,6 +7,7 @@
 //! vlan-tagging          a frame                  ◀──▶ ethernet · vlan 100 · what it carries
 //! vxlan-encap           a frame                  ◀──▶ ethernet · ipv4 · udp · vxlan 100 · the frame
 //! gre                   ethernet · packet, TTL 64 ──▶ ethernet · ipv4 · gre · packet, one hop less
+//! lisp                  ethernet · packet, TTL 64 ──▶ ethernet · ipv4 · udp · lisp 100 · packet, one hop less
 //! dhcp4                 a client's message        ◀──▶ a server's, as `leases` has it
 //! ```
 //! Ways that are encapsulated one way are decapsulated the other: what is sent at the second link
@@ -19,7 +20,7 @@ use lab_traffic::{FieldName, Header, Stream, Vary};
 use super::frames::{self, Load};
 use super::leases;
 use super::tunnels::tunnel;
-pub use super::tunnels::{VLAN, VNI};
+pub use super::tunnels::{INSTANCE, VLAN, VNI};
 use crate::link::{DEVICE_MACS, LAB_MACS};
 use crate::scenario::FunctionKind;
 
@@ -29,6 +30,8 @@ pub const DENIED_PORT: u16 = 5_002;
 const VXLAN_HEADERS: usize = 4;
 /// Headers of a GRE tunnel behind the link's own: ipv4, gre.
 const GRE_HEADERS: usize = 2;
+/// The same of LISP: ipv4, udp, lisp.
+const LISP_HEADERS: usize = 3;
 
 /// Frames of one kind, and what must become of them.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,12 +65,16 @@ pub fn emerging(function: FunctionKind, sent: &Stream, side: usize) -> Stream {
         (FunctionKind::VxlanEncap, _) => {
             headers.drain(..VXLAN_HEADERS);
         }
-        (FunctionKind::Gre, 1) => {
+        (FunctionKind::Gre | FunctionKind::Lisp, 1) => {
             hop(headers, side);
             headers.splice(0..1, tunnel(function, true));
         }
         (FunctionKind::Gre, _) => {
             headers.drain(1..=GRE_HEADERS);
+            hop(headers, side);
+        }
+        (FunctionKind::Lisp, _) => {
+            headers.drain(1..=LISP_HEADERS);
             hop(headers, side);
         }
         _ if function.is_routed() => hop(headers, side),
@@ -136,6 +143,7 @@ impl Load {
             }
             FunctionKind::VxlanEncap => Some(("back in another network", other_network as _)),
             FunctionKind::Gre => Some(("back from another tunnel", other_tunnel as _)),
+            FunctionKind::Lisp => Some(("back in another instance", other_instance as _)),
             _ => None,
         };
         if let Some((name, change)) = other {
@@ -218,6 +226,14 @@ fn other_network(headers: &mut [Header]) {
     }
 }
 
+fn other_instance(headers: &mut [Header]) {
+    for header in headers {
+        if let Header::Lisp { instance } = header {
+            *instance += 1;
+        }
+    }
+}
+
 /// From an address that no tunnel leads to.
 fn other_tunnel(headers: &mut [Header]) {
     if let Some(Header::Ipv4 { source, .. }) = headers.get_mut(1) {
@@ -253,6 +269,7 @@ mod tests {
             (FunctionKind::VlanTagging, ("ethernet vlan ipv4 udp".into(), 88)),
             (FunctionKind::VxlanEncap, ("ethernet ipv4 udp vxlan ethernet ipv4 udp".into(), 134)),
             (FunctionKind::Gre, ("ethernet ipv4 gre ipv4 udp".into(), 108)),
+            (FunctionKind::Lisp, ("ethernet ipv4 udp lisp ipv4 udp".into(), 120)),
         ] {
             let load = load(function, 1);
             let (there, back) = (load.stream(Rate::Pps(1.0)), load.stream_back(Rate::Pps(1.0)));
@@ -285,6 +302,7 @@ mod tests {
             VxlanEncap,
             VlanTagging,
             Gre,
+            Lisp,
             SourceAllowList,
             Acl,
             Dhcp4,
@@ -300,7 +318,7 @@ mod tests {
                 let kept_out = probes.iter().filter(|probe| probe.emerges.is_none()).count();
                 let wanted = match function {
                     CrossConnect | Bridge => 0,
-                    Acl | Gre => 2,
+                    Acl | Gre | Lisp => 2,
                     SourceAllowList | Dhcp4 => 3,
                     _ => 1,
                 };

@@ -14,6 +14,10 @@ pub const VLAN: u16 = 100;
 pub const VNI: u32 = 100;
 /// Where VXLAN is listened for (RFC 7348 section 8).
 const VXLAN_PORT: u16 = 4_789;
+/// The instance of packets between locators.
+pub const INSTANCE: u32 = 100;
+/// Where packets between locators are listened for (RFC 9300 section 5.3).
+const LISP_PORT: u16 = 4_341;
 /// Where the lab says that its encapsulated frames come from.
 const VXLAN_SOURCE_PORT: u16 = 49_152;
 
@@ -34,6 +38,10 @@ pub(super) fn tunnel(function: FunctionKind, from_device: bool) -> Vec<Header> {
             vec![link, network, udp, Header::Vxlan { vni: VNI }]
         }
         FunctionKind::Gre => vec![link, network, Header::Gre],
+        FunctionKind::Lisp => {
+            let udp = Header::Udp { source_port: VXLAN_SOURCE_PORT, destination_port: LISP_PORT };
+            vec![link, network, udp, Header::Lisp { instance: INSTANCE }]
+        }
         _ => Vec::new(),
     }
 }
@@ -48,7 +56,7 @@ pub(super) fn wrapped(function: FunctionKind, mut inner: Stream) -> Stream {
         FunctionKind::VxlanEncap => {
             inner.headers.splice(0..0, tunnel(function, false));
         }
-        FunctionKind::Gre => {
+        FunctionKind::Gre | FunctionKind::Lisp => {
             inner.headers.splice(0..1, tunnel(function, false));
         }
         _ => return inner,

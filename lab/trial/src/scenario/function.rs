@@ -26,7 +26,7 @@ pub enum FunctionKind {
     Acl,
     /// Addresses by DHCPv4.
     Dhcp4,
-    /// Locator/identifier separation.
+    /// IP between locators, which a table of endpoints tells (RFC 9300).
     Lisp,
 }
 
@@ -38,12 +38,15 @@ impl FunctionKind {
 
     /// Whether what it sends on has been routed: a hop less, the addresses of the next link.
     pub fn is_routed(self) -> bool {
-        matches!(self, Self::Ip4 | Self::Ip6 | Self::Gre | Self::SourceAllowList | Self::Acl)
+        matches!(
+            self,
+            Self::Ip4 | Self::Ip6 | Self::Gre | Self::Lisp | Self::SourceAllowList | Self::Acl
+        )
     }
 
     /// Whether what it sends on is in a tunnel that begins at the second link.
     pub fn is_tunnel(self) -> bool {
-        matches!(self, Self::VxlanEncap | Self::Gre)
+        matches!(self, Self::VxlanEncap | Self::Gre | Self::Lisp)
     }
 
     /// Octets by which frames at the second link are larger than at the first: a tag, or a tunnel's
@@ -53,6 +56,7 @@ impl FunctionKind {
             Self::VlanTagging => 4,
             Self::VxlanEncap => 50,
             Self::Gre => 24,
+            Self::Lisp => 36,
             _ => 0,
         }
     }

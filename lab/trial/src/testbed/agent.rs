@@ -19,7 +19,7 @@ use crate::dut::device::Device;
 use crate::host::clock::{self, HostClock};
 use crate::link::{DEVICE_DEVICES, DeviceEnd, LinkKind};
 use crate::place::Place;
-use crate::trial::rig::refuse_what_nobody_does;
+use crate::trial::rig::refuse_what_it_does_not_speak;
 use crate::{Error, dut, host};
 
 /// So long without a word means that whoever asked is gone without having said so.
@@ -107,7 +107,7 @@ impl Agent {
                 let wish = wish.wish();
                 let held = self.allocated.as_ref().ok_or_else(|| nothing(NOT_ALLOCATED))?;
                 let device = dut::named(&kind)?;
-                refuse_what_nobody_does(&*device, &wish, LinkKind::Veth)?;
+                refuse_what_it_does_not_speak(&*device, &wish, LinkKind::Veth)?;
                 let ends = DEVICE_DEVICES.map(|name| DeviceEnd::Kernel(name.to_owned()));
                 let job = wish.job(LinkKind::Veth, ends);
                 let cores = wish.cores(&*device, &held.cores, LinkKind::Veth)?;

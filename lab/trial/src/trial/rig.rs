@@ -196,12 +196,13 @@ impl<'a> Rig<'a> {
         under: Option<&str>,
     ) -> Result<Self, Error> {
         let version = device.version()?;
-        refuse_what_nobody_does(&*device, wish, bench.link)?;
+        refuse_what_it_does_not_speak(&*device, wish, bench.link)?;
         let cores = match bench.bed {
             Some(_) => bench.cores.clone(),
             None => wish.cores(&*device, &bench.cores, bench.link)?,
         };
         let mut place = Place::new(&bench.folder, &cores)?;
+        let mut place = Place::new(&bench.folder, &bench.cores)?;
         if let Some(prefix) = under {
             place.run_under(prefix, SLOWER);
         }
@@ -541,19 +542,19 @@ impl<'a> Rig<'a> {
     }
 }
 
-/// Functions that no adapter has.
-pub(crate) fn refuse_what_nobody_does(
+/// A function that most adapters do not have.
+pub(crate) fn refuse_what_it_does_not_speak(
     device: &dyn Device,
     wish: &Wish,
     link: LinkKind,
 ) -> Result<(), Error> {
-    if wish.function.kind != FunctionKind::Lisp {
+    if wish.function.kind != FunctionKind::Lisp || device.speaks_lisp() {
         return Ok(());
     }
     Err(Error::Refused {
         device: device.name().to_owned(),
         job: format!("{} over {link}", wish.function.name()),
-        reason: "none of the lab's devices speaks LISP".into(),
+        reason: "it does not speak LISP, or its adapter does not".into(),
     })
 }
 

@@ -5,6 +5,7 @@
 //! cross-connect       ╶── [[xconnect]] ──╴
 //! bridge, vlan, vxlan ╶── [bridge.lan] ──╴ right, its VLAN or a tunnel of its own
 //! ip4, ip6, gre       an address        an address, routes by the lab or by a tunnel
+//! lisp                an address        an address, endpoints at the lab's locator
 //! lists               the same, `allow` or `acl_in` at the left
 //! dhcp4               an address        an address, each with a twin in the kernel for the relay
 //! ```
@@ -18,7 +19,7 @@ use crate::dut::device::Job;
 use crate::dut::volley::settings;
 use crate::link::{DEVICE_MACS, DeviceEnd, LAB_MACS, LinkKind};
 use crate::load::frames;
-use crate::load::shape::{DENIED_PORT, VLAN, VNI};
+use crate::load::shape::{DENIED_PORT, INSTANCE, VLAN, VNI};
 use crate::scenario::FunctionKind;
 
 /// Names of the ports, by side.
@@ -58,7 +59,7 @@ pub(super) fn configuration(job: &Job, cores: &str) -> Option<String> {
         FunctionKind::Acl => access_list(&mut text, job),
         // As much as anybody asks: how much its own allowance is, is no question of the function.
         FunctionKind::Dhcp4 => text += "[twins]\nrest_pps = 1000000\n",
-        FunctionKind::Lisp => return None,
+        FunctionKind::Lisp => lisp(&mut text, job),
     }
     Some(text)
 }
@@ -208,6 +209,23 @@ fn gre(text: &mut String, job: &Job) {
     neighbors(text, false);
     for frames::Route { prefix, .. } in frames::routes(false, job.entries) {
         let _ = writeln!(text, "[[route]]\nprefix = \"{prefix}\"\nvia = \"{}\"", LINK[1]);
+    }
+}
+
+/// Endpoints of the lab, each network at its locator at the second link.
+fn lisp(text: &mut String, job: &Job) {
+    let (own, other) = (frames::device_address(false, 1), frames::lab_address(false, 1));
+    let _ = writeln!(
+        text,
+        "[port.sites]\nkind = \"lisp\"\ninstance_id = {INSTANCE}\nlocators = [\"{own}\"]"
+    );
+    neighbors(text, false);
+    for frames::Route { prefix, .. } in frames::routes(false, job.entries) {
+        let _ = writeln!(
+            text,
+            "[[route]]\nprefix = \"{prefix}\"\nport = \"sites\"\n\
+             [[lisp_map]]\neid = \"{prefix}\"\nport = \"sites\"\nrlocs = [\"{other}\"]"
+        );
     }
 }
 

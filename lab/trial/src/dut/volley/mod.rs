@@ -100,6 +100,10 @@ impl Device for Volley {
             .map_err(|reason| Error::Command { line: self.program.clone(), reason })
     }
 
+    fn speaks_lisp(&self) -> bool {
+        true
+    }
+
     fn settable(&self) -> &'static [&'static str] {
         &SETTABLE
     }
