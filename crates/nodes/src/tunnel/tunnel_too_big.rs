@@ -222,7 +222,9 @@ impl Told {
 mod tests {
     use super::*;
     use crate::ip::OWN_TTL;
-    use crate::testing::{FAR, FAR6, HOST, HOST_MAC, HOST6, TO_GATEWAY, VXLAN, VXLAN6, World};
+    use crate::testing::{
+        FAR, FAR6, HOST, HOST_MAC, HOST6, IPIP, IPIP6, TO_GATEWAY, VXLAN, VXLAN6, World,
+    };
     use graph::harness::NodeHarness;
     use wire::craft::{self, Craft, Ethernet};
 
@@ -257,6 +259,19 @@ mod tests {
             let told = back().ipv4(FAR, HOST).ttl(OWN_TTL).tos(PRECEDENCE).identification(1);
             let told = told.icmp4(3, 4, [0, 0, high, low]).payload(&frame[14..14 + 548]).build();
             assert_eq!(run(id, &frame, 1500), ("bridge".to_owned(), told));
+        }
+    }
+
+    #[test]
+    fn a_sender_behind_a_link_of_ip_in_ip_is_told_as_a_packet() {
+        for (id, wrap) in [(IPIP, 20_u16), (IPIP6, 40)] {
+            let packet = craft::ipv4(HOST, FAR).dont_fragment().udp(1, 2).payload_len(1412).build();
+            let [high, low] = (1400 - wrap).to_be_bytes();
+            let told = craft::ipv4(FAR, HOST).ttl(OWN_TTL).tos(PRECEDENCE).identification(1);
+            let told = told.icmp4(3, 4, [0, 0, high, low]).payload(&packet[..548]).build();
+            assert_eq!(run(id, &packet, 1400), ("ip4".to_owned(), told));
+            let packet = craft::ipv6(HOST6, FAR6).udp(1, 2).payload_len(1400).build();
+            assert_eq!(run(id, &packet, 1400).0, "ip6");
         }
     }
 
