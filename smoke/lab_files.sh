@@ -8,7 +8,7 @@ lab() { "$bin/volley-lab" run "$work/$1.toml" --devices "$2" "${@:3}" --out "$wo
 of() { jq -s -e "$2" "$work/$1/raw.jsonl" >/dev/null || { echo "not so of $1: $2"; jq -c '.check // .failure // empty' "$work/$1/raw.jsonl"; exit 1; }; }
 sed 's/^\[measure\]/&\ntrial_s = 0.4/' "$root/scenarios/functional.toml" >"$work/all.toml"
 lab all volley,testpmd,linux-bridge,ovs-dpdk --link pcap
-of all '[.[] | .check // empty | select(.subject.device == "volley")] | length == 8 and all(.fault == null and .load_pps == 0 and
+of all '[.[] | .check // empty | select(.subject.device == "volley")] | length == 9 and all(.fault == null and .load_pps == 0 and
     ([.streams[] | select(.must_emerge)] | length >= 2 and all(.sent == 200 and .came == 200)) and ([.streams[] | select(.must_emerge | not)] | all(.came == 0)))'
 of all '[.[] | .check // empty | select(.subject.device == "testpmd") | [.subject.function, .fault]] == [["cross-connect", null]]'
 of all '[.[] | .check // empty | .subject.device] | unique == ["testpmd", "volley"]'
