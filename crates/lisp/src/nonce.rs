@@ -24,7 +24,7 @@ impl Nonces {
     }
 
     /// One greater than all before.
-    pub fn next(&mut self) -> u64 {
+    pub fn greater(&mut self) -> u64 {
         self.last = self.last.wrapping_add(1);
         self.last
     }
@@ -37,7 +37,7 @@ mod tests {
     #[test]
     fn some_grow_and_others_are_never_alike() {
         let mut nonces = Nonces::new(9);
-        assert_eq!([nonces.next(), nonces.next()], [10, 11]);
+        assert_eq!([nonces.greater(), nonces.greater()], [10, 11]);
         let all: std::collections::BTreeSet<_> = (0..100).map(|_| nonces.random()).collect();
         assert!(all.len() == 100 && !all.contains(&None));
     }

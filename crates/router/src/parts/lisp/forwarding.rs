@@ -48,13 +48,16 @@ pub(super) struct Forwarding {
     is_full: bool,
 }
 
+/// The locators of each network.
+type Sites = BTreeMap<Eid, Arc<[IpAddr]>>;
+
 /// A port of LISP.
 struct Instance {
     name: PortName,
     config: LispConfig,
     link: LispLink,
     maps: VrfTables,
-    sources: Option<(BTreeMap<Eid, Arc<[IpAddr]>>, LispSources)>,
+    sources: Option<(Sites, LispSources)>,
 }
 
 /// Where packets to a network go now, by a group perhaps.
@@ -250,9 +253,12 @@ impl Forwarding {
         if self.instances.remove(&id).is_none() {
             return;
         }
-        let gone = self.words.extract_if(.., |(of, _), _| *of == id);
-        let groups: Vec<GroupId> = gone.filter_map(|(_, word)| word.group).collect();
-        groups.into_iter().for_each(|group| core.dataplane.groups.remove(group));
+        self.words.retain(|(of, _), word| {
+            let stays = *of != id;
+            let group = word.group.filter(|_| !stays);
+            group.into_iter().for_each(|group| core.dataplane.groups.remove(group));
+            stays
+        });
         self.differs = true;
     }
 
@@ -304,7 +310,7 @@ impl Forwarding {
     fn number(&mut self, id: u16, address: IpAddr) -> u32 {
         let nonce = self.locators.get(&(id, address)).map_or_else(fresh_nonce, |it| it.nonce);
         let tunnel = self.instances.get(&id).and_then(|it| tunnel_to(it, address, nonce));
-        let Some(tunnel) = tunnel else { return u32::MAX & Forward::MAX_ID };
+        let Some(tunnel) = tunnel else { return Forward::MAX_ID };
         match self.locators.get(&(id, address)) {
             Some(known) if known.tunnel == tunnel => return known.number,
             Some(known) => self.free.push_back((Instant::now(), known.number)),
@@ -329,11 +335,14 @@ impl Forwarding {
 
     /// Locators that no word leads to any more are forgotten, and their numbers rest.
     fn retire(&mut self, used: &BTreeSet<(u16, IpAddr)>) {
-        let gone = self.locators.extract_if(.., |key, _| !used.contains(key));
-        let numbers: Vec<u32> = gone.map(|(_, it)| it.number).collect();
-        for number in numbers {
-            self.free.push_back((Instant::now(), number));
-        }
+        let Self { locators, free, .. } = self;
+        locators.retain(|key, it| {
+            let stays = used.contains(key);
+            if !stays {
+                free.push_back((Instant::now(), it.number));
+            }
+            stays
+        });
     }
 
     fn table(&self) -> Lisp {
@@ -359,8 +368,7 @@ impl Forwarding {
             };
             let own = cache.each().filter(|(eid, _, _)| eid.instance() == it.link.instance);
             let set = |entry: &Entry| entry.locators.iter().filter_map(|it| it.address).collect();
-            let wanted: BTreeMap<Eid, Arc<[IpAddr]>> =
-                own.map(|(eid, _, entry)| (*eid, set(entry))).collect();
+            let wanted: Sites = own.map(|(eid, _, entry)| (*eid, set(entry))).collect();
             if it.sources.as_ref().is_some_and(|(had, of)| *had == wanted && of.strict == strict) {
                 continue;
             }
@@ -425,12 +433,12 @@ impl Forwarding {
                     }
                 }
             };
-            if had.is_none_or(|had| had.to != to) {
-                if let Err(error) = insert(&it.maps, &eid, to) {
-                    group.into_iter().for_each(|group| groups.remove(group));
-                    outcome = Err(error);
-                    continue;
-                }
+            if had.is_none_or(|had| had.to != to)
+                && let Err(error) = insert(&it.maps, &eid, to)
+            {
+                group.into_iter().for_each(|group| groups.remove(group));
+                outcome = Err(error);
+                continue;
             }
             let old = self.words.insert((id, eid), Word { to, group, members });
             let old = old.and_then(|old| old.group).filter(|old| Some(*old) != group);

@@ -27,7 +27,7 @@ impl Lisp {
             self.drop_held(core, &eid);
         }
         let (records, nonces) = (self.own.records(), &mut self.nonces);
-        for (to, message) in self.registrar.due(now_ns, &records, || nonces.next()) {
+        for (to, message) in self.registrar.due(now_ns, &records, || nonces.greater()) {
             self.told.count("map-register sent");
             self.send(core, to, PORT, &message);
         }
