@@ -24,12 +24,12 @@ says() { finding "$1" | has "$2" || { finding "$1"; cat "$work/$1.txt"; echo "$1
 
 scenario bound memif 0.1 '' && lab bound volley || { cat "$work/bound.txt"; exit 1; }
 says bound 'volley: at least .* limited by the generator'
-# 400000 cycles a packet are no more than 12500 packets a second, and a bridge does more.
+# 400000 cycles a packet are some 12500 packets a second (and what waited in its rings when the sending ended): the device's doing.
 scenario slow veth 0.5 '[sweep]
 cost_cycles = [400000]
 ' && lab slow volley || { cat "$work/slow.txt"; exit 1; }
 says slow 'volley: [0-9.]* k\?pps'
-jq -s -e '[.[] | .answer // empty] | length == 1 and all(.limit.by == "device" and .low_pps < 12500)' "$work/slow/raw.jsonl" >/dev/null || { jq -c .answer "$work/slow/raw.jsonl"; exit 1; }
+jq -s -e '[.[] | .answer // empty] | length == 1 and all(.limit.by == "device" and .low_pps < 25000)' "$work/slow/raw.jsonl" >/dev/null || { jq -c .answer "$work/slow/raw.jsonl"; exit 1; }
 scenario lies veth 0.1 '' && lab lies "script=$work/honest,script=$work/lying" || { cat "$work/lies.txt"; exit 1; }
 says lies "The counters of script=$work/lying do not add up"
 ! finding lies | has "The counters of script=$work/honest" || { finding lies; exit 1; }

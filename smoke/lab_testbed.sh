@@ -85,6 +85,7 @@ until_true given_back
 # What cannot be is said before anything is touched.
 sed 's/kind = "linux-bridge"/kind = "toaster"/' "$work/bed.toml" >"$work/wrong.toml"
 ends 1 on "$a" "$bin/volley-lab" run --testbed "$work/wrong.toml" "$work/rate.toml" --devices bridge 2>"$work/wrong.txt"
+ends 2 lab "$work/rate.toml" --devices bridge --link memif
 has 'device bridge: .*toaster' "$work/wrong.txt" || { cat "$work/wrong.txt"; exit 1; }
 # Scripts drive a device of this host as well.
 rm "$work/stopped"

@@ -152,12 +152,21 @@ impl Setting {
             }
         }
         scenario.campaign.seed = flags.seed.unwrap_or(scenario.campaign.seed);
-        let link = scenario.link_kind(flags.link).map_err(Failure::Usage)?;
-        if bed.is_some() && (link != LinkKind::Veth || scenario.measure.manner() == Manner::Streams)
-        {
-            let what = "a test bed's wires are kernel devices with the generator at both ends: neither --link nor streams";
-            return Err(Failure::Usage(what.to_owned()));
-        }
+        let streams = scenario.measure.manner() == Manner::Streams;
+        let link = match (&bed, flags.link) {
+            (None, asked) => scenario.link_kind(asked).map_err(Failure::Usage)?,
+            (Some(_), Some(_)) => {
+                return Err(Failure::Usage(
+                    "--testbed has the links: no --link goes with it".into(),
+                ));
+            }
+            (Some(_), None) if streams => {
+                let what = "a test bed has the generator at both ends, and no kernels that streams could go between";
+                return Err(Failure::Usage(what.into()));
+            }
+            // Whatever the scenario has: the wires are kernel devices.
+            (Some(_), None) => LinkKind::Veth,
+        };
         let minutes = flags.minutes.or(scenario.campaign.minutes).unwrap_or(0.0);
         let restarts = flags.restarts.unwrap_or(scenario.campaign.restarts);
         let (device_cores, lab_core) = (flags.cores.devices(), flags.cores.lab());

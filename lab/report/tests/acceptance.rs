@@ -116,7 +116,7 @@ fn a_report_rendered_again_from_the_raw_file_is_identical() {
         let bounds = AnswerRecord { low_pps, high_pps, ..AnswerRecord::default() };
         recorder.write(AnswerRecord { subject, metric, ..bounds }).unwrap();
     }
-    let files = ["report.html", "results.csv", "metrics.txt", "index.sqlite"];
+    let files = ["report.html", "results.csv", "metrics.txt", "absences.csv", "index.sqlite"];
     let read = || files.map(|name| std::fs::read(folder.join(name)).unwrap());
     html::write(&folder).unwrap();
     let first = read();

@@ -50,7 +50,6 @@ pub(crate) fn check(
     refuse_what_it_does_not_speak(&*device, wish, bench.link)?;
     let cores = wish.cores(&*device, &bench.cores, bench.link)?;
     let mut place = Place::new(&bench.folder, &cores)?;
-    let mut place = Place::new(&bench.folder, &bench.cores)?;
     let job = wish.job(bench.link, link::lay(bench.link, &mut place, wish.mtu(), None)?);
     device.check_settings(&job, &cores)?;
     let probes = load.probes(Rate::Pps(PPS));

@@ -202,7 +202,6 @@ impl<'a> Rig<'a> {
             None => wish.cores(&*device, &bench.cores, bench.link)?,
         };
         let mut place = Place::new(&bench.folder, &cores)?;
-        let mut place = Place::new(&bench.folder, &bench.cores)?;
         if let Some(prefix) = under {
             place.run_under(prefix, SLOWER);
         }
