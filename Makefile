@@ -1,10 +1,10 @@
 # Every command there is. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build packages demo test test-fast format lint deny smoke miri fuzz bench bench-fib bench-sched bench-acl study-quick graph map yang doc clean
+.PHONY: help setup build packages demo test test-fast format lint deny smoke miri fuzz bench bench-fib bench-sched bench-acl instructions study-quick graph map yang doc clean
 
 help: ## Lists these commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Installs what Debian lacks to build and test (root or sudo)
 	scripts/setup
@@ -54,6 +54,9 @@ bench-sched: ## Measures the schedulers, beside DPDK's and the kernel's, into ta
 
 bench-acl: ## Measures access lists beside DPDK's, into target/bench-acl.json
 	cargo run --release -p acl-bench
+
+instructions: ## Counts instructions a packet by valgrind, and holds them against those of the repository
+	scripts/instructions --check
 
 study-quick: build ## Measures the cut study of Volley into target/study, as root (DEVICES=volley,vpp=/opt/vpp for others)
 	target/release/volley-lab study vector-router --quick --devices $(or $(DEVICES),volley) --out target/study

@@ -12,6 +12,7 @@
 mod churn;
 mod engine;
 mod host;
+mod instructions;
 mod pace;
 mod report;
 mod rig;
@@ -48,6 +49,15 @@ struct Arguments {
     /// Measure instead what it costs packets that 255 000 routes come and go, over so many pairs.
     #[arg(long, value_name = "PAIRS", num_args = 0..=1, default_missing_value = "1000")]
     churn: Option<usize>,
+    /// Count instructions a packet, by valgrind, and hold them against those of a file.
+    #[arg(long, value_name = "FILE")]
+    instructions: Option<PathBuf>,
+    /// Write them there instead.
+    #[arg(long, requires = "instructions")]
+    write: bool,
+    /// Send packets through a scenario, for `--instructions` to count.
+    #[arg(long, value_name = "SCENARIO", hide = true)]
+    count_instructions: Option<String>,
     /// Show each scenario's nodes, too.
     #[arg(long)]
     nodes: bool,
@@ -57,6 +67,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     if let Some(pairs) = arguments.churn {
         return churn::run(pairs, progress);
+    }
+    if let Some(file) = &arguments.instructions {
+        return instructions::run(file, arguments.write);
+    }
+    if let Some(name) = &arguments.count_instructions {
+        let all = scenarios::all(None);
+        let scenario = all.iter().find(|it| it.name == name).ok_or("no scenario of that name")?;
+        return instructions::count(scenario);
     }
     let wanted = |name: &str| arguments.only.as_deref().is_none_or(|only| name.contains(only));
     let mut scenarios = scenarios::all(arguments.data.as_deref());

@@ -84,6 +84,12 @@ impl Rig {
         (0..self.round).for_each(|_| self.turn());
     }
 
+    /// Packets that the source brought until now.
+    pub(crate) fn brought(&self) -> u64 {
+        let totals = self.dataplane.node_totals(None);
+        totals.iter().filter(|it| it.name == SOURCE).map(|it| it.packets).sum()
+    }
+
     /// Runs for some milliseconds.
     pub(crate) fn sample(&mut self, milliseconds: u64) -> Sample {
         self.look_at_clock();
