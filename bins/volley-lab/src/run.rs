@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use lab_record::FailureRecord;
+use lab_report::memory::{self, Growth};
 use lab_report::summary::Row;
 use lab_report::{checks, gate, html, method, quantities, summary, words};
 use lab_trial::host;
@@ -82,6 +83,13 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
             row.runs,
             row.values.len()
         );
+    }
+    for row in memory::rows(&results) {
+        if matches!(row.growth, Growth::Growing(_)) {
+            let (begin, end) = (memory::told(row.begin), memory::told(row.end));
+            let (device, case) = (&row.subject.device, row.subject.case());
+            say!("{device} — {case}: memory {} ({begin} to {end})", row.words());
+        }
     }
     for FailureRecord { subject, refused, reason } in &results.failures {
         let refused = if *refused { "refused: " } else { "" };

@@ -24,6 +24,7 @@ mod histogram;
 mod interval;
 mod limit;
 mod line;
+mod memory;
 mod method;
 mod modelled;
 mod outcome;
@@ -56,6 +57,7 @@ pub use histogram::Histogram;
 pub use interval::Interval;
 pub use limit::{Blame, Limit, Limiter};
 pub use line::{Record, SCHEMA};
+pub use memory::{MemoryRecord, MemorySample};
 pub use method::MethodRecord;
 pub use modelled::{ModelledCost, ModelledRecord};
 pub use outcome::{Changed, Latency, Outcome, Overload, Trial};
@@ -101,6 +103,8 @@ line::records! {
         "ceiling" Ceiling(CeilingRecord) => ceilings,
         /// How loads were decided.
         "method" Method(MethodRecord) => methods,
+        /// What memory devices held.
+        "memory" Memory(MemoryRecord) => memory,
     }
     joined {
         "device" Device(DeviceFacts) => campaign::meet,

@@ -16,6 +16,7 @@ pub mod figures;
 pub mod gate;
 pub mod html;
 pub mod index;
+pub mod memory;
 pub mod method;
 pub mod openmetrics;
 pub mod quantities;

@@ -101,6 +101,11 @@ impl Place {
         format!("/proc/{}/ns/net", self.holder.id())
     }
 
+    /// The process that holds the namespace.
+    pub(crate) fn holder_pid(&self) -> u32 {
+        self.holder.id()
+    }
+
     /// Commands so far, as a person would type them in the device's namespace.
     pub fn commands(&self) -> &[String] {
         &self.commands

@@ -13,6 +13,7 @@ pub mod finding;
 pub mod host;
 mod latency;
 mod loss;
+mod memory;
 mod method;
 mod packets;
 mod quantities;
@@ -53,6 +54,7 @@ static SECTIONS: &[fn(&Page<'_>) -> Option<Section>] = &[
     loss::section,
     timeline::section,
     telemetry::section,
+    memory::section,
     absences::section,
     spikes::section,
     packets::section,

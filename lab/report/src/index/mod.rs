@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! raw.jsonl … ─▶ Results … ─▶ index.sqlite     folder 1 ─▶ n campaign, method, device, trial, answer, summary, quantity,
-//!                                                            comparison, function_check, failure
+//!                                                            comparison, function_check, memory, failure
 //! ```
 //! A function of the raw files like every report: it is made anew and put in the old one's place as
 //! a whole, so a reader of the old one is not disturbed. Rates are packets a second, latencies ns;
@@ -15,6 +15,7 @@ mod comparison;
 mod device;
 mod failure;
 mod filling;
+mod memory;
 mod method;
 mod quantity;
 mod summary;
@@ -43,6 +44,7 @@ static TABLES: &[Table] = &[
     comparison::TABLE,
     failure::TABLE,
     check::TABLE,
+    memory::TABLE,
 ];
 
 const INDEXES: &str = "\

@@ -35,6 +35,7 @@ use crate::scenario::{Case, Scenario};
 use crate::trial::rig::{Bench, Measured, Rig, Wish};
 use crate::trial::stand::RigStand;
 use crate::trial::{cost, self_test};
+use crate::watch::memory::MemoryWatch;
 use crate::watch::{modelled, probe, telemetry};
 use crate::{Error, dut};
 
@@ -463,12 +464,17 @@ impl Running<'_> {
             Ok(outcome)
         };
         let write = &mut write;
-        let mut stand = RigStand { rig, load, both, deadline, write, added: None };
+        let mut memory = MemoryWatch::begin(&rig.place);
+        let watch = &mut memory;
+        let mut stand = RigStand { rig, load, both, deadline, write, memory: watch, added: None };
         let terms = measure.terms(ceiling_pps, self.campaign.stalls_per_s);
         let terms = Terms { load_share, ..terms };
         let earlier = self.earlier.trials(&subject, &purpose);
         let mut resumed = Resumed { stand: &mut stand, earlier };
         let found = measure.search.carry_out(&terms, &mut resumed)?;
+        if let Some(record) = memory.end(&rig.place, subject.clone()) {
+            self.recorder.write(record)?;
+        }
         let counted = if measure.search.of_both_directions { directions } else { 1.0 };
         let finds_rates = !found.rates.is_empty();
         let carried_pps =

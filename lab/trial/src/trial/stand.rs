@@ -12,6 +12,7 @@ use crate::load::added::Added;
 use crate::load::frames::Load;
 use crate::trial::rig::{Measured, Rig};
 use crate::trial::table::{FREE_SHARE, free_memory_share};
+use crate::watch::memory::MemoryWatch;
 
 /// Most that is told of a refusal.
 const REASON_CHARS: usize = 300;
@@ -25,6 +26,8 @@ pub(crate) struct RigStand<'r, 'a> {
     pub(crate) deadline: Option<Instant>,
     /// Writes a trial down that began then.
     pub(crate) write: &'r mut dyn FnMut(Measured, Instant) -> Result<Outcome, Error>,
+    /// Looks at its memory, between trials.
+    pub(crate) memory: &'r mut MemoryWatch,
     /// Where entries are added, once a search has asked for the table.
     pub(crate) added: Option<Added>,
 }
@@ -39,6 +42,7 @@ impl Stand for RigStand<'_, '_> {
     fn measure(&mut self, trial: Trial) -> Result<Outcome, Error> {
         let began = Instant::now();
         let measured = self.rig.measure(self.load, trial, self.both)?;
+        self.memory.look(&self.rig.place);
         (self.write)(measured, began)
     }
 

@@ -2,6 +2,7 @@
 //! device, and what valgrind makes of them.
 
 pub(crate) mod device_time;
+pub mod memory;
 pub mod modelled;
 pub mod perf;
 pub mod probe;
