@@ -18,7 +18,7 @@ use lab_trial::cut::Cut;
 use lab_trial::link::LinkKind;
 use lab_trial::link::cards::Cards;
 use lab_trial::place::output;
-use lab_trial::scenario::Scenario;
+use lab_trial::scenario::{Scenario, Shard};
 use lab_trial::testbed::{Reached, TestBed};
 use lab_trial::trial::rig::Bench;
 use lab_trial::watch::probe;
@@ -26,7 +26,7 @@ use lab_trial::{dut, host, scenario_file};
 
 use crate::interrupt::Interrupt;
 use crate::progress::Line;
-use crate::{Failure, numbers};
+use crate::{Failure, numbers, shorter};
 
 /// What all of them take.
 #[derive(Debug, Args)]
@@ -138,13 +138,14 @@ impl Setting {
     /// no device has is refused before.
     pub(crate) fn enter(
         flags: &Flags,
-        cut: Cut,
+        (cut, shard): (Cut, Option<Shard>),
         file: &Path,
         devices: &[String],
     ) -> Result<Self, Failure> {
         let mut scenario = scenario_file::load(file)?;
         let told = cut.apply(&mut scenario);
         let bed = flags.testbed.as_deref().map(TestBed::load).transpose()?;
+        shorter::part_of(shard, &mut scenario)?;
         for name in devices {
             match &bed {
                 Some(bed) => drop(bed.device(name)?),
@@ -229,6 +230,7 @@ impl Setting {
             seed: self.scenario.campaign.seed,
             method: method(&self.scenario, &self.cut, self.link),
             cut: self.cut.clone(),
+            shard: self.scenario.shard.map(|it| it.to_string()),
             host,
             devices: Vec::new(),
         })?;
@@ -313,6 +315,9 @@ pub(crate) fn pin(core: &str) {
 fn method(scenario: &Scenario, cut: &[String], link: LinkKind) -> String {
     let mut told = serde_json::to_value(scenario).unwrap_or_default();
     told["links"] = link.to_string().into();
+    if let Some(shard) = scenario.shard {
+        told["shard"] = shard.to_string().into();
+    }
     if !cut.is_empty() {
         told["cut"] = cut.into();
     }

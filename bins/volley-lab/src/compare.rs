@@ -132,7 +132,7 @@ fn first_slower(
 
 /// What is compared are rates: a scenario that only checks has none.
 fn enter(flags: &Flags, file: &Path, devices: &[String]) -> Result<Setting, Failure> {
-    let setting = Setting::enter(flags, Cut::default(), file, devices)?;
+    let setting = Setting::enter(flags, (Cut::default(), None), file, devices)?;
     setting.must_be_new()?;
     let search = setting.scenario.measure.search;
     match search.manner {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use lab_record::Results;
-use lab_report::{index, method};
+use lab_report::{index, method, shards};
 
 use crate::Failure;
 use crate::say::say;
@@ -18,10 +18,13 @@ pub(crate) struct Index {
     /// Results folders
     #[arg(required = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     folders: Vec<PathBuf>,
+    /// Parts of a campaign (--shard) that unlike hosts measured are taken as well
+    #[arg(long)]
+    any_host: bool,
 }
 
 /// Writes it and says what is in it.
-pub(crate) fn run(Index { file, folders }: &Index) -> Result<(), Failure> {
+pub(crate) fn run(Index { file, folders, any_host }: &Index) -> Result<(), Failure> {
     let mut all = Vec::with_capacity(folders.len());
     for folder in folders {
         let results = Results::load(folder)?;
@@ -32,6 +35,9 @@ pub(crate) fn run(Index { file, folders }: &Index) -> Result<(), Failure> {
         all.push((folder.as_path(), results));
     }
     let borrowed: Vec<_> = all.iter().map(|(folder, results)| (*folder, results)).collect();
+    for missing in shards::check(&borrowed, *any_host)? {
+        say!("missing: {missing}");
+    }
     index::write(file, &borrowed)?;
     for ((_, first), (folder, other)) in borrowed.first().into_iter().cycle().zip(&borrowed) {
         if let Some(why) = method::disagreement(first, other) {

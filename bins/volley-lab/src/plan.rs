@@ -34,6 +34,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut scenario = scenario_file::load(&arguments.scenario)?;
     let cut = arguments.shorter.cut().apply(&mut scenario);
+    arguments.shorter.part_of(&mut scenario)?;
     let Devices { devices } = &arguments.devices;
     for name in devices {
         dut::named(name)?;

@@ -49,7 +49,8 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         let told = "--minutes cuts what --budget would spend: give one of them";
         return Err(Failure::Usage(told.to_owned()));
     }
-    let mut setting = Setting::enter(flags, shorter.cut(), scenario, devices)?;
+    let mut setting =
+        Setting::enter(flags, (shorter.cut(), shorter.shard()), scenario, devices)?;
     if let Some(budget) = budget.time() {
         // Searches of the first start have their share of it.
         (setting.budget, setting.limit, setting.restarts) = (Some(budget), Some(budget), 1);

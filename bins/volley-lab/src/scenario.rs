@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Subcommand, ValueHint};
+use lab_trial::scenario::Shard;
 use lab_trial::{scenario_file, yang};
 
-use crate::Failure;
 use crate::say::say;
+use crate::{Failure, shorter};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
@@ -21,6 +22,9 @@ pub(crate) enum Verb {
         /// The scenario
         #[arg(value_hint = ValueHint::FilePath)]
         file: PathBuf,
+        /// Those of one of N parts alone, as in 2/3
+        #[arg(long, value_name = "I/N")]
+        shard: Option<Shard>,
     },
     /// Print a scenario as instance data of the IETF's network testers
     Export {
@@ -40,7 +44,7 @@ pub(crate) enum Verb {
 pub(crate) fn run(verb: &Verb) -> Result<(), Failure> {
     match verb {
         Verb::Check { files } => check(files),
-        Verb::Cases { file } => cases(file),
+        Verb::Cases { file, shard } => cases(file, *shard),
         Verb::Export { file } => export(file),
         Verb::Import { file } => import(file),
     }
@@ -62,8 +66,9 @@ fn check(files: &[PathBuf]) -> Result<(), Failure> {
     last
 }
 
-fn cases(file: &Path) -> Result<(), Failure> {
-    let scenario = scenario_file::load(file)?;
+fn cases(file: &Path, shard: Option<Shard>) -> Result<(), Failure> {
+    let mut scenario = scenario_file::load(file)?;
+    shorter::part_of(shard, &mut scenario)?;
     say!("{}: {}", scenario.title, scenario.about.trim());
     for case in scenario.cases() {
         let axes: Vec<String> =

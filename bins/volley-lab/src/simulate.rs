@@ -183,6 +183,7 @@ fn campaign(plan: &Plan, title: String) -> Campaign {
         started: "simulated time".into(),
         seed: plan.seed,
         cut: Vec::new(),
+        shard: None,
         method: String::new(),
         host: host.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
         devices,

@@ -219,6 +219,30 @@ fn a_scenario_goes_to_yang_and_back_and_runs_from_either() {
 }
 
 #[test]
+fn the_parts_of_a_scenario_are_all_its_cases_and_each_once() {
+    let quick = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/l2-bridge.toml");
+    let cases = |more: &[&str]| -> Vec<String> {
+        let output = lab(&[&["scenario", "cases", quick][..], more].concat());
+        assert!(output.status.success(), "{output:?}");
+        text(&output).0.lines().skip(1).map(str::to_owned).collect()
+    };
+    let whole = cases(&[]);
+    let parts: Vec<Vec<String>> =
+        ["1/3", "2/3", "3/3"].iter().map(|part| cases(&["--shard", part])).collect();
+    assert_eq!(parts.concat(), whole);
+    assert!(parts.iter().all(|part| part.len().abs_diff(whole.len() / 3) <= 1), "{parts:?}");
+    let planned =
+        |more: &[&str]| text(&lab(&[&["plan", quick, "--devices", "volley"][..], more].concat())).0;
+    assert!(planned(&["--shard", "1/3"]).contains(&format!("{} cases", parts[0].len())));
+    let output = lab(&["scenario", "cases", quick, "--shard", "4/3"]);
+    assert_eq!(output.status.code(), Some(2));
+    let output = lab(&["scenario", "cases", quick, "--shard", "1/999"]);
+    assert!(text(&output).1.contains("at most as many parts"), "{output:?}");
+    // Parts that were measured are put together.
+    assert_eq!(lab(&["report", "a", "b"]).status.code(), Some(2));
+}
+
+#[test]
 fn the_clock_models_fit_the_sources_table() {
     let (told, _) = text(&lab(&["fit", "clock"]));
     let line = told.lines().find(|line| line.starts_with("L2 cross-connect")).unwrap();

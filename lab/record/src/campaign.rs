@@ -24,6 +24,9 @@ pub struct Campaign {
     /// What was cut of the scenario, and what that loses.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cut: Vec<String>,
+    /// Which part of a campaign it is, as in 2/3; none of a whole one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shard: Option<String>,
     /// Facts of the host, by name.
     pub host: BTreeMap<String, String>,
     /// The devices, with their versions and commands.

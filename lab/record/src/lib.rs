@@ -21,6 +21,7 @@ mod done;
 mod error;
 mod failure;
 mod histogram;
+pub mod host;
 mod interval;
 mod limit;
 mod line;

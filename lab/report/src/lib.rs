@@ -20,6 +20,7 @@ pub mod memory;
 pub mod method;
 pub mod openmetrics;
 pub mod quantities;
+pub mod shards;
 pub mod summary;
 pub mod svg;
 pub mod words;

@@ -52,11 +52,7 @@ pub fn facts() -> BTreeMap<String, String> {
 
 /// What names a host in the cache of self-tests: processor, cores, kernel.
 pub fn fingerprint() -> String {
-    let facts = facts();
-    let named = ["processor", "cores", "caches", "kernel"];
-    let parts: Vec<&str> =
-        named.iter().filter_map(|name| facts.get(*name).map(String::as_str)).collect();
-    parts.join(" / ")
+    lab_record::host::fingerprint(&facts())
 }
 
 /// Seconds that the hypervisor took away from all cores since they started.

@@ -30,8 +30,8 @@ impl Case {
 }
 
 impl Scenario {
-    /// All cases, in the order in which they cost least to change.
-    pub fn cases(&self) -> Vec<Case> {
+    /// All cases, whatever its shard, in the order in which they cost least to change.
+    pub fn all_cases(&self) -> Vec<Case> {
         let mut cases: Vec<Case> = Vec::new();
         for function in &self.functions {
             let routed = function.get_ref().kind.is_routed();

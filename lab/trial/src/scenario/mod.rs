@@ -16,6 +16,7 @@ mod function;
 mod link;
 mod measure;
 mod numbers;
+mod shard;
 mod sweep;
 mod traffic;
 mod wrong;
@@ -26,6 +27,7 @@ pub use link::{Link, USUAL_GBPS};
 pub use measure::Measure;
 pub use numbers::Numbers;
 use serde::{Deserialize, Serialize};
+pub use shard::Shard;
 pub use sweep::{Sweep, Values};
 use toml::Spanned;
 pub use traffic::{Addresses, Ethertype, Traffic};
@@ -62,6 +64,9 @@ pub struct Scenario {
     /// Whether axes are varied one at a time, all others at their first value: see [`crate::cut`].
     #[serde(skip)]
     pub one_at_a_time: bool,
+    /// Which part of its cases is measured; all unless said.
+    #[serde(skip)]
+    pub shard: Option<Shard>,
 }
 
 /// How a scenario is repeated.
