@@ -56,6 +56,29 @@ pub(crate) struct Flags {
 }
 
 impl Flags {
+    /// What of it a comparison is told again that is a process of its own.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let cores = &self.cores;
+        let all = [
+            ("--link", self.link.map(|it| it.to_string())),
+            ("--seed", self.seed.map(|it| it.to_string())),
+            ("--device-cores", cores.device_cores.clone()),
+            ("--lab-core", cores.lab_core.map(|it| it.to_string())),
+        ];
+        let given = all.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?]));
+        given.flatten().collect()
+    }
+
+    /// Where results go, unless it is said.
+    pub(crate) fn out_or(&self, usual: &Path) -> PathBuf {
+        self.out.clone().unwrap_or_else(|| usual.to_owned())
+    }
+
+    /// What names everything random, unless it is said.
+    pub(crate) fn seed_or(&self, usual: u64) -> u64 {
+        self.seed.unwrap_or(usual)
+    }
+
     /// Whether the command line has a limit of its own.
     pub(crate) fn says_minutes(&self) -> bool {
         self.minutes.is_some()

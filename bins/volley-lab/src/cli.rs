@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory, Parser, Subcommand, ValueHint};
 
-use crate::compare::{Bisect, Compare};
+use crate::bisect::Bisect;
+use crate::compare::Compare;
 use crate::fit::Fit;
 use crate::index::Index;
 use crate::peers::Peers;
@@ -19,8 +20,8 @@ use crate::simulate::Simulate;
 use crate::traffic::Traffic;
 use crate::trend::Trend;
 use crate::{
-    Failure, compare, fit, index, peers, plan, report, round_trip, run, scenario, self_test,
-    simulate, study, traffic, trend,
+    Failure, bisect, compare, fit, index, peers, plan, report, round_trip, run, scenario,
+    self_test, simulate, study, traffic, trend,
 };
 
 const EXIT_CODES: &str = "\
@@ -46,7 +47,7 @@ enum Command {
     Plan(plan::Arguments),
     /// Hold device B against A: interleaved blocks of fresh starts, compared pair by pair
     Compare(Compare),
-    /// Of builds of Volley, oldest first, find the first that is slower than the first of them
+    /// Find the revision of a repository, or the build of several, since which Volley is slower
     Bisect(Bisect),
     /// Numbers that several campaigns have, in order of time, cut where they changed
     Trend(Trend),
@@ -94,7 +95,7 @@ impl Cli {
             Command::Study(arguments) => study::run(&arguments),
             Command::Plan(arguments) => plan::run(&arguments),
             Command::Compare(arguments) => compare::compare(&arguments),
-            Command::Bisect(arguments) => compare::bisect(&arguments),
+            Command::Bisect(arguments) => bisect::bisect(&arguments),
             Command::Trend(arguments) => trend::run(&arguments),
             Command::Peers(arguments) => peers::run(&arguments),
             Command::SelfTest(arguments) => self_test::run(&arguments),

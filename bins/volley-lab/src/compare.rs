@@ -1,4 +1,5 @@
-//! `volley-lab compare A B SCENARIO`, and `bisect`: is one faster than the other, and since when?
+//! `volley-lab compare A B SCENARIO`, and `bisect` of builds: is one faster than the other, and
+//! since when?
 //!
 //! ```text
 //! bisect   build 0 … good … │ … bad … build n      the first build against one in the middle, again
@@ -41,23 +42,9 @@ pub(crate) struct Compare {
     junit: Junit,
 }
 
-/// Compares as `compare` does, each time the first build with one in the middle.
+/// Blocks of a comparison.
 #[derive(Debug, Args)]
-pub(crate) struct Bisect {
-    /// The scenario
-    #[arg(value_hint = ValueHint::FilePath)]
-    scenario: PathBuf,
-    /// Folders of builds, oldest first
-    #[arg(required = true, num_args = 2.., value_name = "FOLDER", value_hint = ValueHint::DirPath)]
-    builds: Vec<String>,
-    #[command(flatten)]
-    blocks: Blocks,
-    #[command(flatten)]
-    flags: Flags,
-}
-
-#[derive(Debug, Args)]
-struct Blocks {
+pub(crate) struct Blocks {
     /// Blocks of four starts, for the comparison and again for A against itself
     #[arg(long, value_name = "N", default_value_t = BLOCKS,
         value_parser = clap::value_parser!(u32).range(6..=10_000))]
@@ -65,7 +52,8 @@ struct Blocks {
 }
 
 impl Blocks {
-    fn count(&self) -> usize {
+    /// How many.
+    pub(crate) fn count(&self) -> usize {
         self.blocks as usize
     }
 }
@@ -89,8 +77,12 @@ pub(crate) fn compare(arguments: &Compare) -> Result<(), Failure> {
 }
 
 /// Finds the first of several builds, oldest first, that is slower than the first of them.
-pub(crate) fn bisect(arguments: &Bisect) -> Result<(), Failure> {
-    let Bisect { scenario, builds, blocks, flags } = arguments;
+pub(crate) fn of_builds(
+    scenario: &Path,
+    builds: &[String],
+    blocks: &Blocks,
+    flags: &Flags,
+) -> Result<(), Failure> {
     let blocks = blocks.count();
     let devices: Vec<String> = builds.iter().map(|folder| format!("volley={folder}")).collect();
     let setting = enter(flags, scenario, &devices)?;

@@ -9,6 +9,7 @@
 //! ```
 
 mod bench;
+mod bisect;
 mod budget;
 mod cli;
 mod compare;

@@ -105,6 +105,114 @@ fn a_number_that_fell_does_not_pass_and_says_so_in_junits_words() {
     std::fs::remove_file(junit).unwrap();
 }
 
+/// A repository of 12 commits whose builds are files with a number in them: slower by 4 % from the
+/// eighth on; the fifth and those in `broken` do not build.
+fn repository(name: &str, broken: &[usize]) -> (PathBuf, Vec<String>) {
+    let work = folder(name);
+    std::fs::create_dir_all(work.join("src")).unwrap();
+    let git = |line: &[&str]| {
+        let who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
+        let output =
+            Command::new("git").args(who).args(line).current_dir(work.join("src")).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{output:?}");
+        text(&output).0.trim().to_owned()
+    };
+    git(&["init", "-q"]);
+    let commit = |at: usize| {
+        let speed = if at < 8 { "1000" } else { "960" };
+        let speed = if broken.contains(&at) { "broken" } else { speed };
+        std::fs::write(work.join("src/speed"), format!("{speed} {at}\n")).unwrap();
+        git(&["add", "speed"]);
+        git(&["commit", "-q", "-m", &format!("change {at}")]);
+        git(&["rev-parse", "HEAD"])
+    };
+    let hashes = (1..=12).map(commit).collect();
+    (work, hashes)
+}
+
+/// Builds by copying, counts how often, and measures with noise of 1 % that is the same each time.
+fn bisected(work: &Path, more: &[&str]) -> (i32, String, String) {
+    let build = format!(
+        "echo $REVISION >> {0}/built; grep -q broken speed && exit 1; cp speed $OUT/",
+        work.display()
+    );
+    let measure = format!(
+        "n=$(cat {0}/asked 2>/dev/null || echo 0); echo $((n + 1)) > {0}/asked; \
+         awk -v n=$n '{{ print $1 * (1 + 0.01 * sin(n * 12.9898 + 7 * sin(n))) }}' $BUILD/speed",
+        work.display()
+    );
+    let line = ["bisect", "--build", &build, "--measure", &measure, "--repository", "src"];
+    let mut lab = Command::new(env!("CARGO_BIN_EXE_volley-lab"));
+    let output = lab
+        .args(line)
+        .args(["--cache", "cache", "--blocks", "6"])
+        .args(more)
+        .current_dir(work)
+        .output();
+    let output = output.unwrap();
+    (output.status.code().unwrap(), text(&output).0, text(&output).1)
+}
+
+#[test]
+fn a_bisection_names_the_first_slower_revision_and_builds_each_once() {
+    let (work, hashes) = repository("bisect", &[5]);
+    let good = ["--good", &hashes[0]];
+    let (code, told, errors) = bisected(&work, &good);
+    assert_eq!(code, 0, "{told}{errors}");
+    let first = format!("first slower: {} ", &hashes[7][..10]);
+    assert!(told.contains(&first) && told.contains("change 8"), "{told}");
+    assert!(
+        told.contains(&format!("{}, the last that is not: 1.0", &hashes[6][..10]))
+            || told.contains("the last that is not: 0.99"),
+        "{told}"
+    );
+    let built = || std::fs::read_to_string(work.join("built")).unwrap();
+    let counted = built();
+    let mut lines: Vec<&str> = counted.lines().collect();
+    let all = lines.len();
+    lines.sort_unstable();
+    lines.dedup();
+    assert!(lines.len() == all && all <= 7, "{counted}");
+    // Again: all that built is there. The user's repository has no trace of it.
+    let (code, again, _) = bisected(&work, &good);
+    assert_eq!((code, again.contains(&first), built()), (0, true, counted));
+    let mut git = Command::new("git");
+    let left = git.args(["worktree", "list"]).current_dir(work.join("src")).output().unwrap();
+    assert_eq!(text(&left).0.lines().count(), 1);
+    // 4 % are allowed by 10 %, and there is nothing slower before the eighth.
+    let (code, told, _) = bisected(&work, &["--good", &hashes[0], "--fail-below", "10%"]);
+    assert_eq!((code, told.contains("is not slower than")), (0, true), "{told}");
+    let (code, told, _) = bisected(&work, &["--good", &hashes[0], "--bad", &hashes[6]]);
+    assert_eq!((code, told.contains("is not slower than")), (0, true), "{told}");
+}
+
+#[test]
+fn revisions_that_do_not_build_are_told_where_they_hide_the_first_slower_one() {
+    let (work, hashes) = repository("bisect-broken", &[7, 8]);
+    let (code, told, errors) = bisected(&work, &["--good", &hashes[0]]);
+    assert_eq!(code, 0, "{told}{errors}");
+    assert!(told.contains(&format!("first slower: {} ", &hashes[8][..10])), "{told}");
+    for hidden in [&hashes[6], &hashes[7]] {
+        assert!(told.contains(&format!("or it was {} ", &hidden[..10])), "{told}");
+    }
+    // What it stands on has to build, and has to be there.
+    let (code, _, errors) = bisected(&work, &["--good", &hashes[6]]);
+    assert_eq!((code, errors.contains("does not build")), (4, true), "{errors}");
+    let (code, _, errors) = bisected(&work, &["--good", "nothing"]);
+    assert_eq!((code, errors.contains("git knows none")), (1, true), "{errors}");
+    let (code, _, errors) = bisected(&work, &["--good", &hashes[11], "--bad", &hashes[0]]);
+    assert_eq!((code, errors.contains("does not come before")), (1, true), "{errors}");
+    let (code, _, errors) = bisected(&work, &["--good", &hashes[0], "--measure", "echo fast"]);
+    assert!(
+        code != 0 && (errors.contains("no number") || errors.contains("--measure")),
+        "{errors}"
+    );
+    let output = lab(&["bisect", "x.toml"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output).1.contains("--good"), "{output:?}");
+}
+
 #[test]
 fn a_results_folder_is_judged_by_its_exit_code() {
     let judged = |line: &str| {
