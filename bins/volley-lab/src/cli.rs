@@ -8,6 +8,7 @@ use clap::{CommandFactory, Parser, Subcommand, ValueHint};
 use crate::bisect::Bisect;
 use crate::compare::Compare;
 use crate::fit::Fit;
+use crate::history::History;
 use crate::index::Index;
 use crate::peers::Peers;
 use crate::report::Report;
@@ -20,7 +21,7 @@ use crate::simulate::Simulate;
 use crate::traffic::Traffic;
 use crate::trend::Trend;
 use crate::{
-    Failure, bisect, compare, fit, index, peers, plan, report, round_trip, run, scenario,
+    Failure, bisect, compare, fit, history, index, peers, plan, report, round_trip, run, scenario,
     self_test, simulate, study, traffic, trend,
 };
 
@@ -51,6 +52,8 @@ enum Command {
     Bisect(Bisect),
     /// Numbers that several campaigns have, in order of time, cut where they changed
     Trend(Trend),
+    /// Results kept by commit and host: baselines, changes, a dashboard
+    History(History),
     /// Which devices are here, their versions, and how to get the others
     Peers(Peers),
     /// What the lab itself can send and receive over each kind of link, and at which latency
@@ -97,6 +100,7 @@ impl Cli {
             Command::Compare(arguments) => compare::compare(&arguments),
             Command::Bisect(arguments) => bisect::bisect(&arguments),
             Command::Trend(arguments) => trend::run(&arguments),
+            Command::History(arguments) => history::run(&arguments),
             Command::Peers(arguments) => peers::run(&arguments),
             Command::SelfTest(arguments) => self_test::run(&arguments),
             Command::Traffic(arguments) => traffic::run(&arguments),

@@ -5,7 +5,7 @@
 //!               ├─▶ study: a run each
 //!               ├─▶ traffic, respond, ask, self-test
 //!               ├─▶ simulate, fit
-//!               └─▶ report, index, trend, scenario, peers
+//!               └─▶ report, index, trend, history, scenario, peers
 //! ```
 
 mod bench;
@@ -15,6 +15,7 @@ mod cli;
 mod compare;
 mod fit;
 mod gate;
+mod history;
 mod index;
 mod interrupt;
 mod numbers;

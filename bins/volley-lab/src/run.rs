@@ -19,6 +19,7 @@ use lab_trial::plan::Plan;
 use crate::bench::{Devices, Flags, Setting};
 use crate::budget::Budget;
 use crate::gate::Junit;
+use crate::history::Against;
 use crate::say::say;
 use crate::shorter::Shorter;
 use crate::{Failure, plan, shorter};
@@ -37,16 +38,25 @@ pub(crate) struct Run {
     shorter: Shorter,
     #[command(flatten)]
     budget: Budget,
+    /// Hold what is found against the baseline of this host and scenario in a history
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    baseline: Option<PathBuf>,
+    #[command(flatten)]
+    against: Against,
     #[command(flatten)]
     junit: Junit,
 }
 
 /// Measures a scenario.
 pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
-    let Run { scenario, devices, flags, shorter, budget, junit } = arguments;
+    let Run { scenario, devices, flags, shorter, budget, baseline, against, junit } = arguments;
     let Devices { devices } = devices;
     if budget.time().is_some() && flags.says_minutes() {
         let told = "--minutes cuts what --budget would spend: give one of them";
+        return Err(Failure::Usage(told.to_owned()));
+    }
+    if baseline.is_none() && (against.is_to_fail() || against.any_host) {
+        let told = "--fail-below and --any-host go with --baseline";
         return Err(Failure::Usage(told.to_owned()));
     }
     let mut setting =
@@ -54,6 +64,10 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     if let Some(budget) = budget.time() {
         // Searches of the first start have their share of it.
         (setting.budget, setting.limit, setting.restarts) = (Some(budget), Some(budget), 1);
+    }
+    if let Some(store) = baseline {
+        // Before hours are spent.
+        against.baseline(store, setting.scenario.name.get_ref(), &host::facts())?;
     }
     let planned = Plan::of(&setting.scenario, devices.len(), setting.restarts);
     eprintln!("volley-lab: {}", plan::line(&planned));
@@ -105,7 +119,12 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     say!("stolen from the host meanwhile: {:.2} s", host::stolen_s() - stolen_s);
     say!("{}", html::finding::finding(&results));
     say!("{}", setting.out.join("report.html").display());
-    let closed = junit.close(setting.scenario.name.get_ref(), &gate::of(&results, 0.0));
+    let mut judged = gate::of(&results, 0.0);
+    // What was stopped is not held against what was measured whole.
+    if let (Some(store), Ok(())) = (baseline, &outcome) {
+        judged.cases.extend(against.gate(store, &results)?.cases);
+    }
+    let closed = junit.close(setting.scenario.name.get_ref(), &judged);
     match outcome {
         Err(lab_record::Error::Stopped) => Err(Failure::Stopped),
         Err(other) => Err(other.into()),

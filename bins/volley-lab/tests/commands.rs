@@ -105,6 +105,82 @@ fn a_number_that_fell_does_not_pass_and_says_so_in_junits_words() {
     std::fs::remove_file(junit).unwrap();
 }
 
+#[test]
+fn a_history_holds_campaigns_against_a_baseline_names_the_commit_of_a_step_and_draws_it() {
+    let work = folder("history");
+    std::fs::create_dir_all(&work).unwrap();
+    let git = |line: &[&str], day: usize| {
+        let made = format!("2026-11-{day:02}T08:00:00Z");
+        let dates = [("GIT_AUTHOR_DATE", &made), ("GIT_COMMITTER_DATE", &made)];
+        let who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
+        let git = Command::new("git").args(who).args(line).envs(dates).current_dir(&work).output();
+        let output = git.unwrap();
+        assert!(output.status.success(), "{output:?}");
+        text(&output).0.trim().to_owned()
+    };
+    let here = |line: &[&str]| {
+        let mut lab = Command::new(env!("CARGO_BIN_EXE_volley-lab"));
+        let output = lab.args(line).current_dir(&work).output().unwrap();
+        (output.status.code().unwrap(), text(&output).0, text(&output).1)
+    };
+    git(&["init", "-q"], 1);
+    let mut hashes = Vec::new();
+    for at in 1..=12 {
+        git(&["commit", "-q", "--allow-empty", "-m", &format!("change {at}")], at);
+        hashes.push(git(&["rev-parse", "HEAD"], at));
+        let (capacity, out) = (if at < 8 { "10M" } else { "9.7M" }, format!("c{at}"));
+        let seed = at.to_string();
+        let line = ["simulate", "--capacity", capacity, "--search", "max-rate", "--runs", "3"];
+        let line = [&line[..], &["--seed", &seed, "--out", &out]].concat();
+        assert_eq!(here(&line).0, 0);
+        // Simulated devices are named by their capacity; a history is of one name.
+        let raw = work.join(&out).join("raw.jsonl");
+        let text = std::fs::read_to_string(&raw).unwrap();
+        std::fs::write(&raw, text.replace("sim 9.70 Mpps", "sim 10.00 Mpps")).unwrap();
+        let (code, told, errors) = here(&["history", "add", &out]);
+        assert_eq!((code, told.starts_with("added: ")), (0, true), "{told}{errors}");
+    }
+    // Once is enough, and HEAD is not what was measured then.
+    assert!(here(&["history", "add", "c1", "--commit", &hashes[0]]).1.starts_with("known already"));
+    let (code, _, errors) = here(&["history", "add", "c1", "--commit", "nothing"]);
+    assert_eq!((code, errors.contains("git knows none")), (1, true), "{errors}");
+    let (_, listed, _) = here(&["history", "list"]);
+    assert_eq!(
+        (listed.lines().count(), listed.lines().last().unwrap().contains("change 12")),
+        (12, true)
+    );
+    assert!(here(&["history", "show", &hashes[7][..9]]).1.contains("change 8"));
+
+    // The step is at the eighth commit.
+    let (code, told, _) = here(&["history", "changes"]);
+    let step = format!("since {} ({} was as before)", &hashes[7][..8], &hashes[6][..8]);
+    assert_eq!((code, told.contains(&step), told.lines().count()), (3, true, 1), "{told}");
+    assert_eq!(here(&["history", "changes", "--fail-below", "5%"]).0, 0);
+    let (code, told, _) = here(&["history", "dashboard"]);
+    assert_eq!((code, told.contains("1 of 1 numbers are worse")), (0, true), "{told}");
+    let page = work.join("history/dashboard/index.html");
+    let first = std::fs::read(&page).unwrap();
+    assert_eq!(here(&["history", "dashboard"]).0, 0);
+    assert_eq!(std::fs::read(&page).unwrap(), first);
+
+    // Without a baseline nothing is judged; against one, as the exit codes say.
+    let (code, _, errors) = here(&["history", "compare", "c12"]);
+    assert_eq!((code, errors.contains("there is none")), (1, true), "{errors}");
+    assert_eq!(here(&["history", "baseline", &hashes[0]]).0, 0);
+    assert!(here(&["history", "baseline"]).1.contains(&hashes[0][..8]));
+    assert_eq!(here(&["history", "compare", "c5", "--fail-below", "2%"]).0, 0);
+    let (code, told, _) = here(&["history", "compare", "c12", "--fail-below", "2%"]);
+    assert_eq!((code, told.contains("FAILED: sim 10.00 Mpps")), (3, true), "{told}");
+    assert_eq!(here(&["history", "compare", "c12", "--fail-below", "5%"]).0, 0);
+    // Another host is another thing.
+    let raw = work.join("c12/raw.jsonl");
+    let text = std::fs::read_to_string(&raw).unwrap();
+    std::fs::write(&raw, text.replace("simulated: every", "measured: every")).unwrap();
+    let (code, _, errors) = here(&["history", "compare", "c12"]);
+    assert_eq!((code, errors.contains("unlike host")), (1, true), "{errors}");
+    assert_eq!(here(&["history", "compare", "c12", "--any-host"]).0, 3);
+}
+
 /// A repository of 12 commits whose builds are files with a number in them: slower by 4 % from the
 /// eighth on; the fifth and those in `broken` do not build.
 fn repository(name: &str, broken: &[usize]) -> (PathBuf, Vec<String>) {

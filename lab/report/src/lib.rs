@@ -6,7 +6,8 @@
 //!                       ├▶ results.csv, quantities.csv, latency.csv, checks.csv
 //!                       ├▶ metrics.txt  (OpenMetrics)
 //!                       ├▶ instance data of our YANG model
-//!                       └▶ index.sqlite
+//!                       ├▶ index.sqlite
+//!                       └▶ a history: entries by commit and host ─▶ a dashboard
 //! ```
 
 pub mod absences;
@@ -14,6 +15,7 @@ pub mod checks;
 pub mod csv;
 pub mod figures;
 pub mod gate;
+pub mod history;
 pub mod html;
 pub mod index;
 pub mod memory;
